@@ -1,0 +1,16 @@
+//! Words, instructions and text of the X1K (R5xx) and R700 instruction sets, and the rules on programs.
+//!
+//! This room turns words into instructions, instructions into text, and text back into the same words; it knows which
+//! programs the manuals forbid. It runs nothing and does no I/O.
+//!
+//! Begin with [`x1k::formats`] and [`x1k::ops`]: they are the manual's tables, and everything else is derived from them.
+//! `macros.rs` explains what a row of such a table turns into.
+//!
+//! **Invariants.** A bit position or an opcode number stands in one row of one table. `assemble(disassemble(words))`
+//! gives the same words for every word sequence, valid or not.
+
+pub mod diag;
+#[macro_use]
+mod macros;
+pub mod table;
+pub mod x1k;
