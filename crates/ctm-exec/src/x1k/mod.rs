@@ -1,0 +1,192 @@
+//! The X1K's DPP array: what one launch is given, and what it can reach.
+//!
+//! | file | what |
+//! |---|---|
+//! | `ops` | one pure function per operation |
+//! | `sample` | from coordinates to input elements: scaling, wrap, filter |
+//! | `flow` | the flow-control machine of CTM §3.5 |
+//! | `interp` | the reference interpreter: fetch, function, write-back |
+
+use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
+use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INT_CONSTANTS, OUTPUTS, Program};
+
+/// The constants of a launch (CTM §2.1.4), as read from memory when it starts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constants {
+    /// Bits of r, g, b, a of each floating-point constant.
+    pub float: [[u32; 4]; FLOAT_CONSTANTS],
+    /// Iteration count, initial aL, increment of aL (two's complement) and an unused byte of each integer constant.
+    pub int: [[u8; 4]; INT_CONSTANTS],
+    /// The boolean constants.
+    pub bool: [bool; BOOL_CONSTANTS],
+}
+
+impl Default for Constants {
+    fn default() -> Self {
+        Self { float: [[0; 4]; FLOAT_CONSTANTS], int: [[0; 4]; INT_CONSTANTS], bool: [false; BOOL_CONSTANTS] }
+    }
+}
+
+/// What a temporary holds before the first instruction: `origin + i*di + j*dj` per channel.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Plane {
+    /// The temporary, 0..=127.
+    pub temp: u8,
+    /// Value at (0, 0).
+    pub origin: [f64; 4],
+    /// Change per column.
+    pub di: [f64; 4],
+    /// Change per row.
+    pub dj: [f64; 4],
+    /// The value is rounded to an integer whose 32 bits are stored; otherwise to a single-precision number.
+    pub bits: bool,
+}
+
+impl Plane {
+    /// The index pair as `(i, j, 0, 0)`.
+    #[must_use]
+    pub const fn position(temp: u8) -> Self {
+        Self { temp, origin: [0.0; 4], di: [1.0, 0.0, 0.0, 0.0], dj: [0.0, 1.0, 0.0, 0.0], bits: false }
+    }
+
+    /// The bits of the four channels at (i, j): computed in double precision, rounded once.
+    ///
+    /// `i` and `j` are signed because the uncovered lanes of a quad may lie outside the domain.
+    #[must_use]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the one rounding that is meant; integers wrap to their 32 bits"
+    )]
+    pub fn at(&self, i: i64, j: i64) -> [u32; 4] {
+        std::array::from_fn(|c| {
+            #[allow(clippy::cast_precision_loss, reason = "index pairs have 13 bits")]
+            let value = self.origin[c] + i as f64 * self.di[c] + j as f64 * self.dj[c];
+            if self.bits { value.round_ties_even() as i64 as u32 } else { (value as f32).to_bits() }
+        })
+    }
+}
+
+/// One launch of a program over a domain.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// The program.
+    pub program: &'a Program,
+    /// The constants, literals included.
+    pub constants: &'a Constants,
+    /// What temporaries hold at the start; all others hold 0.
+    pub planes: &'a [Plane],
+    /// The domain, at most 4096 x 4096.
+    pub domain: Domain,
+    /// How many lanes decide a jump together.
+    pub group: GroupSize,
+    /// What the launch may use up.
+    pub budget: Budget,
+    /// Worker threads; 0 means one per core. Never changes results.
+    pub threads: usize,
+    /// Whether to look for uninitialised reads, undefined ALU results and fetches out of bounds while running.
+    pub checks: bool,
+}
+
+/// What an input looks like to a texture instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Input {
+    /// Elements per row that may be read.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Bytes that one fetch asks memory for.
+    pub element_bytes: u32,
+    /// How coordinates become elements.
+    pub sampler: Sampler,
+}
+
+/// How coordinates become elements. CTM's own inputs are [`Sampler::default`]: nearest, clamped to the edge.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Sampler {
+    /// Nearest or linear.
+    pub filter: Filter,
+    /// For columns and for rows.
+    pub wrap: [Wrap; 2],
+    /// What [`Wrap::Border`] reads outside, as bits of r, g, b, a.
+    pub border: [u32; 4],
+}
+
+/// Sampler filter.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Filter {
+    /// The element whose cell the coordinate lies in.
+    #[default]
+    Nearest,
+    /// Weighted mean of the four elements around the coordinate.
+    Linear,
+}
+
+/// What coordinates outside the input read.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Wrap {
+    /// The nearest element of the edge.
+    #[default]
+    Clamp,
+    /// The input repeats.
+    Repeat,
+    /// The input repeats, every second time mirrored.
+    Mirror,
+    /// The border colour.
+    Border,
+}
+
+/// The output registers of one processor when its program ended.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Outputs {
+    /// Bits of r, g, b, a of render targets A to D.
+    pub values: [[u32; 4]; OUTPUTS],
+    /// Which channels (bit 0 = r) of each target the program wrote; the others are left alone.
+    pub written: [u8; OUTPUTS],
+    /// The conditional value, if the program wrote it (W_OMASK).
+    pub conditional_value: Option<u32>,
+}
+
+/// What a running program can reach. The device implements it with its memory controller and conditional unit;
+/// tests with arrays.
+pub trait Memory: Sync {
+    /// Whether the processor for this index pair is to run (the conditional test when it is located in the PE, CTM §2.1.2).
+    ///
+    /// # Errors
+    /// When the conditional buffer cannot be read or written.
+    fn schedule(&mut self, at: Position) -> Result<bool, MemoryFault>;
+
+    /// What is bound as input `index`, or `None`.
+    fn input(&self, index: u8) -> Option<Input>;
+
+    /// Element (x, y) of an input as the bits of four single-precision channels; `x < width`, `y < height`.
+    /// Channels the format lacks read 0, alpha 1. `uncached` reads see earlier uncached writes of this launch.
+    ///
+    /// # Errors
+    /// When the element lies outside memory.
+    fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault>;
+
+    /// Sends the outputs of one processor: conditional test, write masks, memory. Returns the elements and bytes written.
+    ///
+    /// # Errors
+    /// When an output lies outside memory.
+    fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault>;
+
+    /// An uncached write of one value to element (x, y) of output 0 (CTM §3.3.8). Returns the bytes written.
+    ///
+    /// # Errors
+    /// When the element lies outside the output.
+    fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault>;
+
+    /// Whether what this launch writes may be read by it through an input; if so, engines run groups strictly in order.
+    fn outputs_alias_inputs(&self) -> bool;
+}
+
+/// What a write stored.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Written {
+    /// Elements.
+    pub elements: u64,
+    /// Bytes.
+    pub bytes: u64,
+}
