@@ -12,5 +12,6 @@
 pub mod diag;
 #[macro_use]
 mod macros;
+pub mod r700;
 pub mod table;
 pub mod x1k;

@@ -1,0 +1,24 @@
+//! The R700 (RV7xx) shader core's instruction set (R700-Family ISA, chapters 3 to 10).
+//!
+//! | file | what |
+//! |---|---|
+//! | `formats` | the words of every instruction, every field (table) |
+//! | `ops` | opcodes and field values (tables) |
+
+pub mod formats;
+pub mod ops;
+
+/// Registers of one thread (R700 §4.6).
+pub const GPRS: usize = 128;
+/// Constants of the constant file (R700 §4.6.4).
+pub const CONSTANT_FILE: usize = 256;
+/// Constants in one line of the constant cache (R700 §4.6.4.1).
+pub const KCACHE_LINE: u32 = 16;
+/// Most slots of an ALU clause, literals counted (R700 §3.3).
+pub const ALU_CLAUSE_SLOTS: usize = 128;
+/// Most instructions of a fetch clause (R700 §10.1, r700-encoding §10 E11).
+pub const FETCH_CLAUSE_INSTRUCTIONS: usize = 16;
+/// Most dwords of literals in a group (R700 §4.3).
+pub const GROUP_LITERALS: usize = 4;
+/// Deepest nesting of calls (R700 §3.7.6).
+pub const CALL_DEPTH: usize = 32;

@@ -1,0 +1,20 @@
+//! Opcodes and field values of the R700, in the order of the manual's chapter 10.
+//!
+//! | file | what |
+//! |---|---|
+//! | `cf` | control flow: opcodes, conditions, constant-cache modes, export types |
+//! | `alu` | ALU: opcodes with operand counts, units, 64-bit slots, and the values of ALU fields |
+//! | `fetch` | texture, vertex and memory fetches: opcodes, formats |
+
+mod alu;
+mod cf;
+mod fetch;
+
+pub use alu::{
+    AluInfo, AluOp, Available, Chan, Domain, IndexMode, Kind, Omod, Op2, Op3, PredSel, SclSwizzle, Slots, Units,
+    VecSwizzle,
+};
+pub use cf::{Addr, CfAluInfo, CfAluOp, CfInfo, CfOp, Clause, Cond, ExportOp, ExportType, KcacheMode, MemWriteType};
+pub use fetch::{
+    DataFormat, EndianSwap, FetchType, FormatComp, MemOp, MuxCntl, NumFormat, RelMode, Sel, SrfMode, TexOp, VtxOp,
+};
