@@ -1,6 +1,7 @@
 //! The two macros that turn rows of the manuals' tables into Rust.
 //!
-//! Both ISAs use them, and nothing else in the project states a bit position or an opcode number.
+//! Both ISAs use them, and so do the program registers that images carry; nothing else in the project states a bit
+//! position or an opcode number.
 
 /// Declares an enumeration of the manual: opcodes, or the values of a field.
 ///
@@ -22,6 +23,7 @@
 /// `from_code()`, `from_name()` and [`FieldValue`](crate::table::FieldValue), so that a word format can name it as the type of a field.
 /// A row may end in `=> VALUE` when the enumeration declares `info TYPE`; `info()` then returns that row's value.
 /// A row may carry its own `cite "…"` after the code; otherwise the enumeration's holds.
+#[macro_export]
 macro_rules! ops {
     (
         $(#[doc = $edoc:literal])+
@@ -53,7 +55,7 @@ macro_rules! ops {
             /// Where the manual says it.
             #[must_use]
             pub const fn cite(self) -> &'static str {
-                match self { $( Self::$variant => first_of!($($cite,)? $ecite) ),+ }
+                match self { $( Self::$variant => $crate::first_of!($($cite,)? $ecite) ),+ }
             }
 
             /// The row with this number, if there is one.
@@ -74,13 +76,13 @@ macro_rules! ops {
                 code: $code,
                 name: $text,
                 doc: concat!($($doc, "\n"),+),
-                cite: first_of!($($cite,)? $ecite),
+                cite: $crate::first_of!($($cite,)? $ecite),
             } ),+ ];
             fn from_bits(bits: u32) -> Option<Self> { Self::from_code(bits) }
             fn to_bits(self) -> u32 { self.code() }
         }
 
-        ops!(@info $name [$($info)?] $( $variant [$($row)?] )+);
+        $crate::ops!(@info $name [$($info)?] $( $variant [$($row)?] )+);
     };
     (@info $name:ident [] $( $variant:ident [] )+) => {};
     (@info $name:ident [$info:ty] $( $variant:ident [$row:expr] )+) => {
@@ -93,6 +95,8 @@ macro_rules! ops {
 }
 
 /// The first of its arguments: a row's own citation, or else the table's.
+#[doc(hidden)]
+#[macro_export]
 macro_rules! first_of {
     ($first:literal, $rest:literal) => {
         $first
@@ -120,6 +124,7 @@ macro_rules! first_of {
 /// turns into `struct FcAddr { pub bool_addr: u8, pub jump_global: bool }` with `FORMAT` (its [`WordFormat`](crate::table::WordFormat),
 /// every field and reserved range), `decode`, `encode` and `RESERVED` (the mask of reserved bits).
 /// It does not compile unless fields and reserved ranges tile the 32 bits exactly.
+#[macro_export]
 macro_rules! word_format {
     (
         $(#[doc = $sdoc:literal])+

@@ -173,7 +173,11 @@ pub const fn mask(msb: u32, lsb: u32) -> u32 {
 }
 
 /// Reads one field; used by the code that `word_format!` makes.
-pub(crate) fn decode_field<T: FieldValue>(
+///
+/// # Errors
+/// The field holds a number without a meaning.
+#[doc(hidden)]
+pub fn decode_field<T: FieldValue>(
     format: &WordFormat,
     field: &'static str,
     word: u32,
