@@ -1,1 +1,22 @@
-//! (room prepared)
+//! Program containers: files that hold programs, and what the files say about them.
+//!
+//! | module | what it reads and writes |
+//! |---|---|
+//! | [`ctm_elf`] | the CTM executable (CTM §4): X1K programs with their seven notes |
+//! | [`hex`] | bare words as text or bytes |
+//! | [`elf`] | the 32-bit ELF structures that the containers share |
+//!
+//! This room knows where words stand in files; what the words mean is `ctm-isa`'s. It does no I/O: it turns bytes into
+//! programs and programs into bytes. Begin with [`ctm_elf`]; `docs/image.md` describes every format.
+//!
+//! **Invariants.** No input panics. An error names the byte, the field, what was found and what is allowed. What is odd
+//! but usable becomes a [`Remark`].
+
+mod bytes;
+pub mod ctm_elf;
+pub mod elf;
+mod error;
+pub mod hex;
+
+pub use bytes::ByteOrder;
+pub use error::{ImageError, Remark};
