@@ -1,5 +1,7 @@
 //! CTM executables: round trips, what the Guide's chapter 4 requires, and hostile files.
 
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
 mod seeded;
 
 use ctm_image::ctm_elf::{self, NoteKind, program_info};
