@@ -6,7 +6,9 @@
 //! | `ops` | opcodes and field values (table) |
 //! | `inst` | one decoded instruction of six words, and its operands |
 //! | `program` | a program: words, program information, names, literals |
+//! | `check` | the rules on programs |
 
+pub mod check;
 pub mod formats;
 pub mod inst;
 pub mod ops;

@@ -1,0 +1,253 @@
+//! The rules on X1K programs: what the CTM Guide forbids, warns of, or leaves undefined.
+//!
+//! [`check`] applies every rule of [`RULES`] to a program. A rule is one function, named as the rule is, in the file of its
+//! theme; its row in the table says how serious it is and where the manual says so. `docs/x1k-checks.md` is printed from the
+//! table.
+//!
+//! | file | what |
+//! |---|---|
+//! | `words` | rules on single words: undecodable, reserved, without effect |
+//! | `pairing` | rules on the two halves of one ALU instruction |
+//! | `hazards` | rules on what must wait for what |
+//! | `flow` | rules on jumps, stacks and branch counters |
+//! | `outputs` | rules on outputs, uncached writes and the end of the program |
+//! | `ranges` | rules on indices |
+//! | `dataflow` | rules on values that nobody wrote or nobody reads |
+//! | `registers`, `graph`, `state` | what the rules ask: accesses, paths, what is outstanding on them |
+//!
+//! **Invariants.** No words make the checker panic or run on: the search for paths is bounded (`graph`). An error is only
+//! reported for what is wrong whatever the constants hold.
+
+mod dataflow;
+mod flow;
+mod graph;
+mod hazards;
+mod outputs;
+mod pairing;
+mod ranges;
+mod registers;
+mod rules;
+mod state;
+mod words;
+
+use super::inst::{AluInst, FcInstruction, Inst, TexInstruction, Words};
+use super::program::Program;
+use crate::diag::{Diagnostic, Severity};
+use crate::table::FieldError;
+use graph::{Graph, Node};
+use registers::Access;
+use state::State;
+use std::collections::HashSet;
+
+pub use rules::RULES;
+
+/// What a rule is about; the chapters of `docs/x1k-checks.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Theme {
+    /// Single words.
+    Words,
+    /// The halves of an ALU instruction.
+    Pairing,
+    /// What must wait for what.
+    Hazards,
+    /// Jumps, stacks and branch counters.
+    Flow,
+    /// Outputs, uncached writes and the end of the program.
+    Outputs,
+    /// Indices.
+    Ranges,
+    /// Values that nobody wrote or nobody reads.
+    Dataflow,
+}
+
+impl Theme {
+    /// Every theme, in the order of the table.
+    pub const ALL: &'static [Self] =
+        &[Self::Words, Self::Pairing, Self::Hazards, Self::Flow, Self::Outputs, Self::Ranges, Self::Dataflow];
+
+    /// A heading.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Words => "Single words",
+            Self::Pairing => "The halves of an ALU instruction",
+            Self::Hazards => "What must wait for what",
+            Self::Flow => "Jumps, stacks and branch counters",
+            Self::Outputs => "Outputs, uncached writes and the end of the program",
+            Self::Ranges => "Indices",
+            Self::Dataflow => "Values that nobody wrote or nobody reads",
+        }
+    }
+}
+
+/// One rule on programs.
+pub struct Rule {
+    /// Kebab-case, stable: by this name a rule is allowed.
+    pub name: &'static str,
+    /// What it is about.
+    pub theme: Theme,
+    /// How serious its findings are.
+    pub severity: Severity,
+    /// The manual's section.
+    pub cite: &'static str,
+    /// What must hold, in a sentence.
+    pub doc: &'static str,
+    run: fn(&Facts<'_>) -> Vec<Finding>,
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rule").field("name", &self.name).field("severity", &self.severity).finish_non_exhaustive()
+    }
+}
+
+/// The rule with this name.
+#[must_use]
+pub fn rule(name: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.name == name)
+}
+
+/// Applies every rule; findings about the whole program first, then by instruction.
+///
+/// ```
+/// use ctm_isa::x1k::{Program, check::check};
+/// // An empty OUTPUT that waits for the texture semaphore is the shortest program without findings.
+/// assert!(check(&Program::from_words(vec![[0x0000_0005, 0, 0, 0, 0, 0]])).is_empty());
+/// // Without TEX_SEM_WAIT the Guide objects (CTM §3.4.2).
+/// let findings = check(&Program::from_words(vec![[0x0000_0001, 0, 0, 0, 0, 0]]));
+/// assert_eq!(findings[0].rule, "last-without-wait");
+/// assert_eq!(findings[0].pc, Some(0));
+/// ```
+#[must_use]
+pub fn check(program: &Program) -> Vec<Diagnostic> {
+    check_allowing(program, &[])
+}
+
+/// As [`check`], without the rules named in `allowed`. Names that no rule has are ignored; [`rule`] tells.
+#[must_use]
+pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
+    let facts = Facts::new(program);
+    let mut findings = Vec::new();
+    for rule in RULES.iter().filter(|rule| !allowed.contains(&rule.name)) {
+        // A subroutine is looked at once for each calling context; what is the same in all of them is said once.
+        let mut said = HashSet::new();
+        for finding in (rule.run)(&facts) {
+            if said.insert((finding.pc, finding.message.clone())) {
+                findings.push(finding.into_diagnostic(rule, program));
+            }
+        }
+    }
+    findings.sort_by_key(|diagnostic| diagnostic.pc);
+    findings
+}
+
+/// What a rule reports; its row in [`RULES`] adds the rest.
+struct Finding {
+    pc: Option<u32>,
+    message: String,
+    help: Option<String>,
+}
+
+impl Finding {
+    /// About the instruction `pc`.
+    fn at(pc: impl Into<u32>, message: impl Into<String>) -> Self {
+        Self { pc: Some(pc.into()), message: message.into(), help: None }
+    }
+
+    /// About the program as a whole.
+    fn whole(message: impl Into<String>) -> Self {
+        Self { pc: None, message: message.into(), help: None }
+    }
+
+    /// What would be right.
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    fn into_diagnostic(self, rule: &Rule, program: &Program) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new(rule.severity, rule.name, self.message).cite(rule.cite);
+        if let Some(pc) = self.pc {
+            diagnostic = diagnostic.pc(pc);
+            if let Some(&span) = usize::try_from(pc).ok().and_then(|pc| program.spans.get(pc)) {
+                diagnostic = diagnostic.at(span, "");
+            }
+        }
+        diagnostic.help = self.help;
+        diagnostic
+    }
+}
+
+/// A program and everything that rules ask about it.
+struct Facts<'a> {
+    program: &'a Program,
+    insts: Vec<Option<Inst>>,
+    errors: Vec<(u16, FieldError)>,
+    reads: Vec<Vec<Access>>,
+    writes: Vec<Vec<Access>>,
+    graph: Graph,
+    states: Vec<State>,
+}
+
+impl<'a> Facts<'a> {
+    fn new(program: &'a Program) -> Self {
+        let mut errors = Vec::new();
+        let insts: Vec<Option<Inst>> = (0u16..)
+            .zip(&program.words)
+            .map(|(pc, words)| Inst::decode(words).map_err(|error| errors.push((pc, error))).ok())
+            .collect();
+        let list = |accesses: fn(&Inst) -> Vec<Access>| -> Vec<Vec<Access>> {
+            insts.iter().map(|inst| inst.as_ref().map(accesses).unwrap_or_default()).collect()
+        };
+        let (reads, writes) = (list(registers::reads), list(registers::writes));
+        let graph = Graph::new(program, &insts);
+        let states = state::solve(program, &insts, &reads, &writes, &graph);
+        Self { program, insts, errors, reads, writes, graph, states }
+    }
+
+    /// Every decodable instruction with its place and its words.
+    fn each(&self) -> impl Iterator<Item = (u16, &Inst, &Words)> {
+        (0u16..)
+            .zip(self.insts.iter().zip(&self.program.words))
+            .filter_map(|(pc, (inst, words))| inst.as_ref().map(|inst| (pc, inst, words)))
+    }
+
+    fn each_alu(&self) -> impl Iterator<Item = (u16, &AluInst)> {
+        self.each().filter_map(|(pc, inst, _)| match inst {
+            Inst::Alu(alu) => Some((pc, alu)),
+            Inst::Tex(_) | Inst::Fc(_) => None,
+        })
+    }
+
+    fn each_tex(&self) -> impl Iterator<Item = (u16, &TexInstruction)> {
+        self.each().filter_map(|(pc, inst, _)| match inst {
+            Inst::Tex(tex) => Some((pc, tex)),
+            Inst::Alu(_) | Inst::Fc(_) => None,
+        })
+    }
+
+    fn each_fc(&self) -> impl Iterator<Item = (u16, &FcInstruction)> {
+        self.each().filter_map(|(pc, inst, _)| match inst {
+            Inst::Fc(fc) => Some((pc, fc)),
+            Inst::Alu(_) | Inst::Tex(_) => None,
+        })
+    }
+
+    /// Every reachable instruction, once for each calling context, with what may be outstanding on entry.
+    fn each_reached(&self) -> impl Iterator<Item = (&Node, &State, &Inst)> {
+        self.graph
+            .nodes
+            .iter()
+            .zip(&self.states)
+            .filter_map(|(node, state)| self.insts[usize::from(node.pc)].as_ref().map(|inst| (node, state, inst)))
+    }
+
+    /// As [`Self::each_reached`], after the waits that the instruction itself does.
+    fn each_after_waits(&self) -> impl Iterator<Item = (&Node, State, &Inst)> {
+        self.each_reached().map(|(node, state, inst)| {
+            let mut state = state.clone();
+            state.wait(inst);
+            (node, state, inst)
+        })
+    }
+}

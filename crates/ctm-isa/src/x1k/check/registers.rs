@@ -1,0 +1,260 @@
+//! Which channels of which temporaries an instruction reads and writes.
+//!
+//! Only what reaches a result counts: a component that an operation does not use, or that no write mask lets through, is
+//! not read. Compilers leave arbitrary addresses in such places.
+
+use crate::x1k::inst::{AluInst, FcInstruction, Inst, Source, TexInstruction};
+use crate::x1k::ops::{AlphaOp, AluResultSel, Channel, PredSel, RgbOp, Sel, SrcpOp, Swizzle, TexOp};
+
+/// A set of channels of temporaries: four bits for each of the 128.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Channels([u64; 8]);
+
+impl Channels {
+    /// Every channel of every temporary.
+    pub(super) const ALL: Self = Self([u64::MAX; 8]);
+
+    /// Adds the channels of `mask` (bit 0 is red) of one temporary.
+    pub(super) fn insert(&mut self, temp: u8, mask: u8) {
+        self.0[usize::from(temp / 16) & 7] |= u64::from(mask & 0xf) << (u32::from(temp % 16) * 4);
+    }
+
+    /// Takes channels of one temporary away.
+    pub(super) fn remove(&mut self, temp: u8, mask: u8) {
+        self.0[usize::from(temp / 16) & 7] &= !(u64::from(mask & 0xf) << (u32::from(temp % 16) * 4));
+    }
+
+    /// The channels of one temporary that are in the set.
+    pub(super) fn of(&self, temp: u8) -> u8 {
+        ((self.0[usize::from(temp / 16) & 7] >> (u32::from(temp % 16) * 4)) & 0xf) as u8
+    }
+
+    /// Empties the set.
+    pub(super) fn clear(&mut self) {
+        self.0 = [0; 8];
+    }
+
+    /// Adds another set; says whether anything was new.
+    pub(super) fn join(&mut self, other: &Self) -> bool {
+        let mut grew = false;
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            grew |= *mine | theirs != *mine;
+            *mine |= theirs;
+        }
+        grew
+    }
+}
+
+/// Channels of one temporary, or of the temporary that aL selects.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Access {
+    /// 0..=127.
+    pub(super) temp: u8,
+    /// aL is added.
+    pub(super) relative: bool,
+    /// Bit 0 is red.
+    pub(super) mask: u8,
+}
+
+impl Access {
+    /// The register as text, with those of its channels that are in `mask`: `r3.rg`, `r[aL+2].a`.
+    pub(super) fn name(self, mask: u8) -> String {
+        let letters: String = "rgba".chars().enumerate().filter(|&(i, _)| mask >> i & 1 == 1).map(|(_, c)| c).collect();
+        if self.relative { format!("r[aL+{}].{letters}", self.temp) } else { format!("r{}.{letters}", self.temp) }
+    }
+
+    /// Whether both may be the same temporary. Within one iteration aL does not change, so two relative addresses meet
+    /// only when their bases are equal.
+    pub(super) fn may_alias(self, other: Self) -> bool {
+        self.relative != other.relative || self.temp == other.temp
+    }
+}
+
+/// The channels `(rgb, alpha)` of an ALU instruction's result that go anywhere: a register, an output, a predicate bit, the
+/// ALU result, or the other unit.
+pub(super) fn needed(alu: &AluInst) -> (u8, bool) {
+    let (cmn, wmask) = (&alu.cmn, alu.rgb.alu_wmask);
+    let mut rgb = cmn.rgb_wmask | cmn.rgb_omask;
+    let mut alpha = cmn.alpha_wmask || cmn.alpha_omask || alu.alpha.w_omask;
+    if wmask {
+        match cmn.alu_result_sel {
+            AluResultSel::Red => rgb |= 1,
+            AluResultSel::Alpha => alpha = true,
+        }
+    }
+    // Each unit's copy operation needs the other unit's result (CTM §3.3.4).
+    if alu.rgba.op == RgbOp::Sop && rgb != 0 {
+        alpha = true;
+    }
+    if alu.alpha.op == AlphaOp::Dp && alpha {
+        rgb |= 1;
+    }
+    (rgb, alpha)
+}
+
+/// The operand components that reach a result, as the source and the component that they select.
+pub(super) fn components(alu: &AluInst) -> Vec<(Sel, Swizzle)> {
+    let (rgb, alpha) = needed(alu);
+    let mut read = Vec::new();
+    let [a, b, c] = alu.rgb_operands();
+    let [alpha_a, alpha_b, alpha_c] = alu.alpha_operands();
+    let channels = || (0..3usize).filter(|&i| rgb >> i & 1 == 1);
+    match alu.rgba.op {
+        _ if rgb == 0 => {}
+        RgbOp::Mad | RgbOp::Cnd | RgbOp::Cmp => {
+            for i in channels() {
+                read.extend([&a, &b, &c].map(|operand| (operand.sel, operand.swizzle[i])));
+            }
+        }
+        RgbOp::Min | RgbOp::Max => {
+            for i in channels() {
+                read.extend([&a, &b].map(|operand| (operand.sel, operand.swizzle[i])));
+            }
+        }
+        RgbOp::Frc => read.extend(channels().map(|i| (a.sel, a.swizzle[i]))),
+        RgbOp::Dp3 => read.extend([&a, &b].iter().flat_map(|o| o.swizzle.map(|s| (o.sel, s)))),
+        RgbOp::Dp4 => {
+            read.extend([&a, &b].iter().flat_map(|o| o.swizzle.map(|s| (o.sel, s))));
+            read.extend([&alpha_a, &alpha_b].map(|o| (o.sel, o.swizzle)));
+        }
+        RgbOp::D2a => {
+            read.extend([&a, &b].iter().flat_map(|o| [(o.sel, o.swizzle[0]), (o.sel, o.swizzle[1])]));
+            read.push((c.sel, c.swizzle[2]));
+        }
+        RgbOp::Sop => {}
+        // A and C are src0 of other processors, whatever they select (x1k-encoding §1.5).
+        RgbOp::Mdh | RgbOp::Mdv => {
+            for i in channels() {
+                read.push((b.sel, b.swizzle[i]));
+                read.push((Sel::Src0, [Swizzle::R, Swizzle::G, Swizzle::B][i]));
+            }
+        }
+    }
+    match alu.alpha.op {
+        _ if !alpha => {}
+        AlphaOp::Mad | AlphaOp::Cnd | AlphaOp::Cmp => {
+            read.extend([&alpha_a, &alpha_b, &alpha_c].map(|o| (o.sel, o.swizzle)));
+        }
+        AlphaOp::Min | AlphaOp::Max => read.extend([&alpha_a, &alpha_b].map(|o| (o.sel, o.swizzle))),
+        AlphaOp::Frc | AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos => {
+            read.push((alpha_a.sel, alpha_a.swizzle))
+        }
+        AlphaOp::Dp => {}
+        AlphaOp::Mdh | AlphaOp::Mdv => read.extend([(alpha_b.sel, alpha_b.swizzle), (Sel::Src0, Swizzle::A)]),
+    }
+    read
+}
+
+/// The sources that reach a result, with the channels that are read of them.
+///
+/// A presubtract reads src0, and for SUB and ADD src1 (CTM §3.3.2).
+pub(super) fn sources(alu: &AluInst) -> Vec<(Source, u8)> {
+    let (rgb, alpha) = (alu.rgb_sources(), alu.alpha_sources());
+    let mut read: Vec<(Source, u8)> = Vec::new();
+    let mut add = |source: Source, mask: u8| match read.iter_mut().find(|(known, _)| *known == source) {
+        Some((_, known)) => *known |= mask,
+        None => read.push((source, mask)),
+    };
+    for (sel, swizzle) in components(alu) {
+        let (unit, op, mask) = match swizzle {
+            Swizzle::R => (&rgb, alu.rgb_addr.srcp_op, 1),
+            Swizzle::G => (&rgb, alu.rgb_addr.srcp_op, 2),
+            Swizzle::B => (&rgb, alu.rgb_addr.srcp_op, 4),
+            Swizzle::A => (&alpha, alu.alpha_addr.srcp_op, 8),
+            Swizzle::Zero | Swizzle::Half | Swizzle::One | Swizzle::Unused => continue,
+        };
+        match sel {
+            Sel::Src0 => add(unit[0], mask),
+            Sel::Src1 => add(unit[1], mask),
+            Sel::Src2 => add(unit[2], mask),
+            Sel::Srcp => {
+                add(unit[0], mask);
+                if matches!(op, SrcpOp::Sub | SrcpOp::Add) {
+                    add(unit[1], mask);
+                }
+            }
+        }
+    }
+    read
+}
+
+/// The temporaries whose value an instruction reads.
+pub(super) fn reads(inst: &Inst) -> Vec<Access> {
+    match inst {
+        Inst::Alu(alu) => sources(alu)
+            .into_iter()
+            .filter_map(|(source, mask)| match source {
+                Source::Temp { index, relative } => Some(Access { temp: index, relative, mask }),
+                Source::Const { .. } | Source::Inline { .. } => None,
+            })
+            .collect(),
+        Inst::Tex(tex) => tex_reads(tex),
+        Inst::Fc(_) => Vec::new(),
+    }
+}
+
+/// S and T of a lookup, Q where the operation uses it, the gradients of DXDY; the masked channels of a kill.
+fn tex_reads(tex: &TexInstruction) -> Vec<Access> {
+    let bits = |channels: &[Channel]| channels.iter().fold(0u8, |mask, channel| mask | 1 << channel.code());
+    let a = &tex.addr;
+    let source = |mask| Access { temp: a.src_addr, relative: a.src_addr_rel, mask };
+    let (s, t, q) = (a.src_s_swiz, a.src_t_swiz, a.src_q_swiz);
+    match tex.inst.op {
+        TexOp::Nop => Vec::new(),
+        TexOp::Lookup | TexOp::LookupUncached => vec![source(bits(&[s, t]))],
+        TexOp::LookupProj | TexOp::LodBias | TexOp::Lod => vec![source(bits(&[s, t, q]))],
+        TexOp::KillLt0 => vec![source(tex.cmn.rgb_wmask | u8::from(tex.cmn.alpha_wmask) << 3)],
+        TexOp::Dxdy => {
+            let d = &tex.dxdy;
+            vec![
+                source(bits(&[s, t])),
+                Access { temp: d.dx_addr, relative: d.dx_addr_rel, mask: bits(&[d.dx_s_swiz, d.dx_t_swiz]) },
+                Access { temp: d.dy_addr, relative: d.dy_addr_rel, mask: bits(&[d.dy_s_swiz, d.dy_t_swiz]) },
+            ]
+        }
+    }
+}
+
+/// The temporaries that an instruction writes.
+pub(super) fn writes(inst: &Inst) -> Vec<Access> {
+    let cmn = inst.cmn();
+    let alpha = u8::from(cmn.alpha_wmask) << 3;
+    let all = match inst {
+        Inst::Alu(alu) => vec![
+            Access { temp: alu.rgba.addrd, relative: alu.rgba.addrd_rel, mask: cmn.rgb_wmask },
+            Access { temp: alu.alpha.addrd, relative: alu.alpha.addrd_rel, mask: alpha },
+        ],
+        Inst::Tex(tex) if tex.inst.op.is_lookup() => {
+            vec![Access { temp: tex.addr.dst_addr, relative: tex.addr.dst_addr_rel, mask: cmn.rgb_wmask | alpha }]
+        }
+        Inst::Tex(_) | Inst::Fc(_) => Vec::new(),
+    };
+    all.into_iter().filter(|access| access.mask != 0).collect()
+}
+
+/// The predicate bits (bit 0 is R) that a write through `rgb` and `alpha` channels depends on.
+pub(super) fn predicate_bits(inst: &Inst) -> u8 {
+    let cmn = inst.cmn();
+    let select = |sel: PredSel, own: u8| match sel {
+        PredSel::None => 0,
+        PredSel::Rgba => own,
+        PredSel::Rrrr => 1,
+        PredSel::Gggg => 2,
+        PredSel::Bbbb => 4,
+        PredSel::Aaaa => 8,
+    };
+    match inst {
+        // RGBA on a flow-control instruction stands for R; another rule speaks of it.
+        Inst::Fc(_) => select(cmn.rgb_pred_sel, 1),
+        Inst::Alu(_) | Inst::Tex(_) => {
+            let rgb = if cmn.rgb_wmask == 0 { 0 } else { select(cmn.rgb_pred_sel, cmn.rgb_wmask) };
+            let alpha = if cmn.alpha_wmask { select(cmn.alpha_pred_sel, 8) } else { 0 };
+            rgb | alpha
+        }
+    }
+}
+
+/// The half of the jump table that can be reached: with `RGB_PRED_SEL` NONE the predicate is true.
+pub(super) fn reachable_jump_bits(fc: &FcInstruction) -> u8 {
+    if fc.cmn.rgb_pred_sel == PredSel::None { 0xcc } else { 0xff }
+}

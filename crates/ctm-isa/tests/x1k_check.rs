@@ -1,0 +1,179 @@
+//! The rules on X1K programs, by text vectors (`tests/vectors/x1k/check_*.txt`).
+//!
+//! A vector file is made of cases:
+//!
+//! ```text
+//! rule presubtract-nop            the rule that the cases below are about
+//! rejects TITLE                   its findings are exactly the `=` lines
+//! accepts TITLE                   it finds nothing
+//! program TITLE                   the findings of every rule are exactly the `=` lines
+//!   set full, last 3, int 0 = 4 0 1     program information that differs from that of bare words
+//!   00000005 00000000 ...         an instruction as six words, or
+//!   ALU RGB_WMASK=7 RGB_OP=FRC    as its type and the fields that are not 0, by the manual's names and values
+//!   = 1: message                  pc (or `-`) and message; in a `program` also the rule
+//! ```
+//!
+//! `UPDATE_EXPECT=1 cargo test -p ctm-isa --test x1k_check` rewrites the `=` lines; review the difference.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use ctm_isa::diag::{Diagnostic, Severity};
+use ctm_isa::x1k::check::{check, rule};
+use ctm_isa::x1k::formats::WORDS;
+use ctm_isa::x1k::ops::InstType;
+use ctm_isa::x1k::program::{Literal, Preload, Symbol, SymbolKind};
+use ctm_isa::x1k::{Program, Words};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::path::PathBuf;
+
+fn vectors(name: &str) -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/x1k").join(name)
+}
+
+fn number(text: &str) -> u32 {
+    match text.strip_prefix("0x") {
+        Some(hex) => u32::from_str_radix(hex, 16).unwrap_or_else(|_| panic!("`{text}` is not a number")),
+        None => text.parse().unwrap_or_else(|_| panic!("`{text}` is not a number")),
+    }
+}
+
+/// One instruction: six words, or a type and `FIELD=value` or `WORD.FIELD=value`.
+fn instruction(line: &str) -> Words {
+    let mut tokens = line.split_whitespace();
+    let first = tokens.next().unwrap();
+    let Some(kind) = InstType::from_name(first) else {
+        let words: Vec<u32> = line.split_whitespace().map(|w| u32::from_str_radix(w, 16).unwrap()).collect();
+        return words.try_into().unwrap_or_else(|_| panic!("`{line}` is not six words"));
+    };
+    let mut words = [kind.code(), 0, 0, 0, 0, 0];
+    for token in tokens {
+        let (name, value) = token.split_once('=').unwrap_or_else(|| panic!("`{token}` is not FIELD=value"));
+        let (word, field) = name.split_once('.').map_or((None, name), |(word, field)| (Some(word), field));
+        let found: Vec<_> = WORDS
+            .iter()
+            .filter(|(kinds, format)| kinds.contains(&kind) && word.is_none_or(|word| word == format.name))
+            .filter_map(|(_, format)| format.field(field).map(|field| (format.dword, field)))
+            .collect();
+        let [(dword, field)] = found[..] else { panic!("`{name}` names {} fields of {first}", found.len()) };
+        let named = field.values.iter().find(|v| v.name == value).map(|v| v.code);
+        words[dword] |= named.unwrap_or_else(|| number(value)) << field.lsb;
+    }
+    words
+}
+
+/// Applies the `set` lines of a case.
+fn set(program: &mut Program, line: &str) {
+    for item in line.split(',').map(str::trim) {
+        let tokens: Vec<&str> = item.split_whitespace().collect();
+        match tokens[..] {
+            ["full"] => program.full_flow_control = true,
+            ["partial"] => program.full_flow_control = false,
+            ["uncached"] => program.uncached = true,
+            ["conditional"] => program.conditional_value = true,
+            ["unconditional"] => program.conditional_value = false,
+            ["first", n] => program.first = number(n) as u16,
+            ["last", n] => program.last = number(n) as u16,
+            ["preload", "none"] => program.preloads.clear(),
+            ["preload", n, temp] => {
+                program.preloads.push(Preload::Interpolant { index: number(n) as u8, temp: number(temp) as u8 });
+            }
+            ["int", n, "=", count, start, step] => program.literals.push(Literal::Int {
+                index: number(n) as u8,
+                value: [number(count) as u8, number(start) as u8, step.parse::<i32>().unwrap() as u8, 0],
+            }),
+            ["output", name, n] => {
+                program.symbols.push(Symbol { name: name.into(), kind: SymbolKind::Output, index: number(n) as u8 });
+            }
+            _ => panic!("`{item}` sets nothing"),
+        }
+    }
+}
+
+fn program_of(lines: &[&str]) -> Program {
+    let is_set = |line: &&&str| line.starts_with("set ");
+    let words = lines.iter().filter(|line| !is_set(line)).map(|line| instruction(line)).collect();
+    let mut program = Program::from_words(words);
+    lines.iter().filter(is_set).for_each(|line| set(&mut program, &line[4..]));
+    program
+}
+
+fn expectation(finding: &Diagnostic, with_rule: bool) -> String {
+    let pc = finding.pc.map_or_else(|| "-".to_owned(), |pc| pc.to_string());
+    let rule = if with_rule { format!(" {}", finding.rule) } else { String::new() };
+    format!("  = {pc}{rule}: {}", finding.message)
+}
+
+/// Runs a vector file; returns for each rule how many cases reject and accept.
+fn run(name: &str) -> BTreeMap<String, (u32, u32)> {
+    let path = vectors(name);
+    let text = std::fs::read_to_string(&path).unwrap();
+    let mut counts: BTreeMap<String, (u32, u32)> = BTreeMap::new();
+    let (mut updated, mut failures) = (String::new(), String::new());
+    let mut current = String::new();
+    let lines: Vec<&str> = text.lines().collect();
+    let mut at = 0;
+    while at < lines.len() {
+        let line = lines[at];
+        at += 1;
+        writeln!(updated, "{line}").unwrap();
+        let (word, rest) = line.split_once(' ').unwrap_or((line, ""));
+        match word {
+            "rule" => {
+                assert!(rule(rest).is_some(), "{name}:{at}: no rule is named `{rest}`");
+                rest.clone_into(&mut current);
+                continue;
+            }
+            "rejects" | "accepts" | "program" => {}
+            _ => {
+                assert!(line.is_empty() || line.starts_with('#'), "{name}:{at}: `{line}`");
+                continue;
+            }
+        }
+        let start = at;
+        while at < lines.len() && lines[at].starts_with("  ") {
+            at += 1;
+        }
+        let (expected, body): (Vec<&str>, Vec<&str>) =
+            lines[start..at].iter().copied().partition(|line| line.starts_with("  = "));
+        let instructions: Vec<&str> =
+            body.iter().map(|line| line.split('#').next().unwrap().trim()).filter(|line| !line.is_empty()).collect();
+        let whole = word == "program";
+        let found: Vec<String> = check(&program_of(&instructions))
+            .iter()
+            .filter(|finding| whole || finding.rule == current)
+            .map(|finding| expectation(finding, whole))
+            .collect();
+        body.iter().for_each(|line| writeln!(updated, "{line}").unwrap());
+        found.iter().for_each(|line| writeln!(updated, "{line}").unwrap());
+        let wrong_kind = match word {
+            "rejects" => found.is_empty(),
+            "accepts" => !found.is_empty(),
+            _ => false,
+        };
+        if wrong_kind || found != expected {
+            let (found, expected) = (found.join("\n"), expected.join("\n"));
+            writeln!(failures, "{name}:{start}: {line}\nexpected\n{expected}\nfound\n{found}\n").unwrap();
+        }
+        let count = counts.entry(current.clone()).or_default();
+        count.0 += u32::from(word == "rejects");
+        count.1 += u32::from(word == "accepts");
+    }
+    if std::env::var_os("UPDATE_EXPECT").is_some() {
+        std::fs::write(&path, updated).unwrap();
+    } else {
+        assert!(failures.is_empty(), "{failures}");
+    }
+    counts
+}
+
+#[test]
+fn programs_of_a_real_compiler() {
+    run("check_corpus.txt");
+    // No program that runs on the real machine is called wrong.
+    let text = std::fs::read_to_string(vectors("check_corpus.txt")).unwrap();
+    for line in text.lines().filter(|line| line.starts_with("  = ")) {
+        let name = line.split([' ', ':']).nth(4).unwrap();
+        assert!(rule(name).unwrap().severity < Severity::Error, "{line}");
+    }
+}
