@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ctm_elf`] | the CTM executable (CTM §4): X1K programs with their seven notes |
 //! | [`hex`] | bare words as text or bytes |
+//! | [`info`] | nothing to write: describes a file of any kind, for people and machines |
 //! | [`elf`] | the 32-bit ELF structures that the containers share |
 //!
 //! This room knows where words stand in files; what the words mean is `ctm-isa`'s. It does no I/O: it turns bytes into
@@ -17,6 +18,9 @@ pub mod ctm_elf;
 pub mod elf;
 mod error;
 pub mod hex;
+mod identify;
+pub mod info;
 
 pub use bytes::ByteOrder;
 pub use error::{ImageError, Remark};
+pub use identify::{Kind, identify};

@@ -133,11 +133,11 @@ fn expect(header: &Header, field: Place, allowed: u64, meaning: &str) -> Result<
 }
 
 impl<'a> Elf<'a> {
-    /// Reads the headers of a 32-bit little-endian ELF file.
+    /// Reads only the ELF header of a 32-bit little-endian ELF file.
     ///
     /// # Errors
-    /// Not such a file, or a header or a part that a header names reaches beyond the input.
-    pub fn read(bytes: &'a [u8]) -> Result<Self, ImageError> {
+    /// Not such a file.
+    pub fn read_header(bytes: &[u8]) -> Result<Header, ImageError> {
         let input = Input::new(bytes, ByteOrder::Little);
         input.slice("the ELF header", 0, ehdr::SIZE)?;
         let mut header = Header { fields: Vec::with_capacity(ehdr::ALL.len()) };
@@ -147,6 +147,16 @@ impl<'a> Elf<'a> {
         expect(&header, ehdr::MAGIC, u64::from(MAGIC), "the bytes 7f 45 4c 46")?;
         expect(&header, ehdr::CLASS, CLASS_32, "ELFCLASS32")?;
         expect(&header, ehdr::DATA, DATA_LITTLE, "ELFDATA2LSB")?;
+        Ok(header)
+    }
+
+    /// Reads the headers of a 32-bit little-endian ELF file.
+    ///
+    /// # Errors
+    /// Not such a file, or a header or a part that a header names reaches beyond the input.
+    pub fn read(bytes: &'a [u8]) -> Result<Self, ImageError> {
+        let input = Input::new(bytes, ByteOrder::Little);
+        let header = Self::read_header(bytes)?;
         let (phnum, shnum) = (header.get(ehdr::PHNUM), header.get(ehdr::SHNUM));
         for (count, field, size_field, size) in
             [(phnum, ehdr::PHNUM, ehdr::PHENTSIZE, phdr::SIZE), (shnum, ehdr::SHNUM, ehdr::SHENTSIZE, shdr::SIZE)]

@@ -1,0 +1,186 @@
+//! What a file is, from its first bytes or lines.
+
+use crate::elf::{self, Elf, ehdr};
+use crate::{ctm_elf, hex};
+use std::fmt;
+
+/// The kinds of files that hold programs.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// CTM executable (CTM §4).
+    CtmElf,
+    /// Image of AMD's Compute Abstraction Layer.
+    Cal,
+    /// Object of LLVM's R600 back end.
+    LlvmR600,
+    /// An ELF file that is none of these.
+    OtherElf,
+    /// `Gfx2` container of shaders.
+    Gfd,
+    /// Six hexadecimal words a line.
+    X1kHex,
+    /// Two hexadecimal words a line.
+    R700Hex,
+    /// X1K assembly.
+    X1kText,
+    /// Direct3D `ps_3_0` assembly.
+    Ps3Text,
+    /// R700 assembly.
+    R700Text,
+    /// Nothing known.
+    Unknown,
+}
+
+impl Kind {
+    /// Every kind.
+    pub const ALL: &[Self] = &[
+        Self::CtmElf,
+        Self::Cal,
+        Self::LlvmR600,
+        Self::OtherElf,
+        Self::Gfd,
+        Self::X1kHex,
+        Self::R700Hex,
+        Self::X1kText,
+        Self::Ps3Text,
+        Self::R700Text,
+        Self::Unknown,
+    ];
+
+    /// A short name for machines; stable.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::CtmElf => "ctm-elf",
+            Self::Cal => "cal",
+            Self::LlvmR600 => "llvm-r600",
+            Self::OtherElf => "elf",
+            Self::Gfd => "gfd",
+            Self::X1kHex => "x1k-hex",
+            Self::R700Hex => "r700-hex",
+            Self::X1kText => "x1k-text",
+            Self::Ps3Text => "ps3-text",
+            Self::R700Text => "r700-text",
+            Self::Unknown => "unknown",
+        }
+    }
+
+    /// What it is, for a sentence.
+    #[must_use]
+    pub const fn describe(self) -> &'static str {
+        match self {
+            Self::CtmElf => "a CTM executable",
+            Self::Cal => "a CAL image",
+            Self::LlvmR600 => "an object of LLVM's R600 back end",
+            Self::OtherElf => "an ELF file for another machine",
+            Self::Gfd => "a GFD container",
+            Self::X1kHex => "X1K words in hexadecimal",
+            Self::R700Hex => "R700 words in hexadecimal",
+            Self::X1kText => "X1K assembly",
+            Self::Ps3Text => "ps_3_0 assembly",
+            Self::R700Text => "R700 assembly",
+            Self::Unknown => "of no known kind",
+        }
+    }
+}
+
+impl fmt::Display for Kind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The first bytes of a GFD container.
+pub(crate) const GFD_MAGIC: &[u8] = b"Gfx2";
+
+/// What a file is. Only headers and the first lines are looked at; the rest may still be wrong.
+#[must_use]
+pub fn identify(bytes: &[u8]) -> Kind {
+    if bytes.starts_with(&elf::MAGIC.to_le_bytes()) {
+        return identify_elf(bytes);
+    }
+    if bytes.starts_with(GFD_MAGIC) {
+        return Kind::Gfd;
+    }
+    identify_text(bytes)
+}
+
+fn identify_elf(bytes: &[u8]) -> Kind {
+    // A file that was cut off still says what it is.
+    let Ok(header) = Elf::read_header(bytes) else { return Kind::OtherElf };
+    match (header.get(ehdr::MACHINE), header.get(ehdr::OSABI)) {
+        (ctm_elf::MACHINE, ctm_elf::OSABI) => Kind::CtmElf,
+        (CAL_MACHINE, CAL_OSABI) => Kind::Cal,
+        // LLVM's other back ends for the machine number are 64 bits wide.
+        (LLVM_MACHINE, _) => Kind::LlvmR600,
+        _ => Kind::OtherElf,
+    }
+}
+
+const CAL_MACHINE: u64 = 125;
+const CAL_OSABI: u64 = 100;
+const LLVM_MACHINE: u64 = 224;
+
+/// How many lines with code are looked at.
+const LINES: usize = 64;
+
+fn identify_text(bytes: &[u8]) -> Kind {
+    let Ok(text) = std::str::from_utf8(bytes) else { return Kind::Unknown };
+    if text.contains('\0') {
+        return Kind::Unknown;
+    }
+    let lines: Vec<Vec<&str>> = text
+        .lines()
+        .map(|line| hex::code_part(line).split_whitespace().collect::<Vec<_>>())
+        .filter(|line| !line.is_empty())
+        .take(LINES)
+        .collect();
+    let Some(first) = lines.first() else { return Kind::Unknown };
+    let all_words = |count: usize| lines.iter().all(|line| line.len() == count && line.iter().all(|t| is_word(t)));
+    if all_words(hex::X1K_WORDS) {
+        Kind::X1kHex
+    } else if all_words(hex::R700_WORDS) {
+        Kind::R700Hex
+    } else if first[0].starts_with("ps_") {
+        Kind::Ps3Text
+    } else if lines.iter().any(|line| is_r700_line(line)) {
+        Kind::R700Text
+    } else if is_x1k_line(first) {
+        Kind::X1kText
+    } else {
+        Kind::Unknown
+    }
+}
+
+fn is_word(token: &str) -> bool {
+    let token = token.trim_end_matches(',');
+    let digits = token.strip_prefix("0x").or_else(|| token.strip_prefix("0X")).unwrap_or(token);
+    (1..=8).contains(&digits.len()) && digits.bytes().all(|b| b.is_ascii_hexdigit())
+}
+
+/// `END_OF_PROGRAM`, or a control-flow instruction: a number and a name in capitals.
+fn is_r700_line(line: &[&str]) -> bool {
+    let capitals = |token: &str| {
+        token.len() > 1
+            && token.starts_with(|c: char| c.is_ascii_uppercase())
+            && token.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b"_:".contains(&b))
+    };
+    match line {
+        ["END_OF_PROGRAM", ..] => true,
+        [number, name, ..] => number.bytes().all(|b| b.is_ascii_digit()) && capitals(name),
+        _ => false,
+    }
+}
+
+/// A directive, a label, a predicate in parentheses, or a name in small letters that nothing is assigned to.
+fn is_x1k_line(line: &[&str]) -> bool {
+    let name = |token: &str| {
+        token.starts_with(|c: char| c.is_ascii_lowercase())
+            && token.bytes().all(|b| b.is_ascii_lowercase() || b.is_ascii_digit() || b == b'_')
+    };
+    let first = line[0];
+    let directive = first.strip_prefix('.').is_some_and(name);
+    let label = first.strip_suffix(':').is_some_and(|l| !l.is_empty());
+    let predicate = first.starts_with("(p.") || first.starts_with("(!p.");
+    directive || label || predicate || (name(first) && line.get(1) != Some(&"="))
+}

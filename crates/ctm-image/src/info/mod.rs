@@ -1,0 +1,87 @@
+//! What a file holds, as a tree for people and machines: `ctm info`.
+//!
+//! [`describe`] makes the tree; [`Value::to_text`] and [`Value::to_json`] print it.
+
+mod ctm_elf;
+mod value;
+mod x1k;
+
+pub use value::Value;
+
+use crate::error::{ImageError, Remark};
+use crate::hex;
+use crate::identify::{Kind, identify};
+use ctm_isa::table::WordFormat;
+
+/// A file's contents, and what is odd about it.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Description {
+    /// What the file is.
+    pub kind: Kind,
+    /// Everything that it says.
+    pub contents: Value,
+    /// What is odd about it.
+    pub remarks: Vec<Remark>,
+}
+
+impl Description {
+    /// Kind, contents and remarks as one tree.
+    #[must_use]
+    pub fn to_value(&self) -> Value {
+        let remarks = self
+            .remarks
+            .iter()
+            .map(|r| Value::record([("offset", Value::Number(r.offset)), ("message", r.message.clone().into())]));
+        let mut fields = vec![("kind".to_owned(), Value::from(self.kind.name()))];
+        if let Value::Record(contents) = &self.contents {
+            fields.extend(contents.iter().cloned());
+        }
+        if !self.remarks.is_empty() {
+            fields.push(("remarks".to_owned(), Value::List(remarks.collect())));
+        }
+        Value::Record(fields)
+    }
+}
+
+/// Describes a file of any kind that [`identify`] knows. Assembly text is only named: it says nothing until it is assembled.
+///
+/// # Errors
+/// The file is of no known kind, or it cannot be read.
+pub fn describe(bytes: &[u8]) -> Result<Description, ImageError> {
+    let kind = identify(bytes);
+    let text = || std::str::from_utf8(bytes).unwrap_or_default();
+    let empty = || Value::Record(Vec::new());
+    let (contents, remarks) = match kind {
+        Kind::CtmElf => ctm_elf::describe(bytes)?,
+        Kind::X1kHex => (Value::record([("program", x1k::program(&hex::read(text())?))]), Vec::new()),
+        Kind::R700Hex => {
+            let words = hex::read_words(text(), hex::R700_WORDS)?;
+            (Value::record([("slots", Value::from(words.len() / hex::R700_WORDS))]), Vec::new())
+        }
+        Kind::X1kText | Kind::Ps3Text | Kind::R700Text => (empty(), Vec::new()),
+        Kind::Cal | Kind::LlvmR600 | Kind::Gfd | Kind::OtherElf | Kind::Unknown => {
+            let allowed = "a CTM executable, or words in hexadecimal";
+            return Err(ImageError::Kind { found: kind.describe(), allowed });
+        }
+    };
+    Ok(Description { kind, contents, remarks })
+}
+
+/// A word by its fields: named values by name, flags as flags, the rest as numbers; reserved bits that are set.
+pub(crate) fn word_fields(format: &WordFormat, word: u32) -> Value {
+    let mut fields = vec![("word".to_owned(), Value::Hex(word))];
+    for field in format.fields {
+        let number = field.extract(word);
+        let value = match field.values.iter().find(|v| v.code == number) {
+            Some(named) => Value::from(named.name),
+            None if field.width() == 1 => Value::Flag(number != 0),
+            None => Value::Number(u64::from(number)),
+        };
+        fields.push((field.name.to_owned(), value));
+    }
+    let reserved = word & format.reserved_mask();
+    if reserved != 0 {
+        fields.push(("reserved bits".to_owned(), Value::Hex(reserved)));
+    }
+    Value::Record(fields)
+}

@@ -1,0 +1,207 @@
+//! A tree of named values, and how it is printed.
+
+use std::fmt::Write;
+
+/// Records that need more characters than this are printed one field a line.
+const LONGEST_LINE: usize = 140;
+
+/// A value of a description.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Value {
+    /// Not there.
+    None,
+    /// Yes or no.
+    Flag(bool),
+    /// A number.
+    Number(u64),
+    /// A floating-point number.
+    Float(f32),
+    /// A bit pattern; JSON has it as text.
+    Hex(u32),
+    /// Text.
+    Text(String),
+    /// Values of one kind.
+    List(Vec<Value>),
+    /// Named values, in order.
+    Record(Vec<(String, Value)>),
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Self {
+        Self::Text(text.to_owned())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Self {
+        Self::Text(text)
+    }
+}
+
+impl From<bool> for Value {
+    fn from(flag: bool) -> Self {
+        Self::Flag(flag)
+    }
+}
+
+impl From<usize> for Value {
+    fn from(number: usize) -> Self {
+        Self::Number(number as u64)
+    }
+}
+
+impl Value {
+    /// A record from its fields.
+    pub fn record<const N: usize>(fields: [(&str, Self); N]) -> Self {
+        Self::Record(fields.into_iter().map(|(name, value)| (name.to_owned(), value)).collect())
+    }
+
+    /// A list of numbers.
+    pub fn numbers<T: Into<u64>>(numbers: impl IntoIterator<Item = T>) -> Self {
+        Self::List(numbers.into_iter().map(|n| Self::Number(n.into())).collect())
+    }
+
+    /// The field of a record.
+    #[must_use]
+    pub fn get(&self, name: &str) -> Option<&Self> {
+        match self {
+            Self::Record(fields) => fields.iter().find(|(n, _)| n == name).map(|(_, v)| v),
+            _ => None,
+        }
+    }
+
+    fn is_scalar(&self) -> bool {
+        !matches!(self, Self::List(_) | Self::Record(_))
+    }
+
+    /// Whether it fits a line: a scalar, a list of scalars, or a record of scalars.
+    fn is_short(&self) -> bool {
+        match self {
+            Self::List(items) => items.iter().all(Self::is_scalar),
+            Self::Record(fields) => {
+                !fields.is_empty() && fields.iter().all(|(_, v)| v.is_short()) && self.line().len() <= LONGEST_LINE
+            }
+            _ => true,
+        }
+    }
+
+    /// The value on one line.
+    fn line(&self) -> String {
+        match self {
+            Self::None => "-".to_owned(),
+            Self::Flag(true) => "yes".to_owned(),
+            Self::Flag(false) => "no".to_owned(),
+            Self::Number(n) => n.to_string(),
+            Self::Float(x) => format!("{x:?}"),
+            Self::Hex(word) => format!("0x{word:08X}"),
+            Self::Text(text) => visible(text),
+            Self::List(items) if items.is_empty() => "none".to_owned(),
+            Self::List(items) => items.iter().map(Self::line).collect::<Vec<_>>().join(", "),
+            Self::Record(fields) => {
+                fields.iter().map(|(name, v)| format!("{name} {}", v.line())).collect::<Vec<_>>().join(", ")
+            }
+        }
+    }
+
+    /// Indented lines for people.
+    #[must_use]
+    pub fn to_text(&self) -> String {
+        let mut out = String::new();
+        self.text_into(&mut out, 0);
+        out
+    }
+
+    fn text_into(&self, out: &mut String, indent: usize) {
+        match self {
+            Self::Record(fields) => {
+                for (name, value) in fields {
+                    // Writing to a string cannot fail.
+                    let _ = write!(out, "{:indent$}{name}:", "");
+                    if value.is_short() {
+                        let _ = writeln!(out, " {}", value.line());
+                    } else {
+                        out.push('\n');
+                        value.text_into(out, indent + 2);
+                    }
+                }
+            }
+            Self::List(items) => {
+                for item in items {
+                    if item.is_short() {
+                        let _ = writeln!(out, "{:indent$}{}", "", item.line());
+                    } else {
+                        let _ = writeln!(out, "{:indent$}-", "");
+                        item.text_into(out, indent + 2);
+                    }
+                }
+            }
+            _ => {
+                let _ = writeln!(out, "{:indent$}{}", "", self.line());
+            }
+        }
+    }
+
+    /// JSON, on one line. Bit patterns are text; numbers that JSON has not are null.
+    #[must_use]
+    pub fn to_json(&self) -> String {
+        let mut out = String::new();
+        self.json_into(&mut out);
+        out
+    }
+
+    fn json_into(&self, out: &mut String) {
+        match self {
+            Self::None => out.push_str("null"),
+            Self::Flag(flag) => out.push_str(if *flag { "true" } else { "false" }),
+            Self::Number(n) => {
+                let _ = write!(out, "{n}");
+            }
+            Self::Float(x) if x.is_finite() => {
+                let _ = write!(out, "{x:?}");
+            }
+            Self::Float(_) => out.push_str("null"),
+            Self::Hex(word) => {
+                let _ = write!(out, "\"0x{word:08X}\"");
+            }
+            Self::Text(text) => json_text(text, out),
+            Self::List(items) => {
+                out.push('[');
+                for (i, item) in items.iter().enumerate() {
+                    out.push_str(if i == 0 { "" } else { "," });
+                    item.json_into(out);
+                }
+                out.push(']');
+            }
+            Self::Record(fields) => {
+                out.push('{');
+                for (i, (name, value)) in fields.iter().enumerate() {
+                    out.push_str(if i == 0 { "" } else { "," });
+                    json_text(name, out);
+                    out.push(':');
+                    value.json_into(out);
+                }
+                out.push('}');
+            }
+        }
+    }
+}
+
+/// Text from a file must not steer a terminal.
+fn visible(text: &str) -> String {
+    text.chars().map(|c| if c.is_control() { c.escape_debug().to_string() } else { c.to_string() }).collect()
+}
+
+fn json_text(text: &str, out: &mut String) {
+    out.push('"');
+    for c in text.chars() {
+        match c {
+            '"' => out.push_str("\\\""),
+            '\\' => out.push_str("\\\\"),
+            c if c < ' ' => {
+                let _ = write!(out, "\\u{:04x}", c as u32);
+            }
+            c => out.push(c),
+        }
+    }
+    out.push('"');
+}
