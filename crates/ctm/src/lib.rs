@@ -1,1 +1,3 @@
-//! (room prepared)
+//! ATI's Close To the Metal device in software, and the public interface of the project.
+pub mod mc;
+pub mod memory;

@@ -1,0 +1,20 @@
+//! The Memory Controller: from index pairs to addresses, and from bytes to channels (CTM §2.1.4).
+//!
+//! | file | what |
+//! |---|---|
+//! | `format` | data formats, tilings, and the format word of commands (tables) |
+//! | `translate` | tables 1 and 2 of CTM §2.1.4 |
+//! | `surface` | a two-dimensional array in memory: address, pitch, height, format |
+//!
+//! What is not here: which surface belongs to which client (that is the device's register state) and the caches.
+
+mod format;
+mod surface;
+mod translate;
+
+pub use format::{ByteOrder, ChannelType, Format, FormatInfo, FormatWord, Tiling};
+pub use surface::{Surface, SurfaceError};
+pub use translate::{ElementSize, linear_address, tiled_address};
+
+/// Index pairs have twelve bits (CTM tables 1 and 2): columns and rows that can be told apart.
+pub const MAX_INDEX: u32 = 4096;

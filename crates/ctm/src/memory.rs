@@ -1,0 +1,549 @@
+//! The device's memory: a 32-bit address space with the arenas of the device interface (CTM §2.1.4).
+//!
+//! The MC tells local memory from system memory by address range. Four arenas exist: two of local memory (`GPU`, `GPUb`) and two of
+//! system memory, uncached (`SYS`) and cached (`SYSc`) by the host processor. Here all four are host memory; the operating
+//! system commits a page when it is first written.
+//!
+//! **Invariants.** An arena never moves and never grows, so that a host pointer into it stays good as long as the device lives.
+//! Nothing outside the arenas can be reached.
+
+use std::fmt;
+
+/// Address of a byte in the device's 32-bit address space (CTM §2.1.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct GpuAddr(pub u32);
+
+impl GpuAddr {
+    /// What base addresses in commands are aligned to (CTM §2.2.2), in bytes.
+    pub const ALIGNMENT: u32 = 2048;
+
+    /// The address without the eleven low bits, which commands ignore (CTM §2.2.2).
+    #[must_use]
+    pub const fn base(self) -> Self {
+        Self(self.0 & !(Self::ALIGNMENT - 1))
+    }
+}
+
+impl fmt::Display for GpuAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "0x{:08x}", self.0)
+    }
+}
+
+impl fmt::LowerHex for GpuAddr {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::LowerHex::fmt(&self.0, f)
+    }
+}
+
+/// Which arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum ArenaId {
+    /// Local memory.
+    Gpu,
+    /// Second region of local memory.
+    GpuB,
+    /// System memory, uncached by the host.
+    Sys,
+    /// System memory, cached by the host.
+    SysC,
+}
+
+impl ArenaId {
+    /// All arenas.
+    pub const ALL: [Self; 4] = [Self::Gpu, Self::GpuB, Self::Sys, Self::SysC];
+
+    /// The name that the device interface gives it: `GPU`, `GPUb`, `SYS`, `SYSc`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Gpu => "GPU",
+            Self::GpuB => "GPUb",
+            Self::Sys => "SYS",
+            Self::SysC => "SYSc",
+        }
+    }
+
+    /// Whether the host processor reaches it too.
+    #[must_use]
+    pub const fn is_system(self) -> bool {
+        matches!(self, Self::Sys | Self::SysC)
+    }
+
+    const fn index(self) -> usize {
+        self as usize
+    }
+}
+
+impl fmt::Display for ArenaId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// Where an arena lies.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArenaRange {
+    /// Its first address, a multiple of [`GpuAddr::ALIGNMENT`].
+    pub base: GpuAddr,
+    /// Its size in bytes, below 2^31; 0: the arena does not exist.
+    pub bytes: u32,
+}
+
+impl ArenaRange {
+    /// One past its last address.
+    const fn end(self) -> u64 {
+        self.base.0 as u64 + self.bytes as u64
+    }
+}
+
+/// Where the arenas lie.
+///
+/// The default follows what known clients of the device interface can bear: SYS lies below SYSc, both less than 2 GiB apart,
+/// SYSc is not larger than SYS, no size reaches 2^31, and address 0 belongs to no arena.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ArenaOptions {
+    /// Local memory.
+    pub gpu: ArenaRange,
+    /// Second region of local memory.
+    pub gpu_b: ArenaRange,
+    /// System memory, uncached by the host.
+    pub sys: ArenaRange,
+    /// System memory, cached by the host.
+    pub sys_c: ArenaRange,
+}
+
+impl Default for ArenaOptions {
+    fn default() -> Self {
+        const MIB: u32 = 1 << 20;
+        let range = |base, bytes| ArenaRange { base: GpuAddr(base), bytes };
+        Self {
+            gpu: range(0x1000_0000, 1024 * MIB),
+            gpu_b: range(0x5000_0000, 256 * MIB),
+            sys: range(0x8000_0000, 512 * MIB),
+            sys_c: range(0xa000_0000, 512 * MIB),
+        }
+    }
+}
+
+impl ArenaOptions {
+    /// The range of one arena.
+    #[must_use]
+    pub const fn range(&self, arena: ArenaId) -> ArenaRange {
+        match arena {
+            ArenaId::Gpu => self.gpu,
+            ArenaId::GpuB => self.gpu_b,
+            ArenaId::Sys => self.sys,
+            ArenaId::SysC => self.sys_c,
+        }
+    }
+
+    /// Gives the arenas these sizes in bytes, in the order GPU, GPUb, SYS, SYSc, and lays them out one after another.
+    ///
+    /// # Errors
+    /// When they do not fit into the address space.
+    pub fn with_sizes(bytes: [u32; 4]) -> Result<Self, ArenaError> {
+        const STEP: u64 = 1 << 24;
+        let mut next = 1u64 << 28;
+        let mut bases = [GpuAddr(0); 4];
+        for (base, size) in bases.iter_mut().zip(bytes) {
+            *base = u32::try_from(next).map(GpuAddr).map_err(|_| ArenaError::AddressSpace { end: next })?;
+            next = (next + u64::from(size)).next_multiple_of(STEP);
+        }
+        let range = |i: usize| ArenaRange { base: bases[i], bytes: bytes[i] };
+        let options = Self { gpu: range(0), gpu_b: range(1), sys: range(2), sys_c: range(3) };
+        options.check()?;
+        Ok(options)
+    }
+
+    fn check(&self) -> Result<(), ArenaError> {
+        for arena in ArenaId::ALL {
+            let range = self.range(arena);
+            if range.bytes >= 1 << 31 {
+                return Err(ArenaError::TooLarge { arena, bytes: range.bytes });
+            }
+            if range.base != range.base.base() {
+                return Err(ArenaError::Misaligned { arena, base: range.base });
+            }
+            if range.end() > 1 << 32 {
+                return Err(ArenaError::AddressSpace { end: range.end() });
+            }
+            for other in ArenaId::ALL.into_iter().filter(|&o| o > arena) {
+                let o = self.range(other);
+                if range.bytes > 0 && o.bytes > 0 && u64::from(range.base.0) < o.end() && u64::from(o.base.0) < range.end()
+                {
+                    return Err(ArenaError::Overlap { arena, other });
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The arenas that were asked for cannot be.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArenaError {
+    /// Sizes stay below 2^31, because clients hold them in signed integers.
+    TooLarge {
+        /// Which one.
+        arena: ArenaId,
+        /// The size asked for.
+        bytes: u32,
+    },
+    /// A base is not a multiple of [`GpuAddr::ALIGNMENT`].
+    Misaligned {
+        /// Which one.
+        arena: ArenaId,
+        /// The base asked for.
+        base: GpuAddr,
+    },
+    /// They do not fit into 32 bits.
+    AddressSpace {
+        /// One past the last address that would be needed.
+        end: u64,
+    },
+    /// Two arenas share addresses.
+    Overlap {
+        /// The first.
+        arena: ArenaId,
+        /// The second.
+        other: ArenaId,
+    },
+}
+
+impl fmt::Display for ArenaError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::TooLarge { arena, bytes } => {
+                write!(f, "arena {arena} is to have {bytes} bytes, fewer than {} are allowed", 1u32 << 31)
+            }
+            Self::Misaligned { arena, base } => {
+                write!(f, "arena {arena} is to begin at {base}, which is no multiple of {}", GpuAddr::ALIGNMENT)
+            }
+            Self::AddressSpace { end } => write!(f, "the arenas end at 0x{end:x}, addresses have 32 bits"),
+            Self::Overlap { arena, other } => write!(f, "the arenas {arena} and {other} overlap"),
+        }
+    }
+}
+
+impl std::error::Error for ArenaError {}
+
+/// An access that memory refuses.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MemoryError {
+    /// Some of the bytes lie in no arena.
+    Outside {
+        /// The first byte asked for.
+        address: GpuAddr,
+        /// How many.
+        bytes: u64,
+        /// The arena in which the first byte lies, and one past its last address.
+        within: Option<(ArenaId, u64)>,
+    },
+    /// An arena has no room left.
+    Full {
+        /// Which one.
+        arena: ArenaId,
+        /// How many bytes were asked for.
+        bytes: u64,
+        /// How many are left.
+        left: u64,
+    },
+}
+
+impl MemoryError {
+    /// The address concerned, where there is one.
+    #[must_use]
+    pub const fn address(&self) -> Option<GpuAddr> {
+        match self {
+            Self::Outside { address, .. } => Some(*address),
+            Self::Full { .. } => None,
+        }
+    }
+}
+
+impl fmt::Display for MemoryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Outside { address, bytes, within: None } => {
+                write!(f, "{bytes} bytes at {address} lie in no arena")
+            }
+            Self::Outside { address, bytes, within: Some((arena, end)) } => {
+                write!(f, "{bytes} bytes at {address} pass the end of arena {arena} at 0x{end:x}")
+            }
+            Self::Full { arena, bytes, left } => {
+                write!(f, "arena {arena} has {left} bytes left, {bytes} were asked for")
+            }
+        }
+    }
+}
+
+impl std::error::Error for MemoryError {}
+
+/// One arena and its bytes.
+struct Arena {
+    range: ArenaRange,
+    /// Zeroed by the allocator, so that untouched pages cost nothing. Larger than the arena by `skip`'s limit.
+    storage: Vec<u8>,
+    /// Where the arena begins in `storage`, so that it begins at a host page.
+    skip: usize,
+    /// How much of it [`DeviceMemory::allocate`] has handed out.
+    allocated: u32,
+}
+
+impl Arena {
+    /// What the host address of an arena is aligned to.
+    const HOST_ALIGNMENT: usize = 4096;
+
+    fn new(range: ArenaRange) -> Self {
+        if range.bytes == 0 {
+            return Self { range, storage: Vec::new(), skip: 0, allocated: 0 };
+        }
+        let storage = vec![0u8; range.bytes as usize + Self::HOST_ALIGNMENT];
+        // `align_offset` may decline to answer; the alignment is a courtesy to fast engines, not a promise.
+        let skip = match storage.as_ptr().align_offset(Self::HOST_ALIGNMENT) {
+            skip if skip <= Self::HOST_ALIGNMENT => skip,
+            _ => 0,
+        };
+        Self { range, storage, skip, allocated: 0 }
+    }
+
+    fn bytes(&self) -> &[u8] {
+        &self.storage[self.skip..self.skip + self.range.bytes as usize]
+    }
+
+    fn bytes_mut(&mut self) -> &mut [u8] {
+        &mut self.storage[self.skip..self.skip + self.range.bytes as usize]
+    }
+}
+
+/// The four arenas.
+///
+/// ```
+/// use ctm::memory::{ArenaId, ArenaOptions, DeviceMemory};
+/// let mut memory = DeviceMemory::new(&ArenaOptions::default())?;
+/// let at = memory.allocate(ArenaId::Gpu, 16)?;
+/// memory.write(at, &[1, 2, 3, 4])?;
+/// assert_eq!(memory.read_u32(at)?, 0x0403_0201);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub struct DeviceMemory {
+    arenas: [Arena; 4],
+}
+
+impl fmt::Debug for DeviceMemory {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_list().entries(ArenaId::ALL.map(|a| (a.name(), self.range(a)))).finish()
+    }
+}
+
+impl DeviceMemory {
+    /// Arenas full of zeros.
+    ///
+    /// # Errors
+    /// When sizes or bases cannot be.
+    pub fn new(options: &ArenaOptions) -> Result<Self, ArenaError> {
+        options.check()?;
+        Ok(Self { arenas: ArenaId::ALL.map(|id| Arena::new(options.range(id))) })
+    }
+
+    /// Where an arena lies.
+    #[must_use]
+    pub const fn range(&self, arena: ArenaId) -> ArenaRange {
+        self.arenas[arena.index()].range
+    }
+
+    /// All bytes of an arena.
+    #[must_use]
+    pub fn arena(&self, arena: ArenaId) -> &[u8] {
+        self.arenas[arena.index()].bytes()
+    }
+
+    /// All bytes of an arena. Their host address stays the same as long as the memory lives.
+    #[must_use]
+    pub fn arena_mut(&mut self, arena: ArenaId) -> &mut [u8] {
+        self.arenas[arena.index()].bytes_mut()
+    }
+
+    /// The arena that `address` lies in.
+    #[must_use]
+    pub fn arena_of(&self, address: GpuAddr) -> Option<ArenaId> {
+        ArenaId::ALL.into_iter().find(|id| {
+            let range = self.range(*id);
+            address.0.checked_sub(range.base.0).is_some_and(|offset| offset < range.bytes)
+        })
+    }
+
+    /// Where `bytes` bytes at `address` lie: the arena and the offset in it.
+    fn locate(&self, address: GpuAddr, bytes: u64) -> Result<(usize, usize), MemoryError> {
+        for (index, arena) in self.arenas.iter().enumerate() {
+            if let Some(offset) = address.0.checked_sub(arena.range.base.0)
+                && u64::from(offset) + bytes <= u64::from(arena.range.bytes)
+                && offset < arena.range.bytes
+            {
+                return Ok((index, offset as usize));
+            }
+        }
+        let within = self.arena_of(address).map(|id| (id, self.range(id).end()));
+        Err(MemoryError::Outside { address, bytes, within })
+    }
+
+    /// The bytes at `address`.
+    ///
+    /// # Errors
+    /// When some of them lie in no arena.
+    pub fn slice(&self, address: GpuAddr, bytes: usize) -> Result<&[u8], MemoryError> {
+        let (arena, offset) = self.locate(address, bytes as u64)?;
+        Ok(&self.arenas[arena].bytes()[offset..offset + bytes])
+    }
+
+    /// The bytes at `address`, to be written.
+    ///
+    /// # Errors
+    /// When some of them lie in no arena.
+    pub fn slice_mut(&mut self, address: GpuAddr, bytes: usize) -> Result<&mut [u8], MemoryError> {
+        let (arena, offset) = self.locate(address, bytes as u64)?;
+        Ok(&mut self.arenas[arena].bytes_mut()[offset..offset + bytes])
+    }
+
+    /// All bytes from `address` to the end of its arena.
+    ///
+    /// # Errors
+    /// When the address lies in no arena.
+    pub fn tail(&self, address: GpuAddr) -> Result<&[u8], MemoryError> {
+        let (arena, offset) = self.locate(address, 1)?;
+        Ok(&self.arenas[arena].bytes()[offset..])
+    }
+
+    /// Writes `bytes` at `address`.
+    ///
+    /// # Errors
+    /// When some of them lie in no arena; then nothing is written.
+    pub fn write(&mut self, address: GpuAddr, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.slice_mut(address, bytes.len())?.copy_from_slice(bytes);
+        Ok(())
+    }
+
+    /// The little-endian dword at `address`.
+    ///
+    /// # Errors
+    /// When it lies in no arena.
+    pub fn read_u32(&self, address: GpuAddr) -> Result<u32, MemoryError> {
+        let mut word = [0; 4];
+        word.copy_from_slice(self.slice(address, 4)?);
+        Ok(u32::from_le_bytes(word))
+    }
+
+    /// Writes a little-endian dword.
+    ///
+    /// # Errors
+    /// When it lies in no arena.
+    pub fn write_u32(&mut self, address: GpuAddr, word: u32) -> Result<(), MemoryError> {
+        self.write(address, &word.to_le_bytes())
+    }
+
+    /// Reserves `bytes` bytes, aligned for use as a base address in commands. Contents are whatever was there before.
+    ///
+    /// # Errors
+    /// When the arena has no room left.
+    pub fn allocate(&mut self, arena: ArenaId, bytes: u64) -> Result<GpuAddr, MemoryError> {
+        let a = &mut self.arenas[arena.index()];
+        let left = u64::from(a.range.bytes - a.allocated);
+        let padded = bytes.max(1).checked_next_multiple_of(u64::from(GpuAddr::ALIGNMENT)).unwrap_or(u64::MAX);
+        match u32::try_from(padded) {
+            Ok(padded) if u64::from(padded) <= left => {
+                let address = GpuAddr(a.range.base.0 + a.allocated);
+                a.allocated += padded;
+                Ok(address)
+            }
+            _ => Err(MemoryError::Full { arena, bytes, left }),
+        }
+    }
+
+    /// Takes back everything that [`Self::allocate`] handed out in `arena`.
+    pub fn free_all(&mut self, arena: ArenaId) {
+        self.arenas[arena.index()].allocated = 0;
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn default_layout_suits_known_clients() {
+        let o = ArenaOptions::default();
+        o.check().unwrap();
+        assert!(o.sys.base < o.sys_c.base);
+        assert!(o.sys_c.base.0 + o.sys_c.bytes - o.sys.base.0 < 1 << 31);
+        assert!(o.sys_c.bytes <= o.sys.bytes);
+        assert!(ArenaId::ALL.iter().all(|&a| o.range(a).bytes > 64 << 20 && o.range(a).bytes < 1 << 31));
+    }
+
+    #[test]
+    fn refuses_impossible_arenas() {
+        let ok = ArenaOptions::default();
+        let mut overlap = ok;
+        overlap.sys_c.base = GpuAddr(ok.sys.base.0 + 2048);
+        assert_eq!(
+            DeviceMemory::new(&overlap).unwrap_err(),
+            ArenaError::Overlap { arena: ArenaId::Sys, other: ArenaId::SysC }
+        );
+        let mut odd = ok;
+        odd.gpu.base = GpuAddr(4);
+        assert!(matches!(DeviceMemory::new(&odd), Err(ArenaError::Misaligned { arena: ArenaId::Gpu, .. })));
+        let mut large = ok;
+        large.gpu.bytes = 1 << 31;
+        assert!(matches!(DeviceMemory::new(&large), Err(ArenaError::TooLarge { .. })));
+        let mut end = ok;
+        end.sys_c = ArenaRange { base: GpuAddr(0xffff_f800), bytes: 4096 };
+        assert!(matches!(DeviceMemory::new(&end), Err(ArenaError::AddressSpace { .. })));
+        assert!(ArenaOptions::with_sizes([(1 << 31) - 2048; 4]).is_err());
+    }
+
+    #[test]
+    fn reaches_only_arenas() {
+        let mut m = DeviceMemory::new(&ArenaOptions::with_sizes([4096, 0, 4096, 2048]).unwrap()).unwrap();
+        let gpu = m.range(ArenaId::Gpu).base;
+        let last = GpuAddr(gpu.0 + 4092);
+        m.write_u32(last, 7).unwrap();
+        assert_eq!(m.read_u32(last), Ok(7));
+        assert_eq!(
+            m.read_u32(GpuAddr(gpu.0 + 4093)),
+            Err(MemoryError::Outside {
+                address: GpuAddr(gpu.0 + 4093),
+                bytes: 4,
+                within: Some((ArenaId::Gpu, u64::from(gpu.0) + 4096))
+            })
+        );
+        assert!(m.read_u32(GpuAddr(0)).is_err());
+        assert!(m.read_u32(GpuAddr(u32::MAX)).is_err());
+        assert!(m.slice(GpuAddr(gpu.0 + 4096), 0).is_err());
+        assert!(m.slice(gpu, usize::MAX).is_err());
+        assert_eq!(m.tail(last).unwrap().len(), 4);
+    }
+
+    #[test]
+    fn allocates_aligned_until_full() {
+        let mut m = DeviceMemory::new(&ArenaOptions::with_sizes([4096, 0, 0, 0]).unwrap()).unwrap();
+        let a = m.allocate(ArenaId::Gpu, 1).unwrap();
+        let b = m.allocate(ArenaId::Gpu, 2048).unwrap();
+        assert_eq!(b.0 - a.0, 2048);
+        assert_eq!(
+            m.allocate(ArenaId::Gpu, 1),
+            Err(MemoryError::Full { arena: ArenaId::Gpu, bytes: 1, left: 0 })
+        );
+        assert!(m.allocate(ArenaId::GpuB, u64::MAX).is_err());
+        m.free_all(ArenaId::Gpu);
+        assert_eq!(m.allocate(ArenaId::Gpu, 1), Ok(a));
+    }
+
+    #[test]
+    fn arenas_begin_at_host_pages() {
+        let m = DeviceMemory::new(&ArenaOptions::default()).unwrap();
+        assert_eq!(m.arena(ArenaId::Gpu).as_ptr().align_offset(Arena::HOST_ALIGNMENT), 0);
+    }
+}
