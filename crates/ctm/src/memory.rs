@@ -170,7 +170,10 @@ impl ArenaOptions {
             }
             for other in ArenaId::ALL.into_iter().filter(|&o| o > arena) {
                 let o = self.range(other);
-                if range.bytes > 0 && o.bytes > 0 && u64::from(range.base.0) < o.end() && u64::from(o.base.0) < range.end()
+                if range.bytes > 0
+                    && o.bytes > 0
+                    && u64::from(range.base.0) < o.end()
+                    && u64::from(o.base.0) < range.end()
                 {
                     return Err(ArenaError::Overlap { arena, other });
                 }
@@ -532,10 +535,7 @@ mod tests {
         let a = m.allocate(ArenaId::Gpu, 1).unwrap();
         let b = m.allocate(ArenaId::Gpu, 2048).unwrap();
         assert_eq!(b.0 - a.0, 2048);
-        assert_eq!(
-            m.allocate(ArenaId::Gpu, 1),
-            Err(MemoryError::Full { arena: ArenaId::Gpu, bytes: 1, left: 0 })
-        );
+        assert_eq!(m.allocate(ArenaId::Gpu, 1), Err(MemoryError::Full { arena: ArenaId::Gpu, bytes: 1, left: 0 }));
         assert!(m.allocate(ArenaId::GpuB, u64::MAX).is_err());
         m.free_all(ArenaId::Gpu);
         assert_eq!(m.allocate(ArenaId::Gpu, 1), Ok(a));

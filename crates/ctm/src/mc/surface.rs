@@ -1,8 +1,8 @@
 //! A two-dimensional array in memory.
 
+use super::MAX_INDEX;
 use super::format::{ByteOrder, Format, FormatWord, Tiling};
 use super::translate::{linear_address, tiled_address};
-use super::MAX_INDEX;
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use std::fmt;
 
@@ -47,7 +47,10 @@ impl fmt::Display for SurfaceError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::TooLarge { width, height } => {
-                write!(f, "the array has {width} x {height} elements, at most {MAX_INDEX} x {MAX_INDEX} can be addressed")
+                write!(
+                    f,
+                    "the array has {width} x {height} elements, at most {MAX_INDEX} x {MAX_INDEX} can be addressed"
+                )
             }
         }
     }
@@ -137,7 +140,10 @@ impl Surface {
 
     /// The format word of commands.
     #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "a pitch that fits is at most 8188; others are cut to the field")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        reason = "a pitch that fits is at most 8188; others are cut to the field"
+    )]
     pub fn format_word(&self) -> u32 {
         FormatWord { pitch: (self.pitch / 4) as u16, tiling: self.tiling, format: self.format }.encode()
     }
@@ -179,7 +185,7 @@ mod tests {
             for &tiling in Tiling::ALL {
                 for (width, height) in [(1, 1), (3, 5), (64, 64), (100, 33), (257, 130)] {
                     let s = Surface::for_size(width, height, format, tiling).unwrap();
-                    assert!(s.pitch >= width && s.pitch % 4 == 0 && s.effective_pitch() == s.pitch);
+                    assert!(s.pitch >= width && s.pitch.is_multiple_of(4) && s.effective_pitch() == s.pitch);
                     let mut end = 0;
                     for y in 0..s.rows() {
                         for x in 0..s.width() {

@@ -1,0 +1,153 @@
+//! `docs/commands.md`, made from the table.
+
+use super::{Command, CommandKind, Param, Reserved, Show, formats};
+use crate::mc::{Format, Tiling};
+use std::fmt::Write;
+
+const HEAD: &str = "\
+# Commands
+
+<!-- Made from crates/ctm/src/commands/table.rs by the test `device_docs`; CTM_BLESS=1 writes it anew. -->
+
+A command buffer is a run of commands in device memory. Each command is a header word and its parameters, all little-endian dwords.
+The header is a PM4 type-3 packet: bits 31:30 are 3, bits 29:16 the number of parameters less one, bits 15:8 the opcode, bits 7:0 zero.
+
+*Pipelined* commands may be issued at any time. The others must follow a `wait_for_idle` when a program was started before
+them in the same buffer; checked mode reports where one is missing. Registers keep their values from one buffer to the next.
+
+A word that is no command, a header with another number of parameters than the command takes, a buffer that ends within a command, a
+reserved bit that is 1 and a number without a meaning stop the buffer at that command: the commands before it have been executed, the device can go
+on with the next buffer. Reserved bits are not looked at where the table says *ignored*.
+
+`ctm dis` prints a buffer in the form shown with each command, and `.word` for everything else.
+
+";
+
+const EXTENSIONS: &str = "\
+## Extensions
+
+These are not in the Guide.
+
+### set_params
+
+Programs that were made by a compiler receive interpolants. The address is that of three records `V0`, `V1`, `V2` of 32 single-precision
+numbers each (36 when the device is opened with `ParamsStride::Floats36`): 0 and 1 are the record's position (x, y), 2 and 3 are not used,
+4 + 4k to 7 + 4k are interpolant k. Interpolants are linear in the position and are taken at (i + 0.5, j + 0.5); for records at
+(x0, y0), (x0 + 3w, y0), (x0, y0 + 3h) that is
+
+    T(i, j) = V0 + (V1 - V0) * (i + 0.5 - x0) / (3w) + (V2 - V0) * (j + 0.5 - y0) / (3h)
+
+computed in double precision and rounded once. Which temporary receives which interpolant is said by the program's rasteriser instructions
+(`docs/image.md`). The records are read when a program starts that uses interpolants. The opcode that the hardware used is not public; 0x1d is
+the first after the Guide's, and 0x01, the only free one below, is accepted too.
+
+### set_inp_sampler
+
+Without it an input is sampled as the Guide says: the nearest element, clamped to the edge, over the whole pitch.
+
+| word | meaning |
+|---|---|
+| 0 | input, 0..15 |
+| 1 | bit 0: 0 nearest, 1 linear; bits 9:8 columns and 17:16 rows outside: 0 clamp, 1 repeat, 2 mirror, 3 border |
+| 2 | elements of a row that may be read; 0: the pitch |
+| 3..6 | border colour r, g, b, a: bits of single-precision numbers |
+
+It stays until the next `set_inp_sampler` for the same input; `set_inp_fmt` does not change it.
+
+### set_planes
+
+Temporaries hold values that are linear in (i, j) when a program starts. The address is that of `count` records of 104 bytes:
+
+| bytes | type | meaning |
+|---|---|---|
+| 0..4 | u32 | temporary, 0..127 |
+| 4..8 | u32 | bit 0: the value is rounded to an integer whose 32 bits are stored; else to a single-precision number |
+| 8..40 | 4 x f64 | r, g, b, a at (0, 0) |
+| 40..72 | 4 x f64 | their change per column |
+| 72..104 | 4 x f64 | their change per row |
+
+The records are read when a program starts, and applied after its rasteriser instructions. A count of 0 removes them.
+";
+
+/// The text of `docs/commands.md`.
+#[must_use]
+pub fn markdown() -> String {
+    let mut out = String::from(HEAD);
+    out += "| command | word | pipelined | unit | what it does |\n|---|---|---|---|---|\n";
+    for &kind in CommandKind::ALL {
+        let info = kind.info();
+        // Writing to a string cannot fail.
+        let _ = writeln!(
+            out,
+            "| `{}` | `{:08X}` | {} | {} | {} |",
+            kind.name(),
+            kind.header(),
+            if info.pipelined { "yes" } else { "no" },
+            info.unit.name(),
+            summary(kind)
+        );
+    }
+    out += "\nThe headers `C0000200` and `C0000500`, which announce the one parameter that the Guide describes for `init_perf_counters` and\n";
+    out += "`read_perf_counters`, are accepted too, and so is `C0000100` for `set_params`.\n\n## Parameters\n";
+    for &kind in CommandKind::ALL {
+        command(&mut out, kind);
+    }
+    out += "\n## Data formats and tilings\n\n| number | format | channels | bytes per element | |\n|---|---|---|---|---|\n";
+    for &format in Format::ALL {
+        let info = format.info();
+        let bytes = info.element.bytes();
+        let _ = writeln!(
+            out,
+            "| {} | `{}` | {} | {bytes} | {} |",
+            format.code(),
+            format.name(),
+            info.channels,
+            format.doc().trim()
+        );
+    }
+    out += "\n| number | tiling | |\n|---|---|---|\n";
+    for &tiling in Tiling::ALL {
+        let _ = writeln!(out, "| {} | `{}` | {} |", tiling.code(), tiling.name(), tiling.doc().trim());
+    }
+    out.push('\n');
+    out += EXTENSIONS;
+    out
+}
+
+fn summary(kind: CommandKind) -> &'static str {
+    kind.doc().trim()
+}
+
+fn command(out: &mut String, kind: CommandKind) {
+    let cite = if kind.info().extension { "extension" } else { kind.cite() };
+    let _ = writeln!(out, "\n### `{}` ({cite})\n", kind.name());
+    let _ = writeln!(
+        out,
+        "    {}\n",
+        super::print(&Command::new(kind, &[]).words()).split(';').next().unwrap_or("").trim()
+    );
+    let _ = writeln!(out, "| parameter | bits | field | meaning |\n|---|---|---|---|");
+    for (index, (param, format)) in formats(kind).enumerate() {
+        for field in format.fields {
+            let bits =
+                if field.msb == field.lsb { field.lsb.to_string() } else { format!("{}:{}", field.msb, field.lsb) };
+            let mut meaning = if ignored_whole(param) { "ignored".to_owned() } else { field.doc.trim().to_owned() };
+            if !field.values.is_empty() && !ignored_whole(param) {
+                let values: Vec<_> = field.values.iter().map(|v| format!("{} `{}`", v.code, v.name)).collect();
+                let _ = write!(meaning, " {}", values.join(", "));
+            }
+            let _ = writeln!(out, "| {index} | {bits} | `{}` | {meaning} |", field.name);
+            if ignored_whole(param) {
+                break;
+            }
+        }
+        if param.reserved == Reserved::Ignored && !ignored_whole(param) {
+            let _ = writeln!(out, "| {index} | others | | ignored |");
+        }
+    }
+}
+
+/// Whether nothing of the word is looked at.
+fn ignored_whole(param: &Param) -> bool {
+    param.optional && param.show == Show::Hex && param.reserved == Reserved::Ignored
+}

@@ -1,0 +1,460 @@
+//! Every command, every parameter, every field: table 3 of the Guide and its §2.2.1-2.2.3, and our extensions.
+
+use crate::mc::FormatWord;
+use ctm_isa::table::WordFormat;
+use ctm_isa::{ops, word_format};
+
+/// The unit that a command is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// Processor Execution Unit.
+    Pe,
+    /// Memory Controller Unit.
+    Mc,
+    /// Conditional Output Unit.
+    Co,
+}
+
+impl Unit {
+    /// The Guide's abbreviation.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pe => "PE",
+            Self::Mc => "MC",
+            Self::Co => "CO",
+        }
+    }
+}
+
+/// How the numbers of a parameter are printed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Show {
+    /// Each field as a decimal number, or by the name of its value.
+    Fields,
+    /// As `Fields`, but numbers stay at their place in the word: the pitch in elements.
+    InPlace,
+    /// The whole word in hexadecimal.
+    Hex,
+}
+
+/// What a 1 in a reserved bit means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Reserved {
+    /// The command is refused.
+    MustBeZero,
+    /// Nothing: the Guide says that the bits are ignored, or known clients leave the whole word undefined.
+    Ignored,
+}
+
+/// One parameter of a command.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Param {
+    /// Its fields.
+    pub format: &'static WordFormat,
+    /// How it is printed.
+    pub show: Show,
+    /// What a 1 in a reserved bit means.
+    pub reserved: Reserved,
+    /// A word of 0 is left out in print.
+    pub optional: bool,
+}
+
+/// The further columns of [`CommandKind`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct CommandInfo {
+    /// The unit it is for.
+    pub unit: Unit,
+    /// May be issued while a program is running.
+    pub pipelined: bool,
+    /// Not in the Guide.
+    pub extension: bool,
+    /// The parameters.
+    pub params: &'static [Param],
+    /// The fewest parameters that a header may announce.
+    pub fewest: usize,
+}
+
+word_format! {
+    /// A parameter that carries nothing.
+    pub struct ReservedWord "reserved" dword 0 cite "CTM §2.2" {
+        /// Ignored.
+        31:0    reserved: u32 = "reserved";
+    }
+}
+
+word_format! {
+    /// A parameter that is one 32-bit number.
+    pub struct RawWord "value" dword 0 cite "CTM §2.2.1" {
+        /// The 32 bits.
+        31:0    value: u32 = "value";
+    }
+}
+
+word_format! {
+    /// A 2K-aligned address.
+    pub struct AddressWord "address" dword 0 cite "CTM §2.2.2" {
+        /// The address, in units of 2048 bytes.
+        31:11   base: u32 = "address";
+        reserved 10:0;
+    }
+}
+
+word_format! {
+    /// Switches of the performance counters.
+    pub struct PerfFlagsWord "flags" dword 0 cite "CTM §2.2.1" {
+        /// Turn the counters on or off.
+        0:0     enable: bool = "enable";
+        reserved 31:1;
+    }
+}
+
+word_format! {
+    /// First column of the domain.
+    pub struct DomainI0 "i0" dword 0 cite "CTM §2.2.1" {
+        /// First column.
+        11:0    i0: u16 = "i0";
+        reserved 31:12;
+    }
+}
+
+word_format! {
+    /// First row of the domain.
+    pub struct DomainJ0 "j0" dword 1 cite "CTM §2.2.1" {
+        /// First row.
+        11:0    j0: u16 = "j0";
+        reserved 31:12;
+    }
+}
+
+word_format! {
+    /// Last column of the domain.
+    pub struct DomainI1 "i1" dword 2 cite "CTM §2.2.1" {
+        /// Last column, inclusive.
+        11:0    i1: u16 = "i1";
+        reserved 31:12;
+    }
+}
+
+word_format! {
+    /// Last row of the domain.
+    pub struct DomainJ1 "j1" dword 3 cite "CTM §2.2.1" {
+        /// Last row, inclusive.
+        11:0    j1: u16 = "j1";
+        reserved 31:12;
+    }
+}
+
+word_format! {
+    /// The input that the other parameters are for.
+    pub struct InputWord "input" dword 0 cite "CTM §2.2.2" {
+        /// Which input.
+        3:0     input: u8 = "input";
+        reserved 31:4;
+    }
+}
+
+word_format! {
+    /// The output that the other parameters are for.
+    pub struct OutputWord "output" dword 0 cite "CTM §2.2.2" {
+        /// Which output.
+        1:0     output: u8 = "output";
+        reserved 31:2;
+    }
+}
+
+word_format! {
+    /// The height of an array.
+    pub struct HeightWord "height" dword 3 cite "CTM §2.2.2" {
+        /// Rows.
+        12:0    height: u16 = "height";
+        reserved 31:13;
+    }
+}
+
+word_format! {
+    /// Which channels reach memory.
+    pub struct WriteMaskWord "writemask" dword 0 cite "CTM §2.2.2" {
+        /// Write channel 0.
+        0:0     c0: bool = "c0";
+        /// Write channel 1.
+        1:1     c1: bool = "c1";
+        /// Write channel 2.
+        2:2     c2: bool = "c2";
+        /// Write channel 3.
+        3:3     c3: bool = "c3";
+        reserved 31:4;
+    }
+}
+
+word_format! {
+    /// Whether conditional values reach the conditional buffer.
+    pub struct CondMaskWord "writemask" dword 0 cite "CTM §2.2.2" {
+        /// Write the conditional value.
+        0:0     write: bool = "write";
+        reserved 31:1;
+    }
+}
+
+ops! {
+    /// The test of the Conditional Output Unit: conditional value against the value in the conditional buffer.
+    pub enum CondTest cite "CTM §2.2.3" {
+        /// Always fails.
+        Never "NEVER" 0;
+        /// Passes if the conditional value is less.
+        Less "LESS" 1;
+        /// Passes if the conditional value is less or equal.
+        LessEqual "LESS_EQUAL" 2;
+        /// Passes if both are equal.
+        Equal "EQUAL" 3;
+        /// Passes if the conditional value is greater or equal.
+        GreaterEqual "GREATER_EQUAL" 4;
+        /// Passes if the conditional value is greater.
+        Greater "GREATER" 5;
+        /// Passes if both are not equal.
+        NotEqual "NOT_EQUAL" 6;
+        /// Always passes.
+        Always "ALWAYS" 7;
+    }
+}
+
+word_format! {
+    /// The test of the Conditional Output Unit.
+    pub struct CondTestWord "condition" dword 0 cite "CTM §2.2.3" {
+        /// The test.
+        2:0     test: CondTest = "test";
+        reserved 31:3;
+    }
+}
+
+ops! {
+    /// For whom the conditional test is made; the other one is always answered with yes.
+    pub enum CondLoc cite "CTM §2.2.3" {
+        /// The processors: whether their outputs are written.
+        Dpp "DPP" 0;
+        /// The PE: whether an index pair is scheduled.
+        Pe "PE" 1;
+    }
+}
+
+word_format! {
+    /// Where the conditional test is made.
+    pub struct LocWord "loc" dword 0 cite "CTM §2.2.3" {
+        /// The location.
+        0:0     loc: CondLoc = "location";
+        reserved 31:1;
+    }
+}
+
+ops! {
+    /// Filter of an input.
+    pub enum SamplerFilter cite "docs/commands.md" {
+        /// The element whose cell the coordinate lies in.
+        Nearest "NEAREST" 0;
+        /// Weighted mean of the four elements around the coordinate.
+        Linear "LINEAR" 1;
+    }
+}
+
+ops! {
+    /// What coordinates outside an input read.
+    pub enum SamplerWrap cite "docs/commands.md" {
+        /// The nearest element of the edge.
+        Clamp "CLAMP" 0;
+        /// The input repeats.
+        Repeat "REPEAT" 1;
+        /// The input repeats, every second time mirrored.
+        Mirror "MIRROR" 2;
+        /// The border colour.
+        Border "BORDER" 3;
+    }
+}
+
+word_format! {
+    /// How coordinates become elements.
+    pub struct SamplerWord "sampler" dword 1 cite "docs/commands.md" {
+        /// Nearest or linear.
+        0:0     filter: SamplerFilter = "filter";
+        /// Columns outside the input.
+        9:8     wrap_x: SamplerWrap = "wrap_x";
+        /// Rows outside the input.
+        17:16   wrap_y: SamplerWrap = "wrap_y";
+        reserved 7:1, 15:10, 31:18;
+    }
+}
+
+word_format! {
+    /// Elements per row that may be read.
+    pub struct SamplerWidthWord "width" dword 2 cite "docs/commands.md" {
+        /// Elements; 0: the pitch.
+        12:0    width: u16 = "width";
+        reserved 31:13;
+    }
+}
+
+word_format! {
+    /// Red of the border colour.
+    pub struct BorderR "border_r" dword 3 cite "docs/commands.md" {
+        /// The bits of a single-precision number.
+        31:0    value: u32 = "border_r";
+    }
+}
+
+word_format! {
+    /// Green of the border colour.
+    pub struct BorderG "border_g" dword 4 cite "docs/commands.md" {
+        /// The bits of a single-precision number.
+        31:0    value: u32 = "border_g";
+    }
+}
+
+word_format! {
+    /// Blue of the border colour.
+    pub struct BorderB "border_b" dword 5 cite "docs/commands.md" {
+        /// The bits of a single-precision number.
+        31:0    value: u32 = "border_b";
+    }
+}
+
+word_format! {
+    /// Alpha of the border colour.
+    pub struct BorderA "border_a" dword 6 cite "docs/commands.md" {
+        /// The bits of a single-precision number.
+        31:0    value: u32 = "border_a";
+    }
+}
+
+word_format! {
+    /// The number of plane records.
+    pub struct PlaneCountWord "count" dword 1 cite "docs/commands.md" {
+        /// Records, at most one for each temporary; 0: none.
+        7:0     count: u8 = "count";
+        reserved 31:8;
+    }
+}
+
+const fn strict(format: &'static WordFormat) -> Param {
+    Param { format, show: Show::Fields, reserved: Reserved::MustBeZero, optional: false }
+}
+
+const RESERVED: Param =
+    Param { format: &ReservedWord::FORMAT, show: Show::Hex, reserved: Reserved::Ignored, optional: true };
+const VALUE: Param = Param { show: Show::Hex, ..strict(&RawWord::FORMAT) };
+/// The low bits are ignored by the Guide's own words.
+const ADDRESS: Param =
+    Param { format: &AddressWord::FORMAT, show: Show::Hex, reserved: Reserved::Ignored, optional: false };
+const FORMAT: Param = Param { show: Show::InPlace, ..strict(&FormatWord::FORMAT) };
+/// Known clients send 0, which would be UINT16_1 with a pitch of 0: the word is not looked at.
+const IGNORED_FORMAT: Param =
+    Param { format: &FormatWord::FORMAT, show: Show::Hex, reserved: Reserved::Ignored, optional: true };
+const HEIGHT: Param = strict(&HeightWord::FORMAT);
+const PERF_FLAGS: Param = strict(&PerfFlagsWord::FORMAT);
+const I0: Param = strict(&DomainI0::FORMAT);
+const J0: Param = strict(&DomainJ0::FORMAT);
+const I1: Param = strict(&DomainI1::FORMAT);
+const J1: Param = strict(&DomainJ1::FORMAT);
+const INPUT: Param = strict(&InputWord::FORMAT);
+const OUTPUT: Param = strict(&OutputWord::FORMAT);
+const WRITE_MASK: Param = strict(&WriteMaskWord::FORMAT);
+const COND_MASK: Param = strict(&CondMaskWord::FORMAT);
+const COND_TEST: Param = strict(&CondTestWord::FORMAT);
+const LOC: Param = strict(&LocWord::FORMAT);
+const SAMPLER: Param = strict(&SamplerWord::FORMAT);
+const SAMPLER_WIDTH: Param = strict(&SamplerWidthWord::FORMAT);
+const BORDER_R: Param = bits(&BorderR::FORMAT);
+const BORDER_G: Param = bits(&BorderG::FORMAT);
+const BORDER_B: Param = bits(&BorderB::FORMAT);
+const BORDER_A: Param = bits(&BorderA::FORMAT);
+const PLANE_COUNT: Param = strict(&PlaneCountWord::FORMAT);
+
+const fn bits(format: &'static WordFormat) -> Param {
+    Param { show: Show::Hex, ..strict(format) }
+}
+
+const fn guide(unit: Unit, pipelined: bool, params: &'static [Param]) -> CommandInfo {
+    CommandInfo { unit, pipelined, extension: false, params, fewest: params.len() }
+}
+
+const fn extension(unit: Unit, params: &'static [Param]) -> CommandInfo {
+    CommandInfo { extension: true, ..guide(unit, false, params) }
+}
+
+/// *The Guide's header announces two parameters and its text describes one.* Both forms are accepted.
+const fn one_or_two(info: CommandInfo) -> CommandInfo {
+    CommandInfo { fewest: 1, ..info }
+}
+
+ops! {
+    /// The commands.
+    pub enum CommandKind cite "CTM §2.2" info CommandInfo {
+        /// Initialises the performance counters and turns them on or off.
+        InitPerfCounters "init_perf_counters" 0x02 cite "CTM §2.2.1"
+            => one_or_two(guide(Unit::Pe, true, &[PERF_FLAGS, RESERVED]));
+        /// Sets the performance counters to zero and starts them.
+        StartPerfCounters "start_perf_counters" 0x03 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[RESERVED]);
+        /// Stops the performance counters.
+        StopPerfCounters "stop_perf_counters" 0x04 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[RESERVED]);
+        /// Writes the performance counters to memory: total clocks, then active clocks, a dword each.
+        ReadPerfCounters "read_perf_counters" 0x05 cite "CTM §2.2.1"
+            => one_or_two(guide(Unit::Pe, false, &[ADDRESS, RESERVED]));
+        /// Sets the conditional value that the PE sends to the Conditional Output Unit and to the processors: a single-precision number.
+        SetCondVal "set_cond_val" 0x06 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[VALUE]);
+        /// Sets the domain to the index pairs (i0, j0) to (i1, j1), inclusive.
+        SetDomain "set_domain" 0x07 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[
+            I0, J0, I1, J1]);
+        /// Starts the program, once for each index pair of the domain.
+        StartProgram "start_program" 0x08 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[RESERVED]);
+        /// Reads no further command until all processors are idle.
+        WaitForIdle "wait_for_idle" 0x09 cite "CTM §2.2.1" => guide(Unit::Pe, true, &[RESERVED]);
+        /// Says where the program lies: a whole ELF image. The format word is ignored.
+        SetInstFmt "set_inst_fmt" 0x0a cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
+        /// Says where an input lies and what it is.
+        SetInpFmt "set_inp_fmt" 0x0b cite "CTM §2.2.2"
+            => guide(Unit::Mc, false, &[INPUT, ADDRESS, FORMAT, HEIGHT]);
+        /// Says where an output lies and what it is.
+        SetOutFmt "set_out_fmt" 0x0c cite "CTM §2.2.2"
+            => guide(Unit::Mc, false, &[OUTPUT, ADDRESS, FORMAT, HEIGHT]);
+        /// Says where the conditional buffer lies and what it is.
+        SetCondOutFmt "set_cond_out_fmt" 0x0d cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, FORMAT, HEIGHT]);
+        /// Says where the floating-point constants lie: 256 of 16 bytes. The format word is ignored.
+        SetConstfFmt "set_constf_fmt" 0x0e cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
+        /// Says where the integer constants lie: 32 of 4 bytes. The format word is ignored.
+        SetConstiFmt "set_consti_fmt" 0x0f cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
+        /// Says where the boolean constants lie: 32 of 4 bytes, of which the first counts. The format word is ignored.
+        SetConstbFmt "set_constb_fmt" 0x10 cite "CTM §2.2.2" => guide(Unit::Mc, false, &[ADDRESS, IGNORED_FORMAT]);
+        /// Invalidates the instruction cache: the image is read again at the next start.
+        InvInstCache "inv_inst_cache" 0x11 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        /// Invalidates the floating-point constant cache.
+        InvConstfCache "inv_constf_cache" 0x12 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        /// Invalidates the integer constant cache.
+        InvConstiCache "inv_consti_cache" 0x13 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        /// Invalidates the boolean constant cache.
+        InvConstbCache "inv_constb_cache" 0x14 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        /// Invalidates the conditional output cache.
+        InvCondOutCache "inv_cond_out_cache" 0x15 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        /// Invalidates the input cache.
+        InvInpCache "inv_inp_cache" 0x16 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        /// Flushes the output cache to memory.
+        FlushOutCache "flush_out_cache" 0x17 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        /// Flushes the conditional output cache to memory.
+        FlushCondOutCache "flush_cond_out_cache" 0x18 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[RESERVED]);
+        /// Sets which channels of outputs reach memory.
+        SetOutMask "set_out_mask" 0x19 cite "CTM §2.2.2" => guide(Unit::Mc, true, &[WRITE_MASK]);
+        /// Sets whether conditional values reach the conditional buffer.
+        SetCondOutMask "set_cond_out_mask" 0x1a cite "CTM §2.2.2"
+            => guide(Unit::Mc, true, &[COND_MASK]);
+        /// Sets the conditional test.
+        SetCondTest "set_cond_test" 0x1b cite "CTM §2.2.3" => guide(Unit::Co, true, &[COND_TEST]);
+        /// Sets for whom the conditional test is made.
+        SetCondLoc "set_cond_loc" 0x1c cite "CTM §2.2.3" => guide(Unit::Co, true, &[LOC]);
+        /// Says where the three parameter records lie from which programs receive interpolants.
+        SetParams "set_params" 0x1d cite "docs/commands.md" => CommandInfo { pipelined: true, ..extension(Unit::Pe, &[ADDRESS]) };
+        /// Says how coordinates become elements of an input.
+        SetInpSampler "set_inp_sampler" 0x40 cite "docs/commands.md" => extension(Unit::Mc, &[
+            INPUT, SAMPLER, SAMPLER_WIDTH,
+            BORDER_R, BORDER_G, BORDER_B, BORDER_A]);
+        /// Says what temporaries hold at the start: plane records in memory.
+        SetPlanes "set_planes" 0x41 cite "docs/commands.md"
+            => extension(Unit::Pe, &[ADDRESS, PLANE_COUNT]);
+    }
+}
