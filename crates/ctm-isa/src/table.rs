@@ -98,6 +98,29 @@ impl WordFormat {
         assert!(seen == u32::MAX, "some bits are neither field nor reserved");
     }
 
+    /// The field with this manual name, for constants.
+    ///
+    /// # Panics
+    /// When there is none; in a constant that is a compile-time error.
+    #[must_use]
+    pub const fn known_field(&self, name: &str) -> Field {
+        let mut i = 0;
+        while i < self.fields.len() {
+            let (a, b) = (self.fields[i].name.as_bytes(), name.as_bytes());
+            let mut same = a.len() == b.len();
+            let mut k = 0;
+            while same && k < a.len() {
+                same = a[k] == b[k];
+                k += 1;
+            }
+            if same {
+                return self.fields[i];
+            }
+            i += 1;
+        }
+        panic!("no field of this name")
+    }
+
     /// The field with this manual name.
     #[must_use]
     pub fn field(&self, name: &str) -> Option<&'static Field> {

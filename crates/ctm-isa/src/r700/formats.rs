@@ -219,6 +219,38 @@ word_format! {
 }
 
 word_format! {
+    /// Operation with up to two operands as R600 chips have it: only for telling R600 programs from R700 programs.
+    pub struct AluOp2R600 "ALU_WORD1_OP2 (R600)" dword 1 cite "r700-encoding §2" {
+        /// Absolute value of operand 0.
+        0:0     src0_abs: bool = "SRC0_ABS";
+        /// Absolute value of operand 1.
+        1:1     src1_abs: bool = "SRC1_ABS";
+        /// Make the predicate the active mask at the end of the clause.
+        2:2     update_execute_mask: bool = "UPDATE_EXECUTE_MASK";
+        /// Store the predicate.
+        3:3     update_pred: bool = "UPDATE_PRED";
+        /// Write the result to the register.
+        4:4     write_mask: bool = "WRITE_MASK";
+        /// Fog.
+        5:5     fog_merge: bool = "FOG_MERGE";
+        /// Output modifier.
+        7:6     omod: Omod = "OMOD";
+        /// Operation.
+        17:8    op: Op2 = "ALU_INST";
+        /// As on R700.
+        20:18   bank_swizzle: u8 = "BANK_SWIZZLE";
+        /// Destination register.
+        27:21   dst_gpr: u8 = "DST_GPR";
+        /// Add the index of `INDEX_MODE`.
+        28:28   dst_rel: bool = "DST_REL";
+        /// Destination element.
+        30:29   dst_chan: Chan = "DST_CHAN";
+        /// Clamp the result to 0..1.
+        31:31   clamp: bool = "CLAMP";
+    }
+}
+
+word_format! {
     /// Operation with three operands.
     pub struct AluOp3 "ALU_WORD1_OP3" dword 1 cite "R700 §10.2" {
         /// What operand 2 reads: register, constant, literal, PV, PS.

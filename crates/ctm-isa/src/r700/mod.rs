@@ -6,6 +6,7 @@
 //! | `ops` | opcodes and field values (tables) |
 
 pub mod formats;
+pub mod inst;
 pub mod ops;
 
 /// Registers of one thread (R700 §4.6).

@@ -623,3 +623,131 @@ impl SclSwizzle {
         }
     }
 }
+
+ops! {
+    /// The units of one group, in the order of its slots.
+    pub enum Unit cite "R700 §4.3" {
+        /// ALU.X.
+        X "x" 0;
+        /// ALU.Y.
+        Y "y" 1;
+        /// ALU.Z.
+        Z "z" 2;
+        /// ALU.W.
+        W "w" 3;
+        /// ALU.Trans.
+        T "t" 4;
+    }
+}
+
+impl From<Chan> for Unit {
+    fn from(chan: Chan) -> Self {
+        match chan {
+            Chan::X => Self::X,
+            Chan::Y => Self::Y,
+            Chan::Z => Self::Z,
+            Chan::W => Self::W,
+        }
+    }
+}
+
+ops! {
+    /// Source selects that are not a register or constant.
+    pub enum SpecialSel cite "R700 §10.2" {
+        /// Low dword of the double 1.0.
+        OneDoubleLow "1.0_L" 244;
+        /// High dword of the double 1.0.
+        OneDoubleHigh "1.0_M" 245;
+        /// Low dword of the double 0.5.
+        HalfDoubleLow "0.5_L" 246;
+        /// High dword of the double 0.5.
+        HalfDoubleHigh "0.5_M" 247;
+        /// 0.0, and the integer 0.
+        Zero "0.0f" 248;
+        /// 1.0.
+        One "1.0f" 249;
+        /// The integer 1.
+        OneInt "1" 250;
+        /// The integer -1.
+        MinusOneInt "-1" 251;
+        /// 0.5.
+        Half "0.5f" 252;
+        /// A literal of the group; the element says which dword.
+        Literal "LITERAL" 253;
+        /// The previous group's result of x, y, z or w.
+        Pv "PV" 254;
+        /// The previous group's result of t.
+        Ps "PS" 255;
+    }
+}
+
+/// What a source select names (R700 §4.7.1).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Source {
+    /// A register, 0..=127.
+    Gpr(u8),
+    /// A constant of the locked lines.
+    Kcache {
+        /// Which set of lines, 0 or 1.
+        set: u8,
+        /// 0..=31; 16 and up need two lines.
+        index: u8,
+    },
+    /// A constant of the constant file, 0..=255.
+    Constant(u8),
+    /// An inline constant, a literal, PV or PS.
+    Special(SpecialSel),
+    /// A reserved number.
+    Reserved(u16),
+}
+
+/// `ALU_SRC_KCACHE0_BASE` (R700 §4.7.1).
+pub const KCACHE0_BASE: u16 = 128;
+/// `ALU_SRC_KCACHE1_BASE`: 160, not 144 (r700-encoding §10 E10).
+pub const KCACHE1_BASE: u16 = 160;
+/// `ALU_SRC_CFILE_BASE` (R700 §4.7.1).
+pub const CFILE_BASE: u16 = 256;
+/// Constants that one set of lines can make visible.
+pub const KCACHE_WINDOW: u16 = KCACHE1_BASE - KCACHE0_BASE;
+
+impl Source {
+    /// From the number of a `SRC_SEL` field (9 bits).
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "each range is narrower than its type")]
+    pub fn from_sel(sel: u16) -> Self {
+        if sel < KCACHE0_BASE {
+            Self::Gpr(sel as u8)
+        } else if sel < KCACHE1_BASE {
+            Self::Kcache { set: 0, index: (sel - KCACHE0_BASE) as u8 }
+        } else if sel < KCACHE1_BASE + KCACHE_WINDOW {
+            Self::Kcache { set: 1, index: (sel - KCACHE1_BASE) as u8 }
+        } else if sel >= CFILE_BASE {
+            Self::Constant((sel - CFILE_BASE) as u8)
+        } else {
+            SpecialSel::from_code(u32::from(sel)).map_or(Self::Reserved(sel), Self::Special)
+        }
+    }
+
+    /// The number of the `SRC_SEL` field.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "special selects are below 256")]
+    pub const fn sel(self) -> u16 {
+        match self {
+            Self::Gpr(n) => n as u16,
+            Self::Kcache { set: 0, index } => KCACHE0_BASE + index as u16,
+            Self::Kcache { index, .. } => KCACHE1_BASE + index as u16,
+            Self::Constant(n) => CFILE_BASE + n as u16,
+            Self::Special(special) => special.code() as u16,
+            Self::Reserved(sel) => sel,
+        }
+    }
+
+    /// Whether the trans unit counts it as a constant: constant file, constant cache, literal or inline constant (R700 §4.7.9.5).
+    #[must_use]
+    pub const fn is_constant(self) -> bool {
+        match self {
+            Self::Gpr(_) | Self::Reserved(_) | Self::Special(SpecialSel::Pv | SpecialSel::Ps) => false,
+            Self::Kcache { .. } | Self::Constant(_) | Self::Special(_) => true,
+        }
+    }
+}

@@ -11,8 +11,8 @@ mod cf;
 mod fetch;
 
 pub use alu::{
-    AluInfo, AluOp, Available, Chan, Domain, IndexMode, Kind, Omod, Op2, Op3, PredSel, SclSwizzle, Slots, Units,
-    VecSwizzle,
+    AluInfo, AluOp, Available, CFILE_BASE, Chan, Domain, IndexMode, KCACHE_WINDOW, KCACHE0_BASE, KCACHE1_BASE, Kind,
+    Omod, Op2, Op3, PredSel, SclSwizzle, Slots, Source, SpecialSel, Unit, Units, VecSwizzle,
 };
 pub use cf::{Addr, CfAluInfo, CfAluOp, CfInfo, CfOp, Clause, Cond, ExportOp, ExportType, KcacheMode, MemWriteType};
 pub use fetch::{
