@@ -2,7 +2,7 @@
 
 use super::{AluClause, AluInst, Cf, FetchClause};
 use crate::r700::formats::AluOp2R600;
-use crate::r700::ops::{Addr, CfOp};
+use crate::r700::ops::{Addr, CfOp, Omod};
 use crate::table::FieldError;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -171,10 +171,12 @@ impl std::fmt::Display for R600Finding {
 }
 
 /// Recognises programs for R600 chips, whose two-operand ALU words have other bit positions (r700-encoding §2): some
-/// ALU clause cannot be read as R700 code, and every clause can be read as R600 code.
+/// ALU clause cannot be read as R700 code, every clause can be read as R600 code, and few instructions then have an
+/// output modifier with its upper bit set (that bit is the lowest of the R700 opcode, which MOV and others have set).
 #[must_use]
 pub fn looks_like_r600(words: &[u32], entry: u32) -> Option<R600Finding> {
     let mut finding = None;
+    let (mut instructions, mut odd) = (0, 0);
     for (_, _, cf) in walk(words, entry) {
         let Ok(cf @ Cf::Alu(_)) = cf else { continue };
         let Some((first, slots)) = cf.clause() else { continue };
@@ -191,6 +193,8 @@ pub fn looks_like_r600(words: &[u32], entry: u32) -> Option<R600Finding> {
                 let pair = as_r600.get_mut(inst..inst + 2)?;
                 if AluInst::is_op2(pair[1]) {
                     let old = AluOp2R600::decode(pair[1]).ok()?;
+                    instructions += 1;
+                    odd += usize::from(matches!(old.omod, Omod::M4 | Omod::D2));
                     pair[1] = crate::r700::formats::AluOp2 {
                         src0_abs: old.src0_abs,
                         src1_abs: old.src1_abs,
@@ -217,5 +221,5 @@ pub fn looks_like_r600(words: &[u32], entry: u32) -> Option<R600Finding> {
             at = next as usize * 2;
         }
     }
-    finding
+    finding.filter(|_| odd * 4 < instructions)
 }
