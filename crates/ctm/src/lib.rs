@@ -5,7 +5,13 @@
 //! | [`memory`] | the 32-bit address space and its arenas |
 //! | [`mc`] | the Memory Controller: address translation, data formats |
 //! | [`commands`] | command buffers: table, encoding, text, builder |
+//! | [`job`] | jobs: what to run over which domain with which arrays, and the runner |
+//! | [`mod@array`] | arrays and pictures as files |
+//! | [`render`] | findings as text and as JSON |
 
+pub mod array;
 pub mod commands;
+pub mod job;
 pub mod mc;
 pub mod memory;
+pub mod render;

@@ -1,0 +1,194 @@
+//! Arrays and pictures as files: `.npy`, `.png`, `.pfm` and raw little-endian bytes.
+//!
+//! Everything becomes an [`Array`]: rows of elements of one to four channels, row 0 first. Of pictures, row 0 is the top
+//! row. Nothing here knows the device; `job` moves arrays into device formats.
+//!
+//! **Invariant.** Reading hostile bytes gives an [`ArrayError`] that says where, never a panic or a huge allocation.
+
+mod npy;
+mod pfm;
+mod png;
+mod raw;
+
+pub use raw::RawFormat;
+
+use std::fmt;
+use std::path::Path;
+
+/// Rows of elements, `[row][column][channel]`, row-major.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    /// Rows.
+    pub height: usize,
+    /// Elements per row.
+    pub width: usize,
+    /// Values per element, 1..=4.
+    pub channels: usize,
+    /// `height * width * channels` values.
+    pub values: Values,
+}
+
+/// The values of an [`Array`].
+#[derive(Clone, Debug, PartialEq)]
+pub enum Values {
+    /// Normalised: 255 means 1.
+    U8(Vec<u8>),
+    /// Normalised: 65535 means 1.
+    U16(Vec<u16>),
+    /// Single precision; bits are kept, those of NaN too.
+    F32(Vec<f32>),
+}
+
+/// Bytes that are not the array they should be, or an array that a file format cannot hold.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ArrayError {
+    /// The byte of the file it is about, where one is.
+    pub offset: Option<u64>,
+    /// What was found and what is allowed; lower case, no full stop.
+    pub message: String,
+}
+
+impl ArrayError {
+    fn new(message: impl Into<String>) -> Self {
+        Self { offset: None, message: message.into() }
+    }
+
+    fn at(offset: usize, message: impl Into<String>) -> Self {
+        Self { offset: Some(offset as u64), message: message.into() }
+    }
+}
+
+impl fmt::Display for ArrayError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        match self.offset {
+            Some(offset) => write!(f, ", at byte {offset}"),
+            None => Ok(()),
+        }
+    }
+}
+
+impl std::error::Error for ArrayError {}
+
+/// What a file of an array looks like; named by the file's extension.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// NumPy's format.
+    Npy,
+    /// Portable Network Graphics.
+    Png,
+    /// Portable float map.
+    Pfm,
+    /// Bare little-endian values, row 0 first.
+    Raw,
+}
+
+impl Kind {
+    /// The extensions that [`Kind::of`] knows, for messages.
+    pub const EXTENSIONS: &'static str = ".npy, .png, .pfm, .raw, .f32";
+
+    /// What the file's extension says.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        match extension.as_str() {
+            "npy" => Some(Self::Npy),
+            "png" => Some(Self::Png),
+            "pfm" => Some(Self::Pfm),
+            "raw" | "f32" => Some(Self::Raw),
+            _ => None,
+        }
+    }
+}
+
+/// How raw bytes are to be understood; the other kinds say it themselves.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct RawShape {
+    /// Elements per row.
+    pub width: usize,
+    /// Rows.
+    pub height: usize,
+    /// What an element is.
+    pub format: RawFormat,
+}
+
+impl Array {
+    /// The number of values in one row.
+    #[must_use]
+    pub fn row_values(&self) -> usize {
+        self.width * self.channels
+    }
+
+    /// Value `index` as single precision, integers normalised to 0..=1 (one division, rounded once).
+    /// 0 beyond the end.
+    #[must_use]
+    pub fn value(&self, index: usize) -> f32 {
+        match &self.values {
+            Values::U8(v) => v.get(index).map_or(0.0, |&x| f32::from(x) / 255.0),
+            Values::U16(v) => v.get(index).map_or(0.0, |&x| f32::from(x) / 65535.0),
+            Values::F32(v) => v.get(index).copied().unwrap_or(0.0),
+        }
+    }
+
+    /// All values as single precision, integers normalised to 0..=1.
+    #[must_use]
+    pub fn to_f32(&self) -> Vec<f32> {
+        match &self.values {
+            Values::F32(v) => v.clone(),
+            Values::U8(v) => v.iter().map(|&x| f32::from(x) / 255.0).collect(),
+            Values::U16(v) => v.iter().map(|&x| f32::from(x) / 65535.0).collect(),
+        }
+    }
+
+    /// The same array with its rows in the opposite order.
+    #[must_use]
+    pub fn flipped(mut self) -> Self {
+        let row = self.row_values().max(1);
+        match &mut self.values {
+            Values::U8(v) => *v = v.rchunks(row).flatten().copied().collect(),
+            Values::U16(v) => *v = v.rchunks(row).flatten().copied().collect(),
+            Values::F32(v) => *v = v.rchunks(row).flatten().copied().collect(),
+        }
+        self
+    }
+
+    /// Reads an array from the bytes of a file.
+    ///
+    /// # Errors
+    /// When the bytes are not such a file, or hold something that is no array of one to four channels. Raw bytes need `shape`.
+    pub fn from_bytes(kind: Kind, bytes: &[u8], shape: Option<RawShape>) -> Result<Self, ArrayError> {
+        match kind {
+            Kind::Npy => npy::read(bytes),
+            Kind::Png => png::read(bytes),
+            Kind::Pfm => pfm::read(bytes),
+            Kind::Raw => raw::read(
+                bytes,
+                shape.ok_or_else(|| {
+                    ArrayError::new("raw bytes say nothing about themselves: `size` and `format` must be given")
+                })?,
+            ),
+        }
+    }
+
+    /// The bytes of a file. Pictures take what they can show: see each format in `docs/jobs.md`.
+    ///
+    /// # Errors
+    /// When the format cannot hold the array.
+    pub fn to_bytes(&self, kind: Kind) -> Result<Vec<u8>, ArrayError> {
+        match kind {
+            Kind::Npy => Ok(npy::write(self)),
+            Kind::Png => png::write(self),
+            Kind::Pfm => pfm::write(self),
+            Kind::Raw => Ok(raw::write(self)),
+        }
+    }
+}
+
+/// The number of values, if it is one that this process can hold.
+fn checked_count(height: usize, width: usize, channels: usize) -> Result<usize, ArrayError> {
+    height
+        .checked_mul(width)
+        .and_then(|n| n.checked_mul(channels))
+        .filter(|&n| n <= (1 << 32))
+        .ok_or_else(|| ArrayError::new(format!("an array of {height}x{width}x{channels} values is too large")))
+}

@@ -1,0 +1,254 @@
+//! NumPy's `.npy` files, format versions 1 to 3.
+//!
+//! Read: `float32`, `float64` (rounded once to single precision), `uint8`, `uint16`; little or big endian; C or Fortran
+//! order; shapes `[w]` (one row), `[h, w]`, `[h, w, c]`. Written: version 1, little endian, C order, `[h, w]` for one channel
+//! and `[h, w, c]` otherwise.
+
+use super::{Array, ArrayError, Values, checked_count};
+
+const MAGIC: &[u8; 6] = b"\x93NUMPY";
+
+/// What an element type string allows.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Dtype {
+    F4,
+    F8,
+    U1,
+    U2,
+}
+
+struct Header {
+    dtype: Dtype,
+    big_endian: bool,
+    fortran_order: bool,
+    shape: Vec<usize>,
+}
+
+pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
+    if bytes.get(..6) != Some(MAGIC.as_slice()) {
+        return Err(ArrayError::at(0, "this is no NPY file: it does not begin with \\x93NUMPY"));
+    }
+    let ended = || ArrayError::at(bytes.len(), "the file ends within its header");
+    let version = *bytes.get(6).ok_or_else(ended)?;
+    let byte = |at: usize| bytes.get(at).copied().map(usize::from).ok_or_else(ended);
+    let (start, length): (usize, usize) = match version {
+        1 => (10, byte(8)? | byte(9)? << 8),
+        2 | 3 => (12, byte(8)? | byte(9)? << 8 | byte(10)? << 16 | byte(11)? << 24),
+        other => return Err(ArrayError::at(6, format!("the format version is {other}, 1 to 3 can be read"))),
+    };
+    let text = start.checked_add(length).and_then(|end| bytes.get(start..end)).ok_or_else(ended)?;
+    let header = parse_header(text, start)?;
+    let (height, width, channels) = match header.shape[..] {
+        [w] => (1, w, 1),
+        [h, w] => (h, w, 1),
+        [h, w, c @ 1..=4] => (h, w, c),
+        ref other => {
+            return Err(ArrayError::new(format!(
+                "the shape is {other:?}, arrays have [w], [h, w] or [h, w, c] with c from 1 to 4"
+            )));
+        }
+    };
+    let count = checked_count(height, width, channels)?;
+    let data = &bytes[start + length..];
+    let value_bytes = match header.dtype {
+        Dtype::U1 => 1,
+        Dtype::U2 => 2,
+        Dtype::F4 => 4,
+        Dtype::F8 => 8,
+    };
+    if data.len() < count * value_bytes {
+        return Err(ArrayError::at(
+            bytes.len(),
+            format!(
+                "the file ends after {} of the {} bytes that its shape {:?} takes",
+                data.len(),
+                count * value_bytes,
+                header.shape
+            ),
+        ));
+    }
+    let data = &data[..count * value_bytes];
+    let values = match header.dtype {
+        Dtype::U1 => Values::U8(in_c_order(data.to_vec(), &header)),
+        Dtype::U2 => {
+            let get = |c: [u8; 2]| if header.big_endian { u16::from_be_bytes(c) } else { u16::from_le_bytes(c) };
+            Values::U16(in_c_order(data.as_chunks().0.iter().map(|&c| get(c)).collect(), &header))
+        }
+        Dtype::F4 => {
+            let get = |c: [u8; 4]| if header.big_endian { u32::from_be_bytes(c) } else { u32::from_le_bytes(c) };
+            Values::F32(in_c_order(data.as_chunks().0.iter().map(|&c| f32::from_bits(get(c))).collect(), &header))
+        }
+        Dtype::F8 => {
+            let get = |c: [u8; 8]| if header.big_endian { f64::from_be_bytes(c) } else { f64::from_le_bytes(c) };
+            #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is documented")]
+            Values::F32(in_c_order(data.as_chunks().0.iter().map(|&c| get(c) as f32).collect(), &header))
+        }
+    };
+    Ok(Array { height, width, channels, values })
+}
+
+pub(super) fn write(array: &Array) -> Vec<u8> {
+    let descr = match array.values {
+        Values::U8(_) => "|u1",
+        Values::U16(_) => "<u2",
+        Values::F32(_) => "<f4",
+    };
+    let shape = if array.channels == 1 {
+        format!("({}, {})", array.height, array.width)
+    } else {
+        format!("({}, {}, {})", array.height, array.width, array.channels)
+    };
+    let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
+    // Magic, version, length, dictionary and the newline together are a multiple of 64, so that the data is aligned.
+    let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
+    let mut out = Vec::with_capacity(10 + length + array.height * array.row_values() * 4);
+    out.extend_from_slice(MAGIC);
+    out.extend_from_slice(&[1, 0]);
+    #[allow(clippy::cast_possible_truncation, reason = "the header has some hundred bytes")]
+    out.extend_from_slice(&(length as u16).to_le_bytes());
+    out.extend_from_slice(dict.as_bytes());
+    out.resize(10 + length - 1, b' ');
+    out.push(b'\n');
+    out.extend_from_slice(&super::raw::write(array));
+    out
+}
+
+/// Values of a Fortran-ordered file in row-major order.
+fn in_c_order<T: Copy>(values: Vec<T>, header: &Header) -> Vec<T> {
+    if !header.fortran_order || header.shape.len() < 2 {
+        return values;
+    }
+    let (h, w) = (header.shape[0], header.shape[1]);
+    let c = header.shape.get(2).copied().unwrap_or(1);
+    let mut out = Vec::with_capacity(values.len());
+    for row in 0..h {
+        for column in 0..w {
+            out.extend((0..c).map(|channel| values[row + h * (column + w * channel)]));
+        }
+    }
+    out
+}
+
+/// The Python dictionary literal of the header: three keys, in any order.
+fn parse_header(text: &[u8], base: usize) -> Result<Header, ArrayError> {
+    let mut p = Parser { text, at: 0, base };
+    let (mut descr, mut fortran, mut shape) = (None, None, None);
+    p.expect(b'{')?;
+    loop {
+        if p.peek() == Some(b'}') {
+            break;
+        }
+        let (key_at, key) = p.string()?;
+        p.expect(b':')?;
+        match key {
+            "descr" => descr = Some(p.string()?),
+            "fortran_order" => fortran = Some(p.boolean()?),
+            "shape" => shape = Some(p.tuple()?),
+            other => return Err(ArrayError::at(key_at, format!("the header has an unknown key `{other}`"))),
+        }
+        if p.peek() == Some(b',') {
+            p.at += 1;
+        }
+    }
+    let missing = |key: &str| ArrayError::at(base, format!("the header has no `{key}`"));
+    let (descr_at, descr) = descr.ok_or_else(|| missing("descr"))?;
+    let (order, kind) = descr.split_at_checked(1).unwrap_or(("", descr));
+    let big_endian = match order {
+        "<" | "|" | "=" => false,
+        ">" => true,
+        _ => return Err(ArrayError::at(descr_at, format!("`{descr}` is no element type of NumPy's"))),
+    };
+    let dtype = match kind {
+        "f4" => Dtype::F4,
+        "f8" => Dtype::F8,
+        "u1" => Dtype::U1,
+        "u2" => Dtype::U2,
+        _ => {
+            return Err(ArrayError::at(
+                descr_at,
+                format!("elements are `{descr}`, float32, float64, uint8 and uint16 can be read"),
+            ));
+        }
+    };
+    Ok(Header {
+        dtype,
+        big_endian,
+        fortran_order: fortran.ok_or_else(|| missing("fortran_order"))?,
+        shape: shape.ok_or_else(|| missing("shape"))?,
+    })
+}
+
+struct Parser<'t> {
+    text: &'t [u8],
+    at: usize,
+    base: usize,
+}
+
+impl<'t> Parser<'t> {
+    fn peek(&mut self) -> Option<u8> {
+        while self.text.get(self.at).is_some_and(u8::is_ascii_whitespace) {
+            self.at += 1;
+        }
+        self.text.get(self.at).copied()
+    }
+
+    fn bad(&self, expected: &str) -> ArrayError {
+        let found = match self.text.get(self.at) {
+            Some(&b) => format!("`{}`", char::from(b)),
+            None => "its end".to_owned(),
+        };
+        ArrayError::at(self.base + self.at, format!("the header has {found} where {expected} belongs"))
+    }
+
+    fn expect(&mut self, byte: u8) -> Result<(), ArrayError> {
+        if self.peek() != Some(byte) {
+            return Err(self.bad(&format!("`{}`", char::from(byte))));
+        }
+        self.at += 1;
+        Ok(())
+    }
+
+    fn string(&mut self) -> Result<(usize, &'t str), ArrayError> {
+        let Some(quote @ (b'\'' | b'"')) = self.peek() else { return Err(self.bad("a quoted string")) };
+        let start = self.at + 1;
+        let text = self.text;
+        let length = text[start..].iter().position(|&b| b == quote);
+        let Some(length) = length else { return Err(self.bad("a closed string")) };
+        self.at = start + length + 1;
+        let string = std::str::from_utf8(&text[start..start + length]);
+        Ok((self.base + start, string.map_err(|_| ArrayError::at(self.base + start, "the header is no ASCII text"))?))
+    }
+
+    fn boolean(&mut self) -> Result<bool, ArrayError> {
+        self.peek();
+        for (word, value) in [("True", true), ("False", false)] {
+            if self.text[self.at..].starts_with(word.as_bytes()) {
+                self.at += word.len();
+                return Ok(value);
+            }
+        }
+        Err(self.bad("True or False"))
+    }
+
+    fn tuple(&mut self) -> Result<Vec<usize>, ArrayError> {
+        self.expect(b'(')?;
+        let mut out = Vec::new();
+        while self.peek() != Some(b')') {
+            let digits = self.text[self.at..].iter().take_while(|b| b.is_ascii_digit()).count();
+            let number = std::str::from_utf8(&self.text[self.at..self.at + digits]).ok().and_then(|t| t.parse().ok());
+            out.push(number.ok_or_else(|| self.bad("a dimension"))?);
+            self.at += digits;
+            // Python 2 wrote long integers as `3L`.
+            if self.text.get(self.at) == Some(&b'L') {
+                self.at += 1;
+            }
+            if self.peek() == Some(b',') {
+                self.at += 1;
+            } else if self.peek() != Some(b')') {
+                return Err(self.bad("`,` or `)`"));
+            }
+        }
+        self.at += 1;
+        Ok(out)
+    }
+}

@@ -1,0 +1,71 @@
+//! PNG pictures: 8 and 16 bits per channel in, 8 bits out.
+
+use super::{Array, ArrayError, Values, checked_count};
+use png::{BitDepth, ColorType};
+
+/// 8192x8192 pixels of four channels: twice as wide and high as anything the device addresses.
+const MOST_VALUES: usize = 8192 * 8192 * 4;
+
+pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
+    let mut decoder = png::Decoder::new_with_limits(std::io::Cursor::new(bytes), png::Limits { bytes: 1 << 30 });
+    // Palettes and 1, 2, 4-bit gray become 8 bits, transparency becomes alpha.
+    decoder.set_transformations(png::Transformations::EXPAND);
+    let bad = |e: png::DecodingError| ArrayError::new(format!("the PNG file cannot be read: {e}"));
+    let mut reader = decoder.read_info().map_err(bad)?;
+    let (width, height) = (reader.info().width as usize, reader.info().height as usize);
+    // A picture of a few bytes can claim any size: the memory is taken before the data is seen.
+    if checked_count(height, width, 4)? > MOST_VALUES {
+        return Err(ArrayError::new(format!("a picture of {width}x{height} is too large, 8192x8192 can be read")));
+    }
+    let size = reader.output_buffer_size().ok_or_else(|| ArrayError::new("the picture is too large"))?;
+    let mut data = vec![0; size];
+    let frame = reader.next_frame(&mut data).map_err(bad)?;
+    data.truncate(frame.buffer_size());
+    let channels = frame.color_type.samples();
+    let values = if frame.bit_depth == BitDepth::Sixteen {
+        // PNG is big-endian.
+        Values::U16(data.as_chunks::<2>().0.iter().map(|&c| u16::from_be_bytes(c)).collect())
+    } else {
+        Values::U8(data)
+    };
+    Ok(Array { height, width, channels, values })
+}
+
+/// One channel as gray, two as red and green, three and four as they are; float values clamped to 0..=1, rounded to 8 bits.
+pub(super) fn write(array: &Array) -> Result<Vec<u8>, ArrayError> {
+    let (color, taken) = match array.channels {
+        1 => (ColorType::Grayscale, 1),
+        2 | 3 => (ColorType::Rgb, 3),
+        _ => (ColorType::Rgba, 4),
+    };
+    let size = |n: usize| u32::try_from(n).map_err(|_| ArrayError::new(format!("{n} pixels do not fit in a picture")));
+    let (width, height) = (size(array.width)?, size(array.height)?);
+    let mut data = Vec::with_capacity(array.width * array.height * taken);
+    for element in 0..array.width * array.height {
+        data.extend((0..taken).map(|c| {
+            if c >= array.channels {
+                return 0;
+            }
+            match &array.values {
+                Values::U8(v) => v[element * array.channels + c],
+                Values::U16(_) | Values::F32(_) => to_byte(array.value(element * array.channels + c)),
+            }
+        }));
+    }
+    let bad = |e: png::EncodingError| ArrayError::new(format!("the picture cannot be written as PNG: {e}"));
+    let mut out = Vec::new();
+    let mut encoder = png::Encoder::new(&mut out, width, height);
+    encoder.set_color(color);
+    encoder.set_depth(BitDepth::Eight);
+    let mut writer = encoder.write_header().map_err(bad)?;
+    writer.write_image_data(&data).map_err(bad)?;
+    writer.finish().map_err(bad)?;
+    Ok(out)
+}
+
+/// Clamped to 0..=1, NaN as 0, to the nearest of 256 steps.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value is within 0..=255")]
+fn to_byte(value: f32) -> u8 {
+    // A NaN stays one, and becomes 0 as an integer.
+    (value.clamp(0.0, 1.0) * 255.0).round() as u8
+}

@@ -1,0 +1,265 @@
+//! The keys of a job as flags: one row each, and how their values become values of the tree.
+
+use super::tree::{Node, Origin, Table, Tree, Value};
+
+/// One flag of `ctm run`.
+#[derive(Clone, Copy, Debug)]
+pub struct Flag {
+    /// Its name without the dashes.
+    pub name: &'static str,
+    /// What follows it; empty for switches.
+    pub value: &'static str,
+    /// What it says.
+    pub summary: &'static str,
+    /// Whether it may be given several times.
+    pub many: bool,
+    way: Way,
+}
+
+/// How a flag becomes a value of the tree.
+#[derive(Clone, Copy, Debug)]
+enum Way {
+    /// Sets `section.key` (or `key` at the top) to the value.
+    Key(&'static str, &'static str),
+    /// Sets `section.key` to true.
+    Switch(&'static str, &'static str),
+    /// `WxH`.
+    Size,
+    /// `i0,j0,i1,j1`.
+    Domain,
+    /// `key=value,key=value` into a section.
+    Pairs(&'static str),
+    /// `NAME=value` into `constants.KIND`.
+    Constant(&'static str),
+    /// `NAME=MAIN[:key=value]...` into the element of `section` whose `slot` it is: (section, key of the slot, key of MAIN).
+    Element(&'static str, &'static str, &'static str),
+    /// `key.key=value` in TOML's words.
+    Set,
+}
+
+const fn flag(name: &'static str, value: &'static str, many: bool, way: Way, summary: &'static str) -> Flag {
+    Flag { name, value, summary, many, way }
+}
+
+/// All flags that say the same as a key of the job file.
+#[rustfmt::skip]
+pub const FLAGS: &[Flag] = &[
+    flag("size",   "WxH",         false, Way::Size,   "The domain from (0, 0): columns and rows"),
+    flag("domain", "I0,J0,I1,J1", false, Way::Domain, "The domain, inclusive"),
+    flag("in",     "NAME=FILE[:KEY=VALUE]...", true, Way::Element("texture", "slot", "data"),
+         "An input: `s0=photo.png`, `map=a.npy:filter=linear:wrap=repeat,repeat`, `s1=a.raw:size=64,64:format=float32_4`"),
+    flag("out",    "NAME=FILE[:KEY=VALUE]...", true, Way::Element("output", "slot", "save"),
+         "An output: `o0=result.png`, `colour=a.npy:clear=0,0,0,1:format=float32_1`"),
+    flag("const",  "NAME=R,G,B,A", true, Way::Constant("float"), "A floating-point constant: `c0=1,2,3,4`, `view=0x3F800000,0,0,0`"),
+    flag("int",    "NAME=COUNT,AL,STEP", true, Way::Constant("int"), "An integer constant: `i0=255,0,0`"),
+    flag("bool",   "NAME=true|false", true, Way::Constant("bool"), "A boolean constant: `b3=true`"),
+    flag("register", "NAME=R,G,B,A[:di=..][:dj=..][:bits]", true, Way::Element("register", "index", "origin"),
+         "What a register holds at the start: value at (0, 0), change per column and per row"),
+    flag("conditional", "KEY=VALUE[:KEY=VALUE]...", false, Way::Pairs("conditional"),
+         "The conditional unit: `test=less:value=0.5:location=pe:buffer=cond.npy:save=out.npy`"),
+    flag("program-info", "KEY=VALUE[:KEY=VALUE]...", false, Way::Pairs("program_info"),
+         "What bare words do not say: `first=0:last=14:full_flow_control=true`"),
+    flag("repeat", "N", false, Way::Key("", "repeat"), "How often all passes run"),
+    flag("engine", "NAME", false, Way::Key("run", "engine"), "The engine: interp"),
+    flag("threads", "N", false, Way::Key("run", "threads"), "Worker threads; 0: all cores"),
+    flag("group", "LANES", false, Way::Key("run", "group"), "Lanes that decide a jump together: a multiple of 4 up to 1024"),
+    flag("budget-instructions", "N", false, Way::Key("run", "budget_instructions"), "Instructions that a group may issue; 0: no limit"),
+    flag("budget-seconds", "S", false, Way::Key("run", "budget_seconds"), "Wall time that a launch may take; 0: no limit"),
+    flag("check", "", false, Way::Switch("run", "check"), "Look for hazards, uninitialised reads, bounds and stale caches while running"),
+    flag("stage", "STAGE", false, Way::Key("", "stage"), "R700: pixel, vertex, geometry, copy, fetch or compute"),
+    flag("set", "KEY=VALUE", true, Way::Set, "Any key of the job file: `run.group=64`, `pass.0.repeat=10`, `output.0.clear=[0, 0, 0, 1]`"),
+];
+
+/// Keys whose values are file names or other bare words, commas and all.
+const BARE: [&str; 6] = ["data", "save", "buffer", "program", "name", "mask"];
+
+impl Tree {
+    /// Puts a flag's value in its place.
+    ///
+    /// # Errors
+    /// When the text does not have the flag's form; says which it is.
+    pub(super) fn apply(&mut self, flag: &Flag, text: &str) -> Result<(), String> {
+        let origin = Origin::Flag(self.flags.len());
+        self.flags.push(if flag.value.is_empty() {
+            format!("--{}", flag.name)
+        } else {
+            format!("--{} {text}", flag.name)
+        });
+        let form = || format!("`--{}` takes {}", flag.name, flag.value);
+        let node = |value| Node { value, origin };
+        match flag.way {
+            Way::Key("", key) => self.root.set(key, scalar_or_list(text, origin)),
+            Way::Key(section, key) => self.root.table(section, origin).set(key, scalar_or_list(text, origin)),
+            Way::Switch(section, key) => self.root.table(section, origin).set(key, node(Value::Boolean(true))),
+            Way::Size => {
+                let (w, h) = text.split_once(['x', 'X']).ok_or_else(form)?;
+                let side = |t: &str| t.trim().parse::<i64>().ok().filter(|n| (1..=4096).contains(n));
+                let (Some(w), Some(h)) = (side(w), side(h)) else {
+                    return Err(format!("the size is `{text}`, columns and rows are 1 to 4096"));
+                };
+                let corner = [0, 0, w - 1, h - 1].map(|n| node(Value::Integer(n.into())));
+                self.root.set("domain", node(Value::Array(corner.into())));
+            }
+            Way::Domain => self.root.set("domain", scalar_or_list(text, origin)),
+            Way::Pairs(section) => {
+                let table = self.root.table(section, origin);
+                pairs(table, text, origin).map_err(|_| form())?;
+            }
+            Way::Constant(kind) => {
+                let (name, value) = text.split_once('=').ok_or_else(form)?;
+                let table = self.root.table("constants", origin).table(kind, origin);
+                table.set(name.trim(), scalar_or_list(value, origin));
+            }
+            Way::Element(section, slot_key, main_key) => {
+                let (name, rest) = text.split_once('=').ok_or_else(form)?;
+                let (main, options) = split_options(rest);
+                let slot = scalar(name.trim(), origin);
+                let list = self.root.list(section, origin);
+                let same = |n: &Node| match &n.value {
+                    Value::Table(t) => t.get(slot_key).is_some_and(|s| same_slot(&s.value, &slot.value)),
+                    _ => false,
+                };
+                let at = list.iter().position(same).unwrap_or_else(|| {
+                    let mut table = Table::default();
+                    table.set(slot_key, slot.clone());
+                    list.push(node(Value::Table(table)));
+                    list.len() - 1
+                });
+                if let Value::Table(table) = &mut list[at].value {
+                    if !main.is_empty() {
+                        table.set(main_key, value_of(main_key, main, origin));
+                    }
+                    pairs(table, options, origin).map_err(|_| form())?;
+                }
+            }
+            Way::Set => {
+                let (path, value) = text.split_once('=').ok_or_else(form)?;
+                let value = toml_value(value.trim(), origin);
+                set_path(&mut self.root, path.trim(), value, origin)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// `s0` and 0 name the same slot.
+fn same_slot(a: &Value, b: &Value) -> bool {
+    let canonical = |v: &Value| match v {
+        Value::Integer(n) => n.to_string(),
+        Value::String(s) => super::read::register_number(s).map_or_else(|| s.clone(), |n| n.to_string()),
+        _ => String::new(),
+    };
+    canonical(a) == canonical(b)
+}
+
+/// Splits `FILE:key=value:switch` before the first colon that a lower-case key follows: a drive letter or an address does not end a name.
+fn split_options(text: &str) -> (&str, &str) {
+    let mut at = 0;
+    while let Some(colon) = text[at..].find(':').map(|n| n + at) {
+        let rest = &text[colon + 1..];
+        let end = rest.find([':', '=']).unwrap_or(rest.len());
+        let key = &rest[..end];
+        let known = super::keys::SECTIONS.iter().any(|s| s.keys.iter().any(|k| k.name == key));
+        let key_like = !key.is_empty() && key.bytes().all(|b| b.is_ascii_lowercase() || b == b'_');
+        if key_like && (known || rest[end..].starts_with('=')) {
+            return (&text[..colon], rest);
+        }
+        at = colon + 1;
+    }
+    (text, "")
+}
+
+/// `key=value:key=value:switch` into a table.
+fn pairs(table: &mut Table, text: &str, origin: Origin) -> Result<(), ()> {
+    let mut rest = text;
+    while !rest.is_empty() {
+        let (one, more) = split_options(rest);
+        rest = more;
+        match one.split_once('=') {
+            Some((key, value)) => table.set(key.trim(), value_of(key.trim(), value, origin)),
+            None if one.trim().is_empty() => return Err(()),
+            None => table.set(one.trim(), Node { value: Value::Boolean(true), origin }),
+        }
+    }
+    Ok(())
+}
+
+fn value_of(key: &str, text: &str, origin: Origin) -> Node {
+    if BARE.contains(&key) {
+        Node { value: Value::String(text.to_owned()), origin }
+    } else {
+        scalar_or_list(text, origin)
+    }
+}
+
+fn scalar_or_list(text: &str, origin: Origin) -> Node {
+    if text.contains(',') {
+        let list = text.split(',').map(|part| scalar(part.trim(), origin)).collect();
+        Node { value: Value::Array(list), origin }
+    } else {
+        scalar(text.trim(), origin)
+    }
+}
+
+fn scalar(text: &str, origin: Origin) -> Node {
+    let value = match text {
+        "true" => Value::Boolean(true),
+        "false" => Value::Boolean(false),
+        _ => match (text.parse::<i128>(), text.parse::<f64>()) {
+            (Ok(n), _) => Value::Integer(n),
+            (_, Ok(f)) => Value::Float(f),
+            _ => Value::String(text.to_owned()),
+        },
+    };
+    Node { value, origin }
+}
+
+/// A value in TOML's words, or a bare word.
+fn toml_value(text: &str, origin: Origin) -> Node {
+    let (tree, errors) = Tree::parse(&format!("value = {text}"));
+    match tree.root.get("value") {
+        Some(node) if errors.is_empty() => relocate(node, origin),
+        _ => scalar_or_list(text, origin),
+    }
+}
+
+fn relocate(node: &Node, origin: Origin) -> Node {
+    let value = match &node.value {
+        Value::Array(list) => Value::Array(list.iter().map(|n| relocate(n, origin)).collect()),
+        Value::Table(table) => {
+            let mut out = Table::default();
+            for entry in &table.entries {
+                out.set(&entry.key, relocate(&entry.node, origin));
+            }
+            Value::Table(out)
+        }
+        other => other.clone(),
+    };
+    Node { value, origin }
+}
+
+/// `pass.0.repeat`: names are keys, numbers after a list's name are its elements, counted from 0.
+fn set_path(table: &mut Table, path: &str, value: Node, origin: Origin) -> Result<(), String> {
+    let Some((key, rest)) = path.split_once('.') else {
+        table.set(path, value);
+        return Ok(());
+    };
+    let (head, tail) = rest.split_once('.').unwrap_or((rest, ""));
+    if let (Ok(index), false) = (head.parse::<usize>(), matches!(key, "float" | "int" | "bool")) {
+        let list = table.list(key, origin);
+        if index > list.len() {
+            return Err(format!("`{key}` has {} elements, element {index} cannot be set", list.len()));
+        }
+        if index == list.len() {
+            list.push(Node { value: Value::Table(Table::default()), origin });
+        }
+        return match &mut list[index].value {
+            Value::Table(inner) if !tail.is_empty() => set_path(inner, tail, value, origin),
+            other => {
+                *other = value.value;
+                Ok(())
+            }
+        };
+    }
+    set_path(table.table(key, origin), rest, value, origin)
+}

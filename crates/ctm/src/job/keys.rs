@@ -1,0 +1,221 @@
+//! Every key of a job file: one row each. The reader, its suggestions and the test of `docs/jobs.md` are derived from here.
+
+/// Which programs a key is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum For {
+    /// X1K and R700 programs.
+    Both,
+    /// X1K programs only.
+    X1k,
+    /// R700 programs only.
+    R700,
+}
+
+/// One key.
+#[derive(Clone, Copy, Debug)]
+pub struct Key {
+    /// Its name.
+    pub name: &'static str,
+    /// Which programs it is for.
+    pub isa: For,
+    /// What it says.
+    pub summary: &'static str,
+}
+
+/// The keys of one table.
+#[derive(Clone, Copy, Debug)]
+pub struct Section {
+    /// How the table is written, for messages.
+    pub name: &'static str,
+    /// Its keys.
+    pub keys: &'static [Key],
+}
+
+const fn both(name: &'static str, summary: &'static str) -> Key {
+    Key { name, isa: For::Both, summary }
+}
+
+const fn x1k(name: &'static str, summary: &'static str) -> Key {
+    Key { name, isa: For::X1k, summary }
+}
+
+const fn r700(name: &'static str, summary: &'static str) -> Key {
+    Key { name, isa: For::R700, summary }
+}
+
+/// The top of the file.
+#[rustfmt::skip]
+pub const JOB: Section = Section { name: "the job", keys: &[
+    both("isa",             "`x1k` or `r700`; may be left out when the program says it"),
+    both("program",         "the program file"),
+    r700("stage",           "pixel, vertex, geometry, copy, fetch or compute"),
+    both("domain",          "i0, j0, i1, j1, inclusive"),
+    both("repeat",          "how often all passes run, one after the other"),
+    both("program_info",    "what bare words do not say themselves"),
+    both("register",        "what registers hold at the start"),
+    both("constants",       "float, int and bool constants"),
+    r700("constant_buffer", "constant cache banks"),
+    both("texture",         "inputs"),
+    r700("memory",          "scatter, scratch, ring, reduction and stream memory"),
+    both("output",          "outputs"),
+    x1k ("conditional",     "the conditional operation unit"),
+    both("run",             "engine, threads, group, budgets, checks"),
+    both("pass",            "launches one after the other, each with what differs from the top of the file"),
+] };
+
+/// `[[pass]]`.
+#[rustfmt::skip]
+pub const PASS: Section = Section { name: "[[pass]]", keys: &[
+    both("name",         "by which textures of later passes name this one"),
+    both("repeat",       "how often this pass runs before the next"),
+    both("program",      "the program file"),
+    both("domain",       "i0, j0, i1, j1, inclusive"),
+    both("program_info", "what bare words do not say themselves"),
+    both("register",     "what registers hold at the start"),
+    both("constants",    "constants that differ from the job's"),
+    both("texture",      "inputs that differ from the job's"),
+    both("output",       "outputs that differ from the job's"),
+    x1k ("conditional",  "the conditional unit where it differs from the job's"),
+] };
+
+/// `[program_info]`.
+#[rustfmt::skip]
+pub const PROGRAM_INFO: Section = Section { name: "[program_info]", keys: &[
+    x1k ("first",               "first instruction"),
+    x1k ("last",                "last instruction, inclusive"),
+    x1k ("full_flow_control",   "US_FC_CTRL bit 31"),
+    x1k ("zero_times_anything", "US_CONFIG bit 1"),
+    x1k ("uncached",            "US_CONFIG bit 0"),
+    r700("gprs",                "general purpose registers"),
+    r700("stack",               "stack entries"),
+] };
+
+/// `[[register]]`.
+#[rustfmt::skip]
+pub const REGISTER: Section = Section { name: "[[register]]", keys: &[
+    both("index",  "the register"),
+    both("origin", "value at (0, 0), four channels"),
+    both("di",     "change per column, four channels"),
+    both("dj",     "change per row, four channels"),
+    both("bits",   "true: the four channels are integers, not floats"),
+] };
+
+/// `[constants]`.
+#[rustfmt::skip]
+pub const CONSTANTS: Section = Section { name: "[constants]", keys: &[
+    both("float", "four numbers each, by index or by the program's name"),
+    both("int",   "count, initial aL, step each, by index or by the program's name"),
+    both("bool",  "true or false each, by index or by the program's name"),
+] };
+
+/// `[[constant_buffer]]`.
+#[rustfmt::skip]
+pub const CONSTANT_BUFFER: Section = Section { name: "[[constant_buffer]]", keys: &[
+    r700("bank",           "0 to 15"),
+    r700("fetch_resource", "the vertex-fetch resource that shows it too"),
+    r700("values",         "rows of four numbers"),
+    r700("data",           "a file instead of `values`"),
+] };
+
+/// `[[texture]]`.
+#[rustfmt::skip]
+pub const TEXTURE: Section = Section { name: "[[texture]]", keys: &[
+    both("slot",    "the input, by index or by the program's name"),
+    r700("sampler", "the sampler"),
+    both("data",    "the file with its elements"),
+    both("output",  "read what this output holds instead; `data` then serves until an output has been written"),
+    both("pass",    "with `output`: the pass whose output it is; else the latest"),
+    both("filter",  "nearest or linear"),
+    both("wrap",    "repeat, mirror, clamp or border, for columns and rows"),
+    both("border",  "what `border` reads outside, four numbers"),
+    both("format",  "how it lies in device memory"),
+    x1k ("tiling",  "linear, tiled, linear_inp_2x2 or tiled_inp_2x2"),
+    both("size",    "columns and rows of a raw file"),
+] };
+
+/// `[[memory]]`.
+#[rustfmt::skip]
+pub const MEMORY: Section = Section { name: "[[memory]]", keys: &[
+    r700("kind",       "scatter, scratch, reduction, ring or stream0 to stream3"),
+    r700("size_bytes", "its size"),
+    r700("data",       "initial contents"),
+    r700("save",       "where the contents go"),
+] };
+
+/// `[[output]]`.
+#[rustfmt::skip]
+pub const OUTPUT: Section = Section { name: "[[output]]", keys: &[
+    both("slot",   "the output, by index or by the program's name"),
+    both("save",   "the file it goes to"),
+    both("clear",  "contents before the run, four numbers"),
+    both("format", "how it lies in device memory"),
+    x1k ("tiling", "linear, tiled, linear_inp_2x2 or tiled_inp_2x2"),
+    both("size",   "columns and rows in memory, if not those of the domain"),
+    both("mask",   "channels that are written, such as `rgb`"),
+    both("flip_y", "save the last row first"),
+] };
+
+/// `[conditional]`.
+#[rustfmt::skip]
+pub const CONDITIONAL: Section = Section { name: "[conditional]", keys: &[
+    x1k("location", "dpp or pe"),
+    x1k("test",     "never, less, less_equal, equal, greater_equal, greater, not_equal or always"),
+    x1k("value",    "what the PE compares (set_cond_val)"),
+    x1k("buffer",   "the file with the buffer's initial contents"),
+    x1k("clear",    "initial contents without a file"),
+    x1k("write",    "whether the buffer is written (set_cond_out_mask)"),
+    x1k("save",     "where the buffer goes"),
+] };
+
+/// `[run]`.
+#[rustfmt::skip]
+pub const RUN: Section = Section { name: "[run]", keys: &[
+    both("engine",              "interp, jit or verify"),
+    both("threads",             "0: all cores"),
+    both("group",               "lanes that decide a jump together"),
+    both("budget_instructions", "per group; 0: none"),
+    both("budget_seconds",      "of each launch; 0: none"),
+    both("check",               "hazard, uninitialised-read, bounds and cache checks while running"),
+] };
+
+/// All tables.
+pub const SECTIONS: &[&Section] = &[
+    &JOB,
+    &PASS,
+    &PROGRAM_INFO,
+    &REGISTER,
+    &CONSTANTS,
+    &CONSTANT_BUFFER,
+    &TEXTURE,
+    &MEMORY,
+    &OUTPUT,
+    &CONDITIONAL,
+    &RUN,
+];
+
+/// The candidate that `word` was probably meant to be.
+pub(super) fn closest<'c>(word: &str, candidates: impl IntoIterator<Item = &'c str>) -> Option<&'c str> {
+    candidates
+        .into_iter()
+        .map(|c| (distance(word, c), c))
+        .filter(|(d, c)| *d <= (c.len() / 3).max(1) || c.starts_with(word) && word.len() > 2)
+        .min_by_key(|(d, _)| *d)
+        .map(|(_, c)| c)
+}
+
+/// Insertions, deletions and replacements from one word to the other.
+fn distance(a: &str, b: &str) -> usize {
+    let a: Vec<char> = a.chars().take(64).collect();
+    let b: Vec<char> = b.chars().take(64).collect();
+    let mut row: Vec<usize> = (0..=b.len()).collect();
+    for (i, x) in a.iter().enumerate() {
+        let mut diagonal = row[0];
+        row[0] = i + 1;
+        for (j, y) in b.iter().enumerate() {
+            let replace = diagonal + usize::from(x != y);
+            diagonal = row[j + 1];
+            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+        }
+    }
+    row[b.len()]
+}

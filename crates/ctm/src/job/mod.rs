@@ -1,0 +1,436 @@
+//! Jobs: everything needed to run programs over domains, from a file or from flags, and the runner.
+//!
+//! | file | what |
+//! |---|---|
+//! | `keys` | every key of a job file (table) |
+//! | `tree` | TOML and flags as one tree of values that know where they were written |
+//! | `flags` | flags of `ctm run` into that tree |
+//! | `read` | the tree into a [`Job`]; all errors at once |
+//! | `load` | program files into programs |
+//! | `surface` | arrays into device memory and back |
+//! | `run` | a job into device memory, command buffers and results |
+//!
+//! `docs/jobs.md` tells users what the keys mean. A [`Job`] can as well be filled in by hand:
+//! all of its fields are public.
+//!
+//! **Invariant.** A job reaches the device only through memory and command buffers, as any client of CTM would.
+
+mod flags;
+pub mod keys;
+mod read;
+mod tree;
+
+pub use flags::{FLAGS, Flag};
+pub use read::Reader;
+
+use crate::render::{Report, Source};
+use ctm_exec::x1k::{Filter, Plane, Wrap};
+use ctm_exec::{Budget, Domain, GroupSize};
+use ctm_isa::diag::{Diagnostic, Span};
+use std::collections::BTreeMap;
+use std::fmt;
+use std::path::PathBuf;
+use std::sync::Arc;
+
+/// Everything needed to run programs: a list of passes, and how.
+#[derive(Clone, Debug)]
+pub struct Job {
+    /// The instruction set, where a program does not say it.
+    pub isa: Option<Isa>,
+    /// The launches, in order; at least one.
+    pub passes: Vec<Pass>,
+    /// How often the whole list runs.
+    pub repeat: u32,
+    /// What is saved when all passes are done.
+    pub saves: Vec<Save>,
+    /// Where the conditional buffer goes at the end.
+    pub conditional_save: Option<Located<PathBuf>>,
+    /// How to run.
+    pub run: Run,
+}
+
+/// The instruction sets.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// The X1K (R5xx) fragment processor.
+    X1k,
+    /// R700.
+    R700,
+}
+
+/// A value and where it was written, for messages.
+#[derive(Clone, Debug)]
+pub struct Located<T> {
+    /// The value.
+    pub value: T,
+    /// Where it was written; `None` for jobs that were made by hand.
+    pub place: Option<Place>,
+}
+
+/// A place in a job file or in a flag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Place {
+    /// The file or flag.
+    pub source: Arc<Source>,
+    /// Where in it.
+    pub span: Span,
+}
+
+impl<T> From<T> for Located<T> {
+    fn from(value: T) -> Self {
+        Self { value, place: None }
+    }
+}
+
+impl<T> Located<T> {
+    /// An error about this value.
+    pub(crate) fn error(&self, rule: &'static str, message: impl Into<String>) -> Report {
+        report_at(self.place.as_ref(), Diagnostic::error(rule, message))
+    }
+}
+
+/// A finding at a place, if there is one.
+pub(crate) fn report_at(place: Option<&Place>, diagnostic: Diagnostic) -> Report {
+    match place {
+        Some(place) => Report { diagnostic: diagnostic.at(place.span, ""), source: Some(Arc::clone(&place.source)) },
+        None => Report::bare(diagnostic),
+    }
+}
+
+/// An input, output or constant by number or by the name that the program gives it.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Ref {
+    /// By number.
+    Index(u8),
+    /// By name.
+    Name(String),
+}
+
+impl fmt::Display for Ref {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Index(n) => write!(f, "{n}"),
+            Self::Name(name) => write!(f, "`{name}`"),
+        }
+    }
+}
+
+/// One launch, or several of the same, complete: nothing is inherited any more.
+#[derive(Clone, Debug)]
+pub struct Pass {
+    /// By which textures of later passes name it.
+    pub name: Option<Located<String>>,
+    /// How often it runs before the next pass.
+    pub repeat: u32,
+    /// The program file.
+    pub program: Located<PathBuf>,
+    /// What bare words do not say themselves.
+    pub program_info: Option<Located<ProgramInfo>>,
+    /// The domain, at most 4096 x 4096.
+    pub domain: Domain,
+    /// What temporaries hold at the start; `None`: what the program's own preloads say.
+    pub registers: Option<Vec<Plane>>,
+    /// Floating-point constants: bits of r, g, b, a.
+    pub float: BTreeMap<Ref, Located<[u32; 4]>>,
+    /// Integer constants: count, initial aL, step and an unused byte.
+    pub int: BTreeMap<Ref, Located<[u8; 4]>>,
+    /// Boolean constants.
+    pub bool: BTreeMap<Ref, Located<bool>>,
+    /// Inputs.
+    pub textures: Vec<Texture>,
+    /// Outputs.
+    pub outputs: Vec<Output>,
+    /// The conditional operation unit.
+    pub conditional: Option<Conditional>,
+}
+
+/// What bare words do not say themselves; `None` is the value that [`ctm_isa::x1k::Program::from_words`] works out.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct ProgramInfo {
+    /// First instruction.
+    pub first: Option<u16>,
+    /// Last instruction, inclusive.
+    pub last: Option<u16>,
+    /// `US_FC_CTRL` bit 31.
+    pub full_flow_control: Option<bool>,
+    /// `US_CONFIG` bit 1.
+    pub zero_times_anything: Option<bool>,
+    /// `US_CONFIG` bit 0.
+    pub uncached: Option<bool>,
+}
+
+/// One input.
+#[derive(Clone, Debug)]
+pub struct Texture {
+    /// Which input.
+    pub slot: Located<Ref>,
+    /// The file with its elements.
+    pub data: Option<Located<PathBuf>>,
+    /// The output that it reads instead, once one has been written.
+    pub output: Option<Located<FromOutput>>,
+    /// Nearest or linear.
+    pub filter: Filter,
+    /// For columns and rows.
+    pub wrap: [Wrap; 2],
+    /// What [`Wrap::Border`] reads, as bits of r, g, b, a.
+    pub border: [u32; 4],
+    /// How it lies in device memory; `None`: what its elements suggest.
+    pub format: Option<Located<Format>>,
+    /// Its order in device memory.
+    pub tiling: Tiling,
+    /// Columns and rows of a raw file.
+    pub size: Option<[u32; 2]>,
+}
+
+/// The output of an earlier pass.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FromOutput {
+    /// Which output, 0..=3.
+    pub output: u8,
+    /// The pass of this name; `None`: whichever wrote it last.
+    pub pass: Option<String>,
+}
+
+/// One output of a pass.
+#[derive(Clone, Debug)]
+pub struct Output {
+    /// Which output.
+    pub slot: Located<Ref>,
+    /// Contents before the run, as bits of r, g, b, a.
+    pub clear: [u32; 4],
+    /// Start from `clear` even where an earlier pass left a fitting output.
+    pub fresh: bool,
+    /// How it lies in device memory.
+    pub format: Format,
+    /// Its order in device memory.
+    pub tiling: Tiling,
+    /// Columns and rows in memory; `None`: as far as the domain reaches.
+    pub size: Option<[u32; 2]>,
+    /// Which channels are written (bit 0 = r).
+    pub mask: u8,
+    /// Where it goes when this pass is done.
+    pub save: Option<Save>,
+}
+
+/// A file to be written.
+#[derive(Clone, Debug)]
+pub struct Save {
+    /// The output.
+    pub slot: Located<Ref>,
+    /// The file; its extension says what is written.
+    pub path: Located<PathBuf>,
+    /// Last row first.
+    pub flip_y: bool,
+}
+
+/// The conditional operation unit (CTM §2.1.3).
+#[derive(Clone, Debug)]
+pub struct Conditional {
+    /// Whether the test is made before a processor runs (PE) or when it has ended (DPP).
+    pub location: Location,
+    /// The test, as the number that `set_cond_test` takes.
+    pub test: u32,
+    /// What the PE compares, as bits.
+    pub value: u32,
+    /// The file with the buffer's initial contents.
+    pub buffer: Option<Located<PathBuf>>,
+    /// Initial contents without a file, as bits.
+    pub clear: u32,
+    /// Whether the buffer is written.
+    pub write: bool,
+    /// Where the buffer goes when this pass is done.
+    pub save: Option<Located<PathBuf>>,
+}
+
+/// Where the conditional test is made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Location {
+    /// When a processor's program has ended, with its conditional value.
+    Dpp,
+    /// Before a processor starts, with the value of the command.
+    Pe,
+}
+
+/// The names of the conditional tests, in the order of their numbers (CTM §2.2.3).
+pub const TESTS: [&str; 8] =
+    ["never", "less", "less_equal", "equal", "greater_equal", "greater", "not_equal", "always"];
+
+/// Device formats, by the names of job files (CTM §2.2.2).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Format {
+    /// One normalised 16-bit channel.
+    Uint16x1,
+    /// Four normalised 8-bit channels.
+    Uint8x4,
+    /// One single-precision channel.
+    Float32x1,
+    /// Two single-precision channels.
+    Float32x2,
+    /// Four single-precision channels.
+    Float32x4,
+}
+
+impl Format {
+    /// All formats with their names, in the order of their numbers.
+    pub const ALL: [(&'static str, Self); 5] = [
+        ("uint16_1", Self::Uint16x1),
+        ("uint8_4", Self::Uint8x4),
+        ("float32_1", Self::Float32x1),
+        ("float32_2", Self::Float32x2),
+        ("float32_4", Self::Float32x4),
+    ];
+
+    /// Its name in job files.
+    #[must_use]
+    pub fn name(self) -> &'static str {
+        Self::ALL[self as usize].0
+    }
+
+    /// Channels of an element.
+    #[must_use]
+    pub const fn channels(self) -> usize {
+        match self {
+            Self::Uint16x1 | Self::Float32x1 => 1,
+            Self::Float32x2 => 2,
+            Self::Uint8x4 | Self::Float32x4 => 4,
+        }
+    }
+
+    /// Bytes of an element.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::Uint16x1 => 2,
+            Self::Uint8x4 | Self::Float32x1 => 4,
+            Self::Float32x2 => 8,
+            Self::Float32x4 => 16,
+        }
+    }
+}
+
+/// Orders in device memory, by the names of job files (CTM §2.1.4).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Tiling {
+    /// Row after row.
+    #[default]
+    Linear,
+    /// In tiles.
+    Tiled,
+    /// Row after row, in 2x2 blocks.
+    LinearInp2x2,
+    /// In tiles of 2x2 blocks.
+    TiledInp2x2,
+}
+
+impl Tiling {
+    /// All orders with their names, in the order of their numbers.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("linear", Self::Linear),
+        ("tiled", Self::Tiled),
+        ("linear_inp_2x2", Self::LinearInp2x2),
+        ("tiled_inp_2x2", Self::TiledInp2x2),
+    ];
+}
+
+/// How to run.
+#[derive(Clone, Debug)]
+pub struct Run {
+    /// The engine; only [`EngineKind::Interp`] is part of this build.
+    pub engine: Located<EngineKind>,
+    /// Worker threads; 0: one per core.
+    pub threads: usize,
+    /// Lanes that decide a jump together.
+    pub group: GroupSize,
+    /// What each launch may use up.
+    pub budget: Budget,
+    /// Checks while running.
+    pub check: bool,
+}
+
+impl Default for Run {
+    fn default() -> Self {
+        Self {
+            engine: EngineKind::Interp.into(),
+            threads: 0,
+            group: GroupSize::X1K,
+            budget: Budget::default(),
+            check: false,
+        }
+    }
+}
+
+/// The engines that a job can name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum EngineKind {
+    /// The reference interpreter.
+    Interp,
+    /// Native code.
+    Jit,
+    /// Two engines in lockstep.
+    Verify,
+}
+
+/// Why a job did not run to its end.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum JobError {
+    /// The job or one of its files is wrong; everything that was found, warnings included.
+    Wrong(Vec<Report>),
+    /// The flags are wrong.
+    Usage(Vec<Report>),
+    /// Legal, but not part of this build: the feature, and where it was asked for.
+    Unsupported(Box<Report>),
+    /// The running program did wrong.
+    Fault(Box<RunFault>),
+}
+
+/// A fault, and which launch it ended.
+#[derive(Clone, Debug)]
+pub struct RunFault {
+    /// Which pass, from 0.
+    pub pass: usize,
+    /// The pass's name, if it has one.
+    pub pass_name: Option<String>,
+    /// A stable name: [`ctm_exec::Fault::code`], or `device` when the device refused a command.
+    pub code: &'static str,
+    /// The instruction, where one is.
+    pub pc: Option<u32>,
+    /// The processor, where one is.
+    pub position: Option<ctm_exec::Position>,
+    /// The finding, at its source line where the program came from text.
+    pub report: Report,
+}
+
+impl JobError {
+    /// The findings to show.
+    #[must_use]
+    pub fn reports(&self) -> &[Report] {
+        match self {
+            Self::Wrong(reports) | Self::Usage(reports) => reports,
+            Self::Unsupported(report) => std::slice::from_ref(report),
+            Self::Fault(fault) => std::slice::from_ref(&fault.report),
+        }
+    }
+
+    /// The exit code of `docs/cli.md`: 1 the program or job is wrong, 2 the flags are, 3 a fault while running.
+    #[must_use]
+    pub const fn exit_code(&self) -> u8 {
+        match self {
+            Self::Wrong(_) | Self::Unsupported(_) => 1,
+            Self::Usage(_) => 2,
+            Self::Fault(_) => 3,
+        }
+    }
+}
+
+impl fmt::Display for JobError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        for (n, report) in self.reports().iter().enumerate() {
+            let newline = if n > 0 { "\n" } else { "" };
+            write!(f, "{newline}{}", crate::render::text(report, false))?;
+        }
+        Ok(())
+    }
+}
+
+impl std::error::Error for JobError {}

@@ -1,0 +1,136 @@
+//! Array files against bytes that other programs write.
+
+use ctm::array::{Array, Kind, RawFormat, RawShape, Values};
+use proptest::prelude::*;
+
+/// The header as `numpy.save` of NumPy 1.14 and later lays it out: version 1, padded with spaces to a multiple of 64.
+fn numpy(dict: &str, data: &[u8]) -> Vec<u8> {
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    let length = (10 + dict.len() + 1).div_ceil(64) * 64 - 10;
+    out.extend_from_slice(&(length as u16).to_le_bytes());
+    out.extend_from_slice(dict.as_bytes());
+    out.resize(10 + length - 1, b' ');
+    out.push(b'\n');
+    out.extend_from_slice(data);
+    out
+}
+
+fn f32_bytes(values: &[f32]) -> Vec<u8> {
+    values.iter().flat_map(|v| v.to_le_bytes()).collect()
+}
+
+#[test]
+fn written_npy_is_what_numpy_writes() {
+    // numpy.save("a.npy", numpy.arange(6, dtype=numpy.float32).reshape(2, 3))
+    let array = Array { height: 2, width: 3, channels: 1, values: Values::F32(vec![0.0, 1.0, 2.0, 3.0, 4.0, 5.0]) };
+    let expected = b"\x93NUMPY\x01\x00v\x00{'descr': '<f4', 'fortran_order': False, 'shape': (2, 3), }\
+        \x20                                                         \n\
+        \x00\x00\x00\x00\x00\x00\x80\x3f\x00\x00\x00\x40\x00\x00\x40\x40\x00\x00\x80\x40\x00\x00\xa0\x40";
+    assert_eq!(array.to_bytes(Kind::Npy).unwrap(), expected);
+    assert_eq!(Array::from_bytes(Kind::Npy, expected, None).unwrap(), array);
+}
+
+#[test]
+fn npy_of_every_kind_is_read() {
+    let c_order = "{'descr': '<f4', 'fortran_order': False, 'shape': (2, 2, 2), }";
+    let values: Vec<f32> = (0..8u8).map(f32::from).collect();
+    let a = Array::from_bytes(Kind::Npy, &numpy(c_order, &f32_bytes(&values)), None).unwrap();
+    assert_eq!((a.height, a.width, a.channels), (2, 2, 2));
+    assert_eq!(a.values, Values::F32(values.clone()));
+
+    // The same array after numpy.asfortranarray: the first index runs fastest.
+    let fortran = "{'descr': '<f4', 'fortran_order': True, 'shape': (2, 2, 2), }";
+    let data = f32_bytes(&[0.0, 4.0, 2.0, 6.0, 1.0, 5.0, 3.0, 7.0]);
+    assert_eq!(Array::from_bytes(Kind::Npy, &numpy(fortran, &data), None).unwrap(), a);
+
+    let big: Vec<u8> = values.iter().flat_map(|v| v.to_be_bytes()).collect();
+    let dict = "{'descr': '>f4', 'fortran_order': False, 'shape': (2, 2, 2), }";
+    assert_eq!(Array::from_bytes(Kind::Npy, &numpy(dict, &big), None).unwrap(), a);
+
+    let double: Vec<u8> = values.iter().flat_map(|&v| f64::from(v).to_le_bytes()).collect();
+    let dict = "{'descr': '<f8', 'fortran_order': False, 'shape': (2, 2, 2), }";
+    assert_eq!(Array::from_bytes(Kind::Npy, &numpy(dict, &double), None).unwrap(), a);
+
+    let dict = "{'descr': '<u2', 'fortran_order': False, 'shape': (3,), }";
+    let a = Array::from_bytes(Kind::Npy, &numpy(dict, &[1, 0, 2, 0, 0xff, 0xff]), None).unwrap();
+    assert_eq!((a.height, a.width, a.channels, a.value(2)), (1, 3, 1, 1.0));
+    assert_eq!(a.values, Values::U16(vec![1, 2, 65535]));
+
+    // Version 2 has four bytes of length.
+    let mut v2 = b"\x93NUMPY\x02\x00\x40\x00\x00\x00".to_vec();
+    v2.extend_from_slice(b"{'descr': '|u1', 'fortran_order': False, 'shape': (1, 2), }    \n");
+    v2.extend_from_slice(&[7, 255]);
+    assert_eq!(Array::from_bytes(Kind::Npy, &v2, None).unwrap().values, Values::U8(vec![7, 255]));
+}
+
+#[test]
+fn what_is_no_array_is_named() {
+    let refused: &[(&[u8], &str)] = &[
+        (b"PK\x03\x04", "this is no NPY file: it does not begin with \\x93NUMPY, at byte 0"),
+        (b"\x93NUMPY\x09\x00", "the format version is 9, 1 to 3 can be read, at byte 6"),
+        (b"\x93NUMPY\x01\x00\xff\x00{", "the file ends within its header, at byte 11"),
+    ];
+    for (bytes, message) in refused {
+        assert_eq!(Array::from_bytes(Kind::Npy, bytes, None).unwrap_err().to_string(), *message);
+    }
+    let dicts = [
+        (
+            "{'descr': '<i4', 'fortran_order': False, 'shape': (1, 1), }",
+            "elements are `<i4`, float32, float64, uint8 and uint16",
+        ),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (1, 1, 5), }", "the shape is [1, 1, 5]"),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (9, 9), }", "the file ends after 4 of the 324 bytes"),
+        ("{'descr': '<f4', 'shape': (1, 1), }", "the header has no `fortran_order`"),
+        ("{'descr': '<f4', 'fortran_order': False, 'shape': (99999999, 99999999), }", "is too large"),
+    ];
+    for (dict, message) in dicts {
+        let error = Array::from_bytes(Kind::Npy, &numpy(dict, &[0; 4]), None).unwrap_err().to_string();
+        assert!(error.contains(message), "{error}");
+    }
+}
+
+#[test]
+fn pfm_rows_go_from_the_bottom_up() {
+    let file = [b"PF\n1 2\n-1.0\n".as_slice(), &f32_bytes(&[1.0, 2.0, 3.0, 4.0, 5.0, 6.0])].concat();
+    let a = Array::from_bytes(Kind::Pfm, &file, None).unwrap();
+    assert_eq!((a.height, a.width, a.channels), (2, 1, 3));
+    assert_eq!(a.values, Values::F32(vec![4.0, 5.0, 6.0, 1.0, 2.0, 3.0]));
+    assert_eq!(a.to_bytes(Kind::Pfm).unwrap(), file);
+    // Big-endian data has a positive scale.
+    let file = [b"Pf 1 1 1.0\n".as_slice(), &2.5f32.to_be_bytes()].concat();
+    assert_eq!(Array::from_bytes(Kind::Pfm, &file, None).unwrap().value(0), 2.5);
+}
+
+#[test]
+fn png_clamps_and_comes_back() {
+    let values = vec![0.0, 0.5, 1.0, 2.0, -1.0, f32::NAN, 0.2, 1.0];
+    let a = Array { height: 1, width: 2, channels: 4, values: Values::F32(values) };
+    let back = Array::from_bytes(Kind::Png, &a.to_bytes(Kind::Png).unwrap(), None).unwrap();
+    assert_eq!(back.values, Values::U8(vec![0, 128, 255, 255, 0, 0, 51, 255]));
+    let gray = Array { height: 2, width: 1, channels: 1, values: Values::U8(vec![3, 9]) };
+    let back = Array::from_bytes(Kind::Png, &gray.to_bytes(Kind::Png).unwrap(), None).unwrap();
+    assert_eq!(back, gray);
+}
+
+#[test]
+fn raw_bytes_must_have_the_stated_size() {
+    let shape = RawShape { width: 2, height: 1, format: RawFormat::Float32(1) };
+    let a = Array::from_bytes(Kind::Raw, &f32_bytes(&[1.0, 2.0]), Some(shape)).unwrap();
+    assert_eq!(a.to_bytes(Kind::Raw).unwrap(), f32_bytes(&[1.0, 2.0]));
+    let error = Array::from_bytes(Kind::Raw, &[0; 7], Some(shape)).unwrap_err().to_string();
+    assert_eq!(error, "the file has 7 bytes, 2 elements per row and 1 rows of 4 bytes take 8");
+}
+
+proptest! {
+    #[test]
+    fn hostile_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..300), cut in 0usize..128) {
+        for kind in [Kind::Npy, Kind::Png, Kind::Pfm] {
+            let _ = Array::from_bytes(kind, &bytes, None);
+        }
+        let good = numpy("{'descr': '<f4', 'fortran_order': True, 'shape': (2, 3), }", &[0; 24]);
+        let mut bad = good[..cut.min(good.len())].to_vec();
+        bad.extend_from_slice(&bytes);
+        let _ = Array::from_bytes(Kind::Npy, &bad, None);
+        let _ = Array::from_bytes(Kind::Pfm, &[b"PF 3 3 -1 ".as_slice(), &bytes].concat(), None);
+    }
+}
