@@ -23,6 +23,7 @@ mod tree;
 pub use flags::{FLAGS, Flag};
 pub use read::Reader;
 
+use crate::mc::{Format, Tiling};
 use crate::render::{Report, Source};
 use ctm_exec::x1k::{Filter, Plane, Wrap};
 use ctm_exec::{Budget, Domain, GroupSize};
@@ -254,83 +255,6 @@ pub enum Location {
 /// The names of the conditional tests, in the order of their numbers (CTM §2.2.3).
 pub const TESTS: [&str; 8] =
     ["never", "less", "less_equal", "equal", "greater_equal", "greater", "not_equal", "always"];
-
-/// Device formats, by the names of job files (CTM §2.2.2).
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Format {
-    /// One normalised 16-bit channel.
-    Uint16x1,
-    /// Four normalised 8-bit channels.
-    Uint8x4,
-    /// One single-precision channel.
-    Float32x1,
-    /// Two single-precision channels.
-    Float32x2,
-    /// Four single-precision channels.
-    Float32x4,
-}
-
-impl Format {
-    /// All formats with their names, in the order of their numbers.
-    pub const ALL: [(&'static str, Self); 5] = [
-        ("uint16_1", Self::Uint16x1),
-        ("uint8_4", Self::Uint8x4),
-        ("float32_1", Self::Float32x1),
-        ("float32_2", Self::Float32x2),
-        ("float32_4", Self::Float32x4),
-    ];
-
-    /// Its name in job files.
-    #[must_use]
-    pub fn name(self) -> &'static str {
-        Self::ALL[self as usize].0
-    }
-
-    /// Channels of an element.
-    #[must_use]
-    pub const fn channels(self) -> usize {
-        match self {
-            Self::Uint16x1 | Self::Float32x1 => 1,
-            Self::Float32x2 => 2,
-            Self::Uint8x4 | Self::Float32x4 => 4,
-        }
-    }
-
-    /// Bytes of an element.
-    #[must_use]
-    pub const fn bytes(self) -> usize {
-        match self {
-            Self::Uint16x1 => 2,
-            Self::Uint8x4 | Self::Float32x1 => 4,
-            Self::Float32x2 => 8,
-            Self::Float32x4 => 16,
-        }
-    }
-}
-
-/// Orders in device memory, by the names of job files (CTM §2.1.4).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Tiling {
-    /// Row after row.
-    #[default]
-    Linear,
-    /// In tiles.
-    Tiled,
-    /// Row after row, in 2x2 blocks.
-    LinearInp2x2,
-    /// In tiles of 2x2 blocks.
-    TiledInp2x2,
-}
-
-impl Tiling {
-    /// All orders with their names, in the order of their numbers.
-    pub const ALL: [(&'static str, Self); 4] = [
-        ("linear", Self::Linear),
-        ("tiled", Self::Tiled),
-        ("linear_inp_2x2", Self::LinearInp2x2),
-        ("tiled_inp_2x2", Self::TiledInp2x2),
-    ];
-}
 
 /// How to run.
 #[derive(Clone, Debug)]

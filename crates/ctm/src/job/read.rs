@@ -3,9 +3,10 @@
 use super::keys::{self, For, Section};
 use super::tree::{Node, Origin, Table, Tree, Value};
 use super::{
-    Conditional, EngineKind, FLAGS, Format, FromOutput, Isa, Job, JobError, Located, Location, Output, Pass, Place,
-    ProgramInfo, Ref, Run, Save, TESTS, Texture, Tiling, report_at,
+    Conditional, EngineKind, FLAGS, FromOutput, Isa, Job, JobError, Located, Location, Output, Pass, Place,
+    ProgramInfo, Ref, Run, Save, TESTS, Texture, report_at,
 };
+use crate::mc::{Format, Tiling};
 use crate::render::{Report, Source};
 use ctm_exec::x1k::{Filter, Plane, Wrap};
 use ctm_exec::{Domain, GroupSize};
@@ -411,14 +412,14 @@ impl Reader {
             wrap,
             border: table.get("border").and_then(|n| self.four_bits("`border`", n)),
             format: self.format(table).map(|(f, origin)| self.located(f, origin)),
-            tiling: table.get("tiling").and_then(|n| self.choice("tiling", n, &Tiling::ALL)),
+            tiling: table.get("tiling").and_then(|n| self.choice("tiling", n, &tilings())),
             size: table.get("size").and_then(|n| self.size(n)),
         })
     }
 
     fn format(&mut self, table: &Table) -> Option<(Format, Origin)> {
         let node = table.get("format")?;
-        Some((self.choice("format", node, &Format::ALL)?, node.origin))
+        Some((self.choice("format", node, &formats())?, node.origin))
     }
 
     fn output(&mut self, node: &Node) -> Option<OutputDraft> {
@@ -447,7 +448,7 @@ impl Reader {
             slot: self.located(slot, slot_node.origin),
             clear: table.get("clear").and_then(|n| self.four_bits("`clear`", n)),
             format: self.format(table).map(|(f, _)| f),
-            tiling: table.get("tiling").and_then(|n| self.choice("tiling", n, &Tiling::ALL)),
+            tiling: table.get("tiling").and_then(|n| self.choice("tiling", n, &tilings())),
             size: table.get("size").and_then(|n| self.size(n)),
             mask,
             path: table.get("save").and_then(|n| self.path("save", n)),
@@ -579,7 +580,7 @@ impl Reader {
                     wrap: t.wrap.unwrap_or_default(),
                     border: t.border.unwrap_or_default(),
                     format: t.format,
-                    tiling: t.tiling.unwrap_or_default(),
+                    tiling: t.tiling.unwrap_or(Tiling::Linear),
                     size: t.size,
                 })
                 .collect(),
@@ -592,7 +593,7 @@ impl Reader {
                     clear: o.clear.unwrap_or_default(),
                     fresh: o.fresh,
                     format: o.format.unwrap_or(Format::Float32x4),
-                    tiling: o.tiling.unwrap_or_default(),
+                    tiling: o.tiling.unwrap_or(Tiling::Linear),
                     size: o.size,
                     mask: o.mask.unwrap_or(15),
                 })
@@ -888,8 +889,8 @@ impl Reader {
     fn size(&mut self, node: &Node) -> Option<[u32; 2]> {
         match &node.value {
             Value::Array(list) if list.len() == 2 => {
-                let w = self.integer("size", &list[0], 1..=8191)?;
-                let h = self.integer("size", &list[1], 1..=8191)?;
+                let w = self.integer("size", &list[0], 1..=4096)?;
+                let h = self.integer("size", &list[1], 1..=4096)?;
                 Some([u32::try_from(w).ok()?, u32::try_from(h).ok()?])
             }
             _ => {
@@ -898,6 +899,17 @@ impl Reader {
             }
         }
     }
+}
+
+/// Device formats by their names in job files: those of the commands, in lower case.
+pub(super) fn formats() -> Vec<(&'static str, Format)> {
+    let names = ["uint16_1", "uint8_4", "float32_1", "float32_2", "float32_4"];
+    names.into_iter().zip(Format::ALL.iter().copied()).collect()
+}
+
+/// Orders in memory by their names in job files: those of the commands, in lower case.
+pub(super) fn tilings() -> Vec<(&'static str, Tiling)> {
+    ["linear", "tiled", "linear_inp_2x2", "tiled_inp_2x2"].into_iter().zip(Tiling::ALL.iter().copied()).collect()
 }
 
 /// `"0x3F800000"`: up to 32 bits.
