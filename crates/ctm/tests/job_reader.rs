@@ -193,11 +193,8 @@ fn the_documentation_names_every_key() {
     let page = include_str!("../../../docs/jobs.md");
     for section in keys::SECTIONS {
         for key in section.keys.iter().filter(|k| k.isa != keys::For::R700) {
-            assert!(
-                page.contains(&format!("`{}`", key.name)) || page.contains(&format!("[{}]", key.name)),
-                "{}",
-                key.name
-            );
+            let forms = ["`{}`", "[{}]", "{} = {", ".{}`"].map(|f| f.replacen("{}", key.name, 1));
+            assert!(forms.iter().any(|f| page.contains(f.as_str())), "{}", key.name);
         }
     }
     for flag in ctm::job::FLAGS {

@@ -190,6 +190,7 @@ impl Reader {
                     let Some(table) = self.section(node, &keys::PASS) else { continue };
                     let mut draft = self.draft(table);
                     draft.origin = Some(node.origin);
+                    draft.repeat = table.get("repeat").and_then(|n| self.repeat(n));
                     if let Some(name) = &draft.name
                         && drafts.iter().any(|d| d.name.as_ref().is_some_and(|n| n.value == name.value))
                     {
@@ -229,7 +230,6 @@ impl Reader {
         if let Some(node) = table.get("name") {
             draft.name = self.string("name", node).map(|s| self.located(s, node.origin));
         }
-        draft.repeat = table.get("repeat").and_then(|n| self.repeat(n));
         draft.program = table.get("program").and_then(|n| self.path("program", n));
         draft.has_program = table.get("program").is_some();
         draft.has_domain = table.get("domain").is_some();
