@@ -55,10 +55,10 @@ pub(super) fn branch_depth(facts: &Facts<'_>) -> Vec<Finding> {
 pub(super) fn unbalanced_branches(facts: &Facts<'_>) -> Vec<Finding> {
     of_events(facts, |_, event| match event {
         Event::BranchJoin { from, found, expected } => {
-            Some(format!("reached from {from} with branch depth {found}, on another path with {expected}"))
+            Some(format!("reached from {from} at branch depth {found}, on another path at {expected}"))
         }
         Event::BranchReturn { found, expected } => {
-            Some(format!("returns with branch depth {found} to a call made at {expected}"))
+            Some(format!("returns at branch depth {found} to a call made at {expected}"))
         }
         _ => None,
     })
@@ -117,10 +117,10 @@ pub(super) fn break_kind(facts: &Facts<'_>) -> Vec<Finding> {
 pub(super) fn unbalanced_loops(facts: &Facts<'_>) -> Vec<Finding> {
     of_events(facts, |_, event| match event {
         Event::LoopJoin { from, found, expected } if found == expected => {
-            Some(format!("reached from {from} within {found} loops, on another path within other kinds of loops"))
+            Some(format!("reached from {from} at loop depth {found}, on another path in other kinds of loops"))
         }
         Event::LoopJoin { from, found, expected } => {
-            Some(format!("reached from {from} within {found} loops, on another path within {expected}"))
+            Some(format!("reached from {from} at loop depth {found}, on another path at {expected}"))
         }
         Event::LoopReturn => Some("returns from within a loop of the subroutine".to_owned()),
         _ => None,

@@ -16,11 +16,8 @@ pub(super) fn last_not_output(facts: &Facts<'_>) -> Vec<Finding> {
     last(facts)
         .filter(|(_, inst)| inst.cmn().kind != InstType::Output)
         .map(|(pc, inst)| {
-            Finding::at(
-                pc,
-                format!("the program ends with an {} instruction; OUTPUT is required", inst.cmn().kind.name()),
-            )
-            .help("append an OUTPUT instruction with an empty mask")
+            Finding::at(pc, format!("the last instruction is of type {}; OUTPUT is required", inst.cmn().kind.name()))
+                .help("append an OUTPUT instruction with an empty mask")
         })
         .into_iter()
         .collect()
