@@ -1,11 +1,36 @@
-//! The X1K's DPP array: what one launch is given, and what it can reach.
+//! The X1K's DPP array: what one launch is given, what it can reach, and the reference interpreter.
 //!
 //! | file | what |
 //! |---|---|
+//! | `float` | single precision as the X1K keeps it, and the wide values before the output modifier |
 //! | `ops` | one pure function per operation |
+//! | `transcendental` | EX2, LN2, RCP, RSQ, SIN, COS, each one fixed sequence |
 //! | `sample` | from coordinates to input elements: scaling, wrap, filter |
 //! | `flow` | the flow-control machine of CTM §3.5 |
-//! | `interp` | the reference interpreter: fetch, function, write-back |
+//! | `plan` | a program decoded once |
+//! | `lanes` | the registers and masks of sixteen processors |
+//! | `alu`, `tex` | one ALU, OUTPUT or texture instruction on such a block |
+//! | `group` | a group of processors running a program: issue, faults, counters |
+//! | `checks` | what a checked run notices |
+//! | `interp` | the reference interpreter: domain, groups, commits |
+//! | `arrays` | a memory of plain arrays |
+
+pub mod alu;
+pub mod arrays;
+pub mod checks;
+pub mod float;
+pub mod flow;
+pub mod group;
+pub mod interp;
+pub mod lanes;
+pub mod ops;
+pub mod plan;
+pub mod sample;
+pub mod tex;
+pub mod transcendental;
+
+pub use arrays::Arrays;
+pub use interp::Interp;
 
 use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
 use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INT_CONSTANTS, OUTPUTS, Program};

@@ -1,0 +1,83 @@
+//! What a checked run notices: things that the machine lets pass and that are almost surely mistakes.
+
+use crate::engine::{Finding, Position};
+
+/// One check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its name in kebab-case; stable.
+    pub name: &'static str,
+    /// What it looks for.
+    pub doc: &'static str,
+    /// Where the manual speaks of it.
+    pub cite: &'static str,
+}
+
+macro_rules! rules {
+    ($( $(#[doc = $doc:literal])+ $id:ident $name:literal $cite:literal; )+) => {
+        $( $(#[doc = $doc])+ pub const $id: Rule = Rule { name: $name, doc: concat!($($doc),+), cite: $cite }; )+
+
+        /// Every check.
+        pub const RULES: &[Rule] = &[ $( $id ),+ ];
+    };
+}
+
+rules! {
+    /// An instruction reads a temporary that the processor has never written.
+    UNINITIALISED_TEMPORARY "uninitialised-temporary" "CTM §3.3.1";
+    /// A predicate bit masks a write or takes part in a jump before it was ever set.
+    UNINITIALISED_PREDICATE "uninitialised-predicate" "CTM §3.3.9";
+    /// A jump depends on the ALU result although none was produced since the last flow-control instruction.
+    UNDEFINED_ALU_RESULT "undefined-alu-result" "CTM §3.3.10";
+    /// A relative address uses aL outside any LOOP.
+    LOOP_VARIABLE_OUTSIDE_LOOP "loop-variable-outside-loop" "CTM §3.5.2";
+    /// A lookup's coordinates lie outside an input that clamps.
+    FETCH_OUT_OF_BOUNDS "fetch-out-of-bounds" "CTM §2.1.4";
+    /// A lookup names an input to which nothing is bound; it reads 0.
+    UNBOUND_INPUT "unbound-input" "CTM §2.1.4";
+    /// The alpha channel of an uncached write is not zero.
+    UMRT_ALPHA "umrt-alpha" "CTM §3.3.8";
+    /// An uncached write has some channels of its output mask set and not all; it writes nothing.
+    UMRT_PARTIAL_MASK "umrt-partial-mask" "CTM §3.3.8";
+    /// The conditional value is written although the program information does not announce it (FG_DEPTH_SRC); the write is lost.
+    CONDITIONAL_VALUE_NOT_EXPORTED "conditional-value-not-exported" "CTM §4.1.4";
+    /// A BREAKLOOP, ENDLOOP and so on meets a frame of the other kind.
+    LOOP_KIND "loop-kind" "CTM §3.5.3";
+}
+
+/// Findings that one launch keeps.
+pub const LIMIT: usize = 1000;
+
+/// The findings of a run, in the order in which they were made, each rule once per instruction.
+#[derive(Clone, Debug, Default)]
+pub struct Findings {
+    found: Vec<Finding>,
+}
+
+impl Findings {
+    /// Notes a finding, unless the rule has already been noted for this instruction.
+    pub fn note(&mut self, rule: Rule, pc: u32, position: Option<Position>, message: impl FnOnce() -> String) {
+        if !self.has(rule.name, pc) && self.found.len() < LIMIT {
+            self.found.push(Finding { rule: rule.name, pc, position, message: message() });
+        }
+    }
+
+    /// Adds the findings of a group that comes later in domain order.
+    pub fn add(&mut self, later: Self) {
+        for finding in later.found {
+            if !self.has(finding.rule, finding.pc) && self.found.len() < LIMIT {
+                self.found.push(finding);
+            }
+        }
+    }
+
+    /// The findings.
+    #[must_use]
+    pub fn into_vec(self) -> Vec<Finding> {
+        self.found
+    }
+
+    fn has(&self, rule: &str, pc: u32) -> bool {
+        self.found.iter().any(|f| f.pc == pc && f.rule == rule)
+    }
+}

@@ -1,0 +1,565 @@
+//! One group of processors running one program: issue, faults, counters, checks.
+
+use super::alu::{self, Surroundings, WriteMasks, register};
+use super::checks::{self, Findings};
+use super::flow::{Condition, Machine};
+use super::lanes::{BLOCK, Block, LaneMask};
+use super::ops::ZeroRule;
+use super::plan::{AluPlan, Component, Step};
+use super::{Input, Launch, Memory, Outputs, Written, sample, tex};
+use crate::engine::{Counters, Fault, FaultKind, MemoryFault, Position};
+use ctm_isa::x1k::inst::{FcInstruction, Source, TexInstruction};
+use ctm_isa::x1k::ops::{FcOp, InstType, TexOp, UmrtTarget};
+use ctm_isa::x1k::program::{jump_depends_on_alu_result, jump_depends_on_predicate};
+use ctm_isa::x1k::{FLOAT_CONSTANTS, TEMPORARIES};
+use std::time::Instant;
+
+/// How often a group looks at the clock, in instructions.
+const INSTRUCTIONS_PER_LOOK: u64 = 1024;
+
+/// What all groups of a launch share.
+pub struct Context<'a> {
+    /// The launch.
+    pub launch: &'a Launch<'a>,
+    /// Its program, decoded.
+    pub steps: &'a [Step],
+    /// When its time is used up.
+    pub deadline: Option<Instant>,
+}
+
+/// A group's access to memory: groups that write uncached have it to themselves.
+pub enum Access<'a> {
+    /// Reads only; several groups at a time.
+    Shared(&'a dyn Memory),
+    /// Reads and uncached writes.
+    Exclusive(&'a mut dyn Memory),
+}
+
+impl Access<'_> {
+    fn reader(&self) -> &dyn Memory {
+        match self {
+            Self::Shared(memory) => *memory,
+            Self::Exclusive(memory) => *memory,
+        }
+    }
+
+    fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault> {
+        match self {
+            Self::Exclusive(memory) => memory.write_uncached(x, y, bits),
+            Self::Shared(_) => Err(MemoryFault {
+                what: "output 0".into(),
+                address: None,
+                reason: "a program with cached writes cannot write uncached".into(),
+            }),
+        }
+    }
+}
+
+/// The state of one group. It is used for one group after the other.
+pub struct Group {
+    blocks: Vec<Block>,
+    machine: Machine,
+    conditions: Vec<Condition>,
+    lanes: usize,
+    counters: Counters,
+    findings: Findings,
+}
+
+impl Group {
+    /// A group of no lanes yet, for programs of this launch.
+    #[must_use]
+    pub fn new(launch: &Launch<'_>) -> Self {
+        Self {
+            blocks: vec![Block::new(); launch.group.lanes().div_ceil(BLOCK)],
+            machine: Machine::new(0, launch.program.full_flow_control),
+            conditions: Vec::new(),
+            lanes: 0,
+            counters: Counters::default(),
+            findings: Findings::default(),
+        }
+    }
+
+    /// Runs the program for the processors at `positions`, of which the `covered` ones (one mask a block) count.
+    ///
+    /// # Errors
+    /// The fault that ended it.
+    pub fn run(
+        &mut self,
+        context: &Context<'_>,
+        positions: &[Position],
+        covered: &[LaneMask],
+        memory: &mut Access<'_>,
+    ) -> Result<(), Fault> {
+        self.restart(context, positions, covered);
+        let program = context.launch.program;
+        let (mut pc, last) = (u32::from(program.first), u32::from(program.last));
+        let mut from = pc;
+        loop {
+            let Some(step) = context.steps.get(pc as usize) else {
+                let slots = u32::try_from(context.steps.len()).unwrap_or(u32::MAX);
+                return Err(self.fault(FaultKind::PcOutOfRange { target: pc, slots }, from, None));
+            };
+            self.spend(context, pc)?;
+            let next = match step {
+                Step::Alu(plan) => {
+                    self.alu(context, plan, pc, memory)?;
+                    pc + 1
+                }
+                Step::Tex(inst) => {
+                    self.tex(context, inst, pc, memory.reader())?;
+                    pc + 1
+                }
+                Step::Fc(fc) => self.fc(context, fc, pc)?,
+                Step::Undecodable(error) => return Err(self.fault(FaultKind::Undecodable(*error), pc, None)),
+            };
+            // The instruction at `last` ends the program, whatever it is.
+            if pc == last {
+                return Ok(());
+            }
+            (from, pc) = (pc, next);
+        }
+    }
+
+    /// What the covered lanes send, in lane order.
+    pub fn outputs(&self) -> impl Iterator<Item = (Position, Outputs)> {
+        self.blocks
+            .iter()
+            .flat_map(|block| block.covered.iter().map(|lane| (block.positions[lane], block.outputs_of(lane))))
+    }
+
+    /// What it did, in numbers; writes at the end are counted by who commits them.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What it noticed.
+    pub fn take_findings(&mut self) -> Findings {
+        std::mem::take(&mut self.findings)
+    }
+
+    fn restart(&mut self, context: &Context<'_>, positions: &[Position], covered: &[LaneMask]) {
+        self.lanes = positions.len();
+        self.machine.restart(self.lanes);
+        self.counters = Counters { groups: 1, ..Counters::default() };
+        self.findings = Findings::default();
+        for (index, block) in self.blocks.iter_mut().enumerate() {
+            let mine = positions.get(index * BLOCK..).unwrap_or(&[]);
+            let existing = LaneMask::first_lanes(mine.len());
+            let at = std::array::from_fn(|lane| mine.get(lane).copied().unwrap_or_default());
+            let covered = covered.get(index).copied().unwrap_or_default().and(existing);
+            block.restart(existing, covered, at, context.launch.planes);
+            self.counters.processors += u64::from(covered.count());
+        }
+    }
+
+    /// Takes one instruction off the budgets.
+    fn spend(&mut self, context: &Context<'_>, pc: u32) -> Result<(), Fault> {
+        let issued = self.counters.instructions();
+        let budget = &context.launch.budget;
+        if let Some(limit) = budget.instructions_per_group.filter(|&limit| issued >= limit) {
+            return Err(self.fault(FaultKind::InstructionBudget { limit }, pc, None));
+        }
+        if let (Some(deadline), Some(limit)) = (context.deadline, budget.time)
+            && issued.is_multiple_of(INSTRUCTIONS_PER_LOOK)
+            && Instant::now() >= deadline
+        {
+            return Err(self.fault(FaultKind::TimeBudget { limit }, pc, None));
+        }
+        for block in &self.blocks {
+            self.counters.active_lanes += u64::from(block.running.and(block.covered).count());
+        }
+        self.counters.total_lanes += self.lanes as u64;
+        Ok(())
+    }
+
+    /// Clocks that a quad-wide unit needs for the group.
+    const fn quads(&self) -> u64 {
+        (self.lanes / 4) as u64
+    }
+
+    fn fault(&self, kind: FaultKind, pc: u32, position: Option<Position>) -> Fault {
+        Fault { kind, pc, position }
+    }
+
+    /// The first lane that executes the instruction and is covered: the one that faults for the group.
+    fn first_concerned(&self, write_inactive: bool) -> Option<Position> {
+        self.blocks.iter().find_map(|block| {
+            let executing = if write_inactive { block.existing } else { block.running };
+            executing.and(block.covered).first().map(|lane| block.positions[lane])
+        })
+    }
+
+    fn alu(&mut self, context: &Context<'_>, plan: &AluPlan, pc: u32, memory: &mut Access<'_>) -> Result<(), Fault> {
+        let launch = context.launch;
+        let program = launch.program;
+        let cmn = &plan.inst.cmn;
+        let loop_variable = self.machine.loop_variable();
+        let surroundings = Surroundings {
+            constants: launch.constants,
+            loop_variable: loop_variable.unwrap_or(0),
+            zero: if program.zero_times_anything { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee },
+            uncached: program.uncached,
+            conditional_value: program.conditional_value,
+        };
+        let mut clocks = self.quads() + u64::from(cmn.nop);
+        if plan.inst.is_output() {
+            self.counters.output += 1;
+            if program.uncached && cmn.rgb_omask == 7 && cmn.alpha_omask && !shares_index(plan) {
+                clocks += 3 * self.quads();
+            }
+        } else {
+            self.counters.alu += 1;
+        }
+        self.counters.alu_clocks += clocks;
+
+        let destinations = [
+            (cmn.rgb_wmask != 0, plan.inst.rgba.addrd, plan.inst.rgba.addrd_rel),
+            (cmn.alpha_wmask, plan.inst.alpha.addrd, plan.inst.alpha.addrd_rel),
+        ];
+        let registers =
+            plan.reads.iter().map(|read| read.source).chain(
+                destinations.iter().filter(|d| d.0).map(|&(_, index, relative)| Source::Temp { index, relative }),
+            );
+        if let Some(position) = self.first_concerned(cmn.write_inactive) {
+            self.check_relative(launch.checks, registers, loop_variable, pc, position)?;
+        }
+        if launch.checks {
+            self.note_alu(context, plan, &surroundings, pc);
+        }
+        let mut shared_index = None;
+        for index in 0..self.blocks.len() {
+            let block = &mut self.blocks[index];
+            let masks = WriteMasks::new(cmn, block);
+            if masks.executing.is_empty() {
+                continue;
+            }
+            let results = alu::compute(plan, block, &surroundings);
+            alu::write_back(plan, block, &surroundings, &results, &masks);
+            if program.uncached && plan.inst.is_output() {
+                let issue = Issue { plan, pc, checks: launch.checks };
+                self.uncached_writes(&issue, index, &results, &masks, &mut shared_index, memory)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The uncached writes of one block (CTM §3.3.8): red's bits at (green, blue), lane by lane.
+    ///
+    /// `shared_index` is the index for all processors of the group, once the first one that writes has given it.
+    fn uncached_writes(
+        &mut self,
+        &Issue { plan, pc, checks }: &Issue<'_>,
+        index: usize,
+        results: &alu::Results,
+        masks: &WriteMasks,
+        shared_index: &mut Option<(u32, u32)>,
+        memory: &mut Access<'_>,
+    ) -> Result<(), Fault> {
+        let cmn = &plan.inst.cmn;
+        let all = cmn.rgb_omask == 7 && cmn.alpha_omask;
+        let block = &self.blocks[index];
+        let position = |lane: usize| block.positions[lane];
+        let writing = masks.predicated.iter().fold(block.covered, |set, &mask| set.and(mask));
+        let Some(first) = writing.first() else { return Ok(()) };
+        if !all {
+            if checks && (cmn.rgb_omask != 0 || cmn.alpha_omask) {
+                self.findings.note(checks::UMRT_PARTIAL_MASK, pc, Some(position(first)), || {
+                    let (rgb, alpha) = (cmn.rgb_omask, u8::from(cmn.alpha_omask));
+                    format!("the output mask is rgb {rgb}, alpha {alpha}; an uncached write needs all channels or none")
+                });
+            }
+            return Ok(());
+        }
+        for lane in writing.iter() {
+            if checks && results.alpha[lane] & 0x7fff_ffff != 0 {
+                let bits = results.alpha[lane];
+                self.findings.note(checks::UMRT_ALPHA, pc, Some(position(lane)), || {
+                    format!("alpha is {} (0x{bits:08x}), an uncached write needs 0", f32::from_bits(bits))
+                });
+            }
+            let own_index = (results.rgb[1][lane], results.rgb[2][lane]);
+            let (x, y) = if shares_index(plan) { *shared_index.get_or_insert(own_index) } else { own_index };
+            let written = match (uncached_index(x), uncached_index(y)) {
+                (Some(x), Some(y)) => memory.write_uncached(x, y, results.rgb[0][lane]),
+                _ => Err(MemoryFault {
+                    what: "output 0".into(),
+                    address: None,
+                    reason: format!(
+                        "the index ({}, {}) is not a pair of numbers from 0 up",
+                        f32::from_bits(x),
+                        f32::from_bits(y)
+                    ),
+                }),
+            };
+            match written {
+                Ok(Written { elements, bytes }) => {
+                    self.counters.writes += elements;
+                    self.counters.write_bytes += bytes;
+                }
+                Err(fault) => return Err(Fault { kind: FaultKind::Memory(fault), pc, position: Some(position(lane)) }),
+            }
+        }
+        Ok(())
+    }
+
+    fn tex(&mut self, context: &Context<'_>, inst: &TexInstruction, pc: u32, memory: &dyn Memory) -> Result<(), Fault> {
+        let launch = context.launch;
+        self.counters.tex += 1;
+        self.counters.tex_clocks += if inst.inst.op == TexOp::Nop { 1 } else { self.quads() };
+        let loop_variable = self.machine.loop_variable();
+        let addr = &inst.addr;
+        let channels = tex::source_channels(inst);
+        let source = Source::Temp { index: addr.src_addr, relative: addr.src_addr_rel };
+        let destination = Source::Temp { index: addr.dst_addr, relative: addr.dst_addr_rel };
+        let registers = [(!channels.is_empty(), source), (tex::writes_destination(inst), destination)];
+        if let Some(position) = self.first_concerned(inst.cmn.write_inactive) {
+            let used = registers.iter().filter(|r| r.0).map(|r| r.1);
+            self.check_relative(launch.checks, used, loop_variable, pc, position)?;
+        }
+        if launch.checks {
+            let reads: Vec<_> = channels.iter().map(|&channel| Component { source, channel }).collect();
+            self.note_reads(&reads, loop_variable.unwrap_or(0), inst.cmn.write_inactive, pc);
+            self.note_predicates(&inst.cmn, pc);
+        }
+        let input = if inst.inst.op.is_lookup() { self.input(context, inst, pc, memory)? } else { None };
+        for block in &mut self.blocks {
+            let masks = WriteMasks::new(&inst.cmn, block);
+            let working = tex::working_lanes(inst, block, &masks);
+            match inst.inst.op {
+                TexOp::Nop => {}
+                TexOp::KillLt0 => tex::kill(inst, block, loop_variable.unwrap_or(0), &masks),
+                TexOp::Lookup
+                | TexOp::LookupProj
+                | TexOp::LodBias
+                | TexOp::Lod
+                | TexOp::Dxdy
+                | TexOp::LookupUncached => {
+                    let al = loop_variable.unwrap_or(0);
+                    let outside = tex::lookup(inst, block, al, &masks, memory, input.as_ref()).map_err(|e| Fault {
+                        kind: FaultKind::Memory(e.fault),
+                        pc,
+                        position: Some(block.positions[e.lane]),
+                    })?;
+                    if let Some(input) = &input {
+                        let lookups = u64::from(working.and(block.covered).count());
+                        let elements = lookups * sample::elements_per_lookup(input.sampler.filter);
+                        self.counters.fetches += elements;
+                        self.counters.fetch_bytes += elements * u64::from(input.element_bytes);
+                        if let (true, Some(lane)) = (launch.checks, outside) {
+                            let (id, w, h) = (inst.inst.tex_id, input.width, input.height);
+                            self.findings.note(checks::FETCH_OUT_OF_BOUNDS, pc, Some(block.positions[lane]), || {
+                                format!("the coordinates lie outside input {id}, which has {w} x {h} elements")
+                            });
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The input of a lookup. Without one, the first covered lane that would read it faults; in a checked run it reads 0 instead.
+    fn input(
+        &mut self,
+        context: &Context<'_>,
+        inst: &TexInstruction,
+        pc: u32,
+        memory: &dyn Memory,
+    ) -> Result<Option<Input>, Fault> {
+        let id = inst.inst.tex_id;
+        let input = memory.input(id);
+        if let (None, Some(position)) = (&input, self.first_concerned(inst.cmn.write_inactive)) {
+            if !context.launch.checks {
+                let kind = FaultKind::Memory(MemoryFault {
+                    what: format!("input {id}"),
+                    address: None,
+                    reason: "no input is bound there; bind one, or run with checks to read 0 instead".into(),
+                });
+                return Err(Fault { kind, pc, position: Some(position) });
+            }
+            self.findings.note(checks::UNBOUND_INPUT, pc, Some(position), || {
+                format!("no input is bound as input {id}; the lookup reads 0")
+            });
+        }
+        Ok(input)
+    }
+
+    fn fc(&mut self, context: &Context<'_>, fc: &FcInstruction, pc: u32) -> Result<u32, Fault> {
+        self.counters.fc += 1;
+        self.counters.fc_clocks += 1;
+        if context.launch.checks {
+            self.note_fc(fc, pc);
+        }
+        let bit = alu::predicate_channel(fc.cmn.rgb_pred_sel, 0);
+        self.conditions.clear();
+        for index in 0..self.lanes {
+            let (block, lane) = (&self.blocks[index / BLOCK], index % BLOCK);
+            self.conditions.push(Condition {
+                alu_result: block.alu_result.contains(lane),
+                predicate: bit.is_none_or(|b| block.predicates[b].contains(lane) != fc.cmn.rgb_pred_inv),
+                covered: block.covered.contains(lane),
+            });
+        }
+        let constants = context.launch.constants;
+        let boolean = constants.bool[usize::from(fc.addr.bool_addr)];
+        let integer = constants.int[usize::from(fc.addr.int_addr)];
+        let next = self.machine.execute(fc, pc, boolean, integer, &self.conditions).map_err(|fault| Fault {
+            kind: fault.kind,
+            pc,
+            position: fault.lane.map(|index| self.blocks[index / BLOCK].positions[index % BLOCK]),
+        })?;
+        for (index, block) in self.blocks.iter_mut().enumerate() {
+            let here = index * BLOCK;
+            let count = self.lanes.saturating_sub(here);
+            block.running = LaneMask::of(|lane| lane < count && self.machine.is_running(here + lane));
+            // The ALU result does not outlive a flow-control instruction (CTM §3.3.10).
+            block.alu_result = LaneMask::NONE;
+            block.written_alu_result = LaneMask::NONE;
+        }
+        Ok(next)
+    }
+
+    /// A register beyond its file is a fault when a covered lane executes the instruction; aL is the same for all lanes.
+    fn check_relative(
+        &mut self,
+        checks: bool,
+        registers: impl Iterator<Item = Source>,
+        loop_variable: Option<i32>,
+        pc: u32,
+        position: Position,
+    ) -> Result<(), Fault> {
+        for source in registers {
+            let (file, base, limit) = match source {
+                Source::Temp { index, relative: true } => ("temporary", index, TEMPORARIES),
+                Source::Const { index, relative: true } => ("constant", index, FLOAT_CONSTANTS),
+                Source::Temp { .. } | Source::Const { .. } | Source::Inline { .. } => continue,
+            };
+            if let Err(index) = register(base, true, loop_variable.unwrap_or(0), limit) {
+                let limit = u32::try_from(limit).unwrap_or(u32::MAX);
+                let kind = FaultKind::RelativeOutOfRange { file, index, limit };
+                return Err(Fault { kind, pc, position: Some(position) });
+            }
+            if checks && loop_variable.is_none() {
+                self.findings.note(checks::LOOP_VARIABLE_OUTSIDE_LOOP, pc, Some(position), || {
+                    format!("aL is added to {file} {base} outside any LOOP, where it has no value; 0 is used")
+                });
+            }
+        }
+        Ok(())
+    }
+
+    fn note_alu(&mut self, context: &Context<'_>, plan: &AluPlan, surroundings: &Surroundings<'_>, pc: u32) {
+        let cmn = &plan.inst.cmn;
+        self.note_reads(&plan.reads, surroundings.loop_variable, cmn.write_inactive, pc);
+        self.note_predicates(cmn, pc);
+        let exports = plan.inst.alpha.w_omask && plan.inst.is_output();
+        if exports
+            && !context.launch.program.conditional_value
+            && let Some(position) = self.first_concerned(cmn.write_inactive)
+        {
+            self.findings.note(checks::CONDITIONAL_VALUE_NOT_EXPORTED, pc, Some(position), || {
+                "the conditional value is written, but FG_DEPTH_SRC says that the program exports none".into()
+            });
+        }
+    }
+
+    /// Reads of temporaries that a covered lane has never written.
+    fn note_reads(&mut self, reads: &[Component], loop_variable: i32, write_inactive: bool, pc: u32) {
+        for &Component { source, channel } in reads {
+            let Source::Temp { index, relative } = source else { continue };
+            let Ok(temp) = register(index, relative, loop_variable, TEMPORARIES) else { continue };
+            for block in &self.blocks {
+                let executing = if write_inactive { block.existing } else { block.running };
+                let unwritten = executing.and(block.covered).without(block.written_temps[temp][channel]);
+                if let Some(lane) = unwritten.first() {
+                    self.findings.note(checks::UNINITIALISED_TEMPORARY, pc, Some(block.positions[lane]), || {
+                        format!("r{temp}.{} is read but was never written; it holds 0", ["r", "g", "b", "a"][channel])
+                    });
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Predicates that mask a write before they were ever set.
+    fn note_predicates(&mut self, cmn: &ctm_isa::x1k::formats::CmnInst, pc: u32) {
+        let outputs = cmn.kind == InstType::Output;
+        let rgb = cmn.rgb_wmask | if outputs { cmn.rgb_omask } else { 0 };
+        let alpha = cmn.alpha_wmask || (outputs && cmn.alpha_omask);
+        for channel in 0..4 {
+            let (sel, used) =
+                if channel == 3 { (cmn.alpha_pred_sel, alpha) } else { (cmn.rgb_pred_sel, rgb >> channel & 1 == 1) };
+            if let (true, Some(bit)) = (used, alu::predicate_channel(sel, channel)) {
+                self.note_predicate(bit, cmn.write_inactive, pc);
+            }
+        }
+    }
+
+    fn note_predicate(&mut self, bit: usize, write_inactive: bool, pc: u32) {
+        for block in &self.blocks {
+            let executing = if write_inactive { block.existing } else { block.running };
+            let unset = executing.and(block.covered).without(block.written_predicates[bit]);
+            if let Some(lane) = unset.first() {
+                self.findings.note(checks::UNINITIALISED_PREDICATE, pc, Some(block.positions[lane]), || {
+                    format!("predicate bit {} is used but was never set; it is 0", ["r", "g", "b", "a"][bit])
+                });
+                return;
+            }
+        }
+    }
+
+    fn note_fc(&mut self, fc: &FcInstruction, pc: u32) {
+        if jump_depends_on_predicate(fc.inst.jump_func)
+            && let Some(bit) = alu::predicate_channel(fc.cmn.rgb_pred_sel, 0)
+        {
+            self.note_predicate(bit, false, pc);
+        }
+        if jump_depends_on_alu_result(fc.inst.jump_func) {
+            for block in &self.blocks {
+                let undefined = block.running.and(block.covered).without(block.written_alu_result);
+                if let Some(lane) = undefined.first() {
+                    self.findings.note(checks::UNDEFINED_ALU_RESULT, pc, Some(block.positions[lane]), || {
+                        "the jump depends on the ALU result, but none was produced since the last flow-control instruction"
+                            .into()
+                    });
+                    break;
+                }
+            }
+        }
+        let wants_loop = match fc.inst.op {
+            FcOp::EndLoop | FcOp::BreakLoop => Some(true),
+            FcOp::EndRep | FcOp::BreakRep => Some(false),
+            FcOp::Jump | FcOp::Loop | FcOp::Rep | FcOp::Continue => None,
+        };
+        if let (Some(wanted), Some(is_loop)) = (wants_loop, self.machine.innermost_is_loop())
+            && wanted != is_loop
+        {
+            let frame = if is_loop { "LOOP" } else { "REP" };
+            self.findings
+                .note(checks::LOOP_KIND, pc, None, || format!("{} is used in a {frame} block", fc.inst.op.name()));
+        }
+    }
+}
+
+/// An ALU or OUTPUT instruction as it is issued.
+struct Issue<'a> {
+    plan: &'a AluPlan,
+    pc: u32,
+    checks: bool,
+}
+
+/// Whether an uncached write takes one index for the whole group.
+fn shares_index(plan: &AluPlan) -> bool {
+    match UmrtTarget::from_code(u32::from(plan.inst.rgb.target & 3)) {
+        Some(UmrtTarget::SameIdx | UmrtTarget::SameIdxAcquire) => true,
+        Some(UmrtTarget::PerProcessorIdx | UmrtTarget::PerProcessorIdxAcquire) | None => false,
+    }
+}
+
+/// An index of an uncached write: the floor of a number from 0 up.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked against the range of u32")]
+fn uncached_index(bits: u32) -> Option<u32> {
+    let x = f64::from(f32::from_bits(bits)).floor();
+    (0.0..4_294_967_296.0).contains(&x).then_some(x as u32)
+}

@@ -1,0 +1,224 @@
+//! The reference interpreter: cuts the domain into groups, runs them, commits their outputs in order.
+//!
+//! Groups of a program with cached writes are independent, so batches of them run side by side; what they send is committed in
+//! domain order afterwards. Programs that write uncached, and launches whose outputs are also their inputs, run group by group.
+//! Which of the two is taken depends on the program and the memory alone, and so do the batches; the number of threads only
+//! says who does the work.
+
+use super::checks::Findings;
+use super::group::{Access, Context, Group};
+use super::lanes::{BLOCK, LaneMask};
+use super::plan::plan;
+use super::{Launch, Memory, Outputs};
+use crate::engine::{Counters, Domain, Engine, Fault, FaultKind, MemoryFault, Outcome, Position};
+use rayon::prelude::*;
+use std::time::Instant;
+
+/// Lanes of the groups that run side by side before their outputs are committed.
+const LANES_PER_BATCH: usize = 16 * 1024;
+
+/// The reference interpreter.
+///
+/// It defines the result bits of every program; other engines are tested against it.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Interp;
+
+impl Engine for Interp {
+    fn name(&self) -> &'static str {
+        "interp"
+    }
+
+    fn run_x1k(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        let steps = plan(launch.program);
+        let deadline = launch.budget.time.and_then(|limit| Instant::now().checked_add(limit));
+        let run = Run {
+            context: Context { launch, steps: &steps, deadline },
+            groups: Groups::new(launch.domain, launch.group.lanes()),
+            outcome: Outcome::default(),
+            findings: Findings::default(),
+        };
+        if launch.program.uncached || memory.outputs_alias_inputs() {
+            run.one_by_one(memory)
+        } else {
+            run.in_batches(memory)
+        }
+    }
+}
+
+/// The quads of a domain, cut into groups (CTM §2.1.2).
+///
+/// Quads are aligned to even index pairs and follow each other row by row; a group is so many of them, across row ends.
+#[derive(Clone, Copy, Debug)]
+pub struct Groups {
+    domain: Domain,
+    quads_per_row: u64,
+    quads: u64,
+    quads_per_group: u64,
+}
+
+impl Groups {
+    /// The groups of `lanes` lanes that cover the domain.
+    #[must_use]
+    pub fn new(domain: Domain, lanes: usize) -> Self {
+        let empty = domain.width() == 0 || domain.height() == 0;
+        let span = |first: u32, last: u32| if empty { 0 } else { u64::from(last / 2 - first / 2) + 1 };
+        let quads_per_row = span(domain.i0, domain.i1);
+        let quads = quads_per_row * span(domain.j0, domain.j1);
+        Self { domain, quads_per_row, quads, quads_per_group: (lanes / 4).max(1) as u64 }
+    }
+
+    /// How many groups there are.
+    #[must_use]
+    pub const fn count(&self) -> u64 {
+        self.quads.div_ceil(self.quads_per_group)
+    }
+
+    /// The index pairs of the lanes of group `index`; the last group may have fewer. Some may lie outside the domain.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "quads of a domain have 32-bit index pairs")]
+    pub fn positions(&self, index: u64) -> Vec<Position> {
+        let first = index * self.quads_per_group;
+        let end = (first + self.quads_per_group).min(self.quads);
+        let mut positions = Vec::with_capacity(4 * (end - first) as usize);
+        for quad in first..end {
+            let i = (self.domain.i0 & !1) + 2 * (quad % self.quads_per_row) as u32;
+            let j = (self.domain.j0 & !1) + 2 * (quad / self.quads_per_row) as u32;
+            positions.extend([(0, 0), (1, 0), (0, 1), (1, 1)].map(|(di, dj)| Position { i: i + di, j: j + dj }));
+        }
+        positions
+    }
+}
+
+/// One group that is to run.
+struct Job {
+    positions: Vec<Position>,
+    covered: Vec<LaneMask>,
+}
+
+/// What one group gave.
+struct Done {
+    counters: Counters,
+    findings: Findings,
+    outputs: Vec<(Position, Outputs)>,
+}
+
+/// A launch under way.
+struct Run<'a> {
+    context: Context<'a>,
+    groups: Groups,
+    outcome: Outcome,
+    findings: Findings,
+}
+
+impl Run<'_> {
+    /// Asks which processors are to run; `None` when none of the group is.
+    fn schedule(&self, index: u64, memory: &mut dyn Memory) -> Result<Option<Job>, Fault> {
+        let positions = self.groups.positions(index);
+        let mut covered = vec![LaneMask::NONE; positions.len().div_ceil(BLOCK)];
+        for (mask, at) in covered.iter_mut().zip(positions.chunks(BLOCK)) {
+            let mut refused = None;
+            *mask = LaneMask::of(|lane| match at.get(lane) {
+                Some(&at) if refused.is_none() && self.groups.domain.contains(at) => {
+                    memory.schedule(at).unwrap_or_else(|fault| {
+                        refused = Some((fault, at));
+                        false
+                    })
+                }
+                _ => false,
+            });
+            if let Some((fault, at)) = refused {
+                return Err(memory_fault(fault, u32::from(self.context.launch.program.first), at));
+            }
+        }
+        Ok(covered.iter().any(|mask| !mask.is_empty()).then_some(Job { positions, covered }))
+    }
+
+    /// Adds up what a group did and sends its outputs.
+    fn commit(&mut self, done: Done, memory: &mut dyn Memory) -> Result<(), Fault> {
+        self.outcome.counters.add(&done.counters);
+        self.findings.add(done.findings);
+        for (at, outputs) in done.outputs {
+            let last = u32::from(self.context.launch.program.last);
+            let written = memory.commit(at, &outputs).map_err(|fault| memory_fault(fault, last, at))?;
+            self.outcome.counters.writes += written.elements;
+            self.outcome.counters.write_bytes += written.bytes;
+        }
+        Ok(())
+    }
+
+    fn finish(mut self) -> Outcome {
+        self.outcome.findings = self.findings.into_vec();
+        self.outcome
+    }
+
+    fn one_by_one(mut self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        let mut group = Group::new(self.context.launch);
+        for index in 0..self.groups.count() {
+            if let Some(job) = self.schedule(index, memory)? {
+                let done = run_group(&mut group, &self.context, &job, &mut Access::Exclusive(memory))?;
+                self.commit(done, memory)?;
+            }
+        }
+        Ok(self.finish())
+    }
+
+    fn in_batches(mut self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        let launch = self.context.launch;
+        let pool = match launch.threads {
+            0 | 1 => None,
+            threads => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+        };
+        let groups_per_batch = (LANES_PER_BATCH / launch.group.lanes()).max(1) as u64;
+        let mut first = 0;
+        let mut alone = Group::new(launch);
+        while first < self.groups.count() {
+            let end = (first + groups_per_batch).min(self.groups.count());
+            let mut jobs = Vec::new();
+            // A conditional buffer that cannot be read concerns the group at which it happens: those before it still run.
+            let mut refused = None;
+            for index in first..end {
+                match self.schedule(index, memory) {
+                    Ok(job) => jobs.extend(job),
+                    Err(fault) => {
+                        refused = Some(fault);
+                        break;
+                    }
+                }
+            }
+            let shared: &dyn Memory = memory;
+            let context = &self.context;
+            let side_by_side = || {
+                jobs.par_iter()
+                    .map_init(
+                        || Group::new(launch),
+                        |group, job| run_group(group, context, job, &mut Access::Shared(shared)),
+                    )
+                    .collect::<Vec<_>>()
+            };
+            let done: Vec<_> = match (launch.threads, &pool) {
+                (1, _) => {
+                    jobs.iter().map(|job| run_group(&mut alone, context, job, &mut Access::Shared(shared))).collect()
+                }
+                (_, Some(pool)) => pool.install(side_by_side),
+                (_, None) => side_by_side(),
+            };
+            for result in done {
+                self.commit(result?, memory)?;
+            }
+            if let Some(fault) = refused {
+                return Err(fault);
+            }
+            first = end;
+        }
+        Ok(self.finish())
+    }
+}
+
+fn run_group(group: &mut Group, context: &Context<'_>, job: &Job, memory: &mut Access<'_>) -> Result<Done, Fault> {
+    group.run(context, &job.positions, &job.covered, memory)?;
+    Ok(Done { counters: *group.counters(), findings: group.take_findings(), outputs: group.outputs().collect() })
+}
+
+fn memory_fault(fault: MemoryFault, pc: u32, at: Position) -> Fault {
+    Fault { kind: FaultKind::Memory(fault), pc, position: Some(at) }
+}

@@ -1,0 +1,219 @@
+//! One pure function per operation, in the order of CTM §3.3.2 to §3.3.5.
+//!
+//! Functions take and give the bits of registers, or a [`Wide`] value where the output modifier follows. They know no lanes,
+//! masks, swizzles or modifiers. Denormals are read as the zero of their sign by all of them; what each does with NaN, zeros and
+//! infinities is in its comment. The transcendental functions are in [`super::transcendental`].
+
+use super::float::{HALF, ONE, SIGN, Wide, fma, number};
+use ctm_isa::x1k::ops::{CompareOp, Imod, Omod, SrcpOp};
+
+/// `SRCP_OP`: extra arithmetic on sources (CTM §3.3.2), one channel, rounded once to single precision.
+///
+/// | operation | result |
+/// |---|---|
+/// | BIAS | `1 - 2*src0` |
+/// | SUB | `src1 - src0` |
+/// | ADD | `src1 + src0` |
+/// | INV | `1 - src0` |
+///
+/// The Guide gives no precision; single precision is our choice. NaN gives 0x7fffffff.
+#[must_use]
+pub fn presubtract(op: SrcpOp, src0: u32, src1: u32) -> u32 {
+    let (s0, s1) = (number(src0), number(src1));
+    match op {
+        SrcpOp::Bias => fma(-2.0, s0, 1.0),
+        SrcpOp::Sub => fma(-1.0, s0, s1),
+        SrcpOp::Add => fma(1.0, s0, s1),
+        SrcpOp::Inv => fma(-1.0, s0, 1.0),
+    }
+    .to_bits()
+}
+
+/// `IMOD`: input modifier (CTM §3.3.3). It acts on the sign bit alone, of every value, NaN included.
+#[must_use]
+pub const fn input_modifier(op: Imod, x: u32) -> u32 {
+    match op {
+        Imod::Off => x,
+        Imod::Neg => x ^ SIGN,
+        Imod::Abs => x & !SIGN,
+        Imod::Nab => x | SIGN,
+    }
+}
+
+/// What a product of zero is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ZeroRule {
+    /// 0*inf and 0*NaN are NaN (CTM §3.6.2).
+    Ieee,
+    /// 0*inf and 0*NaN are +0 (`US_CONFIG` bit 1; x1k-encoding §2). 0 times a number keeps the sign of IEEE.
+    ZeroTimesAnything,
+}
+
+/// The exact product of two single-precision numbers.
+fn product(a: f32, b: f32, zero: ZeroRule) -> f64 {
+    let exact = f64::from(a) * f64::from(b);
+    match zero {
+        ZeroRule::Ieee => exact,
+        ZeroRule::ZeroTimesAnything if exact.is_nan() && (a == 0.0 || b == 0.0) => 0.0,
+        ZeroRule::ZeroTimesAnything => exact,
+    }
+}
+
+/// `A * B + C` of single-precision numbers, the product first; rounded to single precision.
+fn step(a: u32, b: u32, c: f32, zero: ZeroRule) -> f32 {
+    f32::from_bits(Wide::sum(product(number(a), number(b), zero), f64::from(c)).round())
+}
+
+/// `A * B` of single-precision numbers; rounded to single precision.
+fn first_step(a: u32, b: u32, zero: ZeroRule) -> f32 {
+    f32::from_bits(Wide::sum(product(number(a), number(b), zero), -0.0).round())
+}
+
+/// `OP_RGB_MAD`, `OP_ALPHA_MAD`: `A * B + C` (CTM §3.3.4), fused: one rounding, after the output modifier (§3.6.2).
+///
+/// NaN, infinities and zeros follow IEEE (tables of §3.6.2): inf*0 and inf-inf are NaN, 0 + -0 is +0, -0 + -0 is -0. An exact
+/// cancellation is +0.
+#[must_use]
+pub fn mad(a: u32, b: u32, c: u32, zero: ZeroRule) -> Wide {
+    Wide::sum(product(number(a), number(b), zero), f64::from(number(c)))
+}
+
+/// `OP_RGB_DP3`: `A.r*B.r + A.g*B.g + A.b*B.b` (CTM §3.3.4).
+///
+/// Left to right: the first product and the second sum are rounded to single precision, the last sum is a [`mad`].
+/// *The Guide (§3.6.2) allows dot products to lose precision when large terms cancel; this order is our choice.*
+#[must_use]
+pub fn dp3(a: [u32; 3], b: [u32; 3], zero: ZeroRule) -> Wide {
+    let r = first_step(a[0], b[0], zero);
+    let rg = step(a[1], b[1], r, zero);
+    Wide::sum(product(number(a[2]), number(b[2]), zero), f64::from(rg))
+}
+
+/// `OP_RGB_DP4`: `A.r*B.r + A.g*B.g + A.b*B.b + A.a*B.a` (CTM §3.3.4). Order and roundings as [`dp3`].
+#[must_use]
+pub fn dp4(a: [u32; 4], b: [u32; 4], zero: ZeroRule) -> Wide {
+    let r = first_step(a[0], b[0], zero);
+    let rg = step(a[1], b[1], r, zero);
+    let rgb = step(a[2], b[2], rg, zero);
+    Wide::sum(product(number(a[3]), number(b[3]), zero), f64::from(rgb))
+}
+
+/// `OP_RGB_D2A`: `A.r*B.r + A.g*B.g + C.b` (CTM §3.3.4). Order and roundings as [`dp3`].
+#[must_use]
+pub fn d2a(a: [u32; 2], b: [u32; 2], c: u32, zero: ZeroRule) -> Wide {
+    let r = first_step(a[0], b[0], zero);
+    let rg = step(a[1], b[1], r, zero);
+    Wide::sum(f64::from(rg), f64::from(number(c)))
+}
+
+/// `OP_RGB_MIN`, `OP_ALPHA_MIN`: `A < B ? A : B` (CTM §3.3.4); gives the bits of A or B.
+///
+/// B when either is NaN, and when both are zeros of whatever sign (§3.6.2): `min(+0, -0)` is -0.
+#[must_use]
+pub fn min(a: u32, b: u32) -> u32 {
+    if number(a) < number(b) { a } else { b }
+}
+
+/// `OP_RGB_MAX`, `OP_ALPHA_MAX`: `A >= B ? A : B` (CTM §3.3.4); gives the bits of A or B.
+///
+/// B when either is NaN, and when both are zeros of whatever sign (§3.6.2). *The formula of §3.3.4 would give A for equal zeros;
+/// §3.6.2 says B, and for other equal values the bits are the same.*
+#[must_use]
+pub fn max(a: u32, b: u32) -> u32 {
+    if number(a) > number(b) { a } else { b }
+}
+
+/// `OP_RGB_CND`, `OP_ALPHA_CND`: `C > 0.5 ? A : B` (CTM §3.3.4); gives the bits of A or B.
+///
+/// B when C is NaN (§3.6.2). A and B are never looked at: a NaN there is chosen like any other value.
+#[must_use]
+pub fn cnd(a: u32, b: u32, c: u32) -> u32 {
+    if number(c) > 0.5 { a } else { b }
+}
+
+/// `OP_RGB_CMP`, `OP_ALPHA_CMP`: `C >= 0 ? A : B` (CTM §3.3.4); gives the bits of A or B.
+///
+/// B when C is NaN; A when C is -0 or a denormal of either sign (§3.6.1, §3.6.2).
+#[must_use]
+pub fn cmp(a: u32, b: u32, c: u32) -> u32 {
+    if number(c) >= 0.0 { a } else { b }
+}
+
+/// `OP_RGB_FRC`, `OP_ALPHA_FRC`: `A - floor(A)` (CTM §3.3.4), rounded once.
+///
+/// +0 for integers and zeros of either sign. A negative number closer to zero than 2^-25 gives 1. NaN for infinities and NaN.
+#[must_use]
+pub fn frc(a: u32) -> Wide {
+    let a = f64::from(number(a));
+    Wide::sum(a, -a.floor())
+}
+
+/// `OP_RGB_MDH`, `OP_RGB_MDV` and their alpha forms: `A * B + C` with A and C from other processors of the quad
+/// (x1k-encoding §1.5); as [`mad`].
+#[must_use]
+pub fn quad_mad(top_left: u32, b: u32, neighbour: u32, zero: ZeroRule) -> Wide {
+    mad(top_left, b, neighbour, zero)
+}
+
+/// The factor of an output modifier (CTM §3.3.5). `OMOD_DISABLED` on an operation that does not allow it counts as U1.
+#[must_use]
+pub const fn omod_factor(omod: Omod) -> f64 {
+    match omod {
+        Omod::U1 | Omod::Disabled => 1.0,
+        Omod::U2 => 2.0,
+        Omod::U4 => 4.0,
+        Omod::U8 => 8.0,
+        Omod::D2 => 0.5,
+        Omod::D4 => 0.25,
+        Omod::D8 => 0.125,
+    }
+}
+
+/// The clamp to 0..1 (CTM §3.3.5): `MIN(MAX(x, +0), 1)` by the Guide's own [`min`] and [`max`], so NaN and -0 become +0.
+#[must_use]
+pub fn clamp(x: u32) -> u32 {
+    min(max(x, 0), ONE)
+}
+
+/// Output modifier and clamp (CTM §3.3.5): what every result but a move goes through.
+///
+/// The wide value is multiplied, rounded once, a NaN becomes 0x7fffffff, a denormal a zero, then the clamp.
+#[must_use]
+pub fn output_modifier(value: Wide, omod: Omod, clamped: bool) -> u32 {
+    let bits = value.scaled(omod_factor(omod)).round();
+    if clamped { clamp(bits) } else { bits }
+}
+
+/// Comparison with zero, for predicate bits and the ALU result (CTM §3.3.9, §3.3.10).
+///
+/// | value | LESS | GREATER_EQUAL | EQUAL | NOT_EQUAL |
+/// |---|---|---|---|---|
+/// | +0, -0, denormal | 0 | 1 | 1 | 0 |
+/// | +inf | 0 | 1 | 0 | 1 |
+/// | -inf | 1 | 0 | 0 | 1 |
+/// | NaN | 0 | 0 | 0 | 1 |
+///
+/// (the table of §3.6.1).
+#[must_use]
+pub fn compare(op: CompareOp, x: u32) -> bool {
+    let x = number(x);
+    match op {
+        CompareOp::Equal => x == 0.0,
+        CompareOp::Less => x < 0.0,
+        CompareOp::GreaterEqual => x >= 0.0,
+        CompareOp::NotEqual => x != 0.0,
+    }
+}
+
+/// `TEX_INST_KILL_LT_0` (CTM §3.4.1): whether one channel kills, by the table of [`compare`]; -0 and NaN do not.
+#[must_use]
+pub fn kills(x: u32) -> bool {
+    compare(CompareOp::Less, x)
+}
+
+/// The constants that a swizzle can select (CTM §3.3.3).
+pub const SWIZZLE_CONSTANTS: [u32; 3] = [0, HALF, ONE];
+
+/// The result of `RGB_SOP` beside an alpha operation that is not transcendental, and of `ALPHA_DP` beside an RGB operation that is
+/// not a dot product. The Guide (§3.3.4) calls both invalid; +0 is our choice.
+pub const INVALID_COPY: Wide = Wide::ZERO;
