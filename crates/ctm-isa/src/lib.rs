@@ -10,6 +10,7 @@
 //! gives the same words for every word sequence, valid or not.
 
 pub mod diag;
+pub mod isa_help;
 #[macro_use]
 mod macros;
 pub mod r700;

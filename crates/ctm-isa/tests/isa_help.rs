@@ -1,0 +1,111 @@
+//! The manual on the command line.
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use ctm_isa::isa_help::{Isa, Topic, describe_x1k, draw, list_x1k};
+use ctm_isa::x1k::formats::FcAddr;
+
+/// Everything that has a name is found by it, in any case, and says something.
+#[test]
+fn every_name_is_described() {
+    for isa in [Isa::x1k(), Isa::r700()] {
+        for name in isa.names() {
+            for query in [name.to_owned(), name.to_lowercase()] {
+                let topics = isa.find(&query);
+                assert!(!topics.is_empty(), "{} {query}", isa.name);
+                for topic in topics {
+                    assert!(!topic.doc().is_empty() && !topic.cite().is_empty(), "{} {name}", isa.name);
+                }
+                let text = isa.describe(&query).unwrap();
+                assert!(text.lines().all(|line| line.trim_end() == line), "{text}");
+            }
+        }
+    }
+}
+
+#[test]
+fn an_opcode_tells_formula_operands_and_encoding() {
+    assert_eq!(
+        describe_x1k("op_alpha_rcp").unwrap(),
+        format!(
+            "RCP = 10 in ALPHA_OP{}CTM §3.3.4\n    \
+             Reciprocal.\n    \
+             formula     1 / A\n    \
+             operands    A\n    \
+             modifiers   any modifier, but not OMOD_DISABLED\n    \
+             pairing     RGB_SOP copies the result to red, green and blue\n    \
+             encoded     bits 3:0 of ALU_ALPHA_INST (dword 4 of ALU, OUTPUT)\n",
+            " ".repeat(80)
+        )
+    );
+    // Both units have CMP, with different numbers; a query may say which is meant.
+    assert_eq!(Isa::x1k().find("cmp").len(), 2);
+    assert_eq!(Isa::x1k().find("RGB_OP.CMP").len(), 1);
+    assert_eq!(Isa::x1k().find("ALPHA_OP=CMP").len(), 1);
+    assert_eq!(Isa::x1k().find("alpha_op cmp").len(), 1);
+    assert_eq!(Isa::x1k().find("OP_RGB_CMP").len(), 1);
+}
+
+#[test]
+fn the_names_of_the_guides_prose_are_understood() {
+    for (query, value, places) in [
+        ("INST_TYPE_TEX", "TEX", 1),
+        ("SRCP_OP_SUB", "SUB", 2),
+        ("IMOD_NAB", "NAB", 6),
+        ("OMOD_DISABLED", "DISABLED", 2),
+        ("RNDR_TGT_B", "B", 2),
+        ("PRED_OP_LESS", "LESS", 2),
+        ("ALU_RESULT_SEL_ALPHA", "ALPHA", 1),
+        ("ALU_RESULT_OP_LESS", "LESS", 1),
+        ("TEX_INST_LOOKUP_PROJ", "LOOKUP_PROJ", 1),
+        ("FC_OP_ENDLOOP", "ENDLOOP", 1),
+        ("FC_A_OP_PUSH", "PUSH", 1),
+        ("FC_B_OP_DECR", "DECR", 2),
+    ] {
+        let topics = Isa::x1k().find(query);
+        let [Topic::Value { value: found, places: at, .. }] = &topics[..] else { panic!("{query}: {topics:?}") };
+        assert_eq!((found.name, at.len()), (value, places), "{query}");
+    }
+}
+
+#[test]
+fn a_word_is_drawn() {
+    assert_eq!(
+        draw(&FcAddr::FORMAT),
+        "     31    28 27    24 23    20 19    16 15    12 11     8 7      4 3      0\n    \
+         |d . . . |. . . c |c c c c |c c c c |. . . b |b b b b |. . . a |a a a a |\n"
+    );
+    let text = describe_x1k("fc_addr").unwrap();
+    assert!(text.contains("c  24:16  JUMP_ADDR          Where to jump."), "{text}");
+}
+
+#[test]
+fn a_field_lists_its_values() {
+    let text = describe_x1k("A_OP").unwrap();
+    assert!(text.contains("2  PUSH  Push the address stack if jump."), "{text}");
+    let text = describe_x1k("ALU_WAIT").unwrap();
+    assert!(text.contains("effective   FC, TEX"), "{text}");
+    // The same name in two words.
+    assert_eq!(Isa::x1k().find("ADDR0").len(), 2);
+    assert_eq!(Isa::x1k().find("ALU_ALPHA_ADDR.ADDR0").len(), 1);
+}
+
+#[test]
+fn an_unknown_name_gets_suggestions() {
+    let isa = Isa::x1k();
+    assert!(isa.describe("MDA").is_none());
+    assert!(isa.suggest("MDA").contains(&"MDH"));
+    assert!(isa.suggest("rccp").contains(&"RCP"));
+    assert!(isa.suggest("PRED_SEL").contains(&"RGB_PRED_SEL"));
+    assert!(isa.suggest("xyzzyxyzzy").is_empty());
+    for odd in ["", " ", ".", "a.b.c", "..", "=", "é", "RGB_OP.", ".MAD"] {
+        let _ = (isa.describe(odd), isa.suggest(odd));
+    }
+}
+
+#[test]
+fn the_listing_has_every_word_and_opcode() {
+    let list = list_x1k();
+    for name in ["CMN_INST", "ALU_RGBA_INST", "FC_ADDR", "DP4", "RSQ", "KILL_LT_0", "BREAKREP"] {
+        assert!(list.contains(name), "{name}");
+    }
+}
