@@ -47,7 +47,7 @@ impl ByteOrder {
 }
 
 /// The longest name that is read, in bytes: a bound, so that a hostile file cannot make many copies of a long one.
-pub const LONGEST_TEXT: u64 = 4096;
+pub const LONGEST_TEXT: u64 = 1024;
 
 /// A file's bytes. Offsets are 64 bits wide, so that sums of hostile 32-bit numbers do not wrap.
 #[derive(Clone, Copy, Debug)]

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | [`ctm_elf`] | the CTM executable (CTM §4): X1K programs with their seven notes |
 //! | [`hex`] | bare words as text or bytes |
+//! | [`r700`] | R700 programs in GFD containers, CAL images and LLVM's objects |
 //! | [`info`] | nothing to write: describes a file of any kind, for people and machines |
 //! | [`elf`] | the 32-bit ELF structures that the containers share |
 //!
@@ -20,6 +21,7 @@ mod error;
 pub mod hex;
 mod identify;
 pub mod info;
+pub mod r700;
 
 pub use bytes::ByteOrder;
 pub use error::{ImageError, Remark};

@@ -70,12 +70,9 @@ fn an_executable_is_described() {
     };
     assert_eq!(total, 26);
     let text = value.to_text();
-    for line in [
-        "kind: ctm-elf\n",
-        "  e_ident[EI_OSABI]: 98\n",
-        "  US_CONFIG: word 0x00000000",
-        "preloads: r0 = (i, j, 0, 0)\n",
-    ] {
+    for line in
+        ["kind: ctm-elf\n", "e_ident[EI_OSABI] 98,", "  US_CONFIG: word 0x00000000", "preloads: r0 = (i, j, 0, 0)\n"]
+    {
         assert!(text.contains(line), "{line} is not in\n{text}");
     }
     let json = value.to_json();
@@ -90,7 +87,7 @@ fn bare_words_are_described() {
     assert_eq!(path(&value, &["program", "usage", "needs full flow control"]), &Value::Flag(true));
     assert_eq!(
         describe(b"?").unwrap_err().to_string(),
-        "the file is of no known kind, not a CTM executable, or words in hexadecimal"
+        "the file is of no known kind, not a program image, words in hexadecimal, or assembly"
     );
 }
 

@@ -437,11 +437,7 @@ impl InfoReader<'_> {
 /// The names in `.symtab`. Symbols of other kinds, and numbers that name nothing, are remarked on.
 fn symbols(elf: &Elf<'_>, remarks: &mut Vec<Remark>) -> Result<Vec<Symbol>, ImageError> {
     let mut symbols = Vec::new();
-    let mut tables = elf.sections.iter().filter(|s| s.kind == elf::SHT_SYMTAB);
-    let Some(table) = tables.next() else { return Ok(symbols) };
-    if let Some(second) = tables.next() {
-        return Err(ImageError::Duplicate { what: "symbol table", offset: second.at, first: table.at });
-    }
+    let Some(table) = elf.one_symbol_table()? else { return Ok(symbols) };
     for symbol in elf.symbols(table)? {
         let kind = DataKind::from_code(u32::from(symbol.kind));
         let index = kind.and_then(|k| u8::try_from(symbol.value).ok().filter(|&i| usize::from(i) < k.limit()));

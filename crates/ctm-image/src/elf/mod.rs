@@ -4,9 +4,11 @@
 //! size nobody states (CTM §4, `set_inst_fmt`); [`extent`] finds the size. Every field is a [`Place`] with the name that
 //! the standard gives it, and that name stands in every error.
 
+mod edit;
 mod fields;
 mod write;
 
+pub use edit::{Edited, replace_section};
 pub use fields::*;
 pub(crate) use write::put;
 pub use write::{NewSection, NewSegment, build, note_bytes};
@@ -17,6 +19,8 @@ use std::ops::Range;
 
 /// The most program headers, and the most section headers, that are read. Real files have fewer than a hundred.
 pub const MOST_HEADERS: u64 = 1024;
+/// The most symbols that are read from one table.
+pub const MOST_SYMBOLS: u64 = 16_384;
 /// The most notes that are read from one file.
 pub const MOST_NOTES: usize = 4096;
 
@@ -44,6 +48,8 @@ pub struct Segment {
     pub kind: u32,
     /// Bytes of the file.
     pub range: Range<u64>,
+    /// `p_memsz`.
+    pub memory_size: u64,
     /// `p_flags`.
     pub flags: u32,
 }
@@ -63,6 +69,8 @@ pub struct Section {
     pub range: Range<u64>,
     /// `sh_link`.
     pub link: u32,
+    /// `sh_addralign`.
+    pub align: u32,
     /// `sh_entsize`.
     pub entry_size: u32,
 }
@@ -186,6 +194,7 @@ impl<'a> Elf<'a> {
                 at,
                 kind: read_u32(&self.input, at, phdr::TYPE)?,
                 range: offset..offset + size,
+                memory_size: u64::from(read_u32(&self.input, at, phdr::MEMSZ)?),
                 flags: read_u32(&self.input, at, phdr::FLAGS)?,
             });
         }
@@ -214,6 +223,7 @@ impl<'a> Elf<'a> {
                 flags: read_u32(&self.input, at, shdr::FLAGS)?,
                 range: offset..offset + size,
                 link: read_u32(&self.input, at, shdr::LINK)?,
+                align: read_u32(&self.input, at, shdr::ADDRALIGN)?,
                 entry_size: read_u32(&self.input, at, shdr::ENTSIZE)?,
             });
         }
@@ -257,6 +267,20 @@ impl<'a> Elf<'a> {
         match found.next() {
             None => Ok(first),
             Some(second) => Err(ImageError::Duplicate { what: name, offset: second.at, first: first.at }),
+        }
+    }
+
+    /// The symbol table, of which a file has at most one for its programs.
+    ///
+    /// # Errors
+    /// There are several.
+    pub fn one_symbol_table(&self) -> Result<Option<&Section>, ImageError> {
+        let mut tables = self.sections.iter().filter(|s| s.kind == SHT_SYMTAB);
+        match (tables.next(), tables.next()) {
+            (Some(first), Some(second)) => {
+                Err(ImageError::Duplicate { what: "symbol table", offset: second.at, first: first.at })
+            }
+            (first, _) => Ok(first),
         }
     }
 
@@ -314,6 +338,14 @@ impl<'a> Elf<'a> {
                 offset: table.at + shdr::SIZE_BYTES.at,
                 found: size,
                 allowed: format!("multiples of {}, the size of a symbol", sym::SIZE),
+            });
+        }
+        if size / sym::SIZE > MOST_SYMBOLS {
+            return Err(ImageError::Field {
+                field: shdr::SIZE_BYTES.name,
+                offset: table.at + shdr::SIZE_BYTES.at,
+                found: size,
+                allowed: format!("at most {MOST_SYMBOLS} symbols"),
             });
         }
         let strings = self.sections.get(table.link as usize).filter(|s| s.kind == SHT_STRTAB).ok_or_else(|| {

@@ -2,7 +2,7 @@
 
 use super::fields::{CLASS_32, DATA_LITTLE, MAGIC, Place, SHT_STRTAB, ehdr, phdr, shdr};
 
-/// A section to be written.
+/// A section to be written; with `kind` 0, bytes that no section header names.
 #[derive(Clone, Debug, Default)]
 pub struct NewSection {
     /// Its name.
@@ -37,7 +37,7 @@ pub struct NewSegment {
 /// Lays out a file: ELF header, program headers, sections in their order, section names, section headers.
 ///
 /// `header` gives the fields that differ between formats; the rest follows from the layout. Section 0 is added, so the
-/// index of `sections[i]` in the file is `i + 1`.
+/// index of a section in the file is one more than its place among those that have a header.
 #[must_use]
 pub fn build(header: &[(Place, u64)], segments: &[NewSegment], sections: &[NewSection]) -> Vec<u8> {
     let mut out = vec![0; (ehdr::SIZE + segments.len() as u64 * phdr::SIZE) as usize];
@@ -46,7 +46,9 @@ pub fn build(header: &[(Place, u64)], segments: &[NewSegment], sections: &[NewSe
     for section in sections {
         out.resize(out.len().next_multiple_of(section.align.max(1) as usize), 0);
         placed.push((names.len(), out.len(), section.bytes.len()));
-        names.extend(section.name.bytes().chain([0]));
+        if section.kind != 0 {
+            names.extend(section.name.bytes().chain([0]));
+        }
         out.extend(&section.bytes);
     }
     let strings_name = names.len();
@@ -72,8 +74,10 @@ pub fn build(header: &[(Place, u64)], segments: &[NewSegment], sections: &[NewSe
         }
     }
 
-    out.resize(table + (sections.len() + 2) * shdr::SIZE as usize, 0);
-    for (i, (section, &(name, offset, size))) in sections.iter().zip(&placed).enumerate() {
+    let listed = sections.iter().filter(|s| s.kind != 0).count();
+    out.resize(table + (listed + 2) * shdr::SIZE as usize, 0);
+    let with_header = sections.iter().zip(&placed).filter(|(section, _)| section.kind != 0);
+    for (i, (section, &(name, offset, size))) in with_header.enumerate() {
         let base = table as u64 + (i as u64 + 1) * shdr::SIZE;
         for (field, value) in [
             (shdr::NAME, name as u64),
@@ -89,7 +93,7 @@ pub fn build(header: &[(Place, u64)], segments: &[NewSegment], sections: &[NewSe
             put(&mut out, base, field, value);
         }
     }
-    let strings_index = sections.len() as u64 + 1;
+    let strings_index = listed as u64 + 1;
     for (field, value) in [
         (shdr::NAME, strings_name as u64),
         (shdr::TYPE, u64::from(SHT_STRTAB)),

@@ -3,6 +3,7 @@
 //! [`describe`] makes the tree; [`Value::to_text`] and [`Value::to_json`] print it.
 
 mod ctm_elf;
+mod r700;
 mod value;
 mod x1k;
 
@@ -54,13 +55,13 @@ pub fn describe(bytes: &[u8]) -> Result<Description, ImageError> {
     let (contents, remarks) = match kind {
         Kind::CtmElf => ctm_elf::describe(bytes)?,
         Kind::X1kHex => (Value::record([("program", x1k::program(&hex::read(text())?))]), Vec::new()),
-        Kind::R700Hex => {
-            let words = hex::read_words(text(), hex::R700_WORDS)?;
-            (Value::record([("slots", Value::from(words.len() / hex::R700_WORDS))]), Vec::new())
-        }
+        Kind::R700Hex => (r700::words(&hex::read_words(text(), hex::R700_WORDS)?), Vec::new()),
+        Kind::Gfd => r700::gfd(bytes)?,
+        Kind::Cal => r700::cal(bytes)?,
+        Kind::LlvmR600 => r700::llvm(bytes)?,
         Kind::X1kText | Kind::Ps3Text | Kind::R700Text => (empty(), Vec::new()),
-        Kind::Cal | Kind::LlvmR600 | Kind::Gfd | Kind::OtherElf | Kind::Unknown => {
-            let allowed = "a CTM executable, or words in hexadecimal";
+        Kind::OtherElf | Kind::Unknown => {
+            let allowed = "a program image, words in hexadecimal, or assembly";
             return Err(ImageError::Kind { found: kind.describe(), allowed });
         }
     };

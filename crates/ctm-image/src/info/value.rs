@@ -2,8 +2,8 @@
 
 use std::fmt::Write;
 
-/// Records that need more characters than this are printed one field a line.
-const LONGEST_LINE: usize = 140;
+/// Lines are broken before they get longer than this.
+const LONGEST_LINE: usize = 120;
 
 /// A value of a description.
 #[derive(Clone, Debug, PartialEq)]
@@ -85,6 +85,16 @@ impl Value {
         }
     }
 
+    /// Names and values of a record of scalars.
+    fn scalar_fields(&self) -> Option<Vec<String>> {
+        match self {
+            Self::Record(fields) if !fields.is_empty() && fields.iter().all(|(_, v)| v.is_scalar()) => {
+                Some(fields.iter().map(|(name, v)| format!("{name} {}", v.line())).collect())
+            }
+            _ => None,
+        }
+    }
+
     /// The value on one line.
     fn line(&self) -> String {
         match self {
@@ -119,6 +129,9 @@ impl Value {
                     let _ = write!(out, "{:indent$}{name}:", "");
                     if value.is_short() {
                         let _ = writeln!(out, " {}", value.line());
+                    } else if let Some(items) = value.scalar_fields() {
+                        out.push('\n');
+                        wrap_into(out, indent + 2, &items);
                     } else {
                         out.push('\n');
                         value.text_into(out, indent + 2);
@@ -184,6 +197,23 @@ impl Value {
             }
         }
     }
+}
+
+/// Items with commas, on as many lines as they need.
+fn wrap_into(out: &mut String, indent: usize, items: &[String]) {
+    let mut column = 0;
+    for (i, item) in items.iter().enumerate() {
+        let comma = if i + 1 == items.len() { "" } else { "," };
+        if column > 0 && column + item.len() + 2 > LONGEST_LINE {
+            out.push('\n');
+            column = 0;
+        }
+        let gap = if column == 0 { indent } else { 1 };
+        // Writing to a string cannot fail.
+        let _ = write!(out, "{:gap$}{item}{comma}", "");
+        column += gap + item.len() + comma.len();
+    }
+    out.push('\n');
 }
 
 /// Text from a file must not steer a terminal.

@@ -1,0 +1,194 @@
+//! Containers of R700 programs, part by part.
+
+use super::{Value, ctm_elf, word_fields};
+use crate::elf::{Elf, ehdr};
+use crate::error::{ImageError, Remark};
+use crate::r700::gfd::header::{VariableKind, VariableType};
+use crate::r700::gfd::{BLOCK_FIELDS, FILE_FIELDS, Gfd, Variable};
+use crate::r700::{Code, RegisterValue, Stage, cal, llvm_elf, registers};
+
+/// A `Gfx2` file.
+pub fn gfd(bytes: &[u8]) -> Result<(Value, Vec<Remark>), ImageError> {
+    let gfd = Gfd::read(bytes)?;
+    let header = FILE_FIELDS.iter().zip(&gfd.header).skip(1);
+    let header = header.map(|(name, &word)| ((*name).to_owned(), Value::Number(word.into()))).collect();
+    let blocks = gfd.blocks.iter().map(|block| {
+        let kind = block.kind().map_or_else(|| block.header[4].to_string(), |k| k.name().to_owned());
+        let fields = BLOCK_FIELDS.iter().zip(&block.header).skip(2).filter(|(name, _)| **name != "type");
+        let mut record = vec![("offset".to_owned(), Value::Number(block.at)), ("type".to_owned(), kind.into())];
+        record.extend(fields.map(|(name, &word)| ((*name).to_owned(), Value::Number(word.into()))));
+        Value::Record(record)
+    });
+    let programs = gfd.shaders()?.into_iter().map(|shader| {
+        let mut fields = code(&shader.code);
+        for &kind in VariableKind::ALL {
+            let rows: Vec<Value> = shader.variables.iter().filter(|v| v.kind == kind).map(variable).collect();
+            if !rows.is_empty() {
+                fields.push((format!("{}s", kind.name()), Value::List(rows)));
+            }
+        }
+        Value::Record(fields)
+    });
+    let contents = Value::record([
+        ("header", Value::Record(header)),
+        ("blocks", Value::List(blocks.collect())),
+        ("programs", Value::List(programs.collect())),
+        ("bytes after the end", gfd.rest.len().into()),
+    ]);
+    let remarks = gfd.remarks();
+    Ok((contents, remarks))
+}
+
+fn variable(variable: &Variable) -> Value {
+    let mut fields = Vec::new();
+    if variable.kind.has_name() {
+        fields.push(("name".to_owned(), Value::from(variable.name.as_str())));
+    }
+    let typed = matches!(variable.kind, VariableKind::Uniform | VariableKind::Attribute);
+    for (name, &word) in variable.kind.columns().iter().zip(&variable.values) {
+        let value = match *name {
+            "type" if typed => {
+                VariableType::from_code(word).map_or_else(|| Value::Number(word.into()), |t| Value::from(t.name()))
+            }
+            "x" | "y" | "z" | "w" => Value::Float(f32::from_bits(word)),
+            // A uniform outside every block.
+            "block" if word == u32::MAX => Value::None,
+            _ => Value::Number(word.into()),
+        };
+        fields.push(((*name).to_owned(), value));
+    }
+    Value::Record(fields)
+}
+
+/// A CAL image.
+pub fn cal(bytes: &[u8]) -> Result<(Value, Vec<Remark>), ImageError> {
+    let image = cal::Image::read(bytes)?;
+    let parsed = Elf::read(bytes)?;
+    let encodings = image.encodings.iter().map(|encoding| {
+        let machine = cal::Machine::from_code(encoding.machine).map(cal::Machine::name);
+        let kind = cal::ProgramType::from_code(encoding.program_type).map(cal::ProgramType::name);
+        let named = |name: Option<&str>, number: u32| name.map_or(Value::Number(number.into()), Value::from);
+        let keys =
+            encoding.program_information().filter(|(address, _)| *address >= cal::FIRST_ABI_KEY).map(|(key, value)| {
+                let name = cal::AbiKey::from_code(key - cal::FIRST_ABI_KEY)
+                    .map_or_else(|| format!("0x{key:08X}"), |k| k.name().to_owned());
+                Value::record([("name", name.into()), ("value", Value::Hex(value))])
+            });
+        let notes = encoding.notes.iter().filter(|n| n.kind != cal::NoteKind::ProgInfo.code()).map(note);
+        let symbols = encoding.symbols.iter().map(|s| {
+            let kind = crate::ctm_elf::DataKind::from_code(s.kind.into());
+            Value::record([
+                ("name", s.name.as_str().into()),
+                ("type", kind.map_or(Value::Number(s.kind.into()), |k| k.name().into())),
+                ("value", Value::Number(s.value.into())),
+            ])
+        });
+        let mut fields = vec![
+            ("machine".to_owned(), named(machine, encoding.machine)),
+            ("program type".to_owned(), named(kind, encoding.program_type)),
+            ("text size".to_owned(), encoding.text.len().into()),
+        ];
+        if let Some(program) = encoding.code() {
+            fields.extend(code(&program));
+        }
+        fields.push(("ABI keys".to_owned(), Value::List(keys.collect())));
+        fields.push(("notes".to_owned(), Value::List(notes.collect())));
+        fields.push(("symbols".to_owned(), Value::List(symbols.collect())));
+        Value::Record(fields)
+    });
+    let contents = Value::record([
+        ("header", ctm_elf::header(&parsed)),
+        ("segments", ctm_elf::segments(&parsed)),
+        ("sections", ctm_elf::sections(&parsed)),
+        ("encodings", Value::List(encodings.collect())),
+    ]);
+    Ok((contents, image.remarks))
+}
+
+fn note(note: &cal::NoteWords) -> Value {
+    let Some(kind) = cal::NoteKind::from_code(note.kind) else {
+        let words = note.words.iter().map(|&w| Value::Hex(w)).collect();
+        return Value::record([("type", Value::Number(note.kind.into())), ("words", Value::List(words))]);
+    };
+    let columns = kind.info();
+    let rows = match columns.len() {
+        1 => Value::numbers(note.words.iter().copied()),
+        count => Value::List(
+            note.words
+                .chunks(count)
+                .map(|row| {
+                    let cells = columns.iter().zip(row).map(|(name, &w)| ((*name).to_owned(), Value::Number(w.into())));
+                    Value::Record(cells.collect())
+                })
+                .collect(),
+        ),
+    };
+    Value::record([("type", kind.name().into()), ("contents", rows)])
+}
+
+/// An object of LLVM's.
+pub fn llvm(bytes: &[u8]) -> Result<(Value, Vec<Remark>), ImageError> {
+    let object = llvm_elf::Object::read(bytes)?;
+    let parsed = Elf::read(bytes)?;
+    let functions = object.functions.iter().map(|function| {
+        let mut fields = vec![("name".to_owned(), Value::from(function.name.as_str()))];
+        fields.extend(code(&function.code));
+        Value::Record(fields)
+    });
+    let mut remarks = Vec::new();
+    if !object.mach.is_some_and(llvm_elf::Mach::is_r700) {
+        let name = object.mach.map_or("an unknown chip", llvm_elf::Mach::name);
+        remarks.push(Remark {
+            offset: ehdr::FLAGS.at,
+            message: format!("the object is for {name}, which is not an R700 chip"),
+        });
+    }
+    let chip = object.mach.map_or(Value::None, |m| m.name().into());
+    let contents = Value::record([
+        ("header", ctm_elf::header(&parsed)),
+        ("sections", ctm_elf::sections(&parsed)),
+        ("chip", chip),
+        ("functions", Value::List(functions.collect())),
+    ]);
+    Ok((contents, remarks))
+}
+
+/// Bare words.
+pub fn words(words: &[u32]) -> Value {
+    Value::record([("slots", (words.len() / 2).into())])
+}
+
+/// A program: stage, size, what it needs, what it exports, and every register.
+fn code(code: &Code) -> Vec<(String, Value)> {
+    let mut fields = vec![
+        ("stage".to_owned(), Value::from(code.stage.name())),
+        ("slots".to_owned(), Value::from(code.words.len() / 2)),
+    ];
+    if let Some(resources) = code.resources() {
+        fields.push(("GPRs".to_owned(), Value::Number(resources.num_gprs.into())));
+        fields.push(("stack entries".to_owned(), Value::Number(resources.stack_size.into())));
+    }
+    if code.stage == Stage::Pixel
+        && let Some(Ok(exports)) = code.register("SQ_PGM_EXPORTS_PS").map(registers::PgmExportsPs::decode)
+    {
+        fields.push(("exported colours".to_owned(), Value::Number(exports.colours().into())));
+        fields.push(("exports a depth".to_owned(), Value::Flag(exports.depth())));
+    }
+    if matches!(code.stage, Stage::Vertex | Stage::Geometry | Stage::Copy)
+        && let Some(Ok(exports)) = code.register("SPI_VS_OUT_CONFIG").map(registers::VsOutConfig::decode)
+    {
+        let count = u64::from(exports.vs_export_count) + 1;
+        fields.push(("exported parameters".to_owned(), Value::Number(count)));
+    }
+    let registers = code.registers.iter().map(register).collect();
+    fields.push(("registers".to_owned(), Value::Record(registers)));
+    fields
+}
+
+fn register(register: &RegisterValue) -> (String, Value) {
+    let value = match registers::at(register.address) {
+        Some((row, _)) => word_fields(&row.format, register.value),
+        None => Value::Hex(register.value),
+    };
+    (registers::name(register.address), value)
+}
