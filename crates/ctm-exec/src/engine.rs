@@ -307,7 +307,7 @@ pub struct Outcome {
 }
 
 /// Runs programs.
-pub trait Engine: Sync {
+pub trait Engine: Send + Sync {
     /// The name people type: `interp`.
     fn name(&self) -> &'static str;
 
