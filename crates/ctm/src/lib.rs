@@ -5,12 +5,14 @@
 //! | [`memory`] | the 32-bit address space and its arenas |
 //! | [`mc`] | the Memory Controller: address translation, data formats |
 //! | [`commands`] | command buffers: table, encoding, text, builder |
+//! | [`device`] | the device: PE, CO, program loader, caches, counters |
 //! | [`job`] | jobs: what to run over which domain with which arrays, and the runner |
 //! | [`mod@array`] | arrays and pictures as files |
 //! | [`render`] | findings as text and as JSON |
 
 pub mod array;
 pub mod commands;
+pub mod device;
 pub mod job;
 pub mod mc;
 pub mod memory;

@@ -1,0 +1,248 @@
+//! What a running program reaches: the registers' inputs and outputs through the Memory Controller and the Conditional Output Unit.
+
+use super::cache::{Cache, CacheModel, Way};
+use super::co::{ConditionalUnit, passes};
+use super::registers::Registers;
+use crate::commands::CondLoc;
+use crate::mc::{ByteOrder, Format, Surface};
+use crate::memory::{DeviceMemory, MemoryError};
+use ctm_exec::Position;
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::x1k::{Input, Memory, Outputs, Written};
+use ctm_isa::x1k::program::Usage;
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// An input as texture instructions see it.
+#[derive(Clone, Copy)]
+struct BoundInput {
+    surface: Surface,
+    input: Input,
+    /// A read returns a 2x2 square.
+    square: bool,
+}
+
+impl BoundInput {
+    fn new(surface: Surface, registers: &Registers, index: usize) -> Option<Self> {
+        let sampler = registers.samplers[index];
+        let width = match sampler.width {
+            0 => surface.width(),
+            width => width.min(surface.width()),
+        };
+        let height = surface.rows();
+        // With more than one channel the 2x2 read is undefined (CTM §2.1.4); it is then an ordinary one.
+        let square = surface.tiling.is_superfine() && surface.format.info().channels == 1;
+        let element_bytes = surface.format.element_bytes() * if square { 4 } else { 1 };
+        let input = Input { width, height, element_bytes, sampler: sampler.sampler };
+        (width > 0 && height > 0).then_some(Self { surface, input, square })
+    }
+}
+
+/// Memory as one launch sees it.
+pub(super) struct LaunchMemory<'a> {
+    memory: &'a mut DeviceMemory,
+    model: Option<&'a Mutex<CacheModel>>,
+    order: ByteOrder,
+    inputs: [Option<BoundInput>; INPUTS],
+    outputs: [Option<Surface>; OUTPUTS],
+    out_mask: u8,
+    conditional: ConditionalUnit,
+    /// The conditional value comes from the program (FG_DEPTH_SRC).
+    program_value: bool,
+    aliased: bool,
+}
+
+/// Locks the model; what another thread did to it before it panicked is as good as anything.
+pub(super) fn lock(model: &Mutex<CacheModel>) -> MutexGuard<'_, CacheModel> {
+    model.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+fn fault(what: String, error: &MemoryError) -> MemoryFault {
+    MemoryFault { what, address: error.address().map(|a| u64::from(a.0)), reason: error.to_string() }
+}
+
+/// Element (x, y) must belong to the surface.
+fn within(surface: &Surface, x: u32, y: u32, what: impl Fn() -> String) -> Result<(), MemoryFault> {
+    if surface.contains(x, y) {
+        return Ok(());
+    }
+    let (width, rows) = (surface.width(), surface.rows());
+    let reason = format!("element ({x}, {y}) lies outside its {width} x {rows} elements");
+    Err(MemoryFault { what: what(), address: None, reason })
+}
+
+fn output_name(index: usize) -> String {
+    format!("output {index}")
+}
+
+const CONDITIONAL: &str = "the conditional buffer";
+
+impl<'a> LaunchMemory<'a> {
+    pub fn new(
+        memory: &'a mut DeviceMemory,
+        model: Option<&'a Mutex<CacheModel>>,
+        order: ByteOrder,
+        registers: &Registers,
+        usage: &Usage,
+        program_value: bool,
+        uncached: bool,
+    ) -> Self {
+        let inputs = std::array::from_fn(|n| registers.inputs[n].and_then(|s| BoundInput::new(s, registers, n)));
+        let aliased = aliased(registers, usage, uncached);
+        Self {
+            memory,
+            model,
+            order,
+            inputs,
+            outputs: registers.outputs,
+            out_mask: registers.out_mask,
+            conditional: registers.conditional,
+            program_value,
+            aliased,
+        }
+    }
+
+    /// Makes the conditional test for `v`, and writes it back if it passes.
+    fn test(&mut self, at: Position, v: u32) -> Result<bool, MemoryFault> {
+        let unit = self.conditional;
+        let what = || CONDITIONAL.to_owned();
+        let b = match unit.buffer {
+            Some(buffer) if unit.compares() => {
+                within(&buffer, at.i, at.j, what)?;
+                if let Some(model) = self.model {
+                    let bytes = u64::from(buffer.format.element_bytes());
+                    lock(model).reads(Some(Cache::Conditional), buffer.address_of(at.i, at.j), bytes, what);
+                }
+                buffer.load(self.memory, at.i, at.j, self.order).map_err(|e| fault(what(), &e))?[0]
+            }
+            _ => 0,
+        };
+        let pass = passes(unit.test, v, b);
+        if let Some(buffer) = unit.buffer
+            && pass
+            && unit.write
+        {
+            within(&buffer, at.i, at.j, what)?;
+            let bits = [v, 0, 0, 0];
+            buffer.store(self.memory, (at.i, at.j), bits, 1, self.order).map_err(|e| fault(what(), &e))?;
+            self.note_write(Way::Conditional, &buffer, at.i, at.j);
+        }
+        Ok(pass)
+    }
+
+    fn note_write(&self, way: Way, surface: &Surface, x: u32, y: u32) {
+        if let Some(model) = self.model {
+            let bytes = u64::from(surface.format.element_bytes());
+            lock(model).launch_writes(way, surface.address_of(x, y), bytes);
+        }
+    }
+
+    fn load(&self, index: u8, surface: &Surface, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
+        if let Some(model) = self.model {
+            let bytes = u64::from(surface.format.element_bytes());
+            let cache = (!uncached).then_some(Cache::Input);
+            lock(model).reads(cache, surface.address_of(x, y), bytes, || format!("input {index}"));
+        }
+        surface.load(self.memory, x, y, self.order).map_err(|e| fault(format!("input {index}"), &e))
+    }
+}
+
+impl Memory for LaunchMemory<'_> {
+    fn schedule(&mut self, at: Position) -> Result<bool, MemoryFault> {
+        match self.conditional.location {
+            CondLoc::Pe => self.test(at, self.conditional.value),
+            CondLoc::Dpp => Ok(true),
+        }
+    }
+
+    fn input(&self, index: u8) -> Option<Input> {
+        self.inputs.get(usize::from(index)).copied().flatten().map(|b| b.input)
+    }
+
+    fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
+        let Some(Some(bound)) = self.inputs.get(usize::from(index)) else {
+            let reason = "it is not set; `set_inp_fmt` says where it lies".to_owned();
+            return Err(MemoryFault { what: format!("input {index}"), address: None, reason });
+        };
+        if !bound.square {
+            return self.load(index, &bound.surface, x, y, uncached);
+        }
+        // The four elements go to the channels in this order (CTM §2.1.4); neighbours beyond the edge are the edge.
+        let (right, below) = ((x + 1).min(bound.input.width - 1), (y + 1).min(bound.input.height - 1));
+        let mut channels = [0; 4];
+        for (to, (x, y)) in channels.iter_mut().zip([(right, y), (x, below), (right, below), (x, y)]) {
+            *to = self.load(index, &bound.surface, x, y, uncached)?[0];
+        }
+        Ok(channels)
+    }
+
+    fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
+        let mut written = Written::default();
+        if self.conditional.location == CondLoc::Dpp {
+            let from_program = if self.program_value { outputs.conditional_value } else { None };
+            if !self.test(at, from_program.unwrap_or(self.conditional.value))? {
+                return Ok(written);
+            }
+        }
+        for (index, (bits, channels)) in outputs.values.iter().zip(outputs.written).enumerate() {
+            let mask = channels & self.out_mask;
+            if mask == 0 {
+                continue;
+            }
+            let what = || output_name(index);
+            let Some(surface) = self.outputs[index] else {
+                let reason = "it is not set; `set_out_fmt` says where it lies".to_owned();
+                return Err(MemoryFault { what: what(), address: None, reason });
+            };
+            within(&surface, at.i, at.j, what)?;
+            let channels = surface
+                .store(self.memory, (at.i, at.j), *bits, mask, self.order)
+                .map_err(|error| fault(what(), &error))?;
+            if channels > 0 {
+                written.elements += 1;
+                written.bytes += (channels * surface.format.info().channel.bytes()) as u64;
+                self.note_write(Way::Output, &surface, at.i, at.j);
+            }
+        }
+        Ok(written)
+    }
+
+    fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault> {
+        let what = || output_name(0);
+        let refuse = |reason: String| Err(MemoryFault { what: what(), address: None, reason });
+        let Some(surface) = self.outputs[0] else {
+            return refuse("it is not set; `set_out_fmt` says where it lies".to_owned());
+        };
+        if surface.format != Format::Float32x1 {
+            let name = surface.format.name();
+            return refuse(format!("its format is {name}, uncached writes need FLOAT32_1"));
+        }
+        within(&surface, x, y, what)?;
+        let mask = self.out_mask & 1;
+        let stored = surface.store(self.memory, (x, y), [bits, 0, 0, 0], mask, self.order);
+        let channels = stored.map_err(|error| fault(what(), &error))?;
+        if channels > 0 {
+            self.note_write(Way::Uncached, &surface, x, y);
+        }
+        Ok(Written { elements: channels as u64, bytes: 4 * channels as u64 })
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        self.aliased
+    }
+}
+
+/// Whether an input that the program reads shares memory with something it writes.
+fn aliased(registers: &Registers, usage: &Usage, uncached: bool) -> bool {
+    let range = |s: &Surface| (u64::from(s.base.0), u64::from(s.base.0) + s.bytes());
+    let conditional = registers.conditional;
+    let outputs = registers.outputs.iter().enumerate().filter_map(|(n, surface)| {
+        let used = (uncached && n == 0) || usage.outputs.iter().any(|&o| usize::from(o) == n);
+        surface.as_ref().filter(|_| used)
+    });
+    let written: Vec<_> = outputs.chain(conditional.buffer.as_ref().filter(|_| conditional.write)).map(range).collect();
+    usage.inputs.iter().filter_map(|&n| registers.inputs.get(usize::from(n))?.as_ref()).map(range).any(|input| {
+        // A surface that passes the end of the address space goes on at its beginning.
+        input.1 > 1 << 32 || written.iter().any(|w| w.1 > 1 << 32 || (w.0 < input.1 && input.0 < w.1))
+    })
+}

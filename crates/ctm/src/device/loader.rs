@@ -1,0 +1,318 @@
+//! The program loader: from what lies in memory when a program starts to what the engine is given.
+
+use super::cache::{Cache, CacheModel};
+use super::registers::Registers;
+use super::report::CommandErrorReason as Reason;
+use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
+use ctm_exec::x1k::{Constants, Plane};
+use ctm_image::ctm_elf;
+use ctm_isa::x1k::program::{Literal, Preload, Usage};
+use ctm_isa::x1k::{Program, TEMPORARIES};
+
+/// How many single-precision numbers a parameter record has; the two known generations of clients differ.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum ParamsStride {
+    /// 32: the position and seven interpolants.
+    #[default]
+    Floats32,
+    /// 36: the position and eight interpolants.
+    Floats36,
+}
+
+impl ParamsStride {
+    /// Single-precision numbers per record.
+    #[must_use]
+    pub const fn floats(self) -> u8 {
+        match self {
+            Self::Floats32 => 32,
+            Self::Floats36 => 36,
+        }
+    }
+
+    /// Interpolants per record: four numbers each, after the four of the position.
+    #[must_use]
+    pub const fn interpolants(self) -> u8 {
+        self.floats() / 4 - 1
+    }
+}
+
+/// A program as it was read from memory.
+#[derive(Clone, Debug)]
+pub(super) struct LoadedProgram {
+    pub address: GpuAddr,
+    /// The size of its image.
+    pub bytes: u64,
+    pub program: Program,
+    pub usage: Usage,
+}
+
+impl LoadedProgram {
+    /// Reads the image at `address`, where it lies.
+    pub fn load(memory: &DeviceMemory, address: GpuAddr) -> Result<Self, Reason> {
+        let bytes = memory.tail(address).map_err(|error| outside("the program", error))?;
+        let image = |error| Reason::Image { address, error };
+        let program = ctm_elf::read(bytes).map_err(image)?;
+        let bytes = ctm_elf::extent(bytes).map_err(image)?;
+        Ok(Self { address, bytes, usage: program.usage(), program })
+    }
+}
+
+fn outside(what: impl Into<String>, error: MemoryError) -> Reason {
+    Reason::Memory { what: what.into(), error }
+}
+
+/// Where one kind of constants lies, and which of them the program uses.
+struct Bank<'a> {
+    name: &'static str,
+    base: Option<GpuAddr>,
+    bytes_each: u32,
+    cache: Cache,
+    /// Used by the program and not carried by it.
+    used: Box<dyn Fn(u8) -> bool + 'a>,
+}
+
+impl Bank<'_> {
+    /// Reads constants `0..count`: those that lie in memory. One that is used must.
+    fn read(
+        &self,
+        memory: &DeviceMemory,
+        mut model: Option<&mut CacheModel>,
+        count: usize,
+        mut set: impl FnMut(usize, &[u8]),
+    ) -> Result<(), Reason> {
+        let Some(base) = self.base else { return Ok(()) };
+        for index in 0..count {
+            #[allow(clippy::cast_possible_truncation, reason = "there are at most 256 constants of a kind")]
+            let (number, offset) = (index as u8, index as u32 * self.bytes_each);
+            let used = (self.used)(number);
+            let address = GpuAddr(base.0.wrapping_add(offset));
+            match memory.slice(address, self.bytes_each as usize) {
+                Ok(bytes) => set(index, bytes),
+                Err(error) if used => return Err(outside(format!("{} constant {index}", self.name), error)),
+                Err(_) => {}
+            }
+            if used && let Some(model) = model.as_deref_mut() {
+                let what = || format!("{} constants", self.name);
+                model.reads(Some(self.cache), address, u64::from(self.bytes_each), what);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Reads the constants and lays the program's literals over them.
+pub(super) fn constants(
+    memory: &DeviceMemory,
+    mut model: Option<&mut CacheModel>,
+    registers: &Registers,
+    loaded: &LoadedProgram,
+) -> Result<Constants, Reason> {
+    let mut constants = Constants::default();
+    let usage = &loaded.usage;
+    let literals = &loaded.program.literals;
+    let float = Bank {
+        name: "floating-point",
+        base: registers.float_constants,
+        bytes_each: 16,
+        cache: Cache::Float,
+        used: Box::new(|n| {
+            usage.float_constants.contains(&n)
+                && !literals.iter().any(|l| matches!(l, Literal::Float { index, .. } if *index == n))
+        }),
+    };
+    let count = constants.float.len();
+    float.read(memory, model.as_deref_mut(), count, |n, bytes| {
+        for (to, from) in constants.float[n].iter_mut().zip(bytes.chunks_exact(4)) {
+            *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+        }
+    })?;
+    let int = Bank {
+        name: "integer",
+        base: registers.int_constants,
+        bytes_each: 4,
+        cache: Cache::Int,
+        used: Box::new(|n| {
+            usage.int_constants.contains(&n)
+                && !literals.iter().any(|l| matches!(l, Literal::Int { index, .. } if *index == n))
+        }),
+    };
+    let count = constants.int.len();
+    int.read(memory, model.as_deref_mut(), count, |n, bytes| constants.int[n].copy_from_slice(bytes))?;
+    let boolean = Bank {
+        name: "boolean",
+        base: registers.bool_constants,
+        bytes_each: 4,
+        cache: Cache::Bool,
+        used: Box::new(|n| {
+            usage.bool_constants.contains(&n)
+                && !literals.iter().any(|l| matches!(l, Literal::Bool { index, .. } if *index == n))
+        }),
+    };
+    let count = constants.bool.len();
+    boolean.read(memory, model, count, |n, bytes| constants.bool[n] = bytes[0] != 0)?;
+    for literal in literals {
+        match *literal {
+            Literal::Float { index, bits } => constants.float[usize::from(index)] = bits,
+            Literal::Int { index, value } => {
+                if let Some(to) = constants.int.get_mut(usize::from(index)) {
+                    *to = value;
+                }
+            }
+            Literal::Bool { index, value } => {
+                if let Some(to) = constants.bool.get_mut(usize::from(index)) {
+                    *to = value;
+                }
+            }
+        }
+    }
+    Ok(constants)
+}
+
+/// The kinds of constants that the program uses, does not carry, and has no address for.
+pub(super) fn unset_constants(registers: &Registers, loaded: &LoadedProgram) -> Vec<&'static str> {
+    let usage = &loaded.usage;
+    let carried = |wanted: &dyn Fn(&Literal) -> bool| loaded.program.literals.iter().any(wanted);
+    let float = |n: &u8| !carried(&|l| matches!(l, Literal::Float { index, .. } if index == n));
+    let int = |n: &u8| !carried(&|l| matches!(l, Literal::Int { index, .. } if index == n));
+    let boolean = |n: &u8| !carried(&|l| matches!(l, Literal::Bool { index, .. } if index == n));
+    let mut unset = Vec::new();
+    if registers.float_constants.is_none() && usage.float_constants.iter().any(float) {
+        unset.push("floating-point");
+    }
+    if registers.int_constants.is_none() && usage.int_constants.iter().any(int) {
+        unset.push("integer");
+    }
+    if registers.bool_constants.is_none() && usage.bool_constants.iter().any(boolean) {
+        unset.push("boolean");
+    }
+    unset
+}
+
+/// What temporaries hold at the start: the program's rasteriser instructions, then the plane records.
+pub(super) fn planes(
+    memory: &DeviceMemory,
+    registers: &Registers,
+    program: &Program,
+    stride: ParamsStride,
+) -> Result<Vec<Plane>, Reason> {
+    let mut planes: Vec<Plane> = Vec::new();
+    let mut params = None;
+    for preload in &program.preloads {
+        let plane = match *preload {
+            Preload::Position { temp } => Plane::position(temp),
+            Preload::Interpolant { index, temp } => {
+                if params.is_none() {
+                    let address = registers.params.ok_or(Reason::NoParams { interpolant: index })?;
+                    params = Some(Params::read(memory, address, stride)?);
+                }
+                match &params {
+                    Some(params) => params.plane(index, temp)?,
+                    None => continue,
+                }
+            }
+        };
+        set(&mut planes, plane);
+    }
+    if let Some((address, count)) = registers.planes {
+        if usize::from(count) > TEMPORARIES {
+            return Err(Reason::PlaneCount { count });
+        }
+        let bytes = usize::from(count) * PLANE_BYTES;
+        let records = memory.slice(address, bytes).map_err(|e| outside("the plane records", e))?;
+        for (record, bytes) in (0..).zip(records.chunks_exact(PLANE_BYTES)) {
+            set(&mut planes, plane_record(record, bytes)?);
+        }
+    }
+    Ok(planes)
+}
+
+/// The last plane of a temporary counts.
+fn set(planes: &mut Vec<Plane>, plane: Plane) {
+    planes.retain(|p| p.temp != plane.temp);
+    planes.push(plane);
+}
+
+/// Bytes of a plane record (`docs/commands.md`, set_planes).
+pub const PLANE_BYTES: usize = 104;
+
+/// The record of `set_planes` for one plane.
+///
+/// ```
+/// use ctm_exec::x1k::Plane;
+/// let record = ctm::device::plane_bytes(&Plane::position(3));
+/// assert_eq!(record[..4], [3, 0, 0, 0]);
+/// ```
+#[must_use]
+pub fn plane_bytes(plane: &Plane) -> [u8; PLANE_BYTES] {
+    let mut out = [0; PLANE_BYTES];
+    out[0] = plane.temp;
+    out[4] = u8::from(plane.bits);
+    let numbers = plane.origin.iter().chain(&plane.di).chain(&plane.dj);
+    for (to, from) in out[8..].chunks_exact_mut(8).zip(numbers) {
+        to.copy_from_slice(&from.to_le_bytes());
+    }
+    out
+}
+
+fn plane_record(record: u8, bytes: &[u8]) -> Result<Plane, Reason> {
+    let word = |at: usize| u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]]);
+    let temp = word(0);
+    let temp = u8::try_from(temp).ok().filter(|&t| usize::from(t) < TEMPORARIES);
+    let temp = temp.ok_or(Reason::PlaneTemporary { record, temp: word(0) })?;
+    let numbers = |at: usize| {
+        std::array::from_fn(|c| {
+            let mut number = [0; 8];
+            number.copy_from_slice(&bytes[at + 8 * c..at + 8 * c + 8]);
+            f64::from_le_bytes(number)
+        })
+    };
+    Ok(Plane { temp, origin: numbers(8), di: numbers(40), dj: numbers(72), bits: word(4) & 1 != 0 })
+}
+
+/// The three parameter records of `set_params`.
+struct Params {
+    records: [Vec<f64>; 3],
+    stride: ParamsStride,
+}
+
+impl Params {
+    fn read(memory: &DeviceMemory, address: GpuAddr, stride: ParamsStride) -> Result<Self, Reason> {
+        let each = usize::from(stride.floats()) * 4;
+        let bytes = memory.slice(address, 3 * each).map_err(|e| outside("the parameter records", e))?;
+        let record = |n: usize| {
+            let floats = bytes[n * each..(n + 1) * each].chunks_exact(4);
+            floats.map(|b| f64::from(f32::from_le_bytes([b[0], b[1], b[2], b[3]]))).collect()
+        };
+        Ok(Self { records: [record(0), record(1), record(2)], stride })
+    }
+
+    /// The interpolant as a plane over (i, j): linear in the positions, taken at the centres (i + 0.5, j + 0.5).
+    fn plane(&self, interpolant: u8, temp: u8) -> Result<Plane, Reason> {
+        let limit = self.stride.interpolants();
+        if interpolant >= limit {
+            return Err(Reason::Interpolant { interpolant, limit });
+        }
+        let [v0, v1, v2] = &self.records;
+        let (x1, y1) = (v1[0] - v0[0], v1[1] - v0[1]);
+        let (x2, y2) = (v2[0] - v0[0], v2[1] - v0[1]);
+        let area = x1 * y2 - x2 * y1;
+        // Also refuses positions that are no numbers.
+        if area == 0.0 || !area.is_finite() {
+            return Err(Reason::DegenerateParams);
+        }
+        let first = 4 + 4 * usize::from(interpolant);
+        let mut plane = Plane { temp, origin: [0.0; 4], di: [0.0; 4], dj: [0.0; 4], bits: false };
+        for c in 0..4 {
+            let start = v0[first + c];
+            let (t1, t2) = (v1[first + c] - start, v2[first + c] - start);
+            // A right triangle along the axes, which is what known clients send, needs no cross terms and so no rounding in them.
+            (plane.di[c], plane.dj[c]) = if y1 == 0.0 && x2 == 0.0 {
+                (t1 / x1, t2 / y2)
+            } else {
+                ((t1 * y2 - t2 * y1) / area, (t2 * x1 - t1 * x2) / area)
+            };
+            plane.origin[c] = start + plane.di[c] * (0.5 - v0[0]) + plane.dj[c] * (0.5 - v0[1]);
+        }
+        Ok(plane)
+    }
+}

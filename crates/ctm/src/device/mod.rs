@@ -1,0 +1,271 @@
+//! The device: memory, registers and units, driven by command buffers (CTM chapter 2).
+//!
+//! | file | what |
+//! |---|---|
+//! | `pe` | the Processor Execution Unit: reads commands, does what they say, starts programs |
+//! | `registers` | what commands set |
+//! | `loader` | from memory to what the engine is given: program, constants, planes |
+//! | `launch` | what a running program reaches: inputs, outputs, conditional test |
+//! | `co` | the Conditional Output Unit |
+//! | `cache` | the caches, as checked mode models them |
+//! | `report` | what a submission did, findings, errors |
+//!
+//! **Invariants.** Registers and memory keep their values from one buffer to the next, also after an error. Nothing a buffer or a program
+//! says panics, or reaches memory outside the arenas. When [`Device::submit`] returns, everything is in memory.
+
+mod cache;
+mod co;
+mod launch;
+mod loader;
+mod pe;
+mod registers;
+mod report;
+
+pub use co::{ConditionalUnit, passes};
+pub use loader::{PLANE_BYTES, ParamsStride, plane_bytes};
+pub use registers::{InputSampler, PerfCounters, Registers};
+pub use report::{CommandError, CommandErrorReason, CommandFinding, LaunchReport, SubmitReport};
+
+use crate::mc::{ByteOrder, MAX_INDEX, Surface};
+use crate::memory::{ArenaError, ArenaId, ArenaOptions, DeviceMemory, GpuAddr, MemoryError};
+use cache::{CacheModel, Way};
+use ctm_exec::{Budget, Engine, GroupSize};
+use launch::lock;
+use loader::LoadedProgram;
+use std::fmt;
+use std::sync::{Mutex, PoisonError};
+
+/// How the MC's caches behave.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Caches {
+    /// Every read sees every earlier write, whether caches were flushed and invalidated or not. Costs nothing.
+    #[default]
+    Coherent,
+    /// As `Coherent`, and where a real cache might have given something else, or a `wait_for_idle` is missing, it is reported.
+    Modelled,
+}
+
+/// How a device is opened.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct DeviceOptions {
+    /// Sizes and places of the memory arenas.
+    pub arenas: ArenaOptions,
+    /// How many processors decide a jump together.
+    pub group: GroupSize,
+    /// What each launch may use up.
+    pub budget: Budget,
+    /// Worker threads; 0 means one per core. Never changes results.
+    pub threads: usize,
+    /// Look for mistakes in commands and running programs.
+    pub checks: bool,
+    /// How the caches behave.
+    pub caches: Caches,
+    /// How long parameter records are.
+    pub params_stride: ParamsStride,
+    /// How the channels of `UINT8_4` lie in memory.
+    pub uint8_order: ByteOrder,
+}
+
+impl Default for DeviceOptions {
+    fn default() -> Self {
+        Self {
+            arenas: ArenaOptions::default(),
+            group: GroupSize::X1K,
+            budget: Budget::default(),
+            threads: 0,
+            checks: false,
+            caches: Caches::Coherent,
+            params_stride: ParamsStride::Floats32,
+            uint8_order: ByteOrder::Rgba,
+        }
+    }
+}
+
+impl DeviceOptions {
+    /// The default with every check turned on.
+    #[must_use]
+    pub fn checked() -> Self {
+        Self { checks: true, caches: Caches::Modelled, ..Self::default() }
+    }
+}
+
+/// A CTM device.
+pub struct Device {
+    engine: Box<dyn Engine>,
+    options: DeviceOptions,
+    memory: DeviceMemory,
+    registers: Registers,
+    /// The program at the address of `set_inst_fmt`; `None` when it is to be read again.
+    program: Option<LoadedProgram>,
+    /// Only when caches are modelled.
+    model: Option<Mutex<CacheModel>>,
+    report: SubmitReport,
+}
+
+impl fmt::Debug for Device {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Device")
+            .field("engine", &self.engine.name())
+            .field("options", &self.options)
+            .field("registers", &self.registers)
+            .finish_non_exhaustive()
+    }
+}
+
+impl Device {
+    /// A device in its initial state: memory is zero, no register is set, the conditional test always passes, all channels are written.
+    ///
+    /// # Errors
+    /// When sizes or places of the arenas cannot be.
+    pub fn open(engine: Box<dyn Engine>, options: DeviceOptions) -> Result<Self, ArenaError> {
+        Ok(Self {
+            engine,
+            memory: DeviceMemory::new(&options.arenas)?,
+            registers: Registers::default(),
+            program: None,
+            model: (options.caches == Caches::Modelled).then(Mutex::default),
+            report: SubmitReport::default(),
+            options,
+        })
+    }
+
+    /// How the device was opened.
+    #[must_use]
+    pub const fn options(&self) -> &DeviceOptions {
+        &self.options
+    }
+
+    /// The engine's name.
+    #[must_use]
+    pub fn engine(&self) -> &'static str {
+        self.engine.name()
+    }
+
+    /// What commands have set so far.
+    #[must_use]
+    pub const fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    /// Gives all registers their initial values. Memory stays.
+    pub fn reset(&mut self) {
+        self.registers = Registers::default();
+        self.program = None;
+    }
+
+    /// What the last submission did, up to its end or to the command that stopped it.
+    #[must_use]
+    pub const fn last_report(&self) -> &SubmitReport {
+        &self.report
+    }
+
+    /// The memory, past caches and checks.
+    #[must_use]
+    pub const fn memory(&self) -> &DeviceMemory {
+        &self.memory
+    }
+
+    /// The memory, past caches and checks: what is written through it is not seen by the cache model.
+    #[must_use]
+    pub const fn memory_mut(&mut self) -> &mut DeviceMemory {
+        &mut self.memory
+    }
+
+    /// Reserves memory for use as a base address in commands.
+    ///
+    /// # Errors
+    /// When the arena has no room left.
+    pub fn allocate(&mut self, arena: ArenaId, bytes: u64) -> Result<GpuAddr, MemoryError> {
+        self.memory.allocate(arena, bytes)
+    }
+
+    /// Writes `bytes` at `address`, as the host processor would.
+    ///
+    /// # Errors
+    /// When some of them lie in no arena; then nothing is written.
+    pub fn write(&mut self, address: GpuAddr, bytes: &[u8]) -> Result<(), MemoryError> {
+        self.memory.write(address, bytes)?;
+        self.host_writes(address, bytes.len() as u64);
+        Ok(())
+    }
+
+    /// Writes little-endian dwords at `address`: a command buffer, for example.
+    ///
+    /// # Errors
+    /// When some of them lie in no arena; then nothing is written.
+    pub fn write_dwords(&mut self, address: GpuAddr, words: &[u32]) -> Result<(), MemoryError> {
+        let to = self.memory.slice_mut(address, words.len() * 4)?;
+        for (to, word) in to.chunks_exact_mut(4).zip(words) {
+            to.copy_from_slice(&word.to_le_bytes());
+        }
+        self.host_writes(address, words.len() as u64 * 4);
+        Ok(())
+    }
+
+    /// Reads `bytes` bytes at `address`, as the host processor would.
+    ///
+    /// # Errors
+    /// When some of them lie in no arena.
+    pub fn read(&self, address: GpuAddr, bytes: usize) -> Result<&[u8], MemoryError> {
+        let slice = self.memory.slice(address, bytes)?;
+        if let Some(model) = &self.model {
+            lock(model).reads(None, address, bytes as u64, || "memory".to_owned());
+        }
+        Ok(slice)
+    }
+
+    /// Tells the cache model of host writes that went past [`Self::write`].
+    pub fn host_writes(&mut self, address: GpuAddr, bytes: u64) {
+        if let Some(model) = &mut self.model {
+            model.get_mut().unwrap_or_else(PoisonError::into_inner).writes(Way::Host, address, bytes);
+        }
+    }
+
+    /// What checked mode noticed about the host's accesses since the last submission or call.
+    pub fn take_findings(&mut self) -> Vec<CommandFinding> {
+        match &mut self.model {
+            Some(model) => model.get_mut().unwrap_or_else(PoisonError::into_inner).take_findings(),
+            None => Vec::new(),
+        }
+    }
+
+    /// Fills elements (0, 0) to (`width` - 1, ...) of an array, row by row: bits of r, g, b, a, converted to its format.
+    ///
+    /// # Errors
+    /// When an element lies outside memory.
+    pub fn write_surface(&mut self, surface: &Surface, width: u32, elements: &[[u32; 4]]) -> Result<(), MemoryError> {
+        let order = self.options.uint8_order;
+        for (y, row) in (0..).zip(elements.chunks(width.max(1) as usize)) {
+            for (x, &bits) in (0..).zip(row) {
+                surface.store(&mut self.memory, (x, y), bits, 0xf, order)?;
+            }
+        }
+        self.host_writes(surface.base, surface.bytes());
+        Ok(())
+    }
+
+    /// Reads elements (x0, y0) to (x0 + width - 1, y0 + height - 1) of an array, row by row: bits of r, g, b, a.
+    ///
+    /// # Errors
+    /// When an element lies outside memory.
+    pub fn read_surface(
+        &self,
+        surface: &Surface,
+        (x0, y0): (u32, u32),
+        (width, height): (u32, u32),
+    ) -> Result<Vec<[u32; 4]>, MemoryError> {
+        let order = self.options.uint8_order;
+        if let Some(model) = &self.model {
+            lock(model).reads(None, surface.base, surface.bytes(), || "memory".to_owned());
+        }
+        let (columns, rows) = (x0..x0.saturating_add(width), y0..y0.saturating_add(height));
+        let mut elements =
+            Vec::with_capacity(columns.len().min(MAX_INDEX as usize) * rows.len().min(MAX_INDEX as usize));
+        for y in rows {
+            for x in columns.clone() {
+                elements.push(surface.load(&self.memory, x, y, order)?);
+            }
+        }
+        Ok(elements)
+    }
+}

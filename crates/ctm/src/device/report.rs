@@ -1,0 +1,223 @@
+//! What a submission did, what a checked run noticed, and what stopped a buffer.
+
+use crate::commands::{CommandKind, CondTest, DecodeError, ParamError};
+use crate::memory::{GpuAddr, MemoryError};
+use ctm_exec::{Counters, Domain, Fault, Finding};
+use ctm_image::ImageError;
+use std::fmt;
+
+/// What one command buffer did.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct SubmitReport {
+    /// Commands that were executed.
+    pub commands: u32,
+    /// The programs that ran, in order.
+    pub launches: Vec<LaunchReport>,
+    /// What checked mode noticed about the commands; empty when checks are off.
+    pub findings: Vec<CommandFinding>,
+}
+
+impl SubmitReport {
+    /// The counters of all launches.
+    #[must_use]
+    pub fn counters(&self) -> Counters {
+        let mut all = Counters::default();
+        for launch in &self.launches {
+            all.add(&launch.counters);
+        }
+        all
+    }
+}
+
+/// What one `start_program` did.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LaunchReport {
+    /// Where the `start_program` stands in the buffer, in dwords.
+    pub offset_dwords: u32,
+    /// The domain.
+    pub domain: Domain,
+    /// What the launch did, in numbers.
+    pub counters: Counters,
+    /// What checked mode noticed about the running program.
+    pub findings: Vec<Finding>,
+}
+
+/// Something checked mode noticed about a command; the buffer went on.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandFinding {
+    /// The check's name in kebab-case; stable.
+    pub rule: &'static str,
+    /// Where the command stands in the buffer, in dwords; `None` for what the host did between buffers.
+    pub offset_dwords: Option<u32>,
+    /// The command at which it was noticed.
+    pub command: Option<CommandKind>,
+    /// The command that should have been there, where one would help.
+    pub missing: Option<CommandKind>,
+    /// What was found and what is allowed; lower case, no full stop.
+    pub message: String,
+}
+
+impl fmt::Display for CommandFinding {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)?;
+        if let Some(command) = self.command {
+            write!(f, ", at `{}`", command.name())?;
+        }
+        if let Some(offset) = self.offset_dwords {
+            write!(f, " (dword {offset})")?;
+        }
+        if let Some(missing) = self.missing {
+            write!(f, "; `{}` should have come before", missing.name())?;
+        }
+        Ok(())
+    }
+}
+
+/// What stopped a command buffer. The commands before it have been executed; the device goes on with the next buffer.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct CommandError {
+    /// Where the word stands in the buffer, in dwords.
+    pub offset_dwords: u32,
+    /// The word: a header or a parameter.
+    pub word: u32,
+    /// What is wrong.
+    pub reason: CommandErrorReason,
+}
+
+/// Why a command buffer was stopped.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum CommandErrorReason {
+    /// The words are no command.
+    Decode(DecodeError),
+    /// A parameter cannot be.
+    Param(ParamError),
+    /// The buffer's address is not a multiple of 4.
+    Misaligned {
+        /// The address.
+        address: GpuAddr,
+    },
+    /// Something that the command needs does not lie in memory.
+    Memory {
+        /// What it is, such as `the command buffer`.
+        what: String,
+        /// The access that was refused.
+        error: MemoryError,
+    },
+    /// `start_program` without a `set_inst_fmt` ever.
+    NoProgram,
+    /// `start_program` without a `set_domain` ever.
+    NoDomain,
+    /// What lies at the address of `set_inst_fmt` is no program.
+    Image {
+        /// The address.
+        address: GpuAddr,
+        /// What is wrong with the image.
+        error: ImageError,
+    },
+    /// The program receives interpolants and there was no `set_params`.
+    NoParams {
+        /// The first interpolant it receives.
+        interpolant: u8,
+    },
+    /// The parameter records do not hold the interpolant.
+    Interpolant {
+        /// Which one the program receives.
+        interpolant: u8,
+        /// How many the records hold.
+        limit: u8,
+    },
+    /// The positions of the parameter records lie on one line.
+    DegenerateParams,
+    /// A plane record names a temporary that does not exist.
+    PlaneTemporary {
+        /// Which record, counted from 0.
+        record: u8,
+        /// The temporary.
+        temp: u32,
+    },
+    /// There are more plane records than temporaries.
+    PlaneCount {
+        /// How many.
+        count: u8,
+    },
+    /// The conditional test compares with a buffer and there was no `set_cond_out_fmt`.
+    NoConditionalBuffer {
+        /// The test.
+        test: CondTest,
+    },
+    /// The program did wrong while it ran.
+    Fault(Fault),
+}
+
+impl CommandErrorReason {
+    /// A stable name for machine-readable output.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Decode(DecodeError::NotACommand) => "not-a-command",
+            Self::Decode(DecodeError::UnknownOpcode { .. }) => "unknown-command-opcode",
+            Self::Decode(DecodeError::WrongCount { .. }) => "wrong-parameter-count",
+            Self::Decode(DecodeError::Truncated { .. }) => "truncated-command",
+            Self::Param(ParamError::ReservedBits { .. }) => "reserved-bits",
+            Self::Param(ParamError::Field { .. }) => "meaningless-parameter",
+            Self::Misaligned { .. } => "misaligned-command-buffer",
+            Self::Memory { .. } => "outside-memory",
+            Self::NoProgram => "no-program",
+            Self::NoDomain => "no-domain",
+            Self::Image { error, .. } => error.name(),
+            Self::NoParams { .. } => "no-params",
+            Self::Interpolant { .. } => "interpolant-out-of-range",
+            Self::DegenerateParams => "degenerate-params",
+            Self::PlaneTemporary { .. } => "plane-temporary",
+            Self::PlaneCount { .. } => "plane-count",
+            Self::NoConditionalBuffer { .. } => "no-conditional-buffer",
+            Self::Fault(fault) => fault.code(),
+        }
+    }
+}
+
+impl fmt::Display for CommandErrorReason {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Decode(e) => e.fmt(f),
+            Self::Param(e) => e.fmt(f),
+            Self::Misaligned { address } => {
+                write!(f, "the command buffer begins at {address}, which is not a multiple of 4")
+            }
+            Self::Memory { what, error } => write!(f, "{what}: {error}"),
+            Self::NoProgram => f.write_str("there is no program to start; `set_inst_fmt` says where it lies"),
+            Self::NoDomain => f.write_str("there is no domain to run over; `set_domain` says what it is"),
+            Self::Image { address, error } => write!(f, "the program at {address} cannot be loaded: {error}"),
+            Self::NoParams { interpolant } => write!(
+                f,
+                "the program receives interpolant {interpolant}; `set_params` says where the parameter records lie"
+            ),
+            Self::Interpolant { interpolant, limit } => write!(
+                f,
+                "the program receives interpolant {interpolant}, the parameter records hold interpolants 0..{limit}"
+            ),
+            Self::DegenerateParams => {
+                f.write_str("the positions of the three parameter records lie on one line; they must form a triangle")
+            }
+            Self::PlaneTemporary { record, temp } => {
+                write!(f, "plane record {record} names temporary {temp}, there are temporaries 0..128")
+            }
+            Self::PlaneCount { count } => write!(f, "there are {count} plane records, at most 128 are allowed"),
+            Self::NoConditionalBuffer { test } => write!(
+                f,
+                "the conditional test is {} and there is no conditional buffer; `set_cond_out_fmt` says where it lies",
+                test.name()
+            ),
+            Self::Fault(fault) => fault.fmt(f),
+        }
+    }
+}
+
+impl fmt::Display for CommandError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, at dword {} (0x{:08x}) of the command buffer", self.reason, self.offset_dwords, self.word)
+    }
+}
+
+impl std::error::Error for CommandError {}
