@@ -8,6 +8,7 @@
 //! accepts TITLE                   it finds nothing
 //! program TITLE                   the findings of every rule are exactly the `=` lines
 //!   set full, last 3, int 0 = 4 0 1     program information that differs from that of bare words
+//!   from mesa/x1k/life.hex        the words of a file of tests/corpus, or
 //!   00000005 00000000 ...         an instruction as six words, or
 //!   ALU RGB_WMASK=7 RGB_OP=FRC    as its type and the fields that are not 0, by the manual's names and values
 //!   = 1: message                  pc (or `-`) and message; in a `program` also the rule
@@ -29,6 +30,10 @@ use std::path::PathBuf;
 
 fn vectors(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/x1k").join(name)
+}
+
+fn corpus() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus")
 }
 
 fn number(text: &str) -> u32 {
@@ -92,7 +97,17 @@ fn set(program: &mut Program, line: &str) {
 
 fn program_of(lines: &[&str]) -> Program {
     let is_set = |line: &&&str| line.starts_with("set ");
-    let words = lines.iter().filter(|line| !is_set(line)).map(|line| instruction(line)).collect();
+    let words = lines
+        .iter()
+        .filter(|line| !is_set(line))
+        .flat_map(|line| match line.strip_prefix("from ") {
+            Some(name) => {
+                let text = std::fs::read_to_string(corpus().join(name)).unwrap();
+                text.lines().map(instruction).collect()
+            }
+            None => vec![instruction(line)],
+        })
+        .collect();
     let mut program = Program::from_words(words);
     lines.iter().filter(is_set).for_each(|line| set(&mut program, &line[4..]));
     program
@@ -179,8 +194,12 @@ fn every_rule_rejects_and_accepts() {
 #[test]
 fn programs_of_a_real_compiler() {
     run("check_corpus.txt");
-    // No program that runs on the real machine is called wrong.
     let text = std::fs::read_to_string(vectors("check_corpus.txt")).unwrap();
+    for file in std::fs::read_dir(corpus().join("mesa/x1k")).unwrap() {
+        let name = file.unwrap().file_name().into_string().unwrap();
+        assert!(!name.ends_with(".hex") || text.contains(&format!("  from mesa/x1k/{name}\n")), "{name} has no case");
+    }
+    // No program that runs on the real machine is called wrong.
     for line in text.lines().filter(|line| line.starts_with("  = ")) {
         let name = line.split([' ', ':']).nth(4).unwrap();
         assert!(rule(name).unwrap().severity < Severity::Error, "{line}");
