@@ -199,7 +199,7 @@ fn programs_of_a_real_compiler() {
         let name = file.unwrap().file_name().into_string().unwrap();
         assert!(!name.ends_with(".hex") || text.contains(&format!("  from mesa/x1k/{name}\n")), "{name} has no case");
     }
-    // No program that runs on the real machine is called wrong.
+    // No program of that compiler is called wrong.
     for line in text.lines().filter(|line| line.starts_with("  = ")) {
         let name = line.split([' ', ':']).nth(4).unwrap();
         assert!(rule(name).unwrap().severity < Severity::Error, "{line}");
