@@ -333,6 +333,10 @@ fn containers_are_described() {
     let value = describe(LLVM[1].1).unwrap().to_value();
     assert_eq!(path(&value, &["chip"]), &Value::from("rv770"));
     assert_eq!(path(&value, &["functions", "0", "GPRs"]), &Value::Number(6));
+    let statistics = path(&value, &["functions", "0", "statistics"]);
+    assert_eq!(path(statistics, &["exports"]), &Value::List(vec![Value::from("PIX 0")]));
+    assert_eq!(path(statistics, &["operations", "CF LOOP_START_DX10"]), &Value::Number(1));
+    assert_eq!(path(statistics, &["unreadable"]), &Value::List(Vec::new()));
     assert_eq!(path(&value, &["functions", "0", "registers", "DB_SHADER_CONTROL", "KILL_ENABLE"]), &Value::Flag(false));
 }
 

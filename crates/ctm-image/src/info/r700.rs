@@ -6,6 +6,8 @@ use crate::error::{ImageError, Remark};
 use crate::r700::gfd::header::{VariableKind, VariableType};
 use crate::r700::gfd::{BLOCK_FIELDS, FILE_FIELDS, Gfd, Variable};
 use crate::r700::{Code, RegisterValue, Stage, cal, llvm_elf, registers};
+use ctm_isa::r700::inst::{self, Cf, ClauseBody};
+use std::collections::BTreeMap;
 
 /// A `Gfx2` file.
 pub fn gfd(bytes: &[u8]) -> Result<(Value, Vec<Remark>), ImageError> {
@@ -153,9 +155,73 @@ pub fn llvm(bytes: &[u8]) -> Result<(Value, Vec<Remark>), ImageError> {
     Ok((contents, remarks))
 }
 
-/// Bare words.
+/// Bare words, which say nothing but their instructions.
 pub fn words(words: &[u32]) -> Value {
-    Value::record([("slots", (words.len() / 2).into())])
+    Value::record([("slots", (words.len() / 2).into()), ("statistics", statistics(words))])
+}
+
+/// How often each operation occurs, what is exported, and what cannot be read.
+fn statistics(words: &[u32]) -> Value {
+    let mut operations: BTreeMap<String, usize> = BTreeMap::new();
+    let (mut groups, mut alu, mut fetches, mut unreadable) = (0, 0, 0, Vec::new());
+    let mut exports = Vec::new();
+    let decoded = inst::decode_program(words, 0);
+    for entry in &decoded.entries {
+        let cf = match &entry.cf {
+            Ok(cf) => cf,
+            Err(error) => {
+                unreadable.push(Value::from(format!("slot {}: {error}", entry.addr)));
+                continue;
+            }
+        };
+        *operations.entry(format!("CF {}", cf.name())).or_default() += 1;
+        if let Cf::Export(export) = cf {
+            exports.push(Value::from(format!("{} {}", export.kind.name(), export.word0.array_base)));
+        }
+        match &entry.clause {
+            ClauseBody::Alu(clause) => {
+                groups += clause.groups.len();
+                for slot in clause.groups.iter().flat_map(|g| &g.slots) {
+                    alu += 1;
+                    *operations.entry(format!("ALU {}", slot.inst.op().name())).or_default() += 1;
+                }
+                if let Some(broken) = &clause.broken {
+                    let slot = cf.clause().map_or(0, |(first, _)| first) + broken.offset;
+                    unreadable.push(Value::from(format!("slot {slot}: {}", broken.why)));
+                }
+            }
+            ClauseBody::Fetch(clause) => {
+                for (i, fetch) in clause.fetches.iter().enumerate() {
+                    fetches += 1;
+                    match &fetch.inst {
+                        Ok(inst) => *operations.entry(format!("FETCH {}", inst.fetch.name())).or_default() += 1,
+                        Err(error) => {
+                            let slot = cf.clause().map_or(0, |(first, _)| first) as usize + i * 2;
+                            unreadable.push(Value::from(format!("slot {slot}: {error}")));
+                        }
+                    }
+                }
+            }
+            ClauseBody::Outside => {
+                unreadable.push(Value::from(format!("slot {}: its clause is outside the program", entry.addr)));
+            }
+            ClauseBody::Unread => {
+                unreadable.push(Value::from(format!("slot {}: its clause overlaps too many others", entry.addr)));
+            }
+            ClauseBody::None => {}
+        }
+    }
+    let operations = operations.into_iter().map(|(name, n)| (name, n.into())).collect();
+    Value::record([
+        ("control-flow instructions", decoded.entries.len().into()),
+        ("ALU groups", Value::from(groups)),
+        ("ALU instructions", Value::from(alu)),
+        ("fetches", Value::from(fetches)),
+        ("exports", Value::List(exports)),
+        ("operations", Value::Record(operations)),
+        ("unreadable", Value::List(unreadable)),
+        ("looks like R600", inst::looks_like_r600(words, 0).map_or(false.into(), |finding| finding.to_string().into())),
+    ])
 }
 
 /// A program: stage, size, what it needs, what it exports, and every register.
@@ -182,6 +248,7 @@ fn code(code: &Code) -> Vec<(String, Value)> {
     }
     let registers = code.registers.iter().map(register).collect();
     fields.push(("registers".to_owned(), Value::Record(registers)));
+    fields.push(("statistics".to_owned(), statistics(&code.words)));
     fields
 }
 
