@@ -17,3 +17,7 @@ pub mod job;
 pub mod mc;
 pub mod memory;
 pub mod render;
+
+pub use commands::CommandBuffer;
+pub use device::{Caches, CommandError, Device, DeviceOptions, SubmitReport};
+pub use memory::{ArenaId, GpuAddr};

@@ -90,6 +90,40 @@ impl DeviceOptions {
 }
 
 /// A CTM device.
+///
+/// ```
+/// use ctm::commands::CommandBuffer;
+/// use ctm::device::{Device, DeviceOptions};
+/// use ctm::mc::{Format, Surface, Tiling};
+/// use ctm::memory::ArenaId;
+/// use ctm_exec::{Domain, x1k::Interp};
+/// use ctm_isa::x1k::Program;
+///
+/// let mut device = Device::open(Box::new(Interp), DeviceOptions::default())?;
+///
+/// // One OUTPUT instruction: red and green of r0, which holds the index pair (i, j), to output 0.
+/// let program = Program::from_words(vec![[0x0001_8005, 0x0802_0000, 0x0802_0000, 0x00db_0220, 0x00c0_c000, 0x2049_0000]]);
+/// let image = ctm_image::ctm_elf::write(&program)?;
+/// let code = device.allocate(ArenaId::Sys, image.len() as u64)?;
+/// device.write(code, &image)?;
+///
+/// let out = Surface::for_size(4, 4, Format::Float32x2, Tiling::Linear)?;
+/// let out = out.at(device.allocate(ArenaId::Gpu, out.bytes())?);
+///
+/// let buffer = CommandBuffer::new()
+///     .set_inst_fmt(code)
+///     .set_out_fmt(0, &out)
+///     .set_domain(Domain { i0: 0, j0: 0, i1: 3, j1: 3 })
+///     .start_program()
+///     .flush_out_cache();
+/// let at = device.allocate(ArenaId::Sys, 4 * buffer.len_dwords() as u64)?;
+/// device.write_dwords(at, buffer.words())?;
+/// let report = device.submit(at, buffer.len_dwords() as u32)?;
+///
+/// assert_eq!(report.counters().processors, 16);
+/// assert_eq!(device.read_surface(&out, (3, 2), (1, 1))?[0][..2], [3f32.to_bits(), 2f32.to_bits()]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 pub struct Device {
     engine: Box<dyn Engine>,
     options: DeviceOptions,

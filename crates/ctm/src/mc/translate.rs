@@ -33,8 +33,8 @@ impl ElementSize {
 
     /// Where x and y enter table 2: the bit of x in address bit 5 and the bit of y in address bit 6.
     ///
-    /// With these two numbers all rows of table 2 are one formula. Below them lie the bits of address bits 4:0, two bits above
-    /// each the tile ends; the two lowest bits of the tile's own column and row are folded in by XOR.
+    /// With these two numbers all rows of table 2 are one formula: address bits 4:0 take the bits of x and y below them, bits 10:7 the
+    /// next two bits of each, folded by XOR with a bit of the other coordinate that may already count tiles.
     const fn tile_bits(self) -> (u32, u32) {
         match self {
             Self::B1 => (3, 2),
