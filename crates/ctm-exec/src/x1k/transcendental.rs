@@ -139,15 +139,15 @@ pub fn ex2(a: u32) -> u32 {
 ///
 /// Exact for powers of two. Within 2 ulp, also near 1 where the result is small.
 ///
-/// Sequence: A = m * 2^e with m in [0.707, 1.414); f = m - 1, exact; log2(1 + f) = f * P(f) with P of degree 8 (relative error
-/// 2^-25.2); the result is one fused multiply-add of f, P and e.
+/// Sequence: A = m * 2^e with m in [0.707, 1.414); f = m - 1, exact; log2(1 + f) = f + f * P(f) with P of degree 8 (relative error
+/// 2^-25.2); the result is one fused multiply-add of f, P and e + f.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "the exponent has 8 bits")]
 pub fn ln2(a: u32) -> u32 {
     /// The square root of one half, rounded down.
     const SQRT_HALF: i32 = 0x3f35_04f3;
     const C: [f32; 9] = [
-        f32::from_bits(0x3fb8_aa3b),
+        f32::from_bits(0x3ee2_a8ec),
         f32::from_bits(0xbf38_aa38),
         f32::from_bits(0x3ef6_39eb),
         f32::from_bits(0xbeb8_ae27),
@@ -169,7 +169,7 @@ pub fn ln2(a: u32) -> u32 {
     let p = fma(f, p, C[2]);
     let p = fma(f, p, C[1]);
     let p = fma(f, p, C[0]);
-    let y = fma(f, p, e as f32);
+    let y = fma(f, p, e as f32 + f);
     if x & !SIGN == 0 {
         SIGN | INFINITY
     } else if is_nan(x) || x & SIGN != 0 {
@@ -189,15 +189,15 @@ pub fn ln2(a: u32) -> u32 {
 ///
 /// Every number from 2^23 on is an integer and gives a zero of its sign. Within 2^-21.
 ///
-/// Sequence: r = |A| less its nearest integer, exact, in [-0.5, 0.5]; folded to q in [-0.25, 0.25] by q = ±0.5 - r, exact; then
-/// [`sine_of_quarter`]; then A's sign.
+/// Sequence: r = |A| less its nearest integer, exact, in [-0.5, 0.5]; |r| folded to [0, 0.25] by min(|r|, 0.5 - |r|), exact;
+/// then [`sine_of_quarter`]; then the signs of A and r.
 #[must_use]
 pub fn sin(a: u32) -> u32 {
     let x = flush(a);
     let r = turns(x);
-    let folded = f32::from_bits(0x3f00_0000 | r.to_bits() & SIGN) - r;
-    let q = if r.to_bits() & !SIGN > 0x3e80_0000 { folded } else { r };
-    let y = sine_of_quarter(q).to_bits() ^ x & SIGN;
+    let (near, far) = (r.abs(), 0.5 - r.abs());
+    let q = if near < far { near } else { far };
+    let y = sine_of_quarter(q).to_bits() ^ (r.to_bits() ^ x) & SIGN;
     if x & !SIGN >= INFINITY { NAN } else { y }
 }
 
@@ -209,12 +209,12 @@ pub fn sin(a: u32) -> u32 {
 ///
 /// Every number from 2^23 on is an integer and gives 1. Within 2^-21.
 ///
-/// Sequence: r as for [`sin`]; cos(r) = sin(0.25 - |r|) by [`sine_of_quarter`].
+/// Sequence: r as for [`sin`]; cos(r) = sin(0.25 - |r|) by [`sine_of_quarter`] of its magnitude, with its sign.
 #[must_use]
 pub fn cos(a: u32) -> u32 {
     let x = flush(a);
     let q = 0.25 - turns(x).abs();
-    let y = sine_of_quarter(q).to_bits();
+    let y = sine_of_quarter(q.abs()).to_bits() ^ q.to_bits() & SIGN;
     if x & !SIGN >= INFINITY { NAN } else { y }
 }
 
@@ -227,7 +227,7 @@ fn turns(x: u32) -> f32 {
     if magnitude < TO_INTEGER { magnitude - nearest } else { 0.0 }
 }
 
-/// sin(2pi q) for q in [-0.25, 0.25]: q times a polynomial of degree 4 in q*q (relative error 2^-27.5).
+/// sin(2pi q) for q in [0, 0.25]: q times a polynomial of degree 4 in q*q (relative error 2^-27.5), at most 1.
 fn sine_of_quarter(q: f32) -> f32 {
     const C: [f32; 5] = [
         f32::from_bits(0x40c9_0fdb),
@@ -242,7 +242,8 @@ fn sine_of_quarter(q: f32) -> f32 {
     let p = fma(s, p, C[2]);
     let p = fma(s, p, C[1]);
     let p = fma(s, p, C[0]);
-    q * p
+    let y = q * p;
+    if y < 1.0 { y } else { 1.0 }
 }
 
 #[cfg(test)]
