@@ -1,5 +1,9 @@
 //! How long the interpreter takes for a picture; run with `cargo test --release -p ctm-exec --test speed -- --ignored --nocapture`.
-#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test stops at what it did not expect, and says what it measured"
+)]
 
 use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane};

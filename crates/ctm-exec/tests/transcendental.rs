@@ -2,7 +2,11 @@
 //!
 //! By default RCP and RSQ are tried for every fraction (their error depends on nothing else), the others for a dense sample.
 //! `CTM_EXHAUSTIVE=1` tries every one of the 2^32 values of each operation; use a release build for that.
-#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test stops at what it did not expect, and says what it measured"
+)]
 
 use ctm_exec::x1k::float::{INFINITY, MIN_NORMAL, NAN, SIGN};
 use ctm_exec::x1k::transcendental::{cos, ex2, ln2, rcp, rsq, sin};

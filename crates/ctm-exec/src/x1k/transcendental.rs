@@ -147,7 +147,7 @@ pub fn ln2(a: u32) -> u32 {
     /// The square root of one half, rounded down.
     const SQRT_HALF: i32 = 0x3f35_04f3;
     const C: [f32; 9] = [
-        f32::from_bits(0x3ee2_a8ec),
+        f32::from_bits(0x3ee2_a8eb),
         f32::from_bits(0xbf38_aa38),
         f32::from_bits(0x3ef6_39eb),
         f32::from_bits(0xbeb8_ae27),
