@@ -141,7 +141,7 @@ pub fn cmp(a: u32, b: u32, c: u32) -> u32 {
 
 /// `OP_RGB_FRC`, `OP_ALPHA_FRC`: `A - floor(A)` (CTM §3.3.4), rounded once.
 ///
-/// +0 for integers and zeros of either sign. A negative number closer to zero than 2^-25 gives 1. NaN for infinities and NaN.
+/// +0 for integers and zeros of either sign. A negative number no further from zero than 2^-25 gives 1. NaN for infinities and NaN.
 #[must_use]
 pub fn frc(a: u32) -> Wide {
     let a = f64::from(number(a));
