@@ -134,35 +134,28 @@ fn constants_and_programs_that_changed_need_an_invalidation() {
 fn passes_in_one_buffer_need_wait_flush_and_invalidation() {
     // The second pass copies b back to a.
     let second = |t: &Bench| CommandBuffer::new().set_inp_fmt(0, &t.b).set_out_fmt(0, &t.a);
-    let join = |a: CommandBuffer, b: &CommandBuffer| {
-        // The builder has no append: buffers are words.
-        [a.words(), b.words()].concat()
-    };
-    let run = |t: &mut Bench, words: &[u32]| -> Vec<_> {
-        t.rig.submit_words(words).unwrap().findings.iter().map(brief).collect()
-    };
     use CommandKind::{FlushOutCache, InvInpCache, WaitForIdle};
     // All there.
     let mut t = Bench::checked();
     let first = t.copy().start_program().wait_for_idle().flush_out_cache().inv_inp_cache();
-    let words = join(first, &second(&t).start_program().flush_out_cache());
-    assert_eq!(run(&mut t, &words), NOTHING);
+    let buffer = first.append(&second(&t).start_program().flush_out_cache());
+    assert_eq!(t.run(&buffer), NOTHING);
     // No wait: the two set commands are not pipelined, and the data may not be there yet.
     let mut t = Bench::checked();
     let first = t.copy().start_program().flush_out_cache().inv_inp_cache();
-    let words = join(first, &second(&t).start_program().flush_out_cache());
-    assert_eq!(run(&mut t, &words), [("missing-wait-for-idle", WaitForIdle); 3]);
+    let buffer = first.append(&second(&t).start_program().flush_out_cache());
+    assert_eq!(t.run(&buffer), [("missing-wait-for-idle", WaitForIdle); 3]);
     // No flush.
     let mut t = Bench::checked();
     let first = t.copy().start_program().wait_for_idle().inv_inp_cache();
-    let words = join(first, &second(&t).start_program().flush_out_cache());
-    assert_eq!(run(&mut t, &words), [("missing-flush", FlushOutCache)]);
+    let buffer = first.append(&second(&t).start_program().flush_out_cache());
+    assert_eq!(t.run(&buffer), [("missing-flush", FlushOutCache)]);
     // No invalidation, and the input cache has held b since before it was written.
     let mut t = Bench::checked();
     assert_eq!(t.run(&t.copy().set_inp_fmt(0, &t.b).set_out_fmt(0, &t.a).start_program().flush_out_cache()), NOTHING);
     let first = t.copy().start_program().wait_for_idle().flush_out_cache();
-    let words = join(first, &second(&t).start_program().flush_out_cache());
-    assert_eq!(run(&mut t, &words), [("missing-invalidate", InvInpCache)]);
+    let buffer = first.append(&second(&t).start_program().flush_out_cache());
+    assert_eq!(t.run(&buffer), [("missing-invalidate", InvInpCache)]);
 }
 
 #[test]

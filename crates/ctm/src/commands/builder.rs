@@ -68,6 +68,13 @@ impl CommandBuffer {
         self
     }
 
+    /// Adds all commands of another buffer.
+    #[must_use]
+    pub fn append(mut self, other: &Self) -> Self {
+        self.words.extend_from_slice(&other.words);
+        self
+    }
+
     fn with(self, kind: CommandKind, params: &[u32]) -> Self {
         self.command(&Command::new(kind, params))
     }

@@ -136,6 +136,12 @@ pub struct Device {
     report: SubmitReport,
 }
 
+// A device may be opened on one thread and used on another.
+const _: fn() = || {
+    fn moves_between_threads<T: Send + Sync>() {}
+    moves_between_threads::<Device>();
+};
+
 impl fmt::Debug for Device {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Device")

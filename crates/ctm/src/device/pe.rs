@@ -1,10 +1,10 @@
 //! The Processor Execution Unit: reads commands and does what they say (CTM §2.1.2, §2.2).
 
+use super::Device;
 use super::cache::Cache;
 use super::launch::{LaunchMemory, lock};
 use super::loader::{self, LoadedProgram};
 use super::report::{CommandError, CommandErrorReason as Reason, CommandFinding, LaunchReport, SubmitReport};
-use super::{Caches, Device};
 use crate::commands::{
     AddressWord, Command, CommandKind, CondMaskWord, CondTestWord, DomainI0, DomainI1, DomainJ0, DomainJ1, HeightWord,
     InputWord, LocWord, MAX_PARAMS, OutputWord, ParamError, PerfFlagsWord, PlaneCountWord, SamplerFilter,
@@ -359,12 +359,6 @@ impl Device {
                 self.find("superfine-multi-channel", offset, command, message);
             }
         }
-    }
-
-    /// Whether the caches are modelled.
-    #[must_use]
-    pub fn caches(&self) -> Caches {
-        self.options.caches
     }
 }
 
