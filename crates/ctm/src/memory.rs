@@ -383,7 +383,7 @@ impl DeviceMemory {
     fn locate(&self, address: GpuAddr, bytes: u64) -> Result<(usize, usize), MemoryError> {
         for (index, arena) in self.arenas.iter().enumerate() {
             if let Some(offset) = address.0.checked_sub(arena.range.base.0)
-                && u64::from(offset) + bytes <= u64::from(arena.range.bytes)
+                && u64::from(offset).saturating_add(bytes) <= u64::from(arena.range.bytes)
                 && offset < arena.range.bytes
             {
                 return Ok((index, offset as usize));
@@ -525,7 +525,7 @@ mod tests {
         assert!(m.read_u32(GpuAddr(0)).is_err());
         assert!(m.read_u32(GpuAddr(u32::MAX)).is_err());
         assert!(m.slice(GpuAddr(gpu.0 + 4096), 0).is_err());
-        assert!(m.slice(gpu, usize::MAX).is_err());
+        assert!(m.slice(gpu, usize::MAX).is_err() && m.slice(last, usize::MAX).is_err());
         assert_eq!(m.tail(last).unwrap().len(), 4);
     }
 

@@ -101,7 +101,7 @@ pub(super) struct CacheModel {
 }
 
 fn blocks(address: GpuAddr, bytes: u64) -> std::ops::RangeInclusive<Block> {
-    let end = u64::from(address.0) + bytes.max(1) - 1;
+    let end = u64::from(address.0).saturating_add(bytes.max(1) - 1);
     address.0 >> 11..=u32::try_from(end).unwrap_or(u32::MAX) >> 11
 }
 

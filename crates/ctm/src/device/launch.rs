@@ -168,7 +168,8 @@ impl Memory for LaunchMemory<'_> {
             return self.load(index, &bound.surface, x, y, uncached);
         }
         // The four elements go to the channels in this order (CTM §2.1.4); neighbours beyond the edge are the edge.
-        let (right, below) = ((x + 1).min(bound.input.width - 1), (y + 1).min(bound.input.height - 1));
+        let (right, below) =
+            (x.saturating_add(1).min(bound.input.width - 1), y.saturating_add(1).min(bound.input.height - 1));
         let mut channels = [0; 4];
         for (to, (x, y)) in channels.iter_mut().zip([(right, y), (x, below), (right, below), (x, y)]) {
             *to = self.load(index, &bound.surface, x, y, uncached)?[0];

@@ -41,7 +41,7 @@ impl Device {
         if !address.0.is_multiple_of(4) {
             return Err(CommandError { offset_dwords: 0, word: 0, reason: Reason::Misaligned { address } });
         }
-        let bytes = size_dwords as usize * 4;
+        let bytes = (size_dwords as usize).saturating_mul(4);
         if size_dwords > 0
             && let Err(error) = self.memory.slice(address, bytes)
         {
