@@ -114,3 +114,16 @@ fn r600_words_are_recognised() {
     }
     assert_eq!(looks_like_r600(&words, 0), None);
 }
+
+#[test]
+fn r600_words_that_read_as_r700_are_recognised_too() {
+    // MOV R1.x, C0.x CLAMP and its neighbours in the R600 form: every word also decodes as R700 code (XOR_INT).
+    let mut words = vec![0x0000_0002, 0xa00c_0000, 0, 0x8020_0000];
+    for chan in 0..4u32 {
+        words.extend([
+            0x100 | (chan << 10) | (u32::from(chan == 3) << 31),
+            (1 << 31) | (chan << 29) | (1 << 21) | (0x19 << 8) | 0x10,
+        ]);
+    }
+    assert_eq!(looks_like_r600(&words, 0).map(|f| f.slot), Some(2));
+}

@@ -8,6 +8,9 @@
 pub mod formats;
 pub mod inst;
 pub mod ops;
+pub mod ports;
+pub mod program;
+pub mod text;
 
 /// Registers of one thread (R700 §4.6).
 pub const GPRS: usize = 128;
@@ -23,3 +26,5 @@ pub const FETCH_CLAUSE_INSTRUCTIONS: usize = 16;
 pub const GROUP_LITERALS: usize = 4;
 /// Deepest nesting of calls (R700 §3.7.6).
 pub const CALL_DEPTH: usize = 32;
+
+pub use program::Program;

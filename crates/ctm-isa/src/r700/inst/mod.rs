@@ -21,4 +21,5 @@ pub use fetch::{
     Fetch, FetchClause, FetchEntry, FetchInst, MemDsr, MemDsw, MemRd, TexFetch, VtxFetch, VtxWord1, lod_bias,
     texel_offset,
 };
+pub(crate) use walk::clause_words;
 pub use walk::{CfEntry, ClauseBody, Decoded, R600Finding, decode_program, looks_like_r600, walk};

@@ -1,8 +1,8 @@
 //! A whole program: which words are control flow, and the clauses it names.
 
 use super::{AluClause, AluInst, Cf, FetchClause};
-use crate::r700::formats::AluOp2R600;
-use crate::r700::ops::{Addr, CfOp, Omod};
+use crate::r700::formats::{AluOp2, AluOp2R600};
+use crate::r700::ops::{Addr, CfOp, Chan, Domain, Omod, Source};
 use crate::table::FieldError;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -170,56 +170,102 @@ impl std::fmt::Display for R600Finding {
     }
 }
 
-/// Recognises programs for R600 chips, whose two-operand ALU words have other bit positions (r700-encoding §2): some
-/// ALU clause cannot be read as R700 code, every clause can be read as R600 code, and few instructions then have an
-/// output modifier with its upper bit set (that bit is the lowest of the R700 opcode, which MOV and others have set).
+/// Recognises programs for R600 chips, whose two-operand ALU words have other bit positions (r700-encoding §2).
+///
+/// Every ALU clause must be readable as R600 code, with few output modifiers whose upper bit is set (that bit is the lowest
+/// of the R700 opcode, which MOV, MUL and others have set); and as R700 code some clause must be unreadable, or at least two
+/// instructions odd: an integer result with a clamp or output modifier, or a second operand that is all zeros where the
+/// R600 operation has none (MOV reads as XOR_INT).
 #[must_use]
 pub fn looks_like_r600(words: &[u32], entry: u32) -> Option<R600Finding> {
-    let mut finding = None;
-    let (mut instructions, mut odd) = (0, 0);
+    let mut scan = R600Scan::default();
     for (_, _, cf) in walk(words, entry) {
         let Ok(cf @ Cf::Alu(_)) = cf else { continue };
         let Some((first, slots)) = cf.clause() else { continue };
         let Some(body) = clause_words(words, first, slots) else { continue };
         if let Some(broken) = AluClause::decode(body).broken {
-            finding.get_or_insert(R600Finding { slot: first + broken.offset });
+            scan.suspect(first + broken.offset, 2);
         }
-        let mut as_r600 = body.to_vec();
+        scan.clause(body, first)?;
+    }
+    (scan.weight >= 2 && scan.modified * 4 < scan.instructions).then_some(R600Finding { slot: scan.first? })
+}
+
+#[derive(Default)]
+struct R600Scan {
+    /// Two-operand words.
+    instructions: usize,
+    /// Those that would have the output modifier *4 or /2 on R600.
+    modified: usize,
+    /// How much speaks against R700.
+    weight: usize,
+    /// The first slot that does.
+    first: Option<u32>,
+}
+
+impl R600Scan {
+    fn suspect(&mut self, slot: u32, weight: usize) {
+        self.weight += weight;
+        self.first = Some(self.first.map_or(slot, |first| first.min(slot)));
+    }
+
+    /// Reads one clause as R600 code; `None` if that is not possible.
+    fn clause(&mut self, body: &[u32], first: u32) -> Option<()> {
+        let mut as_r700 = body.to_vec();
         let mut at = 0;
-        // Rewrites one group after the other into the R700 form, since literals must be skipped.
-        while at < as_r600.len() {
+        // One group after the other is rewritten into the R700 form, since literals must be skipped.
+        while at < as_r700.len() {
             let mut inst = at;
             loop {
-                let pair = as_r600.get_mut(inst..inst + 2)?;
+                let pair: [u32; 2] = as_r700.get(inst..inst + 2)?.try_into().ok()?;
                 if AluInst::is_op2(pair[1]) {
                     let old = AluOp2R600::decode(pair[1]).ok()?;
-                    instructions += 1;
-                    odd += usize::from(matches!(old.omod, Omod::M4 | Omod::D2));
-                    pair[1] = crate::r700::formats::AluOp2 {
-                        src0_abs: old.src0_abs,
-                        src1_abs: old.src1_abs,
-                        update_execute_mask: old.update_execute_mask,
-                        update_pred: old.update_pred,
-                        write_mask: old.write_mask,
-                        omod: old.omod,
-                        op: old.op,
-                        bank_swizzle: old.bank_swizzle,
-                        dst_gpr: old.dst_gpr,
-                        dst_rel: old.dst_rel,
-                        dst_chan: old.dst_chan,
-                        clamp: old.clamp,
-                    }
-                    .encode();
+                    self.compare(pair, &old, first + u32::try_from(inst / 2).ok()?);
+                    as_r700[inst + 1] = rewritten(&old).encode();
                 }
-                let last = AluInst::decode([pair[0], pair[1]]).ok()?.word0.last;
+                let last = AluInst::decode(as_r700.get(inst..inst + 2)?.try_into().ok()?).ok()?.word0.last;
                 inst += 2;
                 if last {
                     break;
                 }
             }
-            let (_, next) = super::Group::decode(&as_r600, u32::try_from(at / 2).ok()?).ok()?;
+            let (_, next) = super::Group::decode(&as_r700, u32::try_from(at / 2).ok()?).ok()?;
             at = next as usize * 2;
         }
+        Some(())
     }
-    finding.filter(|_| odd * 4 < instructions)
+
+    fn compare(&mut self, pair: [u32; 2], old: &AluOp2R600, slot: u32) {
+        self.instructions += 1;
+        self.modified += usize::from(matches!(old.omod, Omod::M4 | Omod::D2));
+        let Ok(inst) = AluInst::decode(pair) else { return };
+        let info = inst.op().info();
+        let integer = matches!(info.writes, Domain::Int | Domain::Uint);
+        let second = inst.operand(1);
+        let blank = second.source == Source::Gpr(0)
+            && !(second.relative || second.neg || second.abs)
+            && second.chan == Chan::X
+            && info.operands == 2
+            && old.op.info().operands < 2;
+        if (integer && (inst.clamp() || inst.omod() != Omod::Off)) || blank {
+            self.suspect(slot, 1);
+        }
+    }
+}
+
+fn rewritten(old: &AluOp2R600) -> AluOp2 {
+    AluOp2 {
+        src0_abs: old.src0_abs,
+        src1_abs: old.src1_abs,
+        update_execute_mask: old.update_execute_mask,
+        update_pred: old.update_pred,
+        write_mask: old.write_mask,
+        omod: old.omod,
+        op: old.op,
+        bank_swizzle: old.bank_swizzle,
+        dst_gpr: old.dst_gpr,
+        dst_rel: old.dst_rel,
+        dst_chan: old.dst_chan,
+        clamp: old.clamp,
+    }
 }

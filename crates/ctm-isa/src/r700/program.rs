@@ -1,0 +1,362 @@
+//! A whole R700 program: its words and what the loader must know beyond them.
+
+use super::inst::{Cf, ClauseBody, Decoded, Fetch, VtxWord1, decode_program};
+use super::ops::{CfAluOp, CfOp, RelMode, Sel, Source};
+use crate::diag::Span;
+
+ops! {
+    /// What kind of program it is (R700 §2.1).
+    pub enum Stage cite "R700 §2.1" {
+        /// Vertex program.
+        Vertex "vertex" 0;
+        /// Geometry program.
+        Geometry "geometry" 1;
+        /// Vertex program in front of a geometry program (ES).
+        Export "export" 2;
+        /// Pixel program.
+        Pixel "pixel" 3;
+        /// Fetch subroutine of a vertex program (FS).
+        Fetch "fetch" 4;
+        /// DMA copy program behind a geometry program.
+        Copy "copy" 5;
+        /// Compute program.
+        Compute "compute" 6;
+    }
+}
+
+ops! {
+    /// Chips of the family, as far as programs notice.
+    pub enum Chip cite "r700-encoding §8" info u32 {
+        /// RV710: wavefronts of 16.
+        Rv710 "rv710" 0 => 16;
+        /// RV730: wavefronts of 32.
+        Rv730 "rv730" 1 => 32;
+        /// RV740: wavefronts of 64.
+        Rv740 "rv740" 2 => 64;
+        /// RV770 and RV790: wavefronts of 64, double precision.
+        Rv770 "rv770" 3 => 64;
+    }
+}
+
+impl Chip {
+    /// Threads of a wavefront.
+    #[must_use]
+    pub const fn wavefront(self) -> u32 {
+        self.info()
+    }
+
+    /// Whether it has double precision (R700 §4.12, r700-encoding §4).
+    #[must_use]
+    pub const fn has_doubles(self) -> bool {
+        matches!(self, Self::Rv770)
+    }
+
+    /// Subentries of a stack entry (R700 table 3.5).
+    #[must_use]
+    pub const fn subentries_per_entry(self) -> u32 {
+        if self.wavefront() < 48 { 8 } else { 4 }
+    }
+
+    /// Subentries that a call takes (R700 table 3.6).
+    #[must_use]
+    pub const fn call_subentries(self) -> u32 {
+        if self.wavefront() == 16 { 2 } else { 1 }
+    }
+}
+
+/// What a name in the source stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum SymbolKind {
+    /// A register, 0..=127.
+    Gpr,
+    /// A constant of the constant file, 0..=255.
+    Constant,
+    /// A constant of a locked set of lines: the set (0 or 1) and the index in the window.
+    Kcache(u8),
+    /// A texture resource, 0..=255.
+    Resource,
+    /// A sampler, 0..=31.
+    Sampler,
+    /// A buffer, 0..=255.
+    Buffer,
+}
+
+/// A name by which a job or a host program can bind something.
+#[derive(Clone, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Symbol {
+    /// The name.
+    pub name: String,
+    /// What it names.
+    pub kind: SymbolKind,
+    /// Which one.
+    pub index: u8,
+}
+
+/// A comment line `; $NAME = VALUE`: register setup and variable tables that tools put into listings.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Setting {
+    /// The name without the dollar sign, such as `SPI_VS_OUT_ID[0].SEMANTIC_0`.
+    pub name: String,
+    /// The value as it is written, quotes included.
+    pub value: String,
+}
+
+/// A program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Program {
+    /// The dwords from the program's start.
+    pub words: Vec<u32>,
+    /// The slot where control flow begins.
+    pub entry: u32,
+    /// What kind of program it is, where that is known.
+    pub stage: Option<Stage>,
+    /// Registers that it needs, clause temporaries not counted.
+    pub gprs: u8,
+    /// Stack entries that it needs.
+    pub stack: u8,
+    /// Names for binding.
+    pub symbols: Vec<Symbol>,
+    /// Settings that the source carries in comments.
+    pub settings: Vec<Setting>,
+    /// For programs that came from text: the statement of each slot.
+    pub spans: Vec<Span>,
+}
+
+impl Program {
+    /// A program that is nothing but words; registers and stack are what the words need on RV770.
+    #[must_use]
+    pub fn from_words(words: Vec<u32>) -> Self {
+        let usage = Usage::of(&words, 0, Chip::Rv770);
+        Self { words, gprs: usage.gprs, stack: usage.stack, ..Self::default() }
+    }
+
+    /// The control flow and the clauses.
+    #[must_use]
+    pub fn decode(&self) -> Decoded {
+        decode_program(&self.words, self.entry)
+    }
+
+    /// The index that `name` stands for.
+    #[must_use]
+    pub fn symbol(&self, kind: SymbolKind, name: &str) -> Option<u8> {
+        self.symbols.iter().find(|s| s.kind == kind && s.name == name).map(|s| s.index)
+    }
+}
+
+/// Lowest register that is normally set aside as a clause temporary (R700 §4.6).
+pub const CLAUSE_TEMPORARIES: u8 = 124;
+
+/// What a program's words need.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Usage {
+    /// Registers: one more than the highest that is read or written, clause temporaries left out. A relative address
+    /// counts as its base.
+    pub gprs: u8,
+    /// Stack entries at the deepest place (R700 §3.6.5).
+    pub stack: u8,
+    /// Whether an ALU instruction kills pixels.
+    pub kills: bool,
+    /// Whether an instruction needs double precision.
+    pub doubles: bool,
+}
+
+impl Usage {
+    /// Collects what the program at `entry` needs on a chip.
+    #[must_use]
+    pub fn of(words: &[u32], entry: u32, chip: Chip) -> Self {
+        let decoded = decode_program(words, entry);
+        let mut usage = Self::default();
+        for entry in &decoded.entries {
+            match &entry.cf {
+                Ok(Cf::Export(e)) => {
+                    usage.gpr(e.word0.rw_gpr.saturating_add(e.word1.burst_count));
+                }
+                Ok(Cf::Mem(e)) => {
+                    usage.gpr(e.word0.rw_gpr.saturating_add(e.word1.burst_count));
+                    if e.kind.is_indexed() {
+                        usage.gpr(e.word0.index_gpr);
+                    }
+                }
+                Ok(Cf::Plain(_) | Cf::Alu(_)) | Err(_) => {}
+            }
+            match &entry.clause {
+                ClauseBody::Alu(clause) => {
+                    for slot in clause.groups.iter().flat_map(|g| &g.slots) {
+                        usage.alu(&slot.inst);
+                    }
+                }
+                ClauseBody::Fetch(clause) => {
+                    for fetch in clause.fetches.iter().filter_map(|f| f.inst.ok()) {
+                        usage.fetch(&fetch.fetch);
+                    }
+                }
+                ClauseBody::None | ClauseBody::Outside | ClauseBody::Unread => {}
+            }
+        }
+        usage.stack = stack_entries(&decoded, chip);
+        usage
+    }
+
+    fn gpr(&mut self, index: u8) {
+        if index < CLAUSE_TEMPORARIES {
+            self.gprs = self.gprs.max(index + 1);
+        }
+    }
+
+    fn alu(&mut self, inst: &super::inst::AluInst) {
+        for operand in inst.operands() {
+            if let Source::Gpr(index) = operand.source {
+                self.gpr(index);
+            }
+        }
+        if inst.writes() {
+            self.gpr(inst.destination().0);
+        }
+        let info = inst.op().info();
+        self.kills |= info.kind == super::ops::Kind::Kill;
+        self.doubles |= info.available == super::ops::Available::Doubles;
+    }
+
+    fn fetch(&mut self, fetch: &Fetch) {
+        match fetch {
+            Fetch::Vtx(i) => {
+                self.gpr(i.word0.src_gpr);
+                if let VtxWord1::Gpr(w) = &i.word1 {
+                    self.gpr(w.dst_gpr);
+                }
+            }
+            Fetch::Tex(i) => {
+                if i.source_swizzle().iter().any(|s| !matches!(s, Sel::Zero | Sel::One | Sel::Mask)) {
+                    self.gpr(i.word0.src_gpr);
+                }
+                if i.destination_swizzle().iter().any(|&s| s != Sel::Mask) {
+                    self.gpr(i.word1.dst_gpr);
+                }
+            }
+            Fetch::MemRd(i) => {
+                if i.word0.indexed {
+                    self.gpr(i.word0.src_gpr);
+                }
+                self.gpr(i.word1.dst_gpr.saturating_add(i.word0.burst_cnt));
+            }
+            Fetch::MemDsw(i) => {
+                if i.word0.src_rel_mode != RelMode::Global {
+                    self.gpr(i.word0.src_gpr.saturating_add(i.word2.burst_cnt));
+                }
+            }
+            Fetch::MemDsr(i) => {
+                if i.word0.src_rel_mode != RelMode::Global {
+                    self.gpr(i.word0.src_gpr);
+                }
+                if i.word1.dst_rel_mode != RelMode::Global {
+                    self.gpr(i.word1.dst_gpr.saturating_add(i.word2.burst_cnt));
+                }
+            }
+        }
+    }
+}
+
+/// What is on the stack at one place, in subentries.
+#[derive(Clone, Copy, Default)]
+struct Depth {
+    pushes: u32,
+    loops: u32,
+    whole_quad_pushes: u32,
+    calls: u32,
+}
+
+/// Stack entries that a program needs, counted along its instructions as they stand: what a branch pushes is popped
+/// where its block ends, so the deepest place of the text is the deepest of any run (R700 §3.6.5, table 3.6).
+fn stack_entries(decoded: &Decoded, chip: Chip) -> u8 {
+    let per_entry = chip.subentries_per_entry();
+    let mut subroutines: Vec<u32> = Vec::new();
+    let mut deepest = 0;
+    let mut any_push = false;
+    let mut call_site = 0;
+    let size = |d: Depth, any_push: bool| {
+        let sub = d.pushes + d.calls * chip.call_subentries() + if any_push { 2 } else { 0 };
+        (d.loops + d.whole_quad_pushes) * per_entry + sub
+    };
+    let mut depth = Depth::default();
+    let mut in_subroutine = 0;
+    let mut deepest_subroutine = 0;
+    for entry in &decoded.entries {
+        if subroutines.contains(&entry.addr) {
+            depth = Depth::default();
+            in_subroutine = 1;
+        }
+        match &entry.cf {
+            Ok(Cf::Alu(alu)) => {
+                let info = alu.word1.op.info();
+                depth.pushes += u32::from(info.pushes);
+                any_push |= info.pushes > 0;
+                let now = size(depth, any_push);
+                if in_subroutine == 1 {
+                    deepest_subroutine = now.max(deepest_subroutine)
+                } else {
+                    deepest = now.max(deepest)
+                }
+                depth.pushes = depth.pushes.saturating_sub(u32::from(info.pops));
+                // The push of ALU_ELSE_AFTER is taken off by a later POP like any other.
+                let _: CfAluOp = alu.word1.op;
+            }
+            Ok(Cf::Plain(plain)) => {
+                let w = &plain.word1;
+                let pops = u32::from(w.pop_count);
+                match w.op {
+                    CfOp::Push | CfOp::PushElse | CfOp::PopPush | CfOp::PopPushElse => {
+                        if matches!(w.op, CfOp::PopPush | CfOp::PopPushElse) {
+                            depth.pushes = depth.pushes.saturating_sub(pops);
+                        }
+                        if w.whole_quad_mode {
+                            depth.whole_quad_pushes += 1;
+                        } else {
+                            depth.pushes += 1;
+                            any_push = true;
+                        }
+                    }
+                    CfOp::Pop | CfOp::PopJump => {
+                        let quads = depth.whole_quad_pushes.min(pops);
+                        depth.whole_quad_pushes -= quads;
+                        depth.pushes = depth.pushes.saturating_sub(pops - quads);
+                    }
+                    CfOp::LoopStart | CfOp::LoopStartDx10 | CfOp::LoopStartNoAl => depth.loops += 1,
+                    CfOp::Call => {
+                        subroutines.push(plain.word0.addr);
+                        call_site = call_site.max(size(Depth { calls: depth.calls + 1, ..depth }, any_push));
+                    }
+                    CfOp::CallFs => {
+                        call_site = call_site.max(size(Depth { calls: depth.calls + 1, ..depth }, any_push));
+                    }
+                    CfOp::Nop
+                    | CfOp::Tex
+                    | CfOp::Vtx
+                    | CfOp::VtxTc
+                    | CfOp::LoopEnd
+                    | CfOp::LoopContinue
+                    | CfOp::LoopBreak
+                    | CfOp::Jump
+                    | CfOp::Else
+                    | CfOp::Return
+                    | CfOp::EmitVertex
+                    | CfOp::EmitCutVertex
+                    | CfOp::CutVertex
+                    | CfOp::Kill
+                    | CfOp::WaitAck => {}
+                }
+                let now = size(depth, any_push);
+                if in_subroutine == 1 {
+                    deepest_subroutine = now.max(deepest_subroutine)
+                } else {
+                    deepest = now.max(deepest)
+                }
+                if w.op == CfOp::LoopEnd {
+                    depth.loops = depth.loops.saturating_sub(1);
+                }
+            }
+            Ok(Cf::Export(_) | Cf::Mem(_)) | Err(_) => {}
+        }
+    }
+    let total = deepest.max(call_site + deepest_subroutine);
+    u8::try_from(total.div_ceil(per_entry)).unwrap_or(u8::MAX)
+}

@@ -1,0 +1,819 @@
+//! One ALU instruction as text: printer and parser of each part stand next to each other.
+
+use super::cursor::{Cursor, Parsed, nearest, parse_integer};
+use super::extra::{self, Extra};
+use super::names::Names;
+use crate::diag::{Diagnostic, Span};
+use crate::r700::formats::{AluOp2, AluOp3, AluWord0};
+use crate::r700::inst::{AluInst, AluWord1, Group, Operand, Slot};
+use crate::r700::ops::{
+    AluOp, Chan, IndexMode, Omod, Op3, PredSel, SclSwizzle, Source, SpecialSel, Unit, Units, VecSwizzle,
+};
+use crate::r700::program::SymbolKind;
+use std::collections::HashMap;
+use std::fmt::Write as _;
+use std::sync::LazyLock;
+
+/// How an element name is written.
+pub(super) fn chan_from_byte(byte: u8) -> Option<Chan> {
+    match byte {
+        b'x' | b'X' => Some(Chan::X),
+        b'y' | b'Y' => Some(Chan::Y),
+        b'z' | b'Z' => Some(Chan::Z),
+        b'w' | b'W' => Some(Chan::W),
+        _ => None,
+    }
+}
+
+// ---- mnemonics
+
+/// Spellings of chapter 9 that chapter 10 and every tool spell otherwise (r700-encoding §10 E17).
+const ALIASES: &[(&str, Op3)] = &[
+    ("CMOVE", Op3::Cnde),
+    ("CMOVGT", Op3::Cndgt),
+    ("CMOVGE", Op3::Cndge),
+    ("CMOVE_INT", Op3::CndeInt),
+    ("CMOVGT_INT", Op3::CndgtInt),
+    ("CMOVGE_INT", Op3::CndgeInt),
+    ("CMNDGT_INT", Op3::CndgtInt),
+];
+
+static MNEMONICS: LazyLock<HashMap<&'static str, AluOp>> = LazyLock::new(|| {
+    let mut names: HashMap<_, _> = AluOp::all().flat_map(|op| [(op.name(), op), (op.listing(), op)]).collect();
+    names.extend(ALIASES.iter().map(|&(name, op)| (name, AluOp::Op3(op))));
+    names
+});
+
+/// The operation with this spelling.
+pub(super) fn mnemonic(name: &str) -> Option<AluOp> {
+    MNEMONICS.get(name).copied()
+}
+
+/// Reads a mnemonic with its output modifier: `MUL_e*2`.
+fn parse_mnemonic(c: &mut Cursor<'_>) -> Parsed<(AluOp, Omod)> {
+    c.peek();
+    let start = c.place();
+    let Some(name) = c.word() else {
+        let found = c.found();
+        return c.fail("syntax", start, format!("an ALU operation is expected here, not {found}"));
+    };
+    let behind_name = c.place();
+    let suffix = Omod::ALL.iter().copied().find(|o| *o != Omod::Off && c.eat_text(o.name()));
+    // A modifier can be part of the name: MULADD*2 is an operation of its own.
+    if let Some(omod) = suffix {
+        let whole = format!("{name}{}", omod.name());
+        if let Some(op) = mnemonic(&whole) {
+            return Ok((op, Omod::Off));
+        }
+    }
+    let Some(op) = mnemonic(name) else {
+        c.back_to(behind_name);
+        let span = c.span(start);
+        let mut d = Diagnostic::error("unknown-mnemonic", format!("`{name}` is not an ALU operation of the R700"))
+            .at(span, "")
+            .cite("R700 §10.2");
+        if let Some(near) = nearest(name, MNEMONICS.keys().copied()) {
+            d = d.help(format!("did you mean `{near}`?"));
+        }
+        c.report(d);
+        return Err(super::cursor::Reported);
+    };
+    if let (Some(omod), AluOp::Op3(_)) = (suffix, op) {
+        return c.fail(
+            "output-modifier",
+            behind_name,
+            format!("`{}` has no output modifier `{}`: three-operand words have no field for one", name, omod.name()),
+        );
+    }
+    Ok((op, suffix.unwrap_or(Omod::Off)))
+}
+
+// ---- operands
+
+fn index_name(mode: IndexMode) -> &'static str {
+    mode.name()
+}
+
+/// Reads what stands in brackets behind a register or constant: `AR.x`, `AL`, `GLOBAL`, and a number added to it.
+fn parse_index(c: &mut Cursor<'_>, base: &mut u32) -> Parsed<Option<IndexMode>> {
+    let mut mode = None;
+    loop {
+        c.peek();
+        let start = c.place();
+        if let Some(n) = c.number_text() {
+            let Some(n) = parse_integer(n).and_then(|n| u32::try_from(n).ok()) else {
+                return c.fail("syntax", start, "an index is a whole number");
+            };
+            *base = base.saturating_add(n);
+        } else {
+            let found = match c.word() {
+                Some("AL" | "aL") => Some(IndexMode::Loop),
+                Some("GLOBAL") => Some(IndexMode::Global),
+                Some("AR") => {
+                    let chan = if c.eat_adjacent(b'.') { chan_from_byte(c.next_byte()) } else { None };
+                    let Some(chan) = chan else {
+                        return c.fail("syntax", start, "`AR` needs an element: AR.x, AR.y, AR.z or AR.w");
+                    };
+                    c.eat_adjacent(c.next_byte());
+                    IndexMode::from_code(chan.code())
+                }
+                _ => None,
+            };
+            mode = match (mode, found) {
+                (None, Some(found)) => Some(found),
+                (Some(IndexMode::Global), Some(IndexMode::ArX)) => Some(IndexMode::GlobalArX),
+                _ => {
+                    return c.fail("index", start, "an index is a number, AR.x to AR.w, AL, GLOBAL or GLOBAL+AR.x");
+                }
+            };
+        }
+        if c.eat(b']') {
+            return Ok(mode);
+        }
+        c.expect(b'+', "inside an index")?;
+    }
+}
+
+/// Prints a register or constant with its index behind it.
+fn print_indexed(out: &mut String, relative: bool, mode: IndexMode) {
+    if relative {
+        let _ = write!(out, "[{}]", index_name(mode));
+    }
+}
+
+/// Prints an operand, and clears in `said` what the text does not say.
+fn print_operand(out: &mut String, inst: &AluInst, index: usize, group: &Group, number: u32) -> Operand {
+    let operand = inst.operand(index);
+    let mut said = operand;
+    let mode = inst.word0.index_mode;
+    if operand.neg {
+        out.push('-');
+    }
+    if operand.abs {
+        out.push('|');
+    }
+    let mut relative = false;
+    let mut chan = true;
+    match operand.source {
+        Source::Gpr(n) => {
+            let _ = write!(out, "R{n}");
+            relative = true;
+        }
+        Source::Kcache { set, index } => {
+            let _ = write!(out, "KC{set}[{index}]");
+            relative = true;
+        }
+        Source::Constant(n) => {
+            let _ = write!(out, "C{n}");
+            relative = true;
+        }
+        Source::Reserved(sel) => {
+            let _ = write!(out, "SRC[{sel}]");
+            relative = true;
+        }
+        Source::Special(SpecialSel::Literal) => {
+            let bits = group.literals[operand.chan as usize];
+            let _ = write!(out, "(0x{bits:08X}, {:?}f)", f32::from_bits(bits));
+        }
+        Source::Special(SpecialSel::Pv) => {
+            let _ = write!(out, "PV{}", number.saturating_sub(1));
+        }
+        Source::Special(SpecialSel::Ps) => {
+            let _ = write!(out, "PS{}", number.saturating_sub(1));
+            chan = false;
+        }
+        Source::Special(special) => {
+            // `-1` is a constant of its own, so a negated integer stands in parentheses.
+            if (operand.neg || operand.abs) && matches!(special, SpecialSel::OneInt | SpecialSel::MinusOneInt) {
+                let _ = write!(out, "({})", special.name());
+            } else {
+                out.push_str(special.name());
+            }
+            chan = false;
+        }
+    }
+    if relative {
+        print_indexed(out, operand.relative, mode);
+    } else {
+        said.relative = false;
+    }
+    if chan {
+        out.push('.');
+        out.push_str(operand.chan.name());
+    } else {
+        said.chan = Chan::X;
+    }
+    if operand.abs {
+        out.push('|');
+    }
+    said
+}
+
+/// An operand as it is read: fields, and what is settled with the whole group.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct ParsedOperand {
+    pub(super) operand: Operand,
+    pub(super) index: Option<IndexMode>,
+    /// A literal: its bits, and its place if the text says one.
+    pub(super) literal: Option<(u32, Option<Chan>)>,
+    /// The group number behind PV or PS.
+    pub(super) previous: Option<u32>,
+    pub(super) span: Span,
+}
+
+fn number_operand(text: &str) -> Option<Result<SpecialSel, u32>> {
+    if let Some(special) = SpecialSel::ALL.iter().find(|s| s.name() == text) {
+        return Some(Ok(*special));
+    }
+    if text.starts_with("0x") || text.starts_with("0X") {
+        return Some(Err(u32::try_from(parse_integer(text)?).ok()?));
+    }
+    let float = text.strip_suffix(['f', 'F']);
+    if float.is_some() || text.contains(['.', 'e', 'E']) {
+        let value: f32 = float.unwrap_or(text).parse().ok()?;
+        return Some(match value.to_bits() {
+            0 => Ok(SpecialSel::Zero),
+            bits if bits == 1f32.to_bits() => Ok(SpecialSel::One),
+            bits if bits == 0.5f32.to_bits() => Ok(SpecialSel::Half),
+            bits => Err(bits),
+        });
+    }
+    Some(match text.parse::<u32>().ok()? {
+        0 => Ok(SpecialSel::Zero),
+        1 => Ok(SpecialSel::OneInt),
+        n => Err(n),
+    })
+}
+
+/// Reads an operand.
+pub(super) fn parse_operand(c: &mut Cursor<'_>, names: &Names) -> Parsed<ParsedOperand> {
+    c.peek();
+    let start = c.place();
+    let mut neg = c.eat(b'-');
+    let abs = c.eat(b'|');
+    c.peek();
+    let at = c.place();
+    let mut base = 0u32;
+    let mut index = None;
+    let mut literal = None;
+    let mut previous = None;
+    let mut chan = None;
+    let mut needs_chan = true;
+    let source = if c.eat_adjacent(b'(') {
+        let Some(text) = c.number_text().map(str::to_owned).or_else(|| c.eat(b'-').then(|| "-".to_owned())) else {
+            return c.fail("syntax", at, "a literal is written `(0xHEX, float)`");
+        };
+        if text == "-" {
+            // (-1): the integer constant -1, which a sign in front negates.
+            if c.integer("a number", 1)? != 1 {
+                return c.fail("syntax", at, "only -1 can stand in parentheses without its bits");
+            }
+            needs_chan = false;
+            c.expect(b')', "behind the number")?;
+            Source::Special(SpecialSel::MinusOneInt)
+        } else if text == "1" && c.peek() == b')' {
+            needs_chan = false;
+            c.eat(b')');
+            Source::Special(SpecialSel::OneInt)
+        } else {
+            let Some(bits) =
+                parse_integer(&text).and_then(|b| u32::try_from(b).ok()).filter(|_| text.starts_with("0x"))
+            else {
+                return c.fail("syntax", at, "a literal is written `(0xHEX, float)`");
+            };
+            if c.eat(b',') {
+                let negative = c.eat(b'-');
+                let value_at = c.place();
+                let text = c.number_text().or_else(|| c.word()).unwrap_or_default();
+                let value: Option<f32> = text.strip_suffix(['f', 'F']).unwrap_or(text).parse().ok();
+                let value = value.map(|v| if negative { -v } else { v });
+                let held = f32::from_bits(bits);
+                let agrees = match value {
+                    Some(v) => v.is_nan() || held.is_nan() || v == held || (v - held).abs() <= held.abs() * 1e-3,
+                    // `inf` and `NaN` may lose their suffix to the name.
+                    None => held.is_nan() || held.is_infinite(),
+                };
+                if !agrees {
+                    let span = c.span(value_at);
+                    c.report(
+                        Diagnostic::warning("literal", format!("0x{bits:08X} is {held:?}, not {text}; the bits count"))
+                            .at(span, ""),
+                    );
+                }
+            }
+            c.expect(b')', "behind the literal")?;
+            literal = Some((bits, None));
+            needs_chan = false;
+            Source::Special(SpecialSel::Literal)
+        }
+    } else if let Some(text) = c.number_text() {
+        needs_chan = false;
+        match number_operand(text) {
+            Some(Ok(SpecialSel::OneInt)) if neg && !abs => {
+                neg = false;
+                Source::Special(SpecialSel::MinusOneInt)
+            }
+            Some(Ok(special)) => Source::Special(special),
+            Some(Err(bits)) => {
+                // An integer's sign belongs to its bits; a float's is the operand's modifier.
+                let integer = !text.contains(['.', 'f', 'F', 'e', 'E']) || text.starts_with("0x");
+                let bits = if neg && !abs && integer && !text.starts_with("0x") {
+                    neg = false;
+                    bits.wrapping_neg()
+                } else {
+                    bits
+                };
+                literal = Some((bits, None));
+                Source::Special(SpecialSel::Literal)
+            }
+            None => return c.fail("syntax", at, format!("`{text}` is not a number")),
+        }
+    } else {
+        let word = c.word().unwrap_or_default();
+        let (letters, digits) = word.split_at(word.find(|ch: char| ch.is_ascii_digit()).unwrap_or(word.len()));
+        let number: Option<u32> = if digits.is_empty() { None } else { digits.parse().ok() };
+        let whole = digits.is_empty() || number.is_some();
+        match letters {
+            "R" if whole => {
+                index = indexed(c, number, &mut base)?;
+                register(c, at, base)?
+            }
+            "C" if whole => {
+                index = indexed(c, number, &mut base)?;
+                Source::Constant(bounded(c, at, "a constant of the constant file", base, 255)?)
+            }
+            "KC" if matches!(number, Some(0 | 1)) => {
+                index = indexed(c, None, &mut base)?;
+                if c.next_byte() == b'[' {
+                    index = indexed(c, Some(base), &mut 0)?.or(index);
+                }
+                let set = u8::try_from(number.unwrap_or(0)).unwrap_or(0);
+                Source::Kcache { set, index: bounded(c, at, "a constant of locked lines", base, 31)? }
+            }
+            "PV" if whole => {
+                previous = number;
+                Source::Special(SpecialSel::Pv)
+            }
+            "PS" if whole => {
+                previous = number;
+                needs_chan = false;
+                Source::Special(SpecialSel::Ps)
+            }
+            "SRC" if digits.is_empty() && c.next_byte() == b'[' => {
+                index = indexed(c, None, &mut base)?;
+                if c.next_byte() == b'[' {
+                    index = indexed(c, Some(base), &mut 0)?.or(index);
+                }
+                let sel = c_sel(c, at, base)?;
+                Source::from_sel(sel)
+            }
+            _ => {
+                let Some((kind, base_index)) = names.get(word) else {
+                    let found = if word.is_empty() { c.found() } else { format!("`{word}`") };
+                    return c.fail(
+                        "operand",
+                        at,
+                        format!("an operand is expected here, not {found}: R5.x, KC0[4].x, C3.x, PV.x, PS, 1.0f, (0x3F000000, 0.5f)"),
+                    );
+                };
+                base = u32::from(base_index);
+                index = if c.next_byte() == b'[' { indexed(c, Some(base), &mut base)? } else { None };
+                match kind {
+                    SymbolKind::Gpr => register(c, at, base)?,
+                    SymbolKind::Constant => Source::Constant(bounded(c, at, "a constant", base, 255)?),
+                    SymbolKind::Kcache(set) => {
+                        Source::Kcache { set, index: bounded(c, at, "a constant of locked lines", base, 31)? }
+                    }
+                    SymbolKind::Resource | SymbolKind::Sampler | SymbolKind::Buffer => {
+                        return c.fail("operand", at, format!("`{word}` is not a register or constant"));
+                    }
+                }
+            }
+        }
+    };
+    let mut closed = !abs;
+    if !closed {
+        closed = c.eat_adjacent(b'|');
+    }
+    if c.eat_adjacent(b'.') {
+        chan = chan_from_byte(c.next_byte());
+        if chan.is_none() {
+            return c.fail("syntax", start, "an element is expected behind the dot: x, y, z or w");
+        }
+        c.eat_adjacent(c.next_byte());
+    }
+    if !closed && !c.eat(b'|') {
+        return c.fail("syntax", start, "the closing bar of the absolute value is missing");
+    }
+    if needs_chan && chan.is_none() {
+        return c.fail("operand", start, "the operand needs an element: .x, .y, .z or .w");
+    }
+    if let Some((bits, _)) = literal {
+        literal = Some((bits, chan));
+    }
+    Ok(ParsedOperand {
+        operand: Operand { source, relative: index.is_some(), chan: chan.unwrap_or(Chan::X), neg, abs },
+        index,
+        literal,
+        previous,
+        span: c.span(start),
+    })
+}
+
+/// Reads the index behind a name that has its number (`R5[AR.x]`), or with the number inside (`R[AL+5]`).
+fn indexed(c: &mut Cursor<'_>, number: Option<u32>, base: &mut u32) -> Parsed<Option<IndexMode>> {
+    *base = number.unwrap_or(0);
+    if c.eat_adjacent(b'[') {
+        return parse_index(c, base);
+    }
+    if number.is_none() {
+        let start = c.place();
+        return c.fail("operand", start.saturating_sub(1), "a number is expected behind the name");
+    }
+    Ok(None)
+}
+
+fn bounded(c: &mut Cursor<'_>, at: usize, what: &str, value: u32, max: u8) -> Parsed<u8> {
+    match u8::try_from(value) {
+        Ok(v) if v <= max => Ok(v),
+        _ => c.fail("range", at, format!("{what} is 0 to {max}, not {value}")),
+    }
+}
+
+fn register(c: &mut Cursor<'_>, at: usize, value: u32) -> Parsed<Source> {
+    Ok(Source::Gpr(bounded(c, at, "a register", value, 127)?))
+}
+
+fn c_sel(c: &mut Cursor<'_>, at: usize, value: u32) -> Parsed<u16> {
+    match u16::try_from(value) {
+        Ok(v) if v < 512 => Ok(v),
+        _ => c.fail("range", at, format!("a source select is 0 to 511, not {value}")),
+    }
+}
+
+// ---- whole instructions
+
+/// The element that `____` stands for: the unit's own, and in t the first that another instruction of the group makes t the
+/// unit for.
+fn unwritten_chan(unit: Unit, op: AluOp, before: &[Slot]) -> Chan {
+    match unit {
+        Unit::X => Chan::X,
+        Unit::Y => Chan::Y,
+        Unit::Z => Chan::Z,
+        Unit::W => Chan::W,
+        Unit::T if op.info().units == Units::Trans => Chan::X,
+        Unit::T => {
+            Chan::ALL.iter().copied().find(|&chan| before.iter().any(|s| s.unit == Unit::from(chan))).unwrap_or(Chan::X)
+        }
+    }
+}
+
+/// An instruction with every field 0 but the operation.
+pub(super) fn blank(op: AluOp) -> AluInst {
+    let word0 = AluWord0::decode(0).unwrap_or_else(|_| unreachable!("every field of ALU_WORD0 allows 0"));
+    let word1 = match op {
+        AluOp::Op2(op) => {
+            let word = AluOp2::decode(0).unwrap_or_else(|_| unreachable!("every field of ALU_WORD1_OP2 allows 0"));
+            AluWord1::Op2(AluOp2 { op, ..word })
+        }
+        AluOp::Op3(op) => AluWord1::Op3(AluOp3 {
+            src2_sel: 0,
+            src2_rel: false,
+            src2_chan: Chan::X,
+            src2_neg: false,
+            op,
+            bank_swizzle: 0,
+            dst_gpr: 0,
+            dst_rel: false,
+            dst_chan: Chan::X,
+            clamp: false,
+        }),
+    };
+    AluInst { word0, word1 }
+}
+
+pub(super) fn set_destination(inst: &mut AluInst, gpr: u8, relative: bool, chan: Chan, writes: bool) {
+    match &mut inst.word1 {
+        AluWord1::Op2(w) => {
+            (w.dst_gpr, w.dst_rel, w.dst_chan, w.write_mask) = (gpr, relative, chan, writes);
+        }
+        AluWord1::Op3(w) => (w.dst_gpr, w.dst_rel, w.dst_chan) = (gpr, relative, chan),
+    }
+}
+
+fn swizzle_name(unit: Unit, swizzle: u8) -> Option<&'static str> {
+    if unit == Unit::T {
+        SclSwizzle::from_code(u32::from(swizzle)).map(SclSwizzle::name)
+    } else {
+        VecSwizzle::from_code(u32::from(swizzle)).map(VecSwizzle::name)
+    }
+}
+
+/// How a group is printed.
+pub(super) struct Style {
+    /// Print the bank swizzle of every instruction, also where it is the one the assembler would choose.
+    pub(super) all_swizzles: bool,
+    /// The number of the group.
+    pub(super) number: u32,
+}
+
+/// Prints one instruction from its mnemonic on.
+pub(super) fn print(out: &mut String, group: &Group, index: usize, style: &Style) {
+    let Slot { unit, inst } = &group.slots[index];
+    let op = inst.op();
+    let start = out.len();
+    out.push_str(op.listing());
+    if inst.omod() != Omod::Off {
+        out.push_str(inst.omod().name());
+    }
+    let width = out.len() - start;
+    out.extend(std::iter::repeat_n(' ', 15usize.saturating_sub(width) + 1));
+
+    // `said` collects what the text says; the fields it leaves out follow at the end.
+    let mut said = blank(op);
+    said.word0.last = inst.word0.last;
+    let (gpr, relative, chan) = inst.destination();
+    if inst.writes() {
+        let _ = write!(out, "R{gpr}");
+        print_indexed(out, relative, inst.word0.index_mode);
+        out.push('.');
+        out.push_str(chan.name());
+        set_destination(&mut said, gpr, relative, chan, true);
+    } else {
+        out.push_str("____");
+        set_destination(&mut said, 0, false, unwritten_chan(*unit, op, &group.slots[..index]), false);
+    }
+    for i in 0..usize::from(op.info().operands) {
+        out.push_str(", ");
+        let operand = print_operand(out, inst, i, group, style.number);
+        said.set_operand(i, operand);
+    }
+    if said.operands().any(|o| o.relative) || (inst.writes() && relative) {
+        said.word0.index_mode = inst.word0.index_mode;
+    }
+    if let (AluWord1::Op2(said), AluWord1::Op2(w)) = (&mut said.word1, &inst.word1) {
+        said.omod = w.omod;
+        said.update_execute_mask = w.update_execute_mask;
+        said.update_pred = w.update_pred;
+    }
+    match &mut said.word1 {
+        AluWord1::Op2(w) => w.clamp = inst.clamp(),
+        AluWord1::Op3(w) => w.clamp = inst.clamp(),
+    }
+    if inst.clamp() {
+        out.push_str(" CLAMP");
+    }
+    if let Some(name) = swizzle_name(*unit, inst.bank_swizzle()) {
+        if inst.bank_swizzle() != 0 || style.all_swizzles {
+            out.push(' ');
+            out.push_str(name);
+        }
+        said.set_bank_swizzle(inst.bank_swizzle());
+    }
+    if inst.word0.pred_sel != PredSel::Off {
+        out.push(' ');
+        out.push_str(inst.word0.pred_sel.name());
+    }
+    said.word0.pred_sel = inst.word0.pred_sel;
+    if inst.updates_execute_mask() {
+        out.push_str(" UPDATE_EXEC_MASK");
+    }
+    if inst.updates_predicate() {
+        out.push_str(" UPDATE_PRED");
+    }
+    let (words, said) = (inst.encode(), said.encode());
+    if words != said {
+        extra::print(out, &inst.formats(), &words, &said);
+    }
+}
+
+/// One instruction as it is read.
+#[derive(Clone, Debug)]
+pub(super) struct ParsedSlot {
+    /// The unit that the text names.
+    pub(super) unit: Option<Unit>,
+    pub(super) inst: AluInst,
+    /// The destination is `____` and its element follows from the group.
+    pub(super) unwritten: bool,
+    /// The destination has no element: the unit's own.
+    pub(super) chan_missing: bool,
+    pub(super) swizzle: Option<(u8, Span)>,
+    pub(super) operands: Vec<ParsedOperand>,
+    pub(super) extras: Vec<Extra>,
+    pub(super) span: Span,
+    pub(super) mnemonic: Span,
+}
+
+/// Reads one instruction from its mnemonic on; `unit` is what stands in front of it.
+pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, unit: Option<Unit>) -> Parsed<ParsedSlot> {
+    c.peek();
+    let start = c.place();
+    let (op, omod) = parse_mnemonic(c)?;
+    let mnemonic = c.span(start);
+    let info = op.info();
+    let mut inst = blank(op);
+    if let AluWord1::Op2(w) = &mut inst.word1 {
+        w.omod = omod;
+    }
+    let mut mode: Option<IndexMode> = None;
+    c.peek();
+    let at = c.place();
+    let mut unwritten = false;
+    let mut chan_missing = false;
+    if c.peek() == b'_' {
+        while c.eat_adjacent(b'_') {}
+        if let AluOp::Op3(_) = op {
+            return c.fail(
+                "destination",
+                at,
+                format!("`{}` always writes its result: it needs a register", op.listing()),
+            );
+        }
+        unwritten = true;
+    } else {
+        let word = c.word().unwrap_or_default();
+        let mut base = 0;
+        let number = word.strip_prefix('R').filter(|d| d.bytes().all(|b| b.is_ascii_digit()));
+        match (number, names.get(word)) {
+            (Some(digits), _) => mode = indexed(c, digits.parse().ok(), &mut base)?,
+            (None, Some((SymbolKind::Gpr, index))) => {
+                base = u32::from(index);
+                if c.next_byte() == b'[' {
+                    mode = indexed(c, Some(base), &mut base)?;
+                }
+            }
+            (None, _) => {
+                let found = if word.is_empty() { c.found() } else { format!("`{word}`") };
+                return c.fail("destination", at, format!("a destination is expected here, not {found}: R5.x or ____"));
+            }
+        }
+        let gpr = bounded(c, at, "a register", base, 127)?;
+        let chan = if c.eat_adjacent(b'.') {
+            let Some(chan) = chan_from_byte(c.next_byte()) else {
+                return c.fail("syntax", at, "an element is expected behind the dot: x, y, z or w");
+            };
+            c.eat_adjacent(c.next_byte());
+            chan
+        } else {
+            chan_missing = true;
+            Chan::X
+        };
+        set_destination(&mut inst, gpr, mode.is_some(), chan, true);
+    }
+    let mut operands = Vec::with_capacity(usize::from(info.operands));
+    for i in 0..info.operands {
+        c.peek();
+        let here = c.place();
+        if !c.eat(b',') {
+            let found = c.found();
+            return c.fail(
+                "operand-count",
+                here,
+                format!(
+                    "`{}` reads {} operand{}, {i} found; `,` is expected, not {found}",
+                    op.listing(),
+                    info.operands,
+                    if info.operands == 1 { "" } else { "s" }
+                ),
+            );
+        }
+        operands.push(parse_operand(c, names)?);
+    }
+    c.peek();
+    let here = c.place();
+    if c.eat(b',') {
+        return c.fail(
+            "operand-count",
+            here,
+            format!("`{}` reads {} operands, more are written", op.listing(), info.operands),
+        );
+    }
+    for (i, operand) in operands.iter().enumerate() {
+        if operand.operand.abs && matches!(op, AluOp::Op3(_)) {
+            let d = Diagnostic::error(
+                "absolute-value",
+                format!("`{}` has no absolute value: three-operand words have no field for it", op.listing()),
+            );
+            c.report(d.at(operand.span, "").cite("R700 §4.7.2"));
+            return Err(super::cursor::Reported);
+        }
+        if let Some(index) = operand.index {
+            if mode.is_some_and(|m| m != index) {
+                let d = Diagnostic::error("index", "an instruction has one index; another operand uses another");
+                c.report(d.at(operand.span, "").cite("R700 §4.6.1"));
+                return Err(super::cursor::Reported);
+            }
+            mode = Some(index);
+        }
+        inst.set_operand(i, operand.operand);
+    }
+    if let Some(mode) = mode {
+        inst.word0.index_mode = mode;
+    }
+    let mut slot = ParsedSlot {
+        unit,
+        inst,
+        unwritten,
+        chan_missing,
+        swizzle: None,
+        operands,
+        extras: Vec::new(),
+        span: c.line_span(),
+        mnemonic,
+    };
+    while !c.at_end() {
+        parse_modifier(c, &mut slot)?;
+    }
+    Ok(slot)
+}
+
+/// Reads one modifier behind the operands.
+fn parse_modifier(c: &mut Cursor<'_>, slot: &mut ParsedSlot) -> Parsed<()> {
+    let start = c.place();
+    let Some(name) = c.word() else {
+        let found = c.found();
+        return c.fail("syntax", start, format!("a modifier is expected here, not {found}"));
+    };
+    let scalar = SclSwizzle::from_name(name).map(SclSwizzle::code);
+    let vector = VecSwizzle::from_name(name).map(VecSwizzle::code);
+    if let Some(code) = scalar.or(vector) {
+        let span = c.span(start);
+        let trans = slot.unit == Some(Unit::T) || slot.inst.op().info().units == Units::Trans;
+        if (slot.unit.is_some() || trans) && trans != scalar.is_some() {
+            return c.fail(
+                "bank-swizzle",
+                start,
+                format!("`{name}` is not for this unit: x, y, z and w take VEC_…, t takes SCL_…"),
+            );
+        }
+        slot.swizzle = Some((u8::try_from(code).unwrap_or(0), span));
+        return Ok(());
+    }
+    if name == "BANK_SWIZZLE" {
+        c.expect(b'(', "behind the name of a field")?;
+        let swizzle = c.integer("a bank swizzle", 7)?;
+        c.expect(b')', "behind the field's number")?;
+        slot.swizzle = Some((u8::try_from(swizzle).unwrap_or(0), c.span(start)));
+        return Ok(());
+    }
+    if let Some(pred) = PredSel::from_name(name) {
+        slot.inst.word0.pred_sel = pred;
+        return Ok(());
+    }
+    match (name, &mut slot.inst.word1) {
+        ("CLAMP", AluWord1::Op2(w)) => w.clamp = true,
+        ("CLAMP", AluWord1::Op3(w)) => w.clamp = true,
+        ("UPDATE_EXEC_MASK" | "UPDATE_EXECUTE_MASK", AluWord1::Op2(w)) if c.next_byte() != b'(' => {
+            w.update_execute_mask = true;
+        }
+        ("UPDATE_EXEC_MASK", AluWord1::Op2(w)) => {
+            // Later chips name what happens to the pixels; R700 always deactivates.
+            w.update_execute_mask = true;
+            c.expect(b'(', "")?;
+            if c.word() != Some("DEACTIVATE") {
+                return c.fail("modifier", start, "only DEACTIVATE is possible on the R700");
+            }
+            c.expect(b')', "behind DEACTIVATE")?;
+        }
+        ("UPDATE_PRED", AluWord1::Op2(w)) if c.next_byte() != b'(' => w.update_pred = true,
+        _ => {
+            let formats = slot.inst.formats();
+            match extra::parse(c, &formats, name) {
+                Some(found) => slot.extras.push(found?),
+                None => {
+                    return c.fail(
+                        "modifier",
+                        start,
+                        format!("`{name}` is not a modifier of an ALU instruction: CLAMP, VEC_…, SCL_…, PRED_SEL_ZERO, PRED_SEL_ONE, UPDATE_EXEC_MASK, UPDATE_PRED, or the name of a field"),
+                    );
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Settles what depends on the group: the elements of unwritten results, the fields set by name.
+pub(super) fn finish(slot: &mut ParsedSlot, before: &[Slot]) -> AluInst {
+    let op = slot.inst.op();
+    let unit = slot.unit.unwrap_or(if op.info().units == Units::Trans { Unit::T } else { Unit::X });
+    if slot.unwritten {
+        let chan = unwritten_chan(unit, op, before);
+        set_destination(&mut slot.inst, 0, false, chan, false);
+    } else if slot.chan_missing {
+        let (gpr, relative, _) = slot.inst.destination();
+        set_destination(&mut slot.inst, gpr, relative, unwritten_chan(unit, op, before), true);
+    }
+    if let Some((swizzle, _)) = slot.swizzle {
+        slot.inst.set_bank_swizzle(swizzle);
+    }
+    if !slot.extras.is_empty() {
+        let mut words = slot.inst.encode();
+        slot.extras.iter().for_each(|e| e.apply(&mut words));
+        // A number without a meaning is found when the words are read again.
+        if let Ok(inst) = AluInst::decode(words) {
+            slot.inst = inst;
+        }
+    }
+    slot.inst
+}

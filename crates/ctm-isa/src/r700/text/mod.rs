@@ -1,0 +1,110 @@
+//! AMD's listing syntax, both ways (`docs/r700-assembly.md`).
+//!
+//! [`disassemble`] prints any sequence of words, [`assemble`] reads what it prints and what people write: addresses, counts,
+//! group numbers, literal places and bank swizzles may be left out.
+//!
+//! | file | what |
+//! |---|---|
+//! | `cursor` | tokens of a line and their places |
+//! | `names` | names that the source defines |
+//! | `extra` | fields that the syntax has no word for |
+//! | `cf`, `alu`, `fetch` | one instruction: printer and parser side by side |
+//! | `group` | an instruction group: units, literals, bank swizzles |
+//! | `listing` | a whole program as text |
+//! | `source` | text as statements |
+//! | `layout` | statements as words: clauses, addresses, limits |
+//! | `split` | clauses and groups that must become two |
+//!
+//! **Invariant.** `assemble(disassemble(words))` gives the same words, for every sequence of words.
+
+mod alu;
+mod cf;
+mod cursor;
+mod extra;
+mod fetch;
+mod group;
+mod layout;
+mod listing;
+mod names;
+mod source;
+mod split;
+
+use super::program::{Chip, Program, Usage};
+use crate::diag::{Diagnostic, Severity};
+
+/// How text is read and written.
+#[derive(Clone, Copy, Debug)]
+pub struct Options {
+    /// The chip: stack entries are counted for it.
+    pub chip: Chip,
+    /// Where no bank swizzles give every operand of a group a read port, make two groups of it if the result is the same.
+    pub split_groups: bool,
+    /// Print what `.stage`, `.gprs`, `.stack`, names and settings say (disassembly).
+    pub header: bool,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { chip: Chip::Rv770, split_groups: false, header: true }
+    }
+}
+
+/// What became of a source text.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Assembly {
+    /// The program, unless there were errors.
+    pub program: Option<Program>,
+    /// All findings, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+impl Assembly {
+    /// Whether a finding is an error.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.diagnostics.iter().any(|d| d.severity == Severity::Error)
+    }
+}
+
+/// Reads a listing.
+///
+/// ```
+/// use ctm_isa::r700::text::{Options, assemble};
+/// let assembly = assemble("ALU:\n x: ADD R0.x, R0.x, 1.0f\nEXP_DONE: PIX0, R0.xxxx\nEND_OF_PROGRAM\n", &Options::default());
+/// assert_eq!(assembly.diagnostics, []);
+/// let words = assembly.program.unwrap().words;
+/// assert_eq!(words, [2, 0xa000_0000, 0xc000_0000, 0x9420_0000, 0x801f_2000, 0x0000_0010]);
+/// ```
+#[must_use]
+pub fn assemble(source: &str, options: &Options) -> Assembly {
+    if u32::try_from(source.len()).is_err() {
+        let d = Diagnostic::error("size", "the source is larger than 4 GiB");
+        return Assembly { program: None, diagnostics: vec![d] };
+    }
+    let mut statements = source::read(source, options);
+    let built = layout::build(&mut statements);
+    let mut diagnostics = statements.diagnostics;
+    diagnostics.sort_by_key(|d| d.labels.first().map_or(u32::MAX, |l| l.span.start));
+    if diagnostics.iter().any(|d| d.severity == Severity::Error) {
+        return Assembly { program: None, diagnostics };
+    }
+    let entry = statements.entry.map_or(0, |(slot, _)| slot);
+    let usage = Usage::of(&built.words, entry, options.chip);
+    let program = Program {
+        entry,
+        stage: statements.stage,
+        gprs: statements.gprs.unwrap_or(usage.gprs),
+        stack: statements.stack.unwrap_or(usage.stack),
+        symbols: statements.names.symbols,
+        settings: statements.settings,
+        spans: built.spans,
+        words: built.words,
+    };
+    Assembly { program: Some(program), diagnostics }
+}
+
+/// Prints a program. Every sequence of words has a text: what cannot be decoded stands in `.word` lines.
+#[must_use]
+pub fn disassemble(program: &Program, options: &Options) -> String {
+    listing::print(program, options)
+}

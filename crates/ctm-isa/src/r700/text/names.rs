@@ -1,0 +1,55 @@
+//! Names that the source gives to registers, constants, resources and samplers.
+
+use crate::r700::program::{Symbol, SymbolKind};
+use std::collections::HashMap;
+
+/// What each name stands for.
+#[derive(Default)]
+pub(super) struct Names {
+    by_name: HashMap<String, (SymbolKind, u8)>,
+    /// The same in the order of their definition.
+    pub(super) symbols: Vec<Symbol>,
+}
+
+impl Names {
+    pub(super) fn get(&self, name: &str) -> Option<(SymbolKind, u8)> {
+        if self.by_name.is_empty() { None } else { self.by_name.get(name).copied() }
+    }
+
+    /// Defines a name; `false` if it is defined already.
+    pub(super) fn define(&mut self, name: &str, kind: SymbolKind, index: u8) -> bool {
+        if self.by_name.insert(name.to_owned(), (kind, index)).is_some() {
+            return false;
+        }
+        self.symbols.push(Symbol { name: name.to_owned(), kind, index });
+        true
+    }
+}
+
+/// Whether a name could be read as something else: a register, a constant, a literal keyword.
+pub(super) fn is_reserved(name: &str) -> bool {
+    let letters = name.trim_end_matches(|c: char| c.is_ascii_digit());
+    matches!(
+        letters,
+        "R" | "C"
+            | "KC"
+            | "PV"
+            | "PS"
+            | "SRC"
+            | "AR"
+            | "AL"
+            | "t"
+            | "s"
+            | "b"
+            | "i"
+            | "PIX"
+            | "POS"
+            | "PARAM"
+            | "x"
+            | "y"
+            | "z"
+            | "w"
+    ) || super::cf::is_mnemonic(name)
+        || super::alu::mnemonic(name).is_some()
+        || super::fetch::is_mnemonic(name)
+}

@@ -1,0 +1,606 @@
+//! Text as statements: lines, groups, clauses, directives.
+
+use super::Options;
+use super::alu;
+use super::cf::{self, ParsedCf};
+use super::cursor::{Cursor, Parsed, nearest};
+use super::fetch;
+use super::group::{self, Lines, ReadyGroup};
+use super::names::{Names, is_reserved};
+use super::split::group_reads_previous;
+use crate::diag::{Diagnostic, Span};
+use crate::r700::inst::Cf;
+use crate::r700::ops::{CfOp, Clause, Unit};
+use crate::r700::program::{Setting, Stage, SymbolKind};
+use std::collections::HashMap;
+
+/// The clause that lines behind a control-flow instruction make.
+#[derive(Debug)]
+pub(super) enum Body {
+    /// Groups, and words that stand for themselves behind them.
+    Alu { groups: Vec<ReadyGroup>, tail: Vec<u32> },
+    /// Fetches.
+    Fetch(Vec<([u32; 4], Span)>),
+}
+
+impl Body {
+    /// How many slots it takes.
+    pub(super) fn slots(&self) -> u32 {
+        match self {
+            Self::Alu { groups, tail } => {
+                groups.iter().map(|g| g.group.size()).sum::<u32>() + u32::try_from(tail.len() / 2).unwrap_or(u32::MAX)
+            }
+            Self::Fetch(fetches) => u32::try_from(fetches.len() * 2).unwrap_or(u32::MAX),
+        }
+    }
+
+    pub(super) fn is_empty(&self) -> bool {
+        self.slots() == 0
+    }
+}
+
+/// What a statement puts into the program.
+#[derive(Debug)]
+pub(super) enum What {
+    /// A control-flow instruction and its clause.
+    Cf(Box<ParsedCf>, Option<Body>),
+    /// Two dwords of control flow that stand for themselves.
+    Word([u32; 2]),
+    /// Dwords that stand for themselves.
+    Data(Vec<u32>),
+    /// The next statement is at this slot.
+    Org(u32),
+}
+
+#[derive(Debug)]
+pub(super) struct Statement {
+    pub(super) what: What,
+    /// The number in front of the line.
+    pub(super) number: Option<(u32, Span)>,
+    pub(super) span: Span,
+}
+
+/// Everything that the text says.
+#[derive(Default)]
+pub(super) struct Statements {
+    pub(super) list: Vec<Statement>,
+    /// Where each label points: the index of the statement behind it.
+    pub(super) labels: HashMap<String, (usize, Span)>,
+    pub(super) names: Names,
+    pub(super) settings: Vec<Setting>,
+    pub(super) stage: Option<Stage>,
+    pub(super) gprs: Option<u8>,
+    pub(super) stack: Option<u8>,
+    pub(super) entry: Option<(u32, Span)>,
+    pub(super) size: Option<(u32, Span)>,
+    pub(super) unchecked: bool,
+    pub(super) diagnostics: Vec<Diagnostic>,
+}
+
+/// What group settling needs to know and may say.
+pub(super) struct Reading<'a> {
+    pub(super) options: &'a Options,
+    pub(super) unchecked: bool,
+    pub(super) diagnostics: &'a mut Vec<Diagnostic>,
+}
+
+impl Reading<'_> {
+    pub(super) fn report(&mut self, diagnostic: Diagnostic) {
+        self.diagnostics.push(diagnostic);
+    }
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Context {
+    /// Between clauses.
+    Outside,
+    /// In an ALU clause.
+    Alu,
+    /// In a fetch clause; whether it is a texture clause.
+    Fetch(bool),
+}
+
+struct Reader<'a> {
+    options: &'a Options,
+    s: Statements,
+    context: Context,
+    /// The group that is being read.
+    lines: Lines,
+    /// Groups in this clause begin with numbers.
+    numbered: Option<bool>,
+    /// The number of the next group or fetch.
+    next_number: u32,
+    /// The previous group of the clause was made two.
+    was_split: bool,
+}
+
+/// Reads the whole text.
+pub(super) fn read(source: &str, options: &Options) -> Statements {
+    let mut reader = Reader {
+        options,
+        s: Statements { unchecked: has_unchecked(source), ..Statements::default() },
+        context: Context::Outside,
+        lines: Lines::default(),
+        numbered: None,
+        next_number: 0,
+        was_split: false,
+    };
+    let mut base = 0u32;
+    for line in source.split('\n') {
+        reader.line(line, base);
+        base = base.saturating_add(u32::try_from(line.len()).unwrap_or(u32::MAX)).saturating_add(1);
+    }
+    reader.end_group();
+    reader.s
+}
+
+/// `.unchecked` concerns the whole text wherever it stands.
+fn has_unchecked(source: &str) -> bool {
+    source.contains(".unchecked")
+        && source.lines().any(|l| l.split(';').next().is_some_and(|l| l.trim() == ".unchecked"))
+}
+
+fn unit_of(word: &str) -> Option<Unit> {
+    match word.as_bytes() {
+        [b'x' | b'X'] => Some(Unit::X),
+        [b'y' | b'Y'] => Some(Unit::Y),
+        [b'z' | b'Z'] => Some(Unit::Z),
+        [b'w' | b'W'] => Some(Unit::W),
+        [b't' | b'T'] => Some(Unit::T),
+        _ => None,
+    }
+}
+
+impl Reader<'_> {
+    fn line(&mut self, line: &str, base: u32) {
+        let mut diagnostics = std::mem::take(&mut self.s.diagnostics);
+        let (text, comment) = match line.find(';') {
+            Some(at) => (&line[..at], &line[at + 1..]),
+            None => (line, ""),
+        };
+        let text = text.find("//").map_or(text, |at| &text[..at]);
+        if let Some(setting) = comment.trim_start().strip_prefix('$')
+            && let Some((name, value)) = setting.split_once('=')
+        {
+            self.s.settings.push(Setting { name: name.trim().to_owned(), value: value.trim().to_owned() });
+        }
+        let mut c = Cursor::new(text, base, &mut diagnostics);
+        if c.at_end() {
+            let blank = line.trim().is_empty();
+            self.s.diagnostics = diagnostics;
+            if blank && self.context == Context::Alu && self.numbered == Some(false) {
+                self.end_group();
+            }
+            return;
+        }
+        let outcome = self.statement(&mut c);
+        if outcome.is_err() && self.context == Context::Alu {
+            self.lines.broken = true;
+        }
+        self.s.diagnostics = diagnostics;
+    }
+
+    fn statement(&mut self, c: &mut Cursor<'_>) -> Parsed<()> {
+        c.peek();
+        let start = c.place();
+        let number = c.digits().map(|n| (n, c.span(start)));
+        if number.is_some() && c.next_byte().is_ascii_alphanumeric() {
+            let found = c.found();
+            return c.fail("syntax", start, format!("a space is expected behind the number, not {found}"));
+        }
+        c.peek();
+        let at = c.place();
+        if c.next_byte() == b'.' {
+            return self.directive(c, number);
+        }
+        let Some(word) = c.word() else {
+            let found = c.found();
+            return c.fail("syntax", at, format!("an instruction is expected here, not {found}"));
+        };
+        // Slots are the most frequent lines.
+        if let Some(unit) = unit_of(word)
+            && c.next_byte() == b':'
+        {
+            c.eat_adjacent(b':');
+            return self.slot(c, number, Some(unit));
+        }
+        if let Some(what) = fetch::mnemonic(word) {
+            return self.fetch(c, what, at, number);
+        }
+        if let Some(what) = cf::mnemonic(word) {
+            self.end_clause(c);
+            let parsed = cf::parse(c, &self.s.names, what)?;
+            let (context, body) = match &parsed.cf {
+                Cf::Alu(_) => (Context::Alu, Some(Body::Alu { groups: Vec::new(), tail: Vec::new() })),
+                Cf::Plain(i) if i.word1.op.info().clause == Clause::Fetch => {
+                    (Context::Fetch(i.word1.op == CfOp::Tex), Some(Body::Fetch(Vec::new())))
+                }
+                Cf::Plain(_) | Cf::Export(_) | Cf::Mem(_) => (Context::Outside, None),
+            };
+            let span = parsed.span;
+            self.push(What::Cf(Box::new(parsed), body), number, span);
+            self.context = context;
+            (self.numbered, self.was_split) = (None, false);
+            return Ok(());
+        }
+        if word == "END_OF_PROGRAM" {
+            self.end_clause(c);
+            return self.end_of_program(c);
+        }
+        if alu::mnemonic(word).is_some() {
+            c.back_to(at);
+            return self.slot(c, number, None);
+        }
+        if number.is_none() && c.eat(b':') && c.at_end() {
+            self.end_clause(c);
+            return self.label(c, word, at);
+        }
+        c.back_to(at);
+        c.word();
+        self.unknown(c, word, at)
+    }
+
+    fn unknown(&mut self, c: &mut Cursor<'_>, word: &str, at: usize) -> Parsed<()> {
+        let (what, near) = match self.context {
+            Context::Alu => {
+                c.back_to(at);
+                // An unknown ALU operation gets its message where ALU operations are read, unless it looks like control flow.
+                match cf::suggestion(word) {
+                    Some(near) if c.found().contains('_') && near.len() > 4 => ("an instruction", Some(near)),
+                    _ => return alu::parse(c, &self.s.names, None).map(|_| ()),
+                }
+            }
+            Context::Fetch(_) => ("an instruction", fetch::suggestion(word).or_else(|| cf::suggestion(word))),
+            Context::Outside => ("an instruction", cf::suggestion(word).or_else(|| fetch::suggestion(word))),
+        };
+        c.back_to(at);
+        c.word();
+        let span = c.span(at);
+        let mut d = Diagnostic::error("unknown-mnemonic", format!("`{word}` is not {what} of the R700"))
+            .at(span, "")
+            .cite("R700 §10");
+        if let Some(near) = near {
+            d = d.help(format!("did you mean `{near}`?"));
+        }
+        c.report(d);
+        Err(super::cursor::Reported)
+    }
+
+    fn push(&mut self, what: What, number: Option<(u32, Span)>, span: Span) {
+        self.s.list.push(Statement { what, number, span });
+    }
+
+    fn body(&mut self) -> Option<&mut Body> {
+        match self.s.list.last_mut().map(|s| &mut s.what) {
+            Some(What::Cf(_, Some(body))) => Some(body),
+            _ => None,
+        }
+    }
+
+    /// Finishes the group that is being read; findings go to the cursor's list.
+    fn end_clause(&mut self, c: &mut Cursor<'_>) {
+        std::mem::swap(&mut self.s.diagnostics, c.diagnostics);
+        self.end_group();
+        std::mem::swap(&mut self.s.diagnostics, c.diagnostics);
+        self.context = Context::Outside;
+    }
+
+    fn end_group(&mut self) {
+        if self.lines.slots.is_empty() && !self.lines.broken {
+            return;
+        }
+        let lines = std::mem::take(&mut self.lines);
+        let number = lines.number.unwrap_or(self.next_number);
+        self.next_number = number.wrapping_add(1);
+        let mut reading =
+            Reading { options: self.options, unchecked: self.s.unchecked, diagnostics: &mut self.s.diagnostics };
+        let Some(groups) = group::settle(lines, number, &mut reading) else { return };
+        if self.was_split && groups.first().is_some_and(|g| group_reads_previous(&g.group)) {
+            let d = Diagnostic::error(
+                "read-port",
+                "the group before was made two, so PV and PS are those of its second part",
+            );
+            self.s.diagnostics.push(d.at(groups[0].spans[0], "").cite("R700 §4.6.2").help("read the register instead"));
+        }
+        self.was_split = groups.len() > 1;
+        if let Some(Body::Alu { groups: all, .. }) = self.body() {
+            all.extend(groups);
+        }
+    }
+
+    fn slot(&mut self, c: &mut Cursor<'_>, number: Option<(u32, Span)>, unit: Option<Unit>) -> Parsed<()> {
+        if self.context != Context::Alu {
+            let span = c.line_span();
+            let d = Diagnostic::error(
+                "outside-clause",
+                "an ALU instruction stands in an ALU clause; no ALU line comes before it",
+            );
+            c.report(d.at(span, "").cite("R700 §3.3"));
+            return Err(super::cursor::Reported);
+        }
+        let numbered = *self.numbered.get_or_insert(number.is_some());
+        // Without numbers a group ends where the order x, y, z, w, t does.
+        let repeats = !numbered
+            && unit.is_some()
+            && self.lines.slots.last().is_some_and(|last| last.unit.is_some() && last.unit >= unit);
+        if number.is_some() || repeats {
+            std::mem::swap(&mut self.s.diagnostics, c.diagnostics);
+            self.end_group();
+            std::mem::swap(&mut self.s.diagnostics, c.diagnostics);
+            self.lines.number = number.map(|(n, _)| n);
+        }
+        if let Some(Body::Alu { tail, .. }) = self.body()
+            && !tail.is_empty()
+        {
+            let span = c.line_span();
+            let d = Diagnostic::error(
+                "outside-clause",
+                "instructions cannot stand behind the `.word` lines of an ALU clause",
+            );
+            c.report(d.at(span, ""));
+            return Err(super::cursor::Reported);
+        }
+        let slot = alu::parse(c, &self.s.names, unit)?;
+        self.lines.slots.push(slot);
+        Ok(())
+    }
+
+    fn fetch(
+        &mut self,
+        c: &mut Cursor<'_>,
+        what: fetch::FetchMnemonic,
+        at: usize,
+        number: Option<(u32, Span)>,
+    ) -> Parsed<()> {
+        let Context::Fetch(texture) = self.context else {
+            let span = c.line_span();
+            let d = Diagnostic::error("outside-clause", "a fetch stands in a TEX, VTX or VTX_TC clause");
+            c.report(d.at(span, "").cite("R700 §3.3"));
+            return Err(super::cursor::Reported);
+        };
+        self.next_number = number.map_or(self.next_number, |(n, _)| n).wrapping_add(1);
+        let parsed = fetch::parse(c, &self.s.names, what)?;
+        if parsed.texture && !texture {
+            return c.fail(
+                "fetch-clause",
+                at,
+                "a vertex clause holds FETCH, SEMANTIC and memory reads; texture fetches need a TEX clause",
+            );
+        }
+        if let Some(Body::Fetch(fetches)) = self.body() {
+            fetches.push((parsed.words, parsed.span));
+        }
+        Ok(())
+    }
+
+    fn label(&mut self, c: &mut Cursor<'_>, word: &str, at: usize) -> Parsed<()> {
+        let span = c.span(at);
+        let target = self.s.list.len();
+        if let Some((_, first)) = self.s.labels.insert(word.to_owned(), (target, span)) {
+            let d = Diagnostic::error("label", format!("label `{word}` is defined twice"))
+                .at(span, "")
+                .at(first, "first here");
+            c.report(d);
+            return Err(super::cursor::Reported);
+        }
+        Ok(())
+    }
+
+    fn end_of_program(&mut self, c: &mut Cursor<'_>) -> Parsed<()> {
+        let span = c.line_span();
+        if !c.at_end() {
+            let at = c.place();
+            let found = c.found();
+            return c.fail("syntax", at, format!("nothing stands behind END_OF_PROGRAM, but {found} does"));
+        }
+        if let Some(Statement { what: What::Cf(parsed, _), .. }) = self.s.list.last_mut()
+            && cf::set_end(&mut parsed.cf)
+        {
+            return Ok(());
+        }
+        // An ALU clause cannot end a program: an instruction that does nothing does (r700-encoding §1).
+        let nop =
+            ParsedCf { cf: cf::nop_that_ends(), address: cf::Address::Missing, count: None, extras: Vec::new(), span };
+        self.push(What::Cf(Box::new(nop), None), None, span);
+        Ok(())
+    }
+
+    fn directive(&mut self, c: &mut Cursor<'_>, number: Option<(u32, Span)>) -> Parsed<()> {
+        let start = c.place();
+        c.eat_adjacent(b'.');
+        let name = c.word().unwrap_or_default();
+        if name != "word" && name != "literal" {
+            if let Some((_, span)) = number {
+                let d = Diagnostic::error("syntax", "a directive has no number in front of it");
+                c.report(d.at(span, ""));
+            }
+            self.end_clause(c);
+        }
+        match name {
+            "word" => return self.words(c, number),
+            "literal" => return self.literal(c),
+            "org" => {
+                let slot = c.integer("a slot", MAX_SLOT)?;
+                let span = c.span(start);
+                self.push(What::Org(slot), None, span);
+            }
+            "size" => {
+                let n = c.integer("the number of dwords", MAX_SLOT * 2)?;
+                self.s.size = Some((n, c.span(start)));
+            }
+            "entry" => {
+                let n = c.integer("a slot", MAX_SLOT)?;
+                self.s.entry = Some((n, c.span(start)));
+            }
+            "gprs" => self.s.gprs = Some(u8::try_from(c.integer("the number of registers", 255)?).unwrap_or(u8::MAX)),
+            "stack" => {
+                self.s.stack = Some(u8::try_from(c.integer("the number of stack entries", 255)?).unwrap_or(u8::MAX))
+            }
+            "unchecked" => self.s.unchecked = true,
+            "stage" => {
+                c.peek();
+                let at = c.place();
+                let word = c.word().unwrap_or_default();
+                let Some(stage) = Stage::from_name(word) else {
+                    let all: Vec<_> = Stage::ALL.iter().map(|s| s.name()).collect();
+                    return c.fail("directive", at, format!("`{word}` is none of {}", all.join(", ")));
+                };
+                self.s.stage = Some(stage);
+            }
+            "reg" | "const" | "resource" | "sampler" | "buffer" => self.define(c)?,
+            _ => {
+                let names = [
+                    "word",
+                    "literal",
+                    "org",
+                    "size",
+                    "entry",
+                    "gprs",
+                    "stack",
+                    "unchecked",
+                    "stage",
+                    "reg",
+                    "const",
+                    "resource",
+                    "sampler",
+                    "buffer",
+                ];
+                let span = c.span(start);
+                let mut d =
+                    Diagnostic::error("unknown-directive", format!("`.{name}` is not a directive")).at(span, "");
+                if let Some(near) = nearest(name, names) {
+                    d = d.help(format!("did you mean `.{near}`?"));
+                }
+                c.report(d);
+                return Err(super::cursor::Reported);
+            }
+        }
+        if c.at_end() {
+            return Ok(());
+        }
+        let at = c.place();
+        let found = c.found();
+        c.fail("syntax", at, format!("the line should end here, but {found} follows"))
+    }
+
+    /// `.reg position R1`, `.const mvp C4`, `.const mvp KC0[4]`, `.resource picture t18`, `.sampler nearest s0`, `.buffer vertices b160`.
+    fn define(&mut self, c: &mut Cursor<'_>) -> Parsed<()> {
+        c.peek();
+        let start = c.place();
+        let Some(name) = c.word() else {
+            let found = c.found();
+            return c.fail("name", start, format!("a name is expected here, not {found}"));
+        };
+        if is_reserved(name) {
+            return c.fail("name", start, format!("`{name}` means something else already"));
+        }
+        c.peek();
+        let at = c.place();
+        let word = c.word().unwrap_or_default();
+        let (letters, digits) = word.split_at(word.find(|ch: char| ch.is_ascii_digit()).unwrap_or(word.len()));
+        let index: Option<u32> = digits.parse().ok();
+        let target = match (letters, index) {
+            ("R", Some(n)) if n < 128 => Some((SymbolKind::Gpr, n)),
+            ("C", Some(n)) if n < 256 => Some((SymbolKind::Constant, n)),
+            ("t", Some(n)) if n < 256 => Some((SymbolKind::Resource, n)),
+            ("s", Some(n)) if n < 32 => Some((SymbolKind::Sampler, n)),
+            ("b", Some(n)) if n < 256 => Some((SymbolKind::Buffer, n)),
+            ("KC", Some(set @ 0..=1)) if c.eat_adjacent(b'[') => {
+                let n = c.integer("a constant of locked lines", 31)?;
+                c.expect(b']', "behind the constant")?;
+                Some((SymbolKind::Kcache(if set == 0 { 0 } else { 1 }), n))
+            }
+            _ => None,
+        };
+        let Some((kind, index)) = target else {
+            return c.fail(
+                "name",
+                at,
+                "a name stands for R0 to R127, C0 to C255, KC0[0] to KC1[31], t0 to t255, s0 to s31 or b0 to b255",
+            );
+        };
+        if !self.s.names.define(name, kind, u8::try_from(index).unwrap_or(u8::MAX)) {
+            return c.fail("name", start, format!("`{name}` is defined twice"));
+        }
+        Ok(())
+    }
+
+    fn literal(&mut self, c: &mut Cursor<'_>) -> Parsed<()> {
+        while !c.at_end() {
+            let start = c.place();
+            let chan = alu::chan_from_byte(c.next_byte()).filter(|_| c.word().is_some_and(|w| w.len() == 1));
+            let Some(chan) = chan else {
+                return c.fail("literal", start, "a literal is written `.literal y=0x3F800000`");
+            };
+            c.expect(b'=', "behind the element")?;
+            let bits = c.integer("the literal's bits", u32::MAX)?;
+            let span = c.span(start);
+            self.lines.literals.push((chan, bits, span));
+        }
+        Ok(())
+    }
+
+    fn words(&mut self, c: &mut Cursor<'_>, number: Option<(u32, Span)>) -> Parsed<()> {
+        let start = c.place();
+        let mut words = Vec::new();
+        loop {
+            words.push(c.integer("a dword", u32::MAX)?);
+            if !c.eat(b',') {
+                break;
+            }
+        }
+        if !c.at_end() {
+            let at = c.place();
+            let found = c.found();
+            return c.fail("syntax", at, format!("`,` or the end of the line is expected, not {found}"));
+        }
+        let span = c.line_span();
+        if number.is_some() {
+            // A number in front makes it an instruction of the control flow.
+            self.end_clause(c);
+            let Ok(pair) = <[u32; 2]>::try_from(words.as_slice()) else {
+                return c.fail(
+                    "word",
+                    start,
+                    format!("a control-flow instruction has two dwords, not {}", words.len()),
+                );
+            };
+            self.push(What::Word(pair), number, span);
+            return Ok(());
+        }
+        match self.context {
+            Context::Alu => {
+                std::mem::swap(&mut self.s.diagnostics, c.diagnostics);
+                self.end_group();
+                std::mem::swap(&mut self.s.diagnostics, c.diagnostics);
+                if words.len() % 2 != 0 {
+                    return c.fail("word", start, "an ALU clause is made of slots of two dwords");
+                }
+                if let Some(Body::Alu { tail, .. }) = self.body() {
+                    tail.extend(words);
+                }
+            }
+            Context::Fetch(_) => {
+                let Ok(fetch) = <[u32; 4]>::try_from(words.as_slice()) else {
+                    return c.fail("word", start, format!("a fetch has four dwords, not {}", words.len()));
+                };
+                self.next_number = self.next_number.wrapping_add(1);
+                if let Some(Body::Fetch(fetches)) = self.body() {
+                    fetches.push((fetch, span));
+                }
+            }
+            Context::Outside => {
+                if let Some(Statement { what: What::Data(data), span: whole, .. }) = self.s.list.last_mut() {
+                    data.extend(words);
+                    *whole = whole.to(span);
+                } else {
+                    self.push(What::Data(words), None, span);
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Programs are at most this many slots: what the address of an ALU clause can reach.
+pub(super) const MAX_SLOT: u32 = (1 << 22) - 1;
