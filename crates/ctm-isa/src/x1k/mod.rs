@@ -5,9 +5,11 @@
 //! | `formats` | the words of an instruction, every field (table) |
 //! | `ops` | opcodes and field values (table) |
 //! | `inst` | one decoded instruction of six words, and its operands |
+//! | `access` | which channels of which registers an instruction reads and writes |
 //! | `program` | a program: words, program information, names, literals |
 //! | `check` | the rules on programs |
 
+pub(crate) mod access;
 pub mod check;
 pub mod formats;
 pub mod inst;

@@ -2,6 +2,7 @@
 //!
 //! The assembler makes one, images store and load one, the checker and the engines read one.
 
+use super::access;
 use super::inst::{AluInst, Inst, Source, Words};
 use super::ops::{AOp, BOp, FcOp, InstType, TexOp};
 use crate::diag::Span;
@@ -209,7 +210,7 @@ impl Usage {
     }
 
     fn alu(&mut self, alu: &AluInst) {
-        for source in alu.live_sources() {
+        for (source, _) in access::sources(alu) {
             match source {
                 Source::Temp { index, .. } => self.temp(index),
                 Source::Const { index, relative: false } => {

@@ -7,7 +7,7 @@
 //!
 //! The branch depth is the number of nested INCRs, one more than the largest branch counter (CTM §3.5.2).
 
-use super::registers::reachable_jump_bits;
+use crate::x1k::access::reachable_jump_bits;
 use crate::x1k::inst::{FcInstruction, Inst};
 use crate::x1k::ops::{AOp, BOp, FcOp};
 use crate::x1k::{ADDRESS_STACK, BRANCH_COUNTER_FULL, BRANCH_COUNTER_PARTIAL, LOOP_STACK, Program};

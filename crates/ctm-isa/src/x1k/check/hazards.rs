@@ -1,8 +1,8 @@
 //! Rules on what must wait for what: presubtract, texture semaphore, ALU_WAIT.
 
-use super::registers::{Access, components, needed};
 use super::state::{Unfinished, acquires};
 use super::{Facts, Finding};
+use crate::x1k::access::{Access, components, needed};
 use crate::x1k::inst::{AluInst, Inst, Source};
 use crate::x1k::ops::{Sel, SrcpOp, Swizzle, TexOp};
 

@@ -13,7 +13,7 @@
 //! | `outputs` | rules on outputs, uncached writes and the end of the program |
 //! | `ranges` | rules on indices |
 //! | `dataflow` | rules on values that nobody wrote or nobody reads |
-//! | `registers`, `graph`, `state` | what the rules ask: accesses, paths, what is outstanding on them |
+//! | `graph`, `state` | what the rules ask, besides `access`: paths, what is outstanding on them |
 //!
 //! **Invariants.** No words make the checker panic or run on: the search for paths is bounded (`graph`). An error is only
 //! reported for what is wrong whatever the constants hold.
@@ -25,7 +25,6 @@ mod hazards;
 mod outputs;
 mod pairing;
 mod ranges;
-mod registers;
 mod rules;
 mod state;
 mod words;
@@ -34,8 +33,8 @@ use super::inst::{AluInst, FcInstruction, Inst, TexInstruction, Words};
 use super::program::Program;
 use crate::diag::{Diagnostic, Severity};
 use crate::table::FieldError;
+use crate::x1k::access::{self, Access};
 use graph::{Graph, Node};
-use registers::Access;
 use state::State;
 use std::collections::HashSet;
 
@@ -199,7 +198,7 @@ impl<'a> Facts<'a> {
         let list = |accesses: fn(&Inst) -> Vec<Access>| -> Vec<Vec<Access>> {
             insts.iter().map(|inst| inst.as_ref().map(accesses).unwrap_or_default()).collect()
         };
-        let (reads, writes) = (list(registers::reads), list(registers::writes));
+        let (reads, writes) = (list(access::reads), list(access::writes));
         let graph = Graph::new(program, &insts);
         let states = state::solve(program, &insts, &reads, &writes, &graph);
         Self { program, insts, errors, reads, writes, graph, states }

@@ -1,7 +1,7 @@
 //! Rules on one ALU or OUTPUT instruction and the fit of its two halves.
 
-use super::registers::needed;
 use super::{Facts, Finding};
+use crate::x1k::access::needed;
 use crate::x1k::inst::{Inst, Source};
 use crate::x1k::ops::{AlphaOp, InstType, Omod, PredSel, RgbOp};
 

@@ -1,8 +1,8 @@
 //! Rules on indices: of instructions, registers, constants, names, and of what aL makes of them.
 
 use super::graph::LoopFrame;
-use super::registers::sources;
 use super::{Facts, Finding};
+use crate::x1k::access::sources;
 use crate::x1k::inst::{Inst, Source};
 use crate::x1k::ops::TexOp;
 use crate::x1k::program::{Literal, Preload, SymbolKind};

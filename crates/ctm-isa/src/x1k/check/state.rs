@@ -4,8 +4,8 @@
 //! followed: a write through aL may have written any temporary, and is not held against anyone.
 
 use super::graph::Graph;
-use super::registers::{Access, Channels, predicate_bits};
 use crate::x1k::Program;
+use crate::x1k::access::{Access, Channels, predicate_bits};
 use crate::x1k::inst::Inst;
 use crate::x1k::ops::{InstType, TexOp, UmrtTarget};
 use crate::x1k::program::{Preload, jump_depends_on_alu_result, jump_depends_on_predicate};

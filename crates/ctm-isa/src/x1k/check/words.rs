@@ -1,8 +1,8 @@
 //! Rules on single words: what cannot be decoded, and what is set without effect.
 
-use super::registers::components;
 use super::{Facts, Finding};
 use crate::table::WordFormat;
+use crate::x1k::access::components;
 use crate::x1k::formats::{CmnInst, WORDS, cmn_field_is_effective};
 use crate::x1k::inst::{Inst, stray_bits};
 use crate::x1k::ops::{InstType, Swizzle, TexOp};

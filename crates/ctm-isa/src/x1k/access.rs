@@ -8,34 +8,34 @@ use crate::x1k::ops::{AlphaOp, AluResultSel, Channel, PredSel, RgbOp, Sel, SrcpO
 
 /// A set of channels of temporaries: four bits for each of the 128.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Channels([u64; 8]);
+pub(crate) struct Channels([u64; 8]);
 
 impl Channels {
     /// Every channel of every temporary.
-    pub(super) const ALL: Self = Self([u64::MAX; 8]);
+    pub(crate) const ALL: Self = Self([u64::MAX; 8]);
 
     /// Adds the channels of `mask` (bit 0 is red) of one temporary.
-    pub(super) fn insert(&mut self, temp: u8, mask: u8) {
+    pub(crate) fn insert(&mut self, temp: u8, mask: u8) {
         self.0[usize::from(temp / 16) & 7] |= u64::from(mask & 0xf) << (u32::from(temp % 16) * 4);
     }
 
     /// Takes channels of one temporary away.
-    pub(super) fn remove(&mut self, temp: u8, mask: u8) {
+    pub(crate) fn remove(&mut self, temp: u8, mask: u8) {
         self.0[usize::from(temp / 16) & 7] &= !(u64::from(mask & 0xf) << (u32::from(temp % 16) * 4));
     }
 
     /// The channels of one temporary that are in the set.
-    pub(super) fn of(&self, temp: u8) -> u8 {
+    pub(crate) fn of(&self, temp: u8) -> u8 {
         ((self.0[usize::from(temp / 16) & 7] >> (u32::from(temp % 16) * 4)) & 0xf) as u8
     }
 
     /// Empties the set.
-    pub(super) fn clear(&mut self) {
+    pub(crate) fn clear(&mut self) {
         self.0 = [0; 8];
     }
 
     /// Adds another set; says whether anything was new.
-    pub(super) fn join(&mut self, other: &Self) -> bool {
+    pub(crate) fn join(&mut self, other: &Self) -> bool {
         let mut grew = false;
         for (mine, theirs) in self.0.iter_mut().zip(other.0) {
             grew |= *mine | theirs != *mine;
@@ -47,32 +47,32 @@ impl Channels {
 
 /// Channels of one temporary, or of the temporary that aL selects.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Access {
+pub(crate) struct Access {
     /// 0..=127.
-    pub(super) temp: u8,
+    pub(crate) temp: u8,
     /// aL is added.
-    pub(super) relative: bool,
+    pub(crate) relative: bool,
     /// Bit 0 is red.
-    pub(super) mask: u8,
+    pub(crate) mask: u8,
 }
 
 impl Access {
     /// The register as text, with those of its channels that are in `mask`: `r3.rg`, `r[aL+2].a`.
-    pub(super) fn name(self, mask: u8) -> String {
+    pub(crate) fn name(self, mask: u8) -> String {
         let letters: String = "rgba".chars().enumerate().filter(|&(i, _)| mask >> i & 1 == 1).map(|(_, c)| c).collect();
         if self.relative { format!("r[aL+{}].{letters}", self.temp) } else { format!("r{}.{letters}", self.temp) }
     }
 
     /// Whether both may be the same temporary. Within one iteration aL does not change, so two relative addresses meet
     /// only when their bases are equal.
-    pub(super) fn may_alias(self, other: Self) -> bool {
+    pub(crate) fn may_alias(self, other: Self) -> bool {
         self.relative != other.relative || self.temp == other.temp
     }
 }
 
 /// The channels `(rgb, alpha)` of an ALU instruction's result that go anywhere: a register, an output, a predicate bit, the
 /// ALU result, or the other unit.
-pub(super) fn needed(alu: &AluInst) -> (u8, bool) {
+pub(crate) fn needed(alu: &AluInst) -> (u8, bool) {
     let (cmn, wmask) = (&alu.cmn, alu.rgb.alu_wmask);
     let mut rgb = cmn.rgb_wmask | cmn.rgb_omask;
     let mut alpha = cmn.alpha_wmask || cmn.alpha_omask || alu.alpha.w_omask;
@@ -93,7 +93,7 @@ pub(super) fn needed(alu: &AluInst) -> (u8, bool) {
 }
 
 /// The operand components that reach a result, as the source and the component that they select.
-pub(super) fn components(alu: &AluInst) -> Vec<(Sel, Swizzle)> {
+pub(crate) fn components(alu: &AluInst) -> Vec<(Sel, Swizzle)> {
     let (rgb, alpha) = needed(alu);
     let mut read = Vec::new();
     let [a, b, c] = alu.rgb_operands();
@@ -148,7 +148,7 @@ pub(super) fn components(alu: &AluInst) -> Vec<(Sel, Swizzle)> {
 /// The sources that reach a result, with the channels that are read of them.
 ///
 /// A presubtract reads src0, and for SUB and ADD src1 (CTM §3.3.2).
-pub(super) fn sources(alu: &AluInst) -> Vec<(Source, u8)> {
+pub(crate) fn sources(alu: &AluInst) -> Vec<(Source, u8)> {
     let (rgb, alpha) = (alu.rgb_sources(), alu.alpha_sources());
     let mut read: Vec<(Source, u8)> = Vec::new();
     let mut add = |source: Source, mask: u8| match read.iter_mut().find(|(known, _)| *known == source) {
@@ -179,7 +179,7 @@ pub(super) fn sources(alu: &AluInst) -> Vec<(Source, u8)> {
 }
 
 /// The temporaries whose value an instruction reads.
-pub(super) fn reads(inst: &Inst) -> Vec<Access> {
+pub(crate) fn reads(inst: &Inst) -> Vec<Access> {
     match inst {
         Inst::Alu(alu) => sources(alu)
             .into_iter()
@@ -216,7 +216,7 @@ fn tex_reads(tex: &TexInstruction) -> Vec<Access> {
 }
 
 /// The temporaries that an instruction writes.
-pub(super) fn writes(inst: &Inst) -> Vec<Access> {
+pub(crate) fn writes(inst: &Inst) -> Vec<Access> {
     let cmn = inst.cmn();
     let alpha = u8::from(cmn.alpha_wmask) << 3;
     let all = match inst {
@@ -233,7 +233,7 @@ pub(super) fn writes(inst: &Inst) -> Vec<Access> {
 }
 
 /// The predicate bits (bit 0 is R) that a write through `rgb` and `alpha` channels depends on.
-pub(super) fn predicate_bits(inst: &Inst) -> u8 {
+pub(crate) fn predicate_bits(inst: &Inst) -> u8 {
     let cmn = inst.cmn();
     let select = |sel: PredSel, own: u8| match sel {
         PredSel::None => 0,
@@ -255,6 +255,6 @@ pub(super) fn predicate_bits(inst: &Inst) -> u8 {
 }
 
 /// The half of the jump table that can be reached: with `RGB_PRED_SEL` NONE the predicate is true.
-pub(super) fn reachable_jump_bits(fc: &FcInstruction) -> u8 {
+pub(crate) fn reachable_jump_bits(fc: &FcInstruction) -> u8 {
     if fc.cmn.rgb_pred_sel == PredSel::None { 0xcc } else { 0xff }
 }
