@@ -309,6 +309,33 @@ fn a_grown_section_keeps_everything_else() {
     }
 }
 
+/// Found by fuzzing: an empty section outside the file.
+#[test]
+fn an_empty_section_may_name_any_offset() {
+    for name in [".text", ".symtab", ".AMDGPU.config"] {
+        for bytes in [LLVM[0].1.to_vec(), image(), {
+            let program = hex::read("5 0 0 0 0 0").unwrap();
+            ctm_image::ctm_elf::write(&program).unwrap()
+        }] {
+            let parsed = Elf::read(&bytes).unwrap();
+            let headers: Vec<u64> = parsed.sections.iter().filter(|s| s.name == name).map(|s| s.at).collect();
+            for at in headers {
+                let mut bad = bytes.clone();
+                let at = (at + elf::shdr::OFFSET.at) as usize;
+                bad[at..at + 8].copy_from_slice(&[0xf0, 0xff, 0xff, 0xff, 0, 0, 0, 0]);
+                let _ = (describe(&bad), ctm_image::ctm_elf::read(&bad));
+                if let Ok(mut read) = Container::read(&bad) {
+                    assert_eq!(read.write(), bad);
+                    let entry = read.programs().unwrap().remove(0);
+                    let code = Code { words: vec![7; 10], ..entry.code };
+                    read.replace(0, &code).unwrap();
+                    assert_eq!(Container::read(&read.write()).unwrap().programs().unwrap()[0].code.words, code.words);
+                }
+            }
+        }
+    }
+}
+
 fn path<'v>(value: &'v Value, names: &[&str]) -> &'v Value {
     names.iter().fold(value, |v, name| match (v, name.parse::<usize>()) {
         (Value::List(items), Ok(i)) => &items[i],

@@ -72,9 +72,12 @@ pub fn replace_section(elf: &Elf<'_>, index: usize, contents: &[u8]) -> Result<E
     for (i, other) in elf.sections.iter().enumerate() {
         let at = shift(other.at);
         if i == index {
+            put(&mut out, at, shdr::OFFSET, section.range.start);
             put(&mut out, at, shdr::SIZE_BYTES, new);
         } else if other.kind != 0 {
-            put(&mut out, at, shdr::OFFSET, shift(other.range.start));
+            // Not the range's start: an empty section keeps whatever offset it names.
+            let offset = u64::from(elf.input.u32(shdr::OFFSET.name, other.at + shdr::OFFSET.at)?);
+            put(&mut out, at, shdr::OFFSET, shift(offset));
         }
     }
     for table in elf.sections.iter().filter(|s| s.kind == SHT_SYMTAB) {

@@ -65,7 +65,7 @@ pub struct Section {
     pub kind: u32,
     /// `sh_flags`.
     pub flags: u32,
-    /// Bytes of the file; empty for `SHT_NOBITS`.
+    /// Bytes of the file; empty for `SHT_NOBITS`, and then somewhere in the file.
     pub range: Range<u64>,
     /// `sh_link`.
     pub link: u32,
@@ -215,13 +215,15 @@ impl<'a> Elf<'a> {
             if size > 0 {
                 self.input.slice("a section", offset, size)?;
             }
+            // An empty section may name any offset, also one outside the file.
+            let start = offset.min(self.input.len());
             names.push(read_u32(&self.input, at, shdr::NAME)?);
             self.sections.push(Section {
                 at,
                 name: String::new(),
                 kind,
                 flags: read_u32(&self.input, at, shdr::FLAGS)?,
-                range: offset..offset + size,
+                range: start..start + size,
                 link: read_u32(&self.input, at, shdr::LINK)?,
                 align: read_u32(&self.input, at, shdr::ADDRALIGN)?,
                 entry_size: read_u32(&self.input, at, shdr::ENTSIZE)?,
