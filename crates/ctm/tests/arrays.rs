@@ -1,4 +1,5 @@
 //! Array files against bytes that other programs write.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use ctm::array::{Array, Kind, RawFormat, RawShape, Values};
 use proptest::prelude::*;

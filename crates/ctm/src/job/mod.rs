@@ -7,6 +7,7 @@
 //! | `flags` | flags of `ctm run` into that tree |
 //! | `read` | the tree into a [`Job`]; all errors at once |
 //! | `load` | program files into programs |
+//! | `prepare` | names resolved, arrays read, everything checked that can be before the device is touched |
 //! | `surface` | arrays into device memory and back |
 //! | `run` | a job into device memory, command buffers and results |
 //!
@@ -17,12 +18,20 @@
 
 mod flags;
 pub mod keys;
+mod load;
+mod prepare;
 mod read;
+mod run;
+pub mod surface;
 mod tree;
 
 pub use flags::{FLAGS, Flag};
-pub use read::Reader;
+pub use load::{Form, Loaded};
+pub use read::{Reader, formats};
+pub use run::{JobReport, OutputResult, PassReport, Progress};
 
+use crate::array::Array;
+use crate::commands::{CondLoc, CondTest};
 use crate::mc::{Format, Tiling};
 use crate::render::{Report, Source};
 use ctm_exec::x1k::{Filter, Plane, Wrap};
@@ -146,7 +155,7 @@ pub struct Pass {
 }
 
 /// What bare words do not say themselves; `None` is the value that [`ctm_isa::x1k::Program::from_words`] works out.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProgramInfo {
     /// First instruction.
     pub first: Option<u16>,
@@ -165,8 +174,8 @@ pub struct ProgramInfo {
 pub struct Texture {
     /// Which input.
     pub slot: Located<Ref>,
-    /// The file with its elements.
-    pub data: Option<Located<PathBuf>>,
+    /// Its elements.
+    pub data: Option<Located<Data>>,
     /// The output that it reads instead, once one has been written.
     pub output: Option<Located<FromOutput>>,
     /// Nearest or linear.
@@ -177,17 +186,35 @@ pub struct Texture {
     pub border: [u32; 4],
     /// How it lies in device memory; `None`: what its elements suggest.
     pub format: Option<Located<Format>>,
-    /// Its order in device memory.
-    pub tiling: Tiling,
+    /// Its order in device memory; `None`: linear, or that of the output it reads.
+    pub tiling: Option<Tiling>,
     /// Columns and rows of a raw file.
     pub size: Option<[u32; 2]>,
+}
+
+/// The elements of an input.
+#[derive(Clone, Debug, PartialEq)]
+pub enum Data {
+    /// In a file.
+    File(PathBuf),
+    /// Here.
+    Array(Arc<Array>),
+}
+
+impl fmt::Display for Data {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File(path) => write!(f, "{}", path.display()),
+            Self::Array(_) => f.write_str("the array"),
+        }
+    }
 }
 
 /// The output of an earlier pass.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FromOutput {
-    /// Which output, 0..=3.
-    pub output: u8,
+    /// Which output, 0..=3, or its name in the program that reads it.
+    pub output: Ref,
     /// The pass of this name; `None`: whichever wrote it last.
     pub pass: Option<String>,
 }
@@ -213,6 +240,23 @@ pub struct Output {
     pub save: Option<Save>,
 }
 
+impl Output {
+    /// An output of four single-precision channels, full of zeros at the start, as large as the domain, not saved.
+    #[must_use]
+    pub fn new(slot: Ref) -> Self {
+        Self {
+            slot: slot.into(),
+            clear: [0; 4],
+            fresh: false,
+            format: Format::Float32x4,
+            tiling: Tiling::Linear,
+            size: None,
+            mask: 15,
+            save: None,
+        }
+    }
+}
+
 /// A file to be written.
 #[derive(Clone, Debug)]
 pub struct Save {
@@ -228,13 +272,13 @@ pub struct Save {
 #[derive(Clone, Debug)]
 pub struct Conditional {
     /// Whether the test is made before a processor runs (PE) or when it has ended (DPP).
-    pub location: Location,
-    /// The test, as the number that `set_cond_test` takes.
-    pub test: u32,
+    pub location: CondLoc,
+    /// The test.
+    pub test: CondTest,
     /// What the PE compares, as bits.
     pub value: u32,
-    /// The file with the buffer's initial contents.
-    pub buffer: Option<Located<PathBuf>>,
+    /// The buffer's initial contents.
+    pub buffer: Option<Located<Data>>,
     /// Initial contents without a file, as bits.
     pub clear: u32,
     /// Whether the buffer is written.
@@ -242,19 +286,6 @@ pub struct Conditional {
     /// Where the buffer goes when this pass is done.
     pub save: Option<Located<PathBuf>>,
 }
-
-/// Where the conditional test is made.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Location {
-    /// When a processor's program has ended, with its conditional value.
-    Dpp,
-    /// Before a processor starts, with the value of the command.
-    Pe,
-}
-
-/// The names of the conditional tests, in the order of their numbers (CTM §2.2.3).
-pub const TESTS: [&str; 8] =
-    ["never", "less", "less_equal", "equal", "greater_equal", "greater", "not_equal", "always"];
 
 /// How to run.
 #[derive(Clone, Debug)]

@@ -3,9 +3,10 @@
 use super::keys::{self, For, Section};
 use super::tree::{Node, Origin, Table, Tree, Value};
 use super::{
-    Conditional, EngineKind, FLAGS, FromOutput, Isa, Job, JobError, Located, Location, Output, Pass, Place,
-    ProgramInfo, Ref, Run, Save, TESTS, Texture, report_at,
+    Conditional, Data, EngineKind, FLAGS, FromOutput, Isa, Job, JobError, Located, Output, Pass, Place, ProgramInfo,
+    Ref, Run, Save, Texture, report_at,
 };
+use crate::commands::{CondLoc, CondTest};
 use crate::mc::{Format, Tiling};
 use crate::render::{Report, Source};
 use ctm_exec::x1k::{Filter, Plane, Wrap};
@@ -57,6 +58,20 @@ impl Reader {
         let reports =
             diagnostics.into_iter().map(|diagnostic| Report { diagnostic, source: Some(source.clone()) }).collect();
         Self { tree, file: Some(source), directory: directory.to_owned(), reports, ..Self::empty() }
+    }
+
+    /// Begins with a job file.
+    ///
+    /// # Errors
+    /// When it cannot be read.
+    pub fn for_file(path: &Path) -> Result<Self, JobError> {
+        let bytes = super::load::read_file(path, "the job", None)?;
+        let text = String::from_utf8(bytes).map_err(|e| {
+            let at = e.utf8_error().valid_up_to();
+            let message = format!("{} is no text: byte {at} is not UTF-8", path.display());
+            JobError::Wrong(vec![Report::bare(Diagnostic::error("not-text", message))])
+        })?;
+        Ok(Self::for_job(&text, &path.display().to_string(), path.parent().unwrap_or(Path::new(""))))
     }
 
     /// Begins with a program alone; flags say the rest.
@@ -394,19 +409,16 @@ impl Reader {
             }
         });
         let pass = table.get("pass").and_then(|n| self.string("pass", n));
-        let output = table.get("output").and_then(|n| match self.slot("output", n, OUTPUTS, "X1K outputs")? {
-            Ref::Index(output) => Some(self.located(FromOutput { output, pass: pass.clone() }, n.origin)),
-            Ref::Name(name) => {
-                self.error(n.origin, "bad-value", format!("`output` is `{name}`, outputs are 0 to 3 or o0 to o3"));
-                None
-            }
+        let output = table.get("output").and_then(|n| {
+            let output = self.slot("output", n, OUTPUTS, "X1K outputs")?;
+            Some(self.located(FromOutput { output, pass: pass.clone() }, n.origin))
         });
         if let (Some(n), None) = (table.get("pass"), table.get("output")) {
             self.error(n.origin, "missing-key", "`pass` says whose output is read, and `output` is missing");
         }
         Some(TextureDraft {
             slot: self.located(slot, slot_node.origin),
-            data: table.get("data").and_then(|n| self.path("data", n)),
+            data: table.get("data").and_then(|n| self.data("data", n)),
             output,
             filter: table.get("filter").and_then(|n| self.choice("filter", n, &FILTERS)),
             wrap,
@@ -459,9 +471,10 @@ impl Reader {
     }
 
     fn conditional(&mut self, node: &Node) -> Option<ConditionalDraft> {
-        const LOCATIONS: [(&str, Location); 2] = [("dpp", Location::Dpp), ("pe", Location::Pe)];
+        const LOCATIONS: [(&str, CondLoc); 2] = [("dpp", CondLoc::Dpp), ("pe", CondLoc::Pe)];
         let table = self.section(node, &keys::CONDITIONAL)?;
-        let tests: Vec<(&str, u32)> = TESTS.iter().copied().zip(0..).collect();
+        let names = ["never", "less", "less_equal", "equal", "greater_equal", "greater", "not_equal", "always"];
+        let tests: Vec<(&str, CondTest)> = names.into_iter().zip(CondTest::ALL.iter().copied()).collect();
         let mut bits = |key: &str| table.get(key).and_then(|n| self.bits(&format!("`{key}`"), n));
         let (value, clear) = (bits("value"), bits("clear"));
         Some(ConditionalDraft {
@@ -469,7 +482,7 @@ impl Reader {
             test: table.get("test").and_then(|n| self.choice("test", n, &tests)),
             value,
             clear,
-            buffer: table.get("buffer").and_then(|n| self.path("buffer", n)),
+            buffer: table.get("buffer").and_then(|n| self.data("buffer", n)),
             write: table.get("write").and_then(|n| self.boolean("write", n)),
             save: table.get("save").and_then(|n| self.path("save", n)),
         })
@@ -551,8 +564,8 @@ impl Reader {
             return None;
         }
         let conditional = draft.conditional.map(|c| Conditional {
-            location: c.location.unwrap_or(Location::Dpp),
-            test: c.test.unwrap_or(7),
+            location: c.location.unwrap_or(CondLoc::Dpp),
+            test: c.test.unwrap_or(CondTest::Always),
             value: c.value.unwrap_or(0),
             clear: c.clear.unwrap_or(0),
             buffer: c.buffer,
@@ -580,7 +593,7 @@ impl Reader {
                     wrap: t.wrap.unwrap_or_default(),
                     border: t.border.unwrap_or_default(),
                     format: t.format,
-                    tiling: t.tiling.unwrap_or(Tiling::Linear),
+                    tiling: t.tiling,
                     size: t.size,
                 })
                 .collect(),
@@ -728,6 +741,10 @@ impl Reader {
             Origin::Flag(_) => PathBuf::from(text),
         };
         Some(self.located(path, node.origin))
+    }
+
+    fn data(&mut self, key: &str, node: &Node) -> Option<Located<Data>> {
+        self.path(key, node).map(|path| Located { value: Data::File(path.value), place: path.place })
     }
 
     fn choice<T: Copy>(&mut self, key: &str, node: &Node, allowed: &[(&str, T)]) -> Option<T> {
@@ -902,7 +919,8 @@ impl Reader {
 }
 
 /// Device formats by their names in job files: those of the commands, in lower case.
-pub(super) fn formats() -> Vec<(&'static str, Format)> {
+#[must_use]
+pub fn formats() -> Vec<(&'static str, Format)> {
     let names = ["uint16_1", "uint8_4", "float32_1", "float32_2", "float32_4"];
     names.into_iter().zip(Format::ALL.iter().copied()).collect()
 }
@@ -956,7 +974,7 @@ struct Draft {
 #[derive(Clone, Debug)]
 struct TextureDraft {
     slot: Located<Ref>,
-    data: Option<Located<PathBuf>>,
+    data: Option<Located<Data>>,
     output: Option<Located<FromOutput>>,
     filter: Option<Filter>,
     wrap: Option<[Wrap; 2]>,
@@ -983,11 +1001,11 @@ struct OutputDraft {
 
 #[derive(Clone, Debug)]
 struct ConditionalDraft {
-    location: Option<Location>,
-    test: Option<u32>,
+    location: Option<CondLoc>,
+    test: Option<CondTest>,
     value: Option<u32>,
     clear: Option<u32>,
-    buffer: Option<Located<PathBuf>>,
+    buffer: Option<Located<Data>>,
     write: Option<bool>,
     save: Option<Located<PathBuf>>,
 }

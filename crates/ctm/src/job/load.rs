@@ -1,0 +1,194 @@
+//! Program files into programs: what a file is, and what is said when it is not what it should be.
+
+use super::{Isa, JobError, Located, Place, ProgramInfo, report_at};
+use crate::render::{Report, Source};
+use ctm_image::{ImageError, Kind, ctm_elf, hex, identify};
+use ctm_isa::diag::{Diagnostic, Span};
+use ctm_isa::x1k::Program;
+use std::path::Path;
+use std::sync::Arc;
+
+/// A program, and what there is to say about its file.
+#[derive(Clone, Debug)]
+pub struct Loaded {
+    /// The program.
+    pub program: Program,
+    /// How it came.
+    pub form: Form,
+    /// The text, for programs that came from text.
+    pub source: Option<Arc<Source>>,
+    /// Warnings and notes.
+    pub reports: Vec<Report>,
+}
+
+/// How a program came.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Form {
+    /// X1K assembly.
+    Text,
+    /// Six hexadecimal words a line.
+    Hex,
+    /// Little-endian bytes, 24 for each instruction.
+    Binary,
+    /// A CTM executable.
+    CtmElf,
+}
+
+impl Form {
+    /// Whether it is nothing but words, so that `[program_info]` may say the rest.
+    #[must_use]
+    pub const fn is_bare(self) -> bool {
+        matches!(self, Self::Hex | Self::Binary)
+    }
+}
+
+/// What can be read, for messages.
+const READABLE: &str = "text (.x1k), words (.hex, .bin) and CTM executables (.elf) can be read";
+
+impl Loaded {
+    /// Reads a program file. `isa` is what the user says where the file does not.
+    ///
+    /// # Errors
+    /// When it cannot be read, is of another kind, or is wrong.
+    pub fn from_file(path: &Path, isa: Option<Isa>) -> Result<Self, JobError> {
+        Self::read(path, isa, None)
+    }
+
+    pub(super) fn read(path: &Path, isa: Option<Isa>, place: Option<&Place>) -> Result<Self, JobError> {
+        let bytes = read_file(path, "the program", place)?;
+        Self::from_bytes(&bytes, path, isa, place)
+    }
+
+    /// Reads a program from a file's bytes. The path is for its extension and for messages.
+    ///
+    /// # Errors
+    /// As for [`Self::from_file`].
+    pub fn from_bytes(bytes: &[u8], path: &Path, isa: Option<Isa>, place: Option<&Place>) -> Result<Self, JobError> {
+        let name = path.display().to_string();
+        let wrong = |rule, message: String| JobError::Wrong(vec![report_at(place, Diagnostic::error(rule, message))]);
+        let unsupported = |message: String| {
+            JobError::Unsupported(Box::new(report_at(place, Diagnostic::error("unsupported", message))))
+        };
+        let r700 = || {
+            unsupported(format!(
+                "{name} is an R700 program, and R700 programs are not part of this build yet; {READABLE}"
+            ))
+        };
+        if bytes.is_empty() {
+            return Err(wrong("empty-file", format!("{name} is empty; {READABLE}")));
+        }
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
+        let kind = match (extension.as_str(), identify(bytes)) {
+            // Text and words are what their extension says, so that what is wrong with them is told in its terms.
+            ("x1k", _) => Kind::X1kText,
+            ("hex", Kind::R700Hex) => Kind::R700Hex,
+            ("hex", _) => Kind::X1kHex,
+            ("ps", _) => Kind::Ps3Text,
+            ("r700" | "psh" | "vsh" | "gsh" | "csh", _) => Kind::R700Text,
+            (_, kind) => kind,
+        };
+        let text = || match std::str::from_utf8(bytes) {
+            Ok(text) => Ok(text),
+            Err(e) => Err(wrong("not-text", format!("{name} is no text: byte {} is not UTF-8", e.valid_up_to()))),
+        };
+        let image = |e: &ImageError| wrong(e.name(), format!("{name}: {e}"));
+        let plain = |program, form| Self { program, form, source: None, reports: Vec::new() };
+        match kind {
+            Kind::X1kText => assemble(text()?, &name),
+            Kind::X1kHex => {
+                let text = text()?;
+                hex::read(text).map(|p| plain(p, Form::Hex)).map_err(|e| hex_error(&e, text, &name))
+            }
+            Kind::CtmElf => {
+                let read = ctm_elf::read_image(bytes).map_err(|e| image(&e))?;
+                let mut loaded = plain(read.program, Form::CtmElf);
+                loaded.reports = read
+                    .remarks
+                    .iter()
+                    .map(|r| Report::bare(Diagnostic::warning("image-remark", format!("{name}: {r}"))))
+                    .collect();
+                Ok(loaded)
+            }
+            Kind::Ps3Text => {
+                Err(unsupported(format!("{name} is Direct3D ps_3_0 assembly, which is not translated yet; {READABLE}")))
+            }
+            Kind::R700Hex | Kind::R700Text | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => Err(r700()),
+            Kind::OtherElf => Err(wrong("wrong-file", format!("{name} is {}; {READABLE}", kind.describe()))),
+            Kind::Unknown if isa == Some(Isa::R700) => Err(r700()),
+            Kind::Unknown if extension == "bin" => {
+                hex::read_binary(bytes).map(|p| plain(p, Form::Binary)).map_err(|e| image(&e))
+            }
+            Kind::Unknown => match std::str::from_utf8(bytes) {
+                // Text that begins oddly: what is odd about it, the assembler tells.
+                Ok(text) if isa == Some(Isa::X1k) && !text.contains('\0') => assemble(text, &name),
+                Ok(_) => Err(wrong(
+                    "wrong-file",
+                    format!(
+                        "{name} is no program that can be recognised; {READABLE}; --isa x1k takes any text for X1K assembly"
+                    ),
+                )),
+                Err(_) => Err(wrong("wrong-file", format!("{name} is no program; {READABLE}"))),
+            },
+        }
+    }
+
+    /// Lets `[program_info]` say what bare words do not.
+    pub(super) fn apply_info(&mut self, info: &Located<ProgramInfo>) -> Result<(), JobError> {
+        if !self.form.is_bare() {
+            let message = "this program says itself what [program_info] is for: only bare words (.hex, .bin) need one";
+            return Err(JobError::Wrong(vec![info.error("program-info-not-needed", message)]));
+        }
+        let p = &mut self.program;
+        let slots = p.words.len();
+        for (name, value) in [("first", info.value.first), ("last", info.value.last)] {
+            if let Some(n) = value
+                && usize::from(n) >= slots
+            {
+                let message = format!("`{name}` is {n}, the program has instructions 0 to {}", slots.saturating_sub(1));
+                return Err(JobError::Wrong(vec![info.error("bad-value", message)]));
+            }
+        }
+        p.first = info.value.first.unwrap_or(p.first);
+        p.last = info.value.last.unwrap_or(p.last);
+        p.full_flow_control = info.value.full_flow_control.unwrap_or(p.full_flow_control);
+        p.zero_times_anything = info.value.zero_times_anything.unwrap_or(p.zero_times_anything);
+        p.uncached = info.value.uncached.unwrap_or(p.uncached);
+        Ok(())
+    }
+}
+
+/// Assembles text; every finding comes with its line.
+fn assemble(_source_text: &str, name: &str) -> Result<Loaded, JobError> {
+    let message = format!("{name} is X1K assembly, which cannot be assembled yet");
+    Err(JobError::Unsupported(Box::new(Report::bare(Diagnostic::error("unsupported", message)))))
+}
+
+fn hex_error(e: &ImageError, text: &str, name: &str) -> JobError {
+    let report = match e {
+        ImageError::HexText { offset, found, allowed, .. } => {
+            let start = u32::try_from(*offset).unwrap_or(u32::MAX);
+            let rest = text.get(start as usize..).unwrap_or("");
+            let length = rest.find(char::is_whitespace).unwrap_or(rest.len());
+            let span = Span::new(start, start.saturating_add(u32::try_from(length).unwrap_or(0)));
+            Report {
+                diagnostic: Diagnostic::error(e.name(), format!("found {found}; allowed: {allowed}")).at(span, ""),
+                source: Some(Arc::new(Source::new(name, text))),
+            }
+        }
+        other => Report::bare(Diagnostic::error(other.name(), format!("{name}: {other}"))),
+    };
+    JobError::Wrong(vec![report])
+}
+
+/// The bytes of a file that a job names; `what` it is, for messages.
+pub(super) fn read_file(path: &Path, what: &str, place: Option<&Place>) -> Result<Vec<u8>, JobError> {
+    std::fs::read(path).map_err(|e| {
+        let reason = match e.kind() {
+            std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
+            std::io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
+            _ => e.to_string(),
+        };
+        let message = format!("{what} {} cannot be read: {reason}", path.display());
+        JobError::Wrong(vec![report_at(place, Diagnostic::error("cannot-read", message))])
+    })
+}

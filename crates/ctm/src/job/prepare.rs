@@ -1,0 +1,564 @@
+//! Everything about a job that can be known before the device is touched: programs loaded, names resolved, arrays read, and
+//! whatever does not fit together reported at once.
+
+use super::load::{Loaded, read_file};
+use super::{Data, FromOutput, Job, JobError, Located, Output, Pass, ProgramInfo, Ref, Save, Texture, report_at};
+use crate::array::{Array, Kind, RawFormat, RawShape};
+use crate::commands::CondLoc;
+use crate::mc::{Format, MAX_INDEX};
+use crate::render::{Report, Source};
+use ctm_exec::x1k::Constants;
+use ctm_isa::diag::Diagnostic;
+use ctm_isa::x1k::Program;
+use ctm_isa::x1k::program::{Literal, Preload, SymbolKind, Usage};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// A job whose parts have been found to fit together.
+pub(super) struct Prepared {
+    pub passes: Vec<Ready>,
+    pub saves: Vec<(u8, Save)>,
+    pub conditional_buffer: Option<Arc<Array>>,
+    /// Warnings and notes.
+    pub reports: Vec<Report>,
+}
+
+/// A pass with numbers instead of names and arrays instead of files.
+pub(super) struct Ready {
+    /// Without the literals that the job overrides; its preloads are those of the launch.
+    pub program: Program,
+    pub source: Option<Arc<Source>>,
+    pub constants: Constants,
+    pub textures: Vec<ReadyTexture>,
+    pub outputs: Vec<ReadyOutput>,
+    /// The write mask of the outputs.
+    pub mask: u8,
+}
+
+pub(super) struct ReadyTexture {
+    pub slot: u8,
+    pub texture: Texture,
+    /// Output and pass that it reads once they have been written.
+    pub from: Option<(u8, Option<String>)>,
+    pub data: Option<Arc<Array>>,
+}
+
+pub(super) struct ReadyOutput {
+    pub slot: u8,
+    pub output: Output,
+}
+
+/// Collects what is wrong.
+struct Checker {
+    reports: Vec<Report>,
+    programs: HashMap<(PathBuf, Option<ProgramInfo>), Arc<Loaded>>,
+    arrays: HashMap<PathBuf, Arc<Array>>,
+    unsupported: Option<JobError>,
+    /// Whether the job has several passes.
+    several: bool,
+}
+
+impl Prepared {
+    pub fn new(job: &Job) -> Result<Self, JobError> {
+        let mut checker = Checker {
+            reports: Vec::new(),
+            programs: HashMap::new(),
+            arrays: HashMap::new(),
+            unsupported: None,
+            several: job.passes.len() > 1,
+        };
+        let mut passes = Vec::new();
+        for pass in &job.passes {
+            passes.extend(checker.pass(job, pass));
+        }
+        let complete = passes.len() == job.passes.len();
+        if complete {
+            checker.sequence(job, &passes);
+        }
+        let saves = if complete { checker.saves(job, &passes) } else { Vec::new() };
+        let buffer = job.passes.iter().find_map(|p| p.conditional.as_ref()?.buffer.as_ref());
+        let conditional_buffer = buffer.and_then(|path| checker.array(path, None, None));
+        if let (Some(array), Some(path)) = (&conditional_buffer, buffer)
+            && array.channels != 1
+        {
+            let message = format!("the conditional buffer has one channel, {} has {}", path.value, array.channels);
+            checker.reports.push(path.error("bad-array", message));
+        }
+        match checker.unsupported {
+            _ if checker.reports.iter().any(Report::is_error) => Err(JobError::Wrong(checker.reports)),
+            Some(unsupported) => Err(unsupported),
+            None => Ok(Self { passes, saves, conditional_buffer, reports: checker.reports }),
+        }
+    }
+}
+
+impl Checker {
+    fn error(&mut self, at: &Located<impl Sized>, rule: &'static str, message: impl Into<String>) {
+        self.reports.push(report_at(at.place.as_ref(), Diagnostic::error(rule, message)));
+    }
+
+    fn warn(&mut self, at: &Located<impl Sized>, rule: &'static str, message: impl Into<String>) {
+        let report = report_at(at.place.as_ref(), Diagnostic::warning(rule, message));
+        if !self.reports.contains(&report) {
+            self.reports.push(report);
+        }
+    }
+
+    /// The program of a pass; each file is read once.
+    fn program(&mut self, job: &Job, pass: &Pass) -> Option<Arc<Loaded>> {
+        let key = (pass.program.value.clone(), pass.program_info.as_ref().map(|i| i.value));
+        if let Some(loaded) = self.programs.get(&key) {
+            return Some(Arc::clone(loaded));
+        }
+        let loaded = Loaded::read(&pass.program.value, job.isa, pass.program.place.as_ref()).and_then(|mut loaded| {
+            if let Some(info) = &pass.program_info {
+                loaded.apply_info(info)?;
+            }
+            Ok(loaded)
+        });
+        match loaded {
+            Ok(loaded) => {
+                self.reports.extend(loaded.reports.iter().cloned());
+                let loaded = Arc::new(loaded);
+                self.programs.insert(key, Arc::clone(&loaded));
+                Some(loaded)
+            }
+            Err(JobError::Wrong(reports) | JobError::Usage(reports)) => {
+                // Several passes may name the same wrong file.
+                for report in reports {
+                    if !self.reports.contains(&report) {
+                        self.reports.push(report);
+                    }
+                }
+                None
+            }
+            Err(other) => {
+                self.unsupported.get_or_insert(other);
+                None
+            }
+        }
+    }
+
+    fn pass(&mut self, job: &Job, pass: &Pass) -> Option<Ready> {
+        let loaded = self.program(job, pass)?;
+        let mut program = loaded.program.clone();
+        let usage = program.usage();
+        let errors_before = self.reports.iter().filter(|r| r.is_error()).count();
+        let constants = self.constants(pass, &mut program, &usage, loaded.source.as_ref());
+        if pass.registers.is_some() {
+            program.preloads.clear();
+        } else if let Some(index) = program.preloads.iter().find_map(|p| match p {
+            Preload::Interpolant { index, .. } => Some(index),
+            Preload::Position { .. } => None,
+        }) {
+            let message = format!(
+                "the program receives interpolant {index} from a rasteriser; say with [[register]] what its temporaries hold"
+            );
+            self.error(&pass.program, "interpolants", message);
+        }
+        let textures = self.textures(pass, &program, &usage);
+        let outputs = self.outputs(pass, &program, &usage);
+        let mut masks: Vec<u8> = outputs.iter().map(|o| o.output.mask).collect();
+        masks.dedup();
+        if masks.len() > 1 {
+            self.error(&outputs[1].output.slot, "bad-value", "the write mask is one for all outputs, and these differ");
+        }
+        if let Some(c) = &pass.conditional
+            && c.location == CondLoc::Dpp
+            && !usage.conditional_value
+        {
+            let message =
+                "the conditional test is made with the program's conditional value, and the program writes none (`w`)";
+            self.warn(&pass.program, "no-conditional-value", message);
+        }
+        let errors = self.reports.iter().filter(|r| r.is_error()).count();
+        (errors == errors_before).then(|| Ready {
+            program,
+            source: loaded.source.clone(),
+            constants,
+            textures,
+            outputs,
+            mask: masks.first().copied().unwrap_or(15),
+        })
+    }
+
+    /// The number of a name, or an error that lists the names there are.
+    fn resolve(&mut self, at: &Located<Ref>, program: &Program, kind: SymbolKind) -> Option<u8> {
+        let name = match &at.value {
+            Ref::Index(n) => return Some(*n),
+            Ref::Name(name) => name,
+        };
+        if let Some(index) = program.symbol(kind, name) {
+            return Some(index);
+        }
+        let what = kind_name(kind);
+        let names: Vec<&str> = program.symbols.iter().filter(|s| s.kind == kind).map(|s| s.name.as_str()).collect();
+        let message = if names.is_empty() {
+            format!("the program has no {what} `{name}`: it names none, and they go by number")
+        } else {
+            format!("the program has no {what} `{name}`; it has {}", names.join(", "))
+        };
+        let mut diagnostic = Diagnostic::error("unknown-name", message);
+        if let Some(near) = super::keys::closest(name, names) {
+            diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+        }
+        self.reports.push(report_at(at.place.as_ref(), diagnostic));
+        None
+    }
+
+    fn constants(
+        &mut self,
+        pass: &Pass,
+        program: &mut Program,
+        usage: &Usage,
+        source: Option<&Arc<Source>>,
+    ) -> Constants {
+        let mut constants = Constants::default();
+        let mut given: BTreeSet<(SymbolKind, u8)> = BTreeSet::new();
+        macro_rules! bank {
+            ($map:expr, $kind:expr, $file:expr) => {
+                for (which, value) in &$map {
+                    let at = Located { value: which.clone(), place: value.place.clone() };
+                    if let Some(index) = self.resolve(&at, program, $kind) {
+                        if !given.insert(($kind, index)) {
+                            let what = kind_name($kind);
+                            self.error(
+                                &at,
+                                "duplicate-constant",
+                                format!("{what} {index} is given twice, once by name"),
+                            );
+                        }
+                        if let Some(slot) = $file.get_mut(usize::from(index)) {
+                            *slot = value.value;
+                        }
+                    }
+                }
+            };
+        }
+        bank!(pass.float, SymbolKind::Float, constants.float);
+        bank!(pass.int, SymbolKind::Int, constants.int);
+        bank!(pass.bool, SymbolKind::Bool, constants.bool);
+        // The loader would put the program's own literals over what the job says.
+        program.literals.retain(|l| !given.contains(&literal_key(l)));
+        let carried: BTreeSet<_> = program.literals.iter().map(literal_key).collect();
+        let read = |kind, indices: &BTreeSet<u8>| -> Vec<(SymbolKind, u8)> {
+            indices.iter().map(|&i| (kind, i)).filter(|k| !given.contains(k) && !carried.contains(k)).collect()
+        };
+        let mut missing = read(SymbolKind::Float, &usage.float_constants);
+        // A relative address names everything from its base on: nobody gives all of that.
+        if usage.float_constants.contains(&255) && missing.len() > 16 {
+            missing.retain(|k| program.symbols.iter().any(|s| (s.kind, s.index) == *k));
+        }
+        missing.extend(read(SymbolKind::Int, &usage.int_constants));
+        missing.extend(read(SymbolKind::Bool, &usage.bool_constants));
+        let name_of =
+            |k: &(SymbolKind, u8)| program.symbols.iter().find(|s| (s.kind, s.index) == *k).map(|s| s.name.clone());
+        let (named, numbered): (Vec<_>, Vec<_>) = missing.iter().partition(|k| name_of(k).is_some());
+        if !named.is_empty() {
+            let list: Vec<String> = named
+                .iter()
+                .map(|k| format!("`{}` ({}{})", name_of(k).unwrap_or_default(), prefix(k.0), k.1))
+                .collect();
+            let example = named.first().and_then(|k| name_of(k).map(|n| (k.0, n)));
+            let mut diagnostic = Diagnostic::error(
+                "missing-constant",
+                format!("the program declares constants that the job does not give: {}", list.join(", ")),
+            );
+            if let Some((kind, name)) = example {
+                let (flag, value, table) = match kind {
+                    SymbolKind::Int => ("int", "COUNT,AL,STEP", "int"),
+                    SymbolKind::Bool => ("bool", "true", "bool"),
+                    _ => ("const", "R,G,B,A", "float"),
+                };
+                diagnostic = diagnostic.help(format!("give it in [constants] {table}, or --{flag} {name}={value}"));
+            }
+            self.reports.push(report_at(pass.program.place.as_ref(), diagnostic));
+        }
+        if !numbered.is_empty() {
+            let list: Vec<String> = numbered.iter().map(|k| format!("{}{}", prefix(k.0), k.1)).collect();
+            let read = if list.len() == 1 {
+                "is read and not given; it reads 0"
+            } else {
+                "are read and not given; they read 0"
+            };
+            let message = format!("{} {read}", list.join(", "));
+            let mut report = report_at(pass.program.place.as_ref(), Diagnostic::warning("constant-not-given", message));
+            if report.source.is_none() {
+                report.source = source.cloned();
+            }
+            if !self.reports.contains(&report) {
+                self.reports.push(report);
+            }
+        }
+        constants
+    }
+
+    fn textures(&mut self, pass: &Pass, program: &Program, usage: &Usage) -> Vec<ReadyTexture> {
+        let mut out: Vec<ReadyTexture> = Vec::new();
+        for texture in &pass.textures {
+            let Some(slot) = self.resolve(&texture.slot, program, SymbolKind::Input) else { continue };
+            if out.iter().any(|t| t.slot == slot) {
+                self.error(&texture.slot, "duplicate-slot", format!("input {slot} is given twice, once by name"));
+            }
+            if !usage.inputs.contains(&slot) {
+                self.warn(
+                    &texture.slot,
+                    "input-not-read",
+                    format!("input {slot} is given, and the program does not read it"),
+                );
+            }
+            let from = texture.output.as_ref().and_then(|f| {
+                let FromOutput { output, pass } = &f.value;
+                let at = Located { value: output.clone(), place: f.place.clone() };
+                Some((self.resolve(&at, program, SymbolKind::Output)?, pass.clone()))
+            });
+            let data = match &texture.data {
+                Some(data) => self.array(data, texture.size, texture.format.as_ref()),
+                None => {
+                    if texture.output.is_none() {
+                        self.error(
+                            &texture.slot,
+                            "missing-key",
+                            format!("input {slot} has neither `data` nor `output`"),
+                        );
+                    }
+                    None
+                }
+            };
+            if let (Some(array), Some(path)) = (&data, &texture.data) {
+                let limit = MAX_INDEX as usize;
+                if array.width > limit || array.height > limit || array.width == 0 || array.height == 0 {
+                    let message = format!(
+                        "{} is {}x{}, inputs have 1 to {limit} columns and rows",
+                        path.value, array.width, array.height
+                    );
+                    self.error(path, "bad-array", message);
+                }
+            }
+            out.push(ReadyTexture { slot, texture: texture.clone(), from, data });
+        }
+        let bound: BTreeSet<u8> = out.iter().map(|t| t.slot).collect();
+        // A texture whose name could not be resolved is the one that is missing.
+        if out.len() == pass.textures.len() {
+            for &input in usage.inputs.difference(&bound) {
+                let name = program.symbols.iter().find(|s| s.kind == SymbolKind::Input && s.index == input);
+                let shown = name.map(|n| format!(" (`{}`)", n.name)).unwrap_or_default();
+                let given = match bound.len() {
+                    0 => "none is given".to_owned(),
+                    _ => format!("given are {}", list(bound.iter())),
+                };
+                let diagnostic =
+                    Diagnostic::error("missing-input", format!("the program reads input {input}{shown}, and {given}"))
+                        .help(format!("give it as [[texture]] with slot = {input}, or --in s{input}=FILE"));
+                self.reports.push(report_at(pass.program.place.as_ref(), diagnostic));
+            }
+        }
+        out
+    }
+
+    fn outputs(&mut self, pass: &Pass, program: &Program, usage: &Usage) -> Vec<ReadyOutput> {
+        let written = written(program, usage);
+        let mut out: Vec<ReadyOutput> = Vec::new();
+        for output in &pass.outputs {
+            // Outputs come from the job, and another pass's program may be the one that knows the name.
+            if let Ref::Name(name) = &output.slot.value
+                && output.save.is_none()
+                && program.symbol(SymbolKind::Output, name).is_none()
+                && self.several
+            {
+                continue;
+            }
+            let Some(slot) = self.resolve(&output.slot, program, SymbolKind::Output) else { continue };
+            if out.iter().any(|t| t.slot == slot) {
+                self.error(&output.slot, "duplicate-slot", format!("output {slot} is given twice, once by name"));
+            }
+            if !written.contains(&slot) {
+                if output.save.is_some() {
+                    let message = format!("output {slot} is to be saved, and the program {}", writes(&written));
+                    self.error(&output.slot, "output-not-written", message);
+                }
+                continue;
+            }
+            if let Some([w, h]) = output.size
+                && !program.uncached
+                && (pass.domain.i1 >= w || pass.domain.j1 >= h)
+            {
+                let message = format!(
+                    "output {slot} has {w} columns and {h} rows, and the domain reaches to ({}, {})",
+                    pass.domain.i1, pass.domain.j1
+                );
+                self.error(&output.slot, "output-too-small", message);
+            }
+            out.push(ReadyOutput { slot, output: output.clone() });
+        }
+        for slot in written {
+            if !out.iter().any(|o| o.slot == slot) {
+                out.push(ReadyOutput { slot, output: Output::new(Ref::Index(slot)) });
+            }
+        }
+        out.sort_by_key(|o| o.slot);
+        out
+    }
+
+    /// Textures read only outputs that some pass before them has written.
+    fn sequence(&mut self, job: &Job, passes: &[Ready]) {
+        let mut latest: BTreeSet<u8> = BTreeSet::new();
+        let mut named: BTreeMap<&str, BTreeSet<u8>> = BTreeMap::new();
+        for (pass, ready) in job.passes.iter().zip(passes) {
+            let own: BTreeSet<u8> = ready.outputs.iter().map(|o| o.slot).collect();
+            for texture in &ready.textures {
+                let Some((output, from)) = &texture.from else { continue };
+                let there = match from {
+                    Some(name) => named.get(name.as_str()).is_some_and(|o| o.contains(output)),
+                    None => latest.contains(output) || ready.program.uncached && own.contains(output),
+                };
+                if !there && texture.data.is_none() {
+                    let message = match from {
+                        Some(name) => format!(
+                            "pass `{name}` has not written output {output} when this pass begins, and there is no `data`"
+                        ),
+                        None => {
+                            format!("no pass has written output {output} when this pass begins, and there is no `data`")
+                        }
+                    };
+                    let at =
+                        Located { value: (), place: texture.texture.output.as_ref().and_then(|o| o.place.clone()) };
+                    self.error(&at, "output-not-written", message);
+                }
+            }
+            latest.extend(&own);
+            if let Some(name) = &pass.name {
+                named.insert(&name.value, latest.clone());
+            }
+        }
+    }
+
+    /// What is saved at the end has been written by some pass.
+    fn saves(&mut self, job: &Job, passes: &[Ready]) -> Vec<(u8, Save)> {
+        let all: BTreeSet<u8> = passes.iter().flat_map(|p| p.outputs.iter().map(|o| o.slot)).collect();
+        let mut saves = Vec::new();
+        for save in &job.saves {
+            let by_name = |p: &Ready| match &save.slot.value {
+                Ref::Index(n) => Some(*n),
+                Ref::Name(name) => p.program.symbol(SymbolKind::Output, name),
+            };
+            let slot = match passes.iter().rev().find_map(by_name) {
+                Some(slot) => slot,
+                None => match self.resolve(&save.slot, &passes[passes.len() - 1].program, SymbolKind::Output) {
+                    Some(slot) => slot,
+                    None => continue,
+                },
+            };
+            if !all.contains(&slot) {
+                let who = if passes.len() == 1 { "the program " } else { "the programs together: one " };
+                let message = format!("output {slot} is to be saved, and {who}{}", writes(&all));
+                self.error(&save.slot, "output-not-written", message);
+            }
+            if Kind::of(&save.path.value).is_none() {
+                let message =
+                    format!("{} names no kind of array; known are {}", save.path.value.display(), Kind::EXTENSIONS);
+                self.error(&save.path, "unknown-extension", message);
+            }
+            saves.push((slot, save.clone()));
+        }
+        saves
+    }
+
+    fn array(
+        &mut self,
+        data: &Located<Data>,
+        size: Option<[u32; 2]>,
+        format: Option<&Located<Format>>,
+    ) -> Option<Arc<Array>> {
+        let path = match &data.value {
+            Data::Array(array) => return Some(Arc::clone(array)),
+            Data::File(path) => path,
+        };
+        if let Some(array) = self.arrays.get(path) {
+            return Some(Arc::clone(array));
+        }
+        match read_array(path, size, format.map(|f| f.value), data) {
+            Ok(array) => {
+                let array = Arc::new(array);
+                self.arrays.insert(path.clone(), Arc::clone(&array));
+                Some(array)
+            }
+            Err(report) => {
+                self.reports.push(*report);
+                None
+            }
+        }
+    }
+}
+
+fn read_array(
+    path: &Path,
+    size: Option<[u32; 2]>,
+    format: Option<Format>,
+    at: &Located<Data>,
+) -> Result<Array, Box<Report>> {
+    let error = |rule, message: String| Box::new(at.error(rule, message));
+    let Some(kind) = Kind::of(path) else {
+        let message = format!("{} names no kind of array; known are {}", path.display(), Kind::EXTENSIONS);
+        return Err(error("unknown-extension", message));
+    };
+    let bytes = read_file(path, "the array", at.place.as_ref()).map_err(|e| Box::new(e.reports()[0].clone()))?;
+    let shape = match (size, format) {
+        (Some([width, height]), Some(format)) => {
+            let format = match format {
+                Format::Uint16x1 => RawFormat::Uint16x1,
+                Format::Uint8x4 => RawFormat::Uint8x4,
+                Format::Float32x1 | Format::Float32x2 | Format::Float32x4 => RawFormat::Float32(format.info().channels),
+            };
+            Some(RawShape { width: width as usize, height: height as usize, format })
+        }
+        _ => None,
+    };
+    Array::from_bytes(kind, &bytes, shape).map_err(|e| error("bad-array", format!("{}: {e}", path.display())))
+}
+
+/// The outputs that a program writes; uncached writes all go to output 0.
+fn written(program: &Program, usage: &Usage) -> BTreeSet<u8> {
+    if program.uncached && !usage.outputs.is_empty() { BTreeSet::from([0]) } else { usage.outputs.clone() }
+}
+
+fn writes(written: &BTreeSet<u8>) -> String {
+    match written.len() {
+        0 => "writes no output".to_owned(),
+        1 => format!("writes output {} only", list(written.iter())),
+        _ => format!("writes outputs {} only", list(written.iter())),
+    }
+}
+
+fn list<'a>(numbers: impl Iterator<Item = &'a u8>) -> String {
+    numbers.map(u8::to_string).collect::<Vec<_>>().join(", ")
+}
+
+const fn kind_name(kind: SymbolKind) -> &'static str {
+    match kind {
+        SymbolKind::Input => "input",
+        SymbolKind::Output => "output",
+        SymbolKind::Float => "float constant",
+        SymbolKind::Int => "integer constant",
+        SymbolKind::Bool => "boolean constant",
+    }
+}
+
+const fn prefix(kind: SymbolKind) -> &'static str {
+    match kind {
+        SymbolKind::Input => "s",
+        SymbolKind::Output => "o",
+        SymbolKind::Float => "c",
+        SymbolKind::Int => "i",
+        SymbolKind::Bool => "b",
+    }
+}
+
+const fn literal_key(literal: &Literal) -> (SymbolKind, u8) {
+    match *literal {
+        Literal::Float { index, .. } => (SymbolKind::Float, index),
+        Literal::Int { index, .. } => (SymbolKind::Int, index),
+        Literal::Bool { index, .. } => (SymbolKind::Bool, index),
+    }
+}

@@ -1,0 +1,64 @@
+//! The programs of a real compiler, run through their job files on the device, give their pictures.
+//!
+//! Truth: `tests/corpus/mesa/refs`, drawn by another implementation; tolerance 1e-4, relative above 1.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
+use ctm::job::Reader;
+use ctm::render;
+use std::path::{Path, PathBuf};
+
+/// The one value outside the tolerance, as `ctm-exec/tests/corpus.rs` explains: a loop that multiplies rounding errors, drawn
+/// there without and run here with a fused multiply-add. Program, (x, y, channel), and what is allowed there.
+const FUSED_MAD_DIFFERENCE: (&str, (usize, usize, usize), f32) = ("loop_break_continue", (35, 22, 2), 1e-3);
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/mesa")
+}
+
+fn jobs() -> Vec<PathBuf> {
+    let mut jobs: Vec<PathBuf> = std::fs::read_dir(corpus().join("x1k"))
+        .unwrap()
+        .map(|e| e.unwrap().path())
+        .filter(|p| p.extension().is_some_and(|e| e == "toml"))
+        .collect();
+    jobs.sort();
+    jobs
+}
+
+fn reference(name: &str, slot: u8) -> Vec<f32> {
+    let file = if slot == 0 { format!("refs/{name}.f32") } else { format!("refs/{name}.{slot}.f32") };
+    let bytes = std::fs::read(corpus().join(file)).unwrap();
+    bytes.chunks_exact(4).map(|c| f32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
+}
+
+#[test]
+fn every_job_gives_its_picture_for_every_group_size() {
+    let jobs = jobs();
+    assert_eq!(jobs.len(), 26);
+    for path in &jobs {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let mut first: Option<Vec<u32>> = None;
+        for group in ["16", "4", "64"] {
+            let mut reader = Reader::for_file(path).unwrap();
+            reader.flag("group", group);
+            let report = reader.finish().and_then(|job| job.run(|_| {})).unwrap_or_else(|e| panic!("{name}:\n{e}"));
+            assert!(report.reports.is_empty(), "{name}: {}", render::text(&report.reports[0], false));
+            let mut bits = Vec::new();
+            for output in &report.outputs {
+                let expected = reference(name, output.slot);
+                let found = output.array.to_f32();
+                assert_eq!((found.len(), output.array.channels), (expected.len(), 4));
+                for (n, (&f, &e)) in found.iter().zip(&expected).enumerate() {
+                    let at = (n / 4 % 64, n / 256, n % 4);
+                    let (other_name, other_at, other) = FUSED_MAD_DIFFERENCE;
+                    let allowed = if (other_name, other_at) == (name, at) { other } else { 1e-4 };
+                    let tolerance = allowed * e.abs().max(1.0);
+                    assert!((f - e).abs() <= tolerance, "{name}, group {group}, (x, y, channel) {at:?}: {f}, not {e}");
+                }
+                bits.extend(found.iter().map(|v| v.to_bits()));
+            }
+            // The programs are built from structured flow control: the group size must not change a bit.
+            assert_eq!(*first.get_or_insert_with(|| bits.clone()), bits, "{name}, group {group}");
+        }
+    }
+}
