@@ -1,2 +1,47 @@
-//! The command `ctm`.
-fn main() {}
+//! The program `ctm`: arguments in, results to stdout, findings to stderr. Everything else is the library's.
+//!
+//! | file | what |
+//! |---|---|
+//! | `args` | every subcommand and option, from which help, completions and manual pages come |
+//! | `console` | printing: colour, JSON, findings, exit codes |
+//! | `asm`, `dis`, `check`, `run`, `isa`, `info`, `tile`, `generate` | one subcommand each |
+//!
+//! `docs/cli.md` describes exit codes and outputs.
+
+mod args;
+mod asm;
+mod check;
+mod console;
+mod dis;
+mod generate;
+mod info;
+mod isa;
+mod run;
+mod tile;
+
+use args::{Cli, Command};
+use clap::Parser;
+use console::{Console, Exit};
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    // Help and usage errors end here, with 0 and 2.
+    let cli = Cli::parse();
+    let console = Console::new(cli.color);
+    let exit = match cli.command {
+        Command::Asm(args) => asm::run(&console, &args),
+        Command::Dis(args) => dis::run(&console, &args),
+        Command::Check(args) => check::run(&console, &args),
+        Command::Run(args) => run::run(&console, &args),
+        Command::Isa(args) => isa::run(&console, &args),
+        Command::Info(args) => info::run(&console, &args),
+        Command::Tile(args) => tile::run(&console, &args, tile::Direction::Tile),
+        Command::Untile(args) => tile::run(&console, &args, tile::Direction::Untile),
+        Command::Completions { shell } => generate::completions(&console, shell),
+        Command::Man { directory } => generate::man(&console, directory.as_deref()),
+    };
+    ExitCode::from(exit.unwrap_or_else(|failure| failure.report(&console)).code())
+}
+
+/// How a subcommand ends: well or ill, or with something that has not been reported yet.
+type Ending = Result<Exit, console::Failure>;

@@ -1,0 +1,313 @@
+//! Every subcommand and option. Help, completions and manual pages come from here.
+
+use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use ctm::job::FLAGS;
+use std::path::PathBuf;
+
+/// ATI's Close To the Metal device in software
+///
+/// Assembles, disassembles, checks and runs X1K (R5xx) programs, without a card.
+#[derive(Debug, Parser)]
+#[command(
+    name = "ctm",
+    version,
+    propagate_version = true,
+    max_term_width = 110,
+    after_help = "\
+Examples:
+  ctm run gradient.x1k --size 64x64 --out o0=gradient.png
+  ctm run job.toml --stats
+  ctm asm gradient.x1k -o gradient.elf
+  ctm dis gradient.elf
+  ctm check *.x1k
+  ctm isa mad
+
+Exit codes: 0 done, 1 the program or job is wrong, 2 usage, 3 a fault while running."
+)]
+pub(crate) struct Cli {
+    /// When to colour messages
+    #[arg(long, global = true, value_enum, default_value_t = When::Auto, value_name = "WHEN", hide_possible_values = true)]
+    pub(crate) color: When,
+    #[command(subcommand)]
+    pub(crate) command: Command,
+}
+
+/// When to use colour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum When {
+    /// On a terminal, unless NO_COLOR is set.
+    Auto,
+    /// Always.
+    Always,
+    /// Never.
+    Never,
+}
+
+/// The instruction set, where a file does not say which.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum IsaName {
+    /// X1K (R5xx)
+    X1k,
+    /// R700
+    R700,
+}
+
+impl From<IsaName> for ctm::job::Isa {
+    fn from(name: IsaName) -> Self {
+        match name {
+            IsaName::X1k => Self::X1k,
+            IsaName::R700 => Self::R700,
+        }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+pub(crate) enum Command {
+    Asm(AsmArgs),
+    Dis(DisArgs),
+    Check(CheckArgs),
+    Run(RunArgs),
+    Isa(IsaArgs),
+    Info(InfoArgs),
+    /// Put an array into the device's tiled order
+    #[command(after_help = "\
+Examples:
+  ctm tile image.npy image.raw --format float32_4
+  ctm tile image.raw tiled.raw --size 100x60 --format uint8_4")]
+    Tile(TileArgs),
+    /// Put an array in the device's tiled order back into rows
+    #[command(after_help = "\
+Examples:
+  ctm untile tiled.raw image.npy --size 100x60 --format float32_4
+  ctm untile tiled.raw image.png --size 100x60 --format uint8_4")]
+    Untile(TileArgs),
+    /// Print completions for a shell
+    #[command(after_help = "\
+Examples:
+  ctm completions bash > ~/.local/share/bash-completion/completions/ctm
+  ctm completions fish > ~/.config/fish/completions/ctm.fish")]
+    Completions {
+        /// The shell
+        shell: clap_complete::Shell,
+    },
+    /// Print the manual page, or write one page per subcommand
+    #[command(after_help = "\
+Examples:
+  ctm man | man -l -
+  ctm man ~/.local/share/man/man1")]
+    Man {
+        /// Where the pages go; without it the page of `ctm` is printed
+        directory: Option<PathBuf>,
+    },
+}
+
+/// Assemble programs
+///
+/// Without -o the image goes beside the text, with the extension .elf.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm asm fill.x1k                   writes fill.elf
+  ctm asm fill.x1k -o fill.hex       six words a line
+  ctm asm fill.x1k -o -              the words to stdout
+  ctm asm --explain fill.x1k         what the assembler worked out
+  ctm asm *.x1k                      each beside its text")]
+pub(crate) struct AsmArgs {
+    /// Program texts; `-` is stdin
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Where the program goes: .elf, .hex or .bin; `-` prints words. Only with one FILE
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Print what the assembler worked out for each instruction
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Print findings as JSON, one object a line, to stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The instruction set, where a file does not say which
+    #[arg(long, value_enum, value_name = "ISA")]
+    pub(crate) isa: Option<IsaName>,
+}
+
+/// Print a program or a command buffer as text
+///
+/// What comes out goes into `ctm asm` unchanged, and gives the same words.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm dis fill.elf
+  ctm dis fill.hex -o fill.x1k
+  ctm dis commands.cmd               a command buffer (ctm run --dump-commands commands.cmd)")]
+pub(crate) struct DisArgs {
+    /// A program (.elf, .hex, .bin, .x1k) or a command buffer (.cmd)
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// Where the text goes, instead of stdout
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// The instruction set, where the file does not say which
+    #[arg(long, value_enum, value_name = "ISA")]
+    pub(crate) isa: Option<IsaName>,
+}
+
+/// Check programs against the rules of the manual
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm check fill.x1k
+  ctm check --allow unused-result --allow dead-code *.elf
+  ctm check --json fill.hex
+  ctm check --rules")]
+pub(crate) struct CheckArgs {
+    /// Programs
+    #[arg(required_unless_present = "rules", value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Leave a rule out; may be given several times
+    #[arg(long, value_name = "RULE")]
+    pub(crate) allow: Vec<String>,
+    /// Print findings as JSON, one object a line, to stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// End with exit code 1 for warnings too
+    #[arg(long)]
+    pub(crate) strict: bool,
+    /// List the rules
+    #[arg(long)]
+    pub(crate) rules: bool,
+    /// The instruction set, where a file does not say which
+    #[arg(long, value_enum, value_name = "ISA")]
+    pub(crate) isa: Option<IsaName>,
+}
+
+/// Run a job file or a program
+///
+/// Every key of a job file exists as a flag; flags override the file. Without any saved output, small outputs are printed.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm run job.toml
+  ctm run job.toml --group 64 --stats
+  ctm run gradient.x1k --size 64x64 --out o0=gradient.png
+  ctm run blur.x1k --size 512x512 --in s0=photo.png --const c0=1,2,3,4 --out o0=result.png
+  ctm run life.x1k --size 64x64 --in s0=start.npy:output=0 --repeat 100 --out o0=end.png
+  ctm run fill.hex --size 4x4 --program-info last=14 --check
+  ctm run job.toml --dump-commands job.cmd && ctm dis job.cmd")]
+pub(crate) struct RunArgs {
+    /// A job file (.toml) or a program (.x1k, .hex, .bin, .elf)
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    #[command(flatten)]
+    pub(crate) job: JobFlags,
+    /// The instruction set, where the program does not say which
+    #[arg(long, value_enum, value_name = "ISA")]
+    pub(crate) isa: Option<IsaName>,
+    /// Print what the run did: instructions, lanes, fetches, bytes, clocks
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Print results and findings as JSON to stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Write the command buffers: .cmd or .bin as words, .txt as text
+    #[arg(long, value_name = "FILE")]
+    pub(crate) dump_commands: Option<PathBuf>,
+    /// Do not show progress
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+/// The flags that say the same as a key of the job file: the library's table.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct JobFlags {
+    /// Flag and value, in the table's order.
+    pub(crate) given: Vec<(&'static str, String)>,
+}
+
+impl Args for JobFlags {
+    fn augment_args(mut command: clap::Command) -> clap::Command {
+        for flag in FLAGS {
+            let arg = Arg::new(flag.name).long(flag.name).help(flag.summary).help_heading("The job");
+            command = command.arg(if flag.value.is_empty() {
+                arg.action(ArgAction::SetTrue)
+            } else {
+                let action = if flag.many { ArgAction::Append } else { ArgAction::Set };
+                arg.value_name(flag.value).action(action).allow_hyphen_values(true)
+            });
+        }
+        command
+    }
+
+    fn augment_args_for_update(command: clap::Command) -> clap::Command {
+        Self::augment_args(command)
+    }
+}
+
+impl FromArgMatches for JobFlags {
+    fn from_arg_matches(matches: &ArgMatches) -> Result<Self, clap::Error> {
+        let mut given = Vec::new();
+        for flag in FLAGS {
+            if flag.value.is_empty() {
+                if matches.get_flag(flag.name) {
+                    given.push((flag.name, String::new()));
+                }
+            } else {
+                given.extend(
+                    matches.get_many::<String>(flag.name).into_iter().flatten().map(|v| (flag.name, v.clone())),
+                );
+            }
+        }
+        Ok(Self { given })
+    }
+
+    fn update_from_arg_matches(&mut self, matches: &ArgMatches) -> Result<(), clap::Error> {
+        *self = Self::from_arg_matches(matches)?;
+        Ok(())
+    }
+}
+
+/// The manual on the command line
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm isa                  what there is
+  ctm isa mad              an operation
+  ctm isa x1k US_CMN_INST  a word")]
+pub(crate) struct IsaArgs {
+    /// An operation, word, field or command; with x1k or r700 in front where both have it
+    #[arg(value_name = "TOPIC")]
+    pub(crate) topic: Vec<String>,
+}
+
+/// Describe a file that holds a program
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm info fill.elf
+  ctm info --json fill.hex")]
+pub(crate) struct InfoArgs {
+    /// Files
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Print one JSON object a file
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// The instruction set, where a file does not say which
+    #[arg(long, value_enum, value_name = "ISA")]
+    pub(crate) isa: Option<IsaName>,
+}
+
+#[derive(Args, Debug)]
+pub(crate) struct TileArgs {
+    /// The array: .npy, .png, .pfm, or .raw
+    #[arg(value_name = "IN")]
+    pub(crate) input: PathBuf,
+    /// Where it goes
+    #[arg(value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// Columns and rows; needed for .raw files
+    #[arg(long, value_name = "WxH")]
+    pub(crate) size: Option<String>,
+    /// What an element is: uint16_1, uint8_4, float32_1, float32_2, float32_4
+    #[arg(long, value_name = "FORMAT")]
+    pub(crate) format: Option<String>,
+}

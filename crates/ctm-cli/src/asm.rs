@@ -1,0 +1,86 @@
+//! `ctm asm`.
+
+use crate::Ending;
+use crate::args::AsmArgs;
+use crate::console::{Console, Exit, Failure, exit_of};
+use ctm::job::{Form, Isa, Loaded};
+use ctm_image::{ctm_elf, hex};
+use ctm_isa::x1k::Program;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(console: &Console, args: &AsmArgs) -> Ending {
+    if args.files.len() > 1 && args.output.is_some() {
+        return Err(Failure::usage(format!(
+            "-o names one file and {} are to be assembled; leave it out, and each goes beside its text",
+            args.files.len()
+        )));
+    }
+    let mut exit = Exit::Done;
+    for file in &args.files {
+        match one(console, args, file) {
+            Ok(()) => {}
+            // The other files are assembled all the same.
+            Err(Failure::Job(e)) => {
+                if args.json {
+                    e.reports().iter().try_for_each(|r| console.json(r))?;
+                } else {
+                    console.reports(e.reports());
+                }
+                exit = exit_of(&e);
+            }
+            Err(failure @ Failure::Gone) => return Err(failure),
+            Err(failure) => exit = failure.report(console),
+        }
+    }
+    Ok(exit)
+}
+
+fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
+    let isa = args.isa.map(Isa::from);
+    let loaded = if file == Path::new("-") {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|e| Failure::wrong(format!("stdin cannot be read: {e}")))?;
+        Loaded::from_bytes(&bytes, Path::new("stdin.x1k"), isa, None)?
+    } else {
+        Loaded::from_file(file, isa)?
+    };
+    if loaded.form != Form::Text {
+        return Err(Failure::wrong(format!(
+            "{} is no text but {}; `ctm dis` prints it as text",
+            file.display(),
+            match loaded.form {
+                Form::CtmElf => "a CTM executable",
+                Form::Hex | Form::Binary | Form::Text => "words",
+            }
+        )));
+    }
+    for report in &loaded.reports {
+        if args.json { console.json(report)? } else { console.report(report) }
+    }
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        // Asked to explain, nobody asked for a file.
+        None if args.explain => return Ok(()),
+        None if file == Path::new("-") => PathBuf::from("-"),
+        None => file.with_extension("elf"),
+    };
+    console.write(&output, &encode(&loaded.program, &output)?)
+}
+
+/// The program as what the extension names.
+fn encode(program: &Program, output: &Path) -> Result<Vec<u8>, Failure> {
+    if output == Path::new("-") {
+        return Ok(hex::write(program).into_bytes());
+    }
+    match output.extension().and_then(|e| e.to_str()).unwrap_or("") {
+        "hex" => Ok(hex::write(program).into_bytes()),
+        "bin" => Ok(hex::write_binary(program)),
+        "elf" => ctm_elf::write(program).map_err(|e| Failure::wrong(format!("{}: {e}", output.display()))),
+        other => Err(Failure::usage(format!(
+            "{}: `.{other}` names no form of program; .elf, .hex and .bin can be written",
+            output.display()
+        ))),
+    }
+}

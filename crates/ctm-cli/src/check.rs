@@ -1,0 +1,80 @@
+//! `ctm check`.
+
+use crate::Ending;
+use crate::args::CheckArgs;
+use crate::console::{Console, Exit, Failure, exit_of, tally};
+use ctm::job::{Isa, Loaded};
+use ctm::render::Report;
+use ctm_isa::diag::Severity;
+use ctm_isa::x1k::check::{RULES, Theme, check_allowing, rule};
+use std::path::Path;
+
+pub(crate) fn run(console: &Console, args: &CheckArgs) -> Ending {
+    if args.rules {
+        return rules(console);
+    }
+    for name in &args.allow {
+        if rule(name).is_none() {
+            return Err(Failure::usage(format!("no rule is named `{name}`; `ctm check --rules` lists them")));
+        }
+    }
+    let (mut errors, mut warnings) = (0, 0);
+    let mut exit = Exit::Done;
+    for file in &args.files {
+        let reports = match findings(args, file) {
+            Ok(reports) => reports,
+            Err(e) => {
+                exit = exit_of(&e);
+                e.reports().to_vec()
+            }
+        };
+        for report in &reports {
+            match report.diagnostic.severity {
+                Severity::Error => errors += 1,
+                Severity::Warning => warnings += 1,
+                Severity::Note => {}
+            }
+            if args.json { console.json(report)? } else { console.report(&named(report, file)) }
+        }
+    }
+    if !args.json && errors + warnings > 0 {
+        console.note(&tally(errors, warnings));
+    }
+    Ok(if exit != Exit::Done {
+        exit
+    } else if errors > 0 || args.strict && warnings > 0 {
+        Exit::Wrong
+    } else {
+        Exit::Done
+    })
+}
+
+fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobError> {
+    let loaded = Loaded::from_file(file, args.isa.map(Isa::from))?;
+    let allowed: Vec<&str> = args.allow.iter().map(String::as_str).collect();
+    let found = check_allowing(&loaded.program, &allowed);
+    let mut reports = loaded.reports;
+    reports.extend(found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }));
+    Ok(reports)
+}
+
+/// Programs that came as words have no lines to show: the file's name goes in front.
+fn named(report: &Report, file: &Path) -> Report {
+    let mut report = report.clone();
+    if report.source.is_none() && !report.diagnostic.message.starts_with(&file.display().to_string()) {
+        report.diagnostic.message = format!("{}: {}", file.display(), report.diagnostic.message);
+    }
+    report
+}
+
+fn rules(console: &Console) -> Ending {
+    let mut out = String::new();
+    for theme in Theme::ALL {
+        out.push_str(&format!("{}\n", theme.title()));
+        for rule in RULES.iter().filter(|r| r.theme == *theme) {
+            out.push_str(&format!("  {:<32} {:<8} {} ({})\n", rule.name, rule.severity.name(), rule.doc, rule.cite));
+        }
+    }
+    console.print(&out)?;
+    Ok(Exit::Done)
+}

@@ -1,0 +1,150 @@
+//! Printing: results to stdout, findings to stderr, exit codes.
+
+use crate::args::When;
+use ctm::job::JobError;
+use ctm::render::{self, Report};
+use ctm_isa::diag::Diagnostic;
+use std::io::{IsTerminal, Write};
+use std::path::Path;
+
+/// Exit codes of `docs/cli.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Exit {
+    /// Done.
+    Done,
+    /// The program or job is wrong.
+    Wrong,
+    /// Usage.
+    Usage,
+    /// A fault while running.
+    Fault,
+}
+
+impl Exit {
+    pub(crate) fn code(self) -> u8 {
+        self as u8
+    }
+}
+
+/// Why a subcommand could not go on; not reported yet.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// What the library says.
+    Job(JobError),
+    /// Something of the program's own: exit code and message.
+    Message(Exit, String),
+    /// Whoever reads stdout has gone: nothing more to say, and nothing wrong.
+    Gone,
+}
+
+impl From<JobError> for Failure {
+    fn from(e: JobError) -> Self {
+        Self::Job(e)
+    }
+}
+
+impl Failure {
+    pub(crate) fn wrong(message: impl Into<String>) -> Self {
+        Self::Message(Exit::Wrong, message.into())
+    }
+
+    pub(crate) fn usage(message: impl Into<String>) -> Self {
+        Self::Message(Exit::Usage, message.into())
+    }
+
+    /// Prints it; the exit code.
+    pub(crate) fn report(self, console: &Console) -> Exit {
+        match self {
+            Self::Job(e) => {
+                console.reports(e.reports());
+                exit_of(&e)
+            }
+            Self::Message(exit, message) => {
+                console.report(&Report::bare(Diagnostic::error("error", message)));
+                exit
+            }
+            Self::Gone => Exit::Done,
+        }
+    }
+}
+
+/// The exit code of what the library says.
+pub(crate) fn exit_of(e: &JobError) -> Exit {
+    match e.exit_code() {
+        2 => Exit::Usage,
+        3 => Exit::Fault,
+        _ => Exit::Wrong,
+    }
+}
+
+/// Where things are printed, and how.
+#[derive(Debug)]
+pub(crate) struct Console {
+    color: bool,
+}
+
+impl Console {
+    pub(crate) fn new(when: When) -> Self {
+        let color = match when {
+            When::Always => true,
+            When::Never => false,
+            When::Auto => {
+                std::io::stderr().is_terminal() && std::env::var_os("NO_COLOR").is_none_or(|value| value.is_empty())
+            }
+        };
+        Self { color }
+    }
+
+    /// A result, to stdout.
+    pub(crate) fn print(&self, text: &str) -> Result<(), Failure> {
+        let mut stdout = std::io::stdout().lock();
+        let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
+        written.map_err(|e| match e.kind() {
+            std::io::ErrorKind::BrokenPipe => Failure::Gone,
+            _ => Failure::wrong(format!("stdout cannot be written: {e}")),
+        })
+    }
+
+    /// A result, to a file, or to stdout for `-`.
+    pub(crate) fn write(&self, path: &Path, bytes: &[u8]) -> Result<(), Failure> {
+        if path == Path::new("-") {
+            let mut stdout = std::io::stdout().lock();
+            return stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|e| match e.kind() {
+                std::io::ErrorKind::BrokenPipe => Failure::Gone,
+                _ => Failure::wrong(format!("stdout cannot be written: {e}")),
+            });
+        }
+        std::fs::write(path, bytes).map_err(|e| Failure::wrong(format!("{} cannot be written: {e}", path.display())))
+    }
+
+    /// A finding, to stderr.
+    pub(crate) fn report(&self, report: &Report) {
+        self.note(&render::text(report, self.color));
+    }
+
+    pub(crate) fn reports(&self, reports: &[Report]) {
+        for report in reports {
+            self.report(report);
+        }
+    }
+
+    /// A line for the reader, to stderr. When stderr is gone, there is nobody to tell.
+    pub(crate) fn note(&self, text: &str) {
+        let _ = writeln!(std::io::stderr().lock(), "{text}");
+    }
+
+    /// A finding as one line of JSON, to stdout.
+    pub(crate) fn json(&self, report: &Report) -> Result<(), Failure> {
+        self.print(&format!("{}\n", render::json(report)))
+    }
+}
+
+/// `N errors, M warnings` for the end of a list of findings.
+pub(crate) fn tally(errors: usize, warnings: usize) -> String {
+    let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });
+    match (errors, warnings) {
+        (0, n) => count(n, "warning"),
+        (n, 0) => count(n, "error"),
+        (e, w) => format!("{}, {}", count(e, "error"), count(w, "warning")),
+    }
+}

@@ -1,0 +1,45 @@
+//! `ctm dis`.
+
+use crate::Ending;
+use crate::args::DisArgs;
+use crate::console::{Console, Exit, Failure};
+use ctm::commands::{self, Command};
+use ctm::job::{Isa, Loaded};
+use ctm_image::ByteOrder;
+use std::path::Path;
+
+pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
+    let bytes = std::fs::read(&args.file)
+        .map_err(|e| Failure::wrong(format!("{} cannot be read: {e}", args.file.display())))?;
+    let text = if is_command_buffer(&args.file, &bytes) {
+        if !bytes.len().is_multiple_of(4) {
+            return Err(Failure::wrong(format!(
+                "{} has {} bytes, a command buffer is made of dwords of 4",
+                args.file.display(),
+                bytes.len()
+            )));
+        }
+        commands::print(&ByteOrder::Little.words(&bytes))
+    } else {
+        let loaded = Loaded::from_bytes(&bytes, &args.file, args.isa.map(Isa::from), None)?;
+        console.reports(&loaded.reports);
+        return Err(Failure::wrong(format!("{}: programs cannot be printed as text yet", args.file.display())));
+    };
+    match &args.output {
+        Some(output) => console.write(output, text.as_bytes())?,
+        None => console.print(&text)?,
+    }
+    Ok(Exit::Done)
+}
+
+/// By its extension, or because a binary file begins with a command: an instruction's first word never looks like one.
+fn is_command_buffer(path: &Path, bytes: &[u8]) -> bool {
+    match path.extension().and_then(|e| e.to_str()) {
+        Some("cmd") => true,
+        Some("bin") => {
+            let words = ByteOrder::Little.words(bytes.get(..64.min(bytes.len() / 4 * 4)).unwrap_or_default());
+            Command::decode(&words).is_ok()
+        }
+        _ => false,
+    }
+}

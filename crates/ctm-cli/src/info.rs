@@ -1,0 +1,31 @@
+//! `ctm info`.
+
+use crate::Ending;
+use crate::args::InfoArgs;
+use crate::console::{Console, Exit, Failure};
+use ctm_image::info::{self, Value};
+use std::path::Path;
+
+pub(crate) fn run(console: &Console, args: &InfoArgs) -> Ending {
+    let mut exit = Exit::Done;
+    for file in &args.files {
+        match one(args, file) {
+            Ok(text) => console.print(&text)?,
+            Err(failure) => exit = failure.report(console),
+        }
+    }
+    Ok(exit)
+}
+
+fn one(args: &InfoArgs, file: &Path) -> Result<String, Failure> {
+    let bytes = std::fs::read(file).map_err(|e| Failure::wrong(format!("{} cannot be read: {e}", file.display())))?;
+    let described = info::describe(&bytes).map_err(|e| Failure::wrong(format!("{}: {e}", file.display())))?;
+    let value = match described.to_value() {
+        Value::Record(fields) => {
+            let name = ("file".to_owned(), Value::from(file.display().to_string()));
+            Value::Record(std::iter::once(name).chain(fields).collect())
+        }
+        other => other,
+    };
+    Ok(if args.json { format!("{}\n", value.to_json()) } else { value.to_text() })
+}

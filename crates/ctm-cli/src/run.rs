@@ -1,0 +1,248 @@
+//! `ctm run`.
+
+use crate::Ending;
+use crate::args::RunArgs;
+use crate::console::{Console, Exit, Failure, exit_of};
+use ctm::commands;
+use ctm::job::{Isa, Job, JobError, JobReport, OutputResult, Progress, Reader};
+use ctm::render;
+use ctm_exec::Counters;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::io::IsTerminal;
+use std::path::Path;
+use std::time::Duration;
+
+/// Outputs of so many elements are printed when nothing is saved.
+const PRINTED: usize = 256;
+
+pub(crate) fn run(console: &Console, args: &RunArgs) -> Ending {
+    let result = read(args).and_then(|job| {
+        let bar = progress_bar(args);
+        let report = job.run(|p| show(&bar, p));
+        bar.finish_and_clear();
+        report.map(|report| (job, report))
+    });
+    let (job, report) = match result {
+        Ok(ok) => ok,
+        Err(e) if args.json => {
+            console.print(&format!("{}\n", failure_json(&e)))?;
+            return Ok(exit_of(&e));
+        }
+        Err(e) => {
+            if let JobError::Fault(fault) = &e
+                && job_has_passes(fault.pass, fault.pass_name.as_ref())
+            {
+                let name = fault.pass_name.as_ref().map(|n| format!(" (`{n}`)")).unwrap_or_default();
+                console.note(&format!("in pass {}{name}:", fault.pass));
+            }
+            return Err(e.into());
+        }
+    };
+    if let Some(path) = &args.dump_commands {
+        dump(console, path, &report.commands)?;
+    }
+    if args.json {
+        console.print(&format!("{}\n", report_json(&report)))?;
+        return Ok(Exit::Done);
+    }
+    console.reports(&report.reports);
+    if report.files.is_empty() && !args.stats && args.dump_commands.is_none() {
+        print_outputs(console, &report.outputs)?;
+    }
+    if args.stats {
+        console.print(&statistics(&job, &report))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn job_has_passes(pass: usize, name: Option<&String>) -> bool {
+    pass > 0 || name.is_some()
+}
+
+/// The job of a file or of a program, with the flags over it.
+fn read(args: &RunArgs) -> Result<Job, JobError> {
+    let is_job = args.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+    let mut reader = if is_job { Reader::for_file(&args.file)? } else { Reader::for_program(&args.file) };
+    if let Some(isa) = args.isa {
+        reader.isa(Isa::from(isa));
+    }
+    for (flag, value) in &args.job.given {
+        reader.flag(flag, value);
+    }
+    reader.finish()
+}
+
+/// A bar on a terminal, and nothing elsewhere; it appears only when a run takes a while.
+fn progress_bar(args: &RunArgs) -> ProgressBar {
+    if args.no_progress || args.json || !std::io::stderr().is_terminal() {
+        return ProgressBar::hidden();
+    }
+    let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_bar} {pos}/{len} launches, {elapsed}") {
+        bar.set_style(style);
+    }
+    bar
+}
+
+fn show(bar: &ProgressBar, progress: Progress) {
+    if bar.is_hidden() {
+        return;
+    }
+    bar.set_length(progress.total);
+    bar.set_position(progress.done);
+    if progress.done == 0 {
+        // A single launch cannot say how far it is; the spinner shows that it runs.
+        bar.enable_steady_tick(Duration::from_millis(250));
+    }
+}
+
+fn dump(console: &Console, path: &Path, words: &[u32]) -> Result<(), Failure> {
+    match path.extension().and_then(|e| e.to_str()).unwrap_or("") {
+        "txt" => console.write(path, commands::print(words).as_bytes()),
+        "cmd" | "bin" => console.write(path, &words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>()),
+        other => Err(Failure::usage(format!(
+            "{}: `.{other}` names no form of command buffer; .cmd, .bin (words) and .txt (text) can be written",
+            path.display()
+        ))),
+    }
+}
+
+/// Small outputs as numbers, others by their size.
+fn print_outputs(console: &Console, outputs: &[OutputResult]) -> Result<(), Failure> {
+    let mut out = String::new();
+    for o in outputs {
+        let (width, height) = (o.array.width, o.array.height);
+        if width * height > PRINTED {
+            let _ = writeln!(
+                out,
+                "o{}: {width}x{height} elements; --out o{}=FILE saves them (.npy, .png, .pfm, .raw)",
+                o.slot, o.slot
+            );
+            continue;
+        }
+        for row in 0..height {
+            for column in 0..width {
+                let first = (row * width + column) * o.array.channels;
+                let values: Vec<String> = (0..o.array.channels).map(|c| number(o.array.value(first + c))).collect();
+                let (i, j) = (o.origin.0 as usize + column, o.origin.1 as usize + row);
+                let _ = writeln!(out, "o{} ({i}, {j}) = {}", o.slot, values.join(" "));
+            }
+        }
+    }
+    console.print(&out)
+}
+
+/// The shortest decimal number that is this value; NaN by its bits.
+fn number(value: f32) -> String {
+    if value.is_nan() { format!("nan(0x{:08x})", value.to_bits()) } else { format!("{value}") }
+}
+
+fn statistics(job: &Job, report: &JobReport) -> String {
+    let mut out = String::new();
+    if report.passes.len() > 1 {
+        for (n, pass) in report.passes.iter().enumerate() {
+            let name = pass.name.as_ref().map(|n| format!(" `{n}`")).unwrap_or_default();
+            let domain = job.passes[n].domain;
+            let _ = writeln!(
+                out,
+                "pass {n}{name}: {} launches of {}x{}, {} instructions, {} clocks",
+                pass.launches,
+                domain.width(),
+                domain.height(),
+                pass.counters.instructions(),
+                pass.counters.clocks()
+            );
+        }
+    }
+    let c = report.counters();
+    let launches: u64 = report.passes.iter().map(|p| p.launches).sum();
+    let seconds = report.elapsed.as_secs_f64();
+    let lanes = if c.total_lanes == 0 { 0.0 } else { percent(c.active_lanes, c.total_lanes) };
+    let mut line = |name: &str, text: String| {
+        let _ = writeln!(out, "{name:<14} {text}");
+    };
+    line("launches", launches.to_string());
+    line("processors", format!("{} in {} groups", c.processors, c.groups));
+    line(
+        "instructions",
+        format!("{} (ALU {}, OUTPUT {}, TEX {}, FC {})", c.instructions(), c.alu, c.output, c.tex, c.fc),
+    );
+    line("lanes active", format!("{} of {} ({lanes:.1} %)", c.active_lanes, c.total_lanes));
+    line("fetches", format!("{}, {} bytes", c.fetches, c.fetch_bytes));
+    line("writes", format!("{}, {} bytes", c.writes, c.write_bytes));
+    line("clocks", format!("{} (ALU {}, TEX {}, FC {})", c.clocks(), c.alu_clocks, c.tex_clocks, c.fc_clocks));
+    line("time", format!("{seconds:.3} s"));
+    out
+}
+
+#[allow(clippy::cast_precision_loss, reason = "a percentage for people")]
+fn percent(part: u64, whole: u64) -> f64 {
+    100.0 * part as f64 / whole as f64
+}
+
+fn counters_json(c: &Counters) -> Value {
+    json!({
+        "groups": c.groups,
+        "processors": c.processors,
+        "instructions": { "alu": c.alu, "output": c.output, "tex": c.tex, "fc": c.fc, "all": c.instructions() },
+        "lanes": { "active": c.active_lanes, "all": c.total_lanes },
+        "fetches": c.fetches,
+        "fetch_bytes": c.fetch_bytes,
+        "writes": c.writes,
+        "write_bytes": c.write_bytes,
+        "clocks": { "alu": c.alu_clocks, "tex": c.tex_clocks, "fc": c.fc_clocks, "all": c.clocks() },
+    })
+}
+
+fn report_json(report: &JobReport) -> Value {
+    let passes: Vec<Value> = report
+        .passes
+        .iter()
+        .map(|p| json!({ "name": p.name, "launches": p.launches, "counters": counters_json(&p.counters) }))
+        .collect();
+    let outputs: Vec<Value> = report
+        .outputs
+        .iter()
+        .map(|o| {
+            let small = o.array.width * o.array.height <= PRINTED;
+            // JSON has no NaN and no infinity: values go as their bits.
+            let bits =
+                small.then(|| o.array.to_f32().iter().map(|v| format!("0x{:08x}", v.to_bits())).collect::<Vec<_>>());
+            json!({
+                "slot": o.slot,
+                "origin": [o.origin.0, o.origin.1],
+                "shape": [o.array.height, o.array.width, o.array.channels],
+                "bits": bits,
+            })
+        })
+        .collect();
+    json!({
+        "status": "done",
+        "passes": passes,
+        "counters": counters_json(&report.counters()),
+        "outputs": outputs,
+        "files": report.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>(),
+        "findings": report.reports.iter().map(render::json).collect::<Vec<_>>(),
+        "seconds": report.elapsed.as_secs_f64(),
+    })
+}
+
+fn failure_json(e: &JobError) -> Value {
+    let mut value = json!({
+        "status": "wrong",
+        "findings": e.reports().iter().map(render::json).collect::<Vec<_>>(),
+    });
+    if let JobError::Fault(fault) = e {
+        value["status"] = json!("fault");
+        value["fault"] = json!({
+            "code": fault.code,
+            "pass": fault.pass,
+            "pass_name": fault.pass_name,
+            "pc": fault.pc,
+            "position": fault.position.map(|p| [p.i, p.j]),
+        });
+    }
+    value
+}
