@@ -15,6 +15,8 @@ pub mod formats;
 pub mod inst;
 pub mod ops;
 pub mod program;
+#[cfg(feature = "random")]
+pub mod random;
 
 pub use inst::{Inst, Words};
 pub use program::Program;
