@@ -60,14 +60,14 @@ impl Random {
     pub const fn bits(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
-        z = (z ^ z >> 30).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ z >> 27).wrapping_mul(0x94d0_49bb_1331_11eb);
-        z ^ z >> 31
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
     }
 
     /// A number below `limit`, which is not 0.
     pub const fn below(&mut self, limit: u32) -> u32 {
-        ((self.bits() >> 32) * limit as u64 >> 32) as u32
+        (((self.bits() >> 32) * limit as u64) >> 32) as u32
     }
 
     /// True once in `n` times.
@@ -219,11 +219,7 @@ impl Maker {
 
     fn straight(&mut self, count: usize) {
         for _ in 0..count {
-            let inst = if self.shape.inputs > 0 && self.flag(6) {
-                self.tex()
-            } else {
-                Inst::Alu(self.alu())
-            };
+            let inst = if self.shape.inputs > 0 && self.flag(6) { self.tex() } else { Inst::Alu(self.alu()) };
             self.push(inst);
         }
     }
@@ -461,8 +457,7 @@ impl Maker {
 
     /// A flow-control instruction from a row; its condition's predicate and constants are random.
     fn flow(&mut self, row: Row, target: u16) -> usize {
-        let mut cmn =
-            CmnInst::decode(0).unwrap_or_else(|_| unreachable!("every field of CMN_INST allows 0"));
+        let mut cmn = CmnInst::decode(0).unwrap_or_else(|_| unreachable!("every field of CMN_INST allows 0"));
         cmn.kind = InstType::Fc;
         cmn.alu_wait = true;
         cmn.rgb_pred_sel = self.random.of(&[PredSel::Rrrr, PredSel::Gggg, PredSel::Bbbb, PredSel::Aaaa]);
