@@ -1,0 +1,463 @@
+//! The engine: lowers a program once, runs its groups in batches on all cores, commits what they send in order.
+
+use crate::form::{Code, OUTPUT_VARS, Var};
+use crate::grid::{Grid, Places, Ramp};
+use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, count, mask_of, output_var};
+use crate::passes::optimise;
+use crate::portable::{Machine, Shared};
+use ctm_exec::x1k::group::{Access, Context, Group};
+use ctm_exec::x1k::lanes::LaneMask;
+use ctm_exec::x1k::plan::{Step, plan};
+use ctm_exec::x1k::{Interp, Launch, Memory, Outputs};
+use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome, Position};
+use ctm_isa::x1k::Words;
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::fmt;
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// Groups that run side by side before their outputs are committed.
+const GROUPS_PER_BATCH: u64 = 4096;
+/// Groups that one task of a batch runs.
+const GROUPS_PER_TASK: usize = 64;
+/// Programs that an engine remembers.
+const CACHED_PROGRAMS: usize = 256;
+
+/// What executes the form.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Backend {
+    /// The reference functions, lane by lane; on every host.
+    Portable,
+}
+
+impl Backend {
+    /// The fastest one that this host can run.
+    ///
+    /// The environment variable `CTM_ENGINE_ISA` (`avx512`, `avx2`, `portable`) chooses another, if the host can run that.
+    #[must_use]
+    pub fn detect() -> Self {
+        Self::Portable
+    }
+
+    /// The back ends that this host can run, the fastest first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        [Self::Portable].into_iter()
+    }
+
+    /// The name that `CTM_ENGINE_ISA` uses.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+        }
+    }
+}
+
+impl fmt::Display for Backend {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.name())
+    }
+}
+
+/// The fast engine: gives the same bits, faults and counters as [`Interp`].
+///
+/// Programs are lowered to micro-operations on vectors of 16 lanes. What cannot be lowered, and every group that may fault, is run by
+/// the reference interpreter: launches with checks, programs with uncached writes, groups of more than 16 lanes, and flow control
+/// whose stacks have no fixed depth at some instruction.
+///
+/// An engine remembers what it has lowered. It can be shared between threads.
+///
+/// ```
+/// use ctm_exec::x1k::arrays::Picture;
+/// use ctm_exec::x1k::{Arrays, Constants, Launch, Plane};
+/// use ctm_exec::{Budget, Domain, Engine, GroupSize};
+/// use ctm_isa::x1k::Program;
+/// use ctm_jit::Jit;
+///
+/// // o0 = r0, by MAX with the output modifier disabled; r0 is the index pair.
+/// let words = [0x0007_8105, 0x0802_0000, 0x0802_0000, 0x1c44_0220, 0x1c60_c003, 0x0000_0005];
+/// let program = Program::from_words(vec![words]);
+/// let launch = Launch {
+///     program: &program,
+///     constants: &Constants::default(),
+///     planes: &[Plane::position(0)],
+///     domain: Domain { i0: 0, j0: 0, i1: 7, j1: 7 },
+///     group: GroupSize::X1K,
+///     budget: Budget::default(),
+///     threads: 0,
+///     checks: false,
+/// };
+/// let mut memory = Arrays::default();
+/// memory.outputs[0] = Some(Picture::filled(8, 8, [0.0; 4]));
+/// Jit::new().run_x1k(&launch, &mut memory)?;
+/// let out = memory.outputs[0].as_ref().and_then(|o| o.get(5, 2)).unwrap_or_default();
+/// assert_eq!(out.map(f32::from_bits), [5.0, 2.0, 0.0, 0.0]);
+/// # Ok::<(), ctm_exec::Fault>(())
+/// ```
+pub struct Jit {
+    backend: Backend,
+    cache: Mutex<HashMap<Key, Option<Arc<Artifact>>>>,
+}
+
+impl fmt::Debug for Jit {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Jit").field("backend", &self.backend).finish_non_exhaustive()
+    }
+}
+
+impl Default for Jit {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
+impl Jit {
+    /// An engine with the back end that [`Backend::detect`] finds.
+    #[must_use]
+    pub fn new() -> Self {
+        Self::with_backend(Backend::detect())
+    }
+
+    /// An engine with this back end.
+    #[must_use]
+    pub fn with_backend(backend: Backend) -> Self {
+        Self { backend, cache: Mutex::default() }
+    }
+
+    /// What executes the form.
+    #[must_use]
+    pub const fn backend(&self) -> Backend {
+        self.backend
+    }
+
+    /// The program in micro-operations; `None` when it has to be left to the reference interpreter.
+    fn artifact(&self, launch: &Launch<'_>) -> Option<Arc<Artifact>> {
+        let key = Key::of(launch);
+        let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(artifact) = cache.get(&key) {
+            return artifact.clone();
+        }
+        if cache.len() >= CACHED_PROGRAMS {
+            cache.clear();
+        }
+        let artifact = Artifact::new(launch).map(Arc::new);
+        cache.insert(key, artifact.clone());
+        artifact
+    }
+}
+
+impl Engine for Jit {
+    fn name(&self) -> &'static str {
+        "jit"
+    }
+
+    fn run_x1k(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        if launch.checks || launch.group.lanes() > LANES {
+            return Interp.run_x1k(launch, memory);
+        }
+        let Some(artifact) = self.artifact(launch) else { return Interp.run_x1k(launch, memory) };
+        Run::new(launch, &artifact).go(memory)
+    }
+}
+
+/// All that lowering depends on.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    words: Vec<Words>,
+    first: u16,
+    last: u16,
+    flags: u8,
+    /// Boolean constants decide which way jumps go.
+    booleans: u32,
+    /// Temporaries that hold something at the start.
+    planes: u128,
+}
+
+impl Key {
+    fn of(launch: &Launch<'_>) -> Self {
+        let program = launch.program;
+        let flags =
+            [program.full_flow_control, program.uncached, program.zero_times_anything, program.conditional_value];
+        let bit = |set: u128, index: usize| set | 1 << (index % 128);
+        Self {
+            words: program.words.clone(),
+            first: program.first,
+            last: program.last,
+            flags: flags.iter().fold(0, |all, &flag| all << 1 | u8::from(flag)),
+            booleans: launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b)),
+            planes: launch.planes.iter().map(|plane| usize::from(plane.temp)).fold(0, bit),
+        }
+    }
+}
+
+/// A program, ready to run.
+pub struct Artifact {
+    /// Its form.
+    pub code: Code,
+    /// The variables that a group has to be given: live at the start and covered by a plane.
+    pub start: Vec<Var>,
+    /// The output components that it may write.
+    outputs: Vec<usize>,
+}
+
+impl Artifact {
+    fn new(launch: &Launch<'_>) -> Option<Self> {
+        let mut code = crate::x1k::lower(launch.program, launch.constants)?;
+        let liveness = optimise(&mut code);
+        let start = liveness.at(ENTRY).iter().filter(|&var| Ramp::of(var, launch.planes).is_some()).collect();
+        let outputs = (0..OUTPUT_VARS).filter(|index| code.outputs >> index & 1 == 1).collect();
+        Some(Self { code, start, outputs })
+    }
+}
+
+/// A group that is to run.
+#[derive(Clone, Copy)]
+struct Job {
+    group: u64,
+    covered: Mask,
+}
+
+/// What one group left.
+enum Left {
+    /// It ran here: rows of the output components that the program may write.
+    Here { covered: Mask, written: [Mask; OUTPUT_VARS], rows: Vec<Row> },
+    /// The reference interpreter ran it.
+    Reference { counters: Box<Counters>, outputs: Vec<(Position, Outputs)> },
+}
+
+/// What one task left: what each of its groups did, up to the first fault.
+struct TaskDone {
+    visits: Vec<Visits>,
+    processors: u64,
+    groups: Vec<(u64, Left)>,
+    fault: Option<Fault>,
+}
+
+/// A launch under way.
+struct Run<'a> {
+    launch: &'a Launch<'a>,
+    artifact: &'a Artifact,
+    grid: Grid,
+    ramps: Vec<Ramp>,
+    deadline: Option<Instant>,
+    steps: OnceLock<Vec<Step>>,
+    counters: Counters,
+    visits: Vec<Visits>,
+}
+
+impl<'a> Run<'a> {
+    fn new(launch: &'a Launch<'a>, artifact: &'a Artifact) -> Self {
+        Self {
+            launch,
+            artifact,
+            grid: Grid::new(launch.domain, launch.group.lanes()),
+            ramps: artifact.start.iter().filter_map(|&var| Ramp::of(var, launch.planes)).collect(),
+            deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
+            steps: OnceLock::new(),
+            counters: Counters::default(),
+            visits: vec![Visits::default(); artifact.code.blocks.len()],
+        }
+    }
+
+    fn go(mut self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        let pool = match self.launch.threads {
+            0 | 1 => None,
+            threads => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+        };
+        let groups_per_batch = if memory.outputs_alias_inputs() { 1 } else { GROUPS_PER_BATCH };
+        let mut first = 0;
+        while first < self.grid.groups() {
+            let end = (first + groups_per_batch).min(self.grid.groups());
+            let (jobs, refused) = self.schedule(first..end, memory);
+            let this = &self;
+            let shared: &dyn Memory = memory;
+            let tasks = || -> Vec<TaskDone> {
+                jobs.par_chunks(GROUPS_PER_TASK)
+                    .map_init(|| Worker::new(this), |worker, jobs| worker.task(this, jobs, shared))
+                    .collect()
+            };
+            let done = match (self.launch.threads, &pool) {
+                (1, _) => vec![Worker::new(this).task(this, &jobs, shared)],
+                (_, Some(pool)) => pool.install(tasks),
+                (_, None) => tasks(),
+            };
+            for task in done {
+                self.commit(task, memory)?;
+            }
+            if let Some(fault) = refused {
+                return Err(fault);
+            }
+            first = end;
+        }
+        count(&self.artifact.code, &self.visits, self.launch.group.lanes(), memory, &mut self.counters);
+        Ok(Outcome { counters: self.counters, findings: Vec::new() })
+    }
+
+    /// Asks which processors are to run. A conditional buffer that cannot be read concerns the group at which it happens: those
+    /// before it still run.
+    fn schedule(&self, groups: std::ops::Range<u64>, memory: &mut dyn Memory) -> (Vec<Job>, Option<Fault>) {
+        let mut jobs = Vec::with_capacity((groups.end - groups.start) as usize);
+        for group in groups {
+            let places = self.grid.places(group);
+            let mut covered = 0;
+            let inside = self.grid.inside(&places) & self.existing(group);
+            for lane in lanes_of(inside) {
+                let at = places.position(lane);
+                match memory.schedule(at) {
+                    Ok(runs) => covered |= Mask::from(runs) << lane,
+                    Err(fault) => {
+                        let pc = u32::from(self.launch.program.first);
+                        return (jobs, Some(Fault { kind: FaultKind::Memory(fault), pc, position: Some(at) }));
+                    }
+                }
+            }
+            if covered != 0 {
+                jobs.push(Job { group, covered });
+            }
+        }
+        (jobs, None)
+    }
+
+    /// The lanes of a group: the last one may be short.
+    fn existing(&self, group: u64) -> Mask {
+        let lanes = self.launch.group.lanes();
+        if group < self.grid.full_groups() { mask_of(lanes) } else { mask_of(self.grid.lanes_of_last()) }
+    }
+
+    /// Adds up what a task did and sends its outputs.
+    fn commit(&mut self, task: TaskDone, memory: &mut dyn Memory) -> Result<(), Fault> {
+        self.visits.iter_mut().zip(&task.visits).for_each(|(all, visits)| all.add(visits));
+        self.counters.processors += task.processors;
+        for (group, left) in task.groups {
+            match left {
+                Left::Here { covered, written, rows } => {
+                    self.counters.groups += 1;
+                    let places = self.grid.places(group);
+                    for lane in lanes_of(covered) {
+                        let outputs = self.outputs_of(lane, &written, &rows);
+                        self.send(places.position(lane), &outputs, memory)?;
+                    }
+                }
+                Left::Reference { counters, outputs } => {
+                    self.counters.add(&counters);
+                    for (at, outputs) in outputs {
+                        self.send(at, &outputs, memory)?;
+                    }
+                }
+            }
+        }
+        task.fault.map_or(Ok(()), Err)
+    }
+
+    fn send(&mut self, at: Position, outputs: &Outputs, memory: &mut dyn Memory) -> Result<(), Fault> {
+        let pc = u32::from(self.launch.program.last);
+        let fault = |fault| Fault { kind: FaultKind::Memory(fault), pc, position: Some(at) };
+        let written = memory.commit(at, outputs).map_err(fault)?;
+        self.counters.writes += written.elements;
+        self.counters.write_bytes += written.bytes;
+        Ok(())
+    }
+
+    /// What one lane sends when its program ends.
+    fn outputs_of(&self, lane: usize, written: &[Mask; OUTPUT_VARS], rows: &[Row]) -> Outputs {
+        let mut outputs = Outputs::default();
+        for (&index, row) in self.artifact.outputs.iter().zip(rows) {
+            if written[index] >> lane & 1 == 0 {
+                continue;
+            }
+            if output_var(index) == Var::W {
+                outputs.conditional_value = Some(row[lane]);
+            } else {
+                outputs.values[index / 4][index % 4] = row[lane];
+                outputs.written[index / 4] |= 1 << (index % 4);
+            }
+        }
+        outputs
+    }
+}
+
+fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 == 1)
+}
+
+/// What one thread needs to run groups.
+struct Worker {
+    machine: Machine,
+    lanes: Lanes,
+    visits: Vec<Visits>,
+    reference: Option<Group>,
+}
+
+impl Worker {
+    fn new(run: &Run<'_>) -> Self {
+        Self {
+            machine: Machine::new(&run.artifact.code),
+            lanes: Lanes::new(run.launch.group.lanes(), run.ramps.len()),
+            visits: vec![Visits::default(); run.artifact.code.blocks.len()],
+            reference: None,
+        }
+    }
+
+    fn task(&mut self, run: &Run<'_>, jobs: &[Job], memory: &dyn Memory) -> TaskDone {
+        let mut done = TaskDone {
+            visits: vec![Visits::default(); self.visits.len()],
+            processors: 0,
+            groups: Vec::with_capacity(jobs.len()),
+            fault: None,
+        };
+        for job in jobs {
+            let places = run.grid.places(job.group);
+            let here =
+                if job.group < run.grid.full_groups() { self.here(run, job, &places, memory) } else { Err(Refer) };
+            let left = match here {
+                Ok(left) => {
+                    done.visits.iter_mut().zip(&self.visits).for_each(|(all, visits)| all.add(visits));
+                    done.processors += u64::from(job.covered.count_ones());
+                    left
+                }
+                Err(Refer) => match self.reference(run, job, &places, memory) {
+                    Ok(left) => left,
+                    Err(fault) => {
+                        done.fault = Some(fault);
+                        return done;
+                    }
+                },
+            };
+            done.groups.push((job.group, left));
+        }
+        done
+    }
+
+    fn here(&mut self, run: &Run<'_>, job: &Job, places: &Places, memory: &dyn Memory) -> Result<Left, Refer> {
+        let lanes = &mut self.lanes;
+        lanes.covered = job.covered;
+        lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(places));
+        self.visits.fill(Visits::default());
+        let shared = Shared {
+            code: &run.artifact.code,
+            start: &run.artifact.start,
+            constants: run.launch.constants,
+            memory,
+            limit: run.launch.budget.instructions_per_group.unwrap_or(u64::MAX),
+            deadline: run.deadline,
+        };
+        self.machine.run(&shared, lanes, &mut self.visits)?;
+        Ok(Left::Here {
+            covered: lanes.covered,
+            written: lanes.written,
+            rows: run.artifact.outputs.iter().map(|&index| lanes.outputs[index]).collect(),
+        })
+    }
+
+    fn reference(&mut self, run: &Run<'_>, job: &Job, places: &Places, memory: &dyn Memory) -> Result<Left, Fault> {
+        let steps = run.steps.get_or_init(|| plan(run.launch.program));
+        let context = Context { launch: run.launch, steps, deadline: run.deadline };
+        let group = self.reference.get_or_insert_with(|| Group::new(run.launch));
+        let lanes = run.existing(job.group).count_ones() as usize;
+        let positions: Vec<_> = (0..lanes).map(|lane| places.position(lane)).collect();
+        let covered = LaneMask::of(|lane| job.covered >> lane & 1 == 1);
+        group.run(&context, &positions, &[covered], &mut Access::Shared(memory))?;
+        Ok(Left::Reference { counters: Box::new(*group.counters()), outputs: group.outputs().collect() })
+    }
+}

@@ -1,0 +1,130 @@
+//! Where the lanes of a group lie, and what they start with.
+
+use crate::form::Var;
+use crate::lanes::{LANES, Mask, Row};
+use ctm_exec::x1k::Plane;
+use ctm_exec::{Domain, Position};
+use ctm_isa::x1k::TEMPORARIES;
+
+/// The quads of a domain in groups: aligned to even index pairs, row by row, continuous across row ends (CTM §2.1.2).
+#[derive(Clone, Copy, Debug)]
+pub struct Grid {
+    domain: Domain,
+    quads_per_row: u64,
+    quads: u64,
+    quads_per_group: u64,
+}
+
+/// The index pairs of a group's lanes.
+#[derive(Clone, Copy, Debug)]
+pub struct Places {
+    /// Columns.
+    pub i: Row,
+    /// Rows.
+    pub j: Row,
+}
+
+impl Places {
+    /// Of one lane.
+    pub const fn position(&self, lane: usize) -> Position {
+        Position { i: self.i[lane], j: self.j[lane] }
+    }
+}
+
+impl Grid {
+    /// The groups of `lanes` lanes that cover the domain.
+    pub fn new(domain: Domain, lanes: usize) -> Self {
+        let empty = domain.width() == 0 || domain.height() == 0;
+        let span = |first: u32, last: u32| if empty { 0 } else { u64::from(last / 2 - first / 2) + 1 };
+        let quads_per_row = span(domain.i0, domain.i1);
+        let quads = quads_per_row * span(domain.j0, domain.j1);
+        Self { domain, quads_per_row, quads, quads_per_group: (lanes / 4).max(1) as u64 }
+    }
+
+    /// How many groups there are.
+    pub const fn groups(&self) -> u64 {
+        self.quads.div_ceil(self.quads_per_group)
+    }
+
+    /// How many of them have all their lanes.
+    pub const fn full_groups(&self) -> u64 {
+        self.quads / self.quads_per_group
+    }
+
+    /// Lanes of the group behind the full ones.
+    pub const fn lanes_of_last(&self) -> usize {
+        4 * (self.quads % self.quads_per_group) as usize
+    }
+
+    /// The lanes of a group; what lies beyond the last quad has no meaning.
+    pub const fn places(&self, group: u64) -> Places {
+        let first = group * self.quads_per_group;
+        let (mut column, mut row) = (first % self.quads_per_row, first / self.quads_per_row);
+        let mut places = Places { i: [0; LANES], j: [0; LANES] };
+        let mut quad = 0;
+        while quad < LANES / 4 {
+            let i = (self.domain.i0 & !1) + 2 * column as u32;
+            let j = (self.domain.j0 & !1) + 2 * row as u32;
+            let lane = 4 * quad;
+            (places.i[lane], places.i[lane + 1], places.i[lane + 2], places.i[lane + 3]) = (i, i + 1, i, i + 1);
+            (places.j[lane], places.j[lane + 1], places.j[lane + 2], places.j[lane + 3]) = (j, j, j + 1, j + 1);
+            column += 1;
+            if column == self.quads_per_row {
+                (column, row) = (0, row + 1);
+            }
+            quad += 1;
+        }
+        places
+    }
+
+    /// The lanes that lie in the domain.
+    pub const fn inside(&self, places: &Places) -> Mask {
+        let mut mask = 0;
+        let mut lane = 0;
+        while lane < LANES {
+            mask |= (self.domain.contains(places.position(lane)) as Mask) << lane;
+            lane += 1;
+        }
+        mask
+    }
+}
+
+/// The values that a variable has at the start: one channel of a plane.
+#[derive(Clone, Copy, Debug)]
+pub struct Ramp {
+    origin: f64,
+    di: f64,
+    dj: f64,
+    bits: bool,
+}
+
+impl Ramp {
+    /// Of a variable; `None` when no plane covers it, so that it holds 0.
+    pub fn of(var: Var, planes: &[Plane]) -> Option<Self> {
+        let (register, channel) = (var.index() / 4, var.index() % 4);
+        let covers = |plane: &&Plane| register < TEMPORARIES && usize::from(plane.temp) % TEMPORARIES == register;
+        // The last one wins.
+        planes.iter().rev().find(covers).map(|plane| Self {
+            origin: plane.origin[channel],
+            di: plane.di[channel],
+            dj: plane.dj[channel],
+            bits: plane.bits,
+        })
+    }
+
+    /// What the lanes hold: as [`Plane::at`].
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "the one rounding that is meant; integers wrap to their 32 bits"
+    )]
+    pub fn row(&self, places: &Places) -> Row {
+        let value =
+            |lane: usize| self.origin + f64::from(places.i[lane]) * self.di + f64::from(places.j[lane]) * self.dj;
+        if self.bits {
+            std::array::from_fn(|lane| value(lane).round_ties_even() as i64 as u32)
+        } else {
+            std::array::from_fn(|lane| (value(lane) as f32).to_bits())
+        }
+    }
+}

@@ -1,0 +1,37 @@
+//! The fast engine: programs become micro-operations on lane vectors, and those run on all cores.
+//!
+//! What this is: [`Jit`], an engine that gives the same bits, faults and counters as the reference interpreter; and [`Verify`], which
+//! runs both and compares. What it is not: a second definition of what programs do. Every operation that a back end has not lowered
+//! itself calls its reference function, and every group that may fault is run by the reference interpreter.
+//!
+//! | file | what |
+//! |---|---|
+//! | `form` | the micro-operation form, for both instruction sets |
+//! | `x1k/lower`, `x1k/flow` | from X1K instructions to the form |
+//! | `passes` | liveness, dead code, masks that nobody sees |
+//! | `portable` | the form, run lane by lane |
+//! | `lanes`, `grid` | what goes into a group and comes out; where its lanes lie |
+//! | `engine` | batches of groups on all cores, commits in order |
+//! | `verify` | two engines compared |
+//!
+//! Begin with `form`. `docs/engine.md` tells the whole.
+//!
+//! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a whole group has
+//! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this room alone; there is none yet.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    reason = "registers, blocks and operations are counted in numbers that hold their limits"
+)]
+
+mod engine;
+mod form;
+mod grid;
+mod lanes;
+mod passes;
+mod portable;
+mod verify;
+mod x1k;
+
+pub use engine::{Backend, Jit};
+pub use verify::{Difference, Verify};

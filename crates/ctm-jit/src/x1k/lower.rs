@@ -1,0 +1,680 @@
+//! ALU, OUTPUT and texture instructions in micro-operations (CTM §3.3, §3.4).
+//!
+//! One instruction becomes what it computes, component by component, then what it stores: everything is read before anything is
+//! written, as the two halves are co-issued. Reads of what the same block has stored become the stored vector itself (copy
+//! propagation), equal operations are made once, operations on known bits are done here.
+
+use crate::form::{File, Op, Tally, Test, Under, Value, Var};
+use ctm_exec::x1k::alu::predicate_channel;
+use ctm_exec::x1k::float::{HALF, NAN, ONE, SIGN, Wide, flush};
+use ctm_exec::x1k::ops::{self, ZeroRule};
+use ctm_exec::x1k::plan::{AluPlan, channel_of};
+use ctm_exec::x1k::tex;
+use ctm_isa::x1k::Program;
+use ctm_isa::x1k::formats::CmnInst;
+use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
+use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, RgbOp, Sel, SrcpOp, Swizzle, TexOp};
+use std::collections::HashMap;
+use std::hash::{BuildHasherDefault, Hasher};
+
+/// A hasher for operations: multiply and rotate. Nothing hostile is hashed that could do more than slow one compilation down.
+#[derive(Default)]
+pub struct OpHasher(u64);
+
+impl Hasher for OpHasher {
+    fn finish(&self) -> u64 {
+        self.0
+    }
+    fn write(&mut self, bytes: &[u8]) {
+        bytes.iter().for_each(|&b| self.write_u64(u64::from(b)));
+    }
+    fn write_u8(&mut self, n: u8) {
+        self.write_u64(u64::from(n));
+    }
+    fn write_u16(&mut self, n: u16) {
+        self.write_u64(u64::from(n));
+    }
+    fn write_u32(&mut self, n: u32) {
+        self.write_u64(u64::from(n));
+    }
+    fn write_usize(&mut self, n: usize) {
+        self.write_u64(n as u64);
+    }
+    fn write_isize(&mut self, n: isize) {
+        self.write_u64(n.cast_unsigned() as u64);
+    }
+    fn write_u64(&mut self, n: u64) {
+        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x517c_c1b7_2722_0a95);
+    }
+}
+
+/// What is known of the bits of a vector.
+#[derive(Clone, Copy, Debug, Default)]
+struct Known {
+    /// No denormals.
+    flushed: bool,
+    /// No NaN but the one that arithmetic makes.
+    one_nan: bool,
+}
+
+/// Makes the operations of one block.
+pub struct Builder {
+    ops: Vec<Op>,
+    known: Vec<Known>,
+    made: HashMap<Op, Value, BuildHasherDefault<OpHasher>>,
+    /// The vector that each variable is known to hold.
+    holds: Vec<Option<Value>>,
+    /// Stores concern all lanes there are, or nobody looks at the others.
+    forwards: bool,
+    zero_wins: bool,
+    conditional_value: bool,
+    /// What the instructions so far count.
+    pub tally: Tally,
+}
+
+impl Builder {
+    /// A builder for blocks of this program.
+    pub fn new(program: &Program) -> Self {
+        Self {
+            ops: Vec::new(),
+            known: Vec::new(),
+            made: HashMap::default(),
+            holds: vec![None; Var::COUNT],
+            forwards: false,
+            zero_wins: program.zero_times_anything,
+            conditional_value: program.conditional_value,
+            tally: Tally::default(),
+        }
+    }
+
+    /// Begins a block. `forwards`: what a store under the running lanes leaves in the other lanes does not matter to later reads.
+    pub fn begin(&mut self, forwards: bool) {
+        self.ops.clear();
+        self.known.clear();
+        self.made.clear();
+        self.holds.fill(None);
+        self.forwards = forwards;
+        self.tally = Tally::default();
+    }
+
+    /// The block's operations.
+    pub fn finish(&mut self) -> (Vec<Op>, Tally) {
+        (std::mem::take(&mut self.ops), self.tally)
+    }
+
+    fn append(&mut self, op: Op, known: Known) -> Value {
+        self.ops.push(op);
+        self.known.push(known);
+        Value(u32::try_from(self.ops.len() - 1).unwrap_or(u32::MAX))
+    }
+
+    fn effect(&mut self, op: Op) -> Value {
+        self.append(op, Known::default())
+    }
+
+    /// An operation that makes a vector, unless it has been made before.
+    fn pure(&mut self, op: Op) -> Value {
+        if let Some(&value) = self.made.get(&op) {
+            return value;
+        }
+        let of = |v: Value| self.known[v.index()];
+        let known = match op {
+            Op::Bits(bits) => {
+                let x = f32::from_bits(bits);
+                Known { flushed: flush(bits) == bits, one_nan: !x.is_nan() || bits == NAN }
+            }
+            Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => {
+                Known { flushed: true, one_nan: true }
+            }
+            Op::Sign(Imod::Abs | Imod::Off, a) | Op::QuadLane(a, _) => of(a),
+            Op::Sign(Imod::Neg | Imod::Nab, a) => Known { one_nan: false, ..of(a) },
+            Op::Pick { a, b, .. } => {
+                let (a, b) = (of(a), of(b));
+                Known { flushed: a.flushed && b.flushed, one_nan: a.one_nan && b.one_nan }
+            }
+            Op::Get(_)
+            | Op::Const(_)
+            | Op::GetRelative { .. }
+            | Op::Texel(..)
+            | Op::Fetch { .. }
+            | Op::Set(..)
+            | Op::SetRelative { .. }
+            | Op::SetPredicate(..)
+            | Op::SetResult(..)
+            | Op::Kill(..)
+            | Op::Guard { .. } => Known::default(),
+        };
+        let value = self.append(op, known);
+        self.made.insert(op, value);
+        value
+    }
+
+    fn bits(&mut self, bits: u32) -> Value {
+        self.pure(Op::Bits(bits))
+    }
+
+    /// The bits that a vector is known to hold in every lane.
+    fn constant(&self, value: Value) -> Option<u32> {
+        match self.ops[value.index()] {
+            Op::Bits(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    fn get(&mut self, var: Var) -> Value {
+        if let Some(value) = self.holds[var.index()] {
+            return value;
+        }
+        let value = self.append(Op::Get(var), Known::default());
+        self.holds[var.index()] = Some(value);
+        value
+    }
+
+    fn set(&mut self, var: Var, value: Value, under: Under) {
+        // Copying a variable to itself under whatever mask changes nothing, but for outputs it says that they were written.
+        if self.holds[var.index()] == Some(value) && var.output_index().is_none() {
+            return;
+        }
+        self.effect(Op::Set(var, value, under));
+        let whole = under.predicate.is_none() && !under.covered && (self.forwards || under.inactive);
+        self.holds[var.index()] = whole.then_some(value);
+    }
+
+    fn sign(&mut self, imod: Imod, a: Value) -> Value {
+        if let Some(bits) = self.constant(a) {
+            return self.bits(ops::input_modifier(imod, bits));
+        }
+        match (imod, self.ops[a.index()]) {
+            (Imod::Off, _) => a,
+            // Magnitudes do not care for signs below them; two negations are none.
+            (Imod::Abs | Imod::Nab, Op::Sign(_, below)) => self.sign(imod, below),
+            (Imod::Neg, Op::Sign(Imod::Neg, below)) => below,
+            (Imod::Neg, Op::Sign(Imod::Abs, below)) => self.pure(Op::Sign(Imod::Nab, below)),
+            (Imod::Neg, Op::Sign(Imod::Nab, below)) => self.pure(Op::Sign(Imod::Abs, below)),
+            (_, _) => self.pure(Op::Sign(imod, a)),
+        }
+    }
+
+    fn mad(&mut self, [a, b, c]: [Value; 3], zero_wins: bool, omod: Omod) -> Value {
+        if let [Some(x), Some(y), Some(z)] = [a, b, c].map(|v| self.constant(v)) {
+            let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
+            return self.bits(ops::output_modifier(ops::mad(x, y, z, zero), omod, false));
+        }
+        // A constant factor that is a number other than zero never makes 0 times infinity or NaN.
+        let harmless = |v: Value| {
+            self.constant(v).is_some_and(|bits| f32::from_bits(bits).is_finite() && f32::from_bits(flush(bits)) != 0.0)
+        };
+        let zero_wins = zero_wins && !harmless(a) && !harmless(b);
+        // A constant goes second: that is where instructions take operands from memory.
+        let is_constant = |v: Value| matches!(self.ops[v.index()], Op::Bits(_) | Op::Const(_));
+        let (a, b) = if is_constant(a) && !is_constant(b) { (b, a) } else { (a, b) };
+        self.pure(Op::Mad { a, b, c, zero_wins, omod })
+    }
+
+    fn pick(&mut self, test: Test, [x, y]: [Value; 2], [a, b]: [Value; 2]) -> Value {
+        // The same operand twice: a move (CTM §3.3.5).
+        if a == b { a } else { self.pure(Op::Pick { test, x, y, a, b }) }
+    }
+
+    fn scale(&mut self, a: Value, omod: Omod) -> Value {
+        if let Some(bits) = self.constant(a) {
+            return self.bits(ops::output_modifier(Wide::from_bits(bits), omod, false));
+        }
+        let known = self.known[a.index()];
+        if omod == Omod::U1 && known.flushed && known.one_nan { a } else { self.pure(Op::Scale(a, omod)) }
+    }
+
+    fn clamp(&mut self, a: Value) -> Value {
+        match self.constant(a) {
+            Some(bits) => self.bits(ops::clamp(bits)),
+            None => self.pure(Op::Clamp(a)),
+        }
+    }
+
+    fn guard(&mut self, source: Source) {
+        let (file, base) = match source {
+            Source::Temp { index, relative: true } => (File::Temp, index),
+            Source::Const { index, relative: true } => (File::Const, index),
+            Source::Temp { .. } | Source::Const { .. } | Source::Inline { .. } => return,
+        };
+        let op = Op::Guard { file, base };
+        if !self.made.contains_key(&op) {
+            let value = self.effect(op);
+            self.made.insert(op, value);
+        }
+    }
+
+    /// A channel of a source register (CTM §3.3.1).
+    fn source(&mut self, source: Source, channel: usize) -> Value {
+        let lane_channel = channel as u8;
+        match source {
+            Source::Temp { index, relative: false } => self.get(Var::temp(index.into(), channel)),
+            Source::Const { index, relative: false } => self.pure(Op::Const(u16::from(index) * 4 + channel as u16)),
+            // Temporaries may change between two reads; constants do not.
+            Source::Temp { index, relative: true } => {
+                self.effect(Op::GetRelative { file: File::Temp, base: index, channel: lane_channel })
+            }
+            Source::Const { index, relative: true } => {
+                self.pure(Op::GetRelative { file: File::Const, base: index, channel: lane_channel })
+            }
+            Source::Inline { code, .. } => self.bits(inline_constant(code).to_bits()),
+        }
+    }
+
+    fn set_temp(&mut self, register: u8, relative: bool, channel: usize, value: Value, under: Under) {
+        if relative {
+            self.effect(Op::SetRelative { base: register, channel: channel as u8, value, under });
+            // It may have been any of them.
+            (0..ctm_isa::x1k::TEMPORARIES).for_each(|r| self.holds[Var::temp(r, channel).index()] = None);
+        } else {
+            self.set(Var::temp(register.into(), channel), value, under);
+        }
+    }
+
+    /// An ALU or OUTPUT instruction.
+    pub fn alu(&mut self, inst: AluInst) {
+        let plan = AluPlan::new(inst);
+        let cmn = &inst.cmn;
+        let is_output = inst.is_output();
+        if is_output {
+            self.tally.output += 1;
+        } else {
+            self.tally.alu += 1;
+        }
+        self.tally.nops += u32::from(cmn.nop);
+        plan.reads.iter().for_each(|read| self.guard(read.source));
+        if cmn.rgb_wmask != 0 {
+            self.guard(Source::Temp { index: inst.rgba.addrd, relative: inst.rgba.addrd_rel });
+        }
+        if cmn.alpha_wmask {
+            self.guard(Source::Temp { index: inst.alpha.addrd, relative: inst.alpha.addrd_rel });
+        }
+
+        let results = Units { plan: &plan, b: self }.results();
+        let unders: [Under; 4] = std::array::from_fn(|channel| under(cmn, channel));
+        let writes = |rgb: u8, alpha: bool| [rgb & 1 != 0, rgb & 2 != 0, rgb & 4 != 0, alpha];
+        let stored = |channel: usize| results[channel];
+        for channel in channels(writes(cmn.rgb_wmask, cmn.alpha_wmask)) {
+            let (register, relative) = if channel == 3 {
+                (inst.alpha.addrd, inst.alpha.addrd_rel)
+            } else {
+                (inst.rgba.addrd, inst.rgba.addrd_rel)
+            };
+            if let Some(value) = stored(channel) {
+                self.set_temp(register, relative, channel, value, unders[channel]);
+            }
+        }
+        let executing = Under { predicate: None, inactive: cmn.write_inactive, covered: false };
+        for channel in channels(writes(cmn.rgb_omask, cmn.alpha_omask)) {
+            let target = if channel == 3 { inst.alpha.target } else { inst.rgb.target } & 3;
+            let Some(value) = stored(channel) else { continue };
+            if is_output {
+                self.set(Var::output(target.into(), channel), value, unders[channel]);
+            } else {
+                self.effect(Op::SetPredicate(channel as u8, compare_op(target), value, executing));
+            }
+        }
+        if let (true, Some(value)) = (inst.alpha.w_omask && is_output && self.conditional_value, results[3]) {
+            self.set(Var::W, value, unders[3]);
+        }
+        if inst.rgb.alu_wmask {
+            let channel = match cmn.alu_result_sel {
+                AluResultSel::Red => 0,
+                AluResultSel::Alpha => 3,
+            };
+            if let Some(value) = results[channel] {
+                self.effect(Op::SetResult(cmn.alu_result_op, value, executing));
+            }
+        }
+    }
+
+    /// A texture instruction.
+    pub fn tex(&mut self, inst: &TexInstruction) {
+        self.tally.tex += 1;
+        self.tally.tex_wide += u32::from(inst.inst.op != TexOp::Nop);
+        let (addr, cmn) = (&inst.addr, &inst.cmn);
+        let source = Source::Temp { index: addr.src_addr, relative: addr.src_addr_rel };
+        if !tex::source_channels(inst).is_empty() {
+            self.guard(source);
+        }
+        if tex::writes_destination(inst) {
+            self.guard(Source::Temp { index: addr.dst_addr, relative: addr.dst_addr_rel });
+        }
+        let mask = cmn.rgb_wmask;
+        let written = [mask & 1 != 0, mask & 2 != 0, mask & 4 != 0, cmn.alpha_wmask];
+        let covered = inst.inst.ignore_uncovered;
+        let unders: [Under; 4] = std::array::from_fn(|channel| Under { covered, ..under(cmn, channel) });
+        match inst.inst.op {
+            TexOp::Nop => {}
+            TexOp::KillLt0 => {
+                let values: Vec<_> = channels(written).map(|c| (self.source(source, c), unders[c])).collect();
+                values.into_iter().for_each(|(value, under)| {
+                    self.effect(Op::Kill(value, under));
+                });
+            }
+            TexOp::Lookup | TexOp::LookupProj | TexOp::LodBias | TexOp::Lod | TexOp::Dxdy | TexOp::LookupUncached => {
+                let channel = |c: Channel| c as usize;
+                let mut s = self.source(source, channel(addr.src_s_swiz));
+                let mut t = self.source(source, channel(addr.src_t_swiz));
+                if inst.inst.op == TexOp::LookupProj {
+                    let q = self.source(source, channel(addr.src_q_swiz));
+                    let reciprocal = self.pure(Op::Scalar(AlphaOp::Rcp, q));
+                    // A product alone: adding -0 changes no sum.
+                    let nothing = self.bits(SIGN);
+                    s = self.mad([s, reciprocal, nothing], false, Omod::U1);
+                    t = self.mad([t, reciprocal, nothing], false, Omod::U1);
+                }
+                let fetch = self.effect(Op::Fetch {
+                    input: inst.inst.tex_id,
+                    s,
+                    t,
+                    unscaled: inst.inst.unscaled,
+                    uncached: inst.inst.op == TexOp::LookupUncached,
+                    under: Under { predicate: None, inactive: cmn.write_inactive, covered },
+                });
+                let swizzle = [addr.dst_r_swiz, addr.dst_g_swiz, addr.dst_b_swiz, addr.dst_a_swiz];
+                let texels: [Option<Value>; 4] =
+                    std::array::from_fn(|c| written[c].then(|| self.pure(Op::Texel(fetch, swizzle[c] as u8))));
+                for (c, texel) in texels.into_iter().enumerate() {
+                    if let Some(texel) = texel {
+                        self.set_temp(addr.dst_addr, addr.dst_addr_rel, c, texel, unders[c]);
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The channels whose flag is set.
+fn channels(flags: [bool; 4]) -> impl Iterator<Item = usize> {
+    (0..4).filter(move |&c| flags[c])
+}
+
+/// The comparison in a two-bit field.
+fn compare_op(code: u8) -> CompareOp {
+    CompareOp::from_code(u32::from(code & 3)).unwrap_or(CompareOp::Equal)
+}
+
+/// The lanes that an instruction's register and output writes concern (CTM §3.3.6).
+fn under(cmn: &CmnInst, channel: usize) -> Under {
+    let (sel, inverted) =
+        if channel == 3 { (cmn.alpha_pred_sel, cmn.alpha_pred_inv) } else { (cmn.rgb_pred_sel, cmn.rgb_pred_inv) };
+    let predicate = predicate_channel(sel, channel).map(|bit| (bit as u8, inverted));
+    Under { predicate, inactive: cmn.write_inactive, covered: false }
+}
+
+/// Whether an instruction looks at lanes that flow control does not let run, or writes them.
+pub fn watches_idle_lanes(inst: &ctm_isa::x1k::Inst) -> bool {
+    use ctm_isa::x1k::Inst;
+    match inst {
+        Inst::Alu(alu) => alu.cmn.write_inactive || alu.rgba.op.is_quad() || alu.alpha.op.is_quad(),
+        Inst::Tex(tex) => tex.cmn.write_inactive,
+        Inst::Fc(_) => false,
+    }
+}
+
+/// Whether an instruction addresses temporaries relative to aL.
+pub fn has_relative_temps(inst: &ctm_isa::x1k::Inst) -> bool {
+    use ctm_isa::x1k::Inst;
+    match inst {
+        Inst::Alu(alu) => {
+            let sources = alu.rgb_sources().into_iter().chain(alu.alpha_sources());
+            alu.rgba.addrd_rel
+                || alu.alpha.addrd_rel
+                || sources.into_iter().any(|s| matches!(s, Source::Temp { relative: true, .. }))
+        }
+        Inst::Tex(tex) => tex.addr.src_addr_rel || tex.addr.dst_addr_rel,
+        Inst::Fc(_) => false,
+    }
+}
+
+/// The RGB and the alpha unit of one instruction (CTM §3.3.3, §3.3.4).
+struct Units<'a> {
+    plan: &'a AluPlan,
+    b: &'a mut Builder,
+}
+
+impl Units<'_> {
+    /// The results r, g, b, a that anything stores, after output modifier and clamp.
+    fn results(mut self) -> [Option<Value>; 4] {
+        let plan = self.plan;
+        let dot = if plan.rgb_computed() { self.dot_operands() } else { None };
+        let scalar = if plan.alpha_computed() { self.scalar() } else { None };
+        let mut results = [None; 4];
+        for (channel, result) in results.iter_mut().enumerate().take(3) {
+            if plan.rgb_stored[channel] {
+                *result = Some(self.rgb(channel, dot, scalar));
+            }
+        }
+        if plan.alpha_stored {
+            results[3] = Some(self.alpha(dot, scalar));
+        }
+        results
+    }
+
+    /// A component of an operand, before its input modifier (CTM §3.3.3).
+    fn component(&mut self, sel: Sel, swizzle: Swizzle) -> Value {
+        let Some(channel) = channel_of(swizzle) else {
+            return self.b.bits(match swizzle {
+                Swizzle::Half => HALF,
+                Swizzle::One => ONE,
+                Swizzle::Zero | Swizzle::Unused | Swizzle::R | Swizzle::G | Swizzle::B | Swizzle::A => 0,
+            });
+        };
+        let inst = &self.plan.inst;
+        let (sources, srcp_op) = if channel == 3 {
+            (&self.plan.alpha_sources, inst.alpha_addr.srcp_op)
+        } else {
+            (&self.plan.rgb_sources, inst.rgb_addr.srcp_op)
+        };
+        match sel {
+            Sel::Src0 => self.b.source(sources[0], channel),
+            Sel::Src1 => self.b.source(sources[1], channel),
+            Sel::Src2 => self.b.source(sources[2], channel),
+            Sel::Srcp => {
+                let src0 = self.b.source(sources[0], channel);
+                let (factor, summand) = match srcp_op {
+                    SrcpOp::Bias => (-2f32, None),
+                    SrcpOp::Sub => (-1f32, Some(sources[1])),
+                    SrcpOp::Add => (1f32, Some(sources[1])),
+                    SrcpOp::Inv => (-1f32, None),
+                };
+                let summand = match summand {
+                    Some(source) => self.b.source(source, channel),
+                    None => self.b.bits(ONE),
+                };
+                let factor = self.b.bits(factor.to_bits());
+                self.b.mad([factor, src0, summand], false, Omod::U1)
+            }
+        }
+    }
+
+    fn rgb_operand(&mut self, which: usize, channel: usize) -> Value {
+        let operand = &self.plan.rgb_operands[which];
+        let value = self.component(operand.sel, operand.swizzle[channel]);
+        self.b.sign(operand.imod, value)
+    }
+
+    fn alpha_operand(&mut self, which: usize) -> Value {
+        let operand = &self.plan.alpha_operands[which];
+        let value = self.component(operand.sel, operand.swizzle);
+        self.b.sign(operand.imod, value)
+    }
+
+    /// A dot product without its last step: the factors and the summand of that step.
+    fn dot_operands(&mut self) -> Option<[Value; 3]> {
+        let op = self.plan.inst.rgba.op;
+        if !op.is_dot_product() {
+            return None;
+        }
+        let zero_wins = self.b.zero_wins;
+        let nothing = self.b.bits(SIGN);
+        let mut sum = nothing;
+        let mut pairs: Vec<[Value; 2]> = Vec::with_capacity(4);
+        for channel in 0..if op == RgbOp::D2a { 2 } else { 3 } {
+            pairs.push([self.rgb_operand(0, channel), self.rgb_operand(1, channel)]);
+        }
+        match op {
+            RgbOp::Dp4 => pairs.push([self.alpha_operand(0), self.alpha_operand(1)]),
+            // The sum of two products, then a plain addition: times one.
+            RgbOp::D2a => {
+                for [a, b] in pairs {
+                    sum = self.b.mad([a, b, sum], zero_wins, Omod::U1);
+                }
+                let one = self.b.bits(ONE);
+                return Some([sum, one, self.rgb_operand(2, 2)]);
+            }
+            _ => {}
+        }
+        let [a, b] = pairs.pop()?;
+        for [a, b] in pairs {
+            sum = self.b.mad([a, b, sum], zero_wins, Omod::U1);
+        }
+        Some([a, b, sum])
+    }
+
+    /// The alpha unit's transcendental result.
+    fn scalar(&mut self) -> Option<Value> {
+        let op = self.plan.inst.alpha.op;
+        op.is_transcendental().then(|| {
+            let a = self.alpha_operand(0);
+            self.b.pure(Op::Scalar(op, a))
+        })
+    }
+
+    /// Of an arithmetic result that is wide until now: output modifier and clamp. `OMOD_DISABLED` counts as U1 without clamp.
+    fn finish_wide(&mut self, finish: Finish, make: impl FnOnce(&mut Builder, Omod) -> Value) -> Value {
+        let omod = if finish.omod == Omod::Disabled { Omod::U1 } else { finish.omod };
+        let value = make(self.b, omod);
+        if finish.clamp && finish.omod != Omod::Disabled { self.b.clamp(value) } else { value }
+    }
+
+    fn choice(&mut self, finish: Finish, test: Test, [x, y]: [Value; 2], [a, b]: [Value; 2]) -> Value {
+        let chosen = self.b.pick(test, [x, y], [a, b]);
+        if finish.omod == Omod::Disabled {
+            return chosen;
+        }
+        self.finish_wide(finish, |b, omod| b.scale(chosen, omod))
+    }
+
+    fn rgb(&mut self, channel: usize, dot: Option<[Value; 3]>, scalar: Option<Value>) -> Value {
+        let inst = &self.plan.inst;
+        let finish = Finish { omod: inst.rgb.omod, clamp: inst.cmn.rgb_clamp };
+        let operand = |units: &mut Self, which| units.rgb_operand(which, channel);
+        match inst.rgba.op {
+            RgbOp::Mad => {
+                let abc = [operand(self, 0), operand(self, 1), operand(self, 2)];
+                self.finish_mad(finish, abc)
+            }
+            RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a => self.finish_dot(finish, dot),
+            RgbOp::Min => {
+                let ab = [operand(self, 0), operand(self, 1)];
+                self.choice(finish, Test::Less, ab, ab)
+            }
+            RgbOp::Max => {
+                let ab = [operand(self, 0), operand(self, 1)];
+                self.choice(finish, Test::Greater, ab, ab)
+            }
+            RgbOp::Cnd => {
+                let (ab, c) = ([operand(self, 0), operand(self, 1)], operand(self, 2));
+                let half = self.b.bits(HALF);
+                self.choice(finish, Test::Greater, [c, half], ab)
+            }
+            RgbOp::Cmp => {
+                let (ab, c) = ([operand(self, 0), operand(self, 1)], operand(self, 2));
+                let zero = self.b.bits(0);
+                self.choice(finish, Test::GreaterEqual, [c, zero], ab)
+            }
+            RgbOp::Frc => {
+                let a = operand(self, 0);
+                self.finish_wide(finish, |b, omod| b.pure(Op::Fraction(a, omod)))
+            }
+            RgbOp::Sop => self.finish_scalar(finish, scalar),
+            RgbOp::Mdh | RgbOp::Mdv => {
+                let src0 = self.b.source(self.plan.rgb_sources[0], channel);
+                let b = operand(self, 1);
+                let imods = [self.plan.rgb_operands[0].imod, self.plan.rgb_operands[2].imod];
+                self.quad(finish, src0, b, imods, inst.rgba.op == RgbOp::Mdh)
+            }
+        }
+    }
+
+    fn alpha(&mut self, dot: Option<[Value; 3]>, scalar: Option<Value>) -> Value {
+        let inst = &self.plan.inst;
+        let finish = Finish { omod: inst.alpha.omod, clamp: inst.cmn.alpha_clamp };
+        match inst.alpha.op {
+            AlphaOp::Mad => {
+                let abc = [self.alpha_operand(0), self.alpha_operand(1), self.alpha_operand(2)];
+                self.finish_mad(finish, abc)
+            }
+            AlphaOp::Dp => self.finish_dot(finish, dot),
+            AlphaOp::Min => {
+                let ab = [self.alpha_operand(0), self.alpha_operand(1)];
+                self.choice(finish, Test::Less, ab, ab)
+            }
+            AlphaOp::Max => {
+                let ab = [self.alpha_operand(0), self.alpha_operand(1)];
+                self.choice(finish, Test::Greater, ab, ab)
+            }
+            AlphaOp::Cnd => {
+                let (ab, c) = ([self.alpha_operand(0), self.alpha_operand(1)], self.alpha_operand(2));
+                let half = self.b.bits(HALF);
+                self.choice(finish, Test::Greater, [c, half], ab)
+            }
+            AlphaOp::Cmp => {
+                let (ab, c) = ([self.alpha_operand(0), self.alpha_operand(1)], self.alpha_operand(2));
+                let zero = self.b.bits(0);
+                self.choice(finish, Test::GreaterEqual, [c, zero], ab)
+            }
+            AlphaOp::Frc => {
+                let a = self.alpha_operand(0);
+                self.finish_wide(finish, |b, omod| b.pure(Op::Fraction(a, omod)))
+            }
+            AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos => {
+                self.finish_scalar(finish, scalar)
+            }
+            AlphaOp::Mdh | AlphaOp::Mdv => {
+                let src0 = self.b.source(self.plan.alpha_sources[0], 3);
+                let b = self.alpha_operand(1);
+                let imods = [self.plan.alpha_operands[0].imod, self.plan.alpha_operands[2].imod];
+                self.quad(finish, src0, b, imods, inst.alpha.op == AlphaOp::Mdh)
+            }
+        }
+    }
+
+    fn finish_mad(&mut self, finish: Finish, abc: [Value; 3]) -> Value {
+        self.finish_wide(finish, |b, omod| b.mad(abc, b.zero_wins, omod))
+    }
+
+    fn finish_dot(&mut self, finish: Finish, dot: Option<[Value; 3]>) -> Value {
+        match dot {
+            Some(abc) => self.finish_mad(finish, abc),
+            // ALPHA_DP beside what is no dot product (`ops::INVALID_COPY`).
+            None => self.b.bits(0),
+        }
+    }
+
+    fn finish_scalar(&mut self, finish: Finish, scalar: Option<Value>) -> Value {
+        match scalar {
+            Some(scalar) => self.finish_wide(finish, |b, omod| b.scale(scalar, omod)),
+            None => self.b.bits(0),
+        }
+    }
+
+    /// MDH and MDV: A of the quad's top-left lane, C of its top-right or bottom-left one; input modifiers count, selects do not
+    /// (x1k-encoding §1.5).
+    fn quad(&mut self, finish: Finish, src0: Value, b: Value, imods: [Imod; 2], horizontal: bool) -> Value {
+        let a = self.b.sign(imods[0], src0);
+        let c = self.b.sign(imods[1], src0);
+        let a = self.b.pure(Op::QuadLane(a, 0));
+        let c = self.b.pure(Op::QuadLane(c, if horizontal { 1 } else { 2 }));
+        self.finish_mad(finish, [a, b, c])
+    }
+}
+
+/// Output modifier and clamp of a unit.
+#[derive(Clone, Copy)]
+struct Finish {
+    omod: Omod,
+    clamp: bool,
+}
