@@ -246,7 +246,7 @@ impl Group {
 
     /// The uncached writes of one block (CTM §3.3.8): red's bits at (green, blue), lane by lane.
     ///
-    /// `shared_index` is the index for all processors of the group, once the first one that writes has given it.
+    /// `shared_index` is the index for all processors of the group, once the first one that executes has given it.
     fn uncached_writes(
         &mut self,
         &Issue { plan, pc, checks }: &Issue<'_>,
@@ -260,8 +260,11 @@ impl Group {
         let all = cmn.rgb_omask == 7 && cmn.alpha_omask;
         let block = &self.blocks[index];
         let position = |lane: usize| block.positions[lane];
-        let writing = masks.predicated.iter().fold(block.covered, |set, &mask| set.and(mask));
-        let Some(first) = writing.first() else { return Ok(()) };
+        let concerned = block.covered.and(masks.executing);
+        let Some(first) = concerned.first() else { return Ok(()) };
+        let index_of = |lane: usize| (results.rgb[1][lane], results.rgb[2][lane]);
+        let shared = *shared_index.get_or_insert(index_of(first));
+        let writing = masks.predicated.iter().fold(concerned, |set, &mask| set.and(mask));
         if !all {
             if checks && (cmn.rgb_omask != 0 || cmn.alpha_omask) {
                 self.findings.note(checks::UMRT_PARTIAL_MASK, pc, Some(position(first)), || {
@@ -278,8 +281,7 @@ impl Group {
                     format!("alpha is {} (0x{bits:08x}), an uncached write needs 0", f32::from_bits(bits))
                 });
             }
-            let own_index = (results.rgb[1][lane], results.rgb[2][lane]);
-            let (x, y) = if shares_index(plan) { *shared_index.get_or_insert(own_index) } else { own_index };
+            let (x, y) = if shares_index(plan) { shared } else { index_of(lane) };
             let written = match (uncached_index(x), uncached_index(y)) {
                 (Some(x), Some(y)) => memory.write_uncached(x, y, results.rgb[0][lane]),
                 _ => Err(MemoryFault {

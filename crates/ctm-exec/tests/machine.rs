@@ -1,0 +1,659 @@
+//! Whole programs: what instructions, lanes, groups and memory do together.
+#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+mod build;
+
+use build::{Build, Setup, add, at, c, copy, fc, op, out, program, r, tex, to};
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::x1k::checks::RULES;
+use ctm_exec::x1k::{Arrays, Input, Memory, Outputs, Plane, Sampler, Written};
+use ctm_exec::{Budget, Domain, FaultKind, Position};
+use ctm_isa::x1k::inst::Source;
+use ctm_isa::x1k::ops::{
+    AOp, AlphaOp, AluResultSel, BOp, CompareOp, FcOp, Imod, InstType, PredSel, RgbOp, Sel, Swizzle, TexOp, UmrtTarget,
+};
+use std::collections::BTreeSet;
+use std::time::{Duration, Instant};
+
+/// An output of the size of the default domain, all -1.
+fn memory() -> Arrays {
+    let mut memory = Arrays::default();
+    memory.outputs[0] = Some(Picture::filled(4, 4, [-1.0; 4]));
+    memory
+}
+
+/// Sets predicate bit R for columns up to `limit`.
+fn columns_below(limit: u8) -> ctm_isa::x1k::inst::AluInst {
+    add(r(0), c(limit)).with(|alu| {
+        (alu.rgba.rgb_imod_c, alu.rgba.alpha_imod_c) = (Imod::Neg, Imod::Neg);
+        alu.cmn.rgb_omask = 1;
+        alu.rgb.target = CompareOp::Less.code() as u8;
+    })
+}
+
+fn position(i: u32, j: u32) -> Option<Position> {
+    Some(Position { i, j })
+}
+
+/// MDH and MDV: A from the top-left, C from the top-right or bottom-left processor of the quad (x1k-encoding §1.5).
+#[test]
+fn quad_operations() {
+    // r1 = (i, j, i + 4j, i + 4j), then B = -1: the differences along a row and along a column, the same in the whole quad.
+    let mut setup = Setup::default();
+    let plane = Plane { temp: 1, origin: [0.0; 4], di: [1.0, 0.0, 1.0, 1.0], dj: [0.0, 1.0, 4.0, 4.0], bits: false };
+    setup.planes = vec![plane];
+    for (rgb, alpha, expected) in [
+        (RgbOp::Mdh, AlphaOp::Mdh, [1.0, 0.0, 1.0, 1.0]),
+        (RgbOp::Mdv, AlphaOp::Mdv, [0.0, 1.0, 4.0, 4.0]),
+        (RgbOp::Mdh, AlphaOp::Mdv, [1.0, 0.0, 1.0, 4.0]),
+    ] {
+        let mut alu = op(rgb, alpha, &[r(1), r(1), r(1)]);
+        [alu.rgb.red_swiz_b, alu.rgb.green_swiz_b, alu.rgb.blue_swiz_b] = [Swizzle::One; 3];
+        alu.alpha.swiz_b = Swizzle::One;
+        (alu.rgb.imod_b, alu.alpha.imod_b) = (Imod::Neg, Imod::Neg);
+        // Select and swizzle of A and C are ignored.
+        (alu.rgb.red_swiz_a, alu.rgba.red_swiz_c) = (Swizzle::Zero, Swizzle::B);
+        (alu.rgb.sel_a, alu.rgba.rgb_sel_c) = (Sel::Srcp, Sel::Src1);
+        let mut memory = memory();
+        setup.run(&program(vec![out(alu).words()]), &mut memory).unwrap();
+        for (x, y) in [(0, 0), (1, 0), (2, 1), (3, 3)] {
+            assert_eq!(at(&memory, x, y), expected, "{rgb:?} {alpha:?} ({x}, {y})");
+        }
+        // Their input modifiers are honoured: -|A| * -1 + |C| is the sum.
+        (alu.rgb.imod_a, alu.rgba.rgb_imod_c) = (Imod::Nab, Imod::Abs);
+        setup.run(&program(vec![out(alu).words()]), &mut memory).unwrap();
+        let red = if rgb == RgbOp::Mdh { 2.0 + 3.0 } else { 2.0 + 2.0 };
+        assert_eq!(at(&memory, 3, 1)[0], red, "{rgb:?}");
+    }
+}
+
+/// Both halves read before either writes (CTM §3.3): a swap in one instruction.
+#[test]
+fn halves_read_before_they_write() {
+    let swap = to(copy(r(1)), 1).with(|alu| {
+        [alu.rgb.red_swiz_a, alu.rgb.green_swiz_a, alu.rgb.blue_swiz_a] = [Swizzle::A, Swizzle::R, Swizzle::G];
+        [alu.rgb.red_swiz_b, alu.rgb.green_swiz_b, alu.rgb.blue_swiz_b] = [Swizzle::A, Swizzle::R, Swizzle::G];
+        (alu.alpha.swiz_a, alu.alpha.swiz_b) = (Swizzle::B, Swizzle::B);
+    });
+    let mut memory = memory();
+    let words = vec![to(copy(c(8)), 1).words(), swap.words(), out(copy(r(1))).words()];
+    Setup::default().run(&program(words), &mut memory).unwrap();
+    assert_eq!(at(&memory, 2, 2), [8.75, 8.0, 8.25, 8.5]);
+}
+
+/// The Guide's example (§3.3.9): "if the predicate is 0x7, your temporary write mask is 0xf and your predicate write mask is 0xf, you will
+/// write only RGB components to the temporary register, but you will write to all 4 predicate bits".
+#[test]
+fn the_old_predicate_masks_the_temporary_only() {
+    // c0 = (0, 0.25, 0.5, 0.75): predicates r clear, others set by NOT_EQUAL; inverted sense below.
+    let set = copy(c(0)).with(|alu| {
+        (alu.cmn.rgb_omask, alu.cmn.alpha_omask) = (7, true);
+        (alu.rgb.target, alu.alpha.target) = (CompareOp::GreaterEqual.code() as u8, CompareOp::Less.code() as u8);
+    });
+    let both = to(copy(c(9)), 1).with(|alu| {
+        (alu.cmn.rgb_pred_sel, alu.cmn.alpha_pred_sel) = (PredSel::Rgba, PredSel::Rgba);
+        (alu.cmn.rgb_omask, alu.cmn.alpha_omask) = (7, true);
+        (alu.rgb.target, alu.alpha.target) = (CompareOp::Less.code() as u8, CompareOp::GreaterEqual.code() as u8);
+    });
+    let after = to(copy(c(20)), 2).with(|alu| {
+        (alu.cmn.rgb_pred_sel, alu.cmn.alpha_pred_sel) = (PredSel::Rgba, PredSel::Rgba);
+    });
+    let mut words = vec![set.words(), both.words(), after.words(), out(copy(r(1))).words()];
+    let mut memory = memory();
+    Setup::default().run(&program(words.clone()), &mut memory).unwrap();
+    assert_eq!(at(&memory, 0, 0), [9.0, 9.25, 9.5, 0.0]);
+    words[3] = out(copy(r(2))).words();
+    Setup::default().run(&program(words), &mut memory).unwrap();
+    assert_eq!(at(&memory, 0, 0), [0.0, 0.0, 0.0, 20.75]);
+}
+
+/// The ALU result outlives other ALU and TEX instructions, and no flow-control instruction (CTM §3.3.10).
+#[test]
+fn the_alu_result_lasts_until_flow_control() {
+    let test = copy(c(1)).with(|alu| {
+        alu.rgb.alu_wmask = true;
+        (alu.cmn.alu_result_op, alu.cmn.alu_result_sel) = (CompareOp::NotEqual, AluResultSel::Alpha);
+    });
+    let nothing = fc(FcOp::Jump, 0x00, 0);
+    let skip = fc(FcOp::Jump, 0xf0, 5);
+    let run = |second: [u32; 6]| {
+        let words = vec![
+            test.words(),
+            to(copy(c(3)), 1).words(),
+            second,
+            skip.words(),
+            out(copy(c(4))).words(),
+            copy(c(0)).with(|alu| alu.cmn.kind = InstType::Output).words(),
+        ];
+        let mut memory = memory();
+        Setup::default().run(&program(words), &mut memory).unwrap();
+        at(&memory, 1, 1)[0]
+    };
+    assert_eq!(run(tex(TexOp::Nop, 0, 0, 0).words()), -1.0);
+    assert_eq!(run(nothing.words()), 4.0);
+}
+
+/// WRITE_INACTIVE ignores the processor mask of flow control, for ALU and texture results (CTM §3.3.6).
+#[test]
+fn write_inactive() {
+    // Columns 0 and 1 stay in the branch; in it r1 = c5 for them, r2 = c6 and r3 = input 0 for all.
+    let mut branch = fc(FcOp::Jump, 0x33, 6);
+    branch.cmn.rgb_pred_sel = PredSel::Rrrr;
+    branch.inst.b_op0 = BOp::Incr;
+    let mut end = fc(FcOp::Jump, 0x00, 0);
+    (end.inst.b_op0, end.inst.b_pop_cnt, end.inst.jump_any) = (BOp::Decr, 1, true);
+    for (register, inside, outside) in [(1, 5.0, 0.0), (2, 6.0, 6.0), (3, 42.0, 42.0)] {
+        let words = vec![
+            columns_below(2).words(),
+            branch.words(),
+            to(copy(c(5)), 1).words(),
+            to(copy(c(6)), 2).with(|alu| alu.cmn.write_inactive = true).words(),
+            tex(TexOp::Lookup, 0, 0, 3).with(|tex| tex.cmn.write_inactive = true).words(),
+            end.words(),
+            out(copy(r(register))).words(),
+        ];
+        let mut memory = memory();
+        memory.inputs[0] = Some((Picture::filled(2, 2, [42.0; 4]), Sampler::default()));
+        Setup::default().run(&program(words), &mut memory).unwrap();
+        assert_eq!([at(&memory, 1, 0)[0], at(&memory, 2, 0)[0]], [inside, outside], "r{register}");
+    }
+}
+
+/// A channel that is written more than once is sent with its last value; channels never written are left alone (CTM §3.3.8).
+#[test]
+fn cached_outputs_keep_the_last_value() {
+    let words = vec![
+        out(copy(c(1))).with(|alu| alu.cmn.rgb_omask = 0b011).words(),
+        out(copy(c(2))).with(|alu| (alu.cmn.rgb_omask, alu.cmn.alpha_omask) = (0b010, false)).words(),
+    ];
+    let mut memory = memory();
+    let outcome = Setup::default().run(&program(words), &mut memory).unwrap();
+    assert_eq!(at(&memory, 3, 2), [1.0, 2.25, -1.0, 1.75]);
+    assert_eq!((outcome.counters.writes, outcome.counters.write_bytes), (16, 16 * 12));
+}
+
+/// aL is added to sources and destinations (CTM §3.3.1, §3.3.7).
+#[test]
+fn relative_addresses() {
+    let relative = |index, is_const| {
+        if is_const { Source::Const { index, relative: true } } else { Source::Temp { index, relative: true } }
+    };
+    // Four turns with aL = 2, 4, 6, 8: r[10 + aL] = c[20 + aL]; then r1 += r[10 + aL].
+    let words = vec![
+        fc(FcOp::Loop, 0x00, 4).words(),
+        to(copy(relative(20, true)), 10).with(|alu| (alu.rgba.addrd_rel, alu.alpha.addrd_rel) = (true, true)).words(),
+        to(add(r(1), relative(10, false)), 1).words(),
+        fc(FcOp::EndLoop, 0xff, 1).with(|fc| fc.inst.jump_any = true).words(),
+        out(add(r(1), r(18))).words(),
+    ];
+    let mut setup = Setup::default();
+    setup.constants.int[0] = [4, 2, 2, 0];
+    let mut memory = memory();
+    setup.run(&program(words), &mut memory).unwrap();
+    assert_eq!(at(&memory, 0, 3)[0], 22.0 + 24.0 + 26.0 + 28.0 + 28.0);
+}
+
+#[test]
+fn relative_addresses_beyond_the_file_are_faults() {
+    let word = |alu: ctm_isa::x1k::inst::AluInst| {
+        program(vec![fc(FcOp::Loop, 0x00, 3).words(), alu.words(), fc(FcOp::EndLoop, 0x00, 1).words()])
+    };
+    let mut setup = Setup::default();
+    setup.constants.int[0] = [1, 200, 0, 0];
+    let source = |index, is_const| {
+        if is_const { Source::Const { index, relative: true } } else { Source::Temp { index, relative: true } }
+    };
+    for (alu, file, index, limit) in [
+        (to(copy(source(100, true)), 1), "constant", 300, 256),
+        (to(copy(source(0, false)), 1), "temporary", 200, 128),
+        (to(copy(c(1)), 1).with(|alu| alu.alpha.addrd_rel = true), "temporary", 201, 128),
+    ] {
+        let fault = setup.run(&word(alu), &mut memory()).unwrap_err();
+        assert_eq!(fault.kind, FaultKind::RelativeOutOfRange { file, index, limit });
+        assert_eq!((fault.pc, fault.position), (1, position(0, 0)));
+    }
+    // What nothing stores is not read.
+    let idle = copy(source(100, true));
+    setup.run(&word(idle), &mut memory()).unwrap();
+    // Nobody executes it: no fault.
+    let words = vec![
+        fc(FcOp::Loop, 0x00, 5).words(),
+        fc(FcOp::Jump, 0xff, 2).with(|fc| fc.inst.b_else = true).words(),
+        to(copy(source(100, true)), 1).words(),
+        fc(FcOp::Jump, 0x00, 0).with(|fc| (fc.inst.b_op0, fc.inst.b_pop_cnt) = (BOp::Decr, 1)).words(),
+        fc(FcOp::EndLoop, 0x00, 1).words(),
+        out(copy(c(1))).words(),
+    ];
+    setup.run(&program(words), &mut memory()).unwrap();
+}
+
+/// KILL uncovers: the processor goes on, and sends nothing (CTM §3.4.1).
+#[test]
+fn killed_processors_send_nothing() {
+    // r1 = (i - 2, ...): columns 0 and 1 are killed.
+    let words = vec![
+        to(add(r(0), c(2)), 1).with(|alu| alu.rgba.rgb_imod_c = Imod::Neg).words(),
+        tex(TexOp::KillLt0, 0, 1, 0).with(|tex| (tex.cmn.rgb_wmask, tex.cmn.alpha_wmask) = (1, false)).words(),
+        out(copy(c(7))).words(),
+    ];
+    let mut memory = memory();
+    let outcome = Setup::default().run(&program(words), &mut memory).unwrap();
+    assert_eq!([0, 1, 2, 3].map(|x| at(&memory, x, 1)[0]), [-1.0, -1.0, 7.0, 7.0]);
+    // The first two instructions find 16 processors, the last one 8.
+    assert_eq!((outcome.counters.active_lanes, outcome.counters.total_lanes), (40, 48));
+    assert_eq!((outcome.counters.processors, outcome.counters.writes), (16, 8));
+}
+
+/// IGNORE_UNCOVERED keeps uncovered processors out of lookups (CTM §3.3.6): the quad difference sees the old value of a killed one.
+#[test]
+fn ignore_uncovered_lookups() {
+    for (ignore, expected) in [(false, 0.0), (true, 42.0)] {
+        let words = vec![
+            to(add(r(0), c(1)), 1).with(|alu| alu.rgba.rgb_imod_c = Imod::Neg).words(),
+            tex(TexOp::KillLt0, 0, 1, 0).with(|tex| (tex.cmn.rgb_wmask, tex.cmn.alpha_wmask) = (1, false)).words(),
+            tex(TexOp::Lookup, 0, 0, 2).with(|tex| tex.inst.ignore_uncovered = ignore).words(),
+            out(op(RgbOp::Mdh, AlphaOp::Mdh, &[r(2), r(2)]))
+                .with(|alu| {
+                    [alu.rgb.red_swiz_b, alu.rgb.green_swiz_b, alu.rgb.blue_swiz_b] = [Swizzle::One; 3];
+                    alu.rgb.imod_b = Imod::Neg;
+                })
+                .words(),
+        ];
+        let mut memory = memory();
+        memory.inputs[0] = Some((Picture::filled(1, 1, [42.0; 4]), Sampler::default()));
+        Setup::default().run(&program(words), &mut memory).unwrap();
+        assert_eq!(at(&memory, 1, 0)[0], expected);
+    }
+}
+
+/// The conditional value: W_OMASK of an OUTPUT instruction in a program that exports one.
+#[test]
+fn conditional_values() {
+    let words = vec![
+        columns_below(2).words(),
+        copy(c(5))
+            .with(|alu| {
+                alu.cmn.kind = InstType::Output;
+                alu.alpha.w_omask = true;
+                alu.cmn.alpha_pred_sel = PredSel::Rrrr;
+            })
+            .words(),
+    ];
+    let mut exporting = program(words);
+    exporting.conditional_value = true;
+    let mut memory = memory();
+    Setup::default().run(&exporting, &mut memory).unwrap();
+    assert_eq!(memory.conditional_values.len(), 8);
+    let (first, value) = memory.conditional_values[0];
+    assert_eq!((Some(first), f32::from_bits(value)), (position(0, 0), 5.75));
+    exporting.conditional_value = false;
+    memory.conditional_values.clear();
+    Setup::default().run(&exporting, &mut memory).unwrap();
+    assert!(memory.conditional_values.is_empty());
+}
+
+/// An uncached write of `value` at the index (green, blue) of `index`.
+fn umrt(index: Source, target: UmrtTarget) -> ctm_isa::x1k::inst::AluInst {
+    out(copy(index)).with(|alu| {
+        alu.rgb.target = target.code() as u8;
+        (alu.alpha.swiz_a, alu.alpha.swiz_b) = (Swizzle::Zero, Swizzle::Zero);
+        let reads = [Swizzle::B, Swizzle::R, Swizzle::G];
+        [alu.rgb.red_swiz_a, alu.rgb.green_swiz_a, alu.rgb.blue_swiz_a] = reads;
+        [alu.rgb.red_swiz_b, alu.rgb.green_swiz_b, alu.rgb.blue_swiz_b] = reads;
+    })
+}
+
+/// A position plane with a third channel: r0 = (i, j, 10 + i + 4j, 0).
+fn numbered() -> Setup {
+    let plane = Plane {
+        temp: 0,
+        origin: [0.0, 0.0, 10.0, 0.0],
+        di: [1.0, 0.0, 1.0, 0.0],
+        dj: [0.0, 1.0, 4.0, 0.0],
+        bits: false,
+    };
+    Setup { planes: vec![plane], ..Setup::default() }
+}
+
+/// UMRT (CTM §3.3.8): every processor its own index, or all of a group the first one's; in lane order.
+#[test]
+fn uncached_writes() {
+    for target in UmrtTarget::ALL {
+        let mut program = program(vec![umrt(r(0), *target).words()]);
+        program.uncached = true;
+        for group in [4, 16] {
+            let mut memory = memory();
+            let setup = Setup { group, ..numbered() };
+            let outcome = setup.run(&program, &mut memory).unwrap();
+            assert_eq!((outcome.counters.writes, outcome.counters.write_bytes), (16, 64));
+            let written: Vec<f32> = (0..16).map(|n| at(&memory, n % 4, n / 4)[0]).collect();
+            match target {
+                UmrtTarget::PerProcessorIdx | UmrtTarget::PerProcessorIdxAcquire => {
+                    assert_eq!(written, (0..16).map(|n| 10.0 + n as f32).collect::<Vec<_>>());
+                }
+                UmrtTarget::SameIdx | UmrtTarget::SameIdxAcquire => {
+                    // The last lane of a group wins; one group of 16, or one per quad at its top-left index.
+                    let expected = |n: u32| match (group, n) {
+                        (16, 0) => 25.0,
+                        (4, 0) => 15.0,
+                        (4, 2) => 17.0,
+                        (4, 8) => 23.0,
+                        (4, 10) => 25.0,
+                        _ => -1.0,
+                    };
+                    assert_eq!(written, (0..16).map(expected).collect::<Vec<_>>(), "group {group}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn uncached_writes_with_some_channels_or_predicates() {
+    let mut setup = Setup { checks: true, ..numbered() };
+    let mut masked = program(vec![
+        umrt(r(0), UmrtTarget::PerProcessorIdx).with(|alu| alu.cmn.rgb_omask = 3).words(),
+        umrt(r(0), UmrtTarget::PerProcessorIdx)
+            .with(|alu| (alu.cmn.rgb_omask, alu.cmn.alpha_omask) = (0, false))
+            .words(),
+    ]);
+    masked.uncached = true;
+    let mut memory = memory();
+    let outcome = setup.run(&masked, &mut memory).unwrap();
+    assert_eq!(outcome.counters.writes, 0);
+    assert_eq!(outcome.findings.iter().map(|f| (f.rule, f.pc)).collect::<Vec<_>>(), [("umrt-partial-mask", 0)]);
+    setup.checks = false;
+    let mut predicated = program(vec![
+        columns_below(2).words(),
+        umrt(r(0), UmrtTarget::PerProcessorIdx)
+            .with(|alu| (alu.cmn.rgb_pred_sel, alu.cmn.alpha_pred_sel) = (PredSel::Rrrr, PredSel::Rrrr))
+            .words(),
+    ]);
+    predicated.uncached = true;
+    let outcome = setup.run(&predicated, &mut memory).unwrap();
+    assert_eq!(outcome.counters.writes, 8);
+}
+
+/// A later uncached read sees an earlier uncached write, of this and of earlier groups (CTM §3.4.1).
+#[test]
+fn uncached_reads_see_uncached_writes() {
+    // Each processor writes its number, reads (0, 0), which the first one has written, and adds it at its own place.
+    let words = vec![
+        umrt(r(0), UmrtTarget::PerProcessorIdxAcquire).words(),
+        tex(TexOp::LookupUncached, 3, 1, 2).words(),
+        to(add(r(0), r(2)), 0)
+            .with(|alu| {
+                (alu.cmn.rgb_wmask, alu.cmn.alpha_wmask) = (4, false);
+                alu.rgba.blue_swiz_c = Swizzle::R;
+            })
+            .words(),
+        umrt(r(0), UmrtTarget::PerProcessorIdx).words(),
+    ];
+    let mut program = program(words);
+    program.uncached = true;
+    let mut memory = memory();
+    memory.feedback = Some(3);
+    let setup = Setup { group: 4, ..numbered() };
+    setup.run(&program, &mut memory).unwrap();
+    // The first group reads 10, before it writes 20 there; later ones read 20.
+    assert_eq!([at(&memory, 0, 0)[0], at(&memory, 1, 0)[0], at(&memory, 2, 0)[0]], [20.0, 21.0, 32.0]);
+}
+
+#[test]
+fn uncached_writes_outside_the_output_are_faults() {
+    let mut setup = numbered();
+    let mut program = program(vec![umrt(r(0), UmrtTarget::PerProcessorIdx).words()]);
+    program.uncached = true;
+    setup.domain = Domain { i0: 0, j0: 0, i1: 7, j1: 0 };
+    let fault = setup.run(&program, &mut memory()).unwrap_err();
+    assert_eq!((fault.code(), fault.pc, fault.position), ("memory", 0, position(4, 0)));
+    setup.planes[0].origin[0] = -1.0;
+    let fault = setup.run(&program, &mut memory()).unwrap_err();
+    assert!(fault.to_string().contains("the index (-1, 0)"), "{fault}");
+    setup.planes[0].origin[0] = f64::NAN;
+    assert_eq!(setup.run(&program, &mut memory()).unwrap_err().code(), "memory");
+}
+
+#[test]
+fn budgets_end_endless_loops() {
+    let endless = program(vec![fc(FcOp::Jump, 0xff, 0).words(), out(copy(c(1))).words()]);
+    let mut setup = Setup::default();
+    let fault = setup.run(&endless, &mut memory()).unwrap_err();
+    assert_eq!((fault.kind, fault.pc), (FaultKind::InstructionBudget { limit: 10_000 }, 0));
+    let limit = Duration::from_millis(20);
+    setup.budget = Budget { instructions_per_group: None, time: Some(limit) };
+    let start = Instant::now();
+    let fault = setup.run(&endless, &mut memory()).unwrap_err();
+    assert_eq!(fault.kind, FaultKind::TimeBudget { limit });
+    assert!(start.elapsed() < Duration::from_secs(5));
+    // The budget counts what is issued: a program of two instructions fits one of two.
+    setup.budget = Budget { instructions_per_group: Some(2), time: None };
+    let two = program(vec![to(copy(c(1)), 1).words(), out(copy(r(1))).words()]);
+    setup.run(&two, &mut memory()).unwrap();
+    setup.budget.instructions_per_group = Some(1);
+    let fault = setup.run(&two, &mut memory()).unwrap_err();
+    assert_eq!((fault.kind, fault.pc), (FaultKind::InstructionBudget { limit: 1 }, 1));
+}
+
+#[test]
+fn what_cannot_be_decoded_or_reached_is_a_fault() {
+    let setup = Setup::default();
+    let bad = [0x0000_0000, 0, 0, 0, 4, 0];
+    // ALPHA_OP 4 has no meaning; it matters only if it is executed.
+    let fault = setup.run(&program(vec![bad, out(copy(c(1))).words()]), &mut memory()).unwrap_err();
+    assert_eq!((fault.code(), fault.pc), ("undecodable-instruction", 0));
+    let skipped = program(vec![fc(FcOp::Jump, 0xff, 2).words(), bad, out(copy(c(1))).words()]);
+    setup.run(&skipped, &mut memory()).unwrap();
+    let away = program(vec![fc(FcOp::Jump, 0xff, 300).words(), out(copy(c(1))).words()]);
+    let fault = setup.run(&away, &mut memory()).unwrap_err();
+    assert_eq!((fault.kind, fault.pc), (FaultKind::PcOutOfRange { target: 300, slots: 2 }, 0));
+    let mut through = program(vec![to(copy(c(1)), 1).words(); 3]);
+    through.last = 7;
+    let fault = setup.run(&through, &mut memory()).unwrap_err();
+    assert_eq!((fault.kind, fault.pc), (FaultKind::PcOutOfRange { target: 3, slots: 3 }, 2));
+    let fault = setup.run(&program(vec![]), &mut memory()).unwrap_err();
+    assert_eq!(fault.code(), "pc-out-of-range");
+    // The instruction at `last` ends the program even if it is a jump.
+    let mut ends = program(vec![out(copy(c(1))).words(), fc(FcOp::Jump, 0xff, 0).words()]);
+    ends.last = 1;
+    setup.run(&ends, &mut memory()).unwrap();
+    // ... and stack faults name their instruction.
+    let mut pop = fc(FcOp::Jump, 0xff, 0);
+    pop.inst.a_op = AOp::Pop;
+    let fault = setup.run(&program(vec![pop.words(), out(copy(c(1))).words()]), &mut memory()).unwrap_err();
+    assert_eq!((fault.kind, fault.pc), (FaultKind::StackUnderflow { stack: "address" }, 0));
+}
+
+#[test]
+fn a_lookup_without_an_input() {
+    let words = vec![tex(TexOp::Lookup, 6, 0, 1).words(), out(copy(r(1))).words()];
+    let fault = Setup::default().run(&program(words.clone()), &mut memory()).unwrap_err();
+    assert_eq!((fault.code(), fault.pc, fault.position), ("memory", 0, position(0, 0)));
+    assert!(fault.to_string().starts_with("input 6: no input is bound there"), "{fault}");
+    let setup = Setup { checks: true, ..Setup::default() };
+    let mut memory = memory();
+    let outcome = setup.run(&program(words), &mut memory).unwrap();
+    assert_eq!(outcome.findings[0].rule, "unbound-input");
+    assert_eq!(at(&memory, 0, 0), [0.0; 4]);
+}
+
+/// Memory that notes what is asked of it.
+#[derive(Default)]
+struct Watched {
+    inner: Arrays,
+    scheduled: Vec<Position>,
+    committed: Vec<Position>,
+    /// Columns that are not to run.
+    refused_columns: BTreeSet<u32>,
+    /// A place at which commits fail.
+    broken: Option<Position>,
+}
+
+impl Memory for Watched {
+    fn schedule(&mut self, at: Position) -> Result<bool, MemoryFault> {
+        self.scheduled.push(at);
+        Ok(!self.refused_columns.contains(&at.i))
+    }
+    fn input(&self, index: u8) -> Option<Input> {
+        self.inner.input(index)
+    }
+    fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
+        self.inner.read(index, x, y, uncached)
+    }
+    fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
+        if self.broken == Some(at) {
+            return Err(MemoryFault { what: "output 0".into(), address: Some(64), reason: "broken".into() });
+        }
+        self.committed.push(at);
+        self.inner.commit(at, outputs)
+    }
+    fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault> {
+        self.inner.write_uncached(x, y, bits)
+    }
+    fn outputs_alias_inputs(&self) -> bool {
+        false
+    }
+}
+
+/// Quads row by row, 2 x 2 processors each, aligned to even index pairs; groups go across row ends.
+#[test]
+fn processors_come_in_quads() {
+    let setup = Setup { domain: Domain { i0: 1, j0: 1, i1: 4, j1: 2 }, group: 8, ..Setup::default() };
+    let mut memory = Watched { refused_columns: [3].into(), ..Watched::default() };
+    let outcome = setup.run(&program(vec![out(copy(r(0))).words()]), &mut memory).unwrap();
+    let order = [(1, 1), (2, 1), (3, 1), (4, 1), (1, 2), (2, 2), (3, 2), (4, 2)].map(|(i, j)| Position { i, j });
+    assert_eq!(memory.scheduled, order);
+    let committed: Vec<_> = order.into_iter().filter(|at| at.i != 3).collect();
+    assert_eq!(memory.committed, committed);
+    // 3 x 2 quads in groups of two.
+    assert_eq!((outcome.counters.groups, outcome.counters.processors, outcome.counters.total_lanes), (3, 6, 24));
+    // Nobody is to run: no group runs.
+    let mut memory = Watched { refused_columns: (0..9).collect(), ..Watched::default() };
+    let outcome = setup.run(&program(vec![out(copy(r(0))).words()]), &mut memory).unwrap();
+    assert_eq!((outcome.counters.groups, memory.committed.len()), (0, 0));
+    // An empty domain does nothing.
+    let setup = Setup { domain: Domain { i0: 3, j0: 0, i1: 2, j1: 5 }, ..Setup::default() };
+    assert_eq!(setup.run(&program(vec![]), &mut memory).unwrap().counters.groups, 0);
+}
+
+/// Groups before the faulty one have written their outputs, those after it nothing.
+#[test]
+fn faults_come_in_domain_order() {
+    // Processors of columns 64 and more take a jump to nowhere.
+    let words = vec![
+        columns_below(64).words(),
+        fc(FcOp::Jump, 0x33, 400).with(|fc| fc.cmn.rgb_pred_sel = PredSel::Rrrr).words(),
+        out(copy(c(3))).words(),
+    ];
+    for threads in [0, 1, 2, 3] {
+        let setup = Setup { domain: Domain { i0: 0, j0: 0, i1: 127, j1: 1 }, threads, ..Setup::default() };
+        let mut memory = Watched::default();
+        let fault = setup.run(&program(words.clone()), &mut memory).unwrap_err();
+        assert_eq!((fault.code(), fault.pc), ("pc-out-of-range", 1));
+        assert_eq!(memory.committed.len(), 128, "threads {threads}");
+    }
+    let setup = Setup { domain: Domain { i0: 0, j0: 0, i1: 127, j1: 1 }, ..Setup::default() };
+    let mut memory = Watched { broken: position(9, 0), ..Watched::default() };
+    let fault = setup.run(&program(vec![out(copy(c(3))).words()]), &mut memory).unwrap_err();
+    assert_eq!((fault.code(), fault.pc, fault.position), ("memory", 0, position(9, 0)));
+    assert!(fault.to_string().ends_with("(address 0x00000040), at instruction 0 for processor (9, 0)"), "{fault}");
+}
+
+/// Thread counts change nothing: outputs, counters, findings.
+#[test]
+fn threads_change_nothing() {
+    let words = vec![
+        to(op(RgbOp::Sop, AlphaOp::Sin, &[r(0)]).with(|alu| alu.alpha.swiz_a = Swizzle::R), 1).words(),
+        tex(TexOp::Lookup, 0, 1, 2).with(|tex| tex.inst.unscaled = false).words(),
+        out(add(r(2), r(3))).words(),
+    ];
+    let run = |threads| {
+        let setup =
+            Setup { domain: Domain { i0: 3, j0: 5, i1: 260, j1: 190 }, threads, checks: true, ..Setup::default() };
+        let mut memory = Arrays::default();
+        memory.inputs[0] = Some((Picture::from_fn(16, 16, |x, y| [x as f32, y as f32, 0.0, 1.0]), Sampler::default()));
+        memory.outputs[0] = Some(Picture::filled(300, 200, [-1.0; 4]));
+        let outcome = setup.run(&program(words.clone()), &mut memory).unwrap();
+        (outcome, memory.outputs[0].take().unwrap())
+    };
+    let one = run(1);
+    assert!(!one.0.findings.is_empty());
+    for threads in [0, 2, 5] {
+        assert_eq!(one, run(threads), "threads {threads}");
+    }
+}
+
+/// The clock model of `docs/clocks.md`.
+#[test]
+fn counters() {
+    let words = vec![
+        to(copy(c(1)), 1).with(|alu| alu.cmn.nop = true).words(),
+        tex(TexOp::Nop, 0, 0, 0).words(),
+        tex(TexOp::Lookup, 0, 0, 2).words(),
+        fc(FcOp::Jump, 0xff, 4).words(),
+        out(copy(r(2))).words(),
+    ];
+    let setup = Setup { domain: Domain { i0: 0, j0: 0, i1: 8, j1: 1 }, ..Setup::default() };
+    let mut memory = Arrays::default();
+    memory.inputs[0] = Some((Picture::filled(4, 4, [1.0; 4]), Sampler::default()));
+    let counters = setup.run(&program(words), &mut memory).unwrap().counters;
+    // Five quads: one group of four, one of one. The last quad has two processors outside the domain.
+    assert_eq!((counters.groups, counters.processors), (2, 18));
+    assert_eq!((counters.alu, counters.output, counters.tex, counters.fc), (2, 2, 4, 2));
+    assert_eq!(
+        (counters.alu_clocks, counters.tex_clocks, counters.fc_clocks),
+        (4 + 1 + 4 + 1 + 1 + 1, 1 + 4 + 1 + 1, 2)
+    );
+    assert_eq!((counters.active_lanes, counters.total_lanes), (18 * 5, 20 * 5));
+    assert_eq!((counters.fetches, counters.fetch_bytes), (18, 18 * 16));
+    assert_eq!((counters.instructions(), counters.clocks()), (10, 12));
+}
+
+/// Every check of a checked run, and that a clean program has no findings.
+#[test]
+fn findings() {
+    let jump_any = |fc: &mut ctm_isa::x1k::inst::FcInstruction| fc.inst.jump_any = true;
+    let relative = Source::Const { index: 3, relative: true };
+    let setup = Setup { checks: true, ..Setup::default() };
+    let mut found = BTreeSet::new();
+    let mut check = |rule: &str, words: Vec<[u32; 6]>, uncached: bool| {
+        let mut program = program(words);
+        program.uncached = uncached;
+        program.conditional_value = false;
+        let mut memory = memory();
+        memory.inputs[0] = Some((Picture::filled(2, 2, [0.0; 4]), Sampler::default()));
+        let outcome = setup.run(&program, &mut memory).unwrap();
+        let rules: Vec<_> = outcome.findings.iter().map(|f| f.rule).collect();
+        if rule.is_empty() {
+            assert!(rules.is_empty(), "{rules:?}");
+        } else {
+            assert_eq!(rules, [rule], "{:?}", outcome.findings);
+            found.insert(outcome.findings[0].rule);
+        }
+    };
+    let end = out(copy(c(1))).words();
+    check("", vec![columns_below(2).words(), to(copy(r(0)), 1).words(), out(copy(r(1))).words()], false);
+    check("uninitialised-temporary", vec![out(copy(r(1))).words()], false);
+    check(
+        "uninitialised-predicate",
+        vec![to(copy(c(1)), 1).with(|alu| alu.cmn.rgb_pred_sel = PredSel::Gggg).words(), end],
+        false,
+    );
+    check("undefined-alu-result", vec![fc(FcOp::Jump, 0x0f, 1).words(), end], false);
+    check("loop-variable-outside-loop", vec![to(copy(relative), 1).words(), end], false);
+    check("fetch-out-of-bounds", vec![tex(TexOp::Lookup, 0, 0, 1).words(), end], false);
+    check("unbound-input", vec![tex(TexOp::Lookup, 1, 0, 1).words(), end], false);
+    check("umrt-alpha", vec![out(copy(c(0))).with(|alu| alu.rgb.target = 2).words()], true);
+    check("umrt-partial-mask", vec![out(copy(c(0))).with(|alu| alu.cmn.alpha_omask = false).words()], true);
+    check("conditional-value-not-exported", vec![out(copy(c(0))).with(|alu| alu.alpha.w_omask = true).words()], false);
+    let mut rep = fc(FcOp::Rep, 0x00, 3);
+    rep.addr.int_addr = 1;
+    let mut with_loop = Setup { checks: true, ..Setup::default() };
+    with_loop.constants.int[1] = [1, 0, 0, 0];
+    let words = vec![rep.words(), to(copy(c(1)), 1).words(), fc(FcOp::EndLoop, 0xff, 1).with(jump_any).words(), end];
+    let outcome = with_loop.run(&program(words), &mut memory()).unwrap();
+    assert_eq!(outcome.findings.iter().map(|f| (f.rule, f.pc)).collect::<Vec<_>>(), [("loop-kind", 2)]);
+    found.insert("loop-kind");
+    assert_eq!(found, RULES.iter().map(|rule| rule.name).collect());
+}
