@@ -318,3 +318,46 @@ fn registers_and_stack_are_those_of_the_compiler() {
         assert!(program.gprs <= number("gprs"), "{name}: {} of {}", program.gprs, number("gprs"));
     }
 }
+
+/// One MiB of microcode: ALU clauses of the corpus's arithmetic and some texture clauses.
+fn one_mebibyte() -> Vec<u32> {
+    let source = |clauses: usize| {
+        let mut text = String::new();
+        for i in 0..clauses {
+            if i % 8 == 7 {
+                text.push_str("TEX:\n");
+                for k in 0..16 {
+                    text.push_str(&format!("SAMPLE R{k}.xyzw, R{}.xy__, t18, s0 LOD(0.5)\n", k + 1));
+                }
+                continue;
+            }
+            text.push_str("ALU: KCACHE0(CB0:0-15)\n");
+            for k in 0..21 {
+                text.push_str(&format!("{k} x: MULADD_e R{k}.x, R1.x, KC0[{}].x, PV.y\n", k % 16));
+                text.push_str("y: MUL_e R2.y, R3.y, R4.y\nz: ADD R2.z, -|R3.z|, (0x40490FDB, 3.1415927f).x\n");
+                text.push_str("w: SETGT_DX10 ____, R0.w, 0.5f\nt: RCP_e R5.w, PV.x CLAMP\n");
+            }
+        }
+        text + "END_OF_PROGRAM\n"
+    };
+    let clauses = (1 << 18) / 2 / 118;
+    let assembly = assemble(&source(clauses), &Options::default());
+    assembly.program.unwrap_or_else(|| panic!("{:#?}", assembly.diagnostics)).words
+}
+
+/// `cargo test --release -p ctm-isa --test r700_text -- --ignored --nocapture`
+#[test]
+#[ignore = "a measurement, for release builds"]
+fn one_mebibyte_takes_less_than_a_second_each_way() {
+    let words = one_mebibyte();
+    let program = Program { words, ..Program::default() };
+    let start = std::time::Instant::now();
+    let text = disassemble(&program, &Options::default());
+    let printed = start.elapsed();
+    let start = std::time::Instant::now();
+    let again = assemble(&text, &Options::default()).program.unwrap();
+    let read = start.elapsed();
+    println!("{} words, {} bytes of text: printed in {printed:?}, read in {read:?}", program.words.len(), text.len());
+    assert!(program.words.len() * 4 > 1_000_000 && again.words == program.words);
+    assert!(printed.as_secs_f64() < 1.0 && read.as_secs_f64() < 1.0);
+}

@@ -207,7 +207,9 @@ impl Reader<'_> {
         if let Some(what) = fetch::mnemonic(word) {
             return self.fetch(c, what, at, number);
         }
-        if let Some(what) = cf::mnemonic(word) {
+        // NOP is an instruction of either kind; a destination makes it one of the clause.
+        let of_the_clause = word == "NOP" && self.context == Context::Alu && matches!(c.peek(), b'R' | b'_');
+        if let Some(what) = cf::mnemonic(word).filter(|_| !of_the_clause) {
             self.end_clause(c);
             let parsed = cf::parse(c, &self.s.names, what)?;
             let (context, body) = match &parsed.cf {

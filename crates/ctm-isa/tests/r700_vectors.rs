@@ -1,0 +1,113 @@
+//! Vectors: words and listing lines, checked both ways, for every opcode.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use ctm_isa::r700::Program;
+use ctm_isa::r700::inst::{AluInst, Cf, Fetch};
+use ctm_isa::r700::ops::{AluOp, CfAluOp, CfOp, ExportOp, MemOp, TexOp, VtxOp};
+use ctm_isa::r700::text::{Options, assemble, disassemble};
+use std::collections::BTreeSet;
+
+/// Words and text of each line, in blocks that blank lines separate.
+fn blocks(file: &str) -> Vec<Vec<(Vec<u32>, String)>> {
+    let path = format!("{}/tests/vectors/r700/{file}", env!("CARGO_MANIFEST_DIR"));
+    let text = std::fs::read_to_string(path).unwrap();
+    let mut all = vec![Vec::new()];
+    for line in text.lines().filter(|l| !l.starts_with('#')) {
+        let Some((words, text)) = line.split_once('\t') else {
+            assert!(line.is_empty(), "{line}");
+            all.push(Vec::new());
+            continue;
+        };
+        let words = words.split(' ').map(|w| u32::from_str_radix(w, 16).unwrap()).collect();
+        all.last_mut().unwrap().push((words, text.to_owned()));
+    }
+    all.retain(|b| !b.is_empty());
+    all
+}
+
+fn words_of(text: &str) -> Vec<u32> {
+    let assembly = assemble(text, &Options::default());
+    assembly.program.unwrap_or_else(|| panic!("{text}\n{:#?}", assembly.diagnostics)).words
+}
+
+/// The lines of a listing with blanks collapsed and numbers in front taken off.
+fn lines_of(words: &[u32]) -> Vec<String> {
+    let program = Program { words: words.to_vec(), ..Program::default() };
+    let text = disassemble(&program, &Options { header: false, ..Options::default() });
+    text.lines()
+        .map(|line| {
+            let mut words: Vec<&str> = line.split_whitespace().collect();
+            if words.first().is_some_and(|w| w.bytes().all(|b| b.is_ascii_digit())) {
+                words.remove(0);
+            }
+            words.join(" ")
+        })
+        .collect()
+}
+
+#[test]
+fn alu_vectors() {
+    let mut seen = BTreeSet::new();
+    for block in blocks("alu.txt") {
+        let text: String = block.iter().map(|(_, line)| format!("{line}\n")).collect();
+        let expected: Vec<u32> = block.iter().flat_map(|(words, _)| words.clone()).collect();
+        // The clause lies behind its instruction and the one that ends the program.
+        let words = words_of(&format!("ALU:\n{text}END_OF_PROGRAM\n"));
+        assert_eq!(format!("{:08X?}", &words[4..]), format!("{expected:08X?}"), "{text}");
+        let lines = lines_of(&words);
+        let printed: Vec<&String> =
+            lines.iter().skip_while(|l| !l.starts_with("ALU")).skip(1).take(block.len()).collect();
+        assert_eq!(printed, block.iter().map(|(_, line)| line).collect::<Vec<_>>());
+        for pair in expected.chunks(2) {
+            seen.insert(AluInst::decode([pair[0], pair[1]]).unwrap().op());
+        }
+    }
+    let missing: Vec<_> = AluOp::all().filter(|op| !seen.contains(op)).map(AluOp::name).collect();
+    assert!(missing.is_empty(), "no vector for {missing:?}");
+}
+
+#[test]
+fn control_flow_vectors() {
+    let mut seen = BTreeSet::new();
+    for (words, line) in blocks("cf.txt").into_iter().flatten() {
+        assert_eq!(format!("{:08X?}", words_of(&line)), format!("{words:08X?}"), "{line}");
+        assert!(lines_of(&words).contains(&line), "{line}\n{:?}", lines_of(&words));
+        seen.insert(Cf::decode([words[0], words[1]]).unwrap().name());
+    }
+    let names = CfOp::ALL.iter().map(|op| op.name());
+    let names = names.chain(CfAluOp::ALL.iter().map(|op| op.name())).chain(ExportOp::ALL.iter().map(|op| op.name()));
+    let missing: Vec<_> = names.filter(|name| !seen.contains(name)).collect();
+    assert!(missing.is_empty(), "no vector for {missing:?}");
+}
+
+#[test]
+fn fetch_vectors() {
+    let mut seen = BTreeSet::new();
+    for (words, line) in blocks("fetch.txt").into_iter().flatten() {
+        let all = words_of(&format!("TEX:\n{line}\nNOP\nEND_OF_PROGRAM\n"));
+        assert_eq!(format!("{:08X?}", &all[4..]), format!("{words:08X?}"), "{line}");
+        assert!(lines_of(&all).contains(&line), "{line}\n{:#?}", lines_of(&all));
+        seen.insert(Fetch::decode([words[0], words[1], words[2]], true).unwrap().name());
+    }
+    let names = TexOp::ALL
+        .iter()
+        .filter(|op| !matches!(op, TexOp::VtxFetch | TexOp::VtxSemantic | TexOp::Mem))
+        .map(|op| op.name());
+    let names = names.chain(VtxOp::ALL.iter().filter(|op| **op != VtxOp::Mem).map(|op| op.name()));
+    let names = names.chain(MemOp::ALL.iter().map(|op| op.name()));
+    let missing: Vec<_> = names.filter(|name| !seen.contains(name)).collect();
+    assert!(missing.is_empty(), "no vector for {missing:?}");
+}
+
+#[test]
+fn the_manuals_names_are_read_too() {
+    for op in AluOp::all() {
+        let operands = ", R1.x".repeat(usize::from(op.info().operands));
+        let by_name = |name: &str| {
+            let text = format!("ALU:\n{name} R0.x{operands}\nEND_OF_PROGRAM\n.unchecked\n");
+            words_of(&text)
+        };
+        assert_eq!(by_name(op.name()), by_name(op.listing()), "{}", op.name());
+    }
+}
