@@ -29,13 +29,13 @@ impl Domain {
     /// Columns; 0 when the rectangle is empty (`i1 < i0`).
     #[must_use]
     pub const fn width(&self) -> u32 {
-        if self.i1 < self.i0 { 0 } else { self.i1 - self.i0 + 1 }
+        if self.i1 < self.i0 { 0 } else { (self.i1 - self.i0).saturating_add(1) }
     }
 
     /// Rows; 0 when the rectangle is empty (`j1 < j0`).
     #[must_use]
     pub const fn height(&self) -> u32 {
-        if self.j1 < self.j0 { 0 } else { self.j1 - self.j0 + 1 }
+        if self.j1 < self.j0 { 0 } else { (self.j1 - self.j0).saturating_add(1) }
     }
 
     /// Whether the pair lies in the rectangle.

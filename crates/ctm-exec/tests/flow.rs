@@ -59,8 +59,9 @@ fn run(program: &Program, constants: &Constants, group: u16) -> Result<Picture, 
 }
 
 /// Compares every processor of a program with the plain reading, for three group sizes; `Err` says what differs.
-fn compare(tree: &Tree) -> Result<bool, String> {
-    let Some(program) = assemble(tree) else { return Ok(false) };
+fn compare(tree: &Tree, full: bool) -> Result<bool, String> {
+    let Some(mut program) = assemble(tree) else { return Ok(false) };
+    program.full_flow_control = full;
     let constants = constants(tree);
     for group in [4, 16, 64] {
         let picture = run(&program, &constants, group).map_err(|fault| format!("group {group}: {fault}"))?;
@@ -80,7 +81,7 @@ fn compare(tree: &Tree) -> Result<bool, String> {
 
 #[track_caller]
 fn agrees(tree: &Tree) {
-    match compare(tree) {
+    match compare(tree, true) {
         Ok(true) => {}
         Ok(false) => panic!("the program is too long\n{tree:#?}"),
         Err(difference) => panic!("{difference}\n{tree:#?}"),
@@ -200,6 +201,8 @@ impl Random {
 #[derive(Clone, Copy)]
 struct Place {
     depth: u32,
+    /// No loops, no calls, branches at most four deep.
+    partial: bool,
     /// Loops around it, through calls.
     loops: usize,
     in_loop: bool,
@@ -224,14 +227,15 @@ fn random_block(random: &mut Random, place: Place, subs: usize) -> Vec<Stmt> {
 
 fn random_stmt(random: &mut Random, place: Place, subs: usize) -> Stmt {
     let deeper = Place { depth: place.depth + 1, ..place };
+    let deepest = if place.partial { 4 } else { 6 };
     let some_cond = |random: &mut Random| random.chance(70).then(|| random_cond(random));
     match random.below(14) {
-        0..4 if place.depth < 6 => Stmt::If {
+        0..4 if place.depth < deepest => Stmt::If {
             cond: random_cond(random),
             then: random_block(random, deeper, subs),
             otherwise: random.chance(50).then(|| random_block(random, deeper, subs)),
         },
-        4 | 5 if place.depth < 6 && place.loops < 4 => {
+        4 | 5 if place.depth < deepest && place.loops < 4 && !place.partial => {
             let inner = Place { loops: place.loops + 1, in_loop: true, ..deeper };
             Stmt::Loop { rep: random.chance(50), int: random.below(6) as u8, body: random_block(random, inner, subs) }
         }
@@ -247,13 +251,13 @@ fn random_stmt(random: &mut Random, place: Place, subs: usize) -> Stmt {
     }
 }
 
-fn random_tree(seed: u64) -> Tree {
+fn random_tree(seed: u64, partial: bool) -> Tree {
     let random = &mut Random(seed);
     // At most two subroutines, each with at most one loop level of its own: 2 + 1 + 1 loops and 2 addresses fit the stacks.
-    let count = random.below(3) as usize;
+    let count = if partial { 0 } else { random.below(3) as usize };
     let mut subs = Vec::new();
     for sub in 0..count {
-        let place = Place { depth: 3, loops: 3, in_loop: false, next_sub: count };
+        let place = Place { depth: 3, partial: false, loops: 3, in_loop: false, next_sub: count };
         let mut body = random_block(random, place, count);
         if sub + 1 < count && random.chance(50) {
             let cond = random.chance(70).then(|| random_cond(random));
@@ -265,7 +269,7 @@ fn random_tree(seed: u64) -> Tree {
         }
         subs.push(body);
     }
-    let main = Place { depth: 0, loops: 0, in_loop: false, next_sub: 0 };
+    let main = Place { depth: 0, partial, loops: 0, in_loop: false, next_sub: 0 };
     let main = (0..2 + random.below(4)).map(|_| random_stmt(random, main, count)).collect();
     let mut ints = [[0; 4]; 32];
     for int in &mut ints {
@@ -294,12 +298,23 @@ fn random_programs() {
     let compared: u64 = (first..first + count)
         .into_par_iter()
         .map(|seed| {
-            let tree = random_tree(seed);
-            match compare(&tree) {
+            let tree = random_tree(seed, false);
+            match compare(&tree, true) {
                 Ok(compared) => u64::from(compared),
                 Err(difference) => panic!("CTM_FLOW_SEED={seed} CTM_FLOW_PROGRAMS=1: {difference}\n{tree:#?}"),
             }
         })
         .sum();
     assert!(compared * 10 >= count * 8, "only {compared} of {count} programs were short enough");
+}
+
+/// Branches four deep fit partial mode (CTM §3.5.2), with the same results.
+#[test]
+fn random_programs_in_partial_mode() {
+    for seed in 1..=1000 {
+        let tree = random_tree(seed, true);
+        if let Err(difference) = compare(&tree, false) {
+            panic!("seed {seed}: {difference}\n{tree:#?}");
+        }
+    }
 }

@@ -17,6 +17,9 @@ use std::time::Instant;
 /// Lanes of the groups that run side by side before their outputs are committed.
 const LANES_PER_BATCH: usize = 16 * 1024;
 
+/// Threads that a launch may ask for; more are cut to this.
+const MAX_THREADS: usize = 256;
+
 /// The reference interpreter.
 ///
 /// It defines the result bits of every program; other engines are tested against it.
@@ -166,7 +169,7 @@ impl Run<'_> {
         let launch = self.context.launch;
         let pool = match launch.threads {
             0 | 1 => None,
-            threads => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+            threads => rayon::ThreadPoolBuilder::new().num_threads(threads.min(MAX_THREADS)).build().ok(),
         };
         let groups_per_batch = (LANES_PER_BATCH / launch.group.lanes()).max(1) as u64;
         let mut first = 0;
