@@ -17,6 +17,7 @@ pub mod ops;
 pub mod program;
 #[cfg(feature = "random")]
 pub mod random;
+pub mod text;
 
 pub use inst::{Inst, Words};
 pub use program::Program;

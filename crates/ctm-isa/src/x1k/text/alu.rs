@@ -1,0 +1,759 @@
+//! ALU and OUTPUT instructions: what a line says, parsed into the two halves.
+
+use super::Parse;
+use super::attrs::Attrs;
+use super::lexer::{Cursor, Tok, unknown_word};
+use super::names::{File, Names};
+use super::operand::{ALPHA, Comp, Mask, Operand, RGB, Written, mask, operand};
+use crate::diag::{Diagnostic, Span};
+use crate::x1k::ops::{AlphaOp, AluResultSel, CompareOp, Imod, InstType, Omod, PredSel, RgbOp, Swizzle};
+
+/// Which predicate bits guard the writes of a half.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Predicate {
+    pub sel: PredSel,
+    pub invert: bool,
+}
+
+impl Predicate {
+    pub const NONE: Self = Self { sel: PredSel::None, invert: false };
+}
+
+/// One half of an instruction. Masks use the bits of [`Mask`]: the alpha half has 8 or nothing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Half<Op> {
+    pub op: Op,
+    pub addrd: u8,
+    pub addrd_rel: bool,
+    pub wmask: Mask,
+    pub omask: Mask,
+    /// Output, kind of uncached write, or comparison of the predicate bits.
+    pub target: u8,
+    pub omod: Omod,
+    pub clamp: bool,
+    pub pred: Predicate,
+    pub operands: [Operand; 3],
+}
+
+impl<Op> Half<Op> {
+    pub const fn idle(op: Op) -> Self {
+        Self {
+            op,
+            addrd: 0,
+            addrd_rel: false,
+            wmask: 0,
+            omask: 0,
+            target: 0,
+            omod: Omod::U1,
+            clamp: false,
+            pred: Predicate::NONE,
+            operands: [Operand::ABSENT; 3],
+        }
+    }
+}
+
+/// An ALU or OUTPUT instruction: both halves, co-issued.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) struct Pair {
+    pub kind: InstType,
+    pub rgb: Half<RgbOp>,
+    pub alpha: Half<AlphaOp>,
+    /// Writes the conditional value.
+    pub w: bool,
+    /// Sets the ALU result.
+    pub result: Option<(AluResultSel, CompareOp)>,
+}
+
+impl Pair {
+    pub const IDLE: Self = Self {
+        kind: InstType::Alu,
+        rgb: Half::idle(RgbOp::Mad),
+        alpha: Half::idle(AlphaOp::Mad),
+        w: false,
+        result: None,
+    };
+
+    /// The channels of the RGB half that its operands are for.
+    pub fn rgb_wanted(&self) -> Mask {
+        let result = matches!(self.result, Some((AluResultSel::Red, _)));
+        match self.rgb.wmask | self.rgb.omask | Mask::from(result) {
+            0 => RGB,
+            mask => mask,
+        }
+    }
+}
+
+/// What a mnemonic stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Mnemonic {
+    /// The bits of the operand: MAX(s, s).
+    Mov,
+    /// MAD(a, 1, b).
+    Add,
+    /// MAD(a, 1, -b).
+    Sub,
+    /// MAD(a, b, 0).
+    Mul,
+    /// MAD(a, b - c, c).
+    Lrp,
+    /// An operation that both units have.
+    Both(RgbOp, AlphaOp),
+    /// A dot product: the RGB unit's, and ALPHA_DP.
+    Dot(RgbOp),
+    /// A transcendental operation: the alpha unit's, and RGB_SOP.
+    Scalar(AlphaOp),
+    /// ALPHA_DP by itself.
+    Dp,
+    /// RGB_SOP by itself.
+    Sop,
+    /// Nothing.
+    Idle,
+}
+
+/// Every mnemonic of the ALU. The first name of a meaning is the one that is printed.
+pub(super) const MNEMONICS: &[(&str, Mnemonic)] = &[
+    ("mov", Mnemonic::Mov),
+    ("add", Mnemonic::Add),
+    ("sub", Mnemonic::Sub),
+    ("mul", Mnemonic::Mul),
+    ("mad", Mnemonic::Both(RgbOp::Mad, AlphaOp::Mad)),
+    ("min", Mnemonic::Both(RgbOp::Min, AlphaOp::Min)),
+    ("max", Mnemonic::Both(RgbOp::Max, AlphaOp::Max)),
+    ("cnd", Mnemonic::Both(RgbOp::Cnd, AlphaOp::Cnd)),
+    ("cmp", Mnemonic::Both(RgbOp::Cmp, AlphaOp::Cmp)),
+    ("frc", Mnemonic::Both(RgbOp::Frc, AlphaOp::Frc)),
+    ("mdh", Mnemonic::Both(RgbOp::Mdh, AlphaOp::Mdh)),
+    ("mdv", Mnemonic::Both(RgbOp::Mdv, AlphaOp::Mdv)),
+    ("dp3", Mnemonic::Dot(RgbOp::Dp3)),
+    ("dp4", Mnemonic::Dot(RgbOp::Dp4)),
+    ("d2a", Mnemonic::Dot(RgbOp::D2a)),
+    ("ex2", Mnemonic::Scalar(AlphaOp::Ex2)),
+    ("lg2", Mnemonic::Scalar(AlphaOp::Ln2)),
+    ("ln2", Mnemonic::Scalar(AlphaOp::Ln2)),
+    ("rcp", Mnemonic::Scalar(AlphaOp::Rcp)),
+    ("rsq", Mnemonic::Scalar(AlphaOp::Rsq)),
+    ("sin", Mnemonic::Scalar(AlphaOp::Sin)),
+    ("cos", Mnemonic::Scalar(AlphaOp::Cos)),
+    ("lrp", Mnemonic::Lrp),
+    ("dp", Mnemonic::Dp),
+    ("sop", Mnemonic::Sop),
+    ("idle", Mnemonic::Idle),
+];
+
+impl Mnemonic {
+    pub fn of(word: &str) -> Option<Self> {
+        MNEMONICS.iter().find(|(name, _)| *name == word).map(|m| m.1)
+    }
+
+    pub fn name(self) -> &'static str {
+        MNEMONICS.iter().find(|m| m.1 == self).map_or("?", |m| m.0)
+    }
+
+    /// The smallest and the largest number of operands.
+    fn operands(self) -> (usize, usize) {
+        match self {
+            Self::Mov => (1, 1),
+            Self::Add | Self::Sub | Self::Mul => (2, 2),
+            Self::Lrp => (3, 3),
+            // C of a quad operation is the neighbour's src0: only its input modifier counts.
+            Self::Both(op, _) if op.is_quad() => (2, 3),
+            Self::Both(op, _) | Self::Dot(op) => (op.info().operands.into(), op.info().operands.into()),
+            Self::Scalar(op) => (op.info().operands.into(), op.info().operands.into()),
+            // The fourth pair of a DP4 beside it.
+            Self::Dp => (0, 2),
+            Self::Sop | Self::Idle => (0, 0),
+        }
+    }
+}
+
+/// The names of the comparisons with zero.
+pub(super) const COMPARISONS: [(&str, CompareOp); 4] =
+    [("eq", CompareOp::Equal), ("lt", CompareOp::Less), ("ge", CompareOp::GreaterEqual), ("ne", CompareOp::NotEqual)];
+
+fn comparison(cursor: &mut Cursor<'_, '_>) -> Parse<CompareOp> {
+    let span = cursor.span();
+    let word = cursor.word("a comparison: eq, lt, ge or ne")?;
+    COMPARISONS.iter().find(|(name, _)| *name == word).map(|c| c.1).ok_or_else(|| {
+        let help = match word {
+            "gt" => Some("change the sign of the value and compare with `lt`"),
+            "le" => Some("change the sign of the value and compare with `ge`"),
+            _ => None,
+        };
+        let finding =
+            Diagnostic::error("comparison", format!("`{word}` is not a comparison with zero: eq, lt, ge and ne are"))
+                .at(span, "")
+                .cite("CTM §3.3.9");
+        Box::new(match help {
+            Some(help) => finding.help(help),
+            None => finding,
+        })
+    })
+}
+
+/// Where a half (or both) writes, as it was written.
+#[derive(Default)]
+struct Dests {
+    temp: Option<(u8, bool, Option<Mask>)>,
+    outputs: Vec<(u8, Option<Mask>, Span)>,
+    predicates: Vec<(CompareOp, Option<Mask>, Span)>,
+    uncached: bool,
+    result: Option<(AluResultSel, CompareOp)>,
+    w: bool,
+    span: Span,
+}
+
+impl Dests {
+    /// The channels that are written, where `default` stands for what has no mask.
+    fn channels(&self, default: Mask) -> Mask {
+        let masks = (self.temp.iter().map(|t| t.2))
+            .chain(self.outputs.iter().map(|o| o.1))
+            .chain(self.predicates.iter().map(|p| p.1));
+        let result = match self.result {
+            Some((AluResultSel::Red, _)) => 1,
+            Some((AluResultSel::Alpha, _)) => ALPHA,
+            None => 0,
+        };
+        masks.fold(result | if self.w { ALPHA } else { 0 }, |all, m| all | m.unwrap_or(default))
+    }
+
+    /// Output mask and target of the channels `of`; two items for one channel are an error.
+    fn target(&self, of: Mask, default: Mask) -> Parse<(Mask, u8)> {
+        let items = (self.outputs.iter().map(|&(target, mask, span)| (target, mask, span)))
+            .chain(self.predicates.iter().map(|&(op, mask, span)| (op.code() as u8, mask, span)));
+        let mut found: Option<(Mask, u8)> = None;
+        for (target, mask, span) in items {
+            let mask = mask.unwrap_or(default) & of;
+            match &mut found {
+                _ if mask == 0 => {}
+                None => found = Some((mask, target)),
+                Some((all, old)) if *old == target => *all |= mask,
+                Some(_) => {
+                    return Err(Box::new(
+                        Diagnostic::error("destination", "one half has one target: this is a second one")
+                            .at(span, "")
+                            .cite("CTM §3.3.8")
+                            .help("the RGB half and the alpha half can have different ones"),
+                    ));
+                }
+            }
+        }
+        Ok(found.unwrap_or((0, 0)))
+    }
+}
+
+/// One statement of a line: mnemonic, destinations, operands and what stands behind them.
+struct WrittenHalf {
+    mnemonic: Mnemonic,
+    span: Span,
+    predicate: Option<(Predicate, Predicate)>,
+    dests: Dests,
+    operands: Vec<Written>,
+    omod: Option<Omod>,
+    clamp: bool,
+}
+
+/// Parses `(p.r)`, `(!p.rgba)`, `(p.r | !p.a)`, `(always)`, if one follows.
+pub(super) fn predicate(cursor: &mut Cursor<'_, '_>) -> Parse<Option<(Predicate, Predicate)>> {
+    if !cursor.eat('(') {
+        return Ok(None);
+    }
+    let rgb = predicate_bits(cursor)?;
+    let alpha = if cursor.eat('|') { predicate_bits(cursor)? } else { rgb };
+    cursor.expect(')', "after the predicate")?;
+    Ok(Some((rgb, alpha)))
+}
+
+pub(super) fn predicate_bits(cursor: &mut Cursor<'_, '_>) -> Parse<Predicate> {
+    if cursor.eat_word("always") {
+        return Ok(Predicate::NONE);
+    }
+    let start = cursor.span();
+    let invert = cursor.eat('!');
+    let wrong = |cursor: &Cursor<'_, '_>| {
+        Box::new(
+            Diagnostic::error("predicate", "a predicate is p.rgba, p.r, p.g, p.b or p.a, with `!` for its inverse")
+                .at(cursor.span_from(start), "")
+                .cite("CTM §3.3.6"),
+        )
+    };
+    if !cursor.eat_word("p") {
+        return Err(cursor.unexpected("a predicate such as `p.r` or `!p.rgba`"));
+    }
+    let sel = match cursor.eat_dotted() {
+        Some(("rgba", _)) => PredSel::Rgba,
+        Some(("r", _)) => PredSel::Rrrr,
+        Some(("g", _)) => PredSel::Gggg,
+        Some(("b", _)) => PredSel::Bbbb,
+        Some(("a", _)) => PredSel::Aaaa,
+        Some(_) | None => return Err(wrong(cursor)),
+    };
+    Ok(Predicate { sel, invert })
+}
+
+/// `p.r`, `!p.rgba` or `always`.
+pub(super) fn print_predicate(predicate: Predicate) -> String {
+    let bits = match predicate.sel {
+        // INV without a predicate has no effect; it is printed as a raw field.
+        PredSel::None => return "always".to_owned(),
+        PredSel::Rgba => "rgba",
+        PredSel::Rrrr => "r",
+        PredSel::Gggg => "g",
+        PredSel::Bbbb => "b",
+        PredSel::Aaaa => "a",
+    };
+    format!("{}p.{bits}", if predicate.invert { "!" } else { "" })
+}
+
+fn is_destination_only(cursor: &Cursor<'_, '_>, names: &Names<'_>) -> bool {
+    match cursor.peek() {
+        Some(Tok::Word("res" | "w" | "umrt" | "p")) => true,
+        Some(Tok::Word(word)) => names.file_of(word) == Some(File::Output),
+        _ => false,
+    }
+}
+
+fn destination<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, dests: &mut Dests) -> Parse<()> {
+    let start = cursor.span();
+    match cursor.peek() {
+        Some(Tok::Word("_")) => cursor.advance(),
+        Some(Tok::Word("w")) => {
+            cursor.advance();
+            dests.w = true;
+        }
+        Some(Tok::Word("res")) => {
+            cursor.advance();
+            cursor.expect('(', "and the channel and comparison of the ALU result, such as `res(r ge)`")?;
+            let channel = if cursor.eat_word("a") {
+                AluResultSel::Alpha
+            } else if cursor.eat_word("r") {
+                AluResultSel::Red
+            } else {
+                return Err(cursor.unexpected("the channel of the ALU result, `r` or `a`,"));
+            };
+            let result = (channel, comparison(cursor)?);
+            cursor.expect(')', "after the ALU result")?;
+            if dests.result.replace(result).is_some() {
+                return Err(Box::new(
+                    Diagnostic::error("destination", "an instruction has one ALU result")
+                        .at(start, "")
+                        .cite("CTM §3.3.10"),
+                ));
+            }
+        }
+        Some(Tok::Word("p")) => {
+            cursor.advance();
+            let mask = mask(cursor)?;
+            cursor.expect('(', "and the comparison that sets the predicate bits, such as `p.r(lt)`")?;
+            let op = comparison(cursor)?;
+            cursor.expect(')', "after the comparison")?;
+            dests.predicates.push((op, mask, cursor.span_from(start)));
+        }
+        Some(Tok::Word("umrt")) => {
+            cursor.advance();
+            cursor.expect('[', "and `same` or `each`")?;
+            let span = cursor.span();
+            let target = match cursor.word("`same` or `each`")? {
+                "same" => 0,
+                "each" => 2,
+                other => {
+                    return Err(unknown_word(
+                        "destination",
+                        "a kind of uncached write",
+                        other,
+                        span,
+                        &["same", "each"],
+                    ));
+                }
+            };
+            cursor.expect(']', "after the kind of uncached write")?;
+            dests.uncached = true;
+            dests.outputs.push((target, mask(cursor)?, cursor.span_from(start)));
+        }
+        _ => {
+            let register = names.register(cursor, "a destination")?;
+            let mask = mask(cursor)?;
+            let span = cursor.span_from(start);
+            match register.file {
+                File::Temp => dests.temp = Some((register.index, register.relative, mask)),
+                File::Output => dests.outputs.push((register.index, mask, span)),
+                other => {
+                    return Err(Box::new(
+                        Diagnostic::error("destination", format!("{} cannot be written", other.what()))
+                            .at(span, "")
+                            .cite("CTM §3.3.7")
+                            .help("destinations are r0 to r127, o0 to o3, p.mask(comparison), res(channel comparison) and w"),
+                    ));
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Parses mnemonic, destinations, operands, modifiers and attributes of a statement, up to `|` or the end.
+fn half<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, attrs: &mut Attrs) -> Parse<WrittenHalf> {
+    let predicate = predicate(cursor)?;
+    let start = cursor.span();
+    let word = cursor.word("an instruction")?;
+    let Some(mnemonic) = Mnemonic::of(word) else {
+        let known: Vec<&str> = MNEMONICS.iter().map(|m| m.0).collect();
+        return Err(unknown_word("mnemonic", "an instruction of the ALU", word, start, &known));
+    };
+    let mut dests = Dests::default();
+    let mut operands = Vec::new();
+    if mnemonic != Mnemonic::Idle {
+        let before = cursor.span();
+        destination(cursor, names, &mut dests)?;
+        let mut more = cursor.eat(',');
+        while more && is_destination_only(cursor, names) {
+            destination(cursor, names, &mut dests)?;
+            more = cursor.eat(',');
+        }
+        dests.span = cursor.span_from(before);
+        while more {
+            operands.push(operand(cursor, names)?);
+            more = cursor.eat(',');
+        }
+    }
+    let span = cursor.span_from(start);
+    let (least, most) = mnemonic.operands();
+    if operands.len() < least || operands.len() > most {
+        let takes = if least == most { format!("{least}") } else { format!("{least} to {most}") };
+        return Err(Box::new(
+            Diagnostic::error(
+                "operand",
+                format!("`{word}` takes {takes} operands besides the destination, found {}", operands.len()),
+            )
+            .at(span, "")
+            .cite("CTM §3.3.4"),
+        ));
+    }
+    let mut written = WrittenHalf { mnemonic, span, predicate, dests, operands, omod: None, clamp: false };
+    while !cursor.is_at_end() && !cursor.at_punct('|') {
+        modifier(cursor, names, &mut written, attrs)?;
+    }
+    Ok(written)
+}
+
+/// `*2`, `/4`, `raw`, `sat`, or an attribute.
+fn modifier<'a>(
+    cursor: &mut Cursor<'_, 'a>,
+    names: &Names<'a>,
+    written: &mut WrittenHalf,
+    attrs: &mut Attrs,
+) -> Parse<()> {
+    let start = cursor.span();
+    let multiply = cursor.at_punct('*');
+    if multiply || cursor.at_punct('/') {
+        cursor.advance();
+        let by = cursor.number("2, 4 or 8")?.integer;
+        written.omod = Some(match (multiply, by) {
+            (true, Some(2)) => Omod::U2,
+            (true, Some(4)) => Omod::U4,
+            (true, Some(8)) => Omod::U8,
+            (false, Some(2)) => Omod::D2,
+            (false, Some(4)) => Omod::D4,
+            (false, Some(8)) => Omod::D8,
+            _ => {
+                return Err(Box::new(
+                    Diagnostic::error("omod", "the output modifiers are *2, *4, *8, /2, /4, /8 and raw")
+                        .at(cursor.span_from(start), "")
+                        .cite("CTM §3.3.5"),
+                ));
+            }
+        });
+    } else if cursor.eat_word("raw") {
+        written.omod = Some(Omod::Disabled);
+    } else if cursor.eat_word("sat") {
+        written.clamp = true;
+    } else {
+        attrs.parse(cursor, names, &[InstType::Alu, InstType::Output])?;
+    }
+    Ok(())
+}
+
+/// Parses a whole line: one statement, or two with `|` between them.
+pub(super) fn parse<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, uncached: bool) -> Parse<(Pair, Attrs)> {
+    let mut attrs = Attrs::default();
+    let first = half(cursor, names, &mut attrs)?;
+    let second = if cursor.eat('|') { Some(half(cursor, names, &mut attrs)?) } else { None };
+    if !cursor.is_at_end() {
+        return Err(cursor.unexpected("the end of the line (an instruction has two halves)"));
+    }
+    for written in std::iter::once(&first).chain(&second) {
+        check_kinds(written, uncached)?;
+    }
+    let outputs = |h: &WrittenHalf| !h.dests.outputs.is_empty() || h.dests.w;
+    let is_output = outputs(&first) || second.as_ref().is_some_and(outputs);
+    let predicates = std::iter::once(&first).chain(&second).find_map(|h| h.dests.predicates.first());
+    if let (true, Some((_, _, span))) = (is_output || attrs.kind == Some(InstType::Output), predicates) {
+        return Err(Box::new(
+            Diagnostic::error("destination", "an instruction sets predicate bits or writes outputs, not both")
+                .at(*span, "")
+                .cite("CTM §3.3.9")
+                .help("use a second instruction for one of them"),
+        ));
+    }
+    let mut pair = match second {
+        None => single(first)?,
+        Some(second) => both(first, second)?,
+    };
+    pair.kind = attrs.kind.take().unwrap_or(if is_output { InstType::Output } else { InstType::Alu });
+    Ok((pair, attrs))
+}
+
+fn check_kinds(written: &WrittenHalf, uncached: bool) -> Parse<()> {
+    let Some(&(_, _, span)) = written.dests.outputs.first() else { return Ok(()) };
+    if written.dests.uncached == uncached {
+        return Ok(());
+    }
+    let (message, help) = if uncached {
+        (
+            "a program with uncached writes cannot write o0 to o3",
+            "write `umrt[each]` or `umrt[same]`, or remove `.uncached`",
+        )
+    } else {
+        ("`umrt` is for programs with uncached writes", "add the directive `.uncached`, or write o0 to o3")
+    };
+    Err(Box::new(Diagnostic::error("destination", message).at(span, "").cite("CTM §3.3.8").help(help)))
+}
+
+fn negated(imod: Imod) -> Imod {
+    match imod {
+        Imod::Off => Imod::Neg,
+        Imod::Neg => Imod::Off,
+        Imod::Abs => Imod::Nab,
+        Imod::Nab => Imod::Abs,
+    }
+}
+
+/// The three operands A, B, C of a statement for the `wanted` channels.
+fn operands(written: &WrittenHalf, wanted: Mask) -> Parse<[Operand; 3]> {
+    let list = &written.operands;
+    let place = |i: usize, wanted: Mask| list.get(i).map_or(Ok(Operand::ABSENT), |o| o.place(wanted));
+    Ok(match written.mnemonic {
+        Mnemonic::Mov => {
+            let source = place(0, wanted)?;
+            [source, source, Operand::ABSENT]
+        }
+        Mnemonic::Add => [place(0, wanted)?, Operand::fixed(Swizzle::One, wanted), place(1, wanted)?],
+        Mnemonic::Sub => {
+            let mut c = place(1, wanted)?;
+            c.imod = negated(c.imod);
+            [place(0, wanted)?, Operand::fixed(Swizzle::One, wanted), c]
+        }
+        Mnemonic::Mul => [place(0, wanted)?, place(1, wanted)?, Operand::fixed(Swizzle::Zero, wanted)],
+        Mnemonic::Lrp => {
+            let (Some(b), Some(c)) = (list[1].plain(), list[2].plain()) else {
+                return Err(lrp_operands(written.span));
+            };
+            if b.1 != c.1 {
+                return Err(lrp_operands(written.span));
+            }
+            let difference = Written::difference(b, c.0, list[1].span);
+            [place(0, wanted)?, difference.place(wanted)?, place(2, wanted)?]
+        }
+        Mnemonic::Dot(RgbOp::D2a) => [place(0, 3)?, place(1, 3)?, place(2, 4)?],
+        Mnemonic::Dot(RgbOp::Dp4) if wanted & ALPHA != 0 => [place(0, 15)?, place(1, 15)?, Operand::ABSENT],
+        Mnemonic::Dot(_) => [place(0, RGB)?, place(1, RGB)?, Operand::ABSENT],
+        Mnemonic::Both(..) | Mnemonic::Scalar(_) | Mnemonic::Dp | Mnemonic::Sop | Mnemonic::Idle => {
+            [place(0, wanted)?, place(1, wanted)?, place(2, wanted)?]
+        }
+    })
+}
+
+fn lrp_operands(span: Span) -> Box<Diagnostic> {
+    Box::new(
+        Diagnostic::error(
+            "presubtract",
+            "`lrp d, a, b, c` is a*(b-c)+c in one slot: b and c are registers with the same swizzle and no modifier",
+        )
+        .at(span, "")
+        .cite("CTM §3.3.2")
+        .help("write it as a `sub` and a `mad`"),
+    )
+}
+
+fn for_rgb(operands: [Operand; 3]) -> [Operand; 3] {
+    operands.map(|mut o| {
+        o.comps[3] = Comp::Absent;
+        o
+    })
+}
+
+fn for_alpha(operands: [Operand; 3]) -> [Operand; 3] {
+    operands.map(|mut o| {
+        o.comps[..3].fill(Comp::Absent);
+        o
+    })
+}
+
+/// Output modifier and clamp of a statement.
+fn output_modifier(written: &WrittenHalf) -> Omod {
+    written.omod.unwrap_or(match written.mnemonic {
+        // A clamp needs the output modifier (CTM §3.3.5): a saturated move copies the value, not the bits.
+        Mnemonic::Mov if !written.clamp => Omod::Disabled,
+        _ => Omod::U1,
+    })
+}
+
+/// Fills destination, modifiers and predicate of a half from the channels `of` of the statement.
+fn fill<Op>(half: &mut Half<Op>, written: &WrittenHalf, of: Mask, default: Mask, takes_empty: bool) -> Parse<()> {
+    let (omask, target) = written.dests.target(of, default)?;
+    (half.omask, half.target) = (omask, target);
+    if let Some((index, relative, mask)) = written.dests.temp {
+        let mask = mask.unwrap_or(default);
+        if mask & of != 0 || (takes_empty && mask == 0) {
+            (half.addrd, half.addrd_rel, half.wmask) = (index, relative, mask & of);
+        }
+    }
+    half.omod = output_modifier(written);
+    half.clamp = written.clamp;
+    if let Some((rgb, alpha)) = written.predicate {
+        half.pred = if of == ALPHA { alpha } else { rgb };
+    }
+    Ok(())
+}
+
+/// The operations of the two units for a mnemonic that both have.
+fn unit_ops(mnemonic: Mnemonic) -> (RgbOp, AlphaOp) {
+    match mnemonic {
+        Mnemonic::Mov => (RgbOp::Max, AlphaOp::Max),
+        Mnemonic::Both(rgb, alpha) => (rgb, alpha),
+        Mnemonic::Dot(op) => (op, AlphaOp::Dp),
+        Mnemonic::Scalar(op) => (RgbOp::Sop, op),
+        Mnemonic::Sop => (RgbOp::Sop, AlphaOp::Mad),
+        Mnemonic::Dp => (RgbOp::Mad, AlphaOp::Dp),
+        Mnemonic::Add | Mnemonic::Sub | Mnemonic::Mul | Mnemonic::Lrp | Mnemonic::Idle => (RgbOp::Mad, AlphaOp::Mad),
+    }
+}
+
+/// A line with one statement: the masks say which halves it occupies.
+fn single(written: WrittenHalf) -> Parse<Pair> {
+    let mut pair = Pair { w: written.dests.w, result: written.dests.result, ..Pair::IDLE };
+    let default = match written.mnemonic {
+        Mnemonic::Sop => RGB,
+        Mnemonic::Dp => ALPHA,
+        _ => 15,
+    };
+    let channels = written.dests.channels(default);
+    if channels & !default != 0 {
+        return Err(wrong_half(&written, default));
+    }
+    let (rgb_op, alpha_op) = unit_ops(written.mnemonic);
+    // Which halves take destination, output modifier and predicate.
+    let (mut rgb, mut alpha) = (channels & RGB != 0, channels & ALPHA != 0);
+    if channels == 0 {
+        alpha = matches!(written.mnemonic, Mnemonic::Scalar(_) | Mnemonic::Dp);
+        rgb = !alpha && written.mnemonic != Mnemonic::Idle;
+    }
+    let wanted = match written.mnemonic {
+        Mnemonic::Scalar(_) => ALPHA,
+        Mnemonic::Dot(RgbOp::Dp4) => 15,
+        _ if channels == 0 => RGB,
+        _ => channels,
+    };
+    if let (Mnemonic::Scalar(_), true, Some(bare)) =
+        (written.mnemonic, rgb, written.operands.iter().find(|o| o.is_bare()))
+    {
+        return Err(Box::new(
+            Diagnostic::error("swizzle", "a transcendental operation reads one channel: say which")
+                .at(bare.span, "")
+                .cite("CTM §3.3.4"),
+        ));
+    }
+    let list = operands(&written, wanted)?;
+    let is_dot = matches!(written.mnemonic, Mnemonic::Dot(_));
+    let is_scalar = matches!(written.mnemonic, Mnemonic::Scalar(_));
+    if rgb || is_dot {
+        pair.rgb.op = rgb_op;
+        if !is_scalar {
+            pair.rgb.operands = for_rgb(list);
+        }
+    }
+    if alpha || is_scalar {
+        pair.alpha.op = alpha_op;
+    }
+    if is_scalar || (alpha && !is_dot) || written.mnemonic == Mnemonic::Dot(RgbOp::Dp4) {
+        pair.alpha.operands = for_alpha(list);
+    }
+    if rgb {
+        fill(&mut pair.rgb, &written, RGB, default, true)?;
+    }
+    if alpha {
+        fill(&mut pair.alpha, &written, ALPHA, default, !rgb)?;
+    }
+    Ok(pair)
+}
+
+fn wrong_half(written: &WrittenHalf, allowed: Mask) -> Box<Diagnostic> {
+    let (half, channels) = if allowed == ALPHA { ("alpha", "a") } else { ("RGB", "r, g, b") };
+    Box::new(
+        Diagnostic::error("half", format!("this is the {half} half: it writes the channels {channels}"))
+            .at(written.dests.span, "")
+            .cite("CTM §3.3")
+            .help("the RGB half stands before `|`, the alpha half behind it"),
+    )
+}
+
+/// A line with two statements: the RGB half and the alpha half.
+fn both(first: WrittenHalf, mut second: WrittenHalf) -> Parse<Pair> {
+    for (written, allowed) in [(&first, RGB), (&second, ALPHA)] {
+        let (other_unit, instead) = match written.mnemonic {
+            Mnemonic::Scalar(op) if allowed == RGB => {
+                ("alpha", format!("`sop` here and `{}` behind the `|`", Mnemonic::Scalar(op).name()))
+            }
+            Mnemonic::Dp if allowed == RGB => ("alpha", "`dp` behind the `|`".to_owned()),
+            Mnemonic::Dot(op) if allowed == ALPHA => {
+                ("RGB", format!("`{}` before the `|` and `dp` here", Mnemonic::Dot(op).name()))
+            }
+            Mnemonic::Sop if allowed == ALPHA => ("RGB", "`sop` before the `|`".to_owned()),
+            _ => ("", String::new()),
+        };
+        if !other_unit.is_empty() {
+            return Err(Box::new(
+                Diagnostic::error(
+                    "half",
+                    format!("`{}` is an operation of the {other_unit} unit", written.mnemonic.name()),
+                )
+                .at(written.span, "")
+                .cite("CTM §3.3.4")
+                .help(format!("write {instead}")),
+            ));
+        }
+        if written.dests.channels(allowed) & !allowed != 0 {
+            return Err(wrong_half(written, allowed));
+        }
+    }
+    if first.dests.result.is_some() && second.dests.result.is_some() {
+        return Err(Box::new(
+            Diagnostic::error("destination", "an instruction has one ALU result")
+                .at(second.dests.span, "")
+                .cite("CTM §3.3.10"),
+        ));
+    }
+    if first.mnemonic == Mnemonic::Dot(RgbOp::Dp4) && second.mnemonic == Mnemonic::Dp && second.operands.is_empty() {
+        return Err(Box::new(
+            Diagnostic::error("operand", "the fourth pair of `dp4` comes from the operands of the alpha half")
+                .at(second.span, "")
+                .cite("CTM §3.3.4")
+                .help("write `dp dest, a, b`"),
+        ));
+    }
+    // A predicate before the first half is for both, unless the second has its own.
+    second.predicate = second.predicate.or(first.predicate);
+    let result = first.dests.result.or(second.dests.result);
+    let mut pair = Pair { w: first.dests.w || second.dests.w, result, ..Pair::IDLE };
+    if first.mnemonic != Mnemonic::Idle {
+        pair.rgb.op = unit_ops(first.mnemonic).0;
+        fill(&mut pair.rgb, &first, RGB, RGB, true)?;
+        let wanted = first.dests.channels(RGB);
+        pair.rgb.operands = for_rgb(operands(&first, if wanted == 0 { RGB } else { wanted })?);
+    }
+    if second.mnemonic != Mnemonic::Idle {
+        pair.alpha.op = unit_ops(second.mnemonic).1;
+        fill(&mut pair.alpha, &second, ALPHA, ALPHA, true)?;
+        pair.alpha.operands = for_alpha(operands(&second, ALPHA)?);
+    }
+    Ok(pair)
+}

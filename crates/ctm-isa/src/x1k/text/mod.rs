@@ -1,0 +1,42 @@
+//! The X1K assembly language: text to programs and back (`docs/x1k-assembly.md`).
+//!
+//! One line is one instruction slot; the RGB and the alpha half of an ALU instruction stand side by side. [`assemble`] reads
+//! a whole file and reports everything that is wrong with it; [`disassemble`] prints a program so that assembling the
+//! listing gives the same words again, whatever they are.
+//!
+//! | file | what |
+//! |---|---|
+//! | `lexer` | characters to tokens |
+//! | `names`, `directive` | registers and their names; program information |
+//! | `operand`, `alu` | operands and ALU lines; `sources` and `constants` give them addresses |
+//! | `tex`, `flow`, `attrs` | texture lines, flow control, what stands at the end of a line |
+//! | `hazards` | waits, semaphores and idle cycles |
+//! | `assembler`, `listing` | whole programs, there and back |
+//!
+//! **Invariants.** `assemble(&disassemble(p, …)).program` has the words, addresses, modes, preloads, symbols and literals
+//! of `p` for every program of at most 512 slots. What the assembler works out depends on the rest of the program only,
+//! so both directions agree about it.
+
+mod alu;
+mod alu_listing;
+mod assembler;
+mod attrs;
+mod constants;
+mod directive;
+mod flow;
+mod hazards;
+mod lexer;
+mod listing;
+mod names;
+mod operand;
+mod sources;
+mod suggest;
+mod tex;
+
+pub use assembler::{Assembly, Explanation, assemble};
+pub use listing::{Options, disassemble};
+
+use crate::diag::Diagnostic;
+
+/// What parsing gives: a value, or the finding that ends the line.
+type Parse<T> = Result<T, Box<Diagnostic>>;
