@@ -34,6 +34,20 @@ impl Channels {
         self.0 = [0; 8];
     }
 
+    /// Adds what an instruction reads or writes; aL can select any temporary.
+    pub(crate) fn add(&mut self, access: Access) {
+        if access.relative {
+            self.0.iter_mut().for_each(|word| *word |= 0x1111_1111_1111_1111 * u64::from(access.mask & 0xf));
+        } else {
+            self.insert(access.temp, access.mask);
+        }
+    }
+
+    /// Whether the sets have a channel in common.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(other.0).any(|(mine, theirs)| mine & theirs != 0)
+    }
+
     /// Adds another set; says whether anything was new.
     pub(crate) fn join(&mut self, other: &Self) -> bool {
         let mut grew = false;

@@ -8,6 +8,7 @@
 //! | `access` | which channels of which registers an instruction reads and writes |
 //! | `program` | a program: words, program information, names, literals |
 //! | `check` | the rules on programs |
+//! | `text` | the assembly language, there and back |
 
 pub(crate) mod access;
 pub mod check;

@@ -10,7 +10,7 @@ use crate::x1k::ops::{Sel, SrcpOp, Swizzle, TexOp};
 ///
 /// *The Guide speaks of a source that is written; the presubtract works channel by channel, and Mesa leaves the NOP out
 /// when the channels differ. So do we.*
-fn presubtract_reads(alu: &AluInst) -> Vec<Access> {
+pub(crate) fn presubtract_reads(alu: &AluInst) -> Vec<Access> {
     let (mut rgb, mut alpha) = (0, 0);
     for (_, swizzle) in components(alu).into_iter().filter(|&(sel, _)| sel == Sel::Srcp) {
         match swizzle {
@@ -33,7 +33,7 @@ fn presubtract_reads(alu: &AluInst) -> Vec<Access> {
 }
 
 /// The channels of temporaries that MDH and MDV read as src0 of the quad's processors.
-fn quad_reads(alu: &AluInst) -> Vec<Access> {
+pub(crate) fn quad_reads(alu: &AluInst) -> Vec<Access> {
     let (rgb, alpha) = needed(alu);
     let units = [
         (alu.rgba.op.is_quad(), alu.rgb_sources()[0], rgb),

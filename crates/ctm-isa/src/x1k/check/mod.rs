@@ -21,7 +21,7 @@
 mod dataflow;
 mod flow;
 mod graph;
-mod hazards;
+pub(crate) mod hazards;
 mod outputs;
 mod pairing;
 mod ranges;

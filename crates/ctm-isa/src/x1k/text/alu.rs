@@ -159,9 +159,7 @@ impl Mnemonic {
             Self::Both(op, _) if op.is_quad() => (2, 3),
             Self::Both(op, _) | Self::Dot(op) => (op.info().operands.into(), op.info().operands.into()),
             Self::Scalar(op) => (op.info().operands.into(), op.info().operands.into()),
-            // The fourth pair of a DP4 beside it.
-            Self::Dp => (0, 2),
-            Self::Sop | Self::Idle => (0, 0),
+            Self::Dp | Self::Sop | Self::Idle => (0, 0),
         }
     }
 }
@@ -391,7 +389,7 @@ fn destination<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, dests: &mut D
 }
 
 /// Parses mnemonic, destinations, operands, modifiers and attributes of a statement, up to `|` or the end.
-fn half<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, attrs: &mut Attrs) -> Parse<WrittenHalf> {
+fn half<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, attrs: &mut Attrs, beside_dp4: bool) -> Parse<WrittenHalf> {
     let predicate = predicate(cursor)?;
     let start = cursor.span();
     let word = cursor.word("an instruction")?;
@@ -416,7 +414,11 @@ fn half<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, attrs: &mut Attrs) -
         }
     }
     let span = cursor.span_from(start);
-    let (least, most) = mnemonic.operands();
+    let (mut least, mut most) = mnemonic.operands();
+    if beside_dp4 {
+        // A and B of the alpha half are the fourth pair of the DP4, whatever the alpha half does with them.
+        (least, most) = (least.min(2), most.max(2));
+    }
     if operands.len() < least || operands.len() > most {
         let takes = if least == most { format!("{least}") } else { format!("{least} to {most}") };
         return Err(Box::new(
@@ -475,23 +477,33 @@ fn modifier<'a>(
 /// Parses a whole line: one statement, or two with `|` between them.
 pub(super) fn parse<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, uncached: bool) -> Parse<(Pair, Attrs)> {
     let mut attrs = Attrs::default();
-    let first = half(cursor, names, &mut attrs)?;
-    let second = if cursor.eat('|') { Some(half(cursor, names, &mut attrs)?) } else { None };
+    let first = half(cursor, names, &mut attrs, false)?;
+    let beside_dp4 = first.mnemonic == Mnemonic::Dot(RgbOp::Dp4);
+    let second = if cursor.eat('|') { Some(half(cursor, names, &mut attrs, beside_dp4)?) } else { None };
     if !cursor.is_at_end() {
         return Err(cursor.unexpected("the end of the line (an instruction has two halves)"));
     }
     for written in std::iter::once(&first).chain(&second) {
         check_kinds(written, uncached)?;
     }
-    let outputs = |h: &WrittenHalf| !h.dests.outputs.is_empty() || h.dests.w;
-    let is_output = outputs(&first) || second.as_ref().is_some_and(outputs);
-    let predicates = std::iter::once(&first).chain(&second).find_map(|h| h.dests.predicates.first());
+    let halves = || std::iter::once(&first).chain(&second);
+    let outputs = halves().find_map(|h| h.dests.outputs.first());
+    // The conditional value belongs to OUTPUT instructions, but an ALU instruction can carry its bit.
+    let is_output = outputs.is_some() || halves().any(|h| h.dests.w) && attrs.kind != Some(InstType::Alu);
+    let predicates = halves().find_map(|h| h.dests.predicates.first());
     if let (true, Some((_, _, span))) = (is_output || attrs.kind == Some(InstType::Output), predicates) {
         return Err(Box::new(
             Diagnostic::error("destination", "an instruction sets predicate bits or writes outputs, not both")
                 .at(*span, "")
                 .cite("CTM §3.3.9")
                 .help("use a second instruction for one of them"),
+        ));
+    }
+    if let (Some(InstType::Alu), Some((_, _, span))) = (attrs.kind, outputs) {
+        return Err(Box::new(
+            Diagnostic::error("attribute", "an instruction that writes an output is no `alu` instruction")
+                .at(*span, "")
+                .cite("CTM §3.1"),
         ));
     }
     let mut pair = match second {

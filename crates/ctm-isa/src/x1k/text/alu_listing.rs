@@ -110,11 +110,23 @@ impl Lifter<'_> {
             Sel::Src2 => sources[2],
             Sel::Srcp => {
                 let src1 = matches!(op, SrcpOp::Sub | SrcpOp::Add).then_some(sources[1]);
+                // `(1 - r0)` is INV, so a SUB from the inline constant 1 is written as INV and the raw field SRCP_OP.
+                let (op, src1) = match src1 {
+                    Some(Source::Inline { code, .. })
+                        if op == SrcpOp::Sub && inline_constant(code).to_bits() == 1f32.to_bits() =>
+                    {
+                        (SrcpOp::Inv, None)
+                    }
+                    _ => (op, src1),
+                };
                 return Comp::Read(Base::Presub(Presub { op, src0: sources[0], src1 }), swizzle);
             }
         };
         match source {
-            Source::Inline { code, .. } if self.numbers => Comp::Number(inline_constant(code).to_bits()),
+            // The plain numbers 0.5 and 1 are swizzles.
+            Source::Inline { code, .. } if self.numbers && ![0.5, 1.0].contains(&inline_constant(code)) => {
+                Comp::Number(inline_constant(code).to_bits())
+            }
             _ => Comp::Read(Base::Plain(source), swizzle),
         }
     }
@@ -246,7 +258,8 @@ fn sugar(
     let [a, b, c] = *operands;
     match op {
         RgbOp::Max if same(&a, &b, unit) && (omod != Omod::U1 || clamp) => Some((Mnemonic::Mov, vec![a])),
-        RgbOp::Mad => {
+        // C is absent beside a DP4 that has the alpha half's A and B.
+        RgbOp::Mad if c != Operand::ABSENT => {
             let one = same(&b, &Operand::fixed(Swizzle::One, wanted), unit);
             let zero = same(&c, &Operand::fixed(Swizzle::Zero, wanted), unit);
             let imod = |imod| Operand { imod, ..c };

@@ -7,8 +7,10 @@
 //!
 //! The answer is conservative where paths meet: what is outstanding on one of them counts as outstanding.
 
-use crate::x1k::inst::{AluInst, FcInstruction, Inst, Source, TexInstruction};
-use crate::x1k::ops::{AOp, FcOp, InstType, PredSel, Sel, SrcpOp, Swizzle, TexOp};
+use crate::x1k::access::{Access, Channels, predicate_bits, reads, writes};
+use crate::x1k::check::hazards::{presubtract_reads, quad_reads};
+use crate::x1k::inst::{AluInst, FcInstruction, Inst, TexInstruction};
+use crate::x1k::ops::{AOp, FcOp, InstType, PredSel, TexOp};
 use crate::x1k::program::{jump_depends_on_alu_result, jump_depends_on_predicate};
 
 /// The bits of one instruction; for each set one the reason.
@@ -20,21 +22,19 @@ pub(super) struct Bits {
     pub nop: Option<&'static str>,
 }
 
-/// Sets of temporaries, and above them what else can be outstanding.
-type Set = u128;
-
 /// What an instruction does, as far as hazards go.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Default)]
 struct Effects {
     is_fc: bool,
     is_alu: bool,
-    /// Temporaries that are read.
-    reads: Set,
-    /// Temporaries that are written: by the ALU, or by a lookup.
-    writes: Set,
-    /// Temporaries in presubtracts and quad operations.
-    early_reads: Set,
+    /// Can hold the semaphore.
+    is_tex: bool,
     is_lookup: bool,
+    reads: Channels,
+    /// Written by the ALU, or by a lookup.
+    writes: Channels,
+    /// What presubtracts and quad operations read.
+    early_reads: Channels,
     /// A write to, or a read of, memory that uncached writes go to.
     uncached_write: bool,
     uncached_read: bool,
@@ -43,97 +43,48 @@ struct Effects {
     reads_result: bool,
     writes_result: bool,
     ends_early: bool,
-    /// Can hold the semaphore.
-    is_tex: bool,
 }
 
-fn temp(index: u8, relative: bool) -> Set {
-    // aL is 0 or more: any temporary from the base on.
-    if relative { Set::MAX << index } else { 1 << index }
+fn channels(accesses: Vec<Access>) -> Channels {
+    let mut set = Channels::default();
+    accesses.into_iter().for_each(|access| set.add(access));
+    set
 }
 
-fn source(source: Source) -> Set {
-    match source {
-        Source::Temp { index, relative } => temp(index, relative),
-        Source::Const { .. } | Source::Inline { .. } => 0,
+fn effects(inst: &Inst, uncached: bool) -> Effects {
+    let common = Effects { reads: channels(reads(inst)), writes: channels(writes(inst)), ..Effects::default() };
+    match inst {
+        Inst::Alu(alu) => alu_effects(common, alu, uncached),
+        Inst::Tex(tex) => tex_effects(common, tex, predicate_bits(inst) != 0),
+        Inst::Fc(fc) => fc_effects(fc),
     }
 }
 
-fn alu_effects(alu: &AluInst, uncached: bool) -> Effects {
+fn alu_effects(common: Effects, alu: &AluInst, uncached: bool) -> Effects {
     let c = &alu.cmn;
-    let mut effects = Effects { is_alu: true, ends_early: c.last, ..Effects::default() };
-    effects.reads = alu.live_sources().into_iter().fold(0, |all, s| all | source(s));
-    if c.rgb_wmask != 0 {
-        effects.writes |= temp(alu.rgba.addrd, alu.rgba.addrd_rel);
-    }
-    if c.alpha_wmask {
-        effects.writes |= temp(alu.alpha.addrd, alu.alpha.addrd_rel);
-    }
-    effects.reads_predicate = c.rgb_pred_sel != PredSel::None || c.alpha_pred_sel != PredSel::None;
     let omask = c.rgb_omask != 0 || c.alpha_omask;
-    effects.writes_predicate = c.kind == InstType::Alu && omask;
-    effects.uncached_write = uncached && c.kind == InstType::Output && omask;
-    effects.writes_result = alu.rgb.alu_wmask;
-    effects.early_reads = early_reads(alu);
-    effects
+    let mut early_reads = channels(presubtract_reads(alu));
+    early_reads.join(&channels(quad_reads(alu)));
+    Effects {
+        is_alu: true,
+        early_reads,
+        ends_early: c.last,
+        writes_predicate: c.kind == InstType::Alu && omask,
+        writes_result: alu.rgb.alu_wmask,
+        uncached_write: uncached && c.kind == InstType::Output && omask,
+        ..common
+    }
 }
 
-/// The temporaries that presubtracts and quad operations read, where their result is used.
-fn early_reads(alu: &AluInst) -> Set {
-    let (mut rgb, mut alpha) = (alu.rgba.op.is_quad(), alu.alpha.op.is_quad());
-    let mut early = 0;
-    if rgb {
-        early |= source(alu.rgb_sources()[0]);
-    }
-    if alpha {
-        early |= source(alu.alpha_sources()[0]);
-    }
-    (rgb, alpha) = (false, false);
-    let mut used = |sel: Sel, swizzle: Swizzle| {
-        if sel == Sel::Srcp {
-            rgb |= matches!(swizzle, Swizzle::R | Swizzle::G | Swizzle::B);
-            alpha |= swizzle == Swizzle::A;
-        }
-    };
-    for (operand, read) in alu.rgb_operands().iter().zip(alu.rgb_reads()) {
-        if read {
-            operand.swizzle.iter().for_each(|&s| used(operand.sel, s));
-        }
-    }
-    for (operand, read) in alu.alpha_operands().iter().zip(alu.alpha_reads()) {
-        if read {
-            used(operand.sel, operand.swizzle);
-        }
-    }
-    for (used, op, sources) in
-        [(rgb, alu.rgb_addr.srcp_op, alu.rgb_sources()), (alpha, alu.alpha_addr.srcp_op, alu.alpha_sources())]
-    {
-        if used {
-            early |= source(sources[0]);
-            if matches!(op, SrcpOp::Sub | SrcpOp::Add) {
-                early |= source(sources[1]);
-            }
-        }
-    }
-    early
-}
-
-fn tex_effects(tex: &TexInstruction) -> Effects {
-    let (c, a, d) = (&tex.cmn, &tex.addr, &tex.dxdy);
+fn tex_effects(common: Effects, tex: &TexInstruction, reads_predicate: bool) -> Effects {
     let op = tex.inst.op;
-    let mut effects = Effects { is_lookup: op.is_lookup(), is_tex: true, ..Effects::default() };
-    if op != TexOp::Nop {
-        effects.reads |= temp(a.src_addr, a.src_addr_rel);
-        effects.reads_predicate = c.rgb_pred_sel != PredSel::None || c.alpha_pred_sel != PredSel::None;
+    Effects {
+        is_tex: true,
+        is_lookup: op.is_lookup(),
+        uncached_read: op == TexOp::LookupUncached,
+        reads_predicate: reads_predicate && op != TexOp::Nop,
+        ..common
     }
-    if op == TexOp::Dxdy {
-        effects.reads |= temp(d.dx_addr, d.dx_addr_rel) | temp(d.dy_addr, d.dy_addr_rel);
-    }
-    if op.is_lookup() && (c.rgb_wmask != 0 || c.alpha_wmask) {
-        effects.writes = temp(a.dst_addr, a.dst_addr_rel);
-    }
-    effects.uncached_read = op == TexOp::LookupUncached;
-    effects
 }
 
 fn fc_effects(fc: &FcInstruction) -> Effects {
@@ -174,15 +125,8 @@ fn successors(at: usize, insts: &[Option<Inst>], last: usize, returns: &[usize])
 /// Works out the bits of every instruction. `None` stands for words that cannot be decoded: they need nothing.
 pub(super) fn derive(insts: &[Option<Inst>], last: usize, uncached: bool) -> Vec<Bits> {
     let mut bits = vec![Bits::default(); insts.len()];
-    let effects: Vec<Effects> = insts
-        .iter()
-        .map(|inst| match inst {
-            Some(Inst::Alu(alu)) => alu_effects(alu, uncached),
-            Some(Inst::Tex(tex)) => tex_effects(tex),
-            Some(Inst::Fc(fc)) => fc_effects(fc),
-            None => Effects::default(),
-        })
-        .collect();
+    let effects: Vec<Effects> =
+        insts.iter().map(|inst| inst.as_ref().map_or_else(Effects::default, |inst| effects(inst, uncached))).collect();
     let pushes = |inst: &Option<Inst>| matches!(inst, Some(Inst::Fc(fc)) if fc.inst.a_op == AOp::Push);
     let returns: Vec<usize> = (0..insts.len()).filter(|&i| pushes(&insts[i])).map(|i| i + 1).collect();
     let flow: Vec<Vec<usize>> = (0..insts.len()).map(|at| successors(at, insts, last, &returns)).collect();
@@ -196,26 +140,27 @@ pub(super) fn derive(insts: &[Option<Inst>], last: usize, uncached: bool) -> Vec
 /// CTM §3.3.2: an ALU or OUTPUT instruction whose result the next one presubtracts (or reads as a quad operation).
 fn nops(effects: &[Effects], bits: &mut [Bits]) {
     for (at, pair) in effects.windows(2).enumerate() {
-        if pair[0].is_alu && pair[1].is_alu && pair[0].writes & pair[1].early_reads != 0 {
+        if pair[0].is_alu && pair[1].is_alu && pair[0].writes.meets(&pair[1].early_reads) {
             bits[at].nop = Some("the next instruction presubtracts what this one writes (CTM §3.3.2)");
         }
     }
 }
 
+/// What can be outstanding when control reaches an instruction.
+trait State: Clone + Default {
+    /// Adds what is outstanding on another path; says whether anything was new.
+    fn join(&mut self, other: &Self) -> bool;
+}
+
 /// Meets over all paths: `transfer` of what comes in, until nothing changes.
-fn solve<S: Copy + PartialEq + Default>(
-    flow: &[Vec<usize>],
-    union: impl Fn(S, S) -> S,
-    transfer: impl Fn(usize, S) -> S,
-) -> Vec<S> {
+fn solve<S: State>(flow: &[Vec<usize>], transfer: impl Fn(usize, &mut S)) -> Vec<S> {
     let mut incoming = vec![S::default(); flow.len()];
     let mut open: Vec<usize> = (0..flow.len()).rev().collect();
     while let Some(at) = open.pop() {
-        let out = transfer(at, incoming[at]);
+        let mut out = incoming[at].clone();
+        transfer(at, &mut out);
         for &next in &flow[at] {
-            let merged = union(incoming[next], out);
-            if merged != incoming[next] {
-                incoming[next] = merged;
+            if incoming[next].join(&out) && open.last() != Some(&next) {
                 open.push(next);
             }
         }
@@ -223,41 +168,46 @@ fn solve<S: Copy + PartialEq + Default>(
     incoming
 }
 
+/// Adds one flag to another; says whether it was new.
+fn raise(mine: &mut bool, theirs: bool) -> bool {
+    let grew = theirs && !*mine;
+    *mine |= theirs;
+    grew
+}
+
+/// ALU results that nobody has waited for.
+#[derive(Clone, Default)]
+struct Pending {
+    temps: Channels,
+    predicate: bool,
+    result: bool,
+}
+
+impl State for Pending {
+    fn join(&mut self, other: &Self) -> bool {
+        let temps = self.temps.join(&other.temps);
+        let predicate = raise(&mut self.predicate, other.predicate);
+        raise(&mut self.result, other.result) || temps || predicate
+    }
+}
+
 /// CTM §3.2.1: TEX and FC instructions that depend on an ALU result wait for the ALU.
 fn alu_waits(effects: &[Effects], flow: &[Vec<usize>], bits: &mut [Bits]) {
-    #[derive(Clone, Copy, Default, PartialEq)]
-    struct Pending {
-        temps: Set,
-        predicate: bool,
-        result: bool,
-    }
     loop {
-        let incoming = solve(
-            flow,
-            |a: Pending, b| Pending {
-                temps: a.temps | b.temps,
-                predicate: a.predicate || b.predicate,
-                result: a.result || b.result,
-            },
-            |at, pending| {
-                let e = &effects[at];
-                if e.is_alu {
-                    Pending {
-                        temps: pending.temps | e.writes,
-                        predicate: pending.predicate || e.writes_predicate,
-                        result: pending.result || e.writes_result,
-                    }
-                } else if bits[at].alu_wait.is_some() {
-                    Pending::default()
-                } else {
-                    pending
-                }
-            },
-        );
+        let incoming = solve(flow, |at, pending: &mut Pending| {
+            let e = &effects[at];
+            if e.is_alu {
+                pending.temps.join(&e.writes);
+                pending.predicate |= e.writes_predicate;
+                pending.result |= e.writes_result;
+            } else if bits[at].alu_wait.is_some() {
+                *pending = Pending::default();
+            }
+        });
         let mut changed = false;
         for (at, e) in effects.iter().enumerate() {
             let pending = &incoming[at];
-            let depends = e.reads & pending.temps != 0
+            let depends = e.reads.meets(&pending.temps)
                 || e.reads_predicate && pending.predicate
                 || e.reads_result && pending.result;
             if !e.is_alu && depends && bits[at].alu_wait.is_none() {
@@ -284,10 +234,10 @@ fn acquires(effects: &[Effects], flow: &[Vec<usize>], last: usize, bits: &mut [B
         }
     }
     let any_uncached_read = effects.iter().any(|e| e.uncached_read);
-    let (mut pending, mut lookup) = (0, None);
+    let (mut pending, mut lookup) = (Channels::default(), None);
     let mut write: Option<usize> = None;
     for (at, e) in effects.iter().enumerate() {
-        let uses = (e.reads | e.writes) & pending != 0;
+        let uses = e.reads.meets(&pending) || e.writes.meets(&pending);
         if uses || begins[at] {
             take_lookup(&mut lookup, &mut pending, bits);
         }
@@ -296,7 +246,7 @@ fn acquires(effects: &[Effects], flow: &[Vec<usize>], last: usize, bits: &mut [B
         }
         if e.is_lookup {
             lookup = Some(at);
-            pending |= e.writes;
+            pending.join(&e.writes);
         }
         if e.uncached_write && any_uncached_read {
             write = Some(at);
@@ -306,11 +256,11 @@ fn acquires(effects: &[Effects], flow: &[Vec<usize>], last: usize, bits: &mut [B
     take_write(&mut write, last, bits);
 }
 
-fn take_lookup(lookup: &mut Option<usize>, pending: &mut Set, bits: &mut [Bits]) {
+fn take_lookup(lookup: &mut Option<usize>, pending: &mut Channels, bits: &mut [Bits]) {
     if let Some(at) = lookup.take() {
         bits[at].acquire = Some("it is the last lookup before its block's results are used (CTM §3.4.2)");
     }
-    *pending = 0;
+    pending.clear();
 }
 
 fn take_write(write: &mut Option<usize>, last: usize, bits: &mut [Bits]) {
@@ -322,35 +272,36 @@ fn take_write(write: &mut Option<usize>, last: usize, bits: &mut [Bits]) {
     }
 }
 
-/// What can be outstanding: temporaries that lookups write, uncached writes, and the semaphore itself.
-#[derive(Clone, Copy, Default, PartialEq)]
+/// Temporaries that lookups write, uncached writes, and the semaphore itself, while nobody has waited.
+#[derive(Clone, Default)]
 struct Held {
-    temps: Set,
+    temps: Channels,
     memory: bool,
     semaphore: bool,
 }
 
+impl State for Held {
+    fn join(&mut self, other: &Self) -> bool {
+        let temps = self.temps.join(&other.temps);
+        let memory = raise(&mut self.memory, other.memory);
+        raise(&mut self.semaphore, other.semaphore) || temps || memory
+    }
+}
+
 fn held(effects: &[Effects], flow: &[Vec<usize>], bits: &[Bits]) -> Vec<Held> {
-    solve(
-        flow,
-        |a: Held, b| Held {
-            temps: a.temps | b.temps,
-            memory: a.memory || b.memory,
-            semaphore: a.semaphore || b.semaphore,
-        },
-        |at, held| {
-            let e = &effects[at];
-            let mut held = if bits[at].wait.is_some() { Held::default() } else { held };
-            if e.is_lookup {
-                held.temps |= e.writes;
-            }
-            // Only a write that acquires is ever waited for.
-            let acquires = e.uncached_write && bits[at].acquire.is_some();
-            held.memory |= acquires;
-            held.semaphore |= acquires || e.is_tex;
-            held
-        },
-    )
+    solve(flow, |at, held: &mut Held| {
+        let e = &effects[at];
+        if bits[at].wait.is_some() {
+            *held = Held::default();
+        }
+        if e.is_lookup {
+            held.temps.join(&e.writes);
+        }
+        // Only a write that acquires is ever waited for.
+        let acquires = e.uncached_write && bits[at].acquire.is_some();
+        held.memory |= acquires;
+        held.semaphore |= acquires || e.is_tex;
+    })
 }
 
 /// CTM §3.4.2 and §3.7: who waits for the texture semaphore.
@@ -375,9 +326,10 @@ fn semaphore_waits(effects: &[Effects], flow: &[Vec<usize>], last: usize, bits: 
                 continue;
             }
             let held = &incoming[at];
-            let needs = (e.reads | e.writes) & held.temps != 0
+            let needs = e.reads.meets(&held.temps)
+                || e.writes.meets(&held.temps)
                 || e.uncached_read && held.memory
-                || e.ends_early && (held.temps != 0 || held.memory);
+                || e.ends_early && held.semaphore;
             if !needs {
                 continue;
             }

@@ -1,0 +1,265 @@
+//! `assemble(disassemble(p))` gives `p` back: for real programs, for random words, and for everything beside the words.
+
+use ctm_isa::diag::Severity;
+use ctm_isa::x1k::formats::WORDS;
+use ctm_isa::x1k::inst::{Words, stray_bits};
+use ctm_isa::x1k::ops::InstType;
+use ctm_isa::x1k::program::{Literal, Preload, Program, Symbol, SymbolKind};
+use ctm_isa::x1k::text::{Options, assemble, disassemble};
+use std::path::Path;
+
+/// SplitMix64: the same numbers on every host.
+struct Random(u64);
+
+impl Random {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mut z = self.0;
+        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        z ^ (z >> 31)
+    }
+
+    fn word(&mut self) -> u32 {
+        (self.next() >> 32) as u32
+    }
+
+    fn below(&mut self, n: usize) -> usize {
+        (self.next() % n as u64) as usize
+    }
+
+    fn one_in(&mut self, n: usize) -> bool {
+        self.below(n) == 0
+    }
+}
+
+/// Everything that must survive, without the spans, which belong to one text.
+fn without_spans(mut program: Program) -> Program {
+    program.spans = Vec::new();
+    program
+}
+
+fn round_trip(program: &Program, options: &Options) -> String {
+    let listing = disassemble(program, options);
+    let assembly = assemble(&listing);
+    let errors: Vec<_> = assembly.diagnostics.iter().filter(|d| d.severity == Severity::Error).collect();
+    if let Some(first) = errors.first() {
+        let at = first.labels.first().map_or(0, |l| l.span.start as usize);
+        let line = listing[..at].matches('\n').count();
+        panic!("{first:?}\nin line: {}\n", listing.lines().nth(line).unwrap_or(""));
+    }
+    let back = assembly.program.expect("no error, so a program");
+    for (pc, (found, expected)) in back.words.iter().zip(&program.words).enumerate() {
+        if found != expected {
+            panic!("slot {pc}: {expected:08x?} became {found:08x?}\nin:\n{}", near(&listing, pc));
+        }
+    }
+    assert_eq!(without_spans(back), without_spans(program.clone()), "in:\n{listing}");
+    listing
+}
+
+fn near(listing: &str, pc: usize) -> String {
+    listing.lines().filter(|l| l.contains(&format!("; {pc}"))).take(3).collect::<Vec<_>>().join("\n")
+}
+
+fn hex_files(folder: &str) -> Vec<(String, Vec<Words>)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(folder);
+    let mut files: Vec<_> = std::fs::read_dir(&folder)
+        .expect("the corpus is there")
+        .map(|entry| entry.expect("readable").path())
+        .filter(|path| path.extension().is_some_and(|e| e == "hex"))
+        .collect();
+    files.sort();
+    let parse = |line: &str| -> Words {
+        let words: Vec<u32> =
+            line.split_whitespace().map(|w| u32::from_str_radix(w, 16).expect("a hexadecimal word")).collect();
+        words.try_into().expect("six words")
+    };
+    files
+        .iter()
+        .map(|path| {
+            let text = std::fs::read_to_string(path).expect("readable");
+            let name = path.file_stem().map_or_else(String::new, |n| n.to_string_lossy().into_owned());
+            (name, text.lines().filter(|l| !l.trim().is_empty()).map(parse).collect())
+        })
+        .collect()
+}
+
+#[test]
+fn programs_of_a_compiler() {
+    let files = hex_files("tests/corpus/mesa/x1k");
+    assert!(files.len() >= 26, "found {}", files.len());
+    for (name, words) in files {
+        let listing = round_trip(&Program::from_words(words), &Options::default());
+        assert!(!listing.contains(".word"), "{name} needs .word:\n{listing}");
+        assert!(!listing.contains(" fc "), "{name} has unstructured flow control:\n{listing}");
+    }
+}
+
+#[test]
+fn comments_change_nothing() {
+    for (_, words) in hex_files("tests/corpus/mesa/x1k").into_iter().take(6) {
+        for bits in 0..8 {
+            let options = Options { addresses: bits & 1 != 0, explain: bits & 2 != 0, words: bits & 4 != 0 };
+            round_trip(&Program::from_words(words.clone()), &options);
+        }
+    }
+}
+
+/// Words whose fields hold allowed values; some of them idle, so that the result is often printable as a line.
+fn legal_words(random: &mut Random, targets: usize) -> Words {
+    let kind = InstType::ALL[random.below(4)];
+    let mut words = [0; 6];
+    let idle = random.below(4);
+    for (kinds, format) in WORDS.iter().filter(|(kinds, _)| kinds.contains(&kind)) {
+        debug_assert!(kinds.contains(&kind));
+        for field in format.fields {
+            let value = if field.name == "TYPE" {
+                kind.code()
+            } else if field.name == "JUMP_ADDR" {
+                random.below(targets + 2).min(511) as u32
+            } else if idle > 0 && random.below(4) < idle {
+                0
+            } else if field.values.is_empty() {
+                random.word() & (field.mask() >> field.lsb)
+            } else {
+                field.values[random.below(field.values.len())].code
+            };
+            words[format.dword] |= value << field.lsb;
+        }
+    }
+    words
+}
+
+/// Flow control that looks like the Guide's, often wrongly nested.
+fn flow_words(random: &mut Random, at: usize, count: usize) -> Words {
+    const ROWS: [u32; 22] = [
+        0x0a00_0f00,
+        0x0401_0010,
+        0x0101_0020,
+        0x0200_0f00,
+        0x0000_0001,
+        0x0000_ff22,
+        0x0400_ff05,
+        0x0400_ff07,
+        0x0000_5500,
+        0x0000_ff00,
+        0x0a00_3300,
+        0x0200_3300,
+        0x0000_0003,
+        0x0000_ff24,
+        0x0400_ff06,
+        0x0401_aa05,
+        0x0401_cc06,
+        0x0402_f005,
+        0x0800_ffa0,
+        0x0800_f0a0,
+        0x0401_ff40,
+        0x0000_aa00,
+    ];
+    let cmn = 2 | (random.word() & 0x44) | if random.one_in(2) { (1 + random.below(5) as u32) << 3 } else { 0 };
+    let row = ROWS[random.below(ROWS.len())] | (random.word() & 0x1000_0000);
+    let target = (at + random.below(9)).saturating_sub(2).min(count) as u32;
+    [cmn, 0, row, target << 16 | random.word() & 0x1f, 0, 0]
+}
+
+fn some_words(random: &mut Random, at: usize, count: usize, style: usize) -> Words {
+    match style {
+        0 => std::array::from_fn(|_| random.word()),
+        1 => {
+            // Mostly clear words: what people write.
+            let mut words = legal_words(random, count);
+            words[1..].iter_mut().for_each(|w| *w &= random.word() | random.word());
+            if random.one_in(16) {
+                words[random.below(6)] ^= 1 << random.below(32);
+            }
+            words
+        }
+        2 => legal_words(random, count),
+        _ if random.one_in(3) => flow_words(random, at, count),
+        _ => legal_words(random, count),
+    }
+}
+
+/// A million random instructions, in programs of every kind: uniformly random words, allowed fields, almost flow control.
+#[test]
+fn a_million_random_instructions() {
+    let mut random = Random(0x5eed_0001);
+    let (mut slots, mut lines) = (0usize, 0usize);
+    while slots < 1_000_000 {
+        let count = if random.one_in(8) { random.below(40) } else { 512 };
+        let style = random.below(4);
+        let words: Vec<Words> = (0..count).map(|at| some_words(&mut random, at, count, style)).collect();
+        let mut program = Program::from_words(words);
+        if random.one_in(4) {
+            program.first = random.below(520) as u16;
+            program.last = random.below(520) as u16;
+            program.uncached = random.one_in(2);
+            program.full_flow_control = random.one_in(2);
+        }
+        let listing = round_trip(&program, &Options { addresses: false, ..Options::default() });
+        slots += count;
+        lines +=
+            listing.lines().filter(|l| l.starts_with("  ") && !l.contains(".word") && !l.contains("endif")).count();
+    }
+    // Not everything may hide behind `.word`.
+    assert!(lines * 4 > slots, "only {lines} of {slots} instructions were lines of the language");
+}
+
+#[test]
+fn allowed_fields_have_no_stray_bits() {
+    let mut random = Random(7);
+    for _ in 0..10_000 {
+        let words = legal_words(&mut random, 512);
+        assert_eq!(stray_bits(&words), Ok([0; 6]), "{words:08x?}");
+    }
+}
+
+/// Everything that a program says beside its words.
+#[test]
+fn program_information() {
+    let mut random = Random(0x1f0);
+    let names = ["map", "r0", "a b", "L5", "k", "k", "", "\"q\"\\\n", "aL", "none", "ünïcode", "input"];
+    let kinds = [SymbolKind::Input, SymbolKind::Output, SymbolKind::Float, SymbolKind::Int, SymbolKind::Bool];
+    for _ in 0..2_000 {
+        let count = random.below(12);
+        let words: Vec<Words> = (0..count).map(|at| some_words(&mut random, at, count, 3)).collect();
+        let mut program = Program::from_words(words);
+        program.first = random.below(count + 3) as u16;
+        program.last = random.below(count + 3) as u16;
+        program.full_flow_control = random.one_in(2);
+        program.uncached = random.one_in(2);
+        program.zero_times_anything = random.one_in(2);
+        program.conditional_value = random.one_in(2);
+        program.preloads = (0..random.below(4))
+            .map(|_| match random.below(2) {
+                0 => Preload::Position { temp: random.below(128) as u8 },
+                _ => Preload::Interpolant { index: random.below(16) as u8, temp: random.below(128) as u8 },
+            })
+            .collect();
+        program.symbols = (0..random.below(6))
+            .map(|_| {
+                let kind = kinds[random.below(5)];
+                let limit = match kind {
+                    SymbolKind::Input => 16,
+                    SymbolKind::Output => 4,
+                    SymbolKind::Float => 256,
+                    SymbolKind::Int | SymbolKind::Bool => 32,
+                };
+                let index = if random.one_in(2) { 1 } else { random.below(limit) as u8 };
+                Symbol { name: names[random.below(names.len())].to_owned(), kind, index }
+            })
+            .collect();
+        program.literals = (0..random.below(5))
+            .map(|_| match random.below(3) {
+                0 => Literal::Float {
+                    index: random.below(256) as u8,
+                    bits: std::array::from_fn(|_| if random.one_in(3) { 0x7f80_0000 } else { random.word() }),
+                },
+                1 => Literal::Int { index: 1, value: random.word().to_le_bytes() },
+                _ => Literal::Bool { index: random.below(32) as u8, value: random.one_in(2) },
+            })
+            .collect();
+        round_trip(&program, &Options::default());
+    }
+}
