@@ -49,6 +49,10 @@ pub(super) fn mnemonic(name: &str) -> Option<AluOp> {
     MNEMONICS.get(name).copied()
 }
 
+pub(super) fn all_mnemonics() -> impl Iterator<Item = &'static str> {
+    MNEMONICS.keys().copied()
+}
+
 /// Reads a mnemonic with its output modifier: `MUL_e*2`.
 fn parse_mnemonic(c: &mut Cursor<'_>) -> Parsed<(AluOp, Omod)> {
     c.peek();
@@ -669,12 +673,7 @@ pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, unit: Option<Unit>) -> Pa
             return c.fail(
                 "operand-count",
                 here,
-                format!(
-                    "`{}` reads {} operand{}, {i} found; `,` is expected, not {found}",
-                    op.listing(),
-                    info.operands,
-                    if info.operands == 1 { "" } else { "s" }
-                ),
+                format!("`{}` reads {}, {i} found; `,` is expected, not {found}", op.listing(), count(info.operands)),
             );
         }
         operands.push(parse_operand(c, names)?);
@@ -685,7 +684,7 @@ pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, unit: Option<Unit>) -> Pa
         return c.fail(
             "operand-count",
             here,
-            format!("`{}` reads {} operands, more are written", op.listing(), info.operands),
+            format!("`{}` reads {}, more are written", op.listing(), count(info.operands)),
         );
     }
     for (i, operand) in operands.iter().enumerate() {
@@ -725,6 +724,10 @@ pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, unit: Option<Unit>) -> Pa
         parse_modifier(c, &mut slot)?;
     }
     Ok(slot)
+}
+
+fn count(operands: u8) -> String {
+    format!("{operands} operand{}", if operands == 1 { "" } else { "s" })
 }
 
 /// Reads one modifier behind the operands.

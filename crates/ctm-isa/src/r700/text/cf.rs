@@ -1,6 +1,6 @@
 //! Control-flow lines: printer and parser.
 
-use super::cursor::{Cursor, Parsed, nearest};
+use super::cursor::{Cursor, Parsed};
 use super::extra::{self, Extra};
 use super::fetch::{parse_swizzle, print_swizzle};
 use crate::diag::{Diagnostic, Span};
@@ -45,16 +45,11 @@ pub(super) fn is_mnemonic(name: &str) -> bool {
     mnemonic(name).is_some()
 }
 
-fn all_mnemonics() -> impl Iterator<Item = &'static str> {
+pub(super) fn all_mnemonics() -> impl Iterator<Item = &'static str> {
     let plain = CfOp::ALL.iter().map(|op| op.name());
     let alu = CfAluOp::ALL.iter().map(|op| op.name());
     let exports = ExportOp::ALL.iter().map(|op| op.listing());
     plain.chain(alu).chain(exports)
-}
-
-/// The mnemonic that an unknown one may have been meant to be.
-pub(super) fn suggestion(name: &str) -> Option<&'static str> {
-    nearest(name, all_mnemonics())
 }
 
 /// Where a control-flow instruction's address comes from.
@@ -110,6 +105,16 @@ fn alu(op: CfAluOp) -> CfAlu {
 
 fn export_word0(kind: u8) -> CfExportWord0 {
     CfExportWord0 { array_base: 0, kind, rw_gpr: 0, rw_rel: false, index_gpr: 0, elem_size: 0 }
+}
+
+/// What stands for a line that could not be read: the same kind of clause, or nothing.
+pub(super) fn placeholder(what: CfMnemonic, span: Span) -> ParsedCf {
+    let cf = match what {
+        CfMnemonic::Plain(op) if op.info().clause == Clause::Fetch => Cf::Plain(plain(op)),
+        CfMnemonic::Alu(op) => Cf::Alu(alu(op)),
+        CfMnemonic::Plain(_) | CfMnemonic::Export(_) => Cf::Plain(plain(CfOp::Nop)),
+    };
+    ParsedCf { cf, address: Address::Missing, count: None, extras: Vec::new(), span }
 }
 
 /// An instruction as a line with nothing but its mnemonic means it.

@@ -83,8 +83,10 @@ impl<'a> Cursor<'a> {
         self.pos = place;
     }
 
+    /// From `start` to here, at least one byte: at the end of the line the last one.
     #[allow(clippy::cast_possible_truncation, reason = "sources are below 4 GiB: assemble checks")]
     pub(super) fn span(&self, start: usize) -> Span {
+        let start = start.min(self.text.trim_end().len().saturating_sub(1));
         Span::new(self.base + start as u32, self.base + self.pos.max(start + 1).min(self.text.len().max(1)) as u32)
     }
 
@@ -205,21 +207,24 @@ pub(super) fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>)
         .into_iter()
         .map(|name| (distance(found.as_bytes(), name.to_ascii_uppercase().as_bytes()), name))
         .filter(|&(d, _)| d <= limit)
-        .min_by_key(|&(d, _)| d)
+        .min()
         .map(|(_, name)| name)
 }
 
-/// How many bytes must be inserted, removed or replaced to turn `a` into `b`.
+/// How many bytes must be inserted, removed, replaced or exchanged with their neighbour to turn `a` into `b`.
 fn distance(a: &[u8], b: &[u8]) -> usize {
+    let mut before: Vec<usize> = Vec::new();
     let mut row: Vec<usize> = (0..=b.len()).collect();
     for (i, x) in a.iter().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
+        let mut next = vec![i + 1];
         for (j, y) in b.iter().enumerate() {
-            let replace = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
+            let mut cost = (row[j] + usize::from(x != y)).min(row[j + 1] + 1).min(next[j] + 1);
+            if i > 0 && j > 0 && a[i - 1] == *y && b[j - 1] == *x {
+                cost = cost.min(before[j - 1] + 1);
+            }
+            next.push(cost);
         }
+        before = std::mem::replace(&mut row, next);
     }
     row[b.len()]
 }

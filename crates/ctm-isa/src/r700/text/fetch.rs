@@ -52,9 +52,8 @@ pub(super) fn is_mnemonic(name: &str) -> bool {
     MNEMONICS.contains_key(name)
 }
 
-/// The mnemonic that an unknown one may have been meant to be.
-pub(super) fn suggestion(name: &str) -> Option<&'static str> {
-    nearest(name, MNEMONICS.keys().copied())
+pub(super) fn all_mnemonics() -> impl Iterator<Item = &'static str> {
+    MNEMONICS.keys().copied()
 }
 
 // ---- parts

@@ -81,7 +81,7 @@ fn cut_clauses(s: &mut Statements) {
                 for (mut parsed, body) in pieces {
                     (parsed.count, parsed.address) = (None, Address::Missing);
                     let what = What::Cf(Box::new(parsed), Some(body));
-                    s.list.push(Statement { what, number: None, span: statement.span });
+                    s.list.push(Statement { what, number: None, span: statement.span, broken: statement.broken });
                 }
             }
             _ => s.list.push(statement),
@@ -261,7 +261,7 @@ fn place_clauses(s: &mut Statements, places: &mut [Place], relayout: bool) {
             continue;
         }
         if body.is_empty() {
-            if s.diagnostics.iter().all(|d| d.severity != crate::diag::Severity::Error) {
+            if !statement.broken {
                 s.diagnostics.push(
                     Diagnostic::error("empty-clause", format!("the {} clause has no instructions", parsed.cf.name()))
                         .at(statement.span, "")
@@ -299,7 +299,7 @@ fn resolve(s: &mut Statements, places: &[Place]) {
                 Body::Alu { .. } => body.slots(),
                 Body::Fetch(_) => body.slots() / 2,
             };
-            if count == 0 {
+            if count == 0 && !statement.broken {
                 found.push(
                     Diagnostic::error("empty-clause", "a clause that is written elsewhere needs CNT")
                         .at(statement.span, ""),
@@ -396,34 +396,25 @@ fn emit(s: &mut Statements, places: &[Place]) -> Built {
     };
     for (statement, place) in s.list.iter().zip(places) {
         let at = place.at as usize * 2;
-        match &statement.what {
-            What::Cf(parsed, body) => {
-                if !image.put(at, &parsed.words(), statement.span) {
-                    overlaps.push(overlap(statement.span, "the instruction", place.at));
-                }
-                let (Some(body), Some(clause)) = (body, place.clause) else { continue };
-                if body.is_empty() {
-                    continue;
-                }
-                let address = match parsed.address {
-                    Address::Number(_, span) => span,
-                    Address::Missing | Address::Label(..) => statement.span,
-                };
-                if !put_clause(&mut image, body, clause) {
-                    overlaps.push(overlap(address, "the clause", clause));
-                }
-            }
-            What::Word(pair) => {
-                if !image.put(at, pair, statement.span) {
-                    overlaps.push(overlap(statement.span, "the instruction", place.at));
-                }
-            }
-            What::Data(words) => {
-                if !image.put(at, words, statement.span) {
-                    overlaps.push(overlap(statement.span, "the data", place.at));
-                }
-            }
-            What::Org(_) => {}
+        let (what, clean) = match &statement.what {
+            What::Cf(parsed, _) => ("the instruction", image.put(at, &parsed.words(), statement.span)),
+            What::Word(pair) => ("the instruction", image.put(at, pair, statement.span)),
+            What::Data(words) => ("the data", image.put(at, words, statement.span)),
+            What::Org(_) => continue,
+        };
+        if !clean {
+            overlaps.push(overlap(statement.span, what, place.at));
+        }
+    }
+    // Clauses come second, so that it is their address that is blamed.
+    for (statement, place) in s.list.iter().zip(places) {
+        let (What::Cf(parsed, Some(body)), Some(clause)) = (&statement.what, place.clause) else { continue };
+        let address = match parsed.address {
+            Address::Number(_, span) => span,
+            Address::Missing | Address::Label(..) => statement.span,
+        };
+        if !body.is_empty() && !put_clause(&mut image, body, clause) {
+            overlaps.push(overlap(address, "the clause", clause));
         }
     }
     s.diagnostics.extend(overlaps);

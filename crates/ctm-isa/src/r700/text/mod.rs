@@ -73,7 +73,7 @@ impl Assembly {
 /// let assembly = assemble("ALU:\n x: ADD R0.x, R0.x, 1.0f\nEXP_DONE: PIX0, R0.xxxx\nEND_OF_PROGRAM\n", &Options::default());
 /// assert_eq!(assembly.diagnostics, []);
 /// let words = assembly.program.unwrap().words;
-/// assert_eq!(words, [2, 0xa000_0000, 0xc000_0000, 0x9420_0000, 0x801f_2000, 0x0000_0010]);
+/// assert_eq!(words, [2, 0xa000_0000, 0, 0x9420_0000, 0x801f_2000, 0x0000_0010]);
 /// ```
 #[must_use]
 pub fn assemble(source: &str, options: &Options) -> Assembly {

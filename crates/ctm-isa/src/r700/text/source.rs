@@ -58,6 +58,8 @@ pub(super) struct Statement {
     /// The number in front of the line.
     pub(super) number: Option<(u32, Span)>,
     pub(super) span: Span,
+    /// The line or one of its clause's could not be read; what follows from its absence is not reported.
+    pub(super) broken: bool,
 }
 
 /// Everything that the text says.
@@ -174,8 +176,9 @@ impl Reader<'_> {
             return;
         }
         let outcome = self.statement(&mut c);
-        if outcome.is_err() && self.context == Context::Alu {
-            self.lines.broken = true;
+        if outcome.is_err() && self.context != Context::Outside {
+            self.lines.broken = self.context == Context::Alu;
+            self.mark_broken();
         }
         self.s.diagnostics = diagnostics;
     }
@@ -211,7 +214,10 @@ impl Reader<'_> {
         let of_the_clause = word == "NOP" && self.context == Context::Alu && matches!(c.peek(), b'R' | b'_');
         if let Some(what) = cf::mnemonic(word).filter(|_| !of_the_clause) {
             self.end_clause(c);
-            let parsed = cf::parse(c, &self.s.names, what)?;
+            let parsed = cf::parse(c, &self.s.names, what);
+            // A line that cannot be read still takes its place, and its clause's lines are read.
+            let broken = parsed.is_err();
+            let parsed = parsed.unwrap_or_else(|_| cf::placeholder(what, c.line_span()));
             let (context, body) = match &parsed.cf {
                 Cf::Alu(_) => (Context::Alu, Some(Body::Alu { groups: Vec::new(), tail: Vec::new() })),
                 Cf::Plain(i) if i.word1.op.info().clause == Clause::Fetch => {
@@ -221,6 +227,9 @@ impl Reader<'_> {
             };
             let span = parsed.span;
             self.push(What::Cf(Box::new(parsed), body), number, span);
+            if broken {
+                self.mark_broken();
+            }
             self.context = context;
             (self.numbered, self.was_split) = (None, false);
             return Ok(());
@@ -243,22 +252,10 @@ impl Reader<'_> {
     }
 
     fn unknown(&mut self, c: &mut Cursor<'_>, word: &str, at: usize) -> Parsed<()> {
-        let (what, near) = match self.context {
-            Context::Alu => {
-                c.back_to(at);
-                // An unknown ALU operation gets its message where ALU operations are read, unless it looks like control flow.
-                match cf::suggestion(word) {
-                    Some(near) if c.found().contains('_') && near.len() > 4 => ("an instruction", Some(near)),
-                    _ => return alu::parse(c, &self.s.names, None).map(|_| ()),
-                }
-            }
-            Context::Fetch(_) => ("an instruction", fetch::suggestion(word).or_else(|| cf::suggestion(word))),
-            Context::Outside => ("an instruction", cf::suggestion(word).or_else(|| fetch::suggestion(word))),
-        };
-        c.back_to(at);
-        c.word();
+        let names = cf::all_mnemonics().chain(fetch::all_mnemonics()).chain(alu::all_mnemonics());
+        let near = nearest(word, names.chain(["END_OF_PROGRAM"]));
         let span = c.span(at);
-        let mut d = Diagnostic::error("unknown-mnemonic", format!("`{word}` is not {what} of the R700"))
+        let mut d = Diagnostic::error("unknown-mnemonic", format!("`{word}` is not an instruction of the R700"))
             .at(span, "")
             .cite("R700 §10");
         if let Some(near) = near {
@@ -268,8 +265,14 @@ impl Reader<'_> {
         Err(super::cursor::Reported)
     }
 
+    fn mark_broken(&mut self) {
+        if let Some(statement) = self.s.list.last_mut() {
+            statement.broken = true;
+        }
+    }
+
     fn push(&mut self, what: What, number: Option<(u32, Span)>, span: Span) {
-        self.s.list.push(Statement { what, number, span });
+        self.s.list.push(Statement { what, number, span, broken: false });
     }
 
     fn body(&mut self) -> Option<&mut Body> {
@@ -296,7 +299,7 @@ impl Reader<'_> {
         self.next_number = number.wrapping_add(1);
         let mut reading =
             Reading { options: self.options, unchecked: self.s.unchecked, diagnostics: &mut self.s.diagnostics };
-        let Some(groups) = group::settle(lines, number, &mut reading) else { return };
+        let Some(groups) = group::settle(lines, number, &mut reading) else { return self.mark_broken() };
         if self.was_split && groups.first().is_some_and(|g| group_reads_previous(&g.group)) {
             let d = Diagnostic::error(
                 "read-port",
@@ -449,7 +452,7 @@ impl Reader<'_> {
                 };
                 self.s.stage = Some(stage);
             }
-            "reg" | "const" | "resource" | "sampler" | "buffer" => self.define(c)?,
+            "reg" | "const" | "resource" | "sampler" | "buffer" => self.define(c, name)?,
             _ => {
                 let names = [
                     "word",
@@ -486,7 +489,7 @@ impl Reader<'_> {
     }
 
     /// `.reg position R1`, `.const mvp C4`, `.const mvp KC0[4]`, `.resource picture t18`, `.sampler nearest s0`, `.buffer vertices b160`.
-    fn define(&mut self, c: &mut Cursor<'_>) -> Parsed<()> {
+    fn define(&mut self, c: &mut Cursor<'_>, directive: &str) -> Parsed<()> {
         c.peek();
         let start = c.place();
         let Some(name) = c.word() else {
@@ -501,13 +504,13 @@ impl Reader<'_> {
         let word = c.word().unwrap_or_default();
         let (letters, digits) = word.split_at(word.find(|ch: char| ch.is_ascii_digit()).unwrap_or(word.len()));
         let index: Option<u32> = digits.parse().ok();
-        let target = match (letters, index) {
-            ("R", Some(n)) if n < 128 => Some((SymbolKind::Gpr, n)),
-            ("C", Some(n)) if n < 256 => Some((SymbolKind::Constant, n)),
-            ("t", Some(n)) if n < 256 => Some((SymbolKind::Resource, n)),
-            ("s", Some(n)) if n < 32 => Some((SymbolKind::Sampler, n)),
-            ("b", Some(n)) if n < 256 => Some((SymbolKind::Buffer, n)),
-            ("KC", Some(set @ 0..=1)) if c.eat_adjacent(b'[') => {
+        let target = match (directive, letters, index) {
+            ("reg", "R", Some(n)) if n < 128 => Some((SymbolKind::Gpr, n)),
+            ("const", "C", Some(n)) if n < 256 => Some((SymbolKind::Constant, n)),
+            ("resource", "t", Some(n)) if n < 256 => Some((SymbolKind::Resource, n)),
+            ("sampler", "s", Some(n)) if n < 32 => Some((SymbolKind::Sampler, n)),
+            ("buffer", "b", Some(n)) if n < 256 => Some((SymbolKind::Buffer, n)),
+            ("const", "KC", Some(set @ 0..=1)) if c.eat_adjacent(b'[') => {
                 let n = c.integer("a constant of locked lines", 31)?;
                 c.expect(b']', "behind the constant")?;
                 Some((SymbolKind::Kcache(if set == 0 { 0 } else { 1 }), n))
