@@ -244,7 +244,7 @@ pub struct Counters {
     pub tex: u64,
     /// Flow-control instructions issued, once per group.
     pub fc: u64,
-    /// Lanes that were active, summed over issued instructions.
+    /// Covered lanes that flow control let run, summed over issued instructions.
     pub active_lanes: u64,
     /// Lanes there were, summed over issued instructions.
     pub total_lanes: u64,
