@@ -4,7 +4,7 @@ use super::{Isa, JobError, Located, Place, ProgramInfo, report_at};
 use crate::render::{Report, Source};
 use ctm_image::{ImageError, Kind, ctm_elf, hex, identify};
 use ctm_isa::diag::{Diagnostic, Span};
-use ctm_isa::x1k::Program;
+use ctm_isa::x1k::{Program, text};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -19,6 +19,8 @@ pub struct Loaded {
     pub source: Option<Arc<Source>>,
     /// Warnings and notes.
     pub reports: Vec<Report>,
+    /// What the assembler worked out, for programs that came from text.
+    pub explanations: Vec<text::Explanation>,
 }
 
 /// How a program came.
@@ -92,7 +94,7 @@ impl Loaded {
             Err(e) => Err(wrong("not-text", format!("{name} is no text: byte {} is not UTF-8", e.valid_up_to()))),
         };
         let image = |e: &ImageError| wrong(e.name(), format!("{name}: {e}"));
-        let plain = |program, form| Self { program, form, source: None, reports: Vec::new() };
+        let plain = |program, form| Self { program, form, source: None, reports: Vec::new(), explanations: Vec::new() };
         match kind {
             Kind::X1kText => assemble(text()?, &name),
             Kind::X1kHex => {
@@ -158,9 +160,21 @@ impl Loaded {
 }
 
 /// Assembles text; every finding comes with its line.
-fn assemble(_source_text: &str, name: &str) -> Result<Loaded, JobError> {
-    let message = format!("{name} is X1K assembly, which cannot be assembled yet");
-    Err(JobError::Unsupported(Box::new(Report::bare(Diagnostic::error("unsupported", message)))))
+fn assemble(source_text: &str, name: &str) -> Result<Loaded, JobError> {
+    let assembly = text::assemble(source_text);
+    let source = Arc::new(Source::new(name, source_text));
+    let reports: Vec<Report> = assembly
+        .diagnostics
+        .into_iter()
+        .map(|diagnostic| Report { diagnostic, source: Some(Arc::clone(&source)) })
+        .collect();
+    match assembly.program {
+        Some(program) if !reports.iter().any(Report::is_error) => {
+            let explanations = assembly.explanations;
+            Ok(Loaded { program, form: Form::Text, source: Some(source), reports, explanations })
+        }
+        _ => Err(JobError::Wrong(reports)),
+    }
 }
 
 fn hex_error(e: &ImageError, text: &str, name: &str) -> JobError {

@@ -314,12 +314,19 @@ impl<'j> Session<'j> {
     }
 
     /// The surface that a texture reads in this launch: an output, or its own array.
-    fn input(&mut self, texture: &ReadyTexture, fresh: &[Option<Held>; 4]) -> Result<(Surface, u32), JobError> {
+    fn input(
+        &mut self,
+        texture: &ReadyTexture,
+        uncached: bool,
+        next: &[Option<Held>; 4],
+    ) -> Result<(Surface, u32), JobError> {
         if let Some((output, pass)) = &texture.from {
             let slot = usize::from(*output);
             let held = match pass {
                 Some(name) => self.named.get(name).and_then(|outputs| outputs[slot].as_ref()),
-                None => self.current[slot].as_ref().or(fresh[slot].as_ref()),
+                // An uncached program reads what it has itself written.
+                None if uncached && next[slot].is_some() => next[slot].as_ref(),
+                None => self.current[slot].as_ref(),
             };
             if let Some(held) = held {
                 let mut surface = held.surface;
@@ -398,7 +405,7 @@ impl<'j> Session<'j> {
         }
         let mut commands = CommandBuffer::new();
         for texture in &ready.textures {
-            let (surface, width) = self.input(texture, &next)?;
+            let (surface, width) = self.input(texture, ready.program.uncached, &next)?;
             let t = &texture.texture;
             let sampler = Sampler { filter: t.filter, wrap: t.wrap, border: t.border };
             let width = u16::try_from(width).unwrap_or(u16::MAX);
