@@ -146,6 +146,12 @@ pub(crate) struct DisArgs {
     /// Where the text goes, instead of stdout
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
+    /// Say in comments what the assembler would have worked out, where the words differ from it
+    #[arg(long)]
+    pub(crate) explain: bool,
+    /// Repeat the words of each instruction in a comment
+    #[arg(long)]
+    pub(crate) words: bool,
     /// The instruction set, where the file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,

@@ -59,6 +59,9 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
     for report in &loaded.reports {
         if args.json { console.json(report)? } else { console.report(report) }
     }
+    if args.explain {
+        explain(console, &loaded)?;
+    }
     let output = match &args.output {
         Some(output) => output.clone(),
         // Asked to explain, nobody asked for a file.
@@ -67,6 +70,28 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
         None => file.with_extension("elf"),
     };
     console.write(&output, &encode(&loaded.program, &output)?)
+}
+
+/// Each line that says less than its words, and what was worked out for it.
+fn explain(console: &Console, loaded: &Loaded) -> Result<(), Failure> {
+    let mut out = String::new();
+    let mut last = None;
+    for e in &loaded.explanations {
+        let place = loaded.source.as_ref().filter(|_| e.span.end > e.span.start).map(|source| {
+            let line = source.line_column(e.span.start).0;
+            (line, source.text.lines().nth(line - 1).unwrap_or("").trim().to_owned())
+        });
+        if place != last || place.is_none() {
+            let pc = e.pc.map(|pc| format!(" (instruction {pc})")).unwrap_or_default();
+            match &place {
+                Some((line, text)) => out.push_str(&format!("{line}: {text}{pc}\n")),
+                None => out.push_str(&format!("added{pc}\n")),
+            }
+            last = place;
+        }
+        out.push_str(&format!("    {}\n", e.text));
+    }
+    console.print(&out)
 }
 
 /// The program as what the extension names.

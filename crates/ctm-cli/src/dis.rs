@@ -6,6 +6,7 @@ use crate::console::{Console, Exit, Failure};
 use ctm::commands::{self, Command};
 use ctm::job::{Isa, Loaded};
 use ctm_image::ByteOrder;
+use ctm_isa::x1k::text::{Options, disassemble};
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
@@ -23,7 +24,7 @@ pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
     } else {
         let loaded = Loaded::from_bytes(&bytes, &args.file, args.isa.map(Isa::from), None)?;
         console.reports(&loaded.reports);
-        return Err(Failure::wrong(format!("{}: programs cannot be printed as text yet", args.file.display())));
+        disassemble(&loaded.program, &Options { addresses: true, explain: args.explain, words: args.words })
     };
     match &args.output {
         Some(output) => console.write(output, text.as_bytes())?,

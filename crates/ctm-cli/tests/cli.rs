@@ -1,0 +1,332 @@
+//! The program as a new user meets it: what it prints, how it ends.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A directory of its own for each test.
+struct Dir(PathBuf);
+
+impl Dir {
+    fn new(name: &str) -> Self {
+        let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join(name);
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Self(path)
+    }
+
+    fn file(&self, name: &str, contents: impl AsRef<[u8]>) -> &Self {
+        std::fs::write(self.0.join(name), contents).unwrap();
+        self
+    }
+
+    fn read(&self, name: &str) -> Vec<u8> {
+        std::fs::read(self.0.join(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
+    }
+
+    /// Runs `ctm` here; exit code, stdout, stderr.
+    fn ctm(&self, arguments: &[&str]) -> (i32, String, String) {
+        let output = Command::new(env!("CARGO_BIN_EXE_ctm")).args(arguments).current_dir(&self.0).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    }
+
+    /// As [`Self::ctm`], for what must go well.
+    fn good(&self, arguments: &[&str]) -> String {
+        let (code, stdout, stderr) = self.ctm(arguments);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{arguments:?}: {stdout}");
+        stdout
+    }
+
+    /// As [`Self::ctm`], for what must end with `code` and say all of `parts`.
+    fn bad(&self, arguments: &[&str], code: i32, parts: &[&str]) {
+        let (found, stdout, stderr) = self.ctm(arguments);
+        assert_eq!(found, code, "{arguments:?}\n{stdout}\n{stderr}");
+        for part in parts {
+            assert!(stderr.contains(part), "{arguments:?}: no `{part}` in\n{stderr}");
+        }
+    }
+}
+
+const GRADIENT: &str = "\
+.output colour = o0
+.const step = c0
+        mul colour.rg, r0.rg, step.rr | mov colour.a, 1
+        end
+";
+
+const READS: &str = "\
+.input  map = s0
+.output colour = o0
+        tex r1, map, r0.rg
+        mov colour, r1
+        end
+";
+
+const ENDLESS: &str = "\
+.output colour = o0
+again:  mov r1, r0
+        fc jump func=0xff to=again
+        mov colour, r1
+        end
+";
+
+fn corpus(file: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/mesa/x1k").join(file).display().to_string()
+}
+
+fn npy(shape: &str, values: &[f32]) -> Vec<u8> {
+    let dict = format!("{{'descr': '<f4', 'fortran_order': False, 'shape': {shape}, }}");
+    let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
+    let mut out = b"\x93NUMPY\x01\x00".to_vec();
+    out.extend_from_slice(&(length as u16).to_le_bytes());
+    out.extend_from_slice(format!("{dict:<width$}\n", width = length - 1).as_bytes());
+    out.extend(values.iter().flat_map(|v| v.to_le_bytes()));
+    out
+}
+
+#[test]
+fn a_program_runs_from_its_text() {
+    let d = Dir::new("gradient");
+    d.file("gradient.x1k", GRADIENT);
+    let printed = d.good(&["run", "gradient.x1k", "--size", "2x2", "--const", "step=0.5,0,0,0"]);
+    assert_eq!(printed, "o0 (0, 0) = 0 0 0 1\no0 (1, 0) = 0.5 0 0 1\no0 (0, 1) = 0 0.5 0 1\no0 (1, 1) = 0.5 0.5 0 1\n");
+    let out =
+        d.good(&["run", "gradient.x1k", "--size", "64x64", "--const", "c0=0.015625,0,0,0", "--out", "colour=a.png"]);
+    assert_eq!(out, "");
+    assert!(d.read("a.png").starts_with(b"\x89PNG"));
+    let stats = d.good(&["run", "gradient.x1k", "--size", "64x64", "--const", "step=1,0,0,0", "--stats"]);
+    assert!(stats.contains("processors     4096 in 256 groups"), "{stats}");
+    let json = d.good(&["run", "gradient.x1k", "--size", "1x1", "--const", "step=1,0,0,0", "--json"]);
+    let json: serde_json::Value = serde_json::from_str(&json).unwrap();
+    assert_eq!(json["outputs"][0]["bits"][3], "0x3f800000");
+    assert_eq!(json["counters"]["processors"], 1);
+}
+
+#[test]
+fn assembling_goes_both_ways() {
+    let d = Dir::new("assemble");
+    d.file("gradient.x1k", GRADIENT);
+    d.good(&["asm", "gradient.x1k"]);
+    d.good(&["asm", "gradient.x1k", "-o", "a.hex"]);
+    for form in ["a.elf", "a.hex", "a.bin"] {
+        d.good(&["asm", "gradient.x1k", "-o", form]);
+        let text = d.good(&["dis", form]);
+        d.file("again.x1k", &text);
+        d.good(&["asm", "again.x1k", "-o", "again.hex"]);
+        assert_eq!(d.read("again.hex"), d.read("a.hex"), "{form}: {text}");
+        assert_eq!(d.good(&["dis", "again.x1k"]), text, "{form}");
+    }
+    assert_eq!(d.read("gradient.elf"), d.read("a.elf"));
+    assert_eq!(d.good(&["asm", "gradient.x1k", "-o", "-"]).as_bytes(), d.read("a.hex"));
+    let explained = d.good(&["asm", "--explain", "gradient.x1k"]);
+    assert!(explained.contains("mul colour.rg"), "{explained}");
+    d.bad(&["asm", "gradient.x1k", "again.x1k", "-o", "b.elf"], 2, &["-o names one file and 2 are to be assembled"]);
+    d.bad(&["asm", "gradient.x1k", "-o", "b.exe"], 2, &["`.exe` names no form of program; .elf, .hex and .bin"]);
+    d.bad(&["asm", "a.elf"], 1, &["is no text but a CTM executable; `ctm dis` prints it as text"]);
+    d.file("wrong.x1k", "        mov r1, r128\n        mvo r1, r2\n");
+    // All errors of a file, and the other files all the same.
+    d.bad(&["asm", "wrong.x1k", "again.x1k"], 1, &["wrong.x1k:1:", "r128", "mvo"]);
+    assert!(d.0.join("again.elf").exists());
+}
+
+#[test]
+fn corpus_words_go_through_text() {
+    let d = Dir::new("corpus");
+    for name in ["mandelbrot", "life", "conv5x5", "nested_if", "loop_break_continue"] {
+        let hex = corpus(&format!("{name}.hex"));
+        let text = d.good(&["dis", &hex]);
+        d.file("a.x1k", &text).good(&["asm", "a.x1k", "-o", "a.hex"]);
+        assert_eq!(d.read("a.hex"), std::fs::read(&hex).unwrap(), "{name}");
+    }
+    d.good(&["run", &corpus("mandelbrot.toml"), "--group", "64", "--out", "o0=m.npy"]);
+    assert_eq!(d.read("m.npy").len(), 128 + 64 * 64 * 16);
+}
+
+#[test]
+fn bad_input_is_told_what_where_and_what_is_allowed() {
+    let d = Dir::new("bad");
+    d.file("gradient.x1k", GRADIENT).file("reads.x1k", READS).file("endless.x1k", ENDLESS);
+    d.file("empty.x1k", "").file("nothing.x1k", "        mov r1, r0\n        end\n");
+    d.file("map.npy", npy("(2, 2, 4)", &[0.5; 16])).file("short.npy", &npy("(2, 2, 4)", &[0.5; 16])[..150]);
+    d.good(&["asm", "gradient.x1k"]);
+    d.file("cut.elf", &d.read("gradient.elf")[..90]);
+    d.file("picture.png", b"\x89PNG\r\n\x1a\n");
+
+    // Wrong files.
+    d.bad(
+        &["run", "absent.x1k", "--size", "2x2"],
+        1,
+        &["the program absent.x1k cannot be read: there is no such file"],
+    );
+    d.bad(&["run", "absent.toml"], 1, &["the job absent.toml cannot be read: there is no such file"]);
+    d.bad(&["run", "picture.png", "--size", "2x2"], 1, &["picture.png is no program; text (.x1k), words (.hex, .bin)"]);
+    d.bad(&["run", "empty.x1k", "--size", "2x2"], 1, &["empty.x1k is empty"]);
+    d.bad(&["run", "cut.elf", "--size", "2x2"], 1, &["cut.elf: ", "byte"]);
+    d.bad(&["info", "cut.elf"], 1, &["cut.elf: ", "byte"]);
+    d.bad(&["dis", "picture.png"], 1, &["picture.png is no program"]);
+    // Wrong sizes.
+    d.bad(
+        &["run", "reads.x1k", "--size", "2x2", "--in", "map=short.npy"],
+        1,
+        &["short.npy: the file ends after", "--in map=short.npy"],
+    );
+    d.bad(&["run", "reads.x1k", "--size", "5000x2"], 2, &["the size is `5000x2`, columns and rows are 1 to 4096"]);
+    // Missing things.
+    d.bad(&["run", "gradient.x1k"], 2, &["the job has no `domain`", "or --size 64x64"]);
+    d.bad(
+        &["run", "gradient.x1k", "--size", "2x2"],
+        1,
+        &["constants that the job does not give: `step` (c0)", "--const step=R,G,B,A"],
+    );
+    d.bad(
+        &["run", "reads.x1k", "--size", "2x2"],
+        1,
+        &["the program reads input 0 (`map`), and none is given", "--in s0=FILE"],
+    );
+    d.bad(
+        &["run", "gradient.x1k", "--size", "2x2", "--const", "stp=1,0,0,0"],
+        1,
+        &["no float constant `stp`; it has step", "did you mean `step`?"],
+    );
+    // A program without outputs.
+    d.bad(
+        &["run", "nothing.x1k", "--size", "2x2", "--out", "o0=a.npy"],
+        1,
+        &["output 0 is to be saved, and the program writes no output"],
+    );
+    // A domain larger than the output.
+    d.bad(
+        &["run", "gradient.x1k", "--size", "8x8", "--const", "step=1,0,0,0", "--out", "o0=a.npy:size=4,4"],
+        1,
+        &["output 0 has 4 columns and 4 rows, and the domain reaches to (7, 7)"],
+    );
+    // An endless loop.
+    d.bad(
+        &["run", "endless.x1k", "--size", "1x1", "--budget-instructions", "1000"],
+        3,
+        &["endless.x1k:2:9", "1000 instructions, its whole budget", "a loop without an end?"],
+    );
+    // Usage.
+    d.bad(&["run", "gradient.x1k", "--sise", "2x2"], 2, &["--sise", "--size"]);
+    d.bad(&["rnn"], 2, &["rnn", "--help"]);
+    d.bad(
+        &["check", "--allow", "no-such-rule", "gradient.x1k"],
+        2,
+        &["no rule is named `no-such-rule`; `ctm check --rules` lists them"],
+    );
+    d.bad(&["run", "gradient.x1k", "--size", "2x2", "--engine", "jti"], 2, &["`engine` is \"jti\", it must be one of"]);
+    // An unknown kind of file to write.
+    d.bad(
+        &["run", "gradient.x1k", "--size", "2x2", "--const", "step=1,0,0,0", "--out", "o0=a.jpg"],
+        1,
+        &["a.jpg names no kind of array; known are .npy"],
+    );
+    // R700 is recognised.
+    d.file("a.r700", "00 END\n");
+    d.bad(&["run", "a.r700", "--size", "2x2"], 1, &["r700", "not part of this build"]);
+    d.file("a.ps", "ps_3_0\n");
+    d.bad(&["asm", "a.ps"], 1, &["ps_3_0 assembly, which is not translated yet"]);
+}
+
+#[test]
+fn a_nan_coordinate_reads_the_last_element() {
+    let d = Dir::new("nan");
+    d.file("reads.x1k", READS).file("map.npy", npy("(2, 2)", &[1.0, 2.0, 3.0, 4.0]));
+    let out = d.good(&["run", "reads.x1k", "--size", "1x1", "--in", "map=map.npy", "--register", "r0=nan,nan,0,0"]);
+    assert_eq!(out, "o0 (0, 0) = 4 0 0 1\n");
+}
+
+#[test]
+fn faults_as_json_carry_their_place() {
+    let d = Dir::new("fault");
+    d.file("endless.x1k", ENDLESS);
+    let arguments = ["run", "endless.x1k", "--size", "1x1", "--budget-instructions", "50", "--json"];
+    let (code, stdout, _) = d.ctm(&arguments);
+    let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(code, 3);
+    let fault = &json["fault"];
+    assert_eq!((json["status"].as_str(), fault["code"].as_str()), (Some("fault"), Some("instruction-budget")));
+    assert_eq!(json["findings"][0]["rule"], "instruction-budget");
+    assert!(json["findings"][0]["labels"][0]["line"].as_u64().is_some(), "{json}");
+}
+
+#[test]
+fn jobs_with_passes() {
+    let d = Dir::new("passes");
+    d.file(
+        "half.x1k",
+        ".input a = s0\n.output b = o0\n        tex r1, a, r0.rg\n        mul b, r1, 0.5\n        end\n",
+    );
+    d.file("map.npy", npy("(1, 2)", &[8.0, 4.0]));
+    d.file(
+        "job.toml",
+        "program = \"half.x1k\"\ndomain = [0, 0, 1, 0]\nrepeat = 2\n\
+         [[texture]]\nslot = \"a\"\ndata = \"map.npy\"\noutput = \"b\"\n\
+         [[output]]\nslot = 0\nformat = \"float32_1\"\n[[pass]]\nname = \"first\"\n[[pass]]\nrepeat = 1\n",
+    );
+    assert_eq!(d.good(&["run", "job.toml"]), "o0 (0, 0) = 0.5\no0 (1, 0) = 0.25\n");
+    let stats = d.good(&["run", "job.toml", "--stats"]);
+    assert!(stats.contains("pass 0 `first`: 2 launches of 2x1"), "{stats}");
+    // The commands of all launches, as words and as text.
+    d.good(&["run", "job.toml", "--dump-commands", "c.cmd"]);
+    d.good(&["run", "job.toml", "--dump-commands", "c.txt"]);
+    let text = d.good(&["dis", "c.cmd"]);
+    assert_eq!(text.as_bytes(), d.read("c.txt"));
+    assert_eq!(text.matches("start_program").count(), 4, "{text}");
+    // Nothing to read before the first pass.
+    d.file("bad.toml", "program = \"half.x1k\"\ndomain = [0, 0, 1, 0]\n[[texture]]\nslot = 0\noutput = 0\n");
+    d.bad(
+        &["run", "bad.toml"],
+        1,
+        &["bad.toml:5:10", "no pass has written output 0 when this pass begins, and there is no `data`"],
+    );
+}
+
+#[test]
+fn checks_allow_rules() {
+    let d = Dir::new("check");
+    d.file("gradient.x1k", GRADIENT);
+    d.good(&["check", "gradient.x1k"]);
+    assert!(d.good(&["check", "--rules"]).contains("last-without-wait"));
+    d.file("a.hex", "00000001 0 0 0 0 0\n");
+    d.bad(&["check", "a.hex"], 1, &["a.hex: ", "error[last-without-wait]", "instruction 0", "1 error"]);
+    let (code, stdout, _) = d.ctm(&["check", "--json", "a.hex"]);
+    let first: serde_json::Value = serde_json::from_str(stdout.lines().next().unwrap()).unwrap();
+    assert_eq!((code, first["rule"].as_str(), first["pc"].as_u64()), (1, Some("last-without-wait"), Some(0)));
+    d.good(&["check", "--allow", "last-without-wait", "a.hex"]);
+}
+
+#[test]
+fn arrays_go_into_tiles_and_back() {
+    let d = Dir::new("tile");
+    let values: Vec<f32> = (0..40u16 * 20).map(f32::from).collect();
+    d.file("a.npy", npy("(20, 40)", &values));
+    let (code, _, note) = d.ctm(&["tile", "a.npy", "a.raw"]);
+    assert_eq!(code, 0);
+    assert!(note.contains("40x20 elements of float32_1, pitch 64"), "{note}");
+    assert_eq!(d.read("a.raw").len(), 4 * 64 * 32);
+    d.good(&["untile", "a.raw", "b.npy", "--size", "40x20", "--format", "float32_1"]);
+    assert_eq!(d.read("a.npy"), d.read("b.npy"));
+    d.bad(&["untile", "a.raw", "b.npy"], 2, &["--size and --format are needed"]);
+    d.bad(&["untile", "a.npy", "b.npy", "--size", "40x20", "--format", "float32_1"], 1, &["in tiles take 8192"]);
+}
+
+#[test]
+fn help_completions_and_manual_pages_come_from_one_definition() {
+    let d = Dir::new("help");
+    for subcommand in ["asm", "dis", "check", "run", "isa", "info", "tile", "untile", "completions", "man"] {
+        let help = d.good(&[subcommand, "--help"]);
+        assert!(help.contains("Examples:\n  ctm "), "{subcommand}: {help}");
+        let page = include_str!("../../../docs/cli.md");
+        assert!(page.contains(&format!("`ctm {subcommand}`")), "{subcommand}");
+    }
+    for shell in ["bash", "zsh", "fish", "elvish", "powershell"] {
+        assert!(d.good(&["completions", shell]).contains("budget-instructions"), "{shell}");
+    }
+    assert!(d.good(&["man"]).contains(".TH ctm 1"));
+    d.good(&["man", "pages"]);
+    assert!(d.0.join("pages/ctm-run.1").exists());
+    assert!(d.good(&["isa", "x1k", "mad"]).to_lowercase().contains("mad"));
+    d.bad(&["isa", "madd"], 1, &["nothing is called `madd`"]);
+}
