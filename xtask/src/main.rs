@@ -1,2 +1,68 @@
-//! The project's own chores: `cargo xtask check` runs what CI runs.
-fn main() {}
+//! The project's own chores: `cargo xtask check` runs what CI runs, `cargo xtask examples` runs the examples and compares.
+
+use std::path::{Path, PathBuf};
+use std::process::{Command, ExitCode};
+
+mod examples;
+
+const USAGE: &str = "usage: cargo xtask check | examples
+
+check     formatting, lints, tests, documentation, examples: what must hold before a change lands
+examples  assembles, checks and runs every program of examples/, and compares with what is expected";
+
+fn main() -> ExitCode {
+    let arguments: Vec<String> = std::env::args().skip(1).collect();
+    let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
+        ["check"] => check(),
+        ["examples"] => examples::run(),
+        _ => {
+            say(USAGE);
+            return ExitCode::from(2);
+        }
+    };
+    match result {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(message) => {
+            say(&format!("xtask: {message}"));
+            ExitCode::FAILURE
+        }
+    }
+}
+
+/// A line for whoever waits.
+#[allow(clippy::print_stderr, reason = "a program for people")]
+fn say(text: &str) {
+    eprintln!("{text}");
+}
+
+/// The workspace's directory.
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
+}
+
+fn check() -> Result<(), String> {
+    cargo("formatting", &["fmt", "--all", "--check"], &[])?;
+    cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])?;
+    cargo("tests", &["test", "--workspace"], &[])?;
+    cargo("documentation", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    say("== examples");
+    examples::run()
+}
+
+fn cargo(what: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
+    say(&format!("== {what}"));
+    let cargo = std::env::var("CARGO").unwrap_or_else(|_| "cargo".to_owned());
+    let mut command = Command::new(cargo);
+    command.args(arguments).envs(environment.iter().copied()).current_dir(root());
+    run(&mut command)
+}
+
+/// Runs a command; its failure with the command line.
+fn run(command: &mut Command) -> Result<(), String> {
+    let line = format!("{command:?}");
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{line} ended with {status}")),
+        Err(e) => Err(format!("{line} cannot be run: {e}")),
+    }
+}
