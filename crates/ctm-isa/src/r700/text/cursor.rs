@@ -202,9 +202,14 @@ pub(super) fn parse_integer(text: &str) -> Option<u64> {
 /// The name most like `found`, if one is alike enough to be meant.
 pub(super) fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
     let found = found.to_ascii_uppercase();
+    // Longer words are not misspelt mnemonics.
+    if found.len() > 32 {
+        return None;
+    }
     let limit = found.len() / 3 + 1;
     names
         .into_iter()
+        .filter(|name| name.len().abs_diff(found.len()) <= limit)
         .map(|name| (distance(found.as_bytes(), name.to_ascii_uppercase().as_bytes()), name))
         .filter(|&(d, _)| d <= limit)
         .min()
