@@ -1,0 +1,48 @@
+//! Every block of `docs/r700-assembly.md` is what the page says.
+
+#![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
+
+use ctm_isa::r700::text::{Options, assemble, disassemble};
+
+fn blocks(tag: &str) -> Vec<String> {
+    let page = std::fs::read_to_string(format!("{}/../../docs/r700-assembly.md", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let mut all = Vec::new();
+    let mut lines = page.lines();
+    while let Some(line) = lines.next() {
+        if line == format!("```{tag}") {
+            all.push(lines.by_ref().take_while(|l| *l != "```").map(|l| format!("{l}\n")).collect());
+        }
+    }
+    all
+}
+
+#[test]
+fn examples_assemble_and_print_to_the_same_words() {
+    let all = blocks("r700");
+    assert!(all.len() >= 9, "{}", all.len());
+    for source in &all {
+        let assembly = assemble(source, &Options::default());
+        assert_eq!(assembly.diagnostics, [], "{source}");
+        let program = assembly.program.unwrap();
+        let text = disassemble(&program, &Options::default());
+        let again = assemble(&text, &Options::default()).program.unwrap();
+        assert_eq!(
+            (again.words, again.stage, again.symbols),
+            (program.words, program.stage, program.symbols),
+            "{text}"
+        );
+    }
+    // The second block is the first as it is printed.
+    let words = |i: usize| assemble(&all[i], &Options::default()).program.unwrap().words;
+    assert_eq!(words(0), words(1));
+    let first = assemble(&all[0], &Options::default()).program.unwrap();
+    assert_eq!(disassemble(&first, &Options { header: false, ..Options::default() }), all[1]);
+}
+
+#[test]
+fn wrong_examples_are_refused() {
+    for source in blocks("r700-error") {
+        let rules: Vec<_> = assemble(&source, &Options::default()).diagnostics.iter().map(|d| d.rule).collect();
+        assert_eq!(rules, ["unknown-mnemonic", "two-slots", "label"]);
+    }
+}
