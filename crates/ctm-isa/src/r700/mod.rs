@@ -5,6 +5,7 @@
 //! | `formats` | the words of every instruction, every field (table) |
 //! | `ops` | opcodes and field values (tables) |
 
+pub mod check;
 pub mod formats;
 pub mod inst;
 pub mod ops;

@@ -1,0 +1,302 @@
+//! The rules on R700 programs: what the manual forbids, warns of, or leaves undefined.
+//!
+//! [`check`] applies every rule of [`RULES`] to a program. A rule is one function, named as the rule is, in the file of its
+//! theme; its row in the table says how serious it is and where the manual says so. `docs/r700-checks.md` is printed from the
+//! table.
+//!
+//! | file | what |
+//! |---|---|
+//! | `words` | rules on single words: undecodable, of other chips, reserved, without effect |
+//! | `clauses` | rules on where clauses lie and what stands in them |
+//! | `groups` | rules on the instructions of one group: units, read ports, constants, reductions, 64 bits |
+//! | `registers` | rules on registers, constants and indices |
+//! | `results` | rules on what one group leaves to the next: PV, PS, AR, predicates, adjacent dependencies |
+//! | `flow` | rules on jumps, loops, calls and the stack |
+//! | `exports` | rules on exports, memory writes and what only some kinds of program may do |
+//! | `graph` | what the rules ask: paths, and what is on the stack on them |
+//! | `other_chips` | opcodes of Evergreen that R700 lacks or has under another number (table) |
+//!
+//! **Invariants.** No words make the checker panic or run on: the search for paths is bounded (`graph`), and clauses that
+//! several instructions name are looked at once. An error is only reported for what is wrong whatever the constants hold.
+
+mod clauses;
+mod exports;
+mod flow;
+mod graph;
+mod groups;
+mod other_chips;
+mod registers;
+mod results;
+mod rules;
+mod words;
+
+use super::inst::{
+    AluClause, Cf, CfAlu, CfEntry, CfPlain, ClauseBody, Decoded, FetchClause, FetchEntry, FetchInst, Group,
+    R600Finding, decode_program, looks_like_r600,
+};
+use super::ops::CfOp;
+use super::program::{Program, Stage};
+use crate::diag::{Diagnostic, Severity};
+use graph::Graph;
+use std::collections::HashSet;
+
+pub use rules::RULES;
+
+/// What a rule is about; the chapters of `docs/r700-checks.md`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub enum Theme {
+    /// Single words.
+    Words,
+    /// Where clauses lie and what stands in them.
+    Clauses,
+    /// The instructions of one group.
+    Groups,
+    /// Registers, constants and indices.
+    Registers,
+    /// What one group leaves to the next.
+    Results,
+    /// Jumps, loops, calls and the stack.
+    Flow,
+    /// Exports, memory writes, kinds of program.
+    Exports,
+}
+
+impl Theme {
+    /// Every theme, in the order of the table.
+    pub const ALL: &'static [Self] =
+        &[Self::Words, Self::Clauses, Self::Groups, Self::Registers, Self::Results, Self::Flow, Self::Exports];
+
+    /// A heading.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Words => "Single words",
+            Self::Clauses => "Where clauses lie and what stands in them",
+            Self::Groups => "The instructions of one group",
+            Self::Registers => "Registers, constants and indices",
+            Self::Results => "What one group leaves to the next",
+            Self::Flow => "Jumps, loops, calls and the stack",
+            Self::Exports => "Exports, memory writes, kinds of program",
+        }
+    }
+}
+
+/// One rule on programs.
+pub struct Rule {
+    /// Kebab-case, stable: by this name a rule is allowed.
+    pub name: &'static str,
+    /// What it is about.
+    pub theme: Theme,
+    /// How serious its findings are.
+    pub severity: Severity,
+    /// The manual's section.
+    pub cite: &'static str,
+    /// What must hold, in a sentence.
+    pub doc: &'static str,
+    run: fn(&Facts<'_>) -> Vec<Finding>,
+}
+
+impl std::fmt::Debug for Rule {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Rule").field("name", &self.name).field("severity", &self.severity).finish_non_exhaustive()
+    }
+}
+
+/// The rule with this name.
+#[must_use]
+pub fn rule(name: &str) -> Option<&'static Rule> {
+    RULES.iter().find(|rule| rule.name == name)
+}
+
+/// Applies every rule; findings about the whole program first, then by slot.
+///
+/// The `pc` of a finding is the 64-bit slot of the control-flow, ALU or fetch instruction it is about. Rules on kinds of
+/// program are silent where [`Program::stage`] is not known.
+///
+/// ```
+/// use ctm_isa::r700::{Program, check::check};
+/// // EXPORT_DONE of pixel 0 from R0.xyzw that ends the program.
+/// assert!(check(&Program::from_words(vec![0xc000_0000, 0x9420_0688])).is_empty());
+/// // The same with bits 16:12 set, which are reserved (R700 §10.1).
+/// let findings = check(&Program::from_words(vec![0xc000_0000, 0x9421_f688]));
+/// assert_eq!((findings[0].rule, findings[0].pc), ("reserved-bits", Some(0)));
+/// ```
+#[must_use]
+pub fn check(program: &Program) -> Vec<Diagnostic> {
+    check_allowing(program, &[])
+}
+
+/// As [`check`], without the rules named in `allowed`. Names that no rule has are ignored; [`rule`] tells.
+#[must_use]
+pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
+    let facts = Facts::new(program);
+    let mut findings = Vec::new();
+    for rule in RULES.iter().filter(|rule| !allowed.contains(&rule.name)) {
+        // Code that is reached in several ways is looked at once for each; what is the same in all of them is said once.
+        let mut said = HashSet::new();
+        for finding in (rule.run)(&facts) {
+            if said.insert((finding.pc, finding.message.clone())) {
+                findings.push(finding.into_diagnostic(rule, program));
+            }
+        }
+    }
+    findings.sort_by_key(|diagnostic| diagnostic.pc);
+    findings
+}
+
+/// What a rule reports; its row in [`RULES`] adds the rest.
+struct Finding {
+    pc: Option<u32>,
+    message: String,
+    help: Option<String>,
+}
+
+impl Finding {
+    /// About the instruction in slot `pc`.
+    fn at(pc: u32, message: impl Into<String>) -> Self {
+        Self { pc: Some(pc), message: message.into(), help: None }
+    }
+
+    /// About the program as a whole.
+    fn whole(message: impl Into<String>) -> Self {
+        Self { pc: None, message: message.into(), help: None }
+    }
+
+    /// What would be right.
+    fn help(mut self, help: impl Into<String>) -> Self {
+        self.help = Some(help.into());
+        self
+    }
+
+    fn into_diagnostic(self, rule: &Rule, program: &Program) -> Diagnostic {
+        let mut diagnostic = Diagnostic::new(rule.severity, rule.name, self.message).cite(rule.cite);
+        if let Some(pc) = self.pc {
+            diagnostic = diagnostic.pc(pc);
+            if let Some(&span) = usize::try_from(pc).ok().and_then(|pc| program.spans.get(pc)) {
+                diagnostic = diagnostic.at(span, "");
+            }
+        }
+        diagnostic.help = self.help;
+        diagnostic
+    }
+}
+
+/// A program and everything that rules ask about it.
+struct Facts<'a> {
+    program: &'a Program,
+    decoded: Decoded,
+    graph: Graph,
+    r600: Option<R600Finding>,
+    /// Entries whose clause no entry before them names with the same locked constants.
+    first_naming: Vec<usize>,
+}
+
+/// A group in its place.
+#[derive(Clone, Copy)]
+struct Place<'a> {
+    /// The instruction that starts the clause.
+    cf: &'a CfAlu,
+    /// The slot of the group's first instruction.
+    pc: u32,
+    group: &'a Group,
+    /// The group before it in the clause.
+    before: Option<&'a Group>,
+    /// Whether it is the last of the clause.
+    last: bool,
+}
+
+impl Place<'_> {
+    /// The slot of one of its instructions.
+    fn slot(&self, index: usize) -> u32 {
+        self.pc + u32::try_from(index).unwrap_or(0)
+    }
+}
+
+impl<'a> Facts<'a> {
+    fn new(program: &'a Program) -> Self {
+        let decoded = decode_program(&program.words, program.entry);
+        let graph = Graph::new(&decoded, program.entry);
+        let mut named = HashSet::new();
+        let first_naming = decoded
+            .entries
+            .iter()
+            .enumerate()
+            .filter(|(_, entry)| {
+                let Ok(cf) = &entry.cf else { return false };
+                let locks = if let Cf::Alu(alu) = cf { Some(alu.kcache()) } else { None };
+                let texture = matches!(cf, Cf::Plain(p) if p.word1.op == CfOp::Tex);
+                cf.clause().is_some_and(|range| named.insert((range, locks, texture)))
+            })
+            .map(|(i, _)| i)
+            .collect();
+        let r600 = looks_like_r600(&program.words, program.entry);
+        Self { program, decoded, graph, r600, first_naming }
+    }
+
+    fn stage(&self) -> Option<Stage> {
+        self.program.stage
+    }
+
+    /// Every decodable control-flow instruction.
+    fn each_cf(&self) -> impl Iterator<Item = (&CfEntry, &Cf)> {
+        self.decoded.entries.iter().filter_map(|entry| entry.cf.as_ref().ok().map(|cf| (entry, cf)))
+    }
+
+    fn each_plain(&self) -> impl Iterator<Item = (u32, &CfPlain)> {
+        self.each_cf().filter_map(|(entry, cf)| match cf {
+            Cf::Plain(plain) => Some((entry.addr, plain)),
+            Cf::Alu(_) | Cf::Export(_) | Cf::Mem(_) => None,
+        })
+    }
+
+    /// Every ALU clause, once for each set of locked constants.
+    fn each_alu_clause(&self) -> impl Iterator<Item = (&CfAlu, &AluClause)> {
+        self.first_naming.iter().filter_map(|&i| match (&self.decoded.entries[i].cf, &self.decoded.entries[i].clause) {
+            (Ok(Cf::Alu(alu)), ClauseBody::Alu(clause)) => Some((alu, &**clause)),
+            (
+                _,
+                ClauseBody::None | ClauseBody::Alu(_) | ClauseBody::Fetch(_) | ClauseBody::Outside | ClauseBody::Unread,
+            ) => None,
+        })
+    }
+
+    /// Every group of every ALU clause.
+    fn each_group(&self) -> impl Iterator<Item = Place<'_>> {
+        self.each_alu_clause().flat_map(|(cf, clause)| places(cf, clause))
+    }
+
+    /// Every fetch clause.
+    fn each_fetch_clause(&self) -> impl Iterator<Item = (&CfPlain, &FetchClause)> {
+        self.first_naming.iter().filter_map(|&i| match (&self.decoded.entries[i].cf, &self.decoded.entries[i].clause) {
+            (Ok(Cf::Plain(plain)), ClauseBody::Fetch(clause)) => Some((plain, &**clause)),
+            (
+                _,
+                ClauseBody::None | ClauseBody::Alu(_) | ClauseBody::Fetch(_) | ClauseBody::Outside | ClauseBody::Unread,
+            ) => None,
+        })
+    }
+
+    /// Every place of every fetch clause: its first slot and its words.
+    fn each_fetch_entry(&self) -> impl Iterator<Item = (u32, &CfPlain, &FetchEntry)> {
+        self.each_fetch_clause().flat_map(|(cf, clause)| {
+            (0u32..).zip(&clause.fetches).map(move |(i, entry)| (cf.word0.addr + 2 * i, cf, entry))
+        })
+    }
+
+    /// Every decodable fetch.
+    fn each_fetch(&self) -> impl Iterator<Item = (u32, &CfPlain, &FetchInst)> {
+        self.each_fetch_entry().filter_map(|(pc, cf, entry)| entry.inst.as_ref().ok().map(|inst| (pc, cf, inst)))
+    }
+}
+
+/// The groups of one clause.
+fn places<'a>(cf: &'a CfAlu, clause: &'a AluClause) -> impl Iterator<Item = Place<'a>> {
+    let groups = &clause.groups;
+    groups.iter().enumerate().map(move |(i, group)| Place {
+        cf,
+        pc: cf.word0.addr + group.offset,
+        group,
+        before: i.checked_sub(1).map(|i| &groups[i]),
+        last: i + 1 == groups.len() && clause.broken.is_none(),
+    })
+}
