@@ -197,12 +197,20 @@ fn order(slots: &[Slot]) -> impl Iterator<Item = usize> + '_ {
 /// # Errors
 /// The first operand that gets no port.
 pub fn check(slots: &[Slot]) -> Result<(), PortProblem> {
+    problems(slots).into_iter().next().map_or(Ok(()), Err)
+}
+
+/// Every instruction of a group that asks the read ports for too much: for each the first constant and the first register
+/// that gets no port.
+#[must_use]
+pub fn problems(slots: &[Slot]) -> Vec<PortProblem> {
     let mut reserved = Reserved::default();
+    let mut problems = Vec::new();
     for i in order(slots) {
-        reserved.constants(i, &slots[i])?;
-        reserved.registers(i, &slots[i], slots[i].inst.bank_swizzle())?;
+        problems.extend(reserved.constants(i, &slots[i]).err());
+        problems.extend(reserved.registers(i, &slots[i], slots[i].inst.bank_swizzle()).err());
     }
-    Ok(())
+    problems
 }
 
 /// Finds bank swizzles for a group. Where `fixed` holds one, it is kept; the others are the first (in the order of their
