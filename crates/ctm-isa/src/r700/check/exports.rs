@@ -140,8 +140,7 @@ pub(super) fn export_not_done(facts: &Facts<'_>) -> Vec<Finding> {
         return Vec::new();
     }
     let mut findings = Vec::new();
-    for (node, cf, progress) in each_main(facts, &exports).filter(|(_, cf, _)| cf.ends_program()) {
-        let _ = cf;
+    for (node, _, progress) in each_main(facts, &exports).filter(|(_, cf, _)| cf.ends_program()) {
         for (kind, state) in ExportType::ALL.iter().zip(transfer(facts, node, progress)) {
             if state & OPEN != 0 {
                 let message = format!("the program ends, and the last {} export was not EXPORT_DONE", kind.name());
@@ -222,6 +221,36 @@ pub(super) fn element_size(facts: &Facts<'_>) -> Vec<Finding> {
         .collect()
 }
 
+/// The kinds of program that have a control-flow instruction, where not all have it.
+const fn only(op: CfOp) -> Option<(&'static [Stage], &'static str)> {
+    match op {
+        CfOp::EmitVertex | CfOp::EmitCutVertex | CfOp::CutVertex => Some((&[Stage::Geometry], "geometry")),
+        CfOp::Kill => Some((&[Stage::Pixel], "pixel")),
+        CfOp::CallFs => Some((&[Stage::Vertex, Stage::Export], "vertex")),
+        CfOp::Nop
+        | CfOp::Tex
+        | CfOp::Vtx
+        | CfOp::VtxTc
+        | CfOp::LoopStart
+        | CfOp::LoopEnd
+        | CfOp::LoopStartDx10
+        | CfOp::LoopStartNoAl
+        | CfOp::LoopContinue
+        | CfOp::LoopBreak
+        | CfOp::Jump
+        | CfOp::Push
+        | CfOp::PushElse
+        | CfOp::Else
+        | CfOp::Pop
+        | CfOp::PopJump
+        | CfOp::PopPush
+        | CfOp::PopPushElse
+        | CfOp::Call
+        | CfOp::Return
+        | CfOp::WaitAck => None,
+    }
+}
+
 /// Instructions that only some kinds of program have.
 pub(super) fn stage_only(facts: &Facts<'_>) -> Vec<Finding> {
     let Some(stage) = facts.stage() else { return Vec::new() };
@@ -231,14 +260,10 @@ pub(super) fn stage_only(facts: &Facts<'_>) -> Vec<Finding> {
         findings.push(Finding::at(pc, message));
     };
     for (pc, plain) in facts.each_plain() {
-        let op = plain.word1.op;
-        match op {
-            CfOp::EmitVertex | CfOp::EmitCutVertex | CfOp::CutVertex if stage != Stage::Geometry => {
-                report(pc, op.name(), "geometry");
-            }
-            CfOp::Kill if stage != Stage::Pixel => report(pc, op.name(), "pixel"),
-            CfOp::CallFs if !matches!(stage, Stage::Vertex | Stage::Export) => report(pc, op.name(), "vertex"),
-            _ => {}
+        if let Some((stages, name)) = only(plain.word1.op)
+            && !stages.contains(&stage)
+        {
+            report(pc, plain.word1.op.name(), name);
         }
     }
     for place in facts.each_group() {
@@ -247,9 +272,8 @@ pub(super) fn stage_only(facts: &Facts<'_>) -> Vec<Finding> {
                 report(place.slot(i), slot.inst.op().name(), "pixel");
             }
             if matches!(stage, Stage::Geometry | Stage::Copy | Stage::Compute)
-                && let Some(operand) = slot.inst.operands().find(|o| matches!(o.source, Source::Constant(_)))
+                && slot.inst.operands().any(|o| matches!(o.source, Source::Constant(_)))
             {
-                let _ = operand;
                 report(place.slot(i), "the constant file", "vertex and pixel");
             }
         }

@@ -125,33 +125,25 @@ pub(super) fn loop_target(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     let op_at = |pc: Option<u32>| match facts.decoded.at(pc?).map(|e| &e.cf) {
         Some(Ok(Cf::Plain(plain))) => Some(plain.word1.op),
-        _ => None,
+        Some(Ok(Cf::Alu(_) | Cf::Export(_) | Cf::Mem(_)) | Err(_)) | None => None,
     };
     for node in &facts.graph.nodes {
         let Ok(Cf::Plain(plain)) = &facts.decoded.entries[node.entry].cf else { continue };
         let (op, target) = (plain.word1.op, plain.word0.addr);
-        match op {
-            CfOp::LoopStart | CfOp::LoopStartDx10 | CfOp::LoopStartNoAl => {
-                if op_at(target.checked_sub(1)) != Some(CfOp::LoopEnd) {
-                    let message = format!("{} skips to slot {target}, which does not follow a LOOP_END", op.name());
-                    findings.push(Finding::at(node.pc, message));
-                }
-            }
-            CfOp::LoopEnd => {
-                if let Some(start) = facts.graph.stacks.innermost_loop(node.stack)
-                    && target != start + 1
-                {
-                    let message = format!("LOOP_END goes back to slot {target}; the loop began at slot {start}");
-                    findings.push(Finding::at(node.pc, message).help(format!("jump to slot {}", start + 1)));
-                }
-            }
-            CfOp::LoopBreak | CfOp::LoopContinue => {
-                if op_at(Some(target)) != Some(CfOp::LoopEnd) {
-                    let message = format!("{} jumps to slot {target}, which is not a LOOP_END", op.name());
-                    findings.push(Finding::at(node.pc, message));
-                }
-            }
-            _ => {}
+        if op.starts_loop() && op_at(target.checked_sub(1)) != Some(CfOp::LoopEnd) {
+            let message = format!("{} skips to slot {target}, which does not follow a LOOP_END", op.name());
+            findings.push(Finding::at(node.pc, message));
+        }
+        if op == CfOp::LoopEnd
+            && let Some(start) = facts.graph.stacks.innermost_loop(node.stack)
+            && target != start + 1
+        {
+            let message = format!("LOOP_END goes back to slot {target}; the loop began at slot {start}");
+            findings.push(Finding::at(node.pc, message).help(format!("jump to slot {}", start + 1)));
+        }
+        if matches!(op, CfOp::LoopBreak | CfOp::LoopContinue) && op_at(Some(target)) != Some(CfOp::LoopEnd) {
+            let message = format!("{} jumps to slot {target}, which is not a LOOP_END", op.name());
+            findings.push(Finding::at(node.pc, message));
         }
     }
     findings

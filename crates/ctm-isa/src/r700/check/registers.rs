@@ -2,7 +2,7 @@
 
 use super::{Facts, Finding, Place};
 use crate::r700::KCACHE_LINE;
-use crate::r700::inst::{AluInst, Cf, CfAlu, Fetch, VtxWord1};
+use crate::r700::inst::{AluInst, Cf, ClauseBody, Fetch, VtxWord1};
 use crate::r700::ops::{AluOp, IndexMode, KcacheMode, Kind, RelMode, Sel, Source};
 use crate::r700::program::CLAUSE_TEMPORARIES;
 
@@ -392,15 +392,13 @@ fn elements(inst: &AluInst) -> Vec<usize> {
 }
 
 /// Whether an instruction of an ALU clause needs the loop index, and where.
-fn alu_loop_index(cf: &CfAlu, place: &Place<'_>) -> Option<u32> {
-    let _ = cf;
+fn alu_loop_index(place: &Place<'_>) -> Option<u32> {
     let i = place.group.slots.iter().position(|s| s.inst.word0.index_mode == IndexMode::Loop && s.inst.uses_index())?;
     Some(place.slot(i))
 }
 
 /// The loop index is used within LOOP_START only.
 pub(super) fn loop_index(facts: &Facts<'_>) -> Vec<Finding> {
-    use crate::r700::inst::ClauseBody;
     let mut findings = Vec::new();
     let mut seen = std::collections::HashSet::new();
     // A subroutine may be called from within a loop.
@@ -420,7 +418,7 @@ pub(super) fn loop_index(facts: &Facts<'_>) -> Vec<Finding> {
                 if alu.kcache().iter().any(|k| k.mode == KcacheMode::LockLoopIndex) {
                     report(entry.addr);
                 }
-                super::places(alu, clause).filter_map(|place| alu_loop_index(alu, &place)).for_each(report);
+                super::places(alu, clause).filter_map(|place| alu_loop_index(&place)).for_each(report);
             }
             (Cf::Plain(plain), ClauseBody::Fetch(clause)) => {
                 for (i, fetch) in (0u32..).zip(&clause.fetches) {
