@@ -241,6 +241,104 @@ fn killed_processors_send_nothing() {
     assert_eq!((outcome.counters.processors, outcome.counters.writes), (16, 8));
 }
 
+/// Predicates limit the channels that KILL examines (CTM §3.4.1).
+#[test]
+fn predicates_limit_what_kills() {
+    // r1 = -1 everywhere; predicate bit R holds in columns 0 and 1.
+    let words = vec![
+        columns_below(2).words(),
+        to(copy(c(1)), 1).with(|alu| (alu.rgb.imod_a, alu.rgb.imod_b) = (Imod::Neg, Imod::Neg)).words(),
+        tex(TexOp::KillLt0, 0, 1, 0)
+            .with(|tex| {
+                (tex.cmn.rgb_wmask, tex.cmn.alpha_wmask) = (7, false);
+                tex.cmn.rgb_pred_sel = PredSel::Rrrr;
+            })
+            .words(),
+        out(copy(c(7))).words(),
+    ];
+    let mut memory = memory();
+    Setup::default().run(&program(words), &mut memory).unwrap();
+    assert_eq!([0, 1, 2, 3].map(|x| at(&memory, x, 1)[0]), [-1.0, -1.0, 7.0, 7.0]);
+}
+
+/// Uncovered processors run along: quad operations see what they compute (CTM §3.3.6).
+#[test]
+fn uncovered_processors_run_along() {
+    // Column 0 is outside the domain; the right processor of its quads reads i + 1 = 1 from it.
+    let setup = Setup { domain: Domain { i0: 1, j0: 0, i1: 3, j1: 1 }, ..Setup::default() };
+    let mut quad = op(RgbOp::Mdh, AlphaOp::Mdh, &[r(1), r(1), r(1)]);
+    [quad.rgb.red_swiz_b, quad.rgb.green_swiz_b, quad.rgb.blue_swiz_b] = [Swizzle::One; 3];
+    let words = vec![to(add(r(0), c(1)), 1).words(), out(quad).words()];
+    let mut memory = memory();
+    setup.run(&program(words), &mut memory).unwrap();
+    assert_eq!([0, 1, 2, 3].map(|x| at(&memory, x, 0)[0]), [-1.0, 1.0 + 2.0, 3.0 + 4.0, 3.0 + 4.0]);
+}
+
+/// ... and have a vote, unless IGNORE_UNCOVERED (CTM §3.3.6): here the only one who wants to stay is outside the domain.
+#[test]
+fn uncovered_processors_vote() {
+    for (ignore, expected) in [(false, 7.0), (true, -1.0)] {
+        let setup = Setup { domain: Domain { i0: 1, j0: 0, i1: 3, j1: 1 }, ..Setup::default() };
+        let mut jump = fc(FcOp::Jump, 0x33, 3);
+        (jump.cmn.rgb_pred_sel, jump.inst.ignore_uncovered) = (PredSel::Rrrr, ignore);
+        let words = vec![
+            columns_below(1).words(),
+            jump.words(),
+            out(copy(c(7))).words(),
+            copy(c(0)).with(|alu| alu.cmn.kind = InstType::Output).words(),
+        ];
+        let mut memory = memory();
+        setup.run(&program(words), &mut memory).unwrap();
+        assert_eq!(at(&memory, 2, 1)[0], expected, "ignore {ignore}");
+    }
+}
+
+/// Predicate bits are set for running processors, whatever predicate the instruction itself has (CTM §3.3.9).
+#[test]
+fn predicate_writes_are_masked_by_flow_control_alone() {
+    let set = |channel: u8, op: CompareOp| {
+        copy(c(1)).with(move |alu| (alu.cmn.rgb_omask, alu.rgb.target) = (1 << channel, op.code() as u8))
+    };
+    // Bit G set everywhere; cleared by an instruction predicated on bit R (columns 0 and 1); then cleared, and B set, in a branch.
+    let mut branch = fc(FcOp::Jump, 0x33, 9);
+    (branch.cmn.rgb_pred_sel, branch.inst.b_op0) = (PredSel::Rrrr, BOp::Incr);
+    let mut end = fc(FcOp::Jump, 0x00, 0);
+    (end.inst.b_op0, end.inst.b_pop_cnt, end.inst.jump_any) = (BOp::Decr, 1, true);
+    let words = vec![
+        columns_below(2).words(),
+        set(1, CompareOp::NotEqual).words(),
+        set(1, CompareOp::Equal).with(|alu| alu.cmn.rgb_pred_sel = PredSel::Rrrr).words(),
+        branch.words(),
+        set(2, CompareOp::NotEqual).words(),
+        end.words(),
+        out(copy(c(7))).with(|alu| alu.cmn.rgb_pred_sel = PredSel::Rgba).words(),
+    ];
+    let mut memory = memory();
+    Setup::default().run(&program(words), &mut memory).unwrap();
+    assert_eq!(at(&memory, 1, 1), [7.0, -1.0, 7.5, 7.75]);
+    assert_eq!(at(&memory, 2, 1), [-1.0, -1.0, -1.0, 7.75]);
+}
+
+/// The ALU result is set for running processors only: one that B_ELSE activates in the next instruction has none (CTM §3.3.10).
+#[test]
+fn inactive_processors_get_no_alu_result() {
+    // In the branch (columns 0 and 1) the ALU result is set; B_ELSE with JUMP_FUNC f0 then asks the others, who stay.
+    let mut branch = fc(FcOp::Jump, 0x33, 5);
+    (branch.cmn.rgb_pred_sel, branch.inst.b_op0) = (PredSel::Rrrr, BOp::Incr);
+    let result = copy(c(1)).with(|alu| (alu.rgb.alu_wmask, alu.cmn.alu_result_op) = (true, CompareOp::NotEqual));
+    let words = vec![
+        columns_below(2).words(),
+        branch.words(),
+        result.words(),
+        fc(FcOp::Jump, 0xf0, 5).with(|fc| fc.inst.b_else = true).words(),
+        out(copy(c(7))).words(),
+        copy(c(0)).with(|alu| alu.cmn.kind = InstType::Output).words(),
+    ];
+    let mut memory = memory();
+    Setup::default().run(&program(words), &mut memory).unwrap();
+    assert_eq!([1, 2].map(|x| at(&memory, x, 1)[0]), [-1.0, 7.0]);
+}
+
 /// IGNORE_UNCOVERED keeps uncovered processors out of lookups (CTM §3.3.6): the quad difference sees the old value of a killed one.
 #[test]
 fn ignore_uncovered_lookups() {

@@ -34,12 +34,11 @@ fn written_channels(tex: &TexInstruction) -> [bool; 4] {
 /// write masks and predicates say which channels are examined.
 pub fn kill(tex: &TexInstruction, block: &mut Block, loop_variable: i32, masks: &WriteMasks) {
     let Ok(source) = register(tex.addr.src_addr, tex.addr.src_addr_rel, loop_variable, TEMPORARIES) else { return };
-    let working = working_lanes(tex, block, masks);
     let examined = written_channels(tex);
     let killed = LaneMask::of(|lane| {
         (0..4).any(|c| examined[c] && masks.predicated[c].contains(lane) && ops::kills(block.temps[source][c][lane]))
     });
-    block.covered = block.covered.without(killed.and(working));
+    block.covered = block.covered.without(killed);
 }
 
 /// Looks up one lane of every working lane, then writes the results: [`TexOp::is_lookup`].
