@@ -3,18 +3,21 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+mod example_data;
 mod examples;
 
-const USAGE: &str = "usage: cargo xtask check | examples
+const USAGE: &str = "usage: cargo xtask check | examples | example-data
 
-check     formatting, lints, tests, documentation, examples: what must hold before a change lands
-examples  assembles, checks and runs every program of examples/, and compares with what is expected";
+check         formatting, lints, tests, documentation, examples: what must hold before a change lands
+examples      assembles, checks and runs every program of examples/, and compares with what is expected
+example-data  writes the input arrays of the examples anew";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
         ["check"] => check(),
         ["examples"] => examples::run(),
+        ["example-data"] => example_data::write(&root().join("examples")).map_err(|e| e.to_string()),
         _ => {
             say(USAGE);
             return ExitCode::from(2);
