@@ -72,7 +72,8 @@ fn mandelbrot_counts_turns_and_paints_by_them() {
                 }
                 Some(n) => {
                     outside += 1;
-                    [0.55, 0.65, 0.8].map(|phase| 0.5 - 0.5 * (std::f64::consts::TAU * (f64::from(n) * 0.03125 + phase)).cos())
+                    [0.55, 0.65, 0.8]
+                        .map(|phase| 0.5 - 0.5 * (std::f64::consts::TAU * (f64::from(n) * 0.03125 + phase)).cos())
                 }
             };
             differ += usize::from((0..3).any(|c| (f64::from(pixel[c]) - expected[c]).abs() > 1e-4));
@@ -254,7 +255,8 @@ fn nearest_surface_keeps_what_is_in_front() {
             });
             let expected = nearest.fold(1000.0, f64::min);
             let found = f64::from(depth[j * 256 + i]);
-            let on_a_rim = SPHERES.iter().any(|&[cx, cy, _, r2]| (r2 - (x - cx).powi(2) - (y - cy).powi(2)).abs() <= 1e-5);
+            let on_a_rim =
+                SPHERES.iter().any(|&[cx, cy, _, r2]| (r2 - (x - cx).powi(2) - (y - cy).powi(2)).abs() <= 1e-5);
             assert!(on_a_rim || (found - expected).abs() < 1e-4, "({i}, {j}): {found}, expected {expected}");
             covered += usize::from(found < 999.0);
         }

@@ -1,6 +1,6 @@
 //! Rules on jumps, stacks and branch counters.
 
-use super::graph::{Event, is_loop_end};
+use super::graph::{Event, is_end_of_loop_at, is_loop_end};
 use super::{Facts, Finding};
 use crate::x1k::inst::Inst;
 use crate::x1k::ops::{AOp, FcOp, PredSel};
@@ -165,7 +165,7 @@ pub(super) fn loop_target(facts: &Facts<'_>) -> Vec<Finding> {
         let at_end = is_loop_end(&facts.insts, target);
         let name = fc.inst.op.name();
         match fc.inst.op {
-            FcOp::Loop | FcOp::Rep if at_end => {
+            FcOp::Loop | FcOp::Rep if is_end_of_loop_at(&facts.insts, pc, target) => {
                 let message = format!("{name} skips to {target}, its own end, which pops a loop that was not pushed");
                 findings.push(Finding::at(pc, message).help(format!("jump to {}", target + 1)));
             }

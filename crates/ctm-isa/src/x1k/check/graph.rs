@@ -216,7 +216,7 @@ impl Search<'_> {
             }
             match fc.inst.a_op {
                 AOp::None => {
-                    let target = self.skip_end(op, u32::from(fc.addr.jump_addr));
+                    let target = self.skip_end(op, pc, u32::from(fc.addr.jump_addr));
                     self.arrive(Some(node), target, after, true);
                 }
                 AOp::Push if after.calls.len() == ADDRESS_STACK => self.full_mode_event(pc, Event::AddressOverflow),
@@ -302,8 +302,8 @@ impl Search<'_> {
 
     /// LOOP and REP push nothing when they jump, so a jump to the loop's own end is followed to the instruction after it;
     /// another rule says what is wrong with it.
-    fn skip_end(&self, op: FcOp, target: u32) -> u32 {
-        let ends = matches!(op, FcOp::Loop | FcOp::Rep) && is_loop_end(self.insts, target);
+    fn skip_end(&self, op: FcOp, pc: u16, target: u32) -> u32 {
+        let ends = matches!(op, FcOp::Loop | FcOp::Rep) && is_end_of_loop_at(self.insts, pc, target);
         if ends && target != u32::from(self.program.last) { target + 1 } else { target }
     }
 }
@@ -312,6 +312,13 @@ impl Search<'_> {
 pub(super) fn is_loop_end(insts: &[Option<Inst>], pc: u32) -> bool {
     let inst = usize::try_from(pc).ok().and_then(|pc| insts.get(pc)).copied().flatten();
     matches!(inst, Some(Inst::Fc(fc)) if matches!(fc.inst.op, FcOp::EndLoop | FcOp::EndRep))
+}
+
+/// Whether the instruction at `end` is the end of the loop that begins at `begin`: it jumps back to its first turn.
+pub(super) fn is_end_of_loop_at(insts: &[Option<Inst>], begin: u16, end: u32) -> bool {
+    let inst = usize::try_from(end).ok().and_then(|end| insts.get(end)).copied().flatten();
+    is_loop_end(insts, end)
+        && matches!(inst, Some(Inst::Fc(fc)) if u32::from(fc.addr.jump_addr) == u32::from(begin) + 1)
 }
 
 /// Which ways a flow-control instruction can go.

@@ -275,6 +275,9 @@ fn take_write(write: &mut Option<usize>, last: usize, bits: &mut [Bits]) {
 /// Temporaries that lookups write, uncached writes, and the semaphore itself, while nobody has waited.
 #[derive(Clone, Default)]
 struct Held {
+    /// Of lookups that a later acquire has yet to cover: waiting does not help them.
+    loose: Channels,
+    /// Of lookups up to one that acquired the semaphore.
     temps: Channels,
     memory: bool,
     semaphore: bool,
@@ -282,9 +285,10 @@ struct Held {
 
 impl State for Held {
     fn join(&mut self, other: &Self) -> bool {
+        let loose = self.loose.join(&other.loose);
         let temps = self.temps.join(&other.temps);
         let memory = raise(&mut self.memory, other.memory);
-        raise(&mut self.semaphore, other.semaphore) || temps || memory
+        raise(&mut self.semaphore, other.semaphore) || loose || temps || memory
     }
 }
 
@@ -292,10 +296,14 @@ fn held(effects: &[Effects], flow: &[Vec<usize>], bits: &[Bits]) -> Vec<Held> {
     solve(flow, |at, held: &mut Held| {
         let e = &effects[at];
         if bits[at].wait.is_some() {
-            *held = Held::default();
+            *held = Held { loose: held.loose.clone(), ..Held::default() };
         }
         if e.is_lookup {
-            held.temps.join(&e.writes);
+            held.loose.join(&e.writes);
+        }
+        if e.is_tex && bits[at].acquire.is_some() {
+            held.temps.join(&held.loose);
+            held.loose.clear();
         }
         // Only a write that acquires is ever waited for.
         let acquires = e.uncached_write && bits[at].acquire.is_some();
