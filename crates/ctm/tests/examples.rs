@@ -1,15 +1,20 @@
 //! Every example runs, finds nothing to complain about, and gives what a plain computation in double precision gives.
 
 use ctm::array::{Array, Kind};
-use ctm::job::{JobReport, Reader};
+use ctm::job::{Job, JobReport, Reader};
+use ctm_exec::{Domain, GroupSize};
 use std::path::PathBuf;
 
 fn folder(name: &str) -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../../examples").join(name)
 }
 
-/// Runs an example's job without writing its files, for one group size, with all checks on.
-fn run(name: &str, group: u16) -> JobReport {
+/// Runs an example's job without writing its files, with all checks on.
+fn run(name: &str) -> JobReport {
+    run_changed(name, |_| {})
+}
+
+fn run_changed(name: &str, change: impl FnOnce(&mut Job)) -> JobReport {
     let mut job = Reader::for_file(&folder(name).join("job.toml")).and_then(Reader::finish).expect("the job is right");
     job.saves.clear();
     job.conditional_save = None;
@@ -19,10 +24,13 @@ fn run(name: &str, group: u16) -> JobReport {
             conditional.save = None;
         }
     }
-    job.run.group = ctm_exec::GroupSize::new(group).expect("a group size");
     job.run.check = true;
+    change(&mut job);
     let report = job.run(|_| {}).unwrap_or_else(|e| panic!("{name}: {e}"));
-    let findings: Vec<_> = report.reports.iter().map(|r| ctm::render::text(r, false)).collect();
+    // The convolution means to read the edge of its picture past the edge.
+    let expected = |rule| name == "conv5x5" && rule == "fetch-out-of-bounds";
+    let findings = report.reports.iter().filter(|r| !expected(r.diagnostic.rule));
+    let findings: Vec<_> = findings.map(|r| ctm::render::text(r, false)).collect();
     assert!(findings.is_empty(), "{name}: {}", findings.join("\n"));
     report
 }
@@ -41,9 +49,9 @@ fn input(example: &str, file: &str) -> Vec<f64> {
 }
 
 #[track_caller]
-fn near(what: &str, found: f32, expected: f64, tolerance: f64) {
+fn near(what: impl FnOnce() -> String, found: f32, expected: f64, tolerance: f64) {
     let error = (f64::from(found) - expected).abs();
-    assert!(error <= tolerance * expected.abs().max(1.0), "{what}: found {found}, expected {expected}");
+    assert!(error <= tolerance * expected.abs().max(1.0), "{}: found {found}, expected {expected}", what());
 }
 
 #[test]
@@ -59,7 +67,7 @@ fn mandelbrot_counts_turns_and_paints_by_them() {
         }
         None
     };
-    let (picture, width, channels) = output(&run("mandelbrot", 16), 0);
+    let (picture, width, channels) = output(&run("mandelbrot"), 0);
     assert_eq!((width, channels, picture.len()), (512, 4, 512 * 512 * 4));
     let (mut outside, mut inside, mut differ) = (0, 0, 0);
     for j in 0..512 {
@@ -102,7 +110,7 @@ fn life_lives_a_hundred_generations() {
         }
         cells = next;
     }
-    let report = run("life", 16);
+    let report = run("life");
     let result = &report.outputs[0];
     let (found, width) = (result.array.to_f32(), result.array.width);
     let (i0, j0) = (result.origin.0 as usize, result.origin.1 as usize);
@@ -119,7 +127,7 @@ fn conv5x5_softens_the_photograph() {
     const BINOMIAL: [f64; 5] = [1.0, 4.0, 6.0, 4.0, 1.0];
     let (w, h) = (288usize, 192usize);
     let photo = input("conv5x5", "photo.png");
-    let (found, width, channels) = output(&run("conv5x5", 16), 0);
+    let (found, width, channels) = output(&run("conv5x5"), 0);
     assert_eq!((width, channels), (w, 4));
     for j in 0..h {
         for i in 0..w {
@@ -131,7 +139,7 @@ fn conv5x5_softens_the_photograph() {
                         sum += wi * wj / 256.0 * photo[(y * w + x) * 3 + c];
                     }
                 }
-                near(&format!("pixel ({i}, {j}), channel {c}"), found[(j * w + i) * 4 + c], sum, 1e-5);
+                near(|| format!("pixel ({i}, {j}), channel {c}"), found[(j * w + i) * 4 + c], sum, 1e-5);
             }
         }
     }
@@ -140,12 +148,12 @@ fn conv5x5_softens_the_photograph() {
 #[test]
 fn matmul_multiplies() {
     let (a, b) = (input("matmul", "a.npy"), input("matmul", "b.npy"));
-    let (c, width, channels) = output(&run("matmul", 16), 0);
+    let (c, width, channels) = output(&run("matmul"), 0);
     assert_eq!((width, channels), (16, 4));
     for row in 0..64 {
         for column in 0..64 {
             let expected: f64 = (0..64).map(|k| a[row * 64 + k] * b[k * 64 + column]).sum();
-            near(&format!("c[{row}][{column}]"), c[row * 64 + column], expected, 1e-5);
+            near(|| format!("c[{row}][{column}]"), c[row * 64 + column], expected, 1e-5);
         }
     }
 }
@@ -153,7 +161,7 @@ fn matmul_multiplies() {
 #[test]
 fn saxpy_adds() {
     let (x, y) = (input("saxpy", "x.npy"), input("saxpy", "y.npy"));
-    let (sum, ..) = output(&run("saxpy", 16), 0);
+    let (sum, ..) = output(&run("saxpy"), 0);
     assert_eq!(sum.len(), 16 * 16 * 4);
     for (n, &found) in sum.iter().enumerate() {
         // One rounding: the product of two single-precision numbers and the sum are exact enough in double precision.
@@ -180,50 +188,52 @@ fn nbody_moves_ten_steps() {
             }
         }
     }
-    let report = run("nbody", 16);
+    let report = run("nbody");
     let ((moved, ..), (faster, ..)) = (output(&report, 0), output(&report, 1));
     for k in 0..n * 4 {
-        near(&format!("body {}, channel {}", k / 4, k % 4), moved[k], body[k], 2e-4);
-        near(&format!("speed of {}, channel {}", k / 4, k % 4), faster[k], speed[k], 2e-3);
+        near(|| format!("body {}, channel {}", k / 4, k % 4), moved[k], body[k], 2e-4);
+        near(|| format!("speed of {}, channel {}", k / 4, k % 4), faster[k], speed[k], 2e-3);
     }
 }
 
 #[test]
 fn black_scholes_prices_options() {
-    // The normal distribution by the series of the error function, not by the program's polynomial.
+    // The normal distribution by Simpson's rule over its density, not by the program's polynomial.
     fn normal(d: f64) -> f64 {
-        let x = d.abs() / std::f64::consts::SQRT_2;
-        if x > 6.0 {
-            return if d > 0.0 { 1.0 } else { 0.0 };
-        }
-        let (mut term, mut sum) = (x, x);
-        for k in 1..200 {
-            let k = f64::from(k);
-            term *= -x * x / k;
-            sum += term / (2.0 * k + 1.0);
-        }
-        let erf = sum * 2.0 / std::f64::consts::PI.sqrt();
-        if d >= 0.0 { 0.5 + erf / 2.0 } else { 0.5 - erf / 2.0 }
+        const STEPS: usize = 400;
+        let density = |x: f64| (-x * x / 2.0).exp() / std::f64::consts::TAU.sqrt();
+        let end = d.clamp(-8.0, 8.0);
+        let step = end / STEPS as f64;
+        let weight = |n: usize| {
+            if n == 0 || n == STEPS {
+                1.0
+            } else if n % 2 == 1 {
+                4.0
+            } else {
+                2.0
+            }
+        };
+        0.5 + step / 3.0 * (0..=STEPS).map(|n| weight(n) * density(step * n as f64)).sum::<f64>()
     }
     let option = input("black-scholes", "option.npy");
-    let (value, ..) = output(&run("black-scholes", 16), 0);
+    let (value, ..) = output(&run("black-scholes"), 0);
     for (n, o) in option.chunks(4).enumerate() {
         let (s, k, t, r, v) = (o[0], o[1], o[2], 0.02, 0.3);
         let d1 = ((s / k).ln() + (r + v * v / 2.0) * t) / (v * t.sqrt());
         let d2 = d1 - v * t.sqrt();
         let call = s * normal(d1) - k * (-r * t).exp() * normal(d2);
         let put = call - s + k * (-r * t).exp();
-        near(&format!("call {n}"), value[n * 4], call, 1e-4);
-        near(&format!("put {n}"), value[n * 4 + 1], put, 1e-4);
+        near(|| format!("call {n}"), value[n * 4], call, 1e-4);
+        near(|| format!("put {n}"), value[n * 4 + 1], put, 1e-4);
     }
 }
 
 #[test]
 fn reduce_adds_everything() {
     let expected: f64 = input("reduce", "values.npy").iter().sum();
-    let (sum, width, channels) = output(&run("reduce", 16), 0);
+    let (sum, width, channels) = output(&run("reduce"), 0);
     assert_eq!((width, channels, sum.len()), (1, 1, 1));
-    near("sum", sum[0], expected, 1e-6);
+    near(|| "sum".into(), sum[0], expected, 1e-6);
 }
 
 #[test]
@@ -232,7 +242,7 @@ fn histogram_counts_every_element_once() {
     for value in input("histogram", "image.npy") {
         bins[((value * 16.0) as usize).min(15)] += 1;
     }
-    let (total, ..) = output(&run("histogram", 16), 0);
+    let (total, ..) = output(&run("histogram"), 0);
     assert_eq!(total, bins.map(|n| n as f32).to_vec());
     assert_eq!(total.iter().sum::<f32>(), 128.0 * 128.0);
 }
@@ -241,7 +251,7 @@ fn histogram_counts_every_element_once() {
 fn nearest_surface_keeps_what_is_in_front() {
     const SPHERES: [[f64; 4]; 4] =
         [[-0.5, -0.1, 0.0, 0.64], [0.35, 0.2, -0.4, 0.3025], [0.1, -0.55, 0.3, 0.36], [-0.05, 0.5, -0.7, 0.09]];
-    let report = run("nearest-surface", 16);
+    let report = run("nearest-surface");
     let depth = report.conditional.as_ref().expect("a conditional buffer").to_f32();
     assert_eq!(depth.len(), 256 * 192);
     let mut covered = 0;
@@ -268,9 +278,17 @@ fn nearest_surface_keeps_what_is_in_front() {
 #[test]
 fn group_size_changes_nothing() {
     for name in ["mandelbrot", "nbody", "histogram", "conv5x5"] {
-        let reference = output(&run(name, 16), 0).0;
-        for group in [4, 64] {
-            assert!(output(&run(name, group), 0).0 == reference, "{name} with groups of {group}");
-        }
+        let pixels = |lanes| {
+            let report = run_changed(name, |job| {
+                job.run.group = GroupSize::new(lanes).expect("a group size");
+                if name == "mandelbrot" {
+                    job.passes[0].domain = Domain { i0: 150, j0: 200, i1: 257, j1: 299 };
+                }
+            });
+            output(&report, 0).0
+        };
+        let reference = pixels(16);
+        assert!(pixels(4) == reference, "{name} with groups of 4");
+        assert!(pixels(64) == reference, "{name} with groups of 64");
     }
 }
