@@ -1,8 +1,9 @@
 //! A whole R700 program: its words and what the loader must know beyond them.
 
-use super::inst::{Cf, ClauseBody, Decoded, Fetch, VtxWord1, decode_program};
-use super::ops::{CfAluOp, CfOp, RelMode, Sel, Source};
+use super::inst::{Cf, CfAlu, CfPlain, ClauseBody, Decoded, Fetch, VtxWord1, decode_program};
+use super::ops::{CfOp, RelMode, Sel, Source};
 use crate::diag::Span;
+use std::collections::HashSet;
 
 ops! {
     /// What kind of program it is (R700 §2.1).
@@ -256,107 +257,135 @@ impl Usage {
     }
 }
 
-/// What is on the stack at one place, in subentries.
+/// What is on the stack at one place.
 #[derive(Clone, Copy, Default)]
 struct Depth {
     pushes: u32,
-    loops: u32,
     whole_quad_pushes: u32,
-    calls: u32,
+    loops: u32,
+}
+
+impl Depth {
+    /// Pops `count` active masks, those of whole-quad pushes first.
+    fn pop(&mut self, count: u32) {
+        let quads = self.whole_quad_pushes.min(count);
+        self.whole_quad_pushes -= quads;
+        self.pushes = self.pushes.saturating_sub(count - quads);
+    }
+
+    /// Subentries (R700 table 3.6), without those that any push needs once.
+    fn subentries(self, chip: Chip) -> u32 {
+        (self.loops + self.whole_quad_pushes) * chip.subentries_per_entry() + self.pushes
+    }
+}
+
+/// Counts the stack along the instructions.
+struct StackCount {
+    chip: Chip,
+    depth: Depth,
+    /// Some push has been seen: the current and the valid mask need a subentry each (R700 table 3.6).
+    any_push: bool,
+    /// The deepest place of the main program, and of the subroutines by themselves.
+    deepest: [u32; 2],
+    /// The deepest place with a call, the return address counted.
+    deepest_call: u32,
+    /// Whether a subroutine is being counted.
+    in_subroutine: bool,
+}
+
+impl StackCount {
+    fn note(&mut self) {
+        let deepest = &mut self.deepest[usize::from(self.in_subroutine)];
+        *deepest = (*deepest).max(self.depth.subentries(self.chip));
+    }
+
+    fn call(&mut self) {
+        let now = self.depth.subentries(self.chip) + self.chip.call_subentries();
+        self.deepest_call = self.deepest_call.max(now);
+    }
+
+    fn alu(&mut self, alu: &CfAlu) {
+        let info = alu.word1.op.info();
+        self.depth.pushes += u32::from(info.pushes);
+        self.any_push |= info.pushes > 0;
+        self.note();
+        self.depth.pop(u32::from(info.pops));
+    }
+
+    fn plain(&mut self, plain: &CfPlain) {
+        let w = &plain.word1;
+        let pops = u32::from(w.pop_count);
+        match w.op {
+            CfOp::Push | CfOp::PushElse | CfOp::PopPush | CfOp::PopPushElse => {
+                if matches!(w.op, CfOp::PopPush | CfOp::PopPushElse) {
+                    self.depth.pop(pops);
+                }
+                if w.whole_quad_mode {
+                    self.depth.whole_quad_pushes += 1;
+                } else {
+                    self.depth.pushes += 1;
+                    self.any_push = true;
+                }
+            }
+            CfOp::Pop | CfOp::PopJump => self.depth.pop(pops),
+            CfOp::LoopStart | CfOp::LoopStartDx10 | CfOp::LoopStartNoAl => self.depth.loops += 1,
+            CfOp::LoopEnd => self.depth.loops = self.depth.loops.saturating_sub(1),
+            CfOp::Call | CfOp::CallFs => self.call(),
+            CfOp::Nop
+            | CfOp::Tex
+            | CfOp::Vtx
+            | CfOp::VtxTc
+            | CfOp::LoopContinue
+            | CfOp::LoopBreak
+            | CfOp::Jump
+            | CfOp::Else
+            | CfOp::Return
+            | CfOp::EmitVertex
+            | CfOp::EmitCutVertex
+            | CfOp::CutVertex
+            | CfOp::Kill
+            | CfOp::WaitAck => {}
+        }
+        self.note();
+    }
+
+    fn entries(&self) -> u8 {
+        let [main, subroutine] = self.deepest;
+        let called = if self.deepest_call > 0 { self.deepest_call + subroutine } else { 0 };
+        let total = main.max(called) + if self.any_push { 2 } else { 0 };
+        u8::try_from(total.div_ceil(self.chip.subentries_per_entry())).unwrap_or(u8::MAX)
+    }
 }
 
 /// Stack entries that a program needs, counted along its instructions as they stand: what a branch pushes is popped
-/// where its block ends, so the deepest place of the text is the deepest of any run (R700 §3.6.5, table 3.6).
+/// where its block ends, so the deepest place of the text is the deepest of any run (R700 §3.6.5). Subroutines are
+/// counted from their first instruction on, and taken to be called at the deepest call; those that call others need more
+/// than is counted.
 fn stack_entries(decoded: &Decoded, chip: Chip) -> u8 {
-    let per_entry = chip.subentries_per_entry();
-    let mut subroutines: Vec<u32> = Vec::new();
-    let mut deepest = 0;
-    let mut any_push = false;
-    let mut call_site = 0;
-    let size = |d: Depth, any_push: bool| {
-        let sub = d.pushes + d.calls * chip.call_subentries() + if any_push { 2 } else { 0 };
-        (d.loops + d.whole_quad_pushes) * per_entry + sub
+    let mut count = StackCount {
+        chip,
+        depth: Depth::default(),
+        any_push: false,
+        deepest: [0; 2],
+        deepest_call: 0,
+        in_subroutine: false,
     };
-    let mut depth = Depth::default();
-    let mut in_subroutine = 0;
-    let mut deepest_subroutine = 0;
+    let plain = |cf: &Result<Cf, _>| match cf {
+        Ok(Cf::Plain(plain)) => Some(*plain),
+        Ok(Cf::Alu(_) | Cf::Export(_) | Cf::Mem(_)) | Err(_) => None,
+    };
+    let calls = decoded.entries.iter().filter_map(|e| plain(&e.cf)).filter(|p| p.word1.op == CfOp::Call);
+    let subroutines: HashSet<u32> = calls.map(|p| p.word0.addr).collect();
     for entry in &decoded.entries {
         if subroutines.contains(&entry.addr) {
-            depth = Depth::default();
-            in_subroutine = 1;
+            count.depth = Depth::default();
+            count.in_subroutine = true;
         }
         match &entry.cf {
-            Ok(Cf::Alu(alu)) => {
-                let info = alu.word1.op.info();
-                depth.pushes += u32::from(info.pushes);
-                any_push |= info.pushes > 0;
-                let now = size(depth, any_push);
-                if in_subroutine == 1 {
-                    deepest_subroutine = now.max(deepest_subroutine)
-                } else {
-                    deepest = now.max(deepest)
-                }
-                depth.pushes = depth.pushes.saturating_sub(u32::from(info.pops));
-                // The push of ALU_ELSE_AFTER is taken off by a later POP like any other.
-                let _: CfAluOp = alu.word1.op;
-            }
-            Ok(Cf::Plain(plain)) => {
-                let w = &plain.word1;
-                let pops = u32::from(w.pop_count);
-                match w.op {
-                    CfOp::Push | CfOp::PushElse | CfOp::PopPush | CfOp::PopPushElse => {
-                        if matches!(w.op, CfOp::PopPush | CfOp::PopPushElse) {
-                            depth.pushes = depth.pushes.saturating_sub(pops);
-                        }
-                        if w.whole_quad_mode {
-                            depth.whole_quad_pushes += 1;
-                        } else {
-                            depth.pushes += 1;
-                            any_push = true;
-                        }
-                    }
-                    CfOp::Pop | CfOp::PopJump => {
-                        let quads = depth.whole_quad_pushes.min(pops);
-                        depth.whole_quad_pushes -= quads;
-                        depth.pushes = depth.pushes.saturating_sub(pops - quads);
-                    }
-                    CfOp::LoopStart | CfOp::LoopStartDx10 | CfOp::LoopStartNoAl => depth.loops += 1,
-                    CfOp::Call => {
-                        subroutines.push(plain.word0.addr);
-                        call_site = call_site.max(size(Depth { calls: depth.calls + 1, ..depth }, any_push));
-                    }
-                    CfOp::CallFs => {
-                        call_site = call_site.max(size(Depth { calls: depth.calls + 1, ..depth }, any_push));
-                    }
-                    CfOp::Nop
-                    | CfOp::Tex
-                    | CfOp::Vtx
-                    | CfOp::VtxTc
-                    | CfOp::LoopEnd
-                    | CfOp::LoopContinue
-                    | CfOp::LoopBreak
-                    | CfOp::Jump
-                    | CfOp::Else
-                    | CfOp::Return
-                    | CfOp::EmitVertex
-                    | CfOp::EmitCutVertex
-                    | CfOp::CutVertex
-                    | CfOp::Kill
-                    | CfOp::WaitAck => {}
-                }
-                let now = size(depth, any_push);
-                if in_subroutine == 1 {
-                    deepest_subroutine = now.max(deepest_subroutine)
-                } else {
-                    deepest = now.max(deepest)
-                }
-                if w.op == CfOp::LoopEnd {
-                    depth.loops = depth.loops.saturating_sub(1);
-                }
-            }
+            Ok(Cf::Alu(alu)) => count.alu(alu),
+            Ok(Cf::Plain(plain)) => count.plain(plain),
             Ok(Cf::Export(_) | Cf::Mem(_)) | Err(_) => {}
         }
     }
-    let total = deepest.max(call_site + deepest_subroutine);
-    u8::try_from(total.div_ceil(per_entry)).unwrap_or(u8::MAX)
+    count.entries()
 }

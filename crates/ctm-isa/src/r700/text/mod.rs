@@ -9,6 +9,7 @@
 //! | `names` | names that the source defines |
 //! | `extra` | fields that the syntax has no word for |
 //! | `cf`, `alu`, `fetch` | one instruction: printer and parser side by side |
+//! | `operand` | one operand of an ALU instruction, likewise |
 //! | `group` | an instruction group: units, literals, bank swizzles |
 //! | `listing` | a whole program as text |
 //! | `source` | text as statements |
@@ -26,6 +27,7 @@ mod group;
 mod layout;
 mod listing;
 mod names;
+mod operand;
 mod source;
 mod split;
 

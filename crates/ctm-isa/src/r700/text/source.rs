@@ -7,8 +7,10 @@ use super::cursor::{Cursor, Parsed, nearest};
 use super::fetch;
 use super::group::{self, Lines, ReadyGroup};
 use super::names::{Names, is_reserved};
+use super::operand;
 use super::split::group_reads_previous;
 use crate::diag::{Diagnostic, Span};
+use crate::r700::formats::CfAluWord0;
 use crate::r700::inst::Cf;
 use crate::r700::ops::{CfOp, Clause, Unit};
 use crate::r700::program::{Setting, Stage, SymbolKind};
@@ -533,7 +535,7 @@ impl Reader<'_> {
     fn literal(&mut self, c: &mut Cursor<'_>) -> Parsed<()> {
         while !c.at_end() {
             let start = c.place();
-            let chan = alu::chan_from_byte(c.next_byte()).filter(|_| c.word().is_some_and(|w| w.len() == 1));
+            let chan = operand::chan_from_byte(c.next_byte()).filter(|_| c.word().is_some_and(|w| w.len() == 1));
             let Some(chan) = chan else {
                 return c.fail("literal", start, "a literal is written `.literal y=0x3F800000`");
             };
@@ -607,5 +609,5 @@ impl Reader<'_> {
     }
 }
 
-/// Programs are at most this many slots: what the address of an ALU clause can reach.
-pub(super) const MAX_SLOT: u32 = (1 << 22) - 1;
+/// The last slot of the longest program: what the address of an ALU clause, in the lowest bits of its word, can reach.
+pub(super) const MAX_SLOT: u32 = CfAluWord0::FORMAT.known_field("ADDR").mask();
