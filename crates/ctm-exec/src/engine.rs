@@ -1,6 +1,6 @@
 //! The seam between engines and whoever launches programs: domains, budgets, faults and counters.
 
-use crate::x1k;
+use crate::{r700, x1k};
 use std::time::Duration;
 
 /// An index pair of the domain (CTM §2.1.1).
@@ -54,6 +54,8 @@ impl GroupSize {
     pub const MAX: u16 = 1024;
     /// X1K's default.
     pub const X1K: Self = Self(16);
+    /// R700's default: the wavefront of RV770.
+    pub const R700: Self = Self(64);
 
     /// A group of `lanes`, if that is a multiple of 4 between 4 and [`Self::MAX`].
     #[must_use]
@@ -145,6 +147,32 @@ pub enum FaultKind {
     },
     /// A fetch or a write that memory refused.
     Memory(MemoryFault),
+    /// The top of the stack is not what the instruction pops (R700 §3.7.2).
+    StackMismatch {
+        /// `pixel state`, `loop` or `call`.
+        wanted: &'static str,
+        /// What is there.
+        found: &'static str,
+    },
+    /// An instruction group that no machine can execute (R700 §4.3).
+    MalformedGroup {
+        /// What is wrong with it; lower case, no full stop.
+        what: String,
+    },
+    /// An export to an index that does not exist (R700 table 3.3).
+    ExportIndex {
+        /// `pixel`, `position` or `parameter`.
+        kind: &'static str,
+        /// The index.
+        index: u32,
+    },
+    /// Legal, but not done here.
+    Unsupported {
+        /// What it is.
+        feature: String,
+        /// The manual's section.
+        section: &'static str,
+    },
 }
 
 /// A fetch or a write that memory refused.
@@ -172,6 +200,10 @@ impl Fault {
             FaultKind::InstructionBudget { .. } => "instruction-budget",
             FaultKind::TimeBudget { .. } => "time-budget",
             FaultKind::Memory(_) => "memory",
+            FaultKind::StackMismatch { .. } => "stack-mismatch",
+            FaultKind::MalformedGroup { .. } => "malformed-group",
+            FaultKind::ExportIndex { .. } => "export-index",
+            FaultKind::Unsupported { .. } => "unsupported",
         }
     }
 }
@@ -197,6 +229,12 @@ impl std::fmt::Display for Fault {
                 write!(f, "the group issued {limit} instructions, its whole budget")?
             }
             FaultKind::TimeBudget { limit } => write!(f, "the launch used up its {:.3} s", limit.as_secs_f64())?,
+            FaultKind::StackMismatch { wanted, found } => {
+                write!(f, "the instruction pops a {wanted}, the top of the stack is a {found}")?;
+            }
+            FaultKind::MalformedGroup { what } => write!(f, "the instruction group cannot be executed: {what}")?,
+            FaultKind::ExportIndex { kind, index } => write!(f, "there is no {kind} export {index}")?,
+            FaultKind::Unsupported { feature, section } => write!(f, "not supported: {feature} ({section})")?,
             FaultKind::Memory(m) => {
                 write!(f, "{}: {}", m.what, m.reason)?;
                 if let Some(address) = m.address {
@@ -316,4 +354,16 @@ pub trait Engine: Send + Sync {
     /// # Errors
     /// The fault of the first group, in domain order, that did wrong. Groups before it have written their outputs.
     fn run_x1k(&self, launch: &x1k::Launch<'_>, memory: &mut dyn x1k::Memory) -> Result<Outcome, Fault>;
+
+    /// Runs one R700 program over one domain.
+    ///
+    /// # Errors
+    /// The fault of the first wavefront, in domain order, that did wrong. Wavefronts before it have sent their exports. An engine that
+    /// does not run R700 programs gives [`FaultKind::Unsupported`].
+    fn run_r700(&self, launch: &r700::Launch<'_>, memory: &mut dyn r700::Memory) -> Result<Outcome, Fault> {
+        let _ = memory;
+        let feature = format!("the engine {} does not run R700 programs", self.name());
+        let kind = FaultKind::Unsupported { feature, section: "R700" };
+        Err(Fault { kind, pc: launch.program.entry, position: None })
+    }
 }

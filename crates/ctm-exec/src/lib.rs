@@ -3,12 +3,13 @@
 //! This room knows no command stream and no image: memory is a trait, a launch is a value. The interpreter here
 //! defines the result bits; every other engine must give the same.
 //!
-//! Begin with [`x1k::Launch`] and [`Engine`], then `x1k/interp`, read beside the manual.
+//! Begin with [`x1k::Launch`], [`r700::Launch`] and [`Engine`], then `x1k/interp` and `r700/interp`, read beside the manuals.
 //!
 //! **Invariants.** Results never depend on thread count. A faulty program gives a [`Fault`] value, never a panic or an endless loop
 //! (every launch has a [`Budget`]). Denormals, NaN patterns and roundings are those of `docs/arithmetic.md`.
 
 pub mod engine;
+pub mod r700;
 pub mod x1k;
 
 pub use engine::{Budget, Counters, Domain, Engine, Fault, FaultKind, Finding, GroupSize, Outcome, Position};

@@ -46,6 +46,14 @@ impl Engine for Interp {
             run.in_batches(memory)
         }
     }
+
+    fn run_r700(
+        &self,
+        launch: &crate::r700::Launch<'_>,
+        memory: &mut dyn crate::r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        crate::r700::interp::run(launch, memory)
+    }
 }
 
 /// The quads of a domain, cut into groups (CTM §2.1.2).

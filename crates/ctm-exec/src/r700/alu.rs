@@ -1,0 +1,693 @@
+//! ALU clauses (R700 chapter 4): operands, units, modifiers, write-back.
+//!
+//! The lanes of a clause do not see each other, so each runs the whole clause by itself. Of a group, all sources are read before
+//! anything is written; then x, y, z, w write, then t, whose result wins where both write the same element (R700 §4.9.2).
+
+use super::{Constants, ops, ops64, transcendental};
+use crate::engine::FaultKind;
+use crate::x1k::float::{NAN, SIGN, Wide, bits, number};
+use ctm_isa::r700::GPRS;
+use ctm_isa::r700::inst::{AluClause, AluInst, Broken, Group, Operand};
+use ctm_isa::r700::ops::{
+    AluOp, Chan, IndexMode, KcacheMode, Omod, Op2, Op3, PredSel, Slots, Source, SpecialSel, Unit,
+};
+use ctm_isa::table::{FieldError, FieldValue};
+
+/// Registers at the top of the file that are set aside as clause temporaries (R700 §4.6): the usual number.
+pub const CLAUSE_TEMPORARIES: usize = 4;
+
+/// What is the same for every lane of a clause.
+#[derive(Clone, Copy, Debug)]
+pub struct ClauseContext<'a> {
+    /// The constant file.
+    pub constants: &'a Constants,
+    /// The locked lines of each set: what they hold, and how they were locked.
+    pub kcache: [(&'a [[u32; 4]], KcacheMode); 2],
+    /// The loop index.
+    pub loop_index: i32,
+    /// Registers of a thread, 1..=128.
+    pub gprs: usize,
+    /// Whether KILL instructions kill (pixel programs, R700 §4.8.1.1).
+    pub kills: bool,
+    /// Whether the chip has double precision (R700 §4.12).
+    pub doubles: bool,
+}
+
+/// One lane in a clause.
+#[derive(Debug)]
+pub struct Lane<'a> {
+    /// Its registers: all 128.
+    pub gprs: &'a mut [[u32; 4]],
+    /// The SIMD-global registers of its place in the wavefront (R700 §2.6.1.1).
+    pub globals: &'a mut [[u32; 4]],
+    /// The address register; 0 at the start of a clause, where it is not defined.
+    pub ar: [i32; 4],
+    /// Previous results of x, y, z, w; 0 where the unit did nothing.
+    pub pv: [u32; 4],
+    /// Previous result of t.
+    pub ps: u32,
+    /// The predicate bit; at the start of a clause the active mask (R700 §4.10).
+    pub predicate: bool,
+    /// The last predicate that goes to the active mask.
+    pub execute: Option<bool>,
+    /// Whether the clause killed the pixel.
+    pub killed: bool,
+}
+
+/// What an operation does besides its result.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Effect {
+    None,
+    Predicate(bool),
+    Kill(bool),
+    Address(i32),
+}
+
+/// A result before the output modifiers.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Value {
+    /// A number: modifiers apply, NaN becomes the one pattern.
+    Float(f32),
+    /// Copied bits: modifiers, where there are any, make a number of them.
+    Bits(u32),
+    /// An integer, or what no modifier changes (R700 §4.9.1).
+    Plain(u32),
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Scalar {
+    value: Value,
+    effect: Effect,
+}
+
+/// What a unit did in a group.
+#[derive(Clone, Copy, Debug)]
+enum Done {
+    /// Nothing: NOP.
+    Nop,
+    /// The predicate disabled it: PV and PS keep their value.
+    Disabled,
+    /// It computed.
+    Result(u32, Effect),
+}
+
+fn float(x: f32) -> Scalar {
+    Scalar { value: Value::Float(x), effect: Effect::None }
+}
+
+fn float_bits(x: u32) -> Scalar {
+    float(f32::from_bits(x))
+}
+
+fn plain(x: u32) -> Scalar {
+    Scalar { value: Value::Plain(x), effect: Effect::None }
+}
+
+fn moved(x: u32) -> Scalar {
+    Scalar { value: Value::Bits(x), effect: Effect::None }
+}
+
+fn address(index: i32) -> Scalar {
+    Scalar { value: Value::Plain(index.cast_unsigned()), effect: Effect::Address(index) }
+}
+
+fn predicate(p: ops::Predicate) -> Scalar {
+    Scalar { value: Value::Float(p.dst), effect: Effect::Predicate(p.execute) }
+}
+
+fn kill(holds: bool) -> Scalar {
+    Scalar { value: Value::Float(ops::kill(holds)), effect: Effect::Kill(holds) }
+}
+
+/// One single-slot operation on the bits of its operands; `None` for operations that take several slots, and for NOP.
+fn op2(op: Op2, a: u32, b: u32) -> Result<Option<Scalar>, FaultKind> {
+    let (x, y) = (number(a), number(b));
+    let (i, j) = (a.cast_signed(), b.cast_signed());
+    Ok(Some(match op {
+        Op2::Add => float(ops::add(x, y)),
+        Op2::Mul => float(ops::mul(x, y)),
+        Op2::MulIeee => float(ops::mul_ieee(x, y)),
+        Op2::Max => float(ops::max(x, y)),
+        Op2::Min => float(ops::min(x, y)),
+        Op2::MaxDx10 => float(ops::max_dx10(x, y)),
+        Op2::MinDx10 => float(ops::min_dx10(x, y)),
+        Op2::Sete => float(ops::sete(x, y)),
+        Op2::Setgt => float(ops::setgt(x, y)),
+        Op2::Setge => float(ops::setge(x, y)),
+        Op2::Setne => float(ops::setne(x, y)),
+        Op2::SeteDx10 => plain(ops::sete_dx10(x, y)),
+        Op2::SetgtDx10 => plain(ops::setgt_dx10(x, y)),
+        Op2::SetgeDx10 => plain(ops::setge_dx10(x, y)),
+        Op2::SetneDx10 => plain(ops::setne_dx10(x, y)),
+        Op2::Fract => float(ops::fract(x)),
+        Op2::Trunc => float(ops::trunc(x)),
+        Op2::Ceil => float(ops::ceil(x)),
+        Op2::Rndne => float(ops::rndne(x)),
+        Op2::Floor => float(ops::floor(x)),
+        Op2::Mova => address(ops::mova(x)),
+        Op2::MovaFloor => address(ops::mova_floor(x)),
+        Op2::MovaInt => address(ops::mova_int(a)),
+        Op2::Mov => moved(a),
+        Op2::PredSetgtUint => predicate(ops::pred_set(a > b)),
+        Op2::PredSetgeUint => predicate(ops::pred_set(a >= b)),
+        Op2::PredSete => predicate(ops::pred_set(x == y)),
+        Op2::PredSetgt => predicate(ops::pred_set(x > y)),
+        Op2::PredSetge => predicate(ops::pred_set(x >= y)),
+        Op2::PredSetne => predicate(ops::pred_set(x != y)),
+        Op2::PredSetInv => predicate(ops::pred_set_inv(x)),
+        Op2::PredSetPop => predicate(ops::pred_set_pop(x, y)),
+        Op2::PredSetClr => predicate(ops::pred_set_clr()),
+        Op2::PredSetRestore => predicate(ops::pred_set_restore(x)),
+        Op2::PredSetePush => predicate(ops::pred_set_push(x, y == 0.0)),
+        Op2::PredSetgtPush => predicate(ops::pred_set_push(x, y > 0.0)),
+        Op2::PredSetgePush => predicate(ops::pred_set_push(x, y >= 0.0)),
+        Op2::PredSetnePush => predicate(ops::pred_set_push(x, y != 0.0)),
+        Op2::Kille => kill(x == y),
+        Op2::Killgt => kill(x > y),
+        Op2::Killge => kill(x >= y),
+        Op2::Killne => kill(x != y),
+        Op2::AndInt => plain(ops::and_int(a, b)),
+        Op2::OrInt => plain(ops::or_int(a, b)),
+        Op2::XorInt => plain(ops::xor_int(a, b)),
+        Op2::NotInt => plain(ops::not_int(a)),
+        Op2::AddInt => plain(ops::add_int(a, b)),
+        Op2::SubInt => plain(ops::sub_int(a, b)),
+        Op2::MaxInt => plain(ops::max_int(a, b)),
+        Op2::MinInt => plain(ops::min_int(a, b)),
+        Op2::MaxUint => plain(ops::max_uint(a, b)),
+        Op2::MinUint => plain(ops::min_uint(a, b)),
+        Op2::SeteInt => plain(ops::sete_int(a, b)),
+        Op2::SetgtInt => plain(ops::setgt_int(a, b)),
+        Op2::SetgeInt => plain(ops::setge_int(a, b)),
+        Op2::SetneInt => plain(ops::setne_int(a, b)),
+        Op2::SetgtUint => plain(ops::setgt_uint(a, b)),
+        Op2::SetgeUint => plain(ops::setge_uint(a, b)),
+        Op2::KillgtUint => kill(a > b),
+        Op2::KillgeUint => kill(a >= b),
+        Op2::PredSeteInt => predicate(ops::pred_set(i == j)),
+        Op2::PredSetgtInt => predicate(ops::pred_set(i > j)),
+        Op2::PredSetgeInt => predicate(ops::pred_set(i >= j)),
+        Op2::PredSetneInt => predicate(ops::pred_set(i != j)),
+        Op2::KilleInt => kill(i == j),
+        Op2::KillgtInt => kill(i > j),
+        Op2::KillgeInt => kill(i >= j),
+        Op2::KillneInt => kill(i != j),
+        Op2::PredSetePushInt => predicate(ops::pred_set_push(x, j == 0)),
+        Op2::PredSetgtPushInt => predicate(ops::pred_set_push(x, j > 0)),
+        Op2::PredSetgePushInt => predicate(ops::pred_set_push(x, j >= 0)),
+        Op2::PredSetnePushInt => predicate(ops::pred_set_push(x, j != 0)),
+        Op2::PredSetltPushInt => predicate(ops::pred_set_push(x, j < 0)),
+        Op2::PredSetlePushInt => predicate(ops::pred_set_push(x, j <= 0)),
+        Op2::ExpIeee => float_bits(transcendental::exp_ieee(a)),
+        Op2::LogClamped => float_bits(transcendental::log_clamped(a)),
+        Op2::LogIeee => float_bits(transcendental::log_ieee(a)),
+        Op2::RecipClamped => float_bits(transcendental::recip_clamped(a)),
+        Op2::RecipFf => float_bits(transcendental::recip_ff(a)),
+        Op2::RecipIeee => float_bits(transcendental::recip_ieee(a)),
+        Op2::RecipsqrtClamped => float_bits(transcendental::recipsqrt_clamped(a)),
+        Op2::RecipsqrtFf => float_bits(transcendental::recipsqrt_ff(a)),
+        Op2::RecipsqrtIeee => float_bits(transcendental::recipsqrt_ieee(a)),
+        Op2::SqrtIeee => float_bits(transcendental::sqrt_ieee(a)),
+        Op2::FltToInt => plain(ops::flt_to_int(x)),
+        Op2::IntToFlt => float(ops::int_to_flt(a)),
+        Op2::UintToFlt => float(ops::uint_to_flt(a)),
+        Op2::Sin => float_bits(transcendental::sin(a)),
+        Op2::Cos => float_bits(transcendental::cos(a)),
+        Op2::AshrInt => plain(ops::ashr_int(a, b)),
+        Op2::LshrInt => plain(ops::lshr_int(a, b)),
+        Op2::LshlInt => plain(ops::lshl_int(a, b)),
+        Op2::MulloInt => plain(ops::mullo_int(a, b)),
+        Op2::MulhiInt => plain(ops::mulhi_int(a, b)),
+        Op2::MulloUint => plain(ops::mullo_uint(a, b)),
+        Op2::MulhiUint => plain(ops::mulhi_uint(a, b)),
+        Op2::RecipInt => plain(ops::recip_int(a)),
+        Op2::RecipUint => plain(ops::recip_uint(a)),
+        Op2::FltToUint => plain(ops::flt_to_uint(x)),
+        Op2::MovaGprInt => {
+            return Err(FaultKind::Unsupported {
+                feature: "MOVA_GPR_INT, which is an instruction of R600".into(),
+                section: "R700 §10.2",
+            });
+        }
+        Op2::Nop
+        | Op2::Dot4
+        | Op2::Dot4Ieee
+        | Op2::Cube
+        | Op2::Max4
+        | Op2::Frexp64
+        | Op2::Add64
+        | Op2::Mul64
+        | Op2::Flt64ToFlt32
+        | Op2::Flt32ToFlt64
+        | Op2::Ldexp64
+        | Op2::Fract64
+        | Op2::PredSetgt64
+        | Op2::PredSete64
+        | Op2::PredSetge64 => return Ok(None),
+    }))
+}
+
+/// One three-operand operation; `None` for those that take several slots.
+fn op3(op: Op3, a: u32, b: u32, c: u32) -> Option<Scalar> {
+    let (x, y, z) = (number(a), number(b), number(c));
+    Some(match op {
+        Op3::MulLit => float(ops::mul_lit(x, y, z)),
+        Op3::MulLitM2 => float(scaled(ops::mul_lit(x, y, z), 2.0)),
+        Op3::MulLitM4 => float(scaled(ops::mul_lit(x, y, z), 4.0)),
+        Op3::MulLitD2 => float(scaled(ops::mul_lit(x, y, z), 0.5)),
+        Op3::Muladd => float(ops::muladd(x, y, z)),
+        Op3::MuladdM2 => float(scaled(ops::muladd(x, y, z), 2.0)),
+        Op3::MuladdM4 => float(scaled(ops::muladd(x, y, z), 4.0)),
+        Op3::MuladdD2 => float(scaled(ops::muladd(x, y, z), 0.5)),
+        Op3::MuladdIeee => float(ops::muladd_ieee(x, y, z)),
+        Op3::MuladdIeeeM2 => float(scaled(ops::muladd_ieee(x, y, z), 2.0)),
+        Op3::MuladdIeeeM4 => float(scaled(ops::muladd_ieee(x, y, z), 4.0)),
+        Op3::MuladdIeeeD2 => float(scaled(ops::muladd_ieee(x, y, z), 0.5)),
+        Op3::Cnde => moved(ops::cnde(x, b, c)),
+        Op3::Cndgt => moved(ops::cndgt(x, b, c)),
+        Op3::Cndge => moved(ops::cndge(x, b, c)),
+        Op3::CndeInt => plain(ops::cnde_int(a, b, c)),
+        Op3::CndgtInt => plain(ops::cndgt_int(a, b, c)),
+        Op3::CndgeInt => plain(ops::cndge_int(a, b, c)),
+        Op3::Muladd64 | Op3::Muladd64M2 | Op3::Muladd64M4 | Op3::Muladd64D2 => return None,
+    })
+}
+
+/// A result times a power of two.
+fn scaled(x: f32, factor: f64) -> f32 {
+    f32::from_bits(Wide::from(x).scaled(factor).round())
+}
+
+/// The factor of an output modifier (R700 §4.9.1).
+const fn factor(omod: Omod) -> f64 {
+    match omod {
+        Omod::Off => 1.0,
+        Omod::M2 => 2.0,
+        Omod::M4 => 4.0,
+        Omod::D2 => 0.5,
+    }
+}
+
+/// The bits that are written: scaled, then clamped to 0..1 (a NaN and what is not above zero become +0).
+fn output(value: Value, omod: Omod, clamp: bool) -> u32 {
+    let x = match value {
+        Value::Plain(bits) => return bits,
+        Value::Bits(bits) if omod == Omod::Off && !clamp => return bits,
+        Value::Bits(bits) => number(bits),
+        Value::Float(x) => x,
+    };
+    let x = if omod == Omod::Off { x } else { scaled(x, factor(omod)) };
+    if !clamp {
+        bits(x)
+    } else if x > 0.0 {
+        bits(if x < 1.0 { x } else { 1.0 })
+    } else {
+        0
+    }
+}
+
+/// The registers that a program's own threads and clause temporaries can name (R700 §4.6.3).
+#[must_use]
+pub const fn is_register(index: i64, gprs: usize) -> bool {
+    index >= 0 && (index < gprs as i64 || (index >= (GPRS - CLAUSE_TEMPORARIES) as i64 && index < GPRS as i64))
+}
+
+/// The register that a read of `base + index` reads: register 0 where that lies outside the program's registers.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just before")]
+pub const fn relative_read(base: u8, index: i32, gprs: usize) -> usize {
+    let at = base as i64 + index as i64;
+    if at >= 0 && at < gprs as i64 { at as usize } else { 0 }
+}
+
+/// The register that a write of `base + index` writes, if any.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked just before")]
+pub const fn relative_write(base: u8, index: i32, gprs: usize) -> Option<usize> {
+    let at = base as i64 + index as i64;
+    if at >= 0 && at < gprs as i64 { Some(at as usize) } else { None }
+}
+
+fn chan(c: Chan) -> usize {
+    match c {
+        Chan::X => 0,
+        Chan::Y => 1,
+        Chan::Z => 2,
+        Chan::W => 3,
+    }
+}
+
+fn special(sel: SpecialSel, element: usize, group: &Group, lane: &Lane<'_>) -> u32 {
+    match sel {
+        SpecialSel::OneDoubleLow | SpecialSel::HalfDoubleLow | SpecialSel::Zero => 0,
+        SpecialSel::OneDoubleHigh => 0x3ff0_0000,
+        SpecialSel::HalfDoubleHigh => 0x3fe0_0000,
+        SpecialSel::One => 0x3f80_0000,
+        SpecialSel::OneInt => 1,
+        SpecialSel::MinusOneInt => u32::MAX,
+        SpecialSel::Half => 0x3f00_0000,
+        SpecialSel::Literal => group.literals[element],
+        SpecialSel::Pv => lane.pv[element],
+        SpecialSel::Ps => lane.ps,
+    }
+}
+
+impl ClauseContext<'_> {
+    /// What the index of `INDEX_MODE` is for a register, and whether its address is not relative to the thread (R700 table 4.2).
+    fn register_index(&self, mode: IndexMode, lane: &Lane<'_>) -> (i32, bool) {
+        match mode {
+            IndexMode::ArX | IndexMode::ArY | IndexMode::ArZ | IndexMode::ArW => (lane.ar[0], false),
+            IndexMode::Loop => (self.loop_index, false),
+            IndexMode::Global => (0, true),
+            IndexMode::GlobalArX => (lane.ar[0], true),
+        }
+    }
+
+    /// The index for a constant of the constant file.
+    fn constant_index(&self, mode: IndexMode, lane: &Lane<'_>) -> i32 {
+        match mode {
+            IndexMode::ArX | IndexMode::GlobalArX => lane.ar[0],
+            IndexMode::ArY => lane.ar[1],
+            IndexMode::ArZ => lane.ar[2],
+            IndexMode::ArW => lane.ar[3],
+            IndexMode::Loop => self.loop_index,
+            IndexMode::Global => 0,
+        }
+    }
+
+    /// A constant of the locked lines. What is not locked is not defined by the manual and reads as what a relative read outside
+    /// reads; so does an index of AR, which is not valid here.
+    fn locked(&self, set: u8, index: u8, relative: bool, mode: IndexMode, element: usize) -> u32 {
+        let (values, kind) = self.kcache[usize::from(set & 1)];
+        let offset = match (relative, mode) {
+            (false, _) => Some(0),
+            (true, IndexMode::Loop) => Some(self.loop_index),
+            (true, _) => None,
+        };
+        let at = offset.and_then(|offset| usize::try_from(i64::from(index) + i64::from(offset)).ok());
+        let within = at.filter(|&at| at < kind.constants() as usize).and_then(|at| values.get(at));
+        within.map_or(NAN, |value| value[element])
+    }
+
+    /// The bits of an operand before its modifiers.
+    fn source(&self, lane: &Lane<'_>, group: &Group, inst: &AluInst, operand: &Operand) -> Result<u32, FaultKind> {
+        let mode = inst.word0.index_mode;
+        let element = chan(operand.chan);
+        Ok(match operand.source {
+            Source::Gpr(base) if operand.relative => {
+                let (index, global) = self.register_index(mode, lane);
+                if global {
+                    match global_register(base, index, lane.globals.len()) {
+                        Some(Register::Global(at)) => lane.globals[at][element],
+                        Some(Register::Own(at)) => lane.gprs[at][element],
+                        None => 0,
+                    }
+                } else {
+                    lane.gprs[relative_read(base, index, self.gprs)][element]
+                }
+            }
+            Source::Gpr(base) => lane.gprs[usize::from(base) % GPRS][element],
+            Source::Kcache { set, index } => self.locked(set, index, operand.relative, mode, element),
+            Source::Constant(base) => {
+                let index = if operand.relative { self.constant_index(mode, lane) } else { 0 };
+                let at = usize::try_from(i64::from(base) + i64::from(index)).ok();
+                at.and_then(|at| self.constants.file.get(at)).map_or(NAN, |value| value[element])
+            }
+            Source::Special(sel) => special(sel, element, group, lane),
+            Source::Reserved(sel) => {
+                return Err(FaultKind::Undecodable(FieldError {
+                    word: "ALU_WORD0",
+                    field: "SRC_SEL",
+                    found: u32::from(sel),
+                    allowed: SpecialSel::VALUES,
+                }));
+            }
+        })
+    }
+
+    /// The bits of operand `index`: absolute value, then negation, of the sign bit (R700 §4.7.2).
+    fn operand(&self, lane: &Lane<'_>, group: &Group, inst: &AluInst, index: usize) -> Result<u32, FaultKind> {
+        if index >= usize::from(inst.op().info().operands) {
+            return Ok(0);
+        }
+        let operand = inst.operand(index);
+        let bits = self.source(lane, group, inst, &operand)?;
+        let magnitude = if operand.abs { bits & !SIGN } else { bits };
+        Ok(if operand.neg { magnitude ^ SIGN } else { magnitude })
+    }
+
+    /// Operand `index` as the low dword of a double: modifiers belong to the high one.
+    fn low_operand(&self, lane: &Lane<'_>, group: &Group, inst: &AluInst, index: usize) -> Result<u64, FaultKind> {
+        if index >= usize::from(inst.op().info().operands) {
+            return Ok(0);
+        }
+        self.source(lane, group, inst, &inst.operand(index)).map(u64::from)
+    }
+
+    /// A double whose high dword `high` reads and whose low dword `low` reads.
+    fn double(
+        &self,
+        lane: &Lane<'_>,
+        group: &Group,
+        (high, low): (&AluInst, &AluInst),
+        index: usize,
+    ) -> Result<u64, FaultKind> {
+        Ok(u64::from(self.operand(lane, group, high, index)?) << 32 | self.low_operand(lane, group, low, index)?)
+    }
+
+    /// The results of a reduction for x, y, z and w (R700 §4.8.2.1).
+    fn reduction(&self, lane: &Lane<'_>, group: &Group, op: AluOp) -> Result<[Scalar; 4], FaultKind> {
+        let (mut a, mut b) = ([0.0; 4], [0.0; 4]);
+        for (element, unit) in [Unit::X, Unit::Y, Unit::Z, Unit::W].into_iter().enumerate() {
+            let inst = partner(group, unit, op)?;
+            a[element] = number(self.operand(lane, group, inst, 0)?);
+            b[element] = number(self.operand(lane, group, inst, 1)?);
+        }
+        Ok(match op {
+            AluOp::Op2(Op2::Dot4) => [float(ops::dot4(a, b, ops::mul)); 4],
+            AluOp::Op2(Op2::Dot4Ieee) => [float(ops::dot4(a, b, ops::mul_ieee)); 4],
+            AluOp::Op2(Op2::Max4) => [float(ops::max4(a)); 4],
+            // The operands are Rn.zzxy and Rn.yxzz: x comes as src1 of y, y as src1 of x, z as src0 of x.
+            AluOp::Op2(Op2::Cube) => {
+                let [t, s, major, face] = ops::cube(b[1], b[0], a[0]);
+                [float(t), float(s), float(major), plain(face.to_bits())]
+            }
+            other => return Err(malformed(other)),
+        })
+    }
+
+    /// The result of a 64-bit operation in one slot pair (R700 §4.12, r700-encoding §4), as `[low, high]`.
+    fn pair(&self, lane: &Lane<'_>, group: &Group, op: AluOp, first: Unit) -> Result<([u32; 2], Effect), FaultKind> {
+        let second = if first == Unit::X { Unit::Y } else { Unit::W };
+        let (high, low) = (partner(group, first, op)?, partner(group, second, op)?);
+        let a = self.double(lane, group, (high, low), 0)?;
+        let compared = |holds: bool| ([ops64::pred_set_64(holds); 2], Effect::Predicate(holds));
+        let b = || self.double(lane, group, (high, low), 1);
+        let result = match op {
+            AluOp::Op2(Op2::Add64) => ops64::add_64(a, b()?),
+            AluOp::Op2(Op2::Fract64) => ops64::fract_64(a),
+            AluOp::Op2(Op2::Ldexp64) => {
+                let power = self.source(lane, group, high, &high.operand(1))?;
+                ops64::ldexp_64(a, power)
+            }
+            AluOp::Op2(Op2::Flt32ToFlt64) => ops64::flt32_to_flt64(self.operand(lane, group, high, 0)?),
+            AluOp::Op2(Op2::Flt64ToFlt32) => {
+                let single = f32::from_bits(ops64::flt64_to_flt32(a));
+                let modified = high.omod() != Omod::Off || high.clamp();
+                let value = if modified { Value::Float(single) } else { Value::Plain(single.to_bits()) };
+                return Ok(([output(value, high.omod(), high.clamp()), 0], Effect::None));
+            }
+            AluOp::Op2(Op2::PredSete64) => return Ok(compared(ops64::sete_64(a, b()?))),
+            AluOp::Op2(Op2::PredSetgt64) => return Ok(compared(ops64::setgt_64(a, b()?))),
+            AluOp::Op2(Op2::PredSetge64) => return Ok(compared(ops64::setge_64(a, b()?))),
+            other => return Err(malformed(other)),
+        };
+        Ok((dwords(ops64::modified(result, factor(high.omod()), high.clamp())), Effect::None))
+    }
+
+    /// The results of a four-slot 64-bit operation for x, y, z and w.
+    fn quad(&self, lane: &Lane<'_>, group: &Group, op: AluOp) -> Result<[u32; 4], FaultKind> {
+        let units = [Unit::X, Unit::Y, Unit::Z, Unit::W].map(|unit| partner(group, unit, op));
+        let [x, y, z, w] = units;
+        let (x, y, z, w) = (x?, y?, z?, w?);
+        let source = |index| self.double(lane, group, (x, w), index);
+        let twice = |result: u64, factor: f64| {
+            let [low, high] = dwords(ops64::modified(result, factor, x.clamp()));
+            let [low_z, high_z] = dwords(ops64::modified(result, factor, z.clamp()));
+            [low, high, low_z, high_z]
+        };
+        Ok(match op {
+            AluOp::Op2(Op2::Mul64) => twice(ops64::mul_64(source(0)?, source(1)?), factor(x.omod())),
+            AluOp::Op3(Op3::Muladd64) => twice(ops64::muladd_64(source(0)?, source(1)?, source(2)?), 1.0),
+            AluOp::Op3(Op3::Muladd64M2) => twice(ops64::muladd_64(source(0)?, source(1)?, source(2)?), 2.0),
+            AluOp::Op3(Op3::Muladd64M4) => twice(ops64::muladd_64(source(0)?, source(1)?, source(2)?), 4.0),
+            AluOp::Op3(Op3::Muladd64D2) => twice(ops64::muladd_64(source(0)?, source(1)?, source(2)?), 0.5),
+            AluOp::Op2(Op2::Frexp64) => {
+                // Its page reads the low dword in y, not in w; z and w read nothing.
+                let (exponent, fraction) = ops64::frexp_64(self.double(lane, group, (x, y), 0)?);
+                let [low, high] = dwords(fraction);
+                [exponent.cast_unsigned(), (exponent >> 31).cast_unsigned(), low, high]
+            }
+            other => return Err(malformed(other)),
+        })
+    }
+
+    /// What one instruction gives, before anything of its group is written.
+    fn compute(&self, lane: &Lane<'_>, group: &Group, unit: Unit, inst: &AluInst) -> Result<Done, FaultKind> {
+        let enabled = match inst.word0.pred_sel {
+            PredSel::Off => true,
+            PredSel::Zero => !lane.predicate,
+            PredSel::One => lane.predicate,
+        };
+        let op = inst.op();
+        if op == AluOp::Op2(Op2::Nop) {
+            return Ok(Done::Nop);
+        }
+        if !enabled {
+            return Ok(Done::Disabled);
+        }
+        let slots = op.info().slots;
+        if matches!(slots, Slots::Pair64 | Slots::Quad64) && !self.doubles {
+            return Err(FaultKind::Unsupported {
+                feature: format!("{}: the chip has no double precision", op.name()),
+                section: "R700 §4.12",
+            });
+        }
+        let scalar = match slots {
+            Slots::One => {
+                let source = |index| self.operand(lane, group, inst, index);
+                let scalar = match op {
+                    AluOp::Op2(op) => op2(op, source(0)?, source(1)?)?,
+                    AluOp::Op3(op) => op3(op, source(0)?, source(1)?, source(2)?),
+                };
+                scalar.ok_or_else(|| malformed(op))?
+            }
+            Slots::Reduction => *self.reduction(lane, group, op)?.get(unit as usize).ok_or_else(|| malformed(op))?,
+            Slots::Pair64 => {
+                let first = if matches!(unit, Unit::X | Unit::Y) { Unit::X } else { Unit::Z };
+                let (result, effect) = self.pair(lane, group, op, first)?;
+                return Ok(Done::Result(result[unit as usize & 1], effect));
+            }
+            Slots::Quad64 => {
+                let results = self.quad(lane, group, op)?;
+                return Ok(Done::Result(results[unit as usize & 3], Effect::None));
+            }
+        };
+        Ok(Done::Result(output(scalar.value, inst.omod(), inst.clamp()), scalar.effect))
+    }
+
+    /// Writes a result to the register, if there is one to write.
+    fn write(&self, lane: &mut Lane<'_>, inst: &AluInst, bits: u32) {
+        let (base, relative, element) = inst.destination();
+        if !inst.writes() {
+            return;
+        }
+        if relative {
+            let (index, global) = self.register_index(inst.word0.index_mode, lane);
+            if global {
+                match global_register(base, index, lane.globals.len()) {
+                    Some(Register::Global(at)) => lane.globals[at][chan(element)] = bits,
+                    Some(Register::Own(at)) => lane.gprs[at][chan(element)] = bits,
+                    None => {}
+                }
+            } else if let Some(at) = relative_write(base, index, self.gprs) {
+                lane.gprs[at][chan(element)] = bits;
+            }
+        } else if is_register(i64::from(base), self.gprs) {
+            lane.gprs[usize::from(base)][chan(element)] = bits;
+        }
+    }
+
+    /// Runs one group: all reads, then x, y, z, w, then t.
+    fn group(&self, lane: &mut Lane<'_>, group: &Group) -> Result<(), FaultKind> {
+        let mut done: [Option<(&AluInst, Done)>; 5] = [None; 5];
+        for slot in &group.slots {
+            done[slot.unit as usize] = Some((&slot.inst, self.compute(lane, group, slot.unit, &slot.inst)?));
+        }
+        // Writes through AR use the address register from before the group, so effects come last.
+        for (unit, entry) in done.iter().enumerate() {
+            let previous = if unit == Unit::T as usize { &mut lane.ps } else { &mut lane.pv[unit] };
+            match entry {
+                None | Some((_, Done::Nop)) => *previous = 0,
+                Some((_, Done::Disabled)) => {}
+                Some((inst, Done::Result(bits, _))) => {
+                    *previous = *bits;
+                    self.write(lane, inst, *bits);
+                }
+            }
+        }
+        for (unit, entry) in done.iter().enumerate() {
+            let Some((inst, Done::Result(_, effect))) = entry else { continue };
+            match *effect {
+                Effect::None => {}
+                Effect::Predicate(execute) => {
+                    if inst.updates_predicate() {
+                        lane.predicate = execute;
+                    }
+                    if inst.updates_execute_mask() {
+                        lane.execute = Some(execute);
+                    }
+                }
+                Effect::Kill(holds) => lane.killed |= holds && self.kills,
+                Effect::Address(index) => lane.ar[unit & 3] = index,
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs a clause for one lane.
+    ///
+    /// # Errors
+    /// A reserved source, an incomplete group, an instruction that this chip lacks; or the words that cannot be read.
+    pub fn run(&self, lane: &mut Lane<'_>, clause: &AluClause) -> Result<(), FaultKind> {
+        for group in &clause.groups {
+            self.group(lane, group)?;
+        }
+        match &clause.broken {
+            None => Ok(()),
+            Some(broken) => Err(match broken.why {
+                Broken::Field(error) => FaultKind::Undecodable(error),
+                Broken::UnitTaken(_) | Broken::NoLast | Broken::NoLiterals => {
+                    FaultKind::MalformedGroup { what: broken.why.to_string() }
+                }
+            }),
+        }
+    }
+}
+
+/// Where a register lies whose address is not relative to the thread.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Register {
+    /// One of the SIMD-global registers.
+    Global(usize),
+    /// One of the lane's own.
+    Own(usize),
+}
+
+/// The register at an address that is not relative to the thread: the global ones come first, then the clause temporaries
+/// (R700 §2.6.1.2). What lies beyond belongs to other threads and is neither read nor written.
+fn global_register(base: u8, index: i32, globals: usize) -> Option<Register> {
+    let at = usize::try_from(i64::from(base) + i64::from(index)).ok()?;
+    if at < globals {
+        Some(Register::Global(at))
+    } else if at < globals + CLAUSE_TEMPORARIES {
+        Some(Register::Own(GPRS - CLAUSE_TEMPORARIES + at - globals))
+    } else {
+        None
+    }
+}
+
+/// The instruction of a unit, if it is the same operation.
+fn partner(group: &Group, unit: Unit, op: AluOp) -> Result<&AluInst, FaultKind> {
+    group.unit(unit).filter(|inst| inst.op() == op).ok_or_else(|| malformed(op))
+}
+
+fn malformed(op: AluOp) -> FaultKind {
+    FaultKind::MalformedGroup { what: format!("{} does not stand in all the slots that it needs", op.name()) }
+}
+
+/// Low and high dword of a double.
+#[allow(clippy::cast_possible_truncation, reason = "each half has 32 bits")]
+const fn dwords(bits: u64) -> [u32; 2] {
+    [bits as u32, (bits >> 32) as u32]
+}

@@ -1,0 +1,102 @@
+//! What a program sends out (R700 §3.4.1).
+
+use crate::engine::FaultKind;
+use ctm_isa::r700::ops::ExportType;
+
+/// Where an export goes (R700 table 3.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    /// A colour target, 0..=7.
+    Pixel(u8),
+    /// The computed depth (pixel export 61).
+    Depth,
+    /// A position, 0..=3 (position exports 60 to 63).
+    Position(u8),
+    /// A parameter, 0..=31.
+    Parameter(u8),
+}
+
+/// Colour targets.
+pub const PIXELS: usize = 8;
+/// Positions.
+pub const POSITIONS: usize = 4;
+/// Parameters.
+pub const PARAMETERS: usize = 32;
+const TARGETS: usize = PIXELS + 1 + POSITIONS + PARAMETERS;
+
+impl Target {
+    /// The target of an export's type and index.
+    ///
+    /// # Errors
+    /// The index does not exist.
+    #[allow(clippy::cast_possible_truncation, reason = "checked by the ranges")]
+    pub const fn from_fields(kind: ExportType, index: u32) -> Result<Self, FaultKind> {
+        match (kind, index) {
+            (ExportType::Pixel, 0..8) => Ok(Self::Pixel(index as u8)),
+            (ExportType::Pixel, 61) => Ok(Self::Depth),
+            (ExportType::Pos, 60..64) => Ok(Self::Position(index as u8 - 60)),
+            (ExportType::Param, 0..32) => Ok(Self::Parameter(index as u8)),
+            (ExportType::Pixel, _) => Err(FaultKind::ExportIndex { kind: "pixel", index }),
+            (ExportType::Pos, _) => Err(FaultKind::ExportIndex { kind: "position", index }),
+            (ExportType::Param, _) => Err(FaultKind::ExportIndex { kind: "parameter", index }),
+        }
+    }
+
+    /// Every target: colours, depth, positions, parameters.
+    pub fn all() -> impl Iterator<Item = Self> {
+        let pixels = (0..8).map(Self::Pixel).chain([Self::Depth]);
+        pixels.chain((0..4).map(Self::Position)).chain((0..32).map(Self::Parameter))
+    }
+
+    const fn slot(self) -> usize {
+        match self {
+            Self::Pixel(n) => n as usize % PIXELS,
+            Self::Depth => PIXELS,
+            Self::Position(n) => PIXELS + 1 + n as usize % POSITIONS,
+            Self::Parameter(n) => PIXELS + 1 + POSITIONS + n as usize % PARAMETERS,
+        }
+    }
+}
+
+/// The exports of one thread when its program ended.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Exports {
+    values: [[u32; 4]; TARGETS],
+    written: [u8; TARGETS],
+}
+
+impl Default for Exports {
+    fn default() -> Self {
+        Self { values: [[0; 4]; TARGETS], written: [0; TARGETS] }
+    }
+}
+
+impl Exports {
+    /// Bits of the four elements of a target and which of them were written (bit 0 = x); `None` if it was not exported.
+    #[must_use]
+    pub const fn get(&self, target: Target) -> Option<([u32; 4], u8)> {
+        let slot = target.slot();
+        if self.written[slot] == 0 { None } else { Some((self.values[slot], self.written[slot])) }
+    }
+
+    /// Stores elements of a target; `None` is a masked element, which keeps what it holds.
+    pub fn set(&mut self, target: Target, elements: [Option<u32>; 4]) {
+        let slot = target.slot();
+        for (element, value) in elements.into_iter().enumerate() {
+            if let Some(bits) = value {
+                self.values[slot][element] = bits;
+                self.written[slot] |= 1 << element;
+            }
+        }
+    }
+
+    /// Forgets everything.
+    pub fn clear(&mut self) {
+        self.written = [0; TARGETS];
+    }
+
+    /// What was exported, in the order of [`Target::all`].
+    pub fn iter(&self) -> impl Iterator<Item = (Target, [u32; 4], u8)> + '_ {
+        Target::all().filter_map(|target| self.get(target).map(|(values, written)| (target, values, written)))
+    }
+}

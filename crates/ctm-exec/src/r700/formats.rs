@@ -1,0 +1,234 @@
+//! From bytes in memory to the four elements of a register (R700 §10.3, `DATA_FORMAT`).
+//!
+//! The first element of a format lies in the lowest bits; the numbers in a format's name are those of its elements from the highest
+//! bits down. Elements that a format lacks read 0, the fourth 1 (1.0, or the integer). Formats of blocks and of video have no meaning here.
+
+use crate::engine::FaultKind;
+use crate::x1k::float::bits;
+use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
+
+/// A format with how its numbers are returned.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Format {
+    /// Sizes and kinds of the elements.
+    pub data: DataFormat,
+    /// Fractions, integers, or integers as floats.
+    pub numbers: NumFormat,
+    /// Signed or not.
+    pub sign: FormatComp,
+    /// How signed fractions become floats.
+    pub srf: SrfMode,
+    /// Byte order.
+    pub endian: EndianSwap,
+}
+
+impl Default for Format {
+    fn default() -> Self {
+        Self {
+            data: DataFormat::Fmt32_32_32_32Float,
+            numbers: NumFormat::Norm,
+            sign: FormatComp::Unsigned,
+            srf: SrfMode::ZeroClampMinusOne,
+            endian: EndianSwap::None,
+        }
+    }
+}
+
+/// What the elements of a format are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Elements {
+    /// So many bits each, first element first: fractions or integers as the fetch says.
+    Packed(&'static [u32]),
+    /// So many bits each: floating point.
+    Float(&'static [u32]),
+    /// Three fractions of 9 bits with a common exponent of 5.
+    SharedExponent,
+    /// A float of 32 bits, then an integer of 8.
+    FloatAndStencil,
+    /// Not for fetches into registers, or not done.
+    Other(&'static str),
+}
+
+const fn elements(format: DataFormat) -> Elements {
+    use Elements::{Float, Other, Packed};
+    match format {
+        DataFormat::FmtInvalid
+        | DataFormat::FmtReserved4
+        | DataFormat::FmtReserved33
+        | DataFormat::FmtReserved36
+        | DataFormat::FmtReserved63 => Other("a reserved format"),
+        DataFormat::Fmt8 => Packed(&[8]),
+        DataFormat::Fmt4_4 => Packed(&[4, 4]),
+        DataFormat::Fmt3_3_2 => Packed(&[2, 3, 3]),
+        DataFormat::Fmt16 => Packed(&[16]),
+        DataFormat::Fmt16Float => Float(&[16]),
+        DataFormat::Fmt8_8 => Packed(&[8, 8]),
+        DataFormat::Fmt5_6_5 => Packed(&[5, 6, 5]),
+        DataFormat::Fmt6_5_5 => Packed(&[5, 5, 6]),
+        DataFormat::Fmt1_5_5_5 => Packed(&[5, 5, 5, 1]),
+        DataFormat::Fmt4_4_4_4 => Packed(&[4, 4, 4, 4]),
+        DataFormat::Fmt5_5_5_1 => Packed(&[1, 5, 5, 5]),
+        DataFormat::Fmt32 => Packed(&[32]),
+        DataFormat::Fmt32Float => Float(&[32]),
+        DataFormat::Fmt16_16 => Packed(&[16, 16]),
+        DataFormat::Fmt16_16Float => Float(&[16, 16]),
+        DataFormat::Fmt8_24 => Packed(&[24, 8]),
+        DataFormat::Fmt24_8 => Packed(&[8, 24]),
+        DataFormat::Fmt8_24Float | DataFormat::Fmt24_8Float => Other("24-bit floating point"),
+        DataFormat::Fmt10_11_11 => Packed(&[11, 11, 10]),
+        DataFormat::Fmt10_11_11Float => Float(&[11, 11, 10]),
+        DataFormat::Fmt11_11_10 => Packed(&[10, 11, 11]),
+        DataFormat::Fmt11_11_10Float => Float(&[10, 11, 11]),
+        DataFormat::Fmt2_10_10_10 => Packed(&[10, 10, 10, 2]),
+        DataFormat::Fmt8_8_8_8 => Packed(&[8, 8, 8, 8]),
+        DataFormat::Fmt10_10_10_2 => Packed(&[2, 10, 10, 10]),
+        DataFormat::FmtX24_8_32Float => Elements::FloatAndStencil,
+        DataFormat::Fmt32_32 => Packed(&[32, 32]),
+        DataFormat::Fmt32_32Float => Float(&[32, 32]),
+        DataFormat::Fmt16_16_16_16 => Packed(&[16, 16, 16, 16]),
+        DataFormat::Fmt16_16_16_16Float => Float(&[16, 16, 16, 16]),
+        DataFormat::Fmt32_32_32_32 => Packed(&[32, 32, 32, 32]),
+        DataFormat::Fmt32_32_32_32Float => Float(&[32, 32, 32, 32]),
+        DataFormat::Fmt1 | DataFormat::Fmt1Reversed => Other("texels of one bit"),
+        DataFormat::FmtGbGr | DataFormat::FmtBgRg => Other("video formats"),
+        DataFormat::Fmt32As8 | DataFormat::Fmt32As8_8 => Other("32 bits as 8"),
+        DataFormat::Fmt5_9_9_9Sharedexp => Elements::SharedExponent,
+        DataFormat::Fmt8_8_8 => Packed(&[8, 8, 8]),
+        DataFormat::Fmt16_16_16 => Packed(&[16, 16, 16]),
+        DataFormat::Fmt16_16_16Float => Float(&[16, 16, 16]),
+        DataFormat::Fmt32_32_32 => Packed(&[32, 32, 32]),
+        DataFormat::Fmt32_32_32Float => Float(&[32, 32, 32]),
+        DataFormat::FmtBc1
+        | DataFormat::FmtBc2
+        | DataFormat::FmtBc3
+        | DataFormat::FmtBc4
+        | DataFormat::FmtBc5
+        | DataFormat::FmtApc0
+        | DataFormat::FmtApc1
+        | DataFormat::FmtApc2
+        | DataFormat::FmtApc3
+        | DataFormat::FmtApc4
+        | DataFormat::FmtApc5
+        | DataFormat::FmtApc6
+        | DataFormat::FmtApc7
+        | DataFormat::FmtCtx1 => Other("compressed blocks"),
+    }
+}
+
+/// Bytes of one item of a format.
+///
+/// # Errors
+/// A format that cannot be fetched.
+pub fn size_bytes(format: DataFormat) -> Result<usize, FaultKind> {
+    match elements(format) {
+        Elements::Packed(sizes) | Elements::Float(sizes) => Ok(sizes.iter().sum::<u32>() as usize / 8),
+        Elements::SharedExponent => Ok(4),
+        Elements::FloatAndStencil => Ok(8),
+        Elements::Other(what) => Err(FaultKind::Unsupported {
+            feature: format!("fetches of {}: {what}", format.name()),
+            section: "R700 §10.3",
+        }),
+    }
+}
+
+/// The byte of memory that stands at `offset` in the order that a fetch reads (R700 §10.3, ENDIAN_SWAP).
+#[must_use]
+pub const fn swapped(offset: u64, endian: EndianSwap) -> u64 {
+    match endian {
+        EndianSwap::None => offset,
+        EndianSwap::Swap8In16 => offset ^ 1,
+        EndianSwap::Swap8In32 => offset ^ 3,
+    }
+}
+
+/// The bits of the four elements of an item; `item` holds [`size_bytes`] bytes.
+///
+/// # Errors
+/// A format that cannot be fetched.
+pub fn convert(format: &Format, item: &[u8]) -> Result<[u32; 4], FaultKind> {
+    size_bytes(format.data)?;
+    let mut whole = [0u8; 16];
+    for (place, byte) in whole.iter_mut().zip(item) {
+        *place = *byte;
+    }
+    let whole = u128::from_le_bytes(whole);
+    #[allow(clippy::cast_possible_truncation, reason = "cut to the element's bits")]
+    let field = |at: u32, size: u32| (whole >> at) as u32 & (u32::MAX >> (32 - size));
+    let one = if format.numbers == NumFormat::Int { 1 } else { 1f32.to_bits() };
+    let mut result = [0, 0, 0, one];
+    match elements(format.data) {
+        Elements::Packed(sizes) => {
+            let mut at = 0;
+            for (place, &size) in result.iter_mut().zip(sizes) {
+                *place = number(format, field(at, size), size);
+                at += size;
+            }
+        }
+        Elements::Float(sizes) => {
+            let mut at = 0;
+            result[3] = 1f32.to_bits();
+            for (place, &size) in result.iter_mut().zip(sizes) {
+                *place = small_float(field(at, size), size);
+                at += size;
+            }
+        }
+        Elements::SharedExponent => {
+            // Each fraction counts 2^-9 of 2^(exponent - 15).
+            let scale = 2f64.powi(field(27, 5).cast_signed() - 15 - 9);
+            #[allow(clippy::cast_possible_truncation, reason = "the product is exact")]
+            for (element, place) in (0..3).zip(&mut result) {
+                *place = ((f64::from(field(9 * element, 9)) * scale) as f32).to_bits();
+            }
+            result[3] = 1f32.to_bits();
+        }
+        Elements::FloatAndStencil => result = [field(0, 32), field(32, 8), 0, one],
+        Elements::Other(_) => {}
+    }
+    Ok(result)
+}
+
+/// One element of `size` bits as the format returns it (NUM_FORMAT_ALL, FORMAT_COMP_ALL, SRF_MODE_ALL).
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "each is the one rounding")]
+fn number(format: &Format, field: u32, size: u32) -> u32 {
+    let signed = i64::from((field << (32 - size)).cast_signed() >> (32 - size));
+    let unsigned = i64::from(field);
+    let value = if format.sign == FormatComp::Signed { signed } else { unsigned };
+    let most = (1i64 << size) - 1;
+    match (format.numbers, format.sign, format.srf) {
+        (NumFormat::Int, _, _) => value as i32 as u32,
+        (NumFormat::Scaled, _, _) => (value as f32).to_bits(),
+        (NumFormat::Norm, FormatComp::Unsigned, _) => bits((value as f64 / most as f64) as f32),
+        (NumFormat::Norm, FormatComp::Signed, SrfMode::ZeroClampMinusOne) => {
+            // One bit has only the two numbers 0 and -1.
+            let largest = (1i64 << (size - 1)) - 1;
+            bits((value as f64 / largest.max(1) as f64).max(-1.0) as f32)
+        }
+        (NumFormat::Norm, FormatComp::Signed, SrfMode::NoZero) => bits(((2 * value + 1) as f64 / most as f64) as f32),
+    }
+}
+
+/// A floating-point element as single precision: 32 bits as they are; 16 bits with sign, 5 bits of exponent, 10 of fraction; 11 and 10
+/// bits without sign, 5 of exponent. Denormals of the small ones are exact numbers.
+fn small_float(field: u32, size: u32) -> u32 {
+    if size == 32 {
+        return field;
+    }
+    let fraction_bits = match size {
+        16 => 10,
+        _ => size - 5,
+    };
+    let fraction = field & ((1 << fraction_bits) - 1);
+    let exponent = field >> fraction_bits & 31;
+    let sign = if size == 16 { (field >> 15 & 1) << 31 } else { 0 };
+    let magnitude = match (exponent, fraction) {
+        (31, fraction) => 0x7f80_0000 | fraction << (23 - fraction_bits),
+        (0, fraction) => {
+            let scale = 2f64.powi(-14 - fraction_bits.cast_signed());
+            #[allow(clippy::cast_possible_truncation, reason = "the product is exact")]
+            let small = (f64::from(fraction) * scale) as f32;
+            small.to_bits()
+        }
+        (exponent, fraction) => (exponent + 127 - 15) << 23 | fraction << (23 - fraction_bits),
+    };
+    sign | magnitude
+}

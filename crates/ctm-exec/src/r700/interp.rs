@@ -1,0 +1,112 @@
+//! The domain cut into wavefronts, their order, and what becomes of their exports.
+//!
+//! Wavefronts run one after the other in domain order. Those of one thread group (compute programs) take turns, one control-flow
+//! instruction each, so that what all of them write before an instruction is there when the next one reads it.
+
+use super::wavefront::{Context, Wavefront};
+use super::{Launch, Memory};
+use crate::engine::{Fault, FaultKind, Outcome, Position};
+use crate::x1k::interp::Groups;
+use ctm_isa::r700::program::Stage;
+use std::time::Instant;
+
+/// The index pairs of each wavefront of a launch.
+enum Order {
+    /// 2x2 quads.
+    Quads(Groups),
+    /// Row by row.
+    Rows {
+        /// Lanes of a wavefront.
+        lanes: u64,
+    },
+}
+
+impl Order {
+    fn of(launch: &Launch<'_>) -> Self {
+        match launch.stage {
+            Stage::Pixel => Self::Quads(Groups::new(launch.domain, launch.wavefront.lanes())),
+            Stage::Vertex | Stage::Geometry | Stage::Export | Stage::Fetch | Stage::Copy | Stage::Compute => {
+                Self::Rows { lanes: launch.wavefront.lanes() as u64 }
+            }
+        }
+    }
+
+    fn count(&self, launch: &Launch<'_>) -> u64 {
+        match self {
+            Self::Quads(groups) => groups.count(),
+            Self::Rows { lanes } => threads(launch).div_ceil(*lanes),
+        }
+    }
+
+    #[allow(clippy::cast_possible_truncation, reason = "index pairs have 13 bits")]
+    fn positions(&self, launch: &Launch<'_>, index: u64) -> Vec<Position> {
+        match self {
+            Self::Quads(groups) => groups.positions(index),
+            Self::Rows { lanes } => {
+                let width = u64::from(launch.domain.width()).max(1);
+                let first = index * lanes;
+                let at = |t: u64| Position {
+                    i: launch.domain.i0 + (t % width) as u32,
+                    j: launch.domain.j0 + (t / width) as u32,
+                };
+                (first..(first + lanes).min(threads(launch))).map(at).collect()
+            }
+        }
+    }
+}
+
+fn threads(launch: &Launch<'_>) -> u64 {
+    u64::from(launch.domain.width()) * u64::from(launch.domain.height())
+}
+
+/// Runs a launch.
+///
+/// # Errors
+/// The fault of the first wavefront that did wrong.
+pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+    let context = Context {
+        launch,
+        main: launch.program.decode(),
+        fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
+        deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
+    };
+    let order = Order::of(launch);
+    let lanes = launch.wavefront.lanes();
+    let mut globals = vec![vec![[0; 4]; usize::from(launch.global_gprs.min(124))]; lanes];
+    let per_group = match launch.stage {
+        Stage::Compute => u64::from(launch.group_threads).div_ceil(lanes as u64).max(1),
+        Stage::Pixel | Stage::Vertex | Stage::Geometry | Stage::Export | Stage::Fetch | Stage::Copy => 1,
+    };
+    let mut outcome = Outcome::default();
+    let mut wavefronts: Vec<Wavefront> = Vec::new();
+    let count = order.count(launch);
+    let mut first = 0;
+    while first < count {
+        let end = (first + per_group).min(count);
+        let size = usize::try_from(end - first).unwrap_or(0);
+        wavefronts.resize_with(size.max(wavefronts.len()), Wavefront::default);
+        for (wavefront, index) in wavefronts.iter_mut().zip(first..end) {
+            wavefront.start(&context, &order.positions(launch, index));
+        }
+        while wavefronts[..size].iter().any(Wavefront::is_running) {
+            for wavefront in &mut wavefronts[..size] {
+                wavefront.step(&context, &mut globals, memory)?;
+            }
+        }
+        for wavefront in &mut wavefronts[..size] {
+            outcome.counters.add(wavefront.counters());
+            outcome.findings.append(&mut wavefront.take_findings());
+            for (at, exports) in wavefront.exports() {
+                let written = memory.commit(at, exports).map_err(|fault| Fault {
+                    kind: FaultKind::Memory(fault),
+                    pc: launch.program.entry,
+                    position: Some(at),
+                })?;
+                outcome.counters.writes += written.elements;
+                outcome.counters.write_bytes += written.bytes;
+            }
+        }
+        first = end;
+    }
+    Ok(outcome)
+}

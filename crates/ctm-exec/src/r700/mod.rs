@@ -1,0 +1,211 @@
+//! The R700's shader core: what one launch is given, what it can reach, and the reference interpreter.
+//!
+//! | file | what |
+//! |---|---|
+//! | `ops`, `transcendental`, `ops64` | one pure function per operation |
+//! | `alu` | ALU clauses: operands, units, modifiers, write-back |
+//! | `flow` | the control-flow machine of R700 §3.6 and §3.7 |
+//! | `formats` | from bytes in memory to the elements of a register |
+//! | `vertex`, `texture`, `sample` | fetch clauses |
+//! | `exports` | what a program sends out |
+//! | `wavefront` | a wavefront running a program: issue, masks, faults, counters |
+//! | `interp` | the domain cut into wavefronts, their order, commits |
+//! | `resources` | buffers, textures and samplers as plain structures, and a memory made of them |
+//!
+//! Begin with [`Launch`] and [`Memory`], then `interp`, `wavefront` and `flow`, the manual beside them. Choices that the manual leaves
+//! open are in `docs/r700-open-questions.md`.
+
+pub mod alu;
+pub mod exports;
+pub mod flow;
+pub mod formats;
+pub mod interp;
+pub mod ops;
+pub mod ops64;
+pub mod resources;
+pub mod sample;
+pub mod texture;
+pub mod transcendental;
+pub mod vertex;
+pub mod wavefront;
+
+pub use crate::x1k::{Interp, Plane, Written};
+pub use exports::{Exports, Target};
+pub use flow::LoopConstant;
+pub use resources::{Arrays, Buffer, Sampler, Texture};
+
+use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
+use ctm_isa::r700::CONSTANT_FILE;
+use ctm_isa::r700::program::{Chip, Program, Stage};
+
+/// Boolean constants, and loop constants, of a program (`CF_CONST`, R700 §10.1).
+pub const CF_CONSTANTS: usize = 32;
+
+/// The constants of a launch that do not lie in memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Constants {
+    /// The constant file: bits of x, y, z, w of each (R700 §4.6.4).
+    pub file: [[u32; 4]; CONSTANT_FILE],
+    /// The boolean constants (`COND`).
+    pub bool: [bool; CF_CONSTANTS],
+    /// The loop constants.
+    pub loops: [LoopConstant; CF_CONSTANTS],
+}
+
+impl Default for Constants {
+    fn default() -> Self {
+        Self {
+            file: [[0; 4]; CONSTANT_FILE],
+            bool: [false; CF_CONSTANTS],
+            loops: [LoopConstant::default(); CF_CONSTANTS],
+        }
+    }
+}
+
+/// A row of the semantic table: which register a semantic fetch writes (R700 §5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Semantic {
+    /// `SEMANTIC_ID`.
+    pub id: u8,
+    /// The register.
+    pub gpr: u8,
+}
+
+/// One launch of a program over a domain.
+///
+/// Pixel programs run over the quads of the domain: 2x2 pixels aligned to even index pairs, quads row by row, as many of them in a
+/// wavefront as it holds, continued across row ends. All other programs run over the index pairs row by row; where they have one
+/// index, it is `i` and the domain has one row.
+#[derive(Clone, Copy, Debug)]
+pub struct Launch<'a> {
+    /// The program. Its `gprs` say how many registers a thread has; 0 is taken as 1.
+    pub program: &'a Program,
+    /// What `CALL_FS` calls; without one it does nothing.
+    pub fetch_program: Option<&'a Program>,
+    /// What kind of program it is.
+    pub stage: Stage,
+    /// The chip: whether there is double precision.
+    pub chip: Chip,
+    /// Lanes of a wavefront: 16, 32 or 64 on real chips.
+    pub wavefront: GroupSize,
+    /// Threads of a group, which share the local data share (compute programs); 0: as many as a wavefront has.
+    pub group_threads: u32,
+    /// SIMD-global registers (R700 §2.6.1.1), 0..=124. They start as 0 and live as long as the launch.
+    pub global_gprs: u8,
+    /// Constants.
+    pub constants: &'a Constants,
+    /// The semantic table.
+    pub semantics: &'a [Semantic],
+    /// What registers hold at the start ([`Plane::temp`] is the register); all others hold 0.
+    pub planes: &'a [Plane],
+    /// The domain, at most 4096 x 4096.
+    pub domain: Domain,
+    /// What the launch may use up.
+    pub budget: Budget,
+    /// Worker threads; 0 means one per core. Never changes results. The interpreter uses one.
+    pub threads: usize,
+    /// Whether to report what is legal but suspicious while running.
+    pub checks: bool,
+}
+
+impl<'a> Launch<'a> {
+    /// A launch of a program of its own stage (pixel, if the program does not say), for RV770, with nothing bound.
+    #[must_use]
+    pub fn new(program: &'a Program, constants: &'a Constants, domain: Domain) -> Self {
+        Self {
+            program,
+            fetch_program: None,
+            stage: program.stage.unwrap_or(Stage::Pixel),
+            chip: Chip::Rv770,
+            wavefront: GroupSize::R700,
+            group_threads: 0,
+            global_gprs: 0,
+            constants,
+            semantics: &[],
+            planes: &[],
+            domain,
+            budget: Budget::default(),
+            threads: 1,
+            checks: false,
+        }
+    }
+}
+
+/// A memory that MEM instructions write and MEM_RD fetches read (R700 §3.4.2, §3.4.3).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Space {
+    /// The scratch buffer of a program.
+    Scratch,
+    /// The reduction buffer.
+    Reduction,
+    /// The ring buffer.
+    Ring,
+    /// Stream buffer 0..=3.
+    Stream(u8),
+    /// The shared buffer of scattered writes and reads.
+    Scatter,
+}
+
+impl Space {
+    /// The name people type, as in job files.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Scratch => "scratch",
+            Self::Reduction => "reduction",
+            Self::Ring => "ring",
+            Self::Stream(0) => "stream0",
+            Self::Stream(1) => "stream1",
+            Self::Stream(2) => "stream2",
+            Self::Stream(_) => "stream3",
+            Self::Scatter => "scatter",
+        }
+    }
+}
+
+/// What a geometry program said about its vertices (R700 §3.5).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum VertexEvent {
+    /// `EMIT_VERTEX`: a vertex has been written.
+    Emit,
+    /// `EMIT_CUT_VERTEX`: a vertex has been written, and the strip ends.
+    EmitCut,
+    /// `CUT_VERTEX`: the strip ends.
+    Cut,
+}
+
+/// What a running program can reach. A device implements it with its arenas; tests with [`Arrays`].
+pub trait Memory: Sync {
+    /// Constant `index` of constant buffer `bank` (0..=15); 0 beyond its end and where none is bound.
+    ///
+    /// # Errors
+    /// When it lies outside memory.
+    fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault>;
+
+    /// What is bound as buffer `id` of vertex fetches.
+    fn buffer(&self, id: u8) -> Option<Buffer>;
+
+    /// Reads bytes of a buffer; they lie within its size.
+    ///
+    /// # Errors
+    /// When they lie outside memory.
+    fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault>;
+
+    /// What is bound as texture resource `id`.
+    fn texture(&self, id: u8) -> Option<Texture>;
+
+    /// What is bound as sampler `id`.
+    fn sampler(&self, id: u8) -> Option<Sampler>;
+
+    /// Texel (x, y, z) of a mipmap level as the bits of four elements, converted from the texture's format; within the level's size.
+    ///
+    /// # Errors
+    /// When it lies outside memory.
+    fn texel(&self, id: u8, level: u32, at: [u32; 3]) -> Result<[u32; 4], MemoryFault>;
+
+    /// Sends the exports of one thread. Invalid pixels are not sent.
+    ///
+    /// # Errors
+    /// When a target lies outside memory.
+    fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault>;
+}

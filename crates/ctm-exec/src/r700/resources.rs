@@ -1,0 +1,281 @@
+//! Buffers, textures and samplers as plain structures, and a memory made of them.
+
+use super::formats::Format;
+use super::{Exports, Memory, Target, Written};
+use crate::engine::{MemoryFault, Position};
+use crate::x1k::arrays::Picture;
+pub use crate::x1k::{Filter, Wrap};
+use std::collections::BTreeMap;
+
+/// A buffer of vertex fetches (`BUFFER_ID`, R700 §5): what its fetch constant says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Buffer {
+    /// Bytes that may be read.
+    pub size_bytes: u64,
+    /// Bytes from one item to the next.
+    pub stride_bytes: u32,
+    /// The format for fetches with USE_CONST_FIELDS.
+    pub format: Format,
+}
+
+/// How the texels of a texture are arranged.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum TextureKind {
+    /// One row.
+    OneD,
+    /// Rows.
+    #[default]
+    TwoD,
+    /// Slices.
+    ThreeD,
+    /// Six faces: +x, -x, +y, -y, +z, -z.
+    Cube,
+    /// Layers of one row.
+    OneDArray,
+    /// Layers.
+    TwoDArray,
+}
+
+/// A texture resource (`RESOURCE_ID`, R700 §6).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Texture {
+    /// How its texels are arranged.
+    pub kind: TextureKind,
+    /// Texels of a row of level 0.
+    pub width: u32,
+    /// Rows of level 0; 1 for one-dimensional ones.
+    pub height: u32,
+    /// Slices of level 0, layers of an array, 6 for cubes, otherwise 1.
+    pub depth: u32,
+    /// Mipmap levels, at least 1.
+    pub levels: u32,
+    /// Bytes that one texel asks memory for.
+    pub texel_bytes: u32,
+}
+
+impl Texture {
+    /// Texels along x, y and z of a level; layers and faces stay.
+    #[must_use]
+    pub const fn size(&self, level: u32) -> [u32; 3] {
+        const fn part(whole: u32, level: u32) -> u32 {
+            let part = if level < 32 { whole >> level } else { 0 };
+            if part == 0 { 1 } else { part }
+        }
+        match self.kind {
+            TextureKind::OneD => [part(self.width, level), 1, 1],
+            TextureKind::OneDArray => [part(self.width, level), 1, self.depth],
+            TextureKind::TwoD => [part(self.width, level), part(self.height, level), 1],
+            TextureKind::Cube | TextureKind::TwoDArray => {
+                [part(self.width, level), part(self.height, level), self.depth]
+            }
+            TextureKind::ThreeD => [part(self.width, level), part(self.height, level), part(self.depth, level)],
+        }
+    }
+}
+
+/// How a texture is sampled (`SAMPLER_ID`, R700 §6). The manual does not list a sampler's fields; these are the usual ones.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Sampler {
+    /// Filter where the texture is drawn larger than it is (level of detail 0 and below).
+    pub magnify: Filter,
+    /// Filter where it is drawn smaller.
+    pub minify: Filter,
+    /// How a mipmap level is chosen.
+    pub mip: MipFilter,
+    /// For x, y and z.
+    pub wrap: [Wrap; 3],
+    /// What [`Wrap::Border`] reads outside, as bits.
+    pub border: [u32; 4],
+    /// Smallest level of detail.
+    pub min_lod: f32,
+    /// Largest level of detail.
+    pub max_lod: f32,
+    /// Added to every computed level of detail.
+    pub lod_bias: f32,
+    /// How SAMPLE_C compares its reference value with a texel.
+    pub compare: Compare,
+}
+
+impl Default for Sampler {
+    fn default() -> Self {
+        Self {
+            magnify: Filter::Nearest,
+            minify: Filter::Nearest,
+            mip: MipFilter::None,
+            wrap: [Wrap::Clamp; 3],
+            border: [0; 4],
+            min_lod: 0.0,
+            max_lod: 15.0,
+            lod_bias: 0.0,
+            compare: Compare::Never,
+        }
+    }
+}
+
+/// How a mipmap level is chosen.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum MipFilter {
+    /// Always level 0.
+    #[default]
+    None,
+    /// The nearest level.
+    Nearest,
+    /// Weighted mean of the two nearest levels.
+    Linear,
+}
+
+/// Comparison of a reference value (left) with a texel (right).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Compare {
+    /// False.
+    #[default]
+    Never,
+    /// `<`.
+    Less,
+    /// `==`.
+    Equal,
+    /// `<=`.
+    LessEqual,
+    /// `>`.
+    Greater,
+    /// `!=`.
+    NotEqual,
+    /// `>=`.
+    GreaterEqual,
+    /// True.
+    Always,
+}
+
+/// A texture with its texels.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Image {
+    /// What it looks like.
+    pub texture: Texture,
+    /// Bits of the four elements of each texel, for each level, slice by slice, row by row.
+    pub levels: Vec<Vec<[u32; 4]>>,
+}
+
+impl From<Picture> for Image {
+    fn from(picture: Picture) -> Self {
+        let texture = Texture {
+            kind: TextureKind::TwoD,
+            width: picture.width,
+            height: picture.height,
+            depth: 1,
+            levels: 1,
+            texel_bytes: 16,
+        };
+        Self { texture, levels: vec![picture.elements] }
+    }
+}
+
+/// A buffer with its bytes.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct BufferData {
+    /// Bytes from one item to the next.
+    pub stride_bytes: u32,
+    /// The format for fetches with USE_CONST_FIELDS.
+    pub format: Format,
+    /// The bytes.
+    pub bytes: Vec<u8>,
+}
+
+impl Arrays {
+    /// Binds constants as constant buffer `bank` and, if it is given, as the buffer of vertex fetches `fetch_resource`.
+    pub fn bind_constants(&mut self, bank: u8, fetch_resource: Option<u8>, values: Vec<[u32; 4]>) {
+        if let Some(id) = fetch_resource {
+            let bytes = values.as_flattened().iter().flat_map(|dword| dword.to_le_bytes()).collect();
+            self.buffers.insert(id, BufferData { stride_bytes: 16, format: Format::default(), bytes });
+        }
+        self.constants.insert(bank, values);
+    }
+}
+
+/// Everything a program can reach, in host memory.
+#[derive(Clone, Debug, Default)]
+pub struct Arrays {
+    /// Constant buffers by bank.
+    pub constants: BTreeMap<u8, Vec<[u32; 4]>>,
+    /// Buffers of vertex fetches by number; the size is that of the bytes.
+    pub buffers: BTreeMap<u8, BufferData>,
+    /// Textures by resource.
+    pub textures: BTreeMap<u8, Image>,
+    /// Samplers.
+    pub samplers: BTreeMap<u8, Sampler>,
+    /// What exports are stored in, by target; exports to others are dropped. Each must hold the domain.
+    pub targets: BTreeMap<Target, Picture>,
+}
+
+impl Memory for Arrays {
+    fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
+        let value = self.constants.get(&bank).and_then(|buffer| buffer.get(index as usize));
+        Ok(value.copied().unwrap_or_default())
+    }
+
+    fn buffer(&self, id: u8) -> Option<Buffer> {
+        self.buffers.get(&id).map(|buffer| Buffer {
+            size_bytes: buffer.bytes.len() as u64,
+            stride_bytes: buffer.stride_bytes,
+            format: buffer.format,
+        })
+    }
+
+    fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
+        let data = self.buffers.get(&id).map_or(&[][..], |buffer| &buffer.bytes);
+        let start = usize::try_from(offset_bytes).ok();
+        let found = start.and_then(|start| data.get(start..start.checked_add(bytes.len())?));
+        let found = found.ok_or_else(|| MemoryFault {
+            what: format!("buffer {id}"),
+            address: Some(offset_bytes),
+            reason: format!("it has {} bytes", data.len()),
+        })?;
+        bytes.copy_from_slice(found);
+        Ok(())
+    }
+
+    fn texture(&self, id: u8) -> Option<Texture> {
+        self.textures.get(&id).map(|image| image.texture)
+    }
+
+    fn sampler(&self, id: u8) -> Option<Sampler> {
+        self.samplers.get(&id).copied()
+    }
+
+    fn texel(&self, id: u8, level: u32, at: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
+        let image = self.textures.get(&id);
+        let texel = image.and_then(|image| {
+            let [width, height, depth] = image.texture.size(level);
+            let within = at[0] < width && at[1] < height && at[2] < depth;
+            let index = (at[2] as usize * height as usize + at[1] as usize) * width as usize + at[0] as usize;
+            image.levels.get(level as usize).filter(|_| within)?.get(index)
+        });
+        texel.copied().ok_or_else(|| MemoryFault {
+            what: format!("texture {id}"),
+            address: None,
+            reason: format!("level {level} has no texel ({}, {}, {})", at[0], at[1], at[2]),
+        })
+    }
+
+    fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
+        let mut written = Written::default();
+        for (target, values, elements) in exports.iter() {
+            let Some(picture) = self.targets.get_mut(&target) else { continue };
+            let (width, height) = (picture.width, picture.height);
+            let index = at.j as usize * width as usize + at.i as usize;
+            let place = if at.i < width { picture.elements.get_mut(index) } else { None };
+            let Some(place) = place else {
+                return Err(MemoryFault {
+                    what: format!("{target:?}"),
+                    address: None,
+                    reason: format!("element ({}, {}) lies outside its {width} x {height} elements", at.i, at.j),
+                });
+            };
+            for element in (0..4).filter(|e| elements >> e & 1 == 1) {
+                place[element] = values[element];
+                written.bytes += 4;
+            }
+            written.elements += 1;
+        }
+        Ok(written)
+    }
+}

@@ -1,0 +1,217 @@
+//! From coordinates to texels: scaling, wrap, filters, mipmaps, comparison.
+//!
+//! The manual leaves all of this to the host's sampler state. What is here is the usual definition in single precision, one rounding
+//! per step; a separately written computation in the tests must agree.
+
+use super::Memory;
+use super::resources::{Compare, Filter, MipFilter, Sampler, Texture, TextureKind, Wrap};
+use crate::engine::MemoryFault;
+use crate::x1k::float::{fma, number};
+use crate::x1k::sample::{in_elements, wrap};
+
+/// Where a lookup goes.
+#[derive(Clone, Copy, Debug)]
+pub struct Place {
+    /// Bits of x, y, z.
+    pub at: [u32; 3],
+    /// Which coordinates count texels instead of 0..1.
+    pub unnormalised: [bool; 3],
+    /// Added to the place in texels.
+    pub offset: [f32; 3],
+}
+
+/// A texture with its sampler and how it is looked up.
+pub struct Lookup<'a> {
+    /// Where its texels are.
+    pub memory: &'a dyn Memory,
+    /// The resource.
+    pub id: u8,
+    /// What it looks like.
+    pub texture: Texture,
+    /// How it is sampled.
+    pub sampler: Sampler,
+    /// The reference value of a comparison.
+    pub reference: Option<f32>,
+    /// Black texels and a white border (BC_FRAC_MODE).
+    pub border_fraction: bool,
+}
+
+/// Neighbours along one axis: two indices (`None` is the border) and the weight of the second.
+#[derive(Clone, Copy, Debug)]
+struct Axis {
+    low: Option<u32>,
+    high: Option<u32>,
+    weight: f32,
+}
+
+/// The axes of a texture that filters see; the others choose a layer, or do not exist.
+#[must_use]
+pub const fn filtered_axes(kind: TextureKind) -> usize {
+    match kind {
+        TextureKind::OneD | TextureKind::OneDArray => 1,
+        TextureKind::TwoD | TextureKind::TwoDArray | TextureKind::Cube => 2,
+        TextureKind::ThreeD => 3,
+    }
+}
+
+/// The layer or face that a coordinate names: the nearest integer, ties to even, kept within 0..count.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "kept within range")]
+pub fn layer(bits: u32, count: u32) -> u32 {
+    let nearest = number(bits).round_ties_even();
+    if nearest > 0.0 { f64::from(nearest).min(f64::from(count.saturating_sub(1))) as u32 } else { 0 }
+}
+
+fn mix(w: f32, a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
+    std::array::from_fn(|c| {
+        let (a, b) = (number(a[c]), number(b[c]));
+        fma(w, number((b - a).to_bits()), a).to_bits()
+    })
+}
+
+/// Whether `reference` compares with `texel` as the sampler wants.
+#[must_use]
+pub fn compares(compare: Compare, reference: f32, texel: f32) -> bool {
+    match compare {
+        Compare::Never => false,
+        Compare::Less => reference < texel,
+        Compare::Equal => reference == texel,
+        Compare::LessEqual => reference <= texel,
+        Compare::Greater => reference > texel,
+        Compare::NotEqual => reference != texel,
+        Compare::GreaterEqual => reference >= texel,
+        Compare::Always => true,
+    }
+}
+
+impl Lookup<'_> {
+    /// One axis of a lookup in a level.
+    fn axis(&self, place: &Place, axis: usize, size: u32, filter: Filter) -> Axis {
+        let unnormalised = place.unnormalised[axis];
+        // Faces of a cube lie at 1..2, where compilers put them: the coordinates over twice the major axis, plus 1.5.
+        let cube = self.texture.kind == TextureKind::Cube;
+        let bits = if cube { (number(place.at[axis]) - 1.0).to_bits() } else { place.at[axis] };
+        let u = in_elements(bits, size, unnormalised) + place.offset[axis];
+        // Repeat and mirror need normalised coordinates (R700 §10.4); faces have edges.
+        let mode = match self.sampler.wrap[axis] {
+            Wrap::Repeat | Wrap::Mirror if unnormalised || cube => Wrap::Clamp,
+            mode => mode,
+        };
+        match filter {
+            Filter::Nearest => {
+                let at = wrap(u.floor(), size, mode);
+                Axis { low: at, high: at, weight: 0.0 }
+            }
+            Filter::Linear => {
+                let u = u - 0.5;
+                let floor = u.floor();
+                let weight = if u.is_finite() { number((u - floor).to_bits()) } else { 0.0 };
+                Axis { low: wrap(floor, size, mode), high: wrap(floor + 1.0, size, mode), weight }
+            }
+        }
+    }
+
+    fn axes(&self, place: &Place, level: u32, filter: Filter) -> [Axis; 3] {
+        let size = self.texture.size(level);
+        let filtered = filtered_axes(self.texture.kind);
+        std::array::from_fn(|axis| {
+            if axis < filtered {
+                self.axis(place, axis, size[axis], filter)
+            } else {
+                let at = if axis == 2 { layer(place.at[2], size[2]) } else { 0 };
+                Axis { low: Some(at), high: Some(at), weight: 0.0 }
+            }
+        })
+    }
+
+    /// The weights of a linear lookup along x, y and z.
+    #[must_use]
+    pub fn weights(&self, place: &Place, level: u32) -> [f32; 3] {
+        self.axes(place, level, Filter::Linear).map(|axis| axis.weight)
+    }
+
+    /// A texel or the border, compared if a comparison is asked for.
+    fn texel(&self, level: u32, at: [Option<u32>; 3]) -> Result<[u32; 4], MemoryFault> {
+        let value = match at {
+            [Some(x), Some(y), Some(z)] if !self.border_fraction => self.memory.texel(self.id, level, [x, y, z])?,
+            [Some(_), Some(_), Some(_)] => [0; 4],
+            _ if self.border_fraction => [1f32.to_bits(); 4],
+            _ => self.sampler.border,
+        };
+        Ok(match self.reference {
+            None => value,
+            Some(reference) => {
+                let passes = compares(self.sampler.compare, reference, number(value[0]));
+                [if passes { 1f32.to_bits() } else { 0 }, 0, 0, 1f32.to_bits()]
+            }
+        })
+    }
+
+    /// A lookup in one level.
+    ///
+    /// # Errors
+    /// A texel that memory refuses.
+    pub fn level(&self, place: &Place, level: u32, filter: Filter) -> Result<[u32; 4], MemoryFault> {
+        let [x, y, z] = self.axes(place, level, filter);
+        if filter == Filter::Nearest {
+            return self.texel(level, [x.low, y.low, z.low]);
+        }
+        let row = |y, z| Ok(mix(x.weight, self.texel(level, [x.low, y, z])?, self.texel(level, [x.high, y, z])?));
+        let filtered = filtered_axes(self.texture.kind);
+        let slice = |z| -> Result<[u32; 4], MemoryFault> {
+            if filtered < 2 { row(y.low, z) } else { Ok(mix(y.weight, row(y.low, z)?, row(y.high, z)?)) }
+        };
+        if filtered < 3 { slice(z.low) } else { Ok(mix(z.weight, slice(z.low)?, slice(z.high)?)) }
+    }
+
+    /// A level of detail within what the sampler and the texture allow.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "levels are few")]
+    pub fn clamped(&self, lod: f32) -> f32 {
+        let within = if lod > self.sampler.min_lod { lod } else { self.sampler.min_lod };
+        let within = if within < self.sampler.max_lod { within } else { self.sampler.max_lod };
+        let last = self.texture.levels.saturating_sub(1) as f32;
+        let above = if within > 0.0 { within } else { 0.0 };
+        if above < last { above } else { last }
+    }
+
+    /// The two levels of a lookup and the weight of the second.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped to the levels there are")]
+    pub fn levels(&self, clamped: f32) -> (u32, u32, f32) {
+        match self.sampler.mip {
+            MipFilter::None => (0, 0, 0.0),
+            MipFilter::Nearest => {
+                let level = (clamped + 0.5).floor() as u32;
+                let level = level.min(self.texture.levels.saturating_sub(1));
+                (level, level, 0.0)
+            }
+            MipFilter::Linear => {
+                let floor = clamped.floor();
+                let low = floor as u32;
+                (low, (low + 1).min(self.texture.levels.saturating_sub(1)), number((clamped - floor).to_bits()))
+            }
+        }
+    }
+
+    /// A whole lookup at a level of detail (sampler bias included by the caller).
+    ///
+    /// # Errors
+    /// A texel that memory refuses.
+    pub fn sample(&self, place: &Place, lod: f32) -> Result<[u32; 4], MemoryFault> {
+        let filter = if lod > 0.0 { self.sampler.minify } else { self.sampler.magnify };
+        let (low, high, weight) = self.levels(self.clamped(lod));
+        let first = self.level(place, low, filter)?;
+        if weight == 0.0 { Ok(first) } else { Ok(mix(weight, first, self.level(place, high, filter)?)) }
+    }
+
+    /// One element of the four texels that a linear lookup would weigh: (x0,y1), (x1,y1), (x1,y0), (x0,y0).
+    ///
+    /// # Errors
+    /// A texel that memory refuses.
+    pub fn four(&self, place: &Place, level: u32) -> Result<[u32; 4], MemoryFault> {
+        let [x, y, z] = self.axes(place, level, Filter::Linear);
+        let one = |x, y| self.texel(level, [x, y, z.low]).map(|t| t[0]);
+        Ok([one(x.low, y.high)?, one(x.high, y.high)?, one(x.high, y.low)?, one(x.low, y.low)?])
+    }
+}

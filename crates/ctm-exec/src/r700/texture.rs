@@ -1,0 +1,259 @@
+//! Texture fetches (R700 chapter 6, §9.4), one instruction for all lanes of a wavefront.
+
+use super::sample::{Lookup, Place, filtered_axes};
+use super::{Memory, resources::TextureKind};
+use crate::engine::{FaultKind, MemoryFault};
+use crate::x1k::float::{bits, fma, number};
+use crate::x1k::transcendental::ln2;
+use ctm_isa::r700::inst::{TexFetch, lod_bias, texel_offset};
+use ctm_isa::r700::ops::{Sel, TexOp};
+
+/// What one fetch gives one lane: four elements before the destination swizzle.
+pub type Fetched = [u32; 4];
+
+/// The gradients that instructions kept or set, for each lane (`SET_GRADIENTS_*`, `KEEP_GRADIENTS`).
+#[derive(Clone, Debug, Default)]
+pub struct Gradients {
+    /// Horizontal x, y, z.
+    pub h: Vec<[f32; 3]>,
+    /// Vertical x, y, z.
+    pub v: Vec<[f32; 3]>,
+}
+
+/// An element that a selector takes of four.
+#[must_use]
+pub const fn selected(sel: Sel, elements: &[u32; 4]) -> Option<u32> {
+    match sel {
+        Sel::X => Some(elements[0]),
+        Sel::Y => Some(elements[1]),
+        Sel::Z => Some(elements[2]),
+        Sel::W => Some(elements[3]),
+        Sel::Zero => Some(0),
+        Sel::One => Some(0x3f80_0000),
+        Sel::Mask => None,
+    }
+}
+
+/// The slopes of the coordinates in a lane's quad (R700 §9.4 GET_GRADIENTS_*): right less left, or upper less lower, of the quad's first
+/// row or column. All four lanes of a quad have the same; 0 where the quad is not complete.
+#[must_use]
+pub fn slopes(coordinates: &[[u32; 4]], lane: usize, vertical: bool) -> [f32; 4] {
+    let first = lane & !3;
+    let other = first + if vertical { 2 } else { 1 };
+    let (Some(first), Some(other)) = (coordinates.get(first), coordinates.get(other)) else { return [0.0; 4] };
+    std::array::from_fn(|e| number(bits(number(other[e]) - number(first[e]))))
+}
+
+/// How an instruction finds its level of detail.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Detail {
+    /// From gradients: of the quad, or set before (`_G`).
+    Computed { set: bool },
+    /// From gradients, and the bias in W.
+    Biased { set: bool },
+    /// W itself.
+    Given,
+    /// Zero.
+    Zero,
+}
+
+/// What the sixteen SAMPLE instructions differ in: comparison, and level of detail.
+const fn variant(op: TexOp) -> Option<(bool, Detail)> {
+    let (set, none) = (Detail::Computed { set: true }, Detail::Computed { set: false });
+    Some(match op {
+        TexOp::Sample => (false, none),
+        TexOp::SampleL | TexOp::SampleGL => (false, Detail::Given),
+        TexOp::SampleLb => (false, Detail::Biased { set: false }),
+        TexOp::SampleLz | TexOp::SampleGLz => (false, Detail::Zero),
+        TexOp::SampleG => (false, set),
+        TexOp::SampleGLb => (false, Detail::Biased { set: true }),
+        TexOp::SampleC => (true, none),
+        TexOp::SampleCL | TexOp::SampleCGL => (true, Detail::Given),
+        TexOp::SampleCLb => (true, Detail::Biased { set: false }),
+        TexOp::SampleCLz | TexOp::SampleCGLz => (true, Detail::Zero),
+        TexOp::SampleCG => (true, set),
+        TexOp::SampleCGLb => (true, Detail::Biased { set: true }),
+        TexOp::VtxFetch
+        | TexOp::VtxSemantic
+        | TexOp::Mem
+        | TexOp::Ld
+        | TexOp::GetTextureResinfo
+        | TexOp::GetNumberOfSamples
+        | TexOp::GetCompTexLod
+        | TexOp::GetGradientsH
+        | TexOp::GetGradientsV
+        | TexOp::GetLerp
+        | TexOp::KeepGradients
+        | TexOp::SetGradientsH
+        | TexOp::SetGradientsV
+        | TexOp::SetCubemapIndex
+        | TexOp::Fetch4 => return None,
+    })
+}
+
+/// Whether an instruction works on coordinates alone, without a resource.
+#[must_use]
+pub const fn needs_no_resource(op: TexOp) -> bool {
+    matches!(op, TexOp::GetGradientsH | TexOp::GetGradientsV | TexOp::SetGradientsH | TexOp::SetGradientsV)
+}
+
+/// A fetch with what it names.
+pub struct TextureFetch<'a> {
+    inst: &'a TexFetch,
+    lookup: Lookup<'a>,
+    /// Whether lanes are pixels of quads, so that a level of detail can be computed.
+    quads: bool,
+}
+
+impl<'a> TextureFetch<'a> {
+    /// Looks up the resource and the sampler. A sampler that is not bound is the default one.
+    ///
+    /// # Errors
+    /// The resource is not bound, or has no texels.
+    pub fn new(memory: &'a dyn Memory, inst: &'a TexFetch, quads: bool) -> Result<Self, FaultKind> {
+        let id = inst.word0.resource_id;
+        let refused = |reason: &str| {
+            FaultKind::Memory(MemoryFault { what: format!("texture {id}"), address: None, reason: reason.into() })
+        };
+        let texture = memory.texture(id).ok_or_else(|| refused("nothing is bound there"))?;
+        if texture.size(0).contains(&0) || texture.width == 0 || texture.levels == 0 {
+            return Err(refused("it has no texels, a fetch needs one"));
+        }
+        let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
+        let border_fraction = inst.word0.bc_frac_mode;
+        let lookup = Lookup { memory, id, texture, sampler, reference: None, border_fraction };
+        Ok(Self { inst, lookup, quads })
+    }
+
+    /// Bytes that one texel asks memory for.
+    #[must_use]
+    pub const fn texel_bytes(&self) -> u32 {
+        self.lookup.texture.texel_bytes
+    }
+
+    fn place(&self, at: &[u32; 4]) -> Place {
+        let (word1, word2) = (&self.inst.word1, &self.inst.word2);
+        Place {
+            at: [at[0], at[1], at[2]],
+            unnormalised: [!word1.coord_type_x, !word1.coord_type_y, !word1.coord_type_z],
+            offset: [word2.offset_x, word2.offset_y, word2.offset_z].map(texel_offset),
+        }
+    }
+
+    /// The level of detail of gradients: half the logarithm of the larger squared length, in texels of level 0.
+    #[allow(clippy::cast_precision_loss, reason = "sizes are far below 2^24")]
+    fn detail(&self, h: [f32; 3], v: [f32; 3]) -> f32 {
+        let size = self.lookup.texture.size(0);
+        let place = self.place(&[0; 4]);
+        let squared = |gradient: [f32; 3]| {
+            let mut sum = 0.0;
+            for axis in 0..filtered_axes(self.lookup.texture.kind) {
+                let scale = if place.unnormalised[axis] { 1.0 } else { size[axis] as f32 };
+                let texels = number((gradient[axis] * scale).to_bits());
+                sum = fma(texels, texels, sum);
+            }
+            sum
+        };
+        let (h, v) = (squared(h), squared(v));
+        let larger = if h > v { h } else { v };
+        0.5 * f32::from_bits(ln2(larger.to_bits()))
+    }
+
+    /// The level of detail of a lane before clamping.
+    fn lod(&self, detail: Detail, coordinates: &[[u32; 4]], lane: usize, gradients: &Gradients) -> f32 {
+        let computed = |set: bool| {
+            let bias = lod_bias(self.inst.word1.lod_bias) + self.lookup.sampler.lod_bias;
+            if set {
+                let (h, v) = (gradients.h.get(lane).copied(), gradients.v.get(lane).copied());
+                self.detail(h.unwrap_or_default(), v.unwrap_or_default()) + bias
+            } else if self.quads {
+                let three = |[x, y, z, _]: [f32; 4]| [x, y, z];
+                let h = three(slopes(coordinates, lane, false));
+                self.detail(h, three(slopes(coordinates, lane, true))) + bias
+            } else {
+                bias
+            }
+        };
+        let w = number(coordinates[lane][3]);
+        match detail {
+            Detail::Computed { set } => computed(set),
+            Detail::Biased { set } => computed(set) + w,
+            Detail::Given => w + self.lookup.sampler.lod_bias,
+            Detail::Zero => 0.0,
+        }
+    }
+
+    /// Runs the instruction for one lane.
+    ///
+    /// # Errors
+    /// A texel that memory refuses, and what is not done.
+    pub fn lane(&self, coordinates: &[[u32; 4]], lane: usize, gradients: &Gradients) -> Result<Fetched, FaultKind> {
+        let at = &coordinates[lane];
+        let lookup = &self.lookup;
+        let texture = &lookup.texture;
+        let op = self.inst.word0.op;
+        if let Some((compares, detail)) = variant(op) {
+            let lod = self.lod(detail, coordinates, lane, gradients);
+            let reference = compares.then(|| number(at[3]));
+            let lookup = Lookup { reference, ..*lookup };
+            return lookup.sample(&self.place(at), lod).map_err(FaultKind::Memory);
+        }
+        let computed = || self.lod(Detail::Computed { set: false }, coordinates, lane, gradients);
+        let level = |lod: f32| lookup.levels(lookup.clamped(lod));
+        Ok(match op {
+            TexOp::Ld => self.load(at)?,
+            TexOp::GetTextureResinfo => {
+                let [width, height, depth] = if at[0] < texture.levels { texture.size(at[0]) } else { [0; 3] };
+                [width, height, depth, texture.levels]
+            }
+            TexOp::GetNumberOfSamples => {
+                let [width, height, depth] = texture.size(0);
+                [width, height, depth, 1]
+            }
+            TexOp::GetCompTexLod => {
+                let lod = computed();
+                [bits(lookup.clamped(lod)), bits(lod), 0, 0]
+            }
+            TexOp::GetLerp => {
+                let (low, _, mip) = level(computed());
+                let [x, y, z] = lookup.weights(&self.place(at), low);
+                [x, y, z, mip].map(f32::to_bits)
+            }
+            TexOp::Fetch4 => lookup.four(&self.place(at), level(computed()).0).map_err(FaultKind::Memory)?,
+            TexOp::KeepGradients => lookup.sampler.border,
+            TexOp::SetCubemapIndex => return Err(not_done("arrays of cube maps (SET_CUBEMAP_INDEX)")),
+            other => return Err(not_done(other.name())),
+        })
+    }
+
+    /// `LD`: the texel at integers x, y, z of level w, without filter; 0 where there is none.
+    fn load(&self, at: &[u32; 4]) -> Result<Fetched, FaultKind> {
+        let texture = &self.lookup.texture;
+        if texture.kind == TextureKind::Cube {
+            return Err(not_done("LD from a cube map"));
+        }
+        let size = texture.size(at[3]);
+        let offset = self.place(at).offset;
+        // A one-dimensional array has its layer in z.
+        let axes: [usize; 3] = [0, 1, 2];
+        let mut place = [0u32; 3];
+        for axis in axes {
+            let is_used = axis < filtered_axes(texture.kind) || (axis == 2 && size[2] > 1);
+            #[allow(clippy::cast_possible_truncation, reason = "offsets are a few texels")]
+            let moved = i64::from(at[axis].cast_signed()) + offset[axis].floor() as i64;
+            let coordinate = if is_used { moved } else { 0 };
+            match u32::try_from(coordinate) {
+                Ok(c) if c < size[axis] => place[axis] = c,
+                _ => return Ok([0; 4]),
+            }
+        }
+        if at[3] >= texture.levels {
+            return Ok([0; 4]);
+        }
+        self.lookup.memory.texel(self.lookup.id, at[3], place).map_err(FaultKind::Memory)
+    }
+}
+
+fn not_done(feature: &str) -> FaultKind {
+    FaultKind::Unsupported { feature: feature.into(), section: "R700 §9.4" }
+}

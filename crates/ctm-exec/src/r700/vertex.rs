@@ -1,0 +1,79 @@
+//! Vertex fetches (R700 chapter 5, §9.3): an item of a buffer at an index.
+
+use super::formats::{Format, convert, size_bytes, swapped};
+use super::{Memory, resources::Buffer};
+use crate::engine::{FaultKind, MemoryFault};
+use ctm_isa::r700::inst::{VtxFetch, VtxWord1};
+use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
+
+/// A fetch with what it names.
+#[derive(Debug)]
+pub struct VertexFetch<'a> {
+    inst: &'a VtxFetch,
+    buffer: Buffer,
+    format: Format,
+}
+
+/// The format of an instruction's own fields.
+fn written_format(data: DataFormat, numbers: NumFormat, sign: FormatComp, srf: SrfMode, endian: EndianSwap) -> Format {
+    Format { data, numbers, sign, srf, endian }
+}
+
+impl<'a> VertexFetch<'a> {
+    /// Looks up the buffer.
+    ///
+    /// # Errors
+    /// Nothing is bound, or the format cannot be fetched.
+    pub fn new(memory: &dyn Memory, inst: &'a VtxFetch) -> Result<Self, FaultKind> {
+        let id = inst.word0.buffer_id;
+        let buffer = memory.buffer(id).ok_or_else(|| {
+            let reason = "nothing is bound there".into();
+            FaultKind::Memory(MemoryFault { what: format!("buffer {id}"), address: None, reason })
+        })?;
+        let endian = inst.word2.endian_swap;
+        let (from_buffer, format) = match &inst.word1 {
+            VtxWord1::Gpr(w) => (
+                w.use_const_fields,
+                written_format(w.data_format, w.num_format_all, w.format_comp_all, w.srf_mode_all, endian),
+            ),
+            VtxWord1::Sem(w) => (
+                w.use_const_fields,
+                written_format(w.data_format, w.num_format_all, w.format_comp_all, w.srf_mode_all, endian),
+            ),
+        };
+        let format = if from_buffer { buffer.format } else { format };
+        size_bytes(format.data)?;
+        Ok(Self { inst, buffer, format })
+    }
+
+    /// Bytes that one fetch asks memory for.
+    #[must_use]
+    pub fn size_bytes(&self) -> u64 {
+        size_bytes(self.format.data).unwrap_or(0) as u64
+    }
+
+    /// The four elements at `index`: byte `index * stride + OFFSET` of the buffer. An item that does not lie in the buffer reads 0.
+    ///
+    /// No index offsets are bound, so the three FETCH_TYPEs are the same; a mini-fetch reads its own bytes.
+    ///
+    /// # Errors
+    /// When memory refuses to read.
+    pub fn at(&self, memory: &dyn Memory, index: u32) -> Result<[u32; 4], FaultKind> {
+        let stride = if self.inst.word2.const_buf_no_stride { 0 } else { u64::from(self.buffer.stride_bytes) };
+        let offset = u64::from(index) * stride + u64::from(self.inst.word2.offset);
+        let mut item = [0u8; 16];
+        let size = size_bytes(self.format.data)?;
+        if offset + size as u64 > self.buffer.size_bytes {
+            return Ok([0; 4]);
+        }
+        for (at, byte) in (offset..).zip(&mut item[..size]) {
+            let at = swapped(at, self.format.endian);
+            if at < self.buffer.size_bytes {
+                let mut one = [0];
+                memory.read_buffer(self.inst.word0.buffer_id, at, &mut one).map_err(FaultKind::Memory)?;
+                *byte = one[0];
+            }
+        }
+        convert(&self.format, &item[..size])
+    }
+}

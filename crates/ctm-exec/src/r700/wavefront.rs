@@ -1,0 +1,568 @@
+//! A wavefront running a program: issue, masks, clauses, exports, faults, counters.
+//!
+//! Instructions execute in order; BARRIER and WAIT_ACK have nothing to wait for.
+
+use super::alu::{ClauseContext, Lane, relative_read, relative_write};
+use super::exports::{Exports, Target};
+use super::flow::{Flow, LoopKind, PixelState, Place, Test};
+use super::texture::{self, TextureFetch, selected};
+use super::vertex::VertexFetch;
+use super::{Launch, Memory, VertexEvent};
+use crate::engine::{Counters, Fault, FaultKind, Finding, Position};
+use crate::x1k::float::{bits, number};
+use ctm_isa::r700::inst::{
+    AluClause, Cf, CfAlu, CfEntry, CfExport, CfPlain, ClauseBody, Decoded, Fetch, FetchClause, TexFetch, VtxFetch,
+    VtxWord1,
+};
+use ctm_isa::r700::ops::{CfAluOp, CfOp, Cond, KcacheMode, Sel, TexOp};
+use ctm_isa::r700::program::Stage;
+use ctm_isa::r700::{GPRS, KCACHE_LINE};
+use std::time::Instant;
+
+/// A launch with its programs decoded.
+#[derive(Debug)]
+pub struct Context<'a> {
+    /// The launch.
+    pub launch: &'a Launch<'a>,
+    /// The program.
+    pub main: Decoded,
+    /// The fetch program.
+    pub fetch: Option<Decoded>,
+    /// When the time is up.
+    pub deadline: Option<Instant>,
+}
+
+impl Context<'_> {
+    /// Registers of a thread.
+    #[must_use]
+    pub fn gprs(&self) -> usize {
+        usize::from(self.launch.program.gprs).clamp(1, GPRS)
+    }
+}
+
+/// One wavefront.
+#[derive(Debug, Default)]
+pub struct Wavefront {
+    flow: Flow,
+    positions: Vec<Position>,
+    /// All registers of each lane.
+    gprs: Vec<[u32; 4]>,
+    exports: Vec<Exports>,
+    place: Option<Place>,
+    counters: Counters,
+    gradients: texture::Gradients,
+    /// What a geometry program said, in order: the lane and the event.
+    events: Vec<(usize, VertexEvent)>,
+    findings: Vec<Finding>,
+    issued: u64,
+    exported_done: bool,
+}
+
+type Step<T> = Result<T, FaultKind>;
+
+impl Wavefront {
+    /// Puts the wavefront at the start of the program with the lanes at `positions`, of which those in the domain are valid.
+    pub fn start(&mut self, context: &Context<'_>, positions: &[Position]) {
+        let launch = context.launch;
+        let valid: Vec<bool> = positions.iter().map(|&at| launch.domain.contains(at)).collect();
+        self.flow.reset(&valid);
+        self.positions.clear();
+        self.positions.extend_from_slice(positions);
+        self.gprs.clear();
+        self.gprs.resize(positions.len() * GPRS, [0; 4]);
+        for (lane, at) in positions.iter().enumerate() {
+            for plane in launch.planes {
+                if usize::from(plane.temp) < context.gprs() {
+                    self.gprs[lane * GPRS + usize::from(plane.temp)] = plane.at(i64::from(at.i), i64::from(at.j));
+                }
+            }
+        }
+        self.exports.resize_with(positions.len(), Exports::default);
+        self.exports.iter_mut().for_each(Exports::clear);
+        self.place = Some(Place { fetch: false, slot: launch.program.entry });
+        self.counters =
+            Counters { groups: 1, processors: valid.iter().filter(|&&v| v).count() as u64, ..Counters::default() };
+        self.gradients = texture::Gradients::default();
+        self.events.clear();
+        self.findings.clear();
+        self.issued = 0;
+        self.exported_done = false;
+    }
+
+    /// Whether the program has not ended yet.
+    #[must_use]
+    pub const fn is_running(&self) -> bool {
+        self.place.is_some()
+    }
+
+    /// What it did, in numbers.
+    #[must_use]
+    pub const fn counters(&self) -> &Counters {
+        &self.counters
+    }
+
+    /// What a checked run noticed.
+    pub fn take_findings(&mut self) -> Vec<Finding> {
+        std::mem::take(&mut self.findings)
+    }
+
+    /// What a geometry program said about its vertices: the lane and the event, in order.
+    #[must_use]
+    pub fn events(&self) -> &[(usize, VertexEvent)] {
+        &self.events
+    }
+
+    /// The exports of the valid lanes, in lane order.
+    pub fn exports(&self) -> impl Iterator<Item = (Position, &Exports)> {
+        let lanes = self.positions.iter().zip(&self.exports).zip(&self.flow.valid);
+        lanes.filter(|(_, valid)| **valid).map(|((at, exports), _)| (*at, exports))
+    }
+
+    /// Registers of a lane, all 128.
+    #[must_use]
+    pub fn registers(&self, lane: usize) -> &[[u32; 4]] {
+        &self.gprs[lane * GPRS..(lane + 1) * GPRS]
+    }
+
+    /// Executes one control-flow instruction with its clause.
+    ///
+    /// # Errors
+    /// What it did wrong.
+    pub fn step(
+        &mut self,
+        context: &Context<'_>,
+        globals: &mut [Vec<[u32; 4]>],
+        memory: &mut dyn Memory,
+    ) -> Result<(), Fault> {
+        let Some(place) = self.place else { return Ok(()) };
+        let fault = |wave: &Self, kind, lane: Option<usize>| Fault {
+            kind,
+            pc: place.slot,
+            position: lane.and_then(|lane| wave.positions.get(lane).copied()),
+        };
+        let (decoded, words) = match (place.fetch, &context.fetch, context.launch.fetch_program) {
+            (true, Some(decoded), Some(program)) => (decoded, program.words.len()),
+            _ => (&context.main, context.launch.program.words.len()),
+        };
+        let Some(entry) = decoded.at(place.slot) else {
+            let slots = u32::try_from(words / 2).unwrap_or(u32::MAX);
+            return Err(fault(self, FaultKind::PcOutOfRange { target: place.slot, slots }, None));
+        };
+        let mut lane = None;
+        match self.execute(context, globals, memory, place, entry, &mut lane) {
+            Ok(next) => {
+                let ends = entry.cf.as_ref().is_ok_and(Cf::ends_program);
+                self.place = if ends { None } else { Some(next) };
+                if let Err(kind) = self.charge(context, entry) {
+                    return Err(fault(self, kind, None));
+                }
+                Ok(())
+            }
+            Err(kind) => Err(fault(self, kind, lane)),
+        }
+    }
+
+    /// Counts an executed instruction and looks at the budget.
+    fn charge(&mut self, context: &Context<'_>, entry: &CfEntry) -> Step<()> {
+        let lanes = self.positions.len() as u64;
+        let active = self.flow.state.iter().filter(|&&s| s == PixelState::Active).count() as u64;
+        let mut instructions = 1;
+        self.counters.fc_clocks += 4;
+        match (&entry.cf, &entry.clause) {
+            (_, ClauseBody::Alu(clause)) => {
+                instructions += clause.groups.len() as u64;
+                self.counters.fc += 1;
+                self.counters.alu += clause.groups.len() as u64;
+                // Sixteen lanes execute a group each clock.
+                self.counters.alu_clocks += clause.groups.len() as u64 * lanes.div_ceil(16);
+            }
+            (_, ClauseBody::Fetch(clause)) => {
+                instructions += clause.fetches.len() as u64;
+                self.counters.fc += 1;
+                self.counters.tex += clause.fetches.len() as u64;
+                // Four lanes fetch each clock.
+                self.counters.tex_clocks += clause.fetches.len() as u64 * lanes.div_ceil(4);
+            }
+            (Ok(Cf::Export(_) | Cf::Mem(_)), _) => self.counters.output += 1,
+            _ => self.counters.fc += 1,
+        }
+        self.counters.active_lanes += active * instructions;
+        self.counters.total_lanes += lanes * instructions;
+        self.issued += instructions;
+        if let Some(limit) = context.launch.budget.instructions_per_group
+            && self.issued > limit
+        {
+            return Err(FaultKind::InstructionBudget { limit });
+        }
+        if let (Some(deadline), Some(limit)) = (context.deadline, context.launch.budget.time)
+            && Instant::now() >= deadline
+        {
+            return Err(FaultKind::TimeBudget { limit });
+        }
+        Ok(())
+    }
+
+    fn execute(
+        &mut self,
+        context: &Context<'_>,
+        globals: &mut [Vec<[u32; 4]>],
+        memory: &mut dyn Memory,
+        place: Place,
+        entry: &CfEntry,
+        lane: &mut Option<usize>,
+    ) -> Step<Place> {
+        let cf = entry.cf.as_ref().map_err(|error| FaultKind::Undecodable(*error))?;
+        if matches!(entry.clause, ClauseBody::Outside | ClauseBody::Unread) {
+            let (target, slots) = cf.clause().unwrap_or_default();
+            return Err(FaultKind::PcOutOfRange { target: target.saturating_add(slots), slots: target });
+        }
+        match (cf, &entry.clause) {
+            (Cf::Alu(cf), ClauseBody::Alu(clause)) => {
+                self.alu_clause(context, globals, memory, cf, clause, lane)?;
+                Ok(place.next())
+            }
+            (Cf::Alu(_), _) => Ok(place.next()),
+            (Cf::Plain(cf), clause) => self.plain(context, memory, place, cf, clause, lane),
+            (Cf::Export(cf), _) => {
+                self.export(context, cf)?;
+                Ok(place.next())
+            }
+            (Cf::Mem(_), _) => Err(FaultKind::Unsupported { feature: "memory writes".into(), section: "R700 §3.4.2" }),
+        }
+    }
+
+    /// A branch-loop instruction, a fetch clause, or another plain instruction (R700 §3.7, §9.1).
+    fn plain(
+        &mut self,
+        context: &Context<'_>,
+        memory: &mut dyn Memory,
+        place: Place,
+        cf: &CfPlain,
+        clause: &ClauseBody,
+        lane: &mut Option<usize>,
+    ) -> Step<Place> {
+        let word = &cf.word1;
+        let constants = context.launch.constants;
+        let constant = usize::from(word.cf_const) % super::CF_CONSTANTS;
+        let test = Test {
+            cond: word.cond,
+            boolean: constants.bool[constant],
+            whole_quad: word.whole_quad_mode,
+            valid_pixel: word.valid_pixel_mode,
+        };
+        let pops = word.pop_count;
+        let target = place.at(cf.word0.addr);
+        let to = |jumps: bool| if jumps { target } else { place.next() };
+        let flow = &mut self.flow;
+        Ok(match word.op {
+            CfOp::Nop | CfOp::WaitAck => place.next(),
+            CfOp::Tex | CfOp::Vtx | CfOp::VtxTc => {
+                if let ClauseBody::Fetch(clause) = clause {
+                    self.fetch_clause(context, memory, test, clause, lane)?;
+                }
+                place.next()
+            }
+            CfOp::LoopStart => to(flow.loop_start(LoopKind::Counted(constants.loops[constant]), test, pops)?),
+            CfOp::LoopStartNoAl => to(flow.loop_start(LoopKind::Repeat(constants.loops[constant]), test, pops)?),
+            CfOp::LoopStartDx10 => to(flow.loop_start(LoopKind::Dx10, test, pops)?),
+            CfOp::LoopEnd => to(flow.loop_end(test)?),
+            CfOp::LoopContinue => to(flow.loop_leave(test, PixelState::InactiveContinue)?),
+            CfOp::LoopBreak => to(flow.loop_leave(test, PixelState::InactiveBreak)?),
+            CfOp::Jump => to(flow.jump(test, pops)?),
+            CfOp::Push => to(flow.push_state(test, pops)?),
+            CfOp::PushElse => to(flow.push_else(test)?),
+            CfOp::Else => to(flow.else_(test, pops)?),
+            CfOp::Pop => {
+                flow.pop(test, pops)?;
+                place.next()
+            }
+            CfOp::PopJump => {
+                flow.pop_after_clause(pops)?;
+                to(flow.jump(test, 0)?)
+            }
+            CfOp::PopPush => {
+                flow.pop_after_clause(pops)?;
+                to(flow.push_state(test, 0)?)
+            }
+            CfOp::PopPushElse => {
+                flow.pop_after_clause(pops)?;
+                to(flow.push_else(test)?)
+            }
+            CfOp::Call => to(flow.call(test, word.call_count, place.next())?),
+            CfOp::CallFs => match context.launch.fetch_program {
+                Some(program) if !place.fetch && flow.call(test, word.call_count, place.next())? => {
+                    Place { fetch: true, slot: program.entry }
+                }
+                _ => place.next(),
+            },
+            CfOp::Return => flow.return_(test, pops)?.unwrap_or(place.next()),
+            CfOp::EmitVertex => self.vertex_event(context, test, VertexEvent::Emit, place)?,
+            CfOp::EmitCutVertex => self.vertex_event(context, test, VertexEvent::EmitCut, place)?,
+            CfOp::CutVertex => self.vertex_event(context, test, VertexEvent::Cut, place)?,
+            CfOp::Kill => to(context.launch.stage == Stage::Pixel && flow.kill(test)),
+        })
+    }
+
+    /// `EMIT_VERTEX` and its relatives: only geometry programs have them (R700 §3.5).
+    fn vertex_event(&mut self, context: &Context<'_>, test: Test, event: VertexEvent, place: Place) -> Step<Place> {
+        if context.launch.stage != Stage::Geometry {
+            let feature =
+                format!("{event:?} vertex in a {} program, where it is not valid", context.launch.stage.name());
+            return Err(FaultKind::Unsupported { feature, section: "R700 §3.5" });
+        }
+        let pass = self.flow.test(test);
+        self.events.extend((0..pass.len()).filter(|&lane| pass[lane]).map(|lane| (lane, event)));
+        Ok(place.next())
+    }
+
+    /// An ALU clause: its stack operations around it, the clause on every lane that executes (R700 §3.7.7).
+    fn alu_clause(
+        &mut self,
+        context: &Context<'_>,
+        globals: &mut [Vec<[u32; 4]>],
+        memory: &dyn Memory,
+        cf: &CfAlu,
+        clause: &AluClause,
+        faulty: &mut Option<usize>,
+    ) -> Step<()> {
+        if cf.word1.alt_const {
+            let feature = "constants of another program type (ALT_CONST)".into();
+            return Err(FaultKind::Unsupported { feature, section: "R700 §4.6.4.6" });
+        }
+        let op = cf.word1.op;
+        if matches!(op, CfAluOp::PushBefore | CfAluOp::ElseAfter) {
+            self.flow.push_before_clause()?;
+        }
+        // ALU clauses have no COND and no VALID_PIXEL_MODE (R700 §3.6.2).
+        let test = Test { whole_quad: cf.word1.whole_quad_mode, ..Test::ACTIVE };
+        let executes = self.flow.test(test);
+        let loop_index = self.flow.loop_index();
+        let [set0, set1] = cf.kcache();
+        let lock = |set: ctm_isa::r700::inst::Kcache| -> Step<Vec<[u32; 4]>> {
+            let line = match set.mode {
+                KcacheMode::Nop | KcacheMode::Lock1 | KcacheMode::Lock2 => Some(u32::from(set.line)),
+                KcacheMode::LockLoopIndex => u32::try_from(i64::from(set.line) + i64::from(loop_index >> 4)).ok(),
+            };
+            let constants = 0..set.mode.constants();
+            let read = |c: u32| match line {
+                Some(line) => memory.constant(set.bank, line * KCACHE_LINE + c).map_err(FaultKind::Memory),
+                None => Ok([0; 4]),
+            };
+            constants.map(read).collect()
+        };
+        let (values0, values1) = (lock(set0)?, lock(set1)?);
+        let shared = ClauseContext {
+            constants: context.launch.constants,
+            kcache: [(&values0, set0.mode), (&values1, set1.mode)],
+            loop_index,
+            gprs: context.gprs(),
+            kills: context.launch.stage == Stage::Pixel,
+            doubles: context.launch.chip.has_doubles(),
+        };
+        let mut predicates = vec![None; executes.len()];
+        let mut killed = Vec::new();
+        for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
+            *faulty = Some(lane);
+            let mut state = Lane {
+                gprs: &mut self.gprs[lane * GPRS..(lane + 1) * GPRS],
+                globals: &mut globals[lane],
+                ar: [0; 4],
+                pv: [0; 4],
+                ps: 0,
+                predicate: true,
+                execute: None,
+                killed: false,
+            };
+            shared.run(&mut state, clause)?;
+            predicates[lane] = state.execute;
+            if state.killed {
+                killed.push(lane);
+            }
+        }
+        *faulty = None;
+        for lane in killed {
+            self.flow.valid[lane] = false;
+        }
+        let skips: Vec<bool> = predicates.iter().map(|&p| p == Some(false)).collect();
+        match op {
+            CfAluOp::Alu | CfAluOp::PushBefore => self.flow.take_predicates(&predicates),
+            CfAluOp::PopAfter => {
+                self.flow.take_predicates(&predicates);
+                self.flow.pop_after_clause(1)?;
+            }
+            CfAluOp::Pop2After => {
+                self.flow.take_predicates(&predicates);
+                self.flow.pop_after_clause(2)?;
+            }
+            CfAluOp::Continue => self.flow.leave(&skips, PixelState::InactiveContinue)?,
+            CfAluOp::Break => self.flow.leave(&skips, PixelState::InactiveBreak)?,
+            CfAluOp::ElseAfter => {
+                self.flow.take_predicates(&predicates);
+                self.flow.else_(Test::ACTIVE, 0)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// A fetch clause: its instructions one after the other, each for all lanes that execute.
+    fn fetch_clause(
+        &mut self,
+        context: &Context<'_>,
+        memory: &mut dyn Memory,
+        test: Test,
+        clause: &FetchClause,
+        faulty: &mut Option<usize>,
+    ) -> Step<()> {
+        // COND must be ACTIVE here (R700 §3.6.3).
+        let executes = self.flow.test(Test { cond: Cond::Active, ..test });
+        for fetch in &clause.fetches {
+            let inst = fetch.inst.as_ref().map_err(|error| FaultKind::Undecodable(*error))?;
+            match &inst.fetch {
+                Fetch::Tex(tex) => self.texture_fetch(context, memory, &executes, tex, faulty)?,
+                Fetch::Vtx(vtx) => self.vertex_fetch(context, memory, &executes, vtx, faulty)?,
+                Fetch::MemRd(_) => return Err(not_done("memory reads", "R700 §9.5")),
+                Fetch::MemDsw(_) | Fetch::MemDsr(_) => return Err(not_done("the local data share", "R700 §9.6")),
+            }
+        }
+        Ok(())
+    }
+
+    /// The register that a fetch or export reads, relative to the loop index if it says so (R700 §4.6.3).
+    fn source_register(&self, context: &Context<'_>, base: u8, relative: bool) -> usize {
+        if relative { relative_read(base, self.flow.loop_index(), context.gprs()) } else { usize::from(base) % GPRS }
+    }
+
+    /// The register that a fetch writes, if any.
+    fn destination_register(&self, context: &Context<'_>, base: u8, relative: bool) -> Option<usize> {
+        if relative {
+            relative_write(base, self.flow.loop_index(), context.gprs())
+        } else {
+            super::alu::is_register(i64::from(base), context.gprs()).then_some(usize::from(base) % GPRS)
+        }
+    }
+
+    /// Writes what a fetch returned to a lane's register, through the destination swizzle.
+    fn write_fetched(&mut self, lane: usize, register: Option<usize>, swizzle: [Sel; 4], fetched: &[u32; 4]) {
+        let Some(register) = register else { return };
+        let place = &mut self.gprs[lane * GPRS + register];
+        for (element, sel) in swizzle.into_iter().enumerate() {
+            if let Some(bits) = selected(sel, fetched) {
+                place[element] = bits;
+            }
+        }
+    }
+
+    fn texture_fetch(
+        &mut self,
+        context: &Context<'_>,
+        memory: &dyn Memory,
+        executes: &[bool],
+        inst: &TexFetch,
+        faulty: &mut Option<usize>,
+    ) -> Step<()> {
+        if inst.word0.alt_const {
+            return Err(not_done("resources of another program type (ALT_CONST)", "R700 §6.4"));
+        }
+        let source = self.source_register(context, inst.word0.src_gpr, inst.word0.src_rel);
+        let destination = self.destination_register(context, inst.word1.dst_gpr, inst.word1.dst_rel);
+        let swizzle = inst.source_swizzle();
+        let coordinates: Vec<[u32; 4]> = (0..self.positions.len())
+            .map(|lane| {
+                let register = &self.gprs[lane * GPRS + source];
+                swizzle.map(|sel| selected(sel, register).unwrap_or(0))
+            })
+            .collect();
+        let op = inst.word0.op;
+        self.gradients.h.resize(self.positions.len(), [0.0; 3]);
+        self.gradients.v.resize(self.positions.len(), [0.0; 3]);
+        let quads = context.launch.stage == Stage::Pixel;
+        let fetch = if texture::needs_no_resource(op) { None } else { Some(TextureFetch::new(memory, inst, quads)?) };
+        for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
+            *faulty = Some(lane);
+            let slopes = |vertical| texture::slopes(&coordinates, lane, vertical);
+            let three = |[x, y, z, _]: [f32; 4]| [x, y, z];
+            let given = coordinates[lane].map(number);
+            let fetched = match (&fetch, op) {
+                (Some(fetch), _) => {
+                    if op == TexOp::KeepGradients {
+                        self.gradients.h[lane] = three(slopes(false));
+                        self.gradients.v[lane] = three(slopes(true));
+                    }
+                    self.counters.fetches += 1;
+                    self.counters.fetch_bytes += u64::from(fetch.texel_bytes());
+                    fetch.lane(&coordinates, lane, &self.gradients)?
+                }
+                (None, TexOp::GetGradientsV) => slopes(true).map(bits),
+                (None, TexOp::SetGradientsH) => {
+                    self.gradients.h[lane] = three(given);
+                    [0; 4]
+                }
+                (None, TexOp::SetGradientsV) => {
+                    self.gradients.v[lane] = three(given);
+                    [0; 4]
+                }
+                (None, _) => slopes(false).map(bits),
+            };
+            self.write_fetched(lane, destination, inst.destination_swizzle(), &fetched);
+        }
+        *faulty = None;
+        Ok(())
+    }
+
+    /// A vertex fetch for every lane that executes (R700 §9.3).
+    fn vertex_fetch(
+        &mut self,
+        context: &Context<'_>,
+        memory: &dyn Memory,
+        executes: &[bool],
+        inst: &VtxFetch,
+        faulty: &mut Option<usize>,
+    ) -> Step<()> {
+        if inst.word2.alt_const {
+            return Err(not_done("buffers of another program type (ALT_CONST)", "R700 §5.2"));
+        }
+        let source = self.source_register(context, inst.word0.src_gpr, inst.word0.src_rel);
+        let destination = match &inst.word1 {
+            VtxWord1::Gpr(w) => self.destination_register(context, w.dst_gpr, w.dst_rel),
+            // What the semantic table does not name is not written.
+            VtxWord1::Sem(w) => {
+                let row = context.launch.semantics.iter().find(|row| row.id == w.semantic_id);
+                row.and_then(|row| self.destination_register(context, row.gpr, false))
+            }
+        };
+        let fetch = VertexFetch::new(memory, inst)?;
+        for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
+            *faulty = Some(lane);
+            let index = self.gprs[lane * GPRS + source][inst.word0.src_sel_x as usize];
+            let fetched = fetch.at(memory, index)?;
+            self.counters.fetches += 1;
+            self.counters.fetch_bytes += fetch.size_bytes();
+            self.write_fetched(lane, destination, inst.word1.swizzle(), &fetched);
+        }
+        *faulty = None;
+        Ok(())
+    }
+
+    /// `EXPORT` and `EXPORT_DONE`: a burst of registers for every lane that executes (R700 §3.4.1).
+    fn export(&mut self, context: &Context<'_>, cf: &CfExport) -> Step<()> {
+        let word = &cf.word1;
+        let test = Test { whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode, ..Test::ACTIVE };
+        let executes = self.flow.test(test);
+        for burst in 0..=word.burst_count {
+            let target = Target::from_fields(cf.kind, u32::from(cf.word0.array_base) + u32::from(burst))?;
+            let base = cf.word0.rw_gpr.saturating_add(burst);
+            let register = self.source_register(context, base, cf.word0.rw_rel);
+            for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
+                let values = &self.gprs[lane * GPRS + register];
+                let elements = cf.swizzle().map(|sel| selected(sel, values));
+                self.exports[lane].set(target, elements);
+            }
+        }
+        self.exported_done |= word.op == ctm_isa::r700::ops::ExportOp::ExportDone;
+        Ok(())
+    }
+}
+
+fn not_done(feature: &str, section: &'static str) -> FaultKind {
+    FaultKind::Unsupported { feature: feature.into(), section }
+}
