@@ -359,6 +359,8 @@ fn run(name: &str) -> BTreeMap<String, (u32, u32)> {
             "accepts" => !found.is_empty(),
             _ => false,
         };
+        let update = std::env::var_os("UPDATE_EXPECT").is_some();
+        assert!(!(update && wrong_kind), "{name}:{start}: {line}: {found:?}");
         if wrong_kind || found != expected {
             let (found, expected) = (found.join("\n"), expected.join("\n"));
             writeln!(failures, "{name}:{start}: {line}\nexpected\n{expected}\nfound\n{found}\n").unwrap();
