@@ -339,6 +339,28 @@ fn inactive_processors_get_no_alu_result() {
     assert_eq!([1, 2].map(|x| at(&memory, x, 1)[0]), [-1.0, 7.0]);
 }
 
+/// Write masks and predicates limit what a lookup writes, RGB's for RGB and alpha's for alpha (CTM §3.4).
+#[test]
+fn masks_and_predicates_limit_lookups() {
+    let words = vec![
+        columns_below(2).words(),
+        to(copy(c(3)), 1).words(),
+        tex(TexOp::Lookup, 0, 0, 1)
+            .with(|tex| {
+                tex.cmn.rgb_wmask = 0b011;
+                (tex.cmn.rgb_pred_sel, tex.cmn.alpha_pred_sel) = (PredSel::Rrrr, PredSel::Rrrr);
+                tex.cmn.alpha_pred_inv = true;
+            })
+            .words(),
+        out(copy(r(1))).words(),
+    ];
+    let mut memory = memory();
+    memory.inputs[0] = Some((Picture::filled(4, 4, [42.0, 43.0, 44.0, 45.0]), Sampler::default()));
+    Setup::default().run(&program(words), &mut memory).unwrap();
+    assert_eq!(at(&memory, 1, 1), [42.0, 43.0, 3.5, 3.75]);
+    assert_eq!(at(&memory, 2, 1), [3.0, 3.25, 3.5, 45.0]);
+}
+
 /// IGNORE_UNCOVERED keeps uncovered processors out of lookups (CTM §3.3.6): the quad difference sees the old value of a killed one.
 #[test]
 fn ignore_uncovered_lookups() {
