@@ -1,6 +1,7 @@
 //! `assemble(disassemble(p))` gives `p` back: for real programs, for random words, and for everything beside the words.
 
 use ctm_isa::diag::Severity;
+use ctm_isa::x1k::check::check;
 use ctm_isa::x1k::formats::WORDS;
 use ctm_isa::x1k::inst::{Words, stray_bits};
 use ctm_isa::x1k::ops::InstType;
@@ -181,12 +182,11 @@ fn some_words(random: &mut Random, at: usize, count: usize, style: usize) -> Wor
     }
 }
 
-/// A million random instructions, in programs of every kind: uniformly random words, allowed fields, almost flow control.
-#[test]
-fn a_million_random_instructions() {
-    let mut random = Random(0x5eed_0001);
+/// Random instructions in programs of every kind: uniformly random words, allowed fields, almost flow control.
+fn random_instructions(seed: u64, wanted: usize) {
+    let mut random = Random(seed);
     let (mut slots, mut lines) = (0usize, 0usize);
-    while slots < 1_000_000 {
+    while slots < wanted {
         let count = if random.one_in(8) { random.below(40) } else { 512 };
         let style = random.below(4);
         let words: Vec<Words> = (0..count).map(|at| some_words(&mut random, at, count, style)).collect();
@@ -204,6 +204,92 @@ fn a_million_random_instructions() {
     }
     // Not everything may hide behind `.word`.
     assert!(lines * 4 > slots, "only {lines} of {slots} instructions were lines of the language");
+}
+
+// A million together; two tests, so that two processors can share them.
+#[test]
+fn half_a_million_random_instructions() {
+    random_instructions(0x5eed_0001, 500_000);
+}
+
+#[test]
+fn another_half_a_million_random_instructions() {
+    random_instructions(0x5eed_0002, 500_000);
+}
+
+/// The rules that what the assembler works out must satisfy by itself.
+const WORKED_OUT: &[&str] = &[
+    "presubtract-nop",
+    "quad-nop",
+    "acquire-without-wait",
+    "missing-tex-wait",
+    "missing-tex-acquire",
+    "overwritten-lookup",
+    "missing-alu-wait",
+    "fc-tex-wait-erratum",
+    "last-without-wait",
+];
+
+/// The listing without the settings that the assembler can work out.
+fn without_settings(listing: &str) -> String {
+    let settings = ["wait", "nowait", "acquire", "noacquire", "aluwait", "noaluwait", "nop", "nonop"];
+    let line = |line: &str| line.split(' ').filter(|word| !settings.contains(word)).collect::<Vec<_>>().join(" ");
+    listing.lines().map(|l| line(l) + "\n").collect()
+}
+
+fn assert_hazards_are_met(name: &str, source: &str) {
+    let assembly = assemble(source);
+    let program = assembly.program.unwrap_or_else(|| panic!("{name}: {:?}\n{source}", assembly.diagnostics));
+    let findings = check(&program);
+    let missed: Vec<_> = findings.iter().filter(|f| WORKED_OUT.contains(&f.rule)).collect();
+    assert!(missed.is_empty(), "{name}: {missed:#?}\n{}", disassemble(&program, &Options::default()));
+}
+
+#[test]
+fn what_is_worked_out_satisfies_the_checker() {
+    let options = Options { addresses: false, ..Options::default() };
+    for (name, words) in hex_files("tests/corpus/mesa/x1k") {
+        let listing = disassemble(&Program::from_words(words), &options);
+        assert_hazards_are_met(&name, &without_settings(&listing));
+    }
+    let mut random = Random(0xa2);
+    for round in 0..4_000 {
+        let count = 2 + random.below(30);
+        let mut words: Vec<Words> = (0..count)
+            .map(|at| if random.one_in(4) { flow_words(&mut random, at, count - 1) } else { tidy_words(&mut random) })
+            .collect();
+        words[count - 1] = [5, 0, 0, 0, 0, 0];
+        let mut program = Program::from_words(words);
+        program.uncached = random.one_in(4);
+        program.full_flow_control = true;
+        let listing = without_settings(&disassemble(&program, &options));
+        if !listing.contains(".word") {
+            assert_hazards_are_met(&format!("program {round}"), &listing);
+        }
+    }
+}
+
+/// ALU and TEX instructions on few registers, without anything that has no effect.
+fn tidy_words(random: &mut Random) -> Words {
+    let kind = [InstType::Alu, InstType::Alu, InstType::Output, InstType::Tex][random.below(4)];
+    let mut words = [0; 6];
+    for (_, format) in WORDS.iter().filter(|(kinds, _)| kinds.contains(&kind)) {
+        for field in format.fields {
+            let value = match field.name {
+                "TYPE" => kind.code(),
+                "NOP" | "TEX_SEM_WAIT" | "TEX_SEM_ACQUIRE" | "ALU_WAIT" | "LAST" | "STAT_WE" | "WRITE_INACTIVE" => 0,
+                "ADDR0" | "ADDR1" | "ADDR2" | "ALPHA_ADDRD" | "RGB_ADDRD" | "SRC_ADDR" | "DST_ADDR" => {
+                    random.below(4) as u32
+                }
+                name if name.ends_with("_REL") || name.ends_with("_CONST") => u32::from(random.one_in(12)),
+                _ if field.name.contains("MASK") && random.one_in(2) => 0,
+                _ if field.values.is_empty() => random.word() & (field.mask() >> field.lsb),
+                _ => field.values[random.below(field.values.len())].code,
+            };
+            words[format.dword] |= value << field.lsb;
+        }
+    }
+    words
 }
 
 #[test]

@@ -421,14 +421,19 @@ fn half<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, attrs: &mut Attrs, b
     }
     if operands.len() < least || operands.len() > most {
         let takes = if least == most { format!("{least}") } else { format!("{least} to {most}") };
-        return Err(Box::new(
-            Diagnostic::error(
-                "operand",
-                format!("`{word}` takes {takes} operands besides the destination, found {}", operands.len()),
-            )
-            .at(span, "")
-            .cite("CTM §3.3.4"),
-        ));
+        let plural = if most == 1 { "" } else { "s" };
+        let finding = Diagnostic::error(
+            "operand",
+            format!("`{word}` takes {takes} operand{plural} besides the destination, found {}", operands.len()),
+        )
+        .at(span, "")
+        .cite("CTM §3.3.4");
+        let reads_output = operands.len() < least && dests.temp.is_some() && !dests.outputs.is_empty();
+        return Err(Box::new(if reads_output {
+            finding.help("an output is always a destination: it cannot be read")
+        } else {
+            finding
+        }));
     }
     let mut written = WrittenHalf { mnemonic, span, predicate, dests, operands, omod: None, clamp: false };
     while !cursor.is_at_end() && !cursor.at_punct('|') {

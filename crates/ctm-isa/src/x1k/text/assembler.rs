@@ -253,7 +253,13 @@ impl<'a> Assembler<'a> {
         }
         if flow::MNEMONICS.contains(&word) {
             let start = cursor.span();
-            let (line, attrs) = flow::parse(cursor, &self.names)?;
+            let (line, attrs) = match flow::parse(cursor, &self.names) {
+                Ok(line) => line,
+                Err(finding) => {
+                    self.blocks.open_anyway(word, self.slots.len(), start);
+                    return Err(finding);
+                }
+            };
             return match line {
                 Line::Raw(fc, to) => Ok((Some(Body::Fc(fc, to)), attrs)),
                 Line::Structured(statement, to) => {

@@ -484,9 +484,14 @@ impl Blocks {
                 match self.frames.last() {
                     Some(Frame::Loop { rep: found, .. }) if *found == rep => {}
                     Some(Frame::Loop { span: open, .. } | Frame::If { span: open, .. }) => {
+                        let open = *open;
+                        if matches!(self.frames.last(), Some(Frame::Loop { .. })) {
+                            // It was meant to: one finding is enough.
+                            self.frames.pop();
+                        }
                         return Err(Box::new(
                             (*wrong(&format!("`{word}` does not close a `{opener}`"), "CTM §3.5.4"))
-                                .at(*open, "this is open"),
+                                .at(open, "this is open"),
                         ));
                     }
                     None => return Err(wrong(&format!("`{word}` without `{opener}`"), "CTM §3.5.4")),
@@ -525,6 +530,15 @@ impl Blocks {
             }
         }
         Ok(Some(row(statement, false, is_dynamic, in_rep, pops)))
+    }
+
+    /// Opens a block whose line could not be read, so that its end is not a second finding.
+    pub fn open_anyway(&mut self, word: &str, pc: usize, span: Span) {
+        match word {
+            "if" => self.frames.push(Frame::If { pc, dynamic: true, else_pc: None, span }),
+            "loop" | "rep" => self.frames.push(Frame::Loop { pc, rep: word == "rep", jumps: Vec::new(), span }),
+            _ => {}
+        }
     }
 
     /// A finding for each block that is still open.

@@ -272,42 +272,44 @@ fn take_write(write: &mut Option<usize>, last: usize, bits: &mut [Bits]) {
     }
 }
 
-/// Temporaries that lookups write, uncached writes, and the semaphore itself, while nobody has waited.
+/// Lookups, uncached writes and the semaphore, while nobody has waited.
 #[derive(Clone, Default)]
 struct Held {
-    /// Of lookups that a later acquire has yet to cover: waiting does not help them.
-    loose: Channels,
-    /// Of lookups up to one that acquired the semaphore.
-    temps: Channels,
+    /// Temporaries of lookups that no acquire covers yet: a wait does not concern them.
+    fetching: Channels,
+    /// Temporaries of lookups that an acquire covers.
+    guarded: Channels,
+    /// Uncached writes that an acquire covers.
     memory: bool,
     semaphore: bool,
 }
 
 impl State for Held {
     fn join(&mut self, other: &Self) -> bool {
-        let loose = self.loose.join(&other.loose);
-        let temps = self.temps.join(&other.temps);
+        let fetching = self.fetching.join(&other.fetching);
+        let guarded = self.guarded.join(&other.guarded);
         let memory = raise(&mut self.memory, other.memory);
-        raise(&mut self.semaphore, other.semaphore) || loose || temps || memory
+        raise(&mut self.semaphore, other.semaphore) || fetching || guarded || memory
     }
 }
 
 fn held(effects: &[Effects], flow: &[Vec<usize>], bits: &[Bits]) -> Vec<Held> {
     solve(flow, |at, held: &mut Held| {
         let e = &effects[at];
+        // Of an instruction that waits and acquires, the wait comes first.
         if bits[at].wait.is_some() {
-            *held = Held { loose: held.loose.clone(), ..Held::default() };
+            *held = Held { fetching: held.fetching.clone(), ..Held::default() };
         }
         if e.is_lookup {
-            held.loose.join(&e.writes);
+            held.fetching.join(&e.writes);
         }
-        if e.is_tex && bits[at].acquire.is_some() {
-            held.temps.join(&held.loose);
-            held.loose.clear();
+        let acquires = bits[at].acquire.is_some();
+        if acquires && e.is_tex {
+            held.guarded.join(&held.fetching);
+            held.fetching.clear();
         }
-        // Only a write that acquires is ever waited for.
-        let acquires = e.uncached_write && bits[at].acquire.is_some();
-        held.memory |= acquires;
+        held.memory |= acquires && e.uncached_write;
+        // The source may let any texture instruction acquire.
         held.semaphore |= acquires || e.is_tex;
     })
 }
@@ -333,18 +335,18 @@ fn semaphore_waits(effects: &[Effects], flow: &[Vec<usize>], last: usize, bits: 
             if bits[at].wait.is_some() {
                 continue;
             }
-            let held = &incoming[at];
-            let needs = e.reads.meets(&held.temps)
-                || e.writes.meets(&held.temps)
-                || e.uncached_read && held.memory
-                || e.ends_early && held.semaphore;
-            if !needs {
+            let needs = |held: &Held| {
+                [&held.guarded, &held.fetching].iter().any(|set| e.reads.meets(set) || e.writes.meets(set))
+                    || e.uncached_read && held.memory
+                    || e.ends_early && held.semaphore
+            };
+            if !needs(&incoming[at]) {
                 continue;
             }
-            // §3.7: where flow control comes before, that waits instead.
+            // §3.7: where it comes from flow control, that waits instead.
             let mut moved = false;
             for &from in &before[at] {
-                if effects[from].is_fc && bits[from].wait.is_none() {
+                if effects[from].is_fc && bits[from].wait.is_none() && needs(&incoming[from]) {
                     bits[from].wait = Some(BEFORE_A_WAIT);
                     moved = true;
                 }

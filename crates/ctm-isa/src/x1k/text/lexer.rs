@@ -300,9 +300,9 @@ fn describe(tok: &Tok<'_>) -> String {
 /// The finding that `word` is none of the words allowed here, with the nearest one as help.
 pub(super) fn unknown_word(rule: &'static str, what: &str, word: &str, span: Span, known: &[&str]) -> Box<Diagnostic> {
     let found = Diagnostic::error(rule, format!("`{word}` is not {what}")).at(span, "");
-    Box::new(match closest(word, known.iter().copied()) {
+    Box::new(match closest(word, known.iter().copied().filter(|&k| k != word)) {
         Some(near) => found.help(format!("did you mean `{near}`?")),
-        None if known.len() <= 12 => found.help(format!("allowed are {}", known.join(", "))),
+        None if !known.is_empty() && known.len() <= 12 => found.help(format!("allowed are {}", known.join(", "))),
         None => found,
     })
 }

@@ -265,7 +265,9 @@ impl<'p> Listing<'p> {
         let words = self.program.words[pc];
         let printed = match &self.insts[pc] {
             None => {
-                let why = Inst::decode(&words).err().map_or_else(String::new, |e| e.to_string());
+                let why = Inst::decode(&words)
+                    .err()
+                    .map_or_else(String::new, |e| format!("{} is {}, which has no meaning", e.field, e.found));
                 Err(why)
             }
             Some(Inst::Alu(alu)) => {

@@ -288,6 +288,10 @@ pub(super) fn operand<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Par
     } else if let Some(Tok::Number(number)) = cursor.peek() {
         cursor.advance();
         What::Number(*number, swizzle(cursor)?)
+    } else if let Some(Tok::Dotted(digits)) = cursor.peek()
+        && digits.starts_with(|c: char| c.is_ascii_digit())
+    {
+        return Err(Box::new((*cursor.unexpected("an operand")).help(format!("write `0.{digits}`"))));
     } else {
         let source = source(cursor, names)?;
         What::Base(Base::Plain(source), swizzle(cursor)?)

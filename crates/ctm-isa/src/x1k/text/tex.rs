@@ -155,14 +155,14 @@ fn result_swizzle(cursor: &mut Cursor<'_, '_>, mask: Mask) -> Parse<[Channel; 4]
             (0..4).filter(|i| mask & 1 << i != 0).zip(&list).for_each(|(i, &channel)| result[i] = channel);
         }
         _ => {
+            let allowed = match written {
+                2 | 3 => format!("1, {written} or 4"),
+                _ => "1 or 4".to_owned(),
+            };
             return Err(Box::new(
                 Diagnostic::error(
                     "swizzle",
-                    format!(
-                        "the result has {} components, the destination `{}` takes {written}, 1 or 4",
-                        list.len(),
-                        print_mask(mask)
-                    ),
+                    format!("the result has {} components, {allowed} fit the destination", list.len()),
                 )
                 .at(span, "")
                 .cite("CTM §3.4"),
