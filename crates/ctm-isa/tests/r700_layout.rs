@@ -168,6 +168,24 @@ fn what_a_clause_keeps_is_not_cut_off() {
 }
 
 #[test]
+fn a_clause_is_not_cut_behind_a_change_of_the_mask() {
+    // The mask changes at the end of the clause (R700 §3.6.3): what follows the predicate must stay with it.
+    let mut source = "ALU_PUSH_BEFORE:\n".to_owned();
+    for i in 0..150 {
+        let line = if i == 100 { "PRED_SETE ____, R0.x, 0.0f UPDATE_EXEC_MASK" } else { "ADD R1.x, R1.x, R0.x" };
+        source += &format!("{i} x: {line}\n");
+    }
+    source += "JUMP POP_CNT(1) ADDR(end)\nend:\nEXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n";
+    let sizes: Vec<usize> = clauses(&assembled(&source)).iter().map(|c| c.groups.len()).collect();
+    assert_eq!(sizes, [100, 50]);
+    let early = source.replace("100 x: PRED_SETE ____, R0.x, 0.0f UPDATE_EXEC_MASK", "100 x: ADD R1.x, R1.x, R0.x");
+    let early =
+        early.replace("0 x: ADD R1.x, R1.x, R0.x\n1 x:", "0 x: PRED_SETE ____, R0.x, 0.0f UPDATE_EXEC_MASK\n1 x:");
+    let assembly = assemble(&early, &Options::default());
+    assert_eq!(assembly.diagnostics.iter().map(|d| d.rule).collect::<Vec<_>>(), ["clause-size"]);
+}
+
+#[test]
 fn seventeen_fetches_are_two_clauses() {
     let fetches: String = (0..17).map(|i| format!("SAMPLE R{i}.xyzw, R0.xy__, t0, s0\n")).collect();
     let program = assembled(&format!("TEX:\n{fetches}EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n"));

@@ -131,17 +131,8 @@ fn cut_alu(
     }
     parts.insert(0, rest);
     let last = parts.len() - 1;
-    // The stack is pushed before the first part and popped after the last; a predicate that changes the mask acts in its own part.
+    // The stack is pushed before the first part and popped after the last, where the predicate that changes the mask is too.
     let op = alu.word1.op;
-    if matches!(op, CfAluOp::Continue | CfAluOp::Break | CfAluOp::ElseAfter)
-        && parts[..last].iter().any(|p| split::changes_mask(p))
-    {
-        fail(
-            "the clause has more than 128 slots, and a predicate before the last ones acts at its end",
-            span,
-            diagnostics,
-        );
-    }
     let op_of = |i: usize| match op {
         CfAluOp::PushBefore if i > 0 => CfAluOp::Alu,
         CfAluOp::PopAfter | CfAluOp::Pop2After | CfAluOp::Continue | CfAluOp::Break | CfAluOp::ElseAfter

@@ -111,22 +111,25 @@ fn temporary(gpr: u8, chan: Chan) -> Option<usize> {
 /// # Errors
 /// The index of the first group that must stay with those before it, although there is no room.
 pub(super) fn cut_clause(groups: &[ReadyGroup], limit: u32) -> Result<Vec<usize>, usize> {
-    // A cut before group i is possible if nothing that a clause keeps to itself is read from i on before it is set again.
+    // A cut before group i is possible if nothing that a clause keeps to itself is read from i on before it is set again, and
+    // no group before it changes the active mask: that takes effect at the end of the clause (R700 §3.6.3).
     let wanted: Vec<Kept> = needs(groups);
     let mut cuts = Vec::new();
     let mut start = 0;
     let mut size = 0;
     let mut possible = None;
+    let mut masked = false;
     let mut i = 0;
     while i < groups.len() {
-        if i > start && !blocked(&wanted[i]) {
+        masked |= i > start && changes_mask(&groups[i - 1]);
+        if i > start && !masked && !blocked(&wanted[i]) {
             possible = Some(i);
         }
         let next = size + groups[i].group.size();
         if next > limit {
             let cut = possible.ok_or(i)?;
             cuts.push(cut);
-            (start, size, possible) = (cut, 0, None);
+            (start, size, possible, masked) = (cut, 0, None, false);
             i = cut;
             continue;
         }
@@ -179,7 +182,7 @@ fn needs(groups: &[ReadyGroup]) -> Vec<Kept> {
     all
 }
 
-/// Whether an instruction's predicate changes the active mask, and so belongs to the clause that acts on it.
-pub(super) fn changes_mask(groups: &[ReadyGroup]) -> bool {
-    groups.iter().flat_map(|g| &g.group.slots).any(|s| s.inst.updates_execute_mask())
+/// Whether a predicate of the group becomes the active mask at the end of the clause.
+fn changes_mask(ready: &ReadyGroup) -> bool {
+    ready.group.slots.iter().any(|s| s.inst.updates_execute_mask())
 }
