@@ -2,9 +2,11 @@
 
 use crate::form::{Code, OUTPUT_VARS, Var};
 use crate::grid::{Grid, Places, Ramp};
-use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, count, mask_of, output_var};
+use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, count, instruction_bound, mask_of, output_var};
 use crate::passes::optimise;
 use crate::portable::{Machine, Shared};
+#[cfg(target_arch = "x86_64")]
+use crate::x86::{Frame, Native};
 use ctm_exec::x1k::group::{Access, Context, Group};
 use ctm_exec::x1k::lanes::LaneMask;
 use ctm_exec::x1k::plan::{Step, plan};
@@ -21,12 +23,16 @@ use std::time::Instant;
 const GROUPS_PER_BATCH: u64 = 4096;
 /// Groups that one task of a batch runs.
 const GROUPS_PER_TASK: usize = 64;
+/// Instructions after which machine code gives a group to the reference interpreter, which looks at the clock, when time is limited.
+const FUEL_PER_LOOK: u64 = 20_000_000;
 /// Programs that an engine remembers.
 const CACHED_PROGRAMS: usize = 256;
 
 /// What executes the form.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Backend {
+    /// Machine code for x86-64 with AVX-512 (F and DQ).
+    Avx512,
     /// The reference functions, lane by lane; on every host.
     Portable,
 }
@@ -34,21 +40,28 @@ pub enum Backend {
 impl Backend {
     /// The fastest one that this host can run.
     ///
-    /// The environment variable `CTM_ENGINE_ISA` (`avx512`, `avx2`, `portable`) chooses another, if the host can run that.
+    /// The environment variable `CTM_ENGINE_ISA` (`avx512`, `portable`) chooses another, if the host can run that.
     #[must_use]
     pub fn detect() -> Self {
-        Self::Portable
+        let wanted = std::env::var("CTM_ENGINE_ISA").ok();
+        let named = wanted.and_then(|name| Self::available().find(|backend| backend.name() == name));
+        named.or_else(|| Self::available().next()).unwrap_or(Self::Portable)
     }
 
     /// The back ends that this host can run, the fastest first.
     pub fn available() -> impl Iterator<Item = Self> {
-        [Self::Portable].into_iter()
+        #[cfg(target_arch = "x86_64")]
+        let avx512 = crate::x86::is_available();
+        #[cfg(not(target_arch = "x86_64"))]
+        let avx512 = false;
+        avx512.then_some(Self::Avx512).into_iter().chain([Self::Portable])
     }
 
     /// The name that `CTM_ENGINE_ISA` uses.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
+            Self::Avx512 => "avx512",
             Self::Portable => "portable",
         }
     }
@@ -97,6 +110,8 @@ impl fmt::Display for Backend {
 /// ```
 pub struct Jit {
     backend: Backend,
+    counters: bool,
+    copies: Option<u8>,
     cache: Mutex<HashMap<Key, Option<Arc<Artifact>>>>,
 }
 
@@ -122,7 +137,21 @@ impl Jit {
     /// An engine with this back end.
     #[must_use]
     pub fn with_backend(backend: Backend) -> Self {
-        Self { backend, cache: Mutex::default() }
+        Self { backend, counters: true, copies: None, cache: Mutex::default() }
+    }
+
+    /// The same engine without counting code: of the counters it gives groups, processors and writes only, which cost nothing. For
+    /// measurements of speed alone.
+    #[must_use]
+    pub fn without_counters(self) -> Self {
+        Self { counters: false, cache: Mutex::default(), ..self }
+    }
+
+    /// The same engine, running so many groups at once (1 to 3) instead of as many as registers allow. For tests: results do not
+    /// depend on it.
+    #[must_use]
+    pub fn with_copies(self, copies: u8) -> Self {
+        Self { copies: Some(copies), cache: Mutex::default(), ..self }
     }
 
     /// What executes the form.
@@ -141,7 +170,7 @@ impl Jit {
         if cache.len() >= CACHED_PROGRAMS {
             cache.clear();
         }
-        let artifact = Artifact::new(launch).map(Arc::new);
+        let artifact = Artifact::new(launch, self).map(Arc::new);
         cache.insert(key, artifact.clone());
         artifact
     }
@@ -157,7 +186,7 @@ impl Engine for Jit {
             return Interp.run_x1k(launch, memory);
         }
         let Some(artifact) = self.artifact(launch) else { return Interp.run_x1k(launch, memory) };
-        Run::new(launch, &artifact).go(memory)
+        Run::new(launch, &artifact, self.backend).go(memory)
     }
 }
 
@@ -172,6 +201,7 @@ struct Key {
     booleans: u32,
     /// Temporaries that hold something at the start.
     planes: u128,
+    lanes: usize,
 }
 
 impl Key {
@@ -187,13 +217,22 @@ impl Key {
             flags: flags.iter().fold(0, |all, &flag| all << 1 | u8::from(flag)),
             booleans: launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b)),
             planes: launch.planes.iter().map(|plane| usize::from(plane.temp)).fold(0, bit),
+            lanes: launch.group.lanes(),
         }
     }
 }
 
 /// A program, ready to run.
 pub struct Artifact {
-    /// Its form.
+    /// Its form, as lowered: what back ends begin with.
+    #[cfg(target_arch = "x86_64")]
+    lowered: Code,
+    /// Its machine code, without and with a count of instructions; made when first needed.
+    #[cfg(target_arch = "x86_64")]
+    native: [OnceLock<Option<Native>>; 2],
+    #[cfg(target_arch = "x86_64")]
+    options: crate::x86::Options,
+    /// Its form for one group at a time.
     pub code: Code,
     /// The variables that a group has to be given: live at the start and covered by a plane.
     pub start: Vec<Var>,
@@ -202,12 +241,38 @@ pub struct Artifact {
 }
 
 impl Artifact {
-    fn new(launch: &Launch<'_>) -> Option<Self> {
-        let mut code = crate::x1k::lower(launch.program, launch.constants)?;
-        let liveness = optimise(&mut code);
+    fn new(launch: &Launch<'_>, engine: &Jit) -> Option<Self> {
+        let lowered = crate::x1k::lower(launch.program, launch.constants)?;
+        let mut code = lowered.clone();
+        let liveness = optimise(&mut code, false);
         let start = liveness.at(ENTRY).iter().filter(|&var| Ramp::of(var, launch.planes).is_some()).collect();
         let outputs = (0..OUTPUT_VARS).filter(|index| code.outputs >> index & 1 == 1).collect();
-        Some(Self { code, start, outputs })
+        Some(Self {
+            #[cfg(target_arch = "x86_64")]
+            lowered,
+            #[cfg(target_arch = "x86_64")]
+            native: [OnceLock::new(), OnceLock::new()],
+            #[cfg(target_arch = "x86_64")]
+            options: crate::x86::Options {
+                lanes: launch.group.lanes(),
+                fuel: false,
+                counters: engine.counters,
+                copies: engine.copies,
+            },
+            code,
+            start,
+            outputs,
+        })
+    }
+
+    /// The machine code, if this host lets us make it.
+    #[cfg(target_arch = "x86_64")]
+    fn native(&self, fuel: bool) -> Option<&Native> {
+        let make = || {
+            let options = crate::x86::Options { fuel, ..self.options };
+            Native::new(&mut self.lowered.clone(), &self.start, &self.outputs, options)
+        };
+        self.native[usize::from(fuel)].get_or_init(make).as_ref()
     }
 }
 
@@ -244,11 +309,24 @@ struct Run<'a> {
     steps: OnceLock<Vec<Step>>,
     counters: Counters,
     visits: Vec<Visits>,
+    #[cfg(target_arch = "x86_64")]
+    native: Option<&'a Native>,
+    /// Instructions that one group may issue before the reference interpreter has to look at it.
+    fuel: u64,
 }
 
 impl<'a> Run<'a> {
-    fn new(launch: &'a Launch<'a>, artifact: &'a Artifact) -> Self {
+    fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, backend: Backend) -> Self {
+        let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
+        let fuel = if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit };
+        let bounded = instruction_bound(&artifact.code, launch.constants).is_some_and(|bound| bound <= fuel);
         Self {
+            #[cfg(target_arch = "x86_64")]
+            native: match backend {
+                Backend::Avx512 => artifact.native(fuel != u64::MAX && !bounded),
+                Backend::Portable => None,
+            },
+            fuel,
             launch,
             artifact,
             grid: Grid::new(launch.domain, launch.group.lanes()),
@@ -383,17 +461,30 @@ fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
 
 /// What one thread needs to run groups.
 struct Worker {
-    machine: Machine,
-    lanes: Lanes,
+    machine: Engines,
+    lanes: Vec<Lanes>,
     visits: Vec<Visits>,
     reference: Option<Group>,
 }
 
+/// What runs them.
+enum Engines {
+    Portable(Box<Machine>),
+    #[cfg(target_arch = "x86_64")]
+    Native(Frame),
+}
+
 impl Worker {
     fn new(run: &Run<'_>) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        let native = run.native.map(|native| (Engines::Native(native.frame()), native.copies));
+        #[cfg(not(target_arch = "x86_64"))]
+        let native = None;
+        let (machine, copies) =
+            native.unwrap_or_else(|| (Engines::Portable(Box::new(Machine::new(&run.artifact.code))), 1));
         Self {
-            machine: Machine::new(&run.artifact.code),
-            lanes: Lanes::new(run.launch.group.lanes(), run.ramps.len()),
+            machine,
+            lanes: vec![Lanes::new(run.launch.group.lanes(), run.ramps.len()); copies],
             visits: vec![Visits::default(); run.artifact.code.blocks.len()],
             reference: None,
         }
@@ -406,48 +497,68 @@ impl Worker {
             groups: Vec::with_capacity(jobs.len()),
             fault: None,
         };
-        for job in jobs {
-            let places = run.grid.places(job.group);
-            let here =
-                if job.group < run.grid.full_groups() { self.here(run, job, &places, memory) } else { Err(Refer) };
-            let left = match here {
-                Ok(left) => {
-                    done.visits.iter_mut().zip(&self.visits).for_each(|(all, visits)| all.add(visits));
+        // Only the last group of a domain may be short.
+        let full = jobs.iter().take_while(|job| job.group < run.grid.full_groups()).count();
+        for wave in jobs[..full].chunks(self.lanes.len()) {
+            if self.wave(run, wave, memory).is_ok() {
+                done.visits.iter_mut().zip(&self.visits).for_each(|(all, visits)| all.add(visits));
+                for (job, lanes) in wave.iter().zip(&self.lanes) {
                     done.processors += u64::from(job.covered.count_ones());
-                    left
+                    let rows = run.artifact.outputs.iter().map(|&index| lanes.outputs[index]).collect();
+                    let left = Left::Here { covered: lanes.covered, written: lanes.written, rows };
+                    done.groups.push((job.group, left));
                 }
-                Err(Refer) => match self.reference(run, job, &places, memory) {
-                    Ok(left) => left,
-                    Err(fault) => {
-                        done.fault = Some(fault);
-                        return done;
-                    }
-                },
-            };
-            done.groups.push((job.group, left));
+            } else if let Err(fault) = self.references(run, wave, memory, &mut done) {
+                done.fault = Some(fault);
+                return done;
+            }
         }
+        done.fault = self.references(run, &jobs[full..], memory, &mut done).err();
         done
     }
 
-    fn here(&mut self, run: &Run<'_>, job: &Job, places: &Places, memory: &dyn Memory) -> Result<Left, Refer> {
-        let lanes = &mut self.lanes;
-        lanes.covered = job.covered;
-        lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(places));
+    /// Runs groups together.
+    fn wave(&mut self, run: &Run<'_>, wave: &[Job], memory: &dyn Memory) -> Result<(), Refer> {
+        for (job, lanes) in wave.iter().zip(&mut self.lanes) {
+            let places = run.grid.places(job.group);
+            lanes.covered = job.covered;
+            lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(&places));
+        }
         self.visits.fill(Visits::default());
-        let shared = Shared {
-            code: &run.artifact.code,
-            start: &run.artifact.start,
-            constants: run.launch.constants,
-            memory,
-            limit: run.launch.budget.instructions_per_group.unwrap_or(u64::MAX),
-            deadline: run.deadline,
-        };
-        self.machine.run(&shared, lanes, &mut self.visits)?;
-        Ok(Left::Here {
-            covered: lanes.covered,
-            written: lanes.written,
-            rows: run.artifact.outputs.iter().map(|&index| lanes.outputs[index]).collect(),
-        })
+        let lanes = &mut self.lanes[..wave.len()];
+        match &mut self.machine {
+            #[cfg(target_arch = "x86_64")]
+            Engines::Native(frame) => {
+                let native = run.native.ok_or(Refer)?;
+                native.run(frame, lanes, run.launch.constants, memory, &mut self.visits, run.fuel)
+            }
+            Engines::Portable(machine) => {
+                let shared = Shared {
+                    code: &run.artifact.code,
+                    start: &run.artifact.start,
+                    constants: run.launch.constants,
+                    memory,
+                    limit: run.launch.budget.instructions_per_group.unwrap_or(u64::MAX),
+                    deadline: run.deadline,
+                };
+                lanes.iter_mut().try_for_each(|lanes| machine.run(&shared, lanes, &mut self.visits))
+            }
+        }
+    }
+
+    /// Runs groups by the reference interpreter.
+    fn references(
+        &mut self,
+        run: &Run<'_>,
+        jobs: &[Job],
+        memory: &dyn Memory,
+        done: &mut TaskDone,
+    ) -> Result<(), Fault> {
+        for job in jobs {
+            let places = run.grid.places(job.group);
+            done.groups.push((job.group, self.reference(run, job, &places, memory)?));
+        }
+        Ok(())
     }
 
     fn reference(&mut self, run: &Run<'_>, job: &Job, places: &Places, memory: &dyn Memory) -> Result<Left, Fault> {

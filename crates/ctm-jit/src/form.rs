@@ -329,6 +329,11 @@ pub struct Block {
 }
 
 impl Block {
+    /// The operation that makes a vector.
+    pub fn op_at(&self, value: Value) -> Op {
+        self.ops[value.index()]
+    }
+
     /// Whether every lane there is runs in it: no branch and no loop is open.
     pub fn all_run(&self) -> bool {
         self.depth == 0 && self.frames.frames.is_empty()

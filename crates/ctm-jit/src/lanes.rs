@@ -1,8 +1,9 @@
 //! What goes into a group and what comes out of it, whichever back end runs it.
 
-use crate::form::{BlockId, Code, OUTPUT_VARS, Op, Var};
+use crate::form::{BlockId, Code, End, OUTPUT_VARS, Op, Target, Var};
 use ctm_exec::Counters;
-use ctm_exec::x1k::{Memory, sample};
+use ctm_exec::x1k::{Constants, Memory, sample};
+use ctm_isa::x1k::ops::FcOp;
 
 /// Lanes of a vector. Groups of up to so many lanes run here; larger ones are left to the reference interpreter.
 pub const LANES: usize = 16;
@@ -46,7 +47,8 @@ pub const fn mask_of(lanes: usize) -> Mask {
     if lanes >= LANES { Mask::MAX } else { (1 << lanes) - 1 }
 }
 
-/// How often groups have passed a block.
+/// How often groups have passed a block. Machine code adds to the fields in this order.
+#[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Visits {
     /// Groups.
@@ -104,4 +106,27 @@ pub const ENTRY: BlockId = BlockId(0);
 /// The variable of an output component.
 pub const fn output_var(index: usize) -> Var {
     Var((Var::COUNT - OUTPUT_VARS + index) as u16)
+}
+
+/// How many instructions one group can issue at most; `None` when that depends on data: some jump goes back that ends no loop.
+pub fn instruction_bound(code: &Code, constants: &Constants) -> Option<u64> {
+    let mut bound = 0u64;
+    for (index, block) in code.blocks.iter().enumerate() {
+        let goes_back = |target: Target| matches!(target, Target::Block(id) if id.index() <= index);
+        let unbounded = match block.end {
+            End::Stop => false,
+            End::Next(target) => goes_back(target),
+            End::Flow(flow) => {
+                let ends_loop = matches!(flow.op, FcOp::EndLoop | FcOp::EndRep);
+                goes_back(flow.stay) || (goes_back(flow.jump) && !ends_loop)
+            }
+        };
+        if unbounded {
+            return None;
+        }
+        let turns = |&(_, int): &(bool, u8)| u64::from(constants.int[usize::from(int)][0].max(1));
+        let turns = block.frames.frames.iter().map(turns).product::<u64>();
+        bound = bound.saturating_add(turns.saturating_mul(block.tally.instructions().into()));
+    }
+    Some(bound)
 }

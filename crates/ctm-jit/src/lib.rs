@@ -10,6 +10,7 @@
 //! | `x1k/lower`, `x1k/flow` | from X1K instructions to the form |
 //! | `passes` | liveness, dead code, masks that nobody sees |
 //! | `portable` | the form, run lane by lane |
+//! | `x86/` | the form as machine code |
 //! | `lanes`, `grid` | what goes into a group and comes out; where its lanes lie |
 //! | `engine` | batches of groups on all cores, commits in order |
 //! | `verify` | two engines compared |
@@ -17,7 +18,8 @@
 //! Begin with `form`. `docs/engine.md` tells the whole.
 //!
 //! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a whole group has
-//! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this room alone; there is none yet.
+//! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this room alone, and there in
+//! `x86/mod` only: it makes code and calls it.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -32,6 +34,9 @@ mod passes;
 mod portable;
 mod verify;
 mod x1k;
+#[cfg(target_arch = "x86_64")]
+#[allow(unsafe_code, reason = "machine code is made and called here")]
+mod x86;
 
 pub use engine::{Backend, Jit};
 pub use verify::{Difference, Verify};

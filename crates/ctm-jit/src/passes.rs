@@ -5,7 +5,7 @@
 //! it. So for each block there is, beside the variables that are live for running lanes, the set that is live for *idle* ones: what is live
 //! where they come back.
 
-use crate::form::{Block, BlockId, Code, End, File, Levels, Op, Target, Value, Var};
+use crate::form::{Block, BlockId, Code, End, File, Flow, Levels, Op, Target, Value, Var};
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::ops::FcOp;
 
@@ -29,7 +29,8 @@ impl VarSet {
         self.0[var.index() / 64] |= 1 << (var.index() % 64);
     }
 
-    const fn remove(&mut self, var: Var) {
+    /// Takes a variable out.
+    pub const fn remove(&mut self, var: Var) {
         self.0[var.index() / 64] &= !(1 << (var.index() % 64));
     }
 
@@ -51,8 +52,10 @@ impl VarSet {
 pub struct Liveness {
     /// For lanes that run.
     pub running: Vec<VarSet>,
-    /// For lanes that do not.
+    /// For lanes that do not, and for other groups that wait elsewhere.
     pub idle: Vec<VarSet>,
+    /// Whether other groups may wait elsewhere meanwhile.
+    pub waited: Vec<bool>,
 }
 
 impl Liveness {
@@ -65,13 +68,35 @@ impl Liveness {
 }
 
 /// Removes what nobody reads and masks that nobody sees; gives the liveness of what is left.
-pub fn optimise(code: &mut Code) -> Liveness {
-    let mut liveness = liveness(code);
+///
+/// `together`: several groups run at once and may part ways. Where they do, those whose target comes later wait there.
+pub fn optimise(code: &mut Code, together: bool) -> Liveness {
+    let mut liveness = liveness(code, together);
     // A dead store may have been the only reader of something that was live into its block.
     while sweep(code, &liveness) {
-        liveness = self::liveness(code);
+        liveness = self::liveness(code, together);
     }
     liveness
+}
+
+/// For each block, where other groups may wait while it runs.
+fn waits(code: &Code) -> Vec<Vec<BlockId>> {
+    let mut waits = vec![Vec::new(); code.blocks.len()];
+    for block in &code.blocks {
+        let End::Flow(Flow { stay: Target::Block(stay), jump: Target::Block(jump), .. }) = block.end else { continue };
+        let (first, later) = (stay.min(jump), stay.max(jump));
+        let mut pending = vec![first];
+        let mut seen = vec![false; later.index()];
+        while let Some(id) = pending.pop() {
+            if id < later && !std::mem::replace(&mut seen[id.index()], true) {
+                if !waits[id.index()].contains(&later) {
+                    waits[id.index()].push(later);
+                }
+                pending.extend(code.blocks[id.index()].successors());
+            }
+        }
+    }
+    waits
 }
 
 /// The outputs that the program may write.
@@ -83,11 +108,16 @@ fn outputs(code: &Code) -> VarSet {
 }
 
 /// Works out what is live.
-fn liveness(code: &Code) -> Liveness {
+fn liveness(code: &Code, together: bool) -> Liveness {
     let count = code.blocks.len();
     let outputs = outputs(code);
     let returns: Vec<Returns> = (0..count).map(|block| returns(code, block)).collect();
-    let mut live = Liveness { running: vec![VarSet::default(); count], idle: vec![VarSet::default(); count] };
+    let waits = if together { waits(code) } else { vec![Vec::new(); count] };
+    let mut live = Liveness {
+        running: vec![VarSet::default(); count],
+        idle: vec![VarSet::default(); count],
+        waited: waits.iter().map(|waits| !waits.is_empty()).collect(),
+    };
     let mut changed = true;
     while changed {
         changed = false;
@@ -99,7 +129,7 @@ fn liveness(code: &Code) -> Liveness {
             if returns[index].at_end {
                 idle.add(&outputs);
             }
-            for &back in &returns[index].blocks {
+            for &back in returns[index].blocks.iter().chain(&waits[index]) {
                 idle.add(&live.at(back));
             }
             let running = before(block, live_out(code, &live, block, &outputs), code.relative_temps);

@@ -231,7 +231,11 @@ impl Graph<'_> {
         let wants = (0..4u8)
             .filter(|&bit| fc.inst.jump_func >> ((bit << 1) + u8::from(boolean)) & 1 == 1)
             .fold(0, |wants, bit| wants | 1 << bit);
-        let (stay, jump) = (self.edge(stay), self.edge(jump));
+        // The rows ENDIF and RETURN of CTM §3.5.4, for two, have only one outcome.
+        let never_jumps = fc.inst.jump_any && wants == 0 && !fc.inst.b_else && !matches!(op, FcOp::Loop | FcOp::Rep);
+        let always_jumps = !fc.inst.jump_any && wants == 15 && op == FcOp::Jump;
+        let stay = if always_jumps { Target::Reference } else { self.edge(stay) };
+        let jump = if never_jumps { Target::Reference } else { self.edge(jump) };
         End::Flow(Flow {
             op,
             wants,

@@ -1,0 +1,184 @@
+//! Which vectors live in registers.
+//!
+//! A place is one position in the whole program. Every vector has the set of places at which it is live; registers are given out greedily,
+//! the vectors with the most weighted uses per place first (a use inside a loop counts eight times as much as one around it).
+//! What gets no register lives in a row of the frame.
+
+use super::lir::{Lines, Vars, Vector};
+use crate::form::{BlockId, Code, End, OUTPUT_VARS};
+use crate::lanes::output_var;
+use crate::passes::{Liveness, VarSet};
+
+/// Where a vector lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// In a register: of so many copies, the first.
+    Register(u8),
+    /// In a row of the frame.
+    Row(u32),
+    /// It is never live.
+    Nowhere,
+}
+
+/// Places at which something is live.
+#[derive(Clone, Debug)]
+struct Places(Vec<u64>);
+
+impl Places {
+    fn add(&mut self, first: usize, end: usize) {
+        for place in first..end {
+            self.0[place / 64] |= 1 << (place % 64);
+        }
+    }
+
+    fn meets(&self, other: &Self, words: std::ops::Range<usize>) -> bool {
+        self.0[words.clone()].iter().zip(&other.0[words]).any(|(a, b)| a & b != 0)
+    }
+
+    fn merge(&mut self, other: &Self, words: std::ops::Range<usize>) {
+        self.0[words.clone()].iter_mut().zip(&other.0[words]).for_each(|(a, b)| *a |= b);
+    }
+}
+
+/// How a program uses its vectors.
+#[derive(Clone, Debug)]
+pub struct Ranges {
+    live: Vec<Option<Places>>,
+    /// The words of each vector's places that are not empty.
+    words: Vec<Option<std::ops::Range<usize>>>,
+    weights: Vec<u64>,
+    places: usize,
+    /// How many vectors are live at once where it matters most: in the deepest loops.
+    pub pressure: usize,
+}
+
+/// Homes of all vectors.
+#[derive(Clone, Debug)]
+pub struct Homes {
+    /// Of each vector.
+    pub of: Vec<Home>,
+    /// Rows of the frame.
+    pub rows: u32,
+    /// Registers that some vector uses, in numbers of bundles.
+    pub bundles: u8,
+}
+
+impl Ranges {
+    /// Works them out. `vectors`: how many there are; variables come first.
+    pub fn of(code: &Code, lines: &[Lines], live: &Liveness, vars: &Vars, vectors: usize) -> Self {
+        let places = lines.iter().map(|l| l.lir.len() + 2).sum::<usize>();
+        let mut ranges = Self {
+            live: vec![None; vectors],
+            words: vec![None; vectors],
+            weights: vec![0; vectors],
+            places,
+            pressure: 0,
+        };
+        let mut outputs = VarSet::default();
+        (0..OUTPUT_VARS).filter(|i| code.outputs >> i & 1 == 1).for_each(|i| outputs.insert(output_var(i)));
+        let mut first = 0;
+        let mut deepest = 0;
+        // The end of the live range that each vector is in, going backwards.
+        let mut ends = vec![0; vectors];
+        for (index, (block, lines)) in code.blocks.iter().zip(lines).enumerate() {
+            let depth = block.frames.frames.len();
+            let weight = 1 << (3 * depth);
+            let end = first + lines.lir.len() + 2;
+            let mut out = if block.end == End::Stop { outputs } else { VarSet::default() };
+            block.successors().for_each(|next| {
+                out.add(&live.at(next));
+            });
+            for (number, &var) in vars.used.iter().enumerate() {
+                ends[number] = if out.contains(var) { end } else { 0 };
+            }
+            let mut alive = ends[..vars.used.len()].iter().filter(|&&e| e > 0).count();
+            let mut pressure = alive;
+            for (line, lir) in lines.lir.iter().enumerate().rev() {
+                let place = first + 1 + line;
+                if let Some((vector, partly)) = lir.writes() {
+                    let number = vector.index();
+                    ranges.weights[number] += weight;
+                    let end = std::mem::take(&mut ends[number]);
+                    alive -= usize::from(end > 0);
+                    ranges.add(vector, place, end.max(place + 1), places);
+                    if partly {
+                        ends[number] = place + 1;
+                        alive += 1;
+                    }
+                }
+                for vector in lir.reads() {
+                    ranges.weights[vector.index()] += weight;
+                    if ends[vector.index()] == 0 {
+                        ends[vector.index()] = place;
+                        alive += 1;
+                    }
+                }
+                pressure = pressure.max(alive);
+            }
+            let into = live.at(BlockId(index as u16));
+            for (number, &var) in vars.used.iter().enumerate() {
+                let end = std::mem::take(&mut ends[number]);
+                if into.contains(var) || end > 0 {
+                    ranges.add(Vector(number as u32), first, end.max(first + 1), places);
+                }
+            }
+            if depth > deepest || (depth == deepest && pressure > ranges.pressure) {
+                (deepest, ranges.pressure) = (depth, pressure);
+            }
+            first = end;
+        }
+        ranges
+    }
+
+    fn add(&mut self, vector: Vector, first: usize, end: usize, places: usize) {
+        let number = vector.index();
+        self.live[number].get_or_insert_with(|| Places(vec![0; places.div_ceil(64)])).add(first, end);
+        let (start, end) = (first / 64, (end - 1) / 64 + 1);
+        let words = self.words[number].get_or_insert(start..end);
+        *words = words.start.min(start)..words.end.max(end);
+    }
+
+    /// Gives out `bundles` bundles; with `all_rows` none, as every variable has to be reached by a number.
+    pub fn homes(&self, bundles: u8, variables_in_rows: Option<usize>) -> Homes {
+        let count = self.live.len();
+        let mut order: Vec<usize> = (0..count).filter(|&n| self.live[n].is_some()).collect();
+        let words = |n: usize| self.words[n].clone().unwrap_or(0..0);
+        let density = |n: usize| {
+            let length: u64 =
+                self.live[n].as_ref().map_or(1, |p| p.0[words(n)].iter().map(|w| u64::from(w.count_ones())).sum());
+            self.weights[n] * 1024 / length.max(1)
+        };
+        let mut densities = vec![0; count];
+        order.iter().for_each(|&n| densities[n] = density(n));
+        order.sort_by_key(|&n| (std::cmp::Reverse(densities[n]), n));
+        let mut taken: Vec<Places> = Vec::new();
+        let mut homes = Homes { of: vec![Home::Nowhere; count], rows: 0, bundles: 0 };
+        if let Some(variables) = variables_in_rows {
+            // Rows of variables stand in the order of their numbers.
+            (0..variables).for_each(|n| homes.of[n] = Home::Row(n as u32));
+            homes.rows = variables as u32;
+            order.retain(|&n| n >= variables);
+        }
+        for number in order {
+            let Some(live) = &self.live[number] else { continue };
+            let words = words(number);
+            let free = taken.iter().position(|taken| !taken.meets(live, words.clone()));
+            let bundle = match free {
+                Some(bundle) => bundle,
+                None if taken.len() < usize::from(bundles) => {
+                    taken.push(Places(vec![0; self.places.div_ceil(64)]));
+                    taken.len() - 1
+                }
+                None => {
+                    homes.of[number] = Home::Row(homes.rows);
+                    homes.rows += 1;
+                    continue;
+                }
+            };
+            taken[bundle].merge(live, words);
+            homes.of[number] = Home::Register(bundle as u8);
+        }
+        homes.bundles = taken.len() as u8;
+        homes
+    }
+}

@@ -1,0 +1,233 @@
+//! Instructions on vectors, before registers are chosen: each is about one machine instruction for each copy.
+//!
+//! Vectors are numbered: first the variables that the program uses, then what blocks make for themselves. Mask registers are named
+//! outright, as nothing in them outlives one [`Group`].
+
+use super::encode::V;
+use crate::form::{Under, Var};
+
+/// A vector that will live in a register, or in a row of the frame.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Vector(pub u32);
+
+impl Vector {
+    /// Its number.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Src {
+    /// A vector.
+    Vector(Vector),
+    /// The same bits in every lane.
+    Literal(u32),
+    /// A component of a floating-point constant.
+    Const(u16),
+    /// 64 bytes of the frame, at this offset from the copy's part.
+    Row(i32),
+}
+
+/// A mask register, 1..=3.
+pub type K = u8;
+
+/// Which of the three roles of a fused multiply-add are negated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Negated {
+    /// The product.
+    pub product: bool,
+    /// The summand.
+    pub summand: bool,
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lir {
+    /// `dst = a`.
+    Copy(Vector, Src),
+    /// `dst = op(a, b)`.
+    Two(V, Vector, Src, Src),
+    /// `dst = op(a)` with an immediate.
+    One(V, Vector, Src, Option<u8>),
+    /// `dst = a` shifted; the number is the opcode's extension: 2 logical right, 4 arithmetic right, 6 left.
+    Shift(u8, Vector, Src, u8),
+    /// `dst = ±(a * b) ± c`.
+    Fma(Negated, Vector, [Src; 3]),
+    /// `k = a ? b`, under another mask (0: none). The instruction compares floats or integers, the number says how.
+    Test(V, u8, K, Src, Src, K),
+    /// `k = class of a`, under another mask.
+    Class(u8, K, Src, K),
+    /// `k = a | b`.
+    Or(K, K, K),
+    /// `k = !a & b`.
+    AndNot(K, K, K),
+    /// `dst = k ? yes : no`.
+    Blend(Vector, K, Src, Src),
+    /// `dst = k ? yes : dst`.
+    Merge(Vector, K, Src),
+    /// `dst = k ? op(a, b) : dst`.
+    MergeTwo(V, Vector, K, Src, Src),
+    /// Skips the rest of the group when the mask is empty.
+    StopIfNone(K),
+    /// Stores into a variable under a mask; `None`: into all lanes.
+    Set(Vector, Src, Option<Under>),
+    /// Records that an output component was written.
+    Written(u8, Under),
+    /// Stores a mask: the predicate bit (4: the ALU result) gets `k` in the lanes of the effect.
+    SetMask(u8, K, Under),
+    /// Uncovers the lanes of `k`, those of the effect.
+    Kill(K, Under),
+    /// Stores a vector into a row of the frame.
+    Store(i32, Src),
+    /// Calls the fetch of this number; refers on failure.
+    Fetch(u16, Under),
+    /// Refers when `base + aL` is not a register: the limit of the file.
+    Guard { frame: Option<u8>, base: u8, limit: u32 },
+    /// `dst = constant base + aL`, in every lane.
+    ConstRelative { frame: Option<u8>, base: u8, channel: u8, dst: Vector },
+    /// `dst = temporary base + aL`.
+    TempRelative { frame: Option<u8>, base: u8, channel: u8, dst: Vector },
+    /// Stores into the temporary `base + aL` under a mask.
+    SetTempRelative { frame: Option<u8>, base: u8, channel: u8, src: Src, under: Under },
+}
+
+/// Instructions that belong together: with mask registers, they are emitted copy by copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The first instruction.
+    pub first: usize,
+    /// One past the last.
+    pub end: usize,
+    /// Some of them use mask registers.
+    pub masks: bool,
+}
+
+/// A block in these instructions.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    /// The instructions.
+    pub lir: Vec<Lir>,
+    /// They in groups.
+    pub groups: Vec<Group>,
+}
+
+/// The vectors of a program's variables.
+#[derive(Clone, Debug)]
+pub struct Vars {
+    numbers: Vec<Option<Vector>>,
+    /// The variables that have a vector.
+    pub used: Vec<Var>,
+}
+
+impl Vars {
+    /// Numbers these variables.
+    pub fn new(used: Vec<Var>) -> Self {
+        let mut numbers = vec![None; Var::COUNT];
+        for (number, var) in used.iter().enumerate() {
+            numbers[var.index()] = Some(Vector(number as u32));
+        }
+        Self { numbers, used }
+    }
+
+    /// The vector of a variable; variables without one are never read.
+    pub fn of(&self, var: Var) -> Option<Vector> {
+        self.numbers[var.index()]
+    }
+}
+
+impl Lir {
+    /// The vector that it makes anew, or changes in part (`true`).
+    pub fn writes(&self) -> Option<(Vector, bool)> {
+        match *self {
+            Self::Copy(dst, _)
+            | Self::Two(_, dst, ..)
+            | Self::One(_, dst, ..)
+            | Self::Shift(_, dst, ..)
+            | Self::Fma(_, dst, _)
+            | Self::Blend(dst, ..)
+            | Self::ConstRelative { dst, .. }
+            | Self::TempRelative { dst, .. } => Some((dst, false)),
+            Self::Merge(dst, ..) | Self::MergeTwo(_, dst, ..) => Some((dst, true)),
+            Self::Set(dst, _, under) => Some((dst, under.is_some())),
+            Self::Test(..)
+            | Self::Class(..)
+            | Self::Or(..)
+            | Self::AndNot(..)
+            | Self::StopIfNone(_)
+            | Self::Written(..)
+            | Self::SetMask(..)
+            | Self::Kill(..)
+            | Self::Store(..)
+            | Self::Fetch(..)
+            | Self::Guard { .. }
+            | Self::SetTempRelative { .. } => None,
+        }
+    }
+
+    /// The vectors that it reads, the one it changes in part included.
+    pub fn reads(&self) -> impl Iterator<Item = Vector> + use<> {
+        let none = Src::Literal(0);
+        let sources = match *self {
+            Self::Copy(_, a)
+            | Self::One(_, _, a, _)
+            | Self::Shift(_, _, a, _)
+            | Self::Class(_, _, a, _)
+            | Self::Merge(_, _, a)
+            | Self::Set(_, a, _)
+            | Self::Store(_, a)
+            | Self::SetTempRelative { src: a, .. } => [a, none, none],
+            Self::Two(_, _, a, b)
+            | Self::Test(_, _, _, a, b, _)
+            | Self::MergeTwo(_, _, _, a, b)
+            | Self::Blend(_, _, a, b) => [a, b, none],
+            Self::Fma(_, _, abc) => abc,
+            Self::Or(..)
+            | Self::AndNot(..)
+            | Self::StopIfNone(_)
+            | Self::Written(..)
+            | Self::SetMask(..)
+            | Self::Kill(..)
+            | Self::Fetch(..)
+            | Self::Guard { .. }
+            | Self::ConstRelative { .. }
+            | Self::TempRelative { .. } => [none; 3],
+        };
+        let partly = self.writes().and_then(|(dst, partly)| partly.then_some(dst));
+        let vectors = sources.into_iter().filter_map(|src| match src {
+            Src::Vector(vector) => Some(vector),
+            Src::Literal(_) | Src::Const(_) | Src::Row(_) => None,
+        });
+        vectors.chain(partly)
+    }
+
+    /// Whether it names a mask register.
+    pub fn uses_masks(&self) -> bool {
+        match self {
+            Self::Test(..)
+            | Self::Class(..)
+            | Self::Or(..)
+            | Self::AndNot(..)
+            | Self::Blend(..)
+            | Self::Merge(..)
+            | Self::MergeTwo(..)
+            | Self::StopIfNone(_)
+            | Self::SetMask(..)
+            | Self::Kill(..) => true,
+            Self::Set(_, _, under) => under.is_some(),
+            Self::Copy(..)
+            | Self::Two(..)
+            | Self::One(..)
+            | Self::Shift(..)
+            | Self::Fma(..)
+            | Self::Written(..)
+            | Self::Store(..)
+            | Self::Fetch(..)
+            | Self::Guard { .. }
+            | Self::ConstRelative { .. }
+            | Self::TempRelative { .. }
+            | Self::SetTempRelative { .. } => false,
+        }
+    }
+}

@@ -1,0 +1,285 @@
+//! The back end for x86-64 with AVX-512: machine code made from the form.
+//!
+//! | file | what |
+//! |---|---|
+//! | `select`, `scalar` | from the form to vector instructions |
+//! | `lir` | those |
+//! | `alloc` | registers |
+//! | `emit`, `jumps` | machine code |
+//! | `encode` | bytes |
+//!
+//! Code is made executable only after it has been written (W^X). The processor flushes denormals (MXCSR) while it runs; whoever is called
+//! from it runs with the host's MXCSR.
+
+mod alloc;
+mod emit;
+mod encode;
+mod jumps;
+mod lir;
+mod scalar;
+mod select;
+
+use crate::form::{Code, Op, Var};
+use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
+use crate::passes::{Liveness, VarSet, optimise};
+use alloc::Ranges;
+use ctm_exec::x1k::{Constants, Memory, sample};
+use emit::{Layout, MAX_COPIES, REGISTERS, head, part};
+use lir::{Lines, Vars};
+use memmap2::{Mmap, MmapMut};
+use select::{Facts, Select};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Flush denormal results and operands; no exceptions; round to nearest.
+const MXCSR: u32 = 0x9fc0;
+/// The largest frame.
+const FRAME_LIMIT: i32 = 1 << 20;
+
+/// What code is made for, beside the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// Lanes of a group.
+    pub lanes: usize,
+    /// Instructions have to be counted down.
+    pub fuel: bool,
+    /// Visits of blocks have to be counted.
+    pub counters: bool,
+    /// Groups that run at once, where the program allows more than one; otherwise as many as fit.
+    pub copies: Option<u8>,
+}
+
+/// Whether this host can run the code.
+pub fn is_available() -> bool {
+    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("popcnt")
+}
+
+/// A program in machine code.
+pub struct Native {
+    text: Mmap,
+    layout: Layout,
+    /// Groups that run at once.
+    pub copies: usize,
+    fetches: Vec<Op>,
+    outputs: Vec<usize>,
+    existing: Mask,
+}
+
+impl Native {
+    /// Makes the code of a program; `None` when memory cannot be made executable or a frame would be too large.
+    ///
+    /// `code` is optimised for it.
+    pub fn new(code: &mut Code, start: &[Var], outputs: &[usize], options: Options) -> Option<Self> {
+        let one_copy = code.watches_idle_lanes || code.relative_temps;
+        let mut made = None;
+        if !one_copy {
+            let live = optimise(code, true);
+            made = Some(Self::choose(code, live, start, options.copies.map(|n| n.clamp(1, MAX_COPIES))));
+        }
+        let (live, choice) = match made {
+            Some((live, choice)) if choice.copies > 1 => (live, choice),
+            _ => {
+                let live = optimise(code, false);
+                Self::choose(code, live, start, Some(1))
+            }
+        };
+        let variables_in_rows = code.relative_temps.then_some(choice.vars.used.len());
+        let homes = choice.ranges.homes(REGISTERS / choice.copies, variables_in_rows);
+        let layout = Layout::new(start.len(), outputs.len(), homes.rows, choice.copies);
+        if layout.size > FRAME_LIMIT {
+            return None;
+        }
+        let input = emit::Input {
+            code,
+            lines: &choice.lines,
+            vars: &choice.vars,
+            homes: &homes,
+            layout,
+            copies: choice.copies,
+            existing: mask_of(options.lanes),
+            start,
+            live_in: live.at(ENTRY).iter().collect(),
+            outputs,
+            waited: &live.waited,
+            fuel: options.fuel,
+            counters: options.counters,
+        };
+        let bytes = emit::emit(&input);
+        let mut writable = MmapMut::map_anon(bytes.len()).ok()?;
+        writable.copy_from_slice(&bytes);
+        Some(Self {
+            text: writable.make_exec().ok()?,
+            layout,
+            copies: usize::from(choice.copies),
+            fetches: choice.fetches,
+            outputs: outputs.to_vec(),
+            existing: mask_of(options.lanes),
+        })
+    }
+
+    /// Chooses instructions, and how many copies fit.
+    fn choose(code: &Code, live: Liveness, start: &[Var], copies: Option<u8>) -> (Liveness, Choice) {
+        let mut used = VarSet::default();
+        for (index, block) in code.blocks.iter().enumerate() {
+            used.add(&live.at(crate::form::BlockId(index as u16)));
+            for op in &block.ops {
+                if let Op::Set(var, ..) | Op::Get(var) = op {
+                    used.insert(*var);
+                }
+            }
+        }
+        if code.relative_temps {
+            used = VarSet::ALL;
+        }
+        let vars = Vars::new(used.iter().collect());
+        let facts = Facts::of(code, start);
+        let mut select = Select::new(&vars, &facts, Layout::ROWS);
+        let lines: Vec<Lines> =
+            code.blocks.iter().zip(&live.waited).map(|(block, &waited)| select.block(block, waited)).collect();
+        let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));
+        let ranges = Ranges::of(code, &lines, &live, &vars, vectors);
+        let fit = REGISTERS as usize / ranges.pressure.max(1);
+        let copies = copies.unwrap_or_else(|| fit.clamp(1, usize::from(MAX_COPIES)) as u8);
+        let choice = Choice { lines, vars, ranges, copies, fetches };
+        (live, choice)
+    }
+
+    /// A frame for this code.
+    pub fn frame(&self) -> Frame {
+        Frame { bytes: vec![Line([0; 64]); (self.layout.size as usize).div_ceil(64)] }
+    }
+
+    /// Runs up to [`Self::copies`] groups.
+    ///
+    /// # Errors
+    /// [`Refer`] when one of them has to be run by the reference interpreter; then nothing that was left means anything.
+    pub fn run(
+        &self,
+        frame: &mut Frame,
+        lanes: &mut [Lanes],
+        constants: &Constants,
+        memory: &dyn Memory,
+        visits: &mut [Visits],
+        fuel: u64,
+    ) -> Result<(), Refer> {
+        let context = Context { memory, fetches: &self.fetches, layout: &self.layout };
+        frame.put(head::CONSTANTS, &(constants.float.as_ptr() as usize).to_le_bytes());
+        frame.put(head::INTS, &(constants.int.as_ptr() as usize).to_le_bytes());
+        frame.put(head::FETCH, &(fetch as *const () as usize).to_le_bytes());
+        frame.put(head::CONTEXT, &((&raw const context) as usize).to_le_bytes());
+        frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
+        frame.put(head::FUEL, &fuel.to_le_bytes());
+        frame.put(head::MXCSR, &MXCSR.to_le_bytes());
+        frame.put(head::PRESENT, &((1u32 << lanes.len()) - 1).to_le_bytes());
+        for (copy, lanes) in lanes.iter().enumerate() {
+            let at = self.layout.part(copy as u8);
+            frame.put(at + part::COVERED, &u32::from(lanes.covered).to_le_bytes());
+            for (place, row) in lanes.start.iter().enumerate() {
+                frame.put_row(at + self.layout.start + 64 * place as i32, row);
+            }
+        }
+        type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
+        // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
+        // SAFETY: the frame has the layout's size, and its head points to constants, visits (one for each block; the code adds to no
+        // other) and a context that outlive the call. The code writes nothing but frame and visits.
+        let refers = unsafe { entry(frame.bytes.as_mut_ptr()) } != 0;
+        if refers {
+            return Err(Refer);
+        }
+        for (copy, lanes) in lanes.iter_mut().enumerate() {
+            let at = self.layout.part(copy as u8);
+            lanes.covered = frame.mask(at + part::COVERED) & self.existing;
+            for (place, &output) in self.outputs.iter().enumerate() {
+                lanes.written[output] = frame.mask(at + part::WRITTEN + 4 * output as i32);
+                frame.get_row(at + self.layout.outputs + 64 * place as i32, &mut lanes.outputs[output]);
+            }
+        }
+        Ok(())
+    }
+}
+
+/// Instructions, and what goes with them.
+struct Choice {
+    lines: Vec<Lines>,
+    vars: Vars,
+    ranges: Ranges,
+    copies: u8,
+    fetches: Vec<Op>,
+}
+
+/// A cache line.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+struct Line([u8; 64]);
+
+/// What code works on: `emit::Layout` says where things lie.
+pub struct Frame {
+    bytes: Vec<Line>,
+}
+
+impl Frame {
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
+        unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), self.bytes.len() * 64) }
+    }
+
+    fn put(&mut self, at: i32, bytes: &[u8]) {
+        self.bytes()[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn put_row(&mut self, at: i32, row: &Row) {
+        let to = &mut self.bytes()[at as usize..at as usize + 64];
+        to.chunks_exact_mut(4).zip(row).for_each(|(to, bits)| to.copy_from_slice(&bits.to_le_bytes()));
+    }
+
+    fn get_row(&mut self, at: i32, row: &mut Row) {
+        let from = &self.bytes()[at as usize..at as usize + 64];
+        from.chunks_exact(4)
+            .zip(row)
+            .for_each(|(from, bits)| *bits = u32::from_le_bytes([from[0], from[1], from[2], from[3]]));
+    }
+
+    fn mask(&mut self, at: i32) -> Mask {
+        let at = at as usize;
+        let bytes = self.bytes();
+        u16::from_le_bytes([bytes[at], bytes[at + 1]])
+    }
+}
+
+/// What a fetch needs.
+struct Context<'a> {
+    memory: &'a dyn Memory,
+    fetches: &'a [Op],
+    layout: &'a Layout,
+}
+
+/// Reads an input for the `lanes` of a copy: coordinates and results are rows of its part of the frame. 0: done, 1: refer.
+unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u32) -> u32 {
+    // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call.
+    let context = unsafe { &*frame.add(head::CONTEXT as usize).cast::<*const Context<'_>>().read() };
+    let part_at = context.layout.part(copy as u8) as usize;
+    // SAFETY: the rows of fetches lie in the copy's part, are aligned to 64 bytes, and nobody else looks at them meanwhile.
+    let rows = unsafe { &mut *frame.add(part_at + part::ROWS as usize).cast::<[Row; 6]>() };
+    // SAFETY: the mask lies in the copy's part.
+    let covered = unsafe { frame.add(part_at + part::COVERED as usize).cast::<u32>().read() };
+    let Some(Op::Fetch { input, unscaled, uncached, .. }) = context.fetches.get(number as usize).copied() else {
+        return 1;
+    };
+    let memory = context.memory;
+    // A panic must not cross the code that called; the reference interpreter will meet it again.
+    let result = catch_unwind(AssertUnwindSafe(|| {
+        let descriptor = memory.input(input)?;
+        for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
+            let (s, t) = (rows[0][lane], rows[1][lane]);
+            let texel = match sample::lookup(memory, input, &descriptor, (s, t), unscaled, uncached) {
+                Ok(sampled) => sampled.texel,
+                Err(_) if covered >> lane & 1 == 1 => return None,
+                // An uncovered lane cannot fault: it reads 0.
+                Err(_) => [0; 4],
+            };
+            (0..4).for_each(|c| rows[2 + c][lane] = texel[c]);
+        }
+        Some(())
+    }));
+    u32::from(!matches!(result, Ok(Some(()))))
+}

@@ -1,0 +1,613 @@
+//! From the form to vector instructions.
+//!
+//! NaN bits are made right only where somebody can see them: in what reaches an output or a move. Denormals need no care: the
+//! processor flushes them (MXCSR), exactly as the X1K does; only moves and choices carry them, so a `Scale` after those multiplies
+//! by one.
+
+use super::encode::{self, V};
+use super::lir::{Group, Lines, Lir, Negated, Src, Vars, Vector};
+use super::scalar;
+use crate::form::{Block, Code, File, Op, Test, Under, Value, Var};
+use crate::passes::VarSet;
+use ctm_exec::x1k::float::{NAN, ONE, SIGN};
+use ctm_isa::x1k::TEMPORARIES;
+use ctm_isa::x1k::ops::{CompareOp, Imod, Omod};
+
+/// Predicates of float comparisons.
+pub const EQUAL: u8 = 0x00;
+/// One of them is a NaN.
+pub const UNORDERED: u8 = 0x03;
+/// Not equal, or one of them is a NaN.
+pub const NOT_EQUAL: u8 = 0x04;
+/// Less.
+pub const LESS: u8 = 0x11;
+/// Greater or equal.
+pub const GREATER_EQUAL: u8 = 0x1d;
+/// Greater.
+pub const GREATER: u8 = 0x1e;
+/// Classes: NaNs and infinities.
+const NOT_FINITE: u8 = 0x99;
+/// Classes: infinities.
+const INFINITE: u8 = 0x18;
+
+/// What holds for variables at every block's beginning.
+pub struct Facts {
+    /// Somebody can see the bits of a NaN in them.
+    pub observed: VarSet,
+    /// They never hold denormals.
+    pub flushed: VarSet,
+}
+
+impl Facts {
+    /// Works them out; `start`: the variables that are given values at the start.
+    pub fn of(code: &Code, start: &[Var]) -> Self {
+        let mut facts = Self { observed: VarSet::default(), flushed: VarSet::ALL };
+        (4 * TEMPORARIES..Var::COUNT).for_each(|index| facts.observed.insert(Var(index as u16)));
+        if code.relative_temps {
+            (0..4 * TEMPORARIES).for_each(|index| facts.observed.insert(Var(index as u16)));
+            facts.flushed = VarSet::default();
+        }
+        start.iter().for_each(|&var| facts.flushed.remove(var));
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in &code.blocks {
+                let (seen, flushed) = (facts.seen(block), facts.values_flushed(block));
+                for (op, seen) in block.ops.iter().zip(seen) {
+                    match *op {
+                        Op::Get(var) if seen && !facts.observed.contains(var) => {
+                            facts.observed.insert(var);
+                            changed = true;
+                        }
+                        Op::Set(var, value, _) if !flushed[value.index()] && facts.flushed.contains(var) => {
+                            facts.flushed.remove(var);
+                            changed = true;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        facts
+    }
+
+    /// The vectors of a block in which somebody can see the bits of a NaN.
+    fn seen(&self, block: &Block) -> Vec<bool> {
+        let mut seen = vec![false; block.ops.len()];
+        for (place, op) in block.ops.iter().enumerate().rev() {
+            match *op {
+                Op::Set(var, value, _) if self.observed.contains(var) => seen[value.index()] = true,
+                Op::SetRelative { value, .. } => seen[value.index()] = true,
+                Op::Pick { a, b, .. } if seen[place] => (seen[a.index()], seen[b.index()]) = (true, true),
+                Op::Sign(_, a) | Op::QuadLane(a, _) if seen[place] => seen[a.index()] = true,
+                _ => {}
+            }
+        }
+        seen
+    }
+
+    /// The vectors of a block that hold no denormals.
+    fn values_flushed(&self, block: &Block) -> Vec<bool> {
+        let mut flushed: Vec<bool> = Vec::with_capacity(block.ops.len());
+        for op in &block.ops {
+            let is = |value: Value| flushed[value.index()];
+            flushed.push(match *op {
+                Op::Bits(bits) => ctm_exec::x1k::float::flush(bits) == bits,
+                Op::Get(var) => self.flushed.contains(var),
+                Op::Sign(_, a) | Op::QuadLane(a, _) => is(a),
+                Op::Pick { a, b, .. } => is(a) && is(b),
+                Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => true,
+                _ => false,
+            });
+        }
+        flushed
+    }
+}
+
+/// Turns blocks into vector instructions.
+pub struct Select<'a> {
+    vars: &'a Vars,
+    facts: &'a Facts,
+    rows: Rows,
+    /// Vectors so far.
+    pub vectors: u32,
+    lines: Lines,
+    /// The fetches of the program, in the order of their numbers.
+    pub fetches: Vec<Op>,
+}
+
+/// Rows of a copy's part of the frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Rows {
+    /// Coordinates of a fetch: two rows.
+    pub coordinates: i32,
+    /// What a fetch gave: four rows.
+    pub texels: i32,
+}
+
+/// What is known of one block before its instructions are chosen.
+struct Plan<'a> {
+    block: &'a Block,
+    /// Every lane of every copy runs in it.
+    all_here: bool,
+    seen: Vec<bool>,
+    flushed: Vec<bool>,
+    uses: Vec<u32>,
+    /// Where each vector goes as it is made.
+    home: Vec<Option<Vector>>,
+    /// Reads of variables that need a copy, as the variable changes before the last use.
+    copied: Vec<bool>,
+    /// Where each vector is, once made.
+    at: Vec<Option<Src>>,
+}
+
+impl<'a> Select<'a> {
+    /// For a program with these variables.
+    pub fn new(vars: &'a Vars, facts: &'a Facts, rows: Rows) -> Self {
+        Self { vars, facts, rows, vectors: vars.used.len() as u32, lines: Lines::default(), fetches: Vec::new() }
+    }
+
+    /// A vector of its own.
+    pub fn fresh(&mut self) -> Vector {
+        self.vectors += 1;
+        Vector(self.vectors - 1)
+    }
+
+    /// Appends an instruction.
+    pub fn push(&mut self, lir: Lir) {
+        self.lines.lir.push(lir);
+    }
+
+    /// `dst = op(a, b)` in a vector of its own.
+    pub fn two(&mut self, op: V, a: Src, b: Src) -> Src {
+        let dst = self.fresh();
+        self.push(Lir::Two(op, dst, a, b));
+        Src::Vector(dst)
+    }
+
+    /// `±(a * b) ± c` in a vector of its own.
+    pub fn fma(&mut self, negated: Negated, abc: [Src; 3]) -> Src {
+        let dst = self.fresh();
+        self.push(Lir::Fma(negated, dst, abc));
+        Src::Vector(dst)
+    }
+
+    /// The instructions of a block; `waited`: copies may wait elsewhere meanwhile.
+    pub fn block(&mut self, block: &Block, waited: bool) -> Lines {
+        let mut plan = self.plan(block, waited);
+        for place in 0..block.ops.len() {
+            self.op(&mut plan, place);
+            self.split();
+        }
+        std::mem::take(&mut self.lines)
+    }
+
+    fn plan<'b>(&self, block: &'b Block, waited: bool) -> Plan<'b> {
+        let count = block.ops.len();
+        let mut plan = Plan {
+            block,
+            all_here: block.all_run() && !waited,
+            seen: self.facts.seen(block),
+            flushed: self.facts.values_flushed(block),
+            uses: vec![0; count],
+            home: vec![None; count],
+            copied: vec![false; count],
+            at: vec![None; count],
+        };
+        let mut last_use = vec![0; count];
+        for (place, op) in block.ops.iter().enumerate() {
+            for value in operands(block, op) {
+                plan.uses[value.index()] += 1;
+                last_use[value.index()] = place;
+            }
+        }
+        // These may vanish into whoever reads them; their operands are read there then.
+        for place in (0..count).rev() {
+            if let op @ (Op::Sign(..) | Op::Pick { .. } | Op::Scale(..)) = block.ops[place] {
+                for value in op.reads() {
+                    last_use[value.index()] = last_use[value.index()].max(last_use[place]);
+                }
+            }
+        }
+        for (place, op) in block.ops.iter().enumerate() {
+            if let Op::Get(var) = op {
+                let changed = block.ops[place..].iter().position(|later| may_write(later, *var));
+                plan.copied[place] = changed.is_some_and(|after| last_use[place] > place + after);
+            }
+        }
+        for (place, op) in block.ops.iter().enumerate() {
+            let Op::Set(var, value, under) = *op else { continue };
+            let made = value.index();
+            if !whole(plan.all_here, under) || !makes(&block.ops[made]) || plan.home[made].is_some() {
+                continue;
+            }
+            let Some(vector) = self.vars.of(var) else { continue };
+            let disturbed =
+                block.ops[made + 1..place].iter().any(|between| may_write(between, var) || may_read(between, var));
+            // What is still to be read of the old value, and of an earlier vector that went to the same place.
+            let still_read = (0..made).any(|earlier| {
+                let stands_for = match block.ops[earlier] {
+                    Op::Get(v) => v == var && !plan.copied[earlier],
+                    _ => plan.home[earlier] == Some(vector),
+                };
+                stands_for && last_use[earlier] > made
+            });
+            // A later store may change the place before the last use of this value.
+            let changed = block.ops[place + 1..].iter().position(|later| may_write(later, var));
+            let overwritten = changed.is_some_and(|after| last_use[made] > place + after);
+            if !disturbed && !still_read && !overwritten {
+                plan.home[made] = Some(vector);
+            }
+        }
+        plan
+    }
+
+    /// Where the operation's result goes.
+    fn dst(&mut self, plan: &Plan<'_>, place: usize) -> Vector {
+        match plan.home[place] {
+            Some(home) => home,
+            None => self.fresh(),
+        }
+    }
+
+    /// A vector; made now if it is a sign change that nobody needed so far.
+    fn src(&mut self, plan: &Plan<'_>, value: Value) -> Src {
+        plan.at[value.index()].unwrap_or(Src::Literal(0))
+    }
+
+    fn op(&mut self, plan: &mut Plan<'_>, place: usize) {
+        let made = match plan.block.ops[place] {
+            Op::Bits(bits) => Some(Src::Literal(bits)),
+            Op::Const(index) => Some(Src::Const(index)),
+            Op::Get(var) => {
+                let vector = self.vars.of(var).map_or(Src::Literal(0), Src::Vector);
+                if plan.copied[place] {
+                    let dst = self.fresh();
+                    self.push(Lir::Copy(dst, vector));
+                    Some(Src::Vector(dst))
+                } else {
+                    Some(vector)
+                }
+            }
+            Op::GetRelative { file, base, channel } => {
+                let frame = plan.block.frames.loop_variable().map(|frame| frame as u8);
+                let dst = self.dst(plan, place);
+                self.push(match file {
+                    File::Temp => Lir::TempRelative { frame, base, channel, dst },
+                    File::Const => Lir::ConstRelative { frame, base, channel, dst },
+                });
+                Some(Src::Vector(dst))
+            }
+            Op::Sign(imod, a) => {
+                if plan.uses[place] == 0 {
+                    return;
+                }
+                let a = self.src(plan, a);
+                let dst = self.dst(plan, place);
+                let (op, bits) = match imod {
+                    Imod::Off => (encode::OR, 0),
+                    Imod::Neg => (encode::XOR, SIGN),
+                    Imod::Abs => (encode::AND, !SIGN),
+                    Imod::Nab => (encode::OR, SIGN),
+                };
+                self.push(Lir::Two(op, dst, a, Src::Literal(bits)));
+                Some(Src::Vector(dst))
+            }
+            Op::Mad { a, b, c, zero_wins, omod } => {
+                let dst = self.dst(plan, place);
+                self.mad(plan, dst, [a, b, c], zero_wins, omod);
+                self.one_nan(plan.seen[place], dst);
+                Some(Src::Vector(dst))
+            }
+            Op::Pick { test, x, y, a, b } => {
+                if self.is_absorbed_pick(plan, place) {
+                    return;
+                }
+                let [x, y, a, b] = [x, y, a, b].map(|v| self.src(plan, v));
+                let dst = self.dst(plan, place);
+                self.push(Lir::Test(encode::CMP_F32, predicate(test), 1, x, y, 0));
+                self.push(Lir::Blend(dst, 1, a, b));
+                Some(Src::Vector(dst))
+            }
+            Op::Scale(a, omod) => Some(self.scale(plan, place, a, omod)),
+            Op::Clamp(a) => {
+                let a = self.src(plan, a);
+                let positive = self.two(encode::MAX, a, Src::Literal(0));
+                let dst = self.dst(plan, place);
+                self.push(Lir::Two(encode::MIN, dst, positive, Src::Literal(ONE)));
+                Some(Src::Vector(dst))
+            }
+            Op::Fraction(a, omod) => {
+                let a = self.src(plan, a);
+                let floor = self.fresh();
+                self.push(Lir::One(encode::ROUND_SCALE, floor, a, Some(9)));
+                let dst = self.dst(plan, place);
+                if omod == Omod::U1 {
+                    self.push(Lir::Two(encode::SUB, dst, a, Src::Vector(floor)));
+                } else {
+                    let fraction = self.two(encode::SUB, a, Src::Vector(floor));
+                    self.push(Lir::Two(encode::MUL, dst, fraction, factor(omod)));
+                }
+                self.one_nan(plan.seen[place], dst);
+                Some(Src::Vector(dst))
+            }
+            Op::Scalar(function, a) => {
+                let flushed = plan.flushed[a.index()];
+                let a = self.src(plan, a);
+                let dst = self.dst(plan, place);
+                scalar::emit(self, function, a, flushed, dst);
+                Some(Src::Vector(dst))
+            }
+            Op::QuadLane(a, lane) => {
+                let a = self.src(plan, a);
+                let dst = self.dst(plan, place);
+                self.push(Lir::One(encode::PERMUTE_IN_QUAD, dst, a, Some(0x55 * lane)));
+                Some(Src::Vector(dst))
+            }
+            Op::Texel(_, channel) => {
+                let dst = self.dst(plan, place);
+                self.push(Lir::Copy(dst, Src::Row(self.rows.texels + 64 * i32::from(channel))));
+                Some(Src::Vector(dst))
+            }
+            Op::Fetch { s, t, under, .. } => {
+                let (s, t) = (self.src(plan, s), self.src(plan, t));
+                self.push(Lir::Store(self.rows.coordinates, s));
+                self.push(Lir::Store(self.rows.coordinates + 64, t));
+                self.push(Lir::Fetch(self.fetches.len() as u16, under));
+                self.fetches.push(plan.block.ops[place]);
+                None
+            }
+            Op::Set(var, value, under) => {
+                if let Some(output) = var.output_index() {
+                    let under = Under { inactive: under.inactive || plan.all_here, ..under };
+                    self.push(Lir::Written(output as u8, under));
+                }
+                let Some(vector) = self.vars.of(var) else { return };
+                if plan.home[value.index()] == Some(vector) {
+                    return;
+                }
+                let under = (!whole(plan.all_here, under)).then_some(under);
+                let src = self.src(plan, value);
+                self.push(Lir::Set(vector, src, under));
+                None
+            }
+            Op::SetRelative { base, channel, value, under } => {
+                let frame = plan.block.frames.loop_variable().map(|frame| frame as u8);
+                let src = self.src(plan, value);
+                self.push(Lir::SetTempRelative { frame, base, channel, src, under });
+                None
+            }
+            Op::SetPredicate(bit, test, value, under) => {
+                self.compare(plan, test, value);
+                self.push(Lir::SetMask(bit, 1, under));
+                None
+            }
+            Op::SetResult(test, value, under) => {
+                self.compare(plan, test, value);
+                self.push(Lir::SetMask(4, 1, under));
+                None
+            }
+            Op::Kill(value, under) => {
+                self.compare(plan, CompareOp::Less, value);
+                self.push(Lir::Kill(1, under));
+                None
+            }
+            Op::Guard { file, base } => {
+                let frame = plan.block.frames.loop_variable().map(|frame| frame as u8);
+                let limit = match file {
+                    File::Temp => TEMPORARIES,
+                    File::Const => ctm_isa::x1k::FLOAT_CONSTANTS,
+                } as u32;
+                self.push(Lir::Guard { frame, base, limit });
+                None
+            }
+        };
+        plan.at[place] = made;
+    }
+
+    /// Compares with zero, into mask 1.
+    fn compare(&mut self, plan: &Plan<'_>, test: CompareOp, value: Value) {
+        let how = match test {
+            CompareOp::Equal => EQUAL,
+            CompareOp::Less => LESS,
+            CompareOp::GreaterEqual => GREATER_EQUAL,
+            CompareOp::NotEqual => NOT_EQUAL,
+        };
+        let value = self.src(plan, value);
+        self.push(Lir::Test(encode::CMP_F32, how, 1, value, Src::Literal(0), 0));
+    }
+
+    /// Makes every NaN the one that arithmetic makes, where somebody can see it.
+    fn one_nan(&mut self, seen: bool, dst: Vector) {
+        if seen {
+            self.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, Src::Vector(dst), Src::Vector(dst), 0));
+            self.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+        }
+    }
+
+    /// Whether the only reader of a MIN or MAX is the `Scale` after it, which then makes both at once.
+    fn is_absorbed_pick(&self, plan: &Plan<'_>, place: usize) -> bool {
+        let Op::Pick { test: Test::Less | Test::Greater, x, y, a, b } = plan.block.ops[place] else { return false };
+        let scaled = |op: &Op| matches!(op, Op::Scale(v, _) if v.index() == place);
+        x == a && y == b && plan.uses[place] == 1 && plan.block.ops[place + 1..].iter().any(scaled)
+    }
+
+    fn scale(&mut self, plan: &Plan<'_>, place: usize, a: Value, omod: Omod) -> Src {
+        let flushed = plan.flushed[a.index()];
+        let mut src = None;
+        if self.is_absorbed_pick(plan, a.index())
+            && let Op::Pick { test, a: x, b: y, .. } = plan.block.op_at(a)
+        {
+            // MINPS and MAXPS give the second operand for NaN and for two zeros, as the Guide wants it.
+            let op = if test == Test::Less { encode::MIN } else { encode::MAX };
+            let (x, y) = (self.src(plan, x), self.src(plan, y));
+            if flushed && omod == Omod::U1 {
+                let dst = self.dst(plan, place);
+                self.push(Lir::Two(op, dst, x, y));
+                self.one_nan(plan.seen[place], dst);
+                return Src::Vector(dst);
+            }
+            src = Some(self.two(op, x, y));
+        }
+        let src = match src {
+            Some(src) => src,
+            None => self.src(plan, a),
+        };
+        if flushed && omod == Omod::U1 && !plan.seen[place] && plan.home[place].is_none() {
+            return src;
+        }
+        let dst = self.dst(plan, place);
+        self.push(if flushed && omod == Omod::U1 {
+            Lir::Copy(dst, src)
+        } else {
+            Lir::Two(encode::MUL, dst, src, factor(omod))
+        });
+        self.one_nan(plan.seen[place], dst);
+        Src::Vector(dst)
+    }
+
+    fn mad(&mut self, plan: &Plan<'_>, dst: Vector, abc: [Value; 3], zero_wins: bool, omod: Omod) {
+        let resolved = abc.map(|value| resolve(plan.block, value));
+        let [a, b, c] = resolved.map(|(value, _)| self.src(plan, value));
+        let negated = Negated { product: resolved[0].1 != resolved[1].1, summand: resolved[2].1 };
+        if omod == Omod::U1 && !zero_wins {
+            return self.plain_mad(dst, negated, [a, b, c]);
+        }
+        // What follows reads the operands again after the first result.
+        let aliased = [a, b, c].contains(&Src::Vector(dst));
+        let result = if aliased { self.fresh() } else { dst };
+        let sum = if omod == Omod::U1 { result } else { self.fresh() };
+        self.plain_mad(sum, negated, [a, b, c]);
+        let sum_src = Src::Vector(sum);
+        if zero_wins {
+            // Where the sum is a NaN and a factor is zero, the product is +0.
+            self.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, sum_src, sum_src, 0));
+            self.push(Lir::StopIfNone(1));
+            self.push(Lir::Test(encode::CMP_F32, EQUAL, 2, a, Src::Literal(0), 1));
+            self.push(Lir::Test(encode::CMP_F32, EQUAL, 3, b, Src::Literal(0), 1));
+            self.push(Lir::Or(2, 2, 3));
+            if negated.summand {
+                // +0 less the summand.
+                let zero = self.fresh();
+                self.push(Lir::Copy(zero, Src::Literal(0)));
+                self.push(Lir::MergeTwo(encode::SUB, sum, 2, Src::Vector(zero), c));
+            } else {
+                self.push(Lir::MergeTwo(encode::ADD, sum, 2, c, Src::Literal(0)));
+            }
+            self.split();
+        }
+        if omod != Omod::U1 {
+            let by = factor(omod);
+            self.push(Lir::Two(encode::MUL, result, sum_src, by));
+            // The sum was rounded, and fell out of the range of single precision, before it was scaled: scale first instead.
+            if matches!(omod, Omod::U2 | Omod::U4 | Omod::U8) {
+                self.push(Lir::Test(encode::CMP_F32, EQUAL, 1, sum_src, Src::Literal(0), 0));
+            } else {
+                self.push(Lir::Class(INFINITE, 1, sum_src, 0));
+            }
+            self.push(Lir::StopIfNone(1));
+            let scaled_a = self.two(encode::MUL, a, by);
+            let scaled_c = self.fresh();
+            self.push(Lir::Two(encode::MUL, scaled_c, c, by));
+            if !matches!(omod, Omod::U2 | Omod::U4 | Omod::U8) {
+                // A summand that would vanish still decides a tie: the smallest number of its sign does the same.
+                self.push(Lir::Test(encode::CMP_F32, EQUAL, 2, Src::Vector(scaled_c), Src::Literal(0), 0));
+                self.push(Lir::Test(encode::CMP_F32, NOT_EQUAL, 2, c, Src::Literal(0), 2));
+                let sign = self.two(encode::AND, c, Src::Literal(SIGN));
+                self.push(Lir::MergeTwo(encode::OR, scaled_c, 2, sign, Src::Literal(0x0080_0000)));
+            }
+            let again = self.fresh();
+            self.push(Lir::Fma(negated, again, [scaled_a, b, Src::Vector(scaled_c)]));
+            self.push(Lir::Class(NOT_FINITE, 2, Src::Vector(again), 0));
+            self.push(Lir::AndNot(1, 2, 1));
+            self.push(Lir::Merge(result, 1, Src::Vector(again)));
+            self.split();
+        }
+        if aliased {
+            self.push(Lir::Copy(dst, Src::Vector(result)));
+        }
+    }
+
+    /// Ends the group, so that a [`Lir::StopIfNone`] stops no more than it should.
+    pub fn split(&mut self) {
+        let first = self.lines.groups.last().map_or(0, |group| group.end);
+        let end = self.lines.lir.len();
+        if first < end {
+            let masks = self.lines.lir[first..end].iter().any(Lir::uses_masks);
+            self.lines.groups.push(Group { first, end, masks });
+        }
+    }
+
+    fn plain_mad(&mut self, dst: Vector, negated: Negated, [a, b, c]: [Src; 3]) {
+        const MINUS_ONE: u32 = ONE | SIGN;
+        let by_one = b == Src::Literal(ONE);
+        let product =
+            if by_one { Some(negated.product) } else { (b == Src::Literal(MINUS_ONE)).then_some(!negated.product) };
+        self.push(match (product, negated.summand) {
+            (Some(false), false) => Lir::Two(encode::ADD, dst, a, c),
+            (Some(false), true) => Lir::Two(encode::SUB, dst, a, c),
+            (Some(true), false) => Lir::Two(encode::SUB, dst, c, a),
+            _ if c == Src::Literal(SIGN) && negated == Negated::default() => Lir::Two(encode::MUL, dst, a, b),
+            _ => Lir::Fma(negated, dst, [a, b, c]),
+        });
+    }
+}
+
+/// The value of an operand of a multiply-add without its negation, and whether it is negated.
+fn resolve(block: &Block, value: Value) -> (Value, bool) {
+    match block.op_at(value) {
+        Op::Sign(Imod::Neg, a) => (a, true),
+        _ => (value, false),
+    }
+}
+
+/// What an operation reads once multiply-adds have absorbed negations.
+fn operands(block: &Block, op: &Op) -> Vec<Value> {
+    match *op {
+        Op::Mad { a, b, c, .. } => [a, b, c].map(|value| resolve(block, value).0).to_vec(),
+        _ => op.reads().collect(),
+    }
+}
+
+/// Whether the operation may store into the variable; a relative address may be any temporary.
+fn may_write(op: &Op, var: Var) -> bool {
+    match *op {
+        Op::Set(v, ..) => v == var,
+        Op::SetRelative { channel, .. } => var.output_index().is_none() && var.index() % 4 == usize::from(channel),
+        _ => false,
+    }
+}
+
+/// Whether the operation may read the variable.
+fn may_read(op: &Op, var: Var) -> bool {
+    match *op {
+        Op::Get(v) => v == var,
+        Op::GetRelative { file: File::Temp, channel, .. } => {
+            var.output_index().is_none() && var.index() % 4 == usize::from(channel)
+        }
+        _ => false,
+    }
+}
+
+/// Whether a store goes to all lanes: nobody looks at those that it does not concern.
+fn whole(all_here: bool, under: Under) -> bool {
+    under.predicate.is_none() && !under.covered && (under.inactive || all_here)
+}
+
+/// Whether the operation makes a vector that can go where we like.
+fn makes(op: &Op) -> bool {
+    op.is_pure() && !matches!(op, Op::Bits(_) | Op::Const(_) | Op::Get(_))
+}
+
+fn predicate(test: Test) -> u8 {
+    match test {
+        Test::Less => LESS,
+        Test::Greater => GREATER,
+        Test::GreaterEqual => GREATER_EQUAL,
+    }
+}
+
+/// The factor of an output modifier.
+fn factor(omod: Omod) -> Src {
+    Src::Literal((ctm_exec::x1k::ops::omod_factor(omod) as f32).to_bits())
+}
