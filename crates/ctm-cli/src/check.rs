@@ -34,7 +34,7 @@ pub(crate) fn run(console: &Console, args: &CheckArgs) -> Ending {
                 Severity::Warning => warnings += 1,
                 Severity::Note => {}
             }
-            if args.json { console.json(report)? } else { console.report(&named(report, file)) }
+            if args.json { console.json_of(report, file)? } else { console.report(&named(report, file)) }
         }
     }
     if !args.json && errors + warnings > 0 {

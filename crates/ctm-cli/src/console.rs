@@ -139,6 +139,17 @@ impl Console {
     }
 }
 
+impl Console {
+    /// As [`Self::json`]; a finding without a text names the file that it is about.
+    pub(crate) fn json_of(&self, report: &Report, file: &Path) -> Result<(), Failure> {
+        let mut value = render::json(report);
+        if value["file"].is_null() {
+            value["file"] = file.display().to_string().into();
+        }
+        self.print(&format!("{value}\n"))
+    }
+}
+
 /// `N errors, M warnings` for the end of a list of findings.
 pub(crate) fn tally(errors: usize, warnings: usize) -> String {
     let count = |n: usize, what: &str| format!("{n} {what}{}", if n == 1 { "" } else { "s" });

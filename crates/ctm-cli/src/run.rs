@@ -3,6 +3,7 @@
 use crate::Ending;
 use crate::args::RunArgs;
 use crate::console::{Console, Exit, Failure, exit_of};
+use ctm::array::Array;
 use ctm::commands;
 use ctm::job::{Isa, Job, JobError, JobReport, OutputResult, Progress, Reader};
 use ctm::render;
@@ -49,7 +50,7 @@ pub(crate) fn run(console: &Console, args: &RunArgs) -> Ending {
     }
     console.reports(&report.reports);
     if report.files.is_empty() && !args.stats && args.dump_commands.is_none() {
-        print_outputs(console, &report.outputs)?;
+        print_outputs(console, &report)?;
     }
     if args.stats {
         console.print(&statistics(&job, &report))?;
@@ -110,28 +111,32 @@ fn dump(console: &Console, path: &Path, words: &[u32]) -> Result<(), Failure> {
 }
 
 /// Small outputs as numbers, others by their size.
-fn print_outputs(console: &Console, outputs: &[OutputResult]) -> Result<(), Failure> {
+fn print_outputs(console: &Console, report: &JobReport) -> Result<(), Failure> {
     let mut out = String::new();
-    for o in outputs {
-        let (width, height) = (o.array.width, o.array.height);
-        if width * height > PRINTED {
+    for o in &report.outputs {
+        let Some(array) = small(report, o) else {
+            let (width, height) = (o.rect.width, o.rect.height);
             let _ = writeln!(
                 out,
                 "o{}: {width}x{height} elements; --out o{}=FILE saves them (.npy, .png, .pfm, .raw)",
                 o.slot, o.slot
             );
             continue;
-        }
-        for row in 0..height {
-            for column in 0..width {
-                let first = (row * width + column) * o.array.channels;
-                let values: Vec<String> = (0..o.array.channels).map(|c| number(o.array.value(first + c))).collect();
-                let (i, j) = (o.origin.0 as usize + column, o.origin.1 as usize + row);
-                let _ = writeln!(out, "o{} ({i}, {j}) = {}", o.slot, values.join(" "));
-            }
+        };
+        let (width, values) = (o.rect.width as usize, array.to_f32());
+        for (n, element) in values.chunks_exact(array.channels).enumerate() {
+            let (i, j) = (o.rect.x as usize + n % width, o.rect.y as usize + n / width);
+            let element: Vec<String> = element.iter().map(|&v| number(v)).collect();
+            let _ = writeln!(out, "o{} ({i}, {j}) = {}", o.slot, element.join(" "));
         }
     }
     console.print(&out)
+}
+
+/// The elements of an output that is small enough to be printed.
+fn small(report: &JobReport, output: &OutputResult) -> Option<Array> {
+    let elements = output.rect.width as usize * output.rect.height as usize;
+    if elements <= PRINTED { report.array(output.slot) } else { None }
 }
 
 /// The shortest decimal number that is this value; NaN by its bits.
@@ -206,14 +211,13 @@ fn report_json(report: &JobReport) -> Value {
         .outputs
         .iter()
         .map(|o| {
-            let small = o.array.width * o.array.height <= PRINTED;
             // JSON has no NaN and no infinity: values go as their bits.
-            let bits =
-                small.then(|| o.array.to_f32().iter().map(|v| format!("0x{:08x}", v.to_bits())).collect::<Vec<_>>());
+            let bits = small(report, o)
+                .map(|a| a.to_f32().iter().map(|v| format!("0x{:08x}", v.to_bits())).collect::<Vec<_>>());
             json!({
                 "slot": o.slot,
-                "origin": [o.origin.0, o.origin.1],
-                "shape": [o.array.height, o.array.width, o.array.channels],
+                "origin": [o.rect.x, o.rect.y],
+                "shape": o.rect.shape(o.surface.format),
                 "bits": bits,
             })
         })

@@ -4,10 +4,12 @@ use crate::Ending;
 use crate::args::TileArgs;
 use crate::console::{Console, Exit, Failure};
 use ctm::array::{Array, Kind, RawFormat, RawShape};
-use ctm::job::{formats, surface};
+use ctm::job::formats;
+use ctm::job::surface::{self, Elements};
 use ctm::mc::{Format, Surface, Tiling};
 use ctm::memory::{ArenaId, ArenaOptions, DeviceMemory};
 use std::path::Path;
+use std::sync::Arc;
 
 /// Which way.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -49,20 +51,14 @@ fn tile(console: &Console, args: &TileArgs, format: Option<Format>, size: Option
     };
     let array =
         Array::from_bytes(kind, &bytes, shape).map_err(|e| Failure::wrong(format!("{}: {e}", args.input.display())))?;
-    let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let format = format.unwrap_or_else(|| surface::natural_format(&array));
-    let (mut memory, s) = place(size(array.width), size(array.height), format)?;
-    surface::upload(&mut memory, &s, &array).map_err(|e| Failure::wrong(e.to_string()))?;
+    let elements = Elements::Array(Arc::new(array));
+    let [height, width, _] = elements.shape().map(|n| u32::try_from(n).unwrap_or(u32::MAX));
+    let format = format.unwrap_or_else(|| elements.natural_format());
+    let (mut memory, s) = place(width, height, format)?;
+    elements.upload(&mut memory, &s).map_err(|e| Failure::wrong(e.to_string()))?;
     let bytes = memory.slice(s.base, length(&s)).map_err(|e| Failure::wrong(e.to_string()))?;
     console.write(&args.output, bytes)?;
-    console.note(&format!(
-        "{}x{} elements of {}, pitch {}: {} bytes",
-        array.width,
-        array.height,
-        name_of(format),
-        s.pitch,
-        s.bytes()
-    ));
+    console.note(&format!("{width}x{height} elements of {}, pitch {}: {} bytes", name_of(format), s.pitch, s.bytes()));
     Ok(())
 }
 

@@ -37,8 +37,8 @@ fn run_changed(name: &str, change: impl FnOnce(&mut Job)) -> JobReport {
 
 /// What an output holds in the end, as `[row][column][channel]` flattened, and its width and channels.
 fn output(report: &JobReport, slot: u8) -> (Vec<f32>, usize, usize) {
-    let result = report.outputs.iter().find(|o| o.slot == slot).expect("the output");
-    (result.array.to_f32(), result.array.width, result.array.channels)
+    let array = report.array(slot).expect("the output");
+    (array.to_f32(), array.width, array.channels)
 }
 
 fn input(example: &str, file: &str) -> Vec<f64> {
@@ -111,9 +111,9 @@ fn life_lives_a_hundred_generations() {
         cells = next;
     }
     let report = run("life");
-    let result = &report.outputs[0];
-    let (found, width) = (result.array.to_f32(), result.array.width);
-    let (i0, j0) = (result.origin.0 as usize, result.origin.1 as usize);
+    let array = report.array(report.outputs[0].slot).expect("the output");
+    let (found, width) = (array.to_f32(), array.width);
+    let (i0, j0) = (report.outputs[0].rect.x as usize, report.outputs[0].rect.y as usize);
     assert!(cells.iter().filter(|&&c| c).count() > 50);
     for (n, &value) in found.iter().enumerate() {
         let (i, j) = (i0 + n % width, j0 + n / width);
@@ -252,7 +252,7 @@ fn nearest_surface_keeps_what_is_in_front() {
     const SPHERES: [[f64; 4]; 4] =
         [[-0.5, -0.1, 0.0, 0.64], [0.35, 0.2, -0.4, 0.3025], [0.1, -0.55, 0.3, 0.36], [-0.05, 0.5, -0.7, 0.09]];
     let report = run("nearest-surface");
-    let depth = report.conditional.as_ref().expect("a conditional buffer").to_f32();
+    let depth = report.conditional().expect("a conditional buffer").to_f32();
     assert_eq!(depth.len(), 256 * 192);
     let mut covered = 0;
     for j in 0..192 {

@@ -35,7 +35,6 @@ fn every_error_says_where_and_what_is_allowed() {
         ("[run]\ngroup = 2000", "4:9: `group` is 2000, it must be 4 to 1024"),
         ("[run]\nthreads = -1", "4:11: `threads` is -1, it must be 0 to 1024"),
         ("[run]\nengine = \"jitt\"", "4:10: `engine` is \"jitt\", it must be one of interp, jit, verify (did you mean \"jit\"?)"),
-        ("[run]\nengine = \"jit\"", "4:10: the jit engine is not part of this build; use interp"),
         ("[run]\ncheck = 1", "4:9: `check` is an integer, it must be true or false"),
         ("[[texture]]\nslot = 16\ndata = \"a.npy\"", "4:8: `slot` is 16, X1K inputs are 0 to 15"),
         ("[[texture]]\ndata = \"a.npy\"", "3:1: [[texture]] has no `slot`"),

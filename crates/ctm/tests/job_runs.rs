@@ -50,7 +50,7 @@ fn array(height: usize, width: usize, channels: usize, values: &[f32]) -> Array 
 
 /// What output `slot` holds at the end.
 fn output(report: &JobReport, slot: u8) -> Vec<f32> {
-    report.outputs.iter().find(|o| o.slot == slot).unwrap().array.to_f32()
+    report.array(slot).unwrap().to_f32()
 }
 
 /// Adds one to its input.
@@ -104,7 +104,7 @@ fn outputs_are_as_large_as_each_domain_and_passes_have_names() {
     let second = job.split("[[pass]]\nprogram = \"next.x1k\"\ndomain = [0, 0, 1, 0]").next().unwrap();
     let report = d.run(second);
     // Only the domain's rectangle.
-    assert_eq!((report.outputs[0].origin, report.outputs[0].array.width), ((1, 1), 2));
+    assert_eq!((report.outputs[0].rect.x, report.outputs[0].rect.y, report.outputs[0].rect.width), (1, 1, 2));
     assert_eq!(output(&report, 0), [2.0, 2.0, 1.0, 1.0, 3.0, 2.0, 1.0, 1.0]);
 }
 
@@ -119,7 +119,7 @@ fn the_conditional_buffer_lives_from_pass_to_pass() {
                [[pass]]\nconstants.float.at = [3, 0, 0, 0]\n[[pass]]\nconstants.float.at = [4, 0, 0, 0]\n";
     let report = d.run(job);
     assert_eq!(output(&report, 0), [3.0]);
-    assert_eq!(report.conditional.unwrap().to_f32(), [3.0]);
+    assert_eq!(report.conditional().unwrap().to_f32(), [3.0]);
     assert_eq!(d.load("depth.npy"), array(1, 1, 1, &[3.0]));
     // Located in the PE, processors that fail are not run.
     d.save("buffer.npy", &array(1, 4, 1, &[0.0, 1.0, 2.0, 3.0]));
@@ -128,7 +128,7 @@ fn the_conditional_buffer_lives_from_pass_to_pass() {
               [conditional]\nlocation = \"pe\"\ntest = \"less\"\nvalue = 1.5\nbuffer = \"buffer.npy\"\nwrite = false\n";
     let report = d.run(pe);
     assert_eq!(output(&report, 0), [-1.0, -1.0, 8.0, 8.0]);
-    assert_eq!(report.conditional.unwrap().to_f32(), [0.0, 1.0, 2.0, 3.0]);
+    assert_eq!(report.conditional().unwrap().to_f32(), [0.0, 1.0, 2.0, 3.0]);
 }
 
 #[test]
@@ -239,6 +239,12 @@ fn what_does_not_fit_together_is_told_before_anything_runs() {
         let found = d.wrong(&job);
         assert!(found.contains(message), "{job}\n{found}");
     }
+    // What this build does not have.
+    let found = d.wrong("program = \"next.x1k\"\ndomain = [0, 0, 0, 0]\n[[texture]]\nslot = 0\ndata = \"next.npy\"\n[run]\nengine = \"jit\"\n");
+    assert!(found.contains("next.npy"), "{found}");
+    d.save("next.npy", &array(1, 1, 1, &[1.0]));
+    let found = d.wrong("program = \"next.x1k\"\ndomain = [0, 0, 0, 0]\n[[texture]]\nslot = 0\ndata = \"next.npy\"\n[run]\nengine = \"jit\"\n");
+    assert!(found.contains("the jit engine is not part of this build; use interp"), "{found}");
     // Every file that is missing is named, not only the first.
     let two =
         "[[pass]]\nprogram = \"x.x1k\"\ndomain = [0, 0, 1, 1]\n[[pass]]\nprogram = \"y.x1k\"\ndomain = [0, 0, 1, 1]\n";

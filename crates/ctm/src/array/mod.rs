@@ -9,8 +9,10 @@ mod npy;
 mod pfm;
 mod png;
 mod raw;
+mod rows;
 
 pub use raw::RawFormat;
+pub use rows::{FillRow, Layout, write_rows};
 
 use std::fmt;
 use std::path::Path;
@@ -49,7 +51,7 @@ pub struct ArrayError {
 }
 
 impl ArrayError {
-    fn new(message: impl Into<String>) -> Self {
+    pub(crate) fn new(message: impl Into<String>) -> Self {
         Self { offset: None, message: message.into() }
     }
 
@@ -177,9 +179,15 @@ impl Array {
     pub fn to_bytes(&self, kind: Kind) -> Result<Vec<u8>, ArrayError> {
         match kind {
             Kind::Npy => Ok(npy::write(self)),
-            Kind::Png => png::write(self),
-            Kind::Pfm => pfm::write(self),
             Kind::Raw => Ok(raw::write(self)),
+            Kind::Png | Kind::Pfm => {
+                let mut out = Vec::new();
+                write_rows(kind, [self.height, self.width, self.channels], &mut out, &mut |y, row| {
+                    self.append_row(y, row);
+                    Ok(())
+                })?;
+                Ok(out)
+            }
         }
     }
 }

@@ -4,17 +4,29 @@
 //! order; shapes `[w]` (one row), `[h, w]`, `[h, w, c]`. Written: version 1, little endian, C order, `[h, w]` for one channel
 //! and `[h, w, c]` otherwise.
 
+use super::rows::Layout;
 use super::{Array, ArrayError, Values, checked_count};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
-/// What an element type string allows.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Dtype {
+/// The element types that can be read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Dtype {
     F4,
     F8,
     U1,
     U2,
+}
+
+impl Dtype {
+    pub const fn bytes(self) -> usize {
+        match self {
+            Self::U1 => 1,
+            Self::U2 => 2,
+            Self::F4 => 4,
+            Self::F8 => 8,
+        }
+    }
 }
 
 struct Header {
@@ -25,6 +37,33 @@ struct Header {
 }
 
 pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
+    let (layout, fortran_order) = layout(bytes)?;
+    let Layout { height, width, channels, .. } = layout;
+    let (start, size) = (layout.offset as usize, height * width * channels * layout.dtype.bytes());
+    let data = bytes.get(start..).unwrap_or_default();
+    if data.len() < size {
+        return Err(ArrayError::at(
+            bytes.len(),
+            format!(
+                "the file ends after {} of the {size} bytes that its shape {height}x{width}x{channels} takes",
+                data.len()
+            ),
+        ));
+    }
+    let mut values = values(&data[..size], layout.dtype, layout.big_endian);
+    if fortran_order {
+        let shape = [height, width, channels];
+        values = match values {
+            Values::U8(v) => Values::U8(in_c_order(&v, shape)),
+            Values::U16(v) => Values::U16(in_c_order(&v, shape)),
+            Values::F32(v) => Values::F32(in_c_order(&v, shape)),
+        };
+    }
+    Ok(Array { height, width, channels, values })
+}
+
+/// What the header says, and whether the values are in Fortran order.
+pub(super) fn layout(bytes: &[u8]) -> Result<(Layout, bool), ArrayError> {
     if bytes.get(..6) != Some(MAGIC.as_slice()) {
         return Err(ArrayError::at(0, "this is no NPY file: it does not begin with \\x93NUMPY"));
     }
@@ -48,43 +87,30 @@ pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
             )));
         }
     };
-    let count = checked_count(height, width, channels)?;
-    let data = &bytes[start + length..];
-    let value_bytes = match header.dtype {
-        Dtype::U1 => 1,
-        Dtype::U2 => 2,
-        Dtype::F4 => 4,
-        Dtype::F8 => 8,
-    };
-    if data.len() < count * value_bytes {
-        return Err(ArrayError::at(
-            bytes.len(),
-            format!(
-                "the file ends after {} of the {} bytes that its shape {:?} takes",
-                data.len(),
-                count * value_bytes,
-                header.shape
-            ),
-        ));
-    }
-    let data = &data[..count * value_bytes];
-    let values = match header.dtype {
-        Dtype::U1 => Values::U8(in_c_order(data.to_vec(), &header)),
+    checked_count(height, width, channels)?;
+    let Header { dtype, big_endian, fortran_order, .. } = header;
+    let layout = Layout { height, width, channels, offset: (start + length) as u64, dtype, big_endian };
+    Ok((layout, fortran_order))
+}
+
+/// Values as they lie in a file; a rest below one value is left out.
+pub(super) fn values(data: &[u8], dtype: Dtype, big_endian: bool) -> Values {
+    match dtype {
+        Dtype::U1 => Values::U8(data.to_vec()),
         Dtype::U2 => {
-            let get = |c: [u8; 2]| if header.big_endian { u16::from_be_bytes(c) } else { u16::from_le_bytes(c) };
-            Values::U16(in_c_order(data.as_chunks().0.iter().map(|&c| get(c)).collect(), &header))
+            let get = |c: [u8; 2]| if big_endian { u16::from_be_bytes(c) } else { u16::from_le_bytes(c) };
+            Values::U16(data.as_chunks().0.iter().map(|&c| get(c)).collect())
         }
         Dtype::F4 => {
-            let get = |c: [u8; 4]| if header.big_endian { u32::from_be_bytes(c) } else { u32::from_le_bytes(c) };
-            Values::F32(in_c_order(data.as_chunks().0.iter().map(|&c| f32::from_bits(get(c))).collect(), &header))
+            let get = |c: [u8; 4]| if big_endian { u32::from_be_bytes(c) } else { u32::from_le_bytes(c) };
+            Values::F32(data.as_chunks().0.iter().map(|&c| f32::from_bits(get(c))).collect())
         }
         Dtype::F8 => {
-            let get = |c: [u8; 8]| if header.big_endian { f64::from_be_bytes(c) } else { f64::from_le_bytes(c) };
+            let get = |c: [u8; 8]| if big_endian { f64::from_be_bytes(c) } else { f64::from_le_bytes(c) };
             #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is documented")]
-            Values::F32(in_c_order(data.as_chunks().0.iter().map(|&c| get(c) as f32).collect(), &header))
+            Values::F32(data.as_chunks().0.iter().map(|&c| get(c) as f32).collect())
         }
-    };
-    Ok(Array { height, width, channels, values })
+    }
 }
 
 pub(super) fn write(array: &Array) -> Vec<u8> {
@@ -93,15 +119,18 @@ pub(super) fn write(array: &Array) -> Vec<u8> {
         Values::U16(_) => "<u2",
         Values::F32(_) => "<f4",
     };
-    let shape = if array.channels == 1 {
-        format!("({}, {})", array.height, array.width)
-    } else {
-        format!("({}, {}, {})", array.height, array.width, array.channels)
-    };
+    let mut out = header(descr, [array.height, array.width, array.channels]);
+    out.extend_from_slice(&super::raw::write(array));
+    out
+}
+
+/// Everything before the values: `[h, w]` for one channel, `[h, w, c]` otherwise.
+pub(super) fn header(descr: &str, [height, width, channels]: [usize; 3]) -> Vec<u8> {
+    let shape = if channels == 1 { format!("({height}, {width})") } else { format!("({height}, {width}, {channels})") };
     let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Magic, version, length, dictionary and the newline together are a multiple of 64, so that the data is aligned.
     let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
-    let mut out = Vec::with_capacity(10 + length + array.height * array.row_values() * 4);
+    let mut out = Vec::with_capacity(10 + length);
     out.extend_from_slice(MAGIC);
     out.extend_from_slice(&[1, 0]);
     #[allow(clippy::cast_possible_truncation, reason = "the header has some hundred bytes")]
@@ -109,17 +138,11 @@ pub(super) fn write(array: &Array) -> Vec<u8> {
     out.extend_from_slice(dict.as_bytes());
     out.resize(10 + length - 1, b' ');
     out.push(b'\n');
-    out.extend_from_slice(&super::raw::write(array));
     out
 }
 
 /// Values of a Fortran-ordered file in row-major order.
-fn in_c_order<T: Copy>(values: Vec<T>, header: &Header) -> Vec<T> {
-    if !header.fortran_order || header.shape.len() < 2 {
-        return values;
-    }
-    let (h, w) = (header.shape[0], header.shape[1]);
-    let c = header.shape.get(2).copied().unwrap_or(1);
+fn in_c_order<T: Copy>(values: &[T], [h, w, c]: [usize; 3]) -> Vec<T> {
     let mut out = Vec::with_capacity(values.len());
     for row in 0..h {
         for column in 0..w {

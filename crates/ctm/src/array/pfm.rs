@@ -2,7 +2,9 @@
 //!
 //! The header's third number is negative for little-endian data. Its size is a scale that we neither apply nor need.
 
+use super::rows::{FillRow, unwritable};
 use super::{Array, ArrayError, Values, checked_count};
+use std::io::Write;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
     let channels = match bytes.get(..2) {
@@ -37,20 +39,29 @@ pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
 }
 
 /// One channel as `Pf`; of four channels the first three; of two the third is 0.
-pub(super) fn write(array: &Array) -> Result<Vec<u8>, ArrayError> {
-    let gray = array.channels == 1;
-    let mut out = format!("{}\n{} {}\n-1.0\n", if gray { "Pf" } else { "PF" }, array.width, array.height).into_bytes();
+pub(super) fn write_rows(
+    [height, width, channels]: [usize; 3],
+    out: &mut impl Write,
+    row: &mut FillRow<'_>,
+) -> Result<(), ArrayError> {
+    let gray = channels == 1;
     let taken = if gray { 1 } else { 3 };
-    for row in (0..array.height).rev() {
-        for column in 0..array.width {
-            let first = (row * array.width + column) * array.channels;
+    let header = format!("{}\n{width} {height}\n-1.0\n", if gray { "Pf" } else { "PF" });
+    out.write_all(header.as_bytes()).map_err(unwritable)?;
+    let (mut values, mut bytes) = (Vec::new(), Vec::new());
+    for y in (0..height).rev() {
+        values.clear();
+        row(y, &mut values)?;
+        bytes.clear();
+        for element in values.chunks_exact(channels) {
             for c in 0..taken {
-                let value = if c < array.channels { array.value(first + c) } else { 0.0 };
-                out.extend_from_slice(&value.to_bits().to_le_bytes());
+                let value = element.get(c).copied().unwrap_or(0.0);
+                bytes.extend_from_slice(&value.to_bits().to_le_bytes());
             }
         }
+        out.write_all(&bytes).map_err(unwritable)?;
     }
-    Ok(out)
+    Ok(())
 }
 
 fn word<'b>(bytes: &'b [u8], at: &mut usize) -> (usize, &'b str) {

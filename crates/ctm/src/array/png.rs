@@ -1,7 +1,9 @@
 //! PNG pictures: 8 and 16 bits per channel in, 8 bits out.
 
+use super::rows::{FillRow, unwritable};
 use super::{Array, ArrayError, Values, checked_count};
 use png::{BitDepth, ColorType};
+use std::io::Write;
 
 /// 8192x8192 pixels of four channels: twice as wide and high as anything the device addresses.
 const MOST_VALUES: usize = 8192 * 8192 * 4;
@@ -31,36 +33,36 @@ pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
     Ok(Array { height, width, channels, values })
 }
 
-/// One channel as gray, two as red and green, three and four as they are; float values clamped to 0..=1, rounded to 8 bits.
-pub(super) fn write(array: &Array) -> Result<Vec<u8>, ArrayError> {
-    let (color, taken) = match array.channels {
+/// One channel as gray, two as red and green, three and four as they are; values clamped to 0..=1, rounded to 8 bits.
+pub(super) fn write_rows(
+    [height, width, channels]: [usize; 3],
+    out: &mut impl Write,
+    row: &mut FillRow<'_>,
+) -> Result<(), ArrayError> {
+    let (color, taken) = match channels {
         1 => (ColorType::Grayscale, 1),
         2 | 3 => (ColorType::Rgb, 3),
         _ => (ColorType::Rgba, 4),
     };
     let size = |n: usize| u32::try_from(n).map_err(|_| ArrayError::new(format!("{n} pixels do not fit in a picture")));
-    let (width, height) = (size(array.width)?, size(array.height)?);
-    let mut data = Vec::with_capacity(array.width * array.height * taken);
-    for element in 0..array.width * array.height {
-        data.extend((0..taken).map(|c| {
-            if c >= array.channels {
-                return 0;
-            }
-            match &array.values {
-                Values::U8(v) => v[element * array.channels + c],
-                Values::U16(_) | Values::F32(_) => to_byte(array.value(element * array.channels + c)),
-            }
-        }));
-    }
-    let bad = |e: png::EncodingError| ArrayError::new(format!("the picture cannot be written as PNG: {e}"));
-    let mut out = Vec::new();
-    let mut encoder = png::Encoder::new(&mut out, width, height);
+    let bad = |e: png::EncodingError| ArrayError::new(format!("the picture cannot be written: {e}"));
+    let mut encoder = png::Encoder::new(out, size(width)?, size(height)?);
     encoder.set_color(color);
     encoder.set_depth(BitDepth::Eight);
     let mut writer = encoder.write_header().map_err(bad)?;
-    writer.write_image_data(&data).map_err(bad)?;
-    writer.finish().map_err(bad)?;
-    Ok(out)
+    let mut stream = writer.stream_writer().map_err(bad)?;
+    let (mut values, mut bytes) = (Vec::new(), Vec::new());
+    for y in 0..height {
+        values.clear();
+        row(y, &mut values)?;
+        bytes.clear();
+        for element in values.chunks_exact(channels) {
+            bytes.extend((0..taken).map(|c| element.get(c).map_or(0, |&v| to_byte(v))));
+        }
+        stream.write_all(&bytes).map_err(unwritable)?;
+    }
+    stream.finish().map_err(bad)?;
+    writer.finish().map_err(bad)
 }
 
 /// Clamped to 0..=1, NaN as 0, to the nearest of 256 steps.

@@ -146,7 +146,7 @@ impl Tree {
 fn same_slot(a: &Value, b: &Value) -> bool {
     let canonical = |v: &Value| match v {
         Value::Integer(n) => n.to_string(),
-        Value::String(s) => super::read::register_number(s).map_or_else(|| s.clone(), |n| n.to_string()),
+        Value::String(s) => super::values::register_number(s).map_or_else(|| s.clone(), |n| n.to_string()),
         _ => String::new(),
     };
     canonical(a) == canonical(b)

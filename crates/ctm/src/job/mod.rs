@@ -5,30 +5,35 @@
 //! | `keys` | every key of a job file (table) |
 //! | `tree` | TOML and flags as one tree of values that know where they were written |
 //! | `flags` | flags of `ctm run` into that tree |
-//! | `read` | the tree into a [`Job`]; all errors at once |
+//! | `read`, `values`, `draft` | the tree into a [`Job`]; all errors at once |
 //! | `load` | program files into programs |
 //! | `prepare` | names resolved, arrays read, everything checked that can be before the device is touched |
 //! | `surface` | arrays into device memory and back |
-//! | `run` | a job into device memory, command buffers and results |
+//! | `run` | a job into device memory and command buffers |
+//! | `report` | what it did |
 //!
 //! `docs/jobs.md` tells users what the keys mean. A [`Job`] can as well be filled in by hand:
 //! all of its fields are public.
 //!
 //! **Invariant.** A job reaches the device only through memory and command buffers, as any client of CTM would.
 
+mod draft;
 mod flags;
 pub mod keys;
 mod load;
 mod prepare;
 mod read;
+mod report;
 mod run;
 pub mod surface;
 mod tree;
+mod values;
 
 pub use flags::{FLAGS, Flag};
 pub use load::{Form, Loaded};
-pub use read::{Reader, formats};
-pub use run::{JobReport, OutputResult, PassReport, Progress};
+pub use read::Reader;
+pub use report::{JobReport, OutputResult, PassReport, Progress};
+pub use values::formats;
 
 use crate::array::Array;
 use crate::commands::{CondLoc, CondTest};

@@ -2,8 +2,9 @@
 //! whatever does not fit together reported at once.
 
 use super::load::{Loaded, read_file};
+use super::surface::Elements;
 use super::{Data, FromOutput, Job, JobError, Located, Output, Pass, ProgramInfo, Ref, Save, Texture, report_at};
-use crate::array::{Array, Kind, RawFormat, RawShape};
+use crate::array::{Array, ArrayError, Kind, Layout, RawFormat, RawShape};
 use crate::commands::CondLoc;
 use crate::mc::{Format, MAX_INDEX};
 use crate::render::{Report, Source};
@@ -12,6 +13,7 @@ use ctm_isa::diag::Diagnostic;
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::{Literal, Preload, SymbolKind, Usage};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
+use std::fs::File;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -19,7 +21,7 @@ use std::sync::Arc;
 pub(super) struct Prepared {
     pub passes: Vec<Ready>,
     pub saves: Vec<(u8, Save)>,
-    pub conditional_buffer: Option<Arc<Array>>,
+    pub conditional_buffer: Option<Elements>,
     /// Warnings and notes.
     pub reports: Vec<Report>,
 }
@@ -41,7 +43,7 @@ pub(super) struct ReadyTexture {
     pub texture: Texture,
     /// Output and pass that it reads once they have been written.
     pub from: Option<(u8, Option<String>)>,
-    pub data: Option<Arc<Array>>,
+    pub data: Option<Arc<Elements>>,
 }
 
 pub(super) struct ReadyOutput {
@@ -53,7 +55,7 @@ pub(super) struct ReadyOutput {
 struct Checker {
     reports: Vec<Report>,
     programs: HashMap<(PathBuf, Option<ProgramInfo>), Arc<Loaded>>,
-    arrays: HashMap<PathBuf, Arc<Array>>,
+    arrays: HashMap<PathBuf, Arc<Elements>>,
     unsupported: Option<JobError>,
     /// Whether the job has several passes.
     several: bool,
@@ -79,16 +81,19 @@ impl Prepared {
         let saves = if complete { checker.saves(job, &passes) } else { Vec::new() };
         let buffer = job.passes.iter().find_map(|p| p.conditional.as_ref()?.buffer.as_ref());
         let conditional_buffer = buffer.and_then(|path| checker.array(path, None, None));
-        if let (Some(array), Some(path)) = (&conditional_buffer, buffer)
-            && array.channels != 1
+        if let (Some(elements), Some(path)) = (&conditional_buffer, buffer)
+            && elements.shape()[2] != 1
         {
-            let message = format!("the conditional buffer has one channel, {} has {}", path.value, array.channels);
+            let message = format!("the conditional buffer has one channel, {} has {}", path.value, elements.shape()[2]);
             checker.reports.push(path.error("bad-array", message));
         }
         match checker.unsupported {
             _ if checker.reports.iter().any(Report::is_error) => Err(JobError::Wrong(checker.reports)),
             Some(unsupported) => Err(unsupported),
-            None => Ok(Self { passes, saves, conditional_buffer, reports: checker.reports }),
+            None => {
+                let conditional_buffer = conditional_buffer.map(|e| Elements::clone(&e));
+                Ok(Self { passes, saves, conditional_buffer, reports: checker.reports })
+            }
         }
     }
 }
@@ -326,13 +331,12 @@ impl Checker {
                     None
                 }
             };
-            if let (Some(array), Some(path)) = (&data, &texture.data) {
+            if let (Some(elements), Some(path)) = (&data, &texture.data) {
                 let limit = MAX_INDEX as usize;
-                if array.width > limit || array.height > limit || array.width == 0 || array.height == 0 {
-                    let message = format!(
-                        "{} is {}x{}, inputs have 1 to {limit} columns and rows",
-                        path.value, array.width, array.height
-                    );
+                let [height, width, _] = elements.shape();
+                if width > limit || height > limit || width == 0 || height == 0 {
+                    let message =
+                        format!("{} is {width}x{height}, inputs have 1 to {limit} columns and rows", path.value);
                     self.error(path, "bad-array", message);
                 }
             }
@@ -470,19 +474,19 @@ impl Checker {
         data: &Located<Data>,
         size: Option<[u32; 2]>,
         format: Option<&Located<Format>>,
-    ) -> Option<Arc<Array>> {
+    ) -> Option<Arc<Elements>> {
         let path = match &data.value {
-            Data::Array(array) => return Some(Arc::clone(array)),
+            Data::Array(array) => return Some(Arc::new(Elements::Array(Arc::clone(array)))),
             Data::File(path) => path,
         };
-        if let Some(array) = self.arrays.get(path) {
-            return Some(Arc::clone(array));
+        if let Some(elements) = self.arrays.get(path) {
+            return Some(Arc::clone(elements));
         }
-        match read_array(path, size, format.map(|f| f.value), data) {
-            Ok(array) => {
-                let array = Arc::new(array);
-                self.arrays.insert(path.clone(), Arc::clone(&array));
-                Some(array)
+        match read_elements(path, size, format.map(|f| f.value), data) {
+            Ok(elements) => {
+                let elements = Arc::new(elements);
+                self.arrays.insert(path.clone(), Arc::clone(&elements));
+                Some(elements)
             }
             Err(report) => {
                 self.reports.push(*report);
@@ -492,18 +496,18 @@ impl Checker {
     }
 }
 
-fn read_array(
+fn read_elements(
     path: &Path,
     size: Option<[u32; 2]>,
     format: Option<Format>,
     at: &Located<Data>,
-) -> Result<Array, Box<Report>> {
+) -> Result<Elements, Box<Report>> {
     let error = |rule, message: String| Box::new(at.error(rule, message));
+    let bad = |e: ArrayError| error("bad-array", format!("{}: {e}", path.display()));
     let Some(kind) = Kind::of(path) else {
         let message = format!("{} names no kind of array; known are {}", path.display(), Kind::EXTENSIONS);
         return Err(error("unknown-extension", message));
     };
-    let bytes = read_file(path, "the array", at.place.as_ref()).map_err(|e| Box::new(e.reports()[0].clone()))?;
     let shape = match (size, format) {
         (Some([width, height]), Some(format)) => {
             let format = match format {
@@ -515,7 +519,14 @@ fn read_array(
         }
         _ => None,
     };
-    Array::from_bytes(kind, &bytes, shape).map_err(|e| error("bad-array", format!("{}: {e}", path.display())))
+    if let Ok(mut file) = File::open(path)
+        && file.metadata().is_ok_and(|m| m.is_file())
+        && let Some(layout) = Layout::of(kind, &mut file, shape).map_err(bad)?
+    {
+        return Ok(Elements::Rows(path.to_owned(), layout));
+    }
+    let bytes = read_file(path, "the array", at.place.as_ref()).map_err(|e| Box::new(e.reports()[0].clone()))?;
+    Ok(Elements::Array(Arc::new(Array::from_bytes(kind, &bytes, shape).map_err(bad)?)))
 }
 
 /// The outputs that a program writes; uncached writes all go to output 0.

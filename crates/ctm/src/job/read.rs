@@ -1,19 +1,20 @@
 //! The tree into a [`Job`]: every key checked, every error reported with its place and what is allowed.
 
-use super::keys::{self, For, Section};
+use super::draft::{ConditionalDraft, Draft, OutputDraft, TextureDraft};
+use super::keys;
 use super::tree::{Node, Origin, Table, Tree, Value};
+use super::values::{formats, tilings};
 use super::{
-    Conditional, Data, EngineKind, FLAGS, FromOutput, Isa, Job, JobError, Located, Output, Pass, Place, ProgramInfo,
-    Ref, Run, Save, Texture, report_at,
+    Conditional, EngineKind, FLAGS, FromOutput, Isa, Job, JobError, Located, Output, Pass, Place, ProgramInfo, Ref,
+    Run, Texture, report_at,
 };
 use crate::commands::{CondLoc, CondTest};
 use crate::mc::{Format, Tiling};
 use crate::render::{Report, Source};
+use ctm_exec::GroupSize;
 use ctm_exec::x1k::{Filter, Plane, Wrap};
-use ctm_exec::{Domain, GroupSize};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, TEMPORARIES};
-use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 use std::time::Duration;
@@ -33,9 +34,9 @@ pub struct Reader {
     tree: Tree,
     file: Option<Arc<Source>>,
     flags: Vec<Arc<Source>>,
-    directory: PathBuf,
-    reports: Vec<Report>,
-    isa: Option<Isa>,
+    pub(super) directory: PathBuf,
+    pub(super) reports: Vec<Report>,
+    pub(super) isa: Option<Isa>,
     unsupported: Option<Report>,
 }
 
@@ -141,7 +142,7 @@ impl Reader {
         }
     }
 
-    fn place(&self, origin: Origin) -> Option<Place> {
+    pub(super) fn place(&self, origin: Origin) -> Option<Place> {
         match origin {
             Origin::File(span) => self.file.clone().map(|source| Place { source, span }),
             Origin::Flag(n) => self.flags.get(n).or(self.flags.last()).map(|source| Place {
@@ -151,16 +152,16 @@ impl Reader {
         }
     }
 
-    fn push(&mut self, origin: Origin, diagnostic: Diagnostic) {
+    pub(super) fn push(&mut self, origin: Origin, diagnostic: Diagnostic) {
         let report = report_at(self.place(origin).as_ref(), diagnostic);
         self.reports.push(report);
     }
 
-    fn error(&mut self, origin: Origin, rule: &'static str, message: impl Into<String>) {
+    pub(super) fn error(&mut self, origin: Origin, rule: &'static str, message: impl Into<String>) {
         self.push(origin, Diagnostic::error(rule, message));
     }
 
-    fn located<T>(&self, value: T, origin: Origin) -> Located<T> {
+    pub(super) fn located<T>(&self, value: T, origin: Origin) -> Located<T> {
         Located { value, place: self.place(origin) }
     }
 
@@ -497,13 +498,6 @@ impl Reader {
             && let Some(engine) = self.choice("engine", n, &ENGINES)
         {
             run.engine = self.located(engine, n.origin);
-            match engine {
-                EngineKind::Interp => {}
-                EngineKind::Jit => self.not_yet(n.origin, "the jit engine is not part of this build; use interp"),
-                EngineKind::Verify => {
-                    self.not_yet(n.origin, "the verify engine compares two engines and this build has one; use interp")
-                }
-            }
         }
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the ranges are checked")]
         {
@@ -630,465 +624,5 @@ impl Reader {
                 self.reports.push(report_at(from.place.as_ref(), diagnostic));
             }
         }
-    }
-
-    // ---- tables and keys
-
-    fn section<'t>(&mut self, node: &'t Node, section: &Section) -> Option<&'t Table> {
-        match &node.value {
-            Value::Table(table) => {
-                self.known_keys(table, section);
-                Some(table)
-            }
-            other => {
-                let message = format!("{} is {}, it must be a table", section.name, other.kind());
-                self.error(node.origin, "bad-type", message);
-                None
-            }
-        }
-    }
-
-    fn known_keys(&mut self, table: &Table, section: &Section) {
-        for entry in &table.entries {
-            let Some(key) = section.keys.iter().find(|k| k.name == entry.key) else {
-                let mut diagnostic =
-                    Diagnostic::error("unknown-key", format!("{} has no key `{}`", section.name, entry.key));
-                let names = section.keys.iter().map(|k| k.name);
-                diagnostic = match keys::closest(&entry.key, names.clone()) {
-                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
-                    None => {
-                        let home = keys::SECTIONS.iter().find(|s| s.keys.iter().any(|k| k.name == entry.key));
-                        match home {
-                            Some(home) => diagnostic.help(format!("`{}` is a key of {}", entry.key, home.name)),
-                            None => diagnostic.help(format!("its keys are {}", names.collect::<Vec<_>>().join(", "))),
-                        }
-                    }
-                };
-                self.push(entry.origin, diagnostic);
-                continue;
-            };
-            let wrong = match (key.isa, self.isa) {
-                (For::R700, None | Some(Isa::X1k)) => Some(("an R700", "an X1K")),
-                (For::X1k, Some(Isa::R700)) => Some(("an X1K", "an R700")),
-                _ => None,
-            };
-            if let Some((of, is)) = wrong {
-                let message = format!("`{}` is a key of {of} job ({}), and this is {is} job", key.name, key.summary);
-                self.error(entry.origin, "wrong-isa", message);
-            }
-        }
-    }
-
-    /// The elements of a list of tables.
-    fn tables<'t>(&mut self, table: &'t Table, key: &str) -> Vec<&'t Node> {
-        match table.get(key) {
-            None => Vec::new(),
-            Some(Node { value: Value::Array(list), .. }) => list.iter().collect(),
-            Some(node) => {
-                let message = format!("`{key}` is {}, it must be a list of tables: [[{key}]]", node.value.kind());
-                self.error(node.origin, "bad-type", message);
-                Vec::new()
-            }
-        }
-    }
-
-    fn required<'t>(&mut self, node: &Node, table: &'t Table, key: &str, what: &str) -> Option<&'t Node> {
-        let found = table.get(key);
-        if found.is_none() {
-            self.error(node.origin, "missing-key", format!("{what} has no `{key}`"));
-        }
-        found
-    }
-
-    // ---- values
-
-    fn wrong_kind(&mut self, key: &str, node: &Node, allowed: &str) {
-        self.error(node.origin, "bad-type", format!("`{key}` is {}, it must be {allowed}", node.value.kind()));
-    }
-
-    fn string(&mut self, key: &str, node: &Node) -> Option<String> {
-        match &node.value {
-            Value::String(s) => Some(s.clone()),
-            // A flag's bare word may look like a number.
-            Value::Integer(n) if matches!(node.origin, Origin::Flag(_)) => Some(n.to_string()),
-            _ => {
-                self.wrong_kind(key, node, "a string");
-                None
-            }
-        }
-    }
-
-    fn boolean(&mut self, key: &str, node: &Node) -> Option<bool> {
-        match node.value {
-            Value::Boolean(b) => Some(b),
-            Value::Integer(n @ (0 | 1)) if matches!(node.origin, Origin::Flag(_)) => Some(n == 1),
-            _ => {
-                self.wrong_kind(key, node, "true or false");
-                None
-            }
-        }
-    }
-
-    /// Paths in the file are relative to it, paths in flags to the current directory.
-    fn path(&mut self, key: &str, node: &Node) -> Option<Located<PathBuf>> {
-        let text = self.string(key, node)?;
-        if text.is_empty() {
-            self.error(node.origin, "bad-value", format!("`{key}` is empty, it must name a file"));
-            return None;
-        }
-        let path = match node.origin {
-            Origin::File(_) => self.directory.join(text),
-            Origin::Flag(_) => PathBuf::from(text),
-        };
-        Some(self.located(path, node.origin))
-    }
-
-    fn data(&mut self, key: &str, node: &Node) -> Option<Located<Data>> {
-        self.path(key, node).map(|path| Located { value: Data::File(path.value), place: path.place })
-    }
-
-    fn choice<T: Copy>(&mut self, key: &str, node: &Node, allowed: &[(&str, T)]) -> Option<T> {
-        let text = self.string(key, node)?;
-        if let Some((_, value)) = allowed.iter().find(|(name, _)| *name == text) {
-            return Some(*value);
-        }
-        let names: Vec<&str> = allowed.iter().map(|(name, _)| *name).collect();
-        let mut diagnostic =
-            Diagnostic::error("bad-value", format!("`{key}` is \"{text}\", it must be one of {}", names.join(", ")));
-        if let Some(near) = keys::closest(&text, names) {
-            diagnostic = diagnostic.help(format!("did you mean \"{near}\"?"));
-        }
-        self.push(node.origin, diagnostic);
-        None
-    }
-
-    fn integer(&mut self, key: &str, node: &Node, range: std::ops::RangeInclusive<i128>) -> Option<i128> {
-        let value = match &node.value {
-            Value::Integer(n) => Some(*n),
-            Value::String(s) => hex(s).map(i128::from),
-            _ => None,
-        };
-        let Some(value) = value else {
-            self.wrong_kind(key, node, "an integer");
-            return None;
-        };
-        if !range.contains(&value) {
-            let shown = if value == i128::MAX { "too large".to_owned() } else { value.to_string() };
-            let message = format!("`{key}` is {shown}, it must be {} to {}", range.start(), range.end());
-            self.error(node.origin, "bad-value", message);
-            return None;
-        }
-        Some(value)
-    }
-
-    fn repeat(&mut self, node: &Node) -> Option<u32> {
-        self.integer("repeat", node, 1..=1_000_000).and_then(|n| u32::try_from(n).ok())
-    }
-
-    fn number(&mut self, key: &str, node: &Node) -> Option<f64> {
-        match &node.value {
-            #[allow(clippy::cast_precision_loss, reason = "rounded once")]
-            Value::Integer(n) => Some(*n as f64),
-            Value::Float(f) => Some(*f),
-            _ => {
-                self.wrong_kind(key, node, "a number");
-                None
-            }
-        }
-    }
-
-    /// The bits of a single-precision number: a number, rounded once, or a string with a bit pattern.
-    fn bits(&mut self, what: &str, node: &Node) -> Option<u32> {
-        match &node.value {
-            #[allow(clippy::cast_precision_loss, reason = "rounded once")]
-            Value::Integer(n) => Some((*n as f32).to_bits()),
-            #[allow(clippy::cast_possible_truncation, reason = "rounded once")]
-            Value::Float(f) => Some((*f as f32).to_bits()),
-            Value::String(s) if hex(s).is_some() => hex(s),
-            Value::String(s) => {
-                let message = format!("{what} has \"{s}\", a bit pattern is written \"0x3F800000\"");
-                self.error(node.origin, "bad-value", message);
-                None
-            }
-            other => {
-                let message =
-                    format!("{what} has {}, it must be a number or a bit pattern \"0x3F800000\"", other.kind());
-                self.error(node.origin, "bad-type", message);
-                None
-            }
-        }
-    }
-
-    fn four<'t>(&mut self, what: &str, node: &'t Node) -> Option<&'t [Node; 4]> {
-        if let Value::Array(list) = &node.value
-            && let Ok(four) = <&[Node; 4]>::try_from(list.as_slice())
-        {
-            return Some(four);
-        }
-        let found = match &node.value {
-            Value::Array(list) => format!("a list of {}", list.len()),
-            other => other.kind().to_owned(),
-        };
-        self.error(node.origin, "bad-value", format!("{what} is {found}, it must have four numbers r, g, b, a"));
-        None
-    }
-
-    fn four_bits(&mut self, what: &str, node: &Node) -> Option<[u32; 4]> {
-        let [r, g, b, a] = self.four(what, node)?;
-        let [r, g, b, a] = [r, g, b, a].map(|n| self.bits(what, n));
-        Some([r?, g?, b?, a?])
-    }
-
-    /// Four numbers in double precision; a bit pattern is the integer or the single-precision number that it is.
-    fn doubles(&mut self, key: &str, node: &Node, bits: bool) -> Option<[f64; 4]> {
-        let [r, g, b, a] = self.four(&format!("`{key}`"), node)?;
-        let [r, g, b, a] = [r, g, b, a].map(|n| match &n.value {
-            Value::String(s) if hex(s).is_some() => {
-                hex(s).map(|word| if bits { f64::from(word) } else { f64::from(f32::from_bits(word)) })
-            }
-            _ => self.number(key, n),
-        });
-        Some([r?, g?, b?, a?])
-    }
-
-    /// A slot by number (`0`, `s0`) or by the program's name for it.
-    fn slot(&mut self, key: &str, node: &Node, limit: usize, what: &str) -> Option<Ref> {
-        let number = match &node.value {
-            Value::Integer(n) => *n,
-            Value::String(s) => match register_number(s) {
-                Some(n) => n,
-                None if is_name(s) => return Some(Ref::Name(s.clone())),
-                None => {
-                    self.error(
-                        node.origin,
-                        "bad-value",
-                        format!("`{key}` is \"{s}\", it must be a number 0 to {} or a name of the program", limit - 1),
-                    );
-                    return None;
-                }
-            },
-            _ => {
-                self.wrong_kind(key, node, &format!("a number 0 to {} or a name of the program", limit - 1));
-                return None;
-            }
-        };
-        match u8::try_from(number) {
-            Ok(n) if usize::from(n) < limit => Some(Ref::Index(n)),
-            _ => {
-                self.error(node.origin, "bad-value", format!("`{key}` is {number}, {what} are 0 to {}", limit - 1));
-                None
-            }
-        }
-    }
-
-    fn domain(&mut self, node: &Node) -> Option<Domain> {
-        let corners = match &node.value {
-            Value::Array(list) if list.len() == 4 => list,
-            _ => {
-                self.error(node.origin, "bad-value", "`domain` must be four integers i0, j0, i1, j1, inclusive");
-                return None;
-            }
-        };
-        let mut out = [0; 4];
-        for ((name, node), out) in ["i0", "j0", "i1", "j1"].iter().zip(corners).zip(&mut out) {
-            *out = u32::try_from(self.integer(name, node, 0..=4095)?).ok()?;
-        }
-        let [i0, j0, i1, j1] = out;
-        if i1 < i0 || j1 < j0 {
-            self.error(node.origin, "bad-value", format!(
-                "the domain [{i0}, {j0}, {i1}, {j1}] is empty: it is i0, j0, i1, j1, inclusive, and i1 >= i0, j1 >= j0"
-            ));
-            return None;
-        }
-        Some(Domain { i0, j0, i1, j1 })
-    }
-
-    fn size(&mut self, node: &Node) -> Option<[u32; 2]> {
-        match &node.value {
-            Value::Array(list) if list.len() == 2 => {
-                let w = self.integer("size", &list[0], 1..=4096)?;
-                let h = self.integer("size", &list[1], 1..=4096)?;
-                Some([u32::try_from(w).ok()?, u32::try_from(h).ok()?])
-            }
-            _ => {
-                self.wrong_kind("size", node, "[columns, rows]");
-                None
-            }
-        }
-    }
-}
-
-/// Device formats by their names in job files: those of the commands, in lower case.
-#[must_use]
-pub fn formats() -> Vec<(&'static str, Format)> {
-    let names = ["uint16_1", "uint8_4", "float32_1", "float32_2", "float32_4"];
-    names.into_iter().zip(Format::ALL.iter().copied()).collect()
-}
-
-/// Orders in memory by their names in job files: those of the commands, in lower case.
-pub(super) fn tilings() -> Vec<(&'static str, Tiling)> {
-    ["linear", "tiled", "linear_inp_2x2", "tiled_inp_2x2"].into_iter().zip(Tiling::ALL.iter().copied()).collect()
-}
-
-/// `"0x3F800000"`: up to 32 bits.
-fn hex(text: &str) -> Option<u32> {
-    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
-    u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))
-}
-
-/// `12`, `s12`, `c12`, `o2`, `i3`, `b4`, `r5`: the registers' own names.
-pub(super) fn register_number(text: &str) -> Option<i128> {
-    let digits = text.strip_prefix(['s', 'c', 'o', 'i', 'b', 'r']).unwrap_or(text);
-    (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok()).flatten()
-}
-
-fn is_name(text: &str) -> bool {
-    let mut chars = text.chars();
-    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
-        && chars.all(|c| c.is_alphanumeric() || "_.".contains(c))
-}
-
-// ---- what a table said, before the job's own keys are mixed in
-
-#[derive(Clone, Debug, Default)]
-struct Draft {
-    origin: Option<Origin>,
-    name: Option<Located<String>>,
-    repeat: Option<u32>,
-    program: Option<Located<PathBuf>>,
-    has_program: bool,
-    program_info: Option<Located<ProgramInfo>>,
-    domain: Option<Domain>,
-    has_domain: bool,
-    registers: Option<Vec<Plane>>,
-    float: BTreeMap<Ref, Located<[u32; 4]>>,
-    int: BTreeMap<Ref, Located<[u8; 4]>>,
-    bool: BTreeMap<Ref, Located<bool>>,
-    textures: Vec<TextureDraft>,
-    outputs: Vec<OutputDraft>,
-    conditional: Option<ConditionalDraft>,
-    /// Where the buffer goes after this very pass.
-    conditional_save: Option<Located<PathBuf>>,
-}
-
-#[derive(Clone, Debug)]
-struct TextureDraft {
-    slot: Located<Ref>,
-    data: Option<Located<Data>>,
-    output: Option<Located<FromOutput>>,
-    filter: Option<Filter>,
-    wrap: Option<[Wrap; 2]>,
-    border: Option<[u32; 4]>,
-    format: Option<Located<Format>>,
-    tiling: Option<Tiling>,
-    size: Option<[u32; 2]>,
-}
-
-#[derive(Clone, Debug)]
-struct OutputDraft {
-    slot: Located<Ref>,
-    clear: Option<[u32; 4]>,
-    format: Option<Format>,
-    tiling: Option<Tiling>,
-    size: Option<[u32; 2]>,
-    mask: Option<u8>,
-    /// Saved at the end of the job (in the job's own table) or of the pass (in a pass's).
-    path: Option<Located<PathBuf>>,
-    flip_y: Option<bool>,
-    fresh: bool,
-    pass_path: Option<Located<PathBuf>>,
-}
-
-#[derive(Clone, Debug)]
-struct ConditionalDraft {
-    location: Option<CondLoc>,
-    test: Option<CondTest>,
-    value: Option<u32>,
-    clear: Option<u32>,
-    buffer: Option<Located<Data>>,
-    write: Option<bool>,
-    save: Option<Located<PathBuf>>,
-}
-
-impl Draft {
-    /// What this pass says, and where it says nothing what the job says.
-    fn over(self, base: &Self) -> Self {
-        let own_program = self.program.is_some() || self.has_program;
-        let mut out = Self {
-            origin: self.origin,
-            name: self.name,
-            repeat: self.repeat,
-            program: self.program.or_else(|| base.program.clone()),
-            has_program: self.has_program || base.has_program,
-            program_info: self.program_info.or_else(|| base.program_info.clone().filter(|_| !own_program)),
-            domain: self.domain.or(base.domain),
-            has_domain: self.has_domain || base.has_domain,
-            registers: self.registers.or_else(|| base.registers.clone()),
-            float: base.float.clone(),
-            int: base.int.clone(),
-            bool: base.bool.clone(),
-            textures: base.textures.clone(),
-            outputs: base.outputs.iter().map(|o| OutputDraft { path: None, ..o.clone() }).collect(),
-            conditional: base.conditional.clone(),
-            conditional_save: self.conditional.as_ref().and_then(|c| c.save.clone()),
-        };
-        out.float.extend(self.float);
-        out.int.extend(self.int);
-        out.bool.extend(self.bool);
-        for own in self.textures {
-            match out.textures.iter_mut().find(|t| t.slot.value == own.slot.value) {
-                Some(t) => {
-                    // A file of the pass's own takes the place of an output, and an output that of the file, which
-                    // then serves until the output has been written.
-                    t.output = if own.data.is_some() { own.output } else { own.output.or(t.output.take()) };
-                    t.data = own.data.or(t.data.take());
-                    t.filter = own.filter.or(t.filter);
-                    t.wrap = own.wrap.or(t.wrap);
-                    t.border = own.border.or(t.border);
-                    t.format = own.format.or(t.format.take());
-                    t.tiling = own.tiling.or(t.tiling);
-                    t.size = own.size.or(t.size);
-                }
-                None => out.textures.push(own),
-            }
-        }
-        for own in self.outputs {
-            let fresh = own.clear.is_some();
-            match out.outputs.iter_mut().find(|o| o.slot.value == own.slot.value) {
-                Some(o) => {
-                    o.clear = own.clear.or(o.clear);
-                    o.format = own.format.or(o.format);
-                    o.tiling = own.tiling.or(o.tiling);
-                    o.size = own.size.or(o.size);
-                    o.mask = own.mask.or(o.mask);
-                    o.flip_y = own.flip_y.or(o.flip_y);
-                    o.fresh = fresh;
-                    o.pass_path = own.path;
-                }
-                None => out.outputs.push(OutputDraft { fresh, pass_path: own.path.clone(), path: None, ..own }),
-            }
-        }
-        if let Some(own) = self.conditional {
-            out.conditional = Some(match out.conditional.take() {
-                None => own,
-                Some(c) => ConditionalDraft {
-                    location: own.location.or(c.location),
-                    test: own.test.or(c.test),
-                    value: own.value.or(c.value),
-                    clear: own.clear.or(c.clear),
-                    buffer: own.buffer.or(c.buffer),
-                    write: own.write.or(c.write),
-                    save: None,
-                },
-            });
-        }
-        out
-    }
-}
-
-impl OutputDraft {
-    fn save(&self, of_pass: bool) -> Option<Save> {
-        let path = if of_pass { &self.pass_path } else { &self.path };
-        Some(Save { slot: self.slot.clone(), path: path.clone()?, flip_y: self.flip_y.unwrap_or(false) })
     }
 }

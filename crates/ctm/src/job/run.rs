@@ -4,86 +4,26 @@
 //! the device left. Surfaces that nobody refers to any more are used again.
 
 use super::prepare::{Prepared, Ready, ReadyOutput, ReadyTexture};
-use super::surface::{Rect, download, fill, natural_format, upload};
-use super::{Job, JobError, Located, Pass, Place, RunFault, Save};
-use crate::array::{Array, Kind};
+use super::report::{JobReport, OutputResult, PassReport, Progress, command_report, fault, finding_report};
+use super::surface::{Elements, Rect, fill, with_rows};
+use super::{EngineKind, Job, JobError, Located, Pass, Save};
+use crate::array::{ArrayError, Kind, write_rows};
 use crate::commands::{CommandBuffer, CondTest};
-use crate::device::{Caches, CommandError, CommandErrorReason, CommandFinding, Device, DeviceOptions, plane_bytes};
+use crate::device::{Caches, Device, DeviceOptions, plane_bytes};
 use crate::mc::{Format, Surface, Tiling};
-use crate::memory::{ArenaId, ArenaOptions, GpuAddr, MemoryError};
-use crate::render::{Report, Source};
+use crate::memory::{ArenaId, ArenaOptions, GpuAddr};
+use crate::render::Report;
 use ctm_exec::x1k::{Interp, Sampler};
-use ctm_exec::{Counters, Domain, Fault, FaultKind, Finding};
+use ctm_exec::{Domain, Engine};
 use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
-use ctm_isa::x1k::Program;
 use std::collections::HashMap;
+use std::fs::File;
+use std::io::{BufWriter, Write};
 use std::path::PathBuf;
 use std::rc::Rc;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
-
-/// What a job did.
-#[derive(Clone, Debug)]
-pub struct JobReport {
-    /// What each pass did, all its launches together.
-    pub passes: Vec<PassReport>,
-    /// What the outputs hold at the end, by slot.
-    pub outputs: Vec<OutputResult>,
-    /// What the conditional buffer holds at the end.
-    pub conditional: Option<Array>,
-    /// The files that were written.
-    pub files: Vec<PathBuf>,
-    /// Warnings about the job, and what a checked run noticed.
-    pub reports: Vec<Report>,
-    /// All command buffers, one after the other.
-    pub commands: Vec<u32>,
-    /// The time that launches took.
-    pub elapsed: Duration,
-}
-
-/// What one pass did.
-#[derive(Clone, Debug, Default)]
-pub struct PassReport {
-    /// Its name, if it has one.
-    pub name: Option<String>,
-    /// How often it ran.
-    pub launches: u64,
-    /// What it did, in numbers.
-    pub counters: Counters,
-}
-
-/// What an output holds at the end.
-#[derive(Clone, Debug)]
-pub struct OutputResult {
-    /// Which output.
-    pub slot: u8,
-    /// The first column and row of what follows.
-    pub origin: (u32, u32),
-    /// Its elements, with the channels of its format.
-    pub array: Array,
-}
-
-/// How far a job is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Progress {
-    /// Launches that are done.
-    pub done: u64,
-    /// Launches there will be.
-    pub total: u64,
-}
-
-impl JobReport {
-    /// What all passes did.
-    #[must_use]
-    pub fn counters(&self) -> Counters {
-        let mut all = Counters::default();
-        for pass in &self.passes {
-            all.add(&pass.counters);
-        }
-        all
-    }
-}
 
 impl Job {
     /// Runs the job and writes the files that it names. `progress` hears before the first launch and after each.
@@ -151,13 +91,11 @@ struct Session<'j> {
     job: &'j Job,
     ready: &'j [Ready],
     saves: &'j [(u8, Save)],
-    device: Device,
     loaded: Vec<Loaded>,
     blocks: Vec<Rc<Block>>,
     arrays: HashMap<ArrayKey, (Surface, u32)>,
     current: [Option<Held>; 4],
     named: HashMap<String, [Option<Held>; 4]>,
-    conditional: Option<(Surface, Rect)>,
     buffer: GpuAddr,
     report: JobReport,
 }
@@ -184,8 +122,7 @@ impl<'j> Session<'j> {
             caches: if job.run.check { Caches::Modelled } else { Caches::Coherent },
             ..DeviceOptions::default()
         };
-        // Only the interpreter is part of this build: reading the job has refused the others.
-        let mut device = Device::open(Box::new(Interp), options).map_err(|e| internal(&e))?;
+        let mut device = Device::open(engine(&job.run.engine)?, options).map_err(|e| internal(&e))?;
         let buffer = device.allocate(ArenaId::Sys, u64::from(BUFFER_DWORDS) * 4).map_err(|e| internal(&e))?;
         let report = JobReport {
             passes: job
@@ -195,6 +132,7 @@ impl<'j> Session<'j> {
                 .collect(),
             outputs: Vec::new(),
             conditional: None,
+            device,
             files: Vec::new(),
             reports: prepared.reports.clone(),
             commands: Vec::new(),
@@ -204,13 +142,11 @@ impl<'j> Session<'j> {
             job,
             ready: &prepared.passes,
             saves: &prepared.saves,
-            device,
             loaded: Vec::new(),
             blocks: Vec::new(),
             arrays: HashMap::new(),
             current: [const { None }; 4],
             named: HashMap::new(),
-            conditional: None,
             buffer,
             report,
         };
@@ -218,7 +154,7 @@ impl<'j> Session<'j> {
             let loaded = session.load(pass, ready)?;
             session.loaded.push(loaded);
         }
-        session.conditional_buffer(prepared.conditional_buffer.as_deref())?;
+        session.conditional_buffer(prepared.conditional_buffer.as_ref())?;
         Ok(session)
     }
 
@@ -249,8 +185,8 @@ impl<'j> Session<'j> {
     }
 
     fn place(&mut self, bytes: &[u8]) -> Result<GpuAddr, JobError> {
-        let address = self.device.allocate(ArenaId::Gpu, bytes.len() as u64).map_err(|e| internal(&e))?;
-        self.device.write(address, bytes).map_err(|e| internal(&e))?;
+        let address = self.report.device.allocate(ArenaId::Gpu, bytes.len() as u64).map_err(|e| internal(&e))?;
+        self.report.device.write(address, bytes).map_err(|e| internal(&e))?;
         Ok(address)
     }
 
@@ -267,7 +203,7 @@ impl<'j> Session<'j> {
         let block = match unused {
             Some(block) => Rc::clone(block),
             None => {
-                let address = self.device.allocate(ArenaId::Gpu, bytes).map_err(|e| internal(&e))?;
+                let address = self.report.device.allocate(ArenaId::Gpu, bytes).map_err(|e| internal(&e))?;
                 let block = Rc::new(Block { address, bytes });
                 self.blocks.push(Rc::clone(&block));
                 block
@@ -278,19 +214,19 @@ impl<'j> Session<'j> {
     }
 
     fn fill(&mut self, surface: &Surface, bits: [u32; 4]) -> Result<(), JobError> {
-        fill(self.device.memory_mut(), surface, bits).map_err(|e| internal(&e))?;
-        self.device.host_writes(surface.base, surface.bytes());
+        fill(self.report.device.memory_mut(), surface, bits).map_err(|e| internal(&e))?;
+        self.report.device.host_writes(surface.base, surface.bytes());
         Ok(())
     }
 
-    fn upload(&mut self, surface: &Surface, array: &Array) -> Result<(), JobError> {
-        upload(self.device.memory_mut(), surface, array).map_err(|e| internal(&e))?;
-        self.device.host_writes(surface.base, surface.bytes());
+    fn upload(&mut self, surface: &Surface, elements: &Elements) -> Result<(), JobError> {
+        elements.upload(self.report.device.memory_mut(), surface).map_err(|e| internal(&e))?;
+        self.report.device.host_writes(surface.base, surface.bytes());
         Ok(())
     }
 
     /// One buffer for all passes, as large as the largest domain that uses it.
-    fn conditional_buffer(&mut self, array: Option<&Array>) -> Result<(), JobError> {
+    fn conditional_buffer(&mut self, elements: Option<&Elements>) -> Result<(), JobError> {
         let mut rect: Option<Rect> = None;
         for pass in self.job.passes.iter().filter(|p| p.conditional.is_some()) {
             rect = Some(union(rect, pass.domain));
@@ -298,18 +234,18 @@ impl<'j> Session<'j> {
         let Some(rect) = rect else { return Ok(()) };
         let clear = self.job.passes.iter().find_map(|p| p.conditional.as_ref()).map_or(0, |c| c.clear);
         let (mut width, mut height) = (rect.x + rect.width, rect.y + rect.height);
-        if let Some(array) = array {
-            width = width.max(u32::try_from(array.width).unwrap_or(u32::MAX));
-            height = height.max(u32::try_from(array.height).unwrap_or(u32::MAX));
+        if let Some([rows, columns, _]) = elements.map(Elements::shape) {
+            width = width.max(u32::try_from(columns).unwrap_or(u32::MAX));
+            height = height.max(u32::try_from(rows).unwrap_or(u32::MAX));
         }
         let surface = Surface::for_size(width, height, Format::Float32x1, Tiling::Linear).map_err(|e| internal(&e))?;
-        let address = self.device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
+        let address = self.report.device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
         let surface = surface.at(address);
         self.fill(&surface, [clear; 4])?;
-        if let Some(array) = array {
-            self.upload(&surface, array)?;
+        if let Some(elements) = elements {
+            self.upload(&surface, elements)?;
         }
-        self.conditional = Some((surface, rect));
+        self.report.conditional = Some((surface, rect));
         Ok(())
     }
 
@@ -344,22 +280,22 @@ impl<'j> Session<'j> {
                 return Ok((surface, held.width));
             }
         }
-        let Some(array) = &texture.data else {
+        let Some(elements) = &texture.data else {
             // `Prepared` has seen to it that there is one.
             return Err(JobError::Wrong(vec![texture.texture.slot.error("missing-key", "the input has no `data`")]));
         };
-        let format = texture.texture.format.as_ref().map_or_else(|| natural_format(array), |f| f.value);
+        let format = texture.texture.format.as_ref().map_or_else(|| elements.natural_format(), |f| f.value);
         let tiling = texture.texture.tiling.unwrap_or(Tiling::Linear);
-        let key = (Arc::as_ptr(array) as usize, format, tiling);
+        let key = (Arc::as_ptr(elements) as usize, format, tiling);
         if let Some(known) = self.arrays.get(&key) {
             return Ok(*known);
         }
         let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-        let (width, height) = (size(array.width), size(array.height));
+        let [height, width, _] = elements.shape().map(size);
         let surface = Surface::for_size(width, height, format, tiling).map_err(|e| internal(&e))?;
-        let address = self.device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
+        let address = self.report.device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
         let surface = surface.at(address);
-        self.upload(&surface, array)?;
+        self.upload(&surface, elements)?;
         self.arrays.insert(key, (surface, width));
         Ok((surface, width))
     }
@@ -428,7 +364,7 @@ impl<'j> Session<'j> {
             .inv_consti_cache()
             .inv_constb_cache()
             .inv_inp_cache();
-        if let Some((surface, _)) = &self.conditional {
+        if let Some((surface, _)) = &self.report.conditional {
             commands = match &pass.conditional {
                 Some(c) => commands
                     .set_cond_out_fmt(surface)
@@ -448,10 +384,10 @@ impl<'j> Session<'j> {
         };
         commands =
             commands.set_domain(pass.domain).start_program().flush_out_cache().flush_cond_out_cache().wait_for_idle();
-        self.device.write(self.buffer, &commands.to_bytes()).map_err(|e| internal(&e))?;
+        self.report.device.write(self.buffer, &commands.to_bytes()).map_err(|e| internal(&e))?;
         let started = Instant::now();
         let size = u32::try_from(commands.len_dwords()).unwrap_or(u32::MAX);
-        let result = self.device.submit(self.buffer, size);
+        let result = self.report.device.submit(self.buffer, size);
         self.report.elapsed += started.elapsed();
         self.report.commands.extend_from_slice(commands.words());
         for (current, next) in self.current.iter_mut().zip(next) {
@@ -459,12 +395,11 @@ impl<'j> Session<'j> {
                 *current = next;
             }
         }
-        let place = pass.program.place.as_ref();
         match result {
             Ok(report) => {
                 for launch in &report.launches {
                     for finding in &launch.findings {
-                        self.found(finding_report(finding, &ready.program, ready.source.as_ref(), place));
+                        self.found(finding_report(finding, &ready.program, ready.source.as_ref()));
                     }
                     self.report.passes[index].launches += 1;
                     self.report.passes[index].counters.add(&launch.counters);
@@ -504,29 +439,37 @@ impl<'j> Session<'j> {
     }
 
     fn save_output(&mut self, slot: u8, save: &Save) -> Result<(), JobError> {
-        let Some(held) = &self.current[usize::from(slot)] else { return Ok(()) };
-        let mut array = download(self.device.memory(), &held.surface, held.rect).map_err(|e| internal(&e))?;
-        if save.flip_y {
-            array = array.flipped();
+        match &self.current[usize::from(slot)] {
+            Some(held) => {
+                let (surface, rect) = (held.surface, held.rect);
+                self.write(&save.path, &surface, rect, save.flip_y)
+            }
+            None => Ok(()),
         }
-        self.write(&save.path, &array)
     }
 
     fn save_conditional(&mut self, path: &Located<PathBuf>) -> Result<(), JobError> {
-        let Some((surface, rect)) = &self.conditional else { return Ok(()) };
-        let array = download(self.device.memory(), surface, *rect).map_err(|e| internal(&e))?;
-        self.write(path, &array)
+        match self.report.conditional {
+            Some((surface, rect)) => self.write(path, &surface, rect, false),
+            None => Ok(()),
+        }
     }
 
-    fn write(&mut self, path: &Located<PathBuf>, array: &Array) -> Result<(), JobError> {
+    /// Writes a rectangle of a surface to a file, row by row.
+    fn write(&mut self, path: &Located<PathBuf>, surface: &Surface, rect: Rect, flip: bool) -> Result<(), JobError> {
         let wrong = |rule, message: String| JobError::Wrong(vec![path.error(rule, message)]);
         let shown = path.value.display();
         let kind = Kind::of(&path.value).ok_or_else(|| {
             wrong("unknown-extension", format!("{shown} names no kind of array; known are {}", Kind::EXTENSIONS))
         })?;
-        let bytes = array.to_bytes(kind).map_err(|e| wrong("bad-array", format!("{shown}: {e}")))?;
-        std::fs::write(&path.value, bytes)
-            .map_err(|e| wrong("cannot-write", format!("{shown} cannot be written: {e}")))?;
+        let file =
+            File::create(&path.value).map_err(|e| wrong("cannot-write", format!("{shown} cannot be written: {e}")))?;
+        let mut out = BufWriter::new(file);
+        with_rows(self.report.device.memory(), surface, rect, flip, |row| {
+            write_rows(kind, rect.shape(surface.format), &mut out, row)?;
+            out.flush().map_err(|e| ArrayError::new(e.to_string()))
+        })
+        .map_err(|e| wrong("cannot-write", format!("{shown}: {e}")))?;
         if !self.report.files.contains(&path.value) {
             self.report.files.push(path.value.clone());
         }
@@ -541,20 +484,26 @@ impl<'j> Session<'j> {
         if let Some(path) = &self.job.conditional_save {
             self.save_conditional(path)?;
         }
-        for finding in self.device.take_findings() {
+        for finding in self.report.device.take_findings() {
             self.found(command_report(&finding));
         }
         for (slot, held) in (0..).zip(&self.current) {
             if let Some(held) = held {
-                let array = download(self.device.memory(), &held.surface, held.rect).map_err(|e| internal(&e))?;
-                self.report.outputs.push(OutputResult { slot, origin: (held.rect.x, held.rect.y), array });
+                self.report.outputs.push(OutputResult { slot, surface: held.surface, rect: held.rect });
             }
-        }
-        if let Some((surface, rect)) = &self.conditional {
-            self.report.conditional = Some(download(self.device.memory(), surface, *rect).map_err(|e| internal(&e))?);
         }
         Ok(self.report)
     }
+}
+
+/// The engine that runs a job. Only the interpreter is part of this build.
+fn engine(kind: &Located<EngineKind>) -> Result<Box<dyn Engine>, JobError> {
+    let missing = match kind.value {
+        EngineKind::Interp => return Ok(Box::new(Interp)),
+        EngineKind::Jit => "the jit engine is not part of this build; use interp",
+        EngineKind::Verify => "the verify engine compares two engines and this build has one; use interp",
+    };
+    Err(JobError::Unsupported(Box::new(kind.error("unsupported", missing))))
 }
 
 fn order(tiling: Tiling) -> &'static str {
@@ -581,13 +530,14 @@ fn estimate(job: &Job, prepared: &Prepared) -> u64 {
     for (pass, ready) in job.passes.iter().zip(&prepared.passes) {
         total += 1 << 16;
         for texture in &ready.textures {
-            if let Some(array) = &texture.data {
-                let format = texture.texture.format.as_ref().map_or_else(|| natural_format(array), |f| f.value);
+            if let Some(elements) = &texture.data {
+                let format = texture.texture.format.as_ref().map_or_else(|| elements.natural_format(), |f| f.value);
                 let tiling = texture.texture.tiling.unwrap_or(Tiling::Linear);
-                let key = (Arc::as_ptr(array), format, tiling);
+                let key = (Arc::as_ptr(elements), format, tiling);
                 if !seen.contains(&key) {
                     seen.push(key);
-                    total += surface(array.width, array.height, format, tiling);
+                    let [height, width, _] = elements.shape();
+                    total += surface(width, height, format, tiling);
                 }
             }
         }
@@ -602,8 +552,8 @@ fn estimate(job: &Job, prepared: &Prepared) -> u64 {
             total += surface(4096.min(w.max(1)), 4096.min(h.max(1)), Format::Float32x1, Tiling::Linear);
         }
     }
-    if let Some(array) = &prepared.conditional_buffer {
-        total += surface(array.width.max(4096), array.height, Format::Float32x1, Tiling::Linear);
+    if let Some([height, width, _]) = prepared.conditional_buffer.as_ref().map(Elements::shape) {
+        total += surface(width.max(4096), height.max(4096), Format::Float32x1, Tiling::Linear);
     }
     total
 }
@@ -614,64 +564,4 @@ fn internal(e: &impl std::fmt::Display) -> JobError {
         "device-memory",
         format!("the job does not fit the device: {e}"),
     ))])
-}
-
-fn fault(index: usize, pass: &Pass, ready: &Ready, error: &CommandError) -> RunFault {
-    let name = pass.name.as_ref().map(|n| n.value.clone());
-    let CommandErrorReason::Fault(f) = &error.reason else {
-        return RunFault {
-            pass: index,
-            pass_name: name,
-            code: "device",
-            pc: None,
-            position: None,
-            report: Report::bare(Diagnostic::error("device", error.to_string())),
-        };
-    };
-    let mut diagnostic = Diagnostic::error(f.code(), f.to_string());
-    if let Some(help) = fault_help(f) {
-        diagnostic = diagnostic.help(help);
-    }
-    let report = at_instruction(diagnostic, f.pc, &ready.program, ready.source.as_ref());
-    RunFault { pass: index, pass_name: name, code: f.code(), pc: Some(f.pc), position: f.position, report }
-}
-
-fn fault_help(f: &Fault) -> Option<String> {
-    match &f.kind {
-        FaultKind::InstructionBudget { .. } => Some(
-            "a loop without an end? otherwise [run] budget_instructions or --budget-instructions gives more, 0 for no limit"
-                .to_owned(),
-        ),
-        FaultKind::TimeBudget { .. } => {
-            Some("[run] budget_seconds or --budget-seconds gives more, 0 for no limit".to_owned())
-        }
-        _ => None,
-    }
-}
-
-/// Points at the instruction's statement, where the program came from text.
-fn at_instruction(diagnostic: Diagnostic, pc: u32, program: &Program, source: Option<&Arc<Source>>) -> Report {
-    let diagnostic = diagnostic.pc(pc);
-    match (program.spans.get(pc as usize), source) {
-        (Some(&span), Some(source)) => Report { diagnostic: diagnostic.at(span, ""), source: Some(Arc::clone(source)) },
-        _ => Report::bare(diagnostic),
-    }
-}
-
-fn finding_report(finding: &Finding, program: &Program, source: Option<&Arc<Source>>, _: Option<&Place>) -> Report {
-    let mut message = finding.message.clone();
-    if let Some(at) = finding.position {
-        message.push_str(&format!(", for processor ({}, {})", at.i, at.j));
-    }
-    at_instruction(Diagnostic::warning(finding.rule, message), finding.pc, program, source)
-}
-
-fn command_report(finding: &CommandFinding) -> Report {
-    Report::bare(Diagnostic::warning(finding.rule, finding.to_string()))
-}
-
-impl From<MemoryError> for JobError {
-    fn from(e: MemoryError) -> Self {
-        internal(&e)
-    }
 }

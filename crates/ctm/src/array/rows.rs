@@ -1,0 +1,139 @@
+//! Arrays row by row, so that large ones never lie in memory as a whole beside the device's.
+
+use super::{Array, ArrayError, Kind, RawFormat, RawShape, Values, npy, pfm, png};
+use std::io::{Read, Seek, SeekFrom, Write};
+
+/// How the values of a file lie in it: C order, uncompressed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Rows.
+    pub height: usize,
+    /// Elements per row.
+    pub width: usize,
+    /// Values per element, 1..=4.
+    pub channels: usize,
+    /// Where row 0 begins, in bytes.
+    pub(super) offset: u64,
+    pub(super) dtype: npy::Dtype,
+    pub(super) big_endian: bool,
+}
+
+/// The most bytes of a header that are looked at: version 1 headers end below 65546.
+const HEADER: u64 = 1 << 17;
+
+impl Layout {
+    /// The layout of a file that can be read row by row: `.npy` in C order, and raw bytes of a stated shape. `None` for all others.
+    ///
+    /// # Errors
+    /// When the file is not what it should be, or cannot be read.
+    pub fn of(kind: Kind, file: &mut (impl Read + Seek), shape: Option<RawShape>) -> Result<Option<Self>, ArrayError> {
+        let length = file.seek(SeekFrom::End(0)).and_then(|n| file.rewind().map(|()| n)).map_err(unreadable)?;
+        let layout = match (kind, shape) {
+            (Kind::Npy, _) => {
+                let mut start = Vec::new();
+                file.take(HEADER).read_to_end(&mut start).map_err(unreadable)?;
+                match npy::layout(&start) {
+                    Ok((layout, false)) => layout,
+                    // Fortran order, or what is wrong is better told with the whole file at hand.
+                    Ok((_, true)) | Err(_) => return Ok(None),
+                }
+            }
+            (Kind::Raw, Some(RawShape { width, height, format })) => {
+                let (channels, dtype) = match format {
+                    RawFormat::Uint16x1 => (1, npy::Dtype::U2),
+                    RawFormat::Uint8x4 => (4, npy::Dtype::U1),
+                    RawFormat::Float32(channels) => (channels, npy::Dtype::F4),
+                };
+                let layout = Self { height, width, channels, offset: 0, dtype, big_endian: false };
+                if layout.end() != Some(length) {
+                    return Ok(None);
+                }
+                layout
+            }
+            _ => return Ok(None),
+        };
+        Ok(layout.end().is_some_and(|end| end <= length).then_some(layout))
+    }
+
+    /// One past the last byte of the last row.
+    fn end(&self) -> Option<u64> {
+        let values = super::checked_count(self.height, self.width, self.channels).ok()? as u64;
+        self.offset.checked_add(values * self.dtype.bytes() as u64)
+    }
+
+    /// Reads all rows, one after another.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or `each` fails.
+    pub fn read(
+        &self,
+        file: &mut (impl Read + Seek),
+        mut each: impl FnMut(usize, Values) -> Result<(), ArrayError>,
+    ) -> Result<(), ArrayError> {
+        file.seek(SeekFrom::Start(self.offset)).map_err(unreadable)?;
+        let mut bytes = vec![0; self.width * self.channels * self.dtype.bytes()];
+        for y in 0..self.height {
+            file.read_exact(&mut bytes).map_err(unreadable)?;
+            each(y, npy::values(&bytes, self.dtype, self.big_endian))?;
+        }
+        Ok(())
+    }
+
+    /// Whether the file's values are integers of 8 or 16 bits.
+    #[must_use]
+    pub const fn integer_bits(&self) -> Option<u32> {
+        match self.dtype {
+            npy::Dtype::U1 => Some(8),
+            npy::Dtype::U2 => Some(16),
+            npy::Dtype::F4 | npy::Dtype::F8 => None,
+        }
+    }
+}
+
+fn unreadable(e: std::io::Error) -> ArrayError {
+    ArrayError::new(format!("it cannot be read: {e}"))
+}
+
+/// Appends the values of a row to a list.
+pub type FillRow<'a> = dyn FnMut(usize, &mut Vec<f32>) -> Result<(), ArrayError> + 'a;
+
+/// Writes an array of single-precision values whose rows come from `row`: it appends the values of row `y` to an empty list.
+/// PFM asks for the last row first, the others for row 0.
+///
+/// # Errors
+/// When the format cannot hold the array, or `out` or `row` fails.
+pub fn write_rows(
+    kind: Kind,
+    [height, width, channels]: [usize; 3],
+    out: &mut impl Write,
+    row: &mut FillRow<'_>,
+) -> Result<(), ArrayError> {
+    match kind {
+        Kind::Png => return png::write_rows([height, width, channels], out, row),
+        Kind::Pfm => return pfm::write_rows([height, width, channels], out, row),
+        Kind::Npy => out.write_all(&npy::header("<f4", [height, width, channels])).map_err(unwritable)?,
+        Kind::Raw => {}
+    }
+    let mut values = Vec::with_capacity(width * channels);
+    let mut bytes = Vec::with_capacity(width * channels * 4);
+    for y in 0..height {
+        values.clear();
+        row(y, &mut values)?;
+        bytes.clear();
+        bytes.extend(values.iter().flat_map(|v| v.to_bits().to_le_bytes()));
+        out.write_all(&bytes).map_err(unwritable)?;
+    }
+    Ok(())
+}
+
+pub(super) fn unwritable(e: std::io::Error) -> ArrayError {
+    ArrayError::new(format!("it cannot be written: {e}"))
+}
+
+impl Array {
+    /// Row `y` as single precision, appended to `out`.
+    pub(crate) fn append_row(&self, y: usize, out: &mut Vec<f32>) {
+        let first = y * self.row_values();
+        out.extend((first..first + self.row_values()).map(|n| self.value(n)));
+    }
+}

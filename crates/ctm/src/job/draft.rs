@@ -1,0 +1,153 @@
+//! What one table says, before the job's own keys are mixed in.
+
+use super::tree::Origin;
+use super::{Data, FromOutput, Located, ProgramInfo, Ref, Save};
+use crate::commands::{CondLoc, CondTest};
+use crate::mc::{Format, Tiling};
+use ctm_exec::Domain;
+use ctm_exec::x1k::{Filter, Plane, Wrap};
+use std::collections::BTreeMap;
+use std::path::PathBuf;
+
+#[derive(Clone, Debug, Default)]
+pub(super) struct Draft {
+    pub origin: Option<Origin>,
+    pub name: Option<Located<String>>,
+    pub repeat: Option<u32>,
+    pub program: Option<Located<PathBuf>>,
+    pub has_program: bool,
+    pub program_info: Option<Located<ProgramInfo>>,
+    pub domain: Option<Domain>,
+    pub has_domain: bool,
+    pub registers: Option<Vec<Plane>>,
+    pub float: BTreeMap<Ref, Located<[u32; 4]>>,
+    pub int: BTreeMap<Ref, Located<[u8; 4]>>,
+    pub bool: BTreeMap<Ref, Located<bool>>,
+    pub textures: Vec<TextureDraft>,
+    pub outputs: Vec<OutputDraft>,
+    pub conditional: Option<ConditionalDraft>,
+    /// Where the buffer goes after this very pass.
+    pub conditional_save: Option<Located<PathBuf>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct TextureDraft {
+    pub slot: Located<Ref>,
+    pub data: Option<Located<Data>>,
+    pub output: Option<Located<FromOutput>>,
+    pub filter: Option<Filter>,
+    pub wrap: Option<[Wrap; 2]>,
+    pub border: Option<[u32; 4]>,
+    pub format: Option<Located<Format>>,
+    pub tiling: Option<Tiling>,
+    pub size: Option<[u32; 2]>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct OutputDraft {
+    pub slot: Located<Ref>,
+    pub clear: Option<[u32; 4]>,
+    pub format: Option<Format>,
+    pub tiling: Option<Tiling>,
+    pub size: Option<[u32; 2]>,
+    pub mask: Option<u8>,
+    /// Saved at the end of the job (in the job's own table) or of the pass (in a pass's).
+    pub path: Option<Located<PathBuf>>,
+    pub flip_y: Option<bool>,
+    pub fresh: bool,
+    pub pass_path: Option<Located<PathBuf>>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) struct ConditionalDraft {
+    pub location: Option<CondLoc>,
+    pub test: Option<CondTest>,
+    pub value: Option<u32>,
+    pub clear: Option<u32>,
+    pub buffer: Option<Located<Data>>,
+    pub write: Option<bool>,
+    pub save: Option<Located<PathBuf>>,
+}
+
+impl Draft {
+    /// What this pass says, and where it says nothing what the job says.
+    pub fn over(self, base: &Self) -> Self {
+        let own_program = self.program.is_some() || self.has_program;
+        let mut out = Self {
+            origin: self.origin,
+            name: self.name,
+            repeat: self.repeat,
+            program: self.program.or_else(|| base.program.clone()),
+            has_program: self.has_program || base.has_program,
+            program_info: self.program_info.or_else(|| base.program_info.clone().filter(|_| !own_program)),
+            domain: self.domain.or(base.domain),
+            has_domain: self.has_domain || base.has_domain,
+            registers: self.registers.or_else(|| base.registers.clone()),
+            float: base.float.clone(),
+            int: base.int.clone(),
+            bool: base.bool.clone(),
+            textures: base.textures.clone(),
+            outputs: base.outputs.iter().map(|o| OutputDraft { path: None, ..o.clone() }).collect(),
+            conditional: base.conditional.clone(),
+            conditional_save: self.conditional.as_ref().and_then(|c| c.save.clone()),
+        };
+        out.float.extend(self.float);
+        out.int.extend(self.int);
+        out.bool.extend(self.bool);
+        for own in self.textures {
+            match out.textures.iter_mut().find(|t| t.slot.value == own.slot.value) {
+                Some(t) => {
+                    // A file of the pass's own takes the place of an output, and an output that of the file, which
+                    // then serves until the output has been written.
+                    t.output = if own.data.is_some() { own.output } else { own.output.or(t.output.take()) };
+                    t.data = own.data.or(t.data.take());
+                    t.filter = own.filter.or(t.filter);
+                    t.wrap = own.wrap.or(t.wrap);
+                    t.border = own.border.or(t.border);
+                    t.format = own.format.or(t.format.take());
+                    t.tiling = own.tiling.or(t.tiling);
+                    t.size = own.size.or(t.size);
+                }
+                None => out.textures.push(own),
+            }
+        }
+        for own in self.outputs {
+            let fresh = own.clear.is_some();
+            match out.outputs.iter_mut().find(|o| o.slot.value == own.slot.value) {
+                Some(o) => {
+                    o.clear = own.clear.or(o.clear);
+                    o.format = own.format.or(o.format);
+                    o.tiling = own.tiling.or(o.tiling);
+                    o.size = own.size.or(o.size);
+                    o.mask = own.mask.or(o.mask);
+                    o.flip_y = own.flip_y.or(o.flip_y);
+                    o.fresh = fresh;
+                    o.pass_path = own.path;
+                }
+                None => out.outputs.push(OutputDraft { fresh, pass_path: own.path.clone(), path: None, ..own }),
+            }
+        }
+        if let Some(own) = self.conditional {
+            out.conditional = Some(match out.conditional.take() {
+                None => own,
+                Some(c) => ConditionalDraft {
+                    location: own.location.or(c.location),
+                    test: own.test.or(c.test),
+                    value: own.value.or(c.value),
+                    clear: own.clear.or(c.clear),
+                    buffer: own.buffer.or(c.buffer),
+                    write: own.write.or(c.write),
+                    save: None,
+                },
+            });
+        }
+        out
+    }
+}
+
+impl OutputDraft {
+    pub fn save(&self, of_pass: bool) -> Option<Save> {
+        let path = if of_pass { &self.pass_path } else { &self.path };
+        Some(Save { slot: self.slot.clone(), path: path.clone()?, flip_y: self.flip_y.unwrap_or(false) })
+    }
+}

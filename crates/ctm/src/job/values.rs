@@ -1,0 +1,323 @@
+//! Tables and values of the tree into what a job holds; each function reports what it finds wrong and gives `None`.
+
+use super::keys::{self, For, Section};
+use super::read::Reader;
+use super::tree::{Node, Origin, Table, Value};
+use super::{Data, Isa, Located, Ref};
+use crate::mc::{Format, Tiling};
+use ctm_exec::Domain;
+use ctm_isa::diag::Diagnostic;
+use std::path::PathBuf;
+
+impl Reader {
+    pub(super) fn section<'t>(&mut self, node: &'t Node, section: &Section) -> Option<&'t Table> {
+        match &node.value {
+            Value::Table(table) => {
+                self.known_keys(table, section);
+                Some(table)
+            }
+            other => {
+                let message = format!("{} is {}, it must be a table", section.name, other.kind());
+                self.error(node.origin, "bad-type", message);
+                None
+            }
+        }
+    }
+
+    pub(super) fn known_keys(&mut self, table: &Table, section: &Section) {
+        for entry in &table.entries {
+            let Some(key) = section.keys.iter().find(|k| k.name == entry.key) else {
+                let mut diagnostic =
+                    Diagnostic::error("unknown-key", format!("{} has no key `{}`", section.name, entry.key));
+                let names = section.keys.iter().map(|k| k.name);
+                diagnostic = match keys::closest(&entry.key, names.clone()) {
+                    Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
+                    None => {
+                        let home = keys::SECTIONS.iter().find(|s| s.keys.iter().any(|k| k.name == entry.key));
+                        match home {
+                            Some(home) => diagnostic.help(format!("`{}` is a key of {}", entry.key, home.name)),
+                            None => diagnostic.help(format!("its keys are {}", names.collect::<Vec<_>>().join(", "))),
+                        }
+                    }
+                };
+                self.push(entry.origin, diagnostic);
+                continue;
+            };
+            let wrong = match (key.isa, self.isa) {
+                (For::R700, None | Some(Isa::X1k)) => Some(("an R700", "an X1K")),
+                (For::X1k, Some(Isa::R700)) => Some(("an X1K", "an R700")),
+                _ => None,
+            };
+            if let Some((of, is)) = wrong {
+                let message = format!("`{}` is a key of {of} job ({}), and this is {is} job", key.name, key.summary);
+                self.error(entry.origin, "wrong-isa", message);
+            }
+        }
+    }
+
+    /// The elements of a list of tables.
+    pub(super) fn tables<'t>(&mut self, table: &'t Table, key: &str) -> Vec<&'t Node> {
+        match table.get(key) {
+            None => Vec::new(),
+            Some(Node { value: Value::Array(list), .. }) => list.iter().collect(),
+            Some(node) => {
+                let message = format!("`{key}` is {}, it must be a list of tables: [[{key}]]", node.value.kind());
+                self.error(node.origin, "bad-type", message);
+                Vec::new()
+            }
+        }
+    }
+
+    pub(super) fn required<'t>(&mut self, node: &Node, table: &'t Table, key: &str, what: &str) -> Option<&'t Node> {
+        let found = table.get(key);
+        if found.is_none() {
+            self.error(node.origin, "missing-key", format!("{what} has no `{key}`"));
+        }
+        found
+    }
+
+    pub(super) fn wrong_kind(&mut self, key: &str, node: &Node, allowed: &str) {
+        self.error(node.origin, "bad-type", format!("`{key}` is {}, it must be {allowed}", node.value.kind()));
+    }
+
+    pub(super) fn string(&mut self, key: &str, node: &Node) -> Option<String> {
+        match &node.value {
+            Value::String(s) => Some(s.clone()),
+            // A flag's bare word may look like a number.
+            Value::Integer(n) if matches!(node.origin, Origin::Flag(_)) => Some(n.to_string()),
+            _ => {
+                self.wrong_kind(key, node, "a string");
+                None
+            }
+        }
+    }
+
+    pub(super) fn boolean(&mut self, key: &str, node: &Node) -> Option<bool> {
+        match node.value {
+            Value::Boolean(b) => Some(b),
+            Value::Integer(n @ (0 | 1)) if matches!(node.origin, Origin::Flag(_)) => Some(n == 1),
+            _ => {
+                self.wrong_kind(key, node, "true or false");
+                None
+            }
+        }
+    }
+
+    /// Paths in the file are relative to it, paths in flags to the current directory.
+    pub(super) fn path(&mut self, key: &str, node: &Node) -> Option<Located<PathBuf>> {
+        let text = self.string(key, node)?;
+        if text.is_empty() {
+            self.error(node.origin, "bad-value", format!("`{key}` is empty, it must name a file"));
+            return None;
+        }
+        let path = match node.origin {
+            Origin::File(_) => self.directory.join(text),
+            Origin::Flag(_) => PathBuf::from(text),
+        };
+        Some(self.located(path, node.origin))
+    }
+
+    pub(super) fn data(&mut self, key: &str, node: &Node) -> Option<Located<Data>> {
+        self.path(key, node).map(|path| Located { value: Data::File(path.value), place: path.place })
+    }
+
+    pub(super) fn choice<T: Copy>(&mut self, key: &str, node: &Node, allowed: &[(&str, T)]) -> Option<T> {
+        let text = self.string(key, node)?;
+        if let Some((_, value)) = allowed.iter().find(|(name, _)| *name == text) {
+            return Some(*value);
+        }
+        let names: Vec<&str> = allowed.iter().map(|(name, _)| *name).collect();
+        let mut diagnostic =
+            Diagnostic::error("bad-value", format!("`{key}` is \"{text}\", it must be one of {}", names.join(", ")));
+        if let Some(near) = keys::closest(&text, names) {
+            diagnostic = diagnostic.help(format!("did you mean \"{near}\"?"));
+        }
+        self.push(node.origin, diagnostic);
+        None
+    }
+
+    pub(super) fn integer(&mut self, key: &str, node: &Node, range: std::ops::RangeInclusive<i128>) -> Option<i128> {
+        let value = match &node.value {
+            Value::Integer(n) => Some(*n),
+            Value::String(s) => hex(s).map(i128::from),
+            _ => None,
+        };
+        let Some(value) = value else {
+            self.wrong_kind(key, node, "an integer");
+            return None;
+        };
+        if !range.contains(&value) {
+            let shown = if value == i128::MAX { "too large".to_owned() } else { value.to_string() };
+            let message = format!("`{key}` is {shown}, it must be {} to {}", range.start(), range.end());
+            self.error(node.origin, "bad-value", message);
+            return None;
+        }
+        Some(value)
+    }
+
+    pub(super) fn repeat(&mut self, node: &Node) -> Option<u32> {
+        self.integer("repeat", node, 1..=1_000_000).and_then(|n| u32::try_from(n).ok())
+    }
+
+    pub(super) fn number(&mut self, key: &str, node: &Node) -> Option<f64> {
+        match &node.value {
+            #[allow(clippy::cast_precision_loss, reason = "rounded once")]
+            Value::Integer(n) => Some(*n as f64),
+            Value::Float(f) => Some(*f),
+            _ => {
+                self.wrong_kind(key, node, "a number");
+                None
+            }
+        }
+    }
+
+    /// The bits of a single-precision number: a number, rounded once, or a string with a bit pattern.
+    pub(super) fn bits(&mut self, what: &str, node: &Node) -> Option<u32> {
+        match &node.value {
+            #[allow(clippy::cast_precision_loss, reason = "rounded once")]
+            Value::Integer(n) => Some((*n as f32).to_bits()),
+            #[allow(clippy::cast_possible_truncation, reason = "rounded once")]
+            Value::Float(f) => Some((*f as f32).to_bits()),
+            Value::String(s) if hex(s).is_some() => hex(s),
+            Value::String(s) => {
+                let message = format!("{what} has \"{s}\", a bit pattern is written \"0x3F800000\"");
+                self.error(node.origin, "bad-value", message);
+                None
+            }
+            other => {
+                let message =
+                    format!("{what} has {}, it must be a number or a bit pattern \"0x3F800000\"", other.kind());
+                self.error(node.origin, "bad-type", message);
+                None
+            }
+        }
+    }
+
+    pub(super) fn four<'t>(&mut self, what: &str, node: &'t Node) -> Option<&'t [Node; 4]> {
+        if let Value::Array(list) = &node.value
+            && let Ok(four) = <&[Node; 4]>::try_from(list.as_slice())
+        {
+            return Some(four);
+        }
+        let found = match &node.value {
+            Value::Array(list) => format!("a list of {}", list.len()),
+            other => other.kind().to_owned(),
+        };
+        self.error(node.origin, "bad-value", format!("{what} is {found}, it must have four numbers r, g, b, a"));
+        None
+    }
+
+    pub(super) fn four_bits(&mut self, what: &str, node: &Node) -> Option<[u32; 4]> {
+        let [r, g, b, a] = self.four(what, node)?;
+        let [r, g, b, a] = [r, g, b, a].map(|n| self.bits(what, n));
+        Some([r?, g?, b?, a?])
+    }
+
+    /// Four numbers in double precision; a bit pattern is the integer or the single-precision number that it is.
+    pub(super) fn doubles(&mut self, key: &str, node: &Node, bits: bool) -> Option<[f64; 4]> {
+        let [r, g, b, a] = self.four(&format!("`{key}`"), node)?;
+        let [r, g, b, a] = [r, g, b, a].map(|n| match &n.value {
+            Value::String(s) if hex(s).is_some() => {
+                hex(s).map(|word| if bits { f64::from(word) } else { f64::from(f32::from_bits(word)) })
+            }
+            _ => self.number(key, n),
+        });
+        Some([r?, g?, b?, a?])
+    }
+
+    /// A slot by number (`0`, `s0`) or by the program's name for it.
+    pub(super) fn slot(&mut self, key: &str, node: &Node, limit: usize, what: &str) -> Option<Ref> {
+        let number = match &node.value {
+            Value::Integer(n) => *n,
+            Value::String(s) => match register_number(s) {
+                Some(n) => n,
+                None if is_name(s) => return Some(Ref::Name(s.clone())),
+                None => {
+                    self.error(
+                        node.origin,
+                        "bad-value",
+                        format!("`{key}` is \"{s}\", it must be a number 0 to {} or a name of the program", limit - 1),
+                    );
+                    return None;
+                }
+            },
+            _ => {
+                self.wrong_kind(key, node, &format!("a number 0 to {} or a name of the program", limit - 1));
+                return None;
+            }
+        };
+        match u8::try_from(number) {
+            Ok(n) if usize::from(n) < limit => Some(Ref::Index(n)),
+            _ => {
+                self.error(node.origin, "bad-value", format!("`{key}` is {number}, {what} are 0 to {}", limit - 1));
+                None
+            }
+        }
+    }
+
+    pub(super) fn domain(&mut self, node: &Node) -> Option<Domain> {
+        let corners = match &node.value {
+            Value::Array(list) if list.len() == 4 => list,
+            _ => {
+                self.error(node.origin, "bad-value", "`domain` must be four integers i0, j0, i1, j1, inclusive");
+                return None;
+            }
+        };
+        let mut out = [0; 4];
+        for ((name, node), out) in ["i0", "j0", "i1", "j1"].iter().zip(corners).zip(&mut out) {
+            *out = u32::try_from(self.integer(name, node, 0..=4095)?).ok()?;
+        }
+        let [i0, j0, i1, j1] = out;
+        if i1 < i0 || j1 < j0 {
+            self.error(node.origin, "bad-value", format!(
+                "the domain [{i0}, {j0}, {i1}, {j1}] is empty: it is i0, j0, i1, j1, inclusive, and i1 >= i0, j1 >= j0"
+            ));
+            return None;
+        }
+        Some(Domain { i0, j0, i1, j1 })
+    }
+
+    pub(super) fn size(&mut self, node: &Node) -> Option<[u32; 2]> {
+        match &node.value {
+            Value::Array(list) if list.len() == 2 => {
+                let w = self.integer("size", &list[0], 1..=4096)?;
+                let h = self.integer("size", &list[1], 1..=4096)?;
+                Some([u32::try_from(w).ok()?, u32::try_from(h).ok()?])
+            }
+            _ => {
+                self.wrong_kind("size", node, "[columns, rows]");
+                None
+            }
+        }
+    }
+}
+
+/// Device formats by their names in job files: those of the commands, in lower case.
+#[must_use]
+pub fn formats() -> Vec<(&'static str, Format)> {
+    let names = ["uint16_1", "uint8_4", "float32_1", "float32_2", "float32_4"];
+    names.into_iter().zip(Format::ALL.iter().copied()).collect()
+}
+
+/// Orders in memory by their names in job files: those of the commands, in lower case.
+pub(super) fn tilings() -> Vec<(&'static str, Tiling)> {
+    ["linear", "tiled", "linear_inp_2x2", "tiled_inp_2x2"].into_iter().zip(Tiling::ALL.iter().copied()).collect()
+}
+
+/// `"0x3F800000"`: up to 32 bits.
+pub(super) fn hex(text: &str) -> Option<u32> {
+    let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
+    u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))
+}
+
+/// `12`, `s12`, `c12`, `o2`, `i3`, `b4`, `r5`: the registers' own names.
+pub(super) fn register_number(text: &str) -> Option<i128> {
+    let digits = text.strip_prefix(['s', 'c', 'o', 'i', 'b', 'r']).unwrap_or(text);
+    (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok()).flatten()
+}
+
+pub(super) fn is_name(text: &str) -> bool {
+    let mut chars = text.chars();
+    chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
+        && chars.all(|c| c.is_alphanumeric() || "_.".contains(c))
+}
