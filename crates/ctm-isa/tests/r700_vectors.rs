@@ -111,3 +111,20 @@ fn the_manuals_names_are_read_too() {
         assert_eq!(by_name(op.name()), by_name(op.listing()), "{}", op.name());
     }
 }
+
+#[test]
+fn other_spellings_are_read() {
+    for (other, own) in [
+        ("ALU:\nPREDNE_INT ____, R0.x, 0.0f\n", "ALU:\nPRED_SETNE_INT ____, R0.x, 0.0f\n"),
+        ("ALU:\nLSHL R0.x, R1.x, R2.x\n", "ALU:\nLSHL_INT R0.x, R1.x, R2.x\n"),
+        ("ALU:\nCMOVGT R0.x, R1.x, R2.x, R3.x\n", "ALU:\nCNDGT R0.x, R1.x, R2.x, R3.x\n"),
+        ("TEX:\nVFETCH R0, R1.x, b2\n", "VTX_TC:\nVTX_FETCH R0.xyzw, R1.x, b2\n"),
+        ("TEX:\nSAMPLE R0, R1, t0, s0 UNNORM(XY)\n", "TEX:\nSAMPLE R0.xyzw, R1.xyzw, t0, s0 NORM(ZW)\n"),
+        ("LOOP_DX10 i0 ADDR(0)\n", "LOOP_START_DX10 FAIL_JUMP_ADDR(0)\n"),
+        ("ENDLOOP i3 ADDR(0)\n", "LOOP_END CF_CONST(3) PASS_JUMP_ADDR(0)\n"),
+    ] {
+        let (a, b) = (words_of(other), words_of(own));
+        // The clause's own instruction differs where the kind of clause does.
+        assert_eq!(a[a.len() - 2..], b[b.len() - 2..], "{other}");
+    }
+}

@@ -7,7 +7,7 @@ use super::operand::{ParsedOperand, bounded, chan_from_byte, indexed, parse_oper
 use crate::diag::{Diagnostic, Span};
 use crate::r700::formats::{AluOp2, AluOp3, AluWord0};
 use crate::r700::inst::{AluInst, AluWord1, Group, Slot};
-use crate::r700::ops::{AluOp, Chan, IndexMode, Omod, Op3, PredSel, SclSwizzle, Unit, Units, VecSwizzle};
+use crate::r700::ops::{AluOp, Chan, IndexMode, Omod, Op2, Op3, PredSel, SclSwizzle, Unit, Units, VecSwizzle};
 use crate::r700::program::SymbolKind;
 use std::collections::HashMap;
 use std::fmt::Write as _;
@@ -15,20 +15,32 @@ use std::sync::LazyLock;
 
 // ---- mnemonics
 
-/// Spellings of chapter 9 that chapter 10 and every tool spell otherwise (r700-encoding §10 E17).
-const ALIASES: &[(&str, Op3)] = &[
-    ("CMOVE", Op3::Cnde),
-    ("CMOVGT", Op3::Cndgt),
-    ("CMOVGE", Op3::Cndge),
-    ("CMOVE_INT", Op3::CndeInt),
-    ("CMOVGT_INT", Op3::CndgtInt),
-    ("CMOVGE_INT", Op3::CndgeInt),
-    ("CMNDGT_INT", Op3::CndgtInt),
+/// Spellings of chapter 9 that chapter 10 and every tool spell otherwise (r700-encoding §10 E17), and short ones that
+/// listings of AMD's tools use.
+const ALIASES: &[(&str, AluOp)] = &[
+    ("CMOVE", AluOp::Op3(Op3::Cnde)),
+    ("CMOVGT", AluOp::Op3(Op3::Cndgt)),
+    ("CMOVGE", AluOp::Op3(Op3::Cndge)),
+    ("CMOVE_INT", AluOp::Op3(Op3::CndeInt)),
+    ("CMOVGT_INT", AluOp::Op3(Op3::CndgtInt)),
+    ("CMOVGE_INT", AluOp::Op3(Op3::CndgeInt)),
+    ("CMNDGT_INT", AluOp::Op3(Op3::CndgtInt)),
+    ("PREDE", AluOp::Op2(Op2::PredSete)),
+    ("PREDGT", AluOp::Op2(Op2::PredSetgt)),
+    ("PREDGE", AluOp::Op2(Op2::PredSetge)),
+    ("PREDNE", AluOp::Op2(Op2::PredSetne)),
+    ("PREDE_INT", AluOp::Op2(Op2::PredSeteInt)),
+    ("PREDGT_INT", AluOp::Op2(Op2::PredSetgtInt)),
+    ("PREDGE_INT", AluOp::Op2(Op2::PredSetgeInt)),
+    ("PREDNE_INT", AluOp::Op2(Op2::PredSetneInt)),
+    ("ASHR", AluOp::Op2(Op2::AshrInt)),
+    ("LSHR", AluOp::Op2(Op2::LshrInt)),
+    ("LSHL", AluOp::Op2(Op2::LshlInt)),
 ];
 
 static MNEMONICS: LazyLock<HashMap<&'static str, AluOp>> = LazyLock::new(|| {
     let mut names: HashMap<_, _> = AluOp::all().flat_map(|op| [(op.name(), op), (op.listing(), op)]).collect();
-    names.extend(ALIASES.iter().map(|&(name, op)| (name, AluOp::Op3(op))));
+    names.extend(ALIASES.iter().copied());
     names
 });
 

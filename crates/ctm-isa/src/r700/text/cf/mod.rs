@@ -361,7 +361,10 @@ fn parse_modifier(c: &mut Cursor<'_>, parsed: &mut ParsedCf) -> Parsed<()> {
             Some(flag) => *flag = true,
             None => return c.fail("modifier", start, "ALU clauses have no valid-pixel mode"),
         },
-        (name, Cf::Plain(i)) if i.word1.op.info().loop_constant && is_loop_constant(name) => {
+        // AMD's tools print a loop constant for DirectX 10 loops too, which have none.
+        (name, Cf::Plain(i))
+            if (i.word1.op.info().loop_constant || i.word1.op.starts_loop()) && is_loop_constant(name) =>
+        {
             let index = name[1..].parse().unwrap_or(u8::MAX);
             if index > 31 {
                 return c.fail("range", start, format!("loop constants are i0 to i31, not {name}"));

@@ -36,6 +36,7 @@ static MNEMONICS: LazyLock<HashMap<&'static str, FetchMnemonic>> = LazyLock::new
     names.extend([
         ("FETCH", FetchMnemonic::Vtx(VtxOp::Fetch)),
         ("VTX_FETCH", FetchMnemonic::Vtx(VtxOp::Fetch)),
+        ("VFETCH", FetchMnemonic::Vtx(VtxOp::Fetch)),
         ("SEMANTIC", FetchMnemonic::Vtx(VtxOp::Semantic)),
         ("VTX_SEMANTIC", FetchMnemonic::Vtx(VtxOp::Semantic)),
     ]);

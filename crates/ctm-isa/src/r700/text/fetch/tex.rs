@@ -114,7 +114,7 @@ pub(super) fn tex_modifier(c: &mut Cursor<'_>, i: &mut TexFetch, name: &str) -> 
         "WHOLE_QUAD" | "WHOLE_QUAD_MODE" => i.word0.fetch_whole_quad = true,
         "BC_FRAC_MODE" if c.next_byte() != b'(' => i.word0.bc_frac_mode = true,
         "ALT_CONST" if c.next_byte() != b'(' => i.word0.alt_const = true,
-        "DENORM" | "NORM" => {
+        "DENORM" | "UNNORM" | "NORM" => {
             c.expect(b'(', "here")?;
             let mut listed = [false; 4];
             c.peek();
