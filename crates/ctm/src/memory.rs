@@ -285,13 +285,29 @@ impl fmt::Display for MemoryError {
 
 impl std::error::Error for MemoryError {}
 
+/// The bytes of an arena that someone else reaches too: a client of the device interface, through its own pointer.
+///
+/// The device asks only for the bytes that a command needs, and lets go of them before it goes on. Whoever implements this
+/// promises that nobody writes bytes while they are lent, and that nobody reads bytes that are lent for writing.
+pub trait SharedPages: Send + Sync {
+    /// The bytes `offset..offset + bytes` of the arena; both were checked against its size.
+    fn slice(&self, offset: usize, bytes: usize) -> &[u8];
+    /// The same bytes, to be written.
+    fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8];
+}
+
+/// Where the bytes of an arena are.
+enum Storage {
+    /// Ours: zeroed by the allocator, so that untouched pages cost nothing. `skip` is where the arena begins, so that it begins at a host page.
+    Own { bytes: Vec<u8>, skip: usize },
+    /// Someone else reaches them too.
+    Shared(Box<dyn SharedPages>),
+}
+
 /// One arena and its bytes.
 struct Arena {
     range: ArenaRange,
-    /// Zeroed by the allocator, so that untouched pages cost nothing. Larger than the arena by `skip`'s limit.
-    storage: Vec<u8>,
-    /// Where the arena begins in `storage`, so that it begins at a host page.
-    skip: usize,
+    storage: Storage,
     /// How much of it [`DeviceMemory::allocate`] has handed out.
     allocated: u32,
 }
@@ -302,23 +318,29 @@ impl Arena {
 
     fn new(range: ArenaRange) -> Self {
         if range.bytes == 0 {
-            return Self { range, storage: Vec::new(), skip: 0, allocated: 0 };
+            return Self { range, storage: Storage::Own { bytes: Vec::new(), skip: 0 }, allocated: 0 };
         }
-        let storage = vec![0u8; range.bytes as usize + Self::HOST_ALIGNMENT];
+        let bytes = vec![0u8; range.bytes as usize + Self::HOST_ALIGNMENT];
         // `align_offset` may decline to answer; the alignment is a courtesy to fast engines, not a promise.
-        let skip = match storage.as_ptr().align_offset(Self::HOST_ALIGNMENT) {
+        let skip = match bytes.as_ptr().align_offset(Self::HOST_ALIGNMENT) {
             skip if skip <= Self::HOST_ALIGNMENT => skip,
             _ => 0,
         };
-        Self { range, storage, skip, allocated: 0 }
+        Self { range, storage: Storage::Own { bytes, skip }, allocated: 0 }
     }
 
-    fn bytes(&self) -> &[u8] {
-        &self.storage[self.skip..self.skip + self.range.bytes as usize]
+    fn slice(&self, offset: usize, bytes: usize) -> &[u8] {
+        match &self.storage {
+            Storage::Own { bytes: all, skip } => &all[skip + offset..skip + offset + bytes],
+            Storage::Shared(pages) => pages.slice(offset, bytes),
+        }
     }
 
-    fn bytes_mut(&mut self) -> &mut [u8] {
-        &mut self.storage[self.skip..self.skip + self.range.bytes as usize]
+    fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8] {
+        match &mut self.storage {
+            Storage::Own { bytes: all, skip } => &mut all[*skip + offset..*skip + offset + bytes],
+            Storage::Shared(pages) => pages.slice_mut(offset, bytes),
+        }
     }
 }
 
@@ -352,6 +374,26 @@ impl DeviceMemory {
         Ok(Self { arenas: ArenaId::ALL.map(|id| Arena::new(options.range(id))) })
     }
 
+    /// Arenas whose bytes someone else reaches too: what `pages` gives for each of them, full of zeros.
+    ///
+    /// # Errors
+    /// When sizes or bases cannot be, before `pages` is asked; or what `pages` says.
+    pub fn with_pages<E: From<ArenaError>>(
+        options: &ArenaOptions,
+        mut pages: impl FnMut(ArenaId, ArenaRange) -> Result<Box<dyn SharedPages>, E>,
+    ) -> Result<Self, E> {
+        options.check()?;
+        let mut memory =
+            Self { arenas: ArenaId::ALL.map(|id| Arena::new(ArenaRange { bytes: 0, ..options.range(id) })) };
+        for (arena, id) in memory.arenas.iter_mut().zip(ArenaId::ALL) {
+            arena.range = options.range(id);
+            if arena.range.bytes > 0 {
+                arena.storage = Storage::Shared(pages(id, arena.range)?);
+            }
+        }
+        Ok(memory)
+    }
+
     /// Where an arena lies.
     #[must_use]
     pub const fn range(&self, arena: ArenaId) -> ArenaRange {
@@ -361,13 +403,15 @@ impl DeviceMemory {
     /// All bytes of an arena.
     #[must_use]
     pub fn arena(&self, arena: ArenaId) -> &[u8] {
-        self.arenas[arena.index()].bytes()
+        let arena = &self.arenas[arena.index()];
+        arena.slice(0, arena.range.bytes as usize)
     }
 
     /// All bytes of an arena. Their host address stays the same as long as the memory lives.
     #[must_use]
     pub fn arena_mut(&mut self, arena: ArenaId) -> &mut [u8] {
-        self.arenas[arena.index()].bytes_mut()
+        let arena = &mut self.arenas[arena.index()];
+        arena.slice_mut(0, arena.range.bytes as usize)
     }
 
     /// The arena that `address` lies in.
@@ -399,7 +443,7 @@ impl DeviceMemory {
     /// When some of them lie in no arena.
     pub fn slice(&self, address: GpuAddr, bytes: usize) -> Result<&[u8], MemoryError> {
         let (arena, offset) = self.locate(address, bytes as u64)?;
-        Ok(&self.arenas[arena].bytes()[offset..offset + bytes])
+        Ok(self.arenas[arena].slice(offset, bytes))
     }
 
     /// The bytes at `address`, to be written.
@@ -408,16 +452,16 @@ impl DeviceMemory {
     /// When some of them lie in no arena.
     pub fn slice_mut(&mut self, address: GpuAddr, bytes: usize) -> Result<&mut [u8], MemoryError> {
         let (arena, offset) = self.locate(address, bytes as u64)?;
-        Ok(&mut self.arenas[arena].bytes_mut()[offset..offset + bytes])
+        Ok(self.arenas[arena].slice_mut(offset, bytes))
     }
 
-    /// All bytes from `address` to the end of its arena.
+    /// How many bytes there are from `address` to the end of its arena.
     ///
     /// # Errors
     /// When the address lies in no arena.
-    pub fn tail(&self, address: GpuAddr) -> Result<&[u8], MemoryError> {
+    pub fn bytes_after(&self, address: GpuAddr) -> Result<usize, MemoryError> {
         let (arena, offset) = self.locate(address, 1)?;
-        Ok(&self.arenas[arena].bytes()[offset..])
+        Ok(self.arenas[arena].range.bytes as usize - offset)
     }
 
     /// Writes `bytes` at `address`.
@@ -526,7 +570,7 @@ mod tests {
         assert!(m.read_u32(GpuAddr(u32::MAX)).is_err());
         assert!(m.slice(GpuAddr(gpu.0 + 4096), 0).is_err());
         assert!(m.slice(gpu, usize::MAX).is_err() && m.slice(last, usize::MAX).is_err());
-        assert_eq!(m.tail(last).unwrap().len(), 4);
+        assert_eq!(m.bytes_after(last).unwrap(), 4);
     }
 
     #[test]

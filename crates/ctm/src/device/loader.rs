@@ -5,7 +5,7 @@ use super::registers::Registers;
 use super::report::CommandErrorReason as Reason;
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use ctm_exec::x1k::{Constants, Plane};
-use ctm_image::ctm_elf;
+use ctm_image::{ImageError, ctm_elf};
 use ctm_isa::x1k::program::{Literal, Preload, Usage};
 use ctm_isa::x1k::{Program, TEMPORARIES};
 
@@ -47,15 +47,35 @@ pub(super) struct LoadedProgram {
 }
 
 impl LoadedProgram {
-    /// Reads the image at `address`, where it lies.
+    /// Reads the image at `address`.
+    ///
+    /// It is copied first, as far as it says that it reaches: what lies behind it may be anybody's.
     pub fn load(memory: &DeviceMemory, address: GpuAddr) -> Result<Self, Reason> {
-        let bytes = memory.tail(address).map_err(|error| outside("the program", error))?;
-        let image = |error| Reason::Image { address, error };
-        let program = ctm_elf::read(bytes).map_err(image)?;
-        let bytes = ctm_elf::extent(bytes).map_err(image)?;
-        Ok(Self { address, bytes, usage: program.usage(), program })
+        let lies_outside = |error| outside("the program", error);
+        let available = memory.bytes_after(address).map_err(lies_outside)?;
+        let mut size = available.min(IMAGE_BYTES);
+        loop {
+            let bytes = memory.slice(address, size).map_err(lies_outside)?.to_vec();
+            let extent = ctm_elf::extent(&bytes);
+            let needed = match &extent {
+                Ok(extent) => *extent,
+                Err(ImageError::Truncated { offset, size, .. }) => offset.saturating_add(*size),
+                Err(_) => 0,
+            };
+            if needed > size as u64 && size < available {
+                size = usize::try_from(needed).unwrap_or(usize::MAX).max(2 * size).min(available);
+                continue;
+            }
+            let image = |error| Reason::Image { address, error };
+            let program = ctm_elf::read(&bytes).map_err(image)?;
+            let bytes = extent.map_err(image)?;
+            return Ok(Self { address, bytes, usage: program.usage(), program });
+        }
     }
 }
+
+/// What images are usually not larger than; larger ones are read in steps.
+const IMAGE_BYTES: usize = 16 << 10;
 
 fn outside(what: impl Into<String>, error: MemoryError) -> Reason {
     Reason::Memory { what: what.into(), error }

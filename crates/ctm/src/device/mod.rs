@@ -158,15 +158,21 @@ impl Device {
     /// # Errors
     /// When sizes or places of the arenas cannot be.
     pub fn open(engine: Box<dyn Engine>, options: DeviceOptions) -> Result<Self, ArenaError> {
-        Ok(Self {
+        DeviceMemory::new(&options.arenas).map(|memory| Self::with_memory(engine, options, memory))
+    }
+
+    /// The same with memory that is there already; its arenas count, not those of the options.
+    #[must_use]
+    pub fn with_memory(engine: Box<dyn Engine>, options: DeviceOptions, memory: DeviceMemory) -> Self {
+        Self {
             engine,
-            memory: DeviceMemory::new(&options.arenas)?,
+            memory,
             registers: Registers::default(),
             program: None,
             model: (options.caches == Caches::Modelled).then(Mutex::default),
             report: SubmitReport::default(),
             options,
-        })
+        }
     }
 
     /// How the device was opened.
