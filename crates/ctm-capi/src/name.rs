@@ -1,0 +1,153 @@
+//! What device names say: `/dev/pcie0` and up, `ctm:x1k`, and options behind them.
+
+use ctm::DeviceOptions;
+use ctm::device::{Caches, ParamsStride};
+use ctm::mc::ByteOrder;
+use ctm::memory::ArenaOptions;
+use ctm_exec::GroupSize;
+use std::time::Duration;
+
+/// The names that can be opened, for messages.
+const NAMES: &str = "/dev/pcie0 to /dev/pcie255 and ctm:x1k are devices; options follow, as in ctm:x1k,threads=1";
+
+/// The options, for messages and documentation: name, what it takes.
+pub(crate) const OPTIONS: &[(&str, &str)] = &[
+    ("gpu", "bytes of local memory, such as 256M"),
+    ("gpub", "bytes of the second region of local memory"),
+    ("sys", "bytes of uncached system memory"),
+    ("sysc", "bytes of cached system memory"),
+    ("engine", "interp"),
+    ("threads", "worker threads; 0: one per core"),
+    ("group", "processors that decide a jump together: a multiple of 4 up to 1024"),
+    ("instructions", "what a group may issue in one launch; 0: no limit"),
+    ("seconds", "wall time of a launch; 0: no limit"),
+    ("params", "32 or 36: numbers in a parameter record"),
+    ("uint8", "rgba or bgra: channels of UINT8_4 in memory"),
+    ("check", "on or off: look for mistakes, and tell the log"),
+];
+
+/// The environment variable whose options every device gets, before those of its name.
+const ENVIRONMENT: &str = "CTM_DEVICE_OPTIONS";
+
+/// How the device of this name is to be opened.
+pub(crate) fn options(name: &str) -> Result<DeviceOptions, String> {
+    let environment = std::env::var(ENVIRONMENT).unwrap_or_default();
+    parse(name, &environment)
+}
+
+fn parse(name: &str, environment: &str) -> Result<DeviceOptions, String> {
+    let (device, given) = name.split_once(',').unwrap_or((name, ""));
+    match device {
+        "ctm:x1k" => {}
+        "ctm:r700" => return Err("ctm:r700: R700 devices are not part of this build; ctm:x1k is".to_owned()),
+        _ => {
+            let number =
+                device.strip_prefix("/dev/pcie").filter(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
+            if number.and_then(|n| n.parse::<u8>().ok()).is_none() {
+                return Err(format!("there is no device `{device}`; {NAMES}"));
+            }
+        }
+    }
+    let mut options = DeviceOptions::default();
+    let mut sizes = None;
+    for (text, of) in [(environment, ENVIRONMENT), (given, name)] {
+        for option in text.split(',').filter(|o| !o.is_empty()) {
+            set(&mut options, &mut sizes, option).map_err(|e| format!("{of}: {e}"))?;
+        }
+    }
+    if let Some(sizes) = sizes {
+        options.arenas = ArenaOptions::with_sizes(sizes).map_err(|e| format!("{name}: {e}"))?;
+    }
+    Ok(options)
+}
+
+fn set(options: &mut DeviceOptions, sizes: &mut Option<[u32; 4]>, option: &str) -> Result<(), String> {
+    let (key, value) = option.split_once('=').unwrap_or((option, "on"));
+    let Some((_, takes)) = OPTIONS.iter().find(|(name, _)| *name == key) else {
+        let names: Vec<&str> = OPTIONS.iter().map(|(name, _)| *name).collect();
+        return Err(format!("there is no option `{key}`; there are {}", names.join(", ")));
+    };
+    let wrong = || format!("`{key}` is `{value}`; it takes {takes}");
+    let number = || value.parse::<u64>().map_err(|_| wrong());
+    let arena = ["gpu", "gpub", "sys", "sysc"].iter().position(|&name| name == key);
+    if let Some(arena) = arena {
+        let arenas = &options.arenas;
+        let sizes = sizes.get_or_insert([arenas.gpu.bytes, arenas.gpu_b.bytes, arenas.sys.bytes, arenas.sys_c.bytes]);
+        sizes[arena] = bytes(value).ok_or_else(wrong)?;
+        return Ok(());
+    }
+    match (key, value) {
+        ("engine", "interp") => {}
+        ("threads", _) => options.threads = usize::try_from(number()?).ok().filter(|&n| n <= 1024).ok_or_else(wrong)?,
+        ("group", _) => {
+            let group = u16::try_from(number()?).ok().and_then(GroupSize::new);
+            options.group = group.ok_or_else(wrong)?;
+        }
+        ("instructions", _) => options.budget.instructions_per_group = Some(number()?).filter(|&n| n > 0),
+        ("seconds", _) => options.budget.time = Some(number()?).filter(|&n| n > 0).map(Duration::from_secs),
+        ("params", "32") => options.params_stride = ParamsStride::Floats32,
+        ("params", "36") => options.params_stride = ParamsStride::Floats36,
+        ("uint8", "rgba") => options.uint8_order = ByteOrder::Rgba,
+        ("uint8", "bgra") => options.uint8_order = ByteOrder::Bgra,
+        ("check", "on") => (options.checks, options.caches) = (true, Caches::Modelled),
+        ("check", "off") => (options.checks, options.caches) = (false, Caches::Coherent),
+        _ => return Err(wrong()),
+    }
+    Ok(())
+}
+
+/// A number of bytes below 2^31, rounded up to whole pages: digits, then K, M, G or nothing.
+fn bytes(value: &str) -> Option<u32> {
+    let (digits, shift) = match value.as_bytes().last()? {
+        b'K' | b'k' => (&value[..value.len() - 1], 10),
+        b'M' | b'm' => (&value[..value.len() - 1], 20),
+        b'G' | b'g' => (&value[..value.len() - 1], 30),
+        _ => (value, 0),
+    };
+    let number = digits.parse::<u64>().ok().filter(|&n| n < 1 << 32)? << shift;
+    u32::try_from(number.next_multiple_of(4096)).ok().filter(|&n| n < 1 << 31)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used, reason = "tests")]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn takes_what_is_documented() {
+        assert_eq!(parse("/dev/pcie0", "").unwrap(), DeviceOptions::default());
+        assert_eq!(parse("/dev/pcie255", "").unwrap(), DeviceOptions::default());
+        let o = parse(
+            "ctm:x1k,gpu=64M,gpub=0,sys=5000,sysc=1M,threads=2,group=64,params=36,uint8=bgra,check",
+            "threads=7,seconds=3",
+        )
+        .unwrap();
+        assert_eq!(
+            (o.arenas.gpu.bytes, o.arenas.gpu_b.bytes, o.arenas.sys.bytes, o.arenas.sys_c.bytes),
+            (64 << 20, 0, 8192, 1 << 20)
+        );
+        assert!(o.arenas.sys.base < o.arenas.sys_c.base);
+        assert_eq!((o.threads, o.group.lanes(), o.checks), (2, 64, true));
+        assert_eq!((o.params_stride, o.uint8_order), (ParamsStride::Floats36, ByteOrder::Bgra));
+        assert_eq!(o.budget.time, Some(Duration::from_secs(3)));
+    }
+
+    #[test]
+    fn refuses_the_rest_with_what_is_allowed() {
+        for (name, message) in [
+            ("", "there is no device ``; /dev/pcie0 to"),
+            ("/dev/pcie", "there is no device"),
+            ("/dev/pcie256", "there is no device"),
+            ("/dev/pcie+1", "there is no device"),
+            ("ctm:r700", "R700 devices are not part of this build"),
+            ("ctm:x1k,fast", "there is no option `fast`; there are gpu,"),
+            ("ctm:x1k,sys=2G", "`sys` is `2G`; it takes bytes"),
+            ("ctm:x1k,group=6", "`group` is `6`"),
+            ("ctm:x1k,engine=jit", "`engine` is `jit`; it takes interp"),
+            ("ctm:x1k,threads", "`threads` is `on`"),
+        ] {
+            let error = parse(name, "").unwrap_err();
+            assert!(error.contains(message), "{name}: {error}");
+        }
+    }
+}

@@ -1,0 +1,83 @@
+//! Arenas in pages that the client reaches by pointer.
+//!
+//! The client writes constants, programs and command buffers through its pointer and reads results through it, while the device's
+//! thread runs other buffers. Three things make this sound:
+//!
+//! 1. Nobody holds a reference to an arena. There is a raw pointer, given out once, and references to exactly the bytes that one
+//!    step of one command needs, for as long as that step takes ([`SharedPages`]). A client that touches other bytes of the same arena touches nothing
+//!    that a reference covers.
+//! 2. Clients promise (`amDeviceManaged.h`, `docs/c-api.md`): from submitting a buffer until it is consumed, they do not write what it
+//!    reads, and do not touch what it writes. This is what the hardware asked of them too.
+//! 3. Handing over is ordered: submitting locks the queue's mutex, which the device's thread locks after it; a buffer is counted as
+//!    consumed with release ordering after its last write, and asking reads the count with acquire ordering.
+//!
+//! A client that breaks its promise reads or makes garbage. Command words and program images are copied before they are looked at, and
+//! every offset is checked, so that what the device does with garbage stays within the arenas.
+
+use ctm::memory::{ArenaError, ArenaId, ArenaRange, SharedPages};
+use memmap2::{MmapOptions, MmapRaw};
+use std::fmt;
+
+/// The pages of one arena: anonymous, zero, committed by the operating system when they are touched.
+pub(crate) struct Pages {
+    map: MmapRaw,
+}
+
+/// Why there are no arenas.
+pub(crate) enum PagesError {
+    /// They cannot be.
+    Arenas(ArenaError),
+    /// The operating system gives none.
+    Host { arena: ArenaId, bytes: u32, error: std::io::Error },
+}
+
+impl From<ArenaError> for PagesError {
+    fn from(error: ArenaError) -> Self {
+        Self::Arenas(error)
+    }
+}
+
+impl fmt::Display for PagesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Arenas(e) => e.fmt(f),
+            Self::Host { arena, bytes, error } => {
+                write!(f, "the host has no {bytes} bytes of address space for arena {arena}: {error}")
+            }
+        }
+    }
+}
+
+impl Pages {
+    pub fn new(arena: ArenaId, range: ArenaRange) -> Result<Self, PagesError> {
+        let map = MmapOptions::new().len(range.bytes as usize).no_reserve_swap().map_anon();
+        let map = map.map_err(|error| PagesError::Host { arena, bytes: range.bytes, error })?;
+        Ok(Self { map: MmapRaw::from(map) })
+    }
+
+    /// Where the arena begins for the client. Good as long as the pages live.
+    pub fn client_pointer(&self) -> *mut u8 {
+        self.map.as_mut_ptr()
+    }
+
+    /// Where `offset` is; the bytes from there must be of the arena.
+    fn at(&self, offset: usize, bytes: usize) -> *mut u8 {
+        assert!(offset.checked_add(bytes).is_some_and(|end| end <= self.map.len()), "offsets were checked before");
+        // SAFETY: within the mapping, as was just checked.
+        unsafe { self.map.as_mut_ptr().add(offset) }
+    }
+}
+
+impl SharedPages for Pages {
+    fn slice(&self, offset: usize, bytes: usize) -> &[u8] {
+        // SAFETY: the bytes lie in the mapping, which lives as long as `self` and is readable. Within this process only `slice_mut` and the client
+        // write them: the first needs `&mut self`, the second promised not to while a buffer that reads them is not consumed (point 2 above).
+        unsafe { std::slice::from_raw_parts(self.at(offset, bytes), bytes) }
+    }
+
+    fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8] {
+        // SAFETY: as in `slice`; the mapping is writable, `&mut self` excludes every other slice, and the client promised not to touch
+        // bytes that a buffer writes before it is consumed.
+        unsafe { std::slice::from_raw_parts_mut(self.at(offset, bytes), bytes) }
+    }
+}

@@ -1,0 +1,201 @@
+//! The headers: that they compile in every version of C and C++ without a warning, that their layouts and numbers are the library's, and that
+//! the packer writes what the device's own command table says.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+mod compiler;
+
+use ctm::commands::{CommandBuffer, CommandKind, CondLoc, CondTest};
+use ctm::mc::{Format, Surface, Tiling};
+use ctm::memory::GpuAddr;
+use ctm_capi::amu::{
+    AMUabiConstsInfo, AMUabiDataType, AMUabiLiteralConst, AMUabiString, AMUabiUserConst, AMUcompMacro, MAX_CONSTS,
+    MAX_STRING,
+};
+use ctm_capi::managed::{AMmanagedDevice, AMmanagedDeviceInfo};
+use ctm_exec::Domain;
+use ctm_exec::x1k::Sampler;
+use std::fmt::Write as _;
+use std::mem::{align_of, offset_of, size_of};
+
+/// Headers that C can use too.
+const BOTH: &[&str] = &["amDeviceManaged.h", "amuCbufTypes.h", "amuCbufPack.h", "amuABI.h", "amuAsm.h", "amuComp.h"];
+/// Headers that are C++ only.
+const CPP_ONLY: &[&str] = &[];
+
+#[test]
+fn headers_compile_alone_and_together_without_warnings() {
+    for cpp in [false, true] {
+        let Some(compiler) = compiler::compiler(cpp) else { continue };
+        let (standards, end) = if cpp { (compiler::CPP, "cpp") } else { (compiler::C, "c") };
+        let headers: Vec<&str> = if cpp { BOTH.iter().chain(CPP_ONLY).copied().collect() } else { BOTH.to_vec() };
+        let mut sources: Vec<String> =
+            headers.iter().map(|h| format!("#include \"{h}\"\nextern int unused;\n")).collect();
+        // Twice, and in the other order.
+        sources.push(headers.iter().chain(headers.iter().rev()).map(|h| format!("#include \"{h}\"\n")).collect());
+        for (n, text) in sources.iter().enumerate() {
+            let source = compiler::scratch(&format!("header{n}.{end}"));
+            std::fs::write(&source, text).unwrap();
+            for standard in standards {
+                compiler::check(&compiler, standard, &source).unwrap_or_else(|e| panic!("{text}{e}"));
+            }
+        }
+    }
+}
+
+/// What C must agree with: an expression of C, and the library's number.
+fn numbers() -> Vec<(String, usize)> {
+    let mut all: Vec<(String, usize)> = Vec::new();
+    macro_rules! layout {
+        ($type:ident: $($field:ident),*) => {
+            all.push((format!("sizeof({})", stringify!($type)), size_of::<$type>()));
+            $(all.push((
+                format!("offsetof({}, {})", stringify!($type), stringify!($field).trim_start_matches("r#")),
+                offset_of!($type, $field),
+            ));)*
+        };
+    }
+    layout!(AMmanagedDeviceInfo: arenaSizeGPU, arenaSizeGPUb, arenaSizeSYS, arenaSizeSYSc, baseAddressGPU, baseAddressGPUb,
+        baseAddressSYS, baseAddressSYSc, baseAddressCPU, baseAddressCPUc, reserved0, reserved1);
+    layout!(AMUabiString: str);
+    layout!(AMUabiLiteralConst: addr, value);
+    layout!(AMUabiUserConst: addr, name);
+    layout!(AMUabiConstsInfo: litConstsCount, userConstsCount, litConsts, userConsts);
+    layout!(AMUcompMacro: name, value);
+    all.push(("offsetof(AMUabiLiteralConst, type)".into(), offset_of!(AMUabiLiteralConst, r#type)));
+    all.push(("offsetof(AMUabiUserConst, type)".into(), offset_of!(AMUabiUserConst, r#type)));
+    all.push(("sizeof(AMuint32)".into(), size_of::<u32>()));
+    all.push(("sizeof(AMmanagedDevice)".into(), size_of::<AMmanagedDevice>()));
+    all.push(("sizeof(AMUabiDataType)".into(), size_of::<AMUabiDataType>()));
+    all.push(("sizeof(AMUcompLogFunction)".into(), size_of::<ctm_capi::amu::LogFunction>()));
+    all.push(("AMU_ABI_MAX_CONSTS".into(), MAX_CONSTS));
+    all.push(("AMU_ABI_MAX_STRING".into(), MAX_STRING));
+    for (name, value) in [
+        ("UNDEF", AMUabiDataType::Undef),
+        ("BOOL32", AMUabiDataType::Bool32),
+        ("INT32", AMUabiDataType::Int32),
+        ("FLOAT32", AMUabiDataType::Float32),
+        ("SAMPLER", AMUabiDataType::Sampler),
+        ("MAXTYPES", AMUabiDataType::MaxTypes),
+    ] {
+        all.push((format!("AMU_ABI_{name}"), value as usize));
+    }
+    for &kind in CommandKind::ALL {
+        all.push((format!("AMU_CBUF_CMD_{}", kind.name().to_uppercase()), kind.header() as usize));
+    }
+    for &format in Format::ALL {
+        all.push((format!("AMU_CBUF_FLD_FORMAT_{}", format.name()), format as usize));
+    }
+    for &tiling in Tiling::ALL {
+        let name = if tiling == Tiling::Tiled { "TILED0" } else { tiling.name() };
+        all.push((format!("AMU_CBUF_FLD_TILING_{name}"), tiling as usize));
+    }
+    for &test in CondTest::ALL {
+        all.push((format!("AMU_CBUF_FLD_COND_TEST_{}", test.name()), test as usize));
+    }
+    for &loc in CondLoc::ALL {
+        all.push((format!("AMU_CBUF_FLD_COND_LOC_{}", loc.name()), loc as usize));
+    }
+    let widest = Surface { pitch: 8188, ..Surface::for_size(4, 4, Format::Float32x4, Tiling::TiledInp2x2).unwrap() };
+    all.push(("AMU_CBUF_FORMAT_WORD(8188, 3, 4)".into(), widest.format_word() as usize));
+    all
+}
+
+#[test]
+fn layouts_and_numbers_are_those_of_the_library() {
+    // What Rust lays out must not depend on what this compiler happens to do.
+    const { assert!(size_of::<AMmanagedDeviceInfo>() == 32 + 2 * size_of::<usize>() + 8) };
+    const { assert!(align_of::<AMmanagedDeviceInfo>() == align_of::<usize>()) };
+    let mut source = String::from("#include <stddef.h>\n");
+    for header in BOTH {
+        writeln!(source, "#include \"{header}\"").unwrap();
+    }
+    for (n, (expression, value)) in numbers().into_iter().enumerate() {
+        // A negative array size stops every version of both languages.
+        writeln!(source, "typedef char assert_{n}[(size_t)({expression}) == (size_t){value}u ? 1 : -1]; /* {expression} is {value} */").unwrap();
+    }
+    for (cpp, standards, end) in [(false, compiler::C, "c"), (true, compiler::CPP, "cpp")] {
+        let Some(compiler) = compiler::compiler(cpp) else { continue };
+        let path = compiler::scratch(&format!("layout.{end}"));
+        std::fs::write(&path, &source).unwrap();
+        compiler::check(&compiler, standards[0], &path).unwrap_or_else(|e| panic!("{e}"));
+    }
+}
+
+/// Every append method once, and the same with the library's own builder.
+#[test]
+fn the_packer_writes_what_the_command_table_says() {
+    let source = r#"
+#include "amuCbufPack.h"
+#include <cstdio>
+int main() {
+    unsigned int words[256];
+    AMUcbufPack p(words, 256);
+    p.appendInitPerfCounters(); p.appendInitPerfCounters(false); p.appendStartPerfCounters(); p.appendStopPerfCounters();
+    p.appendReadPerfCounters(0x80000800u);
+    p.appendSetCondVal(0.5f); p.appendSetDomain(1, 2, 63, 31); p.appendStartProgram(); p.appendWaitForIdle();
+    p.appendSetInstFmt(0x80000000u, 0, 0, 0);
+    p.appendSetInpFmt(3, 0x10000000u, AMU_CBUF_FLD_FORMAT_FLOAT32_2, AMU_CBUF_FLD_TILING_TILED0, 128, 100);
+    p.appendSetOutFmt(2, 0x10000800u, AMU_CBUF_FLD_FORMAT_UINT8_4, AMU_CBUF_FLD_TILING_LINEAR, 64, 7);
+    p.appendSetCondOutFmt(0x10001000u, AMU_CBUF_FLD_FORMAT_FLOAT32_1, AMU_CBUF_FLD_TILING_LINEAR, 64, 8);
+    p.appendSetConstfFmt(0x80001000u, 0, 0, 0); p.appendSetConstiFmt(0x80001800u, 0, 0, 0); p.appendSetConstbFmt(0x80002000u, 0, 0, 0);
+    p.appendInvInstCache(); p.appendInvConstfCache(); p.appendInvConstiCache(); p.appendInvConstbCache();
+    p.appendInvCondOutCache(); p.appendInvInpCache(); p.appendFlushOutCache(); p.appendFlushCondOutCache();
+    p.appendSetOutMask(5); p.appendSetCondOutMask(1);
+    p.appendSetCondTest(AMU_CBUF_FLD_COND_TEST_GREATER); p.appendSetCondLoc(AMU_CBUF_FLD_COND_LOC_PE);
+    p.appendSetParams(0x80002800u);
+    p.appendSetInpSampler(1, 0, 9, 0, 0, 0, 0); p.appendSetPlanes(0x80003000u, 2);
+    for (AMuint32 n = 0; n < p.getCommandBufferSize(); n++) std::printf("%08x\n", words[n]);
+    unsigned int few[3];
+    AMUcbufPack full(few, 3);
+    full.appendStartProgram(); full.appendStartProgram();
+    if (full.isValid() || full.getCommandBufferSize() != 0xffffffffu) return 1;
+    full.reset();
+    full.appendSetOutFmt(0, 0, AMU_CBUF_FLD_FORMAT_UINT16_4, 0, 64, 64);
+    if (full.isValid()) return 2;
+    return 0;
+}
+"#;
+    let Some(compiler) = compiler::compiler(true) else { return };
+    let path = compiler::scratch("pack.cpp");
+    std::fs::write(&path, source).unwrap();
+    let program = compiler::build(&compiler, "c++98", &path, "pack");
+    let words = compiler::said(&mut std::process::Command::new(program)).unwrap();
+    let surface = |base, pitch, height, format, tiling| Surface { base: GpuAddr(base), pitch, height, format, tiling };
+    let expected = CommandBuffer::new()
+        .init_perf_counters(true)
+        .init_perf_counters(false)
+        .start_perf_counters()
+        .stop_perf_counters()
+        .read_perf_counters(GpuAddr(0x8000_0800))
+        .set_cond_val(0.5)
+        .set_domain(Domain { i0: 1, j0: 2, i1: 63, j1: 31 })
+        .start_program()
+        .wait_for_idle()
+        .set_inst_fmt(GpuAddr(0x8000_0000))
+        .set_inp_fmt(3, &surface(0x1000_0000, 128, 100, Format::Float32x2, Tiling::Tiled))
+        .set_out_fmt(2, &surface(0x1000_0800, 64, 7, Format::Uint8x4, Tiling::Linear))
+        .set_cond_out_fmt(&surface(0x1000_1000, 64, 8, Format::Float32x1, Tiling::Linear))
+        .set_constf_fmt(GpuAddr(0x8000_1000))
+        .set_consti_fmt(GpuAddr(0x8000_1800))
+        .set_constb_fmt(GpuAddr(0x8000_2000))
+        .inv_inst_cache()
+        .inv_constf_cache()
+        .inv_consti_cache()
+        .inv_constb_cache()
+        .inv_cond_out_cache()
+        .inv_inp_cache()
+        .flush_out_cache()
+        .flush_cond_out_cache()
+        .set_out_mask(5)
+        .set_cond_out_mask(true)
+        .set_cond_test(CondTest::Greater)
+        .set_cond_loc(CondLoc::Pe)
+        .set_params(GpuAddr(0x8000_2800))
+        .set_inp_sampler(1, &Sampler::default(), 9)
+        .set_planes(GpuAddr(0x8000_3000), 2);
+    let expected: String = expected.words().iter().map(|w| format!("{w:08x}\n")).collect();
+    assert_eq!(words, expected);
+    let methods = source.matches("p.append").count() - 1;
+    assert_eq!(methods, CommandKind::ALL.len(), "a method for every command, one of them twice");
+}

@@ -1,0 +1,266 @@
+//! The device interface from Rust: many threads and devices, and everything that must fail.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+#![allow(unsafe_code, reason = "the interface is one of pointers")]
+
+use ctm::commands::CommandBuffer;
+use ctm::mc::{Format, Surface, Tiling};
+use ctm::memory::GpuAddr;
+use ctm_capi::managed::{
+    AMmanagedDevice, AMmanagedDeviceInfo, amCloseManagedConnection, amCommandBufferConsumed, amOpenManagedConnection,
+    amSubmitCommandBuffer,
+};
+use ctm_exec::Domain;
+use std::ffi::{CStr, CString};
+use std::ptr::null_mut;
+use std::sync::Barrier;
+
+const SMALL: &str = "ctm:x1k,gpu=1M,gpub=0,sys=16M,sysc=1M,threads=1";
+
+#[derive(Clone, Copy)]
+struct Device {
+    handle: usize,
+    base: u32,
+    cpu: usize,
+}
+
+fn open(name: &str) -> Device {
+    let name = CString::new(name).unwrap();
+    let mut info = std::mem::MaybeUninit::<AMmanagedDeviceInfo>::uninit();
+    // SAFETY: a C string, and memory that may be written.
+    let handle = unsafe { amOpenManagedConnection(name.as_ptr(), info.as_mut_ptr()) };
+    assert!(!handle.is_null());
+    // SAFETY: a successful call fills it.
+    let info = unsafe { info.assume_init() };
+    Device { handle: handle as usize, base: info.baseAddressSYS, cpu: info.baseAddressCPU as usize }
+}
+
+impl Device {
+    fn handle(self) -> AMmanagedDevice {
+        self.handle as AMmanagedDevice
+    }
+
+    fn write(self, offset: u32, bytes: &[u8]) {
+        // SAFETY: within the 16 MiB of SYS, and no pending buffer touches it.
+        unsafe { ((self.cpu + offset as usize) as *mut u8).copy_from_nonoverlapping(bytes.as_ptr(), bytes.len()) };
+    }
+
+    fn read(self, offset: u32) -> u32 {
+        // SAFETY: as in `write`.
+        unsafe { ((self.cpu + offset as usize) as *const u32).read() }
+    }
+
+    fn submit(self, offset: u32, size: u32) -> u32 {
+        amSubmitCommandBuffer(self.handle(), self.base + offset, size)
+    }
+
+    fn wait(self, id: u32) {
+        while amCommandBufferConsumed(self.handle(), id) == 0 {}
+    }
+}
+
+fn close(device: Device) {
+    amCloseManagedConnection(device.handle());
+}
+
+fn last_error() -> String {
+    // SAFETY: a C string that stays until the next failure on this thread.
+    unsafe { CStr::from_ptr(ctm_capi::api::ctm_last_error()) }.to_str().unwrap().to_owned()
+}
+
+/// A program that writes a constant to the element of its index pair.
+fn image() -> Vec<u8> {
+    let assembly = ctm_isa::x1k::text::assemble(".output o = o0\n.const k = c0\n mov o, k\n end\n");
+    ctm_image::ctm_elf::write(&assembly.program.unwrap()).unwrap()
+}
+
+/// The buffer of one client: its constant to its own output.
+fn commands(base: u32, place: u32) -> CommandBuffer {
+    let out = Surface::for_size(8, 1, Format::Float32x1, Tiling::Linear).unwrap().at(GpuAddr(base + place + 4096));
+    CommandBuffer::new()
+        .set_inst_fmt(GpuAddr(base))
+        .set_constf_fmt(GpuAddr(base + place + 2048))
+        .set_out_fmt(0, &out)
+        .set_domain(Domain { i0: 0, j0: 0, i1: 3, j1: 0 })
+        .start_program()
+        .flush_out_cache()
+}
+
+/// Submissions of each thread; CTM_CAPI_SUBMISSIONS says another number.
+fn submissions() -> u32 {
+    std::env::var("CTM_CAPI_SUBMISSIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(1000)
+}
+
+#[test]
+fn eight_threads_on_four_devices() {
+    let devices: Vec<Device> = (0..4).map(|_| open(SMALL)).collect();
+    for device in &devices {
+        device.write(0, &image());
+    }
+    let count = submissions();
+    let start = Barrier::new(8);
+    std::thread::scope(|scope| {
+        for thread in 0..8u32 {
+            let (devices, start) = (&devices, &start);
+            scope.spawn(move || {
+                start.wait();
+                for n in 0..count {
+                    let device = devices[((thread + n) % 4) as usize];
+                    let place = (thread + 1) * 65536;
+                    let number = (thread * 1_000_000 + n) as f32;
+                    let buffer = commands(device.base, place);
+                    device.write(place + 2048, &number.to_le_bytes());
+                    device.write(place, &buffer.to_bytes());
+                    let id = device.submit(place, buffer.len_dwords() as u32);
+                    assert_ne!(id, 0, "{}", last_error());
+                    device.wait(id);
+                    for i in 0..4 {
+                        assert_eq!(
+                            device.read(place + 4096 + 4 * i),
+                            number.to_bits(),
+                            "thread {thread}, submission {n}"
+                        );
+                    }
+                }
+            });
+        }
+    });
+    devices.into_iter().for_each(close);
+}
+
+#[test]
+fn buffers_run_in_order_and_closing_finishes_them() {
+    let device = open(SMALL);
+    device.write(0, &image());
+    let buffer = commands(device.base, 65536);
+    device.write(65536, &buffer.to_bytes());
+    device.write(65536 + 2048, &2.5f32.to_le_bytes());
+    let ids: Vec<u32> = (0..500).map(|_| device.submit(65536, buffer.len_dwords() as u32)).collect();
+    assert!(ids.windows(2).all(|w| w[1] == w[0] + 1) && ids[0] != 0);
+    // The last is done only when all are.
+    device.wait(ids[499]);
+    assert!(ids.iter().all(|&id| amCommandBufferConsumed(device.handle(), id) == 1));
+    assert_eq!(device.read(65536 + 4096), 2.5f32.to_bits());
+    for _ in 0..200 {
+        device.submit(65536, buffer.len_dwords() as u32);
+    }
+    close(device);
+}
+
+#[test]
+fn handles_that_are_none_fail_with_a_message() {
+    let stale = open(SMALL);
+    close(stale);
+    let alive = open(SMALL);
+    for (handle, message) in [
+        (null_mut(), "the device handle is NULL"),
+        (stale.handle(), "is no handle of an open device"),
+        ((alive.handle + 1) as AMmanagedDevice, "is no handle of an open device"),
+        (usize::MAX as AMmanagedDevice, "is no handle of an open device"),
+        ((&raw const MESSAGE).cast_mut().cast(), "is no handle of an open device"),
+    ] {
+        assert_eq!(amSubmitCommandBuffer(handle, alive.base, 0), 0);
+        assert!(last_error().contains(message), "{}", last_error());
+        assert_eq!(amCommandBufferConsumed(handle, 1), 0);
+        amCloseManagedConnection(handle);
+    }
+    assert_ne!(alive.submit(0, 0), 0);
+    close(alive);
+}
+
+static MESSAGE: u64 = 0;
+
+#[test]
+fn names_that_are_none_fail_with_a_message() {
+    for (name, message) in
+        [(c"/dev/fb0", "there is no device `/dev/fb0`"), (c"ctm:r700", "R700"), (c"ctm:x1k,gpu=3G", "`gpu` is `3G`")]
+    {
+        // SAFETY: a C string, and no information asked for.
+        assert!(unsafe { amOpenManagedConnection(name.as_ptr(), null_mut()) }.is_null());
+        assert!(last_error().contains(message), "{}", last_error());
+    }
+    // SAFETY: null is allowed.
+    assert!(unsafe { amOpenManagedConnection(std::ptr::null(), null_mut()) }.is_null());
+    assert!(last_error().contains("the name is NULL"));
+}
+
+#[test]
+fn buffers_that_are_none_fail_at_once_or_when_they_run() {
+    let device = open(SMALL);
+    for (address, size, message) in [
+        (device.base + 2, 1, "not a multiple of 4"),
+        (0, 1, "lies in no arena"),
+        (device.base, u32::MAX, "passes the end of arena SYS"),
+        (device.base + (16 << 20) - 4, 2, "passes the end of arena SYS"),
+        (u32::MAX - 3, 1, "lies in no arena"),
+    ] {
+        assert_eq!(amSubmitCommandBuffer(device.handle(), address, size), 0, "{address:x} {size}");
+        assert!(last_error().contains(message), "{}", last_error());
+    }
+    // Submissions that were never made.
+    assert_eq!(amCommandBufferConsumed(device.handle(), 0), 0);
+    assert_eq!(amCommandBufferConsumed(device.handle(), 1), 0);
+    assert!(last_error().contains("1 identifies no submission"), "{}", last_error());
+    // Garbage runs until the word that is no command, and is consumed; the device goes on.
+    let mut noise = 0x1234_5678u32;
+    for _ in 0..200 {
+        let words: Vec<u8> = (0..64)
+            .flat_map(|_| {
+                noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+                // Every other word looks like a header.
+                let word = if noise & 1 == 0 { 0xc000_0000 | (noise & 0x0003_1f00) } else { noise };
+                word.to_le_bytes()
+            })
+            .collect();
+        device.write(4096, &words);
+        device.wait(device.submit(4096, 64));
+    }
+    device.write(4096, &[0xff; 64]);
+    let id = device.submit(4096, 16);
+    device.wait(id);
+    assert!(last_error().contains("the word is no command"), "{}", last_error());
+    device.write(0, &image());
+    let buffer = commands(device.base, 65536);
+    device.write(65536, &buffer.to_bytes());
+    device.write(65536 + 2048, &1f32.to_le_bytes());
+    let id = device.submit(65536, buffer.len_dwords() as u32);
+    device.wait(id);
+    assert_eq!(device.read(65536 + 4096), 1f32.to_bits());
+    close(device);
+}
+
+#[test]
+fn programs_that_are_garbage_fail_and_the_device_goes_on() {
+    let device = open(SMALL);
+    let good = image();
+    let mut noise = 1u32;
+    let buffer = commands(device.base, 65536);
+    device.write(65536, &buffer.to_bytes());
+    for round in 0..300 {
+        let mut bad = good.clone();
+        for _ in 0..=round % 8 {
+            noise = noise.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            let at = noise as usize % bad.len();
+            bad[at] = (noise >> 16) as u8;
+        }
+        device.write(0, &bad);
+        device.wait(device.submit(65536, buffer.len_dwords() as u32));
+    }
+    close(device);
+}
+
+#[test]
+fn arenas_suit_known_clients() {
+    let cached_only = {
+        let name = c"ctm:x1k,gpu=1M,gpub=0,sys=0,sysc=16M";
+        let mut info = std::mem::MaybeUninit::<AMmanagedDeviceInfo>::uninit();
+        // SAFETY: a C string, and memory that may be written.
+        let handle = unsafe { amOpenManagedConnection(name.as_ptr(), info.as_mut_ptr()) };
+        amCloseManagedConnection(handle);
+        // SAFETY: a successful call fills it.
+        unsafe { info.assume_init() }
+    };
+    assert_eq!(cached_only.baseAddressSYS, cached_only.baseAddressSYSc);
+    assert_eq!(cached_only.baseAddressCPU, cached_only.baseAddressCPUc);
+    assert_eq!((cached_only.arenaSizeSYS, cached_only.arenaSizeSYSc), (0, 16 << 20));
+}
