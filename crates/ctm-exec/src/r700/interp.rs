@@ -3,6 +3,7 @@
 //! Wavefronts run one after the other in domain order. Those of one thread group (compute programs) take turns, one control-flow
 //! instruction each, so that what all of them write before an instruction is there when the next one reads it.
 
+use super::memory::{DataShare, Shared};
 use super::wavefront::{Context, Wavefront};
 use super::{Launch, Memory};
 use crate::engine::{Fault, FaultKind, Outcome, Position};
@@ -72,7 +73,8 @@ pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Faul
     };
     let order = Order::of(launch);
     let lanes = launch.wavefront.lanes();
-    let mut globals = vec![vec![[0; 4]; usize::from(launch.global_gprs.min(124))]; lanes];
+    let globals = vec![vec![[0; 4]; usize::from(launch.global_gprs.min(124))]; lanes];
+    let mut shared = Shared { globals, data_share: DataShare::default() };
     let per_group = match launch.stage {
         Stage::Compute => u64::from(launch.group_threads).div_ceil(lanes as u64).max(1),
         Stage::Pixel | Stage::Vertex | Stage::Geometry | Stage::Export | Stage::Fetch | Stage::Copy => 1,
@@ -85,23 +87,25 @@ pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Faul
         let end = (first + per_group).min(count);
         let size = usize::try_from(end - first).unwrap_or(0);
         wavefronts.resize_with(size.max(wavefronts.len()), Wavefront::default);
-        for (wavefront, index) in wavefronts.iter_mut().zip(first..end) {
-            wavefront.start(&context, &order.positions(launch, index));
+        shared.data_share.clear();
+        for (n, (wavefront, index)) in wavefronts.iter_mut().zip(first..end).enumerate() {
+            wavefront.start(&context, &order.positions(launch, index), index * lanes as u64, n * lanes);
         }
         while wavefronts[..size].iter().any(Wavefront::is_running) {
             for wavefront in &mut wavefronts[..size] {
-                wavefront.step(&context, &mut globals, memory)?;
+                wavefront.step(&context, &mut shared, memory)?;
             }
         }
         for wavefront in &mut wavefronts[..size] {
             outcome.counters.add(wavefront.counters());
             outcome.findings.append(&mut wavefront.take_findings());
+            let refused =
+                |fault, at| Fault { kind: FaultKind::Memory(fault), pc: launch.program.entry, position: Some(at) };
+            for (at, event) in wavefront.events() {
+                memory.vertex_event(at, event).map_err(|fault| refused(fault, at))?;
+            }
             for (at, exports) in wavefront.exports() {
-                let written = memory.commit(at, exports).map_err(|fault| Fault {
-                    kind: FaultKind::Memory(fault),
-                    pc: launch.program.entry,
-                    position: Some(at),
-                })?;
+                let written = memory.commit(at, exports).map_err(|fault| refused(fault, at))?;
                 outcome.counters.writes += written.elements;
                 outcome.counters.write_bytes += written.bytes;
             }

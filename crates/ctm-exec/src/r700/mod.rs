@@ -7,6 +7,7 @@
 //! | `flow` | the control-flow machine of R700 §3.6 and §3.7 |
 //! | `formats` | from bytes in memory to the elements of a register |
 //! | `vertex`, `texture`, `sample` | fetch clauses |
+//! | `memory` | memory writes and reads, the local data share |
 //! | `exports` | what a program sends out |
 //! | `wavefront` | a wavefront running a program: issue, masks, faults, counters |
 //! | `interp` | the domain cut into wavefronts, their order, commits |
@@ -20,6 +21,7 @@ pub mod exports;
 pub mod flow;
 pub mod formats;
 pub mod interp;
+pub mod memory;
 pub mod ops;
 pub mod ops64;
 pub mod resources;
@@ -90,6 +92,12 @@ pub struct Launch<'a> {
     pub wavefront: GroupSize,
     /// Threads of a group, which share the local data share (compute programs); 0: as many as a wavefront has.
     pub group_threads: u32,
+    /// Elements of four dwords that each thread has in the reduction buffer (ReductionBufferStride, R700 §7.1).
+    pub reduction_stride: u32,
+    /// Dwords from one thread's item to the next in the ring buffer, a host register.
+    pub ring_item_dwords: u32,
+    /// Dwords from one thread's item to the next in each stream buffer, host registers.
+    pub stream_item_dwords: [u32; 4],
     /// SIMD-global registers (R700 §2.6.1.1), 0..=124. They start as 0 and live as long as the launch.
     pub global_gprs: u8,
     /// Constants.
@@ -119,6 +127,9 @@ impl<'a> Launch<'a> {
             chip: Chip::Rv770,
             wavefront: GroupSize::R700,
             group_threads: 0,
+            reduction_stride: 0,
+            ring_item_dwords: 0,
+            stream_item_dwords: [0; 4],
             global_gprs: 0,
             constants,
             semantics: &[],
@@ -131,11 +142,10 @@ impl<'a> Launch<'a> {
     }
 }
 
-/// A memory that MEM instructions write and MEM_RD fetches read (R700 §3.4.2, §3.4.3).
+/// A memory that MEM instructions write and MEM_RD fetches read (R700 §3.4.2, §3.4.3). Scratch memory is not among them: each
+/// thread has its own, which lives as long as the thread and reads 0 where nothing was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub enum Space {
-    /// The scratch buffer of a program.
-    Scratch,
     /// The reduction buffer.
     Reduction,
     /// The ring buffer.
@@ -151,7 +161,6 @@ impl Space {
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
-            Self::Scratch => "scratch",
             Self::Reduction => "reduction",
             Self::Ring => "ring",
             Self::Stream(0) => "stream0",
@@ -202,6 +211,28 @@ pub trait Memory: Sync {
     /// # Errors
     /// When it lies outside memory.
     fn texel(&self, id: u8, level: u32, at: [u32; 3]) -> Result<[u32; 4], MemoryFault>;
+
+    /// Dwords of a memory; `None` where none is bound.
+    fn space(&self, space: Space) -> Option<u64>;
+
+    /// A dword of a memory, within its size.
+    ///
+    /// # Errors
+    /// When it lies outside memory.
+    fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault>;
+
+    /// Stores a dword of a memory, within its size.
+    ///
+    /// # Errors
+    /// When it lies outside memory.
+    fn store(&mut self, space: Space, dword: u64, bits: u32) -> Result<(), MemoryFault>;
+
+    /// A geometry program emitted a vertex or cut a strip. Events of one thread come in order, threads in lane order as the program
+    /// reaches them, before the exports of their wavefront.
+    ///
+    /// # Errors
+    /// When there is no room.
+    fn vertex_event(&mut self, at: Position, event: VertexEvent) -> Result<(), MemoryFault>;
 
     /// Sends the exports of one thread. Invalid pixels are not sent.
     ///

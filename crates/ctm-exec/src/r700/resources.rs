@@ -1,7 +1,7 @@
 //! Buffers, textures and samplers as plain structures, and a memory made of them.
 
 use super::formats::Format;
-use super::{Exports, Memory, Target, Written};
+use super::{Exports, Memory, Space, Target, VertexEvent, Written};
 use crate::engine::{MemoryFault, Position};
 use crate::x1k::arrays::Picture;
 pub use crate::x1k::{Filter, Wrap};
@@ -202,6 +202,10 @@ pub struct Arrays {
     pub textures: BTreeMap<u8, Image>,
     /// Samplers.
     pub samplers: BTreeMap<u8, Sampler>,
+    /// Memories of MEM instructions, in dwords.
+    pub spaces: BTreeMap<Space, Vec<u32>>,
+    /// What geometry programs said about their vertices.
+    pub events: Vec<(Position, VertexEvent)>,
     /// What exports are stored in, by target; exports to others are dropped. Each must hold the domain.
     pub targets: BTreeMap<Target, Picture>,
 }
@@ -256,6 +260,28 @@ impl Memory for Arrays {
         })
     }
 
+    fn space(&self, space: Space) -> Option<u64> {
+        self.spaces.get(&space).map(|dwords| dwords.len() as u64)
+    }
+
+    fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
+        let dwords = self.spaces.get(&space);
+        let found = dwords.and_then(|dwords| dwords.get(usize::try_from(dword).ok()?));
+        found.copied().ok_or_else(|| no_dword(space, dword))
+    }
+
+    fn store(&mut self, space: Space, dword: u64, bits: u32) -> Result<(), MemoryFault> {
+        let dwords = self.spaces.get_mut(&space);
+        let place = dwords.and_then(|dwords| dwords.get_mut(usize::try_from(dword).ok()?));
+        *place.ok_or_else(|| no_dword(space, dword))? = bits;
+        Ok(())
+    }
+
+    fn vertex_event(&mut self, at: Position, event: VertexEvent) -> Result<(), MemoryFault> {
+        self.events.push((at, event));
+        Ok(())
+    }
+
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
         let mut written = Written::default();
         for (target, values, elements) in exports.iter() {
@@ -278,4 +304,9 @@ impl Memory for Arrays {
         }
         Ok(written)
     }
+}
+
+fn no_dword(space: Space, dword: u64) -> MemoryFault {
+    let what = format!("{} memory", space.name());
+    MemoryFault { what, address: Some(dword * 4), reason: "there is no such dword".into() }
 }

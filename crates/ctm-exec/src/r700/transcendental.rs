@@ -103,7 +103,7 @@ pub fn sqrt_ieee(a: u32) -> u32 {
     let y = f32::from_bits(sequence::rsq(m.to_bits()));
     let s = m * y;
     let root = fma(fma(-s, s, m), 0.5 * y, s);
-    let magnitude = root.to_bits().cast_signed() + (k << 23);
+    let magnitude = root.to_bits().cast_signed().wrapping_add(k << 23);
     if x & !SIGN == 0 || x == INFINITY {
         x
     } else if x & !SIGN > INFINITY || x & SIGN != 0 {

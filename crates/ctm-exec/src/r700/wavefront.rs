@@ -5,6 +5,7 @@
 use super::alu::{ClauseContext, Lane, relative_read, relative_write};
 use super::exports::{Exports, Target};
 use super::flow::{Flow, LoopKind, PixelState, Place, Test};
+use super::memory::Shared;
 use super::texture::{self, TextureFetch, selected};
 use super::vertex::VertexFetch;
 use super::{Launch, Memory, VertexEvent};
@@ -43,13 +44,19 @@ impl Context<'_> {
 /// One wavefront.
 #[derive(Debug, Default)]
 pub struct Wavefront {
-    flow: Flow,
+    pub(super) flow: Flow,
     positions: Vec<Position>,
     /// All registers of each lane.
-    gprs: Vec<[u32; 4]>,
+    pub(super) gprs: Vec<[u32; 4]>,
+    /// The scratch memory of each lane, as far as it was written.
+    pub(super) scratch: Vec<Vec<[u32; 4]>>,
+    /// The first lane's number among the threads of the launch.
+    pub(super) first_thread: u64,
+    /// The first lane's number in its thread group.
+    pub(super) first_in_group: usize,
     exports: Vec<Exports>,
     place: Option<Place>,
-    counters: Counters,
+    pub(super) counters: Counters,
     gradients: texture::Gradients,
     /// What a geometry program said, in order: the lane and the event.
     events: Vec<(usize, VertexEvent)>,
@@ -62,7 +69,12 @@ type Step<T> = Result<T, FaultKind>;
 
 impl Wavefront {
     /// Puts the wavefront at the start of the program with the lanes at `positions`, of which those in the domain are valid.
-    pub fn start(&mut self, context: &Context<'_>, positions: &[Position]) {
+    ///
+    /// `first_thread` is the number of its first lane in the launch, `first_in_group` that in its thread group.
+    pub fn start(&mut self, context: &Context<'_>, positions: &[Position], first_thread: u64, first_in_group: usize) {
+        (self.first_thread, self.first_in_group) = (first_thread, first_in_group);
+        self.scratch.clear();
+        self.scratch.resize(positions.len(), Vec::new());
         let launch = context.launch;
         let valid: Vec<bool> = positions.iter().map(|&at| launch.domain.contains(at)).collect();
         self.flow.reset(&valid);
@@ -106,10 +118,9 @@ impl Wavefront {
         std::mem::take(&mut self.findings)
     }
 
-    /// What a geometry program said about its vertices: the lane and the event, in order.
-    #[must_use]
-    pub fn events(&self) -> &[(usize, VertexEvent)] {
-        &self.events
+    /// What a geometry program said about its vertices, in order.
+    pub fn events(&self) -> impl Iterator<Item = (Position, VertexEvent)> + '_ {
+        self.events.iter().map(|&(lane, event)| (self.positions[lane], event))
     }
 
     /// The exports of the valid lanes, in lane order.
@@ -128,12 +139,7 @@ impl Wavefront {
     ///
     /// # Errors
     /// What it did wrong.
-    pub fn step(
-        &mut self,
-        context: &Context<'_>,
-        globals: &mut [Vec<[u32; 4]>],
-        memory: &mut dyn Memory,
-    ) -> Result<(), Fault> {
+    pub fn step(&mut self, context: &Context<'_>, shared: &mut Shared, memory: &mut dyn Memory) -> Result<(), Fault> {
         let Some(place) = self.place else { return Ok(()) };
         let fault = |wave: &Self, kind, lane: Option<usize>| Fault {
             kind,
@@ -149,7 +155,7 @@ impl Wavefront {
             return Err(fault(self, FaultKind::PcOutOfRange { target: place.slot, slots }, None));
         };
         let mut lane = None;
-        match self.execute(context, globals, memory, place, entry, &mut lane) {
+        match self.execute(context, shared, memory, place, entry, &mut lane) {
             Ok(next) => {
                 let ends = entry.cf.as_ref().is_ok_and(Cf::ends_program);
                 self.place = if ends { None } else { Some(next) };
@@ -205,7 +211,7 @@ impl Wavefront {
     fn execute(
         &mut self,
         context: &Context<'_>,
-        globals: &mut [Vec<[u32; 4]>],
+        shared: &mut Shared,
         memory: &mut dyn Memory,
         place: Place,
         entry: &CfEntry,
@@ -218,23 +224,31 @@ impl Wavefront {
         }
         match (cf, &entry.clause) {
             (Cf::Alu(cf), ClauseBody::Alu(clause)) => {
-                self.alu_clause(context, globals, memory, cf, clause, lane)?;
+                self.alu_clause(context, shared, memory, cf, clause, lane)?;
                 Ok(place.next())
             }
             (Cf::Alu(_), _) => Ok(place.next()),
-            (Cf::Plain(cf), clause) => self.plain(context, memory, place, cf, clause, lane),
+            (Cf::Plain(cf), clause) => self.plain(context, shared, memory, place, cf, clause, lane),
             (Cf::Export(cf), _) => {
                 self.export(context, cf)?;
                 Ok(place.next())
             }
-            (Cf::Mem(_), _) => Err(FaultKind::Unsupported { feature: "memory writes".into(), section: "R700 §3.4.2" }),
+            (Cf::Mem(cf), _) => {
+                let word = &cf.word1;
+                let (whole_quad, valid_pixel) = (word.whole_quad_mode, word.valid_pixel_mode);
+                let executes = self.flow.test(Test { whole_quad, valid_pixel, ..Test::ACTIVE });
+                self.memory_write(context, memory, &executes, cf, lane)?;
+                Ok(place.next())
+            }
         }
     }
 
     /// A branch-loop instruction, a fetch clause, or another plain instruction (R700 §3.7, §9.1).
+    #[allow(clippy::too_many_arguments, reason = "an instruction, its place, and what it may touch")]
     fn plain(
         &mut self,
         context: &Context<'_>,
+        shared: &mut Shared,
         memory: &mut dyn Memory,
         place: Place,
         cf: &CfPlain,
@@ -258,7 +272,7 @@ impl Wavefront {
             CfOp::Nop | CfOp::WaitAck => place.next(),
             CfOp::Tex | CfOp::Vtx | CfOp::VtxTc => {
                 if let ClauseBody::Fetch(clause) = clause {
-                    self.fetch_clause(context, memory, test, clause, lane)?;
+                    self.fetch_clause(context, shared, memory, test, clause, lane)?;
                 }
                 place.next()
             }
@@ -319,7 +333,7 @@ impl Wavefront {
     fn alu_clause(
         &mut self,
         context: &Context<'_>,
-        globals: &mut [Vec<[u32; 4]>],
+        shared: &mut Shared,
         memory: &dyn Memory,
         cf: &CfAlu,
         clause: &AluClause,
@@ -351,7 +365,7 @@ impl Wavefront {
             constants.map(read).collect()
         };
         let (values0, values1) = (lock(set0)?, lock(set1)?);
-        let shared = ClauseContext {
+        let clause_context = ClauseContext {
             constants: context.launch.constants,
             kcache: [(&values0, set0.mode), (&values1, set1.mode)],
             loop_index,
@@ -365,7 +379,7 @@ impl Wavefront {
             *faulty = Some(lane);
             let mut state = Lane {
                 gprs: &mut self.gprs[lane * GPRS..(lane + 1) * GPRS],
-                globals: &mut globals[lane],
+                globals: &mut shared.globals[lane],
                 ar: [0; 4],
                 pv: [0; 4],
                 ps: 0,
@@ -373,7 +387,7 @@ impl Wavefront {
                 execute: None,
                 killed: false,
             };
-            shared.run(&mut state, clause)?;
+            clause_context.run(&mut state, clause)?;
             predicates[lane] = state.execute;
             if state.killed {
                 killed.push(lane);
@@ -408,6 +422,7 @@ impl Wavefront {
     fn fetch_clause(
         &mut self,
         context: &Context<'_>,
+        shared: &mut Shared,
         memory: &mut dyn Memory,
         test: Test,
         clause: &FetchClause,
@@ -420,20 +435,21 @@ impl Wavefront {
             match &inst.fetch {
                 Fetch::Tex(tex) => self.texture_fetch(context, memory, &executes, tex, faulty)?,
                 Fetch::Vtx(vtx) => self.vertex_fetch(context, memory, &executes, vtx, faulty)?,
-                Fetch::MemRd(_) => return Err(not_done("memory reads", "R700 §9.5")),
-                Fetch::MemDsw(_) | Fetch::MemDsr(_) => return Err(not_done("the local data share", "R700 §9.6")),
+                Fetch::MemRd(read) => self.memory_read(context, memory, &executes, read, faulty)?,
+                Fetch::MemDsw(write) => self.share_write(context, shared, &executes, write)?,
+                Fetch::MemDsr(read) => self.share_read(context, shared, &executes, read)?,
             }
         }
         Ok(())
     }
 
     /// The register that a fetch or export reads, relative to the loop index if it says so (R700 §4.6.3).
-    fn source_register(&self, context: &Context<'_>, base: u8, relative: bool) -> usize {
+    pub(super) fn source_register(&self, context: &Context<'_>, base: u8, relative: bool) -> usize {
         if relative { relative_read(base, self.flow.loop_index(), context.gprs()) } else { usize::from(base) % GPRS }
     }
 
     /// The register that a fetch writes, if any.
-    fn destination_register(&self, context: &Context<'_>, base: u8, relative: bool) -> Option<usize> {
+    pub(super) fn destination_register(&self, context: &Context<'_>, base: u8, relative: bool) -> Option<usize> {
         if relative {
             relative_write(base, self.flow.loop_index(), context.gprs())
         } else {
@@ -442,7 +458,13 @@ impl Wavefront {
     }
 
     /// Writes what a fetch returned to a lane's register, through the destination swizzle.
-    fn write_fetched(&mut self, lane: usize, register: Option<usize>, swizzle: [Sel; 4], fetched: &[u32; 4]) {
+    pub(super) fn write_fetched(
+        &mut self,
+        lane: usize,
+        register: Option<usize>,
+        swizzle: [Sel; 4],
+        fetched: &[u32; 4],
+    ) {
         let Some(register) = register else { return };
         let place = &mut self.gprs[lane * GPRS + register];
         for (element, sel) in swizzle.into_iter().enumerate() {
@@ -563,6 +585,6 @@ impl Wavefront {
     }
 }
 
-fn not_done(feature: &str, section: &'static str) -> FaultKind {
+pub(super) fn not_done(feature: &str, section: &'static str) -> FaultKind {
     FaultKind::Unsupported { feature: feature.into(), section }
 }

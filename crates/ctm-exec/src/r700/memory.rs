@@ -1,0 +1,367 @@
+//! Memory writes and reads of a wavefront (R700 §3.4.2, §3.4.3, chapter 7) and the local data share (§2.6.2, chapter 8).
+//!
+//! | memory | address of dword c of element n of a burst, in dwords |
+//! |---|---|
+//! | scratch | `(ARRAY_BASE + index + n) * 4 + c` of the thread's own scratch memory |
+//! | reduction | `((ARRAY_BASE + index + n) * W + wavefront * stride * W + lane) * 4 + c`, W lanes of a wavefront |
+//! | ring, stream | `thread * item + ARRAY_BASE + (index + n) * (ELEM_SIZE + 1) + c` |
+//! | scatter | `ARRAY_BASE + index + n * (ELEM_SIZE + 1) + c` |
+//!
+//! `index` is there in indexed forms only. Elements from ARRAY_BASE + ARRAY_SIZE on are not written (scratch, reduction, ring, stream), and
+//! read the last one (scratch, reduction). Invalid pixels write nothing.
+
+use super::formats::{Format, convert, size_bytes, swapped};
+use super::texture::selected;
+use super::wavefront::{Context, Wavefront, not_done};
+use super::{Memory, Space};
+use crate::engine::{FaultKind, MemoryFault};
+use ctm_isa::r700::GPRS;
+use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, MemRd};
+use ctm_isa::r700::ops::{EndianSwap, ExportOp, MemOp, MuxCntl, RelMode};
+use ctm_isa::r700::program::Chip;
+
+/// Banks of the local data share.
+const BANKS: usize = 4;
+/// Dwords of one bank: 256 entries of 16 bytes.
+const BANK_DWORDS: usize = 1024;
+
+/// The local data share of a thread group: 16 kB, zero at the start of each group.
+#[derive(Clone, Debug)]
+pub struct DataShare {
+    dwords: Vec<u32>,
+}
+
+impl Default for DataShare {
+    fn default() -> Self {
+        Self { dwords: vec![0; BANKS * BANK_DWORDS] }
+    }
+}
+
+impl DataShare {
+    /// Makes every dword zero.
+    pub fn clear(&mut self) {
+        self.dwords.fill(0);
+    }
+
+    /// A dword of a bank; `None` beyond its end.
+    fn place(&mut self, bank: usize, offset: usize) -> Option<&mut u32> {
+        if offset < BANK_DWORDS { self.dwords.get_mut((bank % BANKS) * BANK_DWORDS + offset) } else { None }
+    }
+}
+
+/// What the wavefronts of a launch share on chip.
+#[derive(Clone, Debug, Default)]
+pub struct Shared {
+    /// SIMD-global registers of each lane of a wavefront.
+    pub globals: Vec<Vec<[u32; 4]>>,
+    /// The local data share of the group that runs.
+    pub data_share: DataShare,
+}
+
+/// The memory of a write instruction; `None` for exports and for scratch memory, which is the thread's own.
+const fn space(op: ExportOp) -> Option<Space> {
+    match op {
+        ExportOp::MemStream0 => Some(Space::Stream(0)),
+        ExportOp::MemStream1 => Some(Space::Stream(1)),
+        ExportOp::MemStream2 => Some(Space::Stream(2)),
+        ExportOp::MemStream3 => Some(Space::Stream(3)),
+        ExportOp::MemReduction => Some(Space::Reduction),
+        ExportOp::MemRing => Some(Space::Ring),
+        ExportOp::MemExport => Some(Space::Scatter),
+        ExportOp::MemScratch | ExportOp::Export | ExportOp::ExportDone => None,
+    }
+}
+
+fn outside(space: Space, dword: u64, size: u64) -> FaultKind {
+    let reason = format!("dword {dword} lies outside its {size} dwords");
+    FaultKind::Memory(MemoryFault { what: format!("{} memory", space.name()), address: Some(dword * 4), reason })
+}
+
+fn bound(memory: &dyn Memory, space: Space) -> Result<u64, FaultKind> {
+    memory.space(space).ok_or_else(|| {
+        let reason = "nothing is bound there".into();
+        FaultKind::Memory(MemoryFault { what: format!("{} memory", space.name()), address: None, reason })
+    })
+}
+
+impl Wavefront {
+    /// The first dword of element `element` (base, index and burst added up) in a memory that all threads share.
+    fn shared_address(
+        &self,
+        context: &Context<'_>,
+        space: Space,
+        base: u64,
+        steps: u64,
+        size: u64,
+        lane: usize,
+    ) -> u64 {
+        let launch = context.launch;
+        let thread = self.first_thread + lane as u64;
+        match space {
+            Space::Reduction => {
+                let lanes = launch.wavefront.lanes() as u64;
+                let wavefront = self.first_thread / lanes;
+                let stride = u64::from(launch.reduction_stride);
+                ((base + steps) * lanes + wavefront * stride * lanes + lane as u64) * 4
+            }
+            Space::Ring => thread * u64::from(launch.ring_item_dwords) + base + steps * size,
+            Space::Stream(n) => thread * u64::from(launch.stream_item_dwords[usize::from(n) & 3]) + base + steps * size,
+            Space::Scatter => base + steps,
+        }
+    }
+
+    /// A memory write (R700 §3.4.2).
+    pub(super) fn memory_write(
+        &mut self,
+        context: &Context<'_>,
+        memory: &mut dyn Memory,
+        executes: &[bool],
+        cf: &CfMem,
+        faulty: &mut Option<usize>,
+    ) -> Result<(), FaultKind> {
+        let space = space(cf.word1.op);
+        let limit = match space {
+            Some(space) => bound(memory, space)?,
+            None => 0,
+        };
+        let size = u64::from(cf.word0.elem_size) + 1;
+        let base = u64::from(cf.word0.array_base);
+        let array_size = u64::from(cf.word1.array_size) + 1;
+        let lanes = (0..executes.len()).filter(|&lane| executes[lane] && self.flow.valid[lane]);
+        for lane in lanes.collect::<Vec<_>>() {
+            *faulty = Some(lane);
+            let index = if cf.kind.is_indexed() {
+                u64::from(self.gprs[lane * GPRS + usize::from(cf.word0.index_gpr) % GPRS][0])
+            } else {
+                0
+            };
+            for burst in 0..=cf.word1.burst_count {
+                let register = self.source_register(context, cf.word0.rw_gpr.saturating_add(burst), cf.word0.rw_rel);
+                let values = self.gprs[lane * GPRS + register];
+                let n = u64::from(burst);
+                let written = (0..4usize).filter(|&c| cf.word1.comp_mask >> c & 1 == 1 && (c as u64) < size);
+                let Some(space) = space else {
+                    if index + n < array_size {
+                        let at = usize::try_from(base + index + n).unwrap_or(usize::MAX);
+                        let scratch = &mut self.scratch[lane];
+                        if scratch.len() <= at {
+                            scratch.resize(at + 1, [0; 4]);
+                        }
+                        written.for_each(|c| scratch[at][c] = values[c]);
+                    }
+                    continue;
+                };
+                let steps = if space == Space::Scatter { index + n * size } else { index + n };
+                if space != Space::Scatter && steps >= array_size {
+                    continue;
+                }
+                let first = self.shared_address(context, space, base, steps, size, lane);
+                for c in written {
+                    let dword = first + c as u64;
+                    if dword >= limit {
+                        return Err(outside(space, dword, limit));
+                    }
+                    memory.store(space, dword, values[c]).map_err(FaultKind::Memory)?;
+                    self.counters.writes += 1;
+                    self.counters.write_bytes += 4;
+                }
+            }
+        }
+        *faulty = None;
+        Ok(())
+    }
+
+    /// A memory read (R700 chapter 7): scratch, reduction or scatter.
+    pub(super) fn memory_read(
+        &mut self,
+        context: &Context<'_>,
+        memory: &dyn Memory,
+        executes: &[bool],
+        inst: &MemRd,
+        faulty: &mut Option<usize>,
+    ) -> Result<(), FaultKind> {
+        let (word0, word1, word2) = (&inst.word0, &inst.word1, &inst.word2);
+        if word0.burst_cnt > 0 && context.launch.chip == Chip::Rv770 {
+            return Err(not_done("burst reads on RV770, which has none", "R700 §7.3"));
+        }
+        let space = match word0.mem_op {
+            MemOp::RdScratch => None,
+            MemOp::RdReduc => Some(Space::Reduction),
+            MemOp::RdScatter => Some(Space::Scatter),
+            MemOp::LocalDsWrite | MemOp::LocalDsRead => return Err(not_done("this memory operation", "R700 §9.5")),
+        };
+        let limit = match space {
+            Some(space) => bound(memory, space)?,
+            None => 0,
+        };
+        let format = Format {
+            data: word1.data_format,
+            numbers: word1.num_format_all,
+            sign: word1.format_comp_all,
+            srf: word1.srf_mode_all,
+            endian: word2.endian_swap,
+        };
+        let bytes = size_bytes(format.data)?;
+        let size = u64::from(word0.elem_size) + 1;
+        let base = u64::from(word2.array_base);
+        let source = self.source_register(context, word0.src_gpr, word0.src_rel);
+        for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
+            *faulty = Some(lane);
+            let given = u64::from(self.gprs[lane * GPRS + source][word0.src_sel_x as usize]);
+            let index = match (word0.indexed, space) {
+                (false, _) => 0,
+                (true, Some(Space::Scatter)) => given,
+                (true, _) => given.min(u64::from(word2.array_size)),
+            };
+            for burst in 0..=word0.burst_cnt {
+                let n = u64::from(burst);
+                let mut item = [0u8; 16];
+                for c in 0..bytes.div_ceil(4) {
+                    let dword = match space {
+                        None => {
+                            let at = usize::try_from(base + index + n).unwrap_or(usize::MAX);
+                            self.scratch[lane].get(at).map_or(0, |element| element[c & 3])
+                        }
+                        Some(space) => {
+                            let steps = if space == Space::Scatter { index + n * size } else { index + n };
+                            let at = self.shared_address(context, space, base, steps, size, lane) + c as u64;
+                            if at >= limit {
+                                return Err(outside(space, at, limit));
+                            }
+                            self.counters.fetch_bytes += 4;
+                            memory.load(space, at).map_err(FaultKind::Memory)?
+                        }
+                    };
+                    item[4 * c..4 * c + 4].copy_from_slice(&dword.to_le_bytes());
+                }
+                self.counters.fetches += 1;
+                let item = reordered(item, bytes, format.endian);
+                let fetched = convert(&format, &item[..bytes])?;
+                // What lies outside the registers goes to register 0 (R700 §4.6.3).
+                let base = word1.dst_gpr.saturating_add(burst);
+                let register = match self.destination_register(context, base, word1.dst_rel) {
+                    None if word1.dst_rel => Some(0),
+                    other => other,
+                };
+                let swizzle = [word1.dst_sel_x, word1.dst_sel_y, word1.dst_sel_z, word1.dst_sel_w];
+                self.write_fetched(lane, register, swizzle, &fetched);
+            }
+        }
+        *faulty = None;
+        Ok(())
+    }
+
+    /// The register of a data share operation (R700 §10.6), by its relative mode; `None` for an absolute address.
+    fn share_register(&self, context: &Context<'_>, base: u8, mode: RelMode) -> Result<usize, FaultKind> {
+        match mode {
+            RelMode::None => Ok(self.source_register(context, base, false)),
+            RelMode::Loop => Ok(self.source_register(context, base, true)),
+            RelMode::Global => Err(not_done("global registers of the local data share", "R700 §10.6")),
+        }
+    }
+
+    /// `LOCAL_DS_WRITE`: each thread writes up to four dwords of its own (R700 §2.6.2).
+    ///
+    /// Bank `thread mod 4`, dword `(thread >> 2) * DST_STRIDE + DST_INDEX`; the thread is that of the wavefront, or with SIMD_WAVE_REL that
+    /// of the group. Dwords beyond the bank are not written.
+    pub(super) fn share_write(
+        &mut self,
+        context: &Context<'_>,
+        shared: &mut Shared,
+        executes: &[bool],
+        inst: &MemDsw,
+    ) -> Result<(), FaultKind> {
+        let (word0, word1) = (&inst.word0, &inst.word1);
+        let stride = usize::from(word1.dst_stride) | usize::from(word1.dst_stride_ext) << 7;
+        let index = usize::from(word1.dst_index) | usize::from(word1.dst_index_ext) << 6;
+        let sels = [word0.src_sel_x, word0.src_sel_y, word0.src_sel_z, word0.src_sel_w];
+        for burst in 0..=inst.word2.burst_cnt {
+            let register = self.share_register(context, word0.src_gpr.saturating_add(burst), word0.src_rel_mode)?;
+            for lane in (0..executes.len()).filter(|&lane| executes[lane] && self.flow.valid[lane]) {
+                let thread = if word1.simd_wave_rel { self.first_in_group + lane } else { lane };
+                let first = (thread >> 2) * stride + index + 4 * usize::from(burst);
+                let values = self.gprs[lane * GPRS + register % GPRS];
+                for (c, sel) in sels.into_iter().enumerate() {
+                    if let (Some(bits), Some(place)) =
+                        (selected(sel, &values), shared.data_share.place(thread, first + c))
+                    {
+                        *place = bits;
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// `LOCAL_DS_READ`: bank `x mod 4`, dword `(x >> 2) * 4 + y + RD_OFFSET` (R700 §10.6).
+    ///
+    /// Without a multiplexer the four dwords of the aligned entry, with WORD_SELECT the one dword in all elements. Beyond the bank 0. With
+    /// BROADCAST every thread, executing or not, gets what the first valid one reads.
+    ///
+    /// UNVERIFIED: how x (*index*) and y (*address*) make an address; no program with these instructions is known.
+    pub(super) fn share_read(
+        &mut self,
+        context: &Context<'_>,
+        shared: &mut Shared,
+        executes: &[bool],
+        inst: &MemDsr,
+    ) -> Result<(), FaultKind> {
+        let (word0, word1) = (&inst.word0, &inst.word1);
+        if word1.mux_cntl == MuxCntl::FftPermute {
+            return Err(not_done("the FFT permutation of the local data share", "R700 §10.6"));
+        }
+        let source = self.share_register(context, word0.src_gpr, word0.src_rel_mode)?;
+        let writes = [word1.dst_wr_x, word1.dst_wr_y, word1.dst_wr_z, word1.dst_wr_w];
+        for burst in 0..=inst.word2.burst_cnt {
+            let base = word1.dst_gpr.saturating_add(burst);
+            let destination = match word1.dst_rel_mode {
+                RelMode::None => self.destination_register(context, base, false),
+                RelMode::Loop => self.destination_register(context, base, true),
+                RelMode::Global => {
+                    return Err(not_done("global registers of the local data share", "R700 §10.6"));
+                }
+            };
+            let offset = usize::from(word0.rd_offset) + 4 * usize::from(burst);
+            let mut read = |wave: &Self, lane: usize| -> [u32; 4] {
+                let register = wave.gprs[lane * GPRS + source % GPRS];
+                let element = |sel| selected(sel, &register).unwrap_or(0) as usize;
+                let (x, y) = (element(word0.src_sel_x), element(word0.src_sel_y));
+                let at = ((x >> 2) * 4).saturating_add(y).saturating_add(offset);
+                let mut dword = |at: usize| shared.data_share.place(x, at).map_or(0, |place| *place);
+                if word1.mux_cntl == MuxCntl::WordSelect {
+                    [dword(at); 4]
+                } else {
+                    std::array::from_fn(|c| dword((at & !3) + c))
+                }
+            };
+            let broadcast = match (0..executes.len()).find(|&lane| self.flow.valid[lane]) {
+                Some(first) if word1.broadcast => Some(read(self, first)),
+                _ => None,
+            };
+            for (lane, &executes) in executes.iter().enumerate() {
+                let fetched = match broadcast {
+                    Some(fetched) => fetched,
+                    None if executes => read(self, lane),
+                    None => continue,
+                };
+                if let Some(register) = destination {
+                    let place = &mut self.gprs[lane * GPRS + register];
+                    for c in (0..4).filter(|&c| writes[c]) {
+                        place[c] = fetched[c];
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The bytes of an item in the order that the fetch reads them.
+fn reordered(item: [u8; 16], bytes: usize, endian: EndianSwap) -> [u8; 16] {
+    let mut result = [0; 16];
+    for (at, byte) in result[..bytes].iter_mut().enumerate() {
+        let from = usize::try_from(swapped(at as u64, endian)).unwrap_or(0);
+        *byte = item[from & 15];
+    }
+    result
+}
