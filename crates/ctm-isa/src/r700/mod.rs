@@ -4,6 +4,11 @@
 //! |---|---|
 //! | `formats` | the words of every instruction, every field (table) |
 //! | `ops` | opcodes and field values (tables) |
+//! | `inst` | words as instructions, clauses and programs |
+//! | `ports` | read ports of a group, and the bank swizzles that respect them |
+//! | `text` | the listing syntax, both ways |
+//! | `check` | the rules on programs |
+//! | `random` | random legal programs (feature `random`) |
 
 pub mod check;
 pub mod formats;
@@ -11,6 +16,8 @@ pub mod inst;
 pub mod ops;
 pub mod ports;
 pub mod program;
+#[cfg(feature = "random")]
+pub mod random;
 pub mod text;
 
 /// Registers of one thread (R700 §4.6).

@@ -40,6 +40,8 @@ use crate::diag::{Diagnostic, Severity};
 use graph::Graph;
 use std::collections::HashSet;
 
+#[cfg(feature = "random")]
+pub(in crate::r700) use results::reads_adjacent_index;
 pub use rules::RULES;
 
 /// What a rule is about; the chapters of `docs/r700-checks.md`.
@@ -142,6 +144,13 @@ pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
     }
     findings.sort_by_key(|diagnostic| diagnostic.pc);
     findings
+}
+
+/// Stack entries that the program at `entry` needs on a chip (R700 §3.6.5), along its paths.
+#[cfg(feature = "random")]
+pub(in crate::r700) fn stack_entries(words: &[u32], entry: u32, chip: super::program::Chip) -> u32 {
+    let decoded = decode_program(words, entry);
+    Graph::new(&decoded, entry).stack_entries(&decoded, chip)
 }
 
 /// What a rule reports; its row in [`RULES`] adds the rest.

@@ -117,38 +117,52 @@ impl Address {
     }
 }
 
+/// The operands of a group that may read a register whose write the machine has not finished: slot index, what is read,
+/// and what was written.
+fn clashes(before: &Group, group: &Group) -> Vec<(usize, Address, Address)> {
+    let written: Vec<Address> = before
+        .slots
+        .iter()
+        .filter(|slot| slot.inst.writes())
+        .filter_map(|slot| {
+            let (gpr, relative, chan) = slot.inst.destination();
+            Address::of(slot, gpr, chan, relative)
+        })
+        .collect();
+    let temporary = |a: &Address| a.index.is_none() && a.gpr >= CLAUSE_TEMPORARIES;
+    let mut found = Vec::new();
+    for (i, slot) in group.slots.iter().enumerate() {
+        for operand in slot.inst.operands() {
+            let Source::Gpr(gpr) = operand.source else { continue };
+            let Some(read) = Address::of(slot, gpr, operand.chan, operand.relative) else { continue };
+            let clash = written.iter().find(|w| {
+                let differ = (w.index == Some(true)) != (read.index == Some(true));
+                differ && w.chan == read.chan && !temporary(w) && !temporary(&read)
+            });
+            found.extend(clash.map(|&write| (i, read, write)));
+        }
+    }
+    found
+}
+
+/// Whether a group breaks `adjacent-index` after another.
+#[cfg(feature = "random")]
+pub(in crate::r700) fn reads_adjacent_index(before: &Group, group: &Group) -> bool {
+    !clashes(before, group).is_empty()
+}
+
 /// A register that is written with AR.x is not read with another index by the next group.
 pub(super) fn adjacent_index(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {
         let Some(before) = place.before else { continue };
-        let written: Vec<Address> = before
-            .slots
-            .iter()
-            .filter(|slot| slot.inst.writes())
-            .filter_map(|slot| {
-                let (gpr, relative, chan) = slot.inst.destination();
-                Address::of(slot, gpr, chan, relative)
-            })
-            .collect();
-        for (i, slot) in place.group.slots.iter().enumerate() {
-            for operand in slot.inst.operands() {
-                let Source::Gpr(gpr) = operand.source else { continue };
-                let Some(read) = Address::of(slot, gpr, operand.chan, operand.relative) else { continue };
-                let temporary = |a: &Address| a.index.is_none() && a.gpr >= CLAUSE_TEMPORARIES;
-                let clash = written.iter().find(|w| {
-                    let differ = (w.index == Some(true)) != (read.index == Some(true));
-                    differ && w.chan == read.chan && !temporary(w) && !temporary(&read)
-                });
-                if let Some(write) = clash {
-                    let message = format!(
-                        "{} is read right after {} is written; if they are the same register, the old value is read",
-                        read.name(),
-                        write.name()
-                    );
-                    findings.push(Finding::at(place.slot(i), message).help("put a group between them"));
-                }
-            }
+        for (i, read, write) in clashes(before, place.group) {
+            let message = format!(
+                "{} is read right after {} is written; if they are the same register, the old value is read",
+                read.name(),
+                write.name()
+            );
+            findings.push(Finding::at(place.slot(i), message).help("put a group between them"));
         }
     }
     findings
