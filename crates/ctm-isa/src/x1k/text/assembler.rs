@@ -2,7 +2,7 @@
 
 use super::alu::{self, Pair};
 use super::attrs::Attrs;
-use super::constants::Pool;
+use super::constants::{Pool, needs_pool};
 use super::directive::{DIRECTIVES, Information, PLACED};
 use super::flow::{self, Blocks, Line, Target};
 use super::hazards::{Bits, derive};
@@ -365,6 +365,9 @@ impl<'a> Assembler<'a> {
 
     /// Gives numbers that need one a constant register.
     fn pool(&mut self) -> Pool {
+        if !self.slots.iter().any(|slot| matches!(&slot.body, Body::Alu(pair) if needs_pool(pair))) {
+            return Pool::default();
+        }
         let mut used: BTreeSet<u8> = BTreeSet::new();
         let literal_floats = self.information.literals.iter().filter_map(|l| match l {
             Literal::Float { index, .. } => Some(*index),

@@ -45,6 +45,13 @@ fn needs_register(comps: &[Comp], numbers: &[u32]) -> bool {
     }
 }
 
+/// Whether an instruction has a number that needs a constant register.
+pub(super) fn needs_pool(pair: &Pair) -> bool {
+    let needs = |comps: &[Comp]| needs_register(comps, &numbers(comps));
+    pair.rgb.operands.iter().any(|o| needs(unit_comps(o, RGB)))
+        || pair.alpha.operands.iter().any(|o| needs(unit_comps(o, ALPHA)))
+}
+
 impl Pool {
     /// Finds a place for the numbers of an instruction. `used` are the registers that something else uses.
     pub fn reserve(&mut self, pair: &Pair, used: &BTreeSet<u8>) -> Result<(), PoolFull> {

@@ -8,7 +8,7 @@
 //! |---|---|
 //! | `lexer` | characters to tokens |
 //! | `names`, `directive` | registers and their names; program information |
-//! | `operand`, `alu` | operands and ALU lines; `sources` and `constants` give them addresses |
+//! | `operand`, `alu`, `halves`, `alu_listing` | operands and ALU lines; `sources` and `constants` give them addresses |
 //! | `tex`, `flow`, `attrs` | texture lines, flow control, what stands at the end of a line |
 //! | `hazards` | waits, semaphores and idle cycles |
 //! | `assembler`, `listing` | whole programs, there and back |
@@ -24,6 +24,7 @@ mod attrs;
 mod constants;
 mod directive;
 mod flow;
+mod halves;
 mod hazards;
 mod lexer;
 mod listing;
