@@ -77,6 +77,8 @@ fn every_error_says_where_and_what_is_allowed() {
 fn broken_toml_is_shown_with_its_line() {
     let found = errors("program = \"a.x1k\"\ndomain = [0, 0\n");
     assert!(found[0].starts_with("2:") || found[0].starts_with("3:"), "{found:?}");
+    // Nothing but that is told.
+    assert_eq!(errors("domian = 1\n[[output]\nslot = 0\n"), ["2:10: unclosed array table, expected `]`"]);
 }
 
 #[test]

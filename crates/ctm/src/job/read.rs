@@ -124,6 +124,10 @@ impl Reader {
     /// # Errors
     /// Everything that is wrong with it.
     pub fn finish(mut self) -> Result<Job, JobError> {
+        if self.reports.iter().any(|r| r.diagnostic.rule == "toml-syntax") {
+            // What else seems wrong with a file that is no TOML follows from that.
+            return Err(JobError::Wrong(self.reports));
+        }
         let root = std::mem::take(&mut self.tree.root);
         let job = self.job(&root);
         let from_flags = self.file.is_none()
