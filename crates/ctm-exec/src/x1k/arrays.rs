@@ -1,6 +1,6 @@
 //! A memory of plain arrays: for tests, examples, and hosts that need no device.
 
-use super::{Input, Memory, Outputs, Sampler, Written};
+use super::{Direct, Elements, Input, Memory, Outputs, Sampler, Written};
 use crate::engine::{MemoryFault, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 
@@ -135,6 +135,28 @@ impl Memory for Arrays {
 
     fn outputs_alias_inputs(&self) -> bool {
         self.feedback.is_some()
+    }
+
+    fn direct(&mut self) -> Option<Direct<'_>> {
+        fn elements<B>(bytes: B, width: u32, height: u32) -> Elements<B> {
+            Elements { bytes, pitch: width, width, height, channels: 4, mask: 0xf }
+        }
+        // Only on such hosts is a number in memory what the seam says it is.
+        if self.feedback.is_some() || cfg!(target_endian = "big") {
+            return None;
+        }
+        let mut direct = Direct::default();
+        for (to, from) in direct.inputs.iter_mut().zip(&self.inputs) {
+            *to = from
+                .as_ref()
+                .map(|(picture, _)| elements(bytemuck::cast_slice(&picture.elements), picture.width, picture.height));
+        }
+        for (to, from) in direct.outputs.iter_mut().zip(&mut self.outputs) {
+            *to = from.as_mut().map(|picture| {
+                elements(bytemuck::cast_slice_mut(&mut picture.elements), picture.width, picture.height)
+            });
+        }
+        Some(direct)
     }
 }
 

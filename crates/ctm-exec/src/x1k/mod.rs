@@ -33,7 +33,7 @@ pub use arrays::Arrays;
 pub use interp::Interp;
 
 use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
-use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INT_CONSTANTS, OUTPUTS, Program};
+use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, Program};
 
 /// The constants of a launch (CTM §2.1.4), as read from memory when it starts.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -205,6 +205,42 @@ pub trait Memory: Sync {
 
     /// Whether what this launch writes may be read by it through an input; if so, engines run groups strictly in order.
     fn outputs_alias_inputs(&self) -> bool;
+
+    /// The arrays behind the inputs and outputs, for engines that read and write elements themselves; `None` (the default) when they
+    /// have to ask for each.
+    ///
+    /// `Some` says: [`Self::schedule`] is true for every processor and changes nothing, every output passes, uncached reads are like others,
+    /// and no output shares a byte with an input or with another output.
+    fn direct(&mut self) -> Option<Direct<'_>> {
+        None
+    }
+}
+
+/// See [`Memory::direct`].
+#[derive(Debug, Default)]
+pub struct Direct<'a> {
+    /// What [`Memory::read`] reads, row by row, for inputs of single-precision channels.
+    pub inputs: [Option<Elements<&'a [u8]>>; INPUTS],
+    /// Where [`Memory::commit`] writes; an output that is `None` drops what it is sent.
+    pub outputs: [Option<Elements<&'a mut [u8]>>; OUTPUTS],
+}
+
+/// A linear array of elements of 1 to 4 single-precision channels, little-endian: channel c of element (x, y) is the dword
+/// `(y * pitch + x) * channels + c`.
+#[derive(Debug)]
+pub struct Elements<B> {
+    /// The bytes, from element (0, 0) on.
+    pub bytes: B,
+    /// Elements from one row to the next.
+    pub pitch: u32,
+    /// Columns that exist.
+    pub width: u32,
+    /// Rows that exist.
+    pub height: u32,
+    /// Channels of an element.
+    pub channels: u8,
+    /// Channels that may be written (bit 0 = r); for inputs without meaning.
+    pub mask: u8,
 }
 
 /// What a write stored.
