@@ -1,5 +1,7 @@
 //! The engine: lowers a program once, runs its groups in batches on all cores, commits what they send in order.
 
+#[cfg(target_arch = "x86_64")]
+use crate::direct;
 use crate::form::{Code, OUTPUT_VARS, Var};
 use crate::grid::{Grid, Places, Ramp};
 use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, count, instruction_bound, mask_of, output_var};
@@ -23,6 +25,9 @@ use std::time::Instant;
 const GROUPS_PER_BATCH: u64 = 4096;
 /// Groups that one task of a batch runs.
 const GROUPS_PER_TASK: usize = 64;
+/// Groups that one task runs when it writes directly.
+#[cfg(target_arch = "x86_64")]
+const DIRECT_GROUPS_PER_TASK: u64 = 256;
 /// Instructions after which machine code gives a group to the reference interpreter, which looks at the clock, when time is limited.
 const FUEL_PER_LOOK: u64 = 20_000_000;
 /// Programs that an engine remembers.
@@ -311,6 +316,9 @@ struct Run<'a> {
     visits: Vec<Visits>,
     #[cfg(target_arch = "x86_64")]
     native: Option<&'a Native>,
+    /// The machine code counts instructions down, and may refer.
+    #[cfg(target_arch = "x86_64")]
+    counts_down: bool,
     /// Instructions that one group may issue before the reference interpreter has to look at it.
     fuel: u64,
 }
@@ -320,10 +328,14 @@ impl<'a> Run<'a> {
         let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
         let fuel = if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit };
         let bounded = instruction_bound(&artifact.code, launch.constants).is_some_and(|bound| bound <= fuel);
+        #[cfg(target_arch = "x86_64")]
+        let counts_down = fuel != u64::MAX && !bounded;
         Self {
             #[cfg(target_arch = "x86_64")]
+            counts_down,
+            #[cfg(target_arch = "x86_64")]
             native: match backend {
-                Backend::Avx512 => artifact.native(fuel != u64::MAX && !bounded),
+                Backend::Avx512 => artifact.native(counts_down),
                 Backend::Portable => None,
             },
             fuel,
@@ -343,8 +355,12 @@ impl<'a> Run<'a> {
             0 | 1 => None,
             threads => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
         };
+        let (mut first, refused) = self.write_directly(pool.as_ref(), memory);
+        if !refused.is_empty() {
+            let task = Worker::new(&self).task(&self, &refused, memory);
+            self.commit(task, memory)?;
+        }
         let groups_per_batch = if memory.outputs_alias_inputs() { 1 } else { GROUPS_PER_BATCH };
-        let mut first = 0;
         while first < self.grid.groups() {
             let end = (first + groups_per_batch).min(self.grid.groups());
             let (jobs, refused) = self.schedule(first..end, memory);
@@ -370,6 +386,80 @@ impl<'a> Run<'a> {
         }
         count(&self.artifact.code, &self.visits, self.launch.group.lanes(), memory, &mut self.counters);
         Ok(Outcome { counters: self.counters, findings: Vec::new() })
+    }
+
+    /// Runs the full groups of a launch that cannot fault, if memory lets us write; gives the first group that is left, and those that
+    /// did not run after all.
+    #[cfg(target_arch = "x86_64")]
+    fn write_directly(&mut self, pool: Option<&rayon::ThreadPool>, memory: &mut dyn Memory) -> (u64, Vec<Job>) {
+        let Some(native) = self.native.filter(|_| !self.counts_down) else { return (0, Vec::new()) };
+        if memory.outputs_alias_inputs() || self.deadline.is_some() {
+            return (0, Vec::new());
+        }
+        let inputs = std::array::from_fn(|index| memory.input(index as u8));
+        let last = Position { i: self.launch.domain.i1, j: self.launch.domain.j1 };
+        let halves = memory.direct().and_then(|d| direct::halves(d, inputs, &self.artifact.code, &self.grid, last));
+        let Some((views, targets)) = halves else { return (0, Vec::new()) };
+        let groups = self.grid.full_groups();
+        let this = &*self;
+        // One task's groups fill about a page of output at a time.
+        let task = |worker: &mut Worker, task: u64| {
+            let mut done = (vec![Visits::default(); this.visits.len()], 0, 0, Vec::new());
+            let end = ((task + 1) * DIRECT_GROUPS_PER_TASK).min(groups);
+            let mut next = task * DIRECT_GROUPS_PER_TASK;
+            let mut wave = Vec::with_capacity(native.copies);
+            while next < end {
+                wave.clear();
+                while next < end && wave.len() < native.copies {
+                    let covered = this.grid.inside(&this.grid.places(next));
+                    if covered != 0 {
+                        wave.push(Job { group: next, covered: covered & mask_of(this.launch.group.lanes()) });
+                    }
+                    next += 1;
+                }
+                let source = Source { memory: &views, views: Some(&views) };
+                if wave.is_empty() {
+                    continue;
+                }
+                if worker.wave(this, &wave, source).is_err() {
+                    done.3.append(&mut wave);
+                    continue;
+                }
+                done.0.iter_mut().zip(&worker.visits).for_each(|(all, visits)| all.add(visits));
+                for (job, lanes) in wave.iter().zip(&worker.lanes) {
+                    done.1 += 1;
+                    done.2 += u64::from(job.covered.count_ones());
+                    targets.write(&this.grid.places(job.group), lanes);
+                }
+            }
+            done
+        };
+        let tasks = groups.div_ceil(DIRECT_GROUPS_PER_TASK);
+        let all = || (0..tasks).into_par_iter().map_init(|| Worker::new(this), task).collect::<Vec<_>>();
+        let done = match (this.launch.threads, pool) {
+            (1, _) => {
+                let mut worker = Worker::new(this);
+                (0..tasks).map(|number| task(&mut worker, number)).collect()
+            }
+            (_, Some(pool)) => pool.install(all),
+            (_, None) => all(),
+        };
+        let mut refused = Vec::new();
+        for (visits, groups, processors, mut jobs) in done {
+            refused.append(&mut jobs);
+            self.visits.iter_mut().zip(&visits).for_each(|(all, visits)| all.add(visits));
+            self.counters.groups += groups;
+            self.counters.processors += processors;
+        }
+        let written = targets.written();
+        self.counters.writes += written.elements;
+        self.counters.write_bytes += written.bytes;
+        (groups, refused)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn write_directly(&mut self, _pool: Option<&rayon::ThreadPool>, _memory: &mut dyn Memory) -> (u64, Vec<Job>) {
+        (0, Vec::new())
     }
 
     /// Asks which processors are to run. A conditional buffer that cannot be read concerns the group at which it happens: those
@@ -459,6 +549,24 @@ fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
     (0..LANES).filter(move |lane| mask >> lane & 1 == 1)
 }
 
+/// What back ends read inputs from.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// Through this, always.
+    pub memory: &'a dyn Memory,
+    /// From these, where it is the same.
+    #[cfg(target_arch = "x86_64")]
+    pub views: Option<&'a direct::Views<'a>>,
+}
+
+fn source(memory: &dyn Memory) -> Source<'_> {
+    Source {
+        memory,
+        #[cfg(target_arch = "x86_64")]
+        views: None,
+    }
+}
+
 /// What one thread needs to run groups.
 struct Worker {
     machine: Engines,
@@ -500,7 +608,7 @@ impl Worker {
         // Only the last group of a domain may be short.
         let full = jobs.iter().take_while(|job| job.group < run.grid.full_groups()).count();
         for wave in jobs[..full].chunks(self.lanes.len()) {
-            if self.wave(run, wave, memory).is_ok() {
+            if self.wave(run, wave, source(memory)).is_ok() {
                 done.visits.iter_mut().zip(&self.visits).for_each(|(all, visits)| all.add(visits));
                 for (job, lanes) in wave.iter().zip(&self.lanes) {
                     done.processors += u64::from(job.covered.count_ones());
@@ -518,7 +626,11 @@ impl Worker {
     }
 
     /// Runs groups together.
-    fn wave(&mut self, run: &Run<'_>, wave: &[Job], memory: &dyn Memory) -> Result<(), Refer> {
+    fn wave(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>) -> Result<(), Refer> {
+        // The reference interpreter says so, with the right instruction.
+        if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Refer);
+        }
         for (job, lanes) in wave.iter().zip(&mut self.lanes) {
             let places = run.grid.places(job.group);
             lanes.covered = job.covered;
@@ -530,14 +642,14 @@ impl Worker {
             #[cfg(target_arch = "x86_64")]
             Engines::Native(frame) => {
                 let native = run.native.ok_or(Refer)?;
-                native.run(frame, lanes, run.launch.constants, memory, &mut self.visits, run.fuel)
+                native.run(frame, lanes, run.launch.constants, &memory, &mut self.visits, run.fuel)
             }
             Engines::Portable(machine) => {
                 let shared = Shared {
                     code: &run.artifact.code,
                     start: &run.artifact.start,
                     constants: run.launch.constants,
-                    memory,
+                    memory: memory.memory,
                     limit: run.launch.budget.instructions_per_group.unwrap_or(u64::MAX),
                     deadline: run.deadline,
                 };

@@ -212,6 +212,8 @@ impl BlockId {
 pub enum Target {
     /// To a block.
     Block(BlockId),
+    /// Nowhere: this outcome does not happen.
+    Never,
     /// To something that is, or may be, a fault: the reference interpreter runs the group instead and finds out.
     Reference,
 }
@@ -348,7 +350,7 @@ impl Block {
         };
         targets.into_iter().flatten().filter_map(|target| match target {
             Target::Block(id) => Some(id),
-            Target::Reference => None,
+            Target::Never | Target::Reference => None,
         })
     }
 }
@@ -364,6 +366,8 @@ pub struct Code {
     pub relative_temps: bool,
     /// Inputs that are fetched, by number.
     pub inputs: u16,
+    /// It cannot fault, as far as the program alone decides: no relative addresses, no stack that may overflow.
+    pub faultless: bool,
     /// Outputs whose channels may be written: [`OUTPUT_VARS`] bits.
     pub outputs: u32,
 }

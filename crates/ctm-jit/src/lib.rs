@@ -12,6 +12,7 @@
 //! | `portable` | the form, run lane by lane |
 //! | `x86/` | the form as machine code |
 //! | `lanes`, `grid` | what goes into a group and comes out; where its lanes lie |
+//! | `direct` | outputs written without asking memory for each |
 //! | `engine` | batches of groups on all cores, commits in order |
 //! | `verify` | two engines compared |
 //!
@@ -26,6 +27,8 @@
     reason = "registers, blocks and operations are counted in numbers that hold their limits"
 )]
 
+#[cfg(target_arch = "x86_64")]
+mod direct;
 mod engine;
 mod form;
 mod grid;

@@ -104,7 +104,7 @@ impl Machine {
             };
             at = match next {
                 Target::Block(id) => id,
-                Target::Reference => return Err(Refer),
+                Target::Never | Target::Reference => return Err(Refer),
             };
         }
         lanes.covered = self.covered;
@@ -299,7 +299,7 @@ impl Machine {
             FcOp::Continue => voted && branch_idle == 0,
         };
         let target = if jump { flow.jump } else { flow.stay };
-        if target == Target::Reference {
+        if matches!(target, Target::Never | Target::Reference) {
             return target;
         }
         match (flow.op, jump) {

@@ -72,11 +72,18 @@ pub fn lower(program: &Program, constants: &Constants) -> Option<Code> {
         watches_idle_lanes,
         relative_temps: decoded().any(lower::has_relative_temps),
         inputs: 0,
+        faultless: true,
         outputs: 0,
     };
+    code.faultless = code.blocks.iter().all(|block| match block.end {
+        End::Stop => true,
+        End::Next(target) => target != Target::Reference,
+        End::Flow(flow) => flow.stay != Target::Reference && flow.jump != Target::Reference,
+    });
     for op in code.blocks.iter().flat_map(|block| &block.ops) {
         match op {
             Op::Fetch { input, .. } => code.inputs |= 1 << (input & 15),
+            Op::Guard { .. } => code.faultless = false,
             Op::Set(var, ..) => code.outputs |= var.output_index().map_or(0, |index| 1 << index),
             _ => {}
         }
@@ -128,7 +135,7 @@ fn order(blocks: Vec<Block>) -> Vec<Block> {
     }
     let moved = |target: Target| match target {
         Target::Block(id) => Target::Block(place[id.index()]),
-        Target::Reference => Target::Reference,
+        Target::Never | Target::Reference => target,
     };
     let mut blocks: Vec<Option<Block>> = blocks.into_iter().map(Some).collect();
     let in_order = postorder.iter().rev().filter_map(|old| blocks[old.index()].take());
@@ -234,8 +241,8 @@ impl Graph<'_> {
         // The rows ENDIF and RETURN of CTM §3.5.4, for two, have only one outcome.
         let never_jumps = fc.inst.jump_any && wants == 0 && !fc.inst.b_else && !matches!(op, FcOp::Loop | FcOp::Rep);
         let always_jumps = !fc.inst.jump_any && wants == 15 && op == FcOp::Jump;
-        let stay = if always_jumps { Target::Reference } else { self.edge(stay) };
-        let jump = if never_jumps { Target::Reference } else { self.edge(jump) };
+        let stay = if always_jumps { Target::Never } else { self.edge(stay) };
+        let jump = if never_jumps { Target::Never } else { self.edge(jump) };
         End::Flow(Flow {
             op,
             wants,

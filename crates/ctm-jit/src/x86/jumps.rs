@@ -22,7 +22,7 @@ impl Emit<'_> {
     /// Goes on to a block; `from`: the block whose code ends here, so that the next one follows.
     pub fn go(&mut self, target: Target, from: Option<usize>) {
         let id = match target {
-            Target::Reference => return self.asm.jump(self.refer),
+            Target::Never | Target::Reference => return self.asm.jump(self.refer),
             Target::Block(id) => id,
         };
         if self.input.copies > 1 {
@@ -290,7 +290,7 @@ impl Emit<'_> {
 
     /// The effects of staying. The lanes that wanted to jump are in rax.
     fn stay(&mut self, flow: &Flow, copy: u8) {
-        if flow.stay == Target::Reference {
+        if matches!(flow.stay, Target::Never | Target::Reference) {
             return self.asm.jump(self.refer);
         }
         let running = Self::running(copy);
@@ -325,7 +325,7 @@ impl Emit<'_> {
 
     /// The effects of jumping. The lanes that wanted to stay are in rsi.
     fn jump(&mut self, flow: &Flow, block: &Block, copy: u8) {
-        if flow.jump == Target::Reference {
+        if matches!(flow.jump, Target::Never | Target::Reference) {
             return self.asm.jump(self.refer);
         }
         let frame = flow.frame;

@@ -19,11 +19,12 @@ mod lir;
 mod scalar;
 mod select;
 
+use crate::engine::Source;
 use crate::form::{Code, Op, Var};
 use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
 use crate::passes::{Liveness, VarSet, optimise};
 use alloc::Ranges;
-use ctm_exec::x1k::{Constants, Memory, sample};
+use ctm_exec::x1k::{Constants, sample};
 use emit::{Layout, MAX_COPIES, REGISTERS, head, part};
 use lir::{Lines, Vars};
 use memmap2::{Mmap, MmapMut};
@@ -157,11 +158,11 @@ impl Native {
         frame: &mut Frame,
         lanes: &mut [Lanes],
         constants: &Constants,
-        memory: &dyn Memory,
+        source: &Source<'_>,
         visits: &mut [Visits],
         fuel: u64,
     ) -> Result<(), Refer> {
-        let context = Context { memory, fetches: &self.fetches, layout: &self.layout };
+        let context = Context { source, fetches: &self.fetches, layout: &self.layout };
         frame.put(head::CONSTANTS, &(constants.float.as_ptr() as usize).to_le_bytes());
         frame.put(head::INTS, &(constants.int.as_ptr() as usize).to_le_bytes());
         frame.put(head::FETCH, &(fetch as *const () as usize).to_le_bytes());
@@ -248,7 +249,7 @@ impl Frame {
 
 /// What a fetch needs.
 struct Context<'a> {
-    memory: &'a dyn Memory,
+    source: &'a Source<'a>,
     fetches: &'a [Op],
     layout: &'a Layout,
 }
@@ -265,9 +266,15 @@ unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u
     let Some(Op::Fetch { input, unscaled, uncached, .. }) = context.fetches.get(number as usize).copied() else {
         return 1;
     };
-    let memory = context.memory;
+    let memory = context.source.memory;
     // A panic must not cross the code that called; the reference interpreter will meet it again.
     let result = catch_unwind(AssertUnwindSafe(|| {
+        if let Some(views) = context.source.views
+            && let Some(texels) = views.lookup(input, [&rows[0], &rows[1]], unscaled, lanes as Mask)
+        {
+            rows[2..].copy_from_slice(&texels);
+            return Some(());
+        }
         let descriptor = memory.input(input)?;
         for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
             let (s, t) = (rows[0][lane], rows[1][lane]);

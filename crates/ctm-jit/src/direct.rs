@@ -1,0 +1,199 @@
+//! Launches that cannot fault, over memory that lets engines write: groups write their outputs as soon as they end, in any order.
+
+use crate::form::{Code, Op, Var};
+use crate::grid::{Grid, Places};
+use crate::lanes::{LANES, Lanes, Mask, Row, output_var};
+use ctm_exec::Position;
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::x1k::{Direct, Elements, Filter, Input, Memory, Outputs, Wrap, Written, sample};
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+
+/// Inputs as arrays: a memory for back ends that read through one.
+pub struct Views<'a> {
+    descriptors: [Option<Input>; INPUTS],
+    elements: [Option<Elements<&'a [u8]>>; INPUTS],
+}
+
+/// An output that threads write side by side: no two of them the same element.
+struct Target<'a> {
+    cells: &'a [AtomicU32],
+    pitch: usize,
+    channels: usize,
+    mask: u8,
+}
+
+/// The outputs of a launch.
+pub struct Targets<'a> {
+    targets: [Option<Target<'a>>; OUTPUTS],
+    /// Elements and bytes that were written.
+    elements: AtomicU64,
+    bytes: AtomicU64,
+}
+
+/// The two halves of [`Direct`], if the launch can use it: inputs that are arrays, outputs that hold the domain.
+pub fn halves<'a>(
+    direct: Direct<'a>,
+    descriptors: [Option<Input>; INPUTS],
+    code: &Code,
+    grid: &Grid,
+    last: Position,
+) -> Option<(Views<'a>, Targets<'a>)> {
+    let conditional = code.outputs >> Var::W.output_index().unwrap_or_default() & 1 == 1;
+    if !code.faultless || conditional || grid.full_groups() == 0 {
+        return None;
+    }
+    let views = Views { descriptors, elements: direct.inputs };
+    let fetches = code.blocks.iter().flat_map(|block| &block.ops).filter_map(|op| match op {
+        Op::Fetch { input, .. } => Some(usize::from(input & 15)),
+        _ => None,
+    });
+    for input in fetches {
+        let (descriptor, elements) = (views.descriptors[input]?, views.elements[input].as_ref()?);
+        let holds = descriptor.width.min(descriptor.height) > 0
+            && descriptor.width <= elements.width
+            && descriptor.height <= elements.height
+            && holds(elements.bytes.len(), elements.pitch, elements.width, elements.height, elements.channels);
+        if !holds {
+            return None;
+        }
+    }
+    let mut targets = Targets { targets: Default::default(), elements: AtomicU64::new(0), bytes: AtomicU64::new(0) };
+    for (index, output) in direct.outputs.into_iter().enumerate() {
+        if code.outputs >> (4 * index) & 0xf == 0 {
+            continue;
+        }
+        let Some(output) = output else { continue };
+        let fits = last.i < output.width
+            && last.j < output.height
+            && holds(output.bytes.len(), output.pitch, output.width, output.height, output.channels);
+        if !fits {
+            return None;
+        }
+        targets.targets[index] = Some(Target {
+            cells: cells(output.bytes)?,
+            pitch: output.pitch as usize,
+            channels: output.channels.into(),
+            mask: output.mask & ((1 << output.channels) - 1) as u8,
+        });
+    }
+    Some((views, targets))
+}
+
+/// Whether so many bytes hold an array of these dimensions.
+fn holds(bytes: usize, pitch: u32, width: u32, height: u32, channels: u8) -> bool {
+    let last = u64::from(height).saturating_sub(1) * u64::from(pitch) + u64::from(width);
+    (1..=4).contains(&channels) && width <= pitch && last * u64::from(channels) * 4 <= bytes as u64
+}
+
+/// Bytes as dwords that threads may store to side by side; `None` when they are not aligned.
+fn cells(bytes: &mut [u8]) -> Option<&[AtomicU32]> {
+    #[allow(unsafe_code, reason = "bytes become cells")]
+    // SAFETY: a dword may hold any bits, and an atomic dword has the layout of a dword; the borrow is exclusive and stays so.
+    let (before, cells, _) = unsafe { bytes.align_to_mut::<AtomicU32>() };
+    before.is_empty().then_some(&*cells)
+}
+
+impl Targets<'_> {
+    /// Writes what a group left.
+    pub fn write(&self, places: &Places, lanes: &Lanes) {
+        let (mut elements, mut bytes) = (0, 0);
+        for (index, target) in self.targets.iter().enumerate() {
+            let Some(target) = target else { continue };
+            let written: [Mask; 4] = std::array::from_fn(|c| {
+                let passes = target.mask >> c & 1 == 1;
+                if passes { lanes.written[4 * index + c] & lanes.covered } else { 0 }
+            });
+            let any = written.iter().fold(0, |any, mask| any | mask);
+            elements += any.count_ones();
+            bytes += written.iter().map(|mask| 4 * mask.count_ones()).sum::<u32>();
+            for lane in (0..LANES).filter(|lane| any >> lane & 1 == 1) {
+                let at = (places.j[lane] as usize * target.pitch + places.i[lane] as usize) * target.channels;
+                for (c, cell) in target.cells[at..at + target.channels].iter().enumerate() {
+                    if written[c] >> lane & 1 == 1 {
+                        cell.store(lanes.outputs[4 * index + c][lane].to_le(), Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+        self.elements.fetch_add(elements.into(), Ordering::Relaxed);
+        self.bytes.fetch_add(bytes.into(), Ordering::Relaxed);
+    }
+
+    /// What was written in all.
+    pub fn written(&self) -> Written {
+        Written { elements: self.elements.load(Ordering::Relaxed), bytes: self.bytes.load(Ordering::Relaxed) }
+    }
+}
+
+impl Views<'_> {
+    /// A lookup of some lanes, nearest and clamped to the edge; `None` when the input has another sampler.
+    pub fn lookup(&self, index: u8, [s, t]: [&Row; 2], unscaled: bool, lanes: Mask) -> Option<[Row; 4]> {
+        let index = usize::from(index & 15);
+        let (input, elements) = (self.descriptors[index]?, self.elements[index].as_ref()?);
+        let sampler = &input.sampler;
+        if sampler.filter != Filter::Nearest || sampler.wrap != [Wrap::Clamp; 2] {
+            return None;
+        }
+        let mut texels = [[0; LANES]; 4];
+        for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
+            let x = nearest(sample::in_elements(s[lane], input.width, unscaled), input.width);
+            let y = nearest(sample::in_elements(t[lane], input.height, unscaled), input.height);
+            let texel = elements.get(x, y);
+            (0..4).for_each(|c| texels[c][lane] = texel[c]);
+        }
+        Some(texels)
+    }
+}
+
+/// The element that a coordinate names, clamped: `sample::wrap` of its floor. It is never a NaN.
+#[allow(clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "between 0 and the size; sizes are below 2^24")]
+fn nearest(x: f32, size: u32) -> u32 {
+    if x >= size as f32 { size - 1 } else { x as u32 }
+}
+
+/// One element of an array.
+trait Get {
+    fn get(&self, x: u32, y: u32) -> [u32; 4];
+}
+
+impl Get for Elements<&[u8]> {
+    fn get(&self, x: u32, y: u32) -> [u32; 4] {
+        let mut texel = [0, 0, 0, 1f32.to_bits()];
+        let channels = usize::from(self.channels);
+        let at = 4 * (y as usize * self.pitch as usize + x as usize) * channels;
+        for (to, from) in texel.iter_mut().zip(self.bytes[at..at + 4 * channels].chunks_exact(4)) {
+            *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+        }
+        texel
+    }
+}
+
+impl Memory for Views<'_> {
+    fn schedule(&mut self, _at: Position) -> Result<bool, MemoryFault> {
+        Ok(true)
+    }
+
+    fn input(&self, index: u8) -> Option<Input> {
+        self.descriptors[usize::from(index & 15)]
+    }
+
+    fn read(&self, index: u8, x: u32, y: u32, _uncached: bool) -> Result<[u32; 4], MemoryFault> {
+        Ok(self.elements[usize::from(index & 15)].as_ref().map_or([0; 4], |elements| elements.get(x, y)))
+    }
+
+    fn commit(&mut self, _at: Position, _outputs: &Outputs) -> Result<Written, MemoryFault> {
+        Ok(Written::default())
+    }
+
+    fn write_uncached(&mut self, _x: u32, _y: u32, _bits: u32) -> Result<Written, MemoryFault> {
+        Ok(Written::default())
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
+    }
+}
+
+/// What output components stand for is fixed: four to a target, W last.
+const _: () = assert!(output_var(4 * OUTPUTS).index() == Var::W.index());
