@@ -4,7 +4,7 @@ use super::{AluClause, AluInst, Cf, FetchClause};
 use crate::r700::formats::{AluOp2, AluOp2R600};
 use crate::r700::ops::{Addr, CfOp, Chan, Domain, Omod, Source};
 use crate::table::FieldError;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::sync::Arc;
 
 /// What a control-flow instruction executes.
@@ -179,10 +179,18 @@ impl std::fmt::Display for R600Finding {
 #[must_use]
 pub fn looks_like_r600(words: &[u32], entry: u32) -> Option<R600Finding> {
     let mut scan = R600Scan::default();
+    // As in `decode_program`: what more readings than these would find is in programs made to be overlapping.
+    let mut budget = words.len() * 4 + 4096;
+    let mut seen = HashSet::new();
     for (_, _, cf) in walk(words, entry) {
         let Ok(cf @ Cf::Alu(_)) = cf else { continue };
         let Some((first, slots)) = cf.clause() else { continue };
         let Some(body) = clause_words(words, first, slots) else { continue };
+        if !seen.insert((first, slots)) {
+            continue;
+        }
+        let Some(left) = budget.checked_sub(slots as usize) else { break };
+        budget = left;
         if let Some(broken) = AluClause::decode(body).broken {
             scan.suspect(first + broken.offset, 2);
         }
