@@ -542,6 +542,10 @@ fn tangled_programs_are_checked_quickly() {
     // Every slot pushes, so that the stack is as deep as the program is long.
     let pushes = (0..slots).flat_map(|i| [(i + 1) % slots, 11 << 23]).collect();
     time(&Program::from_words(pushes));
+    // Every slot names the same clause, with other constants locked.
+    let mut locks: Vec<u32> = (0..slots).flat_map(|i| [slots, 0xa1fc_0000 | (i & 0xffff) << 2]).collect();
+    locks.extend(std::iter::repeat_n([0x8000_0080, 0x0000_0c90], 128).flatten());
+    time(&Program::from_words(locks));
     // A loose bound, for busy machines and builds without optimisation; 100 ms is usual.
     assert!(slowest.as_millis() < 5000, "{slowest:?}");
 }

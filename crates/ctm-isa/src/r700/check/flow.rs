@@ -221,7 +221,8 @@ pub(super) fn recursion(facts: &Facts<'_>) -> Vec<Finding> {
         .iter()
         .filter_map(|node| {
             let callee = node.calls?;
-            let loops = facts.graph.recursive.contains(&callee) && facts.graph.recursive.contains(&node.function);
+            let is_recursive = |f: usize| facts.graph.recursive.get(f) == Some(&true);
+            let loops = is_recursive(callee) && is_recursive(node.function);
             loops.then(|| {
                 let start = facts.graph.functions[callee].start;
                 let message = format!("a chain of calls leads from the subroutine of slot {start} back to itself; what the stack needs is not known");

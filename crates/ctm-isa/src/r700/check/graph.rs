@@ -204,8 +204,8 @@ pub(super) struct Graph {
     pub(super) ends: bool,
     /// Whether a RETURN of the main program is reached.
     pub(super) returns: bool,
-    /// Functions from which a chain of calls leads back to them.
-    pub(super) recursive: Vec<usize>,
+    /// For each function, whether it is part of a chain of calls that leads back to where it began, or called from one.
+    pub(super) recursive: Vec<bool>,
     /// The deepest nesting by CALL_COUNT, and where it is reached.
     pub(super) call_depth: u32,
     /// The call that exceeds [`CALL_DEPTH`].
@@ -497,7 +497,7 @@ impl Graph {
                 }
             }
         }
-        self.recursive = (0..count).filter(|&f| callers[f] > 0).collect();
+        self.recursive = callers.iter().map(|&left| left > 0).collect();
     }
 
     /// Stack entries that the program needs on a chip (R700 §3.6.5, table 3.6). Recursive calls are not counted.

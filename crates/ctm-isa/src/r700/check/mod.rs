@@ -196,15 +196,15 @@ struct Facts<'a> {
     decoded: Decoded,
     graph: Graph,
     r600: Option<R600Finding>,
-    /// Entries whose clause no entry before them names with the same locked constants.
+    /// Entries whose clause no entry before them names.
     first_naming: Vec<usize>,
+    /// Entries whose clause no entry before them names with the same locked constants.
+    first_locking: Vec<usize>,
 }
 
 /// A group in its place.
 #[derive(Clone, Copy)]
 struct Place<'a> {
-    /// The instruction that starts the clause.
-    cf: &'a CfAlu,
     /// The slot of the group's first instruction.
     pc: u32,
     group: &'a Group,
@@ -225,21 +225,22 @@ impl<'a> Facts<'a> {
     fn new(program: &'a Program) -> Self {
         let decoded = decode_program(&program.words, program.entry);
         let graph = Graph::new(&decoded, program.entry);
-        let mut named = HashSet::new();
-        let first_naming = decoded
-            .entries
-            .iter()
-            .enumerate()
-            .filter(|(_, entry)| {
-                let Ok(cf) = &entry.cf else { return false };
-                let locks = if let Cf::Alu(alu) = cf { Some(alu.kcache()) } else { None };
-                let texture = matches!(cf, Cf::Plain(p) if p.word1.op == CfOp::Tex);
-                cf.clause().is_some_and(|range| named.insert((range, locks, texture)))
-            })
-            .map(|(i, _)| i)
-            .collect();
+        let (mut named, mut locked) = (HashSet::new(), HashSet::new());
+        let (mut first_naming, mut first_locking) = (Vec::new(), Vec::new());
+        for (i, entry) in decoded.entries.iter().enumerate() {
+            let Ok(cf) = &entry.cf else { continue };
+            let Some(range) = cf.clause() else { continue };
+            let locks = if let Cf::Alu(alu) = cf { Some(alu.kcache()) } else { None };
+            let texture = matches!(cf, Cf::Plain(p) if p.word1.op == CfOp::Tex);
+            if named.insert((range, locks.is_some(), texture)) {
+                first_naming.push(i);
+            }
+            if locked.insert((range, locks)) {
+                first_locking.push(i);
+            }
+        }
         let r600 = looks_like_r600(&program.words, program.entry);
-        Self { program, decoded, graph, r600, first_naming }
+        Self { program, decoded, graph, r600, first_naming, first_locking }
     }
 
     fn stage(&self) -> Option<Stage> {
@@ -258,9 +259,20 @@ impl<'a> Facts<'a> {
         })
     }
 
-    /// Every ALU clause, once for each set of locked constants.
+    /// Every ALU clause, with the first instruction that names it.
     fn each_alu_clause(&self) -> impl Iterator<Item = (&CfAlu, &AluClause)> {
-        self.first_naming.iter().filter_map(|&i| match (&self.decoded.entries[i].cf, &self.decoded.entries[i].clause) {
+        self.alu_clauses(&self.first_naming)
+    }
+
+    /// Every ALU clause, once for each choice of locked constants.
+    fn each_locked_clause(&self) -> impl Iterator<Item = (&CfAlu, &AluClause)> {
+        self.alu_clauses(&self.first_locking)
+    }
+
+    fn alu_clauses<'s>(&'s self, entries: &'s [usize]) -> impl Iterator<Item = (&'s CfAlu, &'s AluClause)> {
+        // What the words of an R600 program say as R700 code means nothing.
+        let entries = if self.r600.is_some() { &[] } else { entries };
+        entries.iter().filter_map(|&i| match (&self.decoded.entries[i].cf, &self.decoded.entries[i].clause) {
             (Ok(Cf::Alu(alu)), ClauseBody::Alu(clause)) => Some((alu, &**clause)),
             (
                 _,
@@ -302,7 +314,6 @@ impl<'a> Facts<'a> {
 fn places<'a>(cf: &'a CfAlu, clause: &'a AluClause) -> impl Iterator<Item = Place<'a>> {
     let groups = &clause.groups;
     groups.iter().enumerate().map(move |(i, group)| Place {
-        cf,
         pc: cf.word0.addr + group.offset,
         group,
         before: i.checked_sub(1).map(|i| &groups[i]),

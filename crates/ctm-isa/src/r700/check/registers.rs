@@ -2,9 +2,10 @@
 
 use super::{Facts, Finding, Place};
 use crate::r700::KCACHE_LINE;
-use crate::r700::inst::{AluInst, Cf, ClauseBody, Fetch, VtxWord1};
+use crate::r700::inst::{AluClause, AluInst, Cf, ClauseBody, Fetch, VtxWord1};
 use crate::r700::ops::{AluOp, IndexMode, KcacheMode, Kind, RelMode, Sel, Source};
 use crate::r700::program::CLAUSE_TEMPORARIES;
+use std::collections::{HashMap, HashSet};
 
 /// A register that an instruction names.
 struct Use {
@@ -211,24 +212,40 @@ pub(super) fn unwritten_temporary(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
+/// The highest constant of each set that a clause reads.
+fn highest_constants(clause: &AluClause) -> [Option<u8>; 2] {
+    let mut highest = [None; 2];
+    for operand in clause.groups.iter().flat_map(|g| &g.slots).flat_map(|s| s.inst.operands()) {
+        if let Source::Kcache { set, index } = operand.source {
+            let known = &mut highest[usize::from(set & 1)];
+            *known = (*known).max(Some(index));
+        }
+    }
+    highest
+}
+
 /// The constants of the cache that a clause reads are locked.
 pub(super) fn kcache_window(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    for place in facts.each_group() {
-        let locks = place.cf.kcache();
-        for (i, slot) in place.group.slots.iter().enumerate() {
-            for operand in slot.inst.operands() {
-                let Source::Kcache { set, index } = operand.source else { continue };
-                let locked = locks[usize::from(set & 1)].mode.constants();
-                if u32::from(index) >= locked {
-                    let message = match locked {
-                        0 => format!("KC{set}[{index}] is read; the clause locks nothing in set {set}"),
-                        _ => format!(
-                            "KC{set}[{index}] is read; the clause locks {locked} constants, 0 to {}",
-                            locked - 1
-                        ),
-                    };
-                    findings.push(Finding::at(place.slot(i), message));
+    let mut highest = HashMap::new();
+    for (cf, clause) in facts.each_locked_clause() {
+        let known = highest.entry((cf.word0.addr, cf.word1.count)).or_insert_with(|| highest_constants(clause));
+        let locks = cf.kcache();
+        if locks.iter().zip(known).all(|(lock, high)| high.is_none_or(|n| u32::from(n) < lock.mode.constants())) {
+            continue;
+        }
+        for place in super::places(cf, clause) {
+            for (i, slot) in place.group.slots.iter().enumerate() {
+                for operand in slot.inst.operands() {
+                    let Source::Kcache { set, index } = operand.source else { continue };
+                    let locked = locks[usize::from(set & 1)].mode.constants();
+                    if u32::from(index) >= locked {
+                        let message = match locked {
+                            0 => format!("KC{set}[{index}] is read; the clause locks nothing in set {set}"),
+                            n => format!("KC{set}[{index}] is read; the clause locks {n} constants, 0 to {}", n - 1),
+                        };
+                        findings.push(Finding::at(place.slot(i), message));
+                    }
                 }
             }
         }
@@ -400,7 +417,7 @@ fn alu_loop_index(place: &Place<'_>) -> Option<u32> {
 /// The loop index is used within LOOP_START only.
 pub(super) fn loop_index(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
-    let mut seen = std::collections::HashSet::new();
+    let mut seen = HashSet::new();
     // A subroutine may be called from within a loop.
     let main = facts.graph.functions.first().map_or(0..0, |f| f.nodes.clone());
     for node in &facts.graph.nodes[main] {
