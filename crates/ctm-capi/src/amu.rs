@@ -60,8 +60,8 @@ pub union AMUabiLiteralValue {
 pub struct AMUabiLiteralConst {
     /// Which constant of its type.
     pub addr: AMuint32,
-    /// Its type.
-    pub r#type: AMUabiDataType,
+    /// Its type: a number of [`AMUabiDataType`], whatever C puts there.
+    pub r#type: c_uint,
     /// Its value.
     pub value: AMUabiLiteralValue,
 }
@@ -80,8 +80,8 @@ pub struct AMUabiString {
 pub struct AMUabiUserConst {
     /// Which constant of its type.
     pub addr: AMuint32,
-    /// Its type.
-    pub r#type: AMUabiDataType,
+    /// Its type: a number of [`AMUabiDataType`], whatever C puts there.
+    pub r#type: c_uint,
     /// Its name.
     pub name: AMUabiString,
 }
@@ -106,12 +106,12 @@ impl AMUabiConstsInfo {
         userConstsCount: 0,
         litConsts: [AMUabiLiteralConst {
             addr: 0,
-            r#type: AMUabiDataType::Undef,
+            r#type: AMUabiDataType::Undef as c_uint,
             value: AMUabiLiteralValue { int32: [0; 4] },
         }; MAX_CONSTS],
         userConsts: [AMUabiUserConst {
             addr: 0,
-            r#type: AMUabiDataType::Undef,
+            r#type: AMUabiDataType::Undef as c_uint,
             name: AMUabiString { str: [0; MAX_STRING] },
         }; MAX_CONSTS],
     };
@@ -179,7 +179,7 @@ fn constants_of(program: &Program) -> AMUabiConstsInfo {
                 (index, AMUabiDataType::Bool32, AMUabiLiteralValue { bool32: [u32::from(value)] })
             }
         };
-        *to = AMUabiLiteralConst { addr: addr.into(), r#type: kind, value };
+        *to = AMUabiLiteralConst { addr: addr.into(), r#type: kind as c_uint, value };
         info.litConstsCount += 1;
     }
     let carried = |kind, index: u8| {
@@ -200,7 +200,7 @@ fn constants_of(program: &Program) -> AMUabiConstsInfo {
     });
     for (to, (symbol, kind)) in info.userConsts.iter_mut().zip(named) {
         to.addr = symbol.index.into();
-        to.r#type = kind;
+        to.r#type = kind as c_uint;
         for (to, &from) in to.name.str[..MAX_STRING - 1].iter_mut().zip(symbol.name.as_bytes()) {
             *to = from as c_char;
         }
@@ -222,12 +222,13 @@ pub unsafe extern "C" fn amuABISetLiteralConstants(
 ) {
     guard((), || {
         for literal in info.litConsts.iter().take(info.litConstsCount as usize) {
-            let (to, stride, limit) = match literal.r#type {
-                AMUabiDataType::Float32 => (float32, 16, 256),
-                AMUabiDataType::Int32 => (int32, 4, 32),
-                AMUabiDataType::Bool32 => (bool32, 4, 32),
-                AMUabiDataType::Undef | AMUabiDataType::Sampler | AMUabiDataType::MaxTypes => continue,
-            };
+            let places = [
+                (AMUabiDataType::Float32, float32, 16, 256),
+                (AMUabiDataType::Int32, int32, 4, 32),
+                (AMUabiDataType::Bool32, bool32, 4, 32),
+            ];
+            let place = places.into_iter().find(|(kind, ..)| *kind as c_uint == literal.r#type);
+            let Some((kind, to, stride, limit)) = place else { continue };
             if to.is_null() || literal.addr >= limit {
                 log::fail(
                     "amuABISetLiteralConstants: a literal has no place: its pointer is NULL, or its index too large",
@@ -236,7 +237,7 @@ pub unsafe extern "C" fn amuABISetLiteralConstants(
             }
             // SAFETY: each field of the union is plain numbers, and `amuABIExtractConstants` filled all its bytes.
             let words = unsafe { literal.value.int32 };
-            let bytes: [u8; 16] = match literal.r#type {
+            let bytes: [u8; 16] = match kind {
                 AMUabiDataType::Float32 => std::array::from_fn(|n| words[n / 4].to_ne_bytes()[n % 4]),
                 AMUabiDataType::Int32 => std::array::from_fn(|n| words[n % 4].to_le_bytes()[0]),
                 _ => u128::from(words[0] != 0).to_le_bytes(),
@@ -265,13 +266,17 @@ fn assemble(bytes: &[u8], log: LogFunction) -> Result<Vec<u8>, String> {
     let source = source.trim_end_matches('\0');
     let assembly = text::assemble(source);
     let of = Arc::new(Source::new("source", source));
-    let mut errors = 0;
+    let mut first = None;
     for diagnostic in assembly.diagnostics {
-        errors += u32::from(diagnostic.severity == Severity::Error);
+        let is_error = diagnostic.severity == Severity::Error;
         let report = Report { diagnostic, source: Some(Arc::clone(&of)) };
-        tell(log, &format!("{}\n", render::text(&report, false)));
+        let text = render::text(&report, false);
+        tell(log, &format!("{text}\n"));
+        if is_error && first.is_none() {
+            first = Some(text);
+        }
     }
-    let program = assembly.program.ok_or_else(|| format!("the text has {errors} errors"))?;
+    let program = assembly.program.ok_or_else(|| format!("the text is wrong:\n{}", first.unwrap_or_default()))?;
     ctm_elf::write(&program).map_err(|e| e.to_string())
 }
 

@@ -189,14 +189,12 @@ impl Connection {
     }
 
     /// Waits until a submission is done, or the time is over. Whether it is done.
-    #[allow(dead_code, reason = "for ctm.h")]
     pub fn wait(&self, identifier: u32, time: Option<Duration>) -> Result<bool, String> {
         let number = self.number_of(identifier)?;
         Ok(self.shared.wait_for(number, time))
     }
 
     /// Waits until everything submitted so far is done, and gives the device.
-    #[allow(dead_code, reason = "for ctm.h")]
     pub fn idle_device(&self) -> MutexGuard<'_, Device> {
         let submitted = self.shared.submitted.load(Ordering::Acquire);
         self.shared.wait_for(submitted, None);
@@ -228,7 +226,6 @@ const fn identifier(number: u64) -> u32 {
 }
 
 impl Shared {
-    #[allow(dead_code, reason = "for ctm.h")]
     fn wait_for(&self, number: u64, time: Option<Duration>) -> bool {
         let is_done = || self.consumed.load(Ordering::Acquire) >= number;
         if is_done() {

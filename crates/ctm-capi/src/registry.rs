@@ -67,7 +67,6 @@ pub(crate) fn with<T>(wanted: Handle, read: impl FnOnce(&Arc<Connection>) -> T) 
 }
 
 /// The device of this handle.
-#[allow(dead_code, reason = "for ctm.h")]
 pub(crate) fn get(wanted: Handle) -> Option<Arc<Connection>> {
     with(wanted, Arc::clone)
 }

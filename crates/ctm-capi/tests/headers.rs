@@ -7,11 +7,15 @@ mod compiler;
 
 use ctm::commands::{CommandBuffer, CommandKind, CondLoc, CondTest};
 use ctm::mc::{Format, Surface, Tiling};
-use ctm::memory::GpuAddr;
+use ctm::memory::{ArenaId, GpuAddr};
 use ctm_capi::amu::{
     AMUabiConstsInfo, AMUabiDataType, AMUabiLiteralConst, AMUabiString, AMUabiUserConst, AMUcompMacro, MAX_CONSTS,
     MAX_STRING,
 };
+use ctm_capi::api::findings::Finding;
+use ctm_capi::api::job::Array;
+use ctm_capi::api::run::{Counters, Input, Output, RunOptions};
+use ctm_capi::api::{API_VERSION, Status};
 use ctm_capi::managed::{AMmanagedDevice, AMmanagedDeviceInfo};
 use ctm_exec::Domain;
 use ctm_exec::x1k::Sampler;
@@ -19,9 +23,10 @@ use std::fmt::Write as _;
 use std::mem::{align_of, offset_of, size_of};
 
 /// Headers that C can use too.
-const BOTH: &[&str] = &["amDeviceManaged.h", "amuCbufTypes.h", "amuCbufPack.h", "amuABI.h", "amuAsm.h", "amuComp.h"];
+const BOTH: &[&str] =
+    &["amDeviceManaged.h", "amuCbufTypes.h", "amuCbufPack.h", "amuABI.h", "amuAsm.h", "amuComp.h", "ctm.h"];
 /// Headers that are C++ only.
-const CPP_ONLY: &[&str] = &[];
+const CPP_ONLY: &[&str] = &["CTM/Buffer.h", "CTM/Device.h", "CTM/Pass.h"];
 
 #[test]
 fn headers_compile_alone_and_together_without_warnings() {
@@ -62,6 +67,38 @@ fn numbers() -> Vec<(String, usize)> {
     layout!(AMUabiUserConst: addr, name);
     layout!(AMUabiConstsInfo: litConstsCount, userConstsCount, litConsts, userConsts);
     layout!(AMUcompMacro: name, value);
+    macro_rules! renamed {
+        ($type:ident $name:literal: $($field:ident),*) => {
+            all.push((format!("sizeof({})", $name), size_of::<$type>()));
+            $(all.push((format!("offsetof({}, {})", $name, stringify!($field)), offset_of!($type, $field)));)*
+        };
+    }
+    renamed!(Finding "ctm_finding": severity, start, end, line, column, pc, rule, message, file, cite, help, text);
+    renamed!(Array "ctm_array": width, height, channels, reserved, data);
+    renamed!(Input "ctm_input": slot, width, height, channels, data, filter, wrap_x, wrap_y, border);
+    renamed!(Output "ctm_output": slot, width, height, channels, data);
+    renamed!(RunOptions "ctm_run_options": size, domain, floats, float_count, ints, int_count, bools, bool_count, inputs,
+        input_count, outputs, output_count, threads, group, instructions, check, reserved);
+    renamed!(Counters "ctm_counters": groups, processors, alu, output, tex, fc, active_lanes, total_lanes, fetches, fetch_bytes,
+        writes, write_bytes, clocks);
+    all.push(("CTM_API_VERSION".into(), API_VERSION as usize));
+    all.push(("sizeof(ctm_status)".into(), size_of::<Status>()));
+    for (name, value) in [
+        ("CTM_OK", Status::Ok as usize),
+        ("CTM_WRONG", Status::Wrong as usize),
+        ("CTM_ARGUMENT", Status::Argument as usize),
+        ("CTM_FAULT", Status::Fault as usize),
+        ("CTM_UNSUPPORTED", Status::Unsupported as usize),
+        ("CTM_HOST", Status::Host as usize),
+        ("CTM_INTERNAL", Status::Internal as usize),
+        ("CTM_TIMEOUT", Status::Timeout as usize),
+        ("CTM_ARENA_GPU", ArenaId::Gpu as usize),
+        ("CTM_ARENA_GPUB", ArenaId::GpuB as usize),
+        ("CTM_ARENA_SYS", ArenaId::Sys as usize),
+        ("CTM_ARENA_SYSC", ArenaId::SysC as usize),
+    ] {
+        all.push((name.into(), value));
+    }
     all.push(("offsetof(AMUabiLiteralConst, type)".into(), offset_of!(AMUabiLiteralConst, r#type)));
     all.push(("offsetof(AMUabiUserConst, type)".into(), offset_of!(AMUabiUserConst, r#type)));
     all.push(("sizeof(AMuint32)".into(), size_of::<u32>()));

@@ -37,3 +37,8 @@ fn build_and_run(cpp: bool) {
 fn cpp_examples_are_right() {
     build_and_run(true);
 }
+
+#[test]
+fn c_examples_are_right() {
+    build_and_run(false);
+}

@@ -67,7 +67,8 @@ pub fn build(compiler: &str, standard: &str, source: &Path, name: &str) -> PathB
 /// Runs a command; its output, or that it failed and what it said.
 pub fn said(command: &mut Command) -> Result<String, String> {
     let line = format!("{command:?}");
-    let output = command.output().map_err(|e| format!("{line}: {e}"))?;
+    // Cargo's own search path may name an older build of the library.
+    let output = command.env_remove("LD_LIBRARY_PATH").output().map_err(|e| format!("{line}: {e}"))?;
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     if output.status.success() {
         Ok(text(&output.stdout))

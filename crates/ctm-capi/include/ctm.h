@@ -1,0 +1,234 @@
+/* ctm.h: programs, findings, jobs, runs and devices of libctm.
+ *
+ * Every function may be called from any thread. An object (program, findings, job, result, bytes) may be read by several
+ * threads at a time; functions that change or free one must have it to themselves. Nothing here throws or exits.
+ *
+ * Functions that make an object give it through their last pointer arguments; *_free() gives it back and takes NULL. Upon
+ * failure they store NULL and return what kind of failure it is; ctm_last_error() says it in words. Where findings are
+ * asked for, they are given upon success (warnings) and upon failure (what is wrong), unless the call was wrong itself.
+ * Strings are UTF-8. Pointers into an object are good until it is freed.
+ */
+#ifndef CTM_H
+#define CTM_H
+
+#include "amDeviceManaged.h"
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Changes when a program that was built with an older header might not work any more. */
+#define CTM_API_VERSION 1
+uint32_t ctm_api_version(void);
+/* The version of the library, such as "0.1.0". */
+const char *ctm_version(void);
+
+typedef enum ctm_status {
+    CTM_OK = 0,
+    CTM_WRONG = 1,       /* a text, program or job is wrong: see the findings */
+    CTM_ARGUMENT = 2,    /* the call is wrong: NULL, a size or a number that cannot be */
+    CTM_FAULT = 3,       /* the running program did wrong */
+    CTM_UNSUPPORTED = 4, /* legal, but not part of this build */
+    CTM_HOST = 5,        /* memory, files or the device handle */
+    CTM_INTERNAL = 6,    /* a bug in the library */
+    CTM_TIMEOUT = 7      /* the time was over first */
+} ctm_status;
+
+/* Why the last call of this thread that failed did. Never NULL; good until the next failure on this thread. */
+const char *ctm_last_error(void);
+
+/* ---- bytes that the library made -------------------------------------------------------------------------- */
+
+typedef struct ctm_bytes ctm_bytes;
+const uint8_t *ctm_bytes_data(const ctm_bytes *bytes); /* a 0 follows the last byte */
+size_t ctm_bytes_size(const ctm_bytes *bytes);
+void ctm_bytes_free(ctm_bytes *bytes);
+
+/* ---- findings --------------------------------------------------------------------------------------------- */
+
+typedef struct ctm_findings ctm_findings;
+
+typedef enum ctm_severity { CTM_NOTE = 0, CTM_WARNING = 1, CTM_ERROR = 2 } ctm_severity;
+
+typedef struct ctm_finding {
+    ctm_severity severity;
+    uint32_t start;      /* bytes start to end of the text; equal where there is no place */
+    uint32_t end;
+    uint32_t line;       /* from 1; 0 where there is no place */
+    uint32_t column;     /* characters, from 1 */
+    int32_t pc;          /* instruction, -1 where it is about none */
+    const char *rule;    /* stable name */
+    const char *message;
+    const char *file;    /* NULL where there is none, as the next two */
+    const char *cite;    /* section of the manual */
+    const char *help;    /* what would be right */
+    const char *text;    /* all of it, with source line and carets */
+} ctm_finding;
+
+size_t ctm_findings_count(const ctm_findings *findings);
+/* Finding `index`; NULL beyond the last. */
+const ctm_finding *ctm_findings_get(const ctm_findings *findings, size_t index);
+/* An array of objects, as `ctm check --json` prints them. */
+ctm_status ctm_findings_json(const ctm_findings *findings, ctm_bytes **json);
+void ctm_findings_free(ctm_findings *findings);
+
+/* ---- programs --------------------------------------------------------------------------------------------- */
+
+typedef struct ctm_program ctm_program;
+
+typedef enum ctm_form {
+    CTM_FORM_ELF = 0, /* a CTM executable */
+    CTM_FORM_HEX = 1, /* six hexadecimal words a line */
+    CTM_FORM_BIN = 2  /* little-endian words */
+} ctm_form;
+
+typedef enum ctm_symbol_kind {
+    CTM_INPUT = 0,
+    CTM_OUTPUT = 1,
+    CTM_FLOAT_CONSTANT = 2,
+    CTM_INT_CONSTANT = 3,
+    CTM_BOOL_CONSTANT = 4
+} ctm_symbol_kind;
+
+/* Assembles X1K text. `name` stands for it in findings; NULL: "text". `findings` may be NULL. */
+ctm_status ctm_assemble(const char *text, size_t size, const char *name, ctm_program **program,
+                        ctm_findings **findings);
+/* Reads a program of any kind that `ctm dis` reads; the extension of `name` (.x1k, .hex, .bin, .elf) tells bare words. */
+ctm_status ctm_program_read(const void *data, size_t size, const char *name, ctm_program **program,
+                            ctm_findings **findings);
+ctm_status ctm_program_write(const ctm_program *program, ctm_form form, ctm_bytes **image);
+/* Text that ctm_assemble() turns into the same words. */
+ctm_status ctm_disassemble(const ctm_program *program, ctm_bytes **text);
+/* What the rules on programs say: CTM_WRONG when a finding is an error. `findings` may be NULL. */
+ctm_status ctm_program_check(const ctm_program *program, ctm_findings **findings);
+/* The index that a name stands for; -1 where the program has no such name. */
+int32_t ctm_program_symbol(const ctm_program *program, ctm_symbol_kind kind, const char *name);
+uint32_t ctm_program_instructions(const ctm_program *program);
+void ctm_program_free(ctm_program *program);
+
+/* ---- running a program on arrays -------------------------------------------------------------------------- */
+
+typedef enum ctm_filter { CTM_NEAREST = 0, CTM_LINEAR = 1 } ctm_filter;
+typedef enum ctm_wrap { CTM_CLAMP = 0, CTM_REPEAT = 1, CTM_MIRROR = 2, CTM_BORDER = 3 } ctm_wrap;
+
+/* An input: `height` rows of `width` elements of `channels` (1, 2 or 4) numbers, row by row, at most 4096 x 4096. */
+typedef struct ctm_input {
+    uint32_t slot; /* 0 to 15 */
+    uint32_t width;
+    uint32_t height;
+    uint32_t channels;
+    const float *data;
+    ctm_filter filter;
+    ctm_wrap wrap_x;
+    ctm_wrap wrap_y;
+    float border[4];
+} ctm_input;
+
+/* An output, laid out in the same way. What it holds before the run stays where the program writes nothing. */
+typedef struct ctm_output {
+    uint32_t slot; /* 0 to 3 */
+    uint32_t width;
+    uint32_t height;
+    uint32_t channels;
+    float *data;
+} ctm_output;
+
+/* One run. Set everything to 0 first, then `size`; what is 0 has its default. */
+typedef struct ctm_run_options {
+    size_t size;             /* sizeof(ctm_run_options) */
+    uint32_t domain[4];      /* i0, j0, i1, j1, inclusive */
+    const float *floats;     /* floating-point constants 0.., four numbers each */
+    size_t float_count;      /* constants, at most 256 */
+    const uint8_t *ints;     /* integer constants 0.., four bytes each: count, first aL, step, 0 */
+    size_t int_count;        /* at most 32 */
+    const uint8_t *bools;    /* boolean constants 0.., a byte each */
+    size_t bool_count;       /* at most 32 */
+    const ctm_input *inputs;
+    size_t input_count;
+    const ctm_output *outputs;
+    size_t output_count;
+    uint32_t threads;        /* 0: one per core */
+    uint32_t group;          /* processors that decide a jump together; 0: 16 */
+    uint64_t instructions;   /* what a group may issue; 0: 100000000 */
+    uint32_t check;          /* not 0: look for mistakes while running; findings tell */
+    uint32_t reserved;       /* 0 */
+} ctm_run_options;
+
+/* What a run did. */
+typedef struct ctm_counters {
+    uint64_t groups;
+    uint64_t processors;
+    uint64_t alu;
+    uint64_t output;
+    uint64_t tex;
+    uint64_t fc;
+    uint64_t active_lanes;
+    uint64_t total_lanes;
+    uint64_t fetches;
+    uint64_t fetch_bytes;
+    uint64_t writes;
+    uint64_t write_bytes;
+    uint64_t clocks; /* docs/clocks.md */
+} ctm_counters;
+
+/* Runs a program on a device of its own. Upon CTM_FAULT outputs are left as they were. `counters` and `findings` may be NULL. */
+ctm_status ctm_run(const ctm_program *program, const ctm_run_options *options, ctm_counters *counters,
+                   ctm_findings **findings);
+
+/* ---- jobs (docs/jobs.md) ---------------------------------------------------------------------------------- */
+
+typedef struct ctm_job ctm_job;
+typedef struct ctm_result ctm_result;
+
+/* A job from the text of a job file; file names in it are relative to `directory` (NULL: the current one). */
+ctm_status ctm_job_parse(const char *text, size_t size, const char *name, const char *directory, ctm_job **job);
+ctm_status ctm_job_open(const char *path, ctm_job **job);
+/* A job that is a program file; ctm_job_set() says the rest. */
+ctm_status ctm_job_for_program(const char *path, ctm_job **job);
+/* Sets a flag of `ctm run` without its dashes: "size", "64x64". What is wrong with it, ctm_job_run() tells. */
+ctm_status ctm_job_set(ctm_job *job, const char *flag, const char *value);
+/* Runs the job and writes the files that it names. The job stays and can be changed and run again. */
+ctm_status ctm_job_run(const ctm_job *job, ctm_result **result, ctm_findings **findings);
+void ctm_job_free(ctm_job *job);
+
+/* What the output of a job holds at the end: rows of elements of single-precision numbers. */
+typedef struct ctm_array {
+    uint32_t width;
+    uint32_t height;
+    uint32_t channels;
+    uint32_t reserved;
+    const float *data;
+} ctm_array;
+
+/* Output `slot`; CTM_ARGUMENT when the job has none such. */
+ctm_status ctm_result_output(ctm_result *result, uint32_t slot, ctm_array *array);
+void ctm_result_counters(const ctm_result *result, ctm_counters *counters);
+/* An object with counters, slots of outputs, files and seconds. */
+ctm_status ctm_result_json(const ctm_result *result, ctm_bytes **json);
+void ctm_result_free(ctm_result *result);
+
+/* ---- devices, beyond amDeviceManaged.h -------------------------------------------------------------------- */
+
+typedef enum ctm_arena { CTM_ARENA_GPU = 0, CTM_ARENA_GPUB = 1, CTM_ARENA_SYS = 2, CTM_ARENA_SYSC = 3 } ctm_arena;
+
+/* Reserves memory, aligned for use in commands, from the start of an arena. It is never freed; clients that keep their own
+ * map of an arena do not call this. */
+ctm_status ctm_device_allocate(AMmanagedDevice device, ctm_arena arena, uint32_t size, AMuint32 *address);
+/* Wait until everything that was submitted is done, then copy. */
+ctm_status ctm_device_write(AMmanagedDevice device, AMuint32 address, const void *data, size_t size);
+ctm_status ctm_device_read(AMmanagedDevice device, AMuint32 address, void *data, size_t size);
+/* Waits for a submission: CTM_OK when it is done, CTM_FAULT when it failed, CTM_TIMEOUT after so many milliseconds
+ * (UINT32_MAX: none). */
+ctm_status ctm_device_wait(AMmanagedDevice device, AMuint32 submission, uint32_t milliseconds);
+/* Why a submission that is done failed; NULL when it did not, or is not among the last 1024 that failed. Good until the
+ * next failure on this thread. */
+const char *ctm_submission_error(AMmanagedDevice device, AMuint32 submission);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif

@@ -1,0 +1,202 @@
+//! Programs: assemble, read, write, print, check.
+
+use super::findings::{Findings, tell};
+use super::object::{Bytes, borrow, clear, free, give};
+use super::{Failure, Status, call};
+use crate::boundary::{elements, guard, store, string};
+use ctm::job::{Isa, JobError, Loaded};
+use ctm::render::Report;
+use ctm_image::{ctm_elf, hex};
+use ctm_isa::x1k::program::SymbolKind;
+use ctm_isa::x1k::{check, text};
+use std::ffi::{c_char, c_int, c_void};
+use std::path::Path;
+
+/// `ctm_program`.
+#[derive(Debug)]
+pub struct Program(pub(crate) Loaded);
+
+/// What the bytes are, and the findings, to C.
+///
+/// # Safety
+/// `program` and `findings` are null or may be written.
+unsafe fn load(
+    bytes: Option<&[u8]>,
+    name: &str,
+    isa: Option<Isa>,
+    program: *mut *mut Program,
+    findings: *mut *mut Findings,
+) -> Result<(), Failure> {
+    // SAFETY: as the caller promises.
+    unsafe {
+        store(findings, std::ptr::null_mut());
+        clear(program)?;
+    }
+    let bytes = bytes.ok_or_else(|| Failure::argument("the data is NULL"))?;
+    let loaded = Loaded::from_bytes(bytes, Path::new(name), isa, None);
+    // SAFETY: as the caller promises.
+    unsafe {
+        match loaded {
+            Ok(loaded) => {
+                tell(findings, loaded.reports.clone());
+                give(program, Program(loaded));
+                Ok(())
+            }
+            Err(error) => {
+                tell(findings, error.reports().to_vec());
+                Err(Failure::of_job(&error))
+            }
+        }
+    }
+}
+
+/// Assembles X1K text.
+///
+/// # Safety
+/// `text` points to `size` bytes; `name` is null or a C string; `program` and `findings` are null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_assemble(
+    text: *const c_char,
+    size: usize,
+    name: *const c_char,
+    program: *mut *mut Program,
+    findings: *mut *mut Findings,
+) -> Status {
+    call("ctm_assemble", || {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let name = string(name).unwrap_or_else(|| "text".to_owned());
+            // The loader goes by the extension; the text is assembly whatever it is called.
+            let path = if name.ends_with(".x1k") { name } else { format!("{name}.x1k") };
+            // An empty file is a mistake; an empty text is a text without a program, which the assembler tells.
+            let bytes = elements(text.cast::<u8>(), size).map(|b| if b.is_empty() { &b"\n"[..] } else { b });
+            load(bytes, &path, Some(Isa::X1k), program, findings)
+        }
+    })
+}
+
+/// Reads a program of any kind.
+///
+/// # Safety
+/// `data` points to `size` bytes; `name` is null or a C string; `program` and `findings` are null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_program_read(
+    data: *const c_void,
+    size: usize,
+    name: *const c_char,
+    program: *mut *mut Program,
+    findings: *mut *mut Findings,
+) -> Status {
+    call("ctm_program_read", || {
+        // SAFETY: as the caller promises.
+        unsafe {
+            let name = string(name).unwrap_or_else(|| "program".to_owned());
+            load(elements(data.cast::<u8>(), size), &name, None, program, findings)
+        }
+    })
+}
+
+/// Writes a program: 0 ELF, 1 hexadecimal words, 2 words.
+///
+/// # Safety
+/// `program` is null, or was given by this library and is not freed; `image` is null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_program_write(program: *const Program, form: c_int, image: *mut *mut Bytes) -> Status {
+    call("ctm_program_write", || {
+        // SAFETY: as the caller promises.
+        let program = unsafe {
+            clear(image)?;
+            &borrow(program, "program")?.0.program
+        };
+        let bytes = match form {
+            0 => ctm_elf::write(program).map_err(|e| Failure(Status::Wrong, e.to_string()))?,
+            1 => hex::write(program).into_bytes(),
+            2 => hex::write_binary(program),
+            _ => return Err(Failure::argument(format!("the form is {form}; it is 0 (ELF), 1 (hex) or 2 (words)"))),
+        };
+        // SAFETY: `clear` saw that it may be written.
+        unsafe { give(image, Bytes::new(bytes)) };
+        Ok(())
+    })
+}
+
+/// Prints a program.
+///
+/// # Safety
+/// As for [`ctm_program_write`].
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_disassemble(program: *const Program, listing: *mut *mut Bytes) -> Status {
+    call("ctm_disassemble", || {
+        // SAFETY: as the caller promises.
+        unsafe {
+            clear(listing)?;
+            let program = &borrow(program, "program")?.0.program;
+            give(listing, Bytes::new(text::disassemble(program, &text::Options::default()).into_bytes()));
+        }
+        Ok(())
+    })
+}
+
+/// What the rules on programs say.
+///
+/// # Safety
+/// `program` is null, or was given by this library and is not freed; `findings` is null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_program_check(program: *const Program, findings: *mut *mut Findings) -> Status {
+    call("ctm_program_check", || {
+        // SAFETY: as the caller promises.
+        let loaded = unsafe {
+            store(findings, std::ptr::null_mut());
+            &borrow(program, "program")?.0
+        };
+        let found = check::check(&loaded.program);
+        let reports: Vec<Report> =
+            found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }).collect();
+        let wrong = reports.iter().any(Report::is_error).then(|| JobError::Wrong(reports.clone()));
+        // SAFETY: as the caller promises.
+        unsafe { tell(findings, reports) };
+        wrong.map_or(Ok(()), |error| Err(Failure::of_job(&error)))
+    })
+}
+
+/// The index that a name stands for, or -1.
+///
+/// # Safety
+/// `program` is null, or was given by this library and is not freed; `name` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_program_symbol(program: *const Program, kind: c_int, name: *const c_char) -> i32 {
+    guard(-1, || {
+        // SAFETY: as the caller promises.
+        let (Some(program), Some(name)) = (unsafe { (program.as_ref(), string(name)) }) else { return -1 };
+        let kind = match kind {
+            0 => SymbolKind::Input,
+            1 => SymbolKind::Output,
+            2 => SymbolKind::Float,
+            3 => SymbolKind::Int,
+            4 => SymbolKind::Bool,
+            _ => return -1,
+        };
+        program.0.program.symbol(kind, &name).map_or(-1, i32::from)
+    })
+}
+
+/// How many instructions a program has; 0 for null.
+///
+/// # Safety
+/// `program` is null, or was given by this library and is not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_program_instructions(program: *const Program) -> u32 {
+    // SAFETY: as the caller promises.
+    let program = unsafe { program.as_ref() };
+    program.map_or(0, |p| u32::try_from(p.0.program.words.len()).unwrap_or(u32::MAX))
+}
+
+/// Frees a program.
+///
+/// # Safety
+/// `program` is null, or was given by this library and is not used any more.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_program_free(program: *mut Program) {
+    // SAFETY: as the caller promises.
+    unsafe { free(program) }
+}

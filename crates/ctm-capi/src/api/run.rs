@@ -1,0 +1,401 @@
+//! One run of a program on the caller's arrays.
+//!
+//! A run is a client of a device of its own: arrays go to memory, a command buffer runs, arrays come back.
+
+use super::findings::{Findings, tell};
+use super::object::borrow;
+use super::program::Program;
+use super::{Failure, Status, call};
+use crate::boundary::{elements, store};
+use ctm::commands::CommandBuffer;
+use ctm::device::{Caches, CommandErrorReason, Device, DeviceOptions};
+use ctm::mc::{Format, Surface, Tiling};
+use ctm::memory::{ArenaId, ArenaOptions, GpuAddr};
+use ctm::render::{Report, Source};
+use ctm_exec::x1k::{Filter, Interp, Sampler, Wrap};
+use ctm_exec::{Counters as EngineCounters, Domain, GroupSize};
+use ctm_image::ctm_elf;
+use ctm_isa::diag::Diagnostic;
+use std::ffi::c_int;
+use std::sync::Arc;
+
+/// `ctm_input`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Input {
+    /// 0 to 15.
+    pub slot: u32,
+    /// Elements of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// 1, 2 or 4.
+    pub channels: u32,
+    /// The numbers, row by row.
+    pub data: *const f32,
+    /// 0 nearest, 1 linear.
+    pub filter: c_int,
+    /// 0 clamp, 1 repeat, 2 mirror, 3 border.
+    pub wrap_x: c_int,
+    /// For rows.
+    pub wrap_y: c_int,
+    /// What `border` reads outside.
+    pub border: [f32; 4],
+}
+
+/// `ctm_output`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct Output {
+    /// 0 to 3.
+    pub slot: u32,
+    /// Elements of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// 1, 2 or 4.
+    pub channels: u32,
+    /// The numbers, row by row.
+    pub data: *mut f32,
+}
+
+/// `ctm_run_options`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct RunOptions {
+    /// Bytes of this structure, as the caller knows it.
+    pub size: usize,
+    /// i0, j0, i1, j1, inclusive.
+    pub domain: [u32; 4],
+    /// Four numbers for each floating-point constant.
+    pub floats: *const f32,
+    /// How many constants.
+    pub float_count: usize,
+    /// Four bytes for each integer constant.
+    pub ints: *const u8,
+    /// How many constants.
+    pub int_count: usize,
+    /// A byte for each boolean constant.
+    pub bools: *const u8,
+    /// How many constants.
+    pub bool_count: usize,
+    /// The inputs.
+    pub inputs: *const Input,
+    /// How many.
+    pub input_count: usize,
+    /// The outputs.
+    pub outputs: *const Output,
+    /// How many.
+    pub output_count: usize,
+    /// 0: one per core.
+    pub threads: u32,
+    /// 0: 16.
+    pub group: u32,
+    /// 0: the default.
+    pub instructions: u64,
+    /// Not 0: look for mistakes.
+    pub check: u32,
+    /// 0.
+    pub reserved: u32,
+}
+
+/// `ctm_counters`.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[repr(C)]
+#[allow(missing_docs, reason = "as ctm_exec::Counters")]
+pub struct Counters {
+    pub groups: u64,
+    pub processors: u64,
+    pub alu: u64,
+    pub output: u64,
+    pub tex: u64,
+    pub fc: u64,
+    pub active_lanes: u64,
+    pub total_lanes: u64,
+    pub fetches: u64,
+    pub fetch_bytes: u64,
+    pub writes: u64,
+    pub write_bytes: u64,
+    pub clocks: u64,
+}
+
+impl From<&EngineCounters> for Counters {
+    fn from(c: &EngineCounters) -> Self {
+        Self {
+            groups: c.groups,
+            processors: c.processors,
+            alu: c.alu,
+            output: c.output,
+            tex: c.tex,
+            fc: c.fc,
+            active_lanes: c.active_lanes,
+            total_lanes: c.total_lanes,
+            fetches: c.fetches,
+            fetch_bytes: c.fetch_bytes,
+            writes: c.writes,
+            write_bytes: c.write_bytes,
+            clocks: c.clocks(),
+        }
+    }
+}
+
+/// Runs a program.
+///
+/// # Safety
+/// `program` is null, or was given by this library and is not freed; `options` is null or a structure whose pointers hold what their counts say;
+/// the outputs' numbers may be written and belong to nothing else; `counters` and `findings` are null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_run(
+    program: *const Program,
+    options: *const RunOptions,
+    counters: *mut Counters,
+    findings: *mut *mut Findings,
+) -> Status {
+    call("ctm_run", || {
+        // SAFETY: as the caller promises.
+        let (program, options) = unsafe {
+            store(findings, std::ptr::null_mut());
+            store(counters, Counters::default());
+            (borrow(program, "program")?, borrow(options, "options")?)
+        };
+        if options.size < size_of::<RunOptions>() {
+            return Err(Failure::argument(format!(
+                "the options have {} bytes, this version of the library needs {}; set `size` to sizeof(ctm_run_options)",
+                options.size,
+                size_of::<RunOptions>()
+            )));
+        }
+        // SAFETY: as the caller promises.
+        let arrays = unsafe { Arrays::of(options)? };
+        let mut session = Session::open(program, options, &arrays)?;
+        let ran = session.run();
+        // SAFETY: as the caller promises.
+        unsafe {
+            store(counters, Counters::from(&session.device.last_report().counters()));
+            tell(findings, session.reports(program.0.source.as_ref(), ran.as_ref().err().map(|failed| &failed.1)));
+            ran.map_err(|failed| failed.0)?;
+            session.deliver(&arrays)
+        }
+    })
+}
+
+/// What the pointers of the options hold.
+struct Arrays<'a> {
+    floats: &'a [f32],
+    ints: &'a [u8],
+    bools: &'a [u8],
+    inputs: &'a [Input],
+    outputs: &'a [Output],
+}
+
+impl<'a> Arrays<'a> {
+    /// # Safety
+    /// The pointers hold what their counts say, for `'a`.
+    unsafe fn of(o: &'a RunOptions) -> Result<Self, Failure> {
+        for (what, count, limit) in [
+            ("floats", o.float_count, 256),
+            ("ints", o.int_count, 32),
+            ("bools", o.bool_count, 32),
+            ("inputs", o.input_count, 16),
+            ("outputs", o.output_count, 4),
+        ] {
+            if count > limit {
+                return Err(Failure::argument(format!("there are {count} {what}, at most {limit} are allowed")));
+            }
+        }
+        let null = |what: &'static str| {
+            move || Failure::argument(format!("`{what}` is NULL or not aligned, and its count is not 0"))
+        };
+        // SAFETY: as the caller promises.
+        unsafe {
+            Ok(Self {
+                floats: elements(o.floats, 4 * o.float_count).ok_or_else(null("floats"))?,
+                ints: elements(o.ints, 4 * o.int_count).ok_or_else(null("ints"))?,
+                bools: elements(o.bools, o.bool_count).ok_or_else(null("bools"))?,
+                inputs: elements(o.inputs, o.input_count).ok_or_else(null("inputs"))?,
+                outputs: elements(o.outputs, o.output_count).ok_or_else(null("outputs"))?,
+            })
+        }
+    }
+}
+
+struct Session {
+    device: Device,
+    outputs: Vec<Surface>,
+    buffer: GpuAddr,
+    size_dwords: u32,
+}
+
+/// An array in memory, and how many numbers it has.
+fn surface(what: &str, slots: u32, [slot, width, height, channels]: [u32; 4]) -> Result<(Surface, usize), Failure> {
+    if slot >= slots {
+        return Err(Failure::argument(format!("{what} {slot}: there are slots 0 to {}", slots - 1)));
+    }
+    let format = match channels {
+        1 => Format::Float32x1,
+        2 => Format::Float32x2,
+        4 => Format::Float32x4,
+        _ => return Err(Failure::argument(format!("{what} {slot} has {channels} channels; 1, 2 and 4 are possible"))),
+    };
+    if width == 0 || height == 0 {
+        return Err(Failure::argument(format!(
+            "{what} {slot} has {width} x {height} elements; at least one is needed"
+        )));
+    }
+    let surface = Surface::for_size(width, height, format, Tiling::Linear);
+    let surface = surface.map_err(|e| Failure::argument(format!("{what} {slot}: {e}")))?;
+    Ok((surface, (width * height * channels) as usize))
+}
+
+fn sampler(input: &Input) -> Result<Sampler, Failure> {
+    let wrap = |wrap| match wrap {
+        0 => Ok(Wrap::Clamp),
+        1 => Ok(Wrap::Repeat),
+        2 => Ok(Wrap::Mirror),
+        3 => Ok(Wrap::Border),
+        _ => Err(Failure::argument(format!("input {}: a wrap is {wrap}; 0 to 3 are possible", input.slot))),
+    };
+    let filter = match input.filter {
+        0 => Filter::Nearest,
+        1 => Filter::Linear,
+        n => return Err(Failure::argument(format!("input {}: the filter is {n}; 0 and 1 are possible", input.slot))),
+    };
+    Ok(Sampler { filter, wrap: [wrap(input.wrap_x)?, wrap(input.wrap_y)?], border: input.border.map(f32::to_bits) })
+}
+
+/// Rows of `channels` numbers as bits of four channels.
+fn expand(numbers: &[f32], channels: u32) -> Vec<[u32; 4]> {
+    numbers
+        .chunks_exact(channels as usize)
+        .map(|n| std::array::from_fn(|c| n.get(c).map_or(0, |v| v.to_bits())))
+        .collect()
+}
+
+/// Room for the commands: at most sixteen inputs of 14 dwords, four outputs of 5, and some more.
+const COMMAND_DWORDS: u32 = 512;
+
+impl Session {
+    fn open(program: &Program, o: &RunOptions, arrays: &Arrays<'_>) -> Result<Self, Failure> {
+        let host = |e: &dyn std::fmt::Display| Failure(Status::Host, e.to_string());
+        let image = ctm_elf::write(&program.0.program).map_err(|e| Failure(Status::Wrong, e.to_string()))?;
+        let mut inputs = Vec::new();
+        for i in arrays.inputs {
+            inputs.push(surface("input", 16, [i.slot, i.width, i.height, i.channels])?);
+        }
+        let mut outputs = Vec::new();
+        for i in arrays.outputs {
+            outputs.push(surface("output", 4, [i.slot, i.width, i.height, i.channels])?);
+        }
+        let group = match o.group {
+            0 => GroupSize::X1K,
+            n => u16::try_from(n)
+                .ok()
+                .and_then(GroupSize::new)
+                .ok_or_else(|| Failure::argument(format!("a group of {n}: a multiple of 4 up to 1024 is possible")))?,
+        };
+        if let Some(n) = o.domain.iter().find(|&&n| n > 4095) {
+            return Err(Failure::argument(format!("the domain reaches {n}; 4095 is the last column and row")));
+        }
+        // Everything is aligned to 2048 bytes.
+        let need: u64 = inputs.iter().chain(&outputs).map(|(s, _)| s.bytes() + 2048).sum();
+        let need = u32::try_from(need.next_multiple_of(2048)).ok().filter(|&n| n < 1 << 31);
+        let need =
+            need.ok_or_else(|| Failure(Status::Host, "the arrays need 2 GiB or more of device memory".to_owned()))?;
+        let mut options = DeviceOptions { group, threads: o.threads.min(1024) as usize, ..DeviceOptions::default() };
+        options.arenas = ArenaOptions::with_sizes([need.max(2048), 0, 1 << 20, 0]).map_err(|e| host(&e))?;
+        if o.instructions > 0 {
+            options.budget.instructions_per_group = Some(o.instructions);
+        }
+        if o.check != 0 {
+            (options.checks, options.caches) = (true, Caches::Modelled);
+        }
+        let mut device = Device::open(Box::new(Interp), options).map_err(|e| host(&e))?;
+        let mut place = |bytes: &[u8]| {
+            let at = device.allocate(ArenaId::Sys, bytes.len() as u64).map_err(|e| host(&e))?;
+            device.write(at, bytes).map_err(|e| host(&e))?;
+            Ok::<GpuAddr, Failure>(at)
+        };
+        let padded = |mut bytes: Vec<u8>, size: usize| {
+            bytes.resize(size, 0);
+            bytes
+        };
+        let code = place(&image)?;
+        let floats = place(&padded(arrays.floats.iter().flat_map(|v| v.to_le_bytes()).collect(), 4096))?;
+        let ints = place(&padded(arrays.ints.to_vec(), 128))?;
+        let bools = place(&padded(arrays.bools.iter().flat_map(|&b| u32::from(b != 0).to_le_bytes()).collect(), 128))?;
+        let buffer = place(&padded(Vec::new(), COMMAND_DWORDS as usize * 4))?;
+        let [i0, j0, i1, j1] = o.domain;
+        let mut commands = CommandBuffer::new()
+            .set_inst_fmt(code)
+            .set_constf_fmt(floats)
+            .set_consti_fmt(ints)
+            .set_constb_fmt(bools)
+            .set_domain(Domain { i0, j0, i1, j1 });
+        for (input, (surface, count)) in arrays.inputs.iter().zip(&inputs) {
+            // SAFETY: the caller of `ctm_run` promises the numbers of each input.
+            let numbers = unsafe { elements(input.data, *count) };
+            let numbers =
+                numbers.ok_or_else(|| Failure::argument(format!("input {}: its data is NULL", input.slot)))?;
+            let at = surface.at(device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| host(&e))?);
+            device.write_surface(&at, input.width, &expand(numbers, input.channels)).map_err(|e| host(&e))?;
+            #[allow(clippy::cast_possible_truncation, reason = "slots and widths were checked")]
+            let (slot, width) = (input.slot as u8, input.width as u16);
+            commands = commands.set_inp_fmt(slot, &at).set_inp_sampler(slot, &sampler(input)?, width);
+        }
+        let mut placed = Vec::new();
+        for (output, (surface, count)) in arrays.outputs.iter().zip(&outputs) {
+            // SAFETY: as above.
+            let numbers = unsafe { elements(output.data.cast_const(), *count) };
+            let numbers =
+                numbers.ok_or_else(|| Failure::argument(format!("output {}: its data is NULL", output.slot)))?;
+            let at = surface.at(device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| host(&e))?);
+            device.write_surface(&at, output.width, &expand(numbers, output.channels)).map_err(|e| host(&e))?;
+            #[allow(clippy::cast_possible_truncation, reason = "slots were checked")]
+            let slot = output.slot as u8;
+            commands = commands.set_out_fmt(slot, &at);
+            placed.push(at);
+        }
+        let commands = commands.start_program().flush_out_cache();
+        device.write_dwords(buffer, commands.words()).map_err(|e| host(&e))?;
+        let size_dwords = u32::try_from(commands.len_dwords()).unwrap_or(COMMAND_DWORDS);
+        Ok(Self { device, outputs: placed, buffer, size_dwords })
+    }
+
+    /// Runs the commands; what failed, and a finding about it.
+    fn run(&mut self) -> Result<(), Box<(Failure, Diagnostic)>> {
+        self.device.submit(self.buffer, self.size_dwords).map(drop).map_err(|error| {
+            let mut diagnostic = Diagnostic::error(error.reason.code(), error.reason.to_string());
+            if let CommandErrorReason::Fault(fault) = &error.reason {
+                diagnostic = diagnostic.pc(fault.pc);
+            }
+            Box::new((Failure(Status::Fault, error.reason.to_string()), diagnostic))
+        })
+    }
+
+    /// What checks noticed, and the fault.
+    fn reports(&self, source: Option<&Arc<Source>>, failed: Option<&Diagnostic>) -> Vec<Report> {
+        let report = self.device.last_report();
+        let launches = report.launches.iter().flat_map(|l| &l.findings);
+        let of_program = launches.map(|f| Diagnostic::warning(f.rule, f.message.clone()).pc(f.pc));
+        let of_commands = report.findings.iter().map(|f| Diagnostic::warning(f.rule, f.to_string()));
+        let all = of_program.chain(of_commands).chain(failed.cloned());
+        all.map(|diagnostic| Report { diagnostic, source: source.cloned() }).collect()
+    }
+
+    /// Gives the outputs to the caller.
+    ///
+    /// # Safety
+    /// The numbers of each output may be written.
+    unsafe fn deliver(&self, arrays: &Arrays<'_>) -> Result<(), Failure> {
+        for (output, surface) in arrays.outputs.iter().zip(&self.outputs) {
+            let elements = self.device.read_surface(surface, (0, 0), (output.width, output.height));
+            let elements = elements.map_err(|e| Failure(Status::Host, e.to_string()))?;
+            let channels = output.channels as usize;
+            for (n, value) in elements.iter().flat_map(|e| &e[..channels]).enumerate() {
+                // SAFETY: there are width x height x channels numbers, and the caller promises that they may be written.
+                unsafe { output.data.add(n).write(f32::from_bits(*value)) };
+            }
+        }
+        Ok(())
+    }
+}
