@@ -11,6 +11,9 @@ use crate::x1k::interp::Groups;
 use ctm_isa::r700::program::Stage;
 use std::time::Instant;
 
+/// Most threads of a group (R700 §2.6.2).
+const GROUP_THREADS: u32 = 1024;
+
 /// The index pairs of each wavefront of a launch.
 enum Order {
     /// 2x2 quads.
@@ -65,6 +68,11 @@ fn threads(launch: &Launch<'_>) -> u64 {
 /// # Errors
 /// The fault of the first wavefront that did wrong.
 pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+    if launch.group_threads > GROUP_THREADS {
+        let feature = format!("thread groups of {}, at most {GROUP_THREADS} are allowed", launch.group_threads);
+        let kind = FaultKind::Unsupported { feature, section: "R700 §2.6.2" };
+        return Err(Fault { kind, pc: launch.program.entry, position: None });
+    }
     let context = Context {
         launch,
         main: launch.program.decode(),

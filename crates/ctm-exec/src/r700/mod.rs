@@ -90,7 +90,7 @@ pub struct Launch<'a> {
     pub chip: Chip,
     /// Lanes of a wavefront: 16, 32 or 64 on real chips.
     pub wavefront: GroupSize,
-    /// Threads of a group, which share the local data share (compute programs); 0: as many as a wavefront has.
+    /// Threads of a group, which share the local data share (compute programs), at most 1024; 0: as many as a wavefront has.
     pub group_threads: u32,
     /// Elements of four dwords that each thread has in the reduction buffer (ReductionBufferStride, R700 §7.1).
     pub reduction_stride: u32,
