@@ -9,6 +9,7 @@
 //! assert!(ctm_isa::isa_help::describe_x1k("no such thing").is_none());
 //! ```
 
+use crate::suggest::distance;
 use crate::table::{Field, FieldValue as _, Value, WordFormat};
 use crate::{r700, x1k};
 use std::fmt::Write as _;
@@ -294,8 +295,8 @@ impl Isa {
             .into_iter()
             .filter_map(|name| {
                 let contains = query.len() >= 3 && (name.contains(&query) || query.contains(name) && name.len() >= 3);
-                let distance = edit_distance(&query, name);
-                (distance <= allowed || contains).then_some((distance, name))
+                let d = distance(&query, name);
+                (d <= allowed || contains).then_some((d, name))
             })
             .collect();
         near.sort_unstable();
@@ -596,20 +597,4 @@ fn entry(out: &mut String, label: &str, text: &str) {
         used += width;
     }
     let _ = writeln!(out, "{}", current.trim_end());
-}
-
-/// How many letters must be inserted, removed or replaced to turn one into the other.
-fn edit_distance(a: &str, b: &str) -> usize {
-    let b: Vec<char> = b.chars().collect();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.chars().enumerate() {
-        let mut diagonal = row[0];
-        row[0] = i + 1;
-        for (j, &y) in b.iter().enumerate() {
-            let replace = diagonal + usize::from(x != y);
-            diagonal = row[j + 1];
-            row[j + 1] = replace.min(row[j] + 1).min(diagonal + 1);
-        }
-    }
-    row[b.len()]
 }

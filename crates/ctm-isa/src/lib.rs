@@ -14,5 +14,6 @@ pub mod isa_help;
 #[macro_use]
 mod macros;
 pub mod r700;
+pub mod suggest;
 pub mod table;
 pub mod x1k;

@@ -6,6 +6,7 @@
 
 use super::{Command, CommandKind, Param, Show};
 use ctm_isa::diag::{Diagnostic, Span};
+use ctm_isa::suggest::closest;
 use ctm_isa::table::Field;
 use std::fmt::Write;
 
@@ -161,7 +162,7 @@ fn parse_line(name: &str, span: Span, tokens: &mut Tokens<'_>) -> Result<Vec<u32
     }
     let Some(kind) = CommandKind::from_name(name) else {
         let mut e = error("unknown-command", span, format!("there is no command `{name}`"));
-        if let Some(near) = nearest(name) {
+        if let Some(near) = closest(name, CommandKind::ALL.iter().map(|k| k.name())) {
             e = e.help(format!("did you mean `{near}`?"));
         }
         return Err(e);
@@ -274,28 +275,6 @@ fn number(text: &str) -> Option<u32> {
         Some(hex) => u32::from_str_radix(hex, 16).ok(),
         None => text.parse().ok(),
     }
-}
-
-/// The command whose name differs least, if the difference is small.
-fn nearest(name: &str) -> Option<&'static str> {
-    let distance = |a: &str, b: &str| {
-        let b: Vec<char> = b.chars().collect();
-        let mut row: Vec<usize> = (0..=b.len()).collect();
-        for (i, ca) in a.chars().enumerate() {
-            let mut diagonal = row[0];
-            row[0] = i + 1;
-            for (j, &cb) in b.iter().enumerate() {
-                let replaced = diagonal + usize::from(ca != cb);
-                diagonal = row[j + 1];
-                row[j + 1] = replaced.min(row[j] + 1).min(row[j + 1] + 1);
-            }
-        }
-        row[b.len()]
-    };
-    if name.len() > 40 {
-        return None;
-    }
-    CommandKind::ALL.iter().map(|k| (distance(name, k.name()), k.name())).min().filter(|(d, _)| *d <= 3).map(|(_, n)| n)
 }
 
 #[cfg(test)]

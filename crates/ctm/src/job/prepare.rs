@@ -10,6 +10,7 @@ use crate::mc::{Format, MAX_INDEX};
 use crate::render::{Report, Source};
 use ctm_exec::x1k::Constants;
 use ctm_isa::diag::Diagnostic;
+use ctm_isa::suggest::closest;
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::{Literal, Preload, SymbolKind, Usage};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
@@ -164,6 +165,15 @@ impl Checker {
         }
         let textures = self.textures(pass, &program, &usage);
         let outputs = self.outputs(pass, &program, &usage);
+        let exports = usage.conditional_value && pass.conditional.is_some();
+        if written(&program, &usage).is_empty() && !exports {
+            let report = report_at(
+                pass.program.place.as_ref(),
+                Diagnostic::warning("no-output", "the program writes no output, so this run has no result")
+                    .help("an instruction such as `mov o0, r1` writes output 0; outputs are o0 to o3"),
+            );
+            self.reports.push(report);
+        }
         let mut masks: Vec<u8> = outputs.iter().map(|o| o.output.mask).collect();
         masks.dedup();
         if masks.len() > 1 {
@@ -205,7 +215,7 @@ impl Checker {
             format!("the program has no {what} `{name}`; it has {}", names.join(", "))
         };
         let mut diagnostic = Diagnostic::error("unknown-name", message);
-        if let Some(near) = super::keys::closest(name, names) {
+        if let Some(near) = closest(name, names) {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         }
         self.reports.push(report_at(at.place.as_ref(), diagnostic));

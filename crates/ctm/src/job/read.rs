@@ -14,6 +14,7 @@ use crate::render::{Report, Source};
 use ctm_exec::GroupSize;
 use ctm_exec::x1k::{Filter, Plane, Wrap};
 use ctm_isa::diag::{Diagnostic, Span};
+use ctm_isa::suggest::closest;
 use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, TEMPORARIES};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub struct Reader {
     pub(super) reports: Vec<Report>,
     pub(super) isa: Option<Isa>,
     unsupported: Option<Report>,
+    /// A flag says the domain, but not well: that has been reported.
+    domain_flag_failed: bool,
 }
 
 impl Job {
@@ -96,6 +99,7 @@ impl Reader {
             reports: Vec::new(),
             isa: None,
             unsupported: None,
+            domain_flag_failed: false,
         }
     }
 
@@ -115,6 +119,7 @@ impl Reader {
             self.flags.push(Arc::new(Source::new("command line", text.clone())));
         }
         if let Err(message) = result {
+            self.domain_flag_failed |= matches!(name, "size" | "domain");
             self.error(Origin::Flag(self.tree.flags.len().saturating_sub(1)), "bad-flag", message);
         }
     }
@@ -547,6 +552,7 @@ impl Reader {
                 .origin
                 .and_then(|o| self.place(o))
                 .or_else(|| self.file.clone().map(|source| Place { source, span: Span::default() }));
+            let domain_flag_failed = self.domain_flag_failed;
             let mut missing = |key: &str, help: &str| {
                 let what = if draft.origin.is_some() { "neither this pass nor the job has" } else { "the job has no" };
                 let diagnostic = Diagnostic::error("missing-key", format!("{what} `{key}`")).help(help);
@@ -556,7 +562,7 @@ impl Reader {
             if draft.program.is_none() && !draft.has_program {
                 missing("program", "name the program file: program = \"fill.x1k\"");
             }
-            if draft.domain.is_none() && !draft.has_domain {
+            if draft.domain.is_none() && !draft.has_domain && !domain_flag_failed {
                 missing("domain", "give i0, j0, i1, j1, inclusive: domain = [0, 0, 63, 63], or --size 64x64");
             }
             return None;
@@ -622,7 +628,7 @@ impl Reader {
                 && !names.contains(&name.as_str())
             {
                 let mut diagnostic = Diagnostic::error("unknown-pass", format!("no pass is named `{name}`"));
-                if let Some(near) = keys::closest(name, names.iter().copied()) {
+                if let Some(near) = closest(name, names.iter().copied()) {
                     diagnostic = diagnostic.help(format!("there is a pass `{near}`"));
                 }
                 self.reports.push(report_at(from.place.as_ref(), diagnostic));

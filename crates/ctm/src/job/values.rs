@@ -7,6 +7,7 @@ use super::{Data, Isa, Located, Ref};
 use crate::mc::{Format, Tiling};
 use ctm_exec::Domain;
 use ctm_isa::diag::Diagnostic;
+use ctm_isa::suggest::closest;
 use std::path::PathBuf;
 
 impl Reader {
@@ -30,7 +31,7 @@ impl Reader {
                 let mut diagnostic =
                     Diagnostic::error("unknown-key", format!("{} has no key `{}`", section.name, entry.key));
                 let names = section.keys.iter().map(|k| k.name);
-                diagnostic = match keys::closest(&entry.key, names.clone()) {
+                diagnostic = match closest(&entry.key, names.clone()) {
                     Some(near) => diagnostic.help(format!("did you mean `{near}`?")),
                     None => {
                         let home = keys::SECTIONS.iter().find(|s| s.keys.iter().any(|k| k.name == entry.key));
@@ -129,7 +130,7 @@ impl Reader {
         let names: Vec<&str> = allowed.iter().map(|(name, _)| *name).collect();
         let mut diagnostic =
             Diagnostic::error("bad-value", format!("`{key}` is \"{text}\", it must be one of {}", names.join(", ")));
-        if let Some(near) = keys::closest(&text, names) {
+        if let Some(near) = closest(&text, names) {
             diagnostic = diagnostic.help(format!("did you mean \"{near}\"?"));
         }
         self.push(node.origin, diagnostic);

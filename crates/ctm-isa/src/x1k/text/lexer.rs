@@ -1,8 +1,8 @@
 //! Characters to tokens, and a cursor over the tokens of one line.
 
 use super::Parse;
-use super::suggest::closest;
 use crate::diag::{Diagnostic, Span};
+use crate::suggest::closest;
 
 /// A number as it was written. A minus sign in front of it is a token of its own.
 #[derive(Clone, Copy, Debug, PartialEq)]

@@ -31,7 +31,6 @@ mod listing;
 mod names;
 mod operand;
 mod sources;
-mod suggest;
 mod tex;
 
 pub use assembler::{Assembly, Explanation, assemble};

@@ -2,8 +2,8 @@
 
 use super::Parse;
 use super::lexer::{Cursor, Tok};
-use super::suggest::closest;
 use crate::diag::{Diagnostic, Span};
+use crate::suggest::closest;
 use crate::x1k::program::SymbolKind;
 use crate::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, TEMPORARIES};
 use std::collections::HashMap;
