@@ -279,6 +279,9 @@ Examples:
   ctm isa mad              an operation
   ctm isa x1k US_CMN_INST  a word")]
 pub(crate) struct IsaArgs {
+    /// One JSON object per line for everything that has the name; without a name, one for each instruction set
+    #[arg(long)]
+    pub(crate) json: bool,
     /// An operation, word, field or command; with x1k or r700 in front where both have it
     #[arg(value_name = "TOPIC")]
     pub(crate) topic: Vec<String>,

@@ -11,10 +11,13 @@ use std::path::{Path, PathBuf};
 
 pub(crate) fn run(console: &Console, args: &AsmArgs) -> Ending {
     if args.files.len() > 1 && args.output.is_some() {
-        return Err(Failure::usage(format!(
-            "-o names one file and {} are to be assembled; leave it out, and each goes beside its text",
-            args.files.len()
-        )));
+        return Err(Failure::usage(
+            "bad-flag",
+            format!(
+                "-o names one file and {} are to be assembled; leave it out, and each goes beside its text",
+                args.files.len()
+            ),
+        ));
     }
     let mut exit = Exit::Done;
     for file in &args.files {
@@ -41,20 +44,23 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
     let loaded = if file == Path::new("-") {
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().read_to_end(&mut bytes);
-        read.map_err(|e| Failure::wrong(format!("stdin cannot be read: {e}")))?;
+        read.map_err(|e| Failure::wrong("cannot-read", format!("stdin cannot be read: {e}")))?;
         Loaded::from_bytes(&bytes, Path::new("stdin.x1k"), isa, None)?
     } else {
         Loaded::from_file(file, isa)?
     };
     if loaded.form != Form::Text {
-        return Err(Failure::wrong(format!(
-            "{} is no text but {}; `ctm dis` prints it as text",
-            file.display(),
-            match loaded.form {
-                Form::CtmElf => "a CTM executable",
-                Form::Hex | Form::Binary | Form::Text => "words",
-            }
-        )));
+        return Err(Failure::wrong(
+            "wrong-file",
+            format!(
+                "{} is no text but {}; `ctm dis` prints it as text",
+                file.display(),
+                match loaded.form {
+                    Form::CtmElf => "a CTM executable",
+                    Form::Hex | Form::Binary | Form::Text => "words",
+                }
+            ),
+        ));
     }
     for report in &loaded.reports {
         if args.json { console.json(report)? } else { console.report(report) }
@@ -102,10 +108,10 @@ fn encode(program: &Program, output: &Path) -> Result<Vec<u8>, Failure> {
     match output.extension().and_then(|e| e.to_str()).unwrap_or("") {
         "hex" => Ok(hex::write(program).into_bytes()),
         "bin" => Ok(hex::write_binary(program)),
-        "elf" => ctm_elf::write(program).map_err(|e| Failure::wrong(format!("{}: {e}", output.display()))),
-        other => Err(Failure::usage(format!(
-            "{}: `.{other}` names no form of program; .elf, .hex and .bin can be written",
-            output.display()
-        ))),
+        "elf" => ctm_elf::write(program).map_err(|e| Failure::wrong(e.name(), format!("{}: {e}", output.display()))),
+        other => Err(Failure::usage(
+            "unknown-extension",
+            format!("{}: `.{other}` names no form of program; .elf, .hex and .bin can be written", output.display()),
+        )),
     }
 }

@@ -15,7 +15,10 @@ pub(crate) fn run(console: &Console, args: &CheckArgs) -> Ending {
     }
     for name in &args.allow {
         if rule(name).is_none() {
-            return Err(Failure::usage(format!("no rule is named `{name}`; `ctm check --rules` lists them")));
+            return Err(Failure::usage(
+                "unknown-name",
+                format!("no rule is named `{name}`; `ctm check --rules` lists them"),
+            ));
         }
     }
     let (mut errors, mut warnings) = (0, 0);

@@ -31,8 +31,8 @@ impl Exit {
 pub(crate) enum Failure {
     /// What the library says.
     Job(JobError),
-    /// Something of the program's own: exit code and message.
-    Message(Exit, String),
+    /// Something of the program's own: exit code, rule and message.
+    Message(Exit, &'static str, String),
     /// Whoever reads stdout has gone: nothing more to say, and nothing wrong.
     Gone,
 }
@@ -44,12 +44,12 @@ impl From<JobError> for Failure {
 }
 
 impl Failure {
-    pub(crate) fn wrong(message: impl Into<String>) -> Self {
-        Self::Message(Exit::Wrong, message.into())
+    pub(crate) fn wrong(rule: &'static str, message: impl Into<String>) -> Self {
+        Self::Message(Exit::Wrong, rule, message.into())
     }
 
-    pub(crate) fn usage(message: impl Into<String>) -> Self {
-        Self::Message(Exit::Usage, message.into())
+    pub(crate) fn usage(rule: &'static str, message: impl Into<String>) -> Self {
+        Self::Message(Exit::Usage, rule, message.into())
     }
 
     /// Prints it; the exit code.
@@ -59,8 +59,8 @@ impl Failure {
                 console.reports(e.reports());
                 exit_of(&e)
             }
-            Self::Message(exit, message) => {
-                console.report(&Report::bare(Diagnostic::error("error", message)));
+            Self::Message(exit, rule, message) => {
+                console.report(&Report::bare(Diagnostic::error(rule, message)));
                 exit
             }
             Self::Gone => Exit::Done,
@@ -101,7 +101,7 @@ impl Console {
         let written = stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush());
         written.map_err(|e| match e.kind() {
             std::io::ErrorKind::BrokenPipe => Failure::Gone,
-            _ => Failure::wrong(format!("stdout cannot be written: {e}")),
+            _ => Failure::wrong("cannot-write", format!("stdout cannot be written: {e}")),
         })
     }
 
@@ -111,10 +111,11 @@ impl Console {
             let mut stdout = std::io::stdout().lock();
             return stdout.write_all(bytes).and_then(|()| stdout.flush()).map_err(|e| match e.kind() {
                 std::io::ErrorKind::BrokenPipe => Failure::Gone,
-                _ => Failure::wrong(format!("stdout cannot be written: {e}")),
+                _ => Failure::wrong("cannot-write", format!("stdout cannot be written: {e}")),
             });
         }
-        std::fs::write(path, bytes).map_err(|e| Failure::wrong(format!("{} cannot be written: {e}", path.display())))
+        std::fs::write(path, bytes)
+            .map_err(|e| Failure::wrong("cannot-write", format!("{} cannot be written: {e}", path.display())))
     }
 
     /// A finding, to stderr.

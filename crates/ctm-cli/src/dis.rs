@@ -4,21 +4,19 @@ use crate::Ending;
 use crate::args::DisArgs;
 use crate::console::{Console, Exit, Failure};
 use ctm::commands::{self, Command};
-use ctm::job::{Isa, Loaded};
+use ctm::job::{Isa, Loaded, read_file};
 use ctm_image::ByteOrder;
 use ctm_isa::x1k::text::{Options, disassemble};
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
-    let bytes = std::fs::read(&args.file)
-        .map_err(|e| Failure::wrong(format!("{} cannot be read: {e}", args.file.display())))?;
+    let bytes = read_file(&args.file, "the file", None)?;
     let text = if is_command_buffer(&args.file, &bytes) {
         if !bytes.len().is_multiple_of(4) {
-            return Err(Failure::wrong(format!(
-                "{} has {} bytes, a command buffer is made of dwords of 4",
-                args.file.display(),
-                bytes.len()
-            )));
+            return Err(Failure::wrong(
+                "wrong-file",
+                format!("{} has {} bytes, a command buffer is made of dwords of 4", args.file.display(), bytes.len()),
+            ));
         }
         commands::print(&ByteOrder::Little.words(&bytes))
     } else {

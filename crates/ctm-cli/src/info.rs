@@ -3,6 +3,7 @@
 use crate::Ending;
 use crate::args::InfoArgs;
 use crate::console::{Console, Exit, Failure};
+use ctm::job::read_file;
 use ctm_image::info::{self, Value};
 use std::path::Path;
 
@@ -18,8 +19,8 @@ pub(crate) fn run(console: &Console, args: &InfoArgs) -> Ending {
 }
 
 fn one(args: &InfoArgs, file: &Path) -> Result<String, Failure> {
-    let bytes = std::fs::read(file).map_err(|e| Failure::wrong(format!("{} cannot be read: {e}", file.display())))?;
-    let described = info::describe(&bytes).map_err(|e| Failure::wrong(format!("{}: {e}", file.display())))?;
+    let bytes = read_file(file, "the file", None)?;
+    let described = info::describe(&bytes).map_err(|e| Failure::wrong(e.name(), format!("{}: {e}", file.display())))?;
     let value = match described.to_value() {
         Value::Record(fields) => {
             let name = ("file".to_owned(), Value::from(file.display().to_string()));

@@ -3,7 +3,9 @@
 use crate::Ending;
 use crate::args::IsaArgs;
 use crate::console::{Console, Exit, Failure};
-use ctm_isa::isa_help::Isa;
+use ctm_isa::isa_help::{Column, Isa, Place, Topic, Word};
+use ctm_isa::table::Value as Row;
+use serde_json::{Map, Value, json};
 
 pub(crate) fn run(console: &Console, args: &IsaArgs) -> Ending {
     let (isas, words) = match args.topic.first().map(|t| t.to_ascii_lowercase()).as_deref() {
@@ -11,6 +13,12 @@ pub(crate) fn run(console: &Console, args: &IsaArgs) -> Ending {
         Some("r700") => (vec![Isa::r700()], &args.topic[1..]),
         _ => (vec![Isa::x1k(), Isa::r700()], &args.topic[..]),
     };
+    if words.is_empty() && args.json {
+        for isa in &isas {
+            console.print(&format!("{}\n", json!({ "isa": isa.name, "names": isa.names() })))?;
+        }
+        return Ok(Exit::Done);
+    }
     if words.is_empty() {
         let lists: Vec<String> = isas.iter().map(Isa::list).collect();
         console.print(&lists.join("\n"))?;
@@ -20,19 +28,74 @@ pub(crate) fn run(console: &Console, args: &IsaArgs) -> Ending {
     let mut found: Vec<String> = Vec::new();
     for isa in &isas {
         // Both may have it; the heading says whose it is.
-        if let Some(text) = isa.describe(&topic) {
+        if args.json {
+            found.extend(isa.find(&topic).iter().map(|t| format!("{}", topic_json(isa, t))));
+        } else if let Some(text) = isa.describe(&topic) {
             found.push(if isas.len() > 1 { format!("{}:\n{text}", isa.name) } else { text });
         }
     }
     if found.is_empty() {
-        let near: Vec<&str> = isas.iter().flat_map(|isa| isa.suggest(&topic)).collect();
+        let mut near: Vec<&str> = Vec::new();
+        for name in isas.iter().flat_map(|isa| isa.suggest(&topic)) {
+            if !near.contains(&name) {
+                near.push(name);
+            }
+        }
         let hint = if near.is_empty() {
             "`ctm isa` lists what there is".to_owned()
         } else {
             format!("there is {}", near.join(", "))
         };
-        return Err(Failure::wrong(format!("nothing is called `{topic}`; {hint}")));
+        return Err(Failure::wrong("unknown-name", format!("nothing is called `{topic}`; {hint}")));
     }
     console.print(&found.join("\n"))?;
+    if args.json {
+        console.print("\n")?;
+    }
     Ok(Exit::Done)
+}
+
+/// A topic as `docs/cli.md` describes it.
+fn topic_json(isa: &Isa, topic: &Topic) -> Value {
+    let mut value = json!({
+        "isa": isa.name,
+        "kind": topic.kind(),
+        "name": topic.name(),
+        "doc": topic.doc(),
+        "cite": topic.cite(),
+    });
+    match topic {
+        Topic::Word(word) => {
+            value["word"] = word_json(word);
+            value["fields"] =
+                word.format.fields.iter().map(|f| json!({ "name": f.name, "bits": [f.msb, f.lsb] })).collect();
+        }
+        Topic::Field { place, values, notes } => {
+            value["places"] = json!([place_json(place)]);
+            value["values"] = values.iter().map(row_json).collect();
+            value["notes"] = columns_json(notes);
+        }
+        Topic::Value { value: row, places, columns } => {
+            value["code"] = json!(row.code);
+            value["places"] = places.iter().map(place_json).collect();
+            value["notes"] = columns_json(columns);
+        }
+    }
+    value
+}
+
+fn word_json(word: &Word) -> Value {
+    json!({ "name": word.format.name, "dword": word.format.dword, "types": word.used_by })
+}
+
+fn place_json(place: &Place) -> Value {
+    json!({ "word": word_json(&place.word), "field": place.field.name, "bits": [place.field.msb, place.field.lsb] })
+}
+
+fn row_json(row: &Row) -> Value {
+    json!({ "name": row.name, "code": row.code, "doc": row.doc, "cite": row.cite })
+}
+
+fn columns_json(columns: &[Column]) -> Value {
+    Value::Object(columns.iter().map(|(label, text)| ((*label).to_owned(), json!(text))).collect::<Map<_, _>>())
 }

@@ -5,7 +5,7 @@ use crate::args::RunArgs;
 use crate::console::{Console, Exit, Failure, exit_of};
 use ctm::array::Array;
 use ctm::commands;
-use ctm::job::{Isa, Job, JobError, JobReport, OutputResult, Progress, Reader};
+use ctm::job::{Isa, Job, JobError, JobReport, OutputResult, Progress, Reader, read_file};
 use ctm::render;
 use ctm_exec::Counters;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -49,6 +49,11 @@ pub(crate) fn run(console: &Console, args: &RunArgs) -> Ending {
         return Ok(Exit::Done);
     }
     console.reports(&report.reports);
+    if std::io::stderr().is_terminal() {
+        for file in &report.files {
+            console.note(&format!("wrote {}", file.display()));
+        }
+    }
     if report.files.is_empty() && !args.stats && args.dump_commands.is_none() {
         print_outputs(console, &report)?;
     }
@@ -65,7 +70,13 @@ fn job_has_passes(pass: usize, name: Option<&String>) -> bool {
 /// The job of a file or of a program, with the flags over it.
 fn read(args: &RunArgs) -> Result<Job, JobError> {
     let is_job = args.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-    let mut reader = if is_job { Reader::for_file(&args.file)? } else { Reader::for_program(&args.file) };
+    let mut reader = if is_job {
+        Reader::for_file(&args.file)?
+    } else {
+        // Said before what the flags lack, which follows from a wrong name.
+        read_file(&args.file, "the program", None)?;
+        Reader::for_program(&args.file)
+    };
     if let Some(isa) = args.isa {
         reader.isa(Isa::from(isa));
     }
@@ -103,10 +114,13 @@ fn dump(console: &Console, path: &Path, words: &[u32]) -> Result<(), Failure> {
     match path.extension().and_then(|e| e.to_str()).unwrap_or("") {
         "txt" => console.write(path, commands::print(words).as_bytes()),
         "cmd" | "bin" => console.write(path, &words.iter().flat_map(|w| w.to_le_bytes()).collect::<Vec<u8>>()),
-        other => Err(Failure::usage(format!(
-            "{}: `.{other}` names no form of command buffer; .cmd, .bin (words) and .txt (text) can be written",
-            path.display()
-        ))),
+        other => Err(Failure::usage(
+            "unknown-extension",
+            format!(
+                "{}: `.{other}` names no form of command buffer; .cmd, .bin (words) and .txt (text) can be written",
+                path.display()
+            ),
+        )),
     }
 }
 

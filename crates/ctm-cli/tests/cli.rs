@@ -195,6 +195,24 @@ fn bad_input_is_told_what_where_and_what_is_allowed() {
         1,
         &["output 0 is to be saved, and the program writes no output"],
     );
+    // Without a file to save there is nothing to show, and that is said.
+    let (code, stdout, stderr) = d.ctm(&["run", "nothing.x1k", "--size", "2x2"]);
+    assert_eq!((code, stdout.as_str()), (0, ""));
+    assert!(stderr.contains("warning[no-output]: the program writes no output"), "{stderr}");
+    // A directory instead of a file: said before what follows from it.
+    d.bad(&["run", "."], 1, &["error[cannot-read]: the program . cannot be read: it is a directory"]);
+    for command in ["info", "dis"] {
+        d.bad(&[command, "."], 1, &["error[cannot-read]: the file . cannot be read: it is a directory"]);
+        d.bad(&[command, "absent.elf"], 1, &["the file absent.elf cannot be read: there is no such file"]);
+    }
+    // What follows from a mistake is not a second one.
+    for size in ["0x0", "8"] {
+        let (code, _, stderr) = d.ctm(&["run", "nothing.x1k", "--size", size]);
+        assert_eq!((code, stderr.matches("error[").count()), (2, 1), "{stderr}");
+    }
+    d.file("garbage.toml", "a = [[[\n");
+    let (code, _, stderr) = d.ctm(&["run", "garbage.toml"]);
+    assert_eq!((code, stderr.matches("unclosed array").count()), (1, 1), "{stderr}");
     // A domain larger than the output.
     d.bad(
         &["run", "gradient.x1k", "--size", "8x8", "--const", "step=1,0,0,0", "--out", "o0=a.npy:size=4,4"],
@@ -281,6 +299,54 @@ fn jobs_with_passes() {
         1,
         &["bad.toml:5:10", "no pass has written output 0 when this pass begins, and there is no `data`"],
     );
+}
+
+/// Five mistakes of different kinds in one file: five findings, each at its line and column.
+#[test]
+fn all_mistakes_of_a_file_are_found_at_once() {
+    let d = Dir::new("mistakes");
+    d.file(
+        "five.x1k",
+        "\
+.output colour = o0
+.const k = c0
+
+        mad   r1, r0, k
+        foo   r1, r0
+        mov   r200, r1
+        mul   r2.rgb, r0.rgb, kk.rgb
+        break
+        mov   colour, r1
+",
+    );
+    let (code, stdout, _) = d.ctm(&["check", "--json", "five.x1k"]);
+    let found: Vec<(String, u64, u64)> = stdout
+        .lines()
+        .map(|line| {
+            let finding: serde_json::Value = serde_json::from_str(line).unwrap();
+            let label = &finding["labels"][0];
+            let rule = finding["rule"].as_str().unwrap().to_owned();
+            (rule, label["line"].as_u64().unwrap(), label["column"].as_u64().unwrap())
+        })
+        .collect();
+    let want = [("operand", 4, 9), ("mnemonic", 5, 9), ("range", 6, 15), ("name", 7, 31), ("flow", 8, 9)];
+    assert_eq!(found, want.map(|(rule, line, column)| (rule.to_owned(), line, column)));
+    assert_eq!(code, 1);
+}
+
+#[test]
+fn the_manual_answers_in_text_and_json() {
+    let d = Dir::new("isa");
+    assert!(d.good(&["isa", "x1k", "rcp"]).contains("1 / A"));
+    for line in d.good(&["isa", "--json", "mad"]).lines() {
+        let topic: serde_json::Value = serde_json::from_str(line).unwrap();
+        assert_eq!((topic["name"].as_str(), topic["kind"].as_str()), (Some("MAD"), Some("value")), "{line}");
+        assert!(topic["places"][0]["bits"].is_array() && topic["code"].is_u64() && topic["cite"].is_string(), "{line}");
+    }
+    assert_eq!(d.good(&["isa", "--json"]).lines().count(), 2);
+    let (code, _, stderr) = d.ctm(&["isa", "MADD"]);
+    assert_eq!((code, stderr.matches(" MAX,").count()), (1, 1), "{stderr}");
+    assert!(stderr.contains("error[unknown-name]: nothing is called `MADD`; there is"), "{stderr}");
 }
 
 #[test]

@@ -194,8 +194,11 @@ fn hex_error(e: &ImageError, text: &str, name: &str) -> JobError {
     JobError::Wrong(vec![report])
 }
 
-/// The bytes of a file that a job names; `what` it is, for messages.
-pub(super) fn read_file(path: &Path, what: &str, place: Option<&Place>) -> Result<Vec<u8>, JobError> {
+/// The bytes of a file; `what` it is and who named it, for the message.
+///
+/// # Errors
+/// When it cannot be read.
+pub fn read_file(path: &Path, what: &str, place: Option<&Place>) -> Result<Vec<u8>, JobError> {
     std::fs::read(path).map_err(|e| {
         let reason = match e.kind() {
             std::io::ErrorKind::NotFound => "there is no such file".to_owned(),

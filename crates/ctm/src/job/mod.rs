@@ -30,7 +30,7 @@ mod tree;
 mod values;
 
 pub use flags::{FLAGS, Flag};
-pub use load::{Form, Loaded};
+pub use load::{Form, Loaded, read_file};
 pub use read::Reader;
 pub use report::{JobReport, OutputResult, PassReport, Progress};
 pub use values::formats;

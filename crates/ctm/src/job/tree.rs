@@ -119,7 +119,7 @@ impl Tree {
     pub fn parse(text: &str) -> (Self, Vec<Diagnostic>) {
         let (table, errors) = DeTable::parse_recoverable(text);
         let end = text.len();
-        let diagnostics = errors
+        let mut diagnostics: Vec<Diagnostic> = errors
             .iter()
             .map(|e| {
                 let span = e.span().unwrap_or(end..end);
@@ -127,6 +127,8 @@ impl Tree {
                     .at(to_span(span.start.min(end)..span.end.min(end)), "")
             })
             .collect();
+        // The parser says once for each open bracket that the file ended too early.
+        diagnostics.dedup();
         (Self { root: convert_table(table.get_ref()), flags: Vec::new() }, diagnostics)
     }
 }
