@@ -119,9 +119,12 @@ pub(crate) struct AsmArgs {
     /// Where the program goes: .elf, .hex or .bin; `-` prints words. Only with one FILE
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
-    /// Print what the assembler worked out for each instruction
+    /// Print what the assembler worked out for each instruction (X1K)
     #[arg(long)]
     pub(crate) explain: bool,
+    /// Make two groups of one whose operands find no read ports, where the result is the same (R700)
+    #[arg(long)]
+    pub(crate) split_groups: bool,
     /// Print findings as JSON, one object a line, to stdout
     #[arg(long)]
     pub(crate) json: bool,
@@ -138,9 +141,10 @@ pub(crate) struct AsmArgs {
 Examples:
   ctm dis fill.elf
   ctm dis fill.hex -o fill.x1k
+  ctm dis shader.gsh --program 0     one of a container's R700 programs
   ctm dis commands.cmd               a command buffer (ctm run --dump-commands commands.cmd)")]
 pub(crate) struct DisArgs {
-    /// A program (.elf, .hex, .bin, .x1k) or a command buffer (.cmd)
+    /// A program (.elf, .hex, .bin, .x1k; R700: .hex, .o, .gsh, CAL images) or a command buffer (.cmd)
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Where the text goes, instead of stdout
@@ -149,9 +153,12 @@ pub(crate) struct DisArgs {
     /// Say in comments what the assembler would have worked out, where the words differ from it
     #[arg(long)]
     pub(crate) explain: bool,
-    /// Repeat the words of each instruction in a comment
+    /// Repeat the words of each instruction in a comment (X1K)
     #[arg(long)]
     pub(crate) words: bool,
+    /// Which program of a container, by number or name (R700; `ctm info` lists them)
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) program: Option<String>,
     /// The instruction set, where the file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
@@ -178,9 +185,12 @@ pub(crate) struct CheckArgs {
     /// End with exit code 1 for warnings too
     #[arg(long)]
     pub(crate) strict: bool,
-    /// List the rules
+    /// List the rules; with --isa r700 those of R700 programs
     #[arg(long)]
     pub(crate) rules: bool,
+    /// Which program of a container, by number or name (R700)
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) program: Option<String>,
     /// The instruction set, where a file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,

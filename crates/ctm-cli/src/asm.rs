@@ -2,9 +2,11 @@
 
 use crate::Ending;
 use crate::args::AsmArgs;
-use crate::console::{Console, Exit, Failure, exit_of};
+use crate::console::{Console, Exit, Failure, exit_of, program_bytes};
 use ctm::job::{Form, Isa, Loaded};
-use ctm_image::{ctm_elf, hex};
+use ctm::r700::{self, is_r700};
+use ctm_image::{ByteOrder, ctm_elf, hex};
+use ctm_isa::r700::text::Options;
 use ctm_isa::x1k::Program;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -41,14 +43,18 @@ pub(crate) fn run(console: &Console, args: &AsmArgs) -> Ending {
 
 fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
     let isa = args.isa.map(Isa::from);
-    let loaded = if file == Path::new("-") {
+    let (bytes, path) = if file == Path::new("-") {
         let mut bytes = Vec::new();
         let read = std::io::stdin().lock().read_to_end(&mut bytes);
         read.map_err(|e| Failure::wrong("cannot-read", format!("stdin cannot be read: {e}")))?;
-        Loaded::from_bytes(&bytes, Path::new("stdin.x1k"), isa, None)?
+        (bytes, Path::new(if isa == Some(Isa::R700) { "stdin.r700" } else { "stdin.x1k" }))
     } else {
-        Loaded::from_file(file, isa)?
+        (program_bytes(file)?, file)
     };
+    if is_r700(&bytes, path, isa) {
+        return one_r700(console, args, &bytes, path, file);
+    }
+    let loaded = Loaded::from_bytes(&bytes, path, isa, None)?;
     if loaded.form != Form::Text {
         return Err(Failure::wrong(
             "wrong-file",
@@ -76,6 +82,42 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
         None => file.with_extension("elf"),
     };
     console.write(&output, &encode(&loaded.program, &output)?)
+}
+
+/// A listing of the R700.
+fn one_r700(console: &Console, args: &AsmArgs, bytes: &[u8], path: &Path, file: &Path) -> Result<(), Failure> {
+    let options = Options { split_groups: args.split_groups, ..Options::default() };
+    let loaded = r700::Loaded::from_bytes(bytes, path, args.isa.map(Isa::from), None, &options)?;
+    if !loaded.is_text {
+        return Err(Failure::wrong(
+            "wrong-file",
+            format!("{} is no text; `ctm dis` prints it as text", file.display()),
+        ));
+    }
+    for report in &loaded.reports {
+        if args.json { console.json(report)? } else { console.report(report) }
+    }
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        None if file == Path::new("-") => PathBuf::from("-"),
+        None => file.with_extension("hex"),
+    };
+    let words = &loaded.program.words;
+    let bytes = match output.extension().and_then(|e| e.to_str()).unwrap_or("") {
+        _ if output == Path::new("-") => hex::write_words(words, 2).into_bytes(),
+        "hex" => hex::write_words(words, 2).into_bytes(),
+        "bin" => hex::write_binary_words(words, ByteOrder::Little),
+        other => {
+            return Err(Failure::usage(
+                "bad-value",
+                format!(
+                    "{}: `.{other}` names no form that R700 text can be written in; .hex and .bin can",
+                    output.display()
+                ),
+            ));
+        }
+    };
+    console.write(&output, &bytes)
 }
 
 /// Each line that says less than its words, and what was worked out for it.

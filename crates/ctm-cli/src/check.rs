@@ -2,19 +2,22 @@
 
 use crate::Ending;
 use crate::args::CheckArgs;
-use crate::console::{Console, Exit, Failure, exit_of, tally};
+use crate::console::{Console, Exit, Failure, exit_of, program_bytes, tally};
 use ctm::job::{Isa, Loaded};
+use ctm::r700::is_r700;
 use ctm::render::Report;
 use ctm_isa::diag::Severity;
+use ctm_isa::r700::check as r700;
+use ctm_isa::r700::text::Options;
 use ctm_isa::x1k::check::{RULES, Theme, check_allowing, rule};
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &CheckArgs) -> Ending {
     if args.rules {
-        return rules(console);
+        return if args.isa.map(Isa::from) == Some(Isa::R700) { rules_r700(console) } else { rules(console) };
     }
     for name in &args.allow {
-        if rule(name).is_none() {
+        if rule(name).is_none() && r700::rule(name).is_none() {
             return Err(Failure::usage(
                 "unknown-name",
                 format!("no rule is named `{name}`; `ctm check --rules` lists them"),
@@ -53,8 +56,17 @@ pub(crate) fn run(console: &Console, args: &CheckArgs) -> Ending {
 }
 
 fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobError> {
-    let loaded = Loaded::from_file(file, args.isa.map(Isa::from))?;
+    let isa = args.isa.map(Isa::from);
+    let bytes = program_bytes(file)?;
     let allowed: Vec<&str> = args.allow.iter().map(String::as_str).collect();
+    if is_r700(&bytes, file, isa) {
+        let loaded = ctm::r700::Loaded::from_bytes(&bytes, file, isa, args.program.as_deref(), &Options::default())?;
+        let found = r700::check_allowing(&loaded.program, &allowed);
+        let mut reports = loaded.reports;
+        reports.extend(found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }));
+        return Ok(reports);
+    }
+    let loaded = Loaded::from_bytes(&bytes, file, isa, None)?;
     let found = check_allowing(&loaded.program, &allowed);
     let mut reports = loaded.reports;
     reports.extend(found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }));
@@ -68,6 +80,18 @@ fn named(report: &Report, file: &Path) -> Report {
         report.diagnostic.message = format!("{}: {}", file.display(), report.diagnostic.message);
     }
     report
+}
+
+fn rules_r700(console: &Console) -> Ending {
+    let mut out = String::new();
+    for theme in r700::Theme::ALL {
+        out.push_str(&format!("{}\n", theme.title()));
+        for rule in r700::RULES.iter().filter(|r| r.theme == *theme) {
+            out.push_str(&format!("  {:<32} {:<8} {} ({})\n", rule.name, rule.severity.name(), rule.doc, rule.cite));
+        }
+    }
+    console.print(&out)?;
+    Ok(Exit::Done)
 }
 
 fn rules(console: &Console) -> Ending {

@@ -160,3 +160,8 @@ pub(crate) fn tally(errors: usize, warnings: usize) -> String {
         (e, w) => format!("{}, {}", count(e, "error"), count(w, "warning")),
     }
 }
+
+/// The bytes of a program file.
+pub(crate) fn program_bytes(path: &Path) -> Result<Vec<u8>, JobError> {
+    ctm::job::read_file(path, "the program", None)
+}

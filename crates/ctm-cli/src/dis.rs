@@ -2,15 +2,18 @@
 
 use crate::Ending;
 use crate::args::DisArgs;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Exit, Failure, program_bytes};
 use ctm::commands::{self, Command};
-use ctm::job::{Isa, Loaded, read_file};
+use ctm::job::{Isa, Loaded};
+use ctm::r700::is_r700;
 use ctm_image::ByteOrder;
+use ctm_isa::r700::text as r700;
 use ctm_isa::x1k::text::{Options, disassemble};
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
-    let bytes = read_file(&args.file, "the file", None)?;
+    let bytes = program_bytes(&args.file)?;
+    let isa = args.isa.map(Isa::from);
     let text = if is_command_buffer(&args.file, &bytes) {
         if !bytes.len().is_multiple_of(4) {
             return Err(Failure::wrong(
@@ -19,8 +22,13 @@ pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
             ));
         }
         commands::print(&ByteOrder::Little.words(&bytes))
+    } else if is_r700(&bytes, &args.file, isa) {
+        let options = r700::Options::default();
+        let loaded = ctm::r700::Loaded::from_bytes(&bytes, &args.file, isa, args.program.as_deref(), &options)?;
+        console.reports(&loaded.reports);
+        r700::disassemble(&loaded.program, &options)
     } else {
-        let loaded = Loaded::from_bytes(&bytes, &args.file, args.isa.map(Isa::from), None)?;
+        let loaded = Loaded::from_bytes(&bytes, &args.file, isa, None)?;
         console.reports(&loaded.reports);
         disassemble(&loaded.program, &Options { addresses: true, explain: args.explain, words: args.words })
     };

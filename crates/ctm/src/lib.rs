@@ -8,6 +8,7 @@
 //! | [`device`] | the device: PE, CO, program loader, caches, counters |
 //! | [`job`] | jobs: what to run over which domain with which arrays, and the runner |
 //! | [`mod@array`] | arrays and pictures as files |
+//! | [`r700`] | files that hold R700 programs |
 //! | [`render`] | findings as text and as JSON |
 
 pub mod array;
@@ -16,6 +17,7 @@ pub mod device;
 pub mod job;
 pub mod mc;
 pub mod memory;
+pub mod r700;
 pub mod render;
 
 pub use commands::CommandBuffer;

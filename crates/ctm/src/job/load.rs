@@ -72,23 +72,12 @@ impl Loaded {
             JobError::Unsupported(Box::new(report_at(place, Diagnostic::error("unsupported", message))))
         };
         let r700 = || {
-            unsupported(format!(
-                "{name} is an R700 program, and R700 programs are not part of this build yet; {READABLE}"
-            ))
+            unsupported(format!("{name} is an R700 program, and jobs of this build run X1K programs only; {READABLE}"))
         };
         if bytes.is_empty() {
             return Err(wrong("empty-file", format!("{name} is empty; {READABLE}")));
         }
-        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-        let kind = match (extension.as_str(), identify(bytes)) {
-            // Text and words are what their extension says, so that what is wrong with them is told in its terms.
-            ("x1k", _) => Kind::X1kText,
-            ("hex", Kind::R700Hex) => Kind::R700Hex,
-            ("hex", _) => Kind::X1kHex,
-            ("ps", _) => Kind::Ps3Text,
-            ("r700" | "psh" | "vsh" | "gsh" | "csh", _) => Kind::R700Text,
-            (_, kind) => kind,
-        };
+        let kind = kind_of(bytes, path);
         let text = || match std::str::from_utf8(bytes) {
             Ok(text) => Ok(text),
             Err(e) => Err(wrong("not-text", format!("{name} is no text: byte {} is not UTF-8", e.valid_up_to()))),
@@ -117,7 +106,7 @@ impl Loaded {
             Kind::R700Hex | Kind::R700Text | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => Err(r700()),
             Kind::OtherElf => Err(wrong("wrong-file", format!("{name} is {}; {READABLE}", kind.describe()))),
             Kind::Unknown if isa == Some(Isa::R700) => Err(r700()),
-            Kind::Unknown if extension == "bin" => {
+            Kind::Unknown if extension(path) == "bin" => {
                 hex::read_binary(bytes).map(|p| plain(p, Form::Binary)).map_err(|e| image(&e))
             }
             Kind::Unknown => match std::str::from_utf8(bytes) {
@@ -159,6 +148,24 @@ impl Loaded {
     }
 }
 
+/// What a program file is. Text and words are what their extension says, so that what is wrong with them is told in its terms.
+pub(crate) fn kind_of(bytes: &[u8], path: &Path) -> Kind {
+    match (extension(path).as_str(), identify(bytes)) {
+        ("x1k", _) => Kind::X1kText,
+        ("hex", Kind::R700Hex) => Kind::R700Hex,
+        ("hex", _) => Kind::X1kHex,
+        ("ps", _) => Kind::Ps3Text,
+        // `.gsh` names both a text and a container.
+        ("gsh", Kind::Gfd) => Kind::Gfd,
+        ("r700" | "psh" | "vsh" | "gsh" | "csh", _) => Kind::R700Text,
+        (_, kind) => kind,
+    }
+}
+
+fn extension(path: &Path) -> String {
+    path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase()
+}
+
 /// Assembles text; every finding comes with its line.
 fn assemble(source_text: &str, name: &str) -> Result<Loaded, JobError> {
     let assembly = text::assemble(source_text);
@@ -177,7 +184,7 @@ fn assemble(source_text: &str, name: &str) -> Result<Loaded, JobError> {
     }
 }
 
-fn hex_error(e: &ImageError, text: &str, name: &str) -> JobError {
+pub(crate) fn hex_error(e: &ImageError, text: &str, name: &str) -> JobError {
     let report = match e {
         ImageError::HexText { offset, found, allowed, .. } => {
             let start = u32::try_from(*offset).unwrap_or(u32::MAX);

@@ -20,7 +20,7 @@
 mod draft;
 mod flags;
 pub mod keys;
-mod load;
+pub(crate) mod load;
 mod prepare;
 mod read;
 mod report;
