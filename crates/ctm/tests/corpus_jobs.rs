@@ -62,3 +62,14 @@ fn every_job_gives_its_picture_for_every_group_size() {
         }
     }
 }
+
+/// The fast engine gives the reference interpreter's bits, faults and counters.
+#[test]
+fn engines_agree() {
+    for path in &jobs() {
+        let mut reader = Reader::for_file(path).unwrap();
+        reader.flag("engine", "verify");
+        let report = reader.finish().and_then(|job| job.run(|_| {})).unwrap_or_else(|e| panic!("{e}"));
+        assert!(report.reports.is_empty(), "{}: {}", path.display(), render::text(&report.reports[0], false));
+    }
+}

@@ -1,7 +1,7 @@
 //! Every example runs, finds nothing to complain about, and gives what a plain computation in double precision gives.
 
 use ctm::array::{Array, Kind};
-use ctm::job::{Job, JobReport, Reader};
+use ctm::job::{EngineKind, Job, JobReport, Reader};
 use ctm_exec::{Domain, GroupSize};
 use std::path::PathBuf;
 
@@ -290,5 +290,19 @@ fn group_size_changes_nothing() {
         let reference = pixels(16);
         assert!(pixels(4) == reference, "{name} with groups of 4");
         assert!(pixels(64) == reference, "{name} with groups of 64");
+    }
+}
+
+/// The fast engine gives the reference interpreter's bits, faults and counters.
+#[test]
+fn engines_agree() {
+    for name in ["mandelbrot", "saxpy", "reduce", "matmul", "nbody", "black-scholes", "conv5x5", "nearest-surface"] {
+        run_changed(name, |job| {
+            job.run.engine = EngineKind::Verify.into();
+            job.run.check = false;
+            if name == "mandelbrot" {
+                job.passes[0].domain = Domain { i0: 150, j0: 200, i1: 257, j1: 299 };
+            }
+        });
     }
 }

@@ -239,12 +239,6 @@ fn what_does_not_fit_together_is_told_before_anything_runs() {
         let found = d.wrong(&job);
         assert!(found.contains(message), "{job}\n{found}");
     }
-    // What this build does not have.
-    let found = d.wrong("program = \"next.x1k\"\ndomain = [0, 0, 0, 0]\n[[texture]]\nslot = 0\ndata = \"next.npy\"\n[run]\nengine = \"jit\"\n");
-    assert!(found.contains("next.npy"), "{found}");
-    d.save("next.npy", &array(1, 1, 1, &[1.0]));
-    let found = d.wrong("program = \"next.x1k\"\ndomain = [0, 0, 0, 0]\n[[texture]]\nslot = 0\ndata = \"next.npy\"\n[run]\nengine = \"jit\"\n");
-    assert!(found.contains("the jit engine is not part of this build; use interp"), "{found}");
     // Every file that is missing is named, not only the first.
     let two =
         "[[pass]]\nprogram = \"x.x1k\"\ndomain = [0, 0, 1, 1]\n[[pass]]\nprogram = \"y.x1k\"\ndomain = [0, 0, 1, 1]\n";

@@ -17,6 +17,7 @@ use ctm_exec::x1k::{Interp, Sampler};
 use ctm_exec::{Domain, Engine};
 use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
+use ctm_jit::{Jit, Verify};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -122,7 +123,7 @@ impl<'j> Session<'j> {
             caches: if job.run.check { Caches::Modelled } else { Caches::Coherent },
             ..DeviceOptions::default()
         };
-        let mut device = Device::open(engine(&job.run.engine)?, options).map_err(|e| internal(&e))?;
+        let mut device = Device::open(engine(job.run.engine.value), options).map_err(|e| internal(&e))?;
         let buffer = device.allocate(ArenaId::Sys, u64::from(BUFFER_DWORDS) * 4).map_err(|e| internal(&e))?;
         let report = JobReport {
             passes: job
@@ -496,14 +497,13 @@ impl<'j> Session<'j> {
     }
 }
 
-/// The engine that runs a job. Only the interpreter is part of this build.
-fn engine(kind: &Located<EngineKind>) -> Result<Box<dyn Engine>, JobError> {
-    let missing = match kind.value {
-        EngineKind::Interp => return Ok(Box::new(Interp)),
-        EngineKind::Jit => "the jit engine is not part of this build; use interp",
-        EngineKind::Verify => "the verify engine compares two engines and this build has one; use interp",
-    };
-    Err(JobError::Unsupported(Box::new(kind.error("unsupported", missing))))
+/// The engine that runs a job.
+fn engine(kind: EngineKind) -> Box<dyn Engine> {
+    match kind {
+        EngineKind::Interp => Box::new(Interp),
+        EngineKind::Jit => Box::new(Jit::new()),
+        EngineKind::Verify => Box::new(Verify::default()),
+    }
 }
 
 fn order(tiling: Tiling) -> &'static str {
