@@ -107,6 +107,17 @@ impl Targets<'_> {
             let any = written.iter().fold(0, |any, mask| any | mask);
             elements += any.count_ones();
             bytes += written.iter().map(|mask| 4 * mask.count_ones()).sum::<u32>();
+            if target.channels == 4 && written == [Mask::MAX; 4] {
+                // The usual case: sixteen whole elements.
+                for lane in 0..LANES {
+                    let at = 4 * (places.j[lane] as usize * target.pitch + places.i[lane] as usize);
+                    let rows = &lanes.outputs[4 * index..4 * index + 4];
+                    for (cell, row) in target.cells[at..at + 4].iter().zip(rows) {
+                        cell.store(row[lane].to_le(), Ordering::Relaxed);
+                    }
+                }
+                continue;
+            }
             for lane in (0..LANES).filter(|lane| any >> lane & 1 == 1) {
                 let at = (places.j[lane] as usize * target.pitch + places.i[lane] as usize) * target.channels;
                 for (c, cell) in target.cells[at..at + target.channels].iter().enumerate() {
@@ -135,12 +146,23 @@ impl Views<'_> {
         if sampler.filter != Filter::Nearest || sampler.wrap != [Wrap::Clamp; 2] {
             return None;
         }
+        // Every lane has some element; those of lanes that do not read are as good as any.
+        let x = s.map(|s| nearest(sample::in_elements(s, input.width, unscaled), input.width));
+        let y = t.map(|t| nearest(sample::in_elements(t, input.height, unscaled), input.height));
         let mut texels = [[0; LANES]; 4];
-        for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
-            let x = nearest(sample::in_elements(s[lane], input.width, unscaled), input.width);
-            let y = nearest(sample::in_elements(t[lane], input.height, unscaled), input.height);
-            let texel = elements.get(x, y);
-            (0..4).for_each(|c| texels[c][lane] = texel[c]);
+        if elements.channels == 4 {
+            let (rows, _) = elements.bytes.as_chunks::<16>();
+            for (lane, (x, y)) in x.into_iter().zip(y).enumerate() {
+                let texel = rows[y as usize * elements.pitch as usize + x as usize];
+                for (row, from) in texels.iter_mut().zip(texel.as_chunks::<4>().0) {
+                    row[lane] = u32::from_le_bytes(*from);
+                }
+            }
+        } else {
+            for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
+                let texel = elements.get(x[lane], y[lane]);
+                (0..4).for_each(|c| texels[c][lane] = texel[c]);
+            }
         }
         Some(texels)
     }
