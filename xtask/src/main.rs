@@ -5,12 +5,15 @@ use std::process::{Command, ExitCode};
 
 mod example_data;
 mod examples;
+mod install;
 
-const USAGE: &str = "usage: cargo xtask check | examples | example-data
+const USAGE: &str = "usage: cargo xtask check | examples | example-data | install --prefix DIR | c-examples
 
 check         formatting, lints, tests, documentation, examples: what must hold before a change lands
 examples      assembles, checks and runs every program of examples/, and compares with what is expected
-example-data  writes the input arrays of the examples anew";
+example-data  writes the input arrays of the examples anew
+install       puts the C library below DIR: headers, static and shared library, pkg-config file
+c-examples    builds examples/c against an installed library, in every version of C and C++, and runs them";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -18,6 +21,8 @@ fn main() -> ExitCode {
         ["check"] => check(),
         ["examples"] => examples::run(),
         ["example-data"] => example_data::write(&root().join("examples")).map_err(|e| e.to_string()),
+        ["install", "--prefix", prefix] => install::install(Path::new(prefix)),
+        ["c-examples"] => install::c_examples(),
         _ => {
             say(USAGE);
             return ExitCode::from(2);

@@ -1,0 +1,183 @@
+//! `cargo xtask install` puts the C library where C programs find it; `cargo xtask c-examples` builds and runs `examples/c` against what was put there.
+
+use super::{cargo, root, run, say};
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// The version in the shared library's name; it changes when programs must be linked again.
+const SONAME: &str = "libctm.so.0";
+
+/// Warnings are errors.
+const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
+/// Compiler, its variable, the sources it takes, and the versions of its language that the headers are for.
+const LANGUAGES: &[(&str, &str, &str, &[&str])] =
+    &[("cc", "CC", "c", &["c99", "c11", "c17"]), ("c++", "CXX", "cpp", &["c++98", "c++11", "c++14", "c++17", "c++20"])];
+
+/// Headers to `include/ctm`, libraries to `lib`, `ctm.pc` to `lib/pkgconfig`.
+pub(crate) fn install(prefix: &Path) -> Result<(), String> {
+    fs::create_dir_all(prefix).map_err(|e| told(prefix, &e))?;
+    let prefix = prefix.canonicalize().map_err(|e| told(prefix, &e))?;
+    build()?;
+    let (include, lib) = (prefix.join("include/ctm"), prefix.join("lib"));
+    copy_tree(&root().join("crates/ctm-capi/include"), &include)?;
+    let built = target().join("release");
+    for (from, to) in libraries() {
+        copy(&built.join(from), &lib.join(to))?;
+    }
+    link(&lib)?;
+    let pc = lib.join("pkgconfig/ctm.pc");
+    write(&pc, &pkg_config(&prefix))?;
+    say(&format!("headers in {}, libraries in {}, {}", include.display(), lib.display(), pc.display()));
+    Ok(())
+}
+
+/// Builds the examples outside the project with what `ctm.pc` says, against the shared and the static library, and runs them.
+pub(crate) fn c_examples() -> Result<(), String> {
+    if !LANGUAGES.iter().any(|l| compiler(l).is_some()) {
+        say("skipped: there is no C or C++ compiler");
+        return Ok(());
+    }
+    let place = target().join("c-examples");
+    let prefix = place.join("prefix");
+    install(&prefix)?;
+    let prefix = prefix.canonicalize().map_err(|e| told(&prefix, &e))?;
+    let lib = prefix.join("lib");
+    for language in LANGUAGES {
+        let Some(compiler) = compiler(language) else {
+            say(&format!("skipped: there is no compiler `{}`", language.0));
+            continue;
+        };
+        for source in sources(language.2)? {
+            let name = source.file_stem().and_then(|n| n.to_str()).unwrap_or("example").to_owned();
+            for standard in language.3 {
+                for is_static in [false, true] {
+                    // One version is enough to show that the static library is complete.
+                    if is_static && *standard != language.3[0] {
+                        continue;
+                    }
+                    let program = place.join(&name);
+                    let mut compile = Command::new(&compiler);
+                    compile.arg(format!("-std={standard}")).args(STRICT).arg(&source).arg("-o").arg(&program);
+                    compile.arg(format!("-I{}", prefix.join("include/ctm").display()));
+                    if is_static {
+                        compile.arg(lib.join("libctm.a")).args(PRIVATE);
+                    } else {
+                        compile.arg(format!("-L{}", lib.display())).arg("-lctm");
+                        compile.arg(format!("-Wl,-rpath,{}", lib.display()));
+                    }
+                    run(&mut compile)?;
+                    say(&format!("== {name} ({standard}{})", if is_static { ", static" } else { "" }));
+                    // Cargo's own search path may name an older build of the library.
+                    let mut example = Command::new(&program);
+                    example.current_dir(&place).env_remove("LD_LIBRARY_PATH");
+                    let output = example.output().map_err(|e| told(&program, &e))?;
+                    if !output.status.success() {
+                        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                        return Err(format!(
+                            "{name} ended with {}\n{}{}",
+                            output.status,
+                            said(&output.stdout),
+                            said(&output.stderr)
+                        ));
+                    }
+                }
+            }
+        }
+    }
+    Ok(())
+}
+
+/// What a program needs besides the static library.
+const PRIVATE: &[&str] = &["-lpthread", "-lm", "-ldl"];
+
+fn told(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
+}
+
+fn build() -> Result<(), String> {
+    cargo("static library", &["rustc", "--release", "-p", "ctm-capi", "--lib", "--crate-type", "staticlib"], &[])?;
+    let mut shared = vec!["rustc", "--release", "-p", "ctm-capi", "--lib", "--crate-type", "cdylib"];
+    let soname = format!("link-arg=-Wl,-soname,{SONAME}");
+    if cfg!(target_os = "linux") {
+        shared.extend(["--", "-C", &soname]);
+    }
+    cargo("shared library", &shared, &[])
+}
+
+/// What cargo makes, and what it is called where it is installed.
+fn libraries() -> [(&'static str, &'static str); 2] {
+    if cfg!(target_os = "macos") {
+        [("libctm_capi.a", "libctm.a"), ("libctm_capi.dylib", "libctm.dylib")]
+    } else if cfg!(target_os = "windows") {
+        [("ctm_capi.lib", "ctm.lib"), ("ctm_capi.dll", "ctm.dll")]
+    } else {
+        [("libctm_capi.a", "libctm.a"), ("libctm_capi.so", SONAME)]
+    }
+}
+
+/// The name by which linkers look for the shared library.
+fn link(lib: &Path) -> Result<(), String> {
+    #[cfg(all(unix, not(target_os = "macos")))]
+    {
+        let name = lib.join("libctm.so");
+        if name.symlink_metadata().is_ok() {
+            fs::remove_file(&name).map_err(|e| told(&name, &e))?;
+        }
+        std::os::unix::fs::symlink(SONAME, &name).map_err(|e| told(&name, &e))?;
+    }
+    let _ = lib;
+    Ok(())
+}
+
+fn pkg_config(prefix: &Path) -> String {
+    format!(
+        "prefix={}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include/ctm\n\nName: ctm\nDescription: ATI's Close To the Metal device in software\n\
+         Version: {}\nLibs: -L${{libdir}} -lctm\nLibs.private: {}\nCflags: -I${{includedir}}\n",
+        prefix.display(),
+        env!("CARGO_PKG_VERSION"),
+        PRIVATE.join(" ")
+    )
+}
+
+fn write(path: &Path, text: &str) -> Result<(), String> {
+    if let Some(directory) = path.parent() {
+        fs::create_dir_all(directory).map_err(|e| told(directory, &e))?;
+    }
+    fs::write(path, text).map_err(|e| told(path, &e))
+}
+
+fn copy(from: &Path, to: &Path) -> Result<(), String> {
+    if let Some(directory) = to.parent() {
+        fs::create_dir_all(directory).map_err(|e| told(directory, &e))?;
+    }
+    fs::copy(from, to).map(drop).map_err(|e| format!("{} to {}", told(from, &e), to.display()))
+}
+
+fn copy_tree(from: &Path, to: &Path) -> Result<(), String> {
+    for entry in fs::read_dir(from).map_err(|e| told(from, &e))? {
+        let path = entry.map_err(|e| told(from, &e))?.path();
+        let Some(name) = path.file_name() else { continue };
+        if path.is_dir() { copy_tree(&path, &to.join(name))? } else { copy(&path, &to.join(name))? }
+    }
+    Ok(())
+}
+
+fn compiler((name, variable, ..): &(&str, &str, &str, &[&str])) -> Option<String> {
+    let compiler = std::env::var(variable).unwrap_or_else(|_| (*name).to_owned());
+    let works = Command::new(&compiler).arg("--version").output().is_ok_and(|o| o.status.success());
+    works.then_some(compiler)
+}
+
+fn sources(end: &str) -> Result<Vec<PathBuf>, String> {
+    let directory = root().join("examples/c");
+    let entries = fs::read_dir(&directory).map_err(|e| told(&directory, &e))?;
+    let mut all: Vec<PathBuf> =
+        entries.filter_map(|e| e.ok().map(|e| e.path())).filter(|p| p.extension().is_some_and(|e| e == end)).collect();
+    all.sort();
+    Ok(all)
+}
