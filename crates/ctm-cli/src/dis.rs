@@ -2,9 +2,9 @@
 
 use crate::Ending;
 use crate::args::DisArgs;
-use crate::console::{Console, Exit, Failure, program_bytes};
+use crate::console::{Console, Exit, Failure};
 use ctm::commands::{self, Command};
-use ctm::job::{Isa, Loaded};
+use ctm::job::{Isa, Loaded, read_file};
 use ctm::r700::is_r700;
 use ctm_image::ByteOrder;
 use ctm_isa::r700::text as r700;
@@ -12,7 +12,7 @@ use ctm_isa::x1k::text::{Options, disassemble};
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
-    let bytes = program_bytes(&args.file)?;
+    let bytes = read_file(&args.file, "the file", None)?;
     let isa = args.isa.map(Isa::from);
     let text = if is_command_buffer(&args.file, &bytes) {
         if !bytes.len().is_multiple_of(4) {
