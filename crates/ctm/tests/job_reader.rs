@@ -40,7 +40,6 @@ fn every_error_says_where_and_what_is_allowed() {
         ("[[texture]]\ndata = \"a.npy\"", "3:1: [[texture]] has no `slot`"),
         ("[[texture]]\nslot = 0\n[[texture]]\nslot = \"s0\"", "6:8: texture 0 is given twice"),
         ("[[texture]]\nslot = 0\nfilter = \"lineer\"", "5:10: `filter` is \"lineer\", it must be one of nearest, linear (did you mean \"linear\"?)"),
-        ("[[texture]]\nslot = 0\nsampler = 1", "5:1: `sampler` is a key of an R700 job (the sampler), and this is an X1K job"),
         ("[texture]\nslot = 0", "3:1: `texture` is a table, it must be a list of tables: [[texture]]"),
         ("[[output]]\nslot = 4", "4:8: `slot` is 4, X1K outputs are 0 to 3"),
         ("[[output]]\nslot = 0\nclear = [1, 2]", "5:9: `clear` is a list of 2, it must have four numbers r, g, b, a"),

@@ -121,7 +121,7 @@ pub const CONSTANT_BUFFER: Section = Section { name: "[[constant_buffer]]", keys
 #[rustfmt::skip]
 pub const TEXTURE: Section = Section { name: "[[texture]]", keys: &[
     both("slot",    "the input, by index or by the program's name"),
-    r700("sampler", "the sampler"),
+    both("sampler", "the sampler; an X1K input carries its own sampler state, so there the key is not looked at"),
     both("data",    "the file with its elements"),
     both("output",  "read what this output holds instead; `data` then serves until an output has been written"),
     both("pass",    "with `output`: the pass whose output it is; else the latest"),
