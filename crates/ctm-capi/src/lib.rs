@@ -15,7 +15,7 @@
 //! `amuCbufPack.h` and the classes of `CTM/` are nothing but headers over these functions. `docs/c-api.md` is the user's page.
 //! There is no logic here that is not about C: devices, programs and jobs are those of `ctm`.
 //!
-//! **Invariants.** No panic crosses into C: every function runs in [`boundary::guard`]. A handle is a number that is looked up, never
+//! **Invariants.** No panic crosses into C: every function runs in `boundary::guard`. A handle is a number that is looked up, never
 //! a pointer that is followed. What C must promise is said at each function of the headers; with these promises kept, every
 //! `unsafe` block here is sound, and says why.
 

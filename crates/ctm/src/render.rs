@@ -1,7 +1,7 @@
 //! Findings as text for people and as JSON for machines.
 //!
 //! A [`Diagnostic`] is data with byte offsets; here it meets the text it is about. Everything else that reports findings goes
-//! through [`text`] or [`json`], so that they look the same wherever they come from.
+//! through [`text`] or [`json()`], so that they look the same wherever they come from.
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ctm_isa::diag::{Diagnostic, Severity, Span};

@@ -190,7 +190,7 @@ pub fn ln2(a: u32) -> u32 {
 /// Every number from 2^23 on is an integer and gives a zero of its sign. Within 2^-21.
 ///
 /// Sequence: r = |A| less its nearest integer, exact, in [-0.5, 0.5]; |r| folded to [0, 0.25] by min(|r|, 0.5 - |r|), exact;
-/// then [`sine_of_quarter`]; then the signs of A and r.
+/// then `sine_of_quarter`; then the signs of A and r.
 #[must_use]
 pub fn sin(a: u32) -> u32 {
     let x = flush(a);
@@ -209,7 +209,7 @@ pub fn sin(a: u32) -> u32 {
 ///
 /// Every number from 2^23 on is an integer and gives 1. Within 2^-21.
 ///
-/// Sequence: r as for [`sin`]; cos(r) = sin(0.25 - |r|) by [`sine_of_quarter`] of its magnitude, with its sign.
+/// Sequence: r as for [`sin`]; cos(r) = sin(0.25 - |r|) by `sine_of_quarter` of its magnitude, with its sign.
 #[must_use]
 pub fn cos(a: u32) -> u32 {
     let x = flush(a);

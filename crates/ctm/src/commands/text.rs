@@ -77,7 +77,7 @@ fn print_value(param: &Param, field: &Field, word: u32) -> Option<String> {
     Some(if param.show == Show::InPlace { (word & field.mask()).to_string() } else { number.to_string() })
 }
 
-/// Reads what [`print`] prints, or what was written by hand: the words.
+/// Reads what [`print()`] prints, or what was written by hand: the words.
 ///
 /// Numbers are decimal or hexadecimal (`0x`); where a word holds the bits of a number, `0.5` may stand for them.
 ///
