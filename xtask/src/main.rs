@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask check` runs what CI runs, `cargo xtask examples` runs the examples and compares.
+//! The project's own chores: `cargo xtask check` runs what CI runs, `cargo xtask examples` checks and runs the examples.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -10,7 +10,7 @@ mod install;
 const USAGE: &str = "usage: cargo xtask check | examples | example-data | install --prefix DIR | c-examples
 
 check         formatting, lints, tests, documentation, examples: what must hold before a change lands
-examples      assembles, checks and runs every program of examples/, and compares with what is expected
+examples      checks every program of examples/ and runs every job
 example-data  writes the input arrays of the examples anew
 install       puts the C library below DIR: headers, static and shared library, pkg-config file
 c-examples    builds examples/c against an installed library, in every version of C and C++, and runs them";
