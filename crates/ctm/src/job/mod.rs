@@ -295,7 +295,7 @@ pub struct Conditional {
 /// How to run.
 #[derive(Clone, Debug)]
 pub struct Run {
-    /// The engine; only [`EngineKind::Interp`] is part of this build.
+    /// The engine.
     pub engine: Located<EngineKind>,
     /// Worker threads; 0: one per core.
     pub threads: usize,
