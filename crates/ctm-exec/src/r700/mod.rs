@@ -3,7 +3,8 @@
 //! | file | what |
 //! |---|---|
 //! | `ops`, `transcendental`, `ops64` | one pure function per operation |
-//! | `alu` | ALU clauses: operands, units, modifiers, write-back |
+//! | `single` | operations of one slot by opcode, output modifiers |
+//! | `alu` | ALU clauses: operands, units, write-back |
 //! | `flow` | the control-flow machine of R700 §3.6 and §3.7 |
 //! | `formats` | from bytes in memory to the elements of a register |
 //! | `vertex`, `texture`, `sample` | fetch clauses |
@@ -26,6 +27,7 @@ pub mod ops;
 pub mod ops64;
 pub mod resources;
 pub mod sample;
+pub mod single;
 pub mod texture;
 pub mod transcendental;
 pub mod vertex;
