@@ -198,6 +198,18 @@ impl Flow {
         self.test_of(test, |lane| self.is_active(lane))
     }
 
+    /// Which pixels a fetch is executed for: those that pass the test, and with FETCH_WHOLE_QUAD the invalid ones of their quads too
+    /// (R700 §6.3).
+    #[must_use]
+    pub fn fetched(&self, passes: &[bool], whole_quad: bool) -> Vec<bool> {
+        let in_quad = |lane: usize| {
+            let quad = lane & !3;
+            passes.iter().skip(quad).take(4).any(|&p| p)
+        };
+        let fetched = |(lane, &passes): (usize, &bool)| passes || (whole_quad && !self.valid[lane] && in_quad(lane));
+        passes.iter().enumerate().map(fetched).collect()
+    }
+
     fn push(&mut self, entry: Entry) -> Step<()> {
         if self.stack.len() >= STACK_ENTRIES {
             return Err(FaultKind::StackOverflow { stack: "program", depth: STACK_ENTRIES });

@@ -1,7 +1,7 @@
 //! From bytes in memory to the four elements of a register (R700 §10.3, `DATA_FORMAT`).
 //!
 //! The first element of a format lies in the lowest bits; the numbers in a format's name are those of its elements from the highest
-//! bits down. Elements that a format lacks read 0, the fourth 1 (1.0, or the integer). Formats of blocks and of video have no meaning here.
+//! bits down. Elements that a format lacks read 0, the fourth 1 (1.0, or the integer). Formats whose texels share bytes are in `surface`.
 
 use crate::engine::FaultKind;
 use crate::x1k::float::bits;
@@ -43,6 +43,11 @@ enum Elements {
     Float(&'static [u32]),
     /// Three fractions of 9 bits with a common exponent of 5.
     SharedExponent,
+    /// A float of 24 bits and a fraction or integer of 8, the float first or last.
+    SmallDepth {
+        /// Whether the float lies in the lower bits.
+        float_first: bool,
+    },
     /// A float of 32 bits, then an integer of 8.
     FloatAndStencil,
     /// Not for fetches into registers, or not done.
@@ -74,7 +79,8 @@ const fn elements(format: DataFormat) -> Elements {
         DataFormat::Fmt16_16Float => Float(&[16, 16]),
         DataFormat::Fmt8_24 => Packed(&[24, 8]),
         DataFormat::Fmt24_8 => Packed(&[8, 24]),
-        DataFormat::Fmt8_24Float | DataFormat::Fmt24_8Float => Other("24-bit floating point"),
+        DataFormat::Fmt8_24Float => Elements::SmallDepth { float_first: true },
+        DataFormat::Fmt24_8Float => Elements::SmallDepth { float_first: false },
         DataFormat::Fmt10_11_11 => Packed(&[11, 11, 10]),
         DataFormat::Fmt10_11_11Float => Float(&[11, 11, 10]),
         DataFormat::Fmt11_11_10 => Packed(&[10, 11, 11]),
@@ -122,7 +128,7 @@ const fn elements(format: DataFormat) -> Elements {
 pub fn size_bytes(format: DataFormat) -> Result<usize, FaultKind> {
     match elements(format) {
         Elements::Packed(sizes) | Elements::Float(sizes) => Ok(sizes.iter().sum::<u32>() as usize / 8),
-        Elements::SharedExponent => Ok(4),
+        Elements::SharedExponent | Elements::SmallDepth { .. } => Ok(4),
         Elements::FloatAndStencil => Ok(8),
         Elements::Other(what) => Err(FaultKind::Unsupported {
             feature: format!("fetches of {}: {what}", format.name()),
@@ -181,10 +187,31 @@ pub fn convert(format: &Format, item: &[u8]) -> Result<[u32; 4], FaultKind> {
             }
             result[3] = 1f32.to_bits();
         }
+        Elements::SmallDepth { float_first: true } => {
+            result = [float_24(field(0, 24)), number(format, field(24, 8), 8), 0, one]
+        }
+        Elements::SmallDepth { float_first: false } => {
+            result = [number(format, field(0, 8), 8), float_24(field(8, 24)), 0, one]
+        }
         Elements::FloatAndStencil => result = [field(0, 32), field(32, 8), 0, one],
         Elements::Other(_) => {}
     }
     Ok(result)
+}
+
+/// A float of 24 bits: no sign, 4 bits of exponent, 20 of fraction, 0..2; the exponent counts from 2^-15, that of denormals is 2^-14.
+///
+/// UNVERIFIED: the manual names the formats only. Direct3D 9 gives its format D24FS8 this shape; a depth buffer of a real card would settle it.
+fn float_24(field: u32) -> u32 {
+    let (exponent, fraction) = (field >> 20, field & 0xf_ffff);
+    if exponent == 0 {
+        // Exact: at most 20 bits times a power of two.
+        #[allow(clippy::cast_precision_loss, reason = "20 bits")]
+        let small = fraction as f32 * 2f32.powi(-34);
+        small.to_bits()
+    } else {
+        (exponent + 127 - 15) << 23 | fraction << 3
+    }
 }
 
 /// One element of `size` bits as the format returns it (NUM_FORMAT_ALL, FORMAT_COMP_ALL, SRF_MODE_ALL).

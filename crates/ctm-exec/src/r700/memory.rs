@@ -214,22 +214,27 @@ impl Wavefront {
                 (true, _) => given.min(u64::from(word2.array_size)),
             };
             for burst in 0..=word0.burst_cnt {
+                // A burst, too, reads nothing behind the array (R700 §3.4.3).
                 let n = u64::from(burst);
+                let element = match space {
+                    Some(Space::Scatter) => index + n * size,
+                    _ => (index + n).min(u64::from(word2.array_size)),
+                };
                 let mut item = [0u8; 16];
                 for c in 0..bytes.div_ceil(4) {
                     let dword = match space {
                         None => {
-                            let at = usize::try_from(base + index + n).unwrap_or(usize::MAX);
+                            let at = usize::try_from(base + element).unwrap_or(usize::MAX);
                             self.scratch[lane].get(at).map_or(0, |element| element[c & 3])
                         }
                         Some(space) => {
-                            let steps = if space == Space::Scatter { index + n * size } else { index + n };
-                            let at = self.shared_address(context, space, base, steps, size, lane) + c as u64;
-                            if at >= limit {
+                            let at = self.shared_address(context, space, base, element, size, lane) + c as u64;
+                            // An invalid pixel fetches for its quad only; what it finds does not matter.
+                            if at >= limit && self.flow.valid[lane] {
                                 return Err(outside(space, at, limit));
                             }
                             self.counters.fetch_bytes += 4;
-                            memory.load(space, at).map_err(FaultKind::Memory)?
+                            if at < limit { memory.load(space, at).map_err(FaultKind::Memory)? } else { 0 }
                         }
                     };
                     item[4 * c..4 * c + 4].copy_from_slice(&dword.to_le_bytes());
@@ -251,12 +256,14 @@ impl Wavefront {
         Ok(())
     }
 
-    /// The register of a data share operation (R700 §10.6), by its relative mode; `None` for an absolute address.
-    fn share_register(&self, context: &Context<'_>, base: u8, mode: RelMode) -> Result<usize, FaultKind> {
+    /// What a lane's data share operation reads (R700 §10.6): a register by its relative mode. An absolute address names the SIMD-global
+    /// registers; there is nothing behind them, and 0 is read.
+    fn share_source(&self, context: &Context<'_>, shared: &Shared, base: u8, mode: RelMode, lane: usize) -> [u32; 4] {
         match mode {
-            RelMode::None => Ok(self.source_register(context, base, false)),
-            RelMode::Loop => Ok(self.source_register(context, base, true)),
-            RelMode::Global => Err(not_done("global registers of the local data share", "R700 §10.6")),
+            RelMode::None | RelMode::Loop => {
+                self.gprs[lane * GPRS + self.source_register(context, base, mode == RelMode::Loop) % GPRS]
+            }
+            RelMode::Global => shared.globals[lane].get(usize::from(base)).copied().unwrap_or_default(),
         }
     }
 
@@ -276,11 +283,11 @@ impl Wavefront {
         let index = usize::from(word1.dst_index) | usize::from(word1.dst_index_ext) << 6;
         let sels = [word0.src_sel_x, word0.src_sel_y, word0.src_sel_z, word0.src_sel_w];
         for burst in 0..=inst.word2.burst_cnt {
-            let register = self.share_register(context, word0.src_gpr.saturating_add(burst), word0.src_rel_mode)?;
             for lane in (0..executes.len()).filter(|&lane| executes[lane] && self.flow.valid[lane]) {
                 let thread = if word1.simd_wave_rel { self.first_in_group + lane } else { lane };
                 let first = (thread >> 2) * stride + index + 4 * usize::from(burst);
-                let values = self.gprs[lane * GPRS + register % GPRS];
+                let source = word0.src_gpr.saturating_add(burst);
+                let values = self.share_source(context, shared, source, word0.src_rel_mode, lane);
                 for (c, sel) in sels.into_iter().enumerate() {
                     if let (Some(bits), Some(place)) =
                         (selected(sel, &values), shared.data_share.place(thread, first + c))
@@ -308,22 +315,18 @@ impl Wavefront {
     ) -> Result<(), FaultKind> {
         let (word0, word1) = (&inst.word0, &inst.word1);
         if word1.mux_cntl == MuxCntl::FftPermute {
-            return Err(not_done("the FFT permutation of the local data share", "R700 §10.6"));
+            return Err(not_done(
+                "the FFT permutation of the local data share, whose pattern the manual does not give",
+                "R700 §10.6",
+            ));
         }
-        let source = self.share_register(context, word0.src_gpr, word0.src_rel_mode)?;
         let writes = [word1.dst_wr_x, word1.dst_wr_y, word1.dst_wr_z, word1.dst_wr_w];
         for burst in 0..=inst.word2.burst_cnt {
             let base = word1.dst_gpr.saturating_add(burst);
-            let destination = match word1.dst_rel_mode {
-                RelMode::None => self.destination_register(context, base, false),
-                RelMode::Loop => self.destination_register(context, base, true),
-                RelMode::Global => {
-                    return Err(not_done("global registers of the local data share", "R700 §10.6"));
-                }
-            };
+            let destination = self.destination_register(context, base, word1.dst_rel_mode == RelMode::Loop);
             let offset = usize::from(word0.rd_offset) + 4 * usize::from(burst);
-            let mut read = |wave: &Self, lane: usize| -> [u32; 4] {
-                let register = wave.gprs[lane * GPRS + source % GPRS];
+            let read = |wave: &Self, shared: &mut Shared, lane: usize| -> [u32; 4] {
+                let register = wave.share_source(context, shared, word0.src_gpr, word0.src_rel_mode, lane);
                 let element = |sel| selected(sel, &register).unwrap_or(0) as usize;
                 let (x, y) = (element(word0.src_sel_x), element(word0.src_sel_y));
                 let at = ((x >> 2) * 4).saturating_add(y).saturating_add(offset);
@@ -335,17 +338,21 @@ impl Wavefront {
                 }
             };
             let broadcast = match (0..executes.len()).find(|&lane| self.flow.valid[lane]) {
-                Some(first) if word1.broadcast => Some(read(self, first)),
+                Some(first) if word1.broadcast => Some(read(self, shared, first)),
                 _ => None,
             };
             for (lane, &executes) in executes.iter().enumerate() {
                 let fetched = match broadcast {
                     Some(fetched) => fetched,
-                    None if executes => read(self, lane),
+                    None if executes => read(self, shared, lane),
                     None => continue,
                 };
-                if let Some(register) = destination {
-                    let place = &mut self.gprs[lane * GPRS + register];
+                let place = if word1.dst_rel_mode == RelMode::Global {
+                    shared.globals[lane].get_mut(usize::from(base))
+                } else {
+                    destination.and_then(|register| self.gprs.get_mut(lane * GPRS + register))
+                };
+                if let Some(place) = place {
                     for c in (0..4).filter(|&c| writes[c]) {
                         place[c] = fetched[c];
                     }

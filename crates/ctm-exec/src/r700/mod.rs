@@ -13,6 +13,7 @@
 //! | `wavefront` | a wavefront running a program: issue, masks, faults, counters |
 //! | `interp` | the domain cut into wavefronts, their order, commits |
 //! | `resources` | buffers, textures and samplers as plain structures, and a memory made of them |
+//! | `surface` | textures from bytes, in every format that can be expressed |
 //!
 //! Begin with [`Launch`] and [`Memory`], then `interp`, `wavefront` and `flow`, the manual beside them. Choices that the manual leaves
 //! open are in `docs/r700-open-questions.md`.
@@ -28,6 +29,7 @@ pub mod ops64;
 pub mod resources;
 pub mod sample;
 pub mod single;
+pub mod surface;
 pub mod texture;
 pub mod transcendental;
 pub mod vertex;
@@ -37,6 +39,7 @@ pub use crate::x1k::{Interp, Plane, Written};
 pub use exports::{Exports, Target};
 pub use flow::LoopConstant;
 pub use resources::{Arrays, Buffer, Sampler, Texture};
+pub use surface::{Surface, SurfaceError};
 
 use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
 use ctm_isa::r700::CONSTANT_FILE;
@@ -100,6 +103,10 @@ pub struct Launch<'a> {
     pub ring_item_dwords: u32,
     /// Dwords from one thread's item to the next in each stream buffer, host registers.
     pub stream_item_dwords: [u32; 4],
+    /// Index offset of vertex fetches of VERTEX_DATA (FETCH_TYPE, R700 §10.3), a host register.
+    pub vertex_offset: u32,
+    /// Index offset of vertex fetches of INSTANCE_DATA, a host register.
+    pub instance_offset: u32,
     /// SIMD-global registers (R700 §2.6.1.1), 0..=124. They start as 0 and live as long as the launch.
     pub global_gprs: u8,
     /// Constants.
@@ -132,6 +139,8 @@ impl<'a> Launch<'a> {
             reduction_stride: 0,
             ring_item_dwords: 0,
             stream_item_dwords: [0; 4],
+            vertex_offset: 0,
+            instance_offset: 0,
             global_gprs: 0,
             constants,
             semantics: &[],
@@ -192,6 +201,12 @@ pub trait Memory: Sync {
     /// # Errors
     /// When it lies outside memory.
     fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault>;
+
+    /// The constants, buffers, textures and samplers of the other program type, which clauses and fetches with ALT_CONST use
+    /// (R700 §4.6.4.6, §5.2, §6.4); `None`, which is the default, where there are none.
+    fn alternate(&self) -> Option<&dyn Memory> {
+        None
+    }
 
     /// What is bound as buffer `id` of vertex fetches.
     fn buffer(&self, id: u8) -> Option<Buffer>;

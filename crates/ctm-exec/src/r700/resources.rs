@@ -34,6 +34,8 @@ pub enum TextureKind {
     OneDArray,
     /// Layers.
     TwoDArray,
+    /// Cubes, six faces each; SET_CUBEMAP_INDEX chooses one.
+    CubeArray,
 }
 
 /// A texture resource (`RESOURCE_ID`, R700 §6).
@@ -45,7 +47,7 @@ pub struct Texture {
     pub width: u32,
     /// Rows of level 0; 1 for one-dimensional ones.
     pub height: u32,
-    /// Slices of level 0, layers of an array, 6 for cubes, otherwise 1.
+    /// Slices of level 0, layers of an array, 6 for cubes, six times their number for an array of them, otherwise 1.
     pub depth: u32,
     /// Mipmap levels, at least 1.
     pub levels: u32,
@@ -65,7 +67,7 @@ impl Texture {
             TextureKind::OneD => [part(self.width, level), 1, 1],
             TextureKind::OneDArray => [part(self.width, level), 1, self.depth],
             TextureKind::TwoD => [part(self.width, level), part(self.height, level), 1],
-            TextureKind::Cube | TextureKind::TwoDArray => {
+            TextureKind::Cube | TextureKind::CubeArray | TextureKind::TwoDArray => {
                 [part(self.width, level), part(self.height, level), self.depth]
             }
             TextureKind::ThreeD => [part(self.width, level), part(self.height, level), part(self.depth, level)],
@@ -90,7 +92,7 @@ pub struct Sampler {
     pub min_lod: f32,
     /// Largest level of detail.
     pub max_lod: f32,
-    /// Added to every computed level of detail.
+    /// Added to computed levels of detail and to those that instructions give, not to the zero of the `_LZ` forms.
     pub lod_bias: f32,
     /// How SAMPLE_C compares its reference value with a texel.
     pub compare: Compare,
@@ -204,6 +206,8 @@ pub struct Arrays {
     pub samplers: BTreeMap<u8, Sampler>,
     /// Memories of MEM instructions, in dwords.
     pub spaces: BTreeMap<Space, Vec<u32>>,
+    /// What is bound for the other program type (ALT_CONST).
+    pub alternate: Option<Box<Arrays>>,
     /// What geometry programs said about their vertices.
     pub events: Vec<(Position, VertexEvent)>,
     /// What exports are stored in, by target; exports to others are dropped. Each must hold the domain.
@@ -214,6 +218,10 @@ impl Memory for Arrays {
     fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
         let value = self.constants.get(&bank).and_then(|buffer| buffer.get(index as usize));
         Ok(value.copied().unwrap_or_default())
+    }
+
+    fn alternate(&self) -> Option<&dyn Memory> {
+        self.alternate.as_deref().map(|other| other as &dyn Memory)
     }
 
     fn buffer(&self, id: u8) -> Option<Buffer> {

@@ -32,6 +32,8 @@ pub struct Lookup<'a> {
     pub sampler: Sampler,
     /// The reference value of a comparison.
     pub reference: Option<f32>,
+    /// Which cube of an array of them (SET_CUBEMAP_INDEX).
+    pub cube: u32,
     /// Black texels and a white border (BC_FRAC_MODE).
     pub border_fraction: bool,
 }
@@ -49,9 +51,18 @@ struct Axis {
 pub const fn filtered_axes(kind: TextureKind) -> usize {
     match kind {
         TextureKind::OneD | TextureKind::OneDArray => 1,
-        TextureKind::TwoD | TextureKind::TwoDArray | TextureKind::Cube => 2,
+        TextureKind::TwoD | TextureKind::TwoDArray | TextureKind::Cube | TextureKind::CubeArray => 2,
         TextureKind::ThreeD => 3,
     }
+}
+
+/// Faces of a cube.
+pub const FACES: u32 = 6;
+
+/// Whether a texture consists of faces.
+#[must_use]
+pub const fn is_cube(kind: TextureKind) -> bool {
+    matches!(kind, TextureKind::Cube | TextureKind::CubeArray)
 }
 
 /// The layer or face that a coordinate names: the nearest integer, ties to even, kept within 0..count.
@@ -89,7 +100,7 @@ impl Lookup<'_> {
     fn axis(&self, place: &Place, axis: usize, size: u32, filter: Filter) -> Axis {
         let unnormalised = place.unnormalised[axis];
         // Faces of a cube lie at 1..2, where compilers put them: the coordinates over twice the major axis, plus 1.5.
-        let cube = self.texture.kind == TextureKind::Cube;
+        let cube = is_cube(self.texture.kind);
         let bits = if cube { (number(place.at[axis]) - 1.0).to_bits() } else { place.at[axis] };
         let u = in_elements(bits, size, unnormalised) + place.offset[axis];
         // Repeat and mirror need normalised coordinates (R700 §10.4); faces have edges.
@@ -111,6 +122,16 @@ impl Lookup<'_> {
         }
     }
 
+    /// The layer or face that the third coordinate names; in an array of cubes that face of the chosen cube, the last where there are fewer.
+    fn slice(&self, bits: u32, depth: u32) -> u32 {
+        if self.texture.kind == TextureKind::CubeArray {
+            let last = (depth / FACES).saturating_sub(1);
+            layer(bits, FACES) + FACES * self.cube.min(last)
+        } else {
+            layer(bits, depth)
+        }
+    }
+
     fn axes(&self, place: &Place, level: u32, filter: Filter) -> [Axis; 3] {
         let size = self.texture.size(level);
         let filtered = filtered_axes(self.texture.kind);
@@ -118,7 +139,7 @@ impl Lookup<'_> {
             if axis < filtered {
                 self.axis(place, axis, size[axis], filter)
             } else {
-                let at = if axis == 2 { layer(place.at[2], size[2]) } else { 0 };
+                let at = if axis == 2 { self.slice(place.at[2], size[2]) } else { 0 };
                 Axis { low: Some(at), high: Some(at), weight: 0.0 }
             }
         })
@@ -164,12 +185,17 @@ impl Lookup<'_> {
         if filtered < 3 { slice(z.low) } else { Ok(mix(z.weight, slice(z.low)?, slice(z.high)?)) }
     }
 
+    /// A level of detail within what the sampler allows; the smallest for NaN.
+    fn within_sampler(&self, lod: f32) -> f32 {
+        let within = if lod > self.sampler.min_lod { lod } else { self.sampler.min_lod };
+        if within < self.sampler.max_lod { within } else { self.sampler.max_lod }
+    }
+
     /// A level of detail within what the sampler and the texture allow.
     #[must_use]
     #[allow(clippy::cast_precision_loss, reason = "levels are few")]
     pub fn clamped(&self, lod: f32) -> f32 {
-        let within = if lod > self.sampler.min_lod { lod } else { self.sampler.min_lod };
-        let within = if within < self.sampler.max_lod { within } else { self.sampler.max_lod };
+        let within = self.within_sampler(lod);
         let last = self.texture.levels.saturating_sub(1) as f32;
         let above = if within > 0.0 { within } else { 0.0 };
         if above < last { above } else { last }
@@ -194,12 +220,13 @@ impl Lookup<'_> {
         }
     }
 
-    /// A whole lookup at a level of detail (sampler bias included by the caller).
+    /// A whole lookup at a level of detail (sampler bias included by the caller). The filter is that for minification where the level, within
+    /// what the sampler allows, is above 0.
     ///
     /// # Errors
     /// A texel that memory refuses.
     pub fn sample(&self, place: &Place, lod: f32) -> Result<[u32; 4], MemoryFault> {
-        let filter = if lod > 0.0 { self.sampler.minify } else { self.sampler.magnify };
+        let filter = if self.within_sampler(lod) > 0.0 { self.sampler.minify } else { self.sampler.magnify };
         let (low, high, weight) = self.levels(self.clamped(lod));
         let first = self.level(place, low, filter)?;
         if weight == 0.0 { Ok(first) } else { Ok(mix(weight, first, self.level(place, high, filter)?)) }

@@ -1,6 +1,6 @@
 //! Texture fetches (R700 chapter 6, §9.4), one instruction for all lanes of a wavefront.
 
-use super::sample::{Lookup, Place, filtered_axes};
+use super::sample::{FACES, Lookup, Place, filtered_axes, is_cube, layer};
 use super::{Memory, resources::TextureKind};
 use crate::engine::{FaultKind, MemoryFault};
 use crate::x1k::float::{bits, fma, number};
@@ -11,13 +11,15 @@ use ctm_isa::r700::ops::{Sel, TexOp};
 /// What one fetch gives one lane: four elements before the destination swizzle.
 pub type Fetched = [u32; 4];
 
-/// The gradients that instructions kept or set, for each lane (`SET_GRADIENTS_*`, `KEEP_GRADIENTS`).
+/// What instructions set for later ones, for each lane: gradients (`SET_GRADIENTS_*`, `KEEP_GRADIENTS`) and cube (`SET_CUBEMAP_INDEX`).
 #[derive(Clone, Debug, Default)]
 pub struct Gradients {
     /// Horizontal x, y, z.
     pub h: Vec<[f32; 3]>,
     /// Vertical x, y, z.
     pub v: Vec<[f32; 3]>,
+    /// Which cube of an array; 0 before any is set.
+    pub cube: Vec<u32>,
 }
 
 /// An element that a selector takes of four.
@@ -94,7 +96,20 @@ const fn variant(op: TexOp) -> Option<(bool, Detail)> {
 /// Whether an instruction works on coordinates alone, without a resource.
 #[must_use]
 pub const fn needs_no_resource(op: TexOp) -> bool {
-    matches!(op, TexOp::GetGradientsH | TexOp::GetGradientsV | TexOp::SetGradientsH | TexOp::SetGradientsV)
+    matches!(
+        op,
+        TexOp::GetGradientsH
+            | TexOp::GetGradientsV
+            | TexOp::SetGradientsH
+            | TexOp::SetGradientsV
+            | TexOp::SetCubemapIndex
+    )
+}
+
+/// The cube that `SET_CUBEMAP_INDEX` names by its third coordinate: the nearest integer, ties to even, from 0 on (R700 §10.4).
+#[must_use]
+pub fn cube_index(coordinates: &[u32; 4]) -> u32 {
+    layer(coordinates[2], u32::MAX)
 }
 
 /// A fetch with what it names.
@@ -121,7 +136,7 @@ impl<'a> TextureFetch<'a> {
         }
         let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
         let border_fraction = inst.word0.bc_frac_mode;
-        let lookup = Lookup { memory, id, texture, sampler, reference: None, border_fraction };
+        let lookup = Lookup { memory, id, texture, sampler, reference: None, cube: 0, border_fraction };
         Ok(Self { inst, lookup, quads })
     }
 
@@ -189,7 +204,8 @@ impl<'a> TextureFetch<'a> {
     /// A texel that memory refuses, and what is not done.
     pub fn lane(&self, coordinates: &[[u32; 4]], lane: usize, gradients: &Gradients) -> Result<Fetched, FaultKind> {
         let at = &coordinates[lane];
-        let lookup = &self.lookup;
+        let cube = gradients.cube.get(lane).copied().unwrap_or(0);
+        let lookup = &Lookup { cube, ..self.lookup };
         let texture = &lookup.texture;
         let op = self.inst.word0.op;
         if let Some((compares, detail)) = variant(op) {
@@ -204,6 +220,8 @@ impl<'a> TextureFetch<'a> {
             TexOp::Ld => self.load(at)?,
             TexOp::GetTextureResinfo => {
                 let [width, height, depth] = if at[0] < texture.levels { texture.size(at[0]) } else { [0; 3] };
+                // An array of cubes says how many cubes there are.
+                let depth = if texture.kind == TextureKind::CubeArray { depth / FACES } else { depth };
                 [width, height, depth, texture.levels]
             }
             TexOp::GetNumberOfSamples => {
@@ -221,7 +239,6 @@ impl<'a> TextureFetch<'a> {
             }
             TexOp::Fetch4 => lookup.four(&self.place(at), level(computed()).0).map_err(FaultKind::Memory)?,
             TexOp::KeepGradients => lookup.sampler.border,
-            TexOp::SetCubemapIndex => return Err(not_done("arrays of cube maps (SET_CUBEMAP_INDEX)")),
             other => return Err(not_done(other.name())),
         })
     }
@@ -229,8 +246,8 @@ impl<'a> TextureFetch<'a> {
     /// `LD`: the texel at integers x, y, z of level w, without filter; 0 where there is none.
     fn load(&self, at: &[u32; 4]) -> Result<Fetched, FaultKind> {
         let texture = &self.lookup.texture;
-        if texture.kind == TextureKind::Cube {
-            return Err(not_done("LD from a cube map"));
+        if is_cube(texture.kind) {
+            return Err(not_done("LD from a cube map, which the manual excludes"));
         }
         let size = texture.size(at[3]);
         let offset = self.place(at).offset;

@@ -1,10 +1,10 @@
 //! Vertex fetches (R700 chapter 5, §9.3): an item of a buffer at an index.
 
 use super::formats::{Format, convert, size_bytes, swapped};
-use super::{Memory, resources::Buffer};
+use super::{Launch, Memory, resources::Buffer};
 use crate::engine::{FaultKind, MemoryFault};
 use ctm_isa::r700::inst::{VtxFetch, VtxWord1};
-use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
+use ctm_isa::r700::ops::{DataFormat, EndianSwap, FetchType, FormatComp, NumFormat, SrfMode};
 
 /// A fetch with what it names.
 #[derive(Debug)]
@@ -17,6 +17,16 @@ pub struct VertexFetch<'a> {
 /// The format of an instruction's own fields.
 fn written_format(data: DataFormat, numbers: NumFormat, sign: FormatComp, srf: SrfMode, endian: EndianSwap) -> Format {
     Format { data, numbers, sign, srf, endian }
+}
+
+/// What a fetch adds to the index of a register, modulo 2^32 (FETCH_TYPE, R700 §10.3).
+#[must_use]
+pub const fn index_offset(launch: &Launch<'_>, fetch_type: FetchType) -> u32 {
+    match fetch_type {
+        FetchType::VertexData => launch.vertex_offset,
+        FetchType::InstanceData => launch.instance_offset,
+        FetchType::NoIndexOffset => 0,
+    }
 }
 
 impl<'a> VertexFetch<'a> {
@@ -54,7 +64,7 @@ impl<'a> VertexFetch<'a> {
 
     /// The four elements at `index`: byte `index * stride + OFFSET` of the buffer. An item that does not lie in the buffer reads 0.
     ///
-    /// No index offsets are bound, so the three FETCH_TYPEs are the same; a mini-fetch reads its own bytes.
+    /// The caller adds [`index_offset`]. A mega-fetch only says how much to read at once, so mini-fetches and mega-fetches read the same.
     ///
     /// # Errors
     /// When memory refuses to read.

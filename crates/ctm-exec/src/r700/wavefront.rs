@@ -7,9 +7,9 @@ use super::exports::{Exports, Target};
 use super::flow::{Flow, LoopKind, PixelState, Place, Test};
 use super::memory::Shared;
 use super::texture::{self, TextureFetch, selected};
-use super::vertex::VertexFetch;
+use super::vertex::{VertexFetch, index_offset};
 use super::{Launch, Memory, VertexEvent};
-use crate::engine::{Counters, Fault, FaultKind, Finding, Position};
+use crate::engine::{Counters, Fault, FaultKind, Finding, MemoryFault, Position};
 use crate::x1k::float::{bits, number};
 use ctm_isa::r700::inst::{
     AluClause, Cf, CfAlu, CfEntry, CfExport, CfPlain, ClauseBody, Decoded, Fetch, FetchClause, TexFetch, VtxFetch,
@@ -339,10 +339,7 @@ impl Wavefront {
         clause: &AluClause,
         faulty: &mut Option<usize>,
     ) -> Step<()> {
-        if cf.word1.alt_const {
-            let feature = "constants of another program type (ALT_CONST)".into();
-            return Err(FaultKind::Unsupported { feature, section: "R700 §4.6.4.6" });
-        }
+        let memory = resources(memory, cf.word1.alt_const)?;
         let op = cf.word1.op;
         if matches!(op, CfAluOp::PushBefore | CfAluOp::ElseAfter) {
             self.flow.push_before_clause()?;
@@ -429,15 +426,23 @@ impl Wavefront {
         faulty: &mut Option<usize>,
     ) -> Step<()> {
         // COND must be ACTIVE here (R700 §3.6.3).
-        let executes = self.flow.test(Test { cond: Cond::Active, ..test });
+        let passes = self.flow.test(Test { cond: Cond::Active, ..test });
+        let whole_quads = self.flow.fetched(&passes, true);
+        let of = |whole_quad: bool| if whole_quad { &whole_quads } else { &passes };
         for fetch in &clause.fetches {
             let inst = fetch.inst.as_ref().map_err(|error| FaultKind::Undecodable(*error))?;
             match &inst.fetch {
-                Fetch::Tex(tex) => self.texture_fetch(context, memory, &executes, tex, faulty)?,
-                Fetch::Vtx(vtx) => self.vertex_fetch(context, memory, &executes, vtx, faulty)?,
-                Fetch::MemRd(read) => self.memory_read(context, memory, &executes, read, faulty)?,
-                Fetch::MemDsw(write) => self.share_write(context, shared, &executes, write)?,
-                Fetch::MemDsr(read) => self.share_read(context, shared, &executes, read)?,
+                Fetch::Tex(tex) => {
+                    self.texture_fetch(context, memory, of(tex.word0.fetch_whole_quad), tex, faulty)?;
+                }
+                Fetch::Vtx(vtx) => {
+                    self.vertex_fetch(context, memory, of(vtx.word0.fetch_whole_quad), vtx, faulty)?;
+                }
+                Fetch::MemRd(read) => {
+                    self.memory_read(context, memory, of(read.word0.fetch_whole_quad), read, faulty)?;
+                }
+                Fetch::MemDsw(write) => self.share_write(context, shared, &passes, write)?,
+                Fetch::MemDsr(read) => self.share_read(context, shared, &passes, read)?,
             }
         }
         Ok(())
@@ -482,9 +487,7 @@ impl Wavefront {
         inst: &TexFetch,
         faulty: &mut Option<usize>,
     ) -> Step<()> {
-        if inst.word0.alt_const {
-            return Err(not_done("resources of another program type (ALT_CONST)", "R700 §6.4"));
-        }
+        let memory = resources(memory, inst.word0.alt_const)?;
         let source = self.source_register(context, inst.word0.src_gpr, inst.word0.src_rel);
         let destination = self.destination_register(context, inst.word1.dst_gpr, inst.word1.dst_rel);
         let swizzle = inst.source_swizzle();
@@ -497,6 +500,7 @@ impl Wavefront {
         let op = inst.word0.op;
         self.gradients.h.resize(self.positions.len(), [0.0; 3]);
         self.gradients.v.resize(self.positions.len(), [0.0; 3]);
+        self.gradients.cube.resize(self.positions.len(), 0);
         let quads = context.launch.stage == Stage::Pixel;
         let fetch = if texture::needs_no_resource(op) { None } else { Some(TextureFetch::new(memory, inst, quads)?) };
         for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
@@ -517,6 +521,10 @@ impl Wavefront {
                 (None, TexOp::GetGradientsV) => slopes(true).map(bits),
                 (None, TexOp::SetGradientsH) => {
                     self.gradients.h[lane] = three(given);
+                    [0; 4]
+                }
+                (None, TexOp::SetCubemapIndex) => {
+                    self.gradients.cube[lane] = texture::cube_index(&coordinates[lane]);
                     [0; 4]
                 }
                 (None, TexOp::SetGradientsV) => {
@@ -540,9 +548,8 @@ impl Wavefront {
         inst: &VtxFetch,
         faulty: &mut Option<usize>,
     ) -> Step<()> {
-        if inst.word2.alt_const {
-            return Err(not_done("buffers of another program type (ALT_CONST)", "R700 §5.2"));
-        }
+        let memory = resources(memory, inst.word2.alt_const)?;
+        let offset = index_offset(context.launch, inst.word0.fetch_type);
         let source = self.source_register(context, inst.word0.src_gpr, inst.word0.src_rel);
         let destination = match &inst.word1 {
             VtxWord1::Gpr(w) => self.destination_register(context, w.dst_gpr, w.dst_rel),
@@ -556,7 +563,7 @@ impl Wavefront {
         for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
             *faulty = Some(lane);
             let index = self.gprs[lane * GPRS + source][inst.word0.src_sel_x as usize];
-            let fetched = fetch.at(memory, index)?;
+            let fetched = fetch.at(memory, index.wrapping_add(offset))?;
             self.counters.fetches += 1;
             self.counters.fetch_bytes += fetch.size_bytes();
             self.write_fetched(lane, destination, inst.word1.swizzle(), &fetched);
@@ -583,6 +590,17 @@ impl Wavefront {
         self.exported_done |= word.op == ctm_isa::r700::ops::ExportOp::ExportDone;
         Ok(())
     }
+}
+
+/// The memory whose constants and resources an instruction uses: its own program's, or with ALT_CONST the other program type's.
+fn resources(memory: &dyn Memory, alternate: bool) -> Step<&dyn Memory> {
+    if !alternate {
+        return Ok(memory);
+    }
+    memory.alternate().ok_or_else(|| {
+        let what = "constants and resources of the other program type (ALT_CONST)".into();
+        FaultKind::Memory(MemoryFault { what, address: None, reason: "nothing is bound there".into() })
+    })
 }
 
 pub(super) fn not_done(feature: &str, section: &'static str) -> FaultKind {
