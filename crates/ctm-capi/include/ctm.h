@@ -136,6 +136,14 @@ typedef struct ctm_output {
     float *data;
 } ctm_output;
 
+/* Engines give the same results at different speeds. */
+typedef enum ctm_engine {
+    CTM_ENGINE_DEFAULT = 0, /* what the environment variable CTM_ENGINE names (interp, jit, verify); otherwise jit */
+    CTM_ENGINE_INTERP = 1,  /* the reference interpreter */
+    CTM_ENGINE_JIT = 2,     /* the fast engine */
+    CTM_ENGINE_VERIFY = 3   /* both; a difference is a finding, "engine-difference" */
+} ctm_engine;
+
 /* One run. Set everything to 0 first, then `size`; what is 0 has its default. */
 typedef struct ctm_run_options {
     size_t size;             /* sizeof(ctm_run_options) */
@@ -154,7 +162,7 @@ typedef struct ctm_run_options {
     uint32_t group;          /* processors that decide a jump together; 0: 16 */
     uint64_t instructions;   /* what a group may issue; 0: 100000000 */
     uint32_t check;          /* not 0: look for mistakes while running; findings tell */
-    uint32_t reserved;       /* 0 */
+    uint32_t engine;         /* a ctm_engine */
 } ctm_run_options;
 
 /* What a run did. */

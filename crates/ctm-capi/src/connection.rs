@@ -3,9 +3,8 @@
 use crate::log::{self, Level};
 use crate::name;
 use crate::pages::{Pages, PagesError};
-use ctm::Device;
 use ctm::memory::{ArenaId, ArenaOptions, DeviceMemory, GpuAddr, SharedPages};
-use ctm_exec::x1k::Interp;
+use ctm::{Device, EngineKind};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -68,7 +67,9 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl Connection {
     /// Opens the device of this name.
     pub fn open(name: &str) -> Result<Self, String> {
-        let options = name::options(name)?;
+        let opening = name::opening(name)?;
+        let options = opening.options;
+        let engine = opening.engine.map_or_else(EngineKind::preferred, Ok).map_err(|e| format!("{name}: {e}"))?;
         let mut pointers = [0; 4];
         let memory = DeviceMemory::with_pages(&options.arenas, |arena, range| {
             let pages = Pages::new(arena, range)?;
@@ -83,14 +84,14 @@ impl Connection {
             submitted: AtomicU64::new(0),
             consumed: AtomicU64::new(0),
             failed: AtomicBool::new(false),
-            device: Mutex::new(Device::with_memory(Box::new(Interp), options, memory)),
+            device: Mutex::new(Device::with_memory(engine.engine(), options, memory)),
         });
         let of_thread = Arc::clone(&shared);
         let thread = thread::Builder::new()
             .name("ctm device".to_owned())
             .spawn(move || of_thread.work_off())
             .map_err(|e| format!("{name}: the device's thread cannot be started: {e}"))?;
-        log::write(Level::Info, &format!("{name}: opened"));
+        log::write(Level::Info, &format!("{name}: opened, engine {engine}"));
         Ok(Self { shared, thread: Mutex::new(Some(thread)), name: name.to_owned(), arenas: options.arenas, pointers })
     }
 

@@ -1,9 +1,9 @@
 //! What device names say: `/dev/pcie0` and up, `ctm:x1k`, and options behind them.
 
-use ctm::DeviceOptions;
 use ctm::device::{Caches, ParamsStride};
 use ctm::mc::ByteOrder;
 use ctm::memory::ArenaOptions;
+use ctm::{DeviceOptions, EngineKind};
 use ctm_exec::GroupSize;
 use std::time::Duration;
 
@@ -16,7 +16,7 @@ pub(crate) const OPTIONS: &[(&str, &str)] = &[
     ("gpub", "bytes of the second region of local memory"),
     ("sys", "bytes of uncached system memory"),
     ("sysc", "bytes of cached system memory"),
-    ("engine", "interp"),
+    ("engine", "interp, jit or verify"),
     ("threads", "worker threads; 0: one per core"),
     ("group", "processors that decide a jump together: a multiple of 4 up to 1024"),
     ("instructions", "what a group may issue in one launch; 0: no limit"),
@@ -29,13 +29,21 @@ pub(crate) const OPTIONS: &[(&str, &str)] = &[
 /// The environment variable whose options every device gets, before those of its name.
 const ENVIRONMENT: &str = "CTM_DEVICE_OPTIONS";
 
+/// What a name and the environment ask for.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub(crate) struct Opening {
+    pub options: DeviceOptions,
+    /// `None`: nobody chose.
+    pub engine: Option<EngineKind>,
+}
+
 /// How the device of this name is to be opened.
-pub(crate) fn options(name: &str) -> Result<DeviceOptions, String> {
+pub(crate) fn opening(name: &str) -> Result<Opening, String> {
     let environment = std::env::var(ENVIRONMENT).unwrap_or_default();
     parse(name, &environment)
 }
 
-fn parse(name: &str, environment: &str) -> Result<DeviceOptions, String> {
+fn parse(name: &str, environment: &str) -> Result<Opening, String> {
     let (device, given) = name.split_once(',').unwrap_or((name, ""));
     match device {
         "ctm:x1k" => {}
@@ -48,20 +56,21 @@ fn parse(name: &str, environment: &str) -> Result<DeviceOptions, String> {
             }
         }
     }
-    let mut options = DeviceOptions::default();
+    let mut opening = Opening::default();
     let mut sizes = None;
     for (text, of) in [(environment, ENVIRONMENT), (given, name)] {
         for option in text.split(',').filter(|o| !o.is_empty()) {
-            set(&mut options, &mut sizes, option).map_err(|e| format!("{of}: {e}"))?;
+            set(&mut opening, &mut sizes, option).map_err(|e| format!("{of}: {e}"))?;
         }
     }
     if let Some(sizes) = sizes {
-        options.arenas = ArenaOptions::with_sizes(sizes).map_err(|e| format!("{name}: {e}"))?;
+        opening.options.arenas = ArenaOptions::with_sizes(sizes).map_err(|e| format!("{name}: {e}"))?;
     }
-    Ok(options)
+    Ok(opening)
 }
 
-fn set(options: &mut DeviceOptions, sizes: &mut Option<[u32; 4]>, option: &str) -> Result<(), String> {
+fn set(opening: &mut Opening, sizes: &mut Option<[u32; 4]>, option: &str) -> Result<(), String> {
+    let options = &mut opening.options;
     let (key, value) = option.split_once('=').unwrap_or((option, "on"));
     let Some((_, takes)) = OPTIONS.iter().find(|(name, _)| *name == key) else {
         let names: Vec<&str> = OPTIONS.iter().map(|(name, _)| *name).collect();
@@ -77,7 +86,7 @@ fn set(options: &mut DeviceOptions, sizes: &mut Option<[u32; 4]>, option: &str) 
         return Ok(());
     }
     match (key, value) {
-        ("engine", "interp") => {}
+        ("engine", name) => opening.engine = Some(EngineKind::from_name(name).ok_or_else(wrong)?),
         ("threads", _) => options.threads = usize::try_from(number()?).ok().filter(|&n| n <= 1024).ok_or_else(wrong)?,
         ("group", _) => {
             let group = u16::try_from(number()?).ok().and_then(GroupSize::new);
@@ -115,13 +124,16 @@ mod tests {
 
     #[test]
     fn takes_what_is_documented() {
-        assert_eq!(parse("/dev/pcie0", "").unwrap(), DeviceOptions::default());
-        assert_eq!(parse("/dev/pcie255", "").unwrap(), DeviceOptions::default());
+        assert_eq!(parse("/dev/pcie0", "").unwrap(), Opening::default());
+        assert_eq!(parse("/dev/pcie255", "").unwrap(), Opening::default());
         let o = parse(
             "ctm:x1k,gpu=64M,gpub=0,sys=5000,sysc=1M,threads=2,group=64,params=36,uint8=bgra,check",
-            "threads=7,seconds=3",
+            "threads=7,seconds=3,engine=verify",
         )
         .unwrap();
+        assert_eq!(o.engine, Some(EngineKind::Verify));
+        assert_eq!(parse("ctm:x1k,engine=interp", "engine=jit").unwrap().engine, Some(EngineKind::Interp));
+        let o = o.options;
         assert_eq!(
             (o.arenas.gpu.bytes, o.arenas.gpu_b.bytes, o.arenas.sys.bytes, o.arenas.sys_c.bytes),
             (64 << 20, 0, 8192, 1 << 20)
@@ -143,7 +155,7 @@ mod tests {
             ("ctm:x1k,fast", "there is no option `fast`; there are gpu,"),
             ("ctm:x1k,sys=2G", "`sys` is `2G`; it takes bytes"),
             ("ctm:x1k,group=6", "`group` is `6`"),
-            ("ctm:x1k,engine=jit", "`engine` is `jit`; it takes interp"),
+            ("ctm:x1k,engine=fast", "`engine` is `fast`; it takes interp, jit or verify"),
             ("ctm:x1k,threads", "`threads` is `on`"),
         ] {
             let error = parse(name, "").unwrap_err();

@@ -14,7 +14,7 @@ use ctm_capi::amu::{
 };
 use ctm_capi::api::findings::Finding;
 use ctm_capi::api::job::Array;
-use ctm_capi::api::run::{Counters, Input, Output, RunOptions};
+use ctm_capi::api::run::{Counters, ENGINES, Input, Output, RunOptions};
 use ctm_capi::api::{API_VERSION, Status};
 use ctm_capi::managed::{AMmanagedDevice, AMmanagedDeviceInfo};
 use ctm_exec::Domain;
@@ -78,7 +78,7 @@ fn numbers() -> Vec<(String, usize)> {
     renamed!(Input "ctm_input": slot, width, height, channels, data, filter, wrap_x, wrap_y, border);
     renamed!(Output "ctm_output": slot, width, height, channels, data);
     renamed!(RunOptions "ctm_run_options": size, domain, floats, float_count, ints, int_count, bools, bool_count, inputs,
-        input_count, outputs, output_count, threads, group, instructions, check, reserved);
+        input_count, outputs, output_count, threads, group, instructions, check, engine);
     renamed!(Counters "ctm_counters": groups, processors, alu, output, tex, fc, active_lanes, total_lanes, fetches, fetch_bytes,
         writes, write_bytes, clocks);
     all.push(("CTM_API_VERSION".into(), API_VERSION as usize));
@@ -98,6 +98,9 @@ fn numbers() -> Vec<(String, usize)> {
         ("CTM_ARENA_SYSC", ArenaId::SysC as usize),
     ] {
         all.push((name.into(), value));
+    }
+    for (kind, number) in ENGINES {
+        all.push((format!("CTM_ENGINE_{}", kind.name().to_uppercase()), number as usize));
     }
     all.push(("offsetof(AMUabiLiteralConst, type)".into(), offset_of!(AMUabiLiteralConst, r#type)));
     all.push(("offsetof(AMUabiUserConst, type)".into(), offset_of!(AMUabiUserConst, r#type)));

@@ -6,6 +6,7 @@
 //! | [`mc`] | the Memory Controller: address translation, data formats |
 //! | [`commands`] | command buffers: table, encoding, text, builder |
 //! | [`device`] | the device: PE, CO, program loader, caches, counters |
+//! | [`engine`] | which engine runs programs |
 //! | [`job`] | jobs: what to run over which domain with which arrays, and the runner |
 //! | [`mod@array`] | arrays and pictures as files |
 //! | [`r700`] | files that hold R700 programs |
@@ -14,6 +15,7 @@
 pub mod array;
 pub mod commands;
 pub mod device;
+pub mod engine;
 pub mod job;
 pub mod mc;
 pub mod memory;
@@ -22,4 +24,5 @@ pub mod render;
 
 pub use commands::CommandBuffer;
 pub use device::{Caches, CommandError, Device, DeviceOptions, SubmitReport};
+pub use engine::EngineKind;
 pub use memory::{ArenaId, GpuAddr};

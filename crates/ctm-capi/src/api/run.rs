@@ -7,12 +7,13 @@ use super::object::borrow;
 use super::program::Program;
 use super::{Failure, Status, call};
 use crate::boundary::{elements, store};
+use ctm::EngineKind;
 use ctm::commands::CommandBuffer;
 use ctm::device::{Caches, CommandErrorReason, Device, DeviceOptions};
 use ctm::mc::{Format, Surface, Tiling};
 use ctm::memory::{ArenaId, ArenaOptions, GpuAddr};
 use ctm::render::{Report, Source};
-use ctm_exec::x1k::{Filter, Interp, Sampler, Wrap};
+use ctm_exec::x1k::{Filter, Sampler, Wrap};
 use ctm_exec::{Counters as EngineCounters, Domain, GroupSize};
 use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
@@ -95,8 +96,19 @@ pub struct RunOptions {
     pub instructions: u64,
     /// Not 0: look for mistakes.
     pub check: u32,
-    /// 0.
-    pub reserved: u32,
+    /// `ctm_engine`.
+    pub engine: u32,
+}
+
+/// `ctm_engine`: the number of an engine, 0 for whichever is preferred.
+pub const ENGINES: [(EngineKind, u32); 3] = [(EngineKind::Interp, 1), (EngineKind::Jit, 2), (EngineKind::Verify, 3)];
+
+fn engine(number: u32) -> Result<EngineKind, Failure> {
+    if number == 0 {
+        return EngineKind::preferred().map_err(|e| Failure(Status::Host, e.to_string()));
+    }
+    let found = ENGINES.iter().find(|(_, n)| *n == number).map(|(kind, _)| *kind);
+    found.ok_or_else(|| Failure::argument(format!("the engine is {number}; 0 to 3 are possible (ctm_engine)")))
 }
 
 /// `ctm_counters`.
@@ -309,7 +321,7 @@ impl Session {
         if o.check != 0 {
             (options.checks, options.caches) = (true, Caches::Modelled);
         }
-        let mut device = Device::open(Box::new(Interp), options).map_err(|e| host(&e))?;
+        let mut device = Device::open(engine(o.engine)?.engine(), options).map_err(|e| host(&e))?;
         let mut place = |bytes: &[u8]| {
             let at = device.allocate(ArenaId::Sys, bytes.len() as u64).map_err(|e| host(&e))?;
             device.write(at, bytes).map_err(|e| host(&e))?;

@@ -26,6 +26,7 @@ pub use loader::{PLANE_BYTES, ParamsStride, plane_bytes};
 pub use registers::{InputSampler, PerfCounters, Registers};
 pub use report::{CommandError, CommandErrorReason, CommandFinding, LaunchReport, SubmitReport};
 
+use crate::engine::EngineKind;
 use crate::mc::{ByteOrder, MAX_INDEX, Surface};
 use crate::memory::{ArenaError, ArenaId, ArenaOptions, DeviceMemory, GpuAddr, MemoryError};
 use cache::{CacheModel, Way};
@@ -96,10 +97,10 @@ impl DeviceOptions {
 /// use ctm::device::{Device, DeviceOptions};
 /// use ctm::mc::{Format, Surface, Tiling};
 /// use ctm::memory::ArenaId;
-/// use ctm_exec::{Domain, x1k::Interp};
+/// use ctm_exec::Domain;
 /// use ctm_isa::x1k::Program;
 ///
-/// let mut device = Device::open(Box::new(Interp), DeviceOptions::default())?;
+/// let mut device = Device::new(DeviceOptions::default())?;
 ///
 /// // One OUTPUT instruction: red and green of r0, which holds the index pair (i, j), to output 0.
 /// let program = Program::from_words(vec![[0x0001_8005, 0x0802_0000, 0x0802_0000, 0x00db_0220, 0x00c0_c000, 0x2049_0000]]);
@@ -153,6 +154,14 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
+    /// A device with the fast engine; otherwise as [`Self::open`].
+    ///
+    /// # Errors
+    /// When sizes or places of the arenas cannot be.
+    pub fn new(options: DeviceOptions) -> Result<Self, ArenaError> {
+        Self::open(EngineKind::default().engine(), options)
+    }
+
     /// A device in its initial state: memory is zero, no register is set, the conditional test always passes, all channels are written.
     ///
     /// # Errors

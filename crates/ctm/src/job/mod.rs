@@ -29,6 +29,7 @@ pub mod surface;
 mod tree;
 mod values;
 
+pub use crate::engine::EngineKind;
 pub use flags::{FLAGS, Flag};
 pub use load::{Form, Loaded, read_file};
 pub use read::Reader;
@@ -317,17 +318,6 @@ impl Default for Run {
             check: false,
         }
     }
-}
-
-/// The engines that a job can name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum EngineKind {
-    /// The reference interpreter.
-    Interp,
-    /// Native code.
-    Jit,
-    /// Two engines in lockstep.
-    Verify,
 }
 
 /// Why a job did not run to its end.

@@ -499,8 +499,11 @@ impl Reader {
     }
 
     fn run(&mut self, node: &Node) -> Run {
-        const ENGINES: [(&str, EngineKind); 3] =
-            [("interp", EngineKind::Interp), ("jit", EngineKind::Jit), ("verify", EngineKind::Verify)];
+        const ENGINES: [(&str, EngineKind); 3] = [
+            (EngineKind::Interp.name(), EngineKind::Interp),
+            (EngineKind::Jit.name(), EngineKind::Jit),
+            (EngineKind::Verify.name(), EngineKind::Verify),
+        ];
         let mut run = Run::default();
         let Some(table) = self.section(node, &keys::RUN) else { return run };
         if let Some(n) = table.get("engine")

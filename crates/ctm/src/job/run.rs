@@ -6,18 +6,17 @@
 use super::prepare::{Prepared, Ready, ReadyOutput, ReadyTexture};
 use super::report::{JobReport, OutputResult, PassReport, Progress, command_report, fault, finding_report};
 use super::surface::{Elements, Rect, fill, with_rows};
-use super::{EngineKind, Job, JobError, Located, Pass, Save};
+use super::{Job, JobError, Located, Pass, Save};
 use crate::array::{ArrayError, Kind, write_rows};
 use crate::commands::{CommandBuffer, CondTest};
 use crate::device::{Caches, Device, DeviceOptions, plane_bytes};
 use crate::mc::{Format, Surface, Tiling};
 use crate::memory::{ArenaId, ArenaOptions, GpuAddr};
 use crate::render::Report;
-use ctm_exec::x1k::{Interp, Sampler};
-use ctm_exec::{Domain, Engine};
+use ctm_exec::Domain;
+use ctm_exec::x1k::Sampler;
 use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
-use ctm_jit::{Jit, Verify};
 use std::collections::HashMap;
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -123,7 +122,7 @@ impl<'j> Session<'j> {
             caches: if job.run.check { Caches::Modelled } else { Caches::Coherent },
             ..DeviceOptions::default()
         };
-        let mut device = Device::open(engine(job.run.engine.value), options).map_err(|e| internal(&e))?;
+        let mut device = Device::open(job.run.engine.value.engine(), options).map_err(|e| internal(&e))?;
         let buffer = device.allocate(ArenaId::Sys, u64::from(BUFFER_DWORDS) * 4).map_err(|e| internal(&e))?;
         let report = JobReport {
             passes: job
@@ -494,15 +493,6 @@ impl<'j> Session<'j> {
             }
         }
         Ok(self.report)
-    }
-}
-
-/// The engine that runs a job.
-fn engine(kind: EngineKind) -> Box<dyn Engine> {
-    match kind {
-        EngineKind::Interp => Box::new(Interp),
-        EngineKind::Jit => Box::new(Jit::new()),
-        EngineKind::Verify => Box::new(Verify::default()),
     }
 }
 
