@@ -69,6 +69,7 @@ pub(crate) enum Command {
     Run(RunArgs),
     Isa(IsaArgs),
     Info(InfoArgs),
+    Bench(BenchArgs),
     /// Put an array into the device's tiled order
     #[command(after_help = "\
 Examples:
@@ -313,6 +314,59 @@ pub(crate) struct InfoArgs {
     /// The instruction set, where a file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
+}
+
+/// Measure how fast programs run on this machine
+///
+/// Times the submission of one launch until its results are in memory, on a device of its own for each kernel. The first run, which
+/// compiles, is listed by itself. Results are compared with a computation in double precision.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm bench                            all kernels, as a table
+  ctm bench saxpy sgemm --rounds 10
+  ctm bench --engine avx2 --threads 1
+  ctm bench --quick --engine interp    small arrays: does everything work?")]
+pub(crate) struct BenchArgs {
+    /// Kernels: saxpy, mandelbrot, sgemm, conv5x5, nbody, black-scholes, sum; without one, all of them
+    #[arg(value_name = "KERNEL")]
+    pub(crate) kernels: Vec<String>,
+    /// The engine, or the fast engine's back end
+    #[arg(long, value_enum, default_value_t = BenchEngine::Jit, value_name = "ENGINE")]
+    pub(crate) engine: BenchEngine,
+    /// Worker threads; 0: one per core
+    #[arg(long, default_value_t = 0, value_name = "N")]
+    pub(crate) threads: usize,
+    /// How often the kernels take turns
+    #[arg(long, default_value_t = 4, value_name = "N")]
+    pub(crate) rounds: u32,
+    /// Timed runs of each turn
+    #[arg(long, default_value_t = 5, value_name = "N")]
+    pub(crate) runs: u32,
+    /// Small arrays
+    #[arg(long)]
+    pub(crate) quick: bool,
+    /// Print one JSON object a kernel
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Print a line of tab-separated fields a kernel: RESULT, engine, kernel, median milliseconds
+    #[arg(long, conflicts_with = "json")]
+    pub(crate) tsv: bool,
+}
+
+/// What `ctm bench` measures.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+pub(crate) enum BenchEngine {
+    /// The reference interpreter
+    Interp,
+    /// The fast engine with the back end that it would choose
+    Jit,
+    /// Its machine code for AVX-512
+    Avx512,
+    /// Its machine code for AVX2
+    Avx2,
+    /// Its back end for any machine
+    Portable,
 }
 
 #[derive(Args, Debug)]

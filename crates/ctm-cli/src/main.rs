@@ -4,12 +4,13 @@
 //! |---|---|
 //! | `args` | every subcommand and option, from which help, completions and manual pages come |
 //! | `console` | printing: colour, JSON, findings, exit codes |
-//! | `asm`, `dis`, `check`, `run`, `isa`, `info`, `tile`, `generate` | one subcommand each |
+//! | `asm`, `dis`, `check`, `run`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //!
 //! `docs/cli.md` describes exit codes and outputs.
 
 mod args;
 mod asm;
+mod bench;
 mod check;
 mod console;
 mod dis;
@@ -35,6 +36,7 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&console, &args),
         Command::Isa(args) => isa::run(&console, &args),
         Command::Info(args) => info::run(&console, &args),
+        Command::Bench(args) => bench::run(&console, &args),
         Command::Tile(args) => tile::run(&console, &args, tile::Direction::Tile),
         Command::Untile(args) => tile::run(&console, &args, tile::Direction::Untile),
         Command::Completions { shell } => generate::completions(&console, shell),

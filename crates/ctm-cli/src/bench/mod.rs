@@ -1,0 +1,129 @@
+//! `ctm bench`: how fast programs run on this machine.
+//!
+//! Each kernel is set up once: a device, arrays of random numbers in its memory, one command buffer. What is timed is submitting that
+//! buffer until its results are in memory, as any client of the device would. The first run, which compiles, is reported by itself. Kernels take
+//! turns, so that whatever else the machine does meets all of them. Results are compared with a computation in double precision.
+
+mod kernels;
+mod session;
+
+use crate::Ending;
+use crate::args::{BenchArgs, BenchEngine};
+use crate::console::{Console, Exit, Failure};
+use ctm_exec::Engine;
+use ctm_exec::x1k::Interp;
+use ctm_jit::{Backend, Jit};
+use kernels::{NAMES, Size, Unit};
+use session::Session;
+use std::time::Duration;
+
+struct Measured {
+    session: Session,
+    first: Duration,
+    times: Vec<Duration>,
+}
+
+impl Measured {
+    fn median(&mut self) -> Duration {
+        self.times.sort_unstable();
+        self.times[self.times.len() / 2]
+    }
+}
+
+pub(crate) fn run(console: &Console, args: &BenchArgs) -> Ending {
+    let size = if args.quick { Size::Quick } else { Size::Full };
+    let names: Vec<&str> =
+        if args.kernels.is_empty() { NAMES.to_vec() } else { args.kernels.iter().map(String::as_str).collect() };
+    let mut measured = Vec::new();
+    for name in names {
+        let mut session = Session::new(name, size, engine(args.engine)?, args.threads)?;
+        let first = session.run()?;
+        session.check()?;
+        measured.push(Measured { session, first, times: Vec::new() });
+    }
+    let runs = args.runs.max(1);
+    for _ in 0..args.rounds.max(1) {
+        for m in &mut measured {
+            // One run to bring caches back, then those that count.
+            m.session.run()?;
+            for _ in 0..runs {
+                let time = m.session.run()?;
+                m.times.push(time);
+            }
+        }
+    }
+    for m in &measured {
+        m.session.check()?;
+    }
+    let engine = engine_name(args.engine)?;
+    if !args.json && !args.tsv {
+        console
+            .print("| kernel | what | median ms | fastest ms | rate | first run ms |\n|---|---|--:|--:|--:|--:|\n")?;
+    }
+    for m in &mut measured {
+        let (median, fastest) = (m.median(), m.times[0]);
+        let kernel = &m.session.kernel;
+        let ms = |d: Duration| d.as_secs_f64() * 1e3;
+        let line = if args.json {
+            let value = serde_json::json!({
+                "kernel": kernel.name, "engine": engine, "threads": args.threads, "median_ms": ms(median),
+                "fastest_ms": ms(fastest), "first_ms": ms(m.first), "runs": m.times.len(),
+            });
+            format!("{value}\n")
+        } else if args.tsv {
+            format!("RESULT\tctm-{engine}\t{}\t{:.6}\n", kernel.name, ms(median))
+        } else {
+            let rate = rate(kernel.work / median.as_secs_f64(), kernel.unit);
+            let (name, summary) = (kernel.name, &kernel.summary);
+            format!("| {name} | {summary} | {:.3} | {:.3} | {rate} | {:.3} |\n", ms(median), ms(fastest), ms(m.first))
+        };
+        console.print(&line)?;
+    }
+    if !args.json && !args.tsv {
+        let cores = std::thread::available_parallelism().map_or(1, usize::from);
+        let threads = if args.threads == 0 { cores } else { args.threads };
+        let runs = measured.first().map_or(0, |m| m.times.len());
+        console.print(&format!("\nEngine {engine}, {threads} of {cores} cores, {runs} runs each.\n"))?;
+    }
+    Ok(Exit::Done)
+}
+
+fn rate(per_second: f64, unit: Unit) -> String {
+    match unit {
+        Unit::Bytes => format!("{:.1} GB/s", per_second / 1e9),
+        Unit::Operations => format!("{:.1} GFLOP/s", per_second / 1e9),
+        Unit::Elements => format!("{:.0} M/s", per_second / 1e6),
+    }
+}
+
+fn backend(kind: BenchEngine) -> Result<Option<Backend>, Failure> {
+    let name = match kind {
+        BenchEngine::Interp => return Ok(None),
+        BenchEngine::Jit => return Ok(Some(Backend::detect())),
+        BenchEngine::Avx512 => "avx512",
+        BenchEngine::Avx2 => "avx2",
+        BenchEngine::Portable => "portable",
+    };
+    match Backend::available().find(|b| b.name() == name) {
+        Some(backend) => Ok(Some(backend)),
+        None => {
+            let names: Vec<&str> = Backend::available().map(Backend::name).collect();
+            let names = names.join(", ");
+            Err(Failure::usage("no-back-end", format!("this machine cannot run `{name}`; it can run {names}")))
+        }
+    }
+}
+
+fn engine(kind: BenchEngine) -> Result<Box<dyn Engine>, Failure> {
+    Ok(match backend(kind)? {
+        None => Box::new(Interp),
+        Some(backend) => Box::new(Jit::with_backend(backend)),
+    })
+}
+
+fn engine_name(kind: BenchEngine) -> Result<String, Failure> {
+    Ok(match backend(kind)? {
+        None => "interp".to_owned(),
+        Some(backend) => format!("jit-{}", backend.name()),
+    })
+}
