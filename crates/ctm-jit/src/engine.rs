@@ -193,6 +193,14 @@ impl Engine for Jit {
         let Some(artifact) = self.artifact(launch) else { return Interp.run_x1k(launch, memory) };
         Run::new(launch, &artifact, self.backend).go(memory)
     }
+
+    fn run_r700(
+        &self,
+        launch: &ctm_exec::r700::Launch<'_>,
+        memory: &mut dyn ctm_exec::r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        crate::r700::run(launch, memory)
+    }
 }
 
 /// All that lowering depends on.

@@ -15,6 +15,7 @@
 //! | `direct` | outputs written without asking memory for each |
 //! | `engine` | batches of groups on all cores, commits in order |
 //! | `verify` | two engines compared |
+//! | `r700/` | the same for R700: its own form, wavefronts, comparison |
 //!
 //! Begin with `form`. `docs/engine.md` tells the whole.
 //!
@@ -35,6 +36,7 @@ mod grid;
 mod lanes;
 mod passes;
 mod portable;
+mod r700;
 mod verify;
 mod x1k;
 #[cfg(target_arch = "x86_64")]

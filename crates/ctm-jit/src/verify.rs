@@ -75,6 +75,16 @@ impl Verify {
         (expected, difference)
     }
 
+    /// Runs an R700 launch with both engines. Gives the reference interpreter's result and the first difference: of a memory write, a
+    /// vertex event, a thread's exports, the counters or the fault. There are no probes: `pc` is that of the fault, if one is concerned.
+    pub fn compare_r700(
+        &self,
+        launch: &ctm_exec::r700::Launch<'_>,
+        memory: &mut dyn ctm_exec::r700::Memory,
+    ) -> (Result<Outcome, Fault>, Option<Difference>) {
+        crate::r700::verify::compare(&self.fast, launch, memory)
+    }
+
     /// Runs the fast engine against what the reference interpreter did.
     fn replay(
         &self,
@@ -127,6 +137,23 @@ impl Engine for Verify {
             outcome.findings.extend(difference.map(|difference| Finding {
                 rule: "engine-difference",
                 pc: difference.pc.unwrap_or_default(),
+                position: difference.position,
+                message: difference.message,
+            }));
+            outcome
+        })
+    }
+
+    fn run_r700(
+        &self,
+        launch: &ctm_exec::r700::Launch<'_>,
+        memory: &mut dyn ctm_exec::r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        let (result, difference) = self.compare_r700(launch, memory);
+        result.map(|mut outcome| {
+            outcome.findings.extend(difference.map(|difference| Finding {
+                rule: "engine-difference",
+                pc: difference.pc.unwrap_or(launch.program.entry),
                 position: difference.position,
                 message: difference.message,
             }));

@@ -256,4 +256,10 @@ pub trait Memory: Sync {
     /// # Errors
     /// When a target lies outside memory.
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault>;
+
+    /// Whether what this launch exports or stores may be read by it in another way: as a constant, a buffer, a texture or another
+    /// memory. If so (the default), engines run wavefronts strictly one after the other.
+    fn outputs_alias_inputs(&self) -> bool {
+        true
+    }
 }

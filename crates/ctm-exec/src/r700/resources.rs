@@ -312,6 +312,10 @@ impl Memory for Arrays {
         }
         Ok(written)
     }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
+    }
 }
 
 fn no_dword(space: Space, dword: u64) -> MemoryFault {
