@@ -70,6 +70,7 @@ impl Connection {
         let opening = name::opening(name)?;
         let options = opening.options;
         let engine = opening.engine.map_or_else(EngineKind::preferred, Ok).map_err(|e| format!("{name}: {e}"))?;
+        let made = engine.engine().map_err(|e| format!("{name}: {e}"))?;
         let mut pointers = [0; 4];
         let memory = DeviceMemory::with_pages(&options.arenas, |arena, range| {
             let pages = Pages::new(arena, range)?;
@@ -84,7 +85,7 @@ impl Connection {
             submitted: AtomicU64::new(0),
             consumed: AtomicU64::new(0),
             failed: AtomicBool::new(false),
-            device: Mutex::new(Device::with_memory(engine.engine(), options, memory)),
+            device: Mutex::new(Device::with_memory(made, options, memory)),
         });
         let of_thread = Arc::clone(&shared);
         let thread = thread::Builder::new()

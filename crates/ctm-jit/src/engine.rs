@@ -1,5 +1,6 @@
 //! The engine: lowers a program once, runs its groups in batches on all cores, commits what they send in order.
 
+use crate::backend::{Backend, BackendError};
 #[cfg(target_arch = "x86_64")]
 use crate::direct;
 use crate::form::{Code, OUTPUT_VARS, Var};
@@ -32,51 +33,6 @@ const DIRECT_GROUPS_PER_TASK: u64 = 256;
 const FUEL_PER_LOOK: u64 = 20_000_000;
 /// Programs that an engine remembers.
 const CACHED_PROGRAMS: usize = 256;
-
-/// What executes the form.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Backend {
-    /// Machine code for x86-64 with AVX-512 (F and DQ).
-    Avx512,
-    /// The reference functions, lane by lane; on every host.
-    Portable,
-}
-
-impl Backend {
-    /// The fastest one that this host can run.
-    ///
-    /// The environment variable `CTM_ENGINE_ISA` (`avx512`, `portable`) chooses another, if the host can run that.
-    #[must_use]
-    pub fn detect() -> Self {
-        let wanted = std::env::var("CTM_ENGINE_ISA").ok();
-        let named = wanted.and_then(|name| Self::available().find(|backend| backend.name() == name));
-        named.or_else(|| Self::available().next()).unwrap_or(Self::Portable)
-    }
-
-    /// The back ends that this host can run, the fastest first.
-    pub fn available() -> impl Iterator<Item = Self> {
-        #[cfg(target_arch = "x86_64")]
-        let avx512 = crate::x86::is_available();
-        #[cfg(not(target_arch = "x86_64"))]
-        let avx512 = false;
-        avx512.then_some(Self::Avx512).into_iter().chain([Self::Portable])
-    }
-
-    /// The name that `CTM_ENGINE_ISA` uses.
-    #[must_use]
-    pub const fn name(self) -> &'static str {
-        match self {
-            Self::Avx512 => "avx512",
-            Self::Portable => "portable",
-        }
-    }
-}
-
-impl fmt::Display for Backend {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.name())
-    }
-}
 
 /// The fast engine: gives the same bits, faults and counters as [`Interp`].
 ///
@@ -133,15 +89,25 @@ impl Default for Jit {
 }
 
 impl Jit {
+    /// An engine with the back end that [`Backend::from_environment`] finds.
+    ///
+    /// # Errors
+    /// When `CTM_ENGINE_ISA` names a back end that cannot be had.
+    pub fn from_environment() -> Result<Self, BackendError> {
+        Backend::from_environment().map(Self::with_backend)
+    }
+
     /// An engine with the back end that [`Backend::detect`] finds.
     #[must_use]
     pub fn new() -> Self {
         Self::with_backend(Backend::detect())
     }
 
-    /// An engine with this back end.
+    /// An engine with this back end. Where the host cannot run it after all, the portable one runs.
     #[must_use]
     pub fn with_backend(backend: Backend) -> Self {
+        let can = Backend::available().any(|available| available == backend);
+        let backend = if can { backend } else { Backend::Portable };
         Self { backend, counters: true, copies: None, cache: Mutex::default() }
     }
 
@@ -191,7 +157,7 @@ impl Engine for Jit {
             return Interp.run_x1k(launch, memory);
         }
         let Some(artifact) = self.artifact(launch) else { return Interp.run_x1k(launch, memory) };
-        Run::new(launch, &artifact, self.backend).go(memory)
+        Run::new(launch, &artifact).go(memory)
     }
 
     fn run_r700(
@@ -244,7 +210,7 @@ pub struct Artifact {
     #[cfg(target_arch = "x86_64")]
     native: [OnceLock<Option<Native>>; 2],
     #[cfg(target_arch = "x86_64")]
-    options: crate::x86::Options,
+    options: Option<crate::x86::Options>,
     /// Its form for one group at a time.
     pub code: Code,
     /// The variables that a group has to be given: live at the start and covered by a plane.
@@ -266,12 +232,13 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             native: [OnceLock::new(), OnceLock::new()],
             #[cfg(target_arch = "x86_64")]
-            options: crate::x86::Options {
+            options: engine.backend.isa().map(|isa| crate::x86::Options {
+                isa,
                 lanes: launch.group.lanes(),
                 fuel: false,
                 counters: engine.counters,
                 copies: engine.copies,
-            },
+            }),
             code,
             start,
             outputs,
@@ -282,7 +249,7 @@ impl Artifact {
     #[cfg(target_arch = "x86_64")]
     fn native(&self, fuel: bool) -> Option<&Native> {
         let make = || {
-            let options = crate::x86::Options { fuel, ..self.options };
+            let options = crate::x86::Options { fuel, ..self.options? };
             Native::new(&mut self.lowered.clone(), &self.start, &self.outputs, options)
         };
         self.native[usize::from(fuel)].get_or_init(make).as_ref()
@@ -332,7 +299,7 @@ struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, backend: Backend) -> Self {
+    fn new(launch: &'a Launch<'a>, artifact: &'a Artifact) -> Self {
         let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
         let fuel = if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit };
         let bounded = instruction_bound(&artifact.code, launch.constants).is_some_and(|bound| bound <= fuel);
@@ -342,10 +309,7 @@ impl<'a> Run<'a> {
             #[cfg(target_arch = "x86_64")]
             counts_down,
             #[cfg(target_arch = "x86_64")]
-            native: match backend {
-                Backend::Avx512 => artifact.native(counts_down),
-                Backend::Portable => None,
-            },
+            native: artifact.native(counts_down),
             fuel,
             launch,
             artifact,

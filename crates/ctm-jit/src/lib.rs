@@ -11,6 +11,7 @@
 //! | `passes` | liveness, dead code, masks that nobody sees |
 //! | `portable` | the form, run lane by lane |
 //! | `x86/` | the form as machine code |
+//! | `backend` | which of them runs |
 //! | `lanes`, `grid` | what goes into a group and comes out; where its lanes lie |
 //! | `direct` | outputs written without asking memory for each |
 //! | `engine` | batches of groups on all cores, commits in order |
@@ -28,6 +29,7 @@
     reason = "registers, blocks and operations are counted in numbers that hold their limits"
 )]
 
+mod backend;
 #[cfg(target_arch = "x86_64")]
 mod direct;
 mod engine;
@@ -43,5 +45,6 @@ mod x1k;
 #[allow(unsafe_code, reason = "machine code is made and called here")]
 mod x86;
 
-pub use engine::{Backend, Jit};
+pub use backend::{Backend, BackendError};
+pub use engine::Jit;
 pub use verify::{Difference, Verify};

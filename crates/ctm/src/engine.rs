@@ -4,7 +4,7 @@
 
 use ctm_exec::Engine;
 use ctm_exec::x1k::Interp;
-use ctm_jit::{Jit, Verify};
+use ctm_jit::{BackendError, Jit, Verify};
 use std::fmt;
 
 /// An engine by name.
@@ -62,14 +62,16 @@ impl EngineKind {
         }
     }
 
-    /// Such an engine.
-    #[must_use]
-    pub fn engine(self) -> Box<dyn Engine> {
-        match self {
+    /// Such an engine. What executes machine code's operations is the environment's choice: [`ctm_jit::Backend::from_environment`].
+    ///
+    /// # Errors
+    /// When `CTM_ENGINE_ISA` names what this host does not have.
+    pub fn engine(self) -> Result<Box<dyn Engine>, BackendError> {
+        Ok(match self {
             Self::Interp => Box::new(Interp),
-            Self::Jit => Box::new(Jit::new()),
-            Self::Verify => Box::new(Verify::default()),
-        }
+            Self::Jit => Box::new(Jit::from_environment()?),
+            Self::Verify => Box::new(Verify::new(Jit::from_environment()?)),
+        })
     }
 }
 

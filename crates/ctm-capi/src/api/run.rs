@@ -321,7 +321,8 @@ impl Session {
         if o.check != 0 {
             (options.checks, options.caches) = (true, Caches::Modelled);
         }
-        let mut device = Device::open(engine(o.engine)?.engine(), options).map_err(|e| host(&e))?;
+        let mut device =
+            Device::open(engine(o.engine)?.engine().map_err(|e| host(&e))?, options).map_err(|e| host(&e))?;
         let mut place = |bytes: &[u8]| {
             let at = device.allocate(ArenaId::Sys, bytes.len() as u64).map_err(|e| host(&e))?;
             device.write(at, bytes).map_err(|e| host(&e))?;

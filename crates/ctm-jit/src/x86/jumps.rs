@@ -4,8 +4,9 @@
 //! on. Whoever is about to go to a block that is not before every waiting copy goes through the *dispatcher*, which continues with the
 //! earliest block. So copies meet again where their ways meet, and each runs exactly the blocks that it would run alone.
 
-use super::emit::{Emit, head, part};
+use super::emit::Emit;
 use super::encode::{Cond, Gpr, Int, Label, RAX, RBX, RCX, RDI, RDX, RSI};
+use super::frame::{head, part};
 use crate::form::{Block, End, Flow, Levels, Target};
 use crate::passes::leaves_loop;
 use ctm_isa::x1k::ops::FcOp;

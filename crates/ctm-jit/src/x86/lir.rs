@@ -42,6 +42,15 @@ pub struct Negated {
     pub summand: bool,
 }
 
+/// A kind of number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The infinities.
+    Infinite,
+    /// NaNs and infinities.
+    NotFinite,
+}
+
 /// One instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lir {
@@ -58,7 +67,7 @@ pub enum Lir {
     /// `k = a ? b`, under another mask (0: none). The instruction compares floats or integers, the number says how.
     Test(V, u8, K, Src, Src, K),
     /// `k = class of a`, under another mask.
-    Class(u8, K, Src, K),
+    Class(Class, K, Src, K),
     /// `k = a | b`.
     Or(K, K, K),
     /// `k = !a & b`.

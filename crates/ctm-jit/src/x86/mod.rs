@@ -1,20 +1,28 @@
-//! The back end for x86-64 with AVX-512: machine code made from the form.
+//! The back ends for x86-64: machine code made from the form.
 //!
 //! | file | what |
 //! |---|---|
 //! | `select`, `scalar` | from the form to vector instructions |
 //! | `lir` | those |
 //! | `alloc` | registers |
-//! | `emit`, `jumps` | machine code |
+//! | `isa` | the instruction sets, and what differs between them |
+//! | `frame` | the memory that code works on |
+//! | `emit`, `lines`, `jumps` | machine code: the whole, single instructions, flow control |
+//! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
 //! | `encode` | bytes |
 //!
 //! Code is made executable only after it has been written (W^X). The processor flushes denormals (MXCSR) while it runs; whoever is called
 //! from it runs with the host's MXCSR.
 
 mod alloc;
+mod avx2;
+mod avx512;
 mod emit;
 mod encode;
+mod frame;
+mod isa;
 mod jumps;
+mod lines;
 mod lir;
 mod scalar;
 mod select;
@@ -25,7 +33,9 @@ use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
 use crate::passes::{Liveness, VarSet, optimise};
 use alloc::Ranges;
 use ctm_exec::x1k::{Constants, sample};
-use emit::{Layout, MAX_COPIES, REGISTERS, head, part};
+use frame::{Layout, head, part};
+pub use isa::Isa;
+use isa::MAX_COPIES;
 use lir::{Lines, Vars};
 use memmap2::{Mmap, MmapMut};
 use select::{Facts, Select};
@@ -39,6 +49,8 @@ const FRAME_LIMIT: i32 = 1 << 20;
 /// What code is made for, beside the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {
+    /// What to make code for.
+    pub isa: Isa,
     /// Lanes of a group.
     pub lanes: usize,
     /// Instructions have to be counted down.
@@ -49,9 +61,16 @@ pub struct Options {
     pub copies: Option<u8>,
 }
 
-/// Whether this host can run the code.
-pub fn is_available() -> bool {
-    is_x86_feature_detected!("avx512f") && is_x86_feature_detected!("avx512dq") && is_x86_feature_detected!("popcnt")
+/// Whether memory can be made executable here.
+pub fn executes() -> bool {
+    executable(&[0xc3]).is_some()
+}
+
+/// Code in memory that can be executed, and no longer written.
+fn executable(bytes: &[u8]) -> Option<Mmap> {
+    let mut writable = MmapMut::map_anon(bytes.len()).ok()?;
+    writable.copy_from_slice(bytes);
+    writable.make_exec().ok()
 }
 
 /// A program in machine code.
@@ -74,22 +93,23 @@ impl Native {
         let mut made = None;
         if !one_copy {
             let live = optimise(code, true);
-            made = Some(Self::choose(code, live, start, options.copies.map(|n| n.clamp(1, MAX_COPIES))));
+            made = Some(Self::choose(code, live, start, options.copies.map(|n| n.clamp(1, MAX_COPIES)), options.isa));
         }
         let (live, choice) = match made {
             Some((live, choice)) if choice.copies > 1 => (live, choice),
             _ => {
                 let live = optimise(code, false);
-                Self::choose(code, live, start, Some(1))
+                Self::choose(code, live, start, Some(1), options.isa)
             }
         };
         let variables_in_rows = code.relative_temps.then_some(choice.vars.used.len());
-        let homes = choice.ranges.homes(REGISTERS / choice.copies, variables_in_rows);
+        let homes = choice.ranges.homes(options.isa.bundles(choice.copies), variables_in_rows);
         let layout = Layout::new(start.len(), outputs.len(), homes.rows, choice.copies);
         if layout.size > FRAME_LIMIT {
             return None;
         }
         let input = emit::Input {
+            isa: options.isa,
             code,
             lines: &choice.lines,
             vars: &choice.vars,
@@ -104,11 +124,8 @@ impl Native {
             fuel: options.fuel,
             counters: options.counters,
         };
-        let bytes = emit::emit(&input);
-        let mut writable = MmapMut::map_anon(bytes.len()).ok()?;
-        writable.copy_from_slice(&bytes);
         Some(Self {
-            text: writable.make_exec().ok()?,
+            text: executable(&emit::emit(&input))?,
             layout,
             copies: usize::from(choice.copies),
             fetches: choice.fetches,
@@ -118,7 +135,7 @@ impl Native {
     }
 
     /// Chooses instructions, and how many copies fit.
-    fn choose(code: &Code, live: Liveness, start: &[Var], copies: Option<u8>) -> (Liveness, Choice) {
+    fn choose(code: &Code, live: Liveness, start: &[Var], copies: Option<u8>, isa: Isa) -> (Liveness, Choice) {
         let mut used = VarSet::default();
         for (index, block) in code.blocks.iter().enumerate() {
             used.add(&live.at(crate::form::BlockId(index as u16)));
@@ -138,7 +155,7 @@ impl Native {
             code.blocks.iter().zip(&live.waited).map(|(block, &waited)| select.block(block, waited)).collect();
         let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));
         let ranges = Ranges::of(code, &lines, &live, &vars, vectors);
-        let fit = REGISTERS as usize / ranges.pressure.max(1);
+        let fit = usize::from(isa.bundles(1)) / ranges.pressure.max(1);
         let copies = copies.unwrap_or_else(|| fit.clamp(1, usize::from(MAX_COPIES)) as u8);
         let choice = Choice { lines, vars, ranges, copies, fetches };
         (live, choice)

@@ -5,7 +5,7 @@
 //! by one.
 
 use super::encode::{self, V};
-use super::lir::{Group, Lines, Lir, Negated, Src, Vars, Vector};
+use super::lir::{Class, Group, Lines, Lir, Negated, Src, Vars, Vector};
 use super::scalar;
 use crate::form::{Block, Code, File, Op, Test, Under, Value, Var};
 use crate::passes::VarSet;
@@ -25,10 +25,6 @@ pub const LESS: u8 = 0x11;
 pub const GREATER_EQUAL: u8 = 0x1d;
 /// Greater.
 pub const GREATER: u8 = 0x1e;
-/// Classes: NaNs and infinities.
-const NOT_FINITE: u8 = 0x99;
-/// Classes: infinities.
-const INFINITE: u8 = 0x18;
 
 /// What holds for variables at every block's beginning.
 pub struct Facts {
@@ -503,7 +499,7 @@ impl<'a> Select<'a> {
             if matches!(omod, Omod::U2 | Omod::U4 | Omod::U8) {
                 self.push(Lir::Test(encode::CMP_F32, EQUAL, 1, sum_src, Src::Literal(0), 0));
             } else {
-                self.push(Lir::Class(INFINITE, 1, sum_src, 0));
+                self.push(Lir::Class(Class::Infinite, 1, sum_src, 0));
             }
             self.push(Lir::StopIfNone(1));
             let scaled_a = self.two(encode::MUL, a, by);
@@ -518,7 +514,7 @@ impl<'a> Select<'a> {
             }
             let again = self.fresh();
             self.push(Lir::Fma(negated, again, [scaled_a, b, Src::Vector(scaled_c)]));
-            self.push(Lir::Class(NOT_FINITE, 2, Src::Vector(again), 0));
+            self.push(Lir::Class(Class::NotFinite, 2, Src::Vector(again), 0));
             self.push(Lir::AndNot(1, 2, 1));
             self.push(Lir::Merge(result, 1, Src::Vector(again)));
             self.split();

@@ -26,11 +26,11 @@ pub use loader::{PLANE_BYTES, ParamsStride, plane_bytes};
 pub use registers::{InputSampler, PerfCounters, Registers};
 pub use report::{CommandError, CommandErrorReason, CommandFinding, LaunchReport, SubmitReport};
 
-use crate::engine::EngineKind;
 use crate::mc::{ByteOrder, MAX_INDEX, Surface};
 use crate::memory::{ArenaError, ArenaId, ArenaOptions, DeviceMemory, GpuAddr, MemoryError};
 use cache::{CacheModel, Way};
 use ctm_exec::{Budget, Engine, GroupSize};
+use ctm_jit::Jit;
 use launch::lock;
 use loader::LoadedProgram;
 use std::fmt;
@@ -154,12 +154,12 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// A device with the fast engine; otherwise as [`Self::open`].
+    /// A device with the fast engine, whatever the environment says; otherwise as [`Self::open`].
     ///
     /// # Errors
     /// When sizes or places of the arenas cannot be.
     pub fn new(options: DeviceOptions) -> Result<Self, ArenaError> {
-        Self::open(EngineKind::default().engine(), options)
+        Self::open(Box::new(Jit::new()), options)
     }
 
     /// A device in its initial state: memory is zero, no register is set, the conditional test always passes, all channels are written.

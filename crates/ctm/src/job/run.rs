@@ -122,7 +122,11 @@ impl<'j> Session<'j> {
             caches: if job.run.check { Caches::Modelled } else { Caches::Coherent },
             ..DeviceOptions::default()
         };
-        let mut device = Device::open(job.run.engine.value.engine(), options).map_err(|e| internal(&e))?;
+        let kind = job.run.engine.value;
+        let engine = kind
+            .engine()
+            .map_err(|error| JobError::Usage(vec![Report::bare(Diagnostic::error("engine-isa", error.to_string()))]))?;
+        let mut device = Device::open(engine, options).map_err(|e| internal(&e))?;
         let buffer = device.allocate(ArenaId::Sys, u64::from(BUFFER_DWORDS) * 4).map_err(|e| internal(&e))?;
         let report = JobReport {
             passes: job

@@ -1,0 +1,61 @@
+//! 512-bit vector instructions (EVEX), and instructions on mask registers (VEX).
+
+use super::{Asm, BROADCAST, Gpr, Rm, V};
+
+impl Asm {
+    /// A 512-bit EVEX instruction: `reg`, `second` (0 where it has none), `rm`, mask register (0: none), zeroing, immediate.
+    #[allow(clippy::too_many_arguments, reason = "the fields of the encoding")]
+    pub fn evex(&mut self, op: V, reg: u8, second: u8, rm: Rm, mask: u8, zero: bool, imm: Option<u8>) {
+        let (x, b) = match rm {
+            Rm::Reg(r) => (r >> 4 & 1, r >> 3 & 1),
+            Rm::Row(base, _) | Rm::Each(base, _) => (0, base >> 3 & 1),
+            Rm::Literal(_) | Rm::LaneBits(_) => (0, 0),
+        };
+        // A broadcast instruction names four bytes without the broadcast bit; its displacement still counts in fours.
+        let each = matches!(rm, Rm::Each(..) | Rm::Literal(_));
+        let is_broadcast = op == BROADCAST;
+        self.byte(0x62);
+        self.byte(!(reg >> 3 & 1) << 7 | (!x & 1) << 6 | (!b & 1) << 5 | (!(reg >> 4) & 1) << 4 | op.map);
+        self.byte((!second & 15) << 3 | 4 | op.pp);
+        let broadcast = u8::from(each && !is_broadcast);
+        self.byte(u8::from(zero) << 7 | 2 << 5 | broadcast << 4 | (!(second >> 4) & 1) << 3 | mask);
+        self.byte(op.opcode);
+        let literal = self.operand(reg, rm, if each { 4 } else { 64 });
+        self.immediate(literal, imm);
+    }
+
+    /// A VEX instruction on mask registers: `pp` and W as given, L 0 or 1.
+    fn mask_op(&mut self, l: u8, pp: u8, opcode: u8, reg: u8, second: u8, rm: u8) {
+        let b = rm >> 3 & 1;
+        self.byte(0xc4);
+        self.byte((!(reg >> 3) & 1) << 7 | 1 << 6 | (!b & 1) << 5 | 1);
+        self.byte((!second & 15) << 3 | l << 2 | pp);
+        self.byte(opcode);
+        self.byte(0xc0 | (reg & 7) << 3 | rm & 7);
+    }
+
+    /// `k = the low 16 bits of r`.
+    pub fn mask_from(&mut self, k: u8, r: Gpr) {
+        self.mask_op(0, 0, 0x92, k, 0, r);
+    }
+
+    /// `r = k`.
+    pub fn mask_to(&mut self, r: Gpr, k: u8) {
+        self.mask_op(0, 0, 0x93, r, 0, k);
+    }
+
+    /// `dst = !a & b`.
+    pub fn mask_and_not(&mut self, dst: u8, a: u8, b: u8) {
+        self.mask_op(1, 0, 0x42, dst, a, b);
+    }
+
+    /// `dst = a | b`.
+    pub fn mask_or(&mut self, dst: u8, a: u8, b: u8) {
+        self.mask_op(1, 0, 0x45, dst, a, b);
+    }
+
+    /// Sets the zero flag when the mask is empty.
+    pub fn mask_test(&mut self, k: u8) {
+        self.mask_op(0, 0, 0x98, k, 0, k);
+    }
+}

@@ -1,0 +1,444 @@
+//! An encoder for the instructions that the emitter uses: EVEX and VEX vector forms, mask registers, and a little integer code.
+//!
+//! Vector instructions are rows ([`V`]); the tests decode every form with an independent decoder. Positions are byte offsets into the
+//! code. Literals lie behind the code and are addressed relative to the instruction.
+
+mod evex;
+mod vex;
+
+pub use vex::{AND_F32, AND_NOT_F32, EQUAL_I32, GREATER_I32, OR_F32};
+
+use super::isa::Isa;
+
+/// A vector instruction: opcode map, mandatory prefix, opcode byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct V {
+    /// 1: 0F, 2: 0F38, 3: 0F3A.
+    map: u8,
+    /// 0: none, 1: 66, 2: F3, 3: F2.
+    pp: u8,
+    opcode: u8,
+}
+
+const fn v(map: u8, pp: u8, opcode: u8) -> V {
+    V { map, pp, opcode }
+}
+
+macro_rules! rows {
+    ($table:ident $($(#[doc = $doc:literal])* $name:ident = $map:literal $pp:literal $opcode:literal;)+) => {
+        $($(#[doc = $doc])* pub const $name: V = v($map, $pp, $opcode);)+
+        /// Every row, for the tests.
+        #[cfg(test)]
+        pub const $table: &[(&str, V)] = &[$((stringify!($name), $name)),+];
+    };
+}
+
+use rows;
+
+rows! { ROWS
+    MOVUPS_LOAD = 1 0 0x10;
+    MOVUPS_STORE = 1 0 0x11;
+    MOVAPS = 1 0 0x28;
+    AND = 1 1 0xdb;
+    OR = 1 1 0xeb;
+    XOR = 1 1 0xef;
+    ADD = 1 0 0x58;
+    MUL = 1 0 0x59;
+    SUB = 1 0 0x5c;
+    MIN = 1 0 0x5d;
+    MAX = 1 0 0x5f;
+    CVT_I32_F32 = 1 0 0x5b;
+    SHIFT_IMM = 1 1 0x72;
+    CMP_F32 = 1 0 0xc2;
+    ADD_I32 = 1 1 0xfe;
+    SUB_I32 = 1 1 0xfa;
+    BROADCAST = 2 1 0x18;
+    BLEND_MASK = 2 1 0x65;
+    FMADD132 = 2 1 0x98;
+    FMADD213 = 2 1 0xa8;
+    FMADD231 = 2 1 0xb8;
+    FMSUB132 = 2 1 0x9a;
+    FMSUB213 = 2 1 0xaa;
+    FMSUB231 = 2 1 0xba;
+    FNMADD132 = 2 1 0x9c;
+    FNMADD213 = 2 1 0xac;
+    FNMADD231 = 2 1 0xbc;
+    FNMSUB132 = 2 1 0x9e;
+    FNMSUB213 = 2 1 0xae;
+    FNMSUB231 = 2 1 0xbe;
+    PERMUTE_IN_QUAD = 3 1 0x04;
+    ROUND_SCALE = 3 1 0x08;
+    CMP_I32 = 3 1 0x1f;
+    CLASS = 3 1 0x66;
+}
+
+/// A general register, by number.
+pub type Gpr = u8;
+pub const RAX: Gpr = 0;
+pub const RCX: Gpr = 1;
+pub const RDX: Gpr = 2;
+pub const RBX: Gpr = 3;
+pub const RSP: Gpr = 4;
+pub const RBP: Gpr = 5;
+pub const RSI: Gpr = 6;
+pub const RDI: Gpr = 7;
+
+/// The last operand of a vector instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rm {
+    /// A vector register (or a mask register).
+    Reg(u8),
+    /// 64 bytes at base + offset.
+    Row(Gpr, i32),
+    /// 4 bytes at base + offset, in every lane.
+    Each(Gpr, i32),
+    /// A literal, in every lane.
+    Literal(u32),
+    /// In each lane of a piece of 8 lanes, the bit that the lane has in a mask.
+    LaneBits(u8),
+}
+
+/// A place to jump to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label(usize);
+
+/// Condition codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cond {
+    /// Unsigned below.
+    Below = 2,
+    /// Unsigned above or equal.
+    AboveEqual = 3,
+    /// Equal, zero.
+    Equal = 4,
+    /// Not equal, not zero.
+    NotEqual = 5,
+    /// Unsigned below or equal.
+    BelowEqual = 6,
+}
+
+/// Integer operations with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Int {
+    Add = 0x03,
+    Or = 0x0b,
+    And = 0x23,
+    Sub = 0x2b,
+    Xor = 0x33,
+    Cmp = 0x3b,
+    Mov = 0x8b,
+}
+
+/// Code under construction.
+#[derive(Debug)]
+pub struct Asm {
+    isa: Isa,
+    /// The bytes so far.
+    pub code: Vec<u8>,
+    labels: Vec<Option<usize>>,
+    jumps: Vec<(usize, Label)>,
+    /// Dwords behind the code; a literal of wide code is eight of them.
+    literals: Vec<u32>,
+    /// Where a displacement to a literal stands, the end of its instruction, and the number of its first dword.
+    literal_uses: Vec<(usize, usize, usize)>,
+}
+
+impl Asm {
+    /// No code yet; whole vectors are the instruction set's.
+    pub const fn new(isa: Isa) -> Self {
+        Self {
+            isa,
+            code: Vec::new(),
+            labels: Vec::new(),
+            jumps: Vec::new(),
+            literals: Vec::new(),
+            literal_uses: Vec::new(),
+        }
+    }
+
+    /// A label without a place yet.
+    pub fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() - 1)
+    }
+
+    /// Gives a label this place.
+    pub fn place(&mut self, label: Label) {
+        self.labels[label.0] = Some(self.code.len());
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.code.push(byte);
+    }
+
+    fn dword(&mut self, dword: i32) {
+        self.code.extend(dword.to_le_bytes());
+    }
+
+    /// The finished code: jumps resolved, literals appended.
+    pub fn finish(mut self) -> Vec<u8> {
+        for (at, label) in std::mem::take(&mut self.jumps) {
+            let target = self.labels[label.0].unwrap_or_default();
+            let distance = target as i64 - (at as i64 + 4);
+            self.code[at..at + 4].copy_from_slice(&(distance as i32).to_le_bytes());
+        }
+        while !self.code.len().is_multiple_of(self.literal_bytes()) {
+            self.byte(0xcc);
+        }
+        let pool = self.code.len();
+        for literal in std::mem::take(&mut self.literals) {
+            self.code.extend(literal.to_le_bytes());
+        }
+        for (at, end, literal) in std::mem::take(&mut self.literal_uses) {
+            let distance = (pool + 4 * literal) as i64 - end as i64;
+            self.code[at..at + 4].copy_from_slice(&(distance as i32).to_le_bytes());
+        }
+        self.code
+    }
+
+    /// ModRM, SIB and displacement of an operand. `scale`: what a byte displacement is multiplied with. Returns the place of a
+    /// displacement to a literal, which the caller completes when it knows the end of the instruction.
+    fn operand(&mut self, reg: u8, rm: Rm, scale: i32) -> Option<(usize, usize)> {
+        let reg = (reg & 7) << 3;
+        match rm {
+            Rm::Reg(r) => self.byte(0xc0 | reg | r & 7),
+            Rm::Row(base, offset) | Rm::Each(base, offset) => {
+                let short = offset % scale == 0 && (-128..128).contains(&(offset / scale));
+                self.byte(if short { 0x40 } else { 0x80 } | reg | base & 7);
+                if base & 7 == 4 {
+                    self.byte(0x24);
+                }
+                if short {
+                    self.byte((offset / scale) as i8 as u8);
+                } else {
+                    self.dword(offset);
+                }
+            }
+            Rm::Literal(bits) => return Some(self.pooled(reg, [bits; 8])),
+            Rm::LaneBits(piece) => {
+                return Some(self.pooled(reg, std::array::from_fn(|lane| 1 << (8 * u32::from(piece) + lane as u32))));
+            }
+        }
+        None
+    }
+
+    /// Bytes of a literal: what has no broadcast of its own needs all of it.
+    const fn literal_bytes(&self) -> usize {
+        match self.isa {
+            Isa::Avx512 => 4,
+            Isa::Avx2 => 32,
+        }
+    }
+
+    /// Names a literal behind the code, as [`Self::operand`] does.
+    fn pooled(&mut self, reg: u8, lanes: [u32; 8]) -> (usize, usize) {
+        self.byte(reg | 5);
+        let lanes = &lanes[..self.literal_bytes() / 4];
+        let found = self.literals.chunks_exact(lanes.len()).position(|literal| literal == lanes);
+        let index = found.map_or(self.literals.len(), |number| number * lanes.len());
+        if found.is_none() {
+            self.literals.extend(lanes);
+        }
+        self.dword(0);
+        (self.code.len() - 4, index)
+    }
+
+    /// The immediate, and with it the end of an instruction, which displacements to literals count from.
+    fn immediate(&mut self, literal: Option<(usize, usize)>, imm: Option<u8>) {
+        if let Some(imm) = imm {
+            self.byte(imm);
+        }
+        if let Some((at, index)) = literal {
+            self.literal_uses.push((at, self.code.len(), index));
+        }
+    }
+
+    /// An instruction on whole vectors: `reg`, `second` (0 where it has none), `rm`, immediate.
+    pub fn instruction(&mut self, op: V, reg: u8, second: u8, rm: Rm, imm: Option<u8>) {
+        match self.isa {
+            Isa::Avx512 => self.evex(op, reg, second, rm, 0, false, imm),
+            Isa::Avx2 => self.vex(op, reg, second, rm, imm),
+        }
+    }
+
+    /// `dst = op(a, b)`.
+    pub fn vector(&mut self, op: V, dst: u8, a: u8, b: Rm) {
+        self.instruction(op, dst, a, b, None);
+    }
+
+    fn rex(&mut self, wide: bool, reg: u8, base: u8) {
+        let rex = 0x40 | u8::from(wide) << 3 | (reg >> 3 & 1) << 2 | base >> 3 & 1;
+        if rex != 0x40 {
+            self.byte(rex);
+        }
+    }
+
+    /// `dst op= src` (32 bits), between registers.
+    pub fn int(&mut self, op: Int, dst: Gpr, src: Gpr) {
+        self.rex(false, dst, src);
+        self.byte(op as u8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// `dst op= [base + offset]` (32 bits, or 64 when `wide`).
+    pub fn int_load(&mut self, op: Int, wide: bool, dst: Gpr, base: Gpr, offset: i32) {
+        self.rex(wide, dst, base);
+        self.byte(op as u8);
+        self.operand(dst, Rm::Row(base, offset), 1);
+    }
+
+    /// `[base + offset] op= src` (32 bits, or 64 when `wide`).
+    pub fn int_store(&mut self, op: Int, wide: bool, base: Gpr, offset: i32, src: Gpr) {
+        self.rex(wide, src, base);
+        self.byte(op as u8 - 2);
+        self.operand(src, Rm::Row(base, offset), 1);
+    }
+
+    /// `dst = imm`.
+    pub fn int_imm(&mut self, dst: Gpr, imm: u32) {
+        self.rex(false, 0, dst);
+        self.byte(0xb8 | dst & 7);
+        self.dword(imm as i32);
+    }
+
+    /// `dst op= imm` (32 bits).
+    pub fn int_op_imm(&mut self, op: Int, dst: Gpr, imm: i32) {
+        self.rex(false, 0, dst);
+        self.byte(0x81);
+        self.operand((op as u8 >> 3) & 7, Rm::Reg(dst), 1);
+        self.dword(imm);
+    }
+
+    /// `[base + offset] op= imm` (32 bits, or 64 when `wide`); [`Int::Mov`] stores.
+    pub fn int_store_imm(&mut self, op: Int, wide: bool, base: Gpr, offset: i32, imm: i32) {
+        self.rex(wide, 0, base);
+        let store = op == Int::Mov;
+        self.byte(if store { 0xc7 } else { 0x81 });
+        self.operand(if store { 0 } else { (op as u8 >> 3) & 7 }, Rm::Row(base, offset), 1);
+        self.dword(imm);
+    }
+
+    /// `dst = the number of set bits of src`.
+    pub fn popcount(&mut self, dst: Gpr, src: Gpr) {
+        self.byte(0xf3);
+        self.rex(false, dst, src);
+        self.byte(0x0f);
+        self.byte(0xb8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// `dst = [base + offset]`, one byte, without or with sign.
+    pub fn load_byte(&mut self, dst: Gpr, signed: bool, base: Gpr, offset: i32) {
+        self.rex(false, dst, base);
+        self.byte(0x0f);
+        self.byte(if signed { 0xbe } else { 0xb6 });
+        self.operand(dst, Rm::Row(base, offset), 1);
+    }
+
+    /// `dst = !dst` (32 bits).
+    pub fn not(&mut self, dst: Gpr) {
+        self.rex(false, 0, dst);
+        self.byte(0xf7);
+        self.operand(2, Rm::Reg(dst), 1);
+    }
+
+    /// Sets flags by `a & b`.
+    pub fn test(&mut self, a: Gpr, b: Gpr) {
+        self.rex(false, b, a);
+        self.byte(0x85);
+        self.operand(b, Rm::Reg(a), 1);
+    }
+
+    /// Sets flags by `a & imm`.
+    pub fn test_imm(&mut self, a: Gpr, imm: i32) {
+        self.rex(false, 0, a);
+        self.byte(0xf7);
+        self.operand(0, Rm::Reg(a), 1);
+        self.dword(imm);
+    }
+
+    /// `dst <<= count` (32 bits).
+    pub fn shift_left(&mut self, dst: Gpr, count: u8) {
+        self.rex(false, 0, dst);
+        self.byte(0xc1);
+        self.operand(4, Rm::Reg(dst), 1);
+        self.byte(count);
+    }
+
+    /// `dst = src + dst`, 64 bits.
+    pub fn add_wide(&mut self, dst: Gpr, src: Gpr) {
+        self.rex(true, dst, src);
+        self.byte(Int::Add as u8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// `dst = src`, 64 bits.
+    pub fn move_wide(&mut self, dst: Gpr, src: Gpr) {
+        self.rex(true, dst, src);
+        self.byte(Int::Mov as u8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// Jumps.
+    pub fn jump(&mut self, to: Label) {
+        self.byte(0xe9);
+        self.dword(0);
+        self.jumps.push((self.code.len() - 4, to));
+    }
+
+    /// Jumps if the condition holds.
+    pub fn jump_if(&mut self, condition: Cond, to: Label) {
+        self.byte(0x0f);
+        self.byte(0x80 | condition as u8);
+        self.dword(0);
+        self.jumps.push((self.code.len() - 4, to));
+    }
+
+    /// Calls the address in `[base + offset]`.
+    pub fn call(&mut self, base: Gpr, offset: i32) {
+        self.rex(false, 0, base);
+        self.byte(0xff);
+        self.operand(2, Rm::Row(base, offset), 1);
+    }
+
+    /// Pushes a register.
+    pub fn push(&mut self, r: Gpr) {
+        self.rex(false, 0, r);
+        self.byte(0x50 | r & 7);
+    }
+
+    /// Pops a register.
+    pub fn pop(&mut self, r: Gpr) {
+        self.rex(false, 0, r);
+        self.byte(0x58 | r & 7);
+    }
+
+    /// Adds to the stack pointer.
+    pub fn move_stack(&mut self, bytes: i32) {
+        self.rex(true, 0, RSP);
+        self.byte(0x81);
+        self.operand(0, Rm::Reg(RSP), 1);
+        self.dword(bytes);
+    }
+
+    /// Returns.
+    pub fn ret(&mut self) {
+        self.byte(0xc3);
+    }
+
+    /// `MXCSR = [base + offset]`, or the other way when `store`.
+    pub fn mxcsr(&mut self, store: bool, base: Gpr, offset: i32) {
+        self.rex(false, 0, base);
+        self.byte(0x0f);
+        self.byte(0xae);
+        self.operand(if store { 3 } else { 2 }, Rm::Row(base, offset), 1);
+    }
+
+    /// Clears the upper halves of vector registers, as code that follows may use older forms.
+    pub fn zero_upper(&mut self) {
+        self.code.extend([0xc5, 0xf8, 0x77]);
+    }
+}
+
+#[cfg(test)]
+mod tests;

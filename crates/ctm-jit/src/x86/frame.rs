@@ -1,0 +1,104 @@
+//! The frame: the memory that code works on. A head, a part for each copy, room for registers during calls.
+
+use super::isa::MAX_COPIES;
+use super::select::Rows;
+
+/// Rows of [`Layout::masks`]: masks 2 and 3, then the running lanes of each copy.
+const MASK_ROWS: i32 = 2 + MAX_COPIES as i32;
+
+/// Offsets in the frame's head.
+pub mod head {
+    /// Pointer to the floating-point constants.
+    pub const CONSTANTS: i32 = 0;
+    /// Pointer to the integer constants.
+    pub const INTS: i32 = 8;
+    /// Pointer to the function that fetches.
+    pub const FETCH: i32 = 16;
+    /// Pointer for that function.
+    pub const CONTEXT: i32 = 24;
+    /// Pointer to the visits of blocks.
+    pub const VISITS: i32 = 32;
+    /// Instructions that are left.
+    pub const FUEL: i32 = 40;
+    /// The host's MXCSR.
+    pub const HOST_MXCSR: i32 = 48;
+    /// Ours.
+    pub const MXCSR: i32 = 52;
+    /// The first block at which a copy waits.
+    pub const WAITING: i32 = 56;
+    /// Which copies there are at the start.
+    pub const PRESENT: i32 = 60;
+    /// Its size.
+    pub const SIZE: i32 = 64;
+}
+
+/// Offsets in a copy's part: masks and numbers of 32 bits, then rows.
+pub mod part {
+    use ctm_isa::x1k::{BRANCH_COUNTER_FULL, LOOP_STACK, OUTPUTS};
+
+    /// Covered lanes.
+    pub const COVERED: i32 = 0;
+    /// Predicate bits; the ALU result follows as the fifth.
+    pub const PREDICATES: i32 = 4;
+    /// The ALU result.
+    pub const RESULT: i32 = PREDICATES + 16;
+    /// Lanes that wrote each output component.
+    pub const WRITTEN: i32 = RESULT + 4;
+    /// Levels of branch-inactive lanes.
+    pub const LEVELS: i32 = WRITTEN + 4 * (4 * OUTPUTS as i32 + 1);
+    /// Lanes that left each loop.
+    pub const BROKE: i32 = LEVELS + 4 * (BRANCH_COUNTER_FULL as i32 + 2);
+    /// Lanes that left an iteration of each loop.
+    pub const CONTINUED: i32 = BROKE + 4 * LOOP_STACK as i32;
+    /// Iterations left of each loop.
+    pub const COUNTS: i32 = CONTINUED + 4 * LOOP_STACK as i32;
+    /// aL of each loop.
+    pub const LOOP_VARIABLES: i32 = COUNTS + 4 * LOOP_STACK as i32;
+    /// The running lanes of a copy that waits.
+    pub const RUNNING: i32 = LOOP_VARIABLES + 4 * LOOP_STACK as i32;
+    /// The block at which it waits.
+    pub const PENDING: i32 = RUNNING + 4;
+    /// Where rows begin.
+    pub const ROWS: i32 = (PENDING + 4 + 63) & !63;
+}
+
+/// Where things lie in the frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Start values, in the artifact's order.
+    pub start: i32,
+    /// Output components, in the artifact's order.
+    pub outputs: i32,
+    /// Vectors without a register.
+    pub spills: i32,
+    /// A copy's part.
+    pub stride: i32,
+    /// Registers during calls.
+    pub save: i32,
+    /// Masks of lanes as vectors, for back ends without mask registers.
+    pub masks: i32,
+    /// All of it.
+    pub size: i32,
+}
+
+impl Layout {
+    /// Rows of fetches: they come first.
+    pub const ROWS: Rows = Rows { coordinates: part::ROWS, texels: part::ROWS + 2 * 64 };
+
+    /// For so many start values, outputs and spilled vectors.
+    pub fn new(start: usize, outputs: usize, spills: u32, copies: u8) -> Self {
+        let start_at = part::ROWS + 6 * 64;
+        let outputs_at = start_at + 64 * start as i32;
+        let spills_at = outputs_at + 64 * outputs as i32;
+        let stride = spills_at + 64 * spills as i32;
+        let save = head::SIZE + stride * i32::from(copies);
+        let masks = save + 64 * 32;
+        let size = masks + 64 * MASK_ROWS;
+        Self { start: start_at, outputs: outputs_at, spills: spills_at, stride, save, masks, size }
+    }
+
+    /// A copy's part.
+    pub fn part(&self, copy: u8) -> i32 {
+        head::SIZE + self.stride * i32::from(copy)
+    }
+}

@@ -1,0 +1,414 @@
+//! What single instructions become: operands, whole vectors, effects, calls.
+
+use super::alloc::Home;
+use super::emit::{Emit, Unit};
+use super::encode::{
+    ADD, ADD_I32, AND, BROADCAST, Cond, FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213, FMSUB231, FNMADD132,
+    FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Gpr, Int, Label, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, OR,
+    RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM, V, XOR,
+};
+use super::frame::{head, part};
+use super::isa::{Isa, MAX_COPIES};
+use super::lir::{K, Lir, Negated, Src, Vector};
+use crate::form::Under;
+
+/// Bits of a mask that its pieces are collected in.
+const COLLECTED: Gpr = 10;
+
+impl Emit<'_> {
+    /// The register of a vector, if it has one.
+    pub fn register(&self, vector: Vector, unit: Unit) -> Option<u8> {
+        let pieces = self.input.isa.pieces();
+        match self.input.homes.of[vector.index()] {
+            Home::Register(bundle) => Some((bundle * self.input.copies + unit.copy) * pieces + unit.piece),
+            Home::Row(_) | Home::Nowhere => None,
+        }
+    }
+
+    /// A unit's share of a row of its copy's part.
+    pub fn piece(&self, unit: Unit, offset: i32) -> i32 {
+        self.part(unit.copy, offset) + self.input.isa.bytes() * i32::from(unit.piece)
+    }
+
+    /// The row of a vector that has no register.
+    pub fn row(&self, vector: Vector, unit: Unit) -> Rm {
+        let row = match self.input.homes.of[vector.index()] {
+            Home::Row(row) => row as i32,
+            Home::Register(_) | Home::Nowhere => 0,
+        };
+        Rm::Row(RBX, self.piece(unit, self.input.layout.spills + 64 * row))
+    }
+
+    /// An operand as instructions take it last.
+    pub fn rm(&self, src: Src, unit: Unit) -> Rm {
+        if let Some(&(_, register)) = self.constants.iter().find(|(s, _)| *s == src) {
+            return Rm::Reg(register);
+        }
+        match src {
+            Src::Vector(vector) => self.register(vector, unit).map_or_else(|| self.row(vector, unit), Rm::Reg),
+            Src::Literal(bits) => Rm::Literal(bits),
+            Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
+            Src::Row(offset) => Rm::Row(RBX, self.piece(unit, offset)),
+        }
+    }
+
+    /// Whether instructions can take the operand from memory themselves.
+    pub fn folds(&self, rm: Rm) -> bool {
+        match self.input.isa {
+            Isa::Avx512 => true,
+            Isa::Avx2 => !matches!(rm, Rm::Each(..)),
+        }
+    }
+
+    /// An operand that instructions can take last, loaded into the scratch register if they can't as it is.
+    pub fn last(&mut self, src: Src, unit: Unit, scratch: u8) -> Rm {
+        let rm = self.rm(src, unit);
+        if self.folds(rm) { rm } else { Rm::Reg(self.reg(src, unit, scratch)) }
+    }
+
+    /// Loads an operand into a register.
+    pub fn load_into(&mut self, register: u8, src: Src, unit: Unit) {
+        let rm = self.rm(src, unit);
+        match rm {
+            Rm::Reg(from) if from == register => {}
+            Rm::Reg(_) => self.asm.vector(MOVAPS, register, 0, rm),
+            Rm::Literal(0) => self.asm.vector(XOR, register, register, Rm::Reg(register)),
+            Rm::Literal(_) if self.input.isa == Isa::Avx2 => self.asm.vector(MOVUPS_LOAD, register, 0, rm),
+            Rm::Row(..) | Rm::LaneBits(_) => self.asm.vector(MOVUPS_LOAD, register, 0, rm),
+            Rm::Each(..) | Rm::Literal(_) => self.asm.vector(BROADCAST, register, 0, rm),
+        }
+    }
+
+    /// Stores a register.
+    pub fn store(&mut self, register: u8, row: Rm) {
+        self.asm.vector(MOVUPS_STORE, register, 0, row);
+    }
+
+    /// An operand in a register: its own, or the scratch register.
+    pub fn reg(&mut self, src: Src, unit: Unit, scratch: u8) -> u8 {
+        match self.rm(src, unit) {
+            Rm::Reg(register) => register,
+            Rm::Row(..) | Rm::Each(..) | Rm::Literal(_) | Rm::LaneBits(_) => {
+                self.load_into(scratch, src, unit);
+                scratch
+            }
+        }
+    }
+
+    /// Makes a vector with `make`, which is given the register to write; stores it when the vector has none.
+    pub fn make(&mut self, vector: Vector, unit: Unit, make: impl FnOnce(&mut Self, u8)) {
+        match self.register(vector, unit) {
+            Some(register) => make(self, register),
+            None => {
+                let scratch = self.input.isa.scratch();
+                make(self, scratch);
+                let row = self.row(vector, unit);
+                self.store(scratch, row);
+            }
+        }
+    }
+
+    /// Changes a vector in part.
+    pub fn change(&mut self, vector: Vector, unit: Unit, make: impl FnOnce(&mut Self, u8)) {
+        let loaded = self.register(vector, unit).is_none();
+        if loaded {
+            let row = self.row(vector, unit);
+            self.asm.vector(MOVUPS_LOAD, self.input.isa.scratch(), 0, row);
+        }
+        self.make(vector, unit, make);
+    }
+
+    /// Copies an operand to a vector.
+    pub fn copy(&mut self, vector: Vector, src: Src, unit: Unit) {
+        match self.register(vector, unit) {
+            Some(register) => self.load_into(register, src, unit),
+            None => {
+                let from = self.reg(src, unit, self.input.isa.scratch());
+                let row = self.row(vector, unit);
+                self.store(from, row);
+            }
+        }
+    }
+
+    /// The lanes of an effect in a general register: the running lanes' own, or rax.
+    pub fn lanes(&mut self, under: Under, copy: u8) -> Gpr {
+        let running = Self::running(copy);
+        if under.predicate.is_none() && !under.inactive && !under.covered {
+            return running;
+        }
+        match under.predicate {
+            Some((bit, inverted)) => {
+                let at = self.part(copy, part::PREDICATES + 4 * i32::from(bit));
+                self.asm.int_load(Int::Mov, false, RAX, RBX, at);
+                if inverted {
+                    self.asm.not(RAX);
+                }
+                if under.inactive {
+                    self.asm.int_op_imm(Int::And, RAX, i32::from(self.input.existing));
+                } else {
+                    self.asm.int(Int::And, RAX, running);
+                }
+            }
+            None if under.inactive => self.asm.int_imm(RAX, u32::from(self.input.existing)),
+            None => self.asm.int(Int::Mov, RAX, running),
+        }
+        if under.covered {
+            self.asm.int_load(Int::And, false, RAX, RBX, self.part(copy, part::COVERED));
+        }
+        RAX
+    }
+
+    /// rax = base + aL.
+    fn relative(&mut self, frame: Option<u8>, base: u8, copy: u8) {
+        match frame {
+            Some(frame) => {
+                let at = self.part(copy, part::LOOP_VARIABLES + 4 * i32::from(frame));
+                self.asm.int_load(Int::Mov, false, RAX, RBX, at);
+                self.asm.int_op_imm(Int::Add, RAX, i32::from(base));
+            }
+            None => self.asm.int_imm(RAX, u32::from(base)),
+        }
+    }
+
+    /// One instruction for one unit; `end`: where a group goes whose mask is empty.
+    pub fn line(&mut self, lir: &Lir, unit: Unit, end: Label, waited: bool) {
+        let (scratch, operand_scratch) = (self.input.isa.scratch(), self.input.isa.operand_scratch());
+        match *lir {
+            Lir::Copy(dst, a) | Lir::Set(dst, a, None) => self.copy(dst, a, unit),
+            Lir::Two(op, dst, a, b) => self.two(op, dst, a, b, unit),
+            Lir::One(op, dst, a, imm) => self.make(dst, unit, |e, dst| {
+                let rm = e.last(a, unit, operand_scratch);
+                e.asm.instruction(op, dst, 0, rm, imm);
+            }),
+            Lir::Shift(how, dst, a, count) => self.make(dst, unit, |e, dst| {
+                // Older forms shift registers only.
+                let rm = match e.input.isa {
+                    Isa::Avx512 => e.rm(a, unit),
+                    Isa::Avx2 => Rm::Reg(e.reg(a, unit, operand_scratch)),
+                };
+                e.asm.instruction(SHIFT_IMM, how, dst, rm, Some(count));
+            }),
+            Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, unit),
+            Lir::Test(..)
+            | Lir::Class(..)
+            | Lir::Or(..)
+            | Lir::AndNot(..)
+            | Lir::Blend(..)
+            | Lir::Merge(..)
+            | Lir::MergeTwo(..)
+            | Lir::StopIfNone(_)
+            | Lir::Set(_, _, Some(_)) => match self.input.isa {
+                Isa::Avx512 => self.avx512_line(lir, unit, end),
+                Isa::Avx2 => self.avx2_line(lir, unit, end),
+            },
+            Lir::Store(offset, src) => {
+                let from = self.reg(src, unit, scratch);
+                let at = self.piece(unit, offset);
+                self.store(from, Rm::Row(RBX, at));
+            }
+            Lir::ConstRelative { frame, base, channel, dst } => {
+                self.relative_in_range(frame, base, unit.copy, 255);
+                self.asm.shift_left(RAX, 4);
+                self.asm.add_wide(RAX, RBP);
+                let at = Rm::Each(RAX, 4 * i32::from(channel));
+                self.make(dst, unit, |e, dst| e.asm.vector(BROADCAST, dst, 0, at));
+            }
+            Lir::TempRelative { frame, base, channel, dst } => {
+                let row = self.relative_row(frame, base, channel, unit);
+                self.make(dst, unit, |e, dst| e.asm.vector(MOVUPS_LOAD, dst, 0, row));
+            }
+            Lir::SetTempRelative { frame, base, channel, src, under } => {
+                let k = self.lane_mask(under, unit);
+                let from = self.reg(src, unit, operand_scratch);
+                let row = self.relative_row(frame, base, channel, unit);
+                self.store_masked(from, row, k);
+            }
+            Lir::SetMask(bit, k, under) => self.set_mask(bit, k, under, unit),
+            Lir::Kill(k, under) => {
+                if self.collect(k, unit) {
+                    let lanes = self.lanes(under, unit.copy);
+                    self.asm.int(Int::And, RCX, lanes);
+                    self.asm.not(RCX);
+                    self.asm.int_store(Int::And, false, RBX, self.part(unit.copy, part::COVERED), RCX);
+                }
+            }
+            // The others concern a copy as a whole.
+            _ if unit.piece > 0 => {}
+            Lir::Written(output, under) => {
+                let at = self.part(unit.copy, part::WRITTEN + 4 * i32::from(output));
+                let lanes = self.lanes(under, unit.copy);
+                self.asm.int_store(Int::Or, false, RBX, at, lanes);
+            }
+            Lir::Fetch(fetch, under) => self.fetch(fetch, under, unit.copy),
+            Lir::Guard { frame, base, limit } => {
+                let skip = self.asm.label();
+                if waited {
+                    self.asm.test_imm(15, 1 << unit.copy);
+                    self.asm.jump_if(Cond::Equal, skip);
+                }
+                self.relative(frame, base, unit.copy);
+                self.asm.int_op_imm(Int::Cmp, RAX, limit as i32);
+                self.asm.jump_if(Cond::AboveEqual, self.refer);
+                self.asm.place(skip);
+            }
+        }
+    }
+
+    /// The lanes of an effect as a mask.
+    pub fn lane_mask(&mut self, under: Under, unit: Unit) -> K {
+        match self.input.isa {
+            Isa::Avx512 => self.avx512_lane_mask(under, unit),
+            Isa::Avx2 => self.avx2_lane_mask(under, unit),
+        }
+    }
+
+    /// Stores lanes of a register.
+    fn store_masked(&mut self, register: u8, row: Rm, k: K) {
+        match self.input.isa {
+            Isa::Avx512 => self.asm.evex(MOVUPS_STORE, register, 0, row, k, false, None),
+            Isa::Avx2 => self.avx2_store_masked(register, row),
+        }
+    }
+
+    /// rcx = the bits of a mask, once its last piece is there; says whether it is. Nothing that depends on a mask may skip pieces in
+    /// between.
+    fn collect(&mut self, k: K, unit: Unit) -> bool {
+        match self.input.isa {
+            Isa::Avx512 => self.asm.mask_to(RCX, k),
+            Isa::Avx2 => self.avx2_bits(k),
+        }
+        if unit.piece > 0 {
+            self.asm.shift_left(RCX, self.input.isa.lanes() as u8 * unit.piece);
+            self.asm.int(Int::Or, RCX, COLLECTED);
+        }
+        let last = unit.piece + 1 == self.input.isa.pieces();
+        if !last {
+            self.asm.int(Int::Mov, COLLECTED, RCX);
+        }
+        last
+    }
+
+    /// rax = base + aL, kept within the file whatever a copy that waits has there.
+    fn relative_in_range(&mut self, frame: Option<u8>, base: u8, copy: u8, mask: i32) {
+        self.relative(frame, base, copy);
+        self.asm.int_op_imm(Int::And, RAX, mask);
+    }
+
+    /// The row of the temporary `base + aL`, by rax.
+    fn relative_row(&mut self, frame: Option<u8>, base: u8, channel: u8, unit: Unit) -> Rm {
+        self.relative_in_range(frame, base, unit.copy, 127);
+        self.asm.shift_left(RAX, 8);
+        self.asm.add_wide(RAX, RBX);
+        Rm::Row(RAX, self.piece(unit, self.input.layout.spills + 64 * i32::from(channel)))
+    }
+
+    fn two(&mut self, op: V, dst: Vector, a: Src, b: Src, unit: Unit) {
+        // A memory operand goes last, where the order does not matter.
+        let commutes = [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op);
+        let (a, b) = if commutes && self.in_memory(a, unit) && !self.in_memory(b, unit) { (b, a) } else { (a, b) };
+        let (scratch, operand_scratch) = (self.input.isa.scratch(), self.input.isa.operand_scratch());
+        self.make(dst, unit, |e, dst| {
+            let a = e.reg(a, unit, operand_scratch);
+            let rm = e.last(b, unit, if a == operand_scratch { scratch } else { operand_scratch });
+            e.asm.vector(op, dst, a, rm);
+        });
+    }
+
+    fn in_memory(&self, src: Src, unit: Unit) -> bool {
+        !matches!(self.rm(src, unit), Rm::Reg(_))
+    }
+
+    fn fma(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], unit: Unit) {
+        let [form132, form213, form231] = match (negated.product, negated.summand) {
+            (false, false) => [FMADD132, FMADD213, FMADD231],
+            (false, true) => [FMSUB132, FMSUB213, FMSUB231],
+            (true, false) => [FNMADD132, FNMADD213, FNMADD231],
+            (true, true) => [FNMSUB132, FNMSUB213, FNMSUB231],
+        };
+        let (scratch, operand_scratch) = (self.input.isa.scratch(), self.input.isa.operand_scratch());
+        self.make(dst, unit, |e, dst| {
+            let here = Rm::Reg(dst);
+            let [ra, rb, rc] = [a, b, c].map(|src| e.rm(src, unit));
+            let in_memory = |rm: Rm| !matches!(rm, Rm::Reg(_));
+            if rc != here && (ra == here || rb == here) {
+                // dst * x + c
+                let (x, rx) = if ra == here { (b, rb) } else { (a, ra) };
+                if in_memory(rx) && !in_memory(rc) {
+                    let c = e.reg(c, unit, operand_scratch);
+                    let rx = e.last(x, unit, operand_scratch);
+                    e.asm.vector(form132, dst, c, rx);
+                } else {
+                    let x = e.reg(x, unit, operand_scratch);
+                    let rc = e.last(c, unit, scratch);
+                    e.asm.vector(form213, dst, x, rc);
+                }
+                return;
+            }
+            // a * b + dst, once the summand is there. What can be taken from memory goes last.
+            let swap = in_memory(ra) && (!in_memory(rb) || (e.folds(ra) && !e.folds(rb)));
+            let (a, b) = if swap { (b, a) } else { (a, b) };
+            let a = e.reg(a, unit, operand_scratch);
+            // Two factors that have to be loaded; a result without a register wants the other scratch register, too.
+            let both = a == operand_scratch && !e.folds(e.rm(b, unit));
+            if both && dst == scratch {
+                e.load_into(dst, b, unit);
+                let rc = e.last(c, unit, e.input.isa.mask_scratch());
+                e.asm.vector(form213, dst, a, rc);
+                return;
+            }
+            let rb = e.last(b, unit, if both { scratch } else { operand_scratch });
+            if rc != here {
+                e.load_into(dst, c, unit);
+            }
+            e.asm.vector(form231, dst, a, rb);
+        });
+    }
+
+    fn set_mask(&mut self, bit: u8, k: K, under: Under, unit: Unit) {
+        if !self.collect(k, unit) {
+            return;
+        }
+        let copy = unit.copy;
+        let at = self.part(copy, part::PREDICATES + 4 * i32::from(bit));
+        let lanes = self.lanes(under, copy);
+        if bit == 4 && lanes == Self::running(copy) && !self.input.code.watches_idle_lanes && self.input.copies == 1 {
+            // Flow control has cleared the ALU result, and only running lanes have set it since.
+            self.asm.int(Int::And, RCX, lanes);
+        } else {
+            self.asm.int_load(Int::Mov, false, RDX, RBX, at);
+            self.asm.int(Int::Xor, RCX, RDX);
+            self.asm.int(Int::And, RCX, lanes);
+            self.asm.int(Int::Xor, RCX, RDX);
+        }
+        self.asm.int_store(Int::Mov, false, RBX, at, RCX);
+    }
+
+    /// Calls the fetch function, with all registers saved and the host's MXCSR.
+    fn fetch(&mut self, fetch: u16, under: Under, copy: u8) {
+        let skip = self.asm.label();
+        let lanes = self.lanes(under, copy);
+        self.asm.int(Int::Mov, RCX, lanes);
+        self.asm.test(RCX, RCX);
+        self.asm.jump_if(Cond::Equal, skip);
+        let vectors = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
+        let used = vectors + self.constants.len() as u8;
+        for register in 0..used {
+            self.store(register, Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register)));
+        }
+        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
+        self.asm.move_wide(RDI, RBX);
+        self.asm.int_imm(RSI, u32::from(fetch));
+        self.asm.int_imm(RDX, u32::from(copy));
+        self.asm.zero_upper();
+        self.asm.call(RBX, head::FETCH);
+        self.asm.mxcsr(false, RBX, head::MXCSR);
+        for register in 0..used {
+            let row = Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register));
+            self.asm.vector(MOVUPS_LOAD, register, 0, row);
+        }
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::NotEqual, self.refer);
+        self.asm.place(skip);
+        self.cached = [false; MAX_COPIES as usize];
+    }
+}
