@@ -10,9 +10,10 @@
 //! `index` is there in indexed forms only. Elements from ARRAY_BASE + ARRAY_SIZE on are not written (scratch, reduction, ring, stream), and
 //! read the last one (scratch, reduction). Invalid pixels write nothing.
 
+use super::fetch::not_done;
 use super::formats::{Format, convert, size_bytes, swapped};
 use super::texture::selected;
-use super::wavefront::{Context, Wavefront, not_done};
+use super::wavefront::{Context, Wavefront};
 use super::{Memory, Space};
 use crate::engine::{FaultKind, MemoryFault};
 use ctm_isa::r700::GPRS;

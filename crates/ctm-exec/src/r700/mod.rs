@@ -7,7 +7,8 @@
 //! | `alu` | ALU clauses: operands, units, write-back |
 //! | `flow` | the control-flow machine of R700 §3.6 and §3.7 |
 //! | `formats` | from bytes in memory to the elements of a register |
-//! | `vertex`, `texture`, `sample` | fetch clauses |
+//! | `fetch` | fetch clauses of a wavefront |
+//! | `vertex`, `texture`, `sample` | one fetch for one lane |
 //! | `memory` | memory writes and reads, the local data share |
 //! | `exports` | what a program sends out |
 //! | `wavefront` | a wavefront running a program: issue, masks, faults, counters |
@@ -20,6 +21,7 @@
 
 pub mod alu;
 pub mod exports;
+mod fetch;
 pub mod flow;
 pub mod formats;
 pub mod interp;

@@ -1,0 +1,191 @@
+//! Fetch clauses of a wavefront (R700 chapters 5 to 8): each instruction for all lanes that execute.
+
+use super::Memory;
+use super::alu::{is_register, relative_read, relative_write};
+use super::flow::Test;
+use super::memory::Shared;
+use super::texture::{self, TextureFetch, selected};
+use super::vertex::{VertexFetch, index_offset};
+use super::wavefront::{Context, Wavefront};
+use crate::engine::{FaultKind, MemoryFault};
+use crate::x1k::float::{bits, number};
+use ctm_isa::r700::GPRS;
+use ctm_isa::r700::inst::{Fetch, FetchClause, TexFetch, VtxFetch, VtxWord1};
+use ctm_isa::r700::ops::{Cond, Sel, TexOp};
+use ctm_isa::r700::program::Stage;
+
+type Step<T> = Result<T, FaultKind>;
+
+impl Wavefront {
+    /// A fetch clause: its instructions one after the other, each for all lanes that execute.
+    pub(super) fn fetch_clause(
+        &mut self,
+        context: &Context<'_>,
+        shared: &mut Shared,
+        memory: &mut dyn Memory,
+        test: Test,
+        clause: &FetchClause,
+        faulty: &mut Option<usize>,
+    ) -> Step<()> {
+        // COND must be ACTIVE here (R700 §3.6.3).
+        let passes = self.flow.test(Test { cond: Cond::Active, ..test });
+        let whole_quads = self.flow.fetched(&passes, true);
+        let of = |whole_quad: bool| if whole_quad { &whole_quads } else { &passes };
+        for fetch in &clause.fetches {
+            let inst = fetch.inst.as_ref().map_err(|error| FaultKind::Undecodable(*error))?;
+            match &inst.fetch {
+                Fetch::Tex(tex) => {
+                    self.texture_fetch(context, memory, of(tex.word0.fetch_whole_quad), tex, faulty)?;
+                }
+                Fetch::Vtx(vtx) => {
+                    self.vertex_fetch(context, memory, of(vtx.word0.fetch_whole_quad), vtx, faulty)?;
+                }
+                Fetch::MemRd(read) => {
+                    self.memory_read(context, memory, of(read.word0.fetch_whole_quad), read, faulty)?;
+                }
+                Fetch::MemDsw(write) => self.share_write(context, shared, &passes, write)?,
+                Fetch::MemDsr(read) => self.share_read(context, shared, &passes, read)?,
+            }
+        }
+        Ok(())
+    }
+
+    /// The register that a fetch or export reads, relative to the loop index if it says so (R700 §4.6.3).
+    pub(super) fn source_register(&self, context: &Context<'_>, base: u8, relative: bool) -> usize {
+        if relative { relative_read(base, self.flow.loop_index(), context.gprs()) } else { usize::from(base) % GPRS }
+    }
+
+    /// The register that a fetch writes, if any.
+    pub(super) fn destination_register(&self, context: &Context<'_>, base: u8, relative: bool) -> Option<usize> {
+        if relative {
+            relative_write(base, self.flow.loop_index(), context.gprs())
+        } else {
+            is_register(i64::from(base), context.gprs()).then_some(usize::from(base) % GPRS)
+        }
+    }
+
+    /// Writes what a fetch returned to a lane's register, through the destination swizzle.
+    pub(super) fn write_fetched(
+        &mut self,
+        lane: usize,
+        register: Option<usize>,
+        swizzle: [Sel; 4],
+        fetched: &[u32; 4],
+    ) {
+        let Some(register) = register else { return };
+        let place = &mut self.gprs[lane * GPRS + register];
+        for (element, sel) in swizzle.into_iter().enumerate() {
+            if let Some(bits) = selected(sel, fetched) {
+                place[element] = bits;
+            }
+        }
+    }
+
+    fn texture_fetch(
+        &mut self,
+        context: &Context<'_>,
+        memory: &dyn Memory,
+        executes: &[bool],
+        inst: &TexFetch,
+        faulty: &mut Option<usize>,
+    ) -> Step<()> {
+        let memory = resources(memory, inst.word0.alt_const)?;
+        let source = self.source_register(context, inst.word0.src_gpr, inst.word0.src_rel);
+        let destination = self.destination_register(context, inst.word1.dst_gpr, inst.word1.dst_rel);
+        let swizzle = inst.source_swizzle();
+        let coordinates: Vec<[u32; 4]> = (0..self.positions.len())
+            .map(|lane| {
+                let register = &self.gprs[lane * GPRS + source];
+                swizzle.map(|sel| selected(sel, register).unwrap_or(0))
+            })
+            .collect();
+        let op = inst.word0.op;
+        self.gradients.h.resize(self.positions.len(), [0.0; 3]);
+        self.gradients.v.resize(self.positions.len(), [0.0; 3]);
+        self.gradients.cube.resize(self.positions.len(), 0);
+        let quads = context.launch.stage == Stage::Pixel;
+        let fetch = if texture::needs_no_resource(op) { None } else { Some(TextureFetch::new(memory, inst, quads)?) };
+        for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
+            *faulty = Some(lane);
+            let slopes = |vertical| texture::slopes(&coordinates, lane, vertical);
+            let three = |[x, y, z, _]: [f32; 4]| [x, y, z];
+            let given = coordinates[lane].map(number);
+            let fetched = match (&fetch, op) {
+                (Some(fetch), _) => {
+                    if op == TexOp::KeepGradients {
+                        self.gradients.h[lane] = three(slopes(false));
+                        self.gradients.v[lane] = three(slopes(true));
+                    }
+                    self.counters.fetches += 1;
+                    self.counters.fetch_bytes += u64::from(fetch.texel_bytes());
+                    fetch.lane(&coordinates, lane, &self.gradients)?
+                }
+                (None, TexOp::GetGradientsV) => slopes(true).map(bits),
+                (None, TexOp::SetGradientsH) => {
+                    self.gradients.h[lane] = three(given);
+                    [0; 4]
+                }
+                (None, TexOp::SetCubemapIndex) => {
+                    self.gradients.cube[lane] = texture::cube_index(&coordinates[lane]);
+                    [0; 4]
+                }
+                (None, TexOp::SetGradientsV) => {
+                    self.gradients.v[lane] = three(given);
+                    [0; 4]
+                }
+                (None, _) => slopes(false).map(bits),
+            };
+            self.write_fetched(lane, destination, inst.destination_swizzle(), &fetched);
+        }
+        *faulty = None;
+        Ok(())
+    }
+
+    /// A vertex fetch for every lane that executes (R700 §9.3).
+    fn vertex_fetch(
+        &mut self,
+        context: &Context<'_>,
+        memory: &dyn Memory,
+        executes: &[bool],
+        inst: &VtxFetch,
+        faulty: &mut Option<usize>,
+    ) -> Step<()> {
+        let memory = resources(memory, inst.word2.alt_const)?;
+        let offset = index_offset(context.launch, inst.word0.fetch_type);
+        let source = self.source_register(context, inst.word0.src_gpr, inst.word0.src_rel);
+        let destination = match &inst.word1 {
+            VtxWord1::Gpr(w) => self.destination_register(context, w.dst_gpr, w.dst_rel),
+            // What the semantic table does not name is not written.
+            VtxWord1::Sem(w) => {
+                let row = context.launch.semantics.iter().find(|row| row.id == w.semantic_id);
+                row.and_then(|row| self.destination_register(context, row.gpr, false))
+            }
+        };
+        let fetch = VertexFetch::new(memory, inst)?;
+        for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
+            *faulty = Some(lane);
+            let index = self.gprs[lane * GPRS + source][inst.word0.src_sel_x as usize];
+            let fetched = fetch.at(memory, index.wrapping_add(offset))?;
+            self.counters.fetches += 1;
+            self.counters.fetch_bytes += fetch.size_bytes();
+            self.write_fetched(lane, destination, inst.word1.swizzle(), &fetched);
+        }
+        *faulty = None;
+        Ok(())
+    }
+}
+
+/// The memory whose constants and resources an instruction uses: its own program's, or with ALT_CONST the other program type's.
+pub(super) fn resources(memory: &dyn Memory, alternate: bool) -> Step<&dyn Memory> {
+    if !alternate {
+        return Ok(memory);
+    }
+    memory.alternate().ok_or_else(|| {
+        let what = "constants and resources of the other program type (ALT_CONST)".into();
+        FaultKind::Memory(MemoryFault { what, address: None, reason: "nothing is bound there".into() })
+    })
+}
+
+pub(super) fn not_done(feature: &str, section: &'static str) -> FaultKind {
+    FaultKind::Unsupported { feature: feature.into(), section }
+}
