@@ -3,6 +3,7 @@
 //! The lanes of a clause do not see each other, so each runs the whole clause by itself. Of a group, all sources are read before
 //! anything is written; then x, y, z, w write, then t, whose result wins where both write the same element (R700 §4.9.2).
 
+use super::checks::{CONSTANT_OUT_OF_BOUNDS, REGISTER_OUT_OF_BOUNDS, UNLOCKED_CONSTANT, Watch, Watching};
 use super::single::{Effect, Scalar, Value, factor, float, op2, op3, output, plain};
 use super::{Constants, ops, ops64};
 use crate::engine::FaultKind;
@@ -53,6 +54,29 @@ pub struct Lane<'a> {
     pub execute: Option<bool>,
     /// Whether the clause killed the pixel.
     pub killed: bool,
+    /// What a checked run watches.
+    pub watch: Watching<'a>,
+}
+
+impl Lane<'_> {
+    /// Tells the watch, if there is one.
+    fn watched(&self, tell: impl FnOnce(&mut Watch<'_>)) {
+        if let Some(watch) = &self.watch {
+            tell(&mut watch.borrow_mut());
+        }
+    }
+
+    /// Tells the watch that an index is used.
+    fn index_watched(&self, mode: IndexMode, of_constant: bool) {
+        self.watched(|watch| match mode {
+            IndexMode::ArX | IndexMode::GlobalArX => watch.address_read(0),
+            IndexMode::ArY => watch.address_read(if of_constant { 1 } else { 0 }),
+            IndexMode::ArZ => watch.address_read(if of_constant { 2 } else { 0 }),
+            IndexMode::ArW => watch.address_read(if of_constant { 3 } else { 0 }),
+            IndexMode::Loop => watch.loop_index_read(),
+            IndexMode::Global => {}
+        });
+    }
 }
 
 /// What a unit did in a group.
@@ -107,8 +131,14 @@ fn special(sel: SpecialSel, element: usize, group: &Group, lane: &Lane<'_>) -> u
         SpecialSel::MinusOneInt => u32::MAX,
         SpecialSel::Half => 0x3f00_0000,
         SpecialSel::Literal => group.literals[element],
-        SpecialSel::Pv => lane.pv[element],
-        SpecialSel::Ps => lane.ps,
+        SpecialSel::Pv => {
+            lane.watched(|watch| watch.previous_read(element));
+            lane.pv[element]
+        }
+        SpecialSel::Ps => {
+            lane.watched(|watch| watch.previous_read(Unit::T as usize));
+            lane.ps
+        }
     }
 }
 
@@ -137,7 +167,7 @@ impl ClauseContext<'_> {
 
     /// A constant of the locked lines. What is not locked is not defined by the manual and reads as what a relative read outside
     /// reads; so does an index of AR, which is not valid here.
-    fn locked(&self, set: u8, index: u8, relative: bool, mode: IndexMode, element: usize) -> u32 {
+    fn locked(&self, lane: &Lane<'_>, set: u8, index: u8, relative: bool, mode: IndexMode, element: usize) -> u32 {
         let (values, kind) = self.kcache[usize::from(set & 1)];
         let offset = match (relative, mode) {
             (false, _) => Some(0),
@@ -146,6 +176,15 @@ impl ClauseContext<'_> {
         };
         let at = offset.and_then(|offset| usize::try_from(i64::from(index) + i64::from(offset)).ok());
         let within = at.filter(|&at| at < kind.constants() as usize).and_then(|at| values.get(at));
+        if within.is_none() {
+            let rule = if relative { CONSTANT_OUT_OF_BOUNDS } else { UNLOCKED_CONSTANT };
+            let count = kind.constants();
+            lane.watched(|watch| {
+                watch.note(rule, || {
+                    format!("set {set} of locked constants has {count}, and the address is {at:?} there")
+                });
+            });
+        }
         within.map_or(NAN, |value| value[element])
     }
 
@@ -155,6 +194,7 @@ impl ClauseContext<'_> {
         let element = chan(operand.chan);
         Ok(match operand.source {
             Source::Gpr(base) if operand.relative => {
+                lane.index_watched(mode, false);
                 let (index, global) = self.register_index(mode, lane);
                 if global {
                     match global_register(base, index, lane.globals.len()) {
@@ -163,15 +203,38 @@ impl ClauseContext<'_> {
                         None => 0,
                     }
                 } else {
-                    lane.gprs[relative_read(base, index, self.gprs)][element]
+                    let at = relative_read(base, index, self.gprs);
+                    lane.watched(|watch| {
+                        if relative_write(base, index, self.gprs).is_none() {
+                            let end = self.gprs;
+                            watch.note(REGISTER_OUT_OF_BOUNDS, || {
+                                format!("R[{base}{index:+}] is read, the program has R0..R{end}; it reads R0")
+                            });
+                        }
+                        watch.register_read(at, element);
+                    });
+                    lane.gprs[at][element]
                 }
             }
-            Source::Gpr(base) => lane.gprs[usize::from(base) % GPRS][element],
-            Source::Kcache { set, index } => self.locked(set, index, operand.relative, mode, element),
+            Source::Gpr(base) => {
+                lane.watched(|watch| watch.register_read(usize::from(base) % GPRS, element));
+                lane.gprs[usize::from(base) % GPRS][element]
+            }
+            Source::Kcache { set, index } => self.locked(lane, set, index, operand.relative, mode, element),
             Source::Constant(base) => {
                 let index = if operand.relative { self.constant_index(mode, lane) } else { 0 };
+                if operand.relative {
+                    lane.index_watched(mode, true);
+                }
                 let at = usize::try_from(i64::from(base) + i64::from(index)).ok();
-                at.and_then(|at| self.constants.file.get(at)).map_or(NAN, |value| value[element])
+                let constant = at.and_then(|at| self.constants.file.get(at));
+                if constant.is_none() {
+                    lane.watched(|watch| {
+                        watch
+                            .note(CONSTANT_OUT_OF_BOUNDS, || format!("C[{base}{index:+}] is read, there are C0..C255"));
+                    });
+                }
+                constant.map_or(NAN, |value| value[element])
             }
             Source::Special(sel) => special(sel, element, group, lane),
             Source::Reserved(sel) => {
@@ -343,6 +406,7 @@ impl ClauseContext<'_> {
             return;
         }
         if relative {
+            lane.index_watched(inst.word0.index_mode, false);
             let (index, global) = self.register_index(inst.word0.index_mode, lane);
             if global {
                 match global_register(base, index, lane.globals.len()) {
@@ -351,9 +415,18 @@ impl ClauseContext<'_> {
                     None => {}
                 }
             } else if let Some(at) = relative_write(base, index, self.gprs) {
+                lane.watched(|watch| watch.register_written(at, chan(element)));
                 lane.gprs[at][chan(element)] = bits;
+            } else {
+                let end = self.gprs;
+                lane.watched(|watch| {
+                    watch.note(REGISTER_OUT_OF_BOUNDS, || {
+                        format!("R[{base}{index:+}] is written, the program has R0..R{end}; the write is lost")
+                    });
+                });
             }
         } else if is_register(i64::from(base), self.gprs) {
+            lane.watched(|watch| watch.register_written(usize::from(base), chan(element)));
             lane.gprs[usize::from(base)][chan(element)] = bits;
         }
     }
@@ -389,9 +462,22 @@ impl ClauseContext<'_> {
                     }
                 }
                 Effect::Kill(holds) => lane.killed |= holds && self.kills,
-                Effect::Address(index) => lane.ar[unit & 3] = index,
+                Effect::Address(index) => {
+                    lane.ar[unit & 3] = index;
+                    lane.watched(|watch| watch.address |= 1 << (unit & 3));
+                }
             }
         }
+        lane.watched(|watch| {
+            for (unit, entry) in done.iter().enumerate() {
+                match entry {
+                    None | Some((_, Done::Nop)) => watch.previous &= !(1 << unit),
+                    Some((_, Done::Disabled)) => {}
+                    Some((_, Done::Result(..))) => watch.previous |= 1 << unit,
+                }
+            }
+            watch.at.item += 1;
+        });
         Ok(())
     }
 

@@ -2,6 +2,7 @@
 
 use super::Memory;
 use super::alu::{is_register, relative_read, relative_write};
+use super::checks::{At, Checks, DIVERGENT_GRADIENT, FETCH_OUT_OF_BOUNDS, UNBOUND_SAMPLER, UNKNOWN_SEMANTIC};
 use super::flow::Test;
 use super::memory::Shared;
 use super::texture::{self, TextureFetch, selected};
@@ -12,7 +13,6 @@ use crate::x1k::float::{bits, number};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{Fetch, FetchClause, TexFetch, VtxFetch, VtxWord1};
 use ctm_isa::r700::ops::{Cond, Sel, TexOp};
-use ctm_isa::r700::program::Stage;
 
 type Step<T> = Result<T, FaultKind>;
 
@@ -31,20 +31,21 @@ impl Wavefront {
         let passes = self.flow.test(Test { cond: Cond::Active, ..test });
         let whole_quads = self.flow.fetched(&passes, true);
         let of = |whole_quad: bool| if whole_quad { &whole_quads } else { &passes };
-        for fetch in &clause.fetches {
+        for (item, fetch) in clause.fetches.iter().enumerate() {
+            let checks = &mut shared.checks;
             let inst = fetch.inst.as_ref().map_err(|error| FaultKind::Undecodable(*error))?;
             match &inst.fetch {
                 Fetch::Tex(tex) => {
-                    self.texture_fetch(context, memory, of(tex.word0.fetch_whole_quad), tex, faulty)?;
+                    self.texture_fetch(context, checks, memory, of(tex.word0.fetch_whole_quad), tex, item, faulty)?;
                 }
                 Fetch::Vtx(vtx) => {
-                    self.vertex_fetch(context, memory, of(vtx.word0.fetch_whole_quad), vtx, faulty)?;
+                    self.vertex_fetch(context, checks, memory, of(vtx.word0.fetch_whole_quad), vtx, item, faulty)?;
                 }
                 Fetch::MemRd(read) => {
-                    self.memory_read(context, memory, of(read.word0.fetch_whole_quad), read, faulty)?;
+                    self.memory_read(context, checks, memory, of(read.word0.fetch_whole_quad), read, item, faulty)?;
                 }
-                Fetch::MemDsw(write) => self.share_write(context, shared, &passes, write)?,
-                Fetch::MemDsr(read) => self.share_read(context, shared, &passes, read)?,
+                Fetch::MemDsw(write) => self.share_write(context, shared, &passes, write, item)?,
+                Fetch::MemDsr(read) => self.share_read(context, shared, &passes, read, item)?,
             }
         }
         Ok(())
@@ -64,6 +65,20 @@ impl Wavefront {
         }
     }
 
+    /// Where a lane is, for findings.
+    pub(super) fn at(&self, item: usize, lane: usize) -> At {
+        At { pc: self.pc, item, position: self.positions.get(lane).copied() }
+    }
+
+    /// Elements of a lane's register hold something from now on.
+    pub(super) fn now_written(&mut self, lane: usize, register: Option<usize>, elements: impl Fn(usize) -> bool) {
+        if let (Some(written), Some(register)) = (self.written.get_mut(lane), register)
+            && let Some(has) = written.get_mut(register)
+        {
+            *has |= (0..4).filter(|&element| elements(element)).fold(0, |sum, element| sum | 1 << element);
+        }
+    }
+
     /// Writes what a fetch returned to a lane's register, through the destination swizzle.
     pub(super) fn write_fetched(
         &mut self,
@@ -73,6 +88,7 @@ impl Wavefront {
         fetched: &[u32; 4],
     ) {
         let Some(register) = register else { return };
+        self.now_written(lane, Some(register), |element| swizzle[element] != Sel::Mask);
         let place = &mut self.gprs[lane * GPRS + register];
         for (element, sel) in swizzle.into_iter().enumerate() {
             if let Some(bits) = selected(sel, fetched) {
@@ -81,12 +97,15 @@ impl Wavefront {
         }
     }
 
+    #[allow(clippy::too_many_arguments, reason = "an instruction, its place, and what it may touch")]
     fn texture_fetch(
         &mut self,
         context: &Context<'_>,
+        checks: &mut Option<Checks>,
         memory: &dyn Memory,
         executes: &[bool],
         inst: &TexFetch,
+        item: usize,
         faulty: &mut Option<usize>,
     ) -> Step<()> {
         let memory = resources(memory, inst.word0.alt_const)?;
@@ -103,8 +122,11 @@ impl Wavefront {
         self.gradients.h.resize(self.positions.len(), [0.0; 3]);
         self.gradients.v.resize(self.positions.len(), [0.0; 3]);
         self.gradients.cube.resize(self.positions.len(), 0);
-        let quads = context.launch.stage == Stage::Pixel;
+        let quads = self.quads;
         let fetch = if texture::needs_no_resource(op) { None } else { Some(TextureFetch::new(memory, inst, quads)?) };
+        if let Some(checks) = checks {
+            self.texture_checked(checks, memory, executes, inst, source, item, fetch.as_ref());
+        }
         for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
             *faulty = Some(lane);
             let slopes = |vertical| texture::slopes(&coordinates, lane, vertical);
@@ -141,13 +163,59 @@ impl Wavefront {
         Ok(())
     }
 
+    /// What a checked run notices of a texture fetch.
+    #[allow(clippy::too_many_arguments, reason = "an instruction, its place, and who looks")]
+    fn texture_checked(
+        &self,
+        checks: &mut Checks,
+        memory: &dyn Memory,
+        executes: &[bool],
+        inst: &TexFetch,
+        source: usize,
+        item: usize,
+        fetch: Option<&TextureFetch<'_>>,
+    ) {
+        let swizzle = inst.source_swizzle();
+        let used = texture::coordinates_used(inst.word0.op, fetch.map(TextureFetch::kind));
+        let elements = (0..4).filter(|c| used >> c & 1 == 1 && (swizzle[*c] as u8) < 4);
+        let elements = elements.fold(0u8, |sum, c| sum | 1 << swizzle[c] as u8);
+        let sampler = inst.word2.sampler_id;
+        for lane in (0..executes.len()).filter(|&lane| executes[lane] && self.flow.valid[lane]) {
+            let here = self.at(item, lane);
+            checks.registers_read(here, self.written.get(lane), source, elements);
+            let quad = executes.iter().skip(lane & !3).take(4).filter(|&&e| e).count();
+            if texture::needs_quad(inst.word0.op) && self.quads && quad < 4 {
+                checks
+                    .note(DIVERGENT_GRADIENT, here, || format!("{quad} of the 4 pixels of the quad execute the fetch"));
+            }
+            if fetch.is_some() && texture::needs_sampler(inst.word0.op) && memory.sampler(sampler).is_none() {
+                checks.note(UNBOUND_SAMPLER, here, || format!("nothing is bound as sampler {sampler}"));
+            }
+            if inst.word0.op == TexOp::Ld
+                && let Some(fetch) = fetch
+            {
+                let register = &self.gprs[lane * GPRS + source];
+                let at = swizzle.map(|sel| selected(sel, register).unwrap_or(0));
+                if fetch.loads_outside(&at) {
+                    let [x, y, z, level] = at.map(u32::cast_signed);
+                    checks.note(FETCH_OUT_OF_BOUNDS, here, || {
+                        format!("the texture has no texel ({x}, {y}, {z}) in level {level}; 0 is read")
+                    });
+                }
+            }
+        }
+    }
+
     /// A vertex fetch for every lane that executes (R700 §9.3).
+    #[allow(clippy::too_many_arguments, reason = "an instruction, its place, and what it may touch")]
     fn vertex_fetch(
         &mut self,
         context: &Context<'_>,
+        checks: &mut Option<Checks>,
         memory: &dyn Memory,
         executes: &[bool],
         inst: &VtxFetch,
+        item: usize,
         faulty: &mut Option<usize>,
     ) -> Step<()> {
         let memory = resources(memory, inst.word2.alt_const)?;
@@ -165,6 +233,22 @@ impl Wavefront {
         for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
             *faulty = Some(lane);
             let index = self.gprs[lane * GPRS + source][inst.word0.src_sel_x as usize];
+            if let (true, Some(checks)) = (self.flow.valid[lane], checks.as_mut()) {
+                let here = self.at(item, lane);
+                checks.registers_read(here, self.written.get(lane), source, 1 << inst.word0.src_sel_x as usize);
+                if !fetch.is_within(index.wrapping_add(offset)) {
+                    let id = inst.word0.buffer_id;
+                    checks.note(FETCH_OUT_OF_BOUNDS, here, || {
+                        format!("index {} lies outside buffer {id}; 0 is read", index.wrapping_add(offset))
+                    });
+                }
+                if let VtxWord1::Sem(w) = &inst.word1
+                    && !context.launch.semantics.iter().any(|row| row.id == w.semantic_id)
+                {
+                    let id = w.semantic_id;
+                    checks.note(UNKNOWN_SEMANTIC, here, || format!("the semantic table has no identifier {id}"));
+                }
+            }
             let fetched = fetch.at(memory, index.wrapping_add(offset))?;
             self.counters.fetches += 1;
             self.counters.fetch_bytes += fetch.size_bytes();

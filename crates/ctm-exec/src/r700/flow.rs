@@ -6,6 +6,7 @@
 use crate::engine::FaultKind;
 use ctm_isa::r700::CALL_DEPTH;
 use ctm_isa::r700::ops::Cond;
+use ctm_isa::r700::program::Chip;
 
 /// Entries that the stack can hold here; programs declare how many they need (`STACK_SIZE`), which is fewer.
 pub const STACK_ENTRIES: usize = 4096;
@@ -163,8 +164,25 @@ impl Flow {
     /// The loop index aL of the innermost loop that has one; 0 outside such loops, where it is not defined.
     #[must_use]
     pub fn loop_index(&self) -> i32 {
+        self.defined_loop_index().unwrap_or(0)
+    }
+
+    /// The loop index aL, where it is defined.
+    #[must_use]
+    pub fn defined_loop_index(&self) -> Option<i32> {
         let index = |entry: &Entry| if let Entry::Loop { index, .. } = entry { *index } else { None };
-        self.stack.iter().rev().find_map(index).unwrap_or(0)
+        self.stack.iter().rev().find_map(index)
+    }
+
+    /// Stack entries of a chip that are in use (R700 tables 3.5 and 3.6); pushes in whole-quad mode are counted as others are.
+    #[must_use]
+    pub fn entries_used(&self, chip: Chip) -> usize {
+        let subentries = |entry: &Entry| match entry {
+            Entry::Push(_) => 1,
+            Entry::Loop { .. } => chip.subentries_per_entry() as usize,
+            Entry::Call { .. } => chip.call_subentries() as usize,
+        };
+        self.stack.iter().map(subentries).sum::<usize>().div_ceil(chip.subentries_per_entry() as usize)
     }
 
     fn is_active(&self, lane: usize) -> bool {

@@ -3,6 +3,7 @@
 //! Wavefronts run one after the other in domain order. Those of one thread group (compute programs) take turns, one control-flow
 //! instruction each, so that what all of them write before an instruction is there when the next one reads it.
 
+use super::checks::Checks;
 use super::memory::{DataShare, Shared};
 use super::wavefront::{Context, Wavefront};
 use super::{Launch, Memory};
@@ -82,7 +83,7 @@ pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Faul
     let order = Order::of(launch);
     let lanes = launch.wavefront.lanes();
     let globals = vec![vec![[0; 4]; usize::from(launch.global_gprs.min(124))]; lanes];
-    let mut shared = Shared { globals, data_share: DataShare::default() };
+    let mut shared = Shared { globals, data_share: DataShare::default(), checks: launch.checks.then(Checks::default) };
     let per_group = match launch.stage {
         Stage::Compute => u64::from(launch.group_threads).div_ceil(lanes as u64).max(1),
         Stage::Pixel | Stage::Vertex | Stage::Geometry | Stage::Export | Stage::Fetch | Stage::Copy => 1,
@@ -96,6 +97,9 @@ pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Faul
         let size = usize::try_from(end - first).unwrap_or(0);
         wavefronts.resize_with(size.max(wavefronts.len()), Wavefront::default);
         shared.data_share.clear();
+        if let Some(checks) = &mut shared.checks {
+            checks.new_group();
+        }
         for (n, (wavefront, index)) in wavefronts.iter_mut().zip(first..end).enumerate() {
             wavefront.start(&context, &order.positions(launch, index), index * lanes as u64, n * lanes);
         }
@@ -106,7 +110,6 @@ pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Faul
         }
         for wavefront in &mut wavefronts[..size] {
             outcome.counters.add(wavefront.counters());
-            outcome.findings.append(&mut wavefront.take_findings());
             let refused =
                 |fault, at| Fault { kind: FaultKind::Memory(fault), pc: launch.program.entry, position: Some(at) };
             for (at, event) in wavefront.events() {
@@ -120,5 +123,6 @@ pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Faul
         }
         first = end;
     }
+    outcome.findings = shared.checks.map(|mut checks| checks.take()).unwrap_or_default();
     Ok(outcome)
 }

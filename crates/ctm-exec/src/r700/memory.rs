@@ -10,6 +10,7 @@
 //! `index` is there in indexed forms only. Elements from ARRAY_BASE + ARRAY_SIZE on are not written (scratch, reduction, ring, stream), and
 //! read the last one (scratch, reduction). Invalid pixels write nothing.
 
+use super::checks::{Checks, SHARE_OUT_OF_BOUNDS, WRITE_BEHIND_ARRAY};
 use super::fetch::not_done;
 use super::formats::{Format, convert, size_bytes, swapped};
 use super::texture::selected;
@@ -18,7 +19,7 @@ use super::{Memory, Space};
 use crate::engine::{FaultKind, MemoryFault};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, MemRd};
-use ctm_isa::r700::ops::{EndianSwap, ExportOp, MemOp, MuxCntl, RelMode};
+use ctm_isa::r700::ops::{EndianSwap, ExportOp, MemOp, MuxCntl, RelMode, Sel};
 use ctm_isa::r700::program::Chip;
 
 /// Banks of the local data share.
@@ -57,6 +58,8 @@ pub struct Shared {
     pub globals: Vec<Vec<[u32; 4]>>,
     /// The local data share of the group that runs.
     pub data_share: DataShare,
+    /// What a checked run remembers.
+    pub checks: Option<Checks>,
 }
 
 /// The memory of a write instruction; `None` for exports and for scratch memory, which is the thread's own.
@@ -115,6 +118,7 @@ impl Wavefront {
     pub(super) fn memory_write(
         &mut self,
         context: &Context<'_>,
+        checks: &mut Option<Checks>,
         memory: &mut dyn Memory,
         executes: &[bool],
         cf: &CfMem,
@@ -131,6 +135,11 @@ impl Wavefront {
         let lanes = (0..executes.len()).filter(|&lane| executes[lane] && self.flow.valid[lane]);
         for lane in lanes.collect::<Vec<_>>() {
             *faulty = Some(lane);
+            let here = self.at(0, lane);
+            let thread = self.first_thread + lane as u64;
+            if let (true, Some(checks)) = (cf.kind.is_indexed(), checks.as_mut()) {
+                checks.registers_read(here, self.written.get(lane), usize::from(cf.word0.index_gpr) % GPRS, 1);
+            }
             let index = if cf.kind.is_indexed() {
                 u64::from(self.gprs[lane * GPRS + usize::from(cf.word0.index_gpr) % GPRS][0])
             } else {
@@ -140,6 +149,15 @@ impl Wavefront {
                 let register = self.source_register(context, cf.word0.rw_gpr.saturating_add(burst), cf.word0.rw_rel);
                 let values = self.gprs[lane * GPRS + register];
                 let n = u64::from(burst);
+                if let Some(checks) = checks.as_mut() {
+                    checks.registers_read(here, self.written.get(lane), register, cf.word1.comp_mask);
+                    if space != Some(Space::Scatter) && index + n >= array_size {
+                        let element = index + n;
+                        checks.note(WRITE_BEHIND_ARRAY, here, || {
+                            format!("element {element} is written, the array has {array_size}")
+                        });
+                    }
+                }
                 let written = (0..4usize).filter(|&c| cf.word1.comp_mask >> c & 1 == 1 && (c as u64) < size);
                 let Some(space) = space else {
                     if index + n < array_size {
@@ -163,6 +181,9 @@ impl Wavefront {
                         return Err(outside(space, dword, limit));
                     }
                     memory.store(space, dword, values[c]).map_err(FaultKind::Memory)?;
+                    if let Some(checks) = checks.as_mut() {
+                        checks.memory_written(here, space, dword, thread);
+                    }
                     self.counters.writes += 1;
                     self.counters.write_bytes += 4;
                 }
@@ -173,12 +194,15 @@ impl Wavefront {
     }
 
     /// A memory read (R700 chapter 7): scratch, reduction or scatter.
+    #[allow(clippy::too_many_arguments, reason = "an instruction, its place, and what it may touch")]
     pub(super) fn memory_read(
         &mut self,
         context: &Context<'_>,
+        checks: &mut Option<Checks>,
         memory: &dyn Memory,
         executes: &[bool],
         inst: &MemRd,
+        item: usize,
         faulty: &mut Option<usize>,
     ) -> Result<(), FaultKind> {
         let (word0, word1, word2) = (&inst.word0, &inst.word1, &inst.word2);
@@ -208,6 +232,11 @@ impl Wavefront {
         let source = self.source_register(context, word0.src_gpr, word0.src_rel);
         for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
             *faulty = Some(lane);
+            let here = self.at(item, lane);
+            let thread = self.first_thread + lane as u64;
+            if let (true, Some(checks)) = (word0.indexed && self.flow.valid[lane], checks.as_mut()) {
+                checks.registers_read(here, self.written.get(lane), source, 1 << word0.src_sel_x as usize);
+            }
             let given = u64::from(self.gprs[lane * GPRS + source][word0.src_sel_x as usize]);
             let index = match (word0.indexed, space) {
                 (false, _) => 0,
@@ -235,6 +264,9 @@ impl Wavefront {
                                 return Err(outside(space, at, limit));
                             }
                             self.counters.fetch_bytes += 4;
+                            if let (true, Some(checks)) = (at < limit, checks.as_mut()) {
+                                checks.memory_read(here, space, at, thread, word0.uncached);
+                            }
                             if at < limit { memory.load(space, at).map_err(FaultKind::Memory)? } else { 0 }
                         }
                     };
@@ -268,6 +300,25 @@ impl Wavefront {
         }
     }
 
+    /// Tells a checked run what a data share operation reads of an own register.
+    #[allow(clippy::too_many_arguments, reason = "an operand, its place, and who looks")]
+    fn share_checked(
+        &self,
+        context: &Context<'_>,
+        shared: &mut Shared,
+        base: u8,
+        mode: RelMode,
+        lane: usize,
+        sels: &[Sel],
+        item: usize,
+    ) {
+        let elements = sels.iter().filter(|&&sel| (sel as u8) < 4).fold(0, |sum, &sel| sum | 1 << sel as u8);
+        if let (true, Some(checks)) = (mode != RelMode::Global, &mut shared.checks) {
+            let register = self.source_register(context, base, mode == RelMode::Loop) % GPRS;
+            checks.registers_read(self.at(item, lane), self.written.get(lane), register, elements);
+        }
+    }
+
     /// `LOCAL_DS_WRITE`: each thread writes up to four dwords of its own (R700 §2.6.2).
     ///
     /// Bank `thread mod 4`, dword `(thread >> 2) * DST_STRIDE + DST_INDEX`; the thread is that of the wavefront, or with SIMD_WAVE_REL that
@@ -278,6 +329,7 @@ impl Wavefront {
         shared: &mut Shared,
         executes: &[bool],
         inst: &MemDsw,
+        item: usize,
     ) -> Result<(), FaultKind> {
         let (word0, word1) = (&inst.word0, &inst.word1);
         let stride = usize::from(word1.dst_stride) | usize::from(word1.dst_stride_ext) << 7;
@@ -289,6 +341,17 @@ impl Wavefront {
                 let first = (thread >> 2) * stride + index + 4 * usize::from(burst);
                 let source = word0.src_gpr.saturating_add(burst);
                 let values = self.share_source(context, shared, source, word0.src_rel_mode, lane);
+                self.share_checked(context, shared, source, word0.src_rel_mode, lane, &sels, item);
+                let here = self.at(item, lane);
+                if let Some(checks) = &mut shared.checks {
+                    for (c, _) in sels.iter().enumerate().filter(|(_, sel)| **sel != Sel::Mask) {
+                        if first + c < BANK_DWORDS {
+                            checks.share_written((thread % BANKS) * BANK_DWORDS + first + c);
+                        } else {
+                            checks.note(SHARE_OUT_OF_BOUNDS, here, || share_outside(first + c, "written"));
+                        }
+                    }
+                }
                 for (c, sel) in sels.into_iter().enumerate() {
                     if let (Some(bits), Some(place)) =
                         (selected(sel, &values), shared.data_share.place(thread, first + c))
@@ -313,6 +376,7 @@ impl Wavefront {
         shared: &mut Shared,
         executes: &[bool],
         inst: &MemDsr,
+        item: usize,
     ) -> Result<(), FaultKind> {
         let (word0, word1) = (&inst.word0, &inst.word1);
         if word1.mux_cntl == MuxCntl::FftPermute {
@@ -331,11 +395,23 @@ impl Wavefront {
                 let element = |sel| selected(sel, &register).unwrap_or(0) as usize;
                 let (x, y) = (element(word0.src_sel_x), element(word0.src_sel_y));
                 let at = ((x >> 2) * 4).saturating_add(y).saturating_add(offset);
-                let mut dword = |at: usize| shared.data_share.place(x, at).map_or(0, |place| *place);
+                let sels = [word0.src_sel_x, word0.src_sel_y];
+                wave.share_checked(context, shared, word0.src_gpr, word0.src_rel_mode, lane, &sels, item);
+                let here = wave.at(item, lane);
+                let mut dword = |at: usize| {
+                    if let Some(checks) = &mut shared.checks {
+                        if at < BANK_DWORDS {
+                            checks.share_read(here, (x % BANKS) * BANK_DWORDS + at);
+                        } else {
+                            checks.note(SHARE_OUT_OF_BOUNDS, here, || share_outside(at, "read"));
+                        }
+                    }
+                    shared.data_share.place(x, at).map_or(0, |place| *place)
+                };
                 if word1.mux_cntl == MuxCntl::WordSelect {
                     [dword(at); 4]
                 } else {
-                    std::array::from_fn(|c| dword((at & !3) + c))
+                    std::array::from_fn(|c| if writes[c] { dword((at & !3) + c) } else { 0 })
                 }
             };
             let broadcast = match (0..executes.len()).find(|&lane| self.flow.valid[lane]) {
@@ -358,10 +434,17 @@ impl Wavefront {
                         place[c] = fetched[c];
                     }
                 }
+                if word1.dst_rel_mode != RelMode::Global {
+                    self.now_written(lane, destination, |c| writes[c]);
+                }
             }
         }
         Ok(())
     }
+}
+
+fn share_outside(dword: usize, what: &str) -> String {
+    format!("dword {dword} of a bank is {what}, a bank has {BANK_DWORDS}")
 }
 
 /// The bytes of an item in the order that the fetch reads them.

@@ -5,6 +5,7 @@
 //! | `ops`, `transcendental`, `ops64` | one pure function per operation |
 //! | `single` | operations of one slot by opcode, output modifiers |
 //! | `alu` | ALU clauses: operands, units, write-back |
+//! | `checks` | what a checked run notices |
 //! | `flow` | the control-flow machine of R700 §3.6 and §3.7 |
 //! | `formats` | from bytes in memory to the elements of a register |
 //! | `fetch` | fetch clauses of a wavefront |
@@ -20,6 +21,7 @@
 //! open are in `docs/r700-open-questions.md`.
 
 pub mod alu;
+pub mod checks;
 pub mod exports;
 mod fetch;
 pub mod flow;

@@ -106,6 +106,54 @@ pub const fn needs_no_resource(op: TexOp) -> bool {
     )
 }
 
+/// Whether an instruction computes slopes of the coordinates in its quad.
+#[must_use]
+pub const fn needs_quad(op: TexOp) -> bool {
+    match variant(op) {
+        Some((_, Detail::Computed { set } | Detail::Biased { set })) => !set,
+        Some((_, Detail::Given | Detail::Zero)) => false,
+        None => matches!(
+            op,
+            TexOp::GetCompTexLod
+                | TexOp::GetGradientsH
+                | TexOp::GetGradientsV
+                | TexOp::GetLerp
+                | TexOp::KeepGradients
+                | TexOp::Fetch4
+        ),
+    }
+}
+
+/// Whether an instruction uses a sampler.
+#[must_use]
+pub const fn needs_sampler(op: TexOp) -> bool {
+    variant(op).is_some() || matches!(op, TexOp::Fetch4 | TexOp::GetLerp | TexOp::GetCompTexLod | TexOp::KeepGradients)
+}
+
+/// Which coordinates an instruction reads, bit 0 = x, of a texture of some kind, or without one.
+#[must_use]
+pub const fn coordinates_used(op: TexOp, kind: Option<TextureKind>) -> u8 {
+    let place = match kind {
+        None => 0b0111,
+        Some(TextureKind::OneD) => 0b0001,
+        Some(TextureKind::TwoD) => 0b0011,
+        Some(TextureKind::OneDArray) => 0b0101,
+        Some(TextureKind::ThreeD | TextureKind::Cube | TextureKind::TwoDArray | TextureKind::CubeArray) => 0b0111,
+    };
+    match variant(op) {
+        Some((false, Detail::Computed { .. } | Detail::Zero)) => place,
+        Some(_) => place | 0b1000,
+        None => match op {
+            TexOp::Ld => place | 0b1000,
+            TexOp::GetTextureResinfo => 0b0001,
+            TexOp::GetNumberOfSamples => 0,
+            TexOp::SetCubemapIndex => 0b0100,
+            TexOp::GetGradientsH | TexOp::GetGradientsV => 0,
+            _ => place,
+        },
+    }
+}
+
 /// The cube that `SET_CUBEMAP_INDEX` names by its third coordinate: the nearest integer, ties to even, from 0 on (R700 §10.4).
 #[must_use]
 pub fn cube_index(coordinates: &[u32; 4]) -> u32 {
@@ -138,6 +186,12 @@ impl<'a> TextureFetch<'a> {
         let border_fraction = inst.word0.bc_frac_mode;
         let lookup = Lookup { memory, id, texture, sampler, reference: None, cube: 0, border_fraction };
         Ok(Self { inst, lookup, quads })
+    }
+
+    /// How the texels of the texture are arranged.
+    #[must_use]
+    pub const fn kind(&self) -> TextureKind {
+        self.lookup.texture.kind
     }
 
     /// Bytes that one texel asks memory for.
@@ -245,10 +299,24 @@ impl<'a> TextureFetch<'a> {
 
     /// `LD`: the texel at integers x, y, z of level w, without filter; 0 where there is none.
     fn load(&self, at: &[u32; 4]) -> Result<Fetched, FaultKind> {
-        let texture = &self.lookup.texture;
-        if is_cube(texture.kind) {
+        if is_cube(self.lookup.texture.kind) {
             return Err(not_done("LD from a cube map, which the manual excludes"));
         }
+        match self.texel_place(at) {
+            None => Ok([0; 4]),
+            Some(place) => self.lookup.memory.texel(self.lookup.id, at[3], place).map_err(FaultKind::Memory),
+        }
+    }
+
+    /// Whether LD finds no texel.
+    #[must_use]
+    pub fn loads_outside(&self, at: &[u32; 4]) -> bool {
+        self.texel_place(at).is_none()
+    }
+
+    /// The texel that LD reads, if there is one.
+    fn texel_place(&self, at: &[u32; 4]) -> Option<[u32; 3]> {
+        let texture = &self.lookup.texture;
         let size = texture.size(at[3]);
         let offset = self.place(at).offset;
         // A one-dimensional array has its layer in z.
@@ -261,13 +329,10 @@ impl<'a> TextureFetch<'a> {
             let coordinate = if is_used { moved } else { 0 };
             match u32::try_from(coordinate) {
                 Ok(c) if c < size[axis] => place[axis] = c,
-                _ => return Ok([0; 4]),
+                _ => return None,
             }
         }
-        if at[3] >= texture.levels {
-            return Ok([0; 4]);
-        }
-        self.lookup.memory.texel(self.lookup.id, at[3], place).map_err(FaultKind::Memory)
+        (at[3] < texture.levels).then_some(place)
     }
 }
 

@@ -62,6 +62,18 @@ impl<'a> VertexFetch<'a> {
         size_bytes(self.format.data).unwrap_or(0) as u64
     }
 
+    /// The first byte of the item at `index`.
+    fn offset(&self, index: u32) -> u64 {
+        let stride = if self.inst.word2.const_buf_no_stride { 0 } else { u64::from(self.buffer.stride_bytes) };
+        u64::from(index) * stride + u64::from(self.inst.word2.offset)
+    }
+
+    /// Whether the item at `index` lies in the buffer.
+    #[must_use]
+    pub fn is_within(&self, index: u32) -> bool {
+        self.offset(index) + self.size_bytes() <= self.buffer.size_bytes
+    }
+
     /// The four elements at `index`: byte `index * stride + OFFSET` of the buffer. An item that does not lie in the buffer reads 0.
     ///
     /// The caller adds [`index_offset`]. A mega-fetch only says how much to read at once, so mini-fetches and mega-fetches read the same.
@@ -69,11 +81,10 @@ impl<'a> VertexFetch<'a> {
     /// # Errors
     /// When memory refuses to read.
     pub fn at(&self, memory: &dyn Memory, index: u32) -> Result<[u32; 4], FaultKind> {
-        let stride = if self.inst.word2.const_buf_no_stride { 0 } else { u64::from(self.buffer.stride_bytes) };
-        let offset = u64::from(index) * stride + u64::from(self.inst.word2.offset);
+        let offset = self.offset(index);
         let mut item = [0u8; 16];
         let size = size_bytes(self.format.data)?;
-        if offset + size as u64 > self.buffer.size_bytes {
+        if !self.is_within(index) {
             return Ok([0; 4]);
         }
         for (at, byte) in (offset..).zip(&mut item[..size]) {

@@ -2,18 +2,20 @@
 //!
 //! Instructions execute in order; BARRIER and WAIT_ACK have nothing to wait for.
 
-use super::alu::{ClauseContext, Lane};
+use super::alu::{CLAUSE_TEMPORARIES, ClauseContext, Lane};
+use super::checks::{At, Checks, EXPORT_NOT_DONE, STACK_BEYOND_DECLARED, Watch, Written};
 use super::exports::{Exports, Target};
 use super::fetch::resources;
 use super::flow::{Flow, LoopKind, PixelState, Place, Test};
 use super::memory::Shared;
 use super::texture::{self, selected};
 use super::{Launch, Memory, VertexEvent};
-use crate::engine::{Counters, Fault, FaultKind, Finding, Position};
+use crate::engine::{Counters, Fault, FaultKind, Position};
 use ctm_isa::r700::inst::{AluClause, Cf, CfAlu, CfEntry, CfExport, CfPlain, ClauseBody, Decoded};
-use ctm_isa::r700::ops::{CfAluOp, CfOp, KcacheMode};
+use ctm_isa::r700::ops::{CfAluOp, CfOp, ExportOp, KcacheMode};
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::{GPRS, KCACHE_LINE};
+use std::cell::RefCell;
 use std::time::Instant;
 
 /// A launch with its programs decoded.
@@ -56,9 +58,15 @@ pub struct Wavefront {
     pub(super) gradients: texture::Gradients,
     /// What a geometry program said, in order: the lane and the event.
     events: Vec<(usize, VertexEvent)>,
-    findings: Vec<Finding>,
+    /// Register elements that hold something, of each lane; empty when nothing is checked.
+    pub(super) written: Vec<Written>,
+    /// The instruction that runs.
+    pub(super) pc: u32,
+    /// Whether lanes are pixels of quads.
+    pub(super) quads: bool,
     issued: u64,
-    exported_done: bool,
+    /// Types that were exported, and those of which EXPORT_DONE was seen; bit 0 = pixel.
+    exported: [u8; 2],
 }
 
 type Step<T> = Result<T, FaultKind>;
@@ -92,9 +100,17 @@ impl Wavefront {
             Counters { groups: 1, processors: valid.iter().filter(|&&v| v).count() as u64, ..Counters::default() };
         self.gradients = texture::Gradients::default();
         self.events.clear();
-        self.findings.clear();
+        self.quads = launch.stage == Stage::Pixel;
+        self.written.clear();
+        if launch.checks {
+            let mut written = [0; GPRS];
+            for plane in launch.planes.iter().filter(|plane| usize::from(plane.temp) < context.gprs()) {
+                written[usize::from(plane.temp)] = 15;
+            }
+            self.written.resize(positions.len(), written);
+        }
         self.issued = 0;
-        self.exported_done = false;
+        self.exported = [0; 2];
     }
 
     /// Whether the program has not ended yet.
@@ -107,11 +123,6 @@ impl Wavefront {
     #[must_use]
     pub const fn counters(&self) -> &Counters {
         &self.counters
-    }
-
-    /// What a checked run noticed.
-    pub fn take_findings(&mut self) -> Vec<Finding> {
-        std::mem::take(&mut self.findings)
     }
 
     /// What a geometry program said about its vertices, in order.
@@ -151,16 +162,39 @@ impl Wavefront {
             return Err(fault(self, FaultKind::PcOutOfRange { target: place.slot, slots }, None));
         };
         let mut lane = None;
+        self.pc = place.slot;
         match self.execute(context, shared, memory, place, entry, &mut lane) {
             Ok(next) => {
                 let ends = entry.cf.as_ref().is_ok_and(Cf::ends_program);
                 self.place = if ends { None } else { Some(next) };
+                if let Some(checks) = &mut shared.checks {
+                    self.flow_checked(context, checks);
+                }
                 if let Err(kind) = self.charge(context, entry) {
                     return Err(fault(self, kind, None));
                 }
                 Ok(())
             }
             Err(kind) => Err(fault(self, kind, lane)),
+        }
+    }
+
+    /// What a checked run notices behind an instruction.
+    fn flow_checked(&self, context: &Context<'_>, checks: &mut Checks) {
+        let here = At { pc: self.pc, item: 0, position: self.positions.first().copied() };
+        let (used, declared) = (self.flow.entries_used(context.launch.chip), usize::from(context.launch.program.stack));
+        if used > declared {
+            checks.note(STACK_BEYOND_DECLARED, here, || {
+                format!("{used} entries are in use, the program declares {declared}")
+            });
+        }
+        let [exported, done] = self.exported;
+        for (kind, name) in ["pixels", "positions", "parameters"].into_iter().enumerate() {
+            if self.place.is_none() && (exported & !done) >> kind & 1 == 1 {
+                checks.note(EXPORT_NOT_DONE, here, || {
+                    format!("the program exports {name} and ends without their EXPORT_DONE")
+                });
+            }
         }
     }
 
@@ -226,14 +260,14 @@ impl Wavefront {
             (Cf::Alu(_), _) => Ok(place.next()),
             (Cf::Plain(cf), clause) => self.plain(context, shared, memory, place, cf, clause, lane),
             (Cf::Export(cf), _) => {
-                self.export(context, cf)?;
+                self.export(context, &mut shared.checks, cf)?;
                 Ok(place.next())
             }
             (Cf::Mem(cf), _) => {
                 let word = &cf.word1;
                 let (whole_quad, valid_pixel) = (word.whole_quad_mode, word.valid_pixel_mode);
                 let executes = self.flow.test(Test { whole_quad, valid_pixel, ..Test::ACTIVE });
-                self.memory_write(context, memory, &executes, cf, lane)?;
+                self.memory_write(context, &mut shared.checks, memory, &executes, cf, lane)?;
                 Ok(place.next())
             }
         }
@@ -370,7 +404,19 @@ impl Wavefront {
         let mut killed = Vec::new();
         for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
             *faulty = Some(lane);
+            let at = At { pc: self.pc, item: 0, position: self.positions.get(lane).copied() };
+            let watch = match (self.written.get_mut(lane), &mut shared.checks) {
+                (Some(written), Some(checks)) => {
+                    // Clause temporaries hold nothing at the start of a clause (R700 §4.6).
+                    let temporaries = (GPRS - CLAUSE_TEMPORARIES).max(context.gprs());
+                    written[temporaries..].fill(0);
+                    let in_loop = self.flow.defined_loop_index().is_some();
+                    Some(RefCell::new(Watch { written, checks, at, address: 0, previous: 0, in_loop }))
+                }
+                _ => None,
+            };
             let mut state = Lane {
+                watch,
                 gprs: &mut self.gprs[lane * GPRS..(lane + 1) * GPRS],
                 globals: &mut shared.globals[lane],
                 ar: [0; 4],
@@ -412,7 +458,7 @@ impl Wavefront {
     }
 
     /// `EXPORT` and `EXPORT_DONE`: a burst of registers for every lane that executes (R700 §3.4.1).
-    fn export(&mut self, context: &Context<'_>, cf: &CfExport) -> Step<()> {
+    fn export(&mut self, context: &Context<'_>, checks: &mut Option<Checks>, cf: &CfExport) -> Step<()> {
         let word = &cf.word1;
         let test = Test { whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode, ..Test::ACTIVE };
         let executes = self.flow.test(test);
@@ -421,12 +467,21 @@ impl Wavefront {
             let base = cf.word0.rw_gpr.saturating_add(burst);
             let register = self.source_register(context, base, cf.word0.rw_rel);
             for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
+                if let (true, Some(checks)) = (self.flow.valid[lane], checks.as_mut()) {
+                    let sels = cf.swizzle().into_iter().map(|sel| sel as u8).filter(|&sel| sel < 4);
+                    let read = sels.fold(0, |sum, sel| sum | 1 << sel);
+                    checks.registers_read(self.at(0, lane), self.written.get(lane), register, read);
+                }
                 let values = &self.gprs[lane * GPRS + register];
                 let elements = cf.swizzle().map(|sel| selected(sel, values));
                 self.exports[lane].set(target, elements);
             }
         }
-        self.exported_done |= word.op == ctm_isa::r700::ops::ExportOp::ExportDone;
+        let kind = 1 << cf.kind as u8;
+        self.exported[0] |= kind;
+        if word.op == ExportOp::ExportDone {
+            self.exported[1] |= kind;
+        }
         Ok(())
     }
 }

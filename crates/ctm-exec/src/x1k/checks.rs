@@ -21,6 +21,7 @@ macro_rules! rules {
         pub const RULES: &[Rule] = &[ $( $id ),+ ];
     };
 }
+pub(crate) use rules;
 
 rules! {
     /// An instruction reads a temporary that the processor has never written.
