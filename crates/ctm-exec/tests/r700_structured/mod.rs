@@ -37,6 +37,7 @@ pub enum ByBoolean {
     PushElse,
 }
 
+#[allow(clippy::enum_variant_names, reason = "the manual names them so")]
 /// The instruction between two blocks that ends the first and begins the second.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Between {
