@@ -409,3 +409,26 @@ fn bench_measures_every_kernel_and_checks_its_results() {
     assert!(table.contains("| saxpy |") && table.contains("Engine interp"), "{table}");
     dir.bad(&["bench", "sexpy"], 2, &["`sexpy`", "saxpy, mandelbrot"]);
 }
+
+#[test]
+fn an_environment_variable_chooses_the_engine() {
+    let dir = Dir::new("engine");
+    dir.file("gradient.x1k", GRADIENT);
+    let run = |engine: &str| {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_ctm"));
+        command.args(["run", "gradient.x1k", "--size", "2x2", "--const", "c0=0.5,0,0,0"]).current_dir(&dir.0);
+        let output = command.env("CTM_ENGINE", engine).output().unwrap();
+        let text = |bytes| String::from_utf8(bytes).unwrap();
+        (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+    };
+    let (code, fast, _) = run("");
+    assert_eq!(code, 0);
+    for engine in ["interp", "jit", "verify"] {
+        assert_eq!(run(engine), (0, fast.clone(), String::new()));
+    }
+    let (code, _, message) = run("fast");
+    assert!(
+        code == 2 && message.contains("CTM_ENGINE is `fast`") && message.contains("interp, jit, verify"),
+        "{message}"
+    );
+}

@@ -60,7 +60,7 @@ pub const FLAGS: &[Flag] = &[
     flag("program-info", "KEY=VALUE[:KEY=VALUE]...", false, Way::Pairs("program_info"),
          "What bare words do not say: `first=0:last=14:full_flow_control=true`"),
     flag("repeat", "N", false, Way::Key("", "repeat"), "How often all passes run"),
-    flag("engine", "NAME", false, Way::Key("run", "engine"), "The engine: interp"),
+    flag("engine", "NAME", false, Way::Key("run", "engine"), "The engine: jit, interp or verify"),
     flag("threads", "N", false, Way::Key("run", "threads"), "Worker threads; 0: all cores"),
     flag("group", "LANES", false, Way::Key("run", "group"), "Lanes that decide a jump together: a multiple of 4 up to 1024"),
     flag("budget-instructions", "N", false, Way::Key("run", "budget_instructions"), "Instructions that a group may issue; 0: no limit"),

@@ -311,7 +311,7 @@ pub struct Run {
 impl Default for Run {
     fn default() -> Self {
         Self {
-            engine: EngineKind::Interp.into(),
+            engine: EngineKind::default().into(),
             threads: 0,
             group: GroupSize::X1K,
             budget: Budget::default(),

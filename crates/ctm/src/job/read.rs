@@ -194,10 +194,7 @@ impl Reader {
         }
         self.known_keys(root, &keys::JOB);
         let base = self.draft(root);
-        let run = match root.get("run") {
-            Some(node) => self.run(node),
-            None => Run::default(),
-        };
+        let run = self.run(root.get("run"));
         let repeat = root.get("repeat").and_then(|n| self.repeat(n)).unwrap_or(1);
         for key in ["constant_buffer", "memory"] {
             // Checked for unknown keys; an x1k job has been told that it cannot have them.
@@ -498,14 +495,18 @@ impl Reader {
         })
     }
 
-    fn run(&mut self, node: &Node) -> Run {
+    fn run(&mut self, node: Option<&Node>) -> Run {
         const ENGINES: [(&str, EngineKind); 3] = [
             (EngineKind::Interp.name(), EngineKind::Interp),
             (EngineKind::Jit.name(), EngineKind::Jit),
             (EngineKind::Verify.name(), EngineKind::Verify),
         ];
         let mut run = Run::default();
-        let Some(table) = self.section(node, &keys::RUN) else { return run };
+        match EngineKind::preferred() {
+            Ok(engine) => run.engine = engine.into(),
+            Err(e) => self.reports.push(Report::bare(Diagnostic::error("bad-value", e.to_string()))),
+        }
+        let Some(table) = node.and_then(|node| self.section(node, &keys::RUN)) else { return run };
         if let Some(n) = table.get("engine")
             && let Some(engine) = self.choice("engine", n, &ENGINES)
         {
