@@ -74,6 +74,7 @@ pub struct Jit {
     counters: bool,
     copies: Option<u8>,
     cache: Mutex<HashMap<Key, Option<Arc<Artifact>>>>,
+    r700: crate::r700::Programs,
 }
 
 impl fmt::Debug for Jit {
@@ -108,7 +109,7 @@ impl Jit {
     pub fn with_backend(backend: Backend) -> Self {
         let can = Backend::available().any(|available| available == backend);
         let backend = if can { backend } else { Backend::Portable };
-        Self { backend, counters: true, copies: None, cache: Mutex::default() }
+        Self { backend, counters: true, copies: None, cache: Mutex::default(), r700: crate::r700::Programs::default() }
     }
 
     /// The same engine without counting code: of the counters it gives groups, processors and writes only, which cost nothing. For
@@ -165,7 +166,7 @@ impl Engine for Jit {
         launch: &ctm_exec::r700::Launch<'_>,
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> Result<Outcome, Fault> {
-        crate::r700::run(launch, memory)
+        crate::r700::run(&self.r700, self.backend, launch, memory)
     }
 }
 

@@ -16,7 +16,8 @@ use std::time::Instant;
 const GROUP_THREADS: u32 = 1024;
 
 /// The index pairs of each wavefront of a launch.
-enum Order {
+#[derive(Debug)]
+pub enum Order {
     /// 2x2 quads.
     Quads(Groups),
     /// Row by row.
@@ -27,7 +28,9 @@ enum Order {
 }
 
 impl Order {
-    fn of(launch: &Launch<'_>) -> Self {
+    /// The order that the launch's kind of program has.
+    #[must_use]
+    pub fn of(launch: &Launch<'_>) -> Self {
         match launch.stage {
             Stage::Pixel => Self::Quads(Groups::new(launch.domain, launch.wavefront.lanes())),
             Stage::Vertex | Stage::Geometry | Stage::Export | Stage::Fetch | Stage::Copy | Stage::Compute => {
@@ -36,15 +39,19 @@ impl Order {
         }
     }
 
-    fn count(&self, launch: &Launch<'_>) -> u64 {
+    /// How many wavefronts there are.
+    #[must_use]
+    pub fn count(&self, launch: &Launch<'_>) -> u64 {
         match self {
             Self::Quads(groups) => groups.count(),
             Self::Rows { lanes } => threads(launch).div_ceil(*lanes),
         }
     }
 
+    /// The index pairs of the lanes of a wavefront; the last one may have fewer. Some may lie outside the domain.
+    #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "index pairs have 13 bits")]
-    fn positions(&self, launch: &Launch<'_>, index: u64) -> Vec<Position> {
+    pub fn positions(&self, launch: &Launch<'_>, index: u64) -> Vec<Position> {
         match self {
             Self::Quads(groups) => groups.positions(index),
             Self::Rows { lanes } => {

@@ -2,17 +2,24 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `form` | the micro-operation form of R700 programs |
+//! | `lower`, `clauses` | from instructions to the form: control flow; clauses |
+//! | `passes` | what is left out |
+//! | `wave` | what goes into a wavefront and comes out; its fetches |
+//! | `values`, `portable` | the form, run by the reference functions |
+//! | `engine` | batches of wavefronts on all cores, commits in order |
 //! | `verify` | the fast engine compared with the reference interpreter |
+//!
+//! Begin with `form`.
 
+mod clauses;
+mod engine;
+mod form;
+mod lower;
+mod passes;
+mod portable;
+mod values;
 pub mod verify;
+mod wave;
 
-use ctm_exec::r700::{Interp, Launch, Memory};
-use ctm_exec::{Engine, Fault, Outcome};
-
-/// Runs a launch.
-///
-/// # Errors
-/// The fault of the first wavefront that did wrong.
-pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-    Interp.run_r700(launch, memory)
-}
+pub use engine::{Programs, run};

@@ -74,11 +74,15 @@ struct Recorder<'a> {
     log: Log,
 }
 
-/// Hands on what only reads.
+/// Hands on what only reads to `self.memory`, whose outputs are no inputs.
 macro_rules! reads {
     () => {
         fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
             self.memory.constant(bank, index)
+        }
+
+        fn alternate(&self) -> Option<&dyn Memory> {
+            self.memory.alternate()
         }
 
         fn buffer(&self, id: u8) -> Option<Buffer> {
@@ -110,6 +114,7 @@ macro_rules! reads {
         }
     };
 }
+pub(super) use reads;
 
 impl Memory for Recorder<'_> {
     reads!();

@@ -1,0 +1,487 @@
+//! R700 launches: programs are lowered once, wavefronts run in batches on all cores, what they export is committed in order.
+
+use super::form::{Code, Op, Var};
+use super::lower::lower;
+use super::portable::Machine;
+use super::verify::reads;
+use super::wave::{EXPORTS, Row, Shared, Wave, lanes_of};
+use crate::backend::Backend;
+use crate::lanes::Refer;
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::interp::Order;
+use ctm_exec::r700::memory::Shared as OnChip;
+use ctm_exec::r700::wavefront::{Context, Wavefront};
+use ctm_exec::r700::{
+    Buffer, Exports, Interp, Launch, LoopConstant, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
+};
+use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome, Position};
+use ctm_isa::r700::program::{Chip, Stage};
+use rayon::prelude::*;
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Wavefronts that run side by side before their exports are committed.
+const WAVES_PER_BATCH: u64 = 1024;
+/// Wavefronts that one task of a batch runs.
+const WAVES_PER_TASK: usize = 16;
+/// Instructions after which a wavefront goes to the reference interpreter, which looks at the clock, when time is limited.
+const FUEL_PER_LOOK: u64 = 20_000_000;
+/// Programs that an engine remembers.
+const CACHED_PROGRAMS: usize = 256;
+
+/// The R700 programs that an engine has lowered; `None`: what has to be left to the reference interpreter.
+#[derive(Default)]
+pub struct Programs(Mutex<HashMap<Key, Option<Arc<Artifact>>>>);
+
+/// All that lowering depends on.
+#[derive(PartialEq, Eq, Hash)]
+struct Key {
+    words: [Vec<u32>; 2],
+    entries: [u32; 2],
+    has_fetch_program: bool,
+    gprs: u8,
+    stage: Stage,
+    chip: Chip,
+    lanes: usize,
+    booleans: u32,
+    loops: Vec<(u16, u16, i8)>,
+    semantics: Vec<(u8, u8)>,
+    /// Registers that hold something at the start.
+    planes: u128,
+}
+
+impl Key {
+    fn of(launch: &Launch<'_>) -> Self {
+        let fetch = launch.fetch_program;
+        let words = |program: Option<&ctm_isa::r700::Program>| program.map(|p| p.words.clone()).unwrap_or_default();
+        let constant = |c: &LoopConstant| (c.count, c.start, c.step);
+        Self {
+            words: [words(Some(launch.program)), words(fetch)],
+            entries: [launch.program.entry, fetch.map_or(0, |program| program.entry)],
+            has_fetch_program: fetch.is_some(),
+            gprs: launch.program.gprs,
+            stage: launch.stage,
+            chip: launch.chip,
+            lanes: launch.wavefront.lanes(),
+            booleans: launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b)),
+            loops: launch.constants.loops.iter().map(constant).collect(),
+            semantics: launch.semantics.iter().map(|row| (row.id, row.gpr)).collect(),
+            planes: launch.planes.iter().fold(0, |set, plane| set | 1 << (plane.temp % 128)),
+        }
+    }
+}
+
+impl Programs {
+    fn artifact(&self, launch: &Launch<'_>) -> Option<Arc<Artifact>> {
+        let key = Key::of(launch);
+        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(artifact) = cache.get(&key) {
+            return artifact.clone();
+        }
+        if cache.len() >= CACHED_PROGRAMS {
+            cache.clear();
+        }
+        let artifact = Artifact::new(launch).map(Arc::new);
+        cache.insert(key, artifact.clone());
+        artifact
+    }
+}
+
+/// A program, ready to run.
+struct Artifact {
+    code: Code,
+    /// The variables that a wavefront has to be given: read somewhere and covered by a plane.
+    start: Vec<Var>,
+    /// The exported elements that it may write.
+    exports: Vec<usize>,
+}
+
+impl Artifact {
+    fn new(launch: &Launch<'_>) -> Option<Self> {
+        let mut code = lower(launch)?;
+        super::passes::optimise(&mut code);
+        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
+        let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
+        let mut given = vec![false; Var::COUNT];
+        for plane in launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs) {
+            (0..4).for_each(|e| given[Var::gpr(usize::from(plane.temp), e).index()] = true);
+        }
+        let mut read = vec![code.relative_gprs; Var::COUNT];
+        let mut written = [false; EXPORTS];
+        for op in ops() {
+            match op {
+                Op::Get(var) => read[var.index()] = true,
+                Op::Mark(var, _) => var.export_index().into_iter().for_each(|index| written[index] = true),
+                _ => {}
+            }
+        }
+        let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
+        let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
+        Some(Self { code, start, exports })
+    }
+}
+
+/// What one wavefront left.
+enum Left {
+    /// It ran here.
+    Here { valid: u64, written: Vec<u64>, rows: Vec<Row> },
+    /// The reference interpreter ran it.
+    Reference { events: Vec<(Position, VertexEvent)>, exports: Vec<(Position, Exports)> },
+}
+
+/// What one task left: its wavefronts up to the first fault.
+struct TaskDone {
+    counters: Counters,
+    visits: Vec<u64>,
+    waves: Vec<(u64, Left)>,
+    fault: Option<Fault>,
+}
+
+/// A launch under way.
+struct Run<'a> {
+    launch: &'a Launch<'a>,
+    artifact: &'a Artifact,
+    context: Context<'a>,
+    order: Order,
+    fuel: u64,
+}
+
+/// Runs a launch.
+///
+/// # Errors
+/// The fault of the first wavefront that did wrong.
+pub fn run(
+    programs: &Programs,
+    _backend: Backend,
+    launch: &Launch<'_>,
+    memory: &mut dyn Memory,
+) -> Result<Outcome, Fault> {
+    let lanes = launch.wavefront.lanes();
+    let shares = launch.stage == Stage::Compute && launch.group_threads as usize > lanes;
+    if launch.checks || !matches!(lanes, 16 | 32 | 64) || shares {
+        return Interp.run_r700(launch, memory);
+    }
+    let Some(artifact) = programs.artifact(launch) else { return Interp.run_r700(launch, memory) };
+    let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
+    let run = Run {
+        launch,
+        artifact: &artifact,
+        context: Context {
+            launch,
+            main: launch.program.decode(),
+            fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
+            deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
+        },
+        order: Order::of(launch),
+        fuel: if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit },
+    };
+    run.go(memory)
+}
+
+impl Run<'_> {
+    fn go(&self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        let pool = match self.launch.threads {
+            0 | 1 => None,
+            threads => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
+        };
+        let alias = memory.outputs_alias_inputs();
+        let batch = if alias { 1 } else { WAVES_PER_BATCH };
+        let count = self.order.count(self.launch);
+        let mut outcome = Outcome::default();
+        let mut visits = vec![0; self.artifact.code.blocks.len()];
+        let mut uniforms = self.uniforms(memory);
+        let mut first = 0;
+        while first < count {
+            let end = (first + batch).min(count);
+            if alias && first > 0 {
+                uniforms = self.uniforms(memory);
+            }
+            let waves: Vec<u64> = (first..end).collect();
+            let (shared, table): (&dyn Memory, _) = (memory, uniforms.as_deref());
+            let tasks = || -> Vec<TaskDone> {
+                waves
+                    .par_chunks(WAVES_PER_TASK)
+                    .map_init(|| Worker::new(self), |worker, waves| worker.task(self, waves, table, shared))
+                    .collect()
+            };
+            let done = match (self.launch.threads, &pool) {
+                _ if alias => vec![Worker::new(self).task(self, &waves, table, shared)],
+                (1, _) => vec![Worker::new(self).task(self, &waves, table, shared)],
+                (_, Some(pool)) => pool.install(tasks),
+                (_, None) => tasks(),
+            };
+            for task in done {
+                visits.iter_mut().zip(&task.visits).for_each(|(all, n)| *all += n);
+                outcome.counters.add(&task.counters);
+                self.commit(&task, memory, &mut outcome.counters)?;
+            }
+            first = end;
+        }
+        self.count(&visits, &mut outcome.counters);
+        Ok(outcome)
+    }
+
+    /// The table of uniform values; `None` when memory refuses a constant, which the reference interpreter will tell.
+    fn uniforms(&self, memory: &dyn Memory) -> Option<Vec<u32>> {
+        let mut table: Vec<u32> = self.launch.constants.file.as_flattened().to_vec();
+        for locked in &self.artifact.code.locked {
+            for index in 0..u32::from(locked.count) {
+                table.extend(memory.constant(locked.bank, locked.first + index).ok()?);
+            }
+        }
+        Some(table)
+    }
+
+    /// What passages of blocks count (`Wavefront::charge` of the reference interpreter).
+    fn count(&self, visits: &[u64], counters: &mut Counters) {
+        let lanes = self.launch.wavefront.lanes() as u64;
+        for (block, &n) in self.artifact.code.blocks.iter().zip(visits) {
+            let tally = &block.tally;
+            counters.alu += n * u64::from(tally.alu);
+            counters.output += n * u64::from(tally.output);
+            counters.tex += n * u64::from(tally.tex);
+            counters.fc += n * u64::from(tally.fc);
+            counters.total_lanes += n * lanes * u64::from(tally.instructions());
+            counters.alu_clocks += n * u64::from(tally.alu) * lanes.div_ceil(16);
+            counters.tex_clocks += n * u64::from(tally.tex) * lanes.div_ceil(4);
+            counters.fc_clocks += n * 4 * u64::from(tally.fc + tally.output);
+        }
+    }
+
+    /// Sends what a task's wavefronts left.
+    fn commit(&self, task: &TaskDone, memory: &mut dyn Memory, counters: &mut Counters) -> Result<(), Fault> {
+        let refused = |fault: MemoryFault, at| Fault {
+            kind: FaultKind::Memory(fault),
+            pc: self.launch.program.entry,
+            position: Some(at),
+        };
+        let mut send = |at, exports: &Exports, memory: &mut dyn Memory| {
+            let written = memory.commit(at, exports).map_err(|fault| refused(fault, at))?;
+            counters.writes += written.elements;
+            counters.write_bytes += written.bytes;
+            Ok(())
+        };
+        let targets: Vec<Target> = Target::all().collect();
+        let mut exports = Exports::default();
+        for (index, left) in &task.waves {
+            match left {
+                Left::Here { valid, written, rows } => {
+                    let positions = self.order.positions(self.launch, *index);
+                    for lane in lanes_of(*valid) {
+                        exports.clear();
+                        let mut next = 0;
+                        while let Some(&element) = self.artifact.exports.get(next) {
+                            let mut values = [None; 4];
+                            let target = element / 4;
+                            while let Some(&element) = self.artifact.exports.get(next)
+                                && element / 4 == target
+                            {
+                                if written[next] >> lane & 1 == 1 {
+                                    values[element % 4] = Some(rows[next][lane]);
+                                }
+                                next += 1;
+                            }
+                            exports.set(targets[target], values);
+                        }
+                        send(positions[lane], &exports, memory)?;
+                    }
+                }
+                Left::Reference { events, exports } => {
+                    for &(at, event) in events {
+                        memory.vertex_event(at, event).map_err(|fault| refused(fault, at))?;
+                    }
+                    for (at, exports) in exports {
+                        send(*at, exports, memory)?;
+                    }
+                }
+            }
+        }
+        task.fault.clone().map_or(Ok(()), Err)
+    }
+}
+
+/// What one thread needs to run wavefronts.
+struct Worker {
+    machine: Machine,
+    wave: Wave,
+    reference: Option<(Wavefront, OnChip)>,
+}
+
+impl Worker {
+    fn new(run: &Run<'_>) -> Self {
+        let artifact = run.artifact;
+        Self {
+            machine: Machine::new(),
+            wave: Wave::new(artifact.start.len(), artifact.exports.len(), artifact.code.blocks.len()),
+            reference: None,
+        }
+    }
+
+    fn task(&mut self, run: &Run<'_>, waves: &[u64], uniforms: Option<&[u32]>, memory: &dyn Memory) -> TaskDone {
+        let mut done = TaskDone {
+            counters: Counters::default(),
+            visits: vec![0; run.artifact.code.blocks.len()],
+            waves: Vec::with_capacity(waves.len()),
+            fault: None,
+        };
+        for &index in waves {
+            let positions = run.order.positions(run.launch, index);
+            let ran = match uniforms {
+                Some(uniforms) => self.here(run, &positions, uniforms, memory, &mut done.counters),
+                None => Err(Refer),
+            };
+            let left = match ran {
+                Ok(left) => {
+                    done.visits.iter_mut().zip(&self.wave.visits).for_each(|(all, n)| *all += n);
+                    Ok(left)
+                }
+                Err(Refer) => self.reference(run, index, &positions, memory, &mut done.counters),
+            };
+            match left {
+                Ok(left) => done.waves.push((index, left)),
+                Err(fault) => {
+                    done.fault = Some(fault);
+                    break;
+                }
+            }
+        }
+        done
+    }
+
+    /// Runs a wavefront here.
+    fn here(
+        &mut self,
+        run: &Run<'_>,
+        positions: &[Position],
+        uniforms: &[u32],
+        memory: &dyn Memory,
+        counters: &mut Counters,
+    ) -> Result<Left, Refer> {
+        let lanes = run.launch.wavefront.lanes();
+        // The last wavefront may be short.
+        if positions.len() < lanes || run.context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Refer);
+        }
+        let artifact = run.artifact;
+        self.wave.reset();
+        let valid = |mask, (lane, &at): (usize, &Position)| mask | u64::from(run.launch.domain.contains(at)) << lane;
+        self.wave.valid = positions.iter().enumerate().fold(0, valid);
+        let processors = u64::from(self.wave.valid.count_ones());
+        for plane in run.launch.planes {
+            let first = Var::gpr(usize::from(plane.temp), 0).index();
+            let places = (0..4).map(|e| artifact.start.iter().position(|v| v.index() == first + e));
+            let places: Vec<(usize, usize)> = places.enumerate().filter_map(|(e, p)| Some((e, p?))).collect();
+            if places.is_empty() {
+                continue;
+            }
+            for (lane, at) in positions.iter().enumerate() {
+                let values = plane.at(i64::from(at.i), i64::from(at.j));
+                places.iter().for_each(|&(e, place)| self.wave.start[place][lane] = values[e]);
+            }
+        }
+        let shared =
+            Shared { launch: run.launch, memory, fetches: &artifact.code.fetches, uniforms, lanes, fuel: run.fuel };
+        self.machine.run(&artifact.code, &artifact.start, &artifact.exports, &shared, &mut self.wave)?;
+        counters.groups += 1;
+        counters.processors += processors;
+        self.wave.count(counters);
+        let written = artifact.exports.iter().map(|&index| self.wave.written[index]).collect();
+        Ok(Left::Here { valid: self.wave.valid, written, rows: self.wave.exports.clone() })
+    }
+
+    /// Runs a wavefront by the reference interpreter.
+    fn reference(
+        &mut self,
+        run: &Run<'_>,
+        index: u64,
+        positions: &[Position],
+        memory: &dyn Memory,
+        counters: &mut Counters,
+    ) -> Result<Left, Fault> {
+        let lanes = run.launch.wavefront.lanes();
+        let (wavefront, on_chip) = self.reference.get_or_insert_with(|| {
+            let globals = vec![vec![[0; 4]; usize::from(run.launch.global_gprs.min(124))]; lanes];
+            (Wavefront::default(), OnChip { globals, ..OnChip::default() })
+        });
+        wavefront.start(&run.context, positions, index * lanes as u64, 0);
+        let mut memory = Reader { memory };
+        while wavefront.is_running() {
+            wavefront.step(&run.context, on_chip, &mut memory)?;
+        }
+        counters.add(wavefront.counters());
+        let exports = wavefront.exports().map(|(at, exports)| (at, exports.clone())).collect();
+        Ok(Left::Reference { events: wavefront.events().collect(), exports })
+    }
+}
+
+/// Memory for wavefronts of programs that write none.
+struct Reader<'a> {
+    memory: &'a dyn Memory,
+}
+
+fn only_reads() -> MemoryFault {
+    MemoryFault { what: "memory".into(), address: None, reason: "the program was taken for one that only reads".into() }
+}
+
+impl Memory for Reader<'_> {
+    reads!();
+
+    fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
+        self.memory.load(space, dword)
+    }
+
+    fn store(&mut self, _space: Space, _dword: u64, _bits: u32) -> Result<(), MemoryFault> {
+        Err(only_reads())
+    }
+
+    fn vertex_event(&mut self, _at: Position, _event: VertexEvent) -> Result<(), MemoryFault> {
+        Err(only_reads())
+    }
+
+    fn commit(&mut self, _at: Position, _exports: &Exports) -> Result<Written, MemoryFault> {
+        Err(only_reads())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ctm_exec::Domain;
+    use ctm_exec::r700::{Arrays, Constants};
+    use ctm_exec::x1k::arrays::Picture;
+    use std::path::Path;
+
+    /// None of the compiled programs is left to the reference interpreter.
+    #[test]
+    fn corpus_programs_run_here() {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/mesa/r700");
+        let files = std::fs::read_dir(folder).into_iter().flatten().flatten().map(|entry| entry.path());
+        let mut programs = 0;
+        for path in files.filter(|path| path.extension().is_some_and(|e| e == "hex")) {
+            let text = std::fs::read_to_string(&path).unwrap_or_default();
+            let words = text.split_whitespace().flat_map(|word| u32::from_str_radix(word.trim_start_matches("0x"), 16));
+            let program = ctm_isa::r700::Program::from_words(words.collect());
+            let constants = Constants::default();
+            let launch = Launch::new(&program, &constants, Domain { i0: 0, j0: 0, i1: 15, j1: 3 });
+            let Some(artifact) = Artifact::new(&launch) else { panic!("{} is not lowered", path.display()) };
+            let run = Run {
+                launch: &launch,
+                artifact: &artifact,
+                context: Context { launch: &launch, main: program.decode(), fetch: None, deadline: None },
+                order: Order::of(&launch),
+                fuel: 1_000_000,
+            };
+            let mut memory = Arrays::default();
+            memory.textures.insert(18, Picture::filled(4, 4, [0.5; 4]).into());
+            memory.textures.insert(19, Picture::filled(4, 4, [0.5; 4]).into());
+            memory.bind_constants(0, Some(0), vec![[0; 4]; 64]);
+            let uniforms = run.uniforms(&memory).unwrap_or_default();
+            let positions = run.order.positions(&launch, 0);
+            let left = Worker::new(&run).here(&run, &positions, &uniforms, &memory, &mut Counters::default());
+            assert!(left.is_ok(), "{} is referred", path.display());
+            programs += 1;
+        }
+        assert_eq!(programs, 33);
+    }
+}

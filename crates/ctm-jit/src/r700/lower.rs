@@ -1,0 +1,833 @@
+//! From R700 programs to the form: control flow is followed once with everything that is known about the stack.
+//!
+//! How high the stack stands, and what each of its entries is, does not depend on data unless a program pops in one branch what it
+//! pushed in another. So each pair of an instruction and a stack becomes one block, and every pixel state that a stack entry keeps is a
+//! mask in a fixed place. Loop constants and booleans are part of the program here. What may be a fault leads to [`Target::Reference`];
+//! programs that do something else than compute, fetch and export are not lowered.
+
+use super::form::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Tally, Target, Value, Var};
+use ctm_exec::r700::Launch;
+use ctm_exec::r700::flow::LoopConstant;
+use ctm_isa::r700::CALL_DEPTH;
+use ctm_isa::r700::inst::{Cf, CfEntry, CfExport, CfPlain, ClauseBody, Decoded};
+use ctm_isa::r700::ops::{CfOp, Cond, Sel};
+use ctm_isa::r700::program::Stage;
+use std::collections::{HashMap, HashSet};
+
+/// The most blocks.
+const BLOCKS: usize = 4096;
+/// The most operations of all blocks.
+const OPS: usize = 200_000;
+
+/// Why lowering stops somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Here the reference interpreter finds out whether there is a fault.
+    Refer,
+    /// The whole launch has to be left to it.
+    NotLowered,
+}
+
+/// A slot of the program (`false`) or the fetch program (`true`).
+pub type Place = (bool, u32);
+
+/// One entry of the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Entry {
+    Push,
+    Loop { counted: bool, step: Option<i8> },
+    Call { back: Place, depth: u32 },
+}
+
+/// An instruction and the stack there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    place: Place,
+    stack: Vec<Entry>,
+    depth: u32,
+}
+
+impl State {
+    fn at(&self, place: Place) -> Self {
+        Self { place, ..self.clone() }
+    }
+
+    /// The innermost loop, which holds lanes.
+    fn loop_entry(&self) -> Option<usize> {
+        self.stack.iter().rposition(|entry| matches!(entry, Entry::Loop { .. }))
+    }
+
+    /// The loop that an instruction leaves.
+    fn left_loop(&self) -> Result<usize, Stop> {
+        let innermost = self.stack.iter().rposition(|entry| !matches!(entry, Entry::Push));
+        innermost.filter(|&entry| matches!(self.stack[entry], Entry::Loop { .. })).ok_or(Stop::Refer)
+    }
+
+    /// The number of the loop index, if there is one.
+    fn index(&self) -> Option<M> {
+        let has = |entry: &Entry| matches!(entry, Entry::Loop { step: Some(_), .. });
+        self.stack.iter().rposition(has).map(M::loop_index)
+    }
+
+    fn push(&mut self, entry: Entry) -> Result<usize, Stop> {
+        if self.stack.len() >= M::ENTRIES {
+            return Err(Stop::NotLowered);
+        }
+        self.stack.push(entry);
+        Ok(self.stack.len() - 1)
+    }
+
+    /// Pops so many states; gives the place of the last one.
+    fn pop_states(&mut self, count: u8) -> Result<Option<usize>, Stop> {
+        let mut last = None;
+        for _ in 0..count {
+            match self.stack.pop() {
+                Some(Entry::Push) => last = Some(self.stack.len()),
+                Some(Entry::Loop { .. } | Entry::Call { .. }) | None => return Err(Stop::Refer),
+            }
+        }
+        Ok(last)
+    }
+}
+
+/// How an instruction looks at lanes (R700 §3.6.4).
+#[derive(Clone, Copy)]
+struct Test {
+    /// COND, with its boolean.
+    allowed: bool,
+    whole_quad: bool,
+    valid_pixel: bool,
+}
+
+const ACTIVE: Test = Test { allowed: true, whole_quad: false, valid_pixel: false };
+
+/// A block under construction.
+#[derive(Default)]
+pub struct Build {
+    pub ops: Vec<Op>,
+    made: HashMap<Op, Value>,
+    /// What variables hold in the active lanes, as far as it is known.
+    current: HashMap<Var, Value>,
+    pub tally: Tally,
+    /// Instructions that have not been counted for the active lanes yet.
+    pending: u32,
+}
+
+impl Build {
+    fn push(&mut self, op: Op) -> Value {
+        self.ops.push(op);
+        Value(self.ops.len() as u32 - 1)
+    }
+
+    /// The vector that a pure operation makes.
+    pub fn make(&mut self, op: Op) -> Value {
+        if !op.is_constant() {
+            return self.push(op);
+        }
+        if let Some(&value) = self.made.get(&op) {
+            return value;
+        }
+        let value = self.push(op);
+        self.made.insert(op, value);
+        value
+    }
+
+    pub fn bits(&mut self, bits: u32) -> Value {
+        self.make(Op::Bits(bits))
+    }
+
+    /// What a variable holds in the lanes that execute.
+    pub fn get(&mut self, var: Var) -> Value {
+        if let Some(&value) = self.current.get(&var) {
+            return value;
+        }
+        let value = self.push(Op::Get(var));
+        self.current.insert(var, value);
+        value
+    }
+
+    /// What a variable holds in all lanes.
+    pub fn get_exactly(&mut self, var: Var) -> Value {
+        self.push(Op::Get(var))
+    }
+
+    pub fn set(&mut self, var: Var, value: Value, under: M) {
+        self.push(Op::Set(var, value, under));
+        self.current.insert(var, value);
+    }
+
+    pub fn effect(&mut self, op: Op) -> Value {
+        self.push(op)
+    }
+
+    /// From here on other lanes may look.
+    pub fn forget(&mut self) {
+        self.current.clear();
+    }
+
+    pub fn mask(&mut self, op: MaskOp) {
+        if op.writes() == M::ACTIVE {
+            self.flush();
+            if !op.only_narrows() {
+                self.forget();
+            }
+        }
+        self.push(Op::Mask(op));
+    }
+
+    fn flush(&mut self) {
+        if self.pending > 0 {
+            let weight = std::mem::take(&mut self.pending);
+            self.push(Op::Tally(weight));
+        }
+    }
+}
+
+/// A program being lowered.
+pub struct Lower<'a> {
+    pub launch: &'a Launch<'a>,
+    main: Decoded,
+    fetch: Option<Decoded>,
+    leaders: HashSet<Place>,
+    ids: HashMap<State, u16>,
+    queue: Vec<(u16, State)>,
+    blocks: Vec<Option<Block>>,
+    pub fetches: Vec<Fetch>,
+    pub locked: Vec<Locked>,
+    pub watches_idle_lanes: bool,
+    pub relative_gprs: bool,
+    ops: usize,
+}
+
+/// Lowers a launch's programs; `None` when they have to be left to the reference interpreter.
+pub fn lower(launch: &Launch<'_>) -> Option<Code> {
+    let mut lower = Lower {
+        launch,
+        main: launch.program.decode(),
+        fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
+        leaders: HashSet::new(),
+        ids: HashMap::new(),
+        queue: Vec::new(),
+        blocks: Vec::new(),
+        fetches: Vec::new(),
+        locked: Vec::new(),
+        watches_idle_lanes: false,
+        relative_gprs: false,
+        ops: 0,
+    };
+    lower.find_leaders();
+    let start = State { place: (false, launch.program.entry), stack: Vec::new(), depth: 0 };
+    lower.block(start).ok()?;
+    while let Some((id, state)) = lower.queue.pop() {
+        let block = lower.follow(state).ok()?;
+        lower.ops += block.ops.len();
+        if lower.ops > OPS {
+            return None;
+        }
+        lower.blocks[usize::from(id)] = Some(block);
+    }
+    let blocks: Option<Vec<Block>> = lower.blocks.into_iter().collect();
+    Some(Code {
+        blocks: blocks?,
+        fetches: lower.fetches,
+        locked: lower.locked,
+        watches_idle_lanes: lower.watches_idle_lanes,
+        relative_gprs: lower.relative_gprs,
+    })
+}
+
+/// How control goes on after an instruction.
+enum After {
+    /// To the next instruction.
+    On,
+    /// Elsewhere: the block ends so.
+    End(End),
+}
+
+impl Lower<'_> {
+    /// Places that jumps lead to begin blocks, so that what follows them is lowered once.
+    fn find_leaders(&mut self) {
+        for (is_fetch, decoded) in [(false, Some(&self.main)), (true, self.fetch.as_ref())] {
+            for entry in decoded.iter().flat_map(|decoded| &decoded.entries) {
+                if let Ok(Cf::Plain(plain)) = &entry.cf
+                    && !matches!(entry.clause, ClauseBody::Fetch(_))
+                {
+                    self.leaders.insert((is_fetch, plain.word0.addr));
+                    self.leaders.insert((is_fetch, entry.addr.wrapping_add(1)));
+                }
+            }
+        }
+    }
+
+    fn new_block(&mut self) -> Result<u16, Stop> {
+        if self.blocks.len() >= BLOCKS {
+            return Err(Stop::NotLowered);
+        }
+        self.blocks.push(None);
+        Ok(self.blocks.len() as u16 - 1)
+    }
+
+    /// The block of a state.
+    fn block(&mut self, state: State) -> Result<Target, Stop> {
+        if let Some(&id) = self.ids.get(&state) {
+            return Ok(Target::Block(id));
+        }
+        let id = self.new_block()?;
+        self.ids.insert(state.clone(), id);
+        self.queue.push((id, state));
+        Ok(Target::Block(id))
+    }
+
+    /// A jump's way: mask operations, the count of the instruction, then the block of the state.
+    fn way(&mut self, ops: &[MaskOp], state: &State, next: Place, ends: bool) -> Result<Target, Stop> {
+        let id = self.new_block()?;
+        let mut list: Vec<Op> = ops.iter().map(|&op| Op::Mask(op)).collect();
+        list.push(Op::Tally(1));
+        let end = if ends { End::Stop } else { End::Next(self.block(state.at(next))?) };
+        let loops = loops(state);
+        self.blocks[usize::from(id)] = Some(Block { loops, ops: list, tally: Tally::default(), end });
+        Ok(Target::Block(id))
+    }
+
+    /// Follows instructions until the block ends.
+    fn follow(&mut self, mut state: State) -> Result<Block, Stop> {
+        let mut build = Build::default();
+        let loops = loops(&state);
+        let mut first = true;
+        let end = loop {
+            if !first && self.leaders.contains(&state.place) {
+                break End::Next(self.block(state)?);
+            }
+            first = false;
+            let decoded = if state.place.0 { self.fetch.as_ref() } else { Some(&self.main) };
+            let Some(entry) = decoded.and_then(|decoded| decoded.at(state.place.1)).cloned() else {
+                break End::Next(Target::Reference);
+            };
+            match self.instruction(&mut build, &mut state, &entry) {
+                Ok(After::On) if entry.cf.as_ref().is_ok_and(Cf::ends_program) => break End::Stop,
+                Ok(After::On) => state.place.1 = state.place.1.wrapping_add(1),
+                Ok(After::End(end)) => break end,
+                Err(Stop::Refer) => break End::Next(Target::Reference),
+                Err(Stop::NotLowered) => return Err(Stop::NotLowered),
+            }
+        };
+        build.flush();
+        Ok(Block { loops, ops: build.ops, tally: build.tally, end })
+    }
+
+    fn instruction(&mut self, b: &mut Build, state: &mut State, entry: &CfEntry) -> Result<After, Stop> {
+        let cf = entry.cf.as_ref().map_err(|_| Stop::Refer)?;
+        if matches!(entry.clause, ClauseBody::Outside | ClauseBody::Unread) {
+            return Err(Stop::Refer);
+        }
+        match (cf, &entry.clause) {
+            (Cf::Alu(cf), ClauseBody::Alu(clause)) => {
+                use ctm_isa::r700::ops::CfAluOp;
+                let op = cf.word1.op;
+                if matches!(op, CfAluOp::PushBefore | CfAluOp::ElseAfter) {
+                    let place = state.push(Entry::Push)?;
+                    b.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
+                }
+                let held = state.loop_entry();
+                let index = state.index();
+                let done = self.alu_clause(b, cf, clause, index)?;
+                match op {
+                    CfAluOp::Alu
+                    | CfAluOp::PushBefore
+                    | CfAluOp::PopAfter
+                    | CfAluOp::Pop2After
+                    | CfAluOp::ElseAfter => {
+                        done.take(b, &held_by(held));
+                    }
+                    CfAluOp::Continue | CfAluOp::Break => {
+                        let entry = state.left_loop()?;
+                        let to = if op == CfAluOp::Break { M::broken(entry) } else { M::continued(entry) };
+                        if done.skipping(b) {
+                            self.leave(b, held, M::TEMP, to);
+                        }
+                    }
+                }
+                match op {
+                    CfAluOp::PopAfter => self.pop(b, state, 1)?,
+                    CfAluOp::Pop2After => self.pop(b, state, 2)?,
+                    CfAluOp::ElseAfter => {
+                        self.exchange(b, state, ACTIVE)?;
+                    }
+                    CfAluOp::Alu | CfAluOp::PushBefore | CfAluOp::Continue | CfAluOp::Break => {}
+                }
+                let groups = clause.groups.len() as u32;
+                b.tally.fc += 1;
+                b.tally.alu += groups;
+                b.pending += 1 + groups;
+                Ok(After::On)
+            }
+            (Cf::Alu(_), _) => {
+                b.tally.fc += 1;
+                b.pending += 1;
+                Ok(After::On)
+            }
+            (Cf::Export(cf), _) => {
+                self.export(b, state, cf)?;
+                b.tally.output += 1;
+                b.pending += 1;
+                Ok(After::On)
+            }
+            (Cf::Mem(_), _) => Err(Stop::NotLowered),
+            (Cf::Plain(cf), clause) => self.plain(b, state, cf, clause, cf.word1.end_of_program),
+        }
+    }
+
+    fn plain(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        cf: &CfPlain,
+        clause: &ClauseBody,
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let word = &cf.word1;
+        let constants = self.launch.constants;
+        let constant = usize::from(word.cf_const) % ctm_exec::r700::CF_CONSTANTS;
+        let allowed = match word.cond {
+            Cond::Active => true,
+            Cond::False => false,
+            Cond::Bool => constants.bool[constant],
+            Cond::NotBool => !constants.bool[constant],
+        };
+        let test = Test { allowed, whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode };
+        let pops = word.pop_count;
+        let next = (state.place.0, state.place.1.wrapping_add(1));
+        let target = (state.place.0, cf.word0.addr);
+        let is_fetch_clause = matches!(word.op, CfOp::Tex | CfOp::Vtx | CfOp::VtxTc);
+        if !is_fetch_clause {
+            b.tally.fc += 1;
+        }
+        // An instruction whose clause was read counts as a clause; others have no fetches.
+        match word.op {
+            CfOp::Nop | CfOp::WaitAck => {
+                b.pending += 1;
+                Ok(After::On)
+            }
+            CfOp::Tex | CfOp::Vtx | CfOp::VtxTc => {
+                b.tally.fc += 1;
+                b.pending += 1;
+                if let ClauseBody::Fetch(clause) = clause {
+                    let passes = self.concerned(b, Test { allowed: true, ..test });
+                    self.fetch_clause(b, clause, passes, state.index())?;
+                    b.tally.tex += clause.fetches.len() as u32;
+                    b.pending += clause.fetches.len() as u32;
+                }
+                Ok(After::On)
+            }
+            CfOp::LoopStart => {
+                let c = constants.loops[constant];
+                self.loop_start(b, state, Some(c), Some(c), test, pops, [next, target], ends)
+            }
+            CfOp::LoopStartNoAl => {
+                self.loop_start(b, state, Some(constants.loops[constant]), None, test, pops, [next, target], ends)
+            }
+            CfOp::LoopStartDx10 => self.loop_start(b, state, None, None, test, pops, [next, target], ends),
+            CfOp::LoopEnd => self.loop_end(b, state, test, [next, target], ends),
+            CfOp::LoopContinue | CfOp::LoopBreak => {
+                let entry = state.left_loop()?;
+                let pass = self.test(b, test, M::ACTIVE);
+                let to = if word.op == CfOp::LoopBreak { M::broken(entry) } else { M::continued(entry) };
+                self.leave(b, Some(entry), pass, to);
+                // Jump when every lane is held by the loop.
+                b.mask(MaskOp::Or(M::TEMP, M::broken(entry), M::continued(entry)));
+                b.mask(MaskOp::AndNot(M::TEMP, M::EXISTING, M::TEMP));
+                let mut jumped = state.clone();
+                jumped.stack.truncate(entry + 1);
+                // A call inside the loop cannot be left: `left_loop` has seen pushes only.
+                let none = self.way(&[], &jumped, target, ends)?;
+                let some = self.way(&[], state, next, ends)?;
+                Ok(After::End(End::Branch { mask: M::TEMP, none, some }))
+            }
+            CfOp::Jump => self.jump(b, state, test, pops, [next, target], ends),
+            CfOp::PopJump => {
+                self.pop(b, state, pops)?;
+                self.jump(b, state, test, 0, [next, target], ends)
+            }
+            CfOp::Push => self.push(b, state, test, pops, [next, target], ends),
+            CfOp::PopPush => {
+                self.pop(b, state, pops)?;
+                self.push(b, state, test, 0, [next, target], ends)
+            }
+            CfOp::PushElse => self.push_else(b, state, test, [next, target], ends),
+            CfOp::PopPushElse => {
+                self.pop(b, state, pops)?;
+                self.push_else(b, state, test, [next, target], ends)
+            }
+            CfOp::Else => {
+                self.exchange(b, state, test)?;
+                let (pops_ops, popped) = self.popped(state, pops)?;
+                let none = self.way(&pops_ops, &popped, target, ends)?;
+                let some = self.way(&[], state, next, ends)?;
+                Ok(After::End(End::Branch { mask: M::ACTIVE, none, some }))
+            }
+            CfOp::Pop => {
+                self.pop(b, state, pops)?;
+                let pass = self.test(b, test, M::ACTIVE);
+                self.narrow(b, state, test, pass);
+                b.pending += 1;
+                Ok(After::On)
+            }
+            CfOp::Call => self.call(b, state, test, word.call_count, [next, target], ends),
+            CfOp::CallFs => match self.launch.fetch_program {
+                Some(program) if !state.place.0 => {
+                    self.call(b, state, test, word.call_count, [next, (true, program.entry)], ends)
+                }
+                _ => {
+                    b.pending += 1;
+                    Ok(After::On)
+                }
+            },
+            CfOp::Return => {
+                let pass = self.test(b, test, M::ACTIVE);
+                b.mask(MaskOp::AndNot(M::TEMP, M::ACTIVE, pass));
+                let (ops, mut popped) = self.popped(state, pops)?;
+                let Some(Entry::Call { back, depth }) = popped.stack.pop() else { return Err(Stop::Refer) };
+                popped.depth = depth;
+                let none = self.way(&ops, &popped, back, ends)?;
+                let some = self.way(&[], state, next, ends)?;
+                Ok(After::End(End::Branch { mask: M::TEMP, none, some }))
+            }
+            CfOp::Kill if self.launch.stage == Stage::Pixel => {
+                let pass = self.test(b, test, M::ACTIVE);
+                b.mask(MaskOp::AndNot(M::VALID, M::VALID, pass));
+                let none = self.way(&[], state, target, ends)?;
+                let some = self.way(&[], state, next, ends)?;
+                Ok(After::End(End::Branch { mask: M::VALID, none, some }))
+            }
+            CfOp::Kill => {
+                b.pending += 1;
+                Ok(After::On)
+            }
+            CfOp::EmitVertex | CfOp::EmitCutVertex | CfOp::CutVertex => Err(Stop::NotLowered),
+        }
+    }
+
+    /// The lanes that pass, of those that `of` holds (table 3.4).
+    fn test(&self, b: &mut Build, test: Test, of: M) -> M {
+        if !test.allowed {
+            return M::NONE;
+        }
+        if test.whole_quad {
+            b.mask(MaskOp::Quads(M::PASS, of));
+            M::PASS
+        } else if test.valid_pixel {
+            b.mask(MaskOp::And(M::PASS, of, M::VALID));
+            M::PASS
+        } else {
+            of
+        }
+    }
+
+    /// The lanes that a clause or an export concerns.
+    fn concerned(&self, b: &mut Build, test: Test) -> M {
+        if test.whole_quad {
+            b.mask(MaskOp::Quads(M::CONCERNED, M::ACTIVE));
+            M::CONCERNED
+        } else if test.valid_pixel {
+            b.mask(MaskOp::And(M::CONCERNED, M::ACTIVE, M::VALID));
+            M::CONCERNED
+        } else {
+            M::ACTIVE
+        }
+    }
+
+    /// Lanes that pass become active, others not; those that a loop holds stay.
+    fn narrow(&self, b: &mut Build, state: &State, test: Test, pass: M) {
+        if pass == M::ACTIVE {
+            return;
+        }
+        if test.whole_quad {
+            b.mask(MaskOp::Copy(M::TEMP, pass));
+            for held in held_by(state.loop_entry()) {
+                b.mask(MaskOp::AndNot(M::TEMP, M::TEMP, held));
+            }
+            b.mask(MaskOp::Copy(M::ACTIVE, M::TEMP));
+        } else {
+            b.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, pass));
+        }
+    }
+
+    /// Lanes that pass and that no loop holds go to a loop's mask.
+    fn leave(&self, b: &mut Build, held: Option<usize>, pass: M, to: M) {
+        b.mask(MaskOp::Copy(M::TEMP, pass));
+        for held in held_by(held) {
+            b.mask(MaskOp::AndNot(M::TEMP, M::TEMP, held));
+        }
+        b.mask(MaskOp::Or(to, to, M::TEMP));
+        b.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, M::TEMP));
+    }
+
+    /// What popping so many states does, and the state after it.
+    fn popped(&self, state: &State, count: u8) -> Result<(Vec<MaskOp>, State), Stop> {
+        let mut popped = state.clone();
+        let mut ops = Vec::new();
+        if let Some(last) = popped.pop_states(count)? {
+            let held = held_by(state.loop_entry());
+            ops.push(MaskOp::Copy(M::ACTIVE, M::saved(last)));
+            ops.extend(held.into_iter().map(|held| MaskOp::AndNot(M::ACTIVE, M::ACTIVE, held)));
+        }
+        Ok((ops, popped))
+    }
+
+    fn pop(&self, b: &mut Build, state: &mut State, count: u8) -> Result<(), Stop> {
+        let (ops, popped) = self.popped(state, count)?;
+        ops.into_iter().for_each(|op| b.mask(op));
+        *state = popped;
+        Ok(())
+    }
+
+    /// Of the lanes that were active at the last push and pass the test, active and inactive ones change places.
+    fn exchange(&self, b: &mut Build, state: &State, test: Test) -> Result<(), Stop> {
+        let Some(Entry::Push) = state.stack.last() else { return Err(Stop::Refer) };
+        let pass = self.test(b, test, M::saved(state.stack.len() - 1));
+        b.mask(MaskOp::Xor(M::TEMP, M::ACTIVE, pass));
+        for held in held_by(state.loop_entry()) {
+            b.mask(MaskOp::AndNot(M::TEMP, M::TEMP, held));
+        }
+        b.mask(MaskOp::Copy(M::ACTIVE, M::TEMP));
+        Ok(())
+    }
+
+    fn jump(
+        &mut self,
+        b: &mut Build,
+        state: &State,
+        test: Test,
+        pops: u8,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let mask = self.test(b, test, M::ACTIVE);
+        let none = match self.popped(state, pops) {
+            Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
+            Err(Stop::Refer) => Target::Reference,
+            Err(stop) => return Err(stop),
+        };
+        let some = self.way(&[], state, next, ends)?;
+        Ok(After::End(End::Branch { mask, none, some }))
+    }
+
+    fn push(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        test: Test,
+        pops: u8,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let mask = self.test(b, test, M::ACTIVE);
+        let none = match self.popped(state, pops) {
+            Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
+            Err(Stop::Refer) => Target::Reference,
+            Err(stop) => return Err(stop),
+        };
+        let place = state.push(Entry::Push)?;
+        let mut stays = Build::default();
+        stays.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
+        self.narrow(&mut stays, state, test, mask);
+        let some = self.way(&mask_ops(&stays), state, next, ends)?;
+        Ok(After::End(End::Branch { mask, none, some }))
+    }
+
+    fn push_else(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        test: Test,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let pass = self.test(b, test, M::ACTIVE);
+        let place = state.push(Entry::Push)?;
+        b.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
+        // All that pass go: the active mask itself, if it passes.
+        let pass = if pass == M::ACTIVE { M::saved(place) } else { pass };
+        b.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, pass));
+        let none = self.way(&[], state, target, ends)?;
+        let some = self.way(&[], state, next, ends)?;
+        Ok(After::End(End::Branch { mask: M::ACTIVE, none, some }))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "an instruction's fields")]
+    fn loop_start(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        counted: Option<LoopConstant>,
+        indexed: Option<LoopConstant>,
+        test: Test,
+        pops: u8,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let mut mask = self.test(b, test, M::ACTIVE);
+        if counted.is_some_and(|c| c.count == 0) {
+            mask = M::NONE;
+        }
+        let none = match self.popped(state, pops) {
+            Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
+            Err(Stop::Refer) => Target::Reference,
+            Err(stop) => return Err(stop),
+        };
+        let place = state.push(Entry::Loop { counted: counted.is_some(), step: indexed.map(|c| c.step) })?;
+        let mut ops = vec![
+            MaskOp::Copy(M::saved(place), M::ACTIVE),
+            MaskOp::AndNot(M::broken(place), M::EXISTING, mask),
+            MaskOp::Copy(M::continued(place), M::NONE),
+        ];
+        if mask != M::ACTIVE {
+            ops.push(MaskOp::Copy(M::ACTIVE, mask));
+        }
+        ops.extend(counted.map(|c| MaskOp::Number(M::count(place), i32::from(c.count))));
+        ops.extend(indexed.map(|c| MaskOp::Number(M::loop_index(place), i32::from(c.start))));
+        let some = self.way(&ops, state, next, ends)?;
+        Ok(After::End(End::Branch { mask, none, some }))
+    }
+
+    fn loop_end(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        test: Test,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let Some(&Entry::Loop { counted, step }) = state.stack.last() else { return Err(Stop::Refer) };
+        let place = state.stack.len() - 1;
+        // Whole-quad mode has no meaning here.
+        if test.allowed {
+            b.mask(MaskOp::AndNot(M::PASS, M::EXISTING, M::broken(place)));
+            if test.valid_pixel {
+                b.mask(MaskOp::And(M::PASS, M::PASS, M::VALID));
+            }
+        } else {
+            b.mask(MaskOp::Copy(M::PASS, M::NONE));
+        }
+        if counted {
+            b.mask(MaskOp::Add(M::count(place), -1, false));
+            b.mask(MaskOp::IfNot0(M::PASS, M::PASS, M::count(place)));
+        }
+        if let Some(step) = step {
+            b.mask(MaskOp::Add(M::loop_index(place), i32::from(step), true));
+        }
+        let again = [
+            MaskOp::AndNot(M::broken(place), M::EXISTING, M::PASS),
+            MaskOp::Copy(M::continued(place), M::NONE),
+            MaskOp::Copy(M::ACTIVE, M::PASS),
+        ];
+        let some = self.way(&again, state, target, ends)?;
+        let mut left = state.clone();
+        left.stack.pop();
+        let none = self.way(&[MaskOp::Copy(M::ACTIVE, M::saved(place))], &left, next, ends)?;
+        Ok(After::End(End::Branch { mask: M::PASS, none, some }))
+    }
+
+    fn call(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        test: Test,
+        call_count: u8,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let depth = state.depth + u32::from(call_count & 31);
+        if depth as usize > CALL_DEPTH {
+            b.pending += 1;
+            return Ok(After::On);
+        }
+        let mask = self.test(b, test, M::ACTIVE);
+        let none = self.way(&[], state, next, ends)?;
+        let mut called = state.clone();
+        called.push(Entry::Call { back: next, depth: state.depth })?;
+        called.depth = depth;
+        let some = self.way(&[], &called, target, ends)?;
+        Ok(After::End(End::Branch { mask, none, some }))
+    }
+
+    /// `EXPORT`, `EXPORT_DONE`.
+    fn export(&mut self, b: &mut Build, state: &State, cf: &CfExport) -> Result<(), Stop> {
+        let word = &cf.word1;
+        let test = Test { allowed: true, whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode };
+        let under = self.concerned(b, test);
+        if under != M::ACTIVE {
+            b.forget();
+        }
+        for burst in 0..=word.burst_count {
+            let index = u32::from(cf.word0.array_base) + u32::from(burst);
+            let target = ctm_exec::r700::Target::from_fields(cf.kind, index).map_err(|_| Stop::Refer)?;
+            let place = ctm_exec::r700::Target::all().position(|t| t == target).ok_or(Stop::Refer)?;
+            let base = cf.word0.rw_gpr.saturating_add(burst);
+            for (element, sel) in cf.swizzle().into_iter().enumerate() {
+                let value = match sel {
+                    Sel::X => self.source(b, base, cf.word0.rw_rel, 0, state.index(), false),
+                    Sel::Y => self.source(b, base, cf.word0.rw_rel, 1, state.index(), false),
+                    Sel::Z => self.source(b, base, cf.word0.rw_rel, 2, state.index(), false),
+                    Sel::W => self.source(b, base, cf.word0.rw_rel, 3, state.index(), false),
+                    Sel::Zero => b.bits(0),
+                    Sel::One => b.bits(0x3f80_0000),
+                    Sel::Mask => continue,
+                };
+                let var = Var::export(place, element);
+                b.set(var, value, under);
+                b.effect(Op::Mark(var, under));
+            }
+        }
+        if under != M::ACTIVE {
+            b.forget();
+        }
+        Ok(())
+    }
+
+    /// An element of the register that a fetch or an export reads, relative to the loop index if it says so.
+    pub fn source(
+        &mut self,
+        b: &mut Build,
+        base: u8,
+        relative: bool,
+        element: u8,
+        index: Option<M>,
+        exactly: bool,
+    ) -> Value {
+        if relative {
+            let index = loop_index(b, index);
+            self.relative_gprs = true;
+            return b.make(Op::GetRelative(super::form::File::Gprs(self.gprs()), base, element, index));
+        }
+        let var = Var::gpr(usize::from(base), usize::from(element));
+        if exactly { b.get_exactly(var) } else { b.get(var) }
+    }
+
+    /// Registers of a thread.
+    pub fn gprs(&self) -> u8 {
+        self.launch.program.gprs.clamp(1, ctm_isa::r700::GPRS as u8)
+    }
+}
+
+/// The loop index as a vector.
+pub fn loop_index(b: &mut Build, index: Option<M>) -> Value {
+    match index {
+        Some(number) => b.make(Op::Number(number)),
+        None => b.bits(0),
+    }
+}
+
+/// The masks of the lanes that a loop holds.
+pub fn held_by(entry: Option<usize>) -> Vec<M> {
+    entry.map(|entry| vec![M::broken(entry), M::continued(entry)]).unwrap_or_default()
+}
+
+fn loops(state: &State) -> u8 {
+    state.stack.iter().filter(|entry| matches!(entry, Entry::Loop { .. })).count() as u8
+}
+
+fn mask_ops(build: &Build) -> Vec<MaskOp> {
+    let op = |op: &Op| if let Op::Mask(op) = op { Some(*op) } else { None };
+    build.ops.iter().filter_map(op).collect()
+}

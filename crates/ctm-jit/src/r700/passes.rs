@@ -1,0 +1,163 @@
+//! What is left out of lowered programs: vectors without readers, stores that nobody reads, masks that nobody sees.
+
+use super::form::{Block, Code, End, M, MaskOp, Op, Value, Var};
+
+/// A set of variables.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub struct VarSet([u64; Var::COUNT.div_ceil(64)]);
+
+impl VarSet {
+    /// No variable.
+    pub const NONE: Self = Self([0; Var::COUNT.div_ceil(64)]);
+    /// Every variable.
+    pub const ALL: Self = Self([u64::MAX; Var::COUNT.div_ceil(64)]);
+
+    /// Whether the variable is in it.
+    pub const fn contains(&self, var: Var) -> bool {
+        self.0[var.index() / 64] >> (var.index() % 64) & 1 == 1
+    }
+
+    /// Puts it in.
+    pub const fn insert(&mut self, var: Var) {
+        self.0[var.index() / 64] |= 1 << (var.index() % 64);
+    }
+
+    const fn remove(&mut self, var: Var) {
+        self.0[var.index() / 64] &= !(1 << (var.index() % 64));
+    }
+
+    fn add(&mut self, other: &Self) -> bool {
+        let before = *self;
+        self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
+        *self != before
+    }
+}
+
+/// The variables that somebody may still read: in the lanes that are active, and in those that are not but may become so.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct Live {
+    active: VarSet,
+    idle: VarSet,
+}
+
+impl Live {
+    fn before(&mut self, op: &Op) {
+        match op {
+            Op::Set(var, _, M::ACTIVE) => self.active.remove(*var),
+            Op::Get(var) => self.active.insert(*var),
+            Op::GetRelative(super::form::File::Gprs(_), ..) => self.active = VarSet::ALL,
+            Op::Mask(op) if op.writes() == M::ACTIVE => {
+                let (active, idle) = (self.active, self.idle);
+                self.active.add(&idle);
+                if !op.only_narrows() {
+                    self.idle.add(&active);
+                }
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Takes out what nobody sees.
+pub fn optimise(code: &mut Code) {
+    // Whole quads wake lanes for one clause.
+    let wakes = |op: &Op| matches!(op, Op::Mask(MaskOp::Quads(..)));
+    let wakes = code.blocks.iter().flat_map(|block| &block.ops).any(wakes);
+    if code.relative_gprs || code.watches_idle_lanes || wakes {
+        for block in &mut code.blocks {
+            sweep(block, &mut |_, _| true);
+        }
+        return;
+    }
+    let mut exports = VarSet::NONE;
+    (0..super::wave::EXPORTS).for_each(|e| exports.insert(Var::export(e / 4, e % 4)));
+    let end = Live { active: exports, idle: exports };
+    let none = Live { active: VarSet::NONE, idle: VarSet::NONE };
+    let mut into = vec![none; code.blocks.len()];
+    let out = |block: &Block, into: &[Live]| {
+        let mut live = if block.end == End::Stop { end } else { none };
+        for next in block.end.successors() {
+            live.active.add(&into[next].active);
+            live.idle.add(&into[next].idle);
+        }
+        live
+    };
+    loop {
+        let mut changed = false;
+        for (index, block) in code.blocks.iter().enumerate().rev() {
+            let mut live = out(block, &into);
+            block.ops.iter().rev().for_each(|op| live.before(op));
+            if live != into[index] {
+                into[index] = live;
+                changed = true;
+            }
+        }
+        if !changed {
+            break;
+        }
+    }
+    for block in &mut code.blocks {
+        let mut live = out(block, &into);
+        let mut keeps = vec![true; block.ops.len()];
+        for (place, op) in block.ops.iter_mut().enumerate().rev() {
+            if let Op::Set(var, _, under) = op {
+                let wanted = live.active.contains(*var) || live.idle.contains(*var);
+                keeps[place] = wanted;
+                if wanted && *under == M::ACTIVE && !live.idle.contains(*var) {
+                    live.active.remove(*var);
+                    // Nobody looks at the others.
+                    *under = M::EXISTING;
+                    continue;
+                }
+            }
+            live.before(op);
+        }
+        sweep(block, &mut |place, _| keeps[place]);
+    }
+}
+
+/// Takes out operations that `keeps` does not want, and vectors without readers.
+fn sweep(block: &mut Block, keeps: &mut dyn FnMut(usize, &Op) -> bool) {
+    let mut needed = vec![false; block.ops.len()];
+    for (place, op) in block.ops.iter().enumerate().rev() {
+        needed[place] = keeps(place, op) && (needed[place] || !op.is_pure());
+        if needed[place] {
+            op.reads().for_each(|value| needed[value.index()] = true);
+        }
+    }
+    let mut names = Vec::with_capacity(block.ops.len());
+    let mut ops = Vec::with_capacity(block.ops.len());
+    for (op, &needed) in block.ops.iter().zip(&needed) {
+        names.push(Value(ops.len() as u32));
+        if needed {
+            let mut op = *op;
+            rename(&mut op, &names);
+            ops.push(op);
+        }
+    }
+    block.ops = ops;
+}
+
+/// Gives the vectors that an operation reads their new names.
+fn rename(op: &mut Op, names: &[Value]) {
+    let new = |value: &mut Value| *value = names[value.index()];
+    match op {
+        Op::Bits(_) | Op::Get(_) | Op::Uniform(_) | Op::Number(_) | Op::Mark(..) | Op::Tally(_) => {}
+        Op::Abs(a) | Op::Neg(a) | Op::GetRelative(_, _, _, a) | Op::Fetched(a, _) | Op::Set(_, a, _) => new(a),
+        Op::Alu(op, abc, ..) => {
+            let operands = usize::from(op.info().operands).min(3);
+            // What is not read keeps a name that exists.
+            abc[..operands].iter_mut().for_each(new);
+            let first = if operands == 0 { Value(0) } else { abc[0] };
+            abc[operands..].fill(first);
+        }
+        Op::Holds(_, ab) => ab.iter_mut().for_each(new),
+        Op::Select(c, a, b) => [c, a, b].into_iter().for_each(new),
+        Op::Cube(_, xyz, ..) => xyz.iter_mut().for_each(new),
+        Op::Wide(_, _, dwords, ..) => dwords.iter_mut().for_each(new),
+        Op::Fetch(_, at, _) => at.iter_mut().for_each(new),
+        Op::SetRelative(_, _, _, index, value, _) => [index, value].into_iter().for_each(new),
+        Op::Mask(MaskOp::Lanes(_, a)) => new(a),
+        Op::Mask(_) => {}
+    }
+}

@@ -1,0 +1,208 @@
+//! The portable back end: the form, operation by operation, by the reference functions.
+
+use super::form::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
+use super::values::lane;
+use super::wave::{LANES, Row, Shared, Wave, lanes_of, mask_of, quads};
+use crate::lanes::Refer;
+use ctm_exec::r700::alu::{relative_read, relative_write};
+use ctm_exec::x1k::float::NAN;
+
+/// The state of a wavefront that runs.
+pub struct Machine {
+    vars: Vec<Row>,
+    masks: [u64; M::COUNT],
+    values: Vec<Row>,
+    /// What a fetch read, by the value that stands for it.
+    texels: Vec<(Value, [Row; 4])>,
+}
+
+impl Machine {
+    /// A machine.
+    pub fn new() -> Self {
+        Self { vars: vec![[0; LANES]; Var::COUNT], masks: [0; M::COUNT], values: Vec::new(), texels: Vec::new() }
+    }
+
+    /// Runs a wavefront.
+    ///
+    /// # Errors
+    /// [`Refer`]: the reference interpreter has to.
+    pub fn run(
+        &mut self,
+        code: &Code,
+        start: &[Var],
+        exports: &[usize],
+        shared: &Shared<'_>,
+        wave: &mut Wave,
+    ) -> Result<(), Refer> {
+        self.vars.iter_mut().for_each(|row| *row = [0; LANES]);
+        for (var, row) in start.iter().zip(&wave.start) {
+            self.vars[var.index()] = *row;
+        }
+        self.masks = [0; M::COUNT];
+        self.masks[M::EXISTING.index()] = mask_of(shared.lanes);
+        self.masks[M::VALID.index()] = wave.valid;
+        self.masks[M::ACTIVE.index()] = wave.valid;
+        let mut issued = 0;
+        let mut at = 0;
+        loop {
+            let block = &code.blocks[at];
+            wave.visits[at] += 1;
+            issued += u64::from(block.tally.instructions());
+            if issued > shared.fuel {
+                return Err(Refer);
+            }
+            self.block(&block.ops, shared, wave)?;
+            let target = match block.end {
+                End::Stop => break,
+                End::Next(target) => target,
+                End::Branch { mask, none, some } => {
+                    if self.masks[mask.index()] == 0 {
+                        none
+                    } else {
+                        some
+                    }
+                }
+            };
+            match target {
+                Target::Block(id) => at = usize::from(id),
+                Target::Reference => return Err(Refer),
+            }
+        }
+        wave.valid = self.masks[M::VALID.index()];
+        for (row, &index) in wave.exports.iter_mut().zip(exports) {
+            *row = self.vars[Var::export(0, 0).index() + index];
+        }
+        Ok(())
+    }
+
+    fn mask(&self, m: M) -> u64 {
+        self.masks[m.index()]
+    }
+
+    fn block(&mut self, ops: &[Op], shared: &Shared<'_>, wave: &mut Wave) -> Result<(), Refer> {
+        self.values.clear();
+        self.texels.clear();
+        for (place, op) in ops.iter().enumerate() {
+            let row = self.op(Value(place as u32), op, shared, wave)?;
+            self.values.push(row);
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, value: Value, op: &Op, shared: &Shared<'_>, wave: &mut Wave) -> Result<Row, Refer> {
+        let mut row = [0; LANES];
+        match *op {
+            Op::Get(var) => row = self.vars[var.index()],
+            Op::Uniform(index) => row = [*shared.uniforms.get(usize::from(index)).ok_or(Refer)?; LANES],
+            Op::Number(number) => row = [self.mask(number) as u32; LANES],
+            Op::GetRelative(file, base, element, index) => {
+                let index = self.values[index.index()];
+                relative(file, base, element, &index, &mut row, shared, &|var| &self.vars[var.index()]);
+            }
+            Op::Fetched(of, element) => {
+                let found = self.texels.iter().find(|(value, _)| *value == of);
+                row = found.ok_or(Refer)?.1[usize::from(element & 3)];
+            }
+            Op::Fetch(number, at, under) => {
+                let at = at.map(|value| &self.values[value.index()]);
+                let mut texels = [[0; LANES]; 4];
+                wave.fetched.run(shared, usize::from(number), &at, self.masks[under.index()], &mut texels)?;
+                self.texels.push((value, texels));
+            }
+            Op::Set(var, from, under) => {
+                let from = self.values[from.index()];
+                let place = &mut self.vars[var.index()];
+                lanes_of(self.masks[under.index()]).for_each(|lane| place[lane] = from[lane]);
+            }
+            Op::SetRelative(gprs, base, element, index, from, under) => {
+                let (index, from) = (self.values[index.index()], self.values[from.index()]);
+                for lane in lanes_of(self.mask(under)) {
+                    let register = relative_write(base, index[lane].cast_signed(), usize::from(gprs));
+                    if let Some(register) = register {
+                        self.vars[Var::gpr(register, usize::from(element)).index()][lane] = from[lane];
+                    }
+                }
+            }
+            Op::Mark(var, under) => {
+                if let Some(index) = var.export_index() {
+                    wave.written[index] |= self.mask(under);
+                }
+            }
+            Op::Mask(op) => self.mask_op(op, shared.lanes),
+            Op::Tally(weight) => {
+                wave.active_lanes += u64::from(self.mask(M::ACTIVE).count_ones()) * u64::from(weight);
+            }
+            Op::Bits(_)
+            | Op::Abs(_)
+            | Op::Neg(_)
+            | Op::Alu(..)
+            | Op::Holds(..)
+            | Op::Select(..)
+            | Op::Cube(..)
+            | Op::Wide(..) => {
+                let mut args = [0; 6];
+                for (at, result) in row.iter_mut().enumerate().take(shared.lanes) {
+                    for (arg, value) in args.iter_mut().zip(op.reads()) {
+                        *arg = self.values[value.index()][at];
+                    }
+                    *result = lane(op, &args);
+                }
+            }
+        }
+        Ok(row)
+    }
+
+    fn mask_op(&mut self, op: MaskOp, lanes: usize) {
+        let result = match op {
+            MaskOp::Copy(_, a) => self.mask(a),
+            MaskOp::And(_, a, b) => self.mask(a) & self.mask(b),
+            MaskOp::AndNot(_, a, b) => self.mask(a) & !self.mask(b),
+            MaskOp::Or(_, a, b) => self.mask(a) | self.mask(b),
+            MaskOp::Xor(_, a, b) => self.mask(a) ^ self.mask(b),
+            MaskOp::Quads(_, a) => quads(self.mask(a)) & mask_of(lanes),
+            MaskOp::Lanes(_, value) => {
+                let row = &self.values[value.index()];
+                (0..lanes).fold(0, |mask, lane| mask | u64::from(row[lane] != 0) << lane)
+            }
+            MaskOp::Number(_, number) => i64::from(number).cast_unsigned(),
+            MaskOp::Add(d, number, thirteen_bits) => {
+                let sum = self.mask(d).wrapping_add(i64::from(number).cast_unsigned());
+                if thirteen_bits { (sum.cast_signed() << 51 >> 51).cast_unsigned() } else { sum }
+            }
+            MaskOp::IfNot0(_, a, b) => {
+                if self.mask(b) == 0 {
+                    0
+                } else {
+                    self.mask(a)
+                }
+            }
+        };
+        self.masks[op.writes().index()] = result;
+    }
+}
+
+/// An element of registers or constants at an index of each lane.
+pub fn relative<'a>(
+    file: File,
+    base: u8,
+    element: u8,
+    index: &Row,
+    to: &mut Row,
+    shared: &Shared<'_>,
+    var: &dyn Fn(Var) -> &'a Row,
+) {
+    for (lane, place) in to.iter_mut().enumerate().take(shared.lanes) {
+        let index = index[lane].cast_signed();
+        *place = match file {
+            File::Gprs(gprs) => {
+                var(Var::gpr(relative_read(base, index, usize::from(gprs)), usize::from(element)))[lane]
+            }
+            File::Constants(first, count) => {
+                let at = usize::try_from(i64::from(base) + i64::from(index)).ok();
+                let at = at.filter(|&at| at < usize::from(count));
+                let dword = at.map(|at| 4 * (usize::from(first) + at) + usize::from(element));
+                dword.and_then(|dword| shared.uniforms.get(dword)).copied().unwrap_or(NAN)
+            }
+        };
+    }
+}

@@ -1,0 +1,276 @@
+//! The engine against the reference interpreter, R700: random programs of every stage and the programs of `tests/corpus/mesa`; the same
+//! exports, memory, counters and faults.
+//!
+//! Truth: the reference interpreter. `CTM_RANDOM=n` runs n seeds instead of a sample, `CTM_SEED=n` one.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use ctm_exec::r700::resources::{BufferData, Compare, Filter, Image, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::{
+    Arrays, Constants, Interp, Launch, LoopConstant, Plane, Sampler, Semantic, Space, Target, Texture,
+};
+use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
+use ctm_isa::r700::Program;
+use ctm_isa::r700::program::Stage;
+use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
+use ctm_jit::{Backend, Jit};
+use serde_json::Value;
+use std::path::{Path, PathBuf};
+
+/// Everything of one case that is not the program.
+struct Case {
+    stage: Stage,
+    constants: Constants,
+    planes: Vec<Plane>,
+    domain: Domain,
+    wavefront: GroupSize,
+    budget: Budget,
+    memory: Arrays,
+}
+
+const SEMANTICS: [Semantic; 4] =
+    [Semantic { id: 0, gpr: 1 }, Semantic { id: 1, gpr: 2 }, Semantic { id: 2, gpr: 3 }, Semantic { id: 3, gpr: 4 }];
+
+fn textures(r: &mut Random, memory: &mut Arrays) {
+    let kinds = [TextureKind::TwoD, TextureKind::TwoD, TextureKind::Cube, TextureKind::ThreeD];
+    for id in 0..RESOURCES {
+        let kind = kinds[usize::from(id) % kinds.len()];
+        let (width, height) = if kind == TextureKind::Cube { (4, 4) } else { (8, 4) };
+        let depth = [1, 1, 6, 3][usize::from(id) % 4];
+        let texture = Texture { kind, width, height, depth, levels: 3, texel_bytes: 16 };
+        let levels = (0..3).map(|level| {
+            let texels = texture.size(level).iter().product::<u32>();
+            (0..texels).map(|_| std::array::from_fn(|_| r.value())).collect()
+        });
+        memory.textures.insert(id, Image { texture, levels: levels.collect() });
+        let wraps = [Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Border];
+        let filters = [Filter::Nearest, Filter::Linear];
+        let sampler = Sampler {
+            magnify: r.of(&filters),
+            minify: r.of(&filters),
+            mip: r.of(&[MipFilter::None, MipFilter::Nearest, MipFilter::Linear]),
+            wrap: std::array::from_fn(|_| r.of(&wraps)),
+            border: std::array::from_fn(|_| r.value()),
+            compare: r.of(&[Compare::Less, Compare::GreaterEqual]),
+            ..Sampler::default()
+        };
+        memory.samplers.insert(id, sampler);
+    }
+}
+
+impl Case {
+    fn new(seed: u64, stage: Stage) -> Self {
+        let r = &mut Random::new(seed ^ 0x0700_5eed);
+        let mut constants = Constants::default();
+        for constant in constants.file.iter_mut().take(64) {
+            *constant = std::array::from_fn(|_| r.value());
+        }
+        for constant in &mut constants.loops {
+            *constant = LoopConstant { count: r.below(4) as u16, start: r.below(4) as u16, step: r.of(&[0, 1, 2, -1]) };
+        }
+        constants.bool = std::array::from_fn(|_| r.one_in(2));
+        let mut planes = vec![Plane::position(0)];
+        for temp in 1..GPRS {
+            planes.push(if r.one_in(4) {
+                // Special values as bits: every lane another denormal, then NaNs.
+                Plane { temp, origin: [8e6, 4.29e9, 3e9, 5.0], di: [1.0; 4], dj: [1e5; 4], bits: true }
+            } else {
+                Plane {
+                    temp,
+                    origin: std::array::from_fn(|_| f64::from(r.below(33)) / 8.0 - 2.0),
+                    di: std::array::from_fn(|_| f64::from(r.below(17)) / 32.0 - 0.25),
+                    dj: std::array::from_fn(|_| f64::from(r.below(17)) / 16.0 - 0.5),
+                    bits: false,
+                }
+            });
+        }
+        let mut memory = Arrays::default();
+        textures(r, &mut memory);
+        for id in 0..RESOURCES {
+            memory.constants.insert(id, (0..48).map(|_| std::array::from_fn(|_| r.value())).collect());
+            let bytes = (0..256).flat_map(|_| r.value().to_le_bytes()).collect();
+            let stride_bytes = r.of(&[4, 8, 16]);
+            memory.buffers.insert(id, BufferData { stride_bytes, bytes, ..BufferData::default() });
+        }
+        for space in [Space::Reduction, Space::Ring, Space::Scatter, Space::Stream(0)] {
+            memory.spaces.insert(space, vec![0; 4096]);
+        }
+        let (i0, j0) = (r.below(4), r.below(3));
+        let domain = Domain { i0, j0, i1: i0 + 10 + r.below(20), j1: j0 + r.below(9) };
+        Target::all().for_each(|target| {
+            memory.targets.insert(target, Picture::filled(64, 16, [-3.0; 4]));
+        });
+        let wavefront = GroupSize::new(r.of(&[64, 64, 32, 16])).unwrap();
+        let instructions_per_group = Some(if r.one_in(8) { u64::from(r.below(200)) } else { 5000 });
+        let budget = Budget { instructions_per_group, time: None };
+        Self { stage, constants, planes, domain, wavefront, budget, memory }
+    }
+
+    fn run(&self, program: &Program, engine: &dyn Engine, threads: usize) -> (Result<Outcome, Fault>, Arrays) {
+        let launch = Launch {
+            stage: self.stage,
+            planes: &self.planes,
+            wavefront: self.wavefront,
+            budget: self.budget,
+            semantics: &SEMANTICS,
+            threads,
+            ..Launch::new(program, &self.constants, self.domain)
+        };
+        let mut memory = self.memory.clone();
+        let result = engine.run_r700(&launch, &mut memory);
+        (result, memory)
+    }
+}
+
+/// Compares one engine with the reference interpreter; says what differs.
+fn difference(
+    case: &Case,
+    program: &Program,
+    expected: &(Result<Outcome, Fault>, Arrays),
+    jit: &Jit,
+) -> Option<String> {
+    let found = case.run(program, jit, 1);
+    if found.0 != expected.0 {
+        return Some(format!("{:?} for {:?}", found.0, expected.0));
+    }
+    for (target, picture) in &expected.1.targets {
+        let other = &found.1.targets[target];
+        for (at, (found, expected)) in other.elements.iter().zip(&picture.elements).enumerate() {
+            if found != expected {
+                let (i, j) = (at as u32 % picture.width, at as u32 / picture.width);
+                return Some(format!("{target:?} at ({i}, {j}): {found:08x?} for {expected:08x?}"));
+            }
+        }
+    }
+    if found.1.spaces != expected.1.spaces || found.1.events != expected.1.events {
+        return Some("memory or vertex events differ".into());
+    }
+    None
+}
+
+fn engines() -> Vec<Jit> {
+    Backend::available().map(Jit::with_backend).collect()
+}
+
+#[test]
+fn random_programs() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    let seeds = match number("CTM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => 0..number("CTM_RANDOM").unwrap_or(300),
+    };
+    let engines = engines();
+    let stages = [Stage::Pixel, Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute];
+    let mut wrong = Vec::new();
+    for seed in seeds {
+        let r = &mut Random::new(seed ^ 0x57a6e);
+        let stage = r.of(&stages);
+        let shape = Shape {
+            clauses: 1 + r.below(10) as usize,
+            groups: 1 + r.below(8) as usize,
+            flow: !r.one_in(4),
+            fetches: r.one_in(2),
+            relative: r.one_in(3),
+            doubles: r.one_in(3),
+            memory: r.one_in(16),
+            ..Shape::all(stage)
+        };
+        let program = program(seed, &shape);
+        let case = Case::new(seed, stage);
+        let expected = case.run(&program, &Interp, 1);
+        for jit in &engines {
+            if let Some(text) = difference(&case, &program, &expected, jit) {
+                wrong.push(format!("seed {seed}, {} ({stage:?}): {text}", jit.backend()));
+            }
+        }
+        assert!(wrong.len() < 10, "{}", wrong.join("\n"));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+const SIZE: u32 = 64;
+
+fn corpus() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/mesa")
+}
+
+fn hex(text: &str) -> u32 {
+    u32::from_str_radix(text.trim_start_matches("0x"), 16).unwrap()
+}
+
+/// A corpus program with its constants and where it finds its inputs.
+fn corpus_case(name: &str, wavefront: u16) -> (Program, Case) {
+    let text = std::fs::read_to_string(corpus().join(format!("r700/{name}.hex"))).unwrap();
+    let info: Value =
+        serde_json::from_str(&std::fs::read_to_string(corpus().join(format!("r700/{name}.json"))).unwrap()).unwrap();
+    let mut program = Program::from_words(text.split_whitespace().map(hex).collect());
+    program.gprs = info["gprs"].as_u64().unwrap() as u8;
+    let mut values: Vec<[u32; 4]> = Vec::new();
+    for constant in info["constants"].as_array().unwrap() {
+        let index = constant["index"].as_u64().unwrap() as usize;
+        values.resize(values.len().max(index + 1), [0; 4]);
+        values[index] = std::array::from_fn(|c| hex(constant["hex"][c].as_str().unwrap()));
+    }
+    let plane = |input: &Value| {
+        let temp = input["gpr"].as_u64().unwrap() as u8;
+        let scale = if input["is"].as_str().unwrap().starts_with("window position") { 1.0 } else { 1.0 / 64.0 };
+        let (di, dj) = ([scale, 0.0, 0.0, 0.0], [0.0, scale, 0.0, 0.0]);
+        Plane { temp, origin: [scale / 2.0, scale / 2.0, 0.5, 1.0], di, dj, bits: false }
+    };
+    let mut memory = Arrays::default();
+    memory.bind_constants(0, Some(0), values);
+    let texture = |w, h| Picture::from_fn(w, h, |i, j| [i as f32, j as f32, (i ^ j) as f32, 0.25].map(|x| x / 16.0));
+    memory.textures.insert(18, texture(16, 16).into());
+    memory.textures.insert(19, texture(8, 4).into());
+    memory.samplers.insert(0, Sampler { wrap: [Wrap::Repeat; 3], ..Sampler::default() });
+    for target in 0..4 {
+        memory.targets.insert(Target::Pixel(target), Picture::filled(SIZE, SIZE, [-1.0; 4]));
+    }
+    let case = Case {
+        stage: Stage::Pixel,
+        constants: Constants::default(),
+        planes: info["inputs"].as_array().unwrap().iter().map(plane).collect(),
+        domain: Domain { i0: 0, j0: 0, i1: SIZE - 1, j1: SIZE - 1 },
+        wavefront: GroupSize::new(wavefront).unwrap(),
+        budget: Budget::default(),
+        memory,
+    };
+    (program, case)
+}
+
+#[test]
+fn corpus_programs() {
+    let engines = engines();
+    let mut wrong = Vec::new();
+    let mut programs = 0;
+    let mut names: Vec<PathBuf> =
+        std::fs::read_dir(corpus().join("r700")).unwrap().map(|e| e.unwrap().path()).collect();
+    names.sort();
+    for path in names.iter().filter(|path| path.extension().is_some_and(|e| e == "hex")) {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        programs += 1;
+        for wavefront in [64, 16] {
+            let (program, case) = corpus_case(name, wavefront);
+            let expected = case.run(&program, &Interp, 1);
+            for jit in &engines {
+                let text = difference(&case, &program, &expected, jit);
+                wrong.extend(text.map(|text| format!("{name}, wavefront {wavefront}, {}: {text}", jit.backend())));
+            }
+        }
+    }
+    assert_eq!(programs, 33);
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+#[test]
+fn threads_make_no_difference() {
+    let (program, case) = corpus_case("mandelbrot", 64);
+    let jit = Jit::new();
+    let (one, pictures) = case.run(&program, &jit, 1);
+    for threads in [0, 2, 3] {
+        let (found, memory) = case.run(&program, &jit, threads);
+        assert_eq!(found, one);
+        assert_eq!(memory.targets, pictures.targets);
+    }
+}
