@@ -104,6 +104,62 @@ public:
     }
     void appendSetPlanes(AMuint32 addr, AMuint32 count) { two(AMU_CBUF_CMD_SET_PLANES, addr, count); }
 
+    /* Only for R700 devices (docs/commands.md). A program of words: `which` 0 is the program, 1 the fetch subroutine; gprs and stack 0 are found. */
+    void appendSetProgram(AMuint32 which, AMuint32 addr, AMuint32 bytes, AMuint32 entry = 0, AMuint32 gprs = 0,
+                          AMuint32 stack = 0) {
+        const AMuint32 words[6] = {AMU_CBUF_CMD_SET_PROGRAM, which, addr, bytes, entry, gprs | stack << 16};
+        append(words, 6);
+    }
+    /* Program `number` of a container: a CAL image, an object of LLVM's, a GFD file. */
+    void appendSetProgramImage(AMuint32 which, AMuint32 addr, AMuint32 bytes, AMuint32 number = 0) {
+        const AMuint32 words[6] = {AMU_CBUF_CMD_SET_PROGRAM, which | 1u << 8, addr, bytes, number, 0};
+        append(words, 6);
+    }
+    void appendSetStage(AMuint32 stage) { one(AMU_CBUF_CMD_SET_STAGE, stage); }
+    /* `wavefront` 0 is the chip's. */
+    void appendSetChip(AMuint32 chip, AMuint32 wavefront = 0) { one(AMU_CBUF_CMD_SET_CHIP, chip | wavefront << 16); }
+    void appendSetThreadGroup(AMuint32 threads) { one(AMU_CBUF_CMD_SET_THREAD_GROUP, threads); }
+    void appendSetGlobalGprs(AMuint32 gprs) { one(AMU_CBUF_CMD_SET_GLOBAL_GPRS, gprs); }
+    void appendSetLoopConsts(AMuint32 addr) { one(AMU_CBUF_CMD_SET_LOOP_CONSTS, addr); }
+    void appendSetConstBuffer(AMuint32 bank, AMuint32 addr, AMuint32 constants) {
+        const AMuint32 words[4] = {AMU_CBUF_CMD_SET_CONST_BUFFER, bank, addr, constants};
+        append(words, 4);
+    }
+    /* `format` is an AMU_CBUF_FETCH_FORMAT. */
+    void appendSetVtxBuffer(AMuint32 buffer, AMuint32 addr, AMuint32 bytes, AMuint32 stride, AMuint32 format) {
+        const AMuint32 words[6] = {AMU_CBUF_CMD_SET_VTX_BUFFER, buffer, addr, bytes, stride, format};
+        append(words, 6);
+    }
+    /* `pitch` 0 is the width. */
+    void appendSetTexture(AMuint32 texture, AMuint32 shape, AMuint32 addr, AMuint32 width, AMuint32 height, AMuint32 depth,
+                          AMuint32 levels, AMuint32 pitch, AMuint32 format) {
+        if (width > 0xFFFFu || height > 0xFFFFu || depth > 0xFFFFu) {
+            valid_ = false;
+            return;
+        }
+        const AMuint32 words[7] = {AMU_CBUF_CMD_SET_TEXTURE, texture | shape << 8, addr, width | height << 16,
+                                   depth | levels << 16, pitch, format};
+        append(words, 7);
+    }
+    /* `sampler`: number, filters, wraps and comparison in one word. */
+    void appendSetSampler(AMuint32 sampler, float minLod, float maxLod, float lodBias, float r, float g, float b, float a) {
+        const float numbers[7] = {minLod, maxLod, lodBias, r, g, b, a};
+        AMuint32 words[9] = {AMU_CBUF_CMD_SET_SAMPLER, sampler, 0, 0, 0, 0, 0, 0, 0};
+        std::memcpy(words + 2, numbers, sizeof numbers);
+        append(words, 9);
+    }
+    /* `item`: dwords of a thread in the ring and in streams, elements in the reduction buffer. */
+    void appendSetMemory(AMuint32 memory, AMuint32 addr, AMuint32 bytes, AMuint32 item = 0) {
+        four(AMU_CBUF_CMD_SET_MEMORY, memory, addr, bytes, item);
+    }
+    void appendSetSemantics(AMuint32 addr, AMuint32 count) { two(AMU_CBUF_CMD_SET_SEMANTICS, addr, count); }
+    void appendSetExport(AMuint32 kind, AMuint32 index, AMuint32 addr, AMuint32 format, AMuint32 tiling, AMuint32 width,
+                         AMuint32 height) {
+        array(AMU_CBUF_CMD_SET_EXPORT, index | kind << 8, addr, format, tiling, width, height);
+    }
+    void appendSetVertexEvents(AMuint32 addr, AMuint32 dwords) { two(AMU_CBUF_CMD_SET_VERTEX_EVENTS, addr, dwords); }
+    void appendSetInterpolants(AMuint32 first, AMuint32 count) { one(AMU_CBUF_CMD_SET_INTERPOLANTS, first | count << 8); }
+
 private:
     void append(const AMuint32 *words, AMuint32 count) {
         if (!valid_ || capacity_ - size_ < count) {

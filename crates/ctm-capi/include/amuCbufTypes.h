@@ -45,6 +45,51 @@ typedef enum AMUcbufFldCondLoc {
     AMU_CBUF_FLD_COND_LOC_PE = 1
 } AMUcbufFldCondLoc;
 
+/* What only R700 devices know (docs/commands.md). */
+typedef enum AMUcbufFldStage {
+    AMU_CBUF_FLD_STAGE_VERTEX = 0,
+    AMU_CBUF_FLD_STAGE_GEOMETRY = 1,
+    AMU_CBUF_FLD_STAGE_EXPORT = 2,
+    AMU_CBUF_FLD_STAGE_PIXEL = 3,
+    AMU_CBUF_FLD_STAGE_FETCH = 4,
+    AMU_CBUF_FLD_STAGE_COPY = 5,
+    AMU_CBUF_FLD_STAGE_COMPUTE = 6
+} AMUcbufFldStage;
+
+typedef enum AMUcbufFldChip {
+    AMU_CBUF_FLD_CHIP_RV710 = 0,
+    AMU_CBUF_FLD_CHIP_RV730 = 1,
+    AMU_CBUF_FLD_CHIP_RV740 = 2,
+    AMU_CBUF_FLD_CHIP_RV770 = 3
+} AMUcbufFldChip;
+
+typedef enum AMUcbufFldMemory {
+    AMU_CBUF_FLD_MEMORY_SCRATCH = 0,
+    AMU_CBUF_FLD_MEMORY_REDUCTION = 1,
+    AMU_CBUF_FLD_MEMORY_RING = 2,
+    AMU_CBUF_FLD_MEMORY_STREAM0 = 3,
+    AMU_CBUF_FLD_MEMORY_STREAM1 = 4,
+    AMU_CBUF_FLD_MEMORY_STREAM2 = 5,
+    AMU_CBUF_FLD_MEMORY_STREAM3 = 6,
+    AMU_CBUF_FLD_MEMORY_SCATTER = 7
+} AMUcbufFldMemory;
+
+typedef enum AMUcbufFldExport {
+    AMU_CBUF_FLD_EXPORT_PIXEL = 0,
+    AMU_CBUF_FLD_EXPORT_DEPTH = 1,
+    AMU_CBUF_FLD_EXPORT_POSITION = 2,
+    AMU_CBUF_FLD_EXPORT_PARAMETER = 3
+} AMUcbufFldExport;
+
+typedef enum AMUcbufFldShape {
+    AMU_CBUF_FLD_SHAPE_1D = 0,
+    AMU_CBUF_FLD_SHAPE_2D = 1,
+    AMU_CBUF_FLD_SHAPE_3D = 2,
+    AMU_CBUF_FLD_SHAPE_CUBE = 3,
+    AMU_CBUF_FLD_SHAPE_1D_ARRAY = 4,
+    AMU_CBUF_FLD_SHAPE_2D_ARRAY = 5
+} AMUcbufFldShape;
+
 /* Headers of commands. */
 #define AMU_CBUF_CMD_INIT_PERF_COUNTERS   0xC0010200u
 #define AMU_CBUF_CMD_START_PERF_COUNTERS  0xC0000300u
@@ -77,9 +122,31 @@ typedef enum AMUcbufFldCondLoc {
 /* Commands beyond the Guide. */
 #define AMU_CBUF_CMD_SET_INP_SAMPLER      0xC0064000u
 #define AMU_CBUF_CMD_SET_PLANES           0xC0014100u
+/* Commands of R700 devices (docs/commands.md). */
+#define AMU_CBUF_CMD_SET_PROGRAM          0xC0044200u
+#define AMU_CBUF_CMD_SET_STAGE            0xC0004300u
+#define AMU_CBUF_CMD_SET_CHIP             0xC0004400u
+#define AMU_CBUF_CMD_SET_THREAD_GROUP     0xC0004500u
+#define AMU_CBUF_CMD_SET_GLOBAL_GPRS      0xC0004600u
+#define AMU_CBUF_CMD_SET_LOOP_CONSTS      0xC0004700u
+#define AMU_CBUF_CMD_SET_CONST_BUFFER     0xC0024800u
+#define AMU_CBUF_CMD_SET_VTX_BUFFER       0xC0044900u
+#define AMU_CBUF_CMD_SET_TEXTURE          0xC0054A00u
+#define AMU_CBUF_CMD_SET_SAMPLER          0xC0074B00u
+#define AMU_CBUF_CMD_SET_MEMORY           0xC0034C00u
+#define AMU_CBUF_CMD_SET_SEMANTICS        0xC0014D00u
+#define AMU_CBUF_CMD_SET_EXPORT           0xC0034E00u
+#define AMU_CBUF_CMD_SET_VERTEX_EVENTS    0xC0014F00u
+#define AMU_CBUF_CMD_SET_INTERPOLANTS     0xC0005000u
 
 /* The format word: pitch in elements (a multiple of 4, below 8192), tiling, data format. */
 #define AMU_CBUF_FORMAT_WORD(pitch, tiling, format) \
     (((AMuint32)(pitch) & 0x1FFCu) | (((AMuint32)(tiling) & 3u) << 16) | (((AMuint32)(format) & 7u) << 24))
+
+/* What an item or a texel is on an R700: DATA_FORMAT, NUM_FORMAT_ALL (0 fractions, 1 integers, 2 integers as floats), FORMAT_COMP_ALL,
+ * ENDIAN_SWAP, as the manual numbers them. AMU_CBUF_FETCH_FORMAT(35, 0, 0, 0) is four floats, (13, 1, 0, 0) an integer. */
+#define AMU_CBUF_FETCH_FORMAT(data, num, comp, endian) \
+    (((AMuint32)(data) & 0x3Fu) | (((AMuint32)(num) & 3u) << 8) | (((AMuint32)(comp) & 1u) << 12) | \
+     (((AMuint32)(endian) & 3u) << 16))
 
 #endif

@@ -5,8 +5,11 @@
 
 mod compiler;
 
-use ctm::commands::{CommandBuffer, CommandKind, CondLoc, CondTest};
-use ctm::mc::{Format, Surface, Tiling};
+use ctm::commands::{
+    BufferPlace, CommandBuffer, CommandKind, CondLoc, CondTest, ConstantsPlace, ExportKind, FetchFormatWord,
+    MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot,
+};
+use ctm::mc::{Format, Surface, TextureShape, TextureSurface, Tiling};
 use ctm::memory::{ArenaId, GpuAddr};
 use ctm_capi::amu::{
     AMUabiConstsInfo, AMUabiDataType, AMUabiLiteralConst, AMUabiString, AMUabiUserConst, AMUcompMacro, MAX_CONSTS,
@@ -18,7 +21,10 @@ use ctm_capi::api::run::{Counters, ENGINES, Input, Output, RunOptions};
 use ctm_capi::api::{API_VERSION, Status};
 use ctm_capi::managed::{AMmanagedDevice, AMmanagedDeviceInfo};
 use ctm_exec::Domain;
+use ctm_exec::r700::{self, Target, formats::Format as FetchFormat};
 use ctm_exec::x1k::Sampler;
+use ctm_isa::r700::ops::{DataFormat, NumFormat};
+use ctm_isa::r700::program::{Chip, Stage};
 use std::fmt::Write as _;
 use std::mem::{align_of, offset_of, size_of};
 
@@ -47,6 +53,15 @@ fn headers_compile_alone_and_together_without_warnings() {
         }
     }
 }
+
+/// An integer, in the manual's format.
+const INTEGER: FetchFormat = FetchFormat {
+    data: DataFormat::Fmt32,
+    numbers: NumFormat::Int,
+    sign: ctm_isa::r700::ops::FormatComp::Unsigned,
+    srf: ctm_isa::r700::ops::SrfMode::ZeroClampMinusOne,
+    endian: ctm_isa::r700::ops::EndianSwap::None,
+};
 
 /// What C must agree with: an expression of C, and the library's number.
 fn numbers() -> Vec<(String, usize)> {
@@ -136,6 +151,29 @@ fn numbers() -> Vec<(String, usize)> {
     for &loc in CondLoc::ALL {
         all.push((format!("AMU_CBUF_FLD_COND_LOC_{}", loc.name()), loc as usize));
     }
+    let named = |all: &mut Vec<(String, usize)>, field: &str, name: &str, code: u32| {
+        all.push((format!("AMU_CBUF_FLD_{field}_{}", name.to_uppercase()), code as usize));
+    };
+    for &stage in Stage::ALL {
+        named(&mut all, "STAGE", stage.name(), stage.code());
+    }
+    for &chip in Chip::ALL {
+        named(&mut all, "CHIP", chip.name(), chip.code());
+    }
+    for &memory in MemoryKind::ALL {
+        named(&mut all, "MEMORY", memory.name(), memory.code());
+    }
+    for &export in ExportKind::ALL {
+        named(&mut all, "EXPORT", export.name(), export.code());
+    }
+    for &shape in TextureShape::ALL {
+        named(&mut all, "SHAPE", shape.name(), shape.code());
+    }
+    all.push((
+        "AMU_CBUF_FETCH_FORMAT(35, 0, 0, 0)".into(),
+        FetchFormatWord::from(FetchFormat::default()).encode() as usize,
+    ));
+    all.push(("AMU_CBUF_FETCH_FORMAT(13, 1, 0, 0)".into(), FetchFormatWord::from(INTEGER).encode() as usize));
     let widest = Surface { pitch: 8188, ..Surface::for_size(4, 4, Format::Float32x4, Tiling::TiledInp2x2).unwrap() };
     all.push(("AMU_CBUF_FORMAT_WORD(8188, 3, 4)".into(), widest.format_word() as usize));
     all
@@ -185,6 +223,16 @@ int main() {
     p.appendSetCondTest(AMU_CBUF_FLD_COND_TEST_GREATER); p.appendSetCondLoc(AMU_CBUF_FLD_COND_LOC_PE);
     p.appendSetParams(0x80002800u);
     p.appendSetInpSampler(1, 0, 9, 0, 0, 0, 0); p.appendSetPlanes(0x80003000u, 2);
+    const unsigned int floats = AMU_CBUF_FETCH_FORMAT(35, 0, 0, 0), integer = AMU_CBUF_FETCH_FORMAT(13, 1, 0, 0);
+    p.appendSetProgram(0, 0x80003800u, 64, 2, 5, 1); p.appendSetProgramImage(1, 0x80004000u, 999, 3);
+    p.appendSetStage(AMU_CBUF_FLD_STAGE_COMPUTE); p.appendSetChip(AMU_CBUF_FLD_CHIP_RV730, 16); p.appendSetThreadGroup(256);
+    p.appendSetGlobalGprs(8); p.appendSetLoopConsts(0x80004800u); p.appendSetConstBuffer(15, 0x80005000u, 77);
+    p.appendSetVtxBuffer(200, 0x80005800u, 4096, 32, integer);
+    p.appendSetTexture(18, AMU_CBUF_FLD_SHAPE_3D, 0x80006000u, 64, 32, 16, 3, 80, floats);
+    p.appendSetSampler(7, 0, 15, 0, 0, 0, 0, 0);
+    p.appendSetMemory(AMU_CBUF_FLD_MEMORY_RING, 0x80006800u, 512, 8); p.appendSetSemantics(0x80007000u, 4);
+    p.appendSetExport(AMU_CBUF_FLD_EXPORT_PARAMETER, 31, 0x10002000u, AMU_CBUF_FLD_FORMAT_FLOAT32_4, AMU_CBUF_FLD_TILING_LINEAR, 64, 9);
+    p.appendSetVertexEvents(0x80007800u, 100); p.appendSetInterpolants(4, 3);
     for (AMuint32 n = 0; n < p.getCommandBufferSize(); n++) std::printf("%08x\n", words[n]);
     unsigned int few[3];
     AMUcbufPack full(few, 3);
@@ -202,6 +250,15 @@ int main() {
     let program = compiler::build(&compiler, "c++98", &path, "pack");
     let words = compiler::said(&mut std::process::Command::new(program)).unwrap();
     let surface = |base, pitch, height, format, tiling| Surface { base: GpuAddr(base), pitch, height, format, tiling };
+    let sixteen_words = ctm_isa::r700::Program::from_words(vec![0; 16]);
+    let texture = TextureSurface {
+        base: GpuAddr(0x8000_6000),
+        shape: TextureShape::ThreeD,
+        depth: 16,
+        levels: 3,
+        pitch: 80,
+        ..TextureSurface::two_d(64, 32, FetchFormat::default())
+    };
     let expected = CommandBuffer::new()
         .init_perf_counters(true)
         .init_perf_counters(false)
@@ -233,9 +290,31 @@ int main() {
         .set_cond_loc(CondLoc::Pe)
         .set_params(GpuAddr(0x8000_2800))
         .set_inp_sampler(1, &Sampler::default(), 9)
-        .set_planes(GpuAddr(0x8000_3000), 2);
+        .set_planes(GpuAddr(0x8000_3000), 2)
+        .set_program(
+            ProgramSlot::Main,
+            &ProgramPlace { entry: 2, gprs: 5, stack: 1, ..ProgramPlace::words(GpuAddr(0x8000_3800), &sixteen_words) },
+        )
+        .set_program(ProgramSlot::Fetch, &ProgramPlace::image(GpuAddr(0x8000_4000), 999, 3))
+        .set_stage(Stage::Compute)
+        .set_chip(Chip::Rv730, 16)
+        .set_thread_group(256)
+        .set_global_gprs(8)
+        .set_loop_consts(GpuAddr(0x8000_4800))
+        .set_const_buffer(15, &ConstantsPlace { base: GpuAddr(0x8000_5000), constants: 77 })
+        .set_vtx_buffer(
+            200,
+            &BufferPlace { base: GpuAddr(0x8000_5800), bytes: 4096, stride_bytes: 32, format: INTEGER },
+        )
+        .set_texture(18, &texture)
+        .set_sampler(7, &r700::Sampler::default())
+        .set_memory(MemoryKind::Ring, &MemoryPlace { base: GpuAddr(0x8000_6800), bytes: 512, item: 8 })
+        .set_semantics(GpuAddr(0x8000_7000), 4)
+        .set_export(Target::Parameter(31), &surface(0x1000_2000, 64, 9, Format::Float32x4, Tiling::Linear))
+        .set_vertex_events(GpuAddr(0x8000_7800), 100)
+        .set_interpolants(4, 3);
     let expected: String = expected.words().iter().map(|w| format!("{w:08x}\n")).collect();
     assert_eq!(words, expected);
-    let methods = source.matches("p.append").count() - 1;
-    assert_eq!(methods, CommandKind::ALL.len(), "a method for every command, one of them twice");
+    let methods = source.matches("p.append").count() - 2;
+    assert_eq!(methods, CommandKind::ALL.len(), "a method for every command, two of them twice");
 }

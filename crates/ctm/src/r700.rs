@@ -135,7 +135,7 @@ fn from_container(container: &Container, name: &str, which: Option<&str>) -> Res
 }
 
 /// A container's program with what its registers say.
-fn program_of(code: &Code) -> Program {
+pub(crate) fn program_of(code: &Code) -> Program {
     let mut program = Program::from_words(code.words.clone());
     program.stage = Stage::from_name(code.stage.name());
     if let Some(resources) = code.resources() {

@@ -3,13 +3,17 @@
 
 mod device_support;
 
-use ctm::commands::{Command, CommandBuffer, CommandKind, CondTest, parse, print};
-use ctm::device::{Device, DeviceOptions};
-use ctm::mc::{Format, Tiling};
+use ctm::commands::{
+    BufferPlace, Command, CommandBuffer, CommandKind, CondTest, ConstantsPlace, MemoryKind, MemoryPlace, ProgramPlace,
+    ProgramSlot, parse, print,
+};
+use ctm::device::{Device, DeviceKind, DeviceOptions};
+use ctm::mc::{Format, TextureSurface, Tiling};
 use ctm::memory::{ArenaId, ArenaOptions, GpuAddr};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Interp, Launch, Memory, Outputs};
 use ctm_exec::{Budget, Domain, Engine, Fault, FaultKind, Outcome, Position};
+use ctm_isa::r700::program::{Chip, Stage};
 use device_support::*;
 
 /// A few processors at the corners of the domain, reading and writing everything there is.
@@ -103,10 +107,15 @@ fn seed(rig: &mut Rig) -> Vec<u32> {
 }
 
 fn hammer(engine: fn() -> Box<dyn Engine>, rounds: u32, seed_number: u64) {
-    let mut rig = Rig { device: Device::open(engine(), options()).unwrap() };
+    hammer_device(Device::open(engine(), options()).unwrap(), seed, rounds, seed_number);
+}
+
+fn hammer_device(device: Device, seed: fn(&mut Rig) -> Vec<u32>, rounds: u32, seed_number: u64) {
+    let mut rig = Rig { device };
     let good = seed(&mut rig);
     let at = rig.device.allocate(ArenaId::Sys, 8192).unwrap();
     let mut random = Random(seed_number);
+    rig.submit_words(&good).unwrap_or_else(|e| panic!("the unchanged buffer: {e}"));
     let mut stopped = 0;
     for round in 0..rounds {
         let mut words = good.clone();
@@ -167,6 +176,58 @@ fn mutated_buffers_are_answered() {
 #[test]
 fn mutated_buffers_are_answered_by_the_interpreter() {
     hammer(|| Box::new(Interp), 300, 0x0fed_cba9_8765_4321);
+}
+
+/// The same for an R700 device: a program that fetches, reads and writes memory, emits and exports.
+fn r700_seed(rig: &mut Rig) -> Vec<u32> {
+    let source = "CALL_FS\nALU: KCACHE0(CB0:0-15)\n  0  x: ADD R1.x, KC0[0].x, C1.x\n     y: MOV R1.y, 0.0f\n\
+        TEX:\n SAMPLE R2.xyzw, R1.xyzw, t0, s0\n SAMPLE R3.xyzw, R1.xyzw, t1, s1\n\
+        VTX:\n FETCH R4.xyzw, R0.x, b0 FORMAT(32_32_32_32_FLOAT)\n RD_SCATTER R5.x___, READ(0 + R0.x) ARRAY_SIZE(0) ELEM_SIZE(0) FORMAT(32 INT)\n\
+        MEM_RING: WRITE(0), R2.xyzw ARRAY_SIZE(255) ELEM_SIZE(3)\nMEM_EXPORT: WRITE(0 + R0), R5.x___ ARRAY_SIZE(0)\n\
+        EMIT_VERTEX\nEXP: PIX0, R2.xyzw\nEXP_DONE: PARAM0, R3.xyzw\nEND_OF_PROGRAM\n";
+    let assembly = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::Options::default());
+    let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+    let words: Vec<u8> = program.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let (code, data) = (rig.bytes(&words), rig.bytes(&[1; 8192]));
+    let place = ProgramPlace::words(code, &program);
+    let (a, b) =
+        (rig.surface(16, 16, Format::Float32x4, Tiling::Tiled), rig.surface(16, 16, Format::Float32x4, Tiling::Linear));
+    let format = ctm_exec::r700::formats::Format::default();
+    let memory = MemoryPlace { base: data, bytes: 8192, item: 8 };
+    let buffer = CommandBuffer::new()
+        .set_chip(Chip::Rv710, 0)
+        .set_stage(Stage::Geometry)
+        .set_program(ProgramSlot::Main, &place)
+        .set_program(ProgramSlot::Fetch, &place)
+        .set_thread_group(32)
+        .set_global_gprs(4)
+        .set_constf_fmt(data)
+        .set_loop_consts(data)
+        .set_constb_fmt(data)
+        .set_const_buffer(0, &ConstantsPlace { base: data, constants: 16 })
+        .set_vtx_buffer(0, &BufferPlace { base: data, bytes: 4096, stride_bytes: 16, format })
+        .set_texture(0, &TextureSurface::two_d(8, 8, format).at(data))
+        .set_inp_fmt(1, &a)
+        .set_sampler(0, &ctm_exec::r700::Sampler::default())
+        .set_memory(MemoryKind::Ring, &memory)
+        .set_memory(MemoryKind::Scatter, &memory)
+        .set_semantics(data, 4)
+        .set_out_fmt(0, &b)
+        .set_export(ctm_exec::r700::Target::Parameter(0), &a)
+        .set_vertex_events(data, 100)
+        .set_params(data)
+        .set_planes(data, 0)
+        .set_domain(Domain { i0: 0, j0: 0, i1: 15, j1: 1 })
+        .start_program()
+        .wait_for_idle()
+        .flush_out_cache();
+    buffer.words().to_vec()
+}
+
+#[test]
+fn mutated_buffers_are_answered_by_an_r700_device() {
+    let options = DeviceOptions { kind: DeviceKind::R700, ..options() };
+    hammer_device(Device::open(Box::new(Interp), options).unwrap(), r700_seed, 1500, 0x0f0f_1234_5678_9abc);
 }
 
 #[test]

@@ -3,12 +3,12 @@
 use super::Command;
 use super::table::{
     CommandKind, CondLoc, CondMaskWord, CondTest, CondTestWord, InputWord, LocWord, OutputWord, PerfFlagsWord,
-    PlaneCountWord, SamplerFilter, SamplerWidthWord, SamplerWord, SamplerWrap,
+    PlaneCountWord, SamplerWidthWord, SamplerWord,
 };
 use crate::mc::Surface;
 use crate::memory::GpuAddr;
 use ctm_exec::Domain;
-use ctm_exec::x1k::{Filter, Sampler, Wrap};
+use ctm_exec::x1k::Sampler;
 
 /// A command buffer in the making: methods add one command each, in order.
 ///
@@ -75,7 +75,7 @@ impl CommandBuffer {
         self
     }
 
-    fn with(self, kind: CommandKind, params: &[u32]) -> Self {
+    pub(super) fn with(self, kind: CommandKind, params: &[u32]) -> Self {
         self.command(&Command::new(kind, params))
     }
 
@@ -252,16 +252,8 @@ impl CommandBuffer {
     /// Sets how coordinates become elements of input `input`, and how many elements of a row may be read (0: the pitch).
     #[must_use]
     pub fn set_inp_sampler(self, input: u8, sampler: &Sampler, width: u16) -> Self {
-        let filter = match sampler.filter {
-            Filter::Nearest => SamplerFilter::Nearest,
-            Filter::Linear => SamplerFilter::Linear,
-        };
-        let [wrap_x, wrap_y] = sampler.wrap.map(|wrap| match wrap {
-            Wrap::Clamp => SamplerWrap::Clamp,
-            Wrap::Repeat => SamplerWrap::Repeat,
-            Wrap::Mirror => SamplerWrap::Mirror,
-            Wrap::Border => SamplerWrap::Border,
-        });
+        let filter = sampler.filter.into();
+        let [wrap_x, wrap_y] = sampler.wrap.map(Into::into);
         let [r, g, b, a] = sampler.border;
         let word = SamplerWord { filter, wrap_x, wrap_y }.encode();
         let width = SamplerWidthWord { width }.encode();

@@ -6,17 +6,26 @@
 //! | `text` | the printed form of a buffer, both ways |
 //! | `builder` | [`CommandBuffer`]: putting a buffer together |
 //! | `page` | `docs/commands.md` |
+//! | `r700` | the words, structures and builder methods of commands that only R700 devices take |
 //!
 //! A command is a header word and its parameters. The header is a PM4 type-3 packet: bits 31:30 are 3, bits 29:16 one less
 //! than the number of parameters, bits 15:8 the opcode, bits 7:0 zero. *The Guide shows the finished words only; they all have this form.*
 
 mod builder;
 mod page;
+mod r700;
 mod table;
 mod text;
 
 pub use builder::CommandBuffer;
 pub use page::markdown;
+pub use r700::{
+    BankWord, BufferPlace, BufferWord, BytesWord, ChipWord, ConstantsPlace, ConstantsWord, EntryWord, EventsWord,
+    ExportKind, ExportWord, FetchFormatWord, GlobalsWord, GroupWord, InterpolantsWord, ItemWord, LodBiasWord,
+    MaxLodWord, MemoryKind, MemoryPlace, MemoryWord, MinLodWord, NeedsWord, ProgramForm, ProgramPlace, ProgramSlot,
+    ProgramWord, SamplerCompare, SamplerMip, SemanticsWord, StageWord, StrideWord, TextureDepthWord, TexturePitchWord,
+    TextureSamplerWord, TextureSizeWord, TextureWord,
+};
 pub use table::{
     AddressWord, CommandInfo, CommandKind, CondLoc, CondMaskWord, CondTest, CondTestWord, DomainI0, DomainI1, DomainJ0,
     DomainJ1, HeightWord, InputWord, LocWord, OutputWord, Param, PerfFlagsWord, PlaneCountWord, RawWord, Reserved,
@@ -48,7 +57,7 @@ const PACKET_TYPE: u8 = 3;
 pub const SET_PARAMS_ALIAS: u8 = 0x01;
 
 /// The most parameters a command has.
-pub const MAX_PARAMS: usize = 7;
+pub const MAX_PARAMS: usize = 8;
 
 /// One command with its parameters as they stand in the buffer.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -101,7 +110,10 @@ impl fmt::Display for DecodeError {
                 "the word is no command; a command has 3 in bits 31:30, its opcode in bits 15:8 and 0 in bits 7:0",
             ),
             Self::UnknownOpcode { opcode } => {
-                write!(f, "no command has opcode 0x{opcode:02x}; the Guide's are 0x02..=0x1c")
+                write!(
+                    f,
+                    "no command has opcode 0x{opcode:02x}; the Guide's are 0x02..=0x1c, others 0x1d and 0x40..=0x50"
+                )
             }
             Self::WrongCount { command, found } => {
                 write!(

@@ -69,21 +69,90 @@ Temporaries hold values that are linear in (i, j) when a program starts. The add
 The records are read when a program starts, and applied after its rasteriser instructions. A count of 0 removes them.
 ";
 
+const R700: &str = "\
+## R700 devices
+
+An R700 device takes all commands; an X1K device stops at those of R700 devices. What commands of the Guide mean there:
+
+| command | on an R700 device |
+|---|---|
+| `set_inst_fmt` | the program is an ELF image, of CAL or of LLVM's R600 back end, in place; of several programs the first |
+| `set_inp_fmt`, `set_inp_sampler` | texture resource n, two-dimensional, of one level, and sampler n; 2x2 tilings are read as ordinary ones |
+| `set_out_fmt` | the same as `set_export kind=pixel` |
+| `set_out_mask` | for colours |
+| `set_constf_fmt` | the constant file |
+| `set_consti_fmt` | the loop constants, a byte each for count, first index and (signed) step |
+| `set_constb_fmt` | the boolean constants |
+| `set_cond_...` | location DPP: exports of pixel programs are tested; the conditional value is the x of the depth export, otherwise that of `set_cond_val`. \
+Location PE with another test than ALWAYS stops the buffer at `start_program` |
+| `set_params` | with `set_interpolants` |
+| `set_planes` | registers 0..127 |
+
+The last command that says something about a thing counts, whichever of them it is.
+
+### Programs
+
+`set_program` names words or an image in memory; `bytes=0` takes it away. Words are little-endian dwords, at most 1 MiB; images are at most 16 MiB.
+`which=fetch` is what `CALL_FS` calls; without one it does nothing. Programs are read when they are first started after `set_program`,
+`set_inst_fmt` or `inv_inst_cache`.
+
+The stage is that of `set_stage`; before the first one, what the image says, else pixel. Pixel programs run over quads, all others row by row; threads are
+numbered in that order. At the start R0 holds (i, j, 0, 0): numbers for pixel programs, integers for all others. Interpolants (`set_interpolants`) and
+planes (`set_planes`) replace what registers hold, all others hold 0.
+
+### Constants and resources
+
+| command | what lies at the address |
+|---|---|
+| `set_loop_consts` | 32 dwords: bits 11:0 the count, 23:12 the first loop index, 31:24 the step, signed |
+| `set_const_buffer` | constants of 16 bytes; beyond them 0 is read |
+| `set_vtx_buffer` | items; what does not lie in its bytes reads 0 |
+| `set_semantics` | dwords: bits 7:0 the SEMANTIC_ID, 15:8 the register that it writes |
+| `set_texture` | texels: level by level, in each slice by slice, in each row by row. Rows of level n are `pitch >> n` texels apart, at least as many as it has in a row |
+
+Tables of constants may be cut off by the end of their arena; what is cut off is 0. Formats whose texels share bytes (compressed blocks, one bit, video) cannot be set.
+
+### Memories
+
+`set_memory` says where MEM instructions write and MEM_RD fetches read. The ring and the streams hold an item of `item` dwords for each thread, in the order of
+threads; for the reduction buffer `item` is the number of elements of four dwords that each thread has. Scratch memory is each thread's own and lives as long as it does:
+the command is accepted and has to name memory that exists, but nothing is stored there.
+
+### Exports
+
+`set_export` says where element (i, j) of a target goes, in the formats of the Guide; float formats store bits, so integers too. A height of 0 takes the target away.
+A colour without a target is a fault when a thread exports it; depth, positions and parameters without one are dropped.
+
+### Geometry programs
+
+`EMIT_VERTEX`, `EMIT_CUT_VERTEX` and `CUT_VERTEX` are stored where `set_vertex_events` says. Dword 0 is the number of events of the last geometry launch, each
+of the others one event: bits 11:0 i, 23:12 j of the thread, 31:30 what it was (1 emit, 2 emit and cut, 3 cut). Events of one thread come in order.
+More events than there is room for are a fault. `ctm::device::strips` makes strips of them.
+
+No stage starts another: a vertex program writes its ring, a geometry program reads it as a buffer of vertex fetches and writes another ring, and a copy program
+reads that. `crates/ctm/examples/geometry_chain.rs` shows how.
+
+### Interpolants
+
+`set_interpolants` says that registers `first`.. receive interpolants 0..`count` of the records of `set_params` in pixel programs.
+";
+
 /// The text of `docs/commands.md`.
 #[must_use]
 pub fn markdown() -> String {
     let mut out = String::from(HEAD);
-    out += "| command | word | pipelined | unit | what it does |\n|---|---|---|---|---|\n";
+    out += "| command | word | pipelined | unit | device | what it does |\n|---|---|---|---|---|---|\n";
     for &kind in CommandKind::ALL {
         let info = kind.info();
         // Writing to a string cannot fail.
         let _ = writeln!(
             out,
-            "| `{}` | `{:08X}` | {} | {} | {} |",
+            "| `{}` | `{:08X}` | {} | {} | {} | {} |",
             kind.name(),
             kind.header(),
             if info.pipelined { "yes" } else { "no" },
             info.unit.name(),
+            if info.r700_only { "R700" } else { "both" },
             summary(kind)
         );
     }
@@ -111,6 +180,7 @@ pub fn markdown() -> String {
     }
     out.push('\n');
     out += EXTENSIONS;
+    out += R700;
     out
 }
 
@@ -119,7 +189,11 @@ fn summary(kind: CommandKind) -> &'static str {
 }
 
 fn command(out: &mut String, kind: CommandKind) {
-    let cite = if kind.info().extension { "extension" } else { kind.cite() };
+    let cite = match kind.info() {
+        info if info.r700_only => "extension, R700 devices",
+        info if info.extension => "extension",
+        _ => kind.cite(),
+    };
     let _ = writeln!(out, "\n### `{}` ({cite})\n", kind.name());
     let _ = writeln!(
         out,

@@ -1,6 +1,8 @@
 //! Every command, every parameter, every field: table 3 of the Guide and its §2.2.1-2.2.3, and our extensions.
 
+use super::r700;
 use crate::mc::FormatWord;
+use ctm_exec::x1k::{Filter, Wrap};
 use ctm_isa::table::WordFormat;
 use ctm_isa::{ops, word_format};
 
@@ -69,6 +71,8 @@ pub struct CommandInfo {
     pub pipelined: bool,
     /// Not in the Guide.
     pub extension: bool,
+    /// Only R700 devices take it.
+    pub r700_only: bool,
     /// The parameters.
     pub params: &'static [Param],
     /// The fewest parameters that a header may announce.
@@ -270,6 +274,46 @@ ops! {
     }
 }
 
+impl From<Filter> for SamplerFilter {
+    fn from(filter: Filter) -> Self {
+        match filter {
+            Filter::Nearest => Self::Nearest,
+            Filter::Linear => Self::Linear,
+        }
+    }
+}
+
+impl From<SamplerFilter> for Filter {
+    fn from(filter: SamplerFilter) -> Self {
+        match filter {
+            SamplerFilter::Nearest => Self::Nearest,
+            SamplerFilter::Linear => Self::Linear,
+        }
+    }
+}
+
+impl From<Wrap> for SamplerWrap {
+    fn from(wrap: Wrap) -> Self {
+        match wrap {
+            Wrap::Clamp => Self::Clamp,
+            Wrap::Repeat => Self::Repeat,
+            Wrap::Mirror => Self::Mirror,
+            Wrap::Border => Self::Border,
+        }
+    }
+}
+
+impl From<SamplerWrap> for Wrap {
+    fn from(wrap: SamplerWrap) -> Self {
+        match wrap {
+            SamplerWrap::Clamp => Self::Clamp,
+            SamplerWrap::Repeat => Self::Repeat,
+            SamplerWrap::Mirror => Self::Mirror,
+            SamplerWrap::Border => Self::Border,
+        }
+    }
+}
+
 word_format! {
     /// How coordinates become elements.
     pub struct SamplerWord "sampler" dword 1 cite "docs/commands.md" {
@@ -333,7 +377,7 @@ word_format! {
     }
 }
 
-const fn strict(format: &'static WordFormat) -> Param {
+pub(super) const fn strict(format: &'static WordFormat) -> Param {
     Param { format, show: Show::Fields, reserved: Reserved::MustBeZero, optional: false }
 }
 
@@ -367,16 +411,20 @@ const BORDER_B: Param = bits(&BorderB::FORMAT);
 const BORDER_A: Param = bits(&BorderA::FORMAT);
 const PLANE_COUNT: Param = strict(&PlaneCountWord::FORMAT);
 
-const fn bits(format: &'static WordFormat) -> Param {
+pub(super) const fn bits(format: &'static WordFormat) -> Param {
     Param { show: Show::Hex, ..strict(format) }
 }
 
 const fn guide(unit: Unit, pipelined: bool, params: &'static [Param]) -> CommandInfo {
-    CommandInfo { unit, pipelined, extension: false, params, fewest: params.len() }
+    CommandInfo { unit, pipelined, extension: false, r700_only: false, params, fewest: params.len() }
 }
 
 const fn extension(unit: Unit, params: &'static [Param]) -> CommandInfo {
     CommandInfo { extension: true, ..guide(unit, false, params) }
+}
+
+const fn r700(unit: Unit, params: &'static [Param]) -> CommandInfo {
+    CommandInfo { r700_only: true, ..extension(unit, params) }
 }
 
 /// *The Guide's header announces two parameters and its text describes one.* Both forms are accepted.
@@ -456,5 +504,42 @@ ops! {
         /// Says what temporaries hold at the start: plane records in memory.
         SetPlanes "set_planes" 0x41 cite "docs/commands.md"
             => extension(Unit::Pe, &[ADDRESS, PLANE_COUNT]);
+        /// Says where a program lies: the one that is started, or the fetch subroutine.
+        SetProgram "set_program" 0x42 cite "docs/commands.md" => r700(Unit::Mc, &[
+            r700::PROGRAM, ADDRESS, r700::BYTES, r700::ENTRY, r700::NEEDS]);
+        /// Says what kind of program is started.
+        SetStage "set_stage" 0x43 cite "docs/commands.md" => r700(Unit::Pe, &[r700::STAGE]);
+        /// Says which chip of the family the device is, and how wide its wavefronts are.
+        SetChip "set_chip" 0x44 cite "docs/commands.md" => r700(Unit::Pe, &[r700::CHIP]);
+        /// Says how many threads of a compute program share the local data share.
+        SetThreadGroup "set_thread_group" 0x45 cite "docs/commands.md" => r700(Unit::Pe, &[r700::GROUP]);
+        /// Says how many SIMD-global registers there are.
+        SetGlobalGprs "set_global_gprs" 0x46 cite "docs/commands.md" => r700(Unit::Pe, &[r700::GLOBALS]);
+        /// Says where the loop constants lie: 32 dwords.
+        SetLoopConsts "set_loop_consts" 0x47 cite "docs/commands.md" => r700(Unit::Mc, &[ADDRESS]);
+        /// Says where a constant buffer lies.
+        SetConstBuffer "set_const_buffer" 0x48 cite "docs/commands.md" => r700(Unit::Mc, &[
+            r700::BANK, ADDRESS, r700::CONSTANTS]);
+        /// Says where a buffer of vertex fetches lies and what its items are.
+        SetVtxBuffer "set_vtx_buffer" 0x49 cite "docs/commands.md" => r700(Unit::Mc, &[
+            r700::BUFFER, ADDRESS, r700::BYTES, r700::STRIDE, r700::FETCH_FORMAT]);
+        /// Says where a texture lies and what its texels are.
+        SetTexture "set_texture" 0x4a cite "docs/commands.md" => r700(Unit::Mc, &[
+            r700::TEXTURE, ADDRESS, r700::TEXTURE_SIZE, r700::TEXTURE_DEPTH, r700::TEXTURE_PITCH, r700::FETCH_FORMAT]);
+        /// Says how textures are sampled.
+        SetSampler "set_sampler" 0x4b cite "docs/commands.md" => r700(Unit::Mc, &[
+            r700::TEXTURE_SAMPLER, r700::MIN_LOD, r700::MAX_LOD, r700::LOD_BIAS, BORDER_R, BORDER_G, BORDER_B, BORDER_A]);
+        /// Says where a memory of MEM instructions lies.
+        SetMemory "set_memory" 0x4c cite "docs/commands.md" => r700(Unit::Mc, &[
+            r700::MEMORY, ADDRESS, r700::BYTES, r700::ITEM]);
+        /// Says where the semantic table lies: which register a semantic fetch writes.
+        SetSemantics "set_semantics" 0x4d cite "docs/commands.md" => r700(Unit::Mc, &[ADDRESS, r700::SEMANTICS]);
+        /// Says where exports go: colours, depth, positions, parameters.
+        SetExport "set_export" 0x4e cite "docs/commands.md" => r700(Unit::Mc, &[
+            r700::EXPORT, ADDRESS, FORMAT, HEIGHT]);
+        /// Says where that goes what geometry programs say about their vertices.
+        SetVertexEvents "set_vertex_events" 0x4f cite "docs/commands.md" => r700(Unit::Mc, &[ADDRESS, r700::EVENTS]);
+        /// Says which registers receive the interpolants of `set_params`.
+        SetInterpolants "set_interpolants" 0x50 cite "docs/commands.md" => r700(Unit::Pe, &[r700::INTERPOLANTS]);
     }
 }

@@ -57,12 +57,12 @@ pub(super) fn lock(model: &Mutex<CacheModel>) -> MutexGuard<'_, CacheModel> {
     model.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-fn fault(what: String, error: &MemoryError) -> MemoryFault {
+pub(super) fn fault(what: String, error: &MemoryError) -> MemoryFault {
     MemoryFault { what, address: error.address().map(|a| u64::from(a.0)), reason: error.to_string() }
 }
 
 /// Element (x, y) must belong to the surface.
-fn within(surface: &Surface, x: u32, y: u32, what: impl Fn() -> String) -> Result<(), MemoryFault> {
+pub(super) fn within(surface: &Surface, x: u32, y: u32, what: impl Fn() -> String) -> Result<(), MemoryFault> {
     if surface.contains(x, y) {
         return Ok(());
     }
@@ -76,6 +76,47 @@ fn output_name(index: usize) -> String {
 }
 
 const CONDITIONAL: &str = "the conditional buffer";
+
+/// The Conditional Output Unit with what it reaches.
+pub(super) struct Conditional<'a> {
+    pub unit: &'a ConditionalUnit,
+    pub memory: &'a mut DeviceMemory,
+    pub model: Option<&'a Mutex<CacheModel>>,
+    pub order: ByteOrder,
+}
+
+impl Conditional<'_> {
+    /// Makes the conditional test for `v`, and writes it back if it passes.
+    pub fn test(&mut self, at: Position, v: u32) -> Result<bool, MemoryFault> {
+        let unit = self.unit;
+        let what = || CONDITIONAL.to_owned();
+        let b = match unit.buffer {
+            Some(buffer) if unit.compares() => {
+                within(&buffer, at.i, at.j, what)?;
+                if let Some(model) = self.model {
+                    let bytes = u64::from(buffer.format.element_bytes());
+                    lock(model).reads(Some(Cache::Conditional), buffer.address_of(at.i, at.j), bytes, what);
+                }
+                buffer.load(self.memory, at.i, at.j, self.order).map_err(|e| fault(what(), &e))?[0]
+            }
+            _ => 0,
+        };
+        let pass = passes(unit.test, v, b);
+        if let Some(buffer) = unit.buffer
+            && pass
+            && unit.write
+        {
+            within(&buffer, at.i, at.j, what)?;
+            let bits = [v, 0, 0, 0];
+            buffer.store(self.memory, (at.i, at.j), bits, 1, self.order).map_err(|e| fault(what(), &e))?;
+            if let Some(model) = self.model {
+                let bytes = u64::from(buffer.format.element_bytes());
+                lock(model).launch_writes(Way::Conditional, buffer.address_of(at.i, at.j), bytes);
+            }
+        }
+        Ok(pass)
+    }
+}
 
 impl<'a> LaunchMemory<'a> {
     pub fn new(
@@ -104,30 +145,8 @@ impl<'a> LaunchMemory<'a> {
 
     /// Makes the conditional test for `v`, and writes it back if it passes.
     fn test(&mut self, at: Position, v: u32) -> Result<bool, MemoryFault> {
-        let unit = self.conditional;
-        let what = || CONDITIONAL.to_owned();
-        let b = match unit.buffer {
-            Some(buffer) if unit.compares() => {
-                within(&buffer, at.i, at.j, what)?;
-                if let Some(model) = self.model {
-                    let bytes = u64::from(buffer.format.element_bytes());
-                    lock(model).reads(Some(Cache::Conditional), buffer.address_of(at.i, at.j), bytes, what);
-                }
-                buffer.load(self.memory, at.i, at.j, self.order).map_err(|e| fault(what(), &e))?[0]
-            }
-            _ => 0,
-        };
-        let pass = passes(unit.test, v, b);
-        if let Some(buffer) = unit.buffer
-            && pass
-            && unit.write
-        {
-            within(&buffer, at.i, at.j, what)?;
-            let bits = [v, 0, 0, 0];
-            buffer.store(self.memory, (at.i, at.j), bits, 1, self.order).map_err(|e| fault(what(), &e))?;
-            self.note_write(Way::Conditional, &buffer, at.i, at.j);
-        }
-        Ok(pass)
+        let unit = &self.conditional;
+        Conditional { unit, memory: self.memory, model: self.model, order: self.order }.test(at, v)
     }
 
     fn note_write(&self, way: Way, surface: &Surface, x: u32, y: u32) {

@@ -233,6 +233,16 @@ pub(super) fn planes(
         };
         set(&mut planes, plane);
     }
+    plane_records(memory, registers, &mut planes)?;
+    Ok(planes)
+}
+
+/// Adds the plane records of `set_planes`.
+pub(super) fn plane_records(
+    memory: &DeviceMemory,
+    registers: &Registers,
+    planes: &mut Vec<Plane>,
+) -> Result<(), Reason> {
     if let Some((address, count)) = registers.planes {
         if usize::from(count) > TEMPORARIES {
             return Err(Reason::PlaneCount { count });
@@ -240,14 +250,26 @@ pub(super) fn planes(
         let bytes = usize::from(count) * PLANE_BYTES;
         let records = memory.slice(address, bytes).map_err(|e| outside("the plane records", e))?;
         for (record, bytes) in (0..).zip(records.chunks_exact(PLANE_BYTES)) {
-            set(&mut planes, plane_record(record, bytes)?);
+            set(planes, plane_record(record, bytes)?);
         }
     }
-    Ok(planes)
+    Ok(())
+}
+
+/// The plane of an interpolant of `set_params` for a register.
+pub(super) fn interpolant(
+    memory: &DeviceMemory,
+    registers: &Registers,
+    stride: ParamsStride,
+    index: u8,
+    temp: u8,
+) -> Result<Plane, Reason> {
+    let address = registers.params.ok_or(Reason::NoParams { interpolant: index })?;
+    Params::read(memory, address, stride)?.plane(index, temp)
 }
 
 /// The last plane of a temporary counts.
-fn set(planes: &mut Vec<Plane>, plane: Plane) {
+pub(super) fn set(planes: &mut Vec<Plane>, plane: Plane) {
     planes.retain(|p| p.temp != plane.temp);
     planes.push(plane);
 }
@@ -312,27 +334,43 @@ impl Params {
         if interpolant >= limit {
             return Err(Reason::Interpolant { interpolant, limit });
         }
-        let [v0, v1, v2] = &self.records;
-        let (x1, y1) = (v1[0] - v0[0], v1[1] - v0[1]);
-        let (x2, y2) = (v2[0] - v0[0], v2[1] - v0[1]);
-        let area = x1 * y2 - x2 * y1;
-        // Also refuses positions that are no numbers.
-        if area == 0.0 || !area.is_finite() {
-            return Err(Reason::DegenerateParams);
-        }
         let first = 4 + 4 * usize::from(interpolant);
-        let mut plane = Plane { temp, origin: [0.0; 4], di: [0.0; 4], dj: [0.0; 4], bits: false };
-        for c in 0..4 {
-            let start = v0[first + c];
-            let (t1, t2) = (v1[first + c] - start, v2[first + c] - start);
-            // A right triangle along the axes, which is what known clients send, needs no cross terms and so no rounding in them.
-            (plane.di[c], plane.dj[c]) = if y1 == 0.0 && x2 == 0.0 {
-                (t1 / x1, t2 / y2)
-            } else {
-                ((t1 * y2 - t2 * y1) / area, (t2 * x1 - t1 * x2) / area)
-            };
-            plane.origin[c] = start + plane.di[c] * (0.5 - v0[0]) + plane.dj[c] * (0.5 - v0[1]);
-        }
-        Ok(plane)
+        let positions = self.records.each_ref().map(|record| [record[0], record[1]]);
+        let values = self.records.each_ref().map(|record| std::array::from_fn(|c| record[first + c]));
+        vertex_plane(positions, values, temp).ok_or(Reason::DegenerateParams)
     }
+}
+
+/// The plane over (i, j) that has these values at three positions (x, y): linear in the positions, taken at the centres (i + 0.5, j + 0.5).
+///
+/// `None` when the positions lie on one line or are no numbers.
+///
+/// ```
+/// use ctm::device::vertex_plane;
+/// let plane = vertex_plane([[0.0, 0.0], [4.0, 0.0], [0.0, 2.0]], [[0.0; 4], [8.0; 4], [1.0; 4]], 0).unwrap();
+/// assert_eq!(plane.at(3, 1)[0], 7.75f32.to_bits());
+/// ```
+#[must_use]
+pub fn vertex_plane(positions: [[f64; 2]; 3], values: [[f64; 4]; 3], temp: u8) -> Option<Plane> {
+    let [[x0, y0], a, b] = positions;
+    let ([x1, y1], [x2, y2]) = ([a[0] - x0, a[1] - y0], [b[0] - x0, b[1] - y0]);
+    let area = x1 * y2 - x2 * y1;
+    // Also refuses positions that are no numbers.
+    if area == 0.0 || !area.is_finite() {
+        return None;
+    }
+    let [first, second, third] = values;
+    let mut plane = Plane { temp, origin: [0.0; 4], di: [0.0; 4], dj: [0.0; 4], bits: false };
+    for c in 0..4 {
+        let start = first[c];
+        let (t1, t2) = (second[c] - start, third[c] - start);
+        // A right triangle along the axes, which is what known clients send, needs no cross terms and so no rounding in them.
+        (plane.di[c], plane.dj[c]) = if y1 == 0.0 && x2 == 0.0 {
+            (t1 / x1, t2 / y2)
+        } else {
+            ((t1 * y2 - t2 * y1) / area, (t2 * x1 - t1 * x2) / area)
+        };
+        plane.origin[c] = start + plane.di[c] * (0.5 - x0) + plane.dj[c] * (0.5 - y0);
+    }
+    Some(plane)
 }

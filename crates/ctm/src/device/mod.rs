@@ -8,6 +8,7 @@
 //! | `launch` | what a running program reaches: inputs, outputs, conditional test |
 //! | `co` | the Conditional Output Unit |
 //! | `cache` | the caches, as checked mode models them |
+//! | `r700` | what is R700's own: registers, program loader, what programs reach |
 //! | `report` | what a submission did, findings, errors |
 //!
 //! **Invariants.** Registers and memory keep their values from one buffer to the next, also after an error. Nothing a buffer or a program
@@ -18,11 +19,13 @@ mod co;
 mod launch;
 mod loader;
 mod pe;
+mod r700;
 mod registers;
 mod report;
 
 pub use co::{ConditionalUnit, passes};
-pub use loader::{PLANE_BYTES, ParamsStride, plane_bytes};
+pub use loader::{PLANE_BYTES, ParamsStride, plane_bytes, vertex_plane};
+pub use r700::{BoundTexture, LoopConstants, R700Registers, Strip, strips, vertex_events};
 pub use registers::{InputSampler, PerfCounters, Registers};
 pub use report::{CommandError, CommandErrorReason, CommandFinding, LaunchReport, SubmitReport};
 
@@ -30,6 +33,7 @@ use crate::mc::{ByteOrder, MAX_INDEX, Surface};
 use crate::memory::{ArenaError, ArenaId, ArenaOptions, DeviceMemory, GpuAddr, MemoryError};
 use cache::{CacheModel, Way};
 use ctm_exec::{Budget, Engine, GroupSize};
+use ctm_isa::r700::program::Chip;
 use ctm_jit::Jit;
 use launch::lock;
 use loader::LoadedProgram;
@@ -46,12 +50,37 @@ pub enum Caches {
     Modelled,
 }
 
+/// Which processor a device has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DeviceKind {
+    /// The X1K (R5xx) processor array.
+    #[default]
+    X1k,
+    /// An R700 shader core.
+    R700,
+}
+
+impl DeviceKind {
+    /// The name that people read: `X1K`, `R700`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::X1k => "X1K",
+            Self::R700 => "R700",
+        }
+    }
+}
+
 /// How a device is opened.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct DeviceOptions {
+    /// Which processor it has.
+    pub kind: DeviceKind,
+    /// R700 devices: the chip, until a `set_chip`.
+    pub chip: Chip,
     /// Sizes and places of the memory arenas.
     pub arenas: ArenaOptions,
-    /// How many processors decide a jump together.
+    /// How many processors decide a jump together; R700 devices: threads of a wavefront, until a `set_chip`.
     pub group: GroupSize,
     /// What each launch may use up.
     pub budget: Budget,
@@ -70,6 +99,8 @@ pub struct DeviceOptions {
 impl Default for DeviceOptions {
     fn default() -> Self {
         Self {
+            kind: DeviceKind::X1k,
+            chip: Chip::Rv770,
             arenas: ArenaOptions::default(),
             group: GroupSize::X1K,
             budget: Budget::default(),
@@ -83,6 +114,13 @@ impl Default for DeviceOptions {
 }
 
 impl DeviceOptions {
+    /// An R700 device with the chip's own wavefronts.
+    #[must_use]
+    pub fn r700(chip: Chip) -> Self {
+        let group = u16::try_from(chip.wavefront()).ok().and_then(GroupSize::new).unwrap_or(GroupSize::R700);
+        Self { kind: DeviceKind::R700, chip, group, ..Self::default() }
+    }
+
     /// The default with every check turned on.
     #[must_use]
     pub fn checked() -> Self {
@@ -132,6 +170,8 @@ pub struct Device {
     registers: Registers,
     /// The program at the address of `set_inst_fmt`; `None` when it is to be read again.
     program: Option<LoadedProgram>,
+    /// The programs of an R700 device that were read.
+    programs: r700::Programs,
     /// Only when caches are modelled.
     model: Option<Mutex<CacheModel>>,
     report: SubmitReport,
@@ -178,6 +218,7 @@ impl Device {
             memory,
             registers: Registers::default(),
             program: None,
+            programs: r700::Programs::default(),
             model: (options.caches == Caches::Modelled).then(Mutex::default),
             report: SubmitReport::default(),
             options,
@@ -206,6 +247,7 @@ impl Device {
     pub fn reset(&mut self) {
         self.registers = Registers::default();
         self.program = None;
+        self.programs.forget();
     }
 
     /// What the last submission did, up to its end or to the command that stopped it.

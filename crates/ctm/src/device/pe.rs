@@ -1,18 +1,20 @@
 //! The Processor Execution Unit: reads commands and does what they say (CTM §2.1.2, §2.2).
 
-use super::Device;
 use super::cache::Cache;
 use super::launch::{LaunchMemory, lock};
 use super::loader::{self, LoadedProgram};
+use super::r700::{BoundTexture, LoopConstants};
 use super::report::{CommandError, CommandErrorReason as Reason, CommandFinding, LaunchReport, SubmitReport};
+use super::{Device, DeviceKind};
 use crate::commands::{
     AddressWord, Command, CommandKind, CondMaskWord, CondTestWord, DomainI0, DomainI1, DomainJ0, DomainJ1, HeightWord,
-    InputWord, LocWord, MAX_PARAMS, OutputWord, ParamError, PerfFlagsWord, PlaneCountWord, SamplerFilter,
-    SamplerWidthWord, SamplerWord, SamplerWrap,
+    InputWord, LocWord, MAX_PARAMS, OutputWord, ParamError, PerfFlagsWord, PlaneCountWord, ProgramSlot,
+    SamplerWidthWord, SamplerWord,
 };
 use crate::mc::{FormatWord, Surface};
 use crate::memory::GpuAddr;
-use ctm_exec::x1k::{Filter, Launch, Sampler, Wrap};
+use ctm_exec::r700::Target;
+use ctm_exec::x1k::{Launch, Sampler};
 use ctm_exec::{Counters, Domain};
 use ctm_isa::table::FieldError;
 
@@ -144,6 +146,9 @@ impl Device {
 
     /// Does what the command says.
     fn execute(&mut self, command: &Command, offset: u32) -> Result<(), Reason> {
+        if command.kind().info().r700_only && self.options.kind != DeviceKind::R700 {
+            return Err(Reason::WrongDevice { command: command.kind() });
+        }
         let address = |index| GpuAddr(command.param(index)).base();
         let registers = &mut self.registers;
         match command.kind() {
@@ -172,18 +177,22 @@ impl Device {
             }
             CommandKind::SetInstFmt => {
                 registers.instructions = Some(address(0));
+                registers.r700.program = None;
                 self.program = None;
+                self.programs.forget();
             }
             CommandKind::SetInpFmt => {
                 let input = field(command, 0, InputWord::decode)?.input;
                 let surface = surface(command, 1)?;
                 registers.inputs[usize::from(input)] = Some(surface);
+                registers.r700.textures.insert(input, BoundTexture::Input(surface));
                 self.look_at_surface(&surface, command, offset);
             }
             CommandKind::SetOutFmt => {
                 let output = field(command, 0, OutputWord::decode)?.output;
                 let surface = surface(command, 1)?;
                 registers.outputs[usize::from(output)] = Some(surface);
+                registers.r700.exports.insert(Target::Pixel(output), surface);
                 self.look_at_surface(&surface, command, offset);
             }
             CommandKind::SetCondOutFmt => {
@@ -192,10 +201,14 @@ impl Device {
                 self.look_at_surface(&surface, command, offset);
             }
             CommandKind::SetConstfFmt => registers.float_constants = Some(address(0)),
-            CommandKind::SetConstiFmt => registers.int_constants = Some(address(0)),
+            CommandKind::SetConstiFmt => {
+                registers.int_constants = Some(address(0));
+                registers.r700.loop_constants = Some(LoopConstants::Bytes(address(0)));
+            }
             CommandKind::SetConstbFmt => registers.bool_constants = Some(address(0)),
             CommandKind::InvInstCache => {
                 self.program = None;
+                self.programs.forget();
                 self.invalidate(Cache::Instruction);
             }
             CommandKind::InvConstfCache => self.invalidate(Cache::Float),
@@ -228,11 +241,37 @@ impl Device {
                 let to = &mut registers.samplers[usize::from(input)];
                 to.sampler = sampler(command)?;
                 to.width = u32::from(field(command, 2, SamplerWidthWord::decode)?.width);
+                let sampler = to.sampler;
+                registers.r700.input_sampler(input, &sampler);
             }
             CommandKind::SetPlanes => {
                 let count = field(command, 1, PlaneCountWord::decode)?.count;
                 registers.planes = (count > 0).then_some((address(0), count));
             }
+            CommandKind::SetProgram => {
+                if registers.r700.set_program(command)? == ProgramSlot::Main {
+                    registers.instructions = None;
+                }
+                self.programs.forget();
+            }
+            CommandKind::SetStage => registers.r700.set_stage(command)?,
+            CommandKind::SetChip => registers.r700.set_chip(command)?,
+            CommandKind::SetThreadGroup => registers.r700.set_thread_group(command)?,
+            CommandKind::SetGlobalGprs => registers.r700.set_global_gprs(command)?,
+            CommandKind::SetLoopConsts => registers.r700.loop_constants = Some(LoopConstants::Words(address(0))),
+            CommandKind::SetConstBuffer => registers.r700.set_const_buffer(command)?,
+            CommandKind::SetVtxBuffer => registers.r700.set_vtx_buffer(command)?,
+            CommandKind::SetTexture => registers.r700.set_texture(command)?,
+            CommandKind::SetSampler => registers.r700.set_sampler(command)?,
+            CommandKind::SetMemory => registers.r700.set_memory(command)?,
+            CommandKind::SetSemantics => registers.r700.set_semantics(command)?,
+            CommandKind::SetExport => {
+                let surface = surface(command, 1)?;
+                registers.r700.set_export(command, surface)?;
+                self.look_at_surface(&surface, command, offset);
+            }
+            CommandKind::SetVertexEvents => registers.r700.set_vertex_events(command),
+            CommandKind::SetInterpolants => registers.r700.set_interpolants(command)?,
         }
         Ok(())
     }
@@ -272,6 +311,9 @@ impl Device {
     }
 
     fn start_program(&mut self, command: &Command, offset: u32) -> Result<(), Reason> {
+        if self.options.kind == DeviceKind::R700 {
+            return self.start_r700(command, offset);
+        }
         let address = self.registers.instructions.ok_or(Reason::NoProgram)?;
         let domain = self.registers.domain.ok_or(Reason::NoDomain)?;
         let loaded = match self.program.take() {
@@ -338,12 +380,16 @@ impl Device {
         fault.map_or(Ok(()), |fault| Err(Reason::Fault(fault)))
     }
 
+    pub(super) fn find_empty_domain(&mut self, domain: Domain, command: &Command, offset: u32) {
+        let Domain { i0, j0, i1, j1 } = domain;
+        let message = format!("the domain ({i0}, {j0}) to ({i1}, {j1}) is empty; nothing runs");
+        self.find("empty-domain", offset, command, message);
+    }
+
     /// What checked mode has to say about a launch before it begins.
     fn look_at_launch(&mut self, loaded: &LoadedProgram, domain: Domain, command: &Command, offset: u32) {
         if domain.width() == 0 || domain.height() == 0 {
-            let Domain { i0, j0, i1, j1 } = domain;
-            let message = format!("the domain ({i0}, {j0}) to ({i1}, {j1}) is empty; nothing runs");
-            self.find("empty-domain", offset, command, message);
+            self.find_empty_domain(domain, command, offset);
         }
         for kind in loader::unset_constants(&self.registers, loaded) {
             let message = format!("the program reads {kind} constants and none are set; they are 0");
@@ -363,7 +409,11 @@ impl Device {
 }
 
 /// Decodes a parameter word. `check` has seen to it that no field is meaningless; should one be, that is an error and not a panic.
-fn field<T>(command: &Command, index: usize, decode: impl FnOnce(u32) -> Result<T, FieldError>) -> Result<T, Reason> {
+pub(super) fn field<T>(
+    command: &Command,
+    index: usize,
+    decode: impl FnOnce(u32) -> Result<T, FieldError>,
+) -> Result<T, Reason> {
     decode(command.param(index))
         .map_err(|error| Reason::Param(ParamError::Field { command: command.kind(), index, error }))
 }
@@ -382,18 +432,9 @@ fn surface(command: &Command, first: usize) -> Result<Surface, Reason> {
 
 fn sampler(command: &Command) -> Result<Sampler, Reason> {
     let word = field(command, 1, SamplerWord::decode)?;
-    let wrap = |wrap| match wrap {
-        SamplerWrap::Clamp => Wrap::Clamp,
-        SamplerWrap::Repeat => Wrap::Repeat,
-        SamplerWrap::Mirror => Wrap::Mirror,
-        SamplerWrap::Border => Wrap::Border,
-    };
     Ok(Sampler {
-        filter: match word.filter {
-            SamplerFilter::Nearest => Filter::Nearest,
-            SamplerFilter::Linear => Filter::Linear,
-        },
-        wrap: [wrap(word.wrap_x), wrap(word.wrap_y)],
+        filter: word.filter.into(),
+        wrap: [word.wrap_x.into(), word.wrap_y.into()],
         border: std::array::from_fn(|c| command.param(3 + c)),
     })
 }

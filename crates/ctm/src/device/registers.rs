@@ -1,6 +1,7 @@
 //! The register state that commands set. It stays from one command buffer to the next.
 
 use super::co::ConditionalUnit;
+use super::r700::R700Registers;
 use crate::mc::Surface;
 use crate::memory::GpuAddr;
 use ctm_exec::Domain;
@@ -43,6 +44,8 @@ pub struct Registers {
     pub params: Option<GpuAddr>,
     /// Where the plane records lie, and how many there are.
     pub planes: Option<(GpuAddr, u8)>,
+    /// What only R700 devices have.
+    pub r700: R700Registers,
     /// The performance counters.
     pub perf: PerfCounters,
 }
@@ -62,6 +65,7 @@ impl Default for Registers {
             domain: None,
             params: None,
             planes: None,
+            r700: R700Registers::default(),
             perf: PerfCounters::default(),
         }
     }

@@ -146,6 +146,25 @@ pub enum CommandErrorReason {
         /// The test.
         test: CondTest,
     },
+    /// The command is for devices of the other kind.
+    WrongDevice {
+        /// Which command.
+        command: CommandKind,
+    },
+    /// A number that a field can hold and the device cannot use.
+    OutOfRange {
+        /// Which field.
+        what: &'static str,
+        /// The number.
+        found: u32,
+        /// What is allowed.
+        allowed: String,
+    },
+    /// Legal, but not done here.
+    Unsupported {
+        /// What it is.
+        feature: String,
+    },
     /// The program did wrong while it ran.
     Fault(Fault),
 }
@@ -172,6 +191,9 @@ impl CommandErrorReason {
             Self::PlaneTemporary { .. } => "plane-temporary",
             Self::PlaneCount { .. } => "plane-count",
             Self::NoConditionalBuffer { .. } => "no-conditional-buffer",
+            Self::WrongDevice { .. } => "wrong-device",
+            Self::OutOfRange { .. } => "parameter-out-of-range",
+            Self::Unsupported { .. } => "unsupported",
             Self::Fault(fault) => fault.code(),
         }
     }
@@ -186,7 +208,7 @@ impl fmt::Display for CommandErrorReason {
                 write!(f, "the command buffer begins at {address}, which is not a multiple of 4")
             }
             Self::Memory { what, error } => write!(f, "{what}: {error}"),
-            Self::NoProgram => f.write_str("there is no program to start; `set_inst_fmt` says where it lies"),
+            Self::NoProgram => f.write_str("there is no program to start; `set_inst_fmt` (on an R700 device also `set_program`) says where it lies"),
             Self::NoDomain => f.write_str("there is no domain to run over; `set_domain` says what it is"),
             Self::Image { address, error } => write!(f, "the program at {address} cannot be loaded: {error}"),
             Self::NoParams { interpolant } => write!(
@@ -209,6 +231,11 @@ impl fmt::Display for CommandErrorReason {
                 "the conditional test is {} and there is no conditional buffer; `set_cond_out_fmt` says where it lies",
                 test.name()
             ),
+            Self::WrongDevice { command } => {
+                write!(f, "`{}` is a command of R700 devices, this is an X1K device", command.name())
+            }
+            Self::OutOfRange { what, found, allowed } => write!(f, "`{what}` is {found}, allowed are {allowed}"),
+            Self::Unsupported { feature } => write!(f, "not supported: {feature}"),
             Self::Fault(fault) => fault.fmt(f),
         }
     }

@@ -1,0 +1,286 @@
+//! What a running R700 program reaches: constants, buffers, textures, memories and exports, all in the arenas.
+
+use super::{BoundTexture, input_size, load};
+use crate::commands::{CondLoc, MemoryKind};
+use crate::device::cache::{Cache, CacheModel, Way};
+use crate::device::launch::{Conditional, fault, lock, within};
+use crate::device::registers::Registers;
+use crate::device::report::CommandErrorReason as Reason;
+use crate::mc::{ByteOrder, Surface, read_at};
+use crate::memory::{DeviceMemory, GpuAddr};
+use ctm_exec::Position;
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::resources::TextureKind;
+use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Target, Texture, VertexEvent, Written};
+use ctm_isa::r700::program::Stage;
+use std::sync::Mutex;
+
+/// Memory as one launch sees it.
+pub struct LaunchMemory<'a> {
+    memory: &'a mut DeviceMemory,
+    model: Option<&'a Mutex<CacheModel>>,
+    order: ByteOrder,
+    registers: &'a Registers,
+    stage: Stage,
+    /// Vertex events so far.
+    events: u32,
+}
+
+/// The command's name for a memory.
+const fn kind(space: Space) -> MemoryKind {
+    match space {
+        Space::Reduction => MemoryKind::Reduction,
+        Space::Ring => MemoryKind::Ring,
+        Space::Stream(0) => MemoryKind::Stream0,
+        Space::Stream(1) => MemoryKind::Stream1,
+        Space::Stream(2) => MemoryKind::Stream2,
+        Space::Stream(_) => MemoryKind::Stream3,
+        Space::Scatter => MemoryKind::Scatter,
+    }
+}
+
+/// People's name for a target.
+fn target_name(target: Target) -> String {
+    match target {
+        Target::Pixel(n) => format!("output {n}"),
+        Target::Depth => "the depth export".to_owned(),
+        Target::Position(n) => format!("position export {n}"),
+        Target::Parameter(n) => format!("parameter export {n}"),
+    }
+}
+
+/// Something that is not bound, or has no such element.
+fn missing(what: String, reason: &str) -> MemoryFault {
+    MemoryFault { what, address: None, reason: reason.to_owned() }
+}
+
+/// The vertex event's two bits in memory.
+pub(super) const fn event_code(event: VertexEvent) -> u32 {
+    match event {
+        VertexEvent::Emit => 1,
+        VertexEvent::EmitCut => 2,
+        VertexEvent::Cut => 3,
+    }
+}
+
+impl<'a> LaunchMemory<'a> {
+    /// The memory of a launch that begins now: a geometry program's events are counted from 0.
+    pub fn new(
+        memory: &'a mut DeviceMemory,
+        model: Option<&'a Mutex<CacheModel>>,
+        order: ByteOrder,
+        registers: &'a Registers,
+        stage: Stage,
+    ) -> Result<Self, Reason> {
+        if let Some((base, dwords)) = registers.r700.vertex_events
+            && stage == Stage::Geometry
+        {
+            let bytes = u64::from(dwords) * 4;
+            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
+            memory.slice(base, bytes).map_err(|error| load::outside("the vertex events", error))?;
+            memory.write_u32(base, 0).map_err(|error| load::outside("the vertex events", error))?;
+        }
+        Ok(Self { memory, model, order, registers, stage, events: 0 })
+    }
+
+    /// Reads bytes through a cache, for the model's sake.
+    fn read(
+        &self,
+        cache: Option<Cache>,
+        place: u64,
+        bytes: usize,
+        what: impl Fn() -> String,
+    ) -> Result<&[u8], MemoryFault> {
+        if let (Some(model), Ok(address)) = (self.model, u32::try_from(place)) {
+            lock(model).reads(cache, GpuAddr(address), bytes as u64, &what);
+        }
+        read_at(self.memory, place, bytes).map_err(|error| fault(what(), &error))
+    }
+
+    fn note_write(&self, way: Way, address: GpuAddr, bytes: u64) {
+        if let Some(model) = self.model {
+            lock(model).launch_writes(way, address, bytes);
+        }
+    }
+
+    /// Where a dword of a memory lies.
+    fn dword(&self, space: Space, dword: u64) -> Result<u64, MemoryFault> {
+        match self.registers.r700.memories.get(&kind(space)) {
+            Some(place) if dword < u64::from(place.bytes / 4) => Ok(u64::from(place.base.0) + dword * 4),
+            Some(_) => Err(missing(space_name(space), "there is no such dword")),
+            None => Err(missing(space_name(space), "it is not set; `set_memory` says where it lies")),
+        }
+    }
+
+    fn store_export(
+        &mut self,
+        at: Position,
+        target: Target,
+        surface: &Surface,
+        bits: [u32; 4],
+        mask: u8,
+    ) -> Result<Written, MemoryFault> {
+        let what = || target_name(target);
+        within(surface, at.i, at.j, what)?;
+        let stored = surface.store(self.memory, (at.i, at.j), bits, mask, self.order);
+        let channels = stored.map_err(|error| fault(what(), &error))?;
+        if channels == 0 {
+            return Ok(Written::default());
+        }
+        self.note_write(Way::Output, surface.address_of(at.i, at.j), u64::from(surface.format.element_bytes()));
+        Ok(Written { elements: 1, bytes: (channels * surface.format.info().channel.bytes()) as u64 })
+    }
+}
+
+fn space_name(space: Space) -> String {
+    format!("{} memory", space.name())
+}
+
+impl Memory for LaunchMemory<'_> {
+    fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
+        let Some(place) = self.registers.r700.constant_buffers.get(&bank).filter(|place| index < place.constants)
+        else {
+            return Ok([0; 4]);
+        };
+        let what = || format!("constant buffer {bank}");
+        let at = u64::from(place.base.0) + u64::from(index) * 16;
+        let bytes = self.read(Some(Cache::Float), at, 16, what)?;
+        let mut dwords = [0; 4];
+        for (to, from) in dwords.iter_mut().zip(bytes.chunks_exact(4)) {
+            *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
+        }
+        Ok(dwords)
+    }
+
+    fn buffer(&self, id: u8) -> Option<Buffer> {
+        let place = self.registers.r700.buffers.get(&id)?;
+        Some(Buffer { size_bytes: place.bytes.into(), stride_bytes: place.stride_bytes, format: place.format })
+    }
+
+    fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
+        let what = || format!("buffer {id}");
+        let Some(place) = self.registers.r700.buffers.get(&id) else {
+            return Err(missing(what(), "it is not set; `set_vtx_buffer` says where it lies"));
+        };
+        if offset_bytes.saturating_add(bytes.len() as u64) > u64::from(place.bytes) {
+            return Err(missing(what(), "there is no such byte"));
+        }
+        let at = u64::from(place.base.0) + offset_bytes;
+        bytes.copy_from_slice(self.read(Some(Cache::Input), at, bytes.len(), what)?);
+        Ok(())
+    }
+
+    fn texture(&self, id: u8) -> Option<Texture> {
+        match self.registers.r700.textures.get(&id)? {
+            BoundTexture::Texture(texture) => texture.texture(),
+            BoundTexture::Input(surface) => {
+                let (width, height) = input_size(surface, self.registers, id);
+                let texel_bytes = surface.format.element_bytes();
+                Some(Texture { kind: TextureKind::TwoD, width, height, depth: 1, levels: 1, texel_bytes })
+            }
+        }
+    }
+
+    fn sampler(&self, id: u8) -> Option<Sampler> {
+        self.registers.r700.samplers.get(&id).copied()
+    }
+
+    fn texel(&self, id: u8, level: u32, at: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
+        let what = || format!("texture {id}");
+        let [x, y, z] = at;
+        let (place, bytes) = match self.registers.r700.textures.get(&id) {
+            None => return Err(missing(what(), "it is not set; `set_texture` says where it lies")),
+            Some(BoundTexture::Texture(texture)) => {
+                let offset = texture.texel_offset(level, at);
+                (
+                    offset.map(|offset| u64::from(texture.base.0) + offset),
+                    texture.texture().map_or(0, |t| t.texel_bytes),
+                )
+            }
+            Some(BoundTexture::Input(surface)) => {
+                let (width, height) = input_size(surface, self.registers, id);
+                let there = level == 0 && x < width && y < height && z == 0;
+                (there.then(|| surface.address_of(x, y).0.into()), surface.format.element_bytes())
+            }
+        };
+        let none = || missing(what(), &format!("level {level} has no texel ({x}, {y}, {z})"));
+        let place = place.ok_or_else(none)?;
+        if let (Some(model), Ok(address)) = (self.model, u32::try_from(place)) {
+            lock(model).reads(Some(Cache::Input), GpuAddr(address), bytes.into(), what);
+        }
+        let texel = match self.registers.r700.textures.get(&id) {
+            Some(BoundTexture::Texture(texture)) => texture.load(self.memory, level, at),
+            Some(BoundTexture::Input(surface)) => surface.load(self.memory, x, y, self.order).map(Some),
+            None => Ok(None),
+        };
+        texel.map_err(|error| fault(what(), &error))?.ok_or_else(none)
+    }
+
+    fn space(&self, space: Space) -> Option<u64> {
+        self.registers.r700.memories.get(&kind(space)).map(|place| u64::from(place.bytes / 4))
+    }
+
+    fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
+        let place = self.dword(space, dword)?;
+        let bytes = self.read(None, place, 4, || space_name(space))?;
+        Ok(u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]]))
+    }
+
+    fn store(&mut self, space: Space, dword: u64, bits: u32) -> Result<(), MemoryFault> {
+        let place = self.dword(space, dword)?;
+        let address = GpuAddr(u32::try_from(place).map_err(|_| missing(space_name(space), "addresses have 32 bits"))?);
+        self.memory.write_u32(address, bits).map_err(|error| fault(space_name(space), &error))?;
+        self.note_write(Way::Uncached, address, 4);
+        Ok(())
+    }
+
+    fn vertex_event(&mut self, at: Position, event: VertexEvent) -> Result<(), MemoryFault> {
+        let Some((base, dwords)) = self.registers.r700.vertex_events else { return Ok(()) };
+        let what = || "the vertex events".to_owned();
+        let number = self.events + 1;
+        if number >= dwords {
+            let reason = format!("there is room for {} events; `set_vertex_events` says for how many", dwords - 1);
+            return Err(missing(what(), &reason));
+        }
+        let word = at.i & 0xfff | (at.j & 0xfff) << 12 | event_code(event) << 30;
+        for (address, word) in [(base.0.wrapping_add(number * 4), word), (base.0, number)] {
+            self.memory.write_u32(GpuAddr(address), word).map_err(|error| fault(what(), &error))?;
+            self.note_write(Way::Uncached, GpuAddr(address), 4);
+        }
+        self.events = number;
+        Ok(())
+    }
+
+    fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
+        let mut written = Written::default();
+        let unit = self.registers.conditional;
+        if self.stage == Stage::Pixel && unit.location == CondLoc::Dpp {
+            let value = exports.get(Target::Depth).filter(|(_, elements)| elements & 1 == 1).map(|(bits, _)| bits[0]);
+            let mut conditional =
+                Conditional { unit: &unit, memory: self.memory, model: self.model, order: self.order };
+            if !conditional.test(at, value.unwrap_or(unit.value))? {
+                return Ok(written);
+            }
+        }
+        for (target, bits, elements) in exports.iter() {
+            let pixel = matches!(target, Target::Pixel(_));
+            let mask = if pixel { elements & self.registers.out_mask } else { elements };
+            if mask == 0 {
+                continue;
+            }
+            let Some(surface) = self.registers.r700.exports.get(&target).copied() else {
+                if pixel {
+                    return Err(missing(
+                        target_name(target),
+                        "it is not set; `set_out_fmt` or `set_export` says where it lies",
+                    ));
+                }
+                continue;
+            };
+            let one = self.store_export(at, target, &surface, bits, mask)?;
+            written.elements += one.elements;
+            written.bytes += one.bytes;
+        }
+        Ok(written)
+    }
+}

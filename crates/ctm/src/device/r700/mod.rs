@@ -1,0 +1,430 @@
+//! What is R700's own about the device: its registers, its program loader, and what its programs reach.
+//!
+//! | file | what |
+//! |---|---|
+//! | this one | the registers that commands set, and the start of a program |
+//! | `load` | from memory to what the engine is given: programs, constants, planes |
+//! | `memory` | what a running program reaches: resources, memories, exports |
+//! | `strips` | what geometry programs said about their vertices, as strips |
+
+mod load;
+mod memory;
+mod strips;
+
+pub use strips::{Strip, strips, vertex_events};
+
+use super::cache::Cache;
+use super::launch::lock;
+use super::pe::field;
+use super::report::{CommandErrorReason as Reason, LaunchReport};
+use super::{Device, Registers};
+use crate::commands::{
+    BankWord, BufferPlace, BufferWord, ChipWord, Command, CondLoc, CondTest, ConstantsPlace, EntryWord, ExportKind,
+    ExportWord, FetchFormatWord, GlobalsWord, GroupWord, InterpolantsWord, MemoryKind, MemoryPlace, MemoryWord,
+    NeedsWord, ProgramPlace, ProgramSlot, ProgramWord, SamplerCompare, SamplerMip, SemanticsWord, StageWord,
+    TextureDepthWord, TexturePitchWord, TextureSamplerWord, TextureSizeWord, TextureWord,
+};
+use crate::mc::{Surface, TextureShape, TextureSurface};
+use crate::memory::GpuAddr;
+use ctm_exec::r700::exports::{PARAMETERS, PIXELS, POSITIONS};
+use ctm_exec::r700::resources::{Compare, MipFilter};
+use ctm_exec::r700::{Launch, Sampler, Target};
+use ctm_exec::{Counters, GroupSize};
+use ctm_isa::r700::program::{Chip, Stage};
+use load::LoadedProgram;
+use memory::LaunchMemory;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+
+/// Most SIMD-global registers (R700 §2.6.1.1).
+const GLOBAL_GPRS: u8 = 124;
+
+/// What is bound as a texture resource.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum BoundTexture {
+    /// An array of the Guide's, by `set_inp_fmt`.
+    Input(Surface),
+    /// A texture, by `set_texture`.
+    Texture(TextureSurface),
+}
+
+/// Where the loop constants lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum LoopConstants {
+    /// By `set_consti_fmt`: bytes for count, first index and step.
+    Bytes(GpuAddr),
+    /// By `set_loop_consts`: dwords.
+    Words(GpuAddr),
+}
+
+/// What commands set that only R700 devices have.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct R700Registers {
+    /// The program, where `set_program` said where it lies.
+    pub program: Option<ProgramPlace>,
+    /// The fetch subroutine.
+    pub fetch_program: Option<ProgramPlace>,
+    /// What kind of program it is; `None`: what it says itself.
+    pub stage: Option<Stage>,
+    /// The chip and the threads of its wavefronts; `None`: those of the options.
+    pub chip: Option<(Chip, GroupSize)>,
+    /// Threads of a group; 0: those of a wavefront.
+    pub group_threads: u32,
+    /// SIMD-global registers.
+    pub global_gprs: u8,
+    /// Where the loop constants lie. Without an address they are 0.
+    pub loop_constants: Option<LoopConstants>,
+    /// Constant buffers by bank.
+    pub constant_buffers: BTreeMap<u8, ConstantsPlace>,
+    /// Buffers of vertex fetches by number.
+    pub buffers: BTreeMap<u8, BufferPlace>,
+    /// Texture resources by number.
+    pub textures: BTreeMap<u8, BoundTexture>,
+    /// Samplers by number.
+    pub samplers: BTreeMap<u8, Sampler>,
+    /// Memories of MEM instructions.
+    pub memories: BTreeMap<MemoryKind, MemoryPlace>,
+    /// Where the semantic table lies, and how many rows it has.
+    pub semantics: Option<(GpuAddr, u8)>,
+    /// Where exports go.
+    pub exports: BTreeMap<Target, Surface>,
+    /// Where vertex events go, and how many dwords there are.
+    pub vertex_events: Option<(GpuAddr, u32)>,
+    /// The register that receives interpolant 0, and how many interpolants there are.
+    pub interpolants: Option<(u8, u8)>,
+}
+
+/// Puts a value in or takes it away.
+fn bind<K: Ord, V>(map: &mut BTreeMap<K, V>, key: K, value: Option<V>) {
+    match value {
+        Some(value) => {
+            map.insert(key, value);
+        }
+        None => {
+            map.remove(&key);
+        }
+    }
+}
+
+fn address(command: &Command, index: usize) -> GpuAddr {
+    GpuAddr(command.param(index)).base()
+}
+
+/// `found` must be at most `most`.
+fn at_most(what: &'static str, found: u32, most: u32) -> Result<(), Reason> {
+    if found <= most { Ok(()) } else { Err(Reason::OutOfRange { what, found, allowed: format!("0..={most}") }) }
+}
+
+impl R700Registers {
+    pub(super) fn set_program(&mut self, command: &Command) -> Result<ProgramSlot, Reason> {
+        let word = field(command, 0, ProgramWord::decode)?;
+        let needs = field(command, 4, NeedsWord::decode)?;
+        let place = ProgramPlace {
+            base: address(command, 1),
+            bytes: command.param(2),
+            form: word.form,
+            entry: field(command, 3, EntryWord::decode)?.entry,
+            gprs: needs.gprs,
+            stack: needs.stack,
+        };
+        let place = (place.bytes > 0).then_some(place);
+        match word.which {
+            ProgramSlot::Main => self.program = place,
+            ProgramSlot::Fetch => self.fetch_program = place,
+        }
+        Ok(word.which)
+    }
+
+    pub(super) fn set_stage(&mut self, command: &Command) -> Result<(), Reason> {
+        self.stage = Some(field(command, 0, StageWord::decode)?.stage);
+        Ok(())
+    }
+
+    pub(super) fn set_chip(&mut self, command: &Command) -> Result<(), Reason> {
+        let word = field(command, 0, ChipWord::decode)?;
+        let lanes = if word.wavefront == 0 { word.chip.wavefront() } else { word.wavefront.into() };
+        let wavefront = u16::try_from(lanes).ok().and_then(GroupSize::new).ok_or_else(|| {
+            let allowed = format!("multiples of 4 up to {}, and 0", GroupSize::MAX);
+            Reason::OutOfRange { what: "wavefront", found: lanes, allowed }
+        })?;
+        self.chip = Some((word.chip, wavefront));
+        Ok(())
+    }
+
+    pub(super) fn set_thread_group(&mut self, command: &Command) -> Result<(), Reason> {
+        let threads = u32::from(field(command, 0, GroupWord::decode)?.threads);
+        at_most("threads", threads, 1024)?;
+        self.group_threads = threads;
+        Ok(())
+    }
+
+    pub(super) fn set_global_gprs(&mut self, command: &Command) -> Result<(), Reason> {
+        let gprs = field(command, 0, GlobalsWord::decode)?.gprs;
+        at_most("gprs", gprs.into(), GLOBAL_GPRS.into())?;
+        self.global_gprs = gprs;
+        Ok(())
+    }
+
+    pub(super) fn set_const_buffer(&mut self, command: &Command) -> Result<(), Reason> {
+        let bank = field(command, 0, BankWord::decode)?.bank;
+        let place = ConstantsPlace { base: address(command, 1), constants: command.param(2) };
+        bind(&mut self.constant_buffers, bank, (place.constants > 0).then_some(place));
+        Ok(())
+    }
+
+    pub(super) fn set_vtx_buffer(&mut self, command: &Command) -> Result<(), Reason> {
+        let buffer = field(command, 0, BufferWord::decode)?.buffer;
+        let place = BufferPlace {
+            base: address(command, 1),
+            bytes: command.param(2),
+            stride_bytes: command.param(3),
+            format: field(command, 4, FetchFormatWord::decode)?.into(),
+        };
+        bind(&mut self.buffers, buffer, (place.bytes > 0).then_some(place));
+        Ok(())
+    }
+
+    pub(super) fn set_texture(&mut self, command: &Command) -> Result<(), Reason> {
+        let word = field(command, 0, TextureWord::decode)?;
+        let size = field(command, 2, TextureSizeWord::decode)?;
+        let depth = field(command, 3, TextureDepthWord::decode)?;
+        if size.width == 0 {
+            self.textures.remove(&word.texture);
+            return Ok(());
+        }
+        let texture = TextureSurface {
+            base: address(command, 1),
+            shape: word.shape,
+            width: size.width,
+            height: size.height,
+            depth: depth.depth,
+            levels: depth.levels,
+            pitch: field(command, 4, TexturePitchWord::decode)?.pitch,
+            format: field(command, 5, FetchFormatWord::decode)?.into(),
+        };
+        let rows = !matches!(texture.shape, TextureShape::OneD | TextureShape::OneDArray);
+        let slices = matches!(texture.shape, TextureShape::ThreeD | TextureShape::OneDArray | TextureShape::TwoDArray);
+        let sizes = [("width", size.width, true), ("height", size.height, rows), ("depth", depth.depth, slices)];
+        for (what, found, counts) in sizes {
+            if counts && !(1..=TextureSurface::LARGEST).contains(&found) {
+                let allowed = format!("1..={}", TextureSurface::LARGEST);
+                return Err(Reason::OutOfRange { what, found: found.into(), allowed });
+            }
+        }
+        if !(1..=TextureSurface::LEVELS).contains(&texture.levels) {
+            let allowed = format!("1..={}", TextureSurface::LEVELS);
+            return Err(Reason::OutOfRange { what: "levels", found: texture.levels.into(), allowed });
+        }
+        if texture.texture().is_none() {
+            let format = texture.format.data.name();
+            return Err(Reason::Unsupported { feature: format!("textures of {format}") });
+        }
+        self.textures.insert(word.texture, BoundTexture::Texture(texture));
+        Ok(())
+    }
+
+    pub(super) fn set_sampler(&mut self, command: &Command) -> Result<(), Reason> {
+        let word = field(command, 0, TextureSamplerWord::decode)?;
+        let number = |index| f32::from_bits(command.param(index));
+        let sampler = Sampler {
+            magnify: word.magnify.into(),
+            minify: word.minify.into(),
+            mip: match word.mip {
+                SamplerMip::None => MipFilter::None,
+                SamplerMip::Nearest => MipFilter::Nearest,
+                SamplerMip::Linear => MipFilter::Linear,
+            },
+            wrap: [word.wrap_x, word.wrap_y, word.wrap_z].map(Into::into),
+            border: std::array::from_fn(|c| command.param(4 + c)),
+            min_lod: number(1),
+            max_lod: number(2),
+            lod_bias: number(3),
+            compare: match word.compare {
+                SamplerCompare::Never => Compare::Never,
+                SamplerCompare::Less => Compare::Less,
+                SamplerCompare::Equal => Compare::Equal,
+                SamplerCompare::LessEqual => Compare::LessEqual,
+                SamplerCompare::Greater => Compare::Greater,
+                SamplerCompare::NotEqual => Compare::NotEqual,
+                SamplerCompare::GreaterEqual => Compare::GreaterEqual,
+                SamplerCompare::Always => Compare::Always,
+            },
+        };
+        self.samplers.insert(word.sampler, sampler);
+        Ok(())
+    }
+
+    pub(super) fn set_memory(&mut self, command: &Command) -> Result<(), Reason> {
+        let memory = field(command, 0, MemoryWord::decode)?.memory;
+        let place = MemoryPlace { base: address(command, 1), bytes: command.param(2), item: command.param(3) };
+        bind(&mut self.memories, memory, (place.bytes > 0).then_some(place));
+        Ok(())
+    }
+
+    pub(super) fn set_semantics(&mut self, command: &Command) -> Result<(), Reason> {
+        let count = field(command, 1, SemanticsWord::decode)?.count;
+        self.semantics = (count > 0).then_some((address(command, 0), count));
+        Ok(())
+    }
+
+    pub(super) fn set_export(&mut self, command: &Command, surface: Surface) -> Result<(), Reason> {
+        let ExportWord { index, kind } = field(command, 0, ExportWord::decode)?;
+        #[allow(clippy::cast_possible_truncation, reason = "at most 32")]
+        let (targets, target) = match kind {
+            ExportKind::Pixel => (PIXELS as u32, Target::Pixel(index)),
+            ExportKind::Depth => (1, Target::Depth),
+            ExportKind::Position => (POSITIONS as u32, Target::Position(index)),
+            ExportKind::Parameter => (PARAMETERS as u32, Target::Parameter(index)),
+        };
+        at_most("index", index.into(), targets - 1)?;
+        bind(&mut self.exports, target, (surface.height > 0).then_some(surface));
+        Ok(())
+    }
+
+    pub(super) fn set_vertex_events(&mut self, command: &Command) {
+        let dwords = command.param(1);
+        self.vertex_events = (dwords > 0).then_some((address(command, 0), dwords));
+    }
+
+    pub(super) fn set_interpolants(&mut self, command: &Command) -> Result<(), Reason> {
+        let InterpolantsWord { first, count } = field(command, 0, InterpolantsWord::decode)?;
+        self.interpolants = (count > 0).then_some((first, count));
+        Ok(())
+    }
+
+    /// What `set_inp_sampler` says, for the sampler with the input's number.
+    pub(super) fn input_sampler(&mut self, input: u8, sampler: &ctm_exec::x1k::Sampler) {
+        let [x, y] = sampler.wrap;
+        let (magnify, minify) = (sampler.filter, sampler.filter);
+        let wrap = [x, y, ctm_exec::r700::resources::Wrap::Clamp];
+        self.samplers.insert(input, Sampler { magnify, minify, wrap, border: sampler.border, ..Sampler::default() });
+    }
+
+    /// What MEM instructions are told about a memory's items.
+    fn item(&self, memory: MemoryKind) -> u32 {
+        self.memories.get(&memory).map_or(0, |place| place.item)
+    }
+}
+
+/// The programs that were read; `None` when one is to be read again.
+#[derive(Debug, Default)]
+pub(super) struct Programs {
+    main: Option<Arc<LoadedProgram>>,
+    fetch: Option<Arc<LoadedProgram>>,
+}
+
+impl Programs {
+    /// The instruction cache is invalid, or the place of a program changed.
+    pub fn forget(&mut self) {
+        *self = Self::default();
+    }
+}
+
+impl Device {
+    /// Reads the programs that were not read yet.
+    fn r700_programs(&mut self) -> Result<(Arc<LoadedProgram>, Option<Arc<LoadedProgram>>), Reason> {
+        let registers = &self.registers;
+        let main = match (&self.programs.main, registers.r700.program, registers.instructions) {
+            (Some(loaded), _, _) => Arc::clone(loaded),
+            (None, Some(place), _) => Arc::new(LoadedProgram::load(&self.memory, &place, "the program")?),
+            (None, None, Some(at)) => Arc::new(LoadedProgram::load_elf(&self.memory, at)?),
+            (None, None, None) => return Err(Reason::NoProgram),
+        };
+        let fetch = match (&self.programs.fetch, registers.r700.fetch_program) {
+            (Some(loaded), _) => Some(Arc::clone(loaded)),
+            (None, Some(place)) => Some(Arc::new(LoadedProgram::load(&self.memory, &place, "the fetch program")?)),
+            (None, None) => None,
+        };
+        self.programs = Programs { main: Some(Arc::clone(&main)), fetch: fetch.clone() };
+        Ok((main, fetch))
+    }
+
+    /// `start_program` on an R700 device.
+    pub(super) fn start_r700(&mut self, command: &Command, offset: u32) -> Result<(), Reason> {
+        let domain = self.registers.domain.ok_or(Reason::NoDomain)?;
+        let (main, fetch) = self.r700_programs()?;
+        let r700 = &self.registers.r700;
+        let stage = r700.stage.or(main.program.stage).unwrap_or(Stage::Pixel);
+        self.check_conditional(stage)?;
+        for (kind, place) in &r700.memories {
+            self.memory
+                .slice(place.base, place.bytes as usize)
+                .map_err(|error| load::outside(format!("{} memory", kind.name().to_ascii_lowercase()), error))?;
+        }
+        if self.options.checks && (domain.width() == 0 || domain.height() == 0) {
+            self.find_empty_domain(domain, command, offset);
+        }
+        let (constants, semantics) = {
+            let mut model = self.model.as_ref().map(lock);
+            if let Some(model) = &mut model {
+                model.start_launch();
+                for loaded in [Some(&main), fetch.as_ref()].into_iter().flatten() {
+                    let what = || "the program".to_owned();
+                    model.reads(Some(Cache::Instruction), loaded.base, loaded.bytes, what);
+                }
+            }
+            let constants = load::constants(&self.memory, model.as_deref_mut(), &self.registers)?;
+            (constants, load::semantics(&self.memory, &self.registers)?)
+        };
+        let planes = load::planes(&self.memory, &self.registers, stage, self.options.params_stride)?;
+        let r700 = &self.registers.r700;
+        let (chip, wavefront) = r700.chip.unwrap_or((self.options.chip, self.options.group));
+        let streams = [MemoryKind::Stream0, MemoryKind::Stream1, MemoryKind::Stream2, MemoryKind::Stream3];
+        let launch = Launch {
+            fetch_program: fetch.as_ref().map(|loaded| &loaded.program),
+            stage,
+            chip,
+            wavefront,
+            group_threads: r700.group_threads,
+            reduction_stride: r700.item(MemoryKind::Reduction),
+            ring_item_dwords: r700.item(MemoryKind::Ring),
+            stream_item_dwords: streams.map(|stream| r700.item(stream)),
+            global_gprs: r700.global_gprs,
+            semantics: &semantics,
+            planes: &planes,
+            budget: self.options.budget,
+            threads: self.options.threads,
+            checks: self.options.checks,
+            ..Launch::new(&main.program, &constants, domain)
+        };
+        let outcome = if domain.width() == 0 || domain.height() == 0 {
+            Ok(ctm_exec::Outcome::default())
+        } else {
+            let order = self.options.uint8_order;
+            let mut memory = LaunchMemory::new(&mut self.memory, self.model.as_ref(), order, &self.registers, stage)?;
+            self.engine.run_r700(&launch, &mut memory)
+        };
+        if let Some(model) = &self.model {
+            lock(model).end_launch();
+        }
+        let (counters, findings, fault) = match outcome {
+            Ok(outcome) => (outcome.counters, outcome.findings, None),
+            Err(fault) => (Counters::default(), Vec::new(), Some(fault)),
+        };
+        self.registers.perf.pass(counters.clocks(), true);
+        self.report.launches.push(LaunchReport { offset_dwords: offset, domain, counters, findings });
+        fault.map_or(Ok(()), |fault| Err(Reason::Fault(fault)))
+    }
+
+    /// Whether the Conditional Output Unit can do what it is told with a program of this stage.
+    fn check_conditional(&self, stage: Stage) -> Result<(), Reason> {
+        let unit = self.registers.conditional;
+        if unit.location == CondLoc::Pe && unit.test != CondTest::Always {
+            let feature = "conditional scheduling (location PE) of R700 programs".to_owned();
+            return Err(Reason::Unsupported { feature });
+        }
+        if stage == Stage::Pixel && unit.compares() && unit.buffer.is_none() {
+            return Err(Reason::NoConditionalBuffer { test: unit.test });
+        }
+        Ok(())
+    }
+}
+
+/// The texture resource that `set_inp_fmt` made of an input: its columns and rows.
+fn input_size(surface: &Surface, registers: &Registers, index: u8) -> (u32, u32) {
+    let width = match registers.samplers.get(usize::from(index)).map_or(0, |s| s.width) {
+        0 => surface.width(),
+        width => width.min(surface.width()),
+    };
+    (width, surface.rows())
+}

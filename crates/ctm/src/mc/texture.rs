@@ -1,0 +1,162 @@
+//! A texture of R700 programs in memory (R700 chapter 6): linear, mipmap levels one after another.
+
+use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
+use ctm_exec::r700::formats::{Format, convert, size_bytes, swapped};
+use ctm_exec::r700::resources::{Texture, TextureKind};
+use ctm_isa::ops;
+
+ops! {
+    /// How the texels of a texture are arranged.
+    pub enum TextureShape cite "R700 §6" info TextureKind {
+        /// One row.
+        OneD "1D" 0 => TextureKind::OneD;
+        /// Rows.
+        TwoD "2D" 1 => TextureKind::TwoD;
+        /// Slices.
+        ThreeD "3D" 2 => TextureKind::ThreeD;
+        /// Six faces: +x, -x, +y, -y, +z, -z.
+        Cube "CUBE" 3 => TextureKind::Cube;
+        /// Layers of one row.
+        OneDArray "1D_ARRAY" 4 => TextureKind::OneDArray;
+        /// Layers.
+        TwoDArray "2D_ARRAY" 5 => TextureKind::TwoDArray;
+    }
+}
+
+/// Where a texture lies and what its texels are: the parameters of `set_texture`.
+///
+/// Level 0 comes first; in each level the slices, in each slice the rows. Rows of level n are `pitch >> n` texels apart, but at least as
+/// many as the level has in a row.
+///
+/// ```
+/// use ctm::mc::{TextureShape, TextureSurface};
+/// use ctm_exec::r700::formats::Format;
+/// let t = TextureSurface { levels: 3, ..TextureSurface::two_d(8, 4, Format::default()) };
+/// assert_eq!((t.texel_offset(0, [1, 2, 0]), t.texel_offset(1, [0, 0, 0])), (Some(17 * 16), Some(32 * 16)));
+/// assert_eq!(t.bytes(), (32 + 8 + 2) * 16);
+/// ```
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TextureSurface {
+    /// Address of its first texel, a multiple of 2048.
+    pub base: GpuAddr,
+    /// How its texels are arranged.
+    pub shape: TextureShape,
+    /// Texels of a row of level 0, 1..=[`Self::LARGEST`].
+    pub width: u16,
+    /// Rows of level 0, 1..=[`Self::LARGEST`]; one-dimensional ones have 1, whatever stands here.
+    pub height: u16,
+    /// Slices or layers, 1..=[`Self::LARGEST`]; cubes have 6, two-dimensional ones 1, whatever stands here.
+    pub depth: u16,
+    /// Mipmap levels, 1..=[`Self::LEVELS`].
+    pub levels: u8,
+    /// Texels from one row of level 0 to the next; 0: the width.
+    pub pitch: u16,
+    /// What a texel is.
+    pub format: Format,
+}
+
+impl TextureSurface {
+    /// Largest width, height and depth.
+    pub const LARGEST: u16 = 8192;
+    /// Most mipmap levels.
+    pub const LEVELS: u8 = 14;
+
+    /// A two-dimensional texture of one level at address 0: see [`Self::at`].
+    #[must_use]
+    pub const fn two_d(width: u16, height: u16, format: Format) -> Self {
+        let (base, shape) = (GpuAddr(0), TextureShape::TwoD);
+        Self { base, shape, width, height, depth: 1, levels: 1, pitch: 0, format }
+    }
+
+    /// The same texture at another address.
+    #[must_use]
+    pub const fn at(mut self, base: GpuAddr) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// The texture as fetches see it; `None` when its texels have no bytes of their own (compressed blocks and the like).
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "at most 16 bytes")]
+    pub fn texture(&self) -> Option<Texture> {
+        let texel_bytes = size_bytes(self.format.data).ok()? as u32;
+        let (height, depth) = match self.shape {
+            TextureShape::OneD => (1, 1),
+            TextureShape::OneDArray => (1, self.depth),
+            TextureShape::TwoD => (self.height, 1),
+            TextureShape::Cube => (self.height, 6),
+            TextureShape::ThreeD | TextureShape::TwoDArray => (self.height, self.depth),
+        };
+        let (kind, levels) = (self.shape.info(), u32::from(self.levels));
+        Some(Texture {
+            kind,
+            width: self.width.into(),
+            height: height.into(),
+            depth: depth.into(),
+            levels,
+            texel_bytes,
+        })
+    }
+
+    /// Texels from one row of a level to the next.
+    fn row(&self, level: u32, width: u32) -> u64 {
+        let pitch = u32::from(self.pitch).checked_shr(level).unwrap_or(0);
+        u64::from(pitch.max(width))
+    }
+
+    /// Where a texel of a level begins, in bytes from the base; `None` when there is no such texel.
+    #[must_use]
+    pub fn texel_offset(&self, level: u32, at: [u32; 3]) -> Option<u64> {
+        let texture = self.texture()?;
+        let size = texture.size(level);
+        if level >= texture.levels || at.iter().zip(size).any(|(&at, size)| at >= size) {
+            return None;
+        }
+        let before: u64 = (0..level).map(|level| self.level_texels(&texture, level)).sum();
+        let [x, y, z] = at.map(u64::from);
+        let row = self.row(level, size[0]);
+        let texel = before + (z * u64::from(size[1]) + y) * row + x;
+        Some(texel * u64::from(texture.texel_bytes))
+    }
+
+    fn level_texels(&self, texture: &Texture, level: u32) -> u64 {
+        let [width, height, depth] = texture.size(level);
+        self.row(level, width) * u64::from(height) * u64::from(depth)
+    }
+
+    /// Bytes of all levels; 0 when its texels have no bytes of their own.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.texture().map_or(0, |texture| {
+            let texels: u64 = (0..texture.levels).map(|level| self.level_texels(&texture, level)).sum();
+            texels * u64::from(texture.texel_bytes)
+        })
+    }
+
+    /// Reads a texel: bits of its four elements; `None` when there is no such texel.
+    ///
+    /// # Errors
+    /// When it lies outside memory.
+    pub fn load(&self, memory: &DeviceMemory, level: u32, at: [u32; 3]) -> Result<Option<[u32; 4]>, MemoryError> {
+        let (Some(first), Ok(size)) = (self.texel_offset(level, at), size_bytes(self.format.data)) else {
+            return Ok(None);
+        };
+        let mut texel = [0; 16];
+        for (to, offset) in texel[..size].iter_mut().zip(first..) {
+            let place = u64::from(self.base.0) + swapped(offset, self.format.endian);
+            *to = read_at(memory, place, 1)?[0];
+        }
+        Ok(convert(&self.format, &texel[..size]).ok())
+    }
+}
+
+/// The bytes at a place that may lie beyond the 32 bits of addresses.
+///
+/// # Errors
+/// When some of them lie in no arena.
+pub fn read_at(memory: &DeviceMemory, place: u64, bytes: usize) -> Result<&[u8], MemoryError> {
+    match u32::try_from(place) {
+        Ok(address) => memory.slice(GpuAddr(address), bytes),
+        Err(_) => Err(MemoryError::Outside { address: GpuAddr(u32::MAX), bytes: bytes as u64, within: None }),
+    }
+}

@@ -1,0 +1,23 @@
+//! The example of a geometry chain gives what a direct computation gives: with plain arrays, and by a device's commands.
+#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+#[path = "../examples/geometry_chain.rs"]
+mod geometry_chain;
+
+use ctm::device::DeviceOptions;
+use ctm_isa::r700::program::Chip;
+use geometry_chain::{device, direct, plain};
+
+#[test]
+fn plain_arrays() {
+    let expected = direct();
+    assert_eq!((expected.strips.len(), expected.vertices.len()), (7, 23));
+    assert_eq!(plain().unwrap(), expected);
+}
+
+#[test]
+fn a_device_of_every_chip() {
+    for chip in [Chip::Rv710, Chip::Rv730, Chip::Rv770] {
+        assert_eq!(device(DeviceOptions::r700(chip)).unwrap(), direct(), "{chip:?}");
+    }
+}
