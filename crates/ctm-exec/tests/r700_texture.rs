@@ -74,7 +74,8 @@ const COMPARES: [Compare; 8] = [
     Compare::Always,
 ];
 /// Text of the modifiers, LOD_BIAS, offsets, normalised axes, BC_FRAC_MODE.
-const MODIFIERS: [(&str, f64, [f64; 3], [bool; 3], bool); 5] = [
+type Modifiers = (&'static str, f64, [f64; 3], [bool; 3], bool);
+const MODIFIERS: [Modifiers; 5] = [
     ("", 0.0, [0.0; 3], [true; 3], false),
     ("DENORM(XYZ)", 0.0, [0.0; 3], [false; 3], false),
     ("LOD(-0.5) XOFFSET(1.5) YOFFSET(-2) ZOFFSET(0.5)", -0.5, [1.5, -2.0, 0.5], [true; 3], false),
