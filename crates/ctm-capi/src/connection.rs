@@ -4,6 +4,7 @@ use crate::log::{self, Level};
 use crate::name;
 use crate::pages::{Pages, PagesError};
 use ctm::memory::{ArenaId, ArenaOptions, DeviceMemory, GpuAddr, SharedPages};
+use ctm::record::{self, Recording};
 use ctm::{Device, EngineKind};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -48,6 +49,8 @@ struct Shared {
     /// Whether any submission ever failed.
     failed: AtomicBool,
     device: Mutex<Device>,
+    /// Where the device records itself, until that fails.
+    recording: Mutex<Option<Arc<Recording>>>,
 }
 
 /// An open device.
@@ -71,6 +74,8 @@ impl Connection {
         let options = opening.options;
         let engine = opening.engine.map_or_else(EngineKind::preferred, Ok).map_err(|e| format!("{name}: {e}"))?;
         let made = engine.engine().map_err(|e| format!("{name}: {e}"))?;
+        // The device records itself; that it cannot is told here.
+        let recording = record::environment().map_err(|e| format!("{name}: {e}"))?;
         let mut pointers = [0; 4];
         let memory = DeviceMemory::with_pages(&options.arenas, |arena, range| {
             let pages = Pages::new(arena, range)?;
@@ -86,6 +91,7 @@ impl Connection {
             consumed: AtomicU64::new(0),
             failed: AtomicBool::new(false),
             device: Mutex::new(Device::with_memory(made, options, memory)),
+            recording: Mutex::new(recording),
         });
         let of_thread = Arc::clone(&shared);
         let thread = thread::Builder::new()
@@ -270,6 +276,7 @@ impl Shared {
     fn work_off(&self) {
         while let Some(next) = self.next() {
             let failure = self.run(&next);
+            self.look_at_recording();
             let mut queue = lock(&self.queue);
             if let Some(why) = failure {
                 log::write(Level::Error, &format!("submission {}: {why}", identifier(next.number)));
@@ -283,6 +290,15 @@ impl Shared {
             self.consumed.store(next.number, Ordering::Release);
             drop(queue);
             self.progress.notify_all();
+        }
+    }
+
+    /// Says once that the recording has ended before its time.
+    fn look_at_recording(&self) {
+        let mut recording = lock(&self.recording);
+        if let Some(why) = recording.as_ref().and_then(|recording| recording.failure()) {
+            log::write(Level::Error, &format!("the recording is not complete: {why}"));
+            *recording = None;
         }
     }
 

@@ -80,4 +80,23 @@ impl SharedPages for Pages {
         // bytes that a buffer writes before it is consumed.
         unsafe { std::slice::from_raw_parts_mut(self.at(offset, bytes), bytes) }
     }
+
+    fn copy(&self, offset: usize, to: &mut [u8]) {
+        let mut from = self.at(offset, to.len());
+        // Volatile, because the client may be writing neighbours of what it promised not to touch: each byte is read once, and whatever it is then is
+        // what the copy holds.
+        let (words, rest) = to.as_chunks_mut::<8>();
+        for word in words {
+            // SAFETY: within the mapping, as `at` has checked; any bits are a number, and alignment is not asked for.
+            *word = unsafe { from.cast::<[u8; 8]>().read_volatile() };
+            // SAFETY: at most one past the bytes that were checked.
+            from = unsafe { from.add(8) };
+        }
+        for byte in rest {
+            // SAFETY: as above.
+            *byte = unsafe { from.read_volatile() };
+            // SAFETY: as above.
+            from = unsafe { from.add(1) };
+        }
+    }
 }

@@ -1,6 +1,8 @@
 //! Every subcommand and option. Help, completions and manual pages come from here.
 
+use clap::builder::TypedValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
+use ctm::EngineKind;
 use ctm::job::FLAGS;
 use std::path::PathBuf;
 
@@ -22,7 +24,7 @@ Examples:
   ctm check *.x1k
   ctm isa mad
 
-Exit codes: 0 done, 1 the program or job is wrong, 2 usage, 3 a fault while running."
+Exit codes: 0 done, 1 the program or job is wrong, 2 usage, 3 a fault while running, 4 a replay gives something else."
 )]
 pub(crate) struct Cli {
     /// When to colour messages
@@ -67,6 +69,7 @@ pub(crate) enum Command {
     Dis(DisArgs),
     Check(CheckArgs),
     Run(RunArgs),
+    Replay(ReplayArgs),
     Isa(IsaArgs),
     Info(InfoArgs),
     Bench(BenchArgs),
@@ -280,6 +283,45 @@ impl FromArgMatches for JobFlags {
         *self = Self::from_arg_matches(matches)?;
         Ok(())
     }
+}
+
+/// Run a recording again and compare
+///
+/// Every submission of the recorded process runs again, and what it leaves in memory is compared with what the process saw. The environment
+/// variable CTM_RECORD=FILE makes a recording of any process that uses the library, `ctm run` too.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  CTM_RECORD=trace ctm run job.toml    records
+  ctm replay trace                     runs it again, on the engine that was recorded
+  ctm replay trace --engine verify     on two engines, compared with each other too
+  ctm replay trace --check             looks for mistakes in commands and programs
+
+Exit codes: 0 everything is as recorded, 1 the file is damaged or no recording, 4 something differs.")]
+pub(crate) struct ReplayArgs {
+    /// The recording
+    #[arg(value_name = "FILE")]
+    pub(crate) file: PathBuf,
+    /// The engine: interp, jit or verify; without it, the one that was recorded
+    #[arg(long, value_name = "ENGINE", value_parser = engine)]
+    pub(crate) engine: Option<EngineKind>,
+    /// Look for mistakes while running
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Worker threads; 0: one per core
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(0..=1024).map(usize::from))]
+    pub(crate) threads: Option<usize>,
+    /// Print what happened as JSON to stdout
+    #[arg(long)]
+    pub(crate) json: bool,
+    /// Do not show progress
+    #[arg(long)]
+    pub(crate) no_progress: bool,
+}
+
+fn engine(name: &str) -> Result<EngineKind, String> {
+    let names = || EngineKind::ALL.map(EngineKind::name).join(", ");
+    EngineKind::from_name(name).ok_or_else(|| format!("there is no such engine; there are {}", names()))
 }
 
 /// The manual on the command line

@@ -18,6 +18,8 @@ pub(crate) enum Exit {
     Usage,
     /// A fault while running.
     Fault,
+    /// A replay gives something else.
+    Differs,
 }
 
 impl Exit {

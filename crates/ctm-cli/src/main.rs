@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args` | every subcommand and option, from which help, completions and manual pages come |
 //! | `console` | printing: colour, JSON, findings, exit codes |
-//! | `asm`, `dis`, `check`, `run`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
+//! | `asm`, `dis`, `check`, `run`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //!
 //! `docs/cli.md` describes exit codes and outputs.
 
@@ -17,6 +17,7 @@ mod dis;
 mod generate;
 mod info;
 mod isa;
+mod replay;
 mod run;
 mod tile;
 
@@ -34,6 +35,7 @@ fn main() -> ExitCode {
         Command::Dis(args) => dis::run(&console, &args),
         Command::Check(args) => check::run(&console, &args),
         Command::Run(args) => run::run(&console, &args),
+        Command::Replay(args) => replay::run(&console, &args),
         Command::Isa(args) => isa::run(&console, &args),
         Command::Info(args) => info::run(&console, &args),
         Command::Bench(args) => bench::run(&console, &args),

@@ -6,7 +6,7 @@ use crate::console::{Console, Exit, Failure, exit_of};
 use ctm::array::Array;
 use ctm::commands;
 use ctm::job::{Isa, Job, JobError, JobReport, OutputResult, Progress, Reader, read_file};
-use ctm::render;
+use ctm::{record, render};
 use ctm_exec::Counters;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
@@ -19,6 +19,15 @@ use std::time::Duration;
 const PRINTED: usize = 256;
 
 pub(crate) fn run(console: &Console, args: &RunArgs) -> Ending {
+    let recording = record::environment().map_err(|e| Failure::wrong("cannot-record", e.to_string()))?;
+    let ending = run_job(console, args);
+    if let Some(why) = recording.and_then(|recording| recording.failure()) {
+        return Err(Failure::wrong("cannot-record", format!("the recording is not complete: {why}")));
+    }
+    ending
+}
+
+fn run_job(console: &Console, args: &RunArgs) -> Ending {
     let result = read(args).and_then(|job| {
         let bar = progress_bar(args);
         let report = job.run(|p| show(&bar, p));

@@ -47,4 +47,4 @@ mod x86;
 
 pub use backend::{Backend, BackendError};
 pub use engine::Jit;
-pub use verify::{Difference, Verify};
+pub use verify::{DIFFERENCE, Difference, Verify};

@@ -9,9 +9,12 @@ use ctm_isa::x1k::ops::{AlphaOp, InstType, Omod, RgbOp, Swizzle};
 use ctm_isa::x1k::{Inst, Program};
 use std::fmt;
 
+/// The rule of findings about a difference.
+pub const DIFFERENCE: &str = "engine-difference";
+
 /// Runs every launch with the reference interpreter and with a [`Jit`], and compares all that they do.
 ///
-/// Memory gets what the reference interpreter sends. A difference is reported as a [`Finding`] with the rule `engine-difference`;
+/// Memory gets what the reference interpreter sends. A difference is reported as a [`Finding`] with the rule [`DIFFERENCE`];
 /// [`Verify::compare`] gives it as a value.
 ///
 /// Launches that the fast engine leaves to the reference interpreter as a whole (uncached writes, checks) and those whose outputs
@@ -135,7 +138,7 @@ impl Engine for Verify {
         let (result, difference) = self.compare(launch, memory);
         result.map(|mut outcome| {
             outcome.findings.extend(difference.map(|difference| Finding {
-                rule: "engine-difference",
+                rule: DIFFERENCE,
                 pc: difference.pc.unwrap_or_default(),
                 position: difference.position,
                 message: difference.message,

@@ -10,6 +10,7 @@
 //! | [`job`] | jobs: what to run over which domain with which arrays, and the runner |
 //! | [`mod@array`] | arrays and pictures as files |
 //! | [`r700`] | files that hold R700 programs |
+//! | [`record`] | recordings of submissions, and running them again |
 //! | [`render`] | findings as text and as JSON |
 
 pub mod array;
@@ -20,6 +21,7 @@ pub mod job;
 pub mod mc;
 pub mod memory;
 pub mod r700;
+pub mod record;
 pub mod render;
 
 pub use commands::CommandBuffer;

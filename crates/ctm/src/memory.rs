@@ -7,6 +7,7 @@
 //! **Invariants.** An arena never moves and never grows, so that a host pointer into it stays good as long as the device lives.
 //! Nothing outside the arenas can be reached.
 
+use crate::record::Watched;
 use std::fmt;
 
 /// Address of a byte in the device's 32-bit address space (CTM §2.1.4).
@@ -294,14 +295,47 @@ pub trait SharedPages: Send + Sync {
     fn slice(&self, offset: usize, bytes: usize) -> &[u8];
     /// The same bytes, to be written.
     fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8];
+    /// A copy of bytes of which someone else may be writing some, as happens to neighbours of what a command needs; what is copied of
+    /// those is anything.
+    fn copy(&self, offset: usize, to: &mut [u8]) {
+        to.copy_from_slice(self.slice(offset, to.len()));
+    }
 }
 
 /// Where the bytes of an arena are.
-enum Storage {
+pub(crate) enum Storage {
     /// Ours: zeroed by the allocator, so that untouched pages cost nothing. `skip` is where the arena begins, so that it begins at a host page.
     Own { bytes: Vec<u8>, skip: usize },
     /// Someone else reaches them too.
     Shared(Box<dyn SharedPages>),
+    /// Either of them, and what the device touches is noted.
+    Watched(Box<Watched>),
+}
+
+impl Storage {
+    pub(crate) fn slice(&self, offset: usize, bytes: usize) -> &[u8] {
+        match self {
+            Self::Own { bytes: all, skip } => &all[skip + offset..skip + offset + bytes],
+            Self::Shared(pages) => pages.slice(offset, bytes),
+            Self::Watched(watched) => watched.slice(offset, bytes),
+        }
+    }
+
+    pub(crate) fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8] {
+        match self {
+            Self::Own { bytes: all, skip } => &mut all[*skip + offset..*skip + offset + bytes],
+            Self::Shared(pages) => pages.slice_mut(offset, bytes),
+            Self::Watched(watched) => watched.slice_mut(offset, bytes),
+        }
+    }
+
+    /// As [`SharedPages::copy`].
+    pub(crate) fn copy(&self, offset: usize, to: &mut [u8]) {
+        match self {
+            Self::Shared(pages) => pages.copy(offset, to),
+            Self::Own { .. } | Self::Watched(_) => to.copy_from_slice(self.slice(offset, to.len())),
+        }
+    }
 }
 
 /// One arena and its bytes.
@@ -330,17 +364,11 @@ impl Arena {
     }
 
     fn slice(&self, offset: usize, bytes: usize) -> &[u8] {
-        match &self.storage {
-            Storage::Own { bytes: all, skip } => &all[skip + offset..skip + offset + bytes],
-            Storage::Shared(pages) => pages.slice(offset, bytes),
-        }
+        self.storage.slice(offset, bytes)
     }
 
     fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8] {
-        match &mut self.storage {
-            Storage::Own { bytes: all, skip } => &mut all[*skip + offset..*skip + offset + bytes],
-            Storage::Shared(pages) => pages.slice_mut(offset, bytes),
-        }
+        self.storage.slice_mut(offset, bytes)
     }
 }
 
@@ -507,6 +535,26 @@ impl DeviceMemory {
             }
             _ => Err(MemoryError::Full { arena, bytes, left }),
         }
+    }
+
+    /// Notes from here on what the device touches, see [`Watched`]. Nothing of what was noted before counts.
+    pub(crate) fn watch(&mut self) {
+        for arena in &mut self.arenas {
+            let storage = std::mem::replace(&mut arena.storage, Storage::Own { bytes: Vec::new(), skip: 0 });
+            let storage = match storage {
+                Storage::Watched(watched) => watched.into_storage(),
+                other => other,
+            };
+            arena.storage = Storage::Watched(Box::new(Watched::new(storage, arena.range)));
+        }
+    }
+
+    /// What [`Self::watch`] made: one for each arena, or none.
+    pub(crate) fn watched(&mut self) -> impl Iterator<Item = &mut Watched> {
+        self.arenas.iter_mut().filter_map(|arena| match &mut arena.storage {
+            Storage::Watched(watched) => Some(&mut **watched),
+            Storage::Own { .. } | Storage::Shared(_) => None,
+        })
     }
 
     /// Takes back everything that [`Self::allocate`] handed out in `arena`.

@@ -31,6 +31,7 @@ pub use report::{CommandError, CommandErrorReason, CommandFinding, LaunchReport,
 
 use crate::mc::{ByteOrder, MAX_INDEX, Surface};
 use crate::memory::{ArenaError, ArenaId, ArenaOptions, DeviceMemory, GpuAddr, MemoryError};
+use crate::record::{self, RecordError, Recorder, Recording};
 use cache::{CacheModel, Way};
 use ctm_exec::{Budget, Engine, GroupSize};
 use ctm_isa::r700::program::Chip;
@@ -38,7 +39,7 @@ use ctm_jit::Jit;
 use launch::lock;
 use loader::LoadedProgram;
 use std::fmt;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// How the MC's caches behave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -175,6 +176,8 @@ pub struct Device {
     /// Only when caches are modelled.
     model: Option<Mutex<CacheModel>>,
     report: SubmitReport,
+    /// Only when it is recorded.
+    recorder: Option<Box<Recorder>>,
 }
 
 // A device may be opened on one thread and used on another.
@@ -213,6 +216,21 @@ impl Device {
     /// The same with memory that is there already; its arenas count, not those of the options.
     #[must_use]
     pub fn with_memory(engine: Box<dyn Engine>, options: DeviceOptions, memory: DeviceMemory) -> Self {
+        let mut device = Self::unrecorded(engine, options, memory);
+        if let Ok(Some(recording)) = record::environment() {
+            device.attach(recording);
+        }
+        device
+    }
+
+    /// A device whose memory notes what is touched, for replays.
+    pub(crate) fn for_replay(engine: Box<dyn Engine>, options: DeviceOptions) -> Result<Self, ArenaError> {
+        let mut memory = DeviceMemory::new(&options.arenas)?;
+        memory.watch();
+        Ok(Self::unrecorded(engine, options, memory))
+    }
+
+    fn unrecorded(engine: Box<dyn Engine>, options: DeviceOptions, memory: DeviceMemory) -> Self {
         Self {
             engine,
             memory,
@@ -222,7 +240,32 @@ impl Device {
             model: (options.caches == Caches::Modelled).then(Mutex::default),
             report: SubmitReport::default(),
             options,
+            recorder: None,
         }
+    }
+
+    fn attach(&mut self, recording: Arc<Recording>) {
+        let recorder = Recorder::new(recording, &mut self.memory, &self.options, self.engine.name());
+        self.recorder = Some(Box::new(recorder));
+    }
+
+    /// Adds every submission from here on to a recording. A device is in one recording at a time; the last one counts.
+    ///
+    /// # Errors
+    /// When commands have set registers already: the recording would not know of them.
+    pub fn record(&mut self, recording: &Arc<Recording>) -> Result<(), RecordError> {
+        if self.registers != Registers::default() || self.program.is_some() {
+            return Err(RecordError::Late);
+        }
+        self.recorder = None;
+        self.attach(Arc::clone(recording));
+        Ok(())
+    }
+
+    /// Whether submissions are recorded.
+    #[must_use]
+    pub const fn is_recorded(&self) -> bool {
+        self.recorder.is_some()
     }
 
     /// How the device was opened.
@@ -248,6 +291,9 @@ impl Device {
         self.registers = Registers::default();
         self.program = None;
         self.programs.forget();
+        if let Some(recorder) = &self.recorder {
+            recorder.reset();
+        }
     }
 
     /// What the last submission did, up to its end or to the command that stopped it.

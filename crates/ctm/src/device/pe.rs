@@ -13,6 +13,7 @@ use crate::commands::{
 };
 use crate::mc::{FormatWord, Surface};
 use crate::memory::GpuAddr;
+use crate::record::Recorder;
 use ctm_exec::r700::Target;
 use ctm_exec::x1k::{Launch, Sampler};
 use ctm_exec::{Counters, Domain};
@@ -27,6 +28,16 @@ impl Device {
     /// At the first command that cannot be executed, or whose program does wrong. The commands before it have been executed
     /// ([`Device::last_report`] tells what they did), registers keep their values, and the next buffer can be submitted.
     pub fn submit(&mut self, address: GpuAddr, size_dwords: u32) -> Result<SubmitReport, CommandError> {
+        // Taken out: a submission that panics leaves the device unrecorded.
+        let Some(mut recorder) = self.recorder.take() else { return self.submit_unrecorded(address, size_dwords) };
+        Recorder::begin(&mut self.memory);
+        let result = self.submit_unrecorded(address, size_dwords);
+        recorder.end(&mut self.memory, (address, size_dwords), self.report.commands, result.as_ref().err());
+        self.recorder = Some(recorder);
+        result
+    }
+
+    fn submit_unrecorded(&mut self, address: GpuAddr, size_dwords: u32) -> Result<SubmitReport, CommandError> {
         self.report = SubmitReport::default();
         let result = self.run_buffer(address, size_dwords);
         if let Some(model) = &self.model {

@@ -1,0 +1,261 @@
+//! Recordings: every submission of a process with the memory it touches, to be run again anywhere.
+//!
+//! | file | what |
+//! |---|---|
+//! | `mod` | a recording that is being made: [`Recording`], and what a device adds to it |
+//! | `watch` | which pages a submission reads and which dwords it writes |
+//! | `format` | records of the file, with checksums |
+//! | `options` | how a device was opened, as JSON |
+//! | `replay` | runs a recording again and compares |
+//!
+//! The environment variable `CTM_RECORD` records every device of a process; [`Device::record`](crate::Device::record) one of them.
+//! `docs/replay.md` describes the file.
+//!
+//! **Invariants.** A device that is not recorded does nothing for it: memory is watched by another kind of storage, not by a question on
+//! the way. What is read from a file is trusted in nothing; no file panics.
+
+mod format;
+mod options;
+mod replay;
+mod watch;
+
+pub use format::{ReadError, VERSION};
+pub use replay::{Difference, End, Found, Noticed, Place, ReplayOptions, ReplayReport, replay};
+pub(crate) use watch::Watched;
+
+use crate::device::{CommandError, DeviceOptions};
+use crate::memory::{DeviceMemory, GpuAddr};
+use format::{BODY, Done, Failure, Kind, Written};
+use std::fmt;
+use std::fs::File;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// The environment variable that names the file to which a process records. `%p` in it is the number of the process.
+pub const ENVIRONMENT: &str = "CTM_RECORD";
+
+/// A recording that is being made. Devices add to it; it is good up to the last submission that ended, whenever the process ends.
+pub struct Recording {
+    to: Mutex<Output>,
+}
+
+struct Output {
+    /// `None` after something could not be written.
+    to: Option<Box<dyn Write + Send>>,
+    devices: u32,
+    failure: Option<String>,
+}
+
+impl fmt::Debug for Recording {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Recording").finish_non_exhaustive()
+    }
+}
+
+/// A recording cannot be made.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum RecordError {
+    /// The file cannot be created or written.
+    File {
+        /// The file.
+        path: PathBuf,
+        /// Why.
+        reason: String,
+    },
+    /// The device has executed commands already; what they set is not in the recording.
+    Late,
+}
+
+impl fmt::Display for RecordError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::File { path, reason } => {
+                write!(f, "the recording {} cannot be written: {reason}", path.display())
+            }
+            Self::Late => f.write_str(
+                "the device has executed command buffers that are not in the recording; record it before the first, or after `reset`",
+            ),
+        }
+    }
+}
+
+impl std::error::Error for RecordError {}
+
+impl Recording {
+    /// A recording in a file, which is created anew.
+    ///
+    /// # Errors
+    /// When the file cannot be created or written.
+    pub fn create(path: &Path) -> Result<Arc<Self>, RecordError> {
+        let failed = |reason: String| RecordError::File { path: path.to_owned(), reason };
+        let file = File::create(path).map_err(|e| failed(e.to_string()))?;
+        let recording = Self::to(Box::new(file));
+        recording.failure().map_or(Ok(recording), |reason| Err(failed(reason)))
+    }
+
+    /// A recording that goes wherever `to` writes. Every record is one call of `write_all`.
+    #[must_use]
+    pub fn to(to: Box<dyn Write + Send>) -> Arc<Self> {
+        let recording = Self { to: Mutex::new(Output { to: Some(to), devices: 0, failure: None }) };
+        let mut start = format::header().to_vec();
+        let about =
+            serde_json::json!({ "made_by": concat!("ctm ", env!("CARGO_PKG_VERSION")), "page_bytes": watch::PAGE });
+        start.extend(format::record(Kind::INFO, about.to_string().as_bytes()));
+        recording.write(&start);
+        Arc::new(recording)
+    }
+
+    /// Why the recording ended before its time, when something could not be written. Devices go on without it.
+    #[must_use]
+    pub fn failure(&self) -> Option<String> {
+        self.to.lock().unwrap_or_else(PoisonError::into_inner).failure.clone()
+    }
+
+    fn write(&self, bytes: &[u8]) {
+        let mut output = self.to.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some(to) = &mut output.to
+            && let Err(e) = to.write_all(bytes).and_then(|()| to.flush())
+        {
+            (output.to, output.failure) = (None, Some(e.to_string()));
+        }
+    }
+
+    fn next_device(&self) -> u32 {
+        let mut output = self.to.lock().unwrap_or_else(PoisonError::into_inner);
+        output.devices += 1;
+        output.devices - 1
+    }
+}
+
+/// The recording that `CTM_RECORD` asks for: the same for the whole process, `None` when it asks for none.
+///
+/// Devices that are opened look here themselves and go on unrecorded when the file cannot be created; whoever wants to know asks.
+///
+/// # Errors
+/// When the file cannot be created.
+pub fn environment() -> Result<Option<Arc<Recording>>, RecordError> {
+    static RECORDING: OnceLock<Result<Option<Arc<Recording>>, RecordError>> = OnceLock::new();
+    let recording = RECORDING.get_or_init(|| {
+        let Some(name) = std::env::var_os(ENVIRONMENT).filter(|name| !name.is_empty()) else { return Ok(None) };
+        let path = match name.to_str() {
+            Some(name) => PathBuf::from(name.replace("%p", &std::process::id().to_string())),
+            None => PathBuf::from(name),
+        };
+        Recording::create(&path).map(Some)
+    });
+    recording.clone()
+}
+
+/// What a recorded device adds to its recording.
+pub(crate) struct Recorder {
+    recording: Arc<Recording>,
+    device: u32,
+    submissions: u64,
+}
+
+impl Recorder {
+    pub fn new(
+        recording: Arc<Recording>,
+        memory: &mut DeviceMemory,
+        options: &DeviceOptions,
+        engine: &'static str,
+    ) -> Self {
+        memory.watch();
+        let device = recording.next_device();
+        let mut body = device.to_le_bytes().to_vec();
+        body.extend(options::to_json(options, engine).to_string().as_bytes());
+        recording.write(&format::record(Kind::OPEN, &body));
+        Self { recording, device, submissions: 0 }
+    }
+
+    /// The device's registers get their initial values.
+    pub fn reset(&self) {
+        self.recording.write(&format::record(Kind::RESET, &self.device.to_le_bytes()));
+    }
+
+    /// A submission begins.
+    pub fn begin(memory: &mut DeviceMemory) {
+        memory.watched().for_each(Watched::begin);
+    }
+
+    /// A submission ended.
+    pub fn end(
+        &mut self,
+        memory: &mut DeviceMemory,
+        (address, size_dwords): (GpuAddr, u32),
+        commands: u32,
+        error: Option<&CommandError>,
+    ) {
+        self.submissions += 1;
+        let mut pages = Body::new(self, Kind::PAGES);
+        for arena in memory.watched() {
+            for page in arena.end() {
+                pages.bytes.extend(arena.address(page).0.to_le_bytes());
+                pages.bytes.extend(arena.image(page));
+                pages.write_when_full();
+            }
+        }
+        pages.write();
+        let mut written = Body::new(self, Kind::WRITTEN);
+        for arena in memory.watched() {
+            for (page, dwords) in arena.take_written() {
+                let now = arena.now(page);
+                let address = arena.address(page);
+                let image = arena.image(page);
+                let same = dwords.iter().all(|n| image[4 * n..4 * n + 4] == now[4 * n..4 * n + 4]);
+                if !same {
+                    let image = arena.image_mut(page);
+                    dwords.iter().for_each(|n| image[4 * n..4 * n + 4].copy_from_slice(&now[4 * n..4 * n + 4]));
+                }
+                let left = Written { address, dwords, page: (!same).then(|| Box::new(now)) };
+                left.encode(&mut written.bytes);
+                written.write_when_full();
+            }
+        }
+        written.write();
+        let failure = error.map(|error| Failure {
+            offset_dwords: error.offset_dwords,
+            word: error.word,
+            code: error.reason.code().to_owned(),
+            message: error.reason.to_string(),
+        });
+        let done = Done { number: self.submissions, address, size_dwords, commands, failure };
+        self.recording.write(&format::record(Kind::DONE, &done.encode(self.device)));
+    }
+}
+
+impl Drop for Recorder {
+    fn drop(&mut self) {
+        self.recording.write(&format::record(Kind::CLOSE, &self.device.to_le_bytes()));
+    }
+}
+
+/// A body that is written when there is enough of it.
+struct Body<'a> {
+    recorder: &'a Recorder,
+    kind: Kind,
+    bytes: Vec<u8>,
+}
+
+impl<'a> Body<'a> {
+    fn new(recorder: &'a Recorder, kind: Kind) -> Self {
+        Self { recorder, kind, bytes: recorder.device.to_le_bytes().to_vec() }
+    }
+
+    fn write_when_full(&mut self) {
+        if self.bytes.len() >= BODY {
+            self.write();
+        }
+    }
+
+    /// Writes what there is, if anything.
+    fn write(&mut self) {
+        let empty = self.recorder.device.to_le_bytes();
+        if self.bytes.len() > empty.len() {
+            self.recorder.recording.write(&format::record(self.kind, &self.bytes));
+            self.bytes.truncate(empty.len());
+        }
+    }
+}
