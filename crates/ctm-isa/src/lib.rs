@@ -14,6 +14,7 @@ pub mod isa_help;
 #[macro_use]
 mod macros;
 pub mod r700;
+mod rules;
 pub mod suggest;
 pub mod table;
 pub mod x1k;

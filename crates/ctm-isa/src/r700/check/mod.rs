@@ -37,6 +37,7 @@ use super::inst::{
 use super::ops::CfOp;
 use super::program::{Program, Stage};
 use crate::diag::{Diagnostic, Severity};
+use crate::rules::{Collector, Finding};
 use graph::Graph;
 use std::collections::HashSet;
 
@@ -132,18 +133,11 @@ pub fn check(program: &Program) -> Vec<Diagnostic> {
 #[must_use]
 pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
     let facts = Facts::new(program);
-    let mut findings = Vec::new();
+    let mut found = Collector::new(&program.spans);
     for rule in RULES.iter().filter(|rule| !allowed.contains(&rule.name)) {
-        // Code that is reached in several ways is looked at once for each; what is the same in all of them is said once.
-        let mut said = HashSet::new();
-        for finding in (rule.run)(&facts) {
-            if said.insert((finding.pc, finding.message.clone())) {
-                findings.push(finding.into_diagnostic(rule, program));
-            }
-        }
+        found.rule(rule.severity, rule.name, rule.cite, (rule.run)(&facts));
     }
-    findings.sort_by_key(|diagnostic| diagnostic.pc);
-    findings
+    found.finish()
 }
 
 /// Stack entries that the program at `entry` needs on a chip (R700 §3.6.5), along its paths.
@@ -151,43 +145,6 @@ pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
 pub(in crate::r700) fn stack_entries(words: &[u32], entry: u32, chip: super::program::Chip) -> u32 {
     let decoded = decode_program(words, entry);
     Graph::new(&decoded, entry).stack_entries(&decoded, chip)
-}
-
-/// What a rule reports; its row in [`RULES`] adds the rest.
-struct Finding {
-    pc: Option<u32>,
-    message: String,
-    help: Option<String>,
-}
-
-impl Finding {
-    /// About the instruction in slot `pc`.
-    fn at(pc: u32, message: impl Into<String>) -> Self {
-        Self { pc: Some(pc), message: message.into(), help: None }
-    }
-
-    /// About the program as a whole.
-    fn whole(message: impl Into<String>) -> Self {
-        Self { pc: None, message: message.into(), help: None }
-    }
-
-    /// What would be right.
-    fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-
-    fn into_diagnostic(self, rule: &Rule, program: &Program) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(rule.severity, rule.name, self.message).cite(rule.cite);
-        if let Some(pc) = self.pc {
-            diagnostic = diagnostic.pc(pc);
-            if let Some(&span) = usize::try_from(pc).ok().and_then(|pc| program.spans.get(pc)) {
-                diagnostic = diagnostic.at(span, "");
-            }
-        }
-        diagnostic.help = self.help;
-        diagnostic
-    }
 }
 
 /// A program and everything that rules ask about it.

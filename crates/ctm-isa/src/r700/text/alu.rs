@@ -1,6 +1,6 @@
 //! One ALU instruction as text: printer and parser of each part stand next to each other.
 
-use super::cursor::{Cursor, Parsed, nearest};
+use super::cursor::{Cursor, Parsed};
 use super::extra::{self, Extra};
 use super::names::Names;
 use super::operand::{ParsedOperand, bounded, chan_from_byte, indexed, parse_operand, print_indexed, print_operand};
@@ -9,6 +9,7 @@ use crate::r700::formats::{AluOp2, AluOp3, AluWord0};
 use crate::r700::inst::{AluInst, AluWord1, Group, Slot};
 use crate::r700::ops::{AluOp, Chan, IndexMode, Omod, Op2, Op3, PredSel, SclSwizzle, Unit, Units, VecSwizzle};
 use crate::r700::program::SymbolKind;
+use crate::suggest::closest;
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::sync::LazyLock;
@@ -76,7 +77,7 @@ fn parse_mnemonic(c: &mut Cursor<'_>) -> Parsed<(AluOp, Omod)> {
         let mut d = Diagnostic::error("unknown-mnemonic", format!("`{name}` is not an ALU operation of the R700"))
             .at(span, "")
             .cite("R700 §10.2");
-        if let Some(near) = nearest(name, MNEMONICS.keys().copied()) {
+        if let Some(near) = closest(name, MNEMONICS.keys().copied()) {
             d = d.help(format!("did you mean `{near}`?"));
         }
         c.report(d);

@@ -198,38 +198,3 @@ pub(super) fn parse_integer(text: &str) -> Option<u64> {
         None => text.parse().ok(),
     }
 }
-
-/// The name most like `found`, if one is alike enough to be meant.
-pub(super) fn nearest<'n>(found: &str, names: impl IntoIterator<Item = &'n str>) -> Option<&'n str> {
-    let found = found.to_ascii_uppercase();
-    // Longer words are not misspelt mnemonics.
-    if found.len() > 32 {
-        return None;
-    }
-    let limit = found.len() / 3 + 1;
-    names
-        .into_iter()
-        .filter(|name| name.len().abs_diff(found.len()) <= limit)
-        .map(|name| (distance(found.as_bytes(), name.to_ascii_uppercase().as_bytes()), name))
-        .filter(|&(d, _)| d <= limit)
-        .min()
-        .map(|(_, name)| name)
-}
-
-/// How many bytes must be inserted, removed, replaced or exchanged with their neighbour to turn `a` into `b`.
-fn distance(a: &[u8], b: &[u8]) -> usize {
-    let mut before: Vec<usize> = Vec::new();
-    let mut row: Vec<usize> = (0..=b.len()).collect();
-    for (i, x) in a.iter().enumerate() {
-        let mut next = vec![i + 1];
-        for (j, y) in b.iter().enumerate() {
-            let mut cost = (row[j] + usize::from(x != y)).min(row[j + 1] + 1).min(next[j] + 1);
-            if i > 0 && j > 0 && a[i - 1] == *y && b[j - 1] == *x {
-                cost = cost.min(before[j - 1] + 1);
-            }
-            next.push(cost);
-        }
-        before = std::mem::replace(&mut row, next);
-    }
-    row[b.len()]
-}

@@ -321,7 +321,7 @@ fn resolve(s: &mut Statements, places: &[Place]) {
             Address::Label(label, span) => match s.labels.get(label) {
                 Some((target, _)) => places[*target].at,
                 None => {
-                    let near = super::cursor::nearest(label, s.labels.keys().map(String::as_str));
+                    let near = crate::suggest::closest(label, s.labels.keys().map(String::as_str));
                     let mut d = Diagnostic::error("label", format!("no label `{label}`")).at(*span, "");
                     if let Some(near) = near {
                         d = d.help(format!("did you mean `{near}`?"));

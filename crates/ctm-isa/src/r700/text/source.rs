@@ -3,7 +3,7 @@
 use super::Options;
 use super::alu;
 use super::cf::{self, ParsedCf};
-use super::cursor::{Cursor, Parsed, nearest};
+use super::cursor::{Cursor, Parsed};
 use super::fetch;
 use super::group::{self, Lines, ReadyGroup};
 use super::names::{Names, is_reserved};
@@ -14,6 +14,7 @@ use crate::r700::formats::CfAluWord0;
 use crate::r700::inst::Cf;
 use crate::r700::ops::{CfOp, Clause, Unit};
 use crate::r700::program::{Setting, Stage, SymbolKind};
+use crate::suggest::closest;
 use std::collections::HashMap;
 
 /// The clause that lines behind a control-flow instruction make.
@@ -255,7 +256,7 @@ impl Reader<'_> {
 
     fn unknown(&mut self, c: &mut Cursor<'_>, word: &str, at: usize) -> Parsed<()> {
         let names = cf::all_mnemonics().chain(fetch::all_mnemonics()).chain(alu::all_mnemonics());
-        let near = nearest(word, names.chain(["END_OF_PROGRAM"]));
+        let near = closest(word, names.chain(["END_OF_PROGRAM"]));
         let span = c.span(at);
         let mut d = Diagnostic::error("unknown-mnemonic", format!("`{word}` is not an instruction of the R700"))
             .at(span, "")
@@ -475,7 +476,7 @@ impl Reader<'_> {
                 let span = c.span(start);
                 let mut d =
                     Diagnostic::error("unknown-directive", format!("`.{name}` is not a directive")).at(span, "");
-                if let Some(near) = nearest(name, names) {
+                if let Some(near) = closest(name, names) {
                     d = d.help(format!("did you mean `.{near}`?"));
                 }
                 c.report(d);

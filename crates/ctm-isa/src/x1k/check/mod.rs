@@ -32,11 +32,11 @@ mod words;
 use super::inst::{AluInst, FcInstruction, Inst, TexInstruction, Words};
 use super::program::Program;
 use crate::diag::{Diagnostic, Severity};
+use crate::rules::{Collector, Finding};
 use crate::table::FieldError;
 use crate::x1k::access::{self, Access};
 use graph::{Graph, Node};
 use state::State;
-use std::collections::HashSet;
 
 pub use rules::RULES;
 
@@ -126,55 +126,11 @@ pub fn check(program: &Program) -> Vec<Diagnostic> {
 #[must_use]
 pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
     let facts = Facts::new(program);
-    let mut findings = Vec::new();
+    let mut found = Collector::new(&program.spans);
     for rule in RULES.iter().filter(|rule| !allowed.contains(&rule.name)) {
-        // A subroutine is looked at once for each calling context; what is the same in all of them is said once.
-        let mut said = HashSet::new();
-        for finding in (rule.run)(&facts) {
-            if said.insert((finding.pc, finding.message.clone())) {
-                findings.push(finding.into_diagnostic(rule, program));
-            }
-        }
+        found.rule(rule.severity, rule.name, rule.cite, (rule.run)(&facts));
     }
-    findings.sort_by_key(|diagnostic| diagnostic.pc);
-    findings
-}
-
-/// What a rule reports; its row in [`RULES`] adds the rest.
-struct Finding {
-    pc: Option<u32>,
-    message: String,
-    help: Option<String>,
-}
-
-impl Finding {
-    /// About the instruction `pc`.
-    fn at(pc: impl Into<u32>, message: impl Into<String>) -> Self {
-        Self { pc: Some(pc.into()), message: message.into(), help: None }
-    }
-
-    /// About the program as a whole.
-    fn whole(message: impl Into<String>) -> Self {
-        Self { pc: None, message: message.into(), help: None }
-    }
-
-    /// What would be right.
-    fn help(mut self, help: impl Into<String>) -> Self {
-        self.help = Some(help.into());
-        self
-    }
-
-    fn into_diagnostic(self, rule: &Rule, program: &Program) -> Diagnostic {
-        let mut diagnostic = Diagnostic::new(rule.severity, rule.name, self.message).cite(rule.cite);
-        if let Some(pc) = self.pc {
-            diagnostic = diagnostic.pc(pc);
-            if let Some(&span) = usize::try_from(pc).ok().and_then(|pc| program.spans.get(pc)) {
-                diagnostic = diagnostic.at(span, "");
-            }
-        }
-        diagnostic.help = self.help;
-        diagnostic
-    }
+    found.finish()
 }
 
 /// A program and everything that rules ask about it.

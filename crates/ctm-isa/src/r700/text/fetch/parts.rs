@@ -3,9 +3,10 @@
 use crate::diag::Diagnostic;
 use crate::r700::ops::{Chan, DataFormat, EndianSwap, FormatComp, NumFormat, RelMode, Sel, SrfMode};
 use crate::r700::program::SymbolKind;
-use crate::r700::text::cursor::{Cursor, Parsed, Reported, nearest};
+use crate::r700::text::cursor::{Cursor, Parsed, Reported};
 use crate::r700::text::names::Names;
 use crate::r700::text::operand::chan_from_byte;
+use crate::suggest::closest;
 use crate::table::Field;
 use std::fmt::Write as _;
 
@@ -211,7 +212,7 @@ impl Format {
             .find(|f| f.name().strip_prefix("FMT_") == Some(bare))
             .or_else(|| bare.parse().ok().and_then(DataFormat::from_code));
         let Some(data) = data else {
-            let near = nearest(bare, DataFormat::ALL.iter().map(|f| f.name().strip_prefix("FMT_").unwrap_or(f.name())));
+            let near = closest(bare, DataFormat::ALL.iter().map(|f| f.name().strip_prefix("FMT_").unwrap_or(f.name())));
             let span = c.span(start);
             let mut d =
                 Diagnostic::error("format", format!("`{text}` is not a data format")).at(span, "").cite("R700 §10.3");
