@@ -2,11 +2,15 @@
 
 use super::form::{Code, Op, Var};
 use super::lower::lower;
+#[cfg(target_arch = "x86_64")]
+use super::passes::VarSet;
 use super::portable::Machine;
 use super::verify::reads;
 use super::wave::{EXPORTS, Row, Shared, Wave, lanes_of};
 use crate::backend::Backend;
 use crate::lanes::Refer;
+#[cfg(target_arch = "x86_64")]
+use crate::x86::{Frame, r700::Native};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::interp::Order;
 use ctm_exec::r700::memory::Shared as OnChip;
@@ -18,6 +22,8 @@ use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome, Position};
 use ctm_isa::r700::program::{Chip, Stage};
 use rayon::prelude::*;
 use std::collections::HashMap;
+#[cfg(target_arch = "x86_64")]
+use std::sync::OnceLock;
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
@@ -91,6 +97,12 @@ impl Programs {
 /// A program, ready to run.
 struct Artifact {
     code: Code,
+    /// The variables that somebody may still read at the beginning of each block.
+    #[cfg(target_arch = "x86_64")]
+    live: Vec<VarSet>,
+    /// Its machine code, for any uniform values and for ordinary ones; made when first needed.
+    #[cfg(target_arch = "x86_64")]
+    native: [OnceLock<Option<Native>>; 2],
     /// The variables that a wavefront has to be given: read somewhere and covered by a plane.
     start: Vec<Var>,
     /// The exported elements that it may write.
@@ -100,7 +112,9 @@ struct Artifact {
 impl Artifact {
     fn new(launch: &Launch<'_>) -> Option<Self> {
         let mut code = lower(launch)?;
-        super::passes::optimise(&mut code);
+        let live = super::passes::optimise(&mut code);
+        #[cfg(not(target_arch = "x86_64"))]
+        drop(live);
         let ops = || code.blocks.iter().flat_map(|block| &block.ops);
         let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
         let mut given = vec![false; Var::COUNT];
@@ -118,7 +132,27 @@ impl Artifact {
         }
         let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
         let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
-        Some(Self { code, start, exports })
+        Some(Self {
+            code,
+            #[cfg(target_arch = "x86_64")]
+            live,
+            #[cfg(target_arch = "x86_64")]
+            native: [OnceLock::new(), OnceLock::new()],
+            start,
+            exports,
+        })
+    }
+
+    /// The machine code for these uniform values, if there is any.
+    #[cfg(target_arch = "x86_64")]
+    fn native(&self, lanes: usize, uniforms: &[u32]) -> Option<&Native> {
+        let make = |assume| {
+            let make = || Native::new(&self.code, &self.live, &self.start, &self.exports, lanes, assume);
+            self.native[usize::from(assume)].get_or_init(make).as_ref()
+        };
+        let ordinary = |&index: &u16| uniforms.get(usize::from(index)).is_some_and(|&x| f32::from_bits(x).is_normal());
+        let assuming = make(true)?;
+        if assuming.assumed.iter().all(ordinary) { Some(assuming) } else { make(false) }
     }
 }
 
@@ -145,6 +179,8 @@ struct Run<'a> {
     context: Context<'a>,
     order: Order,
     fuel: u64,
+    #[cfg(target_arch = "x86_64")]
+    backend: Backend,
 }
 
 /// Runs a launch.
@@ -153,7 +189,7 @@ struct Run<'a> {
 /// The fault of the first wavefront that did wrong.
 pub fn run(
     programs: &Programs,
-    _backend: Backend,
+    backend: Backend,
     launch: &Launch<'_>,
     memory: &mut dyn Memory,
 ) -> Result<Outcome, Fault> {
@@ -175,7 +211,11 @@ pub fn run(
         },
         order: Order::of(launch),
         fuel: if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit },
+        #[cfg(target_arch = "x86_64")]
+        backend,
     };
+    #[cfg(not(target_arch = "x86_64"))]
+    let _ = backend;
     run.go(memory)
 }
 
@@ -302,17 +342,24 @@ impl Run<'_> {
 }
 
 /// What one thread needs to run wavefronts.
-struct Worker {
-    machine: Machine,
+struct Worker<'a> {
+    machine: Option<Machine>,
+    /// For machine code, and which.
+    #[cfg(target_arch = "x86_64")]
+    frame: Option<(&'a Native, Frame)>,
+    artifact: &'a Artifact,
     wave: Wave,
     reference: Option<(Wavefront, OnChip)>,
 }
 
-impl Worker {
-    fn new(run: &Run<'_>) -> Self {
+impl<'a> Worker<'a> {
+    fn new(run: &Run<'a>) -> Self {
         let artifact = run.artifact;
         Self {
-            machine: Machine::new(),
+            machine: None,
+            #[cfg(target_arch = "x86_64")]
+            frame: None,
+            artifact,
             wave: Wave::new(artifact.start.len(), artifact.exports.len(), artifact.code.blocks.len()),
             reference: None,
         }
@@ -363,7 +410,7 @@ impl Worker {
         if positions.len() < lanes || run.context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Refer);
         }
-        let artifact = run.artifact;
+        let artifact = self.artifact;
         self.wave.reset();
         let valid = |mask, (lane, &at): (usize, &Position)| mask | u64::from(run.launch.domain.contains(at)) << lane;
         self.wave.valid = positions.iter().enumerate().fold(0, valid);
@@ -382,7 +429,28 @@ impl Worker {
         }
         let shared =
             Shared { launch: run.launch, memory, fetches: &artifact.code.fetches, uniforms, lanes, fuel: run.fuel };
-        self.machine.run(&artifact.code, &artifact.start, &artifact.exports, &shared, &mut self.wave)?;
+        #[cfg(target_arch = "x86_64")]
+        let native = match run.backend {
+            Backend::Avx512 => artifact.native(lanes, uniforms),
+            Backend::Avx2 | Backend::Portable => None,
+        };
+        #[cfg(target_arch = "x86_64")]
+        let ran = native.map(|native| {
+            let frame = match &mut self.frame {
+                Some((of, frame)) if std::ptr::eq(*of, native) => frame,
+                place => &mut place.insert((native, native.frame())).1,
+            };
+            native.run(frame, &shared, &mut self.wave)
+        });
+        #[cfg(not(target_arch = "x86_64"))]
+        let ran: Option<Result<(), Refer>> = None;
+        match ran {
+            Some(ran) => ran?,
+            None => {
+                let machine = self.machine.get_or_insert_with(Machine::new);
+                machine.run(&artifact.code, &artifact.start, &artifact.exports, &shared, &mut self.wave)?;
+            }
+        }
         counters.groups += 1;
         counters.processors += processors;
         self.wave.count(counters);
@@ -471,6 +539,8 @@ mod tests {
                 context: Context { launch: &launch, main: program.decode(), fetch: None, deadline: None },
                 order: Order::of(&launch),
                 fuel: 1_000_000,
+                #[cfg(target_arch = "x86_64")]
+                backend: Backend::detect(),
             };
             let mut memory = Arrays::default();
             memory.textures.insert(18, Picture::filled(4, 4, [0.5; 4]).into());
@@ -480,6 +550,12 @@ mod tests {
             let positions = run.order.positions(&launch, 0);
             let left = Worker::new(&run).here(&run, &positions, &uniforms, &memory, &mut Counters::default());
             assert!(left.is_ok(), "{} is referred", path.display());
+            #[cfg(target_arch = "x86_64")]
+            if Backend::detect() == Backend::Avx512 {
+                let indexes = artifact.code.relative_gprs;
+                let native = artifact.native(64, &uniforms);
+                assert_eq!(native.is_none(), indexes, "{} has no machine code", path.display());
+            }
             programs += 1;
         }
         assert_eq!(programs, 33);

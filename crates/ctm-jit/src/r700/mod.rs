@@ -10,16 +10,16 @@
 //! | `engine` | batches of wavefronts on all cores, commits in order |
 //! | `verify` | the fast engine compared with the reference interpreter |
 //!
-//! Begin with `form`.
+//! Machine code is made in `x86/r700`. Begin with `form`.
 
 mod clauses;
 mod engine;
-mod form;
+pub mod form;
 mod lower;
-mod passes;
-mod portable;
-mod values;
+pub mod passes;
+pub mod portable;
+pub mod values;
 pub mod verify;
-mod wave;
+pub mod wave;
 
 pub use engine::{Programs, run};

@@ -26,7 +26,8 @@ impl VarSet {
         self.0[var.index() / 64] &= !(1 << (var.index() % 64));
     }
 
-    fn add(&mut self, other: &Self) -> bool {
+    /// Puts in what another one has; says whether that changed it.
+    pub fn add(&mut self, other: &Self) -> bool {
         let before = *self;
         self.0.iter_mut().zip(&other.0).for_each(|(a, b)| *a |= b);
         *self != before
@@ -58,8 +59,8 @@ impl Live {
     }
 }
 
-/// Takes out what nobody sees.
-pub fn optimise(code: &mut Code) {
+/// Takes out what nobody sees. Gives the variables that somebody may still read at the beginning of each block.
+pub fn optimise(code: &mut Code) -> Vec<VarSet> {
     // Whole quads wake lanes for one clause.
     let wakes = |op: &Op| matches!(op, Op::Mask(MaskOp::Quads(..)));
     let wakes = code.blocks.iter().flat_map(|block| &block.ops).any(wakes);
@@ -67,7 +68,7 @@ pub fn optimise(code: &mut Code) {
         for block in &mut code.blocks {
             sweep(block, &mut |_, _| true);
         }
-        return;
+        return vec![VarSet::ALL; code.blocks.len()];
     }
     let mut exports = VarSet::NONE;
     (0..super::wave::EXPORTS).for_each(|e| exports.insert(Var::export(e / 4, e % 4)));
@@ -114,6 +115,12 @@ pub fn optimise(code: &mut Code) {
         }
         sweep(block, &mut |place, _| keeps[place]);
     }
+    let either = |live: &Live| {
+        let mut either = live.active;
+        either.add(&live.idle);
+        either
+    };
+    into.iter().map(either).collect()
 }
 
 /// Takes out operations that `keeps` does not want, and vectors without readers.

@@ -130,7 +130,19 @@ impl Ranges {
         ranges
     }
 
-    fn add(&mut self, vector: Vector, first: usize, end: usize, places: usize) {
+    /// Nothing is live yet: for so many vectors and places.
+    pub fn empty(vectors: usize, places: usize) -> Self {
+        let (live, words) = (vec![None; vectors], vec![None; vectors]);
+        Self { live, words, weights: vec![0; vectors], places, pressure: 0 }
+    }
+
+    /// Counts a use.
+    pub fn weigh(&mut self, vector: Vector, weight: u64) {
+        self.weights[vector.index()] += weight;
+    }
+
+    /// A vector is live from `first` to before `end`, of so many places.
+    pub fn add(&mut self, vector: Vector, first: usize, end: usize, places: usize) {
         let number = vector.index();
         self.live[number].get_or_insert_with(|| Places(vec![0; places.div_ceil(64)])).add(first, end);
         let (start, end) = (first / 64, (end - 1) / 64 + 1);

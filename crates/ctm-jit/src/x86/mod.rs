@@ -10,6 +10,7 @@
 //! | `emit`, `lines`, `jumps` | machine code: the whole, single instructions, flow control |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
 //! | `encode` | bytes |
+//! | `r700/` | from the form of R700 programs to machine code |
 //!
 //! Code is made executable only after it has been written (W^X). The processor flushes denormals (MXCSR) while it runs; whoever is called
 //! from it runs with the host's MXCSR.
@@ -24,6 +25,7 @@ mod isa;
 mod jumps;
 mod lines;
 mod lir;
+pub mod r700;
 mod scalar;
 mod select;
 

@@ -4,9 +4,32 @@
 
 use super::encode::{self, V};
 use super::lir::{Lir, Negated, Src, Vector};
-use super::select::{EQUAL, GREATER_EQUAL, LESS, Select, UNORDERED};
+use super::select::{EQUAL, GREATER_EQUAL, LESS, UNORDERED};
 use ctm_exec::x1k::float::{HALF, INFINITY, MIN_NORMAL, NAN, ONE, SIGN};
 use ctm_isa::x1k::ops::AlphaOp;
+
+/// What takes instructions, and makes vectors.
+pub trait Sink {
+    /// A vector of its own.
+    fn fresh(&mut self) -> Vector;
+
+    /// Appends an instruction.
+    fn push(&mut self, lir: Lir);
+
+    /// `dst = op(a, b)` in a vector of its own.
+    fn two(&mut self, op: V, a: Src, b: Src) -> Src {
+        let dst = self.fresh();
+        self.push(Lir::Two(op, dst, a, b));
+        Src::Vector(dst)
+    }
+
+    /// `±(a * b) ± c` in a vector of its own.
+    fn fma(&mut self, negated: Negated, abc: [Src; 3]) -> Src {
+        let dst = self.fresh();
+        self.push(Lir::Fma(negated, dst, abc));
+        Src::Vector(dst)
+    }
+}
 
 const PLUS: Negated = Negated { product: false, summand: false };
 const MINUS: Negated = Negated { product: true, summand: false };
@@ -20,7 +43,7 @@ const fn float(x: f32) -> Src {
 }
 
 /// Emits `dst = function(a)`; `flushed`: a holds no denormals.
-pub fn emit(s: &mut Select<'_>, function: AlphaOp, a: Src, flushed: bool, dst: Vector) {
+pub fn emit(s: &mut impl Sink, function: AlphaOp, a: Src, flushed: bool, dst: Vector) {
     // Integer operations see denormals.
     let x = if flushed { a } else { s.two(encode::MUL, a, float(1.0)) };
     match function {
@@ -42,7 +65,7 @@ pub fn emit(s: &mut Select<'_>, function: AlphaOp, a: Src, flushed: bool, dst: V
     }
 }
 
-fn shift(s: &mut Select<'_>, how: u8, a: Src, count: u8) -> Src {
+fn shift(s: &mut impl Sink, how: u8, a: Src, count: u8) -> Src {
     let dst = s.fresh();
     s.push(Lir::Shift(how, dst, a, count));
     Src::Vector(dst)
@@ -54,7 +77,7 @@ const RIGHT_SIGNED: u8 = 4;
 const LEFT: u8 = 6;
 
 /// `result = x ? y : result` where a comparison holds.
-fn patch(s: &mut Select<'_>, result: Vector, (op, how): (V, u8), [x, y]: [Src; 2], value: Src) {
+fn patch(s: &mut impl Sink, result: Vector, (op, how): (V, u8), [x, y]: [Src; 2], value: Src) {
     s.push(Lir::Test(op, how, 1, x, y, 0));
     s.push(Lir::Merge(result, 1, value));
 }
@@ -65,7 +88,7 @@ const IS_LESS: (V, u8) = (encode::CMP_F32, LESS);
 const IS_AT_LEAST: (V, u8) = (encode::CMP_F32, GREATER_EQUAL);
 const IS_NAN: (V, u8) = (encode::CMP_F32, UNORDERED);
 
-fn owned(src: Src, s: &mut Select<'_>) -> Vector {
+fn owned(src: Src, s: &mut impl Sink) -> Vector {
     match src {
         Src::Vector(vector) => vector,
         Src::Literal(_) | Src::Const(_) | Src::Row(_) => {
@@ -77,14 +100,14 @@ fn owned(src: Src, s: &mut Select<'_>) -> Vector {
 }
 
 /// Integer magnitudes below the normal numbers become 0.
-fn flush_magnitude(s: &mut Select<'_>, magnitude: Src) -> Vector {
+fn flush_magnitude(s: &mut impl Sink, magnitude: Src) -> Vector {
     let magnitude = owned(magnitude, s);
     let limit = Src::Literal(MIN_NORMAL);
     patch(s, magnitude, (encode::CMP_I32, LESS_I32), [Src::Vector(magnitude), limit], ZERO);
     magnitude
 }
 
-fn rcp(s: &mut Select<'_>, x: Src, dst: Vector) {
+fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
     let fraction = s.two(encode::AND, x, Src::Literal(FRACTION));
     let m = s.two(encode::OR, fraction, Src::Literal(ONE));
     let mut y = s.two(encode::SUB_I32, Src::Literal(0x7ef1_27ea), m);
@@ -104,7 +127,7 @@ fn rcp(s: &mut Select<'_>, x: Src, dst: Vector) {
     s.push(Lir::Copy(dst, Src::Vector(result)));
 }
 
-fn rsq(s: &mut Select<'_>, x: Src, dst: Vector) {
+fn rsq(s: &mut impl Sink, x: Src, dst: Vector) {
     let low = s.two(encode::AND, x, Src::Literal(FRACTION | MIN_NORMAL));
     let m = s.two(encode::ADD_I32, low, Src::Literal(126 << 23));
     let exponent = shift(s, RIGHT, x, 23);
@@ -128,7 +151,7 @@ fn rsq(s: &mut Select<'_>, x: Src, dst: Vector) {
     s.push(Lir::Copy(dst, Src::Vector(result)));
 }
 
-fn ex2(s: &mut Select<'_>, x: Src, dst: Vector) {
+fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
     const TO_INTEGER: f32 = 12_582_912.0;
     const C: [u32; 6] = [0x3f31_7219, 0x3e75_fdf1, 0x3d63_5739, 0x3c1d_9387, 0x3aaf_b93b, 0x3923_85a5];
     // MAXPS and MINPS choose as the comparisons of the definition do.
@@ -149,7 +172,7 @@ fn ex2(s: &mut Select<'_>, x: Src, dst: Vector) {
     s.push(Lir::Copy(dst, Src::Vector(result)));
 }
 
-fn ln2(s: &mut Select<'_>, x: Src, dst: Vector) {
+fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
     const SQRT_HALF: u32 = 0x3f35_04f3;
     const C: [u32; 9] = [
         0x3ee2_a8eb,
@@ -184,7 +207,7 @@ fn ln2(s: &mut Select<'_>, x: Src, dst: Vector) {
 }
 
 /// `|x|` less its nearest integer, 0 from 2^23 on.
-fn turns(s: &mut Select<'_>, magnitude: Src) -> Vector {
+fn turns(s: &mut impl Sink, magnitude: Src) -> Vector {
     const TO_INTEGER: f32 = 8_388_608.0;
     let shifted = s.two(encode::ADD, magnitude, float(TO_INTEGER));
     let nearest = s.two(encode::SUB, shifted, float(TO_INTEGER));
@@ -193,7 +216,7 @@ fn turns(s: &mut Select<'_>, magnitude: Src) -> Vector {
     r
 }
 
-fn sine_of_quarter(s: &mut Select<'_>, q: Src) -> Src {
+fn sine_of_quarter(s: &mut impl Sink, q: Src) -> Src {
     const C: [u32; 5] = [0x40c9_0fdb, 0xc225_5de1, 0x42a3_3458, 0xc299_2665, 0x421e_d7fb];
     let square = s.two(encode::MUL, q, q);
     let mut p = s.fma(PLUS, [square, Src::Literal(C[4]), Src::Literal(C[3])]);
@@ -205,7 +228,7 @@ fn sine_of_quarter(s: &mut Select<'_>, q: Src) -> Src {
 }
 
 /// NaN for infinities and NaN; else the sine with this sign.
-fn finish(s: &mut Select<'_>, magnitude: Src, sine: Src, sign_of: Src, dst: Vector) {
+fn finish(s: &mut impl Sink, magnitude: Src, sine: Src, sign_of: Src, dst: Vector) {
     let sign = s.two(encode::AND, sign_of, Src::Literal(SIGN));
     let result = owned(s.two(encode::XOR, sine, sign), s);
     patch(s, result, IS_EQUAL, [magnitude, Src::Literal(INFINITY)], Src::Literal(NAN));
@@ -213,7 +236,7 @@ fn finish(s: &mut Select<'_>, magnitude: Src, sine: Src, sign_of: Src, dst: Vect
     s.push(Lir::Copy(dst, Src::Vector(result)));
 }
 
-fn sin(s: &mut Select<'_>, x: Src, dst: Vector) {
+fn sin(s: &mut impl Sink, x: Src, dst: Vector) {
     let magnitude = s.two(encode::AND, x, Src::Literal(!SIGN));
     let r = Src::Vector(turns(s, magnitude));
     let near = s.two(encode::AND, r, Src::Literal(!SIGN));
@@ -224,7 +247,7 @@ fn sin(s: &mut Select<'_>, x: Src, dst: Vector) {
     finish(s, magnitude, sine, signs, dst);
 }
 
-fn cos(s: &mut Select<'_>, x: Src, dst: Vector) {
+fn cos(s: &mut impl Sink, x: Src, dst: Vector) {
     let magnitude = s.two(encode::AND, x, Src::Literal(!SIGN));
     let r = Src::Vector(turns(s, magnitude));
     let r = s.two(encode::AND, r, Src::Literal(!SIGN));

@@ -4,9 +4,9 @@
 //! processor flushes them (MXCSR), exactly as the X1K does; only moves and choices carry them, so a `Scale` after those multiplies
 //! by one.
 
-use super::encode::{self, V};
+use super::encode;
 use super::lir::{Class, Group, Lines, Lir, Negated, Src, Vars, Vector};
-use super::scalar;
+use super::scalar::{self, Sink};
 use crate::form::{Block, Code, File, Op, Test, Under, Value, Var};
 use crate::passes::VarSet;
 use ctm_exec::x1k::float::{NAN, ONE, SIGN};
@@ -137,35 +137,21 @@ struct Plan<'a> {
     at: Vec<Option<Src>>,
 }
 
-impl<'a> Select<'a> {
-    /// For a program with these variables.
-    pub fn new(vars: &'a Vars, facts: &'a Facts, rows: Rows) -> Self {
-        Self { vars, facts, rows, vectors: vars.used.len() as u32, lines: Lines::default(), fetches: Vec::new() }
-    }
-
-    /// A vector of its own.
-    pub fn fresh(&mut self) -> Vector {
+impl Sink for Select<'_> {
+    fn fresh(&mut self) -> Vector {
         self.vectors += 1;
         Vector(self.vectors - 1)
     }
 
-    /// Appends an instruction.
-    pub fn push(&mut self, lir: Lir) {
+    fn push(&mut self, lir: Lir) {
         self.lines.lir.push(lir);
     }
+}
 
-    /// `dst = op(a, b)` in a vector of its own.
-    pub fn two(&mut self, op: V, a: Src, b: Src) -> Src {
-        let dst = self.fresh();
-        self.push(Lir::Two(op, dst, a, b));
-        Src::Vector(dst)
-    }
-
-    /// `±(a * b) ± c` in a vector of its own.
-    pub fn fma(&mut self, negated: Negated, abc: [Src; 3]) -> Src {
-        let dst = self.fresh();
-        self.push(Lir::Fma(negated, dst, abc));
-        Src::Vector(dst)
+impl<'a> Select<'a> {
+    /// For a program with these variables.
+    pub fn new(vars: &'a Vars, facts: &'a Facts, rows: Rows) -> Self {
+        Self { vars, facts, rows, vectors: vars.used.len() as u32, lines: Lines::default(), fetches: Vec::new() }
     }
 
     /// The instructions of a block; `waited`: copies may wait elsewhere meanwhile.

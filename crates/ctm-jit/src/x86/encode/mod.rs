@@ -5,8 +5,13 @@
 
 mod evex;
 mod vex;
+mod wide;
 
 pub use vex::{AND_F32, AND_NOT_F32, EQUAL_I32, GREATER_I32, OR_F32};
+
+pub use wide::{
+    CMP_U32, CVT_U32_F32, MAX_I32, MAX_U32, MIN_I32, MIN_U32, MUL_I32, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_SIGNED,
+};
 
 use super::isa::Isa;
 

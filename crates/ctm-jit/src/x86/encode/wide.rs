@@ -1,0 +1,125 @@
+//! What R700 code needs besides: integer instructions of 64 bits, for masks of whole wavefronts, and integer operations on vectors.
+
+use super::{Asm, Gpr, Int, Rm, V, rows, v};
+
+rows! { R700_ROWS
+    MAX_I32 = 2 1 0x3d;
+    MIN_I32 = 2 1 0x39;
+    MAX_U32 = 2 1 0x3f;
+    MIN_U32 = 2 1 0x3b;
+    SHIFT_RIGHT = 2 1 0x45;
+    SHIFT_RIGHT_SIGNED = 2 1 0x46;
+    SHIFT_LEFT = 2 1 0x47;
+    MUL_I32 = 2 1 0x40;
+    CVT_U32_F32 = 1 3 0x7a;
+    CMP_U32 = 3 1 0x1e;
+}
+
+impl Asm {
+    /// `dst op= src`.
+    pub fn wide(&mut self, op: Int, dst: Gpr, src: Gpr) {
+        self.rex(true, dst, src);
+        self.byte(op as u8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// `dst op= imm`.
+    pub fn wide_imm(&mut self, op: Int, dst: Gpr, imm: i32) {
+        self.rex(true, 0, dst);
+        self.byte(0x81);
+        self.operand((op as u8 >> 3) & 7, Rm::Reg(dst), 1);
+        self.dword(imm);
+    }
+
+    /// `dst` shifted; the number is the opcode's extension: 4 left, 5 logical right, 7 arithmetic right.
+    pub fn wide_shift(&mut self, how: u8, dst: Gpr, count: u8) {
+        self.rex(true, 0, dst);
+        self.byte(0xc1);
+        self.operand(how, Rm::Reg(dst), 1);
+        self.byte(count);
+    }
+
+    /// `dst = !dst`.
+    pub fn wide_not(&mut self, dst: Gpr) {
+        self.rex(true, 0, dst);
+        self.byte(0xf7);
+        self.operand(2, Rm::Reg(dst), 1);
+    }
+
+    /// Sets flags by `a & b`.
+    pub fn wide_test(&mut self, a: Gpr, b: Gpr) {
+        self.rex(true, b, a);
+        self.byte(0x85);
+        self.operand(b, Rm::Reg(a), 1);
+    }
+
+    /// `dst = the number of set bits of src`.
+    pub fn wide_popcount(&mut self, dst: Gpr, src: Gpr) {
+        self.byte(0xf3);
+        self.rex(true, dst, src);
+        self.byte(0x0f);
+        self.byte(0xb8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// `dst = src * imm`.
+    pub fn wide_times(&mut self, dst: Gpr, src: Gpr, imm: i32) {
+        self.rex(true, dst, src);
+        self.byte(0x69);
+        self.operand(dst, Rm::Reg(src), 1);
+        self.dword(imm);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{RAX, RBX, RCX};
+    use super::*;
+    use crate::x86::isa::Isa;
+    use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
+
+    /// What an independent decoder reads.
+    fn decoded(emit: impl FnOnce(&mut Asm)) -> String {
+        let mut asm = Asm::new(Isa::Avx512);
+        emit(&mut asm);
+        let length = asm.code.len();
+        let bytes = asm.finish();
+        let instruction = Decoder::with_ip(64, &bytes, 0, DecoderOptions::NONE).decode();
+        assert_eq!(instruction.len(), length, "{bytes:02x?}");
+        let mut text = String::new();
+        IntelFormatter::new().format(&instruction, &mut text);
+        text
+    }
+
+    #[test]
+    fn vector_rows() {
+        let names =
+            ["vpmaxsd", "vpminsd", "vpmaxud", "vpminud", "vpsrlvd", "vpsravd", "vpsllvd", "vpmulld", "vcvtudq2ps", ""];
+        for ((_, op), name) in R700_ROWS.iter().zip(names) {
+            let second = if *op == CVT_U32_F32 { 0 } else { 9 };
+            let found = || decoded(|a| a.evex(*op, 17, second, Rm::Row(RBX, 64), 0, false, None));
+            match *op {
+                CMP_U32 => {
+                    let found = decoded(|a| a.evex(CMP_U32, 3, 1, Rm::Reg(31), 0, false, Some(6)));
+                    assert_eq!(found, "vpcmpnleud k3,zmm1,zmm31");
+                }
+                CVT_U32_F32 => assert_eq!(found(), format!("{name} zmm17,[rbx+40h]")),
+                _ => assert_eq!(found(), format!("{name} zmm17,zmm9,[rbx+40h]")),
+            }
+        }
+    }
+
+    #[test]
+    fn wide_integers() {
+        assert_eq!(decoded(|a| a.wide(Int::And, RAX, 12)), "and rax,r12");
+        assert_eq!(decoded(|a| a.wide(Int::Mov, 12, RCX)), "mov r12,rcx");
+        assert_eq!(decoded(|a| a.wide_imm(Int::Sub, 14, 7)), "sub r14,7");
+        assert_eq!(decoded(|a| a.wide_shift(4, RCX, 48)), "shl rcx,30h");
+        assert_eq!(decoded(|a| a.wide_shift(5, RAX, 16)), "shr rax,10h");
+        assert_eq!(decoded(|a| a.wide_shift(7, RAX, 51)), "sar rax,33h");
+        assert_eq!(decoded(|a| a.wide_not(RCX)), "not rcx");
+        assert_eq!(decoded(|a| a.wide_test(RAX, RAX)), "test rax,rax");
+        assert_eq!(decoded(|a| a.wide_popcount(RAX, 12)), "popcnt rax,r12");
+        assert_eq!(decoded(|a| a.wide_times(RAX, RCX, 15)), "imul rax,rcx,0Fh");
+    }
+}

@@ -1,0 +1,704 @@
+//! Machine code of R700 programs.
+//!
+//! | register | holds |
+//! |---|---|
+//! | rbx | the frame |
+//! | rbp | the uniform values |
+//! | r12 | active lanes |
+//! | r13 | passages of blocks |
+//! | r14 | instructions that are left |
+//! | r15 | active lanes, summed over instructions |
+//! | zmm28, zmm29 | scratch |
+//! | k1-k3 | masks within a few instructions |
+//! | k4-k7 | the active lanes of each piece, once loaded in a block |
+
+use super::{ARGUMENTS, Ins, RESULTS, ROW, head};
+use crate::r700::form::{Code, End, M, MaskOp, Target, Var};
+use crate::x86::alloc::{Home, Homes};
+use crate::x86::encode::{
+    ADD, ADD_I32, AND, Asm, BLEND_MASK, BROADCAST, CLASS, CMP_F32, Cond, FMADD132, FMADD213, FMADD231, FMSUB132,
+    FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Gpr, Int, Label, MOVAPS,
+    MOVUPS_LOAD, MOVUPS_STORE, MUL, OR, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM, V, XOR,
+};
+use crate::x86::isa::Isa;
+use crate::x86::lir::{Class, K, Lir, Negated, Src, Vector};
+
+const ACTIVE: Gpr = 12;
+const VISITS: Gpr = 13;
+const FUEL: Gpr = 14;
+const ACTIVE_LANES: Gpr = 15;
+/// Bits of a mask that its pieces are collected in.
+const COLLECTED: Gpr = 8;
+const SCRATCH: u8 = 28;
+const OPERAND: u8 = 29;
+const UNORDERED: u8 = 3;
+/// Extensions of shifts.
+const LEFT: u8 = 4;
+const RIGHT: u8 = 5;
+const RIGHT_SIGNED: u8 = 7;
+
+/// Where things lie in the frame.
+#[derive(Clone, Copy, Debug)]
+pub struct Layout {
+    /// Start values, in the artifact's order.
+    pub start: i32,
+    /// Exported elements, in the artifact's order.
+    pub exports: i32,
+    /// Vectors without a register.
+    spills: i32,
+    /// Registers during calls.
+    save: i32,
+    /// All of it.
+    pub size: i32,
+}
+
+impl Layout {
+    /// For so many start values, exported elements and spilled vectors.
+    pub fn new(start: usize, exports: usize, spills: u32) -> Self {
+        let start_at = head::ROWS + ROW * (ARGUMENTS + RESULTS) as i32;
+        let exports_at = start_at + ROW * start as i32;
+        let spills_at = exports_at + ROW * exports as i32;
+        let save = spills_at + ROW * spills as i32;
+        Self { start: start_at, exports: exports_at, spills: spills_at, save, size: save + 64 * 32 }
+    }
+}
+
+/// What the emitter is told about the program.
+pub struct Input<'a> {
+    /// Its form.
+    pub code: &'a Code,
+    /// Its instructions.
+    pub lists: &'a [Vec<Ins>],
+    /// Vectors of variables.
+    pub vars: &'a [Option<Vector>],
+    /// Where vectors live.
+    pub homes: &'a Homes,
+    /// The frame.
+    pub layout: Layout,
+    /// Registers of a vector.
+    pub copies: u8,
+    /// Variables with start values, in order.
+    pub start: &'a [Var],
+    /// Variables that are live at the start.
+    pub live_in: Vec<Var>,
+    /// Exported elements, in order.
+    pub exports: &'a [usize],
+}
+
+/// A zero rule that has to look closer.
+struct Slow {
+    from: Label,
+    back: Label,
+    rule: (Vector, Src, Src),
+}
+
+/// Code under construction.
+struct Emit<'a> {
+    input: &'a Input<'a>,
+    asm: Asm,
+    blocks: Vec<Label>,
+    refer: Label,
+    done: Label,
+    slow: Vec<Slow>,
+    /// Pieces of the active lanes are in their mask registers.
+    cached: bool,
+}
+
+/// The code of a program.
+pub fn emit(input: &Input<'_>) -> Vec<u8> {
+    let mut asm = Asm::new(Isa::Avx512);
+    let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
+    let (refer, done) = (asm.label(), asm.label());
+    let mut emit = Emit { input, asm, blocks, refer, done, slow: Vec::new(), cached: false };
+    emit.prologue();
+    let order = order(input.code);
+    for (n, &index) in order.iter().enumerate() {
+        emit.block(index, order.get(n + 1).copied());
+    }
+    emit.slow_parts();
+    emit.epilogue();
+    emit.asm.finish()
+}
+
+/// Blocks so that one mostly stands before where it goes on.
+fn order(code: &Code) -> Vec<usize> {
+    let mut seen = vec![false; code.blocks.len()];
+    let mut after = Vec::with_capacity(code.blocks.len());
+    // Depth first; each entry: a block, and how many of its successors have been followed.
+    let mut path = vec![(0, 0)];
+    seen[0] = true;
+    while let Some((block, followed)) = path.pop() {
+        // What lanes do comes right behind; what happens when there are none, later.
+        match code.blocks[block].end.successors().nth(followed) {
+            Some(next) => {
+                path.push((block, followed + 1));
+                if !seen[next] {
+                    seen[next] = true;
+                    path.push((next, 0));
+                }
+            }
+            None => after.push(block),
+        }
+    }
+    after.reverse();
+    after
+}
+
+impl Emit<'_> {
+    fn copies(&self) -> std::ops::Range<u8> {
+        0..self.input.copies
+    }
+
+    fn mask_at(m: M) -> i32 {
+        head::MASKS + 8 * i32::from(m.0)
+    }
+
+    fn prologue(&mut self) {
+        for register in [RBX, RBP, 12, 13, 14, 15] {
+            self.asm.push(register);
+        }
+        self.asm.move_stack(-8);
+        self.asm.move_wide(RBX, RDI);
+        self.asm.int_load(Int::Mov, true, RBP, RBX, head::UNIFORMS);
+        self.asm.int_load(Int::Mov, true, VISITS, RBX, head::VISITS);
+        self.asm.int_load(Int::Mov, true, FUEL, RBX, head::FUEL);
+        self.asm.int_load(Int::Mov, true, ACTIVE, RBX, Self::mask_at(M::ACTIVE));
+        self.asm.int_imm(ACTIVE_LANES, 0);
+        self.asm.mxcsr(true, RBX, head::HOST_MXCSR);
+        self.asm.mxcsr(false, RBX, head::MXCSR);
+        for var in self.input.live_in.clone() {
+            let Some(vector) = self.input.vars[var.index()] else { continue };
+            let given = self.input.start.iter().position(|&v| v == var);
+            let at = |place: usize| Src::Row(self.input.layout.start + ROW * place as i32);
+            let src = given.map_or(Src::Literal(0), at);
+            self.copies().for_each(|copy| self.copy(vector, src, copy));
+        }
+    }
+
+    fn epilogue(&mut self) {
+        let leave = self.asm.label();
+        self.asm.place(self.done);
+        self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
+        for (place, &export) in self.input.exports.iter().enumerate() {
+            let Some(vector) = self.input.vars[Var::export(export / 4, export % 4).index()] else { continue };
+            for copy in self.copies() {
+                let from = self.reg(Src::Vector(vector), copy, SCRATCH);
+                let at = self.input.layout.exports + ROW * place as i32;
+                self.store(from, Rm::Row(RBX, at + 64 * i32::from(copy)));
+            }
+        }
+        self.asm.int_imm(RAX, 0);
+        self.asm.jump(leave);
+        self.asm.place(self.refer);
+        self.asm.int_imm(RAX, 1);
+        self.asm.place(leave);
+        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
+        self.asm.zero_upper();
+        self.asm.move_stack(8);
+        for register in [15, 14, 13, 12, RBP, RBX] {
+            self.asm.pop(register);
+        }
+        self.asm.ret();
+    }
+
+    fn block(&mut self, index: usize, next: Option<usize>) {
+        let block = &self.input.code.blocks[index];
+        let label = self.blocks[index];
+        self.asm.place(label);
+        self.cached = false;
+        let instructions = block.tally.instructions();
+        if instructions > 0 {
+            self.asm.wide_imm(Int::Sub, FUEL, instructions as i32);
+            self.asm.jump_if(Cond::Below, self.refer);
+            self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
+        }
+        self.list(&self.input.lists[index]);
+        let is_next = |target: Target| next.is_some_and(|next| target == Target::Block(next as u16));
+        match block.end {
+            End::Stop => self.asm.jump(self.done),
+            End::Next(target) if is_next(target) => {}
+            End::Next(target) => self.go(target),
+            End::Branch { mask, none, some } => {
+                let register = if mask == M::ACTIVE { ACTIVE } else { RAX };
+                if mask != M::ACTIVE {
+                    self.load_mask(RAX, mask);
+                }
+                self.asm.wide_test(register, register);
+                if is_next(none) {
+                    let to = self.label_of(some);
+                    self.asm.jump_if(Cond::NotEqual, to);
+                } else {
+                    let to = self.label_of(none);
+                    self.asm.jump_if(Cond::Equal, to);
+                    if !is_next(some) {
+                        self.go(some);
+                    }
+                }
+            }
+        }
+    }
+
+    fn label_of(&self, target: Target) -> Label {
+        match target {
+            Target::Block(id) => self.blocks[usize::from(id)],
+            Target::Reference => self.refer,
+        }
+    }
+
+    fn go(&mut self, target: Target) {
+        let label = self.label_of(target);
+        self.asm.jump(label);
+    }
+
+    /// The instructions of a block. Those that use mask registers are emitted piece by piece, the others one by one for all pieces.
+    fn list(&mut self, list: &[Ins]) {
+        let mut at = 0;
+        while at < list.len() {
+            match list[at] {
+                Ins::Split => at += 1,
+                Ins::Lir(first) => {
+                    let masks = first.uses_masks();
+                    let same = |ins: &Ins| matches!(ins, Ins::Lir(lir) if lir.uses_masks() == masks);
+                    let end = at + list[at..].iter().take_while(|ins| same(ins)).count();
+                    let lirs: Vec<Lir> = list[at..end]
+                        .iter()
+                        .filter_map(|ins| if let Ins::Lir(lir) = ins { Some(*lir) } else { None })
+                        .collect();
+                    if masks {
+                        for copy in self.copies() {
+                            lirs.iter().for_each(|lir| self.line(lir, copy));
+                        }
+                    } else {
+                        for lir in &lirs {
+                            self.copies().for_each(|copy| self.line(lir, copy));
+                        }
+                    }
+                    at = end;
+                }
+                Ins::BeginLanes => {
+                    let end = at + list[at..].iter().take_while(|ins| !matches!(ins, Ins::EndLanes(_))).count();
+                    for copy in self.copies() {
+                        for ins in &list[at + 1..end] {
+                            if let Ins::Lir(lir) = ins {
+                                self.line(lir, copy);
+                            }
+                        }
+                        self.asm.mask_to(if copy == 0 { COLLECTED } else { RCX }, 1);
+                        if copy > 0 {
+                            self.asm.wide_shift(LEFT, RCX, 16 * copy);
+                            self.asm.wide(Int::Or, COLLECTED, RCX);
+                        }
+                    }
+                    if let Some(Ins::EndLanes(m)) = list.get(end) {
+                        self.store_mask(*m, COLLECTED);
+                    }
+                    at = end + 1;
+                }
+                ins => {
+                    self.effect(&ins);
+                    at += 1;
+                }
+            }
+        }
+    }
+
+    fn effect(&mut self, ins: &Ins) {
+        match *ins {
+            Ins::ZeroRule(dst, a, b) => self.zero_rule(dst, a, b),
+            Ins::Set(dst, src, M::EXISTING) => self.copies().for_each(|copy| self.copy(dst, src, copy)),
+            Ins::Set(dst, src, under) => {
+                for copy in self.copies() {
+                    let k = self.lane_mask(under, copy);
+                    if let Some(register) = self.register(dst, copy) {
+                        self.load_masked(register, src, copy, k);
+                    } else {
+                        let from = self.reg(src, copy, SCRATCH);
+                        let row = self.row(dst, copy);
+                        self.asm.evex(MOVUPS_STORE, from, 0, row, k, false, None);
+                    }
+                }
+            }
+            Ins::Number(dst, m) => {
+                for copy in self.copies() {
+                    let at = Rm::Each(RBX, Self::mask_at(m));
+                    self.make(dst, copy, |e, dst| e.asm.vector(BROADCAST, dst, 0, at));
+                }
+            }
+            Ins::Mark(export, under) => {
+                let at = head::WRITTEN + 8 * i32::from(export);
+                self.load_mask(RAX, under);
+                self.asm.int_store(Int::Or, true, RBX, at, RAX);
+            }
+            Ins::Mask(op) => self.mask_op(op),
+            Ins::Tally(weight) => {
+                self.asm.wide_popcount(RAX, ACTIVE);
+                if weight != 1 {
+                    self.asm.wide_times(RAX, RAX, weight as i32);
+                }
+                self.asm.wide(Int::Add, ACTIVE_LANES, RAX);
+            }
+            Ins::Call(number, under) => self.call(number, under),
+            Ins::Lir(_) | Ins::Split | Ins::BeginLanes | Ins::EndLanes(_) => {}
+        }
+    }
+
+    fn load_mask(&mut self, register: Gpr, m: M) {
+        if m == M::ACTIVE {
+            self.asm.wide(Int::Mov, register, ACTIVE);
+        } else {
+            self.asm.int_load(Int::Mov, true, register, RBX, Self::mask_at(m));
+        }
+    }
+
+    fn store_mask(&mut self, m: M, register: Gpr) {
+        if m == M::ACTIVE {
+            self.asm.wide(Int::Mov, ACTIVE, register);
+            self.cached = false;
+        } else {
+            self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(m), register);
+        }
+    }
+
+    /// `rax op= m`.
+    fn with_mask(&mut self, op: Int, m: M) {
+        if m == M::ACTIVE {
+            self.asm.wide(op, RAX, ACTIVE);
+        } else {
+            self.asm.int_load(op, true, RAX, RBX, Self::mask_at(m));
+        }
+    }
+
+    fn mask_op(&mut self, op: MaskOp) {
+        match op {
+            MaskOp::Copy(_, a) => self.load_mask(RAX, a),
+            MaskOp::And(_, a, b) => {
+                self.load_mask(RAX, a);
+                self.with_mask(Int::And, b);
+            }
+            MaskOp::AndNot(_, a, b) => {
+                self.load_mask(RAX, b);
+                self.asm.wide_not(RAX);
+                self.with_mask(Int::And, a);
+            }
+            MaskOp::Or(_, a, b) => {
+                self.load_mask(RAX, a);
+                self.with_mask(Int::Or, b);
+            }
+            MaskOp::Xor(_, a, b) => {
+                self.load_mask(RAX, a);
+                self.with_mask(Int::Xor, b);
+            }
+            MaskOp::Quads(_, a) => {
+                self.load_mask(RAX, a);
+                for count in [1, 2] {
+                    self.asm.wide(Int::Mov, RCX, RAX);
+                    self.asm.wide_shift(RIGHT, RCX, count);
+                    self.asm.wide(Int::Or, RAX, RCX);
+                }
+                self.asm.int_load(Int::And, true, RAX, RBX, head::QUADS);
+                self.asm.wide_times(RAX, RAX, 15);
+                self.with_mask(Int::And, M::EXISTING);
+            }
+            MaskOp::Number(d, number) => {
+                self.asm.int_store_imm(Int::Mov, true, RBX, Self::mask_at(d), number);
+                return;
+            }
+            MaskOp::Add(d, number, thirteen_bits) => {
+                self.load_mask(RAX, d);
+                self.asm.wide_imm(Int::Add, RAX, number);
+                if thirteen_bits {
+                    self.asm.wide_shift(LEFT, RAX, 51);
+                    self.asm.wide_shift(RIGHT_SIGNED, RAX, 51);
+                }
+            }
+            MaskOp::IfNot0(_, a, b) => {
+                let some = self.asm.label();
+                self.load_mask(RCX, b);
+                self.load_mask(RAX, a);
+                self.asm.wide_test(RCX, RCX);
+                self.asm.jump_if(Cond::NotEqual, some);
+                self.asm.int_imm(RAX, 0);
+                self.asm.place(some);
+            }
+            MaskOp::Lanes(..) => return,
+        }
+        self.store_mask(op.writes(), RAX);
+    }
+
+    /// The lanes of a mask that belong to a piece, in a mask register.
+    fn lane_mask(&mut self, under: M, copy: u8) -> K {
+        if under != M::ACTIVE {
+            self.asm.int_load(Int::Mov, true, RAX, RBX, Self::mask_at(under));
+            if copy > 0 {
+                self.asm.wide_shift(RIGHT, RAX, 16 * copy);
+            }
+            self.asm.mask_from(1, RAX);
+            return 1;
+        }
+        if !self.cached {
+            for copy in self.copies() {
+                self.asm.wide(Int::Mov, RAX, ACTIVE);
+                if copy > 0 {
+                    self.asm.wide_shift(RIGHT, RAX, 16 * copy);
+                }
+                self.asm.mask_from(4 + copy, RAX);
+            }
+            self.cached = true;
+        }
+        4 + copy
+    }
+
+    /// Where some product is not a number, the slow part looks why.
+    fn zero_rule(&mut self, dst: Vector, a: Src, b: Src) {
+        let it = Src::Vector(dst);
+        let (from, back) = (self.asm.label(), self.asm.label());
+        // A comparison of two registers finds what is unordered in either.
+        let pairs: &[(u8, u8)] = match self.input.copies {
+            1 => &[(0, 0)],
+            2 => &[(0, 1)],
+            _ => &[(0, 1), (2, 3)],
+        };
+        for (&(x, y), k) in pairs.iter().zip(1..) {
+            let x = self.reg(it, x, SCRATCH);
+            let y = self.rm(it, y);
+            self.asm.evex(CMP_F32, k, x, y, 0, false, Some(UNORDERED));
+        }
+        if pairs.len() > 1 {
+            self.asm.mask_or(1, 1, 2);
+        }
+        self.asm.mask_test(1);
+        self.asm.jump_if(Cond::NotEqual, from);
+        self.asm.place(back);
+        self.slow.push(Slow { from, back, rule: (dst, a, b) });
+    }
+
+    fn slow_parts(&mut self) {
+        for Slow { from, back, rule: (dst, a, b) } in std::mem::take(&mut self.slow) {
+            self.asm.place(from);
+            let (it, zero) = (Src::Vector(dst), Src::Literal(0));
+            for copy in self.copies() {
+                self.line(&Lir::Test(CMP_F32, UNORDERED, 1, it, it, 0), copy);
+                self.line(&Lir::Test(CMP_F32, 0, 2, a, zero, 1), copy);
+                self.line(&Lir::Test(CMP_F32, 0, 3, b, zero, 1), copy);
+                self.line(&Lir::Or(2, 2, 3), copy);
+                self.line(&Lir::Merge(dst, 2, zero), copy);
+            }
+            self.asm.jump(back);
+        }
+    }
+
+    /// Calls out, with all registers saved and the host's MXCSR.
+    fn call(&mut self, number: u16, under: M) {
+        let used = self.input.homes.bundles * self.input.copies;
+        let save = self.input.layout.save;
+        for register in 0..used {
+            self.store(register, Rm::Row(RBX, save + 64 * i32::from(register)));
+        }
+        self.load_mask(RDX, under);
+        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
+        self.asm.move_wide(RDI, RBX);
+        self.asm.int_imm(RSI, u32::from(number));
+        self.asm.zero_upper();
+        self.asm.call(RBX, head::FUNCTION);
+        self.asm.mxcsr(false, RBX, head::MXCSR);
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::NotEqual, self.refer);
+        for register in 0..used {
+            self.asm.vector(MOVUPS_LOAD, register, 0, Rm::Row(RBX, save + 64 * i32::from(register)));
+        }
+        self.cached = false;
+    }
+
+    // --- vectors ---
+
+    fn register(&self, vector: Vector, copy: u8) -> Option<u8> {
+        match self.input.homes.of[vector.index()] {
+            Home::Register(bundle) => Some(bundle * self.input.copies + copy),
+            Home::Row(_) | Home::Nowhere => None,
+        }
+    }
+
+    fn row(&self, vector: Vector, copy: u8) -> Rm {
+        let row = match self.input.homes.of[vector.index()] {
+            Home::Row(row) => row as i32,
+            Home::Register(_) | Home::Nowhere => 0,
+        };
+        Rm::Row(RBX, self.input.layout.spills + ROW * row + 64 * i32::from(copy))
+    }
+
+    fn rm(&self, src: Src, copy: u8) -> Rm {
+        match src {
+            Src::Vector(vector) => self.register(vector, copy).map_or_else(|| self.row(vector, copy), Rm::Reg),
+            Src::Literal(bits) => Rm::Literal(bits),
+            Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
+            Src::Row(offset) => Rm::Row(RBX, offset + 64 * i32::from(copy)),
+        }
+    }
+
+    fn load_into(&mut self, register: u8, src: Src, copy: u8) {
+        let rm = self.rm(src, copy);
+        match rm {
+            Rm::Reg(from) if from == register => {}
+            Rm::Reg(_) => self.asm.vector(MOVAPS, register, 0, rm),
+            Rm::Literal(0) => self.asm.vector(XOR, register, register, Rm::Reg(register)),
+            Rm::Row(..) | Rm::LaneBits(_) => self.asm.vector(MOVUPS_LOAD, register, 0, rm),
+            Rm::Each(..) | Rm::Literal(_) => self.asm.vector(BROADCAST, register, 0, rm),
+        }
+    }
+
+    fn load_masked(&mut self, register: u8, src: Src, copy: u8, k: K) {
+        let rm = self.rm(src, copy);
+        let op = match rm {
+            Rm::Reg(_) => MOVAPS,
+            Rm::Row(..) => MOVUPS_LOAD,
+            Rm::Each(..) | Rm::Literal(_) | Rm::LaneBits(_) => BROADCAST,
+        };
+        self.asm.evex(op, register, 0, rm, k, false, None);
+    }
+
+    fn store(&mut self, register: u8, row: Rm) {
+        self.asm.vector(MOVUPS_STORE, register, 0, row);
+    }
+
+    fn reg(&mut self, src: Src, copy: u8, scratch: u8) -> u8 {
+        if let Rm::Reg(register) = self.rm(src, copy) {
+            return register;
+        }
+        self.load_into(scratch, src, copy);
+        scratch
+    }
+
+    /// Makes a vector; stores it when it has no register.
+    fn make(&mut self, vector: Vector, copy: u8, make: impl FnOnce(&mut Self, u8)) {
+        match self.register(vector, copy) {
+            Some(register) => make(self, register),
+            None => {
+                make(self, SCRATCH);
+                let row = self.row(vector, copy);
+                self.store(SCRATCH, row);
+            }
+        }
+    }
+
+    /// Changes a vector in part.
+    fn change(&mut self, vector: Vector, copy: u8, make: impl FnOnce(&mut Self, u8)) {
+        if self.register(vector, copy).is_none() {
+            let row = self.row(vector, copy);
+            self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, row);
+        }
+        self.make(vector, copy, make);
+    }
+
+    fn copy(&mut self, vector: Vector, src: Src, copy: u8) {
+        match self.register(vector, copy) {
+            Some(register) => self.load_into(register, src, copy),
+            None => {
+                let from = self.reg(src, copy, SCRATCH);
+                let row = self.row(vector, copy);
+                self.store(from, row);
+            }
+        }
+    }
+
+    /// One instruction for one piece.
+    fn line(&mut self, lir: &Lir, copy: u8) {
+        match *lir {
+            Lir::Copy(dst, a) => self.copy(dst, a, copy),
+            Lir::Two(op, dst, a, b) => {
+                // A memory operand goes last, where the order does not matter.
+                let commutes = [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op);
+                let in_memory = |e: &Self, src: Src| !matches!(e.rm(src, copy), Rm::Reg(_));
+                let swap = commutes && in_memory(self, a) && !in_memory(self, b);
+                let (a, b) = if swap { (b, a) } else { (a, b) };
+                self.make(dst, copy, |e, dst| {
+                    let a = e.reg(a, copy, OPERAND);
+                    let rm = e.rm(b, copy);
+                    e.asm.vector(op, dst, a, rm);
+                });
+            }
+            Lir::One(op, dst, a, imm) => self.make(dst, copy, |e, dst| {
+                let rm = e.rm(a, copy);
+                e.asm.instruction(op, dst, 0, rm, imm);
+            }),
+            Lir::Shift(how, dst, a, count) => self.make(dst, copy, |e, dst| {
+                let rm = e.rm(a, copy);
+                e.asm.instruction(SHIFT_IMM, how, dst, rm, Some(count));
+            }),
+            Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, copy),
+            Lir::Test(op, how, k, a, b, under) => {
+                let a = self.reg(a, copy, OPERAND);
+                let rm = self.rm(b, copy);
+                self.asm.evex(op, k, a, rm, under, false, Some(how));
+            }
+            Lir::Class(class, k, a, under) => {
+                let classes = match class {
+                    Class::Infinite => 0x18,
+                    Class::NotFinite => 0x99,
+                };
+                let rm = self.rm(a, copy);
+                self.asm.evex(CLASS, k, 0, rm, under, false, Some(classes));
+            }
+            Lir::Or(k, a, b) => self.asm.mask_or(k, a, b),
+            Lir::AndNot(k, a, b) => self.asm.mask_and_not(k, a, b),
+            Lir::Blend(dst, k, yes, Src::Literal(0)) => self.make(dst, copy, |e, dst| {
+                let rm = e.rm(yes, copy);
+                let op = match rm {
+                    Rm::Reg(_) => MOVAPS,
+                    Rm::Row(..) => MOVUPS_LOAD,
+                    Rm::Each(..) | Rm::Literal(_) | Rm::LaneBits(_) => BROADCAST,
+                };
+                e.asm.evex(op, dst, 0, rm, k, true, None);
+            }),
+            Lir::Blend(dst, k, yes, no) => self.make(dst, copy, |e, dst| {
+                let no = e.reg(no, copy, OPERAND);
+                let rm = e.rm(yes, copy);
+                e.asm.evex(BLEND_MASK, dst, no, rm, k, false, None);
+            }),
+            Lir::Merge(dst, k, a) => self.change(dst, copy, |e, dst| e.load_masked(dst, a, copy, k)),
+            Lir::MergeTwo(op, dst, k, a, b) => self.change(dst, copy, |e, dst| {
+                let a = e.reg(a, copy, OPERAND);
+                let rm = e.rm(b, copy);
+                e.asm.evex(op, dst, a, rm, k, false, None);
+            }),
+            Lir::Store(offset, src) => {
+                let from = self.reg(src, copy, SCRATCH);
+                self.store(from, Rm::Row(RBX, offset + 64 * i32::from(copy)));
+            }
+            _ => debug_assert!(false, "{lir:?} is none of R700's"),
+        }
+    }
+
+    fn fma(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], copy: u8) {
+        let [form132, form213, form231]: [V; 3] = match (negated.product, negated.summand) {
+            (false, false) => [FMADD132, FMADD213, FMADD231],
+            (false, true) => [FMSUB132, FMSUB213, FMSUB231],
+            (true, false) => [FNMADD132, FNMADD213, FNMADD231],
+            (true, true) => [FNMSUB132, FNMSUB213, FNMSUB231],
+        };
+        self.make(dst, copy, |e, dst| {
+            let here = Rm::Reg(dst);
+            let [ra, rb, rc] = [a, b, c].map(|src| e.rm(src, copy));
+            let in_memory = |rm: Rm| !matches!(rm, Rm::Reg(_));
+            if rc != here && (ra == here || rb == here) {
+                // dst * x + c
+                let (x, rx) = if ra == here { (b, rb) } else { (a, ra) };
+                if in_memory(rx) && !in_memory(rc) {
+                    let c = e.reg(c, copy, OPERAND);
+                    e.asm.vector(form132, dst, c, rx);
+                } else {
+                    let x = e.reg(x, copy, OPERAND);
+                    e.asm.vector(form213, dst, x, rc);
+                }
+                return;
+            }
+            // a * b + dst, once the summand is there. What is in memory goes last.
+            let (a, b) = if in_memory(ra) && !in_memory(rb) { (b, a) } else { (a, b) };
+            let a = e.reg(a, copy, OPERAND);
+            let rb = e.rm(b, copy);
+            if rc != here {
+                e.load_into(dst, c, copy);
+            }
+            e.asm.vector(form231, dst, a, rb);
+        });
+    }
+}

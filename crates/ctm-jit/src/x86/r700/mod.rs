@@ -1,0 +1,368 @@
+//! The back end for R700's form: machine code for x86-64 with AVX-512.
+//!
+//! | file | what |
+//! |---|---|
+//! | `select` | from the form to vector instructions |
+//! | `emit` | machine code |
+//!
+//! A wavefront is 1, 2 or 4 registers of 16 lanes for each vector, and they do everything together: masks of lanes have 64 bits and lie in
+//! general registers and in the frame. Operations without instructions of their own call their reference functions.
+
+mod emit;
+mod select;
+
+use super::alloc::Ranges;
+use super::isa::Isa;
+use super::lir::{Lir, Vector};
+use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
+use crate::lanes::Refer;
+use crate::r700::form::{Code, End, File, M, MaskOp, Op, Var};
+use crate::r700::passes::VarSet;
+use crate::r700::portable::relative;
+use crate::r700::values;
+use crate::r700::wave::{EXPORTS, Fetched, LANES, Row, Shared, Wave, mask_of};
+use emit::Layout;
+use memmap2::Mmap;
+use select::{Facts, Select};
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// Offsets in the frame.
+mod head {
+    use crate::r700::form::M;
+    use crate::r700::wave::EXPORTS;
+
+    /// Pointer to the function that is called.
+    pub const FUNCTION: i32 = 0;
+    /// Pointer for that function.
+    pub const CONTEXT: i32 = 8;
+    /// The host's MXCSR.
+    pub const HOST_MXCSR: i32 = 16;
+    /// Ours.
+    pub const MXCSR: i32 = 20;
+    /// The first lane of each quad.
+    pub const QUADS: i32 = 24;
+    /// Active lanes, summed over issued instructions.
+    pub const ACTIVE_LANES: i32 = 32;
+    /// Instructions that are left.
+    pub const FUEL: i32 = 40;
+    /// Pointer to the passages of blocks.
+    pub const VISITS: i32 = 48;
+    /// Pointer to the uniform values.
+    pub const UNIFORMS: i32 = 56;
+    /// Masks and numbers.
+    pub const MASKS: i32 = 64;
+    /// Lanes that wrote each exported element.
+    pub const WRITTEN: i32 = MASKS + 8 * M::COUNT as i32;
+    /// Where rows begin.
+    pub const ROWS: i32 = (WRITTEN + 8 * EXPORTS as i32 + 63) & !63;
+}
+
+/// Bytes of a row: all lanes of a wavefront.
+const ROW: i32 = 4 * LANES as i32;
+/// Arguments of a call.
+const ARGUMENTS: usize = 6;
+/// Results of a call.
+const RESULTS: usize = 4;
+
+/// The row of an argument.
+const fn argument(number: usize) -> i32 {
+    head::ROWS + ROW * number as i32
+}
+
+/// The row of a result.
+const fn result(number: usize) -> i32 {
+    head::ROWS + ROW * (ARGUMENTS + number) as i32
+}
+
+/// Something that machine code calls for.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Call {
+    /// A fetch: its number.
+    Fetch(u16),
+    /// A pure operation.
+    Pure(Op),
+    /// An element of constants at an index.
+    Relative(File, u8, u8),
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Ins {
+    /// A vector instruction.
+    Lir(Lir),
+    /// What belongs together ends.
+    Split,
+    /// A product becomes +0 where a factor is zero and it is not a number: the product and its factors.
+    ZeroRule(Vector, super::lir::Src, super::lir::Src),
+    /// Stores into a variable.
+    Set(Vector, super::lir::Src, M),
+    /// A number of the wavefront's state in every lane.
+    Number(Vector, M),
+    /// What follows leaves a mask in mask register 1 for each piece.
+    BeginLanes,
+    /// Those pieces make a mask.
+    EndLanes(M),
+    /// Records that an exported element was written.
+    Mark(u16, M),
+    /// An operation on masks; none that reads vectors.
+    Mask(MaskOp),
+    /// Counts instructions for the active lanes.
+    Tally(u32),
+    /// A call for the lanes of a mask.
+    Call(u16, M),
+}
+
+impl Ins {
+    /// The vector that it makes anew, or changes in part (`true`).
+    fn writes(&self) -> Option<(Vector, bool)> {
+        match self {
+            Self::Lir(lir) => lir.writes(),
+            Self::ZeroRule(dst, ..) => Some((*dst, true)),
+            Self::Set(dst, _, under) => Some((*dst, *under != M::EXISTING)),
+            Self::Number(dst, _) => Some((*dst, false)),
+            _ => None,
+        }
+    }
+
+    /// The vectors that it reads.
+    fn reads(&self) -> Vec<Vector> {
+        use super::lir::Src;
+        let vector = |src: &Src| if let Src::Vector(vector) = src { Some(*vector) } else { None };
+        match self {
+            Self::Lir(lir) => lir.reads().collect(),
+            Self::ZeroRule(dst, a, b) => [Some(*dst), vector(a), vector(b)].into_iter().flatten().collect(),
+            Self::Set(dst, src, under) => {
+                let old = (*under != M::EXISTING).then_some(*dst);
+                [vector(src), old].into_iter().flatten().collect()
+            }
+            _ => Vec::new(),
+        }
+    }
+}
+
+/// A program in machine code.
+pub struct Native {
+    text: Mmap,
+    layout: Layout,
+    calls: Vec<Call>,
+    exports: Vec<usize>,
+    /// Uniform values that have to be neither zero, infinite nor NaN.
+    pub assumed: Vec<u16>,
+}
+
+impl Native {
+    /// Makes the code of a program; `None` when it uses what has no code here, or memory cannot be made executable. With `assume`,
+    /// the uniform values named in [`Self::assumed`] are ordinary numbers.
+    pub fn new(
+        code: &Code,
+        live: &[VarSet],
+        start: &[Var],
+        exports: &[usize],
+        lanes: usize,
+        assume: bool,
+    ) -> Option<Self> {
+        if code.relative_gprs || !Isa::Avx512.is_available() {
+            return None;
+        }
+        let copies = (lanes / Isa::Avx512.lanes()) as u8;
+        // Variables that are read or written, and those that are exported, have vectors.
+        let mut vectors: Vec<Option<Vector>> = vec![None; Var::COUNT];
+        let mut used = Vec::new();
+        let mut note = |var: Var| {
+            if vectors[var.index()].is_none() {
+                vectors[var.index()] = Some(Vector(used.len() as u32));
+                used.push(var);
+            }
+        };
+        for op in code.blocks.iter().flat_map(|block| &block.ops) {
+            if let Op::Get(var) | Op::Set(var, ..) | Op::Mark(var, _) = op {
+                note(*var);
+            }
+        }
+        let facts = Facts::of(code, start);
+        let mut select = Select::new(&facts, &vectors, used.len() as u32, assume);
+        let lists: Vec<Vec<Ins>> = code.blocks.iter().map(|block| select.block(block)).collect();
+        let made = select.vectors as usize;
+        let (calls, assumed) = (std::mem::take(&mut select.calls), select.assumed.take().unwrap_or_default());
+        let ranges = ranges(code, &lists, live, &used, &vectors, exports, made);
+        let homes = ranges.homes(Isa::Avx512.registers() / copies, None);
+        let layout = Layout::new(start.len(), exports.len(), homes.rows);
+        if layout.size > FRAME_LIMIT {
+            return None;
+        }
+        let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
+        let input = emit::Input {
+            code,
+            lists: &lists,
+            vars: &vectors,
+            homes: &homes,
+            layout,
+            copies,
+            start,
+            live_in: live_in.collect(),
+            exports,
+        };
+        let text = executable(&emit::emit(&input))?;
+        Some(Self { text, layout, calls, exports: exports.to_vec(), assumed })
+    }
+
+    /// A frame for this code.
+    pub fn frame(&self) -> Frame {
+        Frame { bytes: vec![Line([0; 64]); (self.layout.size as usize).div_ceil(64)] }
+    }
+
+    /// Runs a wavefront.
+    ///
+    /// # Errors
+    /// [`Refer`]: the reference interpreter has to.
+    pub fn run(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave) -> Result<(), Refer> {
+        let Wave { start, valid, written, exports, active_lanes, visits, fetched } = wave;
+        let mut context = Context { calls: &self.calls, shared, fetched };
+        frame.put(head::FUNCTION, &(call as *const () as usize).to_le_bytes());
+        frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
+        frame.put(head::MXCSR, &MXCSR.to_le_bytes());
+        frame.put(head::QUADS, &0x1111_1111_1111_1111u64.to_le_bytes());
+        frame.put(head::FUEL, &shared.fuel.to_le_bytes());
+        frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
+        frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
+        let mask = |m: M| head::MASKS + 8 * i32::from(m.0);
+        frame.put(mask(M::EXISTING), &mask_of(shared.lanes).to_le_bytes());
+        frame.put(mask(M::NONE), &0u64.to_le_bytes());
+        frame.put(mask(M::VALID), &valid.to_le_bytes());
+        frame.put(mask(M::ACTIVE), &valid.to_le_bytes());
+        for &export in &self.exports {
+            frame.put(head::WRITTEN + 8 * export as i32, &0u64.to_le_bytes());
+        }
+        for (place, row) in start.iter().enumerate() {
+            let at = (self.layout.start + ROW * place as i32) as usize;
+            let to = &mut frame.bytes()[at..at + ROW as usize];
+            to.chunks_exact_mut(4).zip(row).for_each(|(to, bits)| to.copy_from_slice(&bits.to_le_bytes()));
+        }
+        type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
+        // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
+        // SAFETY: the frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
+        // (one for each block; the code adds to no other) and a context that outlive the call. The code writes nothing but frame and
+        // passages, and `call` what the context names.
+        let refers = unsafe { entry(frame.bytes.as_mut_ptr()) } != 0;
+        if refers {
+            return Err(Refer);
+        }
+        let number = |frame: &mut Frame, at: i32| {
+            let bytes = &frame.bytes()[at as usize..at as usize + 8];
+            bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte))
+        };
+        *valid = number(frame, mask(M::VALID));
+        *active_lanes = number(frame, head::ACTIVE_LANES);
+        for (place, (&export, row)) in self.exports.iter().zip(exports).enumerate() {
+            written[export] = number(frame, head::WRITTEN + 8 * export as i32);
+            let at = (self.layout.exports + ROW * place as i32) as usize;
+            let from = &frame.bytes()[at..at + ROW as usize];
+            let dwords = from.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+            row.iter_mut().zip(dwords).for_each(|(to, bits)| *to = bits);
+        }
+        Ok(())
+    }
+}
+
+/// Where vectors are live: as `Ranges::of` finds it for the other form.
+fn ranges(
+    code: &Code,
+    lists: &[Vec<Ins>],
+    live: &[VarSet],
+    used: &[Var],
+    vectors: &[Option<Vector>],
+    exports: &[usize],
+    made: usize,
+) -> Ranges {
+    let places = lists.iter().map(|list| list.len() + 2).sum::<usize>();
+    let mut ranges = Ranges::empty(made, places);
+    let mut ends = vec![0; made];
+    let mut first = 0;
+    for (index, (block, list)) in code.blocks.iter().zip(lists).enumerate() {
+        let weight = 1 << (3 * u64::from(block.loops.min(8)));
+        let end = first + list.len() + 2;
+        let mut out = VarSet::NONE;
+        if block.end == End::Stop {
+            exports.iter().for_each(|&e| out.insert(Var::export(e / 4, e % 4)));
+        }
+        block.end.successors().for_each(|next| {
+            out.add(&live[next]);
+        });
+        let number = |var: &Var| vectors[var.index()].map_or(0, Vector::index);
+        for var in used {
+            ends[number(var)] = if out.contains(*var) { end } else { 0 };
+        }
+        for (line, ins) in list.iter().enumerate().rev() {
+            let place = first + 1 + line;
+            if let Some((vector, partly)) = ins.writes() {
+                ranges.weigh(vector, weight);
+                let end = std::mem::take(&mut ends[vector.index()]);
+                ranges.add(vector, place, end.max(place + 1), places);
+                if partly {
+                    ends[vector.index()] = place + 1;
+                }
+            }
+            for vector in ins.reads() {
+                ranges.weigh(vector, weight);
+                if ends[vector.index()] == 0 {
+                    ends[vector.index()] = place;
+                }
+            }
+        }
+        for var in used {
+            let end = std::mem::take(&mut ends[number(var)]);
+            if live[index].contains(*var) || end > 0 {
+                ranges.add(Vector(number(var) as u32), first, end.max(first + 1), places);
+            }
+        }
+        first = end;
+    }
+    ranges
+}
+
+/// What calls need.
+struct Context<'a> {
+    calls: &'a [Call],
+    shared: &'a Shared<'a>,
+    fetched: &'a mut Fetched,
+}
+
+/// Does what machine code has no instructions for: arguments and results are rows of the frame. 0: done, 1: refer.
+unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
+    // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call, and
+    // nobody else uses it meanwhile.
+    let context = unsafe { &mut *frame.add(head::CONTEXT as usize).cast::<*mut Context<'_>>().read() };
+    // SAFETY: these rows lie in the frame, are aligned to 64 bytes, and nobody else looks at them meanwhile.
+    let rows = unsafe { &mut *frame.add(head::ROWS as usize).cast::<[Row; ARGUMENTS + RESULTS]>() };
+    let (arguments, results) = rows.split_at_mut(ARGUMENTS);
+    // A panic must not cross the code that called; the reference interpreter will meet it again.
+    let done = catch_unwind(AssertUnwindSafe(|| {
+        let shared = context.shared;
+        match context.calls.get(number as usize)? {
+            Call::Fetch(fetch) => {
+                let at = [&arguments[0], &arguments[1], &arguments[2], &arguments[3]];
+                let mut texels = [[0; LANES]; RESULTS];
+                context.fetched.run(shared, usize::from(*fetch), &at, mask, &mut texels).ok()?;
+                results.copy_from_slice(&texels);
+            }
+            Call::Pure(op) => {
+                for lane in 0..shared.lanes {
+                    let args = std::array::from_fn(|n| arguments[n][lane]);
+                    results[0][lane] = values::lane(op, &args);
+                }
+            }
+            Call::Relative(file, base, element) => {
+                // Programs that index registers are not made into code.
+                let none = [0; LANES];
+                let index = arguments[0];
+                relative(*file, *base, *element, &index, &mut results[0], shared, &|_| &none);
+            }
+        }
+        Some(())
+    }));
+    u32::from(!matches!(done, Ok(Some(()))))
+}
+
+/// As many as there can be.
+const _: () = assert!(EXPORTS < u16::MAX as usize);
