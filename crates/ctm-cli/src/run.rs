@@ -3,11 +3,12 @@
 use crate::Ending;
 use crate::args::RunArgs;
 use crate::console::{Console, Exit, Failure, exit_of};
-use ctm::array::Array;
+use ctm::array::{Array, ItemType};
 use ctm::commands;
 use ctm::job::{Isa, Job, JobError, JobReport, OutputResult, Progress, Reader, read_file};
 use ctm::{record, render};
 use ctm_exec::Counters;
+use ctm_exec::r700::VertexEvent;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
@@ -141,17 +142,25 @@ fn print_outputs(console: &Console, report: &JobReport) -> Result<(), Failure> {
             let (width, height) = (o.rect.width, o.rect.height);
             let _ = writeln!(
                 out,
-                "o{}: {width}x{height} elements; --out o{}=FILE saves them (.npy, .png, .pfm, .raw)",
-                o.slot, o.slot
+                "{}: {width}x{height} elements; --out {}=FILE saves them (.npy, .png, .pfm, .raw)",
+                o.name, o.name
             );
             continue;
         };
         let (width, values) = (o.rect.width as usize, array.to_f32());
         for (n, element) in values.chunks_exact(array.channels).enumerate() {
             let (i, j) = (o.rect.x as usize + n % width, o.rect.y as usize + n / width);
-            let element: Vec<String> = element.iter().map(|&v| number(v)).collect();
-            let _ = writeln!(out, "o{} ({i}, {j}) = {}", o.slot, element.join(" "));
+            let element: Vec<String> = element.iter().map(|&v| value(v, o.items)).collect();
+            let _ = writeln!(out, "{} ({i}, {j}) = {}", o.name, element.join(" "));
         }
+    }
+    for (space, dwords) in &report.memories {
+        let name = space.name();
+        let _ = writeln!(out, "{name}: {} bytes; --memory {name}:save=FILE saves them (.npy, .raw)", dwords.len() * 4);
+    }
+    if !report.vertices.is_empty() {
+        let count = report.vertices.iter().filter(|v| v.event != VertexEvent::Cut).count();
+        let _ = writeln!(out, "vertices: {count} emitted; --vertices FILE saves their list (.npy)");
     }
     console.print(&out)
 }
@@ -160,6 +169,16 @@ fn print_outputs(console: &Console, report: &JobReport) -> Result<(), Failure> {
 fn small(report: &JobReport, output: &OutputResult) -> Option<Array> {
     let elements = output.rect.width as usize * output.rect.height as usize;
     if elements <= PRINTED { report.array(output.slot) } else { None }
+}
+
+/// A value of an output.
+#[allow(clippy::cast_possible_wrap, reason = "the bits are those of a signed integer")]
+fn value(value: f32, items: ItemType) -> String {
+    match items {
+        ItemType::Int32 => (value.to_bits() as i32).to_string(),
+        ItemType::Uint32 => value.to_bits().to_string(),
+        ItemType::Float32 | ItemType::Float64 => number(value),
+    }
 }
 
 /// The shortest decimal number that is this value; NaN by its bits.
@@ -239,8 +258,9 @@ fn report_json(report: &JobReport) -> Value {
                 .map(|a| a.to_f32().iter().map(|v| format!("0x{:08x}", v.to_bits())).collect::<Vec<_>>());
             json!({
                 "slot": o.slot,
+                "name": o.name,
                 "origin": [o.rect.x, o.rect.y],
-                "shape": o.rect.shape(o.surface.format),
+                "shape": o.shape(),
                 "bits": bits,
             })
         })

@@ -240,9 +240,10 @@ fn bad_input_is_told_what_where_and_what_is_allowed() {
         1,
         &["a.jpg names no kind of array; known are .npy"],
     );
-    // R700 is recognised.
-    d.file("a.r700", "00 END\n");
-    d.bad(&["run", "a.r700", "--size", "2x2"], 1, &["r700", "not part of this build"]);
+    // An R700 program in an X1K job, and the other way round.
+    d.file("a.r700", "EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n");
+    d.bad(&["run", "a.r700", "--size", "2x2", "--isa", "x1k"], 1, &["a.r700 is an R700 program"]);
+    d.bad(&["run", "gradient.x1k", "--size", "2x2", "--isa", "r700"], 1, &["gradient.x1k is no R700 program"]);
     d.file("a.ps", "ps_3_0\n");
     d.bad(&["asm", "a.ps"], 1, &["ps_3_0 assembly, which is not translated yet"]);
 }

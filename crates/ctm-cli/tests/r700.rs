@@ -73,3 +73,36 @@ fn garbled_listings_show_every_line_that_is_wrong() {
     assert_eq!(code, 1, "{stderr}");
     assert!(stderr.contains("garbled.r700:2:") && stderr.contains("garbled.r700:3:"), "{stderr}");
 }
+
+/// Results are printed by the exports' names, and everything a job file can say can be said by flags.
+#[test]
+fn run_prints_and_saves_what_programs_export() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("r700_run");
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = folder.join("thread.vsh");
+    std::fs::write(
+        &program,
+        "ALU:\n x: ADD_INT R1.x, R0.x, 40\nMEM_EXPORT: WRITE(0 + R0), R1.x___ ARRAY_SIZE(0)\n\
+         EXP: POS0, R0.xyzw\nEXP_DONE: PARAM2, R1.x___\nEND_OF_PROGRAM\n",
+    )
+    .unwrap();
+    let run = |more: &[&str]| {
+        let mut arguments = vec![Path::new("run"), &program];
+        arguments.extend(["--stage", "compute", "--size", "3x1", "--memory", "scatter:size_bytes=16"].map(Path::new));
+        arguments.extend(more.iter().map(Path::new));
+        ctm(&arguments)
+    };
+    let (code, stdout, stderr) =
+        run(&["--set", "output=[{slot=\"pos0\",format=\"int32_4\"},{slot=\"param2\",format=\"int32_1\"}]"]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let expected = "pos0 (0, 0) = 0 0 0 0\npos0 (1, 0) = 1 1 0 0\npos0 (2, 0) = 2 2 0 0\n\
+        param2 (0, 0) = 40\nparam2 (1, 0) = 41\nparam2 (2, 0) = 42\n\
+        scatter: 16 bytes; --memory scatter:save=FILE saves them (.npy, .raw)\n";
+    assert_eq!(stdout, expected);
+    let saved = folder.join("scatter.raw");
+    let (code, _, stderr) = run(&["--memory", &format!("scatter:save={}", saved.display())]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert_eq!(std::fs::read(&saved).unwrap(), [40, 0, 0, 0, 41, 0, 0, 0, 42, 0, 0, 0, 0, 0, 0, 0]);
+    let (code, _, stderr) = run(&["--program", "first"]);
+    assert!(code == 1 && stderr.contains("`which` chooses a program of a container"), "{stderr}");
+}

@@ -1,6 +1,6 @@
 //! Files that hold R700 programs: listings, words, and the containers of AMD's and other tools.
 //!
-//! R700 programs can be assembled, printed and checked; jobs run X1K programs only.
+//! They can be assembled, printed, checked, and run by jobs ([`crate::job::r700`] says what those have for them).
 
 use crate::job::load::{hex_error, kind_of, read_file};
 use crate::job::{Isa, JobError};
@@ -24,6 +24,8 @@ pub struct Loaded {
     pub program: Program,
     /// Whether it came as text.
     pub is_text: bool,
+    /// Whether it came as words that say nothing about themselves.
+    pub is_bare: bool,
     /// The text, for programs that came from text.
     pub source: Option<Arc<Source>>,
     /// Warnings and notes.
@@ -66,7 +68,8 @@ impl Loaded {
             std::str::from_utf8(bytes)
                 .map_err(|e| wrong("not-text", format!("{name} is no text: byte {} is not UTF-8", e.valid_up_to())))
         };
-        let program = match kind_of(bytes, path) {
+        let kind = kind_of(bytes, path);
+        let program = match kind {
             Kind::R700Text => return from_text(text()?, &name, options),
             Kind::R700Hex | Kind::X1kHex => {
                 let text = text()?;
@@ -90,7 +93,8 @@ impl Loaded {
             let help = "--isa r700 reads it as R700 words all the same";
             return Err(JobError::Wrong(vec![Report::bare(Diagnostic::error("r600-words", message).help(help))]));
         }
-        Ok(Self { program, is_text: false, source: None, reports: Vec::new() })
+        let is_bare = !matches!(kind, Kind::Cal | Kind::LlvmR600 | Kind::Gfd);
+        Ok(Self { program, is_text: false, is_bare, source: None, reports: Vec::new() })
     }
 }
 
@@ -108,7 +112,7 @@ fn from_text(text: &str, name: &str, options: &Options) -> Result<Loaded, JobErr
         .collect();
     match assembly.program {
         Some(program) if !reports.iter().any(Report::is_error) => {
-            Ok(Loaded { program, is_text: true, source: Some(source), reports })
+            Ok(Loaded { program, is_text: true, is_bare: false, source: Some(source), reports })
         }
         _ => Err(JobError::Wrong(reports)),
     }

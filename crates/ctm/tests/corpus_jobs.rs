@@ -1,4 +1,4 @@
-//! The programs of a real compiler, run through their job files on the device, give their pictures.
+//! The programs of a real compiler, run through their job files, give their pictures: X1K on the device, R700 on arrays.
 //!
 //! Truth: `tests/corpus/mesa/refs`, drawn by another implementation; tolerance 1e-4, relative above 1.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
@@ -15,8 +15,8 @@ fn corpus() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/mesa")
 }
 
-fn jobs() -> Vec<PathBuf> {
-    let mut jobs: Vec<PathBuf> = std::fs::read_dir(corpus().join("x1k"))
+fn jobs(isa: &str) -> Vec<PathBuf> {
+    let mut jobs: Vec<PathBuf> = std::fs::read_dir(corpus().join(isa))
         .unwrap()
         .map(|e| e.unwrap().path())
         .filter(|p| p.extension().is_some_and(|e| e == "toml"))
@@ -33,7 +33,7 @@ fn reference(name: &str, slot: u8) -> Vec<f32> {
 
 #[test]
 fn every_job_gives_its_picture_for_every_group_size() {
-    let jobs = jobs();
+    let jobs = jobs("x1k");
     assert_eq!(jobs.len(), 26);
     for path in &jobs {
         let name = path.file_stem().unwrap().to_str().unwrap();
@@ -66,10 +66,45 @@ fn every_job_gives_its_picture_for_every_group_size() {
 /// The fast engine gives the reference interpreter's bits, faults and counters.
 #[test]
 fn engines_agree() {
-    for path in &jobs() {
+    for path in &jobs("x1k") {
         let mut reader = Reader::for_file(path).unwrap();
         reader.flag("engine", "verify");
         let report = reader.finish().and_then(|job| job.run(|_| {})).unwrap_or_else(|e| panic!("{e}"));
         assert!(report.reports.is_empty(), "{}: {}", path.display(), render::text(&report.reports[0], false));
     }
+}
+
+/// Integer programs give their pictures exactly, the others within the tolerance; the wavefront's width changes nothing.
+#[test]
+fn every_r700_job_gives_its_picture_for_every_wavefront() {
+    let jobs = jobs("r700");
+    assert_eq!(jobs.len(), 33);
+    let mut compared = 0;
+    for path in &jobs {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let tolerance = if name.starts_with("i_") { 0.0 } else { 1e-4 };
+        let mut first: Option<Vec<u32>> = None;
+        for group in ["64", "16"] {
+            let mut reader = Reader::for_file(path).unwrap();
+            reader.flag("group", group);
+            let report = reader.finish().and_then(|job| job.run(|_| {})).unwrap_or_else(|e| panic!("{name}:\n{e}"));
+            assert!(report.reports.is_empty(), "{name}: {}", render::text(&report.reports[0], false));
+            let mut bits = Vec::new();
+            for output in &report.outputs {
+                let expected = reference(name, output.slot);
+                let found = report.array(output.slot).unwrap().to_f32();
+                assert_eq!(found.len(), expected.len());
+                for (n, (&f, &e)) in found.iter().zip(&expected).enumerate() {
+                    let at = (n / 4 % 64, n / 256, n % 4);
+                    let close = (f - e).abs() <= tolerance * e.abs().max(1.0);
+                    assert!(close, "{name}, wavefront {group}, {} (x, y, element) {at:?}: {f}, not {e}", output.name);
+                }
+                compared += 1;
+                bits.extend(found.iter().map(|v| v.to_bits()));
+            }
+            assert_eq!(*first.get_or_insert_with(|| bits.clone()), bits, "{name}, wavefront {group}");
+        }
+    }
+    // One program has two targets.
+    assert_eq!(compared, 2 * 34);
 }

@@ -53,7 +53,6 @@ fn every_error_says_where_and_what_is_allowed() {
         ("[[pass]]\nname = \"a\"\n[[pass]]\nname = \"a\"", "6:8: two passes are named `a`"),
         ("[[pass]]\n[[pass.texture]]\nslot = 0\noutput = 0\npass = \"b\"", "6:10: no pass is named `b`"),
         ("repeat = 0", "3:10: `repeat` is 0, it must be 1 to 1000000"),
-        ("isa = \"r700\"", "3:7: r700 execution is not part of this build yet; x1k programs can be run"),
     ];
     for (text, expected) in cases {
         let found = errors(&format!("{SMALL}{text}\n"));
@@ -70,6 +69,135 @@ fn every_error_says_where_and_what_is_allowed() {
     assert_eq!(errors("program = \"a.x1k\"\ndomain = [0, 0, 4096, 7]"), ["2:17: `i1` is 4096, it must be 0 to 4095"]);
     // All errors at once, in the order of the file.
     assert_eq!(errors("program = 1\ndomain = 2\nx = 3").len(), 3);
+}
+
+#[test]
+fn every_error_of_an_r700_job_says_where_and_what_is_allowed() {
+    const SMALL: &str = "program = \"a.r700\"\ndomain = [0, 0, 7, 7]\n";
+    #[rustfmt::skip]
+    let cases: &[(&str, &str)] = &[
+        ("stage = \"pixle\"", "3:9: `stage` is \"pixle\", it must be one of vertex, geometry, export, pixel, fetch, copy, compute (did you mean \"pixel\"?)"),
+        ("chip = \"rv670\"", "3:8: `chip` is \"rv670\", it must be one of rv710, rv730, rv740, rv770 (did you mean \"rv770\"?)"),
+        ("group_threads = 2048", "3:17: `group_threads` is 2048, it must be 1 to 1024"),
+        ("global_gprs = 125", "3:15: `global_gprs` is 125, it must be 0 to 124"),
+        ("semantics = 3", "3:13: `semantics` is an integer, it must be a table from semantic number to register: { 3 = 2 }"),
+        ("semantics = { 300 = 2 }", "3:15: `semantics` has \"300\", semantic numbers are 0 to 255"),
+        ("semantics = { 3 = 128 }", "3:19: `semantic 3` is 128, registers are 0 to 127"),
+        ("[program_info]\ngprs = 129", "4:8: `gprs` is 129, it must be 0 to 128"),
+        ("[program_info]\nfirst = 0", "4:1: `first` is a key of an X1K job (first instruction), and this is an R700 job"),
+        ("[conditional]", "3:2: `conditional` is a key of an X1K job (the conditional operation unit), and this is an R700 job"),
+        ("[constants]\nint = { 0 = [4096, 0, 0] }", "4:14: `count` is 4096, it must be 0 to 4095"),
+        ("[constants]\nint = { 0 = [1, 0, 128] }", "4:20: `step` is 128, it must be -128 to 127"),
+        ("[constants]\nint = { 0 = 5 }", "4:13: loop constant 0 is an integer, it must be [count, first index, step]"),
+        ("[constants]\nfloat = { 256 = [0, 0, 0, 0] }", "4:11: `float` is 256, float constants are 0 to 255"),
+        ("[constants]\nbool = { 32 = true }", "4:10: `bool` is 32, bool constants are 0 to 31"),
+        ("[[constant_buffer]]\nvalues = []", "3:1: [[constant_buffer]] has no `bank`"),
+        ("[[constant_buffer]]\nbank = 16\nvalues = []", "4:8: `bank` is 16, it must be 0 to 15"),
+        ("[[constant_buffer]]\nbank = 0", "3:1: [[constant_buffer]] has none of `values`, `data`, it must have one"),
+        ("[[constant_buffer]]\nbank = 0\nvalues = [[1, 2]]", "5:11: a row of `values` is a list of 2, it must have four numbers r, g, b, a"),
+        ("[[constant_buffer]]\nbank = 0\nvalues = []\n[[constant_buffer]]\nbank = 0\nvalues = []", "7:8: constant buffer 0 is given twice"),
+        ("[[buffer]]\nslot = 3\ndata = \"a.npy\"\nmemory = \"ring\"", "3:1: [[buffer]] has 2 of `values`, `data`, `memory`, it must have one"),
+        ("[[buffer]]\nslot = 256\nvalues = []", "4:8: `slot` is 256, buffers are 0 to 255"),
+        ("[[buffer]]\nslot = 1\nvalues = []\nformat = \"32_32_32_FLAOT\"", "6:10: `format` is \"32_32_32_FLAOT\", it must begin with a DATA_FORMAT such as 32_32_32_32_FLOAT or 8_8_8_8 (did you mean \"32_32_32_FLOAT\"?)"),
+        ("[[buffer]]\nslot = 1\nvalues = []\nformat = \"8_8 INTS\"", "6:10: `format` has \"INTS\", behind the DATA_FORMAT stand NORM, INT or SCALED, and SIGNED or UNSIGNED"),
+        ("[[texture]]\nslot = 256\ndata = \"a.npy\"", "4:8: `slot` is 256, texture resources are 0 to 255"),
+        ("[[texture]]\nslot = 0\nsampler = 32\ndata = \"a.npy\"", "5:11: `sampler` is 32, samplers are 0 to 31"),
+        ("[[texture]]\nslot = 0\ntiling = \"tiled\"", "5:1: `tiling` is a key of an X1K job (linear, tiled, linear_inp_2x2 or tiled_inp_2x2), and this is an R700 job"),
+        ("[[texture]]\nslot = 0\nkind = \"cubes\"", "5:8: `kind` is \"cubes\", it must be one of 1d, 2d, 3d, cube, 1d_array, 2d_array, cube_array (did you mean \"cube\"?)"),
+        ("[[memory]]\nkind = \"lds\"", "4:8: `kind` is \"lds\", it must be one of scatter, reduction, ring, stream0, stream1, stream2, stream3, scratch"),
+        ("[[memory]]\nkind = \"scatter\"\nsize_bytes = 6", "5:14: `size_bytes` is 6, memories are made of dwords: a multiple of 4"),
+        ("[[memory]]\nkind = \"scratch\"\nsave = \"a.npy\"", "5:8: `save` is for memories that outlive a thread; scratch memory is each thread's own"),
+        ("[[memory]]\nkind = \"scatter\"\nitem_dwords = 4", "5:15: `item_dwords` is for ring and stream memories"),
+        ("[[memory]]\nkind = \"ring\"\n[[memory]]\nkind = \"ring\"", "6:8: the ring memory is given twice"),
+        ("[[memory]]\nkind = \"ring\"\ntype = \"int\"", "5:8: `type` is \"int\", it must be one of float32, float64, int32, uint32 (did you mean \"int32\"?)"),
+        ("[[output]]\nslot = 8", "4:8: `slot` is 8, R700 outputs are pix0 to pix7 (or 0 to 7), depth, pos0 to pos3 and param0 to param31"),
+        ("[[output]]\nslot = \"param32\"", "4:8: `slot` is \"param32\", R700 outputs are pix0 to pix7 (or 0 to 7), depth, pos0 to pos3 and param0 to param31"),
+        ("[[output]]\nslot = 0\n[[output]]\nslot = \"pix0\"", "6:8: output 0 is given twice"),
+        ("[[output]]\nslot = 0\nformat = \"uint8_4\"", "5:10: `format` is \"uint8_4\", it must be one of float32_1, float32_2, float32_4, int32_1, int32_2, int32_4, uint32_1, uint32_2, uint32_4 (did you mean \"uint32_4\"?)"),
+        ("repeats = 2", "3:1: the job has no key `repeats` (did you mean `repeat`?)"),
+    ];
+    for (text, expected) in cases {
+        let found = errors(&format!("{SMALL}{text}\n"));
+        assert_eq!(found, [*expected], "{text}");
+    }
+    // What says that it is for the R700: its name, the job, or nothing.
+    assert!(parse(SMALL).unwrap().is_r700());
+    let bare = "program = \"a.hex\"\ndomain = [0, 0, 7, 7]\n";
+    assert!(!parse(bare).unwrap().is_r700());
+    assert!(parse(&format!("isa = \"r700\"\n{bare}")).unwrap().is_r700());
+    assert_eq!(parse(SMALL).unwrap().run.group.lanes(), 64);
+}
+
+#[test]
+fn flags_are_keys_of_r700_jobs() {
+    let mut reader = Reader::for_program("p.vsh");
+    for (flag, value) in [
+        ("size", "4x1"),
+        ("stage", "vertex"),
+        ("chip", "rv730"),
+        ("fetch-program", "a,b.vsh"),
+        ("program", "1"),
+        ("group-threads", "256"),
+        ("global-gprs", "4"),
+        ("semantic", "3=R2"),
+        ("constant-buffer", "1=cb.npy:fetch_resource=7"),
+        ("buffer", "b160=v.npy:stride_bytes=12:format=32_32_32_FLOAT"),
+        ("memory", "scatter:size_bytes=64:save=s.npy:type=uint32:shape=4,4"),
+        ("memory", "ring=r.npy:item_dwords=8"),
+        ("in", "t18=tex.npy:sampler=3:wrap=repeat,mirror,clamp:mip=linear"),
+        ("out", "pos0=p.npy"),
+        ("out", "o1=c.npy:format=uint32_2"),
+        ("int", "i3=7,1,-2"),
+        ("vertices", "v.npy"),
+    ] {
+        reader.flag(flag, value);
+    }
+    let job = reader.finish().unwrap();
+    let (pass, own) = (&job.passes[0], job.passes[0].r700.as_ref().unwrap());
+    assert_eq!(own.stage.unwrap().name(), "vertex");
+    assert_eq!(own.chip.unwrap().name(), "rv730");
+    assert_eq!(own.fetch_program.as_ref().unwrap().value, Path::new("a,b.vsh"));
+    assert_eq!((own.which.as_ref().unwrap().value.as_str(), own.group_threads, own.global_gprs), ("1", 256, 4));
+    assert_eq!(own.semantics[&3], 2);
+    assert_eq!((own.constant_buffers[0].bank.value, own.constant_buffers[0].fetch_resource), (1, Some(7)));
+    assert_eq!((&own.buffers[0].slot.value, own.buffers[0].stride_bytes), (&Ref::Index(160), 12));
+    let [scatter, ring] = own.memories.as_slice() else { panic!("two memories") };
+    assert_eq!((scatter.size_bytes, scatter.shape.as_deref()), (Some(64), Some(&[4, 4][..])));
+    assert_eq!((scatter.items, ring.item_dwords), (ctm::array::ItemType::Uint32, Some(8)));
+    assert_eq!(job.memory_saves[0].save.as_ref().unwrap().value, Path::new("s.npy"));
+    let texture = &pass.textures[0];
+    assert_eq!(
+        (&texture.slot.value, texture.lookup.sampler.as_ref().unwrap().value.clone()),
+        (&Ref::Index(18), Ref::Index(3))
+    );
+    assert_eq!((texture.wrap[1], texture.lookup.wrap_z), (ctm_exec::x1k::Wrap::Mirror, ctm_exec::x1k::Wrap::Clamp));
+    assert_eq!(pass.outputs[0].slot.value, Ref::Name("pos0".into()));
+    assert_eq!((&pass.outputs[1].slot.value, pass.outputs[1].elements.channels), (&Ref::Index(1), 2));
+    let constant = own.loops[&Ref::Index(3)].value;
+    assert_eq!((constant.count, constant.start, constant.step), (7, 1, -2));
+    assert_eq!(own.vertices.as_ref().unwrap().value, Path::new("v.npy"));
+}
+
+#[test]
+fn r700_passes_inherit_and_override() {
+    let job = parse(
+        "program = \"a.vsh\"\ndomain = [0, 0, 7, 0]\nstage = \"vertex\"\nsemantics = { 1 = 1 }\n\
+         [[constant_buffer]]\nbank = 0\nvalues = []\n[[constant_buffer]]\nbank = 1\nvalues = []\n\
+         [[memory]]\nkind = \"ring\"\nsize_bytes = 64\nitem_dwords = 2\nsave = \"end.npy\"\n\
+         [[pass]]\n[[pass]]\nprogram = \"b.gsh\"\nsemantics = { 2 = 5 }\n\
+         [[pass.constant_buffer]]\nbank = 1\nvalues = [[1, 2, 3, 4]]\n\
+         [[pass.memory]]\nkind = \"ring\"\nsize_bytes = 128\nsave = \"two.npy\"\n",
+    )
+    .unwrap();
+    let [one, two] = [0, 1].map(|n: usize| job.passes[n].r700.clone().unwrap());
+    // Another program may be of another kind.
+    assert_eq!((one.stage.map(|s| s.name()), two.stage), (Some("vertex"), None));
+    assert_eq!((one.semantics.len(), two.semantics.len(), two.constant_buffers.len()), (1, 2, 2));
+    assert!(!one.memories[0].fresh && one.memories[0].save.is_none());
+    let memory = &two.memories[0];
+    assert_eq!((memory.size_bytes, memory.item_dwords, memory.fresh), (Some(128), Some(2), true));
+    assert_eq!(memory.save.as_ref().unwrap().value, Path::new("dir/two.npy"));
+    assert_eq!(job.memory_saves.len(), 1);
 }
 
 #[test]
@@ -193,7 +321,7 @@ fn passes_inherit_and_override() {
 fn the_documentation_names_every_key() {
     let page = include_str!("../../../docs/jobs.md");
     for section in keys::SECTIONS {
-        for key in section.keys.iter().filter(|k| k.isa != keys::For::R700) {
+        for key in section.keys {
             let forms = ["`{}`", "[{}]", "{} = {", ".{}`"].map(|f| f.replacen("{}", key.name, 1));
             assert!(forms.iter().any(|f| page.contains(f.as_str())), "{}", key.name);
         }

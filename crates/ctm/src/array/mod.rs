@@ -1,16 +1,18 @@
 //! Arrays and pictures as files: `.npy`, `.png`, `.pfm` and raw little-endian bytes.
 //!
 //! Everything becomes an [`Array`]: rows of elements of one to four channels, row 0 first. Of pictures, row 0 is the top
-//! row. Nothing here knows the device; `job` moves arrays into device formats.
+//! row. [`Items`] are arrays of any shape and element type, without conversion. Nothing here knows the device; `job` moves arrays into device formats.
 //!
 //! **Invariant.** Reading hostile bytes gives an [`ArrayError`] that says where, never a panic or a huge allocation.
 
+mod items;
 mod npy;
 mod pfm;
 mod png;
 mod raw;
 mod rows;
 
+pub use items::{ItemType, Items, dwords, npy_bytes};
 pub use raw::RawFormat;
 pub use rows::{FillRow, Layout, write_rows};
 

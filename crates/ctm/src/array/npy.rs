@@ -5,7 +5,7 @@
 //! and `[h, w, c]` otherwise.
 
 use super::rows::Layout;
-use super::{Array, ArrayError, Values, checked_count};
+use super::{Array, ArrayError, Items, Values, checked_count};
 
 const MAGIC: &[u8; 6] = b"\x93NUMPY";
 
@@ -29,8 +29,28 @@ impl Dtype {
     }
 }
 
+impl Dtype {
+    /// The element type of a picture's numbers.
+    fn of(header: &Header) -> Result<Self, ArrayError> {
+        match (header.class, header.item_bytes) {
+            (b'f', 4) => Ok(Self::F4),
+            (b'f', 8) => Ok(Self::F8),
+            (b'u', 1) => Ok(Self::U1),
+            (b'u', 2) => Ok(Self::U2),
+            _ => Err(ArrayError::at(
+                header.descr_at,
+                format!("elements are `{}`, float32, float64, uint8 and uint16 can be read", header.descr),
+            )),
+        }
+    }
+}
+
 struct Header {
-    dtype: Dtype,
+    /// `f`, `i` or `u`, and the bytes of one item.
+    class: u8,
+    item_bytes: usize,
+    descr: String,
+    descr_at: usize,
     big_endian: bool,
     fortran_order: bool,
     shape: Vec<usize>,
@@ -62,8 +82,8 @@ pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
     Ok(Array { height, width, channels, values })
 }
 
-/// What the header says, and whether the values are in Fortran order.
-pub(super) fn layout(bytes: &[u8]) -> Result<(Layout, bool), ArrayError> {
+/// The header, and where the items begin.
+fn header_at(bytes: &[u8]) -> Result<(Header, usize), ArrayError> {
     if bytes.get(..6) != Some(MAGIC.as_slice()) {
         return Err(ArrayError::at(0, "this is no NPY file: it does not begin with \\x93NUMPY"));
     }
@@ -76,7 +96,47 @@ pub(super) fn layout(bytes: &[u8]) -> Result<(Layout, bool), ArrayError> {
         other => return Err(ArrayError::at(6, format!("the format version is {other}, 1 to 3 can be read"))),
     };
     let text = start.checked_add(length).and_then(|end| bytes.get(start..end)).ok_or_else(ended)?;
-    let header = parse_header(text, start)?;
+    Ok((parse_header(text, start)?, start + length))
+}
+
+/// The items as they are; see [`Items`].
+pub(super) fn items(bytes: &[u8]) -> Result<Items, ArrayError> {
+    let (header, start) = header_at(bytes)?;
+    let Header { class, item_bytes, shape, .. } = header;
+    let count = shape.iter().try_fold(1usize, |n, &side| n.checked_mul(side));
+    let size = count.and_then(|n| n.checked_mul(item_bytes));
+    let data = bytes.get(start..).unwrap_or_default();
+    let Some((data, count)) = size.and_then(|size| data.get(..size)).zip(count) else {
+        let message = format!("the file ends after {} bytes of items, its shape {shape:?} takes more", data.len());
+        return Err(ArrayError::at(bytes.len(), message));
+    };
+    let mut out = Vec::with_capacity(data.len());
+    for index in 0..count {
+        let at = if header.fortran_order { fortran_index(index, &shape) } else { index };
+        let item = &data[at * item_bytes..(at + 1) * item_bytes];
+        if header.big_endian {
+            out.extend(item.iter().rev());
+        } else {
+            out.extend_from_slice(item);
+        }
+    }
+    Ok(Items { class, item_bytes, shape, bytes: out })
+}
+
+/// Where the item that is number `index` in C order lies in Fortran order.
+fn fortran_index(mut index: usize, shape: &[usize]) -> usize {
+    let mut place = vec![0; shape.len()];
+    for (at, &side) in place.iter_mut().zip(shape).rev() {
+        *at = index % side.max(1);
+        index /= side.max(1);
+    }
+    place.iter().zip(shape).rev().fold(0, |sum, (&at, &side)| sum * side + at)
+}
+
+/// What the header says, and whether the values are in Fortran order.
+pub(super) fn layout(bytes: &[u8]) -> Result<(Layout, bool), ArrayError> {
+    let (header, offset) = header_at(bytes)?;
+    let dtype = Dtype::of(&header)?;
     let (height, width, channels) = match header.shape[..] {
         [w] => (1, w, 1),
         [h, w] => (h, w, 1),
@@ -88,8 +148,8 @@ pub(super) fn layout(bytes: &[u8]) -> Result<(Layout, bool), ArrayError> {
         }
     };
     checked_count(height, width, channels)?;
-    let Header { dtype, big_endian, fortran_order, .. } = header;
-    let layout = Layout { height, width, channels, offset: (start + length) as u64, dtype, big_endian };
+    let Header { big_endian, fortran_order, .. } = header;
+    let layout = Layout { height, width, channels, offset: offset as u64, dtype, big_endian };
     Ok((layout, fortran_order))
 }
 
@@ -125,8 +185,14 @@ pub(super) fn write(array: &Array) -> Vec<u8> {
 }
 
 /// Everything before the values: `[h, w]` for one channel, `[h, w, c]` otherwise.
-pub(super) fn header(descr: &str, [height, width, channels]: [usize; 3]) -> Vec<u8> {
-    let shape = if channels == 1 { format!("({height}, {width})") } else { format!("({height}, {width}, {channels})") };
+pub(super) fn header(descr: &str, shape: [usize; 3]) -> Vec<u8> {
+    header_of(descr, if shape[2] == 1 { &shape[..2] } else { &shape })
+}
+
+/// Everything before the items of an array of any shape.
+pub(super) fn header_of(descr: &str, shape: &[usize]) -> Vec<u8> {
+    let sides: Vec<String> = shape.iter().map(usize::to_string).collect();
+    let shape = if sides.len() == 1 { format!("({},)", sides[0]) } else { format!("({})", sides.join(", ")) };
     let dict = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': {shape}, }}");
     // Magic, version, length, dictionary and the newline together are a multiple of 64, so that the data is aligned.
     let length = (10 + dict.len() + 1).next_multiple_of(64) - 10;
@@ -181,20 +247,19 @@ fn parse_header(text: &[u8], base: usize) -> Result<Header, ArrayError> {
         ">" => true,
         _ => return Err(ArrayError::at(descr_at, format!("`{descr}` is no element type of NumPy's"))),
     };
-    let dtype = match kind {
-        "f4" => Dtype::F4,
-        "f8" => Dtype::F8,
-        "u1" => Dtype::U1,
-        "u2" => Dtype::U2,
-        _ => {
-            return Err(ArrayError::at(
-                descr_at,
-                format!("elements are `{descr}`, float32, float64, uint8 and uint16 can be read"),
-            ));
-        }
+    let (class, size) = kind.split_at_checked(1).unwrap_or(("", kind));
+    let item_bytes = size.parse().ok().filter(|n| [1, 2, 4, 8].contains(n));
+    let (Some(class @ (b'f' | b'i' | b'u')), Some(item_bytes)) = (class.bytes().next(), item_bytes) else {
+        return Err(ArrayError::at(
+            descr_at,
+            format!("elements are `{descr}`, float32, float64, uint8 and uint16 can be read"),
+        ));
     };
     Ok(Header {
-        dtype,
+        class,
+        item_bytes,
+        descr: descr.to_owned(),
+        descr_at,
         big_endian,
         fortran_order: fortran.ok_or_else(|| missing("fortran_order"))?,
         shape: shape.ok_or_else(|| missing("shape"))?,

@@ -1,5 +1,6 @@
 //! What one table says, before the job's own keys are mixed in.
 
+use super::r700::{Elements, LookupDraft, R700Draft};
 use super::tree::Origin;
 use super::{Data, FromOutput, Located, ProgramInfo, Ref, Save};
 use crate::commands::{CondLoc, CondTest};
@@ -28,6 +29,8 @@ pub(super) struct Draft {
     pub conditional: Option<ConditionalDraft>,
     /// Where the buffer goes after this very pass.
     pub conditional_save: Option<Located<PathBuf>>,
+    /// What only R700 passes have.
+    pub r700: R700Draft,
 }
 
 #[derive(Clone, Debug)]
@@ -41,6 +44,7 @@ pub(super) struct TextureDraft {
     pub format: Option<Located<Format>>,
     pub tiling: Option<Tiling>,
     pub size: Option<[u32; 2]>,
+    pub lookup: LookupDraft,
 }
 
 #[derive(Clone, Debug)]
@@ -48,6 +52,7 @@ pub(super) struct OutputDraft {
     pub slot: Located<Ref>,
     pub clear: Option<[u32; 4]>,
     pub format: Option<Format>,
+    pub elements: Option<Elements>,
     pub tiling: Option<Tiling>,
     pub size: Option<[u32; 2]>,
     pub mask: Option<u8>,
@@ -90,6 +95,7 @@ impl Draft {
             outputs: base.outputs.iter().map(|o| OutputDraft { path: None, ..o.clone() }).collect(),
             conditional: base.conditional.clone(),
             conditional_save: self.conditional.as_ref().and_then(|c| c.save.clone()),
+            r700: self.r700.over(&base.r700, own_program),
         };
         out.float.extend(self.float);
         out.int.extend(self.int);
@@ -107,6 +113,7 @@ impl Draft {
                     t.format = own.format.or(t.format.take());
                     t.tiling = own.tiling.or(t.tiling);
                     t.size = own.size.or(t.size);
+                    t.lookup = own.lookup.over(&t.lookup);
                 }
                 None => out.textures.push(own),
             }
@@ -117,6 +124,7 @@ impl Draft {
                 Some(o) => {
                     o.clear = own.clear.or(o.clear);
                     o.format = own.format.or(o.format);
+                    o.elements = own.elements.or(o.elements);
                     o.tiling = own.tiling.or(o.tiling);
                     o.size = own.size.or(o.size);
                     o.mask = own.mask.or(o.mask);

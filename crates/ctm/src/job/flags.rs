@@ -31,7 +31,9 @@ enum Way {
     Pairs(&'static str),
     /// `NAME=value` into `constants.KIND`.
     Constant(&'static str),
-    /// `NAME=MAIN[:key=value]...` into the element of `section` whose `slot` it is: (section, key of the slot, key of MAIN).
+    /// `NAME=value` into a table.
+    Entry(&'static str),
+    /// `NAME=MAIN[:key=value]...` or `NAME:key=value...` into the element of `section` whose `slot` it is: (section, key of the slot, key of MAIN).
     Element(&'static str, &'static str, &'static str),
     /// `key.key=value` in TOML's words.
     Set,
@@ -66,12 +68,25 @@ pub const FLAGS: &[Flag] = &[
     flag("budget-instructions", "N", false, Way::Key("run", "budget_instructions"), "Instructions that a group may issue; 0: no limit"),
     flag("budget-seconds", "S", false, Way::Key("run", "budget_seconds"), "Wall time that a launch may take; 0: no limit"),
     flag("check", "", false, Way::Switch("run", "check"), "Look for hazards, uninitialised reads, bounds and stale caches while running"),
-    flag("stage", "STAGE", false, Way::Key("", "stage"), "R700: pixel, vertex, geometry, copy, fetch or compute"),
+    flag("stage", "STAGE", false, Way::Key("", "stage"), "R700: vertex, geometry, export, pixel, fetch, copy or compute"),
+    flag("program", "NAME", false, Way::Key("", "which"), "R700: the program of a container with several, by number or name"),
+    flag("chip", "NAME", false, Way::Key("", "chip"), "R700: rv710, rv730, rv740 or rv770"),
+    flag("fetch-program", "FILE", false, Way::Key("", "fetch_program"), "R700: the fetch subroutine that CALL_FS calls"),
+    flag("group-threads", "N", false, Way::Key("", "group_threads"), "R700: threads of a group, which share the local data share"),
+    flag("global-gprs", "N", false, Way::Key("", "global_gprs"), "R700: SIMD-global registers"),
+    flag("semantic", "ID=REGISTER", true, Way::Entry("semantics"), "R700: the register of a semantic number: `3=R2`"),
+    flag("constant-buffer", "BANK=FILE[:KEY=VALUE]...", true, Way::Element("constant_buffer", "bank", "data"),
+         "R700: a constant buffer: `0=cb0.npy:fetch_resource=0`"),
+    flag("buffer", "NAME=FILE[:KEY=VALUE]...", true, Way::Element("buffer", "slot", "data"),
+         "R700: a buffer of vertex fetches: `b160=vertices.npy:stride_bytes=12`"),
+    flag("memory", "KIND=FILE[:KEY=VALUE]...", true, Way::Element("memory", "kind", "data"),
+         "R700: a memory: `scatter:size_bytes=65536:save=out.npy`, `ring=in.npy:item_dwords=16`"),
+    flag("vertices", "FILE", false, Way::Key("", "vertices"), "R700: where the list of emitted vertices goes"),
     flag("set", "KEY=VALUE", true, Way::Set, "Any key of the job file: `run.group=64`, `pass.0.repeat=10`, `output.0.clear=[0, 0, 0, 1]`"),
 ];
 
 /// Keys whose values are file names or other bare words, commas and all.
-const BARE: [&str; 6] = ["data", "save", "buffer", "program", "name", "mask"];
+const BARE: [&str; 9] = ["data", "save", "buffer", "program", "name", "mask", "fetch_program", "vertices", "which"];
 
 impl Tree {
     /// Puts a flag's value in its place.
@@ -88,7 +103,7 @@ impl Tree {
         let form = || format!("`--{}` takes {}", flag.name, flag.value);
         let node = |value| Node { value, origin };
         match flag.way {
-            Way::Key("", key) => self.root.set(key, scalar_or_list(text, origin)),
+            Way::Key("", key) => self.root.set(key, value_of(key, text, origin)),
             Way::Key(section, key) => self.root.table(section, origin).set(key, scalar_or_list(text, origin)),
             Way::Switch(section, key) => self.root.table(section, origin).set(key, node(Value::Boolean(true))),
             Way::Size => {
@@ -110,9 +125,21 @@ impl Tree {
                 let table = self.root.table("constants", origin).table(kind, origin);
                 table.set(name.trim(), scalar_or_list(value, origin));
             }
+            Way::Entry(section) => {
+                let (name, value) = text.split_once('=').ok_or_else(form)?;
+                self.root.table(section, origin).set(name.trim(), scalar_or_list(value, origin));
+            }
             Way::Element(section, slot_key, main_key) => {
-                let (name, rest) = text.split_once('=').ok_or_else(form)?;
-                let (main, options) = split_options(rest);
+                // Without a file the first key follows the name.
+                let bare = text.split_once(':').filter(|(name, _)| !name.contains('='));
+                let (name, main, options) = match bare {
+                    Some((name, options)) => (name, "", options),
+                    None => {
+                        let (name, rest) = text.split_once('=').ok_or_else(form)?;
+                        let (main, options) = split_options(rest);
+                        (name, main, options)
+                    }
+                };
                 let slot = scalar(name.trim(), origin);
                 let list = self.root.list(section, origin);
                 let same = |n: &Node| match &n.value {

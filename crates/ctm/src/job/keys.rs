@@ -48,15 +48,25 @@ const fn r700(name: &'static str, summary: &'static str) -> Key {
 pub const JOB: Section = Section { name: "the job", keys: &[
     both("isa",             "`x1k` or `r700`; may be left out when the program says it"),
     both("program",         "the program file"),
-    r700("stage",           "pixel, vertex, geometry, copy, fetch or compute"),
+    r700("which",           "the program of a container with several, by number or name"),
+    r700("stage",           "vertex, geometry, export, pixel, fetch, copy or compute"),
+    r700("chip",            "rv710, rv730, rv740 or rv770"),
+    r700("fetch_program",   "the file of the fetch subroutine that CALL_FS calls"),
+    r700("group_threads",   "threads of a group, which share the local data share"),
+    r700("vertex_offset",   "index offset of vertex fetches of VERTEX_DATA"),
+    r700("instance_offset", "index offset of vertex fetches of INSTANCE_DATA"),
+    r700("global_gprs",     "SIMD-global registers"),
+    r700("semantics",       "the register of each semantic number"),
     both("domain",          "i0, j0, i1, j1, inclusive"),
     both("repeat",          "how often all passes run, one after the other"),
     both("program_info",    "what bare words do not say themselves"),
     both("register",        "what registers hold at the start"),
     both("constants",       "float, int and bool constants"),
     r700("constant_buffer", "constant cache banks"),
+    r700("buffer",          "buffers of vertex fetches"),
     both("texture",         "inputs"),
     r700("memory",          "scatter, scratch, ring, reduction and stream memory"),
+    r700("vertices",        "the file for the list of vertices that a geometry program emits"),
     both("output",          "outputs"),
     x1k ("conditional",     "the conditional operation unit"),
     both("run",             "engine, threads, group, budgets, checks"),
@@ -69,11 +79,24 @@ pub const PASS: Section = Section { name: "[[pass]]", keys: &[
     both("name",         "by which textures of later passes name this one"),
     both("repeat",       "how often this pass runs before the next"),
     both("program",      "the program file"),
+    r700("which",        "the program of a container with several, by number or name"),
+    r700("stage",        "vertex, geometry, export, pixel, fetch, copy or compute"),
+    r700("chip",         "rv710, rv730, rv740 or rv770"),
+    r700("fetch_program", "the file of the fetch subroutine that CALL_FS calls"),
+    r700("group_threads", "threads of a group, which share the local data share"),
+    r700("vertex_offset", "index offset of vertex fetches of VERTEX_DATA"),
+    r700("instance_offset", "index offset of vertex fetches of INSTANCE_DATA"),
+    r700("global_gprs",  "SIMD-global registers"),
+    r700("semantics",    "registers of semantic numbers, added to the job's"),
     both("domain",       "i0, j0, i1, j1, inclusive"),
     both("program_info", "what bare words do not say themselves"),
     both("register",     "what registers hold at the start"),
     both("constants",    "constants that differ from the job's"),
+    r700("constant_buffer", "constant cache banks that differ from the job's"),
+    r700("buffer",       "buffers that differ from the job's"),
     both("texture",      "inputs that differ from the job's"),
+    r700("memory",       "memories that begin anew in this pass"),
+    r700("vertices",     "the file for the list of vertices that this pass emits"),
     both("output",       "outputs that differ from the job's"),
     x1k ("conditional",  "the conditional unit where it differs from the job's"),
 ] };
@@ -104,7 +127,7 @@ pub const REGISTER: Section = Section { name: "[[register]]", keys: &[
 #[rustfmt::skip]
 pub const CONSTANTS: Section = Section { name: "[constants]", keys: &[
     both("float", "four numbers each, by index or by the program's name"),
-    both("int",   "count, initial aL, step each, by index or by the program's name"),
+    both("int",   "count, initial aL, step each, by index or by the program's name; loop constants of the R700"),
     both("bool",  "true or false each, by index or by the program's name"),
 ] };
 
@@ -115,6 +138,17 @@ pub const CONSTANT_BUFFER: Section = Section { name: "[[constant_buffer]]", keys
     r700("fetch_resource", "the vertex-fetch resource that shows it too"),
     r700("values",         "rows of four numbers"),
     r700("data",           "a file instead of `values`"),
+] };
+
+/// `[[buffer]]`.
+#[rustfmt::skip]
+pub const BUFFER: Section = Section { name: "[[buffer]]", keys: &[
+    r700("slot",         "the buffer, by number or by the program's name"),
+    r700("values",       "rows of four numbers"),
+    r700("data",         "a file instead of `values`, its items as they are"),
+    r700("memory",       "what this memory holds when the pass begins"),
+    r700("stride_bytes", "from one item to the next"),
+    r700("format",       "for fetches that take the format from the buffer"),
 ] };
 
 /// `[[texture]]`.
@@ -131,6 +165,15 @@ pub const TEXTURE: Section = Section { name: "[[texture]]", keys: &[
     both("format",  "how it lies in device memory"),
     x1k ("tiling",  "linear, tiled, linear_inp_2x2 or tiled_inp_2x2"),
     both("size",    "columns and rows of a raw file"),
+    r700("kind",    "1d, 2d, 3d, cube, 1d_array, 2d_array or cube_array"),
+    r700("depth",   "slices, layers or faces, one behind the other in the rows of the file"),
+    r700("levels",  "files of mipmap levels 1 and up"),
+    r700("minify",  "filter where the texture is drawn smaller than it is"),
+    r700("mip",     "none, nearest or linear: how a level is chosen"),
+    r700("min_lod", "smallest level of detail"),
+    r700("max_lod", "largest level of detail"),
+    r700("lod_bias", "added to computed levels of detail"),
+    r700("compare", "never, less, less_equal, equal, greater_equal, greater, not_equal or always"),
 ] };
 
 /// `[[memory]]`.
@@ -140,6 +183,10 @@ pub const MEMORY: Section = Section { name: "[[memory]]", keys: &[
     r700("size_bytes", "its size"),
     r700("data",       "initial contents"),
     r700("save",       "where the contents go"),
+    r700("type",       "float32, float64, int32 or uint32: what is saved"),
+    r700("shape",      "columns, or rows and columns, or rows, columns and channels of what is saved"),
+    r700("item_dwords", "ring and streams: dwords from one thread's item to the next"),
+    r700("stride",     "reduction: elements of four dwords that each thread has"),
 ] };
 
 /// `[[output]]`.
@@ -186,6 +233,7 @@ pub const SECTIONS: &[&Section] = &[
     &REGISTER,
     &CONSTANTS,
     &CONSTANT_BUFFER,
+    &BUFFER,
     &TEXTURE,
     &MEMORY,
     &OUTPUT,

@@ -71,9 +71,8 @@ impl Loaded {
         let unsupported = |message: String| {
             JobError::Unsupported(Box::new(report_at(place, Diagnostic::error("unsupported", message))))
         };
-        let r700 = || {
-            unsupported(format!("{name} is an R700 program, and jobs of this build run X1K programs only; {READABLE}"))
-        };
+        let r700 =
+            || Err(wrong("wrong-isa", format!("{name} is an R700 program, and an X1K program is wanted; {READABLE}")));
         if bytes.is_empty() {
             return Err(wrong("empty-file", format!("{name} is empty; {READABLE}")));
         }
@@ -103,9 +102,9 @@ impl Loaded {
             Kind::Ps3Text => {
                 Err(unsupported(format!("{name} is Direct3D ps_3_0 assembly, which is not translated yet; {READABLE}")))
             }
-            Kind::R700Hex | Kind::R700Text | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => Err(r700()),
+            Kind::R700Hex | Kind::R700Text | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => r700(),
             Kind::OtherElf => Err(wrong("wrong-file", format!("{name} is {}; {READABLE}", kind.describe()))),
-            Kind::Unknown if isa == Some(Isa::R700) => Err(r700()),
+            Kind::Unknown if isa == Some(Isa::R700) => r700(),
             Kind::Unknown if extension(path) == "bin" => {
                 hex::read_binary(bytes).map(|p| plain(p, Form::Binary)).map_err(|e| image(&e))
             }

@@ -11,17 +11,19 @@
 //! | `surface` | arrays into device memory and back |
 //! | `run` | a job into device memory and command buffers |
 //! | `report` | what it did |
+//! | `r700` | what passes of R700 programs have beyond this, and their runner |
 //!
 //! `docs/jobs.md` tells users what the keys mean. A [`Job`] can as well be filled in by hand:
 //! all of its fields are public.
 //!
-//! **Invariant.** A job reaches the device only through memory and command buffers, as any client of CTM would.
+//! **Invariant.** A job of X1K programs reaches the device only through memory and command buffers, as any client of CTM would.
 
 mod draft;
 mod flags;
 pub mod keys;
 pub(crate) mod load;
 mod prepare;
+pub mod r700;
 mod read;
 mod report;
 mod run;
@@ -61,8 +63,18 @@ pub struct Job {
     pub saves: Vec<Save>,
     /// Where the conditional buffer goes at the end.
     pub conditional_save: Option<Located<PathBuf>>,
+    /// R700: memories that are saved when all passes are done.
+    pub memory_saves: Vec<r700::MemoryBlock>,
     /// How to run.
     pub run: Run,
+}
+
+impl Job {
+    /// Whether its programs are for the R700.
+    #[must_use]
+    pub fn is_r700(&self) -> bool {
+        self.passes.iter().any(|p| p.r700.is_some())
+    }
 }
 
 /// The instruction sets.
@@ -158,9 +170,11 @@ pub struct Pass {
     pub outputs: Vec<Output>,
     /// The conditional operation unit.
     pub conditional: Option<Conditional>,
+    /// What only passes of R700 programs have; `None` for X1K programs.
+    pub r700: Option<r700::R700Pass>,
 }
 
-/// What bare words do not say themselves; `None` is the value that [`ctm_isa::x1k::Program::from_words`] works out.
+/// What bare words do not say themselves; `None` is what the words themselves need.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ProgramInfo {
     /// First instruction.
@@ -173,6 +187,10 @@ pub struct ProgramInfo {
     pub zero_times_anything: Option<bool>,
     /// `US_CONFIG` bit 0.
     pub uncached: Option<bool>,
+    /// R700: general purpose registers.
+    pub gprs: Option<u8>,
+    /// R700: stack entries.
+    pub stack: Option<u8>,
 }
 
 /// One input.
@@ -196,6 +214,8 @@ pub struct Texture {
     pub tiling: Option<Tiling>,
     /// Columns and rows of a raw file.
     pub size: Option<[u32; 2]>,
+    /// What only R700 textures have.
+    pub lookup: r700::Lookup,
 }
 
 /// The elements of an input.
@@ -236,6 +256,8 @@ pub struct Output {
     pub fresh: bool,
     /// How it lies in device memory.
     pub format: Format,
+    /// R700: how its elements are saved, in place of `format`.
+    pub elements: r700::Elements,
     /// Its order in device memory.
     pub tiling: Tiling,
     /// Columns and rows in memory; `None`: as far as the domain reaches.
@@ -255,6 +277,7 @@ impl Output {
             clear: [0; 4],
             fresh: false,
             format: Format::Float32x4,
+            elements: r700::Elements::default(),
             tiling: Tiling::Linear,
             size: None,
             mask: 15,
@@ -310,13 +333,19 @@ pub struct Run {
 
 impl Default for Run {
     fn default() -> Self {
-        Self {
-            engine: EngineKind::default().into(),
-            threads: 0,
-            group: GroupSize::X1K,
-            budget: Budget::default(),
-            check: false,
-        }
+        Self::of(Isa::X1k)
+    }
+}
+
+impl Run {
+    /// How jobs run that say nothing about it.
+    #[must_use]
+    pub fn of(isa: Isa) -> Self {
+        let group = match isa {
+            Isa::X1k => GroupSize::X1K,
+            Isa::R700 => GroupSize::R700,
+        };
+        Self { engine: EngineKind::default().into(), threads: 0, group, budget: Budget::default(), check: false }
     }
 }
 

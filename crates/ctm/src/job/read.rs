@@ -2,6 +2,7 @@
 
 use super::draft::{ConditionalDraft, Draft, OutputDraft, TextureDraft};
 use super::keys;
+use super::r700::{FILTERS, LookupDraft, WRAPS};
 use super::tree::{Node, Origin, Table, Tree, Value};
 use super::values::{formats, tilings};
 use super::{
@@ -12,7 +13,7 @@ use crate::commands::{CondLoc, CondTest};
 use crate::mc::{Format, Tiling};
 use crate::render::{Report, Source};
 use ctm_exec::GroupSize;
-use ctm_exec::x1k::{Filter, Plane, Wrap};
+use ctm_exec::x1k::Plane;
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::suggest::closest;
 use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, TEMPORARIES};
@@ -38,7 +39,6 @@ pub struct Reader {
     pub(super) directory: PathBuf,
     pub(super) reports: Vec<Report>,
     pub(super) isa: Option<Isa>,
-    unsupported: Option<Report>,
     /// A flag says the domain, but not well: that has been reported.
     domain_flag_failed: bool,
 }
@@ -98,7 +98,6 @@ impl Reader {
             directory: PathBuf::new(),
             reports: Vec::new(),
             isa: None,
-            unsupported: None,
             domain_flag_failed: false,
         }
     }
@@ -144,11 +143,7 @@ impl Reader {
         if self.reports.iter().any(Report::is_error) {
             return Err(if from_flags { JobError::Usage(self.reports) } else { JobError::Wrong(self.reports) });
         }
-        match (job, self.unsupported) {
-            (_, Some(report)) => Err(JobError::Unsupported(Box::new(report))),
-            (Some(job), None) => Ok(job),
-            (None, None) => Err(JobError::Wrong(self.reports)),
-        }
+        job.ok_or(JobError::Wrong(self.reports))
     }
 
     pub(super) fn place(&self, origin: Origin) -> Option<Place> {
@@ -180,31 +175,15 @@ impl Reader {
         const ISAS: [(&str, Isa); 2] = [("x1k", Isa::X1k), ("r700", Isa::R700)];
         if let Some(node) = root.get("isa") {
             self.isa = self.choice("isa", node, &ISAS).or(self.isa);
-            if self.isa == Some(Isa::R700) {
-                self.not_yet(node.origin, "r700 execution is not part of this build yet; x1k programs can be run");
-            }
-        } else if let Some(Node { value: Value::String(program), origin }) = root.get("program") {
-            let extension = Path::new(program).extension().and_then(|e| e.to_str()).unwrap_or("");
-            if matches!(extension, "r700" | "psh" | "vsh" | "gsh" | "o") && self.isa.is_none() {
-                self.isa = Some(Isa::R700);
-                self.not_yet(*origin, format!(
-                    "`.{extension}` names an r700 program, and r700 execution is not part of this build yet; x1k programs can be run"
-                ));
-            }
+        }
+        let stated_isa = self.isa;
+        if self.isa.is_none() && self.finds_r700(root) {
+            self.isa = Some(Isa::R700);
         }
         self.known_keys(root, &keys::JOB);
         let base = self.draft(root);
         let run = self.run(root.get("run"));
         let repeat = root.get("repeat").and_then(|n| self.repeat(n)).unwrap_or(1);
-        for key in ["constant_buffer", "memory"] {
-            // Checked for unknown keys; an x1k job has been told that it cannot have them.
-            let section = if key == "memory" { &keys::MEMORY } else { &keys::CONSTANT_BUFFER };
-            if self.isa == Some(Isa::R700) {
-                for node in self.tables(root, key) {
-                    self.section(node, section);
-                }
-            }
-        }
         let drafts: Vec<Draft> = match root.get("pass") {
             Some(_) => {
                 let mut drafts: Vec<Draft> = Vec::new();
@@ -230,7 +209,12 @@ impl Reader {
                 }
                 drafts
             }
-            None => vec![base.clone()],
+            None => {
+                let mut only = base.clone();
+                // Saved once, at the end of the job.
+                only.r700.memories.iter_mut().for_each(|m| m.save = None);
+                vec![only]
+            }
         };
         let mut passes = Vec::new();
         for draft in drafts {
@@ -239,12 +223,12 @@ impl Reader {
         self.pass_references(&passes);
         let saves = base.outputs.iter().filter_map(|o| o.save(false)).collect();
         let conditional_save = base.conditional.and_then(|c| c.save);
-        Some(Job { isa: self.isa, passes, repeat, saves, conditional_save, run })
+        let memory_saves = base.r700.memories.into_iter().filter(|m| m.save.is_some()).collect();
+        Some(Job { isa: stated_isa, passes, repeat, saves, conditional_save, memory_saves, run })
     }
 
-    fn not_yet(&mut self, origin: Origin, message: impl Into<String>) {
-        let report = report_at(self.place(origin).as_ref(), Diagnostic::error("unsupported", message));
-        self.unsupported.get_or_insert(report);
+    fn is_r700(&self) -> bool {
+        self.isa == Some(Isa::R700)
     }
 
     fn draft(&mut self, table: &Table) -> Draft {
@@ -279,10 +263,20 @@ impl Reader {
             }
         }
         draft.conditional = table.get("conditional").and_then(|n| self.conditional(n));
+        if self.is_r700() {
+            let loops = std::mem::take(&mut draft.r700.loops);
+            draft.r700 = self.r700_draft(table);
+            draft.r700.loops = loops;
+        }
         draft
     }
 
-    fn once<'s>(&mut self, what: &str, mut earlier: impl Iterator<Item = &'s Located<Ref>>, slot: &Located<Ref>) {
+    pub(super) fn once<'s>(
+        &mut self,
+        what: &str,
+        mut earlier: impl Iterator<Item = &'s Located<Ref>>,
+        slot: &Located<Ref>,
+    ) {
         if earlier.any(|s| s.value == slot.value) {
             let report = slot.error("duplicate-slot", format!("{what} {} is given twice", slot.value));
             self.reports.push(report);
@@ -294,6 +288,9 @@ impl Reader {
         let mut slot = |key: &str| table.get(key).and_then(|n| self.integer(key, n, 0..=511));
         #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked against 0..=511")]
         let (first, last) = (slot("first").map(|n| n as u16), slot("last").map(|n| n as u16));
+        let mut small = |key: &str, most| table.get(key).and_then(|n| self.integer(key, n, 0..=most));
+        #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked against their ranges")]
+        let (gprs, stack) = (small("gprs", 128).map(|n| n as u8), small("stack", 255).map(|n| n as u8));
         let mut flag = |key: &str| table.get(key).and_then(|n| self.boolean(key, n));
         Some(ProgramInfo {
             first,
@@ -301,6 +298,8 @@ impl Reader {
             full_flow_control: flag("full_flow_control"),
             zero_times_anything: flag("zero_times_anything"),
             uncached: flag("uncached"),
+            gprs,
+            stack,
         })
     }
 
@@ -351,6 +350,11 @@ impl Reader {
                             draft.float.insert(which, self.located(bits, origin));
                         }
                     }
+                    "int" if self.is_r700() => {
+                        if let Some(constant) = self.loop_constant(&entry.key, value) {
+                            draft.r700.loops.insert(which, self.located(constant, origin));
+                        }
+                    }
                     "int" => {
                         if let Some(bytes) = self.int_constant(&entry.key, value) {
                             draft.int.insert(which, self.located(bytes, origin));
@@ -398,14 +402,15 @@ impl Reader {
     }
 
     fn texture(&mut self, node: &Node) -> Option<TextureDraft> {
-        const FILTERS: [(&str, Filter); 2] = [("nearest", Filter::Nearest), ("linear", Filter::Linear)];
-        const WRAPS: [(&str, Wrap); 4] =
-            [("repeat", Wrap::Repeat), ("mirror", Wrap::Mirror), ("clamp", Wrap::Clamp), ("border", Wrap::Border)];
         let table = self.section(node, &keys::TEXTURE)?;
         let slot_node = self.required(node, table, "slot", "[[texture]]")?;
-        let slot = self.slot("slot", slot_node, INPUTS, "X1K inputs")?;
+        let r700 = self.is_r700();
+        let slot = match r700 {
+            true => self.slot("slot", slot_node, 256, "texture resources")?,
+            false => self.slot("slot", slot_node, INPUTS, "X1K inputs")?,
+        };
         let wrap = table.get("wrap").and_then(|n| match &n.value {
-            Value::Array(pair) if pair.len() == 2 => {
+            Value::Array(pair) if pair.len() == 2 || r700 && pair.len() == 3 => {
                 Some([self.choice("wrap", &pair[0], &WRAPS)?, self.choice("wrap", &pair[1], &WRAPS)?])
             }
             Value::String(_) => self.choice("wrap", n, &WRAPS).map(|w| [w, w]),
@@ -417,7 +422,10 @@ impl Reader {
         });
         let pass = table.get("pass").and_then(|n| self.string("pass", n));
         let output = table.get("output").and_then(|n| {
-            let output = self.slot("output", n, OUTPUTS, "X1K outputs")?;
+            let output = match r700 {
+                true => self.target("output", n)?,
+                false => self.slot("output", n, OUTPUTS, "X1K outputs")?,
+            };
             Some(self.located(FromOutput { output, pass: pass.clone() }, n.origin))
         });
         if let (Some(n), None) = (table.get("pass"), table.get("output")) {
@@ -433,6 +441,7 @@ impl Reader {
             format: self.format(table).map(|(f, origin)| self.located(f, origin)),
             tiling: table.get("tiling").and_then(|n| self.choice("tiling", n, &tilings())),
             size: table.get("size").and_then(|n| self.size(n)),
+            lookup: if r700 { self.lookup(table) } else { LookupDraft::default() },
         })
     }
 
@@ -444,7 +453,11 @@ impl Reader {
     fn output(&mut self, node: &Node) -> Option<OutputDraft> {
         let table = self.section(node, &keys::OUTPUT)?;
         let slot_node = self.required(node, table, "slot", "[[output]]")?;
-        let slot = self.slot("slot", slot_node, OUTPUTS, "X1K outputs")?;
+        let r700 = self.is_r700();
+        let slot = match r700 {
+            true => self.target("slot", slot_node)?,
+            false => self.slot("slot", slot_node, OUTPUTS, "X1K outputs")?,
+        };
         let mask = table.get("mask").and_then(|n| {
             let text = self.string("mask", n)?;
             let mut mask = 0;
@@ -466,7 +479,8 @@ impl Reader {
         Some(OutputDraft {
             slot: self.located(slot, slot_node.origin),
             clear: table.get("clear").and_then(|n| self.four_bits("`clear`", n)),
-            format: self.format(table).map(|(f, _)| f),
+            format: if r700 { None } else { self.format(table).map(|(f, _)| f) },
+            elements: table.get("format").filter(|_| r700).and_then(|n| self.elements(n)),
             tiling: table.get("tiling").and_then(|n| self.choice("tiling", n, &tilings())),
             size: table.get("size").and_then(|n| self.size(n)),
             mask,
@@ -501,7 +515,7 @@ impl Reader {
             (EngineKind::Jit.name(), EngineKind::Jit),
             (EngineKind::Verify.name(), EngineKind::Verify),
         ];
-        let mut run = Run::default();
+        let mut run = Run::of(self.isa.unwrap_or(Isa::X1k));
         match EngineKind::preferred() {
             Ok(engine) => run.engine = engine.into(),
             Err(e) => self.reports.push(Report::bare(Diagnostic::error("bad-value", e.to_string()))),
@@ -603,6 +617,7 @@ impl Reader {
                     format: t.format,
                     tiling: t.tiling,
                     size: t.size,
+                    lookup: t.lookup.finish(),
                 })
                 .collect(),
             outputs: draft
@@ -614,12 +629,14 @@ impl Reader {
                     clear: o.clear.unwrap_or_default(),
                     fresh: o.fresh,
                     format: o.format.unwrap_or(Format::Float32x4),
+                    elements: o.elements.unwrap_or_default(),
                     tiling: o.tiling.unwrap_or(Tiling::Linear),
                     size: o.size,
                     mask: o.mask.unwrap_or(15),
                 })
                 .collect(),
             conditional,
+            r700: self.is_r700().then(|| draft.r700.finish()),
         })
     }
 

@@ -1,20 +1,23 @@
 //! What a job did: numbers, outputs, findings, and the fault that may have ended it.
 
 use super::prepare::Ready;
+use super::r700::{Elements, Vertex};
 use super::surface::{Rect, download};
 use super::{Pass, RunFault};
-use crate::array::Array;
+use crate::array::{Array, ItemType, Values};
 use crate::device::{CommandError, CommandErrorReason, CommandFinding, Device};
 use crate::mc::Surface;
 use crate::render::{Report, Source};
+use ctm_exec::r700::Space;
+use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::{Counters, Fault, FaultKind, Finding};
-use ctm_isa::diag::Diagnostic;
-use ctm_isa::x1k::Program;
+use ctm_isa::diag::{Diagnostic, Span};
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 
-/// What a job did, and the device as it left it.
+/// What a job did, and what it left: the device, or the arrays of R700 jobs.
 #[derive(Debug)]
 pub struct JobReport {
     /// What each pass did, all its launches together.
@@ -23,7 +26,12 @@ pub struct JobReport {
     pub outputs: Vec<OutputResult>,
     /// The conditional buffer: where it lies, and the part of it that belongs to domains.
     pub(super) conditional: Option<(Surface, Rect)>,
-    pub(super) device: Device,
+    /// `None` for R700 jobs, which need none.
+    pub(super) device: Option<Device>,
+    /// What an R700 job left in its memories, in dwords.
+    pub memories: BTreeMap<Space, Vec<u32>>,
+    /// What the last geometry program emitted, in order.
+    pub vertices: Vec<Vertex>,
     /// The files that were written.
     pub files: Vec<PathBuf>,
     /// Warnings about the job, and what a checked run noticed.
@@ -48,12 +56,56 @@ pub struct PassReport {
 /// An output at the end of a job.
 #[derive(Clone, Debug)]
 pub struct OutputResult {
-    /// Which output.
+    /// Which output; exports of R700 programs by [`super::r700::target_slot`].
     pub slot: u8,
-    /// Where it lies in device memory.
-    pub surface: Surface,
+    /// Its name: `o0`, or `pix0`, `depth`, `pos0`, `param0` of an R700 program.
+    pub name: String,
     /// The part of it that was asked for: the domain's rectangle, or all of it.
     pub rect: Rect,
+    /// What its values are.
+    pub items: ItemType,
+    /// Values of each element.
+    pub channels: usize,
+    pub(super) place: Place,
+}
+
+/// Where an output lies.
+#[derive(Clone, Debug)]
+pub(super) enum Place {
+    /// In device memory.
+    Surface(Surface),
+    /// Here.
+    Picture(Arc<Picture>),
+}
+
+impl OutputResult {
+    pub(super) fn of_device(slot: u8, surface: Surface, rect: Rect) -> Self {
+        let [_, _, channels] = rect.shape(surface.format);
+        let name = format!("o{slot}");
+        Self { slot, name, rect, items: ItemType::Float32, channels, place: Place::Surface(surface) }
+    }
+
+    /// Rows, elements of a row, values of an element.
+    #[must_use]
+    pub const fn shape(&self) -> [usize; 3] {
+        [self.rect.height as usize, self.rect.width as usize, self.channels]
+    }
+}
+
+/// A rectangle of a picture, its values as single precision: their bits are kept.
+pub(super) fn part(picture: &Picture, rect: Rect, elements: Elements) -> Array {
+    let rows = rect.y..rect.y + rect.height;
+    let places = rows.flat_map(|y| (rect.x..rect.x + rect.width).map(move |x| (x, y)));
+    let values = places.flat_map(|(x, y)| {
+        let element = picture.get(x, y).unwrap_or_default();
+        element.into_iter().take(elements.channels).map(f32::from_bits)
+    });
+    Array {
+        height: rect.height as usize,
+        width: rect.width as usize,
+        channels: elements.channels,
+        values: Values::F32(values.collect()),
+    }
 }
 
 /// How far a job is.
@@ -76,44 +128,67 @@ impl JobReport {
         all
     }
 
-    /// What output `slot` holds, with the channels of its format.
+    /// What output `slot` holds, with the channels of its format. Integers are there as the single-precision numbers of their bits.
     #[must_use]
     pub fn array(&self, slot: u8) -> Option<Array> {
         let output = self.outputs.iter().find(|o| o.slot == slot)?;
-        download(self.device.memory(), &output.surface, output.rect).ok()
+        match &output.place {
+            Place::Surface(surface) => download(self.device.as_ref()?.memory(), surface, output.rect).ok(),
+            Place::Picture(picture) => {
+                let elements = Elements { items: output.items, channels: output.channels };
+                Some(part(picture, output.rect, elements))
+            }
+        }
+    }
+
+    /// What the output of this name (`o0`, `pix0`, `pos0`) holds; see [`Self::array`].
+    #[must_use]
+    pub fn named(&self, name: &str) -> Option<Array> {
+        self.array(self.outputs.iter().find(|o| o.name == name)?.slot)
     }
 
     /// What the conditional buffer holds, if the job has one.
     #[must_use]
     pub fn conditional(&self) -> Option<Array> {
         let (surface, rect) = self.conditional.as_ref()?;
-        download(self.device.memory(), surface, *rect).ok()
+        download(self.device.as_ref()?.memory(), surface, *rect).ok()
     }
 
-    /// The device as the job left it.
+    /// The device as the job left it; R700 jobs have none.
     #[must_use]
-    pub const fn device(&self) -> &Device {
-        &self.device
+    pub const fn device(&self) -> Option<&Device> {
+        self.device.as_ref()
     }
 }
 
 pub(super) fn fault(index: usize, pass: &Pass, ready: &Ready, error: &CommandError) -> RunFault {
-    let name = pass.name.as_ref().map(|n| n.value.clone());
     let CommandErrorReason::Fault(f) = &error.reason else {
         return RunFault {
             pass: index,
-            pass_name: name,
+            pass_name: pass.name.as_ref().map(|n| n.value.clone()),
             code: "device",
             pc: None,
             position: None,
             report: Report::bare(Diagnostic::error("device", error.to_string())),
         };
     };
+    run_fault(index, pass, f, &ready.program.spans, ready.source.as_ref())
+}
+
+/// A fault at its statement: the program's spans by instruction, and its text.
+pub(super) fn run_fault(
+    index: usize,
+    pass: &Pass,
+    f: &Fault,
+    spans: &[Span],
+    source: Option<&Arc<Source>>,
+) -> RunFault {
+    let name = pass.name.as_ref().map(|n| n.value.clone());
     let mut diagnostic = Diagnostic::error(f.code(), f.to_string());
     if let Some(help) = fault_help(f) {
         diagnostic = diagnostic.help(help);
     }
-    let report = at_instruction(diagnostic, f.pc, &ready.program, ready.source.as_ref());
+    let report = at_instruction(diagnostic, f.pc, spans, source);
     RunFault { pass: index, pass_name: name, code: f.code(), pc: Some(f.pc), position: f.position, report }
 }
 
@@ -126,25 +201,28 @@ fn fault_help(f: &Fault) -> Option<String> {
         FaultKind::TimeBudget { .. } => {
             Some("[run] budget_seconds or --budget-seconds gives more, 0 for no limit".to_owned())
         }
+        FaultKind::Unsupported { feature, .. } if feature.starts_with("the engine") => {
+            Some("[run] engine = \"interp\" or --engine interp runs it".to_owned())
+        }
         _ => None,
     }
 }
 
 /// Points at the instruction's statement, where the program came from text.
-fn at_instruction(diagnostic: Diagnostic, pc: u32, program: &Program, source: Option<&Arc<Source>>) -> Report {
+fn at_instruction(diagnostic: Diagnostic, pc: u32, spans: &[Span], source: Option<&Arc<Source>>) -> Report {
     let diagnostic = diagnostic.pc(pc);
-    match (program.spans.get(pc as usize), source) {
+    match (spans.get(pc as usize), source) {
         (Some(&span), Some(source)) => Report { diagnostic: diagnostic.at(span, ""), source: Some(Arc::clone(source)) },
         _ => Report::bare(diagnostic),
     }
 }
 
-pub(super) fn finding_report(finding: &Finding, program: &Program, source: Option<&Arc<Source>>) -> Report {
+pub(super) fn finding_report(finding: &Finding, spans: &[Span], source: Option<&Arc<Source>>) -> Report {
     let mut message = finding.message.clone();
     if let Some(at) = finding.position {
         message.push_str(&format!(", for processor ({}, {})", at.i, at.j));
     }
-    at_instruction(Diagnostic::warning(finding.rule, message), finding.pc, program, source)
+    at_instruction(Diagnostic::warning(finding.rule, message), finding.pc, spans, source)
 }
 
 pub(super) fn command_report(finding: &CommandFinding) -> Report {

@@ -6,18 +6,18 @@
 use super::prepare::{Prepared, Ready, ReadyOutput, ReadyTexture};
 use super::report::{JobReport, OutputResult, PassReport, Progress, command_report, fault, finding_report};
 use super::surface::{Elements, Rect, fill, with_rows};
-use super::{Job, JobError, Located, Pass, Save};
+use super::{Job, JobError, Located, Pass, Save, r700};
 use crate::array::{ArrayError, Kind, write_rows};
 use crate::commands::{CommandBuffer, CondTest};
 use crate::device::{Caches, Device, DeviceOptions, plane_bytes};
 use crate::mc::{Format, Surface, Tiling};
 use crate::memory::{ArenaId, ArenaOptions, GpuAddr};
 use crate::render::Report;
-use ctm_exec::Domain;
 use ctm_exec::x1k::Sampler;
+use ctm_exec::{Domain, Engine};
 use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufWriter, Write};
 use std::path::PathBuf;
@@ -31,9 +31,18 @@ impl Job {
     /// # Errors
     /// Everything that is wrong with the job, its programs and arrays, before anything runs; or the fault that ended it.
     pub fn run(&self, mut progress: impl FnMut(Progress)) -> Result<JobReport, JobError> {
+        if self.is_r700() {
+            return r700::run(self, &mut progress);
+        }
         let prepared = Prepared::new(self)?;
-        let total = self.passes.iter().map(|p| u64::from(p.repeat)).sum::<u64>().saturating_mul(u64::from(self.repeat));
         let mut session = Session::open(self, &prepared)?;
+        self.drive(&mut session, &mut progress)?;
+        session.finish()
+    }
+
+    /// All launches of all passes, in order.
+    pub(super) fn drive(&self, session: &mut dyn Passes, progress: &mut dyn FnMut(Progress)) -> Result<(), JobError> {
+        let total = self.passes.iter().map(|p| u64::from(p.repeat)).sum::<u64>().saturating_mul(u64::from(self.repeat));
         let mut done = 0;
         progress(Progress { done, total });
         for _ in 0..self.repeat {
@@ -46,7 +55,7 @@ impl Job {
                 session.end_pass(index)?;
             }
         }
-        session.finish()
+        Ok(())
     }
 
     /// Loads the programs and arrays and reports what does not fit together, without running anything.
@@ -54,7 +63,29 @@ impl Job {
     /// # Errors
     /// Everything that is wrong.
     pub fn check(&self) -> Result<Vec<Report>, JobError> {
+        if self.is_r700() {
+            return r700::Prepared::new(self).map(|p| p.reports);
+        }
         Prepared::new(self).map(|p| p.reports)
+    }
+}
+
+/// What runs the passes of a job.
+pub(super) trait Passes {
+    /// Runs a pass once.
+    fn launch(&mut self, index: usize) -> Result<(), JobError>;
+
+    /// What a pass saves and names when all of its launches are done.
+    fn end_pass(&mut self, index: usize) -> Result<(), JobError>;
+}
+
+impl Passes for Session<'_> {
+    fn launch(&mut self, index: usize) -> Result<(), JobError> {
+        Session::launch(self, index)
+    }
+
+    fn end_pass(&mut self, index: usize) -> Result<(), JobError> {
+        Session::end_pass(self, index)
     }
 }
 
@@ -97,6 +128,7 @@ struct Session<'j> {
     current: [Option<Held>; 4],
     named: HashMap<String, [Option<Held>; 4]>,
     buffer: GpuAddr,
+    device: Device,
     report: JobReport,
 }
 
@@ -122,11 +154,7 @@ impl<'j> Session<'j> {
             caches: if job.run.check { Caches::Modelled } else { Caches::Coherent },
             ..DeviceOptions::default()
         };
-        let kind = job.run.engine.value;
-        let engine = kind
-            .engine()
-            .map_err(|error| JobError::Usage(vec![Report::bare(Diagnostic::error("engine-isa", error.to_string()))]))?;
-        let mut device = Device::open(engine, options).map_err(|e| internal(&e))?;
+        let mut device = Device::open(engine(job)?, options).map_err(|e| internal(&e))?;
         let buffer = device.allocate(ArenaId::Sys, u64::from(BUFFER_DWORDS) * 4).map_err(|e| internal(&e))?;
         let report = JobReport {
             passes: job
@@ -136,7 +164,9 @@ impl<'j> Session<'j> {
                 .collect(),
             outputs: Vec::new(),
             conditional: None,
-            device,
+            device: None,
+            memories: BTreeMap::new(),
+            vertices: Vec::new(),
             files: Vec::new(),
             reports: prepared.reports.clone(),
             commands: Vec::new(),
@@ -152,6 +182,7 @@ impl<'j> Session<'j> {
             current: [const { None }; 4],
             named: HashMap::new(),
             buffer,
+            device,
             report,
         };
         for (pass, ready) in job.passes.iter().zip(&prepared.passes) {
@@ -189,8 +220,8 @@ impl<'j> Session<'j> {
     }
 
     fn place(&mut self, bytes: &[u8]) -> Result<GpuAddr, JobError> {
-        let address = self.report.device.allocate(ArenaId::Gpu, bytes.len() as u64).map_err(|e| internal(&e))?;
-        self.report.device.write(address, bytes).map_err(|e| internal(&e))?;
+        let address = self.device.allocate(ArenaId::Gpu, bytes.len() as u64).map_err(|e| internal(&e))?;
+        self.device.write(address, bytes).map_err(|e| internal(&e))?;
         Ok(address)
     }
 
@@ -207,7 +238,7 @@ impl<'j> Session<'j> {
         let block = match unused {
             Some(block) => Rc::clone(block),
             None => {
-                let address = self.report.device.allocate(ArenaId::Gpu, bytes).map_err(|e| internal(&e))?;
+                let address = self.device.allocate(ArenaId::Gpu, bytes).map_err(|e| internal(&e))?;
                 let block = Rc::new(Block { address, bytes });
                 self.blocks.push(Rc::clone(&block));
                 block
@@ -218,14 +249,14 @@ impl<'j> Session<'j> {
     }
 
     fn fill(&mut self, surface: &Surface, bits: [u32; 4]) -> Result<(), JobError> {
-        fill(self.report.device.memory_mut(), surface, bits).map_err(|e| internal(&e))?;
-        self.report.device.host_writes(surface.base, surface.bytes());
+        fill(self.device.memory_mut(), surface, bits).map_err(|e| internal(&e))?;
+        self.device.host_writes(surface.base, surface.bytes());
         Ok(())
     }
 
     fn upload(&mut self, surface: &Surface, elements: &Elements) -> Result<(), JobError> {
-        elements.upload(self.report.device.memory_mut(), surface).map_err(|e| internal(&e))?;
-        self.report.device.host_writes(surface.base, surface.bytes());
+        elements.upload(self.device.memory_mut(), surface).map_err(|e| internal(&e))?;
+        self.device.host_writes(surface.base, surface.bytes());
         Ok(())
     }
 
@@ -243,7 +274,7 @@ impl<'j> Session<'j> {
             height = height.max(u32::try_from(rows).unwrap_or(u32::MAX));
         }
         let surface = Surface::for_size(width, height, Format::Float32x1, Tiling::Linear).map_err(|e| internal(&e))?;
-        let address = self.report.device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
+        let address = self.device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
         let surface = surface.at(address);
         self.fill(&surface, [clear; 4])?;
         if let Some(elements) = elements {
@@ -297,7 +328,7 @@ impl<'j> Session<'j> {
         let size = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
         let [height, width, _] = elements.shape().map(size);
         let surface = Surface::for_size(width, height, format, tiling).map_err(|e| internal(&e))?;
-        let address = self.report.device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
+        let address = self.device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| internal(&e))?;
         let surface = surface.at(address);
         self.upload(&surface, elements)?;
         self.arrays.insert(key, (surface, width));
@@ -388,10 +419,10 @@ impl<'j> Session<'j> {
         };
         commands =
             commands.set_domain(pass.domain).start_program().flush_out_cache().flush_cond_out_cache().wait_for_idle();
-        self.report.device.write(self.buffer, &commands.to_bytes()).map_err(|e| internal(&e))?;
+        self.device.write(self.buffer, &commands.to_bytes()).map_err(|e| internal(&e))?;
         let started = Instant::now();
         let size = u32::try_from(commands.len_dwords()).unwrap_or(u32::MAX);
-        let result = self.report.device.submit(self.buffer, size);
+        let result = self.device.submit(self.buffer, size);
         self.report.elapsed += started.elapsed();
         self.report.commands.extend_from_slice(commands.words());
         for (current, next) in self.current.iter_mut().zip(next) {
@@ -403,7 +434,7 @@ impl<'j> Session<'j> {
             Ok(report) => {
                 for launch in &report.launches {
                     for finding in &launch.findings {
-                        self.found(finding_report(finding, &ready.program, ready.source.as_ref()));
+                        self.found(finding_report(finding, &ready.program.spans, ready.source.as_ref()));
                     }
                     self.report.passes[index].launches += 1;
                     self.report.passes[index].counters.add(&launch.counters);
@@ -469,7 +500,7 @@ impl<'j> Session<'j> {
         let file =
             File::create(&path.value).map_err(|e| wrong("cannot-write", format!("{shown} cannot be written: {e}")))?;
         let mut out = BufWriter::new(file);
-        with_rows(self.report.device.memory(), surface, rect, flip, |row| {
+        with_rows(self.device.memory(), surface, rect, flip, |row| {
             write_rows(kind, rect.shape(surface.format), &mut out, row)?;
             out.flush().map_err(|e| ArrayError::new(e.to_string()))
         })
@@ -488,23 +519,31 @@ impl<'j> Session<'j> {
         if let Some(path) = &self.job.conditional_save {
             self.save_conditional(path)?;
         }
-        for finding in self.report.device.take_findings() {
+        for finding in self.device.take_findings() {
             self.found(command_report(&finding));
         }
         for (slot, held) in (0..).zip(&self.current) {
             if let Some(held) = held {
-                self.report.outputs.push(OutputResult { slot, surface: held.surface, rect: held.rect });
+                self.report.outputs.push(OutputResult::of_device(slot, held.surface, held.rect));
             }
         }
+        self.report.device = Some(self.device);
         Ok(self.report)
     }
+}
+
+/// The engine that runs a job.
+pub(super) fn engine(job: &Job) -> Result<Box<dyn Engine>, JobError> {
+    let wrong =
+        |e: ctm_jit::BackendError| JobError::Usage(vec![Report::bare(Diagnostic::error("engine-isa", e.to_string()))]);
+    job.run.engine.value.engine().map_err(wrong)
 }
 
 fn order(tiling: Tiling) -> &'static str {
     if tiling.is_tiled() { "in tiles" } else { "in rows" }
 }
 
-fn union(old: Option<Rect>, domain: Domain) -> Rect {
+pub(super) fn union(old: Option<Rect>, domain: Domain) -> Rect {
     let (mut x0, mut y0, mut x1, mut y1) = (domain.i0, domain.j0, domain.i1 + 1, domain.j1 + 1);
     if let Some(r) = old {
         (x0, y0) = (x0.min(r.x), y0.min(r.y));

@@ -311,9 +311,9 @@ pub(super) fn hex(text: &str) -> Option<u32> {
     u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))
 }
 
-/// `12`, `s12`, `c12`, `o2`, `i3`, `b4`, `r5`: the registers' own names.
+/// `12`, `s12`, `c12`, `o2`, `i3`, `b4`, `r5`, `t18`: the registers' own names.
 pub(super) fn register_number(text: &str) -> Option<i128> {
-    let digits = text.strip_prefix(['s', 'c', 'o', 'i', 'b', 'r']).unwrap_or(text);
+    let digits = text.strip_prefix(['s', 'c', 'o', 'i', 'b', 'r', 't', 'C', 'R']).unwrap_or(text);
     (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok()).flatten()
 }
 

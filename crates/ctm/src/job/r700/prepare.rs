@@ -1,0 +1,751 @@
+//! Everything about an R700 job that can be known before it runs: programs loaded, names resolved, files read, and whatever does
+//! not fit together reported at once.
+
+use super::elements::{bytes, constants, texels};
+use super::uses::Uses;
+use super::{ConstantBuffer, Contents, FetchBuffer, MemoryBlock, R700Pass, target_name, target_of};
+use crate::array::{Kind, dwords};
+use crate::job::load::read_file;
+use crate::job::{FromOutput, Isa, Job, JobError, Located, Output, Pass, Place, Ref, Save, Texture, report_at};
+use crate::r700::{Loaded, is_r700};
+use crate::render::{Report, Source};
+use ctm_exec::Domain;
+use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
+use ctm_exec::r700::{self, Arrays, Constants, Plane, Sampler, Semantic, Space, Target};
+use ctm_isa::diag::Diagnostic;
+use ctm_isa::r700::Program;
+use ctm_isa::r700::program::{Chip, Stage, SymbolKind};
+use ctm_isa::r700::text::Options;
+use ctm_isa::suggest::closest;
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A job whose parts have been found to fit together.
+pub(in crate::job) struct Prepared {
+    pub passes: Vec<Ready>,
+    pub saves: Vec<(Target, Save)>,
+    /// Warnings and notes.
+    pub reports: Vec<Report>,
+}
+
+/// A pass with numbers instead of names and contents instead of files.
+pub(in crate::job) struct Ready {
+    pub program: Program,
+    pub source: Option<Arc<Source>>,
+    pub fetch_program: Option<Program>,
+    pub stage: Stage,
+    pub chip: Chip,
+    pub constants: Constants,
+    pub semantics: Vec<Semantic>,
+    pub planes: Vec<Plane>,
+    /// Constants, buffers, textures and samplers that do not change from launch to launch.
+    pub arrays: Arrays,
+    /// Textures that read an output once it has been written.
+    pub textures: Vec<(u8, Target, Option<String>)>,
+    /// Buffers that show what a memory held when the pass began.
+    pub buffers: Vec<(u8, Space, FetchBuffer)>,
+    pub memories: Vec<ReadyMemory>,
+    pub outputs: Vec<(Target, Output)>,
+}
+
+pub(in crate::job) struct ReadyMemory {
+    pub space: Space,
+    /// Its initial contents; `None`: what an earlier pass left.
+    pub initial: Option<Arc<Vec<u32>>>,
+    pub fresh: bool,
+}
+
+/// Collects what is wrong.
+#[derive(Default)]
+struct Checker {
+    reports: Vec<Report>,
+    several: bool,
+}
+
+impl Prepared {
+    pub fn new(job: &Job) -> Result<Self, JobError> {
+        let mut checker = Checker { several: job.passes.len() > 1, ..Checker::default() };
+        let mut passes = Vec::new();
+        for pass in &job.passes {
+            passes.extend(checker.pass(job, pass));
+        }
+        let complete = passes.len() == job.passes.len();
+        if complete {
+            checker.sequence(job, &passes);
+        }
+        let saves = if complete { checker.saves(job, &passes) } else { Vec::new() };
+        if checker.reports.iter().any(Report::is_error) {
+            return Err(JobError::Wrong(checker.reports));
+        }
+        Ok(Self { passes, saves, reports: checker.reports })
+    }
+}
+
+impl Checker {
+    fn push(&mut self, place: Option<&Place>, diagnostic: Diagnostic) {
+        let report = report_at(place, diagnostic);
+        if !self.reports.contains(&report) {
+            self.reports.push(report);
+        }
+    }
+
+    fn error(&mut self, at: &Located<impl Sized>, rule: &'static str, message: impl Into<String>) {
+        self.push(at.place.as_ref(), Diagnostic::error(rule, message));
+    }
+
+    fn warn(&mut self, at: &Located<impl Sized>, rule: &'static str, message: impl Into<String>) {
+        self.push(at.place.as_ref(), Diagnostic::warning(rule, message));
+    }
+
+    fn keep<T>(&mut self, result: Result<T, Box<Report>>) -> Option<T> {
+        result.map_err(|report| self.reports.push(*report)).ok()
+    }
+
+    fn load(&mut self, job: &Job, path: &Located<std::path::PathBuf>, which: Option<&str>) -> Option<Loaded> {
+        match load(&path.value, path.place.as_ref(), job.isa, which) {
+            Ok(loaded) => {
+                self.reports.extend(loaded.reports.iter().cloned());
+                Some(loaded)
+            }
+            Err(e) => {
+                for report in e.reports() {
+                    if !self.reports.contains(report) {
+                        self.reports.push(report.clone());
+                    }
+                }
+                None
+            }
+        }
+    }
+
+    fn pass(&mut self, job: &Job, pass: &Pass) -> Option<Ready> {
+        let own = pass.r700.clone().unwrap_or_default();
+        let loaded = self.load(job, &pass.program, own.which.as_ref().map(|w| w.value.as_str()))?;
+        let mut program = loaded.program;
+        let errors_before = self.errors();
+        if let Some(which) = &own.which
+            && (loaded.is_text || loaded.is_bare)
+        {
+            let path = pass.program.value.display();
+            self.error(
+                which,
+                "which-program",
+                format!("`which` chooses a program of a container, and {path} holds one"),
+            );
+        }
+        if let Some(info) = &pass.program_info {
+            if loaded.is_bare {
+                if let Some(gprs) = info.value.gprs.filter(|&n| n < program.gprs) {
+                    let message = format!(
+                        "`gprs` is {gprs}, and the program names registers up to R{}: those beyond read 0",
+                        program.gprs - 1
+                    );
+                    self.warn(info, "too-few-registers", message);
+                }
+                program.gprs = info.value.gprs.unwrap_or(program.gprs);
+                program.stack = info.value.stack.unwrap_or(program.stack);
+            } else {
+                let message =
+                    "this program says itself what [program_info] is for: only bare words (.hex, .bin) need one";
+                self.error(info, "program-info-not-needed", message);
+            }
+        }
+        let fetch = match &own.fetch_program {
+            Some(path) => Some(self.load(job, path, None)?.program),
+            None => None,
+        };
+        let mut uses = Uses::of(&program.decode());
+        match &fetch {
+            Some(fetch) => {
+                // Both run in the same registers.
+                program.gprs = program.gprs.max(fetch.gprs);
+                if !uses.calls_fetch {
+                    let message = "a fetch program is given, and the program has no CALL_FS";
+                    self.warn(&pass.program, "fetch-program-not-called", message);
+                }
+                uses = uses.and(Uses::of(&fetch.decode()));
+            }
+            None if uses.calls_fetch && pass.registers.is_none() => {
+                let diagnostic = Diagnostic::warning(
+                    "no-fetch-program",
+                    "the program calls a fetch subroutine (CALL_FS), and none is given: the call does nothing",
+                );
+                let help = "give it with fetch_program or --fetch-program, or what it would fetch with [[register]]";
+                self.push(pass.program.place.as_ref(), diagnostic.help(help));
+            }
+            None => {}
+        }
+        let stage = own.stage.or(program.stage).unwrap_or(Stage::Pixel);
+        let mut arrays = Arrays::default();
+        let constants = self.constants(pass, &own, &program, &uses, &mut arrays);
+        let buffers = self.buffers(&own, &program, &uses, &mut arrays);
+        let textures = self.textures(pass, &program, &uses, &mut arrays);
+        // A resource whose name or file is wrong is the one that is missing.
+        if self.errors() == errors_before {
+            self.missing(pass, &uses, &arrays, &textures, &buffers);
+        }
+        let memories = self.memories(&own);
+        let outputs = self.outputs(pass, &uses);
+        if uses.targets.is_empty() && uses.spaces.is_empty() && !uses.emits {
+            let message = "the program exports nothing and writes no memory, so this run has no result";
+            let help = "an instruction such as `EXP_DONE: PIX0, R0.xyzw` writes output pix0";
+            self.push(pass.program.place.as_ref(), Diagnostic::warning("no-output", message).help(help));
+        }
+        if let Some(path) = &own.vertices {
+            if !uses.emits && !self.several {
+                self.warn(path, "no-vertices", "the list of vertices is to be saved, and the program emits none");
+            }
+            self.array_path(path, &[Kind::Npy, Kind::Raw]);
+        }
+        let planes = pass.registers.clone().unwrap_or_else(|| default_planes(stage, pass.domain));
+        let semantics = own.semantics.iter().map(|(&id, &gpr)| Semantic { id, gpr }).collect();
+        (self.errors() == errors_before).then(|| Ready {
+            program,
+            source: loaded.source,
+            fetch_program: fetch,
+            stage,
+            chip: own.chip.unwrap_or(Chip::Rv770),
+            constants,
+            semantics,
+            planes,
+            arrays,
+            textures,
+            buffers,
+            memories,
+            outputs,
+        })
+    }
+
+    fn errors(&self) -> usize {
+        self.reports.iter().filter(|r| r.is_error()).count()
+    }
+
+    /// The number of a name, or an error that lists the names there are.
+    fn resolve(&mut self, at: &Located<Ref>, program: &Program, kind: SymbolKind, what: &str) -> Option<u8> {
+        let name = match &at.value {
+            Ref::Index(n) => return Some(*n),
+            Ref::Name(name) => name,
+        };
+        if let Some(index) = program.symbol(kind, name) {
+            return Some(index);
+        }
+        let names: Vec<&str> = program.symbols.iter().filter(|s| s.kind == kind).map(|s| s.name.as_str()).collect();
+        self.unknown(at, what, name, &names);
+        None
+    }
+
+    fn unknown(&mut self, at: &Located<impl Sized>, what: &str, name: &str, names: &[&str]) {
+        let message = if names.is_empty() {
+            format!("the program has no {what} `{name}`: it names none, and they go by number")
+        } else {
+            format!("the program has no {what} `{name}`; it has {}", names.join(", "))
+        };
+        let mut diagnostic = Diagnostic::error("unknown-name", message);
+        if let Some(near) = closest(name, names.iter().copied()) {
+            diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
+        }
+        self.push(at.place.as_ref(), diagnostic);
+    }
+
+    fn constants(
+        &mut self,
+        pass: &Pass,
+        own: &R700Pass,
+        program: &Program,
+        uses: &Uses,
+        arrays: &mut Arrays,
+    ) -> Constants {
+        let mut out = Constants::default();
+        for ConstantBuffer { bank, fetch_resource, contents } in &own.constant_buffers {
+            let values = match contents {
+                Contents::Values(values) => Some(values.clone()),
+                Contents::Data(data) => self.keep(constants(data)),
+                // The reader lets constant buffers have values and data only.
+                Contents::Memory(_) => None,
+            };
+            if let Some(values) = values {
+                arrays.bind_constants(bank.value, *fetch_resource, values);
+            }
+        }
+        let mut given = BTreeSet::new();
+        for (which, value) in &pass.float {
+            let at = Located { value: which.clone(), place: value.place.clone() };
+            if let Some(Constant::File(index)) = self.constant(&at, program, uses, value.value, arrays) {
+                out.file[usize::from(index)] = value.value;
+                given.insert(index);
+            }
+        }
+        for (which, value) in &own.loops {
+            match which {
+                Ref::Index(n) if usize::from(*n) < r700::CF_CONSTANTS => out.loops[usize::from(*n)] = value.value,
+                Ref::Index(_) => {}
+                Ref::Name(name) => self.unknown(value, "loop constant", name, &[]),
+            }
+        }
+        for (which, value) in &pass.bool {
+            match which {
+                Ref::Index(n) if usize::from(*n) < r700::CF_CONSTANTS => out.bool[usize::from(*n)] = value.value,
+                Ref::Index(_) => {}
+                Ref::Name(name) => self.unknown(value, "boolean constant", name, &[]),
+            }
+        }
+        let by_number = |map: BTreeSet<&Ref>, n: u8| map.contains(&Ref::Index(n));
+        let mut missing: Vec<String> = Vec::new();
+        let absent = |bank: &&u8| !arrays.constants.contains_key(bank);
+        missing.extend(uses.banks.iter().filter(absent).map(|n| format!("constant buffer {n}")));
+        if !uses.relative_constants {
+            missing.extend(uses.constants.difference(&given).map(|n| format!("C{n}")));
+        }
+        let absent = |n: &&u8| !by_number(own.loops.keys().collect(), **n);
+        missing.extend(uses.loops.iter().filter(absent).map(|n| format!("loop constant {n}")));
+        let absent = |n: &&u8| !by_number(pass.bool.keys().collect(), **n);
+        missing.extend(uses.bools.iter().filter(absent).map(|n| format!("boolean constant {n}")));
+        if !missing.is_empty() {
+            let verb = if missing.len() == 1 {
+                "is read and not given; it reads"
+            } else {
+                "are read and not given; they read"
+            };
+            self.warn(&pass.program, "constant-not-given", format!("{} {verb} 0", missing.join(", ")));
+        }
+        out
+    }
+
+    /// Where a floating-point constant lies; those of constant buffers are stored.
+    fn constant(
+        &mut self,
+        at: &Located<Ref>,
+        program: &Program,
+        uses: &Uses,
+        value: [u32; 4],
+        arrays: &mut Arrays,
+    ) -> Option<Constant> {
+        let name = match &at.value {
+            Ref::Index(n) => return Some(Constant::File(*n)),
+            Ref::Name(name) => name,
+        };
+        if let Some(index) = program.symbol(SymbolKind::Constant, name) {
+            return Some(Constant::File(index));
+        }
+        for set in 0..2u8 {
+            let Some(index) = program.symbol(SymbolKind::Kcache(set), name) else { continue };
+            let windows = &uses.windows[usize::from(set)];
+            let (Some(&(bank, first)), 1) = (windows.first(), windows.len()) else {
+                let message = format!(
+                    "`{name}` is KC{set}[{index}], and the program's clauses show {} windows there; give it in [[constant_buffer]]",
+                    windows.len()
+                );
+                self.error(at, "ambiguous-constant", message);
+                return None;
+            };
+            let buffer = arrays.constants.entry(bank).or_default();
+            let index = first as usize + usize::from(index);
+            if buffer.len() <= index {
+                buffer.resize(index + 1, [0; 4]);
+            }
+            buffer[index] = value;
+            return Some(Constant::Buffer);
+        }
+        let is_constant = |k| matches!(k, SymbolKind::Constant | SymbolKind::Kcache(_));
+        let names: Vec<&str> =
+            program.symbols.iter().filter(|s| is_constant(s.kind)).map(|s| s.name.as_str()).collect();
+        self.unknown(at, "constant", name, &names);
+        None
+    }
+
+    fn buffers(
+        &mut self,
+        own: &R700Pass,
+        program: &Program,
+        uses: &Uses,
+        arrays: &mut Arrays,
+    ) -> Vec<(u8, Space, FetchBuffer)> {
+        let mut from_memory = Vec::new();
+        for buffer in &own.buffers {
+            let Some(slot) = self.resolve(&buffer.slot, program, SymbolKind::Buffer, "buffer") else { continue };
+            if !uses.buffers.contains(&slot) {
+                let message = format!("buffer {slot} is given, and the program does not fetch from it");
+                self.warn(&buffer.slot, "buffer-not-read", message);
+            }
+            let contents = match &buffer.contents {
+                Contents::Values(values) => {
+                    Some(values.as_flattened().iter().flat_map(|dword| dword.to_le_bytes()).collect())
+                }
+                Contents::Data(data) => self.keep(bytes(data)),
+                Contents::Memory(space) => {
+                    from_memory.push((slot, *space, buffer.clone()));
+                    None
+                }
+            };
+            if let Some(bytes) = contents {
+                let data = BufferData { stride_bytes: buffer.stride_bytes, format: buffer.format, bytes };
+                if arrays.buffers.insert(slot, data).is_some() {
+                    let message = format!("buffer {slot} is given twice, once by name or as a constant buffer");
+                    self.error(&buffer.slot, "duplicate-slot", message);
+                }
+            }
+        }
+        from_memory
+    }
+
+    fn textures(
+        &mut self,
+        pass: &Pass,
+        program: &Program,
+        uses: &Uses,
+        arrays: &mut Arrays,
+    ) -> Vec<(u8, Target, Option<String>)> {
+        let mut from_outputs = Vec::new();
+        for texture in &pass.textures {
+            let Some(slot) = self.resolve(&texture.slot, program, SymbolKind::Resource, "texture") else { continue };
+            let read_with = uses.textures.get(&slot);
+            if read_with.is_none() {
+                let message = format!("texture {slot} is given, and the program does not read it");
+                self.warn(&texture.slot, "input-not-read", message);
+            }
+            let samplers = match &texture.lookup.sampler {
+                Some(which) => self.resolve(which, program, SymbolKind::Sampler, "sampler").into_iter().collect(),
+                None => read_with.cloned().unwrap_or_default(),
+            };
+            let sampler = sampler(texture);
+            for id in samplers {
+                if arrays.samplers.insert(id, sampler).is_some_and(|other| other != sampler) {
+                    let message = format!("two textures describe sampler {id}, and not in the same way");
+                    self.error(&texture.slot, "duplicate-sampler", message);
+                }
+            }
+            if let Some(from) = &texture.output {
+                let FromOutput { output, pass } = &from.value;
+                match target_of(output) {
+                    Some(target) => from_outputs.push((slot, target, pass.clone())),
+                    None => self.error(from, "bad-value", format!("there is no output {output}")),
+                }
+            } else if texture.data.is_none() {
+                let message = format!("texture {slot} has neither `data` nor `output`");
+                self.error(&texture.slot, "missing-key", message);
+            }
+            if let Some(image) = self.image(texture)
+                && arrays.textures.insert(slot, image).is_some()
+            {
+                let message = format!("texture {slot} is given twice, once by name");
+                self.error(&texture.slot, "duplicate-slot", message);
+            }
+        }
+        from_outputs
+    }
+
+    /// A texture's levels, from its files.
+    fn image(&mut self, texture: &Texture) -> Option<Image> {
+        let data = texture.data.as_ref()?;
+        let first = self.keep(texels(data, texture.size, texture.format.as_ref()))?;
+        let kind = texture.lookup.kind;
+        let depth = match (kind, texture.lookup.depth) {
+            (TextureKind::OneD | TextureKind::TwoD, Some(depth)) if depth != 1 => {
+                let message = format!("`depth` is {depth}, textures of one and two dimensions have no depth");
+                self.error(&texture.slot, "bad-value", message);
+                return None;
+            }
+            (TextureKind::Cube, _) => 6,
+            (TextureKind::OneDArray, None) => first.height,
+            (TextureKind::CubeArray, depth) if !depth.unwrap_or(6).is_multiple_of(6) => {
+                let message = "`depth` of an array of cubes counts faces: a multiple of 6";
+                self.error(&texture.slot, "bad-value", message);
+                return None;
+            }
+            (TextureKind::CubeArray, None) => 6,
+            (_, depth) => depth.unwrap_or(1),
+        };
+        let size = [first.width, first.height / depth, depth];
+        let rows = match kind {
+            TextureKind::OneD | TextureKind::OneDArray if size[1] != 1 => format!("{depth}"),
+            _ if first.height % depth != 0 => format!("a multiple of {depth}"),
+            _ => String::new(),
+        };
+        if !rows.is_empty() {
+            let message = format!("{} has {} rows, this texture has {rows}", data.value, first.height);
+            self.error(data, "bad-array", message);
+            return None;
+        }
+        let levels = u32::try_from(texture.lookup.levels.len()).unwrap_or(u32::MAX).saturating_add(1);
+        let [width, height, depth] = size;
+        let shape = r700::Texture { kind, width, height, depth, levels, texel_bytes: 16 };
+        let mut images = vec![first.elements];
+        for (level, data) in (1u32..).zip(&texture.lookup.levels) {
+            let picture = self.keep(texels(data, None, None))?;
+            let [w, h, d] = shape.size(level);
+            if (picture.width, picture.height) != (w, h * d) {
+                let message = format!(
+                    "{} is {}x{}, level {level} of this texture has {w} columns and {} rows",
+                    data.value,
+                    picture.width,
+                    picture.height,
+                    h * d
+                );
+                self.error(data, "bad-array", message);
+                return None;
+            }
+            images.push(picture.elements);
+        }
+        Some(Image { texture: shape, levels: images })
+    }
+
+    /// What the program reads and nobody gives.
+    fn missing(
+        &mut self,
+        pass: &Pass,
+        uses: &Uses,
+        arrays: &Arrays,
+        textures: &[(u8, Target, Option<String>)],
+        buffers: &[(u8, Space, FetchBuffer)],
+    ) {
+        let place = pass.program.place.clone();
+        for slot in uses.textures.keys() {
+            if arrays.textures.contains_key(slot) || textures.iter().any(|t| t.0 == *slot) {
+                continue;
+            }
+            let message = format!("the program reads texture {slot}, and it is not given");
+            let help = format!("give it as [[texture]] with slot = {slot}, or --in t{slot}=FILE");
+            self.push(place.as_ref(), Diagnostic::error("missing-input", message).help(help));
+        }
+        for slot in &uses.buffers {
+            if arrays.buffers.contains_key(slot) || buffers.iter().any(|b| b.0 == *slot) {
+                continue;
+            }
+            let message = format!("the program fetches from buffer {slot}, and it is not given");
+            let help = format!(
+                "give it as [[buffer]] with slot = {slot}, as a constant buffer with fetch_resource = {slot}, or --buffer b{slot}=FILE"
+            );
+            self.push(place.as_ref(), Diagnostic::error("missing-buffer", message).help(help));
+        }
+    }
+
+    fn memories(&mut self, own: &R700Pass) -> Vec<ReadyMemory> {
+        let mut out = Vec::new();
+        for memory in &own.memories {
+            let Some(space) = memory.space.value else { continue };
+            let mut initial = match &memory.data {
+                Some(data) => match self.keep(bytes(data)) {
+                    Some(bytes) => Some(dwords(&bytes)),
+                    None => continue,
+                },
+                None => memory.size_bytes.map(|_| Vec::new()),
+            };
+            if let (Some(initial), Some(size)) = (&mut initial, memory.size_bytes) {
+                let size = usize::try_from(size / 4).unwrap_or(usize::MAX);
+                if initial.len() > size {
+                    let message =
+                        format!("{} has {} bytes, `size_bytes` is {}", space.name(), initial.len() * 4, size * 4);
+                    self.error(&memory.space, "bad-array", message);
+                    continue;
+                }
+                initial.resize(size, 0);
+            }
+            if let Some(path) = &memory.save {
+                self.memory_path(path, memory);
+            }
+            out.push(ReadyMemory { space, initial: initial.map(Arc::new), fresh: memory.fresh });
+        }
+        out
+    }
+
+    fn array_path(&mut self, path: &Located<std::path::PathBuf>, allowed: &[Kind]) {
+        let kind = Kind::of(&path.value);
+        if !kind.is_some_and(|k| allowed.contains(&k)) {
+            let known = if allowed.contains(&Kind::Png) { Kind::EXTENSIONS } else { ".npy, .raw" };
+            let message = format!("{} cannot be written so; known are {known}", path.value.display());
+            self.error(path, "unknown-extension", message);
+        }
+    }
+
+    fn memory_path(&mut self, path: &Located<std::path::PathBuf>, memory: &MemoryBlock) {
+        let pictures = memory.items == crate::array::ItemType::Float32;
+        let all = [Kind::Npy, Kind::Raw, Kind::Png, Kind::Pfm];
+        self.array_path(path, if pictures { &all } else { &all[..2] });
+    }
+
+    fn outputs(&mut self, pass: &Pass, uses: &Uses) -> Vec<(Target, Output)> {
+        let mut out: Vec<(Target, Output)> = Vec::new();
+        for output in &pass.outputs {
+            let Some(target) = target_of(&output.slot.value) else {
+                let message = format!("there is no output {}", output.slot.value);
+                self.error(&output.slot, "bad-value", message);
+                continue;
+            };
+            if !uses.targets.contains(&target) {
+                // The job's outputs may be another pass's.
+                if output.save.is_some() || !self.several {
+                    let message = format!(
+                        "output {} is asked for, and the program {}",
+                        target_name(target),
+                        exports(&uses.targets)
+                    );
+                    self.error(&output.slot, "output-not-written", message);
+                }
+                continue;
+            }
+            if let Some([w, h]) = output.size
+                && (pass.domain.i1 >= w || pass.domain.j1 >= h)
+            {
+                let message = format!(
+                    "output {} has {w} columns and {h} rows, and the domain reaches to ({}, {})",
+                    target_name(target),
+                    pass.domain.i1,
+                    pass.domain.j1
+                );
+                self.error(&output.slot, "output-too-small", message);
+            }
+            if let Some(save) = &output.save {
+                self.output_path(save, output);
+            }
+            out.push((target, output.clone()));
+        }
+        for &target in &uses.targets {
+            if !out.iter().any(|(t, _)| *t == target) {
+                out.push((target, Output::new(Ref::Name(target_name(target)))));
+            }
+        }
+        out.sort_by_key(|(target, _)| *target);
+        out
+    }
+
+    fn output_path(&mut self, save: &Save, output: &Output) {
+        let all = [Kind::Npy, Kind::Raw, Kind::Png, Kind::Pfm];
+        self.array_path(&save.path, if output.elements.items.is_integer() { &all[..2] } else { &all });
+    }
+
+    /// Textures read outputs that a pass before them has written, memories are there before they are used.
+    fn sequence(&mut self, job: &Job, passes: &[Ready]) {
+        let mut latest: BTreeSet<Target> = BTreeSet::new();
+        let mut named: BTreeMap<&str, BTreeSet<Target>> = BTreeMap::new();
+        let mut spaces: BTreeSet<Space> = BTreeSet::new();
+        for (pass, ready) in job.passes.iter().zip(passes) {
+            for (slot, target, from) in &ready.textures {
+                let there = match from {
+                    Some(name) => named.get(name.as_str()).is_some_and(|t| t.contains(target)),
+                    None => latest.contains(target),
+                };
+                if !there && !ready.arrays.textures.contains_key(slot) {
+                    let who = from.as_ref().map_or("no pass".to_owned(), |name| format!("pass `{name}`"));
+                    let not = if from.is_some() { "has not" } else { "has" };
+                    let message = format!(
+                        "{who} {not} written output {} when this pass begins, and texture {slot} has no `data`",
+                        target_name(*target)
+                    );
+                    self.error(&pass.program, "output-not-written", message);
+                }
+            }
+            for (slot, space, buffer) in &ready.buffers {
+                if !spaces.contains(space) {
+                    let message =
+                        format!("buffer {slot} shows the {} memory, and no pass before this one has it", space.name());
+                    self.error(&buffer.slot, "missing-memory", message);
+                }
+            }
+            for memory in &ready.memories {
+                if memory.initial.is_none() && !spaces.contains(&memory.space) {
+                    let message = format!("the {} memory has neither `size_bytes` nor `data`", memory.space.name());
+                    let at = pass.r700.iter().flat_map(|o| &o.memories).find(|m| m.space.value == Some(memory.space));
+                    let place = at.and_then(|m| m.space.place.clone());
+                    self.push(place.as_ref(), Diagnostic::error("missing-key", message));
+                }
+                spaces.insert(memory.space);
+            }
+            for space in Uses::of(&ready.program.decode()).spaces.difference(&spaces) {
+                let name = space.name();
+                let message = format!("the program uses the {name} memory, and it is not given");
+                let help = format!(
+                    "give it as [[memory]] with kind = \"{name}\" and size_bytes, or --memory {name}:size_bytes=65536"
+                );
+                self.push(pass.program.place.as_ref(), Diagnostic::error("missing-memory", message).help(help));
+            }
+            latest.extend(ready.outputs.iter().map(|(target, _)| *target));
+            if let Some(name) = &pass.name {
+                named.insert(&name.value, latest.clone());
+            }
+        }
+    }
+
+    /// What is saved at the end has been written by some pass.
+    fn saves(&mut self, job: &Job, passes: &[Ready]) -> Vec<(Target, Save)> {
+        let mut saves = Vec::new();
+        for save in &job.saves {
+            let Some(target) = target_of(&save.slot.value) else { continue };
+            let output = passes.iter().rev().find_map(|p| p.outputs.iter().find(|(t, _)| *t == target));
+            match output {
+                Some((_, output)) => self.output_path(save, output),
+                None => {
+                    let message = format!("output {} is to be saved, and no program exports it", target_name(target));
+                    self.error(&save.slot, "output-not-written", message);
+                }
+            }
+            saves.push((target, save.clone()));
+        }
+        for memory in &job.memory_saves {
+            if let Some(path) = &memory.save {
+                self.memory_path(path, memory);
+            }
+        }
+        saves
+    }
+}
+
+/// Where a named constant lies.
+enum Constant {
+    /// In the constant file.
+    File(u8),
+    /// In a constant buffer, where it has been stored.
+    Buffer,
+}
+
+/// Reads a program file of an R700 job.
+fn load(path: &Path, place: Option<&Place>, stated: Option<Isa>, which: Option<&str>) -> Result<Loaded, JobError> {
+    let bytes = read_file(path, "the program", place)?;
+    let wrong = |message: String| JobError::Wrong(vec![report_at(place, Diagnostic::error("wrong-isa", message))]);
+    let says_so = is_r700(&bytes, path, None);
+    let words = path.extension().and_then(|e| e.to_str()).is_some_and(|e| matches!(e, "hex" | "bin"));
+    if bytes.is_empty() {
+        return Err(wrong(format!("{} is empty; a program for the R700 is wanted", path.display())));
+    }
+    if !says_so && !words && !is_r700(&bytes, path, Some(Isa::R700)) {
+        return Err(wrong(format!("{} is no R700 program, and this is an R700 job", path.display())));
+    }
+    let isa = if says_so { stated } else { Some(Isa::R700) };
+    Loaded::from_bytes(&bytes, path, isa, which, &Options::default())
+}
+
+/// How a texture's samplers sample.
+fn sampler(texture: &Texture) -> Sampler {
+    let l = &texture.lookup;
+    let default = Sampler::default();
+    Sampler {
+        magnify: texture.filter,
+        minify: l.minify.unwrap_or(texture.filter),
+        mip: l.mip,
+        wrap: [texture.wrap[0], texture.wrap[1], l.wrap_z],
+        border: texture.border,
+        min_lod: l.lod[0].unwrap_or(default.min_lod),
+        max_lod: l.lod[1].unwrap_or(default.max_lod),
+        lod_bias: l.lod_bias,
+        compare: l.compare,
+    }
+}
+
+/// What registers hold without any `[[register]]`: pixel programs have the index pair in R0 as floats; all others the number of
+/// the thread, i and j as integers.
+fn default_planes(stage: Stage, domain: Domain) -> Vec<Plane> {
+    if stage == Stage::Pixel {
+        return vec![Plane::position(0)];
+    }
+    let width = f64::from(domain.width());
+    let first = f64::from(domain.i0) + f64::from(domain.j0) * width;
+    let (di, dj) = ([1.0, 1.0, 0.0, 0.0], [width, 0.0, 1.0, 0.0]);
+    vec![Plane { temp: 0, origin: [-first, 0.0, 0.0, 0.0], di, dj, bits: true }]
+}
+
+fn exports(targets: &BTreeSet<Target>) -> String {
+    match targets.len() {
+        0 => "exports nothing".to_owned(),
+        _ => format!("exports {} only", targets.iter().map(|&t| target_name(t)).collect::<Vec<_>>().join(", ")),
+    }
+}

@@ -1,0 +1,165 @@
+//! What a program's words name: exports, memories, resources and constants. What is addressed relative to a register is not known.
+
+use ctm_exec::r700::texture::needs_no_resource;
+use ctm_exec::r700::{Space, Target};
+use ctm_isa::r700::inst::{AluInst, Cf, CfAlu, CfPlain, ClauseBody, Decoded, Fetch};
+use ctm_isa::r700::ops::{CfOp, Cond, ExportOp, KcacheMode, MemOp, Source, TexOp};
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Constants of a line of a constant buffer.
+const LINE: u32 = 16;
+
+/// What a program names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Uses {
+    /// Exports.
+    pub targets: BTreeSet<Target>,
+    /// Memories that are written or read.
+    pub spaces: BTreeSet<Space>,
+    /// Texture resources, and the samplers that each is read with.
+    pub textures: BTreeMap<u8, BTreeSet<u8>>,
+    /// Buffers of vertex fetches.
+    pub buffers: BTreeSet<u8>,
+    /// Constant buffers.
+    pub banks: BTreeSet<u8>,
+    /// Bank and first constant of each window that clauses lock as set 0 or 1.
+    pub windows: [BTreeSet<(u8, u32)>; 2],
+    /// Constants of the constant file, by number.
+    pub constants: BTreeSet<u8>,
+    /// Whether the constant file is also read at computed places.
+    pub relative_constants: bool,
+    /// Loop constants.
+    pub loops: BTreeSet<u8>,
+    /// Boolean constants.
+    pub bools: BTreeSet<u8>,
+    /// Whether it calls the fetch subroutine.
+    pub calls_fetch: bool,
+    /// Whether it emits vertices or cuts strips.
+    pub emits: bool,
+}
+
+impl Uses {
+    /// What a program names.
+    pub fn of(decoded: &Decoded) -> Self {
+        let mut uses = Self::default();
+        for entry in &decoded.entries {
+            match &entry.cf {
+                Ok(Cf::Export(e)) => {
+                    for index in 0..=u32::from(e.word1.burst_count) {
+                        // An index that does not exist is a fault when it is exported.
+                        let target = Target::from_fields(e.kind, u32::from(e.word0.array_base) + index);
+                        uses.targets.extend(target.ok());
+                    }
+                }
+                Ok(Cf::Mem(m)) => uses.spaces.extend(written(m.word1.op)),
+                Ok(Cf::Alu(alu)) => uses.windows_of(alu),
+                Ok(Cf::Plain(plain)) => uses.plain(plain),
+                Err(_) => {}
+            }
+            match &entry.clause {
+                ClauseBody::Alu(clause) => {
+                    for slot in clause.groups.iter().flat_map(|g| &g.slots) {
+                        uses.alu(&slot.inst);
+                    }
+                }
+                ClauseBody::Fetch(clause) => {
+                    for fetch in clause.fetches.iter().filter_map(|f| f.inst.ok()) {
+                        uses.fetch(&fetch.fetch);
+                    }
+                }
+                ClauseBody::None | ClauseBody::Outside | ClauseBody::Unread => {}
+            }
+        }
+        uses
+    }
+
+    /// What a program and its fetch subroutine name together.
+    pub fn and(mut self, other: Self) -> Self {
+        self.targets.extend(other.targets);
+        self.spaces.extend(other.spaces);
+        for (resource, samplers) in other.textures {
+            self.textures.entry(resource).or_default().extend(samplers);
+        }
+        self.buffers.extend(other.buffers);
+        self.banks.extend(other.banks);
+        self.constants.extend(other.constants);
+        self.relative_constants |= other.relative_constants;
+        self.loops.extend(other.loops);
+        self.bools.extend(other.bools);
+        self
+    }
+
+    fn windows_of(&mut self, alu: &CfAlu) {
+        for (set, kcache) in alu.kcache().into_iter().enumerate() {
+            if kcache.mode != KcacheMode::Nop {
+                self.banks.insert(kcache.bank);
+                self.windows[set].insert((kcache.bank, u32::from(kcache.line) * LINE));
+            }
+        }
+    }
+
+    fn plain(&mut self, plain: &CfPlain) {
+        let w = &plain.word1;
+        if matches!(w.cond, Cond::Bool | Cond::NotBool) {
+            self.bools.insert(w.cf_const);
+        }
+        self.calls_fetch |= w.op == CfOp::CallFs;
+        self.emits |= matches!(w.op, CfOp::EmitVertex | CfOp::EmitCutVertex | CfOp::CutVertex);
+        if matches!(w.op, CfOp::LoopStart | CfOp::LoopStartNoAl) {
+            self.loops.insert(w.cf_const);
+        }
+    }
+
+    fn alu(&mut self, inst: &AluInst) {
+        for operand in inst.operands() {
+            if let Source::Constant(index) = operand.source {
+                self.relative_constants |= operand.relative;
+                self.constants.insert(index);
+            }
+        }
+    }
+
+    fn fetch(&mut self, fetch: &Fetch) {
+        match fetch {
+            Fetch::Vtx(v) => {
+                self.buffers.insert(v.word0.buffer_id);
+            }
+            Fetch::Tex(t) if needs_no_resource(t.word0.op) => {}
+            Fetch::Tex(t) => {
+                let samplers = self.textures.entry(t.word0.resource_id).or_default();
+                if samples(t.word0.op) {
+                    samplers.insert(t.word2.sampler_id);
+                }
+            }
+            Fetch::MemRd(m) => match m.word0.mem_op {
+                MemOp::RdReduc => {
+                    self.spaces.insert(Space::Reduction);
+                }
+                MemOp::RdScatter => {
+                    self.spaces.insert(Space::Scatter);
+                }
+                MemOp::RdScratch | MemOp::LocalDsWrite | MemOp::LocalDsRead => {}
+            },
+            Fetch::MemDsw(_) | Fetch::MemDsr(_) => {}
+        }
+    }
+}
+
+/// The memory of a write; `None` for exports and for scratch memory, which is the thread's own.
+const fn written(op: ExportOp) -> Option<Space> {
+    match op {
+        ExportOp::MemStream0 => Some(Space::Stream(0)),
+        ExportOp::MemStream1 => Some(Space::Stream(1)),
+        ExportOp::MemStream2 => Some(Space::Stream(2)),
+        ExportOp::MemStream3 => Some(Space::Stream(3)),
+        ExportOp::MemReduction => Some(Space::Reduction),
+        ExportOp::MemRing => Some(Space::Ring),
+        ExportOp::MemExport => Some(Space::Scatter),
+        ExportOp::MemScratch | ExportOp::Export | ExportOp::ExportDone => None,
+    }
+}
+
+/// Operations that look at the sampler.
+const fn samples(op: TexOp) -> bool {
+    !matches!(op, TexOp::Ld | TexOp::GetTextureResinfo | TexOp::GetNumberOfSamples)
+}
