@@ -126,7 +126,7 @@ impl Lookup<'_> {
     fn slice(&self, bits: u32, depth: u32) -> u32 {
         if self.texture.kind == TextureKind::CubeArray {
             let last = (depth / FACES).saturating_sub(1);
-            layer(bits, FACES) + FACES * self.cube.min(last)
+            (layer(bits, FACES) + FACES * self.cube.min(last)).min(depth.saturating_sub(1))
         } else {
             layer(bits, depth)
         }
@@ -214,8 +214,9 @@ impl Lookup<'_> {
             }
             MipFilter::Linear => {
                 let floor = clamped.floor();
-                let low = floor as u32;
-                (low, (low + 1).min(self.texture.levels.saturating_sub(1)), number((clamped - floor).to_bits()))
+                let last = self.texture.levels.saturating_sub(1);
+                let low = (floor as u32).min(last);
+                (low, low.saturating_add(1).min(last), number((clamped - floor).to_bits()))
             }
         }
     }

@@ -47,8 +47,8 @@ pub fn wrap(floored: f32, size: u32, wrap: Wrap) -> Option<u32> {
         Wrap::Repeat => Some(x.rem_euclid(n) as u32),
         Wrap::Mirror if x.is_infinite() => Some(0),
         Wrap::Mirror => {
-            let in_pair = x.rem_euclid(2.0 * n) as u32;
-            Some(if in_pair < size { in_pair } else { 2 * size - 1 - in_pair })
+            let in_pair = x.rem_euclid(2.0 * n);
+            Some(if in_pair < n { in_pair } else { 2.0 * n - 1.0 - in_pair } as u32)
         }
         Wrap::Border => (0.0 <= x && x < n).then_some(x as u32),
     }
