@@ -6,6 +6,7 @@
 //! | `single` | operations of one slot by opcode, output modifiers |
 //! | `alu` | ALU clauses: operands, units, write-back |
 //! | `checks` | what a checked run notices |
+//! | `clocks` | what instructions cost |
 //! | `flow` | the control-flow machine of R700 §3.6 and §3.7 |
 //! | `formats` | from bytes in memory to the elements of a register |
 //! | `fetch` | fetch clauses of a wavefront |
@@ -22,6 +23,7 @@
 
 pub mod alu;
 pub mod checks;
+pub mod clocks;
 pub mod exports;
 mod fetch;
 pub mod flow;

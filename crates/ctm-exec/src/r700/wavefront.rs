@@ -4,6 +4,7 @@
 
 use super::alu::{CLAUSE_TEMPORARIES, ClauseContext, Lane};
 use super::checks::{At, Checks, EXPORT_NOT_DONE, STACK_BEYOND_DECLARED, Watch, Written};
+use super::clocks;
 use super::exports::{Exports, Target};
 use super::fetch::resources;
 use super::flow::{Flow, LoopKind, PixelState, Place, Test};
@@ -11,7 +12,7 @@ use super::memory::Shared;
 use super::texture::{self, selected};
 use super::{Launch, Memory, VertexEvent};
 use crate::engine::{Counters, Fault, FaultKind, Position};
-use ctm_isa::r700::inst::{AluClause, Cf, CfAlu, CfEntry, CfExport, CfPlain, ClauseBody, Decoded};
+use ctm_isa::r700::inst::{AluClause, Cf, CfAlu, CfEntry, CfExport, CfPlain, ClauseBody, Decoded, FetchEntry};
 use ctm_isa::r700::ops::{CfAluOp, CfOp, ExportOp, KcacheMode};
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::{GPRS, KCACHE_LINE};
@@ -203,21 +204,22 @@ impl Wavefront {
         let lanes = self.positions.len() as u64;
         let active = self.flow.state.iter().filter(|&&s| s == PixelState::Active).count() as u64;
         let mut instructions = 1;
-        self.counters.fc_clocks += 4;
+        self.counters.fc_clocks += clocks::CONTROL_CLOCKS;
         match (&entry.cf, &entry.clause) {
             (_, ClauseBody::Alu(clause)) => {
                 instructions += clause.groups.len() as u64;
                 self.counters.fc += 1;
                 self.counters.alu += clause.groups.len() as u64;
-                // Sixteen lanes execute a group each clock.
-                self.counters.alu_clocks += clause.groups.len() as u64 * lanes.div_ceil(16);
+                let groups = clause.groups.len() as u64 + u64::from(clocks::delays(clause));
+                self.counters.alu_clocks += groups * lanes.div_ceil(clocks::GROUP_LANES);
             }
             (_, ClauseBody::Fetch(clause)) => {
                 instructions += clause.fetches.len() as u64;
                 self.counters.fc += 1;
                 self.counters.tex += clause.fetches.len() as u64;
-                // Four lanes fetch each clock.
-                self.counters.tex_clocks += clause.fetches.len() as u64 * lanes.div_ceil(4);
+                let passes = |entry: &FetchEntry| entry.inst.as_ref().map_or(1, |inst| clocks::passes(&inst.fetch));
+                let passes: u64 = clause.fetches.iter().map(passes).sum();
+                self.counters.tex_clocks += passes * lanes.div_ceil(clocks::FETCH_LANES);
             }
             (Ok(Cf::Export(_) | Cf::Mem(_)), _) => self.counters.output += 1,
             _ => self.counters.fc += 1,

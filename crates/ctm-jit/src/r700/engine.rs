@@ -12,6 +12,7 @@ use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Frame, r700::Native};
 use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::clocks;
 use ctm_exec::r700::interp::Order;
 use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::wavefront::{Context, Wavefront};
@@ -283,9 +284,11 @@ impl Run<'_> {
             counters.tex += n * u64::from(tally.tex);
             counters.fc += n * u64::from(tally.fc);
             counters.total_lanes += n * lanes * u64::from(tally.instructions());
-            counters.alu_clocks += n * u64::from(tally.alu) * lanes.div_ceil(16);
-            counters.tex_clocks += n * u64::from(tally.tex) * lanes.div_ceil(4);
-            counters.fc_clocks += n * 4 * u64::from(tally.fc + tally.output);
+            // Reads of the local data share, which may take several passes, are not lowered.
+            let groups = u64::from(tally.alu + tally.delays);
+            counters.alu_clocks += n * groups * lanes.div_ceil(clocks::GROUP_LANES);
+            counters.tex_clocks += n * u64::from(tally.tex) * lanes.div_ceil(clocks::FETCH_LANES);
+            counters.fc_clocks += n * clocks::CONTROL_CLOCKS * u64::from(tally.fc + tally.output);
         }
     }
 

@@ -313,6 +313,8 @@ impl End {
 pub struct Tally {
     /// Instruction groups.
     pub alu: u32,
+    /// Groups that are waited for the address register.
+    pub delays: u32,
     /// Exports.
     pub output: u32,
     /// Fetches.

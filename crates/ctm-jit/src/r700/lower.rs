@@ -7,6 +7,7 @@
 
 use super::form::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Tally, Target, Value, Var};
 use ctm_exec::r700::Launch;
+use ctm_exec::r700::clocks;
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_isa::r700::CALL_DEPTH;
 use ctm_isa::r700::inst::{Cf, CfEntry, CfExport, CfPlain, ClauseBody, Decoded};
@@ -358,6 +359,7 @@ impl Lower<'_> {
                 let groups = clause.groups.len() as u32;
                 b.tally.fc += 1;
                 b.tally.alu += groups;
+                b.tally.delays += clocks::delays(clause);
                 b.pending += 1 + groups;
                 Ok(After::On)
             }
