@@ -1,0 +1,207 @@
+//! The compiler from Direct3D `ps_3_0` assembly to programs of the X1K (`docs/ps3.md`).
+//!
+//! `ps_3_0` is what every known client of the device fed its compiler. [`compile`] reads a shader, reports everything that is wrong with it, and gives
+//! a program together with the X1K text that it was assembled from. It does no I/O, runs nothing, and knows no container.
+//!
+//! | file | what |
+//! |---|---|
+//! | `table` | the instructions of the language (table) |
+//! | `lexer`, `syntax`, `parse` | text to statements |
+//! | `structure`, `lower` | what must hold; statements to operations on virtual registers |
+//! | `ir`, `graph` | those operations; which can follow which, what is live |
+//! | `clean`, `webs` | smaller code; a register for every value |
+//! | `address`, `schedule`, `allocate` | what fits into one slot; slots; real registers |
+//! | `emit` | X1K text, which the assembler of `ctm-isa` turns into words, waits included |
+//!
+//! **Invariants.** No text makes it panic. What it gives passes the checker of `ctm-isa` without errors and warnings.
+
+mod address;
+mod allocate;
+mod clean;
+mod emit;
+mod graph;
+mod ir;
+mod lexer;
+mod lower;
+mod parse;
+mod schedule;
+mod structure;
+mod syntax;
+pub mod table;
+mod webs;
+
+use ctm_isa::diag::{Diagnostic, Severity, Span};
+use ctm_isa::x1k::{Program, check, text};
+use emit::Whole;
+use ir::{Code, Inst, channels};
+use schedule::Order;
+use std::collections::BTreeSet;
+
+/// How a shader is to be compiled.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Options {
+    /// Coordinates of lookups go from 0 to 1, as in Direct3D. Otherwise they count elements, as the device's clients expect.
+    pub normalized_coordinates: bool,
+    /// Zero times infinity or NaN is NaN, as IEEE has it. Otherwise it is zero, as Direct3D 9 has it.
+    pub ieee_products: bool,
+}
+
+#[allow(clippy::derivable_impls, reason = "the defaults are decisions, not zeros")]
+impl Default for Options {
+    fn default() -> Self {
+        Self { normalized_coordinates: false, ieee_products: false }
+    }
+}
+
+/// What came of a shader.
+#[derive(Clone, Debug)]
+pub struct Compilation {
+    /// The program; `None` if an error was found. Its spans are places in the shader.
+    pub program: Option<Program>,
+    /// The same as X1K assembly; empty if there is no program.
+    pub text: String,
+    /// Everything found, in the order of the text.
+    pub diagnostics: Vec<Diagnostic>,
+}
+
+/// Compiles a shader.
+///
+/// ```
+/// let shader = "ps_3_0\ndcl vPos.xy\ndcl_2d s0\ntexld r0, vPos, s0\nmov oC0, r0\n";
+/// let compiled = ctm_ps3::compile(shader, &ctm_ps3::Options::default());
+/// assert!(compiled.program.is_some());
+/// assert!(compiled.text.contains("tex r0.rgba"));
+/// ```
+#[must_use]
+pub fn compile(source: &str, options: &Options) -> Compilation {
+    let mut findings = Vec::new();
+    let lines = lexer::lines(source, &mut findings);
+    let shader = parse::parse(&lines, &mut findings);
+    let mut code = lower::lower(&shader, &mut findings);
+    if !failed(&findings) {
+        clean::uncalled(&mut code);
+        written(&code, &mut findings);
+    }
+    let mut compiled = None;
+    if !failed(&findings) {
+        compiled = generate(code, options, &mut findings);
+    }
+    findings.sort_by_key(|d| d.labels.first().map(|l| (l.span.start, l.span.end)));
+    match compiled {
+        Some((program, text)) if !failed(&findings) => {
+            Compilation { program: Some(program), text, diagnostics: findings }
+        }
+        _ => Compilation { program: None, text: String::new(), diagnostics: findings },
+    }
+}
+
+fn failed(findings: &[Diagnostic]) -> bool {
+    findings.iter().any(|d| d.severity == Severity::Error)
+}
+
+/// Reports channels of temporaries that are read where nothing can have written them, and shaders without a result.
+fn written(code: &Code, findings: &mut Vec<Diagnostic>) {
+    let graph = graph::Graph::of(&code.insts);
+    let reaching = graph::Reaching::of(code, &graph);
+    let before = code.temps as usize * 4;
+    let loaded: BTreeSet<u32> = code.loads.iter().map(|l| l.0).collect();
+    for (n, block) in graph.blocks.iter().enumerate() {
+        let mut set = reaching.start(n);
+        for i in block.range.clone() {
+            let inst = &code.insts[i];
+            let mut missing: Vec<(u32, u8)> = Vec::new();
+            graph::reads(inst, code, |v, c| {
+                // A statement that nothing leads to reads nothing.
+                let mut seen = reaching.seen(&set, v, c).peekable();
+                if !loaded.contains(&v) && seen.peek().is_some() && seen.all(|d| d < before) {
+                    missing.push((v, c));
+                }
+            });
+            missing.sort_unstable();
+            missing.dedup();
+            if let Some(&(v, _)) = missing.first() {
+                let mask = missing.iter().filter(|m| m.0 == v).fold(0, |m, (_, c)| m | 1 << c);
+                let message = format!("r{v}.{} is read and nothing has written it", graph::letters(mask));
+                let known = findings.iter().any(|d| d.message == message && d.labels.iter().any(|l| l.span == inst.span()));
+                if !known {
+                    findings.push(Diagnostic::error("unwritten", message).at(inst.span(), ""));
+                }
+            }
+            reaching.forwards(code, i, &mut set);
+        }
+    }
+    let result = |inst: &Inst| match inst {
+        Inst::Alu(alu) => alu.dest.out.is_some() || alu.dest.w,
+        Inst::Kill { .. } => true,
+        Inst::Tex(_) | Inst::Flow(..) => false,
+    };
+    if !code.insts.iter().any(result) {
+        findings.push(
+            Diagnostic::error("no-output", "the shader writes no output")
+                .at(Span::new(0, 0), "")
+                .help("write oC0, oC1, oC2, oC3 or oDepth"),
+        );
+    }
+}
+
+/// From checked operations to a program and its text.
+fn generate(mut code: Code, options: &Options, findings: &mut Vec<Diagnostic>) -> Option<(Program, String)> {
+    clean::constants(&mut code);
+    while clean::dead(&mut code) {}
+    webs::split(&mut code);
+    let mut outcome = None;
+    for order in [Order::Critical, Order::Text] {
+        let slots = schedule::schedule(&code, order);
+        match allocate::allocate(&code, &slots) {
+            Ok(registers) => {
+                outcome = Some((allocate::apply(slots, &registers), registers));
+                break;
+            }
+            Err(_) if order == Order::Critical => {}
+            Err(needed) => {
+                findings.push(
+                    Diagnostic::error(
+                        "registers",
+                        format!("at least {needed} temporaries are needed at once, the machine has 128"),
+                    )
+                    .cite("CTM §3.3.1"),
+                );
+            }
+        }
+    }
+    let (slots, registers) = outcome?;
+    let whole = Whole { scaled: options.normalized_coordinates, zero_times_anything: !options.ieee_products };
+    let emitted = emit::emit(&code, &slots, &registers.real, whole);
+    let assembly = text::assemble(&emitted.text);
+    // Where each line of the X1K text begins.
+    let mut starts = vec![0u32];
+    starts.extend(emitted.text.bytes().enumerate().filter(|b| b.1 == b'\n').map(|b| b.0 as u32 + 1));
+    let place = |span: Span| {
+        let line = starts.partition_point(|&s| s <= span.start).saturating_sub(1);
+        emitted.lines.get(line).copied().unwrap_or_default()
+    };
+    let mut program = assembly.program.filter(|_| !failed(&assembly.diagnostics));
+    let Some(program) = &mut program else {
+        for found in assembly.diagnostics.into_iter().filter(|d| d.severity == Severity::Error) {
+            let span = found.labels.first().map(|l| place(l.span)).unwrap_or_default();
+            findings.push(refused(found, span));
+        }
+        return None;
+    };
+    program.spans = program.spans.iter().map(|&s| place(s)).collect();
+    let report = check::check(program);
+    for found in report.into_iter().filter(|d| d.severity == Severity::Error) {
+        let span = found.pc.and_then(|pc| program.spans.get(pc as usize)).copied().unwrap_or_default();
+        findings.push(refused(found, span));
+    }
+    let _ = channels;
+    Some((program.clone(), emitted.text))
+}
+
+/// What the assembler or the checker has against the program: what the machine cannot do, in its own words.
+fn refused(found: Diagnostic, span: Span) -> Diagnostic {
+    let mut finding = Diagnostic::error(found.rule, format!("the X1K program would be wrong: {}", found.message)).at(span, "");
+    finding.cite = found.cite;
+    finding.help = found.help;
+    finding
+}

@@ -1,0 +1,696 @@
+//! Tokens to a [`Shader`]: one statement a line, every wrong line reported.
+
+use crate::lexer::{Line, Tok, Token};
+use crate::syntax::{Declared, Dest, File, Guard, Inst, Reg, Shader, Source, Value};
+use crate::table::{self, Compare, From, Op, Row, To, USAGES};
+use ctm_isa::diag::{Diagnostic, Span};
+use ctm_isa::suggest::closest;
+
+type Parse<T> = Result<T, Box<Diagnostic>>;
+
+/// Reads the lines of a shader. What cannot be read is reported and left out.
+pub(crate) fn parse(lines: &[Line<'_>], findings: &mut Vec<Diagnostic>) -> Shader {
+    let mut shader = Shader::default();
+    let mut rest = lines;
+    match lines.first() {
+        None => findings.push(
+            Diagnostic::error("version", "the text is empty: it must begin with a version")
+                .at(Span::new(0, 0), "")
+                .help("the first line is `ps_3_0`"),
+        ),
+        Some(line) => match version(line) {
+            Ok(major) => {
+                shader.major = major;
+                rest = &lines[1..];
+            }
+            Err((finding, is_version)) => {
+                findings.push(finding);
+                shader.major = 3;
+                rest = &lines[usize::from(is_version)..];
+            }
+        },
+    }
+    for line in rest {
+        let mut cursor = Cursor { tokens: &line.tokens, at: 0, end: line.span(), major: shader.major };
+        if let Err(finding) = statement(&mut cursor, &mut shader) {
+            findings.push(*finding);
+        }
+    }
+    shader
+}
+
+/// The major version, or what is wrong with it and whether the line was meant as one.
+fn version(line: &Line<'_>) -> Result<u8, (Diagnostic, bool)> {
+    let allowed = "ps_3_0, and ps_2_0, ps_2_x, ps_2_a, ps_2_b, ps_2_sw and ps_3_sw, can be compiled";
+    let finding = |message: String| Diagnostic::error("version", message).at(line.span(), "").help(allowed);
+    match line.tokens.as_slice() {
+        [Token { tok: Tok::Word(word), .. }, rest @ ..] => {
+            let version = word.to_ascii_lowercase();
+            match version.as_str() {
+                _ if !rest.is_empty() && is_version(&version) => {
+                    Err((finding("the version stands alone on its line".to_owned()), true))
+                }
+                "ps_3_0" | "ps_3_sw" => Ok(3),
+                "ps_2_0" | "ps_2_x" | "ps_2_a" | "ps_2_b" | "ps_2_sw" => Ok(2),
+                _ if is_version(&version) => Err((finding(format!("`{word}` is a version that is not compiled")), true)),
+                _ => Err((finding("the text does not begin with a version".to_owned()), false)),
+            }
+        }
+        _ => Err((finding("the text does not begin with a version".to_owned()), false)),
+    }
+}
+
+fn is_version(word: &str) -> bool {
+    ["ps_", "vs_", "tx_", "cs_", "gs_"].iter().any(|p| word.starts_with(p))
+}
+
+struct Cursor<'a, 'b> {
+    tokens: &'b [Token<'a>],
+    at: usize,
+    end: Span,
+    major: u8,
+}
+
+impl<'a> Cursor<'a, '_> {
+    fn peek(&self) -> Option<Tok<'a>> {
+        self.tokens.get(self.at).map(|t| t.tok)
+    }
+
+    /// The place of the next token, or the end of the line.
+    fn span(&self) -> Span {
+        self.tokens.get(self.at).map_or(Span::new(self.end.end, self.end.end), |t| t.span)
+    }
+
+    /// From `start` to the token before the cursor.
+    fn since(&self, start: Span) -> Span {
+        match self.at.checked_sub(1).and_then(|n| self.tokens.get(n)) {
+            Some(token) if token.span.end >= start.start => start.to(token.span),
+            _ => start,
+        }
+    }
+
+    fn eat(&mut self, punct: char) -> bool {
+        let found = self.peek() == Some(Tok::Punct(punct));
+        self.at += usize::from(found);
+        found
+    }
+
+    fn unexpected(&self, wanted: &str) -> Box<Diagnostic> {
+        let found = match self.peek() {
+            None => "the line ends".to_owned(),
+            Some(Tok::Word(word)) => format!("found `{word}`"),
+            Some(Tok::Number(n)) => format!("found `{n}`"),
+            Some(Tok::Punct(c)) => format!("found `{c}`"),
+        };
+        Box::new(Diagnostic::error("syntax", format!("{found} where {wanted} is expected")).at(self.span(), ""))
+    }
+
+    fn expect(&mut self, punct: char, why: &str) -> Parse<()> {
+        if self.eat(punct) { Ok(()) } else { Err(self.unexpected(&format!("`{punct}` {why}"))) }
+    }
+
+    fn word(&mut self, wanted: &str) -> Parse<&'a str> {
+        match self.peek() {
+            Some(Tok::Word(word)) => {
+                self.at += 1;
+                Ok(word)
+            }
+            _ => Err(self.unexpected(wanted)),
+        }
+    }
+
+    fn end(&self) -> Parse<()> {
+        if self.at == self.tokens.len() { Ok(()) } else { Err(self.unexpected("the end of the line")) }
+    }
+
+    fn number(&mut self, wanted: &str) -> Parse<(f64, Span)> {
+        let start = self.span();
+        let negative = self.eat('-');
+        if !negative {
+            self.eat('+');
+        }
+        match self.peek() {
+            Some(Tok::Number(n)) => {
+                self.at += 1;
+                Ok((if negative { -n } else { n }, self.since(start)))
+            }
+            _ => Err(self.unexpected(wanted)),
+        }
+    }
+}
+
+fn error(rule: &'static str, message: String, span: Span) -> Box<Diagnostic> {
+    Box::new(Diagnostic::error(rule, message).at(span, ""))
+}
+
+fn statement(cursor: &mut Cursor<'_, '_>, shader: &mut Shader) -> Parse<()> {
+    let start = cursor.span();
+    if cursor.eat('+') {
+        return Err(Box::new(
+            (*error("syntax", "pairs marked with `+` belong to ps_1_x".to_owned(), start))
+                .help("leave the `+` out: instructions are paired by the compiler"),
+        ));
+    }
+    let guard = if cursor.eat('(') { Some(guard(cursor, start)?) } else { None };
+    let name = cursor.span();
+    let word = cursor.word("an instruction")?;
+    let lower = word.to_ascii_lowercase();
+    let mut parts = lower.split('_');
+    let base = parts.next().unwrap_or("");
+    if matches!(base, "dcl" | "def" | "defi" | "defb")
+        && let Some(guard) = guard
+    {
+        return Err(error("predicate", format!("`{base}` has no predicate"), guard.span));
+    }
+    let suffixes: Vec<&str> = parts.collect();
+    match base {
+        "dcl" => return declaration(cursor, shader, &suffixes, start, name),
+        "def" | "defi" | "defb" if suffixes.is_empty() => return definition(cursor, shader, base, start),
+        "ps" | "vs" if is_version(&lower) => {
+            return Err(error("version", "the version stands on the first line only".to_owned(), name));
+        }
+        _ => {}
+    }
+    let inst = instruction(cursor, base, &suffixes, guard, start, name)?;
+    cursor.end()?;
+    shader.code.push(inst);
+    Ok(())
+}
+
+/// `(p0.x)` behind the opening parenthesis.
+fn guard(cursor: &mut Cursor<'_, '_>, start: Span) -> Parse<Guard> {
+    let source = source(cursor)?;
+    cursor.expect(')', "after the predicate")?;
+    let span = cursor.since(start);
+    if source.reg.file != File::Predicate {
+        return Err(error("predicate", format!("{} is no predicate; p0 is", source.reg.name()), source.span));
+    }
+    let channel = match source.swizzle {
+        _ if !source.swizzled => None,
+        [0, 1, 2, 3] => None,
+        [a, b, c, d] if a == b && b == c && c == d => Some(a),
+        _ => {
+            return Err(Box::new(
+                (*error("predicate", "a predicate is used as a whole or by one channel".to_owned(), source.span))
+                    .help("write (p0), (p0.x), (p0.y), (p0.z) or (p0.w), with `!` in front for the inverse"),
+            ));
+        }
+    };
+    Ok(Guard { not: source.not, channel, span })
+}
+
+fn unknown(word: &str, base: &str, span: Span) -> Box<Diagnostic> {
+    let names = table::ROWS.iter().map(|r| r.name).chain(["dcl", "def", "defi", "defb"]);
+    let finding = Diagnostic::error("instruction", format!("`{word}` is no instruction of ps_3_0")).at(span, "");
+    let known_elsewhere = match base {
+        "mova" | "dst" | "lit" | "sgn" => Some("it belongs to vertex shaders"),
+        "cnd" | "tex" | "texcoord" | "texcrd" | "phase" | "bem" | "texbem" | "texm3x3" => Some("it belongs to ps_1_x"),
+        "end" => Some("a shader ends with its text"),
+        _ => None,
+    };
+    Box::new(match (known_elsewhere, closest(base, names)) {
+        (Some(help), _) => finding.help(help),
+        (None, Some(near)) => finding.help(format!("did you mean `{near}`?")),
+        (None, None) => finding.help("docs/ps3.md lists the instructions"),
+    })
+}
+
+fn instruction(
+    cursor: &mut Cursor<'_, '_>,
+    base: &str,
+    suffixes: &[&str],
+    guard: Option<Guard>,
+    start: Span,
+    name: Span,
+) -> Parse<Inst> {
+    let rows: Vec<&Row> = table::named(base).collect();
+    let word = || std::iter::once(base).chain(suffixes.iter().copied()).collect::<Vec<_>>().join("_");
+    let Some(first) = rows.first() else { return Err(unknown(&word(), base, name)) };
+    let (mut saturate, mut compare) = (false, None);
+    for suffix in suffixes {
+        match *suffix {
+            "pp" | "centroid" => {}
+            "sat" if matches!(first.to, To::Vector(_)) => saturate = true,
+            "sat" => return Err(error("modifier", format!("`{base}` writes no numbers, so `_sat` has no meaning"), name)),
+            other => match Compare::ALL.iter().find(|c| c.0 == other) {
+                Some(found) if rows.iter().any(|r| r.compares) => compare = Some(found.1),
+                Some(_) => return Err(error("modifier", format!("`{base}` compares nothing"), name)),
+                None => {
+                    return Err(Box::new(
+                        (*error("modifier", format!("`_{other}` is no modifier of `{base}`"), name))
+                            .help(if rows.iter().any(|r| r.compares) {
+                                "the comparisons are _gt, _lt, _ge, _le, _eq and _ne"
+                            } else {
+                                "the modifiers are _sat, _pp and _centroid"
+                            }),
+                    ));
+                }
+            },
+        }
+    }
+    if compare.is_none() && rows.iter().all(|r| r.compares) {
+        return Err(Box::new(
+            (*error("modifier", format!("`{base}` needs a comparison"), name))
+                .help(format!("write {base}_gt, {base}_lt, {base}_ge, {base}_le, {base}_eq or {base}_ne")),
+        ));
+    }
+    let rows: Vec<&Row> = rows.into_iter().filter(|r| r.compares == compare.is_some()).collect();
+    let Some(first) = rows.first() else { return Err(unknown(&word(), base, name)) };
+
+    let dest = if first.to == To::Nothing { None } else { Some(destination(cursor)?) };
+    let mut sources = Vec::new();
+    let mut more = if dest.is_some() { cursor.eat(',') } else { cursor.peek().is_some() };
+    while more {
+        sources.push(source(cursor)?);
+        more = cursor.eat(',');
+    }
+    let Some(row) = rows.iter().find(|r| r.from.len() == sources.len()) else {
+        let counts: Vec<String> = rows.iter().map(|r| r.from.len().to_string()).collect();
+        return Err(error(
+            "operands",
+            format!("`{base}` has {} source operands here, it takes {}", sources.len(), counts.join(" or ")),
+            cursor.since(start),
+        ));
+    };
+    if let Some(dest) = &dest {
+        check_dest(row, dest)?;
+    }
+    for (source, &from) in sources.iter().zip(row.from) {
+        check_source(row, source, from)?;
+    }
+    let texture = row.from.contains(&From::Sampler);
+    if let Some(guard) = guard
+        && !(matches!(row.to, To::Vector(_) | To::Examined) || texture)
+    {
+        return Err(error("predicate", format!("`{base}` has no predicate in front"), guard.span));
+    }
+    let sources = sources.into_iter().zip(row.from).filter(|(_, f)| **f != From::Ignored).map(|(s, _)| s).collect();
+    Ok(Inst { op: row.op, compare, saturate, guard, dest, sources, span: cursor.since(start), name })
+}
+
+fn check_dest(row: &Row, dest: &Dest) -> Parse<()> {
+    let allowed = |what: &str| {
+        Box::new(
+            (*error("destination", format!("{} cannot be what `{}` writes", dest.reg.name(), row.name), dest.span))
+                .help(what.to_owned()),
+        )
+    };
+    match (row.to, dest.reg.file) {
+        (To::Vector(_), File::Temp | File::Color | File::Depth) => {}
+        (To::Vector(_), _) => return Err(allowed("r0 to r31, oC0 to oC3 and oDepth can be written")),
+        (To::Predicate, File::Predicate) => {}
+        (To::Predicate, _) => return Err(allowed("p0 is the only predicate")),
+        (To::Examined, File::Temp | File::Input | File::TexCoord | File::Position) => {}
+        (To::Examined, _) => return Err(allowed("temporaries and inputs can be examined")),
+        (To::Nothing, _) => {}
+    }
+    if dest.reg.relative {
+        return Err(allowed("destinations are not relative to aL"));
+    }
+    if let To::Vector(channels) = row.to
+        && dest.reg.file != File::Depth
+        && dest.mask & !channels != 0
+    {
+        let written: String = "xyzw".chars().enumerate().filter(|(i, _)| channels & 1 << i != 0).map(|(_, c)| c).collect();
+        return Err(Box::new(
+            (*error("mask", format!("`{}` writes no other channels than .{written}", row.name), dest.span))
+                .help(format!("write {}.{written}, or a part of it", dest.reg.name())),
+        ));
+    }
+    Ok(())
+}
+
+fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
+    let name = source.reg.name();
+    let wrong = |allowed: &str| {
+        Box::new(
+            (*error("operand", format!("{name} cannot be this operand of `{}`", row.name), source.span))
+                .help(allowed.to_owned()),
+        )
+    };
+    let file = source.reg.file;
+    let numbers = matches!(
+        file,
+        File::Temp | File::Input | File::TexCoord | File::Const | File::Position | File::Face
+    );
+    let plain = !source.negate && !source.absolute;
+    if source.not && !matches!(from, From::Condition | From::Predicate) {
+        return Err(error("operand", "`!` stands before booleans and predicates only".to_owned(), source.span));
+    }
+    match from {
+        From::Vector if !numbers => Err(wrong("temporaries, inputs and constants hold numbers")),
+        From::Scalar if !numbers => Err(wrong("temporaries, inputs and constants hold numbers")),
+        From::Scalar if !source.swizzle.iter().all(|&s| s == source.swizzle[0]) && file != File::Face => {
+            Err(Box::new(
+                (*error("swizzle", format!("`{}` reads one channel of this operand", row.name), source.span))
+                    .help(format!("name it: {name}.x, {name}.y, {name}.z or {name}.w")),
+            ))
+        }
+        From::Vector | From::Scalar => Ok(()),
+        From::Rows(rows) => {
+            let (_, count) = file.form();
+            if !matches!(file, File::Const | File::Temp | File::Input) || source.reg.relative {
+                Err(wrong("the rows are constants, temporaries or inputs that follow each other"))
+            } else if !plain || source.swizzled {
+                Err(error("operand", "the rows of a matrix have no modifiers and no swizzle".to_owned(), source.span))
+            } else if source.reg.index + u16::from(rows) > count {
+                Err(error(
+                    "range",
+                    format!("`{}` reads {rows} rows, and {name} is not followed by so many", row.name),
+                    source.span,
+                ))
+            } else {
+                Ok(())
+            }
+        }
+        From::Sampler if file != File::Sampler => Err(wrong("this operand is a sampler, s0 to s15")),
+        From::Int if file != File::Int => Err(wrong("the count comes from an integer constant, i0 to i15")),
+        From::LoopCounter if file != File::Loop => Err(wrong("`loop` is written `loop aL, i0`")),
+        From::Label if file != File::Label => Err(wrong("labels are l0 to l2047")),
+        From::Condition if !matches!(file, File::Bool | File::Predicate) => {
+            Err(wrong("a condition is b0 to b15, or p0 with one channel; comparisons have a suffix, as in if_lt"))
+        }
+        From::Predicate if file != File::Predicate => Err(wrong("this operand is the predicate with one channel, p0.x")),
+        From::Condition | From::Predicate
+            if file == File::Predicate && !source.swizzle.iter().all(|&s| s == source.swizzle[0]) =>
+        {
+            Err(Box::new(
+                (*error("swizzle", "a branch needs one channel of the predicate".to_owned(), source.span))
+                    .help("name it: p0.x, p0.y, p0.z or p0.w"),
+            ))
+        }
+        From::Sampler | From::Int | From::LoopCounter | From::Label | From::Condition | From::Predicate => {
+            if plain { Ok(()) } else { Err(wrong("it takes no modifiers")) }
+        }
+        From::Ignored => Ok(()),
+    }
+}
+
+/// The register that a word names, without what stands behind it.
+fn register_of(word: &str, major: u8) -> Option<(File, Option<u16>)> {
+    for (name, file) in
+        [("aL", File::Loop), ("vFace", File::Face), ("vPos", File::Position), ("oDepth", File::Depth)]
+    {
+        if word.eq_ignore_ascii_case(name) {
+            return Some((file, None));
+        }
+    }
+    let digits = word.trim_start_matches(|c: char| !c.is_ascii_digit());
+    let name = &word[..word.len() - digits.len()];
+    let file = match name.to_ascii_lowercase().as_str() {
+        "r" => File::Temp,
+        "v" => File::Input,
+        "t" if major < 3 => File::TexCoord,
+        "c" => File::Const,
+        "i" => File::Int,
+        "b" => File::Bool,
+        "s" => File::Sampler,
+        "p" => File::Predicate,
+        "oc" => File::Color,
+        "l" => File::Label,
+        _ => return None,
+    };
+    if digits.is_empty() {
+        return Some((file, None));
+    }
+    // Numbers that no register has are reported as such, however long they are.
+    digits.bytes().all(|c| c.is_ascii_digit()).then(|| (file, Some(digits.parse().unwrap_or(u16::MAX))))
+}
+
+/// A register and whether `_abs` stands behind it.
+fn register(cursor: &mut Cursor<'_, '_>, wanted: &str) -> Parse<(Reg, bool)> {
+    let start = cursor.span();
+    let word = cursor.word(wanted)?;
+    let (bare, absolute) = match word.len().checked_sub(4).and_then(|n| word.split_at_checked(n)) {
+        Some((bare, suffix)) if suffix.eq_ignore_ascii_case("_abs") => (bare, true),
+        _ => (word, false),
+    };
+    let Some((file, index)) = register_of(bare, cursor.major) else {
+        return Err(Box::new(
+            (*error("register", format!("`{bare}` is no register"), start)).help(
+                "registers are r0-r31, v0-v9, c0-c223, i0-i15, b0-b15, s0-s15, p0, aL, vPos, vFace, oC0-oC3, oDepth and labels l0-l2047",
+            ),
+        ));
+    };
+    let (name, count) = file.form();
+    let mut reg = Reg { file, index: index.unwrap_or(0), relative: false };
+    if cursor.peek() == Some(Tok::Punct('[')) {
+        cursor.at += 1;
+        relative(cursor, &mut reg)?;
+        if !matches!(file, File::Input | File::Const) {
+            return Err(Box::new(
+                (*error("relative", format!("{name}# cannot be relative to aL"), cursor.since(start)))
+                    .help("inputs can: v[aL+2]"),
+            ));
+        }
+    } else if index.is_none() && count > 0 {
+        return Err(error("register", format!("`{bare}` has no number: {name}0 to {name}{} exist", count - 1), start));
+    }
+    if count > 0 && reg.index >= count {
+        let last = count - 1;
+        let range = if last == 0 { format!("{name}0 exists") } else { format!("{name}0 to {name}{last} exist") };
+        return Err(error("range", format!("there is no {name}{}: {range}", reg.index), cursor.since(start)));
+    }
+    Ok((reg, absolute))
+}
+
+/// `aL + 3]`, `3 + aL]`, `aL]`, `3]`.
+fn relative(cursor: &mut Cursor<'_, '_>, reg: &mut Reg) -> Parse<()> {
+    let mut terms = 0;
+    loop {
+        let span = cursor.span();
+        match cursor.peek() {
+            Some(Tok::Word(word)) if word.eq_ignore_ascii_case("aL") && !reg.relative => reg.relative = true,
+            Some(Tok::Number(n)) if n.fract() == 0.0 && (0.0..1000.0).contains(&n) => {
+                #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "an integer below 1000")]
+                let n = n as u16;
+                reg.index = reg.index.saturating_add(n);
+            }
+            Some(Tok::Word("a0")) => {
+                return Err(error("relative", "a0 belongs to vertex shaders; aL is the index here".to_owned(), span));
+            }
+            _ => return Err(cursor.unexpected("`aL` or a number")),
+        }
+        cursor.at += 1;
+        terms += 1;
+        if terms == 4 || !cursor.eat('+') {
+            break;
+        }
+    }
+    cursor.expect(']', "after the index")
+}
+
+/// The letters behind a point: channels, and whether `_abs` follows.
+fn channels<'a>(cursor: &mut Cursor<'a, '_>) -> Parse<Option<(&'a str, bool, Span)>> {
+    if !cursor.eat('.') {
+        return Ok(None);
+    }
+    let span = cursor.span();
+    let word = cursor.word("channels such as `xyz`")?;
+    let (letters, absolute) = match word.strip_suffix("_abs") {
+        Some(letters) => (letters, true),
+        None => (word, false),
+    };
+    Ok(Some((letters, absolute, span)))
+}
+
+fn channel(letter: char) -> Option<u8> {
+    match letter.to_ascii_lowercase() {
+        'x' | 'r' => Some(0),
+        'y' | 'g' => Some(1),
+        'z' | 'b' => Some(2),
+        'w' | 'a' => Some(3),
+        _ => None,
+    }
+}
+
+fn source(cursor: &mut Cursor<'_, '_>) -> Parse<Source> {
+    let start = cursor.span();
+    let not = cursor.eat('!');
+    let negate = cursor.eat('-');
+    let (reg, mut absolute) = register(cursor, "an operand")?;
+    let mut swizzle = [0, 1, 2, 3];
+    let mut swizzled = false;
+    if let Some((letters, abs, span)) = channels(cursor)? {
+        absolute |= abs;
+        let list: Option<Vec<u8>> = letters.chars().map(channel).collect();
+        let Some(list) = list.filter(|l| (1..=4).contains(&l.len())) else {
+            return Err(Box::new(
+                (*error("swizzle", format!("`.{letters}` is no swizzle"), span))
+                    .help("a swizzle has one to four of the letters x, y, z, w"),
+            ));
+        };
+        let last = list[list.len() - 1];
+        swizzle = std::array::from_fn(|i| list.get(i).copied().unwrap_or(last));
+        swizzled = true;
+    }
+    Ok(Source { reg, swizzle, swizzled, negate, absolute, not, span: cursor.since(start) })
+}
+
+fn destination(cursor: &mut Cursor<'_, '_>) -> Parse<Dest> {
+    let start = cursor.span();
+    if cursor.peek() == Some(Tok::Punct('-')) || cursor.peek() == Some(Tok::Punct('!')) {
+        return Err(error("destination", "a destination has no sign".to_owned(), start));
+    }
+    let (reg, absolute) = register(cursor, "a destination")?;
+    let (mut mask, mut masked) = (15, false);
+    if let Some((letters, abs, span)) = channels(cursor)? {
+        let list: Option<Vec<u8>> = letters.chars().map(channel).collect();
+        let ascending = |l: &Vec<u8>| (1..=4).contains(&l.len()) && l.windows(2).all(|w| w[0] < w[1]);
+        let Some(list) = list.filter(ascending).filter(|_| !abs) else {
+            return Err(Box::new(
+                (*error("mask", format!("`.{letters}` is no write mask"), span))
+                    .help("a mask has some of the letters x, y, z, w, in this order"),
+            ));
+        };
+        mask = list.iter().fold(0, |m, c| m | 1 << c);
+        masked = true;
+    }
+    if absolute {
+        return Err(error("destination", "a destination has no `_abs`".to_owned(), start));
+    }
+    Ok(Dest { reg, mask, masked, span: cursor.since(start) })
+}
+
+fn declaration(
+    cursor: &mut Cursor<'_, '_>,
+    shader: &mut Shader,
+    suffixes: &[&str],
+    start: Span,
+    name: Span,
+) -> Parse<()> {
+    let mut usage: Option<(&'static str, u16)> = None;
+    let mut kind = None;
+    for suffix in suffixes {
+        let digits = suffix.trim_start_matches(|c: char| !c.is_ascii_digit());
+        let stem = &suffix[..suffix.len() - digits.len()];
+        match *suffix {
+            "pp" | "centroid" => {}
+            "2d" | "cube" | "volume" | "1d" => kind = Some((*suffix).to_owned()),
+            _ => match USAGES.iter().find(|u| **u == stem) {
+                Some(found) if usage.is_none() => usage = Some((found, digits.parse().unwrap_or(0))),
+                Some(_) => return Err(error("declaration", "an input has one usage".to_owned(), name)),
+                None => {
+                    let finding = *error("declaration", format!("`{suffix}` is no usage and no kind of texture"), name);
+                    return Err(Box::new(match closest(stem, USAGES.iter().copied().chain(["2d"])) {
+                        Some(near) => finding.help(format!("did you mean `{near}`?")),
+                        None => finding.help(format!("the usages are {}; textures are 2d", USAGES.join(", "))),
+                    }));
+                }
+            },
+        }
+    }
+    let dest = destination(cursor)?;
+    cursor.end()?;
+    let span = cursor.since(start);
+    let wrong = |message: String, help: &str| Err(Box::new((*error("declaration", message, dest.span)).help(help.to_owned())));
+    match dest.reg.file {
+        File::Sampler => {
+            if usage.is_some() {
+                return wrong(format!("{} is a sampler and has no usage", dest.reg.name()), "write dcl_2d");
+            }
+            match kind.as_deref() {
+                Some("2d") => shader.samplers.push((dest.reg.index, span)),
+                Some(kind) => {
+                    return Err(Box::new(
+                        (*error("texture-kind", format!("the device has no {kind} textures: its inputs are two-dimensional"), name))
+                            .help("declare it as 2d, and compute both coordinates"),
+                    ));
+                }
+                None => return wrong("the kind of the texture is missing".to_owned(), "write dcl_2d s0"),
+            }
+        }
+        File::Input | File::TexCoord | File::Position | File::Face => {
+            if kind.is_some() {
+                return wrong(format!("{} is no sampler", dest.reg.name()), "2d belongs to samplers");
+            }
+            let (usage, usage_index) = match (dest.reg.file, usage) {
+                (File::Input, None) if cursor.major == 2 => ("color", dest.reg.index),
+                (File::TexCoord, None) => ("texcoord", dest.reg.index),
+                (File::Position | File::Face, None) => ("", 0),
+                (File::Position | File::Face, Some(_)) => {
+                    return wrong(format!("{} has no usage", dest.reg.name()), "write dcl vPos.xy, dcl vFace");
+                }
+                (_, Some(usage)) => usage,
+                (_, None) => {
+                    return wrong("the usage of the input is missing".to_owned(), "write dcl_texcoord0 v0.xy");
+                }
+            };
+            if usage_index > 15 {
+                return wrong(format!("{usage} has the index {usage_index}, allowed are 0 to 15"), "write dcl_texcoord0");
+            }
+            if dest.reg.file == File::Position && dest.mask & !3 != 0 && dest.masked {
+                return wrong("vPos has the channels x and y".to_owned(), "write dcl vPos.xy");
+            }
+            shader.declared.push(Declared { reg: dest.reg, usage, usage_index, mask: dest.mask, span });
+        }
+        _ => {
+            return wrong(
+                format!("{} needs no declaration", dest.reg.name()),
+                "inputs and samplers are declared; constants are defined with def, defi and defb",
+            );
+        }
+    }
+    Ok(())
+}
+
+fn definition(cursor: &mut Cursor<'_, '_>, shader: &mut Shader, base: &str, start: Span) -> Parse<()> {
+    let dest = destination(cursor)?;
+    let wanted = match base {
+        "def" => File::Const,
+        "defi" => File::Int,
+        _ => File::Bool,
+    };
+    if dest.reg.file != wanted || dest.masked || dest.reg.relative {
+        return Err(Box::new(
+            (*error("definition", format!("`{base}` does not define this"), dest.span))
+                .help("def defines c0 to c223, defi i0 to i15, defb b0 to b15, each without a mask"),
+        ));
+    }
+    let index = dest.reg.index;
+    let value = if base == "defb" {
+        cursor.expect(',', "before the value")?;
+        let span = cursor.span();
+        Value::Bool(index, match cursor.peek() {
+            Some(Tok::Word(w)) if w.eq_ignore_ascii_case("true") => true,
+            Some(Tok::Word(w)) if w.eq_ignore_ascii_case("false") => false,
+            Some(Tok::Number(n)) => n != 0.0,
+            _ => return Err(error("definition", "a boolean is true or false".to_owned(), span)),
+        })
+    } else {
+        let mut values = [(0.0, Span::default()); 4];
+        for value in &mut values {
+            cursor.expect(',', "and four numbers")?;
+            *value = cursor.number("a number")?;
+        }
+        if base == "def" {
+            #[allow(clippy::cast_possible_truncation, reason = "registers hold single precision")]
+            Value::Float(index, values.map(|v| v.0 as f32))
+        } else {
+            let names = ["the count", "the initial aL", "the step of aL", "the fourth number"];
+            let ranges = [(0.0, 255.0), (0.0, 255.0), (-128.0, 127.0), (-128.0, 255.0)];
+            for (((value, span), what), (least, most)) in values.iter().zip(names).zip(ranges) {
+                if !(least..=most).contains(value) || value.fract() != 0.0 {
+                    return Err(error(
+                        "range",
+                        format!("{what} is {value}, allowed are whole numbers from {least} to {most}"),
+                        *span,
+                    ));
+                }
+            }
+            #[allow(clippy::cast_possible_truncation, reason = "whole numbers in a small range")]
+            Value::Int(index, values.map(|v| v.0 as i32))
+        }
+    };
+    if base == "defb" {
+        cursor.at += 1;
+    }
+    cursor.end()?;
+    shader.values.push((value, cursor.since(start)));
+    Ok(())
+}
+
+/// Whether an instruction is a lookup.
+pub(crate) const fn is_lookup(op: Op) -> bool {
+    matches!(op, Op::Texld | Op::Texldp | Op::Texldb | Op::Texldl | Op::Texldd)
+}
