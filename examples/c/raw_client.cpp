@@ -1,6 +1,6 @@
 /* A CTM client as they were written in 2006 and 2007: the device interface, a command packer, the client's own memory map.
  *
- * It opens a device, lays out system memory by hand, assembles programs, packs a command buffer for each pass, submits,
+ * It opens a device, lays out system memory by hand, compiles ps_3_0 shaders, packs a command buffer for each pass, submits,
  * polls, and reads results where the device wrote them. Each result is compared with what C++ computes.
  *
  * build: c++ raw_client.cpp $(pkg-config --cflags --libs ctm)
@@ -67,7 +67,7 @@ struct Client {
 
     /* Puts a program and the literals it brings where the commands of run() look for them. */
     bool load(const char *text) {
-        AMUcompMacro macros[] = {{"AMU_LANG_X1K", "1"}, {0, 0}};
+        AMUcompMacro macros[] = {{"AMU_LANG_PS3", "1"}, {0, 0}};
         AMuint32 size = 0;
         void *binary = NULL;
         if (!amuCompCompile(compiler, text, (unsigned int)std::strlen(text), macros, NULL, "main", &size, &binary, print))
@@ -110,7 +110,7 @@ struct Client {
     }
 };
 
-const char COPY[] = ".input from = s0\n.output to = o0\n tex r1, from, r0.rg\n mov to, r1\n end\n";
+const char COPY[] = "ps_3_0\ndcl vPos.xy\ndcl_2d s0\ntexld r0, vPos, s0\nmov oC0, r0\n";
 
 /* Copies between arrays of four channels with a program, as clients moved streams. */
 bool copy(Client &c, AMuint32 from, AMuint32 to) {
@@ -143,8 +143,8 @@ const float *download(Client &c, AMuint32 from) {
 
 void saxpy(Client &c, AMuint32 x, AMuint32 y) {
     const AMuint32 out = c.allocate(16 * ELEMENTS);
-    bool good = c.load(".input x = s0, y = s1\n.output sum = o0\n.const a = c0\n"
-                       " tex r1, x, r0.rg\n tex r2, y, r0.rg\n mad sum, a.rrrr, r1, r2\n end\n");
+    bool good = c.load("ps_3_0\ndcl vPos.xy\ndcl_2d s0\ndcl_2d s1\n"
+                       "texld r0, vPos, s0\ntexld r1, vPos, s1\nmad oC0, c0.x, r0, r1\n");
     const float a[4] = {3.0f, 0.0f, 0.0f, 0.0f};
     std::memcpy(c.pointer(FLOATS), a, sizeof a);
     AMUcbufPack pack(static_cast<unsigned int *>(c.pointer(COMMANDS)), 1024 * 256);
@@ -169,8 +169,8 @@ void gather(Client &c, AMuint32 x) {
         staging[4 * n + 2] = staging[4 * n + 3] = 0.0f;
     }
     bool good = copy(c, c.address(STAGING), indices);
-    good = good && c.load(".input index = s0, from = s1\n.output to = o0\n"
-                          " tex r1, index, r0.rg\n tex r2, from, r1.rg\n mov to, r2\n end\n");
+    good = good && c.load("ps_3_0\ndef c0, 1, 0, 0, 0\ndcl vPos.xy\ndcl_2d s0\ndcl_2d s1\n"
+                          "texld r0, vPos, s0\nmul r0, r0.xyxx, c0.xxyy\ntexldl r0, r0, s1\nmov oC0, r0\n");
     AMUcbufPack pack(static_cast<unsigned int *>(c.pointer(COMMANDS)), 1024 * 256);
     pack.appendSetInpFmt(0, indices, AMU_CBUF_FLD_FORMAT_FLOAT32_4, AMU_CBUF_FLD_TILING_LINEAR, WIDTH, HEIGHT);
     pack.appendSetInpFmt(1, x, AMU_CBUF_FLD_FORMAT_FLOAT32_4, AMU_CBUF_FLD_TILING_LINEAR, WIDTH, HEIGHT);
@@ -192,12 +192,12 @@ void reduction(Client &c, AMuint32 x) {
         const bool columns = width > 1;
         (columns ? width : height) /= 2;
         /* a = (i, j) scaled, b = its neighbour */
-        good = c.load(columns ? ".input from = s0\n.output to = o0\n.const k = c1 (2.0, 1.0, 1.0, 0.0)\n"
-                                " mul r1.rg, r0.rg, k.rg\n add r2.rg, r1.rg, k.ba\n"
-                                " tex r3, from, r1.rg\n tex r4, from, r2.rg\n add to, r3, r4\n end\n"
-                              : ".input from = s0\n.output to = o0\n.const k = c1 (1.0, 2.0, 0.0, 1.0)\n"
-                                " mul r1.rg, r0.rg, k.rg\n add r2.rg, r1.rg, k.ba\n"
-                                " tex r3, from, r1.rg\n tex r4, from, r2.rg\n add to, r3, r4\n end\n");
+        good = c.load(columns ? "ps_3_0\ndef c1, 2, 1, 1, 0\ndcl vPos.xy\ndcl_2d s0\n"
+                                "mul r0.xy, vPos, c1\nadd r1.xy, r0, c1.zwzw\n"
+                                "texld r0, r0, s0\ntexld r1, r1, s0\nadd oC0, r0, r1\n"
+                              : "ps_3_0\ndef c1, 1, 2, 0, 1\ndcl vPos.xy\ndcl_2d s0\n"
+                                "mul r0.xy, vPos, c1\nadd r1.xy, r0, c1.zwzw\n"
+                                "texld r0, r0, s0\ntexld r1, r1, s0\nadd oC0, r0, r1\n");
         AMUcbufPack pack(static_cast<unsigned int *>(c.pointer(COMMANDS)), 1024 * 256);
         pack.appendSetInpFmt(0, from, AMU_CBUF_FLD_FORMAT_FLOAT32_4, AMU_CBUF_FLD_TILING_LINEAR, WIDTH, HEIGHT);
         pack.appendInvInpCache();
@@ -215,9 +215,8 @@ void reduction(Client &c, AMuint32 x) {
 }
 
 void four_outputs(Client &c, AMuint32 x) {
-    bool good = c.load(".input from = s0\n.output a = o0, b = o1, c = o2, d = o3\n.const k = c1 (2.0, 3.0, 4.0, 5.0)\n"
-                       " tex r1, from, r0.rg\n mul a, r1, k.rrrr\n mul b, r1, k.gggg\n mul c, r1, k.bbbb\n"
-                       " mul d, r1, k.aaaa\n end\n");
+    bool good = c.load("ps_3_0\ndef c1, 2, 3, 4, 5\ndcl vPos.xy\ndcl_2d s0\ntexld r0, vPos, s0\n"
+                       "mul oC0, r0, c1.x\nmul oC1, r0, c1.y\nmul oC2, r0, c1.z\nmul oC3, r0, c1.w\n");
     AMuint32 out[4];
     AMUcbufPack pack(static_cast<unsigned int *>(c.pointer(COMMANDS)), 1024 * 256);
     pack.appendSetInpFmt(0, x, AMU_CBUF_FLD_FORMAT_FLOAT32_4, AMU_CBUF_FLD_TILING_LINEAR, WIDTH, HEIGHT);

@@ -90,9 +90,9 @@ int main() {
     }
 
     /* Interpolant 0 holds the index of the element: biased as clients do, so that its floor is exact. */
-    CTM::Buffer *gather = device->compileProgram(".interp at = t0 -> r1\n.input from = s0\n.output to = o0\n"
-                                                 " tex r2, from, r1.rg\n add to, r2, r2\n end\n",
-                                                 CTM::PROG_X1K, print);
+    CTM::Buffer *gather = device->compileProgram("ps_3_0\ndef c0, 1, 0, 0, 0\ndcl_texcoord0 v0.xy\ndcl_2d s0\n"
+                                                 "mul r0, v0.xyxx, c0.xxyy\ntexldl r0, r0, s0\nadd oC0, r0, r0\n",
+                                                 CTM::PROG_PS3, print);
     expect(gather != NULL, "compile with an interpolant");
     if (gather) {
         float *p = numbers(params);
@@ -114,10 +114,10 @@ int main() {
         expect(pass.execute() && holds(device, out, 2.0f), "gather by an interpolant");
     }
 
-    CTM::Buffer *four = device->compileProgram(".input from = s0\n.output a = o0, b = o1, c = o2, d = o3\n"
-                                               " tex r1, from, r0.rg\n mov a, r1\n add b, r1, r1\n mad c, r1, 2, r1\n"
-                                               " mul d, r1, 4\n end\n",
-                                               CTM::PROG_X1K, print);
+    CTM::Buffer *four = device->compileProgram("ps_3_0\ndef c0, 2, 4, 0, 0\ndcl vPos.xy\ndcl_2d s0\n"
+                                               "texld r0, vPos, s0\nmov oC0, r0\nadd oC1, r0, r0\nmad oC2, r0, c0.x, r0\n"
+                                               "mul oC3, r0, c0.y\n",
+                                               CTM::PROG_PS3, print);
     CTM::Buffer *outs[4];
     CTM::Pass pass(device);
     pass.setProgram(four);
@@ -133,9 +133,9 @@ int main() {
     expect(good, "four outputs");
 
     /* What fails, fails with a message. */
-    expect(device->compileProgram("ps_3_0\nmov oC0, c0\nend\n", CTM::PROG_PS3) == NULL &&
-               std::strstr(ctm_last_error(), "ps_3_0 is not part of this build") != NULL,
-           "ps_3_0 is refused");
+    expect(device->compileProgram("ps_3_0\nmov oC0, c0\nmov oC1, r40\n", CTM::PROG_PS3) == NULL &&
+               std::strstr(ctm_last_error(), "source:3:10") != NULL,
+           "a wrong shader is refused");
     expect(!CTM::Pass(device).execute(), "a pass without a program is refused");
     expect(device->alloc(CTM::MEM_GPU, 0x7fffffffu) == NULL, "too much memory is refused");
 

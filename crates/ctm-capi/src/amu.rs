@@ -10,7 +10,7 @@ use crate::log;
 use crate::managed::AMuint32;
 use ctm::render::{self, Report, Source};
 use ctm_image::{ImageError, ctm_elf};
-use ctm_isa::diag::Severity;
+use ctm_isa::diag::{Diagnostic, Severity};
 use ctm_isa::x1k::program::{Literal, SymbolKind};
 use ctm_isa::x1k::{Program, text};
 use std::ffi::{CString, c_char, c_int, c_uint, c_void};
@@ -261,13 +261,25 @@ fn tell(to: LogFunction, message: &str) {
 
 /// Assembles; findings go to the client, line by line. The image, or why there is none.
 fn assemble(bytes: &[u8], log: LogFunction) -> Result<Vec<u8>, String> {
+    translate(bytes, log, |source| {
+        let assembly = text::assemble(source);
+        (assembly.program, assembly.diagnostics)
+    })
+}
+
+/// Translates text into an image; findings go to the client, line by line. The image, or why there is none.
+fn translate(
+    bytes: &[u8],
+    log: LogFunction,
+    translator: impl FnOnce(&str) -> (Option<Program>, Vec<Diagnostic>),
+) -> Result<Vec<u8>, String> {
     let source =
         std::str::from_utf8(bytes).map_err(|e| format!("byte {} of the text is not UTF-8", e.valid_up_to()))?;
     let source = source.trim_end_matches('\0');
-    let assembly = text::assemble(source);
+    let (program, diagnostics) = translator(source);
     let of = Arc::new(Source::new("source", source));
     let mut first = None;
-    for diagnostic in assembly.diagnostics {
+    for diagnostic in diagnostics {
         let is_error = diagnostic.severity == Severity::Error;
         let report = Report { diagnostic, source: Some(Arc::clone(&of)) };
         let text = render::text(&report, false);
@@ -276,7 +288,7 @@ fn assemble(bytes: &[u8], log: LogFunction) -> Result<Vec<u8>, String> {
             first = Some(text);
         }
     }
-    let program = assembly.program.ok_or_else(|| format!("the text is wrong:\n{}", first.unwrap_or_default()))?;
+    let program = program.ok_or_else(|| format!("the text is wrong:\n{}", first.unwrap_or_default()))?;
     ctm_elf::write(&program).map_err(|e| e.to_string())
 }
 
@@ -452,11 +464,14 @@ unsafe fn macro_names(macros: *const AMUcompMacro) -> Vec<String> {
 fn compile(text: &[u8], macros: &[String], log: LogFunction) -> Result<Vec<u8>, String> {
     let defined = |name: &str| macros.iter().any(|m| m == name);
     for name in macros.iter().filter(|m| !matches!(m.as_str(), "AMU_LANG_X1K" | "AMU_LANG_PS3")) {
-        tell(log, &format!("amuCompCompile: the definition of `{name}` is not used: the assembler has no macros\n"));
+        tell(log, &format!("amuCompCompile: the definition of `{name}` is not used: there are no macros\n"));
     }
     let begins_as_ps3 = text.trim_ascii_start().starts_with(b"ps_3_0");
     if defined("AMU_LANG_PS3") || begins_as_ps3 && !defined("AMU_LANG_X1K") {
-        return Err("ps_3_0 is not part of this build; X1K assembly (AMU_LANG_X1K) is".to_owned());
+        return translate(text, log, |source| {
+            let compiled = ctm_ps3::compile(source, &ctm_ps3::Options::default());
+            (compiled.program, compiled.diagnostics)
+        });
     }
     assemble(text, log)
 }

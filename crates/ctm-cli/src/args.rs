@@ -66,6 +66,7 @@ impl From<IsaName> for ctm::job::Isa {
 #[derive(Debug, Subcommand)]
 pub(crate) enum Command {
     Asm(AsmArgs),
+    Compile(CompileArgs),
     Dis(DisArgs),
     Check(CheckArgs),
     Run(RunArgs),
@@ -135,6 +136,35 @@ pub(crate) struct AsmArgs {
     /// The instruction set, where a file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
+}
+
+/// Compile Direct3D ps_3_0 assembly
+///
+/// Without -o the image goes beside the shader, with the extension .elf. A job takes a .ps file as its program, too.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm compile shader.ps                  writes shader.elf
+  ctm compile shader.ps -o shader.x1k    X1K assembly, to read and to change
+  ctm compile shader.ps -o -             the same to stdout
+  ctm compile shader.ps -o shader.hex    six words a line
+  ctm compile shader.ps && ctm check shader.elf && ctm run shader.elf --size 64x64 --out o0=out.png")]
+pub(crate) struct CompileArgs {
+    /// Shaders; `-` is stdin
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
+    /// Where the program goes: .elf, .x1k, .hex or .bin; `-` prints X1K assembly. Only with one FILE
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+    /// Coordinates of lookups go from 0 to 1; otherwise they count elements, as the device's clients expect
+    #[arg(long)]
+    pub(crate) normalized: bool,
+    /// Zero times infinity or NaN is NaN; otherwise it is zero, as in Direct3D 9
+    #[arg(long)]
+    pub(crate) ieee: bool,
+    /// Print findings as JSON, one object a line, to stdout
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// Print a program or a command buffer as text

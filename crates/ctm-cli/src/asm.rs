@@ -55,6 +55,12 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
         return one_r700(console, args, &bytes, path, file);
     }
     let loaded = Loaded::from_bytes(&bytes, path, isa, None)?;
+    if loaded.form == Form::Ps3 {
+        return Err(Failure::wrong(
+            "wrong-file",
+            format!("{} is a ps_3_0 shader; `ctm compile` compiles it", file.display()),
+        ));
+    }
     if loaded.form != Form::Text {
         return Err(Failure::wrong(
             "wrong-file",
@@ -63,7 +69,7 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
                 file.display(),
                 match loaded.form {
                     Form::CtmElf => "a CTM executable",
-                    Form::Hex | Form::Binary | Form::Text => "words",
+                    Form::Hex | Form::Binary | Form::Text | Form::Ps3 => "words",
                 }
             ),
         ));
@@ -143,7 +149,7 @@ fn explain(console: &Console, loaded: &Loaded) -> Result<(), Failure> {
 }
 
 /// The program as what the extension names.
-fn encode(program: &Program, output: &Path) -> Result<Vec<u8>, Failure> {
+pub(crate) fn encode(program: &Program, output: &Path) -> Result<Vec<u8>, Failure> {
     if output == Path::new("-") {
         return Ok(hex::write(program).into_bytes());
     }

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args` | every subcommand and option, from which help, completions and manual pages come |
 //! | `console` | printing: colour, JSON, findings, exit codes |
-//! | `asm`, `dis`, `check`, `run`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
+//! | `asm`, `compile`, `dis`, `check`, `run`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //!
 //! `docs/cli.md` describes exit codes and outputs.
 
@@ -12,6 +12,7 @@ mod args;
 mod asm;
 mod bench;
 mod check;
+mod compile;
 mod console;
 mod dis;
 mod generate;
@@ -32,6 +33,7 @@ fn main() -> ExitCode {
     let console = Console::new(cli.color);
     let exit = match cli.command {
         Command::Asm(args) => asm::run(&console, &args),
+        Command::Compile(args) => compile::run(&console, &args),
         Command::Dis(args) => dis::run(&console, &args),
         Command::Check(args) => check::run(&console, &args),
         Command::Run(args) => run::run(&console, &args),

@@ -160,7 +160,11 @@ fn bad_input_is_told_what_where_and_what_is_allowed() {
         &["the program absent.x1k cannot be read: there is no such file"],
     );
     d.bad(&["run", "absent.toml"], 1, &["the job absent.toml cannot be read: there is no such file"]);
-    d.bad(&["run", "picture.png", "--size", "2x2"], 1, &["picture.png is no program; text (.x1k), words (.hex, .bin)"]);
+    d.bad(
+        &["run", "picture.png", "--size", "2x2"],
+        1,
+        &["picture.png is no program; text (.x1k, .ps), words (.hex, .bin)"],
+    );
     d.bad(&["run", "empty.x1k", "--size", "2x2"], 1, &["empty.x1k is empty"]);
     d.bad(&["run", "cut.elf", "--size", "2x2"], 1, &["cut.elf: ", "byte"]);
     d.bad(&["info", "cut.elf"], 1, &["cut.elf: ", "byte"]);
@@ -244,8 +248,8 @@ fn bad_input_is_told_what_where_and_what_is_allowed() {
     d.file("a.r700", "EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n");
     d.bad(&["run", "a.r700", "--size", "2x2", "--isa", "x1k"], 1, &["a.r700 is an R700 program"]);
     d.bad(&["run", "gradient.x1k", "--size", "2x2", "--isa", "r700"], 1, &["gradient.x1k is no R700 program"]);
-    d.file("a.ps", "ps_3_0\n");
-    d.bad(&["asm", "a.ps"], 1, &["ps_3_0 assembly, which is not translated yet"]);
+    d.file("a.ps", "ps_3_0\nmov oC0, c0\n");
+    d.bad(&["asm", "a.ps"], 1, &["a.ps is a ps_3_0 shader; `ctm compile` compiles it"]);
 }
 
 #[test]
@@ -431,5 +435,31 @@ fn an_environment_variable_chooses_the_engine() {
     assert!(
         code == 2 && message.contains("CTM_ENGINE is `fast`") && message.contains("interp, jit, verify"),
         "{message}"
+    );
+}
+
+#[test]
+fn shaders_are_compiled_checked_and_run() {
+    let d = Dir::new("ps3");
+    d.file("twice.ps", "ps_3_0\ndef c1, 2, 0, 0, 0\ndcl vPos.xy\nmad r0, vPos.xyxy, c1.x, c0\nmov oC0, r0\n");
+    d.good(&["compile", "twice.ps"]);
+    assert!(!d.good(&["check", "twice.elf"]).contains("error"));
+    let wanted = "o0 (0, 0) = 0.5 0 0 0\no0 (1, 0) = 2.5 0 2 0\n";
+    for program in ["twice.elf", "twice.ps"] {
+        let out = d.good(&["run", program, "--size", "2x1", "--const", "c0=0.5,0,0,0"]);
+        assert_eq!(out, wanted, "{program}");
+    }
+    // The X1K text says the same.
+    d.good(&["compile", "twice.ps", "-o", "again.x1k"]);
+    d.good(&["asm", "again.x1k", "-o", "again.hex"]);
+    d.good(&["compile", "twice.ps", "-o", "twice.hex"]);
+    assert_eq!(d.read("again.hex"), d.read("twice.hex"));
+    assert!(d.good(&["compile", "twice.ps", "-o", "-"]).contains("mad "));
+    // Every error of a file, each with its line.
+    d.file("bad.ps", "ps_3_0\ndcl_cube s0\nmvo r0, c0\nmov oC0, r99\n");
+    d.bad(
+        &["compile", "bad.ps"],
+        1,
+        &["no cube textures", "bad.ps:2:1", "did you mean `mov`?", "bad.ps:3:1", "r0 to r31 exist", "bad.ps:4:10"],
     );
 }

@@ -1,15 +1,13 @@
 //! Virtual to real registers: as few as possible, channel by channel.
 
-use crate::graph::{Graph, Set, backwards, slot};
-use crate::ir::{Alu, Code, Comp, Inst, Pre, Reg, V, channels};
+use crate::graph::{Graph, Set, slot};
+use crate::ir::{Alu, Code, Comp, Inst, Pre, Reg, V};
 use crate::schedule::{Slot, copies};
 use ctm_isa::x1k::TEMPORARIES;
 
 /// What every virtual register became.
 pub(crate) struct Registers {
     pub real: Vec<u8>,
-    /// How many are in use.
-    pub count: usize,
 }
 
 /// Assigns registers, or says how many would have been needed at least.
@@ -73,11 +71,8 @@ pub(crate) fn allocate(code: &Code, slots: &[Slot]) -> Result<Registers, usize> 
             }
         }
     }
-    let wishes: Vec<(V, V)> = flat
-        .insts
-        .iter()
-        .filter_map(|i| if let Inst::Alu(alu) = i { copies(alu) } else { None })
-        .collect();
+    let wishes: Vec<(V, V)> =
+        flat.insts.iter().filter_map(|i| if let Inst::Alu(alu) = i { copies(alu) } else { None }).collect();
     let order = (code.loads.iter().map(|l| l.0)).chain(flat.insts.iter().flat_map(|i| i.writes().map(|w| w.0)));
     let reads = flat.insts.iter().flat_map(|i| {
         let mut list = Vec::new();
@@ -101,9 +96,7 @@ pub(crate) fn allocate(code: &Code, slots: &[Slot]) -> Result<Registers, usize> 
             None => return Err(most.max(TEMPORARIES + 1)),
         }
     }
-    let used = real.iter().flatten().map(|&r| usize::from(r) + 1).max().unwrap_or(0);
-    let _ = backwards;
-    Ok(Registers { real: real.into_iter().map(|r| r.unwrap_or(0)).collect(), count: used })
+    Ok(Registers { real: real.into_iter().map(|r| r.unwrap_or(0)).collect() })
 }
 
 /// Names the real registers, and takes out copies of a register to itself.
@@ -157,5 +150,4 @@ fn rename(alu: &mut Alu, real: impl Fn(V) -> V + Copy) {
     }
     alu.dest.temp = alu.dest.temp.map(real);
     alu.dest.alpha_temp = alu.dest.alpha_temp.map(real).filter(|a| Some(*a) != alu.dest.temp);
-    let _ = channels;
 }

@@ -32,9 +32,7 @@ pub(crate) fn constants(code: &mut Code) {
                 continue;
             }
             let value = |comp: Comp| match comp {
-                Comp::Read(Reg::Const(c), channel) => {
-                    floats.get(&c).map(|v| f32::from_bits(v[usize::from(channel)]))
-                }
+                Comp::Read(Reg::Const(c), channel) => floats.get(&c).map(|v| f32::from_bits(v[usize::from(channel)])),
                 Comp::Zero => Some(0.0),
                 Comp::Half => Some(0.5),
                 Comp::One => Some(1.0),
@@ -42,7 +40,8 @@ pub(crate) fn constants(code: &mut Code) {
             };
             // One negative number for all components: the sign becomes the operand's.
             let first = channels(wanted).next().and_then(|c| value(operand.comps[usize::from(c)]));
-            let same = channels(wanted).all(|c| value(operand.comps[usize::from(c)]).map(f32::to_bits) == first.map(f32::to_bits));
+            let same = channels(wanted)
+                .all(|c| value(operand.comps[usize::from(c)]).map(f32::to_bits) == first.map(f32::to_bits));
             let (mut sign, mut all) = (false, None);
             if let Some(first) = first.filter(|f| same && !f.is_nan()) {
                 sign = first.is_sign_negative();
@@ -85,9 +84,8 @@ pub(crate) fn dead(code: &mut Code) -> bool {
             let wanted = |v: Option<V>, c: u8| v.is_some_and(|v| live.has(slot(v, c)));
             match &mut code.insts[i] {
                 Inst::Alu(alu) if alu.dest.temp.is_some() => {
-                    let mask = channels(alu.dest.mask)
-                        .filter(|&c| wanted(alu.dest.temp_of(c), c))
-                        .fold(0, |m, c| m | 1 << c);
+                    let mask =
+                        channels(alu.dest.mask).filter(|&c| wanted(alu.dest.temp_of(c), c)).fold(0, |m, c| m | 1 << c);
                     changed |= narrow(alu, mask);
                     keep[i] = mask != 0;
                 }

@@ -5,7 +5,6 @@ use crate::ir::{
 };
 use crate::schedule::Slot;
 use ctm_isa::diag::Span;
-use ctm_isa::x1k::inst::inline_constant;
 use std::collections::BTreeSet;
 use std::fmt::Write;
 
@@ -84,7 +83,9 @@ fn components(list: &[Comp], presubtract: Option<Pre>) -> String {
     {
         return first.1.to_owned();
     }
-    if let Some(Comp::Read(inline @ Reg::Inline(_), _)) = list.iter().find(|c| matches!(c, Comp::Read(Reg::Inline(_), _))) {
+    if let Some(Comp::Read(inline @ Reg::Inline(_), _)) =
+        list.iter().find(|c| matches!(c, Comp::Read(Reg::Inline(_), _)))
+    {
         return reg(*inline);
     }
     let mut base = None;
@@ -219,9 +220,7 @@ fn halves(alu: &Alu) -> (Option<String>, Option<String>) {
     let (to_rgb, to_alpha) = (|| destination(alu, RGB), || destination(alu, ALPHA));
     let changes = modifiers(alu);
     match alu.op.kind() {
-        Kind::Scalar if rgb && alpha => {
-            (Some(format!("sop {}{changes}", to_rgb())), Some(statement(alu, ALPHA)))
-        }
+        Kind::Scalar if rgb && alpha => (Some(format!("sop {}{changes}", to_rgb())), Some(statement(alu, ALPHA))),
         Kind::Dot if alu.op == Op::Dp4 && rgb && alpha => {
             let part = |n: usize, of: Mask| operand(&alu.src[n], of);
             (
@@ -439,6 +438,5 @@ pub(crate) fn emit(code: &Code, slots: &[Slot], real: &[u8], whole: Whole) -> Te
         };
         line(&format!("{:indent$}{text}", "", indent = indent * 8), span);
     }
-    let _ = inline_constant;
     out
 }

@@ -15,10 +15,6 @@ impl Set {
         Self(vec![0; size.div_ceil(64)])
     }
 
-    pub fn full(size: usize) -> Self {
-        Self(vec![u64::MAX; size.div_ceil(64)])
-    }
-
     pub fn has(&self, n: usize) -> bool {
         self.0.get(n / 64).is_some_and(|w| w & 1 << (n % 64) != 0)
     }
@@ -41,16 +37,6 @@ impl Set {
         for (a, b) in self.0.iter_mut().zip(&other.0) {
             changed |= *b & !*a != 0;
             *a |= b;
-        }
-        changed
-    }
-
-    /// Keeps what the other has too; whether anything went.
-    pub fn meet(&mut self, other: &Self) -> bool {
-        let mut changed = false;
-        for (a, b) in self.0.iter_mut().zip(&other.0) {
-            changed |= *a & !*b != 0;
-            *a &= b;
         }
         changed
     }
@@ -263,8 +249,7 @@ impl Reaching {
     /// The first `temps * 4` writes are those before the start.
     pub fn of(code: &Code, graph: &Graph) -> Self {
         let size = code.temps as usize * 4;
-        let mut defs: Vec<Def> =
-            (0..code.temps).flat_map(|v| (0..4).map(move |channel| Def { v, channel })).collect();
+        let mut defs: Vec<Def> = (0..code.temps).flat_map(|v| (0..4).map(move |channel| Def { v, channel })).collect();
         let mut first = Vec::with_capacity(code.insts.len());
         for inst in &code.insts {
             first.push(defs.len());
@@ -274,8 +259,7 @@ impl Reaching {
         for (n, def) in defs.iter().enumerate() {
             of_slot[slot(def.v, def.channel)].push(n);
         }
-        let mut reaching =
-            Self { at_start: vec![Set::new(defs.len()); graph.blocks.len()], defs, first, of_slot };
+        let mut reaching = Self { at_start: vec![Set::new(defs.len()); graph.blocks.len()], defs, first, of_slot };
         (0..size).for_each(|n| reaching.at_start[0].add(n));
         let mut changed = true;
         while changed {

@@ -35,6 +35,7 @@ pub(crate) enum Comp {
     One,
     Read(Reg, u8),
     /// A channel of the operand's presubtract.
+    #[allow(dead_code, reason = "read everywhere; made by passes that come next")]
     Pre(u8),
 }
 
@@ -325,8 +326,14 @@ impl Tex {
 pub(crate) enum Cond {
     /// The ALU result.
     Result,
-    Predicate { channel: u8, not: bool },
-    Bool { index: u8, not: bool },
+    Predicate {
+        channel: u8,
+        not: bool,
+    },
+    Bool {
+        index: u8,
+        not: bool,
+    },
 }
 
 /// Flow control.
@@ -335,8 +342,13 @@ pub(crate) enum Flow {
     If(Cond),
     Else,
     Endif,
-    Loop { rep: bool, int: u8 },
-    Endloop { rep: bool },
+    Loop {
+        rep: bool,
+        int: u8,
+    },
+    Endloop {
+        rep: bool,
+    },
     Break(Option<Cond>),
     Call(u16, Option<Cond>),
     /// End of the main program.

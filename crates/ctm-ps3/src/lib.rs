@@ -33,7 +33,7 @@ mod webs;
 use ctm_isa::diag::{Diagnostic, Severity, Span};
 use ctm_isa::x1k::{Program, check, text};
 use emit::Whole;
-use ir::{Code, Inst, channels};
+use ir::{Code, Inst};
 use schedule::Order;
 use std::collections::BTreeSet;
 
@@ -122,7 +122,8 @@ fn written(code: &Code, findings: &mut Vec<Diagnostic>) {
             if let Some(&(v, _)) = missing.first() {
                 let mask = missing.iter().filter(|m| m.0 == v).fold(0, |m, (_, c)| m | 1 << c);
                 let message = format!("r{v}.{} is read and nothing has written it", graph::letters(mask));
-                let known = findings.iter().any(|d| d.message == message && d.labels.iter().any(|l| l.span == inst.span()));
+                let known =
+                    findings.iter().any(|d| d.message == message && d.labels.iter().any(|l| l.span == inst.span()));
                 if !known {
                     findings.push(Diagnostic::error("unwritten", message).at(inst.span(), ""));
                 }
@@ -194,13 +195,13 @@ fn generate(mut code: Code, options: &Options, findings: &mut Vec<Diagnostic>) -
         let span = found.pc.and_then(|pc| program.spans.get(pc as usize)).copied().unwrap_or_default();
         findings.push(refused(found, span));
     }
-    let _ = channels;
     Some((program.clone(), emitted.text))
 }
 
 /// What the assembler or the checker has against the program: what the machine cannot do, in its own words.
 fn refused(found: Diagnostic, span: Span) -> Diagnostic {
-    let mut finding = Diagnostic::error(found.rule, format!("the X1K program would be wrong: {}", found.message)).at(span, "");
+    let mut finding =
+        Diagnostic::error(found.rule, format!("the X1K program would be wrong: {}", found.message)).at(span, "");
     finding.cite = found.cite;
     finding.help = found.help;
     finding

@@ -3,7 +3,7 @@
 //! A step of a macro writes to a fresh register; only its last step writes where the instruction writes, so an instruction reads all its
 //! operands before it writes anything.
 
-use crate::ir::{ALPHA, Alu, Code, Comp, Cond, Dest, Flow, Guard, Inst, Load, Op, Operand, Reg, Tex, Test, V};
+use crate::ir::{ALPHA, Alu, Code, Comp, Cond, Dest, Flow, Guard, Inst, Load, Op, Operand, Reg, Test, Tex, V};
 use crate::parse::is_lookup;
 use crate::structure;
 use crate::syntax::{self, File, Shader, Source, Value};
@@ -165,18 +165,44 @@ impl Lower<'_> {
                 *slot = Some(v);
             }
         }
+        self.gather();
         let relative = |s: &Source| s.reg.relative && s.reg.file == File::Input;
         if let Some(source) = self.shader.code.iter().flat_map(|i| &i.sources).find(|s| relative(s)) {
-            let packed = self.inputs.iter().find(|((file, _), channels)| {
-                let mut held = channels.iter().flatten();
-                let first = held.next();
-                *file == File::Input && held.any(|v| Some(v) != first)
-            });
-            if let Some(((_, index), _)) = packed {
+            let packed = |index: u16| {
+                let mut of = self
+                    .shader
+                    .declared
+                    .iter()
+                    .filter(|d| d.reg == syntax::Reg { file: File::Input, index, relative: false });
+                of.next().is_some() && of.next().is_some()
+            };
+            if let Some(index) = (0..10).find(|&i| packed(i)) {
                 let message = format!("v{index} holds two inputs, and this reads inputs relative to aL");
                 self.error("relative", message, source.span, "give each input its own register");
             }
             self.code.array = Some(array);
+        }
+    }
+
+    /// Registers that hold parts of several interpolants are put together before the first instruction: an operand reads one register.
+    fn gather(&mut self) {
+        let code = &mut self.code;
+        for held in self.inputs.values_mut() {
+            let mut parts: Vec<V> = held.iter().flatten().copied().collect();
+            parts.sort_unstable();
+            parts.dedup();
+            if parts.len() < 2 {
+                continue;
+            }
+            let whole = code.fresh();
+            for part in parts {
+                let mask = (0..4).filter(|&c| held[c] == Some(part)).fold(0, |m, c| m | 1 << c);
+                let dest = Dest { temp: Some(whole), mask, ..Dest::default() };
+                let src = [Operand::temp(part).masked(mask), Operand::ABSENT, Operand::ABSENT];
+                let span = Span::default();
+                halve(code, Alu { op: Op::Mov, dest, src, sat: false, omod: 0, guard: None, span });
+            }
+            *held = held.map(|h| h.map(|_| whole));
         }
     }
 
@@ -197,7 +223,12 @@ impl Lower<'_> {
             }
             File::Sampler if !self.shader.samplers.iter().any(|s| s.0 == source.reg.index) => {
                 let name = source.reg.name();
-                self.error("undeclared", format!("{name} is not declared"), source.span, &format!("write dcl_2d {name}"));
+                self.error(
+                    "undeclared",
+                    format!("{name} is not declared"),
+                    source.span,
+                    &format!("write dcl_2d {name}"),
+                );
             }
             _ => {}
         }
@@ -313,8 +344,19 @@ impl Lower<'_> {
             P::Texkill => self.kill(inst),
             op if is_lookup(op) => self.lookup(inst),
             P::Setp => self.setp(inst),
-            P::If | P::Else | P::Endif | P::Loop | P::Endloop | P::Rep | P::Endrep | P::Break | P::Breakp | P::Call
-            | P::Callnz | P::Ret | P::Label => self.flow(inst),
+            P::If
+            | P::Else
+            | P::Endif
+            | P::Loop
+            | P::Endloop
+            | P::Rep
+            | P::Endrep
+            | P::Break
+            | P::Breakp
+            | P::Call
+            | P::Callnz
+            | P::Ret
+            | P::Label => self.flow(inst),
             _ => self.arithmetic(inst),
         }
     }
@@ -337,11 +379,7 @@ impl Lower<'_> {
         // The components of channel-by-channel operands; the depth takes the first.
         let wide = |lower: &mut Self, n: usize| -> Operand {
             let Some(source) = inst.sources.get(n) else { return Operand::ABSENT };
-            if dest.w {
-                lower.operand(source, 1).swizzled([0; 4]).masked(ALPHA)
-            } else {
-                lower.operand(source, mask)
-            }
+            if dest.w { lower.operand(source, 1).swizzled([0; 4]).masked(ALPHA) } else { lower.operand(source, mask) }
         };
         let with = |lower: &mut Self, n: usize, wanted: u8| match inst.sources.get(n) {
             Some(source) => lower.operand(source, wanted),
@@ -650,7 +688,12 @@ fn halve(code: &mut Code, alu: Alu) {
         code.insts.extend([Inst::Alu(alpha), Inst::Alu(rgb)]);
     } else {
         let temp = code.fresh();
-        let mut copy = Alu { op: Op::Mov, src: [Operand::temp(temp).masked(mask & 7), Operand::ABSENT, Operand::ABSENT], sat: false, ..rgb.clone() };
+        let mut copy = Alu {
+            op: Op::Mov,
+            src: [Operand::temp(temp).masked(mask & 7), Operand::ABSENT, Operand::ABSENT],
+            sat: false,
+            ..rgb.clone()
+        };
         copy.dest.temp = alu.dest.temp;
         (rgb.dest.temp, rgb.guard) = (Some(temp), None);
         code.insts.extend([Inst::Alu(rgb), Inst::Alu(alpha), Inst::Alu(copy)]);

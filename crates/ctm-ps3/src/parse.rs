@@ -52,7 +52,9 @@ fn version(line: &Line<'_>) -> Result<u8, (Diagnostic, bool)> {
                 }
                 "ps_3_0" | "ps_3_sw" => Ok(3),
                 "ps_2_0" | "ps_2_x" | "ps_2_a" | "ps_2_b" | "ps_2_sw" => Ok(2),
-                _ if is_version(&version) => Err((finding(format!("`{word}` is a version that is not compiled")), true)),
+                _ if is_version(&version) => {
+                    Err((finding(format!("`{word}` is a version that is not compiled")), true))
+                }
                 _ => Err((finding("the text does not begin with a version".to_owned()), false)),
             }
         }
@@ -169,6 +171,8 @@ fn statement(cursor: &mut Cursor<'_, '_>, shader: &mut Shader) -> Parse<()> {
         "ps" | "vs" if is_version(&lower) => {
             return Err(error("version", "the version stands on the first line only".to_owned(), name));
         }
+        // The mark of the end that disassemblers print.
+        "end" if suffixes.is_empty() && guard.is_none() => return cursor.end(),
         _ => {}
     }
     let inst = instruction(cursor, base, &suffixes, guard, start, name)?;
@@ -205,7 +209,6 @@ fn unknown(word: &str, base: &str, span: Span) -> Box<Diagnostic> {
     let known_elsewhere = match base {
         "mova" | "dst" | "lit" | "sgn" => Some("it belongs to vertex shaders"),
         "cnd" | "tex" | "texcoord" | "texcrd" | "phase" | "bem" | "texbem" | "texm3x3" => Some("it belongs to ps_1_x"),
-        "end" => Some("a shader ends with its text"),
         _ => None,
     };
     Box::new(match (known_elsewhere, closest(base, names)) {
@@ -231,18 +234,21 @@ fn instruction(
         match *suffix {
             "pp" | "centroid" => {}
             "sat" if matches!(first.to, To::Vector(_)) => saturate = true,
-            "sat" => return Err(error("modifier", format!("`{base}` writes no numbers, so `_sat` has no meaning"), name)),
+            "sat" => {
+                return Err(error("modifier", format!("`{base}` writes no numbers, so `_sat` has no meaning"), name));
+            }
             other => match Compare::ALL.iter().find(|c| c.0 == other) {
                 Some(found) if rows.iter().any(|r| r.compares) => compare = Some(found.1),
                 Some(_) => return Err(error("modifier", format!("`{base}` compares nothing"), name)),
                 None => {
                     return Err(Box::new(
-                        (*error("modifier", format!("`_{other}` is no modifier of `{base}`"), name))
-                            .help(if rows.iter().any(|r| r.compares) {
+                        (*error("modifier", format!("`_{other}` is no modifier of `{base}`"), name)).help(
+                            if rows.iter().any(|r| r.compares) {
                                 "the comparisons are _gt, _lt, _ge, _le, _eq and _ne"
                             } else {
                                 "the modifiers are _sat, _pp and _centroid"
-                            }),
+                            },
+                        ),
                     ));
                 }
             },
@@ -311,7 +317,8 @@ fn check_dest(row: &Row, dest: &Dest) -> Parse<()> {
         && dest.reg.file != File::Depth
         && dest.mask & !channels != 0
     {
-        let written: String = "xyzw".chars().enumerate().filter(|(i, _)| channels & 1 << i != 0).map(|(_, c)| c).collect();
+        let written: String =
+            "xyzw".chars().enumerate().filter(|(i, _)| channels & 1 << i != 0).map(|(_, c)| c).collect();
         return Err(Box::new(
             (*error("mask", format!("`{}` writes no other channels than .{written}", row.name), dest.span))
                 .help(format!("write {}.{written}, or a part of it", dest.reg.name())),
@@ -329,10 +336,7 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
         )
     };
     let file = source.reg.file;
-    let numbers = matches!(
-        file,
-        File::Temp | File::Input | File::TexCoord | File::Const | File::Position | File::Face
-    );
+    let numbers = matches!(file, File::Temp | File::Input | File::TexCoord | File::Const | File::Position | File::Face);
     let plain = !source.negate && !source.absolute;
     if source.not && !matches!(from, From::Condition | From::Predicate) {
         return Err(error("operand", "`!` stands before booleans and predicates only".to_owned(), source.span));
@@ -340,12 +344,10 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
     match from {
         From::Vector if !numbers => Err(wrong("temporaries, inputs and constants hold numbers")),
         From::Scalar if !numbers => Err(wrong("temporaries, inputs and constants hold numbers")),
-        From::Scalar if !source.swizzle.iter().all(|&s| s == source.swizzle[0]) && file != File::Face => {
-            Err(Box::new(
-                (*error("swizzle", format!("`{}` reads one channel of this operand", row.name), source.span))
-                    .help(format!("name it: {name}.x, {name}.y, {name}.z or {name}.w")),
-            ))
-        }
+        From::Scalar if !source.swizzle.iter().all(|&s| s == source.swizzle[0]) && file != File::Face => Err(Box::new(
+            (*error("swizzle", format!("`{}` reads one channel of this operand", row.name), source.span))
+                .help(format!("name it: {name}.x, {name}.y, {name}.z or {name}.w")),
+        )),
         From::Vector | From::Scalar => Ok(()),
         From::Rows(rows) => {
             let (_, count) = file.form();
@@ -370,7 +372,9 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
         From::Condition if !matches!(file, File::Bool | File::Predicate) => {
             Err(wrong("a condition is b0 to b15, or p0 with one channel; comparisons have a suffix, as in if_lt"))
         }
-        From::Predicate if file != File::Predicate => Err(wrong("this operand is the predicate with one channel, p0.x")),
+        From::Predicate if file != File::Predicate => {
+            Err(wrong("this operand is the predicate with one channel, p0.x"))
+        }
         From::Condition | From::Predicate
             if file == File::Predicate && !source.swizzle.iter().all(|&s| s == source.swizzle[0]) =>
         {
@@ -380,7 +384,11 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
             ))
         }
         From::Sampler | From::Int | From::LoopCounter | From::Label | From::Condition | From::Predicate => {
-            if plain { Ok(()) } else { Err(wrong("it takes no modifiers")) }
+            if plain {
+                Ok(())
+            } else {
+                Err(wrong("it takes no modifiers"))
+            }
         }
         From::Ignored => Ok(()),
     }
@@ -388,9 +396,7 @@ fn check_source(row: &Row, source: &Source, from: From) -> Parse<()> {
 
 /// The register that a word names, without what stands behind it.
 fn register_of(word: &str, major: u8) -> Option<(File, Option<u16>)> {
-    for (name, file) in
-        [("aL", File::Loop), ("vFace", File::Face), ("vPos", File::Position), ("oDepth", File::Depth)]
-    {
+    for (name, file) in [("aL", File::Loop), ("vFace", File::Face), ("vPos", File::Position), ("oDepth", File::Depth)] {
         if word.eq_ignore_ascii_case(name) {
             return Some((file, None));
         }
@@ -583,7 +589,8 @@ fn declaration(
     let dest = destination(cursor)?;
     cursor.end()?;
     let span = cursor.since(start);
-    let wrong = |message: String, help: &str| Err(Box::new((*error("declaration", message, dest.span)).help(help.to_owned())));
+    let wrong =
+        |message: String, help: &str| Err(Box::new((*error("declaration", message, dest.span)).help(help.to_owned())));
     match dest.reg.file {
         File::Sampler => {
             if usage.is_some() {
@@ -593,8 +600,12 @@ fn declaration(
                 Some("2d") => shader.samplers.push((dest.reg.index, span)),
                 Some(kind) => {
                     return Err(Box::new(
-                        (*error("texture-kind", format!("the device has no {kind} textures: its inputs are two-dimensional"), name))
-                            .help("declare it as 2d, and compute both coordinates"),
+                        (*error(
+                            "texture-kind",
+                            format!("the device has no {kind} textures: its inputs are two-dimensional"),
+                            name,
+                        ))
+                        .help("declare it as 2d, and compute both coordinates"),
                     ));
                 }
                 None => return wrong("the kind of the texture is missing".to_owned(), "write dcl_2d s0"),
@@ -617,7 +628,10 @@ fn declaration(
                 }
             };
             if usage_index > 15 {
-                return wrong(format!("{usage} has the index {usage_index}, allowed are 0 to 15"), "write dcl_texcoord0");
+                return wrong(
+                    format!("{usage} has the index {usage_index}, allowed are 0 to 15"),
+                    "write dcl_texcoord0",
+                );
             }
             if dest.reg.file == File::Position && dest.mask & !3 != 0 && dest.masked {
                 return wrong("vPos has the channels x and y".to_owned(), "write dcl vPos.xy");
@@ -651,12 +665,15 @@ fn definition(cursor: &mut Cursor<'_, '_>, shader: &mut Shader, base: &str, star
     let value = if base == "defb" {
         cursor.expect(',', "before the value")?;
         let span = cursor.span();
-        Value::Bool(index, match cursor.peek() {
-            Some(Tok::Word(w)) if w.eq_ignore_ascii_case("true") => true,
-            Some(Tok::Word(w)) if w.eq_ignore_ascii_case("false") => false,
-            Some(Tok::Number(n)) => n != 0.0,
-            _ => return Err(error("definition", "a boolean is true or false".to_owned(), span)),
-        })
+        Value::Bool(
+            index,
+            match cursor.peek() {
+                Some(Tok::Word(w)) if w.eq_ignore_ascii_case("true") => true,
+                Some(Tok::Word(w)) if w.eq_ignore_ascii_case("false") => false,
+                Some(Tok::Number(n)) => n != 0.0,
+                _ => return Err(error("definition", "a boolean is true or false".to_owned(), span)),
+            },
+        )
     } else {
         let mut values = [(0.0, Span::default()); 4];
         for value in &mut values {

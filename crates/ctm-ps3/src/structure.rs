@@ -56,11 +56,13 @@ pub(crate) fn check(shader: &Shader, findings: &mut Vec<Diagnostic>) {
         if inst.op == Op::Label {
             close_all(&mut open, findings);
             if index > 0 && !parts[index].ended {
-                findings.push(error("flow", "the subroutine has no `ret`", parts[index].span).help("end it with `ret`"));
+                findings
+                    .push(error("flow", "the subroutine has no `ret`", parts[index].span).help("end it with `ret`"));
             }
             let label = inst.sources.first().map_or(0, |s| s.reg.index);
             if let Some(first) = parts.iter().find(|p| p.label == Some(label)) {
-                findings.push(error("label", format!("l{label} is there twice"), inst.span).at(first.span, "first here"));
+                findings
+                    .push(error("label", format!("l{label} is there twice"), inst.span).at(first.span, "first here"));
             }
             parts.push(Part { label: Some(label), span: inst.span, ..Part::default() });
             continue;
@@ -126,7 +128,8 @@ fn statement(inst: &Inst, part: &mut Part, open: &mut Vec<(Open, Span)>, finding
             }
         }
         Op::Break | Op::Breakp if !in_loop(open) => {
-            findings.push(error("flow", "there is no loop here to break", inst.span).help("loops of callers do not count"));
+            findings
+                .push(error("flow", "there is no loop here to break", inst.span).help("loops of callers do not count"));
         }
         Op::Call | Op::Callnz => {
             if let Some(label) = inst.sources.first() {
@@ -137,9 +140,9 @@ fn statement(inst: &Inst, part: &mut Part, open: &mut Vec<(Open, Span)>, finding
         Op::Ret => {
             if let Some((what, span)) = open.last() {
                 findings.push(
-                    error("flow", "`ret` stands inside a branch or loop", inst.span)
-                        .at(*span, "opened here")
-                        .help(format!("write `{}` first; the machine cannot return from within (CTM §3.5.2)", what.names().1)),
+                    error("flow", "`ret` stands inside a branch or loop", inst.span).at(*span, "opened here").help(
+                        format!("write `{}` first; the machine cannot return from within (CTM §3.5.2)", what.names().1),
+                    ),
                 );
                 open.clear();
             }
@@ -155,7 +158,8 @@ fn statement(inst: &Inst, part: &mut Part, open: &mut Vec<(Open, Span)>, finding
         if depth > *held {
             *held = depth;
             if depth == most + 1 {
-                findings.push(error("nesting", format!("{what} nest no deeper than {most}"), inst.span).cite("CTM §3.5.2"));
+                findings
+                    .push(error("nesting", format!("{what} nest no deeper than {most}"), inst.span).cite("CTM §3.5.2"));
             }
         }
     }
@@ -264,4 +268,3 @@ pub(crate) fn called(insts: &[crate::ir::Inst]) -> Vec<u16> {
     }
     found
 }
-

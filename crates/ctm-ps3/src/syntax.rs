@@ -56,25 +56,6 @@ impl File {
             Self::Label => ("l", 2048),
         }
     }
-
-    /// In words.
-    pub const fn what(self) -> &'static str {
-        match self {
-            Self::Temp => "a temporary",
-            Self::Input | Self::TexCoord => "an input",
-            Self::Const => "a constant",
-            Self::Int => "an integer constant",
-            Self::Bool => "a boolean constant",
-            Self::Sampler => "a sampler",
-            Self::Predicate => "the predicate",
-            Self::Loop => "the loop counter",
-            Self::Face => "the face",
-            Self::Position => "the position",
-            Self::Color => "a colour output",
-            Self::Depth => "the depth output",
-            Self::Label => "a label",
-        }
-    }
 }
 
 /// A register.

@@ -4,9 +4,58 @@
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[allow(missing_docs, reason = "the rows below say what each one is")]
 pub enum Op {
-    Nop, Mov, Add, Sub, Mul, Mad, Dp2add, Dp3, Dp4, Min, Max, Slt, Sge, Abs, Frc, Rcp, Rsq, Exp, Log, Pow, Sincos, Lrp, Crs, Nrm, Cmp,
-    M3x2, M3x3, M3x4, M4x3, M4x4, Dsx, Dsy, Texld, Texldp, Texldb, Texldl, Texldd, Texkill, Setp, If, Else, Endif, Loop,
-    Endloop, Rep, Endrep, Break, Breakp, Call, Callnz, Ret, Label,
+    Nop,
+    Mov,
+    Add,
+    Sub,
+    Mul,
+    Mad,
+    Dp2add,
+    Dp3,
+    Dp4,
+    Min,
+    Max,
+    Slt,
+    Sge,
+    Abs,
+    Frc,
+    Rcp,
+    Rsq,
+    Exp,
+    Log,
+    Pow,
+    Sincos,
+    Lrp,
+    Crs,
+    Nrm,
+    Cmp,
+    M3x2,
+    M3x3,
+    M3x4,
+    M4x3,
+    M4x4,
+    Dsx,
+    Dsy,
+    Texld,
+    Texldp,
+    Texldb,
+    Texldl,
+    Texldd,
+    Texkill,
+    Setp,
+    If,
+    Else,
+    Endif,
+    Loop,
+    Endloop,
+    Rep,
+    Endrep,
+    Break,
+    Breakp,
+    Call,
+    Callnz,
+    Ret,
+    Label,
 }
 
 /// What an instruction writes.
@@ -51,19 +100,18 @@ pub enum From {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the names say it")]
 pub enum Compare {
-    Gt, Lt, Ge, Le, Eq, Ne,
+    Gt,
+    Lt,
+    Ge,
+    Le,
+    Eq,
+    Ne,
 }
 
 impl Compare {
     /// The suffixes of instructions.
-    pub const ALL: [(&'static str, Self); 6] = [
-        ("gt", Self::Gt),
-        ("lt", Self::Lt),
-        ("ge", Self::Ge),
-        ("le", Self::Le),
-        ("eq", Self::Eq),
-        ("ne", Self::Ne),
-    ];
+    pub const ALL: [(&'static str, Self); 6] =
+        [("gt", Self::Gt), ("lt", Self::Lt), ("ge", Self::Ge), ("le", Self::Le), ("eq", Self::Eq), ("ne", Self::Ne)];
 }
 
 /// One instruction of the language.
@@ -89,11 +137,25 @@ const XYZW: To = To::Vector(15);
 const V: From = From::Vector;
 const S: From = From::Scalar;
 
-const fn row(name: &'static str, op: Op, to: To, from: &'static [From], means: &'static str, becomes: &'static str) -> Row {
+const fn row(
+    name: &'static str,
+    op: Op,
+    to: To,
+    from: &'static [From],
+    means: &'static str,
+    becomes: &'static str,
+) -> Row {
     Row { name, op, to, from, compares: false, means, becomes }
 }
 
-const fn comparing(name: &'static str, op: Op, to: To, from: &'static [From], means: &'static str, becomes: &'static str) -> Row {
+const fn comparing(
+    name: &'static str,
+    op: Op,
+    to: To,
+    from: &'static [From],
+    means: &'static str,
+    becomes: &'static str,
+) -> Row {
     Row { name, op, to, from, compares: true, means, becomes }
 }
 
@@ -161,8 +223,19 @@ pub const ROWS: &[Row] = &[
 
 /// What an input can be declared as.
 pub const USAGES: [&str; 13] = [
-    "texcoord", "color", "position", "blendweight", "blendindices", "normal", "psize", "tangent", "binormal", "tessfactor", "positiont",
-    "fog", "depth",
+    "texcoord",
+    "color",
+    "position",
+    "blendweight",
+    "blendindices",
+    "normal",
+    "psize",
+    "tangent",
+    "binormal",
+    "tessfactor",
+    "positiont",
+    "fog",
+    "depth",
 ];
 
 /// The rows of an instruction's name.

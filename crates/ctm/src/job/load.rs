@@ -21,6 +21,8 @@ pub struct Loaded {
     pub reports: Vec<Report>,
     /// What the assembler worked out, for programs that came from text.
     pub explanations: Vec<text::Explanation>,
+    /// The X1K assembly that a `ps_3_0` shader became.
+    pub listing: Option<String>,
 }
 
 /// How a program came.
@@ -28,6 +30,8 @@ pub struct Loaded {
 pub enum Form {
     /// X1K assembly.
     Text,
+    /// Direct3D `ps_3_0` assembly.
+    Ps3,
     /// Six hexadecimal words a line.
     Hex,
     /// Little-endian bytes, 24 for each instruction.
@@ -45,7 +49,7 @@ impl Form {
 }
 
 /// What can be read, for messages.
-const READABLE: &str = "text (.x1k), words (.hex, .bin) and CTM executables (.elf) can be read";
+const READABLE: &str = "text (.x1k, .ps), words (.hex, .bin) and CTM executables (.elf) can be read";
 
 impl Loaded {
     /// Reads a program file. `isa` is what the user says where the file does not.
@@ -82,7 +86,14 @@ impl Loaded {
             Err(e) => Err(wrong("not-text", format!("{name} is no text: byte {} is not UTF-8", e.valid_up_to()))),
         };
         let image = |e: &ImageError| wrong(e.name(), format!("{name}: {e}"));
-        let plain = |program, form| Self { program, form, source: None, reports: Vec::new(), explanations: Vec::new() };
+        let plain = |program, form| Self {
+            program,
+            form,
+            source: None,
+            reports: Vec::new(),
+            explanations: Vec::new(),
+            listing: None,
+        };
         match kind {
             Kind::X1kText => assemble(text()?, &name),
             Kind::X1kHex => {
@@ -99,9 +110,7 @@ impl Loaded {
                     .collect();
                 Ok(loaded)
             }
-            Kind::Ps3Text => {
-                Err(unsupported(format!("{name} is Direct3D ps_3_0 assembly, which is not translated yet; {READABLE}")))
-            }
+            Kind::Ps3Text => Self::compile(text()?, &name, &ctm_ps3::Options::default()),
             Kind::R700Hex | Kind::R700Text | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => r700(),
             Kind::OtherElf => Err(wrong("wrong-file", format!("{name} is {}; {READABLE}", kind.describe()))),
             Kind::Unknown if isa == Some(Isa::R700) => r700(),
@@ -120,6 +129,29 @@ impl Loaded {
                 Err(_) => Err(wrong("wrong-file", format!("{name} is no program; {READABLE}"))),
             },
         }
+    }
+
+    /// Compiles a `ps_3_0` shader; the name is for messages.
+    ///
+    /// # Errors
+    /// When the shader is wrong.
+    pub fn compile(shader: &str, name: &str, options: &ctm_ps3::Options) -> Result<Self, JobError> {
+        let compiled = ctm_ps3::compile(shader, options);
+        let source = Arc::new(Source::new(name, shader));
+        let reports: Vec<Report> = compiled
+            .diagnostics
+            .into_iter()
+            .map(|diagnostic| Report { diagnostic, source: Some(Arc::clone(&source)) })
+            .collect();
+        let Some(program) = compiled.program else { return Err(JobError::Wrong(reports)) };
+        Ok(Self {
+            program,
+            form: Form::Ps3,
+            source: Some(source),
+            reports,
+            explanations: Vec::new(),
+            listing: Some(compiled.text),
+        })
     }
 
     /// Lets `[program_info]` say what bare words do not.
@@ -177,7 +209,7 @@ fn assemble(source_text: &str, name: &str) -> Result<Loaded, JobError> {
     match assembly.program {
         Some(program) if !reports.iter().any(Report::is_error) => {
             let explanations = assembly.explanations;
-            Ok(Loaded { program, form: Form::Text, source: Some(source), reports, explanations })
+            Ok(Loaded { program, form: Form::Text, source: Some(source), reports, explanations, listing: None })
         }
         _ => Err(JobError::Wrong(reports)),
     }

@@ -1,0 +1,68 @@
+//! `ctm compile`.
+
+use crate::Ending;
+use crate::args::CompileArgs;
+use crate::asm::encode;
+use crate::console::{Console, Exit, Failure, exit_of, program_bytes};
+use ctm::job::Loaded;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+pub(crate) fn run(console: &Console, args: &CompileArgs) -> Ending {
+    if args.files.len() > 1 && args.output.is_some() {
+        return Err(Failure::usage(
+            "bad-flag",
+            format!(
+                "-o names one file and {} are to be compiled; leave it out, and each goes beside its shader",
+                args.files.len()
+            ),
+        ));
+    }
+    let mut exit = Exit::Done;
+    for file in &args.files {
+        match one(console, args, file) {
+            Ok(()) => {}
+            // The other files are compiled all the same.
+            Err(Failure::Job(e)) => {
+                if args.json {
+                    e.reports().iter().try_for_each(|r| console.json(r))?;
+                } else {
+                    console.reports(e.reports());
+                }
+                exit = exit_of(&e);
+            }
+            Err(failure @ Failure::Gone) => return Err(failure),
+            Err(failure) => exit = failure.report(console),
+        }
+    }
+    Ok(exit)
+}
+
+fn one(console: &Console, args: &CompileArgs, file: &Path) -> Result<(), Failure> {
+    let stdin = file == Path::new("-");
+    let bytes = if stdin {
+        let mut bytes = Vec::new();
+        let read = std::io::stdin().lock().read_to_end(&mut bytes);
+        read.map_err(|e| Failure::wrong("cannot-read", format!("stdin cannot be read: {e}")))?;
+        bytes
+    } else {
+        program_bytes(file)?
+    };
+    let name = if stdin { "stdin".to_owned() } else { file.display().to_string() };
+    let shader = std::str::from_utf8(&bytes)
+        .map_err(|e| Failure::wrong("not-text", format!("{name} is no text: byte {} is not UTF-8", e.valid_up_to())))?;
+    let options = ctm_ps3::Options { normalized_coordinates: args.normalized, ieee_products: args.ieee };
+    let loaded = Loaded::compile(shader, &name, &options)?;
+    for report in &loaded.reports {
+        if args.json { console.json(report)? } else { console.report(report) }
+    }
+    let output = match &args.output {
+        Some(output) => output.clone(),
+        None if stdin => PathBuf::from("-"),
+        None => file.with_extension("elf"),
+    };
+    let listing = loaded.listing.unwrap_or_default();
+    let is_text = output == Path::new("-") || output.extension().is_some_and(|e| e == "x1k");
+    let bytes = if is_text { listing.into_bytes() } else { encode(&loaded.program, &output)? };
+    console.write(&output, &bytes)
+}
