@@ -359,6 +359,7 @@ pub(crate) enum Flow {
 
 /// One statement.
 #[derive(Clone, Debug, PartialEq)]
+#[allow(clippy::large_enum_variant, reason = "nearly all of them are of the large kind")]
 pub(crate) enum Inst {
     Alu(Alu),
     Tex(Tex),

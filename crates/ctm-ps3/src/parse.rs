@@ -24,7 +24,7 @@ pub(crate) fn parse(lines: &[Line<'_>], findings: &mut Vec<Diagnostic>) -> Shade
                 rest = &lines[1..];
             }
             Err((finding, is_version)) => {
-                findings.push(finding);
+                findings.push(*finding);
                 shader.major = 3;
                 rest = &lines[usize::from(is_version)..];
             }
@@ -40,9 +40,9 @@ pub(crate) fn parse(lines: &[Line<'_>], findings: &mut Vec<Diagnostic>) -> Shade
 }
 
 /// The major version, or what is wrong with it and whether the line was meant as one.
-fn version(line: &Line<'_>) -> Result<u8, (Diagnostic, bool)> {
+fn version(line: &Line<'_>) -> Result<u8, (Box<Diagnostic>, bool)> {
     let allowed = "ps_3_0, and ps_2_0, ps_2_x, ps_2_a, ps_2_b, ps_2_sw and ps_3_sw, can be compiled";
-    let finding = |message: String| Diagnostic::error("version", message).at(line.span(), "").help(allowed);
+    let finding = |message: String| Box::new(Diagnostic::error("version", message).at(line.span(), "").help(allowed));
     match line.tokens.as_slice() {
         [Token { tok: Tok::Word(word), .. }, rest @ ..] => {
             let version = word.to_ascii_lowercase();

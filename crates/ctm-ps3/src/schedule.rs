@@ -7,6 +7,7 @@ use std::collections::BTreeMap;
 
 /// One instruction slot: one or two halves, or another statement.
 #[derive(Clone, Debug)]
+#[allow(clippy::large_enum_variant, reason = "nearly all of them are of the large kind")]
 pub(crate) enum Slot {
     Alu(Alu, Option<Alu>),
     Other(Inst),

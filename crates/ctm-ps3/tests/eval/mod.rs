@@ -271,6 +271,9 @@ impl Shader {
     }
 }
 
+/// aL and its step.
+type Counter = (i32, i32);
+
 struct State<'a> {
     shader: &'a Shader,
     world: &'a World,
@@ -282,7 +285,7 @@ struct State<'a> {
     killed: bool,
     lost: bool,
     /// Open loops: the line, iterations left, aL and its step.
-    loops: Vec<(usize, i32, Option<(i32, i32)>)>,
+    loops: Vec<(usize, i32, Option<Counter>)>,
     steps: usize,
 }
 
