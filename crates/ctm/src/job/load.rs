@@ -72,9 +72,6 @@ impl Loaded {
     pub fn from_bytes(bytes: &[u8], path: &Path, isa: Option<Isa>, place: Option<&Place>) -> Result<Self, JobError> {
         let name = path.display().to_string();
         let wrong = |rule, message: String| JobError::Wrong(vec![report_at(place, Diagnostic::error(rule, message))]);
-        let unsupported = |message: String| {
-            JobError::Unsupported(Box::new(report_at(place, Diagnostic::error("unsupported", message))))
-        };
         let r700 =
             || Err(wrong("wrong-isa", format!("{name} is an R700 program, and an X1K program is wanted; {READABLE}")));
         if bytes.is_empty() {
