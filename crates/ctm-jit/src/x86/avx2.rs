@@ -1,4 +1,5 @@
-//! Masks of lanes on AVX2: vectors of all ones and all zeros.
+//! Masks of lanes on AVX2: vectors. Comparisons make all ones or all zeros in a lane; of running lanes only the sign bits mean something, and
+//! they serve only to choose.
 //!
 //! | where | what |
 //! |---|---|
@@ -7,8 +8,8 @@
 
 use super::emit::{Emit, Unit};
 use super::encode::{
-    AND_F32, AND_NOT_F32, CMP_F32, Cond, EQUAL_I32, GREATER_I32, Gpr, Label, MOVUPS_LOAD, OR_F32, RAX, RBX, RCX, Rm, V,
-    XOR,
+    AND_F32, AND_NOT_F32, CMP_F32, Cond, EQUAL_I32, GREATER_I32, Label, MOVUPS_LOAD, OR_F32, RAX, RBX, RCX, Rm,
+    SHIFT_LEFT_LANES, V, XOR,
 };
 use super::lir::{Class, K, Lir};
 use crate::form::Under;
@@ -148,31 +149,27 @@ impl Emit<'_> {
         self.make(dst, unit, |e, dst| e.asm.vector(OR_F32, dst, scratch, Rm::Reg(operand_scratch)));
     }
 
-    /// The lanes of an effect as mask 1.
+    /// The lanes of an effect as mask 1: their sign bits.
     pub fn avx2_lane_mask(&mut self, under: Under, unit: Unit) -> K {
         let lanes = self.lanes(under, unit.copy);
         if lanes != Self::running(unit.copy) {
-            self.expand(lanes, unit.piece);
+            self.asm.spread(MASK, lanes);
+            self.asm.vector(SHIFT_LEFT_LANES, MASK, MASK, Rm::LaneShifts(unit.piece));
             return 1;
         }
         let at = |unit: Unit| 64 * (2 + i32::from(unit.copy)) + 32 * i32::from(unit.piece);
         let masks = self.input.layout.masks;
         if !self.cached[usize::from(unit.copy)] {
+            let scratch = self.input.isa.scratch();
+            self.asm.spread(scratch, lanes);
             for unit in self.units(unit.copy) {
-                self.expand(lanes, unit.piece);
+                self.asm.vector(SHIFT_LEFT_LANES, MASK, scratch, Rm::LaneShifts(unit.piece));
                 self.store(MASK, Rm::Row(RBX, masks + at(unit)));
             }
             self.cached[usize::from(unit.copy)] = true;
         }
         self.asm.vector(MOVUPS_LOAD, MASK, 0, Rm::Row(RBX, masks + at(unit)));
         1
-    }
-
-    /// Mask 1 = the lanes whose bits are set.
-    fn expand(&mut self, lanes: Gpr, piece: u8) {
-        self.asm.spread(MASK, lanes);
-        self.asm.vector(AND_F32, MASK, MASK, Rm::LaneBits(piece));
-        self.asm.vector(EQUAL_I32, MASK, MASK, Rm::LaneBits(piece));
     }
 
     /// Stores lanes of a register, which is not the scratch register for results.

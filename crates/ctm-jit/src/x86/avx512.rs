@@ -65,7 +65,7 @@ impl Emit<'_> {
         let op = match rm {
             Rm::Reg(_) => MOVAPS,
             Rm::Row(..) => MOVUPS_LOAD,
-            Rm::Each(..) | Rm::Literal(_) | Rm::LaneBits(_) => BROADCAST,
+            Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => BROADCAST,
         };
         self.asm.evex(op, register, 0, rm, k, false, None);
     }

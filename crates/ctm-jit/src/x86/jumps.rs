@@ -28,11 +28,8 @@ impl Emit<'_> {
         };
         if self.input.copies > 1 {
             // Copies can wait only where some jump of this program parts them.
-            let meet = self.asm.label();
             self.asm.int_store_imm(Int::Cmp, false, RBX, head::WAITING, i32::from(id.0));
-            self.asm.jump_if(Cond::BelowEqual, meet);
-            self.asm.jump(self.blocks[id.index()]);
-            self.asm.place(meet);
+            self.asm.jump_if(Cond::Above, self.blocks[id.index()]);
             self.asm.int_imm(RAX, u32::from(id.0));
             self.wait_all();
             self.asm.jump(self.dispatch);
@@ -211,23 +208,30 @@ impl Emit<'_> {
             self.asm.test(RCX, RCX);
             self.asm.jump_if(Cond::Equal, jump);
         }
-        if flow.jump_any {
-            self.asm.int(Int::Mov, RCX, RAX);
+        let voted = if flow.jump_any {
             if flow.exchange {
+                self.asm.int(Int::Mov, RCX, RAX);
                 self.asm.int(Int::Or, RCX, EXCHANGED);
+                self.asm.test(RCX, RCX);
+            } else {
+                self.asm.test(RAX, RAX);
             }
-            self.asm.test(RCX, RCX);
-            self.asm.jump_if(Cond::Equal, stay);
+            Cond::NotEqual
         } else {
             self.asm.test(RSI, RSI);
-            self.asm.jump_if(Cond::NotEqual, stay);
-        }
+            Cond::Equal
+        };
         match flow.op {
-            FcOp::Jump | FcOp::Loop | FcOp::Rep => {}
+            FcOp::Jump | FcOp::Loop | FcOp::Rep => {
+                self.asm.jump_if(voted, jump);
+                return self.asm.place(stay);
+            }
             FcOp::EndLoop | FcOp::EndRep => {
+                self.asm.jump_if(voted.opposite(), stay);
                 let count = self.mask(copy, part::COUNTS, frame);
                 self.asm.int_store_imm(Int::Cmp, false, RBX, count, 1);
-                self.asm.jump_if(Cond::BelowEqual, stay);
+                self.asm.jump_if(Cond::Above, jump);
+                return self.asm.place(stay);
             }
             FcOp::BreakLoop | FcOp::BreakRep | FcOp::Continue => {
                 let mut inhibit: Vec<i32> = (0..levels).map(|level| self.mask(copy, part::LEVELS, level)).collect();
@@ -235,20 +239,22 @@ impl Emit<'_> {
                     let continues = (0..=frame).filter(|&f| self.has(f, |op| op == FcOp::Continue));
                     inhibit.extend(continues.map(|f| self.mask(copy, part::CONTINUED, f)));
                 }
-                if let Some((first, others)) = inhibit.split_first() {
-                    self.asm.int_load(Int::Mov, false, RCX, RBX, *first);
-                    for &other in others {
-                        self.asm.int_load(Int::Or, false, RCX, RBX, other);
-                    }
-                    if flow.ignore_uncovered {
-                        self.asm.int_load(Int::And, false, RCX, RBX, covered);
-                    }
-                    self.asm.test(RCX, RCX);
-                    self.asm.jump_if(Cond::NotEqual, stay);
+                let Some((first, others)) = inhibit.split_first() else {
+                    self.asm.jump_if(voted, jump);
+                    return self.asm.place(stay);
+                };
+                self.asm.jump_if(voted.opposite(), stay);
+                self.asm.int_load(Int::Mov, false, RCX, RBX, *first);
+                for &other in others {
+                    self.asm.int_load(Int::Or, false, RCX, RBX, other);
                 }
+                if flow.ignore_uncovered {
+                    self.asm.int_load(Int::And, false, RCX, RBX, covered);
+                }
+                self.asm.test(RCX, RCX);
+                self.asm.jump_if(Cond::Equal, jump);
             }
         }
-        self.asm.jump(jump);
         self.asm.place(stay);
     }
 
@@ -268,6 +274,13 @@ impl Emit<'_> {
         let (low, high) = (flow.wants & 3, flow.wants >> 2);
         if low == high {
             return self.of_predicate(low, &predicate, RAX);
+        }
+        if let (0, 3) | (3, 0) = (low, high) {
+            self.asm.int_load(Int::Mov, false, RAX, RBX, result);
+            if low == 3 {
+                self.asm.not(RAX);
+            }
+            return;
         }
         // result ? high : low
         self.of_predicate(low, &predicate, RAX);

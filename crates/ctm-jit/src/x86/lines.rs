@@ -74,7 +74,7 @@ impl Emit<'_> {
             Rm::Reg(_) => self.asm.vector(MOVAPS, register, 0, rm),
             Rm::Literal(0) => self.asm.vector(XOR, register, register, Rm::Reg(register)),
             Rm::Literal(_) if self.input.isa == Isa::Avx2 => self.asm.vector(MOVUPS_LOAD, register, 0, rm),
-            Rm::Row(..) | Rm::LaneBits(_) => self.asm.vector(MOVUPS_LOAD, register, 0, rm),
+            Rm::Row(..) | Rm::LaneShifts(_) => self.asm.vector(MOVUPS_LOAD, register, 0, rm),
             Rm::Each(..) | Rm::Literal(_) => self.asm.vector(BROADCAST, register, 0, rm),
         }
     }
@@ -88,7 +88,7 @@ impl Emit<'_> {
     pub fn reg(&mut self, src: Src, unit: Unit, scratch: u8) -> u8 {
         match self.rm(src, unit) {
             Rm::Reg(register) => register,
-            Rm::Row(..) | Rm::Each(..) | Rm::Literal(_) | Rm::LaneBits(_) => {
+            Rm::Row(..) | Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => {
                 self.load_into(scratch, src, unit);
                 scratch
             }

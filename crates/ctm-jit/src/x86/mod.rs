@@ -157,8 +157,7 @@ impl Native {
             code.blocks.iter().zip(&live.waited).map(|(block, &waited)| select.block(block, waited)).collect();
         let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));
         let ranges = Ranges::of(code, &lines, &live, &vars, vectors);
-        let fit = usize::from(isa.bundles(1)) / ranges.pressure.max(1);
-        let copies = copies.unwrap_or_else(|| fit.clamp(1, usize::from(MAX_COPIES)) as u8);
+        let copies = copies.unwrap_or_else(|| isa.copies(ranges.pressure));
         let choice = Choice { lines, vars, ranges, copies, fetches };
         (live, choice)
     }

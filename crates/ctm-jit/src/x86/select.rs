@@ -32,12 +32,25 @@ pub struct Facts {
     pub observed: VarSet,
     /// They never hold denormals.
     pub flushed: VarSet,
+    /// Where they hold the NaN, any NaN will do: whoever reads them and lets somebody see its bits makes it right.
+    loose: VarSet,
 }
 
 impl Facts {
     /// Works them out; `start`: the variables that are given values at the start.
     pub fn of(code: &Code, start: &[Var]) -> Self {
-        let mut facts = Self { observed: VarSet::default(), flushed: VarSet::ALL };
+        let mut facts = Self::with_loose(code, start, VarSet::default());
+        if !code.relative_temps {
+            let loose = facts.worth_loosening(code, start);
+            if loose != VarSet::default() {
+                facts = Self::with_loose(code, start, loose);
+            }
+        }
+        facts
+    }
+
+    fn with_loose(code: &Code, start: &[Var], loose: VarSet) -> Self {
+        let mut facts = Self { observed: VarSet::default(), flushed: VarSet::ALL, loose };
         (4 * TEMPORARIES..Var::COUNT).for_each(|index| facts.observed.insert(Var(index as u16)));
         if code.relative_temps {
             (0..4 * TEMPORARIES).for_each(|index| facts.observed.insert(Var(index as u16)));
@@ -67,12 +80,55 @@ impl Facts {
         facts
     }
 
+    /// Temporaries that hold results of arithmetic only, and are seen less often than they are written: a loop that ends in an output.
+    fn worth_loosening(&self, code: &Code, start: &[Var]) -> VarSet {
+        let mut clean = VarSet::default();
+        (0..4 * TEMPORARIES).for_each(|index| clean.insert(Var(index as u16)));
+        start.iter().for_each(|&var| clean.remove(var));
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in &code.blocks {
+                let values = values_clean(block, &clean);
+                for op in &block.ops {
+                    if let Op::Set(var, value, _) = *op
+                        && !values[value.index()]
+                        && clean.contains(var)
+                    {
+                        clean.remove(var);
+                        changed = true;
+                    }
+                }
+            }
+        }
+        let mut gain = vec![0i64; Var::COUNT];
+        for block in &code.blocks {
+            let weight = 1i64 << (3 * block.frames.frames.len());
+            for (op, seen) in block.ops.iter().zip(self.seen(block)) {
+                match *op {
+                    Op::Set(var, value, _)
+                        if matches!(block.op_at(value), Op::Mad { .. } | Op::Scale(..) | Op::Fraction(..)) =>
+                    {
+                        gain[var.index()] += weight;
+                    }
+                    Op::Get(var) if seen => gain[var.index()] -= weight,
+                    _ => {}
+                }
+            }
+        }
+        let mut loose = VarSet::default();
+        clean.iter().filter(|var| gain[var.index()] > 0 && self.observed.contains(*var)).for_each(|v| loose.insert(v));
+        loose
+    }
+
     /// The vectors of a block in which somebody can see the bits of a NaN.
     fn seen(&self, block: &Block) -> Vec<bool> {
         let mut seen = vec![false; block.ops.len()];
         for (place, op) in block.ops.iter().enumerate().rev() {
             match *op {
-                Op::Set(var, value, _) if self.observed.contains(var) => seen[value.index()] = true,
+                Op::Set(var, value, _) if self.observed.contains(var) && !self.loose.contains(var) => {
+                    seen[value.index()] = true;
+                }
                 Op::SetRelative { value, .. } => seen[value.index()] = true,
                 Op::Pick { a, b, .. } if seen[place] => (seen[a.index()], seen[b.index()]) = (true, true),
                 Op::Sign(_, a) | Op::QuadLane(a, _) if seen[place] => seen[a.index()] = true,
@@ -98,6 +154,23 @@ impl Facts {
         }
         flushed
     }
+}
+
+/// The vectors of a block that are results of arithmetic: where they are NaNs, they are the one NaN. `clean`: such variables.
+fn values_clean(block: &Block, clean: &VarSet) -> Vec<bool> {
+    let mut values: Vec<bool> = Vec::with_capacity(block.ops.len());
+    for op in &block.ops {
+        let is = |value: Value| values[value.index()];
+        values.push(match *op {
+            Op::Bits(bits) => bits == NAN || !f32::from_bits(bits).is_nan(),
+            Op::Get(var) => clean.contains(var),
+            Op::QuadLane(a, _) => is(a),
+            Op::Pick { a, b, .. } => is(a) && is(b),
+            Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => true,
+            _ => false,
+        });
+    }
+    values
 }
 
 /// Turns blocks into vector instructions.
@@ -243,9 +316,11 @@ impl<'a> Select<'a> {
             Op::Const(index) => Some(Src::Const(index)),
             Op::Get(var) => {
                 let vector = self.vars.of(var).map_or(Src::Literal(0), Src::Vector);
-                if plan.copied[place] {
+                let mend = plan.seen[place] && self.facts.loose.contains(var);
+                if plan.copied[place] || mend {
                     let dst = self.fresh();
                     self.push(Lir::Copy(dst, vector));
+                    self.one_nan(mend, dst);
                     Some(Src::Vector(dst))
                 } else {
                     Some(vector)

@@ -9,7 +9,7 @@ impl Asm {
         let (x, b) = match rm {
             Rm::Reg(r) => (r >> 4 & 1, r >> 3 & 1),
             Rm::Row(base, _) | Rm::Each(base, _) => (0, base >> 3 & 1),
-            Rm::Literal(_) | Rm::LaneBits(_) => (0, 0),
+            Rm::Literal(_) | Rm::LaneShifts(_) => (0, 0),
         };
         // A broadcast instruction names four bytes without the broadcast bit; its displacement still counts in fours.
         let each = matches!(rm, Rm::Each(..) | Rm::Literal(_));

@@ -7,7 +7,7 @@ mod evex;
 mod vex;
 mod wide;
 
-pub use vex::{AND_F32, AND_NOT_F32, EQUAL_I32, GREATER_I32, OR_F32};
+pub use vex::{AND_F32, AND_NOT_F32, EQUAL_I32, GREATER_I32, OR_F32, SHIFT_LEFT_LANES};
 
 pub use wide::{
     CMP_U32, CVT_U32_F32, MAX_I32, MAX_U32, MIN_I32, MIN_U32, MUL_I32, SHIFT_LEFT, SHIFT_RIGHT, SHIFT_RIGHT_SIGNED,
@@ -99,8 +99,8 @@ pub enum Rm {
     Each(Gpr, i32),
     /// A literal, in every lane.
     Literal(u32),
-    /// In each lane of a piece of 8 lanes, the bit that the lane has in a mask.
-    LaneBits(u8),
+    /// In each lane of a piece of 8 lanes: how far left of the sign bit the lane's bit of a mask is.
+    LaneShifts(u8),
 }
 
 /// A place to jump to.
@@ -120,6 +120,22 @@ pub enum Cond {
     NotEqual = 5,
     /// Unsigned below or equal.
     BelowEqual = 6,
+    /// Unsigned above.
+    Above = 7,
+}
+
+impl Cond {
+    /// What holds when it does not.
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Below => Self::AboveEqual,
+            Self::AboveEqual => Self::Below,
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::BelowEqual => Self::Above,
+            Self::Above => Self::BelowEqual,
+        }
+    }
 }
 
 /// Integer operations with two operands.
@@ -220,8 +236,8 @@ impl Asm {
                 }
             }
             Rm::Literal(bits) => return Some(self.pooled(reg, [bits; 8])),
-            Rm::LaneBits(piece) => {
-                return Some(self.pooled(reg, std::array::from_fn(|lane| 1 << (8 * u32::from(piece) + lane as u32))));
+            Rm::LaneShifts(piece) => {
+                return Some(self.pooled(reg, std::array::from_fn(|lane| 31 - 8 * u32::from(piece) - lane as u32)));
             }
         }
         None

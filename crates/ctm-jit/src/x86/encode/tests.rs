@@ -156,7 +156,8 @@ fn masks_of_avx2() {
         ("vblendvps ymm7,ymm6,[rbx+40h],ymm13", |a| a.blend(7, 13, Rm::Row(RBX, 64), 6)),
         ("vmovmskps eax,ymm15", |a| a.signs(RAX, 15)),
         ("vmovmskps ecx,ymm3", |a| a.signs(RCX, 3)),
-        ("vandps ymm1,ymm2,[20h]", |a| a.vector(AND_F32, 1, 2, Rm::LaneBits(1))),
+        ("vandps ymm1,ymm2,[20h]", |a| a.vector(AND_F32, 1, 2, Rm::LaneShifts(1))),
+        ("vpsllvd ymm1,ymm12,[20h]", |a| a.vector(SHIFT_LEFT_LANES, 1, 12, Rm::LaneShifts(0))),
         ("vandnps ymm1,ymm12,ymm13", |a| a.vector(AND_NOT_F32, 1, 12, Rm::Reg(13))),
         ("vorps ymm1,ymm12,ymm3", |a| a.vector(OR_F32, 1, 12, Rm::Reg(3))),
         ("vpcmpgtd ymm1,ymm12,ymm3", |a| a.vector(GREATER_I32, 1, 12, Rm::Reg(3))),
@@ -169,7 +170,7 @@ fn masks_of_avx2() {
     }
     seen.extend(["vmovd", "vpbroadcastd"]);
     // Each row of these forms stands in the table.
-    let names: [(V, &str); 9] = [
+    let names: [(V, &str); 10] = [
         (AND_F32, "vandps"),
         (AND_NOT_F32, "vandnps"),
         (OR_F32, "vorps"),
@@ -178,6 +179,7 @@ fn masks_of_avx2() {
         (GREATER_I32, "vpcmpgtd"),
         (EQUAL_I32, "vpcmpeqd"),
         (BROADCAST_LANE, "vpbroadcastd"),
+        (SHIFT_LEFT_LANES, "vpsllvd"),
         (BLEND, "vblendvps"),
     ];
     assert_eq!(names.map(|n| n.0).to_vec(), VEX_ROWS.iter().map(|r| r.1).collect::<Vec<_>>());
@@ -185,7 +187,7 @@ fn masks_of_avx2() {
     // Two instructions: the second one copies lane 0.
     let mut asm = Asm::new(Isa::Avx2);
     asm.spread(15, 12);
-    asm.vector(AND_F32, 15, 15, Rm::LaneBits(1));
+    asm.vector(AND_F32, 15, 15, Rm::LaneShifts(1));
     let bytes = asm.finish();
     let mut decoder = Decoder::with_ip(64, &bytes, 0, DecoderOptions::NONE);
     let mut text = String::new();
@@ -195,7 +197,7 @@ fn masks_of_avx2() {
         assert_eq!(text, expected);
     }
     let bits: Vec<u32> = bytes[32..].as_chunks::<4>().0.iter().map(|&dword| u32::from_le_bytes(dword)).collect();
-    assert_eq!(bits, [0x100, 0x200, 0x400, 0x800, 0x1000, 0x2000, 0x4000, 0x8000]);
+    assert_eq!(bits, [23, 22, 21, 20, 19, 18, 17, 16]);
 }
 
 #[test]

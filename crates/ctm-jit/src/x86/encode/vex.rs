@@ -13,6 +13,8 @@ rows! { VEX_ROWS
     GREATER_I32 = 1 1 0x66;
     EQUAL_I32 = 1 1 0x76;
     BROADCAST_LANE = 2 1 0x58;
+    /// Each lane by its own count.
+    SHIFT_LEFT_LANES = 2 1 0x47;
     /// The register that chooses stands in the immediate.
     BLEND = 3 1 0x4a;
 }
@@ -22,7 +24,7 @@ impl Asm {
     fn vex_sized(&mut self, wide: bool, op: V, reg: u8, second: u8, rm: Rm, imm: Option<u8>) {
         let base = match rm {
             Rm::Reg(r) | Rm::Row(r, _) | Rm::Each(r, _) => r >> 3 & 1,
-            Rm::Literal(_) | Rm::LaneBits(_) => 0,
+            Rm::Literal(_) | Rm::LaneShifts(_) => 0,
         };
         let last = (!second & 15) << 3 | u8::from(wide) << 2 | op.pp;
         let reg_bit = !(reg >> 3 & 1) << 7;
