@@ -257,3 +257,27 @@ fn compilation() {
         );
     }
 }
+
+/// For `valgrind --tool=callgrind`: what the compilation of programs costs in instructions.
+#[test]
+#[ignore = "a measurement"]
+fn compile_each_once() {
+    use ctm_isa::x1k::random::{FlowControl, Shape, program};
+    let constants = Constants::default();
+    for seed in 0..20 {
+        let flow = if seed % 2 == 0 { FlowControl::None } else { FlowControl::Statements };
+        let shape = Shape { instructions: 50, flow, inputs: 2, watches_idle_lanes: false, relative: false };
+        let program = program(seed, &shape);
+        let launch = Launch {
+            program: &program,
+            constants: &constants,
+            planes: &[Plane::position(0)],
+            domain: Domain { i0: 0, j0: 0, i1: 1, j1: 1 },
+            group: GroupSize::new(4).unwrap(),
+            budget: Budget::default(),
+            threads: 1,
+            checks: false,
+        };
+        let _ = Jit::new().run_x1k(&launch, &mut Arrays::default());
+    }
+}

@@ -16,9 +16,57 @@
 use super::float::{INFINITY, MIN_NORMAL, NAN, ONE, SIGN, flush, fma};
 
 /// The fraction bits of a number.
-const FRACTION: u32 = 0x007f_ffff;
+pub const FRACTION: u32 = 0x007f_ffff;
 /// The exponent bits of a number.
-const EXPONENT: u32 = 0x7f80_0000;
+pub const EXPONENT: u32 = 0x7f80_0000;
+
+/// What the bits of a number in [1, 2) are subtracted from to begin with its reciprocal ([`rcp`]).
+pub const RCP_SEED: u32 = 0x7ef1_27ea;
+/// What half the bits of a number in [0.5, 2) are subtracted from to begin with the reciprocal of its root ([`rsq`]).
+pub const RSQ_SEED: u32 = 0x5f37_5a86;
+/// Coefficients of a step of [`rsq`]: of e and of its square.
+pub const RSQ_STEP: [f32; 2] = [0.5, 0.375];
+
+/// 1.5 * 2^23: adding it leaves the nearest integer in the low bits of a sum.
+pub const TO_SIGNED_INTEGER: f32 = 12_582_912.0;
+/// 2^23: adding it to a smaller positive number rounds that to an integer.
+pub const TO_INTEGER: f32 = 8_388_608.0;
+
+/// The range to which [`ex2`] clamps.
+pub const EX2_RANGE: [f32; 2] = [-127.0, 128.0];
+/// The polynomial of [`ex2`] without its constant term 1, lowest power first.
+pub const EX2_POLYNOMIAL: [f32; 6] = [
+    f32::from_bits(0x3f31_7219),
+    f32::from_bits(0x3e75_fdf1),
+    f32::from_bits(0x3d63_5739),
+    f32::from_bits(0x3c1d_9387),
+    f32::from_bits(0x3aaf_b93b),
+    f32::from_bits(0x3923_85a5),
+];
+
+/// The bits of the square root of one half, rounded down: where [`ln2`] divides exponents.
+pub const SQRT_HALF: u32 = 0x3f35_04f3;
+/// The polynomial of [`ln2`], lowest power first.
+pub const LN2_POLYNOMIAL: [f32; 9] = [
+    f32::from_bits(0x3ee2_a8eb),
+    f32::from_bits(0xbf38_aa38),
+    f32::from_bits(0x3ef6_39eb),
+    f32::from_bits(0xbeb8_ae27),
+    f32::from_bits(0x3e93_69c2),
+    f32::from_bits(0xbe74_adf4),
+    f32::from_bits(0x3e5c_e48d),
+    f32::from_bits(0xbe54_3e84),
+    f32::from_bits(0x3e00_db6b),
+];
+
+/// The polynomial of [`sin`] and [`cos`] in the square of a quarter turn, lowest power first.
+pub const SINE_POLYNOMIAL: [f32; 5] = [
+    f32::from_bits(0x40c9_0fdb),
+    f32::from_bits(0xc225_5de1),
+    f32::from_bits(0x42a3_3458),
+    f32::from_bits(0xc299_2665),
+    f32::from_bits(0x421e_d7fb),
+];
 
 /// `magnitude`, which integer arithmetic on exponents has made, with what is smaller than a normal number replaced by 0.
 const fn flush_magnitude(magnitude: i32) -> u32 {
@@ -48,7 +96,7 @@ pub fn rcp(a: u32) -> u32 {
         let e = fma(-m, y, 1.0);
         fma(y, fma(e, e, e), y)
     };
-    let y = step(step(f32::from_bits(0x7ef1_27ea - m.to_bits())));
+    let y = step(step(f32::from_bits(RCP_SEED - m.to_bits())));
     let magnitude = y.to_bits().cast_signed() + ONE.cast_signed() - (x & EXPONENT).cast_signed();
     let sign = x & SIGN;
     if is_nan(x) {
@@ -78,9 +126,9 @@ pub fn rsq(a: u32) -> u32 {
     let k = ((x >> 23).cast_signed() - 126) >> 1;
     let step = |y: f32| {
         let e = fma(-(m * y), y, 1.0);
-        fma(y, fma(e, 0.375, 0.5) * e, y)
+        fma(y, fma(e, RSQ_STEP[1], RSQ_STEP[0]) * e, y)
     };
-    let y = step(step(f32::from_bits(0x5f37_5a86 - (m.to_bits() >> 1))));
+    let y = step(step(f32::from_bits(RSQ_SEED - (m.to_bits() >> 1))));
     let magnitude = y.to_bits().cast_signed() - (k << 23);
     if x & !SIGN == 0 {
         INFINITY
@@ -105,22 +153,14 @@ pub fn rsq(a: u32) -> u32 {
 /// its constant term is 1); n added to the exponent. The clamps make the special values by themselves, NaN apart.
 #[must_use]
 pub fn ex2(a: u32) -> u32 {
-    /// 1.5 * 2^23: adding it leaves the nearest integer in the low bits of a sum.
-    const TO_INTEGER: f32 = 12_582_912.0;
-    const C: [f32; 6] = [
-        f32::from_bits(0x3f31_7219),
-        f32::from_bits(0x3e75_fdf1),
-        f32::from_bits(0x3d63_5739),
-        f32::from_bits(0x3c1d_9387),
-        f32::from_bits(0x3aaf_b93b),
-        f32::from_bits(0x3923_85a5),
-    ];
+    const C: [f32; 6] = EX2_POLYNOMIAL;
     let x = f32::from_bits(flush(a));
-    let above = if x > -127.0 { x } else { -127.0 };
-    let x_in = if above < 128.0 { above } else { 128.0 };
-    let shifted = x_in + TO_INTEGER;
-    let n = shifted.to_bits().cast_signed() - TO_INTEGER.to_bits().cast_signed();
-    let f = x_in - (shifted - TO_INTEGER);
+    let [least, most] = EX2_RANGE;
+    let above = if x > least { x } else { least };
+    let x_in = if above < most { above } else { most };
+    let shifted = x_in + TO_SIGNED_INTEGER;
+    let n = shifted.to_bits().cast_signed() - TO_SIGNED_INTEGER.to_bits().cast_signed();
+    let f = x_in - (shifted - TO_SIGNED_INTEGER);
     let p = fma(f, C[5], C[4]);
     let p = fma(f, p, C[3]);
     let p = fma(f, p, C[2]);
@@ -144,21 +184,9 @@ pub fn ex2(a: u32) -> u32 {
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "the exponent has 8 bits")]
 pub fn ln2(a: u32) -> u32 {
-    /// The square root of one half, rounded down.
-    const SQRT_HALF: i32 = 0x3f35_04f3;
-    const C: [f32; 9] = [
-        f32::from_bits(0x3ee2_a8eb),
-        f32::from_bits(0xbf38_aa38),
-        f32::from_bits(0x3ef6_39eb),
-        f32::from_bits(0xbeb8_ae27),
-        f32::from_bits(0x3e93_69c2),
-        f32::from_bits(0xbe74_adf4),
-        f32::from_bits(0x3e5c_e48d),
-        f32::from_bits(0xbe54_3e84),
-        f32::from_bits(0x3e00_db6b),
-    ];
+    const C: [f32; 9] = LN2_POLYNOMIAL;
     let x = flush(a);
-    let e = (x & !SIGN).cast_signed().wrapping_sub(SQRT_HALF) >> 23;
+    let e = (x & !SIGN).cast_signed().wrapping_sub(SQRT_HALF.cast_signed()) >> 23;
     let m = f32::from_bits((x & !SIGN).wrapping_sub((e << 23).cast_unsigned()));
     let f = m - 1.0;
     let p = fma(f, C[8], C[7]);
@@ -220,8 +248,6 @@ pub fn cos(a: u32) -> u32 {
 
 /// `|x|` less its nearest integer (ties to even), exact; 0 from 2^23 on.
 fn turns(x: u32) -> f32 {
-    /// 2^23: adding it to a smaller positive number rounds that to an integer.
-    const TO_INTEGER: f32 = 8_388_608.0;
     let magnitude = f32::from_bits(x & !SIGN);
     let nearest = (magnitude + TO_INTEGER) - TO_INTEGER;
     if magnitude < TO_INTEGER { magnitude - nearest } else { 0.0 }
@@ -229,13 +255,7 @@ fn turns(x: u32) -> f32 {
 
 /// sin(2pi q) for q in [0, 0.25]: q times a polynomial of degree 4 in q*q (relative error 2^-27.5), at most 1.
 fn sine_of_quarter(q: f32) -> f32 {
-    const C: [f32; 5] = [
-        f32::from_bits(0x40c9_0fdb),
-        f32::from_bits(0xc225_5de1),
-        f32::from_bits(0x42a3_3458),
-        f32::from_bits(0xc299_2665),
-        f32::from_bits(0x421e_d7fb),
-    ];
+    const C: [f32; 5] = SINE_POLYNOMIAL;
     // The square of a tiny q may be a denormal or zero; either way the last addition gives C[0].
     let s = q * q;
     let p = fma(s, C[4], C[3]);

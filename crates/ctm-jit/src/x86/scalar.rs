@@ -6,6 +6,10 @@ use super::encode::{self, V};
 use super::lir::{Lir, Negated, Src, Vector};
 use super::select::{EQUAL, GREATER_EQUAL, LESS, UNORDERED};
 use ctm_exec::x1k::float::{HALF, INFINITY, MIN_NORMAL, NAN, ONE, SIGN};
+use ctm_exec::x1k::transcendental::{
+    EX2_POLYNOMIAL, EX2_RANGE, EXPONENT, FRACTION, LN2_POLYNOMIAL, RCP_SEED, RSQ_SEED, RSQ_STEP, SINE_POLYNOMIAL,
+    SQRT_HALF, TO_INTEGER, TO_SIGNED_INTEGER,
+};
 use ctm_isa::x1k::ops::AlphaOp;
 
 /// What takes instructions, and makes vectors.
@@ -33,8 +37,6 @@ pub trait Sink {
 
 const PLUS: Negated = Negated { product: false, summand: false };
 const MINUS: Negated = Negated { product: true, summand: false };
-const FRACTION: u32 = 0x007f_ffff;
-const EXPONENT: u32 = 0x7f80_0000;
 /// Comparison of signed integers: less.
 const LESS_I32: u8 = 1;
 
@@ -107,10 +109,17 @@ fn flush_magnitude(s: &mut impl Sink, magnitude: Src) -> Vector {
     magnitude
 }
 
+/// A polynomial with these coefficients, lowest power first.
+fn polynomial(s: &mut impl Sink, x: Src, coefficients: &[f32]) -> Src {
+    let mut powers = coefficients.iter().rev().map(|&c| float(c));
+    let highest = powers.next().unwrap_or(ZERO);
+    powers.fold(highest, |p, c| s.fma(PLUS, [x, p, c]))
+}
+
 fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
     let fraction = s.two(encode::AND, x, Src::Literal(FRACTION));
     let m = s.two(encode::OR, fraction, Src::Literal(ONE));
-    let mut y = s.two(encode::SUB_I32, Src::Literal(0x7ef1_27ea), m);
+    let mut y = s.two(encode::SUB_I32, Src::Literal(RCP_SEED), m);
     for _ in 0..2 {
         let e = s.fma(MINUS, [m, y, float(1.0)]);
         let q = s.fma(PLUS, [e, e, e]);
@@ -134,11 +143,11 @@ fn rsq(s: &mut impl Sink, x: Src, dst: Vector) {
     let exponent = s.two(encode::SUB_I32, exponent, Src::Literal(126));
     let k = shift(s, RIGHT_SIGNED, exponent, 1);
     let half = shift(s, RIGHT, m, 1);
-    let mut y = s.two(encode::SUB_I32, Src::Literal(0x5f37_5a86), half);
+    let mut y = s.two(encode::SUB_I32, Src::Literal(RSQ_SEED), half);
     for _ in 0..2 {
         let my = s.two(encode::MUL, m, y);
         let e = s.fma(MINUS, [my, y, float(1.0)]);
-        let p = s.fma(PLUS, [e, float(0.375), float(0.5)]);
+        let p = s.fma(PLUS, [e, float(RSQ_STEP[1]), float(RSQ_STEP[0])]);
         let p = s.two(encode::MUL, p, e);
         y = s.fma(PLUS, [y, p, y]);
     }
@@ -152,19 +161,15 @@ fn rsq(s: &mut impl Sink, x: Src, dst: Vector) {
 }
 
 fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
-    const TO_INTEGER: f32 = 12_582_912.0;
-    const C: [u32; 6] = [0x3f31_7219, 0x3e75_fdf1, 0x3d63_5739, 0x3c1d_9387, 0x3aaf_b93b, 0x3923_85a5];
     // MAXPS and MINPS choose as the comparisons of the definition do.
-    let above = s.two(encode::MAX, x, float(-127.0));
-    let inside = s.two(encode::MIN, above, float(128.0));
-    let shifted = s.two(encode::ADD, inside, float(TO_INTEGER));
-    let n = s.two(encode::SUB_I32, shifted, float(TO_INTEGER));
-    let nearest = s.two(encode::SUB, shifted, float(TO_INTEGER));
+    let above = s.two(encode::MAX, x, float(EX2_RANGE[0]));
+    let inside = s.two(encode::MIN, above, float(EX2_RANGE[1]));
+    let shifted = s.two(encode::ADD, inside, float(TO_SIGNED_INTEGER));
+    let n = s.two(encode::SUB_I32, shifted, float(TO_SIGNED_INTEGER));
+    let nearest = s.two(encode::SUB, shifted, float(TO_SIGNED_INTEGER));
     let f = s.two(encode::SUB, inside, nearest);
-    let mut p = s.fma(PLUS, [f, Src::Literal(C[5]), Src::Literal(C[4])]);
-    for c in [C[3], C[2], C[1], C[0], ONE] {
-        p = s.fma(PLUS, [f, p, Src::Literal(c)]);
-    }
+    let p = polynomial(s, f, &EX2_POLYNOMIAL);
+    let p = s.fma(PLUS, [f, p, float(1.0)]);
     let n = shift(s, LEFT, n, 23);
     let magnitude = s.two(encode::ADD_I32, p, n);
     let result = flush_magnitude(s, magnitude);
@@ -173,28 +178,13 @@ fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
 }
 
 fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
-    const SQRT_HALF: u32 = 0x3f35_04f3;
-    const C: [u32; 9] = [
-        0x3ee2_a8eb,
-        0xbf38_aa38,
-        0x3ef6_39eb,
-        0xbeb8_ae27,
-        0x3e93_69c2,
-        0xbe74_adf4,
-        0x3e5c_e48d,
-        0xbe54_3e84,
-        0x3e00_db6b,
-    ];
     let magnitude = s.two(encode::AND, x, Src::Literal(!SIGN));
     let e = s.two(encode::SUB_I32, magnitude, Src::Literal(SQRT_HALF));
     let e = shift(s, RIGHT_SIGNED, e, 23);
     let e_high = shift(s, LEFT, e, 23);
     let m = s.two(encode::SUB_I32, magnitude, e_high);
     let f = s.two(encode::SUB, m, float(1.0));
-    let mut p = s.fma(PLUS, [f, Src::Literal(C[8]), Src::Literal(C[7])]);
-    for c in C[..7].iter().rev() {
-        p = s.fma(PLUS, [f, p, Src::Literal(*c)]);
-    }
+    let p = polynomial(s, f, &LN2_POLYNOMIAL);
     let e_float = s.fresh();
     s.push(Lir::One(encode::CVT_I32_F32, e_float, e, None));
     let sum = s.two(encode::ADD, Src::Vector(e_float), f);
@@ -208,7 +198,6 @@ fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
 
 /// `|x|` less its nearest integer, 0 from 2^23 on.
 fn turns(s: &mut impl Sink, magnitude: Src) -> Vector {
-    const TO_INTEGER: f32 = 8_388_608.0;
     let shifted = s.two(encode::ADD, magnitude, float(TO_INTEGER));
     let nearest = s.two(encode::SUB, shifted, float(TO_INTEGER));
     let r = owned(s.two(encode::SUB, magnitude, nearest), s);
@@ -217,12 +206,8 @@ fn turns(s: &mut impl Sink, magnitude: Src) -> Vector {
 }
 
 fn sine_of_quarter(s: &mut impl Sink, q: Src) -> Src {
-    const C: [u32; 5] = [0x40c9_0fdb, 0xc225_5de1, 0x42a3_3458, 0xc299_2665, 0x421e_d7fb];
     let square = s.two(encode::MUL, q, q);
-    let mut p = s.fma(PLUS, [square, Src::Literal(C[4]), Src::Literal(C[3])]);
-    for c in [C[2], C[1], C[0]] {
-        p = s.fma(PLUS, [square, p, Src::Literal(c)]);
-    }
+    let p = polynomial(s, square, &SINE_POLYNOMIAL);
     let y = s.two(encode::MUL, q, p);
     s.two(encode::MIN, y, float(1.0))
 }

@@ -541,7 +541,7 @@ impl Emit<'_> {
             Rm::Reg(from) if from == register => {}
             Rm::Reg(_) => self.asm.vector(MOVAPS, register, 0, rm),
             Rm::Literal(0) => self.asm.vector(XOR, register, register, Rm::Reg(register)),
-            Rm::Row(..) | Rm::LaneBits(_) => self.asm.vector(MOVUPS_LOAD, register, 0, rm),
+            Rm::Row(..) | Rm::LaneShifts(_) => self.asm.vector(MOVUPS_LOAD, register, 0, rm),
             Rm::Each(..) | Rm::Literal(_) => self.asm.vector(BROADCAST, register, 0, rm),
         }
     }
@@ -551,7 +551,7 @@ impl Emit<'_> {
         let op = match rm {
             Rm::Reg(_) => MOVAPS,
             Rm::Row(..) => MOVUPS_LOAD,
-            Rm::Each(..) | Rm::Literal(_) | Rm::LaneBits(_) => BROADCAST,
+            Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => BROADCAST,
         };
         self.asm.evex(op, register, 0, rm, k, false, None);
     }
@@ -645,7 +645,7 @@ impl Emit<'_> {
                 let op = match rm {
                     Rm::Reg(_) => MOVAPS,
                     Rm::Row(..) => MOVUPS_LOAD,
-                    Rm::Each(..) | Rm::Literal(_) | Rm::LaneBits(_) => BROADCAST,
+                    Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => BROADCAST,
                 };
                 e.asm.evex(op, dst, 0, rm, k, true, None);
             }),
