@@ -274,3 +274,29 @@ fn threads_make_no_difference() {
         assert_eq!(memory.targets, pictures.targets);
     }
 }
+
+/// Times of corpus programs at 512 x 512, one thread: `cargo test --release -p ctm-jit --test r700 -- --ignored --nocapture`.
+#[test]
+#[ignore = "measures"]
+fn speed() {
+    for name in ["mandelbrot", "conv5x5", "life", "plasma", "i_hash", "i_divmod", "trig", "arith_mad"] {
+        let (program, mut case) = corpus_case(name, 64);
+        case.domain = Domain { i0: 0, j0: 0, i1: 511, j1: 511 };
+        for picture in case.memory.targets.values_mut() {
+            *picture = Picture::filled(512, 512, [0.0; 4]);
+        }
+        for jit in engines() {
+            let mut best = f64::MAX;
+            for _ in 0..5 {
+                let start = std::time::Instant::now();
+                let (result, _) = case.run(&program, &jit, 1);
+                assert!(result.is_ok());
+                best = best.min(start.elapsed().as_secs_f64() * 1e3);
+                if best > 1e3 {
+                    break;
+                }
+            }
+            println!("{name}, {}: {best:.2} ms", jit.backend());
+        }
+    }
+}

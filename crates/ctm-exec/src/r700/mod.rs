@@ -268,4 +268,38 @@ pub trait Memory: Sync {
     fn outputs_alias_inputs(&self) -> bool {
         true
     }
+
+    /// The bytes of a buffer, all of its size, for engines that read items themselves; `None` (the default) when they have to ask.
+    fn buffer_bytes(&self, id: u8) -> Option<&[u8]> {
+        let _ = id;
+        None
+    }
+
+    /// The texels of a mipmap level, slice by slice, row by row, for engines that read them themselves; `None` (the default) when they
+    /// have to ask.
+    fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
+        let _ = (id, level);
+        None
+    }
+
+    /// Where exports to a target go, for engines that store them themselves; `None` (the default) when they have to [`Self::commit`].
+    fn direct_target(&mut self, target: Target) -> Option<DirectTarget<'_>> {
+        let _ = target;
+        None
+    }
+}
+
+/// Where exports to a target go.
+#[derive(Debug)]
+pub enum DirectTarget<'a> {
+    /// Nowhere; they do not count as written.
+    Nowhere,
+    /// Into elements of four dwords, row by row; the element of thread (i, j) is `j * width + i`. Each exported one counts as an element
+    /// written, its dwords as bytes.
+    Elements {
+        /// Elements of a row.
+        width: u32,
+        /// All of them.
+        elements: &'a mut [[u32; 4]],
+    },
 }

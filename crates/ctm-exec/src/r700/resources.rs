@@ -1,7 +1,7 @@
 //! Buffers, textures and samplers as plain structures, and a memory made of them.
 
 use super::formats::Format;
-use super::{Exports, Memory, Space, Target, VertexEvent, Written};
+use super::{DirectTarget, Exports, Memory, Space, Target, VertexEvent, Written};
 use crate::engine::{MemoryFault, Position};
 use crate::x1k::arrays::Picture;
 pub use crate::x1k::{Filter, Wrap};
@@ -315,6 +315,21 @@ impl Memory for Arrays {
 
     fn outputs_alias_inputs(&self) -> bool {
         false
+    }
+
+    fn buffer_bytes(&self, id: u8) -> Option<&[u8]> {
+        self.buffers.get(&id).map(|buffer| buffer.bytes.as_slice())
+    }
+
+    fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
+        self.textures.get(&id)?.levels.get(level as usize).map(Vec::as_slice)
+    }
+
+    fn direct_target(&mut self, target: Target) -> Option<DirectTarget<'_>> {
+        Some(match self.targets.get_mut(&target) {
+            Some(picture) => DirectTarget::Elements { width: picture.width, elements: &mut picture.elements },
+            None => DirectTarget::Nowhere,
+        })
     }
 }
 

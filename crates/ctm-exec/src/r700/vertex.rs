@@ -62,8 +62,45 @@ impl<'a> VertexFetch<'a> {
         size_bytes(self.format.data).unwrap_or(0) as u64
     }
 
+    /// Whole dwords that elements are copied from, and what the fourth element is if there are fewer; `None` for other formats and byte
+    /// orders.
+    #[must_use]
+    pub fn plain_dwords(&self) -> Option<(usize, u32)> {
+        let format = &self.format;
+        if format.endian != EndianSwap::None {
+            return None;
+        }
+        let integers = format.numbers == NumFormat::Int;
+        let dwords = match format.data {
+            DataFormat::Fmt32Float => 1,
+            DataFormat::Fmt32_32Float => 2,
+            DataFormat::Fmt32_32_32Float => 3,
+            DataFormat::Fmt32_32_32_32Float => 4,
+            DataFormat::Fmt32 if integers => 1,
+            DataFormat::Fmt32_32 if integers => 2,
+            DataFormat::Fmt32_32_32 if integers => 3,
+            DataFormat::Fmt32_32_32_32 if integers => 4,
+            _ => return None,
+        };
+        let floats = matches!(
+            format.data,
+            DataFormat::Fmt32Float
+                | DataFormat::Fmt32_32Float
+                | DataFormat::Fmt32_32_32Float
+                | DataFormat::Fmt32_32_32_32Float
+        );
+        Some((dwords, if floats { 1f32.to_bits() } else { 1 }))
+    }
+
+    /// Bytes of the buffer from which fetches read.
+    #[must_use]
+    pub const fn buffer_bytes(&self) -> u64 {
+        self.buffer.size_bytes
+    }
+
     /// The first byte of the item at `index`.
-    fn offset(&self, index: u32) -> u64 {
+    #[must_use]
+    pub fn offset(&self, index: u32) -> u64 {
         let stride = if self.inst.word2.const_buf_no_stride { 0 } else { u64::from(self.buffer.stride_bytes) };
         u64::from(index) * stride + u64::from(self.inst.word2.offset)
     }

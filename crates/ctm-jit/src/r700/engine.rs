@@ -17,7 +17,8 @@ use ctm_exec::r700::interp::Order;
 use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::wavefront::{Context, Wavefront};
 use ctm_exec::r700::{
-    Buffer, Exports, Interp, Launch, LoopConstant, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
+    Buffer, DirectTarget, Exports, Interp, Launch, LoopConstant, Memory, Sampler, Space, Target, Texture, VertexEvent,
+    Written,
 };
 use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome, Position};
 use ctm_isa::r700::program::{Chip, Stage};
@@ -292,6 +293,71 @@ impl Run<'_> {
         }
     }
 
+    /// Whether the exports of every thread to a target can be stored here.
+    fn is_direct(&self, target: Target, memory: &mut dyn Memory) -> bool {
+        let domain = &self.launch.domain;
+        match memory.direct_target(target) {
+            None => false,
+            Some(DirectTarget::Nowhere) => true,
+            Some(DirectTarget::Elements { width, elements }) => {
+                let last = u64::from(domain.j1) * u64::from(width) + u64::from(domain.i1);
+                domain.i1 < width && last < elements.len() as u64
+            }
+        }
+    }
+
+    /// Stores the exports of a wavefront whose targets are all direct; false if one of them is not.
+    #[allow(clippy::too_many_arguments, reason = "what a wavefront left, and where it goes")]
+    fn store(
+        &self,
+        index: u64,
+        valid: u64,
+        written: &[u64],
+        rows: &[Row],
+        targets: &[Target],
+        memory: &mut dyn Memory,
+        counters: &mut Counters,
+    ) -> bool {
+        let positions = self.order.positions(self.launch, index);
+        let exports = &self.artifact.exports;
+        let mut next = 0;
+        while next < exports.len() {
+            let target = exports[next] / 4;
+            let count = exports[next..].iter().take_while(|&&e| e / 4 == target).count();
+            let of = next..next + count;
+            next += count;
+            let any = written[of.clone()].iter().fold(0, |all, lanes| all | lanes) & valid;
+            let (width, elements) = match memory.direct_target(targets[target]) {
+                None => return false,
+                Some(DirectTarget::Nowhere) => continue,
+                Some(DirectTarget::Elements { width, elements }) => (width as usize, elements),
+            };
+            counters.writes += u64::from(any.count_ones());
+            let place = |lane: usize| positions[lane].j as usize * width + positions[lane].i as usize;
+            let whole = count == 4 && written[of.clone()].iter().all(|lanes| lanes & any == any);
+            if whole {
+                let [x, y, z, w] = [0, 1, 2, 3].map(|e| &rows[of.start + e]);
+                for lane in lanes_of(any) {
+                    if let Some(element) = elements.get_mut(place(lane)) {
+                        *element = [x[lane], y[lane], z[lane], w[lane]];
+                    }
+                }
+                counters.write_bytes += 16 * u64::from(any.count_ones());
+                continue;
+            }
+            for export in of {
+                let lanes = written[export] & valid;
+                for lane in lanes_of(lanes) {
+                    if let Some(element) = elements.get_mut(place(lane)) {
+                        element[exports[export] % 4] = rows[export][lane];
+                    }
+                }
+                counters.write_bytes += 4 * u64::from(lanes.count_ones());
+            }
+        }
+        true
+    }
+
     /// Sends what a task's wavefronts left.
     fn commit(&self, task: &TaskDone, memory: &mut dyn Memory, counters: &mut Counters) -> Result<(), Fault> {
         let refused = |fault: MemoryFault, at| Fault {
@@ -299,16 +365,19 @@ impl Run<'_> {
             pc: self.launch.program.entry,
             position: Some(at),
         };
-        let mut send = |at, exports: &Exports, memory: &mut dyn Memory| {
+        let targets: Vec<Target> = Target::all().collect();
+        let direct = self.artifact.exports.iter().all(|&e| self.is_direct(targets[e / 4], memory));
+        let send = |at, exports: &Exports, memory: &mut dyn Memory, counters: &mut Counters| {
             let written = memory.commit(at, exports).map_err(|fault| refused(fault, at))?;
             counters.writes += written.elements;
             counters.write_bytes += written.bytes;
             Ok(())
         };
-        let targets: Vec<Target> = Target::all().collect();
         let mut exports = Exports::default();
         for (index, left) in &task.waves {
             match left {
+                Left::Here { valid, written, rows }
+                    if direct && self.store(*index, *valid, written, rows, &targets, memory, counters) => {}
                 Left::Here { valid, written, rows } => {
                     let positions = self.order.positions(self.launch, *index);
                     for lane in lanes_of(*valid) {
@@ -327,7 +396,7 @@ impl Run<'_> {
                             }
                             exports.set(targets[target], values);
                         }
-                        send(positions[lane], &exports, memory)?;
+                        send(positions[lane], &exports, memory, counters)?;
                     }
                 }
                 Left::Reference { events, exports } => {
@@ -335,7 +404,7 @@ impl Run<'_> {
                         memory.vertex_event(at, event).map_err(|fault| refused(fault, at))?;
                     }
                     for (at, exports) in exports {
-                        send(*at, exports, memory)?;
+                        send(*at, exports, memory, counters)?;
                     }
                 }
             }

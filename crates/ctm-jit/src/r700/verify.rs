@@ -112,6 +112,14 @@ macro_rules! reads {
         fn outputs_alias_inputs(&self) -> bool {
             false
         }
+
+        fn buffer_bytes(&self, id: u8) -> Option<&[u8]> {
+            self.memory.buffer_bytes(id)
+        }
+
+        fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
+            self.memory.texels(id, level)
+        }
     };
 }
 pub(super) use reads;

@@ -3,11 +3,14 @@
 use super::form::{Fetch, TARGETS};
 use crate::lanes::Refer;
 use ctm_exec::Counters;
+use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::sample::{Lookup, Place};
 use ctm_exec::r700::texture::{self, Gradients, TextureFetch};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
-use ctm_exec::r700::{Launch, Memory};
+use ctm_exec::r700::{Launch, Memory, Sampler, Texture};
 use ctm_exec::x1k::float::{bits, number};
-use ctm_isa::r700::inst::{TexFetch, VtxFetch};
+use ctm_exec::x1k::sample::{in_elements, wrap};
+use ctm_isa::r700::inst::{TexFetch, VtxFetch, texel_offset};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::Stage;
 
@@ -126,14 +129,22 @@ impl Fetched {
     ) -> Result<(), Refer> {
         let fetch = VertexFetch::new(shared.memory, inst).map_err(|_| Refer)?;
         let offset = index_offset(shared.launch, inst.word0.fetch_type);
+        let count = u64::from(executes.count_ones());
+        self.fetches += count;
+        self.bytes += count * fetch.size_bytes();
+        if let (Some((dwords, one)), Some(bytes)) =
+            (fetch.plain_dwords(), shared.memory.buffer_bytes(inst.word0.buffer_id))
+            && bytes.len() as u64 == fetch.buffer_bytes()
+        {
+            let indices = |lane: usize| indices[lane].wrapping_add(offset);
+            plain_items(&fetch, bytes, dwords, one, indices, executes, to);
+            return Ok(());
+        }
         for lane in lanes_of(executes) {
             let index = indices[lane].wrapping_add(offset);
             let fetched = fetch.at(shared.memory, index).map_err(|_| Refer)?;
             to.iter_mut().zip(fetched).for_each(|(row, bits)| row[lane] = bits);
         }
-        let count = u64::from(executes.count_ones());
-        self.fetches += count;
-        self.bytes += count * fetch.size_bytes();
         Ok(())
     }
 
@@ -146,6 +157,13 @@ impl Fetched {
         executes: u64,
         to: &mut [Row; 4],
     ) -> Result<(), Refer> {
+        if let Some(plain) = PlainTexture::of(shared, inst) {
+            plain.run(at, executes, to)?;
+            let count = u64::from(executes.count_ones());
+            self.fetches += count;
+            self.bytes += count * u64::from(plain.texture.texel_bytes);
+            return Ok(());
+        }
         let lanes = shared.lanes;
         self.coordinates.clear();
         self.coordinates.extend((0..lanes).map(|lane| std::array::from_fn(|e| at[e][lane])));
@@ -190,6 +208,125 @@ impl Fetched {
                 (None, _) => slopes(false).map(bits),
             };
             to.iter_mut().zip(fetched).for_each(|(row, bits)| row[lane] = bits);
+        }
+        Ok(())
+    }
+}
+
+/// Items of whole dwords, from bytes in hand.
+fn plain_items(
+    fetch: &VertexFetch<'_>,
+    bytes: &[u8],
+    dwords: usize,
+    one: u32,
+    index: impl Fn(usize) -> u32,
+    executes: u64,
+    to: &mut [Row; 4],
+) {
+    let item = |lane: usize| {
+        let at = usize::try_from(fetch.offset(index(lane))).ok()?;
+        bytes.get(at..at.checked_add(4 * dwords)?)
+    };
+    for lane in lanes_of(executes) {
+        let Some(item) = item(lane) else {
+            to.iter_mut().for_each(|row| row[lane] = 0);
+            continue;
+        };
+        let mut item = item.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
+        for (element, row) in to.iter_mut().enumerate() {
+            row[lane] = item.next().unwrap_or(if element == 3 { one } else { 0 });
+        }
+    }
+}
+
+/// A lookup of a two-dimensional texture whose level of detail does not matter.
+struct PlainTexture<'a> {
+    shared: &'a Shared<'a>,
+    inst: &'a TexFetch,
+    texture: Texture,
+    sampler: Sampler,
+    texels: &'a [[u32; 4]],
+}
+
+impl<'a> PlainTexture<'a> {
+    fn of(shared: &'a Shared<'a>, inst: &'a TexFetch) -> Option<Self> {
+        let op = inst.word0.op;
+        let loads = op == TexOp::Ld;
+        let samples = matches!(
+            op,
+            TexOp::Sample
+                | TexOp::SampleL
+                | TexOp::SampleLb
+                | TexOp::SampleLz
+                | TexOp::SampleG
+                | TexOp::SampleGL
+                | TexOp::SampleGLb
+                | TexOp::SampleGLz
+        );
+        let texture = shared.memory.texture(inst.word0.resource_id)?;
+        let sampler = shared.memory.sampler(inst.word2.sampler_id).unwrap_or_default();
+        let one_level = sampler.mip == MipFilter::None && sampler.magnify == sampler.minify;
+        if texture.kind != TextureKind::TwoD || texture.levels == 0 || !(loads || samples && one_level) {
+            return None;
+        }
+        if inst.word0.bc_frac_mode {
+            return None;
+        }
+        let texels = shared.memory.texels(inst.word0.resource_id, 0)?;
+        let size = texture.width as usize * texture.height as usize;
+        (size > 0 && texels.len() == size).then_some(Self { shared, inst, texture, sampler, texels })
+    }
+
+    fn run(&self, at: &[&Row; 4], executes: u64, to: &mut [Row; 4]) -> Result<(), Refer> {
+        let (word1, word2) = (&self.inst.word1, &self.inst.word2);
+        let unnormalised = [!word1.coord_type_x, !word1.coord_type_y, !word1.coord_type_z];
+        let offset = [word2.offset_x, word2.offset_y, word2.offset_z].map(texel_offset);
+        let (width, height) = (self.texture.width, self.texture.height);
+        let mut put = |lane: usize, texel: [u32; 4]| to.iter_mut().zip(texel).for_each(|(row, bits)| row[lane] = bits);
+        let texel = |x: u32, y: u32| self.texels.get(y as usize * width as usize + x as usize).copied();
+        if self.inst.word0.op == TexOp::Ld {
+            for lane in lanes_of(executes) {
+                let moved = |axis: usize| i64::from(at[axis][lane].cast_signed()) + offset[axis].floor() as i64;
+                let axis = |axis: usize, size: u32| u32::try_from(moved(axis)).ok().filter(|&c| c < size);
+                let found = match (axis(0, width), axis(1, height), at[3][lane]) {
+                    (Some(x), Some(y), 0) => texel(x, y).ok_or(Refer)?,
+                    (_, _, 0) => [0; 4],
+                    // Another level.
+                    _ => return Err(Refer),
+                };
+                put(lane, found);
+            }
+            return Ok(());
+        }
+        let mode = |axis: usize| match self.sampler.wrap[axis] {
+            Wrap::Repeat | Wrap::Mirror if unnormalised[axis] => Wrap::Clamp,
+            mode => mode,
+        };
+        let (mode_x, mode_y) = (mode(0), mode(1));
+        if self.sampler.magnify == Filter::Nearest {
+            for lane in lanes_of(executes) {
+                let u = in_elements(at[0][lane], width, unnormalised[0]) + offset[0];
+                let v = in_elements(at[1][lane], height, unnormalised[1]) + offset[1];
+                let found = match (wrap(u.floor(), width, mode_x), wrap(v.floor(), height, mode_y)) {
+                    (Some(x), Some(y)) => texel(x, y).ok_or(Refer)?,
+                    _ => self.sampler.border,
+                };
+                put(lane, found);
+            }
+            return Ok(());
+        }
+        let lookup = Lookup {
+            memory: self.shared.memory,
+            id: self.inst.word0.resource_id,
+            texture: self.texture,
+            sampler: self.sampler,
+            reference: None,
+            border_fraction: false,
+            cube: 0,
+        };
+        for lane in lanes_of(executes) {
+            let place = Place { at: [at[0][lane], at[1][lane], at[2][lane]], unnormalised, offset };
+            put(lane, lookup.level(&place, 0, self.sampler.magnify).map_err(|_| Refer)?);
         }
         Ok(())
     }
