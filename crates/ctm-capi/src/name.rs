@@ -1,14 +1,16 @@
-//! What device names say: `/dev/pcie0` and up, `ctm:x1k`, and options behind them.
+//! What device names say: `/dev/pcie0` and up, `ctm:x1k`, `ctm:r700`, and options behind them.
 
-use ctm::device::{Caches, ParamsStride};
+use ctm::device::{Caches, DeviceKind, ParamsStride};
 use ctm::mc::ByteOrder;
 use ctm::memory::ArenaOptions;
 use ctm::{DeviceOptions, EngineKind};
 use ctm_exec::GroupSize;
+use ctm_isa::r700::program::Chip;
 use std::time::Duration;
 
 /// The names that can be opened, for messages.
-const NAMES: &str = "/dev/pcie0 to /dev/pcie255 and ctm:x1k are devices; options follow, as in ctm:x1k,threads=1";
+const NAMES: &str =
+    "/dev/pcie0 to /dev/pcie255, ctm:x1k and ctm:r700 are devices; options follow, as in ctm:x1k,threads=1";
 
 /// The options, for messages and documentation: name, what it takes.
 pub(crate) const OPTIONS: &[(&str, &str)] = &[
@@ -19,6 +21,8 @@ pub(crate) const OPTIONS: &[(&str, &str)] = &[
     ("engine", "interp, jit or verify"),
     ("threads", "worker threads; 0: one per core"),
     ("group", "processors that decide a jump together: a multiple of 4 up to 1024"),
+    ("wavefront", "R700 devices: threads of a wavefront, the same as group"),
+    ("chip", "R700 devices: rv710, rv730, rv740 or rv770, with its wavefronts"),
     ("instructions", "what a group may issue in one launch; 0: no limit"),
     ("seconds", "wall time of a launch; 0: no limit"),
     ("params", "32 or 36: numbers in a parameter record"),
@@ -45,9 +49,10 @@ pub(crate) fn opening(name: &str) -> Result<Opening, String> {
 
 fn parse(name: &str, environment: &str) -> Result<Opening, String> {
     let (device, given) = name.split_once(',').unwrap_or((name, ""));
+    let mut opening = Opening::default();
     match device {
         "ctm:x1k" => {}
-        "ctm:r700" => return Err("ctm:r700: R700 devices are not part of this build; ctm:x1k is".to_owned()),
+        "ctm:r700" => opening.options = DeviceOptions::r700(Chip::Rv770),
         _ => {
             let number =
                 device.strip_prefix("/dev/pcie").filter(|n| !n.is_empty() && n.bytes().all(|b| b.is_ascii_digit()));
@@ -56,7 +61,6 @@ fn parse(name: &str, environment: &str) -> Result<Opening, String> {
             }
         }
     }
-    let mut opening = Opening::default();
     let mut sizes = None;
     for (text, of) in [(environment, ENVIRONMENT), (given, name)] {
         for option in text.split(',').filter(|o| !o.is_empty()) {
@@ -88,7 +92,14 @@ fn set(opening: &mut Opening, sizes: &mut Option<[u32; 4]>, option: &str) -> Res
     match (key, value) {
         ("engine", name) => opening.engine = Some(EngineKind::from_name(name).ok_or_else(wrong)?),
         ("threads", _) => options.threads = usize::try_from(number()?).ok().filter(|&n| n <= 1024).ok_or_else(wrong)?,
-        ("group", _) => {
+        ("wavefront" | "chip", _) if options.kind != DeviceKind::R700 => {
+            return Err(format!("`{key}` is an option of R700 devices; ctm:r700 is one"));
+        }
+        ("chip", name) => {
+            let chip = Chip::from_name(&name.to_ascii_lowercase()).ok_or_else(wrong)?;
+            (options.chip, options.group) = (chip, DeviceOptions::r700(chip).group);
+        }
+        ("group" | "wavefront", _) => {
             let group = u16::try_from(number()?).ok().and_then(GroupSize::new);
             options.group = group.ok_or_else(wrong)?;
         }
@@ -142,6 +153,11 @@ mod tests {
         assert_eq!((o.threads, o.group.lanes(), o.checks), (2, 64, true));
         assert_eq!((o.params_stride, o.uint8_order), (ParamsStride::Floats36, ByteOrder::Bgra));
         assert_eq!(o.budget.time, Some(Duration::from_secs(3)));
+        let r700 = |name| parse(name, "").unwrap().options;
+        assert_eq!(r700("ctm:r700"), DeviceOptions::r700(Chip::Rv770));
+        assert_eq!(r700("ctm:r700,chip=rv710"), DeviceOptions::r700(Chip::Rv710));
+        let o = r700("ctm:r700,chip=rv730,wavefront=64");
+        assert_eq!((o.kind, o.chip, o.group.lanes()), (DeviceKind::R700, Chip::Rv730, 64));
     }
 
     #[test]
@@ -151,7 +167,9 @@ mod tests {
             ("/dev/pcie", "there is no device"),
             ("/dev/pcie256", "there is no device"),
             ("/dev/pcie+1", "there is no device"),
-            ("ctm:r700", "R700 devices are not part of this build"),
+            ("ctm:r600", "there is no device `ctm:r600`; /dev/pcie0 to /dev/pcie255, ctm:x1k and ctm:r700"),
+            ("ctm:r700,chip=r600", "`chip` is `r600`; it takes R700 devices: rv710"),
+            ("ctm:x1k,wavefront=16", "`wavefront` is an option of R700 devices"),
             ("ctm:x1k,fast", "there is no option `fast`; there are gpu,"),
             ("ctm:x1k,sys=2G", "`sys` is `2G`; it takes bytes"),
             ("ctm:x1k,group=6", "`group` is `6`"),

@@ -3,7 +3,7 @@
 #![allow(clippy::unwrap_used, reason = "tests")]
 #![allow(unsafe_code, reason = "the interface is one of pointers")]
 
-use ctm::commands::CommandBuffer;
+use ctm::commands::{CommandBuffer, MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot};
 use ctm::mc::{Format, Surface, Tiling};
 use ctm::memory::GpuAddr;
 use ctm_capi::managed::{
@@ -11,6 +11,7 @@ use ctm_capi::managed::{
     amSubmitCommandBuffer,
 };
 use ctm_exec::Domain;
+use ctm_isa::r700::program::Stage;
 use std::ffi::{CStr, CString};
 use std::ptr::null_mut;
 use std::sync::Barrier;
@@ -168,13 +169,49 @@ fn handles_that_are_none_fail_with_a_message() {
     close(alive);
 }
 
+/// A compute program's squares by scattered writes; then a buffer that is wrong, and the device goes on.
+#[test]
+fn r700_programs_run_and_wrong_buffers_do_not_stop_the_device() {
+    let source = "ALU:\n  0  t: MULLO_INT R1.x, R0.x, R0.x\nMEM_EXPORT: WRITE(0 + R0), R1.x___ ARRAY_SIZE(0)\nNOP\nEND_OF_PROGRAM\n";
+    let program = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::Options::default()).program.unwrap();
+    for name in ["ctm:r700", "ctm:r700,chip=rv710", "ctm:r700,wavefront=32,engine=interp"] {
+        let device = open(&format!("{name},gpu=1M,gpub=0,sys=16M,sysc=1M"));
+        let words: Vec<u8> = program.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+        device.write(4096, &words);
+        let memory = MemoryPlace { base: GpuAddr(device.base + 8192), bytes: 400, item: 0 };
+        let commands = |memory: &MemoryPlace| {
+            CommandBuffer::new()
+                .set_stage(Stage::Compute)
+                .set_program(ProgramSlot::Main, &ProgramPlace::words(GpuAddr(device.base + 4096), &program))
+                .set_memory(MemoryKind::Scatter, memory)
+                .set_domain(Domain { i0: 0, j0: 0, i1: 99, j1: 0 })
+                .start_program()
+        };
+        let run = |buffer: &CommandBuffer| {
+            device.write(0, &buffer.to_bytes());
+            let id = device.submit(0, buffer.len_dwords() as u32);
+            assert_ne!(id, 0, "{}", last_error());
+            device.wait(id);
+        };
+        run(&commands(&MemoryPlace { bytes: 200, ..memory }));
+        assert!(last_error().contains("scatter memory"), "{}", last_error());
+        run(&commands(&memory));
+        for i in 0..100 {
+            assert_eq!(device.read(8192 + 4 * i), i * i);
+        }
+        close(device);
+    }
+}
+
 static MESSAGE: u64 = 0;
 
 #[test]
 fn names_that_are_none_fail_with_a_message() {
-    for (name, message) in
-        [(c"/dev/fb0", "there is no device `/dev/fb0`"), (c"ctm:r700", "R700"), (c"ctm:x1k,gpu=3G", "`gpu` is `3G`")]
-    {
+    for (name, message) in [
+        (c"/dev/fb0", "there is no device `/dev/fb0`"),
+        (c"ctm:r700,chip=x", "`chip` is `x`"),
+        (c"ctm:x1k,gpu=3G", "`gpu` is `3G`"),
+    ] {
         // SAFETY: a C string, and no information asked for.
         assert!(unsafe { amOpenManagedConnection(name.as_ptr(), null_mut()) }.is_null());
         assert!(last_error().contains(message), "{}", last_error());
