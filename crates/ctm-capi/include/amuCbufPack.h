@@ -132,13 +132,13 @@ public:
     }
     /* `pitch` 0 is the width. */
     void appendSetTexture(AMuint32 texture, AMuint32 shape, AMuint32 addr, AMuint32 width, AMuint32 height, AMuint32 depth,
-                          AMuint32 levels, AMuint32 pitch, AMuint32 format) {
+                          AMuint32 levels, AMuint32 pitch, AMuint32 format, bool gamma = false) {
         if (width > 0xFFFFu || height > 0xFFFFu || depth > 0xFFFFu) {
             valid_ = false;
             return;
         }
         const AMuint32 words[7] = {AMU_CBUF_CMD_SET_TEXTURE, texture | shape << 8, addr, width | height << 16,
-                                   depth | levels << 16, pitch, format};
+                                   depth | levels << 16 | (gamma ? 1u << 24 : 0u), pitch, format};
         append(words, 7);
     }
     /* `sampler`: number, filters, wraps and comparison in one word. */
@@ -159,6 +159,7 @@ public:
     }
     void appendSetVertexEvents(AMuint32 addr, AMuint32 dwords) { two(AMU_CBUF_CMD_SET_VERTEX_EVENTS, addr, dwords); }
     void appendSetInterpolants(AMuint32 first, AMuint32 count) { one(AMU_CBUF_CMD_SET_INTERPOLANTS, first | count << 8); }
+    void appendSetIndexOffsets(AMuint32 vertex, AMuint32 instance) { two(AMU_CBUF_CMD_SET_INDEX_OFFSETS, vertex, instance); }
 
 private:
     void append(const AMuint32 *words, AMuint32 count) {

@@ -87,7 +87,8 @@ typedef enum AMUcbufFldShape {
     AMU_CBUF_FLD_SHAPE_3D = 2,
     AMU_CBUF_FLD_SHAPE_CUBE = 3,
     AMU_CBUF_FLD_SHAPE_1D_ARRAY = 4,
-    AMU_CBUF_FLD_SHAPE_2D_ARRAY = 5
+    AMU_CBUF_FLD_SHAPE_2D_ARRAY = 5,
+    AMU_CBUF_FLD_SHAPE_CUBE_ARRAY = 6
 } AMUcbufFldShape;
 
 /* Headers of commands. */
@@ -138,6 +139,7 @@ typedef enum AMUcbufFldShape {
 #define AMU_CBUF_CMD_SET_EXPORT           0xC0034E00u
 #define AMU_CBUF_CMD_SET_VERTEX_EVENTS    0xC0014F00u
 #define AMU_CBUF_CMD_SET_INTERPOLANTS     0xC0005000u
+#define AMU_CBUF_CMD_SET_INDEX_OFFSETS    0xC0015100u
 
 /* The format word: pitch in elements (a multiple of 4, below 8192), tiling, data format. */
 #define AMU_CBUF_FORMAT_WORD(pitch, tiling, format) \

@@ -123,18 +123,28 @@ fn corpus_planes(info: &serde_json::Value) -> Vec<u8> {
     info["inputs"].as_array().unwrap().iter().flat_map(|input| plane_bytes(&plane(input))).collect()
 }
 
-/// Every program of the corpus through a device gives its picture (the pictures were drawn by another implementation).
+/// Every program of the corpus through a device gives its picture (the pictures were drawn by another implementation), and the fast
+/// engine the same bits.
 #[test]
 fn pixel_programs_of_a_real_compiler_give_their_pictures() {
-    let mut rig = rig();
+    let options = DeviceOptions { threads: 2, ..DeviceOptions::r700(Chip::Rv770) };
+    let fast = Rig { device: ctm::Device::open(ctm::EngineKind::Jit.engine().unwrap(), options).unwrap() };
+    let (reference, fast) = (corpus_pictures(rig()), corpus_pictures(fast));
+    assert_eq!(reference.len(), 33);
+    for ((name, expected), (_, found)) in reference.iter().zip(&fast) {
+        assert!(expected == found, "{name}: the engines differ");
+    }
+}
+
+/// The pictures of the corpus as bits, compared with those they must be.
+fn corpus_pictures(mut rig: Rig) -> Vec<(String, Vec<[u32; 4]>)> {
     let textures = corpus_textures(&mut rig);
     let domain = Domain { i0: 0, j0: 0, i1: SIZE - 1, j1: SIZE - 1 };
-    let mut programs = 0;
+    let mut pictures = Vec::new();
     for (name, entry) in json("mesa/index.json").as_object().unwrap() {
         if !entry["isas"].as_array().unwrap().iter().any(|isa| isa == "r700") {
             continue;
         }
-        programs += 1;
         let info = json(&format!("mesa/r700/{name}.json"));
         let source = std::fs::read_to_string(corpus().join(format!("mesa/r700/{name}.hex"))).unwrap();
         let mut program = Program::from_words(source.split_whitespace().map(hex).collect());
@@ -176,9 +186,11 @@ fn pixel_programs_of_a_real_compiler_give_their_pictures() {
             });
             assert_eq!(outside.count(), 0, "{name}");
         }
+        let all = targets.iter().flat_map(|surface| bits(&rig, surface, SIZE, SIZE)).collect();
+        pictures.push((name.clone(), all));
         rig.device.memory_mut().free_all(ArenaId::Gpu);
     }
-    assert_eq!(programs, 33);
+    pictures
 }
 
 #[test]
@@ -346,6 +358,35 @@ fn inputs_of_the_guide_are_textures_too() {
     assert_eq!(found, [1.0, -2.0, 127.0, -128.0]);
 }
 
+#[test]
+fn textures_whose_texels_share_bytes_and_arrays_of_cubes() {
+    let mut rig = rig();
+    let line = "SAMPLE R1.xyzw, R0.xyzw, t4, s2 DENORM(XY)";
+    let format = |data| FetchFormat { data, ..FetchFormat::default() };
+    // BC1: two blocks side by side. The first is red (5:6:5) throughout, the second blue with index 1, its second colour.
+    let blocks = [0x00, 0xf8, 0x1f, 0x00, 0, 0, 0, 0, 0x00, 0xf8, 0x1f, 0x00, 0x55, 0x55, 0x55, 0x55];
+    let at = rig.bytes(&blocks);
+    let texture = TextureSurface::two_d(8, 4, format(DataFormat::FmtBc1)).at(at);
+    assert_eq!(texture.bytes(), 16);
+    let setup = CommandBuffer::new().set_texture(4, &texture);
+    assert_eq!(fetch(&mut rig, line, setup.clone(), [3.5, 3.5, 0.0, 0.0]), [1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(fetch(&mut rig, line, setup, [4.5, 0.5, 0.0, 0.0]), [0.0, 0.0, 1.0, 1.0]);
+    // sRGB: 188 of 255 is nearly one half.
+    let at = rig.bytes(&[188, 0, 255, 51]);
+    let texture = TextureSurface { gamma: true, ..TextureSurface::two_d(1, 1, format(DataFormat::Fmt8_8_8_8)) };
+    let setup = CommandBuffer::new().set_texture(4, &texture.at(at));
+    let found = fetch(&mut rig, line, setup, [0.5, 0.5, 0.0, 0.0]);
+    assert!((found[0] - 0.5).abs() < 0.005, "{found:?}");
+    assert_eq!(found[1..], [0.0, 1.0, 0.2]);
+    // Two cubes of one texel a face: the texel says which face of which cube it is.
+    let texels: Vec<f32> = (0..12).flat_map(|n| [n as f32, 0.0, 0.0, 1.0]).collect();
+    let shape = TextureShape::CubeArray;
+    let texture = TextureSurface { shape, depth: 12, ..TextureSurface::two_d(1, 1, FetchFormat::default()) };
+    let setup = CommandBuffer::new().set_texture(4, &texture.at(rig.bytes(&floats(&texels))));
+    let line = "SET_CUBEMAP_INDEX R1.____, R0.wwww, t4, s2\n SAMPLE R1.xyzw, R0.xyzw, t4, s2";
+    assert_eq!(fetch(&mut rig, line, setup, [1.5, 1.5, 4.0, 1.0])[0], 10.0);
+}
+
 // ---- vertex programs ------------------------------------------------------------------------------------------
 
 /// LLVM's vertex program out of its object file, by `set_inst_fmt` and by `set_program`, with a fetch subroutine.
@@ -388,6 +429,26 @@ fn a_vertex_program_from_an_image_transforms() {
             assert_eq!(parameters[v as usize], std::array::from_fn(|c| a[4 + c] * value(25)[c]), "{v}");
         }
     }
+}
+
+#[test]
+fn vertex_fetches_have_offsets() {
+    let mut rig = rig();
+    let program = text(
+        &mut rig,
+        "VTX:\n FETCH R1.x___, R0.x, b0 FORMAT(32 INT)\n FETCH R2.x___, R0.x, b0 FORMAT(32 INT) FETCH_TYPE(INSTANCE_DATA)\n\
+         FETCH R3.x___, R0.x, b0 FORMAT(32 INT) FETCH_TYPE(NO_INDEX_OFFSET)\n\
+         ALU:\n  0  y: MOV R1.y, R2.x\n     z: MOV R1.z, R3.x\nEXP_DONE: PARAM0, R1.xyz0\nEND_OF_PROGRAM\n",
+    );
+    let numbers = rig.bytes(&words(&(0..100).collect::<Vec<_>>()));
+    let format = FetchFormat::default();
+    let out = array(&mut rig, 4, 1);
+    let setup = CommandBuffer::new()
+        .set_vtx_buffer(0, &BufferPlace { base: numbers, bytes: 400, stride_bytes: 4, format })
+        .set_index_offsets(10, 50)
+        .set_export(Target::Parameter(0), &out);
+    rig.submit(&start(Stage::Vertex, &program, row(4), setup)).unwrap();
+    assert_eq!(bits(&rig, &out, 4, 1), [0, 1, 2, 3].map(|n| [n + 10, n + 50, n, 0]));
 }
 
 #[test]
@@ -508,6 +569,7 @@ fn wrong_commands_stop_their_buffer_only() {
     let domain = Domain { i0: 0, j0: 0, i1: 3, j1: 3 };
     let nowhere = GpuAddr(0x0800_0000);
     let texture = TextureSurface::two_d(4, 4, FetchFormat::default());
+    let reserved = FetchFormat { data: DataFormat::FmtApc0, ..FetchFormat::default() };
     let compressed = FetchFormat { data: DataFormat::FmtBc1, ..FetchFormat::default() };
     let new = CommandBuffer::new;
     let begin = |setup: CommandBuffer| setup.set_domain(domain).start_program();
@@ -520,7 +582,12 @@ fn wrong_commands_stop_their_buffer_only() {
         (new().set_texture(1, &TextureSurface { width: 9000, ..texture }), "parameter-out-of-range", "`width` is 9000"),
         (new().set_texture(1, &TextureSurface { height: 0, ..texture }), "parameter-out-of-range", "`height` is 0"),
         (new().set_texture(1, &TextureSurface { levels: 15, ..texture }), "parameter-out-of-range", "`levels` is 15"),
-        (new().set_texture(1, &TextureSurface { format: compressed, ..texture }), "unsupported", "FMT_BC1"),
+        (new().set_texture(1, &TextureSurface { format: reserved, ..texture }), "unsupported", "FMT_APC0"),
+        (
+            new().set_texture(1, &TextureSurface { format: compressed, pitch: 4, ..texture }),
+            "parameter-out-of-range",
+            "`pitch` is 4, allowed are 0",
+        ),
         (new().set_export(Target::Pixel(8), &out), "parameter-out-of-range", "`index` is 8, allowed are 0..=7"),
         (
             begin(new().set_program(ProgramSlot::Main, &ProgramPlace { bytes: 12, ..good })),

@@ -110,7 +110,10 @@ planes (`set_planes`) replace what registers hold, all others hold 0.
 | `set_semantics` | dwords: bits 7:0 the SEMANTIC_ID, 15:8 the register that it writes |
 | `set_texture` | texels: level by level, in each slice by slice, in each row by row. Rows of level n are `pitch >> n` texels apart, at least as many as it has in a row |
 
-Tables of constants may be cut off by the end of their arena; what is cut off is 0. Formats whose texels share bytes (compressed blocks, one bit, video) cannot be set.
+Tables of constants may be cut off by the end of their arena; what is cut off is 0. Textures of formats whose texels share bytes (compressed blocks, one bit, video) and those
+with `gamma=1` are not padded: rows of one-bit texels begin at a byte, blocks are whole, and `pitch` is 0. They are read as a whole when a program first fetches from them.
+
+`set_index_offsets` is added to the indices of vertex fetches: `vertex` where FETCH_TYPE is VERTEX_DATA, `instance` where it is INSTANCE_DATA.
 
 ### Memories
 

@@ -541,5 +541,8 @@ ops! {
         SetVertexEvents "set_vertex_events" 0x4f cite "docs/commands.md" => r700(Unit::Mc, &[ADDRESS, r700::EVENTS]);
         /// Says which registers receive the interpolants of `set_params`.
         SetInterpolants "set_interpolants" 0x50 cite "docs/commands.md" => r700(Unit::Pe, &[r700::INTERPOLANTS]);
+        /// Says what is added to the indices of vertex fetches.
+        SetIndexOffsets "set_index_offsets" 0x51 cite "docs/commands.md"
+            => r700(Unit::Pe, &[r700::VERTEX_OFFSET, r700::INSTANCE_OFFSET]);
     }
 }

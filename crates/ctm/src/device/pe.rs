@@ -283,6 +283,7 @@ impl Device {
             }
             CommandKind::SetVertexEvents => registers.r700.set_vertex_events(command),
             CommandKind::SetInterpolants => registers.r700.set_interpolants(command)?,
+            CommandKind::SetIndexOffsets => registers.r700.index_offsets = [command.param(0), command.param(1)],
         }
         Ok(())
     }

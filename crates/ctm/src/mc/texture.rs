@@ -1,8 +1,9 @@
 //! A texture of R700 programs in memory (R700 chapter 6): linear, mipmap levels one after another.
 
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
+use ctm_exec::r700::Surface as Packed;
 use ctm_exec::r700::formats::{Format, convert, size_bytes, swapped};
-use ctm_exec::r700::resources::{Texture, TextureKind};
+use ctm_exec::r700::resources::{Image, Texture, TextureKind};
 use ctm_isa::ops;
 
 ops! {
@@ -20,13 +21,16 @@ ops! {
         OneDArray "1D_ARRAY" 4 => TextureKind::OneDArray;
         /// Layers.
         TwoDArray "2D_ARRAY" 5 => TextureKind::TwoDArray;
+        /// Cubes, six faces each; SET_CUBEMAP_INDEX chooses one.
+        CubeArray "CUBE_ARRAY" 6 => TextureKind::CubeArray;
     }
 }
 
 /// Where a texture lies and what its texels are: the parameters of `set_texture`.
 ///
 /// Level 0 comes first; in each level the slices, in each slice the rows. Rows of level n are `pitch >> n` texels apart, but at least as
-/// many as the level has in a row.
+/// many as the level has in a row. Textures of formats whose texels share bytes (compressed blocks, one bit, video), and those with the sRGB
+/// curve, lie as [`ctm_exec::r700::Surface`] says: nothing is padded, and there is no pitch.
 ///
 /// ```
 /// use ctm::mc::{TextureShape, TextureSurface};
@@ -45,7 +49,7 @@ pub struct TextureSurface {
     pub width: u16,
     /// Rows of level 0, 1..=[`Self::LARGEST`]; one-dimensional ones have 1, whatever stands here.
     pub height: u16,
-    /// Slices or layers, 1..=[`Self::LARGEST`]; cubes have 6, two-dimensional ones 1, whatever stands here.
+    /// Slices or layers, 1..=[`Self::LARGEST`], of an array of cubes six times their number; cubes have 6, two-dimensional ones 1, whatever stands here.
     pub depth: u16,
     /// Mipmap levels, 1..=[`Self::LEVELS`].
     pub levels: u8,
@@ -53,6 +57,8 @@ pub struct TextureSurface {
     pub pitch: u16,
     /// What a texel is.
     pub format: Format,
+    /// Whether x, y and z of unsigned fractions are stored with the sRGB curve and made linear.
+    pub gamma: bool,
 }
 
 impl TextureSurface {
@@ -65,7 +71,7 @@ impl TextureSurface {
     #[must_use]
     pub const fn two_d(width: u16, height: u16, format: Format) -> Self {
         let (base, shape) = (GpuAddr(0), TextureShape::TwoD);
-        Self { base, shape, width, height, depth: 1, levels: 1, pitch: 0, format }
+        Self { base, shape, width, height, depth: 1, levels: 1, pitch: 0, format, gamma: false }
     }
 
     /// The same texture at another address.
@@ -75,27 +81,46 @@ impl TextureSurface {
         self
     }
 
-    /// The texture as fetches see it; `None` when its texels have no bytes of their own (compressed blocks and the like).
-    #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "at most 16 bytes")]
-    pub fn texture(&self) -> Option<Texture> {
-        let texel_bytes = size_bytes(self.format.data).ok()? as u32;
+    /// The same with the sizes that its shape leaves open.
+    fn surface(&self) -> Packed {
         let (height, depth) = match self.shape {
             TextureShape::OneD => (1, 1),
             TextureShape::OneDArray => (1, self.depth),
             TextureShape::TwoD => (self.height, 1),
             TextureShape::Cube => (self.height, 6),
-            TextureShape::ThreeD | TextureShape::TwoDArray => (self.height, self.depth),
+            TextureShape::ThreeD | TextureShape::TwoDArray | TextureShape::CubeArray => (self.height, self.depth),
         };
-        let (kind, levels) = (self.shape.info(), u32::from(self.levels));
-        Some(Texture {
-            kind,
+        Packed {
+            kind: self.shape.info(),
             width: self.width.into(),
             height: height.into(),
             depth: depth.into(),
-            levels,
-            texel_bytes,
-        })
+            levels: self.levels.into(),
+            format: self.format,
+            gamma: self.gamma,
+        }
+    }
+
+    /// The texture as fetches see it; `None` when its format has no meaning.
+    #[must_use]
+    pub fn texture(&self) -> Option<Texture> {
+        self.surface().texture().ok()
+    }
+
+    /// Whether each texel has bytes of its own and is what they say.
+    #[must_use]
+    pub fn is_plain(&self) -> bool {
+        !self.gamma && size_bytes(self.format.data).is_ok()
+    }
+
+    /// All texels of a texture that is not plain.
+    ///
+    /// # Errors
+    /// When it lies outside memory. `None` when its format or its sizes cannot be.
+    pub fn image(&self, memory: &DeviceMemory) -> Result<Option<Image>, MemoryError> {
+        let surface = self.surface();
+        let Some(bytes) = surface.bytes().ok().and_then(|bytes| usize::try_from(bytes).ok()) else { return Ok(None) };
+        Ok(surface.image(memory.slice(self.base, bytes)?).ok())
     }
 
     /// Texels from one row of a level to the next.
@@ -104,10 +129,10 @@ impl TextureSurface {
         u64::from(pitch.max(width))
     }
 
-    /// Where a texel of a level begins, in bytes from the base; `None` when there is no such texel.
+    /// Where a texel of a level begins, in bytes from the base; `None` when there is no such texel, or the texture is not plain.
     #[must_use]
     pub fn texel_offset(&self, level: u32, at: [u32; 3]) -> Option<u64> {
-        let texture = self.texture()?;
+        let texture = self.texture().filter(|_| self.is_plain())?;
         let size = texture.size(level);
         if level >= texture.levels || at.iter().zip(size).any(|(&at, size)| at >= size) {
             return None;
@@ -124,16 +149,17 @@ impl TextureSurface {
         self.row(level, width) * u64::from(height) * u64::from(depth)
     }
 
-    /// Bytes of all levels; 0 when its texels have no bytes of their own.
+    /// Bytes of all levels; 0 when its format or its sizes cannot be.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.texture().map_or(0, |texture| {
+        let Ok(packed) = self.surface().bytes() else { return 0 };
+        self.texture().filter(|_| self.is_plain()).map_or(packed, |texture| {
             let texels: u64 = (0..texture.levels).map(|level| self.level_texels(&texture, level)).sum();
             texels * u64::from(texture.texel_bytes)
         })
     }
 
-    /// Reads a texel: bits of its four elements; `None` when there is no such texel.
+    /// Reads a texel: bits of its four elements; `None` when there is no such texel, or the texture is not plain.
     ///
     /// # Errors
     /// When it lies outside memory.

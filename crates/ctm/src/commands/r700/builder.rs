@@ -88,7 +88,7 @@ impl CommandBuffer {
             TextureWord { texture, shape: surface.shape }.encode(),
             surface.base.0,
             TextureSizeWord { width: surface.width, height: surface.height }.encode(),
-            TextureDepthWord { depth: surface.depth, levels: surface.levels }.encode(),
+            TextureDepthWord { depth: surface.depth, levels: surface.levels, gamma: surface.gamma }.encode(),
             TexturePitchWord { pitch: surface.pitch }.encode(),
             FetchFormatWord::from(surface.format).encode(),
         ];
@@ -163,5 +163,11 @@ impl CommandBuffer {
     #[must_use]
     pub fn set_interpolants(self, first: u8, count: u8) -> Self {
         self.with(CommandKind::SetInterpolants, &[InterpolantsWord { first, count }.encode()])
+    }
+
+    /// What is added to the indices of vertex fetches of VERTEX_DATA and of INSTANCE_DATA.
+    #[must_use]
+    pub fn set_index_offsets(self, vertex: u32, instance: u32) -> Self {
+        self.with(CommandKind::SetIndexOffsets, &[vertex, instance])
     }
 }

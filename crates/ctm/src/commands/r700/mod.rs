@@ -195,7 +195,9 @@ word_format! {
         15:0    depth: u16 = "depth";
         /// Mipmap levels, 1..=14.
         19:16   levels: u8 = "levels";
-        reserved 31:20;
+        /// x, y and z of unsigned fractions are stored with the sRGB curve.
+        24:24   gamma: bool = "gamma";
+        reserved 23:20, 31:25;
     }
 }
 
@@ -381,6 +383,22 @@ word_format! {
     }
 }
 
+word_format! {
+    /// What is added to the index of fetches of VERTEX_DATA.
+    pub struct VertexOffsetWord "vertex_offset" dword 0 cite "R700 §10.3" {
+        /// Items.
+        31:0    offset: u32 = "vertex";
+    }
+}
+
+word_format! {
+    /// What is added to the index of fetches of INSTANCE_DATA.
+    pub struct InstanceOffsetWord "instance_offset" dword 1 cite "R700 §10.3" {
+        /// Items.
+        31:0    offset: u32 = "instance";
+    }
+}
+
 pub(super) const PROGRAM: Param = strict(&ProgramWord::FORMAT);
 pub(super) const BYTES: Param = strict(&BytesWord::FORMAT);
 pub(super) const ENTRY: Param = strict(&EntryWord::FORMAT);
@@ -407,4 +425,6 @@ pub(super) const ITEM: Param = strict(&ItemWord::FORMAT);
 pub(super) const SEMANTICS: Param = strict(&SemanticsWord::FORMAT);
 pub(super) const EXPORT: Param = strict(&ExportWord::FORMAT);
 pub(super) const EVENTS: Param = strict(&EventsWord::FORMAT);
+pub(super) const VERTEX_OFFSET: Param = strict(&VertexOffsetWord::FORMAT);
+pub(super) const INSTANCE_OFFSET: Param = strict(&InstanceOffsetWord::FORMAT);
 pub(super) const INTERPOLANTS: Param = strict(&InterpolantsWord::FORMAT);

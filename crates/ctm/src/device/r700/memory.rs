@@ -10,10 +10,11 @@ use crate::mc::{ByteOrder, Surface, read_at};
 use crate::memory::{DeviceMemory, GpuAddr};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::resources::TextureKind;
+use ctm_exec::r700::resources::{Image, TextureKind};
 use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Target, Texture, VertexEvent, Written};
 use ctm_isa::r700::program::Stage;
-use std::sync::Mutex;
+use std::collections::BTreeMap;
+use std::sync::{Mutex, OnceLock};
 
 /// Memory as one launch sees it.
 pub struct LaunchMemory<'a> {
@@ -24,6 +25,9 @@ pub struct LaunchMemory<'a> {
     stage: Stage,
     /// Vertex events so far.
     events: u32,
+    /// The texels of textures that are not plain, once they were read.
+    images: BTreeMap<u8, OnceLock<Result<Image, MemoryFault>>>,
+    aliased: bool,
 }
 
 /// The command's name for a memory.
@@ -80,7 +84,11 @@ impl<'a> LaunchMemory<'a> {
             memory.slice(base, bytes).map_err(|error| load::outside("the vertex events", error))?;
             memory.write_u32(base, 0).map_err(|error| load::outside("the vertex events", error))?;
         }
-        Ok(Self { memory, model, order, registers, stage, events: 0 })
+        let textures = registers.r700.textures.iter();
+        let packed = |bound: &BoundTexture| matches!(bound, BoundTexture::Texture(texture) if !texture.is_plain());
+        let images = textures.filter(|(_, bound)| packed(bound)).map(|(&id, _)| (id, OnceLock::new())).collect();
+        let aliased = aliased(registers, stage);
+        Ok(Self { memory, model, order, registers, stage, events: 0, images, aliased })
     }
 
     /// Reads bytes through a cache, for the model's sake.
@@ -95,6 +103,33 @@ impl<'a> LaunchMemory<'a> {
             lock(model).reads(cache, GpuAddr(address), bytes as u64, &what);
         }
         read_at(self.memory, place, bytes).map_err(|error| fault(what(), &error))
+    }
+
+    /// A texel of a texture that is not plain; its bytes are read when the first one is asked for.
+    fn packed_texel(
+        &self,
+        id: u8,
+        image: &OnceLock<Result<Image, MemoryFault>>,
+        level: u32,
+        at: [u32; 3],
+    ) -> Result<[u32; 4], MemoryFault> {
+        let what = || format!("texture {id}");
+        let image = image.get_or_init(|| {
+            let Some(BoundTexture::Texture(texture)) = self.registers.r700.textures.get(&id) else {
+                return Err(missing(what(), "it is not set"));
+            };
+            if let Some(model) = self.model {
+                lock(model).reads(Some(Cache::Input), texture.base, texture.bytes(), what);
+            }
+            let image = texture.image(self.memory).map_err(|error| fault(what(), &error))?;
+            image.ok_or_else(|| missing(what(), "its format or its size cannot be"))
+        });
+        let image = image.as_ref().map_err(Clone::clone)?;
+        let [x, y, z] = at.map(|n| n as usize);
+        let [width, height, _] = image.texture.size(level).map(|n| n as usize);
+        let texel = image.levels.get(level as usize).filter(|_| x < width && y < height);
+        let texel = texel.and_then(|level| level.get((z * height + y) * width + x));
+        texel.copied().ok_or_else(|| missing(what(), &format!("level {level} has no texel ({x}, {y}, {z})")))
     }
 
     fn note_write(&self, way: Way, address: GpuAddr, bytes: u64) {
@@ -188,6 +223,9 @@ impl Memory for LaunchMemory<'_> {
     fn texel(&self, id: u8, level: u32, at: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
         let what = || format!("texture {id}");
         let [x, y, z] = at;
+        if let Some(image) = self.images.get(&id) {
+            return self.packed_texel(id, image, level, at);
+        }
         let (place, bytes) = match self.registers.r700.textures.get(&id) {
             None => return Err(missing(what(), "it is not set; `set_texture` says where it lies")),
             Some(BoundTexture::Texture(texture)) => {
@@ -283,4 +321,32 @@ impl Memory for LaunchMemory<'_> {
         }
         Ok(written)
     }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        self.aliased
+    }
+}
+
+/// Whether something that a program writes shares memory with anything else that it reads or writes.
+fn aliased(registers: &Registers, stage: Stage) -> bool {
+    let range = |base: GpuAddr, bytes: u64| (u64::from(base.0), u64::from(base.0) + bytes);
+    let r700 = &registers.r700;
+    let memories = r700.memories.iter().filter(|(kind, _)| **kind != MemoryKind::Scratch);
+    let mut written: Vec<(u64, u64)> = memories.map(|(_, place)| range(place.base, place.bytes.into())).collect();
+    written.extend(r700.exports.values().map(|surface| range(surface.base, surface.bytes())));
+    if stage == Stage::Geometry {
+        written.extend(r700.vertex_events.map(|(base, dwords)| range(base, u64::from(dwords) * 4)));
+    }
+    let conditional = registers.conditional;
+    written.extend(conditional.buffer.filter(|_| conditional.write).map(|buffer| range(buffer.base, buffer.bytes())));
+    let constants = r700.constant_buffers.values().map(|place| range(place.base, u64::from(place.constants) * 16));
+    let buffers = r700.buffers.values().map(|place| range(place.base, place.bytes.into()));
+    let textures = r700.textures.values().map(|bound| match bound {
+        BoundTexture::Input(surface) => range(surface.base, surface.bytes()),
+        BoundTexture::Texture(texture) => range(texture.base, texture.bytes()),
+    });
+    let meet = |a: (u64, u64), b: (u64, u64)| a.0 < b.1 && b.0 < a.1 || a.1 > 1 << 32 || b.1 > 1 << 32;
+    let mut read = constants.chain(buffers).chain(textures);
+    let pairs = written.iter().enumerate().any(|(n, &a)| written[n + 1..].iter().any(|&b| meet(a, b)));
+    pairs || read.any(|r| written.iter().any(|&w| meet(w, r)))
 }

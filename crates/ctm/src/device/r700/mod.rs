@@ -90,6 +90,8 @@ pub struct R700Registers {
     pub exports: BTreeMap<Target, Surface>,
     /// Where vertex events go, and how many dwords there are.
     pub vertex_events: Option<(GpuAddr, u32)>,
+    /// What is added to the indices of vertex fetches of VERTEX_DATA and INSTANCE_DATA.
+    pub index_offsets: [u32; 2],
     /// The register that receives interpolant 0, and how many interpolants there are.
     pub interpolants: Option<(u8, u8)>,
 }
@@ -201,6 +203,7 @@ impl R700Registers {
             levels: depth.levels,
             pitch: field(command, 4, TexturePitchWord::decode)?.pitch,
             format: field(command, 5, FetchFormatWord::decode)?.into(),
+            gamma: depth.gamma,
         };
         let rows = !matches!(texture.shape, TextureShape::OneD | TextureShape::OneDArray);
         let slices = matches!(texture.shape, TextureShape::ThreeD | TextureShape::OneDArray | TextureShape::TwoDArray);
@@ -218,6 +221,10 @@ impl R700Registers {
         if texture.texture().is_none() {
             let format = texture.format.data.name();
             return Err(Reason::Unsupported { feature: format!("textures of {format}") });
+        }
+        if texture.pitch != 0 && !texture.is_plain() {
+            let allowed = "0: the rows of textures of this format are not padded".to_owned();
+            return Err(Reason::OutOfRange { what: "pitch", found: texture.pitch.into(), allowed });
         }
         self.textures.insert(word.texture, BoundTexture::Texture(texture));
         Ok(())
@@ -380,6 +387,8 @@ impl Device {
             ring_item_dwords: r700.item(MemoryKind::Ring),
             stream_item_dwords: streams.map(|stream| r700.item(stream)),
             global_gprs: r700.global_gprs,
+            vertex_offset: r700.index_offsets[0],
+            instance_offset: r700.index_offsets[1],
             semantics: &semantics,
             planes: &planes,
             budget: self.options.budget,
