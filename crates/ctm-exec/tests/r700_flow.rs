@@ -10,10 +10,10 @@ use ctm_exec::r700::flow::{Flow, PixelState, Place, Test};
 use ctm_exec::r700::{Arrays, Interp, Launch, LoopConstant, Plane, Target};
 use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::{Budget, Domain, Engine, GroupSize};
-use ctm_isa::r700::ops::Cond;
+use ctm_isa::r700::ops::{CfAluOp, CfOp, Cond};
 use r700_structured::words::{ACC, Words};
 use r700_structured::{Pixel, Random};
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An odd domain, so that some quads have pixels that are invalid from the start.
 const DOMAIN: Domain = Domain { i0: 1, j0: 2, i1: 9, j1: 8 };
@@ -23,11 +23,15 @@ fn start(i: u32, j: u32) -> u32 {
     i * 0x1234_5671 + j * 0x0765_4321
 }
 
+/// How often conditions held for no, some and every pixel, by instruction, in a loop, in a branch.
 type Coverage = BTreeMap<(&'static str, bool, bool), [u32; 3]>;
 
-fn try_one(seed: u64, coverage: &mut Coverage) -> Result<(), String> {
+fn try_one(seed: u64, coverage: &mut Coverage, names: &mut BTreeSet<&'static str>) -> Result<(), String> {
     let tree = Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).tree();
     let program = Words::program(&tree);
+    let decoded = program.decode();
+    let slots = (0..program.words.len() as u32 / 2).filter_map(|slot| decoded.at(slot));
+    names.extend(slots.filter_map(|entry| entry.cf.as_ref().ok()).map(ctm_isa::r700::inst::Cf::name));
     let plane = Plane {
         temp: ACC,
         origin: [0.0; 4],
@@ -76,15 +80,21 @@ fn random_structured_programs() {
     let number = |name: &str, default: u64| std::env::var(name).map_or(default, |v| v.parse().unwrap());
     let first = number("CTM_FLOW_SEED", 1);
     let count = number("CTM_FLOW_PROGRAMS", 2500 * number("CTM_RANDOM", 1));
-    let mut coverage = Coverage::new();
+    let (mut coverage, mut names) = (Coverage::new(), BTreeSet::new());
     for seed in first..first + count {
-        if let Err(difference) = try_one(seed, &mut coverage) {
+        if let Err(difference) = try_one(seed, &mut coverage, &mut names) {
             panic!("{difference}");
         }
     }
     if count < 1000 {
         return;
     }
+    // Clauses and WAIT_ACK are in r700_fetch.rs, CALL_FS in r700_modes.rs, vertices in r700_programs.rs.
+    let elsewhere =
+        ["NOP", "TEX", "VTX", "VTX_TC", "WAIT_ACK", "CALL_FS", "EMIT_VERTEX", "EMIT_CUT_VERTEX", "CUT_VERTEX"];
+    let all = CfOp::ALL.iter().map(|op| op.name()).chain(CfAluOp::ALL.iter().map(|op| op.name()));
+    let missing: Vec<_> = all.filter(|name| !names.contains(name) && !elsewhere.contains(name)).collect();
+    assert!(missing.is_empty(), "no program had {missing:?}");
     // By value: pixels can differ. By boolean: all pixels do the same.
     let by_value = [
         "ALU_PUSH_BEFORE",

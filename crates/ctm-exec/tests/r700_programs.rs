@@ -209,7 +209,7 @@ fn scratch_is_the_threads_own() {
 #[test]
 fn rings_and_streams_hold_an_item_for_each_thread() {
     let program = text(
-        "MEM_RING: WRITE(4), R0.x___ ARRAY_SIZE(4095)\nMEM_STREAM2: WRITE(0), R0.x___ ARRAY_SIZE(4095)\nEMIT_VERTEX\nCUT_VERTEX\nNOP\nEND_OF_PROGRAM\n",
+        "MEM_RING: WRITE(4), R0.x___ ARRAY_SIZE(4095)\nMEM_STREAM2: WRITE(0), R0.x___ ARRAY_SIZE(4095)\nEMIT_VERTEX\nCUT_VERTEX\nEMIT_CUT_VERTEX\nNOP\nEND_OF_PROGRAM\n",
     );
     let constants = Constants::default();
     let launch = Launch {
@@ -227,9 +227,9 @@ fn rings_and_streams_hold_an_item_for_each_thread() {
         assert_eq!(memory.spaces[&Space::Ring][2 * i as usize..][..2], [99, i]);
         assert_eq!(memory.spaces[&Space::Stream(2)][3 * i as usize..][..3], [i, 99, 99]);
     }
-    assert_eq!(memory.events.len(), 132);
+    assert_eq!(memory.events.len(), 198);
     assert_eq!((memory.events[0].0.i, memory.events[0].1), (0, VertexEvent::Emit));
-    assert_eq!(memory.events[64].1, VertexEvent::Cut);
+    assert_eq!((memory.events[64].1, memory.events[128].1), (VertexEvent::Cut, VertexEvent::EmitCut));
 }
 
 #[test]

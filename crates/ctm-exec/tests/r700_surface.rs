@@ -132,3 +132,91 @@ fn wrong_surfaces_are_refused() {
     let short = surface(DataFormat::FmtBc1, 5, 5);
     assert_eq!(message(short, &[0; 8]), "the texture has 8 bytes, its size and format need 32");
 }
+
+/// What a format's name says: bits of its elements, lowest first, and whether they are floats.
+fn named(name: &str) -> Option<(Vec<u32>, bool)> {
+    let (sizes, float) = match name.strip_prefix("FMT_")?.strip_suffix("_FLOAT") {
+        Some(sizes) => (sizes, true),
+        None => (&name[4..], false),
+    };
+    let sizes: Option<Vec<u32>> = sizes.split('_').rev().map(|size| size.parse().ok()).collect();
+    sizes.filter(|sizes| sizes.iter().sum::<u32>() >= 8).map(|sizes| (sizes, float))
+}
+
+/// A float of so many bits by its definition: 5 bits of exponent and no sign below 16 bits, 4 of 24.
+fn float_by_definition(field: u64, size: u32) -> f64 {
+    let (sign, exponent, fraction) = match size {
+        32 => (1, 8, 23),
+        24 => (0, 4, 20),
+        16 => (1, 5, 10),
+        _ => (0, 5, size - 5),
+    };
+    let part = |at: u32, count: u32| (field >> at & ((1 << count) - 1)) as f64;
+    let (m, e) = (part(0, fraction) / 2f64.powi(fraction as i32), part(fraction, exponent));
+    let bias = if size == 24 { 15 } else { (1 << (exponent - 1)) - 1 };
+    let magnitude = if e == 0.0 { m * 2f64.powi(1 - bias) } else { (1.0 + m) * 2f64.powi(e as i32 - bias) };
+    if sign == 1 && field >> (size - 1) & 1 == 1 { -magnitude } else { magnitude }
+}
+
+/// Every format whose name lists its elements, with every way to return numbers, against the definitions in double precision.
+#[test]
+fn formats_are_what_their_names_say() {
+    use ctm_isa::r700::ops::SrfMode;
+    let mut state = 0x1234_5678_9abc_def1u64;
+    let mut next = || {
+        state ^= state << 13;
+        state ^= state >> 7;
+        state ^= state << 17;
+        state
+    };
+    let mut formats = 0;
+    for &data in DataFormat::ALL {
+        let Some((sizes, float)) = named(data.name()) else { continue };
+        formats += 1;
+        for round in 0..400 {
+            let item: u128 = match round {
+                0 => 0,
+                1 => u128::MAX,
+                _ => u128::from(next()) << 64 | u128::from(next()),
+            };
+            let numbers = NumFormat::ALL[round % 3];
+            let sign = FormatComp::ALL[round / 3 % 2];
+            let srf = SrfMode::ALL[round / 6 % 2];
+            let format = Format { data, numbers, sign, srf, ..Format::default() };
+            let bytes = item.to_le_bytes();
+            let got = convert(&format, &bytes[..sizes.iter().sum::<u32>() as usize / 8]).unwrap();
+            let mut at = 0;
+            for (element, &size) in sizes.iter().enumerate() {
+                let field = (item >> at) as u64 & (u64::MAX >> (64 - size));
+                at += size;
+                let signed = if field >> (size - 1) == 1 { field as i64 - (1i64 << size) } else { field as i64 };
+                let value = if sign == FormatComp::Signed { signed } else { field as i64 };
+                let is_float = float && (size != 8 || sizes.len() != 2 || sizes.iter().sum::<u32>() != 32);
+                let expected = match (is_float, numbers, sign, srf) {
+                    (true, ..) if size == 32 => field as u32,
+                    // Infinities and NaNs of the small ones have the largest exponent.
+                    (true, ..) if size < 24 && field >> (if size == 16 { 10 } else { size - 5 }) & 31 == 31 => continue,
+                    (true, ..) => (float_by_definition(field, size) as f32).to_bits(),
+                    (false, NumFormat::Int, ..) => value as u32,
+                    (false, NumFormat::Scaled, ..) => (value as f32).to_bits(),
+                    (false, NumFormat::Norm, FormatComp::Unsigned, _) => {
+                        { (field as f64 / ((1u64 << size) - 1) as f64) as f32 }.to_bits()
+                    }
+                    (false, NumFormat::Norm, FormatComp::Signed, SrfMode::ZeroClampMinusOne) => {
+                        // One bit holds 0 and -1 only.
+                        let largest = ((1i64 << (size - 1)) - 1).max(1);
+                        ((signed as f64 / largest as f64).max(-1.0) as f32).to_bits()
+                    }
+                    (false, NumFormat::Norm, FormatComp::Signed, SrfMode::NoZero) => {
+                        (((2 * signed + 1) as f64 / ((1u64 << size) - 1) as f64) as f32).to_bits()
+                    }
+                };
+                assert_eq!(
+                    got[element], expected,
+                    "{data:?} {numbers:?} {sign:?} {srf:?} element {element} of {item:#x}"
+                );
+            }
+        }
+    }
+    assert_eq!(formats, 37);
+}
