@@ -159,6 +159,8 @@ public:
     }
     void appendSetVertexEvents(AMuint32 addr, AMuint32 dwords) { two(AMU_CBUF_CMD_SET_VERTEX_EVENTS, addr, dwords); }
     void appendSetInterpolants(AMuint32 first, AMuint32 count) { one(AMU_CBUF_CMD_SET_INTERPOLANTS, first | count << 8); }
+    /* 0: the program's own constants and resources; 1: those that ALT_CONST names. */
+    void appendSelectResources(AMuint32 set) { one(AMU_CBUF_CMD_SELECT_RESOURCES, set); }
     void appendSetIndexOffsets(AMuint32 vertex, AMuint32 instance) { two(AMU_CBUF_CMD_SET_INDEX_OFFSETS, vertex, instance); }
 
 private:

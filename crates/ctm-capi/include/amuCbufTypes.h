@@ -140,6 +140,7 @@ typedef enum AMUcbufFldShape {
 #define AMU_CBUF_CMD_SET_VERTEX_EVENTS    0xC0014F00u
 #define AMU_CBUF_CMD_SET_INTERPOLANTS     0xC0005000u
 #define AMU_CBUF_CMD_SET_INDEX_OFFSETS    0xC0015100u
+#define AMU_CBUF_CMD_SELECT_RESOURCES     0xC0005200u
 
 /* The format word: pitch in elements (a multiple of 4, below 8192), tiling, data format. */
 #define AMU_CBUF_FORMAT_WORD(pitch, tiling, format) \

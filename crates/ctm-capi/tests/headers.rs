@@ -7,7 +7,7 @@ mod compiler;
 
 use ctm::commands::{
     BufferPlace, CommandBuffer, CommandKind, CondLoc, CondTest, ConstantsPlace, ExportKind, FetchFormatWord,
-    MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot,
+    MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot, ResourceSet,
 };
 use ctm::mc::{Format, Surface, TextureShape, TextureSurface, Tiling};
 use ctm::memory::{ArenaId, GpuAddr};
@@ -232,7 +232,7 @@ int main() {
     p.appendSetSampler(7, 0, 15, 0, 0, 0, 0, 0);
     p.appendSetMemory(AMU_CBUF_FLD_MEMORY_RING, 0x80006800u, 512, 8); p.appendSetSemantics(0x80007000u, 4);
     p.appendSetExport(AMU_CBUF_FLD_EXPORT_PARAMETER, 31, 0x10002000u, AMU_CBUF_FLD_FORMAT_FLOAT32_4, AMU_CBUF_FLD_TILING_LINEAR, 64, 9);
-    p.appendSetVertexEvents(0x80007800u, 100); p.appendSetInterpolants(4, 3); p.appendSetIndexOffsets(5, 6);
+    p.appendSetVertexEvents(0x80007800u, 100); p.appendSetInterpolants(4, 3); p.appendSetIndexOffsets(5, 6); p.appendSelectResources(1);
     for (AMuint32 n = 0; n < p.getCommandBufferSize(); n++) std::printf("%08x\n", words[n]);
     unsigned int few[3];
     AMUcbufPack full(few, 3);
@@ -313,7 +313,8 @@ int main() {
         .set_export(Target::Parameter(31), &surface(0x1000_2000, 64, 9, Format::Float32x4, Tiling::Linear))
         .set_vertex_events(GpuAddr(0x8000_7800), 100)
         .set_interpolants(4, 3)
-        .set_index_offsets(5, 6);
+        .set_index_offsets(5, 6)
+        .select_resources(ResourceSet::Alternate);
     let expected: String = expected.words().iter().map(|w| format!("{w:08x}\n")).collect();
     assert_eq!(words, expected);
     let methods = source.matches("p.append").count() - 2;

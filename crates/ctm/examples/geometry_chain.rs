@@ -9,6 +9,7 @@
 //!
 //!     cargo run --release -p ctm --example geometry_chain
 
+use ctm::EngineKind;
 use ctm::commands::{BufferPlace, CommandBuffer, ConstantsPlace, MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot};
 use ctm::device::{Device, DeviceOptions, Strip, strips, vertex_events, vertex_plane};
 use ctm::mc::{Format, Surface, Tiling};
@@ -331,8 +332,11 @@ impl Host {
 
     fn submit(&mut self, buffer: &CommandBuffer) -> Any<()> {
         let at = self.put(&buffer.to_bytes())?;
-        self.device.submit(at, u32::try_from(buffer.len_dwords())?)?;
-        Ok(())
+        let report = self.device.submit(at, u32::try_from(buffer.len_dwords())?)?;
+        match report.launches.iter().find_map(|launch| launch.findings.first()) {
+            Some(finding) => Err(finding.message.clone().into()),
+            None => Ok(()),
+        }
     }
 }
 
@@ -340,8 +344,8 @@ impl Host {
 ///
 /// # Errors
 /// What a command buffer did wrong; nothing, as they stand here.
-pub fn device(options: DeviceOptions) -> Any<Outcome> {
-    let mut host = Host { device: Device::open(Box::new(Interp), options)? };
+pub fn device(engine: EngineKind, options: DeviceOptions) -> Any<Outcome> {
+    let mut host = Host { device: Device::open(engine.engine()?, options)? };
     let input = vertices();
     let count = u32::try_from(input.len())?;
     let triangles = count / 3;
@@ -443,7 +447,9 @@ pub fn device(options: DeviceOptions) -> Any<Outcome> {
 )]
 fn main() -> Any<()> {
     let expected = direct();
-    for (name, found) in [("plain", plain()?), ("device", device(DeviceOptions::r700(Chip::Rv770))?)] {
+    for (name, found) in
+        [("plain", plain()?), ("device", device(EngineKind::default(), DeviceOptions::r700(Chip::Rv770))?)]
+    {
         if found != expected {
             return Err(format!("{name}: the result differs from the direct computation").into());
         }

@@ -5,6 +5,7 @@ mod device_support;
 
 use ctm::commands::{
     BufferPlace, CommandBuffer, CondTest, ConstantsPlace, MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot,
+    ResourceSet,
 };
 use ctm::device::{DeviceOptions, plane_bytes, vertex_events};
 use ctm::mc::{Format, Surface, TextureShape, TextureSurface, Tiling};
@@ -385,6 +386,34 @@ fn textures_whose_texels_share_bytes_and_arrays_of_cubes() {
     let setup = CommandBuffer::new().set_texture(4, &texture.at(rig.bytes(&floats(&texels))));
     let line = "SET_CUBEMAP_INDEX R1.____, R0.wwww, t4, s2\n SAMPLE R1.xyzw, R0.xyzw, t4, s2";
     assert_eq!(fetch(&mut rig, line, setup, [1.5, 1.5, 4.0, 1.0])[0], 10.0);
+}
+
+#[test]
+fn resources_of_another_program_type() {
+    let mut rig = rig();
+    let program = text(
+        &mut rig,
+        "ALU: KCACHE0(CB2:0-15) ALT_CONST\n  0  x: MOV R1.x, KC0[1].x\n\
+         ALU: KCACHE0(CB2:0-15)\n  1  y: MOV R1.y, KC0[1].x\n\
+         VTX:\n FETCH R2.x___, R0.x, b3 FORMAT(32_FLOAT) ALT_CONST\n\
+         TEX:\n SAMPLE R3.x___, R0.xyzw, t4, s2 ALT_CONST\n\
+         ALU:\n  2  z: MOV R1.z, R2.x\n     w: MOV R1.w, R3.x\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n",
+    );
+    let constants = [10.0f32, 20.0].map(|n| rig.bytes(&floats(&[0.0, 0.0, 0.0, 0.0, n, 0.0, 0.0, 0.0])));
+    let (number, texel) = (rig.bytes(&floats(&[30.0])), rig.bytes(&floats(&[40.0, 0.0, 0.0, 0.0])));
+    let of = |base| ConstantsPlace { base, constants: 2 };
+    let out = array(&mut rig, 1, 1);
+    let format = FetchFormat::default();
+    let setup = CommandBuffer::new()
+        .set_const_buffer(2, &of(constants[0]))
+        .select_resources(ResourceSet::Alternate)
+        .set_const_buffer(2, &of(constants[1]))
+        .set_vtx_buffer(3, &BufferPlace { base: number, bytes: 4, stride_bytes: 4, format })
+        .set_texture(4, &TextureSurface::two_d(1, 1, format).at(texel))
+        .select_resources(ResourceSet::Own)
+        .set_out_fmt(0, &out);
+    rig.submit(&start(Stage::Pixel, &program, row(1), setup)).unwrap();
+    assert_eq!(rig.floats(&out, 1, 1), [[20.0, 10.0, 30.0, 40.0]]);
 }
 
 // ---- vertex programs ------------------------------------------------------------------------------------------

@@ -4,6 +4,7 @@
 #[path = "../examples/geometry_chain.rs"]
 mod geometry_chain;
 
+use ctm::EngineKind;
 use ctm::device::DeviceOptions;
 use ctm_isa::r700::program::Chip;
 use geometry_chain::{device, direct, plain};
@@ -18,6 +19,13 @@ fn plain_arrays() {
 #[test]
 fn a_device_of_every_chip() {
     for chip in [Chip::Rv710, Chip::Rv730, Chip::Rv770] {
-        assert_eq!(device(DeviceOptions::r700(chip)).unwrap(), direct(), "{chip:?}");
+        assert_eq!(device(EngineKind::Interp, DeviceOptions::r700(chip)).unwrap(), direct(), "{chip:?}");
+    }
+}
+
+#[test]
+fn every_engine() {
+    for engine in EngineKind::ALL {
+        assert_eq!(device(engine, DeviceOptions::r700(Chip::Rv770)).unwrap(), direct(), "{engine}");
     }
 }

@@ -23,8 +23,8 @@ pub use r700::{
     BankWord, BufferPlace, BufferWord, BytesWord, ChipWord, ConstantsPlace, ConstantsWord, EntryWord, EventsWord,
     ExportKind, ExportWord, FetchFormatWord, GlobalsWord, GroupWord, InstanceOffsetWord, InterpolantsWord, ItemWord,
     LodBiasWord, MaxLodWord, MemoryKind, MemoryPlace, MemoryWord, MinLodWord, NeedsWord, ProgramForm, ProgramPlace,
-    ProgramSlot, ProgramWord, SamplerCompare, SamplerMip, SemanticsWord, StageWord, StrideWord, TextureDepthWord,
-    TexturePitchWord, TextureSamplerWord, TextureSizeWord, TextureWord, VertexOffsetWord,
+    ProgramSlot, ProgramWord, ResourceSet, ResourceSetWord, SamplerCompare, SamplerMip, SemanticsWord, StageWord,
+    StrideWord, TextureDepthWord, TexturePitchWord, TextureSamplerWord, TextureSizeWord, TextureWord, VertexOffsetWord,
 };
 pub use table::{
     AddressWord, CommandInfo, CommandKind, CondLoc, CondMaskWord, CondTest, CondTestWord, DomainI0, DomainI1, DomainJ0,
@@ -112,7 +112,7 @@ impl fmt::Display for DecodeError {
             Self::UnknownOpcode { opcode } => {
                 write!(
                     f,
-                    "no command has opcode 0x{opcode:02x}; the Guide's are 0x02..=0x1c, others 0x1d and 0x40..=0x51"
+                    "no command has opcode 0x{opcode:02x}; the Guide's are 0x02..=0x1c, others 0x1d and 0x40..=0x52"
                 )
             }
             Self::WrongCount { command, found } => {

@@ -113,6 +113,9 @@ planes (`set_planes`) replace what registers hold, all others hold 0.
 Tables of constants may be cut off by the end of their arena; what is cut off is 0. Textures of formats whose texels share bytes (compressed blocks, one bit, video) and those
 with `gamma=1` are not padded: rows of one-bit texels begin at a byte, blocks are whole, and `pitch` is 0. They are read as a whole when a program first fetches from them.
 
+After `select_resources set=alternate` these commands (and `set_inp_fmt`, `set_inp_sampler`) set the constant buffers, buffers, textures and samplers of another
+program type, which clauses and fetches with ALT_CONST name, until `select_resources set=own`. They are copied when a program that names them starts.
+
 `set_index_offsets` is added to the indices of vertex fetches: `vertex` where FETCH_TYPE is VERTEX_DATA, `instance` where it is INSTANCE_DATA.
 
 ### Memories

@@ -544,5 +544,7 @@ ops! {
         /// Says what is added to the indices of vertex fetches.
         SetIndexOffsets "set_index_offsets" 0x51 cite "docs/commands.md"
             => r700(Unit::Pe, &[r700::VERTEX_OFFSET, r700::INSTANCE_OFFSET]);
+        /// Says whose constant buffers, buffers, textures and samplers the commands after it set.
+        SelectResources "select_resources" 0x52 cite "docs/commands.md" => r700(Unit::Mc, &[r700::RESOURCE_SET]);
     }
 }

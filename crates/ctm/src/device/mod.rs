@@ -25,7 +25,7 @@ mod report;
 
 pub use co::{ConditionalUnit, passes};
 pub use loader::{PLANE_BYTES, ParamsStride, plane_bytes, vertex_plane};
-pub use r700::{BoundTexture, LoopConstants, R700Registers, Strip, strips, vertex_events};
+pub use r700::{BoundTexture, LoopConstants, R700Registers, Resources, Strip, strips, vertex_events};
 pub use registers::{InputSampler, PerfCounters, Registers};
 pub use report::{CommandError, CommandErrorReason, CommandFinding, LaunchReport, SubmitReport};
 

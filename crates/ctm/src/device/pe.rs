@@ -3,7 +3,7 @@
 use super::cache::Cache;
 use super::launch::{LaunchMemory, lock};
 use super::loader::{self, LoadedProgram};
-use super::r700::{BoundTexture, LoopConstants};
+use super::r700::LoopConstants;
 use super::report::{CommandError, CommandErrorReason as Reason, CommandFinding, LaunchReport, SubmitReport};
 use super::{Device, DeviceKind};
 use crate::commands::{
@@ -196,7 +196,7 @@ impl Device {
                 let input = field(command, 0, InputWord::decode)?.input;
                 let surface = surface(command, 1)?;
                 registers.inputs[usize::from(input)] = Some(surface);
-                registers.r700.textures.insert(input, BoundTexture::Input(surface));
+                registers.r700.input(input, surface);
                 self.look_at_surface(&surface, command, offset);
             }
             CommandKind::SetOutFmt => {
@@ -283,6 +283,7 @@ impl Device {
             }
             CommandKind::SetVertexEvents => registers.r700.set_vertex_events(command),
             CommandKind::SetInterpolants => registers.r700.set_interpolants(command)?,
+            CommandKind::SelectResources => registers.r700.select_resources(command)?,
             CommandKind::SetIndexOffsets => registers.r700.index_offsets = [command.param(0), command.param(1)],
         }
         Ok(())

@@ -3,8 +3,8 @@
 use super::{
     BankWord, BufferPlace, BufferWord, ChipWord, ConstantsPlace, EntryWord, ExportKind, ExportWord, FetchFormatWord,
     GlobalsWord, GroupWord, InterpolantsWord, MemoryKind, MemoryPlace, MemoryWord, NeedsWord, ProgramPlace,
-    ProgramSlot, ProgramWord, SamplerCompare, SamplerMip, SemanticsWord, StageWord, TextureDepthWord, TexturePitchWord,
-    TextureSamplerWord, TextureSizeWord, TextureWord,
+    ProgramSlot, ProgramWord, ResourceSet, ResourceSetWord, SamplerCompare, SamplerMip, SemanticsWord, StageWord,
+    TextureDepthWord, TexturePitchWord, TextureSamplerWord, TextureSizeWord, TextureWord,
 };
 use crate::commands::builder::CommandBuffer;
 use crate::commands::table::CommandKind;
@@ -169,5 +169,11 @@ impl CommandBuffer {
     #[must_use]
     pub fn set_index_offsets(self, vertex: u32, instance: u32) -> Self {
         self.with(CommandKind::SetIndexOffsets, &[vertex, instance])
+    }
+
+    /// Whose constant buffers, buffers, textures and samplers the commands after it set.
+    #[must_use]
+    pub fn select_resources(self, set: ResourceSet) -> Self {
+        self.with(CommandKind::SelectResources, &[ResourceSetWord { set }.encode()])
     }
 }

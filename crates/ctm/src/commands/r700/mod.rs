@@ -383,6 +383,25 @@ word_format! {
     }
 }
 
+ops! {
+    /// Whose constant buffers, buffers, textures and samplers.
+    pub enum ResourceSet cite "R700 §4.6.4.6" {
+        /// The program's own.
+        Own "OWN" 0;
+        /// Those of another program type: what clauses and fetches with ALT_CONST name.
+        Alternate "ALTERNATE" 1;
+    }
+}
+
+word_format! {
+    /// Whose resources the commands after it set.
+    pub struct ResourceSetWord "resources" dword 0 cite "docs/commands.md" {
+        /// Whose.
+        0:0     set: ResourceSet = "set";
+        reserved 31:1;
+    }
+}
+
 word_format! {
     /// What is added to the index of fetches of VERTEX_DATA.
     pub struct VertexOffsetWord "vertex_offset" dword 0 cite "R700 §10.3" {
@@ -425,6 +444,7 @@ pub(super) const ITEM: Param = strict(&ItemWord::FORMAT);
 pub(super) const SEMANTICS: Param = strict(&SemanticsWord::FORMAT);
 pub(super) const EXPORT: Param = strict(&ExportWord::FORMAT);
 pub(super) const EVENTS: Param = strict(&EventsWord::FORMAT);
+pub(super) const RESOURCE_SET: Param = strict(&ResourceSetWord::FORMAT);
 pub(super) const VERTEX_OFFSET: Param = strict(&VertexOffsetWord::FORMAT);
 pub(super) const INSTANCE_OFFSET: Param = strict(&InstanceOffsetWord::FORMAT);
 pub(super) const INTERPOLANTS: Param = strict(&InterpolantsWord::FORMAT);

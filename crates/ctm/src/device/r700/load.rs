@@ -1,5 +1,6 @@
 //! From what lies in memory when a program starts to what the engine is given: programs, constants, semantics, planes.
 
+use super::alternate::names_alternates;
 use super::{LoopConstants, R700Registers};
 use crate::commands::{ProgramForm, ProgramPlace};
 use crate::device::cache::{Cache, CacheModel};
@@ -23,6 +24,8 @@ pub struct LoadedProgram {
     /// The size of what it was read from.
     pub bytes: u64,
     pub program: Program,
+    /// Whether it reads constants or resources of another program type.
+    pub names_alternates: bool,
 }
 
 pub fn outside(what: impl Into<String>, error: MemoryError) -> Reason {
@@ -30,6 +33,10 @@ pub fn outside(what: impl Into<String>, error: MemoryError) -> Reason {
 }
 
 impl LoadedProgram {
+    fn new(base: GpuAddr, bytes: u64, program: Program) -> Self {
+        Self { base, bytes, names_alternates: names_alternates(&program), program }
+    }
+
     /// Reads the program that `set_program` named.
     pub fn load(memory: &DeviceMemory, place: &ProgramPlace, what: &'static str) -> Result<Self, Reason> {
         let most = match place.form {
@@ -49,7 +56,7 @@ impl LoadedProgram {
             }
             ProgramForm::Image => of_image(bytes, place.base, place.entry)?,
         };
-        Ok(Self { base: place.base, bytes: place.bytes.into(), program })
+        Ok(Self::new(place.base, place.bytes.into(), program))
     }
 
     /// Reads the ELF image that `set_inst_fmt` named. It is copied as far as it says that it reaches.
@@ -63,7 +70,7 @@ impl LoadedProgram {
             match ctm_image::ctm_elf::extent(bytes) {
                 Ok(extent) => {
                     let end = usize::try_from(extent).unwrap_or(size).min(size);
-                    return Ok(Self { base, bytes: extent, program: of_image(&bytes[..end], base, 0)? });
+                    return Ok(Self::new(base, extent, of_image(&bytes[..end], base, 0)?));
                 }
                 Err(ImageError::Truncated { .. }) if size < available => size = (2 * size).min(available),
                 Err(error) => return Err(image(error)),
@@ -160,7 +167,7 @@ pub fn constants(
     Ok(constants)
 }
 
-fn dwords(bytes: [u8; 16]) -> [u32; 4] {
+pub fn dwords(bytes: [u8; 16]) -> [u32; 4] {
     std::array::from_fn(|c| u32::from_le_bytes([bytes[4 * c], bytes[4 * c + 1], bytes[4 * c + 2], bytes[4 * c + 3]]))
 }
 

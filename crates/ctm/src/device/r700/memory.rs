@@ -11,7 +11,9 @@ use crate::memory::{DeviceMemory, GpuAddr};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::resources::{Image, TextureKind};
-use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Target, Texture, VertexEvent, Written};
+use ctm_exec::r700::{
+    Arrays, Buffer, DirectTarget, Exports, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
+};
 use ctm_isa::r700::program::Stage;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock};
@@ -28,6 +30,8 @@ pub struct LaunchMemory<'a> {
     /// The texels of textures that are not plain, once they were read.
     images: BTreeMap<u8, OnceLock<Result<Image, MemoryFault>>>,
     aliased: bool,
+    /// What ALT_CONST names.
+    alternate: Option<Arrays>,
 }
 
 /// The command's name for a memory.
@@ -75,6 +79,7 @@ impl<'a> LaunchMemory<'a> {
         order: ByteOrder,
         registers: &'a Registers,
         stage: Stage,
+        alternate: Option<Arrays>,
     ) -> Result<Self, Reason> {
         if let Some((base, dwords)) = registers.r700.vertex_events
             && stage == Stage::Geometry
@@ -84,11 +89,11 @@ impl<'a> LaunchMemory<'a> {
             memory.slice(base, bytes).map_err(|error| load::outside("the vertex events", error))?;
             memory.write_u32(base, 0).map_err(|error| load::outside("the vertex events", error))?;
         }
-        let textures = registers.r700.textures.iter();
+        let textures = registers.r700.own.textures.iter();
         let packed = |bound: &BoundTexture| matches!(bound, BoundTexture::Texture(texture) if !texture.is_plain());
         let images = textures.filter(|(_, bound)| packed(bound)).map(|(&id, _)| (id, OnceLock::new())).collect();
         let aliased = aliased(registers, stage);
-        Ok(Self { memory, model, order, registers, stage, events: 0, images, aliased })
+        Ok(Self { memory, model, order, registers, stage, events: 0, images, aliased, alternate })
     }
 
     /// Reads bytes through a cache, for the model's sake.
@@ -115,7 +120,7 @@ impl<'a> LaunchMemory<'a> {
     ) -> Result<[u32; 4], MemoryFault> {
         let what = || format!("texture {id}");
         let image = image.get_or_init(|| {
-            let Some(BoundTexture::Texture(texture)) = self.registers.r700.textures.get(&id) else {
+            let Some(BoundTexture::Texture(texture)) = self.registers.r700.own.textures.get(&id) else {
                 return Err(missing(what(), "it is not set"));
             };
             if let Some(model) = self.model {
@@ -173,7 +178,7 @@ fn space_name(space: Space) -> String {
 
 impl Memory for LaunchMemory<'_> {
     fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
-        let Some(place) = self.registers.r700.constant_buffers.get(&bank).filter(|place| index < place.constants)
+        let Some(place) = self.registers.r700.own.constant_buffers.get(&bank).filter(|place| index < place.constants)
         else {
             return Ok([0; 4]);
         };
@@ -187,14 +192,18 @@ impl Memory for LaunchMemory<'_> {
         Ok(dwords)
     }
 
+    fn alternate(&self) -> Option<&dyn Memory> {
+        self.alternate.as_ref().map(|arrays| arrays as &dyn Memory)
+    }
+
     fn buffer(&self, id: u8) -> Option<Buffer> {
-        let place = self.registers.r700.buffers.get(&id)?;
+        let place = self.registers.r700.own.buffers.get(&id)?;
         Some(Buffer { size_bytes: place.bytes.into(), stride_bytes: place.stride_bytes, format: place.format })
     }
 
     fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
         let what = || format!("buffer {id}");
-        let Some(place) = self.registers.r700.buffers.get(&id) else {
+        let Some(place) = self.registers.r700.own.buffers.get(&id) else {
             return Err(missing(what(), "it is not set; `set_vtx_buffer` says where it lies"));
         };
         if offset_bytes.saturating_add(bytes.len() as u64) > u64::from(place.bytes) {
@@ -206,7 +215,7 @@ impl Memory for LaunchMemory<'_> {
     }
 
     fn texture(&self, id: u8) -> Option<Texture> {
-        match self.registers.r700.textures.get(&id)? {
+        match self.registers.r700.own.textures.get(&id)? {
             BoundTexture::Texture(texture) => texture.texture(),
             BoundTexture::Input(surface) => {
                 let (width, height) = input_size(surface, self.registers, id);
@@ -217,7 +226,7 @@ impl Memory for LaunchMemory<'_> {
     }
 
     fn sampler(&self, id: u8) -> Option<Sampler> {
-        self.registers.r700.samplers.get(&id).copied()
+        self.registers.r700.own.samplers.get(&id).copied()
     }
 
     fn texel(&self, id: u8, level: u32, at: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
@@ -226,7 +235,7 @@ impl Memory for LaunchMemory<'_> {
         if let Some(image) = self.images.get(&id) {
             return self.packed_texel(id, image, level, at);
         }
-        let (place, bytes) = match self.registers.r700.textures.get(&id) {
+        let (place, bytes) = match self.registers.r700.own.textures.get(&id) {
             None => return Err(missing(what(), "it is not set; `set_texture` says where it lies")),
             Some(BoundTexture::Texture(texture)) => {
                 let offset = texture.texel_offset(level, at);
@@ -246,7 +255,7 @@ impl Memory for LaunchMemory<'_> {
         if let (Some(model), Ok(address)) = (self.model, u32::try_from(place)) {
             lock(model).reads(Some(Cache::Input), GpuAddr(address), bytes.into(), what);
         }
-        let texel = match self.registers.r700.textures.get(&id) {
+        let texel = match self.registers.r700.own.textures.get(&id) {
             Some(BoundTexture::Texture(texture)) => texture.load(self.memory, level, at),
             Some(BoundTexture::Input(surface)) => surface.load(self.memory, x, y, self.order).map(Some),
             None => Ok(None),
@@ -325,6 +334,18 @@ impl Memory for LaunchMemory<'_> {
     fn outputs_alias_inputs(&self) -> bool {
         self.aliased
     }
+
+    fn buffer_bytes(&self, id: u8) -> Option<&[u8]> {
+        // The model of caches wants to be told of every read.
+        let place = self.registers.r700.own.buffers.get(&id).filter(|_| self.model.is_none())?;
+        self.memory.slice(place.base, place.bytes as usize).ok()
+    }
+
+    fn direct_target(&mut self, target: Target) -> Option<DirectTarget<'_>> {
+        let nowhere = !matches!(target, Target::Pixel(_)) && !self.registers.r700.exports.contains_key(&target);
+        // The conditional unit looks at the depth of pixel programs.
+        (nowhere && target != Target::Depth).then_some(DirectTarget::Nowhere)
+    }
 }
 
 /// Whether something that a program writes shares memory with anything else that it reads or writes.
@@ -339,9 +360,9 @@ fn aliased(registers: &Registers, stage: Stage) -> bool {
     }
     let conditional = registers.conditional;
     written.extend(conditional.buffer.filter(|_| conditional.write).map(|buffer| range(buffer.base, buffer.bytes())));
-    let constants = r700.constant_buffers.values().map(|place| range(place.base, u64::from(place.constants) * 16));
-    let buffers = r700.buffers.values().map(|place| range(place.base, place.bytes.into()));
-    let textures = r700.textures.values().map(|bound| match bound {
+    let constants = r700.own.constant_buffers.values().map(|place| range(place.base, u64::from(place.constants) * 16));
+    let buffers = r700.own.buffers.values().map(|place| range(place.base, place.bytes.into()));
+    let textures = r700.own.textures.values().map(|bound| match bound {
         BoundTexture::Input(surface) => range(surface.base, surface.bytes()),
         BoundTexture::Texture(texture) => range(texture.base, texture.bytes()),
     });

@@ -4,9 +4,11 @@
 //! |---|---|
 //! | this one | the registers that commands set, and the start of a program |
 //! | `load` | from memory to what the engine is given: programs, constants, planes |
+//! | `alternate` | the resources of another program type |
 //! | `memory` | what a running program reaches: resources, memories, exports |
 //! | `strips` | what geometry programs said about their vertices, as strips |
 
+mod alternate;
 mod load;
 mod memory;
 mod strips;
@@ -21,8 +23,8 @@ use super::{Device, Registers};
 use crate::commands::{
     BankWord, BufferPlace, BufferWord, ChipWord, Command, CondLoc, CondTest, ConstantsPlace, EntryWord, ExportKind,
     ExportWord, FetchFormatWord, GlobalsWord, GroupWord, InterpolantsWord, MemoryKind, MemoryPlace, MemoryWord,
-    NeedsWord, ProgramPlace, ProgramSlot, ProgramWord, SamplerCompare, SamplerMip, SemanticsWord, StageWord,
-    TextureDepthWord, TexturePitchWord, TextureSamplerWord, TextureSizeWord, TextureWord,
+    NeedsWord, ProgramPlace, ProgramSlot, ProgramWord, ResourceSet, ResourceSetWord, SamplerCompare, SamplerMip,
+    SemanticsWord, StageWord, TextureDepthWord, TexturePitchWord, TextureSamplerWord, TextureSizeWord, TextureWord,
 };
 use crate::mc::{Surface, TextureShape, TextureSurface};
 use crate::memory::GpuAddr;
@@ -57,6 +59,19 @@ pub enum LoopConstants {
     Words(GpuAddr),
 }
 
+/// What programs read by number.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Resources {
+    /// Constant buffers by bank.
+    pub constant_buffers: BTreeMap<u8, ConstantsPlace>,
+    /// Buffers of vertex fetches by number.
+    pub buffers: BTreeMap<u8, BufferPlace>,
+    /// Texture resources by number.
+    pub textures: BTreeMap<u8, BoundTexture>,
+    /// Samplers by number.
+    pub samplers: BTreeMap<u8, Sampler>,
+}
+
 /// What commands set that only R700 devices have.
 #[derive(Clone, Debug, Default, PartialEq)]
 pub struct R700Registers {
@@ -74,14 +89,12 @@ pub struct R700Registers {
     pub global_gprs: u8,
     /// Where the loop constants lie. Without an address they are 0.
     pub loop_constants: Option<LoopConstants>,
-    /// Constant buffers by bank.
-    pub constant_buffers: BTreeMap<u8, ConstantsPlace>,
-    /// Buffers of vertex fetches by number.
-    pub buffers: BTreeMap<u8, BufferPlace>,
-    /// Texture resources by number.
-    pub textures: BTreeMap<u8, BoundTexture>,
-    /// Samplers by number.
-    pub samplers: BTreeMap<u8, Sampler>,
+    /// What programs read by number.
+    pub own: Resources,
+    /// What clauses and fetches with ALT_CONST read by number.
+    pub alternate: Resources,
+    /// Which of the two commands set; `None`: the first.
+    pub selected: Option<ResourceSet>,
     /// Memories of MEM instructions.
     pub memories: BTreeMap<MemoryKind, MemoryPlace>,
     /// Where the semantic table lies, and how many rows it has.
@@ -118,6 +131,24 @@ fn at_most(what: &'static str, found: u32, most: u32) -> Result<(), Reason> {
 }
 
 impl R700Registers {
+    /// The resources that commands set.
+    const fn resources(&mut self) -> &mut Resources {
+        match self.selected {
+            None | Some(ResourceSet::Own) => &mut self.own,
+            Some(ResourceSet::Alternate) => &mut self.alternate,
+        }
+    }
+
+    pub(super) fn select_resources(&mut self, command: &Command) -> Result<(), Reason> {
+        self.selected = Some(field(command, 0, ResourceSetWord::decode)?.set);
+        Ok(())
+    }
+
+    /// What `set_inp_fmt` says, for the texture resource with the input's number.
+    pub(super) fn input(&mut self, input: u8, surface: Surface) {
+        self.resources().textures.insert(input, BoundTexture::Input(surface));
+    }
+
     pub(super) fn set_program(&mut self, command: &Command) -> Result<ProgramSlot, Reason> {
         let word = field(command, 0, ProgramWord::decode)?;
         let needs = field(command, 4, NeedsWord::decode)?;
@@ -170,7 +201,7 @@ impl R700Registers {
     pub(super) fn set_const_buffer(&mut self, command: &Command) -> Result<(), Reason> {
         let bank = field(command, 0, BankWord::decode)?.bank;
         let place = ConstantsPlace { base: address(command, 1), constants: command.param(2) };
-        bind(&mut self.constant_buffers, bank, (place.constants > 0).then_some(place));
+        bind(&mut self.resources().constant_buffers, bank, (place.constants > 0).then_some(place));
         Ok(())
     }
 
@@ -182,7 +213,7 @@ impl R700Registers {
             stride_bytes: command.param(3),
             format: field(command, 4, FetchFormatWord::decode)?.into(),
         };
-        bind(&mut self.buffers, buffer, (place.bytes > 0).then_some(place));
+        bind(&mut self.resources().buffers, buffer, (place.bytes > 0).then_some(place));
         Ok(())
     }
 
@@ -191,7 +222,7 @@ impl R700Registers {
         let size = field(command, 2, TextureSizeWord::decode)?;
         let depth = field(command, 3, TextureDepthWord::decode)?;
         if size.width == 0 {
-            self.textures.remove(&word.texture);
+            self.resources().textures.remove(&word.texture);
             return Ok(());
         }
         let texture = TextureSurface {
@@ -226,7 +257,7 @@ impl R700Registers {
             let allowed = "0: the rows of textures of this format are not padded".to_owned();
             return Err(Reason::OutOfRange { what: "pitch", found: texture.pitch.into(), allowed });
         }
-        self.textures.insert(word.texture, BoundTexture::Texture(texture));
+        self.resources().textures.insert(word.texture, BoundTexture::Texture(texture));
         Ok(())
     }
 
@@ -257,7 +288,7 @@ impl R700Registers {
                 SamplerCompare::Always => Compare::Always,
             },
         };
-        self.samplers.insert(word.sampler, sampler);
+        self.resources().samplers.insert(word.sampler, sampler);
         Ok(())
     }
 
@@ -304,7 +335,9 @@ impl R700Registers {
         let [x, y] = sampler.wrap;
         let (magnify, minify) = (sampler.filter, sampler.filter);
         let wrap = [x, y, ctm_exec::r700::resources::Wrap::Clamp];
-        self.samplers.insert(input, Sampler { magnify, minify, wrap, border: sampler.border, ..Sampler::default() });
+        self.resources()
+            .samplers
+            .insert(input, Sampler { magnify, minify, wrap, border: sampler.border, ..Sampler::default() });
     }
 
     /// What MEM instructions are told about a memory's items.
@@ -361,7 +394,7 @@ impl Device {
         if self.options.checks && (domain.width() == 0 || domain.height() == 0) {
             self.find_empty_domain(domain, command, offset);
         }
-        let (constants, semantics) = {
+        let (constants, semantics, alternate) = {
             let mut model = self.model.as_ref().map(lock);
             if let Some(model) = &mut model {
                 model.start_launch();
@@ -371,7 +404,14 @@ impl Device {
                 }
             }
             let constants = load::constants(&self.memory, model.as_deref_mut(), &self.registers)?;
-            (constants, load::semantics(&self.memory, &self.registers)?)
+            let programs = [Some(&main), fetch.as_ref()];
+            let alternate = if programs.into_iter().flatten().any(|loaded| loaded.names_alternates) {
+                let order = self.options.uint8_order;
+                Some(alternate::copy(&self.memory, model.as_deref_mut(), &self.registers, order)?)
+            } else {
+                None
+            };
+            (constants, load::semantics(&self.memory, &self.registers)?, alternate)
         };
         let planes = load::planes(&self.memory, &self.registers, stage, self.options.params_stride)?;
         let r700 = &self.registers.r700;
@@ -400,7 +440,8 @@ impl Device {
             Ok(ctm_exec::Outcome::default())
         } else {
             let order = self.options.uint8_order;
-            let mut memory = LaunchMemory::new(&mut self.memory, self.model.as_ref(), order, &self.registers, stage)?;
+            let mut memory =
+                LaunchMemory::new(&mut self.memory, self.model.as_ref(), order, &self.registers, stage, alternate)?;
             self.engine.run_r700(&launch, &mut memory)
         };
         if let Some(model) = &self.model {
