@@ -35,7 +35,6 @@ pub(crate) enum Comp {
     One,
     Read(Reg, u8),
     /// A channel of the operand's presubtract.
-    #[allow(dead_code, reason = "read everywhere; made by passes that come next")]
     Pre(u8),
 }
 

@@ -9,7 +9,8 @@
 //! | `lexer`, `syntax`, `parse` | text to statements |
 //! | `structure`, `lower` | what must hold; statements to operations on virtual registers |
 //! | `ir`, `graph` | those operations; which can follow which, what is live |
-//! | `clean`, `webs` | smaller code; a register for every value |
+//! | `clean`, `propagate`, `fold` | smaller code: constants, copies, presubtracts, output modifiers |
+//! | `webs`, `balance` | a register for every value; the unit for every scalar |
 //! | `address`, `schedule`, `allocate` | what fits into one slot; slots; real registers |
 //! | `emit` | X1K text, which the assembler of `ctm-isa` turns into words, waits included |
 //!
@@ -17,13 +18,16 @@
 
 mod address;
 mod allocate;
+mod balance;
 mod clean;
 mod emit;
+mod fold;
 mod graph;
 mod ir;
 mod lexer;
 mod lower;
 mod parse;
+mod propagate;
 mod schedule;
 mod structure;
 mod syntax;
@@ -150,6 +154,20 @@ fn generate(mut code: Code, options: &Options, findings: &mut Vec<Diagnostic>) -
     clean::constants(&mut code);
     while clean::dead(&mut code) {}
     webs::split(&mut code);
+    // Each round only takes operations away.
+    loop {
+        let before = code.insts.len();
+        propagate::copies(&mut code);
+        while clean::dead(&mut code) {}
+        fold::copies(&mut code);
+        fold::presubtracts(&mut code);
+        while clean::dead(&mut code) {}
+        if code.insts.len() >= before {
+            break;
+        }
+    }
+    webs::split(&mut code);
+    balance::balance(&mut code);
     let mut outcome = None;
     for order in [Order::Critical, Order::Text] {
         let slots = schedule::schedule(&code, order);

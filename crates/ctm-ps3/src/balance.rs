@@ -1,0 +1,115 @@
+//! Which unit single channels live in: transcendental results in alpha, and other scalars where there is room.
+
+use crate::address;
+use crate::graph::Graph;
+use crate::ir::{Alu, Code, Comp, Guard, Inst, Kind, Op, Reg, V};
+
+/// Where a register is used.
+#[derive(Clone, Default)]
+struct Use {
+    channels: u8,
+    insts: Vec<usize>,
+    /// A texture instruction, a load or a relative address keeps it where it is.
+    fixed: bool,
+}
+
+/// Moves registers with one channel to the unit that suits them.
+pub(crate) fn balance(code: &mut Code) {
+    let graph = Graph::of(&code.insts);
+    let mut block_of = vec![0; code.insts.len()];
+    for (n, block) in graph.blocks.iter().enumerate() {
+        block.range.clone().for_each(|i| block_of[i] = n);
+    }
+    let mut work = vec![[0i32; 2]; graph.blocks.len()];
+    for (i, inst) in code.insts.iter().enumerate() {
+        if let Inst::Alu(alu) = inst {
+            work[block_of[i]][0] += i32::from(alu.uses_rgb());
+            work[block_of[i]][1] += i32::from(alu.uses_alpha());
+        }
+    }
+    let mut uses = vec![Use::default(); code.temps as usize];
+    for (i, inst) in code.insts.iter().enumerate() {
+        let mut note = |v: V, c: u8| {
+            let held = &mut uses[v as usize];
+            held.channels |= 1 << c;
+            held.fixed |= !matches!(inst, Inst::Alu(_));
+            if held.insts.last() != Some(&i) {
+                held.insts.push(i);
+            }
+        };
+        crate::graph::reads(inst, code, &mut note);
+        inst.writes().for_each(|(v, c)| note(v, c));
+    }
+    for (v, _) in &code.loads {
+        uses[*v as usize].fixed = true;
+    }
+    for v in 0..code.temps {
+        let held = &uses[v as usize];
+        if held.fixed || held.channels.count_ones() != 1 {
+            continue;
+        }
+        let from = held.channels.trailing_zeros() as u8;
+        let defs: Vec<usize> =
+            held.insts.iter().copied().filter(|&i| code.insts[i].writes().any(|w| w.0 == v)).collect();
+        let kinds =
+            |kind: Kind| defs.iter().any(|&i| matches!(&code.insts[i], Inst::Alu(alu) if alu.op.kind() == kind));
+        let Some(&first) = defs.first() else { continue };
+        let block = block_of[first];
+        let [rgb, alpha] = work[block];
+        let to = match from {
+            3 if !kinds(Kind::Scalar) && !kinds(Kind::Dot) && alpha > rgb + 1 => 0,
+            // A sum of products in alpha takes both units, in RGB one.
+            3 if kinds(Kind::Dot) && !kinds(Kind::Scalar) && alpha >= rgb => 0,
+            0..=2 if kinds(Kind::Scalar) => 3,
+            0..=2 if !kinds(Kind::Dot) && rgb > alpha + 1 => 3,
+            _ => continue,
+        };
+        let moved: Option<Vec<Alu>> = held.insts.iter().map(|&i| moved(&code.insts[i], v, from, to)).collect();
+        let Some(moved) = moved else { continue };
+        for (&i, alu) in held.insts.iter().zip(moved) {
+            if let Inst::Alu(old) = &code.insts[i] {
+                work[block_of[i]][0] += i32::from(alu.uses_rgb()) - i32::from(old.uses_rgb());
+                work[block_of[i]][1] += i32::from(alu.uses_alpha()) - i32::from(old.uses_alpha());
+            }
+            code.insts[i] = Inst::Alu(alu);
+        }
+    }
+}
+
+/// The operation with the register's channel in another place.
+fn moved(inst: &Inst, v: V, from: u8, to: u8) -> Option<Alu> {
+    let Inst::Alu(alu) = inst else { return None };
+    // Differences read and write the same channel.
+    if matches!(alu.op, Op::Mdh | Op::Mdv) {
+        return None;
+    }
+    let mut new = alu.clone();
+    for operand in &mut new.src {
+        for comp in &mut operand.comps {
+            if *comp == Comp::Read(Reg::Temp(v), from) {
+                *comp = Comp::Read(Reg::Temp(v), to);
+            }
+        }
+        // Presubtracts name registers, not channels.
+        if operand.pre.is_some_and(|p| p.sources().contains(&Some(Reg::Temp(v)))) {
+            return None;
+        }
+    }
+    if inst.writes().any(|w| w.0 == v) {
+        if alu.dest.mask != 1 << from || alu.dest.out.is_some() {
+            return None;
+        }
+        new.dest.mask = 1 << to;
+        new.dest.temp = Some(v);
+        new.dest.alpha_temp = None;
+        if alu.op.kind() == Kind::Wide {
+            for operand in &mut new.src {
+                operand.comps.swap(usize::from(from), usize::from(to));
+            }
+        }
+        if let Some(guard @ Guard { channel: None, .. }) = &mut new.guard {
+            guard.channel = Some(from);
+        }
+    }
+    address::fits(&[&new]).then_some(new)
+}
