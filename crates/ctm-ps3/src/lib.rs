@@ -68,6 +68,9 @@ pub struct Compilation {
     pub diagnostics: Vec<Diagnostic>,
 }
 
+/// Instructions of a shader that are read; a slot of the machine holds at most two.
+const LONGEST: usize = 2048;
+
 /// Compiles a shader.
 ///
 /// ```
@@ -81,6 +84,12 @@ pub fn compile(source: &str, options: &Options) -> Compilation {
     let mut findings = Vec::new();
     let lines = lexer::lines(source, &mut findings);
     let shader = parse::parse(&lines, &mut findings);
+    if let Some(beyond) = shader.code.get(LONGEST) {
+        let message = format!("the shader has {} instructions, at most {LONGEST} are read", shader.code.len());
+        let help = "the machine has 512 slots (CTM §3.1)";
+        findings.push(Diagnostic::error("too-long", message).at(beyond.span, "").help(help));
+        return Compilation { program: None, text: String::new(), diagnostics: findings };
+    }
     let mut code = lower::lower(&shader, &mut findings);
     if !failed(&findings) {
         clean::uncalled(&mut code);
@@ -109,6 +118,7 @@ fn written(code: &Code, findings: &mut Vec<Diagnostic>) {
     let reaching = graph::Reaching::of(code, &graph);
     let before = code.temps as usize * 4;
     let loaded: BTreeSet<u32> = code.loads.iter().map(|l| l.0).collect();
+    let mut places: Vec<(Span, u32, u8)> = Vec::new();
     for (n, block) in graph.blocks.iter().enumerate() {
         let mut set = reaching.start(n);
         for i in block.range.clone() {
@@ -121,19 +131,19 @@ fn written(code: &Code, findings: &mut Vec<Diagnostic>) {
                     missing.push((v, c));
                 }
             });
-            missing.sort_unstable();
-            missing.dedup();
-            if let Some(&(v, _)) = missing.first() {
-                let mask = missing.iter().filter(|m| m.0 == v).fold(0, |m, (_, c)| m | 1 << c);
-                let message = format!("r{v}.{} is read and nothing has written it", graph::letters(mask));
-                let known =
-                    findings.iter().any(|d| d.message == message && d.labels.iter().any(|l| l.span == inst.span()));
-                if !known {
-                    findings.push(Diagnostic::error("unwritten", message).at(inst.span(), ""));
+            for (v, c) in missing {
+                // The two halves of an instruction are one place.
+                match places.iter_mut().find(|p| (p.0, p.1) == (inst.span(), v)) {
+                    Some(place) => place.2 |= 1 << c,
+                    None => places.push((inst.span(), v, 1 << c)),
                 }
             }
             reaching.forwards(code, i, &mut set);
         }
+    }
+    for (span, v, mask) in places {
+        let message = format!("r{v}.{} is read and nothing has written it", graph::letters(mask));
+        findings.push(Diagnostic::error("unwritten", message).at(span, ""));
     }
     let result = |inst: &Inst| match inst {
         Inst::Alu(alu) => alu.dest.out.is_some() || alu.dest.w,
