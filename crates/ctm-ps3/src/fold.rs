@@ -96,10 +96,7 @@ pub(crate) fn copies(code: &mut Code) -> bool {
 fn users(code: &Code, i: usize, end: usize, written: &[(V, u8)], live_out: &Set, gone: &[bool]) -> Option<Vec<usize>> {
     let mut users = Vec::new();
     let mut left: Vec<(V, u8)> = written.to_vec();
-    for k in i + 1..end {
-        if gone[k] {
-            continue;
-        }
+    for k in (i + 1..end).filter(|&k| !gone[k]) {
         let inst = &code.insts[k];
         let mut used = false;
         reads(inst, code, |v, c| used |= left.contains(&(v, c)));
