@@ -6,7 +6,7 @@ use super::lower::lower;
 use super::passes::VarSet;
 use super::portable::Machine;
 use super::verify::reads;
-use super::wave::{EXPORTS, Row, Shared, Wave, lanes_of};
+use super::wave::{Binding, EXPORTS, Row, Shared, Wave, lanes_of};
 use crate::backend::Backend;
 use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
@@ -233,6 +233,7 @@ impl Run<'_> {
         let mut outcome = Outcome::default();
         let mut visits = vec![0; self.artifact.code.blocks.len()];
         let mut uniforms = self.uniforms(memory);
+        let mut worker = None;
         let mut first = 0;
         while first < count {
             let end = (first + batch).min(count);
@@ -248,8 +249,9 @@ impl Run<'_> {
                     .collect()
             };
             let done = match (self.launch.threads, &pool) {
-                _ if alias => vec![Worker::new(self).task(self, &waves, table, shared)],
-                (1, _) => vec![Worker::new(self).task(self, &waves, table, shared)],
+                (threads, _) if alias || threads == 1 => {
+                    vec![worker.get_or_insert_with(|| Worker::new(self)).task(self, &waves, table, shared)]
+                }
                 (_, Some(pool)) => pool.install(tasks),
                 (_, None) => tasks(),
             };
@@ -260,7 +262,7 @@ impl Run<'_> {
             }
             first = end;
         }
-        self.count(&visits, &mut outcome.counters);
+        self.count(&visits, self.launch.wavefront.lanes() as u64, &mut outcome.counters);
         Ok(outcome)
     }
 
@@ -276,8 +278,7 @@ impl Run<'_> {
     }
 
     /// What passages of blocks count (`Wavefront::charge` of the reference interpreter).
-    fn count(&self, visits: &[u64], counters: &mut Counters) {
-        let lanes = self.launch.wavefront.lanes() as u64;
+    fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
         for (block, &n) in self.artifact.code.blocks.iter().zip(visits) {
             let tally = &block.tally;
             counters.alu += n * u64::from(tally.alu);
@@ -444,10 +445,11 @@ impl<'a> Worker<'a> {
             waves: Vec::with_capacity(waves.len()),
             fault: None,
         };
+        let bindings: Vec<_> = run.artifact.code.fetches.iter().map(|fetch| Binding::of(memory, fetch)).collect();
         for &index in waves {
             let positions = run.order.positions(run.launch, index);
             let ran = match uniforms {
-                Some(uniforms) => self.here(run, &positions, uniforms, memory, &mut done.counters),
+                Some(uniforms) => self.here(run, &positions, uniforms, &bindings, memory, &mut done.counters),
                 None => Err(Refer),
             };
             let left = match ran {
@@ -474,12 +476,12 @@ impl<'a> Worker<'a> {
         run: &Run<'_>,
         positions: &[Position],
         uniforms: &[u32],
+        bindings: &[Option<Binding<'_>>],
         memory: &dyn Memory,
         counters: &mut Counters,
     ) -> Result<Left, Refer> {
         let lanes = run.launch.wavefront.lanes();
-        // The last wavefront may be short.
-        if positions.len() < lanes || run.context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if run.context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Refer);
         }
         let artifact = self.artifact;
@@ -499,8 +501,15 @@ impl<'a> Worker<'a> {
                 places.iter().for_each(|&(e, place)| self.wave.start[place][lane] = values[e]);
             }
         }
-        let shared =
-            Shared { launch: run.launch, memory, fetches: &artifact.code.fetches, uniforms, lanes, fuel: run.fuel };
+        let shared = Shared {
+            launch: run.launch,
+            memory,
+            fetches: &artifact.code.fetches,
+            uniforms,
+            lanes: positions.len(),
+            fuel: run.fuel,
+            bindings,
+        };
         #[cfg(target_arch = "x86_64")]
         let native = match run.backend {
             Backend::Avx512 => artifact.native(lanes, uniforms),
@@ -526,6 +535,11 @@ impl<'a> Worker<'a> {
         counters.groups += 1;
         counters.processors += processors;
         self.wave.count(counters);
+        if positions.len() < lanes {
+            // Only the last wavefront may be short.
+            run.count(&self.wave.visits, positions.len() as u64, counters);
+            self.wave.visits.fill(0);
+        }
         let written = artifact.exports.iter().map(|&index| self.wave.written[index]).collect();
         Ok(Left::Here { valid: self.wave.valid, written, rows: self.wave.exports.clone() })
     }
@@ -620,7 +634,7 @@ mod tests {
             memory.bind_constants(0, Some(0), vec![[0; 4]; 64]);
             let uniforms = run.uniforms(&memory).unwrap_or_default();
             let positions = run.order.positions(&launch, 0);
-            let left = Worker::new(&run).here(&run, &positions, &uniforms, &memory, &mut Counters::default());
+            let left = Worker::new(&run).here(&run, &positions, &uniforms, &[], &memory, &mut Counters::default());
             assert!(left.is_ok(), "{} is referred", path.display());
             #[cfg(target_arch = "x86_64")]
             if Backend::detect() == Backend::Avx512 {

@@ -132,18 +132,18 @@ impl Machine {
             Op::Tally(weight) => {
                 wave.active_lanes += u64::from(self.mask(M::ACTIVE).count_ones()) * u64::from(weight);
             }
-            Op::Bits(_)
-            | Op::Abs(_)
-            | Op::Neg(_)
-            | Op::Alu(..)
-            | Op::Holds(..)
-            | Op::Select(..)
-            | Op::Cube(..)
-            | Op::Wide(..) => {
+            Op::Bits(bits) => row = [bits; LANES],
+            Op::Abs(_) | Op::Neg(_) | Op::Alu(..) | Op::Holds(..) | Op::Select(..) | Op::Cube(..) | Op::Wide(..) => {
+                let mut rows = [&self.values[0]; 6];
+                let mut count = 0;
+                for (row, value) in rows.iter_mut().zip(op.reads()) {
+                    *row = &self.values[value.index()];
+                    count += 1;
+                }
                 let mut args = [0; 6];
                 for (at, result) in row.iter_mut().enumerate().take(shared.lanes) {
-                    for (arg, value) in args.iter_mut().zip(op.reads()) {
-                        *arg = self.values[value.index()][at];
+                    for (arg, row) in args.iter_mut().zip(&rows[..count]) {
+                        *arg = row[at];
                     }
                     *result = lane(op, &args);
                 }

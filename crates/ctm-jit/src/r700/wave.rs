@@ -35,6 +35,78 @@ pub struct Shared<'a> {
     pub lanes: usize,
     /// Instructions that a wavefront may issue here.
     pub fuel: u64,
+    /// What the program's fetches look up directly, by number.
+    pub bindings: &'a [Option<Binding<'a>>],
+}
+
+/// A texture whose nearest texels can be looked up without asking: coordinates clamp to its edges.
+#[derive(Clone, Copy)]
+pub struct Binding<'a> {
+    /// Row by row.
+    pub texels: &'a [[u32; 4]],
+    /// Texels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Bytes that one texel asks memory for.
+    pub texel_bytes: u32,
+}
+
+/// The most texels of a [`Binding`].
+const MOST_TEXELS: usize = 1 << 28;
+/// The longest row or column, so that every index is a single-precision number.
+const MOST_ALONG: u32 = 1 << 23;
+
+impl<'a> Binding<'a> {
+    /// Of a fetch.
+    pub fn of(memory: &'a dyn Memory, fetch: &Fetch) -> Option<Self> {
+        let Fetch::Texture(inst) = fetch else { return None };
+        let (texture, sampler, texels) = plain(memory, inst)?;
+        let clamps = |axis: usize, unnormalised: bool| match sampler.wrap[axis] {
+            Wrap::Clamp => true,
+            Wrap::Repeat | Wrap::Mirror => unnormalised,
+            Wrap::Border => false,
+        };
+        let clamps = clamps(0, !inst.word1.coord_type_x) && clamps(1, !inst.word1.coord_type_y);
+        let fits = texels.len() <= MOST_TEXELS && texture.width.max(texture.height) <= MOST_ALONG;
+        let nearest = inst.word0.op != TexOp::Ld && sampler.magnify == Filter::Nearest;
+        (clamps && fits && nearest).then_some(Self {
+            texels,
+            width: texture.width,
+            height: texture.height,
+            texel_bytes: texture.texel_bytes,
+        })
+    }
+}
+
+/// Whether a lookup takes level 0 when there is one filter and no mipmap.
+pub const fn is_plain_sample(op: TexOp) -> bool {
+    matches!(
+        op,
+        TexOp::Sample
+            | TexOp::SampleL
+            | TexOp::SampleLb
+            | TexOp::SampleLz
+            | TexOp::SampleG
+            | TexOp::SampleGL
+            | TexOp::SampleGLb
+            | TexOp::SampleGLz
+    )
+}
+
+/// What a lookup of a two-dimensional texture names, if its level of detail does not matter.
+fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sampler, &'a [[u32; 4]])> {
+    let texture = memory.texture(inst.word0.resource_id)?;
+    let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
+    let one_level = sampler.mip == MipFilter::None && sampler.magnify == sampler.minify;
+    let op = inst.word0.op;
+    let fine = op == TexOp::Ld || (is_plain_sample(op) && one_level);
+    if texture.kind != TextureKind::TwoD || texture.levels == 0 || !fine || inst.word0.bc_frac_mode {
+        return None;
+    }
+    let texels = memory.texels(inst.word0.resource_id, 0)?;
+    let size = texture.width as usize * texture.height as usize;
+    (size > 0 && texels.len() == size).then_some((texture, sampler, texels))
 }
 
 /// One wavefront's way in and out.
@@ -213,6 +285,11 @@ impl Fetched {
     }
 }
 
+/// As [`wrap`]; most coordinates need none.
+fn inside(floored: f32, size: u32, mode: Wrap) -> Option<u32> {
+    if floored >= 0.0 && floored < size as f32 { Some(floored as u32) } else { wrap(floored, size, mode) }
+}
+
 /// Items of whole dwords, from bytes in hand.
 fn plain_items(
     fetch: &VertexFetch<'_>,
@@ -227,6 +304,28 @@ fn plain_items(
         let at = usize::try_from(fetch.offset(index(lane))).ok()?;
         bytes.get(at..at.checked_add(4 * dwords)?)
     };
+    // Neighbours that read neighbours, as streams do.
+    let first = index(0);
+    let packed = fetch.offset(1).checked_sub(fetch.offset(0)) == Some(4 * dwords as u64);
+    if executes == u64::MAX
+        && packed
+        && (0..LANES).all(|lane| index(lane) == first.wrapping_add(lane as u32))
+        && let Some(last) = first.checked_add(LANES as u32 - 1)
+        && let (Ok(start), Ok(end)) = (usize::try_from(fetch.offset(first)), usize::try_from(fetch.offset(last)))
+        && let Some(items) = bytes.get(start..end.saturating_add(4 * dwords))
+    {
+        for (element, row) in to.iter_mut().enumerate() {
+            if element >= dwords {
+                row.fill(if element == 3 { one } else { 0 });
+                continue;
+            }
+            for (item, bits) in items.chunks_exact(4 * dwords).zip(row) {
+                let b = &item[4 * element..4 * element + 4];
+                *bits = u32::from_le_bytes([b[0], b[1], b[2], b[3]]);
+            }
+        }
+        return;
+    }
     for lane in lanes_of(executes) {
         let Some(item) = item(lane) else {
             to.iter_mut().for_each(|row| row[lane] = 0);
@@ -250,31 +349,8 @@ struct PlainTexture<'a> {
 
 impl<'a> PlainTexture<'a> {
     fn of(shared: &'a Shared<'a>, inst: &'a TexFetch) -> Option<Self> {
-        let op = inst.word0.op;
-        let loads = op == TexOp::Ld;
-        let samples = matches!(
-            op,
-            TexOp::Sample
-                | TexOp::SampleL
-                | TexOp::SampleLb
-                | TexOp::SampleLz
-                | TexOp::SampleG
-                | TexOp::SampleGL
-                | TexOp::SampleGLb
-                | TexOp::SampleGLz
-        );
-        let texture = shared.memory.texture(inst.word0.resource_id)?;
-        let sampler = shared.memory.sampler(inst.word2.sampler_id).unwrap_or_default();
-        let one_level = sampler.mip == MipFilter::None && sampler.magnify == sampler.minify;
-        if texture.kind != TextureKind::TwoD || texture.levels == 0 || !(loads || samples && one_level) {
-            return None;
-        }
-        if inst.word0.bc_frac_mode {
-            return None;
-        }
-        let texels = shared.memory.texels(inst.word0.resource_id, 0)?;
-        let size = texture.width as usize * texture.height as usize;
-        (size > 0 && texels.len() == size).then_some(Self { shared, inst, texture, sampler, texels })
+        let (texture, sampler, texels) = plain(shared.memory, inst)?;
+        Some(Self { shared, inst, texture, sampler, texels })
     }
 
     fn run(&self, at: &[&Row; 4], executes: u64, to: &mut [Row; 4]) -> Result<(), Refer> {
@@ -307,7 +383,7 @@ impl<'a> PlainTexture<'a> {
             for lane in lanes_of(executes) {
                 let u = in_elements(at[0][lane], width, unnormalised[0]) + offset[0];
                 let v = in_elements(at[1][lane], height, unnormalised[1]) + offset[1];
-                let found = match (wrap(u.floor(), width, mode_x), wrap(v.floor(), height, mode_y)) {
+                let found = match (inside(u.floor(), width, mode_x), inside(v.floor(), height, mode_y)) {
                     (Some(x), Some(y)) => texel(x, y).ok_or(Refer)?,
                     _ => self.sampler.border,
                 };

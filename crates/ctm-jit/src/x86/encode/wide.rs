@@ -13,6 +13,8 @@ rows! { R700_ROWS
     MUL_I32 = 2 1 0x40;
     CVT_U32_F32 = 1 3 0x7a;
     CMP_U32 = 3 1 0x1e;
+    CVT_F32_I32 = 1 2 0x5b;
+    BROADCAST_LANE_0 = 2 1 0x58;
 }
 
 impl Asm {
@@ -62,6 +64,19 @@ impl Asm {
         self.operand(dst, Rm::Reg(src), 1);
     }
 
+    /// The dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
+    pub fn gather(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.byte(0x62);
+        let (r, x, b) = (!(dst >> 3) & 1, !(index >> 3) & 1, !(base >> 3) & 1);
+        self.byte(r << 7 | x << 6 | b << 5 | (!(dst >> 4) & 1) << 4 | 2);
+        self.byte(15 << 3 | 4 | 1);
+        self.byte(2 << 5 | (!(index >> 4) & 1) << 3 | mask);
+        self.byte(0x92);
+        self.byte(0x80 | (dst & 7) << 3 | 4);
+        self.byte(2 << 6 | (index & 7) << 3 | base & 7);
+        self.dword(offset);
+    }
+
     /// `dst = src * imm`.
     pub fn wide_times(&mut self, dst: Gpr, src: Gpr, imm: i32) {
         self.rex(true, dst, src);
@@ -96,14 +111,19 @@ mod tests {
         let names =
             ["vpmaxsd", "vpminsd", "vpmaxud", "vpminud", "vpsrlvd", "vpsravd", "vpsllvd", "vpmulld", "vcvtudq2ps", ""];
         for ((_, op), name) in R700_ROWS.iter().zip(names) {
-            let second = if *op == CVT_U32_F32 { 0 } else { 9 };
+            let one = [CVT_U32_F32, CVT_F32_I32, BROADCAST_LANE_0].contains(op);
+            let second = if one { 0 } else { 9 };
             let found = || decoded(|a| a.evex(*op, 17, second, Rm::Row(RBX, 64), 0, false, None));
             match *op {
                 CMP_U32 => {
                     let found = decoded(|a| a.evex(CMP_U32, 3, 1, Rm::Reg(31), 0, false, Some(6)));
                     assert_eq!(found, "vpcmpnleud k3,zmm1,zmm31");
                 }
-                CVT_U32_F32 => assert_eq!(found(), format!("{name} zmm17,[rbx+40h]")),
+                BROADCAST_LANE_0 => {
+                    let found = decoded(|a| a.evex(BROADCAST_LANE_0, 29, 0, Rm::Reg(28), 0, false, None));
+                    assert_eq!(found, format!("{name} zmm29,xmm28"));
+                }
+                _ if one => assert_eq!(found(), format!("{name} zmm17,[rbx+40h]")),
                 _ => assert_eq!(found(), format!("{name} zmm17,zmm9,[rbx+40h]")),
             }
         }
@@ -118,6 +138,8 @@ mod tests {
         assert_eq!(decoded(|a| a.wide_shift(5, RAX, 16)), "shr rax,10h");
         assert_eq!(decoded(|a| a.wide_shift(7, RAX, 51)), "sar rax,33h");
         assert_eq!(decoded(|a| a.wide_not(RCX)), "not rcx");
+        assert_eq!(decoded(|a| a.gather(5, 1, RCX, 28, 8)), "vgatherdps zmm5,k1,[rcx+zmm28*4+8]");
+        assert_eq!(decoded(|a| a.gather(30, 2, 9, 11, 0x400)), "vgatherdps zmm30,k2,[r9+zmm11*4+400h]");
         assert_eq!(decoded(|a| a.wide_test(RAX, RAX)), "test rax,rax");
         assert_eq!(decoded(|a| a.wide_popcount(RAX, 12)), "popcnt rax,r12");
         assert_eq!(decoded(|a| a.wide_times(RAX, RCX, 15)), "imul rax,rcx,0Fh");

@@ -8,17 +8,18 @@
 //! | r13 | passages of blocks |
 //! | r14 | instructions that are left |
 //! | r15 | active lanes, summed over instructions |
-//! | zmm28, zmm29 | scratch |
+//! | zmm28-30 | scratch |
 //! | k1-k3 | masks within a few instructions |
 //! | k4-k7 | the active lanes of each piece, once loaded in a block |
 
-use super::{ARGUMENTS, Ins, RESULTS, ROW, head};
+use super::{ARGUMENTS, Ins, RESULTS, ROW, Sample, argument, head, result, table};
 use crate::r700::form::{Code, End, M, MaskOp, Target, Var};
 use crate::x86::alloc::{Home, Homes};
 use crate::x86::encode::{
-    ADD, ADD_I32, AND, Asm, BLEND_MASK, BROADCAST, CLASS, CMP_F32, Cond, FMADD132, FMADD213, FMADD231, FMSUB132,
-    FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Gpr, Int, Label, MOVAPS,
-    MOVUPS_LOAD, MOVUPS_STORE, MUL, OR, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM, V, XOR,
+    ADD, ADD_I32, AND, Asm, BLEND_MASK, BROADCAST, BROADCAST_LANE_0, CLASS, CMP_F32, CMP_I32, CVT_F32_I32, Cond,
+    FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213,
+    FNMSUB231, Gpr, Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_I32, OR, RAX, RBP, RBX, RCX, RDI,
+    RDX, RSI, Rm, SHIFT_IMM, V, XOR,
 };
 use crate::x86::isa::Isa;
 use crate::x86::lir::{Class, K, Lir, Negated, Src, Vector};
@@ -31,6 +32,7 @@ const ACTIVE_LANES: Gpr = 15;
 const COLLECTED: Gpr = 8;
 const SCRATCH: u8 = 28;
 const OPERAND: u8 = 29;
+const GATHERED: u8 = 30;
 const UNORDERED: u8 = 3;
 /// Extensions of shifts.
 const LEFT: u8 = 4;
@@ -48,18 +50,22 @@ pub struct Layout {
     spills: i32,
     /// Registers during calls.
     save: i32,
+    /// Tables of lookups.
+    pub tables: i32,
     /// All of it.
     pub size: i32,
 }
 
 impl Layout {
-    /// For so many start values, exported elements and spilled vectors.
-    pub fn new(start: usize, exports: usize, spills: u32) -> Self {
+    /// For so many start values, exported elements, spilled vectors and lookups.
+    pub fn new(start: usize, exports: usize, spills: u32, samples: usize) -> Self {
         let start_at = head::ROWS + ROW * (ARGUMENTS + RESULTS) as i32;
         let exports_at = start_at + ROW * start as i32;
         let spills_at = exports_at + ROW * exports as i32;
         let save = spills_at + ROW * spills as i32;
-        Self { start: start_at, exports: exports_at, spills: spills_at, save, size: save + 64 * 32 }
+        let tables = save + 64 * 32;
+        let size = tables + table::BYTES * samples as i32;
+        Self { start: start_at, exports: exports_at, spills: spills_at, save, tables, size }
     }
 }
 
@@ -69,6 +75,8 @@ pub struct Input<'a> {
     pub code: &'a Code,
     /// Its instructions.
     pub lists: &'a [Vec<Ins>],
+    /// Its lookups.
+    pub samples: &'a [Sample],
     /// Vectors of variables.
     pub vars: &'a [Option<Vector>],
     /// Where vectors live.
@@ -100,6 +108,8 @@ struct Emit<'a> {
     refer: Label,
     done: Label,
     slow: Vec<Slow>,
+    /// Lookups that have to call: where they begin, where they go on, and which.
+    calls: Vec<(Label, Label, Sample)>,
     /// Pieces of the active lanes are in their mask registers.
     cached: bool,
 }
@@ -109,7 +119,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     let mut asm = Asm::new(Isa::Avx512);
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
     let (refer, done) = (asm.label(), asm.label());
-    let mut emit = Emit { input, asm, blocks, refer, done, slow: Vec::new(), cached: false };
+    let mut emit = Emit { input, asm, blocks, refer, done, slow: Vec::new(), calls: Vec::new(), cached: false };
     emit.prologue();
     let order = order(input.code);
     for (n, &index) in order.iter().enumerate() {
@@ -338,7 +348,12 @@ impl Emit<'_> {
                 self.asm.wide(Int::Add, ACTIVE_LANES, RAX);
             }
             Ins::Call(number, under) => self.call(number, under),
-            Ins::Lir(_) | Ins::Split | Ins::BeginLanes | Ins::EndLanes(_) => {}
+            Ins::Sample(number, ..) => {
+                if let Some(sample) = self.input.samples.get(usize::from(number)) {
+                    self.sample(sample, i32::from(number));
+                }
+            }
+            Ins::Also(_) | Ins::Lir(_) | Ins::Split | Ins::BeginLanes | Ins::EndLanes(_) => {}
         }
     }
 
@@ -472,7 +487,91 @@ impl Emit<'_> {
         self.slow.push(Slow { from, back, rule: (dst, a, b) });
     }
 
+    /// A lookup of nearest texels: coordinates clamped to the texture, all lanes at once. Lanes of a piece that look up the same texel get it
+    /// by broadcasts.
+    fn sample(&mut self, sample: &Sample, number: i32) {
+        let at = self.input.layout.tables + table::BYTES * number;
+        let (from, back) = (self.asm.label(), self.asm.label());
+        self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 0);
+        self.asm.jump_if(Cond::Equal, from);
+        self.load_mask(RAX, sample.under);
+        self.asm.wide_popcount(RAX, RAX);
+        self.asm.int_store(Int::Add, true, RBX, at + table::LANES, RAX);
+        self.asm.int_load(Int::Mov, true, RDX, RBX, at + table::TEXELS);
+        for copy in self.copies() {
+            for (axis, to) in (0..).zip([SCRATCH, OPERAND]) {
+                let mut u = self.reg(sample.at[axis as usize], copy, to);
+                if !sample.unnormalised[axis as usize] {
+                    self.asm.vector(MUL, to, u, Rm::Each(RBX, at + table::SIZE + 4 * axis));
+                    u = to;
+                }
+                let offset = sample.offset[axis as usize];
+                if offset != 0.0 {
+                    self.asm.vector(ADD, to, u, Rm::Literal(offset.to_bits()));
+                    u = to;
+                }
+                // What is not a number counts as infinite: the minimum is its second operand then.
+                self.asm.vector(MIN, to, u, Rm::Each(RBX, at + table::LAST + 4 * axis));
+                self.asm.vector(MAX, to, to, Rm::Literal(0));
+                self.asm.vector(CVT_F32_I32, to, 0, Rm::Reg(to));
+            }
+            self.asm.vector(MUL_I32, OPERAND, OPERAND, Rm::Each(RBX, at + table::WIDTH));
+            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
+            // In dwords.
+            self.asm.instruction(SHIFT_IMM, 6, SCRATCH, Rm::Reg(SCRATCH), Some(2));
+            self.asm.vector(BROADCAST_LANE_0, OPERAND, 0, Rm::Reg(SCRATCH));
+            self.asm.evex(CMP_I32, 1, SCRATCH, Rm::Reg(OPERAND), 0, false, Some(4));
+            self.asm.mask_test(1);
+            let (differ, done) = (self.asm.label(), self.asm.label());
+            self.asm.jump_if(Cond::NotEqual, differ);
+            let row = argument(0) + 64 * i32::from(copy);
+            self.store(SCRATCH, Rm::Row(RBX, row));
+            self.asm.int_load(Int::Mov, false, RAX, RBX, row);
+            self.asm.wide_shift(LEFT, RAX, 2);
+            self.asm.wide(Int::Add, RAX, RDX);
+            for (element, dst) in (0..).zip(sample.dst) {
+                let Some(dst) = dst else { continue };
+                self.make(dst, copy, |e, dst| e.asm.vector(BROADCAST, dst, 0, Rm::Each(RAX, 4 * element)));
+            }
+            self.asm.jump(done);
+            self.asm.place(differ);
+            // A gather keeps the index; what has no register goes through another one.
+            self.asm.int_imm(RCX, 0xffff);
+            for (element, dst) in (0..).zip(sample.dst) {
+                let Some(dst) = dst else { continue };
+                self.asm.mask_from(1, RCX);
+                let register = self.register(dst, copy).unwrap_or(GATHERED);
+                self.asm.gather(register, 1, RDX, SCRATCH, 4 * element);
+                if self.register(dst, copy).is_none() {
+                    let row = self.row(dst, copy);
+                    self.store(register, row);
+                }
+            }
+            self.asm.place(done);
+        }
+        self.asm.place(back);
+        self.cached = false;
+        self.calls.push((from, back, *sample));
+    }
+
+    /// Lookups by calls.
+    fn sample_calls(&mut self) {
+        for (from, back, sample) in std::mem::take(&mut self.calls) {
+            self.asm.place(from);
+            for (n, src) in sample.at.into_iter().enumerate() {
+                self.copies().for_each(|copy| self.line(&Lir::Store(argument(n), src), copy));
+            }
+            self.call(sample.call, sample.under);
+            for (element, dst) in sample.dst.into_iter().enumerate() {
+                let Some(dst) = dst else { continue };
+                self.copies().for_each(|copy| self.copy(dst, Src::Row(result(element)), copy));
+            }
+            self.asm.jump(back);
+        }
+    }
+
     fn slow_parts(&mut self) {
+        self.sample_calls();
         for Slow { from, back, rule: (dst, a, b) } in std::mem::take(&mut self.slow) {
             self.asm.place(from);
             let (it, zero) = (Src::Vector(dst), Src::Literal(0));

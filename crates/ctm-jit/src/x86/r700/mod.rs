@@ -110,6 +110,45 @@ enum Ins {
     Tally(u32),
     /// A call for the lanes of a mask.
     Call(u16, M),
+    /// A lookup of nearest texels, by number.
+    Sample(u16, Option<Vector>, [super::lir::Src; 4]),
+    /// What came before makes this vector, too.
+    Also(Vector),
+}
+
+/// A lookup of nearest texels: directly where the fetch has a binding, otherwise by a call.
+#[derive(Clone, Copy, Debug)]
+struct Sample {
+    /// The fetch.
+    fetch: u16,
+    /// The call.
+    call: u16,
+    at: [super::lir::Src; 4],
+    /// The elements that somebody reads.
+    dst: [Option<Vector>; 4],
+    under: M,
+    /// Coordinates that count texels.
+    unnormalised: [bool; 2],
+    /// In texels.
+    offset: [f32; 2],
+}
+
+/// Offsets in the table that a sample finds its texture by.
+mod table {
+    /// 1 if there is a binding.
+    pub const BOUND: i32 = 0;
+    /// Pointer to the texels.
+    pub const TEXELS: i32 = 8;
+    /// The largest column and row, as numbers.
+    pub const LAST: i32 = 16;
+    /// Columns and rows, as numbers.
+    pub const SIZE: i32 = 24;
+    /// Columns.
+    pub const WIDTH: i32 = 32;
+    /// Lanes that have looked up.
+    pub const LANES: i32 = 40;
+    /// Its size.
+    pub const BYTES: i32 = 64;
 }
 
 impl Ins {
@@ -119,7 +158,8 @@ impl Ins {
             Self::Lir(lir) => lir.writes(),
             Self::ZeroRule(dst, ..) => Some((*dst, true)),
             Self::Set(dst, _, under) => Some((*dst, *under != M::EXISTING)),
-            Self::Number(dst, _) => Some((*dst, false)),
+            Self::Number(dst, _) | Self::Also(dst) => Some((*dst, false)),
+            Self::Sample(_, dst, _) => dst.map(|dst| (dst, false)),
             _ => None,
         }
     }
@@ -135,6 +175,7 @@ impl Ins {
                 let old = (*under != M::EXISTING).then_some(*dst);
                 [vector(src), old].into_iter().flatten().collect()
             }
+            Self::Sample(_, _, at) => at.iter().filter_map(vector).collect(),
             _ => Vec::new(),
         }
     }
@@ -145,6 +186,7 @@ pub struct Native {
     text: Mmap,
     layout: Layout,
     calls: Vec<Call>,
+    samples: Vec<Sample>,
     exports: Vec<usize>,
     /// Uniform values that have to be neither zero, infinite nor NaN.
     pub assumed: Vec<u16>,
@@ -180,13 +222,14 @@ impl Native {
             }
         }
         let facts = Facts::of(code, start);
-        let mut select = Select::new(&facts, &vectors, used.len() as u32, assume);
+        let mut select = Select::new(&facts, &vectors, &code.fetches, used.len() as u32, assume);
         let lists: Vec<Vec<Ins>> = code.blocks.iter().map(|block| select.block(block)).collect();
         let made = select.vectors as usize;
         let (calls, assumed) = (std::mem::take(&mut select.calls), select.assumed.take().unwrap_or_default());
+        let samples = std::mem::take(&mut select.samples);
         let ranges = ranges(code, &lists, live, &used, &vectors, exports, made);
         let homes = ranges.homes(Isa::Avx512.registers() / copies, None);
-        let layout = Layout::new(start.len(), exports.len(), homes.rows);
+        let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len());
         if layout.size > FRAME_LIMIT {
             return None;
         }
@@ -194,6 +237,7 @@ impl Native {
         let input = emit::Input {
             code,
             lists: &lists,
+            samples: &samples,
             vars: &vectors,
             homes: &homes,
             layout,
@@ -203,7 +247,7 @@ impl Native {
             exports,
         };
         let text = executable(&emit::emit(&input))?;
-        Some(Self { text, layout, calls, exports: exports.to_vec(), assumed })
+        Some(Self { text, layout, calls, samples, exports: exports.to_vec(), assumed })
     }
 
     /// A frame for this code.
@@ -238,12 +282,25 @@ impl Native {
             let to = &mut frame.bytes()[at..at + ROW as usize];
             to.chunks_exact_mut(4).zip(row).for_each(|(to, bits)| to.copy_from_slice(&bits.to_le_bytes()));
         }
+        for (place, sample) in self.samples.iter().enumerate() {
+            let at = self.layout.tables + table::BYTES * place as i32;
+            let binding = shared.bindings.get(usize::from(sample.fetch)).copied().flatten();
+            frame.put(at + table::BOUND, &u64::from(binding.is_some()).to_le_bytes());
+            frame.put(at + table::LANES, &0u64.to_le_bytes());
+            let Some(binding) = binding else { continue };
+            frame.put(at + table::TEXELS, &(binding.texels.as_ptr() as usize).to_le_bytes());
+            for (axis, size) in (0..).zip([binding.width, binding.height]) {
+                frame.put(at + table::LAST + 4 * axis, &((size - 1) as f32).to_bits().to_le_bytes());
+                frame.put(at + table::SIZE + 4 * axis, &(size as f32).to_bits().to_le_bytes());
+            }
+            frame.put(at + table::WIDTH, &binding.width.to_le_bytes());
+        }
         type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
         // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
-        // (one for each block; the code adds to no other) and a context that outlive the call. The code writes nothing but frame and
-        // passages, and `call` what the context names.
+        // (one for each block; the code adds to no other) and a context that outlive the call; so do the texels in its tables, which the code reads at
+        // places that it has clamped to their number. The code writes nothing but frame and passages, and `call` what the context names.
         let refers = unsafe { entry(frame.bytes.as_mut_ptr()) } != 0;
         if refers {
             return Err(Refer);
@@ -252,6 +309,14 @@ impl Native {
             let bytes = &frame.bytes()[at as usize..at as usize + 8];
             bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte))
         };
+        for (place, sample) in self.samples.iter().enumerate() {
+            let at = self.layout.tables + table::BYTES * place as i32;
+            if let Some(Some(binding)) = shared.bindings.get(usize::from(sample.fetch)) {
+                let lanes = number(frame, at + table::LANES);
+                context.fetched.fetches += lanes;
+                context.fetched.bytes += lanes * u64::from(binding.texel_bytes);
+            }
+        }
         *valid = number(frame, mask(M::VALID));
         *active_lanes = number(frame, head::ACTIVE_LANES);
         for (place, (&export, row)) in self.exports.iter().zip(exports).enumerate() {
@@ -342,9 +407,8 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
         match context.calls.get(number as usize)? {
             Call::Fetch(fetch) => {
                 let at = [&arguments[0], &arguments[1], &arguments[2], &arguments[3]];
-                let mut texels = [[0; LANES]; RESULTS];
-                context.fetched.run(shared, usize::from(*fetch), &at, mask, &mut texels).ok()?;
-                results.copy_from_slice(&texels);
+                let results: &mut [Row; RESULTS] = results.try_into().ok()?;
+                context.fetched.run(shared, usize::from(*fetch), &at, mask, results).ok()?;
             }
             Call::Pure(op) => {
                 for lane in 0..shared.lanes {

@@ -3,12 +3,14 @@
 //! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
 //! made right only in vectors whose bits somebody can see.
 
-use super::{Call, Ins};
-use crate::r700::form::{Block, Code, File, M, MaskOp, Op, Value, Var};
+use super::{Call, Ins, Sample};
+use crate::r700::form::{Block, Code, Fetch, File, M, MaskOp, Op, Value, Var};
+use crate::r700::wave::is_plain_sample;
 use crate::x86::encode::{self, V};
 use crate::x86::lir::{Lir, Negated, Src, Vector};
 use crate::x86::scalar::{self, Sink};
 use ctm_exec::x1k::float::{INFINITY, NAN, ONE, SIGN};
+use ctm_isa::r700::inst::{TexFetch, texel_offset};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::AlphaOp;
 
@@ -199,6 +201,9 @@ fn outcomes(op: Op2) -> (u32, u32) {
 pub struct Select<'a> {
     facts: &'a Facts,
     vars: &'a [Option<Vector>],
+    fetches: &'a [Fetch],
+    /// Lookups so far.
+    pub samples: Vec<Sample>,
     /// Vectors so far; those of variables come first.
     pub vectors: u32,
     /// Calls so far.
@@ -206,6 +211,8 @@ pub struct Select<'a> {
     /// Uniform values are neither zero, infinite nor NaN where that matters: which ones it matters for.
     pub assumed: Option<Vec<u16>>,
     out: Vec<Ins>,
+    /// The fetch that the last lookup was made for.
+    sampled: Option<Value>,
 }
 
 impl Sink for Select<'_> {
@@ -234,12 +241,24 @@ struct Plan<'a> {
 
 impl<'a> Select<'a> {
     /// For a program whose variables have these vectors, numbered from 0.
-    pub fn new(facts: &'a Facts, vars: &'a [Option<Vector>], used: u32, assume: bool) -> Self {
-        Self { facts, vars, vectors: used, calls: Vec::new(), assumed: assume.then(Vec::new), out: Vec::new() }
+    pub fn new(facts: &'a Facts, vars: &'a [Option<Vector>], fetches: &'a [Fetch], used: u32, assume: bool) -> Self {
+        let assumed = assume.then(Vec::new);
+        Self {
+            facts,
+            vars,
+            fetches,
+            samples: Vec::new(),
+            vectors: used,
+            calls: Vec::new(),
+            assumed,
+            out: Vec::new(),
+            sampled: None,
+        }
     }
 
     /// The instructions of a block.
     pub fn block(&mut self, block: &Block) -> Vec<Ins> {
+        self.sampled = None;
         let mut plan = self.plan(block);
         for place in 0..block.ops.len() {
             let made = self.op(&plan, place);
@@ -282,7 +301,10 @@ impl<'a> Select<'a> {
                 Op::Set(v, ..) if *v == var => at > made,
                 _ => false,
             };
-            let disturbed = block.ops[..place].iter().enumerate().any(disturbs);
+            // What lives there already is not read any more.
+            let lives = |(at, home): (usize, &Option<Vector>)| *home == Some(vector) && plan.last[at] > made;
+            let disturbed =
+                block.ops[..place].iter().enumerate().any(disturbs) || plan.home[..made].iter().enumerate().any(lives);
             if free && !disturbed {
                 plan.home[made] = Some(vector);
             }
@@ -352,13 +374,29 @@ impl<'a> Select<'a> {
                 return None;
             }
             Op::Fetch(number, at, under) => {
-                self.call(Call::Fetch(number), &at.map(|value| self.src(plan, value)), under);
+                let at = at.map(|value| self.src(plan, value));
+                match self.fetches.get(usize::from(number)) {
+                    Some(Fetch::Texture(inst)) if is_plain_sample(inst.word0.op) => {
+                        self.sample(plan, place, number, inst, at, under);
+                    }
+                    _ => self.call(Call::Fetch(number), &at, under),
+                }
                 return None;
             }
-            Op::Fetched(_, element) => {
-                let dst = plan.home[place].unwrap_or_else(|| self.fresh());
-                self.push(Lir::Copy(dst, Src::Row(super::result(usize::from(element)))));
-                return Some(Src::Vector(dst));
+            Op::Fetched(of, element) => {
+                let sampled = self.samples.last().filter(|_| self.sampled == Some(of)).copied();
+                let from = match sampled.and_then(|sample| sample.dst[usize::from(element & 3)]) {
+                    Some(vector) => Src::Vector(vector),
+                    None => Src::Row(super::result(usize::from(element))),
+                };
+                match (plan.home[place], from) {
+                    (None, Src::Vector(_)) => return Some(from),
+                    (home, _) => {
+                        let dst = home.unwrap_or_else(|| self.fresh());
+                        self.push(Lir::Copy(dst, from));
+                        return Some(Src::Vector(dst));
+                    }
+                }
             }
             // Programs with these are not made into code.
             Op::SetRelative(..) | Op::GetRelative(File::Gprs(_), ..) => return None,
@@ -401,11 +439,38 @@ impl<'a> Select<'a> {
     fn only_chooses(&self, plan: &Plan<'_>, place: usize) -> bool {
         let value = Value(place as u32);
         let fine = |op: &Op| match *op {
-            Op::Select(c, a, b) => c != value || (a != value && b != value),
+            Op::Select(_, a, b) => a != value && b != value,
             Op::Mask(MaskOp::Lanes(..)) => true,
             ref op => op.reads().all(|v| v != value),
         };
         plan.home[place].is_none() && plan.block.ops[place..].iter().all(fine)
+    }
+
+    /// A lookup that may find its texels itself.
+    fn sample(&mut self, plan: &Plan<'_>, place: usize, fetch: u16, inst: &TexFetch, at: [Src; 4], under: M) {
+        let value = Value(place as u32);
+        let mut dst = [None; 4];
+        for (element, dst) in (0..).zip(&mut dst) {
+            let reads = |(at, op): (usize, &Op)| *op == Op::Fetched(value, element) && plan.uses[at] > 0;
+            if plan.block.ops.iter().enumerate().any(reads) {
+                *dst = Some(self.fresh());
+            }
+        }
+        let word2 = &inst.word2;
+        self.samples.push(Sample {
+            fetch,
+            call: self.calls.len() as u16,
+            at,
+            dst,
+            under,
+            unnormalised: [!inst.word1.coord_type_x, !inst.word1.coord_type_y],
+            offset: [word2.offset_x, word2.offset_y].map(texel_offset),
+        });
+        self.calls.push(Call::Fetch(fetch));
+        let mut made = dst.into_iter().flatten();
+        self.out.push(Ins::Sample(self.samples.len() as u16 - 1, made.next(), at));
+        self.out.extend(made.map(Ins::Also));
+        self.sampled = Some(value);
     }
 
     fn call(&mut self, call: Call, args: &[Src], under: M) {
