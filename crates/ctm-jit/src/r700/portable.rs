@@ -134,7 +134,8 @@ impl Machine {
             }
             Op::Bits(bits) => row = [bits; LANES],
             Op::Abs(_) | Op::Neg(_) | Op::Alu(..) | Op::Holds(..) | Op::Select(..) | Op::Cube(..) | Op::Wide(..) => {
-                let mut rows = [&self.values[0]; 6];
+                let none = [0; LANES];
+                let mut rows = [&none; 6];
                 let mut count = 0;
                 for (row, value) in rows.iter_mut().zip(op.reads()) {
                     *row = &self.values[value.index()];
