@@ -1,21 +1,24 @@
-//! Every directory of `examples/` with a `job.toml`: its programs are checked and the job is run by the command line, as a
-//! reader would. What comes out is compared by `crates/ctm/tests/examples.rs`.
+//! Every directory of `examples/` and `examples/r700/` with a `job.toml`: its programs are checked and the job is run by the command line, as a
+//! reader would. What comes out is compared by `crates/ctm/tests/examples.rs`
+//! and `r700_examples.rs`.
 
 use crate::{cargo, root, say};
 use std::path::{Path, PathBuf};
 use std::process::Command;
+
+/// Extensions of programs as text.
+const PROGRAMS: [&str; 5] = ["x1k", "psh", "vsh", "gsh", "csh"];
 
 /// The whole of `cargo xtask examples`.
 pub(crate) fn run() -> Result<(), String> {
     cargo("building ctm", &["build", "--package", "ctm-cli"], &[])?;
     let ctm = binary()?;
     let mut failed = Vec::new();
-    for directory in entries(&root().join("examples"))? {
-        if !directory.join("job.toml").is_file() {
-            continue;
-        }
-        let name = directory.file_name().unwrap_or_default().to_string_lossy().into_owned();
-        match example(&ctm, &directory) {
+    let examples = root().join("examples");
+    let all = [entries(&examples)?, entries(&examples.join("r700"))?].concat();
+    for directory in all.iter().filter(|d| d.join("job.toml").is_file()) {
+        let name = directory.strip_prefix(&examples).unwrap_or(directory).display().to_string();
+        match example(&ctm, directory) {
             Ok(()) => say(&format!("{name}: done")),
             Err(message) => {
                 say(&format!("{name}: {message}"));
@@ -34,7 +37,8 @@ fn binary() -> Result<PathBuf, String> {
 }
 
 fn example(ctm: &Path, directory: &Path) -> Result<(), String> {
-    for program in entries(directory)?.iter().filter(|p| p.extension().is_some_and(|e| e == "x1k")) {
+    let is_program = |p: &&PathBuf| p.extension().and_then(|e| e.to_str()).is_some_and(|e| PROGRAMS.contains(&e));
+    for program in entries(directory)?.iter().filter(is_program) {
         crate::run(Command::new(ctm).args(["check", "--strict"]).arg(program))?;
     }
     crate::run(Command::new(ctm).arg("run").arg(directory.join("job.toml")))

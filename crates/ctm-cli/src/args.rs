@@ -115,13 +115,14 @@ Examples:
   ctm asm fill.x1k                   writes fill.elf
   ctm asm fill.x1k -o fill.hex       six words a line
   ctm asm fill.x1k -o -              the words to stdout
+  ctm asm shader.psh -o shader.gsh   R700: a GFD container; .cal, .o, .hex and .bin as well
   ctm asm --explain fill.x1k         what the assembler worked out
   ctm asm *.x1k                      each beside its text")]
 pub(crate) struct AsmArgs {
     /// Program texts; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Where the program goes: .elf, .hex or .bin; `-` prints words. Only with one FILE
+    /// Where the program goes: .elf, .hex or .bin; R700: .hex, .bin, .gsh (GFD), .cal (CAL image), .o (LLVM's ELF); `-` prints words. Only with one FILE
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Print what the assembler worked out for each instruction (X1K)

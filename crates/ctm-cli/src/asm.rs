@@ -113,11 +113,16 @@ fn one_r700(console: &Console, args: &AsmArgs, bytes: &[u8], path: &Path, file: 
         _ if output == Path::new("-") => hex::write_words(words, 2).into_bytes(),
         "hex" => hex::write_words(words, 2).into_bytes(),
         "bin" => hex::write_binary_words(words, ByteOrder::Little),
+        _ if let Some(kind) = r700::ContainerKind::of(&output) => {
+            let name = file.file_stem().and_then(|n| n.to_str()).unwrap_or("main");
+            r700::write_container(&loaded.program, kind, name)
+                .map_err(|e| Failure::wrong(e.name(), format!("{}: {e}", output.display())))?
+        }
         other => {
             return Err(Failure::usage(
                 "bad-value",
                 format!(
-                    "{}: `.{other}` names no form that R700 text can be written in; .hex and .bin can",
+                    "{}: `.{other}` names no form that R700 text can be written in; .hex, .bin, .gsh (GFD), .cal (CAL) and .o (LLVM's ELF) can",
                     output.display()
                 ),
             ));

@@ -106,3 +106,63 @@ fn run_prints_and_saves_what_programs_export() {
     let (code, _, stderr) = run(&["--program", "first"]);
     assert!(code == 1 && stderr.contains("`which` chooses a program of a container"), "{stderr}");
 }
+
+/// The extension names the container; what is written says what was put in, and runs.
+#[test]
+fn asm_writes_containers() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("r700_containers");
+    std::fs::create_dir_all(&folder).unwrap();
+    let write = |name: &str, text: &str| {
+        let path = folder.join(name);
+        std::fs::write(&path, text).unwrap();
+        path
+    };
+    let pixel = write(
+        "paint.psh",
+        "ALU_PUSH_BEFORE:\n x: PRED_SETGT ____, R0.x, 0.5f UPDATE_EXEC_MASK UPDATE_PRED\nJUMP POP_CNT(1) ADDR(out)\n\
+         ALU_POP_AFTER:\n x: MOV R5.x, 2.0f\nout:\nEXP: PIX0, R5.xxxx\nEXP_DONE: PIX2, R0.xyzw\nEND_OF_PROGRAM\n",
+    );
+    let hex = folder.join("paint.hex");
+    assert_eq!(ctm(&[Path::new("asm"), &pixel, Path::new("-o"), &hex]).0, 0);
+    let run = |program: &Path, stage: &[&str]| {
+        let mut arguments = vec![Path::new("run"), program];
+        arguments.extend(["--size", "2x1"].iter().chain(stage).map(Path::new));
+        let (code, stdout, stderr) = ctm(&arguments);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{}", program.display());
+        stdout
+    };
+    let expected = run(&pixel, &[]);
+    assert!(
+        expected.starts_with("pix0 (0, 0) = 0 0 0 0\npix0 (1, 0) = 2 2 2 2\npix2 (0, 0) = 0 0 0 0\n"),
+        "{expected}"
+    );
+    for (extension, kind) in [("gsh", "gfd"), ("cal", "cal"), ("o", "llvm-r600")] {
+        let container = folder.join(format!("paint.{extension}"));
+        let (code, _, stderr) = ctm(&[Path::new("asm"), &pixel, Path::new("-o"), &container]);
+        assert_eq!((code, stderr.as_str()), (0, ""), "{extension}");
+        let (_, stdout, _) = ctm(&[Path::new("info"), &container]);
+        for part in [format!("kind: {kind}"), "NUM_GPRS 6, STACK_SIZE 1".to_owned(), "EXPORT_MODE 6".to_owned()] {
+            assert!(stdout.contains(&part), "{extension}: no `{part}` in\n{stdout}");
+        }
+        let (code, stdout, _) = ctm(&[Path::new("dis"), &container]);
+        let listing = write("again.psh", &stdout);
+        let again = folder.join("again.hex");
+        assert_eq!((code, ctm(&[Path::new("asm"), &listing, Path::new("-o"), &again]).0), (0, 0));
+        assert_eq!(words_of(&again), words_of(&hex), "{extension}");
+        assert_eq!(run(&container, &[]), expected, "{extension}");
+    }
+    // Not every container has a place for every kind of program.
+    let compute = write("store.csh", "EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n");
+    for (extension, allowed) in [("gsh", false), ("cal", false), ("o", true)] {
+        let container = folder.join(format!("store.{extension}"));
+        let (code, _, stderr) = ctm(&[Path::new("asm"), &compute, Path::new("-o"), &container]);
+        assert_eq!(code == 0, allowed, "{extension}: {stderr}");
+        assert!(allowed || stderr.contains("compute program"), "{stderr}");
+        if allowed {
+            // It is still a compute program: its threads are integers.
+            assert!(
+                run(&container, &["--set", "output=[{slot=0,format=\"int32_4\"}]"]).contains("pix0 (1, 0) = 1 1 0 0")
+            );
+        }
+    }
+}

@@ -5,10 +5,12 @@
 use crate::job::load::{hex_error, kind_of, read_file};
 use crate::job::{Isa, JobError};
 use crate::render::{Report, Source};
-use ctm_image::r700::{Code, Container};
+use ctm_exec::r700::Target;
+use ctm_image::r700::gfd::{self, NewProgram};
+use ctm_image::r700::{Code, Container, RegisterValue, Stage as CodeStage, cal, llvm_elf, registers};
 use ctm_image::{ByteOrder, ImageError, Kind, hex};
 use ctm_isa::diag::Diagnostic;
-use ctm_isa::r700::inst::looks_like_r600;
+use ctm_isa::r700::inst::{Cf, CfExport, looks_like_r600};
 use ctm_isa::r700::program::{Program, Stage};
 use ctm_isa::r700::text::{Options, assemble};
 use std::path::Path;
@@ -111,10 +113,22 @@ fn from_text(text: &str, name: &str, options: &Options) -> Result<Loaded, JobErr
         .map(|diagnostic| Report { diagnostic, source: Some(Arc::clone(&source)) })
         .collect();
     match assembly.program {
-        Some(program) if !reports.iter().any(Report::is_error) => {
+        Some(mut program) if !reports.iter().any(Report::is_error) => {
+            program.stage = program.stage.or_else(|| stage_of(Path::new(name)));
             Ok(Loaded { program, is_text: true, is_bare: false, source: Some(source), reports })
         }
         _ => Err(JobError::Wrong(reports)),
+    }
+}
+
+/// The kind of program that a text's extension names.
+fn stage_of(path: &Path) -> Option<Stage> {
+    match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+        "psh" => Some(Stage::Pixel),
+        "vsh" => Some(Stage::Vertex),
+        "gsh" => Some(Stage::Geometry),
+        "csh" => Some(Stage::Compute),
+        _ => None,
     }
 }
 
@@ -147,4 +161,116 @@ pub(crate) fn program_of(code: &Code) -> Program {
         program.stack = resources.stack_size;
     }
     program
+}
+
+/// The containers that programs can be written in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum ContainerKind {
+    /// A GFD container (`.gsh`).
+    Gfd,
+    /// An image of the Compute Abstraction Layer (`.cal`).
+    Cal,
+    /// An object as LLVM makes it (`.o`).
+    Llvm,
+}
+
+impl ContainerKind {
+    /// What a file's extension names.
+    #[must_use]
+    pub fn of(path: &Path) -> Option<Self> {
+        match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
+            "gsh" => Some(Self::Gfd),
+            "cal" => Some(Self::Cal),
+            "o" => Some(Self::Llvm),
+            _ => None,
+        }
+    }
+}
+
+/// The bytes of a container with one program, for RV770. Its registers say how many GPRs and stack entries it takes, and what a pixel program
+/// exports; all others are 0. `name` is the function's, where the container has names.
+///
+/// # Errors
+/// The container has no place for programs of this stage, or for one that does not begin in slot 0.
+pub fn write_container(program: &Program, kind: ContainerKind, name: &str) -> Result<Vec<u8>, ImageError> {
+    let unstorable = |message: String| ImageError::Unstorable { what: "the program", message };
+    if program.entry != 0 {
+        return Err(unstorable(format!("it begins in slot {}, programs of containers begin in slot 0", program.entry)));
+    }
+    let stage = match program.stage.unwrap_or(Stage::Pixel) {
+        Stage::Pixel => CodeStage::Pixel,
+        // In front of a geometry program or not: the container does not tell.
+        Stage::Vertex | Stage::Export => CodeStage::Vertex,
+        Stage::Geometry => CodeStage::Geometry,
+        Stage::Fetch => CodeStage::Fetch,
+        Stage::Copy => CodeStage::Copy,
+        Stage::Compute => CodeStage::Compute,
+    };
+    let code = Code { stage, words: program.words.clone(), registers: registers_of(program, stage) };
+    match kind {
+        ContainerKind::Gfd => {
+            gfd::build(&[NewProgram { code, copy: None, variables: Vec::new() }]).map(|gfd| gfd.write())
+        }
+        ContainerKind::Llvm => llvm_elf::build(llvm_elf::Mach::Rv770, name, &code),
+        ContainerKind::Cal => {
+            let Some(program_type) = cal::ProgramType::ALL.iter().find(|t| t.info() == stage) else {
+                return Err(unstorable(format!("CAL images have no type for {} programs", stage.name())));
+            };
+            let pairs = code.registers.iter().flat_map(|r| [r.address / 4, r.value]).collect();
+            Ok(cal::build(&[cal::Encoding {
+                machine: cal::Machine::Rv770.code(),
+                program_type: program_type.code(),
+                notes: vec![cal::NoteWords { kind: cal::NoteKind::ProgInfo.code(), words: pairs }],
+                text: code.words.iter().flat_map(|w| w.to_le_bytes()).collect(),
+                data: vec![0; usize::try_from(cal::DATA_BYTES).unwrap_or_default()],
+                symbols: Vec::new(),
+            }]))
+        }
+    }
+}
+
+/// What a program needs to run, as registers.
+fn registers_of(program: &Program, stage: CodeStage) -> Vec<RegisterValue> {
+    let resources = u32::from(program.gprs) | u32::from(program.stack) << 8;
+    let mut out: Vec<RegisterValue> = Vec::new();
+    let mut set = |name: &str, value: u32| {
+        out.extend(registers::address(name).map(|address| RegisterValue { address, value }));
+    };
+    match stage {
+        CodeStage::Pixel => {
+            set("SQ_PGM_RESOURCES_PS", resources);
+            let (mut colours, mut depth) = (0u32, 0u32);
+            for target in exports(program) {
+                match target {
+                    Target::Pixel(n) => colours = colours.max(u32::from(n) + 1),
+                    Target::Depth => depth = 1,
+                    Target::Position(_) | Target::Parameter(_) => {}
+                }
+            }
+            set("SQ_PGM_EXPORTS_PS", colours << 1 | depth);
+        }
+        CodeStage::Vertex | CodeStage::Copy => set("SQ_PGM_RESOURCES_VS", resources),
+        CodeStage::Geometry => set("SQ_PGM_RESOURCES_GS", resources),
+        CodeStage::Fetch => set("SQ_PGM_RESOURCES_FS", resources),
+        CodeStage::Compute => {
+            // What marks compute programs in LLVM's objects.
+            set("SQ_PGM_RESOURCES_VS", resources);
+            set("SQ_LDS_ALLOC", 0);
+        }
+    }
+    out
+}
+
+/// Every export that a program makes.
+fn exports(program: &Program) -> impl Iterator<Item = Target> {
+    program.decode().entries.into_iter().flat_map(|entry| match entry.cf {
+        Ok(Cf::Export(export)) => targets(&export).collect::<Vec<_>>(),
+        Ok(Cf::Plain(_) | Cf::Alu(_) | Cf::Mem(_)) | Err(_) => Vec::new(),
+    })
+}
+
+/// Where an instruction exports to. Indices that do not exist are left out: they are a fault when they are exported.
+pub(crate) fn targets(export: &CfExport) -> impl Iterator<Item = Target> + use<> {
+    let (kind, first) = (export.kind, u32::from(export.word0.array_base));
+    (first..=first + u32::from(export.word1.burst_count)).filter_map(move |n| Target::from_fields(kind, n).ok())
 }

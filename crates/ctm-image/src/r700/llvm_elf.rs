@@ -2,7 +2,7 @@
 
 use super::{Code, RegisterValue, Stage, registers};
 use crate::bytes::ByteOrder;
-use crate::elf::{self, Elf, ElfSymbol, ehdr};
+use crate::elf::{self, Elf, ElfSymbol, NewSection, ehdr};
 use crate::error::ImageError;
 use ctm_isa::ops;
 use std::ops::Range;
@@ -13,6 +13,10 @@ pub const MACHINE: u64 = 224;
 pub const TEXT: &str = ".text";
 /// The section of the registers: pairs of address and value.
 pub const CONFIG: &str = ".AMDGPU.config";
+/// `e_type` of objects.
+const RELOCATABLE: u64 = 1;
+/// `sh_flags` of code: it takes memory and is executed.
+const ALLOCATED_CODE: u32 = 6;
 /// Symbol type of functions.
 const FUNCTION: u8 = 2;
 const CITE: &str = "LLVM's AMDGPU usage";
@@ -186,6 +190,46 @@ impl Object {
         *self = Self::read(&edited.bytes)?;
         Ok(())
     }
+}
+
+/// Makes an object with one function, as LLVM lays it out: `.text`, `.AMDGPU.config`, a symbol of the function.
+///
+/// # Errors
+/// The object has no registers for programs of this stage: it has those of pixel, vertex and compute programs.
+pub fn build(mach: Mach, name: &str, code: &Code) -> Result<Vec<u8>, ImageError> {
+    if !matches!(code.stage, Stage::Pixel | Stage::Vertex | Stage::Compute) {
+        let message =
+            format!("LLVM's objects hold pixel, vertex and compute programs, this is a {} program", code.stage.name());
+        return Err(ImageError::Unstorable { what: "the program", message });
+    }
+    let text: Vec<u8> = code.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let config: Vec<u8> = code.registers.iter().flat_map(|r| [r.address, r.value]).flat_map(u32::to_le_bytes).collect();
+    // An empty symbol, then the function: name 1, all of section 1.
+    let mut symbols = vec![0; elf::sym::SIZE as usize * 2];
+    for (field, value) in [
+        (elf::sym::NAME, 1),
+        (elf::sym::SIZE_BYTES, text.len() as u64),
+        (elf::sym::INFO, 1 << 4 | u64::from(FUNCTION)),
+        (elf::sym::SHNDX, 1),
+    ] {
+        elf::put(&mut symbols, elf::sym::SIZE, field, value);
+    }
+    let strings = [0].into_iter().chain(name.bytes().filter(|&b| b != 0)).chain([0]).collect();
+    let data = |name, align, bytes| NewSection { name, kind: elf::SHT_PROGBITS, align, bytes, ..NewSection::default() };
+    let sections = [
+        NewSection { flags: ALLOCATED_CODE, ..data(TEXT, 256, text) },
+        data(CONFIG, 1, config),
+        NewSection {
+            kind: elf::SHT_SYMTAB,
+            link: 4,
+            info: 1,
+            entry_size: elf::sym::SIZE as u32,
+            ..data(".symtab", 4, symbols)
+        },
+        NewSection { kind: elf::SHT_STRTAB, ..data(".strtab", 1, strings) },
+    ];
+    let header = [(ehdr::TYPE, RELOCATABLE), (ehdr::MACHINE, MACHINE), (ehdr::FLAGS, u64::from(mach.code()))];
+    Ok(elf::build(&header, &[], &sections))
 }
 
 fn config_pairs(parsed: &Elf<'_>, config: &elf::Section) -> Result<Vec<RegisterValue>, ImageError> {

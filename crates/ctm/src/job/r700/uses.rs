@@ -1,5 +1,6 @@
 //! What a program's words name: exports, memories, resources and constants. What is addressed relative to a register is not known.
 
+use crate::r700::targets;
 use ctm_exec::r700::texture::needs_no_resource;
 use ctm_exec::r700::{Space, Target};
 use ctm_isa::r700::inst::{AluInst, Cf, CfAlu, CfPlain, ClauseBody, Decoded, Fetch};
@@ -44,13 +45,7 @@ impl Uses {
         let mut uses = Self::default();
         for entry in &decoded.entries {
             match &entry.cf {
-                Ok(Cf::Export(e)) => {
-                    for index in 0..=u32::from(e.word1.burst_count) {
-                        // An index that does not exist is a fault when it is exported.
-                        let target = Target::from_fields(e.kind, u32::from(e.word0.array_base) + index);
-                        uses.targets.extend(target.ok());
-                    }
-                }
+                Ok(Cf::Export(e)) => uses.targets.extend(targets(e)),
                 Ok(Cf::Mem(m)) => uses.spaces.extend(written(m.word1.op)),
                 Ok(Cf::Alu(alu)) => uses.windows_of(alu),
                 Ok(Cf::Plain(plain)) => uses.plain(plain),
