@@ -3,6 +3,7 @@
 use crate::address;
 use crate::graph::Graph;
 use crate::ir::{Alu, Code, Comp, Guard, Inst, Kind, Op, Reg, V};
+use crate::schedule::{Order, schedule};
 
 /// Where a register is used.
 #[derive(Clone, Default)]
@@ -13,20 +14,12 @@ struct Use {
     fixed: bool,
 }
 
-/// Moves registers with one channel to the unit that suits them.
-pub(crate) fn balance(code: &mut Code) {
-    let graph = Graph::of(&code.insts);
-    let mut block_of = vec![0; code.insts.len()];
-    for (n, block) in graph.blocks.iter().enumerate() {
-        block.range.clone().for_each(|i| block_of[i] = n);
-    }
-    let mut work = vec![[0i32; 2]; graph.blocks.len()];
-    for (i, inst) in code.insts.iter().enumerate() {
-        if let Inst::Alu(alu) = inst {
-            work[block_of[i]][0] += i32::from(alu.uses_rgb());
-            work[block_of[i]][1] += i32::from(alu.uses_alpha());
-        }
-    }
+/// Schedules that [`improve`] may try.
+const TRIALS: usize = 150;
+/// Longer programs are left as the first guess has them.
+const LONGEST: usize = 256;
+
+fn uses(code: &Code) -> Vec<Use> {
     let mut uses = vec![Use::default(); code.temps as usize];
     for (i, inst) in code.insts.iter().enumerate() {
         let mut note = |v: V, c: u8| {
@@ -43,29 +36,41 @@ pub(crate) fn balance(code: &mut Code) {
     for (v, _) in &code.loads {
         uses[*v as usize].fixed = true;
     }
-    for v in 0..code.temps {
-        let held = &uses[v as usize];
-        if held.fixed || held.channels.count_ones() != 1 {
-            continue;
+    uses.iter_mut().for_each(|u| u.fixed |= u.channels.count_ones() != 1);
+    uses
+}
+
+/// Moves registers with one channel to the unit that suits them, by what their operations are and how much each unit has to do.
+pub(crate) fn balance(code: &mut Code) {
+    let graph = Graph::of(&code.insts);
+    let mut block_of = vec![0; code.insts.len()];
+    for (n, block) in graph.blocks.iter().enumerate() {
+        block.range.clone().for_each(|i| block_of[i] = n);
+    }
+    let mut work = vec![[0i32; 2]; graph.blocks.len()];
+    for (i, inst) in code.insts.iter().enumerate() {
+        if let Inst::Alu(alu) = inst {
+            work[block_of[i]][0] += i32::from(alu.uses_rgb());
+            work[block_of[i]][1] += i32::from(alu.uses_alpha());
         }
+    }
+    for (v, held) in uses(code).into_iter().enumerate().filter(|u| !u.1.fixed) {
         let from = held.channels.trailing_zeros() as u8;
-        let defs: Vec<usize> =
-            held.insts.iter().copied().filter(|&i| code.insts[i].writes().any(|w| w.0 == v)).collect();
+        let writes = |i: usize| code.insts[i].writes().any(|w| w.0 as usize == v);
+        let defs: Vec<usize> = held.insts.iter().copied().filter(|&i| writes(i)).collect();
         let kinds =
             |kind: Kind| defs.iter().any(|&i| matches!(&code.insts[i], Inst::Alu(alu) if alu.op.kind() == kind));
         let Some(&first) = defs.first() else { continue };
-        let block = block_of[first];
-        let [rgb, alpha] = work[block];
+        let [rgb, alpha] = work[block_of[first]];
         let to = match from {
             3 if !kinds(Kind::Scalar) && !kinds(Kind::Dot) && alpha > rgb + 1 => 0,
             // A sum of products in alpha takes both units, in RGB one.
-            3 if kinds(Kind::Dot) && !kinds(Kind::Scalar) && alpha >= rgb => 0,
+            3 if kinds(Kind::Dot) && !kinds(Kind::Scalar) => 0,
             0..=2 if kinds(Kind::Scalar) => 3,
             0..=2 if !kinds(Kind::Dot) && rgb > alpha + 1 => 3,
             _ => continue,
         };
-        let moved: Option<Vec<Alu>> = held.insts.iter().map(|&i| moved(&code.insts[i], v, from, to)).collect();
-        let Some(moved) = moved else { continue };
+        let Some(moved) = all_moved(code, &held.insts, v as V, from, to) else { continue };
         for (&i, alu) in held.insts.iter().zip(moved) {
             if let Inst::Alu(old) = &code.insts[i] {
                 work[block_of[i]][0] += i32::from(alu.uses_rgb()) - i32::from(old.uses_rgb());
@@ -74,6 +79,45 @@ pub(crate) fn balance(code: &mut Code) {
             code.insts[i] = Inst::Alu(alu);
         }
     }
+}
+
+/// Tries each of these registers in the other unit, and leaves it there where the schedule becomes shorter.
+pub(crate) fn improve(code: &mut Code) {
+    if code.insts.len() > LONGEST {
+        return;
+    }
+    let length = |code: &Code| schedule(code, Order::Critical).len();
+    let mut best = length(code);
+    let mut trials = 0;
+    let mut again = true;
+    while again {
+        again = false;
+        for v in 0..code.temps {
+            let held = uses(code).swap_remove(v as usize);
+            if held.fixed {
+                continue;
+            }
+            let from = held.channels.trailing_zeros() as u8;
+            let to = if from == 3 { 0 } else { 3 };
+            let Some(moved) = all_moved(code, &held.insts, v, from, to) else { continue };
+            trials += 1;
+            if trials > TRIALS {
+                return;
+            }
+            let mut trial = code.clone();
+            for (&i, alu) in held.insts.iter().zip(moved) {
+                trial.insts[i] = Inst::Alu(alu);
+            }
+            let found = length(&trial);
+            if found < best {
+                (*code, best, again) = (trial, found, true);
+            }
+        }
+    }
+}
+
+fn all_moved(code: &Code, insts: &[usize], v: V, from: u8, to: u8) -> Option<Vec<Alu>> {
+    insts.iter().map(|&i| moved(&code.insts[i], v, from, to)).collect()
 }
 
 /// The operation with the register's channel in another place.

@@ -178,6 +178,7 @@ fn generate(mut code: Code, options: &Options, findings: &mut Vec<Diagnostic>) -
     }
     webs::split(&mut code);
     balance::balance(&mut code);
+    balance::improve(&mut code);
     let mut outcome = None;
     for order in [Order::Critical, Order::Text] {
         let slots = schedule::schedule(&code, order);
