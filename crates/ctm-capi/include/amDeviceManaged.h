@@ -41,7 +41,7 @@ typedef struct AMmanagedDeviceInfo {
 
 /* Opens a device.
  *
- * dev: "/dev/pcie0" to "/dev/pcie255" or "ctm:x1k". Each call opens a device of its own, whatever the name. Options may
+ * dev: "/dev/pcie0" to "/dev/pcie255", "ctm:x1k" or "ctm:r700". Each call opens a device of its own, whatever the name. Options may
  *      follow: "ctm:x1k,threads=1,sys=64M" (docs/c-api.md has the list).
  * info: receives where the memory lies; may be NULL.
  * Returns a handle, or NULL upon failure. */

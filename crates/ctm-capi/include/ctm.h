@@ -66,6 +66,8 @@ typedef struct ctm_finding {
     const char *cite;    /* section of the manual */
     const char *help;    /* what would be right */
     const char *text;    /* all of it, with source line and carets */
+    uint32_t submission; /* of a device, 0 where there is none */
+    uint32_t reserved;   /* 0 */
 } ctm_finding;
 
 size_t ctm_findings_count(const ctm_findings *findings);
@@ -85,6 +87,8 @@ typedef enum ctm_form {
     CTM_FORM_BIN = 2  /* little-endian words */
 } ctm_form;
 
+typedef enum ctm_isa { CTM_ISA_X1K = 0, CTM_ISA_R700 = 1 } ctm_isa;
+
 typedef enum ctm_symbol_kind {
     CTM_INPUT = 0,
     CTM_OUTPUT = 1,
@@ -96,17 +100,22 @@ typedef enum ctm_symbol_kind {
 /* Assembles X1K text. `name` stands for it in findings; NULL: "text". `findings` may be NULL. */
 ctm_status ctm_assemble(const char *text, size_t size, const char *name, ctm_program **program,
                         ctm_findings **findings);
-/* Reads a program of any kind that `ctm dis` reads; the extension of `name` (.x1k, .hex, .bin, .elf) tells bare words. */
+/* Reads a program of any kind that `ctm dis` reads, of either instruction set. The extension of `name` tells text and bare
+ * words: .x1k, .hex, .bin, .elf; .r700, .psh, .vsh, .gsh, .csh for R700 text. */
 ctm_status ctm_program_read(const void *data, size_t size, const char *name, ctm_program **program,
                             ctm_findings **findings);
+/* R700 programs are written as CTM_FORM_HEX (two words a line) and CTM_FORM_BIN. */
 ctm_status ctm_program_write(const ctm_program *program, ctm_form form, ctm_bytes **image);
 /* Text that ctm_assemble() turns into the same words. */
 ctm_status ctm_disassemble(const ctm_program *program, ctm_bytes **text);
 /* What the rules on programs say: CTM_WRONG when a finding is an error. `findings` may be NULL. */
 ctm_status ctm_program_check(const ctm_program *program, ctm_findings **findings);
-/* The index that a name stands for; -1 where the program has no such name. */
+/* The index that a name stands for; -1 where the program has no such name, and for R700 programs. */
 int32_t ctm_program_symbol(const ctm_program *program, ctm_symbol_kind kind, const char *name);
+/* X1K: instructions. R700: pairs of words, of control flow and clauses together. */
 uint32_t ctm_program_instructions(const ctm_program *program);
+/* A ctm_isa; -1 for NULL. */
+int32_t ctm_program_isa(const ctm_program *program);
 void ctm_program_free(ctm_program *program);
 
 /* ---- running a program on arrays -------------------------------------------------------------------------- */
@@ -182,7 +191,7 @@ typedef struct ctm_counters {
     uint64_t clocks; /* docs/clocks.md */
 } ctm_counters;
 
-/* Runs a program on a device of its own. Upon CTM_FAULT outputs are left as they were. `counters` and `findings` may be NULL. */
+/* Runs an X1K program on a device of its own (R700 programs run as jobs and on devices: CTM_UNSUPPORTED). Upon CTM_FAULT outputs are left as they were. `counters` and `findings` may be NULL. */
 ctm_status ctm_run(const ctm_program *program, const ctm_run_options *options, ctm_counters *counters,
                    ctm_findings **findings);
 
@@ -234,6 +243,9 @@ ctm_status ctm_device_wait(AMmanagedDevice device, AMuint32 submission, uint32_t
 /* Why a submission that is done failed; NULL when it did not, or is not among the last 1024 that failed. Good until the
  * next failure on this thread. */
 const char *ctm_submission_error(AMmanagedDevice device, AMuint32 submission);
+/* What a device with `check` (or the engine verify) has noticed since the last call, in the order of submissions; at most
+ * the last 4096. Ask when a submission is done. */
+ctm_status ctm_device_findings(AMmanagedDevice device, ctm_findings **findings);
 
 #ifdef __cplusplus
 }

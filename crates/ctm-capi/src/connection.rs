@@ -5,7 +5,9 @@ use crate::name;
 use crate::pages::{Pages, PagesError};
 use ctm::memory::{ArenaId, ArenaOptions, DeviceMemory, GpuAddr, SharedPages};
 use ctm::record::{self, Recording};
+use ctm::render::Report;
 use ctm::{Device, EngineKind};
+use ctm_isa::diag::Diagnostic;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -17,6 +19,8 @@ use std::time::{Duration, Instant};
 const IDENTIFIERS: u64 = u32::MAX as u64;
 /// Reasons of failures that are kept.
 const FAILURES: usize = 1024;
+/// Findings that are kept.
+const FINDINGS: usize = 4096;
 /// How often the thread looks for work before it sleeps: a client that submits again at once does not pay for waking it.
 const SPINS: u32 = 2000;
 
@@ -33,6 +37,15 @@ struct Queue {
     closing: bool,
     /// The last submissions that failed, and why.
     failures: VecDeque<(u64, String)>,
+    /// What checks noticed that nobody has asked for yet: the last of it.
+    noticed: VecDeque<Noticed>,
+}
+
+/// Something that a check noticed.
+pub(crate) struct Noticed {
+    /// In which submission.
+    pub submission: u32,
+    pub report: Report,
 }
 
 /// What the client's threads and the device's thread share.
@@ -196,6 +209,11 @@ impl Connection {
         queue.failures.iter().find(|(n, _)| *n == number).map(|(_, why)| why.clone())
     }
 
+    /// What checks noticed since this was asked last, in the order of submissions.
+    pub fn take_findings(&self) -> Vec<Noticed> {
+        std::mem::take(&mut lock(&self.shared.queue).noticed).into()
+    }
+
     /// Waits until a submission is done, or the time is over. Whether it is done.
     pub fn wait(&self, identifier: u32, time: Option<Duration>) -> Result<bool, String> {
         let number = self.number_of(identifier)?;
@@ -302,19 +320,36 @@ impl Shared {
         }
     }
 
+    /// Puts what checks noticed where it can be asked for, and tells the log.
+    fn keep_findings(&self, submission: u32, device: &mut Device) {
+        let host = device.take_findings();
+        let report = device.last_report();
+        if host.is_empty() && report.findings.is_empty() && report.launches.iter().all(|l| l.findings.is_empty()) {
+            return;
+        }
+        let commands = host.iter().chain(&report.findings).map(|f| Diagnostic::warning(f.rule, f.to_string()));
+        let programs = report.launches.iter().flat_map(|launch| &launch.findings);
+        let programs = programs.map(|f| Diagnostic::warning(f.rule, f.message.clone()).pc(f.pc));
+        let mut queue = lock(&self.queue);
+        for diagnostic in commands.chain(programs) {
+            if log::wants(Level::Warn) {
+                let pc = diagnostic.pc.map(|pc| format!("instruction {pc}: ")).unwrap_or_default();
+                let (message, rule) = (&diagnostic.message, diagnostic.rule);
+                log::write(Level::Warn, &format!("submission {submission}: {pc}{message} ({rule})"));
+            }
+            if queue.noticed.len() == FINDINGS {
+                queue.noticed.pop_front();
+            }
+            queue.noticed.push_back(Noticed { submission, report: Report::bare(diagnostic) });
+        }
+    }
+
     /// Runs a command buffer; why it failed.
     fn run(&self, next: &Submission) -> Option<String> {
         let mut device = lock(&self.device);
         // The device stays usable: its registers and memory are plain values at every point at which something could panic.
         let result = catch_unwind(AssertUnwindSafe(|| device.submit(next.address, next.size_dwords)));
-        if log::wants(Level::Warn) {
-            let report = device.last_report();
-            let commands = report.findings.iter().map(ToString::to_string);
-            let programs = report.launches.iter().flat_map(|l| &l.findings).map(|f| format!("{f:?}"));
-            for finding in commands.chain(programs) {
-                log::write(Level::Warn, &format!("submission {}: {finding}", identifier(next.number)));
-            }
-        }
+        self.keep_findings(identifier(next.number), &mut device);
         match result {
             Ok(Ok(_)) => None,
             Ok(Err(error)) => Some(error.to_string()),

@@ -18,7 +18,7 @@ use ctm_capi::amu::{
 use ctm_capi::api::findings::Finding;
 use ctm_capi::api::job::Array;
 use ctm_capi::api::run::{Counters, ENGINES, Input, Output, RunOptions};
-use ctm_capi::api::{API_VERSION, Status};
+use ctm_capi::api::{API_VERSION, Status, numbers};
 use ctm_capi::managed::{AMmanagedDevice, AMmanagedDeviceInfo};
 use ctm_exec::Domain;
 use ctm_exec::r700::{self, Target, formats::Format as FetchFormat};
@@ -88,7 +88,8 @@ fn numbers() -> Vec<(String, usize)> {
             $(all.push((format!("offsetof({}, {})", $name, stringify!($field)), offset_of!($type, $field)));)*
         };
     }
-    renamed!(Finding "ctm_finding": severity, start, end, line, column, pc, rule, message, file, cite, help, text);
+    renamed!(Finding "ctm_finding": severity, start, end, line, column, pc, rule, message, file, cite, help, text, submission,
+        reserved);
     renamed!(Array "ctm_array": width, height, channels, reserved, data);
     renamed!(Input "ctm_input": slot, width, height, channels, data, filter, wrap_x, wrap_y, border);
     renamed!(Output "ctm_output": slot, width, height, channels, data);
@@ -114,6 +115,14 @@ fn numbers() -> Vec<(String, usize)> {
     ] {
         all.push((name.into(), value));
     }
+    all.push(("CTM_ENGINE_DEFAULT".into(), 0));
+    macro_rules! named {
+        ($($name:ident)*) => {
+            $(all.push((concat!("CTM_", stringify!($name)).into(), numbers::$name as usize));)*
+        };
+    }
+    named!(NOTE WARNING ERROR FORM_ELF FORM_HEX FORM_BIN ISA_X1K ISA_R700 INPUT OUTPUT FLOAT_CONSTANT INT_CONSTANT BOOL_CONSTANT
+        NEAREST LINEAR CLAMP REPEAT MIRROR BORDER);
     for (kind, number) in ENGINES {
         all.push((format!("CTM_ENGINE_{}", kind.name().to_uppercase()), number as usize));
     }
@@ -319,4 +328,60 @@ int main() {
     assert_eq!(words, expected);
     let methods = source.matches("p.append").count() - 2;
     assert_eq!(methods, CommandKind::ALL.len(), "a method for every command, two of them twice");
+}
+
+/// Formats that clients name and the Guide does not number; the device refuses them.
+const FORMATS_WITHOUT_NUMBER: [&str; 4] = [
+    "AMU_CBUF_FLD_FORMAT_UINT8_1",
+    "AMU_CBUF_FLD_FORMAT_UINT8_2",
+    "AMU_CBUF_FLD_FORMAT_UINT16_2",
+    "AMU_CBUF_FLD_FORMAT_UINT16_4",
+];
+
+/// A type or number that is added to a header must find its line above.
+#[test]
+fn every_structure_and_enumerator_is_compared() {
+    let known: Vec<String> = numbers().into_iter().map(|(expression, _)| expression).collect();
+    let (mut structures, mut enumerators) = (0, 0);
+    let mut missing: Vec<String> = Vec::new();
+    for header in BOTH {
+        let text = std::fs::read_to_string(compiler::include().join(header)).unwrap();
+        let mut plain = String::new();
+        let mut rest = text.as_str();
+        while let Some((before, after)) = rest.split_once("/*") {
+            plain.push_str(before);
+            rest = after.split_once("*/").unwrap().1;
+        }
+        plain.push_str(rest);
+        for part in plain.split("typedef ").skip(1) {
+            let Some((head, rest)) = part.split_once('{') else { continue };
+            let (body, rest) = rest.split_once('}').unwrap();
+            if body.contains('{') {
+                // A union within a structure: its members are compared one by one above.
+                continue;
+            }
+            let name = rest.split(';').next().unwrap().trim();
+            if head.starts_with("struct") {
+                structures += 1;
+                missing.extend((!known.contains(&format!("sizeof({name})"))).then(|| name.to_owned()));
+                for member in body.split(';').map(str::trim).filter(|m| !m.is_empty()) {
+                    let member = member.split('[').next().unwrap();
+                    let member = member.split([' ', '*']).next_back().unwrap();
+                    let offset = format!("offsetof({name}, {member})");
+                    missing.extend((!known.contains(&offset)).then_some(offset));
+                }
+            } else if head.starts_with("enum") {
+                for enumerator in body.split(',').map(str::trim).filter(|e| !e.is_empty()) {
+                    enumerators += 1;
+                    let enumerator = enumerator.split([' ', '=']).next().unwrap();
+                    if FORMATS_WITHOUT_NUMBER.contains(&enumerator) {
+                        continue;
+                    }
+                    missing.extend((!known.iter().any(|k| k == enumerator)).then(|| enumerator.to_owned()));
+                }
+            }
+        }
+    }
+    assert!(missing.is_empty(), "not compared: {missing:?}");
+    assert!(structures >= 10 && enumerators >= 40, "{structures} structures, {enumerators} enumerators");
 }

@@ -6,6 +6,9 @@
 use ctm::commands::{CommandBuffer, MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot};
 use ctm::mc::{Format, Surface, Tiling};
 use ctm::memory::GpuAddr;
+use ctm_capi::api::Status;
+use ctm_capi::api::device::ctm_device_findings;
+use ctm_capi::api::findings::{ctm_findings_count, ctm_findings_free, ctm_findings_get};
 use ctm_capi::managed::{
     AMmanagedDevice, AMmanagedDeviceInfo, amCloseManagedConnection, amCommandBufferConsumed, amOpenManagedConnection,
     amSubmitCommandBuffer,
@@ -14,7 +17,6 @@ use ctm_exec::Domain;
 use ctm_isa::r700::program::Stage;
 use std::ffi::{CStr, CString};
 use std::ptr::null_mut;
-use std::sync::Barrier;
 
 const SMALL: &str = "ctm:x1k,gpu=1M,gpub=0,sys=16M,sysc=1M,threads=1";
 
@@ -85,48 +87,6 @@ fn commands(base: u32, place: u32) -> CommandBuffer {
         .set_domain(Domain { i0: 0, j0: 0, i1: 3, j1: 0 })
         .start_program()
         .flush_out_cache()
-}
-
-/// Submissions of each thread; CTM_CAPI_SUBMISSIONS says another number.
-fn submissions() -> u32 {
-    std::env::var("CTM_CAPI_SUBMISSIONS").ok().and_then(|n| n.parse().ok()).unwrap_or(1000)
-}
-
-#[test]
-fn eight_threads_on_four_devices() {
-    let devices: Vec<Device> = (0..4).map(|_| open(SMALL)).collect();
-    for device in &devices {
-        device.write(0, &image());
-    }
-    let count = submissions();
-    let start = Barrier::new(8);
-    std::thread::scope(|scope| {
-        for thread in 0..8u32 {
-            let (devices, start) = (&devices, &start);
-            scope.spawn(move || {
-                start.wait();
-                for n in 0..count {
-                    let device = devices[((thread + n) % 4) as usize];
-                    let place = (thread + 1) * 65536;
-                    let number = (thread * 1_000_000 + n) as f32;
-                    let buffer = commands(device.base, place);
-                    device.write(place + 2048, &number.to_le_bytes());
-                    device.write(place, &buffer.to_bytes());
-                    let id = device.submit(place, buffer.len_dwords() as u32);
-                    assert_ne!(id, 0, "{}", last_error());
-                    device.wait(id);
-                    for i in 0..4 {
-                        assert_eq!(
-                            device.read(place + 4096 + 4 * i),
-                            number.to_bits(),
-                            "thread {thread}, submission {n}"
-                        );
-                    }
-                }
-            });
-        }
-    });
-    devices.into_iter().for_each(close);
 }
 
 #[test]
@@ -300,4 +260,46 @@ fn arenas_suit_known_clients() {
     assert_eq!(cached_only.baseAddressSYS, cached_only.baseAddressSYSc);
     assert_eq!(cached_only.baseAddressCPU, cached_only.baseAddressCPUc);
     assert_eq!((cached_only.arenaSizeSYS, cached_only.arenaSizeSYSc), (0, 16 << 20));
+}
+
+#[test]
+fn what_checks_notice_can_be_asked_for() {
+    let device = open("ctm:x1k,gpu=1M,gpub=0,sys=16M,sysc=1M,threads=1,check");
+    device.write(0, &image());
+    let first = commands(device.base, 65536);
+    // The same again without waiting: its commands are not pipelined.
+    let twice = [first.to_bytes(), first.to_bytes()].concat();
+    device.write(65536, &twice);
+    let ids: Vec<u32> = (0..3).map(|_| device.submit(65536, 2 * first.len_dwords() as u32)).collect();
+    device.wait(ids[2]);
+    let ask = || {
+        let mut findings = null_mut();
+        // SAFETY: the pointer may be written.
+        assert_eq!(unsafe { ctm_device_findings(device.handle(), &raw mut findings) }, Status::Ok);
+        // SAFETY: given by the library and not freed.
+        let count = unsafe { ctm_findings_count(findings) };
+        let all: Vec<(u32, String)> = (0..count)
+            .map(|n| {
+                // SAFETY: as above; the strings are C strings that live as long as the findings.
+                unsafe {
+                    let finding = &*ctm_findings_get(findings, n);
+                    (finding.submission, CStr::from_ptr(finding.rule).to_str().unwrap().to_owned())
+                }
+            })
+            .collect();
+        // SAFETY: not used any more.
+        unsafe { ctm_findings_free(findings) };
+        all
+    };
+    let all = ask();
+    for id in ids {
+        assert!(all.contains(&(id, "missing-wait-for-idle".to_owned())), "{all:?}");
+    }
+    assert!(all.is_sorted_by_key(|(submission, _)| *submission));
+    assert!(ask().is_empty());
+    close(device);
+    let mut findings = null_mut();
+    // SAFETY: the pointer may be written.
+    assert_eq!(unsafe { ctm_device_findings(device.handle(), &raw mut findings) }, Status::Host);
+    assert!(findings.is_null());
 }

@@ -1,5 +1,7 @@
 //! What `amDeviceManaged.h` lacks.
 
+use super::findings::Findings;
+use super::object::{clear, give};
 use super::{Failure, Status, call};
 use crate::boundary::{elements, guard, store};
 use crate::connection::Connection;
@@ -121,5 +123,22 @@ pub extern "C" fn ctm_submission_error(device: AMmanagedDevice, submission: AMui
             log::remember(&why);
             log::last()
         })
+    })
+}
+
+/// What checks noticed since the last call, in the order of submissions.
+///
+/// # Safety
+/// `findings` is null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_device_findings(device: AMmanagedDevice, findings: *mut *mut Findings) -> Status {
+    call("ctm_device_findings", || {
+        // SAFETY: as the caller promises.
+        unsafe { clear(findings)? };
+        let noticed = connection(device)?.take_findings();
+        let (submissions, reports): (Vec<u32>, Vec<_>) = noticed.into_iter().map(|n| (n.submission, n.report)).unzip();
+        // SAFETY: `clear` saw that it may be written.
+        unsafe { give(findings, Findings::of_device(reports, &submissions)) };
+        Ok(())
     })
 }

@@ -1,7 +1,7 @@
 //! Findings as structures and JSON.
 
 use super::object::{Bytes, borrow, clear, free, give};
-use super::{Status, call};
+use super::{Status, call, numbers};
 use ctm::render::{self, Report};
 use ctm_isa::diag::Severity;
 use std::ffi::{CString, c_char, c_int};
@@ -34,6 +34,10 @@ pub struct Finding {
     pub help: *const c_char,
     /// All of it, with source line and carets.
     pub text: *const c_char,
+    /// The submission of a device in which it was noticed; 0 where there is none.
+    pub submission: u32,
+    /// 0.
+    pub reserved: u32,
 }
 
 /// `ctm_findings`.
@@ -64,9 +68,9 @@ impl Findings {
                 let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
                 Finding {
                     severity: match d.severity {
-                        Severity::Note => 0,
-                        Severity::Warning => 1,
-                        Severity::Error => 2,
+                        Severity::Note => numbers::NOTE,
+                        Severity::Warning => numbers::WARNING,
+                        Severity::Error => numbers::ERROR,
                     },
                     start: span.start,
                     end: span.end,
@@ -79,10 +83,21 @@ impl Findings {
                     cite: d.cite.map_or(std::ptr::null(), &mut keep),
                     help: d.help.as_deref().map_or(std::ptr::null(), &mut keep),
                     text: keep(&render::text(report, false)),
+                    submission: 0,
+                    reserved: 0,
                 }
             })
             .collect();
         Self { reports, all, _strings: strings }
+    }
+
+    /// The same of a device: in which submission each was noticed.
+    pub(crate) fn of_device(reports: Vec<Report>, submissions: &[u32]) -> Self {
+        let mut findings = Self::new(reports);
+        for (finding, submission) in findings.all.iter_mut().zip(submissions) {
+            finding.submission = *submission;
+        }
+        findings
     }
 }
 

@@ -7,11 +7,13 @@
 //! | `program` | programs: assemble, read, write, print, check |
 //! | `run` | one run of a program on the caller's arrays |
 //! | `job` | jobs and their results |
+//! | `numbers` | the numbers of enumerations |
 //! | `device` | what `amDeviceManaged.h` lacks |
 
 pub mod device;
 pub mod findings;
 pub mod job;
+pub mod numbers;
 mod object;
 pub mod program;
 pub mod run;

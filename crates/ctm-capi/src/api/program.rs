@@ -2,19 +2,53 @@
 
 use super::findings::{Findings, tell};
 use super::object::{Bytes, borrow, clear, free, give};
-use super::{Failure, Status, call};
+use super::{Failure, Status, call, numbers};
 use crate::boundary::{elements, guard, store, string};
 use ctm::job::{Isa, JobError, Loaded};
-use ctm::render::Report;
-use ctm_image::{ctm_elf, hex};
+use ctm::r700;
+use ctm::render::{Report, Source};
+use ctm_image::{ByteOrder, ctm_elf, hex};
+use ctm_isa::r700::text::Options;
 use ctm_isa::x1k::program::SymbolKind;
 use ctm_isa::x1k::{check, text};
 use std::ffi::{c_char, c_int, c_void};
 use std::path::Path;
+use std::sync::Arc;
 
 /// `ctm_program`.
 #[derive(Debug)]
-pub struct Program(pub(crate) Loaded);
+pub struct Program(pub(crate) Code);
+
+/// A program of either instruction set.
+#[derive(Debug)]
+pub(crate) enum Code {
+    X1k(Loaded),
+    R700(r700::Loaded),
+}
+
+impl Code {
+    fn source(&self) -> Option<&Arc<Source>> {
+        match self {
+            Self::X1k(loaded) => loaded.source.as_ref(),
+            Self::R700(loaded) => loaded.source.as_ref(),
+        }
+    }
+
+    fn warnings(&self) -> &[Report] {
+        match self {
+            Self::X1k(loaded) => &loaded.reports,
+            Self::R700(loaded) => &loaded.reports,
+        }
+    }
+
+    /// What the bytes are.
+    fn read(bytes: &[u8], path: &Path, isa: Option<Isa>) -> Result<Self, JobError> {
+        if isa != Some(Isa::X1k) && r700::is_r700(bytes, path, isa) {
+            return r700::Loaded::from_bytes(bytes, path, isa, None, &Options::default()).map(Self::R700);
+        }
+        Loaded::from_bytes(bytes, path, isa, None).map(Self::X1k)
+    }
+}
 
 /// What the bytes are, and the findings, to C.
 ///
@@ -33,12 +67,12 @@ unsafe fn load(
         clear(program)?;
     }
     let bytes = bytes.ok_or_else(|| Failure::argument("the data is NULL"))?;
-    let loaded = Loaded::from_bytes(bytes, Path::new(name), isa, None);
+    let loaded = Code::read(bytes, Path::new(name), isa);
     // SAFETY: as the caller promises.
     unsafe {
         match loaded {
             Ok(loaded) => {
-                tell(findings, loaded.reports.clone());
+                tell(findings, loaded.warnings().to_vec());
                 give(program, Program(loaded));
                 Ok(())
             }
@@ -106,12 +140,20 @@ pub unsafe extern "C" fn ctm_program_write(program: *const Program, form: c_int,
         // SAFETY: as the caller promises.
         let program = unsafe {
             clear(image)?;
-            &borrow(program, "program")?.0.program
+            &borrow(program, "program")?.0
         };
-        let bytes = match form {
-            0 => ctm_elf::write(program).map_err(|e| Failure(Status::Wrong, e.to_string()))?,
-            1 => hex::write(program).into_bytes(),
-            2 => hex::write_binary(program),
+        let bytes = match (program, form) {
+            (Code::X1k(x1k), numbers::FORM_ELF) => {
+                ctm_elf::write(&x1k.program).map_err(|e| Failure(Status::Wrong, e.to_string()))?
+            }
+            (Code::X1k(x1k), numbers::FORM_HEX) => hex::write(&x1k.program).into_bytes(),
+            (Code::X1k(x1k), numbers::FORM_BIN) => hex::write_binary(&x1k.program),
+            (Code::R700(_), numbers::FORM_ELF) => {
+                let why = "a CTM executable holds an X1K program; R700 programs are written as 1 (hex) or 2 (words)";
+                return Err(Failure(Status::Unsupported, why.to_owned()));
+            }
+            (Code::R700(r700), numbers::FORM_HEX) => hex::write_words(&r700.program.words, 2).into_bytes(),
+            (Code::R700(r700), numbers::FORM_BIN) => hex::write_binary_words(&r700.program.words, ByteOrder::Little),
             _ => return Err(Failure::argument(format!("the form is {form}; it is 0 (ELF), 1 (hex) or 2 (words)"))),
         };
         // SAFETY: `clear` saw that it may be written.
@@ -130,8 +172,11 @@ pub unsafe extern "C" fn ctm_disassemble(program: *const Program, listing: *mut 
         // SAFETY: as the caller promises.
         unsafe {
             clear(listing)?;
-            let program = &borrow(program, "program")?.0.program;
-            give(listing, Bytes::new(text::disassemble(program, &text::Options::default()).into_bytes()));
+            let text = match &borrow(program, "program")?.0 {
+                Code::X1k(x1k) => text::disassemble(&x1k.program, &text::Options::default()),
+                Code::R700(r700) => ctm_isa::r700::text::disassemble(&r700.program, &Options::default()),
+            };
+            give(listing, Bytes::new(text.into_bytes()));
         }
         Ok(())
     })
@@ -149,9 +194,12 @@ pub unsafe extern "C" fn ctm_program_check(program: *const Program, findings: *m
             store(findings, std::ptr::null_mut());
             &borrow(program, "program")?.0
         };
-        let found = check::check(&loaded.program);
+        let found = match loaded {
+            Code::X1k(x1k) => check::check(&x1k.program),
+            Code::R700(r700) => ctm_isa::r700::check::check_allowing(&r700.program, &[]),
+        };
         let reports: Vec<Report> =
-            found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }).collect();
+            found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source().cloned() }).collect();
         let wrong = reports.iter().any(Report::is_error).then(|| JobError::Wrong(reports.clone()));
         // SAFETY: as the caller promises.
         unsafe { tell(findings, reports) };
@@ -169,14 +217,17 @@ pub unsafe extern "C" fn ctm_program_symbol(program: *const Program, kind: c_int
         // SAFETY: as the caller promises.
         let (Some(program), Some(name)) = (unsafe { (program.as_ref(), string(name)) }) else { return -1 };
         let kind = match kind {
-            0 => SymbolKind::Input,
-            1 => SymbolKind::Output,
-            2 => SymbolKind::Float,
-            3 => SymbolKind::Int,
-            4 => SymbolKind::Bool,
+            numbers::INPUT => SymbolKind::Input,
+            numbers::OUTPUT => SymbolKind::Output,
+            numbers::FLOAT_CONSTANT => SymbolKind::Float,
+            numbers::INT_CONSTANT => SymbolKind::Int,
+            numbers::BOOL_CONSTANT => SymbolKind::Bool,
             _ => return -1,
         };
-        program.0.program.symbol(kind, &name).map_or(-1, i32::from)
+        match &program.0 {
+            Code::X1k(x1k) => x1k.program.symbol(kind, &name).map_or(-1, i32::from),
+            Code::R700(_) => -1,
+        }
     })
 }
 
@@ -188,7 +239,27 @@ pub unsafe extern "C" fn ctm_program_symbol(program: *const Program, kind: c_int
 pub unsafe extern "C" fn ctm_program_instructions(program: *const Program) -> u32 {
     // SAFETY: as the caller promises.
     let program = unsafe { program.as_ref() };
-    program.map_or(0, |p| u32::try_from(p.0.program.words.len()).unwrap_or(u32::MAX))
+    program.map_or(0, |p| {
+        let count = match &p.0 {
+            Code::X1k(x1k) => x1k.program.words.len(),
+            Code::R700(r700) => r700.program.words.len() / 2,
+        };
+        u32::try_from(count).unwrap_or(u32::MAX)
+    })
+}
+
+/// Which instruction set a program is of: `ctm_isa`; -1 for null.
+///
+/// # Safety
+/// `program` is null, or was given by this library and is not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_program_isa(program: *const Program) -> i32 {
+    // SAFETY: as the caller promises.
+    match unsafe { program.as_ref() } {
+        None => -1,
+        Some(Program(Code::X1k(_))) => numbers::ISA_X1K,
+        Some(Program(Code::R700(_))) => numbers::ISA_R700,
+    }
 }
 
 /// Frees a program.

@@ -4,12 +4,13 @@
 
 use super::findings::{Findings, tell};
 use super::object::borrow;
-use super::program::Program;
-use super::{Failure, Status, call};
+use super::program::{Code, Program};
+use super::{Failure, Status, call, numbers};
 use crate::boundary::{elements, store};
 use ctm::EngineKind;
 use ctm::commands::CommandBuffer;
 use ctm::device::{Caches, CommandErrorReason, Device, DeviceOptions};
+use ctm::job::Loaded;
 use ctm::mc::{Format, Surface, Tiling};
 use ctm::memory::{ArenaId, ArenaOptions, GpuAddr};
 use ctm::render::{Report, Source};
@@ -179,12 +180,16 @@ pub unsafe extern "C" fn ctm_run(
         }
         // SAFETY: as the caller promises.
         let arrays = unsafe { Arrays::of(options)? };
+        let Code::X1k(program) = &program.0 else {
+            let why = "this is an R700 program; ctm_job_run and devices `ctm:r700` run those";
+            return Err(Failure(Status::Unsupported, why.to_owned()));
+        };
         let mut session = Session::open(program, options, &arrays)?;
         let ran = session.run();
         // SAFETY: as the caller promises.
         unsafe {
             store(counters, Counters::from(&session.device.last_report().counters()));
-            tell(findings, session.reports(program.0.source.as_ref(), ran.as_ref().err().map(|failed| &failed.1)));
+            tell(findings, session.reports(program.source.as_ref(), ran.as_ref().err().map(|failed| &failed.1)));
             ran.map_err(|failed| failed.0)?;
             session.deliver(&arrays)
         }
@@ -261,35 +266,48 @@ fn surface(what: &str, slots: u32, [slot, width, height, channels]: [u32; 4]) ->
 
 fn sampler(input: &Input) -> Result<Sampler, Failure> {
     let wrap = |wrap| match wrap {
-        0 => Ok(Wrap::Clamp),
-        1 => Ok(Wrap::Repeat),
-        2 => Ok(Wrap::Mirror),
-        3 => Ok(Wrap::Border),
+        numbers::CLAMP => Ok(Wrap::Clamp),
+        numbers::REPEAT => Ok(Wrap::Repeat),
+        numbers::MIRROR => Ok(Wrap::Mirror),
+        numbers::BORDER => Ok(Wrap::Border),
         _ => Err(Failure::argument(format!("input {}: a wrap is {wrap}; 0 to 3 are possible", input.slot))),
     };
     let filter = match input.filter {
-        0 => Filter::Nearest,
-        1 => Filter::Linear,
+        numbers::NEAREST => Filter::Nearest,
+        numbers::LINEAR => Filter::Linear,
         n => return Err(Failure::argument(format!("input {}: the filter is {n}; 0 and 1 are possible", input.slot))),
     };
     Ok(Sampler { filter, wrap: [wrap(input.wrap_x)?, wrap(input.wrap_y)?], border: input.border.map(f32::to_bits) })
 }
 
-/// Rows of `channels` numbers as bits of four channels.
-fn expand(numbers: &[f32], channels: u32) -> Vec<[u32; 4]> {
-    numbers
-        .chunks_exact(channels as usize)
-        .map(|n| std::array::from_fn(|c| n.get(c).map_or(0, |v| v.to_bits())))
-        .collect()
+/// The rows of an array in memory: where each begins, and its bytes in the caller's numbers. Rows that lie without gaps are one.
+fn rows(surface: &Surface, width: u32, height: u32) -> impl Iterator<Item = (GpuAddr, std::ops::Range<usize>)> {
+    let row = width as usize * surface.format.element_bytes() as usize;
+    let (count, bytes) = if surface.effective_pitch() == width { (1, row * height as usize) } else { (height, row) };
+    let surface = *surface;
+    (0..count).map(move |y| (surface.address_of(0, y), y as usize * bytes..(y as usize + 1) * bytes))
 }
+
+/// Copies the caller's numbers to memory.
+fn upload(device: &mut Device, surface: &Surface, width: u32, height: u32, numbers: &[f32]) -> Result<(), Failure> {
+    // SAFETY: any four bytes of a number may be looked at, and the numbers stay borrowed.
+    let bytes = unsafe { std::slice::from_raw_parts(numbers.as_ptr().cast::<u8>(), size_of_val(numbers)) };
+    for (at, range) in rows(surface, width, height) {
+        device.write(at, &bytes[range]).map_err(|e| Failure(Status::Host, e.to_string()))?;
+    }
+    Ok(())
+}
+
+// Numbers go to memory as they are: the device's memory is little-endian, and so is every host that the library is built for.
+const _: () = assert!(cfg!(target_endian = "little"), "the library needs a little-endian host");
 
 /// Room for the commands: at most sixteen inputs of 14 dwords, four outputs of 5, and some more.
 const COMMAND_DWORDS: u32 = 512;
 
 impl Session {
-    fn open(program: &Program, o: &RunOptions, arrays: &Arrays<'_>) -> Result<Self, Failure> {
+    fn open(program: &Loaded, o: &RunOptions, arrays: &Arrays<'_>) -> Result<Self, Failure> {
         let host = |e: &dyn std::fmt::Display| Failure(Status::Host, e.to_string());
-        let image = ctm_elf::write(&program.0.program).map_err(|e| Failure(Status::Wrong, e.to_string()))?;
+        let image = ctm_elf::write(&program.program).map_err(|e| Failure(Status::Wrong, e.to_string()))?;
         let mut inputs = Vec::new();
         for i in arrays.inputs {
             inputs.push(surface("input", 16, [i.slot, i.width, i.height, i.channels])?);
@@ -350,7 +368,7 @@ impl Session {
             let numbers =
                 numbers.ok_or_else(|| Failure::argument(format!("input {}: its data is NULL", input.slot)))?;
             let at = surface.at(device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| host(&e))?);
-            device.write_surface(&at, input.width, &expand(numbers, input.channels)).map_err(|e| host(&e))?;
+            upload(&mut device, &at, input.width, input.height, numbers)?;
             #[allow(clippy::cast_possible_truncation, reason = "slots and widths were checked")]
             let (slot, width) = (input.slot as u8, input.width as u16);
             commands = commands.set_inp_fmt(slot, &at).set_inp_sampler(slot, &sampler(input)?, width);
@@ -362,7 +380,7 @@ impl Session {
             let numbers =
                 numbers.ok_or_else(|| Failure::argument(format!("output {}: its data is NULL", output.slot)))?;
             let at = surface.at(device.allocate(ArenaId::Gpu, surface.bytes()).map_err(|e| host(&e))?);
-            device.write_surface(&at, output.width, &expand(numbers, output.channels)).map_err(|e| host(&e))?;
+            upload(&mut device, &at, output.width, output.height, numbers)?;
             #[allow(clippy::cast_possible_truncation, reason = "slots were checked")]
             let slot = output.slot as u8;
             commands = commands.set_out_fmt(slot, &at);
@@ -401,12 +419,13 @@ impl Session {
     /// The numbers of each output may be written.
     unsafe fn deliver(&self, arrays: &Arrays<'_>) -> Result<(), Failure> {
         for (output, surface) in arrays.outputs.iter().zip(&self.outputs) {
-            let elements = self.device.read_surface(surface, (0, 0), (output.width, output.height));
-            let elements = elements.map_err(|e| Failure(Status::Host, e.to_string()))?;
-            let channels = output.channels as usize;
-            for (n, value) in elements.iter().flat_map(|e| &e[..channels]).enumerate() {
-                // SAFETY: there are width x height x channels numbers, and the caller promises that they may be written.
-                unsafe { output.data.add(n).write(f32::from_bits(*value)) };
+            for (at, range) in rows(surface, output.width, output.height) {
+                let bytes = self.device.read(at, range.len()).map_err(|e| Failure(Status::Host, e.to_string()))?;
+                // SAFETY: the ranges lie within width x height x channels numbers, which the caller promises may be written and are not those of
+                // the device.
+                unsafe {
+                    output.data.cast::<u8>().add(range.start).copy_from_nonoverlapping(bytes.as_ptr(), range.len())
+                };
             }
         }
         Ok(())
