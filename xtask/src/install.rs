@@ -32,7 +32,8 @@ pub(crate) fn install(prefix: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// Builds the examples outside the project with what `ctm.pc` says, against the shared and the static library, and runs them.
+/// Builds the examples outside the project with what `ctm.pc` says, against the shared and the static library, and runs them; once under
+/// valgrind, and once recorded and run again.
 pub(crate) fn c_examples() -> Result<(), String> {
     if !LANGUAGES.iter().any(|l| compiler(l).is_some()) {
         say("skipped: there is no C or C++ compiler");
@@ -42,7 +43,12 @@ pub(crate) fn c_examples() -> Result<(), String> {
     let prefix = place.join("prefix");
     install(&prefix)?;
     let prefix = prefix.canonicalize().map_err(|e| told(&prefix, &e))?;
-    let lib = prefix.join("lib");
+    cargo("the command, for replays", &["build", "--release", "-p", "ctm-cli"], &[])?;
+    let shared = pkg_config_flags(&prefix)?;
+    let valgrind = has("valgrind");
+    if !valgrind {
+        say("skipped: programs are not run under valgrind, which is not there");
+    }
     for language in LANGUAGES {
         let Some(compiler) = compiler(language) else {
             say(&format!("skipped: there is no compiler `{}`", language.0));
@@ -51,41 +57,83 @@ pub(crate) fn c_examples() -> Result<(), String> {
         for source in sources(language.2)? {
             let name = source.file_stem().and_then(|n| n.to_str()).unwrap_or("example").to_owned();
             for standard in language.3 {
-                for is_static in [false, true] {
-                    // One version is enough to show that the static library is complete.
-                    if is_static && *standard != language.3[0] {
-                        continue;
-                    }
-                    let program = place.join(&name);
-                    let mut compile = Command::new(&compiler);
-                    compile.arg(format!("-std={standard}")).args(STRICT).arg(&source).arg("-o").arg(&program);
-                    compile.arg(format!("-I{}", prefix.join("include/ctm").display()));
-                    if is_static {
-                        compile.arg(lib.join("libctm.a")).args(PRIVATE);
-                    } else {
-                        compile.arg(format!("-L{}", lib.display())).arg("-lctm");
-                        compile.arg(format!("-Wl,-rpath,{}", lib.display()));
-                    }
-                    run(&mut compile)?;
-                    say(&format!("== {name} ({standard}{})", if is_static { ", static" } else { "" }));
-                    // Cargo's own search path may name an older build of the library.
-                    let mut example = Command::new(&program);
-                    example.current_dir(&place).env_remove("LD_LIBRARY_PATH");
-                    let output = example.output().map_err(|e| told(&program, &e))?;
-                    if !output.status.success() {
-                        let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
-                        return Err(format!(
-                            "{name} ended with {}\n{}{}",
-                            output.status,
-                            said(&output.stdout),
-                            said(&output.stderr)
-                        ));
-                    }
+                let program = place.join(&name);
+                let mut compile = Command::new(&compiler);
+                compile.arg(format!("-std={standard}")).args(STRICT).arg(&source).arg("-o").arg(&program);
+                compile.args(&shared).arg(format!("-Wl,-rpath,{}", prefix.join("lib").display()));
+                run(&mut compile)?;
+                say(&format!("== {name} ({standard})"));
+                example(Command::new(&program).arg("quick").current_dir(&place))?;
+                // One version is enough to show the rest.
+                if *standard != language.3[0] {
+                    continue;
                 }
+                if valgrind {
+                    say(&format!("== {name}, under valgrind"));
+                    let known = root().join("crates/ctm-capi/tests/valgrind.supp");
+                    let mut command = Command::new("valgrind");
+                    command.args(VALGRIND).arg(format!("--suppressions={}", known.display()));
+                    example(command.arg(&program).arg("quick").current_dir(&place))?;
+                }
+                say(&format!("== {name}, recorded and run again"));
+                let trace = place.join(format!("{name}.trace"));
+                example(Command::new(&program).arg("quick").current_dir(&place).env("CTM_RECORD", &trace))?;
+                let ctm = target().join(format!("release/ctm{}", std::env::consts::EXE_SUFFIX));
+                example(Command::new(ctm).arg("replay").arg(&trace).args(["--engine", "verify"]))?;
+                let program = place.join(format!("{name}-static"));
+                let mut compile = Command::new(&compiler);
+                compile.arg(format!("-std={standard}")).args(STRICT).arg(&source).arg("-o").arg(&program);
+                compile.arg(format!("-I{}", prefix.join("include/ctm").display()));
+                compile.arg(prefix.join("lib/libctm.a")).args(PRIVATE);
+                run(&mut compile)?;
+                say(&format!("== {name} ({standard}, static)"));
+                example(Command::new(&program).arg("quick").current_dir(&place))?;
             }
         }
     }
     Ok(())
+}
+
+/// How programs run under valgrind: everything that it finds is an error, and so is memory that nobody can reach any more.
+const VALGRIND: &[&str] = &[
+    "--quiet",
+    "--error-exitcode=99",
+    "--leak-check=full",
+    "--show-leak-kinds=definite",
+    "--errors-for-leak-kinds=definite",
+];
+
+fn has(program: &str) -> bool {
+    Command::new(program).arg("--version").output().is_ok_and(|o| o.status.success())
+}
+
+/// What compiles and links a program: what pkg-config says, and what it would say where there is none.
+fn pkg_config_flags(prefix: &Path) -> Result<Vec<String>, String> {
+    let lib = prefix.join("lib");
+    if !has("pkg-config") {
+        say("skipped: there is no pkg-config; its flags are written out");
+        let include = format!("-I{}", prefix.join("include/ctm").display());
+        return Ok(vec![include, format!("-L{}", lib.display()), "-lctm".to_owned()]);
+    }
+    let mut command = Command::new("pkg-config");
+    command.args(["--cflags", "--libs", "ctm"]).env("PKG_CONFIG_PATH", lib.join("pkgconfig"));
+    let output = command.output().map_err(|e| format!("{command:?} cannot be run: {e}"))?;
+    if !output.status.success() {
+        return Err(format!("{command:?} ended with {}\n{}", output.status, String::from_utf8_lossy(&output.stderr)));
+    }
+    Ok(String::from_utf8_lossy(&output.stdout).split_whitespace().map(str::to_owned).collect())
+}
+
+/// Runs a program that must end well; otherwise what it said.
+fn example(command: &mut Command) -> Result<(), String> {
+    // Cargo's own search path may name an older build of the library.
+    command.env_remove("LD_LIBRARY_PATH");
+    let output = command.output().map_err(|e| format!("{command:?} cannot be run: {e}"))?;
+    if output.status.success() {
+        return Ok(());
+    }
+    let said = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    Err(format!("{command:?} ended with {}\n{}{}", output.status, said(&output.stdout), said(&output.stderr)))
 }
 
 /// What a program needs besides the static library.

@@ -28,7 +28,7 @@ fn build_and_run(cpp: bool) {
         let name = source.file_stem().unwrap().to_str().unwrap();
         let program = compiler::build(&compiler, standards[0], &source, name);
         let mut run = Command::new(program);
-        run.current_dir(compiler::examples()).env("CTM_LOG", "error");
+        run.arg("quick").current_dir(compiler::examples()).env("CTM_LOG", "error");
         compiler::said(&mut run).unwrap_or_else(|e| panic!("{e}"));
     }
 }
