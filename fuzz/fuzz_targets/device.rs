@@ -1,7 +1,7 @@
-//! The device: any words as a command buffer, any bytes as the program, constants and inputs that it names.
+//! The devices: any words as a command buffer, any bytes as the program, constants and inputs that it names.
 #![no_main]
 
-use ctm::device::{Device, DeviceOptions};
+use ctm::device::{Device, DeviceKind, DeviceOptions};
 use ctm::memory::ArenaId;
 use ctm_exec::Budget;
 use ctm_exec::x1k::Interp;
@@ -11,10 +11,12 @@ use std::time::Duration;
 
 fuzz_target!(|bytes: &[u8]| {
     let budget = Budget { instructions_per_group: Some(1000), time: Some(Duration::from_millis(50)) };
-    let options = DeviceOptions { budget, threads: 1, ..DeviceOptions::checked() };
-    let mut device = Device::open(Box::new(Interp), options).expect("the default arenas");
-    let words = ByteOrder::Little.words(bytes);
-    let Ok(buffer) = device.allocate(ArenaId::Sys, bytes.len() as u64 + 4) else { return };
-    device.write_dwords(buffer, &words).expect("the buffer was allocated");
-    let _ = device.submit(buffer, words.len() as u32);
+    for kind in [DeviceKind::X1k, DeviceKind::R700] {
+        let options = DeviceOptions { kind, budget, threads: 1, ..DeviceOptions::checked() };
+        let mut device = Device::open(Box::new(Interp), options).expect("the default arenas");
+        let words = ByteOrder::Little.words(bytes);
+        let Ok(buffer) = device.allocate(ArenaId::Sys, bytes.len() as u64 + 4) else { return };
+        device.write_dwords(buffer, &words).expect("the buffer was allocated");
+        let _ = device.submit(buffer, words.len() as u32);
+    }
 });

@@ -1,4 +1,5 @@
 //! Random and mutated command buffers: no panic, no hang, nothing outside the arenas, and the device goes on.
+//! `CTM_RANDOM=n` tries n buffers on the R700 device.
 #![allow(clippy::unwrap_used, clippy::cast_possible_truncation, reason = "tests")]
 
 mod device_support;
@@ -227,7 +228,8 @@ fn r700_seed(rig: &mut Rig) -> Vec<u32> {
 #[test]
 fn mutated_buffers_are_answered_by_an_r700_device() {
     let options = DeviceOptions { kind: DeviceKind::R700, ..options() };
-    hammer_device(Device::open(Box::new(Interp), options).unwrap(), r700_seed, 1500, 0x0f0f_1234_5678_9abc);
+    let rounds = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1500);
+    hammer_device(Device::open(Box::new(Interp), options).unwrap(), r700_seed, rounds, 0x0f0f_1234_5678_9abc);
 }
 
 #[test]

@@ -1,6 +1,8 @@
 //! Small programs and a device to run them on, for the tests of the device.
 #![allow(dead_code, clippy::unwrap_used, reason = "each test file uses a part; tests may unwrap")]
 
+pub mod r700;
+
 use ctm::commands::CommandBuffer;
 use ctm::device::{CommandError, Device, DeviceOptions, SubmitReport};
 use ctm::mc::{Format, Surface, Tiling};
