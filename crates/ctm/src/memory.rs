@@ -483,6 +483,14 @@ impl DeviceMemory {
         Ok(self.arenas[arena].slice_mut(offset, bytes))
     }
 
+    /// Whether `bytes` bytes at `address` lie in an arena; none of them is looked at.
+    ///
+    /// # Errors
+    /// When some of them lie in no arena.
+    pub fn check(&self, address: GpuAddr, bytes: u64) -> Result<(), MemoryError> {
+        self.locate(address, bytes).map(|_| ())
+    }
+
     /// How many bytes there are from `address` to the end of its arena.
     ///
     /// # Errors

@@ -3,10 +3,12 @@
 
 mod device_support;
 
+use ctm::EngineKind;
 use ctm::commands::{BufferPlace, CommandBuffer, ConstantsPlace, MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot};
 use ctm::device::{DeviceOptions, vertex_events};
 use ctm::mc::TextureSurface;
 use ctm::memory::GpuAddr;
+use ctm::record::{Recording, ReplayOptions, replay};
 use ctm_exec::Domain;
 use ctm_exec::r700::formats::Format as FetchFormat;
 use ctm_exec::r700::{Target, VertexEvent};
@@ -14,6 +16,7 @@ use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::program::{Chip, Stage};
 use device_support::Rig;
 use device_support::r700::*;
+use std::sync::{Arc, Mutex};
 
 // ---- vertex programs ------------------------------------------------------------------------------------------
 
@@ -317,4 +320,49 @@ fn checked_mode_misses_commands_of_r700_chains_too() {
     let patient = first.append(&second(CommandBuffer::new().wait_for_idle().inv_inp_cache()));
     assert_eq!(rig.submit(&patient).unwrap().findings, []);
     assert_eq!(bits(&rig, &out, 8, 1)[5], [5, 0, 0, 0]);
+}
+
+/// Where a recording goes.
+#[derive(Clone, Default)]
+struct Tape(Arc<Mutex<Vec<u8>>>);
+
+impl std::io::Write for Tape {
+    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+        self.0.lock().unwrap().extend(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> std::io::Result<()> {
+        Ok(())
+    }
+}
+
+#[test]
+fn recordings_of_r700_devices_run_again_on_every_engine() {
+    let tape = Tape::default();
+    let recording = Recording::to(Box::new(tape.clone()));
+    let mut rig = rig();
+    rig.device.record(&recording).unwrap();
+    let program = text(
+        &mut rig,
+        "VTX:\n FETCH R1.x___, R0.x, b0 FORMAT(32 INT)\nALU:\n  0  t: MULLO_INT R1.x, R1.x, R1.x\n\
+         MEM_EXPORT: WRITE(0 + R0), R1.x___ ARRAY_SIZE(0)\nEMIT_VERTEX\nNOP\nEND_OF_PROGRAM\n",
+    );
+    let numbers = rig.bytes(&words(&(0..100).map(|n| n + 7).collect::<Vec<_>>()));
+    let (squares, events) = (rig.bytes(&[0; 400]), rig.bytes(&[0; 404]));
+    let format = FetchFormat::default();
+    let setup = CommandBuffer::new()
+        .set_vtx_buffer(0, &BufferPlace { base: numbers, bytes: 400, stride_bytes: 4, format })
+        .set_memory(MemoryKind::Scatter, &MemoryPlace { base: squares, bytes: 400, item: 0 })
+        .set_vertex_events(events, 101);
+    rig.submit(&start(Stage::Geometry, &program, row(100), setup)).unwrap();
+    assert_eq!(dwords(&rig, squares, 100)[99], 106 * 106);
+    assert!(rig.submit(&CommandBuffer::new().set_vertex_events(events, 9).start_program()).is_err());
+    let recorded = tape.0.lock().unwrap().clone();
+    for engine in EngineKind::ALL {
+        let options = ReplayOptions { engine: Some(engine), ..ReplayOptions::default() };
+        let report = replay(&recorded[..], &options, |_| ()).unwrap();
+        assert_eq!(report.difference, None, "{engine}");
+        assert_eq!(report.submissions, 2, "{engine}");
+    }
 }

@@ -84,10 +84,9 @@ impl<'a> LaunchMemory<'a> {
         if let Some((base, dwords)) = registers.r700.vertex_events
             && stage == Stage::Geometry
         {
-            let bytes = u64::from(dwords) * 4;
-            let bytes = usize::try_from(bytes).unwrap_or(usize::MAX);
-            memory.slice(base, bytes).map_err(|error| load::outside("the vertex events", error))?;
-            memory.write_u32(base, 0).map_err(|error| load::outside("the vertex events", error))?;
+            let checked = memory.check(base, u64::from(dwords) * 4);
+            let counted = checked.and_then(|()| memory.write_u32(base, 0));
+            counted.map_err(|error| load::outside("the vertex events", error))?;
         }
         let textures = registers.r700.own.textures.iter();
         let packed = |bound: &BoundTexture| matches!(bound, BoundTexture::Texture(texture) if !texture.is_plain());

@@ -388,7 +388,7 @@ impl Device {
         self.check_conditional(stage)?;
         for (kind, place) in &r700.memories {
             self.memory
-                .slice(place.base, place.bytes as usize)
+                .check(place.base, place.bytes.into())
                 .map_err(|error| load::outside(format!("{} memory", kind.name().to_ascii_lowercase()), error))?;
         }
         if self.options.checks && (domain.width() == 0 || domain.height() == 0) {
