@@ -399,11 +399,15 @@ Examples:
   ctm bench                            all kernels, as a table
   ctm bench saxpy sgemm --rounds 10
   ctm bench --engine avx2 --threads 1
+  ctm bench --isa r700
   ctm bench --quick --engine interp    small arrays: does everything work?")]
 pub(crate) struct BenchArgs {
     /// Kernels: saxpy, mandelbrot, sgemm, conv5x5, nbody, black-scholes, sum; without one, all of them
     #[arg(value_name = "KERNEL")]
     pub(crate) kernels: Vec<String>,
+    /// The instruction set; X1K without it
+    #[arg(long, value_enum, value_name = "ISA")]
+    pub(crate) isa: Option<IsaName>,
     /// The engine, or the fast engine's back end
     #[arg(long, value_enum, default_value_t = BenchEngine::Jit, value_name = "ENGINE")]
     pub(crate) engine: BenchEngine,

@@ -52,18 +52,41 @@ pub(super) enum Unit {
 /// Inputs as the check sees them: slot, column, row.
 pub(super) type Texel<'a> = dyn Fn(u8, u32, u32) -> [f64; 4] + 'a;
 
-/// A kernel: a program and everything that it needs.
+/// A program's text, and its name for messages.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Text {
+    pub(super) text: &'static str,
+    pub(super) file: &'static str,
+}
+
+/// A kernel as an X1K program.
+#[derive(Clone, Debug)]
+pub(super) struct X1kProgram {
+    pub(super) text: Text,
+    /// Floating-point constants that the text leaves open.
+    pub(super) floats: Vec<(u8, [f32; 4])>,
+    pub(super) ints: Vec<(u8, [u8; 4])>,
+}
+
+/// A kernel as an R700 pixel program.
+#[derive(Clone, Debug)]
+pub(super) struct R700Program {
+    pub(super) text: Text,
+    /// Constant buffer 0.
+    pub(super) constants: Vec<[f32; 4]>,
+    /// How often the loops of i0, i1 ... are run.
+    pub(super) turns: Vec<u16>,
+}
+
+/// A kernel: programs and everything that they need.
 #[derive(Clone, Debug)]
 pub(super) struct Kernel {
     pub(super) name: &'static str,
     pub(super) summary: String,
-    /// The program's text, and its name for messages.
-    pub(super) text: &'static str,
-    pub(super) file: &'static str,
+    pub(super) x1k: X1kProgram,
+    pub(super) r700: R700Program,
     /// Columns and rows.
     pub(super) domain: [u32; 2],
-    pub(super) floats: Vec<(u8, [f32; 4])>,
-    pub(super) ints: Vec<(u8, [u8; 4])>,
     pub(super) inputs: Vec<Input>,
     pub(super) outputs: Vec<Output>,
     /// What one run takes, in units.
@@ -77,7 +100,7 @@ pub(super) struct Kernel {
 
 macro_rules! text {
     ($file:literal) => {
-        (include_str!(concat!("../../../../", $file)), $file)
+        Text { text: include_str!(concat!("../../../../", $file)), file: $file }
     };
 }
 
@@ -111,16 +134,14 @@ const WHOLE: [Output; 1] = [Output { slot: 0, format: Format::Float32x4 }];
 const NUMBER: [Output; 1] = [Output { slot: 0, format: Format::Float32x1 }];
 
 fn saxpy(size: Size) -> Kernel {
-    let (text, file) = text!("examples/saxpy/saxpy.x1k");
     let domain = [size.of(2048, 64); 2];
+    let factor = [1.7, 0.0, 0.0, 0.0];
     Kernel {
         name: "saxpy",
         summary: format!("a*x + y, {} numbers", 4.0 * elements(domain)),
-        text,
-        file,
+        x1k: X1kProgram { text: text!("examples/saxpy/saxpy.x1k"), floats: vec![(0, factor)], ints: Vec::new() },
+        r700: R700Program { text: text!("examples/r700/saxpy/saxpy.psh"), constants: vec![factor], turns: Vec::new() },
         domain,
-        floats: vec![(0, [1.7, 0.0, 0.0, 0.0])],
-        ints: Vec::new(),
         inputs: vec![input(0, domain, (0.0, 1.0)), input(1, domain, (0.0, 1.0))],
         outputs: WHOLE.to_vec(),
         work: 3.0 * 16.0 * elements(domain),
@@ -134,23 +155,21 @@ fn saxpy(size: Size) -> Kernel {
 }
 
 fn mandelbrot(size: Size) -> Kernel {
-    let (text, file) = text!("bench/x1k/mandelbrot.x1k");
     let side = size.of(1024, 64);
     let domain = [side; 2];
+    let view = [-2.0, -1.5, 3.0 / side as f32, 0.0];
     Kernel {
         name: "mandelbrot",
         summary: format!("{side} x {side} points, at most 256 turns"),
-        text,
-        file,
+        x1k: X1kProgram { text: text!("bench/x1k/mandelbrot.x1k"), floats: vec![(0, view)], ints: Vec::new() },
+        r700: R700Program { text: text!("bench/r700/mandelbrot.psh"), constants: vec![view], turns: vec![256] },
         domain,
-        floats: vec![(0, [-2.0, -1.5, 3.0 / side as f32, 0.0])],
-        ints: Vec::new(),
         inputs: Vec::new(),
         outputs: NUMBER.to_vec(),
         work: elements(domain),
         unit: Unit::Elements,
         expected: |kernel, _, i, j| {
-            let width = f64::from(kernel.floats[0].1[2]);
+            let width = 3.0 / f64::from(kernel.domain[0]);
             let c = (-2.0 + f64::from(i) * width, -1.5 + f64::from(j) * width);
             let (mut z, mut turns) = ((0.0, 0.0), 0);
             while turns < 256 {
@@ -169,7 +188,6 @@ fn mandelbrot(size: Size) -> Kernel {
 }
 
 fn sgemm(size: Size) -> Kernel {
-    let (text, file) = text!("examples/matmul/matmul.x1k");
     let n = size.of(1024, 64);
     let domain = [n / 4, n];
     let steps = n / 4;
@@ -177,11 +195,17 @@ fn sgemm(size: Size) -> Kernel {
     Kernel {
         name: "sgemm",
         summary: format!("C = A * B, {n} x {n}, four numbers of C a processor"),
-        text,
-        file,
+        x1k: X1kProgram {
+            text: text!("examples/matmul/matmul.x1k"),
+            floats: Vec::new(),
+            ints: vec![(0, [blocks as u8, 0, 0, 0]), (1, [(steps / blocks) as u8, 0, 0, 0])],
+        },
+        r700: R700Program {
+            text: text!("examples/r700/matmul/matmul.psh"),
+            constants: Vec::new(),
+            turns: vec![steps as u16],
+        },
         domain,
-        floats: Vec::new(),
-        ints: vec![(0, [blocks as u8, 0, 0, 0]), (1, [(steps / blocks) as u8, 0, 0, 0])],
         inputs: vec![input(0, domain, (-1.0, 1.0)), input(1, domain, (-1.0, 1.0))],
         outputs: WHOLE.to_vec(),
         work: 2.0 * f64::from(n).powi(3),
@@ -204,18 +228,19 @@ fn sgemm(size: Size) -> Kernel {
 const BINOMIAL: [f32; 5] = [1.0, 4.0, 6.0, 4.0, 1.0];
 
 fn conv5x5(size: Size) -> Kernel {
-    let (text, file) = text!("examples/conv5x5/conv5x5.x1k");
     let side = size.of(2048, 64);
     let domain = [side; 2];
-    let weights = (0..25).map(|n| (n as u8 + 1, [BINOMIAL[n / 5] * BINOMIAL[n % 5] / 256.0, 0.0, 0.0, 0.0]));
+    let weights: Vec<[f32; 4]> = (0..25).map(|n| [BINOMIAL[n / 5] * BINOMIAL[n % 5] / 256.0, 0.0, 0.0, 0.0]).collect();
     Kernel {
         name: "conv5x5",
         summary: format!("{side} x {side} pixels of four channels, 25 weights"),
-        text,
-        file,
+        x1k: X1kProgram {
+            text: text!("examples/conv5x5/conv5x5.x1k"),
+            floats: (1..).zip(weights.iter().copied()).collect(),
+            ints: Vec::new(),
+        },
+        r700: R700Program { text: text!("bench/r700/conv5x5.psh"), constants: weights, turns: Vec::new() },
         domain,
-        floats: weights.collect(),
-        ints: Vec::new(),
         inputs: vec![input(0, domain, (0.0, 1.0))],
         outputs: WHOLE.to_vec(),
         work: 2.0 * 25.0 * 4.0 * elements(domain),
@@ -237,18 +262,24 @@ fn conv5x5(size: Size) -> Kernel {
 }
 
 fn nbody(size: Size) -> Kernel {
-    let (text, file) = text!("examples/nbody/nbody.x1k");
     let side = size.of(64, 16);
     let domain = [side; 2];
     let bodies = side * side;
+    let step = [0.01, 0.1, 0.0, 0.0];
     Kernel {
         name: "nbody",
         summary: format!("one step of {bodies} bodies"),
-        text,
-        file,
+        x1k: X1kProgram {
+            text: text!("examples/nbody/nbody.x1k"),
+            floats: vec![(0, step)],
+            ints: vec![(0, [side as u8, 0, 0, 0]), (1, [side as u8, 0, 0, 0])],
+        },
+        r700: R700Program {
+            text: text!("examples/r700/nbody/nbody.psh"),
+            constants: vec![step],
+            turns: vec![side as u16; 2],
+        },
         domain,
-        floats: vec![(0, [0.01, 0.1, 0.0, 0.0])],
-        ints: vec![(0, [side as u8, 0, 0, 0]), (1, [side as u8, 0, 0, 0])],
         inputs: vec![
             Input {
                 slot: 0,
@@ -282,17 +313,28 @@ fn nbody(size: Size) -> Kernel {
 }
 
 fn black_scholes(size: Size) -> Kernel {
-    let (text, file) = text!("examples/black-scholes/black-scholes.x1k");
     let domain = [size.of(2048, 64); 2];
     let range = [(5.0, 30.0), (1.0, 100.0), (0.25, 10.0), (0.0, 0.0)];
+    let market = [0.02, 0.3, 0.065, 1.0 / 0.3];
     Kernel {
         name: "black-scholes",
         summary: format!("{} options", elements(domain)),
-        text,
-        file,
+        x1k: X1kProgram {
+            text: text!("examples/black-scholes/black-scholes.x1k"),
+            floats: vec![(0, market)],
+            ints: Vec::new(),
+        },
+        r700: R700Program {
+            text: text!("examples/r700/black-scholes/black-scholes.psh"),
+            constants: vec![
+                market,
+                [std::f32::consts::LN_2, std::f32::consts::LOG2_E, -0.721_347_5, 0.398_942_3],
+                [0.319_381_53, -0.356_563_78, 1.781_477_9, -1.821_256],
+                [1.330_274_4, 0.231_641_9, 0.0, 0.0],
+            ],
+            turns: Vec::new(),
+        },
         domain,
-        floats: vec![(0, [0.02, 0.3, 0.065, 1.0 / 0.3])],
-        ints: Vec::new(),
         inputs: vec![Input { slot: 0, size: domain, range, tiling: Tiling::Linear }],
         outputs: vec![Output { slot: 0, format: Format::Float32x2 }],
         work: elements(domain),
@@ -326,18 +368,19 @@ fn normal(d: f64) -> f64 {
 }
 
 fn sum(size: Size) -> Kernel {
-    let (text, file) = text!("bench/x1k/sum.x1k");
     let side = size.of(2048, 128);
     let values = [side; 2];
     let turns = side / 64;
     Kernel {
         name: "sum",
         summary: format!("the sum of {} numbers, as 16 partial sums a row", 4.0 * elements(values)),
-        text,
-        file,
+        x1k: X1kProgram {
+            text: text!("bench/x1k/sum.x1k"),
+            floats: Vec::new(),
+            ints: vec![(0, [turns as u8, 0, 0, 0])],
+        },
+        r700: R700Program { text: text!("bench/r700/sum.psh"), constants: Vec::new(), turns: vec![turns as u16] },
         domain: [16, side],
-        floats: Vec::new(),
-        ints: vec![(0, [turns as u8, 0, 0, 0])],
         inputs: vec![input(0, values, (0.0, 1.0))],
         outputs: NUMBER.to_vec(),
         work: 16.0 * elements(values),

@@ -8,8 +8,9 @@ mod kernels;
 mod session;
 
 use crate::Ending;
-use crate::args::{BenchArgs, BenchEngine};
+use crate::args::{BenchArgs, BenchEngine, IsaName};
 use crate::console::{Console, Exit, Failure};
+use ctm::job::Isa;
 use ctm_exec::Engine;
 use ctm_exec::x1k::Interp;
 use ctm_jit::{Backend, Jit};
@@ -34,9 +35,10 @@ pub(crate) fn run(console: &Console, args: &BenchArgs) -> Ending {
     let size = if args.quick { Size::Quick } else { Size::Full };
     let names: Vec<&str> =
         if args.kernels.is_empty() { NAMES.to_vec() } else { args.kernels.iter().map(String::as_str).collect() };
+    let isa = args.isa.unwrap_or(IsaName::X1k).into();
     let mut measured = Vec::new();
     for name in names {
-        let mut session = Session::new(name, size, engine(args.engine)?, args.threads)?;
+        let mut session = Session::new(name, isa, size, engine(args.engine)?, args.threads)?;
         let first = session.run()?;
         session.check()?;
         measured.push(Measured { session, first, times: Vec::new() });
@@ -56,6 +58,10 @@ pub(crate) fn run(console: &Console, args: &BenchArgs) -> Ending {
         m.session.check()?;
     }
     let engine = engine_name(args.engine)?;
+    let isa_name = match isa {
+        Isa::X1k => "x1k",
+        Isa::R700 => "r700",
+    };
     if !args.json && !args.tsv {
         console
             .print("| kernel | what | median ms | fastest ms | rate | first run ms |\n|---|---|--:|--:|--:|--:|\n")?;
@@ -66,12 +72,12 @@ pub(crate) fn run(console: &Console, args: &BenchArgs) -> Ending {
         let ms = |d: Duration| d.as_secs_f64() * 1e3;
         let line = if args.json {
             let value = serde_json::json!({
-                "kernel": kernel.name, "engine": engine, "threads": args.threads, "median_ms": ms(median),
+                "kernel": kernel.name, "isa": isa_name, "engine": engine, "threads": args.threads, "median_ms": ms(median),
                 "fastest_ms": ms(fastest), "first_ms": ms(m.first), "runs": m.times.len(),
             });
             format!("{value}\n")
         } else if args.tsv {
-            format!("RESULT\tctm-{engine}\t{}\t{:.6}\n", kernel.name, ms(median))
+            format!("RESULT\tctm-{isa_name}-{engine}\t{}\t{:.6}\n", kernel.name, ms(median))
         } else {
             let rate = rate(kernel.work / median.as_secs_f64(), kernel.unit);
             let (name, summary) = (kernel.name, &kernel.summary);
@@ -83,7 +89,9 @@ pub(crate) fn run(console: &Console, args: &BenchArgs) -> Ending {
         let cores = std::thread::available_parallelism().map_or(1, usize::from);
         let threads = if args.threads == 0 { cores } else { args.threads };
         let runs = measured.first().map_or(0, |m| m.times.len());
-        console.print(&format!("\nEngine {engine}, {threads} of {cores} cores, {runs} runs each.\n"))?;
+        console.print(&format!(
+            "\nPrograms of {isa_name}, engine {engine}, {threads} of {cores} cores, {runs} runs each.\n"
+        ))?;
     }
     Ok(Exit::Done)
 }

@@ -1,14 +1,20 @@
 //! A kernel on a device: arrays in memory, one command buffer, submitted again and again.
 
-use super::kernels::{Kernel, Size, kernel};
+use super::kernels::{Kernel, R700Program, Size, Text, X1kProgram, kernel};
 use crate::console::Failure;
 use ctm::CommandBuffer;
+use ctm::commands::{ConstantsPlace, ProgramPlace, ProgramSlot};
 use ctm::device::{Device, DeviceOptions};
+use ctm::job::Isa;
 use ctm::mc::{Format, Surface, Tiling};
 use ctm::memory::{ArenaId, ArenaOptions, GpuAddr};
 use ctm_exec::{Domain, Engine};
 use ctm_image::ctm_elf;
-use ctm_isa::x1k::text::assemble;
+use ctm_isa::diag::Diagnostic;
+use ctm_isa::r700::program::{Chip, Stage};
+use ctm_isa::x1k::{FLOAT_CONSTANTS, INT_CONSTANTS};
+use ctm_isa::{r700, x1k};
+use std::error::Error;
 use std::time::{Duration, Instant};
 
 /// A kernel that is ready to be run.
@@ -26,37 +32,29 @@ fn broken(kernel: &Kernel, what: impl std::fmt::Display) -> Failure {
 
 impl Session {
     /// Sets a kernel up on a device of its own.
-    pub(super) fn new(name: &str, size: Size, engine: Box<dyn Engine>, threads: usize) -> Result<Self, Failure> {
+    pub(super) fn new(
+        name: &str,
+        isa: Isa,
+        size: Size,
+        engine: Box<dyn Engine>,
+        threads: usize,
+    ) -> Result<Self, Failure> {
         let Some(kernel) = kernel(name, size) else {
             let names = super::kernels::NAMES.join(", ");
             return Err(Failure::usage("unknown-kernel", format!("there is no kernel `{name}`; there are {names}")));
         };
         let fail = |what: &dyn std::fmt::Display| broken(&kernel, what);
-        let assembly = assemble(kernel.text);
-        let Some(program) = assembly.program else {
-            let first = assembly.diagnostics.first().map_or_else(String::new, |d| format!("{}: {}", d.rule, d.message));
-            return Err(fail(&format!("{}: {first}", kernel.file)));
-        };
-        let image = ctm_elf::write(&program).map_err(|e| fail(&e))?;
-
         let arenas = ArenaOptions::with_sizes([1 << 29, 0, 1 << 20, 0]).map_err(|e| fail(&e))?;
-        let options = DeviceOptions { arenas, threads, ..DeviceOptions::default() };
-        let mut device = Device::open(engine, options).map_err(|e| fail(&e))?;
-        let mut place = |bytes: &[u8]| {
-            let address = device.allocate(ArenaId::Gpu, bytes.len() as u64)?;
-            device.write(address, bytes).map(|()| address)
+        let kind = match isa {
+            Isa::X1k => DeviceOptions::default(),
+            Isa::R700 => DeviceOptions::r700(Chip::Rv770),
         };
-        let mut floats = [[0f32; 4]; 256];
-        // What the program defines itself is laid over these by the loader.
-        kernel.floats.iter().for_each(|&(n, value)| floats[usize::from(n)] = value);
-        let mut ints = [[0u8; 4]; 32];
-        kernel.ints.iter().for_each(|&(n, value)| ints[usize::from(n)] = value);
-        let floats: Vec<u8> = floats.iter().flatten().flat_map(|f| f.to_le_bytes()).collect();
-        let image = place(&image).map_err(|e| fail(&e))?;
-        let floats = place(&floats).map_err(|e| fail(&e))?;
-        let ints = place(ints.as_flattened()).map_err(|e| fail(&e))?;
-
-        let mut commands = CommandBuffer::new().set_inst_fmt(image).set_constf_fmt(floats).set_consti_fmt(ints);
+        let mut device = Device::open(engine, DeviceOptions { arenas, threads, ..kind }).map_err(|e| fail(&e))?;
+        let mut commands = match isa {
+            Isa::X1k => x1k_program(&mut device, &kernel.x1k),
+            Isa::R700 => r700_program(&mut device, &kernel.r700),
+        }
+        .map_err(|e| fail(&e))?;
         let mut inputs = Vec::new();
         let mut seed = 1;
         for input in &kernel.inputs {
@@ -126,12 +124,63 @@ impl Session {
     }
 }
 
+/// Bytes in memory of their own.
+fn place(device: &mut Device, bytes: &[u8]) -> Result<GpuAddr, Box<dyn Error>> {
+    let address = device.allocate(ArenaId::Gpu, bytes.len() as u64)?;
+    device.write(address, bytes)?;
+    Ok(address)
+}
+
+fn assembled<P>(text: &Text, program: Option<P>, diagnostics: &[Diagnostic]) -> Result<P, Box<dyn Error>> {
+    program.ok_or_else(|| {
+        let first = diagnostics.first().map_or_else(String::new, |d| format!("{}: {}", d.rule, d.message));
+        format!("{}: {first}", text.file).into()
+    })
+}
+
+/// An X1K program and its constants.
+fn x1k_program(device: &mut Device, kernel: &X1kProgram) -> Result<CommandBuffer, Box<dyn Error>> {
+    let assembly = x1k::text::assemble(kernel.text.text);
+    let image = ctm_elf::write(&assembled(&kernel.text, assembly.program, &assembly.diagnostics)?)?;
+    let mut floats = [[0f32; 4]; FLOAT_CONSTANTS];
+    // What the program defines itself is laid over these by the loader.
+    kernel.floats.iter().for_each(|&(n, value)| floats[usize::from(n)] = value);
+    let mut ints = [[0u8; 4]; INT_CONSTANTS];
+    kernel.ints.iter().for_each(|&(n, value)| ints[usize::from(n)] = value);
+    let floats: Vec<u8> = floats.iter().flatten().flat_map(|f| f.to_le_bytes()).collect();
+    Ok(CommandBuffer::new()
+        .set_inst_fmt(place(device, &image)?)
+        .set_constf_fmt(place(device, &floats)?)
+        .set_consti_fmt(place(device, ints.as_flattened())?))
+}
+
+/// An R700 program, its constant buffer and loop constants.
+fn r700_program(device: &mut Device, kernel: &R700Program) -> Result<CommandBuffer, Box<dyn Error>> {
+    let assembly = r700::text::assemble(kernel.text.text, &r700::text::Options::default());
+    let program = assembled(&kernel.text, assembly.program, &assembly.diagnostics)?;
+    let words: Vec<u8> = program.words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let program = ProgramPlace::words(place(device, &words)?, &program);
+    let mut turns = [0u32; 32];
+    turns.iter_mut().zip(&kernel.turns).for_each(|(to, &turns)| *to = u32::from(turns));
+    let turns: Vec<u8> = turns.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let commands = CommandBuffer::new()
+        .set_stage(Stage::Pixel)
+        .set_program(ProgramSlot::Main, &program)
+        .set_loop_consts(place(device, &turns)?);
+    if kernel.constants.is_empty() {
+        return Ok(commands);
+    }
+    let bytes: Vec<u8> = kernel.constants.iter().flatten().flat_map(|f| f.to_le_bytes()).collect();
+    let constants = u32::try_from(kernel.constants.len()).unwrap_or(u32::MAX);
+    Ok(commands.set_const_buffer(0, &ConstantsPlace { base: place(device, &bytes)?, constants }))
+}
+
 fn surface(
     device: &mut Device,
     [width, height]: [u32; 2],
     format: Format,
     tiling: Tiling,
-) -> Result<Surface, Box<dyn std::error::Error>> {
+) -> Result<Surface, Box<dyn Error>> {
     let surface = Surface::for_size(width, height, format, tiling)?;
     let address = device.allocate(ArenaId::Gpu, surface.bytes())?;
     Ok(surface.at(address))
