@@ -115,7 +115,8 @@ mov oC0, r1.xyxx
         symbol("b0", SymbolKind::Bool, 0),
     ];
     let mut found = program.symbols.clone();
-    (wanted.sort(), found.sort());
+    wanted.sort();
+    found.sort();
     assert_eq!(found, wanted);
     let bits = |v: f32| v.to_bits();
     assert!(program.literals.contains(&Literal::Float { index: 3, bits: [bits(7.0), bits(0.3), 0, 0] }));
