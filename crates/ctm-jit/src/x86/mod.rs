@@ -28,6 +28,8 @@ mod lir;
 pub mod r700;
 mod scalar;
 mod select;
+#[cfg(all(test, unix))]
+mod walled;
 
 use crate::engine::Source;
 use crate::form::{Code, Op, Var};
@@ -164,7 +166,7 @@ impl Native {
 
     /// A frame for this code.
     pub fn frame(&self) -> Frame {
-        Frame { bytes: vec![Line([0; 64]); (self.layout.size as usize).div_ceil(64)] }
+        Frame::new(self.layout.size)
     }
 
     /// Runs up to [`Self::copies`] groups.
@@ -233,10 +235,23 @@ struct Line([u8; 64]);
 
 /// What code works on: `emit::Layout` says where things lie.
 pub struct Frame {
+    #[cfg(not(test))]
     bytes: Vec<Line>,
+    #[cfg(test)]
+    bytes: walled::Walled<Line>,
 }
 
 impl Frame {
+    /// A frame of so many bytes, all 0.
+    fn new(size: i32) -> Self {
+        let lines = (size as usize).div_ceil(64);
+        #[cfg(not(test))]
+        let bytes = vec![Line([0; 64]); lines];
+        #[cfg(test)]
+        let bytes = walled::Walled::new(lines);
+        Self { bytes }
+    }
+
     fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
         unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), self.bytes.len() * 64) }

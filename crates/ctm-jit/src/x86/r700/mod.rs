@@ -252,7 +252,7 @@ impl Native {
 
     /// A frame for this code.
     pub fn frame(&self) -> Frame {
-        Frame { bytes: vec![Line([0; 64]); (self.layout.size as usize).div_ceil(64)] }
+        Frame::new(self.layout.size)
     }
 
     /// Runs a wavefront.

@@ -1,0 +1,93 @@
+//! Which back end runs: by name, by what the host lets us do. Each case is a process of its own, as the environment decides.
+#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+#[allow(dead_code, reason = "other tests need the rest")]
+mod case;
+
+use case::{Case, first_difference};
+use ctm_exec::x1k::Interp;
+use ctm_isa::x1k::random::{FlowControl, Shape, program};
+use ctm_jit::{Backend, Jit};
+use std::process::Command;
+
+/// Runs the test `child` in a process with these variables.
+fn child(variables: &[(&str, &str)]) {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "in_a_process_of_its_own", "--ignored", "--nocapture"]);
+    for variable in ["CTM_ENGINE_ISA", "CTM_ENGINE_NO_EXEC", "CTM_TEST_FORBID", "CTM_TEST_EXPECT"] {
+        command.env_remove(variable);
+    }
+    let output = command.envs(variables.iter().copied()).output().unwrap();
+    assert!(output.status.success(), "{variables:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+#[test]
+fn every_name_is_taken_or_refused() {
+    for backend in Backend::available() {
+        child(&[("CTM_ENGINE_ISA", backend.name()), ("CTM_TEST_EXPECT", backend.name())]);
+    }
+    child(&[("CTM_ENGINE_ISA", "avx3"), ("CTM_TEST_EXPECT", "error: is no back end of the engine")]);
+    child(&[("CTM_ENGINE_ISA", ""), ("CTM_TEST_EXPECT", "error: is no back end of the engine")]);
+    let best = Backend::detect().name();
+    child(&[("CTM_TEST_EXPECT", best)]);
+}
+
+#[test]
+fn without_executable_memory_the_portable_one_runs() {
+    child(&[("CTM_ENGINE_NO_EXEC", "1"), ("CTM_TEST_EXPECT", "portable")]);
+    child(&[("CTM_ENGINE_NO_EXEC", "0"), ("CTM_TEST_EXPECT", Backend::detect().name())]);
+    let error = "error: memory cannot be made executable here";
+    for backend in Backend::available().filter(|&b| b != Backend::Portable) {
+        let isa = ("CTM_ENGINE_ISA", backend.name());
+        child(&[isa, ("CTM_ENGINE_NO_EXEC", "1"), ("CTM_TEST_EXPECT", error)]);
+    }
+}
+
+/// The same where the system really forbids it (Linux 6.3 and later can be asked to).
+#[cfg(target_os = "linux")]
+#[test]
+fn where_the_system_forbids_it_the_portable_one_runs() {
+    child(&[("CTM_TEST_FORBID", "1"), ("CTM_TEST_EXPECT", "portable")]);
+}
+
+#[test]
+#[ignore = "run by the others"]
+fn in_a_process_of_its_own() {
+    let mut expected = std::env::var("CTM_TEST_EXPECT").unwrap_or_else(|_| Backend::detect().to_string());
+    #[cfg(target_os = "linux")]
+    if std::env::var_os("CTM_TEST_FORBID").is_some() {
+        const PR_SET_MDWE: i32 = 65;
+        const PR_MDWE_REFUSE_EXEC_GAIN: u64 = 1;
+        #[allow(unsafe_code, reason = "the system is asked to forbid executable memory")]
+        // SAFETY: it changes what this process may map from now on, and nothing else.
+        let forbidden = unsafe { libc::prctl(PR_SET_MDWE, PR_MDWE_REFUSE_EXEC_GAIN, 0u64, 0u64, 0u64) } == 0;
+        if !forbidden {
+            // An older kernel: there is nothing to see here.
+            expected = Backend::detect().to_string();
+        }
+    }
+    let engine = match (Jit::from_environment(), expected.strip_prefix("error: ")) {
+        (Ok(engine), None) => engine,
+        (Err(error), Some(text)) => {
+            let message = error.to_string();
+            assert!(message.starts_with("CTM_ENGINE_ISA: ") && message.contains(text), "{message}");
+            return;
+        }
+        (Ok(engine), Some(_)) => panic!("{} instead of an error", engine.backend()),
+        (Err(error), None) => panic!("{error}"),
+    };
+    assert_eq!(engine.backend().name(), expected);
+    // Whichever was asked for outright, what runs is what can.
+    let forced = Backend::ALL.map(Jit::with_backend);
+    let flow = FlowControl::Statements;
+    let shape = Shape { instructions: 20, flow, inputs: 2, watches_idle_lanes: false, relative: false };
+    for seed in 0..4 {
+        let (program, case) = (program(seed, &shape), Case::new(seed));
+        let (outcome, memory) = case.run(&program, &Interp, 1);
+        for engine in forced.iter().chain([&engine]) {
+            let (found, arrays) = case.run(&program, engine, 1);
+            assert_eq!(found, outcome);
+            assert_eq!(first_difference(&arrays, &memory), None);
+        }
+    }
+}
