@@ -207,6 +207,9 @@ pub struct Artifact {
     /// Its form, as lowered: what back ends begin with.
     #[cfg(target_arch = "x86_64")]
     lowered: Code,
+    /// The liveness of [`Self::code`].
+    #[cfg(target_arch = "x86_64")]
+    liveness: crate::passes::Liveness,
     /// Its machine code, without and with a count of instructions; made when first needed.
     #[cfg(target_arch = "x86_64")]
     native: [OnceLock<Option<Native>>; 2],
@@ -231,6 +234,8 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             lowered,
             #[cfg(target_arch = "x86_64")]
+            liveness,
+            #[cfg(target_arch = "x86_64")]
             native: [OnceLock::new(), OnceLock::new()],
             #[cfg(target_arch = "x86_64")]
             options: engine.backend.isa().map(|isa| crate::x86::Options {
@@ -251,7 +256,7 @@ impl Artifact {
     fn native(&self, fuel: bool) -> Option<&Native> {
         let make = || {
             let options = crate::x86::Options { fuel, ..self.options? };
-            Native::new(&mut self.lowered.clone(), &self.start, &self.outputs, options)
+            Native::new(&self.lowered, (&self.code, &self.liveness), &self.start, &self.outputs, options)
         };
         self.native[usize::from(fuel)].get_or_init(make).as_ref()
     }

@@ -79,6 +79,14 @@ pub fn optimise(code: &mut Code, together: bool) -> Liveness {
     liveness
 }
 
+/// Whether groups that run at once may part ways somewhere.
+#[cfg(target_arch = "x86_64")]
+pub fn parts(code: &Code) -> bool {
+    code.blocks.iter().any(|block| {
+        matches!(block.end, End::Flow(Flow { stay: Target::Block(stay), jump: Target::Block(jump), .. }) if stay != jump)
+    })
+}
+
 /// For each block, where other groups may wait while it runs.
 fn waits(code: &Code) -> Vec<Vec<BlockId>> {
     let mut waits = vec![Vec::new(); code.blocks.len()];

@@ -41,7 +41,9 @@ impl Emit<'_> {
 
     /// An operand as instructions take it last.
     pub fn rm(&self, src: Src, unit: Unit) -> Rm {
-        if let Some(&(_, register)) = self.constants.iter().find(|(s, _)| *s == src) {
+        if let Src::Literal(_) | Src::Const(_) = src
+            && let Some(&(_, register)) = self.constants.iter().find(|(s, _)| *s == src)
+        {
             return Rm::Reg(register);
         }
         match src {

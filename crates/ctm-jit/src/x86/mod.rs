@@ -34,7 +34,7 @@ mod walled;
 use crate::engine::Source;
 use crate::form::{Code, Op, Var};
 use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
-use crate::passes::{Liveness, VarSet, optimise};
+use crate::passes::{Liveness, VarSet, optimise, parts};
 use alloc::Ranges;
 use ctm_exec::x1k::{Constants, sample};
 use frame::{Layout, head, part};
@@ -91,21 +91,45 @@ pub struct Native {
 impl Native {
     /// Makes the code of a program; `None` when memory cannot be made executable or a frame would be too large.
     ///
-    /// `code` is optimised for it.
-    pub fn new(code: &mut Code, start: &[Var], outputs: &[usize], options: Options) -> Option<Self> {
-        let one_copy = code.watches_idle_lanes || code.relative_temps;
-        let mut made = None;
-        if !one_copy {
-            let live = optimise(code, true);
-            made = Some(Self::choose(code, live, start, options.copies.map(|n| n.clamp(1, MAX_COPIES)), options.isa));
-        }
-        let (live, choice) = match made {
-            Some((live, choice)) if choice.copies > 1 => (live, choice),
-            _ => {
-                let live = optimise(code, false);
-                Self::choose(code, live, start, Some(1), options.isa)
-            }
+    /// `lowered` is as lowered; `single` is optimised for one group at a time, with its liveness.
+    pub fn new(
+        lowered: &Code,
+        single: (&Code, &Liveness),
+        start: &[Var],
+        outputs: &[usize],
+        options: Options,
+    ) -> Option<Self> {
+        let one_copy = lowered.watches_idle_lanes || lowered.relative_temps;
+        let copies = options.copies.map(|n| n.clamp(1, MAX_COPIES));
+        let several = if one_copy || copies == Some(1) || copies.is_none() && one_fits(single, options.isa) {
+            None
+        } else if parts(lowered) {
+            let mut code = lowered.clone();
+            let live = optimise(&mut code, true);
+            let choice = Self::choose(&code, &live, start, copies, options.isa);
+            (choice.copies > 1).then_some(((code, live), choice))
+        } else {
+            // Several are made as one is.
+            let choice = Self::choose(single.0, single.1, start, copies, options.isa);
+            return Self::make(single.0, single.1, &choice, start, outputs, options);
         };
+        match several {
+            Some(((code, live), choice)) => Self::make(&code, &live, &choice, start, outputs, options),
+            None => {
+                let choice = Self::choose(single.0, single.1, start, Some(1), options.isa);
+                Self::make(single.0, single.1, &choice, start, outputs, options)
+            }
+        }
+    }
+
+    fn make(
+        code: &Code,
+        live: &Liveness,
+        choice: &Choice,
+        start: &[Var],
+        outputs: &[usize],
+        options: Options,
+    ) -> Option<Self> {
         let variables_in_rows = code.relative_temps.then_some(choice.vars.used.len());
         let homes = choice.ranges.homes(options.isa.bundles(choice.copies), variables_in_rows);
         let layout = Layout::new(start.len(), outputs.len(), homes.rows, choice.copies);
@@ -132,14 +156,14 @@ impl Native {
             text: executable(&emit::emit(&input))?,
             layout,
             copies: usize::from(choice.copies),
-            fetches: choice.fetches,
+            fetches: choice.fetches.clone(),
             outputs: outputs.to_vec(),
             existing: mask_of(options.lanes),
         })
     }
 
     /// Chooses instructions, and how many copies fit.
-    fn choose(code: &Code, live: Liveness, start: &[Var], copies: Option<u8>, isa: Isa) -> (Liveness, Choice) {
+    fn choose(code: &Code, live: &Liveness, start: &[Var], copies: Option<u8>, isa: Isa) -> Choice {
         let mut used = VarSet::default();
         for (index, block) in code.blocks.iter().enumerate() {
             used.add(&live.at(crate::form::BlockId(index as u16)));
@@ -158,10 +182,9 @@ impl Native {
         let lines: Vec<Lines> =
             code.blocks.iter().zip(&live.waited).map(|(block, &waited)| select.block(block, waited)).collect();
         let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));
-        let ranges = Ranges::of(code, &lines, &live, &vars, vectors);
+        let ranges = Ranges::of(code, &lines, live, &vars, vectors);
         let copies = copies.unwrap_or_else(|| isa.copies(ranges.pressure));
-        let choice = Choice { lines, vars, ranges, copies, fetches };
-        (live, choice)
+        Choice { lines, vars, ranges, copies, fetches }
     }
 
     /// A frame for this code.
@@ -217,6 +240,14 @@ impl Native {
         }
         Ok(())
     }
+}
+
+/// Whether the variables alone leave room for one copy only, where it matters most: in the deepest loops.
+fn one_fits((code, live): (&Code, &Liveness), isa: Isa) -> bool {
+    let blocks = || (0..).zip(&code.blocks).map(|(id, block)| (block.frames.frames.len(), crate::form::BlockId(id)));
+    let deepest = blocks().map(|(depth, _)| depth).max().unwrap_or(0);
+    let deep = blocks().filter(|&(depth, _)| depth == deepest);
+    isa.copies(deep.map(|(_, id)| live.at(id).iter().count()).max().unwrap_or(0)) == 1
 }
 
 /// Instructions, and what goes with them.

@@ -40,7 +40,7 @@ impl Facts {
     /// Works them out; `start`: the variables that are given values at the start.
     pub fn of(code: &Code, start: &[Var]) -> Self {
         let mut facts = Self::with_loose(code, start, VarSet::default());
-        if !code.relative_temps {
+        if !code.relative_temps && code.blocks.iter().any(|block| !block.frames.frames.is_empty()) {
             let loose = facts.worth_loosening(code, start);
             if loose != VarSet::default() {
                 facts = Self::with_loose(code, start, loose);
@@ -619,11 +619,9 @@ fn resolve(block: &Block, value: Value) -> (Value, bool) {
 }
 
 /// What an operation reads once multiply-adds have absorbed negations.
-fn operands(block: &Block, op: &Op) -> Vec<Value> {
-    match *op {
-        Op::Mad { a, b, c, .. } => [a, b, c].map(|value| resolve(block, value).0).to_vec(),
-        _ => op.reads().collect(),
-    }
+fn operands(block: &Block, op: &Op) -> impl Iterator<Item = Value> {
+    let absorbs = matches!(op, Op::Mad { .. });
+    op.reads().map(move |value| if absorbs { resolve(block, value).0 } else { value })
 }
 
 /// Whether the operation may store into the variable; a relative address may be any temporary.

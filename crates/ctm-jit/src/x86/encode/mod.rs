@@ -161,19 +161,22 @@ pub struct Asm {
     jumps: Vec<(usize, Label)>,
     /// Dwords behind the code; a literal of wide code is eight of them.
     literals: Vec<u32>,
+    /// What the literals stand for, to find them again.
+    literal_names: Vec<u64>,
     /// Where a displacement to a literal stands, the end of its instruction, and the number of its first dword.
     literal_uses: Vec<(usize, usize, usize)>,
 }
 
 impl Asm {
     /// No code yet; whole vectors are the instruction set's.
-    pub const fn new(isa: Isa) -> Self {
+    pub fn new(isa: Isa) -> Self {
         Self {
             isa,
-            code: Vec::new(),
+            code: Vec::with_capacity(16 << 10),
             labels: Vec::new(),
             jumps: Vec::new(),
             literals: Vec::new(),
+            literal_names: Vec::new(),
             literal_uses: Vec::new(),
         }
     }
@@ -236,9 +239,14 @@ impl Asm {
                     self.dword(offset);
                 }
             }
-            Rm::Literal(bits) => return Some(self.pooled(reg, [bits; 8])),
+            Rm::Literal(bits) => return Some(self.pooled(reg, bits.into(), [bits; 8])),
             Rm::LaneShifts(piece) => {
-                return Some(self.pooled(reg, std::array::from_fn(|lane| 31 - 8 * u32::from(piece) - lane as u32)));
+                let name = 1 << 32 | u64::from(piece);
+                return Some(self.pooled(
+                    reg,
+                    name,
+                    std::array::from_fn(|lane| 31 - 8 * u32::from(piece) - lane as u32),
+                ));
             }
         }
         None
@@ -252,17 +260,18 @@ impl Asm {
         }
     }
 
-    /// Names a literal behind the code, as [`Self::operand`] does.
-    fn pooled(&mut self, reg: u8, lanes: [u32; 8]) -> (usize, usize) {
+    /// Names a literal behind the code, as [`Self::operand`] does. `name` stands for the lanes.
+    fn pooled(&mut self, reg: u8, name: u64, lanes: [u32; 8]) -> (usize, usize) {
         self.byte(reg | 5);
         let lanes = &lanes[..self.literal_bytes() / 4];
-        let found = self.literals.chunks_exact(lanes.len()).position(|literal| literal == lanes);
-        let index = found.map_or(self.literals.len(), |number| number * lanes.len());
+        let found = self.literal_names.iter().position(|&literal| literal == name);
+        let number = found.unwrap_or(self.literal_names.len());
         if found.is_none() {
+            self.literal_names.push(name);
             self.literals.extend(lanes);
         }
         self.dword(0);
-        (self.code.len() - 4, index)
+        (self.code.len() - 4, number * lanes.len())
     }
 
     /// The immediate, and with it the end of an instruction, which displacements to literals count from.
