@@ -262,6 +262,21 @@ fn corpus_programs() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
+/// A group that waits for the address register, and a constant that it indexes.
+#[test]
+fn waits_are_counted() {
+    let source = "ALU:\n x: MOVA_INT ____, R0.x\n x: MOV R1.x, C3[AR.x].x\nEXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n";
+    let assembly = ctm_isa::r700::text::assemble(source, &ctm_isa::r700::text::Options::default());
+    let Some(program) = assembly.program else { panic!("{:?}", assembly.diagnostics) };
+    let case = Case::new(3, Stage::Pixel);
+    let expected = case.run(&program, &Interp, 1);
+    let counters = expected.0.as_ref().unwrap().counters;
+    assert!(counters.alu_clocks > counters.alu, "nothing waits");
+    for jit in engines() {
+        assert_eq!(difference(&case, &program, &expected, &jit), None, "{}", jit.backend());
+    }
+}
+
 #[test]
 fn threads_make_no_difference() {
     let (program, case) = corpus_case("mandelbrot", 64);
