@@ -6,7 +6,7 @@
 //! | file | what |
 //! |---|---|
 //! | `table` | the instructions of the language (table) |
-//! | `lexer`, `syntax`, `parse` | text to statements |
+//! | `lexer`, `syntax`, `parse`, `declare` | text to statements |
 //! | `structure`, `lower` | what must hold; statements to operations on virtual registers |
 //! | `ir`, `graph` | those operations; which can follow which, what is live |
 //! | `clean`, `propagate`, `fold` | smaller code: constants, copies, presubtracts, output modifiers |
@@ -20,6 +20,7 @@ mod address;
 mod allocate;
 mod balance;
 mod clean;
+mod declare;
 mod emit;
 mod fold;
 mod graph;

@@ -1,12 +1,13 @@
 //! Tokens to a [`Shader`]: one statement a line, every wrong line reported.
 
+use crate::declare::{declaration, definition};
 use crate::lexer::{Line, Tok, Token};
-use crate::syntax::{Declared, Dest, File, Guard, Inst, Reg, Shader, Source, Value};
-use crate::table::{self, Compare, From, Op, Row, To, USAGES};
+use crate::syntax::{Dest, File, Guard, Inst, Reg, Shader, Source};
+use crate::table::{self, Compare, From, Op, Row, To};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::suggest::closest;
 
-type Parse<T> = Result<T, Box<Diagnostic>>;
+pub(crate) type Parse<T> = Result<T, Box<Diagnostic>>;
 
 /// Reads the lines of a shader. What cannot be read is reported and left out.
 pub(crate) fn parse(lines: &[Line<'_>], findings: &mut Vec<Diagnostic>) -> Shader {
@@ -66,25 +67,26 @@ fn is_version(word: &str) -> bool {
     ["ps_", "vs_", "tx_", "cs_", "gs_"].iter().any(|p| word.starts_with(p))
 }
 
-struct Cursor<'a, 'b> {
+/// A line and how far it has been read.
+pub(crate) struct Cursor<'a, 'b> {
     tokens: &'b [Token<'a>],
-    at: usize,
+    pub at: usize,
     end: Span,
-    major: u8,
+    pub major: u8,
 }
 
 impl<'a> Cursor<'a, '_> {
-    fn peek(&self) -> Option<Tok<'a>> {
+    pub fn peek(&self) -> Option<Tok<'a>> {
         self.tokens.get(self.at).map(|t| t.tok)
     }
 
     /// The place of the next token, or the end of the line.
-    fn span(&self) -> Span {
+    pub fn span(&self) -> Span {
         self.tokens.get(self.at).map_or(Span::new(self.end.end, self.end.end), |t| t.span)
     }
 
     /// From `start` to the token before the cursor.
-    fn since(&self, start: Span) -> Span {
+    pub fn since(&self, start: Span) -> Span {
         match self.at.checked_sub(1).and_then(|n| self.tokens.get(n)) {
             Some(token) if token.span.end >= start.start => start.to(token.span),
             _ => start,
@@ -107,7 +109,7 @@ impl<'a> Cursor<'a, '_> {
         Box::new(Diagnostic::error("syntax", format!("{found} where {wanted} is expected")).at(self.span(), ""))
     }
 
-    fn expect(&mut self, punct: char, why: &str) -> Parse<()> {
+    pub fn expect(&mut self, punct: char, why: &str) -> Parse<()> {
         if self.eat(punct) { Ok(()) } else { Err(self.unexpected(&format!("`{punct}` {why}"))) }
     }
 
@@ -121,11 +123,11 @@ impl<'a> Cursor<'a, '_> {
         }
     }
 
-    fn end(&self) -> Parse<()> {
+    pub fn end(&self) -> Parse<()> {
         if self.at == self.tokens.len() { Ok(()) } else { Err(self.unexpected("the end of the line")) }
     }
 
-    fn number(&mut self, wanted: &str) -> Parse<(f64, Span)> {
+    pub fn number(&mut self, wanted: &str) -> Parse<(f64, Span)> {
         let start = self.span();
         let negative = self.eat('-');
         if !negative {
@@ -141,7 +143,7 @@ impl<'a> Cursor<'a, '_> {
     }
 }
 
-fn error(rule: &'static str, message: String, span: Span) -> Box<Diagnostic> {
+pub(crate) fn error(rule: &'static str, message: String, span: Span) -> Box<Diagnostic> {
     Box::new(Diagnostic::error(rule, message).at(span, ""))
 }
 
@@ -533,7 +535,7 @@ fn source(cursor: &mut Cursor<'_, '_>) -> Parse<Source> {
     Ok(Source { reg, swizzle, swizzled, negate, absolute, not, span: cursor.since(start) })
 }
 
-fn destination(cursor: &mut Cursor<'_, '_>) -> Parse<Dest> {
+pub(crate) fn destination(cursor: &mut Cursor<'_, '_>) -> Parse<Dest> {
     let start = cursor.span();
     if cursor.peek() == Some(Tok::Punct('-')) || cursor.peek() == Some(Tok::Punct('!')) {
         return Err(error("destination", "a destination has no sign".to_owned(), start));
@@ -556,155 +558,6 @@ fn destination(cursor: &mut Cursor<'_, '_>) -> Parse<Dest> {
         return Err(error("destination", "a destination has no `_abs`".to_owned(), start));
     }
     Ok(Dest { reg, mask, masked, span: cursor.since(start) })
-}
-
-fn declaration(
-    cursor: &mut Cursor<'_, '_>,
-    shader: &mut Shader,
-    suffixes: &[&str],
-    start: Span,
-    name: Span,
-) -> Parse<()> {
-    let mut usage: Option<(&'static str, u16)> = None;
-    let mut kind = None;
-    for suffix in suffixes {
-        let digits = suffix.trim_start_matches(|c: char| !c.is_ascii_digit());
-        let stem = &suffix[..suffix.len() - digits.len()];
-        match *suffix {
-            "pp" | "centroid" => {}
-            "2d" | "cube" | "volume" | "1d" => kind = Some((*suffix).to_owned()),
-            _ => match USAGES.iter().find(|u| **u == stem) {
-                Some(found) if usage.is_none() => usage = Some((found, digits.parse().unwrap_or(0))),
-                Some(_) => return Err(error("declaration", "an input has one usage".to_owned(), name)),
-                None => {
-                    let finding = *error("declaration", format!("`{suffix}` is no usage and no kind of texture"), name);
-                    return Err(Box::new(match closest(stem, USAGES.iter().copied().chain(["2d"])) {
-                        Some(near) => finding.help(format!("did you mean `{near}`?")),
-                        None => finding.help(format!("the usages are {}; textures are 2d", USAGES.join(", "))),
-                    }));
-                }
-            },
-        }
-    }
-    let dest = destination(cursor)?;
-    cursor.end()?;
-    let span = cursor.since(start);
-    let wrong =
-        |message: String, help: &str| Err(Box::new((*error("declaration", message, dest.span)).help(help.to_owned())));
-    match dest.reg.file {
-        File::Sampler => {
-            if usage.is_some() {
-                return wrong(format!("{} is a sampler and has no usage", dest.reg.name()), "write dcl_2d");
-            }
-            match kind.as_deref() {
-                Some("2d") => shader.samplers.push((dest.reg.index, span)),
-                Some(kind) => {
-                    return Err(Box::new(
-                        (*error(
-                            "texture-kind",
-                            format!("the device has no {kind} textures: its inputs are two-dimensional"),
-                            name,
-                        ))
-                        .help("declare it as 2d, and compute both coordinates"),
-                    ));
-                }
-                None => return wrong("the kind of the texture is missing".to_owned(), "write dcl_2d s0"),
-            }
-        }
-        File::Input | File::TexCoord | File::Position | File::Face => {
-            if kind.is_some() {
-                return wrong(format!("{} is no sampler", dest.reg.name()), "2d belongs to samplers");
-            }
-            let (usage, usage_index) = match (dest.reg.file, usage) {
-                (File::Input, None) if cursor.major == 2 => ("color", dest.reg.index),
-                (File::TexCoord, None) => ("texcoord", dest.reg.index),
-                (File::Position | File::Face, None) => ("", 0),
-                (File::Position | File::Face, Some(_)) => {
-                    return wrong(format!("{} has no usage", dest.reg.name()), "write dcl vPos.xy, dcl vFace");
-                }
-                (_, Some(usage)) => usage,
-                (_, None) => {
-                    return wrong("the usage of the input is missing".to_owned(), "write dcl_texcoord0 v0.xy");
-                }
-            };
-            if usage_index > 15 {
-                return wrong(
-                    format!("{usage} has the index {usage_index}, allowed are 0 to 15"),
-                    "write dcl_texcoord0",
-                );
-            }
-            if dest.reg.file == File::Position && dest.mask & !3 != 0 && dest.masked {
-                return wrong("vPos has the channels x and y".to_owned(), "write dcl vPos.xy");
-            }
-            shader.declared.push(Declared { reg: dest.reg, usage, usage_index, mask: dest.mask, span });
-        }
-        _ => {
-            return wrong(
-                format!("{} needs no declaration", dest.reg.name()),
-                "inputs and samplers are declared; constants are defined with def, defi and defb",
-            );
-        }
-    }
-    Ok(())
-}
-
-fn definition(cursor: &mut Cursor<'_, '_>, shader: &mut Shader, base: &str, start: Span) -> Parse<()> {
-    let dest = destination(cursor)?;
-    let wanted = match base {
-        "def" => File::Const,
-        "defi" => File::Int,
-        _ => File::Bool,
-    };
-    if dest.reg.file != wanted || dest.masked || dest.reg.relative {
-        return Err(Box::new(
-            (*error("definition", format!("`{base}` does not define this"), dest.span))
-                .help("def defines c0 to c223, defi i0 to i15, defb b0 to b15, each without a mask"),
-        ));
-    }
-    let index = dest.reg.index;
-    let value = if base == "defb" {
-        cursor.expect(',', "before the value")?;
-        let span = cursor.span();
-        Value::Bool(
-            index,
-            match cursor.peek() {
-                Some(Tok::Word(w)) if w.eq_ignore_ascii_case("true") => true,
-                Some(Tok::Word(w)) if w.eq_ignore_ascii_case("false") => false,
-                Some(Tok::Number(n)) => n != 0.0,
-                _ => return Err(error("definition", "a boolean is true or false".to_owned(), span)),
-            },
-        )
-    } else {
-        let mut values = [(0.0, Span::default()); 4];
-        for value in &mut values {
-            cursor.expect(',', "and four numbers")?;
-            *value = cursor.number("a number")?;
-        }
-        if base == "def" {
-            #[allow(clippy::cast_possible_truncation, reason = "registers hold single precision")]
-            Value::Float(index, values.map(|v| v.0 as f32))
-        } else {
-            let names = ["the count", "the initial aL", "the step of aL", "the fourth number"];
-            let ranges = [(0.0, 255.0), (0.0, 255.0), (-128.0, 127.0), (-128.0, 255.0)];
-            for (((value, span), what), (least, most)) in values.iter().zip(names).zip(ranges) {
-                if !(least..=most).contains(value) || value.fract() != 0.0 {
-                    return Err(error(
-                        "range",
-                        format!("{what} is {value}, allowed are whole numbers from {least} to {most}"),
-                        *span,
-                    ));
-                }
-            }
-            #[allow(clippy::cast_possible_truncation, reason = "whole numbers in a small range")]
-            Value::Int(index, values.map(|v| v.0 as i32))
-        }
-    };
-    if base == "defb" {
-        cursor.at += 1;
-    }
-    cursor.end()?;
-    shader.values.push((value, cursor.since(start)));
-    Ok(())
 }
 
 /// Whether an instruction is a lookup.
