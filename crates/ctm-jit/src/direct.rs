@@ -2,6 +2,7 @@
 
 use crate::form::{Code, Op, Var};
 use crate::grid::{Grid, Places};
+use crate::x86::stream::{InputView, OutputView, Surfaces};
 use crate::lanes::{LANES, Lanes, Mask, Row, output_var};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
@@ -78,6 +79,49 @@ pub fn halves<'a>(
         });
     }
     Some((views, targets))
+}
+
+/// Inputs that are fetched and outputs that are written as plain arrays; `None` when one of them is something else, or an output does not
+/// let all its channels pass.
+pub fn surfaces<'a>(
+    direct: Direct<'a>,
+    descriptors: [Option<Input>; INPUTS],
+    code: &Code,
+    last: Position,
+) -> Option<Surfaces<'a>> {
+    let mut surfaces = Surfaces { inputs: [None; INPUTS], outputs: [None; OUTPUTS] };
+    for (index, elements) in direct.inputs.into_iter().enumerate() {
+        if code.inputs >> index & 1 == 0 {
+            continue;
+        }
+        let (descriptor, elements) = (descriptors[index]?, elements?);
+        let nearest = descriptor.sampler.filter == Filter::Nearest && descriptor.sampler.wrap == [Wrap::Clamp; 2];
+        let fits = descriptor.width <= elements.width && descriptor.height <= elements.height;
+        if !nearest || !fits || !matches!(elements.channels, 1 | 2 | 4) {
+            return None;
+        }
+        surfaces.inputs[index] = Some(InputView {
+            bytes: elements.bytes,
+            pitch: elements.pitch,
+            width: descriptor.width,
+            height: descriptor.height,
+            channels: elements.channels,
+        });
+    }
+    for (index, output) in direct.outputs.into_iter().enumerate() {
+        if code.outputs >> (4 * index) & 0xf == 0 {
+            continue;
+        }
+        let Some(output) = output else { continue };
+        let all = output.mask & ((1 << output.channels) - 1) as u8 == ((1 << output.channels) - 1) as u8;
+        let fits = last.i < output.width && last.j < output.height;
+        if !all || !fits || !matches!(output.channels, 1 | 2 | 4) {
+            return None;
+        }
+        let (pitch, channels) = (output.pitch, output.channels);
+        surfaces.outputs[index] = Some(OutputView { cells: cells(output.bytes)?, pitch, channels });
+    }
+    Some(surfaces)
 }
 
 /// Whether so many bytes hold an array of these dimensions.

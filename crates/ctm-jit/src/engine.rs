@@ -215,6 +215,9 @@ pub struct Artifact {
     native: [OnceLock<Option<Native>>; 2],
     #[cfg(target_arch = "x86_64")]
     options: Option<crate::x86::Options>,
+    /// Its code for launches without masks.
+    #[cfg(target_arch = "x86_64")]
+    streams: crate::stream::Streams,
     /// Its form for one group at a time.
     pub code: Code,
     /// The variables that a group has to be given: live at the start and covered by a plane.
@@ -245,6 +248,8 @@ impl Artifact {
                 counters: engine.counters,
                 copies: engine.copies,
             }),
+            #[cfg(target_arch = "x86_64")]
+            streams: crate::stream::Streams::default(),
             code,
             start,
             outputs,
@@ -333,6 +338,9 @@ impl<'a> Run<'a> {
             0 | 1 => None,
             threads => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
         };
+        if self.stream(pool.as_ref(), memory) {
+            return Ok(Outcome { counters: self.counters, findings: Vec::new() });
+        }
         let (mut first, refused) = self.write_directly(pool.as_ref(), memory);
         if !refused.is_empty() {
             let task = Worker::new(&self).task(&self, &refused, memory);
@@ -364,6 +372,44 @@ impl<'a> Run<'a> {
         }
         count(&self.artifact.code, &self.visits, self.launch.group.lanes(), memory, &mut self.counters);
         Ok(Outcome { counters: self.counters, findings: Vec::new() })
+    }
+
+    /// Runs a launch in which every processor does the same; says whether it was one.
+    #[cfg(target_arch = "x86_64")]
+    fn stream(&mut self, pool: Option<&rayon::ThreadPool>, memory: &mut dyn Memory) -> bool {
+        let limit = self.launch.budget.instructions_per_group.unwrap_or(u64::MAX);
+        let bounded = instruction_bound(&self.artifact.code, self.launch.constants).is_some_and(|bound| bound <= limit);
+        if self.native.is_none() || !bounded {
+            return false;
+        }
+        let (streams, lowered) = (&self.artifact.streams, &self.artifact.lowered);
+        let Some(done) = crate::stream::run(streams, lowered, self.launch, self.deadline, memory, pool) else { return false };
+        let lanes = self.launch.group.lanes();
+        let domain = self.launch.domain;
+        let processors = u64::from(domain.width()) * u64::from(domain.height());
+        // The last group may be short.
+        let full = self.grid.full_groups();
+        let last = if self.grid.groups() > full {
+            let places = self.grid.places(full);
+            u64::from((self.grid.inside(&places) & mask_of(self.grid.lanes_of_last())).count_ones())
+        } else {
+            0
+        };
+        for (groups, lanes, processors) in
+            [(full, lanes, processors - last), (self.grid.groups() - full, self.grid.lanes_of_last(), last)]
+        {
+            let visits = crate::stream::visits(&done.passes, groups, processors);
+            count(&self.artifact.code, &visits, lanes, memory, &mut self.counters);
+        }
+        self.counters.groups += self.grid.groups();
+        self.counters.processors += processors;
+        [self.counters.writes, self.counters.write_bytes] = done.written;
+        true
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn stream(&mut self, _pool: Option<&rayon::ThreadPool>, _memory: &mut dyn Memory) -> bool {
+        false
     }
 
     /// Runs the full groups of a launch that cannot fault, if memory lets us write; gives the first group that is left, and those that

@@ -112,6 +112,11 @@ impl Ramp {
         })
     }
 
+    /// Origin, change per column and change per row; `None` when it makes bits and not numbers.
+    pub fn linear(&self) -> Option<[f64; 3]> {
+        (!self.bits).then_some([self.origin, self.di, self.dj])
+    }
+
     /// What the lanes hold: as [`Plane::at`].
     #[allow(
         clippy::cast_possible_truncation,

@@ -14,6 +14,7 @@
 //! | `backend` | which of them runs |
 //! | `lanes`, `grid` | what goes into a group and comes out; where its lanes lie |
 //! | `direct` | outputs written without asking memory for each |
+//! | `stream/` | launches in which every processor does the same, tile by tile |
 //! | `engine` | batches of groups on all cores, commits in order |
 //! | `verify` | two engines compared |
 //! | `r700/` | the same for R700: its own form, wavefronts, comparison |
@@ -39,6 +40,8 @@ mod lanes;
 mod passes;
 mod portable;
 mod r700;
+#[cfg(target_arch = "x86_64")]
+mod stream;
 mod verify;
 mod x1k;
 #[cfg(target_arch = "x86_64")]

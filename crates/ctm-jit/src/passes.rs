@@ -230,7 +230,7 @@ fn compact(block: &mut Block, needed: &[bool]) {
 }
 
 /// The operation with its operands renamed.
-fn renamed(op: Op, name: impl Fn(Value) -> Value) -> Op {
+pub fn renamed(op: Op, name: impl Fn(Value) -> Value) -> Op {
     match op {
         Op::Bits(_) | Op::Get(_) | Op::Const(_) | Op::GetRelative { .. } | Op::Guard { .. } => op,
         Op::Sign(imod, a) => Op::Sign(imod, name(a)),

@@ -194,3 +194,39 @@ impl Ranges {
         homes
     }
 }
+
+impl Ranges {
+    /// Gives out single registers: vector `n` needs `instances[n]` of them, all at the same places, or none when that is 0. What gets no
+    /// register is `None`; the second result is how much that weighs.
+    pub fn registers(&self, instances: &[u8], count: u8) -> (Vec<Vec<Option<u8>>>, u64) {
+        let mut order: Vec<usize> = (0..self.live.len()).filter(|&n| self.live[n].is_some()).collect();
+        let words = |n: usize| self.words[n].clone().unwrap_or(0..0);
+        let density = |n: usize| {
+            let length: u64 =
+                self.live[n].as_ref().map_or(1, |p| p.0[words(n)].iter().map(|w| u64::from(w.count_ones())).sum());
+            self.weights[n] * 1024 / length.max(1)
+        };
+        order.sort_by_cached_key(|&n| (std::cmp::Reverse(density(n)), n));
+        let mut taken: Vec<Places> = Vec::new();
+        let mut homes = vec![Vec::new(); instances.len()];
+        let mut left = 0;
+        for number in order {
+            let Some(live) = &self.live[number] else { continue };
+            for _ in 0..instances[number] {
+                let words = words(number);
+                let mut free = taken.iter().position(|taken| !taken.meets(live, words.clone()));
+                if free.is_none() && taken.len() < usize::from(count) {
+                    taken.push(Places(vec![0; self.places.div_ceil(64)]));
+                    free = Some(taken.len() - 1);
+                }
+                if let Some(register) = free {
+                    taken[register].merge(live, words);
+                } else {
+                    left += self.weights[number];
+                }
+                homes[number].push(free.map(|register| register as u8));
+            }
+        }
+        (homes, left)
+    }
+}

@@ -28,6 +28,7 @@ mod lir;
 pub mod r700;
 mod scalar;
 mod select;
+pub mod stream;
 #[cfg(all(test, unix))]
 mod walled;
 

@@ -26,7 +26,8 @@ pub struct V {
     opcode: u8,
 }
 
-const fn v(map: u8, pp: u8, opcode: u8) -> V {
+/// A row; [`super::stream`] has rows of its own.
+pub(super) const fn v(map: u8, pp: u8, opcode: u8) -> V {
     V { map, pp, opcode }
 }
 
@@ -394,6 +395,21 @@ impl Asm {
         self.byte(0xc1);
         self.operand(4, Rm::Reg(dst), 1);
         self.byte(count);
+    }
+
+    /// `dst = [base + offset] * factor`, 64 bits.
+    pub fn multiply_wide(&mut self, dst: Gpr, base: Gpr, offset: i32, factor: i32) {
+        self.rex(true, dst, base);
+        self.byte(0x69);
+        self.operand(dst, Rm::Row(base, offset), 1);
+        self.dword(factor);
+    }
+
+    /// `dst -= src`, 64 bits.
+    pub fn subtract_wide(&mut self, dst: Gpr, src: Gpr) {
+        self.rex(true, dst, src);
+        self.byte(Int::Sub as u8);
+        self.operand(dst, Rm::Reg(src), 1);
     }
 
     /// `dst = src + dst`, 64 bits.

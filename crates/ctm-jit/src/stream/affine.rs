@@ -1,0 +1,522 @@
+//! Programs whose flow does not depend on data, and fetches whose coordinates are whole linear functions of the index pair and of loop turns.
+//!
+//! A program whose only flow control is counted loops is a tree ([`Item`]). Over it, each component of a register that is
+//! `c + i * (column) + j * (row) + n * (turn of a loop) ...` is followed exactly ([`Linear`]): sums and products of such values stay exact as
+//! long as they are multiples of 1/256 below 65536 in magnitude, which single precision holds without rounding. What is not known
+//! to be so is no linear function here, whatever it may be.
+
+use crate::form::{Block, Code, End, Flow, Levels, Op, Target, Value, Var};
+use crate::grid::Ramp;
+use crate::lanes::ENTRY;
+use ctm_exec::x1k::float::flush;
+use ctm_exec::x1k::{Launch, ops};
+use ctm_isa::x1k::ops::{FcOp, Imod};
+use std::collections::HashMap;
+
+/// The most loops around a fetch.
+pub const LOOPS: usize = 4;
+/// One, in the units of [`Linear`].
+const UNIT: i64 = 256;
+/// Magnitudes stay below this, in the same units.
+const LIMIT: i64 = 65536 * UNIT;
+/// Columns and rows that a domain may have.
+const INDICES: i64 = 4096;
+
+/// A part of a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Item {
+    /// The operations of a block.
+    Block(usize),
+    /// A counted loop.
+    Loop {
+        /// Turns, at least one.
+        turns: u8,
+        /// aL in the first turn and what each turn adds, for LOOP.
+        variable: Option<(u8, i8)>,
+        /// What is repeated.
+        body: Vec<Item>,
+    },
+}
+
+/// `c + i * column + j * row + turns[d] * (turn of the loop at depth d)`, in units of 1/256.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Linear {
+    /// The constant.
+    pub c: i64,
+    /// For each column.
+    pub i: i64,
+    /// For each row.
+    pub j: i64,
+    /// For each turn of the loops around, outermost first.
+    pub turns: [i64; LOOPS],
+}
+
+impl Linear {
+    const fn constant(c: i64) -> Self {
+        Self { c, i: 0, j: 0, turns: [0; LOOPS] }
+    }
+
+    /// The value of a float that is a constant.
+    fn of_bits(bits: u32) -> Option<Self> {
+        Self::of_number(f64::from(f32::from_bits(flush(bits))))
+    }
+
+    #[allow(clippy::cast_precision_loss, reason = "the limit is small")]
+    fn of_number(x: f64) -> Option<Self> {
+        let units = x * UNIT as f64;
+        (units.abs() < LIMIT as f64 && units == units.trunc()).then_some(Self::constant(units as i64))
+    }
+
+    fn is_constant(&self) -> bool {
+        *self == Self::constant(self.c)
+    }
+
+    fn add(mut self, other: Self) -> Self {
+        self.c += other.c;
+        self.i += other.i;
+        self.j += other.j;
+        self.turns.iter_mut().zip(other.turns).for_each(|(a, b)| *a += b);
+        self
+    }
+
+    /// Times a constant in units of 1/256; `None` when that is no multiple of the unit.
+    fn times(self, factor: i64) -> Option<Self> {
+        let mut exact = true;
+        let mut of = |x: i64| {
+            exact &= x * factor % UNIT == 0;
+            x * factor / UNIT
+        };
+        let scaled = Self { c: of(self.c), i: of(self.i), j: of(self.j), turns: self.turns.map(&mut of) };
+        exact.then_some(scaled)
+    }
+
+    /// Whether no index pair and no turn makes it leave the range in which it is exact.
+    fn is_exact(&self) -> bool {
+        let reach = |x: i64, n: i64| x.abs().saturating_mul(n);
+        let turns: i64 = self.turns.iter().map(|&t| reach(t, 255)).fold(0, i64::saturating_add);
+        let all = self.c.abs().saturating_add(reach(self.i, INDICES)).saturating_add(reach(self.j, INDICES));
+        all.saturating_add(turns) < LIMIT
+    }
+
+    /// The whole number that it is, rounded down; `None` if it takes steps that are not whole.
+    fn floor(&self) -> Option<Self> {
+        let whole = self.i % UNIT == 0 && self.j % UNIT == 0 && self.turns.iter().all(|t| t % UNIT == 0);
+        let part = |x: i64| x.div_euclid(UNIT);
+        whole.then_some(Self { c: part(self.c), i: part(self.i), j: part(self.j), turns: self.turns.map(part) })
+    }
+}
+
+/// What a component holds, as far as it is known.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Known {
+    /// Its value.
+    linear: Option<Linear>,
+    /// Number of the set of floating-point constants that went into it: an index into [`Walk::sets`].
+    constants: u32,
+}
+
+const UNKNOWN: Known = Known { linear: None, constants: 0 };
+
+/// A fetch by whole coordinates.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Fetch {
+    /// Which input.
+    pub input: u8,
+    /// The column of the element, before it is clamped; in elements.
+    pub x: Linear,
+    /// The row.
+    pub y: Linear,
+    /// Turns of the loops around; 0 where there is none.
+    pub turns: [u8; LOOPS],
+}
+
+/// A program as a tree, with its fetches.
+#[derive(Clone, Debug)]
+pub struct Tree {
+    /// The tree.
+    pub items: Vec<Item>,
+    /// The fetches, by block and place in the block.
+    pub fetches: HashMap<(usize, usize), Fetch>,
+    /// Components (`4 * register + channel`) of floating-point constants that coordinates depend on, and their bits.
+    pub constants: Vec<(u16, u32)>,
+}
+
+/// The tree of a program; `None` when its flow depends on data, or a fetch has other coordinates.
+///
+/// What it says holds for the launch's planes, integer and boolean constants, and for the floating-point constants that it names.
+pub fn analyse(code: &Code, launch: &Launch<'_>) -> Option<Tree> {
+    if code.relative_temps || code.watches_idle_lanes {
+        return None;
+    }
+    let mut blocks = 0;
+    let (items, end) = items(code, launch, ENTRY.index(), 0, &mut blocks)?;
+    if !matches!(end, After::Stop) {
+        return None;
+    }
+    let mut walk =
+        Walk { code, launch, sets: vec![Vec::new()], fetches: HashMap::new(), given_up: false, values: Vec::new(), work: 0, turns: [0; LOOPS] };
+    let mut state: Vec<Known> = (0..Var::COUNT as u16).map(|var| walk.start(Var(var))).collect();
+    walk.items(&items, &mut state, 0);
+    if walk.given_up {
+        return None;
+    }
+    let mut used: Vec<u16> = walk.fetches.values().flat_map(|(_, set)| walk.sets[*set as usize].iter().copied()).collect();
+    used.sort_unstable();
+    used.dedup();
+    let float = |index: u16| launch.constants.float[usize::from(index / 4)][usize::from(index % 4)];
+    Some(Tree {
+        items,
+        constants: used.into_iter().map(|index| (index, float(index))).collect(),
+        fetches: walk.fetches.into_iter().map(|(place, (fetch, _))| (place, fetch)).collect(),
+    })
+}
+
+/// How deep loops are nested.
+pub fn depth(items: &[Item]) -> usize {
+    let of = |item: &Item| match item {
+        Item::Block(_) => 0,
+        Item::Loop { body, .. } => 1 + depth(body),
+    };
+    items.iter().map(of).max().unwrap_or(0)
+}
+
+/// How a list of items ends.
+enum After {
+    /// With the program.
+    Stop,
+    /// With the end of a loop that begins at this block; what comes behind it.
+    EndOfLoop { begin: usize, next: usize },
+}
+
+fn block_of(target: Target) -> Option<usize> {
+    match target {
+        Target::Block(id) => Some(id.index()),
+        Target::Never | Target::Reference => None,
+    }
+}
+
+/// Follows the program from a block.
+fn items(code: &Code, launch: &Launch<'_>, from: usize, depth: usize, blocks: &mut usize) -> Option<(Vec<Item>, After)> {
+    let mut list = Vec::new();
+    let mut at = from;
+    loop {
+        *blocks += 1;
+        let block = code.blocks.get(at)?;
+        if *blocks > code.blocks.len() || !block.ops.iter().all(concerns_all) {
+            return None;
+        }
+        list.push(Item::Block(at));
+        let flow = match block.end {
+            End::Stop => return Some((list, After::Stop)),
+            End::Next(target) => {
+                at = block_of(target)?;
+                continue;
+            }
+            End::Flow(flow) => flow,
+        };
+        if flow.exchange || flow.stay_levels != Levels::Keep || flow.jump_levels != Levels::Keep || flow.depth != 0 {
+            return None;
+        }
+        match flow.op {
+            // All lanes run and are covered, so they agree if the truth table does not look at anything.
+            FcOp::Jump => at = block_of(jumps(&flow)?)?,
+            FcOp::Rep | FcOp::Loop => {
+                let [turns, first, step, _] = launch.constants.int[usize::from(flow.int)];
+                // Nobody wants to jump over it.
+                if flow.wants != 0 || flow.jump_any || turns == 0 || depth == LOOPS {
+                    return None;
+                }
+                let begin = block_of(flow.stay)?;
+                let (body, After::EndOfLoop { begin: back, next }) = items(code, launch, begin, depth + 1, blocks)? else {
+                    return None;
+                };
+                if back != begin {
+                    return None;
+                }
+                let variable = (flow.op == FcOp::Loop).then_some((first, step.cast_signed()));
+                list.push(Item::Loop { turns, variable, body });
+                at = next;
+            }
+            FcOp::EndRep | FcOp::EndLoop => {
+                if flow.wants != 15 {
+                    return None;
+                }
+                let after = After::EndOfLoop { begin: block_of(flow.jump)?, next: block_of(flow.stay)? };
+                return Some((list, after));
+            }
+            FcOp::BreakLoop | FcOp::BreakRep | FcOp::Continue => return None,
+        }
+    }
+}
+
+/// Where an ordinary jump leads when its truth table is constant.
+fn jumps(flow: &Flow) -> Option<Target> {
+    match flow.wants {
+        0 => Some(flow.stay),
+        15 => Some(flow.jump),
+        _ => None,
+    }
+}
+
+/// Whether an operation does the same in every lane, whatever masks are.
+fn concerns_all(op: &Op) -> bool {
+    match op {
+        Op::Set(_, _, under) | Op::Fetch { under, .. } => under.predicate.is_none(),
+        Op::Kill(..) | Op::SetRelative { .. } | Op::QuadLane(..) => false,
+        Op::GetRelative { file, .. } => *file == crate::form::File::Const,
+        _ => true,
+    }
+}
+
+/// The analysis under way.
+struct Walk<'a> {
+    code: &'a Code,
+    launch: &'a Launch<'a>,
+    /// Sets of constants, each in order; the first is empty.
+    sets: Vec<Vec<u16>>,
+    fetches: HashMap<(usize, usize), (Fetch, u32)>,
+    given_up: bool,
+    values: Vec<Known>,
+    work: usize,
+    /// Turns of the loops around.
+    turns: [u8; LOOPS],
+}
+
+/// Operations that the analysis may follow, repetitions included.
+const WORK: usize = 100_000;
+
+impl Walk<'_> {
+    fn start(&self, var: Var) -> Known {
+        let linear = match Ramp::of(var, self.launch.planes) {
+            None => Some(Linear::default()),
+            Some(ramp) => of_ramp(&ramp),
+        };
+        self.exact(linear, 0)
+    }
+
+    fn exact(&self, linear: Option<Linear>, constants: u32) -> Known {
+        match linear {
+            Some(linear) if linear.is_exact() => Known { linear: Some(linear), constants },
+            _ => UNKNOWN,
+        }
+    }
+
+    fn union(&mut self, a: u32, b: u32) -> u32 {
+        if a == b || b == 0 {
+            return a;
+        }
+        if a == 0 {
+            return b;
+        }
+        let mut set = self.sets[a as usize].clone();
+        set.extend(&self.sets[b as usize]);
+        set.sort_unstable();
+        set.dedup();
+        self.set(set)
+    }
+
+    fn set(&mut self, set: Vec<u16>) -> u32 {
+        let found = self.sets.iter().position(|s| *s == set).unwrap_or_else(|| {
+            self.sets.push(set);
+            self.sets.len() - 1
+        });
+        found as u32
+    }
+
+    fn items(&mut self, items: &[Item], state: &mut [Known], depth: usize) {
+        for item in items {
+            match item {
+                Item::Block(index) => self.block(*index, state),
+                Item::Loop { turns, body, .. } => {
+                    self.turns[depth] = *turns;
+                    self.repeat(*turns, body, state, depth);
+                    self.turns[depth] = 0;
+                }
+            }
+        }
+    }
+
+    /// What a loop does: guesses that each turn adds the same to a component, and keeps the guesses that hold.
+    fn repeat(&mut self, turns: u8, body: &[Item], state: &mut [Known], depth: usize) {
+        let entry = state.to_vec();
+        let mut after = entry.clone();
+        self.items(body, &mut after, depth + 1);
+        let mut guess = entry.clone();
+        let mut step = vec![0; entry.len()];
+        for (var, guess) in guess.iter_mut().enumerate() {
+            let (Some(a), Some(b)) = (entry[var].linear, after[var].linear) else {
+                *guess = UNKNOWN;
+                continue;
+            };
+            let added = b.add(Linear { c: -a.c, i: -a.i, j: -a.j, turns: a.turns.map(|t| -t) });
+            if !added.is_constant() {
+                *guess = UNKNOWN;
+                continue;
+            }
+            step[var] = added.c;
+            let mut linear = a;
+            linear.turns[depth] += added.c;
+            let constants = self.union(entry[var].constants, after[var].constants);
+            *guess = self.exact(Some(linear), constants);
+        }
+        loop {
+            after = guess.clone();
+            self.items(body, &mut after, depth + 1);
+            let mut changed = false;
+            for var in 0..guess.len() {
+                let Some(before) = guess[var].linear else { continue };
+                let holds = after[var].linear == Some(before.add(Linear::constant(step[var])));
+                let constants = self.union(guess[var].constants, after[var].constants);
+                if !holds {
+                    guess[var] = UNKNOWN;
+                    changed = true;
+                } else if constants != guess[var].constants {
+                    guess[var].constants = constants;
+                    changed = true;
+                }
+            }
+            if !changed || self.given_up {
+                break;
+            }
+        }
+        // Behind the loop: as at the end of its last turn.
+        for (state, after) in state.iter_mut().zip(&after) {
+            *state = *after;
+            if let Some(linear) = &mut state.linear {
+                linear.c += linear.turns[depth] * i64::from(turns - 1);
+                linear.turns[depth] = 0;
+            }
+        }
+    }
+
+    fn block(&mut self, index: usize, state: &mut [Known]) {
+        let block: &Block = &self.code.blocks[index];
+        self.work += block.ops.len();
+        if self.work > WORK || self.given_up {
+            self.given_up = true;
+            return;
+        }
+        let mut values = std::mem::take(&mut self.values);
+        values.clear();
+        for (place, op) in block.ops.iter().enumerate() {
+            let known = self.op((index, place), op, &values, state);
+            values.push(known);
+        }
+        self.values = values;
+    }
+
+    fn op(&mut self, place: (usize, usize), op: &Op, values: &[Known], state: &mut [Known]) -> Known {
+        let of = |value: Value| values[value.index()];
+        match *op {
+            Op::Bits(bits) => self.exact(Linear::of_bits(bits), 0),
+            Op::Get(var) => state[var.index()],
+            Op::Const(index) => {
+                let bits = self.launch.constants.float[usize::from(index / 4)][usize::from(index % 4)];
+                let linear = Linear::of_bits(bits);
+                if linear.is_none() {
+                    return UNKNOWN;
+                }
+                let set = self.set(vec![index]);
+                self.exact(linear, set)
+            }
+            Op::Sign(imod, a) => {
+                let a = of(a);
+                let linear = a.linear.and_then(|linear| match imod {
+                    Imod::Off => Some(linear),
+                    Imod::Neg => linear.times(-UNIT),
+                    Imod::Abs | Imod::Nab => None,
+                });
+                self.exact(linear, a.constants)
+            }
+            Op::Mad { a, b, c, omod, .. } => {
+                let [a, b, c] = [a, b, c].map(of);
+                let [Some(x), Some(y), Some(z)] = [a, b, c].map(|known| known.linear) else { return UNKNOWN };
+                let product = if x.is_constant() {
+                    y.times(x.c)
+                } else if y.is_constant() {
+                    x.times(y.c)
+                } else {
+                    None
+                };
+                let sum = product.map(|p| p.add(z)).filter(Linear::is_exact);
+                let scaled = sum.and_then(|s| s.times(factor(omod)?));
+                let set = self.union(a.constants, b.constants);
+                let set = self.union(set, c.constants);
+                self.exact(scaled, set)
+            }
+            Op::Scale(a, omod) => {
+                let a = of(a);
+                let linear = a.linear.and_then(|linear| linear.times(factor(omod)?));
+                self.exact(linear, a.constants)
+            }
+            Op::Set(var, value, _) => {
+                state[var.index()] = of(value);
+                UNKNOWN
+            }
+            Op::Fetch { input, s, t, unscaled, .. } => {
+                self.fetch(place, input, [of(s), of(t)], unscaled);
+                UNKNOWN
+            }
+            _ => UNKNOWN,
+        }
+    }
+
+    fn fetch(&mut self, place: (usize, usize), input: u8, [s, t]: [Known; 2], unscaled: bool) {
+        let floor = |known: Known| known.linear.and_then(|linear| linear.floor());
+        let (Some(x), Some(y), true) = (floor(s), floor(t), unscaled) else {
+            // It may have been linear as long as a guess was wrong.
+            self.fetches.remove(&place);
+            return;
+        };
+        let set = self.union(s.constants, t.constants);
+        self.fetches.insert(place, (Fetch { input: input & 15, x, y, turns: self.turns }, set));
+    }
+}
+
+/// The factor of an output modifier, in units.
+fn factor(omod: ctm_isa::x1k::ops::Omod) -> Option<i64> {
+    Linear::of_number(ops::omod_factor(omod)).map(|linear| linear.c)
+}
+
+/// The value that a plane gives a component; `None` when it takes other steps, or is large.
+pub fn of_ramp(ramp: &Ramp) -> Option<Linear> {
+    let [c, i, j] = ramp.linear()?;
+    let of = |x| Linear::of_number(x).map(|l| l.c);
+    let linear = Linear { c: of(c)?, i: of(i)?, j: of(j)?, turns: [0; LOOPS] };
+    linear.is_exact().then_some(linear)
+}
+
+/// Whether its flow or its operations alone keep a program from being a stream.
+pub fn depends_on_data(code: &Code, launch: &Launch<'_>) -> bool {
+    code.relative_temps || code.watches_idle_lanes || items(code, launch, ENTRY.index(), 0, &mut 0).is_none()
+}
+
+/// A loop around a block: its turns, and its variable.
+pub type Around = (u8, Option<(u8, i8)>);
+
+/// The blocks of a tree, each with the loops around it, outermost first.
+pub fn blocks(items: &[Item]) -> Vec<(usize, Vec<Around>)> {
+    fn walk(items: &[Item], around: &mut Vec<Around>, all: &mut Vec<(usize, Vec<Around>)>) {
+        for item in items {
+            match item {
+                Item::Block(index) => all.push((*index, around.clone())),
+                Item::Loop { turns, variable, body } => {
+                    around.push((*turns, *variable));
+                    walk(body, around, all);
+                    around.pop();
+                }
+            }
+        }
+    }
+    let mut all = Vec::new();
+    walk(items, &mut Vec::new(), &mut all);
+    all
+}
+
+/// Whether every fetch of the tree has whole coordinates.
+pub fn all_linear(code: &Code, tree: &Tree) -> bool {
+    blocks(&tree.items).into_iter().all(|(block, _)| {
+        let mut fetches = code.blocks[block].ops.iter().enumerate().filter(|(_, op)| matches!(op, Op::Fetch { .. }));
+        fetches.all(|(place, _)| tree.fetches.contains_key(&(block, place)))
+    })
+}

@@ -1,0 +1,371 @@
+//! Streams: launches whose every processor does the same, with fetches at whole linear functions of its index pair.
+//!
+//! Such a launch needs no masks and no coordinates: see `affine` for what qualifies, `prepare` for the form, `x86/stream` for the code. Groups
+//! mean nothing to it, so tiles are cut as is best for the machine. What it counts is known beforehand.
+//!
+//! Where a tile's fetches reach beyond an input, careful kernels clamp; rows and columns of tiles inside run without.
+
+pub mod affine;
+pub mod prepare;
+
+use crate::direct;
+use crate::form::{Code, OUTPUT_VARS, Op, Var};
+use crate::grid::Ramp;
+use crate::lanes::{ENTRY, Visits};
+use crate::passes::optimise;
+use crate::x86::stream::{Chosen, Frame, Geometry, Kernel, Options, Rect, Surfaces, Tile, columns_inside, rows_inside};
+use affine::{Fetch, Linear, Tree};
+use ctm_exec::x1k::{Constants, Launch, Memory, Plane};
+use ctm_exec::{Domain, Position};
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use prepare::{Prepared, WHOLE};
+use rayon::prelude::*;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::time::Instant;
+
+/// Smaller domains are not worth a kernel of their own.
+const PROCESSORS: u64 = 1024;
+/// Programs for streams that one artifact remembers.
+const REMEMBERED: usize = 8;
+/// Outputs of more bytes pass the caches by.
+const PAST_CACHES: u64 = 8 << 20;
+/// Rows of tiles are cut into so many tasks for each core.
+const TASKS_PER_CORE: u64 = 16;
+
+/// What a program for streams was made for.
+#[derive(Clone, PartialEq)]
+struct Key {
+    ints: Vec<[u8; 4]>,
+    planes: Vec<Plane>,
+    geometry: Geometry,
+    /// Columns of the domain, as far as they limit tiles.
+    columns: u32,
+}
+
+/// One that was tried.
+struct Entry {
+    key: Key,
+    /// Components of floating-point constants that it depends on, and their bits.
+    constants: Vec<(u16, u32)>,
+    stream: Option<Arc<Stream>>,
+}
+
+/// The programs for streams that were made of one program.
+#[derive(Default)]
+pub struct Streams(Mutex<Vec<Entry>>);
+
+/// A program for streams.
+struct Stream {
+    tree: Tree,
+    prepared: Prepared,
+    starts: Vec<(Var, Linear)>,
+    geometry: Geometry,
+    tile: Tile,
+    kernels: Mutex<Vec<(Options, Option<Arc<Kernel>>)>>,
+}
+
+/// What ran.
+pub struct Done {
+    /// Elements and bytes that every processor wrote.
+    pub written: [u64; 2],
+    /// How often each processor passed each block.
+    pub passes: Vec<u64>,
+}
+
+fn float_bits(constants: &Constants, index: u16) -> u32 {
+    constants.float[usize::from(index / 4)][usize::from(index % 4)]
+}
+
+impl Streams {
+    fn get(&self, key: &Key, code: &Code, launch: &Launch<'_>) -> Option<Arc<Stream>> {
+        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |entry: &&Entry| {
+            entry.key == *key && entry.constants.iter().all(|&(index, bits)| float_bits(launch.constants, index) == bits)
+        };
+        if let Some(entry) = entries.iter().find(holds) {
+            return entry.stream.clone();
+        }
+        if entries.len() >= REMEMBERED {
+            entries.remove(0);
+        }
+        let tree = affine::analyse(code, launch);
+        let stream = tree.and_then(|tree| Stream::new(code, tree, key, launch)).map(Arc::new);
+        let constants = match &stream {
+            Some(stream) => stream.tree.constants.clone(),
+            None if affine::depends_on_data(code, launch) => Vec::new(),
+            // Others might do.
+            None => (0..launch.constants.float.len() as u16 * 4).map(|c| (c, float_bits(launch.constants, c))).collect(),
+        };
+        entries.push(Entry { key: key.clone(), constants, stream: stream.clone() });
+        stream
+    }
+}
+
+impl Stream {
+    fn new(code: &Code, tree: Tree, key: &Key, launch: &Launch<'_>) -> Option<Self> {
+        if !affine::all_linear(code, &tree) {
+            return None;
+        }
+        let geometry = key.geometry;
+        let mut plain = prepare::plain(code, &tree, |input| geometry.inputs[usize::from(input & 15)]);
+        plain.code.outputs = wanted(code, &geometry)?;
+        let mut live = optimise(&mut plain.code, false);
+        let starts = |code: &Code, live: &crate::passes::Liveness| -> Option<Vec<(Var, Linear)>> {
+            let _ = code;
+            let given = live.at(ENTRY).iter().filter_map(|var| Ramp::of(var, launch.planes).map(|ramp| (var, ramp))).collect::<Vec<_>>();
+            given.into_iter().map(|(var, ramp)| Some((var, affine::of_ramp(&ramp)?))).collect()
+        };
+        let mut start_values = starts(&plain.code, &live)?;
+        let mut prepared = plain;
+        if start_values.is_empty()
+            && let Some(mut packed) = prepare::packed(&prepared)
+        {
+            let packed_live = optimise(&mut packed.code, false);
+            if suits(&packed, &geometry) {
+                (prepared, live) = (packed, packed_live);
+                start_values = Vec::new();
+            }
+        }
+        let each = if prepared.packed { 4 } else { 16 };
+        if key.columns < each {
+            return None;
+        }
+        let tile = {
+            let chosen = Chosen::new(&prepared, &tree.items, live, &start_values, &geometry)?;
+            chosen.tile(key.columns)
+        };
+        Some(Self { tree, prepared, starts: start_values, geometry, tile, kernels: Mutex::default() })
+    }
+
+    fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, kernel)) = kernels.iter().find(|(o, _)| *o == options) {
+            return kernel.clone();
+        }
+        let mut prepared = self.prepared.clone();
+        let live = optimise(&mut prepared.code, false);
+        let chosen = Chosen::new(&self.prepared, &self.tree.items, live, &self.starts, &self.geometry)?;
+        let kernel = chosen.compile(options).map(Arc::new);
+        kernels.push((options, kernel.clone()));
+        kernel
+    }
+
+    fn fetches(&self) -> impl Iterator<Item = &Fetch> {
+        self.prepared.fetches.iter().flatten()
+    }
+}
+
+/// The output components that are to be written; `None` when a bound output does not get all its channels.
+fn wanted(code: &Code, geometry: &Geometry) -> Option<u32> {
+    if code.outputs >> (4 * OUTPUTS) != 0 {
+        return None;
+    }
+    let mut wanted = 0;
+    for (target, &channels) in geometry.outputs.iter().enumerate() {
+        let all = (1u32 << channels) - 1;
+        if code.outputs >> (4 * target) & all != all {
+            return None;
+        }
+        wanted |= all << (4 * target);
+    }
+    Some(wanted)
+}
+
+/// Whether elements are what the packed form takes them for.
+fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
+    let outputs = geometry.outputs.iter().all(|&channels| channels == 0 || channels == 4);
+    let inputs = packed.code.blocks.iter().flat_map(|block| {
+        block.ops.iter().filter_map(|op| match *op {
+            Op::Texel(fetch, WHOLE) => Some(block.op_at(fetch)),
+            _ => None,
+        })
+    });
+    outputs
+        && inputs.into_iter().all(|op| match op {
+            Op::Fetch { input, .. } => geometry.inputs[usize::from(input & 15)] == 4,
+            _ => false,
+        })
+}
+
+/// Runs a launch as a stream; `None`, and nothing has happened to it, when it is none.
+pub fn run(
+    streams: &Streams,
+    code: &Code,
+    launch: &Launch<'_>,
+    deadline: Option<Instant>,
+    memory: &mut dyn Memory,
+    pool: Option<&rayon::ThreadPool>,
+) -> Option<Done> {
+    let domain = launch.domain;
+    let processors = u64::from(domain.width()) * u64::from(domain.height());
+    if processors < PROCESSORS || memory.outputs_alias_inputs() {
+        return None;
+    }
+    let inputs: [_; INPUTS] = std::array::from_fn(|index| memory.input(index as u8));
+    let last = Position { i: domain.i1, j: domain.j1 };
+    let surfaces = direct::surfaces(memory.direct()?, inputs, code, last)?;
+    let geometry = Geometry {
+        inputs: surfaces.inputs.map(|view| view.map_or(0, |view| view.channels)),
+        outputs: surfaces.outputs.map(|view| view.map_or(0, |view| view.channels)),
+    };
+    let key = Key {
+        ints: launch.constants.int.to_vec(),
+        planes: launch.planes.to_vec(),
+        geometry,
+        columns: domain.width().min(64),
+    };
+    let stream = streams.get(&key, code, launch)?;
+    if !stream.run(domain, &surfaces, launch, deadline, pool) {
+        return None;
+    }
+    let mut passes = vec![0; code.blocks.len()];
+    for (block, around) in affine::blocks(&stream.tree.items) {
+        passes[block] = around.iter().map(|(turns, _)| u64::from(*turns)).product();
+    }
+    let bound = geometry.outputs.iter().filter(|&&channels| channels > 0);
+    let bytes = bound.clone().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
+    Some(Done { written: [bound.count() as u64 * processors, bytes * processors], passes })
+}
+
+/// Rows and columns of one kernel.
+struct Area {
+    kernel: Arc<Kernel>,
+    rect: Rect,
+}
+
+impl Stream {
+    /// Runs all tiles; `false` when something could not be run: then all has to be run otherwise.
+    fn run(
+        &self,
+        domain: Domain,
+        surfaces: &Surfaces<'_>,
+        launch: &Launch<'_>,
+        deadline: Option<Instant>,
+        pool: Option<&rayon::ThreadPool>,
+    ) -> bool {
+        let Some(areas) = self.areas(domain, surfaces) else { return false };
+        // Work is cut by rows.
+        let processors = u64::from(domain.width()) * u64::from(domain.height());
+        let cores = match (launch.threads, pool) {
+            (1, _) => 1,
+            (_, Some(pool)) => pool.current_num_threads() as u64,
+            (_, None) => rayon::current_num_threads() as u64,
+        };
+        let pieces = if cores == 1 && deadline.is_none() { 1 } else { (TASKS_PER_CORE * cores).min(processors / 512).max(1) };
+        let mut tasks: Vec<(usize, Rect)> = Vec::new();
+        for (area, of) in areas.iter().enumerate() {
+            let rows = u64::from(of.rect.rows);
+            let share = (rows * u64::from(of.kernel.options.tile.rows) * u64::from(of.rect.tiles * of.kernel.columns))
+                .div_ceil((processors / pieces).max(1));
+            let pieces = share.clamp(1, rows);
+            for piece in 0..pieces {
+                let (first, end) = (rows * piece / pieces, rows * (piece + 1) / pieces);
+                let j = of.rect.j + first as u32 * u32::from(of.kernel.options.tile.rows);
+                tasks.push((area, Rect { j, rows: (end - first) as u32, ..of.rect }));
+            }
+        }
+        let failed = AtomicBool::new(false);
+        let one = |frames: &mut Vec<Option<Frame>>, &(area, rect): &(usize, Rect)| {
+            if failed.load(Ordering::Relaxed) {
+                return;
+            }
+            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let kernel = &areas[area].kernel;
+            let frame = frames[area].get_or_insert_with(|| kernel.frame());
+            if late || !kernel.run(frame, &rect, surfaces, launch.constants) {
+                failed.store(true, Ordering::Relaxed);
+            }
+        };
+        let frames = || areas.iter().map(|_| None).collect::<Vec<_>>();
+        if cores == 1 || tasks.len() == 1 {
+            let mut frames = frames();
+            tasks.iter().for_each(|task| one(&mut frames, task));
+        } else {
+            let all = || tasks.par_iter().for_each_init(frames, one);
+            match pool {
+                Some(pool) => pool.install(all),
+                None => all(),
+            }
+        }
+        !failed.into_inner()
+    }
+
+    /// The domain cut into areas, each with its kernel.
+    fn areas(&self, domain: Domain, surfaces: &Surfaces<'_>) -> Option<Vec<Area>> {
+        let full = self.tile;
+        let each = if self.prepared.packed { 4 } else { 16 };
+        let columns = each * u32::from(full.vectors);
+        let tiles = domain.width() / columns;
+        let bytes = self.geometry.outputs.iter().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
+        let large = bytes * u64::from(domain.width()) * u64::from(domain.height()) >= PAST_CACHES;
+        let aligned = surfaces.outputs.iter().flatten().all(|view| {
+            let size = 4 * u64::from(view.channels);
+            (view.cells.as_ptr() as u64).is_multiple_of(64)
+                && (size * u64::from(view.pitch)).is_multiple_of(64)
+                && (size * u64::from(domain.i0)).is_multiple_of(64)
+        });
+        let whole_columns = [i64::from(domain.i0), i64::from(domain.i1)];
+        let whole_rows = [i64::from(domain.j0), i64::from(domain.j1)];
+        let view = |fetch: &Fetch| surfaces.inputs[usize::from(fetch.input)];
+        let column_safe = |i: u32| {
+            let here = [i64::from(i), i64::from(i + columns) - 1];
+            self.fetches().all(|f| view(f).is_some_and(|v| columns_inside(f, here, whole_rows, v.width)))
+        };
+        let row_safe = |j: u32, rows: u32| {
+            let here = [i64::from(j), i64::from(j + rows) - 1];
+            self.fetches().all(|f| view(f).is_some_and(|v| rows_inside(f, whole_columns, here, v.height)))
+        };
+        let at = |tile: u32| domain.i0 + tile * columns;
+        // Columns of tiles inside; where fetches go the other way there may be none.
+        let first = (0..tiles).find(|&tile| column_safe(at(tile))).unwrap_or(tiles);
+        let end = (first..tiles).rev().find(|&tile| column_safe(at(tile))).map_or(first, |last| last + 1);
+        let (first, end) = if (first..end).all(|tile| column_safe(at(tile))) { (first, end) } else { (tiles, tiles) };
+        let rest = (domain.width() % columns != 0).then(|| domain.i1 + 1 - columns);
+        // Bands of rows of tiles that are alike.
+        let mut bands: Vec<(u32, u32, Tile, bool)> = Vec::new();
+        for (rows, from, to) in [
+            (u32::from(full.rows), domain.j0, domain.j0 + domain.height() / u32::from(full.rows) * u32::from(full.rows)),
+            (1, domain.j0 + domain.height() / u32::from(full.rows) * u32::from(full.rows), domain.j1 + 1),
+        ] {
+            let tile = Tile { rows: rows as u8, ..full };
+            for j in (from..to).step_by(rows as usize) {
+                let safe = row_safe(j, rows);
+                match bands.last_mut() {
+                    Some((_, count, of, was)) if *was == safe && *of == tile => *count += 1,
+                    _ => bands.push((j, 1, tile, safe)),
+                }
+            }
+        }
+        let mut areas = Vec::new();
+        for (j, rows, tile, safe) in bands {
+            let mut add = |i: u32, tiles: u32, safe: bool, may_pass: bool| {
+                if tiles == 0 {
+                    return Some(());
+                }
+                let options = Options { tile, careful: !safe, past_caches: large && aligned && may_pass };
+                areas.push(Area { kernel: self.kernel(options)?, rect: Rect { i, j, tiles, rows } });
+                Some(())
+            };
+            if safe {
+                add(at(0), first, false, true)?;
+                add(at(first), end - first, true, true)?;
+                add(at(end), tiles - end, false, true)?;
+            } else {
+                add(at(0), tiles, false, true)?;
+            }
+            if let Some(i) = rest {
+                add(i, 1, safe && column_safe(i), false)?;
+            }
+        }
+        Some(areas)
+    }
+}
+
+/// What blocks count, for so many groups with so many processors.
+pub fn visits(passes: &[u64], groups: u64, processors: u64) -> Vec<Visits> {
+    let of = |&passes: &u64| Visits { groups: passes * groups, active: passes * processors, covered: passes * processors };
+    passes.iter().map(of).collect()
+}
+
+const _: () = assert!(OUTPUT_VARS == 4 * OUTPUTS + 1);

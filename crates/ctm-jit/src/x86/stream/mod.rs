@@ -1,0 +1,553 @@
+//! Streams as machine code: tiles of a domain one after another, without masks, with loads and stores in the code itself.
+//!
+//! A *tile* is `rows` x `vectors` vectors. In the plain form a vector holds 16 processors of a row, in the packed form four with their four
+//! channels. A vector of the program that does not depend on the row, or not on the column, exists once for all rows or all columns; so
+//! what processors share is fetched once.
+//!
+//! Addresses are *slots*: a pointer that takes a fixed step from tile to tile, from row to row of tiles, and from turn to turn of each loop.
+//! [`Kernel::slots`] says what they are; whoever runs a kernel fills in where they begin and what the steps are. Slots live in general
+//! registers as far as there are any. *Careful* kernels compute clamped coordinates for each lane instead and gather.
+//!
+//! | register | holds |
+//! |---|---|
+//! | rbx | the frame |
+//! | rbp | the floating-point constants |
+//! | rax | scratch |
+//! | others | turns of loops, slots |
+//! | zmm27-31 | scratch |
+
+use super::alloc::Ranges;
+use super::Line;
+use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
+use super::select::{Facts, Rows, Select};
+use crate::form::{BlockId, Op, Var};
+use crate::passes::{Liveness, VarSet};
+use crate::stream::affine::{Around, Fetch, Item, LOOPS, Linear, blocks};
+use crate::stream::prepare::{Prepared, WHOLE};
+use emit::Emit;
+use memmap2::{Mmap, MmapMut};
+pub use run::{Frame, InputView, OutputView, Rect, Surfaces, columns_inside, rows_inside};
+
+mod emit;
+mod memory;
+mod run;
+
+/// Registers that vectors may have.
+const REGISTERS: u8 = 27;
+
+/// Offsets in the frame.
+mod at {
+    /// Pointer to the floating-point constants.
+    pub const CONSTANTS: i32 = 0;
+    /// Tiles of a row.
+    pub const TILES: i32 = 8;
+    /// Tiles that are left.
+    pub const TILES_LEFT: i32 = 12;
+    /// Rows of tiles that are left.
+    pub const ROWS_LEFT: i32 = 16;
+    /// The host's MXCSR.
+    pub const HOST_MXCSR: i32 = 20;
+    /// Ours.
+    pub const MXCSR: i32 = 24;
+    /// Turns that are left, of loops without a register.
+    pub const TURNS: i32 = 32;
+    /// Base addresses, widths and heights less one, and pitches of inputs: 32 bytes each.
+    pub const INPUTS: i32 = 64;
+    /// Where slots begin.
+    pub const SLOTS: i32 = INPUTS + 32 * ctm_isa::x1k::INPUTS as i32;
+}
+
+/// How a tile looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Tile {
+    /// Rows.
+    pub rows: u8,
+    /// Vectors side by side.
+    pub vectors: u8,
+}
+
+/// What a kernel is made for, beside the program.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Options {
+    /// The tile.
+    pub tile: Tile,
+    /// Coordinates are clamped, lane by lane.
+    pub careful: bool,
+    /// Outputs pass the caches by; every store is aligned.
+    pub past_caches: bool,
+}
+
+/// What a slot holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Kind {
+    /// The address of the element of an input at these coordinates.
+    Input {
+        /// Which input.
+        input: u8,
+        /// The column, its constant part apart, which the code adds.
+        x: Linear,
+        /// The row.
+        y: Linear,
+    },
+    /// The address of an element of an output.
+    Output(u8),
+    /// The address of floating-point constant aL.
+    Constants {
+        /// Which loop around, outermost first.
+        depth: u8,
+        /// aL in its first turn.
+        first: u8,
+        /// What each turn adds.
+        step: i8,
+    },
+    /// A coordinate.
+    Coordinate(Linear),
+}
+
+/// A number that moves in fixed steps.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct Slot {
+    /// What it is.
+    pub kind: Kind,
+    /// The row of the tile that it belongs to.
+    pub row: u8,
+}
+
+/// Where a slot begins, and its steps, in bytes or elements.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Steps {
+    /// At the first tile.
+    pub first: i64,
+    /// To the next tile.
+    pub tile: i64,
+    /// From behind the last tile of a row to the first of the next row of tiles.
+    pub row: i64,
+    /// To the next turn of each loop.
+    pub turns: [i64; LOOPS],
+}
+
+/// A start value that the program computes with.
+#[derive(Clone, Copy, Debug)]
+pub struct Start {
+    var: Var,
+    /// Its value.
+    pub value: Linear,
+}
+
+/// What a kernel needs to know of surfaces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Geometry {
+    /// Channels of each input's elements.
+    pub inputs: [u8; ctm_isa::x1k::INPUTS],
+    /// Channels of each output's elements; 0: it is dropped.
+    pub outputs: [u8; ctm_isa::x1k::OUTPUTS],
+}
+
+/// Machine code for tiles.
+pub struct Kernel {
+    text: Mmap,
+    /// How many columns a tile has.
+    pub columns: u32,
+    /// What it was made for.
+    pub options: Options,
+    /// Its slots.
+    pub slots: Vec<Slot>,
+    geometry: Geometry,
+    fetches: Vec<Fetch>,
+    layout: Layout,
+    starts: Vec<Start>,
+    packed: bool,
+    transposed: bool,
+}
+
+/// Where things lie in the frame, behind the slots.
+#[derive(Clone, Copy, Debug, Default)]
+struct Layout {
+    /// Rows of permutations.
+    tables: i32,
+    /// Column of each lane, as integers; one row for each vector side by side.
+    lanes: i32,
+    /// Start values: rows now, then what a tile adds, then what a row of tiles adds.
+    starts: i32,
+    /// Vectors without a register.
+    spills: i32,
+    size: i32,
+}
+
+/// Eight bytes of a slot, and of each of its steps.
+const fn slot_bytes() -> i32 {
+    // Now, tile, row, turns.
+    8 * (3 + LOOPS as i32)
+}
+
+const fn slot_at(slot: usize) -> i32 {
+    at::SLOTS + slot as i32 * slot_bytes()
+}
+
+const TILE_STEP: i32 = 8;
+const ROW_STEP: i32 = 16;
+const fn turn_step(depth: usize) -> i32 {
+    24 + 8 * depth as i32
+}
+
+/// A program for streams, with its instructions chosen.
+pub struct Chosen<'a> {
+    prepared: &'a Prepared,
+    items: &'a [Item],
+    live: Liveness,
+    vars: Vars,
+    lines: Vec<Lines>,
+    loads: Vec<Load>,
+    ranges: Ranges,
+    vectors: usize,
+    starts: Vec<Start>,
+    geometry: &'a Geometry,
+    /// The loops around each block.
+    around: Vec<Vec<Around>>,
+}
+
+/// A channel of a fetch.
+#[derive(Clone, Copy, Debug, PartialEq)]
+struct Load {
+    fetch: Fetch,
+    /// Which fetch of the program.
+    number: usize,
+    channel: u8,
+}
+
+/// Which instances a vector has.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+struct Varies {
+    rows: bool,
+    columns: bool,
+}
+
+impl Varies {
+    const ALL: Self = Self { rows: true, columns: true };
+
+    const fn with(self, other: Self) -> Self {
+        Self { rows: self.rows || other.rows, columns: self.columns || other.columns }
+    }
+}
+
+/// Where an instance of a vector lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Home {
+    Register(u8),
+    Row(i32),
+    /// In memory that the program reads: this load.
+    Load(u16),
+    /// The relative constant of this line is read where it lies.
+    Constant { slot: usize, offset: i32 },
+    Nowhere,
+}
+
+/// How the lanes of a load are read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    /// One element for all columns.
+    Uniform,
+    /// Elements side by side.
+    Contiguous,
+    Gather,
+}
+
+impl<'a> Chosen<'a> {
+    /// Chooses instructions. `starts`: values of variables that are live at the start and not 0.
+    pub fn new(prepared: &'a Prepared, items: &'a [Item], live: Liveness, starts: &[(Var, Linear)], geometry: &'a Geometry) -> Option<Self> {
+        let code = &prepared.code;
+        let mut used = VarSet::default();
+        for (index, block) in code.blocks.iter().enumerate() {
+            used.add(&live.at(BlockId(index as u16)));
+            for op in &block.ops {
+                if let Op::Set(var, ..) | Op::Get(var) = op {
+                    used.insert(*var);
+                }
+            }
+        }
+        let vars = Vars::new(used.iter().collect());
+        let start_vars: Vec<Var> = starts.iter().map(|s| s.0).collect();
+        let facts = Facts::of(code, &start_vars);
+        let mut select = Select::new(&vars, &facts, Rows { coordinates: 0, texels: 0 });
+        let mut lines: Vec<Lines> = code.blocks.iter().map(|block| select.block(block, false)).collect();
+        let vectors = select.vectors as usize;
+        let mut loads = Vec::new();
+        let mut number = 0;
+        for (lines, fetches) in lines.iter_mut().zip(&prepared.fetches) {
+            *lines = reorder(lines, fetches, &mut number, vars.used.len(), &mut loads);
+        }
+        let ranges = Ranges::of(code, &lines, &live, &vars, vectors);
+        let starts = starts.iter().map(|&(var, value)| Start { var, value }).collect();
+        let mut around = vec![Vec::new(); code.blocks.len()];
+        blocks(items).into_iter().for_each(|(block, loops)| around[block] = loops);
+        let chosen = Self { prepared, items, live, vars, lines, loads, ranges, vectors, starts, geometry, around };
+        chosen.constants_exist().then_some(chosen)
+    }
+
+    /// The constants that a loop's variable points to.
+    fn constants(&self, block: usize, frame: u8) -> Kind {
+        let (first, step) = self.around[block].get(usize::from(frame)).and_then(|around| around.1).unwrap_or((0, 0));
+        Kind::Constants { depth: frame, first, step }
+    }
+
+    /// Whether all relative constants are constants.
+    fn constants_exist(&self) -> bool {
+        let exists = |index: i32| (0..ctm_isa::x1k::FLOAT_CONSTANTS as i32).contains(&index);
+        self.lines.iter().zip(&self.around).all(|(lines, around)| {
+            lines.lir.iter().all(|lir| match *lir {
+                Lir::ConstRelative { frame: None, base, .. } => exists(base.into()),
+                Lir::ConstRelative { frame: Some(frame), base, .. } => match around.get(usize::from(frame)) {
+                    Some(&(turns, Some((first, step)))) => {
+                        let at = |turn: i32| i32::from(base) + i32::from(first) + i32::from(step) * turn;
+                        exists(at(0)) && exists(at(i32::from(turns) - 1))
+                    }
+                    _ => false,
+                },
+                _ => true,
+            })
+        })
+    }
+
+    fn way(&self, load: &Load, careful: bool) -> Way {
+        let Fetch { x, y, .. } = load.fetch;
+        if careful {
+            Way::Gather
+        } else if x.i == 0 && y.i == 0 {
+            Way::Uniform
+        } else if x.i == 1 && y.i == 0 && (!self.prepared.packed || self.geometry.inputs[usize::from(load.fetch.input)] == 4) {
+            Way::Contiguous
+        } else {
+            Way::Gather
+        }
+    }
+
+    /// On what each vector depends.
+    fn varies(&self) -> Vec<Varies> {
+        let mut varies = vec![Varies::default(); self.vectors];
+        for start in &self.starts {
+            if let Some(vector) = self.vars.of(start.var) {
+                varies[vector.index()] = Varies { rows: start.value.j != 0, columns: start.value.i != 0 };
+            }
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for lines in &self.lines {
+                for group in &lines.groups {
+                    let lir = &lines.lir[group.first..group.end];
+                    let mut together = Varies::default();
+                    if group.masks {
+                        for vector in lir.iter().flat_map(Lir::reads) {
+                            together = together.with(varies[vector.index()]);
+                        }
+                    }
+                    for lir in lir {
+                        let Some((dst, _)) = lir.writes() else { continue };
+                        let mut of = together.with(varies[dst.index()]);
+                        for vector in lir.reads() {
+                            of = of.with(varies[vector.index()]);
+                        }
+                        if let Lir::Copy(_, Src::Row(load)) = *lir {
+                            let Fetch { x, y, .. } = self.loads[load as usize].fetch;
+                            of = of.with(Varies { rows: x.j != 0 || y.j != 0, columns: x.i != 0 || y.i != 0 });
+                        }
+                        if of != varies[dst.index()] {
+                            varies[dst.index()] = of;
+                            changed = true;
+                        }
+                    }
+                }
+            }
+        }
+        varies
+    }
+
+    /// Whether rows of a tile have fetches in common that its columns have not, inside a loop.
+    fn shares_rows(&self) -> bool {
+        let looped = |block: usize| !self.prepared.code.blocks[block].frames.frames.is_empty();
+        self.prepared.fetches.iter().enumerate().filter(|(block, _)| looped(*block)).flat_map(|(_, fetches)| fetches).any(
+            |fetch| (fetch.x.i != 0 || fetch.y.i != 0) && fetch.x.j == 0 && fetch.y.j == 0,
+        )
+    }
+
+    /// The largest tile whose vectors have registers.
+    pub fn tile(&self, columns: u32) -> Tile {
+        const SHARED: &[(u8, u8)] = &[(4, 4), (4, 2), (2, 2), (2, 1), (1, 1)];
+        const WIDE: &[(u8, u8)] = &[(1, 8), (1, 4), (1, 2), (1, 1)];
+        const PLAIN: &[(u8, u8)] = &[(1, 4), (1, 2), (1, 1)];
+        let looped = self.prepared.code.blocks.iter().any(|block| !block.frames.frames.is_empty());
+        let candidates = match (self.prepared.packed, looped) {
+            _ if self.shares_rows() => SHARED,
+            (true, true) => WIDE,
+            (true, false) => PLAIN,
+            (false, true) => &PLAIN[1..],
+            (false, false) => &PLAIN[2..],
+        };
+        let each = if self.prepared.packed { 4 } else { 16 };
+        let varies = self.varies();
+        let mut best = Tile { rows: 1, vectors: 1 };
+        for &(rows, vectors) in candidates {
+            let tile = Tile { rows, vectors };
+            if u32::from(vectors) * each > columns {
+                continue;
+            }
+            best = tile;
+            let instances = self.instances(&varies, tile, false);
+            if self.ranges.registers(&instances, REGISTERS).1 == 0 {
+                break;
+            }
+        }
+        best
+    }
+
+    /// How many registers each vector wants.
+    fn instances(&self, varies: &[Varies], tile: Tile, careful: bool) -> Vec<u8> {
+        let count = |v: &Varies| if v.rows { tile.rows } else { 1 } * if v.columns { tile.vectors } else { 1 };
+        let mut instances: Vec<u8> = varies.iter().map(count).collect();
+        for (vector, _) in self.in_place(varies, tile, careful) {
+            instances[vector.index()] = 0;
+        }
+        instances
+    }
+
+    /// Vectors that are read where they lie, as each instance has one use.
+    fn in_place(&self, varies: &[Varies], tile: Tile, careful: bool) -> Vec<(Vector, usize)> {
+        let count = |v: Varies| if v.rows { u32::from(tile.rows) } else { 1 } * if v.columns { u32::from(tile.vectors) } else { 1 };
+        let mut found = Vec::new();
+        for (block, lines) in self.lines.iter().enumerate() {
+            for (place, lir) in lines.lir.iter().enumerate() {
+                let dst = match *lir {
+                    Lir::Copy(dst, Src::Row(load)) if self.is_operand(&self.loads[load as usize], careful) => dst,
+                    Lir::ConstRelative { dst, .. } => dst,
+                    _ => continue,
+                };
+                if dst.index() < self.vars.used.len() {
+                    continue;
+                }
+                let mut uses = 0;
+                for later in &lines.lir[place + 1..] {
+                    let reads = later.reads().filter(|&v| v == dst).count() as u32;
+                    if reads > 0 {
+                        let of = later.writes().map_or(Varies::ALL, |(d, _)| varies[d.index()]);
+                        uses += reads * count(of);
+                    }
+                    if later.writes().is_some_and(|(d, _)| d == dst) {
+                        // Changed in part: it needs a place of its own.
+                        uses = u32::MAX / 2;
+                    }
+                }
+                if uses <= count(varies[dst.index()]) {
+                    found.push((dst, block));
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether an instruction can take the load as its last operand.
+    fn is_operand(&self, load: &Load, careful: bool) -> bool {
+        match self.way(load, careful) {
+            Way::Uniform => load.channel != WHOLE,
+            Way::Contiguous => self.prepared.packed && load.channel == WHOLE,
+            Way::Gather => false,
+        }
+    }
+
+    /// The code for these options; `None` when memory cannot be made executable, or the program is too large.
+    pub fn compile(&self, options: Options) -> Option<Kernel> {
+        let varies = self.varies();
+        let tile = options.tile;
+        let instances = self.instances(&varies, tile, options.careful);
+        let (registers, _) = self.ranges.registers(&instances, REGISTERS);
+        let mut emit = Emit::new(self, options, varies);
+        emit.collect_slots();
+        emit.lay_out(&registers);
+        if emit.layout.size > 1 << 19 {
+            return None;
+        }
+        emit.everything();
+        let bytes = emit.asm.finish();
+        let mut writable = MmapMut::map_anon(bytes.len()).ok()?;
+        writable.copy_from_slice(&bytes);
+        let each = if self.prepared.packed { 4 } else { 16 };
+        Some(Kernel {
+            text: writable.make_exec().ok()?,
+            columns: each * u32::from(tile.vectors),
+            options,
+            geometry: *self.geometry,
+            fetches: self.loads.iter().map(|load| load.fetch).collect(),
+            slots: emit.slots,
+            layout: emit.layout,
+            starts: self.starts.clone(),
+            packed: self.prepared.packed,
+            transposed: emit.transposed,
+        })
+    }
+
+    /// In the plain form: lane 4a + b is column 4b + a, which saves permutations when elements have four channels.
+    fn transposed(&self) -> bool {
+        let inputs = self.loads.iter().filter(|load| self.way(load, false) == Way::Contiguous);
+        let mut channels = inputs.map(|load| self.geometry.inputs[usize::from(load.fetch.input)]);
+        !self.prepared.packed && (channels.any(|c| c == 4) || self.geometry.outputs.contains(&4))
+    }
+}
+
+/// The lines of a block without what streams do not need, each load right before its first use.
+fn reorder(lines: &Lines, fetches: &[Fetch], number: &mut usize, vars: usize, loads: &mut Vec<Load>) -> Lines {
+    let mut fetches = fetches.iter();
+    let mut current = None;
+    let mut new = Lines::default();
+    // Loads that nobody has used yet.
+    let mut waiting: Vec<(Vector, usize)> = Vec::new();
+    for group in &lines.groups {
+        let mut body = Vec::new();
+        for lir in &lines.lir[group.first..group.end] {
+            match *lir {
+                Lir::Fetch(..) => {
+                    current = fetches.next().copied();
+                    *number += 1;
+                }
+                Lir::Store(..) | Lir::Written(..) | Lir::Guard { .. } => {}
+                Lir::Copy(dst, Src::Row(offset)) => {
+                    let Some(fetch) = current else { continue };
+                    loads.push(Load { fetch, number: *number, channel: (offset / 64) as u8 });
+                    waiting.push((dst, loads.len() - 1));
+                    if dst.index() < vars {
+                        // A variable may be read, or changed, by what does not say so here.
+                        flush(&mut new, &mut waiting, loads, &[dst]);
+                    }
+                }
+                lir => body.push(lir),
+            }
+        }
+        let reads: Vec<Vector> = body.iter().flat_map(Lir::reads).collect();
+        flush(&mut new, &mut waiting, loads, &reads);
+        let masks = body.iter().any(Lir::uses_masks);
+        append(&mut new, &body, masks);
+    }
+    new
+}
+
+fn append(lines: &mut Lines, body: &[Lir], masks: bool) {
+    if !body.is_empty() {
+        let first = lines.lir.len();
+        lines.lir.extend_from_slice(body);
+        lines.groups.push(Group { first, end: lines.lir.len(), masks });
+    }
+}
+
+/// Appends the loads of these vectors; those of one fetch that are made together come together.
+fn flush(lines: &mut Lines, waiting: &mut Vec<(Vector, usize)>, loads: &[Load], wanted: &[Vector]) {
+    let single = |load: &Load| load.channel == WHOLE || (load.fetch.x.i == 0 && load.fetch.y.i == 0);
+    let numbers: Vec<usize> =
+        waiting.iter().filter(|(dst, _)| wanted.contains(dst)).map(|&(_, load)| loads[load].number).collect();
+    waiting.retain(|&(dst, load)| {
+        let of = &loads[load];
+        let now = wanted.contains(&dst) || (!single(of) && numbers.contains(&of.number));
+        if now {
+            append(lines, &[Lir::Copy(dst, Src::Row(load as i32))], false);
+        }
+        !now
+    });
+}
+

@@ -1,0 +1,286 @@
+//! Runs kernels: fills in addresses and steps, and calls the code.
+
+use super::emit::start_row;
+use super::memory::table;
+use super::{Kernel, Kind, Line, ROW_STEP, Slot, Steps, TILE_STEP, at, slot_at, turn_step};
+use crate::lanes::{LANES, Row};
+use crate::stream::affine::{Fetch, LOOPS, Linear};
+use ctm_exec::x1k::Constants;
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use std::sync::atomic::AtomicU32;
+
+/// Flush denormal results and operands; no exceptions; round to nearest.
+const MXCSR: u32 = 0x9fc0;
+
+/// An input: rows of elements of single-precision channels.
+#[derive(Clone, Copy)]
+pub struct InputView<'a> {
+    /// The bytes, from element (0, 0) on.
+    pub bytes: &'a [u8],
+    /// Elements from one row to the next.
+    pub pitch: u32,
+    /// Columns that may be read.
+    pub width: u32,
+    /// Rows that may be read.
+    pub height: u32,
+    /// Channels of an element: 1, 2 or 4.
+    pub channels: u8,
+}
+
+/// An output.
+#[derive(Clone, Copy)]
+pub struct OutputView<'a> {
+    /// Its dwords; threads write different ones.
+    pub cells: &'a [AtomicU32],
+    /// Elements from one row to the next.
+    pub pitch: u32,
+    /// Channels of an element: 1, 2 or 4.
+    pub channels: u8,
+}
+
+/// What a launch reads and writes.
+pub struct Surfaces<'a> {
+    /// Inputs that are fetched.
+    pub inputs: [Option<InputView<'a>>; INPUTS],
+    /// Outputs that are written.
+    pub outputs: [Option<OutputView<'a>>; OUTPUTS],
+}
+
+/// Tiles to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rect {
+    /// Column of the first one.
+    pub i: u32,
+    /// Row of the first one.
+    pub j: u32,
+    /// Tiles side by side, at least one.
+    pub tiles: u32,
+    /// Tiles one below the other, at least one.
+    pub rows: u32,
+}
+
+/// What code works on.
+pub struct Frame {
+    lines: Vec<Line>,
+}
+
+impl Frame {
+    fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
+        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.lines.len() * 64) }
+    }
+
+    fn put(&mut self, at: i32, bytes: &[u8]) {
+        self.bytes()[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+    }
+
+    fn put_row(&mut self, at: i32, row: &Row) {
+        let mut bytes = [0; 64];
+        bytes.chunks_exact_mut(4).zip(row).for_each(|(to, bits)| to.copy_from_slice(&bits.to_le_bytes()));
+        self.put(at, &bytes);
+    }
+}
+
+/// The smallest and the largest value over an area and all turns.
+fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], turns: &[u8; LOOPS]) -> [i64; 2] {
+    let mut range = [of.c; 2];
+    let mut add = |step: i64, [first, last]: [i64; 2]| {
+        let ends = [step * first, step * last];
+        range[0] += ends[0].min(ends[1]);
+        range[1] += ends[0].max(ends[1]);
+    };
+    add(of.i, columns);
+    add(of.j, rows);
+    for (step, &turns) in of.turns.iter().zip(turns) {
+        add(*step, [0, i64::from(turns.max(1)) - 1]);
+    }
+    range
+}
+
+/// Whether no column that the fetch reads has to be clamped, for these columns and rows of the domain.
+pub fn columns_inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], width: u32) -> bool {
+    let [first, last] = range(&fetch.x, columns, rows, &fetch.turns);
+    first >= 0 && last < i64::from(width)
+}
+
+/// The same for rows.
+pub fn rows_inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], height: u32) -> bool {
+    let [first, last] = range(&fetch.y, columns, rows, &fetch.turns);
+    first >= 0 && last < i64::from(height)
+}
+
+impl Kernel {
+    /// A frame for this code, with what never changes in it.
+    pub fn frame(&self) -> Frame {
+        let mut frame = Frame { lines: vec![Line([0; 64]); (self.layout.size as usize).div_ceil(64)] };
+        frame.put(at::MXCSR, &MXCSR.to_le_bytes());
+        // The column of a lane among its vector's.
+        let column = |lane: usize| match (self.packed, self.transposed) {
+            (true, _) => lane / 4,
+            (false, true) => 4 * (lane % 4) + lane / 4,
+            (false, false) => lane,
+        };
+        let mut lane_of = [0; LANES];
+        if !self.packed {
+            (0..LANES).for_each(|lane| lane_of[column(lane)] = lane);
+        }
+        let pair = |lane: usize, first: usize| lane_of[(first + lane / 2) % LANES] + LANES * (lane % 2);
+        let tables: [(usize, &dyn Fn(usize) -> usize); 6] = [
+            (table::TRANSPOSE, &|lane| 4 * (lane % 4) + lane / 4),
+            (table::PAIRS_RED, &|lane| 2 * column(lane)),
+            (table::PAIRS_GREEN, &|lane| 2 * column(lane) + 1),
+            (table::PAIRS_FIRST, &|lane| pair(lane, 0)),
+            (table::PAIRS_SECOND, &|lane| pair(lane, LANES / 2)),
+            (table::CHANNEL, &|lane| lane % 4),
+        ];
+        for (row, of) in tables {
+            frame.put_row(self.layout.tables + 64 * row as i32, &std::array::from_fn(|lane| of(lane) as u32));
+        }
+        let each = if self.packed { 4 } else { LANES };
+        for vector in 0..usize::from(self.options.tile.vectors) {
+            let row = std::array::from_fn(|lane| (each * vector + column(lane)) as u32);
+            frame.put_row(self.layout.lanes + 64 * vector as i32, &row);
+        }
+        frame
+    }
+
+    /// Where a slot begins, and its steps.
+    fn steps(&self, slot: &Slot, rect: &Rect, surfaces: &Surfaces<'_>, constants: &Constants) -> Option<Steps> {
+        let (i, j) = (i64::from(rect.i), i64::from(rect.j) + i64::from(slot.row));
+        let at = |of: &Linear| of.c + of.i * i + of.j * j;
+        // Linear functions of the place, added up with these weights.
+        let sum = |parts: &[(&Linear, i64)], base: i64| {
+            let of = |f: &dyn Fn(&Linear) -> i64| parts.iter().map(|(linear, weight)| f(linear) * weight).sum::<i64>();
+            let tile = of(&|l| l.i) * i64::from(self.columns);
+            Steps {
+                first: base + of(&at),
+                tile,
+                row: of(&|l| l.j) * i64::from(self.options.tile.rows) - tile * i64::from(rect.tiles),
+                turns: std::array::from_fn(|depth| of(&|l| l.turns[depth])),
+            }
+        };
+        Some(match slot.kind {
+            Kind::Input { input, x, y } => {
+                let view = surfaces.inputs[usize::from(input)]?;
+                let size = 4 * i64::from(view.channels);
+                sum(&[(&x, size), (&y, size * i64::from(view.pitch))], view.bytes.as_ptr() as i64)
+            }
+            Kind::Output(target) => {
+                let view = surfaces.outputs[usize::from(target)]?;
+                let size = 4 * i64::from(view.channels);
+                let column = Linear { i: 1, ..Linear::default() };
+                let row = Linear { j: 1, ..Linear::default() };
+                sum(&[(&column, size), (&row, size * i64::from(view.pitch))], view.cells.as_ptr() as i64)
+            }
+            Kind::Coordinate(of) => sum(&[(&of, 1)], 0),
+            Kind::Constants { depth, first, step } => {
+                let mut turns = [0; LOOPS];
+                turns[usize::from(depth)] = 16 * i64::from(step);
+                let first = constants.float.as_ptr() as i64 + 16 * i64::from(first);
+                Steps { first, tile: 0, row: 0, turns }
+            }
+        })
+    }
+
+    /// Whether everything that the code touches lies where it should.
+    fn is_inside(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> bool {
+        let (i, j) = (i64::from(rect.i), i64::from(rect.j));
+        let columns = [i, i + i64::from(rect.tiles) * i64::from(self.columns) - 1];
+        let rows = [j, j + i64::from(rect.rows) * i64::from(self.options.tile.rows) - 1];
+        let fetches = self.fetches.iter().all(|fetch| {
+            surfaces.inputs[usize::from(fetch.input)].is_some_and(|view| {
+                let last = (i64::from(view.height) - 1) * i64::from(view.pitch) + i64::from(view.width);
+                let exists = view.width.min(view.height) > 0 && view.width <= view.pitch;
+                let holds = exists && last * 4 * i64::from(view.channels) <= view.bytes.len() as i64;
+                // Gathers count elements in 32 bits.
+                let small = last * i64::from(view.channels) < i64::from(i32::MAX);
+                let safe = self.options.careful
+                    || (columns_inside(fetch, columns, rows, view.width) && rows_inside(fetch, columns, rows, view.height));
+                holds && small && safe && view.channels == self.geometry.inputs[usize::from(fetch.input)]
+            })
+        });
+        let outputs = self.geometry.outputs.iter().zip(&surfaces.outputs).all(|(&channels, view)| {
+            channels == 0
+                || view.is_some_and(|view| {
+                    let last = rows[1] * i64::from(view.pitch) + columns[1] + 1;
+                    let aligned = |x: u64| !self.options.past_caches || x.is_multiple_of(64);
+                    let size = 4 * u64::from(channels);
+                    view.channels == channels
+                        && columns[1] < i64::from(view.pitch)
+                        && last * i64::from(channels) <= view.cells.len() as i64
+                        && aligned(view.cells.as_ptr() as u64)
+                        && aligned(size * u64::from(view.pitch))
+                        && aligned(size * u64::from(rect.i))
+                })
+        });
+        fetches && outputs
+    }
+
+    /// Runs tiles; `false`, and nothing has happened, when they would reach beyond what is there.
+    pub fn run(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>, constants: &Constants) -> bool {
+        if rect.tiles == 0 || rect.rows == 0 || !self.is_inside(rect, surfaces) {
+            return false;
+        }
+        frame.put(at::CONSTANTS, &(constants.float.as_ptr() as usize).to_le_bytes());
+        frame.put(at::TILES, &rect.tiles.to_le_bytes());
+        frame.put(at::ROWS_LEFT, &rect.rows.to_le_bytes());
+        for (input, view) in surfaces.inputs.iter().enumerate() {
+            let Some(view) = view else { continue };
+            let at = at::INPUTS + 32 * input as i32;
+            frame.put(at, &(view.bytes.as_ptr() as usize).to_le_bytes());
+            for (place, number) in [(8, view.width - 1), (12, view.height - 1), (16, view.pitch)] {
+                frame.put(at + place, &number.to_le_bytes());
+            }
+        }
+        for (number, slot) in self.slots.iter().enumerate() {
+            let Some(steps) = self.steps(slot, rect, surfaces, constants) else { return false };
+            let at = slot_at(number);
+            frame.put(at, &steps.first.to_le_bytes());
+            frame.put(at + TILE_STEP, &steps.tile.to_le_bytes());
+            frame.put(at + ROW_STEP, &steps.row.to_le_bytes());
+            for (depth, step) in steps.turns.iter().enumerate() {
+                frame.put(at + turn_step(depth), &step.to_le_bytes());
+            }
+        }
+        self.put_starts(frame, rect);
+        type Entry = unsafe extern "sysv64" fn(*mut Line);
+        // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
+        // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` has
+        // found all of that within the slices, which outlive the call (careful code clamps each lane instead); relative constants
+        // were found within the file when the kernel was made. Outputs are cells that other threads may write, but not the same ones.
+        unsafe { entry(frame.lines.as_mut_ptr()) };
+        true
+    }
+
+    /// What variables hold in the first tile, and how that changes.
+    #[allow(clippy::cast_precision_loss, reason = "whole multiples of 1/256 below 65536")]
+    fn put_starts(&self, frame: &mut Frame, rect: &Rect) {
+        let tile = self.options.tile;
+        let each = if self.packed { 4 } else { LANES };
+        let number = |units: i64| (units as f32 / 256.0).to_bits();
+        for (start, of) in self.starts.iter().enumerate() {
+            let value = of.value;
+            let step = value.i * i64::from(self.columns);
+            let row_step = value.j * i64::from(tile.rows) - step * i64::from(rect.tiles);
+            for row in 0..tile.rows {
+                for column in 0..tile.vectors {
+                    let at = |part| start_row(&self.layout, tile, start, (row, column), part);
+                    let j = i64::from(rect.j) + i64::from(row);
+                    let now = std::array::from_fn(|lane| {
+                        let among = match (self.packed, self.transposed) {
+                            (true, _) => lane / 4,
+                            (false, true) => 4 * (lane % 4) + lane / 4,
+                            (false, false) => lane,
+                        };
+                        let i = i64::from(rect.i) + (each * usize::from(column) + among) as i64;
+                        number(value.c + value.i * i + value.j * j)
+                    });
+                    frame.put_row(at(0), &now);
+                    frame.put_row(at(1), &[number(step); LANES]);
+                    frame.put_row(at(2), &[number(row_step); LANES]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,197 @@
+//! Programs from text over arrays of any number of channels, for tests of whole launches.
+#![allow(dead_code, reason = "every test file uses its part")]
+
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::x1k::{Constants, Direct, Elements, Input, Launch, Memory, Outputs, Plane, Sampler, Written};
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome, Position};
+use ctm_isa::x1k::Program;
+use ctm_isa::x1k::program::{Literal, SymbolKind};
+
+/// An array of 1, 2 or 4 channels, with gaps between its rows, aligned to 64 bytes.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Array {
+    pub width: u32,
+    pub height: u32,
+    pub pitch: u32,
+    pub channels: u8,
+    words: Vec<u32>,
+    skip: usize,
+}
+
+impl Array {
+    /// The bits of channel c of element (x, y) are `value(x, y, c)`.
+    pub fn new(width: u32, height: u32, channels: u8, value: impl Fn(u32, u32, u8) -> u32) -> Self {
+        let pitch = width.next_multiple_of(32 / u32::from(channels)) + 16;
+        let words = vec![0; pitch as usize * height as usize * usize::from(channels) + 16];
+        let skip = (0..16).find(|&s| (words[s..].as_ptr() as usize).is_multiple_of(64)).unwrap_or(0);
+        let mut array = Self { width, height, pitch, channels, words, skip };
+        for y in 0..height {
+            for x in 0..width {
+                for c in 0..channels {
+                    let at = array.at(x, y) + usize::from(c);
+                    array.words[at] = value(x, y, c);
+                }
+            }
+        }
+        array
+    }
+
+    fn at(&self, x: u32, y: u32) -> usize {
+        self.skip + (y as usize * self.pitch as usize + x as usize) * usize::from(self.channels)
+    }
+
+    /// Bits of r, g, b, a.
+    pub fn get(&self, x: u32, y: u32) -> [u32; 4] {
+        let mut texel = [0, 0, 0, 1f32.to_bits()];
+        let at = self.at(x, y);
+        texel.iter_mut().zip(&self.words[at..at + usize::from(self.channels)]).for_each(|(to, from)| *to = *from);
+        texel
+    }
+
+    fn elements<B>(&self, bytes: B) -> Elements<B> {
+        let (pitch, width, height, channels) = (self.pitch, self.width, self.height, self.channels);
+        Elements { bytes, pitch, width, height, channels, mask: 0xf }
+    }
+}
+
+/// Inputs and outputs.
+#[derive(Clone, Debug, Default)]
+pub struct Surfaces {
+    pub inputs: Vec<Array>,
+    pub outputs: Vec<Array>,
+    pub samplers: [Sampler; 4],
+    /// Whether engines may see the arrays.
+    pub direct: bool,
+}
+
+impl Memory for Surfaces {
+    fn schedule(&mut self, _at: Position) -> Result<bool, MemoryFault> {
+        Ok(true)
+    }
+
+    fn input(&self, index: u8) -> Option<Input> {
+        let array = self.inputs.get(usize::from(index))?;
+        let sampler = self.samplers[usize::from(index)];
+        Some(Input { width: array.width, height: array.height, element_bytes: 4 * u32::from(array.channels), sampler })
+    }
+
+    fn read(&self, index: u8, x: u32, y: u32, _uncached: bool) -> Result<[u32; 4], MemoryFault> {
+        Ok(self.inputs[usize::from(index)].get(x, y))
+    }
+
+    fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
+        let mut written = Written::default();
+        for (target, array) in self.outputs.iter_mut().enumerate() {
+            let place = array.at(at.i, at.j);
+            let mask = outputs.written[target] & ((1 << array.channels) - 1) as u8;
+            for channel in (0..4).filter(|c| mask >> c & 1 == 1) {
+                array.words[place + channel] = outputs.values[target][channel];
+                written.bytes += 4;
+            }
+            written.elements += u64::from(mask != 0);
+        }
+        Ok(written)
+    }
+
+    fn write_uncached(&mut self, _x: u32, _y: u32, _bits: u32) -> Result<Written, MemoryFault> {
+        Ok(Written::default())
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
+    }
+
+    fn direct(&mut self) -> Option<Direct<'_>> {
+        if !self.direct {
+            return None;
+        }
+        let mut direct = Direct::default();
+        for (to, array) in direct.inputs.iter_mut().zip(&self.inputs) {
+            *to = Some(array.elements(bytes_of(&array.words[array.skip..])));
+        }
+        for (to, array) in direct.outputs.iter_mut().zip(&mut self.outputs) {
+            let mut elements = array.elements::<&mut [u8]>(&mut []);
+            elements.bytes = bytes_of_mut(&mut array.words[array.skip..]);
+            *to = Some(elements);
+        }
+        Some(direct)
+    }
+}
+
+fn bytes_of(words: &[u32]) -> &[u8] {
+    bytemuck::cast_slice(words)
+}
+
+fn bytes_of_mut(words: &mut [u32]) -> &mut [u8] {
+    bytemuck::cast_slice_mut(words)
+}
+
+/// A program with its constants.
+#[derive(Clone, Debug)]
+pub struct Case {
+    pub program: Program,
+    pub constants: Constants,
+    pub planes: Vec<Plane>,
+    pub domain: Domain,
+    pub group: GroupSize,
+    pub threads: usize,
+}
+
+impl Case {
+    /// From text; literals are in their places.
+    pub fn new(text: &str, [i0, j0, i1, j1]: [u32; 4]) -> Self {
+        let assembly = ctm_isa::x1k::text::assemble(text);
+        let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+        let mut constants = Constants::default();
+        for literal in &program.literals {
+            match *literal {
+                Literal::Float { index, bits } => constants.float[usize::from(index)] = bits,
+                Literal::Int { index, value } => constants.int[usize::from(index)] = value,
+                Literal::Bool { index, value } => constants.bool[usize::from(index)] = value,
+            }
+        }
+        let domain = Domain { i0, j0, i1, j1 };
+        Self { program, constants, planes: vec![Plane::position(0)], domain, group: GroupSize::X1K, threads: 0 }
+    }
+
+    /// From an example's file.
+    pub fn example(file: &str, domain: [u32; 4]) -> Self {
+        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+        Self::new(&std::fs::read_to_string(path).unwrap(), domain)
+    }
+
+    pub fn float(mut self, name: &str, value: [f32; 4]) -> Self {
+        let index = self.program.symbol(SymbolKind::Float, name).unwrap();
+        self.constants.float[usize::from(index)] = value.map(f32::to_bits);
+        self
+    }
+
+    pub fn int(mut self, name: &str, value: [u8; 3]) -> Self {
+        let index = self.program.symbol(SymbolKind::Int, name).unwrap();
+        self.constants.int[usize::from(index)] = [value[0], value[1], value[2], 0];
+        self
+    }
+
+    pub fn run(&self, engine: &dyn Engine, memory: &mut Surfaces) -> Result<Outcome, Fault> {
+        let launch = Launch {
+            program: &self.program,
+            constants: &self.constants,
+            planes: &self.planes,
+            domain: self.domain,
+            group: self.group,
+            budget: Budget::default(),
+            threads: self.threads,
+            checks: false,
+        };
+        engine.run_x1k(&launch, memory)
+    }
+}
+
+/// Numbers of a fixed sequence, between -1 and 1, as bits.
+pub fn noise(x: u32, y: u32, c: u8) -> u32 {
+    let mut n = (x.wrapping_mul(0x9e37_79b9) ^ y.wrapping_mul(0x85eb_ca6b) ^ u32::from(c).wrapping_mul(0xc2b2_ae35)).wrapping_add(1);
+    for shift in [16, 13, 16] {
+        n = (n ^ n >> shift).wrapping_mul(0x7feb_352d);
+    }
+    ((n >> 8) as f32 / 8_388_608.0 - 1.0).to_bits()
+}
