@@ -2,8 +2,8 @@
 
 use crate::form::{Code, Op, Var};
 use crate::grid::{Grid, Places};
-use crate::x86::stream::{InputView, OutputView, Surfaces};
 use crate::lanes::{LANES, Lanes, Mask, Row, output_var};
+use crate::x86::stream::{InputView, OutputView, Surfaces};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Direct, Elements, Filter, Input, Memory, Outputs, Wrap, Written, sample};

@@ -383,7 +383,9 @@ impl<'a> Run<'a> {
             return false;
         }
         let (streams, lowered) = (&self.artifact.streams, &self.artifact.lowered);
-        let Some(done) = crate::stream::run(streams, lowered, self.launch, self.deadline, memory, pool) else { return false };
+        let Some(done) = crate::stream::run(streams, lowered, self.launch, self.deadline, memory, pool) else {
+            return false;
+        };
         let lanes = self.launch.group.lanes();
         let domain = self.launch.domain;
         let processors = u64::from(domain.width()) * u64::from(domain.height());

@@ -1,7 +1,11 @@
 //! How long the kernels of `docs/performance.md` take, straight on the engine.
 //!
 //! `cargo test --release -p ctm-jit --test peers -- --ignored --nocapture`
-#![allow(clippy::unwrap_used, reason = "a measurement stops at what it did not expect")]
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a measurement prints, and stops at what it did not expect"
+)]
 
 mod kit;
 
@@ -37,11 +41,11 @@ fn measure(name: &str, case: &Case, memory: &mut Surfaces) {
 }
 
 fn array(width: u32, height: u32) -> Array {
-    Array::new(width, height, 4, noise)
+    Array::with_pitch(width, [width, height], 4, noise)
 }
 
 fn out(width: u32, height: u32, channels: u8) -> Array {
-    Array::new(width, height, channels, |_, _, _| 0)
+    Array::with_pitch(width, [width, height], channels, |_, _, _| 0)
 }
 
 fn wanted(name: &str) -> bool {
@@ -57,11 +61,14 @@ fn kernels() {
         measure("saxpy 16M", &case, &mut Surfaces { inputs, outputs: vec![out(2048, 2048, 4)], ..Surfaces::default() });
     }
     if wanted("mandelbrot") {
-        let case = Case::example("bench/x1k/mandelbrot.x1k", [0, 0, 1023, 1023]).float("view", [-2.0, -1.5, 3.0 / 1024.0, 0.0]);
+        let case = Case::example("bench/x1k/mandelbrot.x1k", [0, 0, 1023, 1023])
+            .float("view", [-2.0, -1.5, 3.0 / 1024.0, 0.0]);
         measure("mandelbrot 1024", &case, &mut Surfaces { outputs: vec![out(1024, 1024, 1)], ..Surfaces::default() });
     }
     if wanted("sgemm") {
-        let case = Case::example("examples/matmul/matmul.x1k", [0, 0, 255, 1023]).int("blocks", [4, 0, 0]).int("steps", [64, 0, 0]);
+        let case = Case::example("examples/matmul/matmul.x1k", [0, 0, 255, 1023])
+            .int("blocks", [4, 0, 0])
+            .int("steps", [64, 0, 0]);
         let inputs = vec![array(256, 1024), array(256, 1024)];
         measure("sgemm 1024", &case, &mut Surfaces { inputs, outputs: vec![out(256, 1024, 4)], ..Surfaces::default() });
     }
@@ -69,7 +76,11 @@ fn kernels() {
         let mut case = Case::example("examples/conv5x5/conv5x5.x1k", [0, 0, 2047, 2047]);
         (1..26).for_each(|n| case.constants.float[n] = [(n as f32 / 64.0).to_bits(), 0, 0, 0]);
         let inputs = vec![array(2048, 2048)];
-        measure("conv5x5 2048", &case, &mut Surfaces { inputs, outputs: vec![out(2048, 2048, 4)], ..Surfaces::default() });
+        measure(
+            "conv5x5 2048",
+            &case,
+            &mut Surfaces { inputs, outputs: vec![out(2048, 2048, 4)], ..Surfaces::default() },
+        );
     }
     if wanted("n-body") {
         let case = Case::example("examples/nbody/nbody.x1k", [0, 0, 63, 63]).float("k", [0.01, 0.1, 0.0, 0.0]);
@@ -85,8 +96,13 @@ fn kernels() {
             (low + n * (high - low)).to_bits()
         });
         let market = [0.02, 0.3, 0.065, 1.0 / 0.3];
-        let case = Case::example("examples/black-scholes/black-scholes.x1k", [0, 0, 2047, 2047]).float("market", market);
-        measure("black-scholes 4M", &case, &mut Surfaces { inputs: vec![options], outputs: vec![out(2048, 2048, 4)], ..Surfaces::default() });
+        let case =
+            Case::example("examples/black-scholes/black-scholes.x1k", [0, 0, 2047, 2047]).float("market", market);
+        measure(
+            "black-scholes 4M",
+            &case,
+            &mut Surfaces { inputs: vec![options], outputs: vec![out(2048, 2048, 4)], ..Surfaces::default() },
+        );
     }
     if wanted("sum") {
         let case = Case::example("bench/x1k/sum.x1k", [0, 0, 15, 1023]).int("turns", [64, 0, 0]);

@@ -44,7 +44,11 @@ fn the_examples_give_the_same() {
     for (w, h) in [(64, 32), (37, 41), (45, 33)] {
         let domain = [0, 0, w - 1, h - 1];
         let saxpy = Case::example("examples/saxpy/saxpy.x1k", domain).float("a", [2.5, 0.0, 0.0, 0.0]);
-        let memory = Surfaces { inputs: vec![array(w, h, 4), array(w, h, 4)], outputs: vec![out(w, h, 4)], ..Surfaces::default() };
+        let memory = Surfaces {
+            inputs: vec![array(w, h, 4), array(w, h, 4)],
+            outputs: vec![out(w, h, 4)],
+            ..Surfaces::default()
+        };
         compare("saxpy", &saxpy, &memory);
         let mut conv = Case::example("examples/conv5x5/conv5x5.x1k", domain);
         (1..26).for_each(|n| conv.constants.float[n] = [(n as f32 / 64.0).to_bits(), 0, 0, 0]);

@@ -91,9 +91,9 @@ impl Linear {
     }
 
     /// Whether no index pair and no turn makes it leave the range in which it is exact.
-    fn is_exact(&self) -> bool {
+    fn is_exact(&self, turns: &[u8; LOOPS]) -> bool {
         let reach = |x: i64, n: i64| x.abs().saturating_mul(n);
-        let turns: i64 = self.turns.iter().map(|&t| reach(t, 255)).fold(0, i64::saturating_add);
+        let turns = self.turns.iter().zip(turns).map(|(&t, &n)| reach(t, n.into())).fold(0, i64::saturating_add);
         let all = self.c.abs().saturating_add(reach(self.i, INDICES)).saturating_add(reach(self.j, INDICES));
         all.saturating_add(turns) < LIMIT
     }
@@ -153,14 +153,23 @@ pub fn analyse(code: &Code, launch: &Launch<'_>) -> Option<Tree> {
     if !matches!(end, After::Stop) {
         return None;
     }
-    let mut walk =
-        Walk { code, launch, sets: vec![Vec::new()], fetches: HashMap::new(), given_up: false, values: Vec::new(), work: 0, turns: [0; LOOPS] };
+    let mut walk = Walk {
+        code,
+        launch,
+        sets: vec![Vec::new()],
+        fetches: HashMap::new(),
+        given_up: false,
+        values: Vec::new(),
+        work: 0,
+        turns: [0; LOOPS],
+    };
     let mut state: Vec<Known> = (0..Var::COUNT as u16).map(|var| walk.start(Var(var))).collect();
     walk.items(&items, &mut state, 0);
     if walk.given_up {
         return None;
     }
-    let mut used: Vec<u16> = walk.fetches.values().flat_map(|(_, set)| walk.sets[*set as usize].iter().copied()).collect();
+    let mut used: Vec<u16> =
+        walk.fetches.values().flat_map(|(_, set)| walk.sets[*set as usize].iter().copied()).collect();
     used.sort_unstable();
     used.dedup();
     let float = |index: u16| launch.constants.float[usize::from(index / 4)][usize::from(index % 4)];
@@ -196,7 +205,13 @@ fn block_of(target: Target) -> Option<usize> {
 }
 
 /// Follows the program from a block.
-fn items(code: &Code, launch: &Launch<'_>, from: usize, depth: usize, blocks: &mut usize) -> Option<(Vec<Item>, After)> {
+fn items(
+    code: &Code,
+    launch: &Launch<'_>,
+    from: usize,
+    depth: usize,
+    blocks: &mut usize,
+) -> Option<(Vec<Item>, After)> {
     let mut list = Vec::new();
     let mut at = from;
     loop {
@@ -227,7 +242,8 @@ fn items(code: &Code, launch: &Launch<'_>, from: usize, depth: usize, blocks: &m
                     return None;
                 }
                 let begin = block_of(flow.stay)?;
-                let (body, After::EndOfLoop { begin: back, next }) = items(code, launch, begin, depth + 1, blocks)? else {
+                let (body, After::EndOfLoop { begin: back, next }) = items(code, launch, begin, depth + 1, blocks)?
+                else {
                     return None;
                 };
                 if back != begin {
@@ -296,7 +312,7 @@ impl Walk<'_> {
 
     fn exact(&self, linear: Option<Linear>, constants: u32) -> Known {
         match linear {
-            Some(linear) if linear.is_exact() => Known { linear: Some(linear), constants },
+            Some(linear) if linear.is_exact(&self.turns) => Known { linear: Some(linear), constants },
             _ => UNKNOWN,
         }
     }
@@ -438,7 +454,7 @@ impl Walk<'_> {
                 } else {
                     None
                 };
-                let sum = product.map(|p| p.add(z)).filter(Linear::is_exact);
+                let sum = product.map(|p| p.add(z)).filter(|sum| sum.is_exact(&self.turns));
                 let scaled = sum.and_then(|s| s.times(factor(omod)?));
                 let set = self.union(a.constants, b.constants);
                 let set = self.union(set, c.constants);
@@ -483,7 +499,7 @@ pub fn of_ramp(ramp: &Ramp) -> Option<Linear> {
     let [c, i, j] = ramp.linear()?;
     let of = |x| Linear::of_number(x).map(|l| l.c);
     let linear = Linear { c: of(c)?, i: of(i)?, j: of(j)?, turns: [0; LOOPS] };
-    linear.is_exact().then_some(linear)
+    linear.is_exact(&[0; LOOPS]).then_some(linear)
 }
 
 /// Whether its flow or its operations alone keep a program from being a stream.

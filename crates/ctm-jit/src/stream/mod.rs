@@ -62,6 +62,8 @@ struct Stream {
     starts: Vec<(Var, Linear)>,
     geometry: Geometry,
     tile: Tile,
+    /// Tiles run down a column: the rows of a tile read the same, and so do those below it.
+    downwards: bool,
     kernels: Mutex<Vec<(Options, Option<Arc<Kernel>>)>>,
 }
 
@@ -81,7 +83,8 @@ impl Streams {
     fn get(&self, key: &Key, code: &Code, launch: &Launch<'_>) -> Option<Arc<Stream>> {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = |entry: &&Entry| {
-            entry.key == *key && entry.constants.iter().all(|&(index, bits)| float_bits(launch.constants, index) == bits)
+            entry.key == *key
+                && entry.constants.iter().all(|&(index, bits)| float_bits(launch.constants, index) == bits)
         };
         if let Some(entry) = entries.iter().find(holds) {
             return entry.stream.clone();
@@ -95,7 +98,9 @@ impl Streams {
             Some(stream) => stream.tree.constants.clone(),
             None if affine::depends_on_data(code, launch) => Vec::new(),
             // Others might do.
-            None => (0..launch.constants.float.len() as u16 * 4).map(|c| (c, float_bits(launch.constants, c))).collect(),
+            None => {
+                (0..launch.constants.float.len() as u16 * 4).map(|c| (c, float_bits(launch.constants, c))).collect()
+            }
         };
         entries.push(Entry { key: key.clone(), constants, stream: stream.clone() });
         stream
@@ -110,13 +115,12 @@ impl Stream {
         let geometry = key.geometry;
         let mut plain = prepare::plain(code, &tree, |input| geometry.inputs[usize::from(input & 15)]);
         plain.code.outputs = wanted(code, &geometry)?;
+        prepare::drop_faint(&mut plain.code);
         let mut live = optimise(&mut plain.code, false);
-        let starts = |code: &Code, live: &crate::passes::Liveness| -> Option<Vec<(Var, Linear)>> {
-            let _ = code;
-            let given = live.at(ENTRY).iter().filter_map(|var| Ramp::of(var, launch.planes).map(|ramp| (var, ramp))).collect::<Vec<_>>();
-            given.into_iter().map(|(var, ramp)| Some((var, affine::of_ramp(&ramp)?))).collect()
-        };
-        let mut start_values = starts(&plain.code, &live)?;
+        let start = live.at(ENTRY);
+        let given = start.iter().filter_map(|var| Some((var, Ramp::of(var, launch.planes)?)));
+        let start_values: Vec<(Var, Linear)> =
+            given.map(|(var, ramp)| Some((var, affine::of_ramp(&ramp)?))).collect::<Option<_>>()?;
         let mut prepared = plain;
         if start_values.is_empty()
             && let Some(mut packed) = prepare::packed(&prepared)
@@ -124,18 +128,17 @@ impl Stream {
             let packed_live = optimise(&mut packed.code, false);
             if suits(&packed, &geometry) {
                 (prepared, live) = (packed, packed_live);
-                start_values = Vec::new();
             }
         }
         let each = if prepared.packed { 4 } else { 16 };
         if key.columns < each {
             return None;
         }
-        let tile = {
+        let (tile, downwards) = {
             let chosen = Chosen::new(&prepared, &tree.items, live, &start_values, &geometry)?;
-            chosen.tile(key.columns)
+            (chosen.tile(key.columns), chosen.shares_rows())
         };
-        Some(Self { tree, prepared, starts: start_values, geometry, tile, kernels: Mutex::default() })
+        Some(Self { tree, prepared, starts: start_values, geometry, tile, downwards, kernels: Mutex::default() })
     }
 
     fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
@@ -252,7 +255,11 @@ impl Stream {
             (_, Some(pool)) => pool.current_num_threads() as u64,
             (_, None) => rayon::current_num_threads() as u64,
         };
-        let pieces = if cores == 1 && deadline.is_none() { 1 } else { (TASKS_PER_CORE * cores).min(processors / 512).max(1) };
+        let pieces = if (cores == 1 && deadline.is_none()) || self.downwards {
+            1
+        } else {
+            (TASKS_PER_CORE * cores).min(processors / 512).max(1)
+        };
         let mut tasks: Vec<(usize, Rect)> = Vec::new();
         for (area, of) in areas.iter().enumerate() {
             let rows = u64::from(of.rect.rows);
@@ -262,7 +269,13 @@ impl Stream {
             for piece in 0..pieces {
                 let (first, end) = (rows * piece / pieces, rows * (piece + 1) / pieces);
                 let j = of.rect.j + first as u32 * u32::from(of.kernel.options.tile.rows);
-                tasks.push((area, Rect { j, rows: (end - first) as u32, ..of.rect }));
+                let rect = Rect { j, rows: (end - first) as u32, ..of.rect };
+                if self.downwards {
+                    let columns = (0..rect.tiles).map(|tile| rect.i + tile * of.kernel.columns);
+                    tasks.extend(columns.map(|i| (area, Rect { i, tiles: 1, ..rect })));
+                } else {
+                    tasks.push((area, rect));
+                }
             }
         }
         let failed = AtomicBool::new(false);
@@ -321,11 +334,15 @@ impl Stream {
         let first = (0..tiles).find(|&tile| column_safe(at(tile))).unwrap_or(tiles);
         let end = (first..tiles).rev().find(|&tile| column_safe(at(tile))).map_or(first, |last| last + 1);
         let (first, end) = if (first..end).all(|tile| column_safe(at(tile))) { (first, end) } else { (tiles, tiles) };
-        let rest = (domain.width() % columns != 0).then(|| domain.i1 + 1 - columns);
+        let rest = (!domain.width().is_multiple_of(columns)).then(|| domain.i1 + 1 - columns);
         // Bands of rows of tiles that are alike.
         let mut bands: Vec<(u32, u32, Tile, bool)> = Vec::new();
         for (rows, from, to) in [
-            (u32::from(full.rows), domain.j0, domain.j0 + domain.height() / u32::from(full.rows) * u32::from(full.rows)),
+            (
+                u32::from(full.rows),
+                domain.j0,
+                domain.j0 + domain.height() / u32::from(full.rows) * u32::from(full.rows),
+            ),
             (1, domain.j0 + domain.height() / u32::from(full.rows) * u32::from(full.rows), domain.j1 + 1),
         ] {
             let tile = Tile { rows: rows as u8, ..full };
@@ -364,7 +381,8 @@ impl Stream {
 
 /// What blocks count, for so many groups with so many processors.
 pub fn visits(passes: &[u64], groups: u64, processors: u64) -> Vec<Visits> {
-    let of = |&passes: &u64| Visits { groups: passes * groups, active: passes * processors, covered: passes * processors };
+    let of =
+        |&passes: &u64| Visits { groups: passes * groups, active: passes * processors, covered: passes * processors };
     passes.iter().map(of).collect()
 }
 

@@ -8,7 +8,7 @@ use super::affine::{Fetch, Tree};
 use crate::form::{Code, Op, Under, Value, Var};
 use crate::passes::renamed;
 use ctm_exec::x1k::float::ONE;
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 /// In the packed form: all channels of an element, each in its lane.
 pub const WHOLE: u8 = 4;
@@ -79,6 +79,46 @@ pub fn plain(code: &Code, tree: &Tree, channels: impl Fn(u8) -> u8) -> Prepared 
         prepared.code.blocks[index].ops = new.ops;
     }
     prepared
+}
+
+/// Removes stores into variables that feed nothing but themselves: what is left of coordinates that loops move on.
+pub fn drop_faint(code: &mut Code) {
+    let mut needed: HashSet<Var> = HashSet::new();
+    let mut wanted = vec![Vec::new(); code.blocks.len()];
+    let mut changed = true;
+    while changed {
+        changed = false;
+        for (block, wanted) in code.blocks.iter().zip(&mut wanted) {
+            let mut live = vec![false; block.ops.len()];
+            for (place, op) in block.ops.iter().enumerate().rev() {
+                live[place] |= match *op {
+                    Op::Set(var, ..) => match var.output_index() {
+                        Some(index) => code.outputs >> index & 1 == 1,
+                        None => needed.contains(&var),
+                    },
+                    _ => !op.is_pure(),
+                };
+                if live[place] {
+                    op.reads().for_each(|value| live[value.index()] = true);
+                    if let Op::Get(var) = *op {
+                        changed |= needed.insert(var);
+                    }
+                }
+            }
+            *wanted = live;
+        }
+    }
+    for (block, wanted) in code.blocks.iter_mut().zip(wanted) {
+        let mut place = vec![Value(0); wanted.len()];
+        let mut kept = Vec::with_capacity(wanted.len());
+        for (old, op) in std::mem::take(&mut block.ops).into_iter().enumerate() {
+            if wanted[old] {
+                kept.push(renamed(op, |value| place[value.index()]));
+                place[old] = Value((kept.len() - 1) as u32);
+            }
+        }
+        block.ops = kept;
+    }
 }
 
 /// The packed form of a plain one that has been optimised; `None` when some operation treats channels differently.
@@ -245,8 +285,13 @@ impl Pack<'_> {
         match first {
             // The same in every lane: channels that differ would need a pattern.
             Op::Bits(_) | Op::Const(_) | Op::GetRelative { .. } => {}
-            Op::Sign(..) | Op::Mad { .. } | Op::Pick { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => {
-            }
+            Op::Sign(..)
+            | Op::Mad { .. }
+            | Op::Pick { .. }
+            | Op::Scale(..)
+            | Op::Clamp(_)
+            | Op::Fraction(..)
+            | Op::Scalar(..) => {}
             _ => return None,
         }
         debug_assert!(same || !operands.is_empty() || ops.iter().all(|op| *op == first));

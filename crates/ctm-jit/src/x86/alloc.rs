@@ -195,36 +195,99 @@ impl Ranges {
     }
 }
 
+/// What lives in one register.
+#[derive(Default)]
+struct Register {
+    live: Vec<u64>,
+    wide: Vec<u64>,
+    /// Vectors and the number of the instance.
+    held: Vec<(usize, u8)>,
+}
+
+fn meets(a: &[u64], b: &[u64], words: &std::ops::Range<usize>) -> bool {
+    words.clone().any(|word| a[word] & b[word] != 0)
+}
+
 impl Ranges {
-    /// Gives out single registers: vector `n` needs `instances[n]` of them, all at the same places, or none when that is 0. What gets no
-    /// register is `None`; the second result is how much that weighs.
-    pub fn registers(&self, instances: &[u8], count: u8) -> (Vec<Vec<Option<u8>>>, u64) {
-        let mut order: Vec<usize> = (0..self.live.len()).filter(|&n| self.live[n].is_some()).collect();
-        let words = |n: usize| self.words[n].clone().unwrap_or(0..0);
-        let density = |n: usize| {
-            let length: u64 =
-                self.live[n].as_ref().map_or(1, |p| p.0[words(n)].iter().map(|w| u64::from(w.count_ones())).sum());
-            self.weights[n] * 1024 / length.max(1)
-        };
-        order.sort_by_cached_key(|&n| (std::cmp::Reverse(density(n)), n));
-        let mut taken: Vec<Places> = Vec::new();
+    /// Gives out single registers: vector `n` needs `instances[n]` of them, or none when that is 0. What gets no register is `None`;
+    /// the second result is how much that weighs.
+    ///
+    /// An instruction on a vector of several instances is several machine instructions. Up to the last one of them, the place
+    /// `together` of its own, what it reads is not free yet; but instance k of what it writes may take the place of instance k of what it
+    /// reads, if both vectors are of one class.
+    pub fn registers(
+        &self,
+        instances: &[u8],
+        classes: &[u8],
+        together: &[usize],
+        count: u8,
+    ) -> (Vec<Vec<Option<u8>>>, u64) {
+        let size = self.places.div_ceil(64) + 1;
+        let mut order: Vec<usize> =
+            (0..self.live.len()).filter(|&n| self.live[n].is_some() && instances[n] > 0).collect();
+        let mut wide: Vec<Vec<u64>> = vec![Vec::new(); self.live.len()];
+        let mut live: Vec<Vec<u64>> = vec![Vec::new(); self.live.len()];
+        let mut words: Vec<std::ops::Range<usize>> = vec![0..0; self.live.len()];
+        let mut densities = vec![0; self.live.len()];
+        for &n in &order {
+            let (Some(places), Some(range)) = (&self.live[n], &self.words[n]) else { continue };
+            let mut bits = places.0.clone();
+            bits.resize(size, 0);
+            let mut wider = bits.clone();
+            let mut last = range.end;
+            let places = 64 * range.start + 1..(64 * range.end + 1).min(together.len());
+            for (place, &until) in together.iter().enumerate().take(places.end).skip(places.start) {
+                let is = |place: usize| bits[place / 64] >> (place % 64) & 1 == 1;
+                if is(place - 1) && !is(place) {
+                    (place..=until).for_each(|p| wider[p / 64] |= 1 << (p % 64));
+                    last = last.max(until / 64 + 1);
+                }
+            }
+            let length: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
+            densities[n] = self.weights[n] * 1024 / length.max(1);
+            (live[n], wide[n], words[n]) = (bits, wider, range.start..last);
+        }
+        order.sort_by_key(|&n| (std::cmp::Reverse(densities[n]), n));
+        let mut registers: Vec<Register> = Vec::new();
         let mut homes = vec![Vec::new(); instances.len()];
         let mut left = 0;
-        for number in order {
-            let Some(live) = &self.live[number] else { continue };
-            for _ in 0..instances[number] {
-                let words = words(number);
-                let mut free = taken.iter().position(|taken| !taken.meets(live, words.clone()));
-                if free.is_none() && taken.len() < usize::from(count) {
-                    taken.push(Places(vec![0; self.places.div_ceil(64)]));
-                    free = Some(taken.len() - 1);
+        for n in order {
+            let range = words[n].clone();
+            for instance in 0..instances[n] {
+                let mut free = None;
+                for (number, register) in registers.iter().enumerate() {
+                    if meets(&register.live, &live[n], &range) {
+                        continue;
+                    }
+                    let apart = !meets(&register.wide, &live[n], &range) && !meets(&register.live, &wide[n], &range);
+                    let follows = |&(m, k): &(usize, u8)| {
+                        let touches = meets(&wide[m], &live[n], &range) || meets(&live[m], &wide[n], &range);
+                        !touches || (classes[m] == classes[n] && k == instance)
+                    };
+                    if apart {
+                        free = free.or(Some(number));
+                    } else if register.held.iter().all(follows) {
+                        // The same instance before or after: best, as the others will fit as well.
+                        free = Some(number);
+                        break;
+                    }
                 }
-                if let Some(register) = free {
-                    taken[register].merge(live, words);
-                } else {
-                    left += self.weights[number];
+                if free.is_none() && registers.len() < usize::from(count) {
+                    registers.push(Register { live: vec![0; size], wide: vec![0; size], held: Vec::new() });
+                    free = Some(registers.len() - 1);
                 }
-                homes[number].push(free.map(|register| register as u8));
+                match free {
+                    Some(number) => {
+                        let register = &mut registers[number];
+                        range.clone().for_each(|w| {
+                            register.live[w] |= live[n][w];
+                            register.wide[w] |= wide[n][w];
+                        });
+                        register.held.push((n, instance));
+                    }
+                    None => left += self.weights[n],
+                }
+                homes[n].push(free.map(|register| register as u8));
             }
         }
         (homes, left)

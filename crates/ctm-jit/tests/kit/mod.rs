@@ -21,7 +21,16 @@ pub struct Array {
 impl Array {
     /// The bits of channel c of element (x, y) are `value(x, y, c)`.
     pub fn new(width: u32, height: u32, channels: u8, value: impl Fn(u32, u32, u8) -> u32) -> Self {
-        let pitch = width.next_multiple_of(32 / u32::from(channels)) + 16;
+        Self::with_pitch(width.next_multiple_of(32 / u32::from(channels)) + 16, [width, height], channels, value)
+    }
+
+    /// The same, with so many elements from row to row.
+    pub fn with_pitch(
+        pitch: u32,
+        [width, height]: [u32; 2],
+        channels: u8,
+        value: impl Fn(u32, u32, u8) -> u32,
+    ) -> Self {
         let words = vec![0; pitch as usize * height as usize * usize::from(channels) + 16];
         let skip = (0..16).find(|&s| (words[s..].as_ptr() as usize).is_multiple_of(64)).unwrap_or(0);
         let mut array = Self { width, height, pitch, channels, words, skip };
@@ -189,7 +198,8 @@ impl Case {
 
 /// Numbers of a fixed sequence, between -1 and 1, as bits.
 pub fn noise(x: u32, y: u32, c: u8) -> u32 {
-    let mut n = (x.wrapping_mul(0x9e37_79b9) ^ y.wrapping_mul(0x85eb_ca6b) ^ u32::from(c).wrapping_mul(0xc2b2_ae35)).wrapping_add(1);
+    let mut n = (x.wrapping_mul(0x9e37_79b9) ^ y.wrapping_mul(0x85eb_ca6b) ^ u32::from(c).wrapping_mul(0xc2b2_ae35))
+        .wrapping_add(1);
     for shift in [16, 13, 16] {
         n = (n ^ n >> shift).wrapping_mul(0x7feb_352d);
     }

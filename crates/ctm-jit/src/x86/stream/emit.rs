@@ -1,13 +1,14 @@
 //! From vector instructions to the code of a tile.
 
 use super::super::encode::{
-    ADD, ADD_I32, AND, Asm, BLEND_MASK, BROADCAST, CLASS, Cond, FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213, FMSUB231,
-    FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Gpr, Int, Label, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, OR,
-    RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM, V, XOR,
+    ADD, ADD_I32, AND, Asm, BLEND_MASK, BROADCAST, CLASS, Cond, FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213,
+    FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Gpr, Int, Label, MOVAPS, MOVUPS_LOAD,
+    MOVUPS_STORE, MUL, OR, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM, V, XOR,
 };
 use super::super::lir::{Group, K, Lines, Lir, Negated, Src, Vector};
 use super::{
-    Chosen, Home, Kind, Layout, Load, Options, REGISTERS, ROW_STEP, Slot, TILE_STEP, Tile, Varies, Way, at, slot_at, turn_step,
+    Chosen, Home, Kind, Layout, Load, Options, REGISTERS, ROW_STEP, Slot, TILE_STEP, Tile, Varies, Way, at, slot_at,
+    turn_step,
 };
 use crate::form::End;
 use crate::lanes::ENTRY;
@@ -228,12 +229,12 @@ impl Emit<'_, '_> {
         self.layout.starts = take(3 * units * of.starts.len());
         self.layout.spills = take(0);
         let in_place = of.in_place(&self.varies, self.options.tile, self.options.careful);
-        for vector in 0..of.vectors {
+        for (vector, given) in registers.iter().enumerate() {
             let varies = self.varies[vector];
             let count = self.units(varies).len();
             let mut homes = vec![Home::Nowhere; count];
             for (instance, home) in homes.iter_mut().enumerate() {
-                *home = match registers[vector].get(instance) {
+                *home = match given.get(instance) {
                     Some(Some(register)) => Home::Register(*register),
                     Some(None) => Home::Row(take(1)),
                     None => Home::Nowhere,

@@ -235,7 +235,9 @@ impl Emit<'_, '_> {
                     self.asm.vector(UNPACK_HIGH, high, a, b);
                 }
                 let to = self.pointer(slot);
-                for (vector, (a, b, half)) in [(27, 29, LOW), (27, 29, HIGH), (28, 30, LOW), (28, 30, HIGH)].into_iter().enumerate() {
+                for (vector, (a, b, half)) in
+                    [(27, 29, LOW), (27, 29, HIGH), (28, 30, LOW), (28, 30, HIGH)].into_iter().enumerate()
+                {
                     self.asm.evex(SHUFFLE, 31, a, Rm::Reg(b), 0, false, half);
                     self.store(31, Rm::Row(to, first + 64 * vector as i32));
                 }

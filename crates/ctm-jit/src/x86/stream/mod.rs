@@ -16,8 +16,8 @@
 //! | others | turns of loops, slots |
 //! | zmm27-31 | scratch |
 
-use super::alloc::Ranges;
 use super::Line;
+use super::alloc::Ranges;
 use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
 use super::select::{Facts, Rows, Select};
 use crate::form::{BlockId, Op, Var};
@@ -238,7 +238,10 @@ enum Home {
     /// In memory that the program reads: this load.
     Load(u16),
     /// The relative constant of this line is read where it lies.
-    Constant { slot: usize, offset: i32 },
+    Constant {
+        slot: usize,
+        offset: i32,
+    },
     Nowhere,
 }
 
@@ -254,7 +257,13 @@ enum Way {
 
 impl<'a> Chosen<'a> {
     /// Chooses instructions. `starts`: values of variables that are live at the start and not 0.
-    pub fn new(prepared: &'a Prepared, items: &'a [Item], live: Liveness, starts: &[(Var, Linear)], geometry: &'a Geometry) -> Option<Self> {
+    pub fn new(
+        prepared: &'a Prepared,
+        items: &'a [Item],
+        live: Liveness,
+        starts: &[(Var, Linear)],
+        geometry: &'a Geometry,
+    ) -> Option<Self> {
         let code = &prepared.code;
         let mut used = VarSet::default();
         for (index, block) in code.blocks.iter().enumerate() {
@@ -314,7 +323,10 @@ impl<'a> Chosen<'a> {
             Way::Gather
         } else if x.i == 0 && y.i == 0 {
             Way::Uniform
-        } else if x.i == 1 && y.i == 0 && (!self.prepared.packed || self.geometry.inputs[usize::from(load.fetch.input)] == 4) {
+        } else if x.i == 1
+            && y.i == 0
+            && (!self.prepared.packed || self.geometry.inputs[usize::from(load.fetch.input)] == 4)
+        {
             Way::Contiguous
         } else {
             Way::Gather
@@ -363,16 +375,20 @@ impl<'a> Chosen<'a> {
     }
 
     /// Whether rows of a tile have fetches in common that its columns have not, inside a loop.
-    fn shares_rows(&self) -> bool {
+    pub fn shares_rows(&self) -> bool {
         let looped = |block: usize| !self.prepared.code.blocks[block].frames.frames.is_empty();
-        self.prepared.fetches.iter().enumerate().filter(|(block, _)| looped(*block)).flat_map(|(_, fetches)| fetches).any(
-            |fetch| (fetch.x.i != 0 || fetch.y.i != 0) && fetch.x.j == 0 && fetch.y.j == 0,
-        )
+        self.prepared
+            .fetches
+            .iter()
+            .enumerate()
+            .filter(|(block, _)| looped(*block))
+            .flat_map(|(_, fetches)| fetches)
+            .any(|fetch| (fetch.x.i != 0 || fetch.y.i != 0) && fetch.x.j == 0 && fetch.y.j == 0)
     }
 
     /// The largest tile whose vectors have registers.
     pub fn tile(&self, columns: u32) -> Tile {
-        const SHARED: &[(u8, u8)] = &[(4, 4), (4, 2), (2, 2), (2, 1), (1, 1)];
+        const SHARED: &[(u8, u8)] = &[(8, 2), (4, 4), (4, 2), (2, 2), (2, 1), (1, 1)];
         const WIDE: &[(u8, u8)] = &[(1, 8), (1, 4), (1, 2), (1, 1)];
         const PLAIN: &[(u8, u8)] = &[(1, 4), (1, 2), (1, 1)];
         let looped = self.prepared.code.blocks.iter().any(|block| !block.frames.frames.is_empty());
@@ -393,11 +409,27 @@ impl<'a> Chosen<'a> {
             }
             best = tile;
             let instances = self.instances(&varies, tile, false);
-            if self.ranges.registers(&instances, REGISTERS).1 == 0 {
+            if self.registers(&varies, &instances).1 == 0 {
                 break;
             }
         }
         best
+    }
+
+    /// Gives out registers.
+    fn registers(&self, varies: &[Varies], instances: &[u8]) -> (Vec<Vec<Option<u8>>>, u64) {
+        let class = |v: &Varies| u8::from(v.rows) | u8::from(v.columns) << 1;
+        let classes: Vec<u8> = varies.iter().map(class).collect();
+        // One unit runs all of a group with masks before the next one begins.
+        let mut together = Vec::new();
+        for lines in &self.lines {
+            let first = together.len();
+            together.extend(first..first + lines.lir.len() + 2);
+            for group in lines.groups.iter().filter(|group| group.masks) {
+                together[first + 1 + group.first..first + 1 + group.end].fill(first + group.end);
+            }
+        }
+        self.ranges.registers(instances, &classes, &together, REGISTERS)
     }
 
     /// How many registers each vector wants.
@@ -458,7 +490,7 @@ impl<'a> Chosen<'a> {
         let varies = self.varies();
         let tile = options.tile;
         let instances = self.instances(&varies, tile, options.careful);
-        let (registers, _) = self.ranges.registers(&instances, REGISTERS);
+        let (registers, _) = self.registers(&varies, &instances);
         let mut emit = Emit::new(self, options, varies);
         emit.collect_slots();
         emit.lay_out(&registers);
@@ -550,4 +582,3 @@ fn flush(lines: &mut Lines, waiting: &mut Vec<(Vector, usize)>, loads: &[Load], 
         !now
     });
 }
-

@@ -195,7 +195,8 @@ impl Kernel {
                 // Gathers count elements in 32 bits.
                 let small = last * i64::from(view.channels) < i64::from(i32::MAX);
                 let safe = self.options.careful
-                    || (columns_inside(fetch, columns, rows, view.width) && rows_inside(fetch, columns, rows, view.height));
+                    || (columns_inside(fetch, columns, rows, view.width)
+                        && rows_inside(fetch, columns, rows, view.height));
                 holds && small && safe && view.channels == self.geometry.inputs[usize::from(fetch.input)]
             })
         });
