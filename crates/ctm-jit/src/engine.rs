@@ -379,7 +379,8 @@ impl<'a> Run<'a> {
     fn stream(&mut self, pool: Option<&rayon::ThreadPool>, memory: &mut dyn Memory) -> bool {
         let limit = self.launch.budget.instructions_per_group.unwrap_or(u64::MAX);
         let bounded = instruction_bound(&self.artifact.code, self.launch.constants).is_some_and(|bound| bound <= limit);
-        if self.native.is_none() || !bounded {
+        let avx512 = self.artifact.options.is_some_and(|options| options.isa == crate::x86::Isa::Avx512);
+        if !avx512 || self.native.is_none() || !bounded {
             return false;
         }
         let (streams, lowered) = (&self.artifact.streams, &self.artifact.lowered);

@@ -7,7 +7,7 @@
 
 use super::emit::{Emit, Unit};
 use super::encode::{BLEND_MASK, BROADCAST, CLASS, Cond, Label, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, Rm};
-use super::lir::{Class, K, Lir, Src};
+use super::lir::{K, Lir, Src};
 use crate::form::Under;
 
 impl Emit<'_> {
@@ -21,12 +21,8 @@ impl Emit<'_> {
                 self.asm.evex(op, k, a, rm, under, false, Some(how));
             }
             Lir::Class(class, k, a, under) => {
-                let classes = match class {
-                    Class::Infinite => 0x18,
-                    Class::NotFinite => 0x99,
-                };
                 let rm = self.rm(a, unit);
-                self.asm.evex(CLASS, k, 0, rm, under, false, Some(classes));
+                self.asm.evex(CLASS, k, 0, rm, under, false, Some(class.number()));
             }
             Lir::Or(k, a, b) => self.asm.mask_or(k, a, b),
             Lir::AndNot(k, a, b) => self.asm.mask_and_not(k, a, b),

@@ -51,6 +51,16 @@ pub enum Class {
     NotFinite,
 }
 
+impl Class {
+    /// The number that AVX-512 gives to the set.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Infinite => 0x18,
+            Self::NotFinite => 0x99,
+        }
+    }
+}
+
 /// One instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lir {

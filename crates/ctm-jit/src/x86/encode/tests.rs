@@ -217,6 +217,12 @@ fn masks_and_literals() {
         ("kandnw k1,k2,k3", |a| a.mask_and_not(1, 2, 3)),
         ("korw k2,k2,k3", |a| a.mask_or(2, 2, 3)),
         ("kortestw k1,k1", |a| a.mask_test(1)),
+        ("kxnorw k5,k5,k5", |a| a.mask_all(5)),
+        ("vbroadcastf32x4 zmm17,[r12+40h]", |a| a.broadcast_quarter(17, 12, 0x40)),
+        ("vbroadcastf32x4 zmm9,[rbp-10h]", |a| a.broadcast_quarter(9, RBP, -16)),
+        ("vgatherdps zmm17{k1},[rdi+zmm28*4+0Ch]", |a| a.gather(17, 1, RDI, 28, 12)),
+        ("vgatherdps zmm3{k2},[r13+zmm9*4]", |a| a.gather(3, 2, 13, 9, 0)),
+        ("sfence", Asm::store_fence),
     ];
     for (text, emit) in table {
         assert_eq!(&decoded(emit), text);
@@ -254,6 +260,8 @@ fn integer_forms() {
         ("shl eax,4", |a| a.shift_left(RAX, 4)),
         ("add rax,rbp", |a| a.add_wide(RAX, RBP)),
         ("mov rbx,rdi", |a| a.move_wide(RBX, RDI)),
+        ("imul rax,[rbx+18h],5", |a| a.multiply_wide(RAX, RBX, 0x18, 5)),
+        ("sub r9,rax", |a| a.subtract_wide(9, RAX)),
         ("call qword ptr [rbx+10h]", |a| a.call(RBX, 0x10)),
         ("push r12", |a| a.push(12)),
         ("pop rbp", |a| a.pop(RBP)),

@@ -5,6 +5,7 @@ use super::super::encode::{
     FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Gpr, Int, Label, MOVAPS, MOVUPS_LOAD,
     MOVUPS_STORE, MUL, OR, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM, V, XOR,
 };
+use super::super::isa::Isa;
 use super::super::lir::{Group, K, Lines, Lir, Negated, Src, Vector};
 use super::{
     Chosen, Home, Kind, Layout, Load, Options, REGISTERS, ROW_STEP, Slot, TILE_STEP, Tile, Varies, Way, at, slot_at,
@@ -53,7 +54,7 @@ impl<'a, 'b> Emit<'a, 'b> {
             options,
             varies,
             homes: vec![Vec::new(); of.vectors],
-            asm: Asm::default(),
+            asm: Asm::new(Isa::Avx512),
             slots: Vec::new(),
             resident: Vec::new(),
             turns: [None; LOOPS],
@@ -322,7 +323,7 @@ impl Emit<'_, '_> {
             Rm::Reg(from) if from == register && k == 0 => {}
             Rm::Reg(_) => self.asm.evex(MOVAPS, register, 0, rm, k, false, None),
             Rm::Literal(0) if k == 0 => self.asm.vector(XOR, register, register, Rm::Reg(register)),
-            Rm::Row(..) => self.asm.evex(MOVUPS_LOAD, register, 0, rm, k, false, None),
+            Rm::Row(..) | Rm::LaneBits(_) => self.asm.evex(MOVUPS_LOAD, register, 0, rm, k, false, None),
             Rm::Each(..) | Rm::Literal(_) => self.asm.evex(BROADCAST, register, 0, rm, k, false, None),
         }
     }
@@ -377,8 +378,9 @@ impl Emit<'_, '_> {
                 let rm = self.rm(b, unit);
                 self.asm.evex(op, k, a, rm, under, false, Some(how));
             }
-            Lir::Class(classes, k, a, under) => {
+            Lir::Class(class, k, a, under) => {
                 let rm = self.rm(a, unit);
+                let classes = class.number();
                 self.asm.evex(CLASS, k, 0, rm, under, false, Some(classes));
             }
             Lir::Or(k, a, b) => self.asm.mask_or(k, a, b),

@@ -1,6 +1,6 @@
 //! Loads and stores of a tile: elements in memory, vectors in registers.
 
-use super::super::encode::{ADD_I32, BROADCAST, Int, MOVUPS_LOAD, MOVUPS_STORE, RBX, RDI, Rm, SHIFT_IMM, V, XOR, v};
+use super::super::encode::{ADD_I32, BROADCAST, Int, MAX_I32, MIN_I32, MUL_I32, MOVUPS_LOAD, MOVUPS_STORE, RBX, RDI, Rm, SHIFT_IMM, V, XOR, v};
 use super::super::lir::{Src, Vector};
 use super::emit::{Emit, Unit};
 use super::{Kind, Load, Slot, Varies, Way, at, slot_at};
@@ -14,9 +14,6 @@ const SHUFFLE: V = v(1, 0, 0xc6);
 const STORE_PAST_CACHES: V = v(1, 0, 0x2b);
 const PERMUTE: V = v(2, 1, 0x16);
 const PERMUTE_TWO: V = v(2, 1, 0x7f);
-const MAX_I32: V = v(2, 1, 0x3d);
-const MIN_I32: V = v(2, 1, 0x39);
-const MUL_I32: V = v(2, 1, 0x40);
 
 /// The low and the high pairs of two vectors, in each quarter.
 const LOW: Option<u8> = Some(0x44);
