@@ -14,9 +14,10 @@
 //! A client that breaks its promise reads or makes garbage. Command words and program images are copied before they are looked at, and
 //! every offset is checked, so that what the device does with garbage stays within the arenas.
 
-use ctm::memory::{ArenaError, ArenaId, ArenaRange, SharedPages};
+use ctm::memory::{ArenaError, ArenaId, ArenaRange, Parts, SharedPages};
 use memmap2::{MmapOptions, MmapRaw};
 use std::fmt;
+use std::ops::Range;
 
 /// The pages of one arena: anonymous, zero, committed by the operating system when they are touched.
 pub(crate) struct Pages {
@@ -79,6 +80,26 @@ impl SharedPages for Pages {
         // SAFETY: as in `slice`; the mapping is writable, `&mut self` excludes every other slice, and the client promised not to touch
         // bytes that a buffer writes before it is consumed.
         unsafe { std::slice::from_raw_parts_mut(self.at(offset, bytes), bytes) }
+    }
+
+    fn parts(&mut self, reads: &[Range<usize>], writes: &[Range<usize>]) -> Option<Parts<'_>> {
+        let meet = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
+        let apart = writes
+            .iter()
+            .enumerate()
+            .all(|(n, write)| reads.iter().chain(&writes[n + 1..]).all(|other| !meet(write, other)));
+        if !apart {
+            return None;
+        }
+        let read = |range: &Range<usize>| {
+            // SAFETY: as in `slice`; `&mut self` is borrowed as long as this is, and no part that is written shares a byte with it.
+            unsafe { std::slice::from_raw_parts(self.at(range.start, range.len()).cast_const(), range.len()) }
+        };
+        let write = |range: &Range<usize>| {
+            // SAFETY: as in `slice_mut`; no other part shares a byte with it.
+            unsafe { std::slice::from_raw_parts_mut(self.at(range.start, range.len()), range.len()) }
+        };
+        Some((reads.iter().map(read).collect(), writes.iter().map(write).collect()))
     }
 
     fn copy(&self, offset: usize, to: &mut [u8]) {

@@ -8,6 +8,12 @@
 //! Nothing outside the arenas can be reached.
 
 use crate::record::Watched;
+mod lend;
+mod shared;
+
+pub use lend::Lent;
+pub use shared::{Parts, SharedPages};
+
 use std::fmt;
 
 /// Address of a byte in the device's 32-bit address space (CTM §2.1.4).
@@ -285,22 +291,6 @@ impl fmt::Display for MemoryError {
 }
 
 impl std::error::Error for MemoryError {}
-
-/// The bytes of an arena that someone else reaches too: a client of the device interface, through its own pointer.
-///
-/// The device asks only for the bytes that a command needs, and lets go of them before it goes on. Whoever implements this
-/// promises that nobody writes bytes while they are lent, and that nobody reads bytes that are lent for writing.
-pub trait SharedPages: Send + Sync {
-    /// The bytes `offset..offset + bytes` of the arena; both were checked against its size.
-    fn slice(&self, offset: usize, bytes: usize) -> &[u8];
-    /// The same bytes, to be written.
-    fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8];
-    /// A copy of bytes of which someone else may be writing some, as happens to neighbours of what a command needs; what is copied of
-    /// those is anything.
-    fn copy(&self, offset: usize, to: &mut [u8]) {
-        to.copy_from_slice(self.slice(offset, to.len()));
-    }
-}
 
 /// Where the bytes of an arena are.
 pub(crate) enum Storage {

@@ -20,7 +20,8 @@ pub const fn coordinate(bits: u32) -> f32 {
 /// and NaN becomes +infinity afterwards.*
 #[must_use]
 pub fn project(c: u32, reciprocal_q: u32) -> u32 {
-    bits(number(c) * number(reciprocal_q))
+    // A product is a sum with -0; so it is rounded as sums are, and a denormal becomes a zero after that.
+    bits(fma(number(c), number(reciprocal_q), -0.0))
 }
 
 /// A coordinate in elements: times the dimension, rounded to single precision, unless UNSCALED (CTM §3.4).

@@ -3,12 +3,12 @@
 use super::cache::{Cache, CacheModel, Way};
 use super::co::{ConditionalUnit, passes};
 use super::registers::Registers;
-use crate::commands::CondLoc;
-use crate::mc::{ByteOrder, Format, Surface};
+use crate::commands::{CondLoc, CondTest};
+use crate::mc::{ByteOrder, Format, Surface, Tiling};
 use crate::memory::{DeviceMemory, MemoryError};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Input, Memory, Outputs, Written};
+use ctm_exec::x1k::{Direct, Elements, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::program::Usage;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -50,6 +50,8 @@ pub(super) struct LaunchMemory<'a> {
     /// The conditional value comes from the program (FG_DEPTH_SRC).
     program_value: bool,
     aliased: bool,
+    /// Outputs that the program writes, one bit each.
+    written: u8,
 }
 
 /// Locks the model; what another thread did to it before it panicked is as good as anything.
@@ -140,6 +142,7 @@ impl<'a> LaunchMemory<'a> {
             conditional: registers.conditional,
             program_value,
             aliased,
+            written: usage.outputs.iter().fold(0, |all, &output| all | 1 << (output & 7)),
         }
     }
 
@@ -250,6 +253,63 @@ impl Memory for LaunchMemory<'_> {
     fn outputs_alias_inputs(&self) -> bool {
         self.aliased
     }
+
+    fn direct(&mut self) -> Option<Direct<'_>> {
+        let unit = self.conditional;
+        let passes = unit.test == CondTest::Always && (unit.buffer.is_none() || !unit.write);
+        if self.model.is_some() || self.aliased || !passes || cfg!(target_endian = "big") {
+            return None;
+        }
+        let (mut outputs, mut writes) = (Vec::new(), Vec::new());
+        for index in (0..OUTPUTS).filter(|index| self.written >> index & 1 == 1) {
+            let surface = self.outputs[index]?;
+            let (elements, bytes) = plain(&surface)?;
+            outputs.push((index, Elements { mask: self.out_mask & 0xf, ..elements }));
+            writes.push((surface.base, bytes));
+        }
+        let (mut inputs, mut reads) = (Vec::new(), Vec::new());
+        for (index, bound) in self.inputs.iter().enumerate() {
+            let Some(bound) = bound else { continue };
+            if let Some((elements, bytes)) = plain(&bound.surface) {
+                inputs.push((index, elements));
+                reads.push((bound.surface.base, bytes));
+            }
+        }
+        let lent = self.memory.lend(&reads, &writes)?;
+        let mut direct = Direct::default();
+        for ((index, of), bytes) in inputs.into_iter().zip(lent.reads) {
+            direct.inputs[index] = bytes.map(|bytes| with_bytes(&of, bytes));
+        }
+        for ((index, of), bytes) in outputs.into_iter().zip(lent.writes) {
+            direct.outputs[index] = Some(with_bytes(&of, bytes));
+        }
+        Some(direct)
+    }
+}
+
+fn with_bytes<B>(of: &Elements<()>, bytes: B) -> Elements<B> {
+    let Elements { bytes: (), pitch, width, height, channels, mask } = *of;
+    Elements { bytes, pitch, width, height, channels, mask }
+}
+
+/// What a surface is as an array of single-precision channels, and how many bytes it has; `None` when it is something else.
+fn plain(surface: &Surface) -> Option<(Elements<()>, usize)> {
+    let channels = match surface.format {
+        Format::Float32x1 => 1,
+        Format::Float32x2 => 2,
+        Format::Float32x4 => 4,
+        Format::Uint16x1 | Format::Uint8x4 => return None,
+    };
+    let (pitch, width, height) = (surface.effective_pitch(), surface.width(), surface.rows());
+    let linear = surface.tiling == Tiling::Linear;
+    // The sum of addresses wraps at the end of the address space.
+    let ends = u64::from(surface.base.0) + surface.bytes() <= 1 << 32;
+    if !linear || !ends || width > pitch || width == 0 || height == 0 {
+        return None;
+    }
+    let elements = u64::from(height - 1) * u64::from(pitch) + u64::from(width);
+    let bytes = usize::try_from(elements * u64::from(surface.format.element_bytes())).ok()?;
+    Some((Elements { bytes: (), pitch, width, height, channels, mask: 0xf }, bytes))
 }
 
 /// Whether an input that the program reads shares memory with something it writes.

@@ -220,8 +220,8 @@ fn masks_and_literals() {
         ("kxnorw k5,k5,k5", |a| a.mask_all(5)),
         ("vbroadcastf32x4 zmm17,[r12+40h]", |a| a.broadcast_quarter(17, 12, 0x40)),
         ("vbroadcastf32x4 zmm9,[rbp-10h]", |a| a.broadcast_quarter(9, RBP, -16)),
-        ("vgatherdps zmm17{k1},[rdi+zmm28*4+0Ch]", |a| a.gather(17, 1, RDI, 28, 12)),
-        ("vgatherdps zmm3{k2},[r13+zmm9*4]", |a| a.gather(3, 2, 13, 9, 0)),
+        ("vgatherdps zmm17,k1,[rdi+zmm28*4+0Ch]", |a| a.gather(17, 1, RDI, 28, 12)),
+        ("vgatherdps zmm3,k2,[r13+zmm9*4+8]", |a| a.gather(3, 2, 13, 9, 8)),
         ("sfence", Asm::store_fence),
     ];
     for (text, emit) in table {

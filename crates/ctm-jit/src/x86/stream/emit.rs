@@ -323,7 +323,7 @@ impl Emit<'_, '_> {
             Rm::Reg(from) if from == register && k == 0 => {}
             Rm::Reg(_) => self.asm.evex(MOVAPS, register, 0, rm, k, false, None),
             Rm::Literal(0) if k == 0 => self.asm.vector(XOR, register, register, Rm::Reg(register)),
-            Rm::Row(..) | Rm::LaneBits(_) => self.asm.evex(MOVUPS_LOAD, register, 0, rm, k, false, None),
+            Rm::Row(..) | Rm::LaneShifts(_) => self.asm.evex(MOVUPS_LOAD, register, 0, rm, k, false, None),
             Rm::Each(..) | Rm::Literal(_) => self.asm.evex(BROADCAST, register, 0, rm, k, false, None),
         }
     }

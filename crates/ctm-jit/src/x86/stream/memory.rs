@@ -1,6 +1,8 @@
 //! Loads and stores of a tile: elements in memory, vectors in registers.
 
-use super::super::encode::{ADD_I32, BROADCAST, Int, MAX_I32, MIN_I32, MUL_I32, MOVUPS_LOAD, MOVUPS_STORE, RBX, RDI, Rm, SHIFT_IMM, V, XOR, v};
+use super::super::encode::{
+    ADD_I32, BROADCAST, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, RBX, RDI, Rm, SHIFT_IMM, V, XOR, v,
+};
 use super::super::lir::{Src, Vector};
 use super::emit::{Emit, Unit};
 use super::{Kind, Load, Slot, Varies, Way, at, slot_at};

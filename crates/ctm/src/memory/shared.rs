@@ -1,0 +1,27 @@
+//! Arenas whose bytes belong to someone else as well.
+
+use std::ops::Range;
+
+/// The bytes of an arena that someone else reaches too: a client of the device interface, through its own pointer.
+///
+/// The device asks only for the bytes that a command needs, and lets go of them before it goes on. Whoever implements this
+/// promises that nobody writes bytes while they are lent, and that nobody reads bytes that are lent for writing.
+pub trait SharedPages: Send + Sync {
+    /// The bytes `offset..offset + bytes` of the arena; both were checked against its size.
+    fn slice(&self, offset: usize, bytes: usize) -> &[u8];
+    /// The same bytes, to be written.
+    fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8];
+    /// A copy of bytes of which someone else may be writing some, as happens to neighbours of what a command needs; what is copied of
+    /// those is anything.
+    fn copy(&self, offset: usize, to: &mut [u8]) {
+        to.copy_from_slice(self.slice(offset, to.len()));
+    }
+    /// Several parts at once, which were checked against the size and lie apart: those to be read may share bytes with each other, those to
+    /// be written with nothing. `None` (the default): they cannot be had so.
+    fn parts(&mut self, reads: &[Range<usize>], writes: &[Range<usize>]) -> Option<Parts<'_>> {
+        (reads.is_empty() && writes.is_empty()).then(Parts::default)
+    }
+}
+
+/// Parts of an arena: to be read, and to be written.
+pub type Parts<'a> = (Vec<&'a [u8]>, Vec<&'a mut [u8]>);
