@@ -34,20 +34,6 @@ impl Asm {
         self.operand(dst, Rm::Row(base, offset), 16);
     }
 
-    /// `dst` = the dwords at base + 4 * index + offset, in the lanes of mask register `k`, which it clears.
-    pub fn gather(&mut self, dst: u8, k: u8, base: Gpr, index: u8, offset: i32) {
-        self.byte(0x62);
-        let high = |r: u8, bit: u8| !(r >> bit) & 1;
-        self.byte(high(dst, 3) << 7 | high(index, 3) << 6 | high(base, 3) << 5 | high(dst, 4) << 4 | 2);
-        self.byte(15 << 3 | 4 | 1);
-        self.byte(2 << 5 | high(index, 4) << 3 | k);
-        self.byte(0x92);
-        // ModRM with a full displacement, SIB with scale 4.
-        self.byte(0x80 | (dst & 7) << 3 | 4);
-        self.byte(2 << 6 | (index & 7) << 3 | base & 7);
-        self.dword(offset);
-    }
-
     /// All lanes.
     pub fn mask_all(&mut self, k: u8) {
         self.mask_op(1, 0, 0x46, k, k, k);
