@@ -23,7 +23,7 @@
 //!
 //! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a whole group has
 //! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this room alone, and there in
-//! `x86/mod` only: it makes code and calls it.
+//! `x86/mod` and `x86/r700/mod`, which make code and call it, and `direct` only.
 
 #![allow(
     clippy::cast_possible_truncation,

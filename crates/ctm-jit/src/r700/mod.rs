@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `form` | the micro-operation form of R700 programs |
-//! | `lower`, `clauses` | from instructions to the form: control flow; clauses |
+//! | `lower`, `lower/branches`, `clauses` | from instructions to the form: control flow; branch-loop instructions; clauses |
 //! | `passes` | what is left out |
 //! | `wave` | what goes into a wavefront and comes out; its fetches |
 //! | `values`, `portable` | the form, run by the reference functions |

@@ -2,13 +2,15 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `facts` | what is known before |
 //! | `select` | from the form to vector instructions |
-//! | `emit` | machine code |
+//! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
 //!
 //! A wavefront is 1, 2 or 4 registers of 16 lanes for each vector, and they do everything together: masks of lanes have 64 bits and lie in
 //! general registers and in the frame. Operations without instructions of their own call their reference functions.
 
 mod emit;
+mod facts;
 mod select;
 
 use super::alloc::Ranges;
@@ -22,8 +24,9 @@ use crate::r700::portable::relative;
 use crate::r700::values;
 use crate::r700::wave::{EXPORTS, Fetched, LANES, Row, Shared, Wave, mask_of};
 use emit::Layout;
+use facts::Facts;
 use memmap2::Mmap;
-use select::{Facts, Select};
+use select::Select;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Offsets in the frame.
