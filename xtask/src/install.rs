@@ -77,9 +77,16 @@ pub(crate) fn c_examples() -> Result<(), String> {
                 }
                 say(&format!("== {name}, recorded and run again"));
                 let trace = place.join(format!("{name}.trace"));
+                if trace.exists() {
+                    fs::remove_file(&trace).map_err(|e| told(&trace, &e))?;
+                }
                 example(Command::new(&program).arg("quick").current_dir(&place).env("CTM_RECORD", &trace))?;
-                let ctm = target().join(format!("release/ctm{}", std::env::consts::EXE_SUFFIX));
-                example(Command::new(ctm).arg("replay").arg(&trace).args(["--engine", "verify"]))?;
+                if trace.exists() {
+                    let ctm = target().join(format!("release/ctm{}", std::env::consts::EXE_SUFFIX));
+                    example(Command::new(ctm).arg("replay").arg(&trace).args(["--engine", "verify"]))?;
+                } else {
+                    say("it opens no device, so there is nothing to run again");
+                }
                 let program = place.join(format!("{name}-static"));
                 let mut compile = Command::new(&compiler);
                 compile.arg(format!("-std={standard}")).args(STRICT).arg(&source).arg("-o").arg(&program);
