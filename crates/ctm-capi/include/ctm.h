@@ -220,7 +220,8 @@ typedef struct ctm_array {
     const float *data;
 } ctm_array;
 
-/* Output `slot`; CTM_ARGUMENT when the job has none such. */
+/* Output `slot`; of R700 jobs pixel exports 0 to 7, the depth 8, positions 9 to 12, parameters 13 to 44, integers as the floats of their bits.
+   CTM_ARGUMENT when the job has none such. */
 ctm_status ctm_result_output(ctm_result *result, uint32_t slot, ctm_array *array);
 void ctm_result_counters(const ctm_result *result, ctm_counters *counters);
 /* An object with counters, slots of outputs, files and seconds. */

@@ -361,3 +361,24 @@ fn one_mebibyte_takes_less_than_a_second_each_way() {
     assert!(program.words.len() * 4 > 1_000_000 && again.words == program.words);
     assert!(printed.as_secs_f64() < 1.0 && read.as_secs_f64() < 1.0);
 }
+
+/// A program may begin behind its subroutine; the label says where.
+#[test]
+fn entry_by_label_is_the_slot_behind_it() {
+    let text = |entry: &str| {
+        format!(
+            ".entry {entry}\ndouble:\nALU:\n x: ADD R0.x, R0.x, R0.x\nRETURN\nmain:\nCALL ADDR(double)\n\
+             EXP_DONE: PIX0, R0.xxxx\nEND_OF_PROGRAM\n"
+        )
+    };
+    let read = |entry: &str| assemble(&text(entry), &Options::default());
+    let (by_label, by_slot) = (read("main").program.unwrap(), read("2").program.unwrap());
+    assert_eq!((by_label.entry, &by_label.words), (2, &by_slot.words));
+    // The registers and the stack are those of the instructions that are reached from there.
+    assert_eq!((by_label.gprs, by_label.stack), (1, 1));
+    let wrong = read("mian");
+    let found = &wrong.diagnostics[0];
+    assert_eq!((found.message.as_str(), found.help.as_deref()), ("no label `mian`", Some("did you mean `main`?")));
+    let at = found.labels[0].span;
+    assert_eq!(&text("mian")[at.start as usize..at.end as usize], ".entry mian");
+}

@@ -9,6 +9,7 @@ use crate::diag::{Diagnostic, Span};
 use crate::r700::inst::Cf;
 use crate::r700::ops::{Addr, CfAluOp, CfOp};
 use crate::r700::{ALU_CLAUSE_SLOTS, FETCH_CLAUSE_INSTRUCTIONS};
+use std::collections::HashMap;
 
 /// The words, and the statement of each slot.
 #[derive(Default)]
@@ -321,12 +322,7 @@ fn resolve(s: &mut Statements, places: &[Place]) {
             Address::Label(label, span) => match s.labels.get(label) {
                 Some((target, _)) => places[*target].at,
                 None => {
-                    let near = crate::suggest::closest(label, s.labels.keys().map(String::as_str));
-                    let mut d = Diagnostic::error("label", format!("no label `{label}`")).at(*span, "");
-                    if let Some(near) = near {
-                        d = d.help(format!("did you mean `{near}`?"));
-                    }
-                    found.push(d);
+                    found.push(no_label(label, *span, &s.labels));
                     0
                 }
             },
@@ -346,7 +342,21 @@ fn resolve(s: &mut Statements, places: &[Place]) {
         };
         cf::set_clause(&mut parsed.cf, addr, 0);
     }
+    if let Some((label, span)) = &s.entry_label {
+        match s.labels.get(label) {
+            Some((target, _)) => s.entry = Some((places[*target].at, *span)),
+            None => found.push(no_label(label, *span, &s.labels)),
+        }
+    }
     s.diagnostics.extend(found);
+}
+
+fn no_label(label: &str, span: Span, labels: &HashMap<String, (usize, Span)>) -> Diagnostic {
+    let d = Diagnostic::error("label", format!("no label `{label}`")).at(span, "");
+    match crate::suggest::closest(label, labels.keys().map(String::as_str)) {
+        Some(near) => d.help(format!("did you mean `{near}`?")),
+        None => d,
+    }
 }
 
 // ---- words

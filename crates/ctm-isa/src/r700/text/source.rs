@@ -77,6 +77,8 @@ pub(super) struct Statements {
     pub(super) gprs: Option<u8>,
     pub(super) stack: Option<u8>,
     pub(super) entry: Option<(u32, Span)>,
+    /// A label in place of the slot; it becomes one when the program is laid out.
+    pub(super) entry_label: Option<(String, Span)>,
     pub(super) size: Option<(u32, Span)>,
     pub(super) unchecked: bool,
     pub(super) diagnostics: Vec<Diagnostic>,
@@ -437,6 +439,10 @@ impl Reader<'_> {
                 self.s.size = Some((n, c.span(start)));
             }
             "entry" => {
+                if let Some(label) = c.word() {
+                    self.s.entry_label = Some((label.to_owned(), c.span(start)));
+                    return Ok(());
+                }
                 let n = c.integer("a slot", MAX_SLOT)?;
                 self.s.entry = Some((n, c.span(start)));
             }

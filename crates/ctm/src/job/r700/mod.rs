@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `read`, `draft` | the tree into an [`R700Pass`] |
 //! | `uses` | what a program's words name: resources, memories, exports |
-//! | `prepare` | names resolved, files read, everything checked that can be before anything runs |
+//! | `prepare`, `prepare/bind` | names resolved, files read, everything checked that can be before anything runs |
 //! | `elements` | files into constants, buffers, textures and memories |
 //! | `run` | passes one after the other, and what lives from one to the next |
 //! | `save` | what is left, into files |

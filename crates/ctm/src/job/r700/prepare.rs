@@ -1,17 +1,17 @@
 //! Everything about an R700 job that can be known before it runs: programs loaded, names resolved, files read, and whatever does
 //! not fit together reported at once.
 
-use super::elements::{bytes, constants, texels};
+mod bind;
+
 use super::uses::Uses;
-use super::{ConstantBuffer, Contents, FetchBuffer, MemoryBlock, R700Pass, target_name, target_of};
-use crate::array::{Kind, dwords};
+use super::{FetchBuffer, MemoryBlock, R700Pass, target_name, target_of};
+use crate::array::Kind;
 use crate::job::load::read_file;
-use crate::job::{FromOutput, Isa, Job, JobError, Located, Output, Pass, Place, Ref, Save, Texture, report_at};
+use crate::job::{Isa, Job, JobError, Located, Output, Pass, Place, Ref, Save, report_at};
 use crate::r700::{Loaded, is_r700};
 use crate::render::{Report, Source};
 use ctm_exec::Domain;
-use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
-use ctm_exec::r700::{self, Arrays, Constants, Plane, Sampler, Semantic, Space, Target};
+use ctm_exec::r700::{Arrays, Constants, Plane, Semantic, Space, Target};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage, SymbolKind};
@@ -120,7 +120,8 @@ impl Checker {
     }
 
     fn pass(&mut self, job: &Job, pass: &Pass) -> Option<Ready> {
-        let own = pass.r700.clone().unwrap_or_default();
+        let default = R700Pass::default();
+        let own = pass.r700.as_ref().unwrap_or(&default);
         let loaded = self.load(job, &pass.program, own.which.as_ref().map(|w| w.value.as_str()))?;
         let mut program = loaded.program;
         let errors_before = self.errors();
@@ -178,14 +179,14 @@ impl Checker {
         }
         let stage = own.stage.or(program.stage).unwrap_or(Stage::Pixel);
         let mut arrays = Arrays::default();
-        let constants = self.constants(pass, &own, &program, &uses, &mut arrays);
-        let buffers = self.buffers(&own, &program, &uses, &mut arrays);
+        let constants = self.constants(pass, own, &program, &uses, &mut arrays);
+        let buffers = self.buffers(own, &program, &uses, &mut arrays);
         let textures = self.textures(pass, &program, &uses, &mut arrays);
         // A resource whose name or file is wrong is the one that is missing.
         if self.errors() == errors_before {
             self.missing(pass, &uses, &arrays, &textures, &buffers);
         }
-        let memories = self.memories(&own);
+        let memories = self.memories(own);
         let outputs = self.outputs(pass, &uses);
         if uses.targets.is_empty() && uses.spaces.is_empty() && !uses.emits {
             let message = "the program exports nothing and writes no memory, so this run has no result";
@@ -246,307 +247,6 @@ impl Checker {
             diagnostic = diagnostic.help(format!("did you mean `{near}`?"));
         }
         self.push(at.place.as_ref(), diagnostic);
-    }
-
-    fn constants(
-        &mut self,
-        pass: &Pass,
-        own: &R700Pass,
-        program: &Program,
-        uses: &Uses,
-        arrays: &mut Arrays,
-    ) -> Constants {
-        let mut out = Constants::default();
-        for ConstantBuffer { bank, fetch_resource, contents } in &own.constant_buffers {
-            let values = match contents {
-                Contents::Values(values) => Some(values.clone()),
-                Contents::Data(data) => self.keep(constants(data)),
-                // The reader lets constant buffers have values and data only.
-                Contents::Memory(_) => None,
-            };
-            if let Some(values) = values {
-                arrays.bind_constants(bank.value, *fetch_resource, values);
-            }
-        }
-        let mut given = BTreeSet::new();
-        for (which, value) in &pass.float {
-            let at = Located { value: which.clone(), place: value.place.clone() };
-            if let Some(Constant::File(index)) = self.constant(&at, program, uses, value.value, arrays) {
-                out.file[usize::from(index)] = value.value;
-                given.insert(index);
-            }
-        }
-        for (which, value) in &own.loops {
-            match which {
-                Ref::Index(n) if usize::from(*n) < r700::CF_CONSTANTS => out.loops[usize::from(*n)] = value.value,
-                Ref::Index(_) => {}
-                Ref::Name(name) => self.unknown(value, "loop constant", name, &[]),
-            }
-        }
-        for (which, value) in &pass.bool {
-            match which {
-                Ref::Index(n) if usize::from(*n) < r700::CF_CONSTANTS => out.bool[usize::from(*n)] = value.value,
-                Ref::Index(_) => {}
-                Ref::Name(name) => self.unknown(value, "boolean constant", name, &[]),
-            }
-        }
-        let by_number = |map: BTreeSet<&Ref>, n: u8| map.contains(&Ref::Index(n));
-        let mut missing: Vec<String> = Vec::new();
-        let absent = |bank: &&u8| !arrays.constants.contains_key(bank);
-        missing.extend(uses.banks.iter().filter(absent).map(|n| format!("constant buffer {n}")));
-        if !uses.relative_constants {
-            missing.extend(uses.constants.difference(&given).map(|n| format!("C{n}")));
-        }
-        let absent = |n: &&u8| !by_number(own.loops.keys().collect(), **n);
-        missing.extend(uses.loops.iter().filter(absent).map(|n| format!("loop constant {n}")));
-        let absent = |n: &&u8| !by_number(pass.bool.keys().collect(), **n);
-        missing.extend(uses.bools.iter().filter(absent).map(|n| format!("boolean constant {n}")));
-        if !missing.is_empty() {
-            let verb = if missing.len() == 1 {
-                "is read and not given; it reads"
-            } else {
-                "are read and not given; they read"
-            };
-            self.warn(&pass.program, "constant-not-given", format!("{} {verb} 0", missing.join(", ")));
-        }
-        out
-    }
-
-    /// Where a floating-point constant lies; those of constant buffers are stored.
-    fn constant(
-        &mut self,
-        at: &Located<Ref>,
-        program: &Program,
-        uses: &Uses,
-        value: [u32; 4],
-        arrays: &mut Arrays,
-    ) -> Option<Constant> {
-        let name = match &at.value {
-            Ref::Index(n) => return Some(Constant::File(*n)),
-            Ref::Name(name) => name,
-        };
-        if let Some(index) = program.symbol(SymbolKind::Constant, name) {
-            return Some(Constant::File(index));
-        }
-        for set in 0..2u8 {
-            let Some(index) = program.symbol(SymbolKind::Kcache(set), name) else { continue };
-            let windows = &uses.windows[usize::from(set)];
-            let (Some(&(bank, first)), 1) = (windows.first(), windows.len()) else {
-                let message = format!(
-                    "`{name}` is KC{set}[{index}], and the program's clauses show {} windows there; give it in [[constant_buffer]]",
-                    windows.len()
-                );
-                self.error(at, "ambiguous-constant", message);
-                return None;
-            };
-            let buffer = arrays.constants.entry(bank).or_default();
-            let index = first as usize + usize::from(index);
-            if buffer.len() <= index {
-                buffer.resize(index + 1, [0; 4]);
-            }
-            buffer[index] = value;
-            return Some(Constant::Buffer);
-        }
-        let is_constant = |k| matches!(k, SymbolKind::Constant | SymbolKind::Kcache(_));
-        let names: Vec<&str> =
-            program.symbols.iter().filter(|s| is_constant(s.kind)).map(|s| s.name.as_str()).collect();
-        self.unknown(at, "constant", name, &names);
-        None
-    }
-
-    fn buffers(
-        &mut self,
-        own: &R700Pass,
-        program: &Program,
-        uses: &Uses,
-        arrays: &mut Arrays,
-    ) -> Vec<(u8, Space, FetchBuffer)> {
-        let mut from_memory = Vec::new();
-        for buffer in &own.buffers {
-            let Some(slot) = self.resolve(&buffer.slot, program, SymbolKind::Buffer, "buffer") else { continue };
-            if !uses.buffers.contains(&slot) {
-                let message = format!("buffer {slot} is given, and the program does not fetch from it");
-                self.warn(&buffer.slot, "buffer-not-read", message);
-            }
-            let contents = match &buffer.contents {
-                Contents::Values(values) => {
-                    Some(values.as_flattened().iter().flat_map(|dword| dword.to_le_bytes()).collect())
-                }
-                Contents::Data(data) => self.keep(bytes(data)),
-                Contents::Memory(space) => {
-                    from_memory.push((slot, *space, buffer.clone()));
-                    None
-                }
-            };
-            if let Some(bytes) = contents {
-                let data = BufferData { stride_bytes: buffer.stride_bytes, format: buffer.format, bytes };
-                if arrays.buffers.insert(slot, data).is_some() {
-                    let message = format!("buffer {slot} is given twice, once by name or as a constant buffer");
-                    self.error(&buffer.slot, "duplicate-slot", message);
-                }
-            }
-        }
-        from_memory
-    }
-
-    fn textures(
-        &mut self,
-        pass: &Pass,
-        program: &Program,
-        uses: &Uses,
-        arrays: &mut Arrays,
-    ) -> Vec<(u8, Target, Option<String>)> {
-        let mut from_outputs = Vec::new();
-        for texture in &pass.textures {
-            let Some(slot) = self.resolve(&texture.slot, program, SymbolKind::Resource, "texture") else { continue };
-            let read_with = uses.textures.get(&slot);
-            if read_with.is_none() {
-                let message = format!("texture {slot} is given, and the program does not read it");
-                self.warn(&texture.slot, "input-not-read", message);
-            }
-            let samplers = match &texture.lookup.sampler {
-                Some(which) => self.resolve(which, program, SymbolKind::Sampler, "sampler").into_iter().collect(),
-                None => read_with.cloned().unwrap_or_default(),
-            };
-            let sampler = sampler(texture);
-            for id in samplers {
-                if arrays.samplers.insert(id, sampler).is_some_and(|other| other != sampler) {
-                    let message = format!("two textures describe sampler {id}, and not in the same way");
-                    self.error(&texture.slot, "duplicate-sampler", message);
-                }
-            }
-            if let Some(from) = &texture.output {
-                let FromOutput { output, pass } = &from.value;
-                match target_of(output) {
-                    Some(target) => from_outputs.push((slot, target, pass.clone())),
-                    None => self.error(from, "bad-value", format!("there is no output {output}")),
-                }
-            } else if texture.data.is_none() {
-                let message = format!("texture {slot} has neither `data` nor `output`");
-                self.error(&texture.slot, "missing-key", message);
-            }
-            if let Some(image) = self.image(texture)
-                && arrays.textures.insert(slot, image).is_some()
-            {
-                let message = format!("texture {slot} is given twice, once by name");
-                self.error(&texture.slot, "duplicate-slot", message);
-            }
-        }
-        from_outputs
-    }
-
-    /// A texture's levels, from its files.
-    fn image(&mut self, texture: &Texture) -> Option<Image> {
-        let data = texture.data.as_ref()?;
-        let first = self.keep(texels(data, texture.size, texture.format.as_ref()))?;
-        let kind = texture.lookup.kind;
-        let depth = match (kind, texture.lookup.depth) {
-            (TextureKind::OneD | TextureKind::TwoD, Some(depth)) if depth != 1 => {
-                let message = format!("`depth` is {depth}, textures of one and two dimensions have no depth");
-                self.error(&texture.slot, "bad-value", message);
-                return None;
-            }
-            (TextureKind::Cube, _) => 6,
-            (TextureKind::OneDArray, None) => first.height,
-            (TextureKind::CubeArray, depth) if !depth.unwrap_or(6).is_multiple_of(6) => {
-                let message = "`depth` of an array of cubes counts faces: a multiple of 6";
-                self.error(&texture.slot, "bad-value", message);
-                return None;
-            }
-            (TextureKind::CubeArray, None) => 6,
-            (_, depth) => depth.unwrap_or(1),
-        };
-        let size = [first.width, first.height / depth, depth];
-        let rows = match kind {
-            TextureKind::OneD | TextureKind::OneDArray if size[1] != 1 => format!("{depth}"),
-            _ if first.height % depth != 0 => format!("a multiple of {depth}"),
-            _ => String::new(),
-        };
-        if !rows.is_empty() {
-            let message = format!("{} has {} rows, this texture has {rows}", data.value, first.height);
-            self.error(data, "bad-array", message);
-            return None;
-        }
-        let levels = u32::try_from(texture.lookup.levels.len()).unwrap_or(u32::MAX).saturating_add(1);
-        let [width, height, depth] = size;
-        let shape = r700::Texture { kind, width, height, depth, levels, texel_bytes: 16 };
-        let mut images = vec![first.elements];
-        for (level, data) in (1u32..).zip(&texture.lookup.levels) {
-            let picture = self.keep(texels(data, None, None))?;
-            let [w, h, d] = shape.size(level);
-            if (picture.width, picture.height) != (w, h * d) {
-                let message = format!(
-                    "{} is {}x{}, level {level} of this texture has {w} columns and {} rows",
-                    data.value,
-                    picture.width,
-                    picture.height,
-                    h * d
-                );
-                self.error(data, "bad-array", message);
-                return None;
-            }
-            images.push(picture.elements);
-        }
-        Some(Image { texture: shape, levels: images })
-    }
-
-    /// What the program reads and nobody gives.
-    fn missing(
-        &mut self,
-        pass: &Pass,
-        uses: &Uses,
-        arrays: &Arrays,
-        textures: &[(u8, Target, Option<String>)],
-        buffers: &[(u8, Space, FetchBuffer)],
-    ) {
-        let place = pass.program.place.clone();
-        for slot in uses.textures.keys() {
-            if arrays.textures.contains_key(slot) || textures.iter().any(|t| t.0 == *slot) {
-                continue;
-            }
-            let message = format!("the program reads texture {slot}, and it is not given");
-            let help = format!("give it as [[texture]] with slot = {slot}, or --in t{slot}=FILE");
-            self.push(place.as_ref(), Diagnostic::error("missing-input", message).help(help));
-        }
-        for slot in &uses.buffers {
-            if arrays.buffers.contains_key(slot) || buffers.iter().any(|b| b.0 == *slot) {
-                continue;
-            }
-            let message = format!("the program fetches from buffer {slot}, and it is not given");
-            let help = format!(
-                "give it as [[buffer]] with slot = {slot}, as a constant buffer with fetch_resource = {slot}, or --buffer b{slot}=FILE"
-            );
-            self.push(place.as_ref(), Diagnostic::error("missing-buffer", message).help(help));
-        }
-    }
-
-    fn memories(&mut self, own: &R700Pass) -> Vec<ReadyMemory> {
-        let mut out = Vec::new();
-        for memory in &own.memories {
-            let Some(space) = memory.space.value else { continue };
-            let mut initial = match &memory.data {
-                Some(data) => match self.keep(bytes(data)) {
-                    Some(bytes) => Some(dwords(&bytes)),
-                    None => continue,
-                },
-                None => memory.size_bytes.map(|_| Vec::new()),
-            };
-            if let (Some(initial), Some(size)) = (&mut initial, memory.size_bytes) {
-                let size = usize::try_from(size / 4).unwrap_or(usize::MAX);
-                if initial.len() > size {
-                    let message =
-                        format!("{} has {} bytes, `size_bytes` is {}", space.name(), initial.len() * 4, size * 4);
-                    self.error(&memory.space, "bad-array", message);
-                    continue;
-                }
-                initial.resize(size, 0);
-            }
-            if let Some(path) = &memory.save {
-                self.memory_path(path, memory);
-            }
-            out.push(ReadyMemory { space, initial: initial.map(Arc::new), fresh: memory.fresh });
-        }
-        out
     }
 
     fn array_path(&mut self, path: &Located<std::path::PathBuf>, allowed: &[Kind]) {
@@ -690,14 +390,6 @@ impl Checker {
     }
 }
 
-/// Where a named constant lies.
-enum Constant {
-    /// In the constant file.
-    File(u8),
-    /// In a constant buffer, where it has been stored.
-    Buffer,
-}
-
 /// Reads a program file of an R700 job.
 fn load(path: &Path, place: Option<&Place>, stated: Option<Isa>, which: Option<&str>) -> Result<Loaded, JobError> {
     let bytes = read_file(path, "the program", place)?;
@@ -712,23 +404,6 @@ fn load(path: &Path, place: Option<&Place>, stated: Option<Isa>, which: Option<&
     }
     let isa = if says_so { stated } else { Some(Isa::R700) };
     Loaded::from_bytes(&bytes, path, isa, which, &Options::default())
-}
-
-/// How a texture's samplers sample.
-fn sampler(texture: &Texture) -> Sampler {
-    let l = &texture.lookup;
-    let default = Sampler::default();
-    Sampler {
-        magnify: texture.filter,
-        minify: l.minify.unwrap_or(texture.filter),
-        mip: l.mip,
-        wrap: [texture.wrap[0], texture.wrap[1], l.wrap_z],
-        border: texture.border,
-        min_lod: l.lod[0].unwrap_or(default.min_lod),
-        max_lod: l.lod[1].unwrap_or(default.max_lod),
-        lod_bias: l.lod_bias,
-        compare: l.compare,
-    }
 }
 
 /// What registers hold without any `[[register]]`: pixel programs have the index pair in R0 as floats; all others the number of

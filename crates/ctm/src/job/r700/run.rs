@@ -1,7 +1,7 @@
 //! An R700 job: its passes one after the other, and what lives from one to the next.
 
 use super::prepare::{Prepared, Ready};
-use super::{Elements, Vertex, save, target_name, target_slot};
+use super::{Elements, R700Pass, Vertex, save, target_name, target_slot};
 use crate::job::report::{OutputResult, PassReport, Place, finding_report, run_fault};
 use crate::job::run::{Passes, engine};
 use crate::job::surface::Rect;
@@ -193,7 +193,8 @@ impl Passes for Session<'_> {
         }
         ready.arrays.spaces = std::mem::take(&mut self.report.memories);
         ready.arrays.events.clear();
-        let own = pass.r700.clone().unwrap_or_default();
+        let default = R700Pass::default();
+        let own = pass.r700.as_ref().unwrap_or(&default);
         let mut launch = Launch {
             fetch_program: ready.fetch_program.as_ref(),
             stage: ready.stage,
@@ -245,11 +246,12 @@ impl Passes for Session<'_> {
             let fault = run_fault(index, pass, &f, &ready.program.spans, ready.source.as_ref());
             JobError::Fault(Box::new(fault))
         })?;
-        let source = ready.source.clone();
-        let spans = ready.program.spans.clone();
-        for finding in &outcome.findings {
-            self.found(finding_report(finding, &spans, source.as_ref()));
-        }
+        let noticed: Vec<Report> = outcome
+            .findings
+            .iter()
+            .map(|finding| finding_report(finding, &ready.program.spans, ready.source.as_ref()))
+            .collect();
+        noticed.into_iter().for_each(|report| self.found(report));
         self.report.passes[index].launches += 1;
         self.report.passes[index].counters.add(&outcome.counters);
         Ok(())
