@@ -237,7 +237,7 @@ fn what_is_missing_or_wrong_is_told_before_anything_runs() {
             "dir/five.npy has 1 rows, this texture has a multiple of 2",
         ]),
         ("isa = \"r700\"\nprogram = \"x.x1k\"\n", &["dir/x.x1k is no R700 program, and this is an R700 job"]),
-        ("isa = \"x1k\"\nprogram = \"one.psh\"\n", &["dir/one.psh is an R700 program, and an X1K program is wanted; text (.x1k), words (.hex, .bin) and CTM executables (.elf) can be read"]),
+        ("isa = \"x1k\"\nprogram = \"one.psh\"\n", &["dir/one.psh is an R700 program, and an X1K program is wanted; text (.x1k, .ps), words (.hex, .bin) and CTM executables (.elf) can be read"]),
         ("program = \"none.psh\"\n", &["the program dir/none.psh cannot be read: there is no such file"]),
     ];
     for (text, expected) in cases {
