@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 /// ATI's Close To the Metal device in software
 ///
-/// Assembles, disassembles, checks and runs X1K (R5xx) programs, without a card.
+/// Assembles, disassembles, checks and runs X1K (R5xx) and R700 programs, without a card.
 #[derive(Debug, Parser)]
 #[command(
     name = "ctm",

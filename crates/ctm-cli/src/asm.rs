@@ -2,13 +2,12 @@
 
 use crate::Ending;
 use crate::args::AsmArgs;
-use crate::console::{Console, Exit, Failure, exit_of, program_bytes};
+use crate::console::{Console, Failure, each_file, program_bytes, stdin_bytes};
 use ctm::job::{Form, Isa, Loaded};
 use ctm::r700::{self, is_r700};
 use ctm_image::{ByteOrder, ctm_elf, hex};
 use ctm_isa::r700::text::Options;
 use ctm_isa::x1k::Program;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(console: &Console, args: &AsmArgs) -> Ending {
@@ -21,33 +20,13 @@ pub(crate) fn run(console: &Console, args: &AsmArgs) -> Ending {
             ),
         ));
     }
-    let mut exit = Exit::Done;
-    for file in &args.files {
-        match one(console, args, file) {
-            Ok(()) => {}
-            // The other files are assembled all the same.
-            Err(Failure::Job(e)) => {
-                if args.json {
-                    e.reports().iter().try_for_each(|r| console.json(r))?;
-                } else {
-                    console.reports(e.reports());
-                }
-                exit = exit_of(&e);
-            }
-            Err(failure @ Failure::Gone) => return Err(failure),
-            Err(failure) => exit = failure.report(console),
-        }
-    }
-    Ok(exit)
+    each_file(console, &args.files, args.json, |file| one(console, args, file))
 }
 
 fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
     let isa = args.isa.map(Isa::from);
     let (bytes, path) = if file == Path::new("-") {
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut bytes);
-        read.map_err(|e| Failure::wrong("cannot-read", format!("stdin cannot be read: {e}")))?;
-        (bytes, Path::new(if isa == Some(Isa::R700) { "stdin.r700" } else { "stdin.x1k" }))
+        (stdin_bytes()?, Path::new(if isa == Some(Isa::R700) { "stdin.r700" } else { "stdin.x1k" }))
     } else {
         (program_bytes(file)?, file)
     };

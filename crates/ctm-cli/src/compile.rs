@@ -3,9 +3,8 @@
 use crate::Ending;
 use crate::args::CompileArgs;
 use crate::asm::encode;
-use crate::console::{Console, Exit, Failure, exit_of, program_bytes};
+use crate::console::{Console, Failure, each_file, program_bytes, stdin_bytes};
 use ctm::job::Loaded;
-use std::io::Read;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(console: &Console, args: &CompileArgs) -> Ending {
@@ -18,36 +17,12 @@ pub(crate) fn run(console: &Console, args: &CompileArgs) -> Ending {
             ),
         ));
     }
-    let mut exit = Exit::Done;
-    for file in &args.files {
-        match one(console, args, file) {
-            Ok(()) => {}
-            // The other files are compiled all the same.
-            Err(Failure::Job(e)) => {
-                if args.json {
-                    e.reports().iter().try_for_each(|r| console.json(r))?;
-                } else {
-                    console.reports(e.reports());
-                }
-                exit = exit_of(&e);
-            }
-            Err(failure @ Failure::Gone) => return Err(failure),
-            Err(failure) => exit = failure.report(console),
-        }
-    }
-    Ok(exit)
+    each_file(console, &args.files, args.json, |file| one(console, args, file))
 }
 
 fn one(console: &Console, args: &CompileArgs, file: &Path) -> Result<(), Failure> {
     let stdin = file == Path::new("-");
-    let bytes = if stdin {
-        let mut bytes = Vec::new();
-        let read = std::io::stdin().lock().read_to_end(&mut bytes);
-        read.map_err(|e| Failure::wrong("cannot-read", format!("stdin cannot be read: {e}")))?;
-        bytes
-    } else {
-        program_bytes(file)?
-    };
+    let bytes = if stdin { stdin_bytes()? } else { program_bytes(file)? };
     let name = if stdin { "stdin".to_owned() } else { file.display().to_string() };
     let shader = std::str::from_utf8(&bytes)
         .map_err(|e| Failure::wrong("not-text", format!("{name} is no text: byte {} is not UTF-8", e.valid_up_to())))?;

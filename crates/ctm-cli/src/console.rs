@@ -4,8 +4,8 @@ use crate::args::When;
 use ctm::job::JobError;
 use ctm::render::{self, Report};
 use ctm_isa::diag::Diagnostic;
-use std::io::{IsTerminal, Write};
-use std::path::Path;
+use std::io::{IsTerminal, Read, Write};
+use std::path::{Path, PathBuf};
 
 /// Exit codes of `docs/cli.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -161,6 +161,40 @@ pub(crate) fn tally(errors: usize, warnings: usize) -> String {
         (n, 0) => count(n, "error"),
         (e, w) => format!("{}, {}", count(e, "error"), count(w, "warning")),
     }
+}
+
+/// Does something with each file, and goes on with the others when one fails.
+pub(crate) fn each_file(
+    console: &Console,
+    files: &[PathBuf],
+    json: bool,
+    one: impl Fn(&Path) -> Result<(), Failure>,
+) -> Result<Exit, Failure> {
+    let mut exit = Exit::Done;
+    for file in files {
+        match one(file) {
+            Ok(()) => {}
+            Err(Failure::Job(e)) => {
+                if json {
+                    e.reports().iter().try_for_each(|r| console.json(r))?;
+                } else {
+                    console.reports(e.reports());
+                }
+                exit = exit_of(&e);
+            }
+            Err(failure @ Failure::Gone) => return Err(failure),
+            Err(failure) => exit = failure.report(console),
+        }
+    }
+    Ok(exit)
+}
+
+/// All of stdin.
+pub(crate) fn stdin_bytes() -> Result<Vec<u8>, Failure> {
+    let mut bytes = Vec::new();
+    let read = std::io::stdin().lock().read_to_end(&mut bytes);
+    read.map_err(|e| Failure::wrong("cannot-read", format!("stdin cannot be read: {e}")))?;
+    Ok(bytes)
 }
 
 /// The bytes of a program file.

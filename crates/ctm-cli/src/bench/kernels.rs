@@ -104,22 +104,28 @@ macro_rules! text {
     };
 }
 
-/// The names, in the order of the table.
-pub(super) const NAMES: [&str; 7] = ["saxpy", "mandelbrot", "sgemm", "conv5x5", "nbody", "black-scholes", "sum"];
+/// Makes a kernel.
+type Make = fn(Size) -> Kernel;
+
+/// Every kernel by its name.
+const KERNELS: [(&str, Make); 7] = [
+    ("saxpy", saxpy),
+    ("mandelbrot", mandelbrot),
+    ("sgemm", sgemm),
+    ("conv5x5", conv5x5),
+    ("nbody", nbody),
+    ("black-scholes", black_scholes),
+    ("sum", sum),
+];
+
+/// The names of all kernels.
+pub(super) fn names() -> Vec<&'static str> {
+    KERNELS.iter().map(|&(name, _)| name).collect()
+}
 
 /// A kernel by its name.
 pub(super) fn kernel(name: &str, size: Size) -> Option<Kernel> {
-    let make = match name {
-        "saxpy" => saxpy,
-        "mandelbrot" => mandelbrot,
-        "sgemm" => sgemm,
-        "conv5x5" => conv5x5,
-        "nbody" => nbody,
-        "black-scholes" => black_scholes,
-        "sum" => sum,
-        _ => return None,
-    };
-    Some(make(size))
+    KERNELS.iter().find(|&&(known, _)| known == name).map(|(_, make)| make(size))
 }
 
 fn input(slot: u8, size: [u32; 2], range: (f32, f32)) -> Input {

@@ -14,7 +14,7 @@ use ctm::job::Isa;
 use ctm_exec::Engine;
 use ctm_exec::x1k::Interp;
 use ctm_jit::{Backend, Jit};
-use kernels::{NAMES, Size, Unit};
+use kernels::{Size, Unit, names};
 use session::Session;
 use std::time::Duration;
 
@@ -33,11 +33,11 @@ impl Measured {
 
 pub(crate) fn run(console: &Console, args: &BenchArgs) -> Ending {
     let size = if args.quick { Size::Quick } else { Size::Full };
-    let names: Vec<&str> =
-        if args.kernels.is_empty() { NAMES.to_vec() } else { args.kernels.iter().map(String::as_str).collect() };
+    let chosen: Vec<&str> =
+        if args.kernels.is_empty() { names() } else { args.kernels.iter().map(String::as_str).collect() };
     let isa = args.isa.unwrap_or(IsaName::X1k).into();
     let mut measured = Vec::new();
-    for name in names {
+    for name in chosen {
         let mut session = Session::new(name, isa, size, engine(args.engine)?, args.threads)?;
         let first = session.run()?;
         session.check()?;

@@ -40,7 +40,7 @@ impl Session {
         threads: usize,
     ) -> Result<Self, Failure> {
         let Some(kernel) = kernel(name, size) else {
-            let names = super::kernels::NAMES.join(", ");
+            let names = super::kernels::names().join(", ");
             return Err(Failure::usage("unknown-kernel", format!("there is no kernel `{name}`; there are {names}")));
         };
         let fail = |what: &dyn std::fmt::Display| broken(&kernel, what);
