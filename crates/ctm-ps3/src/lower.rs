@@ -3,18 +3,18 @@
 //! A step of a macro writes to a fresh register; only its last step writes where the instruction writes, so an instruction reads all its
 //! operands before it writes anything.
 
-use crate::ir::{ALPHA, Alu, Code, Comp, Cond, Dest, Flow, Guard, Inst, Load, Op, Operand, Reg, Test, Tex, V};
+mod inputs;
+
+use crate::ir::{ALPHA, Alu, Code, Comp, Cond, Dest, Flow, Guard, Inst, Op, Operand, Reg, Test, Tex, V};
 use crate::parse::is_lookup;
 use crate::structure;
-use crate::syntax::{self, File, Shader, Source, Value};
+use crate::syntax::{self, File, Shader, Source};
 use crate::table::{self, Compare};
 use ctm_isa::diag::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Temporaries r0 to r31 are the first virtual registers.
 const TEMPS: u32 = 32;
-/// Interpolants that the rasteriser words can name.
-const INTERPOLANTS: u16 = 16;
 /// Constants of the language; the machine has more, where a program with relative constants keeps its own numbers.
 const LANGUAGE_CONSTANTS: u8 = 224;
 
@@ -66,175 +66,6 @@ impl Lower<'_> {
         self.findings.push(if help.is_empty() { finding } else { finding.help(help) });
     }
 
-    fn values(&mut self) {
-        let mut seen: BTreeMap<(File, u16), Span> = BTreeMap::new();
-        for &(value, span) in &self.shader.values {
-            let key = match value {
-                Value::Float(index, value) => {
-                    self.code.floats.insert(small(index), value.map(f32::to_bits));
-                    self.mentioned.insert(small(index));
-                    (File::Const, index)
-                }
-                Value::Int(index, value) => {
-                    let bytes = value.map(|n| n.to_le_bytes()[0]);
-                    self.code.ints.insert(small(index), [bytes[0], bytes[1], bytes[2], 0]);
-                    (File::Int, index)
-                }
-                Value::Bool(index, value) => {
-                    self.code.bools.insert(small(index), value);
-                    (File::Bool, index)
-                }
-            };
-            if let Some(first) = seen.insert(key, span) {
-                let name = syntax::Reg { file: key.0, index: key.1, relative: false }.name();
-                self.findings.push(
-                    Diagnostic::error("definition", format!("{name} is defined twice"))
-                        .at(span, "")
-                        .at(first, "first here"),
-                );
-            }
-        }
-    }
-
-    fn declarations(&mut self) {
-        let taken: BTreeSet<u16> =
-            self.shader.declared.iter().filter(|d| d.usage == "texcoord").map(|d| d.usage_index).collect();
-        let mut free = (0..INTERPOLANTS).filter(|n| !taken.contains(n)).collect::<Vec<_>>().into_iter();
-        let mut interpolants: BTreeMap<u16, V> = BTreeMap::new();
-        let mut array = [None; 10];
-        for declared in &self.shader.declared {
-            let load = match (declared.reg.file, declared.usage) {
-                (File::Face, _) => {
-                    self.inputs.insert((File::Face, 0), [None; 4]);
-                    continue;
-                }
-                (File::Position, _) => Load::Position,
-                (_, "texcoord") => Load::Interpolant(small(declared.usage_index)),
-                (_, usage) => {
-                    let Some(index) = free.next() else {
-                        self.error(
-                            "declaration",
-                            "no interpolant is left for this input".to_owned(),
-                            declared.span,
-                            "there are sixteen",
-                        );
-                        continue;
-                    };
-                    self.findings.push(
-                        Diagnostic::new(
-                            ctm_isa::diag::Severity::Note,
-                            "interpolant",
-                            format!("{usage}{} arrives as interpolant {index}", declared.usage_index),
-                        )
-                        .at(declared.span, "")
-                        .help("inputs other than texture coordinates take the interpolants that those leave, in order"),
-                    );
-                    Load::Interpolant(small(index))
-                }
-            };
-            let mut v = self.code.fresh();
-            // One interpolant in two registers is loaded once.
-            match load {
-                Load::Interpolant(n) => match interpolants.get(&u16::from(n)) {
-                    Some(&loaded) if declared.reg.file != File::Input => v = loaded,
-                    _ => {
-                        interpolants.insert(u16::from(n), v);
-                        self.code.loads.push((v, load));
-                    }
-                },
-                Load::Position => {
-                    if self.inputs.contains_key(&(File::Position, 0)) {
-                        continue;
-                    }
-                    self.code.loads.push((v, load));
-                }
-            }
-            let mask = if declared.reg.file == File::Position { 3 } else { declared.mask };
-            let held = self.inputs.entry((declared.reg.file, declared.reg.index)).or_insert([None; 4]);
-            let twice = crate::ir::channels(mask).any(|c| held[usize::from(c)].is_some());
-            for c in crate::ir::channels(mask) {
-                held[usize::from(c)] = Some(v);
-            }
-            if twice {
-                let name = declared.reg.name();
-                self.error("declaration", format!("a channel of {name} is declared twice"), declared.span, "");
-            }
-            if declared.reg.file == File::Input
-                && let Some(slot) = array.get_mut(usize::from(declared.reg.index))
-            {
-                *slot = Some(v);
-            }
-        }
-        self.gather();
-        let relative = |s: &Source| s.reg.relative && s.reg.file == File::Input;
-        if let Some(source) = self.shader.code.iter().flat_map(|i| &i.sources).find(|s| relative(s)) {
-            let packed = |index: u16| {
-                let mut of = self
-                    .shader
-                    .declared
-                    .iter()
-                    .filter(|d| d.reg == syntax::Reg { file: File::Input, index, relative: false });
-                of.next().is_some() && of.next().is_some()
-            };
-            if let Some(index) = (0..10).find(|&i| packed(i)) {
-                let message = format!("v{index} holds two inputs, and this reads inputs relative to aL");
-                self.error("relative", message, source.span, "give each input its own register");
-            }
-            self.code.array = Some(array);
-        }
-    }
-
-    /// Registers that hold parts of several interpolants are put together before the first instruction: an operand reads one register.
-    fn gather(&mut self) {
-        let code = &mut self.code;
-        for held in self.inputs.values_mut() {
-            let mut parts: Vec<V> = held.iter().flatten().copied().collect();
-            parts.sort_unstable();
-            parts.dedup();
-            if parts.len() < 2 {
-                continue;
-            }
-            let whole = code.fresh();
-            for part in parts {
-                let mask = (0..4).filter(|&c| held[c] == Some(part)).fold(0, |m, c| m | 1 << c);
-                let dest = Dest { temp: Some(whole), mask, ..Dest::default() };
-                let src = [Operand::temp(part).masked(mask), Operand::ABSENT, Operand::ABSENT];
-                let span = Span::default();
-                halve(code, Alu { op: Op::Mov, dest, src, sat: false, omod: 0, guard: None, span });
-            }
-            *held = held.map(|h| h.map(|_| whole));
-        }
-    }
-
-    /// Notes which constants the text uses, and refuses inputs that are not declared.
-    fn mention(&mut self, inst: &syntax::Inst, source: &Source) {
-        match source.reg.file {
-            File::Const => {
-                self.relative_constants |= source.reg.relative;
-                let rows = match inst.op {
-                    table::Op::M3x2 => 2,
-                    table::Op::M3x3 | table::Op::M4x3 => 3,
-                    table::Op::M3x4 | table::Op::M4x4 => 4,
-                    _ => 1,
-                };
-                for row in 0..rows {
-                    self.mentioned.insert(small(source.reg.index).saturating_add(row));
-                }
-            }
-            File::Sampler if !self.shader.samplers.iter().any(|s| s.0 == source.reg.index) => {
-                let name = source.reg.name();
-                self.error(
-                    "undeclared",
-                    format!("{name} is not declared"),
-                    source.span,
-                    &format!("write dcl_2d {name}"),
-                );
-            }
-            _ => {}
-        }
-    }
-
-    /// The register and channel that holds a number.
     fn number(&mut self, value: f32) -> Operand {
         let bits = value.to_bits();
         let place = self.numbers.iter().find(|n| n.0 == bits).map(|n| (n.1, n.2));
@@ -290,16 +121,6 @@ impl Lower<'_> {
         operand = operand.swizzled(source.swizzle).masked(wanted);
         (operand.neg, operand.abs) = (source.negate, source.absolute);
         operand
-    }
-
-    fn undeclared(&mut self, source: &Source) {
-        let name = source.reg.name();
-        let help = match source.reg.file {
-            File::Position => "write dcl vPos.xy".to_owned(),
-            File::TexCoord => format!("write dcl {name}"),
-            _ => format!("write dcl_texcoord{} {name}", source.reg.index),
-        };
-        self.error("undeclared", format!("{name} is read here, and not all of that is declared"), source.span, &help);
     }
 
     fn register(&self, reg: Reg) -> Operand {
