@@ -379,12 +379,10 @@ impl<'a> Run<'a> {
     fn stream(&mut self, pool: Option<&rayon::ThreadPool>, memory: &mut dyn Memory) -> bool {
         let limit = self.launch.budget.instructions_per_group.unwrap_or(u64::MAX);
         let bounded = instruction_bound(&self.artifact.code, self.launch.constants).is_some_and(|bound| bound <= limit);
-        let avx512 = self.artifact.options.is_some_and(|options| options.isa == crate::x86::Isa::Avx512);
-        if !avx512 || self.native.is_none() || !bounded {
-            return false;
-        }
+        let Some(options) = self.artifact.options.filter(|_| self.native.is_some() && bounded) else { return false };
         let (streams, lowered) = (&self.artifact.streams, &self.artifact.lowered);
-        let Some(done) = crate::stream::run(streams, lowered, self.launch, self.deadline, memory, pool) else {
+        let Some(done) = crate::stream::run(streams, options.isa, lowered, self.launch, self.deadline, memory, pool)
+        else {
             return false;
         };
         let lanes = self.launch.group.lanes();

@@ -13,7 +13,10 @@ use crate::form::{Code, OUTPUT_VARS, Op, Var};
 use crate::grid::Ramp;
 use crate::lanes::{ENTRY, Visits};
 use crate::passes::optimise;
-use crate::x86::stream::{Chosen, Frame, Geometry, Kernel, Options, Rect, Surfaces, Tile, columns_inside, rows_inside};
+use crate::x86::Isa;
+use crate::x86::stream::{
+    Chosen, Frame, Geometry, Kernel, Options, Rect, Surfaces, Tile, columns, columns_inside, rows_inside,
+};
 use affine::{Fetch, Linear, Tree};
 use ctm_exec::x1k::{Constants, Launch, Memory, Plane};
 use ctm_exec::{Domain, Position};
@@ -57,6 +60,7 @@ pub struct Streams(Mutex<Vec<Entry>>);
 
 /// A program for streams.
 struct Stream {
+    isa: Isa,
     tree: Tree,
     prepared: Prepared,
     starts: Vec<(Var, Linear)>,
@@ -80,7 +84,7 @@ fn float_bits(constants: &Constants, index: u16) -> u32 {
 }
 
 impl Streams {
-    fn get(&self, key: &Key, code: &Code, launch: &Launch<'_>) -> Option<Arc<Stream>> {
+    fn get(&self, isa: Isa, key: &Key, code: &Code, launch: &Launch<'_>) -> Option<Arc<Stream>> {
         let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = |entry: &&Entry| {
             entry.key == *key
@@ -93,7 +97,7 @@ impl Streams {
             entries.remove(0);
         }
         let tree = affine::analyse(code, launch);
-        let stream = tree.and_then(|tree| Stream::new(code, tree, key, launch)).map(Arc::new);
+        let stream = tree.and_then(|tree| Stream::new(isa, code, tree, key, launch)).map(Arc::new);
         let constants = match &stream {
             Some(stream) => stream.tree.constants.clone(),
             None if affine::depends_on_data(code, launch) => Vec::new(),
@@ -108,7 +112,7 @@ impl Streams {
 }
 
 impl Stream {
-    fn new(code: &Code, tree: Tree, key: &Key, launch: &Launch<'_>) -> Option<Self> {
+    fn new(isa: Isa, code: &Code, tree: Tree, key: &Key, launch: &Launch<'_>) -> Option<Self> {
         if !affine::all_linear(code, &tree) {
             return None;
         }
@@ -135,10 +139,10 @@ impl Stream {
             return None;
         }
         let (tile, downwards) = {
-            let chosen = Chosen::new(&prepared, &tree.items, live, &start_values, &geometry)?;
+            let chosen = Chosen::new(isa, &prepared, &tree.items, live, &start_values, &geometry)?;
             (chosen.tile(key.columns), chosen.shares_rows())
         };
-        Some(Self { tree, prepared, starts: start_values, geometry, tile, downwards, kernels: Mutex::default() })
+        Some(Self { isa, tree, prepared, starts: start_values, geometry, tile, downwards, kernels: Mutex::default() })
     }
 
     fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
@@ -148,7 +152,7 @@ impl Stream {
         }
         let mut prepared = self.prepared.clone();
         let live = optimise(&mut prepared.code, false);
-        let chosen = Chosen::new(&self.prepared, &self.tree.items, live, &self.starts, &self.geometry)?;
+        let chosen = Chosen::new(self.isa, &self.prepared, &self.tree.items, live, &self.starts, &self.geometry)?;
         let kernel = chosen.compile(options).map(Arc::new);
         kernels.push((options, kernel.clone()));
         kernel
@@ -194,6 +198,7 @@ fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
 /// Runs a launch as a stream; `None`, and nothing has happened to it, when it is none.
 pub fn run(
     streams: &Streams,
+    isa: Isa,
     code: &Code,
     launch: &Launch<'_>,
     deadline: Option<Instant>,
@@ -218,7 +223,7 @@ pub fn run(
         geometry,
         columns: domain.width().min(64),
     };
-    let stream = streams.get(&key, code, launch)?;
+    let stream = streams.get(isa, &key, code, launch)?;
     if !stream.run(domain, &surfaces, launch, deadline, pool) {
         return None;
     }
@@ -307,8 +312,7 @@ impl Stream {
     /// The domain cut into areas, each with its kernel.
     fn areas(&self, domain: Domain, surfaces: &Surfaces<'_>) -> Option<Vec<Area>> {
         let full = self.tile;
-        let each = if self.prepared.packed { 4 } else { 16 };
-        let columns = each * u32::from(full.vectors);
+        let columns = columns(self.isa, self.prepared.packed) * u32::from(full.vectors);
         let tiles = domain.width() / columns;
         let bytes = self.geometry.outputs.iter().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
         let large = bytes * u64::from(domain.width()) * u64::from(domain.height()) >= PAST_CACHES;

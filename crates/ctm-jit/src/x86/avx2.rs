@@ -11,7 +11,8 @@ use super::encode::{
     AND_F32, AND_NOT_F32, CMP_F32, Cond, EQUAL_I32, GREATER_I32, Label, MOVUPS_LOAD, OR_F32, RAX, RBX, RCX, Rm,
     SHIFT_LEFT_LANES, V, XOR,
 };
-use super::lir::{Class, K, Lir};
+use super::lir::{Class, K, Lir, Src, Vector};
+use super::vectors::{Access, Place, Vectors};
 use crate::form::Under;
 use ctm_exec::x1k::float::{INFINITY, SIGN};
 
@@ -20,12 +21,9 @@ const MASK: u8 = 15;
 /// The largest finite number.
 const LARGEST: u32 = INFINITY - 1;
 
-impl Emit<'_> {
-    /// Masks 2 and 3.
-    fn mask_row(&self, k: K) -> Rm {
-        Rm::Row(RBX, self.input.layout.masks + 64 * (i32::from(k) - 2))
-    }
-
+/// Instructions that make or use masks.
+pub trait Avx2Masks: Vectors {
+    /// A mask as instructions take it last.
     fn mask_rm(&self, k: K) -> Rm {
         if k == 1 { Rm::Reg(MASK) } else { self.mask_row(k) }
     }
@@ -36,17 +34,17 @@ impl Emit<'_> {
             return MASK;
         }
         let row = self.mask_row(k);
-        self.asm.vector(MOVUPS_LOAD, scratch, 0, row);
+        self.asm().vector(MOVUPS_LOAD, scratch, 0, row);
         scratch
     }
 
     /// Makes a mask with `make`, which is given the register to write, and keeps it in another mask's lanes.
     fn make_mask(&mut self, k: K, under: K, make: impl FnOnce(&mut Self, u8)) {
-        let to = if k == 1 && under == 0 { MASK } else { self.input.isa.scratch() };
+        let to = if k == 1 && under == 0 { MASK } else { self.isa().scratch() };
         make(self, to);
         if under != 0 {
             let under = self.mask_rm(under);
-            self.asm.vector(AND_F32, if k == 1 { MASK } else { to }, to, under);
+            self.asm().vector(AND_F32, if k == 1 { MASK } else { to }, to, under);
         }
         if k != 1 {
             let row = self.mask_row(k);
@@ -55,60 +53,60 @@ impl Emit<'_> {
     }
 
     /// An instruction on masks.
-    pub fn avx2_line(&mut self, lir: &Lir, unit: Unit, end: Label) {
-        let (scratch, operand_scratch) = (self.input.isa.scratch(), self.input.isa.operand_scratch());
+    fn avx2_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
+        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
         match *lir {
             Lir::Test(op, how, k, a, b, under) => self.make_mask(k, under, |e, to| {
                 if op == CMP_F32 {
                     let a = e.reg(a, unit, operand_scratch);
                     let b = e.last(b, unit, scratch);
-                    e.asm.vex(CMP_F32, to, a, b, Some(how));
+                    e.asm().vex(CMP_F32, to, a, b, Some(how));
                     return;
                 }
                 let (op, swap, not) = integer_test(how);
                 let (a, b) = if swap { (b, a) } else { (a, b) };
                 let a = e.reg(a, unit, operand_scratch);
                 let b = e.last(b, unit, scratch);
-                e.asm.vector(op, to, a, b);
+                e.asm().vector(op, to, a, b);
                 if not {
-                    e.asm.vector(XOR, to, to, Rm::Literal(u32::MAX));
+                    e.asm().vector(XOR, to, to, Rm::Literal(u32::MAX));
                 }
             }),
             Lir::Class(class, k, a, under) => self.make_mask(k, under, |e, to| {
                 let a = e.reg(a, unit, operand_scratch);
-                e.asm.vector(AND_F32, to, a, Rm::Literal(!SIGN));
+                e.asm().vector(AND_F32, to, a, Rm::Literal(!SIGN));
                 match class {
-                    Class::Infinite => e.asm.vector(EQUAL_I32, to, to, Rm::Literal(INFINITY)),
-                    Class::NotFinite => e.asm.vector(GREATER_I32, to, to, Rm::Literal(LARGEST)),
+                    Class::Infinite => e.asm().vector(EQUAL_I32, to, to, Rm::Literal(INFINITY)),
+                    Class::NotFinite => e.asm().vector(GREATER_I32, to, to, Rm::Literal(LARGEST)),
                 }
             }),
             Lir::Or(k, a, b) => self.make_mask(k, 0, |e, to| {
                 let a = e.mask_reg(a, operand_scratch);
                 let b = e.mask_rm(b);
-                e.asm.vector(OR_F32, to, a, b);
+                e.asm().vector(OR_F32, to, a, b);
             }),
             Lir::AndNot(k, a, b) => self.make_mask(k, 0, |e, to| {
                 let a = e.mask_reg(a, operand_scratch);
                 let b = e.mask_rm(b);
-                e.asm.vector(AND_NOT_F32, to, a, b);
+                e.asm().vector(AND_NOT_F32, to, a, b);
             }),
             Lir::Blend(dst, k, yes, no) => {
                 if k == 1 {
                     self.make(dst, unit, |e, dst| {
                         let no = e.reg(no, unit, operand_scratch);
                         let yes = e.last(yes, unit, scratch);
-                        e.asm.blend(dst, MASK, yes, no);
+                        e.asm().blend(dst, MASK, yes, no);
                     });
                 } else {
                     let yes = self.reg(yes, unit, scratch);
                     let mask = self.mask_row(k);
-                    self.asm.vector(AND_F32, scratch, yes, mask);
+                    self.asm().vector(AND_F32, scratch, yes, mask);
                     let mask = self.mask_reg(k, operand_scratch);
                     // The last scratch register would be mask 1.
                     let no = self.rm(no, unit);
-                    debug_assert!(self.folds(no), "constants are chosen by mask 1");
-                    self.asm.vector(AND_NOT_F32, operand_scratch, mask, no);
-                    self.make(dst, unit, |e, dst| e.asm.vector(OR_F32, dst, scratch, Rm::Reg(operand_scratch)));
+                    debug_assert!(self.folds(Access::of(no)), "constants are chosen by mask 1");
+                    self.asm().vector(AND_NOT_F32, operand_scratch, mask, no);
+                    self.make(dst, unit, |e, dst| e.asm().vector(OR_F32, dst, scratch, Rm::Reg(operand_scratch)));
                 }
             }
             Lir::Merge(dst, k, a) => {
@@ -118,35 +116,44 @@ impl Emit<'_> {
             Lir::MergeTwo(op, dst, k, a, b) => {
                 let a = self.reg(a, unit, operand_scratch);
                 let b = self.last(b, unit, scratch);
-                self.asm.vector(op, operand_scratch, a, b);
+                self.asm().vector(op, operand_scratch, a, b);
                 self.merge(dst, unit, k, Rm::Reg(operand_scratch));
             }
             Lir::StopIfNone(k) => {
                 let mask = self.mask_reg(k, scratch);
-                self.asm.signs(RAX, mask);
-                self.asm.test(RAX, RAX);
-                self.asm.jump_if(Cond::Equal, end);
-            }
-            Lir::Set(dst, src, Some(under)) => {
-                self.avx2_lane_mask(under, unit);
-                let yes = self.last(src, unit, operand_scratch);
-                self.merge(dst, unit, 1, yes);
+                self.asm().signs(RAX, mask);
+                self.asm().test(RAX, RAX);
+                self.asm().jump_if(Cond::Equal, end);
             }
             _ => debug_assert!(false, "{lir:?} names no mask"),
         }
     }
 
     /// `dst = k ? yes : dst`; `yes` may be in the scratch register for operands.
-    fn merge(&mut self, dst: super::lir::Vector, unit: Unit, k: K, yes: Rm) {
+    fn merge(&mut self, dst: Vector, unit: Self::Unit, k: K, yes: Rm) {
         if k == 1 {
-            return self.change(dst, unit, |e, dst| e.asm.blend(dst, MASK, yes, dst));
+            return self.change(dst, unit, |e, dst| e.asm().blend(dst, MASK, yes, dst));
         }
-        let (scratch, operand_scratch) = (self.input.isa.scratch(), self.input.isa.operand_scratch());
+        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
         let mask = self.mask_reg(k, scratch);
-        self.asm.vector(AND_F32, operand_scratch, mask, yes);
-        let old = self.register(dst, unit).map_or_else(|| self.row(dst, unit), Rm::Reg);
-        self.asm.vector(AND_NOT_F32, scratch, mask, old);
-        self.make(dst, unit, |e, dst| e.asm.vector(OR_F32, dst, scratch, Rm::Reg(operand_scratch)));
+        self.asm().vector(AND_F32, operand_scratch, mask, yes);
+        match self.place(dst, unit) {
+            Place::Register(old) => self.asm().vector(AND_NOT_F32, scratch, mask, Rm::Reg(old)),
+            Place::Memory(old) => self.asm().vector(AND_NOT_F32, scratch, mask, old),
+            Place::Nowhere => {}
+        }
+        self.make(dst, unit, |e, dst| e.asm().vector(OR_F32, dst, scratch, Rm::Reg(operand_scratch)));
+    }
+}
+
+impl<E: Vectors> Avx2Masks for E {}
+
+impl Emit<'_> {
+    /// Stores into a variable under a mask.
+    pub fn avx2_set(&mut self, dst: Vector, src: Src, under: Under, unit: Unit) {
+        self.avx2_lane_mask(under, unit);
+        let yes = self.last(src, unit, self.input.isa.operand_scratch());
+        self.merge(dst, unit, 1, yes);
     }
 
     /// The lanes of an effect as mask 1: their sign bits.

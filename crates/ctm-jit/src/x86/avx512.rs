@@ -6,64 +6,68 @@
 //! | k4-k6 | the running lanes of copies 0, 1, 2, once loaded in a block |
 
 use super::emit::{Emit, Unit};
-use super::encode::{BLEND_MASK, BROADCAST, CLASS, Cond, Label, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, Rm};
-use super::lir::{K, Lir, Src};
+use super::encode::{BLEND_MASK, CLASS, Cond, Label, MOVUPS_STORE};
+use super::lir::{K, Lir, Src, Vector};
+use super::vectors::{Place, Vectors};
 use crate::form::Under;
 
-impl Emit<'_> {
+/// Instructions that make or use masks.
+pub trait Avx512Masks: Vectors {
     /// An instruction on masks.
-    pub fn avx512_line(&mut self, lir: &Lir, unit: Unit, end: Label) {
-        let (scratch, operand_scratch) = (self.input.isa.scratch(), self.input.isa.operand_scratch());
+    fn avx512_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
+        let operand_scratch = self.isa().operand_scratch();
         match *lir {
             Lir::Test(op, how, k, a, b, under) => {
                 let a = self.reg(a, unit, operand_scratch);
                 let rm = self.rm(b, unit);
-                self.asm.evex(op, k, a, rm, under, false, Some(how));
+                self.asm().evex(op, k, a, rm, under, false, Some(how));
             }
             Lir::Class(class, k, a, under) => {
                 let rm = self.rm(a, unit);
-                self.asm.evex(CLASS, k, 0, rm, under, false, Some(class.number()));
+                self.asm().evex(CLASS, k, 0, rm, under, false, Some(class.number()));
             }
-            Lir::Or(k, a, b) => self.asm.mask_or(k, a, b),
-            Lir::AndNot(k, a, b) => self.asm.mask_and_not(k, a, b),
+            Lir::Or(k, a, b) => self.asm().mask_or(k, a, b),
+            Lir::AndNot(k, a, b) => self.asm().mask_and_not(k, a, b),
             Lir::Blend(dst, k, yes, no) => self.make(dst, unit, |e, dst| {
                 let no = e.reg(no, unit, operand_scratch);
                 let rm = e.rm(yes, unit);
-                e.asm.evex(BLEND_MASK, dst, no, rm, k, false, None);
+                e.asm().evex(BLEND_MASK, dst, no, rm, k, false, None);
             }),
-            Lir::Merge(dst, k, a) => self.change(dst, unit, |e, dst| e.load_masked(dst, a, unit, k)),
+            Lir::Merge(dst, k, a) => self.change(dst, unit, |e, dst| {
+                let rm = e.rm(a, unit);
+                e.load_rm(dst, rm, k);
+            }),
             Lir::MergeTwo(op, dst, k, a, b) => self.change(dst, unit, |e, dst| {
                 let a = e.reg(a, unit, operand_scratch);
                 let rm = e.rm(b, unit);
-                e.asm.evex(op, dst, a, rm, k, false, None);
+                e.asm().evex(op, dst, a, rm, k, false, None);
             }),
             Lir::StopIfNone(k) => {
-                self.asm.mask_test(k);
-                self.asm.jump_if(Cond::Equal, end);
-            }
-            Lir::Set(dst, src, Some(under)) => {
-                let k = self.avx512_lane_mask(under, unit);
-                if let Some(register) = self.register(dst, unit) {
-                    self.load_masked(register, src, unit, k);
-                } else {
-                    let from = self.reg(src, unit, scratch);
-                    let row = self.row(dst, unit);
-                    self.asm.evex(MOVUPS_STORE, from, 0, row, k, false, None);
-                }
+                self.asm().mask_test(k);
+                self.asm().jump_if(Cond::Equal, end);
             }
             _ => debug_assert!(false, "{lir:?} names no mask"),
         }
     }
+}
 
-    /// Loads an operand into a register under a mask.
-    fn load_masked(&mut self, register: u8, src: Src, unit: Unit, k: K) {
-        let rm = self.rm(src, unit);
-        let op = match rm {
-            Rm::Reg(_) => MOVAPS,
-            Rm::Row(..) => MOVUPS_LOAD,
-            Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => BROADCAST,
-        };
-        self.asm.evex(op, register, 0, rm, k, false, None);
+impl<E: Vectors> Avx512Masks for E {}
+
+impl Emit<'_> {
+    /// Stores into a variable under a mask.
+    pub fn avx512_set(&mut self, dst: Vector, src: Src, under: Under, unit: Unit) {
+        let k = self.avx512_lane_mask(under, unit);
+        match self.place(dst, unit) {
+            Place::Register(register) => {
+                let rm = self.rm(src, unit);
+                self.load_rm(register, rm, k);
+            }
+            Place::Memory(row) => {
+                let from = self.reg(src, unit, self.input.isa.scratch());
+                self.asm.evex(MOVUPS_STORE, from, 0, row, k, false, None);
+            }
+            Place::Nowhere => {}
+        }
     }
 
     /// The lanes of an effect in a mask register.

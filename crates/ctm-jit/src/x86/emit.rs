@@ -20,6 +20,7 @@ use super::encode::{Asm, Cond, Gpr, Int, Label, RAX, RBP, RBX, RDI, Rm};
 use super::frame::{Layout, head, part};
 use super::isa::{Isa, MAX_COPIES};
 use super::lir::{Group, Lines, Lir, Src, Vars};
+use super::vectors::Vectors;
 use crate::form::{BlockId, Code, End, Var};
 use crate::lanes::Mask;
 

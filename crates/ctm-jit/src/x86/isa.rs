@@ -60,6 +60,14 @@ impl Isa {
         }
     }
 
+    /// All vector registers.
+    pub const fn all_registers(self) -> u8 {
+        match self {
+            Self::Avx512 => 32,
+            Self::Avx2 => 16,
+        }
+    }
+
     /// Vectors of so many copies that have registers.
     pub const fn bundles(self, copies: u8) -> u8 {
         self.registers() / self.pieces() / copies

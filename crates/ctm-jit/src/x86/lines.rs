@@ -3,133 +3,79 @@
 use super::alloc::Home;
 use super::emit::{Emit, Unit};
 use super::encode::{
-    ADD, ADD_I32, AND, BROADCAST, Cond, FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213, FMSUB231, FNMADD132,
-    FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Gpr, Int, Label, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, OR,
-    RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM, V, XOR,
+    Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm,
 };
 use super::frame::{head, part};
 use super::isa::{Isa, MAX_COPIES};
-use super::lir::{K, Lir, Negated, Src, Vector};
+use super::lir::{K, Lir, Src, Vector};
+use super::vectors::{Access, Place, Vectors};
 use crate::form::Under;
 
 /// Bits of a mask that its pieces are collected in.
 const COLLECTED: Gpr = 10;
 
-impl Emit<'_> {
-    /// The register of a vector, if it has one.
-    pub fn register(&self, vector: Vector, unit: Unit) -> Option<u8> {
-        let pieces = self.input.isa.pieces();
-        match self.input.homes.of[vector.index()] {
-            Home::Register(bundle) => Some((bundle * self.input.copies + unit.copy) * pieces + unit.piece),
-            Home::Row(_) | Home::Nowhere => None,
+impl Vectors for Emit<'_> {
+    type Unit = Unit;
+
+    fn isa(&self) -> Isa {
+        self.input.isa
+    }
+
+    fn asm(&mut self) -> &mut Asm {
+        &mut self.asm
+    }
+
+    fn access(&self, src: Src, unit: Unit) -> Access {
+        Access::of(self.operand(src, unit))
+    }
+
+    fn rm(&mut self, src: Src, unit: Unit) -> Rm {
+        self.operand(src, unit)
+    }
+
+    fn place(&self, vector: Vector, unit: Unit) -> Place {
+        match self.home(vector, unit) {
+            Rm::Reg(register) => Place::Register(register),
+            row => Place::Memory(row),
         }
     }
 
-    /// A unit's share of a row of its copy's part.
-    pub fn piece(&self, unit: Unit, offset: i32) -> i32 {
-        self.part(unit.copy, offset) + self.input.isa.bytes() * i32::from(unit.piece)
+    fn mask_row(&self, k: K) -> Rm {
+        Rm::Row(RBX, self.input.layout.masks + 64 * (i32::from(k) - 2))
     }
+}
 
-    /// The row of a vector that has no register.
-    pub fn row(&self, vector: Vector, unit: Unit) -> Rm {
+impl Emit<'_> {
+    /// Where a vector lives.
+    fn home(&self, vector: Vector, unit: Unit) -> Rm {
+        let pieces = self.input.isa.pieces();
         let row = match self.input.homes.of[vector.index()] {
+            Home::Register(bundle) => {
+                return Rm::Reg((bundle * self.input.copies + unit.copy) * pieces + unit.piece);
+            }
             Home::Row(row) => row as i32,
-            Home::Register(_) | Home::Nowhere => 0,
+            Home::Nowhere => 0,
         };
         Rm::Row(RBX, self.piece(unit, self.input.layout.spills + 64 * row))
     }
 
-    /// An operand as instructions take it last.
-    pub fn rm(&self, src: Src, unit: Unit) -> Rm {
+    fn operand(&self, src: Src, unit: Unit) -> Rm {
         if let Src::Literal(_) | Src::Const(_) = src
             && let Some(&(_, register)) = self.constants.iter().find(|(s, _)| *s == src)
         {
             return Rm::Reg(register);
         }
         match src {
-            Src::Vector(vector) => self.register(vector, unit).map_or_else(|| self.row(vector, unit), Rm::Reg),
+            Src::Vector(vector) => self.home(vector, unit),
             Src::Literal(bits) => Rm::Literal(bits),
             Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
             Src::Row(offset) => Rm::Row(RBX, self.piece(unit, offset)),
         }
     }
 
-    /// Whether instructions can take the operand from memory themselves.
-    pub fn folds(&self, rm: Rm) -> bool {
-        match self.input.isa {
-            Isa::Avx512 => true,
-            Isa::Avx2 => !matches!(rm, Rm::Each(..)),
-        }
-    }
-
-    /// An operand that instructions can take last, loaded into the scratch register if they can't as it is.
-    pub fn last(&mut self, src: Src, unit: Unit, scratch: u8) -> Rm {
-        let rm = self.rm(src, unit);
-        if self.folds(rm) { rm } else { Rm::Reg(self.reg(src, unit, scratch)) }
-    }
-
-    /// Loads an operand into a register.
-    pub fn load_into(&mut self, register: u8, src: Src, unit: Unit) {
-        let rm = self.rm(src, unit);
-        match rm {
-            Rm::Reg(from) if from == register => {}
-            Rm::Reg(_) => self.asm.vector(MOVAPS, register, 0, rm),
-            Rm::Literal(0) => self.asm.vector(XOR, register, register, Rm::Reg(register)),
-            Rm::Literal(_) if self.input.isa == Isa::Avx2 => self.asm.vector(MOVUPS_LOAD, register, 0, rm),
-            Rm::Row(..) | Rm::LaneShifts(_) => self.asm.vector(MOVUPS_LOAD, register, 0, rm),
-            Rm::Each(..) | Rm::Literal(_) => self.asm.vector(BROADCAST, register, 0, rm),
-        }
-    }
-
-    /// Stores a register.
-    pub fn store(&mut self, register: u8, row: Rm) {
-        self.asm.vector(MOVUPS_STORE, register, 0, row);
-    }
-
-    /// An operand in a register: its own, or the scratch register.
-    pub fn reg(&mut self, src: Src, unit: Unit, scratch: u8) -> u8 {
-        match self.rm(src, unit) {
-            Rm::Reg(register) => register,
-            Rm::Row(..) | Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => {
-                self.load_into(scratch, src, unit);
-                scratch
-            }
-        }
-    }
-
-    /// Makes a vector with `make`, which is given the register to write; stores it when the vector has none.
-    pub fn make(&mut self, vector: Vector, unit: Unit, make: impl FnOnce(&mut Self, u8)) {
-        match self.register(vector, unit) {
-            Some(register) => make(self, register),
-            None => {
-                let scratch = self.input.isa.scratch();
-                make(self, scratch);
-                let row = self.row(vector, unit);
-                self.store(scratch, row);
-            }
-        }
-    }
-
-    /// Changes a vector in part.
-    pub fn change(&mut self, vector: Vector, unit: Unit, make: impl FnOnce(&mut Self, u8)) {
-        let loaded = self.register(vector, unit).is_none();
-        if loaded {
-            let row = self.row(vector, unit);
-            self.asm.vector(MOVUPS_LOAD, self.input.isa.scratch(), 0, row);
-        }
-        self.make(vector, unit, make);
-    }
-
-    /// Copies an operand to a vector.
-    pub fn copy(&mut self, vector: Vector, src: Src, unit: Unit) {
-        match self.register(vector, unit) {
-            Some(register) => self.load_into(register, src, unit),
-            None => {
-                let from = self.reg(src, unit, self.input.isa.scratch());
-                let row = self.row(vector, unit);
-                self.store(from, row);
-            }
-        }
+    /// A unit's share of a row of its copy's part.
+    pub fn piece(&self, unit: Unit, offset: i32) -> i32 {
+        self.part(unit.copy, offset) + self.input.isa.bytes() * i32::from(unit.piece)
     }
 
     /// The lanes of an effect in a general register: the running lanes' own, or rax.
@@ -178,18 +124,8 @@ impl Emit<'_> {
         match *lir {
             Lir::Copy(dst, a) | Lir::Set(dst, a, None) => self.copy(dst, a, unit),
             Lir::Two(op, dst, a, b) => self.two(op, dst, a, b, unit),
-            Lir::One(op, dst, a, imm) => self.make(dst, unit, |e, dst| {
-                let rm = e.last(a, unit, operand_scratch);
-                e.asm.instruction(op, dst, 0, rm, imm);
-            }),
-            Lir::Shift(how, dst, a, count) => self.make(dst, unit, |e, dst| {
-                // Older forms shift registers only.
-                let rm = match e.input.isa {
-                    Isa::Avx512 => e.rm(a, unit),
-                    Isa::Avx2 => Rm::Reg(e.reg(a, unit, operand_scratch)),
-                };
-                e.asm.instruction(SHIFT_IMM, how, dst, rm, Some(count));
-            }),
+            Lir::One(op, dst, a, imm) => self.one(op, dst, a, imm, unit),
+            Lir::Shift(how, dst, a, count) => self.shift(how, dst, a, count, unit),
             Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, unit),
             Lir::Test(..)
             | Lir::Class(..)
@@ -198,10 +134,10 @@ impl Emit<'_> {
             | Lir::Blend(..)
             | Lir::Merge(..)
             | Lir::MergeTwo(..)
-            | Lir::StopIfNone(_)
-            | Lir::Set(_, _, Some(_)) => match self.input.isa {
-                Isa::Avx512 => self.avx512_line(lir, unit, end),
-                Isa::Avx2 => self.avx2_line(lir, unit, end),
+            | Lir::StopIfNone(_) => self.mask_line(lir, unit, end),
+            Lir::Set(dst, src, Some(under)) => match self.input.isa {
+                Isa::Avx512 => self.avx512_set(dst, src, under, unit),
+                Isa::Avx2 => self.avx2_set(dst, src, under, unit),
             },
             Lir::Store(offset, src) => {
                 let from = self.reg(src, unit, scratch);
@@ -302,68 +238,6 @@ impl Emit<'_> {
         self.asm.shift_left(RAX, 8);
         self.asm.add_wide(RAX, RBX);
         Rm::Row(RAX, self.piece(unit, self.input.layout.spills + 64 * i32::from(channel)))
-    }
-
-    fn two(&mut self, op: V, dst: Vector, a: Src, b: Src, unit: Unit) {
-        // A memory operand goes last, where the order does not matter.
-        let commutes = [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op);
-        let (a, b) = if commutes && self.in_memory(a, unit) && !self.in_memory(b, unit) { (b, a) } else { (a, b) };
-        let (scratch, operand_scratch) = (self.input.isa.scratch(), self.input.isa.operand_scratch());
-        self.make(dst, unit, |e, dst| {
-            let a = e.reg(a, unit, operand_scratch);
-            let rm = e.last(b, unit, if a == operand_scratch { scratch } else { operand_scratch });
-            e.asm.vector(op, dst, a, rm);
-        });
-    }
-
-    fn in_memory(&self, src: Src, unit: Unit) -> bool {
-        !matches!(self.rm(src, unit), Rm::Reg(_))
-    }
-
-    fn fma(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], unit: Unit) {
-        let [form132, form213, form231] = match (negated.product, negated.summand) {
-            (false, false) => [FMADD132, FMADD213, FMADD231],
-            (false, true) => [FMSUB132, FMSUB213, FMSUB231],
-            (true, false) => [FNMADD132, FNMADD213, FNMADD231],
-            (true, true) => [FNMSUB132, FNMSUB213, FNMSUB231],
-        };
-        let (scratch, operand_scratch) = (self.input.isa.scratch(), self.input.isa.operand_scratch());
-        self.make(dst, unit, |e, dst| {
-            let here = Rm::Reg(dst);
-            let [ra, rb, rc] = [a, b, c].map(|src| e.rm(src, unit));
-            let in_memory = |rm: Rm| !matches!(rm, Rm::Reg(_));
-            if rc != here && (ra == here || rb == here) {
-                // dst * x + c
-                let (x, rx) = if ra == here { (b, rb) } else { (a, ra) };
-                if in_memory(rx) && !in_memory(rc) {
-                    let c = e.reg(c, unit, operand_scratch);
-                    let rx = e.last(x, unit, operand_scratch);
-                    e.asm.vector(form132, dst, c, rx);
-                } else {
-                    let x = e.reg(x, unit, operand_scratch);
-                    let rc = e.last(c, unit, scratch);
-                    e.asm.vector(form213, dst, x, rc);
-                }
-                return;
-            }
-            // a * b + dst, once the summand is there. What can be taken from memory goes last.
-            let swap = in_memory(ra) && (!in_memory(rb) || (e.folds(ra) && !e.folds(rb)));
-            let (a, b) = if swap { (b, a) } else { (a, b) };
-            let a = e.reg(a, unit, operand_scratch);
-            // Two factors that have to be loaded; a result without a register wants the other scratch register, too.
-            let both = a == operand_scratch && !e.folds(e.rm(b, unit));
-            if both && dst == scratch {
-                e.load_into(dst, b, unit);
-                let rc = e.last(c, unit, e.input.isa.mask_scratch());
-                e.asm.vector(form213, dst, a, rc);
-                return;
-            }
-            let rb = e.last(b, unit, if both { scratch } else { operand_scratch });
-            if rc != here {
-                e.load_into(dst, c, unit);
-            }
-            e.asm.vector(form231, dst, a, rb);
-        });
     }
 
     fn set_mask(&mut self, bit: u8, k: K, under: Under, unit: Unit) {

@@ -8,6 +8,7 @@
 //! | `isa` | the instruction sets, and what differs between them |
 //! | `frame` | the memory that code works on |
 //! | `emit`, `lines`, `jumps` | machine code: the whole, single instructions, flow control |
+//! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
 //! | `encode` | bytes |
 //! | `r700/` | from the form of R700 programs to machine code |
@@ -29,6 +30,7 @@ pub mod r700;
 mod scalar;
 mod select;
 pub mod stream;
+mod vectors;
 #[cfg(all(test, unix))]
 mod walled;
 

@@ -24,24 +24,9 @@ impl Asm {
         self.immediate(literal, imm);
     }
 
-    /// `dst`, 16 bytes at base + offset in each quarter.
-    pub fn broadcast_quarter(&mut self, dst: u8, base: Gpr, offset: i32) {
-        self.byte(0x62);
-        self.byte(!(dst >> 3 & 1) << 7 | 1 << 6 | (!(base >> 3) & 1) << 5 | (!(dst >> 4) & 1) << 4 | 2);
-        self.byte(15 << 3 | 4 | 1);
-        self.byte(2 << 5 | 1 << 3);
-        self.byte(0x1a);
-        self.operand(dst, Rm::Row(base, offset), 16);
-    }
-
     /// All lanes.
     pub fn mask_all(&mut self, k: u8) {
         self.mask_op(1, 0, 0x46, k, k, k);
-    }
-
-    /// Ends a run of stores that pass the caches by.
-    pub fn store_fence(&mut self) {
-        self.code.extend([0x0f, 0xae, 0xf8]);
     }
 
     /// A VEX instruction on mask registers: `pp` and W as given, L 0 or 1.

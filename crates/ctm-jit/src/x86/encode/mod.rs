@@ -4,9 +4,11 @@
 //! code. Literals lie behind the code and are addressed relative to the instruction.
 
 mod evex;
+mod shuffle;
 mod vex;
 mod wide;
 
+pub use shuffle::{PERMUTE, PERMUTE_TWO, SHUFFLE, STORE_PAST_CACHES, UNPACK_HIGH, UNPACK_LOW};
 pub use vex::{AND_F32, AND_NOT_F32, EQUAL_I32, GREATER_I32, OR_F32, SHIFT_LEFT_LANES};
 
 pub use wide::{
@@ -26,8 +28,7 @@ pub struct V {
     opcode: u8,
 }
 
-/// A row; [`super::stream`] has rows of its own.
-pub(super) const fn v(map: u8, pp: u8, opcode: u8) -> V {
+const fn v(map: u8, pp: u8, opcode: u8) -> V {
     V { map, pp, opcode }
 }
 

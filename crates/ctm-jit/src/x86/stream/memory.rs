@@ -1,40 +1,41 @@
 //! Loads and stores of a tile: elements in memory, vectors in registers.
 
-use super::super::encode::{
-    ADD_I32, BROADCAST, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, RBX, RDI, Rm, SHIFT_IMM, V, XOR, v,
-};
-use super::super::lir::{Src, Vector};
 use super::emit::{Emit, Unit};
 use super::{Kind, Load, Slot, Varies, Way, at, slot_at};
 use crate::lanes::output_var;
 use crate::stream::affine::Linear;
 use crate::stream::prepare::WHOLE;
-
-const UNPACK_LOW: V = v(1, 0, 0x14);
-const UNPACK_HIGH: V = v(1, 0, 0x15);
-const SHUFFLE: V = v(1, 0, 0xc6);
-const STORE_PAST_CACHES: V = v(1, 0, 0x2b);
-const PERMUTE: V = v(2, 1, 0x16);
-const PERMUTE_TWO: V = v(2, 1, 0x7f);
+use crate::x86::encode::{
+    ADD_I32, BROADCAST, EQUAL_I32, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, PERMUTE_TWO,
+    RBX, RDI, Rm, SHIFT_IMM, SHUFFLE, STORE_PAST_CACHES, SUB_I32, UNPACK_HIGH, UNPACK_LOW, V, XOR,
+};
+use crate::x86::isa::Isa;
+use crate::x86::lir::{Src, Vector};
+use crate::x86::vectors::Vectors;
 
 /// The low and the high pairs of two vectors, in each quarter.
 const LOW: Option<u8> = Some(0x44);
 const HIGH: Option<u8> = Some(0xee);
 
+/// The even and the odd elements of two vectors, in each quarter.
+const EVEN: Option<u8> = Some(0x88);
+const ODD: Option<u8> = Some(0xdd);
+
 /// Rows of permutations in the frame.
 pub(super) mod table {
-    /// Lane 4a + b and lane 4b + a change places.
-    pub const TRANSPOSE: usize = 0;
-    /// Red and green of sixteen elements of two channels, in two vectors.
-    pub const PAIRS_RED: usize = 1;
-    /// As above.
-    pub const PAIRS_GREEN: usize = 2;
-    /// The other way: the first and the second eight elements.
-    pub const PAIRS_FIRST: usize = 3;
-    /// As above.
-    pub const PAIRS_SECOND: usize = 4;
+    /// From columns to lanes.
+    pub const READ: usize = 0;
+    /// From lanes to columns.
+    pub const WRITE: usize = 1;
+    /// AVX-512: red, and then green, of sixteen elements of two channels, in two vectors. AVX2: what orders the elements of one channel
+    /// that a shuffle has left.
+    pub const READ_PAIRS: usize = 2;
+    /// The other way. AVX-512: the first and the second eight elements. AVX2: what orders the elements of one channel for being unpacked.
+    pub const WRITE_PAIRS: usize = 4;
     /// The channel of each lane of the packed form.
-    pub const CHANNEL: usize = 5;
+    pub const CHANNEL: usize = 6;
+    /// How many.
+    pub const ROWS: usize = 7;
 }
 
 impl Emit<'_, '_> {
@@ -42,7 +43,8 @@ impl Emit<'_, '_> {
         Rm::Row(RBX, self.layout.tables + 64 * row as i32)
     }
 
-    fn store(&mut self, register: u8, to: Rm) {
+    /// Stores into an output.
+    fn put(&mut self, register: u8, to: Rm) {
         let op = if self.options.past_caches { STORE_PAST_CACHES } else { MOVUPS_STORE };
         self.asm.vector(op, register, 0, to);
     }
@@ -76,40 +78,48 @@ impl Emit<'_, '_> {
                     // The operand named its first channel.
                     e.asm.broadcast_quarter(dst, base, offset);
                 } else {
-                    e.asm.evex(BROADCAST, dst, 0, Rm::Each(base, offset), 0, false, None);
+                    e.asm.vector(BROADCAST, dst, 0, Rm::Each(base, offset));
                 }
             });
         }
     }
 
-    /// Sixteen elements side by side, in the plain form.
+    /// A vector's elements side by side, in the plain form.
     fn contiguous(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
         let Some((_, load)) = wanted.first() else { return };
         let channels = self.of.geometry.inputs[usize::from(load.fetch.input)];
         let Rm::Row(base, offset) = self.load_operand(load, unit) else { return };
-        let from = |vector: i32| Rm::Row(base, offset + 64 * vector);
+        let (isa, bytes) = (self.of.isa, self.of.isa.bytes());
+        let from = |vector: i32| Rm::Row(base, offset + bytes * vector);
         let target = |channel: u8| wanted.iter().find(|(_, load)| load.channel == channel).map(|(dst, _)| *dst);
+        let (one, other) = (isa.operand_scratch(), isa.mask_scratch());
         match channels {
             1 => {
                 let Some(dst) = target(0) else { return };
-                let (transposed, table) = (self.transposed, self.table(table::TRANSPOSE));
+                let (transposed, table) = (self.transposed, self.table(table::READ));
                 self.make(dst, unit, |e, dst| {
                     if transposed {
-                        e.asm.vector(MOVUPS_LOAD, 29, 0, table);
-                        e.asm.vector(PERMUTE, dst, 29, from(0));
+                        e.asm.vector(MOVUPS_LOAD, one, 0, table);
+                        e.asm.vector(PERMUTE, dst, one, from(0));
                     } else {
                         e.asm.vector(MOVUPS_LOAD, dst, 0, from(0));
                     }
                 });
             }
             2 => {
-                for (channel, row) in [(0, table::PAIRS_RED), (1, table::PAIRS_GREEN)] {
+                for (channel, apart) in [(0, EVEN), (1, ODD)] {
                     let Some(dst) = target(channel) else { continue };
-                    let table = self.table(row);
+                    let table = self.table(table::READ_PAIRS + usize::from(channel));
                     self.make(dst, unit, |e, dst| {
-                        e.asm.vector(MOVUPS_LOAD, 29, 0, table);
+                        e.asm.vector(MOVUPS_LOAD, one, 0, table);
                         e.asm.vector(MOVUPS_LOAD, dst, 0, from(0));
-                        e.asm.vector(PERMUTE_TWO, dst, 29, from(1));
+                        match isa {
+                            Isa::Avx512 => e.asm.vector(PERMUTE_TWO, dst, one, from(1)),
+                            Isa::Avx2 => {
+                                e.asm.instruction(SHUFFLE, dst, dst, from(1), apart);
+                                e.asm.vector(PERMUTE, dst, one, Rm::Reg(dst));
+                            }
+                        }
                     });
                 }
             }
@@ -120,13 +130,13 @@ impl Emit<'_, '_> {
                     if targets == (None, None) {
                         continue;
                     }
-                    self.asm.vector(MOVUPS_LOAD, 29, 0, from(0));
-                    self.asm.vector(op, 29, 29, from(1));
-                    self.asm.vector(MOVUPS_LOAD, 30, 0, from(2));
-                    self.asm.vector(op, 30, 30, from(3));
+                    self.asm.vector(MOVUPS_LOAD, one, 0, from(0));
+                    self.asm.vector(op, one, one, from(1));
+                    self.asm.vector(MOVUPS_LOAD, other, 0, from(2));
+                    self.asm.vector(op, other, other, from(3));
                     for (half, dst) in [(LOW, targets.0), (HIGH, targets.1)] {
                         if let Some(dst) = dst {
-                            self.make(dst, unit, |e, dst| e.asm.evex(SHUFFLE, dst, 29, Rm::Reg(30), 0, false, half));
+                            self.make(dst, unit, |e, dst| e.asm.instruction(SHUFFLE, dst, one, Rm::Reg(other), half));
                         }
                     }
                 }
@@ -134,54 +144,77 @@ impl Emit<'_, '_> {
         }
     }
 
-    /// zmm31 = a coordinate in every lane, clamped; `limit`: where the largest one stands in the frame.
-    fn clamped(&mut self, register: u8, of: Linear, unit: Unit, limit: i32) {
+    /// `dst = op(dst, the dword at this place of the frame)`, by way of a register where there is no such operand.
+    fn with_each(&mut self, op: V, dst: u8, offset: i32, scratch: u8) {
+        let each = Rm::Each(RBX, offset);
+        let operand = match self.of.isa {
+            Isa::Avx512 => each,
+            Isa::Avx2 => {
+                self.asm.vector(BROADCAST, scratch, 0, each);
+                Rm::Reg(scratch)
+            }
+        };
+        self.asm.vector(op, dst, dst, operand);
+    }
+
+    /// A coordinate in every lane, clamped; `limit`: where the largest one stands in the frame.
+    fn clamped(&mut self, register: u8, of: Linear, unit: Unit, limit: i32, scratch: u8) {
         let slot = self.slot(Self::coordinate_slot(of, unit));
         self.asm.vector(BROADCAST, register, 0, Rm::Each(RBX, slot_at(slot)));
         if of.i != 0 {
             let lanes = Rm::Row(RBX, self.layout.lanes + 64 * i32::from(unit.column));
-            self.asm.vector(MOVUPS_LOAD, 30, 0, lanes);
+            self.asm.vector(MOVUPS_LOAD, scratch, 0, lanes);
             if of.i != 1 {
-                self.asm.vector(MUL_I32, 30, 30, Rm::Literal(of.i as i32 as u32));
+                self.asm.vector(MUL_I32, scratch, scratch, Rm::Literal(of.i as i32 as u32));
             }
-            self.asm.vector(ADD_I32, register, register, Rm::Reg(30));
+            self.asm.vector(ADD_I32, register, register, Rm::Reg(scratch));
         }
-        self.asm.vector(XOR, 30, 30, Rm::Reg(30));
-        self.asm.vector(MAX_I32, register, register, Rm::Reg(30));
-        self.asm.vector(MIN_I32, register, register, Rm::Each(RBX, limit));
+        self.asm.vector(XOR, scratch, scratch, Rm::Reg(scratch));
+        self.asm.vector(MAX_I32, register, register, Rm::Reg(scratch));
+        self.with_each(MIN_I32, register, limit, scratch);
     }
 
     fn gather(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
         let Some((_, load)) = wanted.first().copied() else { return };
         let input = at::INPUTS + 32 * i32::from(load.fetch.input);
         let channels = self.of.geometry.inputs[usize::from(load.fetch.input)];
-        self.clamped(31, load.fetch.x, unit, input + 8);
-        self.clamped(29, load.fetch.y, unit, input + 12);
-        self.asm.vector(MUL_I32, 29, 29, Rm::Each(RBX, input + 16));
-        self.asm.vector(ADD_I32, 31, 31, Rm::Reg(29));
+        let isa = self.of.isa;
+        let (index, row, scratch) = (isa.operand_scratch(), isa.scratch(), isa.mask_scratch());
+        self.clamped(index, load.fetch.x, unit, input + 8, scratch);
+        self.clamped(row, load.fetch.y, unit, input + 12, scratch);
+        self.with_each(MUL_I32, row, input + 16, scratch);
+        self.asm.vector(ADD_I32, index, index, Rm::Reg(row));
         if channels > 1 {
-            self.asm.evex(SHIFT_IMM, 6, 31, Rm::Reg(31), 0, false, Some(channels / 2));
+            self.asm.instruction(SHIFT_IMM, 6, index, Rm::Reg(index), Some(channels / 2));
         }
         self.asm.int_load(Int::Mov, true, RDI, RBX, input);
+        let mut is_whole = false;
         for (dst, load) in wanted {
-            let index = if load.channel == WHOLE {
+            if is_whole != (load.channel == WHOLE) {
                 let channel = self.table(table::CHANNEL);
-                self.asm.vector(ADD_I32, 30, 31, channel);
-                30
-            } else {
-                31
-            };
-            let offset = if load.channel == WHOLE { 0 } else { 4 * i32::from(load.channel) };
+                self.asm.vector(if is_whole { SUB_I32 } else { ADD_I32 }, index, index, channel);
+                is_whole = !is_whole;
+            }
+            let offset = if is_whole { 0 } else { 4 * i32::from(load.channel) };
             self.make(*dst, unit, |e, dst| {
                 e.asm.vector(XOR, dst, dst, Rm::Reg(dst));
-                e.asm.mask_all(1);
-                e.asm.gather(dst, 1, RDI, index, offset);
+                match isa {
+                    Isa::Avx512 => {
+                        e.asm.mask_all(1);
+                        e.asm.gather(dst, 1, RDI, index, offset);
+                    }
+                    Isa::Avx2 => {
+                        e.asm.vector(EQUAL_I32, scratch, scratch, Rm::Reg(scratch));
+                        e.asm.gather_by_signs(dst, scratch, RDI, index, offset);
+                    }
+                }
             });
         }
     }
 
     /// Writes the outputs of a tile.
     pub fn outputs(&mut self) {
+        self.shares = false;
         for target in 0..ctm_isa::x1k::OUTPUTS {
             if self.of.geometry.outputs[target] > 0 {
                 for unit in self.units(Varies::ALL) {
@@ -196,49 +229,64 @@ impl Emit<'_, '_> {
         let slot = Slot { kind: Kind::Output(target as u8), row: unit.row };
         let vectors: [Option<Vector>; 4] = std::array::from_fn(|c| self.of.vars.of(output_var(4 * target + c)));
         let src = |c: usize| vectors[c].map_or(Src::Literal(0), Src::Vector);
+        let (isa, bytes) = (self.of.isa, self.of.isa.bytes());
+        let (scratch, one, other) = (isa.scratch(), isa.operand_scratch(), isa.mask_scratch());
         if self.packed() {
-            let from = self.reg(src(0), unit, 31);
+            let from = self.reg(src(0), unit, scratch);
             let to = self.pointer(slot);
-            return self.store(from, Rm::Row(to, 64 * i32::from(unit.column)));
+            return self.put(from, Rm::Row(to, bytes * i32::from(unit.column)));
         }
-        let first = 64 * i32::from(channels) * i32::from(unit.column);
+        let first = bytes * i32::from(channels) * i32::from(unit.column);
         match channels {
             1 => {
-                let mut from = self.reg(src(0), unit, 31);
+                let mut from = self.reg(src(0), unit, scratch);
                 if self.transposed {
-                    let table = self.table(table::TRANSPOSE);
-                    self.asm.vector(MOVUPS_LOAD, 29, 0, table);
-                    self.asm.vector(PERMUTE, 31, 29, Rm::Reg(from));
-                    from = 31;
+                    let table = self.table(table::WRITE);
+                    self.asm.vector(MOVUPS_LOAD, one, 0, table);
+                    self.asm.vector(PERMUTE, scratch, one, Rm::Reg(from));
+                    from = scratch;
                 }
                 let to = self.pointer(slot);
-                self.store(from, Rm::Row(to, first));
+                self.put(from, Rm::Row(to, first));
             }
-            2 => {
-                let green = self.reg(src(1), unit, 30);
-                let to = self.pointer(slot);
-                for (half, row) in [(0, table::PAIRS_FIRST), (1, table::PAIRS_SECOND)] {
-                    let table = self.table(row);
-                    self.asm.vector(MOVUPS_LOAD, 29, 0, table);
-                    let red = self.rm(src(0), unit);
-                    self.load_rm(31, red, 0);
-                    self.asm.vector(PERMUTE_TWO, 31, 29, Rm::Reg(green));
-                    self.store(31, Rm::Row(to, first + 64 * half));
+            2 => match isa {
+                Isa::Avx512 => {
+                    let green = self.reg(src(1), unit, other);
+                    for half in 0..2 {
+                        let table = self.table(table::WRITE_PAIRS + half);
+                        self.asm.vector(MOVUPS_LOAD, one, 0, table);
+                        self.load_into(scratch, src(0), unit);
+                        self.asm.vector(PERMUTE_TWO, scratch, one, Rm::Reg(green));
+                        let to = self.pointer(slot);
+                        self.put(scratch, Rm::Row(to, first + bytes * half as i32));
+                    }
                 }
-            }
+                Isa::Avx2 => {
+                    let table = self.table(table::WRITE_PAIRS);
+                    self.asm.vector(MOVUPS_LOAD, one, 0, table);
+                    for (channel, register) in [(0, scratch), (1, other)] {
+                        let from = self.reg(src(channel), unit, register);
+                        self.asm.vector(PERMUTE, register, one, Rm::Reg(from));
+                    }
+                    for (half, op) in [(0, UNPACK_LOW), (1, UNPACK_HIGH)] {
+                        self.asm.vector(op, one, scratch, Rm::Reg(other));
+                        let to = self.pointer(slot);
+                        self.put(one, Rm::Row(to, first + bytes * half));
+                    }
+                }
+            },
             _ => {
-                for (pair, [low, high]) in [(0, [27, 28]), (2, [29, 30])] {
-                    let a = self.reg(src(pair), unit, 31);
-                    let b = self.rm(src(pair + 1), unit);
-                    self.asm.vector(UNPACK_LOW, low, a, b);
-                    self.asm.vector(UNPACK_HIGH, high, a, b);
-                }
-                let to = self.pointer(slot);
-                for (vector, (a, b, half)) in
-                    [(27, 29, LOW), (27, 29, HIGH), (28, 30, LOW), (28, 30, HIGH)].into_iter().enumerate()
-                {
-                    self.asm.evex(SHUFFLE, 31, a, Rm::Reg(b), 0, false, half);
-                    self.store(31, Rm::Row(to, first + 64 * vector as i32));
+                for (vector, op) in [(0, UNPACK_LOW), (2, UNPACK_HIGH)] {
+                    for (pair, register) in [(0, one), (2, other)] {
+                        let a = self.reg(src(pair), unit, scratch);
+                        let b = self.last(src(pair + 1), unit, register);
+                        self.asm.vector(op, register, a, b);
+                    }
+                    for (vector, half) in [(vector, LOW), (vector + 1, HIGH)] {
+                        self.asm.instruction(SHUFFLE, scratch, one, Rm::Reg(other), half);
+                        let to = self.pointer(slot);
+                        self.put(scratch, Rm::Row(to, first + bytes * vector));
+                    }
                 }
             }
         }

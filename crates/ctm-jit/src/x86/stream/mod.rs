@@ -1,7 +1,7 @@
 //! Streams as machine code: tiles of a domain one after another, without masks, with loads and stores in the code itself.
 //!
-//! A *tile* is `rows` x `vectors` vectors. In the plain form a vector holds 16 processors of a row, in the packed form four with their four
-//! channels. A vector of the program that does not depend on the row, or not on the column, exists once for all rows or all columns; so
+//! A *tile* is `rows` x `vectors` vectors, each as long as a register. In the plain form a vector holds 16 processors of a row (8 on AVX2), in
+//! the packed form four (two) with their four channels. A vector of the program that does not depend on the row, or not on the column, exists once for all rows or all columns; so
 //! what processors share is fetched once.
 //!
 //! Addresses are *slots*: a pointer that takes a fixed step from tile to tile, from row to row of tiles, and from turn to turn of each loop.
@@ -14,10 +14,19 @@
 //! | rbp | the floating-point constants |
 //! | rax | scratch |
 //! | others | turns of loops, slots |
-//! | zmm27-31 | scratch |
+//! | the last vector registers | scratch ([`Isa`]), but the third only where masks, gathers or transpositions want it |
+//!
+//! | file | what |
+//! |---|---|
+//! | `tiles` | how large tiles are, and which vectors have registers |
+//! | `emit` | the code as a whole |
+//! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
+//! | `run` | calls |
 
-use super::Line;
+pub use super::Frame;
 use super::alloc::Ranges;
+use super::executable;
+use super::isa::Isa;
 use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
 use super::select::{Facts, Rows, Select};
 use crate::form::{BlockId, Op, Var};
@@ -25,15 +34,16 @@ use crate::passes::{Liveness, VarSet};
 use crate::stream::affine::{Around, Fetch, Item, LOOPS, Linear, blocks};
 use crate::stream::prepare::{Prepared, WHOLE};
 use emit::Emit;
-use memmap2::{Mmap, MmapMut};
-pub use run::{Frame, InputView, OutputView, Rect, Surfaces, columns_inside, rows_inside};
+use memmap2::Mmap;
+pub use run::{InputView, OutputView, Rect, Surfaces, columns_inside, rows_inside};
+pub use tiles::columns;
 
 mod emit;
+mod lines;
 mod memory;
 mod run;
-
-/// Registers that vectors may have.
-const REGISTERS: u8 = 27;
+mod slots;
+mod tiles;
 
 /// Offsets in the frame.
 mod at {
@@ -145,6 +155,7 @@ pub struct Geometry {
 
 /// Machine code for tiles.
 pub struct Kernel {
+    isa: Isa,
     text: Mmap,
     /// How many columns a tile has.
     pub columns: u32,
@@ -165,6 +176,8 @@ pub struct Kernel {
 struct Layout {
     /// Rows of permutations.
     tables: i32,
+    /// Masks 2 and 3, on AVX2.
+    masks: i32,
     /// Column of each lane, as integers; one row for each vector side by side.
     lanes: i32,
     /// Start values: rows now, then what a tile adds, then what a row of tiles adds.
@@ -192,6 +205,7 @@ const fn turn_step(depth: usize) -> i32 {
 
 /// A program for streams, with its instructions chosen.
 pub struct Chosen<'a> {
+    isa: Isa,
     prepared: &'a Prepared,
     items: &'a [Item],
     live: Liveness,
@@ -258,6 +272,7 @@ enum Way {
 impl<'a> Chosen<'a> {
     /// Chooses instructions. `starts`: values of variables that are live at the start and not 0.
     pub fn new(
+        isa: Isa,
         prepared: &'a Prepared,
         items: &'a [Item],
         live: Liveness,
@@ -289,7 +304,7 @@ impl<'a> Chosen<'a> {
         let starts = starts.iter().map(|&(var, value)| Start { var, value }).collect();
         let mut around = vec![Vec::new(); code.blocks.len()];
         blocks(items).into_iter().for_each(|(block, loops)| around[block] = loops);
-        let chosen = Self { prepared, items, live, vars, lines, loads, ranges, vectors, starts, geometry, around };
+        let chosen = Self { isa, prepared, items, live, vars, lines, loads, ranges, vectors, starts, geometry, around };
         chosen.constants_exist().then_some(chosen)
     }
 
@@ -317,194 +332,29 @@ impl<'a> Chosen<'a> {
         })
     }
 
-    fn way(&self, load: &Load, careful: bool) -> Way {
-        let Fetch { x, y, .. } = load.fetch;
-        if careful {
-            Way::Gather
-        } else if x.i == 0 && y.i == 0 {
-            Way::Uniform
-        } else if x.i == 1
-            && y.i == 0
-            && (!self.prepared.packed || self.geometry.inputs[usize::from(load.fetch.input)] == 4)
-        {
-            Way::Contiguous
-        } else {
-            Way::Gather
-        }
-    }
-
-    /// On what each vector depends.
-    fn varies(&self) -> Vec<Varies> {
-        let mut varies = vec![Varies::default(); self.vectors];
-        for start in &self.starts {
-            if let Some(vector) = self.vars.of(start.var) {
-                varies[vector.index()] = Varies { rows: start.value.j != 0, columns: start.value.i != 0 };
-            }
-        }
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for lines in &self.lines {
-                for group in &lines.groups {
-                    let lir = &lines.lir[group.first..group.end];
-                    let mut together = Varies::default();
-                    if group.masks {
-                        for vector in lir.iter().flat_map(Lir::reads) {
-                            together = together.with(varies[vector.index()]);
-                        }
-                    }
-                    for lir in lir {
-                        let Some((dst, _)) = lir.writes() else { continue };
-                        let mut of = together.with(varies[dst.index()]);
-                        for vector in lir.reads() {
-                            of = of.with(varies[vector.index()]);
-                        }
-                        if let Lir::Copy(_, Src::Row(load)) = *lir {
-                            let Fetch { x, y, .. } = self.loads[load as usize].fetch;
-                            of = of.with(Varies { rows: x.j != 0 || y.j != 0, columns: x.i != 0 || y.i != 0 });
-                        }
-                        if of != varies[dst.index()] {
-                            varies[dst.index()] = of;
-                            changed = true;
-                        }
-                    }
-                }
-            }
-        }
-        varies
-    }
-
-    /// Whether rows of a tile have fetches in common that its columns have not, inside a loop.
-    pub fn shares_rows(&self) -> bool {
-        let looped = |block: usize| !self.prepared.code.blocks[block].frames.frames.is_empty();
-        self.prepared
-            .fetches
-            .iter()
-            .enumerate()
-            .filter(|(block, _)| looped(*block))
-            .flat_map(|(_, fetches)| fetches)
-            .any(|fetch| (fetch.x.i != 0 || fetch.y.i != 0) && fetch.x.j == 0 && fetch.y.j == 0)
-    }
-
-    /// The largest tile whose vectors have registers.
-    pub fn tile(&self, columns: u32) -> Tile {
-        const SHARED: &[(u8, u8)] = &[(8, 2), (4, 4), (4, 2), (2, 2), (2, 1), (1, 1)];
-        const WIDE: &[(u8, u8)] = &[(1, 8), (1, 4), (1, 2), (1, 1)];
-        const PLAIN: &[(u8, u8)] = &[(1, 4), (1, 2), (1, 1)];
-        let looped = self.prepared.code.blocks.iter().any(|block| !block.frames.frames.is_empty());
-        let candidates = match (self.prepared.packed, looped) {
-            _ if self.shares_rows() => SHARED,
-            (true, true) => WIDE,
-            (true, false) => PLAIN,
-            (false, true) => &PLAIN[1..],
-            (false, false) => &PLAIN[2..],
-        };
-        let each = if self.prepared.packed { 4 } else { 16 };
-        let varies = self.varies();
-        let mut best = Tile { rows: 1, vectors: 1 };
-        for &(rows, vectors) in candidates {
-            let tile = Tile { rows, vectors };
-            if u32::from(vectors) * each > columns {
-                continue;
-            }
-            best = tile;
-            let instances = self.instances(&varies, tile, false);
-            if self.registers(&varies, &instances).1 == 0 {
-                break;
-            }
-        }
-        best
-    }
-
-    /// Gives out registers.
-    fn registers(&self, varies: &[Varies], instances: &[u8]) -> (Vec<Vec<Option<u8>>>, u64) {
-        let class = |v: &Varies| u8::from(v.rows) | u8::from(v.columns) << 1;
-        let classes: Vec<u8> = varies.iter().map(class).collect();
-        // One unit runs all of a group with masks before the next one begins.
-        let mut together = Vec::new();
-        for lines in &self.lines {
-            let first = together.len();
-            together.extend(first..first + lines.lir.len() + 2);
-            for group in lines.groups.iter().filter(|group| group.masks) {
-                together[first + 1 + group.first..first + 1 + group.end].fill(first + group.end);
-            }
-        }
-        self.ranges.registers(instances, &classes, &together, REGISTERS)
-    }
-
-    /// How many registers each vector wants.
-    fn instances(&self, varies: &[Varies], tile: Tile, careful: bool) -> Vec<u8> {
-        let count = |v: &Varies| if v.rows { tile.rows } else { 1 } * if v.columns { tile.vectors } else { 1 };
-        let mut instances: Vec<u8> = varies.iter().map(count).collect();
-        for (vector, _) in self.in_place(varies, tile, careful) {
-            instances[vector.index()] = 0;
-        }
-        instances
-    }
-
-    /// Vectors that are read where they lie, as each instance has one use.
-    fn in_place(&self, varies: &[Varies], tile: Tile, careful: bool) -> Vec<(Vector, usize)> {
-        let count = |v: Varies| if v.rows { u32::from(tile.rows) } else { 1 } * if v.columns { u32::from(tile.vectors) } else { 1 };
-        let mut found = Vec::new();
-        for (block, lines) in self.lines.iter().enumerate() {
-            for (place, lir) in lines.lir.iter().enumerate() {
-                let dst = match *lir {
-                    Lir::Copy(dst, Src::Row(load)) if self.is_operand(&self.loads[load as usize], careful) => dst,
-                    Lir::ConstRelative { dst, .. } => dst,
-                    _ => continue,
-                };
-                if dst.index() < self.vars.used.len() {
-                    continue;
-                }
-                let mut uses = 0;
-                for later in &lines.lir[place + 1..] {
-                    let reads = later.reads().filter(|&v| v == dst).count() as u32;
-                    if reads > 0 {
-                        let of = later.writes().map_or(Varies::ALL, |(d, _)| varies[d.index()]);
-                        uses += reads * count(of);
-                    }
-                    if later.writes().is_some_and(|(d, _)| d == dst) {
-                        // Changed in part: it needs a place of its own.
-                        uses = u32::MAX / 2;
-                    }
-                }
-                if uses <= count(varies[dst.index()]) {
-                    found.push((dst, block));
-                }
-            }
-        }
-        found
-    }
-
-    /// Whether an instruction can take the load as its last operand.
-    fn is_operand(&self, load: &Load, careful: bool) -> bool {
-        match self.way(load, careful) {
-            Way::Uniform => load.channel != WHOLE,
-            Way::Contiguous => self.prepared.packed && load.channel == WHOLE,
-            Way::Gather => false,
-        }
-    }
-
     /// The code for these options; `None` when memory cannot be made executable, or the program is too large.
     pub fn compile(&self, options: Options) -> Option<Kernel> {
         let varies = self.varies();
         let tile = options.tile;
         let instances = self.instances(&varies, tile, options.careful);
-        let (registers, _) = self.registers(&varies, &instances);
+        let mut count = self.register_count(options.careful);
+        let (mut registers, left) = self.registers(&varies, &instances, count);
+        if left > 0 && count != self.isa.all_registers() - 3 {
+            // Results without a register may need all scratch registers.
+            count = self.isa.all_registers() - 3;
+            (registers, _) = self.registers(&varies, &instances, count);
+        }
         let mut emit = Emit::new(self, options, varies);
         emit.collect_slots();
-        emit.lay_out(&registers);
+        emit.lay_out(&registers, count);
         if emit.layout.size > 1 << 19 {
             return None;
         }
         emit.everything();
-        let bytes = emit.asm.finish();
-        let mut writable = MmapMut::map_anon(bytes.len()).ok()?;
-        writable.copy_from_slice(&bytes);
-        let each = if self.prepared.packed { 4 } else { 16 };
         Some(Kernel {
-            text: writable.make_exec().ok()?,
-            columns: each * u32::from(tile.vectors),
+            isa: self.isa,
+            text: executable(&emit.asm.finish())?,
+            columns: self.columns() * u32::from(tile.vectors),
             options,
             geometry: *self.geometry,
             fetches: self.loads.iter().map(|load| load.fetch).collect(),
@@ -514,13 +364,6 @@ impl<'a> Chosen<'a> {
             packed: self.prepared.packed,
             transposed: emit.transposed,
         })
-    }
-
-    /// In the plain form: lane 4a + b is column 4b + a, which saves permutations when elements have four channels.
-    fn transposed(&self) -> bool {
-        let inputs = self.loads.iter().filter(|load| self.way(load, false) == Way::Contiguous);
-        let mut channels = inputs.map(|load| self.geometry.inputs[usize::from(load.fetch.input)]);
-        !self.prepared.packed && (channels.any(|c| c == 4) || self.geometry.outputs.contains(&4))
     }
 }
 

@@ -2,15 +2,15 @@
 
 use super::emit::start_row;
 use super::memory::table;
-use super::{Kernel, Kind, Line, ROW_STEP, Slot, Steps, TILE_STEP, at, slot_at, turn_step};
-use crate::lanes::{LANES, Row};
+use super::tiles::columns;
+use super::{Frame, Kernel, Kind, ROW_STEP, Slot, Steps, TILE_STEP, at, slot_at, turn_step};
+use crate::lanes::LANES;
 use crate::stream::affine::{Fetch, LOOPS, Linear};
+use crate::x86::isa::Isa;
+use crate::x86::{Line, MXCSR};
 use ctm_exec::x1k::Constants;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::AtomicU32;
-
-/// Flush denormal results and operands; no exceptions; round to nearest.
-const MXCSR: u32 = 0x9fc0;
 
 /// An input: rows of elements of single-precision channels.
 #[derive(Clone, Copy)]
@@ -59,28 +59,6 @@ pub struct Rect {
     pub rows: u32,
 }
 
-/// What code works on.
-pub struct Frame {
-    lines: Vec<Line>,
-}
-
-impl Frame {
-    fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
-        unsafe { std::slice::from_raw_parts_mut(self.lines.as_mut_ptr().cast(), self.lines.len() * 64) }
-    }
-
-    fn put(&mut self, at: i32, bytes: &[u8]) {
-        self.bytes()[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn put_row(&mut self, at: i32, row: &Row) {
-        let mut bytes = [0; 64];
-        bytes.chunks_exact_mut(4).zip(row).for_each(|(to, bits)| to.copy_from_slice(&bits.to_le_bytes()));
-        self.put(at, &bytes);
-    }
-}
-
 /// The smallest and the largest value over an area and all turns.
 fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], turns: &[u8; LOOPS]) -> [i64; 2] {
     let mut range = [of.c; 2];
@@ -112,36 +90,48 @@ pub fn rows_inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], height: u32
 impl Kernel {
     /// A frame for this code, with what never changes in it.
     pub fn frame(&self) -> Frame {
-        let mut frame = Frame { lines: vec![Line([0; 64]); (self.layout.size as usize).div_ceil(64)] };
+        let mut frame = Frame::new(self.layout.size);
         frame.put(at::MXCSR, &MXCSR.to_le_bytes());
-        // The column of a lane among its vector's.
-        let column = |lane: usize| match (self.packed, self.transposed) {
-            (true, _) => lane / 4,
-            (false, true) => 4 * (lane % 4) + lane / 4,
-            (false, false) => lane,
-        };
+        let lanes = self.isa.lanes();
         let mut lane_of = [0; LANES];
         if !self.packed {
-            (0..LANES).for_each(|lane| lane_of[column(lane)] = lane);
+            (0..lanes).for_each(|lane| lane_of[self.column(lane)] = lane);
         }
-        let pair = |lane: usize, first: usize| lane_of[(first + lane / 2) % LANES] + LANES * (lane % 2);
-        let tables: [(usize, &dyn Fn(usize) -> usize); 6] = [
-            (table::TRANSPOSE, &|lane| 4 * (lane % 4) + lane / 4),
-            (table::PAIRS_RED, &|lane| 2 * column(lane)),
-            (table::PAIRS_GREEN, &|lane| 2 * column(lane) + 1),
-            (table::PAIRS_FIRST, &|lane| pair(lane, 0)),
-            (table::PAIRS_SECOND, &|lane| pair(lane, LANES / 2)),
-            (table::CHANNEL, &|lane| lane % 4),
-        ];
-        for (row, of) in tables {
-            frame.put_row(self.layout.tables + 64 * row as i32, &std::array::from_fn(|lane| of(lane) as u32));
+        // What one shuffle of two vectors of pairs leaves of a channel: element 0, 1, 4, 5, 2, 3, 6, 7. It is its own inverse.
+        let order = |place: usize| 2 * (place / 4) + 4 * (place / 2 % 2) + place % 2;
+        let entry = |row: usize, lane: usize| match (row, self.isa) {
+            (table::READ, _) => self.column(lane),
+            (table::WRITE, _) => lane_of[lane],
+            (table::CHANNEL, _) => lane % 4,
+            (table::READ_PAIRS..table::WRITE_PAIRS, Isa::Avx512) => 2 * self.column(lane) + row - table::READ_PAIRS,
+            (table::READ_PAIRS..table::WRITE_PAIRS, Isa::Avx2) => order(self.column(lane)),
+            (_, Isa::Avx512) => lane_of[LANES / 2 * (row - table::WRITE_PAIRS) + lane / 2] + LANES * (lane % 2),
+            (_, Isa::Avx2) => lane_of[order(lane)],
+        };
+        for row in 0..table::ROWS {
+            let entries = std::array::from_fn(|lane| entry(row, lane % lanes) as u32);
+            frame.put_row(self.layout.tables + 64 * row as i32, &entries);
         }
-        let each = if self.packed { 4 } else { LANES };
+        let each = self.each();
         for vector in 0..usize::from(self.options.tile.vectors) {
-            let row = std::array::from_fn(|lane| (each * vector + column(lane)) as u32);
+            let row = std::array::from_fn(|lane| (each * vector + self.column(lane % lanes)) as u32);
             frame.put_row(self.layout.lanes + 64 * vector as i32, &row);
         }
         frame
+    }
+
+    /// Columns of a vector.
+    const fn each(&self) -> usize {
+        columns(self.isa, self.packed) as usize
+    }
+
+    /// The column of a lane among its vector's.
+    const fn column(&self, lane: usize) -> usize {
+        match (self.packed, self.transposed) {
+            (true, _) => lane / 4,
+            (false, true) => self.isa.lanes() / 4 * (lane % 4) + lane / 4,
+            (false, false) => lane,
+        }
     }
 
     /// Where a slot begins, and its steps.
@@ -250,7 +240,7 @@ impl Kernel {
         // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` has
         // found all of that within the slices, which outlive the call (careful code clamps each lane instead); relative constants
         // were found within the file when the kernel was made. Outputs are cells that other threads may write, but not the same ones.
-        unsafe { entry(frame.lines.as_mut_ptr()) };
+        unsafe { entry(frame.bytes.as_mut_ptr()) };
         true
     }
 
@@ -258,7 +248,7 @@ impl Kernel {
     #[allow(clippy::cast_precision_loss, reason = "whole multiples of 1/256 below 65536")]
     fn put_starts(&self, frame: &mut Frame, rect: &Rect) {
         let tile = self.options.tile;
-        let each = if self.packed { 4 } else { LANES };
+        let each = self.each();
         let number = |units: i64| (units as f32 / 256.0).to_bits();
         for (start, of) in self.starts.iter().enumerate() {
             let value = of.value;
@@ -269,11 +259,7 @@ impl Kernel {
                     let at = |part| start_row(&self.layout, tile, start, (row, column), part);
                     let j = i64::from(rect.j) + i64::from(row);
                     let now = std::array::from_fn(|lane| {
-                        let among = match (self.packed, self.transposed) {
-                            (true, _) => lane / 4,
-                            (false, true) => 4 * (lane % 4) + lane / 4,
-                            (false, false) => lane,
-                        };
+                        let among = self.column(lane % self.isa.lanes());
                         let i = i64::from(rect.i) + (each * usize::from(column) + among) as i64;
                         number(value.c + value.i * i + value.j * j)
                     });

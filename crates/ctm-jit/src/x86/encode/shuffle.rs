@@ -1,0 +1,99 @@
+//! What streams need besides: elements into vectors and back.
+
+use super::{Asm, Gpr, Rm, V, rows, v};
+use crate::x86::isa::Isa;
+
+rows! { SHUFFLE_ROWS
+    UNPACK_LOW = 1 0 0x14;
+    UNPACK_HIGH = 1 0 0x15;
+    /// Two elements of each source in every quarter; the immediate says which.
+    SHUFFLE = 1 0 0xc6;
+    STORE_PAST_CACHES = 1 0 0x2b;
+    /// Elements by the numbers in the second operand.
+    PERMUTE = 2 1 0x16;
+    /// The same from two vectors, the result's old elements first. AVX-512 alone.
+    PERMUTE_TWO = 2 1 0x7f;
+}
+
+impl Asm {
+    /// `dst`, 16 bytes at base + offset in each quarter.
+    pub fn broadcast_quarter(&mut self, dst: u8, base: Gpr, offset: i32) {
+        const BROADCAST_QUARTER: V = v(2, 1, 0x1a);
+        if self.isa == Isa::Avx2 {
+            return self.vex(BROADCAST_QUARTER, dst, 0, Rm::Row(base, offset), None);
+        }
+        self.byte(0x62);
+        self.byte(!(dst >> 3 & 1) << 7 | 1 << 6 | (!(base >> 3) & 1) << 5 | (!(dst >> 4) & 1) << 4 | 2);
+        self.byte(15 << 3 | 4 | 1);
+        self.byte(2 << 5 | 1 << 3);
+        self.byte(0x1a);
+        self.operand(dst, Rm::Row(base, offset), 16);
+    }
+
+    /// The dwords at `base + 4 * index + offset` for the lanes whose sign bit is set in the mask, a vector that is 0 afterwards: AVX2. The
+    /// three vectors are different ones.
+    pub fn gather_by_signs(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.byte(0xc4);
+        let (r, x, b) = (!(dst >> 3) & 1, !(index >> 3) & 1, !(base >> 3) & 1);
+        self.byte(r << 7 | x << 6 | b << 5 | 2);
+        self.byte((!mask & 15) << 3 | 1 << 2 | 1);
+        self.byte(0x92);
+        self.byte(0x80 | (dst & 7) << 3 | 4);
+        self.byte(2 << 6 | (index & 7) << 3 | base & 7);
+        self.dword(offset);
+    }
+
+    /// Ends a run of stores that pass the caches by.
+    pub fn store_fence(&mut self) {
+        self.code.extend([0x0f, 0xae, 0xf8]);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::tests::decoded_for;
+    use super::super::{RBP, RBX, RDI};
+    use super::*;
+
+    #[test]
+    fn shuffles() {
+        let names = ["vunpcklps", "vunpckhps", "vshufps", "vmovntps", "vpermps", "vpermt2ps"];
+        for (isa, vector) in [(Isa::Avx512, "zmm"), (Isa::Avx2, "ymm")] {
+            for ((_, op), name) in SHUFFLE_ROWS.iter().zip(names) {
+                let found = |rm| match *op {
+                    SHUFFLE => decoded_for(isa, |a| a.instruction(SHUFFLE, 11, 9, rm, Some(0x44))),
+                    STORE_PAST_CACHES => decoded_for(isa, |a| a.vector(STORE_PAST_CACHES, 11, 0, rm)),
+                    PERMUTE_TWO => decoded_for(Isa::Avx512, |a| a.vector(PERMUTE_TWO, 11, 9, rm)),
+                    op => decoded_for(isa, |a| a.vector(op, 11, 9, rm)),
+                };
+                let vector = if *op == PERMUTE_TWO { "zmm" } else { vector };
+                let end = if *op == SHUFFLE { ",44h" } else { "" };
+                if *op == STORE_PAST_CACHES {
+                    assert_eq!(found(Rm::Row(RBX, 64)), format!("{name} [rbx+40h],{vector}11"));
+                } else {
+                    assert_eq!(found(Rm::Row(RBX, 64)), format!("{name} {vector}11,{vector}9,[rbx+40h]{end}"));
+                    assert_eq!(found(Rm::Reg(14)), format!("{name} {vector}11,{vector}9,{vector}14{end}"));
+                }
+            }
+        }
+    }
+
+    /// An instruction as text, and what emits it.
+    type Form = (Isa, &'static str, fn(&mut Asm));
+
+    #[test]
+    fn broadcasts_and_gathers() {
+        let table: &[Form] = &[
+            (Isa::Avx512, "vbroadcastf32x4 zmm17,[r12+40h]", |a| a.broadcast_quarter(17, 12, 0x40)),
+            (Isa::Avx512, "vbroadcastf32x4 zmm9,[rbp-10h]", |a| a.broadcast_quarter(9, RBP, -16)),
+            (Isa::Avx2, "vbroadcastf128 ymm11,[r12+40h]", |a| a.broadcast_quarter(11, 12, 0x40)),
+            (Isa::Avx2, "vbroadcastf128 ymm3,[rbp-10h]", |a| a.broadcast_quarter(3, RBP, -16)),
+            (Isa::Avx2, "vgatherdps ymm3,[rdi+ymm14*4+0Ch],ymm15", |a| a.gather_by_signs(3, 15, RDI, 14, 12)),
+            (Isa::Avx2, "vgatherdps ymm13,[r13+ymm6*4+8],ymm2", |a| a.gather_by_signs(13, 2, 13, 6, 8)),
+            (Isa::Avx2, "sfence", Asm::store_fence),
+        ];
+        for (isa, text, emit) in table {
+            assert_eq!(&decoded_for(*isa, emit), text);
+        }
+    }
+}

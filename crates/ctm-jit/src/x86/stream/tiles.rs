@@ -1,0 +1,241 @@
+//! How large tiles are, and which vectors have registers.
+
+use super::{Chosen, Load, Tile, Varies, Way};
+use crate::stream::affine::Fetch;
+use crate::stream::prepare::WHOLE;
+use crate::x86::isa::Isa;
+use crate::x86::lir::{Lir, Src, Vector};
+
+/// Tiles to try, the best first: rows, vectors side by side.
+struct Candidates {
+    /// Rows have fetches in common that columns have not.
+    shared: &'static [(u8, u8)],
+    /// Packed, with loops.
+    wide: &'static [(u8, u8)],
+    /// Everything else.
+    plain: &'static [(u8, u8)],
+}
+
+const AVX512: Candidates = Candidates {
+    shared: &[(8, 2), (4, 4), (4, 2), (2, 2), (2, 1), (1, 1)],
+    wide: &[(1, 8), (1, 4), (1, 2), (1, 1)],
+    plain: &[(1, 4), (1, 2), (1, 1)],
+};
+
+const AVX2: Candidates = Candidates {
+    shared: &[(6, 2), (4, 2), (2, 2), (2, 1), (1, 1)],
+    wide: &[(1, 8), (1, 4), (1, 2), (1, 1)],
+    plain: &[(1, 4), (1, 2), (1, 1)],
+};
+
+impl Chosen<'_> {
+    /// Columns of a vector.
+    pub(super) fn columns(&self) -> u32 {
+        columns(self.isa, self.prepared.packed)
+    }
+
+    /// How many registers vectors, literals and constants may have. Scratch registers that this program needs none of count as well.
+    pub(super) fn register_count(&self, careful: bool) -> u8 {
+        let needs_third = match self.isa {
+            // Masks have registers of their own.
+            Isa::Avx512 => false,
+            Isa::Avx2 => self.lines.iter().any(|lines| lines.lir.iter().any(Lir::uses_masks)),
+        };
+        let gathers = self.loads.iter().any(|load| self.way(load, careful) == Way::Gather);
+        let scratch = if needs_third || gathers || !self.prepared.packed { 3 } else { 2 };
+        self.isa.all_registers() - scratch
+    }
+
+    /// The machine's register of a number: scratch registers that are not needed come last.
+    pub(super) fn isa_register(&self, number: u8) -> u8 {
+        let first_scratch = self.isa.registers();
+        if number < first_scratch { number } else { self.isa.all_registers() - 1 - (number - first_scratch) }
+    }
+
+    pub(super) fn way(&self, load: &Load, careful: bool) -> Way {
+        let Fetch { x, y, .. } = load.fetch;
+        if careful {
+            Way::Gather
+        } else if x.i == 0 && y.i == 0 {
+            Way::Uniform
+        } else if x.i == 1
+            && y.i == 0
+            && (!self.prepared.packed || self.geometry.inputs[usize::from(load.fetch.input)] == 4)
+        {
+            Way::Contiguous
+        } else {
+            Way::Gather
+        }
+    }
+
+    /// On what each vector depends.
+    pub(super) fn varies(&self) -> Vec<Varies> {
+        let mut varies = vec![Varies::default(); self.vectors];
+        for start in &self.starts {
+            if let Some(vector) = self.vars.of(start.var) {
+                varies[vector.index()] = Varies { rows: start.value.j != 0, columns: start.value.i != 0 };
+            }
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for lines in &self.lines {
+                for group in &lines.groups {
+                    let lir = &lines.lir[group.first..group.end];
+                    let mut together = Varies::default();
+                    if group.masks {
+                        for vector in lir.iter().flat_map(Lir::reads) {
+                            together = together.with(varies[vector.index()]);
+                        }
+                    }
+                    for lir in lir {
+                        let Some((dst, _)) = lir.writes() else { continue };
+                        let mut of = together.with(varies[dst.index()]);
+                        for vector in lir.reads() {
+                            of = of.with(varies[vector.index()]);
+                        }
+                        if let Lir::Copy(_, Src::Row(load)) = *lir {
+                            let Fetch { x, y, .. } = self.loads[load as usize].fetch;
+                            of = of.with(Varies { rows: x.j != 0 || y.j != 0, columns: x.i != 0 || y.i != 0 });
+                        }
+                        if of != varies[dst.index()] {
+                            varies[dst.index()] = of;
+                            changed = true;
+                        }
+                    }
+                }
+            }
+        }
+        varies
+    }
+
+    /// Whether rows of a tile have fetches in common that its columns have not, inside a loop.
+    pub fn shares_rows(&self) -> bool {
+        let looped = |block: usize| !self.prepared.code.blocks[block].frames.frames.is_empty();
+        self.prepared
+            .fetches
+            .iter()
+            .enumerate()
+            .filter(|(block, _)| looped(*block))
+            .flat_map(|(_, fetches)| fetches)
+            .any(|fetch| (fetch.x.i != 0 || fetch.y.i != 0) && fetch.x.j == 0 && fetch.y.j == 0)
+    }
+
+    /// The largest tile whose vectors have registers.
+    pub fn tile(&self, columns: u32) -> Tile {
+        let Candidates { shared, wide, plain } = match self.isa {
+            Isa::Avx512 => AVX512,
+            Isa::Avx2 => AVX2,
+        };
+        let looped = self.prepared.code.blocks.iter().any(|block| !block.frames.frames.is_empty());
+        let candidates = match (self.prepared.packed, looped) {
+            _ if self.shares_rows() => shared,
+            (true, true) => wide,
+            (true, false) => plain,
+            (false, true) => &plain[1..],
+            (false, false) => &plain[2..],
+        };
+        let varies = self.varies();
+        let count = self.register_count(false);
+        let mut best = Tile { rows: 1, vectors: 1 };
+        for &(rows, vectors) in candidates {
+            let tile = Tile { rows, vectors };
+            if u32::from(vectors) * self.columns() > columns {
+                continue;
+            }
+            best = tile;
+            let instances = self.instances(&varies, tile, false);
+            if self.registers(&varies, &instances, count).1 == 0 {
+                break;
+            }
+        }
+        best
+    }
+
+    /// Gives out registers.
+    pub(super) fn registers(&self, varies: &[Varies], instances: &[u8], count: u8) -> (Vec<Vec<Option<u8>>>, u64) {
+        let class = |v: &Varies| u8::from(v.rows) | u8::from(v.columns) << 1;
+        let classes: Vec<u8> = varies.iter().map(class).collect();
+        // One unit runs all of a group with masks before the next one begins.
+        let mut together = Vec::new();
+        for lines in &self.lines {
+            let first = together.len();
+            together.extend(first..first + lines.lir.len() + 2);
+            for group in lines.groups.iter().filter(|group| group.masks) {
+                together[first + 1 + group.first..first + 1 + group.end].fill(first + group.end);
+            }
+        }
+        self.ranges.registers(instances, &classes, &together, count)
+    }
+
+    /// How many registers each vector wants.
+    pub(super) fn instances(&self, varies: &[Varies], tile: Tile, careful: bool) -> Vec<u8> {
+        let count = |v: &Varies| if v.rows { tile.rows } else { 1 } * if v.columns { tile.vectors } else { 1 };
+        let mut instances: Vec<u8> = varies.iter().map(count).collect();
+        for (vector, _) in self.in_place(varies, tile, careful) {
+            instances[vector.index()] = 0;
+        }
+        instances
+    }
+
+    /// Vectors that are read where they lie, as each instance has one use.
+    pub(super) fn in_place(&self, varies: &[Varies], tile: Tile, careful: bool) -> Vec<(Vector, usize)> {
+        let count = |v: Varies| if v.rows { u32::from(tile.rows) } else { 1 } * if v.columns { u32::from(tile.vectors) } else { 1 };
+        let mut found = Vec::new();
+        for (block, lines) in self.lines.iter().enumerate() {
+            for (place, lir) in lines.lir.iter().enumerate() {
+                let (dst, is_whole) = match *lir {
+                    Lir::Copy(dst, Src::Row(load)) if self.is_operand(&self.loads[load as usize], careful) => {
+                        (dst, self.loads[load as usize].channel == WHOLE)
+                    }
+                    Lir::ConstRelative { dst, .. } => (dst, false),
+                    _ => continue,
+                };
+                if dst.index() < self.vars.used.len() {
+                    continue;
+                }
+                let mut uses = 0;
+                let mut readers = 0;
+                for later in &lines.lir[place + 1..] {
+                    let reads = later.reads().filter(|&v| v == dst).count() as u32;
+                    if reads > 0 {
+                        let of = later.writes().map_or(Varies::ALL, |(d, _)| varies[d.index()]);
+                        uses += reads * count(of);
+                        readers += reads;
+                    }
+                    if later.writes().is_some_and(|(d, _)| d == dst) {
+                        // Changed in part: it needs a place of its own.
+                        uses = u32::MAX / 2;
+                    }
+                }
+                // Where an instruction cannot take it as it is, the units of one instruction share it.
+                let shared = self.isa == Isa::Avx2 && readers == 1 && uses < u32::MAX / 2 && !is_whole;
+                if uses <= count(varies[dst.index()]) || shared {
+                    found.push((dst, block));
+                }
+            }
+        }
+        found
+    }
+
+    /// Whether an instruction can take the load as its last operand.
+    fn is_operand(&self, load: &Load, careful: bool) -> bool {
+        match self.way(load, careful) {
+            Way::Uniform => load.channel != WHOLE,
+            Way::Contiguous => self.prepared.packed && load.channel == WHOLE,
+            Way::Gather => false,
+        }
+    }
+
+    /// In the plain form: lane 4a + b is column `quarters * b + a`, which saves permutations when elements have four channels.
+    pub(super) fn transposed(&self) -> bool {
+        let inputs = self.loads.iter().filter(|load| self.way(load, false) == Way::Contiguous);
+        let mut channels = inputs.map(|load| self.geometry.inputs[usize::from(load.fetch.input)]);
+        !self.prepared.packed && (channels.any(|c| c == 4) || self.geometry.outputs.contains(&4))
+    }
+}
+
+/// Columns of a vector.
+pub const fn columns(isa: Isa, packed: bool) -> u32 {
+    isa.lanes() as u32 / if packed { 4 } else { 1 }
+}
