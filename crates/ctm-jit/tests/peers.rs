@@ -9,7 +9,7 @@
 
 mod kit;
 
-use ctm_jit::Jit;
+use ctm_jit::{Backend, Jit};
 use kit::{Array, Case, Surfaces, noise};
 use std::time::Instant;
 
@@ -18,25 +18,39 @@ fn thread_time() -> Option<u64> {
     std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().next()?.parse().ok()
 }
 
+/// Runs with every back end that makes machine code, in turns; gives the least of each.
 fn measure(name: &str, case: &Case, memory: &mut Surfaces) {
     memory.direct = true;
-    let engine = Jit::new();
+    let backends: Vec<Backend> = Backend::available().filter(|&b| b != Backend::Portable).collect();
+    let engines: Vec<Jit> = backends.iter().map(|&backend| Jit::with_backend(backend)).collect();
     for threads in [1, 0] {
         let case = Case { threads, ..case.clone() };
-        let (mut wall, mut own) = (f64::INFINITY, f64::INFINITY);
-        let start = Instant::now();
-        case.run(&engine, memory).unwrap();
-        let first = start.elapsed().as_secs_f64();
+        let mut first = Vec::new();
+        for engine in &engines {
+            let start = Instant::now();
+            case.run(engine, memory).unwrap();
+            first.push(start.elapsed().as_secs_f64());
+        }
+        let mut least = vec![(f64::INFINITY, f64::INFINITY); engines.len()];
         for _ in 0..30 {
-            let (start, busy) = (Instant::now(), thread_time());
-            case.run(&engine, memory).unwrap();
-            wall = wall.min(start.elapsed().as_secs_f64());
-            if let (Some(from), Some(to)) = (busy, thread_time()) {
-                own = own.min((to - from) as f64 * 1e-9);
+            for (engine, (wall, own)) in engines.iter().zip(&mut least) {
+                let (start, busy) = (Instant::now(), thread_time());
+                case.run(engine, memory).unwrap();
+                *wall = wall.min(start.elapsed().as_secs_f64());
+                if let (Some(from), Some(to)) = (busy, thread_time()) {
+                    *own = own.min((to - from) as f64 * 1e-9);
+                }
             }
         }
-        let own = if threads == 1 { format!(", thread time {:.3} ms", own * 1e3) } else { String::new() };
-        println!("{name}, {threads} threads: {:.3} ms{own} (first {:.3} ms)", wall * 1e3, first * 1e3);
+        for ((backend, first), (wall, own)) in backends.iter().zip(first).zip(&least) {
+            let own_ratio = own / least[0].1;
+            let own = if threads == 1 {
+                format!(", thread time {:.3} ms ({own_ratio:.2})", own * 1e3)
+            } else {
+                String::new()
+            };
+            println!("{name}, {backend}, {threads} threads: {:.3} ms{own} (first {:.3} ms)", wall * 1e3, first * 1e3);
+        }
     }
 }
 

@@ -12,18 +12,19 @@ use kit::{Array, Case, Surfaces, noise};
 fn compare(name: &str, case: &Case, memory: &Surfaces) {
     let mut expected = memory.clone();
     let outcome = Case { threads: 1, ..case.clone() }.run(&Interp, &mut expected);
-    for backend in Backend::available().filter(|&b| b != Backend::Portable) {
-        for threads in [0, 1] {
-            for direct in [true, false] {
-                let mut found = Surfaces { direct, ..memory.clone() };
-                let case = Case { threads, ..case.clone() };
-                let found_outcome = case.run(&Jit::with_backend(backend), &mut found);
-                assert_eq!(found_outcome, outcome, "{name}, {backend}, direct {direct}");
-                for (target, (f, e)) in found.outputs.iter().zip(&expected.outputs).enumerate() {
-                    for y in 0..e.height {
-                        for x in 0..e.width {
-                            assert_eq!(f.get(x, y), e.get(x, y), "{name}, {backend}, output {target}, ({x}, {y})");
-                        }
+    for backend in Backend::available() {
+        // The form runs slowly lane by lane: once will do.
+        let ways: &[(usize, bool)] =
+            if backend == Backend::Portable { &[(0, true)] } else { &[(0, true), (0, false), (1, true)] };
+        for &(threads, direct) in ways {
+            let mut found = Surfaces { direct, ..memory.clone() };
+            let case = Case { threads, ..case.clone() };
+            let found_outcome = case.run(&Jit::with_backend(backend), &mut found);
+            assert_eq!(found_outcome, outcome, "{name}, {backend}, direct {direct}");
+            for (target, (f, e)) in found.outputs.iter().zip(&expected.outputs).enumerate() {
+                for y in 0..e.height {
+                    for x in 0..e.width {
+                        assert_eq!(f.get(x, y), e.get(x, y), "{name}, {backend}, output {target}, ({x}, {y})");
                     }
                 }
             }
@@ -85,4 +86,120 @@ fn the_examples_give_the_same() {
     let sum = Case::example("bench/x1k/sum.x1k", [0, 0, 15, 79]).int("turns", [3, 0, 0]);
     let memory = Surfaces { inputs: vec![array(200, 80, 4)], outputs: vec![out(16, 80, 1)], ..Surfaces::default() };
     compare("sum", &sum, &memory);
+}
+
+/// Special numbers of all kinds among others.
+fn special(x: u32, y: u32, c: u8) -> u32 {
+    const SPECIAL: [u32; 16] = [
+        0,
+        0x8000_0000,
+        0x3f80_0000,
+        0xbf80_0000,
+        0x7f80_0000,
+        0xff80_0000,
+        0x7fc0_0000,
+        0xffa0_1234,
+        0x0000_0001,
+        0x807f_ffff,
+        0x0080_0000,
+        0x7f7f_ffff,
+        0x4b00_0001,
+        0xc2ff_0000,
+        0x3e00_0000,
+        0x4049_0fdb,
+    ];
+    let bits = noise(x, y, c);
+    if bits & 3 == 0 { SPECIAL[(bits >> 2 & 15) as usize] } else { bits.wrapping_add((bits & 0xf0) << 20) }
+}
+
+/// Every number of channels to read and to write, on domains of odd sizes that begin anywhere.
+#[test]
+fn every_way_of_reading_and_writing() {
+    // Elements side by side; the edges; every other element; one for all columns; one for all; the other way round.
+    const PROGRAM: &str = "
+.input  a = s0, b = s1
+.output c = o0, d = o1
+.const  k = c0 (1.0, 2.0, -3.0, 5.0), half = c1 (0.5, 0.0, 39.0, 0.25)
+.reg    at = r1, x = r2, y = r3, z = r4, u = r5, v = r6, q = r7
+        tex   x, a, r0.rg
+        add   at.rgb, r0.rgg, k.bba
+        tex   y, a, at.rg
+        mul   at.rgb, r0.rgg, k.grr
+        tex   z, b, at.rg
+        mov   at.rgb, half.ggg                | mov at.a, r0.g
+        tex   u, b, at.ra
+        tex   v, a, at.rg
+        mad   at.rgb, r0.rgg, -k.rgr, half.bgg
+        tex   q, b, at.rg
+        mad   x, x, half.rrrr, y
+        mad   z, z, half.aaaa, u
+        add   z, z, v.gggg
+        MIX
+        mov   c, x
+        mov   d, z
+";
+    for (mix, text) in
+        [("all channels alike", "add x, x, q"), ("others", "add x, x, q.abgr"), ("places", "add x.rgb, q.rgb, r0.rgr")]
+    {
+        let text = PROGRAM.replace("MIX", text);
+        for (number, (reads, writes)) in
+            [([4, 4], [4, 4]), ([1, 2], [2, 1]), ([2, 4], [4, 2]), ([4, 1], [1, 4])].into_iter().enumerate()
+        {
+            let sizes: [[u32; 4]; 4] = [[0, 0, 63, 15], [0, 0, 36, 40], [5, 3, 42, 33], [16, 1, 48, 64]];
+            let [i0, j0, i1, j1] = sizes[number];
+            let case = Case::new(&text, [i0, j0, i1, j1]);
+            let memory = Surfaces {
+                inputs: reads.map(|channels| Array::new(40, 50, channels, special)).to_vec(),
+                outputs: writes.map(|channels| out(i1 + 1, j1 + 1, channels)).to_vec(),
+                ..Surfaces::default()
+            };
+            compare(&format!("{mix}, {reads:?} to {writes:?}"), &case, &memory);
+        }
+    }
+}
+
+/// More vectors than any machine has registers, in a loop, with masks and constants between them.
+#[test]
+fn vectors_without_registers() {
+    let mut text = String::from(
+        ".input a = s0\n.output c = o0\n.const k = c0 (1.0, 0.0, 0.5, 3.0), m = c1 (0.25, -0.75, 2.0, 1.5)\n.int turns = i0 (5, 0, 0)\n",
+    );
+    text += ".reg at = r1\n mov at.rg, r0.rgb\n";
+    let registers = 2..14;
+    registers.clone().for_each(|r| text += &format!(" mad r{r}, r0.rgrg, m.rgba, {}\n", ["k.rrrr", "k.bgra"][r % 2]));
+    text += " rep turns\n";
+    for r in registers.clone() {
+        text += &format!(" tex r14, a, at.rg\n add at.rgb, at.rgb, k.rgg\n mad r{r}, r14.abgr, m, r{r}\n");
+        text += &format!(" max r{r}, r{r}, -r14.{}\n", ["rgba", "bgra"][r % 2]);
+    }
+    text += " endrep\n mov r14, 0\n";
+    for r in registers {
+        text += &format!(" mad r14, r{r}, m.abgr, r14\n");
+    }
+    text += " rcp r14.a, r14.a\n mov c, r14\n";
+    for value in [noise, special] {
+        let case = Case::new(&text, [0, 0, 40, 30]);
+        let memory = Surfaces {
+            inputs: vec![Array::new(70, 31, 4, value)],
+            outputs: vec![out(41, 31, 4)],
+            ..Surfaces::default()
+        };
+        compare("many vectors", &case, &memory);
+    }
+}
+
+#[test]
+fn functions_of_special_numbers() {
+    for function in ["rcp", "rsq", "ex2", "ln2", "sin", "cos"] {
+        let text = format!(
+            ".input a = s0\n.output c = o0\n.reg x = r1, y = r2\n tex x, a, r0.rg\n {function} y.r, x.r\n {function} y.g, x.g\n \
+             {function} y.b, x.b\n {function} y.a, x.a\n mov c, y\n"
+        );
+        let memory = Surfaces {
+            inputs: vec![Array::new(47, 24, 4, special)],
+            outputs: vec![out(47, 24, 4)],
+            ..Surfaces::default()
+        };
+        compare(function, &Case::new(&text, [0, 0, 46, 23]), &memory);
+    }
 }

@@ -3,7 +3,7 @@
 //!
 //! | where | what |
 //! |---|---|
-//! | ymm15 | mask 1 |
+//! | ymm15 | mask 1; streams may choose another register |
 //! | rows of the frame | masks 2 and 3, which only the slow ways of a multiply-add use; the running lanes of copies, once loaded in a block |
 
 use super::emit::{Emit, Unit};
@@ -11,13 +11,14 @@ use super::encode::{
     AND_F32, AND_NOT_F32, CMP_F32, Cond, EQUAL_I32, GREATER_I32, Label, MOVUPS_LOAD, OR_F32, RAX, RBX, RCX, Rm,
     SHIFT_LEFT_LANES, V, XOR,
 };
+use super::isa::Isa;
 use super::lir::{Class, K, Lir, Src, Vector};
 use super::vectors::{Access, Place, Vectors};
 use crate::form::Under;
 use ctm_exec::x1k::float::{INFINITY, SIGN};
 
-/// Mask 1.
-const MASK: u8 = 15;
+/// Mask 1, in groups.
+const MASK: u8 = Isa::Avx2.mask_scratch();
 /// The largest finite number.
 const LARGEST: u32 = INFINITY - 1;
 
@@ -25,13 +26,13 @@ const LARGEST: u32 = INFINITY - 1;
 pub trait Avx2Masks: Vectors {
     /// A mask as instructions take it last.
     fn mask_rm(&self, k: K) -> Rm {
-        if k == 1 { Rm::Reg(MASK) } else { self.mask_row(k) }
+        if k == 1 { Rm::Reg(self.mask()) } else { self.mask_row(k) }
     }
 
     /// A mask in a register.
     fn mask_reg(&mut self, k: K, scratch: u8) -> u8 {
         if k == 1 {
-            return MASK;
+            return self.mask();
         }
         let row = self.mask_row(k);
         self.asm().vector(MOVUPS_LOAD, scratch, 0, row);
@@ -40,11 +41,12 @@ pub trait Avx2Masks: Vectors {
 
     /// Makes a mask with `make`, which is given the register to write, and keeps it in another mask's lanes.
     fn make_mask(&mut self, k: K, under: K, make: impl FnOnce(&mut Self, u8)) {
-        let to = if k == 1 && under == 0 { MASK } else { self.isa().scratch() };
+        let (mask, scratch) = (self.mask(), self.isa().scratch());
+        let to = if k == 1 && under == 0 { mask } else { scratch };
         make(self, to);
         if under != 0 {
             let under = self.mask_rm(under);
-            self.asm().vector(AND_F32, if k == 1 { MASK } else { to }, to, under);
+            self.asm().vector(AND_F32, if k == 1 { mask } else { to }, to, under);
         }
         if k != 1 {
             let row = self.mask_row(k);
@@ -92,10 +94,11 @@ pub trait Avx2Masks: Vectors {
             }),
             Lir::Blend(dst, k, yes, no) => {
                 if k == 1 {
+                    let mask = self.mask();
                     self.make(dst, unit, |e, dst| {
                         let no = e.reg(no, unit, operand_scratch);
                         let yes = e.last(yes, unit, scratch);
-                        e.asm().blend(dst, MASK, yes, no);
+                        e.asm().blend(dst, mask, yes, no);
                     });
                 } else {
                     let yes = self.reg(yes, unit, scratch);
@@ -132,7 +135,8 @@ pub trait Avx2Masks: Vectors {
     /// `dst = k ? yes : dst`; `yes` may be in the scratch register for operands.
     fn merge(&mut self, dst: Vector, unit: Self::Unit, k: K, yes: Rm) {
         if k == 1 {
-            return self.change(dst, unit, |e, dst| e.asm().blend(dst, MASK, yes, dst));
+            let mask = self.mask();
+            return self.change(dst, unit, |e, dst| e.asm().blend(dst, mask, yes, dst));
         }
         let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
         let mask = self.mask_reg(k, scratch);

@@ -73,6 +73,11 @@ pub trait Vectors: Sized {
     /// Where masks without a register lie: 2 and 3 on AVX2.
     fn mask_row(&self, k: K) -> Rm;
 
+    /// The register of mask 1 on AVX2.
+    fn mask(&self) -> u8 {
+        self.isa().mask_scratch()
+    }
+
     /// Whether instructions can take the operand from memory themselves.
     fn folds(&self, access: Access) -> bool {
         match self.isa() {

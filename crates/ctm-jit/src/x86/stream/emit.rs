@@ -30,6 +30,8 @@ pub(super) struct Emit<'a, 'b> {
     pub shared: Option<(Src, usize)>,
     pub layout: Layout,
     pub transposed: bool,
+    /// Vectors have the third scratch register, too; no result lives in a row of the frame.
+    pub lean: bool,
     /// The block whose instructions are looked at.
     current: usize,
 }
@@ -58,6 +60,7 @@ impl<'a, 'b> Emit<'a, 'b> {
             shared: None,
             layout: Layout::default(),
             transposed: of.transposed(),
+            lean: false,
             current: 0,
         }
     }
@@ -94,6 +97,7 @@ impl Emit<'_, '_> {
     /// Says where everything lives; vectors, literals and constants have `count` registers together.
     pub fn lay_out(&mut self, registers: &[Vec<Option<u8>>], count: u8) {
         let of = self.of;
+        self.lean = count > of.isa.all_registers() - 3;
         let units = usize::from(self.options.tile.rows) * usize::from(self.options.tile.vectors);
         let mut next = (slot_at(self.slots.len()) + 63) & !63;
         let mut take = |rows: usize| {

@@ -71,6 +71,10 @@ impl Vectors for Emit<'_, '_> {
         Rm::Row(RBX, self.layout.masks + 64 * (i32::from(k) - 2))
     }
 
+    fn mask(&self) -> u8 {
+        if self.lean { self.of.isa.scratch() } else { self.of.isa.mask_scratch() }
+    }
+
     /// What the units of one instruction share is loaded once for them.
     fn reg(&mut self, src: Src, unit: Unit, scratch: u8) -> u8 {
         if let Access::Register(register) = self.access(src, unit) {

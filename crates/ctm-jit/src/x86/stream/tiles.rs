@@ -39,7 +39,7 @@ impl Chosen<'_> {
         let needs_third = match self.isa {
             // Masks have registers of their own.
             Isa::Avx512 => false,
-            Isa::Avx2 => self.lines.iter().any(|lines| lines.lir.iter().any(Lir::uses_masks)),
+            Isa::Avx2 => !self.lines.iter().all(|lines| only_mends(&lines.lir)),
         };
         let gathers = self.loads.iter().any(|load| self.way(load, careful) == Way::Gather);
         let scratch = if needs_third || gathers || !self.prepared.packed { 3 } else { 2 };
@@ -233,6 +233,18 @@ impl Chosen<'_> {
         let mut channels = inputs.map(|load| self.geometry.inputs[usize::from(load.fetch.input)]);
         !self.prepared.packed && (channels.any(|c| c == 4) || self.geometry.outputs.contains(&4))
     }
+}
+
+/// Whether masks are used only to make NaNs right, at once and without another operand: any register will do for them.
+fn only_mends(lir: &[Lir]) -> bool {
+    let mut masks = lir.iter().filter(|lir| lir.uses_masks());
+    while let Some(first) = masks.next() {
+        match (*first, masks.next()) {
+            (Lir::Test(_, _, 1, a, b, 0), Some(&Lir::Merge(_, 1, Src::Literal(_)))) if a == b => {}
+            _ => return false,
+        }
+    }
+    true
 }
 
 /// Columns of a vector.
