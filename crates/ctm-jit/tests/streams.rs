@@ -119,7 +119,7 @@ fn every_way_of_reading_and_writing() {
     const PROGRAM: &str = "
 .input  a = s0, b = s1
 .output c = o0, d = o1
-.const  k = c0 (1.0, 2.0, -3.0, 5.0), half = c1 (0.5, 0.0, 39.0, 0.25)
+.const  k = c0 (1.0, 2.0, -3.0, 5.0), half = c1 (0.5, 0.0, 79.0, 0.25)
 .reg    at = r1, x = r2, y = r3, z = r4, u = r5, v = r6, q = r7
         tex   x, a, r0.rg
         add   at.rgb, r0.rgg, k.bba
@@ -129,7 +129,7 @@ fn every_way_of_reading_and_writing() {
         mov   at.rgb, half.ggg                | mov at.a, r0.g
         tex   u, b, at.ra
         tex   v, a, at.rg
-        mad   at.rgb, r0.rgg, -k.rgr, half.bgg
+        mad   at.rgb, r0.rgg, -k.rrr, half.bbb
         tex   q, b, at.rg
         mad   x, x, half.rrrr, y
         mad   z, z, half.aaaa, u
@@ -149,7 +149,7 @@ fn every_way_of_reading_and_writing() {
             let [i0, j0, i1, j1] = sizes[number];
             let case = Case::new(&text, [i0, j0, i1, j1]);
             let memory = Surfaces {
-                inputs: reads.map(|channels| Array::new(40, 50, channels, special)).to_vec(),
+                inputs: reads.map(|channels| Array::new(160, 80, channels, special)).to_vec(),
                 outputs: writes.map(|channels| out(i1 + 1, j1 + 1, channels)).to_vec(),
                 ..Surfaces::default()
             };
