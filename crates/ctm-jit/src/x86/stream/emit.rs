@@ -155,7 +155,7 @@ impl Emit<'_, '_> {
         if let [Lir::Copy(_, Src::Row(_))] = lir {
             return;
         }
-        self.shares = !group.masks;
+        self.shares = false;
         if group.masks {
             let mut varies = Varies::default();
             for vector in lir.iter().flat_map(|l| l.reads().chain(l.writes().map(|w| w.0))) {
@@ -171,6 +171,8 @@ impl Emit<'_, '_> {
             self.asm.place(end);
             for lir in lir {
                 let varies = lir.writes().map_or(Varies::default(), |(dst, _)| self.varies[dst.index()]);
+                // These put nothing but operands into the scratch register for operands.
+                self.shares = matches!(lir, Lir::Two(..) | Lir::Fma(..));
                 self.shared = None;
                 for unit in self.units(varies) {
                     self.line(lir, unit, end);
