@@ -41,7 +41,7 @@ pub fn halves<'a>(
     last: Position,
 ) -> Option<(Views<'a>, Targets<'a>)> {
     let conditional = code.outputs >> Var::W.output_index().unwrap_or_default() & 1 == 1;
-    if !code.faultless || conditional || grid.full_groups() == 0 {
+    if !code.faultless || conditional || grid.groups() == 0 {
         return None;
     }
     let views = Views { descriptors, elements: direct.inputs };

@@ -8,6 +8,7 @@ use crate::grid::{Grid, Places, Ramp};
 use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, count, instruction_bound, mask_of, output_var};
 use crate::passes::optimise;
 use crate::portable::{Machine, Shared};
+use crate::work::share;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Frame, Native};
 use ctm_exec::x1k::group::{Access, Context, Group};
@@ -16,10 +17,8 @@ use ctm_exec::x1k::plan::{Step, plan};
 use ctm_exec::x1k::{Interp, Launch, Memory, Outputs};
 use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome, Position};
 use ctm_isa::x1k::Words;
-use rayon::prelude::*;
-use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
 /// Groups that run side by side before their outputs are committed.
@@ -73,7 +72,7 @@ pub struct Jit {
     backend: Backend,
     counters: bool,
     copies: Option<u8>,
-    cache: Mutex<HashMap<Key, Option<Arc<Artifact>>>>,
+    cache: Mutex<Vec<Remembered>>,
     r700: crate::r700::Programs,
 }
 
@@ -134,16 +133,19 @@ impl Jit {
 
     /// The program in micro-operations; `None` when it has to be left to the reference interpreter.
     fn artifact(&self, launch: &Launch<'_>) -> Option<Arc<Artifact>> {
-        let key = Key::of(launch);
+        let (state, words) = (State::of(launch), &launch.program.words);
         let mut cache = self.cache.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(artifact) = cache.get(&key) {
-            return artifact.clone();
+        let same = |entry: &Remembered| entry.state == state && entry.words.as_flattened() == words.as_flattened();
+        if let Some(place) = cache.iter().position(same) {
+            // What is used again is looked at first.
+            cache.swap(0, place);
+            return cache[0].artifact.clone();
         }
         if cache.len() >= CACHED_PROGRAMS {
-            cache.clear();
+            cache.truncate(CACHED_PROGRAMS / 2);
         }
         let artifact = Artifact::new(launch, self).map(Arc::new);
-        cache.insert(key, artifact.clone());
+        cache.insert(0, Remembered { state, words: words.clone(), artifact: artifact.clone() });
         artifact
     }
 }
@@ -170,10 +172,16 @@ impl Engine for Jit {
     }
 }
 
-/// All that lowering depends on.
-#[derive(PartialEq, Eq, Hash)]
-struct Key {
+/// A program that was lowered, or could not be.
+struct Remembered {
+    state: State,
     words: Vec<Words>,
+    artifact: Option<Arc<Artifact>>,
+}
+
+/// All that lowering depends on, beside the instructions.
+#[derive(PartialEq, Eq)]
+struct State {
     first: u16,
     last: u16,
     flags: u8,
@@ -184,14 +192,13 @@ struct Key {
     lanes: usize,
 }
 
-impl Key {
+impl State {
     fn of(launch: &Launch<'_>) -> Self {
         let program = launch.program;
         let flags =
             [program.full_flow_control, program.uncached, program.zero_times_anything, program.conditional_value];
         let bit = |set: u128, index: usize| set | 1 << (index % 128);
         Self {
-            words: program.words.clone(),
             first: program.first,
             last: program.last,
             flags: flags.iter().fold(0, |all, &flag| all << 1 | u8::from(flag)),
@@ -224,6 +231,9 @@ pub struct Artifact {
     pub start: Vec<Var>,
     /// The output components that it may write.
     outputs: Vec<usize>,
+    /// What threads need to run groups, kept from launch to launch: for code that does not count instructions down, and for code that
+    /// does.
+    idle: [Mutex<Vec<Worker>>; 2],
 }
 
 impl Artifact {
@@ -253,6 +263,7 @@ impl Artifact {
             code,
             start,
             outputs,
+            idle: Default::default(),
         })
     }
 
@@ -282,9 +293,12 @@ enum Left {
     Reference { counters: Box<Counters>, outputs: Vec<(Position, Outputs)> },
 }
 
+/// Visits of blocks by groups that have all their lanes, and by the last one of a domain when it is short.
+type AllVisits = [Vec<Visits>; 2];
+
 /// What one task left: what each of its groups did, up to the first fault.
 struct TaskDone {
-    visits: Vec<Visits>,
+    visits: AllVisits,
     processors: u64,
     groups: Vec<(u64, Left)>,
     fault: Option<Fault>,
@@ -299,11 +313,12 @@ struct Run<'a> {
     deadline: Option<Instant>,
     steps: OnceLock<Vec<Step>>,
     counters: Counters,
-    visits: Vec<Visits>,
+    visits: AllVisits,
+    /// How many instructions one group can issue at most, if that is known.
+    bound: Option<u64>,
     #[cfg(target_arch = "x86_64")]
     native: Option<&'a Native>,
     /// The machine code counts instructions down, and may refer.
-    #[cfg(target_arch = "x86_64")]
     counts_down: bool,
     /// Instructions that one group may issue before the reference interpreter has to look at it.
     fuel: u64,
@@ -313,14 +328,14 @@ impl<'a> Run<'a> {
     fn new(launch: &'a Launch<'a>, artifact: &'a Artifact) -> Self {
         let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
         let fuel = if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit };
-        let bounded = instruction_bound(&artifact.code, launch.constants).is_some_and(|bound| bound <= fuel);
-        #[cfg(target_arch = "x86_64")]
+        let bound = instruction_bound(&artifact.code, launch.constants);
+        let bounded = bound.is_some_and(|bound| bound <= fuel);
         let counts_down = fuel != u64::MAX && !bounded;
         Self {
-            #[cfg(target_arch = "x86_64")]
+            bound,
             counts_down,
             #[cfg(target_arch = "x86_64")]
-            native: artifact.native(counts_down),
+            native: None,
             fuel,
             launch,
             artifact,
@@ -329,21 +344,21 @@ impl<'a> Run<'a> {
             deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
             steps: OnceLock::new(),
             counters: Counters::default(),
-            visits: vec![Visits::default(); artifact.code.blocks.len()],
+            visits: no_visits(&artifact.code),
         }
     }
 
     fn go(mut self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        let pool = match self.launch.threads {
-            0 | 1 => None,
-            threads => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
-        };
-        if self.stream(pool.as_ref(), memory) {
+        if self.stream(memory) {
             return Ok(Outcome { counters: self.counters, findings: Vec::new() });
         }
-        let (mut first, refused) = self.write_directly(pool.as_ref(), memory);
+        #[cfg(target_arch = "x86_64")]
+        {
+            self.native = self.artifact.native(self.counts_down);
+        }
+        let (mut first, refused) = self.write_directly(memory);
         if !refused.is_empty() {
-            let task = Worker::new(&self).task(&self, &refused, memory);
+            let task = self.worker().get().task(&self, &refused, memory);
             self.commit(task, memory)?;
         }
         let groups_per_batch = if memory.outputs_alias_inputs() { 1 } else { GROUPS_PER_BATCH };
@@ -352,16 +367,16 @@ impl<'a> Run<'a> {
             let (jobs, refused) = self.schedule(first..end, memory);
             let this = &self;
             let shared: &dyn Memory = memory;
-            let tasks = || -> Vec<TaskDone> {
-                jobs.par_chunks(GROUPS_PER_TASK)
-                    .map_init(|| Worker::new(this), |worker, jobs| worker.task(this, jobs, shared))
-                    .collect()
-            };
-            let done = match (self.launch.threads, &pool) {
-                (1, _) => vec![Worker::new(this).task(this, &jobs, shared)],
-                (_, Some(pool)) => pool.install(tasks),
-                (_, None) => tasks(),
-            };
+            let tasks = jobs.len().div_ceil(GROUPS_PER_TASK);
+            let done = share(
+                this.launch.threads,
+                tasks,
+                || this.worker(),
+                |worker, task| {
+                    let end = ((task + 1) * GROUPS_PER_TASK).min(jobs.len());
+                    worker.get().task(this, &jobs[task * GROUPS_PER_TASK..end], shared)
+                },
+            );
             for task in done {
                 self.commit(task, memory)?;
             }
@@ -370,19 +385,30 @@ impl<'a> Run<'a> {
             }
             first = end;
         }
-        count(&self.artifact.code, &self.visits, self.launch.group.lanes(), memory, &mut self.counters);
+        for (visits, lanes) in self.visits.iter().zip([self.launch.group.lanes(), self.grid.lanes_of_last()]) {
+            count(&self.artifact.code, visits, lanes, memory, &mut self.counters);
+        }
         Ok(Outcome { counters: self.counters, findings: Vec::new() })
+    }
+
+    /// Workers that nobody uses.
+    fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
+        self.artifact.idle[usize::from(self.counts_down)].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What one thread needs, until it is dropped.
+    fn worker(&self) -> Held<'_> {
+        Held { run: self, worker: self.idle().pop() }
     }
 
     /// Runs a launch in which every processor does the same; says whether it was one.
     #[cfg(target_arch = "x86_64")]
-    fn stream(&mut self, pool: Option<&rayon::ThreadPool>, memory: &mut dyn Memory) -> bool {
+    fn stream(&mut self, memory: &mut dyn Memory) -> bool {
         let limit = self.launch.budget.instructions_per_group.unwrap_or(u64::MAX);
-        let bounded = instruction_bound(&self.artifact.code, self.launch.constants).is_some_and(|bound| bound <= limit);
-        let Some(options) = self.artifact.options.filter(|_| self.native.is_some() && bounded) else { return false };
+        let bounded = self.bound.is_some_and(|bound| bound <= limit);
+        let Some(options) = self.artifact.options.filter(|_| bounded) else { return false };
         let (streams, lowered) = (&self.artifact.streams, &self.artifact.lowered);
-        let Some(done) = crate::stream::run(streams, options.isa, lowered, self.launch, self.deadline, memory, pool)
-        else {
+        let Some(done) = crate::stream::run(streams, options.isa, lowered, self.launch, self.deadline, memory) else {
             return false;
         };
         let lanes = self.launch.group.lanes();
@@ -409,14 +435,14 @@ impl<'a> Run<'a> {
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn stream(&mut self, _pool: Option<&rayon::ThreadPool>, _memory: &mut dyn Memory) -> bool {
+    fn stream(&mut self, _memory: &mut dyn Memory) -> bool {
         false
     }
 
-    /// Runs the full groups of a launch that cannot fault, if memory lets us write; gives the first group that is left, and those that
+    /// Runs the groups of a launch that cannot fault, if memory lets us write; gives the first group that is left, and those that
     /// did not run after all.
     #[cfg(target_arch = "x86_64")]
-    fn write_directly(&mut self, pool: Option<&rayon::ThreadPool>, memory: &mut dyn Memory) -> (u64, Vec<Job>) {
+    fn write_directly(&mut self, memory: &mut dyn Memory) -> (u64, Vec<Job>) {
         let Some(native) = self.native.filter(|_| !self.counts_down) else { return (0, Vec::new()) };
         if memory.outputs_alias_inputs() || self.deadline.is_some() {
             return (0, Vec::new());
@@ -425,32 +451,34 @@ impl<'a> Run<'a> {
         let last = Position { i: self.launch.domain.i1, j: self.launch.domain.j1 };
         let halves = memory.direct().and_then(|d| direct::halves(d, inputs, &self.artifact.code, &self.grid, last));
         let Some((views, targets)) = halves else { return (0, Vec::new()) };
-        let groups = self.grid.full_groups();
+        let (groups, full) = (self.grid.groups(), self.grid.full_groups());
         let this = &*self;
         // One task's groups fill about a page of output at a time.
-        let task = |worker: &mut Worker, task: u64| {
-            let mut done = (vec![Visits::default(); this.visits.len()], 0, 0, Vec::new());
-            let end = ((task + 1) * DIRECT_GROUPS_PER_TASK).min(groups);
-            let mut next = task * DIRECT_GROUPS_PER_TASK;
+        let task = |worker: &mut Held<'_>, task: usize| {
+            let worker = worker.get();
+            let mut done = (no_visits(&this.artifact.code), 0, 0, Vec::new());
+            let end = ((task as u64 + 1) * DIRECT_GROUPS_PER_TASK).min(groups);
+            let mut next = task as u64 * DIRECT_GROUPS_PER_TASK;
             let mut wave = Vec::with_capacity(native.copies);
             while next < end {
                 wave.clear();
-                while next < end && wave.len() < native.copies {
-                    let covered = this.grid.inside(&this.grid.places(next));
+                // The last group runs by itself when it is short.
+                let last = if next < full { end.min(full) } else { end };
+                while next < last && wave.len() < native.copies {
+                    let covered = this.grid.inside(&this.grid.places(next)) & this.existing(next);
                     if covered != 0 {
-                        wave.push(Job { group: next, covered: covered & mask_of(this.launch.group.lanes()) });
+                        wave.push(Job { group: next, covered });
                     }
                     next += 1;
                 }
                 let source = Source { memory: &views, views: Some(&views) };
-                if wave.is_empty() {
-                    continue;
-                }
+                let Some(job) = wave.first() else { continue };
+                let short = usize::from(job.group >= full);
                 if worker.wave(this, &wave, source).is_err() {
                     done.3.append(&mut wave);
                     continue;
                 }
-                done.0.iter_mut().zip(&worker.visits).for_each(|(all, visits)| all.add(visits));
+                done.0[short].iter_mut().zip(&worker.visits).for_each(|(all, visits)| all.add(visits));
                 for (job, lanes) in wave.iter().zip(&worker.lanes) {
                     done.1 += 1;
                     done.2 += u64::from(job.covered.count_ones());
@@ -459,20 +487,12 @@ impl<'a> Run<'a> {
             }
             done
         };
-        let tasks = groups.div_ceil(DIRECT_GROUPS_PER_TASK);
-        let all = || (0..tasks).into_par_iter().map_init(|| Worker::new(this), task).collect::<Vec<_>>();
-        let done = match (this.launch.threads, pool) {
-            (1, _) => {
-                let mut worker = Worker::new(this);
-                (0..tasks).map(|number| task(&mut worker, number)).collect()
-            }
-            (_, Some(pool)) => pool.install(all),
-            (_, None) => all(),
-        };
+        let tasks = groups.div_ceil(DIRECT_GROUPS_PER_TASK) as usize;
+        let done = share(this.launch.threads, tasks, || this.worker(), task);
         let mut refused = Vec::new();
         for (visits, groups, processors, mut jobs) in done {
             refused.append(&mut jobs);
-            self.visits.iter_mut().zip(&visits).for_each(|(all, visits)| all.add(visits));
+            self.add_visits(&visits);
             self.counters.groups += groups;
             self.counters.processors += processors;
         }
@@ -483,7 +503,7 @@ impl<'a> Run<'a> {
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn write_directly(&mut self, _pool: Option<&rayon::ThreadPool>, _memory: &mut dyn Memory) -> (u64, Vec<Job>) {
+    fn write_directly(&mut self, _memory: &mut dyn Memory) -> (u64, Vec<Job>) {
         (0, Vec::new())
     }
 
@@ -518,9 +538,15 @@ impl<'a> Run<'a> {
         if group < self.grid.full_groups() { mask_of(lanes) } else { mask_of(self.grid.lanes_of_last()) }
     }
 
+    fn add_visits(&mut self, done: &AllVisits) {
+        for (all, done) in self.visits.iter_mut().zip(done) {
+            all.iter_mut().zip(done).for_each(|(all, visits)| all.add(visits));
+        }
+    }
+
     /// Adds up what a task did and sends its outputs.
     fn commit(&mut self, task: TaskDone, memory: &mut dyn Memory) -> Result<(), Fault> {
-        self.visits.iter_mut().zip(&task.visits).for_each(|(all, visits)| all.add(visits));
+        self.add_visits(&task.visits);
         self.counters.processors += task.processors;
         for (group, left) in task.groups {
             match left {
@@ -592,6 +618,32 @@ fn source(memory: &dyn Memory) -> Source<'_> {
     }
 }
 
+fn no_visits(code: &Code) -> AllVisits {
+    std::array::from_fn(|_| vec![Visits::default(); code.blocks.len()])
+}
+
+/// A worker in use.
+struct Held<'a> {
+    run: &'a Run<'a>,
+    worker: Option<Worker>,
+}
+
+impl Held<'_> {
+    fn get(&mut self) -> &mut Worker {
+        self.worker.get_or_insert_with(|| Worker::new(self.run))
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Some(mut worker) = self.worker.take() {
+            // It belongs to a launch.
+            worker.reference = None;
+            self.run.idle().push(worker);
+        }
+    }
+}
+
 /// What one thread needs to run groups.
 struct Worker {
     machine: Engines,
@@ -625,16 +677,17 @@ impl Worker {
 
     fn task(&mut self, run: &Run<'_>, jobs: &[Job], memory: &dyn Memory) -> TaskDone {
         let mut done = TaskDone {
-            visits: vec![Visits::default(); self.visits.len()],
+            visits: no_visits(&run.artifact.code),
             processors: 0,
             groups: Vec::with_capacity(jobs.len()),
             fault: None,
         };
-        // Only the last group of a domain may be short.
+        // Only the last group of a domain may be short. Then it runs by itself.
         let full = jobs.iter().take_while(|job| job.group < run.grid.full_groups()).count();
-        for wave in jobs[..full].chunks(self.lanes.len()) {
+        let waves = jobs[..full].chunks(self.lanes.len()).chain(jobs[full..].chunks(1));
+        for (wave, short) in waves.map(|wave| (wave, wave[0].group >= run.grid.full_groups())) {
             if self.wave(run, wave, source(memory)).is_ok() {
-                done.visits.iter_mut().zip(&self.visits).for_each(|(all, visits)| all.add(visits));
+                done.visits[usize::from(short)].iter_mut().zip(&self.visits).for_each(|(all, visits)| all.add(visits));
                 for (job, lanes) in wave.iter().zip(&self.lanes) {
                     done.processors += u64::from(job.covered.count_ones());
                     let rows = run.artifact.outputs.iter().map(|&index| lanes.outputs[index]).collect();
@@ -646,7 +699,6 @@ impl Worker {
                 return done;
             }
         }
-        done.fault = self.references(run, &jobs[full..], memory, &mut done).err();
         done
     }
 
@@ -658,7 +710,7 @@ impl Worker {
         }
         for (job, lanes) in wave.iter().zip(&mut self.lanes) {
             let places = run.grid.places(job.group);
-            lanes.covered = job.covered;
+            (lanes.existing, lanes.covered) = (run.existing(job.group), job.covered);
             lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(&places));
         }
         self.visits.fill(Visits::default());

@@ -16,7 +16,7 @@ use ctm_isa::x1k::ops::{AlphaOp, CompareOp, FcOp, Imod, Omod};
 use ctm_isa::x1k::{OUTPUTS, TEMPORARIES};
 
 /// A lane vector: the operation of the same block that makes it.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Value(pub u32);
 
 impl Value {
@@ -194,6 +194,38 @@ pub enum Op {
         /// The register without aL.
         base: u8,
     },
+}
+
+/// Up to four things in order.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Few<T> {
+    items: [T; 4],
+    count: u8,
+}
+
+impl<T: Copy + Default> Few<T> {
+    /// These.
+    pub fn of<const N: usize>(items: [T; N]) -> Self {
+        let mut few = Self::default();
+        few.items[..N].copy_from_slice(&items);
+        few.count = N as u8;
+        few
+    }
+
+    /// One more.
+    pub fn push(&mut self, item: T) {
+        self.items[usize::from(self.count)] = item;
+        self.count += 1;
+    }
+}
+
+impl<T> IntoIterator for Few<T> {
+    type Item = T;
+    type IntoIter = std::iter::Take<std::array::IntoIter<T, 4>>;
+
+    fn into_iter(self) -> Self::IntoIter {
+        self.items.into_iter().take(self.count.into())
+    }
 }
 
 /// Names a block of a [`Code`].
@@ -375,8 +407,10 @@ pub struct Code {
 impl Op {
     /// The vectors it reads.
     pub fn reads(&self) -> impl Iterator<Item = Value> + use<> {
-        let values: [Option<Value>; 4] = match *self {
-            Self::Bits(_) | Self::Get(_) | Self::Const(_) | Self::GetRelative { .. } | Self::Guard { .. } => [None; 4],
+        match *self {
+            Self::Bits(_) | Self::Get(_) | Self::Const(_) | Self::GetRelative { .. } | Self::Guard { .. } => {
+                Few::of([])
+            }
             Self::Sign(_, a)
             | Self::Scale(a, _)
             | Self::Clamp(a)
@@ -388,12 +422,12 @@ impl Op {
             | Self::SetRelative { value: a, .. }
             | Self::SetPredicate(_, _, a, _)
             | Self::SetResult(_, a, _)
-            | Self::Kill(a, _) => [Some(a), None, None, None],
-            Self::Mad { a, b, c, .. } => [Some(a), Some(b), Some(c), None],
-            Self::Pick { x, y, a, b, .. } => [Some(x), Some(y), Some(a), Some(b)],
-            Self::Fetch { s, t, .. } => [Some(s), Some(t), None, None],
-        };
-        values.into_iter().flatten()
+            | Self::Kill(a, _) => Few::of([a]),
+            Self::Mad { a, b, c, .. } => Few::of([a, b, c]),
+            Self::Pick { x, y, a, b, .. } => Few::of([x, y, a, b]),
+            Self::Fetch { s, t, .. } => Few::of([s, t]),
+        }
+        .into_iter()
     }
 
     /// Whether it only makes a vector: without a reader it can go.

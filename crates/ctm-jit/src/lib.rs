@@ -13,8 +13,10 @@
 //! | `x86/` | the form as machine code |
 //! | `backend` | which of them runs |
 //! | `lanes`, `grid` | what goes into a group and comes out; where its lanes lie |
+//! | `map` | tables for looking things up while compiling |
 //! | `direct` | outputs written without asking memory for each |
 //! | `stream/` | launches in which every processor does the same, tile by tile |
+//! | `work` | tasks on several threads |
 //! | `engine` | batches of groups on all cores, commits in order |
 //! | `verify` | two engines compared |
 //! | `r700/` | the same for R700: its own form, wavefronts, comparison |
@@ -31,18 +33,22 @@
 )]
 
 mod backend;
+#[cfg(all(test, unix, target_arch = "x86_64"))]
+mod cost;
 #[cfg(target_arch = "x86_64")]
 mod direct;
 mod engine;
 mod form;
 mod grid;
 mod lanes;
+mod map;
 mod passes;
 mod portable;
 mod r700;
 #[cfg(target_arch = "x86_64")]
 mod stream;
 mod verify;
+mod work;
 mod x1k;
 #[cfg(target_arch = "x86_64")]
 #[allow(unsafe_code, reason = "machine code is made and called here")]

@@ -42,8 +42,17 @@ impl VarSet {
     }
 
     /// The variables in order.
-    pub fn iter(&self) -> impl Iterator<Item = Var> {
-        (0..Var::COUNT as u16).map(Var).filter(|&var| self.contains(var))
+    pub fn iter(&self) -> impl Iterator<Item = Var> + use<> {
+        let bits = |(index, word): (usize, u64)| {
+            let mut left = word;
+            std::iter::from_fn(move || {
+                let bit = left.trailing_zeros();
+                left &= left.wrapping_sub(1);
+                (bit < 64).then_some(Var((64 * index) as u16 + bit as u16))
+            })
+        };
+        // There may be bits behind the last variable.
+        self.0.into_iter().enumerate().flat_map(bits).take_while(|var| var.index() < Var::COUNT)
     }
 }
 

@@ -8,10 +8,10 @@
 use crate::form::{Block, Code, End, Flow, Levels, Op, Target, Value, Var};
 use crate::grid::Ramp;
 use crate::lanes::ENTRY;
+use crate::map::Map;
 use ctm_exec::x1k::float::flush;
 use ctm_exec::x1k::{Launch, ops};
 use ctm_isa::x1k::ops::{FcOp, Imod};
-use std::collections::HashMap;
 
 /// The most loops around a fetch.
 pub const LOOPS: usize = 4;
@@ -136,7 +136,7 @@ pub struct Tree {
     /// The tree.
     pub items: Vec<Item>,
     /// The fetches, by block and place in the block.
-    pub fetches: HashMap<(usize, usize), Fetch>,
+    pub fetches: Map<(usize, usize), Fetch>,
     /// Components (`4 * register + channel`) of floating-point constants that coordinates depend on, and their bits.
     pub constants: Vec<(u16, u32)>,
 }
@@ -157,7 +157,7 @@ pub fn analyse(code: &Code, launch: &Launch<'_>) -> Option<Tree> {
         code,
         launch,
         sets: vec![Vec::new()],
-        fetches: HashMap::new(),
+        fetches: Map::default(),
         given_up: false,
         values: Vec::new(),
         work: 0,
@@ -290,7 +290,7 @@ struct Walk<'a> {
     launch: &'a Launch<'a>,
     /// Sets of constants, each in order; the first is empty.
     sets: Vec<Vec<u16>>,
-    fetches: HashMap<(usize, usize), (Fetch, u32)>,
+    fetches: Map<(usize, usize), (Fetch, u32)>,
     given_up: bool,
     values: Vec<Known>,
     work: usize,

@@ -13,6 +13,7 @@ use crate::form::{Code, OUTPUT_VARS, Op, Var};
 use crate::grid::Ramp;
 use crate::lanes::{ENTRY, Visits};
 use crate::passes::optimise;
+use crate::work::{share, threads};
 use crate::x86::Isa;
 use crate::x86::stream::{
     Chosen, Frame, Geometry, Kernel, Options, Rect, Surfaces, Tile, columns, columns_inside, rows_inside,
@@ -22,7 +23,6 @@ use ctm_exec::x1k::{Constants, Launch, Memory, Plane};
 use ctm_exec::{Domain, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use prepare::{Prepared, WHOLE};
-use rayon::prelude::*;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
@@ -163,6 +163,15 @@ impl Stream {
     }
 }
 
+/// The kernel for the inside of the launch's domain, for measurements.
+#[cfg(test)]
+pub fn compile(isa: Isa, code: &Code, launch: &Launch<'_>, geometry: Geometry) -> Option<Arc<Kernel>> {
+    let columns = launch.domain.width().min(64);
+    let key = Key { ints: launch.constants.int.to_vec(), planes: launch.planes.to_vec(), geometry, columns };
+    let stream = Streams::default().get(isa, &key, code, launch)?;
+    stream.kernel(Options { tile: stream.tile, careful: false, past_caches: false })
+}
+
 /// The output components that are to be written; `None` when a bound output does not get all its channels.
 fn wanted(code: &Code, geometry: &Geometry) -> Option<u32> {
     if code.outputs >> (4 * OUTPUTS) != 0 {
@@ -203,7 +212,6 @@ pub fn run(
     launch: &Launch<'_>,
     deadline: Option<Instant>,
     memory: &mut dyn Memory,
-    pool: Option<&rayon::ThreadPool>,
 ) -> Option<Done> {
     let domain = launch.domain;
     let processors = u64::from(domain.width()) * u64::from(domain.height());
@@ -224,7 +232,7 @@ pub fn run(
         columns: domain.width().min(64),
     };
     let stream = streams.get(isa, &key, code, launch)?;
-    if !stream.run(domain, &surfaces, launch, deadline, pool) {
+    if !stream.run(domain, &surfaces, launch, deadline) {
         return None;
     }
     let mut passes = vec![0; code.blocks.len()];
@@ -244,22 +252,11 @@ struct Area {
 
 impl Stream {
     /// Runs all tiles; `false` when something could not be run: then all has to be run otherwise.
-    fn run(
-        &self,
-        domain: Domain,
-        surfaces: &Surfaces<'_>,
-        launch: &Launch<'_>,
-        deadline: Option<Instant>,
-        pool: Option<&rayon::ThreadPool>,
-    ) -> bool {
+    fn run(&self, domain: Domain, surfaces: &Surfaces<'_>, launch: &Launch<'_>, deadline: Option<Instant>) -> bool {
         let Some(areas) = self.areas(domain, surfaces) else { return false };
         // Work is cut by rows.
         let processors = u64::from(domain.width()) * u64::from(domain.height());
-        let cores = match (launch.threads, pool) {
-            (1, _) => 1,
-            (_, Some(pool)) => pool.current_num_threads() as u64,
-            (_, None) => rayon::current_num_threads() as u64,
-        };
+        let cores = threads(launch.threads) as u64;
         let pieces = if (cores == 1 && deadline.is_none()) || self.downwards {
             1
         } else {
@@ -284,10 +281,11 @@ impl Stream {
             }
         }
         let failed = AtomicBool::new(false);
-        let one = |frames: &mut Vec<Option<Frame>>, &(area, rect): &(usize, Rect)| {
+        let one = |frames: &mut Vec<Option<Frame>>, task: usize| {
             if failed.load(Ordering::Relaxed) {
                 return;
             }
+            let (area, rect) = tasks[task];
             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let kernel = &areas[area].kernel;
             let frame = frames[area].get_or_insert_with(|| kernel.frame());
@@ -295,17 +293,7 @@ impl Stream {
                 failed.store(true, Ordering::Relaxed);
             }
         };
-        let frames = || areas.iter().map(|_| None).collect::<Vec<_>>();
-        if cores == 1 || tasks.len() == 1 {
-            let mut frames = frames();
-            tasks.iter().for_each(|task| one(&mut frames, task));
-        } else {
-            let all = || tasks.par_iter().for_each_init(frames, one);
-            match pool {
-                Some(pool) => pool.install(all),
-                None => all(),
-            }
-        }
+        share(launch.threads, tasks.len(), || areas.iter().map(|_| None).collect::<Vec<_>>(), one);
         !failed.into_inner()
     }
 

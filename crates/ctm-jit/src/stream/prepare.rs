@@ -6,9 +6,9 @@
 
 use super::affine::{Fetch, Tree};
 use crate::form::{Code, Op, Under, Value, Var};
-use crate::passes::renamed;
+use crate::map::Map;
+use crate::passes::{VarSet, renamed};
 use ctm_exec::x1k::float::ONE;
-use std::collections::{HashMap, HashSet};
 
 /// In the packed form: all channels of an element, each in its lane.
 pub const WHOLE: u8 = 4;
@@ -30,7 +30,7 @@ pub struct Prepared {
 /// New operations of a block, and where old values went.
 struct Rebuilt {
     ops: Vec<Op>,
-    made: HashMap<Op, Value>,
+    made: Map<Op, Value>,
 }
 
 impl Rebuilt {
@@ -53,7 +53,7 @@ impl Rebuilt {
 pub fn plain(code: &Code, tree: &Tree, channels: impl Fn(u8) -> u8) -> Prepared {
     let mut prepared = Prepared { code: code.clone(), fetches: vec![Vec::new(); code.blocks.len()], packed: false };
     for (index, block) in code.blocks.iter().enumerate() {
-        let mut new = Rebuilt { ops: Vec::with_capacity(block.ops.len()), made: HashMap::new() };
+        let mut new = Rebuilt { ops: Vec::with_capacity(block.ops.len()), made: Map::default() };
         let mut place = vec![Value(0); block.ops.len()];
         let zero = new.pure(Op::Bits(0));
         for (old, op) in block.ops.iter().enumerate() {
@@ -83,7 +83,7 @@ pub fn plain(code: &Code, tree: &Tree, channels: impl Fn(u8) -> u8) -> Prepared 
 
 /// Removes stores into variables that feed nothing but themselves: what is left of coordinates that loops move on.
 pub fn drop_faint(code: &mut Code) {
-    let mut needed: HashSet<Var> = HashSet::new();
+    let mut needed = VarSet::default();
     let mut wanted = vec![Vec::new(); code.blocks.len()];
     let mut changed = true;
     while changed {
@@ -94,14 +94,17 @@ pub fn drop_faint(code: &mut Code) {
                 live[place] |= match *op {
                     Op::Set(var, ..) => match var.output_index() {
                         Some(index) => code.outputs >> index & 1 == 1,
-                        None => needed.contains(&var),
+                        None => needed.contains(var),
                     },
                     _ => !op.is_pure(),
                 };
                 if live[place] {
                     op.reads().for_each(|value| live[value.index()] = true);
-                    if let Op::Get(var) = *op {
-                        changed |= needed.insert(var);
+                    if let Op::Get(var) = *op
+                        && !needed.contains(var)
+                    {
+                        needed.insert(var);
+                        changed = true;
                     }
                 }
             }
@@ -128,10 +131,10 @@ pub fn packed(plain: &Prepared) -> Option<Prepared> {
         let mut pack = Pack {
             ops: &block.ops,
             fetches: &plain.fetches[index],
-            new: Rebuilt { ops: Vec::new(), made: HashMap::new() },
-            elements: HashMap::new(),
-            done: HashMap::new(),
-            texels: HashMap::new(),
+            new: Rebuilt { ops: Vec::new(), made: Map::default() },
+            elements: Map::default(),
+            done: Map::default(),
+            texels: Map::default(),
         };
         pack.block()?;
         code.blocks[index].ops = pack.new.ops;
@@ -156,17 +159,17 @@ struct Pack<'a> {
     fetches: &'a [Fetch],
     new: Rebuilt,
     /// Old reads of variables: the new read of the whole register, and the channel.
-    elements: HashMap<Value, (Value, u8)>,
+    elements: Map<Value, (Value, u8)>,
     /// Old texels: the new fetch, whether its elements are the same for all columns, and the channel.
-    texels: HashMap<Value, (Value, bool, u8)>,
-    done: HashMap<[Value; 4], Value>,
+    texels: Map<Value, (Value, bool, u8)>,
+    done: Map<[Value; 4], Value>,
 }
 
 impl Pack<'_> {
     fn block(&mut self) -> Option<()> {
         let mut fetches = 0;
-        let mut fetched: HashMap<Value, (Value, bool)> = HashMap::new();
-        let mut registers: HashMap<usize, Value> = HashMap::new();
+        let mut fetched: Map<Value, (Value, bool)> = Map::default();
+        let mut registers: Map<usize, Value> = Map::default();
         let mut place = 0;
         while place < self.ops.len() {
             let value = Value(place as u32);

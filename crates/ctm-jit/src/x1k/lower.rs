@@ -5,6 +5,7 @@
 //! propagation), equal operations are made once, operations on known bits are done here.
 
 use crate::form::{File, Op, Tally, Test, Under, Value, Var};
+use crate::map::Map;
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_exec::x1k::float::{HALF, NAN, ONE, SIGN, Wide, flush};
 use ctm_exec::x1k::ops::{self, ZeroRule};
@@ -14,39 +15,6 @@ use ctm_isa::x1k::Program;
 use ctm_isa::x1k::formats::CmnInst;
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
 use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, RgbOp, Sel, SrcpOp, Swizzle, TexOp};
-use std::collections::HashMap;
-use std::hash::{BuildHasherDefault, Hasher};
-
-/// A hasher for operations: multiply and rotate. Nothing hostile is hashed that could do more than slow one compilation down.
-#[derive(Default)]
-pub struct OpHasher(u64);
-
-impl Hasher for OpHasher {
-    fn finish(&self) -> u64 {
-        self.0
-    }
-    fn write(&mut self, bytes: &[u8]) {
-        bytes.iter().for_each(|&b| self.write_u64(u64::from(b)));
-    }
-    fn write_u8(&mut self, n: u8) {
-        self.write_u64(u64::from(n));
-    }
-    fn write_u16(&mut self, n: u16) {
-        self.write_u64(u64::from(n));
-    }
-    fn write_u32(&mut self, n: u32) {
-        self.write_u64(u64::from(n));
-    }
-    fn write_usize(&mut self, n: usize) {
-        self.write_u64(n as u64);
-    }
-    fn write_isize(&mut self, n: isize) {
-        self.write_u64(n.cast_unsigned() as u64);
-    }
-    fn write_u64(&mut self, n: u64) {
-        self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x517c_c1b7_2722_0a95);
-    }
-}
 
 /// What is known of the bits of a vector.
 #[derive(Clone, Copy, Debug, Default)]
@@ -61,7 +29,7 @@ struct Known {
 pub struct Builder {
     ops: Vec<Op>,
     known: Vec<Known>,
-    made: HashMap<Op, Value, BuildHasherDefault<OpHasher>>,
+    made: Map<Op, Value>,
     /// The vector that each variable is known to hold.
     holds: Vec<Option<Value>>,
     /// Stores concern all lanes there are, or nobody looks at the others.
@@ -78,7 +46,7 @@ impl Builder {
         Self {
             ops: Vec::new(),
             known: Vec::new(),
-            made: HashMap::default(),
+            made: Map::default(),
             holds: vec![None; Var::COUNT],
             forwards: false,
             zero_wins: program.zero_times_anything,

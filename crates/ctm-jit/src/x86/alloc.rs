@@ -20,36 +20,69 @@ pub enum Home {
     Nowhere,
 }
 
-/// Places at which something is live.
-#[derive(Clone, Debug)]
-struct Places(Vec<u64>);
-
-impl Places {
-    fn add(&mut self, first: usize, end: usize) {
-        for place in first..end {
-            self.0[place / 64] |= 1 << (place % 64);
-        }
-    }
-
-    fn meets(&self, other: &Self, words: std::ops::Range<usize>) -> bool {
-        self.0[words.clone()].iter().zip(&other.0[words]).any(|(a, b)| a & b != 0)
-    }
-
-    fn merge(&mut self, other: &Self, words: std::ops::Range<usize>) {
-        self.0[words.clone()].iter_mut().zip(&other.0[words]).for_each(|(a, b)| *a |= b);
-    }
-}
+/// Places at which something is live: from the first to before the second.
+type Span = (u32, u32);
 
 /// How a program uses its vectors.
 #[derive(Clone, Debug)]
 pub struct Ranges {
-    live: Vec<Option<Places>>,
-    /// The words of each vector's places that are not empty.
-    words: Vec<Option<std::ops::Range<usize>>>,
+    /// Vectors and where they are live, in no order; what belongs to one vector may overlap.
+    found: Vec<(Vector, Span)>,
     weights: Vec<u64>,
     places: usize,
     /// How many vectors are live at once where it matters most: in the deepest loops.
     pub pressure: usize,
+}
+
+/// The spans of each vector, in order and apart.
+struct Spans {
+    spans: Vec<Span>,
+    /// Where each vector's spans begin; one more than there are vectors.
+    first: Vec<u32>,
+}
+
+impl Spans {
+    fn of(&self, vector: usize) -> &[Span] {
+        &self.spans[self.first[vector] as usize..self.first[vector + 1] as usize]
+    }
+
+    fn length(&self, vector: usize) -> u64 {
+        self.of(vector).iter().map(|(first, end)| u64::from(end - first)).sum()
+    }
+}
+
+/// Sets of places, one after the other.
+struct Sets {
+    words: Vec<u64>,
+    each: usize,
+}
+
+/// The words that a span touches, each with the bits that belong to it.
+fn words((first, end): Span) -> impl Iterator<Item = (usize, u64)> {
+    let (from, to) = (first as usize / 64, (end as usize - 1) / 64);
+    let (low, high) = (u64::MAX << (first % 64), u64::MAX >> (63 - (end - 1) % 64));
+    (from..=to).map(move |word| {
+        let mask = if word == from { low } else { u64::MAX } & if word == to { high } else { u64::MAX };
+        (word, mask)
+    })
+}
+
+impl Sets {
+    /// `count` empty sets.
+    fn new(count: usize, places: usize) -> Self {
+        let each = places.div_ceil(64);
+        Self { words: vec![0; count * each], each }
+    }
+
+    fn meets(&self, set: usize, spans: &[Span]) -> bool {
+        let of = &self.words[set * self.each..(set + 1) * self.each];
+        spans.iter().any(|&span| words(span).any(|(word, mask)| of[word] & mask != 0))
+    }
+
+    fn add(&mut self, set: usize, spans: &[Span]) {
+        let of = &mut self.words[set * self.each..(set + 1) * self.each];
+        spans.iter().for_each(|&span| words(span).for_each(|(word, mask)| of[word] |= mask));
+    }
 }
 
 /// Homes of all vectors.
@@ -67,40 +100,37 @@ impl Ranges {
     /// Works them out. `vectors`: how many there are; variables come first.
     pub fn of(code: &Code, lines: &[Lines], live: &Liveness, vars: &Vars, vectors: usize) -> Self {
         let places = lines.iter().map(|l| l.lir.len() + 2).sum::<usize>();
-        let mut ranges = Self {
-            live: vec![None; vectors],
-            words: vec![None; vectors],
-            weights: vec![0; vectors],
-            places,
-            pressure: 0,
-        };
+        let mut ranges = Self::empty(vectors, places);
+        ranges.found.reserve(vectors + 2 * vars.used.len() + 64);
         let mut outputs = VarSet::default();
         (0..OUTPUT_VARS).filter(|i| code.outputs >> i & 1 == 1).for_each(|i| outputs.insert(output_var(i)));
         let mut first = 0;
         let mut deepest = 0;
         // The end of the live range that each vector is in, going backwards.
-        let mut ends = vec![0; vectors];
+        let mut ends = vec![0u32; vectors];
         for (index, (block, lines)) in code.blocks.iter().zip(lines).enumerate() {
             let depth = block.frames.frames.len();
             let weight = 1 << (3 * depth);
-            let end = first + lines.lir.len() + 2;
+            let end = first + lines.lir.len() as u32 + 2;
             let mut out = if block.end == End::Stop { outputs } else { VarSet::default() };
             block.successors().for_each(|next| {
                 out.add(&live.at(next));
             });
+            let mut alive = 0;
             for (number, &var) in vars.used.iter().enumerate() {
-                ends[number] = if out.contains(var) { end } else { 0 };
+                let is = out.contains(var);
+                ends[number] = if is { end } else { 0 };
+                alive += usize::from(is);
             }
-            let mut alive = ends[..vars.used.len()].iter().filter(|&&e| e > 0).count();
             let mut pressure = alive;
             for (line, lir) in lines.lir.iter().enumerate().rev() {
-                let place = first + 1 + line;
+                let place = first + 1 + line as u32;
                 if let Some((vector, partly)) = lir.writes() {
                     let number = vector.index();
                     ranges.weights[number] += weight;
                     let end = std::mem::take(&mut ends[number]);
                     alive -= usize::from(end > 0);
-                    ranges.add(vector, place, end.max(place + 1), places);
+                    ranges.found.push((vector, (place, end.max(place + 1))));
                     if partly {
                         ends[number] = place + 1;
                         alive += 1;
@@ -119,7 +149,7 @@ impl Ranges {
             for (number, &var) in vars.used.iter().enumerate() {
                 let end = std::mem::take(&mut ends[number]);
                 if into.contains(var) || end > 0 {
-                    ranges.add(Vector(number as u32), first, end.max(first + 1), places);
+                    ranges.found.push((Vector(number as u32), (first, end.max(first + 1))));
                 }
             }
             if depth > deepest || (depth == deepest && pressure > ranges.pressure) {
@@ -132,8 +162,7 @@ impl Ranges {
 
     /// Nothing is live yet: for so many vectors and places.
     pub fn empty(vectors: usize, places: usize) -> Self {
-        let (live, words) = (vec![None; vectors], vec![None; vectors]);
-        Self { live, words, weights: vec![0; vectors], places, pressure: 0 }
+        Self { found: Vec::new(), weights: vec![0; vectors], places, pressure: 0 }
     }
 
     /// Counts a use.
@@ -141,30 +170,64 @@ impl Ranges {
         self.weights[vector.index()] += weight;
     }
 
-    /// A vector is live from `first` to before `end`, of so many places.
-    pub fn add(&mut self, vector: Vector, first: usize, end: usize, places: usize) {
-        let number = vector.index();
-        self.live[number].get_or_insert_with(|| Places(vec![0; places.div_ceil(64)])).add(first, end);
-        let (start, end) = (first / 64, (end - 1) / 64 + 1);
-        let words = self.words[number].get_or_insert(start..end);
-        *words = words.start.min(start)..words.end.max(end);
+    /// A vector is live from `first` to before `end`.
+    pub fn add(&mut self, vector: Vector, first: usize, end: usize) {
+        self.found.push((vector, (first as u32, end as u32)));
+    }
+
+    /// What was found, by vectors.
+    fn spans(&self) -> Spans {
+        let count = self.weights.len();
+        let mut first = vec![0u32; count + 1];
+        self.found.iter().for_each(|(vector, _)| first[vector.index() + 1] += 1);
+        for number in 0..count {
+            first[number + 1] += first[number];
+        }
+        let mut next = first.clone();
+        let mut spans: Vec<Span> = vec![(0, 0); self.found.len()];
+        for &(vector, span) in &self.found {
+            let next = &mut next[vector.index()];
+            spans[*next as usize] = span;
+            *next += 1;
+        }
+        // Those of one vector in order, without what they have in common.
+        let mut kept = 0;
+        let mut from = 0;
+        for number in 0..count {
+            let to = first[number + 1] as usize;
+            spans[from..to].sort_unstable();
+            first[number] = kept as u32;
+            for place in from..to {
+                let span = spans[place];
+                if kept > first[number] as usize && spans[kept - 1].1 >= span.0 {
+                    spans[kept - 1].1 = spans[kept - 1].1.max(span.1);
+                } else {
+                    spans[kept] = span;
+                    kept += 1;
+                }
+            }
+            from = to;
+        }
+        first[count] = kept as u32;
+        spans.truncate(kept);
+        Spans { spans, first }
+    }
+
+    /// The vectors that are live somewhere, those with the most uses per place first.
+    fn by_density(&self, spans: &Spans) -> Vec<usize> {
+        let live = (0..self.weights.len()).filter(|&n| !spans.of(n).is_empty());
+        let mut order: Vec<(std::cmp::Reverse<u64>, u32)> =
+            live.map(|n| (std::cmp::Reverse(self.weights[n] * 1024 / spans.length(n).max(1)), n as u32)).collect();
+        order.sort_unstable();
+        order.into_iter().map(|(_, n)| n as usize).collect()
     }
 
     /// Gives out `bundles` bundles; with `all_rows` none, as every variable has to be reached by a number.
     pub fn homes(&self, bundles: u8, variables_in_rows: Option<usize>) -> Homes {
-        let count = self.live.len();
-        let mut order: Vec<usize> = (0..count).filter(|&n| self.live[n].is_some()).collect();
-        let words = |n: usize| self.words[n].clone().unwrap_or(0..0);
-        let density = |n: usize| {
-            let length: u64 =
-                self.live[n].as_ref().map_or(1, |p| p.0[words(n)].iter().map(|w| u64::from(w.count_ones())).sum());
-            self.weights[n] * 1024 / length.max(1)
-        };
-        let mut densities = vec![0; count];
-        order.iter().for_each(|&n| densities[n] = density(n));
-        order.sort_by_key(|&n| (std::cmp::Reverse(densities[n]), n));
-        let mut taken: Vec<Places> = Vec::new();
-        let mut homes = Homes { of: vec![Home::Nowhere; count], rows: 0, bundles: 0 };
+        let spans = self.spans();
+        let mut order = self.by_density(&spans);
+        let mut taken = Sets::new(bundles.into(), self.places);
+        let mut homes = Homes { of: vec![Home::Nowhere; self.weights.len()], rows: 0, bundles: 0 };
         if let Some(variables) = variables_in_rows {
             // Rows of variables stand in the order of their numbers.
             (0..variables).for_each(|n| homes.of[n] = Home::Row(n as u32));
@@ -172,14 +235,13 @@ impl Ranges {
             order.retain(|&n| n >= variables);
         }
         for number in order {
-            let Some(live) = &self.live[number] else { continue };
-            let words = words(number);
-            let free = taken.iter().position(|taken| !taken.meets(live, words.clone()));
+            let live = spans.of(number);
+            let free = (0..homes.bundles).find(|&bundle| !taken.meets(bundle.into(), live));
             let bundle = match free {
                 Some(bundle) => bundle,
-                None if taken.len() < usize::from(bundles) => {
-                    taken.push(Places(vec![0; self.places.div_ceil(64)]));
-                    taken.len() - 1
+                None if homes.bundles < bundles => {
+                    homes.bundles += 1;
+                    homes.bundles - 1
                 }
                 None => {
                     homes.of[number] = Home::Row(homes.rows);
@@ -187,25 +249,28 @@ impl Ranges {
                     continue;
                 }
             };
-            taken[bundle].merge(live, words);
-            homes.of[number] = Home::Register(bundle as u8);
+            taken.add(bundle.into(), live);
+            homes.of[number] = Home::Register(bundle);
         }
-        homes.bundles = taken.len() as u8;
         homes
     }
 }
 
-/// What lives in one register.
-#[derive(Default)]
-struct Register {
-    live: Vec<u64>,
-    wide: Vec<u64>,
-    /// Vectors and the number of the instance.
-    held: Vec<(usize, u8)>,
-}
+/// What lives in one register: vectors and the numbers of their instances.
+type Held = Vec<(usize, u8)>;
 
-fn meets(a: &[u64], b: &[u64], words: &std::ops::Range<usize>) -> bool {
-    words.clone().any(|word| a[word] & b[word] != 0)
+/// Whether two lists of spans have a place in common.
+fn meet(mut a: &[Span], mut b: &[Span]) -> bool {
+    while let ([x, more_a @ ..], [y, more_b @ ..]) = (a, b) {
+        if x.1 <= y.0 {
+            a = more_a;
+        } else if y.1 <= x.0 {
+            b = more_b;
+        } else {
+            return true;
+        }
+    }
+    false
 }
 
 impl Ranges {
@@ -222,68 +287,59 @@ impl Ranges {
         together: &[usize],
         count: u8,
     ) -> (Vec<Vec<Option<u8>>>, u64) {
-        let size = self.places.div_ceil(64) + 1;
-        let mut order: Vec<usize> =
-            (0..self.live.len()).filter(|&n| self.live[n].is_some() && instances[n] > 0).collect();
-        let mut wide: Vec<Vec<u64>> = vec![Vec::new(); self.live.len()];
-        let mut live: Vec<Vec<u64>> = vec![Vec::new(); self.live.len()];
-        let mut words: Vec<std::ops::Range<usize>> = vec![0..0; self.live.len()];
-        let mut densities = vec![0; self.live.len()];
+        let spans = self.spans();
+        let mut order = self.by_density(&spans);
+        order.retain(|&n| instances[n] > 0);
+        // The spans of a vector with what has to follow them.
+        let mut wide_spans: Vec<Span> = Vec::with_capacity(spans.spans.len());
+        let mut wide_of: Vec<std::ops::Range<usize>> = vec![0..0; self.weights.len()];
         for &n in &order {
-            let (Some(places), Some(range)) = (&self.live[n], &self.words[n]) else { continue };
-            let mut bits = places.0.clone();
-            bits.resize(size, 0);
-            let mut wider = bits.clone();
-            let mut last = range.end;
-            let places = 64 * range.start + 1..(64 * range.end + 1).min(together.len());
-            for (place, &until) in together.iter().enumerate().take(places.end).skip(places.start) {
-                let is = |place: usize| bits[place / 64] >> (place % 64) & 1 == 1;
-                if is(place - 1) && !is(place) {
-                    (place..=until).for_each(|p| wider[p / 64] |= 1 << (p % 64));
-                    last = last.max(until / 64 + 1);
+            let from = wide_spans.len();
+            for &(first, end) in spans.of(n) {
+                let wide = (first, together.get(end as usize).map_or(end, |&until| end.max(until as u32 + 1)));
+                match wide_spans[from..].last_mut() {
+                    Some(last) if last.1 >= wide.0 => last.1 = last.1.max(wide.1),
+                    _ => wide_spans.push(wide),
                 }
             }
-            let length: u64 = bits.iter().map(|word| u64::from(word.count_ones())).sum();
-            densities[n] = self.weights[n] * 1024 / length.max(1);
-            (live[n], wide[n], words[n]) = (bits, wider, range.start..last);
+            wide_of[n] = from..wide_spans.len();
         }
-        order.sort_by_key(|&n| (std::cmp::Reverse(densities[n]), n));
-        let mut registers: Vec<Register> = Vec::new();
+        let wide = |n: usize| &wide_spans[wide_of[n].clone()];
+        let places = self.places.max(together.len()) + 64;
+        let (mut live_in, mut wide_in) = (Sets::new(count.into(), places), Sets::new(count.into(), places));
+        let mut registers: Vec<Held> = Vec::new();
         let mut homes = vec![Vec::new(); instances.len()];
         let mut left = 0;
         for n in order {
-            let range = words[n].clone();
+            homes[n].reserve_exact(instances[n].into());
             for instance in 0..instances[n] {
                 let mut free = None;
-                for (number, register) in registers.iter().enumerate() {
-                    if meets(&register.live, &live[n], &range) {
+                for (number, held) in registers.iter().enumerate() {
+                    if live_in.meets(number, spans.of(n)) {
                         continue;
                     }
-                    let apart = !meets(&register.wide, &live[n], &range) && !meets(&register.live, &wide[n], &range);
+                    let apart = !wide_in.meets(number, spans.of(n)) && !live_in.meets(number, wide(n));
                     let follows = |&(m, k): &(usize, u8)| {
-                        let touches = meets(&wide[m], &live[n], &range) || meets(&live[m], &wide[n], &range);
-                        !touches || (classes[m] == classes[n] && k == instance)
+                        (classes[m] == classes[n] && k == instance)
+                            || !(meet(wide(m), spans.of(n)) || meet(spans.of(m), wide(n)))
                     };
                     if apart {
                         free = free.or(Some(number));
-                    } else if register.held.iter().all(follows) {
+                    } else if held.iter().all(follows) {
                         // The same instance before or after: best, as the others will fit as well.
                         free = Some(number);
                         break;
                     }
                 }
                 if free.is_none() && registers.len() < usize::from(count) {
-                    registers.push(Register { live: vec![0; size], wide: vec![0; size], held: Vec::new() });
+                    registers.push(Held::new());
                     free = Some(registers.len() - 1);
                 }
                 match free {
                     Some(number) => {
-                        let register = &mut registers[number];
-                        range.clone().for_each(|w| {
-                            register.live[w] |= live[n][w];
-                            register.wide[w] |= wide[n][w];
-                        });
-                        register.held.push((n, instance));
+                        live_in.add(number, spans.of(n));
+                        wide_in.add(number, wide(n));
+                        registers[number].push((n, instance));
                     }
                     None => left += self.weights[n],
                 }

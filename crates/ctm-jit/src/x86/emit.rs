@@ -23,6 +23,7 @@ use super::lir::{Group, Lines, Lir, Src, Vars};
 use super::vectors::Vectors;
 use crate::form::{BlockId, Code, End, Var};
 use crate::lanes::Mask;
+use crate::map::Map;
 
 /// What the emitter is told about the program.
 pub struct Input<'a> {
@@ -142,11 +143,13 @@ impl Emit<'_> {
     /// Gives registers that are left to the literals and constants with the most uses.
     fn choose_constants(&mut self) {
         let mut uses: Vec<(Src, u64)> = Vec::new();
+        let mut numbers: Map<Src, usize> = Map::default();
         for (block, lines) in self.input.code.blocks.iter().zip(self.input.lines) {
             let weight = 1u64 << (3 * block.frames.frames.len());
             let mut note = |src: Src| {
                 if let Src::Literal(_) | Src::Const(_) = src {
-                    match uses.iter_mut().find(|(s, _)| *s == src) {
+                    let number = *numbers.entry(src).or_insert(uses.len());
+                    match uses.get_mut(number) {
                         Some((_, n)) => *n += weight,
                         None => uses.push((src, weight)),
                     }
@@ -191,7 +194,7 @@ impl Emit<'_> {
             self.asm.int_store_imm(Int::Mov, false, RBX, head::WAITING, super::jumps::NOWHERE);
         }
         for copy in self.copies() {
-            self.asm.int_imm(Self::running(copy), u32::from(self.input.existing));
+            self.asm.int_load(Int::Mov, false, Self::running(copy), RBX, self.part(copy, part::EXISTING));
             if copy > 0 {
                 let here = self.asm.label();
                 self.asm.test_imm(15, 1 << copy);

@@ -58,8 +58,10 @@ pub mod part {
     pub const RUNNING: i32 = LOOP_VARIABLES + 4 * LOOP_STACK as i32;
     /// The block at which it waits.
     pub const PENDING: i32 = RUNNING + 4;
+    /// The lanes that there are: those that run at the start.
+    pub const EXISTING: i32 = PENDING + 4;
     /// Where rows begin.
-    pub const ROWS: i32 = (PENDING + 4 + 63) & !63;
+    pub const ROWS: i32 = (EXISTING + 4 + 63) & !63;
 }
 
 /// Where things lie in the frame.

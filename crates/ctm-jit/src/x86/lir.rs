@@ -4,10 +4,10 @@
 //! outright, as nothing in them outlives one [`Group`].
 
 use super::encode::V;
-use crate::form::{Under, Var};
+use crate::form::{Few, Under, Var};
 
 /// A vector that will live in a register, or in a row of the frame.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Vector(pub u32);
 
 impl Vector {
@@ -213,12 +213,16 @@ impl Lir {
             | Self::ConstRelative { .. }
             | Self::TempRelative { .. } => [none; 3],
         };
-        let partly = self.writes().and_then(|(dst, partly)| partly.then_some(dst));
-        let vectors = sources.into_iter().filter_map(|src| match src {
-            Src::Vector(vector) => Some(vector),
-            Src::Literal(_) | Src::Const(_) | Src::Row(_) => None,
-        });
-        vectors.chain(partly)
+        let mut few = Few::default();
+        for src in sources {
+            if let Src::Vector(vector) = src {
+                few.push(vector);
+            }
+        }
+        if let Some((dst, true)) = self.writes() {
+            few.push(dst);
+        }
+        few.into_iter()
     }
 
     /// Whether it names a mask register.

@@ -190,6 +190,12 @@ impl Native {
         Choice { lines, vars, ranges, copies, fetches }
     }
 
+    /// The code.
+    #[cfg(test)]
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     /// A frame for this code.
     pub fn frame(&self) -> Frame {
         Frame::new(self.layout.size)
@@ -220,6 +226,7 @@ impl Native {
         for (copy, lanes) in lanes.iter().enumerate() {
             let at = self.layout.part(copy as u8);
             frame.put(at + part::COVERED, &u32::from(lanes.covered).to_le_bytes());
+            frame.put(at + part::EXISTING, &u32::from(lanes.existing).to_le_bytes());
             for (place, row) in lanes.start.iter().enumerate() {
                 frame.put_row(at + self.layout.start + 64 * place as i32, row);
             }

@@ -14,12 +14,14 @@ impl Asm {
         // A broadcast instruction names four bytes without the broadcast bit; its displacement still counts in fours.
         let each = matches!(rm, Rm::Each(..) | Rm::Literal(_));
         let is_broadcast = op == BROADCAST;
-        self.byte(0x62);
-        self.byte(!(reg >> 3 & 1) << 7 | (!x & 1) << 6 | (!b & 1) << 5 | (!(reg >> 4) & 1) << 4 | op.map);
-        self.byte((!second & 15) << 3 | 4 | op.pp);
         let broadcast = u8::from(each && !is_broadcast);
-        self.byte(u8::from(zero) << 7 | 2 << 5 | broadcast << 4 | (!(second >> 4) & 1) << 3 | mask);
-        self.byte(op.opcode);
+        let prefix = [
+            0x62,
+            !(reg >> 3 & 1) << 7 | (!x & 1) << 6 | (!b & 1) << 5 | (!(reg >> 4) & 1) << 4 | op.map,
+            (!second & 15) << 3 | 4 | op.pp,
+            u8::from(zero) << 7 | 2 << 5 | broadcast << 4 | (!(second >> 4) & 1) << 3 | mask,
+        ];
+        self.bytes(u64::from(u32::from_le_bytes(prefix)) | u64::from(op.opcode) << 32, 5);
         let literal = self.operand(reg, rm, if each { 4 } else { 64 });
         self.immediate(literal, imm);
     }
@@ -32,11 +34,13 @@ impl Asm {
     /// A VEX instruction on mask registers: `pp` and W as given, L 0 or 1.
     fn mask_op(&mut self, l: u8, pp: u8, opcode: u8, reg: u8, second: u8, rm: u8) {
         let b = rm >> 3 & 1;
-        self.byte(0xc4);
-        self.byte((!(reg >> 3) & 1) << 7 | 1 << 6 | (!b & 1) << 5 | 1);
-        self.byte((!second & 15) << 3 | l << 2 | pp);
-        self.byte(opcode);
-        self.byte(0xc0 | (reg & 7) << 3 | rm & 7);
+        self.code.extend_from_slice(&[
+            0xc4,
+            (!(reg >> 3) & 1) << 7 | 1 << 6 | (!b & 1) << 5 | 1,
+            (!second & 15) << 3 | l << 2 | pp,
+            opcode,
+            0xc0 | (reg & 7) << 3 | rm & 7,
+        ]);
     }
 
     /// `k = the low 16 bits of r`.

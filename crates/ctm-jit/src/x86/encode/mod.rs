@@ -17,6 +17,7 @@ pub use wide::{
 };
 
 use super::isa::Isa;
+use crate::map::Map;
 
 /// A vector instruction: opcode map, mandatory prefix, opcode byte.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -163,8 +164,8 @@ pub struct Asm {
     jumps: Vec<(usize, Label)>,
     /// Dwords behind the code; a literal of wide code is eight of them.
     literals: Vec<u32>,
-    /// What the literals stand for, to find them again.
-    literal_names: Vec<u64>,
+    /// The numbers of literals, by what they stand for.
+    literal_numbers: Map<u64, usize>,
     /// Where a displacement to a literal stands, the end of its instruction, and the number of its first dword.
     literal_uses: Vec<(usize, usize, usize)>,
 }
@@ -175,10 +176,10 @@ impl Asm {
         Self {
             isa,
             code: Vec::with_capacity(16 << 10),
-            labels: Vec::new(),
-            jumps: Vec::new(),
+            labels: Vec::with_capacity(256),
+            jumps: Vec::with_capacity(256),
             literals: Vec::new(),
-            literal_names: Vec::new(),
+            literal_numbers: Map::default(),
             literal_uses: Vec::new(),
         }
     }
@@ -199,7 +200,13 @@ impl Asm {
     }
 
     fn dword(&mut self, dword: i32) {
-        self.code.extend(dword.to_le_bytes());
+        self.code.extend_from_slice(&dword.to_le_bytes());
+    }
+
+    /// The lowest `count` bytes of a number.
+    fn bytes(&mut self, bits: u64, count: usize) {
+        self.code.extend_from_slice(&bits.to_le_bytes());
+        self.code.truncate(self.code.len() - 8 + count);
     }
 
     /// The finished code: jumps resolved, literals appended.
@@ -230,16 +237,15 @@ impl Asm {
         match rm {
             Rm::Reg(r) => self.byte(0xc0 | reg | r & 7),
             Rm::Row(base, offset) | Rm::Each(base, offset) => {
-                let short = offset % scale == 0 && (-128..128).contains(&(offset / scale));
-                self.byte(if short { 0x40 } else { 0x80 } | reg | base & 7);
-                if base & 7 == 4 {
-                    self.byte(0x24);
-                }
-                if short {
-                    self.byte((offset / scale) as i8 as u8);
-                } else {
-                    self.dword(offset);
-                }
+                debug_assert!(scale.count_ones() == 1);
+                let scaled = offset >> scale.trailing_zeros();
+                let short = offset & (scale - 1) == 0 && (-128..128).contains(&scaled);
+                let mode = if short { 0x40 } else { 0x80 } | reg | base & 7;
+                // A base like the stack pointer is named by a byte of its own.
+                let (bits, count) = if base & 7 == 4 { (u64::from(mode) | 0x2400, 2) } else { (mode.into(), 1) };
+                let displacement =
+                    u64::from(if short { u32::from(scaled as i8 as u8) } else { offset.cast_unsigned() });
+                self.bytes(bits | displacement << (8 * count), count + if short { 1 } else { 4 });
             }
             Rm::Literal(bits) => return Some(self.pooled(reg, bits.into(), [bits; 8])),
             Rm::LaneShifts(piece) => {
@@ -266,11 +272,10 @@ impl Asm {
     fn pooled(&mut self, reg: u8, name: u64, lanes: [u32; 8]) -> (usize, usize) {
         self.byte(reg | 5);
         let lanes = &lanes[..self.literal_bytes() / 4];
-        let found = self.literal_names.iter().position(|&literal| literal == name);
-        let number = found.unwrap_or(self.literal_names.len());
-        if found.is_none() {
-            self.literal_names.push(name);
-            self.literals.extend(lanes);
+        let next = self.literal_numbers.len();
+        let number = *self.literal_numbers.entry(name).or_insert(next);
+        if number == next {
+            self.literals.extend_from_slice(lanes);
         }
         self.dword(0);
         (self.code.len() - 4, number * lanes.len())
@@ -306,38 +311,43 @@ impl Asm {
         }
     }
 
+    /// The prefix, where it says something, and the opcode.
+    fn prefixed(&mut self, wide: bool, reg: u8, base: u8, opcode: u8) {
+        let rex = 0x40 | u8::from(wide) << 3 | (reg >> 3 & 1) << 2 | base >> 3 & 1;
+        if rex != 0x40 {
+            self.bytes(u64::from(rex) | u64::from(opcode) << 8, 2);
+        } else {
+            self.byte(opcode);
+        }
+    }
+
     /// `dst op= src` (32 bits), between registers.
     pub fn int(&mut self, op: Int, dst: Gpr, src: Gpr) {
-        self.rex(false, dst, src);
-        self.byte(op as u8);
+        self.prefixed(false, dst, src, op as u8);
         self.operand(dst, Rm::Reg(src), 1);
     }
 
     /// `dst op= [base + offset]` (32 bits, or 64 when `wide`).
     pub fn int_load(&mut self, op: Int, wide: bool, dst: Gpr, base: Gpr, offset: i32) {
-        self.rex(wide, dst, base);
-        self.byte(op as u8);
+        self.prefixed(wide, dst, base, op as u8);
         self.operand(dst, Rm::Row(base, offset), 1);
     }
 
     /// `[base + offset] op= src` (32 bits, or 64 when `wide`).
     pub fn int_store(&mut self, op: Int, wide: bool, base: Gpr, offset: i32, src: Gpr) {
-        self.rex(wide, src, base);
-        self.byte(op as u8 - 2);
+        self.prefixed(wide, src, base, op as u8 - 2);
         self.operand(src, Rm::Row(base, offset), 1);
     }
 
     /// `dst = imm`.
     pub fn int_imm(&mut self, dst: Gpr, imm: u32) {
-        self.rex(false, 0, dst);
-        self.byte(0xb8 | dst & 7);
+        self.prefixed(false, 0, dst, 0xb8 | dst & 7);
         self.dword(imm as i32);
     }
 
     /// `dst op= imm` (32 bits).
     pub fn int_op_imm(&mut self, op: Int, dst: Gpr, imm: i32) {
-        self.rex(false, 0, dst);
-        self.byte(0x81);
+        self.prefixed(false, 0, dst, 0x81);
         self.operand((op as u8 >> 3) & 7, Rm::Reg(dst), 1);
         self.dword(imm);
     }
@@ -354,76 +364,66 @@ impl Asm {
     /// `dst = the number of set bits of src`.
     pub fn popcount(&mut self, dst: Gpr, src: Gpr) {
         self.byte(0xf3);
-        self.rex(false, dst, src);
-        self.byte(0x0f);
+        self.prefixed(false, dst, src, 0x0f);
         self.byte(0xb8);
         self.operand(dst, Rm::Reg(src), 1);
     }
 
     /// `dst = [base + offset]`, one byte, without or with sign.
     pub fn load_byte(&mut self, dst: Gpr, signed: bool, base: Gpr, offset: i32) {
-        self.rex(false, dst, base);
-        self.byte(0x0f);
+        self.prefixed(false, dst, base, 0x0f);
         self.byte(if signed { 0xbe } else { 0xb6 });
         self.operand(dst, Rm::Row(base, offset), 1);
     }
 
     /// `dst = !dst` (32 bits).
     pub fn not(&mut self, dst: Gpr) {
-        self.rex(false, 0, dst);
-        self.byte(0xf7);
+        self.prefixed(false, 0, dst, 0xf7);
         self.operand(2, Rm::Reg(dst), 1);
     }
 
     /// Sets flags by `a & b`.
     pub fn test(&mut self, a: Gpr, b: Gpr) {
-        self.rex(false, b, a);
-        self.byte(0x85);
+        self.prefixed(false, b, a, 0x85);
         self.operand(b, Rm::Reg(a), 1);
     }
 
     /// Sets flags by `a & imm`.
     pub fn test_imm(&mut self, a: Gpr, imm: i32) {
-        self.rex(false, 0, a);
-        self.byte(0xf7);
+        self.prefixed(false, 0, a, 0xf7);
         self.operand(0, Rm::Reg(a), 1);
         self.dword(imm);
     }
 
     /// `dst <<= count` (32 bits).
     pub fn shift_left(&mut self, dst: Gpr, count: u8) {
-        self.rex(false, 0, dst);
-        self.byte(0xc1);
+        self.prefixed(false, 0, dst, 0xc1);
         self.operand(4, Rm::Reg(dst), 1);
         self.byte(count);
     }
 
     /// `dst = [base + offset] * factor`, 64 bits.
     pub fn multiply_wide(&mut self, dst: Gpr, base: Gpr, offset: i32, factor: i32) {
-        self.rex(true, dst, base);
-        self.byte(0x69);
+        self.prefixed(true, dst, base, 0x69);
         self.operand(dst, Rm::Row(base, offset), 1);
         self.dword(factor);
     }
 
     /// `dst -= src`, 64 bits.
     pub fn subtract_wide(&mut self, dst: Gpr, src: Gpr) {
-        self.rex(true, dst, src);
-        self.byte(Int::Sub as u8);
+        self.prefixed(true, dst, src, Int::Sub as u8);
         self.operand(dst, Rm::Reg(src), 1);
     }
 
     /// `dst = src + dst`, 64 bits.
     pub fn add_wide(&mut self, dst: Gpr, src: Gpr) {
-        self.rex(true, dst, src);
-        self.byte(Int::Add as u8);
+        self.prefixed(true, dst, src, Int::Add as u8);
         self.operand(dst, Rm::Reg(src), 1);
     }
 
     /// `dst = src`, 64 bits.
     pub fn move_wide(&mut self, dst: Gpr, src: Gpr) {
-        self.rex(true, dst, src);
-        self.byte(Int::Mov as u8);
+        self.prefixed(true, dst, src, Int::Mov as u8);
         self.operand(dst, Rm::Reg(src), 1);
     }
 
@@ -444,27 +444,23 @@ impl Asm {
 
     /// Calls the address in `[base + offset]`.
     pub fn call(&mut self, base: Gpr, offset: i32) {
-        self.rex(false, 0, base);
-        self.byte(0xff);
+        self.prefixed(false, 0, base, 0xff);
         self.operand(2, Rm::Row(base, offset), 1);
     }
 
     /// Pushes a register.
     pub fn push(&mut self, r: Gpr) {
-        self.rex(false, 0, r);
-        self.byte(0x50 | r & 7);
+        self.prefixed(false, 0, r, 0x50 | r & 7);
     }
 
     /// Pops a register.
     pub fn pop(&mut self, r: Gpr) {
-        self.rex(false, 0, r);
-        self.byte(0x58 | r & 7);
+        self.prefixed(false, 0, r, 0x58 | r & 7);
     }
 
     /// Adds to the stack pointer.
     pub fn move_stack(&mut self, bytes: i32) {
-        self.rex(true, 0, RSP);
-        self.byte(0x81);
+        self.prefixed(true, 0, RSP, 0x81);
         self.operand(0, Rm::Reg(RSP), 1);
         self.dword(bytes);
     }
@@ -476,8 +472,7 @@ impl Asm {
 
     /// `MXCSR = [base + offset]`, or the other way when `store`.
     pub fn mxcsr(&mut self, store: bool, base: Gpr, offset: i32) {
-        self.rex(false, 0, base);
-        self.byte(0x0f);
+        self.prefixed(false, 0, base, 0x0f);
         self.byte(0xae);
         self.operand(if store { 3 } else { 2 }, Rm::Row(base, offset), 1);
     }

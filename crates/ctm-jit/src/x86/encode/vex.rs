@@ -29,14 +29,11 @@ impl Asm {
         let last = (!second & 15) << 3 | u8::from(wide) << 2 | op.pp;
         let reg_bit = !(reg >> 3 & 1) << 7;
         if base == 0 && op.map == 1 {
-            self.byte(0xc5);
-            self.byte(reg_bit | last);
+            self.bytes(u32::from_le_bytes([0xc5, reg_bit | last, op.opcode, 0]).into(), 3);
         } else {
-            self.byte(0xc4);
-            self.byte(reg_bit | 1 << 6 | (!base & 1) << 5 | op.map);
-            self.byte(last);
+            let bits = u32::from_le_bytes([0xc4, reg_bit | 1 << 6 | (!base & 1) << 5 | op.map, last, op.opcode]);
+            self.bytes(bits.into(), 4);
         }
-        self.byte(op.opcode);
         let literal = self.operand(reg, rm, 1);
         self.immediate(literal, imm);
     }

@@ -20,46 +20,40 @@ rows! { R700_ROWS
 impl Asm {
     /// `dst op= src`.
     pub fn wide(&mut self, op: Int, dst: Gpr, src: Gpr) {
-        self.rex(true, dst, src);
-        self.byte(op as u8);
+        self.prefixed(true, dst, src, op as u8);
         self.operand(dst, Rm::Reg(src), 1);
     }
 
     /// `dst op= imm`.
     pub fn wide_imm(&mut self, op: Int, dst: Gpr, imm: i32) {
-        self.rex(true, 0, dst);
-        self.byte(0x81);
+        self.prefixed(true, 0, dst, 0x81);
         self.operand((op as u8 >> 3) & 7, Rm::Reg(dst), 1);
         self.dword(imm);
     }
 
     /// `dst` shifted; the number is the opcode's extension: 4 left, 5 logical right, 7 arithmetic right.
     pub fn wide_shift(&mut self, how: u8, dst: Gpr, count: u8) {
-        self.rex(true, 0, dst);
-        self.byte(0xc1);
+        self.prefixed(true, 0, dst, 0xc1);
         self.operand(how, Rm::Reg(dst), 1);
         self.byte(count);
     }
 
     /// `dst = !dst`.
     pub fn wide_not(&mut self, dst: Gpr) {
-        self.rex(true, 0, dst);
-        self.byte(0xf7);
+        self.prefixed(true, 0, dst, 0xf7);
         self.operand(2, Rm::Reg(dst), 1);
     }
 
     /// Sets flags by `a & b`.
     pub fn wide_test(&mut self, a: Gpr, b: Gpr) {
-        self.rex(true, b, a);
-        self.byte(0x85);
+        self.prefixed(true, b, a, 0x85);
         self.operand(b, Rm::Reg(a), 1);
     }
 
     /// `dst = the number of set bits of src`.
     pub fn wide_popcount(&mut self, dst: Gpr, src: Gpr) {
         self.byte(0xf3);
-        self.rex(true, dst, src);
-        self.byte(0x0f);
+        self.prefixed(true, dst, src, 0x0f);
         self.byte(0xb8);
         self.operand(dst, Rm::Reg(src), 1);
     }
@@ -79,8 +73,7 @@ impl Asm {
 
     /// `dst = src * imm`.
     pub fn wide_times(&mut self, dst: Gpr, src: Gpr, imm: i32) {
-        self.rex(true, dst, src);
-        self.byte(0x69);
+        self.prefixed(true, dst, src, 0x69);
         self.operand(dst, Rm::Reg(src), 1);
         self.dword(imm);
     }

@@ -366,7 +366,7 @@ fn ranges(
             if let Some((vector, partly)) = ins.writes() {
                 ranges.weigh(vector, weight);
                 let end = std::mem::take(&mut ends[vector.index()]);
-                ranges.add(vector, place, end.max(place + 1), places);
+                ranges.add(vector, place, end.max(place + 1));
                 if partly {
                     ends[vector.index()] = place + 1;
                 }
@@ -381,7 +381,7 @@ fn ranges(
         for var in used {
             let end = std::mem::take(&mut ends[number(var)]);
             if live[index].contains(*var) || end > 0 {
-                ranges.add(Vector(number(var) as u32), first, end.max(first + 1), places);
+                ranges.add(Vector(number(var) as u32), first, end.max(first + 1));
             }
         }
         first = end;

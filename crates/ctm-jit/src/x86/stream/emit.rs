@@ -4,6 +4,7 @@ use super::memory::table;
 use super::{Chosen, Home, Kind, Layout, Options, ROW_STEP, Slot, TILE_STEP, Tile, Varies, at, slot_at, turn_step};
 use crate::form::End;
 use crate::lanes::ENTRY;
+use crate::map::Map;
 use crate::stream::affine::{Item, LOOPS, Linear};
 use crate::x86::encode::{ADD, Asm, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBP, RBX, RDI, Rm};
 use crate::x86::isa::Isa;
@@ -248,11 +249,13 @@ impl Emit<'_, '_> {
         let is_used = |register: u8| self.homes.iter().flatten().any(|home| *home == Home::Register(register));
         let free: Vec<u8> = (0..count).map(|r| self.of.isa_register(r)).filter(|&r| !is_used(r)).collect();
         let mut uses: Vec<(Src, u64)> = Vec::new();
+        let mut numbers: Map<Src, usize> = Map::default();
         for (block, lines) in self.of.prepared.code.blocks.iter().zip(&self.of.lines) {
             let weight = 1u64 << (3 * block.frames.frames.len());
             let mut note = |src: Src| {
                 if let Src::Literal(_) | Src::Const(_) = src {
-                    match uses.iter_mut().find(|(s, _)| *s == src) {
+                    let number = *numbers.entry(src).or_insert(uses.len());
+                    match uses.get_mut(number) {
                         Some((_, n)) => *n += weight,
                         None => uses.push((src, weight)),
                     }

@@ -171,6 +171,14 @@ pub struct Kernel {
     transposed: bool,
 }
 
+#[cfg(test)]
+impl Kernel {
+    /// The code.
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+}
+
 /// Where things lie in the frame, behind the slots.
 #[derive(Clone, Copy, Debug, Default)]
 struct Layout {

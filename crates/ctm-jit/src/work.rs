@@ -1,0 +1,69 @@
+//! Tasks on several threads.
+
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+/// How many threads a launch gets that asks for so many; 0: one for each core.
+pub fn threads(asked: usize) -> usize {
+    if asked == 0 { rayon::current_num_threads() } else { asked }
+}
+
+/// Does tasks `0..count` and gives what they gave, in order. Each thread has a state of its own, and takes the next task when it is done
+/// with one; the calling thread is one of them. A single task, and tasks for one thread, wake nobody.
+pub fn share<S, T: Send>(
+    asked: usize,
+    count: usize,
+    state: impl Fn() -> S + Sync,
+    task: impl Fn(&mut S, usize) -> T + Sync,
+) -> Vec<T> {
+    let threads = if count <= 1 { count } else { threads(asked).min(count) };
+    if threads <= 1 {
+        let mut state = if count > 0 { state() } else { return Vec::new() };
+        return (0..count).map(|number| task(&mut state, number)).collect();
+    }
+    let next = AtomicUsize::new(0);
+    let all = Mutex::new(Vec::with_capacity(count));
+    let work = || {
+        let (mut own, mut done) = (None, Vec::new());
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            if number >= count {
+                break;
+            }
+            done.push((number, task(own.get_or_insert_with(&state), number)));
+        }
+        all.lock().unwrap_or_else(PoisonError::into_inner).append(&mut done);
+    };
+    rayon::in_place_scope(|scope| {
+        (1..threads).for_each(|_| scope.spawn(|_| work()));
+        work();
+    });
+    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    all.sort_unstable_by_key(|(number, _)| *number);
+    all.into_iter().map(|(_, done)| done).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_task_is_done_once_and_in_order() {
+        for asked in [0, 1, 2, 7] {
+            for count in [0, 1, 2, 100] {
+                let done = share(
+                    asked,
+                    count,
+                    || 0usize,
+                    |own, number| {
+                        *own += 1;
+                        (number, *own)
+                    },
+                );
+                assert!(done.iter().map(|d| d.0).eq(0..count), "{asked} threads, {count} tasks");
+                let states = done.iter().filter(|d| d.1 == 1).count();
+                assert!(states <= threads(asked).max(1) && states >= count.min(1), "{states} states");
+            }
+        }
+    }
+}
