@@ -400,7 +400,9 @@ Examples:
   ctm bench saxpy sgemm --rounds 10
   ctm bench --engine avx2 --threads 1
   ctm bench --isa r700
-  ctm bench --quick --engine interp    small arrays: does everything work?")]
+  ctm bench --quick --engine interp    small arrays: does everything work?
+  ctm bench --launch                   what a launch of one processor costs
+  ctm bench --scaling                  cost of a processor by size of the domain and number of threads")]
 pub(crate) struct BenchArgs {
     /// Kernels: saxpy, mandelbrot, sgemm, conv5x5, nbody, black-scholes, sum; without one, all of them
     #[arg(value_name = "KERNEL")]
@@ -423,6 +425,12 @@ pub(crate) struct BenchArgs {
     /// Small arrays
     #[arg(long)]
     pub(crate) quick: bool,
+    /// Measure launches of one processor, 10000 of each kernel: saxpy, mandelbrot, black-scholes
+    #[arg(long, conflicts_with_all = ["quick", "json", "tsv", "scaling"])]
+    pub(crate) launch: bool,
+    /// Measure square domains of 64 to 4096 columns, with one thread and with all: mandelbrot, black-scholes
+    #[arg(long, conflicts_with_all = ["quick", "json", "tsv"])]
+    pub(crate) scaling: bool,
     /// Print one JSON object a kernel
     #[arg(long)]
     pub(crate) json: bool,

@@ -217,6 +217,8 @@ fn compilation() {
         }
         let stream = |seed| stream_program(seed, instructions, seed % 2 == 0);
         for isa in [Isa::Avx512, Isa::Avx2] {
+            let name = format!("groups, multiply-adds, {isa:?}");
+            row(&name, &stream, &|launch| compile(launch, isa).is_some());
             row(&format!("stream, {isa:?}"), &stream, &|launch| compile_stream(launch, isa).is_some());
         }
     }

@@ -10,6 +10,8 @@ use crate::passes::optimise;
 use crate::portable::{Machine, Shared};
 use crate::work::share;
 #[cfg(target_arch = "x86_64")]
+use crate::work::threads;
+#[cfg(target_arch = "x86_64")]
 use crate::x86::{Frame, Native};
 use ctm_exec::x1k::group::{Access, Context, Group};
 use ctm_exec::x1k::lanes::LaneMask;
@@ -25,9 +27,11 @@ use std::time::Instant;
 const GROUPS_PER_BATCH: u64 = 4096;
 /// Groups that one task of a batch runs.
 const GROUPS_PER_TASK: usize = 64;
-/// Groups that one task runs when it writes directly.
+/// Groups that one task runs when it writes directly: as many as make this many tasks for each thread, within bounds.
 #[cfg(target_arch = "x86_64")]
-const DIRECT_GROUPS_PER_TASK: u64 = 256;
+const DIRECT_TASKS_PER_THREAD: u64 = 16;
+#[cfg(target_arch = "x86_64")]
+const DIRECT_GROUPS_PER_TASK: [u64; 2] = [64, 128];
 /// Instructions after which machine code gives a group to the reference interpreter, which looks at the clock, when time is limited.
 const FUEL_PER_LOOK: u64 = 20_000_000;
 /// Programs that an engine remembers.
@@ -453,12 +457,18 @@ impl<'a> Run<'a> {
         let Some((views, targets)) = halves else { return (0, Vec::new()) };
         let (groups, full) = (self.grid.groups(), self.grid.full_groups());
         let this = &*self;
-        // One task's groups fill about a page of output at a time.
+        // Tasks are small as groups differ in cost, and large as each fills some pages of output.
+        let [fewest, most] = DIRECT_GROUPS_PER_TASK;
+        let per_task = if groups <= fewest || self.launch.threads == 1 {
+            most
+        } else {
+            (groups / (DIRECT_TASKS_PER_THREAD * threads(self.launch.threads) as u64)).clamp(fewest, most)
+        };
         let task = |worker: &mut Held<'_>, task: usize| {
             let worker = worker.get();
             let mut done = (no_visits(&this.artifact.code), 0, 0, Vec::new());
-            let end = ((task as u64 + 1) * DIRECT_GROUPS_PER_TASK).min(groups);
-            let mut next = task as u64 * DIRECT_GROUPS_PER_TASK;
+            let end = ((task as u64 + 1) * per_task).min(groups);
+            let mut next = task as u64 * per_task;
             let mut wave = Vec::with_capacity(native.copies);
             while next < end {
                 wave.clear();
@@ -487,7 +497,7 @@ impl<'a> Run<'a> {
             }
             done
         };
-        let tasks = groups.div_ceil(DIRECT_GROUPS_PER_TASK) as usize;
+        let tasks = groups.div_ceil(per_task) as usize;
         let done = share(this.launch.threads, tasks, || this.worker(), task);
         let mut refused = Vec::new();
         for (visits, groups, processors, mut jobs) in done {

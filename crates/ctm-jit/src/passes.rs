@@ -84,6 +84,10 @@ pub fn optimise(code: &mut Code, together: bool) -> Liveness {
     // A dead store may have been the only reader of something that was live into its block.
     while sweep(code, &liveness) {
         liveness = self::liveness(code, together);
+        // What is live behind the only block is always the same.
+        if code.blocks.iter().all(|block| block.successors().next().is_none()) {
+            break;
+        }
     }
     liveness
 }

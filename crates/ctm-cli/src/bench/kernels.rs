@@ -9,6 +9,8 @@ pub(super) enum Size {
     Full,
     /// A few thousand processors: to see that everything works.
     Quick,
+    /// So many columns and rows, of kernels whose domain may have any.
+    Side(u32),
 }
 
 impl Size {
@@ -16,6 +18,7 @@ impl Size {
         match self {
             Self::Full => full,
             Self::Quick => quick,
+            Self::Side(side) => side,
         }
     }
 }

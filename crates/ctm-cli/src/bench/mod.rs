@@ -5,6 +5,7 @@
 //! turns, so that whatever else the machine does meets all of them. Results are compared with a computation in double precision.
 
 mod kernels;
+mod overhead;
 mod session;
 
 use crate::Ending;
@@ -32,6 +33,12 @@ impl Measured {
 }
 
 pub(crate) fn run(console: &Console, args: &BenchArgs) -> Ending {
+    if args.launch {
+        return overhead::launch(console, args);
+    }
+    if args.scaling {
+        return overhead::scaling(console, args);
+    }
     let size = if args.quick { Size::Quick } else { Size::Full };
     let chosen: Vec<&str> =
         if args.kernels.is_empty() { names() } else { args.kernels.iter().map(String::as_str).collect() };

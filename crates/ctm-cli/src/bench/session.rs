@@ -44,7 +44,9 @@ impl Session {
             return Err(Failure::usage("unknown-kernel", format!("there is no kernel `{name}`; there are {names}")));
         };
         let fail = |what: &dyn std::fmt::Display| broken(&kernel, what);
-        let arenas = ArenaOptions::with_sizes([1 << 29, 0, 1 << 20, 0]).map_err(|e| fail(&e))?;
+        // The largest squares that are measured take an input and an output of 256 MiB.
+        let gpu = if size == Size::Side(4096) { 5 << 27 } else { 1 << 29 };
+        let arenas = ArenaOptions::with_sizes([gpu, 0, 1 << 20, 0]).map_err(|e| fail(&e))?;
         let kind = match isa {
             Isa::X1k => DeviceOptions::default(),
             Isa::R700 => DeviceOptions::r700(Chip::Rv770),

@@ -98,7 +98,7 @@ impl AluPlan {
     }
 
     fn collect_reads(&self) -> Vec<Component> {
-        let mut reads = Vec::new();
+        let mut reads = Vec::with_capacity(16);
         let (rgb_op, alpha_op) = (self.inst.rgba.op, self.inst.alpha.op);
         let alpha_dp = alpha_op == AlphaOp::Dp && self.alpha_stored && rgb_op.is_dot_product();
         if self.rgb_stored.contains(&true) || alpha_dp {
@@ -138,7 +138,7 @@ impl AluPlan {
                 reads.push(Component { source: self.alpha_sources[0], channel: 3 });
             }
         }
-        let mut once: Vec<Component> = Vec::new();
+        let mut once: Vec<Component> = Vec::with_capacity(reads.len());
         for read in reads {
             if !once.contains(&read) {
                 once.push(read);

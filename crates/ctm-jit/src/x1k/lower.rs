@@ -44,9 +44,9 @@ impl Builder {
     /// A builder for blocks of this program.
     pub fn new(program: &Program) -> Self {
         Self {
-            ops: Vec::new(),
-            known: Vec::new(),
-            made: Map::default(),
+            ops: Vec::with_capacity(256),
+            known: Vec::with_capacity(256),
+            made: Map::with_capacity_and_hasher(256, Default::default()),
             holds: vec![None; Var::COUNT],
             forwards: false,
             zero_wins: program.zero_times_anything,
@@ -67,7 +67,7 @@ impl Builder {
 
     /// The block's operations.
     pub fn finish(&mut self) -> (Vec<Op>, Tally) {
-        (std::mem::take(&mut self.ops), self.tally)
+        (self.ops.clone(), self.tally)
     }
 
     fn append(&mut self, op: Op, known: Known) -> Value {

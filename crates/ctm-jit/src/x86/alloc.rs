@@ -215,11 +215,15 @@ impl Ranges {
 
     /// The vectors that are live somewhere, those with the most uses per place first.
     fn by_density(&self, spans: &Spans) -> Vec<usize> {
+        // Sorted as one number: how much less than the largest density there can be, then the vector.
+        const NUMBERS: u32 = 24;
+        const DENSEST: u64 = u64::MAX >> NUMBERS;
+        debug_assert!(self.weights.len() <= 1 << NUMBERS, "programs have fewer instructions");
         let live = (0..self.weights.len()).filter(|&n| !spans.of(n).is_empty());
-        let mut order: Vec<(std::cmp::Reverse<u64>, u32)> =
-            live.map(|n| (std::cmp::Reverse(self.weights[n] * 1024 / spans.length(n).max(1)), n as u32)).collect();
+        let density = |n: usize| (self.weights[n] * 1024 / spans.length(n).max(1)).min(DENSEST);
+        let mut order: Vec<u64> = live.map(|n| (DENSEST - density(n)) << NUMBERS | n as u64).collect();
         order.sort_unstable();
-        order.into_iter().map(|(_, n)| n as usize).collect()
+        order.into_iter().map(|key| (key & ((1 << NUMBERS) - 1)) as usize).collect()
     }
 
     /// Gives out `bundles` bundles; with `all_rows` none, as every variable has to be reached by a number.

@@ -230,6 +230,8 @@ impl<'a> Select<'a> {
     /// The instructions of a block; `waited`: copies may wait elsewhere meanwhile.
     pub fn block(&mut self, block: &Block, waited: bool) -> Lines {
         let mut plan = self.plan(block, waited);
+        self.lines.lir.reserve(3 * block.ops.len());
+        self.lines.groups.reserve(block.ops.len());
         for place in 0..block.ops.len() {
             self.op(&mut plan, place);
             self.split();

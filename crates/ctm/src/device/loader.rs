@@ -44,6 +44,7 @@ pub(super) struct LoadedProgram {
     pub bytes: u64,
     pub program: Program,
     pub usage: Usage,
+    image: Vec<u8>,
 }
 
 impl LoadedProgram {
@@ -68,9 +69,16 @@ impl LoadedProgram {
             }
             let image = |error| Reason::Image { address, error };
             let program = ctm_elf::read(&bytes).map_err(image)?;
-            let bytes = extent.map_err(image)?;
-            return Ok(Self { address, bytes, usage: program.usage(), program });
+            let extent = extent.map_err(image)?;
+            let mut image = bytes;
+            image.truncate(usize::try_from(extent).unwrap_or(usize::MAX));
+            return Ok(Self { address, bytes: extent, usage: program.usage(), program, image });
         }
+    }
+
+    /// Whether memory still holds this image at this address: then reading it again would give the same.
+    pub fn is_at(&self, memory: &DeviceMemory, address: GpuAddr) -> bool {
+        self.address == address && memory.slice(address, self.image.len()).is_ok_and(|bytes| bytes == self.image)
     }
 }
 
@@ -101,6 +109,13 @@ impl Bank<'_> {
         mut set: impl FnMut(usize, &[u8]),
     ) -> Result<(), Reason> {
         let Some(base) = self.base else { return Ok(()) };
+        if model.is_none()
+            && let Ok(bytes) = memory.slice(base, count * self.bytes_each as usize)
+        {
+            // The usual case: all of them lie in memory.
+            bytes.chunks_exact(self.bytes_each as usize).enumerate().for_each(|(index, bytes)| set(index, bytes));
+            return Ok(());
+        }
         for index in 0..count {
             #[allow(clippy::cast_possible_truncation, reason = "there are at most 256 constants of a kind")]
             let (number, offset) = (index as u8, index as u32 * self.bytes_each);

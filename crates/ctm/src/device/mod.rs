@@ -171,6 +171,8 @@ pub struct Device {
     registers: Registers,
     /// The program at the address of `set_inst_fmt`; `None` when it is to be read again.
     program: Option<LoadedProgram>,
+    /// Programs that were set before, in case memory still holds them when they are set again.
+    kept: Vec<LoadedProgram>,
     /// The programs of an R700 device that were read.
     programs: r700::Programs,
     /// Only when caches are modelled.
@@ -236,6 +238,7 @@ impl Device {
             memory,
             registers: Registers::default(),
             program: None,
+            kept: Vec::new(),
             programs: r700::Programs::default(),
             model: (options.caches == Caches::Modelled).then(Mutex::default),
             report: SubmitReport::default(),
@@ -290,6 +293,7 @@ impl Device {
     pub fn reset(&mut self) {
         self.registers = Registers::default();
         self.program = None;
+        self.kept.clear();
         self.programs.forget();
         if let Some(recorder) = &self.recorder {
             recorder.reset();

@@ -19,6 +19,9 @@ use ctm_exec::x1k::{Launch, Sampler};
 use ctm_exec::{Counters, Domain};
 use ctm_isa::table::FieldError;
 
+/// Programs that a device keeps beside the one that is set.
+const KEPT_PROGRAMS: usize = 16;
+
 impl Device {
     /// Executes the `size_dwords` dwords at `address` as a command buffer.
     ///
@@ -189,7 +192,7 @@ impl Device {
             CommandKind::SetInstFmt => {
                 registers.instructions = Some(address(0));
                 registers.r700.program = None;
-                self.program = None;
+                self.forget_program();
                 self.programs.forget();
             }
             CommandKind::SetInpFmt => {
@@ -218,7 +221,7 @@ impl Device {
             }
             CommandKind::SetConstbFmt => registers.bool_constants = Some(address(0)),
             CommandKind::InvInstCache => {
-                self.program = None;
+                self.forget_program();
                 self.programs.forget();
                 self.invalidate(Cache::Instruction);
             }
@@ -331,11 +334,28 @@ impl Device {
         let domain = self.registers.domain.ok_or(Reason::NoDomain)?;
         let loaded = match self.program.take() {
             Some(loaded) => loaded,
-            None => LoadedProgram::load(&self.memory, address)?,
+            None => self.load_program(address)?,
         };
         let result = self.launch(&loaded, domain, command, offset);
         self.program = Some(loaded);
         result
+    }
+
+    /// The program is to be read again.
+    fn forget_program(&mut self) {
+        let Some(program) = self.program.take() else { return };
+        if self.kept.len() == KEPT_PROGRAMS {
+            self.kept.remove(0);
+        }
+        self.kept.push(program);
+    }
+
+    /// The program whose image lies at an address; one that was read before is not taken apart again.
+    fn load_program(&mut self, address: GpuAddr) -> Result<LoadedProgram, Reason> {
+        match self.kept.iter().position(|kept| kept.is_at(&self.memory, address)) {
+            Some(place) => Ok(self.kept.swap_remove(place)),
+            None => LoadedProgram::load(&self.memory, address),
+        }
     }
 
     fn launch(&mut self, loaded: &LoadedProgram, domain: Domain, command: &Command, offset: u32) -> Result<(), Reason> {
