@@ -20,6 +20,7 @@ use ctm_exec::x1k::{Interp, Launch, Memory, Outputs};
 use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome, Position};
 use ctm_isa::x1k::Words;
 use std::fmt;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -36,6 +37,23 @@ const DIRECT_GROUPS_PER_TASK: [u64; 2] = [64, 128];
 const FUEL_PER_LOOK: u64 = 20_000_000;
 /// Programs that an engine remembers.
 const CACHED_PROGRAMS: usize = 256;
+
+/// When launches run as streams (`docs/engine.md`), and how.
+///
+/// Results do not depend on it; the tests of streams use small domains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StreamLimits {
+    /// Domains of fewer processors are not worth code of their own.
+    pub processors: u64,
+    /// Outputs of so many bytes and more, added up, are stored past the caches.
+    pub past_caches_bytes: u64,
+}
+
+impl Default for StreamLimits {
+    fn default() -> Self {
+        Self { processors: 1024, past_caches_bytes: 8 << 20 }
+    }
+}
 
 /// The fast engine: gives the same bits, faults and counters as [`Interp`].
 ///
@@ -76,6 +94,8 @@ pub struct Jit {
     backend: Backend,
     counters: bool,
     copies: Option<u8>,
+    streams: StreamLimits,
+    streams_run: Arc<AtomicU64>,
     cache: Mutex<Vec<Remembered>>,
     r700: crate::r700::Programs,
 }
@@ -112,7 +132,15 @@ impl Jit {
     pub fn with_backend(backend: Backend) -> Self {
         let can = Backend::available().any(|available| available == backend);
         let backend = if can { backend } else { Backend::Portable };
-        Self { backend, counters: true, copies: None, cache: Mutex::default(), r700: crate::r700::Programs::default() }
+        Self {
+            backend,
+            counters: true,
+            copies: None,
+            streams: StreamLimits::default(),
+            streams_run: Arc::default(),
+            cache: Mutex::default(),
+            r700: crate::r700::Programs::default(),
+        }
     }
 
     /// The same engine without counting code: of the counters it gives groups, processors and writes only, which cost nothing. For
@@ -127,6 +155,18 @@ impl Jit {
     #[must_use]
     pub fn with_copies(self, copies: u8) -> Self {
         Self { copies: Some(copies), cache: Mutex::default(), ..self }
+    }
+
+    /// The same engine with other limits for streams. For tests: results do not depend on them.
+    #[must_use]
+    pub fn with_stream_limits(self, limits: StreamLimits) -> Self {
+        Self { streams: limits, cache: Mutex::default(), ..self }
+    }
+
+    /// How many X1K launches ran as streams so far.
+    #[must_use]
+    pub fn streams_run(&self) -> u64 {
+        self.streams_run.load(Ordering::Relaxed)
     }
 
     /// What executes the form.
@@ -263,7 +303,7 @@ impl Artifact {
                 copies: engine.copies,
             }),
             #[cfg(target_arch = "x86_64")]
-            streams: crate::stream::Streams::default(),
+            streams: crate::stream::Streams::new(engine.streams, Arc::clone(&engine.streams_run)),
             code,
             start,
             outputs,

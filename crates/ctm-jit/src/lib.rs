@@ -55,5 +55,5 @@ mod x1k;
 mod x86;
 
 pub use backend::{Backend, BackendError};
-pub use engine::Jit;
+pub use engine::{Jit, StreamLimits};
 pub use verify::{DIFFERENCE, Difference, Verify};

@@ -1,96 +1,134 @@
 //! The engine against the reference interpreter: random programs, the same outputs, conditional values, counters and faults.
 //!
-//! Truth: the reference interpreter. To repeat one case: `CTM_SEED=n cargo test -p ctm-jit --test differential`.
+//! Truth: the reference interpreter. To repeat one case: `CTM_SEED=n cargo test -p ctm-jit --test differential NAME`.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
 mod case;
 
-use case::{Case, first_difference, seeds};
+use case::{KINDS, Kind};
 use ctm_exec::x1k::Interp;
-use ctm_isa::x1k::random::{FlowControl, Shape, program};
-use ctm_jit::{Backend, Jit};
+use ctm_jit::{Backend, Jit, StreamLimits};
 
-/// The back ends that this host can run, machine code with one and with three groups at once.
-fn engines() -> Vec<Jit> {
-    let natives = || Backend::available().filter(|&backend| backend != Backend::Portable).map(Jit::with_backend);
-    let all = Backend::available().map(Jit::with_backend);
-    all.chain(natives().map(|engine| engine.with_copies(1))).chain(natives().map(|e| e.with_copies(3))).collect()
+/// The engines that programs are tried on.
+struct Engines {
+    /// For each back end: as it is, and machine code with one and with three groups at once.
+    backends: Vec<Vec<Jit>>,
 }
 
-fn compare(count: u64, shape: &Shape) {
-    let engines = engines();
-    let mut differences = Vec::new();
-    for seed in seeds(count) {
-        let program = program(seed, shape);
-        let case = Case::new(seed);
-        let (expected, memory) = case.run(&program, &Interp, 1);
-        for engine in &engines {
-            let (outcome, found) = case.run(&program, engine, 1);
-            if outcome != expected {
-                differences.push(format!("seed {seed}, {}: {outcome:?} instead of {expected:?}", engine.backend()));
-            } else if found.conditional_values != memory.conditional_values {
-                differences.push(format!("seed {seed}, {}: conditional values", engine.backend()));
-            } else if let Some(text) = first_difference(&found, &memory) {
-                differences.push(format!("seed {seed}, {}: {text}", engine.backend()));
-            }
-        }
-        assert!(differences.is_empty(), "{}", differences.join("\n"));
+impl Engines {
+    /// Those that this host can run. Streams are made for any domain, and every other engine stores past the caches.
+    fn new() -> Self {
+        let engine = |backend, turn: u8| {
+            let past_caches_bytes = if turn.is_multiple_of(2) { 0 } else { 8 << 20 };
+            Jit::with_backend(backend).with_stream_limits(StreamLimits { processors: 1, past_caches_bytes })
+        };
+        let of = |backend| match backend {
+            Backend::Portable => vec![Jit::with_backend(backend)],
+            _ => vec![
+                engine(backend, 0),
+                engine(backend, 1).with_copies(1),
+                engine(backend, 2).with_copies(3),
+                engine(backend, 3),
+            ],
+        };
+        Self { backends: Backend::available().map(of).collect() }
+    }
+
+    /// One of each back end for this seed.
+    fn of(&self, seed: u64) -> impl Iterator<Item = &Jit> {
+        self.backends.iter().map(move |engines| &engines[seed as usize % engines.len()])
+    }
+
+    fn streams_run(&self) -> u64 {
+        self.backends.iter().flatten().map(Jit::streams_run).sum()
     }
 }
 
-const SHAPE: Shape =
-    Shape { instructions: 24, flow: FlowControl::None, inputs: 2, watches_idle_lanes: false, relative: false };
+fn compare(kind: &Kind) -> Engines {
+    let engines = Engines::new();
+    let mut differences = Vec::new();
+    for seed in kind.seeds() {
+        let (program, case) = kind.make(seed);
+        let (expected, memory) = case.run(&program, &Interp, 1);
+        for engine in engines.of(seed) {
+            let (outcome, found) = case.run(&program, engine, 1);
+            if outcome != expected {
+                differences.push(format!("seed {seed}, {}: {outcome:?} instead of {expected:?}", engine.backend()));
+            } else if let Some(text) = found.first_difference(&memory) {
+                differences.push(format!("seed {seed}, {}: {text}", engine.backend()));
+            }
+        }
+        assert!(differences.len() < 8, "{}: {}", kind.name, differences.join("\n"));
+    }
+    assert!(differences.is_empty(), "{}: {}", kind.name, differences.join("\n"));
+    engines
+}
+
+fn named(name: &str) -> Engines {
+    compare(KINDS.iter().find(|kind| kind.name == name).unwrap())
+}
 
 #[test]
 fn straight_programs() {
-    compare(200, &SHAPE);
+    named("straight");
 }
 
 #[test]
 fn straight_programs_with_quads() {
-    compare(100, &Shape { watches_idle_lanes: true, ..SHAPE });
+    named("straight with quads");
 }
 
 #[test]
 fn programs_of_statements() {
-    compare(250, &Shape { instructions: 40, flow: FlowControl::Statements, ..SHAPE });
+    named("statements");
 }
 
 #[test]
 fn programs_of_statements_with_everything() {
-    let flow = FlowControl::Statements;
-    compare(150, &Shape { instructions: 40, flow, watches_idle_lanes: true, relative: true, ..SHAPE });
+    named("statements with everything");
 }
 
 #[test]
 fn programs_with_relative_addresses() {
-    compare(200, &Shape { instructions: 40, flow: FlowControl::Statements, relative: true, ..SHAPE });
+    named("relative addresses");
 }
 
 #[test]
 fn raw_flow_control() {
-    compare(200, &Shape { instructions: 16, flow: FlowControl::Raw, ..SHAPE });
+    named("raw flow control");
 }
 
 #[test]
 fn raw_flow_control_with_everything() {
-    let flow = FlowControl::Raw;
-    compare(200, &Shape { instructions: 16, flow, watches_idle_lanes: true, relative: true, ..SHAPE });
+    named("raw flow control with everything");
+}
+
+/// Programs in which every processor does the same: three out of four are to run as streams where there are any.
+#[test]
+fn streams() {
+    let kind = KINDS.iter().find(|kind| kind.name == "streams").unwrap();
+    let engines = compare(kind);
+    let seeds = kind.seeds();
+    let tried = seeds.end - seeds.start;
+    if Backend::available().any(|backend| backend == Backend::Avx512) && tried > 1 {
+        let ran = engines.streams_run();
+        assert!(ran * 4 > tried * 3, "{ran} of {tried} ran as streams");
+    }
 }
 
 #[test]
 fn threads_change_nothing() {
-    let shape = Shape { instructions: 40, flow: FlowControl::Statements, ..SHAPE };
-    for seed in 0..20 {
-        let program = program(seed, &shape);
-        let case = Case::new(seed);
-        let (expected, memory) = case.run(&program, &Interp, 1);
-        for engine in engines() {
-            for threads in [0, 2, 3] {
-                let (outcome, found) = case.run(&program, &engine, threads);
-                assert_eq!(outcome, expected, "seed {seed}");
-                assert_eq!(first_difference(&found, &memory), None, "seed {seed}");
+    for kind in KINDS.iter().filter(|kind| matches!(kind.name, "statements" | "streams")) {
+        for seed in 0..12 {
+            let (program, case) = kind.make(seed);
+            let (expected, memory) = case.run(&program, &Interp, 1);
+            for engine in Engines::new().backends.iter().flatten() {
+                for threads in [0, 3] {
+                    let (outcome, found) = case.run(&program, engine, threads);
+                    assert_eq!(outcome, expected, "{}, seed {seed}", kind.name);
+                    assert_eq!(found.first_difference(&memory), None, "{}, seed {seed}", kind.name);
+                }
             }
         }
     }

@@ -1,10 +1,9 @@
 //! Which back end runs: by name, by what the host lets us do. Each case is a process of its own, as the environment decides.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-#[allow(dead_code, reason = "other tests need the rest")]
 mod case;
 
-use case::{Case, first_difference};
+use case::Case;
 use ctm_exec::x1k::Interp;
 use ctm_isa::x1k::random::{FlowControl, Shape, program};
 use ctm_jit::{Backend, Jit};
@@ -87,7 +86,7 @@ fn in_a_process_of_its_own() {
         for engine in forced.iter().chain([&engine]) {
             let (found, arrays) = case.run(&program, engine, 1);
             assert_eq!(found, outcome);
-            assert_eq!(first_difference(&arrays, &memory), None);
+            assert_eq!(arrays.first_difference(&memory), None);
         }
     }
 }

@@ -5,7 +5,7 @@
 //! long as they are multiples of 1/256 below 65536 in magnitude, which single precision holds without rounding. What is not known
 //! to be so is no linear function here, whatever it may be.
 
-use crate::form::{Block, Code, End, Flow, Levels, Op, Target, Value, Var};
+use crate::form::{Block, Code, End, File, Flow, Levels, Op, Target, Value, Var};
 use crate::grid::Ramp;
 use crate::lanes::ENTRY;
 use crate::map::Map;
@@ -150,7 +150,7 @@ pub fn analyse(code: &Code, launch: &Launch<'_>) -> Option<Tree> {
     }
     let mut blocks = 0;
     let (items, end) = items(code, launch, ENTRY.index(), 0, &mut blocks)?;
-    if !matches!(end, After::Stop) {
+    if !matches!(end, After::Stop) || !registers_exist(code, &items) {
         return None;
     }
     let mut walk = Walk {
@@ -177,6 +177,31 @@ pub fn analyse(code: &Code, launch: &Launch<'_>) -> Option<Tree> {
         items,
         constants: used.into_iter().map(|index| (index, float(index))).collect(),
         fetches: walk.fetches.into_iter().map(|(place, (fetch, _))| (place, fetch)).collect(),
+    })
+}
+
+/// Whether relative addresses name registers that there are, in all turns; otherwise the launch ends with a fault, also where nothing is
+/// made of what would be read.
+fn registers_exist(code: &Code, items: &[Item]) -> bool {
+    blocks(items).into_iter().all(|(index, around)| {
+        let block = &code.blocks[index];
+        let (turns, first, step) = match block.frames.loop_variable().map(|frame| around.get(frame)) {
+            None => (1, 0, 0),
+            Some(Some(&(turns, Some((first, step))))) => (turns, first, step),
+            Some(_) => return false,
+        };
+        block.ops.iter().all(|op| {
+            let Op::Guard { file, base } = *op else { return true };
+            let limit = match file {
+                File::Temp => ctm_isa::x1k::TEMPORARIES,
+                File::Const => ctm_isa::x1k::FLOAT_CONSTANTS,
+            };
+            let exists = |turn: i32| {
+                let register = i32::from(base) + i32::from(first) + i32::from(step) * turn;
+                usize::try_from(register).is_ok_and(|register| register < limit)
+            };
+            exists(0) && exists(i32::from(turns) - 1)
+        })
     })
 }
 
@@ -279,7 +304,7 @@ fn concerns_all(op: &Op) -> bool {
     match op {
         Op::Set(_, _, under) | Op::Fetch { under, .. } => under.predicate.is_none(),
         Op::Kill(..) | Op::SetRelative { .. } | Op::QuadLane(..) => false,
-        Op::GetRelative { file, .. } => *file == crate::form::File::Const,
+        Op::GetRelative { file, .. } => *file == File::Const,
         _ => true,
     }
 }

@@ -9,6 +9,7 @@ pub mod affine;
 pub mod prepare;
 
 use crate::direct;
+use crate::engine::StreamLimits;
 use crate::form::{Code, OUTPUT_VARS, Op, Var};
 use crate::grid::Ramp;
 use crate::lanes::{ENTRY, Visits};
@@ -23,16 +24,12 @@ use ctm_exec::x1k::{Constants, Launch, Memory, Plane};
 use ctm_exec::{Domain, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use prepare::{Prepared, WHOLE};
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
-/// Smaller domains are not worth a kernel of their own.
-const PROCESSORS: u64 = 1024;
 /// Programs for streams that one artifact remembers.
 const REMEMBERED: usize = 8;
-/// Outputs of more bytes pass the caches by.
-const PAST_CACHES: u64 = 8 << 20;
 /// Rows of tiles are cut into so many tasks for each core.
 const TASKS_PER_CORE: u64 = 16;
 
@@ -55,8 +52,12 @@ struct Entry {
 }
 
 /// The programs for streams that were made of one program.
-#[derive(Default)]
-pub struct Streams(Mutex<Vec<Entry>>);
+pub struct Streams {
+    entries: Mutex<Vec<Entry>>,
+    limits: StreamLimits,
+    /// Launches that were run as streams.
+    ran: Arc<AtomicU64>,
+}
 
 /// A program for streams.
 struct Stream {
@@ -69,6 +70,7 @@ struct Stream {
     /// Tiles run down a column: the rows of a tile read the same, and so do those below it.
     downwards: bool,
     kernels: Mutex<Vec<(Options, Option<Arc<Kernel>>)>>,
+    past_caches_bytes: u64,
 }
 
 /// What ran.
@@ -84,8 +86,13 @@ fn float_bits(constants: &Constants, index: u16) -> u32 {
 }
 
 impl Streams {
+    /// None yet; `ran` counts the launches that they run.
+    pub fn new(limits: StreamLimits, ran: Arc<AtomicU64>) -> Self {
+        Self { entries: Mutex::default(), limits, ran }
+    }
+
     fn get(&self, isa: Isa, key: &Key, code: &Code, launch: &Launch<'_>) -> Option<Arc<Stream>> {
-        let mut entries = self.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = |entry: &&Entry| {
             entry.key == *key
                 && entry.constants.iter().all(|&(index, bits)| float_bits(launch.constants, index) == bits)
@@ -97,7 +104,7 @@ impl Streams {
             entries.remove(0);
         }
         let tree = affine::analyse(code, launch);
-        let stream = tree.and_then(|tree| Stream::new(isa, code, tree, key, launch)).map(Arc::new);
+        let stream = tree.and_then(|tree| Stream::new(isa, code, tree, key, launch, self.limits)).map(Arc::new);
         let constants = match &stream {
             Some(stream) => stream.tree.constants.clone(),
             None if affine::depends_on_data(code, launch) => Vec::new(),
@@ -112,7 +119,7 @@ impl Streams {
 }
 
 impl Stream {
-    fn new(isa: Isa, code: &Code, tree: Tree, key: &Key, launch: &Launch<'_>) -> Option<Self> {
+    fn new(isa: Isa, code: &Code, tree: Tree, key: &Key, launch: &Launch<'_>, limits: StreamLimits) -> Option<Self> {
         if !affine::all_linear(code, &tree) {
             return None;
         }
@@ -142,7 +149,9 @@ impl Stream {
             let chosen = Chosen::new(isa, &prepared, &tree.items, live, &start_values, &geometry)?;
             (chosen.tile(key.columns), chosen.shares_rows())
         };
-        Some(Self { isa, tree, prepared, starts: start_values, geometry, tile, downwards, kernels: Mutex::default() })
+        let (starts, kernels) = (start_values, Mutex::default());
+        let past_caches_bytes = limits.past_caches_bytes;
+        Some(Self { isa, tree, prepared, starts, geometry, tile, downwards, kernels, past_caches_bytes })
     }
 
     fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
@@ -215,7 +224,7 @@ pub fn run(
 ) -> Option<Done> {
     let domain = launch.domain;
     let processors = u64::from(domain.width()) * u64::from(domain.height());
-    if processors < PROCESSORS || memory.outputs_alias_inputs() {
+    if processors < streams.limits.processors || memory.outputs_alias_inputs() {
         return None;
     }
     let inputs: [_; INPUTS] = std::array::from_fn(|index| memory.input(index as u8));
@@ -235,6 +244,7 @@ pub fn run(
     if !stream.run(domain, &surfaces, launch, deadline) {
         return None;
     }
+    streams.ran.fetch_add(1, Ordering::Relaxed);
     let mut passes = vec![0; code.blocks.len()];
     for (block, around) in affine::blocks(&stream.tree.items) {
         passes[block] = around.iter().map(|(turns, _)| u64::from(*turns)).product();
@@ -303,7 +313,7 @@ impl Stream {
         let columns = columns(self.isa, self.prepared.packed) * u32::from(full.vectors);
         let tiles = domain.width() / columns;
         let bytes = self.geometry.outputs.iter().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
-        let large = bytes * u64::from(domain.width()) * u64::from(domain.height()) >= PAST_CACHES;
+        let large = bytes * u64::from(domain.width()) * u64::from(domain.height()) >= self.past_caches_bytes;
         let aligned = surfaces.outputs.iter().flatten().all(|view| {
             let size = 4 * u64::from(view.channels);
             (view.cells.as_ptr() as u64).is_multiple_of(64)

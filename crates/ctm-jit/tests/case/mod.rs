@@ -1,65 +1,228 @@
-//! Everything of a random case that is not the program: constants, planes, domain, inputs. Shared by the tests of this crate.
+//! Everything of a random case that is not the program: constants, planes, domain, surfaces. Shared by the tests of this crate.
+#![allow(dead_code, reason = "every test file uses its part")]
 
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::x1k::{Arrays, Constants, Filter, Launch, Memory, Plane, Sampler, Wrap};
+#[path = "../kit/mod.rs"]
+pub mod kit;
+
+use ctm_exec::x1k::{Constants, Filter, Launch, Memory, Plane, Sampler, Wrap};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
 use ctm_isa::x1k::Program;
-use ctm_isa::x1k::random::{CONSTANTS, INTS, Random};
+use ctm_isa::x1k::random::{
+    CONSTANTS, COORDINATES, FlowControl, INTS, Random, Shape, StreamShape, program, stream as stream_program,
+};
+use kit::{Array, Surfaces};
 
 /// Everything of one case that is not the program.
+#[derive(Clone, Debug)]
 pub struct Case {
     pub constants: Constants,
     pub planes: Vec<Plane>,
     pub domain: Domain,
     pub group: GroupSize,
     pub budget: Budget,
-    pub memory: Arrays,
+    pub memory: Surfaces,
+}
+
+/// Where planes of coordinates begin, besides small numbers: beyond what integers hold, beyond what is exact, no numbers.
+const FAR: &[f64] = &[
+    2_147_483_648.0,
+    -2_147_483_649.0,
+    4_294_967_296.0,
+    1_099_511_627_776.0,
+    -1_099_511_627_776.0,
+    65_536.0,
+    65_535.5,
+    -65_536.25,
+    16_777_217.0,
+    1e-40,
+    -1e-40,
+    -1e-46,
+    3e38,
+    -3e38,
+    1e60,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+];
+
+/// An array of special values, with gaps between its rows or not.
+fn array(r: &mut Random, width: u32, height: u32) -> Array {
+    let channels = r.of(&[1, 2, 4, 4]);
+    let pitch = width + r.of(&[0, 1, 7]);
+    let elements: Vec<u32> = (0..width * height * 4).map(|_| r.value()).collect();
+    Array::with_pitch(pitch, [width, height], channels, |x, y, c| {
+        elements[((y * width + x) * 4) as usize + usize::from(c)]
+    })
+}
+
+/// An output that nothing has been written to.
+fn blank(r: &mut Random, width: u32, height: u32) -> Array {
+    let channels = r.of(&[1, 2, 4, 4, 4]);
+    let pitch = (width + r.of(&[0, 1, 5])).next_multiple_of(r.of(&[1, 1, 16]));
+    Array::with_pitch(pitch, [width, height], channels, |_, _, _| 0xc040_0000)
+}
+
+fn constants(r: &mut Random) -> Constants {
+    let mut constants = Constants::default();
+    for constant in constants.float.iter_mut().take(CONSTANTS as usize + 8) {
+        *constant = std::array::from_fn(|_| r.value());
+    }
+    for int in constants.int.iter_mut().take(INTS as usize) {
+        // Count, initial aL, step.
+        *int = [r.below(5) as u8, r.below(4) as u8, r.of(&[0, 1, 2, 255]), 0];
+    }
+    constants.bool = std::array::from_fn(|_| r.one_in(2));
+    constants
+}
+
+fn sampler(r: &mut Random) -> Sampler {
+    Sampler {
+        filter: if r.one_in(3) { Filter::Linear } else { Filter::Nearest },
+        wrap: std::array::from_fn(|_| r.of(&[Wrap::Clamp, Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Border])),
+        border: std::array::from_fn(|_| r.value()),
+    }
+}
+
+/// A plane of small numbers, of which some channels may lie far out.
+fn plane(r: &mut Random, temp: u8) -> Plane {
+    let mut plane = Plane {
+        temp,
+        origin: std::array::from_fn(|_| f64::from(r.below(33)) / 8.0 - 2.0),
+        di: std::array::from_fn(|_| f64::from(r.below(17)) / 32.0 - 0.25),
+        dj: std::array::from_fn(|_| f64::from(r.below(17)) / 16.0 - 0.5),
+        bits: false,
+    };
+    if r.one_in(4) {
+        for channel in (0..4).filter(|c| c % 2 == 0 || temp == 2) {
+            plane.origin[channel] = r.of(FAR);
+            plane.di[channel] = r.of(&[0.0, 1.0, -1.0, 0.25, 1e-40, 1e9]);
+        }
+    }
+    plane
 }
 
 impl Case {
-    /// The case of this number.
+    /// The case of this number, for any program.
     pub fn new(seed: u64) -> Self {
-        let mut r = Random::new(seed ^ 0x5eed);
-        let mut constants = Constants::default();
-        for constant in constants.float.iter_mut().take(CONSTANTS as usize + 8) {
-            *constant = std::array::from_fn(|_| r.value());
-        }
-        for int in constants.int.iter_mut().take(INTS as usize) {
-            // Count, initial aL, step.
-            *int = [r.below(5) as u8, r.below(4) as u8, r.of(&[0, 1, 2, 255]), 0];
-        }
-        constants.bool = std::array::from_fn(|_| r.one_in(2));
-        let mut plane = |temp| Plane {
-            temp,
-            origin: std::array::from_fn(|_| f64::from(r.below(33)) / 8.0 - 2.0),
-            di: std::array::from_fn(|_| f64::from(r.below(17)) / 32.0 - 0.25),
-            dj: std::array::from_fn(|_| f64::from(r.below(17)) / 16.0 - 0.5),
-            bits: false,
-        };
-        let mut planes = vec![Plane::position(0), plane(1), plane(2), plane(3)];
+        let r = &mut Random::new(seed ^ 0x5eed);
+        let constants = constants(r);
+        let mut planes = vec![Plane::position(0), plane(r, 1), plane(r, 2), plane(r, 3)];
         if r.one_in(4) {
             // Special values as bits: every lane another denormal, then NaNs.
             planes.push(Plane { temp: 4, origin: [8e6, 4.29e9, 3e9, 5.0], di: [1.0; 4], dj: [1e5; 4], bits: true });
         }
-        let sampler = |r: &mut Random| Sampler {
-            filter: if r.one_in(3) { Filter::Linear } else { Filter::Nearest },
-            wrap: std::array::from_fn(|_| r.of(&[Wrap::Clamp, Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Border])),
-            border: std::array::from_fn(|_| r.value()),
-        };
-        let mut memory = Arrays::default();
-        for (index, (w, h)) in [(8, 8), (5, 3)].into_iter().enumerate() {
-            let elements = (0..w * h).map(|_| std::array::from_fn(|_| r.value())).collect();
-            let sampler = if index == 0 { Sampler::default() } else { sampler(&mut r) };
-            memory.inputs[index] = Some((Picture { width: w, height: h, elements }, sampler));
+        if r.one_in(4) {
+            // The same around ends of the range of numbers and of integers, in bits.
+            let around = [0x7f00_0000u32, 0x007f_fff8, 0x4eff_fff8, 0x7f7f_fff0, 0xcf00_0000, 0x477f_ffc0, 0x3f7f_fffc];
+            let origin = std::array::from_fn(|_| f64::from(r.of(&around)));
+            planes.push(Plane { temp: 5, origin, di: [1.0; 4], dj: [3.0; 4], bits: true });
+        }
+        let mut memory = Surfaces::default();
+        for index in 0..2 {
+            let (w, h) = (1 + r.below(9), 1 + r.below(6));
+            memory.inputs.push(array(r, w, h));
+            memory.samplers[index] = if index == 0 { Sampler::default() } else { sampler(r) };
         }
         let (i0, j0) = (r.below(4), r.below(4));
-        let domain = Domain { i0, j0, i1: i0 + r.below(20), j1: j0 + r.below(9) };
-        for output in &mut memory.outputs {
-            *output = Some(Picture::filled(32, 16, [-3.0; 4]));
+        let size = r.of(&[6, 12, 20]);
+        let domain = Domain { i0, j0, i1: i0 + r.below(size), j1: j0 + r.below(size / 2) };
+        let outputs = r.of(&[4, 4, 4, 4, 1, 2]);
+        for _ in 0..outputs {
+            let width = domain.i1 + 1 + r.below(3);
+            let mut output = blank(r, width, domain.j1 + 1);
+            if r.one_in(8) {
+                output.mask = r.below(16) as u8;
+            }
+            memory.outputs.push(output);
+        }
+        memory.direct = !r.one_in(3);
+        memory.refuses = r.one_in(16);
+        memory.feedback = r.one_in(16).then_some(1);
+        let group = GroupSize::new(r.of(&[16, 16, 16, 4, 8, 12])).unwrap_or(GroupSize::X1K);
+        let instructions_per_group = Some(if r.one_in(8) { u64::from(r.below(200)) } else { 2000 });
+        Self { constants, planes, domain, group, budget: Budget { instructions_per_group, time: None }, memory }
+    }
+
+    /// The case of this number for programs of `ctm_isa::x1k::random::stream` with so many outputs.
+    pub fn stream(seed: u64, outputs: u32) -> Self {
+        let r = &mut Random::new(seed ^ 0x57ea_5eed);
+        let mut constants = constants(r);
+        for int in constants.int.iter_mut().take(INTS as usize) {
+            *int = [1 + r.below(4) as u8, r.below(4) as u8, r.of(&[0, 1, 2, 255]), 0];
+        }
+        if r.one_in(24) {
+            constants.int[0][0] = 0;
+        }
+        // Factors, steps and offsets: whole, half, negative, far out of range; and now and then something that is none.
+        for constant in constants.float.iter_mut().skip(CONSTANTS as usize).take(COORDINATES as usize) {
+            *constant = std::array::from_fn(|_| {
+                let number = match r.below(16) {
+                    0..5 => r.of(&[1.0, -1.0, 2.0, -2.0, 3.0, 4.0]),
+                    5..12 => f64::from(r.below(17)) - 8.0,
+                    12 | 13 => f64::from(r.below(64)) / 8.0 - 4.0,
+                    14 => r.of(&[100.0, -100.0, 1000.0, -4000.0, 40_000.0, 0.00390625, -0.75]),
+                    _ => 0.0,
+                };
+                (number as f32).to_bits()
+            });
+        }
+        if r.one_in(24) {
+            constants.float[CONSTANTS as usize + r.below(COORDINATES) as usize][r.below(4) as usize] = r.value();
+        }
+        let (i0, j0) = (r.below(10), r.below(6));
+        let width = r.of(&[8, 16, 16, 20, 32, 40]) + r.below(9);
+        let height = 1 + r.below(if width > 24 { 6 } else { 12 });
+        let domain = Domain { i0, j0, i1: i0 + width - 1, j1: j0 + height - 1 };
+        let mut planes = vec![Plane::position(0)];
+        if r.one_in(3) {
+            // The index pair otherwise: reversed, exchanged, with steps of its own.
+            let mut part = |of: &[f64]| std::array::from_fn(|_| r.of(of));
+            let (origin, di) = (part(&[0.0, 0.5, -3.0, 20.0, 40.25]), part(&[0.0, 1.0, -1.0, 2.0]));
+            let dj = part(&[0.0, 0.0, 1.0, -1.0, 5.0]);
+            planes[0] = Plane { temp: 0, origin, di, dj, bits: false };
+        }
+        if r.one_in(6) {
+            let quarters = |r: &mut Random| f64::from(r.below(33)) / 4.0 - 4.0;
+            let [origin, di, dj] = std::array::from_fn(|_| std::array::from_fn(|_| quarters(r)));
+            planes.push(Plane { temp: 3, origin, di, dj, bits: false });
+        }
+        if r.one_in(48) {
+            planes.push(plane(r, 4));
+        }
+        let mut memory = Surfaces { direct: true, ..Surfaces::default() };
+        let alike = r.one_in(2).then(|| r.of(&[1, 2, 4, 4, 4]));
+        for _ in 0..4 {
+            // Often larger than what fetches reach, sometimes a single element.
+            let (w, h) = match r.below(4) {
+                0 => (1 + r.below(6), 1 + r.below(6)),
+                1 => (domain.i1 + 1, domain.j1 + 1),
+                _ => (50 + r.below(30), 16 + r.below(24)),
+            };
+            let mut input = array(r, w, h);
+            if let Some(channels) = alike {
+                input = Array::with_pitch(input.pitch, [w, h], channels, |x, y, c| input.get(x, y)[usize::from(c)]);
+            }
+            memory.inputs.push(input);
+        }
+        for _ in 0..outputs {
+            let (mut w, h) = (domain.i1 + 1 + r.below(3), domain.j1 + 1);
+            if r.one_in(2) {
+                w = w.next_multiple_of(16);
+            }
+            let mut output = blank(r, w, h);
+            if alike == Some(4) {
+                output = Array::with_pitch(output.pitch, [w, h], 4, |_, _, _| 0xc040_0000);
+            }
+            if r.one_in(96) {
+                output.mask = r.below(16) as u8;
+            }
+            memory.outputs.push(output);
+        }
+        if r.one_in(48) {
+            memory.samplers[1] = sampler(r);
         }
         let group = GroupSize::new(r.of(&[16, 16, 16, 4, 8, 12])).unwrap_or(GroupSize::X1K);
-        let instructions_per_group = Some(if r.one_in(8) { u64::from(r.below(200)) } else { 5000 });
-        Self { constants, planes, domain, group, budget: Budget { instructions_per_group, time: None }, memory }
+        Self { constants, planes, domain, group, budget: Budget::default(), memory }
     }
 
     /// Runs a program over memory with these constants.
@@ -85,32 +248,85 @@ impl Case {
     }
 
     /// Runs a program over a copy of the case's memory.
-    pub fn run(&self, program: &Program, engine: &dyn Engine, threads: usize) -> (Result<Outcome, Fault>, Arrays) {
+    pub fn run(&self, program: &Program, engine: &dyn Engine, threads: usize) -> (Result<Outcome, Fault>, Surfaces) {
         let mut memory = self.memory.clone();
         let outcome = self.run_on(program, engine, threads, &self.constants, &mut memory);
         (outcome, memory)
     }
 }
 
-/// Random numbers of tests: seeds, `count` times `CTM_RANDOM`, or the one that `CTM_SEED` names.
-pub fn seeds(count: u64) -> std::ops::Range<u64> {
-    match std::env::var("CTM_SEED").ok().and_then(|seed| seed.parse().ok()) {
-        Some(seed) => seed..seed + 1,
-        // `CTM_RANDOM=n` tries n times as many.
-        None => 0..count * std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1),
-    }
+/// A kind of random programs, and how many of them a sample has.
+#[derive(Clone, Copy, Debug)]
+pub struct Kind {
+    pub name: &'static str,
+    pub count: u64,
+    pub makes: Makes,
 }
 
-/// The first element of an output that differs.
-pub fn first_difference(found: &Arrays, expected: &Arrays) -> Option<String> {
-    for (target, (found, expected)) in found.outputs.iter().zip(&expected.outputs).enumerate() {
-        let (found, expected) = (found.as_ref()?, expected.as_ref()?);
-        for (index, (f, e)) in found.elements.iter().zip(&expected.elements).enumerate() {
-            if f != e {
-                let (x, y) = (index as u32 % found.width, index as u32 / found.width);
-                return Some(format!("output {target} ({x}, {y}): {f:08x?} instead of {e:08x?}"));
+#[derive(Clone, Copy, Debug)]
+pub enum Makes {
+    /// Programs of a shape.
+    Program(Shape),
+    /// Programs that are to run as streams.
+    Stream,
+}
+
+const SHAPE: Shape =
+    Shape { instructions: 24, flow: FlowControl::None, inputs: 2, watches_idle_lanes: false, relative: false };
+const STATEMENTS: Shape = Shape { instructions: 40, flow: FlowControl::Statements, ..SHAPE };
+const RAW: Shape = Shape { instructions: 16, flow: FlowControl::Raw, ..SHAPE };
+
+const fn kind(name: &'static str, count: u64, shape: Shape) -> Kind {
+    Kind { name, count, makes: Makes::Program(shape) }
+}
+
+/// All kinds: a thousand programs times `CTM_RANDOM`.
+pub const KINDS: [Kind; 8] = [
+    kind("straight", 120, SHAPE),
+    kind("straight with quads", 60, Shape { watches_idle_lanes: true, ..SHAPE }),
+    kind("statements", 160, STATEMENTS),
+    kind("statements with everything", 100, Shape { watches_idle_lanes: true, relative: true, ..STATEMENTS }),
+    kind("relative addresses", 120, Shape { relative: true, ..STATEMENTS }),
+    kind("raw flow control", 100, RAW),
+    kind("raw flow control with everything", 100, Shape { watches_idle_lanes: true, relative: true, ..RAW }),
+    Kind { name: "streams", count: 240, makes: Makes::Stream },
+];
+
+impl Kind {
+    /// The program and the case of this number.
+    pub fn make(&self, seed: u64) -> (Program, Case) {
+        match self.makes {
+            Makes::Program(shape) => (program(seed, &shape), Case::new(seed)),
+            Makes::Stream => {
+                let r = &mut Random::new(seed ^ 0x0abe);
+                let most = r.of(&[14, 14, 14, 40]);
+                let shape = StreamShape {
+                    instructions: 1 + r.below(most) as usize,
+                    inputs: if r.one_in(12) { 0 } else { 4 },
+                    outputs: 1 + r.below(4),
+                    loops: r.of(&[0, 1, 1, 2, 2, 3]),
+                    alike: r.one_in(2),
+                    relative: r.one_in(4),
+                };
+                (stream_program(seed, &shape), Case::stream(seed, shape.outputs))
             }
         }
     }
-    None
+
+    /// The numbers to try: the one that `CTM_SEED` names, or as many as this kind has times `CTM_RANDOM`, from `CTM_FIRST` on.
+    pub fn seeds(&self) -> std::ops::Range<u64> {
+        seeds(self.count)
+    }
+}
+
+/// Numbers of cases: the one that `CTM_SEED` names, or `count` times `CTM_RANDOM`, from `CTM_FIRST` on.
+pub fn seeds(count: u64) -> std::ops::Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    match number("CTM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => {
+            let first = number("CTM_FIRST").unwrap_or(0);
+            first..first + count * number("CTM_RANDOM").unwrap_or(1)
+        }
+    }
 }

@@ -1,20 +1,27 @@
 //! Programs from text over arrays of any number of channels, for tests of whole launches.
-#![allow(dead_code, reason = "every test file uses its part")]
+#![allow(
+    dead_code,
+    clippy::unwrap_used,
+    reason = "every test file uses its part, and a test stops at what it did not expect"
+)]
 
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Constants, Direct, Elements, Input, Launch, Memory, Outputs, Plane, Sampler, Written};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome, Position};
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::{Literal, SymbolKind};
+use std::ops::{Deref, DerefMut};
 
 /// An array of 1, 2 or 4 channels, with gaps between its rows, aligned to 64 bytes.
 #[derive(Clone, Debug, PartialEq)]
-pub struct Array {
+pub struct Array<W = Vec<u32>> {
     pub width: u32,
     pub height: u32,
     pub pitch: u32,
     pub channels: u8,
-    words: Vec<u32>,
+    /// Channels that may be written.
+    pub mask: u8,
+    words: W,
     skip: usize,
 }
 
@@ -33,7 +40,7 @@ impl Array {
     ) -> Self {
         let words = vec![0; pitch as usize * height as usize * usize::from(channels) + 16];
         let skip = (0..16).find(|&s| (words[s..].as_ptr() as usize).is_multiple_of(64)).unwrap_or(0);
-        let mut array = Self { width, height, pitch, channels, words, skip };
+        let mut array = Self { width, height, pitch, channels, mask: 0xf, words, skip };
         for y in 0..height {
             for x in 0..width {
                 for c in 0..channels {
@@ -45,6 +52,16 @@ impl Array {
         array
     }
 
+    /// The same array in other memory: all of it, from element (0, 0) to the last one.
+    pub fn in_memory<W>(&self, of: impl FnOnce(&[u32]) -> W) -> Array<W> {
+        let end = self.at(self.width - 1, self.height - 1) + usize::from(self.channels);
+        let words = of(&self.words[self.skip..end]);
+        let (width, height, pitch, channels, mask) = (self.width, self.height, self.pitch, self.channels, self.mask);
+        Array { width, height, pitch, channels, mask, words, skip: 0 }
+    }
+}
+
+impl<W: Deref<Target = [u32]>> Array<W> {
     fn at(&self, x: u32, y: u32) -> usize {
         self.skip + (y as usize * self.pitch as usize + x as usize) * usize::from(self.channels)
     }
@@ -58,46 +75,99 @@ impl Array {
     }
 
     fn elements<B>(&self, bytes: B) -> Elements<B> {
-        let (pitch, width, height, channels) = (self.pitch, self.width, self.height, self.channels);
-        Elements { bytes, pitch, width, height, channels, mask: 0xf }
+        let (pitch, width, height) = (self.pitch, self.width, self.height);
+        Elements { bytes, pitch, width, height, channels: self.channels, mask: self.mask }
     }
 }
 
 /// Inputs and outputs.
 #[derive(Clone, Debug, Default)]
-pub struct Surfaces {
-    pub inputs: Vec<Array>,
-    pub outputs: Vec<Array>,
+pub struct Surfaces<W = Vec<u32>> {
+    pub inputs: Vec<Array<W>>,
+    pub outputs: Vec<Array<W>>,
     pub samplers: [Sampler; 4],
     /// Whether engines may see the arrays.
     pub direct: bool,
+    /// The input through which output 0 is read, in place of an array of its own.
+    pub feedback: Option<u8>,
+    /// Whether some processors are not to run.
+    pub refuses: bool,
+    /// Conditional values in the order in which they came.
+    pub conditional_values: Vec<(Position, u32)>,
 }
 
-impl Memory for Surfaces {
-    fn schedule(&mut self, _at: Position) -> Result<bool, MemoryFault> {
-        Ok(true)
+impl Surfaces {
+    /// The same surfaces in other memory.
+    pub fn in_memory<W>(&self, mut of: impl FnMut(&[u32]) -> W) -> Surfaces<W> {
+        Surfaces {
+            inputs: self.inputs.iter().map(|array| array.in_memory(&mut of)).collect(),
+            outputs: self.outputs.iter().map(|array| array.in_memory(&mut of)).collect(),
+            samplers: self.samplers,
+            direct: self.direct,
+            feedback: self.feedback,
+            refuses: self.refuses,
+            conditional_values: self.conditional_values.clone(),
+        }
+    }
+}
+
+impl<W: Deref<Target = [u32]>> Surfaces<W> {
+    /// What an input shows, and how it is read.
+    fn source(&self, index: u8) -> Option<(&Array<W>, Sampler)> {
+        if self.feedback == Some(index) {
+            return self.outputs.first().map(|array| (array, Sampler::default()));
+        }
+        let array = self.inputs.get(usize::from(index))?;
+        Some((array, self.samplers[usize::from(index)]))
+    }
+
+    /// The first place where outputs or conditional values differ.
+    pub fn first_difference<V: Deref<Target = [u32]>>(&self, expected: &Surfaces<V>) -> Option<String> {
+        for (target, (f, e)) in self.outputs.iter().zip(&expected.outputs).enumerate() {
+            let all = || (0..e.height).flat_map(|y| (0..e.width).map(move |x| (x, y)));
+            if let Some((x, y)) = all().find(|&(x, y)| f.get(x, y) != e.get(x, y)) {
+                let (f, e) = (f.get(x, y), e.get(x, y));
+                return Some(format!("output {target} ({x}, {y}): {f:08x?} instead of {e:08x?}"));
+            }
+        }
+        (self.conditional_values != expected.conditional_values).then(|| "conditional values differ".into())
+    }
+}
+
+impl<W: DerefMut<Target = [u32]> + Sync> Memory for Surfaces<W> {
+    fn schedule(&mut self, at: Position) -> Result<bool, MemoryFault> {
+        Ok(!self.refuses || !(5 * at.i + 3 * at.j).is_multiple_of(7))
     }
 
     fn input(&self, index: u8) -> Option<Input> {
-        let array = self.inputs.get(usize::from(index))?;
-        let sampler = self.samplers[usize::from(index)];
+        let (array, sampler) = self.source(index)?;
         Some(Input { width: array.width, height: array.height, element_bytes: 4 * u32::from(array.channels), sampler })
     }
 
     fn read(&self, index: u8, x: u32, y: u32, _uncached: bool) -> Result<[u32; 4], MemoryFault> {
-        Ok(self.inputs[usize::from(index)].get(x, y))
+        match self.source(index) {
+            Some((array, _)) if x < array.width && y < array.height => Ok(array.get(x, y)),
+            _ => Err(outside("input", index.into(), x, y)),
+        }
     }
 
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
         let mut written = Written::default();
+        self.conditional_values.extend(outputs.conditional_value.map(|value| (at, value)));
         for (target, array) in self.outputs.iter_mut().enumerate() {
+            let mask = outputs.written[target] & array.mask & ((1 << array.channels) - 1) as u8;
+            if mask == 0 {
+                continue;
+            }
+            if at.i >= array.width || at.j >= array.height {
+                return Err(outside("output", target, at.i, at.j));
+            }
             let place = array.at(at.i, at.j);
-            let mask = outputs.written[target] & ((1 << array.channels) - 1) as u8;
             for channel in (0..4).filter(|c| mask >> c & 1 == 1) {
                 array.words[place + channel] = outputs.values[target][channel];
                 written.bytes += 4;
             }
-            written.elements += u64::from(mask != 0);
+            written.elements += 1;
         }
         Ok(written)
     }
@@ -107,11 +177,11 @@ impl Memory for Surfaces {
     }
 
     fn outputs_alias_inputs(&self) -> bool {
-        false
+        self.feedback.is_some()
     }
 
     fn direct(&mut self) -> Option<Direct<'_>> {
-        if !self.direct {
+        if !self.direct || self.feedback.is_some() || self.refuses {
             return None;
         }
         let mut direct = Direct::default();
@@ -125,6 +195,10 @@ impl Memory for Surfaces {
         }
         Some(direct)
     }
+}
+
+fn outside(what: &str, index: usize, x: u32, y: u32) -> MemoryFault {
+    MemoryFault { what: format!("{what} {index}"), address: None, reason: format!("no element ({x}, {y})") }
 }
 
 fn bytes_of(words: &[u32]) -> &[u8] {

@@ -2,7 +2,10 @@
 //!
 //! The same seed gives the same program. Programs use few registers, so that instructions depend on each other, and every field
 //! that an engine looks at: swizzles, input and output modifiers, presubtract, predicates, partial masks, relative addresses, KILL,
-//! lookups, and flow control either from the statements of CTM §3.5.4 or with every field at random.
+//! lookups, and flow control either from the statements of CTM §3.5.4 or with every field at random. [`stream`] makes programs in which
+//! every processor does the same.
+
+mod stream;
 
 use super::formats::{AlphaAddr, AlphaInst, CmnInst, FcAddr, FcInst, RgbAddr, RgbInst, RgbaInst, TexAddr, TexInst};
 use super::inst::{AluInst, FcInstruction, Inst, Source, TexInstruction, Words};
@@ -11,6 +14,7 @@ use super::ops::{
     Swizzle, TexOp,
 };
 use super::program::Program;
+pub use stream::{COORDINATES, StreamShape, stream};
 
 /// Values on which arithmetic goes wrong first: zeros, ones, extremes, denormals, infinities, NaNs of several patterns.
 pub const SPECIAL: &[u32] = &[
@@ -43,6 +47,41 @@ pub const SPECIAL: &[u32] = &[
     0x3f00_0001,
     0x42fe_0000,
     0xc2fc_0000,
+    // What the output modifiers move over the ends of the range, or just not.
+    0x7eff_ffff,
+    0xfeff_ffff,
+    0x7e80_0000,
+    0x7dff_ffff,
+    0x7c7f_ffff,
+    0x00ff_ffff,
+    0x80ff_ffff,
+    0x017f_ffff,
+    0x0180_0000,
+    0x03ff_ffff,
+    0x8280_0000,
+    // 2^-75 and 2^64: their squares are at the ends.
+    0x1a00_0000,
+    0x5f80_0000,
+    // Where coordinates leave what integers hold, or what is exact: +-2^31, 2^32, 2^40, 65536 and its neighbours, 4095.5, -1/256.
+    0x4f00_0000,
+    0xcf00_0000,
+    0x4eff_ffff,
+    0x4f80_0000,
+    0x5380_0000,
+    0xd380_0000,
+    0x4780_0000,
+    0x477f_ff80,
+    0x4780_0040,
+    0xc780_0000,
+    0x457f_f800,
+    0xbb80_0000,
+    // Steps and halves below them; arguments of EX2 at its ends.
+    0x3f7f_ffff,
+    0x3f80_0001,
+    0x4300_0000,
+    0x42ff_ffff,
+    0xc315_0000,
+    0xc315_8000,
 ];
 
 /// A small generator of random numbers (splitmix64).
@@ -227,21 +266,26 @@ impl Maker {
     /// Writes what most temporaries hold to the outputs, bit for bit.
     fn stores(&mut self) {
         for target in 0..4 {
-            let mut alu = AluInst::idle(InstType::Output);
-            alu.cmn.rgb_omask = 7;
-            alu.cmn.alpha_omask = true;
-            alu.rgb_addr = RgbAddr { addr0: target, addr0_const: false, ..alu.rgb_addr };
-            alu.alpha_addr = AlphaAddr { addr0: target, addr0_const: false, ..alu.alpha_addr };
-            alu.rgba.op = RgbOp::Max;
-            alu.alpha.op = AlphaOp::Max;
-            let rgb = [Swizzle::R, Swizzle::G, Swizzle::B];
-            [alu.rgb.red_swiz_a, alu.rgb.green_swiz_a, alu.rgb.blue_swiz_a] = rgb;
-            [alu.rgb.red_swiz_b, alu.rgb.green_swiz_b, alu.rgb.blue_swiz_b] = rgb;
-            (alu.alpha.swiz_a, alu.alpha.swiz_b) = (Swizzle::A, Swizzle::A);
-            (alu.rgb.omod, alu.alpha.omod) = (Omod::Disabled, Omod::Disabled);
-            (alu.rgb.target, alu.alpha.target) = (target, target);
-            self.push(Inst::Alu(alu));
+            self.store(target, target);
         }
+    }
+
+    /// Writes what a temporary holds to an output, bit for bit.
+    fn store(&mut self, target: u8, temp: u8) {
+        let mut alu = AluInst::idle(InstType::Output);
+        alu.cmn.rgb_omask = 7;
+        alu.cmn.alpha_omask = true;
+        alu.rgb_addr = RgbAddr { addr0: temp, addr0_const: false, ..alu.rgb_addr };
+        alu.alpha_addr = AlphaAddr { addr0: temp, addr0_const: false, ..alu.alpha_addr };
+        alu.rgba.op = RgbOp::Max;
+        alu.alpha.op = AlphaOp::Max;
+        let rgb = [Swizzle::R, Swizzle::G, Swizzle::B];
+        [alu.rgb.red_swiz_a, alu.rgb.green_swiz_a, alu.rgb.blue_swiz_a] = rgb;
+        [alu.rgb.red_swiz_b, alu.rgb.green_swiz_b, alu.rgb.blue_swiz_b] = rgb;
+        (alu.alpha.swiz_a, alu.alpha.swiz_b) = (Swizzle::A, Swizzle::A);
+        (alu.rgb.omod, alu.alpha.omod) = (Omod::Disabled, Omod::Disabled);
+        (alu.rgb.target, alu.alpha.target) = (target, target);
+        self.push(Inst::Alu(alu));
     }
 
     fn temp(&mut self) -> u8 {
@@ -418,6 +462,7 @@ impl Maker {
             TexOp::Lookup,
             TexOp::Lookup,
             TexOp::LookupProj,
+            TexOp::LodBias,
             TexOp::KillLt0,
             TexOp::Lod,
             TexOp::Dxdy,
@@ -620,6 +665,14 @@ mod tests {
                 assert!(made.words.len() <= super::super::INSTRUCTION_SLOTS);
                 assert!(made.words.iter().all(|words| Inst::decode(words).is_ok()));
             }
+        }
+        for seed in 0..100 {
+            let (alike, relative) = (seed % 2 == 0, seed % 3 == 0);
+            let shape = StreamShape { instructions: 20, inputs: 4, outputs: 2, loops: 3, alike, relative };
+            let made = stream(seed, &shape);
+            assert_eq!(made.words, stream(seed, &shape).words);
+            assert!(made.words.len() <= super::super::INSTRUCTION_SLOTS);
+            assert!(made.words.iter().all(|words| Inst::decode(words).is_ok()));
         }
     }
 }
