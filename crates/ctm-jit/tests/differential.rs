@@ -104,7 +104,7 @@ fn raw_flow_control_with_everything() {
     named("raw flow control with everything");
 }
 
-/// Programs in which every processor does the same: three out of four are to run as streams where there are any.
+/// Programs in which every processor does the same: three out of five are to run as streams where there are any.
 #[test]
 fn streams() {
     let kind = KINDS.iter().find(|kind| kind.name == "streams").unwrap();
@@ -113,7 +113,7 @@ fn streams() {
     let tried = seeds.end - seeds.start;
     if Backend::available().any(|backend| backend == Backend::Avx512) && tried > 1 {
         let ran = engines.streams_run();
-        assert!(ran * 4 > tried * 3, "{ran} of {tried} ran as streams");
+        assert!(ran * 5 > tried * 3, "{ran} of {tried} ran as streams");
     }
 }
 
