@@ -6,8 +6,12 @@
 
 mod case;
 
-use case::{KINDS, Kind};
+use case::kit::Surfaces;
+use case::reduce::reduced;
+use case::{Case, KINDS, Kind};
 use ctm_exec::x1k::Interp;
+use ctm_exec::{Fault, Outcome};
+use ctm_isa::x1k::Program;
 use ctm_jit::{Backend, Jit, StreamLimits};
 
 /// The engines that programs are tried on.
@@ -45,19 +49,31 @@ impl Engines {
     }
 }
 
+/// What differs between an engine and the reference interpreter.
+fn difference(program: &Program, case: &Case, expected: &Ran, engine: &Jit) -> Option<String> {
+    let (outcome, found) = case.run(program, engine, 1);
+    if outcome != expected.0 {
+        return Some(format!("{outcome:?} instead of {:?}", expected.0));
+    }
+    found.first_difference(&expected.1)
+}
+
+/// What a launch left.
+type Ran = (Result<Outcome, Fault>, Surfaces);
+
 fn compare(kind: &Kind) -> Engines {
     let engines = Engines::new();
     let mut differences = Vec::new();
     for seed in kind.seeds() {
         let (program, case) = kind.make(seed);
-        let (expected, memory) = case.run(&program, &Interp, 1);
+        let expected = case.run(&program, &Interp, 1);
         for engine in engines.of(seed) {
-            let (outcome, found) = case.run(&program, engine, 1);
-            if outcome != expected {
-                differences.push(format!("seed {seed}, {}: {outcome:?} instead of {expected:?}", engine.backend()));
-            } else if let Some(text) = found.first_difference(&memory) {
-                differences.push(format!("seed {seed}, {}: {text}", engine.backend()));
-            }
+            let Some(text) = difference(&program, &case, &expected, engine) else { continue };
+            let differs = |program: &Program, case: &Case| {
+                difference(program, case, &case.run(program, &Interp, 1), engine).is_some()
+            };
+            let small = if differences.is_empty() { reduced(&program, &case, differs) } else { String::new() };
+            differences.push(format!("seed {seed}, {}: {text}\n{small}", engine.backend()));
         }
         assert!(differences.len() < 8, "{}: {}", kind.name, differences.join("\n"));
     }

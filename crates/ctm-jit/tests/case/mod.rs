@@ -3,6 +3,7 @@
 
 #[path = "../kit/mod.rs"]
 pub mod kit;
+pub mod reduce;
 
 use ctm_exec::x1k::{Constants, Filter, Launch, Memory, Plane, Sampler, Wrap};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
