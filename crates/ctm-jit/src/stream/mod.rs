@@ -177,7 +177,7 @@ impl Stream {
 pub fn compile(isa: Isa, code: &Code, launch: &Launch<'_>, geometry: Geometry) -> Option<Arc<Kernel>> {
     let columns = launch.domain.width().min(64);
     let key = Key { ints: launch.constants.int.to_vec(), planes: launch.planes.to_vec(), geometry, columns };
-    let stream = Streams::default().get(isa, &key, code, launch)?;
+    let stream = Streams::new(StreamLimits::default(), Arc::default()).get(isa, &key, code, launch)?;
     stream.kernel(Options { tile: stream.tile, careful: false, past_caches: false })
 }
 
