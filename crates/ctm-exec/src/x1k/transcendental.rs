@@ -20,12 +20,14 @@ pub const FRACTION: u32 = 0x007f_ffff;
 /// The exponent bits of a number.
 pub const EXPONENT: u32 = 0x7f80_0000;
 
-/// What the bits of a number in [1, 2) are subtracted from to begin with its reciprocal ([`rcp`]).
-pub const RCP_SEED: u32 = 0x7ef1_27ea;
+/// What the bits of a number in [1, 2) are subtracted from to begin with its reciprocal ([`rcp`]): exact for 1, never too small.
+pub const RCP_SEED: u32 = 0x7f00_0000;
 /// What half the bits of a number in [0.5, 2) are subtracted from to begin with the reciprocal of its root ([`rsq`]).
-pub const RSQ_SEED: u32 = 0x5f37_5a86;
-/// Coefficients of a step of [`rsq`]: of e and of its square.
-pub const RSQ_STEP: [f32; 2] = [0.5, 0.375];
+pub const RSQ_SEED: u32 = 0x5f0b_6b8a;
+/// The first step of [`rsq`] multiplies y by this less y*y*m.
+pub const RSQ_FIRST: f32 = f32::from_bits(0x3ff2_0c4a);
+/// Coefficients of the last step of [`rsq`]: of e and of its square.
+pub const RSQ_STEP: [f32; 2] = [f32::from_bits(0x3f00_0011), 0.375];
 
 /// 1.5 * 2^23: adding it leaves the nearest integer in the low bits of a sum.
 pub const TO_SIGNED_INTEGER: f32 = 12_582_912.0;
@@ -44,19 +46,19 @@ pub const EX2_POLYNOMIAL: [f32; 6] = [
     f32::from_bits(0x3923_85a5),
 ];
 
-/// The bits of the square root of one half, rounded down: where [`ln2`] divides exponents.
-pub const SQRT_HALF: u32 = 0x3f35_04f3;
+/// The bits of three quarters: where [`ln2`] divides exponents.
+pub const THREE_QUARTERS: u32 = 0x3f40_0000;
 /// The polynomial of [`ln2`], lowest power first.
 pub const LN2_POLYNOMIAL: [f32; 9] = [
-    f32::from_bits(0x3ee2_a8eb),
-    f32::from_bits(0xbf38_aa38),
-    f32::from_bits(0x3ef6_39eb),
-    f32::from_bits(0xbeb8_ae27),
-    f32::from_bits(0x3e93_69c2),
-    f32::from_bits(0xbe74_adf4),
-    f32::from_bits(0x3e5c_e48d),
-    f32::from_bits(0xbe54_3e84),
-    f32::from_bits(0x3e00_db6b),
+    f32::from_bits(0x3ee2_a8ec),
+    f32::from_bits(0xbf38_aa4b),
+    f32::from_bits(0x3ef6_38cc),
+    f32::from_bits(0xbeb8_9d68),
+    f32::from_bits(0x3e93_8dd6),
+    f32::from_bits(0xbe78_8c83),
+    f32::from_bits(0x3e5d_8443),
+    f32::from_bits(0xbe32_6968),
+    f32::from_bits(0x3d9f_e173),
 ];
 
 /// The polynomial of [`sin`] and [`cos`] in the square of a quarter turn, lowest power first.
@@ -87,7 +89,8 @@ const fn is_nan(bits: u32) -> bool {
 /// Magnitudes above 2^126 give a zero of their sign (the result would be a denormal). Within 1 ulp.
 ///
 /// Sequence: the fraction as a number m in [1, 2); a linear seed for 1/m, which is an integer subtraction; two steps of third
-/// order (relative error e becomes e^3: 2^-4.3, 2^-12.9, 2^-38.8); the exponent subtracted.
+/// order (relative error e becomes e^3: 2^-3, 2^-9, 2^-27); the exponent subtracted. As the seed is never too small, the same steps on
+/// A itself stay within the normal numbers for every result that does, and give the same bits.
 #[must_use]
 pub fn rcp(a: u32) -> u32 {
     let x = flush(a);
@@ -116,19 +119,19 @@ pub fn rcp(a: u32) -> u32 {
 ///
 /// *-0 gives +inf and not -inf: the X1K deviates from IEEE's square root here (§3.6.3).* Within 1 ulp.
 ///
-/// Sequence: A = m * 4^k with m in [0.5, 2); a linear seed for 1/sqrt(m), which is a shift and an integer subtraction; two steps of
-/// third order (relative error e of y*y*m becomes 5/16 e^3); k subtracted from the exponent.
+/// Sequence: A = m * 4^k with m in [0.5, 2); a linear seed, which is a shift and an integer subtraction; a step of Newton's method
+/// whose factor 1/2 is part of the seed (relative error 2^-10.1); a step of third order (relative error e of y*y*m becomes 5/16 e^3,
+/// 2^-29, evened out by the first coefficient); k subtracted from the exponent. The same steps on A itself give the same bits.
 #[must_use]
 pub fn rsq(a: u32) -> u32 {
     let x = flush(a);
     // The lowest exponent bit stays with the fraction: with 126 added it makes m, and what remains of the exponent is even.
     let m = f32::from_bits((x & (FRACTION | MIN_NORMAL)) + (126 << 23));
     let k = ((x >> 23).cast_signed() - 126) >> 1;
-    let step = |y: f32| {
-        let e = fma(-(m * y), y, 1.0);
-        fma(y, fma(e, RSQ_STEP[1], RSQ_STEP[0]) * e, y)
-    };
-    let y = step(step(f32::from_bits(RSQ_SEED - (m.to_bits() >> 1))));
+    let y = f32::from_bits(RSQ_SEED - (m.to_bits() >> 1));
+    let y = y * fma(-(m * y), y, RSQ_FIRST);
+    let e = fma(-(m * y), y, 1.0);
+    let y = fma(y, fma(e, RSQ_STEP[1], RSQ_STEP[0]) * e, y);
     let magnitude = y.to_bits().cast_signed() - (k << 23);
     if x & !SIGN == 0 {
         INFINITY
@@ -179,14 +182,14 @@ pub fn ex2(a: u32) -> u32 {
 ///
 /// Exact for powers of two. Within 2 ulp, also near 1 where the result is small.
 ///
-/// Sequence: A = m * 2^e with m in [0.707, 1.414); f = m - 1, exact; log2(1 + f) = f + f * P(f) with P of degree 8 (relative error
+/// Sequence: A = m * 2^e with m in [0.75, 1.5); f = m - 1, exact; log2(1 + f) = f + f * P(f) with P of degree 8 (relative error
 /// 2^-25.2); the result is one fused multiply-add of f, P and e + f.
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "the exponent has 8 bits")]
 pub fn ln2(a: u32) -> u32 {
     const C: [f32; 9] = LN2_POLYNOMIAL;
     let x = flush(a);
-    let e = (x & !SIGN).cast_signed().wrapping_sub(SQRT_HALF.cast_signed()) >> 23;
+    let e = (x & !SIGN).cast_signed().wrapping_sub(THREE_QUARTERS.cast_signed()) >> 23;
     let m = f32::from_bits((x & !SIGN).wrapping_sub((e << 23).cast_unsigned()));
     let f = m - 1.0;
     let p = fma(f, C[8], C[7]);

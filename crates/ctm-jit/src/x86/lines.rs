@@ -124,6 +124,8 @@ impl Emit<'_> {
         match *lir {
             Lir::Copy(dst, a) | Lir::Set(dst, a, None) => self.copy(dst, a, unit),
             Lir::Two(op, dst, a, b) => self.two(op, dst, a, b, unit),
+            Lir::TwoImm(op, dst, a, b, imm) => self.two_imm(op, dst, [a, b], imm, unit),
+            Lir::Fix(dst, a, table) => self.fix(dst, a, table, unit),
             Lir::One(op, dst, a, imm) => self.one(op, dst, a, imm, unit),
             Lir::Shift(how, dst, a, count) => self.shift(how, dst, a, count, unit),
             Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, unit),

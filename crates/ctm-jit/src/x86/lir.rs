@@ -61,6 +61,26 @@ impl Class {
     }
 }
 
+/// The tables of [`Lir::Fix`]: a digit for each class of number, and what each digit asks for. Denormals count as zeros.
+pub mod fix {
+    /// A NaN, as it is (that is, made quiet).
+    pub const OPERAND: u32 = 2;
+    /// A NaN.
+    pub const NAN: u32 = 3;
+    /// Infinity.
+    pub const INFINITY: u32 = 5;
+    /// Infinity with the operand's sign.
+    pub const SIGNED_INFINITY: u32 = 6;
+    /// +0.
+    pub const ZERO: u32 = 8;
+
+    /// NaNs keep what they are, zeros, negative infinity, positive infinity and other negative numbers become these; 0: nothing
+    /// changes.
+    pub const fn table(zero: u32, minus_infinity: u32, infinity: u32, negative: u32) -> u32 {
+        OPERAND | OPERAND << 4 | zero << 8 | minus_infinity << 16 | infinity << 20 | negative << 24
+    }
+}
+
 /// One instruction.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Lir {
@@ -68,6 +88,10 @@ pub enum Lir {
     Copy(Vector, Src),
     /// `dst = op(a, b)`.
     Two(V, Vector, Src, Src),
+    /// `dst = op(a, b)` with an immediate.
+    TwoImm(V, Vector, Src, Src, u8),
+    /// Replaces `dst` by what the table says for the class of number that `a` is (AVX-512); see [`fix`].
+    Fix(Vector, Src, u32),
     /// `dst = op(a)` with an immediate.
     One(V, Vector, Src, Option<u8>),
     /// `dst = a` shifted; the number is the opcode's extension: 2 logical right, 4 arithmetic right, 6 left.
@@ -162,13 +186,14 @@ impl Lir {
         match *self {
             Self::Copy(dst, _)
             | Self::Two(_, dst, ..)
+            | Self::TwoImm(_, dst, ..)
             | Self::One(_, dst, ..)
             | Self::Shift(_, dst, ..)
             | Self::Fma(_, dst, _)
             | Self::Blend(dst, ..)
             | Self::ConstRelative { dst, .. }
             | Self::TempRelative { dst, .. } => Some((dst, false)),
-            Self::Merge(dst, ..) | Self::MergeTwo(_, dst, ..) => Some((dst, true)),
+            Self::Merge(dst, ..) | Self::MergeTwo(_, dst, ..) | Self::Fix(dst, ..) => Some((dst, true)),
             Self::Set(dst, _, under) => Some((dst, under.is_some())),
             Self::Test(..)
             | Self::Class(..)
@@ -194,10 +219,12 @@ impl Lir {
             | Self::Shift(_, _, a, _)
             | Self::Class(_, _, a, _)
             | Self::Merge(_, _, a)
+            | Self::Fix(_, a, _)
             | Self::Set(_, a, _)
             | Self::Store(_, a)
             | Self::SetTempRelative { src: a, .. } => [a, none, none],
             Self::Two(_, _, a, b)
+            | Self::TwoImm(_, _, a, b, _)
             | Self::Test(_, _, _, a, b, _)
             | Self::MergeTwo(_, _, _, a, b)
             | Self::Blend(_, _, a, b) => [a, b, none],
@@ -241,6 +268,8 @@ impl Lir {
             Self::Set(_, _, under) => under.is_some(),
             Self::Copy(..)
             | Self::Two(..)
+            | Self::TwoImm(..)
+            | Self::Fix(..)
             | Self::One(..)
             | Self::Shift(..)
             | Self::Fma(..)

@@ -181,7 +181,7 @@ impl Native {
         }
         let vars = Vars::new(used.iter().collect());
         let facts = Facts::of(code, start);
-        let mut select = Select::new(&vars, &facts, Layout::ROWS);
+        let mut select = Select::new(isa, &vars, &facts, Layout::ROWS);
         let lines: Vec<Lines> =
             code.blocks.iter().zip(&live.waited).map(|(block, &waited)| select.block(block, waited)).collect();
         let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));

@@ -1,14 +1,19 @@
 //! The transcendental functions: the sequences of `ctm_exec::x1k::transcendental`, instruction by instruction.
 //!
 //! That module is the definition; here nothing is explained twice. The differential tests compare every bit.
+//!
+//! What differs is how exponents and special values are taken care of. RCP and RSQ make their steps on the operand itself instead of its
+//! fraction, which gives the same bits. AVX-512 has instructions that split and join numbers, and one that replaces results by what the
+//! operand is. On AVX2 operands that are no positive (or small enough) normal numbers are looked for, and patched where there are any.
 
 use super::encode::{self, V};
-use super::lir::{Lir, Negated, Src, Vector};
+use super::isa::Isa;
+use super::lir::{Lir, Negated, Src, Vector, fix};
 use super::select::{EQUAL, GREATER_EQUAL, LESS, UNORDERED};
-use ctm_exec::x1k::float::{HALF, INFINITY, MIN_NORMAL, NAN, ONE, SIGN};
+use ctm_exec::x1k::float::{HALF, INFINITY, MIN_NORMAL, NAN, SIGN};
 use ctm_exec::x1k::transcendental::{
-    EX2_POLYNOMIAL, EX2_RANGE, EXPONENT, FRACTION, LN2_POLYNOMIAL, RCP_SEED, RSQ_SEED, RSQ_STEP, SINE_POLYNOMIAL,
-    SQRT_HALF, TO_INTEGER, TO_SIGNED_INTEGER,
+    EX2_POLYNOMIAL, EX2_RANGE, EXPONENT, LN2_POLYNOMIAL, RCP_SEED, RSQ_FIRST, RSQ_SEED, RSQ_STEP, SINE_POLYNOMIAL,
+    THREE_QUARTERS, TO_INTEGER, TO_SIGNED_INTEGER,
 };
 use ctm_isa::x1k::ops::AlphaOp;
 
@@ -19,6 +24,12 @@ pub trait Sink {
 
     /// Appends an instruction.
     fn push(&mut self, lir: Lir);
+
+    /// For whom.
+    fn isa(&self) -> Isa;
+
+    /// Ends what a [`Lir::StopIfNone`] may skip.
+    fn split(&mut self);
 
     /// `dst = op(a, b)` in a vector of its own.
     fn two(&mut self, op: V, a: Src, b: Src) -> Src {
@@ -37,24 +48,33 @@ pub trait Sink {
 
 const PLUS: Negated = Negated { product: false, summand: false };
 const MINUS: Negated = Negated { product: true, summand: false };
-/// Comparison of signed integers: less.
-const LESS_I32: u8 = 1;
+/// Comparison of signed integers: greater.
+const GREATER_I32: u8 = 6;
 
 const fn float(x: f32) -> Src {
     Src::Literal(x.to_bits())
 }
 
-/// Emits `dst = function(a)`; `flushed`: a holds no denormals.
-pub fn emit(s: &mut impl Sink, function: AlphaOp, a: Src, flushed: bool, dst: Vector) {
-    // Integer operations see denormals.
-    let x = if flushed { a } else { s.two(encode::MUL, a, float(1.0)) };
+/// What is wanted of special values.
+#[derive(Clone, Copy, Debug)]
+pub struct Special {
+    /// Somebody can see the bits of a NaN.
+    pub one_nan: bool,
+    /// The reciprocal root of -0 is -infinity.
+    pub signed_root: bool,
+}
+
+/// Emits `dst = function(a)`.
+pub fn emit(s: &mut impl Sink, function: AlphaOp, x: Src, dst: Vector, special: Special) {
+    // The operand is looked at once more behind the result.
+    let result = if x == Src::Vector(dst) { s.fresh() } else { dst };
     match function {
-        AlphaOp::Rcp => rcp(s, x, dst),
-        AlphaOp::Rsq => rsq(s, x, dst),
-        AlphaOp::Ex2 => ex2(s, x, dst),
-        AlphaOp::Ln2 => ln2(s, x, dst),
-        AlphaOp::Sin => sin(s, x, dst),
-        AlphaOp::Cos => cos(s, x, dst),
+        AlphaOp::Rcp => rcp(s, x, result),
+        AlphaOp::Rsq => rsq(s, x, result, special.signed_root),
+        AlphaOp::Ex2 => ex2(s, x, result),
+        AlphaOp::Ln2 => ln2(s, x, result),
+        AlphaOp::Sin => sin(s, x, result),
+        AlphaOp::Cos => cos(s, x, result),
         AlphaOp::Mad
         | AlphaOp::Dp
         | AlphaOp::Min
@@ -63,8 +83,21 @@ pub fn emit(s: &mut impl Sink, function: AlphaOp, a: Src, flushed: bool, dst: Ve
         | AlphaOp::Cmp
         | AlphaOp::Frc
         | AlphaOp::Mdh
-        | AlphaOp::Mdv => s.push(Lir::Copy(dst, Src::Literal(0))),
+        | AlphaOp::Mdv => s.push(Lir::Copy(result, Src::Literal(0))),
     }
+    if special.one_nan {
+        s.split();
+        patch(s, result, IS_NAN, [Src::Vector(result); 2], Src::Literal(NAN));
+    }
+    if result != dst {
+        s.push(Lir::Copy(dst, Src::Vector(result)));
+    }
+}
+
+fn one(s: &mut impl Sink, op: V, a: Src, imm: Option<u8>) -> Src {
+    let dst = s.fresh();
+    s.push(Lir::One(op, dst, a, imm));
+    Src::Vector(dst)
 }
 
 fn shift(s: &mut impl Sink, how: u8, a: Src, count: u8) -> Src {
@@ -73,9 +106,8 @@ fn shift(s: &mut impl Sink, how: u8, a: Src, count: u8) -> Src {
     Src::Vector(dst)
 }
 
-/// Logical right, arithmetic right, left.
+/// Logical right, left.
 const RIGHT: u8 = 2;
-const RIGHT_SIGNED: u8 = 4;
 const LEFT: u8 = 6;
 
 /// `result = x ? y : result` where a comparison holds.
@@ -86,28 +118,8 @@ fn patch(s: &mut impl Sink, result: Vector, (op, how): (V, u8), [x, y]: [Src; 2]
 
 const ZERO: Src = Src::Literal(0);
 const IS_EQUAL: (V, u8) = (encode::CMP_F32, EQUAL);
-const IS_LESS: (V, u8) = (encode::CMP_F32, LESS);
 const IS_AT_LEAST: (V, u8) = (encode::CMP_F32, GREATER_EQUAL);
 const IS_NAN: (V, u8) = (encode::CMP_F32, UNORDERED);
-
-fn owned(src: Src, s: &mut impl Sink) -> Vector {
-    match src {
-        Src::Vector(vector) => vector,
-        Src::Literal(_) | Src::Const(_) | Src::Row(_) => {
-            let dst = s.fresh();
-            s.push(Lir::Copy(dst, src));
-            dst
-        }
-    }
-}
-
-/// Integer magnitudes below the normal numbers become 0.
-fn flush_magnitude(s: &mut impl Sink, magnitude: Src) -> Vector {
-    let magnitude = owned(magnitude, s);
-    let limit = Src::Literal(MIN_NORMAL);
-    patch(s, magnitude, (encode::CMP_I32, LESS_I32), [Src::Vector(magnitude), limit], ZERO);
-    magnitude
-}
 
 /// A polynomial with these coefficients, lowest power first.
 fn polynomial(s: &mut impl Sink, x: Src, coefficients: &[f32]) -> Src {
@@ -116,93 +128,165 @@ fn polynomial(s: &mut impl Sink, x: Src, coefficients: &[f32]) -> Src {
     powers.fold(highest, |p, c| s.fma(PLUS, [x, p, c]))
 }
 
-fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
-    let fraction = s.two(encode::AND, x, Src::Literal(FRACTION));
-    let m = s.two(encode::OR, fraction, Src::Literal(ONE));
-    let mut y = s.two(encode::SUB_I32, Src::Literal(RCP_SEED), m);
-    for _ in 0..2 {
-        let e = s.fma(MINUS, [m, y, float(1.0)]);
-        let q = s.fma(PLUS, [e, e, e]);
-        y = s.fma(PLUS, [y, q, y]);
-    }
-    let exponent = s.two(encode::AND, x, Src::Literal(EXPONENT));
-    let magnitude = s.two(encode::ADD_I32, y, Src::Literal(ONE));
-    let magnitude = s.two(encode::SUB_I32, magnitude, exponent);
-    let magnitude = flush_magnitude(s, magnitude);
-    patch(s, magnitude, IS_EQUAL, [x, ZERO], Src::Literal(INFINITY));
-    let sign = s.two(encode::AND, x, Src::Literal(SIGN));
-    let result = owned(s.two(encode::OR, Src::Vector(magnitude), sign), s);
-    patch(s, result, IS_NAN, [x, x], Src::Literal(NAN));
-    s.push(Lir::Copy(dst, Src::Vector(result)));
+/// What follows concerns lanes only whose bits are not those of a normal number from 2^-126 to this one, and is skipped if there are
+/// none. Ends with the group.
+fn unless_normal(s: &mut impl Sink, bits: Src, most: u32) {
+    s.split();
+    // Signed comparison of what the range is moved to the smallest integers for.
+    let from_least = s.two(encode::ADD_I32, bits, Src::Literal(SIGN - MIN_NORMAL));
+    s.push(Lir::Test(encode::CMP_I32, GREATER_I32, 1, from_least, Src::Literal(SIGN - MIN_NORMAL + most), 0));
+    s.push(Lir::StopIfNone(1));
 }
 
-fn rsq(s: &mut impl Sink, x: Src, dst: Vector) {
-    let low = s.two(encode::AND, x, Src::Literal(FRACTION | MIN_NORMAL));
-    let m = s.two(encode::ADD_I32, low, Src::Literal(126 << 23));
-    let exponent = shift(s, RIGHT, x, 23);
-    let exponent = s.two(encode::SUB_I32, exponent, Src::Literal(126));
-    let k = shift(s, RIGHT_SIGNED, exponent, 1);
-    let half = shift(s, RIGHT, m, 1);
-    let mut y = s.two(encode::SUB_I32, Src::Literal(RSQ_SEED), half);
-    for _ in 0..2 {
-        let my = s.two(encode::MUL, m, y);
-        let e = s.fma(MINUS, [my, y, float(1.0)]);
-        let p = s.fma(PLUS, [e, float(RSQ_STEP[1]), float(RSQ_STEP[0])]);
-        let p = s.two(encode::MUL, p, e);
-        y = s.fma(PLUS, [y, p, y]);
+/// NaN where [`unless_normal`] found something, but these values for zeros and infinity.
+fn patch_root(s: &mut impl Sink, x: Src, dst: Vector, [zero, infinity]: [u32; 2]) {
+    s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+    patch(s, dst, IS_EQUAL, [x, ZERO], Src::Literal(zero));
+    patch(s, dst, IS_EQUAL, [x, Src::Literal(INFINITY)], Src::Literal(infinity));
+    s.split();
+}
+
+/// Above this the reciprocal is zero.
+const RCP_LARGEST: u32 = 0x7e80_0000;
+
+fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
+    let inside = match s.isa() {
+        Isa::Avx512 => {
+            // The number with the smaller magnitude, and x's sign: beyond 2^127 seeds would be no numbers.
+            let inside = s.fresh();
+            s.push(Lir::TwoImm(encode::RANGE, inside, x, Src::Literal(RCP_SEED), 2));
+            Src::Vector(inside)
+        }
+        Isa::Avx2 => x,
+    };
+    let mut y = s.two(encode::SUB_I32, Src::Literal(RCP_SEED), inside);
+    for last in [false, true] {
+        let e = s.fma(MINUS, [inside, y, float(1.0)]);
+        let q = s.fma(PLUS, [e, e, e]);
+        let next = if last { dst } else { s.fresh() };
+        s.push(Lir::Fma(PLUS, next, [y, q, y]));
+        y = Src::Vector(next);
     }
-    let k = shift(s, LEFT, k, 23);
-    let result = owned(s.two(encode::SUB_I32, y, k), s);
-    patch(s, result, IS_EQUAL, [x, Src::Literal(INFINITY)], ZERO);
-    patch(s, result, IS_NAN, [x, x], Src::Literal(NAN));
-    patch(s, result, IS_LESS, [x, ZERO], Src::Literal(NAN));
-    patch(s, result, IS_EQUAL, [x, ZERO], Src::Literal(INFINITY));
-    s.push(Lir::Copy(dst, Src::Vector(result)));
+    match s.isa() {
+        Isa::Avx512 => s.push(Lir::Fix(dst, x, fix::table(fix::SIGNED_INFINITY, 0, 0, 0))),
+        Isa::Avx2 => {
+            let magnitude = s.two(encode::AND, x, Src::Literal(!SIGN));
+            unless_normal(s, magnitude, RCP_LARGEST);
+            let value = s.fresh();
+            s.push(Lir::Test(encode::CMP_F32, LESS, 2, magnitude, float(1.0), 0));
+            s.push(Lir::Blend(value, 2, Src::Literal(INFINITY), ZERO));
+            let sign = s.two(encode::AND, x, Src::Literal(SIGN));
+            let value = s.two(encode::OR, Src::Vector(value), sign);
+            s.push(Lir::Merge(dst, 1, value));
+            patch(s, dst, IS_NAN, [x, x], Src::Literal(NAN));
+            s.split();
+        }
+    }
+}
+
+/// The reciprocal root without a thought for special values.
+fn root_steps(s: &mut impl Sink, x: Src, dst: Vector) {
+    let half = shift(s, RIGHT, x, 1);
+    let y = s.two(encode::SUB_I32, Src::Literal(RSQ_SEED), half);
+    let xy = s.two(encode::MUL, x, y);
+    let w = s.fma(MINUS, [xy, y, float(RSQ_FIRST)]);
+    let y = s.two(encode::MUL, y, w);
+    let xy = s.two(encode::MUL, x, y);
+    let e = s.fma(MINUS, [xy, y, float(1.0)]);
+    let p = s.fma(PLUS, [e, float(RSQ_STEP[1]), float(RSQ_STEP[0])]);
+    let p = s.two(encode::MUL, p, e);
+    s.push(Lir::Fma(PLUS, dst, [y, p, y]));
+}
+
+/// RSQ of positive normal numbers.
+pub fn reciprocal_root(s: &mut impl Sink, x: Src) -> Src {
+    let dst = s.fresh();
+    root_steps(s, x, dst);
+    Src::Vector(dst)
+}
+
+fn rsq(s: &mut impl Sink, x: Src, dst: Vector, signed: bool) {
+    root_steps(s, x, dst);
+    match s.isa() {
+        Isa::Avx512 => {
+            let zero = if signed { fix::SIGNED_INFINITY } else { fix::INFINITY };
+            s.push(Lir::Fix(dst, x, fix::table(zero, fix::NAN, fix::ZERO, fix::NAN)));
+        }
+        Isa::Avx2 => {
+            unless_normal(s, x, INFINITY - 1);
+            patch_root(s, x, dst, [INFINITY, 0]);
+        }
+    }
 }
 
 fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
-    // MAXPS and MINPS choose as the comparisons of the definition do.
-    let above = s.two(encode::MAX, x, float(EX2_RANGE[0]));
-    let inside = s.two(encode::MIN, above, float(EX2_RANGE[1]));
-    let shifted = s.two(encode::ADD, inside, float(TO_SIGNED_INTEGER));
-    let n = s.two(encode::SUB_I32, shifted, float(TO_SIGNED_INTEGER));
-    let nearest = s.two(encode::SUB, shifted, float(TO_SIGNED_INTEGER));
-    let f = s.two(encode::SUB, inside, nearest);
-    let p = polynomial(s, f, &EX2_POLYNOMIAL);
-    let p = s.fma(PLUS, [f, p, float(1.0)]);
-    let n = shift(s, LEFT, n, 23);
-    let magnitude = s.two(encode::ADD_I32, p, n);
-    let result = flush_magnitude(s, magnitude);
-    patch(s, result, IS_NAN, [x, x], Src::Literal(NAN));
-    s.push(Lir::Copy(dst, Src::Vector(result)));
+    match s.isa() {
+        Isa::Avx512 => {
+            // An infinity has the fraction 0; scaling knows the ends of the range.
+            let f = one(s, encode::REDUCE, x, Some(8));
+            let n = s.two(encode::SUB, x, f);
+            let p = polynomial(s, f, &EX2_POLYNOMIAL);
+            let p = s.fma(PLUS, [f, p, float(1.0)]);
+            s.push(Lir::Two(encode::SCALE, dst, p, n));
+        }
+        Isa::Avx2 => {
+            // MAXPS and MINPS choose as the comparisons of the definition do, but hand NaNs on.
+            let above = s.two(encode::MAX, float(EX2_RANGE[0]), x);
+            let inside = s.two(encode::MIN, float(EX2_RANGE[1]), above);
+            let shifted = s.two(encode::ADD, inside, float(TO_SIGNED_INTEGER));
+            let nearest = s.two(encode::SUB, shifted, float(TO_SIGNED_INTEGER));
+            let f = s.two(encode::SUB, inside, nearest);
+            let p = polynomial(s, f, &EX2_POLYNOMIAL);
+            let p = s.fma(PLUS, [f, p, float(1.0)]);
+            // 0 for a NaN, once shifted.
+            let n = one(s, encode::CVT_F32_I32, nearest, None);
+            let n = shift(s, LEFT, n, 23);
+            let scaled = s.two(encode::ADD_I32, p, n);
+            s.push(Lir::Two(encode::MUL, dst, scaled, float(1.0)));
+        }
+    }
 }
 
 fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
-    let magnitude = s.two(encode::AND, x, Src::Literal(!SIGN));
-    let e = s.two(encode::SUB_I32, magnitude, Src::Literal(SQRT_HALF));
-    let e = shift(s, RIGHT_SIGNED, e, 23);
-    let e_high = shift(s, LEFT, e, 23);
-    let m = s.two(encode::SUB_I32, magnitude, e_high);
-    let f = s.two(encode::SUB, m, float(1.0));
-    let p = polynomial(s, f, &LN2_POLYNOMIAL);
-    let e_float = s.fresh();
-    s.push(Lir::One(encode::CVT_I32_F32, e_float, e, None));
-    let sum = s.two(encode::ADD, Src::Vector(e_float), f);
-    let result = owned(s.fma(PLUS, [f, p, sum]), s);
-    patch(s, result, IS_EQUAL, [x, Src::Literal(INFINITY)], Src::Literal(INFINITY));
-    patch(s, result, IS_NAN, [x, x], Src::Literal(NAN));
-    patch(s, result, IS_LESS, [x, ZERO], Src::Literal(NAN));
-    patch(s, result, IS_EQUAL, [x, ZERO], Src::Literal(SIGN | INFINITY));
-    s.push(Lir::Copy(dst, Src::Vector(result)));
+    match s.isa() {
+        Isa::Avx512 => {
+            // The fraction in 0.75..1.5, NaN for negative numbers; the exponent is one more where it is below 1.
+            let m = one(s, encode::FRACTION, x, Some(0x0f));
+            let f = s.two(encode::SUB, m, float(1.0));
+            let low = one(s, encode::EXPONENT, x, None);
+            let more = one(s, encode::EXPONENT, m, None);
+            let e = s.two(encode::SUB, low, more);
+            let p = polynomial(s, f, &LN2_POLYNOMIAL);
+            let sum = s.two(encode::ADD, e, f);
+            s.push(Lir::Fma(PLUS, dst, [f, p, sum]));
+        }
+        Isa::Avx2 => {
+            let e = s.two(encode::SUB_I32, x, Src::Literal(THREE_QUARTERS));
+            let e = s.two(encode::AND, e, Src::Literal(SIGN | EXPONENT));
+            let m = s.two(encode::SUB_I32, x, e);
+            let f = s.two(encode::SUB, m, float(1.0));
+            let p = polynomial(s, f, &LN2_POLYNOMIAL);
+            let e = one(s, encode::CVT_I32_F32, e, None);
+            // An exact product: the sum is rounded as it is by itself.
+            let sum = s.fma(PLUS, [e, float(1.0 / TO_INTEGER), f]);
+            s.push(Lir::Fma(PLUS, dst, [f, p, sum]));
+            unless_normal(s, x, INFINITY - 1);
+            patch_root(s, x, dst, [SIGN | INFINITY, INFINITY]);
+        }
+    }
 }
 
 /// `|x|` less its nearest integer, 0 from 2^23 on.
-fn turns(s: &mut impl Sink, magnitude: Src) -> Vector {
+fn turns(s: &mut impl Sink, magnitude: Src) -> Src {
+    if s.isa() == Isa::Avx512 {
+        return one(s, encode::REDUCE, magnitude, Some(8));
+    }
     let shifted = s.two(encode::ADD, magnitude, float(TO_INTEGER));
     let nearest = s.two(encode::SUB, shifted, float(TO_INTEGER));
-    let r = owned(s.two(encode::SUB, magnitude, nearest), s);
+    let r = s.fresh();
+    s.push(Lir::Two(encode::SUB, r, magnitude, nearest));
     patch(s, r, IS_AT_LEAST, [magnitude, float(TO_INTEGER)], ZERO);
-    r
+    Src::Vector(r)
 }
 
 fn sine_of_quarter(s: &mut impl Sink, q: Src) -> Src {
@@ -215,15 +299,19 @@ fn sine_of_quarter(s: &mut impl Sink, q: Src) -> Src {
 /// NaN for infinities and NaN; else the sine with this sign.
 fn finish(s: &mut impl Sink, magnitude: Src, sine: Src, sign_of: Src, dst: Vector) {
     let sign = s.two(encode::AND, sign_of, Src::Literal(SIGN));
-    let result = owned(s.two(encode::XOR, sine, sign), s);
-    patch(s, result, IS_EQUAL, [magnitude, Src::Literal(INFINITY)], Src::Literal(NAN));
-    patch(s, result, IS_NAN, [magnitude, magnitude], Src::Literal(NAN));
-    s.push(Lir::Copy(dst, Src::Vector(result)));
+    s.push(Lir::Two(encode::XOR, dst, sine, sign));
+    match s.isa() {
+        Isa::Avx512 => s.push(Lir::Fix(dst, magnitude, fix::table(0, 0, fix::NAN, 0))),
+        Isa::Avx2 => {
+            patch(s, dst, IS_EQUAL, [magnitude, Src::Literal(INFINITY)], Src::Literal(NAN));
+            patch(s, dst, IS_NAN, [magnitude, magnitude], Src::Literal(NAN));
+        }
+    }
 }
 
 fn sin(s: &mut impl Sink, x: Src, dst: Vector) {
     let magnitude = s.two(encode::AND, x, Src::Literal(!SIGN));
-    let r = Src::Vector(turns(s, magnitude));
+    let r = turns(s, magnitude);
     let near = s.two(encode::AND, r, Src::Literal(!SIGN));
     let far = s.two(encode::SUB, Src::Literal(HALF), near);
     let q = s.two(encode::MIN, near, far);
@@ -234,7 +322,7 @@ fn sin(s: &mut impl Sink, x: Src, dst: Vector) {
 
 fn cos(s: &mut impl Sink, x: Src, dst: Vector) {
     let magnitude = s.two(encode::AND, x, Src::Literal(!SIGN));
-    let r = Src::Vector(turns(s, magnitude));
+    let r = turns(s, magnitude);
     let r = s.two(encode::AND, r, Src::Literal(!SIGN));
     let q = s.two(encode::SUB, float(0.25), r);
     let near = s.two(encode::AND, q, Src::Literal(!SIGN));

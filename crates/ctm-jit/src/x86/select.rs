@@ -5,8 +5,9 @@
 //! by one.
 
 use super::encode;
+use super::isa::Isa;
 use super::lir::{Class, Group, Lines, Lir, Negated, Src, Vars, Vector};
-use super::scalar::{self, Sink};
+use super::scalar::{self, Sink, Special};
 use crate::form::{Block, Code, File, Op, Test, Under, Value, Var};
 use crate::passes::VarSet;
 use ctm_exec::x1k::float::{NAN, ONE, SIGN};
@@ -107,7 +108,10 @@ impl Facts {
             for (op, seen) in block.ops.iter().zip(self.seen(block)) {
                 match *op {
                     Op::Set(var, value, _)
-                        if matches!(block.op_at(value), Op::Mad { .. } | Op::Scale(..) | Op::Fraction(..)) =>
+                        if matches!(
+                            block.op_at(value),
+                            Op::Mad { .. } | Op::Scale(..) | Op::Fraction(..) | Op::Scalar(..)
+                        ) =>
                     {
                         gain[var.index()] += weight;
                     }
@@ -178,6 +182,7 @@ pub struct Select<'a> {
     vars: &'a Vars,
     facts: &'a Facts,
     rows: Rows,
+    isa: Isa,
     /// Vectors so far.
     pub vectors: u32,
     lines: Lines,
@@ -219,12 +224,27 @@ impl Sink for Select<'_> {
     fn push(&mut self, lir: Lir) {
         self.lines.lir.push(lir);
     }
+
+    fn isa(&self) -> Isa {
+        self.isa
+    }
+
+    /// Ends the group, so that a [`Lir::StopIfNone`] stops no more than it should.
+    fn split(&mut self) {
+        let first = self.lines.groups.last().map_or(0, |group| group.end);
+        let end = self.lines.lir.len();
+        if first < end {
+            let masks = self.lines.lir[first..end].iter().any(Lir::uses_masks);
+            self.lines.groups.push(Group { first, end, masks });
+        }
+    }
 }
 
 impl<'a> Select<'a> {
     /// For a program with these variables.
-    pub fn new(vars: &'a Vars, facts: &'a Facts, rows: Rows) -> Self {
-        Self { vars, facts, rows, vectors: vars.used.len() as u32, lines: Lines::default(), fetches: Vec::new() }
+    pub fn new(isa: Isa, vars: &'a Vars, facts: &'a Facts, rows: Rows) -> Self {
+        let vectors = vars.used.len() as u32;
+        Self { vars, facts, rows, isa, vectors, lines: Lines::default(), fetches: Vec::new() }
     }
 
     /// The instructions of a block; `waited`: copies may wait elsewhere meanwhile.
@@ -391,10 +411,9 @@ impl<'a> Select<'a> {
                 Some(Src::Vector(dst))
             }
             Op::Scalar(function, a) => {
-                let flushed = plan.flushed[a.index()];
                 let a = self.src(plan, a);
                 let dst = self.dst(plan, place);
-                scalar::emit(self, function, a, flushed, dst);
+                scalar::emit(self, function, a, dst, Special { one_nan: plan.seen[place], signed_root: false });
                 Some(Src::Vector(dst))
             }
             Op::QuadLane(a, lane) => {
@@ -584,16 +603,6 @@ impl<'a> Select<'a> {
         }
         if aliased {
             self.push(Lir::Copy(dst, Src::Vector(result)));
-        }
-    }
-
-    /// Ends the group, so that a [`Lir::StopIfNone`] stops no more than it should.
-    pub fn split(&mut self) {
-        let first = self.lines.groups.last().map_or(0, |group| group.end);
-        let end = self.lines.lir.len();
-        if first < end {
-            let masks = self.lines.lir[first..end].iter().any(Lir::uses_masks);
-            self.lines.groups.push(Group { first, end, masks });
         }
     }
 

@@ -5,7 +5,7 @@
 use super::avx2::Avx2Masks;
 use super::avx512::Avx512Masks;
 use super::encode::{
-    ADD, ADD_I32, AND, Asm, BROADCAST, FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213, FMSUB231, FNMADD132,
+    ADD, ADD_I32, AND, Asm, BROADCAST, FIXUP, FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213, FMSUB231, FNMADD132,
     FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Label, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, OR, Rm,
     SHIFT_IMM, V, XOR,
 };
@@ -184,6 +184,26 @@ pub trait Vectors: Sized {
         self.make(dst, unit, |e, dst| {
             let rm = e.last(a, unit, operand_scratch);
             e.asm().instruction(op, dst, 0, rm, imm);
+        });
+    }
+
+    /// `dst = op(a, b)` with an immediate.
+    fn two_imm(&mut self, op: V, dst: Vector, [a, b]: [Src; 2], imm: u8, unit: Self::Unit) {
+        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        self.make(dst, unit, |e, dst| {
+            let a = e.reg(a, unit, operand_scratch);
+            let rm = e.last(b, unit, scratch);
+            e.asm().instruction(op, dst, a, rm, Some(imm));
+        });
+    }
+
+    /// Changes `dst` by the class of `a`.
+    fn fix(&mut self, dst: Vector, a: Src, table: u32, unit: Self::Unit) {
+        let operand_scratch = self.isa().operand_scratch();
+        self.change(dst, unit, |e, dst| {
+            let a = e.reg(a, unit, operand_scratch);
+            let table = e.rm(Src::Literal(table), unit);
+            e.asm().evex(FIXUP, dst, a, table, 0, false, Some(0));
         });
     }
 

@@ -79,6 +79,18 @@ rows! { ROWS
     ROUND_SCALE = 3 1 0x08;
     CMP_I32 = 3 1 0x1f;
     CLASS = 3 1 0x66;
+    /// The exponent, as a number.
+    EXPONENT = 2 1 0x42;
+    /// The fraction, with the exponent that the immediate says.
+    FRACTION = 3 1 0x26;
+    /// Less its nearest integer.
+    REDUCE = 3 1 0x56;
+    /// Times a power of two.
+    SCALE = 2 1 0x2c;
+    /// One of two numbers by size.
+    RANGE = 3 1 0x50;
+    /// Replaces results by the class of an operand.
+    FIXUP = 3 1 0x54;
 }
 
 /// A general register, by number.

@@ -25,7 +25,7 @@ pub fn decoded_for(isa: Isa, emit: impl FnOnce(&mut Asm)) -> String {
     text
 }
 
-/// Mnemonic of each row, and its shape: two sources, one source, store, mask result.
+/// Mnemonic of each row, and its shape: two sources, one source, store, these with an immediate, mask result.
 const SHAPES: &[(V, &str, char)] = &[
     (MOVUPS_LOAD, "vmovups", '1'),
     (MOVUPS_STORE, "vmovups", 's'),
@@ -61,6 +61,12 @@ const SHAPES: &[(V, &str, char)] = &[
     (ROUND_SCALE, "vrndscaleps", 'i'),
     (CMP_I32, "", 'x'),
     (CLASS, "", 'x'),
+    (EXPONENT, "vgetexpps", '1'),
+    (FRACTION, "vgetmantps", 'i'),
+    (REDUCE, "vreduceps", 'i'),
+    (SCALE, "vscalefps", '2'),
+    (RANGE, "vrangeps", 'I'),
+    (FIXUP, "vfixupimmps", 'I'),
 ];
 
 #[test]
@@ -84,12 +90,13 @@ fn vector_forms() {
         for (rm, text) in operands {
             for (reg, second) in [(17, 9), (2, 25), (8, 16)] {
                 let each = text.contains("1to16");
-                let imm = (shape == 'i').then_some(9);
-                let second = if shape == '2' { second } else { 0 };
+                let imm = "iI".contains(shape).then_some(9);
+                let second = if "2I".contains(shape) { second } else { 0 };
                 let found = decoded(|asm| asm.evex(op, reg, second, rm, 0, false, imm));
                 let expected = match shape {
                     '2' => format!("{name} zmm{reg},zmm{second},{text}"),
-                    '1' if !each || op == CVT_I32_F32 => format!("{name} zmm{reg},{text}"),
+                    'I' => format!("{name} zmm{reg},zmm{second},{text},9"),
+                    '1' if !each || [CVT_I32_F32, EXPONENT].contains(&op) => format!("{name} zmm{reg},{text}"),
                     's' if !each => format!("{name} {text},zmm{reg}"),
                     'i' => format!("{name} zmm{reg},{text},9"),
                     'b' if each => format!("{name} zmm{reg},{}", text.replace("{1to16}", "")),
@@ -102,7 +109,7 @@ fn vector_forms() {
 }
 
 /// Rows that only AVX-512 has.
-const ONLY_512: &[V] = &[BLEND_MASK, CMP_I32, CLASS];
+const ONLY_512: &[V] = &[BLEND_MASK, CMP_I32, CLASS, EXPONENT, FRACTION, REDUCE, SCALE, RANGE, FIXUP];
 
 #[test]
 fn vector_forms_of_avx2() {

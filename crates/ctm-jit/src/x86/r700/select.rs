@@ -11,8 +11,9 @@ use super::{Call, Ins, Sample};
 use crate::r700::form::{Block, Fetch, File, M, MaskOp, Op, Value};
 use crate::r700::wave::is_plain_sample;
 use crate::x86::encode::{self, V};
+use crate::x86::isa::Isa;
 use crate::x86::lir::{Lir, Negated, Src, Vector};
-use crate::x86::scalar::{self, Sink};
+use crate::x86::scalar::{self, Sink, Special};
 use ctm_exec::x1k::float::{INFINITY, NAN, ONE, SIGN};
 use ctm_isa::r700::inst::{TexFetch, texel_offset};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
@@ -45,6 +46,13 @@ impl Sink for Select<'_> {
     fn push(&mut self, lir: Lir) {
         self.out.push(Ins::Lir(lir));
     }
+
+    fn isa(&self) -> Isa {
+        Isa::Avx512
+    }
+
+    // Nothing stops here.
+    fn split(&mut self) {}
 }
 
 /// What is known of one block.
@@ -616,13 +624,8 @@ impl<'a> Select<'a> {
             _ => return false,
         };
         let x = self.flush(plan, value);
-        scalar::emit(self, function, x, true, dst);
+        scalar::emit(self, function, x, dst, Special { one_nan: true, signed_root: true });
         let it = Src::Vector(dst);
-        if function == AlphaOp::Rsq {
-            // -0 gives -infinity here.
-            self.push(Lir::Test(encode::CMP_I32, INT_EQUAL, 1, x, Src::Literal(SIGN), 0));
-            self.push(Lir::Merge(dst, 1, Src::Literal(SIGN | INFINITY)));
-        }
         let magnitude = match op {
             Op2::RecipClamped | Op2::RecipsqrtClamped => f32::MAX.to_bits(),
             Op2::RecipFf | Op2::RecipsqrtFf => 0,
@@ -648,9 +651,7 @@ impl<'a> Select<'a> {
         let exponent = self.shift(2, x, 23);
         let exponent = self.two(encode::SUB_I32, exponent, Src::Literal(126));
         let k = self.shift(4, exponent, 1);
-        let y = self.fresh();
-        scalar::emit(self, AlphaOp::Rsq, m, true, y);
-        let y = Src::Vector(y);
+        let y = scalar::reciprocal_root(self, m);
         let s = self.two(encode::MUL, m, y);
         let minus = Negated { product: true, summand: false };
         let rest = self.fma(minus, [s, s, m]);

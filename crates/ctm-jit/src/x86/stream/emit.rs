@@ -263,10 +263,14 @@ impl Emit<'_, '_> {
             };
             for lir in &lines.lir {
                 match *lir {
-                    Lir::Two(_, _, a, b) | Lir::Test(_, _, _, a, b, _) | Lir::Blend(_, _, a, b) => {
+                    Lir::Two(_, _, a, b)
+                    | Lir::TwoImm(_, _, a, b, _)
+                    | Lir::Test(_, _, _, a, b, _)
+                    | Lir::Blend(_, _, a, b) => {
                         note(a);
                         note(b);
                     }
+                    Lir::Fix(_, _, table) => note(Src::Literal(table)),
                     Lir::Fma(_, _, abc) => abc.into_iter().for_each(&mut note),
                     Lir::Copy(_, a @ (Src::Literal(_) | Src::Const(_))) | Lir::One(_, _, a, _) => note(a),
                     _ => {}

@@ -300,7 +300,7 @@ impl<'a> Chosen<'a> {
         let vars = Vars::new(used.iter().collect());
         let start_vars: Vec<Var> = starts.iter().map(|s| s.0).collect();
         let facts = Facts::of(code, &start_vars);
-        let mut select = Select::new(&vars, &facts, Rows { coordinates: 0, texels: 0 });
+        let mut select = Select::new(isa, &vars, &facts, Rows { coordinates: 0, texels: 0 });
         let mut lines: Vec<Lines> = code.blocks.iter().map(|block| select.block(block, false)).collect();
         let vectors = select.vectors as usize;
         let mut loads = Vec::new();

@@ -3,7 +3,7 @@
 use super::{Emit, OPERAND, SCRATCH};
 use crate::x86::alloc::Home;
 use crate::x86::encode::{
-    ADD, ADD_I32, AND, BLEND_MASK, BROADCAST, CLASS, FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213, FMSUB231,
+    ADD, ADD_I32, AND, BLEND_MASK, BROADCAST, CLASS, FIXUP, FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213, FMSUB231,
     FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, OR, RBP,
     RBX, Rm, SHIFT_IMM, V, XOR,
 };
@@ -116,6 +116,15 @@ impl Emit<'_> {
                     e.asm.vector(op, dst, a, rm);
                 });
             }
+            Lir::TwoImm(op, dst, a, b, imm) => self.make(dst, copy, |e, dst| {
+                let a = e.reg(a, copy, OPERAND);
+                let rm = e.rm(b, copy);
+                e.asm.evex(op, dst, a, rm, 0, false, Some(imm));
+            }),
+            Lir::Fix(dst, a, table) => self.change(dst, copy, |e, dst| {
+                let a = e.reg(a, copy, OPERAND);
+                e.asm.evex(FIXUP, dst, a, Rm::Literal(table), 0, false, Some(0));
+            }),
             Lir::One(op, dst, a, imm) => self.make(dst, copy, |e, dst| {
                 let rm = e.rm(a, copy);
                 e.asm.instruction(op, dst, 0, rm, imm);
