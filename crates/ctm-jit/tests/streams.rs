@@ -203,3 +203,26 @@ fn functions_of_special_numbers() {
         compare(function, &Case::new(&text, [0, 0, 46, 23]), &memory);
     }
 }
+
+/// A transcendental sequence whose operand is the same for all columns while its register once held what is not: each unit runs the
+/// sequence, so that nothing in it may take the operand's register.
+#[test]
+fn sequences_of_uniform_operands_run_for_every_unit() {
+    let text = "
+.input  values = s0
+.output result = o0
+.int    turns  = i0
+        mov   r1, r0.rrrr
+        rep   turns
+          cos   r1.a, r2.a
+          tex   r3, values, r0.rg
+          add   r2.a, r4.b, c9.a
+        endrep
+        mov   result, r1
+";
+    let (w, h) = (64, 24);
+    let mut case = Case::new(text, [0, 0, w - 1, h - 1]).int("turns", [3, 0, 0]);
+    case.constants.float[9] = [0.3f32.to_bits(); 4];
+    let memory = Surfaces { inputs: vec![array(w, h, 4)], outputs: vec![out(w, h, 4)], ..Surfaces::default() };
+    compare("uniform sequence", &case, &memory);
+}

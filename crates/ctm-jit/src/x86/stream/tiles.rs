@@ -84,7 +84,8 @@ impl Chosen<'_> {
                     let lir = &lines.lir[group.first..group.end];
                     let mut together = Varies::default();
                     if group.masks {
-                        for vector in lir.iter().flat_map(Lir::reads) {
+                        // Each unit runs all of the group: what it makes on the way belongs to the unit.
+                        for vector in lir.iter().flat_map(|lir| lir.reads().chain(lir.writes().map(|w| w.0))) {
                             together = together.with(varies[vector.index()]);
                         }
                     }
