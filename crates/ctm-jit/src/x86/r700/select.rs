@@ -3,21 +3,17 @@
 //! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
 //! made right only in vectors whose bits somebody can see.
 
-use super::facts::{
-    AT_LEAST, EQUAL, Facts, GREATER, INT_AT_LEAST, INT_EQUAL, INT_GREATER, INT_NOT_EQUAL, LESS, UNORDERED, comparison,
-    outcomes,
-};
+use super::alu::{Alu, Operand, Target};
+use super::facts::{Facts, INT_NOT_EQUAL, comparison};
 use super::{Call, Ins, Sample};
 use crate::r700::form::{Block, Fetch, File, M, MaskOp, Op, Value};
 use crate::r700::wave::is_plain_sample;
-use crate::x86::encode::{self, V};
+use crate::x86::encode;
 use crate::x86::isa::Isa;
-use crate::x86::lir::{Lir, Negated, Src, Vector};
-use crate::x86::scalar::{self, Sink, Special};
-use ctm_exec::x1k::float::{INFINITY, NAN, ONE, SIGN};
+use crate::x86::lir::{Lir, Src, Vector};
+use crate::x86::scalar::Sink;
+use ctm_exec::x1k::float::SIGN;
 use ctm_isa::r700::inst::{TexFetch, texel_offset};
-use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
-use ctm_isa::x1k::ops::AlphaOp;
 
 /// Instructions being chosen.
 pub struct Select<'a> {
@@ -145,16 +141,6 @@ impl<'a> Select<'a> {
         plan.at[value.index()].unwrap_or(Src::Literal(0))
     }
 
-    fn two(&mut self, op: V, a: Src, b: Src) -> Src {
-        Sink::two(self, op, a, b)
-    }
-
-    /// An operand without denormals.
-    fn flush(&mut self, plan: &Plan<'_>, value: Value) -> Src {
-        let src = self.src(plan, value);
-        if plan.flushed[value.index()] { src } else { self.two(encode::MUL, src, Src::Literal(ONE)) }
-    }
-
     fn op(&mut self, plan: &Plan<'_>, place: usize) -> Option<Src> {
         let op = &plan.block.ops[place];
         match *op {
@@ -248,7 +234,11 @@ impl<'a> Select<'a> {
             };
             is_read(home) || op.reads().any(through)
         };
-        let dst = home.filter(|&home| !is_read(home)).unwrap_or_else(|| self.fresh());
+        let last = match *op {
+            Op::Alu(op, _, omod, clamp) => Alu { op, omod, clamp, seen: false }.writes_last(),
+            _ => false,
+        };
+        let dst = home.filter(|&home| last || !is_read(home)).unwrap_or_else(|| self.fresh());
         if !self.native(plan, place, dst) {
             let args: Vec<Src> = op.reads().map(|value| self.src(plan, value)).collect();
             let call = match *op {
@@ -323,21 +313,6 @@ impl<'a> Select<'a> {
         self.push(Lir::Test(encode::CMP_I32, INT_NOT_EQUAL, 1, src, Src::Literal(0), 0));
     }
 
-    /// Output modifier, clamp, NaN bits.
-    fn finish(&mut self, plan: &Plan<'_>, place: usize, dst: Vector, omod: Omod, clamp: bool, may_be_nan: bool) {
-        let it = Src::Vector(dst);
-        if let Some(factor) = factor(omod) {
-            self.push(Lir::Two(encode::MUL, dst, it, factor));
-        }
-        if clamp {
-            self.push(Lir::Two(encode::MAX, dst, it, Src::Literal(0)));
-            self.push(Lir::Two(encode::MIN, dst, it, Src::Literal(ONE)));
-        } else if may_be_nan && plan.seen[place] {
-            self.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, it, it, 0));
-            self.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
-        }
-    }
-
     /// Makes a vector; false when there are no instructions for it.
     fn native(&mut self, plan: &Plan<'_>, place: usize, dst: Vector) -> bool {
         match plan.block.ops[place] {
@@ -361,211 +336,18 @@ impl<'a> Select<'a> {
                 self.push(Lir::Test(compare, how, 1, a, b, 0));
                 self.push(Lir::Blend(dst, 1, Src::Literal(u32::MAX), Src::Literal(0)));
             }
-            Op::Alu(AluOp::Op2(op), [a, b, _], omod, clamp) => {
-                return self.op2(plan, place, dst, op, [a, b], omod, clamp);
+            Op::Alu(op, values, omod, clamp) => {
+                let operands = values.map(|value| Operand {
+                    src: self.src(plan, value),
+                    flushed: plan.flushed[value.index()],
+                    value: value.0,
+                });
+                let alu = Alu { op, omod, clamp, seen: plan.seen[place] };
+                return alu.emit(&mut With { select: self, plan }, dst, operands);
             }
-            Op::Alu(AluOp::Op3(op), abc, omod, clamp) => return self.op3(plan, place, dst, op, abc, omod, clamp),
             _ => return false,
         }
         true
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "an operation with its modifiers")]
-    fn op2(
-        &mut self,
-        plan: &Plan<'_>,
-        place: usize,
-        dst: Vector,
-        op: Op2,
-        [va, vb]: [Value; 2],
-        omod: Omod,
-        clamp: bool,
-    ) -> bool {
-        let (a, b) = (self.src(plan, va), self.src(plan, vb));
-        if let Some((compare, how)) = comparison(op) {
-            let (yes, no) = outcomes(op);
-            self.push(Lir::Test(compare, how, 1, a, b, 0));
-            self.push(Lir::Blend(dst, 1, Src::Literal(yes), Src::Literal(no)));
-            if (yes, no) != (u32::MAX, 0) && (omod != Omod::Off || clamp) {
-                self.finish(plan, place, dst, omod, clamp, false);
-            }
-            return true;
-        }
-        let simple = |op: Op2| {
-            Some(match op {
-                Op2::AndInt => encode::AND,
-                Op2::OrInt => encode::OR,
-                Op2::XorInt => encode::XOR,
-                Op2::AddInt => encode::ADD_I32,
-                Op2::SubInt => encode::SUB_I32,
-                Op2::MaxInt => encode::MAX_I32,
-                Op2::MinInt => encode::MIN_I32,
-                Op2::MaxUint => encode::MAX_U32,
-                Op2::MinUint => encode::MIN_U32,
-                Op2::AshrInt => encode::SHIFT_RIGHT_SIGNED,
-                Op2::LshrInt => encode::SHIFT_RIGHT,
-                Op2::LshlInt => encode::SHIFT_LEFT,
-                Op2::MulloInt | Op2::MulloUint => encode::MUL_I32,
-                _ => return None,
-            })
-        };
-        if let Some(instruction) = simple(op) {
-            self.push(Lir::Two(instruction, dst, a, b));
-            return true;
-        }
-        let round = |op: Op2| {
-            Some(match op {
-                Op2::Floor => 9,
-                Op2::Ceil => 10,
-                Op2::Trunc => 11,
-                Op2::Rndne => 8,
-                _ => return None,
-            })
-        };
-        if let Some(how) = round(op) {
-            let a = self.flush(plan, va);
-            self.push(Lir::One(encode::ROUND_SCALE, dst, a, Some(how)));
-            self.finish(plan, place, dst, omod, clamp, true);
-            return true;
-        }
-        let flushed = |v: Value| plan.flushed[v.index()];
-        match op {
-            Op2::NotInt => {
-                self.push(Lir::Two(encode::XOR, dst, a, Src::Literal(u32::MAX)));
-                return true;
-            }
-            Op2::Add => self.push(Lir::Two(encode::ADD, dst, a, b)),
-            Op2::MulIeee => self.push(Lir::Two(encode::MUL, dst, a, b)),
-            Op2::Mul => self.product(plan, dst, va, vb),
-            Op2::Max => {
-                self.push(Lir::Test(encode::CMP_F32, AT_LEAST, 1, a, b, 0));
-                self.push(Lir::Blend(dst, 1, a, b));
-                self.flush_result(dst, flushed(va) && flushed(vb));
-            }
-            Op2::Min => {
-                self.push(Lir::Two(encode::MIN, dst, a, b));
-                self.flush_result(dst, flushed(va) && flushed(vb));
-            }
-            Op2::MaxDx10 => {
-                self.push(Lir::Test(encode::CMP_F32, AT_LEAST, 1, a, b, 0));
-                self.push(Lir::Test(encode::CMP_F32, UNORDERED, 2, b, b, 0));
-                self.push(Lir::Or(1, 1, 2));
-                self.push(Lir::Blend(dst, 1, a, b));
-                self.flush_result(dst, flushed(va) && flushed(vb));
-            }
-            Op2::MinDx10 => {
-                self.push(Lir::Two(encode::MIN, dst, a, b));
-                self.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, b, b, 0));
-                self.push(Lir::Merge(dst, 1, a));
-                self.flush_result(dst, flushed(va) && flushed(vb));
-            }
-            Op2::Fract => {
-                let a = self.flush(plan, va);
-                let floor = self.fresh();
-                self.push(Lir::One(encode::ROUND_SCALE, floor, a, Some(9)));
-                self.push(Lir::Two(encode::SUB, dst, a, Src::Vector(floor)));
-            }
-            Op2::Mov => {
-                self.push(Lir::Two(encode::MUL, dst, a, factor(omod).unwrap_or(Src::Literal(ONE))));
-                self.finish(plan, place, dst, Omod::Off, clamp, true);
-                return true;
-            }
-            Op2::IntToFlt => {
-                self.push(Lir::One(encode::CVT_I32_F32, dst, a, None));
-                self.finish(plan, place, dst, omod, clamp, false);
-                return true;
-            }
-            Op2::UintToFlt => {
-                self.push(Lir::One(encode::CVT_U32_F32, dst, a, None));
-                self.finish(plan, place, dst, omod, clamp, false);
-                return true;
-            }
-            Op2::FltToInt | Op2::FltToUint => {
-                self.float_to_int(dst, a);
-                return true;
-            }
-            _ => {
-                if !self.transcendental(plan, op, va, dst) {
-                    return false;
-                }
-                // They make the one NaN themselves.
-                self.finish(plan, place, dst, omod, clamp, false);
-                return true;
-            }
-        }
-        self.finish(plan, place, dst, omod, clamp, true);
-        true
-    }
-
-    fn flush_result(&mut self, dst: Vector, flushed: bool) {
-        if !flushed {
-            self.push(Lir::Two(encode::MUL, dst, Src::Vector(dst), Src::Literal(ONE)));
-        }
-    }
-
-    #[allow(clippy::too_many_arguments, reason = "an operation with its modifiers")]
-    fn op3(
-        &mut self,
-        plan: &Plan<'_>,
-        place: usize,
-        dst: Vector,
-        op: Op3,
-        [va, vb, vc]: [Value; 3],
-        omod: Omod,
-        clamp: bool,
-    ) -> bool {
-        let (a, b, c) = (self.src(plan, va), self.src(plan, vb), self.src(plan, vc));
-        let choice = match op {
-            Op3::Cnde => Some((encode::CMP_F32, EQUAL, false)),
-            Op3::Cndgt => Some((encode::CMP_F32, GREATER, false)),
-            Op3::Cndge => Some((encode::CMP_F32, AT_LEAST, false)),
-            Op3::CndeInt => Some((encode::CMP_I32, INT_EQUAL, true)),
-            Op3::CndgtInt => Some((encode::CMP_I32, INT_GREATER, true)),
-            Op3::CndgeInt => Some((encode::CMP_I32, INT_AT_LEAST, true)),
-            _ => None,
-        };
-        if let Some((compare, how, integer)) = choice {
-            self.push(Lir::Test(compare, how, 1, a, Src::Literal(0), 0));
-            self.push(Lir::Blend(dst, 1, b, c));
-            if !integer && (omod != Omod::Off || clamp) {
-                self.flush_result(dst, plan.flushed[vb.index()] && plan.flushed[vc.index()]);
-                self.finish(plan, place, dst, omod, clamp, true);
-            }
-            return true;
-        }
-        let (ieee, scale) = match op {
-            Op3::Muladd => (false, None),
-            Op3::MuladdM2 => (false, factor(Omod::M2)),
-            Op3::MuladdM4 => (false, factor(Omod::M4)),
-            Op3::MuladdD2 => (false, factor(Omod::D2)),
-            Op3::MuladdIeee => (true, None),
-            Op3::MuladdIeeeM2 => (true, factor(Omod::M2)),
-            Op3::MuladdIeeeM4 => (true, factor(Omod::M4)),
-            Op3::MuladdIeeeD2 => (true, factor(Omod::D2)),
-            _ => return false,
-        };
-        let product = self.fresh();
-        if ieee {
-            self.push(Lir::Two(encode::MUL, product, a, b));
-        } else {
-            self.product(plan, product, va, vb);
-        }
-        self.push(Lir::Two(encode::ADD, dst, Src::Vector(product), c));
-        if let Some(scale) = scale {
-            self.push(Lir::Two(encode::MUL, dst, Src::Vector(dst), scale));
-        }
-        self.finish(plan, place, dst, omod, clamp, true);
-        true
-    }
-
-    /// `a * b`, where zero times anything is zero.
-    fn product(&mut self, plan: &Plan<'_>, dst: Vector, va: Value, vb: Value) {
-        let (a, b) = (self.src(plan, va), self.src(plan, vb));
-        self.push(Lir::Two(encode::MUL, dst, a, b));
-        let same = bare(plan.block, va) == bare(plan.block, vb);
-        if !same && !self.is_ordinary(plan, va) && !self.is_ordinary(plan, vb) {
-            self.out.push(Ins::ZeroRule(dst, a, b));
-        }
     }
 
     /// Whether a factor is known to be neither zero, infinite nor NaN.
@@ -584,89 +366,39 @@ impl<'a> Select<'a> {
             _ => false,
         }
     }
+}
 
-    fn shift(&mut self, how: u8, a: Src, count: u8) -> Src {
-        let dst = self.fresh();
-        self.push(Lir::Shift(how, dst, a, count));
-        Src::Vector(dst)
+/// One block's instructions, for [`Alu::emit`].
+struct With<'s, 'a, 'p> {
+    select: &'s mut Select<'a>,
+    plan: &'p Plan<'p>,
+}
+
+impl Sink for With<'_, '_, '_> {
+    fn fresh(&mut self) -> Vector {
+        self.select.fresh()
     }
 
-    /// The low-order bits of the integer part: the fraction with its leading one, shifted by the exponent. Shift counts beyond 31, negative
-    /// ones too, give 0.
-    fn float_to_int(&mut self, dst: Vector, a: Src) {
-        let exponent = self.shift(2, a, 23);
-        let exponent = self.two(encode::AND, exponent, Src::Literal(255));
-        let left = self.two(encode::SUB_I32, exponent, Src::Literal(150));
-        let right = self.two(encode::SUB_I32, Src::Literal(150), exponent);
-        let fraction = self.two(encode::AND, a, Src::Literal(0x007f_ffff));
-        let fraction = self.two(encode::OR, fraction, Src::Literal(0x0080_0000));
-        let up = self.two(encode::SHIFT_LEFT, fraction, left);
-        let down = self.two(encode::SHIFT_RIGHT, fraction, right);
-        let magnitude = self.two(encode::OR, up, down);
-        let sign = self.shift(4, a, 31);
-        let turned = self.two(encode::XOR, magnitude, sign);
-        self.push(Lir::Two(encode::SUB_I32, dst, turned, sign));
+    fn push(&mut self, lir: Lir) {
+        self.select.push(lir);
     }
 
-    fn transcendental(&mut self, plan: &Plan<'_>, op: Op2, value: Value, dst: Vector) -> bool {
-        let function = match op {
-            Op2::ExpIeee => AlphaOp::Ex2,
-            Op2::LogIeee | Op2::LogClamped => AlphaOp::Ln2,
-            Op2::RecipIeee | Op2::RecipClamped | Op2::RecipFf => AlphaOp::Rcp,
-            Op2::RecipsqrtIeee | Op2::RecipsqrtClamped | Op2::RecipsqrtFf => AlphaOp::Rsq,
-            Op2::Sin => AlphaOp::Sin,
-            Op2::Cos => AlphaOp::Cos,
-            Op2::SqrtIeee => {
-                let x = self.flush(plan, value);
-                self.square_root(x, dst);
-                return true;
-            }
-            _ => return false,
-        };
-        let x = self.flush(plan, value);
-        scalar::emit(self, function, x, dst, Special { one_nan: true, signed_root: true });
-        let it = Src::Vector(dst);
-        let magnitude = match op {
-            Op2::RecipClamped | Op2::RecipsqrtClamped => f32::MAX.to_bits(),
-            Op2::RecipFf | Op2::RecipsqrtFf => 0,
-            Op2::LogClamped => {
-                self.push(Lir::Test(encode::CMP_I32, INT_EQUAL, 1, it, Src::Literal(SIGN | INFINITY), 0));
-                self.push(Lir::Merge(dst, 1, Src::Literal(SIGN | f32::MAX.to_bits())));
-                return true;
-            }
-            _ => return true,
-        };
-        let sign = self.two(encode::AND, it, Src::Literal(SIGN));
-        let bounded = self.two(encode::OR, sign, Src::Literal(magnitude));
-        let size = self.two(encode::AND, it, Src::Literal(!SIGN));
-        self.push(Lir::Test(encode::CMP_I32, INT_EQUAL, 1, size, Src::Literal(INFINITY), 0));
-        self.push(Lir::Merge(dst, 1, bounded));
-        true
+    fn isa(&self) -> Isa {
+        self.select.isa()
     }
 
-    /// The sequence of `ctm_exec::r700::transcendental::sqrt_ieee`.
-    fn square_root(&mut self, x: Src, dst: Vector) {
-        let low = self.two(encode::AND, x, Src::Literal(0x00ff_ffff));
-        let m = self.two(encode::ADD_I32, low, Src::Literal(126 << 23));
-        let exponent = self.shift(2, x, 23);
-        let exponent = self.two(encode::SUB_I32, exponent, Src::Literal(126));
-        let k = self.shift(4, exponent, 1);
-        let y = scalar::reciprocal_root(self, m);
-        let s = self.two(encode::MUL, m, y);
-        let minus = Negated { product: true, summand: false };
-        let rest = self.fma(minus, [s, s, m]);
-        let half = self.two(encode::MUL, y, Src::Literal(0x3f00_0000));
-        let root = self.fma(Negated::default(), [rest, half, s]);
-        let k = self.shift(6, k, 23);
-        self.push(Lir::Two(encode::ADD_I32, dst, root, k));
-        self.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, x, x, 0));
-        self.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
-        self.push(Lir::Test(encode::CMP_F32, LESS, 1, x, Src::Literal(0), 0));
-        self.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
-        self.push(Lir::Test(encode::CMP_F32, EQUAL, 1, x, Src::Literal(0), 0));
-        self.push(Lir::Merge(dst, 1, x));
-        self.push(Lir::Test(encode::CMP_F32, EQUAL, 1, x, Src::Literal(INFINITY), 0));
-        self.push(Lir::Merge(dst, 1, x));
+    fn split(&mut self) {
+        self.select.split();
+    }
+}
+
+impl Target for With<'_, '_, '_> {
+    fn zero_wins(&mut self, dst: Vector, [a, b]: [Operand; 2]) {
+        let [va, vb] = [a, b].map(|operand| Value(operand.value));
+        let same = bare(self.plan.block, va) == bare(self.plan.block, vb);
+        if !same && !self.select.is_ordinary(self.plan, va) && !self.select.is_ordinary(self.plan, vb) {
+            self.select.out.push(Ins::ZeroRule(dst, a.src, b.src));
+        }
     }
 }
 
@@ -681,15 +413,4 @@ fn bare(block: &Block, value: Value) -> Value {
 /// Whether the operation makes a vector of its own.
 fn can_go_anywhere(op: &Op) -> bool {
     op.is_pure() && !matches!(op, Op::Bits(_) | Op::Uniform(_) | Op::Get(_))
-}
-
-/// The factor of an output modifier, if there is one.
-fn factor(omod: Omod) -> Option<Src> {
-    let factor: f32 = match omod {
-        Omod::Off => return None,
-        Omod::M2 => 2.0,
-        Omod::M4 => 4.0,
-        Omod::D2 => 0.5,
-    };
-    Some(Src::Literal(factor.to_bits()))
 }

@@ -1,0 +1,358 @@
+//! R700's arithmetic as vector instructions, for whoever chooses instructions: its own back end, and streams.
+//!
+//! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
+//! made right only in vectors whose bits somebody can see.
+
+use super::facts::{
+    AT_LEAST, EQUAL, GREATER, INT_AT_LEAST, INT_EQUAL, INT_GREATER, LESS, UNORDERED, comparison, outcomes,
+};
+use crate::x86::encode;
+use crate::x86::lir::{Lir, Negated, Src, Vector};
+use crate::x86::scalar::{self, Sink, Special};
+use ctm_exec::x1k::float::{INFINITY, NAN, ONE, SIGN};
+use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
+use ctm_isa::x1k::ops::AlphaOp;
+
+/// What takes instructions, and knows how products of zero are made right.
+pub trait Target: Sink {
+    /// Makes `dst`, which is the product of the first two operands, +0 where one of them is zero and the other infinite or a NaN.
+    fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]);
+
+    /// `dst = a * b + c`, each step rounded, when the product is shown to nobody. `zero_wins` as above.
+    fn multiply_add(&mut self, dst: Vector, [a, b, c]: [Operand; 3], zero_wins: bool) {
+        let product = self.fresh();
+        self.push(Lir::Two(encode::MUL, product, a.src, b.src));
+        if zero_wins {
+            self.zero_wins(product, [a, b]);
+        }
+        self.push(Lir::Two(encode::ADD, dst, Src::Vector(product), c.src));
+    }
+}
+
+/// An operand.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand {
+    /// Where it is.
+    pub src: Src,
+    /// It holds no denormals.
+    pub flushed: bool,
+    /// What the caller calls it.
+    pub value: u32,
+}
+
+/// An operation of one slot with its modifiers.
+#[derive(Clone, Copy, Debug)]
+pub struct Alu {
+    /// Which.
+    pub op: AluOp,
+    /// Output modifier.
+    pub omod: Omod,
+    /// To 0..1.
+    pub clamp: bool,
+    /// Somebody can see the bits of a NaN.
+    pub seen: bool,
+}
+
+impl Alu {
+    /// Whether the instructions write the result only once they have read all operands, so that it may take an operand's place.
+    pub const fn writes_last(&self) -> bool {
+        use Op2::{AddInt, AndInt, AshrInt, LshlInt, LshrInt, MulloInt, MulloUint, OrInt, SubInt, XorInt};
+        use Op3::{Muladd, MuladdD2, MuladdIeee, MuladdIeeeD2, MuladdIeeeM2, MuladdIeeeM4, MuladdM2, MuladdM4};
+        matches!(
+            self.op,
+            AluOp::Op2(Op2::Add | Op2::MulIeee | Op2::Mov | Op2::Min)
+                | AluOp::Op2(
+                    AddInt | SubInt | AndInt | OrInt | XorInt | LshlInt | LshrInt | AshrInt | MulloInt | MulloUint
+                )
+                | AluOp::Op3(Muladd | MuladdM2 | MuladdM4 | MuladdD2)
+                | AluOp::Op3(MuladdIeee | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2)
+        )
+    }
+
+    /// Emits `dst = op(operands)`; false, and nothing has been emitted, when there are no instructions for it.
+    pub fn emit(self, s: &mut impl Target, dst: Vector, operands: [Operand; 3]) -> bool {
+        match self.op {
+            AluOp::Op2(op) => self.op2(s, dst, op, [operands[0], operands[1]]),
+            AluOp::Op3(op) => self.op3(s, dst, op, operands),
+        }
+    }
+
+    /// Output modifier, clamp, NaN bits.
+    fn finish(self, s: &mut impl Sink, dst: Vector, may_be_nan: bool) {
+        let it = Src::Vector(dst);
+        if let Some(factor) = factor(self.omod) {
+            s.push(Lir::Two(encode::MUL, dst, it, factor));
+        }
+        if self.clamp {
+            s.push(Lir::Two(encode::MAX, dst, it, Src::Literal(0)));
+            s.push(Lir::Two(encode::MIN, dst, it, Src::Literal(ONE)));
+        } else if may_be_nan && self.seen {
+            s.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, it, it, 0));
+            s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+        }
+    }
+
+    fn op2(self, s: &mut impl Target, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> bool {
+        let (a, b) = (va.src, vb.src);
+        if let Some((compare, how)) = comparison(op) {
+            let (yes, no) = outcomes(op);
+            s.push(Lir::Test(compare, how, 1, a, b, 0));
+            s.push(Lir::Blend(dst, 1, Src::Literal(yes), Src::Literal(no)));
+            if (yes, no) != (u32::MAX, 0) && (self.omod != Omod::Off || self.clamp) {
+                self.finish(s, dst, false);
+            }
+            return true;
+        }
+        let simple = |op: Op2| {
+            Some(match op {
+                Op2::AndInt => encode::AND,
+                Op2::OrInt => encode::OR,
+                Op2::XorInt => encode::XOR,
+                Op2::AddInt => encode::ADD_I32,
+                Op2::SubInt => encode::SUB_I32,
+                Op2::MaxInt => encode::MAX_I32,
+                Op2::MinInt => encode::MIN_I32,
+                Op2::MaxUint => encode::MAX_U32,
+                Op2::MinUint => encode::MIN_U32,
+                Op2::AshrInt => encode::SHIFT_RIGHT_SIGNED,
+                Op2::LshrInt => encode::SHIFT_RIGHT,
+                Op2::LshlInt => encode::SHIFT_LEFT,
+                Op2::MulloInt | Op2::MulloUint => encode::MUL_I32,
+                _ => return None,
+            })
+        };
+        if let Some(instruction) = simple(op) {
+            s.push(Lir::Two(instruction, dst, a, b));
+            return true;
+        }
+        let round = |op: Op2| {
+            Some(match op {
+                Op2::Floor => 9,
+                Op2::Ceil => 10,
+                Op2::Trunc => 11,
+                Op2::Rndne => 8,
+                _ => return None,
+            })
+        };
+        if let Some(how) = round(op) {
+            let a = flush(s, va);
+            s.push(Lir::One(encode::ROUND_SCALE, dst, a, Some(how)));
+            self.finish(s, dst, true);
+            return true;
+        }
+        let both_flushed = va.flushed && vb.flushed;
+        match op {
+            Op2::NotInt => {
+                s.push(Lir::Two(encode::XOR, dst, a, Src::Literal(u32::MAX)));
+                return true;
+            }
+            Op2::Add => s.push(Lir::Two(encode::ADD, dst, a, b)),
+            Op2::MulIeee => s.push(Lir::Two(encode::MUL, dst, a, b)),
+            Op2::Mul => {
+                s.push(Lir::Two(encode::MUL, dst, a, b));
+                s.zero_wins(dst, [va, vb]);
+            }
+            Op2::Max => {
+                s.push(Lir::Test(encode::CMP_F32, AT_LEAST, 1, a, b, 0));
+                s.push(Lir::Blend(dst, 1, a, b));
+                flush_result(s, dst, both_flushed);
+            }
+            Op2::Min => {
+                s.push(Lir::Two(encode::MIN, dst, a, b));
+                flush_result(s, dst, both_flushed);
+            }
+            Op2::MaxDx10 => {
+                s.push(Lir::Test(encode::CMP_F32, AT_LEAST, 1, a, b, 0));
+                s.push(Lir::Test(encode::CMP_F32, UNORDERED, 2, b, b, 0));
+                s.push(Lir::Or(1, 1, 2));
+                s.push(Lir::Blend(dst, 1, a, b));
+                flush_result(s, dst, both_flushed);
+            }
+            Op2::MinDx10 => {
+                s.push(Lir::Two(encode::MIN, dst, a, b));
+                s.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, b, b, 0));
+                s.push(Lir::Merge(dst, 1, a));
+                flush_result(s, dst, both_flushed);
+            }
+            Op2::Fract => {
+                let a = flush(s, va);
+                let floor = s.fresh();
+                s.push(Lir::One(encode::ROUND_SCALE, floor, a, Some(9)));
+                s.push(Lir::Two(encode::SUB, dst, a, Src::Vector(floor)));
+            }
+            Op2::Mov => {
+                s.push(Lir::Two(encode::MUL, dst, a, factor(self.omod).unwrap_or(Src::Literal(ONE))));
+                Self { omod: Omod::Off, ..self }.finish(s, dst, true);
+                return true;
+            }
+            Op2::IntToFlt => {
+                s.push(Lir::One(encode::CVT_I32_F32, dst, a, None));
+                self.finish(s, dst, false);
+                return true;
+            }
+            Op2::UintToFlt => {
+                s.push(Lir::One(encode::CVT_U32_F32, dst, a, None));
+                self.finish(s, dst, false);
+                return true;
+            }
+            Op2::FltToInt | Op2::FltToUint => {
+                float_to_int(s, dst, a);
+                return true;
+            }
+            _ => {
+                if !self.transcendental(s, op, va, dst) {
+                    return false;
+                }
+                // They make the one NaN themselves.
+                self.finish(s, dst, false);
+                return true;
+            }
+        }
+        self.finish(s, dst, true);
+        true
+    }
+
+    fn transcendental(self, s: &mut impl Sink, op: Op2, operand: Operand, dst: Vector) -> bool {
+        let function = match op {
+            Op2::ExpIeee => AlphaOp::Ex2,
+            Op2::LogIeee | Op2::LogClamped => AlphaOp::Ln2,
+            Op2::RecipIeee | Op2::RecipClamped | Op2::RecipFf => AlphaOp::Rcp,
+            Op2::RecipsqrtIeee | Op2::RecipsqrtClamped | Op2::RecipsqrtFf => AlphaOp::Rsq,
+            Op2::Sin => AlphaOp::Sin,
+            Op2::Cos => AlphaOp::Cos,
+            Op2::SqrtIeee => {
+                let x = flush(s, operand);
+                square_root(s, x, dst);
+                return true;
+            }
+            _ => return false,
+        };
+        let x = flush(s, operand);
+        scalar::emit(s, function, x, dst, Special { one_nan: self.seen, signed_root: true });
+        let it = Src::Vector(dst);
+        let magnitude = match op {
+            Op2::RecipClamped | Op2::RecipsqrtClamped => f32::MAX.to_bits(),
+            Op2::RecipFf | Op2::RecipsqrtFf => 0,
+            Op2::LogClamped => {
+                s.push(Lir::Test(encode::CMP_I32, INT_EQUAL, 1, it, Src::Literal(SIGN | INFINITY), 0));
+                s.push(Lir::Merge(dst, 1, Src::Literal(SIGN | f32::MAX.to_bits())));
+                return true;
+            }
+            _ => return true,
+        };
+        let sign = s.two(encode::AND, it, Src::Literal(SIGN));
+        let bounded = s.two(encode::OR, sign, Src::Literal(magnitude));
+        let size = s.two(encode::AND, it, Src::Literal(!SIGN));
+        s.push(Lir::Test(encode::CMP_I32, INT_EQUAL, 1, size, Src::Literal(INFINITY), 0));
+        s.push(Lir::Merge(dst, 1, bounded));
+        true
+    }
+
+    fn op3(self, s: &mut impl Target, dst: Vector, op: Op3, [va, vb, vc]: [Operand; 3]) -> bool {
+        let choice = match op {
+            Op3::Cnde => Some((encode::CMP_F32, EQUAL, false)),
+            Op3::Cndgt => Some((encode::CMP_F32, GREATER, false)),
+            Op3::Cndge => Some((encode::CMP_F32, AT_LEAST, false)),
+            Op3::CndeInt => Some((encode::CMP_I32, INT_EQUAL, true)),
+            Op3::CndgtInt => Some((encode::CMP_I32, INT_GREATER, true)),
+            Op3::CndgeInt => Some((encode::CMP_I32, INT_AT_LEAST, true)),
+            _ => None,
+        };
+        if let Some((compare, how, integer)) = choice {
+            s.push(Lir::Test(compare, how, 1, va.src, Src::Literal(0), 0));
+            s.push(Lir::Blend(dst, 1, vb.src, vc.src));
+            if !integer && (self.omod != Omod::Off || self.clamp) {
+                flush_result(s, dst, vb.flushed && vc.flushed);
+                self.finish(s, dst, true);
+            }
+            return true;
+        }
+        let (ieee, scale) = match op {
+            Op3::Muladd => (false, None),
+            Op3::MuladdM2 => (false, factor(Omod::M2)),
+            Op3::MuladdM4 => (false, factor(Omod::M4)),
+            Op3::MuladdD2 => (false, factor(Omod::D2)),
+            Op3::MuladdIeee => (true, None),
+            Op3::MuladdIeeeM2 => (true, factor(Omod::M2)),
+            Op3::MuladdIeeeM4 => (true, factor(Omod::M4)),
+            Op3::MuladdIeeeD2 => (true, factor(Omod::D2)),
+            _ => return false,
+        };
+        s.multiply_add(dst, [va, vb, vc], !ieee);
+        if let Some(scale) = scale {
+            s.push(Lir::Two(encode::MUL, dst, Src::Vector(dst), scale));
+        }
+        self.finish(s, dst, true);
+        true
+    }
+}
+
+/// An operand without denormals.
+fn flush(s: &mut impl Sink, operand: Operand) -> Src {
+    if operand.flushed { operand.src } else { s.two(encode::MUL, operand.src, Src::Literal(ONE)) }
+}
+
+fn flush_result(s: &mut impl Sink, dst: Vector, flushed: bool) {
+    if !flushed {
+        s.push(Lir::Two(encode::MUL, dst, Src::Vector(dst), Src::Literal(ONE)));
+    }
+}
+
+fn shift(s: &mut impl Sink, how: u8, a: Src, count: u8) -> Src {
+    let dst = s.fresh();
+    s.push(Lir::Shift(how, dst, a, count));
+    Src::Vector(dst)
+}
+
+/// The low-order bits of the integer part: the fraction with its leading one, shifted by the exponent. Shift counts beyond 31, negative
+/// ones too, give 0.
+fn float_to_int(s: &mut impl Sink, dst: Vector, a: Src) {
+    let exponent = shift(s, 2, a, 23);
+    let exponent = s.two(encode::AND, exponent, Src::Literal(255));
+    let left = s.two(encode::SUB_I32, exponent, Src::Literal(150));
+    let right = s.two(encode::SUB_I32, Src::Literal(150), exponent);
+    let fraction = s.two(encode::AND, a, Src::Literal(0x007f_ffff));
+    let fraction = s.two(encode::OR, fraction, Src::Literal(0x0080_0000));
+    let up = s.two(encode::SHIFT_LEFT, fraction, left);
+    let down = s.two(encode::SHIFT_RIGHT, fraction, right);
+    let magnitude = s.two(encode::OR, up, down);
+    let sign = shift(s, 4, a, 31);
+    let turned = s.two(encode::XOR, magnitude, sign);
+    s.push(Lir::Two(encode::SUB_I32, dst, turned, sign));
+}
+
+/// The sequence of `ctm_exec::r700::transcendental::sqrt_ieee`.
+fn square_root(s: &mut impl Sink, x: Src, dst: Vector) {
+    let low = s.two(encode::AND, x, Src::Literal(0x00ff_ffff));
+    let m = s.two(encode::ADD_I32, low, Src::Literal(126 << 23));
+    let exponent = shift(s, 2, x, 23);
+    let exponent = s.two(encode::SUB_I32, exponent, Src::Literal(126));
+    let k = shift(s, 4, exponent, 1);
+    let y = scalar::reciprocal_root(s, m);
+    let root = s.two(encode::MUL, m, y);
+    let minus = Negated { product: true, summand: false };
+    let rest = s.fma(minus, [root, root, m]);
+    let half = s.two(encode::MUL, y, Src::Literal(0x3f00_0000));
+    let root = s.fma(Negated::default(), [rest, half, root]);
+    let k = shift(s, 6, k, 23);
+    s.push(Lir::Two(encode::ADD_I32, dst, root, k));
+    s.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, x, x, 0));
+    s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+    s.push(Lir::Test(encode::CMP_F32, LESS, 1, x, Src::Literal(0), 0));
+    s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+    s.push(Lir::Test(encode::CMP_F32, EQUAL, 1, x, Src::Literal(0), 0));
+    s.push(Lir::Merge(dst, 1, x));
+    s.push(Lir::Test(encode::CMP_F32, EQUAL, 1, x, Src::Literal(INFINITY), 0));
+    s.push(Lir::Merge(dst, 1, x));
+}
+
+/// The factor of an output modifier, if there is one.
+fn factor(omod: Omod) -> Option<Src> {
+    let factor: f32 = match omod {
+        Omod::Off => return None,
+        Omod::M2 => 2.0,
+        Omod::M4 => 4.0,
+        Omod::D2 => 0.5,
+    };
+    Some(Src::Literal(factor.to_bits()))
+}
