@@ -130,12 +130,26 @@ fn holds(bytes: usize, pitch: u32, width: u32, height: u32, channels: u8) -> boo
     (1..=4).contains(&channels) && width <= pitch && last * u64::from(channels) * 4 <= bytes as u64
 }
 
-/// Bytes as dwords that threads may store to side by side; `None` when they are not aligned.
-fn cells(bytes: &mut [u8]) -> Option<&[AtomicU32]> {
-    #[allow(unsafe_code, reason = "bytes become cells")]
-    // SAFETY: a dword may hold any bits, and an atomic dword has the layout of a dword; the borrow is exclusive and stays so.
-    let (before, cells, _) = unsafe { bytes.align_to_mut::<AtomicU32>() };
+/// Plain memory: any bits are a value, and there is no padding.
+pub trait Memories {}
+impl Memories for u8 {}
+impl Memories for [u32; 4] {}
+
+/// Memory as dwords that threads may store to side by side; `None` when it is not aligned.
+pub fn cells<T: Memories>(memory: &mut [T]) -> Option<&[AtomicU32]> {
+    #[allow(unsafe_code, reason = "memory becomes cells")]
+    // SAFETY: a dword may hold any bits, and so may what lies there; an atomic dword has the layout of a dword; the borrow is exclusive and
+    // stays so.
+    let (before, cells, _) = unsafe { memory.align_to_mut::<AtomicU32>() };
     before.is_empty().then_some(&*cells)
+}
+
+/// Dwords as bytes, as this host orders them.
+pub fn dwords(dwords: &[[u32; 4]]) -> &[u8] {
+    #[allow(unsafe_code, reason = "dwords become bytes")]
+    // SAFETY: dwords have no padding, and bytes may hold any bits.
+    let (_, bytes, _) = unsafe { dwords.align_to::<u8>() };
+    bytes
 }
 
 impl Targets<'_> {

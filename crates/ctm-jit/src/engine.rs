@@ -139,7 +139,7 @@ impl Jit {
             streams: StreamLimits::default(),
             streams_run: Arc::default(),
             cache: Mutex::default(),
-            r700: crate::r700::Programs::default(),
+            r700: Mutex::default(),
         }
     }
 
@@ -160,10 +160,10 @@ impl Jit {
     /// The same engine with other limits for streams. For tests: results do not depend on them.
     #[must_use]
     pub fn with_stream_limits(self, limits: StreamLimits) -> Self {
-        Self { streams: limits, cache: Mutex::default(), ..self }
+        Self { streams: limits, cache: Mutex::default(), r700: Mutex::default(), ..self }
     }
 
-    /// How many X1K launches ran as streams so far.
+    /// How many launches ran as streams so far.
     #[must_use]
     pub fn streams_run(&self) -> u64 {
         self.streams_run.load(Ordering::Relaxed)
@@ -212,7 +212,11 @@ impl Engine for Jit {
         launch: &ctm_exec::r700::Launch<'_>,
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> Result<Outcome, Fault> {
-        crate::r700::run(&self.r700, self.backend, launch, memory)
+        #[cfg(target_arch = "x86_64")]
+        let streams = || crate::stream::Streams::new(self.streams, Arc::clone(&self.streams_run));
+        #[cfg(not(target_arch = "x86_64"))]
+        let streams = || ();
+        crate::r700::run(&self.r700, self.backend, &streams, launch, memory)
     }
 }
 

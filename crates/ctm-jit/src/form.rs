@@ -12,6 +12,7 @@
 //! function. **Invariant.** Every operation is exact in that sense for lanes that nobody looks at, too: quad operations and
 //! WRITE_INACTIVE make them visible.
 
+use ctm_isa::r700::ops as r700;
 use ctm_isa::x1k::ops::{AlphaOp, CompareOp, FcOp, Imod, Omod};
 use ctm_isa::x1k::{OUTPUTS, TEMPORARIES};
 
@@ -147,6 +148,9 @@ pub enum Op {
     Fraction(Value, Omod),
     /// A transcendental function (`ctm_exec::x1k::transcendental`).
     Scalar(AlphaOp, Value),
+    /// An R700 operation of one slot with its output modifier and clamp (`ctm_exec::r700::single`); what it does beside its result is not
+    /// part of it. Operations of fewer operands repeat one.
+    R700(r700::AluOp, [Value; 3], r700::Omod, bool),
     /// In every lane, what the given lane (0..=3) of its quad holds.
     QuadLane(Value, u8),
     /// A channel of what a [`Op::Fetch`] read.
@@ -423,7 +427,7 @@ impl Op {
             | Self::SetPredicate(_, _, a, _)
             | Self::SetResult(_, a, _)
             | Self::Kill(a, _) => Few::of([a]),
-            Self::Mad { a, b, c, .. } => Few::of([a, b, c]),
+            Self::Mad { a, b, c, .. } | Self::R700(_, [a, b, c], ..) => Few::of([a, b, c]),
             Self::Pick { x, y, a, b, .. } => Few::of([x, y, a, b]),
             Self::Fetch { s, t, .. } => Few::of([s, t]),
         }

@@ -253,6 +253,7 @@ pub fn renamed(op: Op, name: impl Fn(Value) -> Value) -> Op {
         Op::Clamp(a) => Op::Clamp(name(a)),
         Op::Fraction(a, omod) => Op::Fraction(name(a), omod),
         Op::Scalar(function, a) => Op::Scalar(function, name(a)),
+        Op::R700(op, abc, omod, clamp) => Op::R700(op, abc.map(name), omod, clamp),
         Op::QuadLane(a, lane) => Op::QuadLane(name(a), lane),
         Op::Texel(a, channel) => Op::Texel(name(a), channel),
         Op::Fetch { input, s, t, unscaled, uncached, under } => {

@@ -187,6 +187,10 @@ impl Machine {
                     let function = scalar(function).ok_or(Refer)?;
                     self.map(a, function)
                 }
+                Op::R700(op, abc, omod, clamp) => {
+                    let [a, b, c] = abc.map(|value| self.row(value));
+                    std::array::from_fn(|l| crate::r700::alu(op, [a[l], b[l], c[l]], omod, clamp))
+                }
                 Op::QuadLane(a, which) => {
                     let a = self.row(a);
                     std::array::from_fn(|l| a[l & !3 | usize::from(which)])

@@ -41,7 +41,7 @@ pub mod transcendental;
 pub mod vertex;
 pub mod wavefront;
 
-pub use crate::x1k::{Interp, Plane, Written};
+pub use crate::x1k::{Elements, Interp, Plane, Written};
 pub use exports::{Exports, Target};
 pub use flow::LoopConstant;
 pub use resources::{Arrays, Buffer, Sampler, Texture};
@@ -287,6 +287,41 @@ pub trait Memory: Sync {
         let _ = target;
         None
     }
+
+    /// The arrays behind these textures and targets, for engines that read and write all of a launch themselves; `None` (the default) when
+    /// they have to ask.
+    ///
+    /// `Some` says: the exports of every valid thread to these targets pass, and no target shares a byte with one of these textures or with
+    /// another target.
+    fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
+        let _ = (textures, targets);
+        None
+    }
+}
+
+/// Arrays behind textures and targets. See [`Memory::direct`].
+#[derive(Debug, Default)]
+pub struct Direct<'a> {
+    /// Of each texture that was asked for, level 0: what [`Memory::texel`] reads.
+    pub textures: Vec<Elements<Texels<'a>>>,
+    /// Of each target that was asked for, where [`Memory::commit`] writes; one that is `None` drops what it is sent, and it does not count.
+    pub targets: Vec<Option<Elements<Cells<'a>>>>,
+}
+
+/// What lies in an array that is read: bytes, or elements of four channels.
+#[derive(Clone, Copy, Debug)]
+#[allow(missing_docs, reason = "they say what they are")]
+pub enum Texels<'a> {
+    Bytes(&'a [u8]),
+    Dwords(&'a [[u32; 4]]),
+}
+
+/// What lies in an array that is written.
+#[derive(Debug)]
+#[allow(missing_docs, reason = "they say what they are")]
+pub enum Cells<'a> {
+    Bytes(&'a mut [u8]),
+    Dwords(&'a mut [[u32; 4]]),
 }
 
 /// Where exports to a target go.

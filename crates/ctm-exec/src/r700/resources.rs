@@ -1,7 +1,7 @@
 //! Buffers, textures and samplers as plain structures, and a memory made of them.
 
 use super::formats::Format;
-use super::{DirectTarget, Exports, Memory, Space, Target, VertexEvent, Written};
+use super::{Cells, Direct, DirectTarget, Elements, Exports, Memory, Space, Target, Texels, VertexEvent, Written};
 use crate::engine::{MemoryFault, Position};
 use crate::x1k::arrays::Picture;
 pub use crate::x1k::{Filter, Wrap};
@@ -330,6 +330,24 @@ impl Memory for Arrays {
             Some(picture) => DirectTarget::Elements { width: picture.width, elements: &mut picture.elements },
             None => DirectTarget::Nowhere,
         })
+    }
+
+    fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
+        let elements = |width, height| Elements { bytes: (), pitch: width, width, height, channels: 4, mask: 0xf };
+        let of = |id: &u8| {
+            let image = self.textures.get(id)?;
+            let Texture { width, height, .. } = image.texture;
+            Some(elements(width, height).with(Texels::Dwords(image.levels.first()?)))
+        };
+        let textures = textures.iter().map(of).collect::<Option<_>>()?;
+        let mut found: Vec<Option<Elements<Cells<'_>>>> = Vec::new();
+        found.resize_with(targets.len(), || None);
+        for (target, picture) in &mut self.targets {
+            let Some(place) = targets.iter().position(|t| t == target) else { continue };
+            let size = elements(picture.width, picture.height);
+            found[place] = Some(size.with(Cells::Dwords(&mut picture.elements)));
+        }
+        Some(Direct { textures, targets: found })
     }
 }
 

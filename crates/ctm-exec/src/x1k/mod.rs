@@ -243,6 +243,14 @@ pub struct Elements<B> {
     pub mask: u8,
 }
 
+impl<B> Elements<B> {
+    /// The same array of these bytes.
+    pub fn with<C>(&self, bytes: C) -> Elements<C> {
+        let Self { bytes: _, pitch, width, height, channels, mask } = *self;
+        Elements { bytes, pitch, width, height, channels, mask }
+    }
+}
+
 /// What a write stored.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Written {

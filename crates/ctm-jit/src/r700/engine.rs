@@ -10,6 +10,8 @@ use super::wave::{Binding, EXPORTS, Row, Shared, Wave, lanes_of};
 use crate::backend::Backend;
 use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
+use crate::stream::Streams;
+#[cfg(target_arch = "x86_64")]
 use crate::x86::{Frame, r700::Native};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::clocks;
@@ -27,6 +29,10 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
+/// There are none.
+#[cfg(not(target_arch = "x86_64"))]
+pub type Streams = ();
+
 /// Wavefronts that run side by side before their exports are committed.
 const WAVES_PER_BATCH: u64 = 1024;
 /// Wavefronts that one task of a batch runs.
@@ -37,12 +43,11 @@ const FUEL_PER_LOOK: u64 = 20_000_000;
 const CACHED_PROGRAMS: usize = 256;
 
 /// The R700 programs that an engine has lowered; `None`: what has to be left to the reference interpreter.
-#[derive(Default)]
-pub struct Programs(Mutex<HashMap<Key, Option<Arc<Artifact>>>>);
+pub type Programs = Mutex<HashMap<Key, Option<Arc<Artifact>>>>;
 
 /// All that lowering depends on.
 #[derive(PartialEq, Eq, Hash)]
-struct Key {
+pub struct Key {
     words: [Vec<u32>; 2],
     entries: [u32; 2],
     has_fetch_program: bool,
@@ -78,31 +83,35 @@ impl Key {
     }
 }
 
-impl Programs {
-    fn artifact(&self, launch: &Launch<'_>) -> Option<Arc<Artifact>> {
-        let key = Key::of(launch);
-        let mut cache = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        if let Some(artifact) = cache.get(&key) {
-            return artifact.clone();
-        }
-        if cache.len() >= CACHED_PROGRAMS {
-            cache.clear();
-        }
-        let artifact = Artifact::new(launch).map(Arc::new);
-        cache.insert(key, artifact.clone());
-        artifact
+fn artifact(programs: &Programs, streams: &dyn Fn() -> Streams, launch: &Launch<'_>) -> Option<Arc<Artifact>> {
+    let key = Key::of(launch);
+    let mut cache = programs.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(artifact) = cache.get(&key) {
+        return artifact.clone();
     }
+    if cache.len() >= CACHED_PROGRAMS {
+        cache.clear();
+    }
+    let artifact = Artifact::new(launch, streams()).map(Arc::new);
+    cache.insert(key, artifact.clone());
+    artifact
 }
 
 /// A program, ready to run.
-struct Artifact {
-    code: Code,
+pub struct Artifact {
+    pub(super) code: Code,
     /// The variables that somebody may still read at the beginning of each block.
     #[cfg(target_arch = "x86_64")]
     live: Vec<VarSet>,
     /// Its machine code, for any uniform values and for ordinary ones; made when first needed.
     #[cfg(target_arch = "x86_64")]
     native: [OnceLock<Option<Native>>; 2],
+    /// Its form for streams, if every thread does the same; made when first needed.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) uniform: OnceLock<Option<super::uniform::Uniform>>,
+    /// Its code for streams.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) streams: Streams,
     /// The variables that a wavefront has to be given: read somewhere and covered by a plane.
     start: Vec<Var>,
     /// The exported elements that it may write.
@@ -110,7 +119,8 @@ struct Artifact {
 }
 
 impl Artifact {
-    fn new(launch: &Launch<'_>) -> Option<Self> {
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
+    fn new(launch: &Launch<'_>, streams: Streams) -> Option<Self> {
         let mut code = lower(launch)?;
         let live = super::passes::optimise(&mut code);
         #[cfg(not(target_arch = "x86_64"))]
@@ -138,6 +148,10 @@ impl Artifact {
             live,
             #[cfg(target_arch = "x86_64")]
             native: [OnceLock::new(), OnceLock::new()],
+            #[cfg(target_arch = "x86_64")]
+            uniform: OnceLock::new(),
+            #[cfg(target_arch = "x86_64")]
+            streams,
             start,
             exports,
         })
@@ -173,16 +187,16 @@ struct TaskDone {
 }
 
 /// A launch under way.
-struct Run<'a> {
-    launch: &'a Launch<'a>,
-    artifact: &'a Artifact,
+pub(super) struct Run<'a> {
+    pub(super) launch: &'a Launch<'a>,
+    pub(super) artifact: &'a Artifact,
     /// The programs as the reference interpreter reads them, once it has to.
     context: OnceLock<Context<'a>>,
-    deadline: Option<Instant>,
-    order: Order,
+    pub(super) deadline: Option<Instant>,
+    pub(super) order: Order,
     fuel: u64,
     #[cfg(target_arch = "x86_64")]
-    backend: Backend,
+    pub(super) backend: Backend,
 }
 
 /// Runs a launch.
@@ -192,6 +206,7 @@ struct Run<'a> {
 pub fn run(
     programs: &Programs,
     backend: Backend,
+    streams: &dyn Fn() -> Streams,
     launch: &Launch<'_>,
     memory: &mut dyn Memory,
 ) -> Result<Outcome, Fault> {
@@ -200,7 +215,7 @@ pub fn run(
     if launch.checks || !matches!(lanes, 16 | 32 | 64) || shares {
         return Interp.run_r700(launch, memory);
     }
-    let Some(artifact) = programs.artifact(launch) else { return Interp.run_r700(launch, memory) };
+    let Some(artifact) = artifact(programs, streams, launch) else { return Interp.run_r700(launch, memory) };
     let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
     let run = Run {
         launch,
@@ -219,6 +234,10 @@ pub fn run(
 
 impl Run<'_> {
     fn go(&self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(counters) = self.stream(memory) {
+            return Ok(Outcome { counters, findings: Vec::new() });
+        }
         let pool = match self.launch.threads {
             0 | 1 => None,
             threads => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
@@ -263,7 +282,7 @@ impl Run<'_> {
     }
 
     /// The table of uniform values; `None` when memory refuses a constant, which the reference interpreter will tell.
-    fn uniforms(&self, memory: &dyn Memory) -> Option<Vec<u32>> {
+    pub(super) fn uniforms(&self, memory: &dyn Memory) -> Option<Vec<u32>> {
         let mut table: Vec<u32> = self.launch.constants.file.as_flattened().to_vec();
         for locked in &self.artifact.code.locked {
             for index in 0..u32::from(locked.count) {
@@ -274,7 +293,7 @@ impl Run<'_> {
     }
 
     /// What passages of blocks count (`Wavefront::charge` of the reference interpreter).
-    fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
+    pub(super) fn count(&self, visits: &[u64], lanes: u64, counters: &mut Counters) {
         for (block, &n) in self.artifact.code.blocks.iter().zip(visits) {
             let tally = &block.tally;
             counters.alu += n * u64::from(tally.alu);
@@ -630,7 +649,9 @@ mod tests {
             let program = ctm_isa::r700::Program::from_words(words.collect());
             let constants = Constants::default();
             let launch = Launch::new(&program, &constants, Domain { i0: 0, j0: 0, i1: 15, j1: 3 });
-            let Some(artifact) = Artifact::new(&launch) else { panic!("{} is not lowered", path.display()) };
+            let Some(artifact) = Artifact::new(&launch, Streams::new(Default::default(), Arc::default())) else {
+                panic!("{} is not lowered", path.display())
+            };
             let run = Run {
                 launch: &launch,
                 artifact: &artifact,

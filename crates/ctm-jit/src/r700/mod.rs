@@ -7,7 +7,8 @@
 //! | `passes` | what is left out |
 //! | `wave` | what goes into a wavefront and comes out; its fetches |
 //! | `values`, `portable` | the form, run by the reference functions |
-//! | `engine` | batches of wavefronts on all cores, commits in order |
+//! | `uniform` | programs whose every thread does the same, in the X1K's form, for streams |
+//! | `engine`, `streamed` | batches of wavefronts on all cores, commits in order; launches that are streams |
 //! | `verify` | the fast engine compared with the reference interpreter |
 //!
 //! Machine code is made in `x86/r700`. Begin with `form`.
@@ -18,8 +19,13 @@ pub mod form;
 mod lower;
 pub mod passes;
 pub mod portable;
+#[cfg(target_arch = "x86_64")]
+mod streamed;
+#[cfg(target_arch = "x86_64")]
+mod uniform;
 pub mod values;
 pub mod verify;
 pub mod wave;
 
 pub use engine::{Programs, run};
+pub use values::alu;

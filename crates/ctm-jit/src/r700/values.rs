@@ -14,13 +14,7 @@ pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
         Op::Bits(bits) => bits,
         Op::Abs(_) => args[0] & !SIGN,
         Op::Neg(_) => args[0] ^ SIGN,
-        Op::Alu(op, _, omod, clamp) => {
-            let scalar = match op {
-                AluOp::Op2(op) => op2(op, args[0], args[1]).ok().flatten(),
-                AluOp::Op3(op) => op3(op, args[0], args[1], args[2]),
-            };
-            scalar.map_or(0, |scalar| output(scalar.value, omod, clamp))
-        }
+        Op::Alu(op, _, omod, clamp) => alu(op, [args[0], args[1], args[2]], omod, clamp),
         Op::Holds(op, _) => {
             let effect = op2(op, args[0], args[1]).ok().flatten().map(|scalar| scalar.effect);
             let holds = matches!(effect, Some(Effect::Predicate(true) | Effect::Kill(true)));
@@ -51,6 +45,15 @@ pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
         | Op::Mask(_)
         | Op::Tally(_) => 0,
     }
+}
+
+/// An operation of one slot with its modifiers.
+pub fn alu(op: AluOp, [a, b, c]: [u32; 3], omod: Omod, clamp: bool) -> u32 {
+    let scalar = match op {
+        AluOp::Op2(op) => op2(op, a, b).ok().flatten(),
+        AluOp::Op3(op) => op3(op, a, b, c),
+    };
+    scalar.map_or(0, |scalar| output(scalar.value, omod, clamp))
 }
 
 /// A dword of a 64-bit operation's result, or whether its predicate holds (R700 §4.12).

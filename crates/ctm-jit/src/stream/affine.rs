@@ -5,12 +5,14 @@
 //! long as they are multiples of 1/256 below 65536 in magnitude, which single precision holds without rounding. What is not known
 //! to be so is no linear function here, whatever it may be.
 
+use super::Given;
 use crate::form::{Block, Code, End, File, Flow, Levels, Op, Target, Value, Var};
 use crate::grid::Ramp;
 use crate::lanes::ENTRY;
 use crate::map::Map;
 use ctm_exec::x1k::float::flush;
 use ctm_exec::x1k::{Launch, ops};
+use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::{FcOp, Imod};
 
 /// The most loops around a fetch.
@@ -30,7 +32,7 @@ pub enum Item {
     /// A counted loop.
     Loop {
         /// Turns, at least one.
-        turns: u8,
+        turns: u16,
         /// aL in the first turn and what each turn adds, for LOOP.
         variable: Option<(u8, i8)>,
         /// What is repeated.
@@ -91,7 +93,7 @@ impl Linear {
     }
 
     /// Whether no index pair and no turn makes it leave the range in which it is exact.
-    fn is_exact(&self, turns: &[u8; LOOPS]) -> bool {
+    fn is_exact(&self, turns: &[u16; LOOPS]) -> bool {
         let reach = |x: i64, n: i64| x.abs().saturating_mul(n);
         let turns = self.turns.iter().zip(turns).map(|(&t, &n)| reach(t, n.into())).fold(0, i64::saturating_add);
         let all = self.c.abs().saturating_add(reach(self.i, INDICES)).saturating_add(reach(self.j, INDICES));
@@ -127,7 +129,7 @@ pub struct Fetch {
     /// The row.
     pub y: Linear,
     /// Turns of the loops around; 0 where there is none.
-    pub turns: [u8; LOOPS],
+    pub turns: [u16; LOOPS],
 }
 
 /// A program as a tree, with its fetches.
@@ -141,21 +143,13 @@ pub struct Tree {
     pub constants: Vec<(u16, u32)>,
 }
 
-/// The tree of a program; `None` when its flow depends on data, or a fetch has other coordinates.
+/// The tree of a program whose parts are known, with its fetches; `None` when that takes too long.
 ///
-/// What it says holds for the launch's planes, integer and boolean constants, and for the floating-point constants that it names.
-pub fn analyse(code: &Code, launch: &Launch<'_>) -> Option<Tree> {
-    if code.relative_temps || code.watches_idle_lanes {
-        return None;
-    }
-    let mut blocks = 0;
-    let (items, end) = items(code, launch, ENTRY.index(), 0, &mut blocks)?;
-    if !matches!(end, After::Stop) || !registers_exist(code, &items) {
-        return None;
-    }
+/// What it says holds for the launch's planes and for the floating-point constants that it names.
+pub fn analyse(code: &Code, items: Vec<Item>, given: &Given<'_>) -> Option<Tree> {
     let mut walk = Walk {
         code,
-        launch,
+        given,
         sets: vec![Vec::new()],
         fetches: Map::default(),
         given_up: false,
@@ -172,10 +166,9 @@ pub fn analyse(code: &Code, launch: &Launch<'_>) -> Option<Tree> {
         walk.fetches.values().flat_map(|(_, set)| walk.sets[*set as usize].iter().copied()).collect();
     used.sort_unstable();
     used.dedup();
-    let float = |index: u16| launch.constants.float[usize::from(index / 4)][usize::from(index % 4)];
     Some(Tree {
         items,
-        constants: used.into_iter().map(|index| (index, float(index))).collect(),
+        constants: used.into_iter().map(|index| (index, given.constant(index))).collect(),
         fetches: walk.fetches.into_iter().map(|(place, (fetch, _))| (place, fetch)).collect(),
     })
 }
@@ -203,6 +196,15 @@ fn registers_exist(code: &Code, items: &[Item]) -> bool {
             exists(0) && exists(i32::from(turns) - 1)
         })
     })
+}
+
+/// The parts of an X1K program with these integer constants; `None` when its flow depends on data, or some operation looks at masks.
+pub fn parts(code: &Code, launch: &Launch<'_>) -> Option<Vec<Item>> {
+    if code.relative_temps || code.watches_idle_lanes {
+        return None;
+    }
+    let (items, end) = items(code, launch, ENTRY.index(), 0, &mut 0)?;
+    (matches!(end, After::Stop) && registers_exist(code, &items)).then_some(items)
 }
 
 /// How deep loops are nested.
@@ -275,7 +277,7 @@ fn items(
                     return None;
                 }
                 let variable = (flow.op == FcOp::Loop).then_some((first, step.cast_signed()));
-                list.push(Item::Loop { turns, variable, body });
+                list.push(Item::Loop { turns: turns.into(), variable, body });
                 at = next;
             }
             FcOp::EndRep | FcOp::EndLoop => {
@@ -312,7 +314,7 @@ fn concerns_all(op: &Op) -> bool {
 /// The analysis under way.
 struct Walk<'a> {
     code: &'a Code,
-    launch: &'a Launch<'a>,
+    given: &'a Given<'a>,
     /// Sets of constants, each in order; the first is empty.
     sets: Vec<Vec<u16>>,
     fetches: Map<(usize, usize), (Fetch, u32)>,
@@ -320,7 +322,7 @@ struct Walk<'a> {
     values: Vec<Known>,
     work: usize,
     /// Turns of the loops around.
-    turns: [u8; LOOPS],
+    turns: [u16; LOOPS],
 }
 
 /// Operations that the analysis may follow, repetitions included.
@@ -328,7 +330,7 @@ const WORK: usize = 100_000;
 
 impl Walk<'_> {
     fn start(&self, var: Var) -> Known {
-        let linear = match Ramp::of(var, self.launch.planes) {
+        let linear = match Ramp::of(var, self.given.planes) {
             None => Some(Linear::default()),
             Some(ramp) => of_ramp(&ramp),
         };
@@ -378,7 +380,7 @@ impl Walk<'_> {
     }
 
     /// What a loop does: guesses that each turn adds the same to a component, and keeps the guesses that hold.
-    fn repeat(&mut self, turns: u8, body: &[Item], state: &mut [Known], depth: usize) {
+    fn repeat(&mut self, turns: u16, body: &[Item], state: &mut [Known], depth: usize) {
         let entry = state.to_vec();
         let mut after = entry.clone();
         self.items(body, &mut after, depth + 1);
@@ -452,8 +454,7 @@ impl Walk<'_> {
             Op::Bits(bits) => self.exact(Linear::of_bits(bits), 0),
             Op::Get(var) => state[var.index()],
             Op::Const(index) => {
-                let bits = self.launch.constants.float[usize::from(index / 4)][usize::from(index % 4)];
-                let linear = Linear::of_bits(bits);
+                let linear = Linear::of_bits(self.given.constant(index));
                 if linear.is_none() {
                     return UNKNOWN;
                 }
@@ -485,6 +486,14 @@ impl Walk<'_> {
                 let set = self.union(set, c.constants);
                 self.exact(scaled, set)
             }
+            Op::R700(op, abc, omod, clamp) if !clamp => {
+                let [a, b, c] = abc.map(of);
+                let linear =
+                    self.r700(op, [a, b, c].map(|known| known.linear)).and_then(|l| l.times(r700_factor(omod)));
+                let reads = usize::from(op.info().operands).min(3);
+                let set = [a, b, c][..reads].iter().fold(0, |set, known| self.union(set, known.constants));
+                self.exact(linear, set)
+            }
             Op::Scale(a, omod) => {
                 let a = of(a);
                 let linear = a.linear.and_then(|linear| linear.times(factor(omod)?));
@@ -499,6 +508,22 @@ impl Walk<'_> {
                 UNKNOWN
             }
             _ => UNKNOWN,
+        }
+    }
+
+    /// What an R700 operation makes of linear functions, as long as every step stays exact.
+    fn r700(&self, op: AluOp, [a, b, c]: [Option<Linear>; 3]) -> Option<Linear> {
+        let product = |a: Linear, b: Linear| {
+            if a.is_constant() { b.times(a.c) } else { a.times(Some(b).filter(Linear::is_constant)?.c) }
+        };
+        match op {
+            AluOp::Op2(Op2::Add) => Some(a?.add(b?)),
+            AluOp::Op2(Op2::Mul | Op2::MulIeee) => product(a?, b?),
+            AluOp::Op2(Op2::Mov) => a,
+            AluOp::Op3(Op3::Muladd | Op3::MuladdIeee) => {
+                Some(product(a?, b?).filter(|product| product.is_exact(&self.turns))?.add(c?))
+            }
+            _ => None,
         }
     }
 
@@ -519,6 +544,16 @@ fn factor(omod: ctm_isa::x1k::ops::Omod) -> Option<i64> {
     Linear::of_number(ops::omod_factor(omod)).map(|linear| linear.c)
 }
 
+/// The factor of an R700 output modifier, in units.
+const fn r700_factor(omod: Omod) -> i64 {
+    match omod {
+        Omod::Off => UNIT,
+        Omod::M2 => 2 * UNIT,
+        Omod::M4 => 4 * UNIT,
+        Omod::D2 => UNIT / 2,
+    }
+}
+
 /// The value that a plane gives a component; `None` when it takes other steps, or is large.
 pub fn of_ramp(ramp: &Ramp) -> Option<Linear> {
     let [c, i, j] = ramp.linear()?;
@@ -527,13 +562,8 @@ pub fn of_ramp(ramp: &Ramp) -> Option<Linear> {
     linear.is_exact(&[0; LOOPS]).then_some(linear)
 }
 
-/// Whether its flow or its operations alone keep a program from being a stream.
-pub fn depends_on_data(code: &Code, launch: &Launch<'_>) -> bool {
-    code.relative_temps || code.watches_idle_lanes || items(code, launch, ENTRY.index(), 0, &mut 0).is_none()
-}
-
 /// A loop around a block: its turns, and its variable.
-pub type Around = (u8, Option<(u8, i8)>);
+pub type Around = (u16, Option<(u8, i8)>);
 
 /// The blocks of a tree, each with the loops around it, outermost first.
 pub fn blocks(items: &[Item]) -> Vec<(usize, Vec<Around>)> {

@@ -19,8 +19,8 @@ use crate::x86::Isa;
 use crate::x86::stream::{
     Chosen, Frame, Geometry, Kernel, Options, Rect, Surfaces, Tile, columns, columns_inside, rows_inside,
 };
-use affine::{Fetch, Linear, Tree};
-use ctm_exec::x1k::{Constants, Launch, Memory, Plane};
+use affine::{Fetch, Item, Linear, Tree};
+use ctm_exec::x1k::{Launch, Memory, Plane};
 use ctm_exec::{Domain, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use prepare::{Prepared, WHOLE};
@@ -81,8 +81,36 @@ pub struct Done {
     pub passes: Vec<u64>,
 }
 
-fn float_bits(constants: &Constants, index: u16) -> u32 {
-    constants.float[usize::from(index / 4)][usize::from(index % 4)]
+/// What a launch of either instruction set gives.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    /// The domain.
+    pub domain: Domain,
+    /// What registers hold at the start.
+    pub planes: &'a [Plane],
+    /// Dwords of the constants that do not change.
+    pub constants: &'a [u32],
+    /// Worker threads; 0: one per core.
+    pub threads: usize,
+    /// When it has to have ended.
+    pub deadline: Option<Instant>,
+}
+
+impl Given<'_> {
+    /// The bits of a component of a constant.
+    fn constant(&self, index: u16) -> u32 {
+        self.constants.get(usize::from(index)).copied().unwrap_or_default()
+    }
+}
+
+/// A program that may be a stream.
+pub struct Program<'a> {
+    /// Its form.
+    pub code: &'a Code,
+    /// Its parts, if its flow does not depend on data.
+    pub parts: &'a dyn Fn() -> Option<Vec<Item>>,
+    /// Integer constants that these depend on.
+    pub ints: &'a [[u8; 4]],
 }
 
 impl Streams {
@@ -91,11 +119,15 @@ impl Streams {
         Self { entries: Mutex::default(), limits, ran }
     }
 
-    fn get(&self, isa: Isa, key: &Key, code: &Code, launch: &Launch<'_>) -> Option<Arc<Stream>> {
+    /// Whether a domain is large enough.
+    pub fn take(&self, domain: Domain) -> bool {
+        u64::from(domain.width()) * u64::from(domain.height()) >= self.limits.processors
+    }
+
+    fn get(&self, isa: Isa, key: &Key, program: &Program<'_>, given: &Given<'_>) -> Option<Arc<Stream>> {
         let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
         let holds = |entry: &&Entry| {
-            entry.key == *key
-                && entry.constants.iter().all(|&(index, bits)| float_bits(launch.constants, index) == bits)
+            entry.key == *key && entry.constants.iter().all(|&(index, bits)| given.constant(index) == bits)
         };
         if let Some(entry) = entries.iter().find(holds) {
             return entry.stream.clone();
@@ -103,15 +135,15 @@ impl Streams {
         if entries.len() >= REMEMBERED {
             entries.remove(0);
         }
-        let tree = affine::analyse(code, launch);
-        let stream = tree.and_then(|tree| Stream::new(isa, code, tree, key, launch, self.limits)).map(Arc::new);
+        let parts = (program.parts)();
+        let depends_on_data = parts.is_none();
+        let tree = parts.and_then(|parts| affine::analyse(program.code, parts, given));
+        let stream = tree.and_then(|tree| Stream::new(isa, program.code, tree, key, given, self.limits)).map(Arc::new);
         let constants = match &stream {
             Some(stream) => stream.tree.constants.clone(),
-            None if affine::depends_on_data(code, launch) => Vec::new(),
+            None if depends_on_data => Vec::new(),
             // Others might do.
-            None => {
-                (0..launch.constants.float.len() as u16 * 4).map(|c| (c, float_bits(launch.constants, c))).collect()
-            }
+            None => (0..=u16::MAX).zip(given.constants.iter().copied()).collect(),
         };
         entries.push(Entry { key: key.clone(), constants, stream: stream.clone() });
         stream
@@ -119,7 +151,7 @@ impl Streams {
 }
 
 impl Stream {
-    fn new(isa: Isa, code: &Code, tree: Tree, key: &Key, launch: &Launch<'_>, limits: StreamLimits) -> Option<Self> {
+    fn new(isa: Isa, code: &Code, tree: Tree, key: &Key, given: &Given<'_>, limits: StreamLimits) -> Option<Self> {
         if !affine::all_linear(code, &tree) {
             return None;
         }
@@ -129,7 +161,7 @@ impl Stream {
         prepare::drop_faint(&mut plain.code);
         let mut live = optimise(&mut plain.code, false);
         let start = live.at(ENTRY);
-        let given = start.iter().filter_map(|var| Some((var, Ramp::of(var, launch.planes)?)));
+        let given = start.iter().filter_map(|var| Some((var, Ramp::of(var, given.planes)?)));
         let start_values: Vec<(Var, Linear)> =
             given.map(|(var, ramp)| Some((var, affine::of_ramp(&ramp)?))).collect::<Option<_>>()?;
         let mut prepared = plain;
@@ -223,25 +255,38 @@ pub fn run(
     memory: &mut dyn Memory,
 ) -> Option<Done> {
     let domain = launch.domain;
-    let processors = u64::from(domain.width()) * u64::from(domain.height());
-    if processors < streams.limits.processors || memory.outputs_alias_inputs() {
+    if !streams.take(domain) || memory.outputs_alias_inputs() {
         return None;
     }
     let inputs: [_; INPUTS] = std::array::from_fn(|index| memory.input(index as u8));
     let last = Position { i: domain.i1, j: domain.j1 };
     let surfaces = direct::surfaces(memory.direct()?, inputs, code, last)?;
+    let constants = launch.constants;
+    let parts = || affine::parts(code, launch);
+    let program = Program { code, parts: &parts, ints: &constants.int };
+    let (planes, threads) = (launch.planes, launch.threads);
+    let given = Given { domain, planes, constants: constants.float.as_flattened(), threads, deadline };
+    run_on(streams, isa, &program, &given, &surfaces)
+}
+
+/// Runs a launch as a stream; `None`, and nothing has happened to it, when it is none.
+pub fn run_on(
+    streams: &Streams,
+    isa: Isa,
+    program: &Program<'_>,
+    given: &Given<'_>,
+    surfaces: &Surfaces<'_>,
+) -> Option<Done> {
+    let (code, domain) = (program.code, given.domain);
+    let processors = u64::from(domain.width()) * u64::from(domain.height());
     let geometry = Geometry {
         inputs: surfaces.inputs.map(|view| view.map_or(0, |view| view.channels)),
         outputs: surfaces.outputs.map(|view| view.map_or(0, |view| view.channels)),
     };
-    let key = Key {
-        ints: launch.constants.int.to_vec(),
-        planes: launch.planes.to_vec(),
-        geometry,
-        columns: domain.width().min(64),
-    };
-    let stream = streams.get(isa, &key, code, launch)?;
-    if !stream.run(domain, &surfaces, launch, deadline) {
+    let key =
+        Key { ints: program.ints.to_vec(), planes: given.planes.to_vec(), geometry, columns: domain.width().min(64) };
+    let stream = streams.get(isa, &key, program, given)?;
+    if !stream.run(given, surfaces) {
         return None;
     }
     streams.ran.fetch_add(1, Ordering::Relaxed);
@@ -262,11 +307,12 @@ struct Area {
 
 impl Stream {
     /// Runs all tiles; `false` when something could not be run: then all has to be run otherwise.
-    fn run(&self, domain: Domain, surfaces: &Surfaces<'_>, launch: &Launch<'_>, deadline: Option<Instant>) -> bool {
+    fn run(&self, given: &Given<'_>, surfaces: &Surfaces<'_>) -> bool {
+        let Given { domain, deadline, .. } = *given;
         let Some(areas) = self.areas(domain, surfaces) else { return false };
         // Work is cut by rows.
         let processors = u64::from(domain.width()) * u64::from(domain.height());
-        let cores = threads(launch.threads) as u64;
+        let cores = threads(given.threads) as u64;
         let pieces = if (cores == 1 && deadline.is_none()) || self.downwards {
             1
         } else {
@@ -299,11 +345,11 @@ impl Stream {
             let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let kernel = &areas[area].kernel;
             let frame = frames[area].get_or_insert_with(|| kernel.frame());
-            if late || !kernel.run(frame, &rect, surfaces, launch.constants) {
+            if late || !kernel.run(frame, &rect, surfaces, given.constants) {
                 failed.store(true, Ordering::Relaxed);
             }
         };
-        share(launch.threads, tasks.len(), || areas.iter().map(|_| None).collect::<Vec<_>>(), one);
+        share(given.threads, tasks.len(), || areas.iter().map(|_| None).collect::<Vec<_>>(), one);
         !failed.into_inner()
     }
 

@@ -294,7 +294,8 @@ impl Pack<'_> {
             | Op::Scale(..)
             | Op::Clamp(_)
             | Op::Fraction(..)
-            | Op::Scalar(..) => {}
+            | Op::Scalar(..)
+            | Op::R700(..) => {}
             _ => return None,
         }
         debug_assert!(same || !operands.is_empty() || ops.iter().all(|op| *op == first));

@@ -103,6 +103,7 @@ impl Builder {
             Op::Get(_)
             | Op::Const(_)
             | Op::GetRelative { .. }
+            | Op::R700(..)
             | Op::Texel(..)
             | Op::Fetch { .. }
             | Op::Set(..)

@@ -98,6 +98,8 @@ pub enum Lir {
     Shift(u8, Vector, Src, u8),
     /// `dst = ±(a * b) ± c`.
     Fma(Negated, Vector, [Src; 3]),
+    /// `dst = ±(a * b) ± c`, the product rounded before the sum; not both negated.
+    MulAdd(Negated, Vector, [Src; 3]),
     /// `k = a ? b`, under another mask (0: none). The instruction compares floats or integers, the number says how.
     Test(V, u8, K, Src, Src, K),
     /// `k = class of a`, under another mask.
@@ -190,6 +192,7 @@ impl Lir {
             | Self::One(_, dst, ..)
             | Self::Shift(_, dst, ..)
             | Self::Fma(_, dst, _)
+            | Self::MulAdd(_, dst, _)
             | Self::Blend(dst, ..)
             | Self::ConstRelative { dst, .. }
             | Self::TempRelative { dst, .. } => Some((dst, false)),
@@ -228,7 +231,7 @@ impl Lir {
             | Self::Test(_, _, _, a, b, _)
             | Self::MergeTwo(_, _, _, a, b)
             | Self::Blend(_, _, a, b) => [a, b, none],
-            Self::Fma(_, _, abc) => abc,
+            Self::Fma(_, _, abc) | Self::MulAdd(_, _, abc) => abc,
             Self::Or(..)
             | Self::AndNot(..)
             | Self::StopIfNone(_)
@@ -273,6 +276,7 @@ impl Lir {
             | Self::One(..)
             | Self::Shift(..)
             | Self::Fma(..)
+            | Self::MulAdd(..)
             | Self::Written(..)
             | Self::Store(..)
             | Self::Fetch(..)

@@ -7,6 +7,8 @@
 use super::encode;
 use super::isa::Isa;
 use super::lir::{Class, Group, Lines, Lir, Negated, Src, Vars, Vector};
+use super::r700::alu::{Alu, Operand, Target};
+use super::r700::facts::{is_choice, is_integer};
 use super::scalar::{self, Sink, Special};
 use crate::form::{Block, Code, File, Op, Test, Under, Value, Var};
 use crate::passes::VarSet;
@@ -110,7 +112,11 @@ impl Facts {
                     Op::Set(var, value, _)
                         if matches!(
                             block.op_at(value),
-                            Op::Mad { .. } | Op::Scale(..) | Op::Fraction(..) | Op::Scalar(..)
+                            Op::Mad { .. }
+                                | Op::Scale(..)
+                                | Op::Fraction(..)
+                                | Op::Scalar(..)
+                                | Op::R700(_, _, _, false)
                         ) =>
                     {
                         gain[var.index()] += weight;
@@ -136,6 +142,10 @@ impl Facts {
                 Op::SetRelative { value, .. } => seen[value.index()] = true,
                 Op::Pick { a, b, .. } if seen[place] => (seen[a.index()], seen[b.index()]) = (true, true),
                 Op::Sign(_, a) | Op::QuadLane(a, _) if seen[place] => seen[a.index()] = true,
+                Op::R700(op, abc, ..) if is_integer(op) => abc.into_iter().for_each(|v| seen[v.index()] = true),
+                Op::R700(op, [_, b, c], _, false) if is_choice(op) && seen[place] => {
+                    (seen[b.index()], seen[c.index()]) = (true, true);
+                }
                 _ => {}
             }
         }
@@ -153,6 +163,8 @@ impl Facts {
                 Op::Sign(_, a) | Op::QuadLane(a, _) => is(a),
                 Op::Pick { a, b, .. } => is(a) && is(b),
                 Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => true,
+                Op::R700(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
+                Op::R700(op, ..) => !is_integer(op),
                 _ => false,
             });
         }
@@ -171,6 +183,8 @@ fn values_clean(block: &Block, clean: &VarSet) -> Vec<bool> {
             Op::QuadLane(a, _) => is(a),
             Op::Pick { a, b, .. } => is(a) && is(b),
             Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => true,
+            Op::R700(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
+            Op::R700(op, ..) => !is_integer(op),
             _ => false,
         });
     }
@@ -416,6 +430,24 @@ impl<'a> Select<'a> {
                 scalar::emit(self, function, a, dst, Special { one_nan: plan.seen[place], signed_root: false });
                 Some(Src::Vector(dst))
             }
+            Op::R700(op, values, omod, clamp) => {
+                let operands = values.map(|value| {
+                    let (bare, negated) =
+                        if absorbs(&plan.block.ops[place]) { resolve(plan.block, value) } else { (value, false) };
+                    let flushed = plan.flushed[value.index()];
+                    Operand { src: self.src(plan, bare), flushed, value: value.0, negated }
+                });
+                let alu = Alu { op, omod, clamp, seen: plan.seen[place] };
+                let dst = self.dst(plan, place);
+                let read = operands.iter().any(|operand| operand.src == Src::Vector(dst));
+                let made = if read && !alu.writes_last() { self.fresh() } else { dst };
+                let exists = alu.emit(&mut R700 { select: self, block: plan.block }, made, operands);
+                debug_assert!(exists, "{op:?} has no instructions");
+                if made != dst {
+                    self.push(Lir::Copy(dst, Src::Vector(made)));
+                }
+                Some(Src::Vector(dst))
+            }
             Op::QuadLane(a, lane) => {
                 let a = self.src(plan, a);
                 let dst = self.dst(plan, place);
@@ -629,9 +661,92 @@ fn resolve(block: &Block, value: Value) -> (Value, bool) {
     }
 }
 
+/// Whether an operation takes operands that are to be negated.
+const fn absorbs(op: &Op) -> bool {
+    match *op {
+        Op::Mad { .. } => true,
+        Op::R700(op, ..) => Alu::negates(op),
+        _ => false,
+    }
+}
+
+/// The instructions of an R700 operation.
+struct R700<'s, 'a, 'b> {
+    select: &'s mut Select<'a>,
+    block: &'b Block,
+}
+
+impl Sink for R700<'_, '_, '_> {
+    fn isa(&self) -> Isa {
+        self.select.isa
+    }
+
+    fn split(&mut self) {
+        self.select.split();
+    }
+
+    fn fresh(&mut self) -> Vector {
+        self.select.fresh()
+    }
+
+    fn push(&mut self, lir: Lir) {
+        self.select.push(lir);
+    }
+}
+
+impl R700<'_, '_, '_> {
+    /// Whether a product may be of zero and something that is no number.
+    fn may_be_zero_times_infinity(&self, operands: [Operand; 2]) -> bool {
+        let bare = |operand: Operand| {
+            let mut value = Value(operand.value);
+            while let Op::Sign(_, a) = self.block.op_at(value) {
+                value = a;
+            }
+            value
+        };
+        let [a, b] = operands.map(bare);
+        let ordinary =
+            |value: Value| matches!(self.block.op_at(value), Op::Bits(bits) if f32::from_bits(bits).is_normal());
+        a != b && !ordinary(a) && !ordinary(b)
+    }
+}
+
+impl Target for R700<'_, '_, '_> {
+    fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]) {
+        if !self.may_be_zero_times_infinity(operands) {
+            return;
+        }
+        let [a, b] = operands.map(|operand| operand.src);
+        let it = Src::Vector(dst);
+        self.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, it, it, 0));
+        self.push(Lir::StopIfNone(1));
+        self.push(Lir::Test(encode::CMP_F32, EQUAL, 2, a, Src::Literal(0), 1));
+        self.push(Lir::Test(encode::CMP_F32, EQUAL, 3, b, Src::Literal(0), 1));
+        self.push(Lir::Or(2, 2, 3));
+        self.push(Lir::Merge(dst, 2, Src::Literal(0)));
+        self.select.split();
+    }
+
+    fn multiply_add(&mut self, dst: Vector, [a, b, c]: [Operand; 3], zero_wins: bool) {
+        if zero_wins && self.may_be_zero_times_infinity([a, b]) {
+            let product = self.fresh();
+            self.push(Lir::Two(encode::MUL, product, a.src, b.src));
+            self.zero_wins(product, [a, b]);
+            return self.push(Lir::Two(encode::ADD, dst, Src::Vector(product), c.src));
+        }
+        let mut negated = Negated { product: a.negated != b.negated, summand: c.negated };
+        let mut c = c;
+        if negated.product && negated.summand {
+            c = c.plain(self);
+            negated.summand = false;
+        }
+        self.push(Lir::MulAdd(negated, dst, [a.src, b.src, c.src]));
+    }
+}
+
 /// What an operation reads once multiply-adds have absorbed negations.
 fn operands(block: &Block, op: &Op) -> impl Iterator<Item = Value> {
-    let absorbs = matches!(op, Op::Mad { .. });
+    let absorbs = absorbs(op);
     op.reads().map(move |value| if absorbs { resolve(block, value).0 } else { value })
 }
 

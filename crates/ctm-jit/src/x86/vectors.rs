@@ -7,7 +7,7 @@ use super::avx512::Avx512Masks;
 use super::encode::{
     ADD, ADD_I32, AND, Asm, BROADCAST, FIXUP, FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213, FMSUB231, FNMADD132,
     FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Label, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, OR, Rm,
-    SHIFT_IMM, V, XOR,
+    SHIFT_IMM, SUB, V, XOR,
 };
 use super::isa::Isa;
 use super::lir::{K, Lir, Negated, Src, Vector};
@@ -231,6 +231,25 @@ pub trait Vectors: Sized {
             let a = e.reg(a, unit, operand_scratch);
             let rm = e.last(b, unit, if a == operand_scratch { scratch } else { operand_scratch });
             e.asm().vector(op, dst, a, rm);
+        });
+    }
+
+    /// `dst = ±(a * b) ± c` with both roundings, not both negated; the product is in a scratch register meanwhile.
+    fn mul_add(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], unit: Self::Unit) {
+        let in_memory = |src: Src| self.access(src, unit).is_memory();
+        let (a, b) = if in_memory(a) && !in_memory(b) { (b, a) } else { (a, b) };
+        let (scratch, product) = (self.isa().scratch(), self.isa().operand_scratch());
+        self.make(dst, unit, |e, dst| {
+            let a = e.reg(a, unit, product);
+            let b = e.last(b, unit, scratch);
+            e.asm().vector(MUL, product, a, b);
+            if negated.product {
+                let c = e.reg(c, unit, scratch);
+                e.asm().vector(SUB, dst, c, Rm::Reg(product));
+            } else {
+                let c = e.last(c, unit, scratch);
+                e.asm().vector(if negated.summand { SUB } else { ADD }, dst, product, c);
+            }
         });
     }
 

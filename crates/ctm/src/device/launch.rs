@@ -278,22 +278,17 @@ impl Memory for LaunchMemory<'_> {
         let lent = self.memory.lend(&reads, &writes)?;
         let mut direct = Direct::default();
         for ((index, of), bytes) in inputs.into_iter().zip(lent.reads) {
-            direct.inputs[index] = bytes.map(|bytes| with_bytes(&of, bytes));
+            direct.inputs[index] = bytes.map(|bytes| of.with(bytes));
         }
         for ((index, of), bytes) in outputs.into_iter().zip(lent.writes) {
-            direct.outputs[index] = Some(with_bytes(&of, bytes));
+            direct.outputs[index] = Some(of.with(bytes));
         }
         Some(direct)
     }
 }
 
-fn with_bytes<B>(of: &Elements<()>, bytes: B) -> Elements<B> {
-    let Elements { bytes: (), pitch, width, height, channels, mask } = *of;
-    Elements { bytes, pitch, width, height, channels, mask }
-}
-
 /// What a surface is as an array of single-precision channels, and how many bytes it has; `None` when it is something else.
-fn plain(surface: &Surface) -> Option<(Elements<()>, usize)> {
+pub(super) fn plain(surface: &Surface) -> Option<(Elements<()>, usize)> {
     let channels = match surface.format {
         Format::Float32x1 => 1,
         Format::Float32x2 => 2,

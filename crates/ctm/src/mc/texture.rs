@@ -4,7 +4,9 @@ use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use ctm_exec::r700::Surface as Packed;
 use ctm_exec::r700::formats::{Format, convert, size_bytes, swapped};
 use ctm_exec::r700::resources::{Image, Texture, TextureKind};
+use ctm_exec::x1k::Elements;
 use ctm_isa::ops;
+use ctm_isa::r700::ops::{DataFormat, EndianSwap};
 
 ops! {
     /// How the texels of a texture are arranged.
@@ -121,6 +123,24 @@ impl TextureSurface {
         let surface = self.surface();
         let Some(bytes) = surface.bytes().ok().and_then(|bytes| usize::try_from(bytes).ok()) else { return Ok(None) };
         Ok(surface.image(memory.slice(self.base, bytes)?).ok())
+    }
+
+    /// Level 0 as an array of single-precision channels, and how many bytes it has; `None` when it is something else.
+    #[must_use]
+    pub fn elements(&self) -> Option<(Elements<()>, usize)> {
+        let channels = match self.format.data {
+            DataFormat::Fmt32Float => 1,
+            DataFormat::Fmt32_32Float => 2,
+            DataFormat::Fmt32_32_32_32Float => 4,
+            _ => return None,
+        };
+        let texture = self.texture().filter(|_| self.is_plain())?;
+        let Texture { width, height, .. } = texture;
+        let apart = self.shape == TextureShape::TwoD && self.format.endian == EndianSwap::None;
+        let pitch = u32::try_from(self.row(0, width)).ok()?;
+        let last = u64::from(height).checked_sub(1)? * u64::from(pitch) + u64::from(width);
+        let bytes = usize::try_from(last * 4 * u64::from(channels)).ok()?;
+        apart.then_some((Elements { bytes: (), pitch, width, height, channels, mask: 0xf }, bytes))
     }
 
     /// Texels from one row of a level to the next.

@@ -7,6 +7,7 @@ use super::facts::{
     AT_LEAST, EQUAL, GREATER, INT_AT_LEAST, INT_EQUAL, INT_GREATER, LESS, UNORDERED, comparison, outcomes,
 };
 use crate::x86::encode;
+use crate::x86::isa::Isa;
 use crate::x86::lir::{Lir, Negated, Src, Vector};
 use crate::x86::scalar::{self, Sink, Special};
 use ctm_exec::x1k::float::{INFINITY, NAN, ONE, SIGN};
@@ -18,9 +19,10 @@ pub trait Target: Sink {
     /// Makes `dst`, which is the product of the first two operands, +0 where one of them is zero and the other infinite or a NaN.
     fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]);
 
-    /// `dst = a * b + c`, each step rounded, when the product is shown to nobody. `zero_wins` as above.
-    fn multiply_add(&mut self, dst: Vector, [a, b, c]: [Operand; 3], zero_wins: bool) {
+    /// `dst = a * b + c`, each step rounded; the product is shown to nobody. `zero_wins` as above.
+    fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
         let product = self.fresh();
+        let [a, b, c] = operands.map(|operand| operand.plain(self));
         self.push(Lir::Two(encode::MUL, product, a.src, b.src));
         if zero_wins {
             self.zero_wins(product, [a, b]);
@@ -38,6 +40,18 @@ pub struct Operand {
     pub flushed: bool,
     /// What the caller calls it.
     pub value: u32,
+    /// It is to be negated first. Sums, and multiply-adds that follow IEEE, take such operands.
+    pub negated: bool,
+}
+
+impl Operand {
+    /// The same, negated where it has to be.
+    pub fn plain(self, s: &mut (impl Sink + ?Sized)) -> Self {
+        if !self.negated {
+            return self;
+        }
+        Self { src: s.two(encode::XOR, self.src, Src::Literal(SIGN)), negated: false, ..self }
+    }
 }
 
 /// An operation of one slot with its modifiers.
@@ -67,6 +81,18 @@ impl Alu {
                 | AluOp::Op3(Muladd | MuladdM2 | MuladdM4 | MuladdD2)
                 | AluOp::Op3(MuladdIeee | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2)
         )
+    }
+
+    /// Whether it takes operands that are to be negated.
+    pub const fn negates(op: AluOp) -> bool {
+        use Op3::{MuladdIeee, MuladdIeeeD2, MuladdIeeeM2, MuladdIeeeM4};
+        matches!(op, AluOp::Op2(Op2::Add) | AluOp::Op3(MuladdIeee | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2))
+    }
+
+    /// Whether there are instructions for an operation.
+    pub fn exists(op: AluOp) -> bool {
+        let operand = Operand { src: Src::Literal(0), flushed: true, value: 0, negated: false };
+        Self { op, omod: Omod::Off, clamp: false, seen: false }.emit(&mut Nobody, Vector(0), [operand; 3])
     }
 
     /// Emits `dst = op(operands)`; false, and nothing has been emitted, when there are no instructions for it.
@@ -146,7 +172,15 @@ impl Alu {
                 s.push(Lir::Two(encode::XOR, dst, a, Src::Literal(u32::MAX)));
                 return true;
             }
-            Op2::Add => s.push(Lir::Two(encode::ADD, dst, a, b)),
+            Op2::Add => match (va.negated, vb.negated) {
+                (false, false) => s.push(Lir::Two(encode::ADD, dst, a, b)),
+                (false, true) => s.push(Lir::Two(encode::SUB, dst, a, b)),
+                (true, false) => s.push(Lir::Two(encode::SUB, dst, b, a)),
+                (true, true) => {
+                    let a = va.plain(s);
+                    s.push(Lir::Two(encode::SUB, dst, a.src, b));
+                }
+            },
             Op2::MulIeee => s.push(Lir::Two(encode::MUL, dst, a, b)),
             Op2::Mul => {
                 s.push(Lir::Two(encode::MUL, dst, a, b));
@@ -285,6 +319,27 @@ impl Alu {
         self.finish(s, dst, true);
         true
     }
+}
+
+/// Takes instructions and forgets them.
+struct Nobody;
+
+impl Sink for Nobody {
+    fn isa(&self) -> Isa {
+        Isa::Avx512
+    }
+
+    fn split(&mut self) {}
+
+    fn fresh(&mut self) -> Vector {
+        Vector(0)
+    }
+
+    fn push(&mut self, _: Lir) {}
+}
+
+impl Target for Nobody {
+    fn zero_wins(&mut self, _: Vector, _: [Operand; 2]) {}
 }
 
 /// An operand without denormals.

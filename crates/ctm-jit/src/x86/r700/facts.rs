@@ -106,13 +106,13 @@ fn op_reads(op: &Op) -> impl Iterator<Item = Value> + use<> {
 }
 
 /// Whether the operation chooses between its second and third operand.
-fn is_choice(op: AluOp) -> bool {
+pub fn is_choice(op: AluOp) -> bool {
     use Op3::{CndeInt, CndgeInt, CndgtInt};
     matches!(op, AluOp::Op3(Op3::Cnde | Op3::Cndgt | Op3::Cndge | CndeInt | CndgtInt | CndgeInt))
 }
 
 /// Whether the operation looks at its operands as bits, or gives bits.
-fn is_integer(op: AluOp) -> bool {
+pub fn is_integer(op: AluOp) -> bool {
     let AluOp::Op2(op) = op else { return matches!(op, AluOp::Op3(Op3::CndeInt | Op3::CndgtInt | Op3::CndgeInt)) };
     !matches!(
         op,

@@ -9,9 +9,9 @@
 //! A wavefront is 1, 2 or 4 registers of 16 lanes for each vector, and they do everything together: masks of lanes have 64 bits and lie in
 //! general registers and in the frame. Operations without instructions of their own call their reference functions.
 
-mod alu;
+pub mod alu;
 mod emit;
-mod facts;
+pub(in crate::x86) mod facts;
 mod select;
 
 use super::alloc::Ranges;

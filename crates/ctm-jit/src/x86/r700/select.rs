@@ -341,6 +341,7 @@ impl<'a> Select<'a> {
                     src: self.src(plan, value),
                     flushed: plan.flushed[value.index()],
                     value: value.0,
+                    negated: false,
                 });
                 let alu = Alu { op, omod, clamp, seen: plan.seen[place] };
                 return alu.emit(&mut With { select: self, plan }, dst, operands);

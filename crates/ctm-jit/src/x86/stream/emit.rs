@@ -146,7 +146,7 @@ impl Emit<'_, '_> {
 
     pub fn constant_home(&mut self, frame: Option<u8>, base: u8, channel: u8) -> Home {
         let offset = 16 * i32::from(base) + 4 * i32::from(channel);
-        let kind = frame.map(|frame| self.of.constants(self.current, frame));
+        let kind = frame.map(|frame| self.of.relative_constants(self.current, frame));
         let slot = kind.map_or(usize::MAX, |kind| self.slot(Slot { kind, row: 0 }));
         Home::Constant { slot, offset }
     }
@@ -220,7 +220,7 @@ impl Emit<'_, '_> {
         }
     }
 
-    fn repeat(&mut self, turns: u8, body: &[Item], depth: usize) {
+    fn repeat(&mut self, turns: u16, body: &[Item], depth: usize) {
         let at = at::TURNS + 4 * depth as i32;
         match self.turns[depth] {
             Some(register) => self.asm.int_imm(register, turns.into()),
@@ -271,7 +271,7 @@ impl Emit<'_, '_> {
                         note(b);
                     }
                     Lir::Fix(_, _, table) => note(Src::Literal(table)),
-                    Lir::Fma(_, _, abc) => abc.into_iter().for_each(&mut note),
+                    Lir::Fma(_, _, abc) | Lir::MulAdd(_, _, abc) => abc.into_iter().for_each(&mut note),
                     Lir::Copy(_, a @ (Src::Literal(_) | Src::Const(_))) | Lir::One(_, _, a, _) => note(a),
                     _ => {}
                 }

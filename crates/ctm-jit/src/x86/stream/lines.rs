@@ -137,6 +137,7 @@ impl Emit<'_, '_> {
             Lir::One(op, dst, a, imm) => self.one(op, dst, a, imm, unit),
             Lir::Shift(how, dst, a, count) => self.shift(how, dst, a, count, unit),
             Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, unit),
+            Lir::MulAdd(negated, dst, abc) => self.mul_add(negated, dst, abc, unit),
             Lir::Test(..)
             | Lir::Class(..)
             | Lir::Or(..)

@@ -161,6 +161,8 @@ pub struct Kernel {
     pub columns: u32,
     /// What it was made for.
     pub options: Options,
+    /// Dwords of constants that it may read.
+    constants: usize,
     /// Its slots.
     pub slots: Vec<Slot>,
     geometry: Geometry,
@@ -316,8 +318,19 @@ impl<'a> Chosen<'a> {
         chosen.constants_exist().then_some(chosen)
     }
 
+    /// Dwords of constants that it may read, counted from the first; relative ones are X1K's.
+    fn constants(&self) -> usize {
+        let ops = self.prepared.code.blocks.iter().flat_map(|block| &block.ops);
+        let last = |op: &Op| match *op {
+            Op::Const(index) => usize::from(index) + 1,
+            Op::GetRelative { .. } => 4 * ctm_isa::x1k::FLOAT_CONSTANTS,
+            _ => 0,
+        };
+        ops.map(last).max().unwrap_or(0)
+    }
+
     /// The constants that a loop's variable points to.
-    fn constants(&self, block: usize, frame: u8) -> Kind {
+    fn relative_constants(&self, block: usize, frame: u8) -> Kind {
         let (first, step) = self.around[block].get(usize::from(frame)).and_then(|around| around.1).unwrap_or((0, 0));
         Kind::Constants { depth: frame, first, step }
     }
@@ -364,6 +377,7 @@ impl<'a> Chosen<'a> {
             text: executable(&emit.asm.finish())?,
             columns: self.columns() * u32::from(tile.vectors),
             options,
+            constants: self.constants(),
             geometry: *self.geometry,
             fetches: self.loads.iter().map(|load| load.fetch).collect(),
             slots: emit.slots,

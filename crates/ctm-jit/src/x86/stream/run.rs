@@ -8,7 +8,6 @@ use crate::lanes::LANES;
 use crate::stream::affine::{Fetch, LOOPS, Linear};
 use crate::x86::isa::Isa;
 use crate::x86::{Line, MXCSR};
-use ctm_exec::x1k::Constants;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::AtomicU32;
 
@@ -60,7 +59,7 @@ pub struct Rect {
 }
 
 /// The smallest and the largest value over an area and all turns.
-fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], turns: &[u8; LOOPS]) -> [i64; 2] {
+fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], turns: &[u16; LOOPS]) -> [i64; 2] {
     let mut range = [of.c; 2];
     let mut add = |step: i64, [first, last]: [i64; 2]| {
         let ends = [step * first, step * last];
@@ -135,7 +134,7 @@ impl Kernel {
     }
 
     /// Where a slot begins, and its steps.
-    fn steps(&self, slot: &Slot, rect: &Rect, surfaces: &Surfaces<'_>, constants: &Constants) -> Option<Steps> {
+    fn steps(&self, slot: &Slot, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32]) -> Option<Steps> {
         let (i, j) = (i64::from(rect.i), i64::from(rect.j) + i64::from(slot.row));
         let at = |of: &Linear| of.c + of.i * i + of.j * j;
         // Linear functions of the place, added up with these weights.
@@ -166,14 +165,14 @@ impl Kernel {
             Kind::Constants { depth, first, step } => {
                 let mut turns = [0; LOOPS];
                 turns[usize::from(depth)] = 16 * i64::from(step);
-                let first = constants.float.as_ptr() as i64 + 16 * i64::from(first);
+                let first = constants.as_ptr() as i64 + 16 * i64::from(first);
                 Steps { first, tile: 0, row: 0, turns }
             }
         })
     }
 
     /// Whether everything that the code touches lies where it should.
-    fn is_inside(&self, rect: &Rect, surfaces: &Surfaces<'_>) -> bool {
+    fn is_inside(&self, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32]) -> bool {
         let (i, j) = (i64::from(rect.i), i64::from(rect.j));
         let columns = [i, i + i64::from(rect.tiles) * i64::from(self.columns) - 1];
         let rows = [j, j + i64::from(rect.rows) * i64::from(self.options.tile.rows) - 1];
@@ -204,15 +203,15 @@ impl Kernel {
                         && aligned(size * u64::from(rect.i))
                 })
         });
-        fetches && outputs
+        fetches && outputs && self.constants <= constants.len()
     }
 
     /// Runs tiles; `false`, and nothing has happened, when they would reach beyond what is there.
-    pub fn run(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>, constants: &Constants) -> bool {
-        if rect.tiles == 0 || rect.rows == 0 || !self.is_inside(rect, surfaces) {
+    pub fn run(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32]) -> bool {
+        if rect.tiles == 0 || rect.rows == 0 || !self.is_inside(rect, surfaces, constants) {
             return false;
         }
-        frame.put(at::CONSTANTS, &(constants.float.as_ptr() as usize).to_le_bytes());
+        frame.put(at::CONSTANTS, &(constants.as_ptr() as usize).to_le_bytes());
         frame.put(at::TILES, &rect.tiles.to_le_bytes());
         frame.put(at::ROWS_LEFT, &rect.rows.to_le_bytes());
         for (input, view) in surfaces.inputs.iter().enumerate() {

@@ -53,7 +53,7 @@ impl Emit<'_, '_> {
                         }
                     }
                     Lir::ConstRelative { frame: Some(frame), .. } => {
-                        let slot = self.slot(Slot { kind: of.constants(number, frame), row: 0 });
+                        let slot = self.slot(Slot { kind: of.relative_constants(number, frame), row: 0 });
                         note(slot, weight);
                     }
                     _ => {}
@@ -114,7 +114,7 @@ impl Emit<'_, '_> {
     }
 
     /// Takes back all the steps that a loop has made.
-    pub fn step_back(&mut self, moves: impl Fn(&Slot) -> bool, offset: i32, turns: u8) {
+    pub fn step_back(&mut self, moves: impl Fn(&Slot) -> bool, offset: i32, turns: u16) {
         for number in 0..self.slots.len() {
             if !moves(&self.slots[number]) {
                 continue;

@@ -1,9 +1,9 @@
 //! What a running R700 program reaches: constants, buffers, textures, memories and exports, all in the arenas.
 
 use super::{BoundTexture, input_size, load};
-use crate::commands::{CondLoc, MemoryKind};
+use crate::commands::{CondLoc, CondTest, MemoryKind};
 use crate::device::cache::{Cache, CacheModel, Way};
-use crate::device::launch::{Conditional, fault, lock, within};
+use crate::device::launch::{Conditional, fault, lock, plain, within};
 use crate::device::registers::Registers;
 use crate::device::report::CommandErrorReason as Reason;
 use crate::mc::{ByteOrder, Surface, read_at};
@@ -12,7 +12,8 @@ use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::resources::{Image, TextureKind};
 use ctm_exec::r700::{
-    Arrays, Buffer, DirectTarget, Exports, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
+    Arrays, Buffer, Cells, Direct, DirectTarget, Elements, Exports, Memory, Sampler, Space, Target, Texels, Texture,
+    VertexEvent, Written,
 };
 use ctm_isa::r700::program::Stage;
 use std::collections::BTreeMap;
@@ -344,6 +345,44 @@ impl Memory for LaunchMemory<'_> {
         let nowhere = !matches!(target, Target::Pixel(_)) && !self.registers.r700.exports.contains_key(&target);
         // The conditional unit looks at the depth of pixel programs.
         (nowhere && target != Target::Depth).then_some(DirectTarget::Nowhere)
+    }
+
+    fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
+        let unit = self.registers.conditional;
+        let passes = unit.test == CondTest::Always && (unit.buffer.is_none() || !unit.write);
+        if self.model.is_some() || self.aliased || !passes || cfg!(target_endian = "big") {
+            return None;
+        }
+        let (mut inputs, mut reads) = (Vec::new(), Vec::new());
+        for &id in textures {
+            let (base, (elements, bytes)) = match self.registers.r700.own.textures.get(&id)? {
+                BoundTexture::Input(surface) => (surface.base, plain(surface)?),
+                BoundTexture::Texture(texture) => (texture.base, texture.elements()?),
+            };
+            inputs.push(elements);
+            reads.push((base, bytes));
+        }
+        let (mut outputs, mut writes) = (Vec::new(), Vec::new());
+        for &target in targets {
+            let pixel = matches!(target, Target::Pixel(_));
+            match self.registers.r700.exports.get(&target) {
+                // It faults.
+                None if pixel => return None,
+                None => outputs.push(None),
+                Some(surface) => {
+                    let (elements, bytes) = plain(surface)?;
+                    let mask = if pixel { self.registers.out_mask & 0xf } else { 0xf };
+                    outputs.push(Some(Elements { mask, ..elements }));
+                    writes.push((surface.base, bytes));
+                }
+            }
+        }
+        let lent = self.memory.lend(&reads, &writes)?;
+        let texels = |(of, bytes): (Elements<()>, Option<_>)| Some(of.with(Texels::Bytes(bytes?)));
+        let textures = inputs.into_iter().zip(lent.reads).map(texels).collect::<Option<_>>()?;
+        let mut bytes = lent.writes.into_iter();
+        let cells = |of: Option<Elements<()>>| of.and_then(|of| Some(of.with(Cells::Bytes(bytes.next()?))));
+        Some(Direct { textures, targets: outputs.into_iter().map(cells).collect() })
     }
 }
 
