@@ -96,7 +96,13 @@ pub struct Given<'a> {
     pub deadline: Option<Instant>,
 }
 
-impl Given<'_> {
+impl<'a> Given<'a> {
+    /// What an X1K launch gives.
+    fn of(launch: &'a Launch<'a>, deadline: Option<Instant>) -> Self {
+        let Launch { domain, planes, threads, constants, .. } = *launch;
+        Self { domain, planes, constants: constants.float.as_flattened(), threads, deadline }
+    }
+
     /// The bits of a component of a constant.
     fn constant(&self, index: u16) -> u32 {
         self.constants.get(usize::from(index)).copied().unwrap_or_default()
@@ -209,7 +215,10 @@ impl Stream {
 pub fn compile(isa: Isa, code: &Code, launch: &Launch<'_>, geometry: Geometry) -> Option<Arc<Kernel>> {
     let columns = launch.domain.width().min(64);
     let key = Key { ints: launch.constants.int.to_vec(), planes: launch.planes.to_vec(), geometry, columns };
-    let stream = Streams::new(StreamLimits::default(), Arc::default()).get(isa, &key, code, launch)?;
+    let parts = || affine::parts(code, launch);
+    let program = Program { code, parts: &parts, ints: &launch.constants.int };
+    let streams = Streams::new(StreamLimits::default(), Arc::default());
+    let stream = streams.get(isa, &key, &program, &Given::of(launch, None))?;
     stream.kernel(Options { tile: stream.tile, careful: false, past_caches: false })
 }
 
@@ -261,12 +270,9 @@ pub fn run(
     let inputs: [_; INPUTS] = std::array::from_fn(|index| memory.input(index as u8));
     let last = Position { i: domain.i1, j: domain.j1 };
     let surfaces = direct::surfaces(memory.direct()?, inputs, code, last)?;
-    let constants = launch.constants;
     let parts = || affine::parts(code, launch);
-    let program = Program { code, parts: &parts, ints: &constants.int };
-    let (planes, threads) = (launch.planes, launch.threads);
-    let given = Given { domain, planes, constants: constants.float.as_flattened(), threads, deadline };
-    run_on(streams, isa, &program, &given, &surfaces)
+    let program = Program { code, parts: &parts, ints: &launch.constants.int };
+    run_on(streams, isa, &program, &Given::of(launch, deadline), &surfaces)
 }
 
 /// Runs a launch as a stream; `None`, and nothing has happened to it, when it is none.
