@@ -1,7 +1,7 @@
-//! The engine against the reference interpreter, R700: random programs of every stage and the programs of `tests/corpus/mesa`; the same
-//! exports, memory, counters and faults.
+//! The engine against the reference interpreter, R700: random programs of every stage, random structured programs, and the programs of
+//! `tests/corpus/mesa`; the same exports, memory, counters and faults.
 //!
-//! Truth: the reference interpreter. `CTM_RANDOM=n` runs n seeds instead of a sample, `CTM_SEED=n` one.
+//! Truth: the reference interpreter. `CTM_RANDOM=n` tries n times as many, from `CTM_FIRST` on; `CTM_SEED=n` repeats one.
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
@@ -16,7 +16,12 @@ use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
 use ctm_jit::{Backend, Jit};
 use serde_json::Value;
+use std::ops::Range;
 use std::path::{Path, PathBuf};
+
+#[allow(dead_code, reason = "what the programs mean is the business of the interpreter's tests")]
+#[path = "../../ctm-exec/tests/r700_structured/mod.rs"]
+mod r700_structured;
 
 /// Everything of one case that is not the program.
 struct Case {
@@ -38,8 +43,12 @@ fn textures(r: &mut Random, memory: &mut Arrays) {
         let kind = kinds[usize::from(id) % kinds.len()];
         let (width, height) = if kind == TextureKind::Cube { (4, 4) } else { (8, 4) };
         let depth = [1, 1, 6, 3][usize::from(id) % 4];
-        let texture = Texture { kind, width, height, depth, levels: 3, texel_bytes: 16 };
-        let levels = (0..3).map(|level| {
+        // What machine code looks up itself, and everything else.
+        let plain = kind == TextureKind::TwoD && r.one_in(2);
+        let (width, height) = if plain { (1 + r.below(9), 1 + r.below(6)) } else { (width, height) };
+        let count = if plain { 1 } else { 3 };
+        let texture = Texture { kind, width, height, depth, levels: count, texel_bytes: 16 };
+        let levels = (0..count).map(|level| {
             let texels = texture.size(level).iter().product::<u32>();
             (0..texels).map(|_| std::array::from_fn(|_| r.value())).collect()
         });
@@ -55,9 +64,27 @@ fn textures(r: &mut Random, memory: &mut Arrays) {
             compare: r.of(&[Compare::Less, Compare::GreaterEqual]),
             ..Sampler::default()
         };
+        let sampler = if plain { Sampler::default() } else { sampler };
         memory.samplers.insert(id, sampler);
     }
 }
+
+/// Where planes begin, besides small numbers: beyond what integers hold, beyond what is exact, no numbers.
+const FAR: &[f64] = &[
+    2_147_483_648.0,
+    -2_147_483_649.0,
+    4_294_967_296.0,
+    1_099_511_627_776.0,
+    -1_099_511_627_776.0,
+    65_536.25,
+    16_777_217.0,
+    1e-40,
+    -1e-40,
+    3e38,
+    f64::INFINITY,
+    f64::NEG_INFINITY,
+    f64::NAN,
+];
 
 impl Case {
     fn new(seed: u64, stage: Stage) -> Self {
@@ -75,6 +102,9 @@ impl Case {
             planes.push(if r.one_in(4) {
                 // Special values as bits: every lane another denormal, then NaNs.
                 Plane { temp, origin: [8e6, 4.29e9, 3e9, 5.0], di: [1.0; 4], dj: [1e5; 4], bits: true }
+            } else if r.one_in(6) {
+                let [origin, di] = [FAR, &[0.0, 1.0, -0.5, 1e-40, 1e9]].map(|of| std::array::from_fn(|_| r.of(of)));
+                Plane { temp, origin, di, dj: [0.25; 4], bits: false }
             } else {
                 Plane {
                     temp,
@@ -154,17 +184,63 @@ fn engines() -> Vec<Jit> {
     Backend::available().filter(|&backend| backend != Backend::Avx2).map(Jit::with_backend).collect()
 }
 
+/// Numbers of cases: the one that `CTM_SEED` names, or `count` times `CTM_RANDOM`, from `CTM_FIRST` on.
+fn seeds(count: u64) -> Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
+    match number("CTM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => {
+            let first = number("CTM_FIRST").unwrap_or(0);
+            first..first + count * number("CTM_RANDOM").unwrap_or(1)
+        }
+    }
+}
+
+/// The control-flow machine: every instruction of control flow in any nesting, for wavefronts of every size.
+#[test]
+fn random_structured_programs() {
+    let engines = engines();
+    let mut wrong = Vec::new();
+    for seed in seeds(200) {
+        let tree = r700_structured::Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).tree();
+        let program = r700_structured::words::Words::program(&tree);
+        let r = &mut Random::new(seed);
+        let start = Plane {
+            temp: r700_structured::words::ACC,
+            origin: [0.0; 4],
+            di: [f64::from(0x1234_5671), 0.0, 0.0, 0.0],
+            dj: [f64::from(0x0765_4321), 0.0, 0.0, 0.0],
+            bits: true,
+        };
+        let mut memory = Arrays::default();
+        memory.targets.insert(Target::Pixel(0), Picture::filled(32, 16, [-3.0; 4]));
+        let (i0, j0) = (r.below(4), r.below(3));
+        let case = Case {
+            stage: Stage::Pixel,
+            constants: tree.constants.clone(),
+            planes: vec![start],
+            domain: Domain { i0, j0, i1: i0 + 1 + r.below(18), j1: j0 + r.below(9) },
+            wavefront: GroupSize::new(r.of(&[64, 64, 32, 16])).unwrap(),
+            budget: Budget { instructions_per_group: Some(r.of(&[100_000, 100_000, 100_000, 60])), time: None },
+            memory,
+        };
+        let expected = case.run(&program, &Interp, 1);
+        for jit in &engines {
+            if let Some(text) = difference(&case, &program, &expected, jit) {
+                wrong.push(format!("seed {seed}, {}: {text}", jit.backend()));
+            }
+        }
+        assert!(wrong.len() < 10, "{}", wrong.join("\n"));
+    }
+    assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
 #[test]
 fn random_programs() {
-    let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
-    let seeds = match number("CTM_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => 0..number("CTM_RANDOM").unwrap_or(200),
-    };
     let engines = engines();
     let stages = [Stage::Pixel, Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute];
     let mut wrong = Vec::new();
-    for seed in seeds {
+    for seed in seeds(200) {
         let r = &mut Random::new(seed ^ 0x57a6e);
         let stage = r.of(&stages);
         let shape = Shape {
