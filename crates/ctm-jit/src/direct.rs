@@ -8,7 +8,7 @@ use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Direct, Elements, Filter, Input, Memory, Outputs, Wrap, Written, sample};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
-use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// Inputs as arrays: a memory for back ends that read through one.
 pub struct Views<'a> {
@@ -27,9 +27,6 @@ struct Target<'a> {
 /// The outputs of a launch.
 pub struct Targets<'a> {
     targets: [Option<Target<'a>>; OUTPUTS],
-    /// Elements and bytes that were written.
-    elements: AtomicU64,
-    bytes: AtomicU64,
 }
 
 /// The two halves of [`Direct`], if the launch can use it: inputs that are arrays, outputs that hold the domain.
@@ -59,7 +56,7 @@ pub fn halves<'a>(
             return None;
         }
     }
-    let mut targets = Targets { targets: Default::default(), elements: AtomicU64::new(0), bytes: AtomicU64::new(0) };
+    let mut targets = Targets { targets: Default::default() };
     for (index, output) in direct.outputs.into_iter().enumerate() {
         if code.outputs >> (4 * index) & 0xf == 0 {
             continue;
@@ -153,8 +150,8 @@ pub fn dwords(dwords: &[[u32; 4]]) -> &[u8] {
 }
 
 impl Targets<'_> {
-    /// Writes what a group left.
-    pub fn write(&self, places: &Places, lanes: &Lanes) {
+    /// Writes what a group left; says what that was.
+    pub fn write(&self, places: &Places, lanes: &Lanes) -> Written {
         let (mut elements, mut bytes) = (0, 0);
         for (index, target) in self.targets.iter().enumerate() {
             let Some(target) = target else { continue };
@@ -176,6 +173,18 @@ impl Targets<'_> {
                 }
                 continue;
             }
+            if target.channels == 1 && written[0] == Mask::MAX && places.in_row() {
+                let from = lanes.outputs[4 * index].as_chunks::<4>().0;
+                for (row, pair) in [0, 2].into_iter().enumerate() {
+                    let at = (places.j[0] as usize + row) * target.pitch + places.i[0] as usize;
+                    let cells = target.cells[at..at + LANES / 2].as_chunks::<2>().0;
+                    for (cells, quad) in cells.iter().zip(from) {
+                        cells[0].store(quad[pair].to_le(), Ordering::Relaxed);
+                        cells[1].store(quad[pair + 1].to_le(), Ordering::Relaxed);
+                    }
+                }
+                continue;
+            }
             for lane in (0..LANES).filter(|lane| any >> lane & 1 == 1) {
                 let at = (places.j[lane] as usize * target.pitch + places.i[lane] as usize) * target.channels;
                 for (c, cell) in target.cells[at..at + target.channels].iter().enumerate() {
@@ -185,13 +194,7 @@ impl Targets<'_> {
                 }
             }
         }
-        self.elements.fetch_add(elements.into(), Ordering::Relaxed);
-        self.bytes.fetch_add(bytes.into(), Ordering::Relaxed);
-    }
-
-    /// What was written in all.
-    pub fn written(&self) -> Written {
-        Written { elements: self.elements.load(Ordering::Relaxed), bytes: self.bytes.load(Ordering::Relaxed) }
+        Written { elements: elements.into(), bytes: bytes.into() }
     }
 }
 

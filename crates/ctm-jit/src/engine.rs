@@ -265,9 +265,9 @@ pub struct Artifact {
     /// The liveness of [`Self::code`].
     #[cfg(target_arch = "x86_64")]
     liveness: crate::passes::Liveness,
-    /// Its machine code, without and with a count of instructions; made when first needed.
+    /// Its machine code, without and with a count of instructions, each as it is first tried and careful; made when first needed.
     #[cfg(target_arch = "x86_64")]
-    native: [OnceLock<Option<Native>>; 2],
+    native: [OnceLock<Option<Native>>; 4],
     #[cfg(target_arch = "x86_64")]
     options: Option<crate::x86::Options>,
     /// Its code for launches without masks.
@@ -297,12 +297,13 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             liveness,
             #[cfg(target_arch = "x86_64")]
-            native: [OnceLock::new(), OnceLock::new()],
+            native: Default::default(),
             #[cfg(target_arch = "x86_64")]
             options: engine.backend.isa().map(|isa| crate::x86::Options {
                 isa,
                 lanes: launch.group.lanes(),
                 fuel: false,
+                careful: false,
                 counters: engine.counters,
                 copies: engine.copies,
             }),
@@ -317,12 +318,16 @@ impl Artifact {
 
     /// The machine code, if this host lets us make it.
     #[cfg(target_arch = "x86_64")]
-    fn native(&self, fuel: bool) -> Option<&Native> {
+    fn native(&self, fuel: bool, careful: bool) -> Option<&Native> {
         let make = || {
-            let options = crate::x86::Options { fuel, ..self.options? };
+            let mut options = crate::x86::Options { fuel, careful, ..self.options? };
+            if careful {
+                // It runs the same groups once more.
+                options.copies = self.native(fuel, false).map(|native| native.copies as u8);
+            }
             Native::new(&self.lowered, (&self.code, &self.liveness), &self.start, &self.outputs, options)
         };
-        self.native[usize::from(fuel)].get_or_init(make).as_ref()
+        self.native[2 * usize::from(careful) + usize::from(fuel)].get_or_init(make).as_ref()
     }
 }
 
@@ -402,7 +407,7 @@ impl<'a> Run<'a> {
         }
         #[cfg(target_arch = "x86_64")]
         {
-            self.native = self.artifact.native(self.counts_down);
+            self.native = self.artifact.native(self.counts_down, false);
         }
         let (mut first, refused) = self.write_directly(memory);
         if !refused.is_empty() {
@@ -501,42 +506,49 @@ impl<'a> Run<'a> {
         let Some((views, targets)) = halves else { return (0, Vec::new()) };
         let (groups, full) = (self.grid.groups(), self.grid.full_groups());
         let this = &*self;
-        // Tasks are small as groups differ in cost, and large as each fills some pages of output.
+        // Tasks are small as groups differ in cost, and large as each fills some pages of output. All passes but the last of a task are full.
         let [fewest, most] = DIRECT_GROUPS_PER_TASK;
+        let copies = native.copies as u64;
         let per_task = if groups <= fewest || self.launch.threads == 1 {
             most
         } else {
             (groups / (DIRECT_TASKS_PER_THREAD * threads(self.launch.threads) as u64)).clamp(fewest, most)
-        };
+        } / copies
+            * copies;
         let task = |worker: &mut Held<'_>, task: usize| {
             let worker = worker.get();
-            let mut done = (no_visits(&this.artifact.code), 0, 0, Vec::new());
+            let mut done = (no_visits(&this.artifact.code), Counters::default(), Vec::new());
             let end = ((task as u64 + 1) * per_task).min(groups);
             let mut next = task as u64 * per_task;
             let mut wave = Vec::with_capacity(native.copies);
             while next < end {
                 wave.clear();
+                worker.places.clear();
                 // The last group runs by itself when it is short.
                 let last = if next < full { end.min(full) } else { end };
                 while next < last && wave.len() < native.copies {
-                    let covered = this.grid.inside(&this.grid.places(next)) & this.existing(next);
+                    let places = this.grid.places(next);
+                    let covered = this.grid.inside(&places) & this.existing(next);
                     if covered != 0 {
                         wave.push(Job { group: next, covered });
+                        worker.places.push(places);
                     }
                     next += 1;
                 }
                 let source = Source { memory: &views, views: Some(&views) };
                 let Some(job) = wave.first() else { continue };
                 let short = usize::from(job.group >= full);
-                if worker.wave(this, &wave, source).is_err() {
-                    done.3.append(&mut wave);
+                if worker.pass(this, &wave, source).is_err() {
+                    done.2.append(&mut wave);
                     continue;
                 }
                 done.0[short].iter_mut().zip(&worker.visits).for_each(|(all, visits)| all.add(visits));
-                for (job, lanes) in wave.iter().zip(&worker.lanes) {
-                    done.1 += 1;
-                    done.2 += u64::from(job.covered.count_ones());
-                    targets.write(&this.grid.places(job.group), lanes);
+                for ((job, lanes), places) in wave.iter().zip(&worker.lanes).zip(&worker.places) {
+                    let written = targets.write(places, lanes);
+                    done.1.groups += 1;
+                    done.1.processors += u64::from(job.covered.count_ones());
+                    done.1.writes += written.elements;
+                    done.1.write_bytes += written.bytes;
                 }
             }
             done
@@ -544,15 +556,11 @@ impl<'a> Run<'a> {
         let tasks = groups.div_ceil(per_task) as usize;
         let done = share(this.launch.threads, tasks, || this.worker(), task);
         let mut refused = Vec::new();
-        for (visits, groups, processors, mut jobs) in done {
+        for (visits, counters, mut jobs) in done {
             refused.append(&mut jobs);
             self.add_visits(&visits);
-            self.counters.groups += groups;
-            self.counters.processors += processors;
+            self.counters.add(&counters);
         }
-        let written = targets.written();
-        self.counters.writes += written.elements;
-        self.counters.write_bytes += written.bytes;
         (groups, refused)
     }
 
@@ -704,19 +712,42 @@ struct Worker {
     lanes: Vec<Lanes>,
     visits: Vec<Visits>,
     reference: Option<Group>,
+    /// Where the groups lie that run now.
+    places: Vec<Places>,
 }
 
 /// What runs them.
 enum Engines {
     Portable(Box<Machine>),
     #[cfg(target_arch = "x86_64")]
-    Native(Frame),
+    Native(Attempts),
+}
+
+/// Runs of machine code that may have to be repeated by careful code.
+#[cfg(target_arch = "x86_64")]
+struct Attempts {
+    frame: Frame,
+    careful: Option<Frame>,
+    made: u64,
+    failed: u64,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Attempts {
+    fn new(native: &Native) -> Self {
+        Self { frame: native.frame(), careful: None, made: 0, failed: 0 }
+    }
+
+    /// Not where more than a quarter has failed.
+    const fn are_worth_it(&self) -> bool {
+        self.failed < 16 || 4 * self.failed < self.made
+    }
 }
 
 impl Worker {
     fn new(run: &Run<'_>) -> Self {
         #[cfg(target_arch = "x86_64")]
-        let native = run.native.map(|native| (Engines::Native(native.frame()), native.copies));
+        let native = run.native.map(|native| (Engines::Native(Attempts::new(native)), native.copies));
         #[cfg(not(target_arch = "x86_64"))]
         let native = None;
         let (machine, copies) =
@@ -726,6 +757,7 @@ impl Worker {
             lanes: vec![Lanes::new(run.launch.group.lanes(), run.ramps.len()); copies],
             visits: vec![Visits::default(); run.artifact.code.blocks.len()],
             reference: None,
+            places: Vec::with_capacity(copies),
         }
     }
 
@@ -762,18 +794,35 @@ impl Worker {
         if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Refer);
         }
-        for (job, lanes) in wave.iter().zip(&mut self.lanes) {
-            let places = run.grid.places(job.group);
+        self.places.clear();
+        self.places.extend(wave.iter().map(|job| run.grid.places(job.group)));
+        self.pass(run, wave, memory)
+    }
+
+    /// Runs groups together whose [`Self::places`] are there.
+    fn pass(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>) -> Result<(), Refer> {
+        for ((job, lanes), places) in wave.iter().zip(&mut self.lanes).zip(&self.places) {
             (lanes.existing, lanes.covered) = (run.existing(job.group), job.covered);
-            lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(&places));
+            lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(places));
         }
         self.visits.fill(Visits::default());
         let lanes = &mut self.lanes[..wave.len()];
         match &mut self.machine {
             #[cfg(target_arch = "x86_64")]
-            Engines::Native(frame) => {
+            Engines::Native(attempts) => {
+                let constants = run.launch.constants;
                 let native = run.native.ok_or(Refer)?;
-                native.run(frame, lanes, run.launch.constants, &memory, &mut self.visits, run.fuel)
+                if attempts.are_worth_it() {
+                    attempts.made += 1;
+                    if native.run(&mut attempts.frame, lanes, constants, &memory, &mut self.visits, run.fuel)? {
+                        return Ok(());
+                    }
+                    attempts.failed += 1;
+                    self.visits.fill(Visits::default());
+                }
+                let careful = run.artifact.native(run.counts_down, true).ok_or(Refer)?;
+                let frame = attempts.careful.get_or_insert_with(|| careful.frame());
+                careful.run(frame, lanes, constants, &memory, &mut self.visits, run.fuel).map(drop)
             }
             Engines::Portable(machine) => {
                 let shared = Shared {

@@ -13,6 +13,8 @@ pub struct Grid {
     quads_per_row: u64,
     quads: u64,
     quads_per_group: u64,
+    /// The domain consists of whole quads.
+    whole: bool,
 }
 
 /// The index pairs of a group's lanes.
@@ -24,7 +26,16 @@ pub struct Places {
     pub j: Row,
 }
 
+/// Four quads side by side.
+const IN_ROW: Places =
+    Places { i: [0, 1, 0, 1, 2, 3, 2, 3, 4, 5, 4, 5, 6, 7, 6, 7], j: [0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1, 0, 0, 1, 1] };
+
 impl Places {
+    /// Whether the quads lie side by side: columns `i[0]` to `i[0] + 7`, rows `j[0]` and `j[0] + 1`.
+    pub const fn in_row(&self) -> bool {
+        self.j[LANES - 1] == self.j[0] + 1
+    }
+
     /// Of one lane.
     pub const fn position(&self, lane: usize) -> Position {
         Position { i: self.i[lane], j: self.j[lane] }
@@ -38,7 +49,8 @@ impl Grid {
         let span = |first: u32, last: u32| if empty { 0 } else { u64::from(last / 2 - first / 2) + 1 };
         let quads_per_row = span(domain.i0, domain.i1);
         let quads = quads_per_row * span(domain.j0, domain.j1);
-        Self { domain, quads_per_row, quads, quads_per_group: (lanes / 4).max(1) as u64 }
+        let whole = (domain.i0 | domain.j0) & 1 == 0 && domain.i1 & domain.j1 & 1 == 1;
+        Self { domain, quads_per_row, quads, quads_per_group: (lanes / 4).max(1) as u64, whole }
     }
 
     /// How many groups there are.
@@ -61,6 +73,18 @@ impl Grid {
         let first = group * self.quads_per_group;
         let (mut column, mut row) = (first % self.quads_per_row, first / self.quads_per_row);
         let mut places = Places { i: [0; LANES], j: [0; LANES] };
+        if column + (LANES / 4) as u64 <= self.quads_per_row {
+            // The usual case: all in one row.
+            let i = (self.domain.i0 & !1) + 2 * column as u32;
+            let j = (self.domain.j0 & !1) + 2 * row as u32;
+            let mut lane = 0;
+            while lane < LANES {
+                places.i[lane] = i + IN_ROW.i[lane];
+                places.j[lane] = j + IN_ROW.j[lane];
+                lane += 1;
+            }
+            return places;
+        }
         let mut quad = 0;
         while quad < LANES / 4 {
             let i = (self.domain.i0 & !1) + 2 * column as u32;
@@ -79,6 +103,9 @@ impl Grid {
 
     /// The lanes that lie in the domain.
     pub const fn inside(&self, places: &Places) -> Mask {
+        if self.whole {
+            return Mask::MAX;
+        }
         let mut mask = 0;
         let mut lane = 0;
         while lane < LANES {
@@ -117,6 +144,22 @@ impl Ramp {
         (!self.bits).then_some([self.origin, self.di, self.dj])
     }
 
+    /// What the lanes of four quads side by side hold: each column and row is multiplied once.
+    #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is meant")]
+    fn row_of_quads(&self, i: u32, j: u32) -> Row {
+        let columns: [f64; LANES / 2] =
+            std::array::from_fn(|n| self.origin + f64::from((i + n as u32).cast_signed()) * self.di);
+        let rows = [f64::from(j) * self.dj, f64::from(j + 1) * self.dj];
+        let [top, bottom] = rows.map(|row| columns.map(|column| ((column + row) as f32).to_bits()));
+        let mut lanes = [0; LANES];
+        for (quad, (top, bottom)) in
+            lanes.as_chunks_mut::<4>().0.iter_mut().zip(top.as_chunks::<2>().0.iter().zip(bottom.as_chunks::<2>().0))
+        {
+            (quad[0], quad[1], quad[2], quad[3]) = (top[0], top[1], bottom[0], bottom[1]);
+        }
+        lanes
+    }
+
     /// What the lanes hold: as [`Plane::at`].
     #[allow(
         clippy::cast_possible_truncation,
@@ -124,6 +167,9 @@ impl Ramp {
         reason = "the one rounding that is meant; integers wrap to their 32 bits"
     )]
     pub fn row(&self, places: &Places) -> Row {
+        if places.in_row() && !self.bits {
+            return self.row_of_quads(places.i[0], places.j[0]);
+        }
         let value =
             |lane: usize| self.origin + f64::from(places.i[lane]) * self.di + f64::from(places.j[lane]) * self.dj;
         if self.bits {

@@ -101,7 +101,7 @@ pub fn parts(code: &Code) -> bool {
 }
 
 /// For each block, where other groups may wait while it runs.
-fn waits(code: &Code) -> Vec<Vec<BlockId>> {
+pub fn waits(code: &Code) -> Vec<Vec<BlockId>> {
     let mut waits = vec![Vec::new(); code.blocks.len()];
     for block in &code.blocks {
         let End::Flow(Flow { stay: Target::Block(stay), jump: Target::Block(jump), .. }) = block.end else { continue };

@@ -3,12 +3,12 @@
 //! | register | holds |
 //! |---|---|
 //! | k1-k3 | masks within one group of instructions |
-//! | k4-k6 | the running lanes of copies 0, 1, 2, once loaded in a block |
+//! | k4-k6 | the running lanes of copies 0, 1, 2 |
 
 use super::emit::{Emit, Unit};
 use super::encode::{BLEND_MASK, CLASS, Cond, Label, MOVUPS_STORE};
-use super::lir::{K, Lir, Src, Vector};
-use super::vectors::{Place, Vectors};
+use super::lir::{K, Lir, Negated, Src, Vector};
+use super::vectors::{Place, Vectors, forms};
 use crate::form::Under;
 
 /// Instructions that make or use masks.
@@ -70,6 +70,25 @@ impl Emit<'_> {
         }
     }
 
+    /// `dst = ±(a * b) ± c` under a mask, where dst is one of the operands.
+    pub fn avx512_fma(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], k: K, unit: Unit) {
+        let operand_scratch = self.input.isa.operand_scratch();
+        let [_, form213, form231] = forms(negated);
+        let own = Src::Vector(dst);
+        self.change(dst, unit, |e, dst| {
+            let (form, factor, last) = if a == own {
+                (form213, b, c)
+            } else if b == own {
+                (form213, a, c)
+            } else {
+                (form231, a, b)
+            };
+            let factor = e.reg(factor, unit, operand_scratch);
+            let last = e.rm(last, unit);
+            e.asm.evex(form, dst, factor, last, k, false, None);
+        });
+    }
+
     /// The lanes of an effect in a mask register.
     pub fn avx512_lane_mask(&mut self, under: Under, unit: Unit) -> K {
         let lanes = self.lanes(under, unit.copy);
@@ -77,11 +96,6 @@ impl Emit<'_> {
             self.asm.mask_from(1, lanes);
             return 1;
         }
-        let cache = 4 + unit.copy;
-        if !self.cached[usize::from(unit.copy)] {
-            self.asm.mask_from(cache, lanes);
-            self.cached[usize::from(unit.copy)] = true;
-        }
-        cache
+        4 + unit.copy
     }
 }

@@ -9,21 +9,30 @@
 //! | rbx | the frame |
 //! | rbp | the floating-point constants |
 //! | r10 | bits of a mask, while its pieces are collected |
-//! | r12, r13, r14 | running lanes of copies 0, 1, 2; 0 while a copy waits |
+//! | r12, r13, r14 | running lanes of copies 0, 1, 2; 0 while a copy waits. With mask registers, the same in k4, k5, k6 |
 //! | r15 | which copies are here: the others wait at other blocks |
 //! | the last vector registers | scratch ([`Isa`]) |
 //!
 //! What single instructions become is in `lines`; masks of lanes are the back ends' own: `avx512`.
 
 use super::alloc::Homes;
-use super::encode::{Asm, Cond, Gpr, Int, Label, RAX, RBP, RBX, RDI, Rm};
+use super::encode::{Asm, Cond, Gpr, Int, Label, RAX, RBP, RBX, RCX, RDI, Rm};
+use super::flows::Flows;
 use super::frame::{Layout, head, part};
 use super::isa::{Isa, MAX_COPIES};
 use super::lir::{Group, Lines, Lir, Src, Vars};
+use super::together::Aside;
 use super::vectors::Vectors;
 use crate::form::{BlockId, Code, End, Var};
 use crate::lanes::Mask;
 use crate::map::Map;
+
+/// What code returns: the groups have ended.
+pub const DONE: u32 = 0;
+/// They have to be left to the reference interpreter.
+const REFER: u32 = 1;
+/// They have ended, but some result fell below the range of single precision: what the processor notes in MXCSR.
+pub const FELL: u32 = 0x10;
 
 /// What the emitter is told about the program.
 pub struct Input<'a> {
@@ -51,6 +60,10 @@ pub struct Input<'a> {
     pub outputs: &'a [usize],
     /// Blocks during which copies may wait elsewhere.
     pub waited: &'a [bool],
+    /// What is known of flow control.
+    pub flows: &'a Flows,
+    /// Nothing may fall below the range of single precision.
+    pub assumed: bool,
     /// Count instructions down, as the budget may run out.
     pub fuel: bool,
     /// Count visits of blocks.
@@ -82,8 +95,14 @@ pub struct Emit<'a> {
     pub dispatch: Label,
     /// Literals and constants that have registers.
     pub constants: Vec<(Src, u8)>,
-    /// Copies whose running lanes are where the back end keeps them as a mask.
+    /// Copies whose running lanes are where masks without registers are kept.
     pub cached: [bool; MAX_COPIES as usize],
+    /// What is known of flow control.
+    pub flows: &'a Flows,
+    /// The block whose code is being made.
+    pub at: usize,
+    /// What stands behind all blocks.
+    pub asides: Vec<Aside>,
 }
 
 /// The code of a program.
@@ -92,23 +111,32 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
     let (refer, done, dispatch) = (asm.label(), asm.label(), asm.label());
     let constants = Vec::new();
-    let mut emit = Emit { input, asm, blocks, refer, done, dispatch, constants, cached: [false; MAX_COPIES as usize] };
+    let cached = [false; MAX_COPIES as usize];
+    let (flows, asides) = (input.flows, Vec::new());
+    let mut emit = Emit { input, asm, blocks, refer, done, dispatch, constants, cached, flows, at: 0, asides };
     emit.choose_constants();
     emit.prologue();
     for (index, block) in input.code.blocks.iter().enumerate() {
         let label = emit.blocks[index];
         emit.asm.place(label);
-        emit.cached = [false; MAX_COPIES as usize];
+        emit.cached = cached;
+        emit.at = index;
         emit.enter(BlockId(index as u16));
-        for group in &input.lines[index].groups {
+        let decision = emit.decision(index);
+        let groups = &input.lines[index].groups;
+        for group in &groups[..groups.len() - usize::from(decision.is_some())] {
             emit.group(&input.lines[index], group, input.waited[index]);
         }
-        match block.end {
-            End::Stop => emit.stop(),
-            End::Next(target) => emit.go(target, Some(index)),
-            End::Flow(flow) => emit.flow(&flow, block, index),
+        match (block.end, decision) {
+            (End::Stop, _) => emit.stop(),
+            (End::Next(target), _) => emit.go(target, true),
+            (End::Flow(flow), Some(decision)) => emit.decide_together(&flow, index, decision),
+            (End::Flow(flow), None) if input.flows.begins(&flow, index) => emit.begin_together(&flow),
+            (End::Flow(flow), None) if input.flows.ends(&flow) => emit.end_together(&flow, block, index),
+            (End::Flow(flow), None) => emit.flow(&flow, block, true),
         }
     }
+    emit.emit_asides();
     emit.epilogue();
     emit.asm.finish()
 }
@@ -159,13 +187,14 @@ impl Emit<'_> {
                 match *lir {
                     Lir::Two(_, _, a, b)
                     | Lir::TwoImm(_, _, a, b, _)
+                    | Lir::TwoUnder(_, _, a, b, _)
                     | Lir::Test(_, _, _, a, b, _)
                     | Lir::Blend(_, _, a, b) => {
                         note(a);
                         note(b);
                     }
                     Lir::Fix(_, _, table) => note(Src::Literal(table)),
-                    Lir::Fma(_, _, abc) => abc.into_iter().for_each(&mut note),
+                    Lir::Fma(_, _, abc) | Lir::FmaUnder(_, _, abc, _) => abc.into_iter().for_each(&mut note),
                     Lir::Copy(_, a) | Lir::One(_, _, a, _) => note(a),
                     _ => {}
                 }
@@ -220,6 +249,7 @@ impl Emit<'_> {
                 let src = given.map_or(Src::Literal(0), |place| Src::Row(self.input.layout.start + 64 * place as i32));
                 self.units(copy).for_each(|unit| self.copy(vector, src, unit));
             }
+            self.sync(copy);
         }
     }
 
@@ -229,10 +259,16 @@ impl Emit<'_> {
         }
         let leave = self.asm.label();
         self.asm.place(self.done);
-        self.asm.int_imm(RAX, 0);
+        if self.input.assumed {
+            self.asm.mxcsr(true, RBX, head::MXCSR);
+            self.asm.int_load(Int::Mov, false, RAX, RBX, head::MXCSR);
+            self.asm.int_op_imm(Int::And, RAX, FELL as i32);
+        } else {
+            self.asm.int_imm(RAX, DONE);
+        }
         self.asm.jump(leave);
         self.asm.place(self.refer);
-        self.asm.int_imm(RAX, 1);
+        self.asm.int_imm(RAX, REFER);
         self.asm.place(leave);
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.asm.zero_upper();
@@ -246,33 +282,44 @@ impl Emit<'_> {
     /// Counts a visit.
     fn enter(&mut self, id: BlockId) {
         let tally = self.input.code.blocks[id.index()].tally;
-        let visits = i32::from(id.0) * 24;
         if self.input.fuel {
             let issued = tally.instructions() as i32;
             self.asm.int_store_imm(Int::Sub, true, RBX, head::FUEL, issued);
             self.asm.jump_if(Cond::Below, self.refer);
         }
-        if !self.input.counters || tally.instructions() == 0 {
+        if self.flows.turns[id.index()].is_none() {
+            self.count_visit(id, Int::Add);
+        }
+    }
+
+    /// Counts a visit of a block by the copies that are here, or takes it away: uses rax, rcx, rdi.
+    pub fn count_visit(&mut self, id: BlockId, how: Int) {
+        if !self.input.counters || self.input.code.blocks[id.index()].tally.instructions() == 0 {
             return;
         }
-        let single = self.input.copies == 1;
+        let visits = i32::from(id.0) * 24;
         self.asm.int_load(Int::Mov, true, RDI, RBX, head::VISITS);
-        if single {
-            self.asm.int_store_imm(Int::Add, true, RDI, visits, 1);
+        if self.input.copies == 1 {
+            self.asm.int_store_imm(how, true, RDI, visits, 1);
         } else {
             self.asm.popcount(RAX, 15);
-            self.asm.int_store(Int::Add, true, RDI, visits, RAX);
+            self.asm.int_store(how, true, RDI, visits, RAX);
         }
         for copy in self.copies() {
-            self.asm.int_load(Int::Mov, false, RAX, RBX, self.part(copy, part::COVERED));
-            self.asm.int(Int::And, RAX, Self::running(copy));
-            self.asm.popcount(RAX, RAX);
-            self.asm.int_store(Int::Add, true, RDI, visits + 8, RAX);
-            if self.input.code.watches_idle_lanes {
-                self.asm.int_load(Int::Mov, false, RAX, RBX, self.part(copy, part::COVERED));
-                self.asm.popcount(RAX, RAX);
-                self.asm.int_store(Int::Add, true, RDI, visits + 16, RAX);
+            let lanes = if copy == 0 { RAX } else { RCX };
+            self.asm.int_load(Int::Mov, false, lanes, RBX, self.part(copy, part::COVERED));
+            self.asm.int(Int::And, lanes, Self::running(copy));
+            self.asm.popcount(lanes, lanes);
+            if copy > 0 {
+                self.asm.int(Int::Add, RAX, RCX);
             }
+        }
+        self.asm.int_store(how, true, RDI, visits + 8, RAX);
+        if self.input.code.watches_idle_lanes {
+            // There is one copy only.
+            self.asm.int_load(Int::Mov, false, RAX, RBX, self.part(0, part::COVERED));
+            self.asm.popcount(RAX, RAX);
+            self.asm.int_store(how, true, RDI, visits + 16, RAX);
         }
     }
 

@@ -7,7 +7,8 @@
 use super::emit::Emit;
 use super::encode::{Cond, Gpr, Int, Label, RAX, RBX, RCX, RDI, RDX, RSI};
 use super::frame::{head, part};
-use crate::form::{Block, End, Flow, Levels, Target};
+use super::isa::Isa;
+use crate::form::{Block, BlockId, End, Flow, Levels, Target};
 use crate::passes::leaves_loop;
 use ctm_isa::x1k::ops::FcOp;
 
@@ -20,21 +21,48 @@ const JUMPS: Gpr = 8;
 const EXCHANGED: Gpr = 9;
 
 impl Emit<'_> {
-    /// Goes on to a block; `from`: the block whose code ends here, so that the next one follows.
-    pub fn go(&mut self, target: Target, from: Option<usize>) {
+    /// Goes on to a block; `falls`: the code of the next block follows here.
+    pub fn go(&mut self, target: Target, falls: bool) {
         let id = match target {
             Target::Never | Target::Reference => return self.asm.jump(self.refer),
             Target::Block(id) => id,
         };
-        if self.input.copies > 1 {
-            // Copies can wait only where some jump of this program parts them.
+        if self.looks(id) {
             self.asm.int_store_imm(Int::Cmp, false, RBX, head::WAITING, i32::from(id.0));
             self.asm.jump_if(Cond::Above, self.blocks[id.index()]);
             self.asm.int_imm(RAX, u32::from(id.0));
             self.wait_all();
             self.asm.jump(self.dispatch);
-        } else if from.is_none_or(|from| id.index() != from + 1) {
+        } else if !falls || id.index() != self.at + 1 {
             self.asm.jump(self.blocks[id.index()]);
+        }
+    }
+
+    /// Whether copies may wait at this block or before it while those that are here run.
+    pub fn looks(&self, id: BlockId) -> bool {
+        self.flows.waits[self.at].iter().any(|&wait| wait <= id)
+    }
+
+    /// The running lanes of a copy have changed: the same goes into its mask register.
+    pub fn sync(&mut self, copy: u8) {
+        if self.input.isa == Isa::Avx512 {
+            self.asm.mask_from(4 + copy, Self::running(copy));
+        }
+    }
+
+    /// Where the turns left of a loop are counted.
+    pub fn count(&self, copy: u8, frame: u8) -> i32 {
+        let copy = if self.flows.counted[usize::from(frame)] { 0 } else { copy };
+        self.mask(copy, part::COUNTS, frame)
+    }
+
+    /// A loop begins: nobody has left it. If all who leave come back at its end, those are remembered who have to.
+    pub fn nobody_left(&mut self, copy: u8, frame: u8) {
+        let broke = self.mask(copy, part::BROKE, frame);
+        if self.flows.closed {
+            self.asm.int_store(Int::Mov, false, RBX, broke, Self::running(copy));
+        } else {
+            self.asm.int_store_imm(Int::Mov, false, RBX, broke, 0);
         }
     }
 
@@ -83,6 +111,7 @@ impl Emit<'_> {
             self.asm.place(next);
         }
         self.asm.int_store(Int::Mov, false, RBX, head::WAITING, RDX);
+        self.copies().for_each(|copy| self.sync(copy));
         let blocks = self.blocks.clone();
         self.choose(&blocks, 0);
     }
@@ -101,16 +130,18 @@ impl Emit<'_> {
         self.choose(&blocks[half..], first + half as i32);
     }
 
-    /// A flow-control instruction at the end of a block.
-    pub fn flow(&mut self, flow: &Flow, block: &Block, index: usize) {
+    /// A flow-control instruction at the end of a block; `falls`: the code of the next block follows here.
+    pub fn flow(&mut self, flow: &Flow, block: &Block, falls: bool) {
         if self.input.copies == 1 {
             let jump = self.asm.label();
             self.decide(flow, 0, jump);
             self.stay(flow, 0);
-            self.go(flow.stay, None);
+            self.sync(0);
+            self.go(flow.stay, false);
             self.asm.place(jump);
             self.jump(flow, block, 0);
-            self.go(flow.jump, Some(index));
+            self.sync(0);
+            self.go(flow.jump, falls);
             return;
         }
         self.asm.int_imm(JUMPS, 0);
@@ -125,17 +156,18 @@ impl Emit<'_> {
             self.jump(flow, block, copy);
             self.asm.int_op_imm(Int::Or, JUMPS, 1 << copy);
             self.asm.place(done);
+            self.sync(copy);
         }
         let (all, some) = (self.asm.label(), self.asm.label());
         self.asm.int(Int::Cmp, JUMPS, 15);
         self.asm.jump_if(Cond::Equal, all);
         self.asm.test(JUMPS, JUMPS);
         self.asm.jump_if(Cond::NotEqual, some);
-        self.go(flow.stay, None);
+        self.go(flow.stay, false);
         self.asm.place(some);
         self.part_ways(flow);
         self.asm.place(all);
-        self.go(flow.jump, None);
+        self.go(flow.jump, falls);
     }
 
     /// Some copies jump, some stay: all wait, then the earliest goes on.
@@ -159,12 +191,12 @@ impl Emit<'_> {
         self.asm.jump(self.dispatch);
     }
 
-    fn has(&self, frame: u8, wanted: fn(FcOp) -> bool) -> bool {
+    pub fn has(&self, frame: u8, wanted: fn(FcOp) -> bool) -> bool {
         let blocks = &self.input.code.blocks;
         blocks.iter().any(|b| matches!(b.end, End::Flow(f) if f.frame == frame && wanted(f.op)))
     }
 
-    fn mask(&self, copy: u8, base: i32, index: u8) -> i32 {
+    pub fn mask(&self, copy: u8, base: i32, index: u8) -> i32 {
         self.part(copy, base + 4 * i32::from(index))
     }
 
@@ -228,7 +260,7 @@ impl Emit<'_> {
             }
             FcOp::EndLoop | FcOp::EndRep => {
                 self.asm.jump_if(voted.opposite(), stay);
-                let count = self.mask(copy, part::COUNTS, frame);
+                let count = self.count(copy, frame);
                 self.asm.int_store_imm(Int::Cmp, false, RBX, count, 1);
                 self.asm.jump_if(Cond::Above, jump);
                 return self.asm.place(stay);
@@ -313,16 +345,16 @@ impl Emit<'_> {
             FcOp::Jump => {}
             FcOp::Loop | FcOp::Rep => {
                 // The count is in rcx, the integer constants in rdi.
-                self.asm.int_store(Int::Mov, false, RBX, self.mask(copy, part::COUNTS, frame), RCX);
+                self.asm.int_store(Int::Mov, false, RBX, self.count(copy, frame), RCX);
                 if flow.jump_any {
                     self.asm.load_byte(RCX, false, RDI, 4 * i32::from(flow.int));
-                    self.asm.int_store(Int::Mov, false, RBX, self.mask(copy, part::COUNTS, frame), RCX);
+                    self.asm.int_store(Int::Mov, false, RBX, self.count(copy, frame), RCX);
                 }
                 if flow.op == FcOp::Loop {
                     self.asm.load_byte(RCX, false, RDI, 4 * i32::from(flow.int) + 1);
                     self.asm.int_store(Int::Mov, false, RBX, self.mask(copy, part::LOOP_VARIABLES, frame), RCX);
                 }
-                self.asm.int_store_imm(Int::Mov, false, RBX, self.mask(copy, part::BROKE, frame), 0);
+                self.nobody_left(copy, frame);
                 self.asm.int_store_imm(Int::Mov, false, RBX, self.mask(copy, part::CONTINUED, frame), 0);
             }
             FcOp::EndLoop | FcOp::EndRep => self.revive(flow, copy, false),
@@ -346,7 +378,7 @@ impl Emit<'_> {
         match flow.op {
             FcOp::Jump | FcOp::Loop | FcOp::Rep | FcOp::Continue => {}
             FcOp::EndLoop | FcOp::EndRep => {
-                self.asm.int_store_imm(Int::Sub, false, RBX, self.mask(copy, part::COUNTS, frame), 1);
+                self.asm.int_store_imm(Int::Sub, false, RBX, self.count(copy, frame), 1);
                 if let Some(&(true, int)) = block.frames.frames.get(usize::from(frame)) {
                     self.asm.int_load(Int::Mov, true, RDI, RBX, head::INTS);
                     self.asm.load_byte(RCX, true, RDI, 4 * i32::from(int) + 2);
@@ -360,7 +392,7 @@ impl Emit<'_> {
     }
 
     /// The lanes that left the loop run again, as it ends.
-    fn revive(&mut self, flow: &Flow, copy: u8, jump: bool) {
+    pub fn revive(&mut self, flow: &Flow, copy: u8, jump: bool) {
         debug_assert!(leaves_loop(flow.op, jump));
         let (running, frame) = (Self::running(copy), flow.frame);
         if self.has(frame, |op| matches!(op, FcOp::BreakLoop | FcOp::BreakRep)) {

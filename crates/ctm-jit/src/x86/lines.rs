@@ -138,6 +138,14 @@ impl Emit<'_> {
             | Lir::Merge(..)
             | Lir::MergeTwo(..)
             | Lir::StopIfNone(_) => self.mask_line(lir, unit, end),
+            Lir::TwoUnder(op, dst, a, b, under) => {
+                let k = self.lane_mask(under, unit);
+                self.mask_line(&Lir::MergeTwo(op, dst, k, a, b), unit, end);
+            }
+            Lir::FmaUnder(negated, dst, abc, under) => {
+                let k = self.lane_mask(under, unit);
+                self.avx512_fma(negated, dst, abc, k, unit);
+            }
             Lir::Set(dst, src, Some(under)) => match self.input.isa {
                 Isa::Avx512 => self.avx512_set(dst, src, under, unit),
                 Isa::Avx2 => self.avx2_set(dst, src, under, unit),
@@ -213,7 +221,7 @@ impl Emit<'_> {
 
     /// rcx = the bits of a mask, once its last piece is there; says whether it is. Nothing that depends on a mask may skip pieces in
     /// between.
-    fn collect(&mut self, k: K, unit: Unit) -> bool {
+    pub fn collect(&mut self, k: K, unit: Unit) -> bool {
         match self.input.isa {
             Isa::Avx512 => self.asm.mask_to(RCX, k),
             Isa::Avx2 => self.avx2_bits(k),
@@ -274,6 +282,10 @@ impl Emit<'_> {
         for register in 0..used {
             self.store(register, Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register)));
         }
+        if self.input.assumed {
+            // What it has noted so far.
+            self.asm.mxcsr(true, RBX, head::MXCSR);
+        }
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.asm.move_wide(RDI, RBX);
         self.asm.int_imm(RSI, u32::from(fetch));
@@ -287,6 +299,7 @@ impl Emit<'_> {
         }
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, self.refer);
+        self.copies().for_each(|copy| self.sync(copy));
         self.asm.place(skip);
         self.cached = [false; MAX_COPIES as usize];
     }

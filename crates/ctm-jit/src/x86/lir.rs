@@ -116,6 +116,10 @@ pub enum Lir {
     MergeTwo(V, Vector, K, Src, Src),
     /// Skips the rest of the group when the mask is empty.
     StopIfNone(K),
+    /// `dst = op(a, b)` under a mask; only where instructions have masks.
+    TwoUnder(V, Vector, Src, Src, Under),
+    /// `dst = ±(a * b) ± c` under a mask, where `dst` is one of the operands; only where instructions have masks.
+    FmaUnder(Negated, Vector, [Src; 3], Under),
     /// Stores into a variable under a mask; `None`: into all lanes.
     Set(Vector, Src, Option<Under>),
     /// Records that an output component was written.
@@ -196,7 +200,11 @@ impl Lir {
             | Self::Blend(dst, ..)
             | Self::ConstRelative { dst, .. }
             | Self::TempRelative { dst, .. } => Some((dst, false)),
-            Self::Merge(dst, ..) | Self::MergeTwo(_, dst, ..) | Self::Fix(dst, ..) => Some((dst, true)),
+            Self::Merge(dst, ..)
+            | Self::MergeTwo(_, dst, ..)
+            | Self::Fix(dst, ..)
+            | Self::TwoUnder(_, dst, ..)
+            | Self::FmaUnder(_, dst, ..) => Some((dst, true)),
             Self::Set(dst, _, under) => Some((dst, under.is_some())),
             Self::Test(..)
             | Self::Class(..)
@@ -230,8 +238,9 @@ impl Lir {
             | Self::TwoImm(_, _, a, b, _)
             | Self::Test(_, _, _, a, b, _)
             | Self::MergeTwo(_, _, _, a, b)
+            | Self::TwoUnder(_, _, a, b, _)
             | Self::Blend(_, _, a, b) => [a, b, none],
-            Self::Fma(_, _, abc) | Self::MulAdd(_, _, abc) => abc,
+            Self::Fma(_, _, abc) | Self::MulAdd(_, _, abc) | Self::FmaUnder(_, _, abc, _) => abc,
             Self::Or(..)
             | Self::AndNot(..)
             | Self::StopIfNone(_)
@@ -265,6 +274,8 @@ impl Lir {
             | Self::Blend(..)
             | Self::Merge(..)
             | Self::MergeTwo(..)
+            | Self::TwoUnder(..)
+            | Self::FmaUnder(..)
             | Self::StopIfNone(_)
             | Self::SetMask(..)
             | Self::Kill(..) => true,

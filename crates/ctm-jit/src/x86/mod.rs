@@ -7,7 +7,9 @@
 //! | `alloc` | registers |
 //! | `isa` | the instruction sets, and what differs between them |
 //! | `frame` | the memory that code works on |
-//! | `emit`, `lines`, `jumps` | machine code: the whole, single instructions, flow control |
+//! | `emit`, `lines` | machine code: the whole, single instructions |
+//! | `flows` | what is known of flow control beforehand |
+//! | `jumps`, `together` | flow control: each copy by itself, all at once |
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
 //! | `encode` | bytes |
@@ -21,6 +23,7 @@ mod avx2;
 mod avx512;
 mod emit;
 mod encode;
+mod flows;
 mod frame;
 mod isa;
 mod jumps;
@@ -30,6 +33,7 @@ pub mod r700;
 mod scalar;
 mod select;
 pub mod stream;
+mod together;
 mod vectors;
 #[cfg(all(test, unix))]
 mod walled;
@@ -40,6 +44,7 @@ use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
 use crate::passes::{Liveness, VarSet, optimise, parts};
 use alloc::Ranges;
 use ctm_exec::x1k::{Constants, sample};
+use flows::Flows;
 use frame::{Layout, head, part};
 pub use isa::Isa;
 use isa::MAX_COPIES;
@@ -64,6 +69,9 @@ pub struct Options {
     pub fuel: bool,
     /// Visits of blocks have to be counted.
     pub counters: bool,
+    /// Sums that an output modifier makes larger are looked at whether they fell out of the range of single precision before. Without
+    /// it, code says when one has fallen below, and its results count for nothing.
+    pub careful: bool,
     /// Groups that run at once, where the program allows more than one; otherwise as many as fit.
     pub copies: Option<u8>,
 }
@@ -89,6 +97,8 @@ pub struct Native {
     fetches: Vec<Op>,
     outputs: Vec<usize>,
     existing: Mask,
+    /// First and last blocks of loops: visits of the first are those of the last, and what the code counts for it.
+    turns: Vec<(usize, usize)>,
 }
 
 impl Native {
@@ -109,17 +119,17 @@ impl Native {
         } else if parts(lowered) {
             let mut code = lowered.clone();
             let live = optimise(&mut code, true);
-            let choice = Self::choose(&code, &live, start, copies, options.isa);
+            let choice = Self::choose(&code, &live, start, copies, options);
             (choice.copies > 1).then_some(((code, live), choice))
         } else {
             // Several are made as one is.
-            let choice = Self::choose(single.0, single.1, start, copies, options.isa);
+            let choice = Self::choose(single.0, single.1, start, copies, options);
             return Self::make(single.0, single.1, &choice, start, outputs, options);
         };
         match several {
             Some(((code, live), choice)) => Self::make(&code, &live, &choice, start, outputs, options),
             None => {
-                let choice = Self::choose(single.0, single.1, start, Some(1), options.isa);
+                let choice = Self::choose(single.0, single.1, start, Some(1), options);
                 Self::make(single.0, single.1, &choice, start, outputs, options)
             }
         }
@@ -139,6 +149,8 @@ impl Native {
         if layout.size > FRAME_LIMIT {
             return None;
         }
+        let flows = Flows::of(code, &choice.lines, choice.copies > 1);
+        let turns = (0..).zip(&flows.turns).filter_map(|(first, last)| Some((first, (*last)?.index()))).collect();
         let input = emit::Input {
             isa: options.isa,
             code,
@@ -152,6 +164,8 @@ impl Native {
             live_in: live.at(ENTRY).iter().collect(),
             outputs,
             waited: &live.waited,
+            flows: &flows,
+            assumed: choice.assumed,
             fuel: options.fuel,
             counters: options.counters,
         };
@@ -162,11 +176,12 @@ impl Native {
             fetches: choice.fetches.clone(),
             outputs: outputs.to_vec(),
             existing: mask_of(options.lanes),
+            turns,
         })
     }
 
     /// Chooses instructions, and how many copies fit.
-    fn choose(code: &Code, live: &Liveness, start: &[Var], copies: Option<u8>, isa: Isa) -> Choice {
+    fn choose(code: &Code, live: &Liveness, start: &[Var], copies: Option<u8>, options: Options) -> Choice {
         let mut used = VarSet::default();
         for (index, block) in code.blocks.iter().enumerate() {
             used.add(&live.at(crate::form::BlockId(index as u16)));
@@ -181,13 +196,16 @@ impl Native {
         }
         let vars = Vars::new(used.iter().collect());
         let facts = Facts::of(code, start);
-        let mut select = Select::new(isa, &vars, &facts, Layout::ROWS);
+        let mut select = Select::new(options.isa, &vars, &facts, Layout::ROWS);
+        select.careful = options.careful;
+        select.merges = options.isa == Isa::Avx512 && !code.watches_idle_lanes;
         let lines: Vec<Lines> =
             code.blocks.iter().zip(&live.waited).map(|(block, &waited)| select.block(block, waited)).collect();
         let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));
+        let assumed = select.assumed;
         let ranges = Ranges::of(code, &lines, live, &vars, vectors);
-        let copies = copies.unwrap_or_else(|| isa.copies(ranges.pressure));
-        Choice { lines, vars, ranges, copies, fetches }
+        let copies = copies.unwrap_or_else(|| options.isa.copies(ranges.pressure));
+        Choice { lines, vars, ranges, copies, fetches, assumed }
     }
 
     /// The code.
@@ -201,7 +219,7 @@ impl Native {
         Frame::new(self.layout.size)
     }
 
-    /// Runs up to [`Self::copies`] groups.
+    /// Runs up to [`Self::copies`] groups. `visits` have to be 0. Says whether the results count; otherwise careful code has to run instead.
     ///
     /// # Errors
     /// [`Refer`] when one of them has to be run by the reference interpreter; then nothing that was left means anything.
@@ -213,7 +231,7 @@ impl Native {
         source: &Source<'_>,
         visits: &mut [Visits],
         fuel: u64,
-    ) -> Result<(), Refer> {
+    ) -> Result<bool, Refer> {
         let context = Context { source, fetches: &self.fetches, layout: &self.layout };
         frame.put(head::CONSTANTS, &(constants.float.as_ptr() as usize).to_le_bytes());
         frame.put(head::INTS, &(constants.int.as_ptr() as usize).to_le_bytes());
@@ -236,9 +254,17 @@ impl Native {
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size, and its head points to constants, visits (one for each block; the code adds to no
         // other) and a context that outlive the call. The code writes nothing but frame and visits.
-        let refers = unsafe { entry(frame.bytes.as_mut_ptr()) } != 0;
-        if refers {
-            return Err(Refer);
+        match unsafe { entry(frame.bytes.as_mut_ptr()) } {
+            emit::DONE => {}
+            emit::FELL => return Ok(false),
+            _ => return Err(Refer),
+        }
+        for &(first, last) in &self.turns {
+            let last = visits[last];
+            let first = &mut visits[first];
+            // What was taken away for the last turns may have been more than what was added for the first ones.
+            first.groups = first.groups.wrapping_add(last.groups);
+            first.active = first.active.wrapping_add(last.active);
         }
         for (copy, lanes) in lanes.iter_mut().enumerate() {
             let at = self.layout.part(copy as u8);
@@ -248,7 +274,7 @@ impl Native {
                 frame.get_row(at + self.layout.outputs + 64 * place as i32, &mut lanes.outputs[output]);
             }
         }
-        Ok(())
+        Ok(true)
     }
 }
 
@@ -267,6 +293,8 @@ struct Choice {
     ranges: Ranges,
     copies: u8,
     fetches: Vec<Op>,
+    /// No sum may fall below the range of single precision.
+    assumed: bool,
 }
 
 /// A cache line.
@@ -304,14 +332,12 @@ impl Frame {
 
     fn put_row(&mut self, at: i32, row: &Row) {
         let to = &mut self.bytes()[at as usize..at as usize + 64];
-        to.chunks_exact_mut(4).zip(row).for_each(|(to, bits)| to.copy_from_slice(&bits.to_le_bytes()));
+        to.as_chunks_mut::<4>().0.iter_mut().zip(row).for_each(|(to, bits)| *to = bits.to_le_bytes());
     }
 
     fn get_row(&mut self, at: i32, row: &mut Row) {
         let from = &self.bytes()[at as usize..at as usize + 64];
-        from.chunks_exact(4)
-            .zip(row)
-            .for_each(|(from, bits)| *bits = u32::from_le_bytes([from[0], from[1], from[2], from[3]]));
+        from.as_chunks::<4>().0.iter().zip(row).for_each(|(from, bits)| *bits = u32::from_le_bytes(*from));
     }
 
     fn mask(&mut self, at: i32) -> Mask {

@@ -197,6 +197,13 @@ pub struct Select<'a> {
     facts: &'a Facts,
     rows: Rows,
     isa: Isa,
+    /// Instructions have masks, and nobody looks at idle lanes.
+    pub merges: bool,
+    /// Sums before an output modifier may fall below the range of single precision. Otherwise the processor has to be asked whether
+    /// one has, see [`Self::assumed`].
+    pub careful: bool,
+    /// Nothing may fall below the range of single precision.
+    pub assumed: bool,
     /// Vectors so far.
     pub vectors: u32,
     lines: Lines,
@@ -225,6 +232,8 @@ struct Plan<'a> {
     home: Vec<Option<Vector>>,
     /// Reads of variables that need a copy, as the variable changes before the last use.
     copied: Vec<bool>,
+    /// The store that it goes to has the mask of the running lanes.
+    masked: Vec<bool>,
     /// Where each vector is, once made.
     at: Vec<Option<Src>>,
 }
@@ -257,8 +266,18 @@ impl Sink for Select<'_> {
 impl<'a> Select<'a> {
     /// For a program with these variables.
     pub fn new(isa: Isa, vars: &'a Vars, facts: &'a Facts, rows: Rows) -> Self {
-        let vectors = vars.used.len() as u32;
-        Self { vars, facts, rows, isa, vectors, lines: Lines::default(), fetches: Vec::new() }
+        Self {
+            vars,
+            facts,
+            rows,
+            isa,
+            merges: false,
+            careful: true,
+            assumed: false,
+            vectors: vars.used.len() as u32,
+            lines: Lines::default(),
+            fetches: Vec::new(),
+        }
     }
 
     /// The instructions of a block; `waited`: copies may wait elsewhere meanwhile.
@@ -283,6 +302,7 @@ impl<'a> Select<'a> {
             uses: vec![0; count],
             home: vec![None; count],
             copied: vec![false; count],
+            masked: vec![false; count],
             at: vec![None; count],
         };
         let mut last_use = vec![0; count];
@@ -309,7 +329,11 @@ impl<'a> Select<'a> {
         for (place, op) in block.ops.iter().enumerate() {
             let Op::Set(var, value, under) = *op else { continue };
             let made = value.index();
-            if !whole(plan.all_here, under) || !makes(&block.ops[made]) || plan.home[made].is_some() {
+            let masked = !whole(plan.all_here, under);
+            if masked && !(self.merges && under == Under::default() && merges(&block.ops[made]) && !plan.seen[made]) {
+                continue;
+            }
+            if !makes(&block.ops[made]) || plan.home[made].is_some() {
                 continue;
             }
             let Some(vector) = self.vars.of(var) else { continue };
@@ -328,6 +352,7 @@ impl<'a> Select<'a> {
             let overwritten = changed.is_some_and(|after| last_use[made] > place + after);
             if !disturbed && !still_read && !overwritten {
                 plan.home[made] = Some(vector);
+                plan.masked[made] = masked;
             }
         }
         plan
@@ -388,6 +413,11 @@ impl<'a> Select<'a> {
             }
             Op::Mad { a, b, c, zero_wins, omod } => {
                 let dst = self.dst(plan, place);
+                if plan.masked[place] {
+                    self.masked(plan, dst, [a, b, c], zero_wins, omod);
+                    plan.at[place] = Some(Src::Vector(dst));
+                    return;
+                }
                 self.mad(plan, dst, [a, b, c], zero_wins, omod);
                 self.one_nan(plan.seen[place], dst);
                 Some(Src::Vector(dst))
@@ -609,8 +639,13 @@ impl<'a> Select<'a> {
         if omod != Omod::U1 {
             let by = factor(omod);
             self.push(Lir::Two(encode::MUL, result, sum_src, by));
+        }
+        let grows = matches!(omod, Omod::U2 | Omod::U4 | Omod::U8);
+        self.assumed |= grows && !self.careful;
+        if omod != Omod::U1 && (self.careful || !grows) {
+            let by = factor(omod);
             // The sum was rounded, and fell out of the range of single precision, before it was scaled: scale first instead.
-            if matches!(omod, Omod::U2 | Omod::U4 | Omod::U8) {
+            if grows {
                 self.push(Lir::Test(encode::CMP_F32, EQUAL, 1, sum_src, Src::Literal(0), 0));
             } else {
                 self.push(Lir::Class(Class::Infinite, 1, sum_src, 0));
@@ -619,7 +654,7 @@ impl<'a> Select<'a> {
             let scaled_a = self.two(encode::MUL, a, by);
             let scaled_c = self.fresh();
             self.push(Lir::Two(encode::MUL, scaled_c, c, by));
-            if !matches!(omod, Omod::U2 | Omod::U4 | Omod::U8) {
+            if !grows {
                 // A summand that would vanish still decides a tie: the smallest number of its sign does the same.
                 self.push(Lir::Test(encode::CMP_F32, EQUAL, 2, Src::Vector(scaled_c), Src::Literal(0), 0));
                 self.push(Lir::Test(encode::CMP_F32, NOT_EQUAL, 2, c, Src::Literal(0), 2));
@@ -636,6 +671,23 @@ impl<'a> Select<'a> {
         if aliased {
             self.push(Lir::Copy(dst, Src::Vector(result)));
         }
+    }
+
+    /// A sum or product that goes where a store under a mask wants it: what other lanes hold there serves as well as what they would get.
+    fn masked(&mut self, plan: &Plan<'_>, dst: Vector, abc: [Value; 3], zero_wins: bool, omod: Omod) {
+        let made = self.fresh();
+        self.mad(plan, made, abc, zero_wins, omod);
+        let under = Under::default();
+        let masked = match self.lines.lir.last() {
+            Some(&Lir::Two(op, _, a, b)) => Lir::TwoUnder(op, dst, a, b, under),
+            Some(&Lir::Fma(negated, _, abc)) if abc.contains(&Src::Vector(dst)) => {
+                Lir::FmaUnder(negated, dst, abc, under)
+            }
+            _ => return self.push(Lir::Set(dst, Src::Vector(made), Some(under))),
+        };
+        self.lines.lir.pop();
+        self.split();
+        self.push(masked);
     }
 
     fn plain_mad(&mut self, dst: Vector, negated: Negated, [a, b, c]: [Src; 3]) {
@@ -778,6 +830,11 @@ fn whole(all_here: bool, under: Under) -> bool {
 /// Whether the operation makes a vector that can go where we like.
 fn makes(op: &Op) -> bool {
     op.is_pure() && !matches!(op, Op::Bits(_) | Op::Const(_) | Op::Get(_))
+}
+
+/// Whether the operation can be made under a mask.
+const fn merges(op: &Op) -> bool {
+    matches!(op, Op::Mad { .. })
 }
 
 fn predicate(test: Test) -> u8 {

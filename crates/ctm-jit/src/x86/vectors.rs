@@ -255,12 +255,7 @@ pub trait Vectors: Sized {
 
     /// `dst = ±(a * b) ± c`.
     fn fma(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], unit: Self::Unit) {
-        let [form132, form213, form231] = match (negated.product, negated.summand) {
-            (false, false) => [FMADD132, FMADD213, FMADD231],
-            (false, true) => [FMSUB132, FMSUB213, FMSUB231],
-            (true, false) => [FNMADD132, FNMADD213, FNMADD231],
-            (true, true) => [FNMSUB132, FNMSUB213, FNMSUB231],
-        };
+        let [form132, form213, form231] = forms(negated);
         let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
         self.make(dst, unit, |e, dst| {
             let here = Access::Register(dst);
@@ -298,5 +293,15 @@ pub trait Vectors: Sized {
             let b = e.last(b, unit, if both { scratch } else { operand_scratch });
             e.asm().vector(form231, dst, a, b);
         });
+    }
+}
+
+/// The three forms of a fused multiply-add: 132, 213 and 231.
+pub const fn forms(negated: Negated) -> [V; 3] {
+    match (negated.product, negated.summand) {
+        (false, false) => [FMADD132, FMADD213, FMADD231],
+        (false, true) => [FMSUB132, FMSUB213, FMSUB231],
+        (true, false) => [FNMADD132, FNMADD213, FNMADD231],
+        (true, true) => [FNMSUB132, FNMSUB213, FNMSUB231],
     }
 }

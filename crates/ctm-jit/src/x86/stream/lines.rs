@@ -162,6 +162,8 @@ impl Emit<'_, '_> {
             | Lir::Fetch(..)
             | Lir::Guard { .. }
             | Lir::TempRelative { .. }
+            | Lir::TwoUnder(..)
+            | Lir::FmaUnder(..)
             | Lir::SetTempRelative { .. } => {}
         }
     }
