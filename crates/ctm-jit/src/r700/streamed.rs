@@ -2,10 +2,8 @@
 
 use super::engine::Run;
 use super::uniform::Uniform;
-use crate::backend::Backend;
 use crate::direct::{cells, dwords};
 use crate::stream::{self, Given, Program};
-use crate::x86::Isa;
 use crate::x86::stream::{InputView, OutputView, Surfaces};
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::{Cells, Direct, Memory, Target, Texels, Texture};
@@ -17,7 +15,8 @@ impl Run<'_> {
     pub(super) fn stream(&self, memory: &mut dyn Memory) -> Option<Counters> {
         let launch = self.launch;
         let domain = launch.domain;
-        if self.backend != Backend::Avx512 || !self.artifact.streams.take(domain) || memory.outputs_alias_inputs() {
+        let isa = self.backend.isa()?;
+        if !self.artifact.streams.take(domain) || memory.outputs_alias_inputs() {
             return None;
         }
         let artifact = self.artifact;
@@ -38,7 +37,7 @@ impl Run<'_> {
         let program = Program { code: &uniform.code, parts: &parts, ints: &[] };
         let (threads, deadline) = (launch.threads, self.deadline);
         let given = Given { domain, planes: &planes, constants: &constants, threads, deadline };
-        let done = stream::run_on(&artifact.streams, Isa::Avx512, &program, &given, &surfaces)?;
+        let done = stream::run_on(&artifact.streams, isa, &program, &given, &surfaces)?;
         let mut counters = Counters::default();
         let processors = u64::from(domain.width()) * u64::from(domain.height());
         counters.processors = processors;

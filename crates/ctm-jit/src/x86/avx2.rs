@@ -8,8 +8,8 @@
 
 use super::emit::{Emit, Unit};
 use super::encode::{
-    AND_F32, AND_NOT_F32, CMP_F32, Cond, EQUAL_I32, GREATER_I32, Label, MOVUPS_LOAD, OR_F32, RAX, RBX, RCX, Rm,
-    SHIFT_LEFT_LANES, V, XOR,
+    AND_F32, AND_NOT_F32, CMP_F32, CMP_U32, Cond, EQUAL_I32, GREATER_I32, Label, MAX_U32, MOVUPS_LOAD, OR_F32, RAX,
+    RBX, RCX, Rm, SHIFT_LEFT_LANES, V, XOR,
 };
 use super::isa::Isa;
 use super::lir::{Class, K, Lir, Src, Vector};
@@ -65,7 +65,20 @@ pub trait Avx2Masks: Vectors {
                     e.asm().vex(CMP_F32, to, a, b, Some(how));
                     return;
                 }
-                let (op, swap, not) = integer_test(how);
+                let (signed, swap, not) = integer_test(how);
+                if op == CMP_U32 && signed == GREATER_I32 {
+                    // There is no such comparison: one is at least as large as the other where it is the larger one of both.
+                    let (a, b) = if swap { (a, b) } else { (b, a) };
+                    let a = e.reg(a, unit, operand_scratch);
+                    let b = e.last(b, unit, scratch);
+                    e.asm().vector(MAX_U32, to, a, b);
+                    e.asm().vector(EQUAL_I32, to, to, Rm::Reg(a));
+                    if !not {
+                        e.asm().vector(XOR, to, to, Rm::Literal(u32::MAX));
+                    }
+                    return;
+                }
+                let op = signed;
                 let (a, b) = if swap { (b, a) } else { (a, b) };
                 let a = e.reg(a, unit, operand_scratch);
                 let b = e.last(b, unit, scratch);

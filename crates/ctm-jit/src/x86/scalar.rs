@@ -139,10 +139,10 @@ fn unless_normal(s: &mut impl Sink, bits: Src, most: u32) {
 }
 
 /// NaN where [`unless_normal`] found something, but these values for zeros and infinity.
-fn patch_root(s: &mut impl Sink, x: Src, dst: Vector, [zero, infinity]: [u32; 2]) {
+fn patch_root(s: &mut impl Sink, x: Src, dst: Vector, [zero, infinity]: [Src; 2]) {
     s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
-    patch(s, dst, IS_EQUAL, [x, ZERO], Src::Literal(zero));
-    patch(s, dst, IS_EQUAL, [x, Src::Literal(INFINITY)], Src::Literal(infinity));
+    patch(s, dst, IS_EQUAL, [x, ZERO], zero);
+    patch(s, dst, IS_EQUAL, [x, Src::Literal(INFINITY)], infinity);
     s.split();
 }
 
@@ -214,7 +214,12 @@ fn rsq(s: &mut impl Sink, x: Src, dst: Vector, signed: bool) {
         }
         Isa::Avx2 => {
             unless_normal(s, x, INFINITY - 1);
-            patch_root(s, x, dst, [INFINITY, 0]);
+            let mut infinity = Src::Literal(INFINITY);
+            if signed {
+                let sign = s.two(encode::AND, x, Src::Literal(SIGN));
+                infinity = s.two(encode::OR, sign, infinity);
+            }
+            patch_root(s, x, dst, [infinity, ZERO]);
         }
     }
 }
@@ -271,7 +276,7 @@ fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
             let sum = s.fma(PLUS, [e, float(1.0 / TO_INTEGER), f]);
             s.push(Lir::Fma(PLUS, dst, [f, p, sum]));
             unless_normal(s, x, INFINITY - 1);
-            patch_root(s, x, dst, [SIGN | INFINITY, INFINITY]);
+            patch_root(s, x, dst, [SIGN | INFINITY, INFINITY].map(Src::Literal));
         }
     }
 }

@@ -5,9 +5,9 @@
 use super::avx2::Avx2Masks;
 use super::avx512::Avx512Masks;
 use super::encode::{
-    ADD, ADD_I32, AND, Asm, BROADCAST, FIXUP, FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213, FMSUB231, FNMADD132,
-    FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Label, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, OR, Rm,
-    SHIFT_IMM, SUB, V, XOR,
+    ADD, ADD_I32, AND, Asm, BROADCAST, CVT_I32_F32, CVT_U32_F32, FIXUP, FMADD132, FMADD213, FMADD231, FMSUB132,
+    FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Label, MOVAPS, MOVUPS_LOAD,
+    MOVUPS_STORE, MUL, OR, Rm, SHIFT_IMM, SUB, V, XOR,
 };
 use super::isa::Isa;
 use super::lir::{K, Lir, Negated, Src, Vector};
@@ -180,8 +180,17 @@ pub trait Vectors: Sized {
 
     /// `dst = op(a)` with an immediate.
     fn one(&mut self, op: V, dst: Vector, a: Src, imm: Option<u8>, unit: Self::Unit) {
-        let operand_scratch = self.isa().operand_scratch();
+        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
         self.make(dst, unit, |e, dst| {
+            if op == CVT_U32_F32 && e.isa() == Isa::Avx2 {
+                // Both halves are exact as numbers, so one rounding joins them.
+                let a = e.reg(a, unit, scratch);
+                e.asm().instruction(SHIFT_IMM, 2, operand_scratch, Rm::Reg(a), Some(16));
+                e.asm().vector(CVT_I32_F32, operand_scratch, 0, Rm::Reg(operand_scratch));
+                e.asm().vector(AND, dst, a, Rm::Literal(0xffff));
+                e.asm().vector(CVT_I32_F32, dst, 0, Rm::Reg(dst));
+                return e.asm().vector(FMADD231, dst, operand_scratch, Rm::Literal(65536f32.to_bits()));
+            }
             let rm = e.last(a, unit, operand_scratch);
             e.asm().instruction(op, dst, 0, rm, imm);
         });
