@@ -64,6 +64,14 @@ impl AluPlan {
     /// Works out what is stored and what that reads.
     #[must_use]
     pub fn new(inst: AluInst) -> Self {
+        let mut plan = Self::without_reads(inst);
+        plan.reads = plan.collect_reads();
+        plan
+    }
+
+    /// The same, with [`Self::reads`] left empty.
+    #[must_use]
+    pub fn without_reads(inst: AluInst) -> Self {
         let cmn = &inst.cmn;
         let is_result = |sel| inst.rgb.alu_wmask && cmn.alu_result_sel == sel;
         let rgb_mask = cmn.rgb_wmask | cmn.rgb_omask | u8::from(is_result(AluResultSel::Red));
@@ -71,7 +79,7 @@ impl AluPlan {
             || cmn.alpha_omask
             || is_result(AluResultSel::Alpha)
             || (inst.alpha.w_omask && inst.is_output());
-        let mut plan = Self {
+        Self {
             inst,
             rgb_sources: inst.rgb_sources(),
             alpha_sources: inst.alpha_sources(),
@@ -80,9 +88,7 @@ impl AluPlan {
             rgb_stored: std::array::from_fn(|channel| rgb_mask >> channel & 1 == 1),
             alpha_stored,
             reads: Vec::new(),
-        };
-        plan.reads = plan.collect_reads();
-        plan
+        }
     }
 
     /// Whether the RGB unit's operation has to be computed: for itself or for `ALPHA_DP`.

@@ -13,7 +13,7 @@ use crate::engine::StreamLimits;
 use crate::form::{Code, OUTPUT_VARS, Op, Var};
 use crate::grid::Ramp;
 use crate::lanes::{ENTRY, Visits};
-use crate::passes::optimise;
+use crate::passes::{Liveness, optimise};
 use crate::work::{share, threads};
 use crate::x86::Isa;
 use crate::x86::stream::{
@@ -64,6 +64,7 @@ struct Stream {
     isa: Isa,
     tree: Tree,
     prepared: Prepared,
+    live: Liveness,
     starts: Vec<(Var, Linear)>,
     geometry: Geometry,
     tile: Tile,
@@ -184,12 +185,12 @@ impl Stream {
             return None;
         }
         let (tile, downwards) = {
-            let chosen = Chosen::new(isa, &prepared, &tree.items, live, &start_values, &geometry)?;
+            let chosen = Chosen::new(isa, &prepared, &tree.items, live.clone(), &start_values, &geometry)?;
             (chosen.tile(key.columns), chosen.shares_rows())
         };
         let (starts, kernels) = (start_values, Mutex::default());
         let past_caches_bytes = limits.past_caches_bytes;
-        Some(Self { isa, tree, prepared, starts, geometry, tile, downwards, kernels, past_caches_bytes })
+        Some(Self { isa, tree, prepared, live, starts, geometry, tile, downwards, kernels, past_caches_bytes })
     }
 
     fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
@@ -197,8 +198,7 @@ impl Stream {
         if let Some((_, kernel)) = kernels.iter().find(|(o, _)| *o == options) {
             return kernel.clone();
         }
-        let mut prepared = self.prepared.clone();
-        let live = optimise(&mut prepared.code, false);
+        let live = self.live.clone();
         let chosen = Chosen::new(self.isa, &self.prepared, &self.tree.items, live, &self.starts, &self.geometry)?;
         let kernel = chosen.compile(options).map(Arc::new);
         kernels.push((options, kernel.clone()));

@@ -242,7 +242,12 @@ impl Builder {
 
     /// An ALU or OUTPUT instruction.
     pub fn alu(&mut self, inst: AluInst) {
-        let plan = AluPlan::new(inst);
+        // Only relative addresses have to be looked at before they are read.
+        let is_relative = |source: &Source| {
+            matches!(source, Source::Temp { relative: true, .. } | Source::Const { relative: true, .. })
+        };
+        let relative = inst.rgb_sources().iter().chain(&inst.alpha_sources()).any(is_relative);
+        let plan = if relative { AluPlan::new(inst) } else { AluPlan::without_reads(inst) };
         let cmn = &inst.cmn;
         let is_output = inst.is_output();
         if is_output {

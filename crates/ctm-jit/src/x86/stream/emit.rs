@@ -73,10 +73,10 @@ impl Emit<'_, '_> {
     }
 
     /// The units for which something that varies so has to be done.
-    pub fn units(&self, varies: Varies) -> Vec<Unit> {
+    pub fn units(&self, varies: Varies) -> impl Iterator<Item = Unit> + use<> {
         let rows = if varies.rows { self.options.tile.rows } else { 1 };
         let columns = if varies.columns { self.options.tile.vectors } else { 1 };
-        (0..rows).flat_map(|row| (0..columns).map(move |column| Unit { row, column })).collect()
+        (0..rows).flat_map(move |row| (0..columns).map(move |column| Unit { row, column }))
     }
 
     pub fn instance(&self, vector: Vector, unit: Unit) -> usize {
@@ -114,7 +114,7 @@ impl Emit<'_, '_> {
         let in_place = of.in_place(&self.varies, self.options.tile, self.options.careful);
         for (vector, given) in registers.iter().enumerate() {
             let varies = self.varies[vector];
-            let count = self.units(varies).len();
+            let count = self.units(varies).count();
             let mut homes = vec![Home::Nowhere; count];
             for (instance, home) in homes.iter_mut().enumerate() {
                 *home = match given.get(instance) {
