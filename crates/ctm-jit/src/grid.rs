@@ -123,7 +123,12 @@ pub struct Ramp {
     di: f64,
     dj: f64,
     bits: bool,
+    /// How much more than the first the lanes of four quads side by side hold, where all are small whole numbers.
+    steps: Option<[i32; LANES]>,
 }
+
+/// Sums of whole numbers below this are exact, in single precision too.
+const WHOLE: f64 = 4_194_304.0;
 
 impl Ramp {
     /// Of a variable; `None` when no plane covers it, so that it holds 0.
@@ -131,11 +136,9 @@ impl Ramp {
         let (register, channel) = (var.index() / 4, var.index() % 4);
         let covers = |plane: &&Plane| register < TEMPORARIES && usize::from(plane.temp) % TEMPORARIES == register;
         // The last one wins.
-        planes.iter().rev().find(covers).map(|plane| Self {
-            origin: plane.origin[channel],
-            di: plane.di[channel],
-            dj: plane.dj[channel],
-            bits: plane.bits,
+        planes.iter().rev().find(covers).map(|plane| {
+            let (origin, di, dj) = (plane.origin[channel], plane.di[channel], plane.dj[channel]);
+            Self { origin, di, dj, bits: plane.bits, steps: steps(origin, di, dj) }
         })
     }
 
@@ -145,8 +148,17 @@ impl Ramp {
     }
 
     /// What the lanes of four quads side by side hold: each column and row is multiplied once.
-    #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is meant")]
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_precision_loss,
+        reason = "the one rounding that is meant; none of whole numbers"
+    )]
     fn row_of_quads(&self, i: u32, j: u32) -> Row {
+        let first = self.origin + f64::from(i) * self.di + f64::from(j) * self.dj;
+        if let (Some(steps), true) = (self.steps, first.abs() < WHOLE) {
+            let first = first as i32;
+            return steps.map(|step| ((first + step) as f32).to_bits());
+        }
         let columns: [f64; LANES / 2] =
             std::array::from_fn(|n| self.origin + f64::from((i + n as u32).cast_signed()) * self.di);
         let rows = [f64::from(j) * self.dj, f64::from(j + 1) * self.dj];
@@ -176,6 +188,45 @@ impl Ramp {
             std::array::from_fn(|lane| value(lane).round_ties_even() as i64 as u32)
         } else {
             std::array::from_fn(|lane| (value(lane) as f32).to_bits())
+        }
+    }
+}
+
+/// See [`Ramp::steps`]. A sum that is zero is +0, unless it begins with -0.
+#[allow(clippy::cast_possible_truncation, reason = "checked before")]
+fn steps(origin: f64, di: f64, dj: f64) -> Option<[i32; LANES]> {
+    let whole = |x: f64| x.fract() == 0.0 && x.abs() < WHOLE / 16.0;
+    if !(whole(origin) && whole(di) && whole(dj)) || (origin == 0.0 && origin.is_sign_negative()) {
+        return None;
+    }
+    Some(std::array::from_fn(|lane| IN_ROW.i[lane] as i32 * di as i32 + IN_ROW.j[lane] as i32 * dj as i32))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn quads_side_by_side_start_as_planes_have_it() {
+        let numbers = [0.0, -0.0, 1.0, -3.0, 0.1, 1e9, -262_143.0, 262_144.0, 1e-300, f64::INFINITY, f64::NAN];
+        let grid = Grid::new(Domain { i0: 2, j0: 4, i1: 41, j1: 9 }, LANES);
+        for origin in numbers {
+            for di in numbers {
+                for dj in numbers {
+                    let plane = Plane { temp: 0, origin: [origin; 4], di: [di; 4], dj: [dj; 4], bits: false };
+                    let Some(ramp) = Ramp::of(Var::temp(0, 0), &[plane]) else { continue };
+                    for group in 0..grid.groups() {
+                        let places = grid.places(group);
+                        let row = ramp.row(&places);
+                        for (lane, &bits) in row.iter().enumerate() {
+                            let expected = plane.at(places.i[lane].into(), places.j[lane].into())[0];
+                            let nan = |bits| f32::from_bits(bits).is_nan();
+                            let same = bits == expected || nan(bits) && nan(expected);
+                            assert!(same, "{origin} + i * {di} + j * {dj}, group {group}, lane {lane}");
+                        }
+                    }
+                }
+            }
         }
     }
 }
