@@ -184,6 +184,46 @@ fn engines() -> Vec<Jit> {
     Backend::available().filter(|&backend| backend != Backend::Avx2).map(Jit::with_backend).collect()
 }
 
+/// The smallest program, found by changing words, for which an engine still differs; as text.
+fn reduced(case: &Case, program: &Program, jit: &Jit) -> String {
+    let mut program = program.clone();
+    // Control flow that does nothing; ALU instructions that write nothing, of two operands and plain operands; a fetch that writes nothing.
+    let ways: [fn(&mut [u32]); 7] = [
+        |slot| (slot[0], slot[1]) = (0, 0x8000_0000),
+        |slot| slot[1] &= !(1 << 4),
+        |slot| slot[1] &= !(0b1100),
+        |slot| slot[1] &= !(0b11 << 5 | 1 << 31),
+        |slot| slot[0] &= !(0b11 << 29),
+        |slot| slot[0] &= !(1 << 12 | 1 << 25),
+        |slot| slot[1] |= 7 << 9 | 7 << 12 | 7 << 15 | 7 << 18,
+    ];
+    let mut again = true;
+    while again {
+        again = false;
+        for at in (0..program.words.len() - 1).step_by(2).rev() {
+            for way in ways {
+                let mut changed = program.clone();
+                way(&mut changed.words[at..at + 2]);
+                if changed.words == program.words {
+                    continue;
+                }
+                let expected = case.run(&changed, &Interp, 1);
+                if expected.0.is_ok() && difference(case, &changed, &expected, jit).is_some() {
+                    (program, again) = (changed, true);
+                }
+            }
+        }
+    }
+    let text = ctm_isa::r700::text::disassemble(&program, &ctm_isa::r700::text::Options::default());
+    format!(
+        "{text}\n{:?}, {:?}\nplanes {:?}\nloops {:?}",
+        case.domain,
+        case.wavefront,
+        case.planes,
+        &case.constants.loops[..4]
+    )
+}
+
 /// Numbers of cases: the one that `CTM_SEED` names, or `count` times `CTM_RANDOM`, from `CTM_FIRST` on.
 fn seeds(count: u64) -> Range<u64> {
     let number = |name: &str| std::env::var(name).ok().and_then(|n| n.parse::<u64>().ok());
@@ -227,7 +267,8 @@ fn random_structured_programs() {
         let expected = case.run(&program, &Interp, 1);
         for jit in &engines {
             if let Some(text) = difference(&case, &program, &expected, jit) {
-                wrong.push(format!("seed {seed}, {}: {text}", jit.backend()));
+                let small = if wrong.is_empty() { reduced(&case, &program, jit) } else { String::new() };
+                wrong.push(format!("seed {seed}, {}: {text}\n{small}", jit.backend()));
             }
         }
         assert!(wrong.len() < 10, "{}", wrong.join("\n"));
@@ -258,7 +299,8 @@ fn random_programs() {
         let expected = case.run(&program, &Interp, 1);
         for jit in &engines {
             if let Some(text) = difference(&case, &program, &expected, jit) {
-                wrong.push(format!("seed {seed}, {} ({stage:?}): {text}", jit.backend()));
+                let small = if wrong.is_empty() { reduced(&case, &program, jit) } else { String::new() };
+                wrong.push(format!("seed {seed}, {} ({stage:?}): {text}\n{small}", jit.backend()));
             }
         }
         assert!(wrong.len() < 10, "{}", wrong.join("\n"));
