@@ -308,6 +308,8 @@ pub struct Frame {
     bytes: Vec<Line>,
     #[cfg(test)]
     bytes: walled::Walled<Line>,
+    /// Copies of inputs.
+    panels: Vec<Line>,
 }
 
 impl Frame {
@@ -318,12 +320,22 @@ impl Frame {
         let bytes = vec![Line([0; 64]); lines];
         #[cfg(test)]
         let bytes = walled::Walled::new(lines);
-        Self { bytes }
+        Self { bytes, panels: Vec::new() }
     }
 
     fn bytes(&mut self) -> &mut [u8] {
         // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
         unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), self.bytes.len() * 64) }
+    }
+
+    /// So many bytes for copies of inputs, whose addresses hold until the next call.
+    fn panels(&mut self, bytes: usize) -> &mut [u8] {
+        let lines = bytes.div_ceil(64);
+        if self.panels.len() < lines {
+            self.panels.resize(lines, Line([0; 64]));
+        }
+        // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
+        unsafe { std::slice::from_raw_parts_mut(self.panels.as_mut_ptr().cast(), lines * 64) }
     }
 
     fn put(&mut self, at: i32, bytes: &[u8]) {

@@ -41,6 +41,7 @@ pub use tiles::columns;
 mod emit;
 mod lines;
 mod memory;
+mod panels;
 mod run;
 mod slots;
 mod tiles;

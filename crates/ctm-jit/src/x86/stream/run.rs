@@ -2,6 +2,7 @@
 
 use super::emit::start_row;
 use super::memory::table;
+use super::panels::Origin;
 use super::tiles::columns;
 use super::{Frame, Kernel, Kind, ROW_STEP, Slot, Steps, TILE_STEP, at, slot_at, turn_step};
 use crate::lanes::LANES;
@@ -59,7 +60,7 @@ pub struct Rect {
 }
 
 /// The smallest and the largest value over an area and all turns.
-fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], turns: &[u16; LOOPS]) -> [i64; 2] {
+pub(super) fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], turns: &[u16; LOOPS]) -> [i64; 2] {
     let mut range = [of.c; 2];
     let mut add = |step: i64, [first, last]: [i64; 2]| {
         let ends = [step * first, step * last];
@@ -134,7 +135,14 @@ impl Kernel {
     }
 
     /// Where a slot begins, and its steps.
-    fn steps(&self, slot: &Slot, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32]) -> Option<Steps> {
+    fn steps(
+        &self,
+        slot: &Slot,
+        rect: &Rect,
+        origins: &[Option<Origin>; INPUTS],
+        surfaces: &Surfaces<'_>,
+        constants: &[u32],
+    ) -> Option<Steps> {
         let (i, j) = (i64::from(rect.i), i64::from(rect.j) + i64::from(slot.row));
         let at = |of: &Linear| of.c + of.i * i + of.j * j;
         // Linear functions of the place, added up with these weights.
@@ -150,9 +158,9 @@ impl Kernel {
         };
         Some(match slot.kind {
             Kind::Input { input, x, y } => {
-                let view = surfaces.inputs[usize::from(input)]?;
-                let size = 4 * i64::from(view.channels);
-                sum(&[(&x, size), (&y, size * i64::from(view.pitch))], view.bytes.as_ptr() as i64)
+                let origin = origins[usize::from(input)]?;
+                let size = 4 * i64::from(self.geometry.inputs[usize::from(input)]);
+                sum(&[(&x, size), (&y, size * origin.pitch)], origin.address)
             }
             Kind::Output(target) => {
                 let view = surfaces.outputs[usize::from(target)]?;
@@ -222,8 +230,9 @@ impl Kernel {
                 frame.put(at + place, &number.to_le_bytes());
             }
         }
+        let origins = self.origins(frame, rect, surfaces);
         for (number, slot) in self.slots.iter().enumerate() {
-            let Some(steps) = self.steps(slot, rect, surfaces, constants) else { return false };
+            let Some(steps) = self.steps(slot, rect, &origins, surfaces, constants) else { return false };
             let at = slot_at(number);
             frame.put(at, &steps.first.to_le_bytes());
             frame.put(at + TILE_STEP, &steps.tile.to_le_bytes());
@@ -237,7 +246,8 @@ impl Kernel {
         // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` has
-        // found all of that within the slices, which outlive the call (careful code clamps each lane instead); relative constants
+        // found all of that within the slices, which outlive the call (careful code clamps each lane instead), and panels hold all that is
+        // read of the inputs that they stand for; relative constants
         // were found within the file when the kernel was made. Outputs are cells that other threads may write, but not the same ones.
         unsafe { entry(frame.bytes.as_mut_ptr()) };
         true
