@@ -159,6 +159,21 @@ fn the_examples_give_the_same() {
     sum.turns(&[3]).compare_stream("sum");
 }
 
+#[test]
+fn few_threads_with_much_to_do_are_streams() {
+    let program = example("examples/r700/nbody/nbody.psh");
+    let bodies = vec![numbers(36, 8), numbers(36, 8)];
+    let memory = memory(bodies, &[(36, 8), (36, 8)], &[[0.01, 0.1, 0.0, 0.0]]);
+    for (turns, expected) in [([3, 36], 1), ([1, 1], 0)] {
+        let case = Case::new(program.clone(), [0, 0, 35, 7], memory.clone()).turns(&turns);
+        let jit = Jit::new();
+        let (found, expected_outcome) = (case.run(&jit, 1), case.run(&Interp, 1));
+        assert_eq!(found.0, expected_outcome.0, "{turns:?}");
+        assert_eq!(found.1.targets, expected_outcome.1.targets, "{turns:?}");
+        assert_eq!(jit.streams_run(), expected * native().min(1), "{turns:?}");
+    }
+}
+
 /// What a group's units read: registers, the previous results, a constant, literals.
 fn operand(r: &mut Random, registers: [u32; 2], constant: u32, modifiers: bool, literals: [&str; 2]) -> String {
     let chan = r.of(&["x", "y", "z", "w"]);

@@ -16,11 +16,15 @@ impl Run<'_> {
         let launch = self.launch;
         let domain = launch.domain;
         let isa = self.backend.isa()?;
-        if !self.artifact.streams.take(domain) || memory.outputs_alias_inputs() {
+        if memory.outputs_alias_inputs() {
             return None;
         }
         let artifact = self.artifact;
         let uniform = artifact.uniform.get_or_init(|| Uniform::of(&artifact.code)).as_ref()?;
+        let streams = &artifact.streams;
+        if !streams.take(domain) && !streams.take_long(domain, uniform.instructions) {
+            return None;
+        }
         if uniform.instructions > launch.budget.instructions_per_group.unwrap_or(u64::MAX) {
             return None;
         }
@@ -37,7 +41,7 @@ impl Run<'_> {
         let program = Program { code: &uniform.code, parts: &parts, ints: &[] };
         let (threads, deadline) = (launch.threads, self.deadline);
         let given = Given { domain, planes: &planes, constants: &constants, threads, deadline };
-        let done = stream::run_on(&artifact.streams, isa, &program, &given, &surfaces)?;
+        let done = stream::run_on(streams, isa, &program, &given, &surfaces)?;
         let mut counters = Counters::default();
         let processors = u64::from(domain.width()) * u64::from(domain.height());
         counters.processors = processors;

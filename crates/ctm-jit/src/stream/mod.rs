@@ -28,6 +28,8 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Instant;
 
+/// Instructions of one processor that make few of them worth it, too.
+const LONG: u64 = 64;
 /// Programs for streams that one artifact remembers.
 const REMEMBERED: usize = 8;
 /// Rows of tiles are cut into so many tasks for each core.
@@ -129,6 +131,12 @@ impl Streams {
     /// Whether a domain is large enough.
     pub fn take(&self, domain: Domain) -> bool {
         u64::from(domain.width()) * u64::from(domain.height()) >= self.limits.processors
+    }
+
+    /// The same for few processors with much to do: so many instructions each.
+    pub fn take_long(&self, domain: Domain, instructions: u64) -> bool {
+        let processors = u64::from(domain.width()) * u64::from(domain.height());
+        processors.saturating_mul(instructions) >= self.limits.processors.saturating_mul(LONG)
     }
 
     fn get(&self, isa: Isa, key: &Key, program: &Program<'_>, given: &Given<'_>) -> Option<Arc<Stream>> {
