@@ -571,7 +571,7 @@ impl Lower<'_> {
             let zero = b.bits(0);
             match &inst.fetch {
                 Inst::Tex(tex) => {
-                    let watches = self.launch.stage == Stage::Pixel && watches(tex.word0.op);
+                    let watches = watches(tex.word0.op, self.launch.stage);
                     self.watches_idle_lanes |= watches;
                     let mut at = [zero; 4];
                     for (place, sel) in at.iter_mut().zip(tex.source_swizzle()) {
@@ -663,16 +663,17 @@ fn register_index(b: &mut Build, clause: &Clause, mode: IndexMode) -> Result<Val
     }
 }
 
-/// Whether a texture fetch of a pixel program looks at the coordinates of the other lanes of a quad.
-const fn watches(op: TexOp) -> bool {
-    !matches!(
-        op,
+/// Whether a texture fetch looks at the coordinates of the other lanes of a quad: lookups do for their level in pixel programs, gradients always.
+const fn watches(op: TexOp, stage: Stage) -> bool {
+    match op {
+        TexOp::GetGradientsH | TexOp::GetGradientsV | TexOp::KeepGradients => true,
         TexOp::Ld
-            | TexOp::SampleL
-            | TexOp::SampleLz
-            | TexOp::SampleCL
-            | TexOp::SampleCLz
-            | TexOp::GetTextureResinfo
-            | TexOp::GetNumberOfSamples
-    )
+        | TexOp::SampleL
+        | TexOp::SampleLz
+        | TexOp::SampleCL
+        | TexOp::SampleCLz
+        | TexOp::GetTextureResinfo
+        | TexOp::GetNumberOfSamples => false,
+        _ => matches!(stage, Stage::Pixel),
+    }
 }
