@@ -341,8 +341,13 @@ impl<'a> Build<'a> {
             Op::Abs(a) => self.pure(form::Op::Sign(Imod::Abs, of(a))),
             Op::Neg(a) => self.pure(form::Op::Sign(Imod::Neg, of(a))),
             Op::Alu(op, abc, omod, clamp) => {
-                let count = usize::from(op.info().operands).clamp(1, 3);
-                let operands = std::array::from_fn(|n| of(abc[if n < count { n } else { 0 }]));
+                let count = usize::from(op.info().operands).min(3);
+                let operands = if count == 0 {
+                    // It names nothing, which may be the first of its block.
+                    [self.pure(form::Op::Bits(0)); 3]
+                } else {
+                    std::array::from_fn(|n| of(abc[if n < count { n } else { 0 }]))
+                };
                 self.alu(op, operands, omod, clamp)?
             }
             Op::Holds(op, [a, b]) => {
