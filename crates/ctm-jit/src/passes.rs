@@ -102,17 +102,26 @@ pub fn parts(code: &Code) -> bool {
 
 /// For each block, where other groups may wait while it runs.
 pub fn waits(code: &Code) -> Vec<Vec<BlockId>> {
-    let mut waits = vec![Vec::new(); code.blocks.len()];
+    let count = code.blocks.len();
+    let mut waits: Vec<Vec<BlockId>> = vec![Vec::new(); count];
+    let mut seen = vec![false; count * count];
+    // Some go on from the first block while others wait at the second.
+    let mut parted: Vec<(BlockId, BlockId)> = Vec::new();
     for block in &code.blocks {
-        let End::Flow(Flow { stay: Target::Block(stay), jump: Target::Block(jump), .. }) = block.end else { continue };
-        let (first, later) = (stay.min(jump), stay.max(jump));
+        if let End::Flow(Flow { stay: Target::Block(stay), jump: Target::Block(jump), .. }) = block.end
+            && stay != jump
+        {
+            parted.push((stay.min(jump), stay.max(jump)));
+        }
+    }
+    while let Some((first, wait)) = parted.pop() {
         let mut pending = vec![first];
-        let mut seen = vec![false; later.index()];
         while let Some(id) = pending.pop() {
-            if id < later && !std::mem::replace(&mut seen[id.index()], true) {
-                if !waits[id.index()].contains(&later) {
-                    waits[id.index()].push(later);
-                }
+            if id > wait {
+                // Who has come further waits in turn, and those who waited go on.
+                parted.push((wait, id));
+            } else if id < wait && !std::mem::replace(&mut seen[id.index() * count + wait.index()], true) {
+                waits[id.index()].push(wait);
                 pending.extend(code.blocks[id.index()].successors());
             }
         }

@@ -281,7 +281,8 @@ fn random_programs() {
     let engines = engines();
     let stages = [Stage::Pixel, Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute];
     let mut wrong = Vec::new();
-    for seed in seeds(200) {
+    // The last one once differed: gradients look at idle lanes in programs of every stage.
+    for seed in seeds(200).chain([961_316]) {
         let r = &mut Random::new(seed ^ 0x57a6e);
         let stage = r.of(&stages);
         let shape = Shape {
