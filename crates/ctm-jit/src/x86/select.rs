@@ -4,17 +4,22 @@
 //! processor flushes them (MXCSR), exactly as the X1K does; only moves and choices carry them, so a `Scale` after those multiplies
 //! by one.
 
+mod facts;
+mod r700;
+mod sums;
+
+pub use facts::Facts;
+
 use super::encode;
 use super::isa::Isa;
-use super::lir::{Class, Group, Lines, Lir, Negated, Src, Vars, Vector};
-use super::r700::alu::{Alu, Operand, Target};
-use super::r700::facts::{is_choice, is_integer};
+use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
+use super::r700::alu::{Alu, Operand};
 use super::scalar::{self, Sink, Special};
-use crate::form::{Block, Code, File, Op, Test, Under, Value, Var};
-use crate::passes::VarSet;
+use crate::form::{Block, File, Op, Test, Under, Value, Var};
 use ctm_exec::x1k::float::{NAN, ONE, SIGN};
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::ops::{CompareOp, Imod, Omod};
+use r700::R700;
 
 /// Predicates of float comparisons.
 pub const EQUAL: u8 = 0x00;
@@ -28,168 +33,6 @@ pub const LESS: u8 = 0x11;
 pub const GREATER_EQUAL: u8 = 0x1d;
 /// Greater.
 pub const GREATER: u8 = 0x1e;
-
-/// What holds for variables at every block's beginning.
-pub struct Facts {
-    /// Somebody can see the bits of a NaN in them.
-    pub observed: VarSet,
-    /// They never hold denormals.
-    pub flushed: VarSet,
-    /// Where they hold the NaN, any NaN will do: whoever reads them and lets somebody see its bits makes it right.
-    loose: VarSet,
-}
-
-impl Facts {
-    /// Works them out; `start`: the variables that are given values at the start.
-    pub fn of(code: &Code, start: &[Var]) -> Self {
-        let mut facts = Self::with_loose(code, start, VarSet::default());
-        if !code.relative_temps && code.blocks.iter().any(|block| !block.frames.frames.is_empty()) {
-            let loose = facts.worth_loosening(code, start);
-            if loose != VarSet::default() {
-                facts = Self::with_loose(code, start, loose);
-            }
-        }
-        facts
-    }
-
-    fn with_loose(code: &Code, start: &[Var], loose: VarSet) -> Self {
-        let mut facts = Self { observed: VarSet::default(), flushed: VarSet::ALL, loose };
-        (4 * TEMPORARIES..Var::COUNT).for_each(|index| facts.observed.insert(Var(index as u16)));
-        if code.relative_temps {
-            (0..4 * TEMPORARIES).for_each(|index| facts.observed.insert(Var(index as u16)));
-            facts.flushed = VarSet::default();
-        }
-        start.iter().for_each(|&var| facts.flushed.remove(var));
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for block in &code.blocks {
-                let (seen, flushed) = (facts.seen(block), facts.values_flushed(block));
-                for (op, seen) in block.ops.iter().zip(seen) {
-                    match *op {
-                        Op::Get(var) if seen && !facts.observed.contains(var) => {
-                            facts.observed.insert(var);
-                            changed = true;
-                        }
-                        Op::Set(var, value, _) if !flushed[value.index()] && facts.flushed.contains(var) => {
-                            facts.flushed.remove(var);
-                            changed = true;
-                        }
-                        _ => {}
-                    }
-                }
-            }
-        }
-        facts
-    }
-
-    /// Temporaries that hold results of arithmetic only, and are seen less often than they are written: a loop that ends in an output.
-    fn worth_loosening(&self, code: &Code, start: &[Var]) -> VarSet {
-        let mut clean = VarSet::default();
-        (0..4 * TEMPORARIES).for_each(|index| clean.insert(Var(index as u16)));
-        start.iter().for_each(|&var| clean.remove(var));
-        let mut changed = true;
-        while changed {
-            changed = false;
-            for block in &code.blocks {
-                let values = values_clean(block, &clean);
-                for op in &block.ops {
-                    if let Op::Set(var, value, _) = *op
-                        && !values[value.index()]
-                        && clean.contains(var)
-                    {
-                        clean.remove(var);
-                        changed = true;
-                    }
-                }
-            }
-        }
-        let mut gain = vec![0i64; Var::COUNT];
-        for block in &code.blocks {
-            let weight = 1i64 << (3 * block.frames.frames.len());
-            for (op, seen) in block.ops.iter().zip(self.seen(block)) {
-                match *op {
-                    Op::Set(var, value, _)
-                        if matches!(
-                            block.op_at(value),
-                            Op::Mad { .. }
-                                | Op::Scale(..)
-                                | Op::Fraction(..)
-                                | Op::Scalar(..)
-                                | Op::R700(_, _, _, false)
-                        ) =>
-                    {
-                        gain[var.index()] += weight;
-                    }
-                    Op::Get(var) if seen => gain[var.index()] -= weight,
-                    _ => {}
-                }
-            }
-        }
-        let mut loose = VarSet::default();
-        clean.iter().filter(|var| gain[var.index()] > 0 && self.observed.contains(*var)).for_each(|v| loose.insert(v));
-        loose
-    }
-
-    /// The vectors of a block in which somebody can see the bits of a NaN.
-    fn seen(&self, block: &Block) -> Vec<bool> {
-        let mut seen = vec![false; block.ops.len()];
-        for (place, op) in block.ops.iter().enumerate().rev() {
-            match *op {
-                Op::Set(var, value, _) if self.observed.contains(var) && !self.loose.contains(var) => {
-                    seen[value.index()] = true;
-                }
-                Op::SetRelative { value, .. } => seen[value.index()] = true,
-                Op::Pick { a, b, .. } if seen[place] => (seen[a.index()], seen[b.index()]) = (true, true),
-                Op::Sign(_, a) | Op::QuadLane(a, _) if seen[place] => seen[a.index()] = true,
-                Op::R700(op, abc, ..) if is_integer(op) => abc.into_iter().for_each(|v| seen[v.index()] = true),
-                Op::R700(op, [_, b, c], _, false) if is_choice(op) && seen[place] => {
-                    (seen[b.index()], seen[c.index()]) = (true, true);
-                }
-                _ => {}
-            }
-        }
-        seen
-    }
-
-    /// The vectors of a block that hold no denormals.
-    fn values_flushed(&self, block: &Block) -> Vec<bool> {
-        let mut flushed: Vec<bool> = Vec::with_capacity(block.ops.len());
-        for op in &block.ops {
-            let is = |value: Value| flushed[value.index()];
-            flushed.push(match *op {
-                Op::Bits(bits) => ctm_exec::x1k::float::flush(bits) == bits,
-                Op::Get(var) => self.flushed.contains(var),
-                Op::Sign(_, a) | Op::QuadLane(a, _) => is(a),
-                Op::Pick { a, b, .. } => is(a) && is(b),
-                Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => true,
-                Op::R700(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
-                Op::R700(op, ..) => !is_integer(op),
-                _ => false,
-            });
-        }
-        flushed
-    }
-}
-
-/// The vectors of a block that are results of arithmetic: where they are NaNs, they are the one NaN. `clean`: such variables.
-fn values_clean(block: &Block, clean: &VarSet) -> Vec<bool> {
-    let mut values: Vec<bool> = Vec::with_capacity(block.ops.len());
-    for op in &block.ops {
-        let is = |value: Value| values[value.index()];
-        values.push(match *op {
-            Op::Bits(bits) => bits == NAN || !f32::from_bits(bits).is_nan(),
-            Op::Get(var) => clean.contains(var),
-            Op::QuadLane(a, _) => is(a),
-            Op::Pick { a, b, .. } => is(a) && is(b),
-            Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => true,
-            Op::R700(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
-            Op::R700(op, ..) => !is_integer(op),
-            _ => false,
-        });
-    }
-    values
-}
 
 /// Turns blocks into vector instructions.
 pub struct Select<'a> {
@@ -605,104 +448,6 @@ impl<'a> Select<'a> {
         self.one_nan(plan.seen[place], dst);
         Src::Vector(dst)
     }
-
-    fn mad(&mut self, plan: &Plan<'_>, dst: Vector, abc: [Value; 3], zero_wins: bool, omod: Omod) {
-        let resolved = abc.map(|value| resolve(plan.block, value));
-        let [a, b, c] = resolved.map(|(value, _)| self.src(plan, value));
-        let negated = Negated { product: resolved[0].1 != resolved[1].1, summand: resolved[2].1 };
-        if omod == Omod::U1 && !zero_wins {
-            return self.plain_mad(dst, negated, [a, b, c]);
-        }
-        // What follows reads the operands again after the first result.
-        let aliased = [a, b, c].contains(&Src::Vector(dst));
-        let result = if aliased { self.fresh() } else { dst };
-        let sum = if omod == Omod::U1 { result } else { self.fresh() };
-        self.plain_mad(sum, negated, [a, b, c]);
-        let sum_src = Src::Vector(sum);
-        if zero_wins {
-            // Where the sum is a NaN and a factor is zero, the product is +0.
-            self.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, sum_src, sum_src, 0));
-            self.push(Lir::StopIfNone(1));
-            self.push(Lir::Test(encode::CMP_F32, EQUAL, 2, a, Src::Literal(0), 1));
-            self.push(Lir::Test(encode::CMP_F32, EQUAL, 3, b, Src::Literal(0), 1));
-            self.push(Lir::Or(2, 2, 3));
-            if negated.summand {
-                // +0 less the summand.
-                let zero = self.fresh();
-                self.push(Lir::Copy(zero, Src::Literal(0)));
-                self.push(Lir::MergeTwo(encode::SUB, sum, 2, Src::Vector(zero), c));
-            } else {
-                self.push(Lir::MergeTwo(encode::ADD, sum, 2, c, Src::Literal(0)));
-            }
-            self.split();
-        }
-        if omod != Omod::U1 {
-            let by = factor(omod);
-            self.push(Lir::Two(encode::MUL, result, sum_src, by));
-        }
-        let grows = matches!(omod, Omod::U2 | Omod::U4 | Omod::U8);
-        self.assumed |= grows && !self.careful;
-        if omod != Omod::U1 && (self.careful || !grows) {
-            let by = factor(omod);
-            // The sum was rounded, and fell out of the range of single precision, before it was scaled: scale first instead.
-            if grows {
-                self.push(Lir::Test(encode::CMP_F32, EQUAL, 1, sum_src, Src::Literal(0), 0));
-            } else {
-                self.push(Lir::Class(Class::Infinite, 1, sum_src, 0));
-            }
-            self.push(Lir::StopIfNone(1));
-            let scaled_a = self.two(encode::MUL, a, by);
-            let scaled_c = self.fresh();
-            self.push(Lir::Two(encode::MUL, scaled_c, c, by));
-            if !grows {
-                // A summand that would vanish still decides a tie: the smallest number of its sign does the same.
-                self.push(Lir::Test(encode::CMP_F32, EQUAL, 2, Src::Vector(scaled_c), Src::Literal(0), 0));
-                self.push(Lir::Test(encode::CMP_F32, NOT_EQUAL, 2, c, Src::Literal(0), 2));
-                let sign = self.two(encode::AND, c, Src::Literal(SIGN));
-                self.push(Lir::MergeTwo(encode::OR, scaled_c, 2, sign, Src::Literal(0x0080_0000)));
-            }
-            let again = self.fresh();
-            self.push(Lir::Fma(negated, again, [scaled_a, b, Src::Vector(scaled_c)]));
-            self.push(Lir::Class(Class::NotFinite, 2, Src::Vector(again), 0));
-            self.push(Lir::AndNot(1, 2, 1));
-            self.push(Lir::Merge(result, 1, Src::Vector(again)));
-            self.split();
-        }
-        if aliased {
-            self.push(Lir::Copy(dst, Src::Vector(result)));
-        }
-    }
-
-    /// A sum or product that goes where a store under a mask wants it: what other lanes hold there serves as well as what they would get.
-    fn masked(&mut self, plan: &Plan<'_>, dst: Vector, abc: [Value; 3], zero_wins: bool, omod: Omod) {
-        let made = self.fresh();
-        self.mad(plan, made, abc, zero_wins, omod);
-        let under = Under::default();
-        let masked = match self.lines.lir.last() {
-            Some(&Lir::Two(op, _, a, b)) => Lir::TwoUnder(op, dst, a, b, under),
-            Some(&Lir::Fma(negated, _, abc)) if abc.contains(&Src::Vector(dst)) => {
-                Lir::FmaUnder(negated, dst, abc, under)
-            }
-            _ => return self.push(Lir::Set(dst, Src::Vector(made), Some(under))),
-        };
-        self.lines.lir.pop();
-        self.split();
-        self.push(masked);
-    }
-
-    fn plain_mad(&mut self, dst: Vector, negated: Negated, [a, b, c]: [Src; 3]) {
-        const MINUS_ONE: u32 = ONE | SIGN;
-        let by_one = b == Src::Literal(ONE);
-        let product =
-            if by_one { Some(negated.product) } else { (b == Src::Literal(MINUS_ONE)).then_some(!negated.product) };
-        self.push(match (product, negated.summand) {
-            (Some(false), false) => Lir::Two(encode::ADD, dst, a, c),
-            (Some(false), true) => Lir::Two(encode::SUB, dst, a, c),
-            (Some(true), false) => Lir::Two(encode::SUB, dst, c, a),
-            _ if c == Src::Literal(SIGN) && negated == Negated::default() => Lir::Two(encode::MUL, dst, a, b),
-            _ => Lir::Fma(negated, dst, [a, b, c]),
-        });
-    }
 }
 
 /// The value of an operand of a multiply-add without its negation, and whether it is negated.
@@ -719,80 +464,6 @@ const fn absorbs(op: &Op) -> bool {
         Op::Mad { .. } => true,
         Op::R700(op, ..) => Alu::negates(op),
         _ => false,
-    }
-}
-
-/// The instructions of an R700 operation.
-struct R700<'s, 'a, 'b> {
-    select: &'s mut Select<'a>,
-    block: &'b Block,
-}
-
-impl Sink for R700<'_, '_, '_> {
-    fn isa(&self) -> Isa {
-        self.select.isa
-    }
-
-    fn split(&mut self) {
-        self.select.split();
-    }
-
-    fn fresh(&mut self) -> Vector {
-        self.select.fresh()
-    }
-
-    fn push(&mut self, lir: Lir) {
-        self.select.push(lir);
-    }
-}
-
-impl R700<'_, '_, '_> {
-    /// Whether a product may be of zero and something that is no number.
-    fn may_be_zero_times_infinity(&self, operands: [Operand; 2]) -> bool {
-        let bare = |operand: Operand| {
-            let mut value = Value(operand.value);
-            while let Op::Sign(_, a) = self.block.op_at(value) {
-                value = a;
-            }
-            value
-        };
-        let [a, b] = operands.map(bare);
-        let ordinary =
-            |value: Value| matches!(self.block.op_at(value), Op::Bits(bits) if f32::from_bits(bits).is_normal());
-        a != b && !ordinary(a) && !ordinary(b)
-    }
-}
-
-impl Target for R700<'_, '_, '_> {
-    fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]) {
-        if !self.may_be_zero_times_infinity(operands) {
-            return;
-        }
-        let [a, b] = operands.map(|operand| operand.src);
-        let it = Src::Vector(dst);
-        self.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, it, it, 0));
-        self.push(Lir::StopIfNone(1));
-        self.push(Lir::Test(encode::CMP_F32, EQUAL, 2, a, Src::Literal(0), 1));
-        self.push(Lir::Test(encode::CMP_F32, EQUAL, 3, b, Src::Literal(0), 1));
-        self.push(Lir::Or(2, 2, 3));
-        self.push(Lir::Merge(dst, 2, Src::Literal(0)));
-        self.select.split();
-    }
-
-    fn multiply_add(&mut self, dst: Vector, [a, b, c]: [Operand; 3], zero_wins: bool) {
-        if zero_wins && self.may_be_zero_times_infinity([a, b]) {
-            let product = self.fresh();
-            self.push(Lir::Two(encode::MUL, product, a.src, b.src));
-            self.zero_wins(product, [a, b]);
-            return self.push(Lir::Two(encode::ADD, dst, Src::Vector(product), c.src));
-        }
-        let mut negated = Negated { product: a.negated != b.negated, summand: c.negated };
-        let mut c = c;
-        if negated.product && negated.summand {
-            c = c.plain(self);
-            negated.summand = false;
-        }
-        self.push(Lir::MulAdd(negated, dst, [a.src, b.src, c.src]));
     }
 }
 

@@ -1,0 +1,338 @@
+//! One launch: its groups in batches on all cores, what they send in order.
+
+use super::Artifact;
+#[cfg(target_arch = "x86_64")]
+use super::Source;
+use super::worker::{AllVisits, Held, Job, Left, TaskDone, Worker, no_visits};
+#[cfg(target_arch = "x86_64")]
+use crate::direct;
+use crate::form::{OUTPUT_VARS, Var};
+use crate::grid::{Grid, Ramp};
+use crate::lanes::{LANES, Mask, Row, count, instruction_bound, mask_of, output_var};
+use crate::work::share;
+#[cfg(target_arch = "x86_64")]
+use crate::work::threads;
+#[cfg(target_arch = "x86_64")]
+use crate::x86::Native;
+use ctm_exec::x1k::plan::Step;
+use ctm_exec::x1k::{Launch, Memory, Outputs};
+use ctm_exec::{Counters, Fault, FaultKind, Outcome, Position};
+use std::sync::{MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
+
+/// Groups that run side by side before their outputs are committed.
+const GROUPS_PER_BATCH: u64 = 4096;
+/// Groups that one task of a batch runs.
+const GROUPS_PER_TASK: usize = 64;
+/// Groups that one task runs when it writes directly: as many as make this many tasks for each thread, within bounds.
+#[cfg(target_arch = "x86_64")]
+const DIRECT_TASKS_PER_THREAD: u64 = 16;
+#[cfg(target_arch = "x86_64")]
+const DIRECT_GROUPS_PER_TASK: [u64; 2] = [64, 128];
+/// Instructions after which machine code gives a group to the reference interpreter, which looks at the clock, when time is limited.
+const FUEL_PER_LOOK: u64 = 20_000_000;
+
+/// A launch under way.
+pub(super) struct Run<'a> {
+    pub(super) launch: &'a Launch<'a>,
+    pub(super) artifact: &'a Artifact,
+    pub(super) grid: Grid,
+    pub(super) ramps: Vec<Ramp>,
+    pub(super) deadline: Option<Instant>,
+    pub(super) steps: OnceLock<Vec<Step>>,
+    pub(super) counters: Counters,
+    pub(super) visits: AllVisits,
+    /// How many instructions one group can issue at most, if that is known.
+    pub(super) bound: Option<u64>,
+    #[cfg(target_arch = "x86_64")]
+    pub(super) native: Option<&'a Native>,
+    /// The machine code counts instructions down, and may refer.
+    pub(super) counts_down: bool,
+    /// Instructions that one group may issue before the reference interpreter has to look at it.
+    pub(super) fuel: u64,
+}
+
+impl<'a> Run<'a> {
+    pub(super) fn new(launch: &'a Launch<'a>, artifact: &'a Artifact) -> Self {
+        let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
+        let fuel = if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit };
+        let bound = instruction_bound(&artifact.code, launch.constants);
+        let bounded = bound.is_some_and(|bound| bound <= fuel);
+        let counts_down = fuel != u64::MAX && !bounded;
+        Self {
+            bound,
+            counts_down,
+            #[cfg(target_arch = "x86_64")]
+            native: None,
+            fuel,
+            launch,
+            artifact,
+            grid: Grid::new(launch.domain, launch.group.lanes()),
+            ramps: artifact.start.iter().filter_map(|&var| Ramp::of(var, launch.planes)).collect(),
+            deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
+            steps: OnceLock::new(),
+            counters: Counters::default(),
+            visits: no_visits(&artifact.code),
+        }
+    }
+
+    pub(super) fn go(mut self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        if self.stream(memory) {
+            return Ok(Outcome { counters: self.counters, findings: Vec::new() });
+        }
+        #[cfg(target_arch = "x86_64")]
+        {
+            self.native = self.artifact.native(self.counts_down, false);
+        }
+        let (mut first, refused) = self.write_directly(memory);
+        if !refused.is_empty() {
+            let task = self.worker().get().task(&self, &refused, memory);
+            self.commit(task, memory)?;
+        }
+        let groups_per_batch = if memory.outputs_alias_inputs() { 1 } else { GROUPS_PER_BATCH };
+        while first < self.grid.groups() {
+            let end = (first + groups_per_batch).min(self.grid.groups());
+            let (jobs, refused) = self.schedule(first..end, memory);
+            let this = &self;
+            let shared: &dyn Memory = memory;
+            let tasks = jobs.len().div_ceil(GROUPS_PER_TASK);
+            let done = share(
+                this.launch.threads,
+                tasks,
+                || this.worker(),
+                |worker, task| {
+                    let end = ((task + 1) * GROUPS_PER_TASK).min(jobs.len());
+                    worker.get().task(this, &jobs[task * GROUPS_PER_TASK..end], shared)
+                },
+            );
+            for task in done {
+                self.commit(task, memory)?;
+            }
+            if let Some(fault) = refused {
+                return Err(fault);
+            }
+            first = end;
+        }
+        for (visits, lanes) in self.visits.iter().zip([self.launch.group.lanes(), self.grid.lanes_of_last()]) {
+            count(&self.artifact.code, visits, lanes, memory, &mut self.counters);
+        }
+        Ok(Outcome { counters: self.counters, findings: Vec::new() })
+    }
+
+    /// Workers that nobody uses.
+    pub(super) fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
+        self.artifact.idle[usize::from(self.counts_down)].lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// What one thread needs, until it is dropped.
+    pub(super) fn worker(&self) -> Held<'_> {
+        Held { run: self, worker: self.idle().pop() }
+    }
+
+    /// Runs a launch in which every processor does the same; says whether it was one.
+    #[cfg(target_arch = "x86_64")]
+    fn stream(&mut self, memory: &mut dyn Memory) -> bool {
+        let limit = self.launch.budget.instructions_per_group.unwrap_or(u64::MAX);
+        let bounded = self.bound.is_some_and(|bound| bound <= limit);
+        let Some(options) = self.artifact.options.filter(|_| bounded) else { return false };
+        let (streams, lowered) = (&self.artifact.streams, &self.artifact.lowered);
+        let Some(done) = crate::stream::run(streams, options.isa, lowered, self.launch, self.deadline, memory) else {
+            return false;
+        };
+        let lanes = self.launch.group.lanes();
+        let domain = self.launch.domain;
+        let processors = u64::from(domain.width()) * u64::from(domain.height());
+        // The last group may be short.
+        let full = self.grid.full_groups();
+        let last = if self.grid.groups() > full {
+            let places = self.grid.places(full);
+            u64::from((self.grid.inside(&places) & mask_of(self.grid.lanes_of_last())).count_ones())
+        } else {
+            0
+        };
+        for (groups, lanes, processors) in
+            [(full, lanes, processors - last), (self.grid.groups() - full, self.grid.lanes_of_last(), last)]
+        {
+            let visits = crate::stream::visits(&done.passes, groups, processors);
+            count(&self.artifact.code, &visits, lanes, memory, &mut self.counters);
+        }
+        self.counters.groups += self.grid.groups();
+        self.counters.processors += processors;
+        [self.counters.writes, self.counters.write_bytes] = done.written;
+        true
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn stream(&mut self, _memory: &mut dyn Memory) -> bool {
+        false
+    }
+
+    /// Runs the groups of a launch that cannot fault, if memory lets us write; gives the first group that is left, and those that
+    /// did not run after all.
+    #[cfg(target_arch = "x86_64")]
+    fn write_directly(&mut self, memory: &mut dyn Memory) -> (u64, Vec<Job>) {
+        let Some(native) = self.native.filter(|_| !self.counts_down) else { return (0, Vec::new()) };
+        if memory.outputs_alias_inputs() || self.deadline.is_some() {
+            return (0, Vec::new());
+        }
+        let inputs = std::array::from_fn(|index| memory.input(index as u8));
+        let last = Position { i: self.launch.domain.i1, j: self.launch.domain.j1 };
+        let halves = memory.direct().and_then(|d| direct::halves(d, inputs, &self.artifact.code, &self.grid, last));
+        let Some((views, targets)) = halves else { return (0, Vec::new()) };
+        let (groups, full) = (self.grid.groups(), self.grid.full_groups());
+        let this = &*self;
+        // Tasks are small as groups differ in cost, and large as each fills some pages of output. All passes but the last of a task are full.
+        let [fewest, most] = DIRECT_GROUPS_PER_TASK;
+        let copies = native.copies as u64;
+        let per_task = if groups <= fewest || self.launch.threads == 1 {
+            most
+        } else {
+            (groups / (DIRECT_TASKS_PER_THREAD * threads(self.launch.threads) as u64)).clamp(fewest, most)
+        } / copies
+            * copies;
+        let task = |worker: &mut Held<'_>, task: usize| {
+            let worker = worker.get();
+            let mut done = (no_visits(&this.artifact.code), Counters::default(), Vec::new());
+            let end = ((task as u64 + 1) * per_task).min(groups);
+            let mut next = task as u64 * per_task;
+            let mut wave = Vec::with_capacity(native.copies);
+            while next < end {
+                wave.clear();
+                worker.places.clear();
+                // The last group runs by itself when it is short.
+                let last = if next < full { end.min(full) } else { end };
+                while next < last && wave.len() < native.copies {
+                    let places = this.grid.places(next);
+                    let covered = this.grid.inside(&places) & this.existing(next);
+                    if covered != 0 {
+                        wave.push(Job { group: next, covered });
+                        worker.places.push(places);
+                    }
+                    next += 1;
+                }
+                let source = Source { memory: &views, views: Some(&views) };
+                let Some(job) = wave.first() else { continue };
+                let short = usize::from(job.group >= full);
+                if worker.pass(this, &wave, source).is_err() {
+                    done.2.append(&mut wave);
+                    continue;
+                }
+                done.0[short].iter_mut().zip(&worker.visits).for_each(|(all, visits)| all.add(visits));
+                for ((job, lanes), places) in wave.iter().zip(&worker.lanes).zip(&worker.places) {
+                    let written = targets.write(places, lanes);
+                    done.1.groups += 1;
+                    done.1.processors += u64::from(job.covered.count_ones());
+                    done.1.writes += written.elements;
+                    done.1.write_bytes += written.bytes;
+                }
+            }
+            done
+        };
+        let tasks = groups.div_ceil(per_task) as usize;
+        let done = share(this.launch.threads, tasks, || this.worker(), task);
+        let mut refused = Vec::new();
+        for (visits, counters, mut jobs) in done {
+            refused.append(&mut jobs);
+            self.add_visits(&visits);
+            self.counters.add(&counters);
+        }
+        (groups, refused)
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn write_directly(&mut self, _memory: &mut dyn Memory) -> (u64, Vec<Job>) {
+        (0, Vec::new())
+    }
+
+    /// Asks which processors are to run. A conditional buffer that cannot be read concerns the group at which it happens: those
+    /// before it still run.
+    fn schedule(&self, groups: std::ops::Range<u64>, memory: &mut dyn Memory) -> (Vec<Job>, Option<Fault>) {
+        let mut jobs = Vec::with_capacity((groups.end - groups.start) as usize);
+        for group in groups {
+            let places = self.grid.places(group);
+            let mut covered = 0;
+            let inside = self.grid.inside(&places) & self.existing(group);
+            for lane in lanes_of(inside) {
+                let at = places.position(lane);
+                match memory.schedule(at) {
+                    Ok(runs) => covered |= Mask::from(runs) << lane,
+                    Err(fault) => {
+                        let pc = u32::from(self.launch.program.first);
+                        return (jobs, Some(Fault { kind: FaultKind::Memory(fault), pc, position: Some(at) }));
+                    }
+                }
+            }
+            if covered != 0 {
+                jobs.push(Job { group, covered });
+            }
+        }
+        (jobs, None)
+    }
+
+    /// The lanes of a group: the last one may be short.
+    pub(super) fn existing(&self, group: u64) -> Mask {
+        let lanes = self.launch.group.lanes();
+        if group < self.grid.full_groups() { mask_of(lanes) } else { mask_of(self.grid.lanes_of_last()) }
+    }
+
+    fn add_visits(&mut self, done: &AllVisits) {
+        for (all, done) in self.visits.iter_mut().zip(done) {
+            all.iter_mut().zip(done).for_each(|(all, visits)| all.add(visits));
+        }
+    }
+
+    /// Adds up what a task did and sends its outputs.
+    fn commit(&mut self, task: TaskDone, memory: &mut dyn Memory) -> Result<(), Fault> {
+        self.add_visits(&task.visits);
+        self.counters.processors += task.processors;
+        for (group, left) in task.groups {
+            match left {
+                Left::Here { covered, written, rows } => {
+                    self.counters.groups += 1;
+                    let places = self.grid.places(group);
+                    for lane in lanes_of(covered) {
+                        let outputs = self.outputs_of(lane, &written, &rows);
+                        self.send(places.position(lane), &outputs, memory)?;
+                    }
+                }
+                Left::Reference { counters, outputs } => {
+                    self.counters.add(&counters);
+                    for (at, outputs) in outputs {
+                        self.send(at, &outputs, memory)?;
+                    }
+                }
+            }
+        }
+        task.fault.map_or(Ok(()), Err)
+    }
+
+    fn send(&mut self, at: Position, outputs: &Outputs, memory: &mut dyn Memory) -> Result<(), Fault> {
+        let pc = u32::from(self.launch.program.last);
+        let fault = |fault| Fault { kind: FaultKind::Memory(fault), pc, position: Some(at) };
+        let written = memory.commit(at, outputs).map_err(fault)?;
+        self.counters.writes += written.elements;
+        self.counters.write_bytes += written.bytes;
+        Ok(())
+    }
+
+    /// What one lane sends when its program ends.
+    fn outputs_of(&self, lane: usize, written: &[Mask; OUTPUT_VARS], rows: &[Row]) -> Outputs {
+        let mut outputs = Outputs::default();
+        for (&index, row) in self.artifact.outputs.iter().zip(rows) {
+            if written[index] >> lane & 1 == 0 {
+                continue;
+            }
+            if output_var(index) == Var::W {
+                outputs.conditional_value = Some(row[lane]);
+            } else {
+                outputs.values[index / 4][index % 4] = row[lane];
+                outputs.written[index / 4] |= 1 << (index % 4);
+            }
+        }
+        outputs
+    }
+}
+
+fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 == 1)
+}

@@ -1,0 +1,246 @@
+//! What one thread does: groups by machine code, by the portable back end, or by the reference interpreter.
+
+use super::run::Run;
+#[cfg(target_arch = "x86_64")]
+use crate::direct;
+use crate::form::{Code, OUTPUT_VARS};
+use crate::grid::Places;
+use crate::lanes::{Lanes, Mask, Refer, Row, Visits};
+use crate::portable::{Machine, Shared};
+#[cfg(target_arch = "x86_64")]
+use crate::x86::{Frame, Native};
+use ctm_exec::x1k::group::{Access, Context, Group};
+use ctm_exec::x1k::lanes::LaneMask;
+use ctm_exec::x1k::plan::plan;
+use ctm_exec::x1k::{Memory, Outputs};
+use ctm_exec::{Counters, Fault, Position};
+use std::time::Instant;
+
+/// A group that is to run.
+#[derive(Clone, Copy)]
+pub(super) struct Job {
+    pub(super) group: u64,
+    pub(super) covered: Mask,
+}
+
+/// What one group left.
+pub(super) enum Left {
+    /// It ran here: rows of the output components that the program may write.
+    Here { covered: Mask, written: [Mask; OUTPUT_VARS], rows: Vec<Row> },
+    /// The reference interpreter ran it.
+    Reference { counters: Box<Counters>, outputs: Vec<(Position, Outputs)> },
+}
+
+/// Visits of blocks by groups that have all their lanes, and by the last one of a domain when it is short.
+pub(super) type AllVisits = [Vec<Visits>; 2];
+
+/// What one task left: what each of its groups did, up to the first fault.
+pub(super) struct TaskDone {
+    pub(super) visits: AllVisits,
+    pub(super) processors: u64,
+    pub(super) groups: Vec<(u64, Left)>,
+    pub(super) fault: Option<Fault>,
+}
+
+/// What back ends read inputs from.
+#[derive(Clone, Copy)]
+pub struct Source<'a> {
+    /// Through this, always.
+    pub memory: &'a dyn Memory,
+    /// From these, where it is the same.
+    #[cfg(target_arch = "x86_64")]
+    pub views: Option<&'a direct::Views<'a>>,
+}
+
+pub(super) fn source(memory: &dyn Memory) -> Source<'_> {
+    Source {
+        memory,
+        #[cfg(target_arch = "x86_64")]
+        views: None,
+    }
+}
+
+pub(super) fn no_visits(code: &Code) -> AllVisits {
+    std::array::from_fn(|_| vec![Visits::default(); code.blocks.len()])
+}
+
+/// A worker in use.
+pub(super) struct Held<'a> {
+    pub(super) run: &'a Run<'a>,
+    pub(super) worker: Option<Worker>,
+}
+
+impl Held<'_> {
+    pub(super) fn get(&mut self) -> &mut Worker {
+        self.worker.get_or_insert_with(|| Worker::new(self.run))
+    }
+}
+
+impl Drop for Held<'_> {
+    fn drop(&mut self) {
+        if let Some(mut worker) = self.worker.take() {
+            // It belongs to a launch.
+            worker.reference = None;
+            self.run.idle().push(worker);
+        }
+    }
+}
+
+/// What one thread needs to run groups.
+pub(super) struct Worker {
+    machine: Engines,
+    pub(super) lanes: Vec<Lanes>,
+    pub(super) visits: Vec<Visits>,
+    reference: Option<Group>,
+    /// Where the groups lie that run now.
+    pub(super) places: Vec<Places>,
+}
+
+/// What runs them.
+enum Engines {
+    Portable(Box<Machine>),
+    #[cfg(target_arch = "x86_64")]
+    Native(Attempts),
+}
+
+/// Runs of machine code that may have to be repeated by careful code.
+#[cfg(target_arch = "x86_64")]
+struct Attempts {
+    frame: Frame,
+    careful: Option<Frame>,
+    made: u64,
+    failed: u64,
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Attempts {
+    fn new(native: &Native) -> Self {
+        Self { frame: native.frame(), careful: None, made: 0, failed: 0 }
+    }
+
+    /// Not where more than a quarter has failed.
+    const fn are_worth_it(&self) -> bool {
+        self.failed < 16 || 4 * self.failed < self.made
+    }
+}
+
+impl Worker {
+    pub(super) fn new(run: &Run<'_>) -> Self {
+        #[cfg(target_arch = "x86_64")]
+        let native = run.native.map(|native| (Engines::Native(Attempts::new(native)), native.copies));
+        #[cfg(not(target_arch = "x86_64"))]
+        let native = None;
+        let (machine, copies) =
+            native.unwrap_or_else(|| (Engines::Portable(Box::new(Machine::new(&run.artifact.code))), 1));
+        Self {
+            machine,
+            lanes: vec![Lanes::new(run.launch.group.lanes(), run.ramps.len()); copies],
+            visits: vec![Visits::default(); run.artifact.code.blocks.len()],
+            reference: None,
+            places: Vec::with_capacity(copies),
+        }
+    }
+
+    pub(super) fn task(&mut self, run: &Run<'_>, jobs: &[Job], memory: &dyn Memory) -> TaskDone {
+        let mut done = TaskDone {
+            visits: no_visits(&run.artifact.code),
+            processors: 0,
+            groups: Vec::with_capacity(jobs.len()),
+            fault: None,
+        };
+        // Only the last group of a domain may be short. Then it runs by itself.
+        let full = jobs.iter().take_while(|job| job.group < run.grid.full_groups()).count();
+        let waves = jobs[..full].chunks(self.lanes.len()).chain(jobs[full..].chunks(1));
+        for (wave, short) in waves.map(|wave| (wave, wave[0].group >= run.grid.full_groups())) {
+            if self.wave(run, wave, source(memory)).is_ok() {
+                done.visits[usize::from(short)].iter_mut().zip(&self.visits).for_each(|(all, visits)| all.add(visits));
+                for (job, lanes) in wave.iter().zip(&self.lanes) {
+                    done.processors += u64::from(job.covered.count_ones());
+                    let rows = run.artifact.outputs.iter().map(|&index| lanes.outputs[index]).collect();
+                    let left = Left::Here { covered: lanes.covered, written: lanes.written, rows };
+                    done.groups.push((job.group, left));
+                }
+            } else if let Err(fault) = self.references(run, wave, memory, &mut done) {
+                done.fault = Some(fault);
+                return done;
+            }
+        }
+        done
+    }
+
+    /// Runs groups together.
+    pub(super) fn wave(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>) -> Result<(), Refer> {
+        // The reference interpreter says so, with the right instruction.
+        if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+            return Err(Refer);
+        }
+        self.places.clear();
+        self.places.extend(wave.iter().map(|job| run.grid.places(job.group)));
+        self.pass(run, wave, memory)
+    }
+
+    /// Runs groups together whose [`Self::places`] are there.
+    pub(super) fn pass(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>) -> Result<(), Refer> {
+        for ((job, lanes), places) in wave.iter().zip(&mut self.lanes).zip(&self.places) {
+            (lanes.existing, lanes.covered) = (run.existing(job.group), job.covered);
+            lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(places));
+        }
+        self.visits.fill(Visits::default());
+        let lanes = &mut self.lanes[..wave.len()];
+        match &mut self.machine {
+            #[cfg(target_arch = "x86_64")]
+            Engines::Native(attempts) => {
+                let constants = run.launch.constants;
+                let native = run.native.ok_or(Refer)?;
+                if attempts.are_worth_it() {
+                    attempts.made += 1;
+                    if native.run(&mut attempts.frame, lanes, constants, &memory, &mut self.visits, run.fuel)? {
+                        return Ok(());
+                    }
+                    attempts.failed += 1;
+                    self.visits.fill(Visits::default());
+                }
+                let careful = run.artifact.native(run.counts_down, true).ok_or(Refer)?;
+                let frame = attempts.careful.get_or_insert_with(|| careful.frame());
+                careful.run(frame, lanes, constants, &memory, &mut self.visits, run.fuel).map(drop)
+            }
+            Engines::Portable(machine) => {
+                let shared = Shared {
+                    code: &run.artifact.code,
+                    start: &run.artifact.start,
+                    constants: run.launch.constants,
+                    memory: memory.memory,
+                    limit: run.launch.budget.instructions_per_group.unwrap_or(u64::MAX),
+                    deadline: run.deadline,
+                };
+                lanes.iter_mut().try_for_each(|lanes| machine.run(&shared, lanes, &mut self.visits))
+            }
+        }
+    }
+
+    /// Runs groups by the reference interpreter.
+    fn references(
+        &mut self,
+        run: &Run<'_>,
+        jobs: &[Job],
+        memory: &dyn Memory,
+        done: &mut TaskDone,
+    ) -> Result<(), Fault> {
+        for job in jobs {
+            let places = run.grid.places(job.group);
+            done.groups.push((job.group, self.reference(run, job, &places, memory)?));
+        }
+        Ok(())
+    }
+
+    fn reference(&mut self, run: &Run<'_>, job: &Job, places: &Places, memory: &dyn Memory) -> Result<Left, Fault> {
+        let steps = run.steps.get_or_init(|| plan(run.launch.program));
+        let context = Context { launch: run.launch, steps, deadline: run.deadline };
+        let group = self.reference.get_or_insert_with(|| Group::new(run.launch));
+        let lanes = run.existing(job.group).count_ones() as usize;
+        let positions: Vec<_> = (0..lanes).map(|lane| places.position(lane)).collect();
+        let covered = LaneMask::of(|lane| job.covered >> lane & 1 == 1);
+        group.run(&context, &positions, &[covered], &mut Access::Shared(memory))?;
+        Ok(Left::Reference { counters: Box::new(*group.counters()), outputs: group.outputs().collect() })
+    }
+}

@@ -1,0 +1,169 @@
+//! What is known of variables before instructions are chosen: who can see the bits of a NaN, where denormals can be.
+
+use crate::form::{Block, Code, Op, Value, Var};
+use crate::passes::VarSet;
+use crate::x86::r700::facts::{is_choice, is_integer};
+use ctm_exec::x1k::float::NAN;
+use ctm_isa::x1k::TEMPORARIES;
+
+/// What holds for variables at every block's beginning.
+pub struct Facts {
+    /// Somebody can see the bits of a NaN in them.
+    pub observed: VarSet,
+    /// They never hold denormals.
+    pub flushed: VarSet,
+    /// Where they hold the NaN, any NaN will do: whoever reads them and lets somebody see its bits makes it right.
+    pub(super) loose: VarSet,
+}
+
+impl Facts {
+    /// Works them out; `start`: the variables that are given values at the start.
+    pub fn of(code: &Code, start: &[Var]) -> Self {
+        let mut facts = Self::with_loose(code, start, VarSet::default());
+        if !code.relative_temps && code.blocks.iter().any(|block| !block.frames.frames.is_empty()) {
+            let loose = facts.worth_loosening(code, start);
+            if loose != VarSet::default() {
+                facts = Self::with_loose(code, start, loose);
+            }
+        }
+        facts
+    }
+
+    fn with_loose(code: &Code, start: &[Var], loose: VarSet) -> Self {
+        let mut facts = Self { observed: VarSet::default(), flushed: VarSet::ALL, loose };
+        (4 * TEMPORARIES..Var::COUNT).for_each(|index| facts.observed.insert(Var(index as u16)));
+        if code.relative_temps {
+            (0..4 * TEMPORARIES).for_each(|index| facts.observed.insert(Var(index as u16)));
+            facts.flushed = VarSet::default();
+        }
+        start.iter().for_each(|&var| facts.flushed.remove(var));
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in &code.blocks {
+                let (seen, flushed) = (facts.seen(block), facts.values_flushed(block));
+                for (op, seen) in block.ops.iter().zip(seen) {
+                    match *op {
+                        Op::Get(var) if seen && !facts.observed.contains(var) => {
+                            facts.observed.insert(var);
+                            changed = true;
+                        }
+                        Op::Set(var, value, _) if !flushed[value.index()] && facts.flushed.contains(var) => {
+                            facts.flushed.remove(var);
+                            changed = true;
+                        }
+                        _ => {}
+                    }
+                }
+            }
+        }
+        facts
+    }
+
+    /// Temporaries that hold results of arithmetic only, and are seen less often than they are written: a loop that ends in an output.
+    fn worth_loosening(&self, code: &Code, start: &[Var]) -> VarSet {
+        let mut clean = VarSet::default();
+        (0..4 * TEMPORARIES).for_each(|index| clean.insert(Var(index as u16)));
+        start.iter().for_each(|&var| clean.remove(var));
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for block in &code.blocks {
+                let values = values_clean(block, &clean);
+                for op in &block.ops {
+                    if let Op::Set(var, value, _) = *op
+                        && !values[value.index()]
+                        && clean.contains(var)
+                    {
+                        clean.remove(var);
+                        changed = true;
+                    }
+                }
+            }
+        }
+        let mut gain = vec![0i64; Var::COUNT];
+        for block in &code.blocks {
+            let weight = 1i64 << (3 * block.frames.frames.len());
+            for (op, seen) in block.ops.iter().zip(self.seen(block)) {
+                match *op {
+                    Op::Set(var, value, _)
+                        if matches!(
+                            block.op_at(value),
+                            Op::Mad { .. }
+                                | Op::Scale(..)
+                                | Op::Fraction(..)
+                                | Op::Scalar(..)
+                                | Op::R700(_, _, _, false)
+                        ) =>
+                    {
+                        gain[var.index()] += weight;
+                    }
+                    Op::Get(var) if seen => gain[var.index()] -= weight,
+                    _ => {}
+                }
+            }
+        }
+        let mut loose = VarSet::default();
+        clean.iter().filter(|var| gain[var.index()] > 0 && self.observed.contains(*var)).for_each(|v| loose.insert(v));
+        loose
+    }
+
+    /// The vectors of a block in which somebody can see the bits of a NaN.
+    pub(super) fn seen(&self, block: &Block) -> Vec<bool> {
+        let mut seen = vec![false; block.ops.len()];
+        for (place, op) in block.ops.iter().enumerate().rev() {
+            match *op {
+                Op::Set(var, value, _) if self.observed.contains(var) && !self.loose.contains(var) => {
+                    seen[value.index()] = true;
+                }
+                Op::SetRelative { value, .. } => seen[value.index()] = true,
+                Op::Pick { a, b, .. } if seen[place] => (seen[a.index()], seen[b.index()]) = (true, true),
+                Op::Sign(_, a) | Op::QuadLane(a, _) if seen[place] => seen[a.index()] = true,
+                Op::R700(op, abc, ..) if is_integer(op) => abc.into_iter().for_each(|v| seen[v.index()] = true),
+                Op::R700(op, [_, b, c], _, false) if is_choice(op) && seen[place] => {
+                    (seen[b.index()], seen[c.index()]) = (true, true);
+                }
+                _ => {}
+            }
+        }
+        seen
+    }
+
+    /// The vectors of a block that hold no denormals.
+    pub(super) fn values_flushed(&self, block: &Block) -> Vec<bool> {
+        let mut flushed: Vec<bool> = Vec::with_capacity(block.ops.len());
+        for op in &block.ops {
+            let is = |value: Value| flushed[value.index()];
+            flushed.push(match *op {
+                Op::Bits(bits) => ctm_exec::x1k::float::flush(bits) == bits,
+                Op::Get(var) => self.flushed.contains(var),
+                Op::Sign(_, a) | Op::QuadLane(a, _) => is(a),
+                Op::Pick { a, b, .. } => is(a) && is(b),
+                Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => true,
+                Op::R700(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
+                Op::R700(op, ..) => !is_integer(op),
+                _ => false,
+            });
+        }
+        flushed
+    }
+}
+
+/// The vectors of a block that are results of arithmetic: where they are NaNs, they are the one NaN. `clean`: such variables.
+fn values_clean(block: &Block, clean: &VarSet) -> Vec<bool> {
+    let mut values: Vec<bool> = Vec::with_capacity(block.ops.len());
+    for op in &block.ops {
+        let is = |value: Value| values[value.index()];
+        values.push(match *op {
+            Op::Bits(bits) => bits == NAN || !f32::from_bits(bits).is_nan(),
+            Op::Get(var) => clean.contains(var),
+            Op::QuadLane(a, _) => is(a),
+            Op::Pick { a, b, .. } => is(a) && is(b),
+            Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => true,
+            Op::R700(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
+            Op::R700(op, ..) => !is_integer(op),
+            _ => false,
+        });
+    }
+    values
+}

@@ -1,0 +1,83 @@
+//! The operations of R700 programs, which have their instructions in [`super::super::r700::alu`].
+
+use super::{EQUAL, Select, UNORDERED};
+use crate::form::{Block, Op, Value};
+use crate::x86::encode;
+use crate::x86::isa::Isa;
+use crate::x86::lir::{Lir, Negated, Src, Vector};
+use crate::x86::r700::alu::{Operand, Target};
+use crate::x86::scalar::Sink;
+
+/// The instructions of an R700 operation.
+pub(super) struct R700<'s, 'a, 'b> {
+    pub(super) select: &'s mut Select<'a>,
+    pub(super) block: &'b Block,
+}
+
+impl Sink for R700<'_, '_, '_> {
+    fn isa(&self) -> Isa {
+        self.select.isa
+    }
+
+    fn split(&mut self) {
+        self.select.split();
+    }
+
+    fn fresh(&mut self) -> Vector {
+        self.select.fresh()
+    }
+
+    fn push(&mut self, lir: Lir) {
+        self.select.push(lir);
+    }
+}
+
+impl R700<'_, '_, '_> {
+    /// Whether a product may be of zero and something that is no number.
+    fn may_be_zero_times_infinity(&self, operands: [Operand; 2]) -> bool {
+        let bare = |operand: Operand| {
+            let mut value = Value(operand.value);
+            while let Op::Sign(_, a) = self.block.op_at(value) {
+                value = a;
+            }
+            value
+        };
+        let [a, b] = operands.map(bare);
+        let ordinary =
+            |value: Value| matches!(self.block.op_at(value), Op::Bits(bits) if f32::from_bits(bits).is_normal());
+        a != b && !ordinary(a) && !ordinary(b)
+    }
+}
+
+impl Target for R700<'_, '_, '_> {
+    fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]) {
+        if !self.may_be_zero_times_infinity(operands) {
+            return;
+        }
+        let [a, b] = operands.map(|operand| operand.src);
+        let it = Src::Vector(dst);
+        self.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, it, it, 0));
+        self.push(Lir::StopIfNone(1));
+        self.push(Lir::Test(encode::CMP_F32, EQUAL, 2, a, Src::Literal(0), 1));
+        self.push(Lir::Test(encode::CMP_F32, EQUAL, 3, b, Src::Literal(0), 1));
+        self.push(Lir::Or(2, 2, 3));
+        self.push(Lir::Merge(dst, 2, Src::Literal(0)));
+        self.select.split();
+    }
+
+    fn multiply_add(&mut self, dst: Vector, [a, b, c]: [Operand; 3], zero_wins: bool) {
+        if zero_wins && self.may_be_zero_times_infinity([a, b]) {
+            let product = self.fresh();
+            self.push(Lir::Two(encode::MUL, product, a.src, b.src));
+            self.zero_wins(product, [a, b]);
+            return self.push(Lir::Two(encode::ADD, dst, Src::Vector(product), c.src));
+        }
+        let mut negated = Negated { product: a.negated != b.negated, summand: c.negated };
+        let mut c = c;
+        if negated.product && negated.summand {
+            c = c.plain(self);
+            negated.summand = false;
+        }
+        self.push(Lir::MulAdd(negated, dst, [a.src, b.src, c.src]));
+    }
+}
