@@ -16,6 +16,9 @@ struct Candidates {
     plain: &'static [(u8, u8)],
 }
 
+/// The share of all uses of vectors that may be reads of memory where two chains are made instead of one.
+const READS_FOR_TWO_CHAINS: u64 = 4;
+
 const AVX512: Candidates = Candidates {
     shared: &[(8, 2), (4, 4), (4, 2), (2, 2), (2, 1), (1, 1)],
     wide: &[(1, 8), (1, 4), (1, 2), (1, 1)],
@@ -133,8 +136,7 @@ impl Chosen<'_> {
             _ if self.shares_rows() => shared,
             (true, true) => wide,
             (true, false) => plain,
-            (false, true) => &plain[1..],
-            (false, false) => &plain[2..],
+            (false, _) => &plain[1..],
         };
         let varies = self.varies();
         let count = self.register_count(false);
@@ -146,7 +148,10 @@ impl Chosen<'_> {
             }
             best = tile;
             let instances = self.instances(&varies, tile, false);
-            if self.registers(&varies, &instances, count).1 == 0 {
+            let left = self.registers(&varies, &instances, count).1;
+            // Of long chains of arithmetic the processor sees too little at once; two side by side are worth some reads of memory; measured.
+            let chains = !self.prepared.packed && self.isa == Isa::Avx512 && !self.shares_rows();
+            if left == 0 || (chains && left <= self.registers(&varies, &instances, 0).1 / READS_FOR_TWO_CHAINS) {
                 break;
             }
         }
