@@ -426,10 +426,10 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) quick: bool,
     /// Measure launches of one processor, 10000 of each kernel: saxpy, mandelbrot, black-scholes
-    #[arg(long, conflicts_with_all = ["quick", "json", "tsv", "scaling"])]
+    #[arg(long, conflicts_with_all = ["quick", "json", "tsv", "scaling", "rounds", "runs"])]
     pub(crate) launch: bool,
     /// Measure square domains of 64 to 4096 columns, with one thread and with all: mandelbrot, black-scholes
-    #[arg(long, conflicts_with_all = ["quick", "json", "tsv"])]
+    #[arg(long, conflicts_with_all = ["quick", "json", "tsv", "rounds"])]
     pub(crate) scaling: bool,
     /// Print one JSON object a kernel
     #[arg(long)]

@@ -36,8 +36,9 @@ fn session(name: &str, args: &BenchArgs, side: u32, threads: usize) -> Result<Se
 
 /// What a launch of one processor takes: its command buffer submitted again and again.
 pub(super) fn launch(console: &Console, args: &BenchArgs) -> Ending {
+    let names = chosen(args, &["saxpy", "mandelbrot", "black-scholes"])?;
     console.print("| kernel | first us | mean us | fastest us |\n|---|--:|--:|--:|\n")?;
-    for name in chosen(args, &["saxpy", "mandelbrot", "black-scholes"])? {
+    for name in names {
         let mut session = session(name, args, 1, args.threads)?;
         let first = session.run()?;
         let mut fastest = Duration::MAX;
@@ -55,11 +56,12 @@ pub(super) fn launch(console: &Console, args: &BenchArgs) -> Ending {
 
 /// What a processor takes by the size of its domain: the fastest run, as whatever disturbs only adds.
 pub(super) fn scaling(console: &Console, args: &BenchArgs) -> Ending {
+    let names = chosen(args, &["mandelbrot", "black-scholes"])?;
     let cores = std::thread::available_parallelism().map_or(1, usize::from);
     let threads = if args.threads == 0 { cores } else { args.threads };
     console
         .print("| kernel | threads | 64 x 64 | 256 x 256 | 1024 x 1024 | 4096 x 4096 |\n|---|--:|--:|--:|--:|--:|\n")?;
-    for name in chosen(args, &["mandelbrot", "black-scholes"])? {
+    for name in names {
         let counts = if threads > 1 { vec![1, threads] } else { vec![1] };
         let mut rows: Vec<Vec<f64>> = vec![Vec::new(); counts.len()];
         for side in SIDES {

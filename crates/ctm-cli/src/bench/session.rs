@@ -30,6 +30,13 @@ fn broken(kernel: &Kernel, what: impl std::fmt::Display) -> Failure {
     Failure::wrong("bench", format!("{}: {what}", kernel.name))
 }
 
+/// Bytes that hold a kernel's arrays, as if each element had four channels, and 16 MiB for all else.
+fn bytes(kernel: &Kernel) -> u32 {
+    let outputs = kernel.outputs.iter().map(|_| kernel.domain);
+    let sizes = kernel.inputs.iter().map(|input| input.size).chain(outputs);
+    sizes.fold(1 << 24, |all, [width, height]| all + 16 * (width.max(64) * height.max(64)))
+}
+
 impl Session {
     /// Sets a kernel up on a device of its own.
     pub(super) fn new(
@@ -44,9 +51,7 @@ impl Session {
             return Err(Failure::usage("unknown-kernel", format!("there is no kernel `{name}`; there are {names}")));
         };
         let fail = |what: &dyn std::fmt::Display| broken(&kernel, what);
-        // The largest squares that are measured take an input and an output of 256 MiB.
-        let gpu = if size == Size::Side(4096) { 5 << 27 } else { 1 << 29 };
-        let arenas = ArenaOptions::with_sizes([gpu, 0, 1 << 20, 0]).map_err(|e| fail(&e))?;
+        let arenas = ArenaOptions::with_sizes([bytes(&kernel), 0, 1 << 20, 0]).map_err(|e| fail(&e))?;
         let kind = match isa {
             Isa::X1k => DeviceOptions::default(),
             Isa::R700 => DeviceOptions::r700(Chip::Rv770),
