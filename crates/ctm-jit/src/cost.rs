@@ -8,12 +8,16 @@
     reason = "a test stops at what it did not expect, and says what it measured"
 )]
 
+#[path = "../tests/clock/mod.rs"]
+mod clock;
+
 use crate::form::{OUTPUT_VARS, Var};
 use crate::grid::Ramp;
 use crate::lanes::ENTRY;
 use crate::passes::optimise;
 use crate::x86::stream::{Geometry, Kernel};
 use crate::x86::{Isa, Native, Options};
+use clock::thread_time;
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::random::{FlowControl, Random, Shape, program};
@@ -166,15 +170,6 @@ fn one_long_stream() {
     let constants = Constants::default();
     let program = stream_program(1, 512, true);
     std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512));
-}
-
-/// Nanoseconds that this thread has run: other work on the host does not count.
-#[allow(unsafe_code, reason = "the standard library has no clock of a thread")]
-fn thread_time() -> u64 {
-    let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-    // SAFETY: the structure is there for the call to fill.
-    unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
-    time.tv_sec.unsigned_abs() * 1_000_000_000 + time.tv_nsec.unsigned_abs()
 }
 
 /// The thread's time of the fastest of several runs, in us.

@@ -141,6 +141,23 @@ fn streams() {
     assert!(tried == 1 || ran.iter().all(|n| n * 5 > tried * 3), "{ran:?} of {tried} ran as streams");
 }
 
+/// Code that counts nothing computes the same.
+#[test]
+fn counting_changes_nothing() {
+    for kind in KINDS.iter().filter(|kind| matches!(kind.name, "statements" | "raw flow control")) {
+        for seed in 0..12 {
+            let (program, case) = kind.make(seed);
+            let (expected, memory) = case.run(&program, &Interp, 1);
+            for backend in Backend::available() {
+                let (outcome, found) = case.run(&program, &Jit::with_backend(backend).without_counters(), 1);
+                let writes = |outcome: Result<Outcome, Fault>| outcome.map(|outcome| outcome.counters.writes);
+                assert_eq!(writes(outcome), writes(expected.clone()), "{}, seed {seed}, {backend}", kind.name);
+                assert_eq!(found.first_difference(&memory), None, "{}, seed {seed}, {backend}", kind.name);
+            }
+        }
+    }
+}
+
 #[test]
 fn threads_change_nothing() {
     for kind in KINDS.iter().filter(|kind| matches!(kind.name, "statements" | "streams")) {

@@ -7,16 +7,13 @@
     reason = "a measurement prints, and stops at what it did not expect"
 )]
 
+mod clock;
 mod kit;
 
+use clock::thread_time;
 use ctm_jit::{Backend, Jit};
 use kit::{Array, Case, Surfaces, noise};
 use std::time::Instant;
-
-/// Nanoseconds that this thread has run: other work on the host does not count.
-fn thread_time() -> Option<u64> {
-    std::fs::read_to_string("/proc/thread-self/schedstat").ok()?.split_whitespace().next()?.parse().ok()
-}
 
 /// Runs with every back end that makes machine code, in turns; gives the least of each.
 fn measure(name: &str, case: &Case, memory: &mut Surfaces) {
@@ -37,9 +34,7 @@ fn measure(name: &str, case: &Case, memory: &mut Surfaces) {
                 let (start, busy) = (Instant::now(), thread_time());
                 case.run(engine, memory).unwrap();
                 *wall = wall.min(start.elapsed().as_secs_f64());
-                if let (Some(from), Some(to)) = (busy, thread_time()) {
-                    *own = own.min((to - from) as f64 * 1e-9);
-                }
+                *own = own.min((thread_time() - busy) as f64 * 1e-9);
             }
         }
         for ((backend, first), (wall, own)) in backends.iter().zip(first).zip(&least) {

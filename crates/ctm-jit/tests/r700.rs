@@ -15,11 +15,13 @@ use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
 use ctm_jit::{Backend, Jit};
+use far::FAR;
 use serde_json::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 #[allow(dead_code, reason = "what the programs mean is the business of the interpreter's tests")]
+mod far;
 #[path = "../../ctm-exec/tests/r700_structured/mod.rs"]
 mod r700_structured;
 
@@ -68,23 +70,6 @@ fn textures(r: &mut Random, memory: &mut Arrays) {
         memory.samplers.insert(id, sampler);
     }
 }
-
-/// Where planes begin, besides small numbers: beyond what integers hold, beyond what is exact, no numbers.
-const FAR: &[f64] = &[
-    2_147_483_648.0,
-    -2_147_483_649.0,
-    4_294_967_296.0,
-    1_099_511_627_776.0,
-    -1_099_511_627_776.0,
-    65_536.25,
-    16_777_217.0,
-    1e-40,
-    -1e-40,
-    3e38,
-    f64::INFINITY,
-    f64::NEG_INFINITY,
-    f64::NAN,
-];
 
 impl Case {
     fn new(seed: u64, stage: Stage) -> Self {

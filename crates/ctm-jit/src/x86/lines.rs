@@ -120,24 +120,12 @@ impl Emit<'_> {
 
     /// One instruction for one unit; `end`: where a group goes whose mask is empty.
     pub fn line(&mut self, lir: &Lir, unit: Unit, end: Label, waited: bool) {
+        if self.single(lir, unit, end) {
+            return;
+        }
         let (scratch, operand_scratch) = (self.input.isa.scratch(), self.input.isa.operand_scratch());
         match *lir {
-            Lir::Copy(dst, a) | Lir::Set(dst, a, None) => self.copy(dst, a, unit),
-            Lir::Two(op, dst, a, b) => self.two(op, dst, a, b, unit),
-            Lir::TwoImm(op, dst, a, b, imm) => self.two_imm(op, dst, [a, b], imm, unit),
-            Lir::Fix(dst, a, table) => self.fix(dst, a, table, unit),
-            Lir::One(op, dst, a, imm) => self.one(op, dst, a, imm, unit),
-            Lir::Shift(how, dst, a, count) => self.shift(how, dst, a, count, unit),
-            Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, unit),
-            Lir::MulAdd(negated, dst, abc) => self.mul_add(negated, dst, abc, unit),
-            Lir::Test(..)
-            | Lir::Class(..)
-            | Lir::Or(..)
-            | Lir::AndNot(..)
-            | Lir::Blend(..)
-            | Lir::Merge(..)
-            | Lir::MergeTwo(..)
-            | Lir::StopIfNone(_) => self.mask_line(lir, unit, end),
+            Lir::Set(dst, a, None) => self.copy(dst, a, unit),
             Lir::TwoUnder(op, dst, a, b, under) => {
                 let k = self.lane_mask(under, unit);
                 self.mask_line(&Lir::MergeTwo(op, dst, k, a, b), unit, end);
@@ -200,6 +188,7 @@ impl Emit<'_> {
                 self.asm.jump_if(Cond::AboveEqual, self.refer);
                 self.asm.place(skip);
             }
+            _ => debug_assert!(false, "{lir:?} is a single instruction"),
         }
     }
 

@@ -170,6 +170,41 @@ pub trait Vectors: Sized {
         }
     }
 
+    /// An instruction on vectors and masks alone, for one unit; says whether it was one. `end`: where a group goes whose mask is empty.
+    fn single(&mut self, lir: &Lir, unit: Self::Unit, end: Label) -> bool {
+        match *lir {
+            Lir::Copy(dst, a) => self.copy(dst, a, unit),
+            Lir::Two(op, dst, a, b) => self.two(op, dst, a, b, unit),
+            Lir::TwoImm(op, dst, a, b, imm) => self.two_imm(op, dst, [a, b], imm, unit),
+            Lir::Fix(dst, a, table) => self.fix(dst, a, table, unit),
+            Lir::One(op, dst, a, imm) => self.one(op, dst, a, imm, unit),
+            Lir::Shift(how, dst, a, count) => self.shift(how, dst, a, count, unit),
+            Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, unit),
+            Lir::MulAdd(negated, dst, abc) => self.mul_add(negated, dst, abc, unit),
+            Lir::Test(..)
+            | Lir::Class(..)
+            | Lir::Or(..)
+            | Lir::AndNot(..)
+            | Lir::Blend(..)
+            | Lir::Merge(..)
+            | Lir::MergeTwo(..)
+            | Lir::StopIfNone(_) => self.mask_line(lir, unit, end),
+            Lir::Set(..)
+            | Lir::TwoUnder(..)
+            | Lir::FmaUnder(..)
+            | Lir::Written(..)
+            | Lir::SetMask(..)
+            | Lir::Kill(..)
+            | Lir::Store(..)
+            | Lir::Fetch(..)
+            | Lir::Guard { .. }
+            | Lir::ConstRelative { .. }
+            | Lir::TempRelative { .. }
+            | Lir::SetTempRelative { .. } => return false,
+        }
+        true
+    }
+
     /// An instruction that makes or uses a mask; `end`: where a group goes whose mask is empty.
     fn mask_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
         match self.isa() {

@@ -1,6 +1,8 @@
 //! Everything of a random case that is not the program: constants, planes, domain, surfaces. Shared by the tests of this crate.
 #![allow(dead_code, reason = "every test file uses its part")]
 
+#[path = "../far/mod.rs"]
+mod far;
 #[path = "../kit/mod.rs"]
 pub mod kit;
 pub mod reduce;
@@ -11,6 +13,7 @@ use ctm_isa::x1k::Program;
 use ctm_isa::x1k::random::{
     CONSTANTS, COORDINATES, FlowControl, INTS, Random, Shape, StreamShape, program, stream as stream_program,
 };
+use far::FAR;
 use kit::{Array, Surfaces};
 
 /// Everything of one case that is not the program.
@@ -23,28 +26,6 @@ pub struct Case {
     pub budget: Budget,
     pub memory: Surfaces,
 }
-
-/// Where planes of coordinates begin, besides small numbers: beyond what integers hold, beyond what is exact, no numbers.
-const FAR: &[f64] = &[
-    2_147_483_648.0,
-    -2_147_483_649.0,
-    4_294_967_296.0,
-    1_099_511_627_776.0,
-    -1_099_511_627_776.0,
-    65_536.0,
-    65_535.5,
-    -65_536.25,
-    16_777_217.0,
-    1e-40,
-    -1e-40,
-    -1e-46,
-    3e38,
-    -3e38,
-    1e60,
-    f64::INFINITY,
-    f64::NEG_INFINITY,
-    f64::NAN,
-];
 
 /// An array of special values, with gaps between its rows or not.
 fn array(r: &mut Random, width: u32, height: u32) -> Array {

@@ -129,23 +129,11 @@ impl Emit<'_, '_> {
 
     /// One instruction for one unit; `end`: where a group goes whose mask is empty.
     pub fn line(&mut self, lir: &Lir, unit: Unit, end: Label) {
+        if self.single(lir, unit, end) {
+            return;
+        }
         match *lir {
-            Lir::Copy(dst, a) | Lir::Set(dst, a, _) => self.copy(dst, a, unit),
-            Lir::Two(op, dst, a, b) => self.two(op, dst, a, b, unit),
-            Lir::TwoImm(op, dst, a, b, imm) => self.two_imm(op, dst, [a, b], imm, unit),
-            Lir::Fix(dst, a, table) => self.fix(dst, a, table, unit),
-            Lir::One(op, dst, a, imm) => self.one(op, dst, a, imm, unit),
-            Lir::Shift(how, dst, a, count) => self.shift(how, dst, a, count, unit),
-            Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, unit),
-            Lir::MulAdd(negated, dst, abc) => self.mul_add(negated, dst, abc, unit),
-            Lir::Test(..)
-            | Lir::Class(..)
-            | Lir::Or(..)
-            | Lir::AndNot(..)
-            | Lir::Blend(..)
-            | Lir::Merge(..)
-            | Lir::MergeTwo(..)
-            | Lir::StopIfNone(_) => self.mask_line(lir, unit, end),
+            Lir::Set(dst, a, _) => self.copy(dst, a, unit),
             Lir::ConstRelative { frame, base, channel, dst } => {
                 if let Home::Constant { slot, offset } = self.constant_home(frame, base, channel) {
                     self.make(dst, unit, |e, dst| {
@@ -155,16 +143,7 @@ impl Emit<'_, '_> {
                 }
             }
             // What streams have not, or do not need.
-            Lir::Written(..)
-            | Lir::SetMask(..)
-            | Lir::Kill(..)
-            | Lir::Store(..)
-            | Lir::Fetch(..)
-            | Lir::Guard { .. }
-            | Lir::TempRelative { .. }
-            | Lir::TwoUnder(..)
-            | Lir::FmaUnder(..)
-            | Lir::SetTempRelative { .. } => {}
+            _ => {}
         }
     }
 }
