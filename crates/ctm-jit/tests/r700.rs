@@ -20,8 +20,9 @@ use serde_json::Value;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-#[allow(dead_code, reason = "what the programs mean is the business of the interpreter's tests")]
 mod far;
+
+#[allow(dead_code, reason = "what the programs mean is the business of the interpreter's tests")]
 #[path = "../../ctm-exec/tests/r700_structured/mod.rs"]
 mod r700_structured;
 

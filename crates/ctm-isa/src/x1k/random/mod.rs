@@ -382,30 +382,8 @@ impl Maker {
         };
         let mut addresses = || [self.source(), self.source(), self.source()];
         let (rgb, alpha) = (addresses(), addresses());
-        let rgb_addr = RgbAddr {
-            addr0: rgb[0].0,
-            addr0_const: rgb[0].1,
-            addr0_rel: rgb[0].2,
-            addr1: rgb[1].0,
-            addr1_const: rgb[1].1,
-            addr1_rel: rgb[1].2,
-            addr2: rgb[2].0,
-            addr2_const: rgb[2].1,
-            addr2_rel: rgb[2].2,
-            srcp_op: self.random.of(SrcpOp::ALL),
-        };
-        let alpha_addr = AlphaAddr {
-            addr0: alpha[0].0,
-            addr0_const: alpha[0].1,
-            addr0_rel: alpha[0].2,
-            addr1: alpha[1].0,
-            addr1_const: alpha[1].1,
-            addr1_rel: alpha[1].2,
-            addr2: alpha[2].0,
-            addr2_const: alpha[2].1,
-            addr2_rel: alpha[2].2,
-            srcp_op: self.random.of(SrcpOp::ALL),
-        };
+        let rgb_addr = rgb_addr(rgb, self.random.of(SrcpOp::ALL));
+        let alpha_addr = alpha_addr(alpha, self.random.of(SrcpOp::ALL));
         AluInst {
             cmn: self.cmn(kind),
             rgb_addr,
@@ -648,6 +626,38 @@ impl Maker {
         };
         let target = self.random.below(instructions + 4) as u16;
         self.flow(row, target);
+    }
+}
+
+/// An address word of these sources: number, whether a constant, whether relative.
+pub(super) const fn rgb_addr([a, b, c]: [(u8, bool, bool); 3], srcp_op: SrcpOp) -> RgbAddr {
+    RgbAddr {
+        addr0: a.0,
+        addr0_const: a.1,
+        addr0_rel: a.2,
+        addr1: b.0,
+        addr1_const: b.1,
+        addr1_rel: b.2,
+        addr2: c.0,
+        addr2_const: c.1,
+        addr2_rel: c.2,
+        srcp_op,
+    }
+}
+
+/// An address word of these sources: number, whether a constant, whether relative.
+pub(super) const fn alpha_addr([a, b, c]: [(u8, bool, bool); 3], srcp_op: SrcpOp) -> AlphaAddr {
+    AlphaAddr {
+        addr0: a.0,
+        addr0_const: a.1,
+        addr0_rel: a.2,
+        addr1: b.0,
+        addr1_const: b.1,
+        addr1_rel: b.2,
+        addr2: c.0,
+        addr2_const: c.1,
+        addr2_rel: c.2,
+        srcp_op,
     }
 }
 

@@ -2,7 +2,8 @@
 
 use super::{
     AlphaAddr, AlphaOp, AluInst, BOp, CONSTANTS, Channel, FcOp, FlowControl, INTS, Imod, Inst, InstType, Maker, Omod,
-    PredSel, Program, Random, RgbAddr, RgbOp, Row, Sel, Shape, Source, SrcpOp, Swizzle, TEMPS, TexAddr, TexOp,
+    PredSel, Program, Random, RgbOp, Row, Sel, Shape, Source, SrcpOp, Swizzle, TEMPS, TexAddr, TexOp, alpha_addr,
+    rgb_addr,
 };
 
 /// Floating-point constants that coordinates are made with: so many of them, from [`CONSTANTS`] on.
@@ -143,30 +144,8 @@ impl Stream {
         alu.cmn.rgb_pred_sel = PredSel::None;
         alu.cmn.alpha_pred_sel = PredSel::None;
         (alu.cmn.rgb_wmask, alu.cmn.alpha_wmask) = masks;
-        alu.rgb_addr = RgbAddr {
-            addr0: fields[0].0,
-            addr0_const: fields[0].1,
-            addr0_rel: fields[0].2,
-            addr1: fields[1].0,
-            addr1_const: fields[1].1,
-            addr1_rel: fields[1].2,
-            addr2: fields[2].0,
-            addr2_const: fields[2].1,
-            addr2_rel: fields[2].2,
-            srcp_op: alu.rgb_addr.srcp_op,
-        };
-        alu.alpha_addr = AlphaAddr {
-            addr0: fields[0].0,
-            addr0_const: fields[0].1,
-            addr0_rel: fields[0].2,
-            addr1: fields[1].0,
-            addr1_const: fields[1].1,
-            addr1_rel: fields[1].2,
-            addr2: fields[2].0,
-            addr2_const: fields[2].1,
-            addr2_rel: fields[2].2,
-            srcp_op: alu.alpha_addr.srcp_op,
-        };
+        alu.rgb_addr = rgb_addr(fields, alu.rgb_addr.srcp_op);
+        alu.alpha_addr = alpha_addr(fields, alu.alpha_addr.srcp_op);
         (alu.rgba.op, alu.alpha.op) = (RgbOp::Mad, AlphaOp::Mad);
         (alu.rgba.addrd, alu.alpha.addrd) = (to as u8, to as u8);
         (alu.rgb.sel_a, alu.rgb.sel_b, alu.rgba.rgb_sel_c) = (Sel::Src0, Sel::Src1, Sel::Src2);
