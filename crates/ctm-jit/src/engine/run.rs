@@ -133,12 +133,12 @@ impl<'a> Run<'a> {
     #[cfg(target_arch = "x86_64")]
     fn stream(&mut self, memory: &mut dyn Memory) -> bool {
         let limit = self.launch.budget.instructions_per_group.unwrap_or(u64::MAX);
-        let bounded = self.bound.is_some_and(|bound| bound <= limit);
-        let Some(options) = self.artifact.options.filter(|_| bounded) else { return false };
-        let (streams, lowered) = (&self.artifact.streams, &self.artifact.lowered);
-        let Some(done) = crate::stream::run(streams, options.isa, lowered, self.launch, self.deadline, memory) else {
+        let (Some(bound), Some(options)) = (self.bound.filter(|&bound| bound <= limit), self.artifact.options) else {
             return false;
         };
+        let (streams, lowered, isa) = (&self.artifact.streams, &self.artifact.lowered, options.isa);
+        let done = crate::stream::run(streams, isa, lowered, self.launch, bound, self.deadline, memory);
+        let Some(done) = done else { return false };
         let lanes = self.launch.group.lanes();
         let domain = self.launch.domain;
         let processors = u64::from(domain.width()) * u64::from(domain.height());

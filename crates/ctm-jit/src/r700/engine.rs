@@ -11,6 +11,7 @@ use crate::backend::Backend;
 use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
 use crate::stream::Streams;
+use crate::work::share;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Frame, r700::Native};
 use ctm_exec::engine::MemoryFault;
@@ -24,7 +25,6 @@ use ctm_exec::r700::{
 };
 use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome, Position};
 use ctm_isa::r700::program::{Chip, Stage};
-use rayon::prelude::*;
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
@@ -238,10 +238,6 @@ impl Run<'_> {
         if let Some(counters) = self.stream(memory) {
             return Ok(Outcome { counters, findings: Vec::new() });
         }
-        let pool = match self.launch.threads {
-            0 | 1 => None,
-            threads => rayon::ThreadPoolBuilder::new().num_threads(threads).build().ok(),
-        };
         let alias = memory.outputs_alias_inputs();
         let batch = if alias { 1 } else { WAVES_PER_BATCH };
         let count = self.order.count(self.launch);
@@ -257,18 +253,12 @@ impl Run<'_> {
             }
             let waves: Vec<u64> = (first..end).collect();
             let (shared, table): (&dyn Memory, _) = (memory, uniforms.as_deref());
-            let tasks = || -> Vec<TaskDone> {
-                waves
-                    .par_chunks(WAVES_PER_TASK)
-                    .map_init(|| Worker::new(self), |worker, waves| worker.task(self, waves, table, shared))
-                    .collect()
-            };
-            let done = match (self.launch.threads, &pool) {
-                (threads, _) if alias || threads == 1 => {
-                    vec![worker.get_or_insert_with(|| Worker::new(self)).task(self, &waves, table, shared)]
-                }
-                (_, Some(pool)) => pool.install(tasks),
-                (_, None) => tasks(),
+            let done = if alias {
+                vec![worker.get_or_insert_with(|| Worker::new(self)).task(self, &waves, table, shared)]
+            } else {
+                let tasks: Vec<&[u64]> = waves.chunks(WAVES_PER_TASK).collect();
+                let one = |worker: &mut Worker<'_>, task: usize| worker.task(self, tasks[task], table, shared);
+                share(self.launch.threads, tasks.len(), || Worker::new(self), one)
             };
             for task in done {
                 visits.iter_mut().zip(&task.visits).for_each(|(all, n)| *all += n);

@@ -22,7 +22,7 @@ impl Run<'_> {
         let artifact = self.artifact;
         let uniform = artifact.uniform.get_or_init(|| Uniform::of(&artifact.code)).as_ref()?;
         let streams = &artifact.streams;
-        if !streams.take(domain) && !streams.take_long(domain, uniform.instructions) {
+        if !streams.take(domain, uniform.instructions) {
             return None;
         }
         if uniform.instructions > launch.budget.instructions_per_group.unwrap_or(u64::MAX) {

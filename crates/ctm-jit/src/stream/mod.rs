@@ -128,15 +128,11 @@ impl Streams {
         Self { entries: Mutex::default(), limits, ran }
     }
 
-    /// Whether a domain is large enough.
-    pub fn take(&self, domain: Domain) -> bool {
-        u64::from(domain.width()) * u64::from(domain.height()) >= self.limits.processors
-    }
-
-    /// The same for few processors with much to do: so many instructions each.
-    pub fn take_long(&self, domain: Domain, instructions: u64) -> bool {
+    /// Whether a launch is worth it: many processors, or few with much to do. `instructions`: what each of them issues.
+    pub fn take(&self, domain: Domain, instructions: u64) -> bool {
         let processors = u64::from(domain.width()) * u64::from(domain.height());
-        processors.saturating_mul(instructions) >= self.limits.processors.saturating_mul(LONG)
+        let enough = self.limits.processors;
+        processors >= enough || processors.saturating_mul(instructions) >= enough.saturating_mul(LONG)
     }
 
     fn get(&self, isa: Isa, key: &Key, program: &Program<'_>, given: &Given<'_>) -> Option<Arc<Stream>> {
@@ -262,17 +258,18 @@ fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
         })
 }
 
-/// Runs a launch as a stream; `None`, and nothing has happened to it, when it is none.
+/// Runs an X1K launch as a stream; `None`, and nothing has happened to it, when it is none. `instructions`: what each processor issues at most.
 pub fn run(
     streams: &Streams,
     isa: Isa,
     code: &Code,
     launch: &Launch<'_>,
+    instructions: u64,
     deadline: Option<Instant>,
     memory: &mut dyn Memory,
 ) -> Option<Done> {
     let domain = launch.domain;
-    if !streams.take(domain) || memory.outputs_alias_inputs() {
+    if !streams.take(domain, instructions) || memory.outputs_alias_inputs() {
         return None;
     }
     let inputs: [_; INPUTS] = std::array::from_fn(|index| memory.input(index as u8));
