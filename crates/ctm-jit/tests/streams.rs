@@ -226,3 +226,24 @@ fn sequences_of_uniform_operands_run_for_every_unit() {
     let memory = Surfaces { inputs: vec![array(w, h, 4)], outputs: vec![out(w, h, 4)], ..Surfaces::default() };
     compare("uniform sequence", &case, &memory);
 }
+
+/// A constant outside its file is a fault, whether anybody uses it or not.
+#[test]
+fn constants_outside_the_file_are_faults() {
+    let text = "
+.output result = o0
+.int    turns  = i0
+        mov   r1, r0
+        loop  turns
+          mad   r2, c[aL+250], r0, r0
+        endloop
+        mov   result, r1
+";
+    let (w, h) = (64, 24);
+    let memory = Surfaces { outputs: vec![out(w, h, 4)], ..Surfaces::default() };
+    for (turns, faults) in [(3, false), (9, true)] {
+        let case = Case::new(text, [0, 0, w - 1, h - 1]).int("turns", [turns, 0, 1]);
+        assert_eq!(case.run(&Interp, &mut memory.clone()).is_err(), faults, "{turns} turns");
+        compare("constants outside the file", &case, &memory);
+    }
+}
