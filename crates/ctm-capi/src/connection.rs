@@ -2,8 +2,8 @@
 
 use crate::log::{self, Level};
 use crate::name;
-use crate::pages::{Pages, PagesError};
-use ctm::memory::{ArenaId, ArenaOptions, DeviceMemory, GpuAddr, SharedPages};
+use crate::pages::Pages;
+use ctm::memory::{ArenaError, ArenaId, ArenaOptions, DeviceMemory, GpuAddr, SharedPages};
 use ctm::record::{self, Recording};
 use ctm::render::Report;
 use ctm::{Device, EngineKind};
@@ -93,7 +93,7 @@ impl Connection {
         let memory = DeviceMemory::with_pages(&options.arenas, |arena, range| {
             let pages = Pages::new(arena, range)?;
             pointers[arena as usize] = pages.client_pointer() as usize;
-            Ok::<Box<dyn SharedPages>, PagesError>(Box::new(pages))
+            Ok::<Box<dyn SharedPages>, ArenaError>(Box::new(pages))
         });
         let memory = memory.map_err(|e| format!("{name}: {e}"))?;
         let shared = Arc::new(Shared {

@@ -15,8 +15,7 @@
 //! every offset is checked, so that what the device does with garbage stays within the arenas.
 
 use ctm::memory::{ArenaError, ArenaId, ArenaRange, Parts, SharedPages};
-use memmap2::{MmapOptions, MmapRaw};
-use std::fmt;
+use memmap2::MmapRaw;
 use std::ops::Range;
 
 /// The pages of one arena: anonymous, zero, committed by the operating system when they are touched.
@@ -24,36 +23,9 @@ pub(crate) struct Pages {
     map: MmapRaw,
 }
 
-/// Why there are no arenas.
-pub(crate) enum PagesError {
-    /// They cannot be.
-    Arenas(ArenaError),
-    /// The operating system gives none.
-    Host { arena: ArenaId, bytes: u32, error: std::io::Error },
-}
-
-impl From<ArenaError> for PagesError {
-    fn from(error: ArenaError) -> Self {
-        Self::Arenas(error)
-    }
-}
-
-impl fmt::Display for PagesError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            Self::Arenas(e) => e.fmt(f),
-            Self::Host { arena, bytes, error } => {
-                write!(f, "the host has no {bytes} bytes of address space for arena {arena}: {error}")
-            }
-        }
-    }
-}
-
 impl Pages {
-    pub fn new(arena: ArenaId, range: ArenaRange) -> Result<Self, PagesError> {
-        let map = MmapOptions::new().len(range.bytes as usize).no_reserve_swap().map_anon();
-        let map = map.map_err(|error| PagesError::Host { arena, bytes: range.bytes, error })?;
-        Ok(Self { map: MmapRaw::from(map) })
+    pub fn new(arena: ArenaId, range: ArenaRange) -> Result<Self, ArenaError> {
+        Ok(Self { map: MmapRaw::from(ctm::memory::pages(arena, range)?) })
     }
 
     /// Where the arena begins for the client. Good as long as the pages live.

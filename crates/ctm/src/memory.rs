@@ -16,6 +16,9 @@ pub use lend::Lent;
 pub use shared::{Parts, SharedPages};
 
 use crate::record::Watched;
+#[cfg(target_os = "linux")]
+use memmap2::Advice;
+use memmap2::{MmapMut, MmapOptions};
 use std::fmt;
 
 /// An access that memory refuses.
@@ -73,8 +76,8 @@ impl std::error::Error for MemoryError {}
 
 /// Where the bytes of an arena are.
 pub(crate) enum Storage {
-    /// Ours: zeroed by the allocator, so that untouched pages cost nothing. `skip` is where the arena begins, so that it begins at a host page.
-    Own { bytes: Vec<u8>, skip: usize },
+    /// Ours: zero pages of the operating system; `None` for an arena without bytes.
+    Own(Option<MmapMut>),
     /// Someone else reaches them too.
     Shared(Box<dyn SharedPages>),
     /// Either of them, and what the device touches is noted.
@@ -84,7 +87,7 @@ pub(crate) enum Storage {
 impl Storage {
     pub(crate) fn slice(&self, offset: usize, bytes: usize) -> &[u8] {
         match self {
-            Self::Own { bytes: all, skip } => &all[skip + offset..skip + offset + bytes],
+            Self::Own(pages) => &pages.as_deref().unwrap_or_default()[offset..offset + bytes],
             Self::Shared(pages) => pages.slice(offset, bytes),
             Self::Watched(watched) => watched.slice(offset, bytes),
         }
@@ -92,7 +95,7 @@ impl Storage {
 
     pub(crate) fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8] {
         match self {
-            Self::Own { bytes: all, skip } => &mut all[*skip + offset..*skip + offset + bytes],
+            Self::Own(pages) => &mut pages.as_deref_mut().unwrap_or_default()[offset..offset + bytes],
             Self::Shared(pages) => pages.slice_mut(offset, bytes),
             Self::Watched(watched) => watched.slice_mut(offset, bytes),
         }
@@ -102,7 +105,7 @@ impl Storage {
     pub(crate) fn copy(&self, offset: usize, to: &mut [u8]) {
         match self {
             Self::Shared(pages) => pages.copy(offset, to),
-            Self::Own { .. } | Self::Watched(_) => to.copy_from_slice(self.slice(offset, to.len())),
+            Self::Own(_) | Self::Watched(_) => to.copy_from_slice(self.slice(offset, to.len())),
         }
     }
 }
@@ -116,20 +119,9 @@ struct Arena {
 }
 
 impl Arena {
-    /// What the host address of an arena is aligned to.
-    const HOST_ALIGNMENT: usize = 4096;
-
-    fn new(range: ArenaRange) -> Self {
-        if range.bytes == 0 {
-            return Self { range, storage: Storage::Own { bytes: Vec::new(), skip: 0 }, allocated: 0 };
-        }
-        let bytes = vec![0u8; range.bytes as usize + Self::HOST_ALIGNMENT];
-        // `align_offset` may decline to answer; the alignment is a courtesy to fast engines, not a promise.
-        let skip = match bytes.as_ptr().align_offset(Self::HOST_ALIGNMENT) {
-            skip if skip <= Self::HOST_ALIGNMENT => skip,
-            _ => 0,
-        };
-        Self { range, storage: Storage::Own { bytes, skip }, allocated: 0 }
+    fn new(id: ArenaId, range: ArenaRange) -> Result<Self, ArenaError> {
+        let pages = if range.bytes == 0 { None } else { Some(pages(id, range)?) };
+        Ok(Self { range, storage: Storage::Own(pages), allocated: 0 })
     }
 
     fn slice(&self, offset: usize, bytes: usize) -> &[u8] {
@@ -139,6 +131,19 @@ impl Arena {
     fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8] {
         self.storage.slice_mut(offset, bytes)
     }
+}
+
+/// Pages full of zeros, large ones where the host has them: arrays of many pages are read and written faster so.
+///
+/// # Errors
+/// [`ArenaError::Host`].
+pub fn pages(arena: ArenaId, range: ArenaRange) -> Result<MmapMut, ArenaError> {
+    let pages = MmapOptions::new().len(range.bytes as usize).no_reserve_swap().map_anon();
+    let pages = pages.map_err(|e| ArenaError::Host { arena, bytes: range.bytes, why: e.to_string() })?;
+    // A wish: a host that does not know it gives its usual pages.
+    #[cfg(target_os = "linux")]
+    let _ = pages.advise(Advice::HugePage);
+    Ok(pages)
 }
 
 /// The four arenas.
@@ -168,7 +173,8 @@ impl DeviceMemory {
     /// When sizes or bases cannot be.
     pub fn new(options: &ArenaOptions) -> Result<Self, ArenaError> {
         options.check()?;
-        Ok(Self { arenas: ArenaId::ALL.map(|id| Arena::new(options.range(id))) })
+        let [gpu, gpu_b, sys, sys_c] = ArenaId::ALL.map(|id| Arena::new(id, options.range(id)));
+        Ok(Self { arenas: [gpu?, gpu_b?, sys?, sys_c?] })
     }
 
     /// Arenas whose bytes someone else reaches too: what `pages` gives for each of them, full of zeros.
@@ -180,10 +186,9 @@ impl DeviceMemory {
         mut pages: impl FnMut(ArenaId, ArenaRange) -> Result<Box<dyn SharedPages>, E>,
     ) -> Result<Self, E> {
         options.check()?;
-        let mut memory =
-            Self { arenas: ArenaId::ALL.map(|id| Arena::new(ArenaRange { bytes: 0, ..options.range(id) })) };
+        let empty = |id| Arena { range: options.range(id), storage: Storage::Own(None), allocated: 0 };
+        let mut memory = Self { arenas: ArenaId::ALL.map(empty) };
         for (arena, id) in memory.arenas.iter_mut().zip(ArenaId::ALL) {
-            arena.range = options.range(id);
             if arena.range.bytes > 0 {
                 arena.storage = Storage::Shared(pages(id, arena.range)?);
             }
@@ -317,7 +322,7 @@ impl DeviceMemory {
     /// Notes from here on what the device touches, see [`Watched`]. Nothing of what was noted before counts.
     pub(crate) fn watch(&mut self) {
         for arena in &mut self.arenas {
-            let storage = std::mem::replace(&mut arena.storage, Storage::Own { bytes: Vec::new(), skip: 0 });
+            let storage = std::mem::replace(&mut arena.storage, Storage::Own(None));
             let storage = match storage {
                 Storage::Watched(watched) => watched.into_storage(),
                 other => other,
@@ -330,7 +335,7 @@ impl DeviceMemory {
     pub(crate) fn watched(&mut self) -> impl Iterator<Item = &mut Watched> {
         self.arenas.iter_mut().filter_map(|arena| match &mut arena.storage {
             Storage::Watched(watched) => Some(&mut **watched),
-            Storage::Own { .. } | Storage::Shared(_) => None,
+            Storage::Own(_) | Storage::Shared(_) => None,
         })
     }
 
@@ -413,6 +418,6 @@ mod tests {
     #[test]
     fn arenas_begin_at_host_pages() {
         let m = DeviceMemory::new(&ArenaOptions::default()).unwrap();
-        assert_eq!(m.arena(ArenaId::Gpu).as_ptr().align_offset(Arena::HOST_ALIGNMENT), 0);
+        assert!(ArenaId::ALL.iter().all(|&id| m.arena(id).as_ptr().align_offset(4096) == 0));
     }
 }

@@ -206,6 +206,15 @@ pub enum ArenaError {
         /// The second.
         other: ArenaId,
     },
+    /// The operating system gives no memory for one.
+    Host {
+        /// Which one.
+        arena: ArenaId,
+        /// Its size.
+        bytes: u32,
+        /// What the operating system says.
+        why: String,
+    },
 }
 
 impl fmt::Display for ArenaError {
@@ -219,6 +228,9 @@ impl fmt::Display for ArenaError {
             }
             Self::AddressSpace { end } => write!(f, "the arenas end at 0x{end:x}, addresses have 32 bits"),
             Self::Overlap { arena, other } => write!(f, "the arenas {arena} and {other} overlap"),
+            Self::Host { arena, bytes, why } => {
+                write!(f, "the host has no {bytes} bytes of address space for arena {arena}: {why}")
+            }
         }
     }
 }

@@ -39,8 +39,9 @@ impl DeviceMemory {
             let apart = |range: &Range<usize>| writes.iter().all(|(w, _)| w.end <= range.start || range.end <= w.start);
             let reads: Vec<Part> = reads.into_iter().filter(|(range, _)| apart(range)).collect();
             match &mut arena.storage {
-                Storage::Own { bytes, skip } => {
-                    split(&mut bytes[*skip..], &reads, writes, &mut lent.reads, &mut written)
+                Storage::Own(pages) => {
+                    let bytes = pages.as_deref_mut().unwrap_or_default();
+                    split(bytes, &reads, writes, &mut lent.reads, &mut written);
                 }
                 // Each touch has to be noted.
                 Storage::Watched(_) if !reads.is_empty() || !writes.is_empty() => return None,
