@@ -418,6 +418,16 @@ fn bench_measures_every_kernel_and_checks_its_results() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn a_host_without_memory_is_told() {
+    let script = format!("ulimit -v 150000; exec '{}' bench saxpy --runs 1 --threads 1", env!("CARGO_BIN_EXE_ctm"));
+    let output = Command::new("sh").args(["-c", &script]).output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("the host has no") && stderr.contains("for arena GPU"), "{stderr}");
+}
+
+#[test]
 fn an_environment_variable_chooses_the_engine() {
     let dir = Dir::new("engine");
     dir.file("gradient.x1k", GRADIENT);
