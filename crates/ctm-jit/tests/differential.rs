@@ -8,6 +8,7 @@ mod case;
 
 use case::kit::Surfaces;
 use case::reduce::reduced;
+use case::tries::on_all_cores;
 use case::{Case, KINDS, Kind};
 use ctm_exec::x1k::Interp;
 use ctm_exec::{Fault, Outcome};
@@ -69,11 +70,10 @@ fn difference(program: &Program, case: &Case, expected: &Ran, engine: &Jit) -> O
 /// What a launch left.
 type Ran = (Result<Outcome, Fault>, Surfaces);
 
-fn compare(kind: &Kind) -> Engines {
-    let engines = Engines::new();
-    let mut differences = Vec::new();
+/// Compares programs of a kind on all cores; gives each thread's engines.
+fn compare(kind: &Kind) -> Vec<Engines> {
     let once = ONCE.iter().filter(|once| once.0 == kind.name).map(|once| once.1);
-    for seed in kind.seeds().chain(once) {
+    on_all_cores(kind.seeds().chain(once), Engines::new, |engines, seed, differences| {
         let (program, case) = kind.make(seed);
         let expected = case.run(&program, &Interp, 1);
         for engine in engines.of(seed) {
@@ -82,16 +82,13 @@ fn compare(kind: &Kind) -> Engines {
                 difference(program, case, &case.run(program, &Interp, 1), engine).is_some()
             };
             let small = if differences.is_empty() { reduced(&program, &case, differs) } else { String::new() };
-            differences.push(format!("seed {seed}, {}: {text}\n{small}", engine.backend()));
+            differences.add(seed, format!("{}, {}: {text}\n{small}", kind.name, engine.backend()));
         }
-        assert!(differences.len() < 8, "{}: {}", kind.name, differences.join("\n"));
-    }
-    assert!(differences.is_empty(), "{}: {}", kind.name, differences.join("\n"));
-    engines
+    })
 }
 
-fn named(name: &str) -> Engines {
-    compare(KINDS.iter().find(|kind| kind.name == name).unwrap())
+fn named(name: &str) {
+    compare(KINDS.iter().find(|kind| kind.name == name).unwrap());
 }
 
 #[test]
@@ -136,7 +133,8 @@ fn streams() {
     let engines = compare(kind);
     let seeds = kind.seeds();
     let tried = seeds.end - seeds.start;
-    let ran = engines.streams_run();
+    let ran = engines.iter().map(Engines::streams_run).reduce(|a, b| a.iter().zip(b).map(|(a, b)| a + b).collect());
+    let ran = ran.unwrap_or_default();
     assert!(ran.iter().all(|n| *n == ran[0]), "{ran:?}: back ends take different launches for streams");
     assert!(tried == 1 || ran.iter().all(|n| n * 5 > tried * 3), "{ran:?} of {tried} ran as streams");
 }

@@ -6,6 +6,8 @@ mod far;
 #[path = "../kit/mod.rs"]
 pub mod kit;
 pub mod reduce;
+#[path = "../tries/mod.rs"]
+pub mod tries;
 
 use ctm_exec::x1k::{Constants, Filter, Launch, Memory, Plane, Sampler, Wrap};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
@@ -15,6 +17,7 @@ use ctm_isa::x1k::random::{
 };
 use far::FAR;
 use kit::{Array, Surfaces};
+pub use tries::seeds;
 
 /// Everything of one case that is not the program.
 #[derive(Clone, Debug)]
@@ -298,17 +301,5 @@ impl Kind {
     /// The numbers to try: the one that `CTM_SEED` names, or as many as this kind has times `CTM_RANDOM`, from `CTM_FIRST` on.
     pub fn seeds(&self) -> std::ops::Range<u64> {
         seeds(self.count)
-    }
-}
-
-/// Numbers of cases: the one that `CTM_SEED` names, or `count` times `CTM_RANDOM`, from `CTM_FIRST` on.
-pub fn seeds(count: u64) -> std::ops::Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
-    match number("CTM_SEED") {
-        Some(seed) => seed..seed + 1,
-        None => {
-            let first = number("CTM_FIRST").unwrap_or(0);
-            first..first + count * number("CTM_RANDOM").unwrap_or(1)
-        }
     }
 }

@@ -1,0 +1,72 @@
+//! Numbers of random cases, and all cores trying them.
+#![allow(dead_code, reason = "every test file uses its part")]
+
+use std::ops::Range;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Differences after which nothing more is tried.
+const ENOUGH: usize = 8;
+
+/// Numbers of cases: the one that `CTM_SEED` names, or `count` times `CTM_RANDOM`, from `CTM_FIRST` on.
+pub fn seeds(count: u64) -> Range<u64> {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    match number("CTM_SEED") {
+        Some(seed) => seed..seed + 1,
+        None => {
+            let first = number("CTM_FIRST").unwrap_or(0);
+            first..first + count * number("CTM_RANDOM").unwrap_or(1)
+        }
+    }
+}
+
+/// What differed so far: the case's number and what there is to say.
+#[derive(Default)]
+pub struct Differences(Mutex<Vec<(u64, String)>>);
+
+impl Differences {
+    fn all(&self) -> MutexGuard<'_, Vec<(u64, String)>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Whether there is none yet: only the first one is worth being made small.
+    pub fn is_empty(&self) -> bool {
+        self.all().is_empty()
+    }
+
+    /// One more.
+    pub fn add(&self, seed: u64, text: String) {
+        self.all().push((seed, text));
+    }
+}
+
+/// Tries cases on all cores; fails when some differ. Each thread has a state of its own; gives these.
+pub fn on_all_cores<S: Send>(
+    seeds: impl Iterator<Item = u64> + Send,
+    state: impl Fn() -> S + Sync,
+    try_one: impl Fn(&S, u64, &Differences) + Sync,
+) -> Vec<S> {
+    let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let (seeds, found) = (Mutex::new(seeds), Differences::default());
+    let next = || seeds.lock().unwrap_or_else(PoisonError::into_inner).next();
+    let work = || {
+        let state = state();
+        while found.all().len() < ENOUGH
+            && let Some(seed) = next()
+        {
+            try_one(&state, seed, &found);
+        }
+        state
+    };
+    let states = std::thread::scope(|scope| {
+        let others: Vec<_> = (1..threads).map(|_| scope.spawn(work)).collect();
+        let mut states = vec![work()];
+        // A thread that panicked has said why.
+        states.extend(others.into_iter().map(|thread| thread.join().expect("a thread stopped")));
+        states
+    });
+    let mut all = std::mem::take(&mut *found.all());
+    all.sort();
+    let texts: Vec<String> = all.into_iter().map(|(seed, text)| format!("seed {seed}, {text}")).collect();
+    assert!(texts.is_empty(), "{}", texts.join("\n"));
+    states
+}
