@@ -5,9 +5,9 @@
 //! it. So for each block there is, beside the variables that are live for running lanes, the set that is live for *idle* ones: what is live
 //! where they come back.
 
-use crate::form::{Block, BlockId, Code, End, File, Flow, Levels, Op, Target, Value, Var};
-use ctm_isa::x1k::TEMPORARIES;
+use crate::form::{Block, BlockId, Code, End, File, Flow, Levels, Op, Target, Under, Value, Var};
 use ctm_isa::x1k::ops::FcOp;
+use ctm_isa::x1k::{BRANCH_COUNTER_FULL, LOOP_STACK, TEMPORARIES};
 
 const WORDS: usize = Var::COUNT.div_ceil(64);
 
@@ -65,6 +65,8 @@ pub struct Liveness {
     pub idle: Vec<VarSet>,
     /// Whether other groups may wait elsewhere meanwhile.
     pub waited: Vec<bool>,
+    /// Where they may wait.
+    pub waits: Vec<Vec<BlockId>>,
 }
 
 impl Liveness {
@@ -80,15 +82,18 @@ impl Liveness {
 ///
 /// `together`: several groups run at once and may part ways. Where they do, those whose target comes later wait there.
 pub fn optimise(code: &mut Code, together: bool) -> Liveness {
-    let mut liveness = liveness(code, together);
+    let paths = Paths::of(code, together);
+    let mut effects: Vec<Effect> = code.blocks.iter().map(Effect::of).collect();
+    let mut liveness = liveness(code, &paths, &effects);
     // A dead store may have been the only reader of something that was live into its block.
-    while sweep(code, &liveness) {
-        liveness = self::liveness(code, together);
+    while sweep(code, &liveness, &mut effects) {
+        liveness = self::liveness(code, &paths, &effects);
         // What is live behind the only block is always the same.
         if code.blocks.iter().all(|block| block.successors().next().is_none()) {
             break;
         }
     }
+    liveness.waits = paths.waits;
     liveness
 }
 
@@ -101,7 +106,7 @@ pub fn parts(code: &Code) -> bool {
 }
 
 /// For each block, where other groups may wait while it runs.
-pub fn waits(code: &Code) -> Vec<Vec<BlockId>> {
+fn waits(code: &Code) -> Vec<Vec<BlockId>> {
     let count = code.blocks.len();
     let mut waits: Vec<Vec<BlockId>> = vec![Vec::new(); count];
     let mut seen = vec![false; count * count];
@@ -137,81 +142,125 @@ fn outputs(code: &Code) -> VarSet {
     set
 }
 
+/// What a block does to liveness: what it reads of what it is given, and what it stores for all lanes that run.
+#[derive(Clone, Copy, Default)]
+struct Effect {
+    reads: VarSet,
+    stores: VarSet,
+}
+
+impl Effect {
+    fn of(block: &Block) -> Self {
+        let mut effect = Self::default();
+        for op in block.ops.iter().rev() {
+            if let Op::Set(var, _, under) = op
+                && stores_all(*under)
+            {
+                effect.stores.insert(*var);
+            }
+            step_back(op, &mut effect.reads);
+        }
+        effect
+    }
+
+    /// What is live before the block, from what is live after it.
+    fn before(&self, mut live: VarSet) -> VarSet {
+        live.0.iter_mut().zip(self.stores.0).for_each(|(live, stores)| *live &= !stores);
+        live.add(&self.reads);
+        live
+    }
+}
+
 /// Works out what is live.
-fn liveness(code: &Code, together: bool) -> Liveness {
+fn liveness(code: &Code, paths: &Paths, effects: &[Effect]) -> Liveness {
     let count = code.blocks.len();
     let outputs = outputs(code);
-    let returns: Vec<Returns> = (0..count).map(|block| returns(code, block)).collect();
-    let waits = if together { waits(code) } else { vec![Vec::new(); count] };
     let mut live = Liveness {
         running: vec![VarSet::default(); count],
         idle: vec![VarSet::default(); count],
-        waited: waits.iter().map(|waits| !waits.is_empty()).collect(),
+        waited: paths.waits.iter().map(|waits| !waits.is_empty()).collect(),
+        waits: Vec::new(),
     };
+    for (idle, block) in live.idle.iter_mut().zip(&code.blocks) {
+        if code.watches_idle_lanes && !block.all_run() {
+            *idle = VarSet::ALL;
+        }
+    }
+    // For each block and reason: what is live for lanes that are idle in it for that reason, where they run again.
+    let mut away = vec![VarSet::default(); count * paths.reasons];
     let mut changed = true;
     while changed {
         changed = false;
         for (index, block) in code.blocks.iter().enumerate().rev() {
+            let out = live_out(&live, block, &outputs);
             let mut idle = live.idle[index];
-            if code.watches_idle_lanes && !block.all_run() {
-                idle = VarSet::ALL;
+            for reason in 0..paths.reasons {
+                let place = index * paths.reasons + reason;
+                let mut set = away[place];
+                if block.end == End::Stop {
+                    set.add(&outputs);
+                }
+                for &(next, back) in paths.next[index].iter().flatten() {
+                    if back >> reason & 1 == 1 {
+                        set.add(&live.running[next.index()]);
+                        set.add(&live.idle[next.index()]);
+                    } else {
+                        set.add(&away[next.index() * paths.reasons + reason]);
+                    }
+                }
+                changed |= away[place].add(&set);
+                if paths.idle[index] >> reason & 1 == 1 {
+                    idle.add(&set);
+                }
             }
-            if returns[index].at_end {
-                idle.add(&outputs);
+            for &wait in &paths.waits[index] {
+                idle.add(&live.running[wait.index()]);
+                idle.add(&live.idle[wait.index()]);
             }
-            for &back in returns[index].blocks.iter().chain(&waits[index]) {
-                idle.add(&live.at(back));
-            }
-            let running = before(block, live_out(code, &live, block, &outputs), code.relative_temps);
-            changed |= live.idle[index].add(&idle) | live.running[index].add(&running);
+            changed |= live.idle[index].add(&idle) | live.running[index].add(&effects[index].before(out));
         }
     }
     live
 }
 
 /// What is live after the operations of a block, for lanes that ran in it.
-fn live_out(code: &Code, live: &Liveness, block: &Block, outputs: &VarSet) -> VarSet {
+fn live_out(live: &Liveness, block: &Block, outputs: &VarSet) -> VarSet {
     let mut out = if block.end == End::Stop { *outputs } else { VarSet::default() };
     // Some of the lanes may be idle from there on.
-    block.successors().for_each(|next| {
-        out.add(&live.at(next));
-    });
-    debug_assert!(code.blocks.len() == live.running.len());
+    for next in block.successors() {
+        out.add(&live.running[next.index()]);
+        out.add(&live.idle[next.index()]);
+    }
     out
 }
 
-/// What is live before a block, from what is live after it.
-fn before(block: &Block, mut live: VarSet, relative_temps: bool) -> VarSet {
-    for op in block.ops.iter().rev() {
-        step_back(op, &mut live, relative_temps);
-    }
-    live
+/// A store under a predicate leaves some lanes as they are.
+const fn stores_all(under: Under) -> bool {
+    under.predicate.is_none() && !under.covered
 }
 
 /// What is live before one operation, from what is live after it.
-fn step_back(op: &Op, live: &mut VarSet, relative_temps: bool) {
+fn step_back(op: &Op, live: &mut VarSet) {
     match *op {
         Op::Get(var) => live.insert(var),
         Op::GetRelative { file: File::Temp, channel, .. } => {
             (0..TEMPORARIES).for_each(|register| live.insert(Var::temp(register, channel.into())));
         }
-        // A store under a predicate leaves some lanes as they are.
-        Op::Set(var, _, under) if under.predicate.is_none() && !under.covered => live.remove(var),
+        Op::Set(var, _, under) if stores_all(under) => live.remove(var),
         _ => {}
     }
-    debug_assert!(relative_temps || !matches!(op, Op::GetRelative { file: File::Temp, .. } | Op::SetRelative { .. }));
 }
 
-/// Removes dead stores and operations without readers, and drops masks. Says whether a store went.
-fn sweep(code: &mut Code, live: &Liveness) -> bool {
+/// Removes dead stores and operations without readers, and drops masks. Says whether a store went; then `effects` have changed.
+fn sweep(code: &mut Code, live: &Liveness, effects: &mut [Effect]) -> bool {
     let outputs = outputs(code);
     let mut swept = false;
-    for index in 0..code.blocks.len() {
-        let mut out = live_out(code, live, &code.blocks[index], &outputs);
-        let idle = live.idle[index];
-        let relative_temps = code.relative_temps;
-        let block = &mut code.blocks[index];
-        let mut needed = vec![false; block.ops.len()];
+    let mut needed = Vec::new();
+    let mut names = Vec::new();
+    for ((block, effect), idle) in code.blocks.iter_mut().zip(effects).zip(&live.idle) {
+        let mut out = live_out(live, block, &outputs);
+        needed.clear();
+        needed.resize(block.ops.len(), false);
         for place in (0..block.ops.len()).rev() {
             let keep = match &mut block.ops[place] {
                 Op::Set(var, _, under) => {
@@ -229,26 +278,28 @@ fn sweep(code: &mut Code, live: &Liveness) -> bool {
             }
             needed[place] = true;
             block.ops[place].reads().for_each(|value| needed[value.index()] = true);
-            step_back(&block.ops[place], &mut out, relative_temps);
+            step_back(&block.ops[place], &mut out);
         }
         if needed.contains(&false) {
-            compact(block, &needed);
+            compact(block, &needed, &mut names);
+            *effect = Effect::of(block);
         }
     }
     swept
 }
 
-/// Removes the operations that are not needed.
-fn compact(block: &mut Block, needed: &[bool]) {
-    let mut place = vec![Value(0); needed.len()];
-    let mut kept = Vec::with_capacity(needed.len());
-    for (old, op) in block.ops.iter().enumerate() {
-        if needed[old] {
-            place[old] = Value(kept.len() as u32);
-            kept.push(renamed(*op, |value| place[value.index()]));
+/// Removes the operations that are not needed. `names`: room for the new name of each.
+fn compact(block: &mut Block, needed: &[bool], names: &mut Vec<Value>) {
+    names.clear();
+    let mut kept = 0;
+    for (old, needed) in needed.iter().enumerate() {
+        names.push(Value(kept as u32));
+        if *needed {
+            block.ops[kept] = renamed(block.ops[old], |value| names[value.index()]);
+            kept += 1;
         }
     }
-    block.ops = kept;
+    block.ops.truncate(kept);
 }
 
 /// The operation with its operands renamed.
@@ -276,12 +327,16 @@ pub fn renamed(op: Op, name: impl Fn(Value) -> Value) -> Op {
     }
 }
 
-/// Where the lanes that are idle in a block may run again.
-#[derive(Debug, Default)]
-struct Returns {
-    blocks: Vec<BlockId>,
-    /// Or the program may end before they do.
-    at_end: bool,
+/// What liveness has to know of flow control.
+struct Paths {
+    /// Reasons for which lanes are idle somewhere.
+    reasons: usize,
+    /// For each block, bits of the reasons for which lanes may be idle in it.
+    idle: Vec<u64>,
+    /// For each block, what comes next, and bits of the reasons whose lanes run again there.
+    next: Vec<[Option<(BlockId, u64)>; 2]>,
+    /// For each block, where other groups may wait while it runs.
+    waits: Vec<Vec<BlockId>>,
 }
 
 /// Why a lane is idle.
@@ -295,61 +350,63 @@ enum Idle {
     Continued(u8),
 }
 
-fn returns(code: &Code, index: usize) -> Returns {
-    let block = &code.blocks[index];
-    let mut returns = Returns::default();
-    let has = |wanted: fn(FcOp) -> bool, frame: u8| {
-        code.blocks.iter().any(|b| matches!(b.end, End::Flow(f) if wanted(f.op) && f.frame == frame))
-    };
-    let frames = block.frames.frames.len() as u8;
-    let levels = (0..block.depth).map(Idle::Level);
-    let broke = (0..frames).filter(|&f| has(|op| matches!(op, FcOp::BreakLoop | FcOp::BreakRep), f)).map(Idle::Broke);
-    let continued = (0..frames).filter(|&f| has(|op| op == FcOp::Continue, f)).map(Idle::Continued);
-    for idle in levels.chain(broke).chain(continued) {
-        follow(code, index, idle, &mut returns);
+// One bit for each reason.
+const _: () = assert!(BRANCH_COUNTER_FULL as usize + 1 + 2 * LOOP_STACK <= 64);
+
+impl Paths {
+    fn of(code: &Code, together: bool) -> Self {
+        let has = |wanted: fn(FcOp) -> bool, frame: u8| {
+            code.blocks.iter().any(|b| matches!(b.end, End::Flow(f) if wanted(f.op) && f.frame == frame))
+        };
+        let depth = code.blocks.iter().map(|block| block.depth).max().unwrap_or(0);
+        let frames = code.blocks.iter().map(|block| block.frames.frames.len()).max().unwrap_or(0) as u8;
+        let broke = (0..frames).filter(|&f| has(|op| matches!(op, FcOp::BreakLoop | FcOp::BreakRep), f));
+        let continued = (0..frames).filter(|&f| has(|op| op == FcOp::Continue, f));
+        let reasons: Vec<Idle> =
+            (0..depth).map(Idle::Level).chain(broke.map(Idle::Broke)).chain(continued.map(Idle::Continued)).collect();
+        let bits = |holds: &dyn Fn(Idle) -> bool| {
+            reasons.iter().enumerate().fold(0u64, |bits, (bit, &reason)| bits | u64::from(holds(reason)) << bit)
+        };
+        let idle = |block: &Block| {
+            let open = block.frames.frames.len();
+            bits(&|reason| match reason {
+                Idle::Level(level) => level < block.depth,
+                Idle::Broke(frame) | Idle::Continued(frame) => usize::from(frame) < open,
+            })
+        };
+        let next = |block: &Block| match block.end {
+            End::Next(Target::Block(next)) => [Some((next, 0)), None],
+            End::Stop | End::Next(_) => [None, None],
+            End::Flow(flow) => [(flow.stay, flow.stay_levels, false), (flow.jump, flow.jump_levels, true)].map(
+                |(target, effect, jump)| match target {
+                    Target::Block(next) => Some((next, bits(&|reason| returns(&flow, reason, effect, jump)))),
+                    Target::Never | Target::Reference => None,
+                },
+            ),
+        };
+        Self {
+            reasons: reasons.len(),
+            idle: code.blocks.iter().map(idle).collect(),
+            next: code.blocks.iter().map(next).collect(),
+            waits: if together { waits(code) } else { vec![Vec::new(); code.blocks.len()] },
+        }
     }
-    returns
 }
 
-/// Follows the program from a block until lanes that are idle for this reason run again.
-fn follow(code: &Code, from: usize, idle: Idle, returns: &mut Returns) {
-    let mut seen = vec![false; code.blocks.len()];
-    let mut pending = vec![from];
-    while let Some(index) = pending.pop() {
-        if std::mem::replace(&mut seen[index], true) {
-            continue;
+/// Whether lanes that are idle for this reason run again behind this outcome of a flow-control instruction.
+fn returns(flow: &Flow, reason: Idle, effect: Levels, jump: bool) -> bool {
+    let levels = flow.depth.max(u8::from(flow.exchange));
+    match reason {
+        Idle::Level(level) => {
+            let popped = match effect {
+                Levels::Pop(count) => level >= levels - count,
+                Levels::Keep | Levels::Push => false,
+            };
+            popped || (flow.exchange && level + 1 == levels)
         }
-        let mut go = |target: Target, back: bool| {
-            if let Target::Block(next) = target {
-                if !back {
-                    pending.push(next.index());
-                } else if !returns.blocks.contains(&next) {
-                    returns.blocks.push(next);
-                }
-            }
-        };
-        match code.blocks[index].end {
-            End::Stop => returns.at_end = true,
-            End::Next(target) => go(target, false),
-            End::Flow(flow) => {
-                let levels = flow.depth.max(u8::from(flow.exchange));
-                let back = |effect: Levels, jump: bool| match idle {
-                    Idle::Level(level) => {
-                        let popped = match effect {
-                            Levels::Pop(count) => level >= levels - count,
-                            Levels::Keep | Levels::Push => false,
-                        };
-                        popped || (flow.exchange && level + 1 == levels)
-                    }
-                    Idle::Broke(frame) => flow.frame == frame && leaves_loop(flow.op, jump),
-                    Idle::Continued(frame) => {
-                        flow.frame == frame
-                            && (leaves_loop(flow.op, jump) || matches!(flow.op, FcOp::EndLoop | FcOp::EndRep))
-                    }
-                };
-                go(flow.stay, back(flow.stay_levels, false));
-                go(flow.jump, back(flow.jump_levels, true));
-            }
+        Idle::Broke(frame) => flow.frame == frame && leaves_loop(flow.op, jump),
+        Idle::Continued(frame) => {
+            flow.frame == frame && (leaves_loop(flow.op, jump) || matches!(flow.op, FcOp::EndLoop | FcOp::EndRep))
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::lir::{Lines, Lir};
 use crate::form::{Block, BlockId, Code, End, Flow, Levels, Target};
-use crate::passes::{leaves_loop, waits};
+use crate::passes::leaves_loop;
 use ctm_isa::x1k::ops::FcOp;
 
 /// Such facts about a program. Copies that wait elsewhere do not count as being at a block.
@@ -25,8 +25,8 @@ pub struct Flows {
 }
 
 impl Flows {
-    /// Works them out. `lines`: the instructions; `several`: copies may part ways.
-    pub fn of(code: &Code, lines: &[Lines], several: bool) -> Self {
+    /// Works them out. `lines`: the instructions; `waits`: for each block, where copies may wait while others run it.
+    pub fn of(code: &Code, lines: &[Lines], waits: &[Vec<BlockId>]) -> Self {
         let count = code.blocks.len();
         let sets_result = |lines: &Lines| lines.lir.iter().any(|lir| matches!(lir, Lir::SetMask(4, ..)));
         let sets: Vec<bool> = lines.iter().map(sets_result).collect();
@@ -43,7 +43,7 @@ impl Flows {
             }
         }
         let mut flows = Self {
-            waits: if several { waits(code) } else { vec![Vec::new(); count] },
+            waits: waits.to_vec(),
             awake: awake(code),
             clear_end: clear.iter().zip(&sets).map(|(&clear, &sets)| clear && !sets).collect(),
             clear,

@@ -149,7 +149,7 @@ impl Native {
         if layout.size > FRAME_LIMIT {
             return None;
         }
-        let flows = Flows::of(code, &choice.lines, choice.copies > 1);
+        let flows = Flows::of(code, &choice.lines, &live.waits);
         let turns = (0..).zip(&flows.turns).filter_map(|(first, last)| Some((first, (*last)?.index()))).collect();
         let input = emit::Input {
             isa: options.isa,
