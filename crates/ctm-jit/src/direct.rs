@@ -3,6 +3,7 @@
 use crate::form::{Code, Op, Var};
 use crate::grid::{Grid, Places};
 use crate::lanes::{LANES, Lanes, Mask, Row, output_var};
+use crate::x86::TargetOfSpan;
 use crate::x86::stream::{InputView, OutputView, Surfaces};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
@@ -195,6 +196,42 @@ impl Targets<'_> {
             }
         }
         Written { elements: elements.into(), bytes: bytes.into() }
+    }
+}
+
+impl Targets<'_> {
+    /// Where outputs of whole groups go that lie side by side from this place on; `outputs`: the components that the program may write.
+    pub fn of_span(&self, at: Position, groups: u64, outputs: &[usize]) -> [TargetOfSpan<'_>; OUTPUTS] {
+        std::array::from_fn(|index| {
+            let Some(target) = &self.targets[index] else { return TargetOfSpan::None };
+            let channels = target.channels;
+            let every = (0..channels).all(|c| outputs.contains(&(4 * index + c)) && target.mask >> c & 1 == 1);
+            if !every || !matches!(channels, 1 | 2 | 4) {
+                return TargetOfSpan::Left;
+            }
+            let row = |j: u32| {
+                let first = (j as usize * target.pitch + at.i as usize) * channels;
+                target.cells.get(first..first + groups as usize * LANES / 2 * channels)
+            };
+            match (row(at.j), row(at.j + 1)) {
+                (Some(upper), Some(lower)) => {
+                    TargetOfSpan::Rows { rows: [upper, lower], row_elements: target.pitch, channels: channels as u8 }
+                }
+                _ => TargetOfSpan::Left,
+            }
+        })
+    }
+}
+
+impl TargetOfSpan<'_> {
+    /// What a whole group writes to it, if code does that.
+    pub const fn written(&self) -> Written {
+        match self {
+            Self::None | Self::Left => Written { elements: 0, bytes: 0 },
+            Self::Rows { channels, .. } => {
+                Written { elements: LANES as u64, bytes: 4 * LANES as u64 * *channels as u64 }
+            }
+        }
     }
 }
 

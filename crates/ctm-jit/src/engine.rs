@@ -1,6 +1,8 @@
 //! The engine: lowers a program once, and remembers it.
 
 mod run;
+#[cfg(target_arch = "x86_64")]
+mod spans;
 mod worker;
 
 pub use worker::Source;

@@ -101,6 +101,26 @@ impl Grid {
         places
     }
 
+    /// How many groups from this one on, and before `end`, lie side by side in one row of quads, with all their lanes in the domain. Only
+    /// groups of four quads do.
+    pub const fn side_by_side(&self, group: u64, end: u64) -> u64 {
+        const QUADS: u64 = (LANES / 4) as u64;
+        if self.quads_per_group != QUADS || group >= end {
+            return 0;
+        }
+        let first = group * QUADS;
+        let (column, row) = (first % self.quads_per_row, first / self.quads_per_row);
+        let domain = &self.domain;
+        let (top, left) = ((domain.j0 & !1) as u64 + 2 * row, (domain.i0 & !1) as u64 + 2 * column);
+        if top < domain.j0 as u64 || top >= domain.j1 as u64 || left < domain.i0 as u64 {
+            return 0;
+        }
+        // The last column may hold half quads.
+        let whole = if domain.i1 & 1 == 1 { self.quads_per_row } else { self.quads_per_row - 1 };
+        let side_by_side = whole.saturating_sub(column) / QUADS;
+        if side_by_side < end - group { side_by_side } else { end - group }
+    }
+
     /// The lanes that lie in the domain.
     pub const fn inside(&self, places: &Places) -> Mask {
         if self.whole {
@@ -170,6 +190,17 @@ impl Ramp {
             (quad[0], quad[1], quad[2], quad[3]) = (top[0], top[1], bottom[0], bottom[1]);
         }
         lanes
+    }
+
+    /// How much more the lanes of four quads side by side hold than those of the four quads before them, from column i on so many times:
+    /// where all these are small whole numbers, so that sums of them are exact.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "whole numbers, small enough")]
+    pub fn gain(&self, i: u32, j: u32, times: u64) -> Option<f32> {
+        let steps = self.steps?;
+        let at = |i: f64| (self.origin + i * self.di + f64::from(j) * self.dj).abs() < WHOLE;
+        let last = f64::from(i) + (times * (LANES / 2) as u64) as f64;
+        // Lane 4 is two columns further than lane 0.
+        (!self.bits && at(f64::from(i)) && at(last)).then_some((4 * steps[4]) as f32)
     }
 
     /// What the lanes hold: as [`Plane::at`].

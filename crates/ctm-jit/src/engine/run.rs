@@ -1,17 +1,11 @@
 //! One launch: its groups in batches on all cores, what they send in order.
 
 use super::Artifact;
-#[cfg(target_arch = "x86_64")]
-use super::Source;
 use super::worker::{AllVisits, Held, Job, Left, TaskDone, Worker, no_visits};
-#[cfg(target_arch = "x86_64")]
-use crate::direct;
 use crate::form::{OUTPUT_VARS, Var};
 use crate::grid::{Grid, Ramp};
 use crate::lanes::{LANES, Mask, Row, count, instruction_bound, mask_of, output_var};
 use crate::work::share;
-#[cfg(target_arch = "x86_64")]
-use crate::work::threads;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::Native;
 use ctm_exec::x1k::plan::Step;
@@ -24,11 +18,6 @@ use std::time::Instant;
 const GROUPS_PER_BATCH: u64 = 4096;
 /// Groups that one task of a batch runs.
 const GROUPS_PER_TASK: usize = 64;
-/// Groups that one task runs when it writes directly: as many as make this many tasks for each thread, within bounds.
-#[cfg(target_arch = "x86_64")]
-const DIRECT_TASKS_PER_THREAD: u64 = 16;
-#[cfg(target_arch = "x86_64")]
-const DIRECT_GROUPS_PER_TASK: [u64; 2] = [64, 128];
 /// Instructions after which machine code gives a group to the reference interpreter, which looks at the clock, when time is limited.
 const FUEL_PER_LOOK: u64 = 20_000_000;
 
@@ -167,78 +156,6 @@ impl<'a> Run<'a> {
         false
     }
 
-    /// Runs the groups of a launch that cannot fault, if memory lets us write; gives the first group that is left, and those that
-    /// did not run after all.
-    #[cfg(target_arch = "x86_64")]
-    fn write_directly(&mut self, memory: &mut dyn Memory) -> (u64, Vec<Job>) {
-        let Some(native) = self.native.filter(|_| !self.counts_down) else { return (0, Vec::new()) };
-        if memory.outputs_alias_inputs() || self.deadline.is_some() {
-            return (0, Vec::new());
-        }
-        let inputs = std::array::from_fn(|index| memory.input(index as u8));
-        let last = Position { i: self.launch.domain.i1, j: self.launch.domain.j1 };
-        let halves = memory.direct().and_then(|d| direct::halves(d, inputs, &self.artifact.code, &self.grid, last));
-        let Some((views, targets)) = halves else { return (0, Vec::new()) };
-        let (groups, full) = (self.grid.groups(), self.grid.full_groups());
-        let this = &*self;
-        // Tasks are small as groups differ in cost, and large as each fills some pages of output. All passes but the last of a task are full.
-        let [fewest, most] = DIRECT_GROUPS_PER_TASK;
-        let copies = native.copies as u64;
-        let per_task = if groups <= fewest || self.launch.threads == 1 {
-            most
-        } else {
-            (groups / (DIRECT_TASKS_PER_THREAD * threads(self.launch.threads) as u64)).clamp(fewest, most)
-        } / copies
-            * copies;
-        let task = |worker: &mut Held<'_>, task: usize| {
-            let worker = worker.get();
-            let mut done = (no_visits(&this.artifact.code), Counters::default(), Vec::new());
-            let end = ((task as u64 + 1) * per_task).min(groups);
-            let mut next = task as u64 * per_task;
-            let mut wave = Vec::with_capacity(native.copies);
-            while next < end {
-                wave.clear();
-                worker.places.clear();
-                // The last group runs by itself when it is short.
-                let last = if next < full { end.min(full) } else { end };
-                while next < last && wave.len() < native.copies {
-                    let places = this.grid.places(next);
-                    let covered = this.grid.inside(&places) & this.existing(next);
-                    if covered != 0 {
-                        wave.push(Job { group: next, covered });
-                        worker.places.push(places);
-                    }
-                    next += 1;
-                }
-                let source = Source { memory: &views, views: Some(&views) };
-                let Some(job) = wave.first() else { continue };
-                let short = usize::from(job.group >= full);
-                if worker.pass(this, &wave, source).is_err() {
-                    done.2.append(&mut wave);
-                    continue;
-                }
-                done.0[short].iter_mut().zip(&worker.visits).for_each(|(all, visits)| all.add(visits));
-                for ((job, lanes), places) in wave.iter().zip(&worker.lanes).zip(&worker.places) {
-                    let written = targets.write(places, lanes);
-                    done.1.groups += 1;
-                    done.1.processors += u64::from(job.covered.count_ones());
-                    done.1.writes += written.elements;
-                    done.1.write_bytes += written.bytes;
-                }
-            }
-            done
-        };
-        let tasks = groups.div_ceil(per_task) as usize;
-        let done = share(this.launch.threads, tasks, || this.worker(), task);
-        let mut refused = Vec::new();
-        for (visits, counters, mut jobs) in done {
-            refused.append(&mut jobs);
-            self.add_visits(&visits);
-            self.counters.add(&counters);
-        }
-        (groups, refused)
-    }
-
     #[cfg(not(target_arch = "x86_64"))]
     fn write_directly(&mut self, _memory: &mut dyn Memory) -> (u64, Vec<Job>) {
         (0, Vec::new())
@@ -275,7 +192,7 @@ impl<'a> Run<'a> {
         if group < self.grid.full_groups() { mask_of(lanes) } else { mask_of(self.grid.lanes_of_last()) }
     }
 
-    fn add_visits(&mut self, done: &AllVisits) {
+    pub(super) fn add_visits(&mut self, done: &AllVisits) {
         for (all, done) in self.visits.iter_mut().zip(done) {
             all.iter_mut().zip(done).for_each(|(all, visits)| all.add(visits));
         }

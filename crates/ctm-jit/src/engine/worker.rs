@@ -88,7 +88,9 @@ impl Drop for Held<'_> {
 
 /// What one thread needs to run groups.
 pub(super) struct Worker {
-    machine: Engines,
+    pub(super) machine: Engines,
+    /// Start values of a span.
+    pub(super) starts: Vec<Row>,
     pub(super) lanes: Vec<Lanes>,
     pub(super) visits: Vec<Visits>,
     reference: Option<Group>,
@@ -97,7 +99,7 @@ pub(super) struct Worker {
 }
 
 /// What runs them.
-enum Engines {
+pub(super) enum Engines {
     Portable(Box<Machine>),
     #[cfg(target_arch = "x86_64")]
     Native(Attempts),
@@ -105,11 +107,13 @@ enum Engines {
 
 /// Runs of machine code that may have to be repeated by careful code.
 #[cfg(target_arch = "x86_64")]
-struct Attempts {
-    frame: Frame,
+pub(super) struct Attempts {
+    pub(super) frame: Frame,
     careful: Option<Frame>,
-    made: u64,
-    failed: u64,
+    /// Passes.
+    pub(super) made: u64,
+    /// Passes that careful code had to run again.
+    pub(super) failed: u64,
 }
 
 #[cfg(target_arch = "x86_64")]
@@ -119,7 +123,7 @@ impl Attempts {
     }
 
     /// Not where more than a quarter has failed.
-    const fn are_worth_it(&self) -> bool {
+    pub(super) const fn are_worth_it(&self) -> bool {
         self.failed < 16 || 4 * self.failed < self.made
     }
 }
@@ -134,6 +138,7 @@ impl Worker {
             native.unwrap_or_else(|| (Engines::Portable(Box::new(Machine::new(&run.artifact.code))), 1));
         Self {
             machine,
+            starts: Vec::new(),
             lanes: vec![Lanes::new(run.launch.group.lanes(), run.ramps.len()); copies],
             visits: vec![Visits::default(); run.artifact.code.blocks.len()],
             reference: None,
@@ -176,11 +181,17 @@ impl Worker {
         }
         self.places.clear();
         self.places.extend(wave.iter().map(|job| run.grid.places(job.group)));
-        self.pass(run, wave, memory)
+        self.pass(run, wave, memory, false)
     }
 
-    /// Runs groups together whose [`Self::places`] are there.
-    pub(super) fn pass(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>) -> Result<(), Refer> {
+    /// Runs groups together whose [`Self::places`] are there; `careful`: by careful code, as something has fallen.
+    pub(super) fn pass(
+        &mut self,
+        run: &Run<'_>,
+        wave: &[Job],
+        memory: Source<'_>,
+        careful: bool,
+    ) -> Result<(), Refer> {
         for ((job, lanes), places) in wave.iter().zip(&mut self.lanes).zip(&self.places) {
             (lanes.existing, lanes.covered) = (run.existing(job.group), job.covered);
             lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(places));
@@ -192,7 +203,7 @@ impl Worker {
             Engines::Native(attempts) => {
                 let constants = run.launch.constants;
                 let native = run.native.ok_or(Refer)?;
-                if attempts.are_worth_it() {
+                if !careful && attempts.are_worth_it() {
                     attempts.made += 1;
                     if native.run(&mut attempts.frame, lanes, constants, &memory, &mut self.visits, run.fuel)? {
                         return Ok(());

@@ -21,6 +21,7 @@ use super::flows::Flows;
 use super::frame::{Layout, head, part};
 use super::isa::{Isa, MAX_COPIES};
 use super::lir::{Group, Lines, Lir, Src, Vars};
+use super::span;
 use super::together::Aside;
 use super::vectors::Vectors;
 use crate::form::{BlockId, Code, End, Var};
@@ -68,6 +69,8 @@ pub struct Input<'a> {
     pub fuel: bool,
     /// Count visits of blocks.
     pub counters: bool,
+    /// Code goes over groups that lie side by side by itself.
+    pub spans: bool,
 }
 
 /// One piece of the vectors of one copy.
@@ -115,7 +118,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     let (flows, asides) = (input.flows, Vec::new());
     let mut emit = Emit { input, asm, blocks, refer, done, dispatch, constants, cached, flows, at: 0, asides };
     emit.choose_constants();
-    emit.prologue();
+    let again = emit.prologue();
     for (index, block) in input.code.blocks.iter().enumerate() {
         let label = emit.blocks[index];
         emit.asm.place(label);
@@ -137,7 +140,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         }
     }
     emit.emit_asides();
-    emit.epilogue();
+    emit.epilogue(again);
     emit.asm.finish()
 }
 
@@ -202,12 +205,14 @@ impl Emit<'_> {
         }
         uses.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
         let first = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
+        let first = if self.input.spans { first.max(span::FREE) } else { first };
         // Without a loop, loading a constant before its one use gains nothing.
         let registers = first..self.input.isa.registers();
         self.constants = uses.iter().filter(|(_, n)| *n > 1).map(|(src, _)| *src).zip(registers).collect();
     }
 
-    fn prologue(&mut self) {
+    /// What comes before the first pass; gives where a pass begins.
+    fn prologue(&mut self) -> Label {
         for register in [RBX, RBP, 12, 13, 14, 15] {
             self.asm.push(register);
         }
@@ -222,10 +227,27 @@ impl Emit<'_> {
             self.load_into(register, src, Unit { copy: 0, piece: 0 });
         }
         self.constants = constants;
+        let again = self.asm.label();
+        self.asm.place(again);
+        self.begin_pass();
+        again
+    }
+
+    /// The beginning of a pass: masks, and what variables hold.
+    fn begin_pass(&mut self) {
         if self.input.copies > 1 {
-            self.asm.int_load(Int::Mov, false, 15, RBX, head::PRESENT);
+            // The last pass may have fewer groups.
+            self.asm.int_imm(15, (1 << self.input.copies) - 1);
+            for groups in (1..self.input.copies).rev() {
+                let more = self.asm.label();
+                self.asm.int_store_imm(Int::Cmp, false, RBX, head::GROUPS, groups.into());
+                self.asm.jump_if(Cond::Above, more);
+                self.asm.int_imm(15, (1 << groups) - 1);
+                self.asm.place(more);
+            }
             self.asm.int_store_imm(Int::Mov, false, RBX, head::WAITING, super::jumps::NOWHERE);
         }
+        self.asm.int_load(Int::Mov, true, RDI, RBX, head::STARTS);
         for copy in self.copies() {
             self.asm.int_load(Int::Mov, false, Self::running(copy), RBX, self.part(copy, part::EXISTING));
             if copy > 0 {
@@ -243,17 +265,12 @@ impl Emit<'_> {
                 let at = self.part(copy, part::WRITTEN + 4 * output as i32);
                 self.asm.int_store_imm(Int::Mov, false, RBX, at, 0);
             }
-            for var in self.input.live_in.clone() {
-                let Some(vector) = self.input.vars.of(var) else { continue };
-                let given = self.input.start.iter().position(|&v| v == var);
-                let src = given.map_or(Src::Literal(0), |place| Src::Row(self.input.layout.start + 64 * place as i32));
-                self.units(copy).for_each(|unit| self.copy(vector, src, unit));
-            }
+            self.start_values(copy);
             self.sync(copy);
         }
     }
 
-    fn epilogue(&mut self) {
+    fn epilogue(&mut self, again: Label) {
         if self.input.copies > 1 {
             self.dispatcher();
         }
@@ -263,9 +280,17 @@ impl Emit<'_> {
             self.asm.mxcsr(true, RBX, head::MXCSR);
             self.asm.int_load(Int::Mov, false, RAX, RBX, head::MXCSR);
             self.asm.int_op_imm(Int::And, RAX, FELL as i32);
-        } else {
-            self.asm.int_imm(RAX, DONE);
+            self.asm.jump_if(Cond::NotEqual, leave);
         }
+        if self.input.spans {
+            let (left, end) = (self.asm.label(), self.asm.label());
+            self.after_pass(again, left, end);
+            self.asm.place(left);
+            self.asm.int_imm(RAX, span::LEFT);
+            self.asm.jump(leave);
+            self.asm.place(end);
+        }
+        self.asm.int_imm(RAX, DONE);
         self.asm.jump(leave);
         self.asm.place(self.refer);
         self.asm.int_imm(RAX, REFER);

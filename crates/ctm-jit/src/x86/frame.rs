@@ -1,6 +1,7 @@
 //! The frame: the memory that code works on. A head, a part for each copy, room for registers during calls.
 
 use super::isa::MAX_COPIES;
+use super::quads;
 use super::select::Rows;
 
 /// Rows of [`Layout::masks`]: masks 2 and 3, then the running lanes of each copy.
@@ -26,10 +27,33 @@ pub mod head {
     pub const MXCSR: i32 = 52;
     /// The first block at which a copy waits.
     pub const WAITING: i32 = 56;
-    /// Which copies there are at the start.
-    pub const PRESENT: i32 = 60;
+    /// Groups that have not ended: those of the pass, and those that follow in a span.
+    pub const GROUPS: i32 = 60;
+    /// What kind of span it is.
+    pub const SPAN: i32 = 64;
+    /// Pointer to the start values of the pass: rows of each copy in turn.
+    pub const STARTS: i32 = 72;
+    /// Where the outputs of a span go: [`super::target`].
+    pub const TARGETS: i32 = 80;
     /// Its size.
-    pub const SIZE: i32 = 64;
+    pub const SIZE: i32 = (TARGETS + super::target::SIZE * ctm_isa::x1k::OUTPUTS as i32 + 63) & !63;
+}
+
+/// Offsets in the description of an output, within [`head::TARGETS`].
+pub mod target {
+    /// Pointer to the first element of the pass.
+    pub const POINTER: i32 = 0;
+    /// Bytes from row to row.
+    pub const ROW_BYTES: i32 = 8;
+    /// Channels of an element, if code stores them; otherwise one of `span::form`.
+    pub const FORM: i32 = 16;
+    /// Its size.
+    pub const SIZE: i32 = 24;
+
+    /// Bytes that a group has in each of its two rows.
+    pub const fn group_bytes(channels: u32) -> u32 {
+        4 * channels * crate::lanes::LANES as u32 / 2
+    }
 }
 
 /// Offsets in a copy's part: masks and numbers of 32 bits, then rows.
@@ -67,8 +91,6 @@ pub mod part {
 /// Where things lie in the frame.
 #[derive(Clone, Copy, Debug)]
 pub struct Layout {
-    /// Start values, in the artifact's order.
-    pub start: i32,
     /// Output components, in the artifact's order.
     pub outputs: i32,
     /// Vectors without a register.
@@ -79,6 +101,12 @@ pub struct Layout {
     pub save: i32,
     /// Masks of lanes as vectors, for back ends without mask registers.
     pub masks: i32,
+    /// Start values, copy by copy in the artifact's order.
+    pub starts: i32,
+    /// What start values of a span gain from pass to pass.
+    pub steps: i32,
+    /// Rows that never change.
+    pub tables: i32,
     /// All of it.
     pub size: i32,
 }
@@ -89,14 +117,16 @@ impl Layout {
 
     /// For so many start values, outputs and spilled vectors.
     pub fn new(start: usize, outputs: usize, spills: u32, copies: u8) -> Self {
-        let start_at = part::ROWS + 6 * 64;
-        let outputs_at = start_at + 64 * start as i32;
+        let outputs_at = part::ROWS + 6 * 64;
         let spills_at = outputs_at + 64 * outputs as i32;
         let stride = spills_at + 64 * spills as i32;
         let save = head::SIZE + stride * i32::from(copies);
         let masks = save + 64 * 32;
-        let size = masks + 64 * MASK_ROWS;
-        Self { start: start_at, outputs: outputs_at, spills: spills_at, stride, save, masks, size }
+        let starts = masks + 64 * MASK_ROWS;
+        let steps = starts + 64 * start as i32 * i32::from(copies);
+        let tables = steps + 64 * start as i32;
+        let size = tables + 64 * quads::TABLES.len() as i32;
+        Self { outputs: outputs_at, spills: spills_at, stride, save, masks, starts, steps, tables, size }
     }
 
     /// A copy's part.

@@ -267,7 +267,7 @@ impl Emit<'_> {
         self.asm.test(RCX, RCX);
         self.asm.jump_if(Cond::Equal, skip);
         let vectors = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
-        let used = vectors + self.constants.len() as u8;
+        let used = self.constants.iter().map(|&(_, register)| register + 1).fold(vectors, u8::max);
         for register in 0..used {
             self.store(register, Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register)));
         }

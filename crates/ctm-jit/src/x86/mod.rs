@@ -10,6 +10,7 @@
 //! | `emit`, `lines` | machine code: the whole, single instructions |
 //! | `flows` | what is known of flow control beforehand |
 //! | `jumps`, `together` | flow control: each copy by itself, all at once |
+//! | `span`, `quads` | groups that lie side by side in one call: start values, outputs |
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
 //! | `encode` | bytes |
@@ -29,9 +30,11 @@ mod isa;
 mod jumps;
 mod lines;
 mod lir;
+mod quads;
 pub mod r700;
 mod scalar;
 mod select;
+mod span;
 pub mod stream;
 mod together;
 mod vectors;
@@ -44,14 +47,16 @@ use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
 use crate::passes::{Liveness, VarSet, optimise, parts};
 use alloc::Ranges;
 use ctm_exec::x1k::{Constants, sample};
+use ctm_isa::x1k::OUTPUTS;
 use flows::Flows;
-use frame::{Layout, head, part};
+use frame::{Layout, head, part, target};
 pub use isa::Isa;
 use isa::MAX_COPIES;
 use lir::{Lines, Vars};
 use memmap2::{Mmap, MmapMut};
 use select::{Facts, Select};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicU32;
 
 /// Flush denormal results and operands; no exceptions; round to nearest.
 const MXCSR: u32 = 0x9fc0;
@@ -96,7 +101,12 @@ pub struct Native {
     pub copies: usize,
     fetches: Vec<Op>,
     outputs: Vec<usize>,
+    starts: usize,
     existing: Mask,
+    /// Whether it has code for spans.
+    pub spans: bool,
+    /// Whether it counts visits of blocks.
+    pub counts: bool,
     /// First and last blocks of loops: visits of the first are those of the last, and what the code counts for it.
     turns: Vec<(usize, usize)>,
 }
@@ -149,6 +159,7 @@ impl Native {
         if layout.size > FRAME_LIMIT {
             return None;
         }
+        let spans = code.faultless && !options.fuel && !options.careful && options.lanes == LANES;
         let flows = Flows::of(code, &choice.lines, &live.waits);
         let turns = (0..).zip(&flows.turns).filter_map(|(first, last)| Some((first, (*last)?.index()))).collect();
         let input = emit::Input {
@@ -168,6 +179,7 @@ impl Native {
             assumed: choice.assumed,
             fuel: options.fuel,
             counters: options.counters,
+            spans,
         };
         Some(Self {
             text: executable(&emit::emit(&input))?,
@@ -175,8 +187,11 @@ impl Native {
             copies: usize::from(choice.copies),
             fetches: choice.fetches.clone(),
             outputs: outputs.to_vec(),
+            starts: start.len(),
             existing: mask_of(options.lanes),
             turns,
+            spans,
+            counts: options.counters,
         })
     }
 
@@ -216,7 +231,11 @@ impl Native {
 
     /// A frame for this code.
     pub fn frame(&self) -> Frame {
-        Frame::new(self.layout.size)
+        let mut frame = Frame::new(self.layout.size);
+        for (number, row) in quads::TABLES.iter().enumerate() {
+            frame.put_row(self.layout.tables + 64 * number as i32, row);
+        }
+        frame
     }
 
     /// Runs up to [`Self::copies`] groups. `visits` have to be 0. Says whether the results count; otherwise careful code has to run instead.
@@ -232,33 +251,117 @@ impl Native {
         visits: &mut [Visits],
         fuel: u64,
     ) -> Result<bool, Refer> {
+        frame.put(head::FUEL, &fuel.to_le_bytes());
+        frame.put(head::GROUPS, &(lanes.len() as u32).to_le_bytes());
+        frame.put(head::SPAN, &span::NO_SPAN.to_le_bytes());
+        for (copy, lanes) in lanes.iter().enumerate() {
+            let at = self.layout.part(copy as u8);
+            frame.put(at + part::COVERED, &u32::from(lanes.covered).to_le_bytes());
+            frame.put(at + part::EXISTING, &u32::from(lanes.existing).to_le_bytes());
+            for (place, row) in lanes.start.iter().enumerate() {
+                frame.put_row(self.start_row(copy, place), row);
+            }
+        }
+        let starts = frame.address(self.layout.starts);
+        match self.enter(frame, starts, constants, source, visits) {
+            emit::DONE => {}
+            emit::FELL => return Ok(false),
+            _ => return Err(Refer),
+        }
+        self.add_turns(visits);
+        self.collect(frame, lanes);
+        Ok(true)
+    }
+
+    /// Runs groups that lie side by side, all of whose lanes are covered. `visits` have to be 0; with several passes they mean something
+    /// only if all of them ran to their end.
+    pub fn run_span(
+        &self,
+        frame: &mut Frame,
+        span: &Span<'_>,
+        constants: &Constants,
+        source: &Source<'_>,
+        visits: &mut [Visits],
+    ) -> SpanEnd {
+        frame.put(head::GROUPS, &span.groups.to_le_bytes());
+        for (number, target) in (0..).zip(&span.targets) {
+            let at = head::TARGETS + target::SIZE * number;
+            frame.put(at + target::FORM, &target.form().to_le_bytes());
+            if let TargetOfSpan::Rows { rows: [upper, _], row_elements, channels } = target {
+                frame.put(at + target::POINTER, &(upper.as_ptr() as usize).to_le_bytes());
+                let row_bytes = 4 * *row_elements * usize::from(*channels);
+                frame.put(at + target::ROW_BYTES, &row_bytes.to_le_bytes());
+            }
+        }
+        for copy in 0..self.copies {
+            let at = self.layout.part(copy as u8);
+            for mask in [part::COVERED, part::EXISTING] {
+                frame.put(at + mask, &u32::from(self.existing).to_le_bytes());
+            }
+        }
+        let (kind, starts) = match span.starts {
+            StartsOfSpan::Steps { first, steps } => {
+                debug_assert!(first.len() == self.copies * self.starts && steps.len() == self.starts);
+                for (place, row) in first.iter().enumerate() {
+                    frame.put_row(self.layout.starts + 64 * place as i32, row);
+                }
+                for (place, step) in steps.iter().enumerate() {
+                    frame.put_row(self.layout.steps + 64 * place as i32, &[step.to_bits(); LANES]);
+                }
+                (span::STEPS, frame.address(self.layout.starts))
+            }
+            StartsOfSpan::Ready(rows) => {
+                let passes = (span.groups as usize).div_ceil(self.copies);
+                debug_assert!(rows.len() == passes * self.copies * self.starts);
+                (span::READY, rows.as_ptr() as usize)
+            }
+        };
+        frame.put(head::SPAN, &kind.to_le_bytes());
+        let end = self.enter(frame, starts, constants, source, visits);
+        self.add_turns(visits);
+        let left = frame.dword(head::GROUPS);
+        match end {
+            emit::DONE => SpanEnd::Done,
+            emit::FELL => SpanEnd::Fell { left },
+            span::LEFT => SpanEnd::Left { left },
+            _ => SpanEnd::Refer { left },
+        }
+    }
+
+    /// Where a start value of a copy lies.
+    fn start_row(&self, copy: usize, place: usize) -> i32 {
+        self.layout.starts + 64 * (copy * self.starts + place) as i32
+    }
+
+    /// Calls the code; what of the frame's head is the same for all calls is written here.
+    fn enter(
+        &self,
+        frame: &mut Frame,
+        starts: usize,
+        constants: &Constants,
+        source: &Source<'_>,
+        visits: &mut [Visits],
+    ) -> u32 {
         let context = Context { source, fetches: &self.fetches, layout: &self.layout };
         frame.put(head::CONSTANTS, &(constants.float.as_ptr() as usize).to_le_bytes());
         frame.put(head::INTS, &(constants.int.as_ptr() as usize).to_le_bytes());
         frame.put(head::FETCH, &(fetch as *const () as usize).to_le_bytes());
         frame.put(head::CONTEXT, &((&raw const context) as usize).to_le_bytes());
         frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
-        frame.put(head::FUEL, &fuel.to_le_bytes());
         frame.put(head::MXCSR, &MXCSR.to_le_bytes());
-        frame.put(head::PRESENT, &((1u32 << lanes.len()) - 1).to_le_bytes());
-        for (copy, lanes) in lanes.iter().enumerate() {
-            let at = self.layout.part(copy as u8);
-            frame.put(at + part::COVERED, &u32::from(lanes.covered).to_le_bytes());
-            frame.put(at + part::EXISTING, &u32::from(lanes.existing).to_le_bytes());
-            for (place, row) in lanes.start.iter().enumerate() {
-                frame.put_row(at + self.layout.start + 64 * place as i32, row);
-            }
-        }
+        frame.put(head::STARTS, &starts.to_le_bytes());
         type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
         // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
-        // SAFETY: the frame has the layout's size, and its head points to constants, visits (one for each block; the code adds to no
-        // other) and a context that outlive the call. The code writes nothing but frame and visits.
-        match unsafe { entry(frame.bytes.as_mut_ptr()) } {
-            emit::DONE => {}
-            emit::FELL => return Ok(false),
-            _ => return Err(Refer),
-        }
+        // SAFETY: the frame has the layout's size, and its head points to constants, start values (rows in the frame, or as many as the
+        // passes of a span read), visits (one for each block; the code adds to no other) and a context that outlive the call. The code
+        // writes nothing but frame, visits and, in a span, two rows of elements of each target for each group, all of which lie in the
+        // cells that the caller holds; nobody else writes these elements meanwhile.
+        unsafe { entry(frame.bytes.as_mut_ptr()) }
+    }
+
+    /// Adds to visits what code left out, as it follows from others.
+    fn add_turns(&self, visits: &mut [Visits]) {
         for &(first, last) in &self.turns {
             let last = visits[last];
             let first = &mut visits[first];
@@ -266,6 +369,10 @@ impl Native {
             first.groups = first.groups.wrapping_add(last.groups);
             first.active = first.active.wrapping_add(last.active);
         }
+    }
+
+    /// What the groups of the last pass have left in the frame.
+    pub fn collect(&self, frame: &mut Frame, lanes: &mut [Lanes]) {
         for (copy, lanes) in lanes.iter_mut().enumerate() {
             let at = self.layout.part(copy as u8);
             lanes.covered = frame.mask(at + part::COVERED) & self.existing;
@@ -274,8 +381,81 @@ impl Native {
                 frame.get_row(at + self.layout.outputs + 64 * place as i32, &mut lanes.outputs[output]);
             }
         }
-        Ok(true)
     }
+}
+
+/// Groups that lie side by side, and where their outputs go.
+pub struct Span<'a> {
+    /// How many.
+    pub groups: u32,
+    /// What they start with.
+    pub starts: StartsOfSpan<'a>,
+    /// Where each output goes.
+    pub targets: [TargetOfSpan<'a>; OUTPUTS],
+}
+
+/// What variables hold at the start of a span's passes.
+#[derive(Clone, Copy)]
+pub enum StartsOfSpan<'a> {
+    /// Rows of the first pass, copy by copy, and what each of a copy's gains from pass to pass.
+    Steps {
+        /// Rows.
+        first: &'a [Row],
+        /// Gains.
+        steps: &'a [f32],
+    },
+    /// Rows of all passes, copy by copy; as many in the last pass as in the others.
+    Ready(&'a [Row]),
+}
+
+/// Where an output of a span goes.
+#[derive(Clone, Copy)]
+pub enum TargetOfSpan<'a> {
+    /// Nowhere.
+    None,
+    /// The caller writes it.
+    Left,
+    /// Into rows of elements.
+    Rows {
+        /// Exactly the elements of the groups, in both rows.
+        rows: [&'a [AtomicU32]; 2],
+        /// From row to row.
+        row_elements: usize,
+        /// 1, 2 or 4.
+        channels: u8,
+    },
+}
+
+impl TargetOfSpan<'_> {
+    const fn form(&self) -> u32 {
+        match self {
+            Self::None => span::form::NONE,
+            Self::Left => span::form::LEFT,
+            Self::Rows { channels, .. } => *channels as u32,
+        }
+    }
+}
+
+/// How a span ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpanEnd {
+    /// All groups have stored their outputs.
+    Done,
+    /// So many have not: the groups of one pass, whose results are in the frame ([`Native::collect`]), and those behind them.
+    Left {
+        /// Groups.
+        left: u32,
+    },
+    /// As [`Self::Left`], but the pass has no results: careful code has to run it.
+    Fell {
+        /// Groups.
+        left: u32,
+    },
+    /// As [`Self::Fell`], but the reference interpreter has to run it.
+    Refer {
+        /// Groups.
+        left: u32,
+    },
 }
 
 /// Whether the variables alone leave room for one copy only, where it matters most: in the deepest loops.
@@ -350,6 +530,17 @@ impl Frame {
     fn get_row(&mut self, at: i32, row: &mut Row) {
         let from = &self.bytes()[at as usize..at as usize + 64];
         from.as_chunks::<4>().0.iter().zip(row).for_each(|(from, bits)| *bits = u32::from_le_bytes(*from));
+    }
+
+    /// Where something lies, until the frame moves.
+    fn address(&self, at: i32) -> usize {
+        self.bytes.as_ptr() as usize + at as usize
+    }
+
+    fn dword(&mut self, at: i32) -> u32 {
+        let at = at as usize;
+        let bytes = self.bytes();
+        u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
     }
 
     fn mask(&mut self, at: i32) -> Mask {

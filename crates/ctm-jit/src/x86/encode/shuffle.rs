@@ -30,6 +30,18 @@ impl Asm {
         self.operand(dst, Rm::Row(base, offset), 16);
     }
 
+    /// Stores the low half of a vector, or the high one: AVX-512.
+    pub fn store_half(&mut self, register: u8, high: bool, base: Gpr, offset: i32) {
+        self.byte(0x62);
+        let (r, b) = (!(register >> 3) & 1, !(base >> 3) & 1);
+        self.byte(r << 7 | 1 << 6 | b << 5 | (!(register >> 4) & 1) << 4 | 3);
+        self.byte(15 << 3 | 4 | 1);
+        self.byte(2 << 5 | 1 << 3);
+        self.byte(0x1b);
+        self.operand(register, Rm::Row(base, offset), 32);
+        self.byte(high.into());
+    }
+
     /// The dwords at `base + 4 * index + offset` for the lanes whose sign bit is set in the mask, a vector that is 0 afterwards: AVX2. The
     /// three vectors are different ones.
     pub fn gather_by_signs(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
@@ -52,7 +64,7 @@ impl Asm {
 #[cfg(test)]
 mod tests {
     use super::super::tests::decoded_for;
-    use super::super::{RBP, RBX, RDI};
+    use super::super::{PERMUTE_HALVES, RBP, RBX, RCX, RDI};
     use super::*;
 
     #[test]
@@ -88,6 +100,11 @@ mod tests {
             (Isa::Avx512, "vbroadcastf32x4 zmm9,[rbp-10h]", |a| a.broadcast_quarter(9, RBP, -16)),
             (Isa::Avx2, "vbroadcastf128 ymm11,[r12+40h]", |a| a.broadcast_quarter(11, 12, 0x40)),
             (Isa::Avx2, "vbroadcastf128 ymm3,[rbp-10h]", |a| a.broadcast_quarter(3, RBP, -16)),
+            (Isa::Avx512, "vextractf32x8 [rcx],zmm9,0", |a| a.store_half(9, false, RCX, 0)),
+            (Isa::Avx512, "vextractf32x8 [r9+40h],zmm30,1", |a| a.store_half(30, true, 9, 64)),
+            (Isa::Avx2, "vperm2f128 ymm3,ymm9,[rcx+20h],31h", |a| {
+                a.vex(PERMUTE_HALVES, 3, 9, Rm::Row(RCX, 32), Some(0x31));
+            }),
             (Isa::Avx2, "vgatherdps ymm3,[rdi+ymm14*4+0Ch],ymm15", |a| a.gather_by_signs(3, 15, RDI, 14, 12)),
             (Isa::Avx2, "vgatherdps ymm13,[r13+ymm6*4+8],ymm2", |a| a.gather_by_signs(13, 2, 13, 6, 8)),
             (Isa::Avx2, "sfence", Asm::store_fence),

@@ -15,6 +15,8 @@ rows! { VEX_ROWS
     BROADCAST_LANE = 2 1 0x58;
     /// Each lane by its own count.
     SHIFT_LEFT_LANES = 2 1 0x47;
+    /// Halves of two vectors; the immediate says which.
+    PERMUTE_HALVES = 3 1 0x06;
     /// The register that chooses stands in the immediate.
     BLEND = 3 1 0x4a;
 }

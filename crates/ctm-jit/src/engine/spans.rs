@@ -1,0 +1,233 @@
+//! Launches that cannot fault, over memory that lets engines write: each group's outputs are written as soon as it has ended, in any order.
+//!
+//! Groups that lie side by side are *spans*: machine code goes over them by itself. Odd groups (at the ends of rows, not wholly covered,
+//! of fewer than 16 lanes) run pass by pass, and what they leave is written here.
+
+use super::Source;
+use super::run::Run;
+use super::worker::{AllVisits, Attempts, Engines, Held, Job, Worker, no_visits};
+use crate::direct::{self, Targets};
+use crate::grid::Ramp;
+use crate::lanes::{LANES, Mask, Row};
+use crate::work::{share, threads};
+use crate::x86::{Native, Span, SpanEnd, StartsOfSpan};
+use ctm_exec::x1k::Memory;
+use ctm_exec::{Counters, Position};
+
+/// Groups of a task: as many as make this many tasks for each thread, within bounds. Tasks are small as groups differ in cost, and large as
+/// each fills some pages of output.
+const TASKS_PER_THREAD: u64 = 16;
+const GROUPS_PER_TASK: [u64; 2] = [64, 128];
+/// Groups of a span whose start values have to be made beforehand.
+const GROUPS_PREPARED: u64 = 24;
+
+/// What a task left.
+struct Done {
+    visits: AllVisits,
+    counters: Counters,
+    refused: Vec<Job>,
+}
+
+/// What tasks work on.
+struct Scene<'a> {
+    run: &'a Run<'a>,
+    native: &'a Native,
+    targets: Targets<'a>,
+    source: Source<'a>,
+}
+
+impl Run<'_> {
+    /// Runs the groups of a launch that cannot fault, if memory lets us write; gives the first group that is left, and those that
+    /// did not run after all.
+    pub(super) fn write_directly(&mut self, memory: &mut dyn Memory) -> (u64, Vec<Job>) {
+        let Some(native) = self.native.filter(|_| !self.counts_down) else { return (0, Vec::new()) };
+        if memory.outputs_alias_inputs() || self.deadline.is_some() {
+            return (0, Vec::new());
+        }
+        let inputs = std::array::from_fn(|index| memory.input(index as u8));
+        let last = Position { i: self.launch.domain.i1, j: self.launch.domain.j1 };
+        let halves = memory.direct().and_then(|d| direct::halves(d, inputs, &self.artifact.code, &self.grid, last));
+        let Some((views, targets)) = halves else { return (0, Vec::new()) };
+        let groups = self.grid.groups();
+        // All passes but the last of a task are full.
+        let copies = native.copies as u64;
+        let [fewest, most] = GROUPS_PER_TASK;
+        let per_task = if groups <= fewest || self.launch.threads == 1 {
+            most
+        } else {
+            (groups / (TASKS_PER_THREAD * threads(self.launch.threads) as u64)).clamp(fewest, most)
+        } / copies
+            * copies;
+        let source = Source { memory: &views, views: Some(&views) };
+        let scene = Scene { run: self, native, targets, source };
+        let tasks = groups.div_ceil(per_task) as usize;
+        let done = share(
+            self.launch.threads,
+            tasks,
+            || self.worker(),
+            |worker, task| {
+                let first = task as u64 * per_task;
+                scene.task(worker, first..(first + per_task).min(groups))
+            },
+        );
+        let mut refused = Vec::new();
+        for mut done in done {
+            refused.append(&mut done.refused);
+            self.add_visits(&done.visits);
+            self.counters.add(&done.counters);
+        }
+        (groups, refused)
+    }
+}
+
+impl Scene<'_> {
+    fn task(&self, worker: &mut Held<'_>, groups: std::ops::Range<u64>) -> Done {
+        let worker = worker.get();
+        let mut done =
+            Done { visits: no_visits(&self.run.artifact.code), counters: Counters::default(), refused: Vec::new() };
+        let full = self.run.grid.full_groups();
+        let mut next = groups.start;
+        while next < groups.end {
+            let side_by_side = if self.native.spans { self.run.grid.side_by_side(next, groups.end) } else { 0 };
+            if side_by_side > 0 {
+                self.span(worker, next..next + side_by_side, &mut done);
+                next += side_by_side;
+                continue;
+            }
+            let mut wave = Vec::with_capacity(self.native.copies);
+            // The last group runs by itself when it is short.
+            let end = if next < full { groups.end.min(full) } else { groups.end };
+            while next < end && wave.len() < self.native.copies {
+                wave.extend(self.job(next));
+                next += 1;
+                if self.native.spans && self.run.grid.side_by_side(next, end) > 0 {
+                    break;
+                }
+            }
+            self.pass(worker, &mut wave, false, &mut done);
+        }
+        done
+    }
+
+    /// A group, if some of its processors are in the domain.
+    fn job(&self, group: u64) -> Option<Job> {
+        let covered = self.run.grid.inside(&self.run.grid.places(group)) & self.run.existing(group);
+        (covered != 0).then_some(Job { group, covered })
+    }
+
+    /// Runs groups in one pass, and writes what they leave.
+    fn pass(&self, worker: &mut Worker, wave: &mut Vec<Job>, careful: bool, done: &mut Done) {
+        let Some(job) = wave.first() else { return };
+        let short = usize::from(job.group >= self.run.grid.full_groups());
+        worker.places.clear();
+        worker.places.extend(wave.iter().map(|job| self.run.grid.places(job.group)));
+        if worker.pass(self.run, wave, self.source, careful).is_err() {
+            done.refused.append(wave);
+            return;
+        }
+        done.visits[short].iter_mut().zip(&worker.visits).for_each(|(all, visits)| all.add(visits));
+        self.write(worker, wave, done);
+    }
+
+    /// Writes what the groups of a pass have left.
+    fn write(&self, worker: &Worker, wave: &[Job], done: &mut Done) {
+        for ((job, lanes), places) in wave.iter().zip(&worker.lanes).zip(&worker.places) {
+            let written = self.targets.write(places, lanes);
+            done.counters.groups += 1;
+            done.counters.processors += u64::from(job.covered.count_ones());
+            done.counters.writes += written.elements;
+            done.counters.write_bytes += written.bytes;
+        }
+    }
+
+    /// Runs groups that lie side by side.
+    fn span(&self, worker: &mut Worker, groups: std::ops::Range<u64>, done: &mut Done) {
+        let copies = self.native.copies as u64;
+        let mut next = groups.start;
+        while next < groups.end {
+            let left = groups.end - next;
+            let (ended, many) = match &mut worker.machine {
+                Engines::Native(attempts) if attempts.are_worth_it() => {
+                    self.attempt(attempts, &mut worker.starts, &mut worker.visits, next, left, done)
+                }
+                // Careful code runs pass by pass.
+                _ => (SpanEnd::Fell { left: left as u32 }, left),
+            };
+            let (SpanEnd::Left { left } | SpanEnd::Fell { left } | SpanEnd::Refer { left }) = ended else {
+                next += many;
+                continue;
+            };
+            next += many - u64::from(left);
+            let mut wave: Vec<Job> =
+                (next..next + copies.min(left.into())).map(|group| Job { group, covered: Mask::MAX }).collect();
+            next += wave.len() as u64;
+            match ended {
+                SpanEnd::Left { .. } => {
+                    worker.places.clear();
+                    worker.places.extend(wave.iter().map(|job| self.run.grid.places(job.group)));
+                    if let Engines::Native(attempts) = &mut worker.machine {
+                        self.native.collect(&mut attempts.frame, &mut worker.lanes[..wave.len()]);
+                    }
+                    self.write(worker, &wave, done);
+                }
+                SpanEnd::Refer { .. } => done.refused.append(&mut wave),
+                SpanEnd::Done | SpanEnd::Fell { .. } => self.pass(worker, &mut wave, true, done),
+            }
+        }
+    }
+
+    /// Runs groups that lie side by side up to the first pass that code does not finish; says how it ended, and how many groups it would have
+    /// been.
+    fn attempt(
+        &self,
+        attempts: &mut Attempts,
+        starts: &mut Vec<Row>,
+        visits: &mut [crate::lanes::Visits],
+        first: u64,
+        most: u64,
+        done: &mut Done,
+    ) -> (SpanEnd, u64) {
+        let (run, copies) = (self.run, self.native.copies);
+        let place = run.grid.places(first).position(0);
+        let row = |ramp: &Ramp, group: u64| ramp.row(&run.grid.places(first + group));
+        // Visits of a pass that does not count must not be among the others'.
+        let most = if self.native.counts { most.min(copies as u64) } else { most };
+        let gains: Option<Vec<f32>> =
+            run.ramps.iter().map(|ramp| ramp.gain(place.i, place.j, most).map(|gain| gain * copies as f32)).collect();
+        starts.clear();
+        let groups = if gains.is_some() { most } else { most.min(GROUPS_PREPARED) };
+        let prepared = if gains.is_some() { copies as u64 } else { groups.next_multiple_of(copies as u64) };
+        // What has no meaning may be anything: groups behind the last one are as the first.
+        let rows = (0..prepared).flat_map(|group| {
+            let group = if group < groups { group } else { 0 };
+            run.ramps.iter().map(move |ramp| row(ramp, group))
+        });
+        starts.extend(rows);
+        let span = Span {
+            groups: groups as u32,
+            starts: match &gains {
+                Some(steps) => StartsOfSpan::Steps { first: starts, steps },
+                None => StartsOfSpan::Ready(starts),
+            },
+            targets: self.targets.of_span(place, groups, &run.artifact.outputs),
+        };
+        visits.fill(crate::lanes::Visits::default());
+        let ended = self.native.run_span(&mut attempts.frame, &span, run.launch.constants, &self.source, visits);
+        let passed = match ended {
+            SpanEnd::Done => groups,
+            SpanEnd::Left { left } | SpanEnd::Fell { left } | SpanEnd::Refer { left } => groups - u64::from(left),
+        };
+        attempts.made += groups.div_ceil(copies as u64).min(passed / copies as u64 + 1);
+        attempts.failed += u64::from(matches!(ended, SpanEnd::Fell { .. }));
+        if matches!(ended, SpanEnd::Done | SpanEnd::Left { .. }) {
+            done.visits[0].iter_mut().zip(&*visits).for_each(|(all, visits)| all.add(visits));
+        }
+        done.counters.groups += passed;
+        done.counters.processors += passed * LANES as u64;
+        for written in span.targets.map(|target| target.written()) {
+            done.counters.writes += passed * written.elements;
+            done.counters.write_bytes += passed * written.bytes;
+        }
+        (ended, groups)
+    }
+}

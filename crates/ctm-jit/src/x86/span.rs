@@ -1,0 +1,198 @@
+//! Groups that lie side by side, in one call: after a pass, code stores the outputs itself and begins with the next groups.
+//!
+//! What a span needs stands in the frame: how many groups are left, what the variables hold that have start values, and where the
+//! outputs of the next pass go. Passes that code cannot finish itself end the call before anything of them has been stored: when some
+//! lane did not write an output, or something fell below the range of single precision.
+
+use super::emit::Emit;
+use super::encode::{ADD, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBX, RCX, RDI, RDX, RSI, Rm};
+use super::frame::{head, part, target};
+use super::quads::{self, Stores};
+use super::vectors::{Place, Vectors};
+use crate::lanes::output_var;
+use ctm_isa::x1k::OUTPUTS;
+
+/// What code returns: it leaves the outputs of a pass of a span to its caller.
+pub const LEFT: u32 = 2;
+
+/// How a frame says that there is no span.
+pub const NO_SPAN: u32 = 0;
+/// A span whose start values take the same step from group to group.
+pub const STEPS: u32 = 1;
+/// A span whose start values lie ready for all passes.
+pub const READY: u32 = 2;
+
+/// How outputs are stored.
+pub mod form {
+    /// Not at all.
+    pub const NONE: u32 = 0;
+    /// By the caller.
+    pub const LEFT: u32 = 3;
+}
+
+/// Copies whose outputs are still to be looked at.
+const COPIES_LEFT: Gpr = 8;
+/// Which part of the frame, less the offset of the first.
+const PART: Gpr = 9;
+
+impl Emit<'_> {
+    /// The rows of start values of one copy.
+    fn start_bytes(&self) -> i32 {
+        64 * self.input.start.len() as i32
+    }
+
+    /// Variables that are live at the start and have a value: their vectors, and which start value it is.
+    fn started(&self) -> Vec<(super::lir::Vector, Option<i32>)> {
+        let live = self.input.live_in.iter().filter_map(|&var| Some((self.input.vars.of(var)?, var)));
+        let place = |var| self.input.start.iter().position(|&v| v == var).map(|place| 64 * place as i32);
+        live.map(|(vector, var)| (vector, place(var))).collect()
+    }
+
+    /// What the variables of a copy hold at the start. The start values' address is in rdi.
+    pub fn start_values(&mut self, copy: u8) {
+        for (vector, given) in self.started() {
+            for unit in self.units(copy) {
+                let at = i32::from(copy) * self.start_bytes() + self.input.isa.bytes() * i32::from(unit.piece);
+                let from = given.map_or(Rm::Literal(0), |given| Rm::Row(RDI, at + given));
+                match self.place(vector, unit) {
+                    Place::Register(register) => self.load_rm(register, from, 0),
+                    Place::Memory(row) => {
+                        let scratch = self.input.isa.scratch();
+                        self.load_rm(scratch, from, 0);
+                        self.store(scratch, row);
+                    }
+                    Place::Nowhere => {}
+                }
+            }
+        }
+    }
+
+    /// What follows a pass whose results count: the end, or the next pass of a span, which begins at `again`. `left`: where the
+    /// pass is left to the caller; `end`: behind the span.
+    pub fn after_pass(&mut self, again: Label, left: Label, end: Label) {
+        self.asm.int_store_imm(Int::Cmp, false, RBX, head::SPAN, NO_SPAN as i32);
+        self.asm.jump_if(Cond::Equal, end);
+        self.check_whole(left);
+        for target in 0..OUTPUTS {
+            self.store_target(target, left);
+        }
+        self.asm.int_store_imm(Int::Sub, false, RBX, head::GROUPS, self.input.copies.into());
+        self.asm.jump_if(Cond::BelowEqual, end);
+        self.next_starts();
+        for copy in self.copies() {
+            let covered = self.part(copy, part::COVERED);
+            self.asm.int_store_imm(Int::Mov, false, RBX, covered, self.input.existing.into());
+        }
+        self.asm.jump(again);
+    }
+
+    /// `COPIES_LEFT` = how many copies have run.
+    fn copies_that_ran(&mut self) {
+        let all = self.asm.label();
+        self.asm.int_load(Int::Mov, false, COPIES_LEFT, RBX, head::GROUPS);
+        self.asm.int_op_imm(Int::Cmp, COPIES_LEFT, self.input.copies.into());
+        self.asm.jump_if(Cond::BelowEqual, all);
+        self.asm.int_imm(COPIES_LEFT, self.input.copies.into());
+        self.asm.place(all);
+        self.asm.move_wide(PART, RBX);
+    }
+
+    /// Goes on with the next copy at `to`, if there is one.
+    fn next_copy(&mut self, to: Label) {
+        self.asm.wide_imm(Int::Add, PART, self.input.layout.stride);
+        self.asm.int_op_imm(Int::Sub, COPIES_LEFT, 1);
+        self.asm.jump_if(Cond::NotEqual, to);
+    }
+
+    /// Leaves passes to the caller in which some lane is not covered, or has not written something.
+    fn check_whole(&mut self, left: Label) {
+        self.copies_that_ran();
+        let next = self.asm.label();
+        self.asm.place(next);
+        self.asm.int_load(Int::Mov, false, RAX, PART, self.part(0, part::COVERED));
+        for &output in self.input.outputs {
+            let written = self.part(0, part::WRITTEN + 4 * output as i32);
+            self.asm.int_load(Int::And, false, RAX, PART, written);
+        }
+        self.asm.int_op_imm(Int::And, RAX, self.input.existing.into());
+        self.asm.int_op_imm(Int::Cmp, RAX, self.input.existing.into());
+        self.asm.jump_if(Cond::NotEqual, left);
+        self.next_copy(next);
+    }
+
+    /// Stores what the copies have written to an output.
+    fn store_target(&mut self, number: usize, left: Label) {
+        let layout = self.input.layout;
+        let row = |channel: usize| {
+            let place = self.input.outputs.iter().position(|&output| output == 4 * number + channel)?;
+            self.input.vars.of(output_var(4 * number + channel))?;
+            Some(layout.part(0) + layout.outputs + 64 * place as i32)
+        };
+        let rows: [Option<i32>; 4] = std::array::from_fn(row);
+        if rows == [None; 4] {
+            return;
+        }
+        let (at, done) = (head::TARGETS + target::SIZE * number as i32, self.asm.label());
+        self.asm.int_load(Int::Mov, false, RAX, RBX, at + target::FORM);
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::Equal, done);
+        self.asm.int_load(Int::Mov, true, RCX, RBX, at + target::POINTER);
+        self.asm.move_wide(RDX, RCX);
+        self.asm.int_load(Int::Mov, true, RSI, RBX, at + target::ROW_BYTES);
+        self.asm.add_wide(RDX, RSI);
+        for channels in [1, 2, 4] {
+            let rows: Vec<i32> = rows[..channels].iter().copied().flatten().collect();
+            if rows.len() < channels {
+                continue;
+            }
+            let other = self.asm.label();
+            self.asm.int_op_imm(Int::Cmp, RAX, channels as i32);
+            self.asm.jump_if(Cond::NotEqual, other);
+            self.copies_that_ran();
+            let next = self.asm.label();
+            self.asm.place(next);
+            let (isa, asm) = (self.input.isa, &mut self.asm);
+            Stores { isa, asm, from: PART, to: [RCX, RDX], tables: (RBX, layout.tables) }.store(&rows);
+            for to in [RCX, RDX] {
+                self.asm.wide_imm(Int::Add, to, target::group_bytes(channels as u32) as i32);
+            }
+            self.next_copy(next);
+            self.asm.int_store(Int::Mov, true, RBX, at + target::POINTER, RCX);
+            self.asm.jump(done);
+            self.asm.place(other);
+        }
+        self.asm.jump(left);
+        self.asm.place(done);
+    }
+
+    /// The start values of the next pass.
+    fn next_starts(&mut self) {
+        let pass_bytes = self.start_bytes() * i32::from(self.input.copies);
+        if pass_bytes == 0 {
+            return;
+        }
+        let (ready, done) = (self.asm.label(), self.asm.label());
+        self.asm.int_store_imm(Int::Cmp, false, RBX, head::SPAN, STEPS as i32);
+        self.asm.jump_if(Cond::NotEqual, ready);
+        self.asm.int_load(Int::Mov, true, RDI, RBX, head::STARTS);
+        // Registers of vectors are free between passes.
+        let (step, sum) = (0, 1);
+        for place in 0..self.input.start.len() as i32 {
+            self.asm.vector(MOVUPS_LOAD, step, 0, Rm::Row(RBX, self.input.layout.steps + 64 * place));
+            for unit in self.all_units() {
+                let at = 64 * place
+                    + i32::from(unit.copy) * self.start_bytes()
+                    + self.input.isa.bytes() * i32::from(unit.piece);
+                self.asm.vector(ADD, sum, step, Rm::Row(RDI, at));
+                self.store(sum, Rm::Row(RDI, at));
+            }
+        }
+        self.asm.jump(done);
+        self.asm.place(ready);
+        self.asm.int_store_imm(Int::Add, true, RBX, head::STARTS, pass_bytes);
+        self.asm.place(done);
+    }
+}
+
+/// Registers that no constant may have, as what follows a pass uses them.
+pub const FREE: u8 = quads::REGISTERS;
