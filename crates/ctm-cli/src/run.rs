@@ -93,7 +93,9 @@ fn read(args: &RunArgs) -> Result<Job, JobError> {
     for (flag, value) in &args.job.given {
         reader.flag(flag, value);
     }
-    reader.finish()
+    let mut job = reader.finish()?;
+    job.run.counters = args.stats || args.json;
+    Ok(job)
 }
 
 /// A bar on a terminal, and nothing elsewhere; it appears only when a run takes a while.

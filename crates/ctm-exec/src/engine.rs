@@ -315,6 +315,13 @@ impl Counters {
         self.alu_clocks.max(self.tex_clocks).max(self.fc_clocks)
     }
 
+    /// Only what costs nothing to count: groups, processors and writes. All others are 0, as in a launch that did not ask for them.
+    #[must_use]
+    pub fn cheap(&self) -> Self {
+        let Self { groups, processors, writes, write_bytes, .. } = *self;
+        Self { groups, processors, writes, write_bytes, ..Self::default() }
+    }
+
     /// Adds another launch or group.
     pub fn add(&mut self, other: &Self) {
         self.groups += other.groups;
@@ -342,6 +349,14 @@ pub struct Outcome {
     pub counters: Counters,
     /// What a checked run noticed; empty when checks are off.
     pub findings: Vec<Finding>,
+}
+
+impl Outcome {
+    /// What a launch gives that asked for counters, or did not.
+    #[must_use]
+    pub fn counted(self, counters: bool) -> Self {
+        if counters { self } else { Self { counters: self.counters.cheap(), ..self } }
+    }
 }
 
 /// Runs programs.

@@ -103,6 +103,7 @@ fn run(name: &str, info: &Value, targets: usize, group: u16) -> Result<Arrays, F
         budget: Budget::default(),
         threads: 1,
         checks: false,
+        counters: true,
     };
     Interp.run_x1k(&launch, &mut memory).map(|_| memory)
 }

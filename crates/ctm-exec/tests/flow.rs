@@ -51,6 +51,7 @@ fn run(program: &Program, constants: &Constants, group: u16) -> Result<Picture, 
         budget: Budget { instructions_per_group: Some(1_000_000), time: None },
         threads: 1,
         checks: false,
+        counters: true,
     };
     let mut memory = Arrays::default();
     memory.outputs[0] = Some(Picture::filled(16, 16, [-1.0; 4]));

@@ -43,6 +43,7 @@ fn mandelbrot() {
             budget: Budget::default(),
             threads,
             checks: false,
+            counters: true,
         };
         let mut memory = Arrays::default();
         memory.outputs[0] = Some(Picture::filled(512, 512, [0.0; 4]));

@@ -105,6 +105,7 @@ fn accepted_programs_keep_within_the_machine() {
             budget: Budget { instructions_per_group: Some(2000), ..Budget::default() },
             threads: 1,
             checks: false,
+            counters: true,
         };
         match Interp.run_x1k(&launch, &mut Arrays::default()).map_err(|fault| fault.kind) {
             Ok(_) => ended += 1,

@@ -38,6 +38,7 @@ fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
         budget: Budget::default(),
         threads: 1,
         checks: false,
+        counters: true,
     }
 }
 

@@ -72,6 +72,7 @@ impl Default for StreamLimits {
 ///     budget: Budget::default(),
 ///     threads: 0,
 ///     checks: false,
+///     counters: true,
 /// };
 /// let mut memory = Arrays::default();
 /// memory.outputs[0] = Some(Picture::filled(8, 8, [0.0; 4]));
@@ -82,7 +83,6 @@ impl Default for StreamLimits {
 /// ```
 pub struct Jit {
     backend: Backend,
-    counters: bool,
     copies: Option<u8>,
     streams: StreamLimits,
     streams_run: Arc<AtomicU64>,
@@ -124,20 +124,12 @@ impl Jit {
         let backend = if can { backend } else { Backend::Portable };
         Self {
             backend,
-            counters: true,
             copies: None,
             streams: StreamLimits::default(),
             streams_run: Arc::default(),
             cache: Mutex::default(),
             r700: Mutex::default(),
         }
-    }
-
-    /// The same engine without counting code: of the counters it gives groups, processors and writes only, which cost nothing. For
-    /// measurements of speed alone.
-    #[must_use]
-    pub fn without_counters(self) -> Self {
-        Self { counters: false, cache: Mutex::default(), ..self }
     }
 
     /// The same engine, running so many groups at once (1 to 3) instead of as many as registers allow. For tests: results do not
@@ -194,7 +186,7 @@ impl Engine for Jit {
             return Interp.run_x1k(launch, memory);
         }
         let Some(artifact) = self.artifact(launch) else { return Interp.run_x1k(launch, memory) };
-        Run::new(launch, &artifact).go(memory)
+        Run::new(launch, &artifact).go(memory).map(|outcome| outcome.counted(launch.counters))
     }
 
     fn run_r700(
@@ -206,7 +198,8 @@ impl Engine for Jit {
         let streams = || crate::stream::Streams::new(self.streams, Arc::clone(&self.streams_run));
         #[cfg(not(target_arch = "x86_64"))]
         let streams = || ();
-        crate::r700::run(&self.r700, self.backend, &streams, launch, memory)
+        let outcome = crate::r700::run(&self.r700, self.backend, &streams, launch, memory);
+        outcome.map(|outcome| outcome.counted(launch.counters))
     }
 }
 
@@ -255,9 +248,9 @@ pub struct Artifact {
     /// The liveness of [`Self::code`].
     #[cfg(target_arch = "x86_64")]
     liveness: crate::passes::Liveness,
-    /// Its machine code, without and with a count of instructions, each as it is first tried and careful; made when first needed.
+    /// Its machine code in each [`Variant`]; made when first needed.
     #[cfg(target_arch = "x86_64")]
-    native: [OnceLock<Option<Native>>; 4],
+    native: [OnceLock<Option<Native>>; 8],
     #[cfg(target_arch = "x86_64")]
     options: Option<crate::x86::Options>,
     /// Its code for launches without masks.
@@ -269,9 +262,25 @@ pub struct Artifact {
     pub start: Vec<Var>,
     /// The output components that it may write.
     outputs: Vec<usize>,
-    /// What threads need to run groups, kept from launch to launch: for code that does not count instructions down, and for code that
-    /// does.
-    idle: [Mutex<Vec<Worker>>; 2],
+    /// What threads need to run groups, kept from launch to launch: for each variant that is not careful.
+    idle: [Mutex<Vec<Worker>>; 4],
+}
+
+/// What machine code of one program differs in.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Variant {
+    /// Instructions are counted down.
+    pub fuel: bool,
+    /// Visits of blocks are counted.
+    pub counters: bool,
+    /// It looks for sums that have fallen below the range of single precision.
+    pub careful: bool,
+}
+
+impl Variant {
+    const fn number(self) -> usize {
+        self.fuel as usize + 2 * self.counters as usize + 4 * self.careful as usize
+    }
 }
 
 impl Artifact {
@@ -294,7 +303,7 @@ impl Artifact {
                 lanes: launch.group.lanes(),
                 fuel: false,
                 careful: false,
-                counters: engine.counters,
+                counters: false,
                 copies: engine.copies,
             }),
             #[cfg(target_arch = "x86_64")]
@@ -308,15 +317,16 @@ impl Artifact {
 
     /// The machine code, if this host lets us make it.
     #[cfg(target_arch = "x86_64")]
-    fn native(&self, fuel: bool, careful: bool) -> Option<&Native> {
+    fn native(&self, variant: Variant) -> Option<&Native> {
         let make = || {
-            let mut options = crate::x86::Options { fuel, careful, ..self.options? };
+            let Variant { fuel, counters, careful } = variant;
+            let mut options = crate::x86::Options { fuel, counters, careful, ..self.options? };
             if careful {
                 // It runs the same groups once more.
-                options.copies = self.native(fuel, false).map(|native| native.copies as u8);
+                options.copies = self.native(Variant { careful: false, ..variant }).map(|native| native.copies as u8);
             }
             Native::new(&self.lowered, (&self.code, &self.liveness), &self.start, &self.outputs, options)
         };
-        self.native[2 * usize::from(careful) + usize::from(fuel)].get_or_init(make).as_ref()
+        self.native[variant.number()].get_or_init(make).as_ref()
     }
 }

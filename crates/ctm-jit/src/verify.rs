@@ -58,7 +58,8 @@ impl Verify {
     /// Runs a launch with both engines. Gives the reference interpreter's result and the first difference.
     ///
     /// When results differ, *probes* look for the instruction: for each instruction in turn, the program is cut behind it and made to
-    /// output the register that it wrote, and both engines run that. A probe sees the first time that an instruction is reached.
+    /// output the register that it wrote, and both engines run that. A probe sees the first time that an instruction is reached. Code that
+    /// counts and code that does not are different code: both are compared, whichever the launch asks for.
     pub fn compare(
         &self,
         launch: &Launch<'_>,
@@ -68,14 +69,20 @@ impl Verify {
             return (Interp.run_x1k(launch, memory), None);
         }
         let mut recorder = Recorder { memory, log: Log::default(), keeps_commits: true };
-        let expected = Interp.run_x1k(launch, &mut recorder);
+        let expected = Interp.run_x1k(&Launch { counters: true, ..*launch }, &mut recorder);
         let log = recorder.log;
-        let difference = self.replay(launch, memory, &log, &expected);
-        let difference = difference.map(|found| match self.probe(launch, memory) {
-            Some((pc, first)) => Difference { pc: Some(pc), ..first },
-            None => found,
-        });
-        (expected, difference)
+        for counters in [false, true] {
+            let launch = &Launch { counters, ..*launch };
+            let expected = expected.clone().map(|outcome| outcome.counted(counters));
+            if let Some(found) = self.replay(launch, memory, &log, &expected) {
+                let difference = match self.probe(launch, memory) {
+                    Some((pc, first)) => Difference { pc: Some(pc), ..first },
+                    None => found,
+                };
+                return (expected, Some(difference));
+            }
+        }
+        (expected.map(|outcome| outcome.counted(launch.counters)), None)
     }
 
     /// Runs an R700 launch with both engines. Gives the reference interpreter's result and the first difference: of a memory write, a
@@ -85,7 +92,9 @@ impl Verify {
         launch: &ctm_exec::r700::Launch<'_>,
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> (Result<Outcome, Fault>, Option<Difference>) {
-        crate::r700::verify::compare(&self.fast, launch, memory)
+        let (outcome, difference) =
+            crate::r700::verify::compare(&self.fast, &ctm_exec::r700::Launch { counters: true, ..*launch }, memory);
+        (outcome.map(|outcome| outcome.counted(launch.counters)), difference)
     }
 
     /// Runs the fast engine against what the reference interpreter did.

@@ -58,6 +58,7 @@ fn the_corpus_gives_the_same() {
             budget: Budget::default(),
             threads: 1,
             checks: false,
+            counters: true,
         };
         for backend in Backend::available() {
             let (result, difference) = Verify::new(Jit::with_backend(backend)).compare(&launch, &mut memory.clone());

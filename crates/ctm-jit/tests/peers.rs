@@ -1,6 +1,6 @@
 //! How long the kernels of `docs/performance.md` take, straight on the engine.
 //!
-//! `cargo test --release -p ctm-jit --test peers -- --ignored --nocapture`
+//! `cargo test --release -p ctm-jit --test peers -- --ignored --nocapture`; with `CTM_COUNTERS` everything is counted.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -21,7 +21,7 @@ fn measure(name: &str, case: &Case, memory: &mut Surfaces) {
     let backends: Vec<Backend> = Backend::available().filter(|&b| b != Backend::Portable).collect();
     let engines: Vec<Jit> = backends.iter().map(|&backend| Jit::with_backend(backend)).collect();
     for threads in [1, 0] {
-        let case = Case { threads, ..case.clone() };
+        let case = Case { threads, counters: std::env::var_os("CTM_COUNTERS").is_some(), ..case.clone() };
         let mut first = Vec::new();
         for engine in &engines {
             let start = Instant::now();

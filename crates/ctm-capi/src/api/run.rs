@@ -184,7 +184,7 @@ pub unsafe extern "C" fn ctm_run(
             let why = "this is an R700 program; ctm_job_run and devices `ctm:r700` run those";
             return Err(Failure(Status::Unsupported, why.to_owned()));
         };
-        let mut session = Session::open(program, options, &arrays)?;
+        let mut session = Session::open(program, options, &arrays, !counters.is_null())?;
         let ran = session.run();
         // SAFETY: as the caller promises.
         unsafe {
@@ -305,7 +305,7 @@ const _: () = assert!(cfg!(target_endian = "little"), "the library needs a littl
 const COMMAND_DWORDS: u32 = 512;
 
 impl Session {
-    fn open(program: &Loaded, o: &RunOptions, arrays: &Arrays<'_>) -> Result<Self, Failure> {
+    fn open(program: &Loaded, o: &RunOptions, arrays: &Arrays<'_>, counters: bool) -> Result<Self, Failure> {
         let host = |e: &dyn std::fmt::Display| Failure(Status::Host, e.to_string());
         let image = ctm_elf::write(&program.program).map_err(|e| Failure(Status::Wrong, e.to_string()))?;
         let mut inputs = Vec::new();
@@ -339,6 +339,7 @@ impl Session {
         if o.check != 0 {
             (options.checks, options.caches) = (true, Caches::Modelled);
         }
+        options.counters = counters;
         let mut device =
             Device::open(engine(o.engine)?.engine().map_err(|e| host(&e))?, options).map_err(|e| host(&e))?;
         let mut place = |bytes: &[u8]| {

@@ -129,6 +129,8 @@ pub struct Launch<'a> {
     pub threads: usize,
     /// Whether to report what is legal but suspicious while running.
     pub checks: bool,
+    /// Whether to count what takes time to count; otherwise the outcome's counters are [`Counters::cheap`](crate::Counters::cheap).
+    pub counters: bool,
 }
 
 impl<'a> Launch<'a> {
@@ -155,6 +157,7 @@ impl<'a> Launch<'a> {
             budget: Budget::default(),
             threads: 1,
             checks: false,
+            counters: true,
         }
     }
 }

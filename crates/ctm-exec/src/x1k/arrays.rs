@@ -64,6 +64,7 @@ impl Picture {
 ///     budget: Budget::default(),
 ///     threads: 0,
 ///     checks: false,
+///     counters: true,
 /// };
 /// let mut memory = Arrays::default();
 /// memory.outputs[0] = Some(Picture::filled(8, 8, [0.0; 4]));

@@ -40,11 +40,12 @@ impl Engine for Interp {
             outcome: Outcome::default(),
             findings: Findings::default(),
         };
-        if launch.program.uncached || memory.outputs_alias_inputs() {
+        let outcome = if launch.program.uncached || memory.outputs_alias_inputs() {
             run.one_by_one(memory)
         } else {
             run.in_batches(memory)
-        }
+        };
+        outcome.map(|outcome| outcome.counted(launch.counters))
     }
 
     fn run_r700(
@@ -52,7 +53,7 @@ impl Engine for Interp {
         launch: &crate::r700::Launch<'_>,
         memory: &mut dyn crate::r700::Memory,
     ) -> Result<Outcome, Fault> {
-        crate::r700::interp::run(launch, memory)
+        crate::r700::interp::run(launch, memory).map(|outcome| outcome.counted(launch.counters))
     }
 }
 

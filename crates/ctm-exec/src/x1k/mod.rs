@@ -111,6 +111,8 @@ pub struct Launch<'a> {
     pub threads: usize,
     /// Whether to look for uninitialised reads, undefined ALU results and fetches out of bounds while running.
     pub checks: bool,
+    /// Whether to count what takes time to count; otherwise the outcome's counters are [`Counters::cheap`](crate::Counters::cheap).
+    pub counters: bool,
 }
 
 /// What an input looks like to a texture instruction.

@@ -176,6 +176,7 @@ impl Setup {
             budget: self.budget,
             threads: self.threads,
             checks: self.checks,
+            counters: true,
         };
         Interp.run_x1k(&launch, memory)
     }

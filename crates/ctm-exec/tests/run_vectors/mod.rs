@@ -518,6 +518,7 @@ pub fn run(case: &Case, engine: &dyn Engine) -> Result<(), String> {
         budget: Budget::default(),
         threads: 1,
         checks: false,
+        counters: true,
     };
     let mut memory = Arrays::default();
     let picture = Picture::from_fn(4, 2, |x, y| [x as f32, y as f32, (10 * y + x) as f32, 0.5]);

@@ -1,7 +1,7 @@
 //! One launch: its groups in batches on all cores, what they send in order.
 
-use super::Artifact;
 use super::worker::{AllVisits, Held, Job, Left, TaskDone, Worker, no_visits};
+use super::{Artifact, Variant};
 use crate::form::{OUTPUT_VARS, Var};
 use crate::grid::{Grid, Ramp};
 use crate::lanes::{LANES, Mask, Row, count, instruction_bound, mask_of, output_var};
@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
         }
         #[cfg(target_arch = "x86_64")]
         {
-            self.native = self.artifact.native(self.counts_down, false);
+            self.native = self.artifact.native(self.variant());
         }
         let (mut first, refused) = self.write_directly(memory);
         if !refused.is_empty() {
@@ -108,9 +108,14 @@ impl<'a> Run<'a> {
         Ok(Outcome { counters: self.counters, findings: Vec::new() })
     }
 
+    /// Which code it runs.
+    pub(super) const fn variant(&self) -> Variant {
+        Variant { fuel: self.counts_down, counters: self.launch.counters, careful: false }
+    }
+
     /// Workers that nobody uses.
     pub(super) fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
-        self.artifact.idle[usize::from(self.counts_down)].lock().unwrap_or_else(PoisonError::into_inner)
+        self.artifact.idle[self.variant().number()].lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What one thread needs, until it is dropped.

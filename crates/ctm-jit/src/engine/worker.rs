@@ -1,5 +1,7 @@
 //! What one thread does: groups by machine code, by the portable back end, or by the reference interpreter.
 
+#[cfg(target_arch = "x86_64")]
+use super::Variant;
 use super::run::Run;
 #[cfg(target_arch = "x86_64")]
 use crate::direct;
@@ -185,13 +187,7 @@ impl Worker {
     }
 
     /// Runs groups together whose [`Self::places`] are there; `careful`: by careful code, as something has fallen.
-    pub(super) fn pass(
-        &mut self,
-        run: &Run<'_>,
-        wave: &[Job],
-        memory: Source<'_>,
-        careful: bool,
-    ) -> Result<(), Refer> {
+    pub(super) fn pass(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>, careful: bool) -> Result<(), Refer> {
         for ((job, lanes), places) in wave.iter().zip(&mut self.lanes).zip(&self.places) {
             (lanes.existing, lanes.covered) = (run.existing(job.group), job.covered);
             lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(places));
@@ -211,7 +207,7 @@ impl Worker {
                     attempts.failed += 1;
                     self.visits.fill(Visits::default());
                 }
-                let careful = run.artifact.native(run.counts_down, true).ok_or(Refer)?;
+                let careful = run.artifact.native(Variant { careful: true, ..run.variant() }).ok_or(Refer)?;
                 let frame = attempts.careful.get_or_insert_with(|| careful.frame());
                 careful.run(frame, lanes, constants, &memory, &mut self.visits, run.fuel).map(drop)
             }

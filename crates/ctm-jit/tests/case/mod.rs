@@ -27,6 +27,8 @@ pub struct Case {
     pub domain: Domain,
     pub group: GroupSize,
     pub budget: Budget,
+    /// Whether everything is counted.
+    pub counters: bool,
     pub memory: Surfaces,
 }
 
@@ -58,6 +60,11 @@ fn constants(r: &mut Random) -> Constants {
     }
     constants.bool = std::array::from_fn(|_| r.one_in(2));
     constants
+}
+
+/// Every other four cases count: each engine that takes turns with three others has both.
+const fn counters(seed: u64) -> bool {
+    seed / 4 % 2 == 0
 }
 
 fn sampler(r: &mut Random) -> Sampler {
@@ -125,7 +132,15 @@ impl Case {
         memory.feedback = r.one_in(16).then_some(1);
         let group = GroupSize::new(r.of(&[16, 16, 16, 4, 8, 12])).unwrap_or(GroupSize::X1K);
         let instructions_per_group = Some(if r.one_in(8) { u64::from(r.below(200)) } else { 2000 });
-        Self { constants, planes, domain, group, budget: Budget { instructions_per_group, time: None }, memory }
+        Self {
+            constants,
+            planes,
+            domain,
+            group,
+            budget: Budget { instructions_per_group, time: None },
+            counters: counters(seed),
+            memory,
+        }
     }
 
     /// The case of this number for programs of `ctm_isa::x1k::random::stream` with so many outputs.
@@ -207,7 +222,8 @@ impl Case {
             memory.samplers[1] = sampler(r);
         }
         let group = GroupSize::new(r.of(&[16, 16, 16, 4, 8, 12])).unwrap_or(GroupSize::X1K);
-        Self { constants, planes, domain, group, budget: Budget::default(), memory }
+        let counters = counters(seed);
+        Self { constants, planes, domain, group, budget: Budget::default(), counters, memory }
     }
 
     /// Runs a program over memory with these constants.
@@ -228,6 +244,7 @@ impl Case {
             budget: self.budget,
             threads,
             checks: false,
+            counters: self.counters,
         };
         engine.run_x1k(&launch, memory)
     }

@@ -218,6 +218,8 @@ pub struct Case {
     pub domain: Domain,
     pub group: GroupSize,
     pub threads: usize,
+    /// Whether everything is counted.
+    pub counters: bool,
 }
 
 impl Case {
@@ -234,7 +236,15 @@ impl Case {
             }
         }
         let domain = Domain { i0, j0, i1, j1 };
-        Self { program, constants, planes: vec![Plane::position(0)], domain, group: GroupSize::X1K, threads: 0 }
+        Self {
+            program,
+            constants,
+            planes: vec![Plane::position(0)],
+            domain,
+            group: GroupSize::X1K,
+            threads: 0,
+            counters: true,
+        }
     }
 
     /// From an example's file.
@@ -265,6 +275,7 @@ impl Case {
             budget: Budget::default(),
             threads: self.threads,
             checks: false,
+            counters: self.counters,
         };
         engine.run_x1k(&launch, memory)
     }

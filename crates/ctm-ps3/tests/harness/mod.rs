@@ -99,6 +99,7 @@ pub fn run(program: &Program, world: &World, group: u16) -> Arrays {
         budget: Budget { instructions_per_group: Some(100_000), time: None },
         threads: 1,
         checks: false,
+        counters: true,
     };
     Interp.run_x1k(&launch, &mut memory).unwrap_or_else(|f| panic!("{f:?}"));
     memory

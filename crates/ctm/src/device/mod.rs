@@ -89,6 +89,9 @@ pub struct DeviceOptions {
     pub threads: usize,
     /// Look for mistakes in commands and running programs.
     pub checks: bool,
+    /// Count what takes time to count in every launch, and not only while performance counters run: reports have
+    /// [`Counters::cheap`](ctm_exec::Counters::cheap) otherwise.
+    pub counters: bool,
     /// How the caches behave.
     pub caches: Caches,
     /// How long parameter records are.
@@ -107,6 +110,7 @@ impl Default for DeviceOptions {
             budget: Budget::default(),
             threads: 0,
             checks: false,
+            counters: false,
             caches: Caches::Coherent,
             params_stride: ParamsStride::Floats32,
             uint8_order: ByteOrder::Rgba,

@@ -386,6 +386,7 @@ impl Device {
             budget: self.options.budget,
             threads: self.options.threads,
             checks: self.options.checks,
+            counters: self.options.counters || self.registers.perf.counting,
         };
         let outcome = if domain.width() == 0 || domain.height() == 0 {
             Ok(ctm_exec::Outcome::default())

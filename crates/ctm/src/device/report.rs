@@ -36,7 +36,8 @@ pub struct LaunchReport {
     pub offset_dwords: u32,
     /// The domain.
     pub domain: Domain,
-    /// What the launch did, in numbers.
+    /// What the launch did, in numbers: all of them while performance counters run or with
+    /// [`DeviceOptions::counters`](super::DeviceOptions::counters), the cheap ones otherwise.
     pub counters: Counters,
     /// What checked mode noticed about the running program.
     pub findings: Vec<Finding>,

@@ -329,6 +329,8 @@ pub struct Run {
     pub budget: Budget,
     /// Checks while running.
     pub check: bool,
+    /// Count what takes time to count; the report has [`Counters::cheap`](ctm_exec::Counters::cheap) otherwise.
+    pub counters: bool,
 }
 
 impl Default for Run {
@@ -345,7 +347,7 @@ impl Run {
             Isa::X1k => GroupSize::X1K,
             Isa::R700 => GroupSize::R700,
         };
-        Self { engine: EngineKind::default().into(), threads: 0, group, budget: Budget::default(), check: false }
+        Self { engine: EngineKind::default().into(), threads: 0, group, budget: Budget::default(), check: false, counters: true }
     }
 }
 

@@ -151,6 +151,7 @@ impl<'j> Session<'j> {
             budget: job.run.budget,
             threads: job.run.threads,
             checks: job.run.check,
+            counters: job.run.counters,
             caches: if job.run.check { Caches::Modelled } else { Caches::Coherent },
             ..DeviceOptions::default()
         };

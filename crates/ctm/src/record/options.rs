@@ -12,8 +12,20 @@ use std::time::Duration;
 /// The options and the engine's name.
 pub(super) fn to_json(options: &DeviceOptions, engine: &str) -> Value {
     // Every member by name: a new one must find its key here.
-    let DeviceOptions { kind, chip, arenas, group, budget, threads, checks, caches, params_stride, uint8_order } =
-        *options;
+    // Counters of reports are not recorded.
+    let DeviceOptions {
+        kind,
+        chip,
+        arenas,
+        group,
+        budget,
+        threads,
+        checks,
+        counters: _,
+        caches,
+        params_stride,
+        uint8_order,
+    } = *options;
     let Budget { instructions_per_group, time } = budget;
     let ranges: Map<String, Value> = ArenaId::ALL
         .into_iter()
@@ -73,6 +85,7 @@ pub(super) fn from_json(about: &Value) -> Result<(DeviceOptions, Option<EngineKi
         budget: Budget { instructions_per_group, time },
         threads: usize::try_from(number("threads")?).ok().filter(|&n| n <= 1024).ok_or_else(wrong("threads"))?,
         checks: truth("checks")?,
+        counters: false,
         caches: match text("caches")? {
             "coherent" => Caches::Coherent,
             "modelled" => Caches::Modelled,

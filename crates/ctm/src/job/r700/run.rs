@@ -209,6 +209,7 @@ impl Passes for Session<'_> {
             budget: self.job.run.budget,
             threads: self.job.run.threads,
             checks: self.job.run.check,
+            counters: self.job.run.counters,
             ..Launch::new(&ready.program, &ready.constants, pass.domain)
         };
         for memory in &own.memories {
