@@ -9,7 +9,7 @@
 use super::emit::{Emit, Unit};
 use super::encode::{
     AND_F32, AND_NOT_F32, CMP_F32, CMP_U32, Cond, EQUAL_I32, GREATER_I32, Label, MAX_U32, MOVUPS_LOAD, OR_F32, RAX,
-    RBX, RCX, Rm, SHIFT_LEFT_LANES, V, XOR,
+    RCX, Rm, SHIFT_LEFT_LANES, V, XOR,
 };
 use super::isa::Isa;
 use super::lir::{Class, K, Lir, Src, Vector};
@@ -175,25 +175,30 @@ impl Emit<'_> {
 
     /// The lanes of an effect as mask 1: their sign bits.
     pub fn avx2_lane_mask(&mut self, under: Under, unit: Unit) -> K {
-        let lanes = self.lanes(under, unit.copy);
-        if lanes != Self::running(unit.copy) {
+        if under != Under::default() {
+            let lanes = self.lanes(under, unit.copy);
             self.asm.spread(MASK, lanes);
             self.asm.vector(SHIFT_LEFT_LANES, MASK, MASK, Rm::LaneShifts(unit.piece));
             return 1;
         }
-        let at = |unit: Unit| 64 * (2 + i32::from(unit.copy)) + 32 * i32::from(unit.piece);
-        let masks = self.input.layout.masks;
-        if !self.cached[usize::from(unit.copy)] {
-            let scratch = self.input.isa.scratch();
-            self.asm.spread(scratch, lanes);
-            for unit in self.units(unit.copy) {
-                self.asm.vector(SHIFT_LEFT_LANES, MASK, scratch, Rm::LaneShifts(unit.piece));
-                self.store(MASK, Rm::Row(RBX, masks + at(unit)));
-            }
+        if !self.input.joint && !self.cached[usize::from(unit.copy)] {
+            self.spread_running(unit.copy);
             self.cached[usize::from(unit.copy)] = true;
         }
-        self.asm.vector(MOVUPS_LOAD, MASK, 0, Rm::Row(RBX, masks + at(unit)));
+        let row = self.running_row(unit.copy, unit.piece);
+        self.asm.vector(MOVUPS_LOAD, MASK, 0, row);
         1
+    }
+
+    /// The running lanes of a copy as vectors: from its general register.
+    pub fn spread_running(&mut self, copy: u8) {
+        let scratch = self.input.isa.scratch();
+        self.asm.spread(scratch, Self::running(copy));
+        for unit in self.units(copy) {
+            self.asm.vector(SHIFT_LEFT_LANES, MASK, scratch, Rm::LaneShifts(unit.piece));
+            let row = self.running_row(copy, unit.piece);
+            self.store(MASK, row);
+        }
     }
 
     /// Stores lanes of a register, which is not the scratch register for results.

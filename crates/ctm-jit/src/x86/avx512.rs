@@ -91,11 +91,11 @@ impl Emit<'_> {
 
     /// The lanes of an effect in a mask register.
     pub fn avx512_lane_mask(&mut self, under: Under, unit: Unit) -> K {
-        let lanes = self.lanes(under, unit.copy);
-        if lanes != Self::running(unit.copy) {
-            self.asm.mask_from(1, lanes);
-            return 1;
+        if under == Under::default() {
+            return 4 + unit.copy;
         }
-        4 + unit.copy
+        let lanes = self.lanes(under, unit.copy);
+        self.asm.mask_from(1, lanes);
+        1
     }
 }

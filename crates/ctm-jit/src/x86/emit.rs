@@ -10,7 +10,7 @@
 //! | rbp | the floating-point constants |
 //! | r10 | bits of a mask, while its pieces are collected |
 //! | r12, r13, r14 | running lanes of copies 0, 1, 2; 0 while a copy waits. With mask registers, the same in k4, k5, k6 |
-//! | r15 | which copies are here: the others wait at other blocks |
+//! | r15 | which copies are here: the others wait at other blocks. Where copies never part: running lanes of copy 3, as k7 |
 //! | the last vector registers | scratch ([`Isa`]) |
 //!
 //! What single instructions become is in `lines`; masks of lanes are the back ends' own: `avx512`.
@@ -24,7 +24,7 @@ use super::lir::{Group, Lines, Lir, Src, Vars};
 use super::span;
 use super::together::Aside;
 use super::vectors::Vectors;
-use crate::form::{BlockId, Code, End, Var};
+use crate::form::{BlockId, Code, End, Flow, Target, Var};
 use crate::lanes::Mask;
 use crate::map::Map;
 
@@ -69,6 +69,8 @@ pub struct Input<'a> {
     pub fuel: bool,
     /// Count visits of blocks.
     pub counters: bool,
+    /// All copies go the same way.
+    pub joint: bool,
     /// Code goes over groups that lie side by side by itself.
     pub spans: bool,
 }
@@ -106,6 +108,8 @@ pub struct Emit<'a> {
     pub at: usize,
     /// What stands behind all blocks.
     pub asides: Vec<Aside>,
+    /// The same of votes for all copies.
+    pub joint_asides: Vec<(Label, Flow, usize)>,
 }
 
 /// The code of a program.
@@ -116,7 +120,20 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     let constants = Vec::new();
     let cached = [false; MAX_COPIES as usize];
     let (flows, asides) = (input.flows, Vec::new());
-    let mut emit = Emit { input, asm, blocks, refer, done, dispatch, constants, cached, flows, at: 0, asides };
+    let mut emit = Emit {
+        input,
+        asm,
+        blocks,
+        refer,
+        done,
+        dispatch,
+        constants,
+        cached,
+        flows,
+        at: 0,
+        asides,
+        joint_asides: Vec::new(),
+    };
     emit.choose_constants();
     let again = emit.prologue();
     for (index, block) in input.code.blocks.iter().enumerate() {
@@ -132,6 +149,8 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         }
         match (block.end, decision) {
             (End::Stop, _) => emit.stop(),
+            (End::Next(Target::Block(next)), _) if input.joint => emit.joint_go(next),
+            (End::Flow(flow), decision) if input.joint => emit.joint_flow(&flow, block, index, decision),
             (End::Next(target), _) => emit.go(target, true),
             (End::Flow(flow), Some(decision)) => emit.decide_together(&flow, index, decision),
             (End::Flow(flow), None) if input.flows.begins(&flow, index) => emit.begin_together(&flow),
@@ -140,6 +159,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         }
     }
     emit.emit_asides();
+    emit.emit_joint_asides();
     emit.epilogue(again);
     emit.asm.finish()
 }
@@ -148,6 +168,11 @@ impl Emit<'_> {
     /// The running lanes of a copy.
     pub const fn running(copy: u8) -> Gpr {
         12 + copy
+    }
+
+    /// Whether copies may part ways.
+    const fn parts(&self) -> bool {
+        self.input.copies > 1 && !self.input.joint
     }
 
     /// The copies.
@@ -235,7 +260,7 @@ impl Emit<'_> {
 
     /// The beginning of a pass: masks, and what variables hold.
     fn begin_pass(&mut self) {
-        if self.input.copies > 1 {
+        if self.parts() {
             // The last pass may have fewer groups.
             self.asm.int_imm(15, (1 << self.input.copies) - 1);
             for groups in (1..self.input.copies).rev() {
@@ -250,7 +275,13 @@ impl Emit<'_> {
         self.asm.int_load(Int::Mov, true, RDI, RBX, head::STARTS);
         for copy in self.copies() {
             self.asm.int_load(Int::Mov, false, Self::running(copy), RBX, self.part(copy, part::EXISTING));
-            if copy > 0 {
+            if copy > 0 && self.input.joint {
+                let here = self.asm.label();
+                self.asm.int_store_imm(Int::Cmp, false, RBX, head::GROUPS, copy.into());
+                self.asm.jump_if(Cond::Above, here);
+                self.asm.int_imm(Self::running(copy), 0);
+                self.asm.place(here);
+            } else if copy > 0 {
                 let here = self.asm.label();
                 self.asm.test_imm(15, 1 << copy);
                 self.asm.jump_if(Cond::NotEqual, here);
@@ -271,7 +302,7 @@ impl Emit<'_> {
     }
 
     fn epilogue(&mut self, again: Label) {
-        if self.input.copies > 1 {
+        if self.parts() {
             self.dispatcher();
         }
         let leave = self.asm.label();
@@ -370,7 +401,7 @@ impl Emit<'_> {
     fn stop(&mut self) {
         for copy in self.copies() {
             let skip = self.asm.label();
-            if self.input.copies > 1 {
+            if self.parts() {
                 self.asm.test_imm(15, 1 << copy);
                 self.asm.jump_if(Cond::Equal, skip);
                 self.asm.int_store_imm(Int::Mov, false, RBX, self.part(copy, part::PENDING), super::jumps::NOWHERE);
@@ -385,6 +416,6 @@ impl Emit<'_> {
             }
             self.asm.place(skip);
         }
-        self.asm.jump(if self.input.copies > 1 { self.dispatch } else { self.done });
+        self.asm.jump(if self.parts() { self.dispatch } else { self.done });
     }
 }

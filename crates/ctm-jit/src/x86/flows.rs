@@ -193,7 +193,7 @@ fn awake(code: &Code) -> Vec<bool> {
 }
 
 /// Whether, of every loop, exactly those lanes run behind it that ran before it.
-fn closed(code: &Code) -> bool {
+pub fn closed(code: &Code) -> bool {
     code.blocks.iter().all(|block| match block.end {
         End::Flow(flow) if matches!(flow.op, FcOp::Loop | FcOp::Rep) => loop_is_closed(code, &flow),
         _ => true,

@@ -3,7 +3,9 @@
 use crate::lanes::LANES;
 
 /// The most copies.
-pub const MAX_COPIES: u8 = 3;
+pub const MAX_COPIES: u8 = 4;
+/// The most copies that may part ways.
+pub const MAX_COPIES_APART: u8 = 3;
 
 /// The largest pressure at which AVX2 runs two copies.
 const AVX2_PRESSURE_OF_TWO: usize = 12;
@@ -76,8 +78,9 @@ impl Isa {
     /// How many copies run a program best that has so many vectors live at once where it matters.
     ///
     /// AVX2 has few registers but reads operands from memory at no cost, so a second copy pays while its latencies are what counts; measured.
-    pub fn copies(self, pressure: usize) -> u8 {
-        let fit = (usize::from(self.bundles(1)) / pressure.max(1)).clamp(1, MAX_COPIES.into()) as u8;
+    pub fn copies(self, pressure: usize, joint: bool) -> u8 {
+        let most = if joint { MAX_COPIES } else { MAX_COPIES_APART };
+        let fit = (usize::from(self.bundles(1)) / pressure.max(1)).clamp(1, most.into()) as u8;
         match self {
             Self::Avx512 => fit,
             Self::Avx2 => fit.max(1 + u8::from(pressure <= AVX2_PRESSURE_OF_TWO)),

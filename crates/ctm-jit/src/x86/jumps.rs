@@ -47,6 +47,8 @@ impl Emit<'_> {
     pub fn sync(&mut self, copy: u8) {
         if self.input.isa == Isa::Avx512 {
             self.asm.mask_from(4 + copy, Self::running(copy));
+        } else if self.input.joint {
+            self.spread_running(copy);
         }
     }
 
@@ -291,7 +293,7 @@ impl Emit<'_> {
     }
 
     /// rax = the lanes whose truth table says jump; more lanes than vote may be in it.
-    fn wants(&mut self, flow: &Flow, copy: u8) {
+    pub fn wants(&mut self, flow: &Flow, copy: u8) {
         let result = self.part(copy, part::RESULT);
         let predicate = |e: &mut Self, register: Gpr| match flow.predicate {
             None => e.asm.int_imm(register, u32::MAX),

@@ -81,6 +81,9 @@ impl Emit<'_> {
     /// The lanes of an effect in a general register: the running lanes' own, or rax.
     pub fn lanes(&mut self, under: Under, copy: u8) -> Gpr {
         let running = Self::running(copy);
+        if !under.inactive {
+            self.fresh(copy);
+        }
         if under.predicate.is_none() && !under.inactive && !under.covered {
             return running;
         }
@@ -271,6 +274,10 @@ impl Emit<'_> {
         for register in 0..used {
             self.store(register, Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register)));
         }
+        let masks_in_registers = !self.input.joint || self.input.isa == Isa::Avx512;
+        if masks_in_registers {
+            self.copies().for_each(|copy| self.fresh(copy));
+        }
         if self.input.assumed {
             // What it has noted so far.
             self.asm.mxcsr(true, RBX, head::MXCSR);
@@ -288,7 +295,9 @@ impl Emit<'_> {
         }
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, self.refer);
-        self.copies().for_each(|copy| self.sync(copy));
+        if masks_in_registers {
+            self.copies().for_each(|copy| self.sync(copy));
+        }
         self.asm.place(skip);
         self.cached = [false; MAX_COPIES as usize];
     }

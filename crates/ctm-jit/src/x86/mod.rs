@@ -9,7 +9,7 @@
 //! | `frame` | the memory that code works on |
 //! | `emit`, `lines` | machine code: the whole, single instructions |
 //! | `flows` | what is known of flow control beforehand |
-//! | `jumps`, `together` | flow control: each copy by itself, all at once |
+//! | `jumps`, `together`, `joint` | flow control: each copy by itself, all at once where that is the same, all as one large group |
 //! | `span`, `quads` | groups that lie side by side in one call: start values, outputs |
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
@@ -27,6 +27,7 @@ mod encode;
 mod flows;
 mod frame;
 mod isa;
+mod joint;
 mod jumps;
 mod lines;
 mod lir;
@@ -51,7 +52,7 @@ use ctm_isa::x1k::OUTPUTS;
 use flows::Flows;
 use frame::{Layout, head, part, target};
 pub use isa::Isa;
-use isa::MAX_COPIES;
+use isa::{MAX_COPIES, MAX_COPIES_APART};
 use lir::{Lines, Vars};
 use memmap2::{Mmap, MmapMut};
 use select::{Facts, Select};
@@ -123,23 +124,29 @@ impl Native {
         options: Options,
     ) -> Option<Self> {
         let one_copy = lowered.watches_idle_lanes || lowered.relative_temps;
-        let copies = options.copies.map(|n| n.clamp(1, MAX_COPIES));
+        let joint = !options.counters && !options.fuel && joint::holds(single.0);
+        let most = if joint { MAX_COPIES } else { MAX_COPIES_APART };
+        let copies = options.copies.map(|n| n.clamp(1, most));
+        if joint {
+            let choice = Self::choose(single.0, single.1, start, copies, options, true);
+            return Self::make(single.0, single.1, &choice, start, outputs, options);
+        }
         let several = if one_copy || copies == Some(1) || copies.is_none() && one_fits(single, options.isa) {
             None
         } else if parts(lowered) {
             let mut code = lowered.clone();
             let live = optimise(&mut code, true);
-            let choice = Self::choose(&code, &live, start, copies, options);
+            let choice = Self::choose(&code, &live, start, copies, options, false);
             (choice.copies > 1).then_some(((code, live), choice))
         } else {
             // Several are made as one is.
-            let choice = Self::choose(single.0, single.1, start, copies, options);
+            let choice = Self::choose(single.0, single.1, start, copies, options, false);
             return Self::make(single.0, single.1, &choice, start, outputs, options);
         };
         match several {
             Some(((code, live), choice)) => Self::make(&code, &live, &choice, start, outputs, options),
             None => {
-                let choice = Self::choose(single.0, single.1, start, Some(1), options);
+                let choice = Self::choose(single.0, single.1, start, Some(1), options, false);
                 Self::make(single.0, single.1, &choice, start, outputs, options)
             }
         }
@@ -179,6 +186,7 @@ impl Native {
             assumed: choice.assumed,
             fuel: options.fuel,
             counters: options.counters,
+            joint: choice.joint,
             spans,
         };
         Some(Self {
@@ -196,7 +204,14 @@ impl Native {
     }
 
     /// Chooses instructions, and how many copies fit.
-    fn choose(code: &Code, live: &Liveness, start: &[Var], copies: Option<u8>, options: Options) -> Choice {
+    fn choose(
+        code: &Code,
+        live: &Liveness,
+        start: &[Var],
+        copies: Option<u8>,
+        options: Options,
+        joint: bool,
+    ) -> Choice {
         let mut used = VarSet::default();
         for (index, block) in code.blocks.iter().enumerate() {
             used.add(&live.at(crate::form::BlockId(index as u16)));
@@ -219,8 +234,8 @@ impl Native {
         let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));
         let assumed = select.assumed;
         let ranges = Ranges::of(code, &lines, live, &vars, vectors);
-        let copies = copies.unwrap_or_else(|| options.isa.copies(ranges.pressure));
-        Choice { lines, vars, ranges, copies, fetches, assumed }
+        let copies = copies.unwrap_or_else(|| options.isa.copies(ranges.pressure, joint));
+        Choice { lines, vars, ranges, copies, fetches, assumed, joint }
     }
 
     /// The code.
@@ -463,7 +478,7 @@ fn one_fits((code, live): (&Code, &Liveness), isa: Isa) -> bool {
     let blocks = || (0..).zip(&code.blocks).map(|(id, block)| (block.frames.frames.len(), crate::form::BlockId(id)));
     let deepest = blocks().map(|(depth, _)| depth).max().unwrap_or(0);
     let deep = blocks().filter(|&(depth, _)| depth == deepest);
-    isa.copies(deep.map(|(_, id)| live.at(id).iter().count()).max().unwrap_or(0)) == 1
+    isa.copies(deep.map(|(_, id)| live.at(id).iter().count()).max().unwrap_or(0), false) == 1
 }
 
 /// Instructions, and what goes with them.
@@ -475,6 +490,8 @@ struct Choice {
     fetches: Vec<Op>,
     /// No sum may fall below the range of single precision.
     assumed: bool,
+    /// All copies go the same way.
+    joint: bool,
 }
 
 /// A cache line.

@@ -7,22 +7,24 @@
 use super::emit::Emit;
 use super::encode::{CMP_F32, Cond, Gpr, Int, Label, RAX, RBX, RCX, RDI, RDX, RSI};
 use super::frame::{head, part};
-use super::isa::{Isa, MAX_COPIES};
+use super::isa::{Isa, MAX_COPIES_APART};
 use super::lir::{Lir, Src};
 use super::vectors::Vectors;
 use crate::form::{Block, BlockId, End, Flow, Levels, Target, Under};
 use ctm_isa::x1k::ops::FcOp;
 
 /// The lanes of each copy that stay.
-const STAY: [Gpr; MAX_COPIES as usize] = [RSI, RDI, RDX];
+const STAY: [Gpr; MAX_COPIES_APART as usize] = [RSI, RDI, RDX];
 
 /// A decision by one comparison with zero, the last thing a block does.
 #[derive(Clone, Copy, Debug)]
 pub struct Decision {
     /// What is compared.
-    value: Src,
+    pub value: Src,
+    /// With this.
+    pub other: Src,
     /// The comparison that holds for lanes that stay.
-    stays: u8,
+    pub stays: u8,
     /// The result of the comparison as the program has it is true for lanes that jump.
     result_jumps: bool,
 }
@@ -42,7 +44,7 @@ impl Emit<'_> {
         let lines = &self.input.lines[index];
         let End::Flow(flow) = block.end else { return None };
         let group = lines.groups.last()?;
-        let &[Lir::Test(CMP_F32, how, 1, value, Src::Literal(0), 0), Lir::SetMask(4, 1, under)] =
+        let &[Lir::Test(CMP_F32, how, 1, value, other, 0), Lir::SetMask(4, 1, under)] =
             &lines.lir[group.first..group.end]
         else {
             return None;
@@ -55,6 +57,8 @@ impl Emit<'_> {
             return None;
         }
         let simple = match flow.op {
+            FcOp::BreakLoop | FcOp::BreakRep if self.input.joint => self.inner_levels(&flow).is_empty(),
+            FcOp::Jump if self.input.joint => true,
             FcOp::BreakLoop | FcOp::BreakRep => {
                 let continues = (0..=flow.frame).any(|frame| self.has(frame, |op| op == FcOp::Continue));
                 let keeps = flow.stay_levels == Levels::Keep && flow.jump_levels == Levels::Keep;
@@ -69,7 +73,7 @@ impl Emit<'_> {
         };
         let result_jumps = flow.wants == 12;
         // The opposite of a comparison differs in one bit.
-        simple.then_some(Decision { value, stays: if result_jumps { how ^ 4 } else { how }, result_jumps })
+        simple.then_some(Decision { value, other, stays: if result_jumps { how ^ 4 } else { how }, result_jumps })
     }
 
     /// Decides for all copies; who may have to jump goes aside.
@@ -101,13 +105,13 @@ impl Emit<'_> {
 
     /// The running lanes that stay: in their registers, and as masks where masks have registers.
     fn compare(&mut self, decision: Decision) {
-        let Decision { value, stays, .. } = decision;
+        let Decision { value, other, stays, .. } = decision;
         if self.input.isa == Isa::Avx512 {
             let operand_scratch = self.input.isa.operand_scratch();
             for unit in self.all_units() {
                 let k = 4 + unit.copy;
                 let a = self.reg(value, unit, operand_scratch);
-                let rm = self.rm(Src::Literal(0), unit);
+                let rm = self.rm(other, unit);
                 self.asm.evex(CMP_F32, k, a, rm, k, false, Some(stays));
             }
             for copy in self.copies() {
@@ -117,7 +121,7 @@ impl Emit<'_> {
         }
         for unit in self.all_units() {
             let end = self.refer;
-            self.line(&Lir::Test(CMP_F32, stays, 1, value, Src::Literal(0), 0), unit, end, false);
+            self.line(&Lir::Test(CMP_F32, stays, 1, value, other, 0), unit, end, false);
             if self.collect(1, unit) {
                 self.asm.int(Int::And, RCX, Self::running(unit.copy));
                 self.asm.int(Int::Mov, STAY[usize::from(unit.copy)], RCX);

@@ -63,8 +63,13 @@ impl Asm {
         self.mask_op(1, 0, 0x45, dst, a, b);
     }
 
+    /// Sets the zero flag when both masks are empty.
+    pub fn mask_test_two(&mut self, a: u8, b: u8) {
+        self.mask_op(0, 0, 0x98, a, 0, b);
+    }
+
     /// Sets the zero flag when the mask is empty.
     pub fn mask_test(&mut self, k: u8) {
-        self.mask_op(0, 0, 0x98, k, 0, k);
+        self.mask_test_two(k, k);
     }
 }

@@ -223,6 +223,7 @@ fn masks_and_literals() {
         ("vmovaps zmm7{k5},zmm22", |a| a.evex(MOVAPS, 7, 0, Rm::Reg(22), 5, false, None)),
         ("vaddps zmm7{k2}{z},zmm6,zmm22", |a| a.evex(ADD, 7, 6, Rm::Reg(22), 2, true, None)),
         ("kmovw k1,r12d", |a| a.mask_from(1, 12)),
+        ("kortestw k1,k6", |a| a.mask_test_two(1, 6)),
         ("kmovw ecx,k3", |a| a.mask_to(RCX, 3)),
         ("kandnw k1,k2,k3", |a| a.mask_and_not(1, 2, 3)),
         ("korw k2,k2,k3", |a| a.mask_or(2, 2, 3)),
