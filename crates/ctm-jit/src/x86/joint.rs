@@ -131,10 +131,10 @@ fn passes(code: &Code, stay: BlockId, end: BlockId, rest: Rest) -> bool {
             let mut runs = false;
             match (flow.op, rest) {
                 // While lanes rest in a level of its own, the loop is not left.
-                (FcOp::BreakLoop | FcOp::BreakRep, Rest::Level(level)) if jumps => {
-                    if level >= code.blocks[jump.index()].depth {
-                        continue;
-                    }
+                (FcOp::BreakLoop | FcOp::BreakRep, Rest::Level(level))
+                    if jumps && level >= code.blocks[jump.index()].depth =>
+                {
+                    continue;
                 }
                 (FcOp::BreakLoop | FcOp::BreakRep | FcOp::EndLoop | FcOp::EndRep, Rest::Loop(frame)) => {
                     if frame > flow.frame {

@@ -64,7 +64,7 @@ fn constants(r: &mut Random) -> Constants {
 
 /// Every other four cases count: each engine that takes turns with three others has both.
 const fn counters(seed: u64) -> bool {
-    seed / 4 % 2 == 0
+    (seed / 4).is_multiple_of(2)
 }
 
 fn sampler(r: &mut Random) -> Sampler {
