@@ -347,7 +347,14 @@ impl Run {
             Isa::X1k => GroupSize::X1K,
             Isa::R700 => GroupSize::R700,
         };
-        Self { engine: EngineKind::default().into(), threads: 0, group, budget: Budget::default(), check: false, counters: true }
+        Self {
+            engine: EngineKind::default().into(),
+            threads: 0,
+            group,
+            budget: Budget::default(),
+            check: false,
+            counters: true,
+        }
     }
 }
 
