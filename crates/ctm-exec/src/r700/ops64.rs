@@ -1,9 +1,9 @@
 //! One pure function per double-precision operation (R700 §4.12, §9.2), on the 64 bits of the numbers.
 //!
 //! Sums and products round to nearest, ties to even. The tables of the pages treat denormal operands as zeros of their sign; we
-//! do the same with results. A NaN operand is handed on as it is, src0's first; a NaN that an operation makes is [`NAN64`].
+//! do the same with results: what is below 2^-1022 after rounding to 53 bits, as in single precision. A NaN operand is handed on as it is, src0's first; a NaN that an operation makes is [`NAN64`].
 
-use crate::x1k::float::{INFINITY, SIGN, flush};
+use crate::x1k::float::{INFINITY, SIGN, Wide, flush};
 
 /// `NaN64`: what operations make where no operand was NaN (R700 tables 9.1 to 9.9).
 pub const NAN64: u64 = 0xfff8_0000_0000_0000;
@@ -39,6 +39,22 @@ const fn number(bits: u64) -> f64 {
     f64::from_bits(flush64(bits))
 }
 
+/// The bits of a product that no NaN goes into.
+///
+/// A host rounds a denormal product to fewer bits, which may lift it to 2^-1022. Where that is the result, the product is made again with
+/// an exponent in the middle of the range.
+fn product(a: f64, b: f64) -> u64 {
+    let product = a * b;
+    if product.abs().to_bits() == MIN_NORMAL64 {
+        let (small, other) = if a.abs() < b.abs() { (a, b) } else { (b, a) };
+        let raised = small * 2f64.powi(200) * other;
+        if raised.abs() < 2f64.powi(200 - 1022) {
+            return product.to_bits() & SIGN64;
+        }
+    }
+    result(product)
+}
+
 /// `ADD_64`: `src0 + src1` (table 9.1).
 #[must_use]
 pub fn add_64(a: u64, b: u64) -> u64 {
@@ -59,7 +75,7 @@ pub fn mul_64(a: u64, b: u64) -> u64 {
     } else if is_nan64(b) {
         b
     } else {
-        result(number(a) * number(b))
+        product(number(a), number(b))
     }
 }
 
@@ -123,10 +139,11 @@ pub fn fract_64(a: u64) -> u64 {
 /// `FLT64_TO_FLT32`: the nearest single-precision number (table 9.3). Denormals, on either side, are zeros of their sign; a NaN is
 /// 0x7fc00000 with its sign.
 #[must_use]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "this is the one rounding")]
-pub const fn flt64_to_flt32(a: u64) -> u32 {
+#[allow(clippy::cast_possible_truncation, reason = "the upper half")]
+pub fn flt64_to_flt32(a: u64) -> u32 {
     let sign = (a >> 32) as u32 & SIGN;
-    if is_nan64(a) { sign | 0x7fc0_0000 } else { flush((number(a) as f32).to_bits()) }
+    // Less nothing, which changes no number and no sign.
+    if is_nan64(a) { sign | 0x7fc0_0000 } else { Wide::sum(number(a), -0.0).round() }
 }
 
 /// `FLT32_TO_FLT64`: the same number (table 9.2). Denormals are zeros of their sign; the fraction of a NaN becomes the upper bits
@@ -168,7 +185,7 @@ pub const fn setge_64(a: u64, b: u64) -> bool {
 /// A result times a power of two (OMOD, or `_M2`, `_M4`, `_D2`), then clamped to 0..1 if `clamp`; NaN clamps to +0.
 #[must_use]
 pub fn modified(bits: u64, factor: f64, clamp: bool) -> u64 {
-    let scaled = if is_nan64(bits) || factor == 1.0 { bits } else { result(number(bits) * factor) };
+    let scaled = if is_nan64(bits) || factor == 1.0 { bits } else { product(number(bits), factor) };
     if !clamp {
         return scaled;
     }
@@ -187,5 +204,27 @@ mod tests {
         assert_eq!(add_64(INFINITY64, SIGN64 | INFINITY64), NAN64);
         assert_eq!(mul_64(SIGN64 | 1, 3f64.to_bits()), SIGN64);
         assert_eq!(mul_64(0, INFINITY64), NAN64);
+    }
+
+    #[test]
+    fn the_smallest_products() {
+        let power = |n: i32| 2f64.powi(n);
+        let times = |a: f64, b: f64| mul_64(a.to_bits(), b.to_bits());
+        // Less than half a unit of 53 bits below 2^-1022, and half a unit, which goes to even.
+        let below = 1.0 - power(-53);
+        assert_eq!(times(below, power(-1022)), 0);
+        assert_eq!(times(-below, power(-1022)), SIGN64);
+        assert_eq!(times(1.0 - power(-27), (1.0 + power(-27)) * power(-1022)), MIN_NORMAL64);
+        assert_eq!(times(1.0, power(-1022)), MIN_NORMAL64);
+        assert_eq!(modified((2.0 * below * power(-1022)).to_bits(), 0.5, false), 0);
+        assert_eq!(modified(power(-1021).to_bits(), 0.5, false), MIN_NORMAL64);
+        // The same in single precision.
+        let single = |x: f64| flt64_to_flt32(x.to_bits());
+        assert_eq!(single((1.0 - power(-25)) * power(-126)), 0x0080_0000);
+        assert_eq!(single((1.0 - power(-24)) * power(-126)), 0);
+        assert_eq!(single(-0.0), SIGN);
+        assert_eq!(single(-(1.0 - power(-24)) * power(-126)), SIGN);
+        assert_eq!(single(f64::INFINITY), INFINITY);
+        assert_eq!(single(1e39), INFINITY);
     }
 }

@@ -662,9 +662,7 @@ mod tests {
             assert!(left.is_ok(), "{} is referred", path.display());
             #[cfg(target_arch = "x86_64")]
             if Backend::detect() == Backend::Avx512 {
-                let indexes = artifact.code.relative_gprs;
-                let native = artifact.native(64, &uniforms);
-                assert_eq!(native.is_none(), indexes, "{} has no machine code", path.display());
+                assert!(artifact.native(64, &uniforms).is_some(), "{} has no machine code", path.display());
             }
             programs += 1;
         }

@@ -8,8 +8,8 @@
 
 use super::emit::{Emit, Unit};
 use super::encode::{
-    AND_F32, AND_NOT_F32, CMP_F32, CMP_U32, Cond, EQUAL_I32, GREATER_I32, Label, MAX_U32, MOVUPS_LOAD, OR_F32, RAX,
-    RCX, Rm, SHIFT_LEFT_LANES, V, XOR,
+    AND_F32, AND_NOT_F32, CMP_F32, CMP_F64, CMP_U32, Cond, EQUAL_I32, GREATER_I32, Label, MAX_U32, MOVUPS_LOAD, OR_F32,
+    RAX, RCX, Rm, SHIFT_LEFT_LANES, V, XOR,
 };
 use super::isa::Isa;
 use super::lir::{Class, K, Lir, Src, Vector};
@@ -59,10 +59,10 @@ pub trait Avx2Masks: Vectors {
         let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
         match *lir {
             Lir::Test(op, how, k, a, b, under) => self.make_mask(k, under, |e, to| {
-                if op == CMP_F32 {
+                if op == CMP_F32 || op == CMP_F64 {
                     let a = e.reg(a, unit, operand_scratch);
                     let b = e.last(b, unit, scratch);
-                    e.asm().vex(CMP_F32, to, a, b, Some(how));
+                    e.asm().vex(op, to, a, b, Some(how));
                     return;
                 }
                 let (signed, swap, not) = integer_test(how);

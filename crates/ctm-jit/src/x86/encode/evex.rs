@@ -18,7 +18,7 @@ impl Asm {
         let prefix = [
             0x62,
             !(reg >> 3 & 1) << 7 | (!x & 1) << 6 | (!b & 1) << 5 | (!(reg >> 4) & 1) << 4 | op.map,
-            (!second & 15) << 3 | 4 | op.pp,
+            op.wide << 7 | (!second & 15) << 3 | 4 | op.pp,
             u8::from(zero) << 7 | 2 << 5 | broadcast << 4 | (!(second >> 4) & 1) << 3 | mask,
         ];
         self.bytes(u64::from(u32::from_le_bytes(prefix)) | u64::from(op.opcode) << 32, 5);

@@ -3,11 +3,16 @@
 //! Vector instructions are rows ([`V`]); the tests decode every form with an independent decoder. Positions are byte offsets into the
 //! code. Literals lie behind the code and are addressed relative to the instruction.
 
+mod double;
 mod evex;
 mod shuffle;
 mod vex;
 mod wide;
 
+pub use double::{
+    ADD_F64, AND_I64, CMP_F64, DIV_F64, MAX_F64, MIN_F64, MUL_F64, MUL_WIDE_I32, MUL_WIDE_U32, OR_I64, ROUND_F64,
+    SUB_F64,
+};
 pub use shuffle::{PERMUTE, PERMUTE_TWO, SHUFFLE, STORE_PAST_CACHES, UNPACK_HIGH, UNPACK_LOW};
 pub use vex::{AND_F32, AND_NOT_F32, EQUAL_I32, GREATER_I32, OR_F32, PERMUTE_HALVES, SHIFT_LEFT_LANES};
 
@@ -27,10 +32,12 @@ pub struct V {
     /// 0: none, 1: 66, 2: F3, 3: F2.
     pp: u8,
     opcode: u8,
+    /// 1: elements of 64 bits. The forms of AVX2 do not ask.
+    wide: u8,
 }
 
 const fn v(map: u8, pp: u8, opcode: u8) -> V {
-    V { map, pp, opcode }
+    V { map, pp, opcode, wide: 0 }
 }
 
 macro_rules! rows {

@@ -60,12 +60,21 @@ impl Asm {
 
     /// The dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
     pub fn gather(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.indexed(0x92, dst, mask, base, index, offset);
+    }
+
+    /// Stores dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
+    pub fn scatter(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.indexed(0xa2, src, mask, base, index, offset);
+    }
+
+    fn indexed(&mut self, opcode: u8, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
         self.byte(0x62);
         let (r, x, b) = (!(dst >> 3) & 1, !(index >> 3) & 1, !(base >> 3) & 1);
         self.byte(r << 7 | x << 6 | b << 5 | (!(dst >> 4) & 1) << 4 | 2);
         self.byte(15 << 3 | 4 | 1);
         self.byte(2 << 5 | (!(index >> 4) & 1) << 3 | mask);
-        self.byte(0x92);
+        self.byte(opcode);
         self.byte(0x80 | (dst & 7) << 3 | 4);
         self.byte(2 << 6 | (index & 7) << 3 | base & 7);
         self.dword(offset);
@@ -133,6 +142,7 @@ mod tests {
         assert_eq!(decoded(|a| a.wide_not(RCX)), "not rcx");
         assert_eq!(decoded(|a| a.gather(5, 1, RCX, 28, 8)), "vgatherdps zmm5,k1,[rcx+zmm28*4+8]");
         assert_eq!(decoded(|a| a.gather(30, 2, 9, 11, 0x400)), "vgatherdps zmm30,k2,[r9+zmm11*4+400h]");
+        assert_eq!(decoded(|a| a.scatter(30, 2, RBX, 28, 0x400)), "vscatterdps [rbx+zmm28*4+400h]{k2},zmm30");
         assert_eq!(decoded(|a| a.wide_test(RAX, RAX)), "test rax,rax");
         assert_eq!(decoded(|a| a.wide_popcount(RAX, 12)), "popcnt rax,r12");
         assert_eq!(decoded(|a| a.wide_times(RAX, RCX, 15)), "imul rax,rcx,0Fh");

@@ -3,8 +3,11 @@
 //! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
 //! made right only in vectors whose bits somebody can see.
 
+mod counters;
+pub(super) mod integers;
+
 use super::facts::{
-    AT_LEAST, EQUAL, GREATER, INT_AT_LEAST, INT_EQUAL, INT_GREATER, LESS, UNORDERED, comparison, outcomes,
+    AT_LEAST, EQUAL, GREATER, INT_AT_LEAST, INT_EQUAL, INT_GREATER, LESS, NOT_GREATER, UNORDERED, comparison, outcomes,
 };
 use crate::x86::encode;
 use crate::x86::isa::Isa;
@@ -104,7 +107,7 @@ impl Alu {
     }
 
     /// Output modifier, clamp, NaN bits.
-    fn finish(self, s: &mut impl Sink, dst: Vector, may_be_nan: bool) {
+    pub(super) fn finish(self, s: &mut impl Sink, dst: Vector, may_be_nan: bool) {
         let it = Src::Vector(dst);
         if let Some(factor) = factor(self.omod) {
             s.push(Lir::Two(encode::MUL, dst, it, factor));
@@ -233,7 +236,23 @@ impl Alu {
                 float_to_int(s, dst, a);
                 return true;
             }
+            Op2::MulhiInt | Op2::MulhiUint => {
+                integers::high_product(s, dst, [a, b], op == Op2::MulhiInt);
+                return true;
+            }
+            Op2::RecipInt | Op2::RecipUint => {
+                integers::reciprocal(s, dst, a, op == Op2::RecipInt);
+                return true;
+            }
+            Op2::Mova | Op2::MovaFloor | Op2::MovaInt => {
+                integers::address(s, dst, op, va);
+                return true;
+            }
             _ => {
+                if let Some(may_be_nan) = counters::emit(s, dst, op, [va, vb]) {
+                    self.finish(s, dst, may_be_nan);
+                    return true;
+                }
                 if !self.transcendental(s, op, va, dst) {
                     return false;
                 }
@@ -301,6 +320,28 @@ impl Alu {
             }
             return true;
         }
+        let lit = match op {
+            Op3::MulLit => Some(Omod::Off),
+            Op3::MulLitM2 => Some(Omod::M2),
+            Op3::MulLitM4 => Some(Omod::M4),
+            Op3::MulLitD2 => Some(Omod::D2),
+            _ => None,
+        };
+        if let Some(omod) = lit {
+            const LEAST: Src = Src::Literal(SIGN | (INFINITY - 1));
+            s.push(Lir::Two(encode::MUL, dst, va.src, vb.src));
+            s.zero_wins(dst, [va, vb]);
+            // The least number, what is less, and NaNs.
+            s.push(Lir::Test(encode::CMP_F32, NOT_GREATER, 1, vb.src, LEAST, 0));
+            s.push(Lir::Merge(dst, 1, LEAST));
+            s.push(Lir::Test(encode::CMP_F32, NOT_GREATER, 1, vc.src, Src::Literal(0), 0));
+            s.push(Lir::Merge(dst, 1, LEAST));
+            if let Some(scale) = factor(omod) {
+                s.push(Lir::Two(encode::MUL, dst, Src::Vector(dst), scale));
+            }
+            self.finish(s, dst, true);
+            return true;
+        }
         let (ieee, scale) = match op {
             Op3::Muladd => (false, None),
             Op3::MuladdM2 => (false, factor(Omod::M2)),
@@ -322,7 +363,7 @@ impl Alu {
 }
 
 /// Takes instructions and forgets them.
-struct Nobody;
+pub(super) struct Nobody;
 
 impl Sink for Nobody {
     fn isa(&self) -> Isa {
@@ -342,6 +383,66 @@ impl Target for Nobody {
     fn zero_wins(&mut self, _: Vector, _: [Operand; 2]) {}
 }
 
+/// `CUBE` of a direction: `element` 0..=3 of what `ctm_exec::r700::ops::cube` gives. Operands are not negated.
+pub fn cube(s: &mut impl Sink, dst: Vector, element: u8, [vx, vy, vz]: [Operand; 3], alu: Alu) {
+    let [x, y, z] = [vx.src, vy.src, vz.src];
+    let zero = Src::Literal(0);
+    let [ax, ay, az] = [x, y, z].map(|v| s.two(encode::AND, v, Src::Literal(!SIGN)));
+    let below_zero = |s: &mut dyn FnMut(Lir), v: Src| s(Lir::Test(encode::CMP_F32, LESS, 3, v, zero, 0));
+    let negative = |s: &mut _, v: Src| Sink::two(s, encode::XOR, v, Src::Literal(SIGN));
+    // Masks 1 and 2: where z and where y is the major axis.
+    let axes = |s: &mut dyn FnMut(Lir)| {
+        s(Lir::Test(encode::CMP_F32, AT_LEAST, 1, az, ax, 0));
+        s(Lir::Test(encode::CMP_F32, AT_LEAST, 1, az, ay, 1));
+        s(Lir::Test(encode::CMP_F32, AT_LEAST, 2, ay, ax, 0));
+        s(Lir::AndNot(2, 1, 2));
+    };
+    match element {
+        0 => {
+            let (turned, choice) = (negative(s, z), s.fresh());
+            s.push(Lir::Two(encode::XOR, dst, y, Src::Literal(SIGN)));
+            below_zero(&mut |lir| s.push(lir), y);
+            s.push(Lir::Blend(choice, 3, turned, z));
+            axes(&mut |lir| s.push(lir));
+            s.push(Lir::Merge(dst, 2, Src::Vector(choice)));
+        }
+        1 => {
+            let (minus_x, minus_z, choice) = (negative(s, x), negative(s, z), s.fresh());
+            below_zero(&mut |lir| s.push(lir), z);
+            s.push(Lir::Blend(choice, 3, minus_x, x));
+            below_zero(&mut |lir| s.push(lir), x);
+            s.push(Lir::Blend(dst, 3, z, minus_z));
+            axes(&mut |lir| s.push(lir));
+            s.push(Lir::Merge(dst, 2, x));
+            s.push(Lir::Merge(dst, 1, Src::Vector(choice)));
+        }
+        2 => {
+            s.push(Lir::Copy(dst, x));
+            axes(&mut |lir| s.push(lir));
+            s.push(Lir::Merge(dst, 2, y));
+            s.push(Lir::Merge(dst, 1, z));
+            s.push(Lir::Two(encode::MUL, dst, Src::Vector(dst), Src::Literal(2f32.to_bits())));
+        }
+        _ => {
+            let major = s.fresh();
+            s.push(Lir::Copy(major, x));
+            s.push(Lir::Copy(dst, zero));
+            axes(&mut |lir| s.push(lir));
+            for (k, axis, face) in [(2, y, 2f32), (1, z, 4f32)] {
+                s.push(Lir::Merge(major, k, axis));
+                s.push(Lir::Merge(dst, k, Src::Literal(face.to_bits())));
+            }
+            below_zero(&mut |lir| s.push(lir), Src::Vector(major));
+            s.push(Lir::MergeTwo(encode::ADD, dst, 3, Src::Vector(dst), Src::Literal(ONE)));
+            return;
+        }
+    }
+    if element < 2 {
+        flush_result(s, dst, vx.flushed && vy.flushed && vz.flushed);
+    }
+    alu.finish(s, dst, true);
+}
+
 /// An operand without denormals.
 fn flush(s: &mut impl Sink, operand: Operand) -> Src {
     if operand.flushed { operand.src } else { s.two(encode::MUL, operand.src, Src::Literal(ONE)) }
@@ -353,7 +454,7 @@ fn flush_result(s: &mut impl Sink, dst: Vector, flushed: bool) {
     }
 }
 
-fn shift(s: &mut impl Sink, how: u8, a: Src, count: u8) -> Src {
+pub(super) fn shift(s: &mut impl Sink, how: u8, a: Src, count: u8) -> Src {
     let dst = s.fresh();
     s.push(Lir::Shift(how, dst, a, count));
     Src::Vector(dst)

@@ -12,6 +12,7 @@
 //! | k1-k3 | masks within a few instructions |
 //! | k4-k7 | the active lanes of each piece, once loaded in a block |
 
+mod relative;
 mod vectors;
 
 use super::{ARGUMENTS, Ins, RESULTS, ROW, Sample, argument, head, result, table};
@@ -50,6 +51,8 @@ pub struct Layout {
     spills: i32,
     /// Registers during calls.
     save: i32,
+    /// The numbers of a piece's lanes.
+    pub lanes: i32,
     /// Tables of lookups.
     pub tables: i32,
     /// All of it.
@@ -63,9 +66,10 @@ impl Layout {
         let exports_at = start_at + ROW * start as i32;
         let spills_at = exports_at + ROW * exports as i32;
         let save = spills_at + ROW * spills as i32;
-        let tables = save + 64 * 32;
+        let lanes = save + 64 * 32;
+        let tables = lanes + 64;
         let size = tables + table::BYTES * samples as i32;
-        Self { start: start_at, exports: exports_at, spills: spills_at, save, tables, size }
+        Self { start: start_at, exports: exports_at, spills: spills_at, save, lanes, tables, size }
     }
 }
 
@@ -347,6 +351,8 @@ impl Emit<'_> {
                 }
                 self.asm.wide(Int::Add, ACTIVE_LANES, RAX);
             }
+            Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index),
+            Ins::SetRelative(to, base, index, value, under) => self.set_relative(to, base, index, value, under),
             Ins::Call(number, under) => self.call(number, under),
             Ins::Sample(number, ..) => {
                 if let Some(sample) = self.input.samples.get(usize::from(number)) {

@@ -1,7 +1,7 @@
 //! What is known of R700's operations and of a whole program before instructions are chosen: comparisons, and which vectors may hold
 //! denormals or show the bits of a NaN.
 
-use crate::r700::form::{Block, Code, Op, Value, Var};
+use crate::r700::form::{Block, Code, File, Op, Value, Var};
 use crate::x86::encode::{self, V};
 use ctm_exec::x1k::float::ONE;
 use ctm_isa::r700::ops::{AluOp, Op2, Op3};
@@ -11,10 +11,14 @@ pub const EQUAL: u8 = 0;
 pub const LESS: u8 = 0x11;
 pub const UNORDERED: u8 = 3;
 pub const NOT_EQUAL: u8 = 4;
+pub const AT_MOST: u8 = 0x12;
+pub const NOT_GREATER: u8 = 0x1a;
 pub const AT_LEAST: u8 = 0x1d;
 pub const GREATER: u8 = 0x1e;
 /// Comparisons of integers.
 pub const INT_EQUAL: u8 = 0;
+pub const INT_LESS: u8 = 1;
+pub const INT_AT_MOST: u8 = 2;
 pub const INT_NOT_EQUAL: u8 = 4;
 pub const INT_AT_LEAST: u8 = 5;
 pub const INT_GREATER: u8 = 6;
@@ -41,6 +45,13 @@ impl Facts {
                     match op {
                         Op::Get(var) => facts.seen[var.index()] |= seen[place],
                         Op::Set(var, value, _) => facts.flushed[var.index()] &= flushed[value.index()],
+                        Op::GetRelative(File::Gprs(gprs), _, element, _) => {
+                            indexed(*gprs, *element).for_each(|var| facts.seen[var.index()] |= seen[place]);
+                        }
+                        Op::SetRelative(gprs, _, element, _, value, _) => {
+                            indexed(*gprs, *element)
+                                .for_each(|var| facts.flushed[var.index()] &= flushed[value.index()]);
+                        }
                         _ => {}
                     }
                 }
@@ -99,6 +110,11 @@ impl Facts {
         }
         flushed
     }
+}
+
+/// The variables that an index can name: an element of every register that the program has.
+pub fn indexed(gprs: u8, element: u8) -> impl Iterator<Item = Var> {
+    (0..usize::from(gprs)).map(move |register| Var::gpr(register, usize::from(element)))
 }
 
 fn op_reads(op: &Op) -> impl Iterator<Item = Value> + use<> {
@@ -170,6 +186,48 @@ pub fn comparison(op: Op2) -> Option<(V, u8)> {
         Op2::SetneInt | Op2::PredSetneInt | Op2::KillneInt => (CMP_I32, INT_NOT_EQUAL),
         Op2::SetgtUint | Op2::PredSetgtUint | Op2::KillgtUint => (CMP_U32, INT_GREATER),
         Op2::SetgeUint | Op2::PredSetgeUint | Op2::KillgeUint => (CMP_U32, INT_AT_LEAST),
+        _ => return None,
+    })
+}
+
+/// What a comparison looks at.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Side {
+    /// The first operand.
+    A,
+    /// The second operand.
+    B,
+    /// A number.
+    Bits(u32),
+}
+
+/// A comparison: instruction, which one, and of what.
+pub type Comparison = (V, u8, Side, Side);
+
+/// When the predicate of an operation says execute, or when it kills: where this holds, and the second one, if there is one.
+pub fn truth(op: Op2) -> Option<(Comparison, Option<Comparison>)> {
+    use Side::{A, B, Bits};
+    use encode::{CMP_F32, CMP_I32};
+    if let Some((compare, how)) = comparison(op) {
+        return Some(((compare, how, A, B), None));
+    }
+    let counter = (CMP_F32, EQUAL, A, Bits(0));
+    let pushes = |compare, how| (counter, Some((compare, how, B, Bits(0))));
+    Some(match op {
+        Op2::PredSetInv => ((CMP_F32, EQUAL, A, Bits(ONE)), None),
+        Op2::PredSetPop => ((CMP_F32, AT_MOST, A, B), None),
+        Op2::PredSetClr => ((CMP_I32, INT_NOT_EQUAL, Bits(0), Bits(0)), None),
+        Op2::PredSetRestore => (counter, None),
+        Op2::PredSetePush => pushes(CMP_F32, EQUAL),
+        Op2::PredSetgtPush => pushes(CMP_F32, GREATER),
+        Op2::PredSetgePush => pushes(CMP_F32, AT_LEAST),
+        Op2::PredSetnePush => pushes(CMP_F32, NOT_EQUAL),
+        Op2::PredSetePushInt => pushes(CMP_I32, INT_EQUAL),
+        Op2::PredSetgtPushInt => pushes(CMP_I32, INT_GREATER),
+        Op2::PredSetgePushInt => pushes(CMP_I32, INT_AT_LEAST),
+        Op2::PredSetnePushInt => pushes(CMP_I32, INT_NOT_EQUAL),
+        Op2::PredSetltPushInt => pushes(CMP_I32, INT_LESS),
+        Op2::PredSetlePushInt => pushes(CMP_I32, INT_AT_MOST),
         _ => return None,
     })
 }

@@ -4,14 +4,18 @@
 //! |---|---|
 //! | `facts` | what is known before |
 //! | `select` | from the form to vector instructions |
+//! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
 //!
 //! A wavefront is 1, 2 or 4 registers of 16 lanes for each vector, and they do everything together: masks of lanes have 64 bits and lie in
 //! general registers and in the frame. Operations without instructions of their own call their reference functions.
 
 pub mod alu;
+mod doubles;
 mod emit;
 pub(in crate::x86) mod facts;
+#[cfg(test)]
+mod occurs;
 mod select;
 
 use super::alloc::Ranges;
@@ -21,7 +25,6 @@ use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
 use crate::lanes::Refer;
 use crate::r700::form::{Code, End, File, M, MaskOp, Op, Var};
 use crate::r700::passes::VarSet;
-use crate::r700::portable::relative;
 use crate::r700::values;
 use crate::r700::wave::{EXPORTS, Fetched, LANES, Row, Shared, Wave, mask_of};
 use emit::Layout;
@@ -85,8 +88,15 @@ enum Call {
     Fetch(u16),
     /// A pure operation.
     Pure(Op),
-    /// An element of constants at an index.
-    Relative(File, u8, u8),
+}
+
+/// What an index chooses from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Indexed {
+    /// An element of so many registers, which lie in rows one behind the other: the first one's.
+    Gprs { first: Vector, count: u8 },
+    /// An element of so many constants: the first one's place in the table of uniform values.
+    Constants { first: u32, count: u16 },
 }
 
 /// One instruction.
@@ -100,6 +110,10 @@ enum Ins {
     ZeroRule(Vector, super::lir::Src, super::lir::Src),
     /// Stores into a variable.
     Set(Vector, super::lir::Src, M),
+    /// An element of register or constant `base + index`.
+    GetRelative(Vector, Indexed, u8, super::lir::Src),
+    /// Stores into an element of register `base + index` (index, value), if there is such a register.
+    SetRelative(Indexed, u8, super::lir::Src, super::lir::Src, M),
     /// A number of the wavefront's state in every lane.
     Number(Vector, M),
     /// What follows leaves a mask in mask register 1 for each piece.
@@ -162,7 +176,7 @@ impl Ins {
             Self::Lir(lir) => lir.writes(),
             Self::ZeroRule(dst, ..) => Some((*dst, true)),
             Self::Set(dst, _, under) => Some((*dst, *under != M::EXISTING)),
-            Self::Number(dst, _) | Self::Also(dst) => Some((*dst, false)),
+            Self::Number(dst, _) | Self::Also(dst) | Self::GetRelative(dst, ..) => Some((*dst, false)),
             Self::Sample(_, dst, _) => dst.map(|dst| (dst, false)),
             _ => None,
         }
@@ -180,6 +194,8 @@ impl Ins {
                 [vector(src), old].into_iter().flatten().collect()
             }
             Self::Sample(_, _, at) => at.iter().filter_map(vector).collect(),
+            Self::GetRelative(_, _, _, index) => vector(index).into_iter().collect(),
+            Self::SetRelative(_, _, index, value, _) => [vector(index), vector(value)].into_iter().flatten().collect(),
             _ => Vec::new(),
         }
     }
@@ -207,22 +223,30 @@ impl Native {
         lanes: usize,
         assume: bool,
     ) -> Option<Self> {
-        if code.relative_gprs || !Isa::Avx512.is_available() {
+        if !Isa::Avx512.is_available() {
             return None;
         }
         let copies = (lanes / Isa::Avx512.lanes()) as u8;
         // Variables that are read or written, and those that are exported, have vectors.
         let mut vectors: Vec<Option<Vector>> = vec![None; Var::COUNT];
         let mut used = Vec::new();
-        let mut note = |var: Var| {
+        let note = |var: Var, vectors: &mut [Option<Vector>], used: &mut Vec<Var>| {
             if vectors[var.index()].is_none() {
                 vectors[var.index()] = Some(Vector(used.len() as u32));
                 used.push(var);
             }
         };
-        for op in code.blocks.iter().flat_map(|block| &block.ops) {
+        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
+        // Those that an index can name come first: they lie in rows, in this order.
+        for op in ops() {
+            if let Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) = *op {
+                facts::indexed(gprs, element).for_each(|var| note(var, &mut vectors, &mut used));
+            }
+        }
+        let in_rows = (!used.is_empty()).then_some(used.len());
+        for op in ops() {
             if let Op::Get(var) | Op::Set(var, ..) | Op::Mark(var, _) = op {
-                note(*var);
+                note(*var, &mut vectors, &mut used);
             }
         }
         let facts = Facts::of(code, start);
@@ -232,7 +256,7 @@ impl Native {
         let (calls, assumed) = (std::mem::take(&mut select.calls), select.assumed.take().unwrap_or_default());
         let samples = std::mem::take(&mut select.samples);
         let ranges = ranges(code, &lists, live, &used, &vectors, exports, made);
-        let homes = ranges.homes(Isa::Avx512.registers() / copies, None);
+        let homes = ranges.homes(Isa::Avx512.registers() / copies, in_rows);
         let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len());
         if layout.size > FRAME_LIMIT {
             return None;
@@ -256,7 +280,9 @@ impl Native {
 
     /// A frame for this code.
     pub fn frame(&self) -> Frame {
-        Frame::new(self.layout.size)
+        let mut frame = Frame::new(self.layout.size);
+        (0..16i32).for_each(|lane| frame.put(self.layout.lanes + 4 * lane, &lane.to_le_bytes()));
+        frame
     }
 
     /// Runs a wavefront.
@@ -419,12 +445,6 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
                     let args = std::array::from_fn(|n| arguments[n][lane]);
                     results[0][lane] = values::lane(op, &args);
                 }
-            }
-            Call::Relative(file, base, element) => {
-                // Programs that index registers are not made into code.
-                let none = [0; LANES];
-                let index = arguments[0];
-                relative(*file, *base, *element, &index, &mut results[0], shared, &|_| &none);
             }
         }
         Some(())

@@ -4,9 +4,10 @@
 //! made right only in vectors whose bits somebody can see.
 
 use super::alu::{Alu, Operand, Target};
-use super::facts::{Facts, INT_NOT_EQUAL, comparison};
-use super::{Call, Ins, Sample};
-use crate::r700::form::{Block, Fetch, File, M, MaskOp, Op, Value};
+use super::doubles::{Double, Results, Wide};
+use super::facts::{Facts, INT_NOT_EQUAL, Side, indexed, truth};
+use super::{Call, Indexed, Ins, Sample, alu};
+use crate::r700::form::{Block, Fetch, File, M, MaskOp, Op, Value, Var};
 use crate::r700::wave::is_plain_sample;
 use crate::x86::encode;
 use crate::x86::isa::Isa;
@@ -14,6 +15,7 @@ use crate::x86::lir::{Lir, Src, Vector};
 use crate::x86::scalar::Sink;
 use ctm_exec::x1k::float::SIGN;
 use ctm_isa::r700::inst::{TexFetch, texel_offset};
+use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 
 /// Instructions being chosen.
 pub struct Select<'a> {
@@ -31,7 +33,12 @@ pub struct Select<'a> {
     out: Vec<Ins>,
     /// The fetch that the last lookup was made for.
     sampled: Option<Value>,
+    /// The block's 64-bit operations so far.
+    doubles: Vec<(WideKey, Results)>,
 }
+
+/// A 64-bit operation, whichever of its dwords is meant.
+type WideKey = (AluOp, [Value; 6], Omod, bool);
 
 impl Sink for Select<'_> {
     fn fresh(&mut self) -> Vector {
@@ -78,12 +85,14 @@ impl<'a> Select<'a> {
             assumed,
             out: Vec::new(),
             sampled: None,
+            doubles: Vec::new(),
         }
     }
 
     /// The instructions of a block.
     pub fn block(&mut self, block: &Block) -> Vec<Ins> {
         self.sampled = None;
+        self.doubles.clear();
         let mut plan = self.plan(block);
         for place in 0..block.ops.len() {
             let made = self.op(&plan, place);
@@ -117,14 +126,13 @@ impl<'a> Select<'a> {
         for (place, op) in block.ops.iter().enumerate() {
             let Op::Set(var, value, M::EXISTING) = *op else { continue };
             let (Some(vector), made) = (self.vars[var.index()], value.index()) else { continue };
-            let next = block.ops[place + 1..].iter().position(|op| matches!(op, Op::Set(v, ..) if *v == var));
+            let next = block.ops[place + 1..].iter().position(|op| sets(op, var));
             let until = next.map_or(count, |n| place + 1 + n);
             let free = plan.home[made].is_none() && can_go_anywhere(&block.ops[made]) && plan.last[made] <= until;
             // Nobody reads or writes the variable from where the vector is made to where it is stored.
             let disturbs = |(at, op): (usize, &Op)| match op {
                 Op::Get(v) if *v == var => at > made || plan.last[at] > made,
-                Op::Set(v, ..) if *v == var => at > made,
-                _ => false,
+                op => at > made && (sets(op, var) || indexes(op, var)),
             };
             // What lives there already is not read any more.
             let lives = |(at, home): (usize, &Option<Vector>)| *home == Some(vector) && plan.last[at] > made;
@@ -148,8 +156,7 @@ impl<'a> Select<'a> {
             Op::Uniform(index) => return Some(Src::Const(index)),
             Op::Get(var) => {
                 let vector = self.vars[var.index()]?;
-                let overwritten = |op: &Op| matches!(op, Op::Set(v, ..) if *v == var);
-                let stays = !plan.block.ops[place..=plan.last[place].max(place)].iter().any(overwritten)
+                let stays = !plan.block.ops[place..=plan.last[place].max(place)].iter().any(|op| sets(op, var))
                     && !plan.home[place..=plan.last[place].max(place)]
                         .iter()
                         .enumerate()
@@ -213,16 +220,26 @@ impl<'a> Select<'a> {
                     }
                 }
             }
-            // Programs with these are not made into code.
-            Op::SetRelative(..) | Op::GetRelative(File::Gprs(_), ..) => return None,
+            Op::SetRelative(gprs, base, element, index, value, under) => {
+                let first = self.vars[Var::gpr(0, usize::from(element)).index()]?;
+                let file = Indexed::Gprs { first, count: gprs };
+                let (index, value) = (self.src(plan, index), self.src(plan, value));
+                self.out.push(Ins::SetRelative(file, base, index, value, under));
+                return None;
+            }
             _ => {}
         }
         if plan.uses[place] == 0 {
             return None;
         }
         // A comparison that only chooses or becomes a mask is made there.
-        if matches!(op, Op::Holds(op, _) if comparison(*op).is_some()) && self.only_chooses(plan, place) {
+        if matches!(op, Op::Holds(op, _) if truth(*op).is_some()) && self.only_chooses(plan, place) {
             return None;
+        }
+        if let Some(result) = self.wide(plan, place) {
+            let Some(home) = plan.home[place] else { return Some(result) };
+            self.push(Lir::Copy(home, result));
+            return Some(Src::Vector(home));
         }
         // Straight into its home, unless that is still read while the vector is made.
         let home = plan.home[place];
@@ -241,11 +258,7 @@ impl<'a> Select<'a> {
         let dst = home.filter(|&home| last || !is_read(home)).unwrap_or_else(|| self.fresh());
         if !self.native(plan, place, dst) {
             let args: Vec<Src> = op.reads().map(|value| self.src(plan, value)).collect();
-            let call = match *op {
-                Op::GetRelative(file, base, element, _) => Call::Relative(file, base, element),
-                op => Call::Pure(op),
-            };
-            self.call(call, &args, M::EXISTING);
+            self.call(Call::Pure(*op), &args, M::EXISTING);
             self.push(Lir::Copy(dst, Src::Row(super::result(0))));
         }
         if let Some(home) = home.filter(|&home| home != dst) {
@@ -302,15 +315,54 @@ impl<'a> Select<'a> {
 
     /// Puts the lanes in which a value is not zero into mask 1.
     fn truth(&mut self, plan: &Plan<'_>, value: Value) {
-        if let Op::Holds(op, [a, b]) = plan.block.ops[value.index()]
-            && let Some((compare, how)) = comparison(op)
+        if let Op::Holds(op, ab) = plan.block.ops[value.index()]
             && plan.at[value.index()].is_none()
+            && self.holds(plan, op, ab)
         {
-            let (a, b) = (self.src(plan, a), self.src(plan, b));
-            return self.push(Lir::Test(compare, how, 1, a, b, 0));
+            return;
         }
         let src = self.src(plan, value);
         self.push(Lir::Test(encode::CMP_I32, INT_NOT_EQUAL, 1, src, Src::Literal(0), 0));
+    }
+
+    /// Puts the lanes where an operation's predicate says execute, or where it kills, into mask 1.
+    fn holds(&mut self, plan: &Plan<'_>, op: Op2, [a, b]: [Value; 2]) -> bool {
+        let Some((first, second)) = truth(op) else { return false };
+        for ((compare, how, x, y), under) in
+            [(Some(first), 0), (second, 1)].into_iter().filter_map(|(c, k)| Some((c?, k)))
+        {
+            let side = |side| match side {
+                Side::A => self.src(plan, a),
+                Side::B => self.src(plan, b),
+                Side::Bits(bits) => Src::Literal(bits),
+            };
+            let (x, y) = (side(x), side(y));
+            self.push(Lir::Test(compare, how, 1, x, y, under));
+        }
+        true
+    }
+
+    /// A dword of a 64-bit operation, all of which are made at once.
+    fn wide(&mut self, plan: &Plan<'_>, place: usize) -> Option<Src> {
+        let (key, part) = wide_key(&plan.block.ops[place])?;
+        let made = |select: &Self, key: WideKey| select.doubles.iter().find(|(k, _)| *k == key).map(|(_, made)| *made);
+        if let Some(results) = made(self, key) {
+            return results.parts.get(part).copied();
+        }
+        let (op, dwords, omod, clamp) = key;
+        let operands = [0, 2, 4].map(|n| {
+            let [high, low] = [dwords[n], dwords[n + 1]];
+            // Both dwords of what was made before.
+            let of = |value: Value| wide_key(&plan.block.ops[value.index()]);
+            let pair = match (of(high), of(low)) {
+                (Some((h, 1 | 3)), Some((l, 0 | 2))) if h == l => made(self, h).and_then(|made| made.doubles),
+                _ => None,
+            };
+            Double { high: self.src(plan, high), low: self.src(plan, low), pair }
+        });
+        let results = Wide { op, omod, clamp }.emit(self, operands)?;
+        self.doubles.push((key, results));
+        results.parts.get(part).copied()
     }
 
     /// Makes a vector; false when there are no instructions for it.
@@ -330,11 +382,34 @@ impl<'a> Select<'a> {
                 let (a, b) = (self.src(plan, a), self.src(plan, b));
                 self.push(Lir::Blend(dst, 1, a, b));
             }
-            Op::Holds(op, [a, b]) => {
-                let Some((compare, how)) = comparison(op) else { return false };
-                let (a, b) = (self.src(plan, a), self.src(plan, b));
-                self.push(Lir::Test(compare, how, 1, a, b, 0));
+            Op::Holds(op, ab) => {
+                if !self.holds(plan, op, ab) {
+                    return false;
+                }
                 self.push(Lir::Blend(dst, 1, Src::Literal(u32::MAX), Src::Literal(0)));
+            }
+            Op::GetRelative(file, base, element, index) => {
+                let file = match file {
+                    File::Gprs(count) => match self.vars[Var::gpr(0, usize::from(element)).index()] {
+                        Some(first) => Indexed::Gprs { first, count },
+                        None => return false,
+                    },
+                    File::Constants(first, count) => {
+                        Indexed::Constants { first: 4 * u32::from(first) + u32::from(element), count }
+                    }
+                };
+                let index = self.src(plan, index);
+                self.out.push(Ins::GetRelative(dst, file, base, index));
+            }
+            Op::Cube(element, values, omod, clamp) => {
+                let operands = values.map(|value| Operand {
+                    src: self.src(plan, value),
+                    flushed: plan.flushed[value.index()],
+                    value: value.0,
+                    negated: false,
+                });
+                let alu = Alu { op: AluOp::Op2(Op2::Cube), omod, clamp, seen: plan.seen[place] };
+                alu::cube(self, dst, element, operands, alu);
             }
             Op::Alu(op, values, omod, clamp) => {
                 let operands = values.map(|value| Operand {
@@ -401,6 +476,31 @@ impl Target for With<'_, '_, '_> {
             self.select.out.push(Ins::ZeroRule(dst, a.src, b.src));
         }
     }
+}
+
+/// A 64-bit operation and which of its dwords is meant. Where both pairs of slots get the same, they are the first pair.
+fn wide_key(op: &Op) -> Option<(WideKey, usize)> {
+    let Op::Wide(op, part, dwords, omod, clamp) = *op else { return None };
+    Some(match op {
+        AluOp::Op2(Op2::PredSete64 | Op2::PredSetgt64 | Op2::PredSetge64 | Op2::Frexp64) => {
+            ((op, dwords, Omod::Off, false), usize::from(part))
+        }
+        _ => ((op, dwords, omod, clamp), usize::from(part & 1)),
+    })
+}
+
+/// Whether an operation stores into a variable, by name or maybe by index.
+fn sets(op: &Op, var: Var) -> bool {
+    match *op {
+        Op::Set(v, ..) => v == var,
+        Op::SetRelative(gprs, _, element, ..) => indexed(gprs, element).any(|v| v == var),
+        _ => false,
+    }
+}
+
+/// Whether an operation may read a variable by index.
+fn indexes(op: &Op, var: Var) -> bool {
+    matches!(*op, Op::GetRelative(File::Gprs(gprs), _, element, _) if indexed(gprs, element).any(|v| v == var))
 }
 
 /// The value behind sign changes.
