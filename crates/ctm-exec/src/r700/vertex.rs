@@ -19,6 +19,48 @@ fn written_format(data: DataFormat, numbers: NumFormat, sign: FormatComp, srf: S
     Format { data, numbers, sign, srf, endian }
 }
 
+/// The format that an instruction names; `None` where it is the buffer's.
+fn own_format(inst: &VtxFetch) -> Option<Format> {
+    let endian = inst.word2.endian_swap;
+    let (from_buffer, format) = match &inst.word1 {
+        VtxWord1::Gpr(w) => (
+            w.use_const_fields,
+            written_format(w.data_format, w.num_format_all, w.format_comp_all, w.srf_mode_all, endian),
+        ),
+        VtxWord1::Sem(w) => (
+            w.use_const_fields,
+            written_format(w.data_format, w.num_format_all, w.format_comp_all, w.srf_mode_all, endian),
+        ),
+    };
+    (!from_buffer).then_some(format)
+}
+
+/// [`VertexFetch::plain_dwords`] of an instruction that names its format itself.
+#[must_use]
+pub fn own_plain_dwords(inst: &VtxFetch) -> Option<(usize, u32)> {
+    own_format(inst).as_ref().and_then(plain_dwords)
+}
+
+/// See [`VertexFetch::plain_dwords`].
+fn plain_dwords(format: &Format) -> Option<(usize, u32)> {
+    if format.endian != EndianSwap::None {
+        return None;
+    }
+    let integers = format.numbers == NumFormat::Int;
+    let (dwords, floats) = match format.data {
+        DataFormat::Fmt32Float => (1, true),
+        DataFormat::Fmt32_32Float => (2, true),
+        DataFormat::Fmt32_32_32Float => (3, true),
+        DataFormat::Fmt32_32_32_32Float => (4, true),
+        DataFormat::Fmt32 if integers => (1, false),
+        DataFormat::Fmt32_32 if integers => (2, false),
+        DataFormat::Fmt32_32_32 if integers => (3, false),
+        DataFormat::Fmt32_32_32_32 if integers => (4, false),
+        _ => return None,
+    };
+    Some((dwords, if floats { 1f32.to_bits() } else { 1 }))
+}
+
 /// What a fetch adds to the index of a register, modulo 2^32 (FETCH_TYPE, R700 §10.3).
 #[must_use]
 pub const fn index_offset(launch: &Launch<'_>, fetch_type: FetchType) -> u32 {
@@ -40,18 +82,7 @@ impl<'a> VertexFetch<'a> {
             let reason = "nothing is bound there".into();
             FaultKind::Memory(MemoryFault { what: format!("buffer {id}"), address: None, reason })
         })?;
-        let endian = inst.word2.endian_swap;
-        let (from_buffer, format) = match &inst.word1 {
-            VtxWord1::Gpr(w) => (
-                w.use_const_fields,
-                written_format(w.data_format, w.num_format_all, w.format_comp_all, w.srf_mode_all, endian),
-            ),
-            VtxWord1::Sem(w) => (
-                w.use_const_fields,
-                written_format(w.data_format, w.num_format_all, w.format_comp_all, w.srf_mode_all, endian),
-            ),
-        };
-        let format = if from_buffer { buffer.format } else { format };
+        let format = own_format(inst).unwrap_or(buffer.format);
         size_bytes(format.data)?;
         Ok(Self { inst, buffer, format })
     }
@@ -66,30 +97,7 @@ impl<'a> VertexFetch<'a> {
     /// orders.
     #[must_use]
     pub fn plain_dwords(&self) -> Option<(usize, u32)> {
-        let format = &self.format;
-        if format.endian != EndianSwap::None {
-            return None;
-        }
-        let integers = format.numbers == NumFormat::Int;
-        let dwords = match format.data {
-            DataFormat::Fmt32Float => 1,
-            DataFormat::Fmt32_32Float => 2,
-            DataFormat::Fmt32_32_32Float => 3,
-            DataFormat::Fmt32_32_32_32Float => 4,
-            DataFormat::Fmt32 if integers => 1,
-            DataFormat::Fmt32_32 if integers => 2,
-            DataFormat::Fmt32_32_32 if integers => 3,
-            DataFormat::Fmt32_32_32_32 if integers => 4,
-            _ => return None,
-        };
-        let floats = matches!(
-            format.data,
-            DataFormat::Fmt32Float
-                | DataFormat::Fmt32_32Float
-                | DataFormat::Fmt32_32_32Float
-                | DataFormat::Fmt32_32_32_32Float
-        );
-        Some((dwords, if floats { 1f32.to_bits() } else { 1 }))
+        plain_dwords(&self.format)
     }
 
     /// Bytes of the buffer from which fetches read.
@@ -101,8 +109,15 @@ impl<'a> VertexFetch<'a> {
     /// The first byte of the item at `index`.
     #[must_use]
     pub fn offset(&self, index: u32) -> u64 {
-        let stride = if self.inst.word2.const_buf_no_stride { 0 } else { u64::from(self.buffer.stride_bytes) };
-        u64::from(index) * stride + u64::from(self.inst.word2.offset)
+        let (stride, first) = self.steps();
+        u64::from(index) * u64::from(stride) + u64::from(first)
+    }
+
+    /// Bytes from item to item, and the first byte of item 0.
+    #[must_use]
+    pub fn steps(&self) -> (u32, u32) {
+        let stride = if self.inst.word2.const_buf_no_stride { 0 } else { self.buffer.stride_bytes };
+        (stride, u32::from(self.inst.word2.offset))
     }
 
     /// Whether the item at `index` lies in the buffer.

@@ -448,7 +448,8 @@ impl<'a> Worker<'a> {
             waves: Vec::with_capacity(waves.len()),
             fault: None,
         };
-        let bindings: Vec<_> = run.artifact.code.fetches.iter().map(|fetch| Binding::of(memory, fetch)).collect();
+        let bindings: Vec<_> =
+            run.artifact.code.fetches.iter().map(|fetch| Binding::of(run.launch, memory, fetch)).collect();
         for &index in waves {
             let positions = run.order.positions(run.launch, index);
             let ran = match uniforms {

@@ -16,7 +16,7 @@
 mod clauses;
 mod engine;
 pub mod form;
-mod lower;
+pub(crate) mod lower;
 pub mod passes;
 pub mod portable;
 #[cfg(target_arch = "x86_64")]

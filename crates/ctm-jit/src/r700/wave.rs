@@ -39,9 +39,18 @@ pub struct Shared<'a> {
     pub bindings: &'a [Option<Binding<'a>>],
 }
 
-/// A texture whose nearest texels can be looked up without asking: coordinates clamp to its edges.
+/// What a fetch reads without asking.
 #[derive(Clone, Copy)]
-pub struct Binding<'a> {
+pub enum Binding<'a> {
+    /// Nearest texels of a texture.
+    Texels(Texels<'a>),
+    /// Items of a buffer.
+    Items(Items<'a>),
+}
+
+/// A texture whose nearest texels can be looked up: coordinates clamp to its edges, or repeat.
+#[derive(Clone, Copy)]
+pub struct Texels<'a> {
     /// Row by row.
     pub texels: &'a [[u32; 4]],
     /// Texels of a row.
@@ -50,6 +59,23 @@ pub struct Binding<'a> {
     pub height: u32,
     /// Bytes that one texel asks memory for.
     pub texel_bytes: u32,
+    /// Texels after which columns and rows repeat, their mirror image included; 0: they do not.
+    pub periods: [u32; 2],
+}
+
+/// A buffer whose items can be copied.
+#[derive(Clone, Copy)]
+pub struct Items<'a> {
+    /// All of it, from item 0 on.
+    pub bytes: &'a [u8],
+    /// Items that lie in it: at most 2^31 bytes.
+    pub count: u32,
+    /// Bytes from item to item.
+    pub stride: u32,
+    /// Bytes that one item asks memory for.
+    pub item_bytes: u32,
+    /// Added to an index, modulo 2^32.
+    pub first: u32,
 }
 
 /// The most texels of a [`Binding`].
@@ -59,23 +85,62 @@ const MOST_ALONG: u32 = 1 << 23;
 
 impl<'a> Binding<'a> {
     /// Of a fetch.
-    pub fn of(memory: &'a dyn Memory, fetch: &Fetch) -> Option<Self> {
-        let Fetch::Texture(inst) = fetch else { return None };
+    pub fn of(launch: &Launch<'_>, memory: &'a dyn Memory, fetch: &Fetch) -> Option<Self> {
+        match fetch {
+            Fetch::Texture(inst) => Texels::of(memory, inst).map(Self::Texels),
+            Fetch::Vertex(inst) => Items::of(launch, memory, inst).map(Self::Items),
+        }
+    }
+
+    /// Bytes that one lane asks memory for.
+    pub const fn bytes(&self) -> u32 {
+        match self {
+            Self::Texels(texels) => texels.texel_bytes,
+            Self::Items(items) => items.item_bytes,
+        }
+    }
+}
+
+impl<'a> Texels<'a> {
+    fn of(memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
         let (texture, sampler, texels) = plain(memory, inst)?;
-        let clamps = |axis: usize, unnormalised: bool| match sampler.wrap[axis] {
-            Wrap::Clamp => true,
-            Wrap::Repeat | Wrap::Mirror => unnormalised,
-            Wrap::Border => false,
+        let (width, height) = (texture.width, texture.height);
+        let loads = inst.word0.op == TexOp::Ld;
+        // In texels, nothing repeats.
+        let period = |axis: usize, unnormalised: bool, size: u32| match sampler.wrap[axis] {
+            Wrap::Clamp => Some(0),
+            Wrap::Repeat | Wrap::Mirror if unnormalised => Some(0),
+            Wrap::Repeat => Some(size),
+            Wrap::Mirror => Some(2 * size),
+            Wrap::Border => None,
         };
-        let clamps = clamps(0, !inst.word1.coord_type_x) && clamps(1, !inst.word1.coord_type_y);
-        let fits = texels.len() <= MOST_TEXELS && texture.width.max(texture.height) <= MOST_ALONG;
-        let nearest = inst.word0.op != TexOp::Ld && sampler.magnify == Filter::Nearest;
-        (clamps && fits && nearest).then_some(Self {
-            texels,
-            width: texture.width,
-            height: texture.height,
-            texel_bytes: texture.texel_bytes,
-        })
+        let fits = texels.len() <= MOST_TEXELS && width.max(height) <= MOST_ALONG;
+        let nearest = loads || sampler.magnify == Filter::Nearest;
+        if !fits || !nearest {
+            return None;
+        }
+        let periods = if loads {
+            [0; 2]
+        } else {
+            [period(0, !inst.word1.coord_type_x, width)?, period(1, !inst.word1.coord_type_y, height)?]
+        };
+        Some(Self { texels, width, height, texel_bytes: texture.texel_bytes, periods })
+    }
+}
+
+impl<'a> Items<'a> {
+    fn of(launch: &Launch<'_>, memory: &'a dyn Memory, inst: &VtxFetch) -> Option<Self> {
+        let fetch = VertexFetch::new(memory, inst).ok()?;
+        fetch.plain_dwords()?;
+        let bytes = memory.buffer_bytes(inst.word0.buffer_id)?;
+        let (stride, first_byte) = fetch.steps();
+        let whole = bytes.len() as u64 == fetch.buffer_bytes() && bytes.len() <= i32::MAX as usize;
+        let last = (bytes.len() as u64).checked_sub(u64::from(first_byte) + fetch.size_bytes())?;
+        let count = last.checked_div(stride.into())? + 1;
+        let first = index_offset(launch, inst.word0.fetch_type);
+        let bytes = bytes.get(first_byte as usize..)?;
+        let item_bytes = fetch.size_bytes() as u32;
+        whole.then_some(Self { bytes, count: u32::try_from(count).ok()?, stride, item_bytes, first })
     }
 }
 

@@ -60,15 +60,21 @@ impl Asm {
 
     /// The dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
     pub fn gather(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
-        self.indexed(0x92, dst, mask, base, index, offset);
+        self.indexed(0x92, dst, mask, base, (index, 2), offset);
+    }
+
+    /// The dwords at `base + index + offset`: as [`Self::gather`], by bytes.
+    pub fn gather_bytes(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.indexed(0x92, dst, mask, base, (index, 0), offset);
     }
 
     /// Stores dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
     pub fn scatter(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
-        self.indexed(0xa2, src, mask, base, index, offset);
+        self.indexed(0xa2, src, mask, base, (index, 2), offset);
     }
 
-    fn indexed(&mut self, opcode: u8, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+    /// `scale`: how far left the index is shifted.
+    fn indexed(&mut self, opcode: u8, dst: u8, mask: u8, base: Gpr, (index, scale): (u8, u8), offset: i32) {
         self.byte(0x62);
         let (r, x, b) = (!(dst >> 3) & 1, !(index >> 3) & 1, !(base >> 3) & 1);
         self.byte(r << 7 | x << 6 | b << 5 | (!(dst >> 4) & 1) << 4 | 2);
@@ -76,7 +82,7 @@ impl Asm {
         self.byte(2 << 5 | (!(index >> 4) & 1) << 3 | mask);
         self.byte(opcode);
         self.byte(0x80 | (dst & 7) << 3 | 4);
-        self.byte(2 << 6 | (index & 7) << 3 | base & 7);
+        self.byte(scale << 6 | (index & 7) << 3 | base & 7);
         self.dword(offset);
     }
 
@@ -142,7 +148,8 @@ mod tests {
         assert_eq!(decoded(|a| a.wide_not(RCX)), "not rcx");
         assert_eq!(decoded(|a| a.gather(5, 1, RCX, 28, 8)), "vgatherdps zmm5,k1,[rcx+zmm28*4+8]");
         assert_eq!(decoded(|a| a.gather(30, 2, 9, 11, 0x400)), "vgatherdps zmm30,k2,[r9+zmm11*4+400h]");
-        assert_eq!(decoded(|a| a.scatter(30, 2, RBX, 28, 0x400)), "vscatterdps [rbx+zmm28*4+400h]{k2},zmm30");
+        assert_eq!(decoded(|a| a.gather_bytes(5, 1, RCX, 28, 8)), "vgatherdps zmm5,k1,[rcx+zmm28+8]");
+        assert_eq!(decoded(|a| a.scatter(30, 2, RBX, 28, 0x400)), "vscatterdps [rbx+zmm28*4+400h],k2,zmm30");
         assert_eq!(decoded(|a| a.wide_test(RAX, RAX)), "test rax,rax");
         assert_eq!(decoded(|a| a.wide_popcount(RAX, 12)), "popcnt rax,r12");
         assert_eq!(decoded(|a| a.wide_times(RAX, RCX, 15)), "imul rax,rcx,0Fh");

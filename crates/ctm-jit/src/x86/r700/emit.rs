@@ -12,15 +12,15 @@
 //! | k1-k3 | masks within a few instructions |
 //! | k4-k7 | the active lanes of each piece, once loaded in a block |
 
+mod lookups;
 mod relative;
 mod vectors;
 
-use super::{ARGUMENTS, Ins, RESULTS, ROW, Sample, argument, head, result, table};
+use super::{ARGUMENTS, Ins, RESULTS, ROW, Sample, head, table};
 use crate::r700::form::{Code, End, M, MaskOp, Target, Var};
 use crate::x86::alloc::Homes;
 use crate::x86::encode::{
-    ADD, ADD_I32, Asm, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, CVT_F32_I32, Cond, Gpr, Int, Label, MAX, MIN,
-    MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_I32, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM,
+    Asm, BROADCAST, CMP_F32, Cond, Gpr, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm,
 };
 use crate::x86::isa::Isa;
 use crate::x86::lir::{K, Lir, Src, Vector};
@@ -494,88 +494,6 @@ impl Emit<'_> {
     }
 
     /// A lookup of nearest texels: coordinates clamped to the texture, all lanes at once. Lanes of a piece that look up the same texel get it
-    /// by broadcasts.
-    fn sample(&mut self, sample: &Sample, number: i32) {
-        let at = self.input.layout.tables + table::BYTES * number;
-        let (from, back) = (self.asm.label(), self.asm.label());
-        self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 0);
-        self.asm.jump_if(Cond::Equal, from);
-        self.load_mask(RAX, sample.under);
-        self.asm.wide_popcount(RAX, RAX);
-        self.asm.int_store(Int::Add, true, RBX, at + table::LANES, RAX);
-        self.asm.int_load(Int::Mov, true, RDX, RBX, at + table::TEXELS);
-        for copy in self.copies() {
-            for (axis, to) in (0..).zip([SCRATCH, OPERAND]) {
-                let mut u = self.reg(sample.at[axis as usize], copy, to);
-                if !sample.unnormalised[axis as usize] {
-                    self.asm.vector(MUL, to, u, Rm::Each(RBX, at + table::SIZE + 4 * axis));
-                    u = to;
-                }
-                let offset = sample.offset[axis as usize];
-                if offset != 0.0 {
-                    self.asm.vector(ADD, to, u, Rm::Literal(offset.to_bits()));
-                    u = to;
-                }
-                // What is not a number counts as infinite: the minimum is its second operand then.
-                self.asm.vector(MIN, to, u, Rm::Each(RBX, at + table::LAST + 4 * axis));
-                self.asm.vector(MAX, to, to, Rm::Literal(0));
-                self.asm.vector(CVT_F32_I32, to, 0, Rm::Reg(to));
-            }
-            self.asm.vector(MUL_I32, OPERAND, OPERAND, Rm::Each(RBX, at + table::WIDTH));
-            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
-            // In dwords.
-            self.asm.instruction(SHIFT_IMM, 6, SCRATCH, Rm::Reg(SCRATCH), Some(2));
-            self.asm.vector(BROADCAST_LANE_0, OPERAND, 0, Rm::Reg(SCRATCH));
-            self.asm.evex(CMP_I32, 1, SCRATCH, Rm::Reg(OPERAND), 0, false, Some(4));
-            self.asm.mask_test(1);
-            let (differ, done) = (self.asm.label(), self.asm.label());
-            self.asm.jump_if(Cond::NotEqual, differ);
-            let row = argument(0) + 64 * i32::from(copy);
-            self.store(SCRATCH, Rm::Row(RBX, row));
-            self.asm.int_load(Int::Mov, false, RAX, RBX, row);
-            self.asm.wide_shift(LEFT, RAX, 2);
-            self.asm.wide(Int::Add, RAX, RDX);
-            for (element, dst) in (0..).zip(sample.dst) {
-                let Some(dst) = dst else { continue };
-                self.make(dst, copy, |e, dst| e.asm.vector(BROADCAST, dst, 0, Rm::Each(RAX, 4 * element)));
-            }
-            self.asm.jump(done);
-            self.asm.place(differ);
-            // A gather keeps the index; what has no register goes through another one.
-            self.asm.int_imm(RCX, 0xffff);
-            for (element, dst) in (0..).zip(sample.dst) {
-                let Some(dst) = dst else { continue };
-                self.asm.mask_from(1, RCX);
-                let register = self.register(dst, copy).unwrap_or(GATHERED);
-                self.asm.gather(register, 1, RDX, SCRATCH, 4 * element);
-                if self.register(dst, copy).is_none() {
-                    let row = self.row(dst, copy);
-                    self.store(register, row);
-                }
-            }
-            self.asm.place(done);
-        }
-        self.asm.place(back);
-        self.cached = false;
-        self.calls.push((from, back, *sample));
-    }
-
-    /// Lookups by calls.
-    fn sample_calls(&mut self) {
-        for (from, back, sample) in std::mem::take(&mut self.calls) {
-            self.asm.place(from);
-            for (n, src) in sample.at.into_iter().enumerate() {
-                self.copies().for_each(|copy| self.line(&Lir::Store(argument(n), src), copy));
-            }
-            self.call(sample.call, sample.under);
-            for (element, dst) in sample.dst.into_iter().enumerate() {
-                let Some(dst) = dst else { continue };
-                self.copies().for_each(|copy| self.copy(dst, Src::Row(result(element)), copy));
-            }
-            self.asm.jump(back);
-        }
-    }
-
     fn slow_parts(&mut self) {
         self.sample_calls();
         for Slow { from, back, rule: (dst, a, b) } in std::mem::take(&mut self.slow) {

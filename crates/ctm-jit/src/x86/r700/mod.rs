@@ -26,7 +26,7 @@ use crate::lanes::Refer;
 use crate::r700::form::{Code, End, File, M, MaskOp, Op, Var};
 use crate::r700::passes::VarSet;
 use crate::r700::values;
-use crate::r700::wave::{EXPORTS, Fetched, LANES, Row, Shared, Wave, mask_of};
+use crate::r700::wave::{Binding, EXPORTS, Fetched, LANES, Row, Shared, Wave, mask_of};
 use emit::Layout;
 use facts::Facts;
 use memmap2::Mmap;
@@ -134,7 +134,7 @@ enum Ins {
     Also(Vector),
 }
 
-/// A lookup of nearest texels: directly where the fetch has a binding, otherwise by a call.
+/// A lookup of texels or items: directly where the fetch has a binding, otherwise by a call.
 #[derive(Clone, Copy, Debug)]
 struct Sample {
     /// The fetch.
@@ -145,26 +145,42 @@ struct Sample {
     /// The elements that somebody reads.
     dst: [Option<Vector>; 4],
     under: M,
-    /// Coordinates that count texels.
-    unnormalised: [bool; 2],
-    /// In texels.
-    offset: [f32; 2],
+    looked: Looked,
 }
 
-/// Offsets in the table that a sample finds its texture by.
+/// How a lookup finds what it reads.
+#[derive(Clone, Copy, Debug)]
+enum Looked {
+    /// The nearest texel; whether coordinates count texels, and what is added to them in texels.
+    Nearest { unnormalised: [bool; 2], offset: [f32; 2] },
+    /// The texel with these numbers, or zeros.
+    Load { offset: [i32; 2] },
+    /// The item with this number, or zeros: so many dwords, and the fourth element where they are fewer.
+    Item { dwords: u8, one: u32 },
+}
+
+/// Offsets in the table that a sample finds its texture or buffer by.
 mod table {
     /// 1 if there is a binding.
     pub const BOUND: i32 = 0;
-    /// Pointer to the texels.
-    pub const TEXELS: i32 = 8;
+    /// Pointer to the texels or items.
+    pub const DATA: i32 = 8;
     /// The largest column and row, as numbers.
     pub const LAST: i32 = 16;
     /// Columns and rows, as numbers.
     pub const SIZE: i32 = 24;
-    /// Columns.
+    /// Columns; bytes from item to item.
     pub const WIDTH: i32 = 32;
+    /// Rows; items.
+    pub const HEIGHT: i32 = 36;
     /// Lanes that have looked up.
     pub const LANES: i32 = 40;
+    /// After how many columns and rows they repeat, as numbers; 0: they do not.
+    pub const PERIOD: i32 = 48;
+    /// One over that.
+    pub const INVERSE: i32 = 56;
+    /// What is added to the number of an item. It stands where textures have columns.
+    pub const FIRST: i32 = LAST;
     /// Its size.
     pub const BYTES: i32 = 64;
 }
@@ -318,19 +334,35 @@ impl Native {
             frame.put(at + table::BOUND, &u64::from(binding.is_some()).to_le_bytes());
             frame.put(at + table::LANES, &0u64.to_le_bytes());
             let Some(binding) = binding else { continue };
-            frame.put(at + table::TEXELS, &(binding.texels.as_ptr() as usize).to_le_bytes());
-            for (axis, size) in (0..).zip([binding.width, binding.height]) {
-                frame.put(at + table::LAST + 4 * axis, &((size - 1) as f32).to_bits().to_le_bytes());
-                frame.put(at + table::SIZE + 4 * axis, &(size as f32).to_bits().to_le_bytes());
+            match binding {
+                Binding::Texels(texture) => {
+                    frame.put(at + table::DATA, &(texture.texels.as_ptr() as usize).to_le_bytes());
+                    let mut number =
+                        |place: i32, axis: i32, x: f32| frame.put(at + place + 4 * axis, &x.to_bits().to_le_bytes());
+                    for (axis, size) in [texture.width, texture.height].into_iter().enumerate() {
+                        let (axis, period) = (axis as i32, texture.periods[axis]);
+                        number(table::LAST, axis, (size - 1) as f32);
+                        number(table::SIZE, axis, size as f32);
+                        number(table::PERIOD, axis, period as f32);
+                        number(table::INVERSE, axis, 1.0 / period as f32);
+                    }
+                    frame.put(at + table::WIDTH, &texture.width.to_le_bytes());
+                    frame.put(at + table::HEIGHT, &texture.height.to_le_bytes());
+                }
+                Binding::Items(items) => {
+                    frame.put(at + table::DATA, &(items.bytes.as_ptr() as usize).to_le_bytes());
+                    frame.put(at + table::FIRST, &items.first.to_le_bytes());
+                    frame.put(at + table::WIDTH, &items.stride.to_le_bytes());
+                    frame.put(at + table::HEIGHT, &items.count.to_le_bytes());
+                }
             }
-            frame.put(at + table::WIDTH, &binding.width.to_le_bytes());
         }
         type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
         // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
-        // (one for each block; the code adds to no other) and a context that outlive the call; so do the texels in its tables, which the code reads at
-        // places that it has clamped to their number. The code writes nothing but frame and passages, and `call` what the context names.
+        // (one for each block; the code adds to no other) and a context that outlive the call; so do the texels and items in its tables,
+        // which the code reads at places that it has clamped to their number, or where it has compared with their number. The code writes nothing but frame and passages, and `call` what the context names.
         let refers = unsafe { entry(frame.bytes.as_mut_ptr()) } != 0;
         if refers {
             return Err(Refer);
@@ -344,7 +376,7 @@ impl Native {
             if let Some(Some(binding)) = shared.bindings.get(usize::from(sample.fetch)) {
                 let lanes = number(frame, at + table::LANES);
                 context.fetched.fetches += lanes;
-                context.fetched.bytes += lanes * u64::from(binding.texel_bytes);
+                context.fetched.bytes += lanes * u64::from(binding.bytes());
             }
         }
         *valid = number(frame, mask(M::VALID));

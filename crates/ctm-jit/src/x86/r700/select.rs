@@ -6,16 +6,17 @@
 use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
 use super::facts::{Facts, INT_NOT_EQUAL, Side, indexed, truth};
-use super::{Call, Indexed, Ins, Sample, alu};
+use super::{Call, Indexed, Ins, Looked, Sample, alu};
 use crate::r700::form::{Block, Fetch, File, M, MaskOp, Op, Value, Var};
 use crate::r700::wave::is_plain_sample;
 use crate::x86::encode;
 use crate::x86::isa::Isa;
 use crate::x86::lir::{Lir, Src, Vector};
 use crate::x86::scalar::Sink;
+use ctm_exec::r700::vertex::own_plain_dwords;
 use ctm_exec::x1k::float::SIGN;
-use ctm_isa::r700::inst::{TexFetch, texel_offset};
-use ctm_isa::r700::ops::{AluOp, Omod, Op2};
+use ctm_isa::r700::inst::texel_offset;
+use ctm_isa::r700::ops::{AluOp, Omod, Op2, TexOp};
 
 /// Instructions being chosen.
 pub struct Select<'a> {
@@ -197,11 +198,9 @@ impl<'a> Select<'a> {
             }
             Op::Fetch(number, at, under) => {
                 let at = at.map(|value| self.src(plan, value));
-                match self.fetches.get(usize::from(number)) {
-                    Some(Fetch::Texture(inst)) if is_plain_sample(inst.word0.op) => {
-                        self.sample(plan, place, number, inst, at, under);
-                    }
-                    _ => self.call(Call::Fetch(number), &at, under),
+                match self.fetches.get(usize::from(number)).and_then(looked) {
+                    Some(looked) => self.sample(plan, place, number, looked, at, under),
+                    None => self.call(Call::Fetch(number), &at, under),
                 }
                 return None;
             }
@@ -278,8 +277,8 @@ impl<'a> Select<'a> {
         plan.home[place].is_none() && plan.block.ops[place..].iter().all(fine)
     }
 
-    /// A lookup that may find its texels itself.
-    fn sample(&mut self, plan: &Plan<'_>, place: usize, fetch: u16, inst: &TexFetch, at: [Src; 4], under: M) {
+    /// A lookup that may find its texels or items itself.
+    fn sample(&mut self, plan: &Plan<'_>, place: usize, fetch: u16, looked: Looked, at: [Src; 4], under: M) {
         let value = Value(place as u32);
         let mut dst = [None; 4];
         for (element, dst) in (0..).zip(&mut dst) {
@@ -288,16 +287,8 @@ impl<'a> Select<'a> {
                 *dst = Some(self.fresh());
             }
         }
-        let word2 = &inst.word2;
-        self.samples.push(Sample {
-            fetch,
-            call: self.calls.len() as u16,
-            at,
-            dst,
-            under,
-            unnormalised: [!inst.word1.coord_type_x, !inst.word1.coord_type_y],
-            offset: [word2.offset_x, word2.offset_y].map(texel_offset),
-        });
+        let call = self.calls.len() as u16;
+        self.samples.push(Sample { fetch, call, at, dst, under, looked });
         self.calls.push(Call::Fetch(fetch));
         let mut made = dst.into_iter().flatten();
         self.out.push(Ins::Sample(self.samples.len() as u16 - 1, made.next(), at));
@@ -474,6 +465,27 @@ impl Target for With<'_, '_, '_> {
         let same = bare(self.plan.block, va) == bare(self.plan.block, vb);
         if !same && !self.select.is_ordinary(self.plan, va) && !self.select.is_ordinary(self.plan, vb) {
             self.select.out.push(Ins::ZeroRule(dst, a.src, b.src));
+        }
+    }
+}
+
+/// How machine code can find what a fetch reads, if memory offers it.
+fn looked(fetch: &Fetch) -> Option<Looked> {
+    match fetch {
+        Fetch::Texture(inst) => {
+            let offset = [inst.word2.offset_x, inst.word2.offset_y].map(texel_offset);
+            match inst.word0.op {
+                TexOp::Ld => Some(Looked::Load { offset: offset.map(|x| x.floor() as i32) }),
+                op if is_plain_sample(op) => {
+                    let unnormalised = [!inst.word1.coord_type_x, !inst.word1.coord_type_y];
+                    Some(Looked::Nearest { unnormalised, offset })
+                }
+                _ => None,
+            }
+        }
+        Fetch::Vertex(inst) => {
+            let (dwords, one) = own_plain_dwords(inst)?;
+            Some(Looked::Item { dwords: dwords as u8, one })
         }
     }
 }

@@ -1,0 +1,243 @@
+//! Lookups of nearest texels and of items of buffers: one gather for each element, or a broadcast where all want the same texel.
+//!
+//! Whether a lookup has a binding is seen when it runs, and so is whether its coordinates repeat; without one it is a call.
+
+use super::{Emit, GATHERED, OPERAND, SCRATCH};
+use crate::x86::encode::{
+    ADD, ADD_I32, AND, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, CMP_U32, CVT_F32_I32, Cond, FNMADD231, Int,
+    Label, MAX, MIN, MUL, MUL_I32, RAX, RBX, RCX, RDX, ROUND_SCALE, Rm, SHIFT_IMM, SUB, XOR,
+};
+use crate::x86::lir::{Lir, Src, Vector};
+use crate::x86::r700::facts::{AT_LEAST, INT_NOT_EQUAL, LESS};
+use crate::x86::r700::{Looked, Sample, argument, result, table};
+use ctm_exec::x1k::float::SIGN;
+
+/// Unsigned less.
+const BELOW: u8 = 1;
+/// Not less, or no number.
+const NOT_LESS: u8 = 0x15;
+/// The extension of vector shifts to the left.
+const SHIFT_LEFT: u8 = 6;
+/// The extension of shifts to the left in general registers.
+const LEFT: u8 = 4;
+/// Floored coordinates below this repeat in single precision: quotients are off by one at most.
+const REPEATS_BELOW: f32 = (1 << 22) as f32;
+
+impl Emit<'_> {
+    /// A lookup.
+    pub(super) fn sample(&mut self, sample: &Sample, number: i32) {
+        let at = self.input.layout.tables + table::BYTES * number;
+        let (from, back) = (self.asm.label(), self.asm.label());
+        self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 0);
+        self.asm.jump_if(Cond::Equal, from);
+        match sample.looked {
+            Looked::Nearest { .. } => self.nearest(sample, at, from),
+            Looked::Load { offset } => self.load(sample, offset, at, from),
+            Looked::Item { dwords, one } => self.item(sample, (dwords, one), at),
+        }
+        self.asm.place(back);
+        self.cached = false;
+        self.calls.push((from, back, *sample));
+    }
+
+    /// Counts the lanes that look up, and loads the pointer to what they read.
+    fn begin(&mut self, sample: &Sample, at: i32) {
+        self.load_mask(RAX, sample.under);
+        self.asm.wide_popcount(RAX, RAX);
+        self.asm.int_store(Int::Add, true, RBX, at + table::LANES, RAX);
+        self.asm.int_load(Int::Mov, true, RDX, RBX, at + table::DATA);
+    }
+
+    /// A coordinate in texels; the register is `to` unless the operand is taken as it is.
+    fn in_texels(&mut self, sample: &Sample, axis: usize, copy: u8, at: i32, to: u8) -> u8 {
+        let mut u = self.reg(sample.at[axis], copy, to);
+        let Looked::Nearest { unnormalised, offset } = sample.looked else { return u };
+        if !unnormalised[axis] {
+            self.asm.vector(MUL, to, u, Rm::Each(RBX, at + table::SIZE + 4 * axis as i32));
+            u = to;
+        }
+        if offset[axis] != 0.0 {
+            self.asm.vector(ADD, to, u, Rm::Literal(offset[axis].to_bits()));
+            u = to;
+        }
+        u
+    }
+
+    fn nearest(&mut self, sample: &Sample, at: i32, from: Label) {
+        let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
+        let period = |axis: usize| at + table::PERIOD + 4 * axis as i32;
+        for axis in (0..2).filter(|&axis| !unnormalised[axis]) {
+            // Nothing has been written yet, so that a call can still do everything.
+            let fine = self.asm.label();
+            self.asm.int_store_imm(Int::Cmp, false, RBX, period(axis), 0);
+            self.asm.jump_if(Cond::Equal, fine);
+            for copy in self.copies() {
+                let lanes = self.lane_mask(sample.under, copy);
+                let u = self.in_texels(sample, axis, copy, at, SCRATCH);
+                self.asm.vector(AND, SCRATCH, u, Rm::Literal(!SIGN));
+                let bound = Rm::Literal(REPEATS_BELOW.to_bits());
+                self.asm.evex(CMP_F32, 1, SCRATCH, bound, lanes, false, Some(NOT_LESS));
+                self.asm.mask_test(1);
+                self.asm.jump_if(Cond::NotEqual, from);
+            }
+            self.asm.place(fine);
+            // Where they did not repeat, no mask was loaded.
+            self.cached = false;
+        }
+        self.begin(sample, at);
+        for copy in self.copies() {
+            for (axis, to) in [SCRATCH, OPERAND].into_iter().enumerate() {
+                let mut u = self.in_texels(sample, axis, copy, at, to);
+                if !unnormalised[axis] {
+                    self.repeat(axis as i32, at, to);
+                    u = to;
+                }
+                // What is not a number counts as infinite: the minimum is its second operand then.
+                self.asm.vector(MIN, to, u, Rm::Each(RBX, at + table::LAST + 4 * axis as i32));
+                self.asm.vector(MAX, to, to, Rm::Literal(0));
+                self.asm.vector(CVT_F32_I32, to, 0, Rm::Reg(to));
+            }
+            self.asm.vector(MUL_I32, OPERAND, OPERAND, Rm::Each(RBX, at + table::WIDTH));
+            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
+            // In dwords.
+            self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
+            self.asm.vector(BROADCAST_LANE_0, OPERAND, 0, Rm::Reg(SCRATCH));
+            self.asm.evex(CMP_I32, 1, SCRATCH, Rm::Reg(OPERAND), 0, false, Some(INT_NOT_EQUAL));
+            self.asm.mask_test(1);
+            let (differ, done) = (self.asm.label(), self.asm.label());
+            self.asm.jump_if(Cond::NotEqual, differ);
+            let row = argument(0) + 64 * i32::from(copy);
+            self.store(SCRATCH, Rm::Row(RBX, row));
+            self.asm.int_load(Int::Mov, false, RAX, RBX, row);
+            self.asm.wide_shift(LEFT, RAX, 2);
+            self.asm.wide(Int::Add, RAX, RDX);
+            for (element, dst) in (0..).zip(sample.dst) {
+                let Some(dst) = dst else { continue };
+                self.make(dst, copy, |e, dst| e.asm.vector(BROADCAST, dst, 0, Rm::Each(RAX, 4 * element)));
+            }
+            self.asm.jump(done);
+            self.asm.place(differ);
+            self.asm.int_imm(RCX, 0xffff);
+            for (element, dst) in (0..).zip(sample.dst) {
+                let Some(dst) = dst else { continue };
+                self.gathered(dst, copy, false, |e, register| e.asm.gather(register, 1, RDX, SCRATCH, 4 * element));
+            }
+            self.asm.place(done);
+        }
+    }
+
+    /// A vector by a gather under mask 1, which is the bits of rcx; lanes outside are 0 if `zero`. A gather keeps the index; what has no
+    /// register goes through another one.
+    fn gathered(&mut self, dst: Vector, copy: u8, zero: bool, gather: impl FnOnce(&mut Self, u8)) {
+        self.asm.mask_from(1, RCX);
+        let register = self.register(dst, copy).unwrap_or(GATHERED);
+        if zero {
+            self.asm.vector(XOR, register, register, Rm::Reg(register));
+        }
+        gather(self, register);
+        if self.register(dst, copy).is_none() {
+            let row = self.row(dst, copy);
+            self.store(register, row);
+        }
+    }
+
+    /// Where coordinates repeat, the one of the first period, and behind the edge its mirror image.
+    fn repeat(&mut self, axis: i32, at: i32, u: u8) {
+        let each = |place: i32| Rm::Each(RBX, at + place + 4 * axis);
+        let done = self.asm.label();
+        self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis, 0);
+        self.asm.jump_if(Cond::Equal, done);
+        self.asm.instruction(ROUND_SCALE, u, 0, Rm::Reg(u), Some(9));
+        self.asm.vector(MUL, GATHERED, u, each(table::INVERSE));
+        self.asm.instruction(ROUND_SCALE, GATHERED, 0, Rm::Reg(GATHERED), Some(9));
+        self.asm.vector(FNMADD231, u, GATHERED, each(table::PERIOD));
+        self.asm.evex(CMP_F32, 1, u, Rm::Literal(0), 0, false, Some(LESS));
+        self.asm.evex(ADD, u, u, each(table::PERIOD), 1, false, None);
+        self.load_each(GATHERED, at + table::PERIOD + 4 * axis);
+        self.asm.evex(CMP_F32, 1, u, Rm::Reg(GATHERED), 0, false, Some(AT_LEAST));
+        self.asm.evex(SUB, u, u, Rm::Reg(GATHERED), 1, false, None);
+        // Columns and the last one: what a column and its image add up to.
+        self.load_each(GATHERED, at + table::SIZE + 4 * axis);
+        self.asm.vector(ADD, GATHERED, GATHERED, each(table::LAST));
+        self.asm.vector(SUB, GATHERED, GATHERED, Rm::Reg(u));
+        self.asm.vector(MIN, u, u, Rm::Reg(GATHERED));
+        self.asm.place(done);
+    }
+
+    fn load_each(&mut self, register: u8, offset: i32) {
+        self.asm.vector(BROADCAST, register, 0, Rm::Each(RBX, offset));
+    }
+
+    /// `LD`: texels by whole numbers, zeros outside.
+    fn load(&mut self, sample: &Sample, offset: [i32; 2], at: i32, from: Label) {
+        if sample.at[3] != Src::Literal(0) {
+            // Other levels are for the call, before anything has been written.
+            for copy in self.copies() {
+                let lanes = self.lane_mask(sample.under, copy);
+                let level = self.reg(sample.at[3], copy, SCRATCH);
+                self.asm.evex(CMP_I32, 1, level, Rm::Literal(0), lanes, false, Some(INT_NOT_EQUAL));
+                self.asm.mask_test(1);
+                self.asm.jump_if(Cond::NotEqual, from);
+            }
+        }
+        self.begin(sample, at);
+        for copy in self.copies() {
+            let sizes = [table::WIDTH, table::HEIGHT];
+            for (axis, to) in [SCRATCH, OPERAND].into_iter().enumerate() {
+                self.load_into(to, sample.at[axis], copy);
+                if offset[axis] != 0 {
+                    self.asm.vector(ADD_I32, to, to, Rm::Literal(offset[axis].cast_unsigned()));
+                }
+                let size = Rm::Each(RBX, at + sizes[axis]);
+                self.asm.evex(CMP_U32, 1, to, size, axis as u8, false, Some(BELOW));
+            }
+            self.asm.mask_to(RCX, 1);
+            self.asm.vector(MUL_I32, OPERAND, OPERAND, Rm::Each(RBX, at + table::WIDTH));
+            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
+            self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
+            for (element, dst) in (0..).zip(sample.dst) {
+                let Some(dst) = dst else { continue };
+                self.gathered(dst, copy, true, |e, register| e.asm.gather(register, 1, RDX, SCRATCH, 4 * element));
+            }
+        }
+    }
+
+    /// A vertex fetch: items by whole numbers, zeros outside.
+    fn item(&mut self, sample: &Sample, (dwords, one): (u8, u32), at: i32) {
+        self.begin(sample, at);
+        for copy in self.copies() {
+            self.load_into(SCRATCH, sample.at[0], copy);
+            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Each(RBX, at + table::FIRST));
+            self.asm.evex(CMP_U32, 1, SCRATCH, Rm::Each(RBX, at + table::HEIGHT), 0, false, Some(BELOW));
+            self.asm.mask_to(RCX, 1);
+            self.asm.vector(MUL_I32, SCRATCH, SCRATCH, Rm::Each(RBX, at + table::WIDTH));
+            for (element, dst) in sample.dst.into_iter().enumerate() {
+                let Some(dst) = dst else { continue };
+                if element < usize::from(dwords) {
+                    let offset = 4 * element as i32;
+                    self.gathered(dst, copy, true, |e, r| e.asm.gather_bytes(r, 1, RDX, SCRATCH, offset));
+                } else {
+                    self.asm.mask_from(1, RCX);
+                    let bits = if element == 3 { one } else { 0 };
+                    self.make(dst, copy, |e, dst| e.asm.evex(BROADCAST, dst, 0, Rm::Literal(bits), 1, true, None));
+                }
+            }
+        }
+    }
+
+    /// Lookups by calls.
+    pub(super) fn sample_calls(&mut self) {
+        for (from, back, sample) in std::mem::take(&mut self.calls) {
+            self.asm.place(from);
+            for (n, src) in sample.at.into_iter().enumerate() {
+                self.copies().for_each(|copy| self.line(&Lir::Store(argument(n), src), copy));
+            }
+            self.call(sample.call, sample.under);
+            for (element, dst) in sample.dst.into_iter().enumerate() {
+                let Some(dst) = dst else { continue };
+                self.copies().for_each(|copy| self.copy(dst, Src::Row(result(element)), copy));
+            }
+            self.asm.jump(back);
+        }
+    }
+}
