@@ -126,6 +126,48 @@ fn memory(textures: Vec<Picture>, targets: &[(u32, u32)], constants: &[[f32; 4]]
     memory
 }
 
+/// An operation that reads nothing, before everything else in its block.
+#[test]
+fn operations_without_operands() {
+    let source = "ALU:\n x: PRED_SET_CLR R1.x\n y: MOV R1.y, R0.x\nEXP_DONE: PIX0, R1.xyxy\nEND_OF_PROGRAM\n";
+    let case = Case::new(program(source).unwrap(), [0, 0, 63, 31], memory(vec![], &[(64, 32)], &[]));
+    case.compare_stream("PRED_SET_CLR");
+}
+
+/// Products, reciprocals, indices and counters, as streams make them: on every instruction set.
+#[test]
+fn operations_of_bits() {
+    for line in [
+        "t: MULHI_INT R1.x, R2.x, R3.x",
+        "t: MULHI_UINT R1.x, R2.x, R3.x",
+        "t: RECIP_INT R1.x, R2.x",
+        "t: RECIP_UINT R1.x, R2.x",
+        "x: PRED_SET_POP R1.x, R2.x, R3.x",
+        "x: PRED_SETE_PUSH R1.x, R2.x, R3.x",
+        "x: PRED_SETGT_PUSH_INT R1.x, R2.x, R3.x",
+        "x: PRED_SET_INV R1.x, R2.x",
+        "x: PRED_SET_RESTORE R1.x, R2.x",
+        "t: MUL_LIT R1.x, R2.x, R3.x, R2.y",
+    ] {
+        // Texels are noise: numbers, and as many bits that are none.
+        let source = format!(
+            "TEX:\n SAMPLE R2.xyzw, R0.xyxx, t0, s0 DENORM(XY)\n SAMPLE R3.xyzw, R0.xyxx, t1, s1 DENORM(XY)\nALU:\n {line}\nEXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n"
+        );
+        let values =
+            [0, 1, 2, 3, u32::MAX, 0x8000_0000, 0x7fff_ffff, 0x3f80_0000, 0x7f80_0000, 0xff7f_ffff, 0x7fc0_0000];
+        let bits = |salt: u32| {
+            picture(64, 32, move |x, y, c| match (x + 3 * y + salt) % 3 {
+                0 => values[(x + y * 7 + c + salt) as usize % values.len()],
+                1 => noise(x + salt, y, c).to_bits().wrapping_mul(0x9e37_79b9),
+                _ => noise(x + salt, y, c).to_bits(),
+            })
+        };
+        let case =
+            Case::new(program(&source).unwrap(), [0, 0, 63, 31], memory(vec![bits(0), bits(1)], &[(64, 32)], &[]));
+        case.compare_stream(line);
+    }
+}
+
 #[test]
 fn the_examples_give_the_same() {
     for (w, h) in [(64, 32), (37, 41), (45, 33)] {

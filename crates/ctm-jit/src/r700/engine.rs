@@ -13,7 +13,10 @@ use crate::lanes::Refer;
 use crate::stream::Streams;
 use crate::work::share;
 #[cfg(target_arch = "x86_64")]
-use crate::x86::{Frame, r700::Native};
+use crate::x86::{
+    Frame,
+    r700::{Native, Variant},
+};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::clocks;
 use ctm_exec::r700::interp::Order;
@@ -103,9 +106,9 @@ pub struct Artifact {
     /// The variables that somebody may still read at the beginning of each block.
     #[cfg(target_arch = "x86_64")]
     live: Vec<VarSet>,
-    /// Its machine code, for any uniform values and for ordinary ones; made when first needed.
+    /// Its machine code, for any uniform values and for ordinary ones, without and with weighed texels; made when first needed.
     #[cfg(target_arch = "x86_64")]
-    native: [OnceLock<Option<Native>>; 2],
+    native: [OnceLock<Option<Native>>; 4],
     /// Its form for streams, if every thread does the same; made when first needed.
     #[cfg(target_arch = "x86_64")]
     pub(super) uniform: OnceLock<Option<super::uniform::Uniform>>,
@@ -147,7 +150,7 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             live,
             #[cfg(target_arch = "x86_64")]
-            native: [OnceLock::new(), OnceLock::new()],
+            native: Default::default(),
             #[cfg(target_arch = "x86_64")]
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
@@ -157,12 +160,13 @@ impl Artifact {
         })
     }
 
-    /// The machine code for these uniform values, if there is any.
+    /// The machine code for these uniform values, if there is any; `linear`: some lookup weighs texels.
     #[cfg(target_arch = "x86_64")]
-    fn native(&self, lanes: usize, uniforms: &[u32]) -> Option<&Native> {
+    fn native(&self, lanes: usize, uniforms: &[u32], linear: bool) -> Option<&Native> {
         let make = |assume| {
-            let make = || Native::new(&self.code, &self.live, &self.start, &self.exports, lanes, assume);
-            self.native[usize::from(assume)].get_or_init(make).as_ref()
+            let variant = Variant { assume, linear };
+            let make = || Native::new(&self.code, &self.live, &self.start, &self.exports, lanes, variant);
+            self.native[usize::from(assume) + 2 * usize::from(linear)].get_or_init(make).as_ref()
         };
         let ordinary = |&index: &u16| uniforms.get(usize::from(index)).is_some_and(|&x| f32::from_bits(x).is_normal());
         let assuming = make(true)?;
@@ -512,7 +516,10 @@ impl<'a> Worker<'a> {
         };
         #[cfg(target_arch = "x86_64")]
         let native = match run.backend {
-            Backend::Avx512 => artifact.native(lanes, uniforms),
+            Backend::Avx512 => {
+                let linear = bindings.iter().flatten().any(Binding::is_linear);
+                artifact.native(lanes, uniforms, linear)
+            }
             Backend::Avx2 | Backend::Portable => None,
         };
         #[cfg(target_arch = "x86_64")]
@@ -663,7 +670,7 @@ mod tests {
             assert!(left.is_ok(), "{} is referred", path.display());
             #[cfg(target_arch = "x86_64")]
             if Backend::detect() == Backend::Avx512 {
-                assert!(artifact.native(64, &uniforms).is_some(), "{} has no machine code", path.display());
+                assert!(artifact.native(64, &uniforms, false).is_some(), "{} has no machine code", path.display());
             }
             programs += 1;
         }

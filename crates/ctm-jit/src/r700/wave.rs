@@ -42,13 +42,13 @@ pub struct Shared<'a> {
 /// What a fetch reads without asking.
 #[derive(Clone, Copy)]
 pub enum Binding<'a> {
-    /// Nearest texels of a texture.
+    /// Texels of a texture.
     Texels(Texels<'a>),
     /// Items of a buffer.
     Items(Items<'a>),
 }
 
-/// A texture whose nearest texels can be looked up: coordinates clamp to its edges, or repeat.
+/// A texture whose texels can be looked up: coordinates clamp to its edges, or repeat.
 #[derive(Clone, Copy)]
 pub struct Texels<'a> {
     /// Row by row.
@@ -61,6 +61,8 @@ pub struct Texels<'a> {
     pub texel_bytes: u32,
     /// Texels after which columns and rows repeat, their mirror image included; 0: they do not.
     pub periods: [u32; 2],
+    /// Four texels are weighed, instead of taking the nearest one.
+    pub linear: bool,
 }
 
 /// A buffer whose items can be copied.
@@ -92,6 +94,11 @@ impl<'a> Binding<'a> {
         }
     }
 
+    /// Whether it weighs texels.
+    pub const fn is_linear(&self) -> bool {
+        matches!(self, Self::Texels(Texels { linear: true, .. }))
+    }
+
     /// Bytes that one lane asks memory for.
     pub const fn bytes(&self) -> u32 {
         match self {
@@ -115,16 +122,16 @@ impl<'a> Texels<'a> {
             Wrap::Border => None,
         };
         let fits = texels.len() <= MOST_TEXELS && width.max(height) <= MOST_ALONG;
-        let nearest = loads || sampler.magnify == Filter::Nearest;
-        if !fits || !nearest {
+        if !fits {
             return None;
         }
+        let linear = !loads && sampler.magnify == Filter::Linear;
         let periods = if loads {
             [0; 2]
         } else {
             [period(0, !inst.word1.coord_type_x, width)?, period(1, !inst.word1.coord_type_y, height)?]
         };
-        Some(Self { texels, width, height, texel_bytes: texture.texel_bytes, periods })
+        Some(Self { texels, width, height, texel_bytes: texture.texel_bytes, periods, linear })
     }
 }
 

@@ -8,7 +8,7 @@
 //! | r13 | passages of blocks |
 //! | r14 | instructions that are left |
 //! | r15 | active lanes, summed over instructions |
-//! | zmm28-30 | scratch |
+//! | zmm28-31 | scratch |
 //! | k1-k3 | masks within a few instructions |
 //! | k4-k7 | the active lanes of each piece, once loaded in a block |
 
@@ -95,6 +95,8 @@ pub struct Input<'a> {
     pub live_in: Vec<Var>,
     /// Exported elements, in order.
     pub exports: &'a [usize],
+    /// Lookups can weigh texels.
+    pub linear: bool,
 }
 
 /// A zero rule that has to look closer.
@@ -114,6 +116,8 @@ struct Emit<'a> {
     slow: Vec<Slow>,
     /// Lookups that have to call: where they begin, where they go on, and which.
     calls: Vec<(Label, Label, Sample)>,
+    /// Lookups that weigh texels: where they begin, where they go on, where they would call, which, and their table.
+    linear: Vec<(Label, Label, Label, Sample, i32)>,
     /// Pieces of the active lanes are in their mask registers.
     cached: bool,
 }
@@ -123,7 +127,17 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     let mut asm = Asm::new(Isa::Avx512);
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
     let (refer, done) = (asm.label(), asm.label());
-    let mut emit = Emit { input, asm, blocks, refer, done, slow: Vec::new(), calls: Vec::new(), cached: false };
+    let mut emit = Emit {
+        input,
+        asm,
+        blocks,
+        refer,
+        done,
+        slow: Vec::new(),
+        calls: Vec::new(),
+        linear: Vec::new(),
+        cached: false,
+    };
     emit.prologue();
     let order = order(input.code);
     for (n, &index) in order.iter().enumerate() {
@@ -495,6 +509,7 @@ impl Emit<'_> {
 
     /// A lookup of nearest texels: coordinates clamped to the texture, all lanes at once. Lanes of a piece that look up the same texel get it
     fn slow_parts(&mut self) {
+        self.linear_lookups();
         self.sample_calls();
         for Slow { from, back, rule: (dst, a, b) } in std::mem::take(&mut self.slow) {
             self.asm.place(from);

@@ -161,7 +161,7 @@ enum Looked {
 
 /// Offsets in the table that a sample finds its texture or buffer by.
 mod table {
-    /// 1 if there is a binding.
+    /// 1 if there is a binding, 2 if it weighs texels.
     pub const BOUND: i32 = 0;
     /// Pointer to the texels or items.
     pub const DATA: i32 = 8;
@@ -217,6 +217,15 @@ impl Ins {
     }
 }
 
+/// What code may rely on.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Variant {
+    /// The uniform values named in [`Native::assumed`] are ordinary numbers.
+    pub assume: bool,
+    /// Some lookup weighs texels; code without this calls for those.
+    pub linear: bool,
+}
+
 /// A program in machine code.
 pub struct Native {
     text: Mmap,
@@ -229,15 +238,14 @@ pub struct Native {
 }
 
 impl Native {
-    /// Makes the code of a program; `None` when it uses what has no code here, or memory cannot be made executable. With `assume`,
-    /// the uniform values named in [`Self::assumed`] are ordinary numbers.
+    /// Makes the code of a program; `None` when it uses what has no code here, or memory cannot be made executable.
     pub fn new(
         code: &Code,
         live: &[VarSet],
         start: &[Var],
         exports: &[usize],
         lanes: usize,
-        assume: bool,
+        Variant { assume, linear }: Variant,
     ) -> Option<Self> {
         if !Isa::Avx512.is_available() {
             return None;
@@ -289,6 +297,7 @@ impl Native {
             start,
             live_in: live_in.collect(),
             exports,
+            linear,
         };
         let text = executable(&emit::emit(&input))?;
         Some(Self { text, layout, calls, samples, exports: exports.to_vec(), assumed })
@@ -331,7 +340,8 @@ impl Native {
         for (place, sample) in self.samples.iter().enumerate() {
             let at = self.layout.tables + table::BYTES * place as i32;
             let binding = shared.bindings.get(usize::from(sample.fetch)).copied().flatten();
-            frame.put(at + table::BOUND, &u64::from(binding.is_some()).to_le_bytes());
+            let bound = u64::from(binding.is_some()) + u64::from(binding.is_some_and(|binding| binding.is_linear()));
+            frame.put(at + table::BOUND, &bound.to_le_bytes());
             frame.put(at + table::LANES, &0u64.to_le_bytes());
             let Some(binding) = binding else { continue };
             match binding {

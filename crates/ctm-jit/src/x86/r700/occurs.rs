@@ -4,11 +4,10 @@
 use super::alu::{Alu, Nobody};
 use super::doubles::{Double, Wide};
 use super::facts::truth;
-use super::{Call, Native};
+use super::{Call, Native, Variant};
 use crate::r700::form::{Fetch, Op, Var};
 use crate::r700::lower::lower;
 use crate::r700::passes::optimise;
-use crate::r700::wave::is_plain_sample;
 use crate::x86::isa::Isa;
 use crate::x86::lir::Src;
 use ctm_exec::Domain;
@@ -121,7 +120,7 @@ fn calls_of(program: &Program) -> Option<BTreeSet<String>> {
         .collect();
     let exports: Vec<usize> = exports.into_iter().collect();
     let start: Vec<Var> = (0..4).map(|element| Var::gpr(0, element)).collect();
-    let native = Native::new(&code, &live, &start, &exports, 64, false);
+    let native = Native::new(&code, &live, &start, &exports, 64, Variant::default());
     let native = native.unwrap_or_else(|| panic!("no machine code"));
     // A lookup of its own has a call, too, for what it does not know when it runs.
     let own: BTreeSet<u16> = native.samples.iter().map(|sample| sample.fetch).collect();

@@ -1,17 +1,20 @@
-//! Lookups of nearest texels and of items of buffers: one gather for each element, or a broadcast where all want the same texel.
+//! Lookups of texels and of items of buffers: one gather for each element, or a broadcast where all want the same nearest texel; four
+//! gathers where texels are weighed.
 //!
 //! Whether a lookup has a binding is seen when it runs, and so is whether its coordinates repeat; without one it is a call.
 
 use super::{Emit, GATHERED, OPERAND, SCRATCH};
 use crate::x86::encode::{
-    ADD, ADD_I32, AND, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, CMP_U32, CVT_F32_I32, Cond, FNMADD231, Int,
-    Label, MAX, MIN, MUL, MUL_I32, RAX, RBX, RCX, RDX, ROUND_SCALE, Rm, SHIFT_IMM, SUB, XOR,
+    ADD, ADD_I32, AND, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, CMP_U32, CVT_F32_I32, Cond, FMADD231, FNMADD231,
+    Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, RAX, RBX, RCX, RDX, ROUND_SCALE, Rm, SHIFT_IMM, SUB, XOR,
 };
 use crate::x86::lir::{Lir, Src, Vector};
-use crate::x86::r700::facts::{AT_LEAST, INT_NOT_EQUAL, LESS};
+use crate::x86::r700::facts::{AT_LEAST, INT_NOT_EQUAL, LESS, UNORDERED};
 use crate::x86::r700::{Looked, Sample, argument, result, table};
-use ctm_exec::x1k::float::SIGN;
+use ctm_exec::x1k::float::{NAN, ONE, SIGN};
 
+/// One more scratch register.
+const RIGHT: u8 = 31;
 /// Unsigned less.
 const BELOW: u8 = 1;
 /// Not less, or no number.
@@ -30,6 +33,14 @@ impl Emit<'_> {
         let (from, back) = (self.asm.label(), self.asm.label());
         self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 0);
         self.asm.jump_if(Cond::Equal, from);
+        if matches!(sample.looked, Looked::Nearest { .. }) {
+            let linear = if self.input.linear { self.asm.label() } else { from };
+            self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 2);
+            self.asm.jump_if(Cond::Equal, linear);
+            if self.input.linear {
+                self.linear.push((linear, back, from, *sample, at));
+            }
+        }
         match sample.looked {
             Looked::Nearest { .. } => self.nearest(sample, at, from),
             Looked::Load { offset } => self.load(sample, offset, at, from),
@@ -63,13 +74,12 @@ impl Emit<'_> {
         u
     }
 
-    fn nearest(&mut self, sample: &Sample, at: i32, from: Label) {
+    /// Goes to `from` where a coordinate that repeats is too large, before anything has been written, so that a call can still do everything.
+    fn bound(&mut self, sample: &Sample, at: i32, from: Label) {
         let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
-        let period = |axis: usize| at + table::PERIOD + 4 * axis as i32;
         for axis in (0..2).filter(|&axis| !unnormalised[axis]) {
-            // Nothing has been written yet, so that a call can still do everything.
             let fine = self.asm.label();
-            self.asm.int_store_imm(Int::Cmp, false, RBX, period(axis), 0);
+            self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis as i32, 0);
             self.asm.jump_if(Cond::Equal, fine);
             for copy in self.copies() {
                 let lanes = self.lane_mask(sample.under, copy);
@@ -81,21 +91,33 @@ impl Emit<'_> {
                 self.asm.jump_if(Cond::NotEqual, from);
             }
             self.asm.place(fine);
-            // Where they did not repeat, no mask was loaded.
+            // Where they do not repeat, no mask has been loaded.
             self.cached = false;
         }
+    }
+
+    /// A coordinate as the number of a column or row; from `u`, in `to`.
+    fn wrapped(&mut self, sample: &Sample, axis: usize, at: i32, u: u8, to: u8) {
+        let mut u = u;
+        if let Looked::Nearest { unnormalised, .. } = sample.looked
+            && !unnormalised[axis]
+        {
+            self.repeat(axis as i32, at, to);
+            u = to;
+        }
+        // What is not a number counts as infinite: the minimum is its second operand then.
+        self.asm.vector(MIN, to, u, Rm::Each(RBX, at + table::LAST + 4 * axis as i32));
+        self.asm.vector(MAX, to, to, Rm::Literal(0));
+        self.asm.vector(CVT_F32_I32, to, 0, Rm::Reg(to));
+    }
+
+    fn nearest(&mut self, sample: &Sample, at: i32, from: Label) {
+        self.bound(sample, at, from);
         self.begin(sample, at);
         for copy in self.copies() {
             for (axis, to) in [SCRATCH, OPERAND].into_iter().enumerate() {
-                let mut u = self.in_texels(sample, axis, copy, at, to);
-                if !unnormalised[axis] {
-                    self.repeat(axis as i32, at, to);
-                    u = to;
-                }
-                // What is not a number counts as infinite: the minimum is its second operand then.
-                self.asm.vector(MIN, to, u, Rm::Each(RBX, at + table::LAST + 4 * axis as i32));
-                self.asm.vector(MAX, to, to, Rm::Literal(0));
-                self.asm.vector(CVT_F32_I32, to, 0, Rm::Reg(to));
+                let u = self.in_texels(sample, axis, copy, at, to);
+                self.wrapped(sample, axis, at, u, to);
             }
             self.asm.vector(MUL_I32, OPERAND, OPERAND, Rm::Each(RBX, at + table::WIDTH));
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
@@ -124,6 +146,84 @@ impl Emit<'_> {
             }
             self.asm.place(done);
         }
+    }
+
+    /// Lookups that weigh four texels, along x, then along y.
+    pub(super) fn linear_lookups(&mut self) {
+        for (begin, back, from, sample, at) in std::mem::take(&mut self.linear) {
+            self.asm.place(begin);
+            self.cached = false;
+            self.bound(&sample, at, from);
+            self.begin(&sample, at);
+            self.asm.int_imm(RCX, 0xffff);
+            for copy in self.copies() {
+                self.weigh(&sample, at, copy);
+            }
+            self.asm.jump(back);
+        }
+    }
+
+    /// One piece of a lookup that weighs texels. Rows of arguments and results hold indices and weights.
+    fn weigh(&mut self, sample: &Sample, at: i32, copy: u8) {
+        let row = |offset: i32| Rm::Row(RBX, offset + 64 * i32::from(copy));
+        let weights = [row(result(0)), row(result(1))];
+        let corners = [row(result(2)), row(result(3)), row(argument(4)), row(argument(5))];
+        let place = |axis: usize, high: usize| row(argument(2 * axis + high));
+        for axis in 0..2 {
+            let u = self.in_texels(sample, axis, copy, at, SCRATCH);
+            if u != SCRATCH {
+                self.asm.vector(MOVAPS, SCRATCH, 0, Rm::Reg(u));
+            }
+            self.asm.vector(SUB, SCRATCH, SCRATCH, Rm::Literal(0.5f32.to_bits()));
+            self.asm.instruction(ROUND_SCALE, OPERAND, 0, Rm::Reg(SCRATCH), Some(9));
+            self.asm.vector(SUB, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
+            // Infinities weigh nothing: of a NaN the maximum is its second operand.
+            self.asm.vector(MAX, SCRATCH, SCRATCH, Rm::Literal(0));
+            self.store(SCRATCH, weights[axis]);
+            self.asm.vector(MOVAPS, SCRATCH, 0, Rm::Reg(OPERAND));
+            self.asm.vector(ADD, OPERAND, OPERAND, Rm::Literal(ONE));
+            for (high, register) in [SCRATCH, OPERAND].into_iter().enumerate() {
+                self.wrapped(sample, axis, at, register, register);
+                if axis == 1 {
+                    self.asm.vector(MUL_I32, register, register, Rm::Each(RBX, at + table::WIDTH));
+                }
+                self.store(register, place(axis, high));
+            }
+        }
+        for (n, corner) in corners.into_iter().enumerate() {
+            self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, place(0, n % 2));
+            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, place(1, n / 2));
+            self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
+            self.store(SCRATCH, corner);
+        }
+        for (element, dst) in (0..).zip(sample.dst) {
+            let Some(dst) = dst else { continue };
+            // Two rows of texels, the upper one stays.
+            for (row, low) in [GATHERED, OPERAND].into_iter().enumerate() {
+                for (register, corner) in [(low, corners[2 * row]), (RIGHT, corners[2 * row + 1])] {
+                    self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corner);
+                    self.asm.mask_from(1, RCX);
+                    self.asm.gather(register, 1, RDX, SCRATCH, 4 * element);
+                }
+                self.mix(low, RIGHT, weights[0]);
+            }
+            self.mix(GATHERED, OPERAND, weights[1]);
+            self.asm.evex(CMP_F32, 1, GATHERED, Rm::Reg(GATHERED), 0, false, Some(UNORDERED));
+            self.asm.evex(BROADCAST, GATHERED, 0, Rm::Literal(NAN), 1, false, None);
+            match self.register(dst, copy) {
+                Some(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(GATHERED)),
+                None => {
+                    let row = self.row(dst, copy);
+                    self.store(GATHERED, row);
+                }
+            }
+        }
+    }
+
+    /// `a = a + weight * (b - a)`.
+    fn mix(&mut self, a: u8, b: u8, weight: Rm) {
+        self.asm.vector(SUB, b, b, Rm::Reg(a));
+        self.asm.vector(FMADD231, a, b, weight);
     }
 
     /// A vector by a gather under mask 1, which is the bits of rcx; lanes outside are 0 if `zero`. A gather keeps the index; what has no
