@@ -399,3 +399,109 @@ fn speed() {
         }
     }
 }
+
+/// Numbers in double precision where operations change what they do: zeros, denormals, ends of the range, infinities, NaNs of both kinds, integers
+/// and halves, what rounds to the smallest numbers of both precisions.
+const DOUBLES: [u64; 28] = [
+    0,
+    1,
+    0x000f_ffff_ffff_ffff,
+    0x0010_0000_0000_0000,
+    0x001f_ffff_ffff_ffff,
+    0x0020_0000_0000_0000,
+    0x1ff0_0000_0000_0001,
+    0x2007_ffff_ffff_ffff,
+    0x380f_ffff_efff_ffff,
+    0x380f_ffff_f000_0000,
+    0x3810_0000_0000_0000,
+    0x3ca0_0000_0000_0000,
+    0x3fdf_ffff_ffff_ffff,
+    0x3fe0_0000_0000_0000,
+    0x3fef_ffff_ffff_ffff,
+    0x3ff0_0000_0000_0000,
+    0x3ff0_0000_1000_0000,
+    0x3ff8_0000_3000_0000,
+    0x4021_a0f4_f077_bca7,
+    0x4340_0000_0000_0001,
+    0x47ef_ffff_efff_ffff,
+    0x47ef_ffff_f000_0000,
+    0x5fff_ffff_ffff_ffff,
+    0x7fef_ffff_ffff_ffff,
+    0x7ff0_0000_0000_0000,
+    0x7ff0_0000_0000_0001,
+    0x7ff4_0000_0000_0000,
+    0x7ff8_0000_dead_beef,
+];
+
+/// Every 64-bit operation on pairs of numbers that hurt, of both signs, with every modifier.
+#[test]
+fn doubles_at_their_edges() {
+    let pair = |op: &str, a: &str| {
+        let low = a.replace(".y", ".x").replace(".w", ".z").replace('-', "");
+        format!("  x: {op} R3.x, {a}\n  y: {op} R3.y, {low}\n")
+    };
+    let quad = |op: &str, a: &str| {
+        let low = a.replace(".y", ".x").replace(".w", ".z").replace('-', "");
+        format!("  x: {op} R3.x, {a}\n  y: {op} R3.y, {a}\n  z: {op} R3.z, {a}\n  w: {op} R3.w, {low}\n")
+    };
+    let mut lines = Vec::new();
+    for modifier in ["", "*2", "*4", "/2"] {
+        for clamp in ["", " CLAMP"] {
+            lines.push((pair("ADD_64", "R1.y, R1.w"), modifier, clamp));
+            lines.push((quad("MUL_64", "R1.y, -R1.w"), modifier, clamp));
+            lines.push((pair("FRACT_64", "R1.y"), modifier, clamp));
+            lines.push((pair("LDEXP_64", "R1.y, R2.z"), modifier, clamp));
+            lines.push((pair("FLT32_TO_FLT64", "R1.y"), modifier, clamp));
+            lines.push((pair("FLT64_TO_FLT32", "R1.y"), modifier, clamp));
+        }
+    }
+    for op in ["MULADD_64", "MULADD_64_M2", "MULADD_64_M4", "MULADD_64_D2"] {
+        lines.push((quad(op, "R1.y, R1.w, R2.y"), "", ""));
+    }
+    for op in ["PRED_SETE_64", "PRED_SETGT_64", "PRED_SETGE_64"] {
+        lines.push((pair(op, "R1.y, R1.w"), "", ""));
+    }
+    let frexp =
+        ["x: FREXP_64 R3.x, R1.y", "y: FREXP_64 R3.y, R1.x", "z: FREXP_64 R3.z, 0.0f", "w: FREXP_64 R3.w, 0.0f"];
+    lines.push((frexp.map(|line| format!("  {line}\n")).concat(), "", ""));
+    let signed: Vec<u64> = DOUBLES.iter().flat_map(|&bits| [bits, bits | 1 << 63]).collect();
+    let size = signed.len() as u32;
+    let halves = |bits: u64| [bits as u32, (bits >> 32) as u32];
+    let both = |turn: usize| {
+        let texel = move |n: usize, signed: &[u64]| {
+            let (a, b) = (signed[n % signed.len()], signed[(n / signed.len() + turn) % signed.len()]);
+            let ([al, ah], [bl, bh]) = (halves(a), halves(b));
+            // In the second texture, a power of two.
+            let power = (n as i32 * 37 % 4400 - 2200).cast_unsigned();
+            if turn == 0 { [al, ah, bl, bh] } else { [al, ah, power, bh] }
+        };
+        Picture { width: size, height: size, elements: (0..signed.len().pow(2)).map(|n| texel(n, &signed)).collect() }
+    };
+    let mut memory = Arrays::default();
+    memory.textures.insert(0, both(0).into());
+    memory.textures.insert(1, both(5).into());
+    memory.targets.insert(Target::Pixel(0), Picture::filled(size, size, [7.0; 4]));
+    let mut case = Case::new(5, Stage::Pixel);
+    case.planes = vec![Plane::position(0)];
+    case.domain = Domain { i0: 0, j0: 0, i1: size - 1, j1: size - 1 };
+    case.wavefront = GroupSize::new(64).unwrap();
+    case.budget = Budget::default();
+    case.memory = memory;
+    let lookups =
+        "TEX:\n SAMPLE R1.xyzw, R0.xyxx, t0, s0 DENORM(XY)\n SAMPLE R2.xyzw, R0.yxxx, t1, s0 DENORM(XY)\nALU:\n";
+    for (line, modifier, clamp) in lines {
+        let line = line.lines().map(|line| {
+            let (op, rest) = line.trim().split_once(' ').unwrap();
+            let (name, operands) = rest.split_once(' ').unwrap();
+            format!("  {op} {name}{modifier} {operands}{clamp}\n")
+        });
+        let source = format!("{lookups}{}EXP_DONE: PIX0, R3.xyzw\nEND_OF_PROGRAM\n", line.collect::<String>());
+        let assembly = ctm_isa::r700::text::assemble(&source, &ctm_isa::r700::text::Options::default());
+        let Some(program) = assembly.program else { panic!("{source}{:?}", assembly.diagnostics) };
+        let expected = case.run(&program, &Interp, 1);
+        assert!(expected.0.is_ok(), "{source}");
+        for jit in engines() {
+            assert_eq!(difference(&case, &program, &expected, &jit), None, "{}, {source}", jit.backend());
+        }
+    }
+}
