@@ -106,8 +106,8 @@ fn vectors() -> Vec<Program> {
 
 /// What calls its reference function; `None` where the whole program is left to the reference interpreter.
 fn calls_of(program: &Program) -> Option<BTreeSet<String>> {
-    let mut constants = Constants::default();
-    constants.loops = [LoopConstant { count: 2, start: 0, step: 1 }; 32];
+    let turns = LoopConstant { count: 2, start: 0, step: 1 };
+    let constants = Constants { loops: [turns; 32], ..Constants::default() };
     let stage = program.stage.unwrap_or(Stage::Pixel);
     let launch = Launch { stage, ..Launch::new(program, &constants, Domain { i0: 0, j0: 0, i1: 15, j1: 3 }) };
     let mut code = lower(&launch)?;

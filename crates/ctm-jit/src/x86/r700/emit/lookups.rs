@@ -169,7 +169,7 @@ impl Emit<'_> {
         let weights = [row(result(0)), row(result(1))];
         let corners = [row(result(2)), row(result(3)), row(argument(4)), row(argument(5))];
         let place = |axis: usize, high: usize| row(argument(2 * axis + high));
-        for axis in 0..2 {
+        for (axis, weight) in weights.into_iter().enumerate() {
             let u = self.in_texels(sample, axis, copy, at, SCRATCH);
             if u != SCRATCH {
                 self.asm.vector(MOVAPS, SCRATCH, 0, Rm::Reg(u));
@@ -179,7 +179,7 @@ impl Emit<'_> {
             self.asm.vector(SUB, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
             // Infinities weigh nothing: of a NaN the maximum is its second operand.
             self.asm.vector(MAX, SCRATCH, SCRATCH, Rm::Literal(0));
-            self.store(SCRATCH, weights[axis]);
+            self.store(SCRATCH, weight);
             self.asm.vector(MOVAPS, SCRATCH, 0, Rm::Reg(OPERAND));
             self.asm.vector(ADD, OPERAND, OPERAND, Rm::Literal(ONE));
             for (high, register) in [SCRATCH, OPERAND].into_iter().enumerate() {
