@@ -34,6 +34,8 @@ const LONG: u64 = 64;
 const REMEMBERED: usize = 8;
 /// Rows of tiles are cut into so many tasks for each core.
 const TASKS_PER_CORE: u64 = 16;
+/// But a task has at least so many operations of single processors to do.
+const OPERATIONS_OF_TASK: u64 = 1 << 15;
 
 /// What a program for streams was made for.
 #[derive(Clone, PartialEq)]
@@ -74,6 +76,8 @@ struct Stream {
     downwards: bool,
     kernels: Mutex<Vec<(Options, Option<Arc<Kernel>>)>>,
     past_caches_bytes: u64,
+    /// Operations of one processor.
+    operations: u64,
 }
 
 /// What ran.
@@ -194,7 +198,21 @@ impl Stream {
         };
         let (starts, kernels) = (start_values, Mutex::default());
         let past_caches_bytes = limits.past_caches_bytes;
-        Some(Self { isa, tree, prepared, live, starts, geometry, tile, downwards, kernels, past_caches_bytes })
+        let operations =
+            passes(&tree).map(|(block, passes)| passes * prepared.code.blocks[block].ops.len() as u64).sum();
+        Some(Self {
+            isa,
+            tree,
+            prepared,
+            live,
+            starts,
+            geometry,
+            tile,
+            downwards,
+            kernels,
+            past_caches_bytes,
+            operations,
+        })
     }
 
     fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
@@ -301,13 +319,17 @@ pub fn run_on(
         return None;
     }
     streams.ran.fetch_add(1, Ordering::Relaxed);
-    let mut passes = vec![0; code.blocks.len()];
-    for (block, around) in affine::blocks(&stream.tree.items) {
-        passes[block] = around.iter().map(|(turns, _)| u64::from(*turns)).product();
-    }
+    let mut passed = vec![0; code.blocks.len()];
+    passes(&stream.tree).for_each(|(block, passes)| passed[block] = passes);
     let bound = geometry.outputs.iter().filter(|&&channels| channels > 0);
     let bytes = bound.clone().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
-    Some(Done { written: [bound.count() as u64 * processors, bytes * processors], passes })
+    Some(Done { written: [bound.count() as u64 * processors, bytes * processors], passes: passed })
+}
+
+/// The blocks, and how often each processor passes them.
+fn passes(tree: &Tree) -> impl Iterator<Item = (usize, u64)> {
+    let turns = |around: Vec<affine::Around>| around.iter().map(|(turns, _)| u64::from(*turns)).product();
+    affine::blocks(&tree.items).into_iter().map(move |(block, around)| (block, turns(around)))
 }
 
 /// Rows and columns of one kernel.
@@ -327,7 +349,7 @@ impl Stream {
         let pieces = if (cores == 1 && deadline.is_none()) || self.downwards {
             1
         } else {
-            (TASKS_PER_CORE * cores).min(processors / 512).max(1)
+            (TASKS_PER_CORE * cores).min(processors.saturating_mul(self.operations) / OPERATIONS_OF_TASK).max(1)
         };
         let mut tasks: Vec<(usize, Rect)> = Vec::new();
         for (area, of) in areas.iter().enumerate() {
@@ -367,8 +389,9 @@ impl Stream {
     /// The domain cut into areas, each with its kernel.
     fn areas(&self, domain: Domain, surfaces: &Surfaces<'_>) -> Option<Vec<Area>> {
         let full = self.tile;
-        let columns = columns(self.isa, self.prepared.packed) * u32::from(full.vectors);
-        let tiles = domain.width() / columns;
+        let narrow = full.narrow(self.isa);
+        let columns = columns(self.isa, self.prepared.packed) * u32::from(narrow.vectors);
+        let strips = domain.width() / columns;
         let bytes = self.geometry.outputs.iter().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
         let large = bytes * u64::from(domain.width()) * u64::from(domain.height()) >= self.past_caches_bytes;
         let aligned = surfaces.outputs.iter().flatten().all(|view| {
@@ -388,11 +411,13 @@ impl Stream {
             let here = [i64::from(j), i64::from(j + rows) - 1];
             self.fetches().all(|f| view(f).is_some_and(|v| rows_inside(f, whole_columns, here, v.height)))
         };
-        let at = |tile: u32| domain.i0 + tile * columns;
-        // Columns of tiles inside; where fetches go the other way there may be none.
-        let first = (0..tiles).find(|&tile| column_safe(at(tile))).unwrap_or(tiles);
-        let end = (first..tiles).rev().find(|&tile| column_safe(at(tile))).map_or(first, |last| last + 1);
-        let (first, end) = if (first..end).all(|tile| column_safe(at(tile))) { (first, end) } else { (tiles, tiles) };
+        let at = |strip: u32| domain.i0 + strip * columns;
+        // Columns inside; where fetches go the other way there may be none.
+        let first = (0..strips).find(|&strip| column_safe(at(strip))).unwrap_or(strips);
+        let end = (first..strips).rev().find(|&strip| column_safe(at(strip))).map_or(first, |last| last + 1);
+        let (first, end) =
+            if (first..end).all(|strip| column_safe(at(strip))) { (first, end) } else { (strips, strips) };
+        let across = u32::from(full.vectors / narrow.vectors);
         let rest = (!domain.width().is_multiple_of(columns)).then(|| domain.i1 + 1 - columns);
         // Bands of rows of tiles that are alike.
         let mut bands: Vec<(u32, u32, Tile, bool)> = Vec::new();
@@ -415,7 +440,8 @@ impl Stream {
         }
         let mut areas = Vec::new();
         for (j, rows, tile, safe) in bands {
-            let mut add = |i: u32, tiles: u32, safe: bool, may_pass: bool| {
+            let narrow = Tile { rows: tile.rows, ..narrow };
+            let mut add = |i: u32, tiles: u32, tile: Tile, safe: bool, may_pass: bool| {
                 if tiles == 0 {
                     return Some(());
                 }
@@ -424,14 +450,21 @@ impl Stream {
                 Some(())
             };
             if safe {
-                add(at(0), first, false, true)?;
-                add(at(first), end - first, true, true)?;
-                add(at(end), tiles - end, false, true)?;
+                add(at(0), first, narrow, false, true)?;
+                let tiles = (end - first) / across;
+                add(at(first), tiles, tile, true, true)?;
+                let left = end - first - tiles * across;
+                match tiles {
+                    0 => add(at(first), left, narrow, true, true)?,
+                    // Some columns are done twice.
+                    _ => add(at(end - across), left.min(1), tile, true, true)?,
+                }
+                add(at(end), strips - end, narrow, false, true)?;
             } else {
-                add(at(0), tiles, false, true)?;
+                add(at(0), strips, narrow, false, true)?;
             }
             if let Some(i) = rest {
-                add(i, 1, safe && column_safe(i), false)?;
+                add(i, 1, narrow, safe && column_safe(i), false)?;
             }
         }
         Some(areas)

@@ -278,6 +278,11 @@ fn meet(mut a: &[Span], mut b: &[Span]) -> bool {
 }
 
 impl Ranges {
+    /// How much all uses weigh of vectors that have so many instances each.
+    pub fn weight(&self, instances: &[u8]) -> u64 {
+        self.weights.iter().zip(instances).map(|(weight, &instances)| weight * u64::from(instances)).sum()
+    }
+
     /// Gives out single registers: vector `n` needs `instances[n]` of them, or none when that is 0. What gets no register is `None`;
     /// the second result is how much that weighs.
     ///

@@ -55,6 +55,13 @@ impl Asm {
         self.dword(offset);
     }
 
+    /// Asks for the line of the caches with this address, wherever that is.
+    pub fn prefetch(&mut self, base: Gpr, offset: i32) {
+        self.prefixed(false, 0, base, 0x0f);
+        self.byte(0x18);
+        self.operand(1, Rm::Row(base, offset), 1);
+    }
+
     /// Ends a run of stores that pass the caches by.
     pub fn store_fence(&mut self) {
         self.code.extend([0x0f, 0xae, 0xf8]);
@@ -107,6 +114,8 @@ mod tests {
             }),
             (Isa::Avx2, "vgatherdps ymm3,[rdi+ymm14*4+0Ch],ymm15", |a| a.gather_by_signs(3, 15, RDI, 14, 12)),
             (Isa::Avx2, "vgatherdps ymm13,[r13+ymm6*4+8],ymm2", |a| a.gather_by_signs(13, 2, 13, 6, 8)),
+            (Isa::Avx512, "prefetcht0 [r13+400h]", |a| a.prefetch(13, 0x400)),
+            (Isa::Avx2, "prefetcht0 [rbp-10h]", |a| a.prefetch(RBP, -16)),
             (Isa::Avx2, "sfence", Asm::store_fence),
         ];
         for (isa, text, emit) in table {

@@ -186,6 +186,7 @@ impl Emit<'_, '_> {
         let of = self.of;
         let lines = &of.lines[index];
         self.current = index;
+        self.ask_ahead(index);
         let mut place = 0;
         while place < lines.groups.len() {
             let group = &lines.groups[place];

@@ -1,16 +1,16 @@
 //! Loads and stores of a tile: elements in memory, vectors in registers.
 
 use super::emit::{Emit, Unit};
-use super::{Kind, Load, Slot, Varies, Way, at, slot_at};
+use super::{Chosen, Kind, Load, Slot, Varies, Way, at, slot_at};
 use crate::lanes::output_var;
-use crate::stream::affine::Linear;
+use crate::stream::affine::{Fetch, Linear};
 use crate::stream::prepare::WHOLE;
 use crate::x86::encode::{
     ADD_I32, BROADCAST, EQUAL_I32, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, PERMUTE_TWO,
     RBX, RDI, Rm, SHIFT_IMM, SHUFFLE, STORE_PAST_CACHES, SUB_I32, UNPACK_HIGH, UNPACK_LOW, V, XOR,
 };
 use crate::x86::isa::Isa;
-use crate::x86::lir::{Src, Vector};
+use crate::x86::lir::{Lir, Src, Vector};
 use crate::x86::vectors::Vectors;
 
 /// The low and the high pairs of two vectors, in each quarter.
@@ -38,6 +38,32 @@ pub(super) mod table {
     pub const ROWS: usize = 7;
 }
 
+/// Bytes of a line of the caches.
+const LINE: i32 = 64;
+/// How far ahead lines are asked for at least: half a page, as processors guess none of those in the next one; measured.
+const AHEAD: i32 = 2048;
+/// Steps that are longer are none along a row.
+const FURTHEST: i32 = 1 << 20;
+/// Turns between a tile and the next one after which caches may have lost what was asked for.
+const TURNS_KEPT: u64 = 64;
+
+impl Chosen<'_> {
+    /// How many bytes further a fetch will read soon: in later turns of the loop around this block, if these go along a row, else in later
+    /// tiles. `size`: of an element, and of what a tile reads now.
+    fn ahead(&self, block: usize, fetch: &Fetch, [size, bytes]: [i32; 2]) -> Option<i32> {
+        let around = &self.around[block];
+        let step = match around.len().checked_sub(1) {
+            Some(last) if fetch.x.turns[last] != 0 && fetch.y.turns[last] == 0 => {
+                i32::try_from(fetch.x.turns[last]).ok()?.checked_mul(size)?
+            }
+            _ if self.shares_rows() => return None,
+            _ if around.iter().map(|(turns, _)| u64::from(*turns)).product::<u64>() > TURNS_KEPT => return None,
+            _ => bytes,
+        };
+        (step.abs() <= FURTHEST).then(|| step * ((AHEAD + step.abs() - 1) / step.abs()))
+    }
+}
+
 impl Emit<'_, '_> {
     fn table(&self, row: usize) -> Rm {
         Rm::Row(RBX, self.layout.tables + 64 * row as i32)
@@ -47,6 +73,35 @@ impl Emit<'_, '_> {
     fn put(&mut self, register: u8, to: Rm) {
         let op = if self.options.past_caches { STORE_PAST_CACHES } else { MOVUPS_STORE };
         self.asm.vector(op, register, 0, to);
+    }
+
+    /// Asks for what later tiles or turns read side by side as this block does now.
+    pub fn ask_ahead(&mut self, block: usize) {
+        let of = self.of;
+        let mut lines: Vec<(Slot, i32)> = Vec::new();
+        for lir in &of.lines[block].lir {
+            let Lir::Copy(_, Src::Row(load)) = *lir else { continue };
+            let load = &of.loads[load as usize];
+            if of.way(load, self.options.careful) != Way::Contiguous {
+                continue;
+            }
+            let size = 4 * i32::from(of.geometry.inputs[usize::from(load.fetch.input)]);
+            let bytes = size * of.columns() as i32 * i32::from(self.options.tile.vectors);
+            let Some(ahead) = of.ahead(block, &load.fetch, [size, bytes]) else { continue };
+            let first = load.fetch.x.c as i32 * size + ahead;
+            for unit in self.units(Varies { rows: true, columns: false }) {
+                let slot = Self::input_slot(load, unit);
+                for line in first.div_euclid(LINE)..(first + bytes).div_euclid(LINE) {
+                    if !lines.contains(&(slot, line)) {
+                        lines.push((slot, line));
+                    }
+                }
+            }
+        }
+        for (slot, line) in lines {
+            let base = self.pointer(slot);
+            self.asm.prefetch(base, LINE * line);
+        }
     }
 
     /// Loads channels of one fetch.

@@ -77,6 +77,17 @@ pub struct Tile {
     pub vectors: u8,
 }
 
+impl Tile {
+    /// The same rows of one line of a cache or so, for what is left at edges.
+    pub fn narrow(self, isa: Isa) -> Self {
+        let vectors = match isa {
+            Isa::Avx512 => 1,
+            Isa::Avx2 => 2,
+        };
+        Self { vectors: self.vectors.min(vectors), ..self }
+    }
+}
+
 /// What a kernel is made for, beside the program.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct Options {

@@ -201,7 +201,7 @@ impl Kernel {
             channels == 0
                 || view.is_some_and(|view| {
                     let last = rows[1] * i64::from(view.pitch) + columns[1] + 1;
-                    let aligned = |x: u64| !self.options.past_caches || x.is_multiple_of(64);
+                    let aligned = |x: u64| !self.options.past_caches || x.is_multiple_of(self.isa.bytes() as u64);
                     let size = 4 * u64::from(channels);
                     view.channels == channels
                         && columns[1] < i64::from(view.pitch)

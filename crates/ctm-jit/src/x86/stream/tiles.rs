@@ -16,8 +16,8 @@ struct Candidates {
     plain: &'static [(u8, u8)],
 }
 
-/// The share of all uses of vectors that may be reads of memory where two chains are made instead of one.
-const READS_FOR_TWO_CHAINS: u64 = 4;
+/// The share of all uses of vectors that may be reads of memory where several chains are made instead of one.
+const READS_FOR_CHAINS: u64 = 4;
 
 const AVX512: Candidates = Candidates {
     shared: &[(8, 2), (4, 4), (4, 2), (2, 2), (2, 1), (1, 1)],
@@ -136,8 +136,12 @@ impl Chosen<'_> {
             _ if self.shares_rows() => shared,
             (true, true) => wide,
             (true, false) => plain,
-            (false, _) => &plain[1..],
+            // The turns of a loop are one chain, which ends where the next begins; outside of loops the processor sees the next tile.
+            (false, true) => plain,
+            (false, false) => &plain[1..],
         };
+        // Of long chains of arithmetic the processor sees too little at once; some side by side are worth some reads of memory; measured.
+        let chains = !self.prepared.packed && !self.shares_rows();
         let varies = self.varies();
         let count = self.register_count(false);
         let mut best = Tile { rows: 1, vectors: 1 };
@@ -149,9 +153,7 @@ impl Chosen<'_> {
             best = tile;
             let instances = self.instances(&varies, tile, false);
             let left = self.registers(&varies, &instances, count).1;
-            // Of long chains of arithmetic the processor sees too little at once; two side by side are worth some reads of memory; measured.
-            let chains = !self.prepared.packed && self.isa == Isa::Avx512 && !self.shares_rows();
-            if left == 0 || (chains && left <= self.registers(&varies, &instances, 0).1 / READS_FOR_TWO_CHAINS) {
+            if left == 0 || (chains && left <= self.ranges.weight(&instances) / READS_FOR_CHAINS) {
                 break;
             }
         }
