@@ -505,3 +505,43 @@ fn doubles_at_their_edges() {
         }
     }
 }
+
+/// Writes to memory that threads share: many to the same place, under a condition, behind the end of the memory, and none where it is missing.
+#[test]
+fn memory_writes_keep_their_order() {
+    let start = "ALU:\n x: AND_INT R2.x, R1.x, 255\n y: LSHR_INT R2.y, R1.x, 3\n z: MOV R2.z, R1.x\n";
+    let branch =
+        "ALU_PUSH_BEFORE:\n x: PRED_SETGT_INT ____, R2.x, 40 UPDATE_EXEC_MASK UPDATE_PRED\nJUMP POP_CNT(1) ADDR(on)\n";
+    let end = "EXP_DONE: PIX0, R2.xyzw\nEND_OF_PROGRAM\n";
+    let every = "MEM_EXPORT: WRITE(4 + R2), R2.zxy_ ARRAY_SIZE(0) ELEM_SIZE(3)\n".replace("zxy_", "xyz_");
+    let sources = [
+        format!("{start}{every}{end}"),
+        format!("{start}{branch}{every}POP POP_CNT(1)\non:\n{every}{end}"),
+        format!("{start}MEM_RING: WRITE(4), R2.xyzw ARRAY_SIZE(9) ELEM_SIZE(3)\n{end}"),
+        format!("{start}MEM_STREAM0: WRITE(4), R2.x_z_ ARRAY_SIZE(9) ELEM_SIZE(1)\n{end}"),
+        // Some lie outside.
+        format!("{start}{}{end}", every.replace("R2)", "R1)")),
+        format!("{start}MEM_STREAM1: WRITE(4), R2.xyzw ARRAY_SIZE(9) ELEM_SIZE(3)\n{end}"),
+    ];
+    let mut faults = 0;
+    for source in sources {
+        let assembly = ctm_isa::r700::text::assemble(&source, &ctm_isa::r700::text::Options::default());
+        let Some(program) = assembly.program else { panic!("{source}{:?}", assembly.diagnostics) };
+        for wavefront in [64, 16] {
+            let mut case = Case::new(4, Stage::Pixel);
+            let number = Plane { temp: 1, origin: [0.0; 4], di: [1.0; 4], dj: [40.0; 4], bits: true };
+            case.planes = vec![Plane::position(0), number];
+            case.domain = Domain { i0: 1, j0: 0, i1: 38, j1: 12 };
+            case.wavefront = GroupSize::new(wavefront).unwrap();
+            case.budget = Budget::default();
+            let spaces = [(Space::Scatter, 300), (Space::Ring, 40), (Space::Stream(0), 30)];
+            case.memory.spaces = spaces.into_iter().map(|(space, size)| (space, vec![7; size])).collect();
+            let expected = case.run(&program, &Interp, 1);
+            faults += u32::from(expected.0.is_err());
+            for jit in engines() {
+                assert_eq!(difference(&case, &program, &expected, &jit), None, "{}, {source}", jit.backend());
+            }
+        }
+    }
+    assert_eq!(faults, 4);
+}

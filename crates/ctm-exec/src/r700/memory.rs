@@ -15,7 +15,7 @@ use super::fetch::not_done;
 use super::formats::{Format, convert, size_bytes, swapped};
 use super::texture::selected;
 use super::wavefront::{Context, Wavefront};
-use super::{Memory, Space};
+use super::{Launch, Memory, Space};
 use crate::engine::{FaultKind, MemoryFault};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, MemRd};
@@ -63,7 +63,8 @@ pub struct Shared {
 }
 
 /// The memory of a write instruction; `None` for exports and for scratch memory, which is the thread's own.
-const fn space(op: ExportOp) -> Option<Space> {
+#[must_use]
+pub const fn space(op: ExportOp) -> Option<Space> {
     match op {
         ExportOp::MemStream0 => Some(Space::Stream(0)),
         ExportOp::MemStream1 => Some(Space::Stream(1)),
@@ -88,32 +89,32 @@ fn bound(memory: &dyn Memory, space: Space) -> Result<u64, FaultKind> {
     })
 }
 
-impl Wavefront {
-    /// The first dword of element `element` (base, index and burst added up) in a memory that all threads share.
-    fn shared_address(
-        &self,
-        context: &Context<'_>,
-        space: Space,
-        base: u64,
-        steps: u64,
-        size: u64,
-        lane: usize,
-    ) -> u64 {
-        let launch = context.launch;
-        let thread = self.first_thread + lane as u64;
-        match space {
-            Space::Reduction => {
-                let lanes = launch.wavefront.lanes() as u64;
-                let wavefront = self.first_thread / lanes;
-                let stride = u64::from(launch.reduction_stride);
-                ((base + steps) * lanes + wavefront * stride * lanes + lane as u64) * 4
-            }
-            Space::Ring => thread * u64::from(launch.ring_item_dwords) + base + steps * size,
-            Space::Stream(n) => thread * u64::from(launch.stream_item_dwords[usize::from(n) & 3]) + base + steps * size,
-            Space::Scatter => base + steps,
+/// The first dword of an element in a memory that all threads share: `base` is ARRAY_BASE, `steps` index and burst added up, `size` the
+/// dwords of an element; the lane belongs to a wavefront whose first thread has the number `first_thread`.
+#[must_use]
+pub fn shared_address(
+    launch: &Launch<'_>,
+    space: Space,
+    (first_thread, lane): (u64, usize),
+    base: u64,
+    steps: u64,
+    size: u64,
+) -> u64 {
+    let thread = first_thread + lane as u64;
+    match space {
+        Space::Reduction => {
+            let lanes = launch.wavefront.lanes() as u64;
+            let wavefront = first_thread / lanes;
+            let stride = u64::from(launch.reduction_stride);
+            ((base + steps) * lanes + wavefront * stride * lanes + lane as u64) * 4
         }
+        Space::Ring => thread * u64::from(launch.ring_item_dwords) + base + steps * size,
+        Space::Stream(n) => thread * u64::from(launch.stream_item_dwords[usize::from(n) & 3]) + base + steps * size,
+        Space::Scatter => base + steps,
     }
+}
 
+impl Wavefront {
     /// A memory write (R700 §3.4.2).
     pub(super) fn memory_write(
         &mut self,
@@ -174,7 +175,7 @@ impl Wavefront {
                 if space != Space::Scatter && steps >= array_size {
                     continue;
                 }
-                let first = self.shared_address(context, space, base, steps, size, lane);
+                let first = shared_address(context.launch, space, (self.first_thread, lane), base, steps, size);
                 for c in written {
                     let dword = first + c as u64;
                     if dword >= limit {
@@ -258,7 +259,9 @@ impl Wavefront {
                             self.scratch[lane].get(at).map_or(0, |element| element[c & 3])
                         }
                         Some(space) => {
-                            let at = self.shared_address(context, space, base, element, size, lane) + c as u64;
+                            let at =
+                                shared_address(context.launch, space, (self.first_thread, lane), base, element, size)
+                                    + c as u64;
                             // An invalid pixel fetches for its quad only; what it finds does not matter.
                             if at >= limit && self.flow.valid[lane] {
                                 return Err(outside(space, at, limit));

@@ -6,7 +6,7 @@ use super::lower::lower;
 use super::passes::VarSet;
 use super::portable::Machine;
 use super::verify::reads;
-use super::wave::{Binding, EXPORTS, Row, Shared, Wave, lanes_of};
+use super::wave::{Binding, EXPORTS, Row, Shared, Stored, Wave, lanes_of};
 use crate::backend::Backend;
 use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
@@ -160,6 +160,11 @@ impl Artifact {
         })
     }
 
+    /// Whether it writes memory that threads share. Nobody reads that here, so what has been written can be written again.
+    fn writes_memory(&self) -> bool {
+        !self.code.stores.is_empty()
+    }
+
     /// The machine code for these uniform values, if there is any; `linear`: some lookup weighs texels.
     #[cfg(target_arch = "x86_64")]
     fn native(&self, lanes: usize, uniforms: &[u32], linear: bool) -> Option<&Native> {
@@ -177,7 +182,7 @@ impl Artifact {
 /// What one wavefront left.
 enum Left {
     /// It ran here.
-    Here { positions: Vec<Position>, valid: u64, written: Vec<u64>, rows: Vec<Row> },
+    Here { positions: Vec<Position>, valid: u64, written: Vec<u64>, rows: Vec<Row>, stored: Vec<Stored> },
     /// The reference interpreter ran it.
     Reference { events: Vec<(Position, VertexEvent)>, exports: Vec<(Position, Exports)> },
 }
@@ -188,6 +193,8 @@ struct TaskDone {
     visits: Vec<u64>,
     waves: Vec<Left>,
     fault: Option<Fault>,
+    /// The reference interpreter has to run the whole launch.
+    gives_up: bool,
 }
 
 /// A launch under way.
@@ -220,6 +227,9 @@ pub fn run(
         return Interp.run_r700(launch, memory);
     }
     let Some(artifact) = artifact(programs, streams, launch) else { return Interp.run_r700(launch, memory) };
+    if artifact.writes_memory() && memory.outputs_alias_inputs() {
+        return Interp.run_r700(launch, memory);
+    }
     let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
     let run = Run {
         launch,
@@ -265,6 +275,9 @@ impl Run<'_> {
                 share(self.launch.threads, tasks.len(), || Worker::new(self), one)
             };
             for task in done {
+                if task.gives_up || self.write(&task, memory, &mut outcome.counters).is_err() {
+                    return Interp.run_r700(self.launch, memory);
+                }
                 visits.iter_mut().zip(&task.visits).for_each(|(all, n)| *all += n);
                 outcome.counters.add(&task.counters);
                 self.commit(&task, memory, &mut outcome.counters)?;
@@ -367,6 +380,19 @@ impl Run<'_> {
         true
     }
 
+    /// Writes what a task's wavefronts wrote to memory that threads share.
+    fn write(&self, task: &TaskDone, memory: &mut dyn Memory, counters: &mut Counters) -> Result<(), MemoryFault> {
+        for left in &task.waves {
+            let Left::Here { stored, .. } = left else { continue };
+            for &Stored { space, dword, bits } in stored {
+                memory.store(space, dword, bits)?;
+            }
+            counters.writes += stored.len() as u64;
+            counters.write_bytes += 4 * stored.len() as u64;
+        }
+        Ok(())
+    }
+
     /// Sends what a task's wavefronts left.
     fn commit(&self, task: &TaskDone, memory: &mut dyn Memory, counters: &mut Counters) -> Result<(), Fault> {
         let refused = |fault: MemoryFault, at| Fault {
@@ -385,9 +411,9 @@ impl Run<'_> {
         let mut exports = Exports::default();
         for left in &task.waves {
             match left {
-                Left::Here { positions, valid, written, rows }
+                Left::Here { positions, valid, written, rows, .. }
                     if direct && self.store(positions, *valid, written, rows, &targets, memory, counters) => {}
-                Left::Here { positions, valid, written, rows } => {
+                Left::Here { positions, valid, written, rows, .. } => {
                     for lane in lanes_of(*valid) {
                         exports.clear();
                         let mut next = 0;
@@ -451,16 +477,21 @@ impl<'a> Worker<'a> {
             visits: vec![0; run.artifact.code.blocks.len()],
             waves: Vec::with_capacity(waves.len()),
             fault: None,
+            gives_up: false,
         };
         let bindings: Vec<_> =
             run.artifact.code.fetches.iter().map(|fetch| Binding::of(run.launch, memory, fetch)).collect();
         for &index in waves {
             let positions = run.order.positions(run.launch, index);
             let ran = match uniforms {
-                Some(uniforms) => self.here(run, &positions, uniforms, &bindings, memory, &mut done.counters),
+                Some(uniforms) => self.here(run, index, &positions, uniforms, &bindings, memory, &mut done.counters),
                 None => Err(Refer),
             };
             let left = match ran {
+                Err(Refer) if run.artifact.writes_memory() => {
+                    done.gives_up = true;
+                    break;
+                }
                 Ok(left) => {
                     done.visits.iter_mut().zip(&self.wave.visits).for_each(|(all, n)| *all += n);
                     Ok(left)
@@ -479,9 +510,11 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs a wavefront here.
+    #[allow(clippy::too_many_arguments, reason = "a wavefront, and what it may read")]
     fn here(
         &mut self,
         run: &Run<'_>,
+        index: u64,
         positions: &[Position],
         uniforms: &[u32],
         bindings: &[Option<Binding<'_>>],
@@ -494,6 +527,7 @@ impl<'a> Worker<'a> {
         }
         let artifact = self.artifact;
         self.wave.reset();
+        self.wave.fetched.first_thread = index * lanes as u64;
         let valid = |mask, (lane, &at): (usize, &Position)| mask | u64::from(run.launch.domain.contains(at)) << lane;
         self.wave.valid = positions.iter().enumerate().fold(0, valid);
         let processors = u64::from(self.wave.valid.count_ones());
@@ -509,6 +543,7 @@ impl<'a> Worker<'a> {
             launch: run.launch,
             memory,
             fetches: &artifact.code.fetches,
+            stores: &artifact.code.stores,
             uniforms,
             lanes: positions.len(),
             fuel: run.fuel,
@@ -553,6 +588,7 @@ impl<'a> Worker<'a> {
             valid: self.wave.valid,
             written,
             rows: self.wave.exports.clone(),
+            stored: std::mem::take(&mut self.wave.fetched.stored),
         })
     }
 
@@ -666,7 +702,7 @@ mod tests {
             memory.bind_constants(0, Some(0), vec![[0; 4]; 64]);
             let uniforms = run.uniforms(&memory).unwrap_or_default();
             let positions = run.order.positions(&launch, 0);
-            let left = Worker::new(&run).here(&run, &positions, &uniforms, &[], &memory, &mut Counters::default());
+            let left = Worker::new(&run).here(&run, 0, &positions, &uniforms, &[], &memory, &mut Counters::default());
             assert!(left.is_ok(), "{} is referred", path.display());
             #[cfg(target_arch = "x86_64")]
             if Backend::detect() == Backend::Avx512 {

@@ -7,7 +7,7 @@
 //! Arithmetic operations are the machine's own ([`Op::Alu`]); they mean what `ctm_exec::r700::alu::single` says.
 
 use ctm_isa::r700::GPRS;
-use ctm_isa::r700::inst::{TexFetch, VtxFetch};
+use ctm_isa::r700::inst::{CfMem, TexFetch, VtxFetch};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 
 /// A lane vector: the operation of the same block that makes it.
@@ -208,6 +208,8 @@ pub enum Op {
     // --- effects ---
     /// Runs the fetch of this number with these coordinates for the lanes of a mask.
     Fetch(u16, [Value; 4], M),
+    /// Runs the memory write of this number for the lanes of a mask: index and elements.
+    Store(u16, [Value; 5], M),
     /// Stores into a variable.
     Set(Var, Value, M),
     /// Stores into an element of the register `base + index`, if there is such a register.
@@ -236,6 +238,7 @@ impl Op {
             Self::Cube(_, xyz, ..) => put(xyz),
             Self::Wide(_, _, dwords, ..) => put(dwords),
             Self::Fetch(_, at, _) => put(at),
+            Self::Store(_, of, _) => put(of),
             Self::SetRelative(_, _, _, index, value, _) => put(&[*index, *value]),
             Self::Mask(MaskOp::Lanes(_, a)) => put(&[*a]),
             Self::Mask(_) => {}
@@ -247,7 +250,13 @@ impl Op {
     pub const fn is_pure(&self) -> bool {
         !matches!(
             self,
-            Self::Fetch(..) | Self::Set(..) | Self::SetRelative(..) | Self::Mark(..) | Self::Mask(_) | Self::Tally(_)
+            Self::Fetch(..)
+                | Self::Store(..)
+                | Self::Set(..)
+                | Self::SetRelative(..)
+                | Self::Mark(..)
+                | Self::Mask(_)
+                | Self::Tally(_)
         )
     }
 
@@ -361,6 +370,8 @@ pub struct Code {
     pub blocks: Vec<Block>,
     /// Its fetches, by number.
     pub fetches: Vec<Fetch>,
+    /// Its memory writes, by number.
+    pub stores: Vec<CfMem>,
     /// Constants of buffers, in the order of the table.
     pub locked: Vec<Locked>,
     /// Some fetch looks at lanes that do not execute.

@@ -3,14 +3,14 @@
 //! How high the stack stands, and what each of its entries is, does not depend on data unless a program pops in one branch what it
 //! pushed in another. So each pair of an instruction and a stack becomes one block, and every pixel state that a stack entry keeps is a
 //! mask in a fixed place. Loop constants and booleans are part of the program here. What may be a fault leads to [`Target::Reference`];
-//! programs that do something else than compute, fetch and export are not lowered.
+//! programs that do something else than compute, fetch, export and write elements to shared memory are not lowered.
 
 mod branches;
 
 use super::form::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Tally, Target, Value, Var};
 use ctm_exec::r700::Launch;
 use ctm_exec::r700::clocks;
-use ctm_isa::r700::inst::{Cf, CfEntry, CfExport, CfPlain, ClauseBody, Decoded};
+use ctm_isa::r700::inst::{Cf, CfEntry, CfExport, CfMem, CfPlain, ClauseBody, Decoded};
 use ctm_isa::r700::ops::{CfOp, Cond, Sel};
 use ctm_isa::r700::program::Stage;
 use std::collections::{HashMap, HashSet};
@@ -194,6 +194,7 @@ pub struct Lower<'a> {
     queue: Vec<(u16, State)>,
     blocks: Vec<Option<Block>>,
     pub fetches: Vec<Fetch>,
+    stores: Vec<CfMem>,
     pub locked: Vec<Locked>,
     pub watches_idle_lanes: bool,
     pub relative_gprs: bool,
@@ -211,6 +212,7 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         queue: Vec::new(),
         blocks: Vec::new(),
         fetches: Vec::new(),
+        stores: Vec::new(),
         locked: Vec::new(),
         watches_idle_lanes: false,
         relative_gprs: false,
@@ -231,6 +233,7 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
     Some(Code {
         blocks: blocks?,
         fetches: lower.fetches,
+        stores: lower.stores,
         locked: lower.locked,
         watches_idle_lanes: lower.watches_idle_lanes,
         relative_gprs: lower.relative_gprs,
@@ -374,7 +377,12 @@ impl Lower<'_> {
                 b.pending += 1;
                 Ok(After::On)
             }
-            (Cf::Mem(_), _) => Err(Stop::NotLowered),
+            (Cf::Mem(cf), _) => {
+                self.store(b, state, cf)?;
+                b.tally.output += 1;
+                b.pending += 1;
+                Ok(After::On)
+            }
             (Cf::Plain(cf), clause) => self.plain(b, state, cf, clause, cf.word1.end_of_program),
         }
     }
@@ -507,6 +515,39 @@ impl Lower<'_> {
             }
             CfOp::EmitVertex | CfOp::EmitCutVertex | CfOp::CutVertex => Err(Stop::NotLowered),
         }
+    }
+
+    /// A memory write of one element, except to scratch memory.
+    fn store(&mut self, b: &mut Build, state: &State, cf: &CfMem) -> Result<(), Stop> {
+        let word = &cf.word1;
+        if ctm_exec::r700::memory::space(word.op).is_none() || word.burst_count > 0 {
+            return Err(Stop::NotLowered);
+        }
+        let test = Test { allowed: true, whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode };
+        let executes = self.concerned(b, test);
+        if executes != M::ACTIVE {
+            b.forget();
+        }
+        // Lanes that are not valid write nothing.
+        b.mask(MaskOp::And(M::TEMP2, executes, M::VALID));
+        let zero = b.bits(0);
+        let index = if cf.kind.is_indexed() {
+            self.source(b, cf.word0.index_gpr, false, 0, state.index(), false)
+        } else {
+            zero
+        };
+        let mut values = [index, zero, zero, zero, zero];
+        for element in (0..4u8).filter(|element| word.comp_mask >> element & 1 == 1) {
+            let (base, relative) = (cf.word0.rw_gpr, cf.word0.rw_rel);
+            values[usize::from(element) + 1] = self.source(b, base, relative, element, state.index(), false);
+        }
+        let number = self.stores.len() as u16;
+        self.stores.push(*cf);
+        b.effect(Op::Store(number, values, M::TEMP2));
+        if executes != M::ACTIVE {
+            b.forget();
+        }
+        Ok(())
     }
 
     /// `EXPORT`, `EXPORT_DONE`.

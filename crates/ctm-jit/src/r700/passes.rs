@@ -163,6 +163,7 @@ fn rename(op: &mut Op, names: &[Value]) {
         Op::Cube(_, xyz, ..) => xyz.iter_mut().for_each(new),
         Op::Wide(_, _, dwords, ..) => dwords.iter_mut().for_each(new),
         Op::Fetch(_, at, _) => at.iter_mut().for_each(new),
+        Op::Store(_, of, _) => of.iter_mut().for_each(new),
         Op::SetRelative(_, _, _, index, value, _) => [index, value].into_iter().for_each(new),
         Op::Mask(MaskOp::Lanes(_, a)) => new(a),
         Op::Mask(_) => {}

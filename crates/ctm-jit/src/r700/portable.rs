@@ -109,6 +109,10 @@ impl Machine {
                 wave.fetched.run(shared, usize::from(number), &at, self.masks[under.index()], &mut texels)?;
                 self.texels.push((value, texels));
             }
+            Op::Store(number, of, under) => {
+                let of = of.map(|value| &self.values[value.index()]);
+                wave.fetched.store(shared, usize::from(number), &of, self.masks[under.index()])?;
+            }
             Op::Set(var, from, under) => {
                 let from = self.values[from.index()];
                 let place = &mut self.vars[var.index()];

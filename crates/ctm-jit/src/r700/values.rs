@@ -39,6 +39,7 @@ pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
         | Op::GetRelative(..)
         | Op::Fetched(..)
         | Op::Fetch(..)
+        | Op::Store(..)
         | Op::Set(..)
         | Op::SetRelative(..)
         | Op::Mark(..)

@@ -3,14 +3,15 @@
 use super::form::{Fetch, TARGETS};
 use crate::lanes::Refer;
 use ctm_exec::Counters;
+use ctm_exec::r700::memory::{shared_address, space};
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::sample::{Lookup, Place};
 use ctm_exec::r700::texture::{self, Gradients, TextureFetch};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
-use ctm_exec::r700::{Launch, Memory, Sampler, Texture};
+use ctm_exec::r700::{Launch, Memory, Sampler, Space, Texture};
 use ctm_exec::x1k::float::{bits, number};
 use ctm_exec::x1k::sample::{in_elements, wrap};
-use ctm_isa::r700::inst::{TexFetch, VtxFetch, texel_offset};
+use ctm_isa::r700::inst::{CfMem, TexFetch, VtxFetch, texel_offset};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::Stage;
 
@@ -29,6 +30,8 @@ pub struct Shared<'a> {
     pub memory: &'a dyn Memory,
     /// The program's fetches.
     pub fetches: &'a [Fetch],
+    /// Its memory writes.
+    pub stores: &'a [CfMem],
     /// The table of uniform values: the constant file, then locked constants.
     pub uniforms: &'a [u32],
     /// Lanes of a wavefront.
@@ -199,9 +202,24 @@ pub struct Wave {
     pub fetched: Fetched,
 }
 
-/// What fetches of one wavefront keep and count.
+/// A dword that a wavefront writes to memory which threads share.
+#[derive(Clone, Copy, Debug)]
+pub struct Stored {
+    /// Which memory.
+    pub space: Space,
+    /// Where.
+    pub dword: u64,
+    /// What.
+    pub bits: u32,
+}
+
+/// What fetches and memory writes of one wavefront keep and count.
 #[derive(Default)]
 pub struct Fetched {
+    /// The number of the wavefront's first thread.
+    pub first_thread: u64,
+    /// What it has written, in order.
+    pub stored: Vec<Stored>,
     gradients: Gradients,
     coordinates: Vec<[u32; 4]>,
     /// Elements read.
@@ -229,6 +247,7 @@ impl Wave {
         self.written = [0; EXPORTS];
         self.active_lanes = 0;
         self.visits.fill(0);
+        self.fetched.stored.clear();
         self.fetched.fetches = 0;
         self.fetched.bytes = 0;
         self.fetched.gradients.h.clear();
@@ -261,6 +280,33 @@ impl Fetched {
             Fetch::Vertex(inst) => self.vertex(shared, inst, at[0], executes, to),
             Fetch::Texture(inst) => self.texture(shared, inst, at, executes, to),
         }
+    }
+
+    /// Notes what a memory write writes for the lanes of `executes`: reads rows of indices and elements.
+    ///
+    /// # Errors
+    /// [`Refer`] where the reference interpreter would find a fault.
+    pub fn store(&mut self, shared: &Shared<'_>, number: usize, of: &[&Row; 5], executes: u64) -> Result<(), Refer> {
+        let cf = shared.stores.get(number).ok_or(Refer)?;
+        let space = space(cf.word1.op).ok_or(Refer)?;
+        let limit = shared.memory.space(space).ok_or(Refer)?;
+        let size = u64::from(cf.word0.elem_size) + 1;
+        let (base, array_size) = (u64::from(cf.word0.array_base), u64::from(cf.word1.array_size) + 1);
+        for lane in lanes_of(executes) {
+            let index = if cf.kind.is_indexed() { u64::from(of[0][lane]) } else { 0 };
+            if space != Space::Scatter && index >= array_size {
+                continue;
+            }
+            let first = shared_address(shared.launch, space, (self.first_thread, lane), base, index, size);
+            let written = (0..4usize).filter(|&c| cf.word1.comp_mask >> c & 1 == 1 && (c as u64) < size);
+            for (c, dword) in written.map(|c| (c, first + c as u64)) {
+                if dword >= limit {
+                    return Err(Refer);
+                }
+                self.stored.push(Stored { space, dword, bits: of[c + 1][lane] });
+            }
+        }
+        Ok(())
     }
 
     fn vertex(

@@ -365,6 +365,7 @@ impl Emit<'_> {
                 }
                 self.asm.wide(Int::Add, ACTIVE_LANES, RAX);
             }
+            Ins::Slope(dst, at, vertical) => self.slope(dst, at, vertical),
             Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index),
             Ins::SetRelative(to, base, index, value, under) => self.set_relative(to, base, index, value, under),
             Ins::Call(number, under) => self.call(number, under),

@@ -86,6 +86,8 @@ const fn result(number: usize) -> i32 {
 enum Call {
     /// A fetch: its number.
     Fetch(u16),
+    /// A memory write: its number.
+    Store(u16),
     /// A pure operation.
     Pure(Op),
 }
@@ -130,6 +132,8 @@ enum Ins {
     Call(u16, M),
     /// A lookup of nearest texels, by number.
     Sample(u16, Option<Vector>, [super::lir::Src; 4]),
+    /// By what a coordinate differs in the quad: right from left, or (`true`) upper from lower.
+    Slope(Vector, super::lir::Src, bool),
     /// What came before makes this vector, too.
     Also(Vector),
 }
@@ -192,7 +196,9 @@ impl Ins {
             Self::Lir(lir) => lir.writes(),
             Self::ZeroRule(dst, ..) => Some((*dst, true)),
             Self::Set(dst, _, under) => Some((*dst, *under != M::EXISTING)),
-            Self::Number(dst, _) | Self::Also(dst) | Self::GetRelative(dst, ..) => Some((*dst, false)),
+            Self::Number(dst, _) | Self::Also(dst) | Self::GetRelative(dst, ..) | Self::Slope(dst, ..) => {
+                Some((*dst, false))
+            }
             Self::Sample(_, dst, _) => dst.map(|dst| (dst, false)),
             _ => None,
         }
@@ -210,6 +216,7 @@ impl Ins {
                 [vector(src), old].into_iter().flatten().collect()
             }
             Self::Sample(_, _, at) => at.iter().filter_map(vector).collect(),
+            Self::Slope(_, at, _) => vector(at).into_iter().collect(),
             Self::GetRelative(_, _, _, index) => vector(index).into_iter().collect(),
             Self::SetRelative(_, _, index, value, _) => [vector(index), vector(value)].into_iter().flatten().collect(),
             _ => Vec::new(),
@@ -481,6 +488,10 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
                 let at = [&arguments[0], &arguments[1], &arguments[2], &arguments[3]];
                 let results: &mut [Row; RESULTS] = results.try_into().ok()?;
                 context.fetched.run(shared, usize::from(*fetch), &at, mask, results).ok()?;
+            }
+            Call::Store(store) => {
+                let of = std::array::from_fn(|n| &arguments[n]);
+                context.fetched.store(shared, usize::from(*store), &of, mask).ok()?;
             }
             Call::Pure(op) => {
                 for lane in 0..shared.lanes {

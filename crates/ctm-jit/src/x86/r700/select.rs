@@ -32,8 +32,8 @@ pub struct Select<'a> {
     /// Uniform values are neither zero, infinite nor NaN where that matters: which ones it matters for.
     pub assumed: Option<Vec<u16>>,
     out: Vec<Ins>,
-    /// The fetch that the last lookup was made for.
-    sampled: Option<Value>,
+    /// The last fetch that was made in code, and the elements that somebody reads.
+    sampled: Option<(Value, [Option<Vector>; 4])>,
     /// The block's 64-bit operations so far.
     doubles: Vec<(WideKey, Results)>,
 }
@@ -198,15 +198,27 @@ impl<'a> Select<'a> {
             }
             Op::Fetch(number, at, under) => {
                 let at = at.map(|value| self.src(plan, value));
-                match self.fetches.get(usize::from(number)).and_then(looked) {
-                    Some(looked) => self.sample(plan, place, number, looked, at, under),
-                    None => self.call(Call::Fetch(number), &at, under),
+                let fetch = self.fetches.get(usize::from(number));
+                let gradients = fetch.and_then(|fetch| match fetch {
+                    Fetch::Texture(inst) if inst.word0.op == TexOp::GetGradientsH => Some(false),
+                    Fetch::Texture(inst) if inst.word0.op == TexOp::GetGradientsV => Some(true),
+                    Fetch::Texture(_) | Fetch::Vertex(_) => None,
+                });
+                match (gradients, fetch.and_then(looked)) {
+                    (Some(vertical), _) => self.slopes(plan, place, vertical, at),
+                    (None, Some(looked)) => self.sample(plan, place, number, looked, at, under),
+                    (None, None) => self.call(Call::Fetch(number), &at, under),
                 }
                 return None;
             }
+            Op::Store(number, of, under) => {
+                let of = of.map(|value| self.src(plan, value));
+                self.call(Call::Store(number), &of, under);
+                return None;
+            }
             Op::Fetched(of, element) => {
-                let sampled = self.samples.last().filter(|_| self.sampled == Some(of)).copied();
-                let from = match sampled.and_then(|sample| sample.dst[usize::from(element & 3)]) {
+                let sampled = self.sampled.filter(|(made, _)| *made == of);
+                let from = match sampled.and_then(|(_, dst)| dst[usize::from(element & 3)]) {
                     Some(vector) => Src::Vector(vector),
                     None => Src::Row(super::result(usize::from(element))),
                 };
@@ -277,8 +289,8 @@ impl<'a> Select<'a> {
         plan.home[place].is_none() && plan.block.ops[place..].iter().all(fine)
     }
 
-    /// A lookup that may find its texels or items itself.
-    fn sample(&mut self, plan: &Plan<'_>, place: usize, fetch: u16, looked: Looked, at: [Src; 4], under: M) {
+    /// Vectors for the elements of a fetch that somebody reads.
+    fn wanted(&mut self, plan: &Plan<'_>, place: usize) -> [Option<Vector>; 4] {
         let value = Value(place as u32);
         let mut dst = [None; 4];
         for (element, dst) in (0..).zip(&mut dst) {
@@ -287,13 +299,28 @@ impl<'a> Select<'a> {
                 *dst = Some(self.fresh());
             }
         }
+        dst
+    }
+
+    /// What coordinates differ by in each quad.
+    fn slopes(&mut self, plan: &Plan<'_>, place: usize, vertical: bool, at: [Src; 4]) {
+        let dst = self.wanted(plan, place);
+        for (dst, at) in dst.into_iter().zip(at).filter_map(|(dst, at)| Some((dst?, at))) {
+            self.out.push(Ins::Slope(dst, at, vertical));
+        }
+        self.sampled = Some((Value(place as u32), dst));
+    }
+
+    /// A lookup that may find its texels or items itself.
+    fn sample(&mut self, plan: &Plan<'_>, place: usize, fetch: u16, looked: Looked, at: [Src; 4], under: M) {
+        let dst = self.wanted(plan, place);
         let call = self.calls.len() as u16;
         self.samples.push(Sample { fetch, call, at, dst, under, looked });
         self.calls.push(Call::Fetch(fetch));
         let mut made = dst.into_iter().flatten();
         self.out.push(Ins::Sample(self.samples.len() as u16 - 1, made.next(), at));
         self.out.extend(made.map(Ins::Also));
-        self.sampled = Some(value);
+        self.sampled = Some((Value(place as u32), dst));
     }
 
     fn call(&mut self, call: Call, args: &[Src], under: M) {

@@ -4,13 +4,15 @@
 //! Whether a lookup has a binding is seen when it runs, and so is whether its coordinates repeat; without one it is a call.
 
 use super::{Emit, GATHERED, OPERAND, SCRATCH};
+use crate::r700::form::M;
 use crate::x86::encode::{
     ADD, ADD_I32, AND, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, CMP_U32, CVT_F32_I32, Cond, FMADD231, FNMADD231,
-    Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, RAX, RBX, RCX, RDX, ROUND_SCALE, Rm, SHIFT_IMM, SUB, XOR,
+    Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE_IN_QUAD, RAX, RBX, RCX, RDX, ROUND_SCALE, Rm,
+    SHIFT_IMM, SUB, XOR,
 };
 use crate::x86::lir::{Lir, Src, Vector};
 use crate::x86::r700::facts::{AT_LEAST, INT_NOT_EQUAL, LESS, UNORDERED};
-use crate::x86::r700::{Looked, Sample, argument, result, table};
+use crate::x86::r700::{Looked, Sample, argument, head, result, table};
 use ctm_exec::x1k::float::{NAN, ONE, SIGN};
 
 /// One more scratch register.
@@ -23,6 +25,8 @@ const NOT_LESS: u8 = 0x15;
 const SHIFT_LEFT: u8 = 6;
 /// The extension of shifts to the left in general registers.
 const LEFT: u8 = 4;
+/// And to the right.
+const RIGHT_SHIFT: u8 = 5;
 /// Floored coordinates below this repeat in single precision: quotients are off by one at most.
 const REPEATS_BELOW: f32 = (1 << 22) as f32;
 
@@ -49,6 +53,25 @@ impl Emit<'_> {
         self.asm.place(back);
         self.cached = false;
         self.calls.push((from, back, *sample));
+    }
+
+    /// By what a coordinate differs in each quad; 0 where a quad is not complete.
+    pub(super) fn slope(&mut self, dst: Vector, at: Src, vertical: bool) {
+        let other = if vertical { 2 } else { 1 };
+        for copy in self.copies() {
+            let at = self.reg(at, copy, OPERAND);
+            self.asm.instruction(PERMUTE_IN_QUAD, SCRATCH, 0, Rm::Reg(at), Some(0x55 * other));
+            self.asm.instruction(PERMUTE_IN_QUAD, OPERAND, 0, Rm::Reg(at), Some(0));
+            self.asm.vector(SUB, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
+            self.asm.evex(CMP_F32, 1, SCRATCH, Rm::Reg(SCRATCH), 0, false, Some(UNORDERED));
+            self.asm.evex(BROADCAST, SCRATCH, 0, Rm::Literal(NAN), 1, false, None);
+            self.load_mask(RAX, M::EXISTING);
+            self.asm.wide_shift(RIGHT_SHIFT, RAX, 16 * copy + other);
+            self.asm.int_load(Int::And, true, RAX, RBX, head::QUADS);
+            self.asm.wide_times(RAX, RAX, 15);
+            self.asm.mask_from(1, RAX);
+            self.make(dst, copy, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(SCRATCH), 1, true, None));
+        }
     }
 
     /// Counts the lanes that look up, and loads the pointer to what they read.
