@@ -19,6 +19,7 @@ pub const SIGN: u32 = 0x8000_0000;
 pub const MIN_NORMAL: u32 = 0x0080_0000;
 
 /// `bits` with a denormal replaced by the zero of its sign (CTM §3.6.1).
+#[inline]
 #[must_use]
 pub const fn flush(bits: u32) -> u32 {
     if bits & !SIGN < MIN_NORMAL { bits & SIGN } else { bits }
@@ -55,18 +56,17 @@ impl Wide {
     ///
     /// TwoSum gives the nearest sum and what it lost. Where something was lost and the nearest sum is even, the odd neighbour on
     /// the side of the loss is the rounding to odd; a later rounding to 24 bits then sees that the value was not exact.
+    #[inline]
     #[must_use]
     pub fn sum(product: f64, c: f64) -> Self {
         let sum = product + c;
         let c_part = sum - product;
         let lost = (product - (sum - c_part)) + (c - c_part);
-        let odd = sum.to_bits() & 1 == 1;
-        // `lost` is NaN when the sum is infinite or NaN; those are left alone.
-        if odd || lost == 0.0 || lost.is_nan() {
-            return Self(sum);
-        }
+        // `lost` is NaN when the sum is infinite or NaN; those are left alone. No branches: which it is changes from lane to lane.
+        let to_odd = (sum.to_bits() & 1 == 0) & (lost.abs() > 0.0);
         let away_from_zero = (lost > 0.0) == (sum > 0.0);
-        Self(f64::from_bits(if away_from_zero { sum.to_bits() + 1 } else { sum.to_bits() - 1 }))
+        let step = i64::from(to_odd) * (2 * i64::from(away_from_zero) - 1);
+        Self(f64::from_bits(sum.to_bits().wrapping_add_signed(step)))
     }
 
     /// The value times a power of two.
@@ -82,6 +82,7 @@ impl Wide {
     /// | beyond the finite range after rounding | infinity |
     /// | below 2^-126 after rounding to 24 bits | zero of its sign |
     /// | NaN | 0x7fffffff |
+    #[inline]
     #[must_use]
     #[allow(clippy::cast_possible_truncation, reason = "this is the one rounding")]
     pub fn round(self) -> u32 {
@@ -107,6 +108,7 @@ impl From<f32> for Wide {
 }
 
 /// `a * b + c` with one rounding, in single precision: a step of a dot product, a presubtract, a texture weight.
+#[inline]
 #[must_use]
 pub fn fma(a: f32, b: f32, c: f32) -> f32 {
     f32::from_bits(Wide::sum(f64::from(a) * f64::from(b), f64::from(c)).round())

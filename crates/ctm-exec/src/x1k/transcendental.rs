@@ -91,6 +91,7 @@ const fn is_nan(bits: u32) -> bool {
 /// Sequence: the fraction as a number m in [1, 2); a linear seed for 1/m, which is an integer subtraction; two steps of third
 /// order (relative error e becomes e^3: 2^-3, 2^-9, 2^-27); the exponent subtracted. As the seed is never too small, the same steps on
 /// A itself stay within the normal numbers for every result that does, and give the same bits.
+#[inline]
 #[must_use]
 pub fn rcp(a: u32) -> u32 {
     let x = flush(a);
@@ -122,6 +123,7 @@ pub fn rcp(a: u32) -> u32 {
 /// Sequence: A = m * 4^k with m in [0.5, 2); a linear seed, which is a shift and an integer subtraction; a step of Newton's method
 /// whose factor 1/2 is part of the seed (relative error 2^-10.1); a step of third order (relative error e of y*y*m becomes 5/16 e^3,
 /// 2^-29, evened out by the first coefficient); k subtracted from the exponent. The same steps on A itself give the same bits.
+#[inline]
 #[must_use]
 pub fn rsq(a: u32) -> u32 {
     let x = flush(a);
@@ -154,6 +156,7 @@ pub fn rsq(a: u32) -> u32 {
 ///
 /// Sequence: A clamped to -127..128; n = the nearest integer, f = A - n; 2^f by a polynomial of degree 6 (relative error 2^-28.5,
 /// its constant term is 1); n added to the exponent. The clamps make the special values by themselves, NaN apart.
+#[inline]
 #[must_use]
 pub fn ex2(a: u32) -> u32 {
     const C: [f32; 6] = EX2_POLYNOMIAL;
@@ -184,6 +187,7 @@ pub fn ex2(a: u32) -> u32 {
 ///
 /// Sequence: A = m * 2^e with m in [0.75, 1.5); f = m - 1, exact; log2(1 + f) = f + f * P(f) with P of degree 8 (relative error
 /// 2^-25.2); the result is one fused multiply-add of f, P and e + f.
+#[inline]
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "the exponent has 8 bits")]
 pub fn ln2(a: u32) -> u32 {
@@ -222,6 +226,7 @@ pub fn ln2(a: u32) -> u32 {
 ///
 /// Sequence: r = |A| less its nearest integer, exact, in [-0.5, 0.5]; |r| folded to [0, 0.25] by min(|r|, 0.5 - |r|), exact;
 /// then `sine_of_quarter`; then the signs of A and r.
+#[inline]
 #[must_use]
 pub fn sin(a: u32) -> u32 {
     let x = flush(a);
@@ -241,6 +246,7 @@ pub fn sin(a: u32) -> u32 {
 /// Every number from 2^23 on is an integer and gives 1. Within 2^-21.
 ///
 /// Sequence: r as for [`sin`]; cos(r) = sin(0.25 - |r|) by `sine_of_quarter` of its magnitude, with its sign.
+#[inline]
 #[must_use]
 pub fn cos(a: u32) -> u32 {
     let x = flush(a);
