@@ -8,12 +8,12 @@
 
 use super::lower::{self, Builder};
 use crate::form::{Block, BlockId, Code, End, Flow, Frames, Levels, Op, Target};
+use crate::map::Map;
 use ctm_exec::x1k::Constants;
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_isa::x1k::inst::FcInstruction;
 use ctm_isa::x1k::ops::{AOp, BOp, FcOp, TexOp};
 use ctm_isa::x1k::{ADDRESS_STACK, BRANCH_COUNTER_FULL, BRANCH_COUNTER_PARTIAL, Inst, LOOP_STACK, Program};
-use std::collections::HashMap;
 
 /// States that one program may have.
 const STATES: usize = 1024;
@@ -50,7 +50,7 @@ pub fn lower(program: &Program, constants: &Constants) -> Option<Code> {
         constants,
         instructions: &instructions,
         starts: &starts,
-        ids: HashMap::new(),
+        ids: Map::default(),
         states: Vec::new(),
         watches_idle_lanes,
         builder: Builder::new(program),
@@ -156,7 +156,7 @@ struct Graph<'a> {
     constants: &'a Constants,
     instructions: &'a [Option<Inst>],
     starts: &'a [bool],
-    ids: HashMap<State, BlockId>,
+    ids: Map<State, BlockId>,
     states: Vec<State>,
     watches_idle_lanes: bool,
     builder: Builder,

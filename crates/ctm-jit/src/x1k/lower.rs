@@ -15,6 +15,7 @@ use ctm_isa::x1k::Program;
 use ctm_isa::x1k::formats::CmnInst;
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
 use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, RgbOp, Sel, SrcpOp, Swizzle, TexOp};
+use std::collections::hash_map::Entry;
 
 /// What is known of the bits of a vector.
 #[derive(Clone, Copy, Debug, Default)]
@@ -82,8 +83,9 @@ impl Builder {
 
     /// An operation that makes a vector, unless it has been made before.
     fn pure(&mut self, op: Op) -> Value {
-        if let Some(&value) = self.made.get(&op) {
-            return value;
+        match self.made.entry(op) {
+            Entry::Occupied(made) => return *made.get(),
+            Entry::Vacant(place) => _ = place.insert(Value(self.ops.len() as u32)),
         }
         let of = |v: Value| self.known[v.index()];
         let known = match op {
@@ -113,9 +115,7 @@ impl Builder {
             | Op::Kill(..)
             | Op::Guard { .. } => Known::default(),
         };
-        let value = self.append(op, known);
-        self.made.insert(op, value);
-        value
+        self.append(op, known)
     }
 
     fn bits(&mut self, bits: u32) -> Value {

@@ -35,6 +35,9 @@ const REFER: u32 = 1;
 /// They have ended, but some result fell below the range of single precision: what the processor notes in MXCSR.
 pub const FELL: u32 = 0x10;
 
+/// Bytes that an instruction takes for each unit, more or less.
+const BYTES_OF_LINE: usize = 10;
+
 /// What the emitter is told about the program.
 pub struct Input<'a> {
     /// What to make code for.
@@ -115,6 +118,8 @@ pub struct Emit<'a> {
 /// The code of a program.
 pub fn emit(input: &Input<'_>) -> Vec<u8> {
     let mut asm = Asm::new(input.isa);
+    let units = usize::from(input.copies * input.isa.pieces());
+    asm.code.reserve(input.lines.iter().map(|lines| lines.lir.len()).sum::<usize>() * units * BYTES_OF_LINE);
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
     let (refer, done, dispatch) = (asm.label(), asm.label(), asm.label());
     let constants = Vec::new();

@@ -54,7 +54,7 @@ use frame::{Layout, head, part, target};
 pub use isa::Isa;
 use isa::{MAX_COPIES, MAX_COPIES_APART};
 use lir::{Lines, Vars};
-use memmap2::{Mmap, MmapMut};
+use memmap2::{Mmap, MmapOptions};
 use select::{Facts, Select};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU32;
@@ -89,7 +89,8 @@ pub fn executes() -> bool {
 
 /// Code in memory that can be executed, and no longer written.
 fn executable(bytes: &[u8]) -> Option<Mmap> {
-    let mut writable = MmapMut::map_anon(bytes.len()).ok()?;
+    // All of it is written at once.
+    let mut writable = MmapOptions::new().len(bytes.len()).populate().map_anon().ok()?;
     writable.copy_from_slice(bytes);
     writable.make_exec().ok()
 }

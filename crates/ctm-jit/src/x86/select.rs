@@ -52,6 +52,7 @@ pub struct Select<'a> {
     lines: Lines,
     /// The fetches of the program, in the order of their numbers.
     pub fetches: Vec<Op>,
+    tables: Tables,
 }
 
 /// Rows of a copy's part of the frame.
@@ -120,6 +121,7 @@ impl<'a> Select<'a> {
             vectors: vars.used.len() as u32,
             lines: Lines::default(),
             fetches: Vec::new(),
+            tables: Tables::default(),
         }
     }
 
@@ -135,7 +137,7 @@ impl<'a> Select<'a> {
         std::mem::take(&mut self.lines)
     }
 
-    fn plan<'b>(&self, block: &'b Block, waited: bool) -> Plan<'b> {
+    fn plan<'b>(&mut self, block: &'b Block, waited: bool) -> Plan<'b> {
         let count = block.ops.len();
         let mut plan = Plan {
             block,
@@ -163,42 +165,59 @@ impl<'a> Select<'a> {
                 }
             }
         }
+        let mut tables = std::mem::take(&mut self.tables);
+        tables.begin(block);
+        // Of the vectors that stand for a variable, the one before each.
+        let mut before = vec![NONE; count];
         for (place, op) in block.ops.iter().enumerate() {
-            if let Op::Get(var) = op {
-                let changed = block.ops[place..].iter().position(|later| may_write(later, *var));
-                plan.copied[place] = changed.is_some_and(|after| last_use[place] > place + after);
+            match *op {
+                Op::Get(var) => {
+                    plan.copied[place] = last_use[place] > tables.writes[place] as usize;
+                    if !plan.copied[place] {
+                        before[place] = std::mem::replace(&mut tables.vars[var.index()].newest, place as u32);
+                    }
+                }
+                Op::Set(var, value, under) => {
+                    let made = value.index();
+                    let still_read = || {
+                        let mut earlier = tables.vars[var.index()].newest as usize;
+                        while earlier != NONE as usize {
+                            if earlier < made && last_use[earlier] > made {
+                                return true;
+                            }
+                            earlier = before[earlier] as usize;
+                        }
+                        false
+                    };
+                    if let Some(vector) = self.vars.of(var)
+                        && self.may_go_home(&plan, made, under)
+                        // Nothing reads or writes the variable in between,
+                        && tables.last_access(var) <= made
+                        // nothing is still to be read of the old value, and of an earlier vector that went to the same place,
+                        && !still_read()
+                        // and no later store changes the place before the last use of this value.
+                        && last_use[made] < tables.writes[place] as usize
+                    {
+                        plan.home[made] = Some(vector);
+                        plan.masked[made] = !whole(plan.all_here, under);
+                        before[made] = std::mem::replace(&mut tables.vars[var.index()].newest, made as u32);
+                    }
+                }
+                _ => {}
             }
+            tables.note(op, place);
         }
-        for (place, op) in block.ops.iter().enumerate() {
-            let Op::Set(var, value, under) = *op else { continue };
-            let made = value.index();
-            let masked = !whole(plan.all_here, under);
-            if masked && !(self.merges && under == Under::default() && merges(&block.ops[made]) && !plan.seen[made]) {
-                continue;
-            }
-            if !makes(&block.ops[made]) || plan.home[made].is_some() {
-                continue;
-            }
-            let Some(vector) = self.vars.of(var) else { continue };
-            let disturbed =
-                block.ops[made + 1..place].iter().any(|between| may_write(between, var) || may_read(between, var));
-            // What is still to be read of the old value, and of an earlier vector that went to the same place.
-            let still_read = (0..made).any(|earlier| {
-                let stands_for = match block.ops[earlier] {
-                    Op::Get(v) => v == var && !plan.copied[earlier],
-                    _ => plan.home[earlier] == Some(vector),
-                };
-                stands_for && last_use[earlier] > made
-            });
-            // A later store may change the place before the last use of this value.
-            let changed = block.ops[place + 1..].iter().position(|later| may_write(later, var));
-            let overwritten = changed.is_some_and(|after| last_use[made] > place + after);
-            if !disturbed && !still_read && !overwritten {
-                plan.home[made] = Some(vector);
-                plan.masked[made] = masked;
-            }
-        }
+        tables.end(block);
+        self.tables = tables;
         plan
+    }
+
+    /// Whether what a store stores may be made where it goes.
+    fn may_go_home(&self, plan: &Plan<'_>, made: usize, under: Under) -> bool {
+        let op = &plan.block.ops[made];
+        let masked = !whole(plan.all_here, under);
+        let merges = self.merges && under == Under::default() && merges(op) && !plan.seen[made];
+        makes(op) && plan.home[made].is_none() && (!masked || merges)
     }
 
     /// Where the operation's result goes.
@@ -473,23 +492,80 @@ fn operands(block: &Block, op: &Op) -> impl Iterator<Item = Value> {
     op.reads().map(move |value| if absorbs { resolve(block, value).0 } else { value })
 }
 
-/// Whether the operation may store into the variable; a relative address may be any temporary.
-fn may_write(op: &Op, var: Var) -> bool {
-    match *op {
-        Op::Set(v, ..) => v == var,
-        Op::SetRelative { channel, .. } => var.output_index().is_none() && var.index() % 4 == usize::from(channel),
-        _ => false,
+/// No place of a block.
+const NONE: u32 = u32::MAX;
+
+/// What is looked up by variable while a block is planned; a relative address may be any temporary.
+#[derive(Default)]
+struct Tables {
+    /// For each operation that reads or stores a variable, the next one that may store into it.
+    writes: Vec<u32>,
+    /// By variable; as [`VarState::default`] between blocks.
+    vars: Vec<VarState>,
+    /// The next and the last operation with a relative address, by channel.
+    relative: [(u32, u32); 4],
+}
+
+#[derive(Clone, Copy)]
+struct VarState {
+    next_write: u32,
+    /// The last operation so far that may read or store it; 0 without one, as the first operation of a block makes what others read.
+    last_access: u32,
+    /// The newest vector that stands for it: what is read of its place.
+    newest: u32,
+}
+
+impl Default for VarState {
+    fn default() -> Self {
+        Self { next_write: NONE, last_access: 0, newest: NONE }
     }
 }
 
-/// Whether the operation may read the variable.
-fn may_read(op: &Op, var: Var) -> bool {
-    match *op {
-        Op::Get(v) => v == var,
-        Op::GetRelative { file: File::Temp, channel, .. } => {
-            var.output_index().is_none() && var.index() % 4 == usize::from(channel)
+impl Tables {
+    fn begin(&mut self, block: &Block) {
+        self.vars.resize(Var::COUNT, VarState::default());
+        self.relative = [(NONE, 0); 4];
+        self.writes.clear();
+        self.writes.resize(block.ops.len(), NONE);
+        for (place, op) in block.ops.iter().enumerate().rev() {
+            match *op {
+                Op::Get(var) | Op::Set(var, ..) => {
+                    let state = &mut self.vars[var.index()];
+                    self.writes[place] = state.next_write;
+                    if var.output_index().is_none() {
+                        self.writes[place] = self.writes[place].min(self.relative[var.index() % 4].0);
+                    }
+                    if let Op::Set(..) = op {
+                        state.next_write = place as u32;
+                    }
+                }
+                Op::SetRelative { channel, .. } => self.relative[usize::from(channel)].0 = place as u32,
+                _ => {}
+            }
         }
-        _ => false,
+    }
+
+    fn note(&mut self, op: &Op, place: usize) {
+        match *op {
+            Op::Get(var) | Op::Set(var, ..) => self.vars[var.index()].last_access = place as u32,
+            Op::SetRelative { channel, .. } | Op::GetRelative { file: File::Temp, channel, .. } => {
+                self.relative[usize::from(channel)].1 = place as u32;
+            }
+            _ => {}
+        }
+    }
+
+    fn last_access(&self, var: Var) -> usize {
+        let relative = if var.output_index().is_none() { self.relative[var.index() % 4].1 } else { 0 };
+        self.vars[var.index()].last_access.max(relative) as usize
+    }
+
+    fn end(&mut self, block: &Block) {
+        for op in &block.ops {
+            if let Op::Get(var) | Op::Set(var, ..) = op {
+                self.vars[var.index()] = VarState::default();
+            }
+        }
     }
 }
 

@@ -89,7 +89,11 @@ pub trait Vectors: Sized {
     /// An operand that instructions can take last, loaded into the scratch register if they can't as it is.
     fn last(&mut self, src: Src, unit: Self::Unit, scratch: u8) -> Rm {
         let access = self.access(src, unit);
-        if self.folds(access) { self.rm(src, unit) } else { Rm::Reg(self.reg(src, unit, scratch)) }
+        match access {
+            Access::Register(register) => Rm::Reg(register),
+            Access::Memory | Access::Each if self.folds(access) => self.rm(src, unit),
+            Access::Memory | Access::Each => Rm::Reg(self.reg(src, unit, scratch)),
+        }
     }
 
     /// Loads an operand into a register.

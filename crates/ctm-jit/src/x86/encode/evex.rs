@@ -1,6 +1,6 @@
 //! 512-bit vector instructions (EVEX), and instructions on mask registers (VEX).
 
-use super::{Asm, BROADCAST, Gpr, Rm, V};
+use super::{Asm, BROADCAST, Gpr, NOTHING, Rm, V};
 
 impl Asm {
     /// A 512-bit EVEX instruction: `reg`, `second` (0 where it has none), `rm`, mask register (0: none), zeroing, immediate.
@@ -21,9 +21,9 @@ impl Asm {
             op.wide << 7 | (!second & 15) << 3 | 4 | op.pp,
             u8::from(zero) << 7 | 2 << 5 | broadcast << 4 | (!(second >> 4) & 1) << 3 | mask,
         ];
-        self.bytes(u64::from(u32::from_le_bytes(prefix)) | u64::from(op.opcode) << 32, 5);
-        let literal = self.operand(reg, rm, if each { 4 } else { 64 });
-        self.immediate(literal, imm);
+        let head = u64::from(u32::from_le_bytes(prefix)) | u64::from(op.opcode) << 32;
+        let tail = self.tail(reg, rm, if each { 4 } else { 64 });
+        self.put((head, 5), tail, imm.map_or(NOTHING, |imm| (imm.into(), 1)));
     }
 
     /// All lanes.

@@ -173,6 +173,28 @@ pub enum Int {
     Mov = 0x8b,
 }
 
+/// The last operand as bytes.
+struct Tail {
+    bits: u64,
+    count: usize,
+    /// The number of the first dword of a literal, whose displacement stands behind the first byte.
+    literal: Option<usize>,
+}
+
+/// No bytes.
+const NOTHING: (u64, usize) = (0, 0);
+
+/// The bytes of an immediate.
+const fn dword(imm: i32) -> (u64, usize) {
+    (imm.cast_unsigned() as u64, 4)
+}
+
+/// The prefix, where it says something, and the opcode.
+const fn prefixed(wide: bool, reg: u8, base: u8, opcode: u8) -> (u64, usize) {
+    let rex = 0x40 | (wide as u8) << 3 | (reg >> 3 & 1) << 2 | base >> 3 & 1;
+    if rex == 0x40 { (opcode as u64, 1) } else { (rex as u64 | (opcode as u64) << 8, 2) }
+}
+
 /// Code under construction.
 #[derive(Debug)]
 pub struct Asm {
@@ -249,12 +271,11 @@ impl Asm {
         self.code
     }
 
-    /// ModRM, SIB and displacement of an operand. `scale`: what a byte displacement is multiplied with. Returns the place of a
-    /// displacement to a literal, which the caller completes when it knows the end of the instruction.
-    fn operand(&mut self, reg: u8, rm: Rm, scale: i32) -> Option<(usize, usize)> {
+    /// ModRM, SIB and displacement of an operand. `scale`: what a byte displacement is multiplied with.
+    fn tail(&mut self, reg: u8, rm: Rm, scale: i32) -> Tail {
         let reg = (reg & 7) << 3;
         match rm {
-            Rm::Reg(r) => self.byte(0xc0 | reg | r & 7),
+            Rm::Reg(r) => Tail { bits: (0xc0 | reg | r & 7).into(), count: 1, literal: None },
             Rm::Row(base, offset) | Rm::Each(base, offset) => {
                 debug_assert!(scale.count_ones() == 1);
                 let scaled = offset >> scale.trailing_zeros();
@@ -264,19 +285,40 @@ impl Asm {
                 let (bits, count) = if base & 7 == 4 { (u64::from(mode) | 0x2400, 2) } else { (mode.into(), 1) };
                 let displacement =
                     u64::from(if short { u32::from(scaled as i8 as u8) } else { offset.cast_unsigned() });
-                self.bytes(bits | displacement << (8 * count), count + if short { 1 } else { 4 });
+                let bits = bits | displacement << (8 * count);
+                Tail { bits, count: count + if short { 1 } else { 4 }, literal: None }
             }
-            Rm::Literal(bits) => return Some(self.pooled(reg, bits.into(), [bits; 8])),
+            Rm::Literal(bits) => self.pooled(reg, bits.into(), |_| bits),
             Rm::LaneShifts(piece) => {
                 let name = 1 << 32 | u64::from(piece);
-                return Some(self.pooled(
-                    reg,
-                    name,
-                    std::array::from_fn(|lane| 31 - 8 * u32::from(piece) - lane as u32),
-                ));
+                self.pooled(reg, name, |lane| 31 - 8 * u32::from(piece) - lane as u32)
             }
         }
-        None
+    }
+
+    /// The same, as code.
+    fn operand(&mut self, reg: u8, rm: Rm, scale: i32) {
+        let tail = self.tail(reg, rm, scale);
+        self.put((0, 0), tail, NOTHING);
+    }
+
+    /// An instruction: bytes and how many there are, of all before the operand, the operand, and of what follows it.
+    fn put(&mut self, (head, before): (u64, usize), tail: Tail, (imm, after): (u64, usize)) {
+        let start = self.code.len();
+        let place = before + tail.count;
+        let end = start + place + after;
+        if place + after <= 8 {
+            let bits = head | tail.bits << (8 * before) | imm << ((8 * place) & 63);
+            self.code.extend_from_slice(&bits.to_le_bytes());
+        } else {
+            let bits = u128::from(head) | u128::from(tail.bits) << (8 * before) | u128::from(imm) << (8 * place);
+            self.code.extend_from_slice(&bits.to_le_bytes());
+        }
+        self.code.truncate(end);
+        if let Some(literal) = tail.literal {
+            // The displacement counts from the instruction's end.
+            self.literal_uses.push((start + before + 1, end, literal));
+        }
     }
 
     /// Bytes of a literal: what has no broadcast of its own needs all of it.
@@ -287,27 +329,15 @@ impl Asm {
         }
     }
 
-    /// Names a literal behind the code, as [`Self::operand`] does. `name` stands for the lanes.
-    fn pooled(&mut self, reg: u8, name: u64, lanes: [u32; 8]) -> (usize, usize) {
-        self.byte(reg | 5);
-        let lanes = &lanes[..self.literal_bytes() / 4];
+    /// Names a literal behind the code, as [`Self::tail`] does. `name` stands for the lanes.
+    fn pooled(&mut self, reg: u8, name: u64, lane: impl Fn(usize) -> u32) -> Tail {
+        let lanes = self.literal_bytes() / 4;
         let next = self.literal_numbers.len();
         let number = *self.literal_numbers.entry(name).or_insert(next);
         if number == next {
-            self.literals.extend_from_slice(lanes);
+            self.literals.extend((0..lanes).map(lane));
         }
-        self.dword(0);
-        (self.code.len() - 4, number * lanes.len())
-    }
-
-    /// The immediate, and with it the end of an instruction, which displacements to literals count from.
-    fn immediate(&mut self, literal: Option<(usize, usize)>, imm: Option<u8>) {
-        if let Some(imm) = imm {
-            self.byte(imm);
-        }
-        if let Some((at, index)) = literal {
-            self.literal_uses.push((at, self.code.len(), index));
-        }
+        Tail { bits: (reg | 5).into(), count: 5, literal: Some(number * lanes) }
     }
 
     /// An instruction on whole vectors: `reg`, `second` (0 where it has none), `rm`, immediate.
@@ -323,39 +353,35 @@ impl Asm {
         self.instruction(op, dst, a, b, None);
     }
 
-    fn rex(&mut self, wide: bool, reg: u8, base: u8) {
-        let rex = 0x40 | u8::from(wide) << 3 | (reg >> 3 & 1) << 2 | base >> 3 & 1;
-        if rex != 0x40 {
-            self.byte(rex);
-        }
-    }
-
     /// The prefix, where it says something, and the opcode.
     fn prefixed(&mut self, wide: bool, reg: u8, base: u8, opcode: u8) {
-        let rex = 0x40 | u8::from(wide) << 3 | (reg >> 3 & 1) << 2 | base >> 3 & 1;
-        if rex != 0x40 {
-            self.bytes(u64::from(rex) | u64::from(opcode) << 8, 2);
-        } else {
-            self.byte(opcode);
-        }
+        let (bits, count) = prefixed(wide, reg, base, opcode);
+        self.bytes(bits, count);
+    }
+
+    /// An integer instruction.
+    fn integer(&mut self, wide: bool, opcode: u8, reg: Gpr, rm: Rm, imm: (u64, usize)) {
+        let base = match rm {
+            Rm::Reg(r) | Rm::Row(r, _) => r,
+            Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => 0,
+        };
+        let tail = self.tail(reg, rm, 1);
+        self.put(prefixed(wide, reg, base, opcode), tail, imm);
     }
 
     /// `dst op= src` (32 bits), between registers.
     pub fn int(&mut self, op: Int, dst: Gpr, src: Gpr) {
-        self.prefixed(false, dst, src, op as u8);
-        self.operand(dst, Rm::Reg(src), 1);
+        self.integer(false, op as u8, dst, Rm::Reg(src), NOTHING);
     }
 
     /// `dst op= [base + offset]` (32 bits, or 64 when `wide`).
     pub fn int_load(&mut self, op: Int, wide: bool, dst: Gpr, base: Gpr, offset: i32) {
-        self.prefixed(wide, dst, base, op as u8);
-        self.operand(dst, Rm::Row(base, offset), 1);
+        self.integer(wide, op as u8, dst, Rm::Row(base, offset), NOTHING);
     }
 
     /// `[base + offset] op= src` (32 bits, or 64 when `wide`).
     pub fn int_store(&mut self, op: Int, wide: bool, base: Gpr, offset: i32, src: Gpr) {
-        self.prefixed(wide, src, base, op as u8 - 2);
-        self.operand(src, Rm::Row(base, offset), 1);
+        self.integer(wide, op as u8 - 2, src, Rm::Row(base, offset), NOTHING);
     }
 
     /// `dst = imm`.
@@ -366,18 +392,13 @@ impl Asm {
 
     /// `dst op= imm` (32 bits).
     pub fn int_op_imm(&mut self, op: Int, dst: Gpr, imm: i32) {
-        self.prefixed(false, 0, dst, 0x81);
-        self.operand((op as u8 >> 3) & 7, Rm::Reg(dst), 1);
-        self.dword(imm);
+        self.integer(false, 0x81, (op as u8 >> 3) & 7, Rm::Reg(dst), dword(imm));
     }
 
     /// `[base + offset] op= imm` (32 bits, or 64 when `wide`); [`Int::Mov`] stores.
     pub fn int_store_imm(&mut self, op: Int, wide: bool, base: Gpr, offset: i32, imm: i32) {
-        self.rex(wide, 0, base);
-        let store = op == Int::Mov;
-        self.byte(if store { 0xc7 } else { 0x81 });
-        self.operand(if store { 0 } else { (op as u8 >> 3) & 7 }, Rm::Row(base, offset), 1);
-        self.dword(imm);
+        let (opcode, extension) = if op == Int::Mov { (0xc7, 0) } else { (0x81, (op as u8 >> 3) & 7) };
+        self.integer(wide, opcode, extension, Rm::Row(base, offset), dword(imm));
     }
 
     /// `dst = the number of set bits of src`.
@@ -403,15 +424,12 @@ impl Asm {
 
     /// Sets flags by `a & b`.
     pub fn test(&mut self, a: Gpr, b: Gpr) {
-        self.prefixed(false, b, a, 0x85);
-        self.operand(b, Rm::Reg(a), 1);
+        self.integer(false, 0x85, b, Rm::Reg(a), NOTHING);
     }
 
     /// Sets flags by `a & imm`.
     pub fn test_imm(&mut self, a: Gpr, imm: i32) {
-        self.prefixed(false, 0, a, 0xf7);
-        self.operand(0, Rm::Reg(a), 1);
-        self.dword(imm);
+        self.integer(false, 0xf7, 0, Rm::Reg(a), dword(imm));
     }
 
     /// `dst <<= count` (32 bits).
@@ -455,9 +473,7 @@ impl Asm {
 
     /// Jumps if the condition holds.
     pub fn jump_if(&mut self, condition: Cond, to: Label) {
-        self.byte(0x0f);
-        self.byte(0x80 | condition as u8);
-        self.dword(0);
+        self.bytes(0x0f | (0x80 | u64::from(condition as u8)) << 8, 6);
         self.jumps.push((self.code.len() - 4, to));
     }
 

@@ -1,6 +1,6 @@
 //! 256-bit vector instructions (VEX): what AVX2 and FMA have.
 
-use super::{Asm, Gpr, Rm, V, rows, v};
+use super::{Asm, Gpr, NOTHING, Rm, V, rows, v};
 
 rows! { VEX_ROWS
     AND_F32 = 1 0 0x54;
@@ -30,14 +30,14 @@ impl Asm {
         };
         let last = (!second & 15) << 3 | u8::from(wide) << 2 | op.pp;
         let reg_bit = !(reg >> 3 & 1) << 7;
-        if base == 0 && op.map == 1 {
-            self.bytes(u32::from_le_bytes([0xc5, reg_bit | last, op.opcode, 0]).into(), 3);
+        let head = if base == 0 && op.map == 1 {
+            (u32::from_le_bytes([0xc5, reg_bit | last, op.opcode, 0]).into(), 3)
         } else {
-            let bits = u32::from_le_bytes([0xc4, reg_bit | 1 << 6 | (!base & 1) << 5 | op.map, last, op.opcode]);
-            self.bytes(bits.into(), 4);
-        }
-        let literal = self.operand(reg, rm, 1);
-        self.immediate(literal, imm);
+            let map = reg_bit | 1 << 6 | (!base & 1) << 5 | op.map;
+            (u32::from_le_bytes([0xc4, map, last, op.opcode]).into(), 4)
+        };
+        let tail = self.tail(reg, rm, 1);
+        self.put(head, tail, imm.map_or(NOTHING, |imm| (imm.into(), 1)));
     }
 
     /// A 256-bit VEX instruction. A literal is 32 bytes of memory; [`Rm::Each`] is for [`super::BROADCAST`] alone.
