@@ -75,7 +75,7 @@ fn compile(launch: &Launch<'_>, isa: Isa) -> Option<Native> {
     let live = optimise(&mut code, false);
     let start: Vec<Var> = live.at(ENTRY).iter().filter(|&var| Ramp::of(var, launch.planes).is_some()).collect();
     let outputs: Vec<usize> = (0..OUTPUT_VARS).filter(|index| code.outputs >> index & 1 == 1).collect();
-    let options = Options { isa, lanes: 16, fuel: false, counters: true, careful: false, copies: None };
+    let options = Options { isa, lanes: 16, fuel: false, counters: true, careful: false, exact: false, copies: None };
     Native::new(&lowered, (&code, &live), &start, &outputs, options)
 }
 

@@ -250,7 +250,10 @@ pub struct Artifact {
     liveness: crate::passes::Liveness,
     /// Its machine code in each [`Variant`]; made when first needed.
     #[cfg(target_arch = "x86_64")]
-    native: [OnceLock<Option<Native>>; 8],
+    native: [OnceLock<Option<Native>>; 16],
+    /// Constants on which it depends how comparisons are made.
+    #[cfg(target_arch = "x86_64")]
+    subtracted: Vec<u16>,
     #[cfg(target_arch = "x86_64")]
     options: Option<crate::x86::Options>,
     /// Its code for launches without masks.
@@ -263,7 +266,7 @@ pub struct Artifact {
     /// The output components that it may write.
     outputs: Vec<usize>,
     /// What threads need to run groups, kept from launch to launch: for each variant that is not careful.
-    idle: [Mutex<Vec<Worker>>; 4],
+    idle: [Mutex<Vec<Worker>>; 8],
 }
 
 /// What machine code of one program differs in.
@@ -273,13 +276,15 @@ pub struct Variant {
     pub fuel: bool,
     /// Visits of blocks are counted.
     pub counters: bool,
+    /// Differences from constants may be compared as [`crate::x86::are_exact`] says.
+    pub exact: bool,
     /// It looks for sums that have fallen below the range of single precision.
     pub careful: bool,
 }
 
 impl Variant {
     const fn number(self) -> usize {
-        self.fuel as usize + 2 * self.counters as usize + 4 * self.careful as usize
+        self.fuel as usize + 2 * self.counters as usize + 4 * self.exact as usize + 8 * self.careful as usize
     }
 }
 
@@ -298,11 +303,14 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             native: Default::default(),
             #[cfg(target_arch = "x86_64")]
+            subtracted: crate::x86::subtracted(&code),
+            #[cfg(target_arch = "x86_64")]
             options: engine.backend.isa().map(|isa| crate::x86::Options {
                 isa,
                 lanes: launch.group.lanes(),
                 fuel: false,
                 careful: false,
+                exact: false,
                 counters: false,
                 copies: engine.copies,
             }),
@@ -315,12 +323,23 @@ impl Artifact {
         })
     }
 
+    /// See [`Variant::exact`].
+    pub fn exact(&self, constants: &ctm_exec::x1k::Constants) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return !self.subtracted.is_empty() && crate::x86::are_exact(&self.subtracted, constants);
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let _ = constants;
+            false
+        }
+    }
+
     /// The machine code, if this host lets us make it.
     #[cfg(target_arch = "x86_64")]
     fn native(&self, variant: Variant) -> Option<&Native> {
         let make = || {
-            let Variant { fuel, counters, careful } = variant;
-            let mut options = crate::x86::Options { fuel, counters, careful, ..self.options? };
+            let Variant { fuel, counters, exact, careful } = variant;
+            let mut options = crate::x86::Options { fuel, counters, exact, careful, ..self.options? };
             if careful {
                 // It runs the same groups once more.
                 options.copies = self.native(Variant { careful: false, ..variant }).map(|native| native.copies as u8);

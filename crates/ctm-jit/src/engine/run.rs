@@ -35,6 +35,8 @@ pub(super) struct Run<'a> {
     pub(super) bound: Option<u64>,
     #[cfg(target_arch = "x86_64")]
     pub(super) native: Option<&'a Native>,
+    /// See [`Variant::exact`].
+    exact: bool,
     /// The machine code counts instructions down, and may refer.
     pub(super) counts_down: bool,
     /// Instructions that one group may issue before the reference interpreter has to look at it.
@@ -50,6 +52,7 @@ impl<'a> Run<'a> {
         let counts_down = fuel != u64::MAX && !bounded;
         Self {
             bound,
+            exact: artifact.exact(launch.constants),
             counts_down,
             #[cfg(target_arch = "x86_64")]
             native: None,
@@ -110,7 +113,7 @@ impl<'a> Run<'a> {
 
     /// Which code it runs.
     pub(super) const fn variant(&self) -> Variant {
-        Variant { fuel: self.counts_down, counters: self.launch.counters, careful: false }
+        Variant { fuel: self.counts_down, counters: self.launch.counters, exact: self.exact, careful: false }
     }
 
     /// Workers that nobody uses.

@@ -10,6 +10,7 @@
 //! | `emit`, `lines` | machine code: the whole, single instructions |
 //! | `flows` | what is known of flow control beforehand |
 //! | `jumps`, `together`, `joint` | flow control: each copy by itself, all at once where that is the same, all as one large group |
+//! | `differences` | comparisons of differences with zero |
 //! | `span`, `quads` | groups that lie side by side in one call: start values, outputs |
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
@@ -22,6 +23,7 @@
 mod alloc;
 mod avx2;
 mod avx512;
+mod differences;
 mod emit;
 mod encode;
 mod flows;
@@ -49,6 +51,8 @@ use crate::passes::{Liveness, VarSet, optimise, parts};
 use alloc::Ranges;
 use ctm_exec::x1k::{Constants, sample};
 use ctm_isa::x1k::OUTPUTS;
+use differences::compare_directly;
+pub use differences::{are_exact, subtracted};
 use flows::Flows;
 use frame::{Layout, head, part, target};
 pub use isa::Isa;
@@ -78,6 +82,8 @@ pub struct Options {
     /// Sums that an output modifier makes larger are looked at whether they fell out of the range of single precision before. Without
     /// it, code says when one has fallen below, and its results count for nothing.
     pub careful: bool,
+    /// Differences from constants may be compared as [`differences::are_exact`] says.
+    pub exact: bool,
     /// Groups that run at once, where the program allows more than one; otherwise as many as fit.
     pub copies: Option<u8>,
 }
@@ -230,8 +236,13 @@ impl Native {
         let mut select = Select::new(options.isa, &vars, &facts, Layout::ROWS);
         select.careful = options.careful;
         select.merges = options.isa == Isa::Avx512 && !code.watches_idle_lanes;
-        let lines: Vec<Lines> =
+        let mut lines: Vec<Lines> =
             code.blocks.iter().zip(&live.waited).map(|(block, &waited)| select.block(block, waited)).collect();
+        if options.exact && joint {
+            // The same program as the one whose constants were looked at.
+            let subtracted = differences::subtracted(code);
+            lines.iter_mut().for_each(|lines| compare_directly(lines, &subtracted, vars.used.len()));
+        }
         let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));
         let assumed = select.assumed;
         let ranges = Ranges::of(code, &lines, live, &vars, vectors);
