@@ -78,11 +78,15 @@ impl Emit<'_, '_> {
     /// Asks for what later tiles or turns read side by side as this block does now.
     pub fn ask_ahead(&mut self, block: usize) {
         let of = self.of;
-        let mut lines: Vec<(Slot, i32)> = Vec::new();
+        // Numbers of slots, and of lines from there.
+        let mut lines: Vec<(usize, i32)> = Vec::new();
+        let mut last = None;
         for lir in &of.lines[block].lir {
             let Lir::Copy(_, Src::Row(load)) = *lir else { continue };
             let load = &of.loads[load as usize];
-            if of.way(load, self.options.careful) != Way::Contiguous {
+            // The channels of one fetch lie in the same lines.
+            let is_known = last.replace(load.number) == Some(load.number);
+            if is_known || of.way(load, self.options.careful) != Way::Contiguous {
                 continue;
             }
             let size = 4 * i32::from(of.geometry.inputs[usize::from(load.fetch.input)]);
@@ -90,16 +94,14 @@ impl Emit<'_, '_> {
             let Some(ahead) = of.ahead(block, &load.fetch, [size, bytes]) else { continue };
             let first = load.fetch.x.c as i32 * size + ahead;
             for unit in self.units(Varies { rows: true, columns: false }) {
-                let slot = Self::input_slot(load, unit);
-                for line in first.div_euclid(LINE)..(first + bytes).div_euclid(LINE) {
-                    if !lines.contains(&(slot, line)) {
-                        lines.push((slot, line));
-                    }
-                }
+                let slot = self.slot(Self::input_slot(load, unit));
+                lines.extend((first.div_euclid(LINE)..(first + bytes).div_euclid(LINE)).map(|line| (slot, line)));
             }
         }
+        lines.sort_unstable();
+        lines.dedup();
         for (slot, line) in lines {
-            let base = self.pointer(slot);
+            let base = self.pointer(self.slots[slot]);
             self.asm.prefetch(base, LINE * line);
         }
     }
