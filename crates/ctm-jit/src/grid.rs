@@ -203,16 +203,21 @@ impl Ramp {
         (!self.bits && at(f64::from(i)) && at(last)).then_some((4 * steps[4]) as f32)
     }
 
-    /// What the lanes hold: as [`Plane::at`].
+    /// What the lanes of a group hold: as [`Plane::at`].
+    pub fn row(&self, places: &Places) -> Row {
+        if places.in_row() && !self.bits {
+            return self.row_of_quads(places.i[0], places.j[0]);
+        }
+        self.anywhere(places)
+    }
+
+    /// The same, for lanes that need not be quads.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
         reason = "the one rounding that is meant; integers wrap to their 32 bits"
     )]
-    pub fn row(&self, places: &Places) -> Row {
-        if places.in_row() && !self.bits {
-            return self.row_of_quads(places.i[0], places.j[0]);
-        }
+    pub fn anywhere(&self, places: &Places) -> Row {
         let value =
             |lane: usize| self.origin + f64::from(places.i[lane]) * self.di + f64::from(places.j[lane]) * self.dj;
         if self.bits {

@@ -285,12 +285,6 @@ pub trait Memory: Sync {
         None
     }
 
-    /// Where exports to a target go, for engines that store them themselves; `None` (the default) when they have to [`Self::commit`].
-    fn direct_target(&mut self, target: Target) -> Option<DirectTarget<'_>> {
-        let _ = target;
-        None
-    }
-
     /// The arrays behind these textures and targets, for engines that read and write all of a launch themselves; `None` (the default) when
     /// they have to ask.
     ///
@@ -325,19 +319,4 @@ pub enum Texels<'a> {
 pub enum Cells<'a> {
     Bytes(&'a mut [u8]),
     Dwords(&'a mut [[u32; 4]]),
-}
-
-/// Where exports to a target go.
-#[derive(Debug)]
-pub enum DirectTarget<'a> {
-    /// Nowhere; they do not count as written.
-    Nowhere,
-    /// Into elements of four dwords, row by row; the element of thread (i, j) is `j * width + i`. Each exported one counts as an element
-    /// written, its dwords as bytes.
-    Elements {
-        /// Elements of a row.
-        width: u32,
-        /// All of them.
-        elements: &'a mut [[u32; 4]],
-    },
 }

@@ -1,7 +1,7 @@
 //! Buffers, textures and samplers as plain structures, and a memory made of them.
 
 use super::formats::Format;
-use super::{Cells, Direct, DirectTarget, Elements, Exports, Memory, Space, Target, Texels, VertexEvent, Written};
+use super::{Cells, Direct, Elements, Exports, Memory, Space, Target, Texels, VertexEvent, Written};
 use crate::engine::{MemoryFault, Position};
 use crate::x1k::arrays::Picture;
 pub use crate::x1k::{Filter, Wrap};
@@ -323,13 +323,6 @@ impl Memory for Arrays {
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
         self.textures.get(&id)?.levels.get(level as usize).map(Vec::as_slice)
-    }
-
-    fn direct_target(&mut self, target: Target) -> Option<DirectTarget<'_>> {
-        Some(match self.targets.get_mut(&target) {
-            Some(picture) => DirectTarget::Elements { width: picture.width, elements: &mut picture.elements },
-            None => DirectTarget::Nowhere,
-        })
     }
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {

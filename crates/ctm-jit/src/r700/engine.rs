@@ -1,32 +1,25 @@
 //! R700 launches: programs are lowered once, wavefronts run in batches on all cores, what they export is committed in order.
 
+use super::bound;
 use super::form::{Code, Op, Var};
 use super::lower::lower;
+use super::outputs::Outputs;
 #[cfg(target_arch = "x86_64")]
 use super::passes::VarSet;
-use super::portable::Machine;
-use super::verify::reads;
-use super::wave::{Binding, EXPORTS, Row, Shared, Stored, Wave, lanes_of};
+use super::places::{Places, Starts, Waves};
+use super::wave::{EXPORTS, Stored, lanes_of};
+use super::worker::{Left, TaskDone, Worker};
 use crate::backend::Backend;
 use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
 use crate::stream::Streams;
-use crate::work::share;
+use crate::work::{share, threads};
 #[cfg(target_arch = "x86_64")]
-use crate::x86::{
-    Frame,
-    r700::{Native, Variant},
-};
+use crate::x86::r700::{Native, Variant};
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::clocks;
-use ctm_exec::r700::interp::Order;
-use ctm_exec::r700::memory::Shared as OnChip;
-use ctm_exec::r700::wavefront::{Context, Wavefront};
-use ctm_exec::r700::{
-    Buffer, DirectTarget, Exports, Interp, Launch, LoopConstant, Memory, Plane, Sampler, Space, Target, Texture,
-    VertexEvent, Written,
-};
-use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome, Position};
+use ctm_exec::r700::wavefront::Context;
+use ctm_exec::r700::{Arrays, Exports, Interp, Launch, LoopConstant, Memory, Target, clocks};
+use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome};
 use ctm_isa::r700::program::{Chip, Stage};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
@@ -40,6 +33,9 @@ pub type Streams = ();
 const WAVES_PER_BATCH: u64 = 1024;
 /// Wavefronts that one task of a batch runs.
 const WAVES_PER_TASK: usize = 16;
+/// Wavefronts that one task runs when it stores what they export itself: as many as make this many tasks for each thread, within bounds.
+const DIRECT_TASKS_PER_THREAD: u64 = 16;
+const DIRECT_WAVES_PER_TASK: [u64; 2] = [8, 64];
 /// Instructions after which a wavefront goes to the reference interpreter, which looks at the clock, when time is limited.
 const FUEL_PER_LOOK: u64 = 20_000_000;
 /// Programs that an engine remembers.
@@ -116,9 +112,11 @@ pub struct Artifact {
     #[cfg(target_arch = "x86_64")]
     pub(super) streams: Streams,
     /// The variables that a wavefront has to be given: read somewhere and covered by a plane.
-    start: Vec<Var>,
+    pub(super) start: Vec<Var>,
     /// The exported elements that it may write.
-    exports: Vec<usize>,
+    pub(super) exports: Vec<usize>,
+    /// How many instructions a wavefront can issue at most, if no fetch or flow control can lead to the reference interpreter.
+    bound: Option<u64>,
 }
 
 impl Artifact {
@@ -145,6 +143,7 @@ impl Artifact {
         }
         let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
         let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
+        let bound = bound::instructions(&code).filter(|_| code.fetches.is_empty() && code.stores.is_empty());
         Some(Self {
             code,
             #[cfg(target_arch = "x86_64")]
@@ -157,17 +156,18 @@ impl Artifact {
             streams,
             start,
             exports,
+            bound,
         })
     }
 
     /// Whether it writes memory that threads share. Nobody reads that here, so what has been written can be written again.
-    fn writes_memory(&self) -> bool {
+    pub(super) fn writes_memory(&self) -> bool {
         !self.code.stores.is_empty()
     }
 
     /// The machine code for these uniform values, if there is any; `linear`: some lookup weighs texels.
     #[cfg(target_arch = "x86_64")]
-    fn native(&self, lanes: usize, uniforms: &[u32], linear: bool) -> Option<&Native> {
+    pub(super) fn native(&self, lanes: usize, uniforms: &[u32], linear: bool) -> Option<&Native> {
         let make = |assume| {
             let variant = Variant { assume, linear };
             let make = || Native::new(&self.code, &self.live, &self.start, &self.exports, lanes, variant);
@@ -179,35 +179,32 @@ impl Artifact {
     }
 }
 
-/// What one wavefront left.
-enum Left {
-    /// It ran here.
-    Here { positions: Vec<Position>, valid: u64, written: Vec<u64>, rows: Vec<Row>, stored: Vec<Stored> },
-    /// The reference interpreter ran it.
-    Reference { events: Vec<(Position, VertexEvent)>, exports: Vec<(Position, Exports)> },
-}
-
-/// What one task left: its wavefronts up to the first fault.
-struct TaskDone {
-    counters: Counters,
-    visits: Vec<u64>,
-    waves: Vec<Left>,
-    fault: Option<Fault>,
-    /// The reference interpreter has to run the whole launch.
-    gives_up: bool,
-}
-
 /// A launch under way.
 pub(super) struct Run<'a> {
     pub(super) launch: &'a Launch<'a>,
     pub(super) artifact: &'a Artifact,
     /// The programs as the reference interpreter reads them, once it has to.
-    context: OnceLock<Context<'a>>,
+    pub(super) context: OnceLock<Context<'a>>,
     pub(super) deadline: Option<Instant>,
-    pub(super) order: Order,
-    fuel: u64,
+    pub(super) waves: Waves,
+    pub(super) starts: Starts,
+    pub(super) fuel: u64,
     #[cfg(target_arch = "x86_64")]
     pub(super) backend: Backend,
+}
+
+/// What a launch did so far.
+struct Done {
+    counters: Counters,
+    /// Passages of blocks by full wavefronts.
+    visits: Vec<u64>,
+}
+
+impl Done {
+    fn add(&mut self, counters: &Counters, visits: &[u64]) {
+        self.counters.add(counters);
+        self.visits.iter_mut().zip(visits).for_each(|(all, n)| *all += n);
+    }
 }
 
 /// Runs a launch.
@@ -236,7 +233,8 @@ pub fn run(
         artifact: &artifact,
         context: OnceLock::new(),
         deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
-        order: Order::of(launch),
+        waves: Waves::of(launch),
+        starts: Starts::of(&artifact.start, launch),
         fuel: if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit },
         #[cfg(target_arch = "x86_64")]
         backend,
@@ -254,12 +252,23 @@ impl Run<'_> {
         }
         let alias = memory.outputs_alias_inputs();
         let batch = if alias { 1 } else { WAVES_PER_BATCH };
-        let count = self.order.count(self.launch);
-        let mut outcome = Outcome::default();
-        let mut visits = vec![0; self.artifact.code.blocks.len()];
+        let count = self.waves.count();
+        let mut all = Done { counters: Counters::default(), visits: vec![0; self.artifact.code.blocks.len()] };
         let mut uniforms = self.uniforms(memory);
         let mut worker = None;
         let mut first = 0;
+        if !alias
+            && let Some(table) = &uniforms
+            && let Some(refused) = self.write_directly(memory, table, &mut all)
+        {
+            first = count;
+            let task = Worker::new(self).task(self, &refused, Some(table), memory);
+            all.add(&task.counters, &task.visits);
+            self.commit(&task, memory, &mut all.counters)?;
+        }
+        // Where a wavefront gives up after others have written memory, the reference interpreter writes all of it again; exports wait for that.
+        let waits = alias || self.artifact.writes_memory();
+        let direct = first < count && !waits && Outputs::of(memory, &self.artifact.exports, self.launch).is_some();
         while first < count {
             let end = (first + batch).min(count);
             if alias && first > 0 {
@@ -274,18 +283,84 @@ impl Run<'_> {
                 let one = |worker: &mut Worker<'_>, task: usize| worker.task(self, tasks[task], table, shared);
                 share(self.launch.threads, tasks.len(), || Worker::new(self), one)
             };
+            let whole = direct && done.iter().all(TaskDone::is_whole);
+            let stored = if whole { self.store(&done, memory) } else { None };
             for task in done {
-                if task.gives_up || self.write(&task, memory, &mut outcome.counters).is_err() {
+                if task.gives_up || self.write(&task, memory, &mut all.counters).is_err() {
                     return Interp.run_r700(self.launch, memory);
                 }
-                visits.iter_mut().zip(&task.visits).for_each(|(all, n)| *all += n);
-                outcome.counters.add(&task.counters);
-                self.commit(&task, memory, &mut outcome.counters)?;
+                all.add(&task.counters, &task.visits);
+                if stored.is_none() {
+                    self.commit(&task, memory, &mut all.counters)?;
+                }
+            }
+            if let Some(stored) = stored {
+                all.counters.add(&stored);
             }
             first = end;
         }
-        self.count(&visits, self.launch.wavefront.lanes() as u64, &mut outcome.counters);
-        Ok(outcome)
+        self.count(&all.visits, self.launch.wavefront.lanes() as u64, &mut all.counters);
+        Ok(Outcome { counters: all.counters, findings: Vec::new() })
+    }
+
+    /// Runs the wavefronts of a launch that cannot fault; each stores what it exports as soon as it ends. `None`, and nothing has happened, when
+    /// it is no such launch; otherwise those that did not run after all.
+    fn write_directly(&self, memory: &mut dyn Memory, uniforms: &[u32], all: &mut Done) -> Option<Vec<u64>> {
+        self.artifact.bound.filter(|&bound| bound <= self.fuel)?;
+        if self.deadline.is_some() {
+            return None;
+        }
+        // Nothing is fetched.
+        let nothing = Arrays::default();
+        let outputs = Outputs::of(memory, &self.artifact.exports, self.launch)?;
+        let count = self.waves.count();
+        let [fewest, most] = DIRECT_WAVES_PER_TASK;
+        let tasks = DIRECT_TASKS_PER_THREAD * threads(self.launch.threads) as u64;
+        let per_task = if self.launch.threads == 1 { most } else { (count / tasks).clamp(fewest, most) };
+        let task = |worker: &mut Worker<'_>, task: usize| {
+            let first = task as u64 * per_task;
+            let mut counters = Counters::default();
+            let mut refused = Vec::new();
+            worker.begin();
+            for index in first..(first + per_task).min(count) {
+                match worker.here(self, index, uniforms, &[], &nothing, &mut counters) {
+                    Ok(()) => {
+                        let written = worker.store(&outputs);
+                        counters.writes += written.elements;
+                        counters.write_bytes += written.bytes;
+                    }
+                    Err(Refer) => refused.push(index),
+                }
+            }
+            (counters, worker.end(), refused)
+        };
+        let done = share(self.launch.threads, count.div_ceil(per_task) as usize, || Worker::new(self), task);
+        let mut refused = Vec::new();
+        for (counters, visits, mut left) in done {
+            all.add(&counters, &visits);
+            refused.append(&mut left);
+        }
+        Some(refused)
+    }
+
+    /// Stores what tasks left, side by side; says how much that was. `None`, and nothing has happened, when it has to be committed.
+    fn store(&self, tasks: &[TaskDone], memory: &mut dyn Memory) -> Option<Counters> {
+        let outputs = Outputs::of(memory, &self.artifact.exports, self.launch)?;
+        let one = |places: &mut Places, task: usize| {
+            let mut counters = Counters::default();
+            for (index, left) in &tasks[task].waves {
+                let Left::Here { valid, written, rows, .. } = left else { continue };
+                self.waves.place(*index, places);
+                let stored = outputs.store(places, *valid, |place| written[place], rows);
+                counters.writes += stored.elements;
+                counters.write_bytes += stored.bytes;
+            }
+            counters
+        };
+        let mut counters = Counters::default();
+        let done = share(self.launch.threads, tasks.len(), Places::new, one);
+        done.iter().for_each(|stored| counters.add(stored));
+        Some(counters)
     }
 
     /// The table of uniform values; `None` when memory refuses a constant, which the reference interpreter will tell.
@@ -316,73 +391,9 @@ impl Run<'_> {
         }
     }
 
-    /// Whether the exports of every thread to a target can be stored here.
-    fn is_direct(&self, target: Target, memory: &mut dyn Memory) -> bool {
-        let domain = &self.launch.domain;
-        match memory.direct_target(target) {
-            None => false,
-            Some(DirectTarget::Nowhere) => true,
-            Some(DirectTarget::Elements { width, elements }) => {
-                let last = u64::from(domain.j1) * u64::from(width) + u64::from(domain.i1);
-                domain.i1 < width && last < elements.len() as u64
-            }
-        }
-    }
-
-    /// Stores the exports of a wavefront whose targets are all direct; false if one of them is not.
-    #[allow(clippy::too_many_arguments, reason = "what a wavefront left, and where it goes")]
-    fn store(
-        &self,
-        positions: &[Position],
-        valid: u64,
-        written: &[u64],
-        rows: &[Row],
-        targets: &[Target],
-        memory: &mut dyn Memory,
-        counters: &mut Counters,
-    ) -> bool {
-        let exports = &self.artifact.exports;
-        let mut next = 0;
-        while next < exports.len() {
-            let target = exports[next] / 4;
-            let count = exports[next..].iter().take_while(|&&e| e / 4 == target).count();
-            let of = next..next + count;
-            next += count;
-            let any = written[of.clone()].iter().fold(0, |all, lanes| all | lanes) & valid;
-            let (width, elements) = match memory.direct_target(targets[target]) {
-                None => return false,
-                Some(DirectTarget::Nowhere) => continue,
-                Some(DirectTarget::Elements { width, elements }) => (width as usize, elements),
-            };
-            counters.writes += u64::from(any.count_ones());
-            let place = |lane: usize| positions[lane].j as usize * width + positions[lane].i as usize;
-            let whole = count == 4 && written[of.clone()].iter().all(|lanes| lanes & any == any);
-            if whole {
-                let [x, y, z, w] = [0, 1, 2, 3].map(|e| &rows[of.start + e]);
-                for lane in lanes_of(any) {
-                    if let Some(element) = elements.get_mut(place(lane)) {
-                        *element = [x[lane], y[lane], z[lane], w[lane]];
-                    }
-                }
-                counters.write_bytes += 16 * u64::from(any.count_ones());
-                continue;
-            }
-            for export in of {
-                let lanes = written[export] & valid;
-                for lane in lanes_of(lanes) {
-                    if let Some(element) = elements.get_mut(place(lane)) {
-                        element[exports[export] % 4] = rows[export][lane];
-                    }
-                }
-                counters.write_bytes += 4 * u64::from(lanes.count_ones());
-            }
-        }
-        true
-    }
-
     /// Writes what a task's wavefronts wrote to memory that threads share.
     fn write(&self, task: &TaskDone, memory: &mut dyn Memory, counters: &mut Counters) -> Result<(), MemoryFault> {
-        for left in &task.waves {
+        for (_, left) in &task.waves {
             let Left::Here { stored, .. } = left else { continue };
             for &Stored { space, dword, bits } in stored {
                 memory.store(space, dword, bits)?;
@@ -401,7 +412,6 @@ impl Run<'_> {
             position: Some(at),
         };
         let targets: Vec<Target> = Target::all().collect();
-        let direct = self.artifact.exports.iter().all(|&e| self.is_direct(targets[e / 4], memory));
         let send = |at, exports: &Exports, memory: &mut dyn Memory, counters: &mut Counters| {
             let written = memory.commit(at, exports).map_err(|fault| refused(fault, at))?;
             counters.writes += written.elements;
@@ -409,11 +419,11 @@ impl Run<'_> {
             Ok(())
         };
         let mut exports = Exports::default();
-        for left in &task.waves {
+        let mut places = Places::new();
+        for (index, left) in &task.waves {
             match left {
-                Left::Here { positions, valid, written, rows, .. }
-                    if direct && self.store(positions, *valid, written, rows, &targets, memory, counters) => {}
-                Left::Here { positions, valid, written, rows, .. } => {
+                Left::Here { valid, written, rows, .. } => {
+                    self.waves.place(*index, &mut places);
                     for lane in lanes_of(*valid) {
                         exports.clear();
                         let mut next = 0;
@@ -430,7 +440,7 @@ impl Run<'_> {
                             }
                             exports.set(targets[target], values);
                         }
-                        send(positions[lane], &exports, memory, counters)?;
+                        send(places.position(lane), &exports, memory, counters)?;
                     }
                 }
                 Left::Reference { events, exports } => {
@@ -444,222 +454,6 @@ impl Run<'_> {
             }
         }
         task.fault.clone().map_or(Ok(()), Err)
-    }
-}
-
-/// What one thread needs to run wavefronts.
-struct Worker<'a> {
-    machine: Option<Machine>,
-    /// For machine code, and which.
-    #[cfg(target_arch = "x86_64")]
-    frame: Option<(&'a Native, Frame)>,
-    artifact: &'a Artifact,
-    wave: Wave,
-    reference: Option<(Wavefront, OnChip)>,
-}
-
-impl<'a> Worker<'a> {
-    fn new(run: &Run<'a>) -> Self {
-        let artifact = run.artifact;
-        Self {
-            machine: None,
-            #[cfg(target_arch = "x86_64")]
-            frame: None,
-            artifact,
-            wave: Wave::new(artifact.start.len(), artifact.exports.len(), artifact.code.blocks.len()),
-            reference: None,
-        }
-    }
-
-    fn task(&mut self, run: &Run<'_>, waves: &[u64], uniforms: Option<&[u32]>, memory: &dyn Memory) -> TaskDone {
-        let mut done = TaskDone {
-            counters: Counters::default(),
-            visits: vec![0; run.artifact.code.blocks.len()],
-            waves: Vec::with_capacity(waves.len()),
-            fault: None,
-            gives_up: false,
-        };
-        let bindings: Vec<_> =
-            run.artifact.code.fetches.iter().map(|fetch| Binding::of(run.launch, memory, fetch)).collect();
-        for &index in waves {
-            let positions = run.order.positions(run.launch, index);
-            let ran = match uniforms {
-                Some(uniforms) => self.here(run, index, &positions, uniforms, &bindings, memory, &mut done.counters),
-                None => Err(Refer),
-            };
-            let left = match ran {
-                Err(Refer) if run.artifact.writes_memory() => {
-                    done.gives_up = true;
-                    break;
-                }
-                Ok(left) => {
-                    done.visits.iter_mut().zip(&self.wave.visits).for_each(|(all, n)| *all += n);
-                    Ok(left)
-                }
-                Err(Refer) => self.reference(run, index, &positions, memory, &mut done.counters),
-            };
-            match left {
-                Ok(left) => done.waves.push(left),
-                Err(fault) => {
-                    done.fault = Some(fault);
-                    break;
-                }
-            }
-        }
-        done
-    }
-
-    /// Runs a wavefront here.
-    #[allow(clippy::too_many_arguments, reason = "a wavefront, and what it may read")]
-    fn here(
-        &mut self,
-        run: &Run<'_>,
-        index: u64,
-        positions: &[Position],
-        uniforms: &[u32],
-        bindings: &[Option<Binding<'_>>],
-        memory: &dyn Memory,
-        counters: &mut Counters,
-    ) -> Result<Left, Refer> {
-        let lanes = run.launch.wavefront.lanes();
-        if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Refer);
-        }
-        let artifact = self.artifact;
-        self.wave.reset();
-        self.wave.fetched.first_thread = index * lanes as u64;
-        let valid = |mask, (lane, &at): (usize, &Position)| mask | u64::from(run.launch.domain.contains(at)) << lane;
-        self.wave.valid = positions.iter().enumerate().fold(0, valid);
-        let processors = u64::from(self.wave.valid.count_ones());
-        for plane in run.launch.planes {
-            let first = Var::gpr(usize::from(plane.temp), 0).index();
-            let places = (0..4).map(|e| artifact.start.iter().position(|v| v.index() == first + e));
-            let places = places.enumerate().filter_map(|(e, p)| Some((e, p?)));
-            for (element, place) in places {
-                ramp(plane, element, positions, &mut self.wave.start[place]);
-            }
-        }
-        let shared = Shared {
-            launch: run.launch,
-            memory,
-            fetches: &artifact.code.fetches,
-            stores: &artifact.code.stores,
-            uniforms,
-            lanes: positions.len(),
-            fuel: run.fuel,
-            bindings,
-        };
-        #[cfg(target_arch = "x86_64")]
-        let native = match run.backend {
-            Backend::Avx512 => {
-                let linear = bindings.iter().flatten().any(Binding::is_linear);
-                artifact.native(lanes, uniforms, linear)
-            }
-            Backend::Avx2 | Backend::Portable => None,
-        };
-        #[cfg(target_arch = "x86_64")]
-        let ran = native.map(|native| {
-            let frame = match &mut self.frame {
-                Some((of, frame)) if std::ptr::eq(*of, native) => frame,
-                place => &mut place.insert((native, native.frame())).1,
-            };
-            native.run(frame, &shared, &mut self.wave)
-        });
-        #[cfg(not(target_arch = "x86_64"))]
-        let ran: Option<Result<(), Refer>> = None;
-        match ran {
-            Some(ran) => ran?,
-            None => {
-                let machine = self.machine.get_or_insert_with(Machine::new);
-                machine.run(&artifact.code, &artifact.start, &artifact.exports, &shared, &mut self.wave)?;
-            }
-        }
-        counters.groups += 1;
-        counters.processors += processors;
-        self.wave.count(counters);
-        if positions.len() < lanes {
-            // Only the last wavefront may be short.
-            run.count(&self.wave.visits, positions.len() as u64, counters);
-            self.wave.visits.fill(0);
-        }
-        let written = artifact.exports.iter().map(|&index| self.wave.written[index]).collect();
-        Ok(Left::Here {
-            positions: positions.to_vec(),
-            valid: self.wave.valid,
-            written,
-            rows: self.wave.exports.clone(),
-            stored: std::mem::take(&mut self.wave.fetched.stored),
-        })
-    }
-
-    /// Runs a wavefront by the reference interpreter.
-    fn reference(
-        &mut self,
-        run: &Run<'_>,
-        index: u64,
-        positions: &[Position],
-        memory: &dyn Memory,
-        counters: &mut Counters,
-    ) -> Result<Left, Fault> {
-        let lanes = run.launch.wavefront.lanes();
-        let (wavefront, on_chip) = self.reference.get_or_insert_with(|| {
-            let globals = vec![vec![[0; 4]; usize::from(run.launch.global_gprs.min(124))]; lanes];
-            (Wavefront::default(), OnChip { globals, ..OnChip::default() })
-        });
-        let context = run.context.get_or_init(|| Context {
-            launch: run.launch,
-            main: run.launch.program.decode(),
-            fetch: run.launch.fetch_program.map(ctm_isa::r700::Program::decode),
-            deadline: run.deadline,
-        });
-        wavefront.start(context, positions, index * lanes as u64, 0);
-        let mut memory = Reader { memory };
-        while wavefront.is_running() {
-            wavefront.step(context, on_chip, &mut memory)?;
-        }
-        counters.add(wavefront.counters());
-        let exports = wavefront.exports().map(|(at, exports)| (at, exports.clone())).collect();
-        Ok(Left::Reference { events: wavefront.events().collect(), exports })
-    }
-}
-
-/// An element of a plane at the lanes' index pairs: as `Plane::at`, bit for bit.
-fn ramp(plane: &Plane, element: usize, positions: &[Position], row: &mut Row) {
-    let (origin, di, dj) = (plane.origin[element], plane.di[element], plane.dj[element]);
-    let value = |at: &Position| origin + f64::from(at.i) * di + f64::from(at.j) * dj;
-    if plane.bits {
-        row.iter_mut().zip(positions).for_each(|(bits, at)| *bits = value(at).round_ties_even() as i64 as u32);
-    } else {
-        row.iter_mut().zip(positions).for_each(|(bits, at)| *bits = (value(at) as f32).to_bits());
-    }
-}
-
-/// Memory for wavefronts of programs that write none.
-struct Reader<'a> {
-    memory: &'a dyn Memory,
-}
-
-fn only_reads() -> MemoryFault {
-    MemoryFault { what: "memory".into(), address: None, reason: "the program was taken for one that only reads".into() }
-}
-
-impl Memory for Reader<'_> {
-    reads!();
-
-    fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
-        self.memory.load(space, dword)
-    }
-
-    fn store(&mut self, _space: Space, _dword: u64, _bits: u32) -> Result<(), MemoryFault> {
-        Err(only_reads())
-    }
-
-    fn vertex_event(&mut self, _at: Position, _event: VertexEvent) -> Result<(), MemoryFault> {
-        Err(only_reads())
-    }
-
-    fn commit(&mut self, _at: Position, _exports: &Exports) -> Result<Written, MemoryFault> {
-        Err(only_reads())
     }
 }
 
@@ -691,7 +485,8 @@ mod tests {
                 artifact: &artifact,
                 context: OnceLock::new(),
                 deadline: None,
-                order: Order::of(&launch),
+                waves: Waves::of(&launch),
+                starts: Starts::of(&artifact.start, &launch),
                 fuel: 1_000_000,
                 #[cfg(target_arch = "x86_64")]
                 backend: Backend::detect(),
@@ -701,9 +496,8 @@ mod tests {
             memory.textures.insert(19, Picture::filled(4, 4, [0.5; 4]).into());
             memory.bind_constants(0, Some(0), vec![[0; 4]; 64]);
             let uniforms = run.uniforms(&memory).unwrap_or_default();
-            let positions = run.order.positions(&launch, 0);
-            let left = Worker::new(&run).here(&run, 0, &positions, &uniforms, &[], &memory, &mut Counters::default());
-            assert!(left.is_ok(), "{} is referred", path.display());
+            let ran = Worker::new(&run).here(&run, 0, &uniforms, &[], &memory, &mut Counters::default());
+            assert!(ran.is_ok(), "{} is referred", path.display());
             #[cfg(target_arch = "x86_64")]
             if Backend::detect() == Backend::Avx512 {
                 assert!(artifact.native(64, &uniforms, false).is_some(), "{} has no machine code", path.display());

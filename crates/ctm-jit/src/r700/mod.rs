@@ -8,16 +8,21 @@
 //! | `wave` | what goes into a wavefront and comes out; its fetches |
 //! | `values`, `portable` | the form, run by the reference functions |
 //! | `uniform` | programs whose every thread does the same, in the X1K's form, for streams |
-//! | `engine`, `streamed` | batches of wavefronts on all cores, commits in order; launches that are streams |
+//! | `bound` | how many instructions a wavefront can issue |
+//! | `engine`, `streamed` | wavefronts on all cores, commits in order; launches that are streams |
+//! | `worker`, `places`, `outputs` | what one thread does; where lanes lie and what they start with; exports that are stored side by side |
 //! | `verify` | the fast engine compared with the reference interpreter |
 //!
 //! Machine code is made in `x86/r700`. Begin with `form`.
 
+mod bound;
 mod clauses;
 mod engine;
 pub mod form;
 pub(crate) mod lower;
+mod outputs;
 pub mod passes;
+mod places;
 pub mod portable;
 #[cfg(target_arch = "x86_64")]
 mod streamed;
@@ -26,6 +31,7 @@ mod uniform;
 pub mod values;
 pub mod verify;
 pub mod wave;
+mod worker;
 
 pub use engine::{Programs, run};
 pub use values::alu;

@@ -45,7 +45,7 @@ impl Run<'_> {
         let mut counters = Counters::default();
         let processors = u64::from(domain.width()) * u64::from(domain.height());
         counters.processors = processors;
-        counters.groups = self.order.count(launch);
+        counters.groups = self.waves.count();
         counters.active_lanes = uniform.active * processors;
         [counters.writes, counters.write_bytes] = done.written;
         for (inst, &times) in artifact.code.fetches.iter().zip(&uniform.fetches) {
@@ -59,8 +59,7 @@ impl Run<'_> {
         let full = counters.groups - 1;
         let visits: Vec<u64> = uniform.visits.iter().map(|n| n * full).collect();
         self.count(&visits, launch.wavefront.lanes() as u64, &mut counters);
-        let lanes = self.order.positions(launch, full).len() as u64;
-        self.count(&uniform.visits, lanes, &mut counters);
+        self.count(&uniform.visits, self.waves.lanes_of_last(), &mut counters);
         Some(counters)
     }
 }

@@ -12,8 +12,8 @@ use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::resources::{Image, TextureKind};
 use ctm_exec::r700::{
-    Arrays, Buffer, Cells, Direct, DirectTarget, Elements, Exports, Memory, Sampler, Space, Target, Texels, Texture,
-    VertexEvent, Written,
+    Arrays, Buffer, Cells, Direct, Elements, Exports, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent,
+    Written,
 };
 use ctm_isa::r700::program::Stage;
 use std::collections::BTreeMap;
@@ -339,12 +339,6 @@ impl Memory for LaunchMemory<'_> {
         // The model of caches wants to be told of every read.
         let place = self.registers.r700.own.buffers.get(&id).filter(|_| self.model.is_none())?;
         self.memory.slice(place.base, place.bytes as usize).ok()
-    }
-
-    fn direct_target(&mut self, target: Target) -> Option<DirectTarget<'_>> {
-        let nowhere = !matches!(target, Target::Pixel(_)) && !self.registers.r700.exports.contains_key(&target);
-        // The conditional unit looks at the depth of pixel programs.
-        (nowhere && target != Target::Depth).then_some(DirectTarget::Nowhere)
     }
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {

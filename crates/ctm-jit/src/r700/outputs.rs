@@ -1,0 +1,90 @@
+//! What wavefronts export, in arrays that memory lends: no two threads write the same element, so wavefronts store in any order.
+
+use super::places::Places;
+use super::wave::{LANES, Row, lanes_of};
+use crate::direct::cells;
+use ctm_exec::r700::{Cells, Launch, Memory, Target, Written};
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// One target.
+struct Output<'a> {
+    cells: &'a [AtomicU32],
+    /// Elements from one row to the next.
+    pitch: usize,
+    channels: usize,
+    /// Which of the exported elements each channel takes: its place in the artifact's list. Channels that the mask does not let pass take none.
+    from: [Option<usize>; 4],
+}
+
+/// The targets of a launch.
+pub struct Outputs<'a>(Vec<Output<'a>>);
+
+impl<'a> Outputs<'a> {
+    /// Of a launch whose program may write these exported elements (`4 * target + element`, in order); `None` when they have to be committed.
+    pub fn of(memory: &'a mut dyn Memory, exports: &[usize], launch: &Launch<'_>) -> Option<Self> {
+        let all: Vec<Target> = Target::all().collect();
+        let mut numbers: Vec<usize> = exports.iter().map(|export| export / 4).collect();
+        numbers.dedup();
+        let targets: Vec<Target> = numbers.iter().map(|&number| all[number]).collect();
+        let lent = memory.direct(&[], &targets)?.targets;
+        let domain = &launch.domain;
+        let mut outputs = Vec::new();
+        for (number, lent) in numbers.into_iter().zip(lent) {
+            let Some(lent) = lent else { continue };
+            let cells = match lent.bytes {
+                // They are little-endian.
+                Cells::Bytes(_) if cfg!(target_endian = "big") => return None,
+                Cells::Bytes(bytes) => cells(bytes)?,
+                Cells::Dwords(elements) => cells(elements)?,
+            };
+            let channels = usize::from(lent.channels);
+            let last = u64::from(domain.j1) * u64::from(lent.pitch) + u64::from(domain.i1);
+            let holds = domain.i1 < lent.width && domain.j1 < lent.height && lent.width <= lent.pitch;
+            if !(1..=4).contains(&channels) || !holds || (last + 1) * channels as u64 > cells.len() as u64 {
+                return None;
+            }
+            let passes = |&channel: &usize| channel < channels && lent.mask >> channel & 1 == 1;
+            let place = |channel: usize| exports.iter().position(|&export| export == 4 * number + channel);
+            let from = std::array::from_fn(|channel| Some(channel).filter(passes).and_then(place));
+            outputs.push(Output { cells, pitch: lent.pitch as usize, channels, from });
+        }
+        Some(Self(outputs))
+    }
+
+    /// Stores what the valid lanes of a wavefront exported: the lanes that wrote each exported element, by its place in the list, and its row. Says
+    /// what that was.
+    pub fn store(&self, places: &Places, valid: u64, written: impl Fn(usize) -> u64, rows: &[Row]) -> Written {
+        let mut done = Written::default();
+        for output in &self.0 {
+            let lanes = output.from.map(|from| from.map_or(0, |place| written(place) & valid));
+            let any = lanes.iter().fold(0, |any, lanes| any | lanes);
+            done.elements += u64::from(any.count_ones());
+            done.bytes += lanes.iter().map(|lanes| 4 * u64::from(lanes.count_ones())).sum::<u64>();
+            let from = |channel: usize| output.from[channel].map_or(&[0; LANES], |place| &rows[place]);
+            let at = |lane: usize| (places.j[lane] as usize * output.pitch + places.i[lane] as usize) * output.channels;
+            let put = |cell: &AtomicU32, bits: u32| cell.store(bits, Ordering::Relaxed);
+            match output.channels {
+                // Whole elements, and single numbers.
+                4 if lanes == [any; 4] => {
+                    let [x, y, z, w] = std::array::from_fn(from);
+                    for lane in lanes_of(any) {
+                        let at = at(lane);
+                        let values = [x[lane], y[lane], z[lane], w[lane]];
+                        output.cells[at..at + 4].iter().zip(values).for_each(|(cell, bits)| put(cell, bits));
+                    }
+                }
+                1 => {
+                    let x = from(0);
+                    lanes_of(any).for_each(|lane| put(&output.cells[at(lane)], x[lane]));
+                }
+                _ => {
+                    for (channel, &lanes) in lanes.iter().enumerate() {
+                        let row = from(channel);
+                        lanes_of(lanes).for_each(|lane| put(&output.cells[at(lane) + channel], row[lane]));
+                    }
+                }
+            }
+        }
+        done
+    }
+}

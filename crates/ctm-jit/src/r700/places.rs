@@ -1,0 +1,174 @@
+//! Where the lanes of a wavefront lie, and what they start with.
+
+use super::form::Var;
+use super::wave::{LANES, Row, mask_of};
+use crate::form;
+use crate::grid::{self, Grid, Ramp};
+use crate::lanes;
+use ctm_exec::r700::Launch;
+use ctm_exec::{Domain, Position};
+use ctm_isa::r700::GPRS;
+use ctm_isa::r700::program::Stage;
+
+/// The wavefronts of a launch, in the reference interpreter's order (`ctm_exec::r700::interp::Order`).
+pub struct Waves {
+    domain: Domain,
+    /// Lanes of a wavefront, but for the last one.
+    lanes: u64,
+    /// Quads as groups of 16 lanes, of which a wavefront has one or more; otherwise threads follow one another row by row.
+    quads: Option<Grid>,
+    /// All lanes of all wavefronts.
+    all: u64,
+}
+
+/// The index pairs of a wavefront's lanes.
+#[derive(Clone, Copy)]
+pub struct Places {
+    /// Columns.
+    pub i: Row,
+    /// Rows.
+    pub j: Row,
+    /// How many lanes there are; what lies beyond has no meaning.
+    pub lanes: usize,
+    /// Those of them that lie in the domain.
+    pub inside: u64,
+}
+
+impl Places {
+    /// For [`Waves::place`].
+    pub const fn new() -> Self {
+        Self { i: [0; LANES], j: [0; LANES], lanes: 0, inside: 0 }
+    }
+
+    /// Of one lane.
+    pub const fn position(&self, lane: usize) -> Position {
+        Position { i: self.i[lane], j: self.j[lane] }
+    }
+}
+
+impl Waves {
+    /// Those of a launch.
+    pub fn of(launch: &Launch<'_>) -> Self {
+        let domain = launch.domain;
+        let quads = (launch.stage == Stage::Pixel).then(|| Grid::new(domain, lanes::LANES));
+        let all = match &quads {
+            Some(grid) => grid.full_groups() * lanes::LANES as u64 + grid.lanes_of_last() as u64,
+            None => u64::from(domain.width()) * u64::from(domain.height()),
+        };
+        Self { domain, lanes: launch.wavefront.lanes() as u64, quads, all }
+    }
+
+    /// How many there are.
+    pub const fn count(&self) -> u64 {
+        self.all.div_ceil(self.lanes)
+    }
+
+    /// Lanes of the last one.
+    pub const fn lanes_of_last(&self) -> u64 {
+        self.all - self.count().saturating_sub(1) * self.lanes
+    }
+
+    /// Where the lanes of a wavefront lie.
+    pub fn place(&self, index: u64, places: &mut Places) {
+        let first = index * self.lanes;
+        places.lanes = self.lanes.min(self.all.saturating_sub(first)) as usize;
+        let existing = mask_of(places.lanes);
+        let pieces = places.i.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut();
+        let pieces = pieces.zip(places.j.as_chunks_mut::<{ lanes::LANES }>().0);
+        if let Some(grid) = &self.quads {
+            places.inside = 0;
+            let groups = places.lanes.div_ceil(lanes::LANES);
+            for (n, (i, j)) in pieces.take(groups).enumerate() {
+                let of = grid.places(first / lanes::LANES as u64 + n as u64);
+                (*i, *j) = (of.i, of.j);
+                places.inside |= u64::from(grid.inside(&of)) << (lanes::LANES * n);
+            }
+            places.inside &= existing;
+            return;
+        }
+        places.inside = existing;
+        let width = u64::from(self.domain.width()).max(1);
+        let (mut column, mut row) = ((first % width) as u32, (first / width) as u32);
+        for (i, j) in places.i.iter_mut().zip(&mut places.j) {
+            (*i, *j) = (self.domain.i0 + column, self.domain.j0 + row);
+            column += 1;
+            if u64::from(column) == width {
+                (column, row) = (0, row + 1);
+            }
+        }
+    }
+}
+
+/// What the lanes of a wavefront hold at the start in these variables: for each a ramp.
+pub struct Starts {
+    ramps: Vec<Ramp>,
+    quads: bool,
+}
+
+impl Starts {
+    /// Of variables that planes cover.
+    pub fn of(variables: &[Var], launch: &Launch<'_>) -> Self {
+        let gprs = usize::from(launch.program.gprs).clamp(1, GPRS);
+        let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
+        let ramp = |var: &Var| Ramp::of(form::Var::temp(var.index() / 4, var.index() % 4), &planes);
+        Self { ramps: variables.iter().filter_map(ramp).collect(), quads: launch.stage == Stage::Pixel }
+    }
+
+    /// Fills a row for each variable.
+    pub fn fill(&self, places: &Places, rows: &mut [Row]) {
+        let groups = places.lanes.div_ceil(lanes::LANES);
+        let pairs = places.i.as_chunks().0.iter().zip(places.j.as_chunks().0);
+        for (n, (&i, &j)) in pairs.take(groups).enumerate() {
+            let of = grid::Places { i, j };
+            for (ramp, row) in self.ramps.iter().zip(rows.iter_mut()) {
+                let values = if self.quads { ramp.row(&of) } else { ramp.anywhere(&of) };
+                row.as_chunks_mut::<{ lanes::LANES }>().0[n] = values;
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ctm_exec::GroupSize;
+    use ctm_exec::r700::interp::Order;
+    use ctm_exec::r700::{Constants, Plane};
+    use ctm_isa::r700::Program;
+
+    #[test]
+    fn lanes_lie_and_start_where_the_reference_has_them() {
+        let program = Program { gprs: 4, ..Program::from_words(Vec::new()) };
+        let constants = Constants::default();
+        let planes =
+            [Plane::position(0), Plane { temp: 1, origin: [0.1; 4], di: [3.7, -1.0, 0.0, 1e9], ..Plane::position(1) }];
+        let variables: Vec<Var> = (0..8).map(|n| Var::gpr(n / 4, n % 4)).collect();
+        for stage in [Stage::Pixel, Stage::Vertex, Stage::Compute] {
+            for lanes in [16, 32, 64] {
+                for (i0, j0, i1, j1) in [(0, 0, 63, 3), (1, 1, 40, 8), (3, 2, 3, 2), (0, 5, 6, 40), (2, 0, 129, 0)] {
+                    let domain = Domain { i0, j0, i1, j1 };
+                    let Some(wavefront) = GroupSize::new(lanes) else { panic!("{lanes} lanes") };
+                    let launch =
+                        Launch { stage, wavefront, planes: &planes, ..Launch::new(&program, &constants, domain) };
+                    let (order, waves) = (Order::of(&launch), Waves::of(&launch));
+                    assert_eq!(waves.count(), order.count(&launch), "{launch:?}");
+                    let (mut places, mut rows) = (Places::new(), vec![[0; LANES]; variables.len()]);
+                    for wave in 0..waves.count() {
+                        waves.place(wave, &mut places);
+                        Starts::of(&variables, &launch).fill(&places, &mut rows);
+                        let expected = order.positions(&launch, wave);
+                        assert_eq!(places.lanes, expected.len());
+                        for (lane, &at) in expected.iter().enumerate() {
+                            assert_eq!(places.position(lane), at, "{stage:?}, {lanes} lanes, {domain:?}");
+                            assert_eq!(places.inside >> lane & 1 == 1, domain.contains(at));
+                            for (n, row) in rows.iter().enumerate() {
+                                assert_eq!(row[lane], planes[n / 4].at(at.i.into(), at.j.into())[n % 4]);
+                            }
+                        }
+                        assert_eq!(places.inside & !mask_of(places.lanes), 0);
+                    }
+                }
+            }
+        }
+    }
+}
