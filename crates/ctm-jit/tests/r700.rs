@@ -118,6 +118,7 @@ impl Case {
         Target::all().for_each(|target| {
             memory.targets.insert(target, Picture::filled(64, 16, [-3.0; 4]));
         });
+        memory.lends_nothing = seed.is_multiple_of(4);
         let wavefront = GroupSize::new(r.of(&[64, 64, 32, 16])).unwrap();
         let instructions_per_group = Some(if r.one_in(8) { u64::from(r.below(200)) } else { 5000 });
         let budget = Budget { instructions_per_group, time: None };

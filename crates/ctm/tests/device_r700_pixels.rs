@@ -165,6 +165,48 @@ fn colours_pass_masks_and_the_conditional_unit() {
     assert_eq!(error.reason.code(), "unsupported");
 }
 
+/// Programs whose threads differ leave the same elements and counts in targets of every kind with both engines.
+#[test]
+fn both_engines_store_what_divergent_threads_export() {
+    // The first kills some; in the second the others look something up, and only some of them export twice.
+    let kills = "ALU:\n 0 x: KILLGT ____, R0.x, 30.0f\n y: ADD R1.y, R0.x, R0.y\nALU:\n 1 x: KILLGT ____, R0.y, R0.x\n\
+        EXP: PIX0, R0.xy_1\nEXP_DONE: PIX1, R1.yy0y\nEND_OF_PROGRAM\n";
+    let fetches = "ALU:\n 0 x: KILLGT ____, R0.y, R0.x\nTEX:\n SAMPLE R2.xyzw, R0.xy__, t0, s0 DENORM(XY)\nALU_PUSH_BEFORE:\n\
+        2 x: PRED_SETGT ____, R2.x, 0.5f UPDATE_EXEC_MASK UPDATE_PRED\nJUMP POP_CNT(1) ADDR(on)\n\
+        EXP: PIX1, R0.yxyx\nPOP POP_CNT(1)\non:\nEXP_DONE: PIX0, R2.xyzw\nEND_OF_PROGRAM\n";
+    let kinds = [Format::Float32x1, Format::Float32x2, Format::Float32x4, Format::Uint8x4];
+    for (n, source) in [kills, fetches].into_iter().enumerate() {
+        for (first, second) in [(0, 2), (1, 0), (2, 1), (3, 2)] {
+            for mask in [0xf, 0b0101, 0b1110] {
+                let run = |engine: Box<dyn ctm_exec::Engine>| {
+                    let options = DeviceOptions { threads: 2, ..DeviceOptions::r700(Chip::Rv770) };
+                    let mut rig = Rig { device: ctm::Device::open(engine, options).unwrap() };
+                    let program = text(&mut rig, source);
+                    let input = array(&mut rig, 16, 16);
+                    rig.fill(&input, 16, 16, |x, y| [((x ^ y) & 1) as f32, x as f32, y as f32, -1.0]);
+                    let outputs = [first, second].map(|kind: usize| rig.surface(50, 40, kinds[kind], Tiling::Linear));
+                    outputs.iter().for_each(|surface| rig.fill(surface, 50, 40, |_, _| [0.25; 4]));
+                    let setup = CommandBuffer::new()
+                        .set_inp_fmt(0, &input)
+                        .set_out_fmt(0, &outputs[0])
+                        .set_out_fmt(1, &outputs[1])
+                        .set_out_mask(mask);
+                    let domain = Domain { i0: 3, j0: 1, i1: 40, j1: 37 };
+                    let report = rig.submit(&start(Stage::Pixel, &program, domain, setup)).unwrap();
+                    (outputs.map(|surface| bits(&rig, &surface, 50, 40)), report.counters())
+                };
+                let expected = run(ctm::EngineKind::Interp.engine().unwrap());
+                assert!(expected.1.writes > 200);
+                assert_eq!(
+                    run(ctm::EngineKind::Jit.engine().unwrap()),
+                    expected,
+                    "program {n}, {first}, {second}, {mask:04b}"
+                );
+            }
+        }
+    }
+}
+
 #[test]
 fn constants_of_every_kind() {
     let mut rig = rig();

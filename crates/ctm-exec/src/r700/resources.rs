@@ -212,6 +212,8 @@ pub struct Arrays {
     pub events: Vec<(Position, VertexEvent)>,
     /// What exports are stored in, by target; exports to others are dropped. Each must hold the domain.
     pub targets: BTreeMap<Target, Picture>,
+    /// Engines have to ask for each element: none of these arrays is lent.
+    pub lends_nothing: bool,
 }
 
 impl Memory for Arrays {
@@ -318,14 +320,18 @@ impl Memory for Arrays {
     }
 
     fn buffer_bytes(&self, id: u8) -> Option<&[u8]> {
-        self.buffers.get(&id).map(|buffer| buffer.bytes.as_slice())
+        self.buffers.get(&id).filter(|_| !self.lends_nothing).map(|buffer| buffer.bytes.as_slice())
     }
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
-        self.textures.get(&id)?.levels.get(level as usize).map(Vec::as_slice)
+        let image = self.textures.get(&id).filter(|_| !self.lends_nothing)?;
+        image.levels.get(level as usize).map(Vec::as_slice)
     }
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
+        if self.lends_nothing {
+            return None;
+        }
         let elements = |width, height| Elements { bytes: (), pitch: width, width, height, channels: 4, mask: 0xf };
         let of = |id: &u8| {
             let image = self.textures.get(id)?;

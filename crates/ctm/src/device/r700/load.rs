@@ -1,6 +1,7 @@
 //! From what lies in memory when a program starts to what the engine is given: programs, constants, semantics, planes.
 
 use super::alternate::names_alternates;
+use super::touched::Touched;
 use super::{LoopConstants, R700Registers};
 use crate::commands::{ProgramForm, ProgramPlace};
 use crate::device::cache::{Cache, CacheModel};
@@ -26,6 +27,8 @@ pub struct LoadedProgram {
     pub program: Program,
     /// Whether it reads constants or resources of another program type.
     pub names_alternates: bool,
+    /// What it can touch.
+    pub touched: Touched,
 }
 
 pub fn outside(what: impl Into<String>, error: MemoryError) -> Reason {
@@ -34,7 +37,7 @@ pub fn outside(what: impl Into<String>, error: MemoryError) -> Reason {
 
 impl LoadedProgram {
     fn new(base: GpuAddr, bytes: u64, program: Program) -> Self {
-        Self { base, bytes, names_alternates: names_alternates(&program), program }
+        Self { base, bytes, names_alternates: names_alternates(&program), touched: Touched::of(&program), program }
     }
 
     /// Reads the program that `set_program` named.

@@ -1,5 +1,6 @@
 //! What a running R700 program reaches: constants, buffers, textures, memories and exports, all in the arenas.
 
+use super::touched::Touched;
 use super::{BoundTexture, input_size, load};
 use crate::commands::{CondLoc, CondTest, MemoryKind};
 use crate::device::cache::{Cache, CacheModel, Way};
@@ -73,13 +74,14 @@ pub(super) const fn event_code(event: VertexEvent) -> u32 {
 }
 
 impl<'a> LaunchMemory<'a> {
-    /// The memory of a launch that begins now: a geometry program's events are counted from 0.
+    /// The memory of a launch that begins now, of a program of some stage that touches so much of it: a geometry program's events are counted
+    /// from 0.
     pub fn new(
         memory: &'a mut DeviceMemory,
         model: Option<&'a Mutex<CacheModel>>,
         order: ByteOrder,
         registers: &'a Registers,
-        stage: Stage,
+        (stage, touched): (Stage, &Touched),
         alternate: Option<Arrays>,
     ) -> Result<Self, Reason> {
         if let Some((base, dwords)) = registers.r700.vertex_events
@@ -92,7 +94,7 @@ impl<'a> LaunchMemory<'a> {
         let textures = registers.r700.own.textures.iter();
         let packed = |bound: &BoundTexture| matches!(bound, BoundTexture::Texture(texture) if !texture.is_plain());
         let images = textures.filter(|(_, bound)| packed(bound)).map(|(&id, _)| (id, OnceLock::new())).collect();
-        let aliased = aliased(registers, stage);
+        let aliased = aliased(registers, stage, touched);
         Ok(Self { memory, model, order, registers, stage, events: 0, images, aliased, alternate })
     }
 
@@ -381,20 +383,24 @@ impl Memory for LaunchMemory<'_> {
 }
 
 /// Whether something that a program writes shares memory with anything else that it reads or writes.
-fn aliased(registers: &Registers, stage: Stage) -> bool {
+fn aliased(registers: &Registers, stage: Stage, touched: &Touched) -> bool {
     let range = |base: GpuAddr, bytes: u64| (u64::from(base.0), u64::from(base.0) + bytes);
     let r700 = &registers.r700;
-    let memories = r700.memories.iter().filter(|(kind, _)| **kind != MemoryKind::Scratch);
+    let memories = r700.memories.iter().filter(|(kind, _)| touched.memories() && **kind != MemoryKind::Scratch);
     let mut written: Vec<(u64, u64)> = memories.map(|(_, place)| range(place.base, place.bytes.into())).collect();
-    written.extend(r700.exports.values().map(|surface| range(surface.base, surface.bytes())));
+    let exports = r700.exports.iter().filter(|(target, _)| touched.target(**target));
+    written.extend(exports.map(|(_, surface)| range(surface.base, surface.bytes())));
     if stage == Stage::Geometry {
         written.extend(r700.vertex_events.map(|(base, dwords)| range(base, u64::from(dwords) * 4)));
     }
     let conditional = registers.conditional;
     written.extend(conditional.buffer.filter(|_| conditional.write).map(|buffer| range(buffer.base, buffer.bytes())));
-    let constants = r700.own.constant_buffers.values().map(|place| range(place.base, u64::from(place.constants) * 16));
-    let buffers = r700.own.buffers.values().map(|place| range(place.base, place.bytes.into()));
-    let textures = r700.own.textures.values().map(|bound| match bound {
+    let constants = r700.own.constant_buffers.iter().filter(|(bank, _)| touched.constants(**bank));
+    let constants = constants.map(|(_, place)| range(place.base, u64::from(place.constants) * 16));
+    let buffers = r700.own.buffers.iter().filter(|(id, _)| touched.buffer(**id));
+    let buffers = buffers.map(|(_, place)| range(place.base, place.bytes.into()));
+    let textures = r700.own.textures.iter().filter(|(id, _)| touched.texture(**id));
+    let textures = textures.map(|(_, bound)| match bound {
         BoundTexture::Input(surface) => range(surface.base, surface.bytes()),
         BoundTexture::Texture(texture) => range(texture.base, texture.bytes()),
     });

@@ -6,12 +6,14 @@
 //! | `load` | from memory to what the engine is given: programs, constants, planes |
 //! | `alternate` | the resources of another program type |
 //! | `memory` | what a running program reaches: resources, memories, exports |
+//! | `touched` | what a program can touch of what is bound |
 //! | `strips` | what geometry programs said about their vertices, as strips |
 
 mod alternate;
 mod load;
 mod memory;
 mod strips;
+mod touched;
 
 pub use strips::{Strip, strips, vertex_events};
 
@@ -441,8 +443,10 @@ impl Device {
             Ok(ctm_exec::Outcome::default())
         } else {
             let order = self.options.uint8_order;
+            let touched = fetch.as_ref().map_or_else(|| main.touched.clone(), |f| main.touched.clone().and(&f.touched));
+            let touched = (stage, &touched);
             let mut memory =
-                LaunchMemory::new(&mut self.memory, self.model.as_ref(), order, &self.registers, stage, alternate)?;
+                LaunchMemory::new(&mut self.memory, self.model.as_ref(), order, &self.registers, touched, alternate)?;
             self.engine.run_r700(&launch, &mut memory)
         };
         if let Some(model) = &self.model {
