@@ -121,7 +121,7 @@ pub struct Artifact {
 
 impl Artifact {
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
-    fn new(launch: &Launch<'_>, streams: Streams) -> Option<Self> {
+    pub(super) fn new(launch: &Launch<'_>, streams: Streams) -> Option<Self> {
         let mut code = lower(launch)?;
         let live = super::passes::optimise(&mut code);
         #[cfg(not(target_arch = "x86_64"))]
@@ -227,10 +227,16 @@ pub fn run(
     if artifact.writes_memory() && memory.outputs_alias_inputs() {
         return Interp.run_r700(launch, memory);
     }
+    run_of(launch, &artifact, backend).go(memory)
+}
+
+/// A launch that has not begun.
+#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there is one back end"))]
+pub(super) fn run_of<'a>(launch: &'a Launch<'a>, artifact: &'a Artifact, backend: Backend) -> Run<'a> {
     let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
-    let run = Run {
+    Run {
         launch,
-        artifact: &artifact,
+        artifact,
         context: OnceLock::new(),
         deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
         waves: Waves::of(launch),
@@ -238,10 +244,7 @@ pub fn run(
         fuel: if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit },
         #[cfg(target_arch = "x86_64")]
         backend,
-    };
-    #[cfg(not(target_arch = "x86_64"))]
-    let _ = backend;
-    run.go(memory)
+    }
 }
 
 impl Run<'_> {

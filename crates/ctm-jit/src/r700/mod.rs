@@ -11,6 +11,7 @@
 //! | `bound` | how many instructions a wavefront can issue |
 //! | `engine`, `streamed` | wavefronts on all cores, commits in order; launches that are streams |
 //! | `worker`, `places`, `outputs` | what one thread does; where lanes lie and what they start with; exports that are stored side by side |
+//! | `walled` | random programs between pages that may not be touched |
 //! | `verify` | the fast engine compared with the reference interpreter |
 //!
 //! Machine code is made in `x86/r700`. Begin with `form`.
@@ -30,6 +31,8 @@ mod streamed;
 mod uniform;
 pub mod values;
 pub mod verify;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod walled;
 pub mod wave;
 mod worker;
 

@@ -42,7 +42,7 @@ pub mod stream;
 mod together;
 mod vectors;
 #[cfg(all(test, unix))]
-mod walled;
+pub mod walled;
 
 use crate::engine::Source;
 use crate::form::{Code, Op, Var};
