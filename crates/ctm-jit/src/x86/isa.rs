@@ -77,12 +77,14 @@ impl Isa {
 
     /// How many copies run a program best that has so many vectors live at once where it matters.
     ///
-    /// AVX2 has few registers but reads operands from memory at no cost, so a second copy pays while its latencies are what counts; measured.
+    /// AVX2 has few registers but reads operands from memory at no cost, so a second copy pays while its latencies are what counts; measured. Where
+    /// all copies go the same way (`joint`), what a turn carries to the next counts most, and has to be in registers.
     pub fn copies(self, pressure: usize, joint: bool) -> u8 {
         let most = if joint { MAX_COPIES } else { MAX_COPIES_APART };
         let fit = (usize::from(self.bundles(1)) / pressure.max(1)).clamp(1, most.into()) as u8;
         match self {
             Self::Avx512 => fit,
+            Self::Avx2 if joint && pressure > self.bundles(1).into() => fit,
             Self::Avx2 => fit.max(1 + u8::from(pressure <= AVX2_PRESSURE_OF_TWO)),
         }
     }
