@@ -14,7 +14,7 @@ use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
-use ctm_jit::{Backend, Jit};
+use ctm_jit::{Backend, Jit, Verify};
 use far::FAR;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -125,8 +125,8 @@ impl Case {
         Self { stage, constants, planes, domain, wavefront, budget, memory }
     }
 
-    fn run(&self, program: &Program, engine: &dyn Engine, threads: usize) -> (Result<Outcome, Fault>, Arrays) {
-        let launch = Launch {
+    fn launch<'a>(&'a self, program: &'a Program, threads: usize) -> Launch<'a> {
+        Launch {
             stage: self.stage,
             planes: &self.planes,
             wavefront: self.wavefront,
@@ -134,9 +134,12 @@ impl Case {
             semantics: &SEMANTICS,
             threads,
             ..Launch::new(program, &self.constants, self.domain)
-        };
+        }
+    }
+
+    fn run(&self, program: &Program, engine: &dyn Engine, threads: usize) -> (Result<Outcome, Fault>, Arrays) {
         let mut memory = self.memory.clone();
-        let result = engine.run_r700(&launch, &mut memory);
+        let result = engine.run_r700(&self.launch(program, threads), &mut memory);
         (result, memory)
     }
 }
@@ -541,6 +544,11 @@ fn memory_writes_keep_their_order() {
             faults += u32::from(expected.0.is_err());
             for jit in engines() {
                 assert_eq!(difference(&case, &program, &expected, &jit), None, "{}, {source}", jit.backend());
+                // Writes and exports in their order, none of them twice.
+                let launch = case.launch(&program, 1);
+                let backend = jit.backend();
+                let (_, found) = Verify::new(jit).compare_r700(&launch, &mut case.memory.clone());
+                assert_eq!(found, None, "{backend}, {source}");
             }
         }
     }

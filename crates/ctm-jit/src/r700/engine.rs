@@ -269,7 +269,7 @@ impl Run<'_> {
             all.add(&task.counters, &task.visits);
             self.commit(&task, memory, &mut all.counters)?;
         }
-        // Where a wavefront gives up after others have written memory, the reference interpreter writes all of it again; exports wait for that.
+        // Memory writes and exports keep the order of wavefronts.
         let waits = alias || self.artifact.writes_memory();
         let direct = first < count && !waits && Outputs::of(memory, &self.artifact.exports, self.launch).is_some();
         while first < count {
@@ -289,9 +289,6 @@ impl Run<'_> {
             let whole = direct && done.iter().all(TaskDone::is_whole);
             let stored = if whole { self.store(&done, memory) } else { None };
             for task in done {
-                if task.gives_up || self.write(&task, memory, &mut all.counters).is_err() {
-                    return Interp.run_r700(self.launch, memory);
-                }
                 all.add(&task.counters, &task.visits);
                 if stored.is_none() {
                     self.commit(&task, memory, &mut all.counters)?;
@@ -394,20 +391,7 @@ impl Run<'_> {
         }
     }
 
-    /// Writes what a task's wavefronts wrote to memory that threads share.
-    fn write(&self, task: &TaskDone, memory: &mut dyn Memory, counters: &mut Counters) -> Result<(), MemoryFault> {
-        for (_, left) in &task.waves {
-            let Left::Here { stored, .. } = left else { continue };
-            for &Stored { space, dword, bits } in stored {
-                memory.store(space, dword, bits)?;
-            }
-            counters.writes += stored.len() as u64;
-            counters.write_bytes += 4 * stored.len() as u64;
-        }
-        Ok(())
-    }
-
-    /// Sends what a task's wavefronts left.
+    /// Sends what a task's wavefronts left: for each in turn what it wrote to memory that threads share, then what it exports.
     fn commit(&self, task: &TaskDone, memory: &mut dyn Memory, counters: &mut Counters) -> Result<(), Fault> {
         let refused = |fault: MemoryFault, at| Fault {
             kind: FaultKind::Memory(fault),
@@ -424,7 +408,21 @@ impl Run<'_> {
         let mut exports = Exports::default();
         let mut places = Places::new();
         for (index, left) in &task.waves {
-            match left {
+            let writes = match left {
+                Left::Here { stored, .. } => {
+                    counters.writes += stored.len() as u64;
+                    counters.write_bytes += 4 * stored.len() as u64;
+                    stored
+                        .iter()
+                        .try_for_each(|&Stored { space, dword, bits }| memory.store(space, dword, bits))
+                        .is_ok()
+                }
+                Left::Reference { .. } => true,
+                Left::Later => false,
+            };
+            // Where memory refuses, the reference interpreter says what and where.
+            let again = if writes { None } else { Some(Worker::new(self).reference(self, *index, memory, counters)?) };
+            match again.as_ref().unwrap_or(left) {
                 Left::Here { valid, written, rows, .. } => {
                     self.waves.place(*index, &mut places);
                     for lane in lanes_of(*valid) {
@@ -454,6 +452,7 @@ impl Run<'_> {
                         send(*at, exports, memory, counters)?;
                     }
                 }
+                Left::Later => {}
             }
         }
         task.fault.clone().map_or(Ok(()), Err)

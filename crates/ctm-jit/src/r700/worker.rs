@@ -24,6 +24,8 @@ pub enum Left {
     Here { valid: u64, written: Vec<u64>, rows: Vec<Row>, stored: Vec<Stored> },
     /// The reference interpreter ran it.
     Reference { events: Vec<(Position, VertexEvent)>, exports: Vec<(Position, Exports)> },
+    /// The reference interpreter has to run it, when it is its turn to write memory.
+    Later,
 }
 
 /// What one task left: its wavefronts up to the first fault.
@@ -33,14 +35,12 @@ pub struct TaskDone {
     /// With their numbers.
     pub waves: Vec<(u64, Left)>,
     pub fault: Option<Fault>,
-    /// The reference interpreter has to run the whole launch.
-    pub gives_up: bool,
 }
 
 impl TaskDone {
     /// Whether all wavefronts ran, and ran here.
     pub fn is_whole(&self) -> bool {
-        self.fault.is_none() && !self.gives_up && self.waves.iter().all(|(_, left)| matches!(left, Left::Here { .. }))
+        self.fault.is_none() && self.waves.iter().all(|(_, left)| matches!(left, Left::Here { .. }))
     }
 }
 
@@ -94,7 +94,7 @@ impl<'a> Worker<'a> {
     pub fn task(&mut self, run: &Run<'_>, waves: &[u64], uniforms: Option<&[u32]>, memory: &dyn Memory) -> TaskDone {
         let mut counters = Counters::default();
         let mut done = Vec::with_capacity(waves.len());
-        let (mut fault, mut gives_up) = (None, false);
+        let mut fault = None;
         let bindings: Vec<_> =
             run.artifact.code.fetches.iter().map(|fetch| Binding::of(run.launch, memory, fetch)).collect();
         self.begin();
@@ -110,11 +110,8 @@ impl<'a> Worker<'a> {
                     let stored = std::mem::take(&mut self.wave.fetched.stored);
                     Ok(Left::Here { valid: self.wave.valid, written, rows: self.wave.exports.clone(), stored })
                 }
-                Err(Refer) if self.artifact.writes_memory() => {
-                    gives_up = true;
-                    break;
-                }
-                Err(Refer) => self.reference(run, index, memory, &mut counters),
+                Err(Refer) if self.artifact.writes_memory() => Ok(Left::Later),
+                Err(Refer) => self.reference(run, index, &mut Reader { memory }, &mut counters),
             };
             match left {
                 Ok(left) => done.push((index, left)),
@@ -124,7 +121,7 @@ impl<'a> Worker<'a> {
                 }
             }
         }
-        TaskDone { counters, visits: self.end(), waves: done, fault, gives_up }
+        TaskDone { counters, visits: self.end(), waves: done, fault }
     }
 
     /// Runs a wavefront here. What it leaves is in `wave`, and counted.
@@ -198,11 +195,11 @@ impl<'a> Worker<'a> {
     }
 
     /// Runs a wavefront by the reference interpreter.
-    fn reference(
+    pub fn reference(
         &mut self,
         run: &Run<'_>,
         index: u64,
-        memory: &dyn Memory,
+        memory: &mut dyn Memory,
         counters: &mut Counters,
     ) -> Result<Left, Fault> {
         let lanes = run.launch.wavefront.lanes();
@@ -219,9 +216,8 @@ impl<'a> Worker<'a> {
         run.waves.place(index, &mut self.places);
         let positions: Vec<Position> = (0..self.places.lanes).map(|lane| self.places.position(lane)).collect();
         wavefront.start(context, &positions, index * lanes as u64, 0);
-        let mut memory = Reader { memory };
         while wavefront.is_running() {
-            wavefront.step(context, on_chip, &mut memory)?;
+            wavefront.step(context, on_chip, memory)?;
         }
         counters.add(wavefront.counters());
         let exports = wavefront.exports().map(|(at, exports)| (at, exports.clone())).collect();
