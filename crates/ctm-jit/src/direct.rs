@@ -236,6 +236,21 @@ impl TargetOfSpan<'_> {
 }
 
 impl Views<'_> {
+    /// An input that code can read by itself: looked up nearest and clamped to the edge. The bytes hold all its elements, whose dwords have
+    /// numbers of 31 bits, and its dimensions are between 1 and 2^24.
+    pub fn array(&self, index: u8) -> Option<InputView<'_>> {
+        let index = usize::from(index & 15);
+        let (input, elements) = (self.descriptors[index]?, self.elements[index].as_ref()?);
+        let Elements { bytes, pitch, channels, .. } = *elements;
+        let (width, height) = (input.width, input.height);
+        let nearest = input.sampler.filter == Filter::Nearest && input.sampler.wrap == [Wrap::Clamp; 2];
+        let sizes = 1..=1 << f32::MANTISSA_DIGITS;
+        let fits =
+            sizes.contains(&width) && sizes.contains(&height) && holds(bytes.len(), pitch, width, height, channels);
+        let dwords = u64::from(pitch) * u64::from(height) * u64::from(channels);
+        (nearest && fits && dwords <= i32::MAX as u64).then_some(InputView { bytes, pitch, width, height, channels })
+    }
+
     /// A lookup of some lanes, nearest and clamped to the edge; `None` when the input has another sampler.
     pub fn lookup(&self, index: u8, [s, t]: [&Row; 2], unscaled: bool, lanes: Mask) -> Option<[Row; 4]> {
         let index = usize::from(index & 15);

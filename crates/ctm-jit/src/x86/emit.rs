@@ -21,6 +21,7 @@ use super::flows::Flows;
 use super::frame::{Layout, head, part};
 use super::isa::{Isa, MAX_COPIES};
 use super::lir::{Group, Lines, Lir, Src, Vars};
+use super::lookups::{Call, Fetch};
 use super::span;
 use super::together::Aside;
 use super::vectors::Vectors;
@@ -60,6 +61,8 @@ pub struct Input<'a> {
     pub start: &'a [Var],
     /// Variables that are live at the start.
     pub live_in: Vec<Var>,
+    /// Its fetches, by number.
+    pub fetches: &'a [Fetch],
     /// Output components, in order.
     pub outputs: &'a [usize],
     /// Blocks during which copies may wait elsewhere.
@@ -113,6 +116,8 @@ pub struct Emit<'a> {
     pub asides: Vec<Aside>,
     /// The same of votes for all copies.
     pub joint_asides: Vec<(Label, Flow, usize)>,
+    /// Fetches that may have to be calls.
+    pub calls: Vec<Call>,
 }
 
 /// The code of a program.
@@ -138,6 +143,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         at: 0,
         asides,
         joint_asides: Vec::new(),
+        calls: Vec::new(),
     };
     emit.choose_constants();
     let again = emit.prologue();
@@ -165,6 +171,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     }
     emit.emit_asides();
     emit.emit_joint_asides();
+    emit.emit_calls();
     emit.epilogue(again);
     emit.asm.finish()
 }

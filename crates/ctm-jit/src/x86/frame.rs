@@ -56,6 +56,22 @@ pub mod target {
     }
 }
 
+/// Offsets in the description of an input, within [`Layout::inputs`].
+pub mod input {
+    /// Pointer to its elements; 0 when lookups are calls.
+    pub const POINTER: i32 = 0;
+    /// Width and height as numbers.
+    pub const SIZE: i32 = 8;
+    /// The last column and the last row as numbers.
+    pub const LAST: i32 = 16;
+    /// Dwords from row to row, and from column to column: channels of an element.
+    pub const STRIDES: i32 = 24;
+    /// Channels of an element.
+    pub const CHANNELS: i32 = STRIDES + 4;
+    /// Its size.
+    pub const BYTES: i32 = 32;
+}
+
 /// Offsets in a copy's part: masks and numbers of 32 bits, then rows.
 pub mod part {
     use ctm_isa::x1k::{BRANCH_COUNTER_FULL, LOOP_STACK, OUTPUTS};
@@ -107,6 +123,8 @@ pub struct Layout {
     pub steps: i32,
     /// Rows that never change.
     pub tables: i32,
+    /// What inputs are: [`input`].
+    pub inputs: i32,
     /// All of it.
     pub size: i32,
 }
@@ -125,8 +143,9 @@ impl Layout {
         let starts = masks + 64 * MASK_ROWS;
         let steps = starts + 64 * start as i32 * i32::from(copies);
         let tables = steps + 64 * start as i32;
-        let size = tables + 64 * quads::TABLES.len() as i32;
-        Self { outputs: outputs_at, spills: spills_at, stride, save, masks, starts, steps, tables, size }
+        let inputs = tables + 64 * quads::TABLES.len() as i32;
+        let size = inputs + input::BYTES * ctm_isa::x1k::INPUTS as i32;
+        Self { outputs: outputs_at, spills: spills_at, stride, save, masks, starts, steps, tables, inputs, size }
     }
 
     /// A copy's part.

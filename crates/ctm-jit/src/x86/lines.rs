@@ -1,12 +1,10 @@
-//! What single instructions become: operands, whole vectors, effects, calls.
+//! What single instructions become: operands, whole vectors, effects.
 
 use super::alloc::Home;
 use super::emit::{Emit, Unit};
-use super::encode::{
-    Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm,
-};
-use super::frame::{head, part};
-use super::isa::{Isa, MAX_COPIES};
+use super::encode::{Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBP, RBX, RCX, RDX, Rm};
+use super::frame::part;
+use super::isa::Isa;
 use super::lir::{K, Lir, Src, Vector};
 use super::vectors::{Access, Place, Vectors};
 use crate::form::Under;
@@ -260,45 +258,5 @@ impl Emit<'_> {
             self.asm.int(Int::Xor, RCX, RDX);
         }
         self.asm.int_store(Int::Mov, false, RBX, at, RCX);
-    }
-
-    /// Calls the fetch function, with all registers saved and the host's MXCSR.
-    fn fetch(&mut self, fetch: u16, under: Under, copy: u8) {
-        let skip = self.asm.label();
-        let lanes = self.lanes(under, copy);
-        self.asm.int(Int::Mov, RCX, lanes);
-        self.asm.test(RCX, RCX);
-        self.asm.jump_if(Cond::Equal, skip);
-        let vectors = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
-        let used = self.constants.iter().map(|&(_, register)| register + 1).fold(vectors, u8::max);
-        for register in 0..used {
-            self.store(register, Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register)));
-        }
-        let masks_in_registers = !self.input.joint || self.input.isa == Isa::Avx512;
-        if masks_in_registers {
-            self.copies().for_each(|copy| self.fresh(copy));
-        }
-        if self.input.assumed {
-            // What it has noted so far.
-            self.asm.mxcsr(true, RBX, head::MXCSR);
-        }
-        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
-        self.asm.move_wide(RDI, RBX);
-        self.asm.int_imm(RSI, u32::from(fetch));
-        self.asm.int_imm(RDX, u32::from(copy));
-        self.asm.zero_upper();
-        self.asm.call(RBX, head::FETCH);
-        self.asm.mxcsr(false, RBX, head::MXCSR);
-        for register in 0..used {
-            let row = Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register));
-            self.asm.vector(MOVUPS_LOAD, register, 0, row);
-        }
-        self.asm.test(RAX, RAX);
-        self.asm.jump_if(Cond::NotEqual, self.refer);
-        if masks_in_registers {
-            self.copies().for_each(|copy| self.sync(copy));
-        }
-        self.asm.place(skip);
-        self.cached = [false; MAX_COPIES as usize];
     }
 }

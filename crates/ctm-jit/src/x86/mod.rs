@@ -11,6 +11,7 @@
 //! | `flows` | what is known of flow control beforehand |
 //! | `jumps`, `together`, `joint` | flow control: each copy by itself, all at once where that is the same, all as one large group |
 //! | `differences` | comparisons of differences with zero |
+//! | `lookups` | fetches: gathers, calls |
 //! | `span`, `quads` | groups that lie side by side in one call: start values, outputs |
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
@@ -33,6 +34,7 @@ mod joint;
 mod jumps;
 mod lines;
 mod lir;
+mod lookups;
 mod quads;
 pub mod r700;
 mod scalar;
@@ -54,10 +56,11 @@ use ctm_isa::x1k::OUTPUTS;
 use differences::compare_directly;
 pub use differences::{are_exact, subtracted};
 use flows::Flows;
-use frame::{Layout, head, part, target};
+use frame::{Layout, head, input, part, target};
 pub use isa::Isa;
 use isa::{MAX_COPIES, MAX_COPIES_APART};
 use lir::{Lines, Vars};
+use lookups::Fetch;
 use memmap2::{Mmap, MmapOptions};
 use select::{Facts, Select};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -107,7 +110,7 @@ pub struct Native {
     layout: Layout,
     /// Groups that run at once.
     pub copies: usize,
-    fetches: Vec<Op>,
+    fetches: Vec<Fetch>,
     outputs: Vec<usize>,
     starts: usize,
     existing: Mask,
@@ -187,6 +190,7 @@ impl Native {
             existing: mask_of(options.lanes),
             start,
             live_in: live.at(ENTRY).iter().collect(),
+            fetches: &choice.fetches,
             outputs,
             waited: &live.waited,
             flows: &flows,
@@ -370,6 +374,7 @@ impl Native {
         visits: &mut [Visits],
     ) -> u32 {
         let context = Context { source, fetches: &self.fetches, layout: &self.layout };
+        self.put_inputs(frame, source);
         frame.put(head::CONSTANTS, &(constants.float.as_ptr() as usize).to_le_bytes());
         frame.put(head::INTS, &(constants.int.as_ptr() as usize).to_le_bytes());
         frame.put(head::FETCH, &(fetch as *const () as usize).to_le_bytes());
@@ -381,10 +386,35 @@ impl Native {
         // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size, and its head points to constants, start values (rows in the frame, or as many as the
-        // passes of a span read), visits (one for each block; the code adds to no other) and a context that outlive the call. The code
+        // passes of a span read), visits (one for each block; the code adds to no other), arrays and a context that outlive the call. The code
+        // reads arrays at columns and rows that it has clamped to what `Views::array` promises to be there, and
         // writes nothing but frame, visits and, in a span, two rows of elements of each target for each group, all of which lie in the
         // cells that the caller holds; nobody else writes these elements meanwhile.
         unsafe { entry(frame.bytes.as_mut_ptr()) }
+    }
+
+    /// Describes the inputs that are fetched.
+    fn put_inputs(&self, frame: &mut Frame, source: &Source<'_>) {
+        let mut seen: u16 = 0;
+        for fetch in &self.fetches {
+            if seen >> fetch.input & 1 == 1 {
+                continue;
+            }
+            seen |= 1 << fetch.input;
+            let at = self.layout.inputs + input::BYTES * i32::from(fetch.input);
+            let Some(array) = source.views.and_then(|views| views.array(fetch.input)) else {
+                frame.put(at + input::POINTER, &0u64.to_le_bytes());
+                continue;
+            };
+            frame.put(at + input::POINTER, &(array.bytes.as_ptr() as usize).to_le_bytes());
+            let strides = [array.pitch * u32::from(array.channels), array.channels.into()];
+            for (axis, size) in [array.width, array.height].into_iter().enumerate() {
+                let of_axis = |place: i32| at + place + 4 * axis as i32;
+                frame.put(of_axis(input::SIZE), &(size as f32).to_le_bytes());
+                frame.put(of_axis(input::LAST), &((size - 1) as f32).to_le_bytes());
+                frame.put(of_axis(input::STRIDES), &strides[axis].to_le_bytes());
+            }
+        }
     }
 
     /// Adds to visits what code left out, as it follows from others.
@@ -499,7 +529,7 @@ struct Choice {
     vars: Vars,
     ranges: Ranges,
     copies: u8,
-    fetches: Vec<Op>,
+    fetches: Vec<Fetch>,
     /// No sum may fall below the range of single precision.
     assumed: bool,
     /// All copies go the same way.
@@ -582,7 +612,7 @@ impl Frame {
 /// What a fetch needs.
 struct Context<'a> {
     source: &'a Source<'a>,
-    fetches: &'a [Op],
+    fetches: &'a [Fetch],
     layout: &'a Layout,
 }
 
@@ -595,9 +625,7 @@ unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u
     let rows = unsafe { &mut *frame.add(part_at + part::ROWS as usize).cast::<[Row; 6]>() };
     // SAFETY: the mask lies in the copy's part.
     let covered = unsafe { frame.add(part_at + part::COVERED as usize).cast::<u32>().read() };
-    let Some(Op::Fetch { input, unscaled, uncached, .. }) = context.fetches.get(number as usize).copied() else {
-        return 1;
-    };
+    let Some(&Fetch { input, unscaled, uncached, .. }) = context.fetches.get(number as usize) else { return 1 };
     let memory = context.source.memory;
     // A panic must not cross the code that called; the reference interpreter will meet it again.
     let result = catch_unwind(AssertUnwindSafe(|| {

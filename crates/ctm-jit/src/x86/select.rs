@@ -13,6 +13,7 @@ pub use facts::Facts;
 use super::encode;
 use super::isa::Isa;
 use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
+use super::lookups::Fetch;
 use super::r700::alu::{Alu, Operand};
 use super::scalar::{self, Sink, Special};
 use crate::form::{Block, File, Op, Test, Under, Value, Var};
@@ -51,7 +52,7 @@ pub struct Select<'a> {
     pub vectors: u32,
     lines: Lines,
     /// The fetches of the program, in the order of their numbers.
-    pub fetches: Vec<Op>,
+    pub fetches: Vec<Fetch>,
     tables: Tables,
 }
 
@@ -351,12 +352,16 @@ impl<'a> Select<'a> {
                 self.push(Lir::Copy(dst, Src::Row(self.rows.texels + 64 * i32::from(channel))));
                 Some(Src::Vector(dst))
             }
-            Op::Fetch { s, t, under, .. } => {
+            Op::Fetch { s, t, under, input, unscaled, uncached } => {
                 let (s, t) = (self.src(plan, s), self.src(plan, t));
                 self.push(Lir::Store(self.rows.coordinates, s));
                 self.push(Lir::Store(self.rows.coordinates + 64, t));
                 self.push(Lir::Fetch(self.fetches.len() as u16, under));
-                self.fetches.push(plan.block.ops[place]);
+                let channels = plan.block.ops.iter().fold(0, |channels, op| match op {
+                    Op::Texel(fetch, channel) if fetch.index() == place => channels | 1 << channel,
+                    _ => channels,
+                });
+                self.fetches.push(Fetch { input: input & 15, unscaled, uncached, channels });
                 None
             }
             Op::Set(var, value, under) => {

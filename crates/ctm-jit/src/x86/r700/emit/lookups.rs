@@ -6,11 +6,12 @@
 use super::{Emit, GATHERED, OPERAND, SCRATCH};
 use crate::r700::form::M;
 use crate::x86::encode::{
-    ADD, ADD_I32, AND, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, CMP_U32, CVT_F32_I32, Cond, FMADD231, FNMADD231,
-    Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE_IN_QUAD, RAX, RBX, RCX, RDX, ROUND_SCALE, Rm,
-    SHIFT_IMM, SUB, XOR,
+    ADD, ADD_I32, AND, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, CMP_U32, Cond, FMADD231, FNMADD231, Int, Label,
+    MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE_IN_QUAD, RAX, RBX, RCX, RDX, ROUND_SCALE, Rm, SHIFT_IMM, SUB,
+    XOR,
 };
 use crate::x86::lir::{Lir, Src, Vector};
+use crate::x86::lookups::clamped;
 use crate::x86::r700::facts::{AT_LEAST, INT_NOT_EQUAL, LESS, UNORDERED};
 use crate::x86::r700::{Looked, Sample, argument, head, result, table};
 use ctm_exec::x1k::float::{NAN, ONE, SIGN};
@@ -128,10 +129,7 @@ impl Emit<'_> {
             self.repeat(axis as i32, at, to);
             u = to;
         }
-        // What is not a number counts as infinite: the minimum is its second operand then.
-        self.asm.vector(MIN, to, u, Rm::Each(RBX, at + table::LAST + 4 * axis as i32));
-        self.asm.vector(MAX, to, to, Rm::Literal(0));
-        self.asm.vector(CVT_F32_I32, to, 0, Rm::Reg(to));
+        clamped(&mut self.asm, to, u, Rm::Each(RBX, at + table::LAST + 4 * axis as i32));
     }
 
     fn nearest(&mut self, sample: &Sample, at: i32, from: Label) {

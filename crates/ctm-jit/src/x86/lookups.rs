@@ -1,0 +1,193 @@
+//! Fetches: one gather for each channel where an input is an array that is looked up nearest and clamped; a call for everything else.
+//!
+//! What an input is changes from launch to launch, so code looks at its description in the frame ([`input`]) when it runs. Calls stand
+//! behind all blocks.
+
+use super::emit::{Emit, Unit};
+use super::encode::{
+    ADD_I32, Asm, BROADCAST, CVT_F32_I32, Cond, EQUAL_I32, Int, Label, MAX, MIN, MOVUPS_LOAD, MUL, MUL_I32, RAX, RBX,
+    RCX, RDI, RDX, RSI, Rm, V, XOR,
+};
+use super::frame::{Layout, head, input};
+use super::isa::{Isa, MAX_COPIES};
+use super::vectors::Vectors;
+use crate::form::Under;
+use ctm_exec::x1k::float::ONE;
+
+/// A fetch of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Fetch {
+    /// Which input.
+    pub input: u8,
+    /// Coordinates are in elements.
+    pub unscaled: bool,
+    /// Past the cache.
+    pub uncached: bool,
+    /// Channels that the program uses: bit c.
+    pub channels: u8,
+}
+
+/// A fetch of a copy that may have to be a call; its lanes are in rcx.
+#[derive(Clone, Copy, Debug)]
+pub struct Call {
+    from: Label,
+    back: Label,
+    fetch: u16,
+    copy: u8,
+}
+
+/// A coordinate in elements as the number of a column or row, clamped: between 0 and `last` whatever the coordinate is. What is not a
+/// number counts as infinite: the minimum is its second operand then.
+pub fn clamped(asm: &mut Asm, to: u8, u: u8, last: Rm) {
+    asm.vector(MIN, to, u, last);
+    asm.vector(MAX, to, to, Rm::Literal(0));
+    asm.vector(CVT_F32_I32, to, 0, Rm::Reg(to));
+}
+
+impl Emit<'_> {
+    /// A fetch for some lanes of a copy: coordinates and texels are rows of its part.
+    pub fn fetch(&mut self, number: u16, under: Under, copy: u8) {
+        let (from, back) = (self.asm.label(), self.asm.label());
+        let lanes = self.lanes(under, copy);
+        self.asm.int(Int::Mov, RCX, lanes);
+        self.asm.test(RCX, RCX);
+        self.asm.jump_if(Cond::Equal, back);
+        let fetch = self.input.fetches[usize::from(number)];
+        let at = self.input.layout.inputs + input::BYTES * i32::from(fetch.input);
+        self.asm.int_load(Int::Mov, true, RDX, RBX, at + input::POINTER);
+        self.asm.wide_test(RDX, RDX);
+        self.asm.jump_if(Cond::Equal, from);
+        for unit in self.units(copy) {
+            self.nearest(fetch, at, unit);
+        }
+        self.asm.place(back);
+        self.calls.push(Call { from, back, fetch: number, copy });
+        self.cached = [false; MAX_COPIES as usize];
+    }
+
+    /// `to = op(a, b)`, where b is a dword of the frame's for all lanes.
+    fn with_each(&mut self, op: V, to: u8, a: u8, offset: i32) {
+        let b = self.each(offset);
+        self.asm.vector(op, to, a, b);
+    }
+
+    /// A dword of the frame's for all lanes, as instructions take it; on AVX2 in the scratch register for masks.
+    fn each(&mut self, offset: i32) -> Rm {
+        let each = Rm::Each(RBX, offset);
+        match self.input.isa {
+            Isa::Avx512 => each,
+            Isa::Avx2 => {
+                let scratch = self.input.isa.mask_scratch();
+                self.asm.vector(BROADCAST, scratch, 0, each);
+                Rm::Reg(scratch)
+            }
+        }
+    }
+
+    /// A lookup of one piece by the array in rdx, for the lanes in rcx. Every lane's element lies in the array, those of idle lanes too.
+    fn nearest(&mut self, fetch: Fetch, at: i32, unit: Unit) {
+        let isa = self.input.isa;
+        let (index, operand) = (isa.scratch(), isa.operand_scratch());
+        for (axis, to) in [index, operand].into_iter().enumerate() {
+            let of_axis = |place: i32| at + place + 4 * axis as i32;
+            let row = self.piece(unit, Layout::ROWS.coordinates + 64 * axis as i32);
+            self.asm.vector(MOVUPS_LOAD, to, 0, Rm::Row(RBX, row));
+            if !fetch.unscaled {
+                self.with_each(MUL, to, to, of_axis(input::SIZE));
+            }
+            let last = self.each(of_axis(input::LAST));
+            clamped(&mut self.asm, to, to, last);
+        }
+        self.with_each(MUL_I32, index, index, at + input::CHANNELS);
+        self.with_each(MUL_I32, operand, operand, at + input::STRIDES);
+        self.asm.vector(ADD_I32, index, index, Rm::Reg(operand));
+        // An element may have fewer channels than the program uses.
+        let (missing, done) = ([(); 4].map(|()| self.asm.label()), self.asm.label());
+        let used = 8 - fetch.channels.leading_zeros() as u8;
+        for channel in 0..used {
+            if channel > 0 {
+                self.asm.int_store_imm(Int::Cmp, false, RBX, at + input::CHANNELS, channel.into());
+                self.asm.jump_if(Cond::Equal, missing[usize::from(channel)]);
+            }
+            if fetch.channels >> channel & 1 == 1 {
+                self.gather_channel(index, operand, 4 * i32::from(channel));
+                self.store_texel(operand, channel, unit);
+            }
+        }
+        self.asm.jump(done);
+        for channel in 1..used {
+            self.asm.place(missing[usize::from(channel)]);
+            if fetch.channels >> channel & 1 == 1 {
+                let bits = if channel == 3 { ONE } else { 0 };
+                self.load_rm(operand, Rm::Literal(bits), 0);
+                self.store_texel(operand, channel, unit);
+            }
+        }
+        self.asm.place(done);
+    }
+
+    fn store_texel(&mut self, register: u8, channel: u8, unit: Unit) {
+        let row = self.piece(unit, Layout::ROWS.texels + 64 * i32::from(channel));
+        self.store(register, Rm::Row(RBX, row));
+    }
+
+    /// Dwords of an array; idle lanes hold anything.
+    fn gather_channel(&mut self, index: u8, to: u8, offset: i32) {
+        match self.input.isa {
+            Isa::Avx512 => {
+                self.asm.mask_from(1, RCX);
+                // It waits for nothing that the register held.
+                self.asm.vector(XOR, to, to, Rm::Reg(to));
+                self.asm.gather(to, 1, RDX, index, offset);
+            }
+            Isa::Avx2 => {
+                // All lanes: masks take longer to make than idle lanes to read.
+                let mask = self.input.isa.mask_scratch();
+                self.asm.vector(EQUAL_I32, mask, mask, Rm::Reg(mask));
+                self.asm.vector(XOR, to, to, Rm::Reg(to));
+                self.asm.gather_by_signs(to, mask, RDX, index, offset);
+            }
+        }
+    }
+
+    /// What stands behind all blocks: calls of the fetch function, with all registers saved and the host's MXCSR.
+    pub fn emit_calls(&mut self) {
+        for call in std::mem::take(&mut self.calls) {
+            self.asm.place(call.from);
+            self.call(call);
+            self.asm.jump(call.back);
+        }
+    }
+
+    fn call(&mut self, Call { fetch, copy, .. }: Call) {
+        let vectors = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
+        let used = self.constants.iter().map(|&(_, register)| register + 1).fold(vectors, u8::max);
+        for register in 0..used {
+            self.store(register, Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register)));
+        }
+        let masks_in_registers = !self.input.joint || self.input.isa == Isa::Avx512;
+        if masks_in_registers {
+            self.copies().for_each(|copy| self.fresh(copy));
+        }
+        if self.input.assumed {
+            // What it has noted so far.
+            self.asm.mxcsr(true, RBX, head::MXCSR);
+        }
+        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
+        self.asm.move_wide(RDI, RBX);
+        self.asm.int_imm(RSI, u32::from(fetch));
+        self.asm.int_imm(RDX, u32::from(copy));
+        self.asm.zero_upper();
+        self.asm.call(RBX, head::FETCH);
+        self.asm.mxcsr(false, RBX, head::MXCSR);
+        for register in 0..used {
+            let row = Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register));
+            self.asm.vector(MOVUPS_LOAD, register, 0, row);
+        }
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::NotEqual, self.refer);
+        if masks_in_registers {
+            self.copies().for_each(|copy| self.sync(copy));
+        }
+    }
+}
