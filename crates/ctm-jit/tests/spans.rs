@@ -26,6 +26,33 @@ const TURNS: &str = "
         mov   both.ba, r1.a
 ";
 
+/// A loop in a loop, which lanes leave at two places: what they hold then is looked at outside, and by those who come back.
+const NESTED: &str = "
+.output turns = o0, number = o1, both = o2
+.int    outer = i0 (3, 0, 0), inner = i1 (5, 0, 0)
+.const  limit = c0 (9, 500, 0.25, 0)
+        mov   r1, 0
+        mov   r2, r0
+        rep   outer
+          rep   inner
+            mad   r2.rg, r2.rgb, limit.b, r0.rgb
+            add   res(r ge), r2.r, -limit.r | add r1.a, r1.a, 1
+            break res
+            mad   r2, r2.gbra, r2.r, r2
+            mov   r1.r, r1.a
+            add   res(r ge), r2.g, -limit.g
+            break res
+          endrep
+          mad   r2.b, r2.b, limit.b, 1
+          add   res(r ge), r2.b, -limit.r
+          break res
+        endrep
+        mov   turns, r1.a
+        mov   number, r2
+        mov   both.rg, r2.bgr
+        mov   both.ba, r1.r
+";
+
 /// Some processors are killed.
 const KILLED: &str = "
 .output all = o0, one = o1
@@ -93,7 +120,9 @@ fn groups_side_by_side() {
         [(2, 15), (2, 15), (1, 15)],
         [(4, 11), (4, 15), (1, 0)],
     ];
-    for (name, text) in [("turns", TURNS), ("killed", KILLED), ("partly", PARTLY), ("channels", CHANNELS)] {
+    for (name, text) in
+        [("turns", TURNS), ("nested", NESTED), ("killed", KILLED), ("partly", PARTLY), ("channels", CHANNELS)]
+    {
         for (number, domain) in domains.into_iter().enumerate() {
             for (of, planes) in planes().into_iter().enumerate() {
                 let channels = outputs[(number + of) % outputs.len()];

@@ -23,8 +23,9 @@ use super::isa::{Isa, MAX_COPIES};
 use super::lir::{Group, Lines, Lir, Src, Vars};
 use super::lookups::{Call, Fetch};
 use super::span;
-use super::together::Aside;
+use super::together::{Aside, Decision};
 use super::vectors::Vectors;
+use super::whole::Body;
 use crate::form::{BlockId, Code, End, Flow, Target, Var};
 use crate::lanes::Mask;
 use crate::map::Map;
@@ -118,6 +119,12 @@ pub struct Emit<'a> {
     pub joint_asides: Vec<(Label, Flow, usize)>,
     /// Fetches that may have to be calls.
     pub calls: Vec<Call>,
+    /// Loops whose bodies have a second code, for when all lanes run.
+    pub bodies: Vec<Body>,
+    /// Where blocks that end in a decision for all copies make it, with masks.
+    pub deciding: Vec<Label>,
+    /// The code that is being made runs only with all lanes.
+    pub whole: bool,
 }
 
 /// The code of a program.
@@ -126,9 +133,9 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     let units = usize::from(input.copies * input.isa.pieces());
     asm.code.reserve(input.lines.iter().map(|lines| lines.lir.len()).sum::<usize>() * units * BYTES_OF_LINE);
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
+    let deciding = input.code.blocks.iter().map(|_| asm.label()).collect();
     let (refer, done, dispatch) = (asm.label(), asm.label(), asm.label());
     let constants = Vec::new();
-    let cached = [false; MAX_COPIES as usize];
     let (flows, asides) = (input.flows, Vec::new());
     let mut emit = Emit {
         input,
@@ -138,26 +145,24 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         done,
         dispatch,
         constants,
-        cached,
+        cached: [false; MAX_COPIES as usize],
         flows,
         at: 0,
         asides,
         joint_asides: Vec::new(),
         calls: Vec::new(),
+        bodies: Vec::new(),
+        deciding,
+        whole: false,
     };
     emit.choose_constants();
+    emit.choose_bodies();
     let again = emit.prologue();
     for (index, block) in input.code.blocks.iter().enumerate() {
         let label = emit.blocks[index];
         emit.asm.place(label);
-        emit.cached = cached;
-        emit.at = index;
         emit.enter(BlockId(index as u16));
-        let decision = emit.decision(index);
-        let groups = &input.lines[index].groups;
-        for group in &groups[..groups.len() - usize::from(decision.is_some())] {
-            emit.group(&input.lines[index], group, input.waited[index]);
-        }
+        let decision = emit.lines_of(index);
         match (block.end, decision) {
             (End::Stop, _) => emit.stop(),
             (End::Next(Target::Block(next)), _) if input.joint => emit.joint_go(next),
@@ -171,6 +176,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     }
     emit.emit_asides();
     emit.emit_joint_asides();
+    emit.emit_bodies();
     emit.emit_calls();
     emit.epilogue(again);
     emit.asm.finish()
@@ -389,6 +395,18 @@ impl Emit<'_> {
             self.asm.popcount(RAX, RAX);
             self.asm.int_store(how, true, RDI, visits + 16, RAX);
         }
+    }
+
+    /// What a block does before it ends; gives the decision that is left, if it ends in one for all copies.
+    pub fn lines_of(&mut self, index: usize) -> Option<Decision> {
+        self.cached = [false; MAX_COPIES as usize];
+        self.at = index;
+        let decision = self.decision(index);
+        let lines = &self.input.lines[index];
+        for group in &lines.groups[..lines.groups.len() - usize::from(decision.is_some())] {
+            self.group(lines, group, self.input.waited[index]);
+        }
+        decision
     }
 
     fn group(&mut self, lines: &Lines, group: &Group, waited: bool) {

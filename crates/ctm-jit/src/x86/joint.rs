@@ -210,10 +210,14 @@ impl Emit<'_> {
         if !self.flows.clear_end[index] && decision.is_none() {
             self.clear_results();
         }
+        if matches!(flow.op, FcOp::Loop | FcOp::Rep) {
+            self.begin_whole(stay);
+        }
         self.joint_go(stay);
     }
 
-    fn clear_results(&mut self) {
+    /// No lane has a result of the arithmetic unit.
+    pub fn clear_results(&mut self) {
         for copy in self.copies() {
             self.asm.int_store_imm(Int::Mov, false, RBX, self.part(copy, part::RESULT), 0);
         }
@@ -253,6 +257,12 @@ impl Emit<'_> {
     }
 
     fn joint_end(&mut self, flow: &Flow, block: &Block, jump: BlockId) {
+        self.joint_turn(flow, block, self.blocks[jump.index()]);
+        self.joint_revive(flow.frame);
+    }
+
+    /// Goes on to the next turn of a loop; falls through behind the last one.
+    pub fn joint_turn(&mut self, flow: &Flow, block: &Block, first: Label) {
         let frame = flow.frame;
         self.asm.int_store_imm(Int::Sub, false, RBX, self.mask(0, part::COUNTS, frame), 1);
         match block.frames.frames.get(usize::from(frame)) {
@@ -264,12 +274,11 @@ impl Emit<'_> {
                 for copy in self.copies() {
                     self.asm.int_store(Int::Add, false, RBX, self.mask(copy, part::LOOP_VARIABLES, frame), RCX);
                 }
-                self.asm.jump(self.blocks[jump.index()]);
+                self.asm.jump(first);
                 self.asm.place(out);
             }
-            _ => self.asm.jump_if(Cond::Above, self.blocks[jump.index()]),
+            _ => self.asm.jump_if(Cond::Above, first),
         }
-        self.joint_revive(frame);
     }
 
     /// Those run again that ran when the loop began.
@@ -321,7 +330,10 @@ impl Emit<'_> {
             _ => {}
         }
         match decision {
-            Some(decision) => self.joint_compare(flow, decision, to_jump),
+            Some(decision) => {
+                self.asm.place(self.deciding[index]);
+                self.joint_compare(flow, decision, to_jump);
+            }
             None => self.joint_wants(flow, to_jump),
         }
         self.joint_asides.push((to_jump, *flow, index));

@@ -127,6 +127,7 @@ impl Emit<'_> {
         let (scratch, operand_scratch) = (self.input.isa.scratch(), self.input.isa.operand_scratch());
         match *lir {
             Lir::Set(dst, a, None) => self.copy(dst, a, unit),
+            Lir::Set(dst, a, Some(under)) if self.whole && under == Under::default() => self.copy(dst, a, unit),
             Lir::TwoUnder(op, dst, a, b, under) => {
                 let k = self.lane_mask(under, unit);
                 self.mask_line(&Lir::MergeTwo(op, dst, k, a, b), unit, end);

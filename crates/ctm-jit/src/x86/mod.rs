@@ -10,6 +10,7 @@
 //! | `emit`, `lines` | machine code: the whole, single instructions |
 //! | `flows` | what is known of flow control beforehand |
 //! | `jumps`, `together`, `joint` | flow control: each copy by itself, all at once where that is the same, all as one large group |
+//! | `whole` | loops while all lanes run, on AVX2 |
 //! | `differences` | comparisons of differences with zero |
 //! | `lookups` | fetches: gathers, calls |
 //! | `span`, `quads` | groups that lie side by side in one call: start values, outputs |
@@ -45,6 +46,7 @@ mod together;
 mod vectors;
 #[cfg(all(test, unix))]
 pub mod walled;
+mod whole;
 
 use crate::engine::Source;
 use crate::form::{Code, Op, Var};
