@@ -2,12 +2,12 @@
 
 use crate::form::{Code, Op, Var};
 use crate::grid::{Grid, Places};
-use crate::lanes::{LANES, Lanes, Mask, Row, output_var};
+use crate::lanes::{LANES, Lanes, Mask, output_var};
 use crate::x86::TargetOfSpan;
 use crate::x86::stream::{InputView, OutputView, Surfaces};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Direct, Elements, Filter, Input, Memory, Outputs, Wrap, Written, sample};
+use ctm_exec::x1k::{Direct, Elements, Filter, Input, Memory, Outputs, Wrap, Written};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -250,41 +250,6 @@ impl Views<'_> {
         let dwords = u64::from(pitch) * u64::from(height) * u64::from(channels);
         (nearest && fits && dwords <= i32::MAX as u64).then_some(InputView { bytes, pitch, width, height, channels })
     }
-
-    /// A lookup of some lanes, nearest and clamped to the edge; `None` when the input has another sampler.
-    pub fn lookup(&self, index: u8, [s, t]: [&Row; 2], unscaled: bool, lanes: Mask) -> Option<[Row; 4]> {
-        let index = usize::from(index & 15);
-        let (input, elements) = (self.descriptors[index]?, self.elements[index].as_ref()?);
-        let sampler = &input.sampler;
-        if sampler.filter != Filter::Nearest || sampler.wrap != [Wrap::Clamp; 2] {
-            return None;
-        }
-        // Every lane has some element; those of lanes that do not read are as good as any.
-        let x = s.map(|s| nearest(sample::in_elements(s, input.width, unscaled), input.width));
-        let y = t.map(|t| nearest(sample::in_elements(t, input.height, unscaled), input.height));
-        let mut texels = [[0; LANES]; 4];
-        if elements.channels == 4 {
-            let (rows, _) = elements.bytes.as_chunks::<16>();
-            for (lane, (x, y)) in x.into_iter().zip(y).enumerate() {
-                let texel = rows[y as usize * elements.pitch as usize + x as usize];
-                for (row, from) in texels.iter_mut().zip(texel.as_chunks::<4>().0) {
-                    row[lane] = u32::from_le_bytes(*from);
-                }
-            }
-        } else {
-            for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
-                let texel = elements.get(x[lane], y[lane]);
-                (0..4).for_each(|c| texels[c][lane] = texel[c]);
-            }
-        }
-        Some(texels)
-    }
-}
-
-/// The element that a coordinate names, clamped: `sample::wrap` of its floor. It is never a NaN.
-#[allow(clippy::cast_sign_loss, clippy::cast_precision_loss, reason = "between 0 and the size; sizes are below 2^24")]
-fn nearest(x: f32, size: u32) -> u32 {
-    if x >= size as f32 { size - 1 } else { x as u32 }
 }
 
 /// One element of an array.

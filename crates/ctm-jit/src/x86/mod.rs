@@ -631,12 +631,6 @@ unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u
     let memory = context.source.memory;
     // A panic must not cross the code that called; the reference interpreter will meet it again.
     let result = catch_unwind(AssertUnwindSafe(|| {
-        if let Some(views) = context.source.views
-            && let Some(texels) = views.lookup(input, [&rows[0], &rows[1]], unscaled, lanes as Mask)
-        {
-            rows[2..].copy_from_slice(&texels);
-            return Some(());
-        }
         let descriptor = memory.input(input)?;
         for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
             let (s, t) = (rows[0][lane], rows[1][lane]);
