@@ -1,7 +1,51 @@
 //! Tasks on several threads.
 
+use std::cell::Cell;
+use std::hint::spin_loop;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// How long threads look for more work before they sleep. Waking one takes up to milliseconds, as systems like to begin it on the core of the
+/// thread that woke it, which is busy; and launches often follow each other.
+const LINGER: Duration = Duration::from_millis(4);
+
+/// How many threads look for more work.
+static LINGERING: AtomicUsize = AtomicUsize::new(0);
+
+thread_local! {
+    /// Whether this one does.
+    static LINGERS: Cell<bool> = const { Cell::new(false) };
+}
+
+/// Lets so many threads, or all but one, look for more work a while.
+fn linger(threads: usize) {
+    let threads = threads.min(rayon::current_num_threads() - 1);
+    for _ in 0..threads {
+        let lingering = LINGERING.fetch_add(1, Ordering::Relaxed) < threads;
+        if lingering {
+            rayon::spawn(look_for_work)
+        } else {
+            LINGERING.fetch_sub(1, Ordering::Relaxed);
+        }
+    }
+}
+
+fn look_for_work() {
+    // A thread that looks for work may find this.
+    if !LINGERS.replace(true) {
+        let mut since = Instant::now();
+        while since.elapsed() < LINGER {
+            match rayon::yield_now() {
+                Some(rayon::Yield::Executed) => since = Instant::now(),
+                Some(rayon::Yield::Idle) => spin_loop(),
+                None => break,
+            }
+        }
+        LINGERS.set(false);
+    }
+    LINGERING.fetch_sub(1, Ordering::Relaxed);
+}
 
 /// How many threads a launch gets that asks for so many; 0: one for each core.
 pub fn threads(asked: usize) -> usize {
@@ -38,6 +82,7 @@ pub fn share<S, T: Send>(
         (1..threads).for_each(|_| scope.spawn(|_| work()));
         work();
     });
+    linger(threads - 1);
     let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     all.sort_unstable_by_key(|(number, _)| *number);
     all.into_iter().map(|(_, done)| done).collect()
