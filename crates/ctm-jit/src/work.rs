@@ -93,6 +93,18 @@ mod tests {
     use super::*;
 
     #[test]
+    fn threads_that_look_for_work_go_to_sleep() {
+        for _ in 0..50 {
+            assert!(share(0, 20, || (), |(), number| number).into_iter().eq(0..20));
+        }
+        let since = Instant::now();
+        while LINGERING.load(Ordering::Relaxed) > 0 {
+            assert!(since.elapsed() < Duration::from_secs(60), "they do not sleep");
+            std::thread::sleep(LINGER);
+        }
+    }
+
+    #[test]
     fn every_task_is_done_once_and_in_order() {
         for asked in [0, 1, 2, 7] {
             for count in [0, 1, 2, 100] {
