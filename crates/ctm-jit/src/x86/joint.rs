@@ -409,15 +409,7 @@ impl Emit<'_> {
             }
         }
         match self.input.isa {
-            Isa::Avx512 => {
-                let operand_scratch = self.input.isa.operand_scratch();
-                for unit in self.all_units() {
-                    let k = 4 + unit.copy;
-                    let a = self.reg(value, unit, operand_scratch);
-                    let rm = self.rm(other, unit);
-                    self.asm.evex(CMP_F32, k, a, rm, k, false, Some(stays));
-                }
-            }
+            Isa::Avx512 => self.compare_into_masks(decision),
             Isa::Avx2 => {
                 let (mask, end) = (self.input.isa.mask_scratch(), self.refer);
                 for unit in self.all_units() {

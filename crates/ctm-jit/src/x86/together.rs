@@ -103,17 +103,22 @@ impl Emit<'_> {
         self.go(flow.stay, true);
     }
 
+    /// The running lanes that stay, in the mask registers of running lanes: AVX-512.
+    pub fn compare_into_masks(&mut self, Decision { value, other, stays, .. }: Decision) {
+        let operand_scratch = self.input.isa.operand_scratch();
+        for unit in self.all_units() {
+            let k = 4 + unit.copy;
+            let a = self.reg(value, unit, operand_scratch);
+            let rm = self.rm(other, unit);
+            self.asm.evex(CMP_F32, k, a, rm, k, false, Some(stays));
+        }
+    }
+
     /// The running lanes that stay: in their registers, and as masks where masks have registers.
     fn compare(&mut self, decision: Decision) {
         let Decision { value, other, stays, .. } = decision;
         if self.input.isa == Isa::Avx512 {
-            let operand_scratch = self.input.isa.operand_scratch();
-            for unit in self.all_units() {
-                let k = 4 + unit.copy;
-                let a = self.reg(value, unit, operand_scratch);
-                let rm = self.rm(other, unit);
-                self.asm.evex(CMP_F32, k, a, rm, k, false, Some(stays));
-            }
+            self.compare_into_masks(decision);
             for copy in self.copies() {
                 self.asm.mask_to(STAY[usize::from(copy)], 4 + copy);
             }
