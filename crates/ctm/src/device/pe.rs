@@ -311,6 +311,11 @@ impl Device {
         }
     }
 
+    /// Whether a launch that begins now counts what takes time to count.
+    pub(super) const fn counts(&self) -> bool {
+        self.options.counters || self.registers.perf.counting
+    }
+
     fn read_perf_counters(&mut self, address: GpuAddr) -> Result<(), Reason> {
         if !self.registers.perf.enabled {
             return Ok(());
@@ -386,7 +391,7 @@ impl Device {
             budget: self.options.budget,
             threads: self.options.threads,
             checks: self.options.checks,
-            counters: self.options.counters || self.registers.perf.counting,
+            counters: self.counts(),
         };
         let outcome = if domain.width() == 0 || domain.height() == 0 {
             Ok(ctm_exec::Outcome::default())

@@ -436,7 +436,7 @@ impl Device {
             budget: self.options.budget,
             threads: self.options.threads,
             checks: self.options.checks,
-            counters: self.options.counters || self.registers.perf.counting,
+            counters: self.counts(),
             ..Launch::new(&main.program, &constants, domain)
         };
         let outcome = if domain.width() == 0 || domain.height() == 0 {
