@@ -1,7 +1,7 @@
 //! Launches that cannot fault, over memory that lets engines write: groups write their outputs as soon as they end, in any order.
 
 use crate::form::{Code, Op, Var};
-use crate::grid::{Grid, Places};
+use crate::grid::{Grid, Places, Strip};
 use crate::lanes::{LANES, Lanes, Mask, output_var};
 use crate::x86::TargetOfSpan;
 use crate::x86::stream::{InputView, OutputView, Surfaces};
@@ -201,7 +201,7 @@ impl Targets<'_> {
 
 impl Targets<'_> {
     /// Where outputs of whole groups go that lie side by side from this place on; `outputs`: the components that the program may write.
-    pub fn of_span(&self, at: Position, groups: u64, outputs: &[usize]) -> [TargetOfSpan<'_>; OUTPUTS] {
+    pub fn of_span(&self, at: Position, strip: Strip, outputs: &[usize]) -> [TargetOfSpan<'_>; OUTPUTS] {
         std::array::from_fn(|index| {
             let Some(target) = &self.targets[index] else { return TargetOfSpan::None };
             let channels = target.channels;
@@ -209,15 +209,12 @@ impl Targets<'_> {
             if !every || !matches!(channels, 1 | 2 | 4) {
                 return TargetOfSpan::Left;
             }
-            let row = |j: u32| {
-                let first = (j as usize * target.pitch + at.i as usize) * channels;
-                target.cells.get(first..first + groups as usize * LANES / 2 * channels)
-            };
-            match (row(at.j), row(at.j + 1)) {
-                (Some(upper), Some(lower)) => {
-                    TargetOfSpan::Rows { rows: [upper, lower], row_elements: target.pitch, channels: channels as u8 }
-                }
-                _ => TargetOfSpan::Left,
+            let columns = strip.groups.div_ceil(strip.rows) as usize * LANES / 2;
+            let (first, rows) = (at.j as usize * target.pitch + at.i as usize, 2 * strip.rows as usize);
+            let end = first + (rows - 1) * target.pitch + columns;
+            match target.cells.get(first * channels..end * channels) {
+                Some(rows) => TargetOfSpan::Rows { rows, row_elements: target.pitch, channels: channels as u8 },
+                None => TargetOfSpan::Left,
             }
         })
     }

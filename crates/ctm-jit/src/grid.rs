@@ -121,6 +121,14 @@ impl Grid {
         if side_by_side < end - group { side_by_side } else { end - group }
     }
 
+    /// The order in which passes of so many groups take them.
+    pub const fn order(&self, copies: usize) -> Order<'_> {
+        const QUADS: u64 = (LANES / 4) as u64;
+        let below = self.quads_per_group == QUADS && self.quads_per_row.is_multiple_of(QUADS);
+        let per_row = if below && copies.is_multiple_of(2) { self.quads_per_row / QUADS } else { 0 };
+        Order { grid: self, per_row }
+    }
+
     /// The lanes that lie in the domain.
     pub const fn inside(&self, places: &Places) -> Mask {
         if self.whole {
@@ -133,6 +141,57 @@ impl Grid {
             lane += 1;
         }
         mask
+    }
+}
+
+/// In which order passes take groups. Where groups lie below each other, two rows of quads give one by turns: lanes of a pass that are
+/// nearer to each other are more alike.
+#[derive(Clone, Copy, Debug)]
+pub struct Order<'a> {
+    grid: &'a Grid,
+    /// Groups in a row of quads; 0: they are taken as they are numbered.
+    per_row: u64,
+}
+
+/// Groups that lie side by side, one behind the other in an [`Order`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Strip {
+    /// How many.
+    pub groups: u64,
+    /// In so many rows of quads, 1 or 2, each of which has as many of them.
+    pub rows: u64,
+}
+
+impl Order<'_> {
+    /// The first group of the two rows of quads that hold the nth, and its number within them; `None` where groups have their own order.
+    const fn within_rows(&self, n: u64) -> Option<(u64, u64)> {
+        let two_rows = 2 * self.per_row;
+        if two_rows == 0 {
+            return None;
+        }
+        let first = n - n % two_rows;
+        if first + two_rows <= self.grid.groups() { Some((first, n - first)) } else { None }
+    }
+
+    /// The nth group.
+    pub const fn group(&self, n: u64) -> u64 {
+        match self.within_rows(n) {
+            Some((first, within)) => first + within % 2 * self.per_row + within / 2,
+            None => n,
+        }
+    }
+
+    /// How many groups from the nth on, and before `end`, lie side by side, with all their lanes in the domain.
+    pub fn strip(&self, n: u64, end: u64) -> Strip {
+        let Some((first, within)) = self.within_rows(n) else {
+            return Strip { groups: self.grid.side_by_side(n, end), rows: 1 };
+        };
+        if within % 2 == 1 {
+            return Strip { groups: 0, rows: 1 };
+        }
+        let row = |first: u64| self.grid.side_by_side(first + within / 2, first + self.per_row);
+        let most = end.saturating_sub(n) / 2;
+        Strip { groups: 2 * most.min(row(first)).min(row(first + self.per_row)), rows: 2 }
     }
 }
 
@@ -241,6 +300,31 @@ fn steps(origin: f64, di: f64, dj: f64) -> Option<[i32; LANES]> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_order_has_every_group_once() {
+        let domains =
+            [[0, 0, 63, 11], [0, 0, 63, 9], [8, 2, 8 + 31, 2 + 6], [1, 1, 40, 8], [0, 0, 36, 9], [4, 4, 11, 5]];
+        for [i0, j0, i1, j1] in domains {
+            for (lanes, copies) in [(LANES, 4), (LANES, 2), (LANES, 3), (8, 4)] {
+                let grid = Grid::new(Domain { i0, j0, i1, j1 }, lanes);
+                let order = grid.order(copies);
+                let mut groups: Vec<u64> = (0..grid.groups()).map(|n| order.group(n)).collect();
+                for (n, &group) in groups.iter().enumerate() {
+                    let strip = order.strip(n as u64, grid.groups());
+                    let place = grid.places(group).position(0);
+                    for after in 0..strip.groups {
+                        let places = grid.places(groups[n + after as usize]);
+                        let (column, row) = ((after / strip.rows) as u32, (after % strip.rows) as u32);
+                        assert_eq!(places.position(0), Position { i: place.i + 8 * column, j: place.j + 2 * row });
+                        assert!(places.in_row() && grid.inside(&places) == Mask::MAX);
+                    }
+                }
+                groups.sort_unstable();
+                assert!(groups.into_iter().eq(0..grid.groups()), "{i0} {j0} {i1} {j1}, {lanes} lanes");
+            }
+        }
+    }
 
     #[test]
     fn quads_side_by_side_start_as_planes_have_it() {

@@ -112,6 +112,9 @@ fn groups_side_by_side() {
         [16, 4, 16 + 39, 4 + 1],
         [5, 5, 5, 5],
         [0, 0, 6, 30],
+        // Groups below each other, in an odd number of rows of quads; half quads in the first row.
+        [8, 2, 8 + 39, 2 + 9],
+        [0, 1, 31, 8],
     ];
     // Channels of the outputs, and which of them may be written.
     let outputs: [[(u8, u8); 3]; 4] = [

@@ -1,13 +1,13 @@
 //! Launches that cannot fault, over memory that lets engines write: each group's outputs are written as soon as it has ended, in any order.
 //!
-//! Groups that lie side by side are *spans*: machine code goes over them by itself. Odd groups (at the ends of rows, not wholly covered,
+//! Groups that lie side by side, in one row of quads or in two, are *spans*: machine code goes over them by itself. Odd groups (at the ends of rows, not wholly covered,
 //! of fewer than 16 lanes) run pass by pass, and what they leave is written here.
 
 use super::Source;
 use super::run::Run;
 use super::worker::{AllVisits, Attempts, Engines, Held, Job, Worker, no_visits};
 use crate::direct::{self, Targets};
-use crate::grid::Ramp;
+use crate::grid::{Order, Ramp, Strip};
 use crate::lanes::{LANES, Mask, Row};
 use crate::work::{share, threads};
 use crate::x86::{Native, Span, SpanEnd, StartsOfSpan};
@@ -34,6 +34,7 @@ struct Scene<'a> {
     native: &'a Native,
     targets: Targets<'a>,
     source: Source<'a>,
+    order: Order<'a>,
 }
 
 impl Run<'_> {
@@ -59,7 +60,7 @@ impl Run<'_> {
         } / copies
             * copies;
         let source = Source { memory: &views, views: Some(&views) };
-        let scene = Scene { run: self, native, targets, source };
+        let scene = Scene { run: self, native, targets, source, order: self.grid.order(native.copies) };
         let tasks = groups.div_ceil(per_task) as usize;
         let done = share(
             self.launch.threads,
@@ -88,25 +89,30 @@ impl Scene<'_> {
         let full = self.run.grid.full_groups();
         let mut next = groups.start;
         while next < groups.end {
-            let side_by_side = if self.native.spans { self.run.grid.side_by_side(next, groups.end) } else { 0 };
-            if side_by_side > 0 {
-                self.span(worker, next..next + side_by_side, &mut done);
-                next += side_by_side;
+            let strip = self.strip(next, groups.end);
+            if strip.groups > 0 {
+                self.span(worker, next, strip, &mut done);
+                next += strip.groups;
                 continue;
             }
             let mut wave = Vec::with_capacity(self.native.copies);
             // The last group runs by itself when it is short.
             let end = if next < full { groups.end.min(full) } else { groups.end };
             while next < end && wave.len() < self.native.copies {
-                wave.extend(self.job(next));
+                wave.extend(self.job(self.order.group(next)));
                 next += 1;
-                if self.native.spans && self.run.grid.side_by_side(next, end) > 0 {
+                if self.strip(next, end).groups > 0 {
                     break;
                 }
             }
             self.pass(worker, &mut wave, false, &mut done);
         }
         done
+    }
+
+    /// Groups from this place of the order on that code goes over by itself.
+    fn strip(&self, next: u64, end: u64) -> Strip {
+        if self.native.spans { self.order.strip(next, end) } else { Strip { groups: 0, rows: 1 } }
     }
 
     /// A group, if some of its processors are in the domain.
@@ -140,26 +146,27 @@ impl Scene<'_> {
         }
     }
 
-    /// Runs groups that lie side by side.
-    fn span(&self, worker: &mut Worker, groups: std::ops::Range<u64>, done: &mut Done) {
+    /// Runs groups that lie side by side, from this place of the order on.
+    fn span(&self, worker: &mut Worker, first: u64, strip: Strip, done: &mut Done) {
         let copies = self.native.copies as u64;
-        let mut next = groups.start;
-        while next < groups.end {
-            let left = groups.end - next;
+        let (mut next, end) = (first, first + strip.groups);
+        while next < end {
+            let left = Strip { groups: end - next, ..strip };
             let (ended, many) = match &mut worker.machine {
                 Engines::Native(attempts) if attempts.are_worth_it() => {
                     self.attempt(attempts, &mut worker.starts, &mut worker.visits, next, left, done)
                 }
                 // Careful code runs pass by pass.
-                _ => (SpanEnd::Fell { left: left as u32 }, left),
+                _ => (SpanEnd::Fell { left: left.groups as u32 }, left.groups),
             };
             let (SpanEnd::Left { left } | SpanEnd::Fell { left } | SpanEnd::Refer { left }) = ended else {
                 next += many;
                 continue;
             };
             next += many - u64::from(left);
-            let mut wave: Vec<Job> =
-                (next..next + copies.min(left.into())).map(|group| Job { group, covered: Mask::MAX }).collect();
+            let mut wave: Vec<Job> = (next..next + copies.min(left.into()))
+                .map(|n| Job { group: self.order.group(n), covered: Mask::MAX })
+                .collect();
             next += wave.len() as u64;
             match ended {
                 SpanEnd::Left { .. } => {
@@ -184,32 +191,37 @@ impl Scene<'_> {
         starts: &mut Vec<Row>,
         visits: &mut [crate::lanes::Visits],
         first: u64,
-        most: u64,
+        Strip { groups: most, rows }: Strip,
         done: &mut Done,
     ) -> (SpanEnd, u64) {
         let (run, copies) = (self.run, self.native.copies);
-        let place = run.grid.places(first).position(0);
-        let row = |ramp: &Ramp, group: u64| ramp.row(&run.grid.places(first + group));
+        let place = run.grid.places(self.order.group(first)).position(0);
+        let row = |ramp: &Ramp, group: u64| ramp.row(&run.grid.places(self.order.group(first + group)));
         // Visits of a pass that does not count must not be among the others'.
         let most = if self.native.counts { most.min(copies as u64) } else { most };
-        let gains: Option<Vec<f32>> =
-            run.ramps.iter().map(|ramp| ramp.gain(place.i, place.j, most).map(|gain| gain * copies as f32)).collect();
+        let gain = |ramp: &Ramp| {
+            let last_row = place.j + 2 * (rows as u32 - 1);
+            let of_row = |j| ramp.gain(place.i, j, most.div_ceil(rows));
+            of_row(place.j).and(of_row(last_row)).map(|gain| gain * (copies as u64 / rows) as f32)
+        };
+        let gains: Option<Vec<f32>> = run.ramps.iter().map(gain).collect();
         starts.clear();
         let groups = if gains.is_some() { most } else { most.min(GROUPS_PREPARED) };
         let prepared = if gains.is_some() { copies as u64 } else { groups.next_multiple_of(copies as u64) };
         // What has no meaning may be anything: groups behind the last one are as the first.
-        let rows = (0..prepared).flat_map(|group| {
+        let given = (0..prepared).flat_map(|group| {
             let group = if group < groups { group } else { 0 };
             run.ramps.iter().map(move |ramp| row(ramp, group))
         });
-        starts.extend(rows);
+        starts.extend(given);
         let span = Span {
             groups: groups as u32,
             starts: match &gains {
                 Some(steps) => StartsOfSpan::Steps { first: starts, steps },
                 None => StartsOfSpan::Ready(starts),
             },
-            targets: self.targets.of_span(place, groups, &run.artifact.outputs),
+            rows: rows as u8,
+            targets: self.targets.of_span(place, Strip { groups, rows }, &run.artifact.outputs),
         };
         visits.fill(crate::lanes::Visits::default());
         let ended = self.native.run_span(&mut attempts.frame, &span, run.launch.constants, &self.source, visits);

@@ -47,8 +47,10 @@ pub mod target {
     pub const ROW_BYTES: i32 = 8;
     /// Channels of an element, if code stores them; otherwise one of `span::form`.
     pub const FORM: i32 = 16;
+    /// Bytes from one group to the next: from the first, third ... of a pass, and from the second, fourth ...
+    pub const STEPS: i32 = 24;
     /// Its size.
-    pub const SIZE: i32 = 24;
+    pub const SIZE: i32 = 40;
 
     /// Bytes that a group has in each of its two rows.
     pub const fn group_bytes(channels: u32) -> u32 {

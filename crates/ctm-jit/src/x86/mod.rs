@@ -320,10 +320,16 @@ impl Native {
         for (number, target) in (0..).zip(&span.targets) {
             let at = head::TARGETS + target::SIZE * number;
             frame.put(at + target::FORM, &target.form().to_le_bytes());
-            if let TargetOfSpan::Rows { rows: [upper, _], row_elements, channels } = target {
-                frame.put(at + target::POINTER, &(upper.as_ptr() as usize).to_le_bytes());
+            if let TargetOfSpan::Rows { rows, row_elements, channels } = target {
+                frame.put(at + target::POINTER, &(rows.as_ptr() as usize).to_le_bytes());
                 let row_bytes = 4 * *row_elements * usize::from(*channels);
                 frame.put(at + target::ROW_BYTES, &row_bytes.to_le_bytes());
+                let beside = target::group_bytes((*channels).into()) as usize;
+                let below = if span.rows == 2 { 2 * row_bytes } else { beside };
+                // Where there are two rows of quads, every second group lies in the upper one again.
+                let beside = if span.rows == 2 { beside.wrapping_sub(below) } else { beside };
+                frame.put(at + target::STEPS, &below.to_le_bytes());
+                frame.put(at + target::STEPS + 8, &beside.to_le_bytes());
             }
         }
         for copy in 0..self.copies {
@@ -447,6 +453,8 @@ impl Native {
 pub struct Span<'a> {
     /// How many.
     pub groups: u32,
+    /// In so many rows of quads, 1 or 2, that give one by turns.
+    pub rows: u8,
     /// What they start with.
     pub starts: StartsOfSpan<'a>,
     /// Where each output goes.
@@ -476,8 +484,8 @@ pub enum TargetOfSpan<'a> {
     Left,
     /// Into rows of elements.
     Rows {
-        /// Exactly the elements of the groups, in both rows.
-        rows: [&'a [AtomicU32]; 2],
+        /// From the first element of the groups to the last one.
+        rows: &'a [AtomicU32],
         /// From row to row.
         row_elements: usize,
         /// 1, 2 or 4.

@@ -1,4 +1,4 @@
-//! Groups that lie side by side, in one call: after a pass, code stores the outputs itself and begins with the next groups.
+//! Groups that lie side by side, in one row of quads or by turns in two, in one call: after a pass, code stores the outputs itself and begins with the next groups.
 //!
 //! What a span needs stands in the frame: how many groups are left, what the variables hold that have start values, and where the
 //! outputs of the next pass go. Passes that code cannot finish itself end the call before anything of them has been stored: when some
@@ -34,6 +34,8 @@ pub mod form {
 const COPIES_LEFT: Gpr = 8;
 /// Which part of the frame, less the offset of the first.
 const PART: Gpr = 9;
+/// Bytes to the next group's elements, and from there to those of the one behind it.
+const STEP: [Gpr; 2] = [RSI, RDI];
 
 impl Emit<'_> {
     /// The rows of start values of one copy.
@@ -140,6 +142,9 @@ impl Emit<'_> {
         self.asm.move_wide(RDX, RCX);
         self.asm.int_load(Int::Mov, true, RSI, RBX, at + target::ROW_BYTES);
         self.asm.add_wide(RDX, RSI);
+        for (step, register) in STEP.into_iter().enumerate() {
+            self.asm.int_load(Int::Mov, true, register, RBX, at + target::STEPS + 8 * step as i32);
+        }
         for channels in [1, 2, 4] {
             let rows: Vec<i32> = rows[..channels].iter().copied().flatten().collect();
             if rows.len() < channels {
@@ -154,7 +159,10 @@ impl Emit<'_> {
             let (isa, asm) = (self.input.isa, &mut self.asm);
             Stores { isa, asm, from: PART, to: [RCX, RDX], tables: (RBX, layout.tables) }.store(&rows);
             for to in [RCX, RDX] {
-                self.asm.wide_imm(Int::Add, to, target::group_bytes(channels as u32) as i32);
+                self.asm.add_wide(to, STEP[0]);
+            }
+            for (to, from) in [(RAX, STEP[0]), (STEP[0], STEP[1]), (STEP[1], RAX)] {
+                self.asm.move_wide(to, from);
             }
             self.next_copy(next);
             self.asm.int_store(Int::Mov, true, RBX, at + target::POINTER, RCX);
