@@ -15,6 +15,8 @@ use crate::lanes::Refer;
 use crate::stream::Streams;
 use crate::work::{share, threads};
 #[cfg(target_arch = "x86_64")]
+use crate::x86::Isa;
+#[cfg(target_arch = "x86_64")]
 use crate::x86::r700::{Native, Variant};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::wavefront::Context;
@@ -102,9 +104,9 @@ pub struct Artifact {
     /// The variables that somebody may still read at the beginning of each block.
     #[cfg(target_arch = "x86_64")]
     live: Vec<VarSet>,
-    /// Its machine code, for any uniform values and for ordinary ones, without and with weighed texels; made when first needed.
+    /// Its machine code, for AVX-512 and AVX2, for any uniform values and for ordinary ones, without and with weighed texels; made when first needed.
     #[cfg(target_arch = "x86_64")]
-    native: [OnceLock<Option<Native>>; 4],
+    native: [[OnceLock<Option<Native>>; 4]; 2],
     /// Its form for streams, if every thread does the same; made when first needed.
     #[cfg(target_arch = "x86_64")]
     pub(super) uniform: OnceLock<Option<super::uniform::Uniform>>,
@@ -167,11 +169,13 @@ impl Artifact {
 
     /// The machine code for these uniform values, if there is any; `linear`: some lookup weighs texels.
     #[cfg(target_arch = "x86_64")]
-    pub(super) fn native(&self, lanes: usize, uniforms: &[u32], linear: bool) -> Option<&Native> {
+    pub(super) fn native(&self, isa: Isa, lanes: usize, uniforms: &[u32], linear: bool) -> Option<&Native> {
         let make = |assume| {
-            let variant = Variant { assume, linear };
+            let variant = Variant { isa, assume, linear };
             let make = || Native::new(&self.code, &self.live, &self.start, &self.exports, lanes, variant);
-            self.native[usize::from(assume) + 2 * usize::from(linear)].get_or_init(make).as_ref()
+            self.native[usize::from(isa == Isa::Avx2)][usize::from(assume) + 2 * usize::from(linear)]
+                .get_or_init(make)
+                .as_ref()
         };
         let ordinary = |&index: &u16| uniforms.get(usize::from(index)).is_some_and(|&x| f32::from_bits(x).is_normal());
         let assuming = make(true)?;
@@ -501,8 +505,9 @@ mod tests {
             let ran = Worker::new(&run).here(&run, 0, &uniforms, &[], &memory, &mut Counters::default());
             assert!(ran.is_ok(), "{} is referred", path.display());
             #[cfg(target_arch = "x86_64")]
-            if Backend::detect() == Backend::Avx512 {
-                assert!(artifact.native(64, &uniforms, false).is_some(), "{} has no machine code", path.display());
+            for isa in Backend::available().filter_map(Backend::isa) {
+                let native = artifact.native(isa, 64, &uniforms, false);
+                assert!(native.is_some(), "{} has no machine code for {isa:?}", path.display());
             }
             programs += 1;
         }

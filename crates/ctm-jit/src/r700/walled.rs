@@ -108,9 +108,10 @@ fn memory(r: &mut Random) -> Walls {
 
 #[test]
 fn programs_stay_inside() {
-    if !Backend::available().any(|backend| backend == Backend::Avx512) {
-        return;
-    }
+    Backend::available().filter(|&backend| backend != Backend::Portable).for_each(stay_inside);
+}
+
+fn stay_inside(backend: Backend) {
     let tries: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
     let (mut ran, mut looked_up) = (0, 0);
     for seed in 0..150 * tries {
@@ -140,7 +141,7 @@ fn programs_stay_inside() {
         };
         let walls = memory(r);
         let of = |backend| -> Run<'_> { run_of(&launch, &artifact, backend) };
-        let (native, portable) = (of(Backend::Avx512), of(Backend::Portable));
+        let (native, portable) = (of(backend), of(Backend::Portable));
         let Some(uniforms) = native.uniforms(&walls) else { continue };
         let uniforms = Walled::of(&uniforms);
         let bindings: Vec<_> = artifact.code.fetches.iter().map(|fetch| Binding::of(&launch, &walls, fetch)).collect();
@@ -151,16 +152,16 @@ fn programs_stay_inside() {
             second.begin();
             let found = first.here(&native, wave, &uniforms, &bindings, &walls, &mut counted[0]).is_ok();
             let expected = second.here(&portable, wave, &uniforms, &bindings, &walls, &mut counted[1]).is_ok();
-            assert_eq!(found, expected, "seed {seed}, wavefront {wave}");
+            assert_eq!(found, expected, "{backend}, seed {seed}, wavefront {wave}");
             if found {
                 let lanes = wavefront.lanes() as u64;
                 native.count(&first.end(), lanes, &mut counted[0]);
                 portable.count(&second.end(), lanes, &mut counted[1]);
-                assert_eq!(counted[0], counted[1], "seed {seed}, wavefront {wave}");
+                assert_eq!(counted[0], counted[1], "{backend}, seed {seed}, wavefront {wave}");
                 ran += 1;
                 looked_up += u64::from(counted[0].fetches > 0);
             }
         }
     }
-    assert!(ran > 150 && looked_up > 20, "{ran} wavefronts ran, {looked_up} looked something up");
+    assert!(ran > 150 && looked_up > 20, "{backend}: {ran} wavefronts ran, {looked_up} looked something up");
 }

@@ -6,8 +6,6 @@ use super::places::Places;
 use super::portable::Machine;
 use super::verify::reads;
 use super::wave::{Binding, Row, Shared, Stored, Wave};
-#[cfg(target_arch = "x86_64")]
-use crate::backend::Backend;
 use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Frame, r700::Native};
@@ -158,13 +156,10 @@ impl<'a> Worker<'a> {
             bindings,
         };
         #[cfg(target_arch = "x86_64")]
-        let native = match run.backend {
-            Backend::Avx512 => {
-                let linear = bindings.iter().flatten().any(Binding::is_linear);
-                artifact.native(lanes, uniforms, linear)
-            }
-            Backend::Avx2 | Backend::Portable => None,
-        };
+        let native = run.backend.isa().and_then(|isa| {
+            let linear = bindings.iter().flatten().any(Binding::is_linear);
+            artifact.native(isa, lanes, uniforms, linear)
+        });
         #[cfg(target_arch = "x86_64")]
         let ran = native.map(|native| {
             let frame = match &mut self.frame {

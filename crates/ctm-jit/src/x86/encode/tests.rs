@@ -169,6 +169,7 @@ fn masks_of_avx2() {
         ("vorps ymm1,ymm12,ymm3", |a| a.vector(OR_F32, 1, 12, Rm::Reg(3))),
         ("vpcmpgtd ymm1,ymm12,ymm3", |a| a.vector(GREATER_I32, 1, 12, Rm::Reg(3))),
         ("vpcmpeqd ymm1,ymm12,ymm3", |a| a.vector(EQUAL_I32, 1, 12, Rm::Reg(3))),
+        ("vpbroadcastb ymm15,[rdi+48h]", |a| a.vex(BROADCAST_BYTE, 15, 0, Rm::Row(RDI, 72), None)),
     ];
     let mut seen = Vec::new();
     for (text, emit) in table {
@@ -179,7 +180,7 @@ fn masks_of_avx2() {
     // Its test stands beside the instructions that it is used with.
     seen.push("vperm2f128");
     // Each row of these forms stands in the table.
-    let names: [(V, &str); 11] = [
+    let names: [(V, &str); 12] = [
         (AND_F32, "vandps"),
         (AND_NOT_F32, "vandnps"),
         (OR_F32, "vorps"),
@@ -188,6 +189,7 @@ fn masks_of_avx2() {
         (GREATER_I32, "vpcmpgtd"),
         (EQUAL_I32, "vpcmpeqd"),
         (BROADCAST_LANE, "vpbroadcastd"),
+        (BROADCAST_BYTE, "vpbroadcastb"),
         (SHIFT_LEFT_LANES, "vpsllvd"),
         (PERMUTE_HALVES, "vperm2f128"),
         (BLEND, "vblendvps"),

@@ -13,6 +13,8 @@ rows! { VEX_ROWS
     GREATER_I32 = 1 1 0x66;
     EQUAL_I32 = 1 1 0x76;
     BROADCAST_LANE = 2 1 0x58;
+    /// One byte of memory in all bytes.
+    BROADCAST_BYTE = 2 1 0x78;
     /// Each lane by its own count.
     SHIFT_LEFT_LANES = 2 1 0x47;
     /// Halves of two vectors; the immediate says which.

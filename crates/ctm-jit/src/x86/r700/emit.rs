@@ -48,7 +48,7 @@ pub struct Layout {
     /// Exported elements, in the artifact's order.
     pub exports: i32,
     /// Vectors without a register.
-    spills: i32,
+    pub spills: i32,
     /// Registers during calls.
     save: i32,
     /// The numbers of a piece's lanes.
@@ -149,7 +149,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
 }
 
 /// Blocks so that one mostly stands before where it goes on.
-fn order(code: &Code) -> Vec<usize> {
+pub(super) fn order(code: &Code) -> Vec<usize> {
     let mut seen = vec![false; code.blocks.len()];
     let mut after = Vec::with_capacity(code.blocks.len());
     // Depth first; each entry: a block, and how many of its successors have been followed.

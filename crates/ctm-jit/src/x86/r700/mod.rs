@@ -1,16 +1,18 @@
-//! The back end for R700's form: machine code for x86-64 with AVX-512.
+//! The back ends for R700's form: machine code for x86-64 with AVX-512, and with AVX2.
 //!
 //! | file | what |
 //! |---|---|
 //! | `facts` | what is known before |
 //! | `select` | from the form to vector instructions |
 //! | `alu`, `doubles` | what operations are in instructions |
-//! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
+//! | `emit`, `emit/vectors` | machine code for AVX-512: the whole; single vector instructions |
+//! | `avx2` | machine code for AVX2 |
 //!
-//! A wavefront is 1, 2 or 4 registers of 16 lanes for each vector, and they do everything together: masks of lanes have 64 bits and lie in
+//! With AVX-512 a wavefront is 1, 2 or 4 registers of 16 lanes for each vector, and they do everything together: masks of lanes have 64 bits and lie in
 //! general registers and in the frame. Operations without instructions of their own call their reference functions.
 
 pub mod alu;
+mod avx2;
 mod doubles;
 mod emit;
 pub(in crate::x86) mod facts;
@@ -225,8 +227,10 @@ impl Ins {
 }
 
 /// What code may rely on.
-#[derive(Clone, Copy, Debug, Default)]
+#[derive(Clone, Copy, Debug)]
 pub struct Variant {
+    /// What to make code for.
+    pub isa: Isa,
     /// The uniform values named in [`Native::assumed`] are ordinary numbers.
     pub assume: bool,
     /// Some lookup weighs texels; code without this calls for those.
@@ -252,12 +256,11 @@ impl Native {
         start: &[Var],
         exports: &[usize],
         lanes: usize,
-        Variant { assume, linear }: Variant,
+        Variant { isa, assume, linear }: Variant,
     ) -> Option<Self> {
-        if !Isa::Avx512.is_available() {
+        if !isa.is_available() {
             return None;
         }
-        let copies = (lanes / Isa::Avx512.lanes()) as u8;
         // Variables that are read or written, and those that are exported, have vectors.
         let mut vectors: Vec<Option<Vector>> = vec![None; Var::COUNT];
         let mut used = Vec::new();
@@ -281,32 +284,52 @@ impl Native {
             }
         }
         let facts = Facts::of(code, start);
-        let mut select = Select::new(&facts, &vectors, &code.fetches, used.len() as u32, assume);
+        let mut select = Select::new(isa, &facts, &vectors, &code.fetches, used.len() as u32, assume);
         let lists: Vec<Vec<Ins>> = code.blocks.iter().map(|block| select.block(block)).collect();
         let made = select.vectors as usize;
         let (calls, assumed) = (std::mem::take(&mut select.calls), select.assumed.take().unwrap_or_default());
         let samples = std::mem::take(&mut select.samples);
-        let ranges = ranges(code, &lists, live, &used, &vectors, exports, made);
-        let homes = ranges.homes(Isa::Avx512.registers() / copies, in_rows);
-        let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len());
+        let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
+        let live_in: Vec<Var> = live_in.collect();
+        let (bytes, layout) = match isa {
+            Isa::Avx512 => {
+                let copies = (lanes / isa.lanes()) as u8;
+                let ranges = ranges(code, &lists, live, &used, &vectors, exports, made);
+                let homes = ranges.homes(isa.registers() / copies, in_rows);
+                let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len());
+                let input = emit::Input {
+                    code,
+                    lists: &lists,
+                    samples: &samples,
+                    vars: &vectors,
+                    homes: &homes,
+                    layout,
+                    copies,
+                    start,
+                    live_in,
+                    exports,
+                    linear,
+                };
+                (emit::emit(&input), layout)
+            }
+            Isa::Avx2 => avx2::emit(&avx2::Program {
+                code,
+                lists: &lists,
+                samples: &samples,
+                vars: &vectors,
+                used: &used,
+                indexed: in_rows.unwrap_or(0),
+                vectors: made,
+                start,
+                live_in: &live_in,
+                exports,
+                lanes,
+            }),
+        };
         if layout.size > FRAME_LIMIT {
             return None;
         }
-        let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
-        let input = emit::Input {
-            code,
-            lists: &lists,
-            samples: &samples,
-            vars: &vectors,
-            homes: &homes,
-            layout,
-            copies,
-            start,
-            live_in: live_in.collect(),
-            exports,
-            linear,
-        };
-        let text = executable(&emit::emit(&input))?;
+        let text = executable(&bytes)?;
         Some(Self { text, layout, calls, samples, exports: exports.to_vec(), assumed })
     }
 

@@ -105,7 +105,7 @@ fn vectors() -> Vec<Program> {
 }
 
 /// What calls its reference function; `None` where the whole program is left to the reference interpreter.
-fn calls_of(program: &Program) -> Option<BTreeSet<String>> {
+fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
     let turns = LoopConstant { count: 2, start: 0, step: 1 };
     let constants = Constants { loops: [turns; 32], ..Constants::default() };
     let stage = program.stage.unwrap_or(Stage::Pixel);
@@ -120,7 +120,7 @@ fn calls_of(program: &Program) -> Option<BTreeSet<String>> {
         .collect();
     let exports: Vec<usize> = exports.into_iter().collect();
     let start: Vec<Var> = (0..4).map(|element| Var::gpr(0, element)).collect();
-    let native = Native::new(&code, &live, &start, &exports, 64, Variant::default());
+    let native = Native::new(&code, &live, &start, &exports, 64, Variant { isa, assume: false, linear: false });
     let native = native.unwrap_or_else(|| panic!("no machine code"));
     // A lookup of its own has a call, too, for what it does not know when it runs.
     let own: BTreeSet<u16> = native.samples.iter().map(|sample| sample.fetch).collect();
@@ -143,23 +143,27 @@ const LEFT: &[&str] = &["geometry.gsh", "reduce.csh"];
 /// What the others call.
 const OCCURS_AND_CALLS: &[&str] = &["SAMPLE_C", "SET_GRADIENTS_H", "SET_GRADIENTS_V"];
 
+/// Both instruction sets, as far as this host has them.
+fn sets() -> impl Iterator<Item = Isa> {
+    [Isa::Avx512, Isa::Avx2].into_iter().filter(|isa| isa.is_available())
+}
+
 #[test]
 fn what_occurs_has_instructions() {
-    if !Isa::Avx512.is_available() {
-        return;
-    }
-    let mut left = Vec::new();
-    let mut all = BTreeSet::new();
-    for (name, program) in programs() {
-        match calls_of(&program) {
-            Some(called) => all.extend(called),
-            None => left.push(name),
+    for isa in sets() {
+        let mut left = Vec::new();
+        let mut all = BTreeSet::new();
+        for (name, program) in programs() {
+            match calls_of(&program, isa) {
+                Some(called) => all.extend(called),
+                None => left.push(name),
+            }
         }
+        left.sort_unstable();
+        assert_eq!(left, LEFT, "{isa:?}");
+        let all: Vec<String> = all.into_iter().collect();
+        assert_eq!(all, OCCURS_AND_CALLS, "{isa:?}");
     }
-    left.sort_unstable();
-    assert_eq!(left, LEFT);
-    let all: Vec<String> = all.into_iter().collect();
-    assert_eq!(all, OCCURS_AND_CALLS);
 }
 
 /// Fetches of the manual that always call: `FETCH` where it converts its items.
@@ -172,10 +176,10 @@ const CALLED: &[&str] = &[
 
 #[test]
 fn fetches_that_call() {
-    if !Isa::Avx512.is_available() {
-        return;
+    for isa in sets() {
+        let called: BTreeSet<String> =
+            vectors().iter().filter_map(|program| calls_of(program, isa)).flatten().collect();
+        let called: Vec<String> = called.into_iter().collect();
+        assert_eq!(called, CALLED, "{isa:?}");
     }
-    let called: BTreeSet<String> = vectors().iter().filter_map(calls_of).flatten().collect();
-    let called: Vec<String> = called.into_iter().collect();
-    assert_eq!(called, CALLED);
 }

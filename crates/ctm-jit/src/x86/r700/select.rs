@@ -20,6 +20,7 @@ use ctm_isa::r700::ops::{AluOp, Omod, Op2, TexOp};
 
 /// Instructions being chosen.
 pub struct Select<'a> {
+    isa: Isa,
     facts: &'a Facts,
     vars: &'a [Option<Vector>],
     fetches: &'a [Fetch],
@@ -52,11 +53,15 @@ impl Sink for Select<'_> {
     }
 
     fn isa(&self) -> Isa {
-        Isa::Avx512
+        self.isa
     }
 
-    // Nothing stops here.
-    fn split(&mut self) {}
+    fn split(&mut self) {
+        // With AVX-512 nothing stops.
+        if self.isa == Isa::Avx2 {
+            self.out.push(Ins::Split);
+        }
+    }
 }
 
 /// What is known of one block.
@@ -74,9 +79,17 @@ struct Plan<'a> {
 
 impl<'a> Select<'a> {
     /// For a program whose variables have these vectors, numbered from 0.
-    pub fn new(facts: &'a Facts, vars: &'a [Option<Vector>], fetches: &'a [Fetch], used: u32, assume: bool) -> Self {
+    pub fn new(
+        isa: Isa,
+        facts: &'a Facts,
+        vars: &'a [Option<Vector>],
+        fetches: &'a [Fetch],
+        used: u32,
+        assume: bool,
+    ) -> Self {
         let assumed = assume.then(Vec::new);
         Self {
+            isa,
             facts,
             vars,
             fetches,
@@ -124,7 +137,9 @@ impl<'a> Select<'a> {
                 }
             }
         }
-        for (place, op) in block.ops.iter().enumerate() {
+        // On AVX2 variables have no registers: a vector is made in one, and stored.
+        let homes = if self.isa == Isa::Avx2 { 0 } else { count };
+        for (place, op) in block.ops.iter().enumerate().take(homes) {
             let Op::Set(var, value, M::EXISTING) = *op else { continue };
             let (Some(vector), made) = (self.vars[var.index()], value.index()) else { continue };
             let next = block.ops[place + 1..].iter().position(|op| sets(op, var));

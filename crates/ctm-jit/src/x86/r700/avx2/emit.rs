@@ -1,0 +1,382 @@
+//! Machine code for AVX2: blocks, masks and calls.
+//!
+//! | register | holds |
+//! |---|---|
+//! | rbx | the frame |
+//! | r12 | active lanes, which also have their place in the frame |
+//! | r13 | passages of blocks |
+//! | r14 | instructions that are left |
+//! | r15 | active lanes, summed over instructions |
+//! | rsi, rdi | in stretches: the frame, moved by a part's bytes of rows, and by those of masks |
+//! | r8, r10, r11 | masks that a stretch makes |
+//! | ymm13-14 | scratch |
+//! | ymm15 | mask 1 |
+//!
+//! Masks 2 and 3 are slots. Uniform values are spread out in slots, once for each wavefront.
+
+use super::super::emit::{Layout, order};
+use super::super::{Ins, ROW, head};
+use super::homes::{Home, Homes, slot_bytes};
+use super::parts::{Part, Slow};
+use super::stretches::Step;
+use super::{LANES, PART, Program};
+use crate::map::Map;
+use crate::r700::form::{End, M, MaskOp, Target};
+use crate::x86::encode::{
+    Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_STORE, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, XOR,
+};
+use crate::x86::isa::Isa;
+use crate::x86::lir::Src;
+
+pub(super) const ACTIVE: Gpr = 12;
+const VISITS: Gpr = 13;
+const FUEL: Gpr = 14;
+const ACTIVE_LANES: Gpr = 15;
+/// The scratch registers for results and for operands.
+pub(super) const SCRATCH: u8 = Isa::Avx2.scratch();
+pub(super) const OPERAND: u8 = Isa::Avx2.operand_scratch();
+/// Mask 1.
+pub(super) const MASK: u8 = Isa::Avx2.mask_scratch();
+/// Extensions of shifts.
+pub(super) const LEFT: u8 = 4;
+pub(super) const RIGHT: u8 = 5;
+const RIGHT_SIGNED: u8 = 7;
+
+/// Code under construction.
+pub struct Emit<'a> {
+    pub(super) program: &'a Program<'a>,
+    steps: &'a [Vec<Step<'a>>],
+    pub(super) homes: Homes,
+    pub(super) layout: Layout,
+    pub asm: Asm,
+    blocks: Vec<Label>,
+    pub(super) refer: Label,
+    done: Label,
+    /// Which part is being done.
+    pub(super) part: Part,
+    /// Where a group goes whose mask is empty, if some mask was looked at.
+    pub(super) end: Option<Label>,
+    /// The mask whose lanes mask 1 holds.
+    pub(super) holds: Option<M>,
+    pub(super) slow: Vec<Slow>,
+    /// Slots of masks 2 and 3, and of vectors.
+    slots: i32,
+    /// Slots of uniform values.
+    uniforms: Map<u16, i32>,
+    /// Bytes of the frame.
+    pub size: i32,
+}
+
+impl<'a> Emit<'a> {
+    /// For a program whose vectors live here.
+    pub fn new(program: &'a Program<'a>, steps: &'a [Vec<Step<'a>>], homes: Homes, layout: Layout) -> Self {
+        let mut asm = Asm::new(Isa::Avx2);
+        let blocks = program.code.blocks.iter().map(|_| asm.label()).collect();
+        let (refer, done) = (asm.label(), asm.label());
+        let size = layout.size + slot_bytes(2 + homes.slots);
+        Self {
+            program,
+            steps,
+            homes,
+            layout,
+            asm,
+            blocks,
+            refer,
+            done,
+            part: Part::Fixed(0),
+            end: None,
+            holds: None,
+            slow: Vec::new(),
+            slots: layout.size,
+            uniforms: Map::default(),
+            size,
+        }
+    }
+
+    /// Parts of a wavefront.
+    pub(super) const fn parts(&self) -> u8 {
+        (self.program.lanes / LANES) as u8
+    }
+
+    /// A mask's place in the frame.
+    pub(super) fn mask_at(m: M) -> i32 {
+        head::MASKS + 8 * i32::from(m.0)
+    }
+
+    /// The slot of mask 2 or 3.
+    pub(super) const fn mask_slot(&self, k: u8) -> i32 {
+        self.slots + slot_bytes(k as u32 - 2)
+    }
+
+    /// A vector's slot.
+    pub(super) const fn slot(&self, number: u32) -> i32 {
+        self.slots + slot_bytes(2 + number)
+    }
+
+    /// The slot of a uniform value.
+    pub(super) fn uniform(&mut self, index: u16) -> i32 {
+        let size = &mut self.size;
+        *self.uniforms.entry(index).or_insert_with(|| {
+            *size += PART;
+            *size - PART
+        })
+    }
+
+    /// Everything.
+    pub fn program(&mut self) {
+        let start = self.asm.label();
+        self.asm.jump(start);
+        let order = order(self.program.code);
+        for (n, &index) in order.iter().enumerate() {
+            self.block(index, order.get(n + 1).copied());
+        }
+        self.slow_parts();
+        self.epilogue();
+        // Which uniform values there are is known now.
+        self.asm.place(start);
+        self.prologue();
+        let first = self.blocks[0];
+        self.asm.jump(first);
+    }
+
+    fn prologue(&mut self) {
+        for register in [RBX, RBP, 12, 13, 14, 15] {
+            self.asm.push(register);
+        }
+        self.asm.move_stack(-8);
+        self.asm.move_wide(RBX, RDI);
+        self.asm.int_load(Int::Mov, true, RBP, RBX, head::UNIFORMS);
+        self.asm.int_load(Int::Mov, true, VISITS, RBX, head::VISITS);
+        self.asm.int_load(Int::Mov, true, FUEL, RBX, head::FUEL);
+        self.asm.int_load(Int::Mov, true, ACTIVE, RBX, Self::mask_at(M::ACTIVE));
+        self.asm.int_imm(ACTIVE_LANES, 0);
+        self.asm.mxcsr(true, RBX, head::HOST_MXCSR);
+        self.asm.mxcsr(false, RBX, head::MXCSR);
+        let mut uniforms: Vec<(u16, i32)> = self.uniforms.iter().map(|(&index, &at)| (index, at)).collect();
+        uniforms.sort_unstable();
+        for (index, at) in uniforms {
+            self.asm.vector(BROADCAST, SCRATCH, 0, Rm::Each(RBP, 4 * i32::from(index)));
+            self.asm.vector(MOVUPS_STORE, SCRATCH, 0, Rm::Row(RBX, at));
+        }
+        self.asm.vector(XOR, OPERAND, OPERAND, Rm::Reg(OPERAND));
+        for &var in self.program.live_in {
+            let Some(vector) = self.program.vars[var.index()] else { continue };
+            let Home::Row(row) = self.homes.of[vector.index()] else { continue };
+            let given = self.program.start.iter().position(|&v| v == var);
+            let from = given.map(|place| self.layout.start + ROW * place as i32);
+            if from == Some(row) {
+                continue;
+            }
+            for part in 0..i32::from(self.parts()) {
+                let mut value = OPERAND;
+                if let Some(from) = from {
+                    self.load(SCRATCH, Rm::Row(RBX, from + PART * part));
+                    value = SCRATCH;
+                }
+                self.asm.vector(MOVUPS_STORE, value, 0, Rm::Row(RBX, row + PART * part));
+            }
+        }
+    }
+
+    fn epilogue(&mut self) {
+        let leave = self.asm.label();
+        self.asm.place(self.done);
+        self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
+        self.asm.int_imm(RAX, 0);
+        self.asm.jump(leave);
+        self.asm.place(self.refer);
+        self.asm.int_imm(RAX, 1);
+        self.asm.place(leave);
+        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
+        self.asm.zero_upper();
+        self.asm.move_stack(8);
+        for register in [15, 14, 13, 12, RBP, RBX] {
+            self.asm.pop(register);
+        }
+        self.asm.ret();
+    }
+
+    fn block(&mut self, index: usize, next: Option<usize>) {
+        let block = &self.program.code.blocks[index];
+        let label = self.blocks[index];
+        self.asm.place(label);
+        let instructions = block.tally.instructions();
+        if instructions > 0 {
+            self.asm.wide_imm(Int::Sub, FUEL, instructions as i32);
+            self.asm.jump_if(Cond::Below, self.refer);
+            self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
+        }
+        let steps = self.steps;
+        for step in &steps[index] {
+            match step {
+                Step::Stretch(list) => self.stretch(list),
+                Step::Whole(ins) => self.whole(ins),
+            }
+        }
+        let is_next = |target: Target| next.is_some_and(|next| target == Target::Block(next as u16));
+        match block.end {
+            End::Stop => self.asm.jump(self.done),
+            End::Next(target) if is_next(target) => {}
+            End::Next(target) => self.go(target),
+            End::Branch { mask, none, some } => {
+                let register = if mask == M::ACTIVE { ACTIVE } else { RAX };
+                if mask != M::ACTIVE {
+                    self.load_mask(RAX, mask);
+                }
+                self.asm.wide_test(register, register);
+                if is_next(none) {
+                    let to = self.label_of(some);
+                    self.asm.jump_if(Cond::NotEqual, to);
+                } else {
+                    let to = self.label_of(none);
+                    self.asm.jump_if(Cond::Equal, to);
+                    if !is_next(some) {
+                        self.go(some);
+                    }
+                }
+            }
+        }
+    }
+
+    fn label_of(&self, target: Target) -> Label {
+        match target {
+            Target::Block(id) => self.blocks[usize::from(id)],
+            Target::Reference => self.refer,
+        }
+    }
+
+    fn go(&mut self, target: Target) {
+        let label = self.label_of(target);
+        self.asm.jump(label);
+    }
+
+    /// What concerns the wavefront as a whole.
+    fn whole(&mut self, ins: &Ins) {
+        match *ins {
+            Ins::Mark(export, under) => {
+                let at = head::WRITTEN + 8 * i32::from(export);
+                self.load_mask(RAX, under);
+                self.asm.int_store(Int::Or, true, RBX, at, RAX);
+            }
+            Ins::Mask(op) => self.mask_op(op),
+            Ins::Tally(weight) => {
+                self.asm.wide_popcount(RAX, ACTIVE);
+                if weight != 1 {
+                    self.asm.wide_times(RAX, RAX, weight as i32);
+                }
+                self.asm.wide(Int::Add, ACTIVE_LANES, RAX);
+            }
+            Ins::Call(number, under) => self.call(number, under),
+            Ins::Sample(number, ..) => {
+                if let Some(sample) = self.program.samples.get(usize::from(number)) {
+                    self.sample(sample);
+                }
+            }
+            // Those that stretches are made of, and what a lookup makes besides.
+            _ => {}
+        }
+    }
+
+    pub(super) fn load_mask(&mut self, register: Gpr, m: M) {
+        if m == M::ACTIVE {
+            self.asm.wide(Int::Mov, register, ACTIVE);
+        } else {
+            self.asm.int_load(Int::Mov, true, register, RBX, Self::mask_at(m));
+        }
+    }
+
+    pub(super) fn store_mask(&mut self, m: M, register: Gpr) {
+        if m == M::ACTIVE {
+            self.asm.wide(Int::Mov, ACTIVE, register);
+        }
+        self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(m), register);
+    }
+
+    /// `rax op= m`.
+    fn with_mask(&mut self, op: Int, m: M) {
+        if m == M::ACTIVE {
+            self.asm.wide(op, RAX, ACTIVE);
+        } else {
+            self.asm.int_load(op, true, RAX, RBX, Self::mask_at(m));
+        }
+    }
+
+    fn mask_op(&mut self, op: MaskOp) {
+        match op {
+            MaskOp::Copy(_, a) => self.load_mask(RAX, a),
+            MaskOp::And(_, a, b) => {
+                self.load_mask(RAX, a);
+                self.with_mask(Int::And, b);
+            }
+            MaskOp::AndNot(_, a, b) => {
+                self.load_mask(RAX, b);
+                self.asm.wide_not(RAX);
+                self.with_mask(Int::And, a);
+            }
+            MaskOp::Or(_, a, b) => {
+                self.load_mask(RAX, a);
+                self.with_mask(Int::Or, b);
+            }
+            MaskOp::Xor(_, a, b) => {
+                self.load_mask(RAX, a);
+                self.with_mask(Int::Xor, b);
+            }
+            MaskOp::Quads(_, a) => {
+                self.load_mask(RAX, a);
+                for count in [1, 2] {
+                    self.asm.wide(Int::Mov, RCX, RAX);
+                    self.asm.wide_shift(RIGHT, RCX, count);
+                    self.asm.wide(Int::Or, RAX, RCX);
+                }
+                self.asm.int_load(Int::And, true, RAX, RBX, head::QUADS);
+                self.asm.wide_times(RAX, RAX, 15);
+                self.with_mask(Int::And, M::EXISTING);
+            }
+            MaskOp::Number(d, number) => {
+                self.asm.int_store_imm(Int::Mov, true, RBX, Self::mask_at(d), number);
+                return;
+            }
+            MaskOp::Add(d, number, thirteen_bits) => {
+                self.load_mask(RAX, d);
+                self.asm.wide_imm(Int::Add, RAX, number);
+                if thirteen_bits {
+                    self.asm.wide_shift(LEFT, RAX, 51);
+                    self.asm.wide_shift(RIGHT_SIGNED, RAX, 51);
+                }
+            }
+            MaskOp::IfNot0(_, a, b) => {
+                let some = self.asm.label();
+                self.load_mask(RCX, b);
+                self.load_mask(RAX, a);
+                self.asm.wide_test(RCX, RCX);
+                self.asm.jump_if(Cond::NotEqual, some);
+                self.asm.int_imm(RAX, 0);
+                self.asm.place(some);
+            }
+            MaskOp::Lanes(..) => return,
+        }
+        self.store_mask(op.writes(), RAX);
+    }
+
+    /// Calls out, with the host's MXCSR. No vector is in a register then.
+    pub(super) fn call(&mut self, number: u16, under: M) {
+        self.load_mask(RDX, under);
+        self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
+        self.asm.move_wide(RDI, RBX);
+        self.asm.int_imm(RSI, u32::from(number));
+        self.asm.zero_upper();
+        self.asm.call(RBX, head::FUNCTION);
+        self.asm.mxcsr(false, RBX, head::MXCSR);
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::NotEqual, self.refer);
+    }
+
+    /// The row of a variable's part 0.
+    pub(super) fn row_of(&self, src: Src) -> i32 {
+        let Src::Vector(vector) = src else { return 0 };
+        match self.homes.of[vector.index()] {
+            Home::Row(row) => row,
+            Home::Register(_) | Home::Slot(_) | Home::Nowhere => 0,
+        }
+    }
+}

@@ -1,0 +1,86 @@
+//! Registers and constants at an index of each lane: gathers, and stores lane by lane.
+
+use super::super::{Indexed, ROW};
+use super::LANES;
+use super::emit::{Emit, LEFT, MASK, OPERAND, SCRATCH};
+use crate::r700::form::M;
+use crate::x86::encode::{ADD_I32, AND, Cond, EQUAL_I32, Int, MIN_U32, MOVAPS, RAX, RBP, RBX, RCX, RDX, Rm, SHIFT_IMM};
+use crate::x86::lir::{Src, Vector};
+use crate::x86::vectors::{Place, Vectors};
+use ctm_exec::x1k::float::NAN;
+
+/// The extension of vector shifts to the left.
+const SHIFT_LEFT: u8 = 6;
+/// A row has 2^6 dwords.
+const LOG_ROW: u8 = 6;
+const _: () = assert!(ROW == 4 << LOG_ROW);
+
+impl Emit<'_> {
+    /// `scratch = base + index`, and in mask 1 whether there is such an element; there is at least one.
+    fn bounded(&mut self, base: u8, index: Src, count: u32) {
+        self.load_into(SCRATCH, index, ());
+        if base != 0 {
+            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Literal(base.into()));
+        }
+        self.asm.vector(MIN_U32, MASK, SCRATCH, Rm::Literal(count.saturating_sub(1)));
+        self.asm.vector(EQUAL_I32, MASK, MASK, Rm::Reg(SCRATCH));
+        self.holds = None;
+    }
+
+    /// An element of a register or a constant. Outside it is that of register 0, or a NaN.
+    pub(super) fn get_relative(&mut self, dst: Vector, from: Indexed, base: u8, index: Src) {
+        match from {
+            Indexed::Gprs { first, count } => {
+                self.bounded(base, index, count.into());
+                self.asm.vector(AND, SCRATCH, SCRATCH, Rm::Reg(MASK));
+                self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(LOG_ROW));
+                self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Row(RBX, self.layout.lanes));
+                self.asm.vector(EQUAL_I32, MASK, MASK, Rm::Reg(MASK));
+                let Rm::Row(register, offset) = self.row(self.row_of(Src::Vector(first))) else { return };
+                self.asm.gather_by_signs(OPERAND, MASK, register, SCRATCH, offset);
+            }
+            Indexed::Constants { count: 0, .. } => self.load_rm(OPERAND, Rm::Literal(NAN), 0),
+            Indexed::Constants { first, count } => {
+                self.bounded(base, index, count.into());
+                // Four dwords each.
+                self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
+                self.load_rm(OPERAND, Rm::Literal(NAN), 0);
+                self.asm.gather_by_signs(OPERAND, MASK, RBP, SCRATCH, 4 * first as i32);
+            }
+        }
+        match self.place(dst, ()) {
+            Place::Register(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(OPERAND)),
+            Place::Memory(row) => self.store(OPERAND, row),
+            Place::Nowhere => {}
+        }
+    }
+
+    /// Stores into an element of a register, where there is such a register, lane by lane.
+    pub(super) fn set_relative(&mut self, to: Indexed, base: u8, index: Src, value: Src, under: M) {
+        let Indexed::Gprs { first, count } = to else { return };
+        self.load_into(SCRATCH, index, ());
+        if base != 0 {
+            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Literal(base.into()));
+        }
+        let [indices, values] = [2, 3].map(|k| self.mask_slot(k));
+        self.store(SCRATCH, Rm::Row(RBX, indices));
+        let value = self.reg(value, (), OPERAND);
+        self.store(value, Rm::Row(RBX, values));
+        let (of_mask, byte) = self.bits(under);
+        self.asm.load_byte(RCX, false, of_mask, byte);
+        let Rm::Row(register, row) = self.row(self.row_of(Src::Vector(first))) else { return };
+        for lane in 0..LANES as i32 {
+            let next = self.asm.label();
+            self.asm.test_imm(RCX, 1 << lane);
+            self.asm.jump_if(Cond::Equal, next);
+            self.asm.int_load(Int::Mov, false, RAX, RBX, indices + 4 * lane);
+            self.asm.int_op_imm(Int::Cmp, RAX, count.into());
+            self.asm.jump_if(Cond::AboveEqual, next);
+            self.asm.wide_shift(LEFT, RAX, LOG_ROW + 2);
+            self.asm.wide(Int::Add, RAX, register);
+            self.asm.int_load(Int::Mov, false, RDX, RBX, values + 4 * lane);
+            self.asm.int_store(Int::Mov, false, RAX, row + 4 * lane, RDX);
+            self.asm.place(next);
+        }
+    }
+}
