@@ -125,6 +125,8 @@ impl Artifact {
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
     pub(super) fn new(launch: &Launch<'_>, streams: Streams) -> Option<Self> {
         let mut code = lower(launch)?;
+        let bound = bound::instructions(&code).filter(|_| code.fetches.is_empty() && code.stores.is_empty());
+        super::masks::simplify(&mut code);
         let live = super::passes::optimise(&mut code);
         #[cfg(not(target_arch = "x86_64"))]
         drop(live);
@@ -145,7 +147,6 @@ impl Artifact {
         }
         let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
         let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
-        let bound = bound::instructions(&code).filter(|_| code.fetches.is_empty() && code.stores.is_empty());
         Some(Self {
             code,
             #[cfg(target_arch = "x86_64")]

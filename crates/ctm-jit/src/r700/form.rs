@@ -159,6 +159,19 @@ impl MaskOp {
         }
     }
 
+    /// What it reads.
+    fn reads(&self) -> [Option<M>; 2] {
+        match *self {
+            Self::Lanes(..) | Self::Number(..) => [None; 2],
+            Self::Copy(_, a) | Self::Quads(_, a) | Self::Add(a, ..) => [Some(a), None],
+            Self::And(_, a, b)
+            | Self::AndNot(_, a, b)
+            | Self::Or(_, a, b)
+            | Self::Xor(_, a, b)
+            | Self::IfNot0(_, a, b) => [Some(a), Some(b)],
+        }
+    }
+
     /// Whether it changes the active lanes so that only fewer can be.
     pub fn only_narrows(&self) -> bool {
         matches!(*self, Self::AndNot(M::ACTIVE, M::ACTIVE, _) | Self::And(M::ACTIVE, M::ACTIVE, _))
@@ -244,6 +257,43 @@ impl Op {
             Self::Mask(_) => {}
         }
         values.into_iter().flatten()
+    }
+
+    /// The masks and numbers that it reads.
+    pub fn masks(&self) -> impl Iterator<Item = M> + use<> {
+        let masks = match self {
+            Self::Mask(op) => op.reads(),
+            Self::Tally(_) => [Some(M::ACTIVE), None],
+            Self::Number(m) => [Some(*m), None],
+            _ => [self.clone().under().copied(), None],
+        };
+        masks.into_iter().flatten()
+    }
+
+    /// The mask of the lanes that it concerns.
+    pub const fn under(&mut self) -> Option<&mut M> {
+        match self {
+            Self::Fetch(.., under)
+            | Self::Store(.., under)
+            | Self::Set(.., under)
+            | Self::SetRelative(.., under)
+            | Self::Mark(_, under) => Some(under),
+            Self::Bits(_)
+            | Self::Get(_)
+            | Self::Uniform(_)
+            | Self::Number(_)
+            | Self::Abs(_)
+            | Self::Neg(_)
+            | Self::Alu(..)
+            | Self::Holds(..)
+            | Self::Select(..)
+            | Self::Cube(..)
+            | Self::Wide(..)
+            | Self::GetRelative(..)
+            | Self::Fetched(..)
+            | Self::Mask(_)
+            | Self::Tally(_) => None,
+        }
     }
 
     /// Whether it only makes a vector: without a reader it can go.

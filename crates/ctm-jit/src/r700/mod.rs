@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `form` | the micro-operation form of R700 programs |
 //! | `lower`, `lower/branches`, `clauses` | from instructions to the form: control flow; branch-loop instructions; clauses |
-//! | `passes` | what is left out |
+//! | `passes`, `masks` | what is left out: vectors and stores; operations on masks |
 //! | `wave` | what goes into a wavefront and comes out; its fetches |
 //! | `values`, `portable` | the form, run by the reference functions |
 //! | `uniform` | programs whose every thread does the same, in the X1K's form, for streams |
@@ -21,6 +21,7 @@ mod clauses;
 mod engine;
 pub mod form;
 pub(crate) mod lower;
+mod masks;
 mod outputs;
 pub mod passes;
 mod places;

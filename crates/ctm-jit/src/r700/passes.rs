@@ -124,7 +124,7 @@ pub fn optimise(code: &mut Code) -> Vec<VarSet> {
 }
 
 /// Takes out operations that `keeps` does not want, and vectors without readers.
-fn sweep(block: &mut Block, keeps: &mut dyn FnMut(usize, &Op) -> bool) {
+pub(super) fn sweep(block: &mut Block, keeps: &mut dyn FnMut(usize, &Op) -> bool) {
     let mut needed = vec![false; block.ops.len()];
     for (place, op) in block.ops.iter().enumerate().rev() {
         needed[place] = keeps(place, op) && (needed[place] || !op.is_pure());

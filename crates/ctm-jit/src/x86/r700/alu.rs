@@ -25,12 +25,21 @@ pub trait Target: Sink {
     /// `dst = a * b + c`, each step rounded; the product is shown to nobody. `zero_wins` as above.
     fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
         let product = self.fresh();
-        let [a, b, c] = operands.map(|operand| operand.plain(self));
+        let [a, b, mut c] = operands;
         self.push(Lir::Two(encode::MUL, product, a.src, b.src));
         if zero_wins {
             self.zero_wins(product, [a, b]);
         }
-        self.push(Lir::Two(encode::ADD, dst, Src::Vector(product), c.src));
+        let product = Src::Vector(product);
+        // The sign of a product is that of its factors.
+        if a.negated == b.negated {
+            let op = if c.negated { encode::SUB } else { encode::ADD };
+            return self.push(Lir::Two(op, dst, product, c.src));
+        }
+        if c.negated {
+            c = c.plain(self);
+        }
+        self.push(Lir::Two(encode::SUB, dst, c.src, product));
     }
 }
 

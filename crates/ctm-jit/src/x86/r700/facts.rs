@@ -29,34 +29,45 @@ pub struct Facts {
     seen: Vec<bool>,
     /// Variables that never hold denormals.
     flushed: Vec<bool>,
+    /// Variables that never hold a NaN.
+    numbers: Vec<bool>,
 }
 
 impl Facts {
     /// Finds out; `start`: variables with start values.
     pub fn of(code: &Code, start: &[Var]) -> Self {
-        let mut facts = Self { seen: vec![false; Var::COUNT], flushed: vec![true; Var::COUNT] };
+        let all = || vec![true; Var::COUNT];
+        let mut facts = Self { seen: vec![false; Var::COUNT], flushed: all(), numbers: all() };
         (Var::export(0, 0).index()..Var::COUNT).for_each(|var| facts.seen[var] = true);
-        start.iter().for_each(|var| facts.flushed[var.index()] = false);
+        for var in start {
+            facts.flushed[var.index()] = false;
+            facts.numbers[var.index()] = false;
+        }
         loop {
-            let before = (facts.seen.clone(), facts.flushed.clone());
+            let before = (facts.seen.clone(), facts.flushed.clone(), facts.numbers.clone());
             for block in &code.blocks {
-                let (seen, flushed) = (facts.seen(block), facts.flushed(block));
+                let (seen, flushed, numbers) = (facts.seen(block), facts.flushed(block), facts.numbers(block));
                 for (place, op) in block.ops.iter().enumerate() {
                     match op {
                         Op::Get(var) => facts.seen[var.index()] |= seen[place],
-                        Op::Set(var, value, _) => facts.flushed[var.index()] &= flushed[value.index()],
+                        Op::Set(var, value, _) => {
+                            facts.flushed[var.index()] &= flushed[value.index()];
+                            facts.numbers[var.index()] &= numbers[value.index()];
+                        }
                         Op::GetRelative(File::Gprs(gprs), _, element, _) => {
                             indexed(*gprs, *element).for_each(|var| facts.seen[var.index()] |= seen[place]);
                         }
                         Op::SetRelative(gprs, _, element, _, value, _) => {
-                            indexed(*gprs, *element)
-                                .for_each(|var| facts.flushed[var.index()] &= flushed[value.index()]);
+                            for var in indexed(*gprs, *element) {
+                                facts.flushed[var.index()] &= flushed[value.index()];
+                                facts.numbers[var.index()] &= numbers[value.index()];
+                            }
                         }
                         _ => {}
                     }
                 }
             }
-            if before == (facts.seen.clone(), facts.flushed.clone()) {
+            if before == (facts.seen.clone(), facts.flushed.clone(), facts.numbers.clone()) {
                 return facts;
             }
         }
@@ -109,6 +120,40 @@ impl Facts {
             };
         }
         flushed
+    }
+}
+
+impl Facts {
+    /// Of each vector, whether it never holds a NaN. Turns that are counted in floats are such.
+    pub fn numbers(&self, block: &Block) -> Vec<bool> {
+        let mut numbers = vec![false; block.ops.len()];
+        let finite = |value: Value| match block.ops[value.index()] {
+            Op::Bits(bits) => f32::from_bits(bits).is_finite(),
+            Op::Alu(AluOp::Op2(Op2::IntToFlt | Op2::UintToFlt), ..) => true,
+            _ => false,
+        };
+        let ordinary =
+            |value: Value| matches!(block.ops[value.index()], Op::Bits(bits) if f32::from_bits(bits).is_normal());
+        for (place, op) in block.ops.iter().enumerate() {
+            let is = |value: Value| numbers[value.index()];
+            numbers[place] = match *op {
+                Op::Bits(bits) => !f32::from_bits(bits).is_nan(),
+                Op::Get(var) => self.numbers[var.index()],
+                Op::Abs(a) | Op::Neg(a) => is(a),
+                Op::Select(_, a, b) => is(a) && is(b),
+                Op::Alu(AluOp::Op2(op), [a, b, _], ..) => match op {
+                    Op2::IntToFlt | Op2::UintToFlt | Op2::Sete | Op2::Setgt | Op2::Setge | Op2::Setne => true,
+                    Op2::Mov | Op2::Floor | Op2::Ceil | Op2::Trunc | Op2::Rndne => is(a),
+                    Op2::Max | Op2::Min | Op2::MaxDx10 | Op2::MinDx10 => is(a) && is(b),
+                    // Infinities of both signs have no sum, zero times infinity is no number.
+                    Op2::Add => is(a) && is(b) && (finite(a) || finite(b)),
+                    Op2::Mul | Op2::MulIeee => is(a) && is(b) && (ordinary(a) || ordinary(b)),
+                    _ => false,
+                },
+                _ => false,
+            };
+        }
+        numbers
     }
 }
 

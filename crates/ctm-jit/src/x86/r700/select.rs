@@ -120,7 +120,7 @@ impl<'a> Select<'a> {
         let count = block.ops.len();
         let mut plan = Plan {
             block,
-            seen: self.facts.seen(block),
+            seen: visible(self.facts, block),
             flushed: self.facts.flushed(block),
             last: vec![0; count],
             uses: vec![0; count],
@@ -128,7 +128,7 @@ impl<'a> Select<'a> {
             at: vec![None; count],
         };
         for (place, op) in block.ops.iter().enumerate() {
-            for value in op.reads() {
+            for value in operands(block, op) {
                 plan.last[value.index()] = place;
                 plan.uses[value.index()] += 1;
                 // A comparison may be made where its result is used.
@@ -269,13 +269,14 @@ impl<'a> Select<'a> {
         }
         // Straight into its home, unless that is still read while the vector is made.
         let home = plan.home[place];
-        let is_read = |home: Vector| op.reads().any(|v| plan.at[v.index()] == Some(Src::Vector(home)));
+        let reads = || operands(plan.block, op);
+        let is_read = |home: Vector| reads().any(|v| plan.at[v.index()] == Some(Src::Vector(home)));
         let is_read = |home: Vector| {
             let through = |v: Value| match plan.block.ops[v.index()] {
                 Op::Holds(_, ab) => ab.into_iter().any(|v| plan.at[v.index()] == Some(Src::Vector(home))),
                 _ => false,
             };
-            is_read(home) || op.reads().any(through)
+            is_read(home) || reads().any(through)
         };
         let last = match *op {
             Op::Alu(op, _, omod, clamp) => Alu { op, omod, clamp, seen: false }.writes_last(),
@@ -445,11 +446,9 @@ impl<'a> Select<'a> {
                 alu::cube(self, dst, element, operands, alu);
             }
             Op::Alu(op, values, omod, clamp) => {
-                let operands = values.map(|value| Operand {
-                    src: self.src(plan, value),
-                    flushed: plan.flushed[value.index()],
-                    value: value.0,
-                    negated: false,
+                let operands = values.map(|value| {
+                    let (negated, of) = without_sign(plan.block, op, value);
+                    Operand { src: self.src(plan, of), flushed: plan.flushed[of.index()], value: of.0, negated }
                 });
                 let alu = Alu { op, omod, clamp, seen: plan.seen[place] };
                 return alu.emit(&mut With { select: self, plan }, dst, operands);
@@ -555,6 +554,25 @@ fn sets(op: &Op, var: Var) -> bool {
 /// Whether an operation may read a variable by index.
 fn indexes(op: &Op, var: Var) -> bool {
     matches!(*op, Op::GetRelative(File::Gprs(gprs), _, element, _) if indexed(gprs, element).any(|v| v == var))
+}
+
+/// Of each vector, whether somebody can see the bits of a NaN in it.
+fn visible(facts: &Facts, block: &Block) -> Vec<bool> {
+    facts.seen(block).into_iter().zip(facts.numbers(block)).map(|(seen, is_number)| seen && !is_number).collect()
+}
+
+/// An operand of an operation that takes negated ones: whether it is, and of what.
+fn without_sign(block: &Block, op: AluOp, value: Value) -> (bool, Value) {
+    match block.ops[value.index()] {
+        Op::Neg(a) if alu::Alu::negates(op) => (true, a),
+        _ => (false, value),
+    }
+}
+
+/// The vectors that the instructions of an operation read.
+fn operands(block: &Block, op: &Op) -> impl Iterator<Item = Value> {
+    let own = if let Op::Alu(op, ..) = *op { Some(op) } else { None };
+    op.reads().map(move |value| own.map_or(value, |op| without_sign(block, op, value).1))
 }
 
 /// The value behind sign changes.
