@@ -5,6 +5,8 @@ mod case;
 
 use case::Case;
 use ctm_exec::x1k::Interp;
+use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::{Domain, Engine, r700};
 use ctm_isa::x1k::random::{FlowControl, Shape, program};
 use ctm_jit::{Backend, Jit};
 use std::process::Command;
@@ -88,5 +90,26 @@ fn in_a_process_of_its_own() {
             assert_eq!(found, outcome);
             assert_eq!(arrays.first_difference(&memory), None);
         }
+    }
+    // The same for R700, where lanes part.
+    let source = "ALU_BREAK:\n x: ADD R0.x, R0.x, 1.0f\n x: PRED_SETGT ____, 9.0f, R0.x UPDATE_EXEC_MASK UPDATE_PRED\n";
+    let source = format!("LOOP_START i0 FAIL_JUMP_ADDR(on)\nturn:\n{source}LOOP_END i0 PASS_JUMP_ADDR(turn)\non:\n");
+    let source = format!("{source}EXP_DONE: PIX0, R0.xyxy\nEND_OF_PROGRAM\n");
+    let assembly = ctm_isa::r700::text::assemble(&source, &ctm_isa::r700::text::Options::default());
+    let program = assembly.program.unwrap();
+    let mut constants = r700::Constants::default();
+    constants.loops[0] = r700::LoopConstant { count: 40, start: 0, step: 1 };
+    let planes = [r700::Plane::position(0)];
+    let domain = Domain { i0: 0, j0: 0, i1: 19, j1: 4 };
+    let run = |engine: &dyn Engine| {
+        let mut memory = r700::Arrays::default();
+        memory.targets.insert(r700::Target::Pixel(0), Picture::filled(20, 5, [0.0; 4]));
+        let launch = r700::Launch { planes: &planes, ..r700::Launch::new(&program, &constants, domain) };
+        let outcome = engine.run_r700(&launch, &mut memory).unwrap();
+        (outcome, memory.targets)
+    };
+    let expected = run(&r700::Interp);
+    for engine in forced.iter().chain([&engine]) {
+        assert_eq!(run(engine), expected, "{}", engine.backend());
     }
 }

@@ -45,13 +45,23 @@ impl Asm {
     /// The dwords at `base + 4 * index + offset` for the lanes whose sign bit is set in the mask, a vector that is 0 afterwards: AVX2. The
     /// three vectors are different ones.
     pub fn gather_by_signs(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.indexed_by_signs(dst, mask, base, (index, 2), offset);
+    }
+
+    /// The dwords at `base + index + offset`: as [`Self::gather_by_signs`], by bytes.
+    pub fn gather_bytes_by_signs(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.indexed_by_signs(dst, mask, base, (index, 0), offset);
+    }
+
+    /// `scale`: how far left the index is shifted.
+    fn indexed_by_signs(&mut self, dst: u8, mask: u8, base: Gpr, (index, scale): (u8, u8), offset: i32) {
         self.byte(0xc4);
         let (r, x, b) = (!(dst >> 3) & 1, !(index >> 3) & 1, !(base >> 3) & 1);
         self.byte(r << 7 | x << 6 | b << 5 | 2);
         self.byte((!mask & 15) << 3 | 1 << 2 | 1);
         self.byte(0x92);
         self.byte(0x80 | (dst & 7) << 3 | 4);
-        self.byte(2 << 6 | (index & 7) << 3 | base & 7);
+        self.byte(scale << 6 | (index & 7) << 3 | base & 7);
         self.dword(offset);
     }
 
@@ -114,6 +124,7 @@ mod tests {
             }),
             (Isa::Avx2, "vgatherdps ymm3,[rdi+ymm14*4+0Ch],ymm15", |a| a.gather_by_signs(3, 15, RDI, 14, 12)),
             (Isa::Avx2, "vgatherdps ymm13,[r13+ymm6*4+8],ymm2", |a| a.gather_by_signs(13, 2, 13, 6, 8)),
+            (Isa::Avx2, "vgatherdps ymm13,[r13+ymm6+8],ymm2", |a| a.gather_bytes_by_signs(13, 2, 13, 6, 8)),
             (Isa::Avx512, "prefetcht0 [r13+400h]", |a| a.prefetch(13, 0x400)),
             (Isa::Avx2, "prefetcht0 [rbp-10h]", |a| a.prefetch(RBP, -16)),
             (Isa::Avx2, "sfence", Asm::store_fence),

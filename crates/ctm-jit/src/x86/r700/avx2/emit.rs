@@ -17,6 +17,7 @@
 use super::super::emit::{Layout, order};
 use super::super::{Ins, ROW, head};
 use super::homes::{Home, Homes, slot_bytes};
+use super::lookups::Aside;
 use super::parts::{Part, Slow};
 use super::stretches::Step;
 use super::{LANES, PART, Program};
@@ -59,6 +60,8 @@ pub struct Emit<'a> {
     /// The mask whose lanes mask 1 holds.
     pub(super) holds: Option<M>,
     pub(super) slow: Vec<Slow>,
+    /// Parts of lookups that stand behind all blocks.
+    pub(super) asides: Vec<Aside>,
     /// Slots of masks 2 and 3, and of vectors.
     slots: i32,
     /// Slots of uniform values.
@@ -87,6 +90,7 @@ impl<'a> Emit<'a> {
             end: None,
             holds: None,
             slow: Vec::new(),
+            asides: Vec::new(),
             slots: layout.size,
             uniforms: Map::default(),
             size,
@@ -131,6 +135,7 @@ impl<'a> Emit<'a> {
             self.block(index, order.get(n + 1).copied());
         }
         self.slow_parts();
+        self.asides();
         self.epilogue();
         // Which uniform values there are is known now.
         self.asm.place(start);
@@ -269,7 +274,7 @@ impl<'a> Emit<'a> {
             Ins::Call(number, under) => self.call(number, under),
             Ins::Sample(number, ..) => {
                 if let Some(sample) = self.program.samples.get(usize::from(number)) {
-                    self.sample(sample);
+                    self.sample(sample, i32::from(number));
                 }
             }
             // Those that stretches are made of, and what a lookup makes besides.

@@ -10,10 +10,12 @@
 //! | `homes` | where vectors live |
 //! | `emit` | machine code: blocks, masks, calls |
 //! | `parts` | machine code: a stretch |
+//! | `lookups` | machine code: lookups of texels and items |
 //! | `relative` | registers and constants at an index |
 
 mod emit;
 mod homes;
+mod lookups;
 mod parts;
 mod relative;
 mod stretches;
@@ -55,6 +57,8 @@ pub struct Program<'a> {
     pub exports: &'a [usize],
     /// Lanes of a wavefront.
     pub lanes: usize,
+    /// Lookups can weigh texels.
+    pub linear: bool,
 }
 
 /// The code of a program, and its frame.

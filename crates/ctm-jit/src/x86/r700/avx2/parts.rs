@@ -1,6 +1,6 @@
 //! Machine code of a stretch: a loop over the parts of the wavefront, or all of them one behind the other.
 
-use super::super::{Ins, Sample, argument, result};
+use super::super::Ins;
 use super::PART;
 use super::emit::{Emit, LEFT, MASK, OPERAND, RIGHT, SCRATCH};
 use super::homes::Home;
@@ -296,25 +296,5 @@ impl Emit<'_> {
         self.asm.vector(XOR, SCRATCH, SCRATCH, Rm::Reg(SCRATCH));
         self.holds = None;
         self.make(dst, (), |e, dst| e.asm.blend(dst, MASK, Rm::Reg(OPERAND), SCRATCH));
-    }
-
-    /// A lookup, by a call.
-    pub(super) fn sample(&mut self, sample: &Sample) {
-        let Sample { at, dst, .. } = *sample;
-        self.each_part(2 * at.len(), &[], |e| {
-            for (n, src) in at.into_iter().enumerate() {
-                let from = e.reg(src, (), SCRATCH);
-                let row = e.row(argument(n));
-                e.store(from, row);
-            }
-        });
-        self.call(sample.call, sample.under);
-        self.each_part(2 * dst.len(), &[], |e| {
-            for (element, dst) in dst.into_iter().enumerate() {
-                if let Some(dst) = dst {
-                    e.copy(dst, Src::Row(result(element)), ());
-                }
-            }
-        });
     }
 }

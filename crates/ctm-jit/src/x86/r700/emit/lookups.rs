@@ -12,24 +12,20 @@ use crate::x86::encode::{
 };
 use crate::x86::lir::{Lir, Src, Vector};
 use crate::x86::lookups::clamped;
-use crate::x86::r700::facts::{AT_LEAST, INT_NOT_EQUAL, LESS, UNORDERED};
-use crate::x86::r700::{Looked, Sample, argument, head, result, table};
+use crate::x86::r700::facts::{AT_LEAST, INT_NOT_EQUAL, LESS, NOT_LESS, UNORDERED};
+use crate::x86::r700::{Looked, REPEATS_BELOW, Sample, argument, head, result, table};
 use ctm_exec::x1k::float::{NAN, ONE, SIGN};
 
 /// One more scratch register.
 const RIGHT: u8 = 31;
 /// Unsigned less.
 const BELOW: u8 = 1;
-/// Not less, or no number.
-const NOT_LESS: u8 = 0x15;
 /// The extension of vector shifts to the left.
 const SHIFT_LEFT: u8 = 6;
 /// The extension of shifts to the left in general registers.
 const LEFT: u8 = 4;
 /// And to the right.
 const RIGHT_SHIFT: u8 = 5;
-/// Floored coordinates below this repeat in single precision: quotients are off by one at most.
-const REPEATS_BELOW: f32 = (1 << 22) as f32;
 
 impl Emit<'_> {
     /// A lookup.
