@@ -7,7 +7,7 @@ use crate::x86::TargetOfSpan;
 use crate::x86::stream::{InputView, OutputView, Surfaces};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Direct, Elements, Filter, Input, Memory, Outputs, Wrap, Written};
+use ctm_exec::x1k::{Direct, Elements, Filter, Input, Memory, Outputs, Sampler, Wrap, Written};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -232,20 +232,31 @@ impl TargetOfSpan<'_> {
     }
 }
 
+impl<'a> Views<'a> {
+    /// What a memory shows of its inputs.
+    pub fn of(memory: &'a dyn Memory) -> Self {
+        Self { descriptors: std::array::from_fn(|index| memory.input(index as u8)), elements: memory.input_arrays() }
+    }
+}
+
 impl Views<'_> {
-    /// An input that code can read by itself: looked up nearest and clamped to the edge. The bytes hold all its elements, whose dwords have
-    /// numbers of 31 bits, and its dimensions are between 1 and 2^24.
-    pub fn array(&self, index: u8) -> Option<InputView<'_>> {
+    /// An input that code can read by itself, and how. The bytes hold all its elements, whose dwords have numbers of 31 bits, and its
+    /// dimensions are between 1 and 2^23.
+    pub fn array(&self, index: u8) -> Option<(InputView<'_>, Sampler)> {
         let index = usize::from(index & 15);
         let (input, elements) = (self.descriptors[index]?, self.elements[index].as_ref()?);
         let Elements { bytes, pitch, channels, .. } = *elements;
         let (width, height) = (input.width, input.height);
-        let nearest = input.sampler.filter == Filter::Nearest && input.sampler.wrap == [Wrap::Clamp; 2];
-        let sizes = 1..=1 << f32::MANTISSA_DIGITS;
-        let fits =
-            sizes.contains(&width) && sizes.contains(&height) && holds(bytes.len(), pitch, width, height, channels);
+        // A mirrored coordinate goes through twice as many, each of which has to be a number.
+        let sizes = 1..=1 << (f32::MANTISSA_DIGITS - 1);
+        let fits = width <= elements.width
+            && height <= elements.height
+            && sizes.contains(&width)
+            && sizes.contains(&height)
+            && holds(bytes.len(), pitch, width, height, channels);
         let dwords = u64::from(pitch) * u64::from(height) * u64::from(channels);
-        (nearest && fits && dwords <= i32::MAX as u64).then_some(InputView { bytes, pitch, width, height, channels })
+        let view = InputView { bytes, pitch, width, height, channels };
+        (fits && dwords <= i32::MAX as u64).then_some((view, input.sampler))
     }
 }
 

@@ -27,6 +27,16 @@ const DEPENDENT: &str = "
         mov   some, r4
 ";
 
+/// Each axis with every wrap, alone and with another.
+const WRAPS: [[Wrap; 2]; 6] = [
+    [Wrap::Clamp, Wrap::Clamp],
+    [Wrap::Repeat, Wrap::Clamp],
+    [Wrap::Clamp, Wrap::Mirror],
+    [Wrap::Mirror, Wrap::Border],
+    [Wrap::Border, Wrap::Repeat],
+    [Wrap::Border, Wrap::Border],
+];
+
 /// Inside, between, outside, and no numbers.
 fn place(x: u32, y: u32, c: u8) -> u32 {
     let n = x * 5 + y * 11 + u32::from(c) * 3;
@@ -47,9 +57,11 @@ fn place(x: u32, y: u32, c: u8) -> u32 {
 
 #[test]
 fn lookups_that_depend() {
-    let repeat = Sampler { wrap: [Wrap::Repeat, Wrap::Clamp], ..Sampler::default() };
-    let linear = Sampler { filter: Filter::Linear, ..Sampler::default() };
-    let samplers = [Sampler::default(), repeat, linear];
+    let border = [1.5f32.to_bits(), 0x8000_0000, 0x7fc0_1234, (-3f32).to_bits()];
+    let samplers: Vec<Sampler> = [Filter::Nearest, Filter::Linear]
+        .into_iter()
+        .flat_map(|filter| WRAPS.map(|wrap| Sampler { filter, wrap, border }))
+        .collect();
     for channels in (0..16).map(|n| [1 + n % 4, 1 + n / 4]) {
         for size in [[7, 5], [1, 1], [1, 9]] {
             // Domains reach beyond the inputs, too.
@@ -71,7 +83,7 @@ fn lookups_that_depend() {
                     (format!("{backend}, {copies} copies"), Jit::with_backend(backend).with_copies(copies))
                 })
                 .collect();
-            for (number, sampler) in samplers.into_iter().enumerate() {
+            for &sampler in &samplers {
                 memory.samplers[1] = sampler;
                 for counters in [false, true] {
                     let case = Case { threads: 1, counters, ..Case::new(DEPENDENT, domain) };
@@ -80,10 +92,84 @@ fn lookups_that_depend() {
                     assert!(outcome.is_ok());
                     for (name, engine) in &engines {
                         let mut found = memory.clone();
-                        let what = format!("{channels:?}, {size:?}, sampler {number}, {name}");
+                        let what = format!("{channels:?}, {size:?}, {sampler:?}, {name}");
                         assert_eq!(case.run(engine, &mut found), outcome, "{what}");
                         assert_eq!(found.first_difference(&expected), None, "{what}");
                     }
+                }
+            }
+        }
+    }
+}
+
+/// Lookups of two arrays in a loop that ends after three turns and might go on.
+fn in_launch(what: &str) -> String {
+    let [within, behind] = match what {
+        "relative" => ["add r4.r, r4.r, c[aL+190].r", ""],
+        "value" => ["", "mov w, r4"],
+        _ => ["", ""],
+    };
+    format!(
+        "
+.input  places = s0, found = s1
+.output sum = o0
+.const  limit = c0 (3, 0, 0, 0)
+.int    turns = i0 (200, 60, 1)
+        loop  turns
+          tex   r1, places, r0.rg
+          tex   r2, found, r1.rg scaled
+          mad   r4, r2, r2, r4
+          {within}
+          add   r5, r5, 1
+          add   res(r ge), r5.r, -limit.r
+          break res
+        endloop
+        mov   sum, r4
+        {behind}
+"
+    )
+}
+
+#[test]
+fn lookups_in_every_launch() {
+    let border = [0.5f32.to_bits(), 3, 0xffff_ffff, 0x4000_0000];
+    let samplers = [
+        Sampler::default(),
+        Sampler { filter: Filter::Linear, wrap: [Wrap::Mirror, Wrap::Border], border },
+        Sampler { filter: Filter::Nearest, wrap: [Wrap::Border, Wrap::Repeat], border },
+    ];
+    let domain = [0, 1, 21, 9];
+    for backend in Backend::available() {
+        let engine = Jit::with_backend(backend);
+        for (n, what) in ["time", "counted", "relative", "value", "feedback", "refused"].into_iter().enumerate() {
+            for (m, sampler) in samplers.into_iter().enumerate() {
+                let channels = [1 + (n + m) as u8 % 4, 1 + n as u8 % 4];
+                let mut memory = Surfaces {
+                    inputs: vec![
+                        Array::with_pitch(41, [33, 7], channels[0], place),
+                        Array::with_pitch(14, [13, 5], channels[1], kit::noise),
+                    ],
+                    outputs: vec![Array::with_pitch(42, [40, 12], 4, place)],
+                    lends: true,
+                    ..Surfaces::default()
+                };
+                memory.samplers[1] = sampler;
+                let mut case = Case { threads: 1, ..Case::new(&in_launch(what), domain) };
+                match what {
+                    "time" => case.budget.time = Some(std::time::Duration::from_secs(3600)),
+                    // Enough, but not for all turns.
+                    "counted" => case.budget.instructions_per_group = Some(100),
+                    "feedback" => memory.feedback = Some(0),
+                    "refused" => memory.refuses = true,
+                    _ => {}
+                }
+                for counters in [false, true] {
+                    case.counters = counters;
+                    let (mut expected, mut found) = (memory.clone(), memory.clone());
+                    let outcome = case.run(&Interp, &mut expected);
+                    assert_eq!(case.run(&engine, &mut found), outcome, "{what}, {sampler:?}, {backend}");
+                    assert!(outcome.is_ok(), "{what}: {outcome:?}");
+                    assert_eq!(found.first_difference(&expected), None, "{what}, {sampler:?}, {backend}");
                 }
             }
         }

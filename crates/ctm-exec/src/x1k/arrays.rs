@@ -138,10 +138,15 @@ impl Memory for Arrays {
         self.feedback.is_some()
     }
 
+    fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {
+        std::array::from_fn(|index| {
+            // Only on such hosts is a number in memory what the seam says it is.
+            let (picture, _) = self.source(u8::try_from(index).ok()?).filter(|_| cfg!(target_endian = "little"))?;
+            Some(elements(bytemuck::cast_slice(&picture.elements), picture.width, picture.height))
+        })
+    }
+
     fn direct(&mut self) -> Option<Direct<'_>> {
-        fn elements<B>(bytes: B, width: u32, height: u32) -> Elements<B> {
-            Elements { bytes, pitch: width, width, height, channels: 4, mask: 0xf }
-        }
         // Only on such hosts is a number in memory what the seam says it is.
         if self.feedback.is_some() || cfg!(target_endian = "big") {
             return None;
@@ -159,6 +164,10 @@ impl Memory for Arrays {
         }
         Some(direct)
     }
+}
+
+fn elements<B>(bytes: B, width: u32, height: u32) -> Elements<B> {
+    Elements { bytes, pitch: width, width, height, channels: 4, mask: 0xf }
 }
 
 impl Arrays {

@@ -1,5 +1,6 @@
 //! One launch: its groups in batches on all cores, what they send in order.
 
+use super::Source;
 use super::worker::{AllVisits, Held, Job, Left, TaskDone, Worker, no_visits};
 use super::{Artifact, Variant};
 use crate::form::{OUTPUT_VARS, Var};
@@ -78,7 +79,7 @@ impl<'a> Run<'a> {
         }
         let (mut first, refused) = self.write_directly(memory);
         if !refused.is_empty() {
-            let task = self.worker().get().task(&self, &refused, memory);
+            let task = self.worker().get().task(&self, &refused, Source::reading(memory, None));
             self.commit(task, memory)?;
         }
         let groups_per_batch = if memory.outputs_alias_inputs() { 1 } else { GROUPS_PER_BATCH };
@@ -86,7 +87,8 @@ impl<'a> Run<'a> {
             let end = (first + groups_per_batch).min(self.grid.groups());
             let (jobs, refused) = self.schedule(first..end, memory);
             let this = &self;
-            let shared: &dyn Memory = memory;
+            let views = self.views(memory);
+            let source = Source::reading(memory, views.as_ref());
             let tasks = jobs.len().div_ceil(GROUPS_PER_TASK);
             let done = share(
                 this.launch.threads,
@@ -94,7 +96,7 @@ impl<'a> Run<'a> {
                 || this.worker(),
                 |worker, task| {
                     let end = ((task + 1) * GROUPS_PER_TASK).min(jobs.len());
-                    worker.get().task(this, &jobs[task * GROUPS_PER_TASK..end], shared)
+                    worker.get().task(this, &jobs[task * GROUPS_PER_TASK..end], source)
                 },
             );
             for task in done {
@@ -109,6 +111,18 @@ impl<'a> Run<'a> {
             count(&self.artifact.code, visits, lanes, memory, &mut self.counters);
         }
         Ok(Outcome { counters: self.counters, findings: Vec::new() })
+    }
+
+    /// The inputs as arrays, where machine code looks up elements.
+    #[cfg(target_arch = "x86_64")]
+    fn views<'m>(&self, memory: &'m dyn Memory) -> Option<crate::direct::Views<'m>> {
+        let reads = self.native.is_some() && self.artifact.code.inputs != 0;
+        reads.then(|| crate::direct::Views::of(memory))
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    const fn views(&self, _memory: &dyn Memory) -> Option<()> {
+        None
     }
 
     /// Which code it runs.

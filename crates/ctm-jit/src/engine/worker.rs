@@ -54,11 +54,17 @@ pub struct Source<'a> {
     pub views: Option<&'a direct::Views<'a>>,
 }
 
-pub(super) fn source(memory: &dyn Memory) -> Source<'_> {
-    Source {
-        memory,
-        #[cfg(target_arch = "x86_64")]
-        views: None,
+impl<'a> Source<'a> {
+    /// A memory, and its arrays, if there are any.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) const fn reading(memory: &'a dyn Memory, views: Option<&'a direct::Views<'a>>) -> Self {
+        Self { memory, views }
+    }
+
+    /// A memory.
+    #[cfg(not(target_arch = "x86_64"))]
+    pub(super) const fn reading(memory: &'a dyn Memory, _: Option<&'a ()>) -> Self {
+        Self { memory }
     }
 }
 
@@ -148,7 +154,7 @@ impl Worker {
         }
     }
 
-    pub(super) fn task(&mut self, run: &Run<'_>, jobs: &[Job], memory: &dyn Memory) -> TaskDone {
+    pub(super) fn task(&mut self, run: &Run<'_>, jobs: &[Job], source: Source<'_>) -> TaskDone {
         let mut done = TaskDone {
             visits: no_visits(&run.artifact.code),
             processors: 0,
@@ -159,7 +165,7 @@ impl Worker {
         let full = jobs.iter().take_while(|job| job.group < run.grid.full_groups()).count();
         let waves = jobs[..full].chunks(self.lanes.len()).chain(jobs[full..].chunks(1));
         for (wave, short) in waves.map(|wave| (wave, wave[0].group >= run.grid.full_groups())) {
-            if self.wave(run, wave, source(memory)).is_ok() {
+            if self.wave(run, wave, source).is_ok() {
                 done.visits[usize::from(short)].iter_mut().zip(&self.visits).for_each(|(all, visits)| all.add(visits));
                 for (job, lanes) in wave.iter().zip(&self.lanes) {
                     done.processors += u64::from(job.covered.count_ones());
@@ -167,7 +173,7 @@ impl Worker {
                     let left = Left::Here { covered: lanes.covered, written: lanes.written, rows };
                     done.groups.push((job.group, left));
                 }
-            } else if let Err(fault) = self.references(run, wave, memory, &mut done) {
+            } else if let Err(fault) = self.references(run, wave, source.memory, &mut done) {
                 done.fault = Some(fault);
                 return done;
             }

@@ -7,6 +7,10 @@ use super::select::Rows;
 /// Rows of [`Layout::masks`]: masks 2 and 3, then the running lanes of each copy.
 const MASK_ROWS: i32 = 2 + MAX_COPIES as i32;
 
+/// Rows for registers during calls.
+const SAVED_ROWS: i32 = 32;
+const _: () = assert!(super::sampling::ROWS <= SAVED_ROWS);
+
 /// Offsets in the frame's head.
 pub mod head {
     /// Pointer to the floating-point constants.
@@ -60,7 +64,7 @@ pub mod target {
 
 /// Offsets in the description of an input, within [`Layout::inputs`].
 pub mod input {
-    /// Pointer to its elements; 0 when lookups are calls.
+    /// Pointer to its elements, where lookups are nearest and clamped; otherwise 0.
     pub const POINTER: i32 = 0;
     /// Width and height as numbers.
     pub const SIZE: i32 = 8;
@@ -70,8 +74,18 @@ pub mod input {
     pub const STRIDES: i32 = 24;
     /// Channels of an element.
     pub const CHANNELS: i32 = STRIDES + 4;
+    /// Pointer to the routine for other lookups ([`super::super::sampling`]); 0 when they are calls of the reference function.
+    pub const ROUTINE: i32 = 32;
+    /// Pointer to its elements, for that.
+    pub const DATA: i32 = 40;
+    /// After how many columns and rows it repeats, and 1 over that, as numbers.
+    pub const PERIOD: i32 = 48;
+    /// See above.
+    pub const INVERSE: i32 = 56;
+    /// The border: bits of r, g, b, a.
+    pub const BORDER: i32 = 64;
     /// Its size.
-    pub const BYTES: i32 = 32;
+    pub const BYTES: i32 = 80;
 }
 
 /// Offsets in a copy's part: masks and numbers of 32 bits, then rows.
@@ -127,6 +141,8 @@ pub struct Layout {
     pub tables: i32,
     /// What inputs are: [`input`].
     pub inputs: i32,
+    /// Two ones: what coordinates in elements are multiplied with.
+    pub units: i32,
     /// All of it.
     pub size: i32,
 }
@@ -141,13 +157,14 @@ impl Layout {
         let spills_at = outputs_at + 64 * outputs as i32;
         let stride = spills_at + 64 * spills as i32;
         let save = head::SIZE + stride * i32::from(copies);
-        let masks = save + 64 * 32;
+        let masks = save + 64 * SAVED_ROWS;
         let starts = masks + 64 * MASK_ROWS;
         let steps = starts + 64 * start as i32 * i32::from(copies);
         let tables = steps + 64 * start as i32;
         let inputs = tables + 64 * quads::TABLES.len() as i32;
-        let size = inputs + input::BYTES * ctm_isa::x1k::INPUTS as i32;
-        Self { outputs: outputs_at, spills: spills_at, stride, save, masks, starts, steps, tables, inputs, size }
+        let units = inputs + input::BYTES * ctm_isa::x1k::INPUTS as i32;
+        let size = units + 64;
+        Self { outputs: outputs_at, spills: spills_at, stride, save, masks, starts, steps, tables, inputs, units, size }
     }
 
     /// A copy's part.

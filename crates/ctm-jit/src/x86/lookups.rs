@@ -1,15 +1,16 @@
-//! Fetches: one gather for each channel where an input is an array that is looked up nearest and clamped; a call for everything else.
+//! Fetches: one gather for each channel where an input is an array that is looked up nearest and clamped; where it is an array with another
+//! sampler, a call of a routine in machine code ([`super::sampling`]); a call of the reference function for everything else.
 //!
 //! What an input is changes from launch to launch, so code looks at its description in the frame ([`input`]) when it runs. Calls stand
 //! behind all blocks.
 
 use super::emit::{Emit, Unit};
 use super::encode::{
-    ADD_I32, Asm, BROADCAST, CVT_F32_I32, Cond, EQUAL_I32, Int, Label, MAX, MIN, MOVUPS_LOAD, MUL, MUL_I32, RAX, RBX,
-    RCX, RDI, RDX, RSI, Rm, V, XOR,
+    ADD_I32, Cond, EQUAL_I32, Int, Label, MOVUPS_LOAD, MUL, MUL_I32, RAX, RBX, RCX, RDI, RDX, RSI, Rm, XOR,
 };
 use super::frame::{Layout, head, input};
 use super::isa::{Isa, MAX_COPIES};
+use super::texels::{Texels, clamped};
 use super::vectors::Vectors;
 use crate::form::Under;
 use ctm_exec::x1k::float::ONE;
@@ -36,14 +37,6 @@ pub struct Call {
     copy: u8,
 }
 
-/// A coordinate in elements as the number of a column or row, clamped: between 0 and `last` whatever the coordinate is. What is not a
-/// number counts as infinite: the minimum is its second operand then.
-pub fn clamped(asm: &mut Asm, to: u8, u: u8, last: Rm) {
-    asm.vector(MIN, to, u, last);
-    asm.vector(MAX, to, to, Rm::Literal(0));
-    asm.vector(CVT_F32_I32, to, 0, Rm::Reg(to));
-}
-
 impl Emit<'_> {
     /// A fetch for some lanes of a copy: coordinates and texels are rows of its part.
     pub fn fetch(&mut self, number: u16, under: Under, copy: u8) {
@@ -65,41 +58,27 @@ impl Emit<'_> {
         self.cached = [false; MAX_COPIES as usize];
     }
 
-    /// `to = op(a, b)`, where b is a dword of the frame's for all lanes.
-    fn with_each(&mut self, op: V, to: u8, a: u8, offset: i32) {
-        let b = self.each(offset);
-        self.asm.vector(op, to, a, b);
-    }
-
-    /// A dword of the frame's for all lanes, as instructions take it; on AVX2 in the scratch register for masks.
-    fn each(&mut self, offset: i32) -> Rm {
-        let each = Rm::Each(RBX, offset);
-        match self.input.isa {
-            Isa::Avx512 => each,
-            Isa::Avx2 => {
-                let scratch = self.input.isa.mask_scratch();
-                self.asm.vector(BROADCAST, scratch, 0, each);
-                Rm::Reg(scratch)
-            }
-        }
+    fn texels(&mut self) -> Texels<'_> {
+        Texels { asm: &mut self.asm, isa: self.input.isa, scratch: self.input.isa.mask_scratch() }
     }
 
     /// A lookup of one piece by the array in rdx, for the lanes in rcx. Every lane's element lies in the array, those of idle lanes too.
     fn nearest(&mut self, fetch: Fetch, at: i32, unit: Unit) {
         let isa = self.input.isa;
         let (index, operand) = (isa.scratch(), isa.operand_scratch());
+        let each = |place: i32| Rm::Each(RBX, place);
         for (axis, to) in [index, operand].into_iter().enumerate() {
             let of_axis = |place: i32| at + place + 4 * axis as i32;
             let row = self.piece(unit, Layout::ROWS.coordinates + 64 * axis as i32);
             self.asm.vector(MOVUPS_LOAD, to, 0, Rm::Row(RBX, row));
             if !fetch.unscaled {
-                self.with_each(MUL, to, to, of_axis(input::SIZE));
+                self.texels().with(MUL, to, to, each(of_axis(input::SIZE)));
             }
-            let last = self.each(of_axis(input::LAST));
+            let last = self.texels().each(each(of_axis(input::LAST)));
             clamped(&mut self.asm, to, to, last);
         }
-        self.with_each(MUL_I32, index, index, at + input::CHANNELS);
-        self.with_each(MUL_I32, operand, operand, at + input::STRIDES);
+        self.texels().with(MUL_I32, index, index, each(at + input::CHANNELS));
+        self.texels().with(MUL_I32, operand, operand, each(at + input::STRIDES));
         self.asm.vector(ADD_I32, index, index, Rm::Reg(operand));
         // An element may have fewer channels than the program uses.
         let (missing, done) = ([(); 4].map(|()| self.asm.label()), self.asm.label());
@@ -154,9 +133,31 @@ impl Emit<'_> {
     pub fn emit_calls(&mut self) {
         for call in std::mem::take(&mut self.calls) {
             self.asm.place(call.from);
+            self.routine(call);
             self.call(call);
             self.asm.jump(call.back);
         }
+    }
+
+    /// Calls the input's routine, if it has one.
+    fn routine(&mut self, Call { fetch, copy, back, .. }: Call) {
+        let Fetch { input, unscaled, channels, .. } = self.input.fetches[usize::from(fetch)];
+        let at = self.input.layout.inputs + input::BYTES * i32::from(input);
+        let without = self.asm.label();
+        self.asm.int_load(Int::Mov, true, RAX, RBX, at + input::ROUTINE);
+        self.asm.wide_test(RAX, RAX);
+        self.asm.jump_if(Cond::Equal, without);
+        let rows = self.part(copy, Layout::ROWS.coordinates);
+        let factors = if unscaled { self.input.layout.units } else { at + input::SIZE };
+        for (register, place) in [(RSI, rows), (RDI, factors), (8, at), (10, self.input.layout.save)] {
+            self.asm.int_imm(register, place as u32);
+            self.asm.add_wide(register, RBX);
+        }
+        self.asm.int_imm(9, channels.into());
+        self.asm.call(RBX, at + input::ROUTINE);
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::Equal, back);
+        self.asm.place(without);
     }
 
     fn call(&mut self, Call { fetch, copy, .. }: Call) {

@@ -13,6 +13,8 @@
 //! | `whole` | loops while all lanes run, on AVX2 |
 //! | `differences` | comparisons of differences with zero |
 //! | `lookups` | fetches: gathers, calls |
+//! | `sampling` | routines for fetches that weigh elements, repeat, or have a border |
+//! | `texels` | what lookups of both kinds of programs have in common |
 //! | `span`, `quads` | groups that lie side by side in one call: start values, outputs |
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
@@ -36,12 +38,16 @@ mod jumps;
 mod lines;
 mod lir;
 mod lookups;
+#[cfg(test)]
+mod occurs;
 mod quads;
 pub mod r700;
+mod sampling;
 mod scalar;
 mod select;
 mod span;
 pub mod stream;
+mod texels;
 mod together;
 mod vectors;
 #[cfg(all(test, unix))]
@@ -53,6 +59,7 @@ use crate::form::{Code, Op, Var};
 use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
 use crate::passes::{Liveness, VarSet, optimise, parts};
 use alloc::Ranges;
+use ctm_exec::x1k::float::ONE;
 use ctm_exec::x1k::{Constants, sample};
 use ctm_isa::x1k::OUTPUTS;
 use differences::compare_directly;
@@ -64,6 +71,7 @@ use isa::{MAX_COPIES, MAX_COPIES_APART};
 use lir::{Lines, Vars};
 use lookups::Fetch;
 use memmap2::{Mmap, MmapOptions};
+use sampling::Kind;
 use select::{Facts, Select};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU32;
@@ -109,6 +117,7 @@ fn executable(bytes: &[u8]) -> Option<Mmap> {
 /// A program in machine code.
 pub struct Native {
     text: Mmap,
+    isa: Isa,
     layout: Layout,
     /// Groups that run at once.
     pub copies: usize,
@@ -204,6 +213,7 @@ impl Native {
         };
         Some(Self {
             text: executable(&emit::emit(&input))?,
+            isa: options.isa,
             layout,
             copies: usize::from(choice.copies),
             fetches: choice.fetches.clone(),
@@ -268,6 +278,7 @@ impl Native {
         for (number, row) in quads::TABLES.iter().enumerate() {
             frame.put_row(self.layout.tables + 64 * number as i32, row);
         }
+        frame.put_row(self.layout.units, &[ONE; LANES]);
         frame
     }
 
@@ -410,17 +421,28 @@ impl Native {
             }
             seen |= 1 << fetch.input;
             let at = self.layout.inputs + input::BYTES * i32::from(fetch.input);
-            let Some(array) = source.views.and_then(|views| views.array(fetch.input)) else {
+            let Some((array, sampler)) = source.views.and_then(|views| views.array(fetch.input)) else {
                 frame.put(at + input::POINTER, &0u64.to_le_bytes());
+                frame.put(at + input::ROUTINE, &0u64.to_le_bytes());
                 continue;
             };
-            frame.put(at + input::POINTER, &(array.bytes.as_ptr() as usize).to_le_bytes());
+            let (kind, data) = (Kind::of(&sampler), array.bytes.as_ptr() as usize);
+            let (pointer, routine) = if kind.is_plain() { (data, None) } else { (0, kind.routine(self.isa)) };
+            frame.put(at + input::POINTER, &pointer.to_le_bytes());
+            frame.put(at + input::ROUTINE, &routine.unwrap_or(0).to_le_bytes());
+            frame.put(at + input::DATA, &data.to_le_bytes());
             let strides = [array.pitch * u32::from(array.channels), array.channels.into()];
             for (axis, size) in [array.width, array.height].into_iter().enumerate() {
                 let of_axis = |place: i32| at + place + 4 * axis as i32;
+                let period = kind.period(axis, size) as f32;
                 frame.put(of_axis(input::SIZE), &(size as f32).to_le_bytes());
                 frame.put(of_axis(input::LAST), &((size - 1) as f32).to_le_bytes());
                 frame.put(of_axis(input::STRIDES), &strides[axis].to_le_bytes());
+                frame.put(of_axis(input::PERIOD), &period.to_le_bytes());
+                frame.put(of_axis(input::INVERSE), &(1.0 / period).to_le_bytes());
+            }
+            for (channel, bits) in (0..).zip(sampler.border) {
+                frame.put(at + input::BORDER + 4 * channel, &bits.to_le_bytes());
             }
         }
     }
@@ -619,6 +641,17 @@ impl Frame {
     }
 }
 
+#[cfg(test)]
+thread_local! {
+    static LOOKUPS: std::cell::Cell<u64> = const { std::cell::Cell::new(0) };
+}
+
+/// How often this thread's code has called the reference function for a lookup.
+#[cfg(test)]
+fn reference_lookups() -> u64 {
+    LOOKUPS.get()
+}
+
 /// What a fetch needs.
 struct Context<'a> {
     source: &'a Source<'a>,
@@ -635,6 +668,8 @@ unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u
     let rows = unsafe { &mut *frame.add(part_at + part::ROWS as usize).cast::<[Row; 6]>() };
     // SAFETY: the mask lies in the copy's part.
     let covered = unsafe { frame.add(part_at + part::COVERED as usize).cast::<u32>().read() };
+    #[cfg(test)]
+    LOOKUPS.with(|lookups| lookups.set(lookups.get() + 1));
     let Some(&Fetch { input, unscaled, uncached, .. }) = context.fetches.get(number as usize) else { return 1 };
     let memory = context.source.memory;
     // A panic must not cross the code that called; the reference interpreter will meet it again.

@@ -128,6 +128,7 @@ impl Case {
             memory.outputs.push(output);
         }
         memory.direct = !r.one_in(3);
+        memory.lends = !r.one_in(3);
         memory.refuses = r.one_in(16);
         memory.feedback = r.one_in(16).then_some(1);
         let group = GroupSize::new(r.of(&[16, 16, 16, 4, 8, 12])).unwrap_or(GroupSize::X1K);

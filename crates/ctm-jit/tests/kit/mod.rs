@@ -8,8 +8,8 @@
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Constants, Direct, Elements, Input, Launch, Memory, Outputs, Plane, Sampler, Written};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome, Position};
-use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::{Literal, SymbolKind};
+use ctm_isa::x1k::{INPUTS, Program};
 use std::ops::{Deref, DerefMut};
 
 /// An array of 1, 2 or 4 channels, with gaps between its rows, aligned to 64 bytes.
@@ -88,6 +88,8 @@ pub struct Surfaces<W = Vec<u32>> {
     pub samplers: [Sampler; 4],
     /// Whether engines may see the arrays.
     pub direct: bool,
+    /// Whether engines may see the inputs.
+    pub lends: bool,
     /// The input through which output 0 is read, in place of an array of its own.
     pub feedback: Option<u8>,
     /// Whether some processors are not to run.
@@ -104,6 +106,7 @@ impl Surfaces {
             outputs: self.outputs.iter().map(|array| array.in_memory(&mut of)).collect(),
             samplers: self.samplers,
             direct: self.direct,
+            lends: self.lends,
             feedback: self.feedback,
             refuses: self.refuses,
             conditional_values: self.conditional_values.clone(),
@@ -180,6 +183,13 @@ impl<W: DerefMut<Target = [u32]> + Sync> Memory for Surfaces<W> {
         self.feedback.is_some()
     }
 
+    fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {
+        std::array::from_fn(|index| {
+            let (array, _) = self.source(index as u8).filter(|_| self.lends)?;
+            Some(array.elements(bytes_of(&array.words[array.skip..])))
+        })
+    }
+
     fn direct(&mut self) -> Option<Direct<'_>> {
         if !self.direct || self.feedback.is_some() || self.refuses {
             return None;
@@ -220,6 +230,7 @@ pub struct Case {
     pub threads: usize,
     /// Whether everything is counted.
     pub counters: bool,
+    pub budget: Budget,
 }
 
 impl Case {
@@ -244,6 +255,7 @@ impl Case {
             group: GroupSize::X1K,
             threads: 0,
             counters: true,
+            budget: Budget::default(),
         }
     }
 
@@ -272,7 +284,7 @@ impl Case {
             planes: &self.planes,
             domain: self.domain,
             group: self.group,
-            budget: Budget::default(),
+            budget: self.budget,
             threads: self.threads,
             checks: false,
             counters: self.counters,

@@ -254,6 +254,14 @@ impl Memory for LaunchMemory<'_> {
         self.aliased
     }
 
+    fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {
+        std::array::from_fn(|index| {
+            let bound = self.inputs[index].filter(|_| self.model.is_none() && cfg!(target_endian = "little"))?;
+            let (elements, bytes) = plain(&bound.surface)?;
+            self.memory.lent(bound.surface.base, bytes).map(|bytes| elements.with(bytes))
+        })
+    }
+
     fn direct(&mut self) -> Option<Direct<'_>> {
         let unit = self.conditional;
         let passes = unit.test == CondTest::Always && (unit.buffer.is_none() || !unit.write);

@@ -16,6 +16,15 @@ pub struct Lent<'a> {
 type Part = (Range<usize>, usize);
 
 impl DeviceMemory {
+    /// Lends one part to be read. `None` when it lies in no arena, or each touch has to be noted.
+    pub fn lent(&self, address: GpuAddr, bytes: usize) -> Option<&[u8]> {
+        let (arena, offset) = self.locate(address, bytes as u64).ok()?;
+        match &self.arenas[arena].storage {
+            Storage::Watched(_) => None,
+            storage @ (Storage::Own(_) | Storage::Shared(_)) => Some(storage.slice(offset, bytes)),
+        }
+    }
+
     /// Lends parts, each an address and a number of bytes. `None` when two of the writes share a byte, or one lies in no arena.
     pub fn lend(&mut self, reads: &[(GpuAddr, usize)], writes: &[(GpuAddr, usize)]) -> Option<Lent<'_>> {
         let mut wanted: [(Vec<Part>, Vec<Part>); 4] = Default::default();
@@ -105,6 +114,8 @@ mod tests {
         assert_eq!(lent.writes.iter().map(|w| (w.len(), w[0])).collect::<Vec<_>>(), [(64, 3), (8, 0), (64, 1)]);
         lent.writes[1][7] = 9;
         assert_eq!(m.slice(GpuAddr(sys + 15), 1).unwrap(), [9]);
+        assert_eq!(m.lent(at(128), 64), Some(&[2; 64][..]));
+        assert!(m.lent(at(8190), 4).is_none());
         assert!(m.lend(&[], &[(at(0), 65), (at(64), 64)]).is_none());
         assert!(m.lend(&[], &[(at(8190), 4)]).is_none());
     }

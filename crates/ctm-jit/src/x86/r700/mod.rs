@@ -165,9 +165,6 @@ enum Looked {
     Item { dwords: u8, one: u32 },
 }
 
-/// Floored coordinates below this repeat in single precision: quotients are off by one at most.
-const REPEATS_BELOW: f32 = (1 << 22) as f32;
-
 /// Offsets in the table that a sample finds its texture or buffer by.
 mod table {
     /// 1 if there is a binding, 2 if it weighs texels.

@@ -2,17 +2,18 @@
 //!
 //! What is looked up is found as with AVX-512 (`emit/lookups`); what a lookup reads and makes lies in rows here, so that all registers are free.
 
-use super::super::{Looked, REPEATS_BELOW, Sample, argument, result, table};
+use super::super::{Looked, Sample, argument, result, table};
 use super::emit::{Emit, MASK, SCRATCH};
 use crate::x86::encode::{
-    ADD, ADD_I32, AND, BROADCAST, CMP_F32, Cond, EQUAL_I32, FMADD231, FNMADD231, Int, Label, MAX, MIN, MIN_U32, MOVAPS,
-    MUL, MUL_I32, RAX, RBX, RCX, RDX, ROUND_SCALE, Rm, SHIFT_IMM, SUB, V, XOR,
+    ADD, ADD_I32, AND, BROADCAST, CMP_F32, Cond, EQUAL_I32, Int, Label, MIN_U32, MOVAPS, MUL, MUL_I32, RAX, RBX, RCX,
+    RDX, Rm, SHIFT_IMM, V, XOR,
 };
+use crate::x86::isa::Isa;
 use crate::x86::lir::{Src, Vector};
-use crate::x86::lookups::clamped;
-use crate::x86::r700::facts::{AT_LEAST, LESS, NOT_LESS, UNORDERED};
+use crate::x86::r700::facts::NOT_LESS;
+use crate::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
 use crate::x86::vectors::{Place, Vectors};
-use ctm_exec::x1k::float::{NAN, ONE, SIGN};
+use ctm_exec::x1k::float::SIGN;
 
 /// Coordinates, then indices.
 const X: u8 = 0;
@@ -112,6 +113,10 @@ impl Emit<'_> {
         self.asm.int_load(Int::Mov, true, RDX, RBX, at + table::DATA);
     }
 
+    fn texels(&mut self) -> Texels<'_> {
+        Texels { asm: &mut self.asm, isa: Isa::Avx2, scratch: EACH }
+    }
+
     /// A dword of the frame's in all lanes.
     fn each(&mut self, offset: i32) -> Rm {
         self.asm.vector(BROADCAST, EACH, 0, Rm::Each(RBX, offset));
@@ -175,28 +180,19 @@ impl Emit<'_> {
 
     /// Where coordinates repeat, the one of the first period, and behind the edge its mirror image.
     fn repeat(&mut self, axis: i32, at: i32, u: u8) {
-        const QUOTIENT: u8 = SCRATCH;
         let of_axis = |place: i32| at + place + 4 * axis;
         let done = self.asm.label();
         self.asm.int_store_imm(Int::Cmp, false, RBX, of_axis(table::PERIOD), 0);
         self.asm.jump_if(Cond::Equal, done);
-        self.asm.instruction(ROUND_SCALE, u, 0, Rm::Reg(u), Some(9));
-        self.with_each(MUL, QUOTIENT, u, of_axis(table::INVERSE));
-        self.asm.instruction(ROUND_SCALE, QUOTIENT, 0, Rm::Reg(QUOTIENT), Some(9));
-        let period = self.each(of_axis(table::PERIOD));
-        self.asm.vector(FNMADD231, u, QUOTIENT, period);
-        self.asm.vex(CMP_F32, MASK, u, Rm::Literal(0), Some(LESS));
-        self.asm.vector(AND, MASK, MASK, period);
-        self.asm.vector(ADD, u, u, Rm::Reg(MASK));
-        self.asm.vex(CMP_F32, MASK, u, period, Some(AT_LEAST));
-        self.asm.vector(AND, MASK, MASK, period);
-        self.asm.vector(SUB, u, u, Rm::Reg(MASK));
-        // Columns and the last one: what a column and its image add up to.
-        let size = self.each(of_axis(table::SIZE));
-        self.load_rm(SCRATCH, size, 0);
-        self.with_each(ADD, SCRATCH, SCRATCH, of_axis(table::LAST));
-        self.asm.vector(SUB, SCRATCH, SCRATCH, Rm::Reg(u));
-        self.asm.vector(MIN, u, u, Rm::Reg(SCRATCH));
+        let each = |place: i32| Rm::Each(RBX, of_axis(place));
+        let of_axis = Axis {
+            size: each(table::SIZE),
+            last: each(table::LAST),
+            period: each(table::PERIOD),
+            inverse: each(table::INVERSE),
+        };
+        self.texels().floor(u, u);
+        self.texels().repeat(u, SCRATCH, &of_axis);
         self.asm.place(done);
     }
 
@@ -247,12 +243,8 @@ impl Emit<'_> {
             for (axis, weight) in WEIGHTS.into_iter().enumerate() {
                 let [low, high] = SIDES[axis];
                 e.in_texels(sample, axis, at, X);
-                e.asm.vector(SUB, X, X, Rm::Literal(0.5f32.to_bits()));
-                e.asm.instruction(ROUND_SCALE, low, 0, Rm::Reg(X), Some(9));
-                e.asm.vector(SUB, weight, X, Rm::Reg(low));
-                // Infinities weigh nothing: of a NaN the maximum is its second operand.
-                e.asm.vector(MAX, weight, weight, Rm::Literal(0));
-                e.asm.vector(ADD, high, low, Rm::Literal(ONE));
+                e.texels().split(X, low, high);
+                e.asm.vector(MOVAPS, weight, 0, Rm::Reg(X));
                 for side in [low, high] {
                     e.wrapped(sample, axis, at, side);
                     if axis == 1 {
@@ -268,20 +260,13 @@ impl Emit<'_> {
                         e.asm.instruction(SHIFT_IMM, SHIFT_LEFT, X, Rm::Reg(X), Some(2));
                         e.gather_all(to, X, element);
                     }
-                    e.mix(left, BESIDE, WEIGHTS[0]);
+                    e.texels().mix(left, BESIDE, Rm::Reg(WEIGHTS[0]));
                 }
-                e.mix(FIRST, SECOND, WEIGHTS[1]);
-                e.asm.vex(CMP_F32, MASK, FIRST, Rm::Reg(FIRST), Some(UNORDERED));
-                e.asm.blend(FIRST, MASK, Rm::Literal(NAN), FIRST);
+                e.texels().mix(FIRST, SECOND, Rm::Reg(WEIGHTS[1]));
+                e.texels().one_nan(FIRST);
                 e.put(dst, FIRST);
             }
         });
-    }
-
-    /// `a = a + weight * (b - a)`.
-    fn mix(&mut self, a: u8, b: u8, weight: u8) {
-        self.asm.vector(SUB, b, b, Rm::Reg(a));
-        self.asm.vector(FMADD231, a, b, Rm::Reg(weight));
     }
 
     /// `found = x < a dword of the frame's`, unsigned, and in that register already if `also`. The dword is not 0.

@@ -6,15 +6,15 @@
 use super::{Emit, GATHERED, OPERAND, SCRATCH};
 use crate::r700::form::M;
 use crate::x86::encode::{
-    ADD, ADD_I32, AND, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, CMP_U32, Cond, FMADD231, FNMADD231, Int, Label,
-    MAX, MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE_IN_QUAD, RAX, RBX, RCX, RDX, ROUND_SCALE, Rm, SHIFT_IMM, SUB,
-    XOR,
+    ADD, ADD_I32, AND, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, CMP_U32, Cond, Int, Label, MOVAPS, MOVUPS_LOAD,
+    MUL, MUL_I32, PERMUTE_IN_QUAD, RAX, RBX, RCX, RDX, Rm, SHIFT_IMM, SUB, XOR,
 };
+use crate::x86::isa::Isa;
 use crate::x86::lir::{Lir, Src, Vector};
-use crate::x86::lookups::clamped;
-use crate::x86::r700::facts::{AT_LEAST, INT_NOT_EQUAL, LESS, NOT_LESS, UNORDERED};
-use crate::x86::r700::{Looked, REPEATS_BELOW, Sample, argument, head, result, table};
-use ctm_exec::x1k::float::{NAN, ONE, SIGN};
+use crate::x86::r700::facts::{INT_NOT_EQUAL, NOT_LESS, UNORDERED};
+use crate::x86::r700::{Looked, Sample, argument, head, result, table};
+use crate::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
+use ctm_exec::x1k::float::{NAN, SIGN};
 
 /// One more scratch register.
 const RIGHT: u8 = 31;
@@ -191,15 +191,10 @@ impl Emit<'_> {
             if u != SCRATCH {
                 self.asm.vector(MOVAPS, SCRATCH, 0, Rm::Reg(u));
             }
-            self.asm.vector(SUB, SCRATCH, SCRATCH, Rm::Literal(0.5f32.to_bits()));
-            self.asm.instruction(ROUND_SCALE, OPERAND, 0, Rm::Reg(SCRATCH), Some(9));
-            self.asm.vector(SUB, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
-            // Infinities weigh nothing: of a NaN the maximum is its second operand.
-            self.asm.vector(MAX, SCRATCH, SCRATCH, Rm::Literal(0));
+            // The column behind is where nothing else is meanwhile.
+            self.texels().split(SCRATCH, OPERAND, RIGHT);
             self.store(SCRATCH, weight);
-            self.asm.vector(MOVAPS, SCRATCH, 0, Rm::Reg(OPERAND));
-            self.asm.vector(ADD, OPERAND, OPERAND, Rm::Literal(ONE));
-            for (high, register) in [SCRATCH, OPERAND].into_iter().enumerate() {
+            for (high, register) in [OPERAND, RIGHT].into_iter().enumerate() {
                 self.wrapped(sample, axis, at, register, register);
                 if axis == 1 {
                     self.asm.vector(MUL_I32, register, register, Rm::Each(RBX, at + table::WIDTH));
@@ -222,11 +217,10 @@ impl Emit<'_> {
                     self.asm.mask_from(1, RCX);
                     self.asm.gather(register, 1, RDX, SCRATCH, 4 * element);
                 }
-                self.mix(low, RIGHT, weights[0]);
+                self.texels().mix(low, RIGHT, weights[0]);
             }
-            self.mix(GATHERED, OPERAND, weights[1]);
-            self.asm.evex(CMP_F32, 1, GATHERED, Rm::Reg(GATHERED), 0, false, Some(UNORDERED));
-            self.asm.evex(BROADCAST, GATHERED, 0, Rm::Literal(NAN), 1, false, None);
+            self.texels().mix(GATHERED, OPERAND, weights[1]);
+            self.texels().one_nan(GATHERED);
             match self.register(dst, copy) {
                 Some(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(GATHERED)),
                 None => {
@@ -235,12 +229,6 @@ impl Emit<'_> {
                 }
             }
         }
-    }
-
-    /// `a = a + weight * (b - a)`.
-    fn mix(&mut self, a: u8, b: u8, weight: Rm) {
-        self.asm.vector(SUB, b, b, Rm::Reg(a));
-        self.asm.vector(FMADD231, a, b, weight);
     }
 
     /// A vector by a gather under mask 1, which is the bits of rcx; lanes outside are 0 if `zero`. A gather keeps the index; what has no
@@ -264,25 +252,19 @@ impl Emit<'_> {
         let done = self.asm.label();
         self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis, 0);
         self.asm.jump_if(Cond::Equal, done);
-        self.asm.instruction(ROUND_SCALE, u, 0, Rm::Reg(u), Some(9));
-        self.asm.vector(MUL, GATHERED, u, each(table::INVERSE));
-        self.asm.instruction(ROUND_SCALE, GATHERED, 0, Rm::Reg(GATHERED), Some(9));
-        self.asm.vector(FNMADD231, u, GATHERED, each(table::PERIOD));
-        self.asm.evex(CMP_F32, 1, u, Rm::Literal(0), 0, false, Some(LESS));
-        self.asm.evex(ADD, u, u, each(table::PERIOD), 1, false, None);
-        self.load_each(GATHERED, at + table::PERIOD + 4 * axis);
-        self.asm.evex(CMP_F32, 1, u, Rm::Reg(GATHERED), 0, false, Some(AT_LEAST));
-        self.asm.evex(SUB, u, u, Rm::Reg(GATHERED), 1, false, None);
-        // Columns and the last one: what a column and its image add up to.
-        self.load_each(GATHERED, at + table::SIZE + 4 * axis);
-        self.asm.vector(ADD, GATHERED, GATHERED, each(table::LAST));
-        self.asm.vector(SUB, GATHERED, GATHERED, Rm::Reg(u));
-        self.asm.vector(MIN, u, u, Rm::Reg(GATHERED));
+        let of_axis = Axis {
+            size: each(table::SIZE),
+            last: each(table::LAST),
+            period: each(table::PERIOD),
+            inverse: each(table::INVERSE),
+        };
+        self.texels().floor(u, u);
+        self.texels().repeat(u, GATHERED, &of_axis);
         self.asm.place(done);
     }
 
-    fn load_each(&mut self, register: u8, offset: i32) {
-        self.asm.vector(BROADCAST, register, 0, Rm::Each(RBX, offset));
+    fn texels(&mut self) -> Texels<'_> {
+        Texels { asm: &mut self.asm, isa: Isa::Avx512, scratch: RIGHT }
     }
 
     /// `LD`: texels by whole numbers, zeros outside.

@@ -1,0 +1,99 @@
+//! Which operations of X1K programs have no machine code, compared with a list: whole programs that cannot be lowered, and lookups that are calls of
+//! the reference function. The programs are those of the corpus, of the examples and of the benchmarks.
+
+use super::reference_lookups;
+use crate::{Backend, Jit};
+use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::x1k::{Arrays, Constants, Filter, Launch, Plane, Sampler, Wrap};
+use ctm_exec::{Budget, Domain, Engine, GroupSize};
+use ctm_isa::x1k::program::Literal;
+use ctm_isa::x1k::text::assemble;
+use ctm_isa::x1k::{Program, Words};
+use std::path::{Path, PathBuf};
+
+fn files(folder: &Path, extension: &str, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).into_iter().flatten().flatten() {
+        let path = entry.path();
+        if path.is_dir() {
+            files(&path, extension, found);
+        } else if path.extension().is_some_and(|e| e == extension) {
+            found.push(path);
+        }
+    }
+}
+
+fn program(path: &Path) -> Program {
+    let text = std::fs::read_to_string(path).unwrap_or_else(|error| panic!("{}: {error}", path.display()));
+    if path.extension().is_some_and(|e| e == "x1k") {
+        let assembly = assemble(&text);
+        return assembly.program.unwrap_or_else(|| panic!("{}: {:?}", path.display(), assembly.diagnostics));
+    }
+    let number = |word: &str| u32::from_str_radix(word.trim_start_matches("0x"), 16).ok();
+    let words = |line: &str| -> Option<Words> {
+        line.split_whitespace().filter_map(number).collect::<Vec<_>>().try_into().ok()
+    };
+    Program::from_words(text.lines().map(|line| words(line).unwrap_or_else(|| panic!("{line}"))).collect())
+}
+
+/// Every wrap, nearest and linear, and what launches do not store at once.
+#[test]
+fn lookups_are_code() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../..");
+    let mut paths = Vec::new();
+    for (folder, extension) in [("tests/corpus/mesa/x1k", "hex"), ("examples", "x1k"), ("bench", "x1k")] {
+        let before = paths.len();
+        files(&root.join(folder), extension, &mut paths);
+        assert!(paths.len() > before, "{folder} holds no programs");
+    }
+    let wraps = [Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Border];
+    let samplers = [Filter::Nearest, Filter::Linear].into_iter().flat_map(|filter| {
+        wraps.into_iter().map(move |wrap| Sampler { filter, wrap: [wrap, Wrap::Clamp], border: [7; 4] })
+    });
+    let samplers: Vec<Sampler> = samplers.collect();
+    for backend in Backend::available().filter(|&backend| backend != Backend::Portable) {
+        let engine = Jit::with_backend(backend);
+        let (mut lookups, mut lowered) = (0, Vec::new());
+        for path in &paths {
+            let program = program(path);
+            let mut constants = Constants::default();
+            for literal in &program.literals {
+                match *literal {
+                    Literal::Float { index, bits } => constants.float[usize::from(index)] = bits,
+                    Literal::Int { index, value } => constants.int[usize::from(index)] = value,
+                    Literal::Bool { index, value } => constants.bool[usize::from(index)] = value,
+                }
+            }
+            constants.int.iter_mut().filter(|int| **int == [0; 4]).for_each(|int| *int = [3, 0, 1, 0]);
+            if let Some(code) = crate::x1k::lower(&program, &constants) {
+                lowered.push(path);
+                lookups += u32::from(code.inputs != 0);
+            }
+            for (number, &sampler) in samplers.iter().enumerate() {
+                let mut memory = Arrays::default();
+                let picture = Picture::from_fn(7, 5, |x, y| [x as f32, y as f32, 1.5, 0.25]);
+                memory.inputs = std::array::from_fn(|_| Some((picture.clone(), sampler)));
+                memory.outputs = std::array::from_fn(|_| Some(Picture::filled(64, 64, [0.0; 4])));
+                let time = number.is_multiple_of(2).then_some(std::time::Duration::from_secs(3600));
+                let launch = Launch {
+                    program: &program,
+                    constants: &constants,
+                    planes: &[Plane::position(0), Plane::position(1)],
+                    domain: Domain { i0: 0, j0: 0, i1: 11, j1: 5 },
+                    group: GroupSize::X1K,
+                    budget: Budget { instructions_per_group: Some(100_000), time },
+                    threads: 1,
+                    checks: false,
+                    counters: false,
+                };
+                let before = reference_lookups();
+                let outcome = engine.run_x1k(&launch, &mut memory);
+                assert!(outcome.is_ok(), "{}: {outcome:?}", path.display());
+                assert_eq!(reference_lookups(), before, "{}, {sampler:?}, {backend}", path.display());
+            }
+        }
+        let left = paths.iter().filter(|path| !lowered.contains(path)).filter_map(|path| path.file_name());
+        // Uncached writes.
+        assert_eq!(left.collect::<Vec<_>>(), ["count.x1k"], "left to the reference interpreter");
+        assert!(lookups > 8, "hardly a program looks up anything");
+    }
+}

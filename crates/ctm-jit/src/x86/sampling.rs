@@ -1,0 +1,386 @@
+//! Lookups of every kind in arrays: one routine for each sampler's filter and wraps, made when an input first has such a sampler.
+//!
+//! Code of programs calls a routine for the lanes of a copy ([`super::lookups`]); lookups that are nearest and clamped it makes itself. A routine
+//! works on rows of the frame and leaves everything but scratch registers as it was:
+//!
+//! | register | holds |
+//! |---|---|
+//! | rsi | the copy's rows: two of coordinates, four of texels |
+//! | rdi | two numbers that coordinates are multiplied with |
+//! | r8 | the description of the input ([`input`]) |
+//! | r9 | the channels that are wanted, as bits |
+//! | r10 | rows for itself ([`ROWS`]) |
+//! | rcx | the lanes; stays as it is |
+//! | rax | afterwards: 0, or 1 when nothing was done |
+//!
+//! It does nothing where a coordinate that repeats is finite and too large for single precision.
+
+use super::encode::{
+    ADD_I32, AND_F32, Asm, BROADCAST, CMP_F32, CVT_F32_I32, Cond, EQUAL_I32, Gpr, Int, Label, MAX, MIN, MOVAPS,
+    MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_I32, RAX, RCX, RDI, RDX, RSI, Rm, XOR,
+};
+use super::frame::input;
+use super::isa::Isa;
+use super::r700::facts::EQUAL;
+use super::texels::{Axis, Texels};
+use ctm_exec::x1k::float::ONE;
+use ctm_exec::x1k::{Filter, Sampler, Wrap};
+use memmap2::Mmap;
+use std::sync::OnceLock;
+
+/// Rows that a routine needs: registers that it saves, and masks.
+pub const ROWS: i32 = SAVED as i32 + 4;
+/// Vector registers that it saves: all that it uses, as the program may use any.
+const SAVED: u8 = 10;
+/// The description.
+const INPUT: Gpr = 8;
+/// The channels that are wanted.
+const WANTED: Gpr = 9;
+/// Its own rows.
+const OWN: Gpr = 10;
+/// The lanes of a piece.
+const PIECE: Gpr = 11;
+/// What instructions cannot take from memory, and masks.
+const SCRATCH: u8 = 0;
+/// Coordinates, then columns; of linear lookups how much the right texel weighs.
+const X: u8 = 1;
+/// Rows.
+const Y: u8 = 2;
+/// Whatever is needed for some instructions.
+const OTHER: u8 = 3;
+/// Where texels of the upper row are.
+const UPPER: [u8; 2] = [4, 5];
+/// Where those of the lower row are.
+const LOWER: [u8; 2] = [6, 7];
+/// Texels.
+const TEXELS: [u8; 3] = [8, OTHER, 9];
+
+/// What routines differ in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Kind {
+    filter: Filter,
+    wrap: [Wrap; 2],
+}
+
+impl Kind {
+    /// How many there are.
+    const COUNT: usize = 2 * 4 * 4;
+
+    /// Of a sampler.
+    pub const fn of(sampler: &Sampler) -> Self {
+        Self { filter: sampler.filter, wrap: sampler.wrap }
+    }
+
+    /// Nearest, clamped to the edge: needs no routine.
+    pub fn is_plain(self) -> bool {
+        self.filter == Filter::Nearest && self.wrap == [Wrap::Clamp; 2]
+    }
+
+    const fn number(self) -> usize {
+        let [x, y] = self.wrap;
+        (self.filter as usize * 4 + x as usize) * 4 + y as usize
+    }
+
+    /// Whether coordinates of an axis repeat, mirrored or not.
+    pub fn repeats(self, axis: usize) -> bool {
+        self.period(axis, 1) != 0
+    }
+
+    /// After how many columns or rows an axis of so many repeats; 0: it does not.
+    pub fn period(self, axis: usize, size: u32) -> u32 {
+        match self.wrap[axis] {
+            Wrap::Clamp | Wrap::Border => 0,
+            Wrap::Repeat => size,
+            Wrap::Mirror => 2 * size,
+        }
+    }
+
+    /// Where its routine is; `None` when memory cannot be made executable.
+    pub fn routine(self, isa: Isa) -> Option<usize> {
+        static ROUTINES: [OnceLock<Option<Mmap>>; 2 * Kind::COUNT] = [const { OnceLock::new() }; 2 * Kind::COUNT];
+        let of_isa = match isa {
+            Isa::Avx512 => 0,
+            Isa::Avx2 => Self::COUNT,
+        };
+        let made = ROUTINES[of_isa + self.number()].get_or_init(|| super::executable(&routine(isa, self)));
+        made.as_ref().map(|text| text.as_ptr() as usize)
+    }
+}
+
+/// The code of a routine.
+fn routine(isa: Isa, kind: Kind) -> Vec<u8> {
+    let mut asm = Asm::new(isa);
+    let refuse = asm.label();
+    let mut routine = Routine { asm, isa, kind, piece: 0, refuse };
+    routine.save(true);
+    routine.asm.int_load(Int::Mov, true, RDX, INPUT, input::DATA);
+    for piece in 0..isa.pieces() {
+        routine.piece = piece.into();
+        routine.asm.int(Int::Mov, PIECE, RCX);
+        if piece > 0 {
+            routine.asm.wide_shift(5, PIECE, isa.lanes() as u8 * piece);
+        }
+        match kind.filter {
+            Filter::Nearest => routine.nearest(),
+            Filter::Linear => routine.linear(),
+        }
+    }
+    routine.asm.int_imm(RAX, 0);
+    routine.save(false);
+    routine.asm.ret();
+    routine.asm.place(refuse);
+    routine.asm.int_imm(RAX, 1);
+    routine.save(false);
+    routine.asm.ret();
+    routine.asm.finish()
+}
+
+struct Routine {
+    asm: Asm,
+    isa: Isa,
+    kind: Kind,
+    /// The piece that is being looked up.
+    piece: i32,
+    /// Where it ends without having done anything.
+    refuse: Label,
+}
+
+impl Routine {
+    fn texels(&mut self) -> Texels<'_> {
+        Texels { asm: &mut self.asm, isa: self.isa, scratch: SCRATCH }
+    }
+
+    /// Saves vector registers, or restores them.
+    fn save(&mut self, save: bool) {
+        for register in 0..SAVED {
+            let row = Rm::Row(OWN, 64 * i32::from(register));
+            self.asm.vector(if save { MOVUPS_STORE } else { MOVUPS_LOAD }, register, 0, row);
+        }
+    }
+
+    /// A row's share of the piece.
+    fn row(&self, base: Gpr, number: i32) -> Rm {
+        Rm::Row(base, 64 * number + self.isa.bytes() * self.piece)
+    }
+
+    /// A number of the description, for all lanes.
+    const fn each(place: i32, axis: usize) -> Rm {
+        Rm::Each(INPUT, place + 4 * axis as i32)
+    }
+
+    /// A coordinate in elements.
+    fn coordinate(&mut self, axis: usize, to: u8) {
+        let row = self.row(RSI, axis as i32);
+        self.asm.vector(MOVUPS_LOAD, to, 0, row);
+        self.texels().with(MUL, to, to, Rm::Each(RDI, 4 * axis as i32));
+        if self.kind.repeats(axis) {
+            if self.isa == Isa::Avx512 {
+                self.asm.mask_from(1, PIECE);
+            }
+            self.texels().too_large(to, OTHER, 1);
+            match self.isa {
+                Isa::Avx512 => self.asm.mask_test(1),
+                Isa::Avx2 => {
+                    self.asm.signs(RAX, SCRATCH);
+                    self.asm.test(RAX, PIECE);
+                }
+            }
+            let refuse = self.refuse;
+            self.asm.jump_if(Cond::NotEqual, refuse);
+        }
+    }
+
+    /// A floored coordinate as the number of a column or row, always one that exists. `inside`: the row for the mask of lanes inside.
+    fn wrapped(&mut self, axis: usize, u: u8, inside: i32) {
+        let last = Self::each(input::LAST, axis);
+        match self.kind.wrap[axis] {
+            Wrap::Clamp => {
+                self.texels().with(MIN, u, u, last);
+                self.asm.vector(MAX, u, u, Rm::Literal(0));
+            }
+            Wrap::Repeat | Wrap::Mirror => {
+                let of_axis = Axis {
+                    size: Self::each(input::SIZE, axis),
+                    last,
+                    period: Self::each(input::PERIOD, axis),
+                    inverse: Self::each(input::INVERSE, axis),
+                };
+                self.texels().repeat(u, OTHER, &of_axis);
+                // Infinities read the first one: of no number the maximum is its second operand.
+                self.asm.vector(MAX, u, u, Rm::Literal(0));
+                self.texels().with(MIN, u, u, last);
+            }
+            Wrap::Border => {
+                self.texels().with(MIN, OTHER, u, last);
+                self.asm.vector(MAX, OTHER, OTHER, Rm::Literal(0));
+                self.compare_equal(u, OTHER);
+                self.keep_mask(inside);
+                self.asm.instruction(CVT_F32_I32, u, 0, Rm::Reg(OTHER), None);
+                return;
+            }
+        }
+        self.asm.instruction(CVT_F32_I32, u, 0, Rm::Reg(u), None);
+    }
+
+    /// A mask of the lanes where two vectors are equal: mask 1, or the scratch register.
+    fn compare_equal(&mut self, a: u8, b: u8) {
+        match self.isa {
+            Isa::Avx512 => self.asm.evex(CMP_F32, 1, a, Rm::Reg(b), 0, false, Some(EQUAL)),
+            Isa::Avx2 => self.asm.vex(CMP_F32, SCRATCH, a, Rm::Reg(b), Some(EQUAL)),
+        }
+    }
+
+    /// Where masks of lanes are kept.
+    fn mask_row(&self, number: i32) -> Rm {
+        self.row(OWN, i32::from(SAVED) + number)
+    }
+
+    fn keep_mask(&mut self, number: i32) {
+        let row = self.mask_row(number);
+        match (self.isa, row) {
+            (Isa::Avx512, Rm::Row(base, offset)) => {
+                self.asm.mask_to(RAX, 1);
+                self.asm.int_store(Int::Mov, false, base, offset, RAX);
+            }
+            _ => self.asm.vector(MOVUPS_STORE, SCRATCH, 0, row),
+        }
+    }
+
+    fn has_border(&self) -> bool {
+        self.kind.wrap.contains(&Wrap::Border)
+    }
+
+    /// The lanes that look up an element that exists, of a corner: mask 1, or the scratch register. All, or the running ones, where there is
+    /// no border.
+    fn inside(&mut self, corner: [usize; 2]) {
+        let rows = [0, 1].map(|axis| self.mask_row((2 * axis + corner[axis]) as i32));
+        let with = [0, 1].map(|axis| self.kind.wrap[axis] == Wrap::Border);
+        match self.isa {
+            Isa::Avx512 => {
+                self.asm.int(Int::Mov, RAX, PIECE);
+                for (row, with) in rows.into_iter().zip(with) {
+                    if let (Rm::Row(base, offset), true) = (row, with) {
+                        self.asm.int_load(Int::And, false, RAX, base, offset);
+                    }
+                }
+                self.asm.mask_from(1, RAX);
+            }
+            Isa::Avx2 => match with {
+                [false, false] => self.asm.vector(EQUAL_I32, SCRATCH, SCRATCH, Rm::Reg(SCRATCH)),
+                [true, false] => self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, rows[0]),
+                [false, true] => self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, rows[1]),
+                [true, true] => {
+                    self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, rows[0]);
+                    self.asm.vector(AND_F32, SCRATCH, SCRATCH, rows[1]);
+                }
+            },
+        }
+    }
+
+    /// A channel of the elements at an index, or of the border.
+    fn texel(&mut self, to: u8, index: u8, corner: [usize; 2], channel: i32) {
+        if self.has_border() {
+            self.asm.vector(BROADCAST, to, 0, Self::each(input::BORDER, channel as usize));
+        } else {
+            self.asm.vector(XOR, to, to, Rm::Reg(to));
+        }
+        self.inside(corner);
+        match self.isa {
+            Isa::Avx512 => self.asm.gather(to, 1, RDX, index, 4 * channel),
+            Isa::Avx2 => self.asm.gather_by_signs(to, SCRATCH, RDX, index, 4 * channel),
+        }
+    }
+
+    /// The same for a channel that elements lack.
+    fn missing(&mut self, to: u8, corner: [usize; 2], channel: i32) {
+        let bits = Rm::Literal(if channel == 3 { ONE } else { 0 });
+        if !self.has_border() {
+            return self.texels().load_each(to, bits);
+        }
+        self.asm.vector(BROADCAST, to, 0, Self::each(input::BORDER, channel as usize));
+        self.inside(corner);
+        match self.isa {
+            Isa::Avx512 => self.asm.evex(BROADCAST, to, 0, bits, 1, false, None),
+            Isa::Avx2 => self.asm.blend(to, SCRATCH, bits, to),
+        }
+    }
+
+    /// Makes each channel that is wanted by `make`, which is told whether elements have it and says where it is.
+    fn channels(&mut self, make: impl Fn(&mut Self, i32, bool) -> u8) {
+        for channel in 0..4 {
+            let (missing, made, next) = (self.asm.label(), self.asm.label(), self.asm.label());
+            self.asm.test_imm(WANTED, 1 << channel);
+            self.asm.jump_if(Cond::Equal, next);
+            if channel > 0 {
+                self.asm.int_store_imm(Int::Cmp, false, INPUT, input::CHANNELS, channel);
+                self.asm.jump_if(Cond::BelowEqual, missing);
+            }
+            let register = make(self, channel, true);
+            if channel > 0 {
+                self.asm.jump(made);
+                self.asm.place(missing);
+                let same = make(self, channel, false);
+                debug_assert_eq!(same, register);
+                self.asm.place(made);
+            }
+            let row = self.row(RSI, 2 + channel);
+            self.asm.vector(MOVUPS_STORE, register, 0, row);
+            self.asm.place(next);
+        }
+    }
+
+    fn nearest(&mut self) {
+        for (axis, u) in [X, Y].into_iter().enumerate() {
+            self.coordinate(axis, u);
+            self.texels().floor(u, u);
+            self.wrapped(axis, u, 2 * axis as i32);
+            self.texels().with(MUL_I32, u, u, Self::each(input::STRIDES, 1 - axis));
+        }
+        self.asm.vector(ADD_I32, X, X, Rm::Reg(Y));
+        self.channels(|r, channel, there| {
+            if there {
+                r.texel(TEXELS[0], X, [0; 2], channel);
+            } else {
+                r.missing(TEXELS[0], [0; 2], channel);
+            }
+            TEXELS[0]
+        });
+    }
+
+    fn linear(&mut self) {
+        // Columns of the left and right texels, rows of the upper and lower ones.
+        let places = [UPPER, LOWER];
+        for (axis, u) in [X, Y].into_iter().enumerate() {
+            self.coordinate(axis, u);
+            let [low, high] = places[axis];
+            self.texels().split(u, low, high);
+            for (n, place) in [low, high].into_iter().enumerate() {
+                self.wrapped(axis, place, (2 * axis + n) as i32);
+                self.texels().with(MUL_I32, place, place, Self::each(input::STRIDES, 1 - axis));
+            }
+        }
+        let [left, right] = UPPER;
+        let [up, down] = LOWER;
+        self.asm.vector(ADD_I32, OTHER, left, Rm::Reg(down));
+        self.asm.vector(ADD_I32, left, left, Rm::Reg(up));
+        self.asm.vector(ADD_I32, down, right, Rm::Reg(down));
+        self.asm.vector(ADD_I32, right, right, Rm::Reg(up));
+        self.asm.vector(MOVAPS, up, 0, Rm::Reg(OTHER));
+        self.channels(|r, channel, there| {
+            let [upper, one, lower] = TEXELS;
+            for (y, (to, indices)) in [(upper, UPPER), (lower, LOWER)].into_iter().enumerate() {
+                for (x, (to, index)) in [to, one].into_iter().zip(indices).enumerate() {
+                    if there {
+                        r.texel(to, index, [x, y], channel);
+                    } else {
+                        r.missing(to, [x, y], channel);
+                    }
+                }
+                r.texels().mix(to, one, Rm::Reg(X));
+            }
+            r.texels().mix(upper, lower, Rm::Reg(Y));
+            r.texels().one_nan(upper);
+            upper
+        });
+    }
+}
