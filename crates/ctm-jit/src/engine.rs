@@ -128,7 +128,7 @@ impl Jit {
             streams: StreamLimits::default(),
             streams_run: Arc::default(),
             cache: Mutex::default(),
-            r700: Mutex::default(),
+            r700: crate::r700::Programs::default(),
         }
     }
 
@@ -142,13 +142,19 @@ impl Jit {
     /// The same engine with other limits for streams. For tests: results do not depend on them.
     #[must_use]
     pub fn with_stream_limits(self, limits: StreamLimits) -> Self {
-        Self { streams: limits, cache: Mutex::default(), r700: Mutex::default(), ..self }
+        Self { streams: limits, cache: Mutex::default(), r700: crate::r700::Programs::default(), ..self }
     }
 
     /// How many launches ran as streams so far.
     #[must_use]
     pub fn streams_run(&self) -> u64 {
         self.streams_run.load(Ordering::Relaxed)
+    }
+
+    /// How much of R700 launches the reference interpreter has run in this engine's place: launches as a whole, and thread groups of others.
+    #[must_use]
+    pub fn r700_referred(&self) -> u64 {
+        self.r700.referred()
     }
 
     /// What executes the form.

@@ -12,7 +12,7 @@ use ctm_exec::r700::{
 use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
 use ctm_isa::r700::Program;
-use ctm_isa::r700::program::Stage;
+use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
 use ctm_jit::{Backend, Jit, Verify};
 use far::FAR;
@@ -21,6 +21,8 @@ use std::path::{Path, PathBuf};
 use tries::{Differences, on_all_cores, seeds};
 
 mod far;
+#[path = "r700_groups/mod.rs"]
+mod r700_groups;
 mod tries;
 
 #[allow(dead_code, reason = "what the programs mean is the business of the interpreter's tests")]
@@ -36,6 +38,9 @@ struct Case {
     wavefront: GroupSize,
     budget: Budget,
     memory: Arrays,
+    group_threads: u32,
+    global_gprs: u8,
+    chip: Chip,
 }
 
 const SEMANTICS: [Semantic; 4] =
@@ -122,7 +127,8 @@ impl Case {
         let wavefront = GroupSize::new(r.of(&[64, 64, 32, 16])).unwrap();
         let instructions_per_group = Some(if r.one_in(8) { u64::from(r.below(200)) } else { 5000 });
         let budget = Budget { instructions_per_group, time: None };
-        Self { stage, constants, planes, domain, wavefront, budget, memory }
+        let (group_threads, global_gprs, chip) = (0, 0, Chip::Rv770);
+        Self { stage, constants, planes, domain, wavefront, budget, memory, group_threads, global_gprs, chip }
     }
 
     fn launch<'a>(&'a self, program: &'a Program, threads: usize) -> Launch<'a> {
@@ -133,6 +139,9 @@ impl Case {
             budget: self.budget,
             semantics: &SEMANTICS,
             threads,
+            group_threads: self.group_threads,
+            global_gprs: self.global_gprs,
+            chip: self.chip,
             ..Launch::new(program, &self.constants, self.domain)
         }
     }
@@ -251,6 +260,9 @@ fn random_structured_programs() {
             wavefront: GroupSize::new(r.of(&[64, 64, 32, 16])).unwrap(),
             budget: Budget { instructions_per_group: Some(r.of(&[100_000, 100_000, 100_000, 60])), time: None },
             memory,
+            group_threads: 0,
+            global_gprs: 0,
+            chip: Chip::Rv770,
         };
         compare(engines, seed, &case, &program, differences);
     });
@@ -325,6 +337,9 @@ fn corpus_case(name: &str, wavefront: u16) -> (Program, Case) {
         wavefront: GroupSize::new(wavefront).unwrap(),
         budget: Budget::default(),
         memory,
+        group_threads: 0,
+        global_gprs: 0,
+        chip: Chip::Rv770,
     };
     (program, case)
 }

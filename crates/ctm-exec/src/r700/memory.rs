@@ -45,8 +45,8 @@ impl DataShare {
         self.dwords.fill(0);
     }
 
-    /// A dword of a bank; `None` beyond its end.
-    fn place(&mut self, bank: usize, offset: usize) -> Option<&mut u32> {
+    /// A dword of a bank (modulo 4); `None` beyond its end.
+    pub fn place(&mut self, bank: usize, offset: usize) -> Option<&mut u32> {
         if offset < BANK_DWORDS { self.dwords.get_mut((bank % BANKS) * BANK_DWORDS + offset) } else { None }
     }
 }
@@ -112,6 +112,122 @@ pub fn shared_address(
         Space::Stream(n) => thread * u64::from(launch.stream_item_dwords[usize::from(n) & 3]) + base + steps * size,
         Space::Scatter => base + steps,
     }
+}
+
+/// A memory read, with what its words say (R700 chapter 7).
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct MemoryRead {
+    /// The memory; `None` for scratch memory, which is the thread's own.
+    pub space: Option<Space>,
+    /// How many dwords an element is read from, 1..=4.
+    pub dwords: usize,
+    format: Format,
+    bytes: usize,
+    indexed: bool,
+    size: u64,
+    base: u64,
+    /// The array's last element.
+    last: u64,
+}
+
+impl MemoryRead {
+    /// Of an instruction.
+    ///
+    /// # Errors
+    /// Bursts on RV770, formats that are not done.
+    pub fn new(inst: &MemRd, chip: Chip) -> Result<Self, FaultKind> {
+        let (word0, word1, word2) = (&inst.word0, &inst.word1, &inst.word2);
+        if word0.burst_cnt > 0 && chip == Chip::Rv770 {
+            return Err(not_done("burst reads on RV770, which has none", "R700 §7.3"));
+        }
+        let space = match word0.mem_op {
+            MemOp::RdScratch => None,
+            MemOp::RdReduc => Some(Space::Reduction),
+            MemOp::RdScatter => Some(Space::Scatter),
+            MemOp::LocalDsWrite | MemOp::LocalDsRead => return Err(not_done("this memory operation", "R700 §9.5")),
+        };
+        let format = Format {
+            data: word1.data_format,
+            numbers: word1.num_format_all,
+            sign: word1.format_comp_all,
+            srf: word1.srf_mode_all,
+            endian: word2.endian_swap,
+        };
+        let bytes = size_bytes(format.data)?;
+        Ok(Self {
+            space,
+            dwords: bytes.div_ceil(4),
+            format,
+            bytes,
+            indexed: word0.indexed,
+            size: u64::from(word0.elem_size) + 1,
+            base: u64::from(word2.array_base),
+            last: u64::from(word2.array_size),
+        })
+    }
+
+    /// The element that read `burst` of a burst reads, where the index register holds `given`. A burst, too, reads nothing behind the array
+    /// (R700 §3.4.3).
+    #[must_use]
+    pub fn element(&self, given: u32, burst: u8) -> u64 {
+        let (given, n) = (u64::from(given), u64::from(burst));
+        let index = match (self.indexed, self.space) {
+            (false, _) => 0,
+            (true, Some(Space::Scatter)) => given,
+            (true, _) => given.min(self.last),
+        };
+        match self.space {
+            Some(Space::Scatter) => index + n * self.size,
+            _ => (index + n).min(self.last),
+        }
+    }
+
+    /// Where an element of scratch memory lies, in elements of four dwords.
+    #[must_use]
+    pub fn scratch_element(&self, element: u64) -> usize {
+        usize::try_from(self.base + element).unwrap_or(usize::MAX)
+    }
+
+    /// Its first dword in a memory that all threads share; the lane belongs to a wavefront whose first thread has the number `first_thread`.
+    #[must_use]
+    pub fn address(&self, launch: &Launch<'_>, space: Space, thread: (u64, usize), element: u64) -> u64 {
+        shared_address(launch, space, thread, self.base, element, self.size)
+    }
+
+    /// What the dwords of an element become.
+    ///
+    /// # Errors
+    /// A format that is not done.
+    pub fn converted(&self, dwords: [u32; 4]) -> Result<[u32; 4], FaultKind> {
+        let mut item = [0u8; 16];
+        for (bytes, dword) in item.chunks_exact_mut(4).zip(dwords) {
+            bytes.copy_from_slice(&dword.to_le_bytes());
+        }
+        let item = reordered(item, self.bytes, self.format.endian);
+        convert(&self.format, &item[..self.bytes])
+    }
+}
+
+/// The first dword, within the bank that is its number modulo 4, that a thread writes in write `burst` of a burst of `LOCAL_DS_WRITE`.
+#[must_use]
+pub fn share_written_from(inst: &MemDsw, thread: usize, burst: u8) -> usize {
+    let word = &inst.word1;
+    let stride = usize::from(word.dst_stride) | usize::from(word.dst_stride_ext) << 7;
+    let index = usize::from(word.dst_index) | usize::from(word.dst_index_ext) << 6;
+    (thread >> 2) * stride + index + 4 * usize::from(burst)
+}
+
+/// What `LOCAL_DS_READ` reads for index x and address y in read `burst` of a burst: of each element the dword of bank `x mod 4`, or nothing.
+#[must_use]
+pub fn share_read_at(inst: &MemDsr, x: usize, y: usize, burst: u8) -> [Option<usize>; 4] {
+    let word = &inst.word1;
+    let offset = usize::from(inst.word0.rd_offset) + 4 * usize::from(burst);
+    let at = ((x >> 2) * 4).saturating_add(y).saturating_add(offset);
+    let writes = [word.dst_wr_x, word.dst_wr_y, word.dst_wr_z, word.dst_wr_w];
+    std::array::from_fn(|c| match word.mux_cntl {
+        MuxCntl::WordSelect => Some(at),
+        _ => writes[c].then_some((at & !3) + c),
+    })
 }
 
 impl Wavefront {
@@ -206,30 +322,12 @@ impl Wavefront {
         item: usize,
         faulty: &mut Option<usize>,
     ) -> Result<(), FaultKind> {
-        let (word0, word1, word2) = (&inst.word0, &inst.word1, &inst.word2);
-        if word0.burst_cnt > 0 && context.launch.chip == Chip::Rv770 {
-            return Err(not_done("burst reads on RV770, which has none", "R700 §7.3"));
-        }
-        let space = match word0.mem_op {
-            MemOp::RdScratch => None,
-            MemOp::RdReduc => Some(Space::Reduction),
-            MemOp::RdScatter => Some(Space::Scatter),
-            MemOp::LocalDsWrite | MemOp::LocalDsRead => return Err(not_done("this memory operation", "R700 §9.5")),
-        };
-        let limit = match space {
+        let (word0, word1) = (&inst.word0, &inst.word1);
+        let read = MemoryRead::new(inst, context.launch.chip)?;
+        let limit = match read.space {
             Some(space) => bound(memory, space)?,
             None => 0,
         };
-        let format = Format {
-            data: word1.data_format,
-            numbers: word1.num_format_all,
-            sign: word1.format_comp_all,
-            srf: word1.srf_mode_all,
-            endian: word2.endian_swap,
-        };
-        let bytes = size_bytes(format.data)?;
-        let size = u64::from(word0.elem_size) + 1;
-        let base = u64::from(word2.array_base);
         let source = self.source_register(context, word0.src_gpr, word0.src_rel);
         for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
             *faulty = Some(lane);
@@ -238,30 +336,19 @@ impl Wavefront {
             if let (true, Some(checks)) = (word0.indexed && self.flow.valid[lane], checks.as_mut()) {
                 checks.registers_read(here, self.written.get(lane), source, 1 << word0.src_sel_x as usize);
             }
-            let given = u64::from(self.gprs[lane * GPRS + source][word0.src_sel_x as usize]);
-            let index = match (word0.indexed, space) {
-                (false, _) => 0,
-                (true, Some(Space::Scatter)) => given,
-                (true, _) => given.min(u64::from(word2.array_size)),
-            };
+            let given = self.gprs[lane * GPRS + source][word0.src_sel_x as usize];
             for burst in 0..=word0.burst_cnt {
-                // A burst, too, reads nothing behind the array (R700 §3.4.3).
-                let n = u64::from(burst);
-                let element = match space {
-                    Some(Space::Scatter) => index + n * size,
-                    _ => (index + n).min(u64::from(word2.array_size)),
-                };
-                let mut item = [0u8; 16];
-                for c in 0..bytes.div_ceil(4) {
-                    let dword = match space {
+                let element = read.element(given, burst);
+                let mut dwords = [0; 4];
+                for (c, place) in dwords.iter_mut().enumerate().take(read.dwords) {
+                    *place = match read.space {
                         None => {
-                            let at = usize::try_from(base + element).unwrap_or(usize::MAX);
-                            self.scratch[lane].get(at).map_or(0, |element| element[c & 3])
+                            let at = read.scratch_element(element);
+                            self.scratch[lane].get(at).map_or(0, |element| element[c])
                         }
                         Some(space) => {
-                            let at =
-                                shared_address(context.launch, space, (self.first_thread, lane), base, element, size)
-                                    + c as u64;
+                            let thread_lane = (self.first_thread, lane);
+                            let at = read.address(context.launch, space, thread_lane, element) + c as u64;
                             // An invalid pixel fetches for its quad only; what it finds does not matter.
                             if at >= limit && self.flow.valid[lane] {
                                 return Err(outside(space, at, limit));
@@ -273,11 +360,9 @@ impl Wavefront {
                             if at < limit { memory.load(space, at).map_err(FaultKind::Memory)? } else { 0 }
                         }
                     };
-                    item[4 * c..4 * c + 4].copy_from_slice(&dword.to_le_bytes());
                 }
                 self.counters.fetches += 1;
-                let item = reordered(item, bytes, format.endian);
-                let fetched = convert(&format, &item[..bytes])?;
+                let fetched = read.converted(dwords)?;
                 // What lies outside the registers goes to register 0 (R700 §4.6.3).
                 let base = word1.dst_gpr.saturating_add(burst);
                 let register = match self.destination_register(context, base, word1.dst_rel) {
@@ -335,13 +420,11 @@ impl Wavefront {
         item: usize,
     ) -> Result<(), FaultKind> {
         let (word0, word1) = (&inst.word0, &inst.word1);
-        let stride = usize::from(word1.dst_stride) | usize::from(word1.dst_stride_ext) << 7;
-        let index = usize::from(word1.dst_index) | usize::from(word1.dst_index_ext) << 6;
         let sels = [word0.src_sel_x, word0.src_sel_y, word0.src_sel_z, word0.src_sel_w];
         for burst in 0..=inst.word2.burst_cnt {
             for lane in (0..executes.len()).filter(|&lane| executes[lane] && self.flow.valid[lane]) {
                 let thread = if word1.simd_wave_rel { self.first_in_group + lane } else { lane };
-                let first = (thread >> 2) * stride + index + 4 * usize::from(burst);
+                let first = share_written_from(inst, thread, burst);
                 let source = word0.src_gpr.saturating_add(burst);
                 let values = self.share_source(context, shared, source, word0.src_rel_mode, lane);
                 self.share_checked(context, shared, source, word0.src_rel_mode, lane, &sels, item);
@@ -392,12 +475,10 @@ impl Wavefront {
         for burst in 0..=inst.word2.burst_cnt {
             let base = word1.dst_gpr.saturating_add(burst);
             let destination = self.destination_register(context, base, word1.dst_rel_mode == RelMode::Loop);
-            let offset = usize::from(word0.rd_offset) + 4 * usize::from(burst);
             let read = |wave: &Self, shared: &mut Shared, lane: usize| -> [u32; 4] {
                 let register = wave.share_source(context, shared, word0.src_gpr, word0.src_rel_mode, lane);
                 let element = |sel| selected(sel, &register).unwrap_or(0) as usize;
                 let (x, y) = (element(word0.src_sel_x), element(word0.src_sel_y));
-                let at = ((x >> 2) * 4).saturating_add(y).saturating_add(offset);
                 let sels = [word0.src_sel_x, word0.src_sel_y];
                 wave.share_checked(context, shared, word0.src_gpr, word0.src_rel_mode, lane, &sels, item);
                 let here = wave.at(item, lane);
@@ -411,10 +492,11 @@ impl Wavefront {
                     }
                     shared.data_share.place(x, at).map_or(0, |place| *place)
                 };
-                if word1.mux_cntl == MuxCntl::WordSelect {
-                    [dword(at); 4]
-                } else {
-                    std::array::from_fn(|c| if writes[c] { dword((at & !3) + c) } else { 0 })
+                let at = share_read_at(inst, x, y, burst);
+                match word1.mux_cntl {
+                    // One dword in all elements.
+                    MuxCntl::WordSelect => [at[0].map_or(0, dword); 4],
+                    _ => at.map(|at| at.map_or(0, &mut dword)),
                 }
             };
             let broadcast = match (0..executes.len()).find(|&lane| self.flow.valid[lane]) {

@@ -115,8 +115,8 @@ mod tests {
     }
 
     fn code(blocks: Vec<Block>) -> Code {
-        let (fetches, stores, locked) = (Vec::new(), Vec::new(), Vec::new());
-        Code { blocks, fetches, stores, locked, watches_idle_lanes: false, relative_gprs: false }
+        let (fetches, stores, turns, locked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Code { blocks, fetches, stores, turns, locked, watches_idle_lanes: false, relative_gprs: false }
     }
 
     /// The end of a loop of some depth.

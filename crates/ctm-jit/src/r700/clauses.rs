@@ -1,21 +1,21 @@
-//! Clauses: from ALU groups and fetches to the form.
+//! Clauses: from ALU groups (here) and fetches (`fetches`) to the form.
 //!
 //! Of a group, all sources are read before anything is written; PV, PS, AR and the predicate are names of vectors.
 
-use super::form::{Fetch, File, Locked, M, MaskOp, Op, Value, Var};
-use super::lower::{Build, Lower, Stop, loop_index};
+mod fetches;
+mod globals;
+mod locked;
+
+use super::form::{File, M, MaskOp, Op, Value, Var};
+use super::lower::{Build, LoopIndex, Lower, Stop, loop_index};
+use locked::Window;
 use ctm_exec::r700::alu::is_register;
 use ctm_exec::r700::single::{Effect, op2, op3};
 use ctm_exec::x1k::float::NAN;
-use ctm_isa::r700::inst::{AluClause, AluInst, CfAlu, Fetch as Inst, FetchClause, Group, Operand, VtxWord1};
-use ctm_isa::r700::ops::{
-    AluOp, Chan, IndexMode, KcacheMode, Omod, Op2, PredSel, Sel, Slots, Source, SpecialSel, TexOp, Unit,
-};
+use ctm_isa::r700::CONSTANT_FILE;
+use ctm_isa::r700::inst::{AluClause, AluInst, CfAlu, Group, Operand};
+use ctm_isa::r700::ops::{AluOp, Chan, IndexMode, Omod, Op2, PredSel, Slots, Source, SpecialSel, Unit};
 use ctm_isa::r700::program::Stage;
-use ctm_isa::r700::{CONSTANT_FILE, KCACHE_LINE};
-
-/// Constants of the table of uniform values, whose dwords are named by 16 bits.
-const MOST_CONSTANTS: u16 = 16_000;
 
 /// What an ALU clause left for flow control.
 pub struct Done {
@@ -72,8 +72,8 @@ impl Done {
 
 /// What a clause carries from group to group.
 struct Clause {
-    /// Locked constants of each set: the first one's number in the table, and how many.
-    locked: [(u16, u16); 2],
+    /// Locked constants of each set.
+    locked: [Window; 2],
     index: Option<M>,
     under: M,
     pv: [Value; 4],
@@ -129,11 +129,8 @@ impl Lower<'_> {
         b: &mut Build,
         cf: &CfAlu,
         clause: &AluClause,
-        index: Option<M>,
+        index: Option<LoopIndex>,
     ) -> Result<Done, Stop> {
-        if cf.word1.alt_const {
-            return Err(Stop::NotLowered);
-        }
         let under = if cf.word1.whole_quad_mode {
             b.mask(MaskOp::Quads(M::CONCERNED, M::ACTIVE));
             b.forget();
@@ -141,16 +138,13 @@ impl Lower<'_> {
         } else {
             M::ACTIVE
         };
-        let mut locked = [(0, 0); 2];
-        for (set, place) in cf.kcache().into_iter().zip(&mut locked) {
-            *place = match set.mode {
-                KcacheMode::Nop => (0, 0),
-                KcacheMode::Lock1 | KcacheMode::Lock2 => {
-                    self.lock(set.bank, u32::from(set.line) * KCACHE_LINE, set.mode.constants() as u16)?
-                }
-                KcacheMode::LockLoopIndex => return Err(Stop::NotLowered),
-            };
+        if cf.word1.alt_const {
+            self.needs_alternate();
         }
+        let [set0, set1] = cf.kcache();
+        let mut window = |set| self.window(b, set, cf.word1.alt_const, index);
+        let locked = [window(set0)?, window(set1)?];
+        let index = index.map(|index| index.place);
         let zero = b.bits(0);
         let mut state = Clause {
             locked,
@@ -178,22 +172,6 @@ impl Lower<'_> {
             b.forget();
         }
         Ok(Done { executes: under, predicate: state.execute })
-    }
-
-    /// Where locked constants stand in the table of uniform values: behind the constant file.
-    fn lock(&mut self, bank: u8, first: u32, count: u16) -> Result<(u16, u16), Stop> {
-        let mut at = CONSTANT_FILE as u16;
-        for locked in &self.locked {
-            if locked.bank == bank && locked.first == first && locked.count >= count {
-                return Ok((at, count));
-            }
-            at += locked.count;
-        }
-        if at > MOST_CONSTANTS {
-            return Err(Stop::NotLowered);
-        }
-        self.locked.push(Locked { bank, first, count });
-        Ok((at, count))
     }
 
     fn group(&mut self, b: &mut Build, clause: &mut Clause, group: &Group) -> Result<(), Stop> {
@@ -449,22 +427,18 @@ impl Lower<'_> {
         let mode = inst.word0.index_mode;
         let element = chan(operand.chan);
         Ok(match operand.source {
+            Source::Gpr(base) if operand.relative && is_global(mode) => self.global_read(b, clause, base, element, mode),
             Source::Gpr(base) if operand.relative => {
-                let index = register_index(b, clause, mode)?;
+                let index = register_index(b, clause, mode);
                 self.relative_gprs = true;
                 b.make(Op::GetRelative(File::Gprs(self.gprs()), base, element, index))
             }
             Source::Gpr(base) => b.get(Var::gpr(usize::from(base), usize::from(element))),
             Source::Kcache { set, index } => {
-                let (first, count) = clause.locked[usize::from(set & 1)];
+                let window = clause.locked[usize::from(set & 1)];
                 match (operand.relative, mode) {
-                    (false, _) if u16::from(index) < count => {
-                        b.make(Op::Uniform(4 * (first + u16::from(index)) + u16::from(element)))
-                    }
-                    (true, IndexMode::Loop) => {
-                        let at = loop_index(b, clause.index);
-                        b.make(Op::GetRelative(File::Constants(first, count), index, element, at))
-                    }
+                    (false, _) => window.constant(b, index, element),
+                    (true, IndexMode::Loop) => window.relative(b, index, element, clause.index),
                     _ => b.bits(NAN),
                 }
             }
@@ -510,8 +484,11 @@ impl Lower<'_> {
             return Ok(());
         }
         let element = chan(element);
-        if relative {
-            let index = register_index(b, clause, inst.word0.index_mode)?;
+        let mode = inst.word0.index_mode;
+        if relative && is_global(mode) {
+            self.global_write(b, clause, (base, element, mode), value, on);
+        } else if relative {
+            let index = register_index(b, clause, mode);
             let gprs = self.gprs();
             self.relative_gprs = true;
             let value = match on {
@@ -536,144 +513,17 @@ impl Lower<'_> {
         }
         Ok(())
     }
-
-    /// A fetch clause for the lanes of `passes`.
-    pub fn fetch_clause(
-        &mut self,
-        b: &mut Build,
-        clause: &FetchClause,
-        passes: M,
-        index: Option<M>,
-    ) -> Result<(), Stop> {
-        for fetch in &clause.fetches {
-            let inst = fetch.inst.as_ref().map_err(|_| Stop::Refer)?;
-            let (whole_quad, alternate) = match &inst.fetch {
-                Inst::Tex(tex) => (tex.word0.fetch_whole_quad, tex.word0.alt_const),
-                Inst::Vtx(vtx) => (vtx.word0.fetch_whole_quad, vtx.word2.alt_const),
-                Inst::MemRd(_) | Inst::MemDsw(_) | Inst::MemDsr(_) => return Err(Stop::NotLowered),
-            };
-            if alternate {
-                return Err(Stop::NotLowered);
-            }
-            let under = if whole_quad {
-                // The invalid lanes of the quads are there too.
-                b.mask(MaskOp::Quads(M::TEMP2, passes));
-                b.mask(MaskOp::AndNot(M::TEMP2, M::TEMP2, M::VALID));
-                b.mask(MaskOp::Or(M::TEMP2, M::TEMP2, passes));
-                M::TEMP2
-            } else {
-                passes
-            };
-            if under != M::ACTIVE {
-                b.forget();
-            }
-            let number = self.fetches.len() as u16;
-            let zero = b.bits(0);
-            match &inst.fetch {
-                Inst::Tex(tex) => {
-                    let watches = watches(tex.word0.op, self.launch.stage);
-                    self.watches_idle_lanes |= watches;
-                    let mut at = [zero; 4];
-                    for (place, sel) in at.iter_mut().zip(tex.source_swizzle()) {
-                        let (base, relative) = (tex.word0.src_gpr, tex.word0.src_rel);
-                        *place = match element_of(sel) {
-                            Ok(element) => self.source(b, base, relative, element, index, watches),
-                            Err(bits) => b.bits(bits.unwrap_or(0)),
-                        };
-                    }
-                    self.fetches.push(Fetch::Texture(*tex));
-                    let fetched = b.effect(Op::Fetch(number, at, under));
-                    let (gpr, relative) = (tex.word1.dst_gpr, tex.word1.dst_rel);
-                    self.write_fetched(b, fetched, tex.destination_swizzle(), Some((gpr, relative)), index, under);
-                }
-                Inst::Vtx(vtx) => {
-                    let element = chan(vtx.word0.src_sel_x);
-                    let at = self.source(b, vtx.word0.src_gpr, vtx.word0.src_rel, element, index, false);
-                    self.fetches.push(Fetch::Vertex(*vtx));
-                    let fetched = b.effect(Op::Fetch(number, [at, zero, zero, zero], under));
-                    let destination = match &vtx.word1 {
-                        VtxWord1::Gpr(w) => Some((w.dst_gpr, w.dst_rel)),
-                        VtxWord1::Sem(w) => {
-                            let row = self.launch.semantics.iter().find(|row| row.id == w.semantic_id);
-                            row.map(|row| (row.gpr, false))
-                        }
-                    };
-                    self.write_fetched(b, fetched, vtx.word1.swizzle(), destination, index, under);
-                }
-                Inst::MemRd(_) | Inst::MemDsw(_) | Inst::MemDsr(_) => return Err(Stop::NotLowered),
-            }
-            if under != M::ACTIVE {
-                b.forget();
-            }
-        }
-        Ok(())
-    }
-
-    fn write_fetched(
-        &mut self,
-        b: &mut Build,
-        fetched: Value,
-        swizzle: [Sel; 4],
-        destination: Option<(u8, bool)>,
-        index: Option<M>,
-        under: M,
-    ) {
-        let Some((base, relative)) = destination else { return };
-        let gprs = self.gprs();
-        if !relative && !is_register(i64::from(base), usize::from(gprs)) {
-            return;
-        }
-        for (element, sel) in swizzle.into_iter().enumerate() {
-            let value = match element_of(sel) {
-                Ok(of) => b.make(Op::Fetched(fetched, of)),
-                Err(Some(bits)) => b.bits(bits),
-                Err(None) => continue,
-            };
-            if relative {
-                self.relative_gprs = true;
-                let index = loop_index(b, index);
-                b.effect(Op::SetRelative(gprs, base, element as u8, index, value, under));
-                b.forget();
-            } else {
-                b.set(Var::gpr(usize::from(base), element), value, under);
-            }
-        }
-    }
 }
 
-/// The element that a selector names, or the constant bits that it stands for (none: masked).
-fn element_of(sel: Sel) -> Result<u8, Option<u32>> {
-    match sel {
-        Sel::X => Ok(0),
-        Sel::Y => Ok(1),
-        Sel::Z => Ok(2),
-        Sel::W => Ok(3),
-        Sel::Zero => Err(Some(0)),
-        Sel::One => Err(Some(0x3f80_0000)),
-        Sel::Mask => Err(None),
-    }
+/// Whether an address is not relative to the thread.
+const fn is_global(mode: IndexMode) -> bool {
+    matches!(mode, IndexMode::Global | IndexMode::GlobalArX)
 }
 
-/// The index that a register's address adds (R700 table 4.2).
-fn register_index(b: &mut Build, clause: &Clause, mode: IndexMode) -> Result<Value, Stop> {
+/// The index that the address of a register of the thread adds (R700 table 4.2).
+fn register_index(b: &mut Build, clause: &Clause, mode: IndexMode) -> Value {
     match mode {
-        IndexMode::ArX | IndexMode::ArY | IndexMode::ArZ | IndexMode::ArW => Ok(clause.ar[0]),
-        IndexMode::Loop => Ok(loop_index(b, clause.index)),
-        IndexMode::Global | IndexMode::GlobalArX => Err(Stop::NotLowered),
-    }
-}
-
-/// Whether a texture fetch looks at the coordinates of the other lanes of a quad: lookups do for their level in pixel programs, gradients always.
-const fn watches(op: TexOp, stage: Stage) -> bool {
-    match op {
-        TexOp::GetGradientsH | TexOp::GetGradientsV | TexOp::KeepGradients => true,
-        TexOp::Ld
-        | TexOp::SampleL
-        | TexOp::SampleLz
-        | TexOp::SampleCL
-        | TexOp::SampleCLz
-        | TexOp::GetTextureResinfo
-        | TexOp::GetNumberOfSamples => false,
-        _ => matches!(stage, Stage::Pixel),
+        IndexMode::Loop => loop_index(b, clause.index),
+        _ => clause.ar[0],
     }
 }

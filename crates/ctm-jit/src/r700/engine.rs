@@ -1,14 +1,15 @@
 //! R700 launches: programs are lowered once, wavefronts run in batches on all cores, what they export is committed in order.
 
 use super::bound;
-use super::form::{Code, Op, Var};
-use super::lower::lower;
+use super::form::{Code, Fetch, Op, Store, Var};
+use super::group::Stored;
+use super::lower::{lower, waves_per_group};
 use super::outputs::Outputs;
 #[cfg(target_arch = "x86_64")]
 use super::passes::VarSet;
 use super::places::{Places, Starts, Waves};
-use super::wave::{EXPORTS, Stored, lanes_of};
-use super::worker::{Left, TaskDone, Worker};
+use super::wave::{EXPORTS, lanes_of, resources};
+use super::worker::{Ended, Left, Referred, TaskDone, Worker};
 use crate::backend::Backend;
 use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
@@ -19,11 +20,13 @@ use crate::x86::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::r700::{Native, Variant};
 use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::memory::space;
 use ctm_exec::r700::wavefront::Context;
-use ctm_exec::r700::{Arrays, Exports, Interp, Launch, LoopConstant, Memory, Target, clocks};
-use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome};
+use ctm_exec::r700::{Arrays, Exports, Interp, Launch, LoopConstant, Memory, Space, Target, VertexEvent, clocks};
+use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome, Position};
 use ctm_isa::r700::program::{Chip, Stage};
 use std::collections::HashMap;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use std::time::Instant;
 
@@ -40,11 +43,31 @@ const DIRECT_TASKS_PER_THREAD: u64 = 16;
 const DIRECT_WAVES_PER_TASK: [u64; 2] = [8, 64];
 /// Instructions after which a wavefront goes to the reference interpreter, which looks at the clock, when time is limited.
 const FUEL_PER_LOOK: u64 = 20_000_000;
+/// Threads of a group; what is beyond, the reference interpreter says.
+const GROUP_THREADS: u32 = 1024;
 /// Programs that an engine remembers.
 const CACHED_PROGRAMS: usize = 256;
 
-/// The R700 programs that an engine has lowered; `None`: what has to be left to the reference interpreter.
-pub type Programs = Mutex<HashMap<Key, Option<Arc<Artifact>>>>;
+/// The R700 programs that an engine has lowered.
+#[derive(Default)]
+pub struct Programs {
+    /// `None`: what has to be left to the reference interpreter.
+    lowered: Mutex<HashMap<Key, Option<Arc<Artifact>>>>,
+    /// What was left to it: launches as a whole, and thread groups of others.
+    referred: AtomicU64,
+}
+
+impl Programs {
+    /// How many launches as a whole, and how many thread groups of others, the reference interpreter has run.
+    pub fn referred(&self) -> u64 {
+        self.referred.load(Ordering::Relaxed)
+    }
+
+    fn reference(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        self.referred.fetch_add(1, Ordering::Relaxed);
+        Interp.run_r700(launch, memory)
+    }
+}
 
 /// All that lowering depends on.
 #[derive(PartialEq, Eq, Hash)]
@@ -61,6 +84,9 @@ pub struct Key {
     semantics: Vec<(u8, u8)>,
     /// Registers that hold something at the start.
     planes: u128,
+    /// Wavefronts of a thread group.
+    waves_per_group: u64,
+    global_gprs: u8,
 }
 
 impl Key {
@@ -80,13 +106,15 @@ impl Key {
             loops: launch.constants.loops.iter().map(constant).collect(),
             semantics: launch.semantics.iter().map(|row| (row.id, row.gpr)).collect(),
             planes: launch.planes.iter().fold(0, |set, plane| set | 1 << (plane.temp % 128)),
+            waves_per_group: waves_per_group(launch),
+            global_gprs: launch.global_gprs,
         }
     }
 }
 
 fn artifact(programs: &Programs, streams: &dyn Fn() -> Streams, launch: &Launch<'_>) -> Option<Arc<Artifact>> {
     let key = Key::of(launch);
-    let mut cache = programs.lock().unwrap_or_else(PoisonError::into_inner);
+    let mut cache = programs.lowered.lock().unwrap_or_else(PoisonError::into_inner);
     if let Some(artifact) = cache.get(&key) {
         return artifact.clone();
     }
@@ -117,6 +145,10 @@ pub struct Artifact {
     pub(super) start: Vec<Var>,
     /// The exported elements that it may write.
     pub(super) exports: Vec<usize>,
+    /// Whether it uses SIMD-global registers, which last from group to group.
+    pub(super) uses_globals: bool,
+    /// Whether it reads memory that it writes.
+    pub(super) reads_back: bool,
     /// How many instructions a wavefront can issue at most, if no fetch or flow control can lead to the reference interpreter.
     bound: Option<u64>,
 }
@@ -147,7 +179,16 @@ impl Artifact {
         }
         let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
         let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
+        let uses_globals = code.fetches.contains(&Fetch::Global)
+            || code.stores.iter().any(|store| matches!(store, Store::Global(_)));
+        let spaces = code.stores.iter().filter_map(written_space);
+        let reads = |written| {
+            code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Memory(read, _) if read.space == Some(written)))
+        };
+        let reads_back = spaces.into_iter().any(reads);
         Some(Self {
+            uses_globals,
+            reads_back,
             code,
             #[cfg(target_arch = "x86_64")]
             live,
@@ -163,9 +204,20 @@ impl Artifact {
         })
     }
 
-    /// Whether it writes memory that threads share. Nobody reads that here, so what has been written can be written again.
+    /// Whether it writes memory that threads share. What a group has written can be written again: nobody has read it meanwhile but the
+    /// group itself.
     pub(super) fn writes_memory(&self) -> bool {
-        !self.code.stores.is_empty()
+        self.code.stores.iter().any(|store| written_space(store).is_some())
+    }
+
+    /// Whether it sends something that keeps its order: writes to memory that threads share, vertex events.
+    fn sends_in_order(&self) -> bool {
+        self.writes_memory() || self.code.stores.iter().any(|store| matches!(store, Store::Event(_)))
+    }
+
+    /// Whether a group has to see what those before it have left.
+    fn follows(&self) -> bool {
+        self.uses_globals || self.reads_back
     }
 
     /// The machine code for these uniform values, if there is any; `linear`: some lookup weighs texels.
@@ -184,6 +236,11 @@ impl Artifact {
     }
 }
 
+/// The memory that threads share which a store writes.
+fn written_space(store: &Store) -> Option<Space> {
+    if let Store::Memory(cf, _) = store { space(cf.word1.op) } else { None }
+}
+
 /// A launch under way.
 pub(super) struct Run<'a> {
     pub(super) launch: &'a Launch<'a>,
@@ -192,8 +249,12 @@ pub(super) struct Run<'a> {
     pub(super) context: OnceLock<Context<'a>>,
     pub(super) deadline: Option<Instant>,
     pub(super) waves: Waves,
+    /// Wavefronts of a thread group.
+    pub(super) per_group: u64,
     pub(super) starts: Starts,
     pub(super) fuel: u64,
+    /// Groups that were left to the reference interpreter.
+    pub(super) referred: AtomicU64,
     #[cfg(target_arch = "x86_64")]
     pub(super) backend: Backend,
 }
@@ -224,15 +285,19 @@ pub fn run(
     memory: &mut dyn Memory,
 ) -> Result<Outcome, Fault> {
     let lanes = launch.wavefront.lanes();
-    let shares = launch.stage == Stage::Compute && launch.group_threads as usize > lanes;
-    if launch.checks || !matches!(lanes, 16 | 32 | 64) || shares {
-        return Interp.run_r700(launch, memory);
+    if launch.checks || !matches!(lanes, 16 | 32 | 64) || launch.group_threads > GROUP_THREADS {
+        return programs.reference(launch, memory);
     }
-    let Some(artifact) = artifact(programs, streams, launch) else { return Interp.run_r700(launch, memory) };
+    let Some(artifact) = artifact(programs, streams, launch) else {
+        return programs.reference(launch, memory);
+    };
     if artifact.writes_memory() && memory.outputs_alias_inputs() {
-        return Interp.run_r700(launch, memory);
+        return programs.reference(launch, memory);
     }
-    run_of(launch, &artifact, backend).go(memory)
+    let run = run_of(launch, &artifact, backend);
+    let outcome = run.go(memory);
+    programs.referred.fetch_add(run.referred.into_inner(), Ordering::Relaxed);
+    outcome
 }
 
 /// A launch that has not begun.
@@ -245,49 +310,53 @@ pub(super) fn run_of<'a>(launch: &'a Launch<'a>, artifact: &'a Artifact, backend
         context: OnceLock::new(),
         deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
         waves: Waves::of(launch),
+        per_group: waves_per_group(launch),
         starts: Starts::of(&artifact.start, launch),
         fuel: if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit },
+        referred: AtomicU64::new(0),
         #[cfg(target_arch = "x86_64")]
         backend,
     }
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
     fn go(&self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
         #[cfg(target_arch = "x86_64")]
         if let Some(counters) = self.stream(memory) {
             return Ok(Outcome { counters, findings: Vec::new() });
         }
         let alias = memory.outputs_alias_inputs();
-        let batch = if alias { 1 } else { WAVES_PER_BATCH };
-        let count = self.waves.count();
+        let alone = alias || self.artifact.follows();
+        let batch = if alone { 1 } else { (WAVES_PER_BATCH / self.per_group).max(1) };
+        let count = self.waves.count().div_ceil(self.per_group);
         let mut all = Done { counters: Counters::default(), visits: vec![0; self.artifact.code.blocks.len()] };
         let mut uniforms = self.uniforms(memory);
         let mut worker = None;
         let mut first = 0;
-        if !alias
+        if !alone
+            && self.per_group == 1
             && let Some(table) = &uniforms
             && let Some(refused) = self.write_directly(memory, table, &mut all)
         {
             first = count;
             let task = Worker::new(self).task(self, &refused, Some(table), memory);
             all.add(&task.counters, &task.visits);
-            self.commit(&task, memory, &mut all.counters)?;
+            self.commit(&task, &mut worker, memory, &mut all.counters)?;
         }
-        // Memory writes and exports keep the order of wavefronts.
-        let waits = alias || self.artifact.writes_memory();
+        // Memory writes, vertex events and exports keep the order of groups.
+        let waits = alone || self.artifact.sends_in_order();
         let direct = first < count && !waits && Outputs::of(memory, &self.artifact.exports, self.launch).is_some();
         while first < count {
             let end = (first + batch).min(count);
             if alias && first > 0 {
                 uniforms = self.uniforms(memory);
             }
-            let waves: Vec<u64> = (first..end).collect();
+            let groups: Vec<u64> = (first..end).collect();
             let (shared, table): (&dyn Memory, _) = (memory, uniforms.as_deref());
-            let done = if alias {
-                vec![worker.get_or_insert_with(|| Worker::new(self)).task(self, &waves, table, shared)]
+            let done = if alone {
+                vec![worker.get_or_insert_with(|| Worker::new(self)).task(self, &groups, table, shared)]
             } else {
-                let tasks: Vec<&[u64]> = waves.chunks(WAVES_PER_TASK).collect();
+                let tasks: Vec<&[u64]> = groups.chunks(WAVES_PER_TASK.div_ceil(self.per_group as usize)).collect();
                 let one = |worker: &mut Worker<'_>, task: usize| worker.task(self, tasks[task], table, shared);
                 share(self.launch.threads, tasks.len(), || Worker::new(self), one)
             };
@@ -296,7 +365,7 @@ impl Run<'_> {
             for task in done {
                 all.add(&task.counters, &task.visits);
                 if stored.is_none() {
-                    self.commit(&task, memory, &mut all.counters)?;
+                    self.commit(&task, &mut worker, memory, &mut all.counters)?;
                 }
             }
             if let Some(stored) = stored {
@@ -329,7 +398,7 @@ impl Run<'_> {
             worker.begin();
             for index in first..(first + per_task).min(count) {
                 match worker.here(self, index, uniforms, &[], &nothing, &mut counters) {
-                    Ok(()) => {
+                    Ok(_) => {
                         let written = worker.store(&outputs);
                         counters.writes += written.elements;
                         counters.write_bytes += written.bytes;
@@ -353,12 +422,14 @@ impl Run<'_> {
         let outputs = Outputs::of(memory, &self.artifact.exports, self.launch)?;
         let one = |places: &mut Places, task: usize| {
             let mut counters = Counters::default();
-            for (index, left) in &tasks[task].waves {
-                let Left::Here { valid, written, rows, .. } = left else { continue };
-                self.waves.place(*index, places);
-                let stored = outputs.store(places, *valid, |place| written[place], rows);
-                counters.writes += stored.elements;
-                counters.write_bytes += stored.bytes;
+            for (group, left) in &tasks[task].groups {
+                let Left::Here { waves, .. } = left else { continue };
+                for (index, Ended { valid, written, rows, .. }) in self.waves_of(*group).zip(waves) {
+                    self.waves.place(index, places);
+                    let stored = outputs.store(places, *valid, |place| written[place], rows);
+                    counters.writes += stored.elements;
+                    counters.write_bytes += stored.bytes;
+                }
             }
             counters
         };
@@ -372,11 +443,21 @@ impl Run<'_> {
     pub(super) fn uniforms(&self, memory: &dyn Memory) -> Option<Vec<u32>> {
         let mut table: Vec<u32> = self.launch.constants.file.as_flattened().to_vec();
         for locked in &self.artifact.code.locked {
-            for index in 0..u32::from(locked.count) {
-                table.extend(memory.constant(locked.bank, locked.first + index).ok()?);
+            let memory = resources(memory, locked.alternate)?;
+            for index in (0..i32::from(locked.count)).map(|index| locked.first + index) {
+                match u32::try_from(index) {
+                    Ok(index) => table.extend(memory.constant(locked.bank, index).ok()?),
+                    Err(_) => table.extend([0; 4]),
+                }
             }
         }
         Some(table)
+    }
+
+    /// The wavefronts of a group.
+    pub(super) fn waves_of(&self, group: u64) -> std::ops::Range<u64> {
+        let first = group * self.per_group;
+        first..(first + self.per_group).min(self.waves.count())
     }
 
     /// What passages of blocks count (`Wavefront::charge` of the reference interpreter).
@@ -388,79 +469,111 @@ impl Run<'_> {
             counters.tex += n * u64::from(tally.tex);
             counters.fc += n * u64::from(tally.fc);
             counters.total_lanes += n * lanes * u64::from(tally.instructions());
-            // Reads of the local data share, which may take several passes, are not lowered.
             let groups = u64::from(tally.alu + tally.delays);
             counters.alu_clocks += n * groups * lanes.div_ceil(clocks::GROUP_LANES);
-            counters.tex_clocks += n * u64::from(tally.tex) * lanes.div_ceil(clocks::FETCH_LANES);
+            counters.tex_clocks += n * u64::from(tally.tex + tally.tex_passes) * lanes.div_ceil(clocks::FETCH_LANES);
             counters.fc_clocks += n * clocks::CONTROL_CLOCKS * u64::from(tally.fc + tally.output);
         }
     }
 
-    /// Sends what a task's wavefronts left: for each in turn what it wrote to memory that threads share, then what it exports.
-    fn commit(&self, task: &TaskDone, memory: &mut dyn Memory, counters: &mut Counters) -> Result<(), Fault> {
-        let refused = |fault: MemoryFault, at| Fault {
-            kind: FaultKind::Memory(fault),
-            pc: self.launch.program.entry,
-            position: Some(at),
-        };
+    /// Sends what a task's groups left: of each in turn what it wrote to memory that threads share, then what each of its wavefronts said of
+    /// vertices and exports. Groups that are left to the reference interpreter run by `worker`.
+    fn commit(
+        &self,
+        task: &TaskDone,
+        worker: &mut Option<Worker<'a>>,
+        memory: &mut dyn Memory,
+        counters: &mut Counters,
+    ) -> Result<(), Fault> {
         let targets: Vec<Target> = Target::all().collect();
-        let send = |at, exports: &Exports, memory: &mut dyn Memory, counters: &mut Counters| {
-            let written = memory.commit(at, exports).map_err(|fault| refused(fault, at))?;
-            counters.writes += written.elements;
-            counters.write_bytes += written.bytes;
-            Ok(())
-        };
         let mut exports = Exports::default();
         let mut places = Places::new();
-        for (index, left) in &task.waves {
+        for (group, left) in &task.groups {
             let writes = match left {
                 Left::Here { stored, .. } => {
                     counters.writes += stored.len() as u64;
                     counters.write_bytes += 4 * stored.len() as u64;
-                    stored
-                        .iter()
-                        .try_for_each(|&Stored { space, dword, bits }| memory.store(space, dword, bits))
-                        .is_ok()
+                    let store = |&Stored { space, dword, bits, .. }: &Stored| memory.store(space, dword, bits);
+                    stored.iter().try_for_each(store).is_ok()
                 }
                 Left::Reference { .. } => true,
                 Left::Later => false,
             };
             // Where memory refuses, the reference interpreter says what and where.
-            let again = if writes { None } else { Some(Worker::new(self).reference(self, *index, memory, counters)?) };
+            let again = if writes {
+                None
+            } else {
+                let worker = worker.get_or_insert_with(|| Worker::new(self));
+                Some(worker.reference(self, *group, memory, counters)?)
+            };
             match again.as_ref().unwrap_or(left) {
-                Left::Here { valid, written, rows, .. } => {
-                    self.waves.place(*index, &mut places);
-                    for lane in lanes_of(*valid) {
-                        exports.clear();
-                        let mut next = 0;
-                        while let Some(&element) = self.artifact.exports.get(next) {
-                            let mut values = [None; 4];
-                            let target = element / 4;
-                            while let Some(&element) = self.artifact.exports.get(next)
-                                && element / 4 == target
-                            {
-                                if written[next] >> lane & 1 == 1 {
-                                    values[element % 4] = Some(rows[next][lane]);
-                                }
-                                next += 1;
-                            }
-                            exports.set(targets[target], values);
+                Left::Here { waves, .. } => {
+                    for (index, wave) in self.waves_of(*group).zip(waves) {
+                        self.waves.place(index, &mut places);
+                        for &(lane, event) in &wave.events {
+                            self.say(places.position(lane.into()), event, memory)?;
                         }
-                        send(places.position(lane), &exports, memory, counters)?;
+                        for lane in lanes_of(wave.valid) {
+                            exports.clear();
+                            self.exports_of(wave, lane, &targets, &mut exports);
+                            self.send(places.position(lane), &exports, memory, counters)?;
+                        }
                     }
                 }
-                Left::Reference { events, exports } => {
-                    for &(at, event) in events {
-                        memory.vertex_event(at, event).map_err(|fault| refused(fault, at))?;
-                    }
-                    for (at, exports) in exports {
-                        send(*at, exports, memory, counters)?;
+                Left::Reference(waves) => {
+                    for Referred { events, exports } in waves {
+                        for &(at, event) in events {
+                            self.say(at, event, memory)?;
+                        }
+                        for (at, exports) in exports {
+                            self.send(*at, exports, memory, counters)?;
+                        }
                     }
                 }
                 Left::Later => {}
             }
         }
         task.fault.clone().map_or(Ok(()), Err)
+    }
+
+    /// What a lane of a wavefront exports.
+    fn exports_of(&self, wave: &Ended, lane: usize, targets: &[Target], exports: &mut Exports) {
+        let all = &self.artifact.exports;
+        let mut next = 0;
+        while let Some(&element) = all.get(next) {
+            let mut values = [None; 4];
+            let target = element / 4;
+            while let Some(&element) = all.get(next)
+                && element / 4 == target
+            {
+                if wave.written[next] >> lane & 1 == 1 {
+                    values[element % 4] = Some(wave.rows[next][lane]);
+                }
+                next += 1;
+            }
+            exports.set(targets[target], values);
+        }
+    }
+
+    fn refused(&self, fault: MemoryFault, at: Position) -> Fault {
+        Fault { kind: FaultKind::Memory(fault), pc: self.launch.program.entry, position: Some(at) }
+    }
+
+    fn say(&self, at: Position, event: VertexEvent, memory: &mut dyn Memory) -> Result<(), Fault> {
+        memory.vertex_event(at, event).map_err(|fault| self.refused(fault, at))
+    }
+
+    fn send(
+        &self,
+        at: Position,
+        exports: &Exports,
+        memory: &mut dyn Memory,
+        counters: &mut Counters,
+    ) -> Result<(), Fault> {
+        let written = memory.commit(at, exports).map_err(|fault| self.refused(fault, at))?;
+        counters.writes += written.elements;
+        counters.write_bytes += written.bytes;
+        Ok(())
     }
 }
 
@@ -493,8 +606,10 @@ mod tests {
                 context: OnceLock::new(),
                 deadline: None,
                 waves: Waves::of(&launch),
+                per_group: 1,
                 starts: Starts::of(&artifact.start, &launch),
                 fuel: 1_000_000,
+                referred: AtomicU64::new(0),
                 #[cfg(target_arch = "x86_64")]
                 backend: Backend::detect(),
             };

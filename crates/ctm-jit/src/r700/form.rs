@@ -6,8 +6,10 @@
 //!
 //! Arithmetic operations are the machine's own ([`Op::Alu`]); they mean what `ctm_exec::r700::alu::single` says.
 
+use ctm_exec::r700::VertexEvent;
+use ctm_exec::r700::memory::MemoryRead;
 use ctm_isa::r700::GPRS;
-use ctm_isa::r700::inst::{CfMem, TexFetch, VtxFetch};
+use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, TexFetch, VtxFetch};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 
 /// A lane vector: the operation of the same block that makes it.
@@ -221,8 +223,10 @@ pub enum Op {
     // --- effects ---
     /// Runs the fetch of this number with these coordinates for the lanes of a mask.
     Fetch(u16, [Value; 4], M),
-    /// Runs the memory write of this number for the lanes of a mask: index and elements.
+    /// Does what the [`Store`] of this number does, for the lanes of a mask: index and elements.
     Store(u16, [Value; 5], M),
+    /// The other wavefronts of the group come to where this [`Turn`] is first, as far as they have issued fewer instructions.
+    Turn(u16),
     /// Stores into a variable.
     Set(Var, Value, M),
     /// Stores into an element of the register `base + index`, if there is such a register.
@@ -242,6 +246,7 @@ impl Op {
         let mut put = |from: &[Value]| from.iter().zip(&mut values).for_each(|(v, place)| *place = Some(*v));
         match self {
             Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(_) => {}
+            Self::Turn(_) => {}
             Self::Abs(a) | Self::Neg(a) | Self::GetRelative(_, _, _, a) | Self::Fetched(a, _) | Self::Set(_, a, _) => {
                 put(&[*a]);
             }
@@ -302,6 +307,7 @@ impl Op {
             self,
             Self::Fetch(..)
                 | Self::Store(..)
+                | Self::Turn(_)
                 | Self::Set(..)
                 | Self::SetRelative(..)
                 | Self::Mark(..)
@@ -323,6 +329,46 @@ pub enum Fetch {
     Texture(TexFetch),
     /// A vertex fetch.
     Vertex(VtxFetch),
+    /// One read of a burst of memory: by the index.
+    Memory(MemoryRead, u8),
+    /// One read of a burst of the local data share: by index and address, which come first. With BROADCAST for the first lane of the mask, and
+    /// what it finds is for all.
+    Share(MemDsr, u8),
+    /// A SIMD-global register by its number; 0 behind them.
+    Global,
+}
+
+impl Fetch {
+    /// Whether it reads the constants and resources of the other program type.
+    pub const fn alternate(&self) -> bool {
+        match self {
+            Self::Texture(inst) => inst.word0.alt_const,
+            Self::Vertex(inst) => inst.word2.alt_const,
+            Self::Memory(..) | Self::Share(..) | Self::Global => false,
+        }
+    }
+}
+
+/// Something that leaves the wavefront, or its registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// One write of a burst to memory: index and elements.
+    Memory(CfMem, u8),
+    /// One write of a burst to the local data share: the elements.
+    Share(MemDsw, u8),
+    /// A geometry program says something about its vertices.
+    Event(VertexEvent),
+    /// An element of a SIMD-global register by its number, if there is such a register: number and bits.
+    Global(u8),
+}
+
+/// A place where wavefronts of a group take turns: what follows is seen by the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The block it is in.
+    pub block: u16,
+    /// Control-flow instructions of the block before it.
+    pub before: u32,
 }
 
 /// Where a jump leads.
@@ -378,6 +424,8 @@ pub struct Tally {
     pub output: u32,
     /// Fetches.
     pub tex: u32,
+    /// Passes of fetches beyond the first one of each.
+    pub tex_passes: u32,
     /// Control-flow instructions that are no exports.
     pub fc: u32,
 }
@@ -386,6 +434,11 @@ impl Tally {
     /// Instructions.
     pub const fn instructions(&self) -> u32 {
         self.alu + self.output + self.tex + self.fc
+    }
+
+    /// Control-flow instructions, exports and memory writes among them: what wavefronts of a group take turns with.
+    pub const fn steps(&self) -> u32 {
+        self.output + self.fc
     }
 }
 
@@ -407,10 +460,12 @@ pub struct Block {
 pub struct Locked {
     /// Constant buffer.
     pub bank: u8,
-    /// The first constant.
-    pub first: u32,
+    /// The first constant; those before 0 are zeros.
+    pub first: i32,
     /// How many.
     pub count: u16,
+    /// Of the other program type.
+    pub alternate: bool,
 }
 
 /// A program in micro-operations. Execution begins with block 0.
@@ -420,8 +475,10 @@ pub struct Code {
     pub blocks: Vec<Block>,
     /// Its fetches, by number.
     pub fetches: Vec<Fetch>,
-    /// Its memory writes, by number.
-    pub stores: Vec<CfMem>,
+    /// Its memory writes and what is like them, by number.
+    pub stores: Vec<Store>,
+    /// Where the wavefronts of a group take turns, by number; none where a group is one wavefront.
+    pub turns: Vec<Turn>,
     /// Constants of buffers, in the order of the table.
     pub locked: Vec<Locked>,
     /// Some fetch looks at lanes that do not execute.

@@ -2,16 +2,17 @@
 //!
 //! How high the stack stands, and what each of its entries is, does not depend on data unless a program pops in one branch what it
 //! pushed in another. So each pair of an instruction and a stack becomes one block, and every pixel state that a stack entry keeps is a
-//! mask in a fixed place. Loop constants and booleans are part of the program here. What may be a fault leads to [`Target::Reference`];
-//! programs that do something else than compute, fetch, export and write elements to shared memory are not lowered.
+//! mask in a fixed place. Loop constants and booleans are part of the program here. What may be a fault leads to [`Target::Reference`].
 
 mod branches;
+mod sends;
 
-use super::form::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Tally, Target, Value, Var};
-use ctm_exec::r700::Launch;
+use super::form::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Turn, Value, Var};
 use ctm_exec::r700::clocks;
-use ctm_isa::r700::inst::{Cf, CfEntry, CfExport, CfMem, CfPlain, ClauseBody, Decoded};
-use ctm_isa::r700::ops::{CfOp, Cond, Sel};
+use ctm_exec::r700::flow::LoopConstant;
+use ctm_exec::r700::{Launch, VertexEvent};
+use ctm_isa::r700::inst::{Cf, CfEntry, CfPlain, ClauseBody, Decoded};
+use ctm_isa::r700::ops::{CfOp, Cond};
 use ctm_isa::r700::program::Stage;
 use std::collections::{HashMap, HashSet};
 
@@ -19,6 +20,9 @@ use std::collections::{HashMap, HashSet};
 const BLOCKS: usize = 4096;
 /// The most operations of all blocks.
 const OPS: usize = 200_000;
+
+/// The most fetches, and the most stores: their numbers have 16 bits.
+const NUMBERS: usize = 50_000;
 
 /// Why lowering stops somewhere.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -36,8 +40,40 @@ pub type Place = (bool, u32);
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 enum Entry {
     Push,
-    Loop { counted: bool, step: Option<i8> },
+    Loop { counted: bool, index: Option<Steps> },
     Call { back: Place, depth: u32 },
+}
+
+/// How a loop index goes: from where, by how much, how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Steps {
+    start: u16,
+    step: i8,
+    turns: u16,
+}
+
+impl Steps {
+    const fn of(constant: LoopConstant) -> Self {
+        Self { start: constant.start, step: constant.step, turns: constant.count }
+    }
+
+    /// The lowest and the highest value; 13 bits in two's complement.
+    fn range(self) -> (i32, i32) {
+        let (start, last) = (i32::from(self.start), i32::from(self.start) + i32::from(self.step) * i32::from(self.turns));
+        let (lowest, highest) = (start.min(last), start.max(last));
+        if lowest < -4096 || highest > 4095 { (-4096, 4095.max(start)) } else { (lowest, highest) }
+    }
+}
+
+/// A loop index: where it is, and what it can be.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopIndex {
+    /// Its number.
+    pub place: M,
+    /// The least value.
+    pub lowest: i32,
+    /// The greatest value.
+    pub highest: i32,
 }
 
 /// An instruction and the stack there.
@@ -64,10 +100,21 @@ impl State {
         innermost.filter(|&entry| matches!(self.stack[entry], Entry::Loop { .. })).ok_or(Stop::Refer)
     }
 
-    /// The number of the loop index, if there is one.
-    fn index(&self) -> Option<M> {
-        let has = |entry: &Entry| matches!(entry, Entry::Loop { step: Some(_), .. });
-        self.stack.iter().rposition(has).map(M::loop_index)
+    /// The loop index, if there is one.
+    fn index(&self) -> Option<LoopIndex> {
+        let of = |(place, entry): (usize, &Entry)| match entry {
+            Entry::Loop { index: Some(steps), .. } => {
+                let (lowest, highest) = steps.range();
+                Some(LoopIndex { place: M::loop_index(place), lowest, highest })
+            }
+            _ => None,
+        };
+        self.stack.iter().enumerate().rev().find_map(of)
+    }
+
+    /// Its number.
+    fn index_place(&self) -> Option<M> {
+        self.index().map(|index| index.place)
     }
 
     fn push(&mut self, entry: Entry) -> Result<usize, Stop> {
@@ -193,8 +240,13 @@ pub struct Lower<'a> {
     ids: HashMap<State, u16>,
     queue: Vec<(u16, State)>,
     blocks: Vec<Option<Block>>,
-    pub fetches: Vec<Fetch>,
-    stores: Vec<CfMem>,
+    fetches: Vec<Fetch>,
+    stores: Vec<Store>,
+    turns: Vec<Turn>,
+    /// Groups have several wavefronts.
+    takes_turns: bool,
+    /// The block that is being made.
+    current: u16,
     pub locked: Vec<Locked>,
     pub watches_idle_lanes: bool,
     pub relative_gprs: bool,
@@ -213,6 +265,9 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         blocks: Vec::new(),
         fetches: Vec::new(),
         stores: Vec::new(),
+        turns: Vec::new(),
+        takes_turns: waves_per_group(launch) > 1,
+        current: 0,
         locked: Vec::new(),
         watches_idle_lanes: false,
         relative_gprs: false,
@@ -222,9 +277,10 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
     let start = State { place: (false, launch.program.entry), stack: Vec::new(), depth: 0 };
     lower.block(start).ok()?;
     while let Some((id, state)) = lower.queue.pop() {
+        lower.current = id;
         let block = lower.follow(state).ok()?;
         lower.ops += block.ops.len();
-        if lower.ops > OPS {
+        if lower.ops > OPS || lower.fetches.len().max(lower.stores.len()) > NUMBERS {
             return None;
         }
         lower.blocks[usize::from(id)] = Some(block);
@@ -234,10 +290,19 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         blocks: blocks?,
         fetches: lower.fetches,
         stores: lower.stores,
+        turns: lower.turns,
         locked: lower.locked,
         watches_idle_lanes: lower.watches_idle_lanes,
         relative_gprs: lower.relative_gprs,
     })
+}
+
+/// Wavefronts of a thread group.
+pub fn waves_per_group(launch: &Launch<'_>) -> u64 {
+    match launch.stage {
+        Stage::Compute => u64::from(launch.group_threads).div_ceil(launch.wavefront.lanes() as u64).max(1),
+        _ => 1,
+    }
 }
 
 /// How control goes on after an instruction.
@@ -319,11 +384,24 @@ impl Lower<'_> {
         Ok(Block { loops, ops: build.ops, tally: build.tally, end })
     }
 
+    /// A fetch's number.
+    pub fn fetch_number(&mut self, fetch: Fetch) -> u16 {
+        self.fetches.push(fetch);
+        self.fetches.len() as u16 - 1
+    }
+
+    /// A store's number.
+    pub fn store_number(&mut self, store: Store) -> u16 {
+        self.stores.push(store);
+        self.stores.len() as u16 - 1
+    }
+
     fn instruction(&mut self, b: &mut Build, state: &mut State, entry: &CfEntry) -> Result<After, Stop> {
         let cf = entry.cf.as_ref().map_err(|_| Stop::Refer)?;
         if matches!(entry.clause, ClauseBody::Outside | ClauseBody::Unread) {
             return Err(Stop::Refer);
         }
+        self.turn(b, cf, &entry.clause);
         match (cf, &entry.clause) {
             (Cf::Alu(cf), ClauseBody::Alu(clause)) => {
                 use ctm_isa::r700::ops::CfAluOp;
@@ -425,6 +503,8 @@ impl Lower<'_> {
                     let passes = self.concerned(b, Test { allowed: true, ..test });
                     self.fetch_clause(b, clause, passes, state.index())?;
                     b.tally.tex += clause.fetches.len() as u32;
+                    let passes = clause.fetches.iter().flat_map(|fetch| fetch.inst.as_ref().ok());
+                    b.tally.tex_passes += passes.map(|inst| clocks::passes(&inst.fetch) as u32 - 1).sum::<u32>();
                     b.pending += clause.fetches.len() as u32;
                 }
                 Ok(After::On)
@@ -513,75 +593,10 @@ impl Lower<'_> {
                 b.pending += 1;
                 Ok(After::On)
             }
-            CfOp::EmitVertex | CfOp::EmitCutVertex | CfOp::CutVertex => Err(Stop::NotLowered),
+            CfOp::EmitVertex => self.vertex_event(b, test, VertexEvent::Emit),
+            CfOp::EmitCutVertex => self.vertex_event(b, test, VertexEvent::EmitCut),
+            CfOp::CutVertex => self.vertex_event(b, test, VertexEvent::Cut),
         }
-    }
-
-    /// A memory write of one element, except to scratch memory.
-    fn store(&mut self, b: &mut Build, state: &State, cf: &CfMem) -> Result<(), Stop> {
-        let word = &cf.word1;
-        if ctm_exec::r700::memory::space(word.op).is_none() || word.burst_count > 0 {
-            return Err(Stop::NotLowered);
-        }
-        let test = Test { allowed: true, whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode };
-        let executes = self.concerned(b, test);
-        if executes != M::ACTIVE {
-            b.forget();
-        }
-        // Lanes that are not valid write nothing.
-        b.mask(MaskOp::And(M::TEMP2, executes, M::VALID));
-        let zero = b.bits(0);
-        let index = if cf.kind.is_indexed() {
-            self.source(b, cf.word0.index_gpr, false, 0, state.index(), false)
-        } else {
-            zero
-        };
-        let mut values = [index, zero, zero, zero, zero];
-        for element in (0..4u8).filter(|element| word.comp_mask >> element & 1 == 1) {
-            let (base, relative) = (cf.word0.rw_gpr, cf.word0.rw_rel);
-            values[usize::from(element) + 1] = self.source(b, base, relative, element, state.index(), false);
-        }
-        let number = self.stores.len() as u16;
-        self.stores.push(*cf);
-        b.effect(Op::Store(number, values, M::TEMP2));
-        if executes != M::ACTIVE {
-            b.forget();
-        }
-        Ok(())
-    }
-
-    /// `EXPORT`, `EXPORT_DONE`.
-    fn export(&mut self, b: &mut Build, state: &State, cf: &CfExport) -> Result<(), Stop> {
-        let word = &cf.word1;
-        let test = Test { allowed: true, whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode };
-        let under = self.concerned(b, test);
-        if under != M::ACTIVE {
-            b.forget();
-        }
-        for burst in 0..=word.burst_count {
-            let index = u32::from(cf.word0.array_base) + u32::from(burst);
-            let target = ctm_exec::r700::Target::from_fields(cf.kind, index).map_err(|_| Stop::Refer)?;
-            let place = ctm_exec::r700::Target::all().position(|t| t == target).ok_or(Stop::Refer)?;
-            let base = cf.word0.rw_gpr.saturating_add(burst);
-            for (element, sel) in cf.swizzle().into_iter().enumerate() {
-                let value = match sel {
-                    Sel::X => self.source(b, base, cf.word0.rw_rel, 0, state.index(), false),
-                    Sel::Y => self.source(b, base, cf.word0.rw_rel, 1, state.index(), false),
-                    Sel::Z => self.source(b, base, cf.word0.rw_rel, 2, state.index(), false),
-                    Sel::W => self.source(b, base, cf.word0.rw_rel, 3, state.index(), false),
-                    Sel::Zero => b.bits(0),
-                    Sel::One => b.bits(0x3f80_0000),
-                    Sel::Mask => continue,
-                };
-                let var = Var::export(place, element);
-                b.set(var, value, under);
-                b.effect(Op::Mark(var, under));
-            }
-        }
-        if under != M::ACTIVE {
-            b.forget();
-        }
-        Ok(())
     }
 
     /// An element of the register that a fetch or an export reads, relative to the loop index if it says so.

@@ -3,9 +3,11 @@
 //! | file | what |
 //! |---|---|
 //! | `form` | the micro-operation form of R700 programs |
-//! | `lower`, `lower/branches`, `clauses` | from instructions to the form: control flow; branch-loop instructions; clauses |
+//! | `lower`, `lower/branches`, `lower/sends` | from instructions to the form: control flow; branch-loop instructions; exports and memory writes |
+//! | `clauses`, `clauses/*` | ALU clauses, their locked constants and global registers, fetch clauses |
 //! | `passes`, `masks` | what is left out: vectors and stores; operations on masks |
 //! | `wave` | what goes into a wavefront and comes out; its fetches |
+//! | `group` | what the wavefronts of a group share; memory writes and reads |
 //! | `values`, `portable` | the form, run by the reference functions |
 //! | `uniform` | programs whose every thread does the same, in the X1K's form, for streams |
 //! | `bound` | how many instructions a wavefront can issue |
@@ -20,6 +22,7 @@ mod bound;
 mod clauses;
 mod engine;
 pub mod form;
+pub mod group;
 pub(crate) mod lower;
 mod masks;
 mod outputs;

@@ -2,7 +2,7 @@
 
 use super::form::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
 use super::values::lane;
-use super::wave::{LANES, Row, Shared, Wave, lanes_of, mask_of, quads};
+use super::wave::{LANES, Ran, Row, Shared, Wave, lanes_of, mask_of, quads};
 use crate::lanes::Refer;
 use ctm_exec::r700::alu::{relative_read, relative_write};
 use ctm_exec::x1k::float::NAN;
@@ -14,44 +14,52 @@ pub struct Machine {
     values: Vec<Row>,
     /// What a fetch read, by the value that stands for it.
     texels: Vec<(Value, [Row; 4])>,
+    /// Instructions issued.
+    issued: u64,
+    /// The block that runs.
+    block: usize,
+    /// Where it goes on.
+    place: usize,
 }
 
 impl Machine {
     /// A machine.
     pub fn new() -> Self {
-        Self { vars: vec![[0; LANES]; Var::COUNT], masks: [0; M::COUNT], values: Vec::new(), texels: Vec::new() }
+        Self { vars: vec![[0; LANES]; Var::COUNT], masks: [0; M::COUNT], values: Vec::new(), texels: Vec::new(), issued: 0, block: 0, place: 0 }
     }
 
-    /// Runs a wavefront.
-    ///
-    /// # Errors
-    /// [`Refer`]: the reference interpreter has to.
-    pub fn run(
-        &mut self,
-        code: &Code,
-        start: &[Var],
-        exports: &[usize],
-        shared: &Shared<'_>,
-        wave: &mut Wave,
-    ) -> Result<(), Refer> {
+    /// Begins a wavefront.
+    pub fn begin(&mut self, start: &[Var], lanes: usize, wave: &Wave) {
         self.vars.iter_mut().for_each(|row| *row = [0; LANES]);
         for (var, row) in start.iter().zip(&wave.start) {
             self.vars[var.index()] = *row;
         }
         self.masks = [0; M::COUNT];
-        self.masks[M::EXISTING.index()] = mask_of(shared.lanes);
+        self.masks[M::EXISTING.index()] = mask_of(lanes);
         self.masks[M::VALID.index()] = wave.valid;
         self.masks[M::ACTIVE.index()] = wave.valid;
-        let mut issued = 0;
-        let mut at = 0;
+        (self.issued, self.block, self.place) = (0, 0, 0);
+        self.values.clear();
+        self.texels.clear();
+    }
+
+    /// Runs the wavefront to its end, or to where it takes its turn; the next call goes on from there.
+    ///
+    /// # Errors
+    /// [`Refer`]: the reference interpreter has to.
+    pub fn run(&mut self, code: &Code, exports: &[usize], shared: &Shared<'_>, wave: &mut Wave) -> Result<Ran, Refer> {
         loop {
-            let block = &code.blocks[at];
-            wave.visits[at] += 1;
-            issued += u64::from(block.tally.instructions());
-            if issued > shared.fuel {
-                return Err(Refer);
+            let block = &code.blocks[self.block];
+            if self.place == 0 {
+                wave.visits[self.block] += 1;
+                self.issued += u64::from(block.tally.instructions());
+                if self.issued > shared.fuel {
+                    return Err(Refer);
+                }
             }
-            self.block(&block.ops, shared, wave)?;
+            if let Some(turn) = self.ops(&block.ops, shared, wave)? {
+                return Ok(Ran::ToTurn(turn));
+            }
             let target = match block.end {
                 End::Stop => break,
                 End::Next(target) => target,
@@ -64,7 +72,7 @@ impl Machine {
                 }
             };
             match target {
-                Target::Block(id) => at = usize::from(id),
+                Target::Block(id) => self.block = usize::from(id),
                 Target::Reference => return Err(Refer),
             }
         }
@@ -72,21 +80,27 @@ impl Machine {
         for (row, &index) in wave.exports.iter_mut().zip(exports) {
             *row = self.vars[Var::export(0, 0).index() + index];
         }
-        Ok(())
+        Ok(Ran::ToEnd)
     }
 
     fn mask(&self, m: M) -> u64 {
         self.masks[m.index()]
     }
 
-    fn block(&mut self, ops: &[Op], shared: &Shared<'_>, wave: &mut Wave) -> Result<(), Refer> {
-        self.values.clear();
-        self.texels.clear();
-        for (place, op) in ops.iter().enumerate() {
+    /// What is left of a block's operations; the number of the turn that comes first.
+    fn ops(&mut self, ops: &[Op], shared: &Shared<'_>, wave: &mut Wave) -> Result<Option<u16>, Refer> {
+        let from = std::mem::take(&mut self.place);
+        for (place, op) in ops.iter().enumerate().skip(from) {
             let row = self.op(Value(place as u32), op, shared, wave)?;
             self.values.push(row);
+            if let Op::Turn(number) = *op {
+                self.place = place + 1;
+                return Ok(Some(number));
+            }
         }
-        Ok(())
+        self.values.clear();
+        self.texels.clear();
+        Ok(None)
     }
 
     fn op(&mut self, value: Value, op: &Op, shared: &Shared<'_>, wave: &mut Wave) -> Result<Row, Refer> {
@@ -136,6 +150,7 @@ impl Machine {
             Op::Tally(weight) => {
                 wave.active_lanes += u64::from(self.mask(M::ACTIVE).count_ones()) * u64::from(weight);
             }
+            Op::Turn(_) => {}
             Op::Bits(bits) => row = [bits; LANES],
             Op::Abs(_) | Op::Neg(_) | Op::Alu(..) | Op::Holds(..) | Op::Select(..) | Op::Cube(..) | Op::Wide(..) => {
                 let none = [0; LANES];

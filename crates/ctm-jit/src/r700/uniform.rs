@@ -368,7 +368,7 @@ impl<'a> Build<'a> {
                 Value(0)
             }
             Op::Mask(_) | Op::Tally(_) => Value(0),
-            Op::Number(_) | Op::Cube(..) | Op::Wide(..) | Op::GetRelative(..) | Op::SetRelative(..) | Op::Store(..) => {
+            Op::Number(_) | Op::Cube(..) | Op::Wide(..) | Op::GetRelative(..) | Op::SetRelative(..) | Op::Store(..) | Op::Turn(_) => {
                 return None;
             }
         })
@@ -377,6 +377,9 @@ impl<'a> Build<'a> {
     /// A lookup of level 0 by texels.
     fn fetch(&mut self, number: u16, at: [Value; 2]) -> Option<Value> {
         let Fetch::Texture(inst) = &self.of.fetches[usize::from(number)] else { return None };
+        if inst.word0.alt_const {
+            return None;
+        }
         let in_texels = !inst.word1.coord_type_x && !inst.word1.coord_type_y;
         if !is_plain_sample(inst.word0.op) || inst.word0.bc_frac_mode || !in_texels {
             return None;

@@ -1,17 +1,17 @@
 //! A wavefront in the fast engine: what goes in, what comes out, and what its fetches read.
 
-use super::form::{Fetch, TARGETS};
+use super::form::{Fetch, Store, TARGETS};
+use super::group::{Group, Scratch};
 use crate::lanes::Refer;
 use ctm_exec::Counters;
-use ctm_exec::r700::memory::{shared_address, space};
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::sample::{Lookup, Place};
 use ctm_exec::r700::texture::{self, Gradients, TextureFetch};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
-use ctm_exec::r700::{Launch, Memory, Sampler, Space, Texture};
+use ctm_exec::r700::{Launch, Memory, Sampler, Texture, VertexEvent};
 use ctm_exec::x1k::float::{bits, number};
 use ctm_exec::x1k::sample::{in_elements, wrap};
-use ctm_isa::r700::inst::{CfMem, TexFetch, VtxFetch, texel_offset};
+use ctm_isa::r700::inst::{TexFetch, VtxFetch, texel_offset};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::Stage;
 
@@ -30,8 +30,10 @@ pub struct Shared<'a> {
     pub memory: &'a dyn Memory,
     /// The program's fetches.
     pub fetches: &'a [Fetch],
-    /// Its memory writes.
-    pub stores: &'a [CfMem],
+    /// Its memory writes and what is like them.
+    pub stores: &'a [Store],
+    /// Whether it reads memory that it writes.
+    pub reads_back: bool,
     /// The table of uniform values: the constant file, then locked constants.
     pub uniforms: &'a [u32],
     /// Lanes of a wavefront.
@@ -91,9 +93,11 @@ const MOST_ALONG: u32 = 1 << 23;
 impl<'a> Binding<'a> {
     /// Of a fetch.
     pub fn of(launch: &Launch<'_>, memory: &'a dyn Memory, fetch: &Fetch) -> Option<Self> {
+        let memory = resources(memory, fetch.alternate())?;
         match fetch {
             Fetch::Texture(inst) => Texels::of(memory, inst).map(Self::Texels),
             Fetch::Vertex(inst) => Items::of(launch, memory, inst).map(Self::Items),
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => None,
         }
     }
 
@@ -154,6 +158,11 @@ impl<'a> Items<'a> {
     }
 }
 
+/// The memory whose constants and resources are named; `None` where the other program type has none.
+pub fn resources(memory: &dyn Memory, alternate: bool) -> Option<&dyn Memory> {
+    if alternate { memory.alternate() } else { Some(memory) }
+}
+
 /// Whether a lookup takes level 0 when there is one filter and no mipmap.
 pub const fn is_plain_sample(op: TexOp) -> bool {
     matches!(
@@ -184,6 +193,15 @@ fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sample
     (size > 0 && texels.len() == size).then_some((texture, sampler, texels))
 }
 
+/// How far a wavefront ran.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ran {
+    /// To its end.
+    ToEnd,
+    /// To the turn of this number.
+    ToTurn(u16),
+}
+
 /// One wavefront's way in and out.
 pub struct Wave {
     /// Rows of the variables that have start values, in the artifact's order.
@@ -202,26 +220,20 @@ pub struct Wave {
     pub fetched: Fetched,
 }
 
-/// A dword that a wavefront writes to memory which threads share.
-#[derive(Clone, Copy, Debug)]
-pub struct Stored {
-    /// Which memory.
-    pub space: Space,
-    /// Where.
-    pub dword: u64,
-    /// What.
-    pub bits: u32,
-}
-
 /// What fetches and memory writes of one wavefront keep and count.
 #[derive(Default)]
 pub struct Fetched {
     /// The number of the wavefront's first thread.
     pub first_thread: u64,
-    /// What it has written, in order.
-    pub stored: Vec<Stored>,
+    /// The number of its first thread in the group.
+    pub first_in_group: usize,
+    /// What it shares with the other wavefronts of its group.
+    pub group: Group,
+    /// What it said about vertices, in order: lane and event.
+    pub events: Vec<(u8, VertexEvent)>,
     gradients: Gradients,
     coordinates: Vec<[u32; 4]>,
+    pub(super) scratch: Scratch,
     /// Elements read.
     pub fetches: u64,
     /// Bytes they asked for.
@@ -247,7 +259,8 @@ impl Wave {
         self.written = [0; EXPORTS];
         self.active_lanes = 0;
         self.visits.fill(0);
-        self.fetched.stored.clear();
+        self.fetched.events.clear();
+        self.fetched.scratch.clear();
         self.fetched.fetches = 0;
         self.fetched.bytes = 0;
         self.fetched.gradients.h.clear();
@@ -279,34 +292,13 @@ impl Fetched {
         match shared.fetches.get(number).ok_or(Refer)? {
             Fetch::Vertex(inst) => self.vertex(shared, inst, at[0], executes, to),
             Fetch::Texture(inst) => self.texture(shared, inst, at, executes, to),
-        }
-    }
-
-    /// Notes what a memory write writes for the lanes of `executes`: reads rows of indices and elements.
-    ///
-    /// # Errors
-    /// [`Refer`] where the reference interpreter would find a fault.
-    pub fn store(&mut self, shared: &Shared<'_>, number: usize, of: &[&Row; 5], executes: u64) -> Result<(), Refer> {
-        let cf = shared.stores.get(number).ok_or(Refer)?;
-        let space = space(cf.word1.op).ok_or(Refer)?;
-        let limit = shared.memory.space(space).ok_or(Refer)?;
-        let size = u64::from(cf.word0.elem_size) + 1;
-        let (base, array_size) = (u64::from(cf.word0.array_base), u64::from(cf.word1.array_size) + 1);
-        for lane in lanes_of(executes) {
-            let index = if cf.kind.is_indexed() { u64::from(of[0][lane]) } else { 0 };
-            if space != Space::Scatter && index >= array_size {
-                continue;
-            }
-            let first = shared_address(shared.launch, space, (self.first_thread, lane), base, index, size);
-            let written = (0..4usize).filter(|&c| cf.word1.comp_mask >> c & 1 == 1 && (c as u64) < size);
-            for (c, dword) in written.map(|c| (c, first + c as u64)) {
-                if dword >= limit {
-                    return Err(Refer);
-                }
-                self.stored.push(Stored { space, dword, bits: of[c + 1][lane] });
+            Fetch::Memory(read, burst) => self.memory(shared, read, *burst, at[0], executes, to),
+            Fetch::Share(inst, burst) => self.group.share_read(inst, *burst, [at[0], at[1]], executes, to),
+            Fetch::Global => {
+                self.group.global_read(at[0], shared.lanes, to);
+                Ok(())
             }
         }
-        Ok(())
     }
 
     fn vertex(
@@ -317,13 +309,14 @@ impl Fetched {
         executes: u64,
         to: &mut [Row; 4],
     ) -> Result<(), Refer> {
-        let fetch = VertexFetch::new(shared.memory, inst).map_err(|_| Refer)?;
+        let memory = resources(shared.memory, inst.word2.alt_const).ok_or(Refer)?;
+        let fetch = VertexFetch::new(memory, inst).map_err(|_| Refer)?;
         let offset = index_offset(shared.launch, inst.word0.fetch_type);
         let count = u64::from(executes.count_ones());
         self.fetches += count;
         self.bytes += count * fetch.size_bytes();
         if let (Some((dwords, one)), Some(bytes)) =
-            (fetch.plain_dwords(), shared.memory.buffer_bytes(inst.word0.buffer_id))
+            (fetch.plain_dwords(), memory.buffer_bytes(inst.word0.buffer_id))
             && bytes.len() as u64 == fetch.buffer_bytes()
         {
             let indices = |lane: usize| indices[lane].wrapping_add(offset);
@@ -332,7 +325,7 @@ impl Fetched {
         }
         for lane in lanes_of(executes) {
             let index = indices[lane].wrapping_add(offset);
-            let fetched = fetch.at(shared.memory, index).map_err(|_| Refer)?;
+            let fetched = fetch.at(memory, index).map_err(|_| Refer)?;
             to.iter_mut().zip(fetched).for_each(|(row, bits)| row[lane] = bits);
         }
         Ok(())
@@ -347,7 +340,8 @@ impl Fetched {
         executes: u64,
         to: &mut [Row; 4],
     ) -> Result<(), Refer> {
-        if let Some(plain) = PlainTexture::of(shared, inst) {
+        let memory = resources(shared.memory, inst.word0.alt_const).ok_or(Refer)?;
+        if let Some(plain) = PlainTexture::of(memory, inst) {
             plain.run(at, executes, to)?;
             let count = u64::from(executes.count_ones());
             self.fetches += count;
@@ -366,7 +360,7 @@ impl Fetched {
         let fetch = if texture::needs_no_resource(op) {
             None
         } else {
-            Some(TextureFetch::new(shared.memory, inst, quads).map_err(|_| Refer)?)
+            Some(TextureFetch::new(memory, inst, quads).map_err(|_| Refer)?)
         };
         for lane in lanes_of(executes) {
             let slopes = |vertical| texture::slopes(coordinates, lane, vertical);
@@ -458,7 +452,7 @@ fn plain_items(
 
 /// A lookup of a two-dimensional texture whose level of detail does not matter.
 struct PlainTexture<'a> {
-    shared: &'a Shared<'a>,
+    memory: &'a dyn Memory,
     inst: &'a TexFetch,
     texture: Texture,
     sampler: Sampler,
@@ -466,9 +460,9 @@ struct PlainTexture<'a> {
 }
 
 impl<'a> PlainTexture<'a> {
-    fn of(shared: &'a Shared<'a>, inst: &'a TexFetch) -> Option<Self> {
-        let (texture, sampler, texels) = plain(shared.memory, inst)?;
-        Some(Self { shared, inst, texture, sampler, texels })
+    fn of(memory: &'a dyn Memory, inst: &'a TexFetch) -> Option<Self> {
+        let (texture, sampler, texels) = plain(memory, inst)?;
+        Some(Self { memory, inst, texture, sampler, texels })
     }
 
     fn run(&self, at: &[&Row; 4], executes: u64, to: &mut [Row; 4]) -> Result<(), Refer> {
@@ -510,7 +504,7 @@ impl<'a> PlainTexture<'a> {
             return Ok(());
         }
         let lookup = Lookup {
-            memory: self.shared.memory,
+            memory: self.memory,
             id: self.inst.word0.resource_id,
             texture: self.texture,
             sampler: self.sampler,

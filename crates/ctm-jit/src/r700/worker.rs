@@ -1,11 +1,12 @@
 //! What one thread needs to run wavefronts of a launch, and what it leaves.
 
 use super::engine::{Artifact, Run};
+use super::group::{Group, Stored};
 use super::outputs::Outputs;
 use super::places::Places;
 use super::portable::Machine;
 use super::verify::reads;
-use super::wave::{Binding, Row, Shared, Stored, Wave};
+use super::wave::{Binding, LANES, Ran, Row, Shared, Wave};
 use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Frame, r700::Native};
@@ -14,36 +15,55 @@ use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::wavefront::{Context, Wavefront};
 use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Texture, VertexEvent, Written};
 use ctm_exec::{Counters, Fault, Position};
+use std::sync::atomic::Ordering;
 use std::time::Instant;
 
-/// What one wavefront left.
+/// What a wavefront that ran here left.
+pub struct Ended {
+    /// Valid lanes.
+    pub valid: u64,
+    /// Lanes that wrote each element that the program may export.
+    pub written: Vec<u64>,
+    /// Rows of these.
+    pub rows: Vec<Row>,
+    /// What it said about vertices, in order: lane and event.
+    pub events: Vec<(u8, VertexEvent)>,
+}
+
+/// What a wavefront that the reference interpreter ran left.
+pub struct Referred {
+    pub events: Vec<(Position, VertexEvent)>,
+    pub exports: Vec<(Position, Exports)>,
+}
+
+/// What one group left.
 pub enum Left {
-    /// It ran here: valid lanes, lanes that wrote each element that the program may export, rows of these, and what memory gets.
-    Here { valid: u64, written: Vec<u64>, rows: Vec<Row>, stored: Vec<Stored> },
+    /// It ran here: what memory gets, then what each wavefront left.
+    Here { stored: Vec<Stored>, waves: Vec<Ended> },
     /// The reference interpreter ran it.
-    Reference { events: Vec<(Position, VertexEvent)>, exports: Vec<(Position, Exports)> },
+    Reference(Vec<Referred>),
     /// The reference interpreter has to run it, when it is its turn to write memory.
     Later,
 }
 
-/// What one task left: its wavefronts up to the first fault.
+/// What one task left: its groups up to the first fault.
 pub struct TaskDone {
     pub counters: Counters,
     pub visits: Vec<u64>,
     /// With their numbers.
-    pub waves: Vec<(u64, Left)>,
+    pub groups: Vec<(u64, Left)>,
     pub fault: Option<Fault>,
 }
 
 impl TaskDone {
-    /// Whether all wavefronts ran, and ran here.
+    /// Whether all groups ran, and ran here.
     pub fn is_whole(&self) -> bool {
-        self.fault.is_none() && self.waves.iter().all(|(_, left)| matches!(left, Left::Here { .. }))
+        self.fault.is_none() && self.groups.iter().all(|(_, left)| matches!(left, Left::Here { .. }))
     }
 }
 
-/// What one thread needs to run wavefronts.
-pub struct Worker<'a> {
+/// One wavefront of a group under way.
+struct Member<'a> {
     machine: Option<Machine>,
     /// For machine code, and which.
     #[cfg(target_arch = "x86_64")]
@@ -51,15 +71,24 @@ pub struct Worker<'a> {
     artifact: &'a Artifact,
     wave: Wave,
     places: Places,
-    /// Passages of blocks by full wavefronts since the task began.
-    visits: Vec<u64>,
-    reference: Option<(Wavefront, OnChip)>,
+    /// Where it takes its turn: how many control-flow instructions it has issued.
+    turn: Option<u64>,
 }
 
-impl<'a> Worker<'a> {
-    /// For a launch.
-    pub fn new(run: &Run<'a>) -> Self {
-        let artifact = run.artifact;
+/// What one thread needs to run groups of wavefronts.
+pub struct Worker<'a> {
+    artifact: &'a Artifact,
+    /// The wavefronts of a group.
+    members: Vec<Member<'a>>,
+    /// What they share.
+    group: Group,
+    /// Passages of blocks by full wavefronts since the task began.
+    visits: Vec<u64>,
+    reference: Option<(Vec<Wavefront>, OnChip)>,
+}
+
+impl<'a> Member<'a> {
+    fn new(artifact: &'a Artifact) -> Self {
         Self {
             machine: None,
             #[cfg(target_arch = "x86_64")]
@@ -67,9 +96,91 @@ impl<'a> Worker<'a> {
             artifact,
             wave: Wave::new(artifact.start.len(), artifact.exports.len(), artifact.code.blocks.len()),
             places: Places::new(),
-            visits: Vec::new(),
-            reference: None,
+            turn: None,
         }
+    }
+
+    /// Puts wavefront `index`, number `n` of its group, at its start.
+    fn begin(&mut self, run: &Run<'_>, index: u64, n: usize) {
+        let lanes = run.launch.wavefront.lanes();
+        run.waves.place(index, &mut self.places);
+        self.wave.reset();
+        self.wave.fetched.first_thread = index * lanes as u64;
+        self.wave.fetched.first_in_group = n * lanes;
+        self.wave.valid = self.places.inside;
+        run.starts.fill(&self.places, &mut self.wave.start);
+    }
+
+    /// Runs it to its end or to its next turn; `goes_on`: from the last one.
+    fn run(
+        &mut self,
+        run: &Run<'_>,
+        group: &mut Group,
+        (uniforms, bindings, memory): (&[u32], &[Option<Binding<'_>>], &dyn Memory),
+        goes_on: bool,
+    ) -> Result<(), Refer> {
+        let artifact = self.artifact;
+        let shared = Shared {
+            launch: run.launch,
+            memory,
+            fetches: &artifact.code.fetches,
+            stores: &artifact.code.stores,
+            reads_back: artifact.reads_back,
+            uniforms,
+            lanes: self.places.lanes,
+            fuel: run.fuel,
+            bindings,
+        };
+        std::mem::swap(group, &mut self.wave.fetched.group);
+        let ran = self.run_of(run, &shared, goes_on);
+        std::mem::swap(group, &mut self.wave.fetched.group);
+        self.turn = match ran? {
+            Ran::ToEnd => None,
+            Ran::ToTurn(number) => {
+                let turn = artifact.code.turns.get(usize::from(number)).ok_or(Refer)?;
+                let passed = artifact.code.blocks.iter().zip(&self.wave.visits);
+                let steps: u64 = passed.map(|(block, n)| u64::from(block.tally.steps()) * n).sum();
+                let own = artifact.code.blocks.get(usize::from(turn.block)).ok_or(Refer)?.tally.steps();
+                Some(steps - u64::from(own) + u64::from(turn.before))
+            }
+        };
+        Ok(())
+    }
+
+    fn run_of(&mut self, run: &Run<'_>, shared: &Shared<'_>, goes_on: bool) -> Result<Ran, Refer> {
+        let artifact = self.artifact;
+        #[cfg(target_arch = "x86_64")]
+        {
+            let native = run.backend.isa().and_then(|isa| {
+                let linear = shared.bindings.iter().flatten().any(Binding::is_linear);
+                artifact.native(isa, run.launch.wavefront.lanes(), shared.uniforms, linear)
+            });
+            if let Some(native) = native {
+                let frame = match &mut self.frame {
+                    Some((of, frame)) if std::ptr::eq(*of, native) => frame,
+                    place => &mut place.insert((native, native.frame())).1,
+                };
+                return native.run(frame, shared, &mut self.wave, goes_on);
+            }
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        let _ = run;
+        let machine = self.machine.get_or_insert_with(Machine::new);
+        if !goes_on {
+            machine.begin(&artifact.start, shared.lanes, &self.wave);
+        }
+        machine.run(&artifact.code, &artifact.exports, shared, &mut self.wave)
+    }
+}
+
+impl<'a> Worker<'a> {
+    /// For a launch.
+    pub fn new(run: &Run<'a>) -> Self {
+        let artifact = run.artifact;
+        let globals = if artifact.uses_globals { usize::from(run.launch.global_gprs.min(124)) } else { 0 };
+        let mut group = Group::default();
+        group.globals.resize(globals, [[0; LANES]; 4]);
+        Self { artifact, members: vec![Member::new(artifact)], group, visits: Vec::new(), reference: None }
     }
 
     /// Begins a task.
@@ -82,31 +193,37 @@ impl<'a> Worker<'a> {
         std::mem::take(&mut self.visits)
     }
 
-    /// Stores what the last wavefront exported.
+    /// Stores what the last wavefront, a group by itself, exported.
     pub fn store(&self, outputs: &Outputs<'_>) -> Written {
         let exports = &self.artifact.exports;
-        outputs.store(&self.places, self.wave.valid, |place| self.wave.written[exports[place]], &self.wave.exports)
+        let Member { places, wave, .. } = &self.members[0];
+        outputs.store(places, wave.valid, |place| wave.written[exports[place]], &wave.exports)
     }
 
-    /// Runs wavefronts up to the first fault.
-    pub fn task(&mut self, run: &Run<'_>, waves: &[u64], uniforms: Option<&[u32]>, memory: &dyn Memory) -> TaskDone {
+    /// Runs groups up to the first fault.
+    pub fn task(&mut self, run: &Run<'_>, groups: &[u64], uniforms: Option<&[u32]>, memory: &dyn Memory) -> TaskDone {
         let mut counters = Counters::default();
-        let mut done = Vec::with_capacity(waves.len());
+        let mut done = Vec::with_capacity(groups.len());
         let mut fault = None;
         let bindings: Vec<_> =
             run.artifact.code.fetches.iter().map(|fetch| Binding::of(run.launch, memory, fetch)).collect();
         self.begin();
-        for &index in waves {
+        for &index in groups {
             let ran = match uniforms {
                 Some(uniforms) => self.here(run, index, uniforms, &bindings, memory, &mut counters),
                 None => Err(Refer),
             };
             let left = match ran {
-                Ok(()) => {
+                Ok(waves) => {
                     let exports = &self.artifact.exports;
-                    let written = exports.iter().map(|&export| self.wave.written[export]).collect();
-                    let stored = std::mem::take(&mut self.wave.fetched.stored);
-                    Ok(Left::Here { valid: self.wave.valid, written, rows: self.wave.exports.clone(), stored })
+                    let ended = |member: &mut Member<'_>| Ended {
+                        valid: member.wave.valid,
+                        written: exports.iter().map(|&export| member.wave.written[export]).collect(),
+                        rows: member.wave.exports.clone(),
+                        events: std::mem::take(&mut member.wave.fetched.events),
+                    };
+                    let waves = self.members[..waves].iter_mut().map(ended).collect();
+                    Ok(Left::Here { stored: std::mem::take(&mut self.group.stored), waves })
                 }
                 Err(Refer) if self.artifact.writes_memory() => Ok(Left::Later),
                 Err(Refer) => self.reference(run, index, &mut Reader { memory }, &mut counters),
@@ -119,10 +236,10 @@ impl<'a> Worker<'a> {
                 }
             }
         }
-        TaskDone { counters, visits: self.end(), waves: done, fault }
+        TaskDone { counters, visits: self.end(), groups: done, fault }
     }
 
-    /// Runs a wavefront here. What it leaves is in `wave`, and counted.
+    /// Runs a group here. What its wavefronts leave is in `members`, and counted; gives how many they are.
     ///
     /// # Errors
     /// [`Refer`]: the reference interpreter has to.
@@ -134,62 +251,59 @@ impl<'a> Worker<'a> {
         bindings: &[Option<Binding<'_>>],
         memory: &dyn Memory,
         counters: &mut Counters,
-    ) -> Result<(), Refer> {
-        let lanes = run.launch.wavefront.lanes();
+    ) -> Result<usize, Refer> {
         if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
             return Err(Refer);
         }
-        let artifact = self.artifact;
-        run.waves.place(index, &mut self.places);
-        self.wave.reset();
-        self.wave.fetched.first_thread = index * lanes as u64;
-        self.wave.valid = self.places.inside;
-        run.starts.fill(&self.places, &mut self.wave.start);
-        let shared = Shared {
-            launch: run.launch,
-            memory,
-            fetches: &artifact.code.fetches,
-            stores: &artifact.code.stores,
-            uniforms,
-            lanes: self.places.lanes,
-            fuel: run.fuel,
-            bindings,
-        };
-        #[cfg(target_arch = "x86_64")]
-        let native = run.backend.isa().and_then(|isa| {
-            let linear = bindings.iter().flatten().any(Binding::is_linear);
-            artifact.native(isa, lanes, uniforms, linear)
-        });
-        #[cfg(target_arch = "x86_64")]
-        let ran = native.map(|native| {
-            let frame = match &mut self.frame {
-                Some((of, frame)) if std::ptr::eq(*of, native) => frame,
-                place => &mut place.insert((native, native.frame())).1,
-            };
-            native.run(frame, &shared, &mut self.wave)
-        });
-        #[cfg(not(target_arch = "x86_64"))]
-        let ran: Option<Result<(), Refer>> = None;
-        match ran {
-            Some(ran) => ran?,
-            None => {
-                let machine = self.machine.get_or_insert_with(Machine::new);
-                machine.run(&artifact.code, &artifact.start, &artifact.exports, &shared, &mut self.wave)?;
+        // Whoever runs the group again begins with what was there.
+        let globals = self.artifact.uses_globals.then(|| self.group.globals.clone());
+        let ran = self.group(run, index, (uniforms, bindings, memory));
+        if let (Err(Refer), Some(globals)) = (&ran, globals) {
+            self.group.globals = globals;
+        }
+        let waves = ran?;
+        let lanes = run.launch.wavefront.lanes();
+        for Member { wave, places, .. } in &self.members[..waves] {
+            counters.groups += 1;
+            counters.processors += u64::from(places.inside.count_ones());
+            wave.count(counters);
+            if places.lanes < lanes {
+                // Only the last wavefront may be short.
+                run.count(&wave.visits, places.lanes as u64, counters);
+            } else {
+                self.visits.iter_mut().zip(&wave.visits).for_each(|(all, n)| *all += n);
             }
         }
-        counters.groups += 1;
-        counters.processors += u64::from(self.places.inside.count_ones());
-        self.wave.count(counters);
-        if self.places.lanes < lanes {
-            // Only the last wavefront may be short.
-            run.count(&self.wave.visits, self.places.lanes as u64, counters);
-        } else {
-            self.visits.iter_mut().zip(&self.wave.visits).for_each(|(all, n)| *all += n);
-        }
-        Ok(())
+        Ok(waves)
     }
 
-    /// Runs a wavefront by the reference interpreter.
+    /// Runs the wavefronts of a group. Where they may see what others do, the one that has issued the fewest control-flow instructions goes
+    /// on, of several the first: that is the reference interpreter's order, in which they take turns, one such instruction each.
+    fn group(
+        &mut self,
+        run: &Run<'_>,
+        index: u64,
+        given: (&[u32], &[Option<Binding<'_>>], &dyn Memory),
+    ) -> Result<usize, Refer> {
+        let waves = run.waves_of(index);
+        let count = (waves.end - waves.start) as usize;
+        let artifact = self.artifact;
+        self.members.resize_with(count.max(self.members.len()), || Member::new(artifact));
+        let members = &mut self.members[..count];
+        self.group.begin();
+        for ((n, member), index) in members.iter_mut().enumerate().zip(waves) {
+            member.begin(run, index, n);
+            member.run(run, &mut self.group, given, false)?;
+        }
+        while let Some(member) =
+            members.iter_mut().filter(|member| member.turn.is_some()).min_by_key(|member| member.turn)
+        {
+            member.run(run, &mut self.group, given, true)?;
+        }
+        Ok(count)
+    }
+
+    /// Runs a group by the reference interpreter.
     pub fn reference(
         &mut self,
         run: &Run<'_>,
@@ -197,10 +311,11 @@ impl<'a> Worker<'a> {
         memory: &mut dyn Memory,
         counters: &mut Counters,
     ) -> Result<Left, Fault> {
+        run.referred.fetch_add(1, Ordering::Relaxed);
         let lanes = run.launch.wavefront.lanes();
-        let (wavefront, on_chip) = self.reference.get_or_insert_with(|| {
+        let (wavefronts, on_chip) = self.reference.get_or_insert_with(|| {
             let globals = vec![vec![[0; 4]; usize::from(run.launch.global_gprs.min(124))]; lanes];
-            (Wavefront::default(), OnChip { globals, ..OnChip::default() })
+            (Vec::new(), OnChip { globals, ..OnChip::default() })
         });
         let context = run.context.get_or_init(|| Context {
             launch: run.launch,
@@ -208,19 +323,42 @@ impl<'a> Worker<'a> {
             fetch: run.launch.fetch_program.map(ctm_isa::r700::Program::decode),
             deadline: run.deadline,
         });
-        run.waves.place(index, &mut self.places);
-        let positions: Vec<Position> = (0..self.places.lanes).map(|lane| self.places.position(lane)).collect();
-        wavefront.start(context, &positions, index * lanes as u64, 0);
-        while wavefront.is_running() {
-            wavefront.step(context, on_chip, memory)?;
+        on_chip.data_share.clear();
+        for (register, rows) in self.group.globals.iter().enumerate() {
+            for (lane, registers) in on_chip.globals.iter_mut().enumerate() {
+                registers[register] = std::array::from_fn(|element| rows[element][lane]);
+            }
         }
-        counters.add(wavefront.counters());
-        let exports = wavefront.exports().map(|(at, exports)| (at, exports.clone())).collect();
-        Ok(Left::Reference { events: wavefront.events().collect(), exports })
+        let waves = run.waves_of(index);
+        let count = (waves.end - waves.start) as usize;
+        wavefronts.resize_with(count.max(wavefronts.len()), Wavefront::default);
+        let wavefronts = &mut wavefronts[..count];
+        let places = &mut self.members[0].places;
+        for ((n, wavefront), index) in wavefronts.iter_mut().enumerate().zip(waves) {
+            run.waves.place(index, places);
+            let positions: Vec<Position> = (0..places.lanes).map(|lane| places.position(lane)).collect();
+            wavefront.start(context, &positions, index * lanes as u64, n * lanes);
+        }
+        while wavefronts.iter().any(Wavefront::is_running) {
+            for wavefront in wavefronts.iter_mut() {
+                wavefront.step(context, on_chip, memory)?;
+            }
+        }
+        for (register, rows) in self.group.globals.iter_mut().enumerate() {
+            for (lane, registers) in on_chip.globals.iter().enumerate() {
+                rows.iter_mut().zip(registers[register]).for_each(|(row, bits)| row[lane] = bits);
+            }
+        }
+        let left = |wavefront: &Wavefront| {
+            counters.add(wavefront.counters());
+            let exports = wavefront.exports().map(|(at, exports)| (at, exports.clone())).collect();
+            Referred { events: wavefront.events().collect(), exports }
+        };
+        Ok(Left::Reference(wavefronts.iter().map(left).collect()))
     }
 }
 
-/// Memory for wavefronts of programs that write none.
+/// Memory for groups of programs that write none.
 struct Reader<'a> {
     memory: &'a dyn Memory,
 }

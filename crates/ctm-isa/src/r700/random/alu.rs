@@ -115,6 +115,22 @@ pub(super) fn count_turn(counter: u8, turns: u32, below: bool) -> Vec<u32> {
     words
 }
 
+/// `R[gpr].xy` become what `R[from]` has in its low bits: up to these numbers, one less than a power of two.
+pub(super) fn low_bits(gpr: u8, from: u8, most: [u32; 2]) -> Vec<u32> {
+    let and = |chan: Chan, last: bool| {
+        let mut inst = instruction(AluOp::Op2(Op2::AndInt), chan);
+        inst.set_operand(0, plain(Source::Gpr(from), chan));
+        inst.set_operand(1, plain(Source::Special(SpecialSel::Literal), chan));
+        inst.word0.last = last;
+        write(&mut inst, gpr);
+        inst.encode()
+    };
+    let mut words = and(Chan::X, false).to_vec();
+    words.extend(and(Chan::Y, true));
+    words.extend(most);
+    words
+}
+
 /// What a clause knows while it grows.
 struct Clause {
     locks: [Kcache; 2],
@@ -249,6 +265,9 @@ impl Maker {
         if self.loop_index {
             modes.push(IndexMode::Loop);
         }
+        if self.shape.sharing {
+            modes.extend([IndexMode::Global, IndexMode::GlobalArX]);
+        }
         for (element, mode) in [IndexMode::ArX, IndexMode::ArY, IndexMode::ArZ, IndexMode::ArW].into_iter().enumerate()
         {
             if clause.address[element] {
@@ -272,7 +291,8 @@ impl Maker {
             IndexMode::ArY => 1,
             IndexMode::ArZ => 2,
             IndexMode::ArW => 3,
-            IndexMode::Global | IndexMode::GlobalArX => return false,
+            IndexMode::Global => return matches!(source, Source::Gpr(_)),
+            IndexMode::GlobalArX => 0,
         };
         match source {
             Source::Gpr(_) => clause.address[0],

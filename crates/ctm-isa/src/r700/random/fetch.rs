@@ -23,7 +23,7 @@ const FORMATS: &[DataFormat] = &[
 ];
 
 impl Maker {
-    fn clause_item(&mut self, op: CfOp, fetches: &[Fetch]) -> usize {
+    pub(super) fn clause_item(&mut self, op: CfOp, fetches: &[Fetch]) -> usize {
         let mut cf = plain(op);
         let count = u8::try_from(fetches.len() - 1).unwrap_or(0);
         (cf.word1.count, cf.word1.count_3) = (count & 7, count > 7);
@@ -61,7 +61,7 @@ impl Maker {
         self.clause_item(CfOp::Vtx, &fetches)
     }
 
-    fn gpr(&mut self) -> u8 {
+    pub(super) fn gpr(&mut self) -> u8 {
         self.random.below(u32::from(GPRS)) as u8
     }
 
@@ -70,12 +70,12 @@ impl Maker {
     }
 
     /// Whether a register is indexed with aL.
-    fn relative(&mut self) -> bool {
+    pub(super) fn relative(&mut self) -> bool {
         self.loop_index && self.shape.relative && self.random.one_in(6)
     }
 
     /// Whether a written register is.
-    fn relative_write(&mut self) -> bool {
+    pub(super) fn relative_write(&mut self) -> bool {
         self.indexed_writes && self.relative()
     }
 
@@ -137,7 +137,7 @@ impl Maker {
                 resource_id: self.resource(),
                 src_gpr: self.gpr(),
                 src_rel: self.relative(),
-                alt_const: false,
+                alt_const: self.alternate(),
             },
             word1: TexWord1 {
                 dst_gpr: self.gpr(),
@@ -195,13 +195,14 @@ impl Maker {
                 endian_swap: EndianSwap::None,
                 const_buf_no_stride: false,
                 mega_fetch: true,
-                alt_const: false,
+                alt_const: self.alternate(),
             },
         })
     }
 
     fn memory_read(&mut self) -> Fetch {
         let op = self.random.of(&[MemOp::RdScratch, MemOp::RdScatter]);
+        let burst_cnt = self.read_burst();
         Fetch::MemRd(MemRd {
             word0: MemRdWord0 {
                 op: VtxOp::Mem,
@@ -212,13 +213,13 @@ impl Maker {
                 indexed: op == MemOp::RdScatter || self.random.one_in(2),
                 mem_req_size: 0,
                 src_gpr: self.gpr(),
-                src_rel: false,
+                src_rel: self.shape.sharing && self.relative(),
                 src_sel_x: self.random.of(Chan::ALL),
-                burst_cnt: 0,
+                burst_cnt,
             },
             word1: MemRdWord1 {
-                dst_gpr: self.gpr(),
-                dst_rel: false,
+                dst_gpr: self.random.below(u32::from(GPRS - burst_cnt)) as u8,
+                dst_rel: self.shape.sharing && self.relative_write(),
                 dst_sel_x: self.written(),
                 dst_sel_y: self.written(),
                 dst_sel_z: self.written(),

@@ -12,9 +12,11 @@
 //! | `mod` | control flow, exports, layout |
 //! | `alu` | ALU clauses |
 //! | `fetch` | fetch clauses |
+//! | `sharing` | what wavefronts share: the local data share, SIMD-global registers; bursts, the other program's resources |
 
 mod alu;
 mod fetch;
+mod sharing;
 
 use super::check::stack_entries;
 use super::formats::{CfAluWord0, CfAluWord1, CfExportBuf, CfExportSwiz, CfExportWord0, CfWord0, CfWord1};
@@ -44,10 +46,13 @@ pub struct Shape {
     pub memory: bool,
     /// KILL*, in pixel programs.
     pub kills: bool,
+    /// The local data share, SIMD-global registers, bursts of memory writes and reads, vertex events between other instructions, constants and resources of the
+    /// other program type. The checker warns of some of these.
+    pub sharing: bool,
 }
 
 impl Shape {
-    /// Everything that this kind of program may contain, of moderate size.
+    /// Everything that this kind of program may contain, of moderate size; without [`sharing`](Self::sharing).
     #[must_use]
     pub const fn all(stage: Stage) -> Self {
         Self {
@@ -60,6 +65,7 @@ impl Shape {
             doubles: true,
             memory: true,
             kills: true,
+            sharing: false,
         }
     }
 }
@@ -221,6 +227,7 @@ impl Maker {
                 5 if nest && !self.in_subroutine && !self.loop_index && self.calls.len() < 2 => self.call(),
                 6 | 7 if self.shape.fetches => self.fetch_item(),
                 8 if self.shape.memory => self.memory_item(),
+                10 | 11 if self.shape.sharing => self.sharing_item(),
                 9 if self.random.one_in(4) => {
                     self.plain(CfOp::Nop, |_| {});
                     0
@@ -242,7 +249,7 @@ impl Maker {
                 kcache_addr0: set0.line,
                 kcache_addr1: set1.line,
                 count: u8::try_from(body.len() / 2 - 1).unwrap_or(0),
-                alt_const: false,
+                alt_const: self.shape.sharing && self.random.one_in(8),
                 op,
                 whole_quad_mode: self.random.one_in(16),
                 barrier: true,
@@ -423,10 +430,11 @@ impl Maker {
         let gpr = self.random.below(u32::from(GPRS)) as u8;
         let mut word0 = export_word(self.random.below(16) as u16, kind.code() as u8, gpr);
         word0.index_gpr = if kind.is_indexed() { self.random.below(u32::from(GPRS)) as u8 } else { 0 };
+        let burst_count = if self.shape.sharing { self.small_index(word0.index_gpr) } else { 0 };
         let word1 = CfExportBuf {
             array_size: 63,
             comp_mask: 1 + self.random.below(15) as u8,
-            burst_count: 0,
+            burst_count,
             end_of_program: ends,
             valid_pixel_mode: false,
             op,

@@ -1,6 +1,6 @@
 //! Branch-loop instructions as operations on masks (R700 §3.7): what each does to the pixels, and where it leads.
 
-use super::{After, Build, Entry, Lower, Place, State, Stop, Test, held_by, mask_ops};
+use super::{After, Build, Entry, Lower, Place, State, Steps, Stop, Test, held_by, mask_ops};
 use crate::r700::form::{End, M, MaskOp, Target};
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_isa::r700::CALL_DEPTH;
@@ -174,7 +174,7 @@ impl Lower<'_> {
             Err(Stop::Refer) => Target::Reference,
             Err(stop) => return Err(stop),
         };
-        let place = state.push(Entry::Loop { counted: counted.is_some(), step: indexed.map(|c| c.step) })?;
+        let place = state.push(Entry::Loop { counted: counted.is_some(), index: indexed.map(Steps::of) })?;
         let mut ops = vec![
             MaskOp::Copy(M::saved(place), M::ACTIVE),
             MaskOp::AndNot(M::broken(place), M::EXISTING, mask),
@@ -197,7 +197,7 @@ impl Lower<'_> {
         [next, target]: [Place; 2],
         ends: bool,
     ) -> Result<After, Stop> {
-        let Some(&Entry::Loop { counted, step }) = state.stack.last() else { return Err(Stop::Refer) };
+        let Some(&Entry::Loop { counted, index }) = state.stack.last() else { return Err(Stop::Refer) };
         let place = state.stack.len() - 1;
         // Whole-quad mode has no meaning here.
         if test.allowed {
@@ -212,8 +212,8 @@ impl Lower<'_> {
             b.mask(MaskOp::Add(M::count(place), -1, false));
             b.mask(MaskOp::IfNot0(M::PASS, M::PASS, M::count(place)));
         }
-        if let Some(step) = step {
-            b.mask(MaskOp::Add(M::loop_index(place), i32::from(step), true));
+        if let Some(steps) = index {
+            b.mask(MaskOp::Add(M::loop_index(place), i32::from(steps.step), true));
         }
         let again = [
             MaskOp::AndNot(M::broken(place), M::EXISTING, M::PASS),

@@ -113,6 +113,11 @@ struct Emit<'a> {
     blocks: Vec<Label>,
     refer: Label,
     done: Label,
+    leave: Label,
+    /// Where a wavefront that comes back after a turn finds out which.
+    resume: Label,
+    /// Turns by number, and where the code goes on after them.
+    turns: Vec<(u16, Label)>,
     slow: Vec<Slow>,
     /// Lookups that have to call: where they begin, where they go on, and which.
     calls: Vec<(Label, Label, Sample)>,
@@ -126,13 +131,16 @@ struct Emit<'a> {
 pub fn emit(input: &Input<'_>) -> Vec<u8> {
     let mut asm = Asm::new(Isa::Avx512);
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
-    let (refer, done) = (asm.label(), asm.label());
+    let (refer, done, leave, resume) = (asm.label(), asm.label(), asm.label(), asm.label());
     let mut emit = Emit {
         input,
         asm,
         blocks,
         refer,
         done,
+        leave,
+        resume,
+        turns: Vec::new(),
         slow: Vec::new(),
         calls: Vec::new(),
         linear: Vec::new(),
@@ -191,9 +199,13 @@ impl Emit<'_> {
         self.asm.int_load(Int::Mov, true, VISITS, RBX, head::VISITS);
         self.asm.int_load(Int::Mov, true, FUEL, RBX, head::FUEL);
         self.asm.int_load(Int::Mov, true, ACTIVE, RBX, Self::mask_at(M::ACTIVE));
-        self.asm.int_imm(ACTIVE_LANES, 0);
+        self.asm.int_load(Int::Mov, true, ACTIVE_LANES, RBX, head::ACTIVE_LANES);
         self.asm.mxcsr(true, RBX, head::HOST_MXCSR);
         self.asm.mxcsr(false, RBX, head::MXCSR);
+        if !self.input.code.turns.is_empty() {
+            self.asm.int_store_imm(Int::Cmp, true, RBX, head::TURN, 0);
+            self.asm.jump_if(Cond::NotEqual, self.resume);
+        }
         for var in self.input.live_in.clone() {
             let Some(vector) = self.input.vars[var.index()] else { continue };
             let given = self.input.start.iter().position(|&v| v == var);
@@ -204,7 +216,7 @@ impl Emit<'_> {
     }
 
     fn epilogue(&mut self) {
-        let leave = self.asm.label();
+        let leave = self.leave;
         self.asm.place(self.done);
         self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
         for (place, &export) in self.input.exports.iter().enumerate() {
@@ -369,6 +381,7 @@ impl Emit<'_> {
             Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index),
             Ins::SetRelative(to, base, index, value, under) => self.set_relative(to, base, index, value, under),
             Ins::Call(number, under) => self.call(number, under),
+            Ins::Turn(number) => self.turn(number),
             Ins::Sample(number, ..) => {
                 if let Some(sample) = self.input.samples.get(usize::from(number)) {
                     self.sample(sample, i32::from(number));
@@ -510,6 +523,14 @@ impl Emit<'_> {
 
     /// A lookup of nearest texels: coordinates clamped to the texture, all lanes at once. Lanes of a piece that look up the same texel get it
     fn slow_parts(&mut self) {
+        if !self.input.code.turns.is_empty() {
+            self.asm.place(self.resume);
+            for (number, label) in std::mem::take(&mut self.turns) {
+                self.asm.int_store_imm(Int::Cmp, true, RBX, head::TURN, i32::from(number) + 1);
+                self.asm.jump_if(Cond::Equal, label);
+            }
+            self.asm.jump(self.refer);
+        }
         self.linear_lookups();
         self.sample_calls();
         for Slow { from, back, rule: (dst, a, b) } in std::mem::take(&mut self.slow) {
@@ -528,11 +549,7 @@ impl Emit<'_> {
 
     /// Calls out, with all registers saved and the host's MXCSR.
     fn call(&mut self, number: u16, under: M) {
-        let used = self.input.homes.bundles * self.input.copies;
-        let save = self.input.layout.save;
-        for register in 0..used {
-            self.store(register, Rm::Row(RBX, save + 64 * i32::from(register)));
-        }
+        self.save();
         self.load_mask(RDX, under);
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.asm.move_wide(RDI, RBX);
@@ -542,8 +559,36 @@ impl Emit<'_> {
         self.asm.mxcsr(false, RBX, head::MXCSR);
         self.asm.test(RAX, RAX);
         self.asm.jump_if(Cond::NotEqual, self.refer);
-        for register in 0..used {
-            self.asm.vector(MOVUPS_LOAD, register, 0, Rm::Row(RBX, save + 64 * i32::from(register)));
+        self.restore();
+    }
+
+    /// Leaves, so that other wavefronts of the group can catch up; the next call goes on here.
+    fn turn(&mut self, number: u16) {
+        self.save();
+        self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
+        self.asm.int_store(Int::Mov, true, RBX, head::FUEL, FUEL);
+        self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
+        self.asm.int_store_imm(Int::Mov, true, RBX, head::TURN, i32::from(number) + 1);
+        self.asm.int_imm(RAX, 2);
+        self.asm.jump(self.leave);
+        let label = self.asm.label();
+        self.asm.place(label);
+        self.turns.push((number, label));
+        self.restore();
+    }
+
+    /// Registers with vectors go to the frame.
+    fn save(&mut self) {
+        for register in 0..self.input.homes.bundles * self.input.copies {
+            self.store(register, Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register)));
+        }
+    }
+
+    /// And come back.
+    fn restore(&mut self) {
+        for register in 0..self.input.homes.bundles * self.input.copies {
+            let row = Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register));
+            self.asm.vector(MOVUPS_LOAD, register, 0, row);
         }
         self.cached = false;
     }

@@ -28,7 +28,7 @@ use crate::lanes::Refer;
 use crate::r700::form::{Code, End, File, M, MaskOp, Op, Var};
 use crate::r700::passes::VarSet;
 use crate::r700::values;
-use crate::r700::wave::{Binding, EXPORTS, Fetched, LANES, Row, Shared, Wave, mask_of};
+use crate::r700::wave::{Binding, EXPORTS, Fetched, LANES, Ran, Row, Shared, Wave, mask_of};
 use emit::Layout;
 use facts::Facts;
 use memmap2::Mmap;
@@ -58,8 +58,10 @@ mod head {
     pub const VISITS: i32 = 48;
     /// Pointer to the uniform values.
     pub const UNIFORMS: i32 = 56;
+    /// One more than the number of the turn that the wavefront has come to; 0 at its start and at its end.
+    pub const TURN: i32 = 64;
     /// Masks and numbers.
-    pub const MASKS: i32 = 64;
+    pub const MASKS: i32 = 72;
     /// Lanes that wrote each exported element.
     pub const WRITTEN: i32 = MASKS + 8 * M::COUNT as i32;
     /// Where rows begin.
@@ -132,6 +134,8 @@ enum Ins {
     Tally(u32),
     /// A call for the lanes of a mask.
     Call(u16, M),
+    /// The wavefront waits for its turn, by number.
+    Turn(u16),
     /// A lookup of nearest texels, by number.
     Sample(u16, Option<Vector>, [super::lir::Src; 4]),
     /// By what a coordinate differs in the quad: right from left, or (`true`) upper from lower.
@@ -341,20 +345,14 @@ impl Native {
         frame
     }
 
-    /// Runs a wavefront.
-    ///
-    /// # Errors
-    /// [`Refer`]: the reference interpreter has to.
-    pub fn run(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave) -> Result<(), Refer> {
-        let Wave { start, valid, written, exports, active_lanes, visits, fetched } = wave;
-        let mut context = Context { calls: &self.calls, shared, fetched };
-        frame.put(head::FUNCTION, &(call as *const () as usize).to_le_bytes());
-        frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
+    /// Puts a wavefront at its start.
+    fn begin(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &Wave) {
+        let Wave { start, valid, .. } = wave;
+        frame.put(head::TURN, &0u64.to_le_bytes());
+        frame.put(head::ACTIVE_LANES, &0u64.to_le_bytes());
         frame.put(head::MXCSR, &MXCSR.to_le_bytes());
         frame.put(head::QUADS, &0x1111_1111_1111_1111u64.to_le_bytes());
         frame.put(head::FUEL, &shared.fuel.to_le_bytes());
-        frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
-        frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
         let mask = |m: M| head::MASKS + 8 * i32::from(m.0);
         frame.put(mask(M::EXISTING), &mask_of(shared.lanes).to_le_bytes());
         frame.put(mask(M::NONE), &0u64.to_le_bytes());
@@ -398,20 +396,45 @@ impl Native {
                 }
             }
         }
+    }
+
+    /// Runs a wavefront to its end or to its next turn: from its start, or (`goes_on`) from the turn that it came to in this frame.
+    ///
+    /// # Errors
+    /// [`Refer`]: the reference interpreter has to.
+    pub fn run(
+        &self,
+        frame: &mut Frame,
+        shared: &Shared<'_>,
+        wave: &mut Wave,
+        goes_on: bool,
+    ) -> Result<Ran, Refer> {
+        if !goes_on {
+            self.begin(frame, shared, wave);
+        }
+        let Wave { valid, written, exports, active_lanes, visits, fetched, .. } = wave;
+        let mut context = Context { calls: &self.calls, shared, fetched };
+        frame.put(head::FUNCTION, &(call as *const () as usize).to_le_bytes());
+        frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
+        frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
+        frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
+        let mask = |m: M| head::MASKS + 8 * i32::from(m.0);
         type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
         // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
         // (one for each block; the code adds to no other) and a context that outlive the call; so do the texels and items in its tables,
         // which the code reads at places that it has clamped to their number, or where it has compared with their number. The code writes nothing but frame and passages, and `call` what the context names.
-        let refers = unsafe { entry(frame.bytes.as_mut_ptr()) } != 0;
-        if refers {
-            return Err(Refer);
-        }
+        let left = unsafe { entry(frame.bytes.as_mut_ptr()) };
         let number = |frame: &mut Frame, at: i32| {
             let bytes = &frame.bytes()[at as usize..at as usize + 8];
             bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte))
         };
+        match left {
+            0 => {}
+            2 => return Ok(Ran::ToTurn((number(frame, head::TURN) as u16).wrapping_sub(1))),
+            _ => return Err(Refer),
+        }
         for (place, sample) in self.samples.iter().enumerate() {
             let at = self.layout.tables + table::BYTES * place as i32;
             if let Some(Some(binding)) = shared.bindings.get(usize::from(sample.fetch)) {
@@ -429,7 +452,7 @@ impl Native {
             let dwords = from.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
             row.iter_mut().zip(dwords).for_each(|(to, bits)| *to = bits);
         }
-        Ok(())
+        Ok(Ran::ToEnd)
     }
 }
 

@@ -132,6 +132,9 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
         Call::Fetch(number) => match &code.fetches[usize::from(*number)] {
             Fetch::Texture(inst) => Some(inst.word0.op.name().to_string()),
             Fetch::Vertex(_) => Some("FETCH".to_string()),
+            Fetch::Memory(..) => Some("MEM_RD".to_string()),
+            Fetch::Share(..) => Some("LOCAL_DS_READ".to_string()),
+            Fetch::Global => Some("global registers".to_string()),
         },
     });
     Some(called.collect())

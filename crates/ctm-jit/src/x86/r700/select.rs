@@ -217,13 +217,17 @@ impl<'a> Select<'a> {
                 let gradients = fetch.and_then(|fetch| match fetch {
                     Fetch::Texture(inst) if inst.word0.op == TexOp::GetGradientsH => Some(false),
                     Fetch::Texture(inst) if inst.word0.op == TexOp::GetGradientsV => Some(true),
-                    Fetch::Texture(_) | Fetch::Vertex(_) => None,
+                    _ => None,
                 });
                 match (gradients, fetch.and_then(looked)) {
                     (Some(vertical), _) => self.slopes(plan, place, vertical, at),
                     (None, Some(looked)) => self.sample(plan, place, number, looked, at, under),
                     (None, None) => self.call(Call::Fetch(number), &at, under),
                 }
+                return None;
+            }
+            Op::Turn(number) => {
+                self.out.push(Ins::Turn(number));
                 return None;
             }
             Op::Store(number, of, under) => {
@@ -528,6 +532,7 @@ fn looked(fetch: &Fetch) -> Option<Looked> {
             let (dwords, one) = own_plain_dwords(inst)?;
             Some(Looked::Item { dwords: dwords as u8, one })
         }
+        Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => None,
     }
 }
 
