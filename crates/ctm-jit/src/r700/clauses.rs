@@ -8,7 +8,6 @@ mod locked;
 
 use super::form::{File, M, MaskOp, Op, Value, Var};
 use super::lower::{Build, LoopIndex, Lower, Stop, loop_index};
-use locked::Window;
 use ctm_exec::r700::alu::is_register;
 use ctm_exec::r700::single::{Effect, op2, op3};
 use ctm_exec::x1k::float::NAN;
@@ -16,6 +15,7 @@ use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::inst::{AluClause, AluInst, CfAlu, Group, Operand};
 use ctm_isa::r700::ops::{AluOp, Chan, IndexMode, Omod, Op2, PredSel, Slots, Source, SpecialSel, Unit};
 use ctm_isa::r700::program::Stage;
+use locked::Window;
 
 /// What an ALU clause left for flow control.
 pub struct Done {
@@ -427,7 +427,9 @@ impl Lower<'_> {
         let mode = inst.word0.index_mode;
         let element = chan(operand.chan);
         Ok(match operand.source {
-            Source::Gpr(base) if operand.relative && is_global(mode) => self.global_read(b, clause, base, element, mode),
+            Source::Gpr(base) if operand.relative && is_global(mode) => {
+                self.global_read(b, clause, base, element, mode)
+            }
             Source::Gpr(base) if operand.relative => {
                 let index = register_index(b, clause, mode);
                 self.relative_gprs = true;

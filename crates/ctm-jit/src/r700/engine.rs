@@ -179,8 +179,8 @@ impl Artifact {
         }
         let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
         let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
-        let uses_globals = code.fetches.contains(&Fetch::Global)
-            || code.stores.iter().any(|store| matches!(store, Store::Global(_)));
+        let uses_globals =
+            code.fetches.contains(&Fetch::Global) || code.stores.iter().any(|store| matches!(store, Store::Global(_)));
         let spaces = code.stores.iter().filter_map(written_space);
         let reads = |written| {
             code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Memory(read, _) if read.space == Some(written)))

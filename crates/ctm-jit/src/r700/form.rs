@@ -297,6 +297,7 @@ impl Op {
             | Self::GetRelative(..)
             | Self::Fetched(..)
             | Self::Mask(_)
+            | Self::Turn(_)
             | Self::Tally(_) => None,
         }
     }

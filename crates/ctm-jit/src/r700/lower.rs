@@ -59,7 +59,8 @@ impl Steps {
 
     /// The lowest and the highest value; 13 bits in two's complement.
     fn range(self) -> (i32, i32) {
-        let (start, last) = (i32::from(self.start), i32::from(self.start) + i32::from(self.step) * i32::from(self.turns));
+        let (start, last) =
+            (i32::from(self.start), i32::from(self.start) + i32::from(self.step) * i32::from(self.turns));
         let (lowest, highest) = (start.min(last), start.max(last));
         if lowest < -4096 || highest > 4095 { (-4096, 4095.max(start)) } else { (lowest, highest) }
     }

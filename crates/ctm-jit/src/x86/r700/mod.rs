@@ -402,13 +402,7 @@ impl Native {
     ///
     /// # Errors
     /// [`Refer`]: the reference interpreter has to.
-    pub fn run(
-        &self,
-        frame: &mut Frame,
-        shared: &Shared<'_>,
-        wave: &mut Wave,
-        goes_on: bool,
-    ) -> Result<Ran, Refer> {
+    pub fn run(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave, goes_on: bool) -> Result<Ran, Refer> {
         if !goes_on {
             self.begin(frame, shared, wave);
         }

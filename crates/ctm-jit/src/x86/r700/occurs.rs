@@ -5,12 +5,13 @@ use super::alu::{Alu, Nobody};
 use super::doubles::{Double, Wide};
 use super::facts::truth;
 use super::{Call, Native, Variant};
-use crate::r700::form::{Fetch, Op, Var};
+use crate::r700::form::{Fetch, Op, Store, Var};
 use crate::r700::lower::lower;
 use crate::r700::passes::optimise;
 use crate::x86::isa::Isa;
 use crate::x86::lir::Src;
 use ctm_exec::Domain;
+use ctm_exec::r700::memory::space;
 use ctm_exec::r700::{Constants, Launch, LoopConstant};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::ops::{AluOp, Kind, Omod, Op2, Slots};
@@ -126,8 +127,13 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
     let own: BTreeSet<u16> = native.samples.iter().map(|sample| sample.fetch).collect();
     let called = native.calls.iter().filter_map(|call| match call {
         Call::Pure(op) => Some(format!("{op:?}")),
-        // What is written is handed to the calling thread, which writes it in order.
-        Call::Store(_) => None,
+        Call::Store(number) => match &code.stores[usize::from(*number)] {
+            // What is written is handed to the calling thread, which writes it in order.
+            Store::Memory(cf, _) => space(cf.word1.op).is_none().then(|| "MEM_SCRATCH".to_string()),
+            Store::Event(_) => None,
+            Store::Share(..) => Some("LOCAL_DS_WRITE".to_string()),
+            Store::Global(_) => Some("global registers".to_string()),
+        },
         Call::Fetch(number) if own.contains(number) => None,
         Call::Fetch(number) => match &code.fetches[usize::from(*number)] {
             Fetch::Texture(inst) => Some(inst.word0.op.name().to_string()),
@@ -140,11 +146,9 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
     Some(called.collect())
 }
 
-/// Programs of the corpora and the examples that are left to the reference interpreter: they emit vertices, or use the local data share.
-const LEFT: &[&str] = &["geometry.gsh", "reduce.csh"];
-
-/// What the others call.
-const OCCURS_AND_CALLS: &[&str] = &["SAMPLE_C", "SET_GRADIENTS_H", "SET_GRADIENTS_V"];
+/// What the programs of the corpora and the examples call.
+const OCCURS_AND_CALLS: &[&str] =
+    &["LOCAL_DS_READ", "LOCAL_DS_WRITE", "SAMPLE_C", "SET_GRADIENTS_H", "SET_GRADIENTS_V"];
 
 /// Both instruction sets, as far as this host has them.
 fn sets() -> impl Iterator<Item = Isa> {
@@ -169,11 +173,11 @@ fn what_occurs_has_instructions() {
     }
 }
 
-/// Fetches of the manual that always call: `FETCH` where it converts its items.
+/// Fetches and memory accesses of the manual that always call: `FETCH` where it converts its items.
 #[rustfmt::skip]
 const CALLED: &[&str] = &[
     "FETCH", "FETCH4", "GET_COMP_TEX_LOD", "GET_LERP", "GET_NUMBER_OF_SAMPLES", "GET_TEXTURE_RESINFO",
-    "KEEP_GRADIENTS", "SAMPLE_C", "SAMPLE_C_G", "SAMPLE_C_G_L", "SAMPLE_C_G_LB", "SAMPLE_C_G_LZ", "SAMPLE_C_L", "SAMPLE_C_LB", "SAMPLE_C_LZ",
+    "KEEP_GRADIENTS", "LOCAL_DS_READ", "LOCAL_DS_WRITE", "MEM_RD", "MEM_SCRATCH", "SAMPLE_C", "SAMPLE_C_G", "SAMPLE_C_G_L", "SAMPLE_C_G_LB", "SAMPLE_C_G_LZ", "SAMPLE_C_L", "SAMPLE_C_LB", "SAMPLE_C_LZ",
     "SET_CUBEMAP_INDEX", "SET_GRADIENTS_H", "SET_GRADIENTS_V",
 ];
 

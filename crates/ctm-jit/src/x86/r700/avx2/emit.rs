@@ -53,6 +53,9 @@ pub struct Emit<'a> {
     blocks: Vec<Label>,
     pub(super) refer: Label,
     done: Label,
+    leave: Label,
+    /// Turns by number, and where the code goes on after them.
+    turns: Vec<(u16, Label)>,
     /// Which part is being done.
     pub(super) part: Part,
     /// Where a group goes whose mask is empty, if some mask was looked at.
@@ -75,7 +78,7 @@ impl<'a> Emit<'a> {
     pub fn new(program: &'a Program<'a>, steps: &'a [Vec<Step<'a>>], homes: Homes, layout: Layout) -> Self {
         let mut asm = Asm::new(Isa::Avx2);
         let blocks = program.code.blocks.iter().map(|_| asm.label()).collect();
-        let (refer, done) = (asm.label(), asm.label());
+        let (refer, done, leave) = (asm.label(), asm.label(), asm.label());
         let size = layout.size + slot_bytes(2 + homes.slots);
         Self {
             program,
@@ -86,6 +89,8 @@ impl<'a> Emit<'a> {
             blocks,
             refer,
             done,
+            leave,
+            turns: Vec::new(),
             part: Part::Fixed(0),
             end: None,
             holds: None,
@@ -154,9 +159,13 @@ impl<'a> Emit<'a> {
         self.asm.int_load(Int::Mov, true, VISITS, RBX, head::VISITS);
         self.asm.int_load(Int::Mov, true, FUEL, RBX, head::FUEL);
         self.asm.int_load(Int::Mov, true, ACTIVE, RBX, Self::mask_at(M::ACTIVE));
-        self.asm.int_imm(ACTIVE_LANES, 0);
+        self.asm.int_load(Int::Mov, true, ACTIVE_LANES, RBX, head::ACTIVE_LANES);
         self.asm.mxcsr(true, RBX, head::HOST_MXCSR);
         self.asm.mxcsr(false, RBX, head::MXCSR);
+        for (number, label) in std::mem::take(&mut self.turns) {
+            self.asm.int_store_imm(Int::Cmp, true, RBX, head::TURN, i32::from(number) + 1);
+            self.asm.jump_if(Cond::Equal, label);
+        }
         let mut uniforms: Vec<(u16, i32)> = self.uniforms.iter().map(|(&index, &at)| (index, at)).collect();
         uniforms.sort_unstable();
         for (index, at) in uniforms {
@@ -184,7 +193,7 @@ impl<'a> Emit<'a> {
     }
 
     fn epilogue(&mut self) {
-        let leave = self.asm.label();
+        let leave = self.leave;
         self.asm.place(self.done);
         self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
         self.asm.int_imm(RAX, 0);
@@ -272,6 +281,7 @@ impl<'a> Emit<'a> {
                 self.asm.wide(Int::Add, ACTIVE_LANES, RAX);
             }
             Ins::Call(number, under) => self.call(number, under),
+            Ins::Turn(number) => self.turn(number),
             Ins::Sample(number, ..) => {
                 if let Some(sample) = self.program.samples.get(usize::from(number)) {
                     self.sample(sample, i32::from(number));
@@ -280,6 +290,18 @@ impl<'a> Emit<'a> {
             // Those that stretches are made of, and what a lookup makes besides.
             _ => {}
         }
+    }
+
+    /// Leaves, so that other wavefronts of the group can catch up; the next call goes on here. All vectors lie in the frame.
+    fn turn(&mut self, number: u16) {
+        self.asm.int_store(Int::Mov, true, RBX, head::FUEL, FUEL);
+        self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
+        self.asm.int_store_imm(Int::Mov, true, RBX, head::TURN, i32::from(number) + 1);
+        self.asm.int_imm(RAX, 2);
+        self.asm.jump(self.leave);
+        let label = self.asm.label();
+        self.asm.place(label);
+        self.turns.push((number, label));
     }
 
     pub(super) fn load_mask(&mut self, register: Gpr, m: M) {

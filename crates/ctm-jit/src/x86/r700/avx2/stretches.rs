@@ -60,7 +60,7 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
     for ins in list {
         let meets = match *ins {
             // All vectors may be needed.
-            Ins::Call(..) | Ins::Sample(..) | Ins::Also(_) => true,
+            Ins::Call(..) | Ins::Turn(_) | Ins::Sample(..) | Ins::Also(_) => true,
             Ins::Mark(_, m) => masks.makes.contains(&m),
             Ins::Tally(_) => masks.makes.contains(&M::ACTIVE),
             Ins::Mask(op) => {
@@ -85,7 +85,13 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
             flush(&mut steps, &mut stretch, &mut masks);
         }
         match ins {
-            Ins::Call(..) | Ins::Sample(..) | Ins::Also(_) | Ins::Mark(..) | Ins::Mask(_) | Ins::Tally(_) => {
+            Ins::Call(..)
+            | Ins::Turn(_)
+            | Ins::Sample(..)
+            | Ins::Also(_)
+            | Ins::Mark(..)
+            | Ins::Mask(_)
+            | Ins::Tally(_) => {
                 steps.push(Step::Whole(ins));
             }
             Ins::Split if stretch.is_empty() => {}
