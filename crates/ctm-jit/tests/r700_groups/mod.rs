@@ -108,6 +108,9 @@ fn plenty(stage: Stage) -> Case {
     // Whole numbers, as bits: small ones, wherever they index.
     case.planes = (0..2).map(|temp| Plane { temp, bits: true, ..Plane::position(0) }).collect();
     case.group_threads = 256;
+    if let Some(rows) = case.memory.constants.get_mut(&0).and_then(|buffer| buffer.first_mut()) {
+        rows[0] = 32;
+    }
     let texture = |size: u32| Picture::from_fn(size, size, |i, j| [i as f32, j as f32, 0.5, 0.25].map(|x| x / 16.0));
     for id in 0..24 {
         case.memory.textures.entry(id).or_insert_with(|| texture(16).into());

@@ -166,8 +166,7 @@ fn what_occurs_has_instructions() {
                 None => left.push(name),
             }
         }
-        left.sort_unstable();
-        assert_eq!(left, LEFT, "{isa:?}");
+        assert!(left.is_empty(), "left to the reference interpreter: {left:?}, {isa:?}");
         let all: Vec<String> = all.into_iter().collect();
         assert_eq!(all, OCCURS_AND_CALLS, "{isa:?}");
     }

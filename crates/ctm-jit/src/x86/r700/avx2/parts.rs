@@ -231,7 +231,13 @@ impl Emit<'_> {
             Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index),
             Ins::SetRelative(to, base, index, value, under) => self.set_relative(to, base, index, value, under),
             Ins::BeginLanes | Ins::EndLanes(_) => {}
-            Ins::Mark(..) | Ins::Mask(_) | Ins::Tally(_) | Ins::Call(..) | Ins::Sample(..) | Ins::Also(_) => {
+            Ins::Mark(..)
+            | Ins::Mask(_)
+            | Ins::Tally(_)
+            | Ins::Call(..)
+            | Ins::Turn(_)
+            | Ins::Sample(..)
+            | Ins::Also(_) => {
                 debug_assert!(false, "{ins:?} concerns the whole wavefront");
             }
         }
