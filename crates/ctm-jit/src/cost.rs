@@ -20,7 +20,7 @@ use crate::x86::{Isa, Native, Options};
 use clock::thread_time;
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
-use ctm_isa::x1k::random::{FlowControl, Random, Shape, program};
+use ctm_isa::x1k::random::{FlowControl, Random, Shape, StreamShape, program, stream};
 use ctm_isa::x1k::{INPUTS, OUTPUTS, Program};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -68,28 +68,58 @@ fn stream_program(seed: u64, instructions: usize, plain: bool) -> Program {
     assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
 }
 
+/// Code for groups that counts nothing.
+const JOINT: fn(Isa) -> Options =
+    |isa| Options { isa, lanes: 16, fuel: false, counters: false, careful: false, exact: false, copies: None };
+
+/// Code for groups that counts.
+const COUNTING: fn(Isa) -> Options = |isa| Options { counters: true, ..JOINT(isa) };
+
 /// Code for groups; whatever a launch does before it runs.
-fn compile(launch: &Launch<'_>, isa: Isa) -> Option<Native> {
+fn compile(launch: &Launch<'_>, options: Options) -> Option<Native> {
     let lowered = crate::x1k::lower(launch.program, launch.constants)?;
     let mut code = lowered.clone();
     let live = optimise(&mut code, false);
     let start: Vec<Var> = live.at(ENTRY).iter().filter(|&var| Ramp::of(var, launch.planes).is_some()).collect();
     let outputs: Vec<usize> = (0..OUTPUT_VARS).filter(|index| code.outputs >> index & 1 == 1).collect();
-    let options = Options { isa, lanes: 16, fuel: false, counters: true, careful: false, exact: false, copies: None };
     Native::new(&lowered, (&code, &live), &start, &outputs, options)
 }
 
-/// The kernel for the inside of a domain.
-fn compile_stream(launch: &Launch<'_>, isa: Isa) -> Option<Arc<Kernel>> {
+/// The kernel for the inside of a domain, or (`careful`) for its edges.
+fn compile_stream(launch: &Launch<'_>, isa: Isa, careful: bool) -> Option<Arc<Kernel>> {
     let lowered = crate::x1k::lower(launch.program, launch.constants)?;
     let mut geometry = Geometry { inputs: [0; INPUTS], outputs: [0; OUTPUTS] };
     (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
-    crate::stream::compile(isa, &lowered, launch, geometry)
+    crate::stream::compile(isa, &lowered, launch, geometry, careful)
 }
 
-/// FNV-1a.
-fn hash(all: u64, bytes: &[u8]) -> u64 {
-    bytes.iter().fold(all, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3))
+/// What many programs became.
+pub(crate) struct Print {
+    /// FNV-1a.
+    hash: u64,
+    bytes: usize,
+    parts: usize,
+}
+
+impl Default for Print {
+    fn default() -> Self {
+        Self { hash: 0xcbf2_9ce4_8422_2325, bytes: 0, parts: 0 }
+    }
+}
+
+impl Print {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        self.hash = bytes.iter().fold(self.hash, step);
+        self.bytes += bytes.len();
+        self.parts += 1;
+    }
+}
+
+impl std::fmt::Display for Print {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} parts, {} bytes, {:016x}", self.parts, self.bytes, self.hash)
+    }
 }
 
 /// Prints a hash of the code of many programs: a change that only makes the compiler faster leaves them alone.
@@ -98,30 +128,53 @@ fn hash(all: u64, bytes: &[u8]) -> u64 {
 fn fingerprints() {
     let constants = Constants::default();
     let flows = [FlowControl::None, FlowControl::Statements, FlowControl::Raw];
-    for isa in [Isa::Avx512, Isa::Avx2] {
-        for flow in flows {
-            for instructions in [8, 40, 120] {
-                let (mut all, mut bytes, mut made) = (0xcbf2_9ce4_8422_2325, 0, 0);
-                for seed in 0..60 {
-                    let program = random(seed, instructions, flow, true);
-                    let Some(native) = compile(&launch(&program, &constants), isa) else { continue };
-                    all = hash(all, native.text());
-                    all = hash(all, &[native.copies as u8]);
-                    (bytes, made) = (bytes + native.text().len(), made + 1);
-                }
-                println!("{isa:?} {flow:?} {instructions}: {made} programs, {bytes} bytes, {all:016x}");
+    type Kind = (&'static str, fn(Isa) -> Options);
+    let kinds: [Kind; 5] = [
+        ("", COUNTING),
+        ("joint ", JOINT),
+        ("exact ", |isa| Options { exact: true, ..JOINT(isa) }),
+        ("careful ", |isa| Options { careful: true, copies: Some(2), ..JOINT(isa) }),
+        ("fuel ", |isa| Options { fuel: true, ..COUNTING(isa) }),
+    ];
+    for (isa, (kind, options)) in [Isa::Avx512, Isa::Avx2].into_iter().flat_map(|isa| kinds.map(|kind| (isa, kind))) {
+        for (flow, instructions) in flows.into_iter().flat_map(|flow| [8, 40, 120].map(|n| (flow, n))) {
+            let mut all = Print::default();
+            for seed in 0..60 {
+                let program = random(seed, instructions, flow, true);
+                let Some(native) = compile(&launch(&program, &constants), options(isa)) else { continue };
+                all.add(native.text());
+                all.add(&[native.copies as u8]);
             }
+            println!("{kind}{isa:?} {flow:?} {instructions}: {all}");
         }
     }
     for (isa, instructions) in [Isa::Avx512, Isa::Avx2].into_iter().flat_map(|isa| [8, 40, 120].map(|n| (isa, n))) {
-        let (mut all, mut bytes, mut made) = (0xcbf2_9ce4_8422_2325, 0, 0);
+        let (mut all, mut looped, mut careful) = (Print::default(), Print::default(), Print::default());
         for seed in 0..60 {
             let program = stream_program(seed, instructions, seed % 2 == 0);
-            let Some(kernel) = compile_stream(&launch(&program, &constants), isa) else { continue };
-            all = hash(all, kernel.text());
-            (bytes, made) = (bytes + kernel.text().len(), made + 1);
+            if let Some(kernel) = compile_stream(&launch(&program, &constants), isa, false) {
+                all.add(kernel.text());
+            }
+            let shape = StreamShape {
+                instructions,
+                inputs: 2,
+                outputs: 1,
+                loops: (seed % 3) as u32,
+                alike: seed % 2 == 0,
+                relative: seed % 4 == 0,
+            };
+            let program = stream(seed, &shape);
+            let mut constants = Constants::default();
+            constants.int[..4].copy_from_slice(&[[3, 0, 1, 0], [1, 0, 0, 0], [2, 1, 2, 0], [70, 0, 1, 0]]);
+            for (print, is_careful) in [(&mut looped, false), (&mut careful, true)] {
+                if let Some(kernel) = compile_stream(&launch(&program, &constants), isa, is_careful) {
+                    print.add(kernel.text());
+                }
+            }
         }
-        println!("stream {isa:?} {instructions}: {made} programs, {bytes} bytes, {all:016x}");
+        println!("stream {isa:?} {instructions}: {all}");
+        println!("random stream {isa:?} {instructions}: {looped}");
+        println!("careful stream {isa:?} {instructions}: {careful}");
     }
 }
 
@@ -131,7 +184,7 @@ fn twenty(isa: Isa) {
     for seed in 0..20 {
         let flow = if seed % 2 == 0 { FlowControl::None } else { FlowControl::Statements };
         let program = random(seed, 48, flow, false);
-        std::hint::black_box(compile(&launch(&program, &constants), isa));
+        std::hint::black_box(compile(&launch(&program, &constants), COUNTING(isa)));
     }
 }
 
@@ -153,7 +206,7 @@ fn twenty_streams() {
     let constants = Constants::default();
     for seed in 0..20 {
         let program = stream_program(seed, 64, seed % 2 == 0);
-        std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512));
+        std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512, false));
     }
 }
 
@@ -162,7 +215,7 @@ fn twenty_streams() {
 fn one_long_program() {
     let constants = Constants::default();
     let program = random(1, 512, FlowControl::None, false);
-    std::hint::black_box(compile(&launch(&program, &constants), Isa::Avx512));
+    std::hint::black_box(compile(&launch(&program, &constants), COUNTING(Isa::Avx512)));
 }
 
 #[test]
@@ -170,11 +223,42 @@ fn one_long_program() {
 fn one_long_stream() {
     let constants = Constants::default();
     let program = stream_program(1, 512, true);
-    std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512));
+    std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512, false));
+}
+
+/// For a profiler: programs again and again, as the variables ask: `CTM_COST="statements 384 avx2 joint"`, `CTM_SEED`, `CTM_TURNS`.
+#[test]
+#[ignore = "a measurement"]
+fn again() {
+    let number = |name| std::env::var(name).ok().and_then(|n| n.parse().ok());
+    let what = std::env::var("CTM_COST").unwrap_or_default();
+    let words: Vec<&str> = what.split_whitespace().collect();
+    let instructions = words.iter().find_map(|word| word.parse().ok()).unwrap_or(60);
+    let isa = if words.contains(&"avx2") { Isa::Avx2 } else { Isa::Avx512 };
+    let options = if words.contains(&"joint") { JOINT(isa) } else { COUNTING(isa) };
+    let seeds = number("CTM_SEED").map_or(0..10, |seed: u64| seed..seed + 1);
+    let constants = Constants::default();
+    for seed in seeds {
+        let program = match words.first() {
+            Some(&"statements") => random(seed, instructions, FlowControl::Statements, false),
+            Some(&"stream") => stream_program(seed, instructions, seed % 2 == 0),
+            _ => random(seed, instructions, FlowControl::None, false),
+        };
+        let launch = launch(&program, &constants);
+        let start = thread_time();
+        let turns = number("CTM_TURNS").unwrap_or(100);
+        for _ in 0..turns {
+            match words.first() {
+                Some(&"stream") => _ = std::hint::black_box(compile_stream(&launch, isa, false)),
+                _ => _ = std::hint::black_box(compile(&launch, options)),
+            }
+        }
+        println!("{seed}: {:.0} us", (thread_time() - start) as f64 / 1e3 / turns as f64);
+    }
 }
 
 /// The thread's time of the fastest of several runs, in us.
-fn fastest(mut run: impl FnMut()) -> f64 {
+pub(crate) fn fastest(mut run: impl FnMut()) -> f64 {
     let mut best = f64::INFINITY;
     for _ in 0..25 {
         let start = thread_time();
@@ -208,14 +292,16 @@ fn compilation() {
             // Exactly as many instructions as it says, the output included.
             let straight = |seed| random(seed, instructions - 4, FlowControl::None, false);
             let statements = |seed| random(seed, instructions * 3 / 4, FlowControl::Statements, false);
-            row(&format!("groups, straight, {isa:?}"), &straight, &|launch| compile(launch, isa).is_some());
-            row(&format!("groups, statements, {isa:?}"), &statements, &|launch| compile(launch, isa).is_some());
+            let counting = |launch: &Launch<'_>| compile(launch, COUNTING(isa)).is_some();
+            row(&format!("groups, straight, {isa:?}"), &straight, &counting);
+            row(&format!("groups, statements, {isa:?}"), &statements, &|launch| compile(launch, JOINT(isa)).is_some());
+            row(&format!("groups, statements, counting, {isa:?}"), &statements, &counting);
         }
         let stream = |seed| stream_program(seed, instructions, seed % 2 == 0);
         for isa in [Isa::Avx512, Isa::Avx2] {
             let name = format!("groups, multiply-adds, {isa:?}");
-            row(&name, &stream, &|launch| compile(launch, isa).is_some());
-            row(&format!("stream, {isa:?}"), &stream, &|launch| compile_stream(launch, isa).is_some());
+            row(&name, &stream, &|launch| compile(launch, COUNTING(isa)).is_some());
+            row(&format!("stream, {isa:?}"), &stream, &|launch| compile_stream(launch, isa, false).is_some());
         }
     }
 }

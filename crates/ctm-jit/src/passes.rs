@@ -36,9 +36,17 @@ impl VarSet {
 
     /// Adds the variables of another set; says whether any was new.
     pub fn add(&mut self, other: &Self) -> bool {
-        let before = *self;
-        self.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine |= theirs);
-        *self != before
+        let mut new = 0;
+        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            new |= theirs & !*mine;
+            *mine |= theirs;
+        }
+        new != 0
+    }
+
+    /// Whether both have some variable.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).fold(0, |all, (mine, theirs)| all | mine & theirs) != 0
     }
 
     /// The variables in order.

@@ -8,13 +8,14 @@ mod branches;
 mod sends;
 
 use super::form::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Turn, Value, Var};
+use crate::map::Map;
 use ctm_exec::r700::clocks;
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_exec::r700::{Launch, VertexEvent};
 use ctm_isa::r700::inst::{Cf, CfEntry, CfPlain, ClauseBody, Decoded};
 use ctm_isa::r700::ops::{CfOp, Cond};
 use ctm_isa::r700::program::Stage;
-use std::collections::{HashMap, HashSet};
+use std::collections::HashSet;
 
 /// The most blocks.
 const BLOCKS: usize = 4096;
@@ -154,9 +155,9 @@ const ACTIVE: Test = Test { allowed: true, whole_quad: false, valid_pixel: false
 #[derive(Default)]
 pub struct Build {
     pub ops: Vec<Op>,
-    made: HashMap<Op, Value>,
+    made: Map<Op, Value>,
     /// What variables hold in the active lanes, as far as it is known.
-    current: HashMap<Var, Value>,
+    current: Map<Var, Value>,
     pub tally: Tally,
     /// Instructions that have not been counted for the active lanes yet.
     pending: u32,
@@ -238,7 +239,7 @@ pub struct Lower<'a> {
     main: Decoded,
     fetch: Option<Decoded>,
     leaders: HashSet<Place>,
-    ids: HashMap<State, u16>,
+    ids: Map<State, u16>,
     queue: Vec<(u16, State)>,
     blocks: Vec<Option<Block>>,
     fetches: Vec<Fetch>,
@@ -261,7 +262,7 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         main: launch.program.decode(),
         fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
         leaders: HashSet::new(),
-        ids: HashMap::new(),
+        ids: Map::default(),
         queue: Vec::new(),
         blocks: Vec::new(),
         fetches: Vec::new(),

@@ -20,6 +20,8 @@
 
 mod bound;
 mod clauses;
+#[cfg(all(test, unix, target_arch = "x86_64"))]
+mod cost;
 mod engine;
 pub mod form;
 pub mod group;

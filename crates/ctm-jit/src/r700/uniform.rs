@@ -7,6 +7,7 @@
 use super::form::{Block, Code, End, Fetch, M, MaskOp, Op, Target, Value as Old, Var as OldVar};
 use super::wave::is_plain_sample;
 use crate::form::{self, BlockId, Flow, Frames, Levels, Tally, Under, Value, Var};
+use crate::map::Map;
 use crate::stream::affine::{Item, LOOPS};
 use crate::x86::r700::alu::Alu;
 use ctm_isa::r700::GPRS;
@@ -14,7 +15,7 @@ use ctm_isa::r700::inst::texel_offset;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::{FcOp, Imod};
 use ctm_isa::x1k::{INPUTS, OUTPUTS, TEMPORARIES};
-use std::collections::{BTreeMap, HashMap};
+use std::collections::BTreeMap;
 
 /// The most blocks that one thread may pass.
 const PASSES: usize = 1 << 18;
@@ -187,7 +188,7 @@ enum Node {
 /// Finds what repeats. The last turn of a loop lacks the way back, which does nothing (`idle`).
 fn parse(passed: &[u16], idle: &impl Fn(u16) -> bool) -> Option<Vec<Node>> {
     let mut nodes = Vec::new();
-    let mut counts: HashMap<u16, u32> = HashMap::new();
+    let mut counts: Map<u16, u32> = Map::default();
     passed.iter().for_each(|&id| *counts.entry(id).or_default() += 1);
     let mut at = 0;
     while at < passed.len() {
@@ -218,7 +219,7 @@ struct Build<'a> {
     of: &'a Code,
     blocks: Vec<form::Block>,
     ops: Vec<form::Op>,
-    made: HashMap<form::Op, Value>,
+    made: Map<form::Op, Value>,
     /// What variables hold here, and whether it still has to be stored.
     current: BTreeMap<usize, (Value, bool)>,
     textures: Vec<(u8, u8)>,
@@ -233,7 +234,7 @@ impl<'a> Build<'a> {
             of,
             blocks: Vec::new(),
             ops: Vec::new(),
-            made: HashMap::new(),
+            made: Map::default(),
             current: BTreeMap::new(),
             textures: Vec::new(),
             targets: Vec::new(),

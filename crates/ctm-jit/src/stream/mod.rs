@@ -13,7 +13,7 @@ use crate::engine::StreamLimits;
 use crate::form::{Code, OUTPUT_VARS, Op, Var};
 use crate::grid::Ramp;
 use crate::lanes::{ENTRY, Visits};
-use crate::passes::{Liveness, optimise};
+use crate::passes::optimise;
 use crate::work::{share, threads};
 use crate::x86::Isa;
 use crate::x86::stream::{
@@ -67,9 +67,8 @@ pub struct Streams {
 struct Stream {
     isa: Isa,
     tree: Tree,
-    prepared: Prepared,
-    live: Liveness,
-    starts: Vec<(Var, Linear)>,
+    /// The program with its instructions chosen.
+    chosen: Chosen,
     geometry: Geometry,
     tile: Tile,
     /// Tiles run down a column: the rows of a tile read the same, and so do those below it.
@@ -192,27 +191,13 @@ impl Stream {
         if key.columns < each {
             return None;
         }
-        let (tile, downwards) = {
-            let chosen = Chosen::new(isa, &prepared, &tree.items, live.clone(), &start_values, &geometry)?;
-            (chosen.tile(key.columns), chosen.shares_rows())
-        };
-        let (starts, kernels) = (start_values, Mutex::default());
-        let past_caches_bytes = limits.past_caches_bytes;
         let operations =
             passes(&tree).map(|(block, passes)| passes * prepared.code.blocks[block].ops.len() as u64).sum();
-        Some(Self {
-            isa,
-            tree,
-            prepared,
-            live,
-            starts,
-            geometry,
-            tile,
-            downwards,
-            kernels,
-            past_caches_bytes,
-            operations,
-        })
+        let mut chosen = Chosen::new(isa, prepared, tree.items.clone(), &live, &start_values, geometry)?;
+        let (tile, downwards) = (chosen.tile(key.columns), chosen.shares_rows());
+        let kernels = Mutex::default();
+        let past_caches_bytes = limits.past_caches_bytes;
+        Some(Self { isa, tree, chosen, geometry, tile, downwards, kernels, past_caches_bytes, operations })
     }
 
     fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
@@ -220,28 +205,27 @@ impl Stream {
         if let Some((_, kernel)) = kernels.iter().find(|(o, _)| *o == options) {
             return kernel.clone();
         }
-        let live = self.live.clone();
-        let chosen = Chosen::new(self.isa, &self.prepared, &self.tree.items, live, &self.starts, &self.geometry)?;
-        let kernel = chosen.compile(options).map(Arc::new);
+        let kernel = self.chosen.compile(options).map(Arc::new);
         kernels.push((options, kernel.clone()));
         kernel
     }
 
     fn fetches(&self) -> impl Iterator<Item = &Fetch> {
-        self.prepared.fetches.iter().flatten()
+        self.chosen.prepared.fetches.iter().flatten()
     }
 }
 
-/// The kernel for the inside of the launch's domain, for measurements.
+/// The kernel for the inside of the launch's domain, or (`careful`) for its edges, for measurements.
 #[cfg(test)]
-pub fn compile(isa: Isa, code: &Code, launch: &Launch<'_>, geometry: Geometry) -> Option<Arc<Kernel>> {
+pub fn compile(isa: Isa, code: &Code, launch: &Launch<'_>, geometry: Geometry, careful: bool) -> Option<Arc<Kernel>> {
     let columns = launch.domain.width().min(64);
     let key = Key { ints: launch.constants.int.to_vec(), planes: launch.planes.to_vec(), geometry, columns };
     let parts = || affine::parts(code, launch);
     let program = Program { code, parts: &parts, ints: &launch.constants.int };
     let streams = Streams::new(StreamLimits::default(), Arc::default());
     let stream = streams.get(isa, &key, &program, &Given::of(launch, None))?;
-    stream.kernel(Options { tile: stream.tile, careful: false, past_caches: false })
+    let tile = if careful { stream.tile.narrow(isa) } else { stream.tile };
+    stream.kernel(Options { tile, careful, past_caches: false })
 }
 
 /// The output components that are to be written; `None` when a bound output does not get all its channels.
@@ -390,7 +374,7 @@ impl Stream {
     fn areas(&self, domain: Domain, surfaces: &Surfaces<'_>) -> Option<Vec<Area>> {
         let full = self.tile;
         let narrow = full.narrow(self.isa);
-        let columns = columns(self.isa, self.prepared.packed) * u32::from(narrow.vectors);
+        let columns = columns(self.isa, self.chosen.prepared.packed) * u32::from(narrow.vectors);
         let strips = domain.width() / columns;
         let bytes = self.geometry.outputs.iter().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
         let large = bytes * u64::from(domain.width()) * u64::from(domain.height()) >= self.past_caches_bytes;

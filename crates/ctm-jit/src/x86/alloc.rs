@@ -35,6 +35,7 @@ pub struct Ranges {
 }
 
 /// The spans of each vector, in order and apart.
+#[derive(Clone, Debug, Default)]
 struct Spans {
     spans: Vec<Span>,
     /// Where each vector's spans begin; one more than there are vectors.
@@ -283,44 +284,46 @@ impl Ranges {
         self.weights.iter().zip(instances).map(|(weight, &instances)| weight * u64::from(instances)).sum()
     }
 
-    /// Gives out single registers: vector `n` needs `instances[n]` of them, or none when that is 0. What gets no register is `None`;
-    /// the second result is how much that weighs.
-    ///
-    /// An instruction on a vector of several instances is several machine instructions. Up to the last one of them, the place
-    /// `together` of its own, what it reads is not free yet; but instance k of what it writes may take the place of instance k of what it
-    /// reads, if both vectors are of one class.
-    pub fn registers(
-        &self,
-        instances: &[u8],
-        classes: &[u8],
-        together: &[usize],
-        count: u8,
-    ) -> (Vec<Vec<Option<u8>>>, u64) {
+    /// Where vectors are live, for [`Self::registers`]. An instruction on a vector of several instances is several machine instructions. Up to the last
+    /// one of them, the place `together` of its own, what it reads is not free yet.
+    pub fn lives(&self, together: &[usize]) -> Lives {
         let spans = self.spans();
-        let mut order = self.by_density(&spans);
-        order.retain(|&n| instances[n] > 0);
-        // The spans of a vector with what has to follow them.
-        let mut wide_spans: Vec<Span> = Vec::with_capacity(spans.spans.len());
-        let mut wide_of: Vec<std::ops::Range<usize>> = vec![0..0; self.weights.len()];
-        for &n in &order {
-            let from = wide_spans.len();
-            for &(first, end) in spans.of(n) {
-                let wide = (first, together.get(end as usize).map_or(end, |&until| end.max(until as u32 + 1)));
-                match wide_spans[from..].last_mut() {
-                    Some(last) if last.1 >= wide.0 => last.1 = last.1.max(wide.1),
-                    _ => wide_spans.push(wide),
+        let order = self.by_density(&spans);
+        let mut wide: Vec<Span> = Vec::with_capacity(spans.spans.len());
+        let mut wide_of = vec![(0, 0); self.weights.len()];
+        for (vector, of) in wide_of.iter_mut().enumerate() {
+            let from = wide.len();
+            for &(first, end) in spans.of(vector) {
+                let span = (first, together.get(end as usize).map_or(end, |&until| end.max(until as u32 + 1)));
+                match wide[from..].last_mut() {
+                    Some(last) if last.1 >= span.0 => last.1 = last.1.max(span.1),
+                    _ => wide.push(span),
                 }
             }
-            wide_of[n] = from..wide_spans.len();
+            *of = (from as u32, wide.len() as u32);
         }
-        let wide = |n: usize| &wide_spans[wide_of[n].clone()];
-        let places = self.places.max(together.len()) + 64;
+        Lives { spans, order, wide, wide_of, places: self.places.max(together.len()) + 64 }
+    }
+
+    /// Gives out single registers: vector `n` needs `instances[n]` of them, or none when that is 0. What gets no register is `None`; the result
+    /// is `None` as soon as that weighs more than `most`.
+    ///
+    /// Instance k of what an instruction writes may take the place of instance k of what it reads, if both vectors are of one class.
+    pub fn registers(&self, lives: &Lives, instances: &[u8], classes: &[u8], count: u8, most: u64) -> Option<Given> {
+        let spans = &lives.spans;
+        let wide = |n: usize| lives.wide(n);
+        let places = lives.places;
         let (mut live_in, mut wide_in) = (Sets::new(count.into(), places), Sets::new(count.into(), places));
         let mut registers: Vec<Held> = Vec::new();
-        let mut homes = vec![Vec::new(); instances.len()];
-        let mut left = 0;
-        for n in order {
-            homes[n].reserve_exact(instances[n].into());
+        let mut given = Given { first: Vec::with_capacity(instances.len() + 1), of: Vec::new(), left: 0 };
+        let mut total = 0;
+        for &instances in instances {
+            given.first.push(total);
+            total += u32::from(instances);
+        }
+        given.first.push(total);
+        given.of.resize(total as usize, None);
+        for &n in &lives.order {
             for instance in 0..instances[n] {
                 let mut free = None;
                 for (number, held) in registers.iter().enumerate() {
@@ -350,11 +353,53 @@ impl Ranges {
                         wide_in.add(number, wide(n));
                         registers[number].push((n, instance));
                     }
-                    None => left += self.weights[n],
+                    None => {
+                        given.left += self.weights[n];
+                        if given.left > most {
+                            return None;
+                        }
+                    }
                 }
-                homes[n].push(free.map(|register| register as u8));
+                given.of[given.first[n] as usize + usize::from(instance)] = free.map(|register| register as u8);
             }
         }
-        (homes, left)
+        Some(given)
+    }
+}
+
+/// Where vectors are live, prepared for [`Ranges::registers`].
+#[derive(Clone, Debug, Default)]
+pub struct Lives {
+    spans: Spans,
+    /// The vectors that are live somewhere, those with the most uses per place first.
+    order: Vec<usize>,
+    /// The spans of vectors with what has to follow them.
+    wide: Vec<Span>,
+    /// Where those of each vector begin and end.
+    wide_of: Vec<(u32, u32)>,
+    places: usize,
+}
+
+impl Lives {
+    fn wide(&self, vector: usize) -> &[Span] {
+        let (first, end) = self.wide_of[vector];
+        &self.wide[first as usize..end as usize]
+    }
+}
+
+/// Single registers that were given out.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// Where those of each vector begin; one more than there are vectors.
+    first: Vec<u32>,
+    of: Vec<Option<u8>>,
+    /// How much those weigh that have none.
+    pub left: u64,
+}
+
+impl Given {
+    /// Of each instance of a vector.
+    pub fn of(&self, vector: usize) -> &[Option<u8>] {
+        &self.of[self.first[vector] as usize..self.first[vector + 1] as usize]
     }
 }

@@ -20,7 +20,8 @@ use super::encode::{Asm, Cond, Gpr, Int, Label, RAX, RBP, RBX, RCX, RDI, Rm};
 use super::flows::Flows;
 use super::frame::{Layout, head, part};
 use super::isa::{Isa, MAX_COPIES};
-use super::lir::{Group, Lines, Lir, Src, Vars};
+use super::kept::{self, Kept};
+use super::lir::{Group, Lines, Src, Vars};
 use super::lookups::{Call, Fetch};
 use super::span;
 use super::together::{Aside, Decision};
@@ -28,7 +29,6 @@ use super::vectors::Vectors;
 use super::whole::Body;
 use crate::form::{BlockId, Code, End, Flow, Target, Var};
 use crate::lanes::Mask;
-use crate::map::Map;
 
 /// What code returns: the groups have ended.
 pub const DONE: u32 = 0;
@@ -106,7 +106,7 @@ pub struct Emit<'a> {
     /// Where the next block is chosen.
     pub dispatch: Label,
     /// Literals and constants that have registers.
-    pub constants: Vec<(Src, u8)>,
+    pub constants: Kept<u8>,
     /// Copies whose running lanes are where masks without registers are kept.
     pub cached: [bool; MAX_COPIES as usize],
     /// What is known of flow control.
@@ -135,7 +135,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
     let deciding = input.code.blocks.iter().map(|_| asm.label()).collect();
     let (refer, done, dispatch) = (asm.label(), asm.label(), asm.label());
-    let constants = Vec::new();
+    let constants = Kept::default();
     let (flows, asides) = (input.flows, Vec::new());
     let mut emit = Emit {
         input,
@@ -216,42 +216,13 @@ impl Emit<'_> {
 
     /// Gives registers that are left to the literals and constants with the most uses.
     fn choose_constants(&mut self) {
-        let mut uses: Vec<(Src, u64)> = Vec::new();
-        let mut numbers: Map<Src, usize> = Map::default();
-        for (block, lines) in self.input.code.blocks.iter().zip(self.input.lines) {
-            let weight = 1u64 << (3 * block.frames.frames.len());
-            let mut note = |src: Src| {
-                if let Src::Literal(_) | Src::Const(_) = src {
-                    let number = *numbers.entry(src).or_insert(uses.len());
-                    match uses.get_mut(number) {
-                        Some((_, n)) => *n += weight,
-                        None => uses.push((src, weight)),
-                    }
-                }
-            };
-            for lir in &lines.lir {
-                match *lir {
-                    Lir::Two(_, _, a, b)
-                    | Lir::TwoImm(_, _, a, b, _)
-                    | Lir::TwoUnder(_, _, a, b, _)
-                    | Lir::Test(_, _, _, a, b, _)
-                    | Lir::Blend(_, _, a, b) => {
-                        note(a);
-                        note(b);
-                    }
-                    Lir::Fix(_, _, table) => note(Src::Literal(table)),
-                    Lir::Fma(_, _, abc) | Lir::FmaUnder(_, _, abc, _) => abc.into_iter().for_each(&mut note),
-                    Lir::Copy(_, a) | Lir::One(_, _, a, _) => note(a),
-                    _ => {}
-                }
-            }
-        }
-        uses.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+        let uses = kept::uses(&self.input.code.blocks, self.input.lines);
         let first = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
         let first = if self.input.spans { first.max(span::FREE) } else { first };
         // Without a loop, loading a constant before its one use gains nothing.
         let registers = first..self.input.isa.registers();
-        self.constants = uses.iter().filter(|(_, n)| *n > 1).map(|(src, _)| *src).zip(registers).collect();
+        let often = uses.iter().filter(|(_, n)| *n > 1);
+        often.zip(registers).for_each(|(&(src, _), register)| self.constants.add(src, register));
     }
 
     /// What comes before the first pass; gives where a pass begins.
@@ -266,7 +237,7 @@ impl Emit<'_> {
         self.asm.mxcsr(false, RBX, head::MXCSR);
         // They have to be loaded from where they are before they count as being in registers.
         let constants = std::mem::take(&mut self.constants);
-        for &(src, register) in &constants {
+        for (src, register) in constants.iter() {
             self.load_into(register, src, Unit { copy: 0, piece: 0 });
         }
         self.constants = constants;

@@ -58,9 +58,10 @@ impl Emit<'_> {
     }
 
     fn operand(&self, src: Src, unit: Unit) -> Rm {
-        if let Src::Literal(_) | Src::Const(_) = src
-            && let Some(&(_, register)) = self.constants.iter().find(|(s, _)| *s == src)
-        {
+        if let Src::Vector(vector) = src {
+            return self.home(vector, unit);
+        }
+        if let Some(register) = self.constants.of(src) {
             return Rm::Reg(register);
         }
         match src {

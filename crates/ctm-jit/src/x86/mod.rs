@@ -12,6 +12,7 @@
 //! | `jumps`, `together`, `joint` | flow control: each copy by itself, all at once where that is the same, all as one large group |
 //! | `whole` | loops while all lanes run, on AVX2 |
 //! | `differences` | comparisons of differences with zero |
+//! | `kept` | literals and constants with registers |
 //! | `lookups` | fetches: gathers, calls |
 //! | `sampling` | routines for fetches that weigh elements, repeat, or have a border |
 //! | `texels` | what lookups of both kinds of programs have in common |
@@ -35,6 +36,7 @@ mod frame;
 mod isa;
 mod joint;
 mod jumps;
+mod kept;
 mod lines;
 mod lir;
 mod lookups;
@@ -252,8 +254,11 @@ impl Native {
         let mut select = Select::new(options.isa, &vars, &facts, Layout::ROWS);
         select.careful = options.careful;
         select.merges = options.isa == Isa::Avx512 && !code.watches_idle_lanes;
-        let mut lines: Vec<Lines> =
-            code.blocks.iter().zip(&live.waited).map(|(block, &waited)| select.block(block, waited)).collect();
+        let mut lines: Vec<Lines> = (0..)
+            .zip(&code.blocks)
+            .zip(&live.waited)
+            .map(|((n, block), &waited)| select.block(n, block, waited))
+            .collect();
         if options.exact && joint {
             // The same program as the one whose constants were looked at.
             let subtracted = differences::subtracted(code);

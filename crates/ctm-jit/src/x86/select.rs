@@ -9,6 +9,7 @@ mod r700;
 mod sums;
 
 pub use facts::Facts;
+use facts::Known;
 
 use super::encode;
 use super::isa::Isa;
@@ -54,6 +55,8 @@ pub struct Select<'a> {
     /// The fetches of the program, in the order of their numbers.
     pub fetches: Vec<Fetch>,
     tables: Tables,
+    /// Room for those of a block.
+    notes: Vec<Note>,
 }
 
 /// Rows of a copy's part of the frame.
@@ -70,17 +73,46 @@ struct Plan<'a> {
     block: &'a Block,
     /// Every lane of every copy runs in it.
     all_here: bool,
-    seen: Vec<bool>,
-    flushed: Vec<bool>,
-    uses: Vec<u32>,
-    /// Where each vector goes as it is made.
-    home: Vec<Option<Vector>>,
-    /// Reads of variables that need a copy, as the variable changes before the last use.
-    copied: Vec<bool>,
+    known: &'a [Known],
+    /// Of each operation.
+    notes: Vec<Note>,
+}
+
+/// What is planned for the vector that an operation makes.
+#[derive(Clone, Copy)]
+struct Note {
+    uses: u32,
+    last_use: u32,
+    /// Of the vectors that stand for a variable, the one before.
+    before: u32,
+    /// A read of a variable that needs a copy, as the variable changes before the last use.
+    copied: bool,
     /// The store that it goes to has the mask of the running lanes.
-    masked: Vec<bool>,
-    /// Where each vector is, once made.
-    at: Vec<Option<Src>>,
+    masked: bool,
+    /// A [`Op::Scale`] reads it.
+    scaled: bool,
+    /// Of a fetch: the channels that are read.
+    channels: u8,
+    /// Where it goes as it is made.
+    home: Option<Vector>,
+    /// Where it is, once made.
+    at: Option<Src>,
+}
+
+impl Default for Note {
+    fn default() -> Self {
+        Self {
+            uses: 0,
+            last_use: 0,
+            before: NONE,
+            home: None,
+            copied: false,
+            masked: false,
+            scaled: false,
+            channels: 0,
+            at: None,
+        }
+    }
 }
 
 impl Sink for Select<'_> {
@@ -123,59 +155,64 @@ impl<'a> Select<'a> {
             lines: Lines::default(),
             fetches: Vec::new(),
             tables: Tables::default(),
+            notes: Vec::new(),
         }
     }
 
-    /// The instructions of a block; `waited`: copies may wait elsewhere meanwhile.
-    pub fn block(&mut self, block: &Block, waited: bool) -> Lines {
-        let mut plan = self.plan(block, waited);
+    /// The instructions of a block, the program's of this number; `waited`: copies may wait elsewhere meanwhile.
+    pub fn block(&mut self, index: usize, block: &Block, waited: bool) -> Lines {
+        let mut plan = self.plan(index, block, waited);
         self.lines.lir.reserve(3 * block.ops.len());
         self.lines.groups.reserve(block.ops.len());
         for place in 0..block.ops.len() {
             self.op(&mut plan, place);
             self.split();
         }
+        self.notes = plan.notes;
         std::mem::take(&mut self.lines)
     }
 
-    fn plan<'b>(&mut self, block: &'b Block, waited: bool) -> Plan<'b> {
+    fn plan<'b>(&mut self, index: usize, block: &'b Block, waited: bool) -> Plan<'b>
+    where
+        'a: 'b,
+    {
         let count = block.ops.len();
-        let mut plan = Plan {
-            block,
-            all_here: block.all_run() && !waited,
-            seen: self.facts.seen(block),
-            flushed: self.facts.values_flushed(block),
-            uses: vec![0; count],
-            home: vec![None; count],
-            copied: vec![false; count],
-            masked: vec![false; count],
-            at: vec![None; count],
-        };
-        let mut last_use = vec![0; count];
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.clear();
+        notes.resize(count, Note::default());
+        let facts = self.facts;
+        let mut plan = Plan { block, all_here: block.all_run() && !waited, known: &facts.vectors[index], notes };
         for (place, op) in block.ops.iter().enumerate() {
             for value in operands(block, op) {
-                plan.uses[value.index()] += 1;
-                last_use[value.index()] = place;
+                let note = &mut plan.notes[value.index()];
+                note.uses += 1;
+                note.last_use = place as u32;
+            }
+            match *op {
+                Op::Scale(value, _) => plan.notes[value.index()].scaled = true,
+                Op::Texel(fetch, channel) => plan.notes[fetch.index()].channels |= 1 << channel,
+                _ => {}
             }
         }
         // These may vanish into whoever reads them; their operands are read there then.
         for place in (0..count).rev() {
             if let op @ (Op::Sign(..) | Op::Pick { .. } | Op::Scale(..)) = block.ops[place] {
+                let last = plan.notes[place].last_use;
                 for value in op.reads() {
-                    last_use[value.index()] = last_use[value.index()].max(last_use[place]);
+                    let note = &mut plan.notes[value.index()];
+                    note.last_use = note.last_use.max(last);
                 }
             }
         }
         let mut tables = std::mem::take(&mut self.tables);
         tables.begin(block);
-        // Of the vectors that stand for a variable, the one before each.
-        let mut before = vec![NONE; count];
         for (place, op) in block.ops.iter().enumerate() {
             match *op {
                 Op::Get(var) => {
-                    plan.copied[place] = last_use[place] > tables.writes[place] as usize;
-                    if !plan.copied[place] {
-                        before[place] = std::mem::replace(&mut tables.vars[var.index()].newest, place as u32);
+                    let note = &mut plan.notes[place];
+                    note.copied = note.last_use > tables.writes[place];
+                    if !note.copied {
+                        note.before = std::mem::replace(&mut tables.vars[var.index()].newest, place as u32);
                     }
                 }
                 Op::Set(var, value, under) => {
@@ -183,10 +220,10 @@ impl<'a> Select<'a> {
                     let still_read = || {
                         let mut earlier = tables.vars[var.index()].newest as usize;
                         while earlier != NONE as usize {
-                            if earlier < made && last_use[earlier] > made {
+                            if earlier < made && plan.notes[earlier].last_use as usize > made {
                                 return true;
                             }
-                            earlier = before[earlier] as usize;
+                            earlier = plan.notes[earlier].before as usize;
                         }
                         false
                     };
@@ -197,11 +234,12 @@ impl<'a> Select<'a> {
                         // nothing is still to be read of the old value, and of an earlier vector that went to the same place,
                         && !still_read()
                         // and no later store changes the place before the last use of this value.
-                        && last_use[made] < tables.writes[place] as usize
+                        && plan.notes[made].last_use < tables.writes[place]
                     {
-                        plan.home[made] = Some(vector);
-                        plan.masked[made] = !whole(plan.all_here, under);
-                        before[made] = std::mem::replace(&mut tables.vars[var.index()].newest, made as u32);
+                        let masked = !whole(plan.all_here, under);
+                        let note = &mut plan.notes[made];
+                        (note.home, note.masked) = (Some(vector), masked);
+                        note.before = std::mem::replace(&mut tables.vars[var.index()].newest, made as u32);
                     }
                 }
                 _ => {}
@@ -217,13 +255,13 @@ impl<'a> Select<'a> {
     fn may_go_home(&self, plan: &Plan<'_>, made: usize, under: Under) -> bool {
         let op = &plan.block.ops[made];
         let masked = !whole(plan.all_here, under);
-        let merges = self.merges && under == Under::default() && merges(op) && !plan.seen[made];
-        makes(op) && plan.home[made].is_none() && (!masked || merges)
+        let merges = self.merges && under == Under::default() && merges(op) && !plan.known[made].seen;
+        makes(op) && plan.notes[made].home.is_none() && (!masked || merges)
     }
 
     /// Where the operation's result goes.
     fn dst(&mut self, plan: &Plan<'_>, place: usize) -> Vector {
-        match plan.home[place] {
+        match plan.notes[place].home {
             Some(home) => home,
             None => self.fresh(),
         }
@@ -231,7 +269,7 @@ impl<'a> Select<'a> {
 
     /// A vector; made now if it is a sign change that nobody needed so far.
     fn src(&mut self, plan: &Plan<'_>, value: Value) -> Src {
-        plan.at[value.index()].unwrap_or(Src::Literal(0))
+        plan.notes[value.index()].at.unwrap_or(Src::Literal(0))
     }
 
     fn op(&mut self, plan: &mut Plan<'_>, place: usize) {
@@ -240,8 +278,8 @@ impl<'a> Select<'a> {
             Op::Const(index) => Some(Src::Const(index)),
             Op::Get(var) => {
                 let vector = self.vars.of(var).map_or(Src::Literal(0), Src::Vector);
-                let mend = plan.seen[place] && self.facts.loose.contains(var);
-                if plan.copied[place] || mend {
+                let mend = plan.known[place].seen && self.facts.loose.contains(var);
+                if plan.notes[place].copied || mend {
                     let dst = self.fresh();
                     self.push(Lir::Copy(dst, vector));
                     self.one_nan(mend, dst);
@@ -260,7 +298,7 @@ impl<'a> Select<'a> {
                 Some(Src::Vector(dst))
             }
             Op::Sign(imod, a) => {
-                if plan.uses[place] == 0 {
+                if plan.notes[place].uses == 0 {
                     return;
                 }
                 let a = self.src(plan, a);
@@ -276,13 +314,13 @@ impl<'a> Select<'a> {
             }
             Op::Mad { a, b, c, zero_wins, omod } => {
                 let dst = self.dst(plan, place);
-                if plan.masked[place] {
+                if plan.notes[place].masked {
                     self.masked(plan, dst, [a, b, c], zero_wins, omod);
-                    plan.at[place] = Some(Src::Vector(dst));
+                    plan.notes[place].at = Some(Src::Vector(dst));
                     return;
                 }
                 self.mad(plan, dst, [a, b, c], zero_wins, omod);
-                self.one_nan(plan.seen[place], dst);
+                self.one_nan(plan.known[place].seen, dst);
                 Some(Src::Vector(dst))
             }
             Op::Pick { test, x, y, a, b } => {
@@ -314,23 +352,23 @@ impl<'a> Select<'a> {
                     let fraction = self.two(encode::SUB, a, Src::Vector(floor));
                     self.push(Lir::Two(encode::MUL, dst, fraction, factor(omod)));
                 }
-                self.one_nan(plan.seen[place], dst);
+                self.one_nan(plan.known[place].seen, dst);
                 Some(Src::Vector(dst))
             }
             Op::Scalar(function, a) => {
                 let a = self.src(plan, a);
                 let dst = self.dst(plan, place);
-                scalar::emit(self, function, a, dst, Special { one_nan: plan.seen[place], signed_root: false });
+                scalar::emit(self, function, a, dst, Special { one_nan: plan.known[place].seen, signed_root: false });
                 Some(Src::Vector(dst))
             }
             Op::R700(op, values, omod, clamp) => {
                 let operands = values.map(|value| {
                     let (bare, negated) =
                         if absorbs(&plan.block.ops[place]) { resolve(plan.block, value) } else { (value, false) };
-                    let flushed = plan.flushed[value.index()];
+                    let flushed = plan.known[value.index()].flushed;
                     Operand { src: self.src(plan, bare), flushed, value: value.0, negated }
                 });
-                let alu = Alu { op, omod, clamp, seen: plan.seen[place] };
+                let alu = Alu { op, omod, clamp, seen: plan.known[place].seen };
                 let dst = self.dst(plan, place);
                 let read = operands.iter().any(|operand| operand.src == Src::Vector(dst));
                 let made = if read && !alu.writes_last() { self.fresh() } else { dst };
@@ -357,10 +395,7 @@ impl<'a> Select<'a> {
                 self.push(Lir::Store(self.rows.coordinates, s));
                 self.push(Lir::Store(self.rows.coordinates + 64, t));
                 self.push(Lir::Fetch(self.fetches.len() as u16, under));
-                let channels = plan.block.ops.iter().fold(0, |channels, op| match op {
-                    Op::Texel(fetch, channel) if fetch.index() == place => channels | 1 << channel,
-                    _ => channels,
-                });
+                let channels = plan.notes[place].channels;
                 self.fetches.push(Fetch { input: input & 15, unscaled, uncached, channels });
                 None
             }
@@ -370,7 +405,7 @@ impl<'a> Select<'a> {
                     self.push(Lir::Written(output as u8, under));
                 }
                 let Some(vector) = self.vars.of(var) else { return };
-                if plan.home[value.index()] == Some(vector) {
+                if plan.notes[value.index()].home == Some(vector) {
                     return;
                 }
                 let under = (!whole(plan.all_here, under)).then_some(under);
@@ -409,7 +444,7 @@ impl<'a> Select<'a> {
                 None
             }
         };
-        plan.at[place] = made;
+        plan.notes[place].at = made;
     }
 
     /// Compares with zero, into mask 1.
@@ -435,12 +470,12 @@ impl<'a> Select<'a> {
     /// Whether the only reader of a MIN or MAX is the `Scale` after it, which then makes both at once.
     fn is_absorbed_pick(&self, plan: &Plan<'_>, place: usize) -> bool {
         let Op::Pick { test: Test::Less | Test::Greater, x, y, a, b } = plan.block.ops[place] else { return false };
-        let scaled = |op: &Op| matches!(op, Op::Scale(v, _) if v.index() == place);
-        x == a && y == b && plan.uses[place] == 1 && plan.block.ops[place + 1..].iter().any(scaled)
+        let note = &plan.notes[place];
+        x == a && y == b && note.uses == 1 && note.scaled
     }
 
     fn scale(&mut self, plan: &Plan<'_>, place: usize, a: Value, omod: Omod) -> Src {
-        let flushed = plan.flushed[a.index()];
+        let flushed = plan.known[a.index()].flushed;
         let mut src = None;
         if self.is_absorbed_pick(plan, a.index())
             && let Op::Pick { test, a: x, b: y, .. } = plan.block.op_at(a)
@@ -451,7 +486,7 @@ impl<'a> Select<'a> {
             if flushed && omod == Omod::U1 {
                 let dst = self.dst(plan, place);
                 self.push(Lir::Two(op, dst, x, y));
-                self.one_nan(plan.seen[place], dst);
+                self.one_nan(plan.known[place].seen, dst);
                 return Src::Vector(dst);
             }
             src = Some(self.two(op, x, y));
@@ -460,7 +495,7 @@ impl<'a> Select<'a> {
             Some(src) => src,
             None => self.src(plan, a),
         };
-        if flushed && omod == Omod::U1 && !plan.seen[place] && plan.home[place].is_none() {
+        if flushed && omod == Omod::U1 && !plan.known[place].seen && plan.notes[place].home.is_none() {
             return src;
         }
         let dst = self.dst(plan, place);
@@ -469,7 +504,7 @@ impl<'a> Select<'a> {
         } else {
             Lir::Two(encode::MUL, dst, src, factor(omod))
         });
-        self.one_nan(plan.seen[place], dst);
+        self.one_nan(plan.known[place].seen, dst);
         Src::Vector(dst)
     }
 }

@@ -1,29 +1,44 @@
 //! 512-bit vector instructions (EVEX), and instructions on mask registers (VEX).
 
-use super::{Asm, BROADCAST, Gpr, NOTHING, Rm, V};
+use super::{Asm, BROADCAST, Gpr, Rm, V, in_memory};
 
 impl Asm {
     /// A 512-bit EVEX instruction: `reg`, `second` (0 where it has none), `rm`, mask register (0: none), zeroing, immediate.
     #[allow(clippy::too_many_arguments, reason = "the fields of the encoding")]
     pub fn evex(&mut self, op: V, reg: u8, second: u8, rm: Rm, mask: u8, zero: bool, imm: Option<u8>) {
-        let (x, b) = match rm {
-            Rm::Reg(r) => (r >> 4 & 1, r >> 3 & 1),
-            Rm::Row(base, _) | Rm::Each(base, _) => (0, base >> 3 & 1),
-            Rm::Literal(_) | Rm::LaneShifts(_) => (0, 0),
-        };
-        // A broadcast instruction names four bytes without the broadcast bit; its displacement still counts in fours.
-        let each = matches!(rm, Rm::Each(..) | Rm::Literal(_));
-        let is_broadcast = op == BROADCAST;
-        let broadcast = u8::from(each && !is_broadcast);
-        let prefix = [
-            0x62,
-            !(reg >> 3 & 1) << 7 | (!x & 1) << 6 | (!b & 1) << 5 | (!(reg >> 4) & 1) << 4 | op.map,
-            op.wide << 7 | (!second & 15) << 3 | 4 | op.pp,
-            u8::from(zero) << 7 | 2 << 5 | broadcast << 4 | (!(second >> 4) & 1) << 3 | mask,
-        ];
-        let head = u64::from(u32::from_le_bytes(prefix)) | u64::from(op.opcode) << 32;
-        let tail = self.tail(reg, rm, if each { 4 } else { 64 });
-        self.put((head, 5), tail, imm.map_or(NOTHING, |imm| (imm.into(), 1)));
+        // The third and fourth byte, the opcode, and what the operand does not change in the second one: its bits are inverted.
+        let last = u8::from(zero) << 7 | 2 << 5 | (!(second >> 4) & 1) << 3 | mask;
+        let rest = u32::from_le_bytes([0x62, 0, op.wide << 7 | (!second & 15) << 3 | 4 | op.pp, last]);
+        let high = (!(reg >> 3) & 1) << 7 | (!(reg >> 4) & 1) << 4 | op.map;
+        let head = u64::from(rest) | u64::from(op.opcode) << 32;
+        let second_byte = |x: u8, b: u8| u64::from(high | (!x & 1) << 6 | (!b & 1) << 5) << 8;
+        let reg = (reg & 7) << 3;
+        let after = usize::from(imm.is_some());
+        let imm = u64::from(imm.unwrap_or_default());
+        match rm {
+            Rm::Reg(r) => {
+                let operand = u64::from(0xc0 | reg | r & 7);
+                self.bytes(head | second_byte(r >> 4, r >> 3) | operand << 40 | imm << 48, 6 + after);
+            }
+            Rm::Row(base, offset) => {
+                let (operand, count) = in_memory(reg, base, offset, 6);
+                let bits = u128::from(head | second_byte(0, base >> 3)) | u128::from(operand) << 40;
+                self.long(bits | u128::from(imm) << (40 + 8 * count), 5 + count + after);
+            }
+            Rm::Each(base, offset) => {
+                // A broadcast instruction names four bytes without the broadcast bit; its displacement still counts in fours.
+                let broadcast = u64::from(op != BROADCAST) << 28;
+                let (operand, count) = in_memory(reg, base, offset, 2);
+                let bits = u128::from(head | second_byte(0, base >> 3) | broadcast) | u128::from(operand) << 40;
+                self.long(bits | u128::from(imm) << (40 + 8 * count), 5 + count + after);
+            }
+            Rm::Literal(_) | Rm::LaneShifts(_) => {
+                let is_literal = matches!(rm, Rm::Literal(_));
+                let broadcast = u64::from(is_literal && op != BROADCAST) << 28;
+                let tail = self.tail(reg >> 3, rm, if is_literal { 4 } else { 64 });
+                self.put((head | second_byte(0, 0) | broadcast, 5), tail, (imm, after));
+            }
+        }
     }
 
     /// All lanes.

@@ -195,6 +195,18 @@ const fn prefixed(wide: bool, reg: u8, base: u8, opcode: u8) -> (u64, usize) {
     if rex == 0x40 { (opcode as u64, 1) } else { (rex as u64 | (opcode as u64) << 8, 2) }
 }
 
+/// ModRM, SIB and displacement of an operand in memory. `reg` is in its place; a byte displacement counts in steps of `1 << shift`.
+#[inline]
+const fn in_memory(reg: u8, base: Gpr, offset: i32, shift: u32) -> (u64, usize) {
+    let scaled = offset >> shift;
+    let short = scaled << shift == offset && scaled as i8 as i32 == scaled;
+    let mode = (if short { 0x40 } else { 0x80 } | reg | base & 7) as u64;
+    let displacement = if short { scaled as i8 as u8 as u64 } else { offset.cast_unsigned() as u64 };
+    let bytes = if short { 1 } else { 4 };
+    // A base like the stack pointer is named by a byte of its own.
+    if base & 7 == 4 { (mode | 0x2400 | displacement << 16, 2 + bytes) } else { (mode | displacement << 8, 1 + bytes) }
+}
+
 /// Code under construction.
 #[derive(Debug)]
 pub struct Asm {
@@ -245,9 +257,17 @@ impl Asm {
     }
 
     /// The lowest `count` bytes of a number.
+    #[inline]
     fn bytes(&mut self, bits: u64, count: usize) {
         self.code.extend_from_slice(&bits.to_le_bytes());
         self.code.truncate(self.code.len() - 8 + count);
+    }
+
+    /// The lowest `count` bytes of a longer number.
+    #[inline]
+    fn long(&mut self, bits: u128, count: usize) {
+        self.code.extend_from_slice(&bits.to_le_bytes());
+        self.code.truncate(self.code.len() - 16 + count);
     }
 
     /// The finished code: jumps resolved, literals appended.
@@ -272,21 +292,15 @@ impl Asm {
     }
 
     /// ModRM, SIB and displacement of an operand. `scale`: what a byte displacement is multiplied with.
+    #[inline]
     fn tail(&mut self, reg: u8, rm: Rm, scale: i32) -> Tail {
         let reg = (reg & 7) << 3;
         match rm {
             Rm::Reg(r) => Tail { bits: (0xc0 | reg | r & 7).into(), count: 1, literal: None },
             Rm::Row(base, offset) | Rm::Each(base, offset) => {
                 debug_assert!(scale.count_ones() == 1);
-                let scaled = offset >> scale.trailing_zeros();
-                let short = offset & (scale - 1) == 0 && (-128..128).contains(&scaled);
-                let mode = if short { 0x40 } else { 0x80 } | reg | base & 7;
-                // A base like the stack pointer is named by a byte of its own.
-                let (bits, count) = if base & 7 == 4 { (u64::from(mode) | 0x2400, 2) } else { (mode.into(), 1) };
-                let displacement =
-                    u64::from(if short { u32::from(scaled as i8 as u8) } else { offset.cast_unsigned() });
-                let bits = bits | displacement << (8 * count);
-                Tail { bits, count: count + if short { 1 } else { 4 }, literal: None }
+                let (bits, count) = in_memory(reg, base, offset, scale.trailing_zeros());
+                Tail { bits, count, literal: None }
             }
             Rm::Literal(bits) => self.pooled(reg, bits.into(), |_| bits),
             Rm::LaneShifts(piece) => {
@@ -303,18 +317,17 @@ impl Asm {
     }
 
     /// An instruction: bytes and how many there are, of all before the operand, the operand, and of what follows it.
+    #[inline]
     fn put(&mut self, (head, before): (u64, usize), tail: Tail, (imm, after): (u64, usize)) {
         let start = self.code.len();
         let place = before + tail.count;
         let end = start + place + after;
         if place + after <= 8 {
-            let bits = head | tail.bits << (8 * before) | imm << ((8 * place) & 63);
-            self.code.extend_from_slice(&bits.to_le_bytes());
+            self.bytes(head | tail.bits << (8 * before) | imm << ((8 * place) & 63), place + after);
         } else {
             let bits = u128::from(head) | u128::from(tail.bits) << (8 * before) | u128::from(imm) << (8 * place);
-            self.code.extend_from_slice(&bits.to_le_bytes());
+            self.long(bits, place + after);
         }
-        self.code.truncate(end);
         if let Some(literal) = tail.literal {
             // The displacement counts from the instruction's end.
             self.literal_uses.push((start + before + 1, end, literal));

@@ -338,6 +338,12 @@ impl Native {
         Some(Self { text, layout, calls, samples, exports: exports.to_vec(), assumed })
     }
 
+    /// The code.
+    #[cfg(test)]
+    pub fn text(&self) -> &[u8] {
+        &self.text
+    }
+
     /// A frame for this code.
     pub fn frame(&self) -> Frame {
         let mut frame = Frame::new(self.layout.size);

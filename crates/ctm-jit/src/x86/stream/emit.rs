@@ -3,21 +3,22 @@
 use super::memory::table;
 use super::{Chosen, Home, Kind, Layout, Options, ROW_STEP, Slot, TILE_STEP, Tile, Varies, at, slot_at, turn_step};
 use crate::form::End;
-use crate::lanes::ENTRY;
-use crate::map::Map;
 use crate::stream::affine::{Item, LOOPS, Linear};
+use crate::x86::alloc::Given;
 use crate::x86::encode::{ADD, Asm, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBP, RBX, RDI, Rm};
 use crate::x86::isa::Isa;
+use crate::x86::kept::{self, Kept};
 use crate::x86::lir::{Group, Lines, Lir, Src, Vector};
 use crate::x86::vectors::Vectors;
 
 /// Code under construction.
-pub(super) struct Emit<'a, 'b> {
-    pub of: &'b Chosen<'a>,
+pub(super) struct Emit<'a> {
+    pub of: &'a Chosen,
     pub options: Options,
-    pub varies: Vec<Varies>,
     /// Of each vector's instances.
-    homes: Vec<Vec<Home>>,
+    homes: Vec<Home>,
+    /// Where those of each vector begin; one more than there are vectors.
+    first_homes: Vec<u32>,
     pub asm: Asm,
     pub slots: Vec<Slot>,
     /// The registers of slots.
@@ -25,7 +26,7 @@ pub(super) struct Emit<'a, 'b> {
     /// The registers of loop turns.
     pub turns: [Option<Gpr>; LOOPS],
     /// Literals and constants that have a register or a row of the frame.
-    pub kept: Vec<(Src, Rm)>,
+    pub kept: Kept<Rm>,
     /// Whether units may leave operands to those that follow, and what has been left in the scratch register for operands: which instance.
     pub shares: bool,
     pub shared: Option<(Src, usize)>,
@@ -44,19 +45,19 @@ pub(super) struct Unit {
     pub column: u8,
 }
 
-impl<'a, 'b> Emit<'a, 'b> {
+impl<'a> Emit<'a> {
     /// Nothing yet.
-    pub fn new(of: &'b Chosen<'a>, options: Options, varies: Vec<Varies>) -> Self {
+    pub fn new(of: &'a Chosen, options: Options) -> Self {
         Self {
             of,
             options,
-            varies,
-            homes: vec![Vec::new(); of.vectors],
+            homes: Vec::new(),
+            first_homes: Vec::new(),
             asm: Asm::new(of.isa),
             slots: Vec::new(),
             resident: Vec::new(),
             turns: [None; LOOPS],
-            kept: Vec::new(),
+            kept: Kept::default(),
             shares: false,
             shared: None,
             layout: Layout::default(),
@@ -67,7 +68,7 @@ impl<'a, 'b> Emit<'a, 'b> {
     }
 }
 
-impl Emit<'_, '_> {
+impl Emit<'_> {
     pub fn packed(&self) -> bool {
         self.of.prepared.packed
     }
@@ -80,23 +81,28 @@ impl Emit<'_, '_> {
     }
 
     pub fn instance(&self, vector: Vector, unit: Unit) -> usize {
-        let varies = self.varies[vector.index()];
+        let varies = self.of.varies[vector.index()];
         let columns = if varies.columns { usize::from(self.options.tile.vectors) } else { 1 };
         let row = if varies.rows { usize::from(unit.row) } else { 0 };
         row * columns + if varies.columns { usize::from(unit.column) } else { 0 }
     }
 
+    fn homes_of(&self, vector: Vector) -> &[Home] {
+        let [first, end] = [0, 1].map(|next| self.first_homes[vector.index() + next] as usize);
+        &self.homes[first..end]
+    }
+
     /// Whether a load is read where it lies.
     pub fn is_in_place(&self, vector: Vector) -> bool {
-        matches!(self.homes[vector.index()].first(), Some(Home::Load(_)))
+        matches!(self.homes_of(vector).first(), Some(Home::Load(_)))
     }
 
     pub fn home(&self, vector: Vector, unit: Unit) -> Home {
-        self.homes[vector.index()].get(self.instance(vector, unit)).copied().unwrap_or(Home::Nowhere)
+        self.homes[self.first_homes[vector.index()] as usize + self.instance(vector, unit)]
     }
 
     /// Says where everything lives; vectors, literals and constants have `count` registers together.
-    pub fn lay_out(&mut self, registers: &[Vec<Option<u8>>], count: u8) {
+    pub fn lay_out(&mut self, registers: &Given, count: u8) {
         let of = self.of;
         self.lean = count > of.isa.all_registers() - 3;
         let units = usize::from(self.options.tile.rows) * usize::from(self.options.tile.vectors);
@@ -111,33 +117,42 @@ impl Emit<'_, '_> {
         self.layout.lanes = take(usize::from(self.options.tile.vectors));
         self.layout.starts = take(3 * units * of.starts.len());
         self.layout.spills = take(0);
-        let in_place = of.in_place(&self.varies, self.options.tile, self.options.careful);
-        for (vector, given) in registers.iter().enumerate() {
-            let varies = self.varies[vector];
-            let count = self.units(varies).count();
-            let mut homes = vec![Home::Nowhere; count];
-            for (instance, home) in homes.iter_mut().enumerate() {
-                *home = match given.get(instance) {
+        self.homes.reserve(of.varies.iter().map(|&varies| self.units(varies).count()).sum());
+        self.first_homes.reserve(of.vectors + 1);
+        for vector in 0..of.vectors {
+            self.first_homes.push(self.homes.len() as u32);
+            let given = registers.of(vector);
+            for instance in 0..self.units(self.of.varies[vector]).count() {
+                self.homes.push(match given.get(instance) {
                     Some(Some(register)) => Home::Register(of.isa_register(*register)),
                     Some(None) => Home::Row(take(1)),
                     None => Home::Nowhere,
-                };
+                });
             }
-            self.homes[vector] = homes;
         }
+        self.first_homes.push(self.homes.len() as u32);
+        let in_place = of.in_place(self.options.tile, self.options.careful);
         for (number, lines) in of.lines.iter().enumerate() {
+            if in_place.is_empty() {
+                break;
+            }
             self.current = number;
             for lir in &lines.lir {
                 let Some((dst, _)) = lir.writes() else { continue };
-                if !in_place.iter().any(|(vector, _)| *vector == dst) {
+                let home = match *lir {
+                    Lir::Copy(_, Src::Row(load)) => Home::Load(load as u16),
+                    Lir::ConstRelative { .. } => Home::Nowhere,
+                    _ => continue,
+                };
+                if !in_place.contains(&dst) {
                     continue;
                 }
                 let home = match *lir {
-                    Lir::Copy(_, Src::Row(load)) => Home::Load(load as u16),
                     Lir::ConstRelative { frame, base, channel, .. } => self.constant_home(frame, base, channel),
-                    _ => continue,
+                    _ => home,
                 };
-                self.homes[dst.index()].fill(home);
+                let [first, end] = [0, 1].map(|next| self.first_homes[dst.index() + next] as usize);
+                self.homes[first..end].fill(home);
             }
         }
         self.choose_literals(count, || take(1));
@@ -160,7 +175,7 @@ impl Emit<'_, '_> {
         if group.masks {
             let mut varies = Varies::default();
             for vector in lir.iter().flat_map(|l| l.reads().chain(l.writes().map(|w| w.0))) {
-                varies = varies.with(self.varies[vector.index()]);
+                varies = varies.with(self.of.varies[vector.index()]);
             }
             for unit in self.units(varies) {
                 let end = self.asm.label();
@@ -171,7 +186,7 @@ impl Emit<'_, '_> {
             let end = self.asm.label();
             self.asm.place(end);
             for lir in lir {
-                let varies = lir.writes().map_or(Varies::default(), |(dst, _)| self.varies[dst.index()]);
+                let varies = lir.writes().map_or(Varies::default(), |(dst, _)| self.of.varies[dst.index()]);
                 // These put nothing but operands into the scratch register for operands.
                 self.shares = matches!(lir, Lir::Two(..) | Lir::Fma(..));
                 self.shared = None;
@@ -247,43 +262,14 @@ impl Emit<'_, '_> {
 
     /// Gives registers that are left to the literals and constants with the most uses; on AVX2 the constants that are left get rows.
     fn choose_literals(&mut self, count: u8, mut row: impl FnMut() -> i32) {
-        let is_used = |register: u8| self.homes.iter().flatten().any(|home| *home == Home::Register(register));
+        let is_used = |register: u8| self.homes.iter().any(|home| *home == Home::Register(register));
         let free: Vec<u8> = (0..count).map(|r| self.of.isa_register(r)).filter(|&r| !is_used(r)).collect();
-        let mut uses: Vec<(Src, u64)> = Vec::new();
-        let mut numbers: Map<Src, usize> = Map::default();
-        for (block, lines) in self.of.prepared.code.blocks.iter().zip(&self.of.lines) {
-            let weight = 1u64 << (3 * block.frames.frames.len());
-            let mut note = |src: Src| {
-                if let Src::Literal(_) | Src::Const(_) = src {
-                    let number = *numbers.entry(src).or_insert(uses.len());
-                    match uses.get_mut(number) {
-                        Some((_, n)) => *n += weight,
-                        None => uses.push((src, weight)),
-                    }
-                }
-            };
-            for lir in &lines.lir {
-                match *lir {
-                    Lir::Two(_, _, a, b)
-                    | Lir::TwoImm(_, _, a, b, _)
-                    | Lir::Test(_, _, _, a, b, _)
-                    | Lir::Blend(_, _, a, b) => {
-                        note(a);
-                        note(b);
-                    }
-                    Lir::Fix(_, _, table) => note(Src::Literal(table)),
-                    Lir::Fma(_, _, abc) | Lir::MulAdd(_, _, abc) => abc.into_iter().for_each(&mut note),
-                    Lir::Copy(_, a @ (Src::Literal(_) | Src::Const(_))) | Lir::One(_, _, a, _) => note(a),
-                    _ => {}
-                }
-            }
-        }
-        uses.sort_by_key(|&(_, n)| std::cmp::Reverse(n));
+        let uses = kept::uses(&self.of.prepared.code.blocks, &self.of.lines);
         let (with, without) = uses.split_at(free.len().min(uses.len()));
-        self.kept = with.iter().zip(free).map(|(&(src, _), register)| (src, Rm::Reg(register))).collect();
+        with.iter().zip(free).for_each(|(&(src, _), register)| self.kept.add(src, Rm::Reg(register)));
         if self.of.isa == Isa::Avx2 {
             let constants = without.iter().filter(|(src, _)| matches!(src, Src::Const(_)));
-            self.kept.extend(constants.map(|&(src, _)| (src, Rm::Row(RBX, row()))));
+            constants.for_each(|&(src, _)| self.kept.add(src, Rm::Row(RBX, row())));
         }
     }
 
@@ -292,7 +278,7 @@ impl Emit<'_, '_> {
         let unit = Unit { row: 0, column: 0 };
         // They have to be loaded from where they are before they count as being elsewhere.
         let kept = std::mem::take(&mut self.kept);
-        for &(src, to) in &kept {
+        for (src, to) in kept.iter() {
             if let Rm::Reg(register) = to {
                 self.load_into(register, src, unit);
             } else {
@@ -325,7 +311,8 @@ impl Emit<'_, '_> {
         self.asm.int_store(Int::Mov, false, RBX, at::TILES_LEFT, RAX);
         self.asm.place(next_tile);
         self.begin();
-        self.items(self.of.items, 0);
+        let of = self.of;
+        self.items(&of.items, 0);
         let columns = |slot: &Slot| match slot.kind {
             Kind::Input { x, y, .. } => x.i != 0 || y.i != 0,
             Kind::Coordinate(of) => of.i != 0,
@@ -366,10 +353,10 @@ impl Emit<'_, '_> {
     /// What variables hold at the beginning of a tile.
     fn begin(&mut self) {
         let of = self.of;
-        for var in of.live.at(ENTRY).iter() {
+        for var in of.live_in.iter() {
             let Some(vector) = of.vars.of(var) else { continue };
             let start = of.starts.iter().position(|start| start.var == var);
-            for unit in self.units(self.varies[vector.index()]) {
+            for unit in self.units(self.of.varies[vector.index()]) {
                 let rm = start.map_or(Rm::Literal(0), |start| Rm::Row(RBX, self.start_row(start, unit, 0)));
                 self.make(vector, unit, |e, register| e.load_rm(register, rm, 0));
             }

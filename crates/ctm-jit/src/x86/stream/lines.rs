@@ -7,7 +7,7 @@ use crate::x86::isa::Isa;
 use crate::x86::lir::{K, Lir, Src, Vector};
 use crate::x86::vectors::{Access, Place, Vectors};
 
-impl Vectors for Emit<'_, '_> {
+impl Vectors for Emit<'_> {
     type Unit = Unit;
 
     fn isa(&self) -> Isa {
@@ -100,10 +100,10 @@ impl Vectors for Emit<'_, '_> {
     }
 }
 
-impl Emit<'_, '_> {
+impl Emit<'_> {
     /// Literals and constants that have a register or a row of the frame.
     fn kept(&self, src: Src) -> Option<Rm> {
-        self.kept.iter().find(|(s, _)| *s == src).map(|&(_, rm)| rm)
+        self.kept.of(src)
     }
 
     fn constant_operand(&mut self, slot: usize, offset: i32) -> Rm {

@@ -47,7 +47,7 @@ const FURTHEST: i32 = 1 << 20;
 /// Turns between a tile and the next one after which caches may have lost what was asked for.
 const TURNS_KEPT: u64 = 64;
 
-impl Chosen<'_> {
+impl Chosen {
     /// How many bytes further a fetch will read soon: in later turns of the loop around this block, if these go along a row, else in later
     /// tiles. `size`: of an element, and of what a tile reads now.
     fn ahead(&self, block: usize, fetch: &Fetch, [size, bytes]: [i32; 2]) -> Option<i32> {
@@ -64,7 +64,7 @@ impl Chosen<'_> {
     }
 }
 
-impl Emit<'_, '_> {
+impl Emit<'_> {
     fn table(&self, row: usize) -> Rm {
         Rm::Row(RBX, self.layout.tables + 64 * row as i32)
     }
@@ -111,7 +111,7 @@ impl Emit<'_, '_> {
         let wanted: Vec<(Vector, Load)> = together.iter().filter(|(dst, _)| !self.is_in_place(*dst)).copied().collect();
         let Some((_, load)) = wanted.first().copied() else { return };
         let way = self.of.way(&load, self.options.careful);
-        let varies = wanted.iter().fold(Varies::default(), |all, (dst, _)| all.with(self.varies[dst.index()]));
+        let varies = wanted.iter().fold(Varies::default(), |all, (dst, _)| all.with(self.of.varies[dst.index()]));
         for unit in self.units(varies) {
             match way {
                 Way::Uniform => self.uniform(&wanted, unit),

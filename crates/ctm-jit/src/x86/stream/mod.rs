@@ -24,12 +24,13 @@
 //! | `run` | calls |
 
 pub use super::Frame;
-use super::alloc::Ranges;
+use super::alloc::{Given, Lives, Ranges};
 use super::executable;
 use super::isa::Isa;
 use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
 use super::select::{Facts, Rows, Select};
 use crate::form::{BlockId, Op, Var};
+use crate::lanes::ENTRY;
 use crate::passes::{Liveness, VarSet};
 use crate::stream::affine::{Around, Fetch, Item, LOOPS, Linear, blocks};
 use crate::stream::prepare::{Prepared, WHOLE};
@@ -226,20 +227,29 @@ const fn turn_step(depth: usize) -> i32 {
 }
 
 /// A program for streams, with its instructions chosen.
-pub struct Chosen<'a> {
+pub struct Chosen {
     isa: Isa,
-    prepared: &'a Prepared,
-    items: &'a [Item],
-    live: Liveness,
+    /// The program.
+    pub prepared: Prepared,
+    items: Vec<Item>,
+    /// The variables that are live at the start.
+    live_in: VarSet,
     vars: Vars,
     lines: Vec<Lines>,
     loads: Vec<Load>,
     ranges: Ranges,
     vectors: usize,
     starts: Vec<Start>,
-    geometry: &'a Geometry,
+    geometry: Geometry,
     /// The loops around each block.
     around: Vec<Vec<Around>>,
+    /// On what each vector depends.
+    varies: Vec<Varies>,
+    /// The same as a number.
+    classes: Vec<u8>,
+    lives: Lives,
+    /// The registers of the full tile.
+    full: Option<(Tile, Given)>,
 }
 
 /// A channel of a fetch.
@@ -291,15 +301,15 @@ enum Way {
     Gather,
 }
 
-impl<'a> Chosen<'a> {
+impl Chosen {
     /// Chooses instructions. `starts`: values of variables that are live at the start and not 0.
     pub fn new(
         isa: Isa,
-        prepared: &'a Prepared,
-        items: &'a [Item],
-        live: Liveness,
+        prepared: Prepared,
+        items: Vec<Item>,
+        live: &Liveness,
         starts: &[(Var, Linear)],
-        geometry: &'a Geometry,
+        geometry: Geometry,
     ) -> Option<Self> {
         let code = &prepared.code;
         let mut used = VarSet::default();
@@ -315,19 +325,42 @@ impl<'a> Chosen<'a> {
         let start_vars: Vec<Var> = starts.iter().map(|s| s.0).collect();
         let facts = Facts::of(code, &start_vars);
         let mut select = Select::new(isa, &vars, &facts, Rows { coordinates: 0, texels: 0 });
-        let mut lines: Vec<Lines> = code.blocks.iter().map(|block| select.block(block, false)).collect();
+        let mut lines: Vec<Lines> = (0..).zip(&code.blocks).map(|(n, block)| select.block(n, block, false)).collect();
         let vectors = select.vectors as usize;
         let mut loads = Vec::new();
         let mut number = 0;
         for (lines, fetches) in lines.iter_mut().zip(&prepared.fetches) {
             *lines = reorder(lines, fetches, &mut number, vars.used.len(), &mut loads);
         }
-        let ranges = Ranges::of(code, &lines, &live, &vars, vectors);
+        let ranges = Ranges::of(code, &lines, live, &vars, vectors);
         let starts = starts.iter().map(|&(var, value)| Start { var, value }).collect();
         let mut around = vec![Vec::new(); code.blocks.len()];
-        blocks(items).into_iter().for_each(|(block, loops)| around[block] = loops);
-        let chosen = Self { isa, prepared, items, live, vars, lines, loads, ranges, vectors, starts, geometry, around };
-        chosen.constants_exist().then_some(chosen)
+        blocks(&items).into_iter().for_each(|(block, loops)| around[block] = loops);
+        let mut chosen = Self {
+            isa,
+            prepared,
+            items,
+            live_in: live.at(ENTRY),
+            vars,
+            lines,
+            loads,
+            ranges,
+            vectors,
+            starts,
+            geometry,
+            around,
+            varies: Vec::new(),
+            classes: Vec::new(),
+            lives: Lives::default(),
+            full: None,
+        };
+        if !chosen.constants_exist() {
+            return None;
+        }
+        chosen.varies = chosen.varies();
+        chosen.classes = chosen.varies.iter().map(|of| u8::from(of.rows) | u8::from(of.columns) << 1).collect();
+        chosen.lives = chosen.lives();
+        Some(chosen)
     }
 
     /// Dwords of constants that it may read, counted from the first; relative ones are X1K's.
@@ -367,19 +400,26 @@ impl<'a> Chosen<'a> {
 
     /// The code for these options; `None` when memory cannot be made executable, or the program is too large.
     pub fn compile(&self, options: Options) -> Option<Kernel> {
-        let varies = self.varies();
         let tile = options.tile;
-        let instances = self.instances(&varies, tile, options.careful);
         let mut count = self.register_count(options.careful);
-        let (mut registers, left) = self.registers(&varies, &instances, count);
-        if left > 0 && count != self.isa.all_registers() - 3 {
+        let made;
+        let mut registers = match &self.full {
+            Some((full, registers)) if *full == tile && !options.careful => registers,
+            _ => {
+                made = self.registers(&self.instances(tile, options.careful), count, u64::MAX)?;
+                &made
+            }
+        };
+        let again;
+        if registers.left > 0 && count != self.isa.all_registers() - 3 {
             // Results without a register may need all scratch registers.
             count = self.isa.all_registers() - 3;
-            (registers, _) = self.registers(&varies, &instances, count);
+            again = self.registers(&self.instances(tile, options.careful), count, u64::MAX)?;
+            registers = &again;
         }
-        let mut emit = Emit::new(self, options, varies);
+        let mut emit = Emit::new(self, options);
         emit.collect_slots();
-        emit.lay_out(&registers, count);
+        emit.lay_out(registers, count);
         if emit.layout.size > 1 << 19 {
             return None;
         }
@@ -390,7 +430,7 @@ impl<'a> Chosen<'a> {
             columns: self.columns() * u32::from(tile.vectors),
             options,
             constants: self.constants(),
-            geometry: *self.geometry,
+            geometry: self.geometry,
             fetches: self.loads.iter().map(|load| load.fetch).collect(),
             slots: emit.slots,
             layout: emit.layout,

@@ -9,7 +9,7 @@ use crate::x86::lir::{Lir, Src};
 /// General registers for turns and slots, the most useful last.
 const GENERAL: [Gpr; 12] = [RDI, RSI, RDX, RCX, 8, 9, 10, 11, 12, 13, 14, 15];
 
-impl Emit<'_, '_> {
+impl Emit<'_> {
     pub fn slot(&mut self, slot: Slot) -> usize {
         self.slots.iter().position(|s| *s == slot).unwrap_or_else(|| {
             self.slots.push(slot);
@@ -74,7 +74,7 @@ impl Emit<'_, '_> {
             free.retain(|&r| r != RDI);
         }
         // The innermost loops first.
-        for turns in self.turns.iter_mut().take(depth(of.items)).rev() {
+        for turns in self.turns.iter_mut().take(depth(&of.items)).rev() {
             *turns = free.pop();
         }
         weights.sort_by_key(|&(_, weight)| std::cmp::Reverse(weight));

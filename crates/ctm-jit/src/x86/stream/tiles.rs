@@ -3,6 +3,7 @@
 use super::{Chosen, Load, Tile, Varies, Way};
 use crate::stream::affine::Fetch;
 use crate::stream::prepare::WHOLE;
+use crate::x86::alloc::{Given, Lives};
 use crate::x86::isa::Isa;
 use crate::x86::lir::{Lir, Src, Vector};
 
@@ -31,7 +32,7 @@ const AVX2: Candidates = Candidates {
     plain: &[(1, 4), (1, 2), (1, 1)],
 };
 
-impl Chosen<'_> {
+impl Chosen {
     /// Columns of a vector.
     pub(super) fn columns(&self) -> u32 {
         columns(self.isa, self.prepared.packed)
@@ -126,7 +127,7 @@ impl Chosen<'_> {
     }
 
     /// The largest tile whose vectors have registers.
-    pub fn tile(&self, columns: u32) -> Tile {
+    pub fn tile(&mut self, columns: u32) -> Tile {
         let Candidates { shared, wide, plain } = match self.isa {
             Isa::Avx512 => AVX512,
             Isa::Avx2 => AVX2,
@@ -142,7 +143,6 @@ impl Chosen<'_> {
         };
         // Of long chains of arithmetic the processor sees too little at once; some side by side are worth some reads of memory; measured.
         let chains = !self.prepared.packed && !self.shares_rows();
-        let varies = self.varies();
         let count = self.register_count(false);
         let mut best = Tile { rows: 1, vectors: 1 };
         for &(rows, vectors) in candidates {
@@ -151,19 +151,23 @@ impl Chosen<'_> {
                 continue;
             }
             best = tile;
-            let instances = self.instances(&varies, tile, false);
-            let left = self.registers(&varies, &instances, count).1;
-            if left == 0 || (chains && left <= self.ranges.weight(&instances) / READS_FOR_CHAINS) {
+            let instances = self.instances(tile, false);
+            let most = if chains { self.ranges.weight(&instances) / READS_FOR_CHAINS } else { 0 };
+            if let Some(given) = self.registers(&instances, count, most) {
+                self.full = Some((tile, given));
                 break;
             }
         }
         best
     }
 
-    /// Gives out registers.
-    pub(super) fn registers(&self, varies: &[Varies], instances: &[u8], count: u8) -> (Vec<Vec<Option<u8>>>, u64) {
-        let class = |v: &Varies| u8::from(v.rows) | u8::from(v.columns) << 1;
-        let classes: Vec<u8> = varies.iter().map(class).collect();
+    /// Gives out registers, as long as what has none does not weigh more than `most`.
+    pub(super) fn registers(&self, instances: &[u8], count: u8, most: u64) -> Option<Given> {
+        self.ranges.registers(&self.lives, instances, &self.classes, count, most)
+    }
+
+    /// The places at which vectors have to have registers, and up to where.
+    pub(super) fn lives(&self) -> Lives {
         // One unit runs all of a group with masks before the next one begins.
         let mut together = Vec::new();
         for lines in &self.lines {
@@ -173,57 +177,67 @@ impl Chosen<'_> {
                 together[first + 1 + group.first..first + 1 + group.end].fill(first + group.end);
             }
         }
-        self.ranges.registers(instances, &classes, &together, count)
+        self.ranges.lives(&together)
     }
 
     /// How many registers each vector wants.
-    pub(super) fn instances(&self, varies: &[Varies], tile: Tile, careful: bool) -> Vec<u8> {
+    pub(super) fn instances(&self, tile: Tile, careful: bool) -> Vec<u8> {
         let count = |v: &Varies| if v.rows { tile.rows } else { 1 } * if v.columns { tile.vectors } else { 1 };
-        let mut instances: Vec<u8> = varies.iter().map(count).collect();
-        for (vector, _) in self.in_place(varies, tile, careful) {
-            instances[vector.index()] = 0;
-        }
+        let mut instances: Vec<u8> = self.varies.iter().map(count).collect();
+        self.in_place(tile, careful).iter().for_each(|vector| instances[vector.index()] = 0);
         instances
     }
 
-    /// Vectors that are read where they lie, as each instance has one use.
-    pub(super) fn in_place(&self, varies: &[Varies], tile: Tile, careful: bool) -> Vec<(Vector, usize)> {
+    /// Vectors that are read where they lie, as each instance has one use; in the order in which they are made.
+    pub(super) fn in_place(&self, tile: Tile, careful: bool) -> Vec<Vector> {
+        /// How one is used.
+        struct Uses {
+            vector: Vector,
+            is_whole: bool,
+            uses: u32,
+            readers: u32,
+        }
+        /// No such vector.
+        const NONE: u32 = u32::MAX;
         let count = |v: Varies| if v.rows { u32::from(tile.rows) } else { 1 } * if v.columns { u32::from(tile.vectors) } else { 1 };
-        let mut found = Vec::new();
-        for (block, lines) in self.lines.iter().enumerate() {
-            for (place, lir) in lines.lir.iter().enumerate() {
-                let (dst, is_whole) = match *lir {
-                    Lir::Copy(dst, Src::Row(load)) if self.is_operand(&self.loads[load as usize], careful) => {
-                        (dst, self.loads[load as usize].channel == WHOLE)
-                    }
-                    Lir::ConstRelative { dst, .. } => (dst, false),
-                    _ => continue,
-                };
-                if dst.index() < self.vars.used.len() {
-                    continue;
-                }
-                let mut uses = 0;
-                let mut readers = 0;
-                for later in &lines.lir[place + 1..] {
-                    let reads = later.reads().filter(|&v| v == dst).count() as u32;
-                    if reads > 0 {
-                        let of = later.writes().map_or(Varies::ALL, |(d, _)| varies[d.index()]);
-                        uses += reads * count(of);
-                        readers += reads;
-                    }
-                    if later.writes().is_some_and(|(d, _)| d == dst) {
-                        // Changed in part: it needs a place of its own.
-                        uses = u32::MAX / 2;
+        let mut found: Vec<Uses> = Vec::new();
+        let mut numbers: Vec<u32> = Vec::new();
+        for lir in self.lines.iter().flat_map(|lines| &lines.lir) {
+            if !found.is_empty() {
+                for vector in lir.reads() {
+                    if numbers[vector.index()] != NONE {
+                        let of = lir.writes().map_or(Varies::ALL, |(d, _)| self.varies[d.index()]);
+                        let found = &mut found[numbers[vector.index()] as usize];
+                        found.uses = found.uses.saturating_add(count(of));
+                        found.readers += 1;
                     }
                 }
-                // Where an instruction cannot take it as it is, the units of one instruction share it.
-                let shared = self.isa == Isa::Avx2 && readers == 1 && uses < u32::MAX / 2 && !is_whole;
-                if uses <= count(varies[dst.index()]) || shared {
-                    found.push((dst, block));
+                if let Some((vector, _)) = lir.writes()
+                    && numbers[vector.index()] != NONE
+                {
+                    // Changed in part: it needs a place of its own.
+                    found[numbers[vector.index()] as usize].uses = u32::MAX;
                 }
             }
+            let (vector, is_whole) = match *lir {
+                Lir::Copy(dst, Src::Row(load)) if self.is_operand(&self.loads[load as usize], careful) => {
+                    (dst, self.loads[load as usize].channel == WHOLE)
+                }
+                Lir::ConstRelative { dst, .. } => (dst, false),
+                _ => continue,
+            };
+            if vector.index() >= self.vars.used.len() {
+                numbers.resize(self.vectors, NONE);
+                numbers[vector.index()] = found.len() as u32;
+                found.push(Uses { vector, is_whole, uses: 0, readers: 0 });
+            }
         }
-        found
+        found.retain(|of| {
+            // Where an instruction cannot take it as it is, the units of one instruction share it.
+            let shared = self.isa == Isa::Avx2 && of.readers == 1 && of.uses < u32::MAX && !of.is_whole;
+            of.uses <= count(self.varies[of.vector.index()]) || shared
+        });
+        found.into_iter().map(|of| of.vector).collect()
     }
 
     /// Whether an instruction can take the load as its last operand.

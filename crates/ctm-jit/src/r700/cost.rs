@@ -1,0 +1,69 @@
+//! What compiling R700 programs costs, and whether a change to the compiler changes code: see [`crate::cost`].
+#![allow(clippy::print_stdout, reason = "it says what it measured")]
+
+use super::engine::Artifact;
+use crate::cost::{Print, fastest};
+use ctm_exec::Domain;
+use ctm_exec::r700::{Constants, Launch, Plane};
+use ctm_isa::r700::Program;
+use ctm_isa::r700::program::Stage;
+use ctm_isa::r700::random::{Shape, program};
+
+const PLANES: &[Plane] = &[Plane::position(0)];
+
+fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
+    Launch { planes: PLANES, ..Launch::new(program, constants, Domain { i0: 0, j0: 0, i1: 63, j1: 63 }) }
+}
+
+fn lower(launch: &Launch<'_>) -> Option<Artifact> {
+    Artifact::new(launch, crate::stream::Streams::new(Default::default(), Default::default()))
+}
+
+/// Prints a hash of the code of many programs.
+#[test]
+#[ignore = "to compare two versions"]
+fn fingerprints() {
+    let constants = Constants::default();
+    for (clauses, linear) in [(2, false), (6, true), (20, false)] {
+        let mut all = Print::default();
+        for seed in 0..100 {
+            let program = program(seed, &Shape { clauses, groups: 5, ..Shape::all(Stage::Pixel) });
+            let Some(artifact) = lower(&launch(&program, &constants)) else { continue };
+            if let Some(native) = artifact.native(64, &[], linear) {
+                all.add(native.text());
+            }
+        }
+        println!("R700, {clauses} clauses: {all}");
+    }
+}
+
+/// Prints a table: what compiling takes by length of the program in instruction groups, the median of ten programs.
+#[test]
+#[ignore = "a measurement"]
+fn compilation() {
+    let constants = Constants::default();
+    println!("| code for | groups | dwords | median us | most us |\n|---|--:|--:|--:|--:|");
+    for (name, flow) in [("straight", false), ("statements", true)] {
+        for (clauses, groups) in [(1, 16), (2, 32), (4, 32), (16, 32)] {
+            let shape = Shape { clauses, groups, flow, memory: false, kills: false, ..Shape::all(Stage::Pixel) };
+            let mut times = Vec::new();
+            let (mut dwords, mut issued) = (0, 0);
+            for seed in 0.. {
+                let program = program(seed, &shape);
+                let launch = launch(&program, &constants);
+                let make = || lower(&launch).filter(|artifact| artifact.native(64, &[], false).is_some());
+                let Some(artifact) = make() else { continue };
+                times.push(fastest(|| _ = std::hint::black_box(make())));
+                dwords += program.words.len();
+                issued += artifact.code.blocks.iter().map(|block| u64::from(block.tally.instructions())).sum::<u64>();
+                if times.len() == 10 || seed == 100 {
+                    break;
+                }
+            }
+            times.sort_by(f64::total_cmp);
+            let (Some(median), Some(most)) = (times.get(times.len() / 2), times.last()) else { continue };
+            let each = times.len();
+            println!("| R700, {name} | {} | {} | {median:.0} | {most:.0} |", issued / each as u64, dwords / each);
+        }
+    }
+}
