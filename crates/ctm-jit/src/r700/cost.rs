@@ -3,6 +3,7 @@
 
 use super::engine::Artifact;
 use crate::cost::{Print, fastest};
+use crate::x86::Isa;
 use ctm_exec::Domain;
 use ctm_exec::r700::{Constants, Launch, Plane};
 use ctm_isa::r700::Program;
@@ -29,7 +30,7 @@ fn fingerprints() {
         for seed in 0..100 {
             let program = program(seed, &Shape { clauses, groups: 5, ..Shape::all(Stage::Pixel) });
             let Some(artifact) = lower(&launch(&program, &constants)) else { continue };
-            if let Some(native) = artifact.native(64, &[], linear) {
+            if let Some(native) = artifact.native(Isa::Avx512, 64, &[], linear) {
                 all.add(native.text());
             }
         }
@@ -51,7 +52,7 @@ fn compilation() {
             for seed in 0.. {
                 let program = program(seed, &shape);
                 let launch = launch(&program, &constants);
-                let make = || lower(&launch).filter(|artifact| artifact.native(64, &[], false).is_some());
+                let make = || lower(&launch).filter(|artifact| artifact.native(Isa::Avx512, 64, &[], false).is_some());
                 let Some(artifact) = make() else { continue };
                 times.push(fastest(|| _ = std::hint::black_box(make())));
                 dwords += program.words.len();

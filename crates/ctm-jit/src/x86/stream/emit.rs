@@ -262,7 +262,7 @@ impl Emit<'_> {
 
     /// Gives registers that are left to the literals and constants with the most uses; on AVX2 the constants that are left get rows.
     fn choose_literals(&mut self, count: u8, mut row: impl FnMut() -> i32) {
-        let is_used = |register: u8| self.homes.iter().any(|home| *home == Home::Register(register));
+        let is_used = |register: u8| self.homes.contains(&Home::Register(register));
         let free: Vec<u8> = (0..count).map(|r| self.of.isa_register(r)).filter(|&r| !is_used(r)).collect();
         let uses = kept::uses(&self.of.prepared.code.blocks, &self.of.lines);
         let (with, without) = uses.split_at(free.len().min(uses.len()));
