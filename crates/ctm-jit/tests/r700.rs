@@ -393,16 +393,52 @@ fn threads_make_no_difference() {
     }
 }
 
+/// The Mandelbrot set of `ctm bench`, or a part of it.
+fn bench_mandelbrot(side: u32) -> (Program, Case) {
+    let path = corpus().join("../../../bench/r700/mandelbrot.psh");
+    let source = std::fs::read_to_string(path).unwrap();
+    let assembly = ctm_isa::r700::text::assemble(&source, &ctm_isa::r700::text::Options::default());
+    let (program, mut case) = (assembly.program.unwrap(), Case::new(3, Stage::Pixel));
+    case.planes = vec![Plane::position(0)];
+    case.constants.loops[0] = LoopConstant { count: 256, start: 0, step: 1 };
+    case.domain = Domain { i0: 0, j0: 0, i1: side - 1, j1: side - 1 };
+    case.wavefront = GroupSize::new(64).unwrap();
+    case.budget = Budget::default();
+    case.memory = Arrays::default();
+    let view = [-2.0, -1.5, 3.0 / side as f32, 0.0].map(f32::to_bits);
+    case.memory.bind_constants(0, Some(0), vec![view]);
+    case.memory.targets.insert(Target::Pixel(0), Picture::filled(side, side, [0.0; 4]));
+    (program, case)
+}
+
+/// Lanes that leave a loop one by one.
+#[test]
+fn lanes_leave_a_loop() {
+    let (program, mut case) = bench_mandelbrot(48);
+    for wavefront in [64, 32, 16] {
+        case.wavefront = GroupSize::new(wavefront).unwrap();
+        let expected = case.run(&program, &Interp, 1);
+        assert!(expected.0.is_ok());
+        for jit in engines() {
+            assert_eq!(difference(&case, &program, &expected, &jit), None, "{}", jit.backend());
+        }
+    }
+}
+
 /// Times of corpus programs at 512 x 512, one thread: `cargo test --release -p ctm-jit --test r700 -- --ignored --nocapture`.
 #[test]
 #[ignore = "measures"]
 fn speed() {
-    for name in ["mandelbrot", "conv5x5", "life", "plasma", "i_hash", "i_divmod", "trig", "arith_mad"] {
+    let corpus = ["mandelbrot", "conv5x5", "life", "plasma", "i_hash", "i_divmod", "trig", "arith_mad"].map(|name| {
         let (program, mut case) = corpus_case(name, 64);
         case.domain = Domain { i0: 0, j0: 0, i1: 511, j1: 511 };
         for picture in case.memory.targets.values_mut() {
             *picture = Picture::filled(512, 512, [0.0; 4]);
         }
+        (name, program, case)
+    });
+    let (program, case) = bench_mandelbrot(512);
+    for (name, program, case) in corpus.into_iter().chain([("mandelbrot of ctm bench", program, case)]) {
         for jit in engines() {
             let mut best = f64::MAX;
             for _ in 0..5 {

@@ -162,7 +162,7 @@ impl MaskOp {
     }
 
     /// What it reads.
-    fn reads(&self) -> [Option<M>; 2] {
+    pub const fn reads(&self) -> [Option<M>; 2] {
         match *self {
             Self::Lanes(..) | Self::Number(..) => [None; 2],
             Self::Copy(_, a) | Self::Quads(_, a) | Self::Add(a, ..) => [Some(a), None],

@@ -18,6 +18,7 @@ use super::super::emit::{Layout, order};
 use super::super::{Ins, ROW, head};
 use super::homes::{Home, Homes, slot_bytes};
 use super::lookups::Aside;
+use super::masks::{self, MaskSet, may_skip};
 use super::parts::{Part, Slow};
 use super::stretches::Step;
 use super::{LANES, PART, Program};
@@ -43,6 +44,20 @@ pub(super) const LEFT: u8 = 4;
 pub(super) const RIGHT: u8 = 5;
 const RIGHT_SIGNED: u8 = 7;
 
+/// Instructions from which on a stretch asks for each part whether it has active lanes.
+const WORTH_SKIPPING: usize = 12;
+
+/// Whether the next step is the only one that reads a mask, and has it from rax.
+fn used_up(m: M, follows: &[Step<'_>], live: Option<&MaskSet>) -> bool {
+    let Some(Step::Whole(Ins::Mask(op))) = follows.first() else { return false };
+    // Another one for the frame, and another one for active lanes, would be read from there.
+    let [a, b] = op.reads();
+    let once = (a == Some(m)) != (b == Some(m));
+    let gone = op.writes() == m || live.is_some_and(|live| !live.contains(m));
+    let is_made = live.is_some_and(|live| live.contains(op.writes()));
+    m != M::ACTIVE && once && gone && is_made
+}
+
 /// Code under construction.
 pub struct Emit<'a> {
     pub(super) program: &'a Program<'a>,
@@ -56,6 +71,11 @@ pub struct Emit<'a> {
     leave: Label,
     /// Turns by number, and where the code goes on after them.
     turns: Vec<(u16, Label)>,
+    /// Of each block's steps, the masks that somebody reads behind them.
+    live: Vec<Vec<MaskSet>>,
+    idle_lanes_count: bool,
+    /// The mask that rax holds, between operations on masks.
+    in_rax: Option<M>,
     /// Which part is being done.
     pub(super) part: Part,
     /// Where a group goes whose mask is empty, if some mask was looked at.
@@ -91,6 +111,9 @@ impl<'a> Emit<'a> {
             done,
             leave,
             turns: Vec::new(),
+            live: masks::live(program, steps),
+            idle_lanes_count: masks::idle_lanes_count(program),
+            in_rax: None,
             part: Part::Fixed(0),
             end: None,
             holds: None,
@@ -220,11 +243,29 @@ impl<'a> Emit<'a> {
             self.asm.jump_if(Cond::Below, self.refer);
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
         }
-        let steps = self.steps;
-        for step in &steps[index] {
+        let steps = &self.steps[index];
+        let behind = self.live[index].last().copied().unwrap_or_default();
+        self.in_rax = None;
+        for (at, step) in steps.iter().enumerate() {
+            let follows = &steps[at + 1..];
             match step {
-                Step::Stretch(list) => self.stretch(list),
-                Step::Whole(ins) => self.whole(ins),
+                Step::Stretch(list) => {
+                    let skips = !self.idle_lanes_count
+                        && list.len() >= WORTH_SKIPPING
+                        && may_skip(self.program, &self.homes.of, list, follows, block.end, &behind);
+                    self.stretch(list, skips);
+                    self.in_rax = None;
+                }
+                Step::Whole(Ins::Mask(op)) => {
+                    let live = self.live[index][at];
+                    if live.contains(op.writes()) {
+                        self.mask_op(*op, !used_up(op.writes(), follows, self.live[index].get(at + 1)));
+                    }
+                }
+                Step::Whole(ins) => {
+                    self.whole(ins);
+                    self.in_rax = None;
+                }
             }
         }
         let is_next = |target: Target| next.is_some_and(|next| target == Target::Block(next as u16));
@@ -235,7 +276,7 @@ impl<'a> Emit<'a> {
             End::Branch { mask, none, some } => {
                 let register = if mask == M::ACTIVE { ACTIVE } else { RAX };
                 if mask != M::ACTIVE {
-                    self.load_mask(RAX, mask);
+                    self.take_mask(mask);
                 }
                 self.asm.wide_test(register, register);
                 if is_next(none) {
@@ -272,7 +313,6 @@ impl<'a> Emit<'a> {
                 self.load_mask(RAX, under);
                 self.asm.int_store(Int::Or, true, RBX, at, RAX);
             }
-            Ins::Mask(op) => self.mask_op(op),
             Ins::Tally(weight) => {
                 self.asm.wide_popcount(RAX, ACTIVE);
                 if weight != 1 {
@@ -319,6 +359,13 @@ impl<'a> Emit<'a> {
         self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(m), register);
     }
 
+    /// `rax = m`, unless it is that already.
+    fn take_mask(&mut self, m: M) {
+        if self.in_rax != Some(m) {
+            self.load_mask(RAX, m);
+        }
+    }
+
     /// `rax op= m`.
     fn with_mask(&mut self, op: Int, m: M) {
         if m == M::ACTIVE {
@@ -328,28 +375,40 @@ impl<'a> Emit<'a> {
         }
     }
 
-    fn mask_op(&mut self, op: MaskOp) {
-        match op {
-            MaskOp::Copy(_, a) => self.load_mask(RAX, a),
-            MaskOp::And(_, a, b) => {
-                self.load_mask(RAX, a);
-                self.with_mask(Int::And, b);
+    /// `rax = a op b`.
+    fn two_masks(&mut self, op: Int, a: M, b: M) {
+        let (a, b) = if self.in_rax == Some(b) { (b, a) } else { (a, b) };
+        self.take_mask(a);
+        if a == b {
+            // Of itself.
+            if op == Int::Xor {
+                self.asm.int_imm(RAX, 0);
             }
+            return;
+        }
+        self.with_mask(op, b);
+    }
+
+    /// An operation on masks; `keep`: somebody needs the result elsewhere than in rax.
+    fn mask_op(&mut self, op: MaskOp, keep: bool) {
+        match op {
+            MaskOp::Copy(_, a) => self.take_mask(a),
+            MaskOp::And(_, a, b) => self.two_masks(Int::And, a, b),
+            MaskOp::AndNot(_, a, b) if self.in_rax == Some(a) && a != b => {
+                self.load_mask(RCX, b);
+                self.asm.wide_not(RCX);
+                self.asm.wide(Int::And, RAX, RCX);
+            }
+            MaskOp::AndNot(_, a, b) if a == b => self.asm.int_imm(RAX, 0),
             MaskOp::AndNot(_, a, b) => {
-                self.load_mask(RAX, b);
+                self.take_mask(b);
                 self.asm.wide_not(RAX);
                 self.with_mask(Int::And, a);
             }
-            MaskOp::Or(_, a, b) => {
-                self.load_mask(RAX, a);
-                self.with_mask(Int::Or, b);
-            }
-            MaskOp::Xor(_, a, b) => {
-                self.load_mask(RAX, a);
-                self.with_mask(Int::Xor, b);
-            }
+            MaskOp::Or(_, a, b) => self.two_masks(Int::Or, a, b),
+            MaskOp::Xor(_, a, b) => self.two_masks(Int::Xor, a, b),
             MaskOp::Quads(_, a) => {
-                self.load_mask(RAX, a);
+                self.take_mask(a);
                 for count in [1, 2] {
                     self.asm.wide(Int::Mov, RCX, RAX);
                     self.asm.wide_shift(RIGHT, RCX, count);
@@ -361,10 +420,13 @@ impl<'a> Emit<'a> {
             }
             MaskOp::Number(d, number) => {
                 self.asm.int_store_imm(Int::Mov, true, RBX, Self::mask_at(d), number);
+                if self.in_rax == Some(d) {
+                    self.in_rax = None;
+                }
                 return;
             }
             MaskOp::Add(d, number, thirteen_bits) => {
-                self.load_mask(RAX, d);
+                self.take_mask(d);
                 self.asm.wide_imm(Int::Add, RAX, number);
                 if thirteen_bits {
                     self.asm.wide_shift(LEFT, RAX, 51);
@@ -373,8 +435,12 @@ impl<'a> Emit<'a> {
             }
             MaskOp::IfNot0(_, a, b) => {
                 let some = self.asm.label();
-                self.load_mask(RCX, b);
-                self.load_mask(RAX, a);
+                if self.in_rax == Some(b) {
+                    self.asm.wide(Int::Mov, RCX, RAX);
+                } else {
+                    self.load_mask(RCX, b);
+                }
+                self.take_mask(a);
                 self.asm.wide_test(RCX, RCX);
                 self.asm.jump_if(Cond::NotEqual, some);
                 self.asm.int_imm(RAX, 0);
@@ -382,7 +448,10 @@ impl<'a> Emit<'a> {
             }
             MaskOp::Lanes(..) => return,
         }
-        self.store_mask(op.writes(), RAX);
+        if keep {
+            self.store_mask(op.writes(), RAX);
+        }
+        self.in_rax = Some(op.writes());
     }
 
     /// Calls out, with the host's MXCSR. No vector is in a register then.

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `stretches` | where a block's list is cut |
 //! | `homes` | where vectors live |
+//! | `masks` | what is known of masks |
 //! | `emit` | machine code: blocks, masks, calls |
 //! | `parts` | machine code: a stretch |
 //! | `lookups` | machine code: lookups of texels and items |
@@ -16,6 +17,7 @@
 mod emit;
 mod homes;
 mod lookups;
+mod masks;
 mod parts;
 mod relative;
 mod stretches;

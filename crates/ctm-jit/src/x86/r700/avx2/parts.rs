@@ -13,7 +13,7 @@ use crate::x86::encode::{
 };
 use crate::x86::isa::Isa;
 use crate::x86::lir::{K, Lir, Src, Vector};
-use crate::x86::r700::facts::{EQUAL, UNORDERED};
+use crate::x86::r700::facts::{AT_LEAST, AT_MOST, EQUAL, GREATER, LESS, NOT_EQUAL, NOT_GREATER, NOT_LESS, UNORDERED};
 use crate::x86::vectors::{Access, Place, Vectors};
 use ctm_exec::x1k::float::NAN;
 
@@ -145,42 +145,56 @@ impl Emit<'_> {
     }
 
     /// A stretch.
-    pub(super) fn stretch(&mut self, list: &[&Ins]) {
+    ///
+    /// `skips`: parts without active lanes are left out.
+    pub(super) fn stretch(&mut self, list: &[&Ins], skips: bool) {
         let size = list.iter().filter(|ins| !matches!(ins, Ins::Split)).count();
         let made: Vec<M> =
             list.iter().filter_map(|ins| if let Ins::EndLanes(m) = ins { Some(*m) } else { None }).collect();
         let registers = &MADE[..made.len().min(MOST_MASKS)];
+        if skips {
+            registers.iter().for_each(|&register| self.asm.int_imm(register, 0));
+        }
         self.each_part(size, registers, |e| {
+            if e.part == Part::Moved {
+                // The first part moves down with each that follows; what the register held falls out.
+                registers.iter().for_each(|&register| e.asm.wide_shift(RIGHT, register, 8));
+            }
+            let next_part = e.asm.label();
+            if skips {
+                let (base, offset) = e.bits(M::ACTIVE);
+                e.asm.compare_byte(base, offset, 0);
+                e.asm.jump_if(Cond::Equal, next_part);
+            }
             let mut next = registers.iter();
             for ins in list {
                 if let Ins::EndLanes(_) = ins
                     && let Some(&register) = next.next()
                 {
-                    e.collect(register);
+                    e.collect(register, skips);
                     continue;
                 }
                 e.one_of(ins);
             }
             e.end_group();
+            e.asm.place(next_part);
         });
         for (&m, &register) in made.iter().zip(registers) {
             self.store_mask(m, register);
         }
     }
 
-    /// Adds a part's bits of mask 1 to a mask.
-    fn collect(&mut self, register: Gpr) {
+    /// Adds a part's bits of mask 1 to a mask; `begun`: also the first part's.
+    fn collect(&mut self, register: Gpr, begun: bool) {
         self.asm.signs(RAX, MASK);
         match self.part {
-            Part::Fixed(0) => self.asm.wide(Int::Mov, register, RAX),
+            Part::Fixed(0) if !begun => self.asm.wide(Int::Mov, register, RAX),
             Part::Fixed(part) => {
                 self.asm.wide_shift(LEFT, RAX, 8 * part);
                 self.asm.wide(Int::Or, register, RAX);
             }
             Part::Moved => {
-                // The first part moves down with each that follows; what the register held falls out.
                 self.asm.wide_shift(LEFT, RAX, 56);
-                self.asm.wide_shift(RIGHT, register, 8);
                 self.asm.wide(Int::Or, register, RAX);
             }
         }
@@ -214,7 +228,7 @@ impl Emit<'_> {
                 if matches!(lir, Lir::StopIfNone(_)) {
                     self.end = Some(end);
                 }
-                self.single(lir, (), end);
+                self.single(&self.turned(lir), (), end);
             }
             Ins::ZeroRule(dst, a, b) => self.zero_rule(dst, a, b),
             Ins::Set(dst, src, M::EXISTING) => self.copy(dst, src, ()),
@@ -241,6 +255,23 @@ impl Emit<'_> {
                 debug_assert!(false, "{ins:?} concerns the whole wavefront");
             }
         }
+    }
+
+    /// A comparison the other way around, where that leaves what is in memory for the last operand.
+    fn turned(&self, lir: &Lir) -> Lir {
+        let Lir::Test(CMP_F32, how, k, a, b, under) = *lir else { return *lir };
+        let in_memory = |src: Src| self.access(src, ()).is_memory();
+        let turned = match how {
+            EQUAL | NOT_EQUAL | UNORDERED => how,
+            LESS => GREATER,
+            GREATER => LESS,
+            AT_MOST => AT_LEAST,
+            AT_LEAST => AT_MOST,
+            NOT_LESS => NOT_GREATER,
+            NOT_GREATER => NOT_LESS,
+            _ => return *lir,
+        };
+        if in_memory(a) && !in_memory(b) { Lir::Test(CMP_F32, turned, k, b, a, under) } else { *lir }
     }
 
     /// The part's lanes of a mask as mask 1: their sign bits.

@@ -3,7 +3,7 @@
 //! What changes or reads masks stands before the stretch that it was found in, unless that uses the same masks.
 
 use super::super::Ins;
-use crate::r700::form::{M, MaskOp};
+use crate::r700::form::M;
 
 /// Masks that one stretch can make.
 pub const MOST_MASKS: usize = 3;
@@ -33,19 +33,6 @@ fn read_by(ins: &Ins) -> Option<M> {
     }
 }
 
-/// The masks that an operation reads; the one that it changes counts.
-fn operands(op: MaskOp) -> [Option<M>; 3] {
-    match op {
-        MaskOp::Copy(d, a) | MaskOp::Quads(d, a) => [Some(d), Some(a), None],
-        MaskOp::And(d, a, b)
-        | MaskOp::AndNot(d, a, b)
-        | MaskOp::Or(d, a, b)
-        | MaskOp::Xor(d, a, b)
-        | MaskOp::IfNot0(d, a, b) => [Some(d), Some(a), Some(b)],
-        MaskOp::Lanes(d, _) | MaskOp::Number(d, _) | MaskOp::Add(d, ..) => [Some(d), None, None],
-    }
-}
-
 /// Cuts a list.
 pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
@@ -65,7 +52,8 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
             Ins::Tally(_) => masks.makes.contains(&M::ACTIVE),
             Ins::Mask(op) => {
                 masks.reads.contains(&op.writes())
-                    || operands(op).into_iter().flatten().any(|m| masks.makes.contains(&m))
+                    || masks.makes.contains(&op.writes())
+                    || op.reads().into_iter().flatten().any(|m| masks.makes.contains(&m))
             }
             Ins::BeginLanes => masks.makes.len() == MOST_MASKS,
             Ins::EndLanes(m) => {
