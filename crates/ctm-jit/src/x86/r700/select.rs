@@ -214,7 +214,8 @@ impl<'a> Select<'a> {
             Op::Fetch(number, at, under) => {
                 let at = at.map(|value| self.src(plan, value));
                 let fetch = self.fetches.get(usize::from(number));
-                let gradients = fetch.and_then(|fetch| match fetch {
+                // What may not be bound is for the call.
+                let gradients = fetch.filter(|fetch| !fetch.alternate()).and_then(|fetch| match fetch {
                     Fetch::Texture(inst) if inst.word0.op == TexOp::GetGradientsH => Some(false),
                     Fetch::Texture(inst) if inst.word0.op == TexOp::GetGradientsV => Some(true),
                     _ => None,
