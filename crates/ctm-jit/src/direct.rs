@@ -7,7 +7,7 @@ use crate::x86::TargetOfSpan;
 use crate::x86::stream::{InputView, OutputView, Surfaces};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Direct, Elements, Filter, Input, Memory, Outputs, Sampler, Wrap, Written};
+use ctm_exec::x1k::{Direct, Elements, Filter, Form, Input, Memory, Outputs, Wrap, Written};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -52,7 +52,7 @@ pub fn halves<'a>(
         let holds = descriptor.width.min(descriptor.height) > 0
             && descriptor.width <= elements.width
             && descriptor.height <= elements.height
-            && holds(elements.bytes.len(), elements.pitch, elements.width, elements.height, elements.channels);
+            && holds(elements, elements.bytes.len());
         if !holds {
             return None;
         }
@@ -65,7 +65,8 @@ pub fn halves<'a>(
         let Some(output) = output else { continue };
         let fits = last.i < output.width
             && last.j < output.height
-            && holds(output.bytes.len(), output.pitch, output.width, output.height, output.channels);
+            && output.form == Form::Floats
+            && holds(&output, output.bytes.len());
         if !fits {
             return None;
         }
@@ -94,7 +95,9 @@ pub fn surfaces<'a>(
         }
         let (descriptor, elements) = (descriptors[index]?, elements?);
         let nearest = descriptor.sampler.filter == Filter::Nearest && descriptor.sampler.wrap == [Wrap::Clamp; 2];
-        let fits = descriptor.width <= elements.width && descriptor.height <= elements.height;
+        let fits = descriptor.width <= elements.width
+            && descriptor.height <= elements.height
+            && elements.form == Form::Floats;
         if !nearest || !fits || !matches!(elements.channels, 1 | 2 | 4) {
             return None;
         }
@@ -112,7 +115,7 @@ pub fn surfaces<'a>(
         }
         let Some(output) = output else { continue };
         let all = output.mask & ((1 << output.channels) - 1) as u8 == ((1 << output.channels) - 1) as u8;
-        let fits = last.i < output.width && last.j < output.height;
+        let fits = last.i < output.width && last.j < output.height && output.form == Form::Floats;
         if !all || !fits || !matches!(output.channels, 1 | 2 | 4) {
             return None;
         }
@@ -122,10 +125,9 @@ pub fn surfaces<'a>(
     Some(surfaces)
 }
 
-/// Whether so many bytes hold an array of these dimensions.
-fn holds(bytes: usize, pitch: u32, width: u32, height: u32, channels: u8) -> bool {
-    let last = u64::from(height).saturating_sub(1) * u64::from(pitch) + u64::from(width);
-    (1..=4).contains(&channels) && width <= pitch && last * u64::from(channels) * 4 <= bytes as u64
+/// Whether so many bytes hold an array.
+fn holds<B>(of: &Elements<B>, bytes: usize) -> bool {
+    (1..=4).contains(&of.channels) && of.width <= of.pitch && of.bytes_needed() <= bytes as u64
 }
 
 /// Plain memory: any bits are a value, and there is no padding.
@@ -240,40 +242,20 @@ impl<'a> Views<'a> {
 }
 
 impl Views<'_> {
-    /// An input that code can read by itself, and how. The bytes hold all its elements, whose dwords have numbers of 31 bits, and its
+    /// An input that code can read by itself. The bytes hold all its elements, whose dwords have numbers of 31 bits, and its
     /// dimensions are between 1 and 2^23.
-    pub fn array(&self, index: u8) -> Option<(InputView<'_>, Sampler)> {
+    pub fn array(&self, index: u8) -> Option<(&Elements<&[u8]>, &Input)> {
         let index = usize::from(index & 15);
-        let (input, elements) = (self.descriptors[index]?, self.elements[index].as_ref()?);
-        let Elements { bytes, pitch, channels, .. } = *elements;
-        let (width, height) = (input.width, input.height);
+        let (input, elements) = (self.descriptors[index].as_ref()?, self.elements[index].as_ref()?);
         // A mirrored coordinate goes through twice as many, each of which has to be a number.
         let sizes = 1..=1 << (f32::MANTISSA_DIGITS - 1);
-        let fits = width <= elements.width
-            && height <= elements.height
-            && sizes.contains(&width)
-            && sizes.contains(&height)
-            && holds(bytes.len(), pitch, width, height, channels);
-        let dwords = u64::from(pitch) * u64::from(height) * u64::from(channels);
-        let view = InputView { bytes, pitch, width, height, channels };
-        (fits && dwords <= i32::MAX as u64).then_some((view, input.sampler))
-    }
-}
-
-/// One element of an array.
-trait Get {
-    fn get(&self, x: u32, y: u32) -> [u32; 4];
-}
-
-impl Get for Elements<&[u8]> {
-    fn get(&self, x: u32, y: u32) -> [u32; 4] {
-        let mut texel = [0, 0, 0, 1f32.to_bits()];
-        let channels = usize::from(self.channels);
-        let at = 4 * (y as usize * self.pitch as usize + x as usize) * channels;
-        for (to, from) in texel.iter_mut().zip(self.bytes[at..at + 4 * channels].chunks_exact(4)) {
-            *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
-        }
-        texel
+        let fits = input.width <= elements.width
+            && input.height <= elements.height
+            && sizes.contains(&input.width)
+            && sizes.contains(&input.height)
+            && holds(elements, elements.bytes.len());
+        let dwords = u64::from(elements.pitch) * u64::from(elements.height) * u64::from(elements.channels);
+        (fits && dwords <= i32::MAX as u64).then_some((elements, input))
     }
 }
 
@@ -287,7 +269,9 @@ impl Memory for Views<'_> {
     }
 
     fn read(&self, index: u8, x: u32, y: u32, _uncached: bool) -> Result<[u32; 4], MemoryFault> {
-        Ok(self.elements[usize::from(index & 15)].as_ref().map_or([0; 4], |elements| elements.get(x, y)))
+        let index = usize::from(index & 15);
+        let size = self.descriptors[index].map_or([1; 2], |input| [input.width, input.height]);
+        Ok(self.elements[index].as_ref().map_or([0; 4], |elements| elements.read(x, y, size)))
     }
 
     fn commit(&mut self, _at: Position, _outputs: &Outputs) -> Result<Written, MemoryFault> {

@@ -4,7 +4,7 @@
 
 mod kit;
 
-use ctm_exec::x1k::{Filter, Interp, Sampler, Wrap};
+use ctm_exec::x1k::{Filter, Form, Interp, Sampler, Wrap};
 use ctm_jit::{Backend, Jit};
 use kit::{Array, Case, Surfaces};
 
@@ -170,6 +170,43 @@ fn lookups_in_every_launch() {
                     assert_eq!(case.run(&engine, &mut found), outcome, "{what}, {sampler:?}, {backend}");
                     assert!(outcome.is_ok(), "{what}: {outcome:?}");
                     assert_eq!(found.first_difference(&expected), None, "{what}, {sampler:?}, {backend}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn lookups_of_other_elements() {
+    let border = [0.5f32.to_bits(), 3, 0xffff_ffff, 0x4000_0000];
+    let forms = [Form::Square, Form::Bytes { swapped: false }, Form::Bytes { swapped: true }, Form::Words];
+    for backend in Backend::available() {
+        let engine = Jit::with_backend(backend);
+        for (form, size) in forms.into_iter().flat_map(|form| [[6, 5], [1, 1], [1, 4]].map(|size| (form, size))) {
+            for (filter, wrap) in
+                [Filter::Nearest, Filter::Linear].into_iter().flat_map(|filter| WRAPS.map(|wrap| (filter, wrap)))
+            {
+                let mut found = Array::with_pitch(size[0] + 1, size, 1, |x, y, _| kit::noise(x, y, 0).wrapping_mul(77));
+                found = found.read_as(form);
+                if form == Form::Words && size[1] == 4 {
+                    // An odd number of columns.
+                    (found.width, found.pitch) = (3, 3);
+                }
+                let mut memory = Surfaces {
+                    inputs: vec![Array::with_pitch(41, [33, 7], 4, place), found],
+                    outputs: vec![Array::with_pitch(42, [40, 12], 4, |_, _, _| 3); 4],
+                    ..Surfaces::default()
+                };
+                memory.samplers[1] = Sampler { filter, wrap, border };
+                let case = Case { threads: 1, ..Case::new(DEPENDENT, [1, 0, 39, 8]) };
+                let mut expected = memory.clone();
+                let outcome = case.run(&Interp, &mut expected);
+                assert!(outcome.is_ok());
+                for (direct, lends) in [(true, false), (false, true)] {
+                    let mut found = Surfaces { direct, lends, ..memory.clone() };
+                    let what = format!("{form:?}, {size:?}, {filter:?}, {wrap:?}, {backend}");
+                    assert_eq!(case.run(&engine, &mut found), outcome, "{what}");
+                    assert_eq!(found.first_difference(&expected), None, "{what}");
                 }
             }
         }

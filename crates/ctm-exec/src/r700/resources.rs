@@ -332,7 +332,9 @@ impl Memory for Arrays {
         if self.lends_nothing {
             return None;
         }
-        let elements = |width, height| Elements { bytes: (), pitch: width, width, height, channels: 4, mask: 0xf };
+        let form = crate::x1k::Form::Floats;
+        let elements =
+            |width, height| Elements { bytes: (), pitch: width, width, height, form, channels: 4, mask: 0xf };
         let of = |id: &u8| {
             let image = self.textures.get(id)?;
             let Texture { width, height, .. } = image.texture;

@@ -1,6 +1,6 @@
 //! A memory of plain arrays: for tests, examples, and hosts that need no device.
 
-use super::{Direct, Elements, Input, Memory, Outputs, Sampler, Written};
+use super::{Direct, Elements, Form, Input, Memory, Outputs, Sampler, Written};
 use crate::engine::{MemoryFault, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 
@@ -167,7 +167,7 @@ impl Memory for Arrays {
 }
 
 fn elements<B>(bytes: B, width: u32, height: u32) -> Elements<B> {
-    Elements { bytes, pitch: width, width, height, channels: 4, mask: 0xf }
+    Elements { bytes, pitch: width, width, height, form: Form::Floats, channels: 4, mask: 0xf }
 }
 
 impl Arrays {

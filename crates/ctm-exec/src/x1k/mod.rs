@@ -229,14 +229,43 @@ pub trait Memory: Sync {
 /// See [`Memory::direct`].
 #[derive(Debug, Default)]
 pub struct Direct<'a> {
-    /// What [`Memory::read`] reads, row by row, for inputs of single-precision channels.
+    /// What [`Memory::read`] reads, row by row, for inputs whose elements have a [`Form`].
     pub inputs: [Option<Elements<&'a [u8]>>; INPUTS],
     /// Where [`Memory::commit`] writes; an output that is `None` drops what it is sent.
     pub outputs: [Option<Elements<&'a mut [u8]>>; OUTPUTS],
 }
 
-/// A linear array of elements of 1 to 4 single-precision channels, little-endian: channel c of element (x, y) is the dword
-/// `(y * pitch + x) * channels + c`.
+/// What the elements of a linear array are, all little-endian, and what a read gives of them.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub enum Form {
+    /// 1 to 4 single-precision channels: channel c of element (x, y) is the dword `(y * pitch + x) * channels + c`. Outputs have no other form.
+    #[default]
+    Floats,
+    /// One single-precision channel. A read gives four elements: to the right, below, right and below, the element itself; beyond the edge of the
+    /// input it is the edge (CTM §2.1.4).
+    Square,
+    /// Four channels of 8 bits, byte by byte; 0..=255 stands for 0..=1.
+    Bytes {
+        /// The first and the third channel change places.
+        swapped: bool,
+    },
+    /// One channel of 16 bits; 0..=65535 stands for 0..=1. The bytes are whole dwords.
+    Words,
+}
+
+impl Form {
+    /// Bytes of an element of so many channels.
+    #[must_use]
+    pub const fn element_bytes(self, channels: u8) -> u32 {
+        match self {
+            Self::Floats => 4 * channels as u32,
+            Self::Square | Self::Bytes { .. } => 4,
+            Self::Words => 2,
+        }
+    }
+}
+
+/// A linear array.
 #[derive(Debug)]
 pub struct Elements<B> {
     /// The bytes, from element (0, 0) on.
@@ -247,7 +276,9 @@ pub struct Elements<B> {
     pub width: u32,
     /// Rows that exist.
     pub height: u32,
-    /// Channels of an element.
+    /// What elements are.
+    pub form: Form,
+    /// Channels of an element, 1 to 4: of its form, where that has a fixed number.
     pub channels: u8,
     /// Channels that may be written (bit 0 = r); for inputs without meaning.
     pub mask: u8,
@@ -256,9 +287,55 @@ pub struct Elements<B> {
 impl<B> Elements<B> {
     /// The same array of these bytes.
     pub fn with<C>(&self, bytes: C) -> Elements<C> {
-        let Self { bytes: _, pitch, width, height, channels, mask } = *self;
-        Elements { bytes, pitch, width, height, channels, mask }
+        let Self { bytes: _, pitch, width, height, form, channels, mask } = *self;
+        Elements { bytes, pitch, width, height, form, channels, mask }
     }
+
+    /// Bytes up to the end of the last element, in whole dwords.
+    #[must_use]
+    pub fn bytes_needed(&self) -> u64 {
+        let last = u64::from(self.height).saturating_sub(1) * u64::from(self.pitch) + u64::from(self.width);
+        (last * u64::from(self.form.element_bytes(self.channels))).next_multiple_of(4)
+    }
+}
+
+impl Elements<&[u8]> {
+    /// What [`Memory::read`] gives for element (x, y) of an input of these dimensions: bits of r, g, b, a. Channels that elements lack read 0,
+    /// alpha 1.
+    ///
+    /// # Panics
+    /// When the bytes do not hold the element.
+    #[must_use]
+    pub fn read(&self, x: u32, y: u32, [width, height]: [u32; 2]) -> [u32; 4] {
+        let mut texel = [0, 0, 0, float::ONE];
+        let bytes = self.form.element_bytes(self.channels) as usize;
+        let at = |x: u32, y: u32| {
+            let first = (y as usize * self.pitch as usize + x as usize) * bytes;
+            &self.bytes[first..first + bytes]
+        };
+        let dword = |bytes: &[u8]| bytes.iter().rev().fold(0, |all, byte| all << 8 | u32::from(*byte));
+        match self.form {
+            Form::Floats => texel.iter_mut().zip(at(x, y).chunks_exact(4)).for_each(|(to, from)| *to = dword(from)),
+            Form::Square => {
+                let (right, below) = (x.saturating_add(1).min(width - 1), y.saturating_add(1).min(height - 1));
+                texel = [(right, y), (x, below), (right, below), (x, y)].map(|(x, y)| dword(at(x, y)));
+            }
+            Form::Bytes { swapped } => {
+                texel.iter_mut().zip(at(x, y)).for_each(|(to, &byte)| *to = normalised(byte.into(), u8::MAX.into()));
+                if swapped {
+                    texel.swap(0, 2);
+                }
+            }
+            Form::Words => texel[0] = normalised(dword(at(x, y)), u16::MAX.into()),
+        }
+        texel
+    }
+}
+
+/// A whole number of 0 to `most` as a number of 0 to 1, rounded once.
+#[allow(clippy::cast_precision_loss, reason = "numbers of at most 16 bits")]
+fn normalised(n: u32, most: u32) -> u32 {
+    (n as f32 / most as f32).to_bits()
 }
 
 /// What a write stored.

@@ -62,7 +62,7 @@ use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
 use crate::passes::{Liveness, VarSet, optimise, parts};
 use alloc::Ranges;
 use ctm_exec::x1k::float::ONE;
-use ctm_exec::x1k::{Constants, sample};
+use ctm_exec::x1k::{Constants, Form, sample};
 use ctm_isa::x1k::OUTPUTS;
 use differences::compare_directly;
 pub use differences::{are_exact, subtracted};
@@ -426,18 +426,20 @@ impl Native {
             }
             seen |= 1 << fetch.input;
             let at = self.layout.inputs + input::BYTES * i32::from(fetch.input);
-            let Some((array, sampler)) = source.views.and_then(|views| views.array(fetch.input)) else {
+            let Some((array, descriptor)) = source.views.and_then(|views| views.array(fetch.input)) else {
                 frame.put(at + input::POINTER, &0u64.to_le_bytes());
                 frame.put(at + input::ROUTINE, &0u64.to_le_bytes());
                 continue;
             };
-            let (kind, data) = (Kind::of(&sampler), array.bytes.as_ptr() as usize);
+            let sampler = &descriptor.sampler;
+            let (kind, data) = (Kind::of(sampler, array.form), array.bytes.as_ptr() as usize);
             let (pointer, routine) = if kind.is_plain() { (data, None) } else { (0, kind.routine(self.isa)) };
             frame.put(at + input::POINTER, &pointer.to_le_bytes());
             frame.put(at + input::ROUTINE, &routine.unwrap_or(0).to_le_bytes());
             frame.put(at + input::DATA, &data.to_le_bytes());
-            let strides = [array.pitch * u32::from(array.channels), array.channels.into()];
-            for (axis, size) in [array.width, array.height].into_iter().enumerate() {
+            let channels = if array.form == Form::Floats { array.channels.into() } else { 1 };
+            let strides = [array.pitch * channels, channels];
+            for (axis, size) in [descriptor.width, descriptor.height].into_iter().enumerate() {
                 let of_axis = |place: i32| at + place + 4 * axis as i32;
                 let period = kind.period(axis, size) as f32;
                 frame.put(of_axis(input::SIZE), &(size as f32).to_le_bytes());

@@ -16,22 +16,23 @@
 //! It does nothing where a coordinate that repeats is finite and too large for single precision.
 
 use super::encode::{
-    ADD_I32, AND_F32, Asm, BROADCAST, CMP_F32, CVT_F32_I32, Cond, EQUAL_I32, Gpr, Int, Label, MAX, MIN, MOVAPS,
-    MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_I32, RAX, RCX, RDI, RDX, RSI, Rm, XOR,
+    ADD_I32, AND, AND_F32, Asm, BROADCAST, CMP_F32, CVT_F32_I32, CVT_I32_F32, Cond, DIV, EQUAL_I32, Gpr, Int, Label,
+    MAX, MIN, MIN_I32, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_I32, RAX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM,
+    SHIFT_RIGHT as SHIFT_RIGHT_LANES, XOR,
 };
 use super::frame::input;
 use super::isa::Isa;
 use super::r700::facts::EQUAL;
 use super::texels::{Axis, Texels};
 use ctm_exec::x1k::float::ONE;
-use ctm_exec::x1k::{Filter, Sampler, Wrap};
+use ctm_exec::x1k::{Filter, Form, Sampler, Wrap};
 use memmap2::Mmap;
 use std::sync::OnceLock;
 
 /// Rows that a routine needs: registers that it saves, and masks.
 pub const ROWS: i32 = SAVED as i32 + 4;
 /// Vector registers that it saves: all that it uses, as the program may use any.
-const SAVED: u8 = 10;
+const SAVED: u8 = 11;
 /// The description.
 const INPUT: Gpr = 8;
 /// The channels that are wanted.
@@ -55,30 +56,44 @@ const LOWER: [u8; 2] = [6, 7];
 /// Texels.
 const TEXELS: [u8; 3] = [8, OTHER, 9];
 
+/// Numbers of dwords, and borders of converted elements.
+const DWORDS: u8 = 10;
+/// The extensions of vector shifts.
+const SHIFT_LEFT: u8 = 6;
+const SHIFT_RIGHT: u8 = 2;
+
 /// What routines differ in.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Kind {
     filter: Filter,
     wrap: [Wrap; 2],
+    form: Form,
 }
 
 impl Kind {
     /// How many there are.
-    const COUNT: usize = 2 * 4 * 4;
+    const COUNT: usize = 2 * 4 * 4 * 5;
 
-    /// Of a sampler.
-    pub const fn of(sampler: &Sampler) -> Self {
-        Self { filter: sampler.filter, wrap: sampler.wrap }
+    /// Of a sampler, and of elements.
+    pub const fn of(sampler: &Sampler, form: Form) -> Self {
+        Self { filter: sampler.filter, wrap: sampler.wrap, form }
     }
 
-    /// Nearest, clamped to the edge: needs no routine.
+    /// Nearest, clamped to the edge, numbers as they are: needs no routine.
     pub fn is_plain(self) -> bool {
-        self.filter == Filter::Nearest && self.wrap == [Wrap::Clamp; 2]
+        self.filter == Filter::Nearest && self.wrap == [Wrap::Clamp; 2] && self.form == Form::Floats
     }
 
     const fn number(self) -> usize {
+        let form = match self.form {
+            Form::Floats => 0,
+            Form::Square => 1,
+            Form::Bytes { swapped: false } => 2,
+            Form::Bytes { swapped: true } => 3,
+            Form::Words => 4,
+        };
         let [x, y] = self.wrap;
-        (self.filter as usize * 4 + x as usize) * 4 + y as usize
+        ((form * 2 + self.filter as usize) * 4 + x as usize) * 4 + y as usize
     }
 
     /// Whether coordinates of an axis repeat, mirrored or not.
@@ -95,8 +110,12 @@ impl Kind {
         }
     }
 
-    /// Where its routine is; `None` when memory cannot be made executable.
+    /// Where its routine is; `None` when there is none, or memory cannot be made executable.
     pub fn routine(self, isa: Isa) -> Option<usize> {
+        if self.form == Form::Square && self.filter == Filter::Linear {
+            // Sixteen elements for each of them.
+            return None;
+        }
         static ROUTINES: [OnceLock<Option<Mmap>>; 2 * Kind::COUNT] = [const { OnceLock::new() }; 2 * Kind::COUNT];
         let of_isa = match isa {
             Isa::Avx512 => 0,
@@ -120,9 +139,10 @@ fn routine(isa: Isa, kind: Kind) -> Vec<u8> {
         if piece > 0 {
             routine.asm.wide_shift(5, PIECE, isa.lanes() as u8 * piece);
         }
-        match kind.filter {
-            Filter::Nearest => routine.nearest(),
-            Filter::Linear => routine.linear(),
+        match (kind.filter, kind.form) {
+            (Filter::Nearest, Form::Square) => routine.square(),
+            (Filter::Nearest, _) => routine.nearest(),
+            (Filter::Linear, _) => routine.linear(),
         }
     }
     routine.asm.int_imm(RAX, 0);
@@ -279,15 +299,76 @@ impl Routine {
 
     /// A channel of the elements at an index, or of the border.
     fn texel(&mut self, to: u8, index: u8, corner: [usize; 2], channel: i32) {
+        match self.kind.form {
+            Form::Floats => self.dword(to, index, corner, channel, 4 * channel),
+            Form::Square => self.dword(to, index, corner, channel, 0),
+            Form::Bytes { swapped } => {
+                self.gather(to, index, corner, 0);
+                let byte = if swapped && channel != 3 { 2 - channel } else { channel };
+                if byte > 0 {
+                    self.asm.instruction(SHIFT_IMM, SHIFT_RIGHT, to, Rm::Reg(to), Some(8 * byte as u8));
+                }
+                self.normalise(to, u8::MAX.into());
+                self.or_border(to, corner, channel);
+            }
+            Form::Words => {
+                self.asm.instruction(SHIFT_IMM, SHIFT_RIGHT, DWORDS, Rm::Reg(index), Some(1));
+                self.gather(to, DWORDS, corner, 0);
+                // Every other one is the upper half.
+                self.asm.vector(AND, DWORDS, index, Rm::Literal(1));
+                self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, DWORDS, Rm::Reg(DWORDS), Some(4));
+                self.asm.vector(SHIFT_RIGHT_LANES, to, to, Rm::Reg(DWORDS));
+                self.normalise(to, u16::MAX.into());
+                self.or_border(to, corner, channel);
+            }
+        }
+    }
+
+    /// A dword at an offset behind those that indices name, or the border's channel.
+    fn dword(&mut self, to: u8, index: u8, corner: [usize; 2], channel: i32, offset: i32) {
         if self.has_border() {
             self.asm.vector(BROADCAST, to, 0, Self::each(input::BORDER, channel as usize));
+            self.gather_inside(to, index, corner, offset);
         } else {
-            self.asm.vector(XOR, to, to, Rm::Reg(to));
+            self.gather(to, index, corner, offset);
         }
+    }
+
+    /// A dword at an offset behind those that indices name; lanes outside hold 0.
+    fn gather(&mut self, to: u8, index: u8, corner: [usize; 2], offset: i32) {
+        self.asm.vector(XOR, to, to, Rm::Reg(to));
+        self.gather_inside(to, index, corner, offset);
+    }
+
+    /// The same; lanes outside stay.
+    fn gather_inside(&mut self, to: u8, index: u8, corner: [usize; 2], offset: i32) {
         self.inside(corner);
         match self.isa {
-            Isa::Avx512 => self.asm.gather(to, 1, RDX, index, 4 * channel),
-            Isa::Avx2 => self.asm.gather_by_signs(to, SCRATCH, RDX, index, 4 * channel),
+            Isa::Avx512 => self.asm.gather(to, 1, RDX, index, offset),
+            Isa::Avx2 => self.asm.gather_by_signs(to, SCRATCH, RDX, index, offset),
+        }
+    }
+
+    /// The lowest bits as a number of 0 to 1, which `most` stands for.
+    fn normalise(&mut self, to: u8, most: u32) {
+        self.asm.vector(AND, to, to, Rm::Literal(most));
+        self.asm.instruction(CVT_I32_F32, to, 0, Rm::Reg(to), None);
+        self.asm.vector(DIV, to, to, Rm::Literal((most as f32).to_bits()));
+    }
+
+    /// The border's channel in lanes outside.
+    fn or_border(&mut self, to: u8, corner: [usize; 2], channel: i32) {
+        if !self.has_border() {
+            return;
+        }
+        self.asm.vector(BROADCAST, DWORDS, 0, Self::each(input::BORDER, channel as usize));
+        self.inside(corner);
+        match self.isa {
+            Isa::Avx512 => {
+                self.asm.evex(MOVAPS, DWORDS, 0, Rm::Reg(to), 1, false, None);
+                self.asm.vector(MOVAPS, to, 0, Rm::Reg(DWORDS));
+            }
+            Isa::Avx2 => self.asm.blend(to, SCRATCH, Rm::Reg(to), DWORDS),
         }
     }
 
@@ -311,12 +392,14 @@ impl Routine {
             let (missing, made, next) = (self.asm.label(), self.asm.label(), self.asm.label());
             self.asm.test_imm(WANTED, 1 << channel);
             self.asm.jump_if(Cond::Equal, next);
-            if channel > 0 {
+            // Only numbers come in any number of channels.
+            let asks = self.kind.form == Form::Floats && channel > 0;
+            if asks {
                 self.asm.int_store_imm(Int::Cmp, false, INPUT, input::CHANNELS, channel);
                 self.asm.jump_if(Cond::BelowEqual, missing);
             }
-            let register = make(self, channel, true);
-            if channel > 0 {
+            let register = make(self, channel, self.kind.form != Form::Words || channel == 0);
+            if asks {
                 self.asm.jump(made);
                 self.asm.place(missing);
                 let same = make(self, channel, false);
@@ -343,6 +426,32 @@ impl Routine {
             } else {
                 r.missing(TEXELS[0], [0; 2], channel);
             }
+            TEXELS[0]
+        });
+    }
+
+    /// Four elements side by side, as channels.
+    fn square(&mut self) {
+        let [right, below] = UPPER;
+        for (axis, (u, next)) in [(X, right), (Y, below)].into_iter().enumerate() {
+            self.coordinate(axis, u);
+            self.texels().floor(u, u);
+            self.wrapped(axis, u, 2 * axis as i32);
+            self.texels().load_each(OTHER, Self::each(input::LAST, axis));
+            self.asm.instruction(CVT_F32_I32, OTHER, 0, Rm::Reg(OTHER), None);
+            self.asm.vector(ADD_I32, next, u, Rm::Literal(1));
+            self.asm.vector(MIN_I32, next, next, Rm::Reg(OTHER));
+            for place in [u, next] {
+                self.texels().with(MUL_I32, place, place, Self::each(input::STRIDES, 1 - axis));
+            }
+        }
+        let [under, beyond] = LOWER;
+        self.asm.vector(ADD_I32, under, X, Rm::Reg(below));
+        self.asm.vector(ADD_I32, beyond, right, Rm::Reg(below));
+        self.asm.vector(ADD_I32, right, right, Rm::Reg(Y));
+        self.asm.vector(ADD_I32, X, X, Rm::Reg(Y));
+        self.channels(|r, channel, _| {
+            r.texel(TEXELS[0], [right, under, beyond, X][channel as usize], [0; 2], channel);
             TEXELS[0]
         });
     }

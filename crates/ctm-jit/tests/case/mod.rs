@@ -9,7 +9,7 @@ pub mod reduce;
 #[path = "../tries/mod.rs"]
 pub mod tries;
 
-use ctm_exec::x1k::{Constants, Filter, Launch, Memory, Plane, Sampler, Wrap};
+use ctm_exec::x1k::{Constants, Filter, Form, Launch, Memory, Plane, Sampler, Wrap};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::random::{
@@ -67,6 +67,13 @@ const fn counters(seed: u64) -> bool {
     (seed / 4).is_multiple_of(2)
 }
 
+/// An array of elements that are no numbers as they are.
+fn other(r: &mut Random, w: u32, h: u32) -> Array {
+    let form = r.of(&[Form::Square, Form::Bytes { swapped: false }, Form::Bytes { swapped: true }, Form::Words]);
+    let array = array(r, w, h);
+    Array::with_pitch(array.pitch, [w, h], 1, |x, y, _| array.get(x, y)[0]).read_as(form)
+}
+
 fn sampler(r: &mut Random) -> Sampler {
     Sampler {
         filter: if r.one_in(3) { Filter::Linear } else { Filter::Nearest },
@@ -112,7 +119,7 @@ impl Case {
         let mut memory = Surfaces::default();
         for index in 0..2 {
             let (w, h) = (1 + r.below(9), 1 + r.below(6));
-            memory.inputs.push(array(r, w, h));
+            memory.inputs.push(if r.one_in(8) { other(r, w, h) } else { array(r, w, h) });
             memory.samplers[index] = if index == 0 { Sampler::default() } else { sampler(r) };
         }
         let (i0, j0) = (r.below(4), r.below(4));

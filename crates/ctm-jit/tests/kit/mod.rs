@@ -6,7 +6,7 @@
 )]
 
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Constants, Direct, Elements, Input, Launch, Memory, Outputs, Plane, Sampler, Written};
+use ctm_exec::x1k::{Constants, Direct, Elements, Form, Input, Launch, Memory, Outputs, Plane, Sampler, Written};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome, Position};
 use ctm_isa::x1k::program::{Literal, SymbolKind};
 use ctm_isa::x1k::{INPUTS, Program};
@@ -19,6 +19,8 @@ pub struct Array<W = Vec<u32>> {
     pub height: u32,
     pub pitch: u32,
     pub channels: u8,
+    /// What elements are.
+    pub form: Form,
     /// Channels that may be written.
     pub mask: u8,
     words: W,
@@ -40,7 +42,7 @@ impl Array {
     ) -> Self {
         let words = vec![0; pitch as usize * height as usize * usize::from(channels) + 16];
         let skip = (0..16).find(|&s| (words[s..].as_ptr() as usize).is_multiple_of(64)).unwrap_or(0);
-        let mut array = Self { width, height, pitch, channels, mask: 0xf, words, skip };
+        let mut array = Self { width, height, pitch, channels, form: Form::Floats, mask: 0xf, words, skip };
         for y in 0..height {
             for x in 0..width {
                 for c in 0..channels {
@@ -52,12 +54,20 @@ impl Array {
         array
     }
 
+    /// The same words as elements of another form, one channel wide: as many as rows of so many words hold.
+    pub fn read_as(self, form: Form) -> Self {
+        assert_eq!(self.channels, 1);
+        let in_word = 4 / form.element_bytes(1);
+        let channels = if matches!(form, Form::Bytes { .. }) { 4 } else { 1 };
+        Self { width: self.width * in_word, pitch: self.pitch * in_word, form, channels, ..self }
+    }
+
     /// The same array in other memory: all of it, from element (0, 0) to the last one.
     pub fn in_memory<W>(&self, of: impl FnOnce(&[u32]) -> W) -> Array<W> {
-        let end = self.at(self.width - 1, self.height - 1) + usize::from(self.channels);
+        let end = self.skip + self.elements(()).bytes_needed() as usize / 4;
         let words = of(&self.words[self.skip..end]);
-        let (width, height, pitch, channels, mask) = (self.width, self.height, self.pitch, self.channels, self.mask);
-        Array { width, height, pitch, channels, mask, words, skip: 0 }
+        let Self { width, height, pitch, channels, form, mask, .. } = *self;
+        Array { width, height, pitch, channels, form, mask, words, skip: 0 }
     }
 }
 
@@ -68,15 +78,35 @@ impl<W: Deref<Target = [u32]>> Array<W> {
 
     /// Bits of r, g, b, a.
     pub fn get(&self, x: u32, y: u32) -> [u32; 4] {
-        let mut texel = [0, 0, 0, 1f32.to_bits()];
-        let at = self.at(x, y);
-        texel.iter_mut().zip(&self.words[at..at + usize::from(self.channels)]).for_each(|(to, from)| *to = *from);
-        texel
+        let words = &self.words[self.skip..];
+        let part = |x: u32, y: u32| {
+            let bits = 8 * self.form.element_bytes(self.channels);
+            let first = u64::from(bits) * (u64::from(y) * u64::from(self.pitch) + u64::from(x));
+            words[first as usize / 32] >> (first % 32)
+        };
+        let share = |n: u32, most: u32| ((n & most) as f32 / most as f32).to_bits();
+        match self.form {
+            Form::Floats => {
+                let mut texel = [0, 0, 0, 1f32.to_bits()];
+                let at = self.at(x, y);
+                texel.iter_mut().zip(&self.words[at..at + usize::from(self.channels)]).for_each(|(to, from)| *to = *from);
+                texel
+            }
+            Form::Square => {
+                let (right, below) = ((x + 1).min(self.width - 1), (y + 1).min(self.height - 1));
+                [part(right, y), part(x, below), part(right, below), part(x, y)]
+            }
+            Form::Bytes { swapped } => {
+                let order = if swapped { [2, 1, 0, 3] } else { [0, 1, 2, 3] };
+                order.map(|byte| share(part(x, y) >> (8 * byte), 255))
+            }
+            Form::Words => [share(part(x, y), 65535), 0, 0, 1f32.to_bits()],
+        }
     }
 
     fn elements<B>(&self, bytes: B) -> Elements<B> {
-        let (pitch, width, height) = (self.pitch, self.width, self.height);
-        Elements { bytes, pitch, width, height, channels: self.channels, mask: self.mask }
+        let Self { width, height, pitch, channels, form, mask, .. } = *self;
+        Elements { bytes, pitch, width, height, form, channels, mask }
     }
 }
 
@@ -144,7 +174,7 @@ impl<W: DerefMut<Target = [u32]> + Sync> Memory for Surfaces<W> {
 
     fn input(&self, index: u8) -> Option<Input> {
         let (array, sampler) = self.source(index)?;
-        Some(Input { width: array.width, height: array.height, element_bytes: 4 * u32::from(array.channels), sampler })
+        Some(Input { width: array.width, height: array.height, element_bytes: array.form.element_bytes(array.channels), sampler })
     }
 
     fn read(&self, index: u8, x: u32, y: u32, _uncached: bool) -> Result<[u32; 4], MemoryFault> {

@@ -8,7 +8,7 @@ use crate::mc::{ByteOrder, Format, Surface, Tiling};
 use crate::memory::{DeviceMemory, MemoryError};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Direct, Elements, Input, Memory, Outputs, Written};
+use ctm_exec::x1k::{Direct, Elements, Form, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::program::Usage;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -257,7 +257,7 @@ impl Memory for LaunchMemory<'_> {
     fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {
         std::array::from_fn(|index| {
             let bound = self.inputs[index].filter(|_| self.model.is_none() && cfg!(target_endian = "little"))?;
-            let (elements, bytes) = plain(&bound.surface)?;
+            let (elements, bytes) = readable(&bound, self.order)?;
             self.memory.lent(bound.surface.base, bytes).map(|bytes| elements.with(bytes))
         })
     }
@@ -278,7 +278,7 @@ impl Memory for LaunchMemory<'_> {
         let (mut inputs, mut reads) = (Vec::new(), Vec::new());
         for (index, bound) in self.inputs.iter().enumerate() {
             let Some(bound) = bound else { continue };
-            if let Some((elements, bytes)) = plain(&bound.surface) {
+            if let Some((elements, bytes)) = readable(bound, self.order) {
                 inputs.push((index, elements));
                 reads.push((bound.surface.base, bytes));
             }
@@ -303,16 +303,35 @@ pub(super) fn plain(surface: &Surface) -> Option<(Elements<()>, usize)> {
         Format::Float32x4 => 4,
         Format::Uint16x1 | Format::Uint8x4 => return None,
     };
+    if surface.tiling == Tiling::Linear { linear(surface, Form::Floats, channels) } else { None }
+}
+
+/// The same of an input, as texture instructions read it.
+fn readable(bound: &BoundInput, order: ByteOrder) -> Option<(Elements<()>, usize)> {
+    let surface = &bound.surface;
+    let (form, channels) = match (surface.format, bound.square) {
+        (Format::Float32x1, true) => (Form::Square, 1),
+        (Format::Float32x1, false) => (Form::Floats, 1),
+        (Format::Float32x2, _) => (Form::Floats, 2),
+        (Format::Float32x4, _) => (Form::Floats, 4),
+        (Format::Uint8x4, _) => (Form::Bytes { swapped: order == ByteOrder::Bgra }, 4),
+        (Format::Uint16x1, false) => (Form::Words, 1),
+        (Format::Uint16x1, true) => return None,
+    };
+    linear(surface, form, channels)
+}
+
+/// A surface as an array, if its rows lie one behind the other.
+fn linear(surface: &Surface, form: Form, channels: u8) -> Option<(Elements<()>, usize)> {
     let (pitch, width, height) = (surface.effective_pitch(), surface.width(), surface.rows());
-    let linear = surface.tiling == Tiling::Linear;
     // The sum of addresses wraps at the end of the address space.
     let ends = u64::from(surface.base.0) + surface.bytes() <= 1 << 32;
-    if !linear || !ends || width > pitch || width == 0 || height == 0 {
+    if surface.tiling.is_tiled() || !ends || width > pitch || width == 0 || height == 0 {
         return None;
     }
-    let elements = u64::from(height - 1) * u64::from(pitch) + u64::from(width);
-    let bytes = usize::try_from(elements * u64::from(surface.format.element_bytes())).ok()?;
-    Some((Elements { bytes: (), pitch, width, height, channels, mask: 0xf }, bytes))
+    let elements = Elements { bytes: (), pitch, width, height, form, channels, mask: 0xf };
+    let bytes = usize::try_from(elements.bytes_needed()).ok()?;
+    Some((elements, bytes))
 }
 
 /// Whether an input that the program reads shares memory with something it writes.

@@ -4,7 +4,7 @@ use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use ctm_exec::r700::Surface as Packed;
 use ctm_exec::r700::formats::{Format, convert, size_bytes, swapped};
 use ctm_exec::r700::resources::{Image, Texture, TextureKind};
-use ctm_exec::x1k::Elements;
+use ctm_exec::x1k::{Elements, Form};
 use ctm_isa::ops;
 use ctm_isa::r700::ops::{DataFormat, EndianSwap};
 
@@ -140,7 +140,8 @@ impl TextureSurface {
         let pitch = u32::try_from(self.row(0, width)).ok()?;
         let last = u64::from(height).checked_sub(1)? * u64::from(pitch) + u64::from(width);
         let bytes = usize::try_from(last * 4 * u64::from(channels)).ok()?;
-        apart.then_some((Elements { bytes: (), pitch, width, height, channels, mask: 0xf }, bytes))
+        let form = Form::Floats;
+        apart.then_some((Elements { bytes: (), pitch, width, height, form, channels, mask: 0xf }, bytes))
     }
 
     /// Texels from one row of a level to the next.

@@ -62,6 +62,7 @@ rows! { ROWS
     MUL = 1 0 0x59;
     SUB = 1 0 0x5c;
     MIN = 1 0 0x5d;
+    DIV = 1 0 0x5e;
     MAX = 1 0 0x5f;
     CVT_I32_F32 = 1 0 0x5b;
     SHIFT_IMM = 1 1 0x72;
