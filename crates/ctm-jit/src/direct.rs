@@ -95,9 +95,8 @@ pub fn surfaces<'a>(
         }
         let (descriptor, elements) = (descriptors[index]?, elements?);
         let nearest = descriptor.sampler.filter == Filter::Nearest && descriptor.sampler.wrap == [Wrap::Clamp; 2];
-        let fits = descriptor.width <= elements.width
-            && descriptor.height <= elements.height
-            && elements.form == Form::Floats;
+        let fits =
+            descriptor.width <= elements.width && descriptor.height <= elements.height && elements.form == Form::Floats;
         if !nearest || !fits || !matches!(elements.channels, 1 | 2 | 4) {
             return None;
         }

@@ -2,6 +2,7 @@
 //! coordinates of every kind, lanes at rest.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+mod clock;
 mod kit;
 
 use ctm_exec::x1k::{Filter, Form, Interp, Sampler, Wrap};
@@ -208,6 +209,54 @@ fn lookups_of_other_elements() {
                     assert_eq!(case.run(&engine, &mut found), outcome, "{what}");
                     assert_eq!(found.first_difference(&expected), None, "{what}");
                 }
+            }
+        }
+    }
+}
+
+/// A picture made 4 times as wide and high, as lookups without UNSCALED do it.
+const ENLARGE: &str = "
+.input  picture = s0
+.output out = o0
+        mad   r1, r0, c0, c1
+        tex   r2, picture, r1.rg scaled
+        mov   out, r2
+";
+
+#[test]
+#[ignore = "measures"]
+fn speed() {
+    let side = 512;
+    let mut case = Case { threads: 1, counters: false, ..Case::new(ENLARGE, [0, 0, side - 1, side - 1]) };
+    let step = 1.0 / side as f32;
+    case.constants.float[0] = [step, step, 0.0, 0.0].map(f32::to_bits);
+    case.constants.float[1] = [step / 2.0, step / 2.0, 0.0, 0.0].map(f32::to_bits);
+    let border = [0; 4];
+    for backend in Backend::available() {
+        for (filter, wrap) in [Filter::Nearest, Filter::Linear]
+            .into_iter()
+            .flat_map(|f| [Wrap::Clamp, Wrap::Mirror, Wrap::Border].map(|w| (f, w)))
+        {
+            for channels in [1, 4] {
+                let mut memory = Surfaces {
+                    inputs: vec![Array::new(side / 4, side / 4, channels, kit::noise)],
+                    outputs: vec![Array::new(side, side, 4, |_, _, _| 0)],
+                    ..Surfaces::default()
+                };
+                memory.samplers[0] = Sampler { filter, wrap: [wrap; 2], border };
+                let mut line = format!("{backend}, {filter:?}, {wrap:?}, {channels} channels:");
+                for (name, direct, lends) in [("calls", false, false), ("inputs", false, true), ("all", true, false)] {
+                    (memory.direct, memory.lends) = (direct, lends);
+                    let engine = Jit::with_backend(backend);
+                    let times = (0..5).map(|_| {
+                        let before = clock::thread_time();
+                        case.run(&engine, &mut memory).unwrap();
+                        clock::thread_time() - before
+                    });
+                    let best = times.min().unwrap_or(0) as f64;
+                    line += &format!("  {name} {:.2} ns", best / f64::from(side * side));
+                }
+                println!("{line}");
             }
         }
     }

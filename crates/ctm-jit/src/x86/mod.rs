@@ -411,8 +411,8 @@ impl Native {
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size, and its head points to constants, start values (rows in the frame, or as many as the
         // passes of a span read), visits (one for each block; the code adds to no other), arrays and a context that outlive the call. The code
-        // reads arrays at columns and rows that it has clamped to what `Views::array` promises to be there, and
-        // writes nothing but frame, visits and, in a span, two rows of elements of each target for each group, all of which lie in the
+        // and the routines of `sampling`, which stay as long as the process, read arrays at columns and rows that they have clamped to what
+        // `Views::array` promises to be there. They write nothing but frame, visits and, in a span, two rows of elements of each target for each group, all of which lie in the
         // cells that the caller holds; nobody else writes these elements meanwhile.
         unsafe { entry(frame.bytes.as_mut_ptr()) }
     }

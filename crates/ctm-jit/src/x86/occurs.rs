@@ -3,9 +3,13 @@
 
 use super::reference_lookups;
 use crate::{Backend, Jit};
+use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::x1k::{Arrays, Constants, Filter, Launch, Plane, Sampler, Wrap};
-use ctm_exec::{Budget, Domain, Engine, GroupSize};
+use ctm_exec::x1k::{
+    Arrays, Constants, Elements, Filter, Form, Input, Launch, Memory, Outputs, Plane, Sampler, Wrap, Written,
+};
+use ctm_exec::{Budget, Domain, Engine, GroupSize, Position};
+use ctm_isa::x1k::INPUTS;
 use ctm_isa::x1k::program::Literal;
 use ctm_isa::x1k::text::assemble;
 use ctm_isa::x1k::{Program, Words};
@@ -33,6 +37,43 @@ fn program(path: &Path) -> Program {
         line.split_whitespace().filter_map(number).collect::<Vec<_>>().try_into().ok()
     };
     Program::from_words(text.lines().map(|line| words(line).unwrap_or_else(|| panic!("{line}"))).collect())
+}
+
+/// Inputs whose bytes are elements of another form.
+struct Seen {
+    arrays: Arrays,
+    form: Form,
+}
+
+impl Memory for Seen {
+    fn schedule(&mut self, at: Position) -> Result<bool, MemoryFault> {
+        self.arrays.schedule(at)
+    }
+
+    fn input(&self, index: u8) -> Option<Input> {
+        self.arrays.input(index)
+    }
+
+    fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
+        self.arrays.read(index, x, y, uncached)
+    }
+
+    fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
+        self.arrays.commit(at, outputs)
+    }
+
+    fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault> {
+        self.arrays.write_uncached(x, y, bits)
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
+    }
+
+    fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {
+        let channels = if matches!(self.form, Form::Bytes { .. }) { 4 } else { 1 };
+        self.arrays.input_arrays().map(|elements| Some(Elements { form: self.form, channels, ..elements? }))
+    }
 }
 
 /// Every wrap, nearest and linear, and what launches do not store at once.
@@ -89,6 +130,14 @@ fn lookups_are_code() {
                 let outcome = engine.run_x1k(&launch, &mut memory);
                 assert!(outcome.is_ok(), "{}: {outcome:?}", path.display());
                 assert_eq!(reference_lookups(), before, "{}, {sampler:?}, {backend}", path.display());
+                let forms = [Form::Square, Form::Bytes { swapped: false }, Form::Words];
+                let form = forms[number % forms.len()];
+                if form == Form::Square && sampler.filter == Filter::Linear {
+                    continue;
+                }
+                let outcome = engine.run_x1k(&launch, &mut Seen { arrays: memory, form });
+                assert!(outcome.is_ok(), "{}: {outcome:?}", path.display());
+                assert_eq!(reference_lookups(), before, "{}, {sampler:?}, {form:?}, {backend}", path.display());
             }
         }
         let left = paths.iter().filter(|path| !lowered.contains(path)).filter_map(|path| path.file_name());

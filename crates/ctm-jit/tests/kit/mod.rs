@@ -89,7 +89,10 @@ impl<W: Deref<Target = [u32]>> Array<W> {
             Form::Floats => {
                 let mut texel = [0, 0, 0, 1f32.to_bits()];
                 let at = self.at(x, y);
-                texel.iter_mut().zip(&self.words[at..at + usize::from(self.channels)]).for_each(|(to, from)| *to = *from);
+                texel
+                    .iter_mut()
+                    .zip(&self.words[at..at + usize::from(self.channels)])
+                    .for_each(|(to, from)| *to = *from);
                 texel
             }
             Form::Square => {
@@ -174,7 +177,12 @@ impl<W: DerefMut<Target = [u32]> + Sync> Memory for Surfaces<W> {
 
     fn input(&self, index: u8) -> Option<Input> {
         let (array, sampler) = self.source(index)?;
-        Some(Input { width: array.width, height: array.height, element_bytes: array.form.element_bytes(array.channels), sampler })
+        Some(Input {
+            width: array.width,
+            height: array.height,
+            element_bytes: array.form.element_bytes(array.channels),
+            sampler,
+        })
     }
 
     fn read(&self, index: u8, x: u32, y: u32, _uncached: bool) -> Result<[u32; 4], MemoryFault> {
