@@ -12,6 +12,7 @@ use ctm_exec::{Domain, FaultKind};
 use ctm_isa::x1k::ops::TexOp;
 use ctm_isa::x1k::program::{Literal, Preload};
 use ctm_isa::x1k::{Inst, Program};
+use ctm_jit::Jit;
 use device_support::*;
 
 const D: Domain = Domain { i0: 0, j0: 0, i1: 15, j1: 7 };
@@ -326,6 +327,40 @@ fn samplers_wrap_and_filter() {
     let linear = run(Sampler { filter: Filter::Linear, ..Sampler::default() });
     // The coordinate (2, 1) lies between columns 1 and 2 and rows 0 and 1.
     assert_eq!(at(&linear, 2, 1), 6.5);
+}
+
+#[test]
+fn engines_look_up_the_same_elements() {
+    for order in [ByteOrder::Rgba, ByteOrder::Bgra] {
+        let options = || DeviceOptions { uint8_order: order, ..DeviceOptions::default() };
+        let mut rigs = [Rig::new(options()), Rig::with_engine(Box::new(Jit::new()), options())];
+        for (&format, &tiling) in Format::ALL.iter().flat_map(|format| Tiling::ALL.iter().map(move |t| (format, t))) {
+            let found = rigs.each_mut().map(|rig| {
+                let image = rig.program(&copy_program(0, 0));
+                let input = rig.surface(36, 5, format, tiling);
+                let out = rig.surface(48, 16, Format::Float32x4, Tiling::Linear);
+                rig.fill(&input, 36, 5, |x, y| [7, 11, 13, 17].map(|n| ((n * x + y) % 256) as f32 / 255.0));
+                let domain = Domain { i0: 0, j0: 0, i1: 47, j1: 15 };
+                let buffer = CommandBuffer::new().set_inst_fmt(image).set_inp_fmt(0, &input).set_out_fmt(0, &out);
+                let buffer = buffer.set_domain(domain);
+                let mut found = Vec::new();
+                for filter in [Filter::Nearest, Filter::Linear] {
+                    for wrap in [Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Border] {
+                        let border = [1, 2, 3, 4].map(|n| (n as f32).to_bits());
+                        let sampler = Sampler { filter, wrap: [wrap, Wrap::Clamp], border };
+                        rig.submit(&buffer.clone().set_inp_sampler(0, &sampler, 35).start_program()).unwrap();
+                        found.push(rig.floats(&out, 48, 16));
+                    }
+                }
+                rig.device.memory_mut().free_all(ArenaId::Gpu);
+                rig.device.memory_mut().free_all(ArenaId::Sys);
+                found
+            });
+            // Not all of them read the same.
+            assert_ne!(found[0][0], found[0][5], "{format:?}, {tiling:?}");
+            assert_eq!(found[0], found[1], "{format:?}, {tiling:?}, {order:?}");
+        }
+    }
 }
 
 #[test]

@@ -7,6 +7,7 @@ use ctm::commands::CommandBuffer;
 use ctm::device::{CommandError, Device, DeviceOptions, SubmitReport};
 use ctm::mc::{Format, Surface, Tiling};
 use ctm::memory::{ArenaId, GpuAddr};
+use ctm_exec::Engine;
 use ctm_exec::x1k::Interp;
 use ctm_isa::x1k::formats::{CmnInst, TexAddr, TexAddrDxDy, TexInst};
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction};
@@ -70,7 +71,11 @@ pub struct Rig {
 
 impl Rig {
     pub fn new(options: DeviceOptions) -> Self {
-        Self { device: Device::open(Box::new(Interp), options).unwrap() }
+        Self::with_engine(Box::new(Interp), options)
+    }
+
+    pub fn with_engine(engine: Box<dyn Engine>, options: DeviceOptions) -> Self {
+        Self { device: Device::open(engine, options).unwrap() }
     }
 
     /// Stores the image of a program.
