@@ -253,7 +253,14 @@ fn again() {
                 _ => _ = std::hint::black_box(compile(&launch, options)),
             }
         }
-        println!("{seed}: {:.0} us", (thread_time() - start) as f64 / 1e3 / turns as f64);
+        let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
+        // A subroutine is there once for each way of calling it.
+        let lowered = crate::x1k::lower(launch.program, launch.constants);
+        let blocks = lowered.as_ref().map_or(&[][..], |code| &code.blocks);
+        let issued: u32 = blocks.iter().map(|block| block.tally.instructions()).sum();
+        let ops: usize = blocks.iter().map(|block| block.ops.len()).sum();
+        let (words, blocks) = (program.words.len(), blocks.len());
+        println!("{seed}: {us:.0} us; {words} instructions, in blocks {issued}, operations {ops}, blocks {blocks}");
     }
 }
 

@@ -223,12 +223,33 @@ impl<T: Copy + Default> Few<T> {
     }
 }
 
-impl<T> IntoIterator for Few<T> {
+impl<T: Copy> IntoIterator for Few<T> {
     type Item = T;
-    type IntoIter = std::iter::Take<std::array::IntoIter<T, 4>>;
+    type IntoIter = Each<T>;
 
+    #[inline]
     fn into_iter(self) -> Self::IntoIter {
-        self.items.into_iter().take(self.count.into())
+        Each { few: self, next: 0 }
+    }
+}
+
+/// The things of a [`Few`], one after the other.
+#[derive(Clone, Debug)]
+pub struct Each<T> {
+    few: Few<T>,
+    next: u8,
+}
+
+impl<T: Copy> Iterator for Each<T> {
+    type Item = T;
+
+    #[inline]
+    fn next(&mut self) -> Option<T> {
+        if self.next >= self.few.count {
+            return None;
+        }
+        self.next += 1;
+        self.few.items.get(usize::from(self.next - 1)).copied()
     }
 }
 

@@ -23,8 +23,20 @@ impl Vectors for Emit<'_> {
         &mut self.asm
     }
 
+    #[inline]
     fn access(&self, src: Src, unit: Unit) -> Access {
-        Access::of(self.operand(src, unit))
+        match src {
+            Src::Vector(vector) => match self.input.homes.of[vector.index()] {
+                Home::Register(bundle) => Access::Register(self.register(bundle, unit)),
+                Home::Row(_) | Home::Nowhere => Access::Memory,
+            },
+            Src::Row(_) => Access::Memory,
+            Src::Literal(_) | Src::Const(_) => match (self.constants.of(src), src) {
+                (Some(register), _) => Access::Register(register),
+                (None, Src::Const(_)) => Access::Each,
+                (None, _) => Access::Memory,
+            },
+        }
     }
 
     fn rm(&mut self, src: Src, unit: Unit) -> Rm {
@@ -44,13 +56,16 @@ impl Vectors for Emit<'_> {
 }
 
 impl Emit<'_> {
+    /// The register of a unit.
+    #[inline]
+    fn register(&self, bundle: u8, unit: Unit) -> u8 {
+        (bundle * self.input.copies + unit.copy) * self.input.isa.pieces() + unit.piece
+    }
+
     /// Where a vector lives.
     fn home(&self, vector: Vector, unit: Unit) -> Rm {
-        let pieces = self.input.isa.pieces();
         let row = match self.input.homes.of[vector.index()] {
-            Home::Register(bundle) => {
-                return Rm::Reg((bundle * self.input.copies + unit.copy) * pieces + unit.piece);
-            }
+            Home::Register(bundle) => return Rm::Reg(self.register(bundle, unit)),
             Home::Row(row) => row as i32,
             Home::Nowhere => 0,
         };

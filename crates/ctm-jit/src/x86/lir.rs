@@ -4,7 +4,7 @@
 //! outright, as nothing in them outlives one [`Group`].
 
 use super::encode::V;
-use crate::form::{Few, Under, Var};
+use crate::form::{Each, Few, Under, Var};
 
 /// A vector that will live in a register, or in a row of the frame.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -222,7 +222,8 @@ impl Lir {
     }
 
     /// The vectors that it reads, the one it changes in part included.
-    pub fn reads(&self) -> impl Iterator<Item = Vector> + use<> {
+    #[inline]
+    pub fn reads(&self) -> Each<Vector> {
         let none = Src::Literal(0);
         let sources = match *self {
             Self::Copy(_, a)

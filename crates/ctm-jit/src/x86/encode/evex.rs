@@ -13,26 +13,32 @@ impl Asm {
         let head = u64::from(rest) | u64::from(op.opcode) << 32;
         let second_byte = |x: u8, b: u8| u64::from(high | (!x & 1) << 6 | (!b & 1) << 5) << 8;
         let reg = (reg & 7) << 3;
-        let after = usize::from(imm.is_some());
-        let imm = u64::from(imm.unwrap_or_default());
         match rm {
             Rm::Reg(r) => {
                 let operand = u64::from(0xc0 | reg | r & 7);
-                self.bytes(head | second_byte(r >> 4, r >> 3) | operand << 40 | imm << 48, 6 + after);
+                let bits = head | second_byte(r >> 4, r >> 3) | operand << 40;
+                match imm {
+                    Some(imm) => self.bytes(bits | u64::from(imm) << 48, 7),
+                    None => self.bytes(bits, 6),
+                }
             }
             Rm::Row(base, offset) => {
                 let (operand, count) = in_memory(reg, base, offset, 6);
                 let bits = u128::from(head | second_byte(0, base >> 3)) | u128::from(operand) << 40;
-                self.long(bits | u128::from(imm) << (40 + 8 * count), 5 + count + after);
+                self.long(bits, 5 + count);
+                imm.into_iter().for_each(|imm| self.byte(imm));
             }
             Rm::Each(base, offset) => {
                 // A broadcast instruction names four bytes without the broadcast bit; its displacement still counts in fours.
                 let broadcast = u64::from(op != BROADCAST) << 28;
                 let (operand, count) = in_memory(reg, base, offset, 2);
                 let bits = u128::from(head | second_byte(0, base >> 3) | broadcast) | u128::from(operand) << 40;
-                self.long(bits | u128::from(imm) << (40 + 8 * count), 5 + count + after);
+                self.long(bits, 5 + count);
+                imm.into_iter().for_each(|imm| self.byte(imm));
             }
             Rm::Literal(_) | Rm::LaneShifts(_) => {
+                let after = usize::from(imm.is_some());
+                let imm = u64::from(imm.unwrap_or_default());
                 let is_literal = matches!(rm, Rm::Literal(_));
                 let broadcast = u64::from(is_literal && op != BROADCAST) << 28;
                 let tail = self.tail(reg >> 3, rm, if is_literal { 4 } else { 64 });

@@ -1,6 +1,6 @@
 //! 256-bit vector instructions (VEX): what AVX2 and FMA have.
 
-use super::{Asm, Gpr, NOTHING, Rm, V, rows, v};
+use super::{Asm, Gpr, NOTHING, Rm, V, in_memory, rows, v};
 
 rows! { VEX_ROWS
     AND_F32 = 1 0 0x54;
@@ -38,8 +38,24 @@ impl Asm {
             let map = reg_bit | 1 << 6 | (!base & 1) << 5 | op.map;
             (u32::from_le_bytes([0xc4, map, last, op.opcode]).into(), 4)
         };
-        let tail = self.tail(reg, rm, 1);
-        self.put(head, tail, imm.map_or(NOTHING, |imm| (imm.into(), 1)));
+        let (bits, count) = head;
+        let field = (reg & 7) << 3;
+        match rm {
+            Rm::Reg(r) => {
+                let operand = u64::from(0xc0 | field | r & 7) << (8 * count);
+                let after = u64::from(imm.unwrap_or_default()) << (8 * count + 8);
+                self.bytes(bits | operand | after, count + 1 + usize::from(imm.is_some()));
+            }
+            Rm::Row(base, offset) | Rm::Each(base, offset) => {
+                let (operand, more) = in_memory(field, base, offset, 0);
+                self.long(u128::from(bits) | u128::from(operand) << (8 * count), count + more);
+                imm.into_iter().for_each(|imm| self.byte(imm));
+            }
+            Rm::Literal(_) | Rm::LaneShifts(_) => {
+                let tail = self.tail(reg, rm, 1);
+                self.put(head, tail, imm.map_or(NOTHING, |imm| (imm.into(), 1)));
+            }
+        }
     }
 
     /// A 256-bit VEX instruction. A literal is 32 bytes of memory; [`Rm::Each`] is for [`super::BROADCAST`] alone.

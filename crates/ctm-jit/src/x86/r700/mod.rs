@@ -24,6 +24,7 @@ use super::alloc::Ranges;
 use super::isa::Isa;
 use super::lir::{Lir, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
+use crate::form::{Each, Few};
 use crate::lanes::Refer;
 use crate::r700::form::{Code, End, File, M, MaskOp, Op, Var};
 use crate::r700::passes::VarSet;
@@ -211,22 +212,26 @@ impl Ins {
     }
 
     /// The vectors that it reads.
-    fn reads(&self) -> Vec<Vector> {
+    fn reads(&self) -> Each<Vector> {
         use super::lir::Src;
-        let vector = |src: &Src| if let Src::Vector(vector) = src { Some(*vector) } else { None };
-        match self {
-            Self::Lir(lir) => lir.reads().collect(),
-            Self::ZeroRule(dst, a, b) => [Some(*dst), vector(a), vector(b)].into_iter().flatten().collect(),
-            Self::Set(dst, src, under) => {
-                let old = (*under != M::EXISTING).then_some(*dst);
-                [vector(src), old].into_iter().flatten().collect()
+        let none = Src::Literal(0);
+        let (sources, changed) = match *self {
+            Self::Lir(lir) => return lir.reads(),
+            Self::ZeroRule(dst, a, b) => ([Src::Vector(dst), a, b, none], None),
+            Self::Set(dst, src, under) => ([src, none, none, none], (under != M::EXISTING).then_some(dst)),
+            Self::Sample(_, _, at) => (at, None),
+            Self::Slope(_, at, _) | Self::GetRelative(_, _, _, at) => ([at, none, none, none], None),
+            Self::SetRelative(_, _, index, value, _) => ([index, value, none, none], None),
+            _ => ([none; 4], None),
+        };
+        let mut few = Few::default();
+        for src in sources {
+            if let Src::Vector(vector) = src {
+                few.push(vector);
             }
-            Self::Sample(_, _, at) => at.iter().filter_map(vector).collect(),
-            Self::Slope(_, at, _) => vector(at).into_iter().collect(),
-            Self::GetRelative(_, _, _, index) => vector(index).into_iter().collect(),
-            Self::SetRelative(_, _, index, value, _) => [vector(index), vector(value)].into_iter().flatten().collect(),
-            _ => Vec::new(),
         }
+        changed.into_iter().for_each(|vector| few.push(vector));
+        few.into_iter()
     }
 }
 

@@ -76,10 +76,7 @@ impl Vectors for Emit<'_> {
     }
 
     /// What the units of one instruction share is loaded once for them.
-    fn reg(&mut self, src: Src, unit: Unit, scratch: u8) -> u8 {
-        if let Access::Register(register) = self.access(src, unit) {
-            return register;
-        }
+    fn loaded(&mut self, src: Src, unit: Unit, scratch: u8) -> u8 {
         let name = match src {
             Src::Vector(vector) => match self.home(vector, unit) {
                 Home::Load(_) | Home::Constant { .. } => Some((src, self.instance(vector, unit))),

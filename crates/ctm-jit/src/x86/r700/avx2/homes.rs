@@ -166,7 +166,7 @@ fn note(variables: usize, steps: &[Step<'_>], lives: &mut [Life]) -> Vec<Vector>
     let mut own = Vec::new();
     let mut one = |ins: &Ins, at: (u32, u32), whole: bool| {
         let written = ins.writes().map(|(vector, _)| (vector, false));
-        let reads = ins.reads().into_iter().map(|vector| (vector, true)).chain(written);
+        let reads = ins.reads().map(|vector| (vector, true)).chain(written);
         for (vector, read) in reads.filter(|(vector, _)| vector.index() >= variables) {
             let life = &mut lives[vector.index()];
             if !life.occurs {
