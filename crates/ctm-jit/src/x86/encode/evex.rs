@@ -1,50 +1,62 @@
 //! 512-bit vector instructions (EVEX), and instructions on mask registers (VEX).
 
-use super::{Asm, BROADCAST, Gpr, Rm, V, in_memory};
+use super::{Asm, BROADCAST, Gpr, NOTHING, Rm, V, in_memory};
+
+/// The prefix and the opcode, as for a last operand whose number has only low bits.
+#[inline]
+fn head(op: V, reg: u8, second: u8, mask: u8, zero: bool) -> u64 {
+    // These bits are inverted: the high ones of numbers of registers.
+    let none = u32::from_le_bytes([0x62, 0xf0 | op.map, op.wide << 7 | 0x7c | op.pp, 0x48]);
+    let (reg, second) = (u32::from(reg), u32::from(second));
+    let numbers = (reg & 8) << 12 | (reg & 16) << 8 | (second & 15) << 19 | (second & 16) << 23;
+    u64::from((none ^ numbers) | u32::from(mask) << 24 | u32::from(zero) << 31) | u64::from(op.opcode) << 32
+}
+
+/// The bit that says that memory holds one number for all lanes. A broadcast instruction names four bytes without it; its displacement still counts in
+/// fours.
+fn broadcast(op: V) -> u64 {
+    u64::from(op != BROADCAST) << 28
+}
 
 impl Asm {
     /// A 512-bit EVEX instruction: `reg`, `second` (0 where it has none), `rm`, mask register (0: none), zeroing, immediate.
     #[allow(clippy::too_many_arguments, reason = "the fields of the encoding")]
     pub fn evex(&mut self, op: V, reg: u8, second: u8, rm: Rm, mask: u8, zero: bool, imm: Option<u8>) {
-        // The third and fourth byte, the opcode, and what the operand does not change in the second one: its bits are inverted.
-        let last = u8::from(zero) << 7 | 2 << 5 | (!(second >> 4) & 1) << 3 | mask;
-        let rest = u32::from_le_bytes([0x62, 0, op.wide << 7 | (!second & 15) << 3 | 4 | op.pp, last]);
-        let high = (!(reg >> 3) & 1) << 7 | (!(reg >> 4) & 1) << 4 | op.map;
-        let head = u64::from(rest) | u64::from(op.opcode) << 32;
-        let second_byte = |x: u8, b: u8| u64::from(high | (!x & 1) << 6 | (!b & 1) << 5) << 8;
-        let reg = (reg & 7) << 3;
+        let head = head(op, reg, second, mask, zero);
+        let field = (reg & 7) << 3;
         match rm {
             Rm::Reg(r) => {
-                let operand = u64::from(0xc0 | reg | r & 7);
-                let bits = head | second_byte(r >> 4, r >> 3) | operand << 40;
+                let third = u64::from(r & 8) << 10 | u64::from(r & 16) << 10;
+                let bits = (head ^ third) | u64::from(0xc0 | field | r & 7) << 40;
                 match imm {
                     Some(imm) => self.bytes(bits | u64::from(imm) << 48, 7),
                     None => self.bytes(bits, 6),
                 }
             }
-            Rm::Row(base, offset) => {
-                let (operand, count) = in_memory(reg, base, offset, 6);
-                let bits = u128::from(head | second_byte(0, base >> 3)) | u128::from(operand) << 40;
-                self.long(bits, 5 + count);
-                imm.into_iter().for_each(|imm| self.byte(imm));
-            }
+            Rm::Row(base, offset) => self.evex_memory(head, in_memory(field, base, offset, 6), base, imm),
             Rm::Each(base, offset) => {
-                // A broadcast instruction names four bytes without the broadcast bit; its displacement still counts in fours.
-                let broadcast = u64::from(op != BROADCAST) << 28;
-                let (operand, count) = in_memory(reg, base, offset, 2);
-                let bits = u128::from(head | second_byte(0, base >> 3) | broadcast) | u128::from(operand) << 40;
-                self.long(bits, 5 + count);
-                imm.into_iter().for_each(|imm| self.byte(imm));
+                self.evex_memory(head | broadcast(op), in_memory(field, base, offset, 2), base, imm);
             }
-            Rm::Literal(_) | Rm::LaneShifts(_) => {
-                let after = usize::from(imm.is_some());
-                let imm = u64::from(imm.unwrap_or_default());
-                let is_literal = matches!(rm, Rm::Literal(_));
-                let broadcast = u64::from(is_literal && op != BROADCAST) << 28;
-                let tail = self.tail(reg >> 3, rm, if is_literal { 4 } else { 64 });
-                self.put((head | second_byte(0, 0) | broadcast, 5), tail, (imm, after));
-            }
+            Rm::Literal(_) => self.evex_literal(head | broadcast(op), reg, rm, imm),
+            Rm::LaneShifts(_) => self.evex_literal(head, reg, rm, imm),
         }
+    }
+
+    /// The rest of an instruction on memory.
+    #[inline]
+    fn evex_memory(&mut self, head: u64, (operand, count): (u64, usize), base: Gpr, imm: Option<u8>) {
+        let head = head ^ u64::from(base & 8) << 10;
+        self.long(u128::from(head) | u128::from(operand) << 40, 5 + count);
+        if let Some(imm) = imm {
+            self.byte(imm);
+        }
+    }
+
+    /// The rest of an instruction on what lies behind the code.
+    #[inline(never)]
+    fn evex_literal(&mut self, head: u64, reg: u8, rm: Rm, imm: Option<u8>) {
+        let tail = self.tail(reg, rm, 4);
+        self.put((head, 5), tail, imm.map_or(NOTHING, |imm| (imm.into(), 1)));
     }
 
     /// All lanes.

@@ -374,13 +374,26 @@ impl Asm {
     }
 
     /// An integer instruction.
-    fn integer(&mut self, wide: bool, opcode: u8, reg: Gpr, rm: Rm, imm: (u64, usize)) {
-        let base = match rm {
-            Rm::Reg(r) | Rm::Row(r, _) => r,
-            Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => 0,
-        };
-        let tail = self.tail(reg, rm, 1);
-        self.put(prefixed(wide, reg, base, opcode), tail, imm);
+    fn integer(&mut self, wide: bool, opcode: u8, reg: Gpr, rm: Rm, (imm, after): (u64, usize)) {
+        let field = (reg & 7) << 3;
+        match rm {
+            Rm::Row(base, offset) => {
+                let (head, count) = prefixed(wide, reg, base, opcode);
+                let (operand, more) = in_memory(field, base, offset, 0);
+                // At most two bytes and six.
+                self.bytes(head | operand << (8 * count), count + more);
+            }
+            Rm::Reg(r) => {
+                let (head, count) = prefixed(wide, reg, r, opcode);
+                self.bytes(head | u64::from(0xc0 | field | r & 7) << (8 * count), count + 1);
+            }
+            Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => {
+                debug_assert!(false, "integer instructions have no such operand");
+            }
+        }
+        if after > 0 {
+            self.bytes(imm, after);
+        }
     }
 
     /// `dst op= src` (32 bits), between registers.
