@@ -20,21 +20,24 @@ fn lower(launch: &Launch<'_>) -> Option<Artifact> {
     Artifact::new(launch, crate::stream::Streams::new(Default::default(), Default::default()))
 }
 
+const SETS: [(Isa, &str); 2] = [(Isa::Avx512, "AVX-512"), (Isa::Avx2, "AVX2")];
+
 /// Prints a hash of the code of many programs.
 #[test]
 #[ignore = "to compare two versions"]
 fn fingerprints() {
     let constants = Constants::default();
-    for (clauses, linear) in [(2, false), (6, true), (20, false)] {
+    let shapes = [(2, false), (6, true), (20, false)];
+    for ((isa, set), (clauses, linear)) in SETS.into_iter().flat_map(|set| shapes.map(|shape| (set, shape))) {
         let mut all = Print::default();
         for seed in 0..100 {
             let program = program(seed, &Shape { clauses, groups: 5, ..Shape::all(Stage::Pixel) });
             let Some(artifact) = lower(&launch(&program, &constants)) else { continue };
-            if let Some(native) = artifact.native(Isa::Avx512, 64, &[], linear) {
+            if let Some(native) = artifact.native(isa, 64, &[], linear) {
                 all.add(native.text());
             }
         }
-        println!("R700, {clauses} clauses: {all}");
+        println!("R700, {set}, {clauses} clauses: {all}");
     }
 }
 
@@ -44,7 +47,8 @@ fn fingerprints() {
 fn compilation() {
     let constants = Constants::default();
     println!("| code for | groups | dwords | median us | most us |\n|---|--:|--:|--:|--:|");
-    for (name, flow) in [("straight", false), ("statements", true)] {
+    let kinds = [("straight", false), ("statements", true)];
+    for ((isa, set), (name, flow)) in SETS.into_iter().flat_map(|set| kinds.map(|kind| (set, kind))) {
         for (clauses, groups) in [(1, 16), (2, 32), (4, 32), (16, 32)] {
             let shape = Shape { clauses, groups, flow, memory: false, kills: false, ..Shape::all(Stage::Pixel) };
             let mut times = Vec::new();
@@ -52,7 +56,7 @@ fn compilation() {
             for seed in 0.. {
                 let program = program(seed, &shape);
                 let launch = launch(&program, &constants);
-                let make = || lower(&launch).filter(|artifact| artifact.native(Isa::Avx512, 64, &[], false).is_some());
+                let make = || lower(&launch).filter(|artifact| artifact.native(isa, 64, &[], false).is_some());
                 let Some(artifact) = make() else { continue };
                 times.push(fastest(|| _ = std::hint::black_box(make())));
                 dwords += program.words.len();
@@ -64,7 +68,11 @@ fn compilation() {
             times.sort_by(f64::total_cmp);
             let (Some(median), Some(most)) = (times.get(times.len() / 2), times.last()) else { continue };
             let each = times.len();
-            println!("| R700, {name} | {} | {} | {median:.0} | {most:.0} |", issued / each as u64, dwords / each);
+            println!(
+                "| R700, {set}, {name} | {} | {} | {median:.0} | {most:.0} |",
+                issued / each as u64,
+                dwords / each
+            );
         }
     }
 }
