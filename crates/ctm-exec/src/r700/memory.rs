@@ -25,7 +25,21 @@ use ctm_isa::r700::program::Chip;
 /// Banks of the local data share.
 const BANKS: usize = 4;
 /// Dwords of one bank: 256 entries of 16 bytes.
-const BANK_DWORDS: usize = 1024;
+pub const BANK_DWORDS: usize = 1024;
+/// Dwords of the local data share, bank behind bank.
+pub const SHARE_DWORDS: usize = BANKS * BANK_DWORDS;
+
+/// Where a dword of a bank (modulo 4) lies in the local data share; `None` beyond its end.
+#[must_use]
+pub const fn share_dword(bank: usize, offset: usize) -> Option<usize> {
+    if offset < BANK_DWORDS { Some((bank % BANKS) * BANK_DWORDS + offset) } else { None }
+}
+
+/// Dwords from one thread's place in `LOCAL_DS_WRITE` to that of the next thread of the same bank.
+#[must_use]
+pub const fn share_stride(inst: &MemDsw) -> usize {
+    inst.word1.dst_stride as usize | (inst.word1.dst_stride_ext as usize) << 7
+}
 
 /// The local data share of a thread group: 16 kB, zero at the start of each group.
 #[derive(Clone, Debug)]
@@ -35,7 +49,7 @@ pub struct DataShare {
 
 impl Default for DataShare {
     fn default() -> Self {
-        Self { dwords: vec![0; BANKS * BANK_DWORDS] }
+        Self { dwords: vec![0; SHARE_DWORDS] }
     }
 }
 
@@ -45,9 +59,9 @@ impl DataShare {
         self.dwords.fill(0);
     }
 
-    /// A dword of a bank (modulo 4); `None` beyond its end.
-    pub fn place(&mut self, bank: usize, offset: usize) -> Option<&mut u32> {
-        if offset < BANK_DWORDS { self.dwords.get_mut((bank % BANKS) * BANK_DWORDS + offset) } else { None }
+    /// A dword of a bank; `None` beyond its end.
+    fn place(&mut self, bank: usize, offset: usize) -> Option<&mut u32> {
+        share_dword(bank, offset).and_then(|at| self.dwords.get_mut(at))
     }
 }
 
@@ -212,9 +226,8 @@ impl MemoryRead {
 #[must_use]
 pub fn share_written_from(inst: &MemDsw, thread: usize, burst: u8) -> usize {
     let word = &inst.word1;
-    let stride = usize::from(word.dst_stride) | usize::from(word.dst_stride_ext) << 7;
     let index = usize::from(word.dst_index) | usize::from(word.dst_index_ext) << 6;
-    (thread >> 2) * stride + index + 4 * usize::from(burst)
+    (thread >> 2) * share_stride(inst) + index + 4 * usize::from(burst)
 }
 
 /// What `LOCAL_DS_READ` reads for index x and address y in read `burst` of a burst: of each element the dword of bank `x mod 4`, or nothing.

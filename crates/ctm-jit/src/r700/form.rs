@@ -76,8 +76,10 @@ impl M {
     pub const TEMP: Self = Self(6);
     /// More scratch.
     pub const TEMP2: Self = Self(7);
+    /// The number of the wavefront's first thread in its group.
+    pub const FIRST: Self = Self(8);
     /// The first place of the stack's entries.
-    const STACK: u16 = 8;
+    const STACK: u16 = 9;
     const PER_ENTRY: u16 = 5;
     /// The most entries.
     pub const ENTRIES: usize = 48;
@@ -187,6 +189,8 @@ pub enum File {
     Gprs(u8),
     /// Constants of the table of uniform values: the first one's number and how many. Outside, NaN is read.
     Constants(u16, u16),
+    /// Dwords of the local data share. Outside, 0 is read.
+    Share,
 }
 
 /// One micro-operation.
@@ -201,6 +205,8 @@ pub enum Op {
     Uniform(u16),
     /// A number of the wavefront's state, in every lane.
     Number(M),
+    /// The lane's number.
+    Lane,
     /// The sign bit cleared.
     Abs(Value),
     /// The sign bit turned.
@@ -246,7 +252,7 @@ impl Op {
         let mut put = |from: &[Value]| from.iter().zip(&mut values).for_each(|(v, place)| *place = Some(*v));
         match self {
             Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(_) => {}
-            Self::Turn(_) => {}
+            Self::Turn(_) | Self::Lane => {}
             Self::Abs(a) | Self::Neg(a) | Self::GetRelative(_, _, _, a) | Self::Fetched(a, _) | Self::Set(_, a, _) => {
                 put(&[*a]);
             }
@@ -287,6 +293,7 @@ impl Op {
             | Self::Get(_)
             | Self::Uniform(_)
             | Self::Number(_)
+            | Self::Lane
             | Self::Abs(_)
             | Self::Neg(_)
             | Self::Alu(..)
@@ -359,6 +366,8 @@ pub enum Store {
     Share(MemDsw, u8),
     /// A geometry program says something about its vertices.
     Event(VertexEvent),
+    /// A dword of the local data share by its number, if there is such a dword: number and bits.
+    Dword,
     /// An element of a SIMD-global register by its number, if there is such a register: number and bits.
     Global(u8),
 }

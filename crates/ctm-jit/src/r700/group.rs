@@ -5,10 +5,28 @@ use super::form::Store;
 use super::wave::{Fetched, LANES, Row, Shared, lanes_of};
 use crate::lanes::Refer;
 use ctm_exec::r700::Space;
-use ctm_exec::r700::memory::{DataShare, MemoryRead, share_read_at, share_written_from, shared_address, space};
+use ctm_exec::r700::memory::{
+    MemoryRead, SHARE_DWORDS, share_dword, share_read_at, share_written_from, shared_address, space,
+};
 use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw};
 use ctm_isa::r700::ops::{MuxCntl, Sel};
 use std::collections::HashMap;
+
+/// The dwords of a local data share. In this crate's tests they lie between pages that may not be touched.
+#[cfg(all(test, target_arch = "x86_64"))]
+type Share = crate::x86::walled::Walled<u32>;
+#[cfg(not(all(test, target_arch = "x86_64")))]
+type Share = Vec<u32>;
+
+#[cfg(all(test, target_arch = "x86_64"))]
+fn new_share() -> Share {
+    Share::new(SHARE_DWORDS)
+}
+
+#[cfg(not(all(test, target_arch = "x86_64")))]
+fn new_share() -> Share {
+    vec![0; SHARE_DWORDS]
+}
 
 /// A dword that a wavefront writes to memory which threads share.
 #[derive(Clone, Copy, Debug)]
@@ -31,7 +49,7 @@ pub struct Group {
     /// SIMD-global registers, as rows of four elements.
     pub globals: Vec<[Row; 4]>,
     /// The data share, once somebody writes to it.
-    share: Option<DataShare>,
+    share: Option<Share>,
     /// Whether it may hold anything but zeros.
     shared: bool,
     /// Where the burst that is under way begins in `stored`.
@@ -46,25 +64,35 @@ impl Group {
         self.stored.clear();
         self.written.clear();
         if let (true, Some(share)) = (std::mem::take(&mut self.shared), &mut self.share) {
-            share.clear();
+            share.fill(0);
         }
+    }
+
+    /// The data share, for somebody who may write to it.
+    pub fn dwords(&mut self) -> &mut [u32] {
+        self.shared = true;
+        self.share.get_or_insert_with(new_share)
+    }
+
+    /// A dword of the data share by its number; 0 beyond its end.
+    pub(super) fn dword(&self, number: u32) -> u32 {
+        self.share.as_ref().and_then(|share| share.get(number as usize)).copied().unwrap_or(0)
     }
 
     /// `LOCAL_DS_READ` (R700 §10.6): index and address, four elements.
     pub(super) fn share_read(
-        &mut self,
+        &self,
         inst: &MemDsr,
         burst: u8,
         [x, y]: [&Row; 2],
         executes: u64,
         to: &mut [Row; 4],
     ) -> Result<(), Refer> {
-        let mut read = |lane: usize| -> [u32; 4] {
+        let read = |lane: usize| -> [u32; 4] {
             let bank = x[lane] as usize;
             let at = share_read_at(inst, bank, y[lane] as usize, burst);
-            let mut dword = |at: Option<usize>| {
-                let place = at.zip(self.share.as_mut()).and_then(|(at, share)| share.place(bank, at));
-                place.map_or(0, |place| *place)
+            let dword = |at: Option<usize>| {
+                at.and_then(|at| share_dword(bank, at)).map_or(0, |number| self.dword(number as u32))
             };
             match inst.word1.mux_cntl {
                 MuxCntl::WordSelect => [dword(at[0]); 4],
@@ -85,15 +113,14 @@ impl Group {
 
     /// `LOCAL_DS_WRITE` (R700 §10.6): rows of four elements, behind one that is not read.
     fn share_write(&mut self, inst: &MemDsw, burst: u8, of: &[&Row; 5], executes: u64, first_in_group: usize) {
-        self.shared = true;
-        let share = self.share.get_or_insert_default();
+        let share = self.dwords();
         let word = &inst.word0;
         let sels = [word.src_sel_x, word.src_sel_y, word.src_sel_z, word.src_sel_w];
         for lane in lanes_of(executes) {
             let thread = if inst.word1.simd_wave_rel { first_in_group + lane } else { lane };
             let first = share_written_from(inst, thread, burst);
             for (c, _) in sels.iter().enumerate().filter(|(_, sel)| **sel != Sel::Mask) {
-                if let Some(place) = share.place(thread, first + c) {
+                if let Some(place) = share_dword(thread, first + c).and_then(|at| share.get_mut(at)) {
                     *place = of[c + 1][lane];
                 }
             }
@@ -170,6 +197,14 @@ impl Fetched {
             Store::Memory(cf, burst) => self.memory_write(shared, cf, *burst, of, executes)?,
             Store::Share(inst, burst) => self.group.share_write(inst, *burst, of, executes, self.first_in_group),
             Store::Event(event) => self.events.extend(lanes_of(executes).map(|lane| (lane as u8, *event))),
+            Store::Dword => {
+                let share = self.group.dwords();
+                for lane in lanes_of(executes) {
+                    if let Some(place) = share.get_mut(of[0][lane] as usize) {
+                        *place = of[1][lane];
+                    }
+                }
+            }
             Store::Global(element) => self.group.global_write(*element, [of[0], of[1]], executes),
         }
         Ok(())

@@ -246,7 +246,7 @@ pub struct Lower<'a> {
     stores: Vec<Store>,
     turns: Vec<Turn>,
     /// Groups have several wavefronts.
-    takes_turns: bool,
+    pub takes_turns: bool,
     /// The block that is being made.
     current: u16,
     pub locked: Vec<Locked>,

@@ -149,7 +149,14 @@ pub(super) fn sweep(block: &mut Block, keeps: &mut dyn FnMut(usize, &Op) -> bool
 fn rename(op: &mut Op, names: &[Value]) {
     let new = |value: &mut Value| *value = names[value.index()];
     match op {
-        Op::Bits(_) | Op::Get(_) | Op::Uniform(_) | Op::Number(_) | Op::Mark(..) | Op::Tally(_) | Op::Turn(_) => {}
+        Op::Bits(_)
+        | Op::Get(_)
+        | Op::Uniform(_)
+        | Op::Number(_)
+        | Op::Mark(..)
+        | Op::Tally(_)
+        | Op::Turn(_)
+        | Op::Lane => {}
         Op::Abs(a) | Op::Neg(a) | Op::GetRelative(_, _, _, a) | Op::Fetched(a, _) | Op::Set(_, a, _) => new(a),
         Op::Alu(op, abc, ..) => {
             let operands = usize::from(op.info().operands).min(3);

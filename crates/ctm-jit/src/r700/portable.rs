@@ -2,7 +2,7 @@
 
 use super::form::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
 use super::values::lane;
-use super::wave::{LANES, Ran, Row, Shared, Wave, lanes_of, mask_of, quads};
+use super::wave::{LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_of, mask_of, quads};
 use crate::lanes::Refer;
 use ctm_exec::r700::alu::{relative_read, relative_write};
 use ctm_exec::x1k::float::NAN;
@@ -46,6 +46,7 @@ impl Machine {
         self.masks[M::EXISTING.index()] = mask_of(lanes);
         self.masks[M::VALID.index()] = wave.valid;
         self.masks[M::ACTIVE.index()] = wave.valid;
+        self.masks[M::FIRST.index()] = wave.fetched.first_in_group as u64;
         (self.issued, self.block, self.place) = (0, 0, 0);
         self.values.clear();
         self.texels.clear();
@@ -117,6 +118,13 @@ impl Machine {
             Op::Get(var) => row = self.vars[var.index()],
             Op::Uniform(index) => row = [*shared.uniforms.get(usize::from(index)).ok_or(Refer)?; LANES],
             Op::Number(number) => row = [self.mask(number) as u32; LANES],
+            Op::Lane => row = LANE_NUMBERS,
+            Op::GetRelative(File::Share, base, _, index) => {
+                let index = &self.values[index.index()];
+                for (place, &index) in row.iter_mut().zip(index) {
+                    *place = wave.fetched.group.dword(index.wrapping_add(base.into()));
+                }
+            }
             Op::GetRelative(file, base, element, index) => {
                 let index = self.values[index.index()];
                 relative(file, base, element, &index, &mut row, shared, &|var| &self.vars[var.index()]);
@@ -231,6 +239,7 @@ pub fn relative<'a>(
                 let dword = at.map(|at| 4 * (usize::from(first) + at) + usize::from(element));
                 dword.and_then(|dword| shared.uniforms.get(dword)).copied().unwrap_or(NAN)
             }
+            File::Share => 0,
         };
     }
 }

@@ -370,6 +370,7 @@ impl<'a> Build<'a> {
             }
             Op::Mask(_) | Op::Tally(_) => Value(0),
             Op::Number(_)
+            | Op::Lane
             | Op::Cube(..)
             | Op::Wide(..)
             | Op::GetRelative(..)

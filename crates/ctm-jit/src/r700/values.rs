@@ -36,6 +36,7 @@ pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
         Op::Get(_)
         | Op::Uniform(_)
         | Op::Number(_)
+        | Op::Lane
         | Op::GetRelative(..)
         | Op::Fetched(..)
         | Op::Fetch(..)

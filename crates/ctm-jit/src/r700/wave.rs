@@ -19,6 +19,16 @@ use ctm_isa::r700::program::Stage;
 pub const LANES: usize = 64;
 /// One element of all lanes; lanes beyond those of the wavefront hold anything.
 pub type Row = [u32; LANES];
+/// The number of each lane.
+pub const LANE_NUMBERS: Row = {
+    let mut row = [0; LANES];
+    let mut lane = 0;
+    while lane < LANES {
+        row[lane] = lane as u32;
+        lane += 1;
+    }
+    row
+};
 /// Exported elements.
 pub const EXPORTS: usize = 4 * TARGETS;
 

@@ -3,6 +3,7 @@
 
 use super::*;
 use ctm_isa::r700::text::{Options, assemble};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A case in which groups have several wavefronts, mostly, and everything that can be shared is.
 fn case(seed: u64, stage: Stage) -> Case {
@@ -35,7 +36,9 @@ fn case(seed: u64, stage: Stage) -> Case {
 #[test]
 fn random_programs_that_share() {
     let stages = [Stage::Compute, Stage::Compute, Stage::Compute, Stage::Geometry, Stage::Export, Stage::Pixel];
-    on_all_cores(seeds(200), engines, |engines, seed, differences| {
+    let (ran, here) = (AtomicU64::new(0), AtomicU64::new(0));
+    // The last one once differed: gradients with ALT_CONST are a fault where nothing is bound.
+    on_all_cores(seeds(150).chain([332]), engines, |engines, seed, differences| {
         let r = &mut Random::new(seed ^ 0x6a0_0d5);
         let stage = r.of(&stages);
         let shape = Shape {
@@ -49,8 +52,16 @@ fn random_programs_that_share() {
             sharing: true,
             ..Shape::all(stage)
         };
+        let before: Vec<u64> = engines.iter().map(Jit::r700_referred).collect();
         compare(engines, seed, &case(seed, stage), &program(seed, &shape), differences);
+        let left = engines.iter().map(Jit::r700_referred).zip(before).filter(|(after, before)| after > before).count();
+        ran.fetch_add(engines.len() as u64, Ordering::Relaxed);
+        here.fetch_add((engines.len() - left) as u64, Ordering::Relaxed);
     });
+    let (ran, here) = (ran.into_inner(), here.into_inner());
+    println!("{here} of {ran} launches without the reference interpreter");
+    // The rest are faults, for the most part.
+    assert!(std::env::var("CTM_SEED").is_ok() || 3 * here > ran, "{here} of {ran}");
 }
 
 fn root() -> PathBuf {

@@ -1,13 +1,16 @@
 //! Fetch clauses: textures, buffers, memory, the local data share.
 
 use super::{chan, logic};
-use crate::r700::form::{Fetch, M, MaskOp, Op, Store, Value, Var};
+use crate::r700::form::{Fetch, File, M, MaskOp, Op, Store, Value, Var};
 use crate::r700::lower::{Build, LoopIndex, Lower, Stop, loop_index};
 use ctm_exec::r700::alu::is_register;
-use ctm_exec::r700::memory::MemoryRead;
+use ctm_exec::r700::memory::{BANK_DWORDS, MemoryRead, share_stride, share_written_from};
 use ctm_isa::r700::inst::{Fetch as Inst, FetchClause, MemDsr, MemDsw, MemRd, VtxWord1};
 use ctm_isa::r700::ops::{MuxCntl, Op2, RelMode, Sel, TexOp};
 use ctm_isa::r700::program::Stage;
+
+/// A number of a dword that no data share has, nor those just behind it.
+const BEYOND: u32 = 0x7fff_0000;
 
 /// What a fetch writes.
 #[derive(Clone, Copy)]
@@ -36,6 +39,12 @@ impl Lower<'_> {
                 Inst::MemRd(read) => read.word0.fetch_whole_quad,
                 Inst::MemDsw(_) | Inst::MemDsr(_) => false,
             };
+            // A fault for a fetch that needs nothing of it, too.
+            if matches!(&inst.fetch, Inst::Tex(tex) if tex.word0.alt_const)
+                || matches!(&inst.fetch, Inst::Vtx(vtx) if vtx.word2.alt_const)
+            {
+                self.needs_alternate();
+            }
             let under = if whole_quad {
                 // The invalid lanes of the quads are there too.
                 b.mask(MaskOp::Quads(M::TEMP2, passes));
@@ -166,6 +175,19 @@ impl Lower<'_> {
         })
     }
 
+    /// Where a dword of a bank lies in the data share; beyond it where the bank ends, or where `within` says so.
+    fn share_index(&mut self, b: &mut Build, bank: Value, offset: Value, within: Option<Value>) -> Value {
+        let (three, ten, size, beyond) = (b.bits(3), b.bits(10), b.bits(BANK_DWORDS as u32), b.bits(BEYOND));
+        let bank = logic(b, Op2::AndInt, bank, three);
+        let first = logic(b, Op2::LshlInt, bank, ten);
+        let at = logic(b, Op2::AddInt, first, offset);
+        let mut inside = logic(b, Op2::SetgtUint, size, offset);
+        if let Some(within) = within {
+            inside = logic(b, Op2::AndInt, inside, within);
+        }
+        b.make(Op::Select(inside, at, beyond))
+    }
+
     /// `LOCAL_DS_WRITE`.
     fn share_write(&mut self, b: &mut Build, inst: &MemDsw, passes: M, index: Option<M>) {
         let word = &inst.word0;
@@ -173,11 +195,32 @@ impl Lower<'_> {
         // Lanes that are not valid write nothing.
         b.mask(MaskOp::And(M::TEMP2, passes, M::VALID));
         let zero = b.bits(0);
+        // Threads write one after the other, each all its dwords: that can be seen where those of neighbours overlap.
+        let written = sels.iter().filter(|&&sel| sel != Sel::Mask).count();
+        let one_by_one = written > 1 && matches!(share_stride(inst), 1..=3);
+        let mut thread = b.make(Op::Lane);
+        if inst.word1.simd_wave_rel && self.takes_turns {
+            let first = b.make(Op::Number(M::FIRST));
+            thread = logic(b, Op2::AddInt, thread, first);
+        }
         for burst in 0..=inst.word2.burst_cnt {
             let source = (word.src_gpr.saturating_add(burst), word.src_rel_mode);
             let mut values = [zero; 5];
             for (value, sel) in values[1..].iter_mut().zip(sels) {
                 *value = self.share_source(b, source, sel, index, false).unwrap_or(zero);
+            }
+            if !one_by_one {
+                let (stride, two) = (b.bits(share_stride(inst) as u32), b.bits(2));
+                let row = logic(b, Op2::LshrInt, thread, two);
+                let row = logic(b, Op2::MulloUint, row, stride);
+                for c in (0..4).filter(|&c| sels[c] != Sel::Mask) {
+                    let from = b.bits((share_written_from(inst, 0, burst) + c) as u32);
+                    let offset = logic(b, Op2::AddInt, row, from);
+                    let at = self.share_index(b, thread, offset, None);
+                    let number = self.store_number(Store::Dword);
+                    b.effect(Op::Store(number, [at, values[c + 1], zero, zero, zero], M::TEMP2));
+                }
+                continue;
             }
             let number = self.store_number(Store::Share(*inst, burst));
             b.effect(Op::Store(number, values, M::TEMP2));
@@ -206,20 +249,24 @@ impl Lower<'_> {
                 let source = (word0.src_gpr, word0.src_rel_mode);
                 *place = self.share_source(b, source, sel, index, word1.broadcast).unwrap_or(zero);
             }
-            let number = self.fetch_number(Fetch::Share(*inst, burst));
-            let fetched = b.effect(Op::Fetch(number, at, reads));
+            let values = if word1.broadcast {
+                let number = self.fetch_number(Fetch::Share(*inst, burst));
+                let fetched = b.effect(Op::Fetch(number, at, reads));
+                fetched_values(b, fetched, swizzle)
+            } else {
+                self.share_values(b, inst, [at[0], at[1]], burst)
+            };
             let gpr = word1.dst_gpr.saturating_add(burst);
             if word1.dst_rel_mode == RelMode::Global {
                 if usize::from(gpr) < self.globals() {
                     let at = b.bits(gpr.into());
-                    for element in (0..4u8).filter(|&element| writes[usize::from(element)]) {
-                        let value = b.make(Op::Fetched(fetched, element));
-                        self.write_global(b, at, element, value, under);
+                    for (element, value) in (0..).zip(values) {
+                        value.into_iter().for_each(|value| self.write_global(b, at, element, value, under));
                     }
                 }
             } else {
                 let relative = word1.dst_rel_mode == RelMode::Loop;
-                self.write_fetched(b, fetched, swizzle, Destination { gpr, relative, under }, index);
+                self.write_values(b, values, Destination { gpr, relative, under }, index);
             }
         }
         if word1.broadcast {
@@ -228,17 +275,45 @@ impl Lower<'_> {
         Ok(())
     }
 
+    /// What a read of the data share finds for index x and address y, of the elements that it writes.
+    fn share_values(&mut self, b: &mut Build, inst: &MemDsr, [x, y]: [Value; 2], burst: u8) -> [Option<Value>; 4] {
+        let word = &inst.word1;
+        let writes = [word.dst_wr_x, word.dst_wr_y, word.dst_wr_z, word.dst_wr_w];
+        let (size, aligned) = (b.bits(BANK_DWORDS as u32), b.bits(!3));
+        let entry = logic(b, Op2::AndInt, x, aligned);
+        // The sum is no sum where one of them does not lie in the bank.
+        let within = [entry, y].map(|at| logic(b, Op2::SetgtUint, size, at));
+        let within = logic(b, Op2::AndInt, within[0], within[1]);
+        let offset = b.bits(u32::from(inst.word0.rd_offset) + 4 * u32::from(burst));
+        let at = logic(b, Op2::AddInt, entry, y);
+        let at = logic(b, Op2::AddInt, at, offset);
+        let word_select = word.mux_cntl == MuxCntl::WordSelect;
+        let first = if word_select { at } else { logic(b, Op2::AndInt, at, aligned) };
+        let first = self.share_index(b, x, first, Some(within));
+        let mut read = |c: u8| b.make(Op::GetRelative(File::Share, c, 0, first));
+        if word_select {
+            let value = read(0);
+            return writes.map(|writes| writes.then_some(value));
+        }
+        let mut values = [None; 4];
+        for (c, value) in (0..).zip(&mut values).filter(|(c, _)| writes[usize::from(*c)]) {
+            *value = Some(read(c));
+        }
+        values
+    }
+
     fn write_fetched(&mut self, b: &mut Build, fetched: Value, swizzle: [Sel; 4], to: Destination, index: Option<M>) {
+        let values = fetched_values(b, fetched, swizzle);
+        self.write_values(b, values, to, index);
+    }
+
+    fn write_values(&mut self, b: &mut Build, values: [Option<Value>; 4], to: Destination, index: Option<M>) {
         let gprs = self.gprs();
         if !to.relative && !is_register(i64::from(to.gpr), usize::from(gprs)) {
             return;
         }
-        for (element, sel) in swizzle.into_iter().enumerate() {
-            let value = match element_of(sel) {
-                Ok(of) => b.make(Op::Fetched(fetched, of)),
-                Err(Some(bits)) => b.bits(bits),
-                Err(None) => continue,
-            };
+        for (element, value) in values.into_iter().enumerate() {
+            let Some(value) = value else { continue };
             if to.relative {
                 self.relative_gprs = true;
                 let index = loop_index(b, index);
@@ -249,6 +324,14 @@ impl Lower<'_> {
             }
         }
     }
+}
+
+/// Elements of what a fetch read, through its swizzle.
+fn fetched_values(b: &mut Build, fetched: Value, swizzle: [Sel; 4]) -> [Option<Value>; 4] {
+    swizzle.map(|sel| match element_of(sel) {
+        Ok(of) => Some(b.make(Op::Fetched(fetched, of))),
+        Err(bits) => bits.map(|bits| b.bits(bits)),
+    })
 }
 
 /// The element that a selector names, or the constant bits that it stands for (none: masked).

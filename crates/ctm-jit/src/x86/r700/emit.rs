@@ -16,7 +16,7 @@ mod lookups;
 mod relative;
 mod vectors;
 
-use super::{ARGUMENTS, Ins, RESULTS, ROW, Sample, head, table};
+use super::{Ins, ROW, Sample, head, table};
 use crate::r700::form::{Code, End, M, MaskOp, Target, Var};
 use crate::x86::alloc::Homes;
 use crate::x86::encode::{
@@ -62,7 +62,7 @@ pub struct Layout {
 impl Layout {
     /// For so many start values, exported elements, spilled vectors and lookups.
     pub fn new(start: usize, exports: usize, spills: u32, samples: usize) -> Self {
-        let start_at = head::ROWS + ROW * (ARGUMENTS + RESULTS) as i32;
+        let start_at = super::lane_numbers() + ROW;
         let exports_at = start_at + ROW * start as i32;
         let spills_at = exports_at + ROW * exports as i32;
         let save = spills_at + ROW * spills as i32;

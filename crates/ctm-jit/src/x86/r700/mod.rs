@@ -61,8 +61,10 @@ mod head {
     pub const UNIFORMS: i32 = 56;
     /// One more than the number of the turn that the wavefront has come to; 0 at its start and at its end.
     pub const TURN: i32 = 64;
+    /// Pointer to the local data share.
+    pub const SHARE: i32 = 72;
     /// Masks and numbers.
-    pub const MASKS: i32 = 72;
+    pub const MASKS: i32 = 80;
     /// Lanes that wrote each exported element.
     pub const WRITTEN: i32 = MASKS + 8 * M::COUNT as i32;
     /// Where rows begin.
@@ -86,6 +88,11 @@ const fn result(number: usize) -> i32 {
     head::ROWS + ROW * (ARGUMENTS + number) as i32
 }
 
+/// The row of the lanes' numbers.
+const fn lane_numbers() -> i32 {
+    head::ROWS + ROW * (ARGUMENTS + RESULTS) as i32
+}
+
 /// Something that machine code calls for.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Call {
@@ -104,6 +111,8 @@ enum Indexed {
     Gprs { first: Vector, count: u8 },
     /// An element of so many constants: the first one's place in the table of uniform values.
     Constants { first: u32, count: u16 },
+    /// A dword of the local data share.
+    Share,
 }
 
 /// One instruction.
@@ -253,6 +262,8 @@ pub struct Native {
     calls: Vec<Call>,
     samples: Vec<Sample>,
     exports: Vec<usize>,
+    /// Whether the code itself reads or writes the local data share.
+    shares: bool,
     /// Uniform values that have to be neither zero, infinite nor NaN.
     pub assumed: Vec<u16>,
 }
@@ -293,7 +304,7 @@ impl Native {
             }
         }
         let facts = Facts::of(code, start);
-        let mut select = Select::new(isa, &facts, &vectors, &code.fetches, used.len() as u32, assume);
+        let mut select = Select::new(isa, &facts, &vectors, (&code.fetches, &code.stores), used.len() as u32, assume);
         let lists: Vec<Vec<Ins>> = code.blocks.iter().map(|block| select.block(block)).collect();
         let made = select.vectors as usize;
         let (calls, assumed) = (std::mem::take(&mut select.calls), select.assumed.take().unwrap_or_default());
@@ -340,7 +351,10 @@ impl Native {
             return None;
         }
         let text = executable(&bytes)?;
-        Some(Self { text, layout, calls, samples, exports: exports.to_vec(), assumed })
+        let share =
+            |ins: &Ins| matches!(ins, Ins::GetRelative(_, Indexed::Share, ..) | Ins::SetRelative(Indexed::Share, ..));
+        let shares = lists.iter().flatten().any(share);
+        Some(Self { text, layout, calls, samples, exports: exports.to_vec(), shares, assumed })
     }
 
     /// The code.
@@ -353,6 +367,7 @@ impl Native {
     pub fn frame(&self) -> Frame {
         let mut frame = Frame::new(self.layout.size);
         (0..16i32).for_each(|lane| frame.put(self.layout.lanes + 4 * lane, &lane.to_le_bytes()));
+        (0..LANES as i32).for_each(|lane| frame.put(lane_numbers() + 4 * lane, &lane.to_le_bytes()));
         frame
     }
 
@@ -368,6 +383,7 @@ impl Native {
         frame.put(mask(M::EXISTING), &mask_of(shared.lanes).to_le_bytes());
         frame.put(mask(M::NONE), &0u64.to_le_bytes());
         frame.put(mask(M::VALID), &valid.to_le_bytes());
+        frame.put(mask(M::FIRST), &(wave.fetched.first_in_group as u64).to_le_bytes());
         frame.put(mask(M::ACTIVE), &valid.to_le_bytes());
         for &export in &self.exports {
             frame.put(head::WRITTEN + 8 * export as i32, &0u64.to_le_bytes());
@@ -418,6 +434,9 @@ impl Native {
             self.begin(frame, shared, wave);
         }
         let Wave { valid, written, exports, active_lanes, visits, fetched, .. } = wave;
+        if self.shares {
+            frame.put(head::SHARE, &(fetched.group.dwords().as_mut_ptr() as usize).to_le_bytes());
+        }
         let mut context = Context { calls: &self.calls, shared, fetched };
         frame.put(head::FUNCTION, &(call as *const () as usize).to_le_bytes());
         frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
@@ -429,7 +448,8 @@ impl Native {
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
         // (one for each block; the code adds to no other) and a context that outlive the call; so do the texels and items in its tables,
-        // which the code reads at places that it has clamped to their number, or where it has compared with their number. The code writes nothing but frame and passages, and `call` what the context names.
+        // which the code reads at places that it has clamped to their number, or where it has compared with their number; so does the local data share, whose dwords
+        // the code reads and writes where it has compared with their number. It writes nothing else but frame and passages, and `call` what the context names.
         let left = unsafe { entry(frame.bytes.as_mut_ptr()) };
         let number = |frame: &mut Frame, at: i32| {
             let bytes = &frame.bytes()[at as usize..at as usize + 8];

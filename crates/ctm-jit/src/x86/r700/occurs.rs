@@ -131,6 +131,7 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
             // What is written is handed to the calling thread, which writes it in order.
             Store::Memory(cf, _) => space(cf.word1.op).is_none().then(|| "MEM_SCRATCH".to_string()),
             Store::Event(_) => None,
+            Store::Dword => Some("a dword of the data share".to_string()),
             Store::Share(..) => Some("LOCAL_DS_WRITE".to_string()),
             Store::Global(_) => Some("global registers".to_string()),
         },
@@ -147,8 +148,7 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
 }
 
 /// What the programs of the corpora and the examples call.
-const OCCURS_AND_CALLS: &[&str] =
-    &["LOCAL_DS_READ", "LOCAL_DS_WRITE", "SAMPLE_C", "SET_GRADIENTS_H", "SET_GRADIENTS_V"];
+const OCCURS_AND_CALLS: &[&str] = &["SAMPLE_C", "SET_GRADIENTS_H", "SET_GRADIENTS_V"];
 
 /// Both instruction sets, as far as this host has them.
 fn sets() -> impl Iterator<Item = Isa> {
@@ -172,11 +172,11 @@ fn what_occurs_has_instructions() {
     }
 }
 
-/// Fetches and memory accesses of the manual that always call: `FETCH` where it converts its items.
+/// Fetches and memory accesses of the manual that always call: `FETCH` where it converts its items, `LOCAL_DS_READ` with BROADCAST.
 #[rustfmt::skip]
 const CALLED: &[&str] = &[
     "FETCH", "FETCH4", "GET_COMP_TEX_LOD", "GET_LERP", "GET_NUMBER_OF_SAMPLES", "GET_TEXTURE_RESINFO",
-    "KEEP_GRADIENTS", "LOCAL_DS_READ", "LOCAL_DS_WRITE", "MEM_RD", "MEM_SCRATCH", "SAMPLE_C", "SAMPLE_C_G", "SAMPLE_C_G_L", "SAMPLE_C_G_LB", "SAMPLE_C_G_LZ", "SAMPLE_C_L", "SAMPLE_C_LB", "SAMPLE_C_LZ",
+    "KEEP_GRADIENTS", "LOCAL_DS_READ", "MEM_RD", "MEM_SCRATCH", "SAMPLE_C", "SAMPLE_C_G", "SAMPLE_C_G_L", "SAMPLE_C_G_LB", "SAMPLE_C_G_LZ", "SAMPLE_C_L", "SAMPLE_C_LB", "SAMPLE_C_LZ",
     "SET_CUBEMAP_INDEX", "SET_GRADIENTS_H", "SET_GRADIENTS_V",
 ];
 

@@ -7,7 +7,7 @@ use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
 use super::facts::{Facts, INT_NOT_EQUAL, Side, indexed, truth};
 use super::{Call, Indexed, Ins, Looked, Sample, alu};
-use crate::r700::form::{Block, Fetch, File, M, MaskOp, Op, Value, Var};
+use crate::r700::form::{Block, Fetch, File, M, MaskOp, Op, Store, Value, Var};
 use crate::r700::wave::is_plain_sample;
 use crate::x86::encode;
 use crate::x86::isa::Isa;
@@ -24,6 +24,7 @@ pub struct Select<'a> {
     facts: &'a Facts,
     vars: &'a [Option<Vector>],
     fetches: &'a [Fetch],
+    stores: &'a [Store],
     /// Lookups so far.
     pub samples: Vec<Sample>,
     /// Vectors so far; those of variables come first.
@@ -83,7 +84,7 @@ impl<'a> Select<'a> {
         isa: Isa,
         facts: &'a Facts,
         vars: &'a [Option<Vector>],
-        fetches: &'a [Fetch],
+        (fetches, stores): (&'a [Fetch], &'a [Store]),
         used: u32,
         assume: bool,
     ) -> Self {
@@ -93,6 +94,7 @@ impl<'a> Select<'a> {
             facts,
             vars,
             fetches,
+            stores,
             samples: Vec::new(),
             vectors: used,
             calls: Vec::new(),
@@ -170,6 +172,7 @@ impl<'a> Select<'a> {
         match *op {
             Op::Bits(bits) => return Some(Src::Literal(bits)),
             Op::Uniform(index) => return Some(Src::Const(index)),
+            Op::Lane => return Some(Src::Row(super::lane_numbers())),
             Op::Get(var) => {
                 let vector = self.vars[var.index()]?;
                 let stays = !plan.block.ops[place..=plan.last[place].max(place)].iter().any(|op| sets(op, var))
@@ -233,6 +236,10 @@ impl<'a> Select<'a> {
             }
             Op::Store(number, of, under) => {
                 let of = of.map(|value| self.src(plan, value));
+                if self.stores.get(usize::from(number)) == Some(&Store::Dword) {
+                    self.out.push(Ins::SetRelative(Indexed::Share, 0, of[0], of[1], under));
+                    return None;
+                }
                 self.call(Call::Store(number), &of, under);
                 return None;
             }
@@ -436,6 +443,7 @@ impl<'a> Select<'a> {
                     File::Constants(first, count) => {
                         Indexed::Constants { first: 4 * u32::from(first) + u32::from(element), count }
                     }
+                    File::Share => Indexed::Share,
                 };
                 let index = self.src(plan, index);
                 self.out.push(Ins::GetRelative(dst, file, base, index));
@@ -591,5 +599,5 @@ fn bare(block: &Block, value: Value) -> Value {
 
 /// Whether the operation makes a vector of its own.
 fn can_go_anywhere(op: &Op) -> bool {
-    op.is_pure() && !matches!(op, Op::Bits(_) | Op::Uniform(_) | Op::Get(_))
+    op.is_pure() && !matches!(op, Op::Bits(_) | Op::Uniform(_) | Op::Lane | Op::Get(_))
 }

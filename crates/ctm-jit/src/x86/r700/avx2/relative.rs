@@ -1,12 +1,13 @@
 //! Registers and constants at an index of each lane: gathers, and stores lane by lane.
 
-use super::super::{Indexed, ROW};
+use super::super::{Indexed, ROW, head};
 use super::LANES;
 use super::emit::{Emit, LEFT, MASK, OPERAND, SCRATCH};
 use crate::r700::form::M;
 use crate::x86::encode::{ADD_I32, AND, Cond, EQUAL_I32, Int, MIN_U32, MOVAPS, RAX, RBP, RBX, RCX, RDX, Rm, SHIFT_IMM};
 use crate::x86::lir::{Src, Vector};
 use crate::x86::vectors::{Place, Vectors};
+use ctm_exec::r700::memory::SHARE_DWORDS;
 use ctm_exec::x1k::float::NAN;
 
 /// The extension of vector shifts to the left.
@@ -27,7 +28,7 @@ impl Emit<'_> {
         self.holds = None;
     }
 
-    /// An element of a register or a constant. Outside it is that of register 0, or a NaN.
+    /// An element of a register or a constant, or a dword of the data share. Outside it is that of register 0, a NaN, or 0.
     pub(super) fn get_relative(&mut self, dst: Vector, from: Indexed, base: u8, index: Src) {
         match from {
             Indexed::Gprs { first, count } => {
@@ -47,6 +48,12 @@ impl Emit<'_> {
                 self.load_rm(OPERAND, Rm::Literal(NAN), 0);
                 self.asm.gather_by_signs(OPERAND, MASK, RBP, SCRATCH, 4 * first as i32);
             }
+            Indexed::Share => {
+                self.bounded(base, index, SHARE_DWORDS as u32);
+                self.load_rm(OPERAND, Rm::Literal(0), 0);
+                self.asm.int_load(Int::Mov, true, RDX, RBX, head::SHARE);
+                self.asm.gather_by_signs(OPERAND, MASK, RDX, SCRATCH, 0);
+            }
         }
         match self.place(dst, ()) {
             Place::Register(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(OPERAND)),
@@ -55,9 +62,13 @@ impl Emit<'_> {
         }
     }
 
-    /// Stores into an element of a register, where there is such a register, lane by lane.
+    /// Stores into an element of a register or a dword of the data share, where there is such a one, lane by lane.
     pub(super) fn set_relative(&mut self, to: Indexed, base: u8, index: Src, value: Src, under: M) {
-        let Indexed::Gprs { first, count } = to else { return };
+        let count = match to {
+            Indexed::Gprs { count, .. } => i32::from(count),
+            Indexed::Share => SHARE_DWORDS as i32,
+            Indexed::Constants { .. } => return,
+        };
         self.load_into(SCRATCH, index, ());
         if base != 0 {
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Literal(base.into()));
@@ -68,18 +79,27 @@ impl Emit<'_> {
         self.store(value, Rm::Row(RBX, values));
         let (of_mask, byte) = self.bits(under);
         self.asm.load_byte(RCX, false, of_mask, byte);
-        let Rm::Row(register, row) = self.row(self.row_of(Src::Vector(first))) else { return };
+        let row = match to {
+            Indexed::Gprs { first, .. } => Some(self.row(self.row_of(Src::Vector(first)))),
+            Indexed::Share | Indexed::Constants { .. } => None,
+        };
         for lane in 0..LANES as i32 {
             let next = self.asm.label();
             self.asm.test_imm(RCX, 1 << lane);
             self.asm.jump_if(Cond::Equal, next);
             self.asm.int_load(Int::Mov, false, RAX, RBX, indices + 4 * lane);
-            self.asm.int_op_imm(Int::Cmp, RAX, count.into());
+            self.asm.int_op_imm(Int::Cmp, RAX, count);
             self.asm.jump_if(Cond::AboveEqual, next);
-            self.asm.wide_shift(LEFT, RAX, LOG_ROW + 2);
-            self.asm.wide(Int::Add, RAX, register);
             self.asm.int_load(Int::Mov, false, RDX, RBX, values + 4 * lane);
-            self.asm.int_store(Int::Mov, false, RAX, row + 4 * lane, RDX);
+            if let Some(Rm::Row(register, row)) = row {
+                self.asm.wide_shift(LEFT, RAX, LOG_ROW + 2);
+                self.asm.wide(Int::Add, RAX, register);
+                self.asm.int_store(Int::Mov, false, RAX, row + 4 * lane, RDX);
+            } else {
+                self.asm.wide_shift(LEFT, RAX, 2);
+                self.asm.int_load(Int::Add, true, RAX, RBX, head::SHARE);
+                self.asm.int_store(Int::Mov, false, RAX, 0, RDX);
+            }
             self.asm.place(next);
         }
     }

@@ -2,7 +2,7 @@
 //!
 //! What changes or reads masks stands before the stretch that it was found in, unless that uses the same masks.
 
-use super::super::Ins;
+use super::super::{Indexed, Ins};
 use crate::r700::form::M;
 
 /// Masks that one stretch can make.
@@ -33,6 +33,11 @@ fn read_by(ins: &Ins) -> Option<M> {
     }
 }
 
+/// Whether it writes to the local data share: a stretch by itself.
+const fn writes_share(ins: &Ins) -> bool {
+    matches!(ins, Ins::SetRelative(Indexed::Share, ..))
+}
+
 /// Cuts a list.
 pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
@@ -46,6 +51,8 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
     };
     for ins in list {
         let meets = match *ins {
+            // All parts see what all parts have written before, and write it in order.
+            Ins::SetRelative(Indexed::Share, ..) => true,
             // All vectors may be needed.
             Ins::Call(..) | Ins::Turn(_) | Ins::Sample(..) | Ins::Also(_) => true,
             Ins::Mark(_, m) => masks.makes.contains(&m),
@@ -83,6 +90,10 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
                 steps.push(Step::Whole(ins));
             }
             Ins::Split if stretch.is_empty() => {}
+            ins if writes_share(ins) => {
+                stretch.push(ins);
+                flush(&mut steps, &mut stretch, &mut masks);
+            }
             ins => {
                 masks.reads.extend(read_by(ins));
                 stretch.push(ins);

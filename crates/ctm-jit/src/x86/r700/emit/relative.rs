@@ -2,9 +2,10 @@
 
 use super::{Emit, GATHERED, OPERAND, SCRATCH};
 use crate::r700::form::M;
-use crate::x86::encode::{ADD_I32, CMP_U32, RAX, RBP, RBX, Rm, SHIFT_IMM};
+use crate::x86::encode::{ADD_I32, CMP_U32, Int, RAX, RBP, RBX, RDX, Rm, SHIFT_IMM};
 use crate::x86::lir::{Src, Vector};
-use crate::x86::r700::{Indexed, ROW};
+use crate::x86::r700::{Indexed, ROW, head};
+use ctm_exec::r700::memory::SHARE_DWORDS;
 use ctm_exec::x1k::float::NAN;
 
 /// Unsigned less.
@@ -33,7 +34,7 @@ impl Emit<'_> {
         }
     }
 
-    /// An element of a register or a constant. Outside it is that of register 0, or a NaN.
+    /// An element of a register or a constant, or a dword of the data share. Outside it is that of register 0, a NaN, or 0.
     pub(super) fn get_relative(&mut self, dst: Vector, from: Indexed, base: u8, index: Src) {
         for copy in self.copies() {
             let register = self.register(dst, copy).unwrap_or(GATHERED);
@@ -54,6 +55,12 @@ impl Emit<'_> {
                     self.load_into(register, Src::Literal(NAN), copy);
                     self.asm.gather(register, 1, RBP, SCRATCH, 4 * first as i32);
                 }
+                Indexed::Share => {
+                    self.bounded(base, index, SHARE_DWORDS as u32, 1, 0, copy);
+                    self.load_into(register, Src::Literal(0), copy);
+                    self.asm.int_load(Int::Mov, true, RDX, RBX, head::SHARE);
+                    self.asm.gather(register, 1, RDX, SCRATCH, 0);
+                }
             }
             if self.register(dst, copy).is_none() {
                 let row = self.row(dst, copy);
@@ -62,8 +69,18 @@ impl Emit<'_> {
         }
     }
 
-    /// Stores into an element of a register, where there is such a register.
+    /// Stores into an element of a register or a dword of the data share, where there is such a one; of lanes that mean the same dword the last one wins.
     pub(super) fn set_relative(&mut self, to: Indexed, base: u8, index: Src, value: Src, under: M) {
+        if to == Indexed::Share {
+            self.asm.int_load(Int::Mov, true, RDX, RBX, head::SHARE);
+            for copy in self.copies() {
+                let lanes = self.lane_mask(under, copy);
+                self.bounded(base, index, SHARE_DWORDS as u32, 2, lanes, copy);
+                let value = self.reg(value, copy, OPERAND);
+                self.asm.scatter(value, 2, RDX, SCRATCH, 0);
+            }
+            return;
+        }
         let Indexed::Gprs { first, count } = to else { return };
         for copy in self.copies() {
             let lanes = self.lane_mask(under, copy);
