@@ -39,12 +39,6 @@ impl Lower<'_> {
                 Inst::MemRd(read) => read.word0.fetch_whole_quad,
                 Inst::MemDsw(_) | Inst::MemDsr(_) => false,
             };
-            // A fault for a fetch that needs nothing of it, too.
-            if matches!(&inst.fetch, Inst::Tex(tex) if tex.word0.alt_const)
-                || matches!(&inst.fetch, Inst::Vtx(vtx) if vtx.word2.alt_const)
-            {
-                self.needs_alternate();
-            }
             let under = if whole_quad {
                 // The invalid lanes of the quads are there too.
                 b.mask(MaskOp::Quads(M::TEMP2, passes));
