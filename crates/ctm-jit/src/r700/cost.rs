@@ -4,6 +4,7 @@
 use super::engine::Artifact;
 use crate::cost::{Print, fastest};
 use crate::x86::Isa;
+use crate::x86::r700::Variant;
 use ctm_exec::Domain;
 use ctm_exec::r700::{Constants, Launch, Plane};
 use ctm_isa::r700::Program;
@@ -22,6 +23,10 @@ fn lower(launch: &Launch<'_>) -> Option<Artifact> {
 
 const SETS: [(Isa, &str); 2] = [(Isa::Avx512, "AVX-512"), (Isa::Avx2, "AVX2")];
 
+fn variant(isa: Isa, linear: bool) -> Variant {
+    Variant { isa, assume: false, linear, counts: true, fuel: true }
+}
+
 /// Prints a hash of the code of many programs.
 #[test]
 #[ignore = "to compare two versions"]
@@ -33,7 +38,7 @@ fn fingerprints() {
         for seed in 0..100 {
             let program = program(seed, &Shape { clauses, groups: 5, ..Shape::all(Stage::Pixel) });
             let Some(artifact) = lower(&launch(&program, &constants)) else { continue };
-            if let Some(native) = artifact.native(isa, 64, &[], linear) {
+            if let Some(native) = artifact.native(variant(isa, linear), 64, &[]) {
                 all.add(native.text());
             }
         }
@@ -56,7 +61,7 @@ fn compilation() {
             for seed in 0.. {
                 let program = program(seed, &shape);
                 let launch = launch(&program, &constants);
-                let make = || lower(&launch).filter(|artifact| artifact.native(isa, 64, &[], false).is_some());
+                let make = || lower(&launch).filter(|artifact| artifact.native(variant(isa, false), 64, &[]).is_some());
                 let Some(artifact) = make() else { continue };
                 times.push(fastest(|| _ = std::hint::black_box(make())));
                 dwords += program.words.len();

@@ -16,8 +16,6 @@ use crate::lanes::Refer;
 use crate::stream::Streams;
 use crate::work::{share, threads};
 #[cfg(target_arch = "x86_64")]
-use crate::x86::Isa;
-#[cfg(target_arch = "x86_64")]
 use crate::x86::r700::{Native, Variant};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::memory::space;
@@ -132,9 +130,9 @@ pub struct Artifact {
     /// The variables that somebody may still read at the beginning of each block.
     #[cfg(target_arch = "x86_64")]
     live: Vec<VarSet>,
-    /// Its machine code, for AVX-512 and AVX2, for any uniform values and for ordinary ones, without and with weighed texels; made when first needed.
+    /// Its machine code in each [`Variant`]; made when first needed.
     #[cfg(target_arch = "x86_64")]
-    native: [[OnceLock<Option<Native>>; 4]; 2],
+    native: [OnceLock<Option<Native>>; Variant::COUNT],
     /// Its form for streams, if every thread does the same; made when first needed.
     #[cfg(target_arch = "x86_64")]
     pub(super) uniform: OnceLock<Option<super::uniform::Uniform>>,
@@ -149,7 +147,7 @@ pub struct Artifact {
     pub(super) uses_globals: bool,
     /// Whether it reads memory that it writes.
     pub(super) reads_back: bool,
-    /// How many instructions a wavefront can issue at most, if no fetch or flow control can lead to the reference interpreter.
+    /// How many instructions a wavefront can issue at most, if no flow control can lead to the reference interpreter.
     bound: Option<u64>,
 }
 
@@ -157,7 +155,7 @@ impl Artifact {
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
     pub(super) fn new(launch: &Launch<'_>, streams: Streams) -> Option<Self> {
         let mut code = lower(launch)?;
-        let bound = bound::instructions(&code).filter(|_| code.fetches.is_empty() && code.stores.is_empty());
+        let bound = bound::instructions(&code);
         super::masks::simplify(&mut code);
         let live = super::passes::optimise(&mut code);
         #[cfg(not(target_arch = "x86_64"))]
@@ -220,19 +218,23 @@ impl Artifact {
         self.uses_globals || self.reads_back
     }
 
-    /// The machine code for these uniform values, if there is any; `linear`: some lookup weighs texels.
+    /// The machine code for these uniform values, if there is any; that they are ordinary is found out here.
     #[cfg(target_arch = "x86_64")]
-    pub(super) fn native(&self, isa: Isa, lanes: usize, uniforms: &[u32], linear: bool) -> Option<&Native> {
+    pub(super) fn native(&self, of: Variant, lanes: usize, uniforms: &[u32]) -> Option<&Native> {
         let make = |assume| {
-            let variant = Variant { isa, assume, linear };
+            let variant = Variant { assume, ..of };
             let make = || Native::new(&self.code, &self.live, &self.start, &self.exports, lanes, variant);
-            self.native[usize::from(isa == Isa::Avx2)][usize::from(assume) + 2 * usize::from(linear)]
-                .get_or_init(make)
-                .as_ref()
+            self.native[variant.number()].get_or_init(make).as_ref()
         };
         let ordinary = |&index: &u16| uniforms.get(usize::from(index)).is_some_and(|&x| f32::from_bits(x).is_normal());
         let assuming = make(true)?;
         if assuming.assumed.iter().all(ordinary) { Some(assuming) } else { make(false) }
+    }
+
+    /// Whether wavefronts may issue more instructions than these.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn may_exceed(&self, fuel: u64) -> bool {
+        self.bound.is_none_or(|bound| bound > fuel)
     }
 }
 
@@ -380,7 +382,9 @@ impl<'a> Run<'a> {
     /// Runs the wavefronts of a launch that cannot fault; each stores what it exports as soon as it ends. `None`, and nothing has happened, when
     /// it is no such launch; otherwise those that did not run after all.
     fn write_directly(&self, memory: &mut dyn Memory, uniforms: &[u32], all: &mut Done) -> Option<Vec<u64>> {
-        self.artifact.bound.filter(|&bound| bound <= self.fuel)?;
+        let code = &self.artifact.code;
+        let cannot_refer = code.fetches.is_empty() && code.stores.is_empty();
+        self.artifact.bound.filter(|&bound| cannot_refer && bound <= self.fuel)?;
         if self.deadline.is_some() {
             return None;
         }
@@ -622,7 +626,8 @@ mod tests {
             assert!(ran.is_ok(), "{} is referred", path.display());
             #[cfg(target_arch = "x86_64")]
             for isa in Backend::available().filter_map(Backend::isa) {
-                let native = artifact.native(isa, 64, &uniforms, false);
+                let of = Variant { isa, assume: false, linear: false, counts: true, fuel: true };
+                let native = artifact.native(of, 64, &uniforms);
                 assert!(native.is_some(), "{} has no machine code for {isa:?}", path.display());
             }
             programs += 1;

@@ -34,6 +34,28 @@ pub fn simplify(code: &mut Code) {
     }
 }
 
+/// Which masks somebody reads.
+pub struct Live {
+    bits: Bits,
+    live: Vec<u64>,
+}
+
+impl Live {
+    /// In a program; `None` when it has too many.
+    pub fn of(code: &Code) -> Option<Self> {
+        let bits = Bits::of(code)?;
+        let live = bits.live(code);
+        Some(Self { bits, live })
+    }
+
+    /// Whether somebody reads a mask behind the end of a block.
+    pub fn after(&self, end: End, m: M) -> bool {
+        let end =
+            if let End::Branch { none, some, .. } = end { End::Branch { mask: M::NONE, none, some } } else { end };
+        self.bits.live_out(end, &self.live) & self.bits.bit(m) != 0
+    }
+}
+
 /// The masks and numbers of a program, each as one bit of a row.
 struct Bits {
     of: Vec<Option<u8>>,

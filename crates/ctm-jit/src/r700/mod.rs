@@ -26,7 +26,7 @@ mod engine;
 pub mod form;
 pub mod group;
 pub(crate) mod lower;
-mod masks;
+pub mod masks;
 mod outputs;
 pub mod passes;
 mod places;

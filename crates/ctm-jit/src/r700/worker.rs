@@ -9,7 +9,10 @@ use super::verify::reads;
 use super::wave::{Binding, LANES, Ran, Row, Shared, Wave};
 use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
-use crate::x86::{Frame, r700::Native};
+use crate::x86::{
+    Frame,
+    r700::{Native, Variant},
+};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::wavefront::{Context, Wavefront};
@@ -153,7 +156,10 @@ impl<'a> Member<'a> {
         {
             let native = run.backend.isa().and_then(|isa| {
                 let linear = shared.bindings.iter().flatten().any(Binding::is_linear);
-                artifact.native(isa, run.launch.wavefront.lanes(), shared.uniforms, linear)
+                // Whose turn it is follows from the blocks that have been passed.
+                let counts = run.launch.counters || !artifact.code.turns.is_empty();
+                let of = Variant { isa, assume: false, linear, counts, fuel: artifact.may_exceed(run.fuel) };
+                artifact.native(of, run.launch.wavefront.lanes(), shared.uniforms)
             });
             if let Some(native) = native {
                 let frame = match &mut self.frame {

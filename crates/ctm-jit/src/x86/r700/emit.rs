@@ -8,14 +8,17 @@
 //! | r13 | passages of blocks |
 //! | r14 | instructions that are left |
 //! | r15 | active lanes, summed over instructions |
+//! | rsi, rdi, r9-r11 | the other masks that are used most, in programs without calls |
 //! | zmm28-31 | scratch |
 //! | k1-k3 | masks within a few instructions |
-//! | k4-k7 | the active lanes of each piece, once loaded in a block |
+//! | k4-k7 | the active lanes of each piece (`active`) |
 
+mod active;
 mod lookups;
 mod relative;
 mod vectors;
 
+use super::fused::Turns;
 use super::{Ins, ROW, Sample, head, table};
 use crate::r700::form::{Code, End, M, MaskOp, Target, Var};
 use crate::x86::alloc::Homes;
@@ -24,6 +27,7 @@ use crate::x86::encode::{
 };
 use crate::x86::isa::Isa;
 use crate::x86::lir::{K, Lir, Src, Vector};
+use active::Needs;
 
 const ACTIVE: Gpr = 12;
 const VISITS: Gpr = 13;
@@ -31,6 +35,8 @@ const FUEL: Gpr = 14;
 const ACTIVE_LANES: Gpr = 15;
 /// Bits of a mask that its pieces are collected in.
 const COLLECTED: Gpr = 8;
+/// Registers for other masks.
+const MASKS: [Gpr; 5] = [9, 10, 11, RSI, RDI];
 const SCRATCH: u8 = 28;
 const OPERAND: u8 = 29;
 const GATHERED: u8 = 30;
@@ -97,6 +103,14 @@ pub struct Input<'a> {
     pub exports: &'a [usize],
     /// Lookups can weigh texels.
     pub linear: bool,
+    /// Passages of blocks are counted.
+    pub counts: bool,
+    /// Instructions are counted down.
+    pub fuel: bool,
+    /// Blocks that end with a turn of a loop.
+    pub turns: &'a [Option<Turns>],
+    /// It calls out.
+    pub calls: bool,
 }
 
 /// A zero rule that has to look closer.
@@ -125,6 +139,12 @@ struct Emit<'a> {
     linear: Vec<(Label, Label, Label, Sample, i32)>,
     /// Pieces of the active lanes are in their mask registers.
     cached: bool,
+    /// The active lanes are in their general register.
+    whole: bool,
+    /// Where each block needs them at its beginning.
+    needs: Vec<Needs>,
+    /// The registers of other masks.
+    masks: Vec<Option<Gpr>>,
 }
 
 /// The code of a program.
@@ -145,6 +165,9 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         calls: Vec::new(),
         linear: Vec::new(),
         cached: false,
+        whole: true,
+        needs: Needs::of(input.code, input.lists, input.turns),
+        masks: mask_homes(input),
     };
     emit.prologue();
     let order = order(input.code);
@@ -180,6 +203,44 @@ pub(super) fn order(code: &Code) -> Vec<usize> {
     after
 }
 
+/// Registers for the masks and numbers that are used most, weighted by the depth of loops. Those that others look at stay in the frame.
+fn mask_homes(input: &Input<'_>) -> Vec<Option<Gpr>> {
+    let mut homes = vec![None; M::COUNT];
+    if input.calls || !input.samples.is_empty() {
+        return homes;
+    }
+    let mut uses = vec![0u64; M::COUNT];
+    let shared = [M::ACTIVE, M::EXISTING, M::NONE, M::VALID];
+    for ((block, list), turns) in input.code.blocks.iter().zip(input.lists).zip(input.turns) {
+        let weight = 1 << (3 * u64::from(block.loops.min(8)));
+        let mut note = |m: M| uses[m.index()] += weight;
+        for ins in list {
+            match *ins {
+                Ins::Mask(op) => op.reads().into_iter().flatten().chain([op.writes()]).for_each(&mut note),
+                Ins::Set(.., m) | Ins::SetTwo(.., m) | Ins::SetRelative(.., m) | Ins::Mark(_, m) | Ins::EndLanes(m) => {
+                    note(m);
+                }
+                _ => {}
+            }
+        }
+        turns.iter().for_each(|turns| note(turns.left));
+        if let End::Branch { mask, .. } = block.end {
+            note(mask);
+        }
+    }
+    // Vectors are made of these.
+    let numbers =
+        input.lists.iter().flatten().filter_map(|ins| if let Ins::Number(_, m) = *ins { Some(m) } else { None });
+    numbers.chain(shared).for_each(|m| uses[m.index()] = 0);
+    for register in MASKS {
+        let most = (0..M::COUNT).max_by_key(|&m| (uses[m], std::cmp::Reverse(m))).filter(|&m| uses[m] > 0);
+        let Some(m) = most else { break };
+        homes[m] = Some(register);
+        uses[m] = 0;
+    }
+    homes
+}
+
 impl Emit<'_> {
     fn copies(&self) -> std::ops::Range<u8> {
         0..self.input.copies
@@ -213,6 +274,7 @@ impl Emit<'_> {
             let src = given.map_or(Src::Literal(0), at);
             self.copies().for_each(|copy| self.copy(vector, src, copy));
         }
+        self.provide(self.needs[0]);
     }
 
     fn epilogue(&mut self) {
@@ -245,25 +307,30 @@ impl Emit<'_> {
         let block = &self.input.code.blocks[index];
         let label = self.blocks[index];
         self.asm.place(label);
-        self.cached = false;
+        self.active_at(index);
         let instructions = block.tally.instructions();
-        if instructions > 0 {
+        if instructions > 0 && self.input.fuel {
             self.asm.wide_imm(Int::Sub, FUEL, instructions as i32);
             self.asm.jump_if(Cond::Below, self.refer);
+        }
+        if instructions > 0 && self.input.counts {
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
         }
         self.list(&self.input.lists[index]);
+        self.provide(Needs::behind(block.end, &self.needs));
         let is_next = |target: Target| next.is_some_and(|next| target == Target::Block(next as u16));
         match block.end {
             End::Stop => self.asm.jump(self.done),
             End::Next(target) if is_next(target) => {}
             End::Next(target) => self.go(target),
             End::Branch { mask, none, some } => {
-                let register = if mask == M::ACTIVE { ACTIVE } else { RAX };
-                if mask != M::ACTIVE {
-                    self.load_mask(RAX, mask);
+                let mut lanes = mask;
+                if let Some(turns) = self.input.turns[index] {
+                    let to = self.label_of(none);
+                    self.test_turns(turns.left, to);
+                    lanes = turns.lanes;
                 }
-                self.asm.wide_test(register, register);
+                self.test_lanes(lanes);
                 if is_next(none) {
                     let to = self.label_of(some);
                     self.asm.jump_if(Cond::NotEqual, to);
@@ -316,21 +383,19 @@ impl Emit<'_> {
                     at = end;
                 }
                 Ins::BeginLanes => {
-                    let end = at + list[at..].iter().take_while(|ins| !matches!(ins, Ins::EndLanes(_))).count();
-                    for copy in self.copies() {
-                        for ins in &list[at + 1..end] {
-                            if let Ins::Lir(lir) = ins {
-                                self.line(lir, copy);
-                            }
+                    let ends = |ins: &Ins| matches!(ins, Ins::EndLanes(_) | Ins::EndKeep);
+                    let end = at + list[at..].iter().take_while(|ins| !ends(ins)).count();
+                    let tests: Vec<Lir> = list[at + 1..end.min(list.len())]
+                        .iter()
+                        .filter_map(|ins| if let Ins::Lir(lir) = ins { Some(*lir) } else { None })
+                        .collect();
+                    match list.get(end) {
+                        Some(Ins::EndLanes(m)) => {
+                            self.lanes_of(&tests);
+                            self.store_mask(*m, COLLECTED);
                         }
-                        self.asm.mask_to(if copy == 0 { COLLECTED } else { RCX }, 1);
-                        if copy > 0 {
-                            self.asm.wide_shift(LEFT, RCX, 16 * copy);
-                            self.asm.wide(Int::Or, COLLECTED, RCX);
-                        }
-                    }
-                    if let Some(Ins::EndLanes(m)) = list.get(end) {
-                        self.store_mask(*m, COLLECTED);
+                        Some(_) => self.keep(&tests),
+                        None => {}
                     }
                     at = end + 1;
                 }
@@ -340,6 +405,31 @@ impl Emit<'_> {
                 }
             }
         }
+    }
+
+    /// The lanes that pass all of these tests, in a general register.
+    fn lanes_of(&mut self, tests: &[Lir]) {
+        for copy in self.copies() {
+            tests.iter().for_each(|test| self.line(test, copy));
+            self.asm.mask_to(if copy == 0 { COLLECTED } else { RCX }, 1);
+            if copy > 0 {
+                self.asm.wide_shift(LEFT, RCX, 16 * copy);
+                self.asm.wide(Int::Or, COLLECTED, RCX);
+            }
+        }
+    }
+
+    /// Of the active lanes, those stay active that pass all of these tests: each is made under what is left by those before it.
+    fn keep(&mut self, tests: &[Lir]) {
+        self.pieces();
+        for test in tests {
+            for copy in self.copies() {
+                if let Lir::Test(op, how, _, a, b, _) = *test {
+                    self.line(&Lir::Test(op, how, 4 + copy, a, b, 4 + copy), copy);
+                }
+            }
+        }
+        self.whole = false;
     }
 
     fn effect(&mut self, ins: &Ins) {
@@ -358,6 +448,12 @@ impl Emit<'_> {
                     }
                 }
             }
+            Ins::SetTwo(op, dst, a, b, under) => {
+                for copy in self.copies() {
+                    let k = self.lane_mask(under, copy);
+                    self.two_under(op, dst, [a, b], k, copy);
+                }
+            }
             Ins::Number(dst, m) => {
                 for copy in self.copies() {
                     let at = Rm::Each(RBX, Self::mask_at(m));
@@ -366,11 +462,12 @@ impl Emit<'_> {
             }
             Ins::Mark(export, under) => {
                 let at = head::WRITTEN + 8 * i32::from(export);
-                self.load_mask(RAX, under);
-                self.asm.int_store(Int::Or, true, RBX, at, RAX);
+                let lanes = self.mask_register(under, RAX);
+                self.asm.int_store(Int::Or, true, RBX, at, lanes);
             }
             Ins::Mask(op) => self.mask_op(op),
             Ins::Tally(weight) => {
+                self.whole();
                 self.asm.wide_popcount(RAX, ACTIVE);
                 if weight != 1 {
                     self.asm.wide_times(RAX, RAX, weight as i32);
@@ -380,62 +477,90 @@ impl Emit<'_> {
             Ins::Slope(dst, at, vertical) => self.slope(dst, at, vertical),
             Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index),
             Ins::SetRelative(to, base, index, value, under) => self.set_relative(to, base, index, value, under),
-            Ins::Call(number, under) => self.call(number, under),
-            Ins::Turn(number) => self.turn(number),
+            Ins::Call(number, under) => {
+                self.whole();
+                self.call(number, under);
+            }
+            Ins::Turn(number) => {
+                self.whole();
+                self.turn(number);
+            }
             Ins::Sample(number, ..) => {
+                self.whole();
                 if let Some(sample) = self.input.samples.get(usize::from(number)) {
                     self.sample(sample, i32::from(number));
                 }
             }
-            Ins::Also(_) | Ins::Lir(_) | Ins::Split | Ins::BeginLanes | Ins::EndLanes(_) => {}
+            Ins::Also(_) | Ins::Lir(_) | Ins::Split | Ins::BeginLanes | Ins::EndLanes(_) | Ins::EndKeep => {}
         }
     }
 
-    fn load_mask(&mut self, register: Gpr, m: M) {
+    /// The register that a mask lives in.
+    fn mask_home(&self, m: M) -> Option<Gpr> {
+        if m == M::ACTIVE { Some(ACTIVE) } else { self.masks[m.index()] }
+    }
+
+    /// A register that holds a mask: its own, or `scratch`.
+    fn mask_register(&mut self, m: M, scratch: Gpr) -> Gpr {
         if m == M::ACTIVE {
-            self.asm.wide(Int::Mov, register, ACTIVE);
-        } else {
-            self.asm.int_load(Int::Mov, true, register, RBX, Self::mask_at(m));
+            self.whole();
+        }
+        self.mask_home(m).unwrap_or_else(|| {
+            self.asm.int_load(Int::Mov, true, scratch, RBX, Self::mask_at(m));
+            scratch
+        })
+    }
+
+    fn load_mask(&mut self, register: Gpr, m: M) {
+        let from = self.mask_register(m, register);
+        if from != register {
+            self.asm.wide(Int::Mov, register, from);
         }
     }
 
     fn store_mask(&mut self, m: M, register: Gpr) {
+        match self.mask_home(m) {
+            Some(home) if home == register => {}
+            Some(home) => self.asm.wide(Int::Mov, home, register),
+            None => self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(m), register),
+        }
         if m == M::ACTIVE {
-            self.asm.wide(Int::Mov, ACTIVE, register);
-            self.cached = false;
-        } else {
-            self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(m), register);
+            (self.whole, self.cached) = (true, false);
         }
     }
 
-    /// `rax op= m`.
-    fn with_mask(&mut self, op: Int, m: M) {
+    /// `register op= m`.
+    fn with_mask(&mut self, op: Int, register: Gpr, m: M) {
         if m == M::ACTIVE {
-            self.asm.wide(op, RAX, ACTIVE);
-        } else {
-            self.asm.int_load(op, true, RAX, RBX, Self::mask_at(m));
+            self.whole();
         }
+        match self.mask_home(m) {
+            Some(home) => self.asm.wide(op, register, home),
+            None => self.asm.int_load(op, true, register, RBX, Self::mask_at(m)),
+        }
+    }
+
+    /// `d = a op b`.
+    fn combine(&mut self, op: Int, d: M, a: M, b: M) {
+        let home = self.mask_home(d).filter(|_| d != b || a == b).unwrap_or(RAX);
+        self.load_mask(home, a);
+        self.with_mask(op, home, b);
+        self.store_mask(d, home);
     }
 
     fn mask_op(&mut self, op: MaskOp) {
         match op {
-            MaskOp::Copy(_, a) => self.load_mask(RAX, a),
-            MaskOp::And(_, a, b) => {
-                self.load_mask(RAX, a);
-                self.with_mask(Int::And, b);
+            MaskOp::Copy(d, a) => {
+                let from = self.mask_register(a, RAX);
+                return self.store_mask(d, from);
             }
+            MaskOp::And(d, a, b) => return self.combine(Int::And, d, a, b),
+            MaskOp::Or(d, a, b) => return self.combine(Int::Or, d, a, b),
+            MaskOp::Xor(d, a, b) => return self.combine(Int::Xor, d, a, b),
             MaskOp::AndNot(_, a, b) => {
                 self.load_mask(RAX, b);
                 self.asm.wide_not(RAX);
-                self.with_mask(Int::And, a);
-            }
-            MaskOp::Or(_, a, b) => {
-                self.load_mask(RAX, a);
-                self.with_mask(Int::Or, b);
-            }
-            MaskOp::Xor(_, a, b) => {
-                self.load_mask(RAX, a);
-                self.with_mask(Int::Xor, b);
+                self.with_mask(Int::And, RAX, a);
             }
             MaskOp::Quads(_, a) => {
                 self.load_mask(RAX, a);
@@ -446,24 +571,27 @@ impl Emit<'_> {
                 }
                 self.asm.int_load(Int::And, true, RAX, RBX, head::QUADS);
                 self.asm.wide_times(RAX, RAX, 15);
-                self.with_mask(Int::And, M::EXISTING);
+                self.with_mask(Int::And, RAX, M::EXISTING);
             }
             MaskOp::Number(d, number) => {
-                self.asm.int_store_imm(Int::Mov, true, RBX, Self::mask_at(d), number);
-                return;
+                self.asm.int_imm(RAX, 0);
+                self.asm.wide_imm(Int::Add, RAX, number);
+                return self.store_mask(d, RAX);
             }
             MaskOp::Add(d, number, thirteen_bits) => {
-                self.load_mask(RAX, d);
-                self.asm.wide_imm(Int::Add, RAX, number);
+                let home = self.mask_home(d).unwrap_or(RAX);
+                self.load_mask(home, d);
+                self.asm.wide_imm(Int::Add, home, number);
                 if thirteen_bits {
-                    self.asm.wide_shift(LEFT, RAX, 51);
-                    self.asm.wide_shift(RIGHT_SIGNED, RAX, 51);
+                    self.asm.wide_shift(LEFT, home, 51);
+                    self.asm.wide_shift(RIGHT_SIGNED, home, 51);
                 }
+                return self.store_mask(d, home);
             }
             MaskOp::IfNot0(_, a, b) => {
                 let some = self.asm.label();
-                self.load_mask(RCX, b);
                 self.load_mask(RAX, a);
+                self.load_mask(RCX, b);
                 self.asm.wide_test(RCX, RCX);
                 self.asm.jump_if(Cond::NotEqual, some);
                 self.asm.int_imm(RAX, 0);
@@ -477,23 +605,15 @@ impl Emit<'_> {
     /// The lanes of a mask that belong to a piece, in a mask register.
     fn lane_mask(&mut self, under: M, copy: u8) -> K {
         if under != M::ACTIVE {
-            self.asm.int_load(Int::Mov, true, RAX, RBX, Self::mask_at(under));
+            let from = self.mask_register(under, RAX);
             if copy > 0 {
+                self.load_mask(RAX, under);
                 self.asm.wide_shift(RIGHT, RAX, 16 * copy);
             }
-            self.asm.mask_from(1, RAX);
+            self.asm.mask_from(1, if copy > 0 { RAX } else { from });
             return 1;
         }
-        if !self.cached {
-            for copy in self.copies() {
-                self.asm.wide(Int::Mov, RAX, ACTIVE);
-                if copy > 0 {
-                    self.asm.wide_shift(RIGHT, RAX, 16 * copy);
-                }
-                self.asm.mask_from(4 + copy, RAX);
-            }
-            self.cached = true;
-        }
+        self.pieces();
         4 + copy
     }
 
@@ -531,6 +651,8 @@ impl Emit<'_> {
             }
             self.asm.jump(self.refer);
         }
+        // Lookups leave the active lanes where they have found them.
+        self.whole = true;
         self.linear_lookups();
         self.sample_calls();
         for Slow { from, back, rule: (dst, a, b) } in std::mem::take(&mut self.slow) {

@@ -4,8 +4,9 @@
 //! |---|---|
 //! | `facts` | what is known before |
 //! | `select` | from the form to vector instructions |
+//! | `fused` | instructions that AVX-512 does as one |
 //! | `alu`, `doubles` | what operations are in instructions |
-//! | `emit`, `emit/vectors` | machine code for AVX-512: the whole; single vector instructions |
+//! | `emit`, `emit/vectors`, `emit/active` | machine code for AVX-512: the whole; single vector instructions |
 //! | `avx2` | machine code for AVX2 |
 //!
 //! With AVX-512 a wavefront is 1, 2 or 4 registers of 16 lanes for each vector, and they do everything together: masks of lanes have 64 bits and lie in
@@ -16,6 +17,7 @@ mod avx2;
 mod doubles;
 mod emit;
 pub(in crate::x86) mod facts;
+mod fused;
 #[cfg(test)]
 mod occurs;
 mod select;
@@ -126,6 +128,8 @@ enum Ins {
     ZeroRule(Vector, super::lir::Src, super::lir::Src),
     /// Stores into a variable.
     Set(Vector, super::lir::Src, M),
+    /// `dst = op(a, b)` in the lanes of a mask; AVX-512 only.
+    SetTwo(super::encode::V, Vector, super::lir::Src, super::lir::Src, M),
     /// An element of register or constant `base + index`.
     GetRelative(Vector, Indexed, u8, super::lir::Src),
     /// Stores into an element of register `base + index` (index, value), if there is such a register.
@@ -136,6 +140,8 @@ enum Ins {
     BeginLanes,
     /// Those pieces make a mask.
     EndLanes(M),
+    /// Of the active lanes, those of the pieces stay; AVX-512 only.
+    EndKeep,
     /// Records that an exported element was written.
     Mark(u16, M),
     /// An operation on masks; none that reads vectors.
@@ -212,6 +218,7 @@ impl Ins {
             Self::Lir(lir) => lir.writes(),
             Self::ZeroRule(dst, ..) => Some((*dst, true)),
             Self::Set(dst, _, under) => Some((*dst, *under != M::EXISTING)),
+            Self::SetTwo(_, dst, ..) => Some((*dst, true)),
             Self::Number(dst, _) | Self::Also(dst) | Self::GetRelative(dst, ..) | Self::Slope(dst, ..) => {
                 Some((*dst, false))
             }
@@ -226,7 +233,7 @@ impl Ins {
         let none = Src::Literal(0);
         let (sources, changed) = match *self {
             Self::Lir(lir) => return lir.reads(),
-            Self::ZeroRule(dst, a, b) => ([Src::Vector(dst), a, b, none], None),
+            Self::ZeroRule(dst, a, b) | Self::SetTwo(_, dst, a, b, _) => ([Src::Vector(dst), a, b, none], None),
             Self::Set(dst, src, under) => ([src, none, none, none], (under != M::EXISTING).then_some(dst)),
             Self::Sample(_, _, at) => (at, None),
             Self::Slope(_, at, _) | Self::GetRelative(_, _, _, at) => ([at, none, none, none], None),
@@ -253,6 +260,21 @@ pub struct Variant {
     pub assume: bool,
     /// Some lookup weighs texels; code without this calls for those.
     pub linear: bool,
+    /// It counts passages of blocks and active lanes.
+    pub counts: bool,
+    /// It counts instructions down.
+    pub fuel: bool,
+}
+
+impl Variant {
+    /// How many there are.
+    pub const COUNT: usize = 32;
+
+    /// Its number.
+    pub fn number(self) -> usize {
+        let facts = [self.isa == Isa::Avx2, self.assume, self.linear, self.counts, self.fuel];
+        facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
+    }
 }
 
 /// A program in machine code.
@@ -276,7 +298,7 @@ impl Native {
         start: &[Var],
         exports: &[usize],
         lanes: usize,
-        Variant { isa, assume, linear }: Variant,
+        Variant { isa, assume, linear, counts, fuel }: Variant,
     ) -> Option<Self> {
         if !isa.is_available() {
             return None;
@@ -305,7 +327,10 @@ impl Native {
         }
         let facts = Facts::of(code, start);
         let mut select = Select::new(isa, &facts, &vectors, (&code.fetches, &code.stores), used.len() as u32, assume);
-        let lists: Vec<Vec<Ins>> = code.blocks.iter().map(|block| select.block(block)).collect();
+        let mut lists: Vec<Vec<Ins>> = code.blocks.iter().map(|block| select.block(block)).collect();
+        if !counts {
+            lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(_))));
+        }
         let made = select.vectors as usize;
         let (calls, assumed) = (std::mem::take(&mut select.calls), select.assumed.take().unwrap_or_default());
         let samples = std::mem::take(&mut select.samples);
@@ -314,6 +339,7 @@ impl Native {
         let (bytes, layout) = match isa {
             Isa::Avx512 => {
                 let copies = (lanes / isa.lanes()) as u8;
+                let turns = fused::fuse(code, &mut lists, used.len());
                 let ranges = ranges(code, &lists, live, &used, &vectors, exports, made);
                 let homes = ranges.homes(isa.registers() / copies, in_rows);
                 let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len());
@@ -329,6 +355,10 @@ impl Native {
                     live_in,
                     exports,
                     linear,
+                    counts,
+                    fuel,
+                    turns: &turns,
+                    calls: !calls.is_empty() || !code.turns.is_empty(),
                 };
                 (emit::emit(&input), layout)
             }
@@ -345,6 +375,8 @@ impl Native {
                 exports,
                 lanes,
                 linear,
+                counts,
+                fuel,
             }),
         };
         if layout.size > FRAME_LIMIT {

@@ -121,7 +121,14 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
         .collect();
     let exports: Vec<usize> = exports.into_iter().collect();
     let start: Vec<Var> = (0..4).map(|element| Var::gpr(0, element)).collect();
-    let native = Native::new(&code, &live, &start, &exports, 64, Variant { isa, assume: false, linear: false });
+    let native = Native::new(
+        &code,
+        &live,
+        &start,
+        &exports,
+        64,
+        Variant { isa, assume: false, linear: false, counts: true, fuel: true },
+    );
     let native = native.unwrap_or_else(|| panic!("no machine code"));
     // A lookup of its own has a call, too, for what it does not know when it runs.
     let own: BTreeSet<u16> = native.samples.iter().map(|sample| sample.fetch).collect();

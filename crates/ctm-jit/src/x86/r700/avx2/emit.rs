@@ -238,9 +238,11 @@ impl<'a> Emit<'a> {
         let label = self.blocks[index];
         self.asm.place(label);
         let instructions = block.tally.instructions();
-        if instructions > 0 {
+        if instructions > 0 && self.program.fuel {
             self.asm.wide_imm(Int::Sub, FUEL, instructions as i32);
             self.asm.jump_if(Cond::Below, self.refer);
+        }
+        if instructions > 0 && self.program.counts {
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
         }
         let steps = &self.steps[index];

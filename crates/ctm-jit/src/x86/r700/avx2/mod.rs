@@ -61,6 +61,10 @@ pub struct Program<'a> {
     pub lanes: usize,
     /// Lookups can weigh texels.
     pub linear: bool,
+    /// Passages of blocks are counted.
+    pub counts: bool,
+    /// Instructions are counted down.
+    pub fuel: bool,
 }
 
 /// The code of a program, and its frame.

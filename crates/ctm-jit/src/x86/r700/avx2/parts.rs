@@ -245,6 +245,7 @@ impl Emit<'_> {
             Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index),
             Ins::SetRelative(to, base, index, value, under) => self.set_relative(to, base, index, value, under),
             Ins::BeginLanes | Ins::EndLanes(_) => {}
+            Ins::SetTwo(..) | Ins::EndKeep => debug_assert!(false, "{ins:?} is for AVX-512"),
             Ins::Mark(..)
             | Ins::Mask(_)
             | Ins::Tally(_)

@@ -71,6 +71,8 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
             | Ins::Split
             | Ins::ZeroRule(..)
             | Ins::Set(..)
+            | Ins::SetTwo(..)
+            | Ins::EndKeep
             | Ins::GetRelative(..)
             | Ins::SetRelative(..)
             | Ins::Number(..)

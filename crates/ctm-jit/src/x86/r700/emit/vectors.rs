@@ -3,12 +3,33 @@
 use super::{Emit, OPERAND, SCRATCH};
 use crate::x86::alloc::Home;
 use crate::x86::encode::{
-    ADD, ADD_I32, AND, BLEND_MASK, BROADCAST, CLASS, FIXUP, FMADD132, FMADD213, FMADD231, FMSUB132, FMSUB213, FMSUB231,
-    FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, OR, RBP,
-    RBX, Rm, SHIFT_IMM, V, XOR,
+    ADD, ADD_I32, AND, BLEND_MASK, BROADCAST, CLASS, CMP_F32, CMP_I32, CMP_U32, FIXUP, FMADD132, FMADD213, FMADD231,
+    FMSUB132, FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, MOVAPS,
+    MOVUPS_LOAD, MOVUPS_STORE, MUL, OR, RBP, RBX, Rm, SHIFT_IMM, V, XOR,
 };
 use crate::x86::lir::{Class, K, Lir, Negated, Src, Vector};
 use crate::x86::r700::ROW;
+use crate::x86::r700::facts::{
+    AT_LEAST, AT_MOST, EQUAL, GREATER, INT_AT_LEAST, INT_AT_MOST, INT_EQUAL, INT_GREATER, INT_LESS, INT_NOT_EQUAL,
+    LESS, NOT_EQUAL, NOT_GREATER, NOT_LESS, UNORDERED,
+};
+
+/// Whether the order of operands does not matter.
+fn commutes(op: V) -> bool {
+    [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op)
+}
+
+/// The comparison with its operands exchanged, if there is one.
+fn turned(op: V, how: u8) -> Option<u8> {
+    let pairs: &[(u8, u8)] = match op {
+        CMP_F32 => &[(LESS, GREATER), (AT_MOST, AT_LEAST), (NOT_LESS, NOT_GREATER)],
+        CMP_I32 | CMP_U32 => &[(INT_LESS, INT_GREATER), (INT_AT_MOST, INT_AT_LEAST)],
+        _ => return None,
+    };
+    let either_way = if op == CMP_F32 { [EQUAL, NOT_EQUAL, UNORDERED] } else { [INT_EQUAL, INT_NOT_EQUAL, INT_EQUAL] };
+    let other = |&(a, b): &(u8, u8)| if how == a { Some(b) } else { (how == b).then_some(a) };
+    pairs.iter().find_map(other).or(either_way.contains(&how).then_some(how))
+}
 
 impl Emit<'_> {
     pub(super) fn register(&self, vector: Vector, copy: u8) -> Option<u8> {
@@ -106,9 +127,8 @@ impl Emit<'_> {
             Lir::Copy(dst, a) => self.copy(dst, a, copy),
             Lir::Two(op, dst, a, b) => {
                 // A memory operand goes last, where the order does not matter.
-                let commutes = [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op);
                 let in_memory = |e: &Self, src: Src| !matches!(e.rm(src, copy), Rm::Reg(_));
-                let swap = commutes && in_memory(self, a) && !in_memory(self, b);
+                let swap = commutes(op) && in_memory(self, a) && !in_memory(self, b);
                 let (a, b) = if swap { (b, a) } else { (a, b) };
                 self.make(dst, copy, |e, dst| {
                     let a = e.reg(a, copy, OPERAND);
@@ -135,6 +155,12 @@ impl Emit<'_> {
             }),
             Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, copy),
             Lir::Test(op, how, k, a, b, under) => {
+                let in_memory = |e: &Self, src: Src| !matches!(e.rm(src, copy), Rm::Reg(_));
+                let swap = in_memory(self, a) && !in_memory(self, b);
+                let (a, b, how) = match turned(op, how) {
+                    Some(how) if swap => (b, a, how),
+                    _ => (a, b, how),
+                };
                 let a = self.reg(a, copy, OPERAND);
                 let rm = self.rm(b, copy);
                 self.asm.evex(op, k, a, rm, under, false, Some(how));
@@ -174,6 +200,21 @@ impl Emit<'_> {
                 self.store(from, Rm::Row(RBX, offset + 64 * i32::from(copy)));
             }
             _ => debug_assert!(false, "{lir:?} is none of R700's"),
+        }
+    }
+
+    /// `dst = op(a, b)` under a mask.
+    pub(super) fn two_under(&mut self, op: V, dst: Vector, [a, b]: [Src; 2], k: K, copy: u8) {
+        let in_memory = |e: &Self, src: Src| !matches!(e.rm(src, copy), Rm::Reg(_));
+        let (a, b) = if commutes(op) && in_memory(self, a) && !in_memory(self, b) { (b, a) } else { (a, b) };
+        let a = self.reg(a, copy, OPERAND);
+        let rm = self.rm(b, copy);
+        if let Some(register) = self.register(dst, copy) {
+            self.asm.evex(op, register, a, rm, k, false, None);
+        } else {
+            self.asm.vector(op, SCRATCH, a, rm);
+            let row = self.row(dst, copy);
+            self.asm.evex(MOVUPS_STORE, SCRATCH, 0, row, k, false, None);
         }
     }
 
