@@ -6,11 +6,12 @@
 //! | `select` | from the form to vector instructions |
 //! | `fused` | instructions that AVX-512 does as one |
 //! | `alu`, `doubles` | what operations are in instructions |
-//! | `emit`, `emit/vectors`, `emit/active` | machine code for AVX-512: the whole; single vector instructions |
+//! | `emit`, `emit/vectors` | machine code for AVX-512: the whole; single vector instructions |
+//! | `emit/active`, `emit/masks` | where the active lanes are; other masks |
 //! | `avx2` | machine code for AVX2 |
 //!
 //! With AVX-512 a wavefront is 1, 2 or 4 registers of 16 lanes for each vector, and they do everything together: masks of lanes have 64 bits and lie in
-//! general registers and in the frame. Operations without instructions of their own call their reference functions.
+//! general registers, those of the active lanes in mask registers too, and in the frame. Operations without instructions of their own call their reference functions.
 
 pub mod alu;
 mod avx2;
