@@ -40,7 +40,7 @@ const SCRATCH: u8 = 28;
 const OPERAND: u8 = 29;
 const GATHERED: u8 = 30;
 const UNORDERED: u8 = 3;
-/// Extensions of shifts.
+/// Extension of shifts to the left.
 const LEFT: u8 = 4;
 
 /// Where things lie in the frame.
