@@ -63,7 +63,6 @@ use crate::passes::{Liveness, VarSet, optimise, parts};
 use alloc::Ranges;
 use ctm_exec::x1k::float::ONE;
 use ctm_exec::x1k::{Constants, Form, sample};
-use ctm_isa::x1k::OUTPUTS;
 use differences::compare_directly;
 pub use differences::{are_exact, subtracted};
 use flows::Flows;
@@ -75,8 +74,8 @@ use lookups::Fetch;
 use memmap2::{Mmap, MmapOptions};
 use sampling::Kind;
 use select::{Facts, Select};
+pub use span::{Span, SpanEnd, StartsOfSpan, TargetOfSpan};
 use std::panic::{AssertUnwindSafe, catch_unwind};
-use std::sync::atomic::AtomicU32;
 
 /// Flush denormal results and operands; no exceptions; round to nearest.
 const MXCSR: u32 = 0x9fc0;
@@ -476,82 +475,6 @@ impl Native {
             }
         }
     }
-}
-
-/// Groups that lie side by side, and where their outputs go.
-pub struct Span<'a> {
-    /// How many.
-    pub groups: u32,
-    /// In so many rows of quads, 1 or 2, that give one by turns.
-    pub rows: u8,
-    /// What they start with.
-    pub starts: StartsOfSpan<'a>,
-    /// Where each output goes.
-    pub targets: [TargetOfSpan<'a>; OUTPUTS],
-}
-
-/// What variables hold at the start of a span's passes.
-#[derive(Clone, Copy)]
-pub enum StartsOfSpan<'a> {
-    /// Rows of the first pass, copy by copy, and what each of a copy's gains from pass to pass.
-    Steps {
-        /// Rows.
-        first: &'a [Row],
-        /// Gains.
-        steps: &'a [f32],
-    },
-    /// Rows of all passes, copy by copy; as many in the last pass as in the others.
-    Ready(&'a [Row]),
-}
-
-/// Where an output of a span goes.
-#[derive(Clone, Copy)]
-pub enum TargetOfSpan<'a> {
-    /// Nowhere.
-    None,
-    /// The caller writes it.
-    Left,
-    /// Into rows of elements.
-    Rows {
-        /// From the first element of the groups to the last one.
-        rows: &'a [AtomicU32],
-        /// From row to row.
-        row_elements: usize,
-        /// 1, 2 or 4.
-        channels: u8,
-    },
-}
-
-impl TargetOfSpan<'_> {
-    const fn form(&self) -> u32 {
-        match self {
-            Self::None => span::form::NONE,
-            Self::Left => span::form::LEFT,
-            Self::Rows { channels, .. } => *channels as u32,
-        }
-    }
-}
-
-/// How a span ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpanEnd {
-    /// All groups have stored their outputs.
-    Done,
-    /// So many have not: the groups of one pass, whose results are in the frame ([`Native::collect`]), and those behind them.
-    Left {
-        /// Groups.
-        left: u32,
-    },
-    /// As [`Self::Left`], but the pass has no results: careful code has to run it.
-    Fell {
-        /// Groups.
-        left: u32,
-    },
-    /// As [`Self::Fell`], but the reference interpreter has to run it.
-    Refer {
-        /// Groups.
-        left: u32,
-    },
 }
 
 /// Whether the variables alone leave room for one copy only, where it matters most: in the deepest loops.

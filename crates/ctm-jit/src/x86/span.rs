@@ -9,8 +9,9 @@ use super::encode::{ADD, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBX, RCX, RDI,
 use super::frame::{head, part, target};
 use super::quads::{self, Stores};
 use super::vectors::{Place, Vectors};
-use crate::lanes::output_var;
+use crate::lanes::{Row, output_var};
 use ctm_isa::x1k::OUTPUTS;
+use std::sync::atomic::AtomicU32;
 
 /// What code returns: it leaves the outputs of a pass of a span to its caller.
 pub const LEFT: u32 = 2;
@@ -36,6 +37,82 @@ const COPIES_LEFT: Gpr = 8;
 const PART: Gpr = 9;
 /// Bytes to the next group's elements, and from there to those of the one behind it.
 const STEP: [Gpr; 2] = [RSI, RDI];
+
+/// Groups that lie side by side, and where their outputs go.
+pub struct Span<'a> {
+    /// How many.
+    pub groups: u32,
+    /// In so many rows of quads, 1 or 2, that give one by turns.
+    pub rows: u8,
+    /// What they start with.
+    pub starts: StartsOfSpan<'a>,
+    /// Where each output goes.
+    pub targets: [TargetOfSpan<'a>; OUTPUTS],
+}
+
+/// What variables hold at the start of a span's passes.
+#[derive(Clone, Copy)]
+pub enum StartsOfSpan<'a> {
+    /// Rows of the first pass, copy by copy, and what each of a copy's gains from pass to pass.
+    Steps {
+        /// Rows.
+        first: &'a [Row],
+        /// Gains.
+        steps: &'a [f32],
+    },
+    /// Rows of all passes, copy by copy; as many in the last pass as in the others.
+    Ready(&'a [Row]),
+}
+
+/// Where an output of a span goes.
+#[derive(Clone, Copy)]
+pub enum TargetOfSpan<'a> {
+    /// Nowhere.
+    None,
+    /// The caller writes it.
+    Left,
+    /// Into rows of elements.
+    Rows {
+        /// From the first element of the groups to the last one.
+        rows: &'a [AtomicU32],
+        /// From row to row.
+        row_elements: usize,
+        /// 1, 2 or 4.
+        channels: u8,
+    },
+}
+
+impl TargetOfSpan<'_> {
+    pub(super) const fn form(&self) -> u32 {
+        match self {
+            Self::None => form::NONE,
+            Self::Left => form::LEFT,
+            Self::Rows { channels, .. } => *channels as u32,
+        }
+    }
+}
+
+/// How a span ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum SpanEnd {
+    /// All groups have stored their outputs.
+    Done,
+    /// So many have not: the groups of one pass, whose results are in the frame ([`super::Native::collect`]), and those behind them.
+    Left {
+        /// Groups.
+        left: u32,
+    },
+    /// As [`Self::Left`], but the pass has no results: careful code has to run it.
+    Fell {
+        /// Groups.
+        left: u32,
+    },
+    /// As [`Self::Fell`], but the reference interpreter has to run it.
+    Refer {
+        /// Groups.
+        left: u32,
+    },
+}
 
 impl Emit<'_> {
     /// The rows of start values of one copy.
