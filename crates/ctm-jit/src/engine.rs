@@ -1,5 +1,6 @@
 //! The engine: lowers a program once, and remembers it.
 
+mod journal;
 mod run;
 #[cfg(target_arch = "x86_64")]
 mod spans;
@@ -48,7 +49,7 @@ impl Default for StreamLimits {
 /// The fast engine: gives the same bits, faults and counters as [`Interp`].
 ///
 /// Programs are lowered to micro-operations on vectors of 16 lanes. What cannot be lowered, and every group that may fault, is run by
-/// the reference interpreter: launches with checks, programs with uncached writes, groups of more than 16 lanes, and flow control
+/// the reference interpreter: launches with checks, groups of more than 16 lanes, and flow control
 /// whose stacks have no fixed depth at some instruction.
 ///
 /// An engine remembers what it has lowered. It can be shared between threads.
@@ -318,7 +319,8 @@ impl Artifact {
                 careful: false,
                 exact: false,
                 counters: false,
-                copies: engine.copies,
+                // Groups run one by one.
+                copies: if code.writes { Some(1) } else { engine.copies },
             }),
             #[cfg(target_arch = "x86_64")]
             streams: crate::stream::Streams::new(engine.streams, Arc::clone(&engine.streams_run)),
@@ -346,7 +348,7 @@ impl Artifact {
         let make = || {
             let Variant { fuel, counters, exact, careful } = variant;
             let mut options = crate::x86::Options { fuel, counters, exact, careful, ..self.options? };
-            if careful {
+            if careful && !self.code.writes {
                 // It runs the same groups once more.
                 options.copies = self.native(Variant { careful: false, ..variant }).map(|native| native.copies as u8);
             }

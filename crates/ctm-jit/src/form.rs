@@ -157,6 +157,22 @@ pub enum Op {
     Texel(Value, u8),
 
     // --- effects ---
+    /// Writes element (x, y) of output 0 past the cache, lane by lane (CTM §3.3.8). Leaves the group to the reference interpreter when memory
+    /// refuses, or an index is none.
+    Write {
+        /// Column and row: the floor of numbers from 0 up.
+        index: [Value; 2],
+        /// The bits.
+        value: Value,
+        /// All lanes take the index of the first one of [`Op::Write::under`].
+        shared: bool,
+        /// The lanes that execute it.
+        under: Under,
+        /// Those of them write for which these predicate bits are set,
+        set: u8,
+        /// and these are clear.
+        clear: u8,
+    },
     /// Reads an input; its results are [`Op::Texel`]s.
     Fetch {
         /// Which input.
@@ -347,6 +363,8 @@ pub struct Tally {
     pub fc: u32,
     /// ALU and OUTPUT instructions with NOP set.
     pub nops: u32,
+    /// OUTPUT instructions that write uncached, each lane at its own index.
+    pub scattered: u32,
 }
 
 impl Tally {
@@ -423,6 +441,8 @@ pub struct Code {
     pub relative_temps: bool,
     /// Inputs that are fetched, by number.
     pub inputs: u16,
+    /// Groups run one by one, and may write as they do ([`Op::Write`]).
+    pub writes: bool,
     /// It cannot fault, as far as the program alone decides: no relative addresses, no stack that may overflow.
     pub faultless: bool,
     /// Outputs whose channels may be written: [`OUTPUT_VARS`] bits.
@@ -451,6 +471,7 @@ impl Op {
             Self::Mad { a, b, c, .. } | Self::R700(_, [a, b, c], ..) => Few::of([a, b, c]),
             Self::Pick { x, y, a, b, .. } => Few::of([x, y, a, b]),
             Self::Fetch { s, t, .. } => Few::of([s, t]),
+            Self::Write { index: [x, y], value, .. } => Few::of([x, y, value]),
         }
         .into_iter()
     }
@@ -460,6 +481,7 @@ impl Op {
         !matches!(
             self,
             Self::Fetch { .. }
+                | Self::Write { .. }
                 | Self::Set(..)
                 | Self::SetRelative { .. }
                 | Self::SetPredicate(..)

@@ -47,6 +47,11 @@ pub const fn mask_of(lanes: usize) -> Mask {
     if lanes >= LANES { Mask::MAX } else { (1 << lanes) - 1 }
 }
 
+/// The lanes of a set, in order.
+pub fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
+    (0..LANES).filter(move |lane| mask >> lane & 1 == 1)
+}
+
 /// How often groups have passed a block. Machine code adds to the fields in this order.
 #[repr(C)]
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -80,7 +85,7 @@ pub fn count(code: &Code, visits: &[Visits], lanes: usize, memory: &dyn Memory, 
         counters.fc += times(tally.fc);
         counters.active_lanes += visits.active * u64::from(tally.instructions());
         counters.total_lanes += times(tally.instructions()) * lanes;
-        counters.alu_clocks += times(tally.alu + tally.output) * quads + times(tally.nops);
+        counters.alu_clocks += times(tally.alu + tally.output + 3 * tally.scattered) * quads + times(tally.nops);
         counters.tex_clocks += times(tally.tex_wide) * quads + times(tally.tex - tally.tex_wide);
         counters.fc_clocks += times(tally.fc);
         for op in &block.ops {

@@ -327,6 +327,9 @@ pub fn renamed(op: Op, name: impl Fn(Value) -> Value) -> Op {
         Op::Fetch { input, s, t, unscaled, uncached, under } => {
             Op::Fetch { input, s: name(s), t: name(t), unscaled, uncached, under }
         }
+        Op::Write { index, value, shared, under, set, clear } => {
+            Op::Write { index: index.map(&name), value: name(value), shared, under, set, clear }
+        }
         Op::Set(var, a, under) => Op::Set(var, name(a), under),
         Op::SetRelative { base, channel, value, under } => Op::SetRelative { base, channel, value: name(value), under },
         Op::SetPredicate(bit, test, a, under) => Op::SetPredicate(bit, test, name(a), under),

@@ -3,8 +3,9 @@
 //! Each operation is a loop over the lanes with the reference function of `ctm-exec` in it. Nothing here knows more about
 //! arithmetic than which function to call, so it is also what other back ends are compared with.
 
+use crate::engine::Source;
 use crate::form::{Block, Code, End, File, Flow, Levels, OUTPUT_VARS, Op, Target, Test, Under, Value, Var};
-use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, output_var};
+use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, lanes_of, output_var};
 use crate::passes::leaves_loop;
 use ctm_exec::x1k::float::{Wide, number};
 use ctm_exec::x1k::ops::{self, ZeroRule};
@@ -26,7 +27,7 @@ pub struct Shared<'a> {
     /// The constants.
     pub constants: &'a Constants,
     /// The inputs.
-    pub memory: &'a dyn Memory,
+    pub source: Source<'a>,
     /// Instructions that one group may issue.
     pub limit: u64,
     /// When the launch's time is used up.
@@ -200,8 +201,20 @@ impl Machine {
                     fetched.map_or([0; LANES], |(_, texels)| texels[usize::from(channel)])
                 }
                 Op::Fetch { input, s, t, unscaled, uncached, under } => {
-                    let texels = self.fetch(shared.memory, input, [s, t], unscaled, uncached, under)?;
+                    let fetch = |memory: &dyn Memory| self.fetch(memory, input, [s, t], unscaled, uncached, under);
+                    let texels = shared.source.read(fetch)??;
                     self.texels.push((place as u32, texels));
+                    continue;
+                }
+                Op::Write { index: [x, y], value, shared: shares, under, set, clear } => {
+                    let mut writing = self.mask(under);
+                    let Some(first) = lanes_of(writing).next() else { continue };
+                    for (bit, predicate) in self.predicates.iter().enumerate() {
+                        writing &= if set >> bit & 1 == 1 { *predicate } else { Mask::MAX };
+                        writing &= if clear >> bit & 1 == 1 { !*predicate } else { Mask::MAX };
+                    }
+                    let rows = [x, y, value].map(|value| self.row(value));
+                    shared.source.write(rows, writing, shares.then_some(first))?;
                     continue;
                 }
                 Op::Set(var, a, under) => {

@@ -17,8 +17,8 @@ pub const DIFFERENCE: &str = "engine-difference";
 /// Memory gets what the reference interpreter sends. A difference is reported as a [`Finding`] with the rule [`DIFFERENCE`];
 /// [`Verify::compare`] gives it as a value.
 ///
-/// Launches that the fast engine leaves to the reference interpreter as a whole (uncached writes, checks) and those whose outputs
-/// are also their inputs (the second run would read what the first one wrote) run once.
+/// Launches with checks, which the fast engine leaves to the reference interpreter, and those that write uncached or whose outputs
+/// are also their inputs (the second run would read what the first one wrote) run once, by the reference interpreter.
 #[derive(Debug, Default)]
 pub struct Verify {
     fast: Jit,

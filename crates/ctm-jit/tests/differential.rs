@@ -126,6 +126,22 @@ fn raw_flow_control_with_everything() {
     named("raw flow control with everything");
 }
 
+/// Programs that write past the cache, and may read what they have written. Some are to end well, others after they have written something.
+#[test]
+fn uncached_writes() {
+    let kind = KINDS.iter().find(|kind| kind.name == "uncached writes").unwrap();
+    compare(kind);
+    let (mut well, mut spoilt) = (0, 0);
+    for seed in 0..100 {
+        let (program, case) = kind.make(seed);
+        let (outcome, memory) = case.run(&program, &Interp, 1);
+        let wrote = memory.first_difference(&case.memory).is_some();
+        well += u32::from(wrote && outcome.is_ok());
+        spoilt += u32::from(wrote && outcome.is_err());
+    }
+    assert!(well > 20 && spoilt > 10, "{well} of 100 wrote and ended well, {spoilt} wrote and ended in a fault");
+}
+
 /// Programs in which every processor does the same: three out of five are to run as streams where there are any.
 #[test]
 fn streams() {

@@ -8,7 +8,7 @@ use super::ops::ZeroRule;
 use super::plan::{AluPlan, Component, Step};
 use super::{Input, Launch, Memory, Outputs, Written, sample, tex};
 use crate::engine::{Counters, Fault, FaultKind, MemoryFault, Position};
-use ctm_isa::x1k::inst::{FcInstruction, Source, TexInstruction};
+use ctm_isa::x1k::inst::{AluInst, FcInstruction, Source, TexInstruction};
 use ctm_isa::x1k::ops::{FcOp, InstType, TexOp, UmrtTarget};
 use ctm_isa::x1k::program::{jump_depends_on_alu_result, jump_depends_on_predicate};
 use ctm_isa::x1k::{FLOAT_CONSTANTS, TEMPORARIES};
@@ -205,7 +205,7 @@ impl Group {
         let mut clocks = self.quads() + u64::from(cmn.nop);
         if plan.inst.is_output() {
             self.counters.output += 1;
-            if program.uncached && cmn.rgb_omask == 7 && cmn.alpha_omask && !shares_index(plan) {
+            if program.uncached && cmn.rgb_omask == 7 && cmn.alpha_omask && !shares_index(&plan.inst) {
                 clocks += 3 * self.quads();
             }
         } else {
@@ -281,7 +281,7 @@ impl Group {
                     format!("alpha is {} (0x{bits:08x}), an uncached write needs 0", f32::from_bits(bits))
                 });
             }
-            let (x, y) = if shares_index(plan) { shared } else { index_of(lane) };
+            let (x, y) = if shares_index(&plan.inst) { shared } else { index_of(lane) };
             let written = match (uncached_index(x), uncached_index(y)) {
                 (Some(x), Some(y)) => memory.write_uncached(x, y, results.rgb[0][lane]),
                 _ => Err(MemoryFault {
@@ -552,16 +552,18 @@ struct Issue<'a> {
 }
 
 /// Whether an uncached write takes one index for the whole group.
-fn shares_index(plan: &AluPlan) -> bool {
-    match UmrtTarget::from_code(u32::from(plan.inst.rgb.target & 3)) {
+#[must_use]
+pub fn shares_index(inst: &AluInst) -> bool {
+    match UmrtTarget::from_code(u32::from(inst.rgb.target & 3)) {
         Some(UmrtTarget::SameIdx | UmrtTarget::SameIdxAcquire) => true,
         Some(UmrtTarget::PerProcessorIdx | UmrtTarget::PerProcessorIdxAcquire) | None => false,
     }
 }
 
-/// An index of an uncached write: the floor of a number from 0 up.
+/// An index of an uncached write: the floor of a number from 0 up; `None` when it is no such number, or needs more than 32 bits.
+#[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "checked against the range of u32")]
-fn uncached_index(bits: u32) -> Option<u32> {
+pub fn uncached_index(bits: u32) -> Option<u32> {
     let x = f64::from(f32::from_bits(bits)).floor();
     (0.0..4_294_967_296.0).contains(&x).then_some(x as u32)
 }

@@ -1,16 +1,17 @@
 //! One launch: its groups in batches on all cores, what they send in order.
 
 use super::Source;
+use super::journal::{Journal, Log};
 use super::worker::{AllVisits, Held, Job, Left, TaskDone, Worker, no_visits};
 use super::{Artifact, Variant};
 use crate::form::{OUTPUT_VARS, Var};
 use crate::grid::{Grid, Ramp};
-use crate::lanes::{LANES, Mask, Row, count, instruction_bound, mask_of, output_var};
+use crate::lanes::{Mask, Row, count, instruction_bound, lanes_of, mask_of, output_var};
 use crate::work::share;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::Native;
 use ctm_exec::x1k::plan::Step;
-use ctm_exec::x1k::{Launch, Memory, Outputs};
+use ctm_exec::x1k::{Launch, Memory, Outputs, Written};
 use ctm_exec::{Counters, Fault, FaultKind, Outcome, Position};
 use std::sync::{MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
@@ -77,6 +78,10 @@ impl<'a> Run<'a> {
         {
             self.native = self.artifact.native(self.variant());
         }
+        if self.artifact.code.writes {
+            self.one_by_one(memory)?;
+            return Ok(self.finish(memory));
+        }
         let (mut first, refused) = self.write_directly(memory);
         if !refused.is_empty() {
             let task = self.worker().get().task(&self, &refused, Source::reading(memory, None));
@@ -88,7 +93,7 @@ impl<'a> Run<'a> {
             let (jobs, refused) = self.schedule(first..end, memory);
             let this = &self;
             let views = self.views(memory);
-            let source = Source::reading(memory, views.as_ref());
+            let memory_of_all: &dyn Memory = memory;
             let tasks = jobs.len().div_ceil(GROUPS_PER_TASK);
             let done = share(
                 this.launch.threads,
@@ -96,6 +101,7 @@ impl<'a> Run<'a> {
                 || this.worker(),
                 |worker, task| {
                     let end = ((task + 1) * GROUPS_PER_TASK).min(jobs.len());
+                    let source = Source::reading(memory_of_all, views.as_ref());
                     worker.get().task(this, &jobs[task * GROUPS_PER_TASK..end], source)
                 },
             );
@@ -107,10 +113,38 @@ impl<'a> Run<'a> {
             }
             first = end;
         }
+        Ok(self.finish(memory))
+    }
+
+    /// Runs a launch that writes uncached: each group sees what those before it have written.
+    fn one_by_one(&mut self, memory: &mut dyn Memory) -> Result<(), Fault> {
+        let mut log = Log::default();
+        for group in 0..self.grid.groups() {
+            let (jobs, refused) = self.schedule(group..group + 1, memory);
+            if !jobs.is_empty() {
+                let journal = Journal::new(memory, log);
+                let task = self.worker().get().task(self, &jobs, Source::alone(&journal));
+                log = journal.into_log();
+                if task.groups.iter().any(|(_, left)| matches!(left, Left::Here { .. })) {
+                    let Written { elements, bytes } = log.written();
+                    self.counters.writes += elements;
+                    self.counters.write_bytes += bytes;
+                }
+                self.commit(task, memory)?;
+            }
+            if let Some(fault) = refused {
+                return Err(fault);
+            }
+        }
+        Ok(())
+    }
+
+    /// What all its groups have done.
+    fn finish(mut self, memory: &dyn Memory) -> Outcome {
         for (visits, lanes) in self.visits.iter().zip([self.launch.group.lanes(), self.grid.lanes_of_last()]) {
             count(&self.artifact.code, visits, lanes, memory, &mut self.counters);
         }
-        Ok(Outcome { counters: self.counters, findings: Vec::new() })
+        Outcome { counters: self.counters, findings: Vec::new() }
     }
 
     /// The inputs as arrays, where machine code looks up elements.
@@ -127,12 +161,19 @@ impl<'a> Run<'a> {
 
     /// Which code it runs.
     pub(super) const fn variant(&self) -> Variant {
-        Variant { fuel: self.counts_down, counters: self.launch.counters, exact: self.exact, careful: false }
+        Variant {
+            fuel: self.counts_down,
+            counters: self.launch.counters,
+            exact: self.exact,
+            careful: self.artifact.code.writes,
+        }
     }
 
     /// Workers that nobody uses.
     pub(super) fn idle(&self) -> MutexGuard<'_, Vec<Worker>> {
-        self.artifact.idle[self.variant().number()].lock().unwrap_or_else(PoisonError::into_inner)
+        self.artifact.idle[self.variant().number() % self.artifact.idle.len()]
+            .lock()
+            .unwrap_or_else(PoisonError::into_inner)
     }
 
     /// What one thread needs, until it is dropped.
@@ -143,6 +184,9 @@ impl<'a> Run<'a> {
     /// Runs a launch in which every processor does the same; says whether it was one.
     #[cfg(target_arch = "x86_64")]
     fn stream(&mut self, memory: &mut dyn Memory) -> bool {
+        if self.artifact.code.writes {
+            return false;
+        }
         let limit = self.launch.budget.instructions_per_group.unwrap_or(u64::MAX);
         let (Some(bound), Some(options)) = (self.bound.filter(|&bound| bound <= limit), self.artifact.options) else {
             return false;
@@ -270,8 +314,4 @@ impl<'a> Run<'a> {
         }
         outputs
     }
-}
-
-fn lanes_of(mask: Mask) -> impl Iterator<Item = usize> {
-    (0..LANES).filter(move |lane| mask >> lane & 1 == 1)
 }

@@ -6,7 +6,7 @@
 use super::Source;
 use super::run::Run;
 use super::worker::{AllVisits, Attempts, Engines, Held, Job, Worker, no_visits};
-use crate::direct::{self, Targets};
+use crate::direct::{self, Targets, Views};
 use crate::grid::{Order, Ramp, Strip};
 use crate::lanes::{LANES, Mask, Row};
 use crate::work::{share, threads};
@@ -33,7 +33,7 @@ struct Scene<'a> {
     run: &'a Run<'a>,
     native: &'a Native,
     targets: Targets<'a>,
-    source: Source<'a>,
+    views: &'a Views<'a>,
     order: Order<'a>,
 }
 
@@ -59,8 +59,7 @@ impl Run<'_> {
             (groups / (TASKS_PER_THREAD * threads(self.launch.threads) as u64)).clamp(fewest, most)
         } / copies
             * copies;
-        let source = Source { memory: &views, views: Some(&views) };
-        let scene = Scene { run: self, native, targets, source, order: self.grid.order(native.copies) };
+        let scene = Scene { run: self, native, targets, views: &views, order: self.grid.order(native.copies) };
         let tasks = groups.div_ceil(per_task) as usize;
         let done = share(
             self.launch.threads,
@@ -82,6 +81,10 @@ impl Run<'_> {
 }
 
 impl Scene<'_> {
+    fn source(&self) -> Source<'_> {
+        Source::reading(self.views, Some(self.views))
+    }
+
     fn task(&self, worker: &mut Held<'_>, groups: std::ops::Range<u64>) -> Done {
         let worker = worker.get();
         let mut done =
@@ -127,7 +130,7 @@ impl Scene<'_> {
         let short = usize::from(job.group >= self.run.grid.full_groups());
         worker.places.clear();
         worker.places.extend(wave.iter().map(|job| self.run.grid.places(job.group)));
-        if worker.pass(self.run, wave, self.source, careful).is_err() {
+        if worker.pass(self.run, wave, self.source(), careful).is_err() {
             done.refused.append(wave);
             return;
         }
@@ -224,7 +227,7 @@ impl Scene<'_> {
             targets: self.targets.of_span(place, Strip { groups, rows }, &run.artifact.outputs),
         };
         visits.fill(crate::lanes::Visits::default());
-        let ended = self.native.run_span(&mut attempts.frame, &span, run.launch.constants, &self.source, visits);
+        let ended = self.native.run_span(&mut attempts.frame, &span, run.launch.constants, &self.source(), visits);
         let passed = match ended {
             SpanEnd::Done => groups,
             SpanEnd::Left { left } | SpanEnd::Fell { left } | SpanEnd::Refer { left } => groups - u64::from(left),

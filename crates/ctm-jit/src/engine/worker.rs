@@ -2,16 +2,17 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::Variant;
+use super::journal::Exclusive;
 use super::run::Run;
 #[cfg(target_arch = "x86_64")]
 use crate::direct;
 use crate::form::{Code, OUTPUT_VARS};
 use crate::grid::Places;
-use crate::lanes::{Lanes, Mask, Refer, Row, Visits};
+use crate::lanes::{Lanes, Mask, Refer, Row, Visits, lanes_of};
 use crate::portable::{Machine, Shared};
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Frame, Native};
-use ctm_exec::x1k::group::{Access, Context, Group};
+use ctm_exec::x1k::group::{Access, Context, Group, uncached_index};
 use ctm_exec::x1k::lanes::LaneMask;
 use ctm_exec::x1k::plan::plan;
 use ctm_exec::x1k::{Memory, Outputs};
@@ -44,27 +45,73 @@ pub(super) struct TaskDone {
     pub(super) fault: Option<Fault>,
 }
 
-/// What back ends read inputs from.
+/// What back ends read inputs from, and write to past the cache.
 #[derive(Clone, Copy)]
 pub struct Source<'a> {
     /// Through this, always.
-    pub memory: &'a dyn Memory,
+    reach: Reach<'a>,
     /// From these, where it is the same.
     #[cfg(target_arch = "x86_64")]
     pub views: Option<&'a direct::Views<'a>>,
 }
 
+/// Memory.
+#[derive(Clone, Copy)]
+enum Reach<'a> {
+    /// Many groups read it.
+    Shared(&'a dyn Memory),
+    /// One group has it to itself, and writes.
+    Alone(&'a dyn Exclusive),
+}
+
 impl<'a> Source<'a> {
+    /// Memory that one group has to itself.
+    pub(super) const fn alone(memory: &'a dyn Exclusive) -> Self {
+        Self {
+            reach: Reach::Alone(memory),
+            #[cfg(target_arch = "x86_64")]
+            views: None,
+        }
+    }
+
+    /// Reads.
+    ///
+    /// # Errors
+    /// When no more may be read here.
+    pub fn read<T>(&self, mut with: impl FnMut(&dyn Memory) -> T) -> Result<T, Refer> {
+        match self.reach {
+            Reach::Shared(memory) => Ok(with(memory)),
+            Reach::Alone(memory) => {
+                let mut result = None;
+                memory.read(&mut |memory| result = Some(with(memory)))?;
+                result.ok_or(Refer)
+            }
+        }
+    }
+
+    /// Uncached writes of some lanes in order: column, row and bits of each. `shared`: all take the index of this lane.
+    ///
+    /// # Errors
+    /// When one of them is refused; those before it are made.
+    pub fn write(&self, [x, y, bits]: [&Row; 3], lanes: Mask, shared: Option<usize>) -> Result<(), Refer> {
+        let Reach::Alone(memory) = self.reach else { return Err(Refer) };
+        lanes_of(lanes).try_for_each(|lane| {
+            let of = shared.unwrap_or(lane);
+            let index = uncached_index(x[of]).zip(uncached_index(y[of]));
+            index.map_or(Err(Refer), |(x, y)| memory.write(x, y, bits[lane]))
+        })
+    }
+
     /// A memory, and its arrays, if there are any.
     #[cfg(target_arch = "x86_64")]
     pub(super) const fn reading(memory: &'a dyn Memory, views: Option<&'a direct::Views<'a>>) -> Self {
-        Self { memory, views }
+        Self { reach: Reach::Shared(memory), views }
     }
 
     /// A memory.
     #[cfg(not(target_arch = "x86_64"))]
     pub(super) const fn reading(memory: &'a dyn Memory, _: Option<&'a ()>) -> Self {
-        Self { memory }
+        Self { reach: Reach::Shared(memory) }
     }
 }
 
@@ -173,7 +220,7 @@ impl Worker {
                     let left = Left::Here { covered: lanes.covered, written: lanes.written, rows };
                     done.groups.push((job.group, left));
                 }
-            } else if let Err(fault) = self.references(run, wave, source.memory, &mut done) {
+            } else if let Err(fault) = self.references(run, wave, source, &mut done) {
                 done.fault = Some(fault);
                 return done;
             }
@@ -222,7 +269,7 @@ impl Worker {
                     code: &run.artifact.code,
                     start: &run.artifact.start,
                     constants: run.launch.constants,
-                    memory: memory.memory,
+                    source: memory,
                     limit: run.launch.budget.instructions_per_group.unwrap_or(u64::MAX),
                     deadline: run.deadline,
                 };
@@ -236,24 +283,33 @@ impl Worker {
         &mut self,
         run: &Run<'_>,
         jobs: &[Job],
-        memory: &dyn Memory,
+        source: Source<'_>,
         done: &mut TaskDone,
     ) -> Result<(), Fault> {
         for job in jobs {
             let places = run.grid.places(job.group);
-            done.groups.push((job.group, self.reference(run, job, &places, memory)?));
+            done.groups.push((job.group, self.reference(run, job, &places, source)?));
         }
         Ok(())
     }
 
-    fn reference(&mut self, run: &Run<'_>, job: &Job, places: &Places, memory: &dyn Memory) -> Result<Left, Fault> {
+    fn reference(&mut self, run: &Run<'_>, job: &Job, places: &Places, source: Source<'_>) -> Result<Left, Fault> {
         let steps = run.steps.get_or_init(|| plan(run.launch.program));
         let context = Context { launch: run.launch, steps, deadline: run.deadline };
         let group = self.reference.get_or_insert_with(|| Group::new(run.launch));
         let lanes = run.existing(job.group).count_ones() as usize;
         let positions: Vec<_> = (0..lanes).map(|lane| places.position(lane)).collect();
         let covered = LaneMask::of(|lane| job.covered >> lane & 1 == 1);
-        group.run(&context, &positions, &[covered], &mut Access::Shared(memory))?;
+        match source.reach {
+            Reach::Shared(memory) => group.run(&context, &positions, &[covered], &mut Access::Shared(memory))?,
+            Reach::Alone(memory) => {
+                let mut ran = Ok(());
+                memory.again(&mut |memory| {
+                    ran = group.run(&context, &positions, &[covered], &mut Access::Exclusive(memory));
+                });
+                ran?;
+            }
+        }
         Ok(Left::Reference { counters: Box::new(*group.counters()), outputs: group.outputs().collect() })
     }
 }

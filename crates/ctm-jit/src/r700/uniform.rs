@@ -73,6 +73,7 @@ impl Uniform {
         }
         let inputs = ((1u32 << build.textures.len()) - 1) as u16;
         let code = form::Code {
+            writes: false,
             blocks: build.blocks,
             watches_idle_lanes: false,
             relative_temps: false,

@@ -36,11 +36,8 @@ enum Edge {
     Fault,
 }
 
-/// Lowers a program; `None` when it has too many states, or writes uncached.
+/// Lowers a program; `None` when it has too many states.
 pub fn lower(program: &Program, constants: &Constants) -> Option<Code> {
-    if program.uncached {
-        return None;
-    }
     let instructions: Vec<Option<Inst>> = program.words.iter().map(|words| Inst::decode(words).ok()).collect();
     let starts = starts(program, &instructions);
     let decoded = || instructions.iter().flatten();
@@ -72,6 +69,7 @@ pub fn lower(program: &Program, constants: &Constants) -> Option<Code> {
         watches_idle_lanes,
         relative_temps: decoded().any(lower::has_relative_temps),
         inputs: 0,
+        writes: program.uncached,
         faultless: true,
         outputs: 0,
     };
@@ -84,6 +82,7 @@ pub fn lower(program: &Program, constants: &Constants) -> Option<Code> {
         match op {
             Op::Fetch { input, .. } => code.inputs |= 1 << (input & 15),
             Op::Guard { .. } => code.faultless = false,
+            Op::Write { .. } => code.faultless = false,
             Op::Set(var, ..) => code.outputs |= var.output_index().map_or(0, |index| 1 << index),
             _ => {}
         }

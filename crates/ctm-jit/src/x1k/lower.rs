@@ -8,6 +8,7 @@ use crate::form::{File, Op, Tally, Test, Under, Value, Var};
 use crate::map::Map;
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_exec::x1k::float::{HALF, NAN, ONE, SIGN, Wide, flush};
+use ctm_exec::x1k::group::shares_index;
 use ctm_exec::x1k::ops::{self, ZeroRule};
 use ctm_exec::x1k::plan::{AluPlan, channel_of};
 use ctm_exec::x1k::tex;
@@ -37,6 +38,8 @@ pub struct Builder {
     forwards: bool,
     zero_wins: bool,
     conditional_value: bool,
+    /// OUTPUT instructions write past the cache.
+    uncached: bool,
     /// What the instructions so far count.
     pub tally: Tally,
 }
@@ -52,6 +55,7 @@ impl Builder {
             forwards: false,
             zero_wins: program.zero_times_anything,
             conditional_value: program.conditional_value,
+            uncached: program.uncached,
             tally: Tally::default(),
         }
     }
@@ -108,6 +112,7 @@ impl Builder {
             | Op::R700(..)
             | Op::Texel(..)
             | Op::Fetch { .. }
+            | Op::Write { .. }
             | Op::Set(..)
             | Op::SetRelative { .. }
             | Op::SetPredicate(..)
@@ -282,7 +287,9 @@ impl Builder {
         for channel in channels(writes(cmn.rgb_omask, cmn.alpha_omask)) {
             let target = if channel == 3 { inst.alpha.target } else { inst.rgb.target } & 3;
             let Some(value) = stored(channel) else { continue };
-            if is_output {
+            if is_output && self.uncached {
+                continue;
+            } else if is_output {
                 self.set(Var::output(target.into(), channel), value, unders[channel]);
             } else {
                 self.effect(Op::SetPredicate(channel as u8, compare_op(target), value, executing));
@@ -300,6 +307,24 @@ impl Builder {
                 self.effect(Op::SetResult(cmn.alu_result_op, value, executing));
             }
         }
+        if let (true, true, [Some(value), Some(x), Some(y), Some(_)]) = (is_output, self.uncached, results) {
+            self.uncached_write(&inst, [x, y], value, &unders);
+        }
+    }
+
+    /// An uncached write (CTM §3.3.8): red's bits at (green, blue). With a part of the output mask nothing is written.
+    fn uncached_write(&mut self, inst: &AluInst, index: [Value; 2], value: Value, unders: &[Under; 4]) {
+        let cmn = &inst.cmn;
+        if cmn.rgb_omask != 7 || !cmn.alpha_omask {
+            return;
+        }
+        let shared = shares_index(inst);
+        self.tally.scattered += u32::from(!shared);
+        let bits = |wanted| {
+            unders.iter().filter_map(|u| u.predicate).filter(|p| p.1 == wanted).fold(0, |all, (bit, _)| all | 1 << bit)
+        };
+        let under = Under { predicate: None, inactive: cmn.write_inactive, covered: true };
+        self.effect(Op::Write { index, value, shared, under, set: bits(false), clear: bits(true) });
     }
 
     /// A texture instruction.

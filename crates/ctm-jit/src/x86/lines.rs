@@ -195,6 +195,7 @@ impl Emit<'_> {
                 self.asm.int_store(Int::Or, false, RBX, at, lanes);
             }
             Lir::Fetch(fetch, under) => self.fetch(fetch, under, unit.copy),
+            Lir::Write(write, under) => self.uncached_write(write, under, unit.copy),
             Lir::Guard { frame, base, limit } => {
                 let skip = self.asm.label();
                 if waited {

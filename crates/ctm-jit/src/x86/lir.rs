@@ -132,6 +132,8 @@ pub enum Lir {
     Store(i32, Src),
     /// Calls the fetch of this number; refers on failure.
     Fetch(u16, Under),
+    /// Calls the uncached write of this number; refers on failure.
+    Write(u16, Under),
     /// Refers when `base + aL` is not a register: the limit of the file.
     Guard { frame: Option<u8>, base: u8, limit: u32 },
     /// `dst = constant base + aL`, in every lane.
@@ -216,6 +218,7 @@ impl Lir {
             | Self::Kill(..)
             | Self::Store(..)
             | Self::Fetch(..)
+            | Self::Write(..)
             | Self::Guard { .. }
             | Self::SetTempRelative { .. } => None,
         }
@@ -249,6 +252,7 @@ impl Lir {
             | Self::SetMask(..)
             | Self::Kill(..)
             | Self::Fetch(..)
+            | Self::Write(..)
             | Self::Guard { .. }
             | Self::ConstRelative { .. }
             | Self::TempRelative { .. } => [none; 3],
@@ -292,6 +296,7 @@ impl Lir {
             | Self::Written(..)
             | Self::Store(..)
             | Self::Fetch(..)
+            | Self::Write(..)
             | Self::Guard { .. }
             | Self::ConstRelative { .. }
             | Self::TempRelative { .. }

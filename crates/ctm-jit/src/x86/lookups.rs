@@ -28,12 +28,26 @@ pub struct Fetch {
     pub channels: u8,
 }
 
-/// A fetch of a copy that may have to be a call; its lanes are in rcx.
+/// An uncached write of the program.
+#[derive(Clone, Copy, Debug)]
+pub struct Write {
+    /// All lanes take the index of the first one.
+    pub shared: bool,
+    /// Lanes write where these predicate bits are set,
+    pub set: u8,
+    /// and these are clear.
+    pub clear: u8,
+}
+
+/// What is added to the numbers of uncached writes where they are called.
+pub const WRITES: u32 = 1 << 16;
+
+/// A fetch of a copy that may have to be a call, or an uncached write, which always is one; its lanes are in rcx.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     from: Label,
     back: Label,
-    fetch: u16,
+    number: u32,
     copy: u8,
 }
 
@@ -54,7 +68,19 @@ impl Emit<'_> {
             self.nearest(fetch, at, unit);
         }
         self.asm.place(back);
-        self.calls.push(Call { from, back, fetch: number, copy });
+        self.calls.push(Call { from, back, number: number.into(), copy });
+        self.cached = [false; MAX_COPIES as usize];
+    }
+
+    /// An uncached write for some lanes of a copy: indices and bits are rows of its part.
+    pub fn uncached_write(&mut self, number: u16, under: Under, copy: u8) {
+        let (from, back) = (self.asm.label(), self.asm.label());
+        let lanes = self.lanes(under, copy);
+        self.asm.int(Int::Mov, RCX, lanes);
+        self.asm.test(RCX, RCX);
+        self.asm.jump_if(Cond::NotEqual, from);
+        self.asm.place(back);
+        self.calls.push(Call { from, back, number: WRITES + u32::from(number), copy });
         self.cached = [false; MAX_COPIES as usize];
     }
 
@@ -133,15 +159,17 @@ impl Emit<'_> {
     pub fn emit_calls(&mut self) {
         for call in std::mem::take(&mut self.calls) {
             self.asm.place(call.from);
-            self.routine(call);
+            if call.number < WRITES {
+                self.routine(call);
+            }
             self.call(call);
             self.asm.jump(call.back);
         }
     }
 
     /// Calls the input's routine, if it has one.
-    fn routine(&mut self, Call { fetch, copy, back, .. }: Call) {
-        let Fetch { input, unscaled, channels, .. } = self.input.fetches[usize::from(fetch)];
+    fn routine(&mut self, Call { number, copy, back, .. }: Call) {
+        let Fetch { input, unscaled, channels, .. } = self.input.fetches[number as usize];
         let at = self.input.layout.inputs + input::BYTES * i32::from(input);
         let without = self.asm.label();
         self.asm.int_load(Int::Mov, true, RAX, RBX, at + input::ROUTINE);
@@ -160,7 +188,7 @@ impl Emit<'_> {
         self.asm.place(without);
     }
 
-    fn call(&mut self, Call { fetch, copy, .. }: Call) {
+    fn call(&mut self, Call { number, copy, .. }: Call) {
         let vectors = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
         let used = self.constants.iter().map(|(_, register)| register + 1).fold(vectors, u8::max);
         for register in 0..used {
@@ -176,7 +204,7 @@ impl Emit<'_> {
         }
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.asm.move_wide(RDI, RBX);
-        self.asm.int_imm(RSI, u32::from(fetch));
+        self.asm.int_imm(RSI, number);
         self.asm.int_imm(RDX, u32::from(copy));
         self.asm.zero_upper();
         self.asm.call(RBX, head::FETCH);

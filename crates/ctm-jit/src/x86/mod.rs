@@ -70,7 +70,7 @@ use frame::{Layout, head, input, part, target};
 pub use isa::Isa;
 use isa::{MAX_COPIES, MAX_COPIES_APART};
 use lir::{Lines, Vars};
-use lookups::Fetch;
+use lookups::{Fetch, WRITES, Write};
 use memmap2::{Mmap, MmapOptions};
 use sampling::Kind;
 use select::{Facts, Select};
@@ -123,6 +123,7 @@ pub struct Native {
     /// Groups that run at once.
     pub copies: usize,
     fetches: Vec<Fetch>,
+    writes: Vec<Write>,
     outputs: Vec<usize>,
     starts: usize,
     existing: Mask,
@@ -218,6 +219,7 @@ impl Native {
             layout,
             copies: usize::from(choice.copies),
             fetches: choice.fetches.clone(),
+            writes: choice.writes.clone(),
             outputs: outputs.to_vec(),
             starts: start.len(),
             existing: mask_of(options.lanes),
@@ -264,10 +266,11 @@ impl Native {
             lines.iter_mut().for_each(|lines| compare_directly(lines, &subtracted, vars.used.len()));
         }
         let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));
+        let writes = std::mem::take(&mut select.writes);
         let assumed = select.assumed;
         let ranges = Ranges::of(code, &lines, live, &vars, vectors);
         let copies = copies.unwrap_or_else(|| options.isa.copies(ranges.pressure, joint));
-        Choice { lines, vars, ranges, copies, fetches, assumed, joint }
+        Choice { lines, vars, ranges, copies, fetches, writes, assumed, joint }
     }
 
     /// The code.
@@ -396,7 +399,7 @@ impl Native {
         source: &Source<'_>,
         visits: &mut [Visits],
     ) -> u32 {
-        let context = Context { source, fetches: &self.fetches, layout: &self.layout };
+        let context = Context { source, fetches: &self.fetches, writes: &self.writes, layout: &self.layout };
         self.put_inputs(frame, source);
         frame.put(head::CONSTANTS, &(constants.float.as_ptr() as usize).to_le_bytes());
         frame.put(head::INTS, &(constants.int.as_ptr() as usize).to_le_bytes());
@@ -492,6 +495,7 @@ struct Choice {
     ranges: Ranges,
     copies: u8,
     fetches: Vec<Fetch>,
+    writes: Vec<Write>,
     /// No sum may fall below the range of single precision.
     assumed: bool,
     /// All copies go the same way.
@@ -582,28 +586,44 @@ fn reference_lookups() -> u64 {
     LOOKUPS.get()
 }
 
-/// What a fetch needs.
+/// What fetches and uncached writes need.
 struct Context<'a> {
     source: &'a Source<'a>,
     fetches: &'a [Fetch],
+    writes: &'a [Write],
     layout: &'a Layout,
 }
 
-/// Reads an input for the `lanes` of a copy: coordinates and results are rows of its part of the frame. 0: done, 1: refer.
+/// Reads an input for the `lanes` of a copy, or writes past the cache ([`WRITES`]): coordinates, indices, bits and results are rows of its part of
+/// the frame. 0: done, 1: refer.
 unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u32) -> u32 {
     // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call.
     let context = unsafe { &*frame.add(head::CONTEXT as usize).cast::<*const Context<'_>>().read() };
     let part_at = context.layout.part(copy as u8) as usize;
     // SAFETY: the rows of fetches lie in the copy's part, are aligned to 64 bytes, and nobody else looks at them meanwhile.
     let rows = unsafe { &mut *frame.add(part_at + part::ROWS as usize).cast::<[Row; 6]>() };
-    // SAFETY: the mask lies in the copy's part.
-    let covered = unsafe { frame.add(part_at + part::COVERED as usize).cast::<u32>().read() };
+    // SAFETY: masks lie in the copy's part.
+    let mask = |place: i32| unsafe { frame.add(part_at + place as usize).cast::<u32>().read() };
+    // A group may have fewer lanes than code knows of.
+    let (covered, lanes) = (mask(part::COVERED), lanes & mask(part::EXISTING));
+    let source = context.source;
+    if let Some(number) = number.checked_sub(WRITES) {
+        let Some(&Write { shared, set, clear }) = context.writes.get(number as usize) else { return 1 };
+        let mut writing = lanes;
+        for bit in 0..4 {
+            let predicate = mask(part::PREDICATES + 4 * bit);
+            writing &= if set >> bit & 1 == 1 { predicate } else { u32::MAX };
+            writing &= if clear >> bit & 1 == 1 { !predicate } else { u32::MAX };
+        }
+        let first = shared.then_some(lanes.trailing_zeros() as usize);
+        let written =
+            catch_unwind(AssertUnwindSafe(|| source.write([&rows[0], &rows[1], &rows[2]], writing as Mask, first)));
+        return u32::from(!matches!(written, Ok(Ok(()))));
+    }
     #[cfg(test)]
     LOOKUPS.with(|lookups| lookups.set(lookups.get() + 1));
     let Some(&Fetch { input, unscaled, uncached, .. }) = context.fetches.get(number as usize) else { return 1 };
-    let memory = context.source.memory;
-    // A panic must not cross the code that called; the reference interpreter will meet it again.
-    let result = catch_unwind(AssertUnwindSafe(|| {
+    let mut look_up = |memory: &dyn ctm_exec::x1k::Memory| {
         let descriptor = memory.input(input)?;
         for lane in (0..LANES).filter(|lane| lanes >> lane & 1 == 1) {
             let (s, t) = (rows[0][lane], rows[1][lane]);
@@ -616,6 +636,8 @@ unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u
             (0..4).for_each(|c| rows[2 + c][lane] = texel[c]);
         }
         Some(())
-    }));
-    u32::from(!matches!(result, Ok(Some(()))))
+    };
+    // A panic must not cross the code that called; the reference interpreter will meet it again.
+    let result = catch_unwind(AssertUnwindSafe(|| source.read(&mut look_up)));
+    u32::from(!matches!(result, Ok(Ok(Some(())))))
 }

@@ -1,5 +1,5 @@
 //! Which operations of X1K programs have no machine code, compared with a list: whole programs that cannot be lowered, and lookups that are calls of
-//! the reference function. The programs are those of the corpus, of the examples and of the benchmarks.
+//! the reference function (all those of programs with uncached writes are). The programs are those of the corpus, of the examples and of the benchmarks.
 
 use super::reference_lookups;
 use crate::{Backend, Jit};
@@ -129,7 +129,9 @@ fn lookups_are_code() {
                 let before = reference_lookups();
                 let outcome = engine.run_x1k(&launch, &mut memory);
                 assert!(outcome.is_ok(), "{}: {outcome:?}", path.display());
-                assert_eq!(reference_lookups(), before, "{}, {sampler:?}, {backend}", path.display());
+                // What sees uncached writes asks memory for each element.
+                let as_code = || program.uncached || reference_lookups() == before;
+                assert!(as_code(), "{}, {sampler:?}, {backend}", path.display());
                 let forms = [Form::Square, Form::Bytes { swapped: false }, Form::Words];
                 let form = forms[number % forms.len()];
                 if form == Form::Square && sampler.filter == Filter::Linear {
@@ -137,12 +139,11 @@ fn lookups_are_code() {
                 }
                 let outcome = engine.run_x1k(&launch, &mut Seen { arrays: memory, form });
                 assert!(outcome.is_ok(), "{}: {outcome:?}", path.display());
-                assert_eq!(reference_lookups(), before, "{}, {sampler:?}, {form:?}, {backend}", path.display());
+                assert!(as_code(), "{}, {sampler:?}, {form:?}, {backend}", path.display());
             }
         }
         let left = paths.iter().filter(|path| !lowered.contains(path)).filter_map(|path| path.file_name());
-        // Uncached writes.
-        assert_eq!(left.collect::<Vec<_>>(), ["count.x1k"], "left to the reference interpreter");
+        assert_eq!(left.count(), 0, "left to the reference interpreter");
         assert!(lookups > 8, "hardly a program looks up anything");
     }
 }

@@ -14,7 +14,7 @@ use facts::Known;
 use super::encode;
 use super::isa::Isa;
 use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
-use super::lookups::Fetch;
+use super::lookups::{Fetch, Write};
 use super::r700::alu::{Alu, Operand};
 use super::scalar::{self, Sink, Special};
 use crate::form::{Block, File, Op, Test, Under, Value, Var};
@@ -54,6 +54,8 @@ pub struct Select<'a> {
     lines: Lines,
     /// The fetches of the program, in the order of their numbers.
     pub fetches: Vec<Fetch>,
+    /// Its uncached writes, in the order of theirs.
+    pub writes: Vec<Write>,
     tables: Tables,
     /// Room for those of a block.
     notes: Vec<Note>,
@@ -154,6 +156,7 @@ impl<'a> Select<'a> {
             vectors: vars.used.len() as u32,
             lines: Lines::default(),
             fetches: Vec::new(),
+            writes: Vec::new(),
             tables: Tables::default(),
             notes: Vec::new(),
         }
@@ -397,6 +400,16 @@ impl<'a> Select<'a> {
                 self.push(Lir::Fetch(self.fetches.len() as u16, under));
                 let channels = plan.notes[place].channels;
                 self.fetches.push(Fetch { input: input & 15, unscaled, uncached, channels });
+                None
+            }
+            Op::Write { index: [x, y], value, shared, under, set, clear } => {
+                let rows = [self.rows.coordinates, self.rows.coordinates + 64, self.rows.texels];
+                for (row, value) in rows.into_iter().zip([x, y, value]) {
+                    let src = self.src(plan, value);
+                    self.push(Lir::Store(row, src));
+                }
+                self.push(Lir::Write(self.writes.len() as u16, under));
+                self.writes.push(Write { shared, set, clear });
                 None
             }
             Op::Set(var, value, under) => {

@@ -217,6 +217,7 @@ pub trait Vectors: Sized {
             | Lir::Kill(..)
             | Lir::Store(..)
             | Lir::Fetch(..)
+            | Lir::Write(..)
             | Lir::Guard { .. }
             | Lir::ConstRelative { .. }
             | Lir::TempRelative { .. }

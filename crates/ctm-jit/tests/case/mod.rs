@@ -12,6 +12,8 @@ pub mod tries;
 use ctm_exec::x1k::{Constants, Filter, Form, Launch, Memory, Plane, Sampler, Wrap};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
 use ctm_isa::x1k::Program;
+use ctm_isa::x1k::inst::Inst;
+use ctm_isa::x1k::ops::{Imod, InstType, Omod, RgbOp, Sel, Swizzle};
 use ctm_isa::x1k::random::{
     CONSTANTS, COORDINATES, FlowControl, INTS, Random, Shape, StreamShape, program, stream as stream_program,
 };
@@ -277,6 +279,8 @@ pub struct Kind {
 pub enum Makes {
     /// Programs of a shape.
     Program(Shape),
+    /// The same, whose OUTPUT instructions write uncached.
+    Uncached(Shape),
     /// Programs that are to run as streams.
     Stream,
 }
@@ -291,7 +295,7 @@ const fn kind(name: &'static str, count: u64, shape: Shape) -> Kind {
 }
 
 /// All kinds: a thousand programs times `CTM_RANDOM`.
-pub const KINDS: [Kind; 8] = [
+pub const KINDS: [Kind; 9] = [
     kind("straight", 120, SHAPE),
     kind("straight with quads", 60, Shape { watches_idle_lanes: true, ..SHAPE }),
     kind("statements", 160, STATEMENTS),
@@ -299,14 +303,71 @@ pub const KINDS: [Kind; 8] = [
     kind("relative addresses", 120, Shape { relative: true, ..STATEMENTS }),
     kind("raw flow control", 100, RAW),
     kind("raw flow control with everything", 100, Shape { watches_idle_lanes: true, relative: true, ..RAW }),
+    Kind { name: "uncached writes", count: 200, makes: Makes::Uncached(STATEMENTS) },
     Kind { name: "streams", count: 240, makes: Makes::Stream },
 ];
+
+/// The program with uncached writes: red at (green, blue), where most indices are some. They are few, so lanes meet.
+fn uncached(r: &mut Random, mut program: Program) -> Program {
+    program.uncached = true;
+    for words in &mut program.words {
+        let Ok(Inst::Alu(mut alu)) = Inst::decode(words) else { continue };
+        if alu.is_output() || r.one_in(5) {
+            alu.cmn.kind = InstType::Output;
+            alu.alpha.w_omask = r.one_in(4);
+            alu.rgb.target = r.below(4) as u8;
+            // A part of the mask writes nothing.
+            (alu.cmn.rgb_omask, alu.cmn.alpha_omask) =
+                if r.one_in(8) { (r.below(8) as u8, r.one_in(2)) } else { (7, true) };
+            match r.below(16) {
+                0 => {}
+                1..6 => (alu.cmn.rgb_clamp, alu.rgb.omod) = (true, r.of(&[Omod::U1, Omod::U2])),
+                way => {
+                    // A move of some channel; the index is that of the processor, as long as r0 holds it, or a fixed one.
+                    let [x, y] = match way {
+                        6..11 => [Swizzle::R, Swizzle::G],
+                        _ => [r.of(&[Swizzle::Zero, Swizzle::One]), r.of(&[Swizzle::Zero, Swizzle::Half])],
+                    };
+                    let temp = if x == Swizzle::R { 0 } else { r.below(6) as u8 };
+                    (alu.rgb_addr.addr0, alu.rgb_addr.addr0_const, alu.rgb_addr.addr0_rel) = (temp, false, false);
+                    (alu.alpha_addr.addr0, alu.alpha_addr.addr0_const, alu.alpha_addr.addr0_rel) = (temp, false, false);
+                    let red = r.of(&[Swizzle::R, Swizzle::G, Swizzle::B, Swizzle::A, Swizzle::One]);
+                    [alu.rgb.red_swiz_a, alu.rgb.green_swiz_a, alu.rgb.blue_swiz_a] = [red, x, y];
+                    [alu.rgb.red_swiz_b, alu.rgb.green_swiz_b, alu.rgb.blue_swiz_b] = [red, x, y];
+                    (alu.rgb.sel_a, alu.rgb.sel_b) = (Sel::Src0, Sel::Src0);
+                    (alu.rgb.imod_a, alu.rgb.imod_b) = (Imod::Off, Imod::Off);
+                    (alu.rgba.op, alu.rgb.omod, alu.cmn.rgb_clamp) = (RgbOp::Max, Omod::Disabled, false);
+                }
+            }
+            *words = Inst::Alu(alu).encode();
+        }
+    }
+    program
+}
 
 impl Kind {
     /// The program and the case of this number.
     pub fn make(&self, seed: u64) -> (Program, Case) {
         match self.makes {
             Makes::Program(shape) => (program(seed, &shape), Case::new(seed)),
+            Makes::Uncached(shape) => {
+                let r = &mut Random::new(seed ^ 0x0ca0);
+                let shape = Shape {
+                    flow: r.of(&[
+                        FlowControl::None,
+                        FlowControl::Statements,
+                        FlowControl::Statements,
+                        FlowControl::Raw,
+                    ]),
+                    instructions: r.of(&[8, 16, shape.instructions]),
+                    watches_idle_lanes: r.one_in(3),
+                    relative: r.one_in(6),
+                    ..shape
+                };
+                let mut case = Case::new(seed);
+                case.memory.feedback = r.of(&[None, Some(0), Some(1)]);
+                (uncached(r, program(seed, &shape)), case)
+            }
             Makes::Stream => {
                 let r = &mut Random::new(seed ^ 0x0abe);
                 let most = r.of(&[14, 14, 14, 40]);

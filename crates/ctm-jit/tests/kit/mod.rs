@@ -213,8 +213,15 @@ impl<W: DerefMut<Target = [u32]> + Sync> Memory for Surfaces<W> {
         Ok(written)
     }
 
-    fn write_uncached(&mut self, _x: u32, _y: u32, _bits: u32) -> Result<Written, MemoryFault> {
-        Ok(Written::default())
+    fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault> {
+        match self.outputs.first_mut() {
+            Some(array) if x < array.width && y < array.height => {
+                let place = array.at(x, y);
+                array.words[place] = bits;
+                Ok(Written { elements: 1, bytes: 4 })
+            }
+            _ => Err(outside("output", 0, x, y)),
+        }
     }
 
     fn outputs_alias_inputs(&self) -> bool {

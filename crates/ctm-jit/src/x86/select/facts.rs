@@ -181,7 +181,7 @@ impl Facts {
                 Op::Set(var, value, _) if self.observed.contains(var) && !self.loose.contains(var) => {
                     see_in(vectors)(value);
                 }
-                Op::SetRelative { value, .. } => see_in(vectors)(value),
+                Op::SetRelative { value, .. } | Op::Write { value, .. } => see_in(vectors)(value),
                 Op::R700(op, abc, ..) if is_integer(op) => abc.into_iter().for_each(see_in(vectors)),
                 Op::Pick { a, b, .. } if vectors[place].seen => [a, b].into_iter().for_each(see_in(vectors)),
                 Op::Sign(_, a) | Op::QuadLane(a, _) if vectors[place].seen => see_in(vectors)(a),

@@ -1,0 +1,273 @@
+//! Groups of programs that write uncached: one by one, with a journal of what they read and wrote.
+//!
+//! Such a group has changed memory before it ends, so the reference interpreter cannot just run it again. It runs over the journal instead
+//! ([`Exclusive::again`]): what the group has read is given back as it was, what it has written counts as written, and only what comes after that
+//! reaches memory. Both engines execute the same instructions lane by lane in the same order, so the journal is two lists.
+
+use crate::lanes::Refer;
+use ctm_exec::Position;
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::x1k::{Input, Memory, Outputs, Written};
+use std::cell::RefCell;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+
+/// Reads and writes that are kept of one group: at most so many, and those of one more lookup. Beyond that the reference interpreter goes on.
+const LIMIT: usize = if cfg!(test) { 1 << 9 } else { 1 << 20 };
+
+/// Memory that one group has to itself.
+pub trait Exclusive {
+    /// Lets somebody read.
+    ///
+    /// # Errors
+    /// When the journal is full.
+    fn read(&self, with: &mut dyn FnMut(&dyn Memory)) -> Result<(), Refer>;
+
+    /// Writes one value (`Memory::write_uncached`).
+    ///
+    /// # Errors
+    /// When memory refuses it, or the journal is full: then nothing has been written.
+    fn write(&self, x: u32, y: u32, bits: u32) -> Result<(), Refer>;
+
+    /// Lets the reference interpreter run the group from its start.
+    fn again(&self, with: &mut dyn FnMut(&mut dyn Memory));
+}
+
+/// A read.
+struct Read {
+    input: u8,
+    uncached: bool,
+    at: [u32; 2],
+    result: Result<[u32; 4], Box<MemoryFault>>,
+}
+
+/// What a group has read and written, in order.
+#[derive(Default)]
+pub struct Log {
+    reads: Vec<Read>,
+    writes: Vec<Written>,
+}
+
+impl Log {
+    /// What all its writes have stored.
+    pub fn written(&self) -> Written {
+        self.writes.iter().fold(Written::default(), |all, written| Written {
+            elements: all.elements + written.elements,
+            bytes: all.bytes + written.bytes,
+        })
+    }
+
+    const fn is_full(&self) -> bool {
+        self.reads.len() + self.writes.len() >= LIMIT
+    }
+}
+
+/// Memory with a log.
+pub struct Journal<'m> {
+    memory: RefCell<&'m mut dyn Memory>,
+    // Readers of memory may be shared between threads, as far as types say.
+    log: Mutex<Log>,
+}
+
+impl<'m> Journal<'m> {
+    /// An empty one; `log`: one that has been used.
+    pub fn new(memory: &'m mut dyn Memory, mut log: Log) -> Self {
+        log.reads.clear();
+        log.writes.clear();
+        Self { memory: RefCell::new(memory), log: Mutex::new(log) }
+    }
+
+    /// What it holds.
+    pub fn into_log(self) -> Log {
+        self.log.into_inner().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+fn lock(log: &Mutex<Log>) -> MutexGuard<'_, Log> {
+    log.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Exclusive for Journal<'_> {
+    fn read(&self, with: &mut dyn FnMut(&dyn Memory)) -> Result<(), Refer> {
+        if lock(&self.log).is_full() {
+            return Err(Refer);
+        }
+        let memory = self.memory.borrow();
+        with(&Noting { memory: &**memory, log: &self.log });
+        Ok(())
+    }
+
+    fn write(&self, x: u32, y: u32, bits: u32) -> Result<(), Refer> {
+        if lock(&self.log).is_full() {
+            return Err(Refer);
+        }
+        let written = self.memory.borrow_mut().write_uncached(x, y, bits).map_err(|_| Refer)?;
+        lock(&self.log).writes.push(written);
+        Ok(())
+    }
+
+    fn again(&self, with: &mut dyn FnMut(&mut dyn Memory)) {
+        let (mut memory, log) = (self.memory.borrow_mut(), lock(&self.log));
+        with(&mut Again { memory: &mut **memory, log: &log, read: AtomicUsize::new(0), written: 0 });
+    }
+}
+
+/// The fault of what nobody asks of memory while a group runs.
+fn not_now() -> MemoryFault {
+    MemoryFault { what: "memory".into(), address: None, reason: "a group runs".into() }
+}
+
+/// Memory whose reads are noted.
+struct Noting<'a> {
+    memory: &'a dyn Memory,
+    log: &'a Mutex<Log>,
+}
+
+impl Memory for Noting<'_> {
+    fn schedule(&mut self, _at: Position) -> Result<bool, MemoryFault> {
+        Err(not_now())
+    }
+
+    fn input(&self, index: u8) -> Option<Input> {
+        self.memory.input(index)
+    }
+
+    fn read(&self, input: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
+        let result = self.memory.read(input, x, y, uncached);
+        let kept = result.clone().map_err(Box::new);
+        lock(self.log).reads.push(Read { input, uncached, at: [x, y], result: kept });
+        result
+    }
+
+    fn commit(&mut self, _at: Position, _outputs: &Outputs) -> Result<Written, MemoryFault> {
+        Err(not_now())
+    }
+
+    fn write_uncached(&mut self, _x: u32, _y: u32, _bits: u32) -> Result<Written, MemoryFault> {
+        Err(not_now())
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        self.memory.outputs_alias_inputs()
+    }
+}
+
+/// Memory as a group found it, for as long as it has been there before.
+struct Again<'a> {
+    memory: &'a mut dyn Memory,
+    log: &'a Log,
+    read: AtomicUsize,
+    written: usize,
+}
+
+impl Memory for Again<'_> {
+    fn schedule(&mut self, _at: Position) -> Result<bool, MemoryFault> {
+        Err(not_now())
+    }
+
+    fn input(&self, index: u8) -> Option<Input> {
+        self.memory.input(index)
+    }
+
+    fn read(&self, input: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
+        match self.log.reads.get(self.read.fetch_add(1, Ordering::Relaxed)) {
+            Some(noted) => {
+                let asked = (input, uncached, [x, y]);
+                debug_assert_eq!((noted.input, noted.uncached, noted.at), asked, "engines read in another order");
+                noted.result.clone().map_err(|fault| *fault)
+            }
+            None => {
+                debug_assert!(self.written == self.log.writes.len(), "a read that came before a write was not noted");
+                self.memory.read(input, x, y, uncached)
+            }
+        }
+    }
+
+    fn commit(&mut self, _at: Position, _outputs: &Outputs) -> Result<Written, MemoryFault> {
+        Err(not_now())
+    }
+
+    fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault> {
+        if let Some(&written) = self.log.writes.get(self.written) {
+            self.written += 1;
+            return Ok(written);
+        }
+        self.memory.write_uncached(x, y, bits)
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        self.memory.outputs_alias_inputs()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{Backend, Jit};
+    use ctm_exec::x1k::arrays::Picture;
+    use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane, Sampler};
+    use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
+    use ctm_isa::x1k::program::{Literal, SymbolKind};
+    use ctm_isa::x1k::text::assemble;
+
+    /// The histogram of the examples: each processor reads what it has written itself.
+    fn count(
+        engine: &dyn Engine,
+        bins: f32,
+        instructions_per_group: Option<u64>,
+        rows: u8,
+    ) -> (Result<Outcome, Fault>, Arrays) {
+        let program = assemble(include_str!("../../../../examples/histogram/count.x1k")).program.unwrap();
+        let mut constants = Constants::default();
+        for literal in &program.literals {
+            if let Literal::Float { index, bits } = *literal {
+                constants.float[usize::from(index)] = bits;
+            }
+        }
+        let place = |kind, name| usize::from(program.symbol(kind, name).unwrap());
+        constants.float[place(SymbolKind::Float, "k")] = [bins.to_bits(); 4];
+        constants.int[place(SymbolKind::Int, "rows")] = [rows, 0, 0, 0];
+        constants.int[place(SymbolKind::Int, "blocks")] = [3, 0, 0, 0];
+        let mut memory = Arrays { feedback: Some(1), ..Arrays::default() };
+        let image = Picture::from_fn(21, 60, |x, y| [(x * 7 + y * 13) as f32 % 61.0 / 61.0, 0.0, 0.0, 0.0]);
+        memory.inputs[0] = Some((image, Sampler::default()));
+        memory.outputs[0] = Some(Picture::filled(8, 21, [0.0; 4]));
+        let launch = Launch {
+            program: &program,
+            constants: &constants,
+            planes: &[Plane::position(0)],
+            domain: Domain { i0: 0, j0: 0, i1: 20, j1: 0 },
+            group: GroupSize::X1K,
+            budget: Budget { instructions_per_group, time: None },
+            threads: 0,
+            checks: false,
+            counters: true,
+        };
+        let outcome = engine.run_x1k(&launch, &mut memory);
+        (outcome, memory)
+    }
+
+    /// Within the journal and beyond it, with writes that memory refuses, with budgets that run out.
+    #[test]
+    fn a_group_that_is_referred_goes_on_where_it_was() {
+        for rows in [2, 20] {
+            for (bins, instructions) in [(8.0, None), (9.0, None), (-8.0, None), (8.0, Some(70)), (8.0, Some(300))] {
+                let (expected, left) = count(&Interp, bins, instructions, rows);
+                let turns = 3 * u64::from(rows);
+                assert_eq!(expected.is_ok(), bins == 8.0 && instructions.is_none_or(|most| most > 11 * turns));
+                let counts = |memory: &Arrays| {
+                    memory.outputs[0]
+                        .clone()
+                        .map_or(0.0, |bins| bins.elements.iter().map(|bin| f32::from_bits(bin[0])).sum())
+                };
+                if expected.is_ok() {
+                    assert_eq!(counts(&left), 21.0 * turns as f32, "the reference interpreter counts every element");
+                }
+                for backend in Backend::available() {
+                    let (outcome, found) = count(&Jit::with_backend(backend), bins, instructions, rows);
+                    assert_eq!(outcome, expected, "{backend}, {rows} rows, {bins} bins, {instructions:?} instructions");
+                    assert_eq!(found.outputs, left.outputs, "{backend}, {rows} rows, {bins} bins");
+                }
+            }
+        }
+    }
+}
