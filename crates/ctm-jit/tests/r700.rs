@@ -47,6 +47,17 @@ struct Case {
 const SEMANTICS: [Semantic; 4] =
     [Semantic { id: 0, gpr: 1 }, Semantic { id: 1, gpr: 2 }, Semantic { id: 2, gpr: 3 }, Semantic { id: 3, gpr: 4 }];
 
+const COMPARISONS: [Compare; 8] = [
+    Compare::Never,
+    Compare::Less,
+    Compare::Equal,
+    Compare::LessEqual,
+    Compare::Greater,
+    Compare::NotEqual,
+    Compare::GreaterEqual,
+    Compare::Always,
+];
+
 fn textures(r: &mut Random, memory: &mut Arrays) {
     let kinds = [TextureKind::TwoD, TextureKind::TwoD, TextureKind::Cube, TextureKind::ThreeD];
     for id in 0..RESOURCES {
@@ -71,10 +82,13 @@ fn textures(r: &mut Random, memory: &mut Arrays) {
             mip: r.of(&[MipFilter::None, MipFilter::Nearest, MipFilter::Linear]),
             wrap: std::array::from_fn(|_| r.of(&wraps)),
             border: std::array::from_fn(|_| r.value()),
-            compare: r.of(&[Compare::Less, Compare::GreaterEqual]),
+            compare: r.of(&COMPARISONS),
             ..Sampler::default()
         };
-        let sampler = if plain { Sampler::default() } else { sampler };
+        // Without mipmaps and with one filter, and mostly without a border.
+        let wrap = if r.one_in(6) { sampler.wrap } else { std::array::from_fn(|_| r.of(&wraps[..3])) };
+        let one_level = Sampler { minify: sampler.magnify, mip: MipFilter::None, wrap, ..sampler };
+        let sampler = if plain { one_level } else { sampler };
         memory.samplers.insert(id, sampler);
     }
 }

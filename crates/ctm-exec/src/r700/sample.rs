@@ -95,6 +95,13 @@ pub fn compares(compare: Compare, reference: f32, texel: f32) -> bool {
     }
 }
 
+/// What a comparison gives for a texel's first element.
+#[must_use]
+pub fn compared(compare: Compare, reference: f32, texel: u32) -> [u32; 4] {
+    let passes = compares(compare, reference, number(texel));
+    [if passes { 1f32.to_bits() } else { 0 }, 0, 0, 1f32.to_bits()]
+}
+
 impl Lookup<'_> {
     /// One axis of a lookup in a level.
     fn axis(&self, place: &Place, axis: usize, size: u32, filter: Filter) -> Axis {
@@ -161,10 +168,7 @@ impl Lookup<'_> {
         };
         Ok(match self.reference {
             None => value,
-            Some(reference) => {
-                let passes = compares(self.sampler.compare, reference, number(value[0]));
-                [if passes { 1f32.to_bits() } else { 0 }, 0, 0, 1f32.to_bits()]
-            }
+            Some(reference) => compared(self.sampler.compare, reference, value[0]),
         })
     }
 

@@ -93,6 +93,18 @@ const fn variant(op: TexOp) -> Option<(bool, Detail)> {
     })
 }
 
+/// Whether an instruction compares texels with a reference value.
+#[must_use]
+pub const fn is_comparison(op: TexOp) -> bool {
+    matches!(variant(op), Some((true, _)))
+}
+
+/// Whether an instruction computes its level of detail by gradients that were set before.
+#[must_use]
+pub const fn needs_set_gradients(op: TexOp) -> bool {
+    matches!(variant(op), Some((_, Detail::Computed { set: true } | Detail::Biased { set: true })))
+}
+
 /// Whether an instruction works on coordinates alone, without a resource.
 #[must_use]
 pub const fn needs_no_resource(op: TexOp) -> bool {

@@ -2,7 +2,7 @@
 
 use super::form::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
 use super::values::lane;
-use super::wave::{LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_of, mask_of, quads};
+use super::wave::{GRADIENTS, LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_of, mask_of, quads};
 use crate::lanes::Refer;
 use ctm_exec::r700::alu::{relative_read, relative_write};
 use ctm_exec::x1k::float::NAN;
@@ -14,6 +14,7 @@ pub struct Machine {
     values: Vec<Row>,
     /// What a fetch read, by the value that stands for it.
     texels: Vec<(Value, [Row; 4])>,
+    gradients: [Row; GRADIENTS],
     /// Instructions issued.
     issued: u64,
     /// The block that runs.
@@ -30,6 +31,7 @@ impl Machine {
             masks: [0; M::COUNT],
             values: Vec::new(),
             texels: Vec::new(),
+            gradients: [[0; LANES]; GRADIENTS],
             issued: 0,
             block: 0,
             place: 0,
@@ -50,6 +52,7 @@ impl Machine {
         (self.issued, self.block, self.place) = (0, 0, 0);
         self.values.clear();
         self.texels.clear();
+        self.gradients = [[0; LANES]; GRADIENTS];
     }
 
     /// Runs the wavefront to its end, or to where it takes its turn; the next call goes on from there.
@@ -136,7 +139,8 @@ impl Machine {
             Op::Fetch(number, at, under) => {
                 let at = at.map(|value| &self.values[value.index()]);
                 let mut texels = [[0; LANES]; 4];
-                wave.fetched.run(shared, usize::from(number), &at, self.masks[under.index()], &mut texels)?;
+                let under = self.masks[under.index()];
+                wave.fetched.run(shared, usize::from(number), &at, under, &mut texels, &mut self.gradients)?;
                 self.texels.push((value, texels));
             }
             Op::Store(number, of, under) => {

@@ -10,7 +10,7 @@ use super::worker::Worker;
 use crate::backend::Backend;
 use crate::x86::walled::Walled;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::resources::{Filter, Image, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::{
     Arrays, Buffer, Constants, Exports, Launch, LoopConstant, Memory, Plane, Sampler, Space, Texture, VertexEvent,
     Written,
@@ -95,7 +95,9 @@ fn memory(r: &mut Random) -> Walls {
         walls.arrays.textures.insert(id, Image { texture, levels: vec![texels] });
         let filter = r.of(&[Filter::Nearest, Filter::Nearest, Filter::Linear]);
         let wrap = std::array::from_fn(|_| r.of(&[Wrap::Clamp, Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Border]));
-        let sampler = Sampler { magnify: filter, minify: filter, mip: MipFilter::None, wrap, ..Sampler::default() };
+        let compare = r.of(&[Compare::Less, Compare::Equal, Compare::GreaterEqual, Compare::NotEqual]);
+        let sampler =
+            Sampler { magnify: filter, minify: filter, mip: MipFilter::None, wrap, compare, ..Sampler::default() };
         walls.arrays.samplers.insert(id, sampler);
         let bytes: Vec<u8> = (0..1 + r.below(64)).flat_map(|_| r.value().to_le_bytes()).collect();
         walls.items.insert(id, Walled::of(&bytes));

@@ -4,8 +4,8 @@ use super::form::{Fetch, Store, TARGETS};
 use super::group::{Group, Scratch};
 use crate::lanes::Refer;
 use ctm_exec::Counters;
-use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
-use ctm_exec::r700::sample::{Lookup, Place};
+use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::sample::{Lookup, Place, compared};
 use ctm_exec::r700::texture::{self, Gradients, TextureFetch};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
 use ctm_exec::r700::{Launch, Memory, Sampler, Texture, VertexEvent};
@@ -29,6 +29,8 @@ pub const LANE_NUMBERS: Row = {
     }
     row
 };
+/// Gradients that are set: horizontal x, y, z, then vertical ones, each a row.
+pub const GRADIENTS: usize = 6;
 /// Exported elements.
 pub const EXPORTS: usize = 4 * TARGETS;
 
@@ -78,6 +80,8 @@ pub struct Texels<'a> {
     pub periods: [u32; 2],
     /// Four texels are weighed, instead of taking the nearest one.
     pub linear: bool,
+    /// How a comparison compares its reference value with a texel.
+    pub compare: Compare,
 }
 
 /// A buffer whose items can be copied.
@@ -148,7 +152,15 @@ impl<'a> Texels<'a> {
         } else {
             [period(0, !inst.word1.coord_type_x, width)?, period(1, !inst.word1.coord_type_y, height)?]
         };
-        Some(Self { texels, width, height, texel_bytes: texture.texel_bytes, periods, linear })
+        Some(Self {
+            texels,
+            width,
+            height,
+            texel_bytes: texture.texel_bytes,
+            periods,
+            linear,
+            compare: sampler.compare,
+        })
     }
 }
 
@@ -188,13 +200,18 @@ pub const fn is_plain_sample(op: TexOp) -> bool {
     )
 }
 
+/// Whether a lookup takes level 0 of whatever texture has one filter and no mipmap.
+pub const fn takes_level_0(op: TexOp) -> bool {
+    is_plain_sample(op) || texture::is_comparison(op)
+}
+
 /// What a lookup of a two-dimensional texture names, if its level of detail does not matter.
 fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sampler, &'a [[u32; 4]])> {
     let texture = memory.texture(inst.word0.resource_id)?;
     let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
     let one_level = sampler.mip == MipFilter::None && sampler.magnify == sampler.minify;
     let op = inst.word0.op;
-    let fine = op == TexOp::Ld || (is_plain_sample(op) && one_level);
+    let fine = op == TexOp::Ld || (takes_level_0(op) && one_level);
     if texture.kind != TextureKind::TwoD || texture.levels == 0 || !fine || inst.word0.bc_frac_mode {
         return None;
     }
@@ -273,8 +290,6 @@ impl Wave {
         self.fetched.scratch.clear();
         self.fetched.fetches = 0;
         self.fetched.bytes = 0;
-        self.fetched.gradients.h.clear();
-        self.fetched.gradients.v.clear();
         self.fetched.gradients.cube.clear();
     }
 
@@ -287,7 +302,7 @@ impl Wave {
 }
 
 impl Fetched {
-    /// Runs a fetch for the lanes of `executes`: reads rows of coordinates, gives rows of four elements.
+    /// Runs a fetch for the lanes of `executes`: reads rows of coordinates, gives rows of four elements. `set`: the gradients that are set.
     ///
     /// # Errors
     /// [`Refer`] where the reference interpreter would find a fault.
@@ -298,10 +313,11 @@ impl Fetched {
         at: &[&Row; 4],
         executes: u64,
         to: &mut [Row; 4],
+        set: &mut [Row; GRADIENTS],
     ) -> Result<(), Refer> {
         match shared.fetches.get(number).ok_or(Refer)? {
             Fetch::Vertex(inst) => self.vertex(shared, inst, at[0], executes, to),
-            Fetch::Texture(inst) => self.texture(shared, inst, at, executes, to),
+            Fetch::Texture(inst) => self.texture(shared, inst, at, executes, to, set),
             Fetch::Memory(read, burst) => self.memory(shared, read, *burst, at[0], executes, to),
             Fetch::Share(inst, burst) => self.group.share_read(inst, *burst, [at[0], at[1]], executes, to),
             Fetch::Global => {
@@ -348,6 +364,7 @@ impl Fetched {
         at: &[&Row; 4],
         executes: u64,
         to: &mut [Row; 4],
+        set: &mut [Row; GRADIENTS],
     ) -> Result<(), Refer> {
         let memory = resources(shared.memory, inst.word0.alt_const).ok_or(Refer)?;
         if let Some(plain) = PlainTexture::of(memory, inst) {
@@ -362,8 +379,12 @@ impl Fetched {
         self.coordinates.extend((0..lanes).map(|lane| std::array::from_fn(|e| at[e][lane])));
         let coordinates = &self.coordinates;
         let op = inst.word0.op;
-        self.gradients.h.resize(lanes, [0.0; 3]);
-        self.gradients.v.resize(lanes, [0.0; 3]);
+        if texture::needs_set_gradients(op) {
+            for (of, first) in [(&mut self.gradients.h, 0), (&mut self.gradients.v, 3)] {
+                of.clear();
+                of.extend((0..lanes).map(|lane| -> [f32; 3] { std::array::from_fn(|e| number(set[first + e][lane])) }));
+            }
+        }
         self.gradients.cube.resize(lanes, 0);
         let quads = shared.launch.stage == Stage::Pixel;
         let fetch = if texture::needs_no_resource(op) {
@@ -373,25 +394,24 @@ impl Fetched {
         };
         for lane in lanes_of(executes) {
             let slopes = |vertical| texture::slopes(coordinates, lane, vertical);
-            let three = |[x, y, z, _]: [f32; 4]| [x, y, z];
-            let given = coordinates[lane].map(number);
+            let mut set = |vertical: bool, bits: [u32; 4]| {
+                let rows = &mut set[if vertical { 3..6 } else { 0..3 }];
+                rows.iter_mut().zip(bits).for_each(|(row, bits)| row[lane] = bits);
+            };
             let fetched = match (&fetch, op) {
                 (Some(fetch), _) => {
                     if op == TexOp::KeepGradients {
-                        self.gradients.h[lane] = three(slopes(false));
-                        self.gradients.v[lane] = three(slopes(true));
+                        [false, true]
+                            .into_iter()
+                            .for_each(|vertical| set(vertical, slopes(vertical).map(f32::to_bits)));
                     }
                     self.fetches += 1;
                     self.bytes += u64::from(fetch.texel_bytes());
                     fetch.lane(coordinates, lane, &self.gradients).map_err(|_| Refer)?
                 }
                 (None, TexOp::GetGradientsV) => slopes(true).map(bits),
-                (None, TexOp::SetGradientsH) => {
-                    self.gradients.h[lane] = three(given);
-                    [0; 4]
-                }
-                (None, TexOp::SetGradientsV) => {
-                    self.gradients.v[lane] = three(given);
+                (None, TexOp::SetGradientsH | TexOp::SetGradientsV) => {
+                    set(op == TexOp::SetGradientsV, coordinates[lane]);
                     [0; 4]
                 }
                 (None, TexOp::SetCubemapIndex) => {
@@ -479,6 +499,8 @@ impl<'a> PlainTexture<'a> {
         let unnormalised = [!word1.coord_type_x, !word1.coord_type_y, !word1.coord_type_z];
         let offset = [word2.offset_x, word2.offset_y, word2.offset_z].map(texel_offset);
         let (width, height) = (self.texture.width, self.texture.height);
+        let compares = texture::is_comparison(self.inst.word0.op);
+        let reference = |lane: usize| compares.then(|| number(at[3][lane]));
         let mut put = |lane: usize, texel: [u32; 4]| to.iter_mut().zip(texel).for_each(|(row, bits)| row[lane] = bits);
         let texel = |x: u32, y: u32| self.texels.get(y as usize * width as usize + x as usize).copied();
         if self.inst.word0.op == TexOp::Ld {
@@ -508,7 +530,8 @@ impl<'a> PlainTexture<'a> {
                     (Some(x), Some(y)) => texel(x, y).ok_or(Refer)?,
                     _ => self.sampler.border,
                 };
-                put(lane, found);
+                let compared = |reference| compared(self.sampler.compare, reference, found[0]);
+                put(lane, reference(lane).map_or(found, compared));
             }
             return Ok(());
         }
@@ -523,6 +546,7 @@ impl<'a> PlainTexture<'a> {
         };
         for lane in lanes_of(executes) {
             let place = Place { at: [at[0][lane], at[1][lane], at[2][lane]], unnormalised, offset };
+            let lookup = Lookup { reference: reference(lane), ..lookup };
             put(lane, lookup.level(&place, 0, self.sampler.magnify).map_err(|_| Refer)?);
         }
         Ok(())

@@ -4,10 +4,10 @@
 
 use super::encode::{
     ADD, AND, Asm, BROADCAST, CMP_F32, CVT_F32_I32, FMADD231, FNMADD231, MAX, MIN, MOVUPS_LOAD, MUL, ROUND_SCALE, Rm,
-    SUB, V,
+    SUB, V, XOR,
 };
 use super::isa::Isa;
-use super::r700::facts::{AT_LEAST, UNORDERED};
+use super::r700::facts::{AT_LEAST, EQUAL, GREATER, LESS, UNORDERED};
 use ctm_exec::x1k::float::{HALF, NAN, ONE, SIGN};
 
 /// Floored coordinates that are no further from 0 repeat in single precision: see [`Texels::repeat`].
@@ -119,6 +119,27 @@ impl Texels<'_> {
     pub fn mix(&mut self, a: u8, b: u8, weight: Rm) {
         self.asm.vector(SUB, b, b, Rm::Reg(a));
         self.asm.vector(FMADD231, a, b, weight);
+    }
+
+    /// `to` = what a comparison of a reference value with texels gives, by `outcomes`: for what is not ordered, and by what that changes where the
+    /// reference is less, equal, greater. On AVX2 `other` is written, and the reference is in a register.
+    pub fn compare(&mut self, to: u8, texel: u8, reference: Rm, outcomes: [Rm; 4], other: u8) {
+        let [unordered, changes @ ..] = outcomes;
+        self.load_each(to, unordered);
+        for (texel_is, change) in [GREATER, EQUAL, LESS].into_iter().zip(changes) {
+            match self.isa {
+                Isa::Avx512 => {
+                    self.asm.evex(CMP_F32, 1, texel, reference, 0, false, Some(texel_is));
+                    self.asm.evex(XOR, to, to, change, 1, false, None);
+                }
+                Isa::Avx2 => {
+                    self.load_each(other, change);
+                    self.asm.vex(CMP_F32, self.scratch, texel, reference, Some(texel_is));
+                    self.asm.vector(AND, other, other, Rm::Reg(self.scratch));
+                    self.asm.vector(XOR, to, to, Rm::Reg(other));
+                }
+            }
+        }
     }
 
     /// The one NaN for all of them.

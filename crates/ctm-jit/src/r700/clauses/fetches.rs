@@ -346,6 +346,8 @@ const fn watches(op: TexOp, stage: Stage) -> bool {
     match op {
         TexOp::GetGradientsH | TexOp::GetGradientsV | TexOp::KeepGradients => true,
         TexOp::Ld
+        | TexOp::SetGradientsH
+        | TexOp::SetGradientsV
         | TexOp::SampleL
         | TexOp::SampleLz
         | TexOp::SampleCL

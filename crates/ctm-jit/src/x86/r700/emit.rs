@@ -433,6 +433,14 @@ impl Emit<'_> {
                 }
                 self.asm.wide(Int::Add, ACTIVE_LANES, RAX);
             }
+            Ins::Keep(row, src, under) => {
+                for copy in self.copies() {
+                    let k = self.lane_mask(under, copy);
+                    let from = self.reg(src, copy, SCRATCH);
+                    let row = Rm::Row(RBX, row + 64 * i32::from(copy));
+                    self.asm.evex(MOVUPS_STORE, from, 0, row, k, false, None);
+                }
+            }
             Ins::Slope(dst, at, vertical) => self.slope(dst, at, vertical),
             Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index),
             Ins::SetRelative(to, base, index, value, under) => self.set_relative(to, base, index, value, under),

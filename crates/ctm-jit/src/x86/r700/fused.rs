@@ -89,6 +89,7 @@ fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
             Ins::Set(.., under)
             | Ins::SetTwo(.., under)
             | Ins::SetRelative(.., under)
+            | Ins::Keep(.., under)
             | Ins::Mark(_, under)
             | Ins::Call(_, under)
             | Ins::Number(_, under) => under == m,

@@ -29,10 +29,14 @@ use super::lir::{Lir, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
 use crate::form::{Each, Few};
 use crate::lanes::Refer;
-use crate::r700::form::{Code, End, File, M, MaskOp, Op, Var};
+use crate::r700::form::{Code, End, Fetch, File, M, MaskOp, Op, Var};
 use crate::r700::passes::VarSet;
 use crate::r700::values;
-use crate::r700::wave::{Binding, EXPORTS, Fetched, LANES, Ran, Row, Shared, Wave, mask_of};
+use crate::r700::wave::{Binding, EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave, mask_of};
+use ctm_exec::r700::resources::Compare;
+use ctm_exec::r700::sample::compared;
+use ctm_exec::r700::texture::needs_set_gradients;
+use ctm_exec::x1k::float::ONE;
 use emit::Layout;
 use facts::Facts;
 use memmap2::Mmap;
@@ -91,9 +95,14 @@ const fn result(number: usize) -> i32 {
     head::ROWS + ROW * (ARGUMENTS + number) as i32
 }
 
+/// The row of a gradient that is set.
+const fn gradient(number: usize) -> i32 {
+    head::ROWS + ROW * (ARGUMENTS + RESULTS + number) as i32
+}
+
 /// The row of the lanes' numbers.
 const fn lane_numbers() -> i32 {
-    head::ROWS + ROW * (ARGUMENTS + RESULTS) as i32
+    gradient(GRADIENTS)
 }
 
 /// Something that machine code calls for.
@@ -155,6 +164,8 @@ enum Ins {
     Turn(u16),
     /// A lookup of nearest texels, by number.
     Sample(u16, Option<Vector>, [super::lir::Src; 4]),
+    /// Stores into a row of the frame's in the lanes of a mask.
+    Keep(i32, super::lir::Src, M),
     /// By what a coordinate differs in the quad: right from left, or (`true`) upper from lower.
     Slope(Vector, super::lir::Src, bool),
     /// What came before makes this vector, too.
@@ -178,12 +189,23 @@ struct Sample {
 /// How a lookup finds what it reads.
 #[derive(Clone, Copy, Debug)]
 enum Looked {
-    /// The nearest texel; whether coordinates count texels, and what is added to them in texels.
-    Nearest { unnormalised: [bool; 2], offset: [f32; 2] },
+    /// The nearest texel, or four that are weighed; whether coordinates count texels, what is added to them in texels, and whether texels are
+    /// compared with the fourth coordinate.
+    Nearest { unnormalised: [bool; 2], offset: [f32; 2], compares: bool },
     /// The texel with these numbers, or zeros.
     Load { offset: [i32; 2] },
     /// The item with this number, or zeros: so many dwords, and the fourth element where they are fewer.
     Item { dwords: u8, one: u32 },
+}
+
+/// What a comparison gives besides its first element.
+const UNCOMPARED: [u32; 4] = [0, 0, 0, ONE];
+
+impl Looked {
+    /// Whether texels are compared with a reference value.
+    const fn compares(self) -> bool {
+        matches!(self, Self::Nearest { compares: true, .. })
+    }
 }
 
 /// Offsets in the table that a sample finds its texture or buffer by.
@@ -208,8 +230,11 @@ mod table {
     pub const INVERSE: i32 = 56;
     /// What is added to the number of an item. It stands where textures have columns.
     pub const FIRST: i32 = LAST;
+    /// What a comparison gives if the reference value is no number or the texel is none; then by what that changes where the reference is less,
+    /// where it is equal, and where it is greater.
+    pub const COMPARED: i32 = 64;
     /// Its size.
-    pub const BYTES: i32 = 64;
+    pub const BYTES: i32 = 80;
 }
 
 impl Ins {
@@ -237,7 +262,9 @@ impl Ins {
             Self::ZeroRule(dst, a, b) | Self::SetTwo(_, dst, a, b, _) => ([Src::Vector(dst), a, b, none], None),
             Self::Set(dst, src, under) => ([src, none, none, none], (under != M::EXISTING).then_some(dst)),
             Self::Sample(_, _, at) => (at, None),
-            Self::Slope(_, at, _) | Self::GetRelative(_, _, _, at) => ([at, none, none, none], None),
+            Self::Slope(_, at, _) | Self::Keep(_, at, _) | Self::GetRelative(_, _, _, at) => {
+                ([at, none, none, none], None)
+            }
             Self::SetRelative(_, _, index, value, _) => ([index, value, none, none], None),
             _ => ([none; 4], None),
         };
@@ -287,6 +314,8 @@ pub struct Native {
     exports: Vec<usize>,
     /// Whether the code itself reads or writes the local data share.
     shares: bool,
+    /// Some fetch asks for gradients that are set.
+    gradients: bool,
     /// Uniform values that have to be neither zero, infinite nor NaN.
     pub assumed: Vec<u16>,
 }
@@ -387,7 +416,9 @@ impl Native {
         let share =
             |ins: &Ins| matches!(ins, Ins::GetRelative(_, Indexed::Share, ..) | Ins::SetRelative(Indexed::Share, ..));
         let shares = lists.iter().flatten().any(share);
-        Some(Self { text, layout, calls, samples, exports: exports.to_vec(), shares, assumed })
+        let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
+        let gradients = code.fetches.iter().any(needs);
+        Some(Self { text, layout, calls, samples, exports: exports.to_vec(), shares, gradients, assumed })
     }
 
     /// The code.
@@ -426,6 +457,9 @@ impl Native {
             let to = &mut frame.bytes()[at..at + ROW as usize];
             to.chunks_exact_mut(4).zip(row).for_each(|(to, bits)| to.copy_from_slice(&bits.to_le_bytes()));
         }
+        if self.gradients {
+            frame.bytes()[gradient(0) as usize..gradient(GRADIENTS) as usize].fill(0);
+        }
         for (place, sample) in self.samples.iter().enumerate() {
             let at = self.layout.tables + table::BYTES * place as i32;
             let binding = shared.bindings.get(usize::from(sample.fetch)).copied().flatten();
@@ -444,6 +478,9 @@ impl Native {
                         number(table::SIZE, axis, size as f32);
                         number(table::PERIOD, axis, period as f32);
                         number(table::INVERSE, axis, 1.0 / period as f32);
+                    }
+                    for (n, bits) in (0..).zip(outcomes(texture.compare)) {
+                        frame.put(at + table::COMPARED + 4 * n, &bits.to_le_bytes());
                     }
                     frame.put(at + table::WIDTH, &texture.width.to_le_bytes());
                     frame.put(at + table::HEIGHT, &texture.height.to_le_bytes());
@@ -512,6 +549,13 @@ impl Native {
         }
         Ok(Ran::ToEnd)
     }
+}
+
+/// See [`table::COMPARED`].
+fn outcomes(compare: Compare) -> [u32; 4] {
+    let of = |reference: f32| compared(compare, reference, 1f32.to_bits())[0];
+    let unordered = of(f32::NAN);
+    [unordered, of(0.0) ^ unordered, of(1.0) ^ unordered, of(2.0) ^ unordered]
 }
 
 /// Where vectors are live: as `Ranges::of` finds it for the other form.
@@ -583,8 +627,9 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // nobody else uses it meanwhile.
     let context = unsafe { &mut *frame.add(head::CONTEXT as usize).cast::<*mut Context<'_>>().read() };
     // SAFETY: these rows lie in the frame, are aligned to 64 bytes, and nobody else looks at them meanwhile.
-    let rows = unsafe { &mut *frame.add(head::ROWS as usize).cast::<[Row; ARGUMENTS + RESULTS]>() };
+    let rows = unsafe { &mut *frame.add(head::ROWS as usize).cast::<[Row; ARGUMENTS + RESULTS + GRADIENTS]>() };
     let (arguments, results) = rows.split_at_mut(ARGUMENTS);
+    let (results, gradients) = results.split_at_mut(RESULTS);
     // A panic must not cross the code that called; the reference interpreter will meet it again.
     let done = catch_unwind(AssertUnwindSafe(|| {
         let shared = context.shared;
@@ -592,7 +637,8 @@ unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
             Call::Fetch(fetch) => {
                 let at = [&arguments[0], &arguments[1], &arguments[2], &arguments[3]];
                 let results: &mut [Row; RESULTS] = results.try_into().ok()?;
-                context.fetched.run(shared, usize::from(*fetch), &at, mask, results).ok()?;
+                let gradients: &mut [Row; GRADIENTS] = gradients.try_into().ok()?;
+                context.fetched.run(shared, usize::from(*fetch), &at, mask, results, gradients).ok()?;
             }
             Call::Store(store) => {
                 let of = std::array::from_fn(|n| &arguments[n]);

@@ -3,20 +3,19 @@
 //! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
 //! made right only in vectors whose bits somebody can see.
 
+mod fetches;
+
 use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
 use super::facts::{Facts, INT_NOT_EQUAL, Side, indexed, truth};
-use super::{Call, Indexed, Ins, Looked, Sample, alu};
+use super::{Call, Indexed, Ins, Sample, alu};
 use crate::r700::form::{Block, Fetch, File, M, MaskOp, Op, Store, Value, Var};
-use crate::r700::wave::is_plain_sample;
 use crate::x86::encode;
 use crate::x86::isa::Isa;
 use crate::x86::lir::{Lir, Src, Vector};
 use crate::x86::scalar::Sink;
-use ctm_exec::r700::vertex::own_plain_dwords;
 use ctm_exec::x1k::float::SIGN;
-use ctm_isa::r700::inst::texel_offset;
-use ctm_isa::r700::ops::{AluOp, Omod, Op2, TexOp};
+use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 
 /// Instructions being chosen.
 pub struct Select<'a> {
@@ -216,18 +215,7 @@ impl<'a> Select<'a> {
             }
             Op::Fetch(number, at, under) => {
                 let at = at.map(|value| self.src(plan, value));
-                let fetch = self.fetches.get(usize::from(number));
-                // What may not be bound is for the call.
-                let gradients = fetch.filter(|fetch| !fetch.alternate()).and_then(|fetch| match fetch {
-                    Fetch::Texture(inst) if inst.word0.op == TexOp::GetGradientsH => Some(false),
-                    Fetch::Texture(inst) if inst.word0.op == TexOp::GetGradientsV => Some(true),
-                    _ => None,
-                });
-                match (gradients, fetch.and_then(looked)) {
-                    (Some(vertical), _) => self.slopes(plan, place, vertical, at),
-                    (None, Some(looked)) => self.sample(plan, place, number, looked, at, under),
-                    (None, None) => self.call(Call::Fetch(number), &at, under),
-                }
+                self.fetch(plan, place, number, at, under);
                 return None;
             }
             Op::Turn(number) => {
@@ -315,40 +303,6 @@ impl<'a> Select<'a> {
             ref op => op.reads().all(|v| v != value),
         };
         plan.home[place].is_none() && plan.block.ops[place..].iter().all(fine)
-    }
-
-    /// Vectors for the elements of a fetch that somebody reads.
-    fn wanted(&mut self, plan: &Plan<'_>, place: usize) -> [Option<Vector>; 4] {
-        let value = Value(place as u32);
-        let mut dst = [None; 4];
-        for (element, dst) in (0..).zip(&mut dst) {
-            let reads = |(at, op): (usize, &Op)| *op == Op::Fetched(value, element) && plan.uses[at] > 0;
-            if plan.block.ops.iter().enumerate().any(reads) {
-                *dst = Some(self.fresh());
-            }
-        }
-        dst
-    }
-
-    /// What coordinates differ by in each quad.
-    fn slopes(&mut self, plan: &Plan<'_>, place: usize, vertical: bool, at: [Src; 4]) {
-        let dst = self.wanted(plan, place);
-        for (dst, at) in dst.into_iter().zip(at).filter_map(|(dst, at)| Some((dst?, at))) {
-            self.out.push(Ins::Slope(dst, at, vertical));
-        }
-        self.sampled = Some((Value(place as u32), dst));
-    }
-
-    /// A lookup that may find its texels or items itself.
-    fn sample(&mut self, plan: &Plan<'_>, place: usize, fetch: u16, looked: Looked, at: [Src; 4], under: M) {
-        let dst = self.wanted(plan, place);
-        let call = self.calls.len() as u16;
-        self.samples.push(Sample { fetch, call, at, dst, under, looked });
-        self.calls.push(Call::Fetch(fetch));
-        let mut made = dst.into_iter().flatten();
-        self.out.push(Ins::Sample(self.samples.len() as u16 - 1, made.next(), at));
-        self.out.extend(made.map(Ins::Also));
-        self.sampled = Some((Value(place as u32), dst));
     }
 
     fn call(&mut self, call: Call, args: &[Src], under: M) {
@@ -520,28 +474,6 @@ impl Target for With<'_, '_, '_> {
         if !same && !self.select.is_ordinary(self.plan, va) && !self.select.is_ordinary(self.plan, vb) {
             self.select.out.push(Ins::ZeroRule(dst, a.src, b.src));
         }
-    }
-}
-
-/// How machine code can find what a fetch reads, if memory offers it.
-fn looked(fetch: &Fetch) -> Option<Looked> {
-    match fetch {
-        Fetch::Texture(inst) => {
-            let offset = [inst.word2.offset_x, inst.word2.offset_y].map(texel_offset);
-            match inst.word0.op {
-                TexOp::Ld => Some(Looked::Load { offset: offset.map(|x| x.floor() as i32) }),
-                op if is_plain_sample(op) => {
-                    let unnormalised = [!inst.word1.coord_type_x, !inst.word1.coord_type_y];
-                    Some(Looked::Nearest { unnormalised, offset })
-                }
-                _ => None,
-            }
-        }
-        Fetch::Vertex(inst) => {
-            let (dwords, one) = own_plain_dwords(inst)?;
-            Some(Looked::Item { dwords: dwords as u8, one })
-        }
-        Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => None,
     }
 }
 

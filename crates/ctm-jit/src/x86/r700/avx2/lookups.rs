@@ -2,7 +2,7 @@
 //!
 //! What is looked up is found as with AVX-512 (`emit/lookups`); what a lookup reads and makes lies in rows here, so that all registers are free.
 
-use super::super::{Looked, Sample, argument, result, table};
+use super::super::{Looked, Sample, UNCOMPARED, argument, result, table};
 use super::emit::{Emit, MASK, SCRATCH};
 use crate::x86::encode::{
     ADD, ADD_I32, AND, BROADCAST, CMP_F32, Cond, EQUAL_I32, Int, Label, MIN_U32, MOVAPS, MUL, MUL_I32, RAX, RBX, RCX,
@@ -132,7 +132,7 @@ impl Emit<'_> {
     /// A coordinate in texels.
     fn in_texels(&mut self, sample: &Sample, axis: usize, at: i32, to: u8) {
         self.load_into(to, sample.at[axis], ());
-        let Looked::Nearest { unnormalised, offset } = sample.looked else { return };
+        let Looked::Nearest { unnormalised, offset, .. } = sample.looked else { return };
         if !unnormalised[axis] {
             self.with_each(MUL, to, to, at + table::SIZE + 4 * axis as i32);
         }
@@ -217,6 +217,21 @@ impl Emit<'_> {
         }
     }
 
+    /// Compares texels with reference values, in place.
+    fn compare(&mut self, sample: &Sample, at: i32, texels: u8) {
+        self.load_into(Y, sample.at[3], ());
+        let outcomes = [0, 4, 8, 12].map(|n| Rm::Each(RBX, at + table::COMPARED + n));
+        self.texels().compare(X, texels, Rm::Reg(Y), outcomes, MASK);
+        self.asm.vector(MOVAPS, texels, 0, Rm::Reg(X));
+    }
+
+    /// What the other elements of a comparison are.
+    fn uncompared(&mut self, sample: &Sample) {
+        for (dst, bits) in sample.dst.into_iter().zip(UNCOMPARED).skip(1) {
+            dst.into_iter().for_each(|dst| self.copy(dst, Src::Literal(bits), ()));
+        }
+    }
+
     /// The nearest texels: coordinates clamped to the texture.
     fn nearest(&mut self, sample: &Sample, at: i32, from: Label) {
         self.bound(sample, at, from);
@@ -227,10 +242,17 @@ impl Emit<'_> {
                 e.wrapped(sample, axis, at, to);
             }
             e.texel_index(at);
-            for (element, dst) in (0..).zip(sample.dst) {
+            let compares = sample.looked.compares();
+            for (element, dst) in (0..).zip(sample.dst).take(if compares { 1 } else { 4 }) {
                 let Some(dst) = dst else { continue };
                 e.gather_all(FIRST, X, element);
+                if compares {
+                    e.compare(sample, at, FIRST);
+                }
                 e.put(dst, FIRST);
+            }
+            if compares {
+                e.uncompared(sample);
             }
         });
     }
@@ -252,19 +274,26 @@ impl Emit<'_> {
                     }
                 }
             }
-            for (element, dst) in (0..).zip(sample.dst) {
+            let compares = sample.looked.compares();
+            for (element, dst) in (0..).zip(sample.dst).take(if compares { 1 } else { 4 }) {
                 let Some(dst) = dst else { continue };
                 for (row, left) in SIDES[1].into_iter().zip([FIRST, SECOND]) {
                     for (column, to) in SIDES[0].into_iter().zip([left, BESIDE]) {
                         e.asm.vector(ADD_I32, X, column, Rm::Reg(row));
                         e.asm.instruction(SHIFT_IMM, SHIFT_LEFT, X, Rm::Reg(X), Some(2));
                         e.gather_all(to, X, element);
+                        if compares {
+                            e.compare(sample, at, to);
+                        }
                     }
                     e.texels().mix(left, BESIDE, Rm::Reg(WEIGHTS[0]));
                 }
                 e.texels().mix(FIRST, SECOND, Rm::Reg(WEIGHTS[1]));
                 e.texels().one_nan(FIRST);
                 e.put(dst, FIRST);
+            }
+            if compares {
+                e.uncompared(sample);
             }
         });
     }

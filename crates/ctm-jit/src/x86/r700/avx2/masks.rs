@@ -33,9 +33,12 @@ impl MaskSet {
 /// The masks that an instruction reads.
 pub fn reads(ins: &Ins, samples: &[Sample]) -> [Option<M>; 2] {
     match *ins {
-        Ins::Set(_, _, m) | Ins::SetRelative(.., m) | Ins::Number(_, m) | Ins::Mark(_, m) | Ins::Call(_, m) => {
-            [Some(m), None]
-        }
+        Ins::Set(_, _, m)
+        | Ins::SetRelative(.., m)
+        | Ins::Keep(.., m)
+        | Ins::Number(_, m)
+        | Ins::Mark(_, m)
+        | Ins::Call(_, m) => [Some(m), None],
         Ins::Slope(..) => [Some(M::EXISTING), None],
         Ins::Tally(_) => [Some(M::ACTIVE), None],
         Ins::Sample(number, ..) => [samples.get(usize::from(number)).map(|sample| sample.under), None],

@@ -241,6 +241,14 @@ impl Emit<'_> {
                 let number = Rm::Each(RBX, Self::mask_at(m));
                 self.make(dst, (), |e, dst| e.asm.vector(BROADCAST, dst, 0, number));
             }
+            Ins::Keep(row, src, under) => {
+                self.spread(under);
+                let yes = self.reg(src, (), OPERAND);
+                let row = self.row(row);
+                self.load(SCRATCH, row);
+                self.asm.blend(SCRATCH, MASK, Rm::Reg(yes), SCRATCH);
+                self.store(SCRATCH, row);
+            }
             Ins::Slope(dst, at, vertical) => self.slope(dst, at, vertical),
             Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index),
             Ins::SetRelative(to, base, index, value, under) => self.set_relative(to, base, index, value, under),

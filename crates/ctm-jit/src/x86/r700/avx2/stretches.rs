@@ -27,7 +27,9 @@ struct Masks {
 /// The mask that an instruction of a stretch reads.
 fn read_by(ins: &Ins) -> Option<M> {
     match *ins {
-        Ins::Set(_, _, under) | Ins::SetRelative(.., under) if under != M::EXISTING => Some(under),
+        Ins::Set(_, _, under) | Ins::SetRelative(.., under) | Ins::Keep(.., under) if under != M::EXISTING => {
+            Some(under)
+        }
         Ins::Number(_, m) => Some(m),
         _ => None,
     }
@@ -75,6 +77,7 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
             | Ins::EndKeep
             | Ins::GetRelative(..)
             | Ins::SetRelative(..)
+            | Ins::Keep(..)
             | Ins::Number(..)
             | Ins::Slope(..) => read_by(ins).is_some_and(|m| masks.makes.contains(&m)),
         };

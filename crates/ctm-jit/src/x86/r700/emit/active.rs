@@ -71,7 +71,7 @@ impl Needs {
 fn uses(ins: &Ins) -> (Option<Needs>, bool) {
     let whole = |reads: bool| reads.then_some(Needs::WHOLE);
     match *ins {
-        Ins::Set(.., under) | Ins::SetTwo(.., under) | Ins::SetRelative(.., under) => {
+        Ins::Set(.., under) | Ins::SetTwo(.., under) | Ins::SetRelative(.., under) | Ins::Keep(.., under) => {
             ((under == M::ACTIVE).then_some(Needs::PIECES), false)
         }
         Ins::EndKeep => (Some(Needs::PIECES), true),

@@ -12,7 +12,7 @@ use crate::x86::encode::{
 use crate::x86::isa::Isa;
 use crate::x86::lir::{Lir, Src, Vector};
 use crate::x86::r700::facts::{INT_NOT_EQUAL, NOT_LESS, UNORDERED};
-use crate::x86::r700::{Looked, Sample, argument, head, result, table};
+use crate::x86::r700::{Looked, Sample, UNCOMPARED, argument, head, result, table};
 use crate::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
 use ctm_exec::x1k::float::{NAN, SIGN};
 
@@ -82,7 +82,7 @@ impl Emit<'_> {
     /// A coordinate in texels; the register is `to` unless the operand is taken as it is.
     fn in_texels(&mut self, sample: &Sample, axis: usize, copy: u8, at: i32, to: u8) -> u8 {
         let mut u = self.reg(sample.at[axis], copy, to);
-        let Looked::Nearest { unnormalised, offset } = sample.looked else { return u };
+        let Looked::Nearest { unnormalised, offset, .. } = sample.looked else { return u };
         if !unnormalised[axis] {
             self.asm.vector(MUL, to, u, Rm::Each(RBX, at + table::SIZE + 4 * axis as i32));
             u = to;
@@ -128,9 +128,25 @@ impl Emit<'_> {
         clamped(&mut self.asm, to, u, Rm::Each(RBX, at + table::LAST + 4 * axis as i32));
     }
 
+    /// Compares texels with reference values, in place.
+    fn compare(&mut self, sample: &Sample, at: i32, copy: u8, texels: u8) {
+        let reference = self.rm(sample.at[3], copy);
+        let outcomes = [0, 4, 8, 12].map(|n| Rm::Each(RBX, at + table::COMPARED + n));
+        self.texels().compare(SCRATCH, texels, reference, outcomes, SCRATCH);
+        self.asm.vector(MOVAPS, texels, 0, Rm::Reg(SCRATCH));
+    }
+
+    /// What the other elements of a comparison are; behind the first, as the reference values may lie where these go.
+    fn uncompared(&mut self, sample: &Sample, copy: u8) {
+        for (dst, bits) in sample.dst.into_iter().zip(UNCOMPARED).skip(1) {
+            dst.into_iter().for_each(|dst| self.copy(dst, Src::Literal(bits), copy));
+        }
+    }
+
     fn nearest(&mut self, sample: &Sample, at: i32, from: Label) {
         self.bound(sample, at, from);
         self.begin(sample, at);
+        let compares = sample.looked.compares();
         for copy in self.copies() {
             for (axis, to) in [SCRATCH, OPERAND].into_iter().enumerate() {
                 let u = self.in_texels(sample, axis, copy, at, to);
@@ -140,6 +156,17 @@ impl Emit<'_> {
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
             // In dwords.
             self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
+            if compares {
+                if let Some(dst) = sample.dst[0] {
+                    self.asm.int_imm(RCX, 0xffff);
+                    self.asm.mask_from(1, RCX);
+                    self.asm.gather(GATHERED, 1, RDX, SCRATCH, 0);
+                    self.compare(sample, at, copy, GATHERED);
+                    self.put(dst, copy, GATHERED);
+                }
+                self.uncompared(sample, copy);
+                continue;
+            }
             self.asm.vector(BROADCAST_LANE_0, OPERAND, 0, Rm::Reg(SCRATCH));
             self.asm.evex(CMP_I32, 1, SCRATCH, Rm::Reg(OPERAND), 0, false, Some(INT_NOT_EQUAL));
             self.asm.mask_test(1);
@@ -208,7 +235,9 @@ impl Emit<'_> {
             self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
             self.store(SCRATCH, corner);
         }
-        for (element, dst) in (0..).zip(sample.dst) {
+        let compares = sample.looked.compares();
+        let weighed = if compares { 1 } else { sample.dst.len() };
+        for (element, dst) in (0..).zip(sample.dst).take(weighed) {
             let Some(dst) = dst else { continue };
             // Two rows of texels, the upper one stays.
             for (row, low) in [GATHERED, OPERAND].into_iter().enumerate() {
@@ -216,17 +245,28 @@ impl Emit<'_> {
                     self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corner);
                     self.asm.mask_from(1, RCX);
                     self.asm.gather(register, 1, RDX, SCRATCH, 4 * element);
+                    if compares {
+                        self.compare(sample, at, copy, register);
+                    }
                 }
                 self.texels().mix(low, RIGHT, weights[0]);
             }
             self.texels().mix(GATHERED, OPERAND, weights[1]);
             self.texels().one_nan(GATHERED);
-            match self.register(dst, copy) {
-                Some(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(GATHERED)),
-                None => {
-                    let row = self.row(dst, copy);
-                    self.store(GATHERED, row);
-                }
+            self.put(dst, copy, GATHERED);
+        }
+        if compares {
+            self.uncompared(sample, copy);
+        }
+    }
+
+    /// A vector that a register has.
+    fn put(&mut self, dst: Vector, copy: u8, from: u8) {
+        match self.register(dst, copy) {
+            Some(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(from)),
+            None => {
+                let row = self.row(dst, copy);
+                self.store(from, row);
             }
         }
     }

@@ -30,6 +30,7 @@ pub(super) fn homes(input: &Input<'_>) -> Vec<Option<Gpr>> {
                 Ins::Set(.., m) | Ins::SetTwo(.., m) | Ins::SetRelative(.., m) | Ins::Mark(_, m) | Ins::EndLanes(m) => {
                     note(m);
                 }
+                Ins::Keep(.., m) => note(m),
                 _ => {}
             }
         }
