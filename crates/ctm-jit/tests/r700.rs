@@ -23,6 +23,8 @@ use tries::{Differences, on_all_cores, seeds};
 mod far;
 #[path = "r700_groups/mod.rs"]
 mod r700_groups;
+#[path = "r700_lookups/mod.rs"]
+mod r700_lookups;
 mod tries;
 
 #[allow(dead_code, reason = "what the programs mean is the business of the interpreter's tests")]

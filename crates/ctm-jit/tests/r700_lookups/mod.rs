@@ -1,0 +1,139 @@
+//! Comparisons of texels with reference values, and gradients that are set: every way to compare, wrap and filter, at values where that matters.
+
+use super::*;
+use ctm_isa::r700::text::{Options, assemble};
+
+/// Texels and reference values that meet: zeros, denormals, ends of the range, no numbers.
+const VALUES: [u32; 12] = [
+    0,
+    0x8000_0000,
+    1,
+    0x807f_ffff,
+    0x0080_0000,
+    0x3f00_0000,
+    0x3f80_0000,
+    0xbf80_0000,
+    0x7f7f_ffff,
+    0x7f80_0000,
+    0xff80_0000,
+    0x7fc0_1234,
+];
+
+/// Lookups that compare.
+const COMPARISONS_OF: [&str; 5] = ["SAMPLE_C", "SAMPLE_C_LZ", "SAMPLE_C_L", "SAMPLE_C_LB", "SAMPLE_C_G"];
+
+fn text(source: &str) -> Program {
+    let assembly = assemble(source, &Options::default());
+    assembly.program.unwrap_or_else(|| panic!("{source}{:?}", assembly.diagnostics))
+}
+
+/// Texture 1, eight by four, gives each processor its coordinates and its reference value; R0 walks through it.
+fn case(r: &mut Random) -> Case {
+    let mut case = Case::new(u64::from(r.below(1 << 20)) | 1, Stage::Pixel);
+    case.planes = vec![Plane {
+        temp: 0,
+        origin: [0.0625, 0.125, 0.0, 0.0],
+        di: [0.125, 0.0, 1.0, 0.0],
+        dj: [0.0, 0.25, 0.0, 1.0],
+        bits: false,
+    }];
+    case.domain = Domain { i0: 0, j0: 0, i1: 15, j1: 7 };
+    case.wavefront = GroupSize::new(r.of(&[64, 64, 32, 16])).unwrap();
+    case.budget = Budget::default();
+    let coordinates = [0.0f32, 0.1, 0.24, 0.26, 0.5, 0.76, 0.99, 1.0, -0.3, 3.7, -1e9, 3e6, f32::INFINITY, f32::NAN];
+    let mut texture = |width: u32, height: u32, places: usize| {
+        let texture = Texture { kind: TextureKind::TwoD, width, height, depth: 1, levels: 1, texel_bytes: 16 };
+        let texel = |r: &mut Random| -> [u32; 4] {
+            std::array::from_fn(|e| if e < places { r.of(&coordinates).to_bits() } else { r.of(&VALUES) })
+        };
+        Image { texture, levels: vec![(0..width * height).map(|_| texel(r)).collect()] }
+    };
+    let (places, size) = (texture(8, 4, 2), [1 + (case.domain.i1 % 5), 3]);
+    let compared = texture(size[0] + 1, size[1], 0);
+    case.memory.textures.insert(1, places);
+    case.memory.textures.insert(0, compared);
+    let repeats = Sampler { wrap: [Wrap::Repeat; 3], ..Sampler::default() };
+    case.memory.samplers.insert(1, repeats);
+    case
+}
+
+/// Engines against the reference interpreter; says whether all went well there.
+fn check(case: &Case, program: &Program, engines: &[Jit], what: &dyn Fn() -> String) -> bool {
+    let expected = case.run(program, &Interp, 1);
+    for jit in engines {
+        let difference = difference(case, program, &expected, jit);
+        assert!(difference.is_none(), "{}, {}: {difference:?}", jit.backend(), what());
+    }
+    expected.0.is_ok()
+}
+
+#[test]
+fn comparisons() {
+    let engines = engines();
+    let r = &mut Random::new(24);
+    let mut ran = 0;
+    let programs = COMPARISONS_OF.map(|op| {
+        // Half of the processors alone, then all; coordinates in texels and offsets, too.
+        let modifiers = if op == "SAMPLE_C" { [" UNNORM(XYZW)", " XOFFSET(0.5) YOFFSET(-1.5)"] } else { ["", ""] };
+        text(&format!(
+            "TEX:\n SAMPLE R1.xyzw, R0.xyzw, t1, s1\nALU_PUSH_BEFORE:\n 0 x: PRED_SETGT ____, R0.z, 6.0f UPDATE_EXEC_MASK UPDATE_PRED\n\
+             JUMP POP_CNT(1) ADDR(end)\nTEX:\n {op} R2.xyzw, R1.xyzw, t0, s0{}\nPOP POP_CNT(1)\nend:\n\
+             TEX:\n {op} R1.wxyz, R1.xyzw, t0, s0{}\nEXP: PIX0, R1.xyzw\nEXP_DONE: PIX1, R2.xyzw\nEND_OF_PROGRAM\n",
+            modifiers[0], modifiers[1]
+        ))
+    });
+    for compare in COMPARISONS {
+        for filter in [Filter::Nearest, Filter::Linear] {
+            for wrap in [Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Border] {
+                let mut case = case(r);
+                let border = [0.25f32.to_bits(); 4];
+                let sampler =
+                    Sampler { magnify: filter, minify: filter, wrap: [wrap; 3], border, compare, ..Sampler::default() };
+                case.memory.samplers.insert(0, sampler);
+                for (op, program) in COMPARISONS_OF.iter().zip(&programs) {
+                    let what = || format!("{op}, {compare:?}, {filter:?}, {wrap:?}");
+                    ran += u32::from(check(&case, program, &engines, &what));
+                }
+            }
+        }
+    }
+    assert_eq!(ran, 8 * 2 * 4 * 5);
+}
+
+/// Gradients set by some processors, kept by others, changed again; lookups that choose among levels by them.
+#[test]
+fn gradients_that_are_set() {
+    let engines = engines();
+    let r = &mut Random::new(11);
+    let set = |op: &str| format!("SET_GRADIENTS_{op}");
+    let program = text(&format!(
+        "TEX:\n SAMPLE R1.xyzw, R0.xyzw, t1, s1\n SAMPLE R2.xyzw, R0.yxzw, t1, s1\n {h} R4.xyz1, R1.zwyx, t0, s0\n\
+         ALU_PUSH_BEFORE:\n 0 x: PRED_SETGT ____, R0.z, 6.0f UPDATE_EXEC_MASK UPDATE_PRED\nJUMP POP_CNT(1) ADDR(end)\n\
+         TEX:\n {v} R4.____, R2.xy10, t0, s0\n SAMPLE_G R5.xyzw, R0.xyzw, t0, s0\n {h} R6.w___, R1.xzy0, t0, s0\nPOP POP_CNT(1)\nend:\n\
+         TEX:\n SAMPLE_G R3.xyzw, R0.xyzw, t0, s0\n KEEP_GRADIENTS R7.xyzw, R0.xyzw, t0, s0\n SAMPLE_C_G_LB R8.xyzw, R0.xyzw, t0, s0\n \
+         {v} R9.____, R1.wwww, t0, s0\n SAMPLE_G_LB R9.xyzw, R0.xyzw, t0, s0\n\
+         EXP: PIX0, R3.xyzw\nEXP: PIX1, R4.xyzw\nEXP: PIX2, R5.xyzw\nEXP: PIX3, R6.xyzw\nEXP: PIX4, R7.xyzw\nEXP: PIX5, R8.xyzw\n\
+         EXP_DONE: PIX6, R9.xyzw\nEND_OF_PROGRAM\n",
+        h = set("H"),
+        v = set("V"),
+    ));
+    let mut ran = 0;
+    for mip in [MipFilter::Nearest, MipFilter::Linear, MipFilter::None] {
+        for _ in 0..8 {
+            let mut case = case(r);
+            let texture =
+                Texture { kind: TextureKind::TwoD, width: 8, height: 8, depth: 1, levels: 4, texel_bytes: 16 };
+            let levels = (0..4).map(|level| {
+                let texels = texture.size(level).iter().product::<u32>();
+                (0..texels).map(|n| [level as f32, n as f32, r.below(9) as f32, 0.5].map(f32::to_bits)).collect()
+            });
+            case.memory.textures.insert(0, Image { texture, levels: levels.collect() });
+            case.memory.samplers.insert(0, Sampler { mip, compare: Compare::Less, ..Sampler::default() });
+            let source = &mut case.memory.textures.get_mut(&1).unwrap().levels[0];
+            let steps = [0.0f32, 0.01, 0.125, 0.25, 0.5, 1.0, 1e-40, -0.7];
+            source.iter_mut().for_each(|texel| *texel = std::array::from_fn(|_| r.of(&steps).to_bits()));
+            ran += u32::from(check(&case, &program, &engines, &|| format!("{mip:?}")));
+        }
+    }
+    assert_eq!(ran, 24);
+}
