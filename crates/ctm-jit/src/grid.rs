@@ -264,10 +264,15 @@ impl Ramp {
 
     /// What the lanes of a group hold: as [`Plane::at`].
     pub fn row(&self, places: &Places) -> Row {
-        if places.in_row() && !self.bits {
-            return self.row_of_quads(places.i[0], places.j[0]);
+        if places.in_row() { self.quads(places.i[0], places.j[0]) } else { self.anywhere(places) }
+    }
+
+    /// What the lanes of four quads side by side hold, from this index pair on.
+    pub fn quads(&self, i: u32, j: u32) -> Row {
+        if self.bits {
+            return self.anywhere(&Places { i: IN_ROW.i.map(|n| i + n), j: IN_ROW.j.map(|n| j + n) });
         }
-        self.anywhere(places)
+        self.row_of_quads(i, j)
     }
 
     /// The same, for lanes that need not be quads.

@@ -16,6 +16,35 @@ struct Output<'a> {
     from: [Option<usize>; 4],
 }
 
+impl Output<'_> {
+    /// Stores whole elements of all lanes, which lie side by side: two rows of elements.
+    fn store_strip(&self, places: &Places, rows: [&Row; 4]) {
+        let columns = places.lanes / 2;
+        let first = places.j[0] as usize * self.pitch + places.i[0] as usize;
+        for below in 0..2 {
+            let at = (first + below * self.pitch) * self.channels;
+            let cells = &self.cells[at..at + columns * self.channels];
+            // In a quad the upper two lanes come first.
+            let lane = |column: usize| 4 * (column / 2) + 2 * below + column % 2;
+            match self.channels {
+                1 => {
+                    let quads = rows[0].as_chunks::<4>().0;
+                    for (cells, quad) in cells.as_chunks::<2>().0.iter().zip(quads) {
+                        cells[0].store(quad[2 * below], Ordering::Relaxed);
+                        cells[1].store(quad[2 * below + 1], Ordering::Relaxed);
+                    }
+                }
+                channels => {
+                    for (column, element) in cells.chunks_exact(channels).enumerate() {
+                        let lane = lane(column);
+                        element.iter().zip(rows).for_each(|(cell, row)| cell.store(row[lane], Ordering::Relaxed));
+                    }
+                }
+            }
+        }
+    }
+}
+
 /// The targets of a launch.
 pub struct Outputs<'a>(Vec<Output<'a>>);
 
@@ -63,6 +92,10 @@ impl<'a> Outputs<'a> {
             let from = |channel: usize| output.from[channel].map_or(&[0; LANES], |place| &rows[place]);
             let at = |lane: usize| (places.j[lane] as usize * output.pitch + places.i[lane] as usize) * output.channels;
             let put = |cell: &AtomicU32, bits: u32| cell.store(bits, Ordering::Relaxed);
+            if places.strip && lanes[..output.channels] == [places.inside; 4][..output.channels] {
+                output.store_strip(places, std::array::from_fn(from));
+                continue;
+            }
             match output.channels {
                 // Whole elements, and single numbers.
                 4 if lanes == [any; 4] => {

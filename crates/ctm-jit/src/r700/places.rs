@@ -10,6 +10,9 @@ use ctm_exec::{Domain, Position};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::program::Stage;
 
+/// Columns of four quads side by side.
+const COLUMNS: u32 = (lanes::LANES / 2) as u32;
+
 /// The wavefronts of a launch, in the reference interpreter's order (`ctm_exec::r700::interp::Order`).
 pub struct Waves {
     domain: Domain,
@@ -32,12 +35,14 @@ pub struct Places {
     pub lanes: usize,
     /// Those of them that lie in the domain.
     pub inside: u64,
+    /// All of them are quads side by side, in the domain.
+    pub strip: bool,
 }
 
 impl Places {
     /// For [`Waves::place`].
     pub const fn new() -> Self {
-        Self { i: [0; LANES], j: [0; LANES], lanes: 0, inside: 0 }
+        Self { i: [0; LANES], j: [0; LANES], lanes: 0, inside: 0, strip: false }
     }
 
     /// Of one lane.
@@ -75,11 +80,23 @@ impl Waves {
         let existing = mask_of(places.lanes);
         let pieces = places.i.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut();
         let pieces = pieces.zip(places.j.as_chunks_mut::<{ lanes::LANES }>().0);
+        places.strip = false;
         if let Some(grid) = &self.quads {
-            places.inside = 0;
             let groups = places.lanes.div_ceil(lanes::LANES);
+            let group = first / lanes::LANES as u64;
+            places.strip =
+                places.lanes as u64 == self.lanes && grid.side_by_side(group, group + groups as u64) == groups as u64;
+            if places.strip {
+                let of = grid.places(group);
+                for (n, (i, j)) in pieces.take(groups).enumerate() {
+                    (*i, *j) = (of.i.map(|i| i + COLUMNS * n as u32), of.j);
+                }
+                places.inside = existing;
+                return;
+            }
+            places.inside = 0;
             for (n, (i, j)) in pieces.take(groups).enumerate() {
-                let of = grid.places(first / lanes::LANES as u64 + n as u64);
+                let of = grid.places(group + n as u64);
                 (*i, *j) = (of.i, of.j);
                 places.inside |= u64::from(grid.inside(&of)) << (lanes::LANES * n);
             }
@@ -117,6 +134,13 @@ impl Starts {
     /// Fills a row for each variable.
     pub fn fill(&self, places: &Places, rows: &mut [Row]) {
         let groups = places.lanes.div_ceil(lanes::LANES);
+        if places.strip {
+            for (ramp, row) in self.ramps.iter().zip(rows) {
+                let pieces = row.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut().take(groups);
+                pieces.zip(0..).for_each(|(piece, n)| *piece = ramp.quads(places.i[0] + COLUMNS * n, places.j[0]));
+            }
+            return;
+        }
         let pairs = places.i.as_chunks().0.iter().zip(places.j.as_chunks().0);
         for (n, (&i, &j)) in pairs.take(groups).enumerate() {
             let of = grid::Places { i, j };
