@@ -294,7 +294,7 @@ const fn kind(name: &'static str, count: u64, shape: Shape) -> Kind {
     Kind { name, count, makes: Makes::Program(shape) }
 }
 
-/// All kinds: a thousand programs times `CTM_RANDOM`.
+/// All kinds: 1200 programs times `CTM_RANDOM`.
 pub const KINDS: [Kind; 9] = [
     kind("straight", 120, SHAPE),
     kind("straight with quads", 60, Shape { watches_idle_lanes: true, ..SHAPE }),
