@@ -20,6 +20,7 @@ mod relative;
 mod vectors;
 
 use super::fused::Turns;
+use super::wide::LEFT;
 use super::{Ins, ROW, Sample, head, table};
 use crate::r700::form::{Code, End, M, Target, Var};
 use crate::x86::alloc::Homes;
@@ -40,8 +41,6 @@ const SCRATCH: u8 = 28;
 const OPERAND: u8 = 29;
 const GATHERED: u8 = 30;
 const UNORDERED: u8 = 3;
-/// Extension of shifts to the left.
-const LEFT: u8 = 4;
 
 /// Where things lie in the frame.
 #[derive(Clone, Copy, Debug)]

@@ -24,6 +24,7 @@ mod lookups;
 #[cfg(test)]
 mod occurs;
 mod select;
+mod wide;
 
 use super::alloc::Ranges;
 use super::isa::Isa;

@@ -15,7 +15,7 @@
 //! Masks 2 and 3 are slots. Uniform values are spread out in slots, once for each wavefront.
 
 use super::super::emit::{Layout, order};
-use super::super::{Ins, ROW, head};
+use super::super::{Ins, ROW, head, wide};
 use super::homes::{Home, Homes, slot_bytes};
 use super::lookups::Aside;
 use super::masks::{self, MaskSet, may_skip};
@@ -39,10 +39,6 @@ pub(super) const SCRATCH: u8 = Isa::Avx2.scratch();
 pub(super) const OPERAND: u8 = Isa::Avx2.operand_scratch();
 /// Mask 1.
 pub(super) const MASK: u8 = Isa::Avx2.mask_scratch();
-/// Extensions of shifts.
-pub(super) const LEFT: u8 = 4;
-pub(super) const RIGHT: u8 = 5;
-const RIGHT_SIGNED: u8 = 7;
 
 /// Instructions from which on a stretch asks for each part whether it has active lanes.
 const WORTH_SKIPPING: usize = 12;
@@ -411,13 +407,7 @@ impl<'a> Emit<'a> {
             MaskOp::Xor(_, a, b) => self.two_masks(Int::Xor, a, b),
             MaskOp::Quads(_, a) => {
                 self.take_mask(a);
-                for count in [1, 2] {
-                    self.asm.wide(Int::Mov, RCX, RAX);
-                    self.asm.wide_shift(RIGHT, RCX, count);
-                    self.asm.wide(Int::Or, RAX, RCX);
-                }
-                self.asm.int_load(Int::And, true, RAX, RBX, head::QUADS);
-                self.asm.wide_times(RAX, RAX, 15);
+                wide::whole_quads(&mut self.asm);
                 self.with_mask(Int::And, M::EXISTING);
             }
             MaskOp::Number(d, number) => {
@@ -429,24 +419,16 @@ impl<'a> Emit<'a> {
             }
             MaskOp::Add(d, number, thirteen_bits) => {
                 self.take_mask(d);
-                self.asm.wide_imm(Int::Add, RAX, number);
-                if thirteen_bits {
-                    self.asm.wide_shift(LEFT, RAX, 51);
-                    self.asm.wide_shift(RIGHT_SIGNED, RAX, 51);
-                }
+                wide::add(&mut self.asm, RAX, number, thirteen_bits);
             }
             MaskOp::IfNot0(_, a, b) => {
-                let some = self.asm.label();
                 if self.in_rax == Some(b) {
                     self.asm.wide(Int::Mov, RCX, RAX);
                 } else {
                     self.load_mask(RCX, b);
                 }
                 self.take_mask(a);
-                self.asm.wide_test(RCX, RCX);
-                self.asm.jump_if(Cond::NotEqual, some);
-                self.asm.int_imm(RAX, 0);
-                self.asm.place(some);
+                wide::unless_zero(&mut self.asm);
             }
             MaskOp::Lanes(..) => return,
         }

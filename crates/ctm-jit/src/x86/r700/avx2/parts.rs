@@ -2,7 +2,7 @@
 
 use super::super::Ins;
 use super::PART;
-use super::emit::{Emit, LEFT, MASK, OPERAND, RIGHT, SCRATCH};
+use super::emit::{Emit, MASK, OPERAND, SCRATCH};
 use super::homes::Home;
 use super::stretches::MOST_MASKS;
 use crate::r700::form::M;
@@ -14,6 +14,7 @@ use crate::x86::encode::{
 use crate::x86::isa::Isa;
 use crate::x86::lir::{K, Lir, Src, Vector};
 use crate::x86::r700::facts::{AT_LEAST, AT_MOST, EQUAL, GREATER, LESS, NOT_EQUAL, NOT_GREATER, NOT_LESS, UNORDERED};
+use crate::x86::r700::wide::{LEFT, RIGHT};
 use crate::x86::vectors::{Access, Place, Vectors};
 use ctm_exec::x1k::float::NAN;
 

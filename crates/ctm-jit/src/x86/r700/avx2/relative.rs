@@ -2,10 +2,11 @@
 
 use super::super::{Indexed, ROW, head};
 use super::LANES;
-use super::emit::{Emit, LEFT, MASK, OPERAND, SCRATCH};
+use super::emit::{Emit, MASK, OPERAND, SCRATCH};
 use crate::r700::form::M;
 use crate::x86::encode::{ADD_I32, AND, Cond, EQUAL_I32, Int, MIN_U32, MOVAPS, RAX, RBP, RBX, RCX, RDX, Rm, SHIFT_IMM};
 use crate::x86::lir::{Src, Vector};
+use crate::x86::r700::wide::LEFT;
 use crate::x86::vectors::{Place, Vectors};
 use ctm_exec::r700::memory::SHARE_DWORDS;
 use ctm_exec::x1k::float::NAN;

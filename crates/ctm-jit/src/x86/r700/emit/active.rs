@@ -8,10 +8,7 @@ use crate::r700::form::{Code, End, M};
 use crate::x86::encode::{Cond, Int, Label, RAX, RBX, RCX};
 use crate::x86::r700::Ins;
 use crate::x86::r700::fused::Turns;
-
-/// Extension of shifts.
-const LEFT: u8 = 4;
-const RIGHT: u8 = 5;
+use crate::x86::r700::wide::{LEFT, RIGHT};
 
 /// Where they are needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]

@@ -12,6 +12,7 @@ use crate::x86::encode::{
 use crate::x86::isa::Isa;
 use crate::x86::lir::{Lir, Src, Vector};
 use crate::x86::r700::facts::{INT_NOT_EQUAL, NOT_LESS, UNORDERED};
+use crate::x86::r700::wide::{LEFT, RIGHT as RIGHT_SHIFT};
 use crate::x86::r700::{Looked, Sample, UNCOMPARED, argument, head, result, table};
 use crate::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
 use ctm_exec::x1k::float::{NAN, SIGN};
@@ -22,10 +23,6 @@ const RIGHT: u8 = 31;
 const BELOW: u8 = 1;
 /// The extension of vector shifts to the left.
 const SHIFT_LEFT: u8 = 6;
-/// The extension of shifts to the left in general registers.
-const LEFT: u8 = 4;
-/// And to the right.
-const RIGHT_SHIFT: u8 = 5;
 
 impl Emit<'_> {
     /// A lookup.

@@ -2,16 +2,13 @@
 
 use super::{ACTIVE, Emit, Input};
 use crate::r700::form::{End, M, MaskOp};
-use crate::x86::encode::{Cond, Gpr, Int, RAX, RBX, RCX, RDI, RSI};
+use crate::x86::encode::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
 use crate::x86::lir::K;
-use crate::x86::r700::{Ins, head};
+use crate::x86::r700::Ins;
+use crate::x86::r700::wide::{self, RIGHT};
 
 /// Registers for those that are used most.
 const REGISTERS: [Gpr; 5] = [9, 10, 11, RSI, RDI];
-/// Extensions of shifts.
-const LEFT: u8 = 4;
-const RIGHT: u8 = 5;
-const RIGHT_SIGNED: u8 = 7;
 
 /// Registers for the masks and numbers that are used most, weighted by the depth of loops. Those that others look at stay in the frame.
 pub(super) fn homes(input: &Input<'_>) -> Vec<Option<Gpr>> {
@@ -122,13 +119,7 @@ impl Emit<'_> {
             }
             MaskOp::Quads(_, a) => {
                 self.load_mask(RAX, a);
-                for count in [1, 2] {
-                    self.asm.wide(Int::Mov, RCX, RAX);
-                    self.asm.wide_shift(RIGHT, RCX, count);
-                    self.asm.wide(Int::Or, RAX, RCX);
-                }
-                self.asm.int_load(Int::And, true, RAX, RBX, head::QUADS);
-                self.asm.wide_times(RAX, RAX, 15);
+                wide::whole_quads(&mut self.asm);
                 self.with_mask(Int::And, RAX, M::EXISTING);
             }
             MaskOp::Number(d, number) => {
@@ -139,21 +130,13 @@ impl Emit<'_> {
             MaskOp::Add(d, number, thirteen_bits) => {
                 let home = self.mask_home(d).unwrap_or(RAX);
                 self.load_mask(home, d);
-                self.asm.wide_imm(Int::Add, home, number);
-                if thirteen_bits {
-                    self.asm.wide_shift(LEFT, home, 51);
-                    self.asm.wide_shift(RIGHT_SIGNED, home, 51);
-                }
+                wide::add(&mut self.asm, home, number, thirteen_bits);
                 return self.store_mask(d, home);
             }
             MaskOp::IfNot0(_, a, b) => {
-                let some = self.asm.label();
                 self.load_mask(RAX, a);
                 self.load_mask(RCX, b);
-                self.asm.wide_test(RCX, RCX);
-                self.asm.jump_if(Cond::NotEqual, some);
-                self.asm.int_imm(RAX, 0);
-                self.asm.place(some);
+                wide::unless_zero(&mut self.asm);
             }
             MaskOp::Lanes(..) => return,
         }
