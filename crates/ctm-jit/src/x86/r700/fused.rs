@@ -3,7 +3,7 @@
 use super::Ins;
 use crate::r700::form::{Code, End, M, MaskOp};
 use crate::r700::masks::Live;
-use crate::x86::lir::{Lir, Src};
+use crate::x86::lir::{Lir, Src, Vector};
 
 /// A loop's end: it goes on where this number is not zero and one of these lanes is there.
 #[derive(Clone, Copy, Debug)]
@@ -14,12 +14,13 @@ pub struct Turns {
     pub lanes: M,
 }
 
-/// Joins instructions; vectors from number `own` on are no variables. Gives the blocks that end as [`Turns`].
-pub fn fuse(code: &Code, lists: &mut [Vec<Ins>], own: usize) -> Vec<Option<Turns>> {
+/// Joins instructions; of the vectors, those from number `own` on are no variables. Gives the blocks that end as [`Turns`].
+pub fn fuse(code: &Code, lists: &mut [Vec<Ins>], own: usize, vectors: usize) -> Vec<Option<Turns>> {
+    let mut seen = Seen::new(vectors);
     let live = Live::of(code);
     let mut turns = Vec::with_capacity(lists.len());
     for (block, list) in code.blocks.iter().zip(lists) {
-        stores(list, own);
+        stores(list, own, &mut seen);
         let read_after = |m: M| live.as_ref().is_none_or(|live| live.after(block.end, m));
         keeps(list, &|m| read_after(m) || matches!(block.end, End::Branch { mask, .. } if mask == m));
         let last = list.iter().rposition(|ins| !matches!(ins, Ins::Tally(_) | Ins::Split));
@@ -34,38 +35,83 @@ pub fn fuse(code: &Code, lists: &mut [Vec<Ins>], own: usize) -> Vec<Option<Turns
     turns
 }
 
-/// Operations whose result is only stored under a mask are done under it.
-fn stores(list: &mut Vec<Ins>, own: usize) {
-    let mut at = 0;
-    while at < list.len() {
-        let Ins::Set(dst, Src::Vector(made), under) = list[at] else {
-            at += 1;
-            continue;
-        };
-        let reads = list.iter().flat_map(Ins::reads).filter(|&vector| vector == made).count();
-        let from = list[..at].iter().rposition(|ins| ins.writes().is_some_and(|(vector, _)| vector == made));
-        let found = from.and_then(|from| match list[from] {
-            Ins::Lir(Lir::Two(op, _, a, b)) => Some((from, op, a, b)),
-            _ => None,
-        });
-        let Some((from, op, a, b)) = found.filter(|_| reads == 1 && made.index() >= own && under != M::EXISTING) else {
-            at += 1;
-            continue;
-        };
-        let stays = |src: Src| match src {
-            Src::Vector(vector) => list[from + 1..at].iter().all(|ins| ins.writes().is_none_or(|(of, _)| of != vector)),
-            Src::Literal(_) | Src::Const(_) => true,
-            Src::Row(_) => false,
-        };
-        // Others that store into registers by an index.
-        let indexes = list[from..at].iter().any(|ins| matches!(ins, Ins::SetRelative(..)));
-        if stays(a) && stays(b) && !indexes {
-            list[at] = Ins::SetTwo(op, dst, a, b, under);
-            list.remove(from);
-        } else {
-            at += 1;
+/// What is known of vectors while a block's list is gone through.
+struct Seen {
+    /// How often instructions of the block read each.
+    reads: Vec<u32>,
+    /// Which instruction has written each last: its place, counted over all blocks, plus one.
+    writer: Vec<usize>,
+    /// Places of blocks before.
+    before: usize,
+}
+
+impl Seen {
+    /// Of so many vectors.
+    fn new(vectors: usize) -> Self {
+        Self { reads: vec![0; vectors], writer: vec![0; vectors], before: 0 }
+    }
+
+    /// A block begins.
+    fn begin(&mut self, list: &[Ins]) {
+        list.iter().flat_map(Ins::reads).for_each(|vector| self.reads[vector.index()] += 1);
+    }
+
+    /// An instruction of the block has written this vector.
+    fn write(&mut self, vector: Vector, at: usize) {
+        self.writer[vector.index()] = self.before + at + 1;
+    }
+
+    /// The instruction of the block that has written it last.
+    fn writer(&self, vector: Vector) -> Option<usize> {
+        self.writer[vector.index()].checked_sub(self.before + 1)
+    }
+
+    /// The block, which had this list, has ended.
+    fn end(&mut self, list: &[Ins]) {
+        list.iter().flat_map(Ins::reads).for_each(|vector| self.reads[vector.index()] = 0);
+        self.before += list.len();
+    }
+}
+
+/// Operations whose result is only stored under a mask are done under it; vectors from number `own` on are no variables.
+fn stores(list: &mut Vec<Ins>, own: usize, seen: &mut Seen) {
+    seen.begin(list);
+    let mut joined = Vec::new();
+    // The last one that stores into registers by an index.
+    let mut indexed = None;
+    for at in 0..list.len() {
+        if let Ins::Set(dst, Src::Vector(made), under) = list[at]
+            && under != M::EXISTING
+            && made.index() >= own
+            && seen.reads[made.index()] == 1
+            && let Some(from) = seen.writer(made)
+            && let Ins::Lir(Lir::Two(op, _, a, b)) = list[from]
+        {
+            let stays = |src: Src| match src {
+                Src::Vector(vector) => seen.writer(vector).is_none_or(|writer| writer <= from),
+                Src::Literal(_) | Src::Const(_) => true,
+                Src::Row(_) => false,
+            };
+            if stays(a) && stays(b) && indexed.is_none_or(|indexed| indexed < from) {
+                list[at] = Ins::SetTwo(op, dst, a, b, under);
+                seen.reads[made.index()] = 0;
+                joined.push(from);
+            }
+        }
+        if matches!(list[at], Ins::SetRelative(..)) {
+            indexed = Some(at);
+        }
+        if let Some((vector, _)) = list[at].writes() {
+            seen.write(vector, at);
         }
     }
+    seen.end(list);
+    joined.sort_unstable();
+    let mut at = 0;
+    list.retain(|_| {
+        at += 1;
+        joined.binary_search(&(at - 1)).is_err()
+    });
 }
 
 /// Lanes that only make the active ones fewer are compared into these.

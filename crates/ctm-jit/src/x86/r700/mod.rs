@@ -305,7 +305,7 @@ impl Native {
         let (bytes, layout) = match isa {
             Isa::Avx512 => {
                 let copies = (lanes / isa.lanes()) as u8;
-                let turns = fused::fuse(code, &mut lists, used.len());
+                let turns = fused::fuse(code, &mut lists, used.len(), made);
                 let ranges = ranges(code, &lists, live, &used, &vectors, exports, made);
                 let homes = ranges.homes(isa.registers() / copies, in_rows);
                 let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len());
