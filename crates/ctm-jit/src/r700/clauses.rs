@@ -504,14 +504,7 @@ impl Lower<'_> {
             b.forget();
         } else if is_register(i64::from(base), usize::from(self.gprs())) {
             let var = Var::gpr(usize::from(base), usize::from(element));
-            let value = match on {
-                Some(on) => {
-                    let old = b.get(var);
-                    b.make(Op::Select(on, value, old))
-                }
-                None => value,
-            };
-            b.set(var, value, clause.under);
+            b.set_where(on, var, value, clause.under);
         }
         Ok(())
     }

@@ -201,6 +201,18 @@ impl Build {
         self.push(Op::Get(var))
     }
 
+    /// Stores where a vector, if there is one, is not zero.
+    pub fn set_where(&mut self, on: Option<Value>, var: Var, value: Value, under: M) {
+        let value = match on {
+            Some(on) => {
+                let old = self.get(var);
+                self.make(Op::Select(on, value, old))
+            }
+            None => value,
+        };
+        self.set(var, value, under);
+    }
+
     pub fn set(&mut self, var: Var, value: Value, under: M) {
         self.push(Op::Set(var, value, under));
         self.current.insert(var, value);

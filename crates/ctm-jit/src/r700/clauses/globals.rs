@@ -118,14 +118,7 @@ impl Lower<'_> {
                 (Some(on), Some(is)) => Some(logic(b, Op2::AndInt, on, is)),
                 (on, is) => on.or(is),
             };
-            let value = match on {
-                Some(on) => {
-                    let old = b.get(var);
-                    b.make(Op::Select(on, value, old))
-                }
-                None => value,
-            };
-            b.set(var, value, clause.under);
+            b.set_where(on, var, value, clause.under);
         }
     }
 }
