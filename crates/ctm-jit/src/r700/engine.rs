@@ -400,7 +400,17 @@ impl<'a> Run<'a> {
             let mut counters = Counters::default();
             let mut refused = Vec::new();
             worker.begin();
-            for index in first..(first + per_task).min(count) {
+            let (mut next, end) = (first, (first + per_task).min(count));
+            while next < end {
+                let index = next;
+                #[cfg(target_arch = "x86_64")]
+                {
+                    next += worker.span(self, &outputs, (index, end), (uniforms, &nothing), &mut counters);
+                    if next > index {
+                        continue;
+                    }
+                }
+                next += 1;
                 match worker.here(self, index, uniforms, &[], &nothing, &mut counters) {
                     Ok(_) => {
                         let written = worker.store(&outputs);

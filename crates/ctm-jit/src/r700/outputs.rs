@@ -3,6 +3,8 @@
 use super::places::Places;
 use super::wave::{LANES, Row, lanes_of};
 use crate::direct::cells;
+#[cfg(target_arch = "x86_64")]
+use crate::x86::r700::spans::Surface;
 use ctm_exec::r700::{Cells, Launch, Memory, Target, Written};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -45,8 +47,8 @@ impl Output<'_> {
     }
 }
 
-/// The targets of a launch.
-pub struct Outputs<'a>(Vec<Output<'a>>);
+/// The targets of a launch, in order; `None`: what it is sent is dropped.
+pub struct Outputs<'a>(Vec<Option<Output<'a>>>);
 
 impl<'a> Outputs<'a> {
     /// Of a launch whose program may write these exported elements (`4 * target + element`, in order); `None` when they have to be committed.
@@ -59,7 +61,10 @@ impl<'a> Outputs<'a> {
         let domain = &launch.domain;
         let mut outputs = Vec::new();
         for (number, lent) in numbers.into_iter().zip(lent) {
-            let Some(lent) = lent else { continue };
+            let Some(lent) = lent else {
+                outputs.push(None);
+                continue;
+            };
             let cells = match lent.bytes {
                 // They are little-endian.
                 Cells::Bytes(_) if cfg!(target_endian = "big") => return None,
@@ -75,16 +80,30 @@ impl<'a> Outputs<'a> {
             let passes = |&channel: &usize| channel < channels && lent.mask >> channel & 1 == 1;
             let place = |channel: usize| exports.iter().position(|&export| export == 4 * number + channel);
             let from = std::array::from_fn(|channel| Some(channel).filter(passes).and_then(place));
-            outputs.push(Output { cells, pitch: lent.pitch as usize, channels, from });
+            outputs.push(Some(Output { cells, pitch: lent.pitch as usize, channels, from }));
         }
         Some(Self(outputs))
+    }
+
+    /// Where wavefronts store that follow one another from these places on, if code can do that: whole elements of 1, 2 or 4 channels.
+    #[cfg(target_arch = "x86_64")]
+    pub fn of_span(&self, places: &Places, waves: u64) -> Option<Vec<Option<Surface<'a>>>> {
+        let surface = |output: &Output<'a>| {
+            let &Output { cells, pitch, channels, ref from } = output;
+            let whole = from[..channels].iter().all(Option::is_some) && matches!(channels, 1 | 2 | 4);
+            let first = places.j[0] as usize * pitch + places.i[0] as usize;
+            let end = first + pitch + waves as usize * places.lanes / 2;
+            let cells = cells.get(first * channels..end * channels)?;
+            whole.then_some(Surface { cells, pitch, channels })
+        };
+        self.0.iter().map(|output| output.as_ref().map_or(Some(None), |output| surface(output).map(Some))).collect()
     }
 
     /// Stores what the valid lanes of a wavefront exported: the lanes that wrote each exported element, by its place in the list, and its row. Says
     /// what that was.
     pub fn store(&self, places: &Places, valid: u64, written: impl Fn(usize) -> u64, rows: &[Row]) -> Written {
         let mut done = Written::default();
-        for output in &self.0 {
+        for output in self.0.iter().flatten() {
             let lanes = output.from.map(|from| from.map_or(0, |place| written(place) & valid));
             let any = lanes.iter().fold(0, |any, lanes| any | lanes);
             done.elements += u64::from(any.count_ones());

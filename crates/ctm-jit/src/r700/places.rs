@@ -73,6 +73,13 @@ impl Waves {
         self.all - self.count().saturating_sub(1) * self.lanes
     }
 
+    /// How many wavefronts from this one on, and before `end`, follow one another in a row of quads, with all their lanes in the domain.
+    pub fn follow(&self, index: u64, end: u64) -> u64 {
+        let Some(grid) = &self.quads else { return 0 };
+        let (groups, full) = (self.lanes / lanes::LANES as u64, self.all / self.lanes);
+        grid.side_by_side(index * groups, end.min(full) * groups) / groups
+    }
+
     /// Where the lanes of a wavefront lie.
     pub fn place(&self, index: u64, places: &mut Places) {
         let first = index * self.lanes;
@@ -129,6 +136,14 @@ impl Starts {
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
         let ramp = |var: &Var| Ramp::of(form::Var::temp(var.index() / 4, var.index() % 4), &planes);
         Self { ramps: variables.iter().filter_map(ramp).collect(), quads: launch.stage == Stage::Pixel }
+    }
+
+    /// What each variable gains from wavefront to wavefront, where so many follow one another from these places on: where all these are small whole
+    /// numbers, so that sums of them are exact.
+    pub fn gains(&self, places: &Places, waves: u64) -> Option<Vec<f32>> {
+        let groups = places.lanes / lanes::LANES;
+        let (i, j, times) = (places.i[0], places.j[0], waves * groups as u64);
+        self.ramps.iter().map(|ramp| ramp.gain(i, j, times).map(|gain| gain * groups as f32)).collect()
     }
 
     /// Fills a row for each variable.

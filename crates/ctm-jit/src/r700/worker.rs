@@ -1,5 +1,8 @@
 //! What one thread needs to run wavefronts of a launch, and what it leaves.
 
+#[cfg(target_arch = "x86_64")]
+mod spans;
+
 use super::engine::{Artifact, Run};
 use super::group::{Group, Stored};
 use super::outputs::Outputs;
@@ -88,6 +91,8 @@ pub struct Worker<'a> {
     /// Passages of blocks by full wavefronts since the task began.
     visits: Vec<u64>,
     reference: Option<(Vec<Wavefront>, OnChip)>,
+    #[cfg(target_arch = "x86_64")]
+    attempts: spans::Attempts,
 }
 
 impl<'a> Member<'a> {
@@ -150,24 +155,31 @@ impl<'a> Member<'a> {
         Ok(())
     }
 
+    /// The machine code of this launch, if there is any, and its frame.
+    #[cfg(target_arch = "x86_64")]
+    fn code<'f>(
+        frame: &'f mut Option<(&'a Native, Frame)>,
+        artifact: &'a Artifact,
+        run: &Run<'_>,
+        shared: &Shared<'_>,
+    ) -> Option<(&'a Native, &'f mut Frame)> {
+        let isa = run.backend.isa()?;
+        let linear = shared.bindings.iter().flatten().any(Binding::is_linear);
+        // Whose turn it is follows from the blocks that have been passed.
+        let counts = run.launch.counters || !artifact.code.turns.is_empty();
+        let of = Variant { isa, assume: false, linear, counts, fuel: artifact.may_exceed(run.fuel) };
+        let native = artifact.native(of, run.launch.wavefront.lanes(), shared.uniforms)?;
+        if !matches!(frame, Some((of, _)) if std::ptr::eq(*of, native)) {
+            *frame = Some((native, native.frame()));
+        }
+        frame.as_mut().map(|(_, frame)| (native, frame))
+    }
+
     fn run_of(&mut self, run: &Run<'_>, shared: &Shared<'_>, goes_on: bool) -> Result<Ran, Refer> {
         let artifact = self.artifact;
         #[cfg(target_arch = "x86_64")]
-        {
-            let native = run.backend.isa().and_then(|isa| {
-                let linear = shared.bindings.iter().flatten().any(Binding::is_linear);
-                // Whose turn it is follows from the blocks that have been passed.
-                let counts = run.launch.counters || !artifact.code.turns.is_empty();
-                let of = Variant { isa, assume: false, linear, counts, fuel: artifact.may_exceed(run.fuel) };
-                artifact.native(of, run.launch.wavefront.lanes(), shared.uniforms)
-            });
-            if let Some(native) = native {
-                let frame = match &mut self.frame {
-                    Some((of, frame)) if std::ptr::eq(*of, native) => frame,
-                    place => &mut place.insert((native, native.frame())).1,
-                };
-                return native.run(frame, shared, &mut self.wave, goes_on);
-            }
+        if let Some((native, frame)) = Self::code(&mut self.frame, artifact, run, shared) {
+            return native.run(frame, shared, &mut self.wave, goes_on);
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = run;
@@ -186,7 +198,15 @@ impl<'a> Worker<'a> {
         let globals = if artifact.uses_globals { usize::from(run.launch.global_gprs.min(124)) } else { 0 };
         let mut group = Group::default();
         group.globals.resize(globals, [[0; LANES]; 4]);
-        Self { artifact, members: vec![Member::new(artifact)], group, visits: Vec::new(), reference: None }
+        Self {
+            artifact,
+            members: vec![Member::new(artifact)],
+            group,
+            visits: Vec::new(),
+            reference: None,
+            #[cfg(target_arch = "x86_64")]
+            attempts: spans::Attempts::default(),
+        }
     }
 
     /// Begins a task.

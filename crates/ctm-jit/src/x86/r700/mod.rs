@@ -9,6 +9,7 @@
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code for AVX-512: the whole; single vector instructions |
 //! | `emit/active`, `emit/masks` | where the active lanes are; other masks |
+//! | `spans`, `emit/spans` | wavefronts that follow one another, in one call |
 //! | `avx2` | machine code for AVX2 |
 //!
 //! With AVX-512 a wavefront is 1, 2 or 4 registers of 16 lanes for each vector, and they do everything together: masks of lanes have 64 bits and lie in
@@ -24,6 +25,7 @@ mod lookups;
 #[cfg(test)]
 mod occurs;
 mod select;
+pub mod spans;
 mod wide;
 
 use super::alloc::Ranges;
@@ -71,8 +73,10 @@ mod head {
     pub const TURN: i32 = 64;
     /// Pointer to the local data share.
     pub const SHARE: i32 = 72;
+    /// Wavefronts of a span that have not ended; 0: there is no span.
+    pub const WAVES: i32 = 80;
     /// Masks and numbers.
-    pub const MASKS: i32 = 80;
+    pub const MASKS: i32 = 88;
     /// Lanes that wrote each exported element.
     pub const WRITTEN: i32 = MASKS + 8 * M::COUNT as i32;
     /// Where rows begin.
@@ -254,6 +258,10 @@ pub struct Native {
     gradients: bool,
     /// Uniform values that have to be neither zero, infinite nor NaN.
     pub assumed: Vec<u16>,
+    /// Whether it has code for spans.
+    pub spans: bool,
+    /// Targets of which it may export something.
+    targets: usize,
 }
 
 impl Native {
@@ -302,6 +310,10 @@ impl Native {
         let samples = std::mem::take(&mut select.samples);
         let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
         let live_in: Vec<Var> = live_in.collect();
+        let targets = spans::targets_of(exports).len();
+        let calls_out = !calls.is_empty() || !code.turns.is_empty();
+        // Spans count no instructions down and fetch nothing.
+        let spans = isa == Isa::Avx512 && !calls_out && samples.is_empty() && !fuel;
         let (bytes, layout) = match isa {
             Isa::Avx512 => {
                 let copies = (lanes / isa.lanes()) as u8;
@@ -309,6 +321,7 @@ impl Native {
                 let ranges = ranges(code, &lists, live, &used, &vectors, exports, made);
                 let homes = ranges.homes(isa.registers() / copies, in_rows);
                 let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len());
+                let layout = if spans { layout.with_spans(start.len(), targets) } else { layout };
                 let input = emit::Input {
                     code,
                     lists: &lists,
@@ -324,7 +337,8 @@ impl Native {
                     counts,
                     fuel,
                     turns: &turns,
-                    calls: !calls.is_empty() || !code.turns.is_empty(),
+                    calls: calls_out,
+                    spans,
                 };
                 (emit::emit(&input), layout)
             }
@@ -354,7 +368,8 @@ impl Native {
         let shares = lists.iter().flatten().any(share);
         let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
         let gradients = code.fetches.iter().any(needs);
-        Some(Self { text, layout, calls, samples, exports: exports.to_vec(), shares, gradients, assumed })
+        let exports = exports.to_vec();
+        Some(Self { text, layout, calls, samples, exports, shares, gradients, assumed, spans, targets })
     }
 
     /// The code.
@@ -368,6 +383,7 @@ impl Native {
         let mut frame = Frame::new(self.layout.size);
         (0..16i32).for_each(|lane| frame.put(self.layout.lanes + 4 * lane, &lane.to_le_bytes()));
         (0..LANES as i32).for_each(|lane| frame.put(lane_numbers() + 4 * lane, &lane.to_le_bytes()));
+        self.put_tables(&mut frame);
         frame
     }
 
@@ -411,7 +427,19 @@ impl Native {
         if !goes_on {
             self.begin(frame, shared, wave);
         }
-        let Wave { valid, written, exports, active_lanes, visits, fetched, .. } = wave;
+        let Wave { visits, fetched, .. } = &mut *wave;
+        match self.enter(frame, shared, visits, fetched) {
+            0 => {
+                self.collect(frame, shared, wave);
+                Ok(Ran::ToEnd)
+            }
+            2 => Ok(Ran::ToTurn((number(frame, head::TURN) as u16).wrapping_sub(1))),
+            _ => Err(Refer),
+        }
+    }
+
+    /// Calls the code; what of the frame's head is the same for all calls is written here.
+    fn enter(&self, frame: &mut Frame, shared: &Shared<'_>, visits: &mut [u64], fetched: &mut Fetched) -> u32 {
         if self.shares {
             frame.put(head::SHARE, &(fetched.group.dwords().as_mut_ptr() as usize).to_le_bytes());
         }
@@ -420,30 +448,27 @@ impl Native {
         frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
         frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
         frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
-        let mask = |m: M| head::MASKS + 8 * i32::from(m.0);
         type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
         // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
         let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
         // SAFETY: the frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
         // (one for each block; the code adds to no other) and a context that outlive the call; so do the texels and items in its tables,
         // which the code reads at places that it has clamped to their number, or where it has compared with their number; so does the local data share, whose dwords
-        // the code reads and writes where it has compared with their number. It writes nothing else but frame and passages, and `call` what the context names.
-        let left = unsafe { entry(frame.bytes.as_mut_ptr()) };
-        let number = |frame: &mut Frame, at: i32| {
-            let bytes = &frame.bytes()[at as usize..at as usize + 8];
-            bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte))
-        };
-        match left {
-            0 => {}
-            2 => return Ok(Ran::ToTurn((number(frame, head::TURN) as u16).wrapping_sub(1))),
-            _ => return Err(Refer),
-        }
+        // the code reads and writes where it has compared with their number. It writes nothing else but frame and passages, `call` what the context names, and in a
+        // span two rows of elements of each target for each wavefront, all of which lie in the cells that `run_span`'s caller holds.
+        unsafe { entry(frame.bytes.as_mut_ptr()) }
+    }
+
+    /// Reads what a wavefront has left in the frame.
+    fn collect(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave) {
+        let Wave { valid, written, exports, active_lanes, fetched, .. } = wave;
+        let mask = |m: M| head::MASKS + 8 * i32::from(m.0);
         for (place, sample) in self.samples.iter().enumerate() {
             let at = self.layout.tables + table::BYTES * place as i32;
             if let Some(Some(binding)) = shared.bindings.get(usize::from(sample.fetch)) {
                 let lanes = number(frame, at + table::LANES);
-                context.fetched.fetches += lanes;
-                context.fetched.bytes += lanes * u64::from(binding.bytes());
+                fetched.fetches += lanes;
+                fetched.bytes += lanes * u64::from(binding.bytes());
             }
         }
         *valid = number(frame, mask(M::VALID));
@@ -455,8 +480,13 @@ impl Native {
             let dwords = from.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
             row.iter_mut().zip(dwords).for_each(|(to, bits)| *to = bits);
         }
-        Ok(Ran::ToEnd)
     }
+}
+
+/// A mask or number of the frame.
+fn number(frame: &mut Frame, at: i32) -> u64 {
+    let bytes = &frame.bytes()[at as usize..at as usize + 8];
+    bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte))
 }
 
 /// Where vectors are live: as `Ranges::of` finds it for the other form.

@@ -1,0 +1,318 @@
+//! R700 launches whose wavefronts store what they export themselves, against the reference interpreter: where domains lie, what variables start
+//! with, and what targets look like.
+//!
+//! Truth: the reference interpreter, which sends every element to memory by itself.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test stops at what it did not expect; a measurement prints"
+)]
+
+mod clock;
+
+use clock::thread_time;
+use ctm_exec::engine::MemoryFault;
+use ctm_exec::r700::{
+    Buffer, Cells, Constants, Direct, Exports, Interp, Launch, LoopConstant, Memory, Plane, Sampler, Space, Target,
+    Texture, VertexEvent, Written,
+};
+use ctm_exec::x1k::{Elements, Form};
+use ctm_exec::{Domain, Engine, Fault, GroupSize, Outcome, Position};
+use ctm_isa::r700::Program;
+use ctm_isa::r700::text::{Options, assemble};
+use ctm_jit::{Backend, Jit};
+use std::path::Path;
+
+/// Elements of so many channels, of which some may be written.
+#[derive(Clone, PartialEq)]
+struct Array {
+    bytes: Vec<u8>,
+    pitch: u32,
+    size: (u32, u32),
+    channels: u8,
+    mask: u8,
+}
+
+/// Pixel targets.
+#[derive(Clone, PartialEq)]
+struct Targets {
+    constants: Vec<[u32; 4]>,
+    arrays: Vec<Array>,
+}
+
+impl Targets {
+    fn new(width: u32, height: u32, channels: &[(u8, u8)]) -> Self {
+        let array = |&(channels, mask): &(u8, u8)| {
+            let pitch = width + 3;
+            let bytes = (0..pitch * height * 4 * u32::from(channels)).map(|n| n as u8).collect();
+            Array { bytes, pitch, size: (width, height), channels, mask }
+        };
+        Self { constants: Vec::new(), arrays: channels.iter().map(array).collect() }
+    }
+}
+
+fn nothing<T>() -> Result<T, MemoryFault> {
+    Err(MemoryFault { what: "memory".into(), address: None, reason: "there is none".into() })
+}
+
+impl Memory for Targets {
+    fn constant(&self, _bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
+        Ok(self.constants.get(index as usize).copied().unwrap_or_default())
+    }
+
+    fn buffer(&self, _id: u8) -> Option<Buffer> {
+        None
+    }
+
+    fn read_buffer(&self, _id: u8, _offset_bytes: u64, _bytes: &mut [u8]) -> Result<(), MemoryFault> {
+        nothing()
+    }
+
+    fn texture(&self, _id: u8) -> Option<Texture> {
+        None
+    }
+
+    fn sampler(&self, _id: u8) -> Option<Sampler> {
+        None
+    }
+
+    fn texel(&self, _id: u8, _level: u32, _at: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
+        nothing()
+    }
+
+    fn space(&self, _space: Space) -> Option<u64> {
+        None
+    }
+
+    fn load(&self, _space: Space, _dword: u64) -> Result<u32, MemoryFault> {
+        nothing()
+    }
+
+    fn store(&mut self, _space: Space, _dword: u64, _bits: u32) -> Result<(), MemoryFault> {
+        nothing()
+    }
+
+    fn vertex_event(&mut self, _at: Position, _event: VertexEvent) -> Result<(), MemoryFault> {
+        nothing()
+    }
+
+    fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
+        let mut done = Written::default();
+        for (target, array) in (0..).map(Target::Pixel).zip(&mut self.arrays) {
+            let Some((values, written)) = exports.get(target) else { continue };
+            let mask = written & array.mask & ((1 << array.channels) - 1);
+            let element = (at.j * array.pitch + at.i) as usize * usize::from(array.channels);
+            for (channel, bits) in values.into_iter().enumerate().filter(|(channel, _)| mask >> channel & 1 == 1) {
+                let at = 4 * (element + channel);
+                array.bytes[at..at + 4].copy_from_slice(&bits.to_le_bytes());
+                done.bytes += 4;
+            }
+            done.elements += u64::from(mask != 0);
+        }
+        Ok(done)
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
+    }
+
+    fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
+        assert!(textures.is_empty(), "nothing is fetched");
+        let mut lent: Vec<Option<Elements<Cells<'_>>>> = targets.iter().map(|_| None).collect();
+        for (target, array) in (0..).map(Target::Pixel).zip(&mut self.arrays) {
+            if let Some(place) = targets.iter().position(|&t| t == target) {
+                let Array { ref mut bytes, pitch, size: (width, height), channels, mask } = *array;
+                let (bytes, form) = (Cells::Bytes(bytes), Form::Floats);
+                lent[place] = Some(Elements { bytes, pitch, width, height, form, channels, mask });
+            }
+        }
+        Some(Direct { textures: Vec::new(), targets: lent })
+    }
+}
+
+fn program(text: &str) -> Program {
+    let assembly = assemble(text, &Options::default());
+    assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
+}
+
+struct Case<'a> {
+    program: &'a Program,
+    planes: &'a [Plane],
+    domain: [u32; 4],
+    wavefront: u16,
+    counters: bool,
+    threads: usize,
+    turns: u16,
+}
+
+impl Case<'_> {
+    fn run(&self, engine: &dyn Engine, memory: &mut Targets) -> Result<Outcome, Fault> {
+        let [i0, j0, i1, j1] = self.domain;
+        let mut constants = Constants::default();
+        constants.loops = constants.loops.map(|_| LoopConstant { count: self.turns, start: 0, step: 1 });
+        let launch = Launch {
+            planes: self.planes,
+            wavefront: GroupSize::new(self.wavefront).unwrap(),
+            counters: self.counters,
+            threads: self.threads,
+            ..Launch::new(self.program, &constants, Domain { i0, j0, i1, j1 })
+        };
+        engine.run_r700(&launch, memory)
+    }
+}
+
+/// How often something can be done; lanes leave the loop at different turns.
+const TURNS: &str = "
+ALU:
+  0  x: MOV R2.x, R0.x
+     y: MOV R2.y, 0.0f
+     z: MOV R2.z, R0.y
+LOOP_START i0 FAIL_JUMP_ADDR(done)
+turn:
+ALU_BREAK:
+  1  x: MULADD_e R2.x, R2.x, 0.75f, R2.z
+     y: ADD R2.y, R2.y, 1.0f
+  2  x: PRED_SETGT ____, 90.0f, R2.x UPDATE_EXEC_MASK UPDATE_PRED
+LOOP_END i0 PASS_JUMP_ADDR(turn)
+done:
+EXP: PIX0, R2.yxzx
+EXP: PIX1, R0.xyzw
+EXP_DONE: PIX2, R2.x00y
+END_OF_PROGRAM
+";
+
+/// Some lanes are killed.
+const KILLED: &str = "
+ALU:
+  0  x: KILLGT ____, R0.x, 37.0f
+  1  x: MOV R2.x, R0.x
+     y: MULADD_e R2.y, R0.x, 3.0f, R0.y
+EXP: PIX0, R2.xyyx
+EXP: PIX1, R2.yxxx
+EXP_DONE: PIX2, R0.yyyy
+END_OF_PROGRAM
+";
+
+/// Some lanes do not write everything.
+const PARTLY: &str = "
+ALU:
+  0  x: MOV R2.x, R0.x
+     y: MOV R2.y, R0.y
+EXP: PIX0, R2.xyyx
+EXP: PIX1, R2.xyxy
+ALU_PUSH_BEFORE:
+  1  x: PRED_SETGT ____, R0.x, 21.0f UPDATE_EXEC_MASK UPDATE_PRED
+JUMP POP_CNT(1) ADDR(end)
+EXP: PIX2, R2.yxyx
+POP POP_CNT(1)
+end:
+EXP_DONE: PIX0, R2.yxxx
+END_OF_PROGRAM
+";
+
+/// Of targets only some elements.
+const CHANNELS: &str = "
+ALU:
+  0  x: MOV R2.x, R0.y
+     y: MOV R2.y, R0.x
+EXP: PIX0, R2.x___
+EXP: PIX1, R2.yx__
+EXP_DONE: PIX2, R2._xyx
+END_OF_PROGRAM
+";
+
+fn planes() -> Vec<Vec<Plane>> {
+    let of = |origin: [f64; 4], di: [f64; 4], dj: [f64; 4], bits| vec![Plane { temp: 0, origin, di, dj, bits }];
+    vec![
+        vec![Plane::position(0)],
+        // Whole, of every sign; sums that become zero.
+        of([-40.0, 7.0, 0.0, 262_143.0], [3.0, -2.0, 0.0, 0.0], [-1.0, 5.0, 0.0, -7.0], false),
+        of([-0.0, 0.0, -24.0, 0.0], [0.0, -0.0, 1.0, 1.0], [0.0, 0.0, 0.0, -4.0], false),
+        // Not whole, too large, and a mixture; whole numbers as bits.
+        of([0.1, 1e9, 0.0, 0.5], [0.01, 1.0, 1.0, 0.25], [-0.02, 3.0, 1.0, 1e-40], false),
+        of([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0], true),
+    ]
+}
+
+#[test]
+fn wavefronts_side_by_side() {
+    let domains = [
+        [0, 0, 127, 3],
+        // Not aligned to quads; half quads at every side.
+        [3, 1, 140, 6],
+        // Wavefronts continue across row ends.
+        [2, 2, 2 + 59, 9],
+        [16, 4, 16 + 79, 4 + 1],
+        [0, 0, 6, 30],
+        // An odd number of rows of quads; half quads in the first row.
+        [8, 2, 8 + 71, 2 + 9],
+        [0, 1, 63, 8],
+    ];
+    let targets: [[(u8, u8); 3]; 4] = [
+        [(1, 15), (4, 15), (2, 15)],
+        [(4, 15), (1, 15), (4, 15)],
+        [(2, 15), (2, 15), (1, 15)],
+        [(4, 11), (3, 15), (1, 0)],
+    ];
+    for (name, text) in [("turns", TURNS), ("killed", KILLED), ("partly", PARTLY), ("channels", CHANNELS)] {
+        let program = program(text);
+        for (number, domain) in domains.into_iter().enumerate() {
+            for (of, planes) in planes().iter().enumerate() {
+                let (width, height) = (domain[2] + 1 + of as u32, domain[3] + 1);
+                let memory = Targets::new(width, height, &targets[(number + of) % targets.len()]);
+                let mut case = Case {
+                    program: &program,
+                    planes,
+                    domain,
+                    wavefront: 64,
+                    counters: (number + of).is_multiple_of(3),
+                    threads: 1,
+                    turns: 9,
+                };
+                for wavefront in [64, 32, 16] {
+                    case.wavefront = wavefront;
+                    let mut expected = memory.clone();
+                    let outcome = case.run(&Interp, &mut expected);
+                    for backend in Backend::available() {
+                        let mut found = memory.clone();
+                        let what = format!("{name}, {domain:?}, planes {of}, {wavefront} lanes, {backend}");
+                        let engine = Jit::with_backend(backend);
+                        assert_eq!(case.run(&engine, &mut found), outcome, "{what}");
+                        assert!(found == expected, "{what}: targets differ");
+                        assert_eq!(engine.r700_referred(), 0, "{what}");
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// The time of a thread for mandelbrot of `ctm bench`: `cargo test --release -p ctm-jit --test r700_spans -- --ignored --nocapture`.
+#[test]
+#[ignore = "a measurement"]
+fn mandelbrot() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../bench/r700/mandelbrot.psh");
+    let program = program(&std::fs::read_to_string(path).unwrap());
+    let planes = [Plane::position(0)];
+    let case = Case {
+        program: &program,
+        planes: &planes,
+        domain: [0, 0, 1023, 1023],
+        wavefront: 64,
+        counters: std::env::var_os("CTM_COUNTERS").is_some(),
+        threads: 1,
+        turns: 256,
+    };
+    let mut memory = Targets::new(1024, 1024, &[(1, 15)]);
+    memory.constants = vec![[-2.0, -1.5, 3.0 / 1024.0, 0.0].map(f32::to_bits)];
+    for backend in Backend::available().filter(|&backend| backend != Backend::Portable) {
+        let engine = Jit::with_backend(backend);
+        let once = || {
+            let busy = thread_time();
+            case.run(&engine, &mut memory).unwrap();
+            thread_time() - busy
+        };
+        let least = std::iter::repeat_with(once).take(40).min();
+        println!("mandelbrot, {backend}: {:.3} ms", least.unwrap() as f64 * 1e-6);
+    }
+}
