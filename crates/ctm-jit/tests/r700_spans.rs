@@ -19,6 +19,8 @@ use ctm_exec::r700::{
 use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Domain, Engine, Fault, GroupSize, Outcome, Position};
 use ctm_isa::r700::Program;
+use ctm_isa::r700::program::Stage;
+use ctm_isa::r700::random::{self, Random, Shape};
 use ctm_isa::r700::text::{Options, assemble};
 use ctm_jit::{Backend, Jit};
 use std::path::Path;
@@ -283,6 +285,38 @@ fn wavefronts_side_by_side() {
                     }
                 }
             }
+        }
+    }
+}
+
+/// Random programs that fetch nothing: what they leave in registers, masks and exports must not reach the next wavefront.
+#[test]
+fn random_programs() {
+    let count = 150 * std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let quiet = Shape { fetches: false, memory: false, sharing: false, ..Shape::all(Stage::Pixel) };
+    for seed in 0..count {
+        let r = &mut Random::new(seed ^ 0x0057_a115);
+        let shape = Shape { clauses: 1 + r.below(6) as usize, kills: r.one_in(4), flow: r.one_in(2), ..quiet };
+        let program = random::program(seed, &shape);
+        let plane = |temp| {
+            let of = |r: &mut Random| std::array::from_fn(|_| f64::from(r.below(9)) - 4.0);
+            Plane { temp, origin: of(r), di: of(r), dj: of(r), bits: false }
+        };
+        let planes: Vec<Plane> = (0..4).map(plane).collect();
+        let (i0, j0) = (2 * r.below(3), 2 * r.below(2));
+        let domain = [i0, j0, i0 + 31 + r.below(70), j0 + 1 + r.below(4)];
+        let channels = r.of(&[(1, 15), (2, 15), (4, 15), (4, 15)]);
+        let mut memory = Targets::new(domain[2] + 2, domain[3] + 1, &[channels; 8]);
+        memory.constants = (0..48).map(|_| std::array::from_fn(|_| r.value())).collect();
+        let (wavefront, turns) = (r.of(&[16, 32, 64]), 1 + r.below(3) as u16);
+        let (planes, program) = (&planes, &program);
+        let case = Case { program, planes, domain, wavefront, counters: r.one_in(2), threads: 1, turns };
+        let mut expected = memory.clone();
+        let outcome = case.run(&Interp, &mut expected);
+        for backend in Backend::available() {
+            let mut found = memory.clone();
+            assert_eq!(case.run(&Jit::with_backend(backend), &mut found), outcome, "seed {seed}, {backend}");
+            assert!(outcome.is_err() || found == expected, "seed {seed}, {backend}: targets differ");
         }
     }
 }

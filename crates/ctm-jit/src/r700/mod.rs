@@ -13,6 +13,7 @@
 //! | `bound` | how many instructions a wavefront can issue |
 //! | `engine`, `streamed` | wavefronts on all cores, commits in order; launches that are streams |
 //! | `worker`, `places`, `outputs` | what one thread does; where lanes lie and what they start with; exports that are stored side by side |
+//! | `worker/spans` | wavefronts that follow one another, in one call |
 //! | `walled` | random programs between pages that may not be touched |
 //! | `verify` | the fast engine compared with the reference interpreter |
 //!
