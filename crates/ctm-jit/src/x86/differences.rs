@@ -65,8 +65,8 @@ pub fn compare_directly(lines: &mut Lines, subtracted: &[u16], first_own: usize)
     };
     if difference.index() >= first_own && subtracted.contains(&constant) && reads(difference) == 1 && stays(x) {
         lines.lir[at] = Lir::Test(CMP_F32, how, k, x, Src::Const(constant), 0);
-        // Nobody reads it any more, so it becomes nothing.
-        lines.lir[made] = Lir::Copy(difference, x);
+        // Nobody reads it any more.
+        lines.remove(made);
     }
 }
 

@@ -192,7 +192,7 @@ fn awake(code: &Code) -> Vec<bool> {
     code.blocks.iter().zip(known).map(|(block, known)| known == Some(block.depth.into())).collect()
 }
 
-/// Whether, of every loop, exactly those lanes run behind it that ran before it.
+/// Whether, of every loop, exactly those lanes run behind it that ran before it; but for those that leave the loop around it, too.
 pub fn closed(code: &Code) -> bool {
     code.blocks.iter().all(|block| match block.end {
         End::Flow(flow) if matches!(flow.op, FcOp::Loop | FcOp::Rep) => loop_is_closed(code, &flow),
@@ -224,7 +224,10 @@ fn loop_is_closed(code: &Code, begin: &Flow) -> bool {
                 }
                 for (target, jump) in [(flow.stay, false), (flow.jump, true)] {
                     let Target::Block(next) = target else { continue };
-                    if flow.frame != begin.frame || !leaves_loop(flow.op, jump) {
+                    let leaves = leaves_loop(flow.op, jump);
+                    if leaves && flow.frame < begin.frame && inside(block) {
+                        // See `breaks`.
+                    } else if flow.frame != begin.frame || !leaves {
                         pending.push(next);
                     } else if code.blocks[next.index()].depth != depth {
                         return false;

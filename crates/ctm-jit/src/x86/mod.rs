@@ -10,6 +10,7 @@
 //! | `emit`, `lines` | machine code: the whole, single instructions |
 //! | `flows` | what is known of flow control beforehand |
 //! | `jumps`, `together`, `joint` | flow control: each copy by itself, all at once where that is the same, all as one large group |
+//! | `breaks` | breaks that lead to breaks |
 //! | `whole` | loops while all lanes run, on AVX2 |
 //! | `differences` | comparisons of differences with zero |
 //! | `kept` | literals and constants with registers |
@@ -28,6 +29,7 @@
 mod alloc;
 mod avx2;
 mod avx512;
+mod breaks;
 mod differences;
 mod emit;
 mod encode;
@@ -151,8 +153,13 @@ impl Native {
         let most = if joint { MAX_COPIES } else { MAX_COPIES_APART };
         let copies = options.copies.map(|n| n.clamp(1, most));
         if joint {
-            let choice = Self::choose(single.0, single.1, start, copies, options, true);
-            return Self::make(single.0, single.1, &choice, start, outputs, options);
+            let joined = breaks::joined(single.0).filter(joint::holds).map(|mut code| {
+                let live = optimise(&mut code, false);
+                (code, live)
+            });
+            let (code, live) = joined.as_ref().map_or(single, |(code, live)| (code, live));
+            let choice = Self::choose(code, live, start, copies, options, true);
+            return Self::make(code, live, &choice, start, outputs, options);
         }
         let several = if one_copy || copies == Some(1) || copies.is_none() && one_fits(single, options.isa) {
             None

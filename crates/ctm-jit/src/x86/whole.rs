@@ -40,7 +40,7 @@ fn blocks(code: &Code, begin: &Flow) -> Option<Vec<usize>> {
         match code.blocks[at.index()].end {
             End::Next(Target::Block(next)) => at = next,
             End::Flow(flow) => match flow.op {
-                FcOp::BreakLoop | FcOp::BreakRep if flow.frame == begin.frame => {
+                FcOp::BreakLoop | FcOp::BreakRep if flow.frame <= begin.frame => {
                     let Target::Block(next) = flow.stay else { return None };
                     at = next;
                 }

@@ -1,0 +1,143 @@
+//! Loops in loops that lanes leave by the same comparison, or nearly, against the reference interpreter.
+#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+mod kit;
+mod tries;
+
+use ctm_exec::x1k::Interp;
+use ctm_isa::x1k::random::Random;
+use ctm_jit::{Backend, Jit};
+use kit::{Array, Case, Surfaces};
+use std::fmt::Write as _;
+use tries::{on_all_cores, seeds};
+
+/// What a loop's BREAK compares: mostly the same at all of them.
+struct Comparison {
+    usual: String,
+    break_if: &'static str,
+}
+
+impl Comparison {
+    fn new(r: &mut Random) -> Self {
+        let usual = Self::any(r);
+        Self { usual, break_if: r.of(&["res", "res", "!res"]) }
+    }
+
+    fn any(r: &mut Random) -> String {
+        let how = r.of(&["r ge", "r ge", "r lt", "r ne"]);
+        let of =
+            r.of(&["z.ra0, z.ra0, -k.rrr", "z.ra0, z.ra0, -k.rrr", "z.ra0, n.ar0, -k.ggg", "c.ra0, z.ra0, -k.bbb"]);
+        format!("d2a   res({how}), {of}\n")
+    }
+
+    /// The comparison and the BREAK; what stands between them seldom matters to it.
+    fn add(&self, text: &mut String, r: &mut Random) {
+        let other = r.below(6) == 0;
+        text.push_str(&if other { Self::any(r) } else { self.usual.clone() });
+        text.push_str(&effect(r, 4));
+        let condition = if r.below(8) == 0 { "!res" } else { self.break_if };
+        match r.below(10) {
+            0 => {
+                let _ = writeln!(text, "if {condition}\n{}break\nendif", effect(r, 2));
+            }
+            1 => {
+                let _ = writeln!(text, "if yes\nbreak {condition}\nendif");
+            }
+            _ => {
+                let _ = writeln!(text, "break {condition}");
+            }
+        }
+    }
+}
+
+/// Nothing, or one time out of so many something that changes what is compared, or what is counted.
+fn effect(r: &mut Random, out_of: u32) -> String {
+    if r.below(out_of) != 0 {
+        return String::new();
+    }
+    let what = ["add n.a, n.a, 1", "mov z.r, z.a", "mad z.a, z.r, 0.5, c.r", "mov k2.r, z.r", "add c.r, c.r, 0.125"];
+    format!("{}\n", r.of(&what))
+}
+
+/// A turn of the innermost loop.
+fn turn(text: &mut String, comparison: &Comparison, r: &mut Random) {
+    text.push_str("mad   t.r, -z.a, z.a, c.r | mad  t.a, z.r, z.a, c.a *2\n");
+    text.push_str("mad   z.r, z.r, z.r, t.r  | mov  z.a, t.a\n");
+    text.push_str("add   n.a, n.a, 1\n");
+    comparison.add(text, r);
+    if r.below(3) == 0 {
+        text.push_str("mad   z.r, z.a, 0.25, z.r\n");
+        comparison.add(text, r);
+    }
+    text.push_str(&effect(r, 3));
+}
+
+fn loops(text: &mut String, depth: u32, comparison: &Comparison, r: &mut Random) {
+    let (begin, end) = r.of(&[("rep", "endrep"), ("rep", "endrep"), ("loop", "endloop")]);
+    let _ = writeln!(text, "{begin} count{depth}");
+    text.push_str(&effect(r, 5));
+    if depth == 0 {
+        turn(text, comparison, r);
+    } else {
+        loops(text, depth - 1, comparison, r);
+        if r.below(8) == 0 {
+            loops(text, depth - 1, comparison, r);
+        }
+        text.push_str(&effect(r, 8));
+        comparison.add(text, r);
+        text.push_str(&effect(r, 5));
+    }
+    let _ = writeln!(text, "{end}");
+}
+
+/// A program of two or three loops.
+fn program(r: &mut Random) -> String {
+    let mut text = String::from(
+        ".output turns = o0, last = o1\n.const view = c0 (-2, -1.5, 0.05, 0)\n.const k = c1 (4, 3, 0.5, 0)\n.bool yes = b0 (true)\n\
+         .reg c = r1, z = r2, n = r3, t = r4, k2 = r5\n",
+    );
+    for depth in 0..3 {
+        let count = r.of(&[0, 1, 2, 3, 3, 4, 5, 7]);
+        let _ = writeln!(text, ".int count{depth} = i{depth} ({count}, 1, 1)");
+    }
+    text.push_str("mad c.r, r0.r, view.b, view.r | mad c.a, r0.g, view.b, view.g /2\n");
+    text.push_str("mov z, 0\nmov n, 0\nmov k2, 0\n");
+    let comparison = Comparison::new(r);
+    loops(&mut text, 1 + u32::from(r.below(3) == 0), &comparison, r);
+    text.push_str("mov turns, n.a\n");
+    text.push_str(r.of(&["mov last, z", "mov last, n", "mov last, k2"]));
+    text.push('\n');
+    text
+}
+
+#[test]
+fn loops_that_are_left_by_the_same_comparison() {
+    let engines = || -> Vec<Jit> {
+        let several = |backend| [0, 1, 2, 3, 4].map(|copies| (backend, copies));
+        let all = Backend::available().filter(|&backend| backend != Backend::Portable).flat_map(several);
+        all.map(|(backend, copies)| match copies {
+            0 => Jit::with_backend(backend),
+            _ => Jit::with_backend(backend).with_copies(copies),
+        })
+        .collect()
+    };
+    on_all_cores(seeds(250), engines, |engines, seed, differences| {
+        let r = &mut Random::new(seed);
+        let text = program(r);
+        let domain = r.of(&[[0, 0, 63, 7], [0, 0, 47, 3], [3, 1, 40, 6]]);
+        let output = |_| Array::with_pitch(70, [64, 8], 4, |x, y, _| x ^ y);
+        let memory = Surfaces { outputs: (0..2).map(output).collect(), direct: true, ..Surfaces::default() };
+        let case = Case { threads: 1, counters: r.below(5) == 0, ..Case::new(&text, domain) };
+        let mut expected = memory.clone();
+        let outcome = case.run(&Interp, &mut expected);
+        for engine in engines {
+            let mut found = memory.clone();
+            let same = case.run(engine, &mut found) == outcome;
+            let difference = found.first_difference(&expected);
+            if !same || difference.is_some() {
+                differences.add(seed, format!("{}: {difference:?}\n{text}", engine.backend()));
+                break;
+            }
+        }
+    });
+}
