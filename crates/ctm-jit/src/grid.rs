@@ -226,6 +226,13 @@ impl Ramp {
         (!self.bits).then_some([self.origin, self.di, self.dj])
     }
 
+    /// A bound of magnitudes in columns and rows up to these, and in the quads that these are in; `None` when it makes bits and not numbers.
+    pub fn most(&self, i: u32, j: u32) -> Option<f64> {
+        let [origin, di, dj] = self.linear()?;
+        // Twice as much leaves room for what rounding adds.
+        Some(2.0 * (origin.abs() + (f64::from(i) + 1.0) * di.abs() + (f64::from(j) + 1.0) * dj.abs()))
+    }
+
     /// What the lanes of four quads side by side hold: each column and row is multiplied once.
     #[allow(
         clippy::cast_possible_truncation,

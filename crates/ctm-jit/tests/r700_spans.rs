@@ -289,6 +289,57 @@ fn wavefronts_side_by_side() {
     }
 }
 
+/// Sums with products by a power of two, which need one rounding only where what is added is not too large: products that overflow and cancel, and
+/// summands that are no moderate numbers.
+#[test]
+fn products_by_powers_of_two() {
+    let text = "
+ALU: KCACHE0(CB0:0-15)
+  0  x: MUL_e R1.x, R0.x, KC0[0].x
+     y: MUL_e R1.y, R0.y, KC0[0].y
+     z: MULADD_e R1.z, R0.x, KC0[0].z, KC0[0].w
+  1  x: MULADD_e R2.x, R1.x, 2.0f, KC0[1].x
+     y: MULADD R2.y, R1.x, -2.0f, R1.z
+     z: MULADD_e R2.z, -R1.y, 4.0f, -KC0[1].x
+     w: MULADD_e*2 R2.w, 2.0f, R1.y, R1.z
+  2  x: MULADD_e R3.x, R1.x, 2.0f, R1.y
+     y: MULADD_e R3.y, R1.x, 0.5f, KC0[1].x
+     z: MULADD R3.z, -R1.y, -1024.0f, R0.x CLAMP
+EXP: PIX0, R2.xyzw
+EXP_DONE: PIX1, R3.xyzx
+END_OF_PROGRAM
+";
+    let program = program(text);
+    let few = [0.0, -0.0, 1.0, -3.0, 1e-39, 1e-30, 1e12, 2e12, 1.7e38, -1.7e38, f32::INFINITY, f32::NAN];
+    let of =
+        |origin: f64, di: f64| vec![Plane { temp: 0, origin: [origin; 4], di: [di; 4], dj: [1.0; 4], bits: false }];
+    for planes in [of(0.0, 1.0), of(-7.0, 0.25), of(1e38, 1e37), of(f64::NAN, 1.0), of(1e-38, 1e-39)] {
+        for scale in few {
+            for summand in few {
+                let mut memory = Targets::new(64, 4, &[(4, 15), (4, 15)]);
+                let first = [scale, 1.0, summand, 0.5];
+                memory.constants = [first, [summand; 4]].iter().map(|row| row.map(f32::to_bits)).collect();
+                let case = Case {
+                    program: &program,
+                    planes: &planes,
+                    domain: [0, 0, 63, 3],
+                    wavefront: 64,
+                    counters: false,
+                    threads: 1,
+                    turns: 1,
+                };
+                let mut expected = memory.clone();
+                let outcome = case.run(&Interp, &mut expected);
+                for backend in Backend::available() {
+                    let mut found = memory.clone();
+                    assert_eq!(case.run(&Jit::with_backend(backend), &mut found), outcome, "{backend}");
+                    assert!(found == expected, "{scale:e}, {summand:e}, {backend}: targets differ");
+                }
+            }
+        }
+    }
+}
+
 /// Random programs that fetch nothing: what they leave in registers, masks and exports must not reach the next wavefront.
 #[test]
 fn random_programs() {

@@ -24,7 +24,7 @@ fn lower(launch: &Launch<'_>) -> Option<Artifact> {
 const SETS: [(Isa, &str); 2] = [(Isa::Avx512, "AVX-512"), (Isa::Avx2, "AVX2")];
 
 fn variant(isa: Isa, linear: bool) -> Variant {
-    Variant { isa, assume: false, linear, counts: true, fuel: true }
+    Variant { isa, assume: false, moderate: false, linear, counts: true, fuel: true }
 }
 
 /// Prints a hash of the code of many programs.
@@ -38,7 +38,7 @@ fn fingerprints() {
         for seed in 0..100 {
             let program = program(seed, &Shape { clauses, groups: 5, ..Shape::all(Stage::Pixel) });
             let Some(artifact) = lower(&launch(&program, &constants)) else { continue };
-            if let Some(native) = artifact.native(variant(isa, linear), 64, &[]) {
+            if let Some(native) = artifact.native(variant(isa, linear), 64, &[], true) {
                 all.add(native.text());
             }
         }
@@ -61,7 +61,8 @@ fn compilation() {
             for seed in 0.. {
                 let program = program(seed, &shape);
                 let launch = launch(&program, &constants);
-                let make = || lower(&launch).filter(|artifact| artifact.native(variant(isa, false), 64, &[]).is_some());
+                let make =
+                    || lower(&launch).filter(|artifact| artifact.native(variant(isa, false), 64, &[], true).is_some());
                 let Some(artifact) = make() else { continue };
                 times.push(fastest(|| _ = std::hint::black_box(make())));
                 dwords += program.words.len();

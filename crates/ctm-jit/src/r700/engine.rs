@@ -191,7 +191,7 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             live,
             #[cfg(target_arch = "x86_64")]
-            native: Default::default(),
+            native: std::array::from_fn(|_| OnceLock::new()),
             #[cfg(target_arch = "x86_64")]
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
@@ -218,17 +218,20 @@ impl Artifact {
         self.uses_globals || self.reads_back
     }
 
-    /// The machine code for these uniform values, if there is any; that they are ordinary is found out here.
+    /// The machine code for these uniform values, if there is any; that they are ordinary or moderate is found out here. `starts`: start values are
+    /// moderate.
     #[cfg(target_arch = "x86_64")]
-    pub(super) fn native(&self, of: Variant, lanes: usize, uniforms: &[u32]) -> Option<&Native> {
-        let make = |assume| {
-            let variant = Variant { assume, ..of };
+    pub(super) fn native(&self, of: Variant, lanes: usize, uniforms: &[u32], starts: bool) -> Option<&Native> {
+        let make = |assume, moderate| {
+            let variant = Variant { assume, moderate, ..of };
             let make = || Native::new(&self.code, &self.live, &self.start, &self.exports, lanes, variant);
             self.native[variant.number()].get_or_init(make).as_ref()
         };
-        let ordinary = |&index: &u16| uniforms.get(usize::from(index)).is_some_and(|&x| f32::from_bits(x).is_normal());
-        let assuming = make(true)?;
-        if assuming.assumed.iter().all(ordinary) { Some(assuming) } else { make(false) }
+        let mut assuming = make(true, true)?;
+        if assuming.asks_for_moderate() && !assuming.takes(uniforms, starts) {
+            assuming = make(true, false)?;
+        }
+        if assuming.takes(uniforms, starts) { Some(assuming) } else { make(false, false) }
     }
 
     /// Whether wavefronts may issue more instructions than these.
@@ -636,8 +639,8 @@ mod tests {
             assert!(ran.is_ok(), "{} is referred", path.display());
             #[cfg(target_arch = "x86_64")]
             for isa in Backend::available().filter_map(Backend::isa) {
-                let of = Variant { isa, assume: false, linear: false, counts: true, fuel: true };
-                let native = artifact.native(of, 64, &uniforms);
+                let of = Variant { isa, assume: false, moderate: false, linear: false, counts: true, fuel: true };
+                let native = artifact.native(of, 64, &uniforms, true);
                 assert!(native.is_some(), "{} has no machine code for {isa:?}", path.display());
             }
             programs += 1;

@@ -13,6 +13,9 @@ use ctm_isa::r700::program::Stage;
 /// Columns of four quads side by side.
 const COLUMNS: u32 = (lanes::LANES / 2) as u32;
 
+/// What is smaller is moderate.
+const MODERATE: f64 = (1u64 << 40) as f64;
+
 /// The wavefronts of a launch, in the reference interpreter's order (`ctm_exec::r700::interp::Order`).
 pub struct Waves {
     domain: Domain,
@@ -127,6 +130,7 @@ impl Waves {
 pub struct Starts {
     ramps: Vec<Ramp>,
     quads: bool,
+    moderate: bool,
 }
 
 impl Starts {
@@ -135,7 +139,15 @@ impl Starts {
         let gprs = usize::from(launch.program.gprs).clamp(1, GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
         let ramp = |var: &Var| Ramp::of(form::Var::temp(var.index() / 4, var.index() % 4), &planes);
-        Self { ramps: variables.iter().filter_map(ramp).collect(), quads: launch.stage == Stage::Pixel }
+        let ramps: Vec<Ramp> = variables.iter().filter_map(ramp).collect();
+        let Domain { i1, j1, .. } = launch.domain;
+        let moderate = ramps.iter().all(|ramp| ramp.most(i1, j1).is_some_and(|most| most < MODERATE));
+        Self { ramps, quads: launch.stage == Stage::Pixel, moderate }
+    }
+
+    /// Whether all of them are numbers smaller than 2^40.
+    pub const fn are_moderate(&self) -> bool {
+        self.moderate
     }
 
     /// What each variable gains from wavefront to wavefront, where so many follow one another from these places on: where all these are small whole

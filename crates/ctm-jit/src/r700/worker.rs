@@ -167,8 +167,8 @@ impl<'a> Member<'a> {
         let linear = shared.bindings.iter().flatten().any(Binding::is_linear);
         // Whose turn it is follows from the blocks that have been passed.
         let counts = run.launch.counters || !artifact.code.turns.is_empty();
-        let of = Variant { isa, assume: false, linear, counts, fuel: artifact.may_exceed(run.fuel) };
-        let native = artifact.native(of, run.launch.wavefront.lanes(), shared.uniforms)?;
+        let of = Variant { isa, assume: false, moderate: false, linear, counts, fuel: artifact.may_exceed(run.fuel) };
+        let native = artifact.native(of, run.launch.wavefront.lanes(), shared.uniforms, run.starts.are_moderate())?;
         if !matches!(frame, Some((of, _)) if std::ptr::eq(*of, native)) {
             *frame = Some((native, native.frame()));
         }

@@ -23,24 +23,32 @@ pub trait Target: Sink {
     fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]);
 
     /// `dst = a * b + c`, each step rounded; the product is shown to nobody. `zero_wins` as above.
-    fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
-        let product = self.fresh();
-        let [a, b, mut c] = operands;
-        self.push(Lir::Two(encode::MUL, product, a.src, b.src));
-        if zero_wins {
-            self.zero_wins(product, [a, b]);
-        }
-        let product = Src::Vector(product);
-        // The sign of a product is that of its factors.
-        if a.negated == b.negated {
-            let op = if c.negated { encode::SUB } else { encode::ADD };
-            return self.push(Lir::Two(op, dst, product, c.src));
-        }
-        if c.negated {
-            c = c.plain(self);
-        }
-        self.push(Lir::Two(encode::SUB, dst, c.src, product));
+    fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool)
+    where
+        Self: Sized,
+    {
+        multiply_add(self, dst, operands, zero_wins);
     }
+}
+
+/// [`Target::multiply_add`] where nothing more is known: a product and a sum.
+pub fn multiply_add(s: &mut impl Target, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
+    let product = s.fresh();
+    let [a, b, mut c] = operands;
+    s.push(Lir::Two(encode::MUL, product, a.src, b.src));
+    if zero_wins {
+        s.zero_wins(product, [a, b]);
+    }
+    let product = Src::Vector(product);
+    // The sign of a product is that of its factors.
+    if a.negated == b.negated {
+        let op = if c.negated { encode::SUB } else { encode::ADD };
+        return s.push(Lir::Two(op, dst, product, c.src));
+    }
+    if c.negated {
+        c = c.plain(s);
+    }
+    s.push(Lir::Two(encode::SUB, dst, c.src, product));
 }
 
 /// An operand.

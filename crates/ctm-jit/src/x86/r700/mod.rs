@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `facts` | what is known before |
+//! | `sizes` | how large numbers can become |
 //! | `select` | from the form to vector instructions |
 //! | `fused` | instructions that AVX-512 does as one |
 //! | `lookups` | lookups of texels and items, and the tables by which code finds them |
@@ -25,6 +26,7 @@ mod lookups;
 #[cfg(test)]
 mod occurs;
 mod select;
+mod sizes;
 pub mod spans;
 mod wide;
 
@@ -44,6 +46,7 @@ use facts::Facts;
 use lookups::{Looked, Sample, UNCOMPARED, table};
 use memmap2::Mmap;
 use select::Select;
+use sizes::{Sizes, is_moderate};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Offsets in the frame.
@@ -226,6 +229,8 @@ pub struct Variant {
     pub isa: Isa,
     /// The uniform values named in [`Native::assumed`] are ordinary numbers.
     pub assume: bool,
+    /// Uniform values and start values are moderate: [`Native::takes`].
+    pub moderate: bool,
     /// Some lookup weighs texels; code without this calls for those.
     pub linear: bool,
     /// It counts passages of blocks and active lanes.
@@ -236,11 +241,11 @@ pub struct Variant {
 
 impl Variant {
     /// How many there are.
-    pub const COUNT: usize = 32;
+    pub const COUNT: usize = 64;
 
     /// Its number.
     pub fn number(self) -> usize {
-        let facts = [self.isa == Isa::Avx2, self.assume, self.linear, self.counts, self.fuel];
+        let facts = [self.isa == Isa::Avx2, self.assume, self.moderate, self.linear, self.counts, self.fuel];
         facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
     }
 }
@@ -258,6 +263,8 @@ pub struct Native {
     gradients: bool,
     /// Uniform values that have to be neither zero, infinite nor NaN.
     pub assumed: Vec<u16>,
+    /// Uniform values that have to be moderate; `None`: start values need not be either.
+    moderate: Option<Vec<u16>>,
     /// Whether it has code for spans.
     pub spans: bool,
     /// Targets of which it may export something.
@@ -272,7 +279,7 @@ impl Native {
         start: &[Var],
         exports: &[usize],
         lanes: usize,
-        Variant { isa, assume, linear, counts, fuel }: Variant,
+        Variant { isa, assume, moderate, linear, counts, fuel }: Variant,
     ) -> Option<Self> {
         if !isa.is_available() {
             return None;
@@ -300,7 +307,9 @@ impl Native {
             }
         }
         let facts = Facts::of(code, start);
-        let mut select = Select::new(isa, &facts, &vectors, (&code.fetches, &code.stores), used.len() as u32, assume);
+        let sizes = if moderate { Sizes::of(code, start) } else { None };
+        let resources = (code.fetches.as_slice(), code.stores.as_slice());
+        let mut select = Select::new(isa, &facts, &vectors, resources, used.len() as u32, assume, sizes.as_ref());
         let mut lists: Vec<Vec<Ins>> = code.blocks.iter().map(|block| select.block(block)).collect();
         if !counts {
             lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(_))));
@@ -308,6 +317,13 @@ impl Native {
         let made = select.vectors as usize;
         let (calls, assumed) = (std::mem::take(&mut select.calls), select.assumed.take().unwrap_or_default());
         let samples = std::mem::take(&mut select.samples);
+        let moderate = select.relies_on_sizes.then(|| {
+            let mut named: Vec<u16> =
+                ops().filter_map(|op| if let Op::Uniform(index) = *op { Some(index) } else { None }).collect();
+            named.sort_unstable();
+            named.dedup();
+            named
+        });
         let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
         let live_in: Vec<Var> = live_in.collect();
         let targets = spans::targets_of(exports).len();
@@ -369,7 +385,21 @@ impl Native {
         let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
         let gradients = code.fetches.iter().any(needs);
         let exports = exports.to_vec();
-        Some(Self { text, layout, calls, samples, exports, shares, gradients, assumed, spans, targets })
+        Some(Self { text, layout, calls, samples, exports, shares, gradients, assumed, moderate, spans, targets })
+    }
+
+    /// Whether it is made for these uniform values; `starts`: start values are moderate.
+    pub fn takes(&self, uniforms: &[u32], starts: bool) -> bool {
+        let all = |of: &[u16], is: fn(u32) -> bool| {
+            of.iter().all(|&index| uniforms.get(usize::from(index)).is_some_and(|&bits| is(bits)))
+        };
+        let moderate = self.moderate.as_ref().is_none_or(|of| starts && all(of, is_moderate));
+        moderate && all(&self.assumed, |bits| f32::from_bits(bits).is_normal())
+    }
+
+    /// Whether another [`Variant`] of it need not ask for moderate values.
+    pub const fn asks_for_moderate(&self) -> bool {
+        self.moderate.is_some()
     }
 
     /// The code.

@@ -127,7 +127,7 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
         &start,
         &exports,
         64,
-        Variant { isa, assume: false, linear: false, counts: true, fuel: true },
+        Variant { isa, assume: false, moderate: false, linear: false, counts: true, fuel: true },
     );
     let native = native.unwrap_or_else(|| panic!("no machine code"));
     // A lookup of its own has a call, too, for what it does not know when it runs.

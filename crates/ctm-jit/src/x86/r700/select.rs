@@ -8,11 +8,12 @@ mod fetches;
 use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
 use super::facts::{Facts, INT_NOT_EQUAL, Side, indexed, truth};
+use super::sizes::{Sizes, is_power_of_two};
 use super::{Call, Indexed, Ins, Sample, alu};
 use crate::r700::form::{Block, Fetch, File, M, MaskOp, Op, Store, Value, Var};
 use crate::x86::encode;
 use crate::x86::isa::Isa;
-use crate::x86::lir::{Lir, Src, Vector};
+use crate::x86::lir::{Lir, Negated, Src, Vector};
 use crate::x86::scalar::Sink;
 use ctm_exec::x1k::float::SIGN;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
@@ -32,6 +33,10 @@ pub struct Select<'a> {
     pub calls: Vec<Call>,
     /// Uniform values are neither zero, infinite nor NaN where that matters: which ones it matters for.
     pub assumed: Option<Vec<u16>>,
+    /// How large numbers can become, where uniform values and start values are moderate.
+    sizes: Option<&'a Sizes>,
+    /// Something relies on that.
+    pub relies_on_sizes: bool,
     out: Vec<Ins>,
     /// The last fetch that was made in code, and the elements that somebody reads.
     sampled: Option<(Value, [Option<Vector>; 4])>,
@@ -69,6 +74,8 @@ struct Plan<'a> {
     block: &'a Block,
     seen: Vec<bool>,
     flushed: Vec<bool>,
+    /// How large each vector can be; empty where nobody asks.
+    sizes: Vec<i16>,
     /// The last place at which each vector is read.
     last: Vec<usize>,
     uses: Vec<u32>,
@@ -86,6 +93,7 @@ impl<'a> Select<'a> {
         (fetches, stores): (&'a [Fetch], &'a [Store]),
         used: u32,
         assume: bool,
+        sizes: Option<&'a Sizes>,
     ) -> Self {
         let assumed = assume.then(Vec::new);
         Self {
@@ -98,6 +106,8 @@ impl<'a> Select<'a> {
             vectors: used,
             calls: Vec::new(),
             assumed,
+            sizes,
+            relies_on_sizes: false,
             out: Vec::new(),
             sampled: None,
             doubles: Vec::new(),
@@ -123,6 +133,7 @@ impl<'a> Select<'a> {
             block,
             seen: visible(self.facts, block),
             flushed: self.facts.flushed(block),
+            sizes: self.sizes.map(|sizes| sizes.within(block)).unwrap_or_default(),
             last: vec![0; count],
             uses: vec![0; count],
             home: vec![None; count],
@@ -474,6 +485,18 @@ impl Target for With<'_, '_, '_> {
         if !same && !self.select.is_ordinary(self.plan, va) && !self.select.is_ordinary(self.plan, vb) {
             self.select.out.push(Ins::ZeroRule(dst, a.src, b.src));
         }
+    }
+
+    fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
+        let [a, b, c] = operands;
+        let exact = |operand: Operand| matches!(self.plan.block.ops[operand.value as usize], Op::Bits(bits) if is_power_of_two(bits));
+        if (exact(a) || exact(b)) && Sizes::may_be_added(&self.plan.sizes, Value(c.value)) {
+            // The product is exact, so the sum can be rounded once.
+            self.select.relies_on_sizes = true;
+            let negated = Negated { product: a.negated != b.negated, summand: c.negated };
+            return self.push(Lir::Fma(negated, dst, [a.src, b.src, c.src]));
+        }
+        alu::multiply_add(self, dst, operands, zero_wins);
     }
 }
 
