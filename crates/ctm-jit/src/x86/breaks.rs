@@ -7,7 +7,7 @@
 //! Blocks are not passed that a group would pass alone, so this is for code that counts nothing. And it is for code that decides for all copies together
 //! ([`super::joint`]), which asks that lanes come back where their break leads, whichever way others take.
 
-use crate::form::{Block, Code, End, Flow, Levels, Op, Target, Under, Value};
+use crate::form::{Block, BlockId, Code, End, Flow, Levels, Op, Target, Under, Value};
 use ctm_isa::x1k::ops::{CompareOp, FcOp};
 
 /// Blocks that make more than such a comparison are not looked at, as that takes time.
@@ -31,7 +31,14 @@ pub fn joined(code: &Code) -> Option<Code> {
         let through: Option<Vec<(usize, Flow)>> = breaks.map(|index| Some((index, through(code, index)?))).collect();
         let Some(through) = through.filter(|through| !through.is_empty()) else { continue };
         let mut next = code.clone();
-        through.into_iter().for_each(|(index, flow)| next.blocks[index].end = End::Flow(flow));
+        for (index, flow) in through {
+            if let Some((id, stay)) = past(code, index)
+                && let End::Flow(end) = &mut next.blocks[id.index()].end
+            {
+                end.stay = stay;
+            }
+            next.blocks[index].end = End::Flow(flow);
+        }
         joined = Some(next);
     }
     joined
@@ -76,6 +83,27 @@ fn through(code: &Code, index: usize) -> Option<Flow> {
     let levels = pops(flow.jump_levels)? + pops(again.jump_levels)?;
     let jump_levels = if levels == 0 { Levels::Keep } else { Levels::Pop(levels) };
     (only_decides && same).then_some(Flow { op: again.op, frame: again.frame, jump: again.jump, jump_levels, ..flow })
+}
+
+/// Where a loop ends right behind such a break, and its turns are over, those who run have just decided that they do not break. So they go past the
+/// comparison behind the loop, which is left to those for whom it had no turns. Gives that end, and where they go.
+fn past(code: &Code, index: usize) -> Option<(BlockId, Target)> {
+    let End::Flow(Flow { frame, stay: Target::Block(id), jump: Target::Block(behind), .. }) = code.blocks[index].end
+    else {
+        return None;
+    };
+    let (block, End::Flow(again)) = (&code.blocks[id.index()], code.blocks[behind.index()].end) else { return None };
+    let ends = matches!(block.end, End::Flow(Flow {
+        op: FcOp::EndLoop | FcOp::EndRep,
+        frame: of,
+        wants: 15,
+        exchange: false,
+        stay_levels: Levels::Keep,
+        stay: Target::Block(stay),
+        ..
+    }) if of == frame && stay == behind);
+    let only = code.blocks.iter().filter(|block| block.successors().any(|next| next == id)).count() == 1;
+    (ends && only && id != behind && block.ops.is_empty()).then_some((id, again.stay))
 }
 
 /// The vector of a block that is what another one makes of the variables as the first leaves them, for lanes that run in it.

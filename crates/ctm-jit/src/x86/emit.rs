@@ -117,6 +117,8 @@ pub struct Emit<'a> {
     pub asides: Vec<Aside>,
     /// The same of votes for all copies.
     pub joint_asides: Vec<(Label, Flow, usize)>,
+    /// Where nobody of the first two copies stays, where those go on who do because of others, and where all jump.
+    pub first_two_at_rest: Vec<(Label, Label, Label)>,
     /// Fetches that may have to be calls.
     pub calls: Vec<Call>,
     /// Loops whose bodies have a second code, for when all lanes run.
@@ -150,6 +152,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         at: 0,
         asides,
         joint_asides: Vec::new(),
+        first_two_at_rest: Vec::new(),
         calls: Vec::new(),
         bodies: Vec::new(),
         deciding,

@@ -369,6 +369,12 @@ impl Emit<'_> {
 
     /// The code for votes in which nobody wants to stay.
     pub fn emit_joint_asides(&mut self) {
+        for (none, back, to_jump) in std::mem::take(&mut self.first_two_at_rest) {
+            self.asm.place(none);
+            self.asm.mask_test_two(6, self.input.copies + 3);
+            self.asm.jump_if(Cond::NotEqual, back);
+            self.asm.jump(to_jump);
+        }
         for (label, flow, index) in std::mem::take(&mut self.joint_asides) {
             let Target::Block(jump) = flow.jump else { continue };
             self.at = index;
@@ -435,6 +441,14 @@ impl Emit<'_> {
                 let level = self.mask(copy, part::LEVELS, flow.depth);
                 self.asm.int_store(Int::Mov, false, RBX, level, RAX);
             }
+        }
+        if leaves && self.input.isa == Isa::Avx512 && self.input.copies > 2 {
+            // Mostly somebody of the first two runs, so the others are looked at out of the way.
+            let (none, back) = (self.asm.label(), self.asm.label());
+            self.asm.mask_test_two(4, 5);
+            self.asm.jump_if(Cond::Equal, none);
+            self.asm.place(back);
+            return self.first_two_at_rest.push((none, back, to_jump));
         }
         self.any_runs();
         self.asm.jump_if(Cond::Equal, to_jump);
