@@ -166,6 +166,11 @@ pub enum FaultKind {
         /// The index.
         index: u32,
     },
+    /// Two engines ran the launch side by side and did not do the same, and the reference faulted.
+    EnginesDisagree {
+        /// What they did; lower case, no full stop.
+        message: String,
+    },
     /// Legal, but not done here.
     Unsupported {
         /// What it is.
@@ -203,6 +208,7 @@ impl Fault {
             FaultKind::StackMismatch { .. } => "stack-mismatch",
             FaultKind::MalformedGroup { .. } => "malformed-group",
             FaultKind::ExportIndex { .. } => "export-index",
+            FaultKind::EnginesDisagree { .. } => "engine-difference",
             FaultKind::Unsupported { .. } => "unsupported",
         }
     }
@@ -234,6 +240,7 @@ impl std::fmt::Display for Fault {
             }
             FaultKind::MalformedGroup { what } => write!(f, "the instruction group cannot be executed: {what}")?,
             FaultKind::ExportIndex { kind, index } => write!(f, "there is no {kind} export {index}")?,
+            FaultKind::EnginesDisagree { message } => write!(f, "the engines disagree: {message}")?,
             FaultKind::Unsupported { feature, section } => write!(f, "not supported: {feature} ({section})")?,
             FaultKind::Memory(m) => {
                 write!(f, "{}: {}", m.what, m.reason)?;

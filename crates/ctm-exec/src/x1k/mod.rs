@@ -266,7 +266,7 @@ impl Form {
 }
 
 /// A linear array.
-#[derive(Debug)]
+#[derive(Clone, Copy, Debug)]
 pub struct Elements<B> {
     /// The bytes, from element (0, 0) on.
     pub bytes: B,

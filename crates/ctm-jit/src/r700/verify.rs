@@ -1,12 +1,18 @@
 //! R700 launches by two engines: what the reference interpreter sends is written down, and what the other one sends is compared with it.
 
 use crate::Difference;
+use crate::verify::shadow::Shadow;
+use crate::verify::timed_out;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::{Buffer, Exports, Interp, Launch, Memory, Sampler, Space, Target, Texture, VertexEvent, Written};
+use ctm_exec::r700::{
+    Buffer, Cells, Direct, Exports, Interp, Launch, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
+};
+use ctm_exec::x1k::Elements;
 use ctm_exec::{Engine, Fault, Outcome, Position};
 use std::collections::HashMap;
 
-/// Runs a launch with the reference interpreter, then with `fast`. Gives the first one's result and where they first disagree.
+/// Runs a launch with the reference interpreter, then with `fast`, without and with counters. Gives the first one's result and where they first
+/// disagree.
 ///
 /// Where what is written may be read back as an input ([`Memory::outputs_alias_inputs`]), the second run would see it; such
 /// launches, and checked ones, run once.
@@ -18,30 +24,104 @@ pub fn compare(
     if launch.checks || memory.outputs_alias_inputs() {
         return (Interp.run_r700(launch, memory), None);
     }
+    let shadows = Shadows::of(memory);
     let mut recorder = Recorder { memory, log: Log::default() };
-    let expected = Interp.run_r700(launch, &mut recorder);
+    let expected = Interp.run_r700(&Launch { counters: true, ..*launch }, &mut recorder);
     let log = recorder.log;
-    let mut player = Player { memory, log: &log, seen: 0, stored: HashMap::new(), difference: None };
+    let counted = |counters| expected.clone().map(|outcome| outcome.counted(counters));
+    let difference = [false, true].into_iter().filter(|_| !timed_out(&expected)).find_map(|counters| {
+        replay(fast, &Launch { counters, ..*launch }, memory, &log, &counted(counters), shadows.clone())
+    });
+    (counted(launch.counters), difference)
+}
+
+/// Runs the fast engine against what the reference interpreter did. What it stores by itself goes to `shadows`, which begin as the targets did.
+fn replay(
+    fast: &dyn Engine,
+    launch: &Launch<'_>,
+    memory: &mut dyn Memory,
+    log: &Log,
+    expected: &Result<Outcome, Fault>,
+    shadows: Shadows,
+) -> Option<Difference> {
+    let mut player = Player { memory, log, seen: 0, stored: HashMap::new(), shadows, lent: false, difference: None };
     let found = fast.run_r700(launch, &mut player);
-    let seen = player.seen;
-    let difference = player.difference.or_else(|| {
+    let Player { seen, shadows, lent, difference, .. } = player;
+    if difference.is_some() || timed_out(&found) {
+        return difference;
+    }
+    if found != *expected {
         let at = |result: &Result<Outcome, Fault>| result.as_ref().err().and_then(|fault| fault.position);
         let pc = |result: &Result<Outcome, Fault>| result.as_ref().err().map(|fault| fault.pc);
-        if found != expected {
-            let message = format!("the engine gave {found:?}, the reference {expected:?}");
-            return Some(Difference {
-                pc: pc(&found).or(pc(&expected)),
-                position: at(&found).or(at(&expected)),
-                message,
-            });
+        let message = format!("the engine gave {found:?}, the reference {expected:?}");
+        return Some(Difference { pc: pc(&found).or(pc(expected)), position: at(&found).or(at(expected)), message });
+    }
+    let is_missing = |(sent, answer): &&(Sent, Result<Written, MemoryFault>)| {
+        answer.is_ok() && !(lent && matches!(sent, Sent::Exports(..)))
+    };
+    if let Some((missing, _)) = log.sent.get(seen..).unwrap_or_default().iter().find(is_missing) {
+        let message = format!("the engine did not send {}, the reference did", described(missing));
+        return Some(Difference { pc: None, position: missing.position(), message });
+    }
+    if lent { shadows.difference(memory) } else { None }
+}
+
+/// Copies of the targets that memory lends.
+#[derive(Clone)]
+struct Shadows(Vec<(Target, Shadow)>);
+
+impl Shadows {
+    /// As they are now.
+    fn of(memory: &mut dyn Memory) -> Self {
+        let copy = |target| {
+            let array = lent(memory, target)?;
+            Some((target, Shadow::of(&array, array.bytes)))
+        };
+        Self(Target::all().filter_map(copy).collect())
+    }
+
+    /// Those of these targets that there are.
+    fn lend(&mut self, targets: &[Target]) -> Vec<Option<Elements<Cells<'_>>>> {
+        let mut lent: Vec<_> = targets.iter().map(|_| None).collect();
+        for (target, shadow) in &mut self.0 {
+            if let Some(place) = targets.iter().position(|wanted| wanted == target) {
+                let array = shadow.lend();
+                lent[place] = Some(array.with(()).with(Cells::Bytes(array.bytes)));
+            }
         }
-        (seen < log.sent.len()).then(|| Difference {
-            pc: None,
-            position: log.sent[seen].0.position(),
-            message: format!("the engine sent {seen} stores, events and exports, the reference {}", log.sent.len()),
+        lent
+    }
+
+    fn store(&mut self, at: Position, exports: &Exports) {
+        for (target, shadow) in &mut self.0 {
+            if let Some((values, written)) = exports.get(*target) {
+                shadow.store(at, &values, written);
+            }
+        }
+    }
+
+    /// The first element that is not as memory has it.
+    fn difference(&self, memory: &mut dyn Memory) -> Option<Difference> {
+        self.0.iter().find_map(|(target, shadow)| {
+            let place = shadow.difference(lent(memory, *target)?.bytes)?;
+            let [found, expected] = [place.found, place.expected].map(|bits| format!("0x{bits:08x}"));
+            let message = differing(&found, &expected, place.channel, *target);
+            Some(Difference { pc: None, position: Some(place.element), message })
         })
-    });
-    (expected, difference)
+    }
+}
+
+/// A target as memory has it now, if it lends it.
+fn lent(memory: &mut dyn Memory, target: Target) -> Option<Elements<&[u8]>> {
+    let array = memory.direct(&[], &[target])?.targets.pop()??;
+    let shape = array.with(());
+    let bytes: &[u8] = match array.bytes {
+        Cells::Bytes(bytes) => bytes,
+        // A shadow has its dwords as memory has them on such hosts only.
+        Cells::Dwords(_) if cfg!(target_endian = "big") => return None,
+        Cells::Dwords(dwords) => bytemuck::cast_slice(dwords),
+    };
+    Some(shape.with(bytes))
 }
 
 /// Something that a program sends out.
@@ -153,19 +233,28 @@ impl Memory for Recorder<'_> {
     }
 }
 
-/// Memory that answers as the recorded one did, and compares.
+/// Memory that answers as the recorded one did, and compares. Targets that memory lends are lent as their shadows.
 struct Player<'a> {
-    memory: &'a dyn Memory,
+    memory: &'a mut dyn Memory,
     log: &'a Log,
     seen: usize,
     stored: HashMap<(Space, u64), u32>,
+    shadows: Shadows,
+    /// The engine may have stored exports by itself.
+    lent: bool,
     difference: Option<Difference>,
 }
 
 impl Player<'_> {
     fn next(&mut self, sent: &Sent) -> Result<Written, MemoryFault> {
-        let expected = self.log.sent.get(self.seen);
-        self.seen += 1;
+        let rest = self.log.sent.get(self.seen..).unwrap_or_default();
+        // Exports that the engine stored by itself were not sent.
+        let skips = |(other, _): &&(Sent, _)| {
+            matches!(other, Sent::Exports(..)) && other.position() != sent.position() && self.lent
+        };
+        let skipped = rest.iter().take_while(skips).count();
+        let expected = rest.get(skipped);
+        self.seen += skipped + 1;
         let message = match expected {
             Some((expected, answer)) if same(expected, sent) => return answer.clone(),
             Some((expected, _)) => different(sent, expected),
@@ -200,7 +289,19 @@ impl Memory for Player<'_> {
     }
 
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
-        self.next(&Sent::Exports(at, Box::new(exports.clone())))
+        let answer = self.next(&Sent::Exports(at, Box::new(exports.clone())))?;
+        self.shadows.store(at, exports);
+        Ok(answer)
+    }
+
+    fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
+        let Direct { textures, targets: own } = self.memory.direct(textures, targets)?;
+        let lent = self.shadows.lend(targets);
+        if own.iter().zip(&lent).any(|(own, lent)| own.is_some() != lent.is_some()) {
+            return None;
+        }
+        self.lent |= !targets.is_empty();
+        Some(Direct { textures, targets: lent })
     }
 }
 
@@ -223,6 +324,11 @@ fn differing_element(a: &Exports, b: &Exports, target: Target) -> Option<(usize,
     (0..4).map(pair).find(|(_, [a, b])| a != b)
 }
 
+fn differing(found: &str, expected: &str, element: usize, target: Target) -> String {
+    let element = ["x", "y", "z", "w"][element % 4];
+    format!("the engine exported {found} for {element} of {target:?}, the reference {expected}")
+}
+
 fn described(sent: &Sent) -> String {
     match sent {
         Sent::Store(space, dword, bits) => format!("0x{bits:08x} to dword {dword} of the {} memory", space.name()),
@@ -239,8 +345,7 @@ fn different(found: &Sent, expected: &Sent) -> String {
         let first = targets.find_map(|target| differing_element(found, expected, target).map(|d| (target, d)));
         if let Some((target, (element, bits))) = first {
             let text = bits.map(|bits| bits.map_or_else(|| "nothing".into(), |bits| format!("0x{bits:08x}")));
-            let element = ["x", "y", "z", "w"][element];
-            return format!("the engine exported {} for {element} of {target:?}, the reference {}", text[0], text[1]);
+            return differing(&text[0], &text[1], element, target);
         }
     }
     format!("the engine sent {}, the reference {}", described(found), described(expected))
@@ -254,10 +359,10 @@ mod tests {
     use ctm_exec::x1k::arrays::Picture;
     use ctm_isa::r700::text::{Options, assemble};
 
-    /// The reference interpreter, with registers that begin as given.
-    struct Other(Plane);
+    /// An engine, with registers that begin as given.
+    struct Other<E>(E, Plane);
 
-    impl Engine for Other {
+    impl<E: Engine> Engine for Other<E> {
         fn name(&self) -> &'static str {
             "other"
         }
@@ -267,14 +372,15 @@ mod tests {
             launch: &ctm_exec::x1k::Launch<'_>,
             memory: &mut dyn ctm_exec::x1k::Memory,
         ) -> Result<Outcome, Fault> {
-            ctm_exec::x1k::Interp.run_x1k(launch, memory)
+            self.0.run_x1k(launch, memory)
         }
 
         fn run_r700(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-            Interp.run_r700(&Launch { planes: &[self.0], ..*launch }, memory)
+            self.0.run_r700(&Launch { planes: &[self.1], ..*launch }, memory)
         }
     }
 
+    /// By outputs that are sent, and by outputs that the engine stores where memory lends them.
     #[test]
     fn the_first_difference_is_found() {
         let assembly = assemble("EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n", &Options::default());
@@ -283,20 +389,25 @@ mod tests {
         let planes = [Plane::position(0)];
         let mut launch = Launch::new(&program, &constants, Domain { i0: 0, j0: 0, i1: 15, j1: 3 });
         launch.planes = &planes;
-        let mut memory = Arrays::default();
-        memory.targets.insert(Target::Pixel(0), Picture::filled(16, 4, [-1.0; 4]));
-        let (outcome, difference) = compare(&Other(planes[0]), &launch, &mut memory);
-        assert!(outcome.is_ok());
-        assert_eq!(difference, None);
         // From column 1 on, y is another.
         let lie = Plane { di: [1.0, 2.0, 0.0, 0.0], ..planes[0] };
-        let (outcome, difference) = compare(&Other(lie), &launch, &mut memory);
-        assert!(outcome.is_ok());
-        let Some(difference) = difference else { panic!("no difference found") };
-        assert_eq!(difference.position, Some(Position { i: 1, j: 0 }));
-        let message = "the engine exported 0x40000000 for y of Pixel(0), the reference 0x00000000";
-        assert_eq!(difference.message, message);
-        // Memory got what the reference interpreter sent.
-        assert_eq!(memory.targets[&Target::Pixel(0)].get(1, 0), Some([1f32.to_bits(), 0, 0, 0]));
+        let engines = |plane| -> [Box<dyn Engine>; 2] {
+            [Box::new(Other(Interp, plane)), Box::new(Other(crate::Jit::new(), plane))]
+        };
+        for (engine, liar) in engines(planes[0]).into_iter().zip(engines(lie)) {
+            let mut memory = Arrays::default();
+            memory.targets.insert(Target::Pixel(0), Picture::filled(16, 4, [-1.0; 4]));
+            let (outcome, difference) = compare(&*engine, &launch, &mut memory);
+            assert!(outcome.is_ok());
+            assert_eq!(difference, None);
+            let (outcome, difference) = compare(&*liar, &launch, &mut memory);
+            assert!(outcome.is_ok());
+            let Some(difference) = difference else { panic!("no difference found") };
+            assert_eq!(difference.position, Some(Position { i: 1, j: 0 }));
+            let message = "the engine exported 0x40000000 for y of Pixel(0), the reference 0x00000000";
+            assert_eq!(difference.message, message);
+            // Memory has what the reference interpreter sent.
+            assert_eq!(memory.targets[&Target::Pixel(0)].get(1, 0), Some([1f32.to_bits(), 0, 0, 0]));
+        }
     }
 }

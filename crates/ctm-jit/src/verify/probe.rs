@@ -1,0 +1,72 @@
+//! The first instruction whose result differs: programs that are cut behind each instruction in turn.
+
+use super::Difference;
+use super::shadow::Shadow;
+use super::x1k::{Recorder, Shadows, replay};
+use ctm_exec::Engine;
+use ctm_exec::x1k::{Elements, Form, Interp, Launch, Memory};
+use ctm_isa::x1k::inst::AluInst;
+use ctm_isa::x1k::ops::{AlphaOp, InstType, Omod, RgbOp, Swizzle};
+use ctm_isa::x1k::{Inst, Program};
+
+/// Elements of an array that a probe lends. Beyond that engines have to send what they output.
+const LENT: u64 = 1 << 26;
+
+/// The first instruction whose register differs, and how. `lends`: the engine writes outputs by itself, as it does in launches where memory lends
+/// them.
+pub fn first(
+    fast: &dyn Engine,
+    launch: &Launch<'_>,
+    memory: &mut dyn Memory,
+    lends: bool,
+) -> Option<(u32, Difference)> {
+    let (width, height) = (u64::from(launch.domain.i1) + 1, u64::from(launch.domain.j1) + 1);
+    let [columns, rows] = [width as u32, height as u32];
+    let shape = Elements {
+        bytes: (),
+        pitch: columns,
+        width: columns,
+        height: rows,
+        form: Form::Floats,
+        channels: 4,
+        mask: 0xf,
+    };
+    let shape = (lends && width * height <= LENT).then_some(shape);
+    for pc in 0..launch.program.words.len() {
+        let Some(program) = cut(launch.program, pc) else { continue };
+        let launch = Launch { program: &program, ..*launch };
+        let apart = Shadows::single(shape.map(Shadow::zeros));
+        let shadows = shape.is_some().then(|| apart.clone());
+        let mut recorder = Recorder::apart(memory, apart);
+        let expected = Interp.run_x1k(&launch, &mut recorder);
+        let (log, left) = recorder.into_parts();
+        if let Some(difference) = replay(fast, &launch, memory, &log, &expected, shadows, left.as_ref()) {
+            return Some((pc as u32, difference));
+        }
+    }
+    None
+}
+
+/// The program cut behind instruction `pc` and made to output the registers that it writes; `None` when it writes none.
+fn cut(program: &Program, pc: usize) -> Option<Program> {
+    let (rgb, alpha) = match Inst::decode(program.words.get(pc)?).ok()? {
+        Inst::Alu(alu) if alu.rgba.addrd_rel || alu.alpha.addrd_rel => return None,
+        Inst::Alu(alu) if alu.cmn.rgb_wmask != 0 || alu.cmn.alpha_wmask => (alu.rgba.addrd, alu.alpha.addrd),
+        Inst::Tex(tex) if tex.inst.op.is_lookup() && !tex.addr.dst_addr_rel => (tex.addr.dst_addr, tex.addr.dst_addr),
+        Inst::Alu(_) | Inst::Tex(_) | Inst::Fc(_) => return None,
+    };
+    let mut alu = AluInst::idle(InstType::Output);
+    (alu.cmn.rgb_omask, alu.cmn.alpha_omask) = (7, true);
+    (alu.rgb_addr.addr0, alu.rgb_addr.addr0_const) = (rgb, false);
+    (alu.alpha_addr.addr0, alu.alpha_addr.addr0_const) = (alpha, false);
+    (alu.rgba.op, alu.alpha.op) = (RgbOp::Max, AlphaOp::Max);
+    (alu.rgb.green_swiz_a, alu.rgb.blue_swiz_a) = (Swizzle::G, Swizzle::B);
+    (alu.rgb.green_swiz_b, alu.rgb.blue_swiz_b) = (Swizzle::G, Swizzle::B);
+    (alu.alpha.swiz_a, alu.alpha.swiz_b) = (Swizzle::A, Swizzle::A);
+    (alu.rgb.omod, alu.alpha.omod) = (Omod::Disabled, Omod::Disabled);
+    let mut program = program.clone();
+    program.words.truncate(pc + 1);
+    program.words.push(Inst::Alu(alu).encode());
+    program.last = u16::try_from(pc + 1).ok()?;
+    Some(program)
+}
