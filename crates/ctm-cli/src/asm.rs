@@ -117,7 +117,7 @@ fn explain(console: &Console, loaded: &Loaded) -> Result<(), Failure> {
     for e in &loaded.explanations {
         let place = loaded.source.as_ref().filter(|_| e.span.end > e.span.start).map(|source| {
             let line = source.line_column(e.span.start).0;
-            (line, source.text.lines().nth(line - 1).unwrap_or("").trim().to_owned())
+            (line, source.line(line).trim().to_owned())
         });
         if place != last || place.is_none() {
             let pc = e.pc.map(|pc| format!(" (instruction {pc})")).unwrap_or_default();

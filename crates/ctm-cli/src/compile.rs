@@ -4,7 +4,7 @@ use crate::Ending;
 use crate::args::CompileArgs;
 use crate::asm::encode;
 use crate::console::{Console, Failure, each_file, program_bytes, stdin_bytes};
-use ctm::job::Loaded;
+use ctm::job::{Loaded, text_of};
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(console: &Console, args: &CompileArgs) -> Ending {
@@ -24,8 +24,7 @@ fn one(console: &Console, args: &CompileArgs, file: &Path) -> Result<(), Failure
     let stdin = file == Path::new("-");
     let bytes = if stdin { stdin_bytes()? } else { program_bytes(file)? };
     let name = if stdin { "stdin".to_owned() } else { file.display().to_string() };
-    let shader = std::str::from_utf8(&bytes)
-        .map_err(|e| Failure::wrong("not-text", format!("{name} is no text: byte {} is not UTF-8", e.valid_up_to())))?;
+    let shader = text_of(&bytes, &name)?;
     let options = ctm_ps3::Options { normalized_coordinates: args.normalized, ieee_products: args.ieee };
     let loaded = Loaded::compile(shader, &name, &options)?;
     for report in &loaded.reports {

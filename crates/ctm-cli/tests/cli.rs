@@ -475,3 +475,30 @@ fn shaders_are_compiled_checked_and_run() {
         &["no cube textures", "bad.ps:2:1", "did you mean `mov`?", "bad.ps:3:1", "r0 to r31 exist", "bad.ps:4:10"],
     );
 }
+
+/// Editors put U+FEFF in front of what they save as UTF-8.
+#[test]
+fn texts_may_begin_with_a_byte_order_mark() {
+    let dir = Dir::new("mark");
+    let marked = |text: &str| format!("\u{feff}{text}");
+    let listing = "00 EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n";
+    let files = [("g.x1k", GRADIENT), ("s.ps", "ps_3_0\nmov oC0, c0\n"), ("l.psh", listing)];
+    for (name, text) in files {
+        dir.file(name, marked(text)).file("plain", text);
+        let isa = if name == "l.psh" { "r700" } else { "x1k" };
+        let command = if name == "s.ps" { "compile" } else { "asm" };
+        let words = dir.good(&[command, name, "-o", "-"]);
+        assert!(!words.is_empty());
+        if command == "asm" {
+            assert_eq!(words, dir.good(&["asm", "plain", "--isa", isa, "-o", "-"]));
+            // Words, and a file whose name does not say what it is.
+            dir.file("w.hex", marked(&words)).file("noname", marked(text));
+            assert_eq!(dir.good(&["dis", "w.hex"]).lines().count(), dir.good(&["dis", "noname"]).lines().count());
+        }
+    }
+    dir.file(
+        "job.toml",
+        marked("program = \"g.x1k\"\ndomain = [0, 0, 0, 0]\n[constants]\nfloat = { step = [1, 1, 1, 1] }\n"),
+    );
+    assert_eq!(dir.good(&["run", "job.toml"]), "o0 (0, 0) = 0 0 0 1\n");
+}

@@ -129,6 +129,7 @@ fn identify_text(bytes: &[u8]) -> Kind {
     if text.contains('\0') {
         return Kind::Unknown;
     }
+    let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines: Vec<Vec<&str>> = text
         .lines()
         .map(|line| hex::code_part(line).split_whitespace().collect::<Vec<_>>())

@@ -2,7 +2,7 @@
 //!
 //! They can be assembled, printed, checked, and run by jobs ([`crate::job::r700`] says what those have for them).
 
-use crate::job::load::{hex_error, kind_of, read_file};
+use crate::job::load::{hex_error, kind_of, read_file, text_of};
 use crate::job::{Isa, JobError};
 use crate::render::{Report, Source};
 use ctm_exec::r700::Target;
@@ -66,10 +66,7 @@ impl Loaded {
     ) -> Result<Self, JobError> {
         let name = path.display().to_string();
         let image = |e: &ImageError| wrong(e.name(), format!("{name}: {e}"));
-        let text = || {
-            std::str::from_utf8(bytes)
-                .map_err(|e| wrong("not-text", format!("{name} is no text: byte {} is not UTF-8", e.valid_up_to())))
-        };
+        let text = || text_of(bytes, &name);
         let kind = kind_of(bytes, path);
         let program = match kind {
             Kind::R700Text => return from_text(text()?, &name, options),

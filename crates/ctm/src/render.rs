@@ -6,34 +6,82 @@
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ctm_isa::diag::{Diagnostic, Severity, Span};
 use serde_json::{Value, json};
+use std::ops::Range;
 use std::sync::Arc;
 
-/// A text that findings can point into.
+/// A text that findings can point into. It knows where its lines begin: a text may have as many findings as lines.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Source {
-    /// Its file name, or what else it is.
-    pub name: String,
-    /// The text.
-    pub text: String,
+    name: String,
+    text: String,
+    /// The byte at which each line begins.
+    line_starts: Vec<usize>,
 }
 
 impl Source {
-    /// A text with a name.
+    /// A text with a name: that of its file, or what else it is.
     #[must_use]
     pub fn new(name: impl Into<String>, text: impl Into<String>) -> Self {
-        Self { name: name.into(), text: text.into() }
+        let text = text.into();
+        let line_starts = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { name: name.into(), text, line_starts }
+    }
+
+    /// Its file name, or what else it is.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// The text.
+    #[must_use]
+    pub fn text(&self) -> &str {
+        &self.text
     }
 
     /// Line and column, from 1, of a byte offset. Columns count characters.
     #[must_use]
     pub fn line_column(&self, offset: u32) -> (usize, usize) {
+        let at = self.boundary(offset);
+        let line = self.line_of(at);
+        (line + 1, self.text[self.line_starts[line]..at].chars().count() + 1)
+    }
+
+    /// A line, counted from 1, without its end; empty beyond the last.
+    #[must_use]
+    pub fn line(&self, number: usize) -> &str {
+        let line = number.checked_sub(1).and_then(|n| self.line_starts.get(n)).map(|&start| &self.text[start..]);
+        line.and_then(|rest| rest.lines().next()).unwrap_or("")
+    }
+
+    /// The line, counted from 0, that holds the byte at `at`.
+    fn line_of(&self, at: usize) -> usize {
+        self.line_starts.partition_point(|&start| start <= at) - 1
+    }
+
+    /// The byte at the character that holds `offset`, or the end.
+    fn boundary(&self, offset: u32) -> usize {
         let mut at = (offset as usize).min(self.text.len());
         while !self.text.is_char_boundary(at) {
             at -= 1;
         }
-        let before = &self.text[..at];
-        let line_start = before.rfind('\n').map_or(0, |n| n + 1);
-        (before.matches('\n').count() + 1, before[line_start..].chars().count() + 1)
+        at
+    }
+
+    /// The span within the text, on character boundaries; spans come from elsewhere and may be anything.
+    fn range(&self, span: Span) -> Range<usize> {
+        let start = self.boundary(span.start);
+        start..self.boundary(span.end).max(start)
+    }
+
+    /// The first line, counted from 0, and the bytes of the lines that hold all of `ranges`.
+    fn lines_around(&self, ranges: &[Range<usize>]) -> (usize, Range<usize>) {
+        let first = ranges.iter().map(|r| r.start).min().unwrap_or(0);
+        let last = ranges.iter().map(|r| r.end).max().unwrap_or(0);
+        // A place behind the last line's end is shown with that line.
+        let first = self.line_of(if first == self.text.len() { first.saturating_sub(1) } else { first });
+        let end = self.line_starts.get(self.line_of(last) + 1).copied().unwrap_or(self.text.len());
+        (first, self.line_starts[first]..end)
     }
 }
 
@@ -82,15 +130,18 @@ pub fn text(report: &Report, color: bool) -> String {
         if d.labels.is_empty() {
             group = group.element(Origin::path(source.name.as_str()));
         } else {
-            let annotations = d.labels.iter().enumerate().map(|(n, label)| {
+            let ranges: Vec<Range<usize>> = d.labels.iter().map(|label| source.range(label.span)).collect();
+            let (first, shown) = source.lines_around(&ranges);
+            let annotations = d.labels.iter().zip(&ranges).enumerate().map(|(n, (label, range))| {
                 let kind = if n == 0 { AnnotationKind::Primary } else { AnnotationKind::Context };
-                let annotation = kind.span(range(&source.text, label.span));
+                let annotation = kind.span(range.start - shown.start..range.end - shown.start);
                 if label.message.is_empty() { annotation } else { annotation.label(label.message.as_str()) }
             });
+            // The renderer goes through all that it is given.
             group = group.element(
-                Snippet::source(source.text.as_str())
+                Snippet::source(&source.text[shown.clone()])
                     .path(source.name.as_str())
-                    .line_start(1)
+                    .line_start(first + 1)
                     .fold(true)
                     .annotations(annotations),
             );
@@ -137,15 +188,35 @@ pub fn json(report: &Report) -> Value {
     })
 }
 
-/// The span within the text, on character boundaries; spans come from elsewhere and may be anything.
-fn range(text: &str, span: Span) -> std::ops::Range<usize> {
-    let boundary = |offset: u32| {
-        let mut at = (offset as usize).min(text.len());
-        while !text.is_char_boundary(at) {
-            at -= 1;
-        }
-        at
-    };
-    let start = boundary(span.start);
-    start..boundary(span.end).max(start)
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_found_in_lines() {
+        let source = Source::new("f", "first\nzweite ä\r\n\nlast");
+        assert_eq!(source.line_column(0), (1, 1));
+        assert_eq!(source.line_column(5), (1, 6), "a line's end belongs to it");
+        assert_eq!(source.line_column(6), (2, 1));
+        // Byte 14 is the second of `ä`.
+        assert_eq!(source.line_column(13), (2, 8));
+        assert_eq!(source.line_column(14), (2, 8));
+        assert_eq!(source.line_column(u32::MAX), (4, 5));
+        let lines: Vec<&str> = (0..=5).map(|n| source.line(n)).collect();
+        assert_eq!(lines, ["", "first", "zweite ä", "", "last", ""]);
+        assert_eq!(Source::new("f", "").line_column(7), (1, 1));
+    }
+
+    /// The renderer's time grows with what it is given, and a text may have as many findings as lines.
+    #[test]
+    fn only_the_lines_of_a_finding_are_rendered() {
+        let source = Source::new("f", "one\ntwo\nthree\nfour\n");
+        assert_eq!(source.lines_around(&[4..7]), (1, 4..8));
+        assert_eq!(source.lines_around(&[9..10, 4..7]), (1, 4..14));
+        assert_eq!(source.lines_around(&[19..19]), (3, 14..19), "the end is shown with the last line");
+        assert_eq!(Source::new("f", "").lines_around(&[0..0]), (0, 0..0));
+        let finding = Diagnostic::error("rule", "wrong").at(Span::new(8, 13), "here");
+        let report = Report { diagnostic: finding, source: Some(Arc::new(source)) };
+        assert_eq!(text(&report, false), "error[rule]: wrong\n --> f:3:1\n  |\n3 | three\n  | ^^^^^ here");
+    }
 }

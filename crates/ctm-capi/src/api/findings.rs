@@ -79,7 +79,7 @@ impl Findings {
                     pc: d.pc.and_then(|pc| i32::try_from(pc).ok()).unwrap_or(-1),
                     rule: keep(d.rule),
                     message: keep(&d.message),
-                    file: report.source.as_ref().map_or(std::ptr::null(), |s| keep(&s.name)),
+                    file: report.source.as_ref().map_or(std::ptr::null(), |s| keep(s.name())),
                     cite: d.cite.map_or(std::ptr::null(), &mut keep),
                     help: d.help.as_deref().map_or(std::ptr::null(), &mut keep),
                     text: keep(&render::text(report, false)),

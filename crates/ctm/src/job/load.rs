@@ -49,7 +49,20 @@ impl Form {
 }
 
 /// What can be read, for messages.
-const READABLE: &str = "text (.x1k, .ps), words (.hex, .bin) and CTM executables (.elf) can be read";
+const READABLE_X1K: &str = "text (.x1k, .ps), words (.hex, .bin) and CTM executables (.elf) can be read";
+const READABLE: &str = "X1K programs are text (.x1k, .ps), words (.hex, .bin) or CTM executables (.elf), R700 programs text (.r700, .psh, .vsh, .gsh, .csh), words, GFD containers, CAL images or LLVM's objects";
+
+/// The text that a file's bytes are, without the mark (U+FEFF) that some editors put in front.
+///
+/// # Errors
+/// When the bytes are not UTF-8; `name` is for the message.
+pub fn text_of<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, JobError> {
+    let text = std::str::from_utf8(bytes).map_err(|e| {
+        let message = format!("{name} is no text: byte {} is not UTF-8", e.valid_up_to());
+        JobError::Wrong(vec![Report::bare(Diagnostic::error("not-text", message))])
+    })?;
+    Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
+}
 
 impl Loaded {
     /// Reads a program file. `isa` is what the user says where the file does not.
@@ -72,15 +85,20 @@ impl Loaded {
     pub fn from_bytes(bytes: &[u8], path: &Path, isa: Option<Isa>, place: Option<&Place>) -> Result<Self, JobError> {
         let name = path.display().to_string();
         let wrong = |rule, message: String| JobError::Wrong(vec![report_at(place, Diagnostic::error(rule, message))]);
-        let r700 =
-            || Err(wrong("wrong-isa", format!("{name} is an R700 program, and an X1K program is wanted; {READABLE}")));
+        let r700 = || {
+            Err(wrong("wrong-isa", format!("{name} is an R700 program, and an X1K program is wanted; {READABLE_X1K}")))
+        };
         if bytes.is_empty() {
             return Err(wrong("empty-file", format!("{name} is empty; {READABLE}")));
         }
         let kind = kind_of(bytes, path);
-        let text = || match std::str::from_utf8(bytes) {
-            Ok(text) => Ok(text),
-            Err(e) => Err(wrong("not-text", format!("{name} is no text: byte {} is not UTF-8", e.valid_up_to()))),
+        let text = || {
+            text_of(bytes, &name).map_err(|e| match e {
+                JobError::Wrong(reports) => {
+                    JobError::Wrong(reports.into_iter().map(|r| report_at(place, r.diagnostic)).collect())
+                }
+                other => other,
+            })
         };
         let image = |e: &ImageError| wrong(e.name(), format!("{name}: {e}"));
         let plain = |program, form| Self {
@@ -114,7 +132,7 @@ impl Loaded {
             Kind::Unknown if extension(path) == "bin" => {
                 hex::read_binary(bytes).map(|p| plain(p, Form::Binary)).map_err(|e| image(&e))
             }
-            Kind::Unknown => match std::str::from_utf8(bytes) {
+            Kind::Unknown => match text_of(bytes, &name) {
                 // Text that begins oddly: what is odd about it, the assembler tells.
                 Ok(text) if isa == Some(Isa::X1k) && !text.contains('\0') => assemble(text, &name),
                 Ok(_) => Err(wrong(

@@ -66,12 +66,9 @@ impl Reader {
     /// When it cannot be read.
     pub fn for_file(path: &Path) -> Result<Self, JobError> {
         let bytes = super::load::read_file(path, "the job", None)?;
-        let text = String::from_utf8(bytes).map_err(|e| {
-            let at = e.utf8_error().valid_up_to();
-            let message = format!("{} is no text: byte {at} is not UTF-8", path.display());
-            JobError::Wrong(vec![Report::bare(Diagnostic::error("not-text", message))])
-        })?;
-        Ok(Self::for_job(&text, &path.display().to_string(), path.parent().unwrap_or(Path::new(""))))
+        let name = path.display().to_string();
+        let text = super::load::text_of(&bytes, &name)?;
+        Ok(Self::for_job(text, &name, path.parent().unwrap_or(Path::new(""))))
     }
 
     /// Begins with a program alone; flags say the rest.
@@ -147,7 +144,7 @@ impl Reader {
             Origin::File(span) => self.file.clone().map(|source| Place { source, span }),
             Origin::Flag(n) => self.flags.get(n).or(self.flags.last()).map(|source| Place {
                 source: source.clone(),
-                span: Span::new(0, u32::try_from(source.text.len()).unwrap_or(u32::MAX)),
+                span: Span::new(0, u32::try_from(source.text().len()).unwrap_or(u32::MAX)),
             }),
         }
     }
