@@ -11,16 +11,37 @@ use ctm_isa::x1k::Program;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(console: &Console, args: &AsmArgs) -> Ending {
-    if args.files.len() > 1 && args.output.is_some() {
+    if let (Some(output), true) = (&args.output, args.files.len() > 1) {
+        if r700::ContainerKind::of(output) == Some(r700::ContainerKind::Gfd) {
+            return several(console, args, output);
+        }
         return Err(Failure::usage(
             "bad-flag",
             format!(
-                "-o names one file and {} are to be assembled; leave it out, and each goes beside its text",
+                "-o names one file and {} are to be assembled; leave it out, and each goes beside its text. A container (.gsh) takes several R700 programs",
                 args.files.len()
             ),
         ));
     }
     each_file(console, &args.files, args.json, |file| one(console, args, file))
+}
+
+/// Several listings of the R700 as one container.
+fn several(console: &Console, args: &AsmArgs, output: &Path) -> Ending {
+    let mut programs = Vec::new();
+    let ending = each_file(console, &args.files, args.json, |file| {
+        let bytes = program_bytes(file)?;
+        if !is_r700(&bytes, file, args.isa.map(Isa::from)) {
+            return Err(Failure::wrong("wrong-isa", format!("{} is no R700 program", file.display())));
+        }
+        programs.push((program_name(file), load_r700(console, args, &bytes, file, file)?));
+        Ok(())
+    })?;
+    if programs.len() == args.files.len() {
+        let programs: Vec<_> = programs.iter().map(|(name, loaded)| (name.as_str(), loaded)).collect();
+        console.write(output, &r700::write_container(&programs, r700::ContainerKind::Gfd)?)?;
+    }
+    Ok(ending)
 }
 
 fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
@@ -71,17 +92,7 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
 
 /// A listing of the R700.
 fn one_r700(console: &Console, args: &AsmArgs, bytes: &[u8], path: &Path, file: &Path) -> Result<(), Failure> {
-    let options = Options { split_groups: args.split_groups, ..Options::default() };
-    let loaded = r700::Loaded::from_bytes(bytes, path, args.isa.map(Isa::from), None, &options)?;
-    if !loaded.is_text {
-        return Err(Failure::wrong(
-            "wrong-file",
-            format!("{} is no text; `ctm dis` prints it as text", file.display()),
-        ));
-    }
-    for report in &loaded.reports {
-        if args.json { console.json(report)? } else { console.report(report) }
-    }
+    let loaded = load_r700(console, args, bytes, path, file)?;
     let output = match &args.output {
         Some(output) => output.clone(),
         None if file == Path::new("-") => PathBuf::from("-"),
@@ -93,13 +104,11 @@ fn one_r700(console: &Console, args: &AsmArgs, bytes: &[u8], path: &Path, file: 
         "hex" => hex::write_words(words, 2).into_bytes(),
         "bin" => hex::write_binary_words(words, ByteOrder::Little),
         _ if let Some(kind) = r700::ContainerKind::of(&output) => {
-            let name = file.file_stem().and_then(|n| n.to_str()).unwrap_or("main");
-            r700::write_container(&loaded.program, kind, name)
-                .map_err(|e| Failure::wrong(e.name(), format!("{}: {e}", output.display())))?
+            r700::write_container(&[(program_name(file).as_str(), &loaded)], kind)?
         }
         other => {
             return Err(Failure::usage(
-                "bad-value",
+                "unknown-extension",
                 format!(
                     "{}: `.{other}` names no form that R700 text can be written in; .hex, .bin, .gsh (GFD), .cal (CAL) and .o (LLVM's ELF) can",
                     output.display()
@@ -108,6 +117,33 @@ fn one_r700(console: &Console, args: &AsmArgs, bytes: &[u8], path: &Path, file: 
         }
     };
     console.write(&output, &bytes)
+}
+
+/// The program of a listing, with its warnings told.
+fn load_r700(
+    console: &Console,
+    args: &AsmArgs,
+    bytes: &[u8],
+    path: &Path,
+    file: &Path,
+) -> Result<r700::Loaded, Failure> {
+    let options = Options { split_groups: args.split_groups, ..Options::default() };
+    let loaded = r700::Loaded::from_bytes(bytes, path, args.isa.map(Isa::from), None, &options)?;
+    if !loaded.is_text {
+        return Err(Failure::wrong(
+            "wrong-file",
+            format!("{} is no text; `ctm dis` prints it as text", file.display()),
+        ));
+    }
+    for report in &loaded.reports {
+        if args.json { console.json(report)? } else { console.report(report) }
+    }
+    Ok(loaded)
+}
+
+/// The name that a program has in containers with names.
+fn program_name(file: &Path) -> String {
+    file.file_stem().and_then(|n| n.to_str()).unwrap_or("main").to_owned()
 }
 
 /// Each line that says less than its words, and what was worked out for it.

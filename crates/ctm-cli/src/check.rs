@@ -4,7 +4,7 @@ use crate::Ending;
 use crate::args::CheckArgs;
 use crate::console::{Console, Exit, Failure, exit_of, program_bytes, tally};
 use ctm::job::{Isa, Loaded};
-use ctm::r700::is_r700;
+use ctm::r700::{every_program, is_r700};
 use ctm::render::Report;
 use ctm_isa::diag::Severity;
 use ctm_isa::r700::check as r700;
@@ -60,10 +60,21 @@ fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobE
     let bytes = program_bytes(file)?;
     let allowed: Vec<&str> = args.allow.iter().map(String::as_str).collect();
     if is_r700(&bytes, file, isa) {
-        let loaded = ctm::r700::Loaded::from_bytes(&bytes, file, isa, args.program.as_deref(), &Options::default())?;
-        let found = r700::check_allowing(&loaded.program, &allowed);
-        let mut reports = loaded.reports;
-        reports.extend(found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }));
+        let options = Options::default();
+        let programs = match &args.program {
+            Some(which) => vec![(None, ctm::r700::Loaded::from_bytes(&bytes, file, isa, Some(which), &options)?)],
+            None => every_program(&bytes, file, isa, &options)?,
+        };
+        let mut reports = Vec::new();
+        for (which, loaded) in programs {
+            reports.extend(loaded.reports);
+            for mut diagnostic in r700::check_allowing(&loaded.program, &allowed) {
+                if let Some(which) = &which {
+                    diagnostic.message = format!("program {which}: {}", diagnostic.message);
+                }
+                reports.push(Report { diagnostic, source: loaded.source.clone() });
+            }
+        }
         return Ok(reports);
     }
     let loaded = Loaded::from_bytes(&bytes, file, isa, None)?;

@@ -168,7 +168,7 @@ pub(crate) fn each_file(
     console: &Console,
     files: &[PathBuf],
     json: bool,
-    one: impl Fn(&Path) -> Result<(), Failure>,
+    mut one: impl FnMut(&Path) -> Result<(), Failure>,
 ) -> Result<Exit, Failure> {
     let mut exit = Exit::Done;
     for file in files {

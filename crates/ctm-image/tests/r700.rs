@@ -7,7 +7,7 @@ mod seeded;
 use ctm_image::elf::{self, Elf, ElfSymbol};
 use ctm_image::info::{Value, describe};
 use ctm_image::r700::gfd::header::{GEOMETRY, Layout, PIXEL, VERTEX, VariableKind};
-use ctm_image::r700::gfd::{self, BlockKind, Gfd, NewProgram, NewVariable};
+use ctm_image::r700::gfd::{self, BlockKind, Gfd, NewProgram, NewVariable, OtherWord};
 use ctm_image::r700::llvm_elf::{Mach, Object};
 use ctm_image::r700::{Code, Container, RegisterValue, Stage, cal, registers};
 use ctm_image::{ImageError, hex};
@@ -46,6 +46,8 @@ fn container() -> Gfd {
             ],
         },
         copy: None,
+        mode: 1,
+        words: vec![OtherWord { name: "stream out stride", index: 2, value: 24 }],
         variables: vec![
             variable(VariableKind::UniformBlock, "Globals", &[0, 64]),
             variable(VariableKind::Uniform, "matrix", &[29, 1, 0, u32::MAX]),
@@ -70,6 +72,8 @@ fn container() -> Gfd {
             ],
         },
         copy: None,
+        mode: 0,
+        words: Vec::new(),
         variables: vec![variable(VariableKind::Sampler, "image", &[1, 0])],
     };
     let geometry = NewProgram {
@@ -83,6 +87,8 @@ fn container() -> Gfd {
             ],
         },
         copy: Some(Code { stage: Stage::Copy, words: words(2), registers: Vec::new() }),
+        mode: 0,
+        words: Vec::new(),
         variables: Vec::new(),
     };
     gfd::build(&[vertex, pixel, geometry]).unwrap()

@@ -6,7 +6,6 @@ use crate::job::load::{hex_error, kind_of, read_file, text_of};
 use crate::job::{Isa, JobError};
 use crate::render::{Report, Source};
 use ctm_exec::r700::Target;
-use ctm_image::r700::gfd::{self, NewProgram};
 use ctm_image::r700::{Code, Container, RegisterValue, Stage as CodeStage, cal, llvm_elf, registers};
 use ctm_image::{ByteOrder, ImageError, Kind, hex};
 use ctm_isa::diag::Diagnostic;
@@ -15,6 +14,10 @@ use ctm_isa::r700::program::{Program, Stage};
 use ctm_isa::r700::text::{Options, assemble};
 use std::path::Path;
 use std::sync::Arc;
+
+mod gfd;
+
+pub use gfd::write_gfd;
 
 /// Dwords of a slot.
 const SLOT_WORDS: usize = 2;
@@ -94,6 +97,34 @@ impl Loaded {
         }
         let is_bare = !matches!(kind, Kind::Cal | Kind::LlvmR600 | Kind::Gfd);
         Ok(Self { program, is_text: false, is_bare, source: None, reports: Vec::new() })
+    }
+}
+
+/// Every program that a file holds, with the number and the name that a container gives it; a file that is no container holds one.
+///
+/// # Errors
+/// As for [`Loaded::from_file`].
+pub fn every_program(
+    bytes: &[u8],
+    path: &Path,
+    isa: Option<Isa>,
+    options: &Options,
+) -> Result<Vec<(Option<String>, Loaded)>, JobError> {
+    let load = |which: Option<&str>| Loaded::from_bytes(bytes, path, isa, which, options);
+    match kind_of(bytes, path) {
+        Kind::Cal | Kind::LlvmR600 | Kind::Gfd => {
+            let name = path.display();
+            let image = |e: ImageError| wrong(e.name(), format!("{name}: {e}"));
+            let entries = Container::read(bytes).and_then(|c| c.programs()).map_err(image)?;
+            match entries.as_slice() {
+                [] | [_] => Ok(vec![(None, load(None)?)]),
+                several => several
+                    .iter()
+                    .map(|e| Ok((Some(format!("{} ({})", e.index, e.name)), load(Some(&e.index.to_string()))?)))
+                    .collect(),
+            }
+        }
+        _ => Ok(vec![(None, load(None)?)]),
     }
 }
 
@@ -184,17 +215,60 @@ impl ContainerKind {
     }
 }
 
-/// The bytes of a container with one program, for RV770. Its registers say how many GPRs and stack entries it takes, and what a pixel program
-/// exports; all others are 0. `name` is the function's, where the container has names.
+/// The bytes of a container with these programs, for RV770. Each comes with a name: the function's, where the container has names.
+/// What GFD containers hold beside the words is said at [`write_gfd`]; the others have registers that say how many GPRs and stack
+/// entries a program takes, and what a pixel program exports.
 ///
 /// # Errors
-/// The container has no place for programs of this stage, or for one that does not begin in slot 0.
-pub fn write_container(program: &Program, kind: ContainerKind, name: &str) -> Result<Vec<u8>, ImageError> {
-    let unstorable = |message: String| ImageError::Unstorable { what: "the program", message };
+/// The container has no place for a program of this stage, for one that does not begin in slot 0, or for so many; settings that
+/// cannot be.
+pub fn write_container(programs: &[(&str, &Loaded)], kind: ContainerKind) -> Result<Vec<u8>, JobError> {
+    let image = |e: ImageError| wrong(e.name(), e.to_string());
+    let code = |program: &Program| -> Result<Code, ImageError> {
+        let stage = stored_stage(program)?;
+        Ok(Code { stage, words: program.words.clone(), registers: registers_of(program, stage) })
+    };
+    match (kind, programs) {
+        (ContainerKind::Gfd, _) => write_gfd(&programs.iter().map(|p| p.1).collect::<Vec<_>>()),
+        (ContainerKind::Llvm, [(name, loaded)]) => {
+            code(&loaded.program).and_then(|code| llvm_elf::build(llvm_elf::Mach::Rv770, name, &code)).map_err(image)
+        }
+        (ContainerKind::Cal, [(_, loaded)]) => code(&loaded.program).and_then(|code| write_cal(&code)).map_err(image),
+        (ContainerKind::Llvm | ContainerKind::Cal, _) => {
+            let message = format!(
+                "{} programs are given, and only GFD containers (.gsh) are written with several",
+                programs.len()
+            );
+            Err(wrong("one-program", message))
+        }
+    }
+}
+
+fn write_cal(code: &Code) -> Result<Vec<u8>, ImageError> {
+    let Some(program_type) = cal::ProgramType::ALL.iter().find(|t| t.info() == code.stage) else {
+        return Err(unstorable(format!("CAL images have no type for {} programs", code.stage.name())));
+    };
+    let pairs = code.registers.iter().flat_map(|r| [r.address / 4, r.value]).collect();
+    Ok(cal::build(&[cal::Encoding {
+        machine: cal::Machine::Rv770.code(),
+        program_type: program_type.code(),
+        notes: vec![cal::NoteWords { kind: cal::NoteKind::ProgInfo.code(), words: pairs }],
+        text: code.words.iter().flat_map(|w| w.to_le_bytes()).collect(),
+        data: vec![0; usize::try_from(cal::DATA_BYTES).unwrap_or_default()],
+        symbols: Vec::new(),
+    }]))
+}
+
+fn unstorable(message: String) -> ImageError {
+    ImageError::Unstorable { what: "the program", message }
+}
+
+/// The stage by which containers know a program.
+fn stored_stage(program: &Program) -> Result<CodeStage, ImageError> {
     if program.entry != 0 {
         return Err(unstorable(format!("it begins in slot {}, programs of containers begin in slot 0", program.entry)));
     }
-    let stage = match program.stage.unwrap_or(Stage::Pixel) {
+    Ok(match program.stage.unwrap_or(Stage::Pixel) {
         Stage::Pixel => CodeStage::Pixel,
         // In front of a geometry program or not: the container does not tell.
         Stage::Vertex | Stage::Export => CodeStage::Vertex,
@@ -202,28 +276,7 @@ pub fn write_container(program: &Program, kind: ContainerKind, name: &str) -> Re
         Stage::Fetch => CodeStage::Fetch,
         Stage::Copy => CodeStage::Copy,
         Stage::Compute => CodeStage::Compute,
-    };
-    let code = Code { stage, words: program.words.clone(), registers: registers_of(program, stage) };
-    match kind {
-        ContainerKind::Gfd => {
-            gfd::build(&[NewProgram { code, copy: None, variables: Vec::new() }]).map(|gfd| gfd.write())
-        }
-        ContainerKind::Llvm => llvm_elf::build(llvm_elf::Mach::Rv770, name, &code),
-        ContainerKind::Cal => {
-            let Some(program_type) = cal::ProgramType::ALL.iter().find(|t| t.info() == stage) else {
-                return Err(unstorable(format!("CAL images have no type for {} programs", stage.name())));
-            };
-            let pairs = code.registers.iter().flat_map(|r| [r.address / 4, r.value]).collect();
-            Ok(cal::build(&[cal::Encoding {
-                machine: cal::Machine::Rv770.code(),
-                program_type: program_type.code(),
-                notes: vec![cal::NoteWords { kind: cal::NoteKind::ProgInfo.code(), words: pairs }],
-                text: code.words.iter().flat_map(|w| w.to_le_bytes()).collect(),
-                data: vec![0; usize::try_from(cal::DATA_BYTES).unwrap_or_default()],
-                symbols: Vec::new(),
-            }]))
-        }
-    }
+    })
 }
 
 /// What a program needs to run, as registers.

@@ -100,6 +100,8 @@ pub struct Setting {
     pub name: String,
     /// The value as it is written, quotes included.
     pub value: String,
+    /// The comment in the source.
+    pub span: Span,
 }
 
 /// A program.

@@ -194,6 +194,15 @@ pub static GEOMETRY: Layout = Layout { size: 0xc0, rows: &[
     Others("copy buffer", 4),
 ] };
 
+/// What the registers of a list hold beyond those that count: no semantic number.
+const UNUSED: &[(&str, u32)] = &[("SPI_VS_OUT_ID", u32::MAX), ("SQ_VTX_SEMANTIC", 0xff)];
+
+/// What a register of this row holds when nothing is said about it.
+#[must_use]
+pub fn unset(row: &Register) -> u32 {
+    UNUSED.iter().find(|u| u.0 == row.name).map_or(0, |u| u.1)
+}
+
 impl Layout {
     /// The layout of a header block; `None` for other blocks, and for compute programs, whose layout is not public.
     #[must_use]

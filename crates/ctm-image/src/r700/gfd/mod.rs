@@ -6,9 +6,11 @@
 
 pub mod header;
 
+pub mod settings;
+
 mod new;
 
-pub use new::{NewProgram, NewVariable, build};
+pub use new::{NewProgram, NewVariable, OtherWord, build};
 
 use super::{Code, RegisterValue, Stage, registers};
 use crate::bytes::{ByteOrder, Input};

@@ -1,6 +1,6 @@
 //! Making a container from programs.
 
-use super::header::{Layout, Part, VariableKind};
+use super::header::{Layout, Part, VariableKind, unset};
 use super::{BLOCK_MAGIC, BlockKind, FILE_MAGIC, Gfd};
 use crate::error::ImageError;
 use crate::r700::{Code, Stage};
@@ -16,15 +16,38 @@ pub struct NewVariable {
     pub values: Vec<u32>,
 }
 
+/// A word of a header block that is no register.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OtherWord {
+    /// Its name in the layout ([`Part::Other`]).
+    pub name: &'static str,
+    /// Which one of several of the name.
+    pub index: u32,
+    /// What it holds.
+    pub value: u32,
+}
+
 /// A program for a new container.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct NewProgram {
-    /// The program and its registers. Registers that are not given are 0.
+    /// The program and its registers. Registers that are not given are [`unset`].
     pub code: Code,
     /// For a geometry program: the program that copies its vertices on.
     pub copy: Option<Code>,
     /// Its variables.
     pub variables: Vec<NewVariable>,
+    /// How uniforms reach it ([`Part::Mode`]).
+    pub mode: u32,
+    /// Words of its header that are no registers; those that are not given are 0.
+    pub words: Vec<OtherWord>,
+}
+
+impl NewProgram {
+    /// A program without variables, with all that is not register 0.
+    #[must_use]
+    pub fn new(code: Code) -> Self {
+        Self { code, copy: None, variables: Vec::new(), mode: 0, words: Vec::new() }
+    }
 }
 
 /// The tag of a pointer at data.
@@ -93,11 +116,12 @@ fn header_block(program: &NewProgram, layout: &Layout) -> Result<Vec<u8>, ImageE
     let table_bytes: u64 = program.variables.iter().map(|v| v.kind.row_words() * 4).sum();
     let text_start = (layout.size + table_bytes) as u32;
     let mut parts = layout.words().peekable();
-    let register = |address: u32| program.code.registers.iter().find(|r| r.address == address).map_or(0, |r| r.value);
+    let register = |address: u32| program.code.registers.iter().find(|r| r.address == address).map(|r| r.value);
+    let mut others: Vec<&str> = Vec::new();
     let parts_list: Vec<Part> = layout.words().map(|(_, part)| part).collect();
     while let Some((at, part)) = parts.next() {
         let word = match part {
-            Part::Register(row, index) => register(row.address + index * 4),
+            Part::Register(row, index) => register(row.address + index * 4).unwrap_or_else(|| unset(row)),
             // The registers that count are those up to the last one given.
             Part::Count => match parts_list.get(at as usize / 4 + 1) {
                 Some(Part::Register(row, _)) => {
@@ -123,7 +147,13 @@ fn header_block(program: &NewProgram, layout: &Layout) -> Result<Vec<u8>, ImageE
                     DATA | place
                 }
             }
-            Part::Pointer | Part::Mode | Part::Other(_) => 0,
+            Part::Mode => program.mode,
+            Part::Other(name) => {
+                let index = others.iter().filter(|o| **o == name).count() as u32;
+                others.push(name);
+                program.words.iter().find(|w| w.name == name && w.index == index).map_or(0, |w| w.value)
+            }
+            Part::Pointer => 0,
         };
         data.extend(word.to_be_bytes());
     }

@@ -169,7 +169,9 @@ impl Reader<'_> {
         if let Some(setting) = comment.trim_start().strip_prefix('$')
             && let Some((name, value)) = setting.split_once('=')
         {
-            self.s.settings.push(Setting { name: name.trim().to_owned(), value: value.trim().to_owned() });
+            let start = base + (line.len() - comment.trim_start().len()) as u32;
+            let span = Span::new(start, base + line.trim_end().len() as u32);
+            self.s.settings.push(Setting { name: name.trim().to_owned(), value: value.trim().to_owned(), span });
         }
         let mut c = Cursor::new(text, base, &mut diagnostics);
         if c.at_end() {

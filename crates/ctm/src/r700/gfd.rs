@@ -1,0 +1,232 @@
+//! Listings as a GFD container: the registers and variables of each program, from its words and from its settings.
+
+use super::{exports, registers_of, stored_stage};
+use crate::job::JobError;
+use crate::r700::Loaded;
+use crate::render::Report;
+use ctm_exec::r700::Target;
+use ctm_image::ImageError;
+use ctm_image::r700::gfd::header::{GEOMETRY, PIXEL, VERTEX, VariableKind, unset};
+use ctm_image::r700::gfd::settings::Settings;
+use ctm_image::r700::gfd::{self, NewProgram};
+use ctm_image::r700::registers;
+use ctm_image::r700::{Code, RegisterValue, Stage};
+use ctm_isa::diag::Diagnostic;
+use ctm_isa::r700::inst::Cf;
+use ctm_isa::r700::program::{Chip, Program, Usage};
+
+/// What the console's tools write where a program says nothing: vertices that are kept for reuse.
+const VERTEX_REUSE: [(&str, u32); 2] = [("VGT_VERTEX_REUSE_BLOCK_CNTL", 14), ("VGT_HOS_REUSE_DEPTH", 16)];
+/// `SPI_PS_IN_CONTROL_0.BARYC_SAMPLE_CNTL`: at the centres only.
+const CENTERS_ONLY: u32 = 1;
+/// `DB_SHADER_CONTROL.Z_ORDER`: early, then late.
+const EARLY_Z_THEN_LATE_Z: u32 = 1;
+/// [`NewProgram::mode`]: uniforms are constant buffers, not the constant file.
+const UNIFORM_BLOCKS: u32 = 1;
+
+/// The bytes of a GFD container with these programs, in this order. A copy program belongs to the geometry program before it.
+///
+/// Registers follow from the words (GPRs, stack, exports, killing) and are what the console's tools write otherwise;
+/// what the listing's settings say (`; $NAME = value`) is laid over that.
+///
+/// # Errors
+/// Settings that cannot be, with their places; programs that the container has no place for.
+pub fn write_gfd(programs: &[&Loaded]) -> Result<Vec<u8>, JobError> {
+    let mut out: Vec<NewProgram> = Vec::new();
+    let mut wrong: Vec<Report> = Vec::new();
+    for loaded in programs {
+        let image = |e: ImageError| JobError::Wrong(vec![Report::bare(Diagnostic::error(e.name(), e.to_string()))]);
+        let stage = stored_stage(&loaded.program).map_err(image)?;
+        if stage == Stage::Copy {
+            let before = out.last_mut().filter(|p| p.code.stage == Stage::Geometry && p.copy.is_none());
+            let Some(geometry) = before else {
+                let message =
+                    "a copy program stands behind the geometry program whose vertices it copies, in the same container";
+                wrong.push(Report::bare(Diagnostic::error("copy-program-alone", message)));
+                continue;
+            };
+            copy_program(geometry, &loaded.program);
+            continue;
+        }
+        let layout = match stage {
+            Stage::Vertex => &VERTEX,
+            Stage::Pixel => &PIXEL,
+            Stage::Geometry => &GEOMETRY,
+            Stage::Fetch | Stage::Copy | Stage::Compute => {
+                let message = format!("GFD containers have no place for {} programs", stage.name());
+                wrong.push(Report::bare(Diagnostic::error("no-place", message)));
+                continue;
+            }
+        };
+        match Settings::read(&loaded.program.settings, layout) {
+            Ok(settings) => out.push(new_program(&loaded.program, stage, settings)),
+            Err(found) => {
+                wrong.extend(found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }))
+            }
+        }
+    }
+    if !wrong.is_empty() {
+        return Err(JobError::Wrong(wrong));
+    }
+    let built = gfd::build(&out)
+        .map_err(|e| JobError::Wrong(vec![Report::bare(Diagnostic::error(e.name(), e.to_string()))]))?;
+    Ok(built.write())
+}
+
+/// The registers of one program while they are put together.
+struct Registers(Vec<RegisterValue>);
+
+impl Registers {
+    fn set(&mut self, name: &str, value: u32) {
+        if let Some(address) = registers::address(name) {
+            self.set_at(address, u32::MAX, value, 0);
+        }
+    }
+
+    fn set_field(&mut self, name: &str, field: &str, value: u32) {
+        let Some(row) = registers::named(name) else { return };
+        if let Some(field) = row.format.fields.iter().find(|f| f.name == field) {
+            self.set_at(row.address, field.mask(), value << field.lsb, 0);
+        }
+    }
+
+    /// Sets the bits of `mask`; `before` is what the register holds if nothing was said of it yet.
+    fn set_at(&mut self, address: u32, mask: u32, bits: u32, before: u32) {
+        match self.0.iter_mut().find(|r| r.address == address) {
+            Some(r) => r.value = r.value & !mask | bits & mask,
+            None => self.0.push(RegisterValue { address, value: before & !mask | bits & mask }),
+        }
+    }
+
+    /// Lays settings over what is there.
+    fn overlay(&mut self, settings: &Settings) {
+        for &(first, count) in &settings.counts {
+            let Some((row, _)) = registers::at(first) else { continue };
+            for address in (0..count).map(|i| first + i * 4) {
+                self.set_at(address, 0, 0, unset(row));
+            }
+        }
+        for &(address, mask, bits) in &settings.registers {
+            let before = registers::at(address).map_or(0, |(row, _)| unset(row));
+            self.set_at(address, mask, bits, before);
+        }
+    }
+
+    /// How many registers of a list count: up to the last one that is there.
+    fn listed(&self, name: &str) -> u32 {
+        let Some(list) = registers::named(name) else { return 0 };
+        let there = |i: &u32| self.0.iter().any(|r| r.address == list.address + i * 4);
+        (0..list.count).rev().find(there).map_or(0, |i| i + 1)
+    }
+}
+
+fn new_program(program: &Program, stage: Stage, settings: Settings) -> NewProgram {
+    let mut registers = Registers(registers_of(program, stage));
+    match stage {
+        Stage::Vertex => vertex_registers(&mut registers, program, &settings),
+        Stage::Pixel => pixel_registers(&mut registers, program),
+        Stage::Geometry | Stage::Fetch | Stage::Copy | Stage::Compute => {}
+    }
+    registers.overlay(&settings);
+    // What follows from the length of lists; a setting that says otherwise counts more.
+    match stage {
+        Stage::Vertex => {
+            let attributes = registers.listed("SQ_VTX_SEMANTIC");
+            // A bit for each attribute that is not there.
+            registers.set("SQ_VTX_SEMANTIC_CLEAR", u32::MAX.checked_shl(attributes).unwrap_or(0));
+        }
+        Stage::Pixel => {
+            let inputs = registers.listed("SPI_PS_INPUT_CNTL");
+            registers.set_field("SPI_PS_IN_CONTROL_0", "NUM_INTERP", inputs);
+        }
+        Stage::Geometry | Stage::Fetch | Stage::Copy | Stage::Compute => {}
+    }
+    registers.overlay(&settings);
+    NewProgram {
+        variables: settings.variables,
+        mode: settings.mode.unwrap_or(if locks_constants(program) { UNIFORM_BLOCKS } else { 0 }),
+        words: settings.words,
+        ..NewProgram::new(Code { stage, words: program.words.clone(), registers: registers.0 })
+    }
+}
+
+fn vertex_registers(registers: &mut Registers, program: &Program, settings: &Settings) {
+    for (name, value) in VERTEX_REUSE {
+        registers.set(name, value);
+    }
+    exported_parameters(registers, program, settings);
+    // Attribute n is fetched to GPR n + 1, by the number of its place.
+    if let Some(list) = registers::named("SQ_VTX_SEMANTIC")
+        && !settings.mentions(list)
+    {
+        let location = VariableKind::Attribute.columns().iter().position(|c| *c == "location").unwrap_or(0);
+        let attributes = settings.variables.iter().filter(|v| v.kind == VariableKind::Attribute);
+        for (n, attribute) in (0..list.count).zip(attributes) {
+            registers.set_at(list.address + n * 4, u32::MAX, attribute.values[location] & 0xff, 0);
+        }
+    }
+}
+
+/// What a vertex or copy program exports beside the position. Parameter n has the semantic number n, unless settings say.
+fn exported_parameters(registers: &mut Registers, program: &Program, settings: &Settings) {
+    let mut parameters = 0;
+    registers.set("PA_CL_VS_OUT_CNTL", 0);
+    for target in exports(program) {
+        match target {
+            Target::Parameter(n) => parameters = parameters.max(u32::from(n) + 1),
+            Target::Position(1) => registers.set_field("PA_CL_VS_OUT_CNTL", "VS_OUT_MISC_VEC_ENA", 1),
+            Target::Position(2) => registers.set_field("PA_CL_VS_OUT_CNTL", "VS_OUT_CCDIST0_VEC_ENA", 1),
+            Target::Position(3) => registers.set_field("PA_CL_VS_OUT_CNTL", "VS_OUT_CCDIST1_VEC_ENA", 1),
+            Target::Position(_) | Target::Pixel(_) | Target::Depth => {}
+        }
+    }
+    registers.set_field("SPI_VS_OUT_CONFIG", "VS_EXPORT_COUNT", parameters.saturating_sub(1));
+    if let Some(list) = registers::named("SPI_VS_OUT_ID")
+        && !settings.mentions(list)
+    {
+        for n in 0..parameters {
+            registers.set_at(list.address + n / 4 * 4, 0xff << (n % 4 * 8), n << (n % 4 * 8), unset(list));
+        }
+    }
+}
+
+fn pixel_registers(registers: &mut Registers, program: &Program) {
+    let (mut mask, mut targets, mut depth) = (0, 0, 0);
+    for target in exports(program) {
+        match target {
+            Target::Pixel(n) => {
+                mask |= 0xf << (n * 4);
+                targets |= 1 << n;
+            }
+            Target::Depth => depth = 1,
+            Target::Position(_) | Target::Parameter(_) => {}
+        }
+    }
+    let kills = Usage::of(&program.words, program.entry, Chip::Rv770).kills;
+    registers.set("CB_SHADER_MASK", mask);
+    registers.set("CB_SHADER_CONTROL", targets);
+    registers.set_field("DB_SHADER_CONTROL", "Z_EXPORT_ENABLE", depth);
+    registers.set_field("DB_SHADER_CONTROL", "Z_ORDER", EARLY_Z_THEN_LATE_Z);
+    registers.set_field("DB_SHADER_CONTROL", "KILL_ENABLE", kills.into());
+    registers.set_field("SPI_PS_IN_CONTROL_0", "BARYC_SAMPLE_CNTL", CENTERS_ONLY);
+    registers.set_field("SPI_PS_IN_CONTROL_0", "PERSP_GRADIENT_ENA", 1);
+}
+
+/// A geometry program's header holds the registers of its copy program, too. What its settings said counts more.
+fn copy_program(geometry: &mut NewProgram, program: &Program) {
+    let mut registers = Registers(registers_of(program, Stage::Copy));
+    exported_parameters(&mut registers, program, &Settings::default());
+    let given = std::mem::take(&mut geometry.code.registers);
+    registers.0.retain(|r| !given.iter().any(|g| g.address == r.address));
+    registers.0.extend(given);
+    geometry.code.registers = registers.0;
+    geometry.copy = Some(Code { stage: Stage::Copy, words: program.words.clone(), registers: Vec::new() });
+}
+
+/// Whether an ALU clause locks lines of a constant buffer.
+fn locks_constants(program: &Program) -> bool {
+    program.decode().entries.iter().any(|entry| match entry.cf {
+        Ok(Cf::Alu(alu)) => alu.word0.kcache_mode0.code() != 0 || alu.word1.kcache_mode1.code() != 0,
+        Ok(Cf::Plain(_) | Cf::Export(_) | Cf::Mem(_)) | Err(_) => false,
+    })
+}
