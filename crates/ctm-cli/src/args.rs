@@ -116,13 +116,14 @@ Examples:
   ctm asm fill.x1k -o fill.hex       six words a line
   ctm asm fill.x1k -o -              the words to stdout
   ctm asm shader.psh -o shader.gsh   R700: a GFD container; .cal, .o, .hex and .bin as well
+  ctm asm a.vsh a.psh -o a.gsh       a container of several programs
   ctm asm --explain fill.x1k         what the assembler worked out
   ctm asm *.x1k                      each beside its text")]
 pub(crate) struct AsmArgs {
     /// Program texts; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
-    /// Where the program goes: .elf, .hex or .bin; R700: .hex, .bin, .gsh (GFD), .cal (CAL image), .o (LLVM's ELF); `-` prints words. Only with one FILE
+    /// Where the program goes: .elf, .hex or .bin; R700: .hex, .bin, .gsh (GFD), .cal (CAL image), .o (LLVM's ELF); `-` prints words. Only with one FILE, but several R700 programs can go into one .gsh
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// Print what the assembler worked out for each instruction (X1K)
@@ -206,6 +207,7 @@ Examples:
   ctm check fill.x1k
   ctm check --allow unused-result --allow dead-code *.elf
   ctm check --json fill.hex
+  ctm check shader.gsh               every program of a container
   ctm check --rules")]
 pub(crate) struct CheckArgs {
     /// Programs
@@ -223,7 +225,7 @@ pub(crate) struct CheckArgs {
     /// List the rules; with --isa r700 those of R700 programs
     #[arg(long)]
     pub(crate) rules: bool,
-    /// Which program of a container, by number or name (R700)
+    /// Which program of a container, by number or name (R700); all of them when left out
     #[arg(long, value_name = "PROGRAM")]
     pub(crate) program: Option<String>,
     /// The instruction set, where a file does not say which
@@ -245,7 +247,7 @@ Examples:
   ctm run fill.hex --size 4x4 --program-info last=14 --check
   ctm run job.toml --dump-commands job.cmd && ctm dis job.cmd")]
 pub(crate) struct RunArgs {
-    /// A job file (.toml) or a program (.x1k, .hex, .bin, .elf)
+    /// A job file (.toml) or a program (.x1k, .ps, .hex, .bin, .elf; R700: .psh, .vsh, .csh, .hex, .gsh, .o, CAL images)
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     #[command(flatten)]

@@ -110,7 +110,8 @@ fn words(code: &Code) -> Vec<u8> {
 /// Registers, tables, names, and the list of pointers with its head.
 fn header_block(program: &NewProgram, layout: &Layout) -> Result<Vec<u8>, ImageError> {
     let mut data: Vec<u8> = Vec::new();
-    let mut pointers: Vec<u32> = Vec::new();
+    // Where pointers at data and at text stand: the list names those at data first.
+    let (mut at_data, mut at_text) = (Vec::new(), Vec::new());
     let (mut tables, mut names) = (Vec::new(), Vec::new());
     // Names come after all tables, so their places are known only when the tables' size is.
     let table_bytes: u64 = program.variables.iter().map(|v| v.kind.row_words() * 4).sum();
@@ -139,10 +140,10 @@ fn header_block(program: &NewProgram, layout: &Layout) -> Result<Vec<u8>, ImageE
                 if rows.is_empty() {
                     0
                 } else {
-                    pointers.push(DATA | (at as u32 + 4));
+                    at_data.push(DATA | (at as u32 + 4));
                     let place = layout.size as u32 + tables.len() as u32;
                     for row in rows {
-                        table_row(row, layout, text_start, &mut tables, &mut names, &mut pointers)?;
+                        table_row(row, layout, text_start, &mut tables, &mut names, &mut at_text)?;
                     }
                     DATA | place
                 }
@@ -169,6 +170,7 @@ fn header_block(program: &NewProgram, layout: &Layout) -> Result<Vec<u8>, ImageE
         let (found, allowed) = (u64::from(size), u64::from(super::POINTER));
         return Err(ImageError::TooMany { what: "bytes of variables", found, allowed });
     }
+    let pointers = [at_data, at_text].concat();
     data.extend(pointers.iter().flat_map(|w| w.to_be_bytes()));
     let head = [
         POINTERS_MAGIC,
@@ -192,7 +194,7 @@ fn table_row(
     text_start: u32,
     tables: &mut Vec<u8>,
     names: &mut Vec<u8>,
-    pointers: &mut Vec<u32>,
+    at_text: &mut Vec<u32>,
 ) -> Result<(), ImageError> {
     let columns = row.kind.columns();
     if row.values.len() != columns.len() || row.name.contains('\0') || row.name.len() as u64 >= super::LONGEST_NAME {
@@ -205,7 +207,7 @@ fn table_row(
         return Err(ImageError::Unstorable { what: "a variable", message });
     }
     if row.kind.has_name() {
-        pointers.push(TEXT | (layout.size as u32 + tables.len() as u32));
+        at_text.push(TEXT | (layout.size as u32 + tables.len() as u32));
         tables.extend((TEXT | (text_start + names.len() as u32)).to_be_bytes());
         names.extend(row.name.bytes().chain([0]));
         names.resize(names.len().next_multiple_of(4), 0);
