@@ -163,7 +163,7 @@ fn bad_input_is_told_what_where_and_what_is_allowed() {
     d.bad(
         &["run", "picture.png", "--size", "2x2"],
         1,
-        &["picture.png is no program; text (.x1k, .ps), words (.hex, .bin)"],
+        &["picture.png is no program; X1K programs are text (.x1k, .ps), words (.hex, .bin)"],
     );
     d.bad(&["run", "empty.x1k", "--size", "2x2"], 1, &["empty.x1k is empty"]);
     d.bad(&["run", "cut.elf", "--size", "2x2"], 1, &["cut.elf: ", "byte"]);
@@ -492,8 +492,9 @@ fn texts_may_begin_with_a_byte_order_mark() {
         if command == "asm" {
             assert_eq!(words, dir.good(&["asm", "plain", "--isa", isa, "-o", "-"]));
             // Words, and a file whose name does not say what it is.
-            dir.file("w.hex", marked(&words)).file("noname", marked(text));
-            assert_eq!(dir.good(&["dis", "w.hex"]).lines().count(), dir.good(&["dis", "noname"]).lines().count());
+            dir.file("marked.hex", marked(&words)).file("w.hex", &words).file("marked", marked(text));
+            assert_eq!(dir.good(&["dis", "marked.hex"]), dir.good(&["dis", "w.hex"]));
+            assert_eq!(dir.good(&["dis", "marked"]), dir.good(&["dis", "plain"]));
         }
     }
     dir.file(
@@ -501,4 +502,40 @@ fn texts_may_begin_with_a_byte_order_mark() {
         marked("program = \"g.x1k\"\ndomain = [0, 0, 0, 0]\n[constants]\nfloat = { step = [1, 1, 1, 1] }\n"),
     );
     assert_eq!(dir.good(&["run", "job.toml"]), "o0 (0, 0) = 0 0 0 1\n");
+}
+
+#[test]
+fn nothing_is_said_twice() {
+    let dir = Dir::new("twice");
+    let job = "program = \"g.x1k\"\ndomain = [0, 0, 0, 0]\n";
+    let two = ".output a = o0\n.output b = o1\n mov a, 1\n mov b, 1\n";
+    dir.file("g.x1k", GRADIENT).file("two.x1k", two);
+    dir.file(
+        "register.toml",
+        format!("{job}[[register]]\nindex = 0\n[[register]]\nindex = \"r0\"\norigin = [1, 1, 1, 1]\n"),
+    );
+    dir.bad(&["run", "register.toml"], 1, &["register 0 is given twice", "register.toml:5:"]);
+    dir.file("constant.toml", format!("{job}[constants]\nfloat = {{ 0 = [1, 1, 1, 1], c0 = [2, 2, 2, 2] }}\n"));
+    dir.bad(&["run", "constant.toml"], 1, &["duplicate-constant", "float constant 0 is given twice"]);
+    let save = "[[output]]\nslot = 0\nsave = \"x.npy\"\n[[output]]\nslot = 1\nsave = \"x.npy\"\n";
+    dir.file("files.toml", format!("program = \"two.x1k\"\ndomain = [0, 0, 0, 0]\n{save}"));
+    dir.bad(&["run", "files.toml"], 1, &["duplicate-file", "two things are saved as x.npy", "files.toml:8:"]);
+    assert!(!dir.0.join("x.npy").exists());
+    dir.good(&["run", "files.toml", "--out", "o1=y.npy"]);
+    assert!(dir.0.join("x.npy").exists() && dir.0.join("y.npy").exists());
+}
+
+/// Whichever way the job file and the flag name a constant.
+#[test]
+fn flags_override_constants_of_the_job_file() {
+    let dir = Dir::new("override");
+    dir.file("g.x1k", GRADIENT);
+    for in_file in ["0", "c0", "step"] {
+        let job = "program = \"g.x1k\"\ndomain = [1, 1, 1, 1]\n[constants]\n";
+        dir.file("job.toml", format!("{job}float = {{ {in_file} = [2, 2, 2, 2] }}\n"));
+        assert_eq!(dir.good(&["run", "job.toml"]), "o0 (1, 1) = 2 2 0 1\n");
+        for flag in ["c0=5,5,5,5", "step=5,5,5,5"] {
+            assert_eq!(dir.good(&["run", "job.toml", "--const", flag]), "o0 (1, 1) = 5 5 0 1\n", "{in_file}, {flag}");
+        }
+    }
 }

@@ -166,3 +166,39 @@ fn asm_writes_containers() {
         }
     }
 }
+
+/// What the console's tools call a shader: a vertex and a pixel program in one file.
+#[test]
+fn several_listings_make_one_container() {
+    let dir = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let path = |name: &str| dir.join(format!("several-{name}"));
+    let [vertex, pixel, wrong, out] = ["a.vsh", "a.psh", "b.psh", "a.gsh"].map(path);
+    std::fs::write(
+        &vertex,
+        "00 CALL_FS NO_BARRIER\n01 EXP_DONE: POS0, R1.xyzw\n02 EXP_DONE: PARAM0, R2.xyzw\nEND_OF_PROGRAM\n",
+    )
+    .unwrap();
+    // No EXP_DONE: the checker says so.
+    std::fs::write(&pixel, "00 EXP: PIX0, R0.xyzw\nEND_OF_PROGRAM\n").unwrap();
+    let bad = "; $SPI_PS_INPUT_CNTL[0].SEMANTIK = 1\n00 EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n";
+    std::fs::write(&wrong, bad).unwrap();
+    let (to, program): (&Path, &Path) = ("-o".as_ref(), "--program".as_ref());
+    let (asm, check): (&Path, &Path) = ("asm".as_ref(), "check".as_ref());
+    let _ = std::fs::remove_file(&out);
+
+    let (code, _, stderr) = ctm(&[asm, &vertex, &wrong, to, &out]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("did you mean `SEMANTIC`?") && stderr.contains("b.psh:1:3"), "{stderr}");
+    assert!(!out.exists());
+
+    let (code, _, stderr) = ctm(&[asm, &vertex, &pixel, to, &out]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    let (code, _, stderr) = ctm(&[check, &out]);
+    assert_eq!(code, 1);
+    assert!(stderr.contains("program 1 (pixel): ") && !stderr.contains("program 0"), "{stderr}");
+    assert_eq!(ctm(&[check, &out, program, "vertex".as_ref()]).0, 0);
+
+    let (code, _, stderr) = ctm(&[asm, &vertex, &pixel, to, &path("a.cal")]);
+    assert_eq!(code, 2);
+    assert!(stderr.contains("A container (.gsh) takes several"), "{stderr}");
+}

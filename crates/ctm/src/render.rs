@@ -211,10 +211,12 @@ mod tests {
     #[test]
     fn only_the_lines_of_a_finding_are_rendered() {
         let source = Source::new("f", "one\ntwo\nthree\nfour\n");
-        assert_eq!(source.lines_around(&[4..7]), (1, 4..8));
-        assert_eq!(source.lines_around(&[9..10, 4..7]), (1, 4..14));
-        assert_eq!(source.lines_around(&[19..19]), (3, 14..19), "the end is shown with the last line");
-        assert_eq!(Source::new("f", "").lines_around(&[0..0]), (0, 0..0));
+        let around = |ranges: &[Range<usize>]| source.lines_around(ranges);
+        let (two, three, end) = (4..7, 9..10, 19..19);
+        assert_eq!(around(std::slice::from_ref(&two)), (1, 4..8));
+        assert_eq!(around(&[three, two]), (1, 4..14));
+        assert_eq!(around(&[end.clone(), end]), (3, 14..19), "the end is shown with the last line");
+        assert_eq!(Source::new("f", "").lines_around(&[]), (0, 0..0));
         let finding = Diagnostic::error("rule", "wrong").at(Span::new(8, 13), "here");
         let report = Report { diagnostic: finding, source: Some(Arc::new(source)) };
         assert_eq!(text(&report, false), "error[rule]: wrong\n --> f:3:1\n  |\n3 | three\n  | ^^^^^ here");

@@ -2,6 +2,7 @@
 //! whatever does not fit together reported at once.
 
 use super::load::{Loaded, read_file};
+use super::read::is_flag;
 use super::surface::Elements;
 use super::{Data, FromOutput, Job, JobError, Located, Output, Pass, ProgramInfo, Ref, Save, Texture, report_at};
 use crate::array::{Array, ArrayError, Kind, Layout, RawFormat, RawShape};
@@ -230,20 +231,23 @@ impl Checker {
         source: Option<&Arc<Source>>,
     ) -> Constants {
         let mut constants = Constants::default();
-        let mut given: BTreeSet<(SymbolKind, u8)> = BTreeSet::new();
+        // Each with whether a flag gives it: flags count more than the file, which may name it otherwise.
+        let mut given: BTreeMap<(SymbolKind, u8), bool> = BTreeMap::new();
         macro_rules! bank {
             ($map:expr, $kind:expr, $file:expr) => {
                 for (which, value) in &$map {
                     let at = Located { value: which.clone(), place: value.place.clone() };
                     if let Some(index) = self.resolve(&at, program, $kind) {
-                        if !given.insert(($kind, index)) {
-                            let what = kind_name($kind);
-                            self.error(
-                                &at,
-                                "duplicate-constant",
-                                format!("{what} {index} is given twice, once by name"),
-                            );
+                        let by_flag = is_flag(at.place.as_ref());
+                        match given.get(&($kind, index)) {
+                            Some(true) if !by_flag => continue,
+                            Some(earlier) if *earlier == by_flag => {
+                                let message = format!("{} {index} is given twice, once by name", kind_name($kind));
+                                self.error(&at, "duplicate-constant", message);
+                            }
+                            _ => {}
                         }
+                        given.insert(($kind, index), by_flag);
                         if let Some(slot) = $file.get_mut(usize::from(index)) {
                             *slot = value.value;
                         }
@@ -255,10 +259,10 @@ impl Checker {
         bank!(pass.int, SymbolKind::Int, constants.int);
         bank!(pass.bool, SymbolKind::Bool, constants.bool);
         // The loader would put the program's own literals over what the job says.
-        program.literals.retain(|l| !given.contains(&literal_key(l)));
+        program.literals.retain(|l| !given.contains_key(&literal_key(l)));
         let carried: BTreeSet<_> = program.literals.iter().map(literal_key).collect();
         let read = |kind, indices: &BTreeSet<u8>| -> Vec<(SymbolKind, u8)> {
-            indices.iter().map(|&i| (kind, i)).filter(|k| !given.contains(k) && !carried.contains(k)).collect()
+            indices.iter().map(|&i| (kind, i)).filter(|k| !given.contains_key(k) && !carried.contains(k)).collect()
         };
         let mut missing = read(SymbolKind::Float, &usage.float_constants);
         // A relative address names everything from its base on: nobody gives all of that.

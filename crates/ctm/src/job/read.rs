@@ -49,6 +49,14 @@ impl Job {
     }
 }
 
+/// What flags are a text of, for messages.
+const COMMAND_LINE: &str = "command line";
+
+/// Whether something was written as a flag.
+pub(super) fn is_flag(place: Option<&Place>) -> bool {
+    place.is_some_and(|p| p.source.name() == COMMAND_LINE)
+}
+
 impl Reader {
     /// Begins with a job file's text.
     #[must_use]
@@ -77,7 +85,7 @@ impl Reader {
         let mut reader = Self::empty();
         let name = path.as_ref().to_string_lossy().into_owned();
         let origin = Origin::Flag(0);
-        reader.flags.push(Arc::new(Source::new("command line", name.clone())));
+        reader.flags.push(Arc::new(Source::new(COMMAND_LINE, name.clone())));
         reader.tree.flags.push(name.clone());
         reader.tree.root.set("program", Node { value: Value::String(name), origin });
         reader
@@ -108,7 +116,7 @@ impl Reader {
         };
         let result = self.tree.apply(flag, value);
         if let Some(text) = self.tree.flags.last() {
-            self.flags.push(Arc::new(Source::new("command line", text.clone())));
+            self.flags.push(Arc::new(Source::new(COMMAND_LINE, text.clone())));
         }
         if let Err(message) = result {
             self.domain_flag_failed |= matches!(name, "size" | "domain");
@@ -217,7 +225,24 @@ impl Reader {
         let saves = base.outputs.iter().filter_map(|o| o.save(false)).collect();
         let conditional_save = base.conditional.and_then(|c| c.save);
         let memory_saves = base.r700.memories.into_iter().filter(|m| m.save.is_some()).collect();
-        Some(Job { isa: stated_isa, passes, repeat, saves, conditional_save, memory_saves, run })
+        let job = Job { isa: stated_isa, passes, repeat, saves, conditional_save, memory_saves, run };
+        self.one_file_each(&job);
+        Some(job)
+    }
+
+    /// What is saved later would replace what was saved first.
+    fn one_file_each(&mut self, job: &Job) {
+        let of_passes = job.passes.iter().flat_map(|p| &p.outputs).filter_map(|o| o.save.as_ref());
+        let outputs = of_passes.chain(&job.saves).map(|save| &save.path);
+        let memories = job.memory_saves.iter().filter_map(|m| m.save.as_ref());
+        let mut earlier: Vec<&Path> = Vec::new();
+        for path in outputs.chain(&job.conditional_save).chain(memories) {
+            if earlier.contains(&path.value.as_path()) {
+                let message = format!("two things are saved as {}", path.value.display());
+                self.reports.push(path.error("duplicate-file", message));
+            }
+            earlier.push(&path.value);
+        }
     }
 
     fn is_r700(&self) -> bool {
@@ -237,8 +262,15 @@ impl Reader {
         }
         draft.domain = table.get("domain").and_then(|n| self.domain(n));
         if table.get("register").is_some() {
-            let nodes = self.tables(table, "register");
-            draft.registers = Some(nodes.into_iter().filter_map(|n| self.register(n)).collect());
+            let mut planes: Vec<Plane> = Vec::new();
+            for node in self.tables(table, "register") {
+                let Some(plane) = self.register(node) else { continue };
+                if planes.iter().any(|p| p.temp == plane.temp) {
+                    self.error(node.origin, "duplicate-slot", format!("register {} is given twice", plane.temp));
+                }
+                planes.push(plane);
+            }
+            draft.registers = Some(planes);
         }
         if let Some(node) = table.get("constants") {
             self.constants(node, &mut draft);
@@ -337,6 +369,16 @@ impl Reader {
                 let name = Node { value: Value::String(entry.key.clone()), origin: entry.origin };
                 let Some(which) = self.slot(key, &name, limit, &format!("{key} constants")) else { continue };
                 let (value, origin) = (&entry.node, entry.node.origin);
+                // `0` and `c0` are one constant. A flag counts more than the file.
+                let earlier = match key {
+                    "float" => draft.float.get(&which).map(|c| &c.place),
+                    "int" if self.is_r700() => draft.r700.loops.get(&which).map(|c| &c.place),
+                    "int" => draft.int.get(&which).map(|c| &c.place),
+                    _ => draft.bool.get(&which).map(|c| &c.place),
+                };
+                if earlier.is_some_and(|place| is_flag(place.as_ref()) == matches!(origin, Origin::Flag(_))) {
+                    self.error(origin, "duplicate-constant", format!("{key} constant {which} is given twice"));
+                }
                 match key {
                     "float" => {
                         if let Some(bits) = self.four_bits(&format!("constant {}", entry.key), value) {
