@@ -23,6 +23,7 @@ use super::isa::{Isa, MAX_COPIES};
 use super::kept::{self, Kept};
 use super::lir::{Group, Lines, Src, Vars};
 use super::lookups::{Call, Fetch};
+use super::needs::Needs;
 use super::span;
 use super::together::{Aside, Decision};
 use super::vectors::Vectors;
@@ -119,6 +120,10 @@ pub struct Emit<'a> {
     pub joint_asides: Vec<(Label, Flow, usize)>,
     /// Where nobody of the first two copies stays, where those go on who do because of others, and where all jump.
     pub first_two_at_rest: Vec<(Label, Label, Label)>,
+    /// Which masks are looked at, where all copies go the same way.
+    pub needs: Option<Needs>,
+    /// Some flow-control instruction reads the ALU result from the frame.
+    pub reads_result: bool,
     /// Fetches that may have to be calls.
     pub calls: Vec<Call>,
     /// Loops whose bodies have a second code, for when all lanes run.
@@ -153,6 +158,8 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         asides,
         joint_asides: Vec::new(),
         first_two_at_rest: Vec::new(),
+        needs: input.joint.then(|| Needs::of(input.code, input.lines, input.outputs)),
+        reads_result: true,
         calls: Vec::new(),
         bodies: Vec::new(),
         deciding,
@@ -160,6 +167,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     };
     emit.choose_constants();
     emit.choose_bodies();
+    emit.reads_result = !input.joint || emit.any_reads_result();
     let again = emit.prologue();
     for (index, block) in input.code.blocks.iter().enumerate() {
         let label = emit.blocks[index];
@@ -267,24 +275,33 @@ impl Emit<'_> {
         self.asm.int_load(Int::Mov, true, RDI, RBX, head::STARTS);
         for copy in self.copies() {
             self.asm.int_load(Int::Mov, false, Self::running(copy), RBX, self.part(copy, part::EXISTING));
-            if copy > 0 && self.input.joint {
-                let here = self.asm.label();
+        }
+        let all = self.asm.label();
+        if self.input.joint && self.input.copies > 1 {
+            self.asm.int_store_imm(Int::Cmp, false, RBX, head::GROUPS, self.input.copies.into());
+            self.asm.jump_if(Cond::AboveEqual, all);
+        }
+        for copy in 1..self.input.copies {
+            let here = self.asm.label();
+            if self.input.joint {
                 self.asm.int_store_imm(Int::Cmp, false, RBX, head::GROUPS, copy.into());
                 self.asm.jump_if(Cond::Above, here);
-                self.asm.int_imm(Self::running(copy), 0);
-                self.asm.place(here);
-            } else if copy > 0 {
-                let here = self.asm.label();
+            } else {
                 self.asm.test_imm(15, 1 << copy);
                 self.asm.jump_if(Cond::NotEqual, here);
-                self.asm.int_imm(Self::running(copy), 0);
                 self.asm.int_store_imm(Int::Mov, false, RBX, self.part(copy, part::PENDING), super::jumps::NOWHERE);
-                self.asm.place(here);
             }
-            for mask in 0..5 {
+            self.asm.int_imm(Self::running(copy), 0);
+            self.asm.place(here);
+        }
+        self.asm.place(all);
+        let predicates = self.needs.as_ref().is_none_or(|needs| needs.predicates);
+        let written = self.needs.as_ref().is_none_or(|needs| needs.written);
+        for copy in self.copies() {
+            for mask in (0..5).filter(|&mask| if mask == 4 { self.reads_result } else { predicates }) {
                 self.asm.int_store_imm(Int::Mov, false, RBX, self.part(copy, part::PREDICATES + 4 * mask), 0);
             }
-            for &output in self.input.outputs {
+            for &output in self.input.outputs.iter().filter(|_| written) {
                 let at = self.part(copy, part::WRITTEN + 4 * output as i32);
                 self.asm.int_store_imm(Int::Mov, false, RBX, at, 0);
             }

@@ -216,9 +216,17 @@ impl Emit<'_> {
         self.joint_go(stay);
     }
 
+    /// Whether some flow-control instruction looks at the ALU result where it lies in the frame.
+    pub fn any_reads_result(&self) -> bool {
+        self.input.code.blocks.iter().enumerate().any(|(index, block)| {
+            let End::Flow(flow) = block.end else { return false };
+            flow.wants & 3 != flow.wants >> 2 && self.decision(index).is_none()
+        })
+    }
+
     /// No lane has a result of the arithmetic unit.
     pub fn clear_results(&mut self) {
-        for copy in self.copies() {
+        for copy in self.copies().filter(|_| self.reads_result) {
             self.asm.int_store_imm(Int::Mov, false, RBX, self.part(copy, part::RESULT), 0);
         }
     }
@@ -230,8 +238,10 @@ impl Emit<'_> {
         }
     }
 
-    fn has_breaks(&self, frame: u8) -> bool {
-        self.has(frame, |op| matches!(op, FcOp::BreakLoop | FcOp::BreakRep))
+    /// Whether lanes may leave loops of this frame, and run behind them again where that matters.
+    fn revives(&self, frame: u8) -> bool {
+        let matters = self.needs.as_ref().is_none_or(|needs| needs.behind[usize::from(frame)]);
+        matters && self.has(frame, |op| matches!(op, FcOp::BreakLoop | FcOp::BreakRep))
     }
 
     fn joint_begin(&mut self, flow: &Flow, jump: BlockId) {
@@ -247,7 +257,7 @@ impl Emit<'_> {
                 self.asm.int_store(Int::Mov, false, RBX, self.mask(copy, part::LOOP_VARIABLES, frame), RCX);
             }
         }
-        if self.has_breaks(frame) {
+        if self.revives(frame) {
             for copy in self.copies() {
                 self.fresh(copy);
                 let broke = self.mask(copy, part::BROKE, frame);
@@ -283,7 +293,7 @@ impl Emit<'_> {
 
     /// Those run again that ran when the loop began.
     fn joint_revive(&mut self, frame: u8) {
-        if self.has_breaks(frame) {
+        if self.revives(frame) {
             for copy in self.copies() {
                 let broke = self.mask(copy, part::BROKE, frame);
                 self.asm.int_load(Int::Mov, false, Self::running(copy), RBX, broke);

@@ -191,6 +191,9 @@ impl Emit<'_> {
             _ if unit.piece > 0 => {}
             Lir::Written(output, under) => {
                 let at = self.part(unit.copy, part::WRITTEN + 4 * i32::from(output));
+                if self.needs.as_ref().is_some_and(|needs| !needs.written) {
+                    return self.asm.int_store_imm(Int::Mov, false, RBX, at, self.input.existing.into());
+                }
                 let lanes = self.lanes(under, unit.copy);
                 self.asm.int_store(Int::Or, false, RBX, at, lanes);
             }

@@ -10,6 +10,7 @@
 //! | `emit`, `lines` | machine code: the whole, single instructions |
 //! | `flows` | what is known of flow control beforehand |
 //! | `jumps`, `together`, `joint` | flow control: each copy by itself, all at once where that is the same, all as one large group |
+//! | `needs` | which masks are looked at |
 //! | `breaks` | breaks that lead to breaks |
 //! | `whole` | loops while all lanes run, on AVX2 |
 //! | `differences` | comparisons of differences with zero |
@@ -42,6 +43,7 @@ mod kept;
 mod lines;
 mod lir;
 mod lookups;
+mod needs;
 #[cfg(test)]
 mod occurs;
 mod quads;

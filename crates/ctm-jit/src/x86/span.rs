@@ -151,14 +151,17 @@ impl Emit<'_> {
     pub fn after_pass(&mut self, again: Label, left: Label, end: Label) {
         self.asm.int_store_imm(Int::Cmp, false, RBX, head::SPAN, NO_SPAN as i32);
         self.asm.jump_if(Cond::Equal, end);
-        self.check_whole(left);
+        if self.needs.as_ref().is_none_or(|needs| needs.written) {
+            self.check_whole(left);
+        }
         for target in 0..OUTPUTS {
             self.store_target(target, left);
         }
         self.asm.int_store_imm(Int::Sub, false, RBX, head::GROUPS, self.input.copies.into());
         self.asm.jump_if(Cond::BelowEqual, end);
         self.next_starts();
-        for copy in self.copies() {
+        let covered = self.needs.as_ref().is_none_or(|needs| needs.covered);
+        for copy in self.copies().filter(|_| covered) {
             let covered = self.part(copy, part::COVERED);
             self.asm.int_store_imm(Int::Mov, false, RBX, covered, self.input.existing.into());
         }
