@@ -311,4 +311,12 @@ fn compilation() {
             row(&format!("stream, {isa:?}"), &stream, &|launch| compile_stream(launch, isa, false).is_some());
         }
     }
+    let program = ctm_isa::x1k::text::assemble(include_str!("../../../examples/nbody/nbody.x1k")).program.unwrap();
+    let mut constants = constants;
+    constants.int[..2].fill([64, 0, 0, 0]);
+    let launch = launch(&program, &constants);
+    for isa in [Isa::Avx512, Isa::Avx2] {
+        let us = fastest(|| assert!(std::hint::black_box(compile_stream(&launch, isa, false)).is_some()));
+        println!("| stream, nbody, {isa:?} | {} | {us:.0} | {us:.0} |", program.words.len());
+    }
 }

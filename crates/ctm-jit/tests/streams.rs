@@ -74,15 +74,16 @@ fn the_examples_give_the_same() {
         };
         compare("matmul", &case, &memory);
     }
-    let bodies = 40;
-    let nbody = Case::example("examples/nbody/nbody.x1k", [0, 0, bodies - 1, bodies - 1]);
-    let nbody = nbody.float("k", [0.01, 0.1, 0.0, 0.0]).int("rows", [3, 0, 0]).int("columns", [bodies as u8, 0, 0]);
-    let memory = Surfaces {
-        inputs: vec![array(bodies, bodies, 4), array(bodies, bodies, 4)],
-        outputs: vec![out(bodies, bodies, 4), out(bodies, bodies, 4)],
-        ..Surfaces::default()
-    };
-    compare("nbody", &nbody, &memory);
+    for (width, height) in [(40, 40), (67, 20), (66, 20)] {
+        let nbody = Case::example("examples/nbody/nbody.x1k", [0, 0, width - 1, height - 1]);
+        let nbody = nbody.float("k", [0.01, 0.1, 0.0, 0.0]).int("rows", [3, 0, 0]).int("columns", [width as u8, 0, 0]);
+        let memory = Surfaces {
+            inputs: vec![array(width, height, 4), array(width, height, 4)],
+            outputs: vec![out(width, height, 4), out(width, height, 4)],
+            ..Surfaces::default()
+        };
+        compare("nbody", &nbody, &memory);
+    }
     let sum = Case::example("bench/x1k/sum.x1k", [0, 0, 15, 79]).int("turns", [3, 0, 0]);
     let memory = Surfaces { inputs: vec![array(200, 80, 4)], outputs: vec![out(16, 80, 1)], ..Surfaces::default() };
     compare("sum", &sum, &memory);
@@ -110,6 +111,60 @@ fn special(x: u32, y: u32, c: u8) -> u32 {
     ];
     let bits = noise(x, y, c);
     if bits & 3 == 0 { SPECIAL[(bits >> 2 & 15) as usize] } else { bits.wrapping_add((bits & 0xf0) << 20) }
+}
+
+/// Loops whose turns are chains behind a fetch, for even and odd numbers of turns: along rows, down columns, backwards, beside the processor's own
+/// element; sums, and registers that hand on what the turn before has read.
+#[test]
+fn turns_that_are_long_chains() {
+    const PROGRAM: &str = "
+.input  a = s0, b = s1
+.output c = o0
+.const  k = c0 (1.0, -2.0, 0.25, 3.0)
+.int    outer = i0, inner = i1
+.reg    at = r1, x = r2, y = r3, sum = r4, first = r5, second = r6, here = r7
+        mov   sum, 0
+        mov   first, k.gggg
+        mov   second, k.bbbb
+        mov   at.rg, r0.rg
+        rep   outer
+          MOVE
+          rep   inner
+            tex   x, a, at.rg
+            tex   y, b, at.ba
+            STEP
+            add   x.rgb, x.rgb, -y.rgb       | rsq x.a, |x.a|
+            mad   x.r, x.r, x.a, y.r         | mad x.a, x.a, y.a, k.b
+            mul   x.g, x.g, x.r              | rcp x.a, x.a
+            mad   x.b, x.r, x.a, x.g
+            mad   sum.rgb, x.rrr, x.aba, sum.rgb | mad sum.a, x.a, first.r, sum.a
+            mov   first, second
+            mov   second, x
+          endrep
+        endrep
+        add   sum, sum, first.rrrg
+        mad   c, second.gbar, k.rgba, sum
+";
+    let (row, own) = ("add at.rb, at.rb, k.rr", "mov at.b, at.r | mov at.a, at.g");
+    let (column, back) = ("add at.g, at.g, k.r | add at.a, at.a, k.r", "add at.rb, at.rb, k.gg");
+    let starts = [
+        ("mov at.rb, 0 | mov at.a, 0", row),
+        (own, row),
+        ("mov at.g, 0 | mov at.a, 0", column),
+        ("mov at.b, k.a | mov at.a, at.g", back),
+    ];
+    for (way, (start, step)) in starts.into_iter().enumerate() {
+        let text = PROGRAM.replace("MOVE", start).replace("STEP", step);
+        for (turns, (outer, width)) in [(1, 80), (2, 70), (2, 33), (1, 64), (3, 20)].into_iter().enumerate() {
+            let case = Case::new(&text, [0, 0, width - 1, 21]).int("outer", [outer, 0, 0]);
+            let inputs = vec![Array::new(90, 30, 4, special), Array::new(90, 30, 4, noise)];
+            let memory = Surfaces { inputs, outputs: vec![out(width, 22, 4)], ..Surfaces::default() };
+            for more in [1, 2] {
+                let inner = 2 * turns as u8 + more;
+                compare(&format!("{way}, {inner} turns"), &case.clone().int("inner", [inner, 0, 0]), &memory);
+            }
+        }
+    }
 }
 
 /// Every number of channels to read and to write, on domains of odd sizes that begin anywhere.

@@ -7,13 +7,14 @@
 
 pub mod affine;
 pub mod prepare;
+pub mod turns;
 
 use crate::direct;
 use crate::engine::StreamLimits;
 use crate::form::{Code, OUTPUT_VARS, Op, Var};
 use crate::grid::Ramp;
 use crate::lanes::{ENTRY, Visits};
-use crate::passes::optimise;
+use crate::passes::{Liveness, optimise};
 use crate::work::{share, threads};
 use crate::x86::Isa;
 use crate::x86::stream::{
@@ -193,8 +194,8 @@ impl Stream {
         }
         let operations =
             passes(&tree).map(|(block, passes)| passes * prepared.code.blocks[block].ops.len() as u64).sum();
-        let mut chosen = Chosen::new(isa, prepared, tree.items.clone(), &live, &start_values, geometry)?;
-        let (tile, downwards) = (chosen.tile(key.columns), chosen.shares_rows());
+        let (chosen, tile) = choose(isa, prepared, &tree, &live, &start_values, key)?;
+        let downwards = chosen.shares_rows();
         let kernels = Mutex::default();
         let past_caches_bytes = limits.past_caches_bytes;
         Some(Self { isa, tree, chosen, geometry, tile, downwards, kernels, past_caches_bytes, operations })
@@ -213,6 +214,39 @@ impl Stream {
     fn fetches(&self) -> impl Iterator<Item = &Fetch> {
         self.chosen.prepared.fetches.iter().flatten()
     }
+}
+
+/// Chooses instructions and the size of tiles, with two turns of a loop in one where that leaves as many vectors side by side.
+fn choose(
+    isa: Isa,
+    prepared: Prepared,
+    tree: &Tree,
+    live: &Liveness,
+    starts: &[(Var, Linear)],
+    key: &Key,
+) -> Option<(Chosen, Tile)> {
+    let of = |prepared: Prepared, items: Vec<Item>, live: &Liveness, joined: bool| {
+        let mut chosen = Chosen::new(isa, prepared, items, live, starts, key.geometry, joined)?;
+        let tile = chosen.tile(key.columns);
+        Some((chosen, tile))
+    };
+    // Nothing is gained where it costs vectors side by side.
+    let is_wide =
+        |tile: Tile, each: u32, columns: u32| tile.vectors >= 4 || 2 * u32::from(tile.vectors) * each > columns;
+    // AVX2 has too few registers for it, packed vectors lie side by side in larger numbers.
+    if isa == Isa::Avx512
+        && !prepared.packed
+        && let Some((mut joined, items)) = turns::joined(&prepared, &tree.items)
+    {
+        let live = optimise(&mut joined.code, false);
+        if let Some((chosen, tile)) = of(joined, items, &live, true)
+            && !chosen.shares_rows()
+            && is_wide(tile, chosen.columns(), key.columns)
+        {
+            return Some((chosen, tile));
+        }
+    }
+    of(prepared, tree.items.clone(), live, false)
 }
 
 /// The kernel for the inside of the launch's domain, or (`careful`) for its edges, for measurements.

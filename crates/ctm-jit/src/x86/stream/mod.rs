@@ -20,6 +20,7 @@
 //! |---|---|
 //! | `tiles` | how large tiles are, and which vectors have registers |
 //! | `emit` | the code as a whole |
+//! | `order` | the instructions of two turns side by side |
 //! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
 //! | `run` | calls |
 
@@ -42,6 +43,7 @@ pub use tiles::columns;
 mod emit;
 mod lines;
 mod memory;
+mod order;
 mod panels;
 mod run;
 mod slots;
@@ -302,7 +304,7 @@ enum Way {
 }
 
 impl Chosen {
-    /// Chooses instructions. `starts`: values of variables that are live at the start and not 0.
+    /// Chooses instructions. `starts`: values of variables that are live at the start and not 0. `joined`: loops may have two turns in one.
     pub fn new(
         isa: Isa,
         prepared: Prepared,
@@ -310,6 +312,7 @@ impl Chosen {
         live: &Liveness,
         starts: &[(Var, Linear)],
         geometry: Geometry,
+        joined: bool,
     ) -> Option<Self> {
         let code = &prepared.code;
         let mut used = VarSet::default();
@@ -326,11 +329,17 @@ impl Chosen {
         let facts = Facts::of(code, &start_vars);
         let mut select = Select::new(isa, &vars, &facts, Rows { coordinates: 0, texels: 0 });
         let mut lines: Vec<Lines> = (0..).zip(&code.blocks).map(|(n, block)| select.block(n, block, false)).collect();
-        let vectors = select.vectors as usize;
+        let mut vectors = select.vectors as usize;
         let mut loads = Vec::new();
         let mut number = 0;
         for (lines, fetches) in lines.iter_mut().zip(&prepared.fetches) {
+            let first = number;
             *lines = reorder(lines, fetches, &mut number, vars.used.len(), &mut loads);
+            if joined && !fetches.is_empty() {
+                // The second turn's fetches come behind the first one's.
+                let second = |load: &Load| 2 * (load.number - first) > number - first + 1;
+                *lines = order::by_readiness(lines, vars.used.len(), &mut vectors, &loads, second);
+            }
         }
         let ranges = Ranges::of(code, &lines, live, &vars, vectors);
         let starts = starts.iter().map(|&(var, value)| Start { var, value }).collect();

@@ -34,7 +34,7 @@ const AVX2: Candidates = Candidates {
 
 impl Chosen {
     /// Columns of a vector.
-    pub(super) fn columns(&self) -> u32 {
+    pub fn columns(&self) -> u32 {
         columns(self.isa, self.prepared.packed)
     }
 

@@ -1,0 +1,214 @@
+//! Two turns of a loop as one, so that the processor sees two chains of operations where it saw one.
+//!
+//! What a turn makes of elements that it fetches is often one long chain, and a turn begins only as far before the end of the last one as the
+//! processor looks ahead. Two turns whose instructions alternate (`x86/stream/order.rs`) need half of that. Only what a turn takes over from the
+//! one before, as sums, stays in order: operations are those of the program, each with its rounding.
+
+use super::affine::{Fetch, Item};
+use super::prepare::Prepared;
+use crate::form::{Block, File, Op, Value, Var};
+use crate::map::Map;
+use crate::passes::renamed;
+use ctm_isa::r700::ops::Units;
+
+/// Operations that a turn may have: two of them have to find registers.
+const MOST: usize = 96;
+/// What two instructions at a time of so many vectors side by side, with four clocks each, are worth: a chain is long if so many times its
+/// length is more than all instructions.
+const LONG: u32 = 2;
+
+/// The program and its parts with two turns in one wherever that is worth it; `None`: nowhere.
+pub fn joined(of: &Prepared, items: &[Item]) -> Option<(Prepared, Vec<Item>)> {
+    let mut items = items.to_vec();
+    let mut chains = Vec::new();
+    visit(&mut items, 0, &mut |block, turns, variable, depth| {
+        if *turns % 2 == 0 && is_chain(&of.code.blocks[block], variable) {
+            *turns /= 2;
+            chains.push((block, depth));
+        }
+    });
+    if chains.is_empty() {
+        return None;
+    }
+    let mut prepared = of.clone();
+    chains.into_iter().for_each(|(block, depth)| join(&mut prepared, block, depth));
+    Some((prepared, items))
+}
+
+/// Looks at every loop that is one block: the block, turns, whether the loop has a variable, loops around it.
+fn visit(items: &mut [Item], depth: usize, look: &mut impl FnMut(usize, &mut u16, bool, usize)) {
+    for item in items {
+        let Item::Loop { turns, variable, body } = item else { continue };
+        if let [Item::Block(block)] = body[..] {
+            look(block, turns, variable.is_some(), depth);
+        } else {
+            visit(body, depth + 1, look);
+        }
+    }
+}
+
+/// Instructions that an operation is about, each of which waits for the one before.
+fn instructions(op: &Op) -> u32 {
+    match op {
+        Op::Scalar(..) => 10,
+        Op::R700(op, ..) if matches!(op.info().units, Units::Trans) => 10,
+        Op::Mad { .. } | Op::Pick { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::R700(..) => 1,
+        _ => 0,
+    }
+}
+
+/// Whether a turn is mostly one chain that begins with what the turn fetches.
+fn is_chain(block: &Block, has_variable: bool) -> bool {
+    let sets = |var: Var| block.ops.iter().any(|op| matches!(*op, Op::Set(of, ..) if of == var));
+    // The longest way to each value, and the longest one from what the turn before has left.
+    let mut long: Vec<(u32, u32)> = Vec::with_capacity(block.ops.len());
+    let (mut all, mut longest, mut carried) = (0, 0, 0);
+    for op in &block.ops {
+        match *op {
+            Op::GetRelative { file: File::Const, .. } if has_variable => return false,
+            Op::GetRelative { .. } | Op::QuadLane(..) | Op::Write { .. } | Op::SetRelative { .. } | Op::Kill(..) => {
+                return false;
+            }
+            _ => {}
+        }
+        let own = instructions(op);
+        let mut way = (0, 0);
+        for value in op.reads() {
+            let of = long[value.index()];
+            way = (way.0.max(of.0), way.1.max(of.1));
+        }
+        if let Op::Get(var) = *op
+            && sets(var)
+        {
+            way.1 = 1;
+        }
+        let way = (way.0 + own, if way.1 > 0 { way.1 + own } else { 0 });
+        all += own;
+        longest = longest.max(way.0);
+        carried = carried.max(way.1);
+        long.push(way);
+    }
+    let fetches = block.ops.iter().any(|op| matches!(op, Op::Fetch { .. }));
+    fetches && block.ops.len() <= MOST && LONG * longest > all && LONG * carried < longest
+}
+
+/// Writes a block's turn down twice.
+fn join(prepared: &mut Prepared, block: usize, depth: usize) {
+    let old = std::mem::take(&mut prepared.code.blocks[block].ops);
+    let fetches = std::mem::take(&mut prepared.fetches[block]);
+    let mut ops: Vec<Op> = Vec::with_capacity(2 * old.len());
+    // Values that do not change from one turn to the next are there once.
+    let mut made: Map<Op, Value> = Map::default();
+    // What variables hold, and how they were stored.
+    let mut held: Vec<(Var, Value, Op)> = Vec::new();
+    for turn in 0..2 {
+        let mut place = Vec::with_capacity(old.len());
+        let mut fetched = fetches.iter();
+        for op in &old {
+            let op = renamed(*op, |value: Value| place[value.index()]);
+            let known = match op {
+                Op::Get(var) => held.iter().find(|(of, ..)| *of == var).map(|(_, value, _)| *value),
+                _ => None,
+            };
+            let known = known.or_else(|| made.get(&op).copied());
+            place.push(known.unwrap_or(Value(ops.len() as u32)));
+            if known.is_some() {
+                continue;
+            }
+            match op {
+                Op::Set(var, value, _) => {
+                    held.retain(|(of, ..)| *of != var);
+                    held.push((var, value, op));
+                    continue;
+                }
+                Op::Fetch { .. } => {
+                    let Some(fetch) = fetched.next() else { continue };
+                    prepared.fetches[block].push(of_turn(fetch, depth, turn));
+                }
+                op if op.is_pure() => _ = made.insert(op, Value(ops.len() as u32)),
+                _ => {}
+            }
+            ops.push(op);
+        }
+    }
+    ops.extend(held.into_iter().map(|(.., op)| op));
+    prepared.code.blocks[block].ops = ops;
+}
+
+/// A fetch of the first or the second of two turns at a time.
+fn of_turn(fetch: &Fetch, depth: usize, turn: i64) -> Fetch {
+    let mut fetch = *fetch;
+    for of in [&mut fetch.x, &mut fetch.y] {
+        of.c += turn * of.turns[depth];
+        of.turns[depth] *= 2;
+    }
+    fetch.turns[depth] /= 2;
+    fetch
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+    use super::*;
+    use crate::stream::{Given, affine, prepare};
+    use ctm_exec::x1k::{Constants, Launch, Plane};
+    use ctm_exec::{Budget, Domain, GroupSize};
+
+    /// The loop of this body, of so many turns, as it is joined.
+    fn joined_loop(body: &str, turns: u8) -> Option<(Prepared, Vec<Item>)> {
+        let text = format!(
+            ".input a = s0\n.output c = o0\n.const k = c0\n.int n = i0\nmov r1, 0\nmov r2, 0\nrep n\n{body}\nendrep\nmov c, r2"
+        );
+        let assembly = ctm_isa::x1k::text::assemble(&text);
+        let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+        let mut constants = Constants::default();
+        constants.int[0] = [turns, 0, 0, 0];
+        constants.float[0] = [1.0f32, 2.0, 0.0, 0.0].map(f32::to_bits);
+        let planes = [Plane::position(0)];
+        let launch = Launch {
+            program: &program,
+            constants: &constants,
+            planes: &planes,
+            domain: Domain { i0: 0, j0: 0, i1: 63, j1: 63 },
+            group: GroupSize::X1K,
+            budget: Budget::default(),
+            threads: 1,
+            checks: false,
+            counters: false,
+        };
+        let code = crate::x1k::lower(&program, &constants).unwrap();
+        let parts = affine::parts(&code, &launch).unwrap();
+        let tree = affine::analyse(&code, parts, &Given::of(&launch, None)).unwrap();
+        let mut plain = prepare::plain(&code, &tree, |_| 4);
+        prepare::drop_faint(&mut plain.code);
+        crate::passes::optimise(&mut plain.code, false);
+        joined(&plain, &tree.items)
+    }
+
+    const CHAIN: &str = "tex r3, a, r1.rg\nadd r1.r, r1.r, k.r | rsq r3.a, r3.a\nmad r2.rgb, r3.rgb, r3.aaa, r2.rgb";
+
+    #[test]
+    fn the_second_turn_reads_what_the_next_one_would() {
+        let (prepared, items) = joined_loop(CHAIN, 6).unwrap();
+        let turns = items.iter().find_map(|item| if let Item::Loop { turns, .. } = item { Some(*turns) } else { None });
+        assert_eq!(turns, Some(3));
+        let fetches: Vec<&Fetch> = prepared.fetches.iter().flatten().collect();
+        let [first, second] = fetches[..] else { panic!("two fetches") };
+        assert_eq!((first.x.c, first.x.turns[0], first.turns[0]), (0, 2, 3));
+        assert_eq!((second.x.c, second.x.turns[0], second.turns[0]), (1, 2, 3));
+        // Each variable is stored once.
+        let block = prepared.code.blocks.iter().find(|block| !block.frames.frames.is_empty()).unwrap();
+        assert_eq!(block.ops.iter().filter(|op| matches!(op, Op::Set(..))).count(), 3);
+        assert_eq!(block.ops.iter().filter(|op| matches!(op, Op::Scalar(..))).count(), 2);
+    }
+
+    #[test]
+    fn what_gains_nothing_stays_as_it_is() {
+        assert!(joined_loop(CHAIN, 5).is_none(), "an odd number of turns");
+        let sum = "tex r3, a, r1.rg\nadd r1.r, r1.r, k.r\nadd r2, r2, r3";
+        assert!(joined_loop(sum, 6).is_none(), "nothing but a sum");
+        let carried = "tex r3, a, r1.rg\nadd r1.r, r1.r, k.r | rsq r2.a, r2.a\nadd r2.rgb, r2.rgb, r3.rgb";
+        assert!(joined_loop(carried, 6).is_none(), "each turn waits for the last one");
+    }
+}
