@@ -17,7 +17,7 @@ use crate::lanes::ENTRY;
 use crate::passes::optimise;
 use crate::x86::stream::{Geometry, Kernel};
 use crate::x86::{Isa, Native, Options};
-use clock::thread_time;
+pub(crate) use clock::thread_time;
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::random::{FlowControl, Random, Shape, StreamShape, program, stream};

@@ -37,3 +37,68 @@ impl Hasher for QuickHasher {
         self.0 = (self.0.rotate_left(5) ^ n).wrapping_mul(0x517c_c1b7_2722_0a95);
     }
 }
+
+/// Operations of a block that were made, found by what they are. Whoever looks gives a hash of it, which is known in part where it is made.
+#[derive(Debug)]
+pub struct Made {
+    /// Hashes, and one more than the place; 0: free. As many as a power of two.
+    slots: Vec<(u32, u32)>,
+    count: usize,
+}
+
+impl Default for Made {
+    fn default() -> Self {
+        Self { slots: vec![(0, 0); 256], count: 0 }
+    }
+}
+
+impl Made {
+    /// Forgets all.
+    pub fn clear(&mut self) {
+        if self.count > 0 {
+            self.slots.fill((0, 0));
+            self.count = 0;
+        }
+    }
+
+    /// The place of what has this hash and `is` what is looked for; otherwise it gets this `place`.
+    #[inline]
+    pub fn find_or_add(&mut self, hash: u32, place: u32, is: impl Fn(u32) -> bool) -> Option<u32> {
+        let last = self.slots.len() - 1;
+        let mut at = hash as usize & last;
+        loop {
+            match self.slots[at] {
+                (_, 0) => break,
+                (of, number) if of == hash && is(number - 1) => return Some(number - 1),
+                _ => at = (at + 1) & last,
+            }
+        }
+        self.slots[at] = (hash, place + 1);
+        self.count += 1;
+        if 2 * self.count > self.slots.len() {
+            self.grow();
+        }
+        None
+    }
+
+    #[cold]
+    fn grow(&mut self) {
+        let size = 4 * self.slots.len();
+        let old = std::mem::replace(&mut self.slots, vec![(0, 0); size]);
+        for slot in old.into_iter().filter(|slot| slot.1 > 0) {
+            let mut at = slot.0 as usize & (size - 1);
+            while self.slots[at].1 > 0 {
+                at = (at + 1) & (size - 1);
+            }
+            self.slots[at] = slot;
+        }
+    }
+}
+
+/// A hash of some numbers, for [`Made`].
+#[inline]
+pub fn hash_of<const N: usize>(numbers: [u32; N]) -> u32 {
+    let mut hasher = QuickHasher::default();
+    numbers.into_iter().for_each(|n| hasher.write_u32(n));
+    (hasher.finish() >> 16) as u32
+}

@@ -91,13 +91,19 @@ impl Liveness {
 /// `together`: several groups run at once and may part ways. Where they do, those whose target comes later wait there.
 pub fn optimise(code: &mut Code, together: bool) -> Liveness {
     let paths = Paths::of(code, together);
-    let mut effects: Vec<Effect> = code.blocks.iter().map(Effect::of).collect();
+    // What is live behind the only block is always the same, whatever it does.
+    let only_one = code.blocks.iter().all(|block| block.successors().next().is_none());
+    let mut effects: Vec<Effect> = if only_one {
+        vec![Effect::default(); code.blocks.len()]
+    } else {
+        code.blocks.iter().map(Effect::of).collect()
+    };
     let mut liveness = liveness(code, &paths, &effects);
+    let mut swept: Vec<Option<(VarSet, VarSet)>> = vec![None; code.blocks.len()];
     // A dead store may have been the only reader of something that was live into its block.
-    while sweep(code, &liveness, &mut effects) {
+    while sweep(code, &liveness, &mut effects, &mut swept) || only_one {
         liveness = self::liveness(code, &paths, &effects);
-        // What is live behind the only block is always the same.
-        if code.blocks.iter().all(|block| block.successors().next().is_none()) {
+        if only_one {
             break;
         }
     }
@@ -160,15 +166,28 @@ struct Effect {
 impl Effect {
     fn of(block: &Block) -> Self {
         let mut effect = Self::default();
-        for op in block.ops.iter().rev() {
-            if let Op::Set(var, _, under) = op
-                && stores_all(*under)
-            {
-                effect.stores.insert(*var);
-            }
-            step_back(op, &mut effect.reads);
-        }
+        block.ops.iter().rev().for_each(|op| effect.step_back(op));
         effect
+    }
+
+    /// The same with one operation more, before the others.
+    fn step_back(&mut self, op: &Op) {
+        match *op {
+            Op::Get(var) => self.reads.insert(var),
+            Op::GetRelative { file: File::Temp, channel, .. } => {
+                (0..TEMPORARIES).for_each(|register| self.reads.insert(Var::temp(register, channel.into())));
+            }
+            Op::Set(var, _, under) if stores_all(under) => {
+                self.stores.insert(var);
+                self.reads.remove(var);
+            }
+            _ => {}
+        }
+    }
+
+    /// Whether a variable is live before the block, if it may be live after it.
+    fn leaves(&self, var: Var, after: &VarSet) -> bool {
+        self.reads.contains(var) || (after.contains(var) && !self.stores.contains(var))
     }
 
     /// What is live before the block, from what is live after it.
@@ -247,50 +266,45 @@ const fn stores_all(under: Under) -> bool {
     under.predicate.is_none() && !under.covered
 }
 
-/// What is live before one operation, from what is live after it.
-fn step_back(op: &Op, live: &mut VarSet) {
-    match *op {
-        Op::Get(var) => live.insert(var),
-        Op::GetRelative { file: File::Temp, channel, .. } => {
-            (0..TEMPORARIES).for_each(|register| live.insert(Var::temp(register, channel.into())));
-        }
-        Op::Set(var, _, under) if stores_all(under) => live.remove(var),
-        _ => {}
-    }
-}
-
 /// Removes dead stores and operations without readers, and drops masks. Says whether a store went; then `effects` have changed.
-fn sweep(code: &mut Code, live: &Liveness, effects: &mut [Effect]) -> bool {
+/// `done`: what was live behind each block, and for idle lanes, when it was swept last.
+fn sweep(code: &mut Code, live: &Liveness, effects: &mut [Effect], done: &mut [Option<(VarSet, VarSet)>]) -> bool {
     let outputs = outputs(code);
     let mut swept = false;
     let mut needed = Vec::new();
     let mut names = Vec::new();
-    for ((block, effect), idle) in code.blocks.iter_mut().zip(effects).zip(&live.idle) {
-        let mut out = live_out(live, block, &outputs);
+    for (index, (block, idle)) in code.blocks.iter_mut().zip(&live.idle).enumerate() {
+        let out = live_out(live, block, &outputs);
+        if done[index].replace((out, *idle)) == Some((out, *idle)) {
+            continue;
+        }
+        let mut rest = Effect::default();
         needed.clear();
         needed.resize(block.ops.len(), false);
         for place in (0..block.ops.len()).rev() {
-            let keep = match &mut block.ops[place] {
+            let op = &mut block.ops[place];
+            let keep = match &mut *op {
                 Op::Set(var, _, under) => {
                     // Outputs also record who wrote them.
                     if !idle.contains(*var) && !under.covered && var.output_index().is_none() {
                         under.inactive = true;
                     }
-                    out.contains(*var) || (under.inactive && idle.contains(*var))
+                    let keep = rest.leaves(*var, &out) || (under.inactive && idle.contains(*var));
+                    swept |= !keep;
+                    keep
                 }
-                op => !op.is_pure() || needed[place],
+                op if needed[place] || op.is_pure() => needed[place],
+                _ => true,
             };
-            if !keep {
-                swept |= !block.ops[place].is_pure();
-                continue;
+            needed[place] = keep;
+            if keep {
+                op.reads().for_each(|value| needed[value.index()] = true);
+                rest.step_back(op);
             }
-            needed[place] = true;
-            block.ops[place].reads().for_each(|value| needed[value.index()] = true);
-            step_back(&block.ops[place], &mut out);
         }
+        effects[index] = rest;
         if needed.contains(&false) {
             compact(block, &needed, &mut names);
-            *effect = Effect::of(block);
         }
     }
     swept

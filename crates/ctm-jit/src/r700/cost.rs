@@ -2,7 +2,7 @@
 #![allow(clippy::print_stdout, reason = "it says what it measured")]
 
 use super::engine::Artifact;
-use crate::cost::{Print, fastest};
+use crate::cost::{Print, fastest, thread_time};
 use crate::x86::Isa;
 use crate::x86::r700::Variant;
 use ctm_exec::Domain;
@@ -80,5 +80,38 @@ fn compilation() {
                 dwords / each
             );
         }
+    }
+}
+
+/// For a profiler: programs again and again, as the variables ask: `CTM_COST="statements 4 avx2"` (clauses), `CTM_SEED`, `CTM_TURNS`.
+#[test]
+#[ignore = "a measurement"]
+fn again() {
+    let number = |name| std::env::var(name).ok().and_then(|n| n.parse().ok());
+    let what = std::env::var("CTM_COST").unwrap_or_default();
+    let words: Vec<&str> = what.split_whitespace().collect();
+    let clauses = words.iter().find_map(|word| word.parse().ok()).unwrap_or(4);
+    let isa = if words.contains(&"avx2") { Isa::Avx2 } else { Isa::Avx512 };
+    let flow = words.contains(&"statements");
+    let constants = Constants::default();
+    for seed in number("CTM_SEED").map_or(0..10, |seed| seed..seed + 1) {
+        let shape = Shape { clauses, groups: 32, flow, memory: false, kills: false, ..Shape::all(Stage::Pixel) };
+        let program = program(seed, &shape);
+        let launch = launch(&program, &constants);
+        let turns = number("CTM_TURNS").unwrap_or(100);
+        let (mut bytes, mut ops, mut groups, mut blocks) = (0, 0, 0u32, 0);
+        let start = thread_time();
+        for _ in 0..turns {
+            let Some(artifact) = lower(&launch) else { continue };
+            groups = artifact.code.blocks.iter().map(|block| block.tally.alu).sum();
+            ops = artifact.code.blocks.iter().map(|block| block.ops.len()).sum();
+            blocks = artifact.code.blocks.len();
+            bytes = artifact.native(variant(isa, false), 64, &[], true).map_or(0, |native| native.text().len());
+        }
+        let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
+        let dwords = program.words.len();
+        println!(
+            "{seed}: {us:.0} us; {dwords} dwords, {groups} groups, operations {ops}, blocks {blocks}, bytes {bytes}"
+        );
     }
 }

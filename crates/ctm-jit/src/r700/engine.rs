@@ -16,7 +16,9 @@ use crate::lanes::Refer;
 use crate::stream::Streams;
 use crate::work::{share, threads};
 #[cfg(target_arch = "x86_64")]
-use crate::x86::r700::{Native, Variant};
+use crate::x86::Isa;
+#[cfg(target_arch = "x86_64")]
+use crate::x86::r700::{Chosen, Native, Needs, Variant};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::memory::space;
 use ctm_exec::r700::wavefront::Context;
@@ -133,6 +135,9 @@ pub struct Artifact {
     /// Its machine code in each [`Variant`]; made when first needed.
     #[cfg(target_arch = "x86_64")]
     native: [OnceLock<Option<Native>>; Variant::COUNT],
+    /// What code that assumes something needs: for AVX-512 without and with moderate values, for AVX2.
+    #[cfg(target_arch = "x86_64")]
+    needs: [OnceLock<Needs>; 4],
     /// Its form for streams, if every thread does the same; made when first needed.
     #[cfg(target_arch = "x86_64")]
     pub(super) uniform: OnceLock<Option<super::uniform::Uniform>>,
@@ -193,6 +198,8 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             native: std::array::from_fn(|_| OnceLock::new()),
             #[cfg(target_arch = "x86_64")]
+            needs: Default::default(),
+            #[cfg(target_arch = "x86_64")]
             uniform: OnceLock::new(),
             #[cfg(target_arch = "x86_64")]
             streams,
@@ -222,16 +229,36 @@ impl Artifact {
     /// moderate.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn native(&self, of: Variant, lanes: usize, uniforms: &[u32], starts: bool) -> Option<&Native> {
-        let make = |assume, moderate| {
-            let variant = Variant { assume, moderate, ..of };
-            let make = || Native::new(&self.code, &self.live, &self.start, &self.exports, lanes, variant);
-            self.native[variant.number()].get_or_init(make).as_ref()
-        };
-        let mut assuming = make(true, true)?;
-        if assuming.asks_for_moderate() && !assuming.takes(uniforms, starts) {
-            assuming = make(true, false)?;
+        if !of.isa.is_available() {
+            return None;
         }
-        if assuming.takes(uniforms, starts) { Some(assuming) } else { make(false, false) }
+        let choose = |assume, moderate| Chosen::new(&self.code, &self.start, of.isa, assume, moderate);
+        // What was chosen to find out what it needs serves for the code.
+        let mut at_hand = None;
+        let mut needs = |moderate| {
+            let known = &self.needs[2 * usize::from(of.isa == Isa::Avx2) + usize::from(moderate)];
+            known.get_or_init(|| {
+                let chosen = choose(true, moderate);
+                let needs = chosen.needs.clone();
+                at_hand = Some((moderate, chosen));
+                needs
+            })
+        };
+        let mut needed = needs(true);
+        let (mut assume, mut moderate) = (true, true);
+        if needed.asks_for_moderate() && !needed.are_met(uniforms, starts) {
+            (needed, moderate) = (needs(false), false);
+        }
+        if !needed.are_met(uniforms, starts) {
+            (assume, moderate) = (false, false);
+        }
+        let variant = Variant { assume, moderate, ..of };
+        let make = || {
+            let chosen = at_hand.filter(|&(with, _)| assume && with == moderate).map(|(_, chosen)| chosen);
+            let chosen = chosen.unwrap_or_else(|| choose(assume, moderate));
+            Native::new(&self.code, &self.live, (&self.start, &self.exports), lanes, variant, chosen)
+        };
+        self.native[variant.number()].get_or_init(make).as_ref()
     }
 
     /// Whether wavefronts may issue more instructions than these.

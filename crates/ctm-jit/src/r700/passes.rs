@@ -3,8 +3,14 @@
 use super::form::{Block, Code, End, M, MaskOp, Op, Value, Var};
 
 /// A set of variables.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct VarSet([u64; Var::COUNT.div_ceil(64)]);
+
+impl Default for VarSet {
+    fn default() -> Self {
+        Self::NONE
+    }
+}
 
 impl VarSet {
     /// No variable.
@@ -24,6 +30,11 @@ impl VarSet {
 
     const fn remove(&mut self, var: Var) {
         self.0[var.index() / 64] &= !(1 << (var.index() % 64));
+    }
+
+    /// Whether both have some variable.
+    pub fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(&other.0).fold(0, |all, (a, b)| all | a & b) != 0
     }
 
     /// Puts in what another one has; says whether that changed it.

@@ -7,7 +7,7 @@
 //! [`STATES`] is left to the reference interpreter, and so is every path on which a stack may overflow or underflow.
 
 use super::lower::{self, Builder};
-use crate::form::{Block, BlockId, Code, End, Flow, Frames, Levels, Op, Target};
+use crate::form::{Block, BlockId, Code, End, Flow, Frames, Levels, Target};
 use crate::map::Map;
 use ctm_exec::x1k::Constants;
 use ctm_exec::x1k::alu::predicate_channel;
@@ -68,25 +68,16 @@ pub fn lower(program: &Program, constants: &Constants) -> Option<Code> {
         blocks: order(blocks),
         watches_idle_lanes,
         relative_temps: decoded().any(lower::has_relative_temps),
-        inputs: 0,
+        inputs: graph.builder.inputs,
         writes: program.uncached,
-        faultless: true,
-        outputs: 0,
+        faultless: graph.builder.faultless,
+        outputs: graph.builder.outputs,
     };
-    code.faultless = code.blocks.iter().all(|block| match block.end {
+    code.faultless &= code.blocks.iter().all(|block| match block.end {
         End::Stop => true,
         End::Next(target) => target != Target::Reference,
         End::Flow(flow) => flow.stay != Target::Reference && flow.jump != Target::Reference,
     });
-    for op in code.blocks.iter().flat_map(|block| &block.ops) {
-        match op {
-            Op::Fetch { input, .. } => code.inputs |= 1 << (input & 15),
-            Op::Guard { .. } => code.faultless = false,
-            Op::Write { .. } => code.faultless = false,
-            Op::Set(var, ..) => code.outputs |= var.output_index().map_or(0, |index| 1 << index),
-            _ => {}
-        }
-    }
     Some(code)
 }
 

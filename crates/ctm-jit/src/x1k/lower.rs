@@ -5,7 +5,7 @@
 //! propagation), equal operations are made once, operations on known bits are done here.
 
 use crate::form::{File, Op, Tally, Test, Under, Value, Var};
-use crate::map::Map;
+use crate::map::{Made, hash_of};
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_exec::x1k::float::{HALF, NAN, ONE, SIGN, Wide, flush};
 use ctm_exec::x1k::group::shares_index;
@@ -16,7 +16,6 @@ use ctm_isa::x1k::Program;
 use ctm_isa::x1k::formats::CmnInst;
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
 use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, RgbOp, Sel, SrcpOp, Swizzle, TexOp};
-use std::collections::hash_map::Entry;
 
 /// What is known of the bits of a vector.
 #[derive(Clone, Copy, Debug, Default)]
@@ -31,7 +30,7 @@ struct Known {
 pub struct Builder {
     ops: Vec<Op>,
     known: Vec<Known>,
-    made: Map<Op, Value>,
+    made: Made,
     /// The vector that each variable is known to hold.
     holds: Vec<Option<Value>>,
     /// Stores concern all lanes there are, or nobody looks at the others.
@@ -42,6 +41,43 @@ pub struct Builder {
     uncached: bool,
     /// What the instructions so far count.
     pub tally: Tally,
+    /// Of all blocks so far: nothing may fault.
+    pub faultless: bool,
+    /// Of all blocks so far: inputs that are fetched, by number.
+    pub inputs: u16,
+    /// Of all blocks so far: outputs whose channels are written.
+    pub outputs: u32,
+}
+
+/// A hash of an operation that makes a vector.
+#[inline(always)]
+fn hash(op: &Op) -> u32 {
+    match *op {
+        Op::Bits(bits) => hash_of([0, bits]),
+        Op::Const(index) => hash_of([1, index.into()]),
+        Op::Sign(imod, a) => hash_of([2 + 16 * imod as u32, a.0]),
+        Op::Mad { a, b, c, zero_wins, omod } => {
+            hash_of([3 + 16 * (2 * omod as u32 + u32::from(zero_wins)), a.0, b.0, c.0])
+        }
+        Op::Pick { test, x, y, a, b } => hash_of([4 + 16 * test as u32, x.0, y.0, a.0, b.0]),
+        Op::Scale(a, omod) => hash_of([5 + 16 * omod as u32, a.0]),
+        Op::Clamp(a) => hash_of([6, a.0]),
+        Op::Fraction(a, omod) => hash_of([7 + 16 * omod as u32, a.0]),
+        Op::Scalar(function, a) => hash_of([8 + 16 * function as u32, a.0]),
+        Op::QuadLane(a, lane) => hash_of([9 + 16 * u32::from(lane), a.0]),
+        Op::Texel(a, channel) => hash_of([10 + 16 * u32::from(channel), a.0]),
+        Op::GetRelative { base, channel, .. } => hash_of([11 + 16 * u32::from(channel), base.into()]),
+        Op::Guard { base, .. } => hash_of([12, base.into()]),
+        Op::R700(_, [a, b, c], ..) => hash_of([13, a.0, b.0, c.0]),
+        Op::Get(_)
+        | Op::Fetch { .. }
+        | Op::Write { .. }
+        | Op::Set(..)
+        | Op::SetRelative { .. }
+        | Op::SetPredicate(..)
+        | Op::SetResult(..)
+        | Op::Kill(..) => 0,
+    }
 }
 
 impl Builder {
@@ -50,13 +86,16 @@ impl Builder {
         Self {
             ops: Vec::with_capacity(256),
             known: Vec::with_capacity(256),
-            made: Map::with_capacity_and_hasher(256, Default::default()),
+            made: Made::default(),
             holds: vec![None; Var::COUNT],
             forwards: false,
             zero_wins: program.zero_times_anything,
             conditional_value: program.conditional_value,
             uncached: program.uncached,
             tally: Tally::default(),
+            faultless: true,
+            inputs: 0,
+            outputs: 0,
         }
     }
 
@@ -86,13 +125,25 @@ impl Builder {
     }
 
     /// An operation that makes a vector, unless it has been made before.
+    // Where it is called it is known which operation that is.
+    #[inline(always)]
     fn pure(&mut self, op: Op) -> Value {
-        match self.made.entry(op) {
-            Entry::Occupied(made) => return *made.get(),
-            Entry::Vacant(place) => _ = place.insert(Value(self.ops.len() as u32)),
+        let (hash, known) = (hash(&op), self.known_of(&op));
+        self.make(op, hash, known)
+    }
+
+    fn make(&mut self, op: Op, hash: u32, known: Known) -> Value {
+        let (ops, place) = (&self.ops, self.ops.len() as u32);
+        match self.made.find_or_add(hash, place, |place| ops[place as usize] == op) {
+            Some(made) => Value(made),
+            None => self.append(op, known),
         }
+    }
+
+    #[inline(always)]
+    fn known_of(&self, op: &Op) -> Known {
         let of = |v: Value| self.known[v.index()];
-        let known = match op {
+        match *op {
             Op::Bits(bits) => {
                 let x = f32::from_bits(bits);
                 Known { flushed: flush(bits) == bits, one_nan: !x.is_nan() || bits == NAN }
@@ -119,8 +170,7 @@ impl Builder {
             | Op::SetResult(..)
             | Op::Kill(..)
             | Op::Guard { .. } => Known::default(),
-        };
-        self.append(op, known)
+        }
     }
 
     fn bits(&mut self, bits: u32) -> Value {
@@ -150,6 +200,7 @@ impl Builder {
             return;
         }
         self.effect(Op::Set(var, value, under));
+        self.outputs |= var.output_index().map_or(0, |index| 1 << index);
         let whole = under.predicate.is_none() && !under.covered && (self.forwards || under.inactive);
         self.holds[var.index()] = whole.then_some(value);
     }
@@ -211,11 +262,8 @@ impl Builder {
             Source::Const { index, relative: true } => (File::Const, index),
             Source::Temp { .. } | Source::Const { .. } | Source::Inline { .. } => return,
         };
-        let op = Op::Guard { file, base };
-        if !self.made.contains_key(&op) {
-            let value = self.effect(op);
-            self.made.insert(op, value);
-        }
+        self.faultless = false;
+        self.pure(Op::Guard { file, base });
     }
 
     /// A channel of a source register (CTM §3.3.1).
@@ -324,6 +372,7 @@ impl Builder {
             unders.iter().filter_map(|u| u.predicate).filter(|p| p.1 == wanted).fold(0, |all, (bit, _)| all | 1 << bit)
         };
         let under = Under { predicate: None, inactive: cmn.write_inactive, covered: true };
+        self.faultless = false;
         self.effect(Op::Write { index, value, shared, under, set: bits(false), clear: bits(true) });
     }
 
@@ -363,6 +412,7 @@ impl Builder {
                     s = self.mad([s, reciprocal, nothing], false, Omod::U1);
                     t = self.mad([t, reciprocal, nothing], false, Omod::U1);
                 }
+                self.inputs |= 1 << (inst.inst.tex_id & 15);
                 let fetch = self.effect(Op::Fetch {
                     input: inst.inst.tex_id,
                     s,

@@ -4,7 +4,7 @@
 //! the vectors with the most weighted uses per place first (a use inside a loop counts eight times as much as one around it).
 //! What gets no register lives in a row of the frame.
 
-use super::lir::{Lines, Vars, Vector};
+use super::lir::{Lines, Vars, Vector, read};
 use crate::form::{BlockId, Code, End, OUTPUT_VARS};
 use crate::lanes::output_var;
 use crate::passes::{Liveness, VarSet};
@@ -126,7 +126,8 @@ impl Ranges {
             let mut pressure = alive;
             for (line, lir) in lines.lir.iter().enumerate().rev() {
                 let place = first + 1 + line as u32;
-                if let Some((vector, partly)) = lir.writes() {
+                let (written, sources) = lir.touches();
+                if let Some((vector, partly)) = written {
                     let number = vector.index();
                     ranges.weights[number] += weight;
                     let end = std::mem::take(&mut ends[number]);
@@ -137,7 +138,7 @@ impl Ranges {
                         alive += 1;
                     }
                 }
-                for vector in lir.reads() {
+                for vector in read(written, sources) {
                     ranges.weights[vector.index()] += weight;
                     if ends[vector.index()] == 0 {
                         ends[vector.index()] = place;
@@ -196,7 +197,9 @@ impl Ranges {
         let mut from = 0;
         for number in 0..count {
             let to = first[number + 1] as usize;
-            spans[from..to].sort_unstable();
+            if to - from > 1 {
+                spans[from..to].sort_unstable();
+            }
             first[number] = kept as u32;
             for place in from..to {
                 let span = spans[place];

@@ -201,61 +201,38 @@ impl Vars {
 
 impl Lir {
     /// The vector that it makes anew, or changes in part (`true`).
+    #[inline]
     pub fn writes(&self) -> Option<(Vector, bool)> {
-        match *self {
-            Self::Copy(dst, _)
-            | Self::Two(_, dst, ..)
-            | Self::TwoImm(_, dst, ..)
-            | Self::One(_, dst, ..)
-            | Self::Shift(_, dst, ..)
-            | Self::Fma(_, dst, _)
-            | Self::MulAdd(_, dst, _)
-            | Self::Blend(dst, ..)
-            | Self::ConstRelative { dst, .. }
-            | Self::TempRelative { dst, .. } => Some((dst, false)),
-            Self::Merge(dst, ..)
-            | Self::MergeTwo(_, dst, ..)
-            | Self::Fix(dst, ..)
-            | Self::TwoUnder(_, dst, ..)
-            | Self::FmaUnder(_, dst, ..) => Some((dst, true)),
-            Self::Set(dst, _, under) => Some((dst, under.is_some())),
-            Self::Test(..)
-            | Self::Class(..)
-            | Self::Or(..)
-            | Self::AndNot(..)
-            | Self::StopIfNone(_)
-            | Self::Written(..)
-            | Self::SetMask(..)
-            | Self::Kill(..)
-            | Self::Store(..)
-            | Self::Fetch(..)
-            | Self::Write(..)
-            | Self::Guard { .. }
-            | Self::SetTempRelative { .. } => None,
-        }
+        self.touches().0
     }
 
     /// The vectors that it reads, the one it changes in part included.
     #[inline]
     pub fn reads(&self) -> Each<Vector> {
+        let (written, sources) = self.touches();
+        read(written, sources)
+    }
+
+    /// The vector that it makes anew, or changes in part (`true`), and its operands.
+    pub fn touches(&self) -> (Option<(Vector, bool)>, [Src; 3]) {
         let none = Src::Literal(0);
-        let sources = match *self {
-            Self::Copy(_, a)
-            | Self::One(_, _, a, _)
-            | Self::Shift(_, _, a, _)
-            | Self::Class(_, _, a, _)
-            | Self::Merge(_, _, a)
-            | Self::Fix(_, a, _)
-            | Self::Set(_, a, _)
-            | Self::Store(_, a)
-            | Self::SetTempRelative { src: a, .. } => [a, none, none],
-            Self::Two(_, _, a, b)
-            | Self::TwoImm(_, _, a, b, _)
-            | Self::Test(_, _, _, a, b, _)
-            | Self::MergeTwo(_, _, _, a, b)
-            | Self::TwoUnder(_, _, a, b, _)
-            | Self::Blend(_, _, a, b) => [a, b, none],
-            Self::Fma(_, _, abc) | Self::MulAdd(_, _, abc) | Self::FmaUnder(_, _, abc, _) => abc,
+        match *self {
+            Self::Copy(dst, a) | Self::One(_, dst, a, _) | Self::Shift(_, dst, a, _) => {
+                (Some((dst, false)), [a, none, none])
+            }
+            Self::Two(_, dst, a, b) | Self::TwoImm(_, dst, a, b, _) | Self::Blend(dst, _, a, b) => {
+                (Some((dst, false)), [a, b, none])
+            }
+            Self::Fma(_, dst, abc) | Self::MulAdd(_, dst, abc) => (Some((dst, false)), abc),
+            Self::ConstRelative { dst, .. } | Self::TempRelative { dst, .. } => (Some((dst, false)), [none; 3]),
+            Self::Merge(dst, _, a) | Self::Fix(dst, a, _) => (Some((dst, true)), [a, none, none]),
+            Self::MergeTwo(_, dst, _, a, b) | Self::TwoUnder(_, dst, a, b, _) => (Some((dst, true)), [a, b, none]),
+            Self::FmaUnder(_, dst, abc, _) => (Some((dst, true)), abc),
+            Self::Set(dst, a, under) => (Some((dst, under.is_some())), [a, none, none]),
+            Self::Class(_, _, a, _) | Self::Store(_, a) | Self::SetTempRelative { src: a, .. } => {
+                (None, [a, none, none])
+            }
+            Self::Test(_, _, _, a, b, _) => (None, [a, b, none]),
             Self::Or(..)
             | Self::AndNot(..)
             | Self::StopIfNone(_)
@@ -264,20 +241,8 @@ impl Lir {
             | Self::Kill(..)
             | Self::Fetch(..)
             | Self::Write(..)
-            | Self::Guard { .. }
-            | Self::ConstRelative { .. }
-            | Self::TempRelative { .. } => [none; 3],
-        };
-        let mut few = Few::default();
-        for src in sources {
-            if let Src::Vector(vector) = src {
-                few.push(vector);
-            }
+            | Self::Guard { .. } => (None, [none; 3]),
         }
-        if let Some((dst, true)) = self.writes() {
-            few.push(dst);
-        }
-        few.into_iter()
     }
 
     /// The same with other operands in place of its own; what it changes in part stays.
@@ -322,6 +287,7 @@ impl Lir {
     }
 
     /// Whether it names a mask register.
+    #[inline]
     pub fn uses_masks(&self) -> bool {
         match self {
             Self::Test(..)
@@ -355,4 +321,19 @@ impl Lir {
             | Self::SetTempRelative { .. } => false,
         }
     }
+}
+
+/// The vectors among operands, and the one that is written if it is changed in part.
+#[inline]
+pub fn read<const N: usize>(written: Option<(Vector, bool)>, sources: [Src; N]) -> Each<Vector> {
+    let mut few = Few::default();
+    for src in sources {
+        if let Src::Vector(vector) = src {
+            few.push(vector);
+        }
+    }
+    if let Some((dst, true)) = written {
+        few.push(dst);
+    }
+    few.into_iter()
 }

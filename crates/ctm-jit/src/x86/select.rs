@@ -52,6 +52,8 @@ pub struct Select<'a> {
     /// Vectors so far.
     pub vectors: u32,
     lines: Lines,
+    /// Some instruction since the last group names a mask register.
+    masks: bool,
     /// The fetches of the program, in the order of their numbers.
     pub fetches: Vec<Fetch>,
     /// Its uncached writes, in the order of theirs.
@@ -123,7 +125,10 @@ impl Sink for Select<'_> {
         Vector(self.vectors - 1)
     }
 
+    // Where it is called it is known which instruction that is.
+    #[inline(always)]
     fn push(&mut self, lir: Lir) {
+        self.masks |= lir.uses_masks();
         self.lines.lir.push(lir);
     }
 
@@ -136,8 +141,7 @@ impl Sink for Select<'_> {
         let first = self.lines.groups.last().map_or(0, |group| group.end);
         let end = self.lines.lir.len();
         if first < end {
-            let masks = self.lines.lir[first..end].iter().any(Lir::uses_masks);
-            self.lines.groups.push(Group { first, end, masks });
+            self.lines.groups.push(Group { first, end, masks: std::mem::take(&mut self.masks) });
         }
     }
 }
@@ -155,6 +159,7 @@ impl<'a> Select<'a> {
             assumed: false,
             vectors: vars.used.len() as u32,
             lines: Lines::default(),
+            masks: false,
             fetches: Vec::new(),
             writes: Vec::new(),
             tables: Tables::default(),
@@ -197,18 +202,26 @@ impl<'a> Select<'a> {
                 _ => {}
             }
         }
-        // These may vanish into whoever reads them; their operands are read there then.
+        let mut tables = std::mem::take(&mut self.tables);
+        tables.begin(count);
         for place in (0..count).rev() {
-            if let op @ (Op::Sign(..) | Op::Pick { .. } | Op::Scale(..)) = block.ops[place] {
-                let last = plan.notes[place].last_use;
-                for value in op.reads() {
+            let last = plan.notes[place].last_use;
+            let mut until = |values: &[Value]| {
+                for value in values {
                     let note = &mut plan.notes[value.index()];
                     note.last_use = note.last_use.max(last);
                 }
+            };
+            match block.ops[place] {
+                // These may vanish into whoever reads them; their operands are read there then.
+                Op::Sign(_, a) | Op::Scale(a, _) => until(&[a]),
+                Op::Pick { x, y, a, b, .. } => until(&[x, y, a, b]),
+                Op::Get(var) => _ = tables.write_after(var, place),
+                Op::Set(var, ..) => tables.write_after(var, place).next_write = place as u32,
+                Op::SetRelative { channel, .. } => tables.relative[usize::from(channel)].0 = place as u32,
+                _ => {}
             }
         }
-        let mut tables = std::mem::take(&mut self.tables);
-        tables.begin(block);
         for (place, op) in block.ops.iter().enumerate() {
             match *op {
                 Op::Get(var) => {
@@ -217,6 +230,7 @@ impl<'a> Select<'a> {
                     if !note.copied {
                         note.before = std::mem::replace(&mut tables.vars[var.index()].newest, place as u32);
                     }
+                    tables.vars[var.index()].last_access = place as u32;
                 }
                 Op::Set(var, value, under) => {
                     let made = value.index();
@@ -244,12 +258,14 @@ impl<'a> Select<'a> {
                         (note.home, note.masked) = (Some(vector), masked);
                         note.before = std::mem::replace(&mut tables.vars[var.index()].newest, made as u32);
                     }
+                    tables.vars[var.index()].last_access = place as u32;
+                }
+                Op::SetRelative { channel, .. } | Op::GetRelative { file: File::Temp, channel, .. } => {
+                    tables.relative[usize::from(channel)].1 = place as u32;
                 }
                 _ => {}
             }
-            tables.note(op, place);
         }
-        tables.end(block);
         self.tables = tables;
         plan
     }
@@ -553,7 +569,7 @@ const NONE: u32 = u32::MAX;
 struct Tables {
     /// For each operation that reads or stores a variable, the next one that may store into it.
     writes: Vec<u32>,
-    /// By variable; as [`VarState::default`] between blocks.
+    /// By variable.
     vars: Vec<VarState>,
     /// The next and the last operation with a relative address, by channel.
     relative: [(u32, u32); 4],
@@ -575,50 +591,26 @@ impl Default for VarState {
 }
 
 impl Tables {
-    fn begin(&mut self, block: &Block) {
+    /// For a block of so many operations.
+    fn begin(&mut self, count: usize) {
+        self.vars.clear();
         self.vars.resize(Var::COUNT, VarState::default());
         self.relative = [(NONE, 0); 4];
         self.writes.clear();
-        self.writes.resize(block.ops.len(), NONE);
-        for (place, op) in block.ops.iter().enumerate().rev() {
-            match *op {
-                Op::Get(var) | Op::Set(var, ..) => {
-                    let state = &mut self.vars[var.index()];
-                    self.writes[place] = state.next_write;
-                    if var.output_index().is_none() {
-                        self.writes[place] = self.writes[place].min(self.relative[var.index() % 4].0);
-                    }
-                    if let Op::Set(..) = op {
-                        state.next_write = place as u32;
-                    }
-                }
-                Op::SetRelative { channel, .. } => self.relative[usize::from(channel)].0 = place as u32,
-                _ => {}
-            }
-        }
+        self.writes.resize(count, NONE);
     }
 
-    fn note(&mut self, op: &Op, place: usize) {
-        match *op {
-            Op::Get(var) | Op::Set(var, ..) => self.vars[var.index()].last_access = place as u32,
-            Op::SetRelative { channel, .. } | Op::GetRelative { file: File::Temp, channel, .. } => {
-                self.relative[usize::from(channel)].1 = place as u32;
-            }
-            _ => {}
-        }
+    /// Notes for an operation on a variable which store into it is next, where those behind it are known.
+    fn write_after(&mut self, var: Var, place: usize) -> &mut VarState {
+        let state = &mut self.vars[var.index()];
+        let relative = if var.output_index().is_none() { self.relative[var.index() % 4].0 } else { NONE };
+        self.writes[place] = state.next_write.min(relative);
+        state
     }
 
     fn last_access(&self, var: Var) -> usize {
         let relative = if var.output_index().is_none() { self.relative[var.index() % 4].1 } else { 0 };
         self.vars[var.index()].last_access.max(relative) as usize
-    }
-
-    fn end(&mut self, block: &Block) {
-        for op in &block.ops {
-            if let Op::Get(var) | Op::Set(var, ..) = op {
-                self.vars[var.index()] = VarState::default();
-            }
-        }
     }
 }
 

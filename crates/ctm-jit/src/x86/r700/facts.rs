@@ -2,6 +2,7 @@
 //! denormals or show the bits of a NaN.
 
 use crate::r700::form::{Block, Code, File, Op, Value, Var};
+use crate::r700::passes::VarSet;
 use crate::x86::encode::{self, V};
 use ctm_exec::x1k::float::ONE;
 use ctm_isa::r700::ops::{AluOp, Op2, Op3};
@@ -28,65 +29,135 @@ pub const INT_GREATER: u8 = 6;
 /// What is known of the whole program.
 pub struct Facts {
     /// Variables whose NaN bits somebody can see.
+    seen: VarSet,
+    /// Variables that may hold denormals.
+    unflushed: VarSet,
+    /// Variables that may hold a NaN.
+    nans: VarSet,
+    /// Of each block.
+    blocks: Vec<OfBlock>,
+}
+
+/// What is known of the vectors of a block.
+#[derive(Clone, Default)]
+pub struct OfBlock {
+    /// Whether somebody can see its NaN bits.
     seen: Vec<bool>,
-    /// Variables that never hold denormals.
-    flushed: Vec<bool>,
-    /// Variables that never hold a NaN.
+    /// Whether it holds no denormals.
+    pub flushed: Vec<bool>,
+    /// Whether it never holds a NaN.
     numbers: Vec<bool>,
+    /// Variables that the block reads and stores into.
+    touched: [VarSet; 2],
+}
+
+impl OfBlock {
+    /// Of each vector, whether somebody can see a NaN in it.
+    pub fn visible(&self) -> Vec<bool> {
+        self.seen.iter().zip(&self.numbers).map(|(&seen, &is_number)| seen && !is_number).collect()
+    }
 }
 
 impl Facts {
     /// Finds out; `start`: variables with start values.
     pub fn of(code: &Code, start: &[Var]) -> Self {
-        let all = || vec![true; Var::COUNT];
-        let mut facts = Self { seen: vec![false; Var::COUNT], flushed: all(), numbers: all() };
-        (Var::export(0, 0).index()..Var::COUNT).for_each(|var| facts.seen[var] = true);
-        for var in start {
-            facts.flushed[var.index()] = false;
-            facts.numbers[var.index()] = false;
+        let none = VarSet::NONE;
+        let blocks = vec![OfBlock::default(); code.blocks.len()];
+        let mut facts = Self { seen: none, unflushed: none, nans: none, blocks };
+        (Var::export(0, 0).index()..Var::COUNT).for_each(|var| facts.seen.insert(Var(var as u16)));
+        for &var in start {
+            facts.unflushed.insert(var);
+            facts.nans.insert(var);
         }
-        loop {
-            let before = (facts.seen.clone(), facts.flushed.clone(), facts.numbers.clone());
-            for block in &code.blocks {
-                let (seen, flushed, numbers) = (facts.seen(block), facts.flushed(block), facts.numbers(block));
-                for (place, op) in block.ops.iter().enumerate() {
-                    match op {
-                        Op::Get(var) => facts.seen[var.index()] |= seen[place],
-                        Op::Set(var, value, _) => {
-                            facts.flushed[var.index()] &= flushed[value.index()];
-                            facts.numbers[var.index()] &= numbers[value.index()];
-                        }
-                        Op::GetRelative(File::Gprs(gprs), _, element, _) => {
-                            indexed(*gprs, *element).for_each(|var| facts.seen[var.index()] |= seen[place]);
-                        }
-                        Op::SetRelative(gprs, _, element, _, value, _) => {
-                            for var in indexed(*gprs, *element) {
-                                facts.flushed[var.index()] &= flushed[value.index()];
-                                facts.numbers[var.index()] &= numbers[value.index()];
-                            }
-                        }
-                        _ => {}
-                    }
+        // What has become known of variables since the last round began: that they are seen, that they may hold something.
+        let mut news = [VarSet::ALL; 2];
+        while news != [none; 2] {
+            let before = std::mem::replace(&mut news, [none; 2]);
+            for (index, block) in code.blocks.iter().enumerate() {
+                let mut of = std::mem::take(&mut facts.blocks[index]);
+                let [reads, stores] = &of.touched;
+                let looked_at = of.seen.len() == block.ops.len();
+                let depends = [before, news].iter().any(|[seen, may_hold]| stores.meets(seen) || reads.meets(may_hold));
+                if depends || !looked_at {
+                    facts.look_at(block, &mut of, &mut news);
                 }
-            }
-            if before == (facts.seen.clone(), facts.flushed.clone(), facts.numbers.clone()) {
-                return facts;
+                facts.blocks[index] = of;
             }
         }
+        facts
     }
 
-    /// Of each vector, whether somebody can see its NaN bits.
-    pub fn seen(&self, block: &Block) -> Vec<bool> {
-        let mut seen = vec![false; block.ops.len()];
+    /// What is known of the block of this number.
+    pub fn block(&self, index: usize) -> &OfBlock {
+        &self.blocks[index]
+    }
+
+    /// Finds out what is known of the vectors of a block, and by that of variables.
+    fn look_at(&mut self, block: &Block, of: &mut OfBlock, [seen, may_hold]: &mut [VarSet; 2]) {
+        let [reads, stores] = &mut of.touched;
+        of.flushed.clear();
+        of.numbers.clear();
+        for op in &block.ops {
+            let (flushed, numbers) = (&of.flushed, &of.numbers);
+            let is = |value: Value| (flushed[value.index()], numbers[value.index()]);
+            let mut hold = |var: Var, value: Value| {
+                stores.insert(var);
+                let (is_flushed, is_number) = is(value);
+                for (holds, all) in [(is_flushed, &mut self.unflushed), (is_number, &mut self.nans)] {
+                    if !holds && !all.contains(var) {
+                        all.insert(var);
+                        may_hold.insert(var);
+                    }
+                }
+            };
+            let (is_flushed, is_number) = match *op {
+                Op::Bits(bits) => (ctm_exec::x1k::float::flush(bits) == bits, !f32::from_bits(bits).is_nan()),
+                Op::Get(var) => {
+                    reads.insert(var);
+                    (!self.unflushed.contains(var), !self.nans.contains(var))
+                }
+                Op::GetRelative(File::Gprs(gprs), _, element, _) => {
+                    indexed(gprs, element).for_each(|var| reads.insert(var));
+                    (false, false)
+                }
+                Op::Set(var, value, _) => {
+                    hold(var, value);
+                    (false, false)
+                }
+                Op::SetRelative(gprs, _, element, _, value, _) => {
+                    indexed(gprs, element).for_each(|var| hold(var, value));
+                    (false, false)
+                }
+                Op::Abs(a) | Op::Neg(a) => is(a),
+                Op::Alu(op, [_, b, c], _, clamp) if is_choice(op) => (clamp || (is(b).0 && is(c).0), false),
+                Op::Alu(op, ab, ..) => (!is_integer(op), is_number(block, op, ab, |value| is(value).1)),
+                Op::Select(_, a, b) => (is(a).0 && is(b).0, is(a).1 && is(b).1),
+                Op::Cube(element, ..) => (element != 3, false),
+                _ => (false, false),
+            };
+            of.flushed.push(is_flushed);
+            of.numbers.push(is_number);
+        }
+        of.seen.clear();
+        of.seen.resize(block.ops.len(), false);
+        let mut see = |all: &mut VarSet, var: Var| {
+            if !all.contains(var) {
+                all.insert(var);
+                seen.insert(var);
+            }
+        };
         for (place, op) in block.ops.iter().enumerate().rev() {
-            let own = seen[place];
+            let own = of.seen[place];
+            let seen = &mut of.seen;
             match *op {
+                Op::Get(var) if own => see(&mut self.seen, var),
+                Op::Get(_) => {}
                 Op::Abs(a) | Op::Neg(a) => seen[a.index()] |= own,
                 Op::Alu(op, [_, b, c], _, clamp) if is_choice(op) => {
                     seen[b.index()] |= own && !clamp;
                     seen[c.index()] |= own && !clamp;
                     if is_integer(op) {
-                        op_reads(&block.ops[place]).for_each(|v| seen[v.index()] = true);
+                        block.ops[place].reads().for_each(|v| seen[v.index()] = true);
                     }
                 }
                 Op::Alu(op, ..) if !is_integer(op) => {}
@@ -97,75 +168,44 @@ impl Facts {
                     seen[b.index()] |= own;
                 }
                 Op::Cube(..) => {}
-                Op::Set(var, value, _) => seen[value.index()] |= self.seen[var.index()],
-                _ => op_reads(op).for_each(|value| seen[value.index()] = true),
+                Op::Set(var, value, _) => seen[value.index()] |= self.seen.contains(var),
+                _ => {
+                    op.reads().for_each(|value| seen[value.index()] = true);
+                    if let Op::GetRelative(File::Gprs(gprs), _, element, _) = *op
+                        && own
+                    {
+                        indexed(gprs, element).for_each(|var| see(&mut self.seen, var));
+                    }
+                }
             }
         }
-        seen
-    }
-
-    /// Of each vector, whether it holds no denormals.
-    pub fn flushed(&self, block: &Block) -> Vec<bool> {
-        let mut flushed = vec![false; block.ops.len()];
-        for (place, op) in block.ops.iter().enumerate() {
-            flushed[place] = match *op {
-                Op::Bits(bits) => ctm_exec::x1k::float::flush(bits) == bits,
-                Op::Get(var) => self.flushed[var.index()],
-                Op::Abs(a) | Op::Neg(a) => flushed[a.index()],
-                Op::Alu(op, [_, b, c], _, clamp) if is_choice(op) => {
-                    clamp || (flushed[b.index()] && flushed[c.index()])
-                }
-                Op::Alu(op, ..) => !is_integer(op),
-                Op::Select(_, a, b) => flushed[a.index()] && flushed[b.index()],
-                Op::Cube(element, ..) => element != 3,
-                _ => false,
-            };
-        }
-        flushed
     }
 }
 
-impl Facts {
-    /// Of each vector, whether it never holds a NaN. Turns that are counted in floats are such.
-    pub fn numbers(&self, block: &Block) -> Vec<bool> {
-        let mut numbers = vec![false; block.ops.len()];
-        let finite = |value: Value| match block.ops[value.index()] {
-            Op::Bits(bits) => f32::from_bits(bits).is_finite(),
-            Op::Alu(AluOp::Op2(Op2::IntToFlt | Op2::UintToFlt), ..) => true,
-            _ => false,
-        };
-        let ordinary =
-            |value: Value| matches!(block.ops[value.index()], Op::Bits(bits) if f32::from_bits(bits).is_normal());
-        for (place, op) in block.ops.iter().enumerate() {
-            let is = |value: Value| numbers[value.index()];
-            numbers[place] = match *op {
-                Op::Bits(bits) => !f32::from_bits(bits).is_nan(),
-                Op::Get(var) => self.numbers[var.index()],
-                Op::Abs(a) | Op::Neg(a) => is(a),
-                Op::Select(_, a, b) => is(a) && is(b),
-                Op::Alu(AluOp::Op2(op), [a, b, _], ..) => match op {
-                    Op2::IntToFlt | Op2::UintToFlt | Op2::Sete | Op2::Setgt | Op2::Setge | Op2::Setne => true,
-                    Op2::Mov | Op2::Floor | Op2::Ceil | Op2::Trunc | Op2::Rndne => is(a),
-                    Op2::Max | Op2::Min | Op2::MaxDx10 | Op2::MinDx10 => is(a) && is(b),
-                    // Infinities of both signs have no sum, zero times infinity is no number.
-                    Op2::Add => is(a) && is(b) && (finite(a) || finite(b)),
-                    Op2::Mul | Op2::MulIeee => is(a) && is(b) && (ordinary(a) || ordinary(b)),
-                    _ => false,
-                },
-                _ => false,
-            };
-        }
-        numbers
+/// Whether the result of an operation that is no choice is never a NaN; `is`: whether an operand is none. Turns that are counted in floats are such.
+fn is_number(block: &Block, op: AluOp, [a, b, _]: [Value; 3], is: impl Fn(Value) -> bool) -> bool {
+    let AluOp::Op2(op) = op else { return false };
+    let finite = |value: Value| match block.ops[value.index()] {
+        Op::Bits(bits) => f32::from_bits(bits).is_finite(),
+        Op::Alu(AluOp::Op2(Op2::IntToFlt | Op2::UintToFlt), ..) => true,
+        _ => false,
+    };
+    let ordinary =
+        |value: Value| matches!(block.ops[value.index()], Op::Bits(bits) if f32::from_bits(bits).is_normal());
+    match op {
+        Op2::IntToFlt | Op2::UintToFlt | Op2::Sete | Op2::Setgt | Op2::Setge | Op2::Setne => true,
+        Op2::Mov | Op2::Floor | Op2::Ceil | Op2::Trunc | Op2::Rndne => is(a),
+        Op2::Max | Op2::Min | Op2::MaxDx10 | Op2::MinDx10 => is(a) && is(b),
+        // Infinities of both signs have no sum, zero times infinity is no number.
+        Op2::Add => is(a) && is(b) && (finite(a) || finite(b)),
+        Op2::Mul | Op2::MulIeee => is(a) && is(b) && (ordinary(a) || ordinary(b)),
+        _ => false,
     }
 }
 
 /// The variables that an index can name: an element of every register that the program has.
 pub fn indexed(gprs: u8, element: u8) -> impl Iterator<Item = Var> {
     (0..usize::from(gprs)).map(move |register| Var::gpr(register, usize::from(element)))
-}
-
-fn op_reads(op: &Op) -> impl Iterator<Item = Value> + use<> {
-    op.reads()
 }
 
 /// Whether the operation chooses between its second and third operand.

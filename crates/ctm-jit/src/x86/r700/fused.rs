@@ -37,7 +37,7 @@ pub fn fuse(code: &Code, lists: &mut [Vec<Ins>], own: usize, vectors: usize) -> 
 
 /// What is known of vectors while a block's list is gone through.
 struct Seen {
-    /// How often instructions of the block read each.
+    /// How often instructions read each; those that are no variables belong to one block.
     reads: Vec<u32>,
     /// Which instruction has written each last: its place, counted over all blocks, plus one.
     writer: Vec<usize>,
@@ -68,7 +68,6 @@ impl Seen {
 
     /// The block, which had this list, has ended.
     fn end(&mut self, list: &[Ins]) {
-        list.iter().flat_map(Ins::reads).for_each(|vector| self.reads[vector.index()] = 0);
         self.before += list.len();
     }
 }

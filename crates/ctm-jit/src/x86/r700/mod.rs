@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `facts` | what is known before |
 //! | `sizes` | how large numbers can become |
-//! | `select` | from the form to vector instructions |
+//! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
 //! | `fused` | instructions that AVX-512 does as one |
 //! | `lookups` | lookups of texels and items, and the tables by which code finds them |
 //! | `alu`, `doubles` | what operations are in instructions |
@@ -18,6 +18,7 @@
 
 pub mod alu;
 mod avx2;
+mod chosen;
 mod doubles;
 mod emit;
 pub(in crate::x86) mod facts;
@@ -32,21 +33,19 @@ mod wide;
 
 use super::alloc::Ranges;
 use super::isa::Isa;
-use super::lir::{Lir, Vector};
+use super::lir::{Lir, Src, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
-use crate::form::{Each, Few};
+use crate::form::Each;
 use crate::lanes::Refer;
-use crate::r700::form::{Code, End, Fetch, File, M, MaskOp, Op, Var};
+use crate::r700::form::{Code, End, Fetch, M, MaskOp, Op, Var};
 use crate::r700::passes::VarSet;
 use crate::r700::values;
 use crate::r700::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave, mask_of};
+pub use chosen::{Chosen, Needs};
 use ctm_exec::r700::texture::needs_set_gradients;
 use emit::Layout;
-use facts::Facts;
 use lookups::{Looked, Sample, UNCOMPARED, table};
 use memmap2::Mmap;
-use select::Select;
-use sizes::{Sizes, is_moderate};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 /// Offsets in the frame.
@@ -143,15 +142,15 @@ enum Ins {
     /// What belongs together ends.
     Split,
     /// A product becomes +0 where a factor is zero and it is not a number: the product and its factors.
-    ZeroRule(Vector, super::lir::Src, super::lir::Src),
+    ZeroRule(Vector, Src, super::lir::Src),
     /// Stores into a variable.
-    Set(Vector, super::lir::Src, M),
+    Set(Vector, Src, M),
     /// `dst = op(a, b)` in the lanes of a mask; AVX-512 only.
-    SetTwo(super::encode::V, Vector, super::lir::Src, super::lir::Src, M),
+    SetTwo(super::encode::V, Vector, Src, Src, M),
     /// An element of register or constant `base + index`.
-    GetRelative(Vector, Indexed, u8, super::lir::Src),
+    GetRelative(Vector, Indexed, u8, Src),
     /// Stores into an element of register `base + index` (index, value), if there is such a register.
-    SetRelative(Indexed, u8, super::lir::Src, super::lir::Src, M),
+    SetRelative(Indexed, u8, Src, Src, M),
     /// A number of the wavefront's state in every lane.
     Number(Vector, M),
     /// What follows leaves a mask in mask register 1 for each piece.
@@ -171,11 +170,11 @@ enum Ins {
     /// The wavefront waits for its turn, by number.
     Turn(u16),
     /// A lookup of nearest texels, by number.
-    Sample(u16, Option<Vector>, [super::lir::Src; 4]),
+    Sample(u16, Option<Vector>, [Src; 4]),
     /// Stores into a row of the frame's in the lanes of a mask.
-    Keep(i32, super::lir::Src, M),
+    Keep(i32, Src, M),
     /// By what a coordinate differs in the quad: right from left, or (`true`) upper from lower.
-    Slope(Vector, super::lir::Src, bool),
+    Slope(Vector, Src, bool),
     /// What came before makes this vector, too.
     Also(Vector),
 }
@@ -183,42 +182,40 @@ enum Ins {
 impl Ins {
     /// The vector that it makes anew, or changes in part (`true`).
     fn writes(&self) -> Option<(Vector, bool)> {
-        match self {
-            Self::Lir(lir) => lir.writes(),
-            Self::ZeroRule(dst, ..) => Some((*dst, true)),
-            Self::Set(dst, _, under) => Some((*dst, *under != M::EXISTING)),
-            Self::SetTwo(_, dst, ..) => Some((*dst, true)),
-            Self::Number(dst, _) | Self::Also(dst) | Self::GetRelative(dst, ..) | Self::Slope(dst, ..) => {
-                Some((*dst, false))
-            }
-            Self::Sample(_, dst, _) => dst.map(|dst| (dst, false)),
-            _ => None,
-        }
+        self.touches().0
     }
 
     /// The vectors that it reads.
     fn reads(&self) -> Each<Vector> {
-        use super::lir::Src;
+        let (written, sources) = self.touches();
+        super::lir::read(written, sources)
+    }
+
+    /// The vector that it makes anew, or changes in part (`true`), and its operands.
+    fn touches(&self) -> (Option<(Vector, bool)>, [Src; 4]) {
         let none = Src::Literal(0);
-        let (sources, changed) = match *self {
-            Self::Lir(lir) => return lir.reads(),
-            Self::ZeroRule(dst, a, b) | Self::SetTwo(_, dst, a, b, _) => ([Src::Vector(dst), a, b, none], None),
-            Self::Set(dst, src, under) => ([src, none, none, none], (under != M::EXISTING).then_some(dst)),
-            Self::Sample(_, _, at) => (at, None),
-            Self::Slope(_, at, _) | Self::Keep(_, at, _) | Self::GetRelative(_, _, _, at) => {
-                ([at, none, none, none], None)
+        match *self {
+            Self::Lir(ref lir) => {
+                let (written, [a, b, c]) = lir.touches();
+                (written, [a, b, c, none])
             }
-            Self::SetRelative(_, _, index, value, _) => ([index, value, none, none], None),
-            _ => ([none; 4], None),
-        };
-        let mut few = Few::default();
-        for src in sources {
-            if let Src::Vector(vector) = src {
-                few.push(vector);
-            }
+            Self::ZeroRule(dst, a, b) | Self::SetTwo(_, dst, a, b, _) => (Some((dst, true)), [a, b, none, none]),
+            Self::Set(dst, src, under) => (Some((dst, under != M::EXISTING)), [src, none, none, none]),
+            Self::Sample(_, dst, at) => (dst.map(|dst| (dst, false)), at),
+            Self::Slope(dst, at, _) | Self::GetRelative(dst, _, _, at) => (Some((dst, false)), [at, none, none, none]),
+            Self::Keep(_, at, _) => (None, [at, none, none, none]),
+            Self::SetRelative(_, _, index, value, _) => (None, [index, value, none, none]),
+            Self::Number(dst, _) | Self::Also(dst) => (Some((dst, false)), [none; 4]),
+            Self::Split
+            | Self::BeginLanes
+            | Self::EndLanes(_)
+            | Self::EndKeep
+            | Self::Mark(..)
+            | Self::Mask(_)
+            | Self::Tally(_)
+            | Self::Call(..)
+            | Self::Turn(_) => (None, [none; 4]),
         }
-        changed.into_iter().for_each(|vector| few.push(vector));
-        few.into_iter()
     }
 }
 
@@ -227,9 +224,9 @@ impl Ins {
 pub struct Variant {
     /// What to make code for.
     pub isa: Isa,
-    /// The uniform values named in [`Native::assumed`] are ordinary numbers.
+    /// Some uniform values are ordinary numbers: [`Needs`].
     pub assume: bool,
-    /// Uniform values and start values are moderate: [`Native::takes`].
+    /// Uniform values and start values are moderate: [`Needs`].
     pub moderate: bool,
     /// Some lookup weighs texels; code without this calls for those.
     pub linear: bool,
@@ -261,10 +258,6 @@ pub struct Native {
     shares: bool,
     /// Some fetch asks for gradients that are set.
     gradients: bool,
-    /// Uniform values that have to be neither zero, infinite nor NaN.
-    pub assumed: Vec<u16>,
-    /// Uniform values that have to be moderate; `None`: start values need not be either.
-    moderate: Option<Vec<u16>>,
     /// Whether it has code for spans.
     pub spans: bool,
     /// Targets of which it may export something.
@@ -272,58 +265,19 @@ pub struct Native {
 }
 
 impl Native {
-    /// Makes the code of a program; `None` when it uses what has no code here, or memory cannot be made executable.
+    /// Makes the code of a program from the instructions chosen for it; `None` when memory cannot be made executable or a frame would be too large.
     pub fn new(
         code: &Code,
         live: &[VarSet],
-        start: &[Var],
-        exports: &[usize],
+        (start, exports): (&[Var], &[usize]),
         lanes: usize,
-        Variant { isa, assume, moderate, linear, counts, fuel }: Variant,
+        Variant { isa, linear, counts, fuel, .. }: Variant,
+        chosen: Chosen,
     ) -> Option<Self> {
-        if !isa.is_available() {
-            return None;
-        }
-        // Variables that are read or written, and those that are exported, have vectors.
-        let mut vectors: Vec<Option<Vector>> = vec![None; Var::COUNT];
-        let mut used = Vec::new();
-        let note = |var: Var, vectors: &mut [Option<Vector>], used: &mut Vec<Var>| {
-            if vectors[var.index()].is_none() {
-                vectors[var.index()] = Some(Vector(used.len() as u32));
-                used.push(var);
-            }
-        };
-        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
-        // Those that an index can name come first: they lie in rows, in this order.
-        for op in ops() {
-            if let Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) = *op {
-                facts::indexed(gprs, element).for_each(|var| note(var, &mut vectors, &mut used));
-            }
-        }
-        let in_rows = (!used.is_empty()).then_some(used.len());
-        for op in ops() {
-            if let Op::Get(var) | Op::Set(var, ..) | Op::Mark(var, _) = op {
-                note(*var, &mut vectors, &mut used);
-            }
-        }
-        let facts = Facts::of(code, start);
-        let sizes = if moderate { Sizes::of(code, start) } else { None };
-        let resources = (code.fetches.as_slice(), code.stores.as_slice());
-        let mut select = Select::new(isa, &facts, &vectors, resources, used.len() as u32, assume, sizes.as_ref());
-        let mut lists: Vec<Vec<Ins>> = code.blocks.iter().map(|block| select.block(block)).collect();
+        let Chosen { mut lists, vars, used, in_rows, vectors, calls, samples, .. } = chosen;
         if !counts {
             lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(_))));
         }
-        let made = select.vectors as usize;
-        let (calls, assumed) = (std::mem::take(&mut select.calls), select.assumed.take().unwrap_or_default());
-        let samples = std::mem::take(&mut select.samples);
-        let moderate = select.relies_on_sizes.then(|| {
-            let mut named: Vec<u16> =
-                ops().filter_map(|op| if let Op::Uniform(index) = *op { Some(index) } else { None }).collect();
-            named.sort_unstable();
-            named.dedup();
-            named
-        });
         let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
         let live_in: Vec<Var> = live_in.collect();
         let targets = spans::targets_of(exports).len();
@@ -333,8 +287,8 @@ impl Native {
         let (bytes, layout) = match isa {
             Isa::Avx512 => {
                 let copies = (lanes / isa.lanes()) as u8;
-                let turns = fused::fuse(code, &mut lists, used.len(), made);
-                let ranges = ranges(code, &lists, live, &used, &vectors, exports, made);
+                let turns = fused::fuse(code, &mut lists, used.len(), vectors);
+                let ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
                 let homes = ranges.homes(isa.registers() / copies, in_rows);
                 let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len());
                 let layout = if spans { layout.with_spans(start.len(), targets) } else { layout };
@@ -342,7 +296,7 @@ impl Native {
                     code,
                     lists: &lists,
                     samples: &samples,
-                    vars: &vectors,
+                    vars: &vars,
                     homes: &homes,
                     layout,
                     copies,
@@ -362,10 +316,10 @@ impl Native {
                 code,
                 lists: &lists,
                 samples: &samples,
-                vars: &vectors,
+                vars: &vars,
                 used: &used,
                 indexed: in_rows.unwrap_or(0),
-                vectors: made,
+                vectors,
                 start,
                 live_in: &live_in,
                 exports,
@@ -385,21 +339,7 @@ impl Native {
         let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
         let gradients = code.fetches.iter().any(needs);
         let exports = exports.to_vec();
-        Some(Self { text, layout, calls, samples, exports, shares, gradients, assumed, moderate, spans, targets })
-    }
-
-    /// Whether it is made for these uniform values; `starts`: start values are moderate.
-    pub fn takes(&self, uniforms: &[u32], starts: bool) -> bool {
-        let all = |of: &[u16], is: fn(u32) -> bool| {
-            of.iter().all(|&index| uniforms.get(usize::from(index)).is_some_and(|&bits| is(bits)))
-        };
-        let moderate = self.moderate.as_ref().is_none_or(|of| starts && all(of, is_moderate));
-        moderate && all(&self.assumed, |bits| f32::from_bits(bits).is_normal())
-    }
-
-    /// Whether another [`Variant`] of it need not ask for moderate values.
-    pub const fn asks_for_moderate(&self) -> bool {
-        self.moderate.is_some()
+        Some(Self { text, layout, calls, samples, exports, shares, gradients, spans, targets })
     }
 
     /// The code.
@@ -549,7 +489,8 @@ fn ranges(
         }
         for (line, ins) in list.iter().enumerate().rev() {
             let place = first + 1 + line;
-            if let Some((vector, partly)) = ins.writes() {
+            let (written, sources) = ins.touches();
+            if let Some((vector, partly)) = written {
                 ranges.weigh(vector, weight);
                 let end = std::mem::take(&mut ends[vector.index()]);
                 ranges.add(vector, place, end.max(place + 1));
@@ -557,7 +498,7 @@ fn ranges(
                     ends[vector.index()] = place + 1;
                 }
             }
-            for vector in ins.reads() {
+            for vector in super::lir::read(written, sources) {
                 ranges.weigh(vector, weight);
                 if ends[vector.index()] == 0 {
                     ends[vector.index()] = place;

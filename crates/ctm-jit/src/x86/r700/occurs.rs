@@ -4,7 +4,7 @@
 use super::alu::{Alu, Nobody};
 use super::doubles::{Double, Wide};
 use super::facts::truth;
-use super::{Call, Native, Variant};
+use super::{Call, Chosen, Native, Variant};
 use crate::r700::form::{Fetch, Op, Store, Var};
 use crate::r700::lower::lower;
 use crate::r700::passes::optimise;
@@ -121,14 +121,9 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
         .collect();
     let exports: Vec<usize> = exports.into_iter().collect();
     let start: Vec<Var> = (0..4).map(|element| Var::gpr(0, element)).collect();
-    let native = Native::new(
-        &code,
-        &live,
-        &start,
-        &exports,
-        64,
-        Variant { isa, assume: false, moderate: false, linear: false, counts: true, fuel: true },
-    );
+    let variant = Variant { isa, assume: false, moderate: false, linear: false, counts: true, fuel: true };
+    let chosen = Chosen::new(&code, &start, isa, false, false);
+    let native = Native::new(&code, &live, (&start, &exports), 64, variant, chosen);
     let native = native.unwrap_or_else(|| panic!("no machine code"));
     // A lookup of its own has a call, too, for what it does not know when it runs.
     let own: BTreeSet<u16> = native.samples.iter().map(|sample| sample.fetch).collect();

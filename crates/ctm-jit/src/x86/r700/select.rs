@@ -73,15 +73,21 @@ impl Sink for Select<'_> {
 struct Plan<'a> {
     block: &'a Block,
     seen: Vec<bool>,
-    flushed: Vec<bool>,
+    flushed: &'a [bool],
     /// How large each vector can be; empty where nobody asks.
     sizes: Vec<i16>,
     /// The last place at which each vector is read.
     last: Vec<usize>,
     uses: Vec<u32>,
+    /// Of a comparison: somebody reads its bits, not only whether it holds.
+    shown: Vec<bool>,
     /// The variable's vector that a vector is made in.
     home: Vec<Option<Vector>>,
     at: Vec<Option<Src>>,
+    /// The next store after a read or a store, into the same variable.
+    store: Vec<usize>,
+    /// Of the vectors that stand for a variable, the one before.
+    before: Vec<Option<usize>>,
 }
 
 impl<'a> Select<'a> {
@@ -114,11 +120,11 @@ impl<'a> Select<'a> {
         }
     }
 
-    /// The instructions of a block.
-    pub fn block(&mut self, block: &Block) -> Vec<Ins> {
+    /// The instructions of the program's block of this number.
+    pub fn block(&mut self, index: usize, block: &Block) -> Vec<Ins> {
         self.sampled = None;
         self.doubles.clear();
-        let mut plan = self.plan(block);
+        let mut plan = self.plan(index, block);
         for place in 0..block.ops.len() {
             let made = self.op(&plan, place);
             plan.at[place] = made;
@@ -127,17 +133,24 @@ impl<'a> Select<'a> {
         std::mem::take(&mut self.out)
     }
 
-    fn plan(&self, block: &'a Block) -> Plan<'a> {
+    fn plan<'b>(&self, index: usize, block: &'b Block) -> Plan<'b>
+    where
+        'a: 'b,
+    {
         let count = block.ops.len();
+        let known = self.facts.block(index);
         let mut plan = Plan {
             block,
-            seen: visible(self.facts, block),
-            flushed: self.facts.flushed(block),
+            seen: known.visible(),
+            flushed: &known.flushed,
             sizes: self.sizes.map(|sizes| sizes.within(block)).unwrap_or_default(),
             last: vec![0; count],
             uses: vec![0; count],
+            shown: vec![false; count],
             home: vec![None; count],
             at: vec![None; count],
+            store: vec![count; count],
+            before: vec![None; count],
         };
         for (place, op) in block.ops.iter().enumerate() {
             for value in operands(block, op) {
@@ -146,28 +159,74 @@ impl<'a> Select<'a> {
                 // A comparison may be made where its result is used.
                 if let Op::Holds(_, ab) = block.ops[value.index()] {
                     ab.into_iter().for_each(|v| plan.last[v.index()] = place);
+                    plan.shown[value.index()] |= match *op {
+                        Op::Select(_, a, b) => a == value || b == value,
+                        Op::Mask(MaskOp::Lanes(..)) => false,
+                        _ => true,
+                    };
                 }
             }
         }
+        // Of each variable: the next store, going backwards; then the last read or store, and the newest of what stands for it.
+        let mut next = vec![count; Var::COUNT];
+        for (place, op) in block.ops.iter().enumerate().rev() {
+            match *op {
+                Op::Get(var) => plan.store[place] = next[var.index()],
+                Op::Set(var, ..) => plan.store[place] = std::mem::replace(&mut next[var.index()], place),
+                Op::SetRelative(gprs, _, element, ..) => {
+                    indexed(gprs, element).for_each(|var| next[var.index()] = place)
+                }
+                _ => {}
+            }
+        }
         // On AVX2 variables have no registers: a vector is made in one, and stored.
-        let homes = if self.isa == Isa::Avx2 { 0 } else { count };
-        for (place, op) in block.ops.iter().enumerate().take(homes) {
-            let Op::Set(var, value, M::EXISTING) = *op else { continue };
-            let (Some(vector), made) = (self.vars[var.index()], value.index()) else { continue };
-            let next = block.ops[place + 1..].iter().position(|op| sets(op, var));
-            let until = next.map_or(count, |n| place + 1 + n);
-            let free = plan.home[made].is_none() && can_go_anywhere(&block.ops[made]) && plan.last[made] <= until;
-            // Nobody reads or writes the variable from where the vector is made to where it is stored.
-            let disturbs = |(at, op): (usize, &Op)| match op {
-                Op::Get(v) if *v == var => at > made || plan.last[at] > made,
-                op => at > made && (sets(op, var) || indexes(op, var)),
-            };
-            // What lives there already is not read any more.
-            let lives = |(at, home): (usize, &Option<Vector>)| *home == Some(vector) && plan.last[at] > made;
-            let disturbed =
-                block.ops[..place].iter().enumerate().any(disturbs) || plan.home[..made].iter().enumerate().any(lives);
-            if free && !disturbed {
-                plan.home[made] = Some(vector);
+        if self.isa == Isa::Avx2 {
+            return plan;
+        }
+        let (mut accessed, mut newest) = (vec![0; Var::COUNT], vec![None; Var::COUNT]);
+        for (place, op) in block.ops.iter().enumerate() {
+            match *op {
+                Op::Get(var) => {
+                    accessed[var.index()] = place;
+                    plan.before[place] = newest[var.index()].replace(place);
+                }
+                Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) => {
+                    indexed(gprs, element).for_each(|var| accessed[var.index()] = place);
+                }
+                Op::Set(var, value, under) => {
+                    let accessed = std::mem::replace(&mut accessed[var.index()], place);
+                    let (Some(vector), M::EXISTING) = (self.vars[var.index()], under) else { continue };
+                    let made = value.index();
+                    // Nobody reads or writes the variable from where the vector is made to where it is stored, nor changes it while the
+                    // vector is read.
+                    let free = plan.home[made].is_none()
+                        && can_go_anywhere(&block.ops[made])
+                        && plan.last[made] <= plan.store[place]
+                        && accessed <= made;
+                    // What lives there already is not read any more.
+                    let lives = |at: usize| at < made && plan.last[at] > made;
+                    let mut earlier = newest[var.index()];
+                    while earlier.is_some_and(|at| !lives(at)) {
+                        earlier = earlier.and_then(|at| plan.before[at]);
+                    }
+                    if free && earlier.is_none() {
+                        plan.home[made] = Some(vector);
+                        plan.before[made] = newest[var.index()].replace(made);
+                    }
+                }
+                _ => {}
+            }
+        }
+        // What is made in a variable's place changes it, too; it may still be read for that.
+        next.fill(count);
+        for (place, op) in block.ops.iter().enumerate().rev() {
+            match (plan.home[place], op) {
+                (Some(vector), _) => next[vector.index()] = place,
+                (None, Op::Get(var)) => {
+                    let made = self.vars[var.index()].map_or(count, |vector| next[vector.index()]);
+                    plan.store[place] = plan.store[place].min(made + 1);
+                }
+                _ => {}
             }
         }
         plan
@@ -185,11 +244,7 @@ impl<'a> Select<'a> {
             Op::Lane => return Some(Src::Row(super::lane_numbers())),
             Op::Get(var) => {
                 let vector = self.vars[var.index()]?;
-                let stays = !plan.block.ops[place..=plan.last[place].max(place)].iter().any(|op| sets(op, var))
-                    && !plan.home[place..=plan.last[place].max(place)]
-                        .iter()
-                        .enumerate()
-                        .any(|(n, home)| *home == Some(vector) && place + n < plan.last[place]);
+                let stays = plan.store[place] > plan.last[place];
                 if stays {
                     return Some(Src::Vector(vector));
                 }
@@ -307,13 +362,7 @@ impl<'a> Select<'a> {
     }
 
     fn only_chooses(&self, plan: &Plan<'_>, place: usize) -> bool {
-        let value = Value(place as u32);
-        let fine = |op: &Op| match *op {
-            Op::Select(_, a, b) => a != value && b != value,
-            Op::Mask(MaskOp::Lanes(..)) => true,
-            ref op => op.reads().all(|v| v != value),
-        };
-        plan.home[place].is_none() && plan.block.ops[place..].iter().all(fine)
+        plan.home[place].is_none() && !plan.shown[place]
     }
 
     fn call(&mut self, call: Call, args: &[Src], under: M) {
@@ -509,25 +558,6 @@ fn wide_key(op: &Op) -> Option<(WideKey, usize)> {
         }
         _ => ((op, dwords, omod, clamp), usize::from(part & 1)),
     })
-}
-
-/// Whether an operation stores into a variable, by name or maybe by index.
-fn sets(op: &Op, var: Var) -> bool {
-    match *op {
-        Op::Set(v, ..) => v == var,
-        Op::SetRelative(gprs, _, element, ..) => indexed(gprs, element).any(|v| v == var),
-        _ => false,
-    }
-}
-
-/// Whether an operation may read a variable by index.
-fn indexes(op: &Op, var: Var) -> bool {
-    matches!(*op, Op::GetRelative(File::Gprs(gprs), _, element, _) if indexed(gprs, element).any(|v| v == var))
-}
-
-/// Of each vector, whether somebody can see the bits of a NaN in it.
-fn visible(facts: &Facts, block: &Block) -> Vec<bool> {
-    facts.seen(block).into_iter().zip(facts.numbers(block)).map(|(seen, is_number)| seen && !is_number).collect()
 }
 
 /// An operand of an operation that takes negated ones: whether it is, and of what.

@@ -28,7 +28,7 @@ pub(super) struct Known {
 }
 
 /// The variables that a block reads, and those that it stores into.
-#[derive(Clone, Copy, Default)]
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
 struct Touched {
     reads: VarSet,
     stores: VarSet,
@@ -55,56 +55,29 @@ impl Facts {
             facts.flushed = VarSet::default();
         }
         start.iter().for_each(|&var| facts.flushed.remove(var));
-        let mut touched: Vec<Touched> = Vec::with_capacity(code.blocks.len());
-        for block in &code.blocks {
-            let mut of = Touched::default();
-            for op in &block.ops {
-                match *op {
-                    Op::Get(var) => of.reads.insert(var),
-                    Op::Set(var, ..) => of.stores.insert(var),
-                    _ => {}
-                }
-            }
-            touched.push(of);
-            facts.vectors.push(Vec::new());
-        }
+        let mut touched = vec![Touched::default(); code.blocks.len()];
+        facts.vectors.resize_with(code.blocks.len(), Vec::new);
         // Variables that have been observed, and those that may hold denormals, since the last round began.
-        let (mut observed, mut unflushed) = (VarSet::ALL, VarSet::ALL);
+        let mut news = Touched { reads: VarSet::ALL, stores: VarSet::ALL };
         let mut first = true;
         loop {
-            let before = (std::mem::take(&mut observed), std::mem::take(&mut unflushed));
-            let mut changed = false;
+            let before = std::mem::take(&mut news);
             for (index, block) in code.blocks.iter().enumerate() {
                 // Nothing that is known of others depends on anything else.
-                let of = &touched[index];
-                let is_known = !of.stores.meets(&before.0)
-                    && !of.stores.meets(&observed)
-                    && !of.reads.meets(&before.1)
-                    && !of.reads.meets(&unflushed);
+                let of = &mut touched[index];
+                let is_known = !of.stores.meets(&before.reads)
+                    && !of.stores.meets(&news.reads)
+                    && !of.reads.meets(&before.stores)
+                    && !of.reads.meets(&news.stores);
                 if is_known && !first {
                     continue;
                 }
                 let mut vectors = std::mem::take(&mut facts.vectors[index]);
-                facts.look_at(block, &mut vectors);
-                for (op, known) in block.ops.iter().zip(&vectors) {
-                    match *op {
-                        Op::Get(var) if known.seen && !facts.observed.contains(var) => {
-                            facts.observed.insert(var);
-                            observed.insert(var);
-                            changed = true;
-                        }
-                        Op::Set(var, value, _) if !vectors[value.index()].flushed && facts.flushed.contains(var) => {
-                            facts.flushed.remove(var);
-                            unflushed.insert(var);
-                            changed = true;
-                        }
-                        _ => {}
-                    }
-                }
+                facts.look_at(block, &mut vectors, of, &mut news);
                 facts.vectors[index] = vectors;
             }
             first = false;
-            if !changed {
+            if news == Touched::default() {
                 return facts;
             }
         }
@@ -158,26 +131,42 @@ impl Facts {
         loose
     }
 
-    /// Finds out what is known of the vectors of a block.
-    fn look_at(&self, block: &Block, vectors: &mut Vec<Known>) {
+    /// Finds out what is known of the vectors of a block, and by that of variables: `news`, those that are read where somebody sees them and
+    /// those that get what may be a denormal.
+    fn look_at(&mut self, block: &Block, vectors: &mut Vec<Known>, touched: &mut Touched, news: &mut Touched) {
         vectors.clear();
         vectors.reserve(block.ops.len());
         for op in &block.ops {
             let is = |value: Value| vectors[value.index()].flushed;
             let flushed = match *op {
                 Op::Bits(bits) => ctm_exec::x1k::float::flush(bits) == bits,
-                Op::Get(var) => self.flushed.contains(var),
+                Op::Get(var) => {
+                    touched.reads.insert(var);
+                    self.flushed.contains(var)
+                }
                 Op::Sign(_, a) | Op::QuadLane(a, _) => is(a),
                 Op::Pick { a, b, .. } => is(a) && is(b),
                 Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => true,
                 Op::R700(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
                 Op::R700(op, ..) => !is_integer(op),
+                Op::Set(var, value, _) => {
+                    touched.stores.insert(var);
+                    if !is(value) && self.flushed.contains(var) {
+                        self.flushed.remove(var);
+                        news.stores.insert(var);
+                    }
+                    false
+                }
                 _ => false,
             };
             vectors.push(Known { seen: false, flushed });
         }
         for (place, op) in block.ops.iter().enumerate().rev() {
             match *op {
+                Op::Get(var) if vectors[place].seen && !self.observed.contains(var) => {
+                    self.observed.insert(var);
+                    news.reads.insert(var);
+                }
                 Op::Set(var, value, _) if self.observed.contains(var) && !self.loose.contains(var) => {
                     see_in(vectors)(value);
                 }
