@@ -3,7 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `form` | the micro-operation form of R700 programs |
-//! | `lower`, `lower/branches`, `lower/sends` | from instructions to the form: control flow; branch-loop instructions; exports and memory writes |
+//! | `lower`, `lower/build`, `lower/branches`, `lower/sends` | from instructions to the form: control flow; a block; branch-loop instructions; exports and memory writes |
 //! | `clauses`, `clauses/*` | ALU clauses, their locked constants and global registers, fetch clauses |
 //! | `passes`, `masks` | what is left out: vectors and stores; operations on masks |
 //! | `wave` | what goes into a wavefront and comes out; its fetches |

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `lower` | ALU, OUTPUT and texture instructions |
+//! | `lower`, `lower/units` | ALU, OUTPUT and texture instructions; what the two units of an ALU instruction compute |
 //! | `flow` | flow control: the graph of blocks |
 
 mod flow;

@@ -2,7 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `select`, `scalar` | from the form to vector instructions |
+//! | `select`, `select/plan`, `scalar` | from the form to vector instructions |
 //! | `lir` | those |
 //! | `alloc` | registers |
 //! | `isa` | the instruction sets, and what differs between them |

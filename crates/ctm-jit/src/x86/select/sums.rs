@@ -1,6 +1,7 @@
 //! Multiply-adds: negations, output modifiers at the ends of the range, the zero rule, stores under masks.
 
-use super::{EQUAL, NOT_EQUAL, Plan, Select, UNORDERED, factor, resolve};
+use super::plan::Plan;
+use super::{EQUAL, NOT_EQUAL, Select, UNORDERED, factor, resolve};
 use crate::form::{Under, Value};
 use crate::x86::encode;
 use crate::x86::lir::{Class, Lir, Negated, Src, Vector};

@@ -1,0 +1,258 @@
+//! What the RGB and the alpha unit of an instruction compute (CTM §3.3.3, §3.3.4).
+
+use super::Builder;
+use crate::form::{Op, Test, Value};
+use ctm_exec::x1k::float::{HALF, ONE, SIGN};
+use ctm_exec::x1k::plan::{AluPlan, channel_of};
+use ctm_isa::x1k::ops::{AlphaOp, Imod, Omod, RgbOp, Sel, SrcpOp, Swizzle};
+
+/// The RGB and the alpha unit of one instruction (CTM §3.3.3, §3.3.4).
+pub(super) struct Units<'a> {
+    pub plan: &'a AluPlan,
+    pub b: &'a mut Builder,
+}
+
+impl Units<'_> {
+    /// The results r, g, b, a that anything stores, after output modifier and clamp.
+    pub fn results(mut self) -> [Option<Value>; 4] {
+        let plan = self.plan;
+        let dot = if plan.rgb_computed() { self.dot_operands() } else { None };
+        let scalar = if plan.alpha_computed() { self.scalar() } else { None };
+        let mut results = [None; 4];
+        for (channel, result) in results.iter_mut().enumerate().take(3) {
+            if plan.rgb_stored[channel] {
+                *result = Some(self.rgb(channel, dot, scalar));
+            }
+        }
+        if plan.alpha_stored {
+            results[3] = Some(self.alpha(dot, scalar));
+        }
+        results
+    }
+
+    /// A component of an operand, before its input modifier (CTM §3.3.3).
+    fn component(&mut self, sel: Sel, swizzle: Swizzle) -> Value {
+        let Some(channel) = channel_of(swizzle) else {
+            return self.b.bits(match swizzle {
+                Swizzle::Half => HALF,
+                Swizzle::One => ONE,
+                Swizzle::Zero | Swizzle::Unused | Swizzle::R | Swizzle::G | Swizzle::B | Swizzle::A => 0,
+            });
+        };
+        let inst = &self.plan.inst;
+        let (sources, srcp_op) = if channel == 3 {
+            (&self.plan.alpha_sources, inst.alpha_addr.srcp_op)
+        } else {
+            (&self.plan.rgb_sources, inst.rgb_addr.srcp_op)
+        };
+        match sel {
+            Sel::Src0 => self.b.source(sources[0], channel),
+            Sel::Src1 => self.b.source(sources[1], channel),
+            Sel::Src2 => self.b.source(sources[2], channel),
+            Sel::Srcp => {
+                let src0 = self.b.source(sources[0], channel);
+                let (factor, summand) = match srcp_op {
+                    SrcpOp::Bias => (-2f32, None),
+                    SrcpOp::Sub => (-1f32, Some(sources[1])),
+                    SrcpOp::Add => (1f32, Some(sources[1])),
+                    SrcpOp::Inv => (-1f32, None),
+                };
+                let summand = match summand {
+                    Some(source) => self.b.source(source, channel),
+                    None => self.b.bits(ONE),
+                };
+                let factor = self.b.bits(factor.to_bits());
+                self.b.mad([factor, src0, summand], false, Omod::U1)
+            }
+        }
+    }
+
+    fn rgb_operand(&mut self, which: usize, channel: usize) -> Value {
+        let operand = &self.plan.rgb_operands[which];
+        let value = self.component(operand.sel, operand.swizzle[channel]);
+        self.b.sign(operand.imod, value)
+    }
+
+    fn alpha_operand(&mut self, which: usize) -> Value {
+        let operand = &self.plan.alpha_operands[which];
+        let value = self.component(operand.sel, operand.swizzle);
+        self.b.sign(operand.imod, value)
+    }
+
+    /// A dot product without its last step: the factors and the summand of that step.
+    fn dot_operands(&mut self) -> Option<[Value; 3]> {
+        let op = self.plan.inst.rgba.op;
+        if !op.is_dot_product() {
+            return None;
+        }
+        let zero_wins = self.b.zero_wins;
+        let nothing = self.b.bits(SIGN);
+        let mut sum = nothing;
+        let mut pairs: Vec<[Value; 2]> = Vec::with_capacity(4);
+        for channel in 0..if op == RgbOp::D2a { 2 } else { 3 } {
+            pairs.push([self.rgb_operand(0, channel), self.rgb_operand(1, channel)]);
+        }
+        match op {
+            RgbOp::Dp4 => pairs.push([self.alpha_operand(0), self.alpha_operand(1)]),
+            // The sum of two products, then a plain addition: times one.
+            RgbOp::D2a => {
+                for [a, b] in pairs {
+                    sum = self.b.mad([a, b, sum], zero_wins, Omod::U1);
+                }
+                let one = self.b.bits(ONE);
+                return Some([sum, one, self.rgb_operand(2, 2)]);
+            }
+            _ => {}
+        }
+        let [a, b] = pairs.pop()?;
+        for [a, b] in pairs {
+            sum = self.b.mad([a, b, sum], zero_wins, Omod::U1);
+        }
+        Some([a, b, sum])
+    }
+
+    /// The alpha unit's transcendental result.
+    fn scalar(&mut self) -> Option<Value> {
+        let op = self.plan.inst.alpha.op;
+        op.is_transcendental().then(|| {
+            let a = self.alpha_operand(0);
+            self.b.pure(Op::Scalar(op, a))
+        })
+    }
+
+    /// Of an arithmetic result that is wide until now: output modifier and clamp. `OMOD_DISABLED` counts as U1 without clamp.
+    fn finish_wide(&mut self, finish: Finish, make: impl FnOnce(&mut Builder, Omod) -> Value) -> Value {
+        let omod = if finish.omod == Omod::Disabled { Omod::U1 } else { finish.omod };
+        let value = make(self.b, omod);
+        if finish.clamp && finish.omod != Omod::Disabled { self.b.clamp(value) } else { value }
+    }
+
+    fn choice(&mut self, finish: Finish, test: Test, [x, y]: [Value; 2], [a, b]: [Value; 2]) -> Value {
+        let chosen = self.b.pick(test, [x, y], [a, b]);
+        if finish.omod == Omod::Disabled {
+            return chosen;
+        }
+        self.finish_wide(finish, |b, omod| b.scale(chosen, omod))
+    }
+
+    fn rgb(&mut self, channel: usize, dot: Option<[Value; 3]>, scalar: Option<Value>) -> Value {
+        let inst = &self.plan.inst;
+        let finish = Finish { omod: inst.rgb.omod, clamp: inst.cmn.rgb_clamp };
+        let operand = |units: &mut Self, which| units.rgb_operand(which, channel);
+        match inst.rgba.op {
+            RgbOp::Mad => {
+                let abc = [operand(self, 0), operand(self, 1), operand(self, 2)];
+                self.finish_mad(finish, abc)
+            }
+            RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a => self.finish_dot(finish, dot),
+            RgbOp::Min => {
+                let ab = [operand(self, 0), operand(self, 1)];
+                self.choice(finish, Test::Less, ab, ab)
+            }
+            RgbOp::Max => {
+                let ab = [operand(self, 0), operand(self, 1)];
+                self.choice(finish, Test::Greater, ab, ab)
+            }
+            RgbOp::Cnd => {
+                let (ab, c) = ([operand(self, 0), operand(self, 1)], operand(self, 2));
+                let half = self.b.bits(HALF);
+                self.choice(finish, Test::Greater, [c, half], ab)
+            }
+            RgbOp::Cmp => {
+                let (ab, c) = ([operand(self, 0), operand(self, 1)], operand(self, 2));
+                let zero = self.b.bits(0);
+                self.choice(finish, Test::GreaterEqual, [c, zero], ab)
+            }
+            RgbOp::Frc => {
+                let a = operand(self, 0);
+                self.finish_wide(finish, |b, omod| b.pure(Op::Fraction(a, omod)))
+            }
+            RgbOp::Sop => self.finish_scalar(finish, scalar),
+            RgbOp::Mdh | RgbOp::Mdv => {
+                let src0 = self.b.source(self.plan.rgb_sources[0], channel);
+                let b = operand(self, 1);
+                let imods = [self.plan.rgb_operands[0].imod, self.plan.rgb_operands[2].imod];
+                self.quad(finish, src0, b, imods, inst.rgba.op == RgbOp::Mdh)
+            }
+        }
+    }
+
+    fn alpha(&mut self, dot: Option<[Value; 3]>, scalar: Option<Value>) -> Value {
+        let inst = &self.plan.inst;
+        let finish = Finish { omod: inst.alpha.omod, clamp: inst.cmn.alpha_clamp };
+        match inst.alpha.op {
+            AlphaOp::Mad => {
+                let abc = [self.alpha_operand(0), self.alpha_operand(1), self.alpha_operand(2)];
+                self.finish_mad(finish, abc)
+            }
+            AlphaOp::Dp => self.finish_dot(finish, dot),
+            AlphaOp::Min => {
+                let ab = [self.alpha_operand(0), self.alpha_operand(1)];
+                self.choice(finish, Test::Less, ab, ab)
+            }
+            AlphaOp::Max => {
+                let ab = [self.alpha_operand(0), self.alpha_operand(1)];
+                self.choice(finish, Test::Greater, ab, ab)
+            }
+            AlphaOp::Cnd => {
+                let (ab, c) = ([self.alpha_operand(0), self.alpha_operand(1)], self.alpha_operand(2));
+                let half = self.b.bits(HALF);
+                self.choice(finish, Test::Greater, [c, half], ab)
+            }
+            AlphaOp::Cmp => {
+                let (ab, c) = ([self.alpha_operand(0), self.alpha_operand(1)], self.alpha_operand(2));
+                let zero = self.b.bits(0);
+                self.choice(finish, Test::GreaterEqual, [c, zero], ab)
+            }
+            AlphaOp::Frc => {
+                let a = self.alpha_operand(0);
+                self.finish_wide(finish, |b, omod| b.pure(Op::Fraction(a, omod)))
+            }
+            AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos => {
+                self.finish_scalar(finish, scalar)
+            }
+            AlphaOp::Mdh | AlphaOp::Mdv => {
+                let src0 = self.b.source(self.plan.alpha_sources[0], 3);
+                let b = self.alpha_operand(1);
+                let imods = [self.plan.alpha_operands[0].imod, self.plan.alpha_operands[2].imod];
+                self.quad(finish, src0, b, imods, inst.alpha.op == AlphaOp::Mdh)
+            }
+        }
+    }
+
+    fn finish_mad(&mut self, finish: Finish, abc: [Value; 3]) -> Value {
+        self.finish_wide(finish, |b, omod| b.mad(abc, b.zero_wins, omod))
+    }
+
+    fn finish_dot(&mut self, finish: Finish, dot: Option<[Value; 3]>) -> Value {
+        match dot {
+            Some(abc) => self.finish_mad(finish, abc),
+            // ALPHA_DP beside what is no dot product (`ops::INVALID_COPY`).
+            None => self.b.bits(0),
+        }
+    }
+
+    fn finish_scalar(&mut self, finish: Finish, scalar: Option<Value>) -> Value {
+        match scalar {
+            Some(scalar) => self.finish_wide(finish, |b, omod| b.scale(scalar, omod)),
+            None => self.b.bits(0),
+        }
+    }
+
+    /// MDH and MDV: A of the quad's top-left lane, C of its top-right or bottom-left one; input modifiers count, selects do not
+    /// (x1k-encoding §1.5).
+    fn quad(&mut self, finish: Finish, src0: Value, b: Value, imods: [Imod; 2], horizontal: bool) -> Value {
+        let a = self.b.sign(imods[0], src0);
+        let c = self.b.sign(imods[1], src0);
+        let a = self.b.pure(Op::QuadLane(a, 0));
+        let c = self.b.pure(Op::QuadLane(c, if horizontal { 1 } else { 2 }));
+        self.finish_mad(finish, [a, b, c])
+    }
+}
+
+/// Output modifier and clamp of a unit.
+#[derive(Clone, Copy)]
+struct Finish {
+    omod: Omod,
+    clamp: bool,
+}
