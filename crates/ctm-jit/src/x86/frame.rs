@@ -3,6 +3,7 @@
 use super::isa::MAX_COPIES;
 use super::quads;
 use super::select::Rows;
+use crate::lanes::{Mask, Row};
 
 /// Rows of [`Layout::masks`]: masks 2 and 3, then the running lanes of each copy.
 const MASK_ROWS: i32 = 2 + MAX_COPIES as i32;
@@ -170,5 +171,78 @@ impl Layout {
     /// A copy's part.
     pub fn part(&self, copy: u8) -> i32 {
         head::SIZE + self.stride * i32::from(copy)
+    }
+}
+
+/// A cache line.
+#[repr(C, align(64))]
+#[derive(Clone, Copy)]
+pub struct Line(pub [u8; 64]);
+
+/// What code works on: [`Layout`] says where things lie.
+pub struct Frame {
+    #[cfg(not(test))]
+    pub(super) bytes: Vec<Line>,
+    #[cfg(test)]
+    pub(super) bytes: super::walled::Walled<Line>,
+    /// Copies of inputs.
+    panels: Vec<Line>,
+}
+
+impl Frame {
+    /// A frame of so many bytes, all 0.
+    pub(in crate::x86) fn new(size: i32) -> Self {
+        let lines = (size as usize).div_ceil(64);
+        #[cfg(not(test))]
+        let bytes = vec![Line([0; 64]); lines];
+        #[cfg(test)]
+        let bytes = super::walled::Walled::new(lines);
+        Self { bytes, panels: Vec::new() }
+    }
+
+    pub(in crate::x86) fn bytes(&mut self) -> &mut [u8] {
+        // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
+        unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), self.bytes.len() * 64) }
+    }
+
+    /// So many bytes for copies of inputs, whose addresses hold until the next call.
+    pub(in crate::x86) fn panels(&mut self, bytes: usize) -> &mut [u8] {
+        let lines = bytes.div_ceil(64);
+        if self.panels.len() < lines {
+            self.panels.resize(lines, Line([0; 64]));
+        }
+        // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
+        unsafe { std::slice::from_raw_parts_mut(self.panels.as_mut_ptr().cast(), lines * 64) }
+    }
+
+    pub(in crate::x86) fn put(&mut self, at: i32, bytes: &[u8]) {
+        self.bytes()[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
+    }
+
+    pub(in crate::x86) fn put_row(&mut self, at: i32, row: &Row) {
+        let to = &mut self.bytes()[at as usize..at as usize + 64];
+        to.as_chunks_mut::<4>().0.iter_mut().zip(row).for_each(|(to, bits)| *to = bits.to_le_bytes());
+    }
+
+    pub(in crate::x86) fn get_row(&mut self, at: i32, row: &mut Row) {
+        let from = &self.bytes()[at as usize..at as usize + 64];
+        from.as_chunks::<4>().0.iter().zip(row).for_each(|(from, bits)| *bits = u32::from_le_bytes(*from));
+    }
+
+    /// Where something lies, until the frame moves.
+    pub(in crate::x86) fn address(&self, at: i32) -> usize {
+        self.bytes.as_ptr() as usize + at as usize
+    }
+
+    pub(in crate::x86) fn dword(&mut self, at: i32) -> u32 {
+        let at = at as usize;
+        let bytes = self.bytes();
+        u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    }
+
+    pub(in crate::x86) fn mask(&mut self, at: i32) -> Mask {
+        let at = at as usize;
+        let bytes = self.bytes();
+        u16::from_le_bytes([bytes[at], bytes[at + 1]])
     }
 }

@@ -70,7 +70,8 @@ use ctm_exec::x1k::{Constants, Form, sample};
 use differences::compare_directly;
 pub use differences::{are_exact, subtracted};
 use flows::Flows;
-use frame::{Layout, head, input, part, target};
+pub use frame::Frame;
+use frame::{Layout, Line, head, input, part, target};
 pub use isa::Isa;
 use isa::{MAX_COPIES, MAX_COPIES_APART};
 use lir::{Lines, Vars};
@@ -509,79 +510,6 @@ struct Choice {
     assumed: bool,
     /// All copies go the same way.
     joint: bool,
-}
-
-/// A cache line.
-#[repr(C, align(64))]
-#[derive(Clone, Copy)]
-struct Line([u8; 64]);
-
-/// What code works on: `emit::Layout` says where things lie.
-pub struct Frame {
-    #[cfg(not(test))]
-    bytes: Vec<Line>,
-    #[cfg(test)]
-    bytes: walled::Walled<Line>,
-    /// Copies of inputs.
-    panels: Vec<Line>,
-}
-
-impl Frame {
-    /// A frame of so many bytes, all 0.
-    fn new(size: i32) -> Self {
-        let lines = (size as usize).div_ceil(64);
-        #[cfg(not(test))]
-        let bytes = vec![Line([0; 64]); lines];
-        #[cfg(test)]
-        let bytes = walled::Walled::new(lines);
-        Self { bytes, panels: Vec::new() }
-    }
-
-    fn bytes(&mut self) -> &mut [u8] {
-        // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
-        unsafe { std::slice::from_raw_parts_mut(self.bytes.as_mut_ptr().cast(), self.bytes.len() * 64) }
-    }
-
-    /// So many bytes for copies of inputs, whose addresses hold until the next call.
-    fn panels(&mut self, bytes: usize) -> &mut [u8] {
-        let lines = bytes.div_ceil(64);
-        if self.panels.len() < lines {
-            self.panels.resize(lines, Line([0; 64]));
-        }
-        // SAFETY: lines are arrays of bytes without padding, and any bytes are valid.
-        unsafe { std::slice::from_raw_parts_mut(self.panels.as_mut_ptr().cast(), lines * 64) }
-    }
-
-    fn put(&mut self, at: i32, bytes: &[u8]) {
-        self.bytes()[at as usize..at as usize + bytes.len()].copy_from_slice(bytes);
-    }
-
-    fn put_row(&mut self, at: i32, row: &Row) {
-        let to = &mut self.bytes()[at as usize..at as usize + 64];
-        to.as_chunks_mut::<4>().0.iter_mut().zip(row).for_each(|(to, bits)| *to = bits.to_le_bytes());
-    }
-
-    fn get_row(&mut self, at: i32, row: &mut Row) {
-        let from = &self.bytes()[at as usize..at as usize + 64];
-        from.as_chunks::<4>().0.iter().zip(row).for_each(|(from, bits)| *bits = u32::from_le_bytes(*from));
-    }
-
-    /// Where something lies, until the frame moves.
-    fn address(&self, at: i32) -> usize {
-        self.bytes.as_ptr() as usize + at as usize
-    }
-
-    fn dword(&mut self, at: i32) -> u32 {
-        let at = at as usize;
-        let bytes = self.bytes();
-        u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
-    }
-
-    fn mask(&mut self, at: i32) -> Mask {
-        let at = at as usize;
-        let bytes = self.bytes();
-        u16::from_le_bytes([bytes[at], bytes[at + 1]])
-    }
 }
 
 #[cfg(test)]
