@@ -183,6 +183,44 @@ EXP_DONE: PIX2, R2.x00y
 END_OF_PROGRAM
 ";
 
+/// Branches within a loop within a loop: lanes wait in some of them, leave loops, begin turns anew.
+const NESTED: &str = "
+ALU:
+  0  x: MOV R2.x, R0.x
+     y: MOV R2.y, 0.0f
+     z: MOV R2.z, R0.y
+LOOP_START i0 FAIL_JUMP_ADDR(out)
+outer:
+LOOP_START i1 FAIL_JUMP_ADDR(within)
+inner:
+ALU_CONTINUE:
+  1  x: MULADD_e R2.x, R2.x, 0.75f, R2.z
+     y: ADD R2.y, R2.y, 1.0f
+  2  x: PRED_SETGT ____, R2.x, 20.0f UPDATE_EXEC_MASK UPDATE_PRED
+ALU_PUSH_BEFORE:
+  3  x: PRED_SETGT ____, 50.0f, R2.x UPDATE_EXEC_MASK UPDATE_PRED
+JUMP POP_CNT(1) ADDR(behind)
+ALU:
+  4  y: MULADD_e R2.y, R2.y, 2.0f, R0.x
+     w: ADD R2.w, R2.w, 1.0f
+POP POP_CNT(1)
+behind:
+ALU_BREAK:
+  5  z: ADD R2.z, R2.z, -1.0f
+  6  x: PRED_SETGT ____, 70.0f, R2.x UPDATE_EXEC_MASK UPDATE_PRED
+LOOP_END i1 PASS_JUMP_ADDR(inner)
+within:
+ALU_BREAK:
+  7  x: MULADD_e R2.x, R2.y, -0.5f, R2.x
+  8  x: PRED_SETGT ____, R2.z, -30.0f UPDATE_EXEC_MASK UPDATE_PRED
+LOOP_END i0 PASS_JUMP_ADDR(outer)
+out:
+EXP: PIX0, R2.xyzw
+EXP: PIX1, R2.wzyx
+EXP_DONE: PIX2, R2.yxww
+END_OF_PROGRAM
+";
+
 /// Some lanes are killed.
 const KILLED: &str = "
 ALU:
@@ -240,6 +278,8 @@ fn planes() -> Vec<Vec<Plane>> {
 fn wavefronts_side_by_side() {
     let domains = [
         [0, 0, 127, 3],
+        // Pairs of whole rows, and one by itself.
+        [16, 2, 16 + 63, 2 + 13],
         // Not aligned to quads; half quads at every side.
         [3, 1, 140, 6],
         // Wavefronts continue across row ends.
@@ -256,7 +296,9 @@ fn wavefronts_side_by_side() {
         [(2, 15), (2, 15), (1, 15)],
         [(4, 11), (3, 15), (1, 0)],
     ];
-    for (name, text) in [("turns", TURNS), ("killed", KILLED), ("partly", PARTLY), ("channels", CHANNELS)] {
+    for (name, text) in
+        [("turns", TURNS), ("nested", NESTED), ("killed", KILLED), ("partly", PARTLY), ("channels", CHANNELS)]
+    {
         let program = program(text);
         for (number, domain) in domains.into_iter().enumerate() {
             for (of, planes) in planes().iter().enumerate() {
@@ -355,13 +397,15 @@ fn random_programs() {
         };
         let planes: Vec<Plane> = (0..4).map(plane).collect();
         let (i0, j0) = (2 * r.below(3), 2 * r.below(2));
-        let domain = [i0, j0, i0 + 31 + r.below(70), j0 + 1 + r.below(4)];
+        let (rows, whole) = (1 + r.below(4), r.one_in(2));
+        let columns = if whole { 32 * (1 + r.below(4)) } else { 32 + r.below(70) };
+        let domain = [i0, j0, i0 + columns - 1, j0 + if whole { 2 * rows - 1 } else { rows }];
         let channels = r.of(&[(1, 15), (2, 15), (4, 15), (4, 15)]);
         let mut memory = Targets::new(domain[2] + 2, domain[3] + 1, &[channels; 8]);
         memory.constants = (0..48).map(|_| std::array::from_fn(|_| r.value())).collect();
         let (wavefront, turns) = (r.of(&[16, 32, 64]), 1 + r.below(3) as u16);
         let (planes, program) = (&planes, &program);
-        let case = Case { program, planes, domain, wavefront, counters: r.one_in(2), threads: 1, turns };
+        let case = Case { program, planes, domain, wavefront, counters: r.one_in(3), threads: 1, turns };
         let mut expected = memory.clone();
         let outcome = case.run(&Interp, &mut expected);
         for backend in Backend::available() {

@@ -108,6 +108,8 @@ pub struct Input<'a> {
     pub live_in: Vec<Var>,
     /// Exported elements, in order.
     pub exports: &'a [usize],
+    /// Where their rows are when the wavefront has ended: where variables without a register live.
+    pub rows: &'a [i32],
     /// Lookups can weigh texels.
     pub linear: bool,
     /// Passages of blocks are counted.
@@ -256,12 +258,12 @@ impl Emit<'_> {
         let leave = self.leave;
         self.asm.place(self.done);
         self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
-        for (place, &export) in self.input.exports.iter().enumerate() {
+        for (&export, &at) in self.input.exports.iter().zip(self.input.rows) {
             let Some(vector) = self.input.vars[Var::export(export / 4, export % 4).index()] else { continue };
             for copy in self.copies() {
-                let from = self.reg(Src::Vector(vector), copy, SCRATCH);
-                let at = self.input.layout.exports + ROW * place as i32;
-                self.store(from, Rm::Row(RBX, at + 64 * i32::from(copy)));
+                if let Some(register) = self.register(vector, copy) {
+                    self.store(register, Rm::Row(RBX, at + 64 * i32::from(copy)));
+                }
             }
         }
         if self.input.spans {

@@ -31,7 +31,7 @@ mod sizes;
 pub mod spans;
 mod wide;
 
-use super::alloc::Ranges;
+use super::alloc::{Home, Ranges};
 use super::isa::Isa;
 use super::lir::{Lir, Src, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
@@ -254,6 +254,8 @@ pub struct Native {
     calls: Vec<Call>,
     samples: Vec<Sample>,
     exports: Vec<usize>,
+    /// Where their rows lie.
+    rows: Vec<i32>,
     /// Whether the code itself reads or writes the local data share.
     shares: bool,
     /// Some fetch asks for gradients that are set.
@@ -279,11 +281,16 @@ impl Native {
             lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(_))));
         }
         let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
-        let live_in: Vec<Var> = live_in.collect();
+        // Lanes that do not write an element leave anything there.
+        let is_read = |var: Var| {
+            var.export_index().is_none() || code.blocks.iter().any(|block| block.ops.contains(&Op::Get(var)))
+        };
+        let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
         let targets = spans::targets_of(exports).len();
         let calls_out = !calls.is_empty() || !code.turns.is_empty();
         // Spans count no instructions down and fetch nothing.
         let spans = isa == Isa::Avx512 && !calls_out && samples.is_empty() && !fuel;
+        let mut rows = Vec::with_capacity(exports.len());
         let (bytes, layout) = match isa {
             Isa::Avx512 => {
                 let copies = (lanes / isa.lanes()) as u8;
@@ -292,6 +299,13 @@ impl Native {
                 let homes = ranges.homes(isa.registers() / copies, in_rows);
                 let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len());
                 let layout = if spans { layout.with_spans(start.len(), targets) } else { layout };
+                rows.extend(exports.iter().enumerate().map(|(place, &export)| {
+                    let vector = vars[Var::export(export / 4, export % 4).index()];
+                    match vector.map(|vector| homes.of[vector.index()]) {
+                        Some(Home::Row(row)) => layout.spills + ROW * row as i32,
+                        _ => layout.exports + ROW * place as i32,
+                    }
+                }));
                 let input = emit::Input {
                     code,
                     lists: &lists,
@@ -303,6 +317,7 @@ impl Native {
                     start,
                     live_in,
                     exports,
+                    rows: &rows,
                     linear,
                     counts,
                     fuel,
@@ -329,6 +344,9 @@ impl Native {
                 fuel,
             }),
         };
+        if rows.is_empty() {
+            rows.extend((0..exports.len()).map(|place| layout.exports + ROW * place as i32));
+        }
         if layout.size > FRAME_LIMIT {
             return None;
         }
@@ -339,7 +357,7 @@ impl Native {
         let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
         let gradients = code.fetches.iter().any(needs);
         let exports = exports.to_vec();
-        Some(Self { text, layout, calls, samples, exports, shares, gradients, spans, targets })
+        Some(Self { text, layout, calls, samples, exports, rows, shares, gradients, spans, targets })
     }
 
     /// The code.
@@ -443,9 +461,9 @@ impl Native {
         }
         *valid = number(frame, mask(M::VALID));
         *active_lanes = number(frame, head::ACTIVE_LANES);
-        for (place, (&export, row)) in self.exports.iter().zip(exports).enumerate() {
+        for ((&export, &at), row) in self.exports.iter().zip(&self.rows).zip(exports) {
             written[export] = number(frame, head::WRITTEN + 8 * export as i32);
-            let at = (self.layout.exports + ROW * place as i32) as usize;
+            let at = at as usize;
             let from = &frame.bytes()[at..at + ROW as usize];
             let dwords = from.chunks_exact(4).map(|b| u32::from_le_bytes([b[0], b[1], b[2], b[3]]));
             row.iter_mut().zip(dwords).for_each(|(to, bits)| *to = bits);

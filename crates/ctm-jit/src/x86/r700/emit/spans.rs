@@ -56,7 +56,7 @@ impl Emit<'_> {
         let layout = self.input.layout;
         let at = layout.span.targets + target::SIZE * number;
         let place = |channel: usize| self.input.exports.iter().position(|&export| export == 4 * of + channel);
-        let rows: Vec<i32> = (0..4).map_while(place).map(|place| layout.exports + ROW * place as i32).collect();
+        let rows: Vec<i32> = (0..4).map_while(place).map(|place| self.input.rows[place]).collect();
         let done = self.asm.label();
         self.asm.int_load(Int::Mov, false, RAX, RBX, at + target::CHANNELS);
         self.asm.test(RAX, RAX);
