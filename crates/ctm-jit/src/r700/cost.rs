@@ -1,7 +1,7 @@
 //! What compiling R700 programs costs, and whether a change to the compiler changes code: see [`crate::cost`].
 #![allow(clippy::print_stdout, reason = "it says what it measured")]
 
-use super::engine::Artifact;
+use super::artifact::Artifact;
 use crate::cost::{Print, fastest, thread_time};
 use crate::x86::Isa;
 use crate::x86::r700::Variant;

@@ -1,38 +1,22 @@
-//! R700 launches: programs are lowered once, wavefronts run in batches on all cores, what they export is committed in order.
+//! R700 launches: wavefronts run in batches on all cores, what they export is committed in order.
 
-use super::bound;
-use super::form::{Code, Fetch, Op, Store, Var};
+use super::artifact::{Artifact, Programs, Streams, artifact};
 use super::group::Stored;
-use super::lower::{lower, waves_per_group};
+use super::lower::waves_per_group;
 use super::outputs::Outputs;
-#[cfg(target_arch = "x86_64")]
-use super::passes::VarSet;
 use super::places::{Places, Starts, Waves};
-use super::wave::{EXPORTS, lanes_of, resources};
+use super::wave::{lanes_of, resources};
 use super::worker::{Ended, Left, Referred, TaskDone, Worker};
 use crate::backend::Backend;
 use crate::lanes::Refer;
-#[cfg(target_arch = "x86_64")]
-use crate::stream::Streams;
 use crate::work::{share, threads};
-#[cfg(target_arch = "x86_64")]
-use crate::x86::Isa;
-#[cfg(target_arch = "x86_64")]
-use crate::x86::r700::{Chosen, Native, Needs, Variant};
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::memory::space;
 use ctm_exec::r700::wavefront::Context;
-use ctm_exec::r700::{Arrays, Exports, Interp, Launch, LoopConstant, Memory, Space, Target, VertexEvent, clocks};
-use ctm_exec::{Counters, Engine, Fault, FaultKind, Outcome, Position};
-use ctm_isa::r700::program::{Chip, Stage};
-use std::collections::HashMap;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use ctm_exec::r700::{Arrays, Exports, Launch, Memory, Target, VertexEvent, clocks};
+use ctm_exec::{Counters, Fault, FaultKind, Outcome, Position};
+use std::sync::OnceLock;
+use std::sync::atomic::AtomicU64;
 use std::time::Instant;
-
-/// There are none.
-#[cfg(not(target_arch = "x86_64"))]
-pub type Streams = ();
 
 /// Wavefronts that run side by side before their exports are committed.
 const WAVES_PER_BATCH: u64 = 1024;
@@ -45,233 +29,6 @@ const DIRECT_WAVES_PER_TASK: [u64; 2] = [8, 64];
 const FUEL_PER_LOOK: u64 = 20_000_000;
 /// Threads of a group; what is beyond, the reference interpreter says.
 const GROUP_THREADS: u32 = 1024;
-/// Programs that an engine remembers.
-const CACHED_PROGRAMS: usize = 256;
-
-/// The R700 programs that an engine has lowered.
-#[derive(Default)]
-pub struct Programs {
-    /// `None`: what has to be left to the reference interpreter.
-    lowered: Mutex<HashMap<Key, Option<Arc<Artifact>>>>,
-    /// What was left to it: launches as a whole, and thread groups of others.
-    referred: AtomicU64,
-}
-
-impl Programs {
-    /// How many launches as a whole, and how many thread groups of others, the reference interpreter has run.
-    pub fn referred(&self) -> u64 {
-        self.referred.load(Ordering::Relaxed)
-    }
-
-    fn reference(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        self.referred.fetch_add(1, Ordering::Relaxed);
-        Interp.run_r700(launch, memory)
-    }
-}
-
-/// All that lowering depends on.
-#[derive(PartialEq, Eq, Hash)]
-pub struct Key {
-    words: [Vec<u32>; 2],
-    entries: [u32; 2],
-    has_fetch_program: bool,
-    gprs: u8,
-    stage: Stage,
-    chip: Chip,
-    lanes: usize,
-    booleans: u32,
-    loops: Vec<(u16, u16, i8)>,
-    semantics: Vec<(u8, u8)>,
-    /// Registers that hold something at the start.
-    planes: u128,
-    /// Wavefronts of a thread group.
-    waves_per_group: u64,
-    global_gprs: u8,
-}
-
-impl Key {
-    fn of(launch: &Launch<'_>) -> Self {
-        let fetch = launch.fetch_program;
-        let words = |program: Option<&ctm_isa::r700::Program>| program.map(|p| p.words.clone()).unwrap_or_default();
-        let constant = |c: &LoopConstant| (c.count, c.start, c.step);
-        Self {
-            words: [words(Some(launch.program)), words(fetch)],
-            entries: [launch.program.entry, fetch.map_or(0, |program| program.entry)],
-            has_fetch_program: fetch.is_some(),
-            gprs: launch.program.gprs,
-            stage: launch.stage,
-            chip: launch.chip,
-            lanes: launch.wavefront.lanes(),
-            booleans: launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b)),
-            loops: launch.constants.loops.iter().map(constant).collect(),
-            semantics: launch.semantics.iter().map(|row| (row.id, row.gpr)).collect(),
-            planes: launch.planes.iter().fold(0, |set, plane| set | 1 << (plane.temp % 128)),
-            waves_per_group: waves_per_group(launch),
-            global_gprs: launch.global_gprs,
-        }
-    }
-}
-
-fn artifact(programs: &Programs, streams: &dyn Fn() -> Streams, launch: &Launch<'_>) -> Option<Arc<Artifact>> {
-    let key = Key::of(launch);
-    let mut cache = programs.lowered.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(artifact) = cache.get(&key) {
-        return artifact.clone();
-    }
-    if cache.len() >= CACHED_PROGRAMS {
-        cache.clear();
-    }
-    let artifact = Artifact::new(launch, streams()).map(Arc::new);
-    cache.insert(key, artifact.clone());
-    artifact
-}
-
-/// A program, ready to run.
-pub struct Artifact {
-    pub(super) code: Code,
-    /// The variables that somebody may still read at the beginning of each block.
-    #[cfg(target_arch = "x86_64")]
-    live: Vec<VarSet>,
-    /// Its machine code in each [`Variant`]; made when first needed.
-    #[cfg(target_arch = "x86_64")]
-    native: [OnceLock<Option<Native>>; Variant::COUNT],
-    /// What code that assumes something needs: for AVX-512 without and with moderate values, for AVX2.
-    #[cfg(target_arch = "x86_64")]
-    needs: [OnceLock<Needs>; 4],
-    /// Its form for streams, if every thread does the same; made when first needed.
-    #[cfg(target_arch = "x86_64")]
-    pub(super) uniform: OnceLock<Option<super::uniform::Uniform>>,
-    /// Its code for streams.
-    #[cfg(target_arch = "x86_64")]
-    pub(super) streams: Streams,
-    /// The variables that a wavefront has to be given: read somewhere and covered by a plane.
-    pub(super) start: Vec<Var>,
-    /// The exported elements that it may write.
-    pub(super) exports: Vec<usize>,
-    /// Whether it uses SIMD-global registers, which last from group to group.
-    pub(super) uses_globals: bool,
-    /// Whether it reads memory that it writes.
-    pub(super) reads_back: bool,
-    /// How many instructions a wavefront can issue at most, if no flow control can lead to the reference interpreter.
-    bound: Option<u64>,
-}
-
-impl Artifact {
-    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
-    pub(super) fn new(launch: &Launch<'_>, streams: Streams) -> Option<Self> {
-        let mut code = lower(launch)?;
-        let bound = bound::instructions(&code);
-        super::masks::simplify(&mut code);
-        let live = super::passes::optimise(&mut code);
-        #[cfg(not(target_arch = "x86_64"))]
-        drop(live);
-        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
-        let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
-        let mut given = vec![false; Var::COUNT];
-        for plane in launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs) {
-            (0..4).for_each(|e| given[Var::gpr(usize::from(plane.temp), e).index()] = true);
-        }
-        let mut read = vec![code.relative_gprs; Var::COUNT];
-        let mut written = [false; EXPORTS];
-        for op in ops() {
-            match op {
-                Op::Get(var) => read[var.index()] = true,
-                Op::Mark(var, _) => var.export_index().into_iter().for_each(|index| written[index] = true),
-                _ => {}
-            }
-        }
-        let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
-        let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
-        let uses_globals =
-            code.fetches.contains(&Fetch::Global) || code.stores.iter().any(|store| matches!(store, Store::Global(_)));
-        let spaces = code.stores.iter().filter_map(written_space);
-        let reads = |written| {
-            code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Memory(read, _) if read.space == Some(written)))
-        };
-        let reads_back = spaces.into_iter().any(reads);
-        Some(Self {
-            uses_globals,
-            reads_back,
-            code,
-            #[cfg(target_arch = "x86_64")]
-            live,
-            #[cfg(target_arch = "x86_64")]
-            native: std::array::from_fn(|_| OnceLock::new()),
-            #[cfg(target_arch = "x86_64")]
-            needs: Default::default(),
-            #[cfg(target_arch = "x86_64")]
-            uniform: OnceLock::new(),
-            #[cfg(target_arch = "x86_64")]
-            streams,
-            start,
-            exports,
-            bound,
-        })
-    }
-
-    /// Whether it writes memory that threads share. What a group has written can be written again: nobody has read it meanwhile but the
-    /// group itself.
-    pub(super) fn writes_memory(&self) -> bool {
-        self.code.stores.iter().any(|store| written_space(store).is_some())
-    }
-
-    /// Whether it sends something that keeps its order: writes to memory that threads share, vertex events.
-    fn sends_in_order(&self) -> bool {
-        self.writes_memory() || self.code.stores.iter().any(|store| matches!(store, Store::Event(_)))
-    }
-
-    /// Whether a group has to see what those before it have left.
-    fn follows(&self) -> bool {
-        self.uses_globals || self.reads_back
-    }
-
-    /// The machine code for these uniform values, if there is any; that they are ordinary or moderate is found out here. `starts`: start values are
-    /// moderate.
-    #[cfg(target_arch = "x86_64")]
-    pub(super) fn native(&self, of: Variant, lanes: usize, uniforms: &[u32], starts: bool) -> Option<&Native> {
-        if !of.isa.is_available() {
-            return None;
-        }
-        let choose = |assume, moderate| Chosen::new(&self.code, &self.start, of.isa, assume, moderate);
-        // What was chosen to find out what it needs serves for the code.
-        let mut at_hand = None;
-        let mut needs = |moderate| {
-            let known = &self.needs[2 * usize::from(of.isa == Isa::Avx2) + usize::from(moderate)];
-            known.get_or_init(|| {
-                let chosen = choose(true, moderate);
-                let needs = chosen.needs.clone();
-                at_hand = Some((moderate, chosen));
-                needs
-            })
-        };
-        let mut needed = needs(true);
-        let (mut assume, mut moderate) = (true, true);
-        if needed.asks_for_moderate() && !needed.are_met(uniforms, starts) {
-            (needed, moderate) = (needs(false), false);
-        }
-        if !needed.are_met(uniforms, starts) {
-            (assume, moderate) = (false, false);
-        }
-        let variant = Variant { assume, moderate, ..of };
-        let make = || {
-            let chosen = at_hand.filter(|&(with, _)| assume && with == moderate).map(|(_, chosen)| chosen);
-            let chosen = chosen.unwrap_or_else(|| choose(assume, moderate));
-            Native::new(&self.code, &self.live, (&self.start, &self.exports), lanes, variant, chosen)
-        };
-        self.native[variant.number()].get_or_init(make).as_ref()
-    }
-
-    /// Whether wavefronts may issue more instructions than these.
-    #[cfg(target_arch = "x86_64")]
-    pub(super) fn may_exceed(&self, fuel: u64) -> bool {
-        self.bound.is_none_or(|bound| bound > fuel)
-    }
-}
-
-/// The memory that threads share which a store writes.
-fn written_space(store: &Store) -> Option<Space> {
-    if let Store::Memory(cf, _) = store { space(cf.word1.op) } else { None }
-}
 
 /// A launch under way.
 pub(super) struct Run<'a> {
@@ -328,7 +85,7 @@ pub fn run(
     }
     let run = run_of(launch, &artifact, backend);
     let outcome = run.go(memory);
-    programs.referred.fetch_add(run.referred.into_inner(), Ordering::Relaxed);
+    programs.refer(run.referred.into_inner());
     outcome
 }
 
@@ -641,7 +398,7 @@ mod tests {
             let program = ctm_isa::r700::Program::from_words(words.collect());
             let constants = Constants::default();
             let launch = Launch::new(&program, &constants, Domain { i0: 0, j0: 0, i1: 15, j1: 3 });
-            let Some(artifact) = Artifact::new(&launch, Streams::new(Default::default(), Arc::default())) else {
+            let Some(artifact) = Artifact::new(&launch, Streams::new(Default::default(), Default::default())) else {
                 panic!("{} is not lowered", path.display())
             };
             let run = Run {
@@ -666,7 +423,14 @@ mod tests {
             assert!(ran.is_ok(), "{} is referred", path.display());
             #[cfg(target_arch = "x86_64")]
             for isa in Backend::available().filter_map(Backend::isa) {
-                let of = Variant { isa, assume: false, moderate: false, linear: false, counts: true, fuel: true };
+                let of = crate::x86::r700::Variant {
+                    isa,
+                    assume: false,
+                    moderate: false,
+                    linear: false,
+                    counts: true,
+                    fuel: true,
+                };
                 let native = artifact.native(of, 64, &uniforms, true);
                 assert!(native.is_some(), "{} has no machine code for {isa:?}", path.display());
             }

@@ -10,6 +10,7 @@
 //! | `group` | what the wavefronts of a group share; memory writes and reads |
 //! | `values`, `portable` | the form, run by the reference functions |
 //! | `uniform` | programs whose every thread does the same, in the X1K's form, for streams |
+//! | `artifact` | programs that have been lowered, with their code |
 //! | `bound` | how many instructions a wavefront can issue |
 //! | `engine`, `streamed` | wavefronts on all cores, commits in order; launches that are streams |
 //! | `worker`, `places`, `outputs` | what one thread does; where lanes lie and what they start with; exports that are stored side by side |
@@ -19,6 +20,7 @@
 //!
 //! Machine code is made in `x86/r700`. Begin with `form`.
 
+mod artifact;
 mod bound;
 mod clauses;
 #[cfg(all(test, unix, target_arch = "x86_64"))]
@@ -43,5 +45,6 @@ mod walled;
 pub mod wave;
 mod worker;
 
-pub use engine::{Programs, run};
+pub use artifact::Programs;
+pub use engine::run;
 pub use values::alu;

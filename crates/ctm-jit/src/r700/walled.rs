@@ -4,7 +4,8 @@
 //! ends the test process by a signal. The portable back end says whether wavefronts end, and what they count; `tests/r700.rs` compares what they
 //! export.
 
-use super::engine::{Artifact, Run, run_of};
+use super::artifact::Artifact;
+use super::engine::{Run, run_of};
 use super::wave::Binding;
 use super::worker::Worker;
 use crate::backend::Backend;

@@ -3,7 +3,8 @@
 #[cfg(target_arch = "x86_64")]
 mod spans;
 
-use super::engine::{Artifact, Run};
+use super::artifact::Artifact;
+use super::engine::Run;
 use super::group::{Group, Stored};
 use super::outputs::Outputs;
 use super::places::Places;
