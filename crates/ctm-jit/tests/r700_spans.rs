@@ -9,6 +9,7 @@
 )]
 
 mod clock;
+mod starts;
 
 use clock::thread_time;
 use ctm_exec::engine::MemoryFault;
@@ -23,6 +24,7 @@ use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::random::{self, Random, Shape};
 use ctm_isa::r700::text::{Options, assemble};
 use ctm_jit::{Backend, Jit};
+use starts::planes;
 use std::path::Path;
 
 /// Elements of so many channels, of which some may be written.
@@ -260,19 +262,6 @@ EXP: PIX1, R2.yx__
 EXP_DONE: PIX2, R2._xyx
 END_OF_PROGRAM
 ";
-
-fn planes() -> Vec<Vec<Plane>> {
-    let of = |origin: [f64; 4], di: [f64; 4], dj: [f64; 4], bits| vec![Plane { temp: 0, origin, di, dj, bits }];
-    vec![
-        vec![Plane::position(0)],
-        // Whole, of every sign; sums that become zero.
-        of([-40.0, 7.0, 0.0, 262_143.0], [3.0, -2.0, 0.0, 0.0], [-1.0, 5.0, 0.0, -7.0], false),
-        of([-0.0, 0.0, -24.0, 0.0], [0.0, -0.0, 1.0, 1.0], [0.0, 0.0, 0.0, -4.0], false),
-        // Not whole, too large, and a mixture; whole numbers as bits.
-        of([0.1, 1e9, 0.0, 0.5], [0.01, 1.0, 1.0, 0.25], [-0.02, 3.0, 1.0, 1e-40], false),
-        of([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0], true),
-    ]
-}
 
 #[test]
 fn wavefronts_side_by_side() {

@@ -3,10 +3,12 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 mod kit;
+mod starts;
 
-use ctm_exec::x1k::{Interp, Plane};
+use ctm_exec::x1k::Interp;
 use ctm_jit::{Backend, Jit};
 use kit::{Array, Case, Surfaces};
+use starts::planes;
 
 /// How often x = x * x + c can be taken, and what x is then; lanes leave a loop at different turns.
 const TURNS: &str = "
@@ -85,20 +87,6 @@ const CHANNELS: &str = "
         mov   first.r, r0.g
         mov   second.rg, r0.gr0
 ";
-
-fn planes() -> Vec<Vec<Plane>> {
-    let of = |origin: [f64; 4], di: [f64; 4], dj: [f64; 4], bits| vec![Plane { temp: 0, origin, di, dj, bits }];
-    vec![
-        vec![Plane::position(0)],
-        // Whole, of every sign.
-        of([-40.0, 7.0, 0.0, 262_143.0], [3.0, -2.0, 0.0, 0.0], [-1.0, 5.0, 0.0, -7.0], false),
-        // Zeros of either sign, and sums that become zero.
-        of([-0.0, 0.0, -24.0, 0.0], [0.0, -0.0, 1.0, 1.0], [0.0, 0.0, 0.0, -4.0], false),
-        // Not whole, too large, and a mixture.
-        of([0.1, 1e9, 0.0, 0.5], [0.01, 1.0, 1.0, 0.25], [-0.02, 3.0, 1.0, 1e-40], false),
-        of([1.0, 2.0, 3.0, 4.0], [1.0, 1.0, 1.0, 1.0], [1.0, 1.0, 1.0, 1.0], true),
-    ]
-}
 
 #[test]
 fn groups_side_by_side() {
