@@ -25,7 +25,7 @@
 //!
 //! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a whole group has
 //! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this room alone, and there in
-//! `x86/mod` and `x86/r700/mod`, which make code and call it, and `direct` only.
+//! `x86/mod`, `x86/r700/mod` and `x86/stream/run`, which call code, `x86/frame`, which code works on, and `direct` only.
 
 #![allow(
     clippy::cast_possible_truncation,
