@@ -404,12 +404,25 @@ Examples:
   ctm bench --isa r700
   ctm bench --quick --engine interp    small arrays: does everything work?
   ctm bench --launch                   what a launch of one processor costs
-  ctm bench --scaling                  cost of a processor by size of the domain and number of threads")]
+  ctm bench --scaling                  cost of a processor by size of the domain and number of threads
+  ctm bench --programs jobs --size 1024x1024    every job file in a folder
+  ctm bench --programs jobs life --seconds 20   one of them again and again, to look at with a profiler")]
 pub(crate) struct BenchArgs {
-    /// Kernels: saxpy, mandelbrot, sgemm, conv5x5, nbody, black-scholes, sum; without one, all of them
-    #[arg(value_name = "KERNEL")]
-    pub(crate) kernels: Vec<String>,
-    /// The instruction set; X1K without it
+    /// Kernels: saxpy, mandelbrot, sgemm, conv5x5, nbody, black-scholes, sum; with --programs names of jobs. Without one, all of them
+    #[arg(value_name = "NAME")]
+    pub(crate) names: Vec<String>,
+    /// Measure the jobs (.toml) in this folder and the folders in it, instead of kernels
+    #[arg(long, value_name = "DIR", conflicts_with_all = ["quick", "launch", "scaling"])]
+    pub(crate) programs: Option<PathBuf>,
+    /// With --programs: columns and rows of every domain, in place of what the job says
+    ///
+    /// What registers hold at the start is stretched over the new domain, unless it counts columns or rows one by one.
+    #[arg(long, value_name = "WxH", requires = "programs")]
+    pub(crate) size: Option<String>,
+    /// With --programs: instead of --runs, launch each program again and again for so many seconds
+    #[arg(long, value_name = "S", requires = "programs", conflicts_with = "runs")]
+    pub(crate) seconds: Option<f64>,
+    /// The instruction set; X1K without it, with --programs both
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
     /// The engine, or the fast engine's back end
@@ -437,6 +450,8 @@ pub(crate) struct BenchArgs {
     #[arg(long)]
     pub(crate) json: bool,
     /// Print a line of tab-separated fields a kernel: RESULT, engine, kernel, median milliseconds
+    ///
+    /// With --programs also the fastest launch and the median processor time of all threads, in milliseconds.
     #[arg(long, conflicts_with = "json")]
     pub(crate) tsv: bool,
 }

@@ -6,6 +6,7 @@
 
 mod kernels;
 mod overhead;
+mod programs;
 mod session;
 
 use crate::Ending;
@@ -39,9 +40,12 @@ pub(crate) fn run(console: &Console, args: &BenchArgs) -> Ending {
     if args.scaling {
         return overhead::scaling(console, args);
     }
+    if let Some(directory) = &args.programs {
+        return programs::run(console, args, directory);
+    }
     let size = if args.quick { Size::Quick } else { Size::Full };
     let chosen: Vec<&str> =
-        if args.kernels.is_empty() { names() } else { args.kernels.iter().map(String::as_str).collect() };
+        if args.names.is_empty() { names() } else { args.names.iter().map(String::as_str).collect() };
     let isa = args.isa.unwrap_or(IsaName::X1k).into();
     let mut measured = Vec::new();
     for name in chosen {
@@ -65,10 +69,7 @@ pub(crate) fn run(console: &Console, args: &BenchArgs) -> Ending {
         m.session.check()?;
     }
     let engine = engine_name(args.engine)?;
-    let isa_name = match isa {
-        Isa::X1k => "x1k",
-        Isa::R700 => "r700",
-    };
+    let isa_name = isa_name(isa);
     if !args.json && !args.tsv {
         console
             .print("| kernel | what | median ms | fastest ms | rate | first run ms |\n|---|---|--:|--:|--:|--:|\n")?;
@@ -103,6 +104,13 @@ pub(crate) fn run(console: &Console, args: &BenchArgs) -> Ending {
     Ok(Exit::Done)
 }
 
+const fn isa_name(isa: Isa) -> &'static str {
+    match isa {
+        Isa::X1k => "x1k",
+        Isa::R700 => "r700",
+    }
+}
+
 fn rate(per_second: f64, unit: Unit) -> String {
     match unit {
         Unit::Bytes => format!("{:.1} GB/s", per_second / 1e9),
@@ -129,6 +137,7 @@ fn backend(kind: BenchEngine) -> Result<Option<Backend>, Failure> {
     }
 }
 
+/// A new engine of this kind.
 fn engine(kind: BenchEngine) -> Result<Box<dyn Engine>, Failure> {
     Ok(match backend(kind)? {
         None => Box::new(Interp),

@@ -16,7 +16,7 @@ const SIDES: [u32; 4] = [64, 256, 1024, 4096];
 /// The kernels to measure: those that were named, else these. Domains of others are no squares of any size.
 fn chosen<'a>(args: &'a BenchArgs, usual: &[&'a str]) -> Result<Vec<&'a str>, Failure> {
     const SQUARE: [&str; 4] = ["saxpy", "mandelbrot", "conv5x5", "black-scholes"];
-    if args.kernels.is_empty() {
+    if args.names.is_empty() {
         return Ok(usual.to_vec());
     }
     let one = |name: &'a String| match SQUARE.contains(&name.as_str()) {
@@ -26,7 +26,7 @@ fn chosen<'a>(args: &'a BenchArgs, usual: &[&'a str]) -> Result<Vec<&'a str>, Fa
             Err(Failure::usage("unknown-kernel", format!("`{name}` has no domain of any size; {names} have")))
         }
     };
-    args.kernels.iter().map(one).collect()
+    args.names.iter().map(one).collect()
 }
 
 fn session(name: &str, args: &BenchArgs, side: u32, threads: usize) -> Result<Session, Failure> {

@@ -115,6 +115,8 @@ pub struct Progress {
     pub done: u64,
     /// Launches there will be.
     pub total: u64,
+    /// The time that the launches took so far, and nothing beside them: no loading, no saving.
+    pub elapsed: Duration,
 }
 
 impl JobReport {

@@ -30,12 +30,30 @@ impl Job {
     ///
     /// # Errors
     /// Everything that is wrong with the job, its programs and arrays, before anything runs; or the fault that ended it.
-    pub fn run(&self, mut progress: impl FnMut(Progress)) -> Result<JobReport, JobError> {
+    pub fn run(&self, progress: impl FnMut(Progress)) -> Result<JobReport, JobError> {
+        self.run_with(engine, progress)
+    }
+
+    /// Runs the job as [`run`](Self::run) does, on this engine in place of the one that the job names.
+    ///
+    /// # Errors
+    /// As [`run`](Self::run).
+    pub fn run_on(&self, engine: Box<dyn Engine>, progress: impl FnMut(Progress)) -> Result<JobReport, JobError> {
+        self.run_with(|_| Ok(engine), progress)
+    }
+
+    /// The engine is made when everything else has been found to be right.
+    fn run_with(
+        &self,
+        engine: impl FnOnce(&Self) -> Result<Box<dyn Engine>, JobError>,
+        mut progress: impl FnMut(Progress),
+    ) -> Result<JobReport, JobError> {
         if self.is_r700() {
-            return r700::run(self, &mut progress);
+            let prepared = r700::Prepared::new(self)?;
+            return r700::run(self, prepared, engine(self)?, &mut progress);
         }
         let prepared = Prepared::new(self)?;
-        let mut session = Session::open(self, &prepared)?;
+        let mut session = Session::open(self, &prepared, engine(self)?)?;
         self.drive(&mut session, &mut progress)?;
         session.finish()
     }
@@ -44,13 +62,13 @@ impl Job {
     pub(super) fn drive(&self, session: &mut dyn Passes, progress: &mut dyn FnMut(Progress)) -> Result<(), JobError> {
         let total = self.passes.iter().map(|p| u64::from(p.repeat)).sum::<u64>().saturating_mul(u64::from(self.repeat));
         let mut done = 0;
-        progress(Progress { done, total });
+        progress(Progress { done, total, elapsed: session.elapsed() });
         for _ in 0..self.repeat {
             for index in 0..self.passes.len() {
                 for _ in 0..self.passes[index].repeat {
                     session.launch(index)?;
                     done += 1;
-                    progress(Progress { done, total });
+                    progress(Progress { done, total, elapsed: session.elapsed() });
                 }
                 session.end_pass(index)?;
             }
@@ -77,6 +95,9 @@ pub(super) trait Passes {
 
     /// What a pass saves and names when all of its launches are done.
     fn end_pass(&mut self, index: usize) -> Result<(), JobError>;
+
+    /// The time that launches took so far.
+    fn elapsed(&self) -> Duration;
 }
 
 impl Passes for Session<'_> {
@@ -86,6 +107,10 @@ impl Passes for Session<'_> {
 
     fn end_pass(&mut self, index: usize) -> Result<(), JobError> {
         Session::end_pass(self, index)
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.report.elapsed
     }
 }
 
@@ -136,7 +161,7 @@ struct Session<'j> {
 const BUFFER_DWORDS: u32 = 1024;
 
 impl<'j> Session<'j> {
-    fn open(job: &'j Job, prepared: &'j Prepared) -> Result<Self, JobError> {
+    fn open(job: &'j Job, prepared: &'j Prepared, engine: Box<dyn Engine>) -> Result<Self, JobError> {
         let need = estimate(job, prepared);
         let most = (1u64 << 31) - 2048;
         if need > most {
@@ -155,7 +180,7 @@ impl<'j> Session<'j> {
             caches: if job.run.check { Caches::Modelled } else { Caches::Coherent },
             ..DeviceOptions::default()
         };
-        let mut device = Device::open(engine(job)?, options).map_err(|e| internal(&e))?;
+        let mut device = Device::open(engine, options).map_err(|e| internal(&e))?;
         let buffer = device.allocate(ArenaId::Sys, u64::from(BUFFER_DWORDS) * 4).map_err(|e| internal(&e))?;
         let report = JobReport {
             passes: job
@@ -534,7 +559,7 @@ impl<'j> Session<'j> {
 }
 
 /// The engine that runs a job.
-pub(super) fn engine(job: &Job) -> Result<Box<dyn Engine>, JobError> {
+fn engine(job: &Job) -> Result<Box<dyn Engine>, JobError> {
     let wrong =
         |e: ctm_jit::BackendError| JobError::Usage(vec![Report::bare(Diagnostic::error("engine-isa", e.to_string()))]);
     job.run.engine.value.engine().map_err(wrong)

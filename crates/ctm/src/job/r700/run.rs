@@ -3,7 +3,7 @@
 use super::prepare::{Prepared, Ready};
 use super::{Elements, R700Pass, Vertex, save, target_name, target_slot};
 use crate::job::report::{OutputResult, PassReport, Place, finding_report, run_fault};
-use crate::job::run::{Passes, engine};
+use crate::job::run::Passes;
 use crate::job::surface::Rect;
 use crate::job::{Job, JobError, JobReport, Output, Pass, Progress};
 use crate::render::Report;
@@ -36,9 +36,13 @@ struct Session<'j> {
 /// Runs a job and writes the files that it names.
 ///
 /// # Errors
-/// Everything that is wrong with it, before anything runs; or the fault that ended it.
-pub(in crate::job) fn run(job: &Job, progress: &mut dyn FnMut(Progress)) -> Result<JobReport, JobError> {
-    let prepared = Prepared::new(job)?;
+/// The fault that ended it, or a file that cannot be written.
+pub(in crate::job) fn run(
+    job: &Job,
+    prepared: Prepared,
+    engine: Box<dyn Engine>,
+    progress: &mut dyn FnMut(Progress),
+) -> Result<JobReport, JobError> {
     let pass_report = |p: &Pass| PassReport { name: p.name.as_ref().map(|n| n.value.clone()), ..PassReport::default() };
     let report = JobReport {
         passes: job.passes.iter().map(pass_report).collect(),
@@ -52,7 +56,6 @@ pub(in crate::job) fn run(job: &Job, progress: &mut dyn FnMut(Progress)) -> Resu
         commands: Vec::new(),
         elapsed: Duration::ZERO,
     };
-    let engine = engine(job)?;
     let mut session =
         Session { job, ready: prepared.passes, engine, targets: BTreeMap::new(), named: HashMap::new(), report };
     job.drive(&mut session, progress)?;
@@ -256,6 +259,10 @@ impl Passes for Session<'_> {
         self.report.passes[index].launches += 1;
         self.report.passes[index].counters.add(&outcome.counters);
         Ok(())
+    }
+
+    fn elapsed(&self) -> Duration {
+        self.report.elapsed
     }
 
     fn end_pass(&mut self, index: usize) -> Result<(), JobError> {
