@@ -10,6 +10,8 @@
 
 pub mod engine;
 pub mod r700;
+pub mod rows;
 pub mod x1k;
 
 pub use engine::{Budget, Counters, Domain, Engine, Fault, FaultKind, Finding, GroupSize, Outcome, Position};
+pub use rows::{ExportRow, LaneOrder, LaneRows, StartRow};

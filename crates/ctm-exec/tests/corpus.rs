@@ -98,6 +98,7 @@ fn run(name: &str, info: &Value, targets: usize, group: u16) -> Result<Arrays, F
         program: &program,
         constants: &constants(info),
         planes: &planes(info),
+        rows: &[],
         domain: Domain { i0: 0, j0: 0, i1: SIZE - 1, j1: SIZE - 1 },
         group: GroupSize::new(group).unwrap(),
         budget: Budget::default(),

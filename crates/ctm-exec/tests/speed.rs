@@ -38,6 +38,7 @@ fn mandelbrot() {
             program: &program,
             constants: &constants,
             planes: &[plane],
+            rows: &[],
             domain: Domain { i0: 0, j0: 0, i1: 511, j1: 511 },
             group: GroupSize::new(group).unwrap(),
             budget: Budget::default(),

@@ -100,6 +100,7 @@ fn accepted_programs_keep_within_the_machine() {
             program: &program,
             constants: &constants,
             planes: &planes,
+            rows: &[],
             domain: Domain { i0: 0, j0: 0, i1: 4, j1: 2 },
             group: GroupSize::new(random.of(&[4, 16])).unwrap(),
             budget: Budget { instructions_per_group: Some(2000), ..Budget::default() },

@@ -33,6 +33,7 @@ fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
         program,
         constants,
         planes: PLANES,
+        rows: &[],
         domain: Domain { i0: 0, j0: 0, i1: 63, j1: 63 },
         group: GroupSize::X1K,
         budget: Budget::default(),

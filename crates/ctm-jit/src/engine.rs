@@ -68,6 +68,7 @@ impl Default for StreamLimits {
 ///     program: &program,
 ///     constants: &Constants::default(),
 ///     planes: &[Plane::position(0)],
+///     rows: &[],
 ///     domain: Domain { i0: 0, j0: 0, i1: 7, j1: 7 },
 ///     group: GroupSize::X1K,
 ///     budget: Budget::default(),
@@ -189,7 +190,8 @@ impl Engine for Jit {
     }
 
     fn run_x1k(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        if launch.checks || launch.group.lanes() > LANES {
+        // Rows of start values are left to the reference interpreter.
+        if launch.checks || launch.group.lanes() > LANES || !launch.rows.is_empty() {
             return Interp.run_x1k(launch, memory);
         }
         let Some(artifact) = self.artifact(launch) else { return Interp.run_x1k(launch, memory) };

@@ -53,6 +53,7 @@ fn the_corpus_gives_the_same() {
             program: &program,
             constants: &constants,
             planes: &planes,
+            rows: &[],
             domain: Domain { i0: 0, j0: 0, i1: 31, j1: 31 },
             group: GroupSize::X1K,
             budget: Budget::default(),

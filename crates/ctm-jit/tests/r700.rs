@@ -10,7 +10,7 @@ use ctm_exec::r700::{
     Arrays, Constants, Interp, Launch, LoopConstant, Plane, Sampler, Semantic, Space, Target, Texture,
 };
 use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, LaneRows, Outcome, StartRow};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
@@ -44,6 +44,8 @@ struct Case {
     group_threads: u32,
     global_gprs: u8,
     chip: Chip,
+    /// Start values lane by lane: register, element, values.
+    rows: Vec<(u8, u8, Vec<u32>)>,
 }
 
 const SEMANTICS: [Semantic; 4] =
@@ -146,13 +148,47 @@ impl Case {
         let budget = Budget { instructions_per_group, time: None };
         let counters = !seed.is_multiple_of(3);
         let (group_threads, global_gprs, chip) = (0, 0, Chip::Rv770);
-        Self { stage, constants, planes, domain, wavefront, budget, counters, memory, group_threads, global_gprs, chip }
+        let mut case = Self {
+            stage,
+            constants,
+            planes,
+            domain,
+            wavefront,
+            budget,
+            counters,
+            memory,
+            group_threads,
+            global_gprs,
+            chip,
+            rows: Vec::new(),
+        };
+        if r.one_in(3) {
+            case.add_rows(r);
+        }
+        case
     }
 
-    fn launch<'a>(&'a self, program: &'a Program, threads: usize) -> Launch<'a> {
+    /// Start values lane by lane, some rows too short or for registers that are not there; and, mostly, rows that take exports.
+    fn add_rows(&mut self, r: &mut Random) {
+        let constants = Constants::default();
+        let program = Program::from_words(Vec::new());
+        let order = Launch { stage: self.stage, ..Launch::new(&program, &constants, self.domain) }.lane_order();
+        for _ in 0..1 + r.below(6) {
+            let lanes = if r.one_in(4) { r.below(order.count() as u32) as usize } else { order.count() };
+            let bits = (0..lanes).map(|_| r.value()).collect();
+            self.rows.push((r.below(u32::from(GPRS) + 2) as u8, r.below(4) as u8, bits));
+        }
+        if !r.one_in(4) {
+            let targets: Vec<Target> = Target::all().filter(|_| !r.one_in(4)).collect();
+            self.memory.lanes = Some(LaneRows::new(order, &targets));
+        }
+    }
+
+    fn launch<'a>(&'a self, program: &'a Program, rows: &'a [StartRow<'a>], threads: usize) -> Launch<'a> {
         Launch {
             stage: self.stage,
             planes: &self.planes,
+            rows,
             wavefront: self.wavefront,
             budget: self.budget,
             semantics: &SEMANTICS,
@@ -167,7 +203,10 @@ impl Case {
 
     fn run(&self, program: &Program, engine: &dyn Engine, threads: usize) -> (Result<Outcome, Fault>, Arrays) {
         let mut memory = self.memory.clone();
-        let result = engine.run_r700(&self.launch(program, threads), &mut memory);
+        let rows = self.rows.iter();
+        let rows: Vec<_> =
+            rows.map(|(register, element, bits)| StartRow { register: *register, element: *element, bits }).collect();
+        let result = engine.run_r700(&self.launch(program, &rows, threads), &mut memory);
         (result, memory)
     }
 }
@@ -191,6 +230,9 @@ fn difference(
                 return Some(format!("{target:?} at ({i}, {j}): {found:08x?} for {expected:08x?}"));
             }
         }
+    }
+    if found.1.lanes != expected.1.lanes {
+        return Some("rows of exports, or survivors, differ".into());
     }
     if found.1.spaces != expected.1.spaces || found.1.events != expected.1.events {
         return Some("memory or vertex events differ".into());
@@ -235,10 +277,11 @@ fn reduced(case: &Case, program: &Program, jit: &Jit) -> String {
     }
     let text = ctm_isa::r700::text::disassemble(&program, &ctm_isa::r700::text::Options::default());
     format!(
-        "{text}\n{:?}, {:?}\nplanes {:?}\nloops {:?}",
+        "{text}\n{:?}, {:?}\nplanes {:?}\nrows of {:?}\nloops {:?}",
         case.domain,
         case.wavefront,
         case.planes,
+        case.rows.iter().map(|(register, element, _)| (register, element)).collect::<Vec<_>>(),
         &case.constants.loops[..4]
     )
 }
@@ -283,6 +326,7 @@ fn random_structured_programs() {
             group_threads: 0,
             global_gprs: 0,
             chip: Chip::Rv770,
+            rows: Vec::new(),
         };
         compare(engines, seed, &case, &program, differences);
     });
@@ -361,6 +405,7 @@ fn corpus_case(name: &str, wavefront: u16) -> (Program, Case) {
         group_threads: 0,
         global_gprs: 0,
         chip: Chip::Rv770,
+        rows: Vec::new(),
     };
     (program, case)
 }
@@ -617,7 +662,7 @@ fn memory_writes_keep_their_order() {
             for jit in engines() {
                 assert_eq!(difference(&case, &program, &expected, &jit), None, "{}, {source}", jit.backend());
                 // Writes and exports in their order, none of them twice.
-                let launch = case.launch(&program, 1);
+                let launch = case.launch(&program, &[], 1);
                 let backend = jit.backend();
                 let (_, found) = Verify::new(jit).compare_r700(&launch, &mut case.memory.clone());
                 assert_eq!(found, None, "{backend}, {source}");

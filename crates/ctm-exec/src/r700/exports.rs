@@ -1,6 +1,8 @@
 //! What a program sends out (R700 §3.4.1).
 
-use crate::engine::FaultKind;
+use crate::engine::{FaultKind, Position};
+use crate::rows::LaneRows;
+use crate::x1k::Written;
 use ctm_isa::r700::ops::ExportType;
 
 /// Where an export goes (R700 table 3.3).
@@ -93,6 +95,18 @@ impl Exports {
     /// Forgets everything.
     pub fn clear(&mut self) {
         self.written = [0; TARGETS];
+    }
+
+    /// What [`super::Memory::commit`] does where rows take exports ([`super::Memory::lane_rows`]).
+    pub fn store(&self, at: Position, rows: &mut LaneRows<Target>) -> Written {
+        let mut written = Written::default();
+        let Some(lane) = rows.survive(at) else { return written };
+        for (target, values, elements) in self.iter() {
+            let stored = u64::from(rows.store(lane, target, values, elements));
+            written.elements += u64::from(stored > 0);
+            written.bytes += 4 * stored;
+        }
+        written
     }
 
     /// What was exported, in the order of [`Target::all`].

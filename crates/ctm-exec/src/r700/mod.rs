@@ -48,6 +48,7 @@ pub use resources::{Arrays, Buffer, Sampler, Texture};
 pub use surface::{Surface, SurfaceError};
 
 use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
+use crate::rows::{LaneOrder, LaneRows, StartRow};
 use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::program::{Chip, Program, Stage};
 
@@ -121,6 +122,8 @@ pub struct Launch<'a> {
     pub semantics: &'a [Semantic],
     /// What registers hold at the start ([`Plane::temp`] is the register); all others hold 0.
     pub planes: &'a [Plane],
+    /// What elements of registers hold at the start, lane by lane, where no plane can say it. They go before planes.
+    pub rows: &'a [StartRow<'a>],
     /// The domain, at most 4096 x 4096.
     pub domain: Domain,
     /// What the launch may use up.
@@ -153,11 +156,23 @@ impl<'a> Launch<'a> {
             constants,
             semantics: &[],
             planes: &[],
+            rows: &[],
             domain,
             budget: Budget::default(),
             threads: 1,
             checks: false,
             counters: true,
+        }
+    }
+
+    /// The numbers of the launch's lanes: what [`StartRow::bits`] and the rows of [`LaneRows`] are indexed by.
+    #[must_use]
+    pub const fn lane_order(&self) -> LaneOrder {
+        match self.stage {
+            Stage::Pixel => LaneOrder::quads(self.domain),
+            Stage::Vertex | Stage::Geometry | Stage::Export | Stage::Fetch | Stage::Copy | Stage::Compute => {
+                LaneOrder::rows(self.domain)
+            }
         }
     }
 }
@@ -292,6 +307,15 @@ pub trait Memory: Sync {
     /// another target.
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         let _ = (textures, targets);
+        None
+    }
+
+    /// Rows that take the place of [`Self::commit`], for engines that store exports lane beside lane; `None` (the default) when they have to
+    /// commit. Engines need not use them.
+    ///
+    /// `Some` says: [`Self::commit`] would do no more than mark the lane as a survivor and store its exports in these rows, never refuses, and counts
+    /// what is stored in rows. The rows have the order of the launch's lanes ([`Launch::lane_order`]).
+    fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {
         None
     }
 }

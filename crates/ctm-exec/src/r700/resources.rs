@@ -3,6 +3,7 @@
 use super::formats::Format;
 use super::{Cells, Direct, Elements, Exports, Memory, Space, Target, Texels, VertexEvent, Written};
 use crate::engine::{MemoryFault, Position};
+use crate::rows::LaneRows;
 use crate::x1k::arrays::Picture;
 pub use crate::x1k::{Filter, Wrap};
 use std::collections::BTreeMap;
@@ -212,6 +213,8 @@ pub struct Arrays {
     pub events: Vec<(Position, VertexEvent)>,
     /// What exports are stored in, by target; exports to others are dropped. Each must hold the domain.
     pub targets: BTreeMap<Target, Picture>,
+    /// Rows that take exports, instead of [`Self::targets`]; they begin again with each launch only if the caller says so.
+    pub lanes: Option<LaneRows<Target>>,
     /// Engines have to ask for each element: none of these arrays is lent.
     pub lends_nothing: bool,
 }
@@ -293,6 +296,9 @@ impl Memory for Arrays {
     }
 
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
+        if let Some(rows) = &mut self.lanes {
+            return Ok(exports.store(at, rows));
+        }
         let mut written = Written::default();
         for (target, values, elements) in exports.iter() {
             let Some(picture) = self.targets.get_mut(&target) else { continue };
@@ -329,7 +335,7 @@ impl Memory for Arrays {
     }
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
-        if self.lends_nothing {
+        if self.lends_nothing || self.lanes.is_some() {
             return None;
         }
         let form = crate::x1k::Form::Floats;
@@ -349,6 +355,10 @@ impl Memory for Arrays {
             found[place] = Some(size.with(Cells::Dwords(&mut picture.elements)));
         }
         Some(Direct { textures, targets: found })
+    }
+
+    fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {
+        self.lanes.as_mut().filter(|_| !self.lends_nothing)
     }
 }
 

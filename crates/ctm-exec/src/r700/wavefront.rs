@@ -93,6 +93,11 @@ impl Wavefront {
                     self.gprs[lane * GPRS + usize::from(plane.temp)] = plane.at(i64::from(at.i), i64::from(at.j));
                 }
             }
+            let number = usize::try_from(first_thread).unwrap_or(usize::MAX).saturating_add(lane);
+            for row in launch.rows.iter().filter(|row| usize::from(row.register) < context.gprs()) {
+                let register = &mut self.gprs[lane * GPRS + usize::from(row.register)];
+                register[usize::from(row.element) % 4] = row.of_lane(number);
+            }
         }
         self.exports.resize_with(positions.len(), Exports::default);
         self.exports.iter_mut().for_each(Exports::clear);
@@ -107,6 +112,9 @@ impl Wavefront {
             let mut written = [0; GPRS];
             for plane in launch.planes.iter().filter(|plane| usize::from(plane.temp) < context.gprs()) {
                 written[usize::from(plane.temp)] = 15;
+            }
+            for row in launch.rows.iter().filter(|row| usize::from(row.register) < context.gprs()) {
+                written[usize::from(row.register)] |= 1 << (row.element % 4);
             }
             self.written.resize(positions.len(), written);
         }

@@ -1,7 +1,8 @@
 //! A memory of plain arrays: for tests, examples, and hosts that need no device.
 
-use super::{Direct, Elements, Form, Input, Memory, Outputs, Sampler, Written};
+use super::{Direct, Elements, Form, Input, Memory, Outputs, Sampler, Target, Written};
 use crate::engine::{MemoryFault, Position};
+use crate::rows::LaneRows;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 
 /// A picture: rows of elements of four channels, as bits.
@@ -59,6 +60,7 @@ impl Picture {
 ///     program: &program,
 ///     constants: &Constants::default(),
 ///     planes: &[Plane::position(0)],
+///     rows: &[],
 ///     domain: Domain { i0: 0, j0: 0, i1: 7, j1: 7 },
 ///     group: GroupSize::X1K,
 ///     budget: Budget::default(),
@@ -83,6 +85,8 @@ pub struct Arrays {
     pub outputs: [Option<Picture>; OUTPUTS],
     /// Conditional values in the order in which they came.
     pub conditional_values: Vec<(Position, u32)>,
+    /// Rows that take outputs and conditional values, instead of the above; they begin again with each launch only if the caller says so.
+    pub lanes: Option<LaneRows<Target>>,
 }
 
 impl Memory for Arrays {
@@ -101,6 +105,9 @@ impl Memory for Arrays {
     }
 
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
+        if let Some(rows) = &mut self.lanes {
+            return Ok(outputs.store(at, rows));
+        }
         let mut written = Written::default();
         self.conditional_values.extend(outputs.conditional_value.map(|value| (at, value)));
         for (target, picture) in self.outputs.iter_mut().enumerate() {
@@ -148,7 +155,7 @@ impl Memory for Arrays {
 
     fn direct(&mut self) -> Option<Direct<'_>> {
         // Only on such hosts is a number in memory what the seam says it is.
-        if self.feedback.is_some() || cfg!(target_endian = "big") {
+        if self.feedback.is_some() || self.lanes.is_some() || cfg!(target_endian = "big") {
             return None;
         }
         let mut direct = Direct::default();
@@ -163,6 +170,10 @@ impl Memory for Arrays {
             });
         }
         Some(direct)
+    }
+
+    fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {
+        self.lanes.as_mut()
     }
 }
 

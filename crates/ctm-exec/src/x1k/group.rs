@@ -148,7 +148,7 @@ impl Group {
             let existing = LaneMask::first_lanes(mine.len());
             let at = std::array::from_fn(|lane| mine.get(lane).copied().unwrap_or_default());
             let covered = covered.get(index).copied().unwrap_or_default().and(existing);
-            block.restart(existing, covered, at, context.launch.planes);
+            block.restart(existing, covered, at, context.launch);
             self.counters.processors += u64::from(covered.count());
         }
     }

@@ -3,7 +3,7 @@
 //! A lane is one processor. Blocks exist so that one operation is a short loop over an array; they mean nothing to programs.
 //! Lanes come as quads of 2x2 processors; lane `4*q + k` of a block is processor `k` of quad `q`, in the order (0,0), (1,0), (0,1), (1,1).
 
-use super::Plane;
+use super::Launch;
 use crate::engine::Position;
 use ctm_isa::x1k::{OUTPUTS, TEMPORARIES};
 
@@ -144,12 +144,18 @@ impl Block {
         }
     }
 
-    /// Starts over: `existing` lanes at `positions`, all registers 0, then the planes.
-    pub fn restart(&mut self, existing: LaneMask, covered: LaneMask, positions: [Position; BLOCK], planes: &[Plane]) {
+    /// Starts over: `existing` lanes at `positions`, all registers 0, then the launch's planes and rows.
+    pub fn restart(
+        &mut self,
+        existing: LaneMask,
+        covered: LaneMask,
+        positions: [Position; BLOCK],
+        launch: &Launch<'_>,
+    ) {
         let Self { temps, written_temps, .. } = self;
         temps.fill([[0; BLOCK]; 4]);
         written_temps.fill([LaneMask::NONE; 4]);
-        for plane in planes {
+        for plane in launch.planes {
             let temp = usize::from(plane.temp) % TEMPORARIES;
             for lane in existing.iter() {
                 let Position { i, j } = positions[lane];
@@ -159,6 +165,17 @@ impl Block {
                 }
             }
             written_temps[temp] = [LaneMask::ALL; 4];
+        }
+        if !launch.rows.is_empty() {
+            let order = launch.lane_order();
+            let numbers = positions.map(|at| order.lane(at).unwrap_or(usize::MAX));
+            for row in launch.rows {
+                let (temp, channel) = (usize::from(row.register) % TEMPORARIES, usize::from(row.element) % 4);
+                for lane in existing.iter() {
+                    temps[temp][channel][lane] = row.of_lane(numbers[lane]);
+                }
+                written_temps[temp][channel] = LaneMask::ALL;
+            }
         }
         self.predicates = [LaneMask::NONE; 4];
         self.written_predicates = [LaneMask::NONE; 4];

@@ -33,6 +33,7 @@ pub use arrays::Arrays;
 pub use interp::Interp;
 
 use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
+use crate::rows::{LaneOrder, LaneRows, StartRow};
 use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, Program};
 
 /// The constants of a launch (CTM §2.1.4), as read from memory when it starts.
@@ -101,6 +102,8 @@ pub struct Launch<'a> {
     pub constants: &'a Constants,
     /// What temporaries hold at the start; all others hold 0.
     pub planes: &'a [Plane],
+    /// What channels of temporaries hold at the start, lane by lane, where no plane can say it. They go before planes.
+    pub rows: &'a [StartRow<'a>],
     /// The domain, at most 4096 x 4096.
     pub domain: Domain,
     /// How many lanes decide a jump together.
@@ -113,6 +116,14 @@ pub struct Launch<'a> {
     pub checks: bool,
     /// Whether to count what takes time to count; otherwise the outcome's counters are [`Counters::cheap`](crate::Counters::cheap).
     pub counters: bool,
+}
+
+impl Launch<'_> {
+    /// The numbers of the launch's lanes: what [`StartRow::bits`] and the rows of [`LaneRows`] are indexed by.
+    #[must_use]
+    pub const fn lane_order(&self) -> LaneOrder {
+        LaneOrder::quads(self.domain)
+    }
 }
 
 /// What an input looks like to a texture instruction.
@@ -163,6 +174,15 @@ pub enum Wrap {
     Border,
 }
 
+/// What an OUTPUT instruction writes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub enum Target {
+    /// A render target, 0 (A) to 3 (D).
+    Colour(u8),
+    /// The conditional value (W_OMASK); its one element is the first.
+    ConditionalValue,
+}
+
 /// The output registers of one processor when its program ended.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Outputs {
@@ -172,6 +192,22 @@ pub struct Outputs {
     pub written: [u8; OUTPUTS],
     /// The conditional value, if the program wrote it (W_OMASK).
     pub conditional_value: Option<u32>,
+}
+
+impl Outputs {
+    /// What [`Memory::commit`] does where rows take outputs ([`Memory::lane_rows`]).
+    pub fn store(&self, at: Position, rows: &mut LaneRows<Target>) -> Written {
+        let mut written = Written::default();
+        let Some(lane) = rows.survive(at) else { return written };
+        let colours = (0..).map(Target::Colour).zip(self.values).zip(self.written);
+        let conditional = self.conditional_value.map(|bits| ((Target::ConditionalValue, [bits, 0, 0, 0]), 1));
+        for ((target, values), elements) in colours.chain(conditional) {
+            let stored = u64::from(rows.store(lane, target, values, elements));
+            written.elements += u64::from(stored > 0);
+            written.bytes += 4 * stored;
+        }
+        written
+    }
 }
 
 /// What a running program can reach. The device implements it with its memory controller and conditional unit;
@@ -223,6 +259,16 @@ pub trait Memory: Sync {
     /// Unlike [`Self::direct`] it promises nothing of processors that do not run, or of outputs, which may be inputs, too.
     fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {
         [const { None }; INPUTS]
+    }
+
+    /// Rows that take the place of [`Self::commit`], for engines that store outputs lane beside lane; `None` (the default) when they have to
+    /// commit. Engines need not use them.
+    ///
+    /// `Some` says: [`Self::schedule`] is true for every processor and changes nothing; [`Self::commit`] would do no more than mark the lane as a
+    /// survivor and store its outputs in these rows, never refuses, and counts what is stored in rows. The rows have the order of the
+    /// launch's lanes ([`Launch::lane_order`]).
+    fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {
+        None
     }
 }
 

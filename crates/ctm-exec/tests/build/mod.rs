@@ -171,6 +171,7 @@ impl Setup {
             program,
             constants: &self.constants,
             planes: &self.planes,
+            rows: &[],
             domain: self.domain,
             group: GroupSize::new(self.group).unwrap(),
             budget: self.budget,

@@ -513,6 +513,7 @@ pub fn run(case: &Case, engine: &dyn Engine) -> Result<(), String> {
         program: &program,
         constants: &constants,
         planes: &[] as &[Plane],
+        rows: &[],
         domain: Domain { i0: 0, j0: 0, i1: 0, j1: 0 },
         group: GroupSize::new(4).unwrap(),
         budget: Budget::default(),

@@ -286,6 +286,7 @@ mod tests {
             program: &program,
             constants: &constants,
             planes: &[Plane::position(0)],
+            rows: &[],
             domain: Domain { i0: 0, j0: 0, i1: 20, j1: 0 },
             group: GroupSize::X1K,
             budget,

@@ -14,7 +14,7 @@ use crate::x86::Isa;
 use crate::x86::r700::{Chosen, Native, Needs, Variant};
 use ctm_exec::r700::memory::space;
 use ctm_exec::r700::{Interp, Launch, LoopConstant, Memory, Space};
-use ctm_exec::{Engine, Fault, Outcome};
+use ctm_exec::{Engine, Fault, Outcome, StartRow};
 use ctm_isa::r700::program::{Chip, Stage};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -69,6 +69,8 @@ pub struct Key {
     semantics: Vec<(u8, u8)>,
     /// Registers that hold something at the start.
     planes: u128,
+    /// Elements that do so lane by lane, of register after register.
+    rows: Vec<u16>,
     /// Wavefronts of a thread group.
     waves_per_group: u64,
     global_gprs: u8,
@@ -91,10 +93,16 @@ impl Key {
             loops: launch.constants.loops.iter().map(constant).collect(),
             semantics: launch.semantics.iter().map(|row| (row.id, row.gpr)).collect(),
             planes: launch.planes.iter().fold(0, |set, plane| set | 1 << (plane.temp % 128)),
+            rows: launch.rows.iter().map(row_element).collect(),
             waves_per_group: waves_per_group(launch),
             global_gprs: launch.global_gprs,
         }
     }
+}
+
+/// The element that a row is for, counted through all registers.
+pub(super) fn row_element(row: &StartRow<'_>) -> u16 {
+    u16::from(row.register) * 4 + u16::from(row.element % 4)
 }
 
 /// The program of a launch; `None` when it has to be left to the reference interpreter.
@@ -134,7 +142,7 @@ pub struct Artifact {
     /// Its code for streams.
     #[cfg(target_arch = "x86_64")]
     pub(super) streams: Streams,
-    /// The variables that a wavefront has to be given: read somewhere and covered by a plane.
+    /// The variables that a wavefront has to be given: read somewhere and covered by a plane or a row.
     pub(super) start: Vec<Var>,
     /// The exported elements that it may write.
     pub(super) exports: Vec<usize>,
@@ -160,6 +168,9 @@ impl Artifact {
         let mut given = vec![false; Var::COUNT];
         for plane in launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs) {
             (0..4).for_each(|e| given[Var::gpr(usize::from(plane.temp), e).index()] = true);
+        }
+        for element in launch.rows.iter().map(row_element).filter(|&element| usize::from(element) < 4 * gprs) {
+            given[Var::gpr(usize::from(element / 4), usize::from(element % 4)).index()] = true;
         }
         let mut read = vec![code.relative_gprs; Var::COUNT];
         let mut written = [false; EXPORTS];

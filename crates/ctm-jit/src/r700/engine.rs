@@ -40,7 +40,7 @@ pub(super) struct Run<'a> {
     pub(super) waves: Waves,
     /// Wavefronts of a thread group.
     pub(super) per_group: u64,
-    pub(super) starts: Starts,
+    pub(super) starts: Starts<'a>,
     pub(super) fuel: u64,
     /// Groups that were left to the reference interpreter.
     pub(super) referred: AtomicU64,

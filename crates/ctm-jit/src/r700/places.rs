@@ -1,5 +1,6 @@
 //! Where the lanes of a wavefront lie, and what they start with.
 
+use super::artifact::row_element;
 use super::form::Var;
 use super::wave::{LANES, Row, mask_of};
 use crate::form;
@@ -126,23 +127,45 @@ impl Waves {
     }
 }
 
-/// What the lanes of a wavefront hold at the start in these variables: for each a ramp.
-pub struct Starts {
-    ramps: Vec<Ramp>,
+/// Where the lanes of a wavefront have the start values of a variable from.
+enum Source<'a> {
+    Ramp(Ramp),
+    /// By lane number ([`ctm_exec::rows`]).
+    Row(&'a [u32]),
+}
+
+impl Source<'_> {
+    const fn ramp(&self) -> Option<&Ramp> {
+        match self {
+            Self::Ramp(ramp) => Some(ramp),
+            Self::Row(_) => None,
+        }
+    }
+}
+
+/// What the lanes of a wavefront hold at the start in these variables.
+pub struct Starts<'a> {
+    sources: Vec<Source<'a>>,
     quads: bool,
     moderate: bool,
 }
 
-impl Starts {
-    /// Of variables that planes cover.
-    pub fn of(variables: &[Var], launch: &Launch<'_>) -> Self {
+impl<'a> Starts<'a> {
+    /// Of variables that planes or rows cover.
+    pub fn of(variables: &[Var], launch: &Launch<'a>) -> Self {
         let gprs = usize::from(launch.program.gprs).clamp(1, GPRS);
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
-        let ramp = |var: &Var| Ramp::of(form::Var::temp(var.index() / 4, var.index() % 4), &planes);
-        let ramps: Vec<Ramp> = variables.iter().filter_map(ramp).collect();
+        let source = |var: &Var| {
+            // The last one wins.
+            let row = launch.rows.iter().rev().find(|row| usize::from(row_element(row)) == var.index());
+            let ramp = || Ramp::of(form::Var::temp(var.index() / 4, var.index() % 4), &planes);
+            row.map(|row| Source::Row(row.bits)).or_else(|| ramp().map(Source::Ramp))
+        };
+        let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();
         let Domain { i1, j1, .. } = launch.domain;
-        let moderate = ramps.iter().all(|ramp| ramp.most(i1, j1).is_some_and(|most| most < MODERATE));
-        Self { ramps, quads: launch.stage == Stage::Pixel, moderate }
+        let is_moderate = |ramp: &Ramp| ramp.most(i1, j1).is_some_and(|most| most < MODERATE);
+        let moderate = sources.iter().all(|source| source.ramp().is_some_and(is_moderate));
+        Self { sources, quads: launch.stage == Stage::Pixel, moderate }
     }
 
     /// Whether all of them are numbers smaller than 2^40.
@@ -155,25 +178,36 @@ impl Starts {
     pub fn gains(&self, places: &Places, waves: u64) -> Option<Vec<f32>> {
         let groups = places.lanes / lanes::LANES;
         let (i, j, times) = (places.i[0], places.j[0], waves * groups as u64);
-        self.ramps.iter().map(|ramp| ramp.gain(i, j, times).map(|gain| gain * groups as f32)).collect()
+        self.sources.iter().map(|source| source.ramp()?.gain(i, j, times).map(|gain| gain * groups as f32)).collect()
     }
 
-    /// Fills a row for each variable.
-    pub fn fill(&self, places: &Places, rows: &mut [Row]) {
+    /// Fills a row for each variable, of a wavefront whose first lane has this number.
+    pub fn fill(&self, places: &Places, first: u64, rows: &mut [Row]) {
         let groups = places.lanes.div_ceil(lanes::LANES);
+        let given = self.sources.iter().zip(rows.iter_mut());
+        for (bits, row) in
+            given.filter_map(|(source, row)| if let Source::Row(bits) = source { Some((bits, row)) } else { None })
+        {
+            let first = usize::try_from(first).unwrap_or(usize::MAX).min(bits.len());
+            let bits = &bits[first..bits.len().min(first + places.lanes)];
+            let (there, beyond) = row.split_at_mut(bits.len());
+            there.copy_from_slice(bits);
+            beyond.fill(0);
+        }
+        let ramps = self.sources.iter().zip(rows).filter_map(|(source, row)| Some((source.ramp()?, row)));
         if places.strip {
-            for (ramp, row) in self.ramps.iter().zip(rows) {
+            for (ramp, row) in ramps {
                 let pieces = row.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut().take(groups);
                 pieces.zip(0..).for_each(|(piece, n)| *piece = ramp.quads(places.i[0] + COLUMNS * n, places.j[0]));
             }
             return;
         }
         let pairs = places.i.as_chunks().0.iter().zip(places.j.as_chunks().0);
-        for (n, (&i, &j)) in pairs.take(groups).enumerate() {
-            let of = grid::Places { i, j };
-            for (ramp, row) in self.ramps.iter().zip(rows.iter_mut()) {
-                let values = if self.quads { ramp.row(&of) } else { ramp.anywhere(&of) };
-                row.as_chunks_mut::<{ lanes::LANES }>().0[n] = values;
+        for (ramp, row) in ramps {
+            let pieces = row.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut().zip(pairs.clone());
+            for (piece, (&i, &j)) in pieces.take(groups) {
+                let of = grid::Places { i, j };
+                *piece = if self.quads { ramp.row(&of) } else { ramp.anywhere(&of) };
             }
         }
     }
@@ -206,7 +240,7 @@ mod tests {
                     let (mut places, mut rows) = (Places::new(), vec![[0; LANES]; variables.len()]);
                     for wave in 0..waves.count() {
                         waves.place(wave, &mut places);
-                        Starts::of(&variables, &launch).fill(&places, &mut rows);
+                        Starts::of(&variables, &launch).fill(&places, wave * u64::from(lanes), &mut rows);
                         let expected = order.positions(&launch, wave);
                         assert_eq!(places.lanes, expected.len());
                         for (lane, &at) in expected.iter().enumerate() {

@@ -16,7 +16,7 @@ impl Run<'_> {
         let launch = self.launch;
         let domain = launch.domain;
         let isa = self.backend.isa()?;
-        if memory.outputs_alias_inputs() {
+        if memory.outputs_alias_inputs() || !launch.rows.is_empty() {
             return None;
         }
         let artifact = self.artifact;

@@ -117,7 +117,7 @@ impl<'a> Member<'a> {
         self.wave.fetched.first_thread = index * lanes as u64;
         self.wave.fetched.first_in_group = n * lanes;
         self.wave.valid = self.places.inside;
-        run.starts.fill(&self.places, &mut self.wave.start);
+        run.starts.fill(&self.places, index * lanes as u64, &mut self.wave.start);
     }
 
     /// Runs it to its end or to its next turn; `goes_on`: from the last one.

@@ -170,6 +170,7 @@ mod tests {
             program: &program,
             constants: &constants,
             planes: &planes,
+            rows: &[],
             domain: Domain { i0: 0, j0: 0, i1: 63, j1: 63 },
             group: GroupSize::X1K,
             budget: Budget::default(),

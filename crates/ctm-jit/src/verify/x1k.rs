@@ -442,6 +442,7 @@ mod tests {
             program: &program,
             constants: &Constants::default(),
             planes: &planes,
+            rows: &[],
             domain,
             group: GroupSize::X1K,
             budget: Budget::default(),

@@ -119,6 +119,7 @@ fn lookups_are_code() {
                     program: &program,
                     constants: &constants,
                     planes: &[Plane::position(0), Plane::position(1)],
+                    rows: &[],
                     domain: Domain { i0: 0, j0: 0, i1: 11, j1: 5 },
                     group: GroupSize::X1K,
                     budget: Budget { instructions_per_group: Some(100_000), time },

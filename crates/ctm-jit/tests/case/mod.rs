@@ -249,6 +249,7 @@ impl Case {
             program,
             constants,
             planes: &self.planes,
+            rows: &[],
             domain: self.domain,
             group: self.group,
             budget: self.budget,

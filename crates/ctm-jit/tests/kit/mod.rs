@@ -327,6 +327,7 @@ impl Case {
             program: &self.program,
             constants: &self.constants,
             planes: &self.planes,
+            rows: &[],
             domain: self.domain,
             group: self.group,
             budget: self.budget,

@@ -94,6 +94,7 @@ pub fn run(program: &Program, world: &World, group: u16) -> Arrays {
         program,
         constants: &constants,
         planes: &planes,
+        rows: &[],
         domain: Domain { i0: 0, j0: 0, i1: SIZE - 1, j1: SIZE - 1 },
         group: GroupSize::new(group).unwrap(),
         budget: Budget { instructions_per_group: Some(100_000), time: None },

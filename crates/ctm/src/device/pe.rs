@@ -386,6 +386,7 @@ impl Device {
             program,
             constants: &constants,
             planes: &planes,
+            rows: &[],
             domain,
             group: self.options.group,
             budget: self.options.budget,
