@@ -3,8 +3,8 @@
 use ctm_isa::diag::Severity;
 use ctm_isa::x1k::check::check;
 use ctm_isa::x1k::formats::WORDS;
-use ctm_isa::x1k::inst::{Words, stray_bits};
-use ctm_isa::x1k::ops::InstType;
+use ctm_isa::x1k::inst::{AluInst, Inst, Source, Words, stray_bits};
+use ctm_isa::x1k::ops::{AlphaOp, Imod, InstType, Omod, PredSel, RgbOp, Sel, SrcpOp, Swizzle};
 use ctm_isa::x1k::program::{Literal, Preload, Program, Symbol, SymbolKind};
 use ctm_isa::x1k::text::{Options, assemble, disassemble};
 use std::path::Path;
@@ -215,6 +215,168 @@ fn half_a_million_random_instructions() {
 #[test]
 fn another_half_a_million_random_instructions() {
     random_instructions(0x5eed_0002, 500_000);
+}
+
+/// An instruction as compilers write it: both halves do the same on the same few sources, and what the masks make
+/// irrelevant holds whatever the compiler had there: the identity, a repeated channel, a constant or nothing.
+fn compiler_words(random: &mut Random) -> Words {
+    let mut inst = AluInst::idle([InstType::Alu, InstType::Output][random.below(2)]);
+    let mut pool = [Source::IDLE; 3];
+    for source in &mut pool[..1 + random.below(3)] {
+        *source = match random.below(4) {
+            0 => Source::Const { index: random.below(4) as u8, relative: false },
+            1 => Source::Inline { code: random.below(128) as u8, relative: false },
+            _ => Source::Temp { index: random.below(4) as u8, relative: false },
+        };
+    }
+    let list = pool.map(Source::fields);
+    let r = &mut inst.rgb_addr;
+    (r.addr0, r.addr0_const, r.addr0_rel) = list[0];
+    (r.addr1, r.addr1_const, r.addr1_rel) = list[1];
+    (r.addr2, r.addr2_const, r.addr2_rel) = list[2];
+    // The alpha half shares the sources, or some of them.
+    let keep: [bool; 3] = std::array::from_fn(|_| !random.one_in(5));
+    let idle = Source::IDLE.fields();
+    let of = |n: usize| if keep[n] { list[n] } else { idle };
+    let a = &mut inst.alpha_addr;
+    (a.addr0, a.addr0_const, a.addr0_rel) = of(0);
+    (a.addr1, a.addr1_const, a.addr1_rel) = of(1);
+    (a.addr2, a.addr2_const, a.addr2_rel) = of(2);
+    if random.one_in(6) {
+        inst.rgb_addr.srcp_op = SrcpOp::ALL[random.below(4)];
+        inst.alpha_addr.srcp_op = inst.rgb_addr.srcp_op;
+    }
+
+    let wmask = random.below(16) as u8;
+    let written = if inst.is_output() {
+        let omask = random.below(16) as u8;
+        (inst.cmn.rgb_omask, inst.cmn.alpha_omask) = (omask & 7, omask & 8 != 0);
+        let target = random.below(4) as u8;
+        (inst.rgb.target, inst.alpha.target) = (target, if random.one_in(4) { 0 } else { target });
+        if random.one_in(2) { omask } else { omask | wmask }
+    } else {
+        wmask
+    };
+    let wmask = if written & wmask == wmask { wmask } else { 0 };
+    (inst.cmn.rgb_wmask, inst.cmn.alpha_wmask) = (wmask & 7, wmask & 8 != 0);
+    let dest = random.below(6) as u8;
+    inst.rgba.addrd = if written & 7 != 0 || random.one_in(3) { dest } else { 0 };
+    inst.alpha.addrd = if written & 8 != 0 || random.one_in(3) { dest } else { 0 };
+    let (rgb, alpha) = [
+        (RgbOp::Mad, AlphaOp::Mad),
+        (RgbOp::Mad, AlphaOp::Mad),
+        (RgbOp::Max, AlphaOp::Max),
+        (RgbOp::Min, AlphaOp::Min),
+        (RgbOp::Cmp, AlphaOp::Cmp),
+        (RgbOp::Cnd, AlphaOp::Cnd),
+        (RgbOp::Frc, AlphaOp::Frc),
+        (RgbOp::Dp3, AlphaOp::Dp),
+        (RgbOp::Dp4, AlphaOp::Dp),
+        (RgbOp::D2a, AlphaOp::Dp),
+        (RgbOp::Sop, AlphaOp::Rcp),
+        (RgbOp::Sop, AlphaOp::Ex2),
+        (RgbOp::Mdh, AlphaOp::Mdh),
+    ][random.below(13)];
+    (inst.rgba.op, inst.alpha.op) = (rgb, alpha);
+    match random.below(5) {
+        // Only one half works; the other is what compilers leave.
+        0 => inst.alpha.op = AlphaOp::Mad,
+        1 => inst.rgba.op = RgbOp::Mad,
+        _ => {}
+    }
+    let omod = if random.one_in(5) { Omod::ALL[random.below(Omod::ALL.len())] } else { Omod::U1 };
+    (inst.rgb.omod, inst.alpha.omod) = (omod, omod);
+    let clamp = random.one_in(5);
+    (inst.cmn.rgb_clamp, inst.cmn.alpha_clamp) = (clamp, clamp);
+
+    // Three operands of four channels; `filler` says what the channels hold that no mask wants.
+    const CHANNELS: [Swizzle; 4] = [Swizzle::R, Swizzle::G, Swizzle::B, Swizzle::A];
+    let filler = random.below(5);
+    let mut operands = [(Sel::Src0, [Swizzle::R; 4], Imod::Off); 3];
+    for (sel, swizzle, imod) in &mut operands {
+        let presub = random.one_in(6);
+        *sel = Sel::ALL[random.below(if presub { 4 } else { 3 })];
+        let style = random.below(5);
+        let constant = [Swizzle::Zero, Swizzle::Half, Swizzle::One][random.below(3)];
+        let channel = CHANNELS[random.below(4)];
+        for (i, swizzle) in swizzle.iter_mut().enumerate() {
+            let wanted = match style {
+                0 | 1 => CHANNELS[i],
+                2 => channel,
+                3 => constant,
+                _ => Swizzle::ALL[random.below(8)],
+            };
+            let filled = match filler {
+                0 => wanted,
+                1 => CHANNELS[i],
+                2 => [Swizzle::Zero, Swizzle::One, Swizzle::Unused][random.below(3)],
+                3 => channel,
+                _ => Swizzle::ALL[random.below(8)],
+            };
+            *swizzle = if written >> i & 1 == 1 { wanted } else { filled };
+        }
+        if random.one_in(4) {
+            *imod = Imod::ALL[random.below(4)];
+        }
+    }
+    let [a, b, c] = operands;
+    let w = &mut inst.rgb;
+    (w.sel_a, [w.red_swiz_a, w.green_swiz_a, w.blue_swiz_a, _], w.imod_a) = a;
+    (w.sel_b, [w.red_swiz_b, w.green_swiz_b, w.blue_swiz_b, _], w.imod_b) = b;
+    let w = &mut inst.alpha;
+    (w.sel_a, w.swiz_a, w.imod_a) = (a.0, a.1[3], a.2);
+    (w.sel_b, w.swiz_b, w.imod_b) = (b.0, b.1[3], b.2);
+    let w = &mut inst.rgba;
+    (w.rgb_sel_c, [w.red_swiz_c, w.green_swiz_c, w.blue_swiz_c, _], w.rgb_imod_c) = c;
+    (w.alpha_sel_c, w.alpha_swiz_c, w.alpha_imod_c) = (c.0, c.1[3], c.2);
+    if random.one_in(3) {
+        let fixed = [Swizzle::Zero, Swizzle::One][random.below(2)];
+        w.rgb_sel_c = Sel::Src0;
+        (w.red_swiz_c, w.green_swiz_c, w.blue_swiz_c, w.alpha_swiz_c) = (fixed, fixed, fixed, fixed);
+    }
+    if random.one_in(5) {
+        let pred = PredSel::ALL[random.below(PredSel::ALL.len())];
+        (inst.cmn.rgb_pred_sel, inst.cmn.alpha_pred_sel) = (pred, pred);
+    }
+    Inst::Alu(inst).encode()
+}
+
+#[test]
+fn what_compilers_leave_in_unwritten_channels_comes_back() {
+    let mut random = Random(0x5eed_0003);
+    for _ in 0..400 {
+        let words: Vec<Words> = (0..500).map(|_| compiler_words(&mut random)).collect();
+        round_trip(&Program::from_words(words), &Options { addresses: false, ..Options::default() });
+    }
+}
+
+/// Programs of a compiler with some bits changed.
+#[test]
+fn almost_compiled_programs_come_back() {
+    let mut random = Random(0x5eed_0004);
+    for (_, words) in hex_files("tests/corpus/mesa/x1k") {
+        for _ in 0..100 {
+            let mut words = words.clone();
+            for _ in 0..1 + random.below(12) {
+                let at = random.below(words.len());
+                words[at][random.below(6)] ^= 1 << random.below(32);
+            }
+            round_trip(&Program::from_words(words), &Options { addresses: false, ..Options::default() });
+        }
+    }
+}
+
+/// `mul r4.ra, r1, (1, 1, 1, 1)` of a compiler, whose RGB half swizzles the channels that it does not write.
+#[test]
+fn unwritten_channels_of_a_four_channel_operand() {
+    for rgb in [0x00db_0220, 0x00db_0280, 0x00db_0480, 0x0000_0220] {
+        for masks in [0x4800, 0x5000, 0x6000, 0x5800, 0x7800] {
+            let words = [masks, 0x0802_0001, 0x0802_0001, rgb, 0x0c60_c040, 0x2049_0040];
+            let mut program = vec![words];
+            program.push([5, 0, 0, 0, 0, 0]);
+            round_trip(&Program::from_words(program), &Options::default());
+        }
+    }
 }
 
 /// The rules that what the assembler works out must satisfy by itself.

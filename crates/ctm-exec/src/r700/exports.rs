@@ -81,7 +81,8 @@ impl Exports {
         if self.written[slot] == 0 { None } else { Some((self.values[slot], self.written[slot])) }
     }
 
-    /// Stores elements of a target; `None` is a masked element, which keeps what it holds.
+    /// Stores elements of a target; `None` is a masked element, which keeps what it holds. A target whose elements are all masked is
+    /// not stored: such an export counts only for its EXPORT_DONE (R700 §3.4.1).
     pub fn set(&mut self, target: Target, elements: [Option<u32>; 4]) {
         let slot = target.slot();
         for (element, value) in elements.into_iter().enumerate() {
@@ -90,6 +91,12 @@ impl Exports {
                 self.written[slot] |= 1 << element;
             }
         }
+    }
+
+    /// Whether nothing was stored: no export, or masked elements only.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.written.iter().all(|&written| written == 0)
     }
 
     /// Forgets everything.

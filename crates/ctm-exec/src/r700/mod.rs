@@ -275,7 +275,7 @@ pub trait Memory: Sync {
     /// When there is no room.
     fn vertex_event(&mut self, at: Position, event: VertexEvent) -> Result<(), MemoryFault>;
 
-    /// Sends the exports of one thread. Invalid pixels are not sent.
+    /// Sends the exports of one thread. Invalid pixels are not sent, nor threads that stored nothing ([`Exports::is_empty`]).
     ///
     /// # Errors
     /// When a target lies outside memory.

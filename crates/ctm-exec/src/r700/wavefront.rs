@@ -139,10 +139,11 @@ impl Wavefront {
         self.events.iter().map(|&(lane, event)| (self.positions[lane], event))
     }
 
-    /// The exports of the valid lanes, in lane order.
+    /// The exports of the valid lanes that stored something, in lane order.
     pub fn exports(&self) -> impl Iterator<Item = (Position, &Exports)> {
         let lanes = self.positions.iter().zip(&self.exports).zip(&self.flow.valid);
-        lanes.filter(|(_, valid)| **valid).map(|((at, exports), _)| (*at, exports))
+        let sent = lanes.filter(|((_, exports), valid)| **valid && !exports.is_empty());
+        sent.map(|((at, exports), _)| (*at, exports))
     }
 
     /// Registers of a lane, all 128.

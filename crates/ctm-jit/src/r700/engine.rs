@@ -317,7 +317,9 @@ impl<'a> Run<'a> {
                         for lane in lanes_of(wave.valid) {
                             exports.clear();
                             self.exports_of(wave, lane, &targets, &mut exports);
-                            self.send(places.position(lane), &exports, memory, counters)?;
+                            if !exports.is_empty() {
+                                self.send(places.position(lane), &exports, memory, counters)?;
+                            }
                         }
                     }
                 }

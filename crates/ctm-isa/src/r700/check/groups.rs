@@ -155,7 +155,7 @@ pub(super) fn double_precision(facts: &Facts<'_>) -> Vec<Finding> {
     found.into_iter().collect()
 }
 
-/// One instruction of a group at most sets a predicate or kills.
+/// One instruction of a group at most sets a predicate, and none kills beside it.
 pub(super) fn predicate_pairing(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
     for place in facts.each_group() {
@@ -174,6 +174,7 @@ pub(super) fn predicate_pairing(facts: &Facts<'_>) -> Vec<Finding> {
                         findings.push(Finding::at(place.slot(i), paired(other, slot)));
                     }
                 }
+                Some(other) if info.kind == Kind::Kill && other.inst.op().info().kind == Kind::Kill => {}
                 Some(other) => findings.push(Finding::at(place.slot(i), paired(other, slot))),
             }
         }
@@ -183,10 +184,24 @@ pub(super) fn predicate_pairing(facts: &Facts<'_>) -> Vec<Finding> {
 
 fn paired(other: &Slot, slot: &Slot) -> String {
     format!(
-        "{} beside {}; a group has one PRED_SET* or one KILL* at most",
+        "{} beside {}; a group has one PRED_SET* at most, and no KILL* beside it",
         slot.inst.op().name(),
         other.inst.op().name()
     )
+}
+
+/// The manual allows one KILL* in a group; drivers emit four, and a pixel ends if any of them says so.
+pub(super) fn several_kills(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for place in facts.each_group() {
+        let kill = |slot: &&Slot| slot.inst.op().info().kind == Kind::Kill;
+        let count = place.group.slots.iter().filter(kill).count();
+        if count > 1 {
+            let message = format!("{count} KILL* in one group; a pixel is killed if any of them says so");
+            findings.push(Finding::at(place.pc, message));
+        }
+    }
+    findings
 }
 
 /// Only PRED_SET* update the predicate or the active mask.

@@ -1,10 +1,10 @@
 //! Rules on registers, constants and indices.
 
 use super::{Facts, Finding, Place};
-use crate::r700::KCACHE_LINE;
+use crate::r700::{GPRS, KCACHE_LINE};
 use crate::r700::inst::{AluClause, AluInst, Cf, ClauseBody, Fetch, VtxWord1};
 use crate::r700::ops::{AluOp, IndexMode, KcacheMode, Kind, RelMode, Sel, Source};
-use crate::r700::program::CLAUSE_TEMPORARIES;
+use crate::r700::program::{CLAUSE_TEMPORARIES, Stage};
 use std::collections::{HashMap, HashSet};
 
 /// A register that an instruction names.
@@ -121,14 +121,22 @@ fn each_use(facts: &Facts<'_>, mut see: impl FnMut(u32, Option<&AluInst>, &Use))
     }
 }
 
+#[allow(clippy::cast_possible_truncation, reason = "128")]
+const ALL_GPRS: u8 = GPRS as u8;
+
+/// How many registers the program has. Those of a fetch program are its caller's (R700 §3.7.6), which may have all.
+fn registers(facts: &Facts<'_>) -> u8 {
+    if facts.stage() == Some(Stage::Fetch) { ALL_GPRS } else { facts.program.gprs }
+}
+
 /// Whether a register is a clause temporary of this program.
 fn is_temporary(facts: &Facts<'_>, gpr: u8) -> bool {
-    gpr >= CLAUSE_TEMPORARIES && gpr >= facts.program.gprs
+    gpr >= CLAUSE_TEMPORARIES && gpr >= registers(facts)
 }
 
 /// Registers that are read, fetched into or exported belong to the program or are clause temporaries.
 pub(super) fn register_range(facts: &Facts<'_>) -> Vec<Finding> {
-    let gprs = facts.program.gprs;
+    let gprs = registers(facts);
     let mut findings = Vec::new();
     each_use(facts, |pc, alu, used| {
         let dropped = alu.is_some() && used.writes;
@@ -147,7 +155,7 @@ pub(super) fn register_range(facts: &Facts<'_>) -> Vec<Finding> {
 
 /// What ALU instructions write is kept. Three-operand instructions, which have no write mask, may drop it so.
 pub(super) fn dropped_write(facts: &Facts<'_>) -> Vec<Finding> {
-    let gprs = facts.program.gprs;
+    let gprs = registers(facts);
     let mut findings = Vec::new();
     each_use(facts, |pc, alu, used| {
         let masked = alu.is_some_and(|inst| matches!(inst.op(), AluOp::Op2(_)));

@@ -531,7 +531,8 @@ fn print_comps(comps: &[Comp; 4], wanted: Mask, constant: &dyn Fn(u8) -> Option<
     match base {
         Some(base) if one_base => {
             let text = print_base(base, constant);
-            let identity = shown == 15 && (0..4).all(|i| comps[i] == Comp::Read(base, CHANNELS[i]));
+            // A bare name fills the wanted channels only, and the rest with 0.
+            let identity = wanted == 15 && (0..4).all(|i| comps[i] == Comp::Read(base, CHANNELS[i]));
             if identity && !matches!(base, Base::Plain(Source::Inline { .. })) {
                 return text;
             }
