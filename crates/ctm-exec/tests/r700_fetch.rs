@@ -142,7 +142,7 @@ fn vectors() -> Vec<Vector> {
 }
 
 fn image(kind: TextureKind, size: [u32; 3], levels: u32, texel: impl Fn([f32; 3], f32) -> [f32; 4]) -> Image {
-    let texture = Texture { kind, width: size[0], height: size[1], depth: size[2], levels, texel_bytes: 16 };
+    let texture = Texture { kind, width: size[0], height: size[1], depth: size[2], levels, ..Default::default() };
     let of_level = |level: u32| {
         let [w, h, d] = texture.size(level);
         let one = |n: u32| texel([n % w, n / w % h, n / w / h].map(|c| c as f32), level as f32).map(f32::to_bits);

@@ -19,7 +19,7 @@ fn memory() -> Arrays {
     memory.spaces.insert(Space::Ring, vec![0; 256]);
     memory.bind_constants(0, None, vec![[0; 4]; 64]);
     memory.buffers.insert(1, BufferData { stride_bytes: 4, format: Format::default(), bytes: vec![0; 16] });
-    let texture = Texture { kind: TextureKind::TwoD, width: 4, height: 4, depth: 1, levels: 1, texel_bytes: 16 };
+    let texture = Texture { kind: TextureKind::TwoD, width: 4, height: 4, depth: 1, levels: 1, ..Default::default() };
     memory.textures.insert(0, Image { texture, levels: vec![vec![[0; 4]; 16]] });
     memory.samplers.insert(0, Sampler::default());
     memory
@@ -207,6 +207,13 @@ const CASES: &[(&str, Stage, u32, &str, &str)] = &[
         2,
         "EXP_DONE: POS0, R0.x___\nEXP: PARAM0, R0.x___\nNOP\nEND_OF_PROGRAM\n",
         "the program exports parameters and ends without their EXPORT_DONE",
+    ),
+    (
+        "shift-beyond-31",
+        Stage::Pixel,
+        2,
+        "ALU:\n x: LSHL_INT R1.x, R0.x, (0x00000020, 4.5e-44f).x\nEXP_DONE: PIX0, R1.x___\nEND_OF_PROGRAM\n",
+        "LSHL_INT by 32: the result is that of shifting every bit out",
     ),
     (
         "stack-beyond-declared",

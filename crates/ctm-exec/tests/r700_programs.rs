@@ -328,7 +328,7 @@ fn vertex_fetches() {
 }
 
 fn image(kind: TextureKind, size: [u32; 3], levels: u32) -> Image {
-    let texture = Texture { kind, width: size[0], height: size[1], depth: size[2], levels, texel_bytes: 16 };
+    let texture = Texture { kind, width: size[0], height: size[1], depth: size[2], levels, ..Default::default() };
     let texels = |level: u32| {
         let [w, h, d] = texture.size(level);
         let texel = |n: u32| {
@@ -401,6 +401,12 @@ fn lookups_of_every_kind() {
     let levels = Sampler { mip: MipFilter::Nearest, ..nearest };
     let trilinear = Sampler { mip: MipFilter::Linear, ..nearest };
     let two = || image(TextureKind::TwoD, [8, 4, 1], 3);
+    let rows = || {
+        let mut picture = image(TextureKind::TwoD, [8, 4, 1], 1);
+        let texels = picture.levels[0].iter_mut().enumerate();
+        texels.for_each(|(n, texel)| texel[0] = ((n / 8 * 10 + n % 8) as f32).to_bits());
+        picture
+    };
     let line = "SAMPLE_L R1.xyzw, R0.xyzw, t4, s2";
     assert_eq!(sample(line, two(), levels, [0.9, 0.9, 0.0, 1.0]), [3.0, 1.0, 1.5, 1.0]);
     assert_eq!(sample(line, two(), levels, [0.9, 0.9, 0.0, 9.0])[3], 2.0);
@@ -432,8 +438,31 @@ fn lookups_of_every_kind() {
     assert_eq!(sample(offset, two(), nearest, [0.3, 0.6, 0.0, 0.0])[..2], [4.0, 1.0]);
     let info = sample("GET_TEXTURE_INFO R1.xyzw, R0.0000, t4, s2", two(), nearest, [0.0; 4]);
     assert_eq!(info.map(f32::to_bits), [8, 4, 1, 3]);
+    let layers = image(TextureKind::OneDArray, [8, 1, 5], 3);
+    let info = sample("GET_TEXTURE_INFO R1.xyzw, R0.0000, t4, s2", layers, nearest, [0.0; 4]);
+    assert_eq!(info.map(f32::to_bits), [8, 5, 1, 3]);
+    let less = Sampler { compare: Compare::Less, ..nearest };
+    // The reference in Z where W holds the level or its bias, in W where Z is a layer.
+    for compare in ["SAMPLE_C_L", "SAMPLE_C_LB", "SAMPLE_C_G_L", "SAMPLE_C_G_LB"] {
+        let compare = format!("{compare} R1.xyzw, R0.xyzw, t4, s2");
+        assert_eq!(sample(&compare, two(), less, [0.3, 0.0, 1.5, 9.0])[0], 1.0, "{compare}");
+        assert_eq!(sample(&compare, two(), less, [0.3, 0.0, 2.5, 0.0])[0], 0.0, "{compare}");
+        let array = image(TextureKind::TwoDArray, [8, 4, 3], 3);
+        assert_eq!(sample(&compare, array, less, [0.3, 0.0, 9.0, 1.5])[0], 1.0, "{compare}");
+    }
+    // 0.5 in eight bits is 128 / 255, which is more; a NaN is 0 there.
+    let eight = |reference: f32| {
+        let mut picture = image(TextureKind::TwoD, [1, 1, 1], 1);
+        picture.texture.format.data = ctm_isa::r700::ops::DataFormat::Fmt8;
+        picture.levels = vec![vec![[(128.0f32 / 255.0).to_bits(), 0, 0, 0]]];
+        let equal = Sampler { compare: Compare::Equal, ..nearest };
+        sample("SAMPLE_C R1.xyzw, R0.xyzw, t4, s2", picture, equal, [0.0, 0.0, 0.0, reference])[0]
+    };
+    assert_eq!([eight(0.5), eight(0.503), eight(0.51), eight(f32::NAN)], [1.0, 1.0, 0.0, 0.0]);
     let four = sample("FETCH4 R1.xyzw, R0.xyzw, t4, s2", two(), nearest, [0.5, 0.5, 0.0, 0.0]);
-    assert_eq!(four, [3.0, 4.0, 4.0, 3.0]);
+    assert_eq!(four, [4.0, 3.0, 4.0, 3.0]);
+    let four = sample("FETCH4 R1.xyzw, R0.xyzw, t4, s2", rows(), nearest, [0.5, 0.5, 0.0, 0.0]);
+    assert_eq!(four, [14.0, 23.0, 24.0, 13.0]);
 }
 
 // ---- faults ---------------------------------------------------------------------------------------------------

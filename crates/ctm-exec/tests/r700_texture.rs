@@ -101,7 +101,7 @@ fn image(kind: TextureKind, odd: bool) -> Image {
         (TextureKind::CubeArray, false) => (4, 4, 18),
         (TextureKind::CubeArray, true) => (3, 3, 12),
     };
-    let texture = Texture { kind, width, height, depth, levels: 3, texel_bytes: 16 };
+    let texture = Texture { kind, width, height, depth, levels: 3, ..Default::default() };
     let levels = (0..3u32).map(|level| {
         let [w, h, d] = texture.size(level);
         // Texels of no pattern, quarters, so that every mixture of them is nearly exact and comparisons meet equal numbers.

@@ -72,7 +72,7 @@ fn textures(r: &mut Random, memory: &mut Arrays) {
         let plain = kind == TextureKind::TwoD && r.one_in(2);
         let (width, height) = if plain { (1 + r.below(9), 1 + r.below(6)) } else { (width, height) };
         let count = if plain { 1 } else { 3 };
-        let texture = Texture { kind, width, height, depth, levels: count, texel_bytes: 16 };
+        let texture = Texture { kind, width, height, depth, levels: count, ..Default::default() };
         let levels = (0..count).map(|level| {
             let texels = texture.size(level).iter().product::<u32>();
             (0..texels).map(|_| std::array::from_fn(|_| r.value())).collect()

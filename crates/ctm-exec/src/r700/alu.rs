@@ -3,16 +3,16 @@
 //! The lanes of a clause do not see each other, so each runs the whole clause by itself. Of a group, all sources are read before
 //! anything is written; then x, y, z, w write, then t, whose result wins where both write the same element (R700 §4.9.2).
 
-use super::checks::{CONSTANT_OUT_OF_BOUNDS, REGISTER_OUT_OF_BOUNDS, UNLOCKED_CONSTANT, Watch, Watching};
+use super::checks::{CONSTANT_OUT_OF_BOUNDS, REGISTER_OUT_OF_BOUNDS, SHIFT_BEYOND, UNLOCKED_CONSTANT, Watch, Watching};
 use super::single::{Effect, Scalar, Value, factor, float, op2, op3, output, plain};
 use super::{Constants, ops, ops64};
 use crate::engine::FaultKind;
 use crate::x1k::float::{NAN, SIGN, number};
-use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{AluClause, AluInst, Broken, Group, Operand};
 use ctm_isa::r700::ops::{
     AluOp, Chan, IndexMode, KcacheMode, Omod, Op2, Op3, PredSel, Slots, Source, SpecialSel, Unit,
 };
+use ctm_isa::r700::{GPRS, KCACHE_LINE};
 use ctm_isa::table::{FieldError, FieldValue};
 
 /// Registers at the top of the file that are set aside as clause temporaries (R700 §4.6): the usual number.
@@ -27,6 +27,8 @@ pub struct ClauseContext<'a> {
     pub kcache: [(&'a [[u32; 4]], KcacheMode); 2],
     /// The loop index.
     pub loop_index: i32,
+    /// A clamped NaN is 0 (DX10_CLAMP).
+    pub dx10_clamp: bool,
     /// Registers of a thread, 1..=128.
     pub gprs: usize,
     /// Whether KILL instructions kill (pixel programs, R700 §4.8.1.1).
@@ -171,6 +173,10 @@ impl ClauseContext<'_> {
         let (values, kind) = self.kcache[usize::from(set & 1)];
         let offset = match (relative, mode) {
             (false, _) => Some(0),
+            // The window of LOCK_LOOP_INDEX begins at line aL / 16 already: the index is added once (R700 §10.1).
+            (true, IndexMode::Loop) if kind == KcacheMode::LockLoopIndex => {
+                Some(self.loop_index & (KCACHE_LINE.cast_signed() - 1))
+            }
             (true, IndexMode::Loop) => Some(self.loop_index),
             (true, _) => None,
         };
@@ -318,14 +324,14 @@ impl ClauseContext<'_> {
                 let single = f32::from_bits(ops64::flt64_to_flt32(a));
                 let modified = high.omod() != Omod::Off || high.clamp();
                 let value = if modified { Value::Float(single) } else { Value::Plain(single.to_bits()) };
-                return Ok(([output(value, high.omod(), high.clamp()), 0], Effect::None));
+                return Ok(([self.written(value, high), 0], Effect::None));
             }
             AluOp::Op2(Op2::PredSete64) => return Ok(compared(ops64::sete_64(a, b()?))),
             AluOp::Op2(Op2::PredSetgt64) => return Ok(compared(ops64::setgt_64(a, b()?))),
             AluOp::Op2(Op2::PredSetge64) => return Ok(compared(ops64::setge_64(a, b()?))),
             other => return Err(malformed(other)),
         };
-        Ok((dwords(ops64::modified(result, factor(high.omod()), high.clamp())), Effect::None))
+        Ok((dwords(self.written_64(result, factor(high.omod()), high)), Effect::None))
     }
 
     /// The results of a four-slot 64-bit operation for x, y, z and w.
@@ -335,8 +341,8 @@ impl ClauseContext<'_> {
         let (x, y, z, w) = (x?, y?, z?, w?);
         let source = |index| self.double(lane, group, (x, w), index);
         let twice = |result: u64, factor: f64| {
-            let [low, high] = dwords(ops64::modified(result, factor, x.clamp()));
-            let [low_z, high_z] = dwords(ops64::modified(result, factor, z.clamp()));
+            let [low, high] = dwords(self.written_64(result, factor, x));
+            let [low_z, high_z] = dwords(self.written_64(result, factor, z));
             [low, high, low_z, high_z]
         };
         Ok(match op {
@@ -379,6 +385,20 @@ impl ClauseContext<'_> {
         let scalar = match slots {
             Slots::One => {
                 let source = |index| self.operand(lane, group, inst, index);
+                if let (AluOp::Op2(Op2::AshrInt | Op2::LshrInt | Op2::LshlInt), Some(_)) = (op, &lane.watch) {
+                    let count = source(1)?;
+                    if count > 31 {
+                        lane.watched(|watch| {
+                            watch.note(SHIFT_BEYOND, || {
+                                format!(
+                                    "{} by {}: the result is that of shifting every bit out",
+                                    op.name(),
+                                    count.cast_signed()
+                                )
+                            })
+                        });
+                    }
+                }
                 let scalar = match op {
                     AluOp::Op2(op) => op2(op, source(0)?, source(1)?)?,
                     AluOp::Op3(op) => op3(op, source(0)?, source(1)?, source(2)?),
@@ -396,7 +416,21 @@ impl ClauseContext<'_> {
                 return Ok(Done::Result(results[unit as usize & 3], Effect::None));
             }
         };
-        Ok(Done::Result(output(scalar.value, inst.omod(), inst.clamp()), scalar.effect))
+        Ok(Done::Result(self.written(scalar.value, inst), scalar.effect))
+    }
+
+    /// The bits of a result behind output modifier and clamp; a clamped NaN stays one without DX10_CLAMP.
+    fn written(&self, value: Value, inst: &AluInst) -> u32 {
+        let unclamped = output(value, inst.omod(), false);
+        let keeps_nan = inst.clamp() && !self.dx10_clamp && f32::from_bits(unclamped).is_nan();
+        if keeps_nan { unclamped } else { output(value, inst.omod(), inst.clamp()) }
+    }
+
+    /// The same for doubles.
+    fn written_64(&self, result: u64, factor: f64, inst: &AluInst) -> u64 {
+        let unclamped = ops64::modified(result, factor, false);
+        let keeps_nan = inst.clamp() && !self.dx10_clamp && f64::from_bits(unclamped).is_nan();
+        if keeps_nan { unclamped } else { ops64::modified(result, factor, inst.clamp()) }
     }
 
     /// Writes a result to the register, if there is one to write.

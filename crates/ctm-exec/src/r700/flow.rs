@@ -236,8 +236,9 @@ impl Flow {
         Ok(())
     }
 
-    /// Pops `count` pushed states and restores the last of them. Pixels that a loop made inactive stay so: the loop gives them back.
-    fn pop_states(&mut self, count: u8) -> Step<()> {
+    /// Pops `count` pushed states and restores the last of them. Pixels that a loop made inactive stay so: the loop gives them back. In valid
+    /// pixel mode the invalid ones of the restored pixels become inactive (R700 §3.6.2).
+    fn pop_states(&mut self, count: u8, valid_pixel: bool) -> Step<()> {
         let mut last = None;
         for _ in 0..count {
             match self.stack.pop() {
@@ -250,7 +251,19 @@ impl Flow {
                 *state = saved;
             }
         }
+        if valid_pixel && count > 0 {
+            self.deactivate_invalid();
+        }
         Ok(())
+    }
+
+    /// Active pixels that are not valid become inactive-branch.
+    fn deactivate_invalid(&mut self) {
+        for (state, &valid) in self.state.iter_mut().zip(&self.valid) {
+            if *state == PixelState::Active && !valid {
+                *state = PixelState::InactiveBranch;
+            }
+        }
     }
 
     /// Pixels that pass become active, active ones that fail inactive-branch. Whole-quad mode may wake pixels (R700 §3.6.2), but none that
@@ -270,7 +283,7 @@ impl Flow {
     pub fn push_state(&mut self, test: Test, pop_count: u8) -> Step<bool> {
         let pass = self.test(test);
         if !pass.contains(&true) {
-            self.pop_states(pop_count)?;
+            self.pop_states(pop_count, test.valid_pixel)?;
             return Ok(true);
         }
         self.push(Entry::Push(self.state.clone()))?;
@@ -306,7 +319,7 @@ impl Flow {
     /// # Errors
     /// Nothing to pop.
     pub fn pop(&mut self, test: Test, pop_count: u8) -> Step<()> {
-        self.pop_states(pop_count)?;
+        self.pop_states(pop_count, test.valid_pixel)?;
         let pass = self.test(test);
         self.narrow(&pass);
         Ok(())
@@ -317,7 +330,15 @@ impl Flow {
     /// # Errors
     /// Nothing to pop.
     pub fn pop_after_clause(&mut self, count: u8) -> Step<()> {
-        self.pop_states(count)
+        self.pop_states(count, false)
+    }
+
+    /// What `POP_JUMP`, `POP_PUSH` and `POP_PUSH_ELSE` do first.
+    ///
+    /// # Errors
+    /// Nothing to pop.
+    pub fn pop_first(&mut self, test: Test, count: u8) -> Step<()> {
+        self.pop_states(count, test.valid_pixel)
     }
 
     /// `JUMP`: when no pixel passes, pops `pop_count` entries and jumps.
@@ -327,7 +348,7 @@ impl Flow {
     pub fn jump(&mut self, test: Test, pop_count: u8) -> Step<bool> {
         let jumps = !self.test(test).contains(&true);
         if jumps {
-            self.pop_states(pop_count)?;
+            self.pop_states(pop_count, test.valid_pixel)?;
         }
         Ok(jumps)
     }
@@ -355,7 +376,7 @@ impl Flow {
         }
         let jumps = !self.state.contains(&PixelState::Active);
         if jumps {
-            self.pop_states(pop_count)?;
+            self.pop_states(pop_count, test.valid_pixel)?;
         }
         Ok(jumps)
     }
@@ -373,7 +394,7 @@ impl Flow {
         };
         let pass = self.test(test);
         if left == Some(0) || !pass.contains(&true) {
-            self.pop_states(pop_count)?;
+            self.pop_states(pop_count, test.valid_pixel)?;
             return Ok(true);
         }
         self.push(Entry::Loop { saved: self.state.clone(), left, index, step })?;
@@ -412,6 +433,9 @@ impl Flow {
         }
         if let Some(Entry::Loop { saved, .. }) = self.stack.pop() {
             self.state = saved;
+            if test.valid_pixel {
+                self.deactivate_invalid();
+            }
         }
         Ok(false)
     }
@@ -474,7 +498,7 @@ impl Flow {
         if (0..pass.len()).any(|lane| self.is_active(lane) && !pass[lane]) {
             return Ok(None);
         }
-        self.pop_states(pop_count)?;
+        self.pop_states(pop_count, test.valid_pixel)?;
         match self.stack.pop() {
             Some(Entry::Call { back, depth }) => {
                 self.depth = depth;

@@ -214,6 +214,75 @@ fn float_24(field: u32) -> u32 {
     }
 }
 
+/// Whether the first element of a format holds any single-precision number, so that [`in_format`] changes none.
+#[must_use]
+pub const fn keeps_single(format: &Format) -> bool {
+    match elements(format.data) {
+        Elements::Float(sizes) => sizes[0] == 32,
+        Elements::FloatAndStencil | Elements::Other(_) | Elements::SharedExponent => true,
+        Elements::Packed(_) => matches!(format.numbers, NumFormat::Int),
+        Elements::SmallDepth { .. } => false,
+    }
+}
+
+/// A reference value as the first element of a format would hold it (R700 §9.4, SAMPLE_C: "converted to the source format before the
+/// compare"): the nearest number of the format, ties to even, kept in its range. A NaN stays one where the format has NaNs, and is 0
+/// elsewhere. Integers, shared exponents and compressed blocks are compared as they are returned.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "kept within the format's range")]
+pub fn in_format(format: &Format, reference: f32) -> f32 {
+    if keeps_single(format) {
+        return reference;
+    }
+    let x = f64::from(reference);
+    let packed = |size: u32| {
+        if x.is_nan() {
+            return 0.0;
+        }
+        let most = ((1i64 << size) - 1) as f64;
+        let signed_most = ((1i64 << (size - 1)) - 1).max(1) as f64;
+        let signed = format.sign == FormatComp::Signed;
+        // The integer that the element holds.
+        let (value, lowest, highest) = match (format.numbers, signed, format.srf) {
+            (NumFormat::Norm, false, _) => (x.clamp(0.0, 1.0) * most, 0.0, most),
+            (NumFormat::Norm, true, SrfMode::ZeroClampMinusOne) => (x * signed_most, -signed_most, signed_most),
+            (NumFormat::Norm, true, SrfMode::NoZero) => ((x * most - 1.0) / 2.0, -signed_most - 1.0, signed_most),
+            (NumFormat::Scaled | NumFormat::Int, false, _) => (x, 0.0, most),
+            (NumFormat::Scaled | NumFormat::Int, true, _) => (x, -signed_most - 1.0, signed_most),
+        };
+        let field = value.round_ties_even().clamp(lowest, highest) as i64;
+        f32::from_bits(number(format, field as u32 & (u32::MAX >> (32 - size)), size))
+    };
+    match elements(format.data) {
+        Elements::Packed(sizes) => packed(sizes[0]),
+        Elements::SmallDepth { float_first: false } => packed(8),
+        Elements::SmallDepth { float_first: true } => {
+            // The largest number is just below 2.
+            let kept = if x > 0.0 { x } else { 0.0 };
+            rounded(kept, 20).min(2.0 - 2f64.powi(-20)) as f32
+        }
+        Elements::Float(sizes) => {
+            let fraction = if sizes[0] == 16 { 10 } else { sizes[0] - 5 };
+            let kept = if sizes[0] != 16 && x < 0.0 { 0.0 } else { x };
+            let near = rounded(kept, fraction);
+            // Beyond the largest number lies infinity.
+            if near.abs() >= 65536.0 { near.signum() as f32 * f32::INFINITY } else { near as f32 }
+        }
+        Elements::SharedExponent | Elements::FloatAndStencil | Elements::Other(_) => reference,
+    }
+}
+
+/// The nearest number with so many bits of fraction and exponents from -14 on; denormals below.
+fn rounded(x: f64, fraction_bits: u32) -> f64 {
+    if !x.is_finite() || x == 0.0 {
+        return x;
+    }
+    #[allow(clippy::cast_possible_truncation, reason = "exponents of floats are small")]
+    let exponent = (x.abs().log2().floor() as i32).max(-14);
+    let step = 2f64.powi(exponent - fraction_bits.cast_signed());
+    (x / step).round_ties_even() * step
+}
+
 /// One element of `size` bits as the format returns it (NUM_FORMAT_ALL, FORMAT_COMP_ALL, SRF_MODE_ALL).
 #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "each is the one rounding")]
 fn number(format: &Format, field: u32, size: u32) -> u32 {
@@ -258,4 +327,48 @@ fn small_float(field: u32, size: u32) -> u32 {
         (exponent, fraction) => (exponent + 127 - 15) << 23 | fraction << (23 - fraction_bits),
     };
     sign | magnitude
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(data: DataFormat, numbers: NumFormat, sign: FormatComp) -> Format {
+        Format { data, numbers, sign, ..Format::default() }
+    }
+
+    #[test]
+    fn references_become_numbers_of_the_format() {
+        let unsigned = |data| of(data, NumFormat::Norm, FormatComp::Unsigned);
+        let byte = unsigned(DataFormat::Fmt8);
+        for (given, expected) in
+            [(0.5, 128.0 / 255.0), (-1.0, 0.0), (7.0, 1.0), (f32::NAN, 0.0), (f32::INFINITY, 1.0), (0.001, 0.0)]
+        {
+            assert_eq!(in_format(&byte, given), expected, "{given}");
+        }
+        // What a texel holds stays.
+        for field in 0..=255u8 {
+            let [texel, ..] = convert(&byte, &[field]).unwrap_or_default();
+            assert_eq!(in_format(&byte, f32::from_bits(texel)).to_bits(), texel);
+        }
+        let signed = of(DataFormat::Fmt16, NumFormat::Norm, FormatComp::Signed);
+        assert_eq!(in_format(&signed, -3.0), -1.0);
+        assert_eq!(in_format(&signed, 0.25), 8192.0 / 32767.0);
+        let scaled = of(DataFormat::Fmt8, NumFormat::Scaled, FormatComp::Signed);
+        assert_eq!([-200.0, 2.5, 3.5].map(|x| in_format(&scaled, x)), [-128.0, 2.0, 4.0]);
+        let depth = unsigned(DataFormat::Fmt8_24);
+        assert_eq!(in_format(&depth, 0.5), (f64::from(1 << 23) / f64::from((1 << 24) - 1)) as f32);
+        let half = unsigned(DataFormat::Fmt16Float);
+        assert_eq!(in_format(&half, 1.0 + 2f32.powi(-12)), 1.0);
+        assert_eq!(in_format(&half, 70000.0), f32::INFINITY);
+        assert!(in_format(&half, f32::NAN).is_nan());
+        for bits in (0..0x7c00u16).step_by(7) {
+            let [texel, ..] = convert(&half, &bits.to_le_bytes()).unwrap_or_default();
+            assert_eq!(in_format(&half, f32::from_bits(texel)).to_bits(), texel);
+        }
+        let small = unsigned(DataFormat::Fmt8_24Float);
+        assert_eq!([-1.0, 0.75, 5.0].map(|x| in_format(&small, x)), [0.0, 0.75, 2.0 - 2f32.powi(-20)]);
+        let single = Format::default();
+        assert_eq!(in_format(&single, 0.1), 0.1);
+    }
 }

@@ -24,6 +24,8 @@ pub enum Order {
     Rows {
         /// Lanes of a wavefront.
         lanes: u64,
+        /// Threads of a group. Each group begins a wavefront; its last one has fewer threads where this is no multiple (R700 §2.6.2).
+        group: u64,
     },
 }
 
@@ -31,10 +33,12 @@ impl Order {
     /// The order that the launch's kind of program has.
     #[must_use]
     pub fn of(launch: &Launch<'_>) -> Self {
+        let lanes = launch.wavefront.lanes() as u64;
         match launch.stage {
             Stage::Pixel => Self::Quads(Groups::new(launch.domain, launch.wavefront.lanes())),
+            Stage::Compute if launch.group_threads > 0 => Self::Rows { lanes, group: launch.group_threads.into() },
             Stage::Vertex | Stage::Geometry | Stage::Export | Stage::Fetch | Stage::Copy | Stage::Compute => {
-                Self::Rows { lanes: launch.wavefront.lanes() as u64 }
+                Self::Rows { lanes, group: lanes }
             }
         }
     }
@@ -44,7 +48,10 @@ impl Order {
     pub fn count(&self, launch: &Launch<'_>) -> u64 {
         match self {
             Self::Quads(groups) => groups.count(),
-            Self::Rows { lanes } => threads(launch).div_ceil(*lanes),
+            Self::Rows { lanes, group } => {
+                let (groups, rest) = (threads(launch) / group, threads(launch) % group);
+                groups * group.div_ceil(*lanes) + rest.div_ceil(*lanes)
+            }
         }
     }
 
@@ -54,14 +61,17 @@ impl Order {
     pub fn positions(&self, launch: &Launch<'_>, index: u64) -> Vec<Position> {
         match self {
             Self::Quads(groups) => groups.positions(index),
-            Self::Rows { lanes } => {
+            Self::Rows { lanes, group } => {
                 let width = u64::from(launch.domain.width()).max(1);
-                let first = index * lanes;
+                let waves = group.div_ceil(*lanes);
+                let of_group = index / waves * group;
+                let first = of_group + index % waves * lanes;
+                let end = (first + lanes).min(of_group + group).min(threads(launch));
                 let at = |t: u64| Position {
                     i: launch.domain.i0 + (t % width) as u32,
                     j: launch.domain.j0 + (t / width) as u32,
                 };
-                (first..(first + lanes).min(threads(launch))).map(at).collect()
+                (first..end).map(at).collect()
             }
         }
     }

@@ -8,7 +8,8 @@
 //! | scatter | `ARRAY_BASE + index + n * (ELEM_SIZE + 1) + c` |
 //!
 //! `index` is there in indexed forms only. Elements from ARRAY_BASE + ARRAY_SIZE on are not written (scratch, reduction, ring, stream), and
-//! read the last one (scratch, reduction). Invalid pixels write nothing.
+//! read the last one (scratch, reduction). Indices of reads and of scatter are signed: negative ones read element 0 of an array, and reach before
+//! ARRAY_BASE in scatter memory. Invalid pixels write nothing.
 
 use super::checks::{Checks, SHARE_OUT_OF_BOUNDS, WRITE_BEHIND_ARRAY};
 use super::fetch::not_done;
@@ -92,8 +93,9 @@ pub const fn space(op: ExportOp) -> Option<Space> {
 }
 
 fn outside(space: Space, dword: u64, size: u64) -> FaultKind {
-    let reason = format!("dword {dword} lies outside its {size} dwords");
-    FaultKind::Memory(MemoryFault { what: format!("{} memory", space.name()), address: Some(dword * 4), reason })
+    let reason = format!("dword {} lies outside its {size} dwords", dword.cast_signed());
+    let address = Some(dword.wrapping_mul(4));
+    FaultKind::Memory(MemoryFault { what: format!("{} memory", space.name()), address, reason })
 }
 
 fn bound(memory: &dyn Memory, space: Space) -> Result<u64, FaultKind> {
@@ -124,8 +126,15 @@ pub fn shared_address(
         }
         Space::Ring => thread * u64::from(launch.ring_item_dwords) + base + steps * size,
         Space::Stream(n) => thread * u64::from(launch.stream_item_dwords[usize::from(n) & 3]) + base + steps * size,
-        Space::Scatter => base + steps,
+        Space::Scatter => base.wrapping_add(steps),
     }
+}
+
+/// An index register as scatter memory takes it: a signed number of dwords, so that one before ARRAY_BASE is reached by a negative one (R700
+/// §7.1). Sums with it wrap; what lies before dword 0 is then beyond any memory.
+#[must_use]
+pub fn scatter_index(bits: u32) -> u64 {
+    i64::from(bits.cast_signed()).cast_unsigned()
 }
 
 /// A memory read, with what its words say (R700 chapter 7).
@@ -184,14 +193,15 @@ impl MemoryRead {
     /// (R700 §3.4.3).
     #[must_use]
     pub fn element(&self, given: u32, burst: u8) -> u64 {
-        let (given, n) = (u64::from(given), u64::from(burst));
+        let n = u64::from(burst);
         let index = match (self.indexed, self.space) {
             (false, _) => 0,
-            (true, Some(Space::Scatter)) => given,
-            (true, _) => given.min(self.last),
+            (true, Some(Space::Scatter)) => scatter_index(given),
+            // Clamped to 0..ARRAY_SIZE - 1, as a signed number (R700 §7.1).
+            (true, _) => u64::from(given.cast_signed().max(0).cast_unsigned()).min(self.last),
         };
         match self.space {
-            Some(Space::Scatter) => index + n * self.size,
+            Some(Space::Scatter) => index.wrapping_add(n * self.size),
             _ => (index + n).min(self.last),
         }
     }
@@ -270,10 +280,11 @@ impl Wavefront {
             if let (true, Some(checks)) = (cf.kind.is_indexed(), checks.as_mut()) {
                 checks.registers_read(here, self.written.get(lane), usize::from(cf.word0.index_gpr) % GPRS, 1);
             }
-            let index = if cf.kind.is_indexed() {
-                u64::from(self.gprs[lane * GPRS + usize::from(cf.word0.index_gpr) % GPRS][0])
-            } else {
-                0
+            let given = self.gprs[lane * GPRS + usize::from(cf.word0.index_gpr) % GPRS][0];
+            let index = match (cf.kind.is_indexed(), space) {
+                (false, _) => 0,
+                (true, Some(Space::Scatter)) => scatter_index(given),
+                (true, _) => u64::from(given),
             };
             for burst in 0..=cf.word1.burst_count {
                 let register = self.source_register(context, cf.word0.rw_gpr.saturating_add(burst), cf.word0.rw_rel);
@@ -300,13 +311,13 @@ impl Wavefront {
                     }
                     continue;
                 };
-                let steps = if space == Space::Scatter { index + n * size } else { index + n };
+                let steps = if space == Space::Scatter { index.wrapping_add(n * size) } else { index + n };
                 if space != Space::Scatter && steps >= array_size {
                     continue;
                 }
                 let first = shared_address(context.launch, space, (self.first_thread, lane), base, steps, size);
                 for c in written {
-                    let dword = first + c as u64;
+                    let dword = first.wrapping_add(c as u64);
                     if dword >= limit {
                         return Err(outside(space, dword, limit));
                     }
@@ -361,7 +372,7 @@ impl Wavefront {
                         }
                         Some(space) => {
                             let thread_lane = (self.first_thread, lane);
-                            let at = read.address(context.launch, space, thread_lane, element) + c as u64;
+                            let at = read.address(context.launch, space, thread_lane, element).wrapping_add(c as u64);
                             // An invalid pixel fetches for its quad only; what it finds does not matter.
                             if at >= limit && self.flow.valid[lane] {
                                 return Err(outside(space, at, limit));

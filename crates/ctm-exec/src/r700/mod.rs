@@ -116,6 +116,8 @@ pub struct Launch<'a> {
     pub instance_offset: u32,
     /// SIMD-global registers (R700 §2.6.1.1), 0..=124. They start as 0 and live as long as the launch.
     pub global_gprs: u8,
+    /// What a clamp makes of a NaN: 0 if set, the NaN itself if not (DX10_CLAMP of SQ_PGM_RESOURCES, a host register).
+    pub dx10_clamp: bool,
     /// Constants.
     pub constants: &'a Constants,
     /// The semantic table.
@@ -153,6 +155,7 @@ impl<'a> Launch<'a> {
             vertex_offset: 0,
             instance_offset: 0,
             global_gprs: 0,
+            dx10_clamp: program.dx10_clamp().unwrap_or(true),
             constants,
             semantics: &[],
             planes: &[],

@@ -54,6 +54,23 @@ pub struct Texture {
     pub levels: u32,
     /// Bytes that one texel asks memory for.
     pub texel_bytes: u32,
+    /// What texels are in memory: reference values of comparisons are converted to it (R700 §9.4). Texels themselves arrive converted.
+    pub format: Format,
+}
+
+impl Default for Texture {
+    /// One texel of four floats.
+    fn default() -> Self {
+        Self {
+            kind: TextureKind::TwoD,
+            width: 1,
+            height: 1,
+            depth: 1,
+            levels: 1,
+            texel_bytes: 16,
+            format: Format::default(),
+        }
+    }
 }
 
 impl Texture {
@@ -160,14 +177,7 @@ pub struct Image {
 
 impl From<Picture> for Image {
     fn from(picture: Picture) -> Self {
-        let texture = Texture {
-            kind: TextureKind::TwoD,
-            width: picture.width,
-            height: picture.height,
-            depth: 1,
-            levels: 1,
-            texel_bytes: 16,
-        };
+        let texture = Texture { width: picture.width, height: picture.height, ..Texture::default() };
         Self { texture, levels: vec![picture.elements] }
     }
 }

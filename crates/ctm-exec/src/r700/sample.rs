@@ -237,13 +237,13 @@ impl Lookup<'_> {
         if weight == 0.0 { Ok(first) } else { Ok(mix(weight, first, self.level(place, high, filter)?)) }
     }
 
-    /// One element of the four texels that a linear lookup would weigh: (x0,y1), (x1,y1), (x1,y0), (x0,y0).
+    /// One element of the four texels that a linear lookup would weigh: (x1,y0), (x0,y1), (x1,y1), (x0,y0).
     ///
     /// # Errors
     /// A texel that memory refuses.
     pub fn four(&self, place: &Place, level: u32) -> Result<[u32; 4], MemoryFault> {
         let [x, y, z] = self.axes(place, level, Filter::Linear);
         let one = |x, y| self.texel(level, [x, y, z.low]).map(|t| t[0]);
-        Ok([one(x.low, y.high)?, one(x.high, y.high)?, one(x.high, y.low)?, one(x.low, y.low)?])
+        Ok([one(x.high, y.low)?, one(x.low, y.high)?, one(x.high, y.high)?, one(x.low, y.low)?])
     }
 }

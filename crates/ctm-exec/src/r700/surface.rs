@@ -103,7 +103,7 @@ impl Surface {
             Packing::Pairs => 2,
         };
         let Self { kind, width, height, depth, levels, .. } = *self;
-        Ok(Texture { kind, width, height, depth, levels, texel_bytes })
+        Ok(Texture { kind, width, height, depth, levels, texel_bytes, format: self.format })
     }
 
     fn row(&self, width: u32) -> Result<(u64, u32), SurfaceError> {

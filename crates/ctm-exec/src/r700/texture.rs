@@ -1,5 +1,6 @@
 //! Texture fetches (R700 chapter 6, §9.4), one instruction for all lanes of a wavefront.
 
+use super::formats::in_format;
 use super::sample::{FACES, Lookup, Place, filtered_axes, is_cube, layer};
 use super::{Memory, resources::TextureKind};
 use crate::engine::{FaultKind, MemoryFault};
@@ -99,6 +100,16 @@ pub const fn is_comparison(op: TexOp) -> bool {
     matches!(variant(op), Some((true, _)))
 }
 
+/// The coordinate that holds the reference value: W (R700 §9.4, SAMPLE_C). The pages of `SAMPLE_C_L` and its relatives put the level there too;
+/// drivers then put the reference in Z, which is free unless it names a layer or face.
+#[must_use]
+pub const fn reference_element(op: TexOp, kind: TextureKind) -> usize {
+    match (variant(op), kind) {
+        (Some((true, Detail::Given | Detail::Biased { .. })), TextureKind::OneD | TextureKind::TwoD) => 2,
+        _ => 3,
+    }
+}
+
 /// Whether an instruction computes its level of detail by gradients that were set before.
 #[must_use]
 pub const fn needs_set_gradients(op: TexOp) -> bool {
@@ -151,6 +162,10 @@ pub const fn coordinates_used(op: TexOp, kind: Option<TextureKind>) -> u8 {
         Some(TextureKind::TwoD) => 0b0011,
         Some(TextureKind::OneDArray) => 0b0101,
         Some(TextureKind::ThreeD | TextureKind::Cube | TextureKind::TwoDArray | TextureKind::CubeArray) => 0b0111,
+    };
+    let place = match kind {
+        Some(kind) if is_comparison(op) => place | 1 << reference_element(op, kind),
+        _ => place,
     };
     match variant(op) {
         Some((false, Detail::Computed { .. } | Detail::Zero)) => place,
@@ -276,7 +291,8 @@ impl<'a> TextureFetch<'a> {
         let op = self.inst.word0.op;
         if let Some((compares, detail)) = variant(op) {
             let lod = self.lod(detail, coordinates, lane, gradients);
-            let reference = compares.then(|| number(at[3]));
+            let element = reference_element(op, texture.kind);
+            let reference = compares.then(|| in_format(&texture.format, number(at[element])));
             let lookup = Lookup { reference, ..*lookup };
             return lookup.sample(&self.place(at), lod).map_err(FaultKind::Memory);
         }
@@ -288,7 +304,11 @@ impl<'a> TextureFetch<'a> {
                 let [width, height, depth] = if at[0] < texture.levels { texture.size(at[0]) } else { [0; 3] };
                 // An array of cubes says how many cubes there are.
                 let depth = if texture.kind == TextureKind::CubeArray { depth / FACES } else { depth };
-                [width, height, depth, texture.levels]
+                match texture.kind {
+                    // The layers of a one-dimensional array stand where others have rows.
+                    TextureKind::OneDArray => [width, depth, height, texture.levels],
+                    _ => [width, height, depth, texture.levels],
+                }
             }
             TexOp::GetNumberOfSamples => {
                 let [width, height, depth] = texture.size(0);

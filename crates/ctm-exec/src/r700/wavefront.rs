@@ -332,15 +332,15 @@ impl Wavefront {
                 place.next()
             }
             CfOp::PopJump => {
-                flow.pop_after_clause(pops)?;
+                flow.pop_first(test, pops)?;
                 to(flow.jump(test, 0)?)
             }
             CfOp::PopPush => {
-                flow.pop_after_clause(pops)?;
+                flow.pop_first(test, pops)?;
                 to(flow.push_state(test, 0)?)
             }
             CfOp::PopPushElse => {
-                flow.pop_after_clause(pops)?;
+                flow.pop_first(test, pops)?;
                 to(flow.push_else(test)?)
             }
             CfOp::Call => to(flow.call(test, word.call_count, place.next())?),
@@ -407,6 +407,7 @@ impl Wavefront {
             constants: context.launch.constants,
             kcache: [(&values0, set0.mode), (&values1, set1.mode)],
             loop_index,
+            dx10_clamp: context.launch.dx10_clamp,
             gprs: context.gprs(),
             kills: context.launch.stage == Stage::Pixel,
             doubles: context.launch.chip.has_doubles(),

@@ -252,9 +252,16 @@ impl Unit<'_> {
         }
     }
 
+    fn kind_is_flat(&self) -> bool {
+        matches!(self.kind(), TextureKind::OneD | TextureKind::TwoD)
+    }
+
     fn sample(&self) -> [f64; 4] {
         let at = self.query.quad[self.query.lane];
-        let reference = self.query.op.starts_with("SAMPLE_C").then_some(at[3]);
+        // W; Z where the level or its bias is in W and no layer or face in Z.
+        let shares_w = ["_L", "_LB"].iter().any(|end| self.query.op.ends_with(end));
+        let place = if shares_w && self.kind_is_flat() { 2 } else { 3 };
+        let reference = self.query.op.starts_with("SAMPLE_C").then_some(at[place]);
         let lod = self.lod();
         let filter = if self.allowed(lod) > 0.0 { self.sampler.minify } else { self.sampler.magnify };
         let level = self.first_level(lod);
@@ -292,7 +299,7 @@ impl Unit<'_> {
                     let dy = if dimensions(self.kind()) > 1 { dy } else { 0 };
                     self.texel(level, [base[0] + dx, base[1] + dy, base[2]], None)[0]
                 };
-                [one(0, 1), one(1, 1), one(1, 0), one(0, 0)]
+                [one(1, 0), one(0, 1), one(1, 1), one(0, 0)]
             }
             "KEEP_GRADIENTS" => self.sampler.border.map(|b| f64::from(f32::from_bits(b))),
             _ => self.sample(),

@@ -133,6 +133,22 @@ impl Program {
         Self { words, gprs: usage.gprs, stack: usage.stack, ..Self::default() }
     }
 
+    /// What the program's settings say of `DX10_CLAMP` of `SQ_PGM_RESOURCES`: whether a clamp turns NaN into 0.
+    #[must_use]
+    pub fn dx10_clamp(&self) -> Option<bool> {
+        let named = |s: &&Setting| {
+            let name = s.name.to_ascii_uppercase();
+            name.starts_with("SQ_PGM_RESOURCES") && name.ends_with(".DX10_CLAMP")
+        };
+        match self.settings.iter().rev().find(named)?.value.trim() {
+            "0" => Some(false),
+            "1" => Some(true),
+            other if other.eq_ignore_ascii_case("false") => Some(false),
+            other if other.eq_ignore_ascii_case("true") => Some(true),
+            _ => None,
+        }
+    }
+
     /// The control flow and the clauses.
     #[must_use]
     pub fn decode(&self) -> Decoded {

@@ -14,6 +14,7 @@ use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::wavefront::Context;
 use ctm_exec::r700::{Arrays, Exports, Launch, Memory, Target, VertexEvent, clocks};
 use ctm_exec::{Counters, Fault, FaultKind, Outcome, Position};
+use ctm_isa::r700::program::Stage;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
 use std::time::Instant;
@@ -74,7 +75,13 @@ pub fn run(
     memory: &mut dyn Memory,
 ) -> Result<Outcome, Fault> {
     let lanes = launch.wavefront.lanes();
-    if launch.checks || !matches!(lanes, 16 | 32 | 64) || launch.group_threads > GROUP_THREADS {
+    let partial = launch.stage == Stage::Compute && !launch.group_threads.is_multiple_of(lanes as u32);
+    if launch.checks
+        || !matches!(lanes, 16 | 32 | 64)
+        || launch.group_threads > GROUP_THREADS
+        || partial
+        || !launch.dx10_clamp
+    {
         return programs.reference(launch, memory);
     }
     let Some(artifact) = artifact(programs, streams, launch) else {

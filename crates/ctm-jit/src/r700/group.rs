@@ -6,7 +6,7 @@ use super::wave::{Fetched, LANES, Row, Shared, lanes_of};
 use crate::lanes::Refer;
 use ctm_exec::r700::Space;
 use ctm_exec::r700::memory::{
-    MemoryRead, SHARE_DWORDS, share_dword, share_read_at, share_written_from, shared_address, space,
+    MemoryRead, SHARE_DWORDS, scatter_index, share_dword, share_read_at, share_written_from, shared_address, space,
 };
 use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw};
 use ctm_isa::r700::ops::{MuxCntl, Sel};
@@ -222,7 +222,12 @@ impl Fetched {
         let size = u64::from(cf.word0.elem_size) + 1;
         let (base, array_size) = (u64::from(cf.word0.array_base), u64::from(cf.word1.array_size) + 1);
         let n = u64::from(burst);
-        let index = |lane: usize| if cf.kind.is_indexed() { u64::from(of[0][lane]) } else { 0 };
+        let scatters = space(cf.word1.op) == Some(Space::Scatter);
+        let index = |lane: usize| match (cf.kind.is_indexed(), scatters) {
+            (false, _) => 0,
+            (true, true) => scatter_index(of[0][lane]),
+            (true, false) => u64::from(of[0][lane]),
+        };
         let elements = || (0..4usize).filter(|&c| cf.word1.comp_mask >> c & 1 == 1 && (c as u64) < size);
         let Some(space) = space(cf.word1.op) else {
             for lane in lanes_of(executes).filter(|&lane| index(lane) + n < array_size) {
@@ -236,12 +241,12 @@ impl Fetched {
             self.group.burst = self.group.stored.len();
         }
         for lane in lanes_of(executes) {
-            let steps = if space == Space::Scatter { index(lane) + n * size } else { index(lane) + n };
+            let steps = if scatters { index(lane).wrapping_add(n * size) } else { index(lane) + n };
             if space != Space::Scatter && steps >= array_size {
                 continue;
             }
             let first = shared_address(shared.launch, space, (self.first_thread, lane), base, steps, size);
-            for (c, dword) in elements().map(|c| (c, first + c as u64)) {
+            for (c, dword) in elements().map(|c| (c, first.wrapping_add(c as u64))) {
                 if dword >= limit {
                     return Err(Refer);
                 }
@@ -276,7 +281,7 @@ impl Fetched {
                     None => self.scratch.dword(read.scratch_element(element), c, lane),
                     Some(space) => {
                         let first = read.address(shared.launch, space, (self.first_thread, lane), element);
-                        let dword = first + c as u64;
+                        let dword = first.wrapping_add(c as u64);
                         // A fault, unless the lane is not valid.
                         if dword >= limit {
                             return Err(Refer);

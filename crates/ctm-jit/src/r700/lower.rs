@@ -353,8 +353,8 @@ impl Lower<'_> {
                     }
                 }
                 match op {
-                    CfAluOp::PopAfter => self.pop(b, state, 1)?,
-                    CfAluOp::Pop2After => self.pop(b, state, 2)?,
+                    CfAluOp::PopAfter => self.pop(b, state, 1, ACTIVE)?,
+                    CfAluOp::Pop2After => self.pop(b, state, 2, ACTIVE)?,
                     CfAluOp::ElseAfter => {
                         self.exchange(b, state, ACTIVE)?;
                     }
@@ -458,28 +458,28 @@ impl Lower<'_> {
             }
             CfOp::Jump => self.jump(b, state, test, pops, [next, target], ends),
             CfOp::PopJump => {
-                self.pop(b, state, pops)?;
+                self.pop(b, state, pops, test)?;
                 self.jump(b, state, test, 0, [next, target], ends)
             }
             CfOp::Push => self.push(b, state, test, pops, [next, target], ends),
             CfOp::PopPush => {
-                self.pop(b, state, pops)?;
+                self.pop(b, state, pops, test)?;
                 self.push(b, state, test, 0, [next, target], ends)
             }
             CfOp::PushElse => self.push_else(b, state, test, [next, target], ends),
             CfOp::PopPushElse => {
-                self.pop(b, state, pops)?;
+                self.pop(b, state, pops, test)?;
                 self.push_else(b, state, test, [next, target], ends)
             }
             CfOp::Else => {
                 self.exchange(b, state, test)?;
-                let (pops_ops, popped) = self.popped(state, pops)?;
+                let (pops_ops, popped) = self.popped(state, pops, test)?;
                 let none = self.way(&pops_ops, &popped, target, ends)?;
                 let some = self.way(&[], state, next, ends)?;
                 Ok(After::End(End::Branch { mask: M::ACTIVE, none, some }))
             }
             CfOp::Pop => {
-                self.pop(b, state, pops)?;
+                self.pop(b, state, pops, test)?;
                 let pass = self.test(b, test, M::ACTIVE);
                 self.narrow(b, state, test, pass);
                 b.pending += 1;
@@ -498,7 +498,7 @@ impl Lower<'_> {
             CfOp::Return => {
                 let pass = self.test(b, test, M::ACTIVE);
                 b.mask(MaskOp::AndNot(M::TEMP, M::ACTIVE, pass));
-                let (ops, mut popped) = self.popped(state, pops)?;
+                let (ops, mut popped) = self.popped(state, pops, test)?;
                 let Some(Entry::Call { back, depth }) = popped.stack.pop() else { return Err(Stop::Refer) };
                 popped.depth = depth;
                 let none = self.way(&ops, &popped, back, ends)?;

@@ -90,7 +90,7 @@ fn memory(r: &mut Random) -> Walls {
     let mut walls = Walls { arrays: Arrays::default(), texels: BTreeMap::new(), items: BTreeMap::new() };
     for id in 0..RESOURCES {
         let (width, height) = (1 + r.below(9), 1 + r.below(6));
-        let texture = Texture { kind: TextureKind::TwoD, width, height, depth: 1, levels: 1, texel_bytes: 16 };
+        let texture = Texture { kind: TextureKind::TwoD, width, height, depth: 1, levels: 1, ..Default::default() };
         let texels: Vec<[u32; 4]> = (0..width * height).map(|_| std::array::from_fn(|_| r.value())).collect();
         walls.texels.insert(id, Walled::of(&texels));
         walls.arrays.textures.insert(id, Image { texture, levels: vec![texels] });

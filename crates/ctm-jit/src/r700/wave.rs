@@ -4,6 +4,7 @@ use super::form::{Fetch, Store, TARGETS};
 use super::group::{Group, Scratch};
 use crate::lanes::Refer;
 use ctm_exec::Counters;
+use ctm_exec::r700::formats::keeps_single;
 use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::sample::{Lookup, Place, compared};
 use ctm_exec::r700::texture::{self, Gradients, TextureFetch};
@@ -212,6 +213,12 @@ fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sample
     let one_level = sampler.mip == MipFilter::None && sampler.magnify == sampler.minify;
     let op = inst.word0.op;
     let fine = op == TexOp::Ld || (takes_level_0(op) && one_level);
+    // Others are compared by the reference's function.
+    if texture::is_comparison(op)
+        && (texture::reference_element(op, texture.kind) != 3 || !keeps_single(&texture.format))
+    {
+        return None;
+    }
     if texture.kind != TextureKind::TwoD || texture.levels == 0 || !fine || inst.word0.bc_frac_mode {
         return None;
     }

@@ -10,7 +10,7 @@ fn case(seed: u64, stage: Stage) -> Case {
     let mut case = Case::new(seed, stage);
     let r = &mut Random::new(seed ^ 0x5a_a11d);
     if stage == Stage::Compute {
-        case.group_threads = r.of(&[0, 40, 64, 100, 128, 256, 1000]);
+        case.group_threads = r.of(&[0, 40, 64, 128, 192, 256, 1024]);
     }
     case.global_gprs = r.of(&[0, 0, 1, 3]);
     if r.one_in(3) {

@@ -42,7 +42,7 @@ fn case(r: &mut Random) -> Case {
     case.budget = Budget::default();
     let coordinates = [0.0f32, 0.1, 0.24, 0.26, 0.5, 0.76, 0.99, 1.0, -0.3, 3.7, -1e9, 3e6, f32::INFINITY, f32::NAN];
     let mut texture = |width: u32, height: u32, places: usize| {
-        let texture = Texture { kind: TextureKind::TwoD, width, height, depth: 1, levels: 1, texel_bytes: 16 };
+        let texture = Texture { kind: TextureKind::TwoD, width, height, depth: 1, levels: 1, ..Default::default() };
         let texel = |r: &mut Random| -> [u32; 4] {
             std::array::from_fn(|e| if e < places { r.of(&coordinates).to_bits() } else { r.of(&VALUES) })
         };
@@ -122,7 +122,7 @@ fn gradients_that_are_set() {
         for _ in 0..8 {
             let mut case = case(r);
             let texture =
-                Texture { kind: TextureKind::TwoD, width: 8, height: 8, depth: 1, levels: 4, texel_bytes: 16 };
+                Texture { kind: TextureKind::TwoD, width: 8, height: 8, depth: 1, levels: 4, ..Default::default() };
             let levels = (0..4).map(|level| {
                 let texels = texture.size(level).iter().product::<u32>();
                 (0..texels).map(|n| [level as f32, n as f32, r.below(9) as f32, 0.5].map(f32::to_bits)).collect()

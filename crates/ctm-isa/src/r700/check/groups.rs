@@ -167,13 +167,8 @@ pub(super) fn predicate_pairing(facts: &Facts<'_>) -> Vec<Finding> {
             }
             match first {
                 None => first = Some(slot),
-                // The slots of one 64-bit comparison are one instruction.
-                Some(other) if info.slots != Slots::One && other.inst.op() == slot.inst.op() => {
-                    let half = |slot: &Slot| slot.unit as usize / 2;
-                    if half(other) != half(slot) {
-                        findings.push(Finding::at(place.slot(i), paired(other, slot)));
-                    }
-                }
+                // The slots of a 64-bit comparison are one instruction, and two of them may stand side by side (R700 §9.2).
+                Some(other) if info.slots != Slots::One && other.inst.op() == slot.inst.op() => {}
                 Some(other) if info.kind == Kind::Kill && other.inst.op().info().kind == Kind::Kill => {}
                 Some(other) => findings.push(Finding::at(place.slot(i), paired(other, slot))),
             }

@@ -1,10 +1,10 @@
 //! Rules on registers, constants and indices.
 
 use super::{Facts, Finding, Place};
-use crate::r700::{GPRS, KCACHE_LINE};
 use crate::r700::inst::{AluClause, AluInst, Cf, ClauseBody, Fetch, VtxWord1};
 use crate::r700::ops::{AluOp, IndexMode, KcacheMode, Kind, RelMode, Sel, Source};
 use crate::r700::program::{CLAUSE_TEMPORARIES, Stage};
+use crate::r700::{GPRS, KCACHE_LINE};
 use std::collections::{HashMap, HashSet};
 
 /// A register that an instruction names.

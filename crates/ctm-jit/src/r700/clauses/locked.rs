@@ -44,6 +44,9 @@ impl Window {
         let Some((by, before)) = self.moved else {
             return b.make(Op::GetRelative(File::Constants(self.first, self.count), index, element, at));
         };
+        // The window begins at line aL / 16 already.
+        let in_line = b.bits(KCACHE_LINE - 1);
+        let at = logic(b, Op2::AndInt, at, in_line);
         let base = b.bits(index.into());
         let within = logic(b, Op2::AddInt, at, base);
         let count = b.bits(self.count.into());

@@ -61,20 +61,21 @@ impl Lower<'_> {
         b.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, M::TEMP));
     }
 
-    /// What popping so many states does, and the state after it.
-    pub(super) fn popped(&self, state: &State, count: u8) -> Result<(Vec<MaskOp>, State), Stop> {
+    /// What popping so many states does, and the state after it. Valid pixel mode deactivates the invalid ones of the restored lanes.
+    pub(super) fn popped(&self, state: &State, count: u8, test: Test) -> Result<(Vec<MaskOp>, State), Stop> {
         let mut popped = state.clone();
         let mut ops = Vec::new();
         if let Some(last) = popped.pop_states(count)? {
             let held = held_by(state.loop_entry());
             ops.push(MaskOp::Copy(M::ACTIVE, M::saved(last)));
             ops.extend(held.into_iter().map(|held| MaskOp::AndNot(M::ACTIVE, M::ACTIVE, held)));
+            ops.extend(test.valid_pixel.then_some(MaskOp::And(M::ACTIVE, M::ACTIVE, M::VALID)));
         }
         Ok((ops, popped))
     }
 
-    pub(super) fn pop(&self, b: &mut Build, state: &mut State, count: u8) -> Result<(), Stop> {
-        let (ops, popped) = self.popped(state, count)?;
+    pub(super) fn pop(&self, b: &mut Build, state: &mut State, count: u8, test: Test) -> Result<(), Stop> {
+        let (ops, popped) = self.popped(state, count, test)?;
         ops.into_iter().for_each(|op| b.mask(op));
         *state = popped;
         Ok(())
@@ -102,7 +103,7 @@ impl Lower<'_> {
         ends: bool,
     ) -> Result<After, Stop> {
         let mask = self.test(b, test, M::ACTIVE);
-        let none = match self.popped(state, pops) {
+        let none = match self.popped(state, pops, test) {
             Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
             Err(Stop::Refer) => Target::Reference,
             Err(stop) => return Err(stop),
@@ -121,7 +122,7 @@ impl Lower<'_> {
         ends: bool,
     ) -> Result<After, Stop> {
         let mask = self.test(b, test, M::ACTIVE);
-        let none = match self.popped(state, pops) {
+        let none = match self.popped(state, pops, test) {
             Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
             Err(Stop::Refer) => Target::Reference,
             Err(stop) => return Err(stop),
@@ -169,7 +170,7 @@ impl Lower<'_> {
         if counted.is_some_and(|c| c.count == 0) {
             mask = M::NONE;
         }
-        let none = match self.popped(state, pops) {
+        let none = match self.popped(state, pops, test) {
             Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
             Err(Stop::Refer) => Target::Reference,
             Err(stop) => return Err(stop),
@@ -223,7 +224,9 @@ impl Lower<'_> {
         let some = self.way(&again, state, target, ends)?;
         let mut left = state.clone();
         left.stack.pop();
-        let none = self.way(&[MaskOp::Copy(M::ACTIVE, M::saved(place))], &left, next, ends)?;
+        let mut leave = vec![MaskOp::Copy(M::ACTIVE, M::saved(place))];
+        leave.extend(test.valid_pixel.then_some(MaskOp::And(M::ACTIVE, M::ACTIVE, M::VALID)));
+        let none = self.way(&leave, &left, next, ends)?;
         Ok(After::End(End::Branch { mask: M::PASS, none, some }))
     }
 

@@ -1,14 +1,14 @@
 //! The constants and resources of another program type (`ALT_CONST`, R700 §4.6.4.6, §5.2, §6.4): a copy, made when a program that names them
 //! starts.
 
-use super::{BoundTexture, Resources, load};
+use super::{BoundTexture, Resources, load, texel_format};
 use crate::device::cache::{Cache, CacheModel};
 use crate::device::registers::Registers;
 use crate::device::report::CommandErrorReason as Reason;
 use crate::mc::{ByteOrder, TextureSurface};
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use ctm_exec::r700::Arrays;
-use ctm_exec::r700::resources::{BufferData, Image, Texture, TextureKind};
+use ctm_exec::r700::resources::{BufferData, Image, Texture};
 use ctm_isa::r700::inst::{Cf, ClauseBody, Fetch};
 use ctm_isa::r700::program::Program;
 
@@ -74,7 +74,8 @@ pub fn copy(
                 let at = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
                 let level = at.map(|(x, y)| surface.load(memory, x, y, order)).collect::<Result<Vec<_>, _>>();
                 let texel_bytes = surface.format.element_bytes();
-                let texture = Texture { kind: TextureKind::TwoD, width, height, depth: 1, levels: 1, texel_bytes };
+                let texture =
+                    Texture { width, height, texel_bytes, format: texel_format(surface.format), ..Texture::default() };
                 Some(Image { texture, levels: vec![level.map_err(outside)?] })
             }
         };

@@ -1,7 +1,7 @@
 //! What a running R700 program reaches: constants, buffers, textures, memories and exports, all in the arenas.
 
 use super::touched::Touched;
-use super::{BoundTexture, input_size, load};
+use super::{BoundTexture, input_size, load, texel_format};
 use crate::commands::{CondLoc, CondTest, MemoryKind};
 use crate::device::cache::{Cache, CacheModel, Way};
 use crate::device::launch::{Conditional, fault, lock, plain, within};
@@ -11,7 +11,7 @@ use crate::mc::{ByteOrder, Surface, read_at};
 use crate::memory::{DeviceMemory, GpuAddr};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::resources::{Image, TextureKind};
+use ctm_exec::r700::resources::Image;
 use ctm_exec::r700::{
     Arrays, Buffer, Cells, Direct, Elements, Exports, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent,
     Written,
@@ -222,7 +222,7 @@ impl Memory for LaunchMemory<'_> {
             BoundTexture::Input(surface) => {
                 let (width, height) = input_size(surface, self.registers, id);
                 let texel_bytes = surface.format.element_bytes();
-                Some(Texture { kind: TextureKind::TwoD, width, height, depth: 1, levels: 1, texel_bytes })
+                Some(Texture { width, height, texel_bytes, format: texel_format(surface.format), ..Texture::default() })
             }
         }
     }

@@ -28,12 +28,13 @@ use crate::commands::{
     NeedsWord, ProgramPlace, ProgramSlot, ProgramWord, ResourceSet, ResourceSetWord, SamplerCompare, SamplerMip,
     SemanticsWord, StageWord, TextureDepthWord, TexturePitchWord, TextureSamplerWord, TextureSizeWord, TextureWord,
 };
-use crate::mc::{Surface, TextureShape, TextureSurface};
+use crate::mc::{Format, Surface, TextureShape, TextureSurface};
 use crate::memory::GpuAddr;
 use ctm_exec::r700::exports::{PARAMETERS, PIXELS, POSITIONS};
 use ctm_exec::r700::resources::{Compare, MipFilter};
 use ctm_exec::r700::{Launch, Sampler, Target};
 use ctm_exec::{Counters, GroupSize};
+use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::program::{Chip, Stage};
 use load::LoadedProgram;
 use memory::LaunchMemory;
@@ -50,6 +51,18 @@ pub enum BoundTexture {
     Input(Surface),
     /// A texture, by `set_texture`.
     Texture(TextureSurface),
+}
+
+/// What texels of an array of the Guide's are, as a format of R700.
+pub(super) fn texel_format(format: Format) -> ctm_exec::r700::formats::Format {
+    let data = match format {
+        Format::Uint16x1 => DataFormat::Fmt16,
+        Format::Uint8x4 => DataFormat::Fmt8_8_8_8,
+        Format::Float32x1 => DataFormat::Fmt32Float,
+        Format::Float32x2 => DataFormat::Fmt32_32Float,
+        Format::Float32x4 => DataFormat::Fmt32_32_32_32Float,
+    };
+    ctm_exec::r700::formats::Format { data, ..Default::default() }
 }
 
 /// Where the loop constants lie.

@@ -244,7 +244,7 @@ impl Checker {
         }
         let levels = u32::try_from(texture.lookup.levels.len()).unwrap_or(u32::MAX).saturating_add(1);
         let [width, height, depth] = size;
-        let shape = r700::Texture { kind, width, height, depth, levels, texel_bytes: 16 };
+        let shape = r700::Texture { kind, width, height, depth, levels, ..Default::default() };
         let mut images = vec![first.elements];
         for (level, data) in (1u32..).zip(&texture.lookup.levels) {
             let picture = self.keep(texels(data, None, None))?;
