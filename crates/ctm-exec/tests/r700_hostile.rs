@@ -192,6 +192,7 @@ fn memory(random: &mut Random) -> Guarded {
         depth: size(random),
         levels: [0, 1, 3, 14, 40, u32::MAX][random.below(6)],
         texel_bytes: size(random),
+        ..Default::default()
     };
     let buffer = Buffer {
         size_bytes: [0, 1, 15, 16, 4096, u64::from(u32::MAX), u64::MAX][random.below(7)],
