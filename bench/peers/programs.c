@@ -6,8 +6,7 @@
 // A shader is fed as tests/corpus/mesa/README.md says: `varying vec2 v`, samplers `tex` and `tex1`, and lines in it,
 //   //@ NAME a b c d      a vec4 uniform
 //   //@ targets N         the number of colour targets
-// Besides there are, made from the elements of `tex`: `lin` (16x16, linear, repeat), `mip` (64x64 with mipmaps, trilinear, repeat) and
-// `cube` (six faces of 16x16, nearest).
+// Besides there are, made as tests/corpus/compiled/README.md says, `lin`, `mip` and `cube`.
 #define GL_GLEXT_PROTOTYPES
 #include "common.h"
 #include <EGL/egl.h>
@@ -70,9 +69,8 @@ static float *picture(int width, int height, void (*element)(int, int, float *),
   return p;
 }
 
-// Binds a texture to the next unit, if the program has a sampler of this name.
-static int unit;
-static int sampler(GLuint program, const char *name, GLenum kind, GLenum minify, GLenum magnify, GLenum wrap) {
+// Binds a texture to a unit, if the program has a sampler of this name.
+static int sampler(GLuint program, int unit, const char *name, GLenum kind, GLenum minify, GLenum magnify, GLenum wrap) {
   const GLint location = glGetUniformLocation(program, name);
   if (location < 0) return 0;
   GLuint t;
@@ -83,7 +81,7 @@ static int sampler(GLuint program, const char *name, GLenum kind, GLenum minify,
   glTexParameteri(kind, GL_TEXTURE_MAG_FILTER, (GLint)magnify);
   glTexParameteri(kind, GL_TEXTURE_WRAP_S, (GLint)wrap);
   glTexParameteri(kind, GL_TEXTURE_WRAP_T, (GLint)wrap);
-  glUniform1i(location, unit++);
+  glUniform1i(location, unit);
   return 1;
 }
 
@@ -93,16 +91,16 @@ static void image(GLenum target, int level, int width, int height, float *data) 
 }
 
 static void textures(GLuint program) {
-  if (sampler(program, "tex", GL_TEXTURE_2D, GL_NEAREST, GL_NEAREST, GL_REPEAT))
+  if (sampler(program, 0, "tex", GL_TEXTURE_2D, GL_NEAREST, GL_NEAREST, GL_REPEAT))
     image(GL_TEXTURE_2D, 0, 16, 16, picture(16, 16, texel, 0, 0));
-  if (sampler(program, "tex1", GL_TEXTURE_2D, GL_NEAREST, GL_NEAREST, GL_CLAMP_TO_EDGE))
+  if (sampler(program, 1, "tex1", GL_TEXTURE_2D, GL_NEAREST, GL_NEAREST, GL_CLAMP_TO_EDGE))
     image(GL_TEXTURE_2D, 0, 8, 4, picture(8, 4, texel1, 0, 0));
-  if (sampler(program, "lin", GL_TEXTURE_2D, GL_LINEAR, GL_LINEAR, GL_REPEAT))
+  if (sampler(program, 2, "lin", GL_TEXTURE_2D, GL_LINEAR, GL_LINEAR, GL_REPEAT))
     image(GL_TEXTURE_2D, 0, 16, 16, picture(16, 16, texel, 0, 0));
-  if (sampler(program, "mip", GL_TEXTURE_2D, GL_LINEAR_MIPMAP_LINEAR, GL_LINEAR, GL_REPEAT))
+  if (sampler(program, 3, "mip", GL_TEXTURE_2D, GL_LINEAR_MIPMAP_LINEAR, GL_LINEAR, GL_REPEAT))
     for (int level = 0; level <= 6; level++)
       image(GL_TEXTURE_2D, level, 64 >> level, 64 >> level, picture(64 >> level, 64 >> level, texel, level, 0));
-  if (sampler(program, "cube", GL_TEXTURE_CUBE_MAP, GL_NEAREST, GL_NEAREST, GL_CLAMP_TO_EDGE))
+  if (sampler(program, 4, "cube", GL_TEXTURE_CUBE_MAP, GL_NEAREST, GL_NEAREST, GL_CLAMP_TO_EDGE))
     for (int face = 0; face < 6; face++)
       image(GL_TEXTURE_CUBE_MAP_POSITIVE_X + (GLenum)face, 0, 16, 16, picture(16, 16, texel, 0, face));
 }

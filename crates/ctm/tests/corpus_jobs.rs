@@ -1,6 +1,6 @@
 //! The programs of a real compiler, run through their job files, give their pictures: X1K on the device, R700 on arrays.
 //!
-//! Truth: `tests/corpus/mesa/refs`, drawn by another implementation; tolerance 1e-4, relative above 1.
+//! Truth: `refs` of `tests/corpus/mesa` and `tests/corpus/compiled`, drawn by another implementation; tolerance 1e-4, relative above 1.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use ctm::job::Reader;
@@ -12,11 +12,18 @@ use std::path::{Path, PathBuf};
 const FUSED_MAD_DIFFERENCE: (&str, (usize, usize, usize), f32) = ("loop_break_continue", (35, 22, 2), 1e-3);
 
 fn corpus() -> PathBuf {
-    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/mesa")
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus")
 }
 
+/// The jobs of both folders.
 fn jobs(isa: &str) -> Vec<PathBuf> {
-    let mut jobs: Vec<PathBuf> = std::fs::read_dir(corpus().join(isa))
+    let mut jobs = jobs_in("mesa", isa);
+    jobs.extend(jobs_in("compiled", isa));
+    jobs
+}
+
+fn jobs_in(folder: &str, isa: &str) -> Vec<PathBuf> {
+    let mut jobs: Vec<PathBuf> = std::fs::read_dir(corpus().join(folder).join(isa))
         .unwrap()
         .map(|e| e.unwrap().path())
         .filter(|p| p.extension().is_some_and(|e| e == "toml"))
@@ -25,16 +32,18 @@ fn jobs(isa: &str) -> Vec<PathBuf> {
     jobs
 }
 
-fn reference(name: &str, slot: u8) -> Vec<f32> {
+/// The picture of a job's output.
+fn reference(job: &Path, slot: u8) -> Vec<f32> {
+    let name = job.file_stem().unwrap().to_str().unwrap();
     let file = if slot == 0 { format!("refs/{name}.f32") } else { format!("refs/{name}.{slot}.f32") };
-    let bytes = std::fs::read(corpus().join(file)).unwrap();
+    let bytes = std::fs::read(job.parent().unwrap().join("..").join(file)).unwrap();
     bytes.chunks_exact(4).map(|c| f32::from_le_bytes([c[0], c[1], c[2], c[3]])).collect()
 }
 
 #[test]
 fn every_job_gives_its_picture_for_every_group_size() {
     let jobs = jobs("x1k");
-    assert_eq!(jobs.len(), 26);
+    assert_eq!(jobs.len(), 26 + 35);
     for path in &jobs {
         let name = path.file_stem().unwrap().to_str().unwrap();
         let mut first: Option<Vec<u32>> = None;
@@ -45,7 +54,7 @@ fn every_job_gives_its_picture_for_every_group_size() {
             assert!(report.reports.is_empty(), "{name}: {}", render::text(&report.reports[0], false));
             let mut bits = Vec::new();
             for output in &report.outputs {
-                let expected = reference(name, output.slot);
+                let expected = reference(path, output.slot);
                 let found = report.array(output.slot).unwrap().to_f32();
                 assert_eq!(found.len(), expected.len());
                 for (n, (&f, &e)) in found.iter().zip(&expected).enumerate() {
@@ -66,7 +75,7 @@ fn every_job_gives_its_picture_for_every_group_size() {
 /// The fast engine gives the reference interpreter's bits, faults and counters.
 #[test]
 fn engines_agree() {
-    for path in &jobs("x1k") {
+    for path in jobs("x1k").iter().chain(&jobs("r700")) {
         let mut reader = Reader::for_file(path).unwrap();
         reader.flag("engine", "verify");
         let report = reader.finish().and_then(|job| job.run(|_| {})).unwrap_or_else(|e| panic!("{e}"));
@@ -78,7 +87,7 @@ fn engines_agree() {
 #[test]
 fn every_r700_job_gives_its_picture_for_every_wavefront() {
     let jobs = jobs("r700");
-    assert_eq!(jobs.len(), 33);
+    assert_eq!(jobs.len(), 33 + 50);
     let mut compared = 0;
     for path in &jobs {
         let name = path.file_stem().unwrap().to_str().unwrap();
@@ -91,7 +100,7 @@ fn every_r700_job_gives_its_picture_for_every_wavefront() {
             assert!(report.reports.is_empty(), "{name}: {}", render::text(&report.reports[0], false));
             let mut bits = Vec::new();
             for output in &report.outputs {
-                let expected = reference(name, output.slot);
+                let expected = reference(path, output.slot);
                 let found = report.array(output.slot).unwrap().to_f32();
                 assert_eq!(found.len(), expected.len());
                 for (n, (&f, &e)) in found.iter().zip(&expected).enumerate() {
@@ -105,6 +114,6 @@ fn every_r700_job_gives_its_picture_for_every_wavefront() {
             assert_eq!(*first.get_or_insert_with(|| bits.clone()), bits, "{name}, wavefront {group}");
         }
     }
-    // One program has two targets.
-    assert_eq!(compared, 2 * 34);
+    // One program has two targets, one has four.
+    assert_eq!(compared, 2 * (33 + 1 + 50 + 3));
 }
