@@ -36,7 +36,7 @@ impl Default for Format {
 
 /// What the elements of a format are.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Elements {
+pub enum Elements {
     /// So many bits each, first element first: fractions or integers as the fetch says.
     Packed(&'static [u32]),
     /// So many bits each: floating point.
@@ -54,7 +54,9 @@ enum Elements {
     Other(&'static str),
 }
 
-const fn elements(format: DataFormat) -> Elements {
+/// The elements of a format.
+#[must_use]
+pub const fn elements(format: DataFormat) -> Elements {
     use Elements::{Float, Other, Packed};
     match format {
         DataFormat::FmtInvalid

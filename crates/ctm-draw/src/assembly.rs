@@ -1,0 +1,322 @@
+//! From indices to primitives of points, lines and triangles.
+//!
+//! Nothing here looks at a vertex: primitives are made of vertex numbers.
+
+use crate::state::{Draw, Indices, InputState, Topology};
+
+/// What a primitive is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Shape {
+    /// One vertex.
+    Point,
+    /// Two vertices.
+    Line,
+    /// Three vertices.
+    Triangle,
+    /// Three corners of a rectangle.
+    Rectangle,
+}
+
+/// One primitive, or a triangle of one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Primitive {
+    /// What it is.
+    pub shape: Shape,
+    /// Vertex numbers; those that the shape has not repeat the last one.
+    pub vertices: [u32; 3],
+    /// The vertex whose values are those of flat parameters; of a quad's triangle it may be the fourth one.
+    pub provoking: u32,
+    /// Which primitive of the draw and instance it is, or belongs to.
+    pub number: u32,
+    /// Of a triangle: edge k, from vertex k to the next one, is an edge of the primitive, not one within a quad or polygon.
+    pub edges: u8,
+    /// The first line of a list's element or of a strip, where a stipple pattern may begin again.
+    pub begins: bool,
+}
+
+/// The vertex numbers of a draw, in order; `None` where a restart ends the primitive.
+pub fn vertex_numbers<'a>(draw: &Draw<'a>, input: &'a InputState) -> impl Iterator<Item = Option<u32>> + 'a {
+    let Draw { indices, count, .. } = *draw;
+    let there = match indices {
+        Indices::Counted => count,
+        Indices::U8(all) => length(all, count),
+        Indices::U16(all) => length(all, count),
+        Indices::U32(all) => length(all, count),
+    };
+    (0..there).map(move |n| {
+        let at = n as usize;
+        let index = match indices {
+            Indices::Counted => n,
+            Indices::U8(all) => u32::from(all[at]),
+            Indices::U16(all) => u32::from(all[at]),
+            Indices::U32(all) => all[at],
+        };
+        let restarts = !matches!(indices, Indices::Counted) && input.restart == Some(index);
+        // Limits that contradict each other: the upper one counts.
+        let limited = index.max(input.least_index).min(input.most_index);
+        (!restarts).then(|| limited.wrapping_add_signed(input.index_offset))
+    })
+}
+
+fn length<T>(all: &[T], count: u32) -> u32 {
+    u32::try_from(all.len()).unwrap_or(u32::MAX).min(count)
+}
+
+/// Makes primitives of vertex numbers that come one by one.
+#[derive(Clone, Debug)]
+pub struct Assembler {
+    topology: Topology,
+    last_provokes: bool,
+    /// The vertices that the next primitive may need, oldest first.
+    held: Vec<u32>,
+    /// The first vertex since the last restart, and how many there were.
+    first: u32,
+    seen: usize,
+    number: u32,
+    /// The last triangle of a polygon, which does not know yet whether its last edge is one of the polygon.
+    pending: Option<Primitive>,
+}
+
+impl Assembler {
+    /// Of a topology. `last_provokes`: the last vertex gives flat values, not the first.
+    #[must_use]
+    pub const fn new(topology: Topology, last_provokes: bool) -> Self {
+        Self { topology, last_provokes, held: Vec::new(), first: 0, seen: 0, number: 0, pending: None }
+    }
+
+    /// Takes the next vertex, or a restart; adds what primitives it completes.
+    pub fn push(&mut self, vertex: Option<u32>, out: &mut Vec<Primitive>) {
+        let Some(vertex) = vertex else {
+            self.restart(out);
+            return;
+        };
+        if self.seen == 0 {
+            self.first = vertex;
+        }
+        self.seen += 1;
+        self.held.push(vertex);
+        let first_line = self.seen == 2;
+        match (self.topology, self.held.as_slice()) {
+            (Topology::Points, &[a]) => {
+                self.emit(out, Shape::Point, [a, a, a], [a, a], true);
+                self.held.clear();
+            }
+            (Topology::Lines, &[a, b]) => {
+                self.emit(out, Shape::Line, [a, b, b], [a, b], true);
+                self.held.clear();
+            }
+            (Topology::LinesAdjacent, &[_, a, b, _]) => {
+                self.emit(out, Shape::Line, [a, b, b], [a, b], true);
+                self.held.clear();
+            }
+            (Topology::LineStrip | Topology::LineLoop, &[a, b]) => {
+                self.emit(out, Shape::Line, [a, b, b], [a, b], first_line);
+                self.held.remove(0);
+            }
+            (Topology::LineStripAdjacent, &[_, a, b, _]) => {
+                let begins = self.seen == 4;
+                self.emit(out, Shape::Line, [a, b, b], [a, b], begins);
+                self.held.remove(0);
+            }
+            (Topology::Triangles, &[a, b, c]) => {
+                self.emit(out, Shape::Triangle, [a, b, c], [a, c], true);
+                self.held.clear();
+            }
+            (Topology::Rectangles, &[a, b, c]) => {
+                self.emit(out, Shape::Rectangle, [a, b, c], [a, c], true);
+                self.held.clear();
+            }
+            (Topology::TrianglesAdjacent, &[a, _, b, _, c, _]) => {
+                self.emit(out, Shape::Triangle, [a, b, c], [a, c], true);
+                self.held.clear();
+            }
+            (Topology::TriangleStrip, &[a, b, c]) => {
+                let vertices = if self.seen % 2 == 1 { [a, b, c] } else { [b, a, c] };
+                self.emit(out, Shape::Triangle, vertices, [a, c], true);
+                self.held.remove(0);
+            }
+            (Topology::TriangleStripAdjacent, &[a, _, b, _, c, _]) => {
+                // Triangle i is complete with vertex 2i + 5.
+                let vertices = if (self.seen / 2) % 2 == 1 { [a, b, c] } else { [b, a, c] };
+                self.emit(out, Shape::Triangle, vertices, [a, c], true);
+                self.held.drain(..2);
+            }
+            (Topology::TriangleFan, &[a, b]) if self.seen > 2 => {
+                self.emit(out, Shape::Triangle, [self.first, a, b], [a, b], true);
+                self.held.remove(0);
+            }
+            (Topology::Polygon, &[a, b]) if self.seen > 2 => {
+                self.flush(out);
+                let (first, begins) = (self.first, self.seen == 3);
+                let provoking = self.provoking([first, first]);
+                // The edge back to the first vertex is one of the polygon if no more triangles follow.
+                let edges = u8::from(begins) | 0b010;
+                let vertices = [first, a, b];
+                let number = self.number;
+                self.pending = Some(Primitive { shape: Shape::Triangle, vertices, provoking, number, edges, begins });
+                self.held.remove(0);
+            }
+            (Topology::TriangleFan | Topology::Polygon, &[_, _]) => {
+                self.held.remove(0);
+            }
+            (Topology::Quads, &[a, b, c, d]) => {
+                self.quad(out, [a, b, c, d], [a, d]);
+                self.held.clear();
+            }
+            (Topology::QuadStrip, &[a, b, c, d]) => {
+                self.quad(out, [a, b, d, c], [a, d]);
+                self.held.drain(..2);
+            }
+            _ => {}
+        }
+    }
+
+    /// Ends the last primitive.
+    pub fn finish(&mut self, out: &mut Vec<Primitive>) {
+        self.restart(out);
+    }
+
+    fn restart(&mut self, out: &mut Vec<Primitive>) {
+        if self.topology == Topology::LineLoop
+            && self.seen > 1
+            && let &[last] = self.held.as_slice()
+        {
+            self.emit(out, Shape::Line, [last, self.first, self.first], [last, self.first], false);
+        }
+        if let Some(pending) = &mut self.pending {
+            pending.edges |= 0b100;
+            self.flush(out);
+            self.number = self.number.wrapping_add(1);
+        }
+        self.held.clear();
+        self.seen = 0;
+    }
+
+    fn flush(&mut self, out: &mut Vec<Primitive>) {
+        out.extend(self.pending.take());
+    }
+
+    /// Of the provoking vertices under both conventions.
+    const fn provoking(&self, [first, last]: [u32; 2]) -> u32 {
+        if self.last_provokes { last } else { first }
+    }
+
+    fn emit(&mut self, out: &mut Vec<Primitive>, shape: Shape, vertices: [u32; 3], provoking: [u32; 2], begins: bool) {
+        let provoking = self.provoking(provoking);
+        out.push(Primitive { shape, vertices, provoking, number: self.number, edges: 0b111, begins });
+        self.number = self.number.wrapping_add(1);
+    }
+
+    fn quad(&mut self, out: &mut Vec<Primitive>, [a, b, c, d]: [u32; 4], provoking: [u32; 2]) {
+        let (provoking, number) = (self.provoking(provoking), self.number);
+        let triangle =
+            |vertices, edges, begins| Primitive { shape: Shape::Triangle, vertices, provoking, number, edges, begins };
+        out.extend([triangle([a, b, c], 0b011, true), triangle([a, c, d], 0b110, false)]);
+        self.number = self.number.wrapping_add(1);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn assembled(topology: Topology, vertices: &[Option<u32>], last_provokes: bool) -> Vec<Primitive> {
+        let mut assembler = Assembler::new(topology, last_provokes);
+        let mut out = Vec::new();
+        vertices.iter().for_each(|&vertex| assembler.push(vertex, &mut out));
+        assembler.finish(&mut out);
+        out
+    }
+
+    /// Vertices of each primitive, its provoking vertex under both conventions, its number.
+    type Row = (Topology, u32, &'static [([u32; 3], [u32; 2], u32)]);
+
+    /// Truth: the tables of OpenGL 3.3 (2.6.1, 2.19), which the chip's drivers rely on.
+    const TABLE: &[Row] = &[
+        (Topology::Points, 2, &[([0, 0, 0], [0, 0], 0), ([1, 1, 1], [1, 1], 1)]),
+        (Topology::Lines, 5, &[([0, 1, 1], [0, 1], 0), ([2, 3, 3], [2, 3], 1)]),
+        (Topology::LineStrip, 3, &[([0, 1, 1], [0, 1], 0), ([1, 2, 2], [1, 2], 1)]),
+        (Topology::LineStrip, 1, &[]),
+        (Topology::LineLoop, 3, &[([0, 1, 1], [0, 1], 0), ([1, 2, 2], [1, 2], 1), ([2, 0, 0], [2, 0], 2)]),
+        (Topology::LineLoop, 1, &[]),
+        (Topology::LinesAdjacent, 8, &[([1, 2, 2], [1, 2], 0), ([5, 6, 6], [5, 6], 1)]),
+        (Topology::LineStripAdjacent, 5, &[([1, 2, 2], [1, 2], 0), ([2, 3, 3], [2, 3], 1)]),
+        (Topology::Triangles, 7, &[([0, 1, 2], [0, 2], 0), ([3, 4, 5], [3, 5], 1)]),
+        (Topology::TriangleStrip, 5, &[([0, 1, 2], [0, 2], 0), ([2, 1, 3], [1, 3], 1), ([2, 3, 4], [2, 4], 2)]),
+        (Topology::TriangleFan, 5, &[([0, 1, 2], [1, 2], 0), ([0, 2, 3], [2, 3], 1), ([0, 3, 4], [3, 4], 2)]),
+        (Topology::TrianglesAdjacent, 7, &[([0, 2, 4], [0, 4], 0)]),
+        (
+            Topology::TriangleStripAdjacent,
+            10,
+            &[([0, 2, 4], [0, 4], 0), ([4, 2, 6], [2, 6], 1), ([4, 6, 8], [4, 8], 2)],
+        ),
+        (Topology::Quads, 5, &[([0, 1, 2], [0, 3], 0), ([0, 2, 3], [0, 3], 0)]),
+        (
+            Topology::QuadStrip,
+            7,
+            &[([0, 1, 3], [0, 3], 0), ([0, 3, 2], [0, 3], 0), ([2, 3, 5], [2, 5], 1), ([2, 5, 4], [2, 5], 1)],
+        ),
+        (Topology::Polygon, 5, &[([0, 1, 2], [0, 0], 0), ([0, 2, 3], [0, 0], 0), ([0, 3, 4], [0, 0], 0)]),
+        (Topology::Polygon, 2, &[]),
+        (Topology::Rectangles, 3, &[([0, 1, 2], [0, 2], 0)]),
+    ];
+
+    #[test]
+    fn primitives_are_made_in_order() {
+        for &(topology, count, expected) in TABLE {
+            let vertices: Vec<Option<u32>> = (0..count).map(Some).collect();
+            for last in [false, true] {
+                let found = assembled(topology, &vertices, last);
+                let found: Vec<_> = found.iter().map(|p| (p.vertices, p.provoking, p.number)).collect();
+                let expected: Vec<_> =
+                    expected.iter().map(|&(v, provoking, number)| (v, provoking[usize::from(last)], number)).collect();
+                assert_eq!(found, expected, "{topology:?} of {count}");
+            }
+        }
+    }
+
+    #[test]
+    fn a_restart_begins_anew() {
+        for &(topology, count, expected) in TABLE {
+            let part = |first: u32| (first..first + count).map(Some);
+            let vertices: Vec<_> = part(0).chain([None, None]).chain(part(100)).collect();
+            let found = assembled(topology, &vertices, true);
+            let twice: Vec<[u32; 3]> =
+                [0, 100].iter().flat_map(|by| expected.iter().map(move |(v, ..)| v.map(|v| v + by))).collect();
+            assert_eq!(found.iter().map(|p| p.vertices).collect::<Vec<_>>(), twice, "{topology:?}");
+            let numbers = expected.last().map_or(0, |last| last.2 + 1);
+            assert_eq!(found.last().map(|p| p.number + 1), Some(2 * numbers).filter(|&n| n > 0), "{topology:?}");
+        }
+    }
+
+    #[test]
+    fn edges_within_quads_and_polygons_are_known() {
+        let edges = |topology, count| -> Vec<u8> {
+            let vertices: Vec<_> = (0..count).map(Some).collect();
+            assembled(topology, &vertices, true).iter().map(|p| p.edges).collect()
+        };
+        assert_eq!(edges(Topology::Polygon, 3), [0b111]);
+        assert_eq!(edges(Topology::Polygon, 5), [0b011, 0b010, 0b110]);
+        assert_eq!(edges(Topology::Quads, 4), [0b011, 0b110]);
+        assert_eq!(edges(Topology::TriangleFan, 4), [0b111, 0b111]);
+    }
+
+    #[test]
+    fn indices_are_compared_limited_and_moved() {
+        let input = InputState {
+            restart: Some(0xff),
+            least_index: 2,
+            most_index: 9,
+            index_offset: -3,
+            ..InputState::default()
+        };
+        let draw = |indices, count| Draw { indices, count, ..Draw::default() };
+        let of = |draw: &Draw<'_>| vertex_numbers(draw, &input).collect::<Vec<_>>();
+        let bytes = [0, 5, 0xff, 200];
+        let expected = [Some(u32::MAX), Some(2), None, Some(6)];
+        assert_eq!(of(&draw(Indices::U8(&bytes), 9)), expected);
+        assert_eq!(of(&draw(Indices::U16(&[0, 5, 0xff, 0xffff]), 4)), expected);
+        assert_eq!(of(&draw(Indices::U32(&[0, 5, 0xff, 0xffff_ff00]), 3)), expected[..3]);
+        assert_eq!(of(&draw(Indices::Counted, 256)).iter().filter(|v| v.is_none()).count(), 0);
+    }
+}

@@ -1,0 +1,405 @@
+//! From clip space to the window: cutting primitives at planes, division by w, viewports.
+//!
+//! Positions are computed in double precision. A cut vertex does not get parameters of its own: it says how much of each vertex of the
+//! primitive it is, so that parameters are interpolated between what the program exported.
+
+use crate::raster::Rect;
+
+/// A viewport.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Viewport {
+    /// What x, y, z are multiplied by after the division by w.
+    pub scale: [f32; 3],
+    /// What is added then: x and y in pixels, z in depth.
+    pub offset: [f32; 3],
+    /// Depth is clamped to these, per sample, exported depth too.
+    pub depth: [f32; 2],
+    /// Pixels outside are not drawn.
+    pub scissor: Option<Rect>,
+}
+
+impl Viewport {
+    /// A viewport of OpenGL's kind on a surface with row 0 on top: y up in clip space becomes up on the surface; depth 0 to 1 of z from -w to w
+    /// (`half`: from 0 to w).
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "sizes of surfaces")]
+    pub fn of_size(width: u32, height: u32, half: bool) -> Self {
+        let (w, h) = (width as f32, height as f32);
+        let z = if half { (1.0, 0.0) } else { (0.5, 0.5) };
+        let scissor = Some(Rect { left: 0, top: 0, right: width.cast_signed(), bottom: height.cast_signed() });
+        Self { scale: [w / 2.0, -h / 2.0, z.0], offset: [w / 2.0, h / 2.0, z.1], depth: [0.0, 1.0], scissor }
+    }
+}
+
+impl Default for Viewport {
+    /// Positions are window positions.
+    fn default() -> Self {
+        Self { scale: [1.0; 3], offset: [0.0; 3], depth: [0.0, 1.0], scissor: None }
+    }
+}
+
+/// Clipping and viewports.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClipState<'a> {
+    /// Up to 16; the vertex program's viewport number chooses. One that is not there is the default.
+    pub viewports: &'a [Viewport],
+    /// No clipping at all; no primitive is dropped for its w.
+    pub disabled: bool,
+    /// z goes from 0 to w, instead of from -w to w.
+    pub half_z: bool,
+    /// No near plane.
+    pub no_near: bool,
+    /// No far plane.
+    pub no_far: bool,
+    /// User planes: what has a negative product with the position is cut off.
+    pub user_planes: [Option<[f32; 4]>; 6],
+    /// Planes reject primitives that lie wholly outside one, but do not cut.
+    pub planes_only_cull: bool,
+    /// Exported distances that cut.
+    pub clip_distances: u8,
+    /// Exported distances that drop a primitive all of whose vertices are negative.
+    pub cull_distances: u8,
+    /// x and y are cut off beyond these multiples of w.
+    pub guard_band: [f32; 2],
+    /// A primitive is dropped if any vertex has the kill flag, instead of all.
+    pub any_kill: bool,
+    /// Edges that cutting makes are drawn in line mode.
+    pub cut_edges_are_drawn: bool,
+    /// Every primitive is dropped, after stream output.
+    pub discard: bool,
+    /// x and y are already divided by w.
+    pub xy_divided: bool,
+    /// z is already divided by w.
+    pub z_divided: bool,
+    /// The exported w is 1/w.
+    pub w_is_reciprocal: bool,
+}
+
+impl Default for ClipState<'_> {
+    fn default() -> Self {
+        Self {
+            viewports: &[],
+            disabled: false,
+            half_z: false,
+            no_near: false,
+            no_far: false,
+            user_planes: [None; 6],
+            planes_only_cull: false,
+            clip_distances: 0,
+            cull_distances: 0,
+            guard_band: [1.0; 2],
+            any_kill: false,
+            cut_edges_are_drawn: false,
+            discard: false,
+            xy_divided: false,
+            z_divided: false,
+            w_is_reciprocal: false,
+        }
+    }
+}
+
+/// Planes of the view volume, user planes, distances.
+const PLANES: usize = 7 + 6 + 8;
+
+/// w of vertices in front of the viewer is at least this.
+const LEAST_W: f64 = 1.0 / (1u128 << 100) as f64;
+
+/// What clipping looks at of a vertex.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct ClipInput {
+    /// The exported position.
+    pub position: [f32; 4],
+    /// The exported distances.
+    pub distances: [f32; 8],
+    /// Its kill flag is set.
+    pub killed: bool,
+}
+
+/// A vertex of a primitive after clipping.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ClipVertex {
+    /// The position in clip space.
+    pub position: [f64; 4],
+    /// How much of each vertex of the primitive it is.
+    pub weights: [f64; 3],
+    /// The edge to the next vertex is one of the primitive.
+    pub edge: bool,
+}
+
+impl ClipState<'_> {
+    /// The viewport of a number.
+    #[must_use]
+    pub fn viewport(&self, number: u32) -> Viewport {
+        self.viewports.get(number as usize).copied().unwrap_or_default()
+    }
+
+    /// Signed distances of a vertex from each plane; those that do not count are 0. User planes and distances come last.
+    fn distances(&self, vertex: &ClipInput) -> [f64; PLANES] {
+        let [x, y, z, w] = vertex.position.map(f64::from);
+        let [gx, gy] = self.guard_band.map(f64::from);
+        let mut all = [0.0; PLANES];
+        let near = if self.half_z { z } else { z + w };
+        let volume = [
+            w - LEAST_W,
+            gx * w + x,
+            gx * w - x,
+            gy * w + y,
+            gy * w - y,
+            if self.no_near { 0.0 } else { near },
+            if self.no_far { 0.0 } else { w - z },
+        ];
+        all[..7].copy_from_slice(&volume);
+        for (place, plane) in all[7..13].iter_mut().zip(self.user_planes) {
+            if let Some(plane) = plane {
+                let [a, b, c, d] = plane.map(f64::from);
+                *place = a * x + b * y + c * z + d * w;
+            }
+        }
+        for (n, (place, distance)) in all[13..].iter_mut().zip(vertex.distances).enumerate() {
+            if self.clip_distances >> n & 1 == 1 {
+                *place = f64::from(distance);
+            }
+        }
+        all
+    }
+
+    /// Whether a primitive of these vertices is dropped for its cull distances or kill flags.
+    fn is_culled(&self, vertices: &[ClipInput]) -> bool {
+        let culls = |n: usize| {
+            let outside = |vertex: &ClipInput| vertex.distances[n].is_nan() || vertex.distances[n] < 0.0;
+            self.cull_distances >> n & 1 == 1 && vertices.iter().all(outside)
+        };
+        let killed = if self.any_kill {
+            vertices.iter().any(|vertex| vertex.killed)
+        } else {
+            vertices.iter().all(|vertex| vertex.killed)
+        };
+        killed || (0..8).any(culls)
+    }
+
+    /// What is left of a primitive of 1 to 3 vertices: a polygon, a line, a point, or nothing. `edges`: bit k, the edge from vertex k is one.
+    #[must_use]
+    pub fn clip(&self, vertices: &[ClipInput], edges: u8) -> Vec<ClipVertex> {
+        if self.discard || self.is_culled(vertices) {
+            return Vec::new();
+        }
+        let mut polygon: Vec<ClipVertex> = Vec::with_capacity(4);
+        for (n, vertex) in vertices.iter().enumerate() {
+            let mut weights = [0.0; 3];
+            weights[n % 3] = 1.0;
+            let position = vertex.position.map(f64::from);
+            polygon.push(ClipVertex { position, weights, edge: edges >> n & 1 == 1 });
+        }
+        if self.disabled {
+            return polygon;
+        }
+        // Positions that are no numbers lie nowhere.
+        if polygon.iter().flat_map(|vertex| vertex.position).any(f64::is_nan) {
+            return Vec::new();
+        }
+        let all: Vec<[f64; PLANES]> = vertices.iter().map(|vertex| self.distances(vertex)).collect();
+        let outside = |distance: f64| distance < 0.0 || distance.is_nan();
+        for plane in 0..PLANES {
+            let of_plane = || all.iter().map(|distances| distances[plane]);
+            if of_plane().all(outside) {
+                return Vec::new();
+            }
+            if of_plane().any(outside) {
+                if self.planes_only_cull && plane >= 7 {
+                    continue;
+                }
+                let distance = |vertex: &ClipVertex| {
+                    of_plane()
+                        .zip(vertex.weights)
+                        .map(|(d, weight)| if weight == 0.0 { 0.0 } else { d * weight })
+                        .sum::<f64>()
+                };
+                match vertices.len() {
+                    1 => return Vec::new(),
+                    2 => cut_line(&mut polygon, distance),
+                    _ => polygon = self.cut_polygon(&polygon, distance),
+                }
+                if polygon.len() < vertices.len().min(3) {
+                    return Vec::new();
+                }
+            }
+        }
+        polygon
+    }
+
+    fn cut_polygon(&self, polygon: &[ClipVertex], distance: impl Fn(&ClipVertex) -> f64) -> Vec<ClipVertex> {
+        let mut kept = Vec::with_capacity(polygon.len() + 1);
+        for (n, a) in polygon.iter().enumerate() {
+            let b = &polygon[(n + 1) % polygon.len()];
+            let (da, db) = (distance(a), distance(b));
+            match (da >= 0.0, db >= 0.0) {
+                (true, true) => kept.push(*a),
+                // The edge that follows the cut is the plane's.
+                (true, false) => {
+                    kept.push(*a);
+                    kept.push(ClipVertex { edge: self.cut_edges_are_drawn, ..between(a, b, da, db) });
+                }
+                (false, true) => kept.push(ClipVertex { edge: a.edge, ..between(a, b, da, db) }),
+                (false, false) => {}
+            }
+        }
+        kept
+    }
+
+    /// The window position of a vertex: x and y in pixels, depth, 1/w. `None` where the division gives nothing.
+    #[must_use]
+    pub fn window(&self, viewport: &Viewport, position: [f64; 4]) -> Option<[f64; 4]> {
+        let [x, y, z, w] = position;
+        let reciprocal = if self.w_is_reciprocal { w } else { 1.0 / w };
+        let xy = if self.xy_divided { 1.0 } else { reciprocal };
+        let z_by = if self.z_divided { 1.0 } else { reciprocal };
+        let [sx, sy, sz] = viewport.scale.map(f64::from);
+        let [ox, oy, oz] = viewport.offset.map(f64::from);
+        let at = [x * xy * sx + ox, y * xy * sy + oy, z * z_by * sz + oz, reciprocal];
+        (at[0].is_finite() && at[1].is_finite() && !at[2].is_nan()).then_some(at)
+    }
+}
+
+/// Where the edge from a to b, at these distances of different sign, meets the plane. Both directions give the same vertex.
+fn between(a: &ClipVertex, b: &ClipVertex, da: f64, db: f64) -> ClipVertex {
+    // From the vertex inside to the one outside.
+    let (a, b, da, db) = if da >= 0.0 { (a, b, da, db) } else { (b, a, db, da) };
+    let t = da / (da - db);
+    let mix = |a: f64, b: f64| a + (b - a) * t;
+    ClipVertex {
+        position: std::array::from_fn(|n| mix(a.position[n], b.position[n])),
+        weights: std::array::from_fn(|n| mix(a.weights[n], b.weights[n])),
+        edge: true,
+    }
+}
+
+fn cut_line(line: &mut Vec<ClipVertex>, distance: impl Fn(&ClipVertex) -> f64) {
+    let &[a, b] = line.as_slice() else { return };
+    let (da, db) = (distance(&a), distance(&b));
+    match (da >= 0.0, db >= 0.0) {
+        (true, true) => {}
+        (true, false) => line[1] = between(&a, &b, da, db),
+        (false, true) => line[0] = between(&a, &b, da, db),
+        (false, false) => line.clear(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn vertex(position: [f32; 4]) -> ClipInput {
+        ClipInput { position, ..ClipInput::default() }
+    }
+
+    #[test]
+    fn triangles_inside_are_left_alone() {
+        let triangle = [[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, -1.0, 1.0], [0.0, -1.0, 1.0, 1.0]].map(vertex);
+        let found = ClipState::default().clip(&triangle, 0b101);
+        assert_eq!(found.len(), 3);
+        for (n, (found, given)) in found.iter().zip(triangle).enumerate() {
+            assert_eq!(found.position, given.position.map(f64::from));
+            assert_eq!(found.weights[n], 1.0);
+            assert_eq!(found.edge, n != 1);
+        }
+    }
+
+    #[test]
+    fn what_is_outside_is_cut_off() {
+        // Half of it is left of the volume, and one corner is behind the viewer.
+        let triangle = [[-3.0, 0.0, 0.0, 1.0], [1.0, 0.5, 0.0, 1.0], [0.0, -0.5, -2.0, -1.0]].map(vertex);
+        let state = ClipState::default();
+        let found = state.clip(&triangle, 7);
+        assert!(found.len() >= 3);
+        for vertex in &found {
+            let [x, y, z, w] = vertex.position;
+            assert!(w > 0.0);
+            assert!([x, y, z].iter().all(|c| c.abs() <= w * (1.0 + 1e-9)), "{vertex:?}");
+            let sum: f64 = vertex.weights.iter().sum();
+            assert!((sum - 1.0).abs() < 1e-9);
+            for c in 0..4 {
+                let of = |n: usize| f64::from(triangle[n].position[c]) * vertex.weights[n];
+                assert!((of(0) + of(1) + of(2) - vertex.position[c]).abs() < 1e-9, "{vertex:?}");
+            }
+        }
+        assert!(found.iter().any(|vertex| !vertex.edge));
+        assert!(
+            state.clip(&[[2.0, 0.0, 0.0, 1.0], [3.0, 0.0, 0.0, 1.0], [2.0, 9.0, 0.0, 1.0]].map(vertex), 7).is_empty()
+        );
+    }
+
+    #[test]
+    fn a_guard_band_lets_more_through_and_planes_can_be_left_out() {
+        let wide = [[-3.0, 0.0, 0.0, 1.0], [1.0, 0.5, 0.0, 1.0], [0.0, -0.5, 5.0, 1.0]].map(vertex);
+        let state = ClipState { guard_band: [4.0, 1.0], no_far: true, ..ClipState::default() };
+        assert_eq!(state.clip(&wide, 7).len(), 3);
+        assert_eq!(ClipState { no_far: false, ..state }.clip(&wide, 7).len(), 4);
+        let half = ClipState { half_z: true, ..state };
+        let behind = [[0.0, 0.0, -0.5, 1.0], [1.0, 0.5, -0.5, 1.0], [0.0, -0.5, -0.1, 1.0]].map(vertex);
+        assert!(half.clip(&behind, 7).is_empty());
+        assert_eq!(state.clip(&behind, 7).len(), 3);
+    }
+
+    #[test]
+    fn user_planes_and_distances_cut_or_cull() {
+        let plain = [[0.0, 0.0, 0.0, 1.0], [1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0]].map(vertex);
+        let mut state = ClipState::default();
+        state.user_planes[3] = Some([1.0, 0.0, 0.0, -0.5]);
+        assert_eq!(state.clip(&plain, 7).len(), 3);
+        assert!(state.clip(&plain, 7).iter().all(|vertex| vertex.position[0] >= 0.5));
+        let only = ClipState { planes_only_cull: true, ..state };
+        assert!(only.clip(&plain, 7).iter().any(|vertex| vertex.position[0] == 0.0));
+        let mut far = plain;
+        for (n, vertex) in far.iter_mut().enumerate() {
+            vertex.distances[2] = 1.0 - n as f32 * 2.0;
+            vertex.distances[5] = -1.0;
+        }
+        let clips = ClipState { clip_distances: 1 << 2, ..ClipState::default() };
+        assert_eq!(clips.clip(&far, 7).len(), 3);
+        assert_eq!(clips.clip(&far, 7)[0].weights, [1.0, 0.0, 0.0]);
+        assert_eq!(clips.clip(&far, 7)[1].weights, [0.5, 0.5, 0.0]);
+        assert!(ClipState { cull_distances: 1 << 5, ..ClipState::default() }.clip(&far, 7).is_empty());
+        assert!(!ClipState { cull_distances: 1 << 2, ..ClipState::default() }.clip(&far, 7).is_empty());
+        far[1].killed = true;
+        assert!(!ClipState::default().clip(&far, 7).is_empty());
+        assert!(ClipState { any_kill: true, ..ClipState::default() }.clip(&far, 7).is_empty());
+    }
+
+    #[test]
+    fn lines_and_points_are_cut_and_dropped() {
+        let state = ClipState::default();
+        let line = [[0.0, 0.0, 0.0, 1.0], [4.0, 2.0, 0.0, 1.0]].map(vertex);
+        let found = state.clip(&line, 1);
+        assert_eq!(found[1].position, [1.0, 0.5, 0.0, 1.0]);
+        assert_eq!(found[1].weights, [0.75, 0.25, 0.0]);
+        assert!(state.clip(&[vertex([1.5, 0.0, 0.0, 1.0])], 0).is_empty());
+        assert!(state.clip(&[vertex([f32::NAN, 0.0, 0.0, 1.0])], 0).is_empty());
+        assert_eq!(state.clip(&[vertex([1.0, 0.0, 0.0, 1.0])], 0).len(), 1);
+        assert!(state.clip(&[vertex([0.0, 0.0, 0.0, 0.0])], 0).is_empty());
+    }
+
+    #[test]
+    fn both_sides_of_an_edge_are_cut_at_the_same_place() {
+        let a = vertex([-7.3, 0.1, 0.3, 1.7]);
+        let b = vertex([0.3, 0.2, 0.1, 0.9]);
+        let cut = |vertices: [ClipInput; 3]| {
+            let found = ClipState::default().clip(&vertices, 7);
+            let mut positions: Vec<_> = found.iter().map(|vertex| vertex.position.map(f64::to_bits)).collect();
+            positions.retain(|p| f64::from_bits(p[0]) == -f64::from_bits(p[3]) || f64::from_bits(p[0]) < 0.0);
+            positions
+        };
+        let left = cut([a, b, vertex([0.2, 0.9, 0.0, 1.0])]);
+        let right = cut([b, a, vertex([0.2, -0.9, 0.0, 1.0])]);
+        assert!(left.iter().any(|position| right.contains(position)), "{left:?} {right:?}");
+    }
+
+    #[test]
+    fn positions_become_window_positions() {
+        let viewport = Viewport::of_size(100, 50, false);
+        let state = ClipState::default();
+        assert_eq!(state.window(&viewport, [2.0, 2.0, -2.0, 2.0]), Some([100.0, 0.0, 0.0, 0.5]));
+        let plain = ClipState { xy_divided: true, z_divided: true, w_is_reciprocal: true, ..state };
+        assert_eq!(plain.window(&Viewport::default(), [3.0, 4.0, 0.25, 2.0]), Some([3.0, 4.0, 0.25, 2.0]));
+        assert_eq!(state.window(&viewport, [1.0, 0.0, 0.0, 0.0]), None);
+    }
+}

@@ -1,0 +1,221 @@
+//! Depth and stencil: formats of the depth target, comparisons, stencil operations.
+
+use crate::format::float_24;
+use crate::state::{Compare, StencilFace, StencilOp};
+use ctm_exec::r700::formats::{Format, convert};
+use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
+
+/// The format of a depth target. Depth and stencil of a sample lie side by side.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DepthFormat {
+    /// 16 bits, fractions.
+    D16,
+    /// 24 bits, fractions, in bits 23:0; the others are unused.
+    #[default]
+    X8D24,
+    /// 24 bits, fractions, in bits 23:0; stencil in bits 31:24.
+    S8D24,
+    /// A float of 24 bits in bits 23:0; the others are unused.
+    X8D24Float,
+    /// A float of 24 bits in bits 23:0; stencil in bits 31:24.
+    S8D24Float,
+    /// A float of 32 bits.
+    D32Float,
+    /// A float of 32 bits; stencil in bits 39:32; the others are unused.
+    X24S8D32Float,
+}
+
+/// What the depth part of a format is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Depth {
+    Fraction(u32),
+    Float24,
+    Float32,
+}
+
+impl DepthFormat {
+    /// Every format.
+    pub const ALL: [Self; 7] =
+        [Self::D16, Self::X8D24, Self::S8D24, Self::X8D24Float, Self::S8D24Float, Self::D32Float, Self::X24S8D32Float];
+
+    /// Bytes of a sample, kind and bits of depth, and where stencil begins, if there is one.
+    const fn row(self) -> (usize, Depth, Option<u32>) {
+        match self {
+            Self::D16 => (2, Depth::Fraction(16), None),
+            Self::X8D24 => (4, Depth::Fraction(24), None),
+            Self::S8D24 => (4, Depth::Fraction(24), Some(24)),
+            Self::X8D24Float => (4, Depth::Float24, None),
+            Self::S8D24Float => (4, Depth::Float24, Some(24)),
+            Self::D32Float => (4, Depth::Float32, None),
+            Self::X24S8D32Float => (8, Depth::Float32, Some(32)),
+        }
+    }
+
+    /// Bytes of a sample.
+    #[must_use]
+    pub const fn bytes(self) -> usize {
+        self.row().0
+    }
+
+    /// Whether a sample has a stencil value.
+    #[must_use]
+    pub const fn has_stencil(self) -> bool {
+        self.row().2.is_some()
+    }
+
+    /// Whether depth is a float, whose steps depend on its exponent.
+    #[must_use]
+    pub const fn is_float(self) -> bool {
+        !matches!(self.row().1, Depth::Fraction(_))
+    }
+
+    /// A depth as it is stored; stored depths compare as their numbers do, but for negative floats ([`Self::passes`]). Fractions are clamped to 0 to
+    /// 1 and rounded to the nearest, halves up.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "within the format's range")]
+    pub fn quantised(self, depth: f64) -> u32 {
+        match self.row().1 {
+            Depth::Fraction(bits) => {
+                let most = f64::from((1u32 << bits) - 1);
+                // NaN becomes 0.
+                (depth.clamp(0.0, 1.0) * most + 0.5) as u32
+            }
+            Depth::Float24 => float_24(depth as f32),
+            Depth::Float32 => (depth as f32).to_bits(),
+        }
+    }
+
+    /// The number of a stored depth.
+    #[must_use]
+    pub fn number(self, stored: u32) -> f64 {
+        match self.row().1 {
+            Depth::Fraction(bits) => f64::from(stored) / f64::from((1u32 << bits) - 1),
+            Depth::Float24 => {
+                // The fetch unit's table knows this float.
+                let format = Format { data: DataFormat::Fmt8_24Float, ..Format::default() };
+                let format = Format { numbers: NumFormat::Int, sign: FormatComp::Unsigned, ..format };
+                let value = convert(&format, &stored.to_le_bytes()).unwrap_or_default();
+                f64::from(f32::from_bits(value[0]))
+            }
+            Depth::Float32 => f64::from(f32::from_bits(stored)),
+        }
+    }
+
+    /// Whether `new compare stored` holds for two stored depths.
+    #[must_use]
+    pub fn passes(self, compare: Compare, new: u32, stored: u32) -> bool {
+        match self.row().1 {
+            Depth::Float32 => compare.holds(&f32::from_bits(new), &f32::from_bits(stored)),
+            Depth::Fraction(_) | Depth::Float24 => compare.holds(&new, &stored),
+        }
+    }
+
+    /// Depth and stencil of a stored sample.
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "fields")]
+    pub const fn unpack(self, bits: u64) -> (u32, u8) {
+        let (_, depth, stencil) = self.row();
+        let depth = match depth {
+            Depth::Fraction(16) => bits as u32 & 0xffff,
+            Depth::Fraction(_) | Depth::Float24 => bits as u32 & 0xff_ffff,
+            Depth::Float32 => bits as u32,
+        };
+        (depth, if let Some(at) = stencil { (bits >> at) as u8 } else { 0 })
+    }
+
+    /// A stored sample with other depth and stencil; unused bits stay.
+    #[must_use]
+    pub const fn pack(self, bits: u64, depth: u32, stencil: u8) -> u64 {
+        let (_, kind, at) = self.row();
+        let depth_mask = match kind {
+            Depth::Fraction(16) => 0xffff,
+            Depth::Fraction(_) | Depth::Float24 => 0xff_ffff,
+            Depth::Float32 => 0xffff_ffff,
+        };
+        let with_depth = bits & !depth_mask | depth as u64 & depth_mask;
+        match at {
+            Some(at) => with_depth & !(0xff << at) | (stencil as u64) << at,
+            None => with_depth,
+        }
+    }
+}
+
+impl StencilFace {
+    /// Whether the stencil test passes: `(reference & mask) compare (stored & mask)`.
+    #[must_use]
+    pub fn passes(&self, reference: u8, stored: u8) -> bool {
+        self.compare.holds(&(reference & self.mask), &(stored & self.mask))
+    }
+
+    /// The stored value after an operation, through the write mask.
+    #[must_use]
+    pub const fn after(&self, op: StencilOp, reference: u8, stored: u8) -> u8 {
+        let value = match op {
+            StencilOp::Keep => stored,
+            StencilOp::Zero => 0,
+            StencilOp::Replace => reference,
+            StencilOp::IncrementClamp => stored.saturating_add(1),
+            StencilOp::DecrementClamp => stored.saturating_sub(1),
+            StencilOp::Invert => !stored,
+            StencilOp::IncrementWrap => stored.wrapping_add(1),
+            StencilOp::DecrementWrap => stored.wrapping_sub(1),
+        };
+        stored & !self.write_mask | value & self.write_mask
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn samples_are_stored_and_loaded() {
+        for format in DepthFormat::ALL {
+            let depth = format.quantised(0.625);
+            let bits = format.pack(u64::MAX, depth, 0xa5);
+            assert_eq!(format.unpack(bits).0, depth, "{format:?}");
+            assert!((format.number(depth) - 0.625).abs() < 1e-4, "{format:?}");
+            assert_eq!(format.unpack(bits).1, if format.has_stencil() { 0xa5 } else { 0 });
+            if format.bytes() < 8 {
+                let beyond = u64::MAX << (8 * format.bytes());
+                assert_eq!(bits & beyond, beyond, "{format:?} changes what is not its own");
+            }
+        }
+        assert_eq!(DepthFormat::X8D24.pack(0xff00_0000, 1, 2), 0xff00_0001);
+        assert_eq!(DepthFormat::X24S8D32Float.pack(0xabcd_ef00_0000_0000, 7, 9), 0xabcd_ef09_0000_0007);
+    }
+
+    #[test]
+    fn depths_are_clamped_and_rounded() {
+        assert_eq!(DepthFormat::D16.quantised(2.0), 0xffff);
+        assert_eq!(DepthFormat::D16.quantised(-1.0), 0);
+        assert_eq!(DepthFormat::D16.quantised(f64::NAN), 0);
+        assert_eq!(DepthFormat::D16.quantised(0.5), 0x8000);
+        assert_eq!(DepthFormat::X8D24.quantised(0.5), 0x80_0000);
+        assert_eq!(DepthFormat::D32Float.quantised(-2.5), (-2.5f32).to_bits());
+        assert!(DepthFormat::D32Float.passes(Compare::Less, (-2f32).to_bits(), (-1f32).to_bits()));
+        assert!(!DepthFormat::D32Float.passes(Compare::LessEqual, f32::NAN.to_bits(), 0));
+        assert!(DepthFormat::D32Float.passes(Compare::NotEqual, f32::NAN.to_bits(), 0));
+    }
+
+    #[test]
+    fn stencil_operations_go_through_the_write_mask() {
+        let face = StencilFace { mask: 0x0f, write_mask: 0xf0, ..StencilFace::default() };
+        let table = [
+            (StencilOp::Keep, 0xff, 0xff),
+            (StencilOp::Zero, 0xff, 0x0f),
+            (StencilOp::Replace, 0x0f, 0x3f),
+            (StencilOp::IncrementClamp, 0xff, 0xff),
+            (StencilOp::DecrementClamp, 0x00, 0x00),
+            (StencilOp::Invert, 0xa5, 0x55),
+            (StencilOp::IncrementWrap, 0xff, 0x0f),
+            (StencilOp::DecrementWrap, 0x00, 0xf0),
+        ];
+        for (op, stored, expected) in table {
+            assert_eq!(face.after(op, 0x3c, stored), expected, "{op:?}");
+        }
+        let equal = StencilFace { compare: Compare::Equal, ..face };
+        assert!(equal.passes(0x15, 0xf5));
+        assert!(!equal.passes(0x15, 0xf4));
+    }
+}

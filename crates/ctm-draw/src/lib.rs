@@ -1,0 +1,54 @@
+//! What a Radeon does between programs: vertices become primitives, primitives pixels, pixels what lies in targets.
+//!
+//! This room knows no command stream and no register: a draw is a [`state::DrawState`] of plain fields. Programs run on any engine of
+//! [`ctm_exec`], many vertices or quads in a launch.
+//!
+//! | file | what |
+//! |---|---|
+//! | `state` | all that a draw depends on |
+//! | `draw` | a draw from its indices to its targets: order, batches, threads |
+//! | `assembly` | indices become points, lines and triangles |
+//! | `clip` | cutting, division by w, viewports |
+//! | `raster/` | which samples of which pixels a primitive covers |
+//! | `vertices`, `stage` | the vertex program, for each vertex once |
+//! | `setup` | how parameters and depth change over a primitive |
+//! | `primitives` | faces, fill modes, points, lines: from primitives to quads of pixels |
+//! | `shade` | the pixel program, for quads of any primitives |
+//! | `merge`, `blend` | tests, blending, storing |
+//! | `targets` | what a draw writes |
+//! | `format` | colours as bits |
+//! | `depth` | depth and stencil as bits, their tests |
+//! | `layout` | where the samples of a surface lie |
+//!
+//! Begin with [`state::DrawState`]. `docs/drawing.md` tells the rules with their sources.
+//!
+//! **Invariants.** Results never depend on the number of threads or on the engine. Coverage is decided in whole numbers: of triangles that
+//! share an edge, every sample belongs to one.
+
+#![allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_precision_loss,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "numbers of pixels, samples and vertices are limited where they come in"
+)]
+
+pub mod assembly;
+mod blend;
+pub mod clip;
+pub mod depth;
+mod draw;
+pub mod format;
+pub mod layout;
+mod merge;
+mod primitives;
+pub mod raster;
+pub mod setup;
+mod shade;
+mod stage;
+pub mod state;
+mod targets;
+pub mod vertices;
+
+pub use draw::{Counts, DrawError, Options, clear_colour, clear_depth, draw};
+pub use targets::{ColourTarget, DepthTarget, TargetError, Targets};

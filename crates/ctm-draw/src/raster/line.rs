@@ -1,0 +1,208 @@
+//! Lines: by OpenGL's diamond-exit rule, and as rectangles across their direction.
+
+use super::{RasterState, UNITS};
+
+/// The pixels of a line that is drawn as columns or rows of pixels (OpenGL 3.3, 3.5.1).
+///
+/// A line is wider than high, or not. In the first case it has one pixel in each column it passes, and so many below one another as it is
+/// wide; in the second case rows and columns change places. Of the first and last columns, those have a pixel whose diamond the line
+/// leaves: the points less than half a pixel from the centre, columns and rows added. So of lines that follow one another no pixel is
+/// drawn twice.
+#[derive(Clone, Debug)]
+pub struct LinePixels {
+    /// From a row above to a row below, or from left to right: which coordinate steps.
+    steep: bool,
+    /// Along and across, in units from the centre of pixel 0.
+    start: [i64; 2],
+    end: [i64; 2],
+    /// How many pixels across.
+    width: i64,
+    next: i64,
+    last: i64,
+    step: i64,
+    done: bool,
+}
+
+impl LinePixels {
+    /// Of the line between two positions in units, so many pixels wide (at least 1).
+    #[must_use]
+    pub fn new(from: [i64; 2], to: [i64; 2], width: i64, centre: i64) -> Self {
+        let (dx, dy) = (to[0] - from[0], to[1] - from[1]);
+        let steep = dy.abs() > dx.abs();
+        let turned = |[x, y]: [i64; 2]| if steep { [y - centre, x - centre] } else { [x - centre, y - centre] };
+        let (start, end) = (turned(from), turned(to));
+        let step = if end[0] >= start[0] { 1 } else { -1 };
+        let mut line = Self { steep, start, end, width: width.max(1), next: 0, last: 0, step, done: false };
+        // Columns whose centre lies between, both ends included, then looked at.
+        let (a, b) = (start[0] * step, end[0] * step);
+        let first = a.div_euclid(UNITS) + i64::from(a.rem_euclid(UNITS) != 0);
+        let last = b.div_euclid(UNITS);
+        (line.next, line.last) = (first, last);
+        // Behind the centre of the column before, the line may still begin in its diamond.
+        if line.leaves(start, (first - 1) * step) {
+            line.next = first - 1;
+        }
+        // It ends in the diamond of the last column, or has not reached the one behind: that one has no pixel.
+        if last >= line.next && line.leaves(end, last * step) {
+            line.last = last - 1;
+        }
+        // The last point lies short of the next column's centre, and yet in its diamond: not left. Nothing to add.
+        line.done = line.next > line.last;
+        line
+    }
+
+    /// Whether a point lies in the diamond of the pixel that the line has in a column. A point on its border is outside.
+    fn leaves(&self, point: [i64; 2], column: i64) -> bool {
+        let along = (point[0] - column * UNITS).abs();
+        let row = self.row(column);
+        let across = (point[1] - row * UNITS).abs();
+        along + across < UNITS / 2
+    }
+
+    /// The pixel across in a column: the one whose centre is nearest to the line there; halves go to the larger one.
+    fn row(&self, column: i64) -> i64 {
+        let (length, rise) = (self.end[0] - self.start[0], self.end[1] - self.start[1]);
+        // across = start + rise * (column - start) / length, in units; plus half a pixel, in whole pixels.
+        let (mut above, mut below) =
+            ((self.start[1] + UNITS / 2) * length + rise * (column * UNITS - self.start[0]), length * UNITS);
+        if below < 0 {
+            (above, below) = (-above, -below);
+        }
+        if below == 0 { (self.start[1] + UNITS / 2).div_euclid(UNITS) } else { above.div_euclid(below) }
+    }
+}
+
+impl Iterator for LinePixels {
+    /// The pixels of one column or row: the first, the last, and how many steps along there were before.
+    type Item = ([i64; 2], [i64; 2]);
+
+    fn next(&mut self) -> Option<Self::Item> {
+        if self.done {
+            return None;
+        }
+        let column = self.next * self.step;
+        self.next += 1;
+        self.done = self.next > self.last;
+        // So many pixels, as many on both sides as there can be (OpenGL 3.3, 3.5.2.1).
+        let first = {
+            let shifted = Self { start: self.moved(self.start), end: self.moved(self.end), ..self.clone() };
+            shifted.row(column)
+        };
+        let last = first + self.width - 1;
+        Some(if self.steep { ([first, column], [last, column]) } else { ([column, first], [column, last]) })
+    }
+}
+
+impl LinePixels {
+    /// A point, moved across so that the first of all pixels is the nearest one.
+    const fn moved(&self, [along, across]: [i64; 2]) -> [i64; 2] {
+        [along, across - (self.width - 1) * UNITS / 2]
+    }
+}
+
+/// The corners, clockwise or not, of a line that is a rectangle: to both sides of each end by half the width across its direction. `None` of a line
+/// without length.
+#[must_use]
+pub fn wide_line(state: &RasterState, from: [i64; 2], to: [i64; 2]) -> Option<[[i64; 2]; 4]> {
+    #[allow(clippy::cast_precision_loss, reason = "positions are limited")]
+    let [fx, fy, tx, ty] = [from[0], from[1], to[0], to[1]].map(|units| units as f64 / 256.0);
+    let (dx, dy) = (tx - fx, ty - fy);
+    let length = dx.hypot(dy);
+    if length == 0.0 {
+        return None;
+    }
+    let half = f64::from(state.line_width) / 2.0 / length;
+    let (ox, oy) = (-dy * half, dx * half);
+    let corner = |x: f64, y: f64| [state.snap(x), state.snap(y)];
+    Some([corner(fx + ox, fy + oy), corner(tx + ox, ty + oy), corner(tx - ox, ty - oy), corner(fx - ox, fy - oy)])
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn pixels(from: [f64; 2], to: [f64; 2], width: i64) -> Vec<[i64; 2]> {
+        let state = RasterState::default();
+        let units = |[x, y]: [f64; 2]| [state.snap(x), state.snap(y)];
+        let mut all = Vec::new();
+        for ([x0, y0], [x1, y1]) in LinePixels::new(units(from), units(to), width, state.centre()) {
+            for y in y0..=y1 {
+                for x in x0..=x1 {
+                    all.push([x, y]);
+                }
+            }
+        }
+        all
+    }
+
+    #[test]
+    fn straight_lines_have_the_pixels_they_leave() {
+        assert_eq!(pixels([0.5, 0.5], [3.5, 0.5], 1), [[0, 0], [1, 0], [2, 0]]);
+        assert_eq!(pixels([3.5, 0.5], [0.5, 0.5], 1), [[3, 0], [2, 0], [1, 0]]);
+        assert_eq!(pixels([0.5, 0.5], [0.5, 2.5], 1), [[0, 0], [0, 1]]);
+        assert_eq!(pixels([0.7, 0.5], [2.9, 0.5], 1), [[0, 0], [1, 0]]);
+        // The end lies on the diamond's border, which is outside: the pixel is left.
+        assert_eq!(pixels([0.5, 0.5], [3.0, 0.5], 1), [[0, 0], [1, 0], [2, 0]]);
+        assert_eq!(pixels([0.5, 0.5], [0.6, 0.5], 1), <[[i64; 2]; 0]>::default());
+        assert_eq!(pixels([0.5, 0.5], [0.5, 0.5], 1), <[[i64; 2]; 0]>::default());
+        assert_eq!(pixels([0.5, 0.5], [2.5, 2.5], 1), [[0, 0], [1, 1]]);
+    }
+
+    #[test]
+    fn wide_lines_lie_on_both_sides() {
+        assert_eq!(pixels([0.5, 4.5], [1.5, 4.5], 3), [[0, 3], [0, 4], [0, 5]]);
+        assert_eq!(pixels([4.5, 0.5], [4.5, 1.5], 2), [[4, 0], [5, 0]]);
+    }
+
+    /// Truth: the definition of OpenGL 3.3 (3.5.1), with a line's crossing of diamonds computed apart, in small steps.
+    #[test]
+    fn strips_draw_every_pixel_once() {
+        let mut state = 1u32;
+        let mut random = |most: u32| {
+            state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            f64::from(state >> 8 & 0xffff) / 65536.0 * f64::from(most)
+        };
+        for _ in 0..2000 {
+            let [a, b] = [[random(40), random(40)], [random(40), random(40)]];
+            let middle = [f64::midpoint(a[0], b[0]), f64::midpoint(a[1], b[1])];
+            // Both halves of a line, on a grid that makes them one line.
+            let grid = |p: [f64; 2]| p.map(|c| (c * 4.0).round() / 4.0);
+            let (a, b, middle) = (grid(a), grid(b), grid(middle));
+            let first = pixels(a, middle, 1);
+            for pixel in pixels(middle, b, 1) {
+                let joint = (0..2).all(|c| (pixel[c] as f64 + 0.5 - middle[c]).abs() < 1.5);
+                assert!(!first.contains(&pixel) || joint, "{a:?} {middle:?} {b:?}: {pixel:?} twice");
+            }
+        }
+    }
+
+    #[test]
+    fn each_pixel_is_one_whose_diamond_the_line_leaves() {
+        let mut state = 7u32;
+        let mut random = || {
+            state = state.wrapping_mul(747_796_405).wrapping_add(2_891_336_453);
+            f64::from(state >> 8 & 0xff_ffff) / 16_777_216.0 * 12.0
+        };
+        for _ in 0..400 {
+            let on_grid = |c: f64| (c * 256.0).floor() / 256.0;
+            let (a, b) = ([on_grid(random()), on_grid(random())], [on_grid(random()), on_grid(random())]);
+            let found = pixels(a, b, 1);
+            for y in -1..13i64 {
+                for x in -1..13i64 {
+                    let from_centre = |t: f64| {
+                        let at = |c: usize| a[c] + (b[c] - a[c]) * t - [x, y][c] as f64 - 0.5;
+                        at(0).abs() + at(1).abs()
+                    };
+                    let nearest = (0..=1500).map(|n| from_centre(f64::from(n) / 1500.0)).fold(f64::MAX, f64::min);
+                    // Where the definition is not a matter of a hair's breadth.
+                    let clearly = |d: f64| (d - 0.5).abs() > 0.01;
+                    if !clearly(nearest) || !clearly(from_centre(1.0)) {
+                        continue;
+                    }
+                    let leaves = nearest < 0.5 && from_centre(1.0) > 0.5;
+                    assert_eq!(found.contains(&[x, y]), leaves, "{a:?} {b:?} pixel ({x}, {y})");
+                }
+            }
+        }
+    }
+}

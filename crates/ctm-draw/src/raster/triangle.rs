@@ -1,0 +1,154 @@
+//! Coverage of triangles and of boxes with sides along rows and columns.
+
+use super::{QuadCoverage, Rect, SamplePoints, UNITS};
+
+/// A triangle with positions on the grid.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Triangle {
+    /// x and y of each vertex, in units.
+    pub at: [[i64; 2]; 3],
+    /// Twice its area: positive where vertices follow each other clockwise, as seen with row 0 on top.
+    pub area: i64,
+}
+
+impl Triangle {
+    /// Of three positions.
+    #[must_use]
+    pub const fn new(at: [[i64; 2]; 3]) -> Self {
+        let [[x0, y0], [x1, y1], [x2, y2]] = at;
+        Self { at, area: (x1 - x0) * (y2 - y0) - (x2 - x0) * (y1 - y0) }
+    }
+}
+
+/// One edge: `dx * (y - y0) - dy * (x - x0)` is positive inside. On the edge, samples belong to the triangle if it is a left or a top one.
+#[derive(Clone, Copy, Debug)]
+struct Edge {
+    dx: i64,
+    dy: i64,
+    /// The value at the origin, less one where samples on the edge do not belong to the triangle: inside is what is not negative.
+    start: i64,
+}
+
+impl Edge {
+    const fn new([ax, ay]: [i64; 2], [bx, by]: [i64; 2]) -> Self {
+        let (dx, dy) = (bx - ax, by - ay);
+        let owns = dy < 0 || (dy == 0 && dx > 0);
+        Self { dx, dy, start: dy * ax - dx * ay - if owns { 0 } else { 1 } }
+    }
+
+    const fn at(&self, x: i64, y: i64) -> i64 {
+        self.dx * y - self.dy * x + self.start
+    }
+}
+
+/// Side of the blocks of pixels that are looked at as a whole.
+const BLOCK: i32 = 8;
+
+/// Pixels of the box around these positions that may have a covered sample, cut by a scissor.
+#[allow(clippy::cast_possible_truncation, reason = "positions are limited")]
+fn around(at: &[[i64; 2]], points: &SamplePoints, scissor: Rect) -> Rect {
+    let range = |axis: usize| {
+        let least = at.iter().map(|p| p[axis]).min().unwrap_or(0);
+        let most = at.iter().map(|p| p[axis]).max().unwrap_or(0);
+        let first = points.iter().map(|(place, _)| place[axis]).max().unwrap_or(0);
+        let last = points.iter().map(|(place, _)| place[axis]).min().unwrap_or(0);
+        // A sample at pixel * UNITS + place lies in least..=most.
+        let from = (least - first).div_euclid(UNITS);
+        let to = (most - last).div_euclid(UNITS) + 1;
+        (from as i32, to as i32)
+    };
+    let ((left, right), (top, bottom)) = (range(0), range(1));
+    Rect { left, top, right, bottom }.and(scissor)
+}
+
+/// Tells the quads of which a triangle covers a sample, row of blocks by row of blocks. Triangles without area cover nothing.
+pub fn cover_triangle(triangle: &Triangle, points: &SamplePoints, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
+    let [a, b, c] = triangle.at;
+    let edges = match triangle.area {
+        0 => return,
+        1.. => [Edge::new(a, b), Edge::new(b, c), Edge::new(c, a)],
+        _ => [Edge::new(a, c), Edge::new(c, b), Edge::new(b, a)],
+    };
+    let bounds = around(&triangle.at, points, scissor);
+    if bounds.is_empty() {
+        return;
+    }
+    // What each edge gains from a pixel's corner to each place, and at most and least.
+    let places: Vec<[i64; 3]> = points.iter().map(|([x, y], _)| edges.map(|edge| edge.dx * y - edge.dy * x)).collect();
+    let extreme = |edge: usize, pick: fn(i64, i64) -> i64| {
+        let of_places = places.iter().map(|place| place[edge]).reduce(pick).unwrap_or(0);
+        let across = i64::from(BLOCK - 1) * UNITS;
+        of_places + pick(0, edges[edge].dx * across) + pick(0, -edges[edge].dy * across)
+    };
+    let most: [i64; 3] = std::array::from_fn(|edge| extreme(edge, i64::max));
+    let least: [i64; 3] = std::array::from_fn(|edge| extreme(edge, i64::min));
+    let all = points.iter().fold(0, |all, (_, mask)| all | mask);
+    let mut block_y = bounds.top.div_euclid(BLOCK) * BLOCK;
+    while block_y < bounds.bottom {
+        let mut block_x = bounds.left.div_euclid(BLOCK) * BLOCK;
+        while block_x < bounds.right {
+            let corner: [i64; 3] =
+                std::array::from_fn(|n| edges[n].at(i64::from(block_x) * UNITS, i64::from(block_y) * UNITS));
+            if (0..3).all(|n| corner[n] + most[n] >= 0) {
+                let whole = (0..3).all(|n| corner[n] + least[n] >= 0);
+                let block = Rect { left: block_x, top: block_y, right: block_x + BLOCK, bottom: block_y + BLOCK };
+                block_quads(
+                    block.and(bounds),
+                    &mut |x, y| {
+                        if whole {
+                            return all;
+                        }
+                        let pixel: [i64; 3] = std::array::from_fn(|n| {
+                            let (dx, dy) = (i64::from(x - block_x) * UNITS, i64::from(y - block_y) * UNITS);
+                            corner[n] + edges[n].dx * dy - edges[n].dy * dx
+                        });
+                        let covers = |place: &[i64; 3]| (0..3).all(|n| pixel[n] + place[n] >= 0);
+                        let masks = places.iter().zip(points.masks);
+                        masks.filter(|(place, _)| covers(place)).fold(0, |sum, (_, mask)| sum | mask)
+                    },
+                    emit,
+                );
+            }
+            block_x += BLOCK;
+        }
+        block_y += BLOCK;
+    }
+}
+
+/// Tells the quads of pixels in a rectangle that cover something.
+fn block_quads(within: Rect, mask: &mut dyn FnMut(i32, i32) -> u8, emit: &mut dyn FnMut(QuadCoverage)) {
+    let mut y = within.top & !1;
+    while y < within.bottom {
+        let mut x = within.left & !1;
+        while x < within.right {
+            let mut quad = QuadCoverage { x, y, masks: [0; 4] };
+            for (n, place) in quad.masks.iter_mut().enumerate() {
+                let (px, py) = (x + (n as i32 & 1), y + (n as i32 >> 1));
+                if within.contains(px, py) {
+                    *place = mask(px, py);
+                }
+            }
+            if quad.masks != [0; 4] {
+                emit(quad);
+            }
+            x += 2;
+        }
+        y += 2;
+    }
+}
+
+/// Tells the quads of which the box covers a sample: left and top sides belong to it, right and bottom ones do not. Corners in any order.
+pub fn cover_box(corners: [[i64; 2]; 2], points: &SamplePoints, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
+    let [[ax, ay], [bx, by]] = corners;
+    let (left, right, top, bottom) = (ax.min(bx), ax.max(bx), ay.min(by), ay.max(by));
+    let bounds = around(&corners, points, scissor);
+    block_quads(
+        bounds,
+        &mut |x, y| {
+            let (x, y) = (i64::from(x) * UNITS, i64::from(y) * UNITS);
+            let covers = |[px, py]: [i64; 2]| left <= x + px && x + px < right && top <= y + py && y + py < bottom;
+            points.iter().filter(|&(place, _)| covers(place)).fold(0, |sum, (_, mask)| sum | mask)
+        },
+        emit,
+    );
+}

@@ -1,0 +1,169 @@
+//! A primitive in the window: how parameters and depth change over its pixels.
+//!
+//! Everything is computed in double precision from positions on the grid, and rounded once where it becomes a start value. Parameters are
+//! interpolated between the vertices that the program exported, also where clipping has cut the primitive.
+
+use crate::clip::ClipVertex;
+use crate::state::Interpolation;
+
+/// A vertex in the window.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct WindowVertex {
+    /// x and y on the grid, in units of 1/256 pixel.
+    pub at: [i64; 2],
+    /// The depth.
+    pub z: f64,
+    /// 1/w.
+    pub reciprocal_w: f64,
+    /// How much of each vertex of the primitive it is, with perspective.
+    pub weights: [f64; 3],
+    /// The same in the window.
+    pub linear: [f64; 3],
+}
+
+impl WindowVertex {
+    /// A vertex that clipping left, at a window position; `w` of the primitive's vertices.
+    #[must_use]
+    pub fn new(vertex: &ClipVertex, at: [i64; 2], window: [f64; 4], w: [f64; 3]) -> Self {
+        // In the window a vertex counts by its share of w; vertices that are not cut are themselves.
+        let own = vertex.position[3];
+        let whole = vertex.weights.contains(&1.0) || own == 0.0;
+        let linear = if whole { vertex.weights } else { std::array::from_fn(|n| vertex.weights[n] * w[n] / own) };
+        Self { at, z: window[2], reciprocal_w: window[3], weights: vertex.weights, linear }
+    }
+}
+
+/// What pixels of a primitive have in common.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Setup {
+    /// The corners; a line repeats its end, a point its only one.
+    pub corners: [WindowVertex; 3],
+    /// How a place in the window is divided among corners.
+    pub share: Share,
+    /// Places of the primitive's vertices among the vertices that ran.
+    pub slots: [u32; 3],
+    /// The place of the vertex that gives flat values.
+    pub provoking: u32,
+    /// Front faces, points and lines.
+    pub is_front: bool,
+    /// Added to depths.
+    pub offset: f64,
+    /// Depths are clamped to these.
+    pub depth_range: [f32; 2],
+    /// The layer.
+    pub layer: u32,
+    /// Where a point lies: left, top, width, height in units. `None` of others.
+    pub sprite: Option<[i64; 4]>,
+}
+
+/// How a place in the window is divided among corners.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Share {
+    /// Three corners; twice the area.
+    Triangle(i64),
+    /// Along a line.
+    Line,
+    /// One corner.
+    Point,
+}
+
+/// How much of each vertex of the primitive a place is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Weights {
+    /// With perspective: of the second and the third vertex; what is left is the first.
+    pub perspective: [f64; 2],
+    /// In the window.
+    pub linear: [f64; 2],
+    /// The depth, offset included, not clamped.
+    pub z: f64,
+    /// w.
+    pub w: f64,
+}
+
+impl Setup {
+    /// What part of each corner a place in units is.
+    fn shares(&self, [x, y]: [i64; 2]) -> [f64; 3] {
+        let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
+        match self.share {
+            Share::Triangle(area) => {
+                let area = area as f64;
+                let second = ((x - x0) * (y2 - y0) - (x2 - x0) * (y - y0)) as f64 / area;
+                let third = ((x1 - x0) * (y - y0) - (x - x0) * (y1 - y0)) as f64 / area;
+                [1.0 - second - third, second, third]
+            }
+            Share::Line => {
+                let (dx, dy) = ((x1 - x0) as f64, (y1 - y0) as f64);
+                let along = (x - x0) as f64 * dx + (y - y0) as f64 * dy;
+                let length = dx * dx + dy * dy;
+                let second = if length == 0.0 { 0.0 } else { along / length };
+                [1.0 - second, second, 0.0]
+            }
+            Share::Point => [1.0, 0.0, 0.0],
+        }
+    }
+
+    /// The depth at a place in units, offset included, not clamped.
+    #[must_use]
+    pub fn depth(&self, at: [i64; 2]) -> f64 {
+        let [_, second, third] = self.shares(at);
+        let [z0, z1, z2] = self.corners.map(|corner| corner.z);
+        z0 + second * (z1 - z0) + third * (z2 - z0) + self.offset
+    }
+
+    /// A depth within the range of the viewport.
+    #[must_use]
+    pub fn clamped(&self, depth: f64) -> f64 {
+        let [least, most] = self.depth_range.map(f64::from);
+        // A range that is upside down: the upper bound counts.
+        depth.max(least).min(most)
+    }
+
+    /// The weights at a place in units.
+    #[must_use]
+    pub fn weights(&self, at: [i64; 2]) -> Weights {
+        let shares = self.shares(at);
+        let [a, b, c] = &self.corners;
+        let over_w = [shares[0] * a.reciprocal_w, shares[1] * b.reciprocal_w, shares[2] * c.reciprocal_w];
+        let sum = over_w[0] + over_w[1] + over_w[2];
+        let of = |shares: [f64; 3], n: usize, pick: fn(&WindowVertex) -> &[f64; 3]| {
+            shares[0] * pick(a)[n] + shares[1] * pick(b)[n] + shares[2] * pick(c)[n]
+        };
+        let perspective = over_w.map(|part| part / sum);
+        Weights {
+            perspective: [of(perspective, 1, |v| &v.weights), of(perspective, 2, |v| &v.weights)],
+            linear: [of(shares, 1, |v| &v.linear), of(shares, 2, |v| &v.linear)],
+            z: a.z + shares[1] * (b.z - a.z) + shares[2] * (c.z - a.z) + self.offset,
+            w: 1.0 / sum,
+        }
+    }
+
+    /// How much depth changes from pixel to pixel, to the right and downwards.
+    #[must_use]
+    pub fn slopes(&self) -> [f64; 2] {
+        let pixel = crate::raster::UNITS;
+        let here = self.corners[0].at;
+        let z = |at: [i64; 2]| {
+            let [_, second, third] = self.shares(at);
+            let [z0, z1, z2] = self.corners.map(|corner| corner.z);
+            second * (z1 - z0) + third * (z2 - z0)
+        };
+        [z([here[0] + pixel, here[1]]), z([here[0], here[1] + pixel])]
+    }
+}
+
+impl Weights {
+    /// An element between three vertices: computed in double precision, rounded once.
+    #[must_use]
+    pub fn mix(&self, interpolation: Interpolation, [a, b, c]: [f32; 3]) -> f32 {
+        let [second, third] = match interpolation {
+            Interpolation::Perspective => self.perspective,
+            Interpolation::Linear => self.linear,
+            Interpolation::Flat => return a,
+        };
+        let (a, b, c) = (f64::from(a), f64::from(b), f64::from(c));
+        // What is the same at all vertices is the same everywhere, beyond the horizon too.
+        let (ab, ac) = (b - a, c - a);
+        let part = |difference: f64, weight: f64| if difference == 0.0 { 0.0 } else { difference * weight };
+        (a + part(ab, second) + part(ac, third)) as f32
+    }
+}

@@ -1,0 +1,236 @@
+//! What a draw writes: colour targets and a depth target in memory of the caller.
+
+use crate::depth::DepthFormat;
+use crate::format::{ColourFormat, Colours, FormatError};
+use crate::layout::{Layout, LayoutError};
+use crate::raster::Rect;
+
+/// A colour target.
+#[derive(Debug)]
+pub struct ColourTarget<'a> {
+    /// All slices, from the first byte of slice 0 on.
+    pub bytes: &'a mut [u8],
+    /// Where samples lie; its element size is that of the format.
+    pub layout: Layout,
+    /// What colours are stored as.
+    pub format: ColourFormat,
+    /// Columns and rows that may be drawn to.
+    pub size: [u32; 2],
+    /// The slice that layer 0 is, and the last slice. What is sent to a layer behind the last one is dropped.
+    pub slices: [u32; 2],
+}
+
+/// A depth target.
+#[derive(Debug)]
+pub struct DepthTarget<'a> {
+    /// All slices, from the first byte of slice 0 on.
+    pub bytes: &'a mut [u8],
+    /// Where samples lie; its element size is that of the format.
+    pub layout: Layout,
+    /// What depth and stencil are stored as.
+    pub format: DepthFormat,
+    /// Columns and rows that may be drawn to.
+    pub size: [u32; 2],
+    /// The slice that layer 0 is, and the last slice.
+    pub slices: [u32; 2],
+}
+
+/// The targets of a draw. Only pixels that lie in all of them are drawn.
+#[derive(Debug, Default)]
+pub struct Targets<'a> {
+    /// Colour targets, by number.
+    pub colour: [Option<ColourTarget<'a>>; 8],
+    /// The depth target. Without one, tests pass and nothing is written.
+    pub depth: Option<DepthTarget<'a>>,
+}
+
+/// Why a target cannot be drawn to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TargetError {
+    /// Its format.
+    Format(FormatError),
+    /// Its layout.
+    Layout(LayoutError),
+    /// The element size of its layout is not that of its format.
+    ElementSize {
+        /// Bytes of an element of the layout.
+        layout: u32,
+        /// Bytes of one of the format.
+        format: u32,
+    },
+    /// It is larger than its layout.
+    Size {
+        /// Columns and rows.
+        size: [u32; 2],
+        /// Pitch and height of the layout.
+        layout: [u32; 2],
+    },
+    /// It has another number of samples than the draw.
+    Samples {
+        /// Its samples.
+        found: u32,
+        /// Those of the draw.
+        wanted: u32,
+    },
+    /// Its memory does not hold its slices.
+    Bytes {
+        /// Bytes there are.
+        found: u64,
+        /// Bytes of all slices up to the last one.
+        wanted: u64,
+    },
+}
+
+impl std::fmt::Display for TargetError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Format(error) => write!(f, "{error}"),
+            Self::Layout(error) => write!(f, "{error}"),
+            Self::ElementSize { layout, format } => {
+                write!(f, "its layout has elements of {layout} bytes, its format {format}")
+            }
+            Self::Size { size, layout } => write!(
+                f,
+                "it is {} x {}, its layout has a pitch of {} and a height of {}",
+                size[0], size[1], layout[0], layout[1]
+            ),
+            Self::Samples { found, wanted } => write!(f, "it has {found} samples, the draw {wanted}"),
+            Self::Bytes { found, wanted } => write!(f, "its memory has {found} bytes, its slices need {wanted}"),
+        }
+    }
+}
+
+impl std::error::Error for TargetError {}
+
+fn check(layout: &Layout, format_bytes: usize, size: [u32; 2], last: u32, bytes: usize) -> Result<(), TargetError> {
+    layout.check().map_err(TargetError::Layout)?;
+    let format = format_bytes as u32;
+    if layout.element_bytes != format {
+        return Err(TargetError::ElementSize { layout: layout.element_bytes, format });
+    }
+    if size[0] > layout.pitch || size[1] > layout.height {
+        return Err(TargetError::Size { size, layout: [layout.pitch, layout.height] });
+    }
+    let wanted = layout.slice_bytes().saturating_mul(u64::from(last) + 1);
+    if (bytes as u64) < wanted {
+        return Err(TargetError::Bytes { found: bytes as u64, wanted });
+    }
+    Ok(())
+}
+
+/// Reads an element of 1 to 16 bytes. Elements lie within the bytes: [`check`] has seen to it.
+fn load(bytes: &[u8], at: u64, size: usize) -> u128 {
+    let at = at as usize;
+    let mut whole = [0; 16];
+    if let Some(element) = bytes.get(at..at + size) {
+        whole[..size].copy_from_slice(element);
+    }
+    u128::from_le_bytes(whole)
+}
+
+fn store(bytes: &mut [u8], at: u64, size: usize, bits: u128) {
+    let at = at as usize;
+    if let Some(element) = bytes.get_mut(at..at + size) {
+        element.copy_from_slice(&bits.to_le_bytes()[..size]);
+    }
+}
+
+/// A colour target that was found to be sound.
+#[derive(Debug)]
+pub(crate) struct OpenColour<'t> {
+    bytes: &'t mut [u8],
+    layout: Layout,
+    pub(crate) colours: Colours,
+    slices: [u32; 2],
+}
+
+impl OpenColour<'_> {
+    /// The place of a sample; `None` in a layer that there is not.
+    pub(crate) fn place(&self, x: i32, y: i32, layer: u32, sample: u32) -> Option<u64> {
+        let slice = self.slices[0].checked_add(layer).filter(|&slice| slice <= self.slices[1])?;
+        Some(self.layout.offset(x as u32, y as u32, slice, sample))
+    }
+
+    pub(crate) fn load(&self, place: u64) -> u128 {
+        load(self.bytes, place, self.colours.bytes())
+    }
+
+    pub(crate) fn store(&mut self, place: u64, bits: u128) {
+        store(self.bytes, place, self.colours.bytes(), bits);
+    }
+
+    pub(crate) const fn samples(&self) -> u32 {
+        self.layout.samples
+    }
+}
+
+/// A depth target that was found to be sound.
+#[derive(Debug)]
+pub(crate) struct OpenDepth<'t> {
+    bytes: &'t mut [u8],
+    layout: Layout,
+    pub(crate) format: DepthFormat,
+    slices: [u32; 2],
+}
+
+impl OpenDepth<'_> {
+    pub(crate) fn place(&self, x: i32, y: i32, layer: u32, sample: u32) -> Option<u64> {
+        let slice = self.slices[0].checked_add(layer).filter(|&slice| slice <= self.slices[1])?;
+        Some(self.layout.offset(x as u32, y as u32, slice, sample))
+    }
+
+    pub(crate) fn load(&self, place: u64) -> u64 {
+        load(self.bytes, place, self.format.bytes()) as u64
+    }
+
+    pub(crate) fn store(&mut self, place: u64, bits: u64) {
+        store(self.bytes, place, self.format.bytes(), bits.into());
+    }
+}
+
+/// All targets, sound, with the pixels that lie in all of them.
+#[derive(Debug)]
+pub(crate) struct Open<'t> {
+    pub(crate) colour: [Option<OpenColour<'t>>; 8],
+    pub(crate) depth: Option<OpenDepth<'t>>,
+    pub(crate) bounds: Rect,
+}
+
+impl Targets<'_> {
+    /// Looks at all of them. `samples`: those of the draw; `resolve`: target 1 has one sample.
+    ///
+    /// # Errors
+    /// The name of the first target that cannot be drawn to, and why.
+    pub(crate) fn open(&mut self, samples: u32, resolve: bool) -> Result<Open<'_>, (String, TargetError)> {
+        let mut bounds = Rect { left: 0, top: 0, right: i32::MAX, bottom: i32::MAX };
+        let mut cut = |[width, height]: [u32; 2]| {
+            bounds = bounds.and(Rect { left: 0, top: 0, right: width as i32, bottom: height as i32 });
+        };
+        let mut colour = [const { None }; 8];
+        for (n, (place, target)) in colour.iter_mut().zip(&mut self.colour).enumerate() {
+            let Some(ColourTarget { bytes, layout, format, size, slices }) = target else { continue };
+            let named = |error| (format!("colour target {n}"), error);
+            let colours = Colours::new(*format).map_err(|error| named(TargetError::Format(error)))?;
+            check(layout, colours.bytes(), *size, slices[1], bytes.len()).map_err(named)?;
+            let wanted = if resolve && n == 1 { 1 } else { samples };
+            if layout.samples != wanted {
+                return Err(named(TargetError::Samples { found: layout.samples, wanted }));
+            }
+            cut(*size);
+            *place = Some(OpenColour { bytes, layout: *layout, colours, slices: *slices });
+        }
+        let depth = match &mut self.depth {
+            None => None,
+            Some(DepthTarget { bytes, layout, format, size, slices }) => {
+                let named = |error| ("the depth target".to_owned(), error);
+                check(layout, format.bytes(), *size, slices[1], bytes.len()).map_err(named)?;
+                if layout.samples != samples {
+                    return Err(named(TargetError::Samples { found: layout.samples, wanted: samples }));
+                }
+                cut(*size);
+                Some(OpenDepth { bytes, layout: *layout, format: *format, slices: *slices })
+            }
+        };
+        Ok(Open { colour, depth, bounds })
+    }
+}

@@ -1,0 +1,175 @@
+//! Vertices: the vertex program runs for those that primitives name, each once, many in a launch.
+
+use crate::clip::ClipInput;
+use crate::stage::{StageMemory, ints};
+use crate::state::{DrawState, InputState, Stage, VertexOutputs, VertexSource};
+use ctm_exec::r700::{Launch, Target};
+use ctm_exec::{Domain, Engine, Fault, LaneOrder, LaneRows, StartRow};
+use ctm_isa::r700::program::Stage as StageKind;
+use rayon::prelude::*;
+
+/// Vertices of one launch.
+const PER_LAUNCH: usize = 1024;
+
+/// What a vertex is told beside its parameters.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct Misc {
+    /// The exported size of points.
+    pub point_size: f32,
+    /// Its edge flag is 0.
+    pub no_edge: bool,
+    /// The layer.
+    pub layer: u32,
+    /// The viewport's number.
+    pub viewport: u32,
+}
+
+/// Vertices that a program has run for.
+#[derive(Clone, Debug, Default)]
+pub struct Vertices {
+    /// What clipping looks at.
+    pub clip: Vec<ClipInput>,
+    /// The rest of what positions exports hold.
+    pub misc: Vec<Misc>,
+    /// Parameters: `[parameter][vertex]`, as bits.
+    pub parameters: Vec<Vec<[u32; 4]>>,
+}
+
+/// A vertex that a program is to run for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct VertexKey {
+    /// The vertex number.
+    pub index: u32,
+    /// The number of its primitive, where the program is told.
+    pub primitive: u32,
+}
+
+/// Where each kind of position export lies.
+struct Positions {
+    misc: Option<u8>,
+    distances: [Option<u8>; 2],
+}
+
+impl Positions {
+    fn of(outputs: &VertexOutputs<'_>) -> Self {
+        let mut next = 1;
+        let mut take = |is_there: bool| {
+            let place = is_there.then_some(next);
+            next += u8::from(is_there);
+            place
+        };
+        let misc = take(outputs.misc);
+        Self { misc, distances: [take(outputs.distances_low), take(outputs.distances_high)] }
+    }
+}
+
+/// Runs the vertex program for these vertices of an instance, in order; on several threads where `parallel` says so.
+///
+/// # Errors
+/// The fault of the first launch that did wrong.
+pub fn run(
+    engine: &dyn Engine,
+    state: &DrawState<'_>,
+    instance: u32,
+    keys: &[VertexKey],
+    parallel: bool,
+) -> Result<Vertices, Fault> {
+    let count = state.outputs.semantics.len().min(32);
+    let mut vertices = Vertices { parameters: vec![Vec::with_capacity(keys.len()); count], ..Vertices::default() };
+    match state.vertices {
+        VertexSource::Given { positions, parameters } => {
+            let exported = |exports: &[&[[u32; 4]]], export: usize, index: u32| {
+                exports.get(export).and_then(|all| all.get(index as usize)).copied().unwrap_or_default()
+            };
+            for key in keys {
+                vertices.add(&state.outputs, |target| match target {
+                    Target::Position(n) => exported(positions, n.into(), key.index),
+                    Target::Parameter(n) => exported(parameters, n.into(), key.index),
+                    Target::Pixel(_) | Target::Depth => [0; 4],
+                });
+            }
+        }
+        VertexSource::Program(stage) => {
+            let one = |keys: &[VertexKey]| launch(engine, state, &stage, instance, keys);
+            let done: Vec<Result<LaneRows<Target>, Fault>> = if parallel && keys.len() > PER_LAUNCH {
+                keys.par_chunks(PER_LAUNCH).map(one).collect()
+            } else {
+                keys.chunks(PER_LAUNCH).map(one).collect()
+            };
+            for rows in done {
+                let rows = rows?;
+                for lane in 0..rows.order().count() {
+                    vertices.add(&state.outputs, |target| {
+                        rows.get(target).map(|row| std::array::from_fn(|e| row[e].bits[lane])).unwrap_or_default()
+                    });
+                }
+            }
+        }
+    }
+    Ok(vertices)
+}
+
+impl Vertices {
+    /// Adds a vertex with these exports.
+    fn add(&mut self, outputs: &VertexOutputs<'_>, exported: impl Fn(Target) -> [u32; 4]) {
+        let places = Positions::of(outputs);
+        let floats = |export: u8| exported(Target::Position(export)).map(f32::from_bits);
+        let misc = places.misc.map(|export| exported(Target::Position(export))).unwrap_or_default();
+        let mut distances = [0.0; 8];
+        for (part, export) in distances.chunks_exact_mut(4).zip(places.distances) {
+            if let Some(export) = export {
+                part.copy_from_slice(&floats(export));
+            }
+        }
+        self.clip.push(ClipInput { position: floats(0), distances, killed: outputs.kill && misc[3] != 0 });
+        self.misc.push(Misc {
+            point_size: f32::from_bits(misc[0]),
+            no_edge: outputs.edge_flag && misc[1] == 0,
+            layer: if outputs.layer { misc[2] } else { 0 },
+            viewport: if outputs.viewport { misc[3] } else { 0 },
+        });
+        for (n, parameter) in (0..).zip(&mut self.parameters) {
+            parameter.push(exported(Target::Parameter(n)));
+        }
+    }
+}
+
+/// Start values of a vertex program (R0): the vertex number, the instance by both step rates or the primitive's number, the instance.
+fn start(input: &InputState, instance: u32, key: VertexKey) -> [u32; 4] {
+    let stepped = |rate: u32| instance.checked_div(rate).unwrap_or(0);
+    let z = if input.primitive_number { key.primitive } else { stepped(input.step_rate_1) };
+    [key.index, stepped(input.step_rate_0), z, instance]
+}
+
+fn launch(
+    engine: &dyn Engine,
+    state: &DrawState<'_>,
+    stage: &Stage<'_>,
+    instance: u32,
+    keys: &[VertexKey],
+) -> Result<LaneRows<Target>, Fault> {
+    let values: Vec<[u32; 4]> = keys.iter().map(|&key| start(&state.input, instance, key)).collect();
+    let columns: [Vec<u32>; 4] = std::array::from_fn(|e| values.iter().map(|value| value[e]).collect());
+    let rows: Vec<StartRow<'_>> =
+        (0..).zip(&columns).map(|(element, bits)| StartRow { register: 0, element, bits }).collect();
+    let domain = Domain { i0: 0, j0: 0, i1: ints(keys.len()).saturating_sub(1), j1: 0 };
+    let positions = 1 + u8::from(state.outputs.misc) + u8::from(state.outputs.distances_low);
+    let positions = (positions + u8::from(state.outputs.distances_high)).min(4);
+    let parameters = state.outputs.semantics.len().min(32) as u8;
+    let targets: Vec<Target> =
+        (0..positions).map(Target::Position).chain((0..parameters).map(Target::Parameter)).collect();
+    let mut memory = StageMemory { inner: stage.memory, rows: LaneRows::new(LaneOrder::rows(domain), &targets) };
+    let launch = Launch {
+        stage: StageKind::Vertex,
+        chip: state.chip,
+        fetch_program: stage.fetch_program,
+        semantics: stage.semantics,
+        vertex_offset: state.input.vertex_offset,
+        instance_offset: state.input.instance_offset,
+        rows: &rows,
+        counters: false,
+        ..Launch::new(stage.program, stage.constants, domain)
+    };
+    engine.run_r700(&launch, &mut memory)?;
+    Ok(memory.rows)
+}
