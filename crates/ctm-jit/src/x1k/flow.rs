@@ -50,7 +50,7 @@ pub fn lower(program: &Program, constants: &Constants) -> Option<Code> {
         ids: Map::default(),
         states: Vec::new(),
         watches_idle_lanes,
-        builder: Builder::new(program),
+        builder: Builder::new(program, watches_idle_lanes),
     };
     let first = State { pc: program.first, depth: 0, frames: Frames::default(), addresses: Vec::new() };
     let mut blocks = Vec::new();

@@ -42,6 +42,8 @@ pub struct Builder {
     conditional_value: bool,
     /// OUTPUT instructions write past the cache.
     uncached: bool,
+    /// Somebody looks at lanes that flow control does not let run, uncovered ones among them.
+    watches_idle_lanes: bool,
     /// What the instructions so far count.
     pub tally: Tally,
     /// Of all blocks so far: nothing may fault.
@@ -85,7 +87,7 @@ fn hash(op: &Op) -> u32 {
 
 impl Builder {
     /// A builder for blocks of this program.
-    pub fn new(program: &Program) -> Self {
+    pub fn new(program: &Program, watches_idle_lanes: bool) -> Self {
         Self {
             ops: Vec::with_capacity(256),
             known: Vec::with_capacity(256),
@@ -95,6 +97,7 @@ impl Builder {
             zero_wins: program.zero_times_anything,
             conditional_value: program.conditional_value,
             uncached: program.uncached,
+            watches_idle_lanes,
             tally: Tally::default(),
             faultless: true,
             inputs: 0,
@@ -393,7 +396,8 @@ impl Builder {
         }
         let mask = cmn.rgb_wmask;
         let written = [mask & 1 != 0, mask & 2 != 0, mask & 4 != 0, cmn.alpha_wmask];
-        let covered = inst.inst.ignore_uncovered;
+        // Otherwise nobody sees what uncovered lanes get, nor what they read.
+        let covered = inst.inst.ignore_uncovered && (self.watches_idle_lanes || self.uncached);
         let unders: [Under; 4] = std::array::from_fn(|channel| Under { covered, ..under(cmn, channel) });
         match inst.inst.op {
             TexOp::Nop => {}

@@ -50,13 +50,18 @@ pub fn holds(code: &Code) -> bool {
         && ends().all(|end| match end {
             End::Stop => true,
             End::Next(target) => known(target),
-            End::Flow(flow) => known(flow.stay) && known(flow.jump) && flow_holds(code, &flow),
+            End::Flow(flow) => flow_holds(code, &flow),
         })
 }
 
 /// Whether, of the groups that come to a flow-control instruction with some lane running, those that jump may stay as well.
 fn flow_holds(code: &Code, flow: &Flow) -> bool {
-    let (Target::Block(stay), Target::Block(jump)) = (flow.stay, flow.jump) else { return false };
+    let (stay, jump) = match (flow.stay, flow.jump) {
+        (Target::Block(stay), Target::Block(jump)) => (stay, jump),
+        // There is only one way.
+        (Target::Block(_), Target::Never) | (Target::Never, Target::Block(_)) => return !flow.ignore_uncovered,
+        _ => return false,
+    };
     let keeps = flow.stay_levels == Levels::Keep && flow.jump_levels == Levels::Keep && !flow.exchange;
     if flow.ignore_uncovered {
         return false;
@@ -109,7 +114,9 @@ fn passes(code: &Code, stay: BlockId, end: BlockId, rest: Rest) -> bool {
             End::Next(_) => return false,
             End::Flow(flow) => flow,
         };
-        let (Target::Block(stay), Target::Block(jump)) = (flow.stay, flow.jump) else { return false };
+        if [flow.stay, flow.jump].contains(&Target::Reference) {
+            return false;
+        }
         let levels = flow.depth.max(u8::from(flow.exchange));
         if flow.exchange && levels - 1 < outside.depth && rest != Rest::Level(levels - 1) {
             return false;
@@ -117,22 +124,23 @@ fn passes(code: &Code, stay: BlockId, end: BlockId, rest: Rest) -> bool {
         if flow.exchange && rest == Rest::Level(levels - 1) {
             // They run, and vote.
             let goes = match flow.wants {
-                0 => (stay, flow.stay_levels),
-                15 => (jump, flow.jump_levels),
+                0 => (flow.stay, flow.stay_levels),
+                15 => (flow.jump, flow.jump_levels),
                 _ => return false,
             };
-            if flow.jump_any || goes != (end, Levels::Keep) {
+            if flow.jump_any || goes != (Target::Block(end), Levels::Keep) {
                 return false;
             }
             continue;
         }
-        for (next, effect, jumps) in [(stay, flow.stay_levels, false), (jump, flow.jump_levels, true)] {
+        for (next, effect, jumps) in [(flow.stay, flow.stay_levels, false), (flow.jump, flow.jump_levels, true)] {
+            let Target::Block(next) = next else { continue };
             let leaves = leaves_loop(flow.op, jumps);
             let mut runs = false;
             match (flow.op, rest) {
                 // While lanes rest in a level of its own, the loop is not left.
                 (FcOp::BreakLoop | FcOp::BreakRep, Rest::Level(level))
-                    if jumps && level >= code.blocks[jump.index()].depth =>
+                    if jumps && level >= code.blocks[next.index()].depth =>
                 {
                     continue;
                 }
@@ -197,8 +205,17 @@ impl Emit<'_> {
 
     /// A flow-control instruction at the end of a block.
     pub fn joint_flow(&mut self, flow: &Flow, block: &Block, index: usize, decision: Option<Decision>) {
-        let (Target::Block(stay), Target::Block(jump)) = (flow.stay, flow.jump) else {
-            return self.asm.jump(self.refer);
+        let (stay, jump) = match (flow.stay, flow.jump) {
+            (Target::Block(stay), Target::Block(jump)) => (stay, jump),
+            (Target::Block(stay), Target::Never) => {
+                self.joint_levels(flow, flow.stay_levels);
+                if !self.flows.clear_end[index] {
+                    self.clear_results();
+                }
+                return self.joint_go(stay);
+            }
+            (Target::Never, Target::Block(jump)) => return self.joint_jump(flow, jump),
+            _ => return self.asm.jump(self.refer),
         };
         match flow.op {
             FcOp::Loop | FcOp::Rep => self.joint_begin(flow, jump),

@@ -61,7 +61,7 @@ pub mod walled;
 mod whole;
 
 use crate::engine::Source;
-use crate::form::{Code, Op, Var};
+use crate::form::{Block, Code, End, Op, Var};
 use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
 use crate::passes::{Liveness, VarSet, optimise, parts};
 use alloc::Ranges;
@@ -152,6 +152,8 @@ impl Native {
         options: Options,
     ) -> Option<Self> {
         let one_copy = lowered.watches_idle_lanes || lowered.relative_temps;
+        let everybody_votes = (!options.counters && !options.fuel).then(|| with_all_votes(single)).flatten();
+        let single = everybody_votes.as_ref().map_or(single, |(code, live)| (code, live));
         let joint = !options.counters && !options.fuel && joint::holds(single.0);
         let most = if joint { MAX_COPIES } else { MAX_COPIES_APART };
         let copies = options.copies.map(|n| n.clamp(1, most));
@@ -577,4 +579,20 @@ unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u
     // A panic must not cross the code that called; the reference interpreter will meet it again.
     let result = catch_unwind(AssertUnwindSafe(|| source.read(&mut look_up)));
     u32::from(!matches!(result, Ok(Ok(Some(())))))
+}
+
+/// The same program with votes of uncovered lanes, where that lets all copies go the same way. Nobody sees what such lanes do, as long as no operation
+/// looks at idle lanes; how long they keep others waiting has a bound.
+fn with_all_votes((code, live): (&Code, &Liveness)) -> Option<(Code, Liveness)> {
+    let ignores = |block: &Block| matches!(block.end, End::Flow(flow) if flow.ignore_uncovered);
+    if code.watches_idle_lanes || code.writes || !code.blocks.iter().any(ignores) {
+        return None;
+    }
+    let mut code = code.clone();
+    for block in &mut code.blocks {
+        if let End::Flow(flow) = &mut block.end {
+            flow.ignore_uncovered = false;
+        }
+    }
+    joint::holds(&code).then(|| (code, live.clone()))
 }
