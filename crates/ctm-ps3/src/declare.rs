@@ -83,9 +83,6 @@ pub(crate) fn declaration(
                     "write dcl_texcoord0",
                 );
             }
-            if dest.reg.file == File::Position && dest.mask & !3 != 0 && dest.masked {
-                return wrong("vPos has the channels x and y".to_owned(), "write dcl vPos.xy");
-            }
             shader.declared.push(Declared { reg: dest.reg, usage, usage_index, mask: dest.mask, span });
         }
         _ => {

@@ -83,15 +83,24 @@ fn components(list: &[Comp], presubtract: Option<Pre>) -> String {
     {
         return first.1.to_owned();
     }
-    if let Some(Comp::Read(inline @ Reg::Inline(_), _)) =
-        list.iter().find(|c| matches!(c, Comp::Read(Reg::Inline(_), _)))
+    // A number has no channels: it stands for every component, or as a part of a list.
+    let number = |c: Comp| match c {
+        Comp::Read(inline @ Reg::Inline(_), _) => Some(inline),
+        _ => None,
+    };
+    if let Some(inline) = list.first().and_then(|&c| number(c))
+        && list.iter().all(|&c| number(c) == Some(inline))
     {
-        return reg(*inline);
+        return reg(inline);
     }
     let mut base = None;
     let mut letters = String::new();
     for &comp in list {
         let (name, letter) = match comp {
+            Comp::Read(Reg::Inline(_), _) => {
+                base = None;
+                break;
+            }
             Comp::Read(r, c) => (reg(r), CHANNELS[usize::from(c)]),
             Comp::Pre(c) => (presubtract.map_or_else(String::new, pre), CHANNELS[usize::from(c)]),
             _ => {
@@ -111,6 +120,7 @@ fn components(list: &[Comp], presubtract: Option<Pre>) -> String {
             let parts: Vec<String> = list
                 .iter()
                 .map(|&c| match c {
+                    Comp::Read(inline @ Reg::Inline(_), _) => reg(inline),
                     Comp::Read(r, c) => format!("{}.{}", reg(r), CHANNELS[usize::from(c)]),
                     Comp::Pre(c) => {
                         format!("{}.{}", presubtract.map_or_else(String::new, pre), CHANNELS[usize::from(c)])

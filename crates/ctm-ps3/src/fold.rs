@@ -116,11 +116,19 @@ fn users(code: &Code, i: usize, end: usize, written: &[(V, u8)], live_out: &Set,
     (!users.is_empty() && !left.iter().any(|&(v, c)| live_out.has(slot(v, c)))).then_some(users)
 }
 
+/// Those of the channels that statement `i` writes which nothing has written again when statement `at` comes.
+fn still_there(code: &Code, i: usize, at: usize, written: &[(V, u8)]) -> Vec<(V, u8)> {
+    let over = |w: &(V, u8)| writes_any(&code.insts[i + 1..at], &[*w]);
+    written.iter().copied().filter(|w| !over(w)).collect()
+}
+
 /// What stands in the place of each user when the operation moves there; `None` if it cannot.
 fn moved(code: &Code, i: usize, from: &Alu, users: &[usize]) -> Option<Vec<Option<Alu>>> {
     let sources = temps_read(from, code);
+    let written: Vec<(V, u8)> = code.insts[i].writes().collect();
     let mut list: Vec<Option<Alu>> = Vec::new();
     for &at in users {
+        let left = still_there(code, i, at, &written);
         let Inst::Alu(user) = &code.insts[at] else { return None };
         let (operand, omod) = handed_on(user)?;
         if user.dest.pred.is_some() || user.dest.result.is_some() {
@@ -145,7 +153,7 @@ fn moved(code: &Code, i: usize, from: &Alu, users: &[usize]) -> Option<Vec<Optio
         let mut comps = [[Comp::Absent; 4]; 3];
         for c in channels(user.dest.mask) {
             let Comp::Read(Reg::Temp(v), channel) = operand.comps[usize::from(c)] else { return None };
-            if from.dest.mask & 1 << channel == 0 || from.dest.temp_of(channel) != Some(v) {
+            if !left.contains(&(v, channel)) {
                 return None;
             }
             for (n, comps) in comps.iter_mut().enumerate() {
@@ -254,7 +262,7 @@ pub(crate) fn presubtracts(code: &mut Code) -> bool {
                 .iter()
                 .map(|&at| match &code.insts[at] {
                     Inst::Alu(user) if !writes_any(&code.insts[i + 1..at], &sources) => {
-                        with_presubtract(user, &written, pre, from)
+                        with_presubtract(user, &still_there(code, i, at, &written), pre, from)
                     }
                     _ => None,
                 })

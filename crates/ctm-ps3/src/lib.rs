@@ -94,7 +94,7 @@ pub fn compile(source: &str, options: &Options) -> Compilation {
     let mut code = lower::lower(&shader, &mut findings);
     if !failed(&findings) {
         clean::uncalled(&mut code);
-        written(&code, &mut findings);
+        written(&mut code, &mut findings);
     }
     let mut compiled = None;
     if !failed(&findings) {
@@ -113,8 +113,8 @@ fn failed(findings: &[Diagnostic]) -> bool {
     findings.iter().any(|d| d.severity == Severity::Error)
 }
 
-/// Reports channels of temporaries that are read where nothing can have written them, and shaders without a result.
-fn written(code: &Code, findings: &mut Vec<Diagnostic>) {
+/// Reports channels of temporaries that are read where nothing can have written them, which then hold 0, and shaders without a result.
+fn written(code: &mut Code, findings: &mut Vec<Diagnostic>) {
     let graph = graph::Graph::of(&code.insts);
     let reaching = graph::Reaching::of(code, &graph);
     let before = code.temps as usize * 4;
@@ -142,10 +142,15 @@ fn written(code: &Code, findings: &mut Vec<Diagnostic>) {
             reaching.forwards(code, i, &mut set);
         }
     }
+    let mut zeros = std::collections::BTreeMap::new();
     for (span, v, mask) in places {
         let message = format!("r{v}.{} is read and nothing has written it", graph::letters(mask));
-        findings.push(Diagnostic::error("unwritten", message).at(span, ""));
+        findings.push(
+            Diagnostic::warning("unwritten", message).at(span, "").help("it holds 0; Direct3D promises no value"),
+        );
+        *zeros.entry(v).or_insert(0) |= mask;
     }
+    lower::begin_with_zeros(code, &zeros);
     let result = |inst: &Inst| match inst {
         Inst::Alu(alu) => alu.dest.out.is_some() || alu.dest.w,
         Inst::Kill { .. } => true,

@@ -486,6 +486,17 @@ impl Lower<'_> {
     }
 }
 
+/// Puts moves of 0 to these channels of registers in front of the program.
+pub(crate) fn begin_with_zeros(code: &mut Code, registers: &BTreeMap<V, u8>) {
+    let rest = std::mem::take(&mut code.insts);
+    for (&temp, &mask) in registers {
+        let dest = Dest { temp: Some(temp), mask, ..Dest::default() };
+        let src = [Operand::all(Comp::Zero).masked(mask), Operand::ABSENT, Operand::ABSENT];
+        halve(code, Alu { op: Op::Mov, dest, src, sat: false, omod: 0, guard: None, span: Span::default() });
+    }
+    code.insts.extend(rest);
+}
+
 /// Adds an operation as what the two units do of it, one after the other, so that neither reads what the other has written.
 fn halve(code: &mut Code, alu: Alu) {
     let mask = alu.dest.mask;

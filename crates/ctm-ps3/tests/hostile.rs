@@ -14,7 +14,6 @@ const REJECTS: &[(&str, &[(usize, &str)])] = &[
     ("mov r0, c0.xq", &[(2, "`.xq` is no swizzle")]),
     ("mov r0.yx, c0", &[(2, "`.yx` is no write mask")]),
     ("mov c0, c1", &[(2, "c0 cannot be what `mov` writes")]),
-    ("mov oC0, r1\nmov oC1, r1.y", &[(2, "r1.xyzw is read and nothing has written it"), (3, "r1.y is read")]),
     ("rcp r0, c0", &[(2, "`rcp` reads one channel of this operand")]),
     ("mov_satt r0, c0", &[(2, "`_satt` is no modifier of `mov`")]),
     ("setp p0, c0, c1", &[(2, "`setp` needs a comparison")]),
@@ -88,6 +87,28 @@ fn mistakes_are_told_where_they_are() {
     for text in ["", "vs_3_0\n", "mov r0, c0\n", "ps_1_4\nmov r0, c0\n", "ps_3_0 mov oC0, c0\n"] {
         assert!(compile(text, &Options::default()).program.is_none(), "{text}");
     }
+}
+
+/// As other assemblers take them: with a warning. What nothing has written is 0.
+#[test]
+fn what_nothing_has_written_is_zero_with_a_warning() {
+    let text = "ps_3_0\nmov oC0, r1\nmov oC1, r1.y\ndp3 r2.x, c0, c1\nmov oC2, r2\ntexkill r3\n";
+    let result = compile(text, &Options::default());
+    assert!(result.program.is_some(), "{:?}", result.diagnostics);
+    let found: Vec<(usize, &str)> = result
+        .diagnostics
+        .iter()
+        .filter(|d| d.severity == Severity::Warning)
+        .map(|d| (line_of(text, d.labels[0].span.start), d.message.as_str()))
+        .collect();
+    let wanted = [
+        (2, "r1.xyzw is read and nothing has written it"),
+        (3, "r1.y is read and nothing has written it"),
+        (5, "r2.yzw is read and nothing has written it"),
+        (6, "r3.xyzw is read and nothing has written it"),
+    ];
+    assert_eq!(found, wanted);
+    assert!(result.text.contains("o0.rgb, 0"), "{}", result.text);
 }
 
 #[test]

@@ -32,6 +32,16 @@ impl Random {
 
 /// Temporaries that a shader uses.
 const TEMPS: u64 = 5;
+/// Constants that the text defines, from c20 on.
+const DEFINED: u64 = 10;
+/// Values of every kind that the machine has: what a swizzle gives, inline constants, constant registers only; and negative ones.
+const KINDS: [&[&str]; 5] = [
+    &["0", "1", "0.5"],
+    &["2", "6", "10", "14", "0.25", "0.125"],
+    &["0.3", "3.7", "17", "1.1"],
+    &["-1", "-0.5", "-2", "-6"],
+    &["-0.7"],
+];
 const LETTERS: [&str; 4] = ["x", "y", "z", "w"];
 const RELATIONS: [&str; 6] = ["gt", "lt", "ge", "le", "eq", "ne"];
 
@@ -51,7 +61,7 @@ impl Writer {
         match r.below(12) {
             0..=5 => format!("r{}", r.below(TEMPS)),
             6 | 7 => format!("c{}", r.below(8)),
-            8 => format!("c{}", 20 + r.below(4)),
+            8 => format!("c{}", 20 + r.below(DEFINED)),
             9 if self.counters > 0 => "v[aL]".to_owned(),
             _ => format!("v{}", r.below(3)),
         }
@@ -85,6 +95,43 @@ impl Writer {
                 return format!(".{letters}");
             }
         }
+    }
+
+    /// The definition of a constant: components of one kind, or of all kinds.
+    fn definition(&mut self, n: u64) {
+        let r = &mut self.random;
+        let mixed = r.chance(60);
+        let one = r.below(KINDS.len() as u64) as usize;
+        let values: Vec<&str> = (0..4)
+            .map(|_| {
+                let kind = if mixed { r.below(KINDS.len() as u64) as usize } else { one };
+                r.of(KINDS[kind])
+            })
+            .collect();
+        self.line(&format!("def c{}, {}", 20 + n, values.join(", ")));
+    }
+
+    /// A register that is put together from constants of several kinds, and read as a whole or in part by what wants several components at once.
+    fn constants_moved(&mut self) {
+        let temp = format!("r{}", self.random.below(TEMPS));
+        for _ in 0..1 + self.random.below(3) {
+            let mask = self.mask("xyzw");
+            let from = format!("c{}", 20 + self.random.below(DEFINED));
+            let sign = if self.random.chance(15) { "-" } else { "" };
+            let swizzle = self.swizzle(false);
+            self.line(&format!("mov {temp}{mask}, {sign}{from}{swizzle}"));
+        }
+        let other = self.source(false);
+        let swizzle = self.swizzle(false);
+        let name = self.random.of(&["dp4", "dp3", "dp2add", "mad", "mul", "add", "cmp"]);
+        let dest = self.dest("xyzw");
+        let sources = match name {
+            "dp2add" => format!("{temp}{swizzle}, {other}, {}", self.source(true)),
+            "mad" | "cmp" => format!("{other}, {temp}{swizzle}, {}", self.source(false)),
+            _ if self.random.chance(50) => format!("{temp}{swizzle}, {other}"),
+            _ => format!("{other}, {temp}{swizzle}"),
+        };
+        self.line(&format!("{name} {dest}, {sources}"));
     }
 
     fn dest(&mut self, of: &str) -> String {
@@ -262,6 +309,7 @@ impl Writer {
                     };
                     self.line(&line);
                 }
+                4 | 5 => self.constants_moved(),
                 _ => self.arithmetic(),
             }
         }
@@ -271,9 +319,12 @@ impl Writer {
 fn shader(seed: u64) -> String {
     let mut w =
         Writer { random: Random(seed), text: String::new(), counters: 0, loops: 0, branches: 0, in_subroutine: false };
-    w.line(
-        "ps_3_0\ndef c20, 0, 1, 0.5, 2\ndef c21, -1, -1, -1, -1\ndef c22, 0.3, 4, 0.25, -0.5\ndef c23, 2, 2, 0.5, 0.5",
-    );
+    w.line("ps_3_0");
+    // Matrices and the first moves read these.
+    w.line("def c20, 0, 1, 0.5, 2\ndef c21, -1, -1, -1, -1\ndef c22, 0.3, 4, 0.25, -0.5\ndef c23, 2, 2, 0.5, 0.5");
+    for n in 4..DEFINED {
+        w.definition(n);
+    }
     w.line("defi i0, 3, 0, 1, 0\ndcl vPos.xy\ndcl_texcoord0 v0\ndcl_texcoord1 v1\ndcl_texcoord2 v2\ndcl_2d s0\ndcl_2d s1\ndcl_2d s2");
     for n in 0..TEMPS {
         let from = w.random.of(&["v0", "v1.wzyx", "c1", "c22", "vPos.xyxy", "v2"]);
@@ -298,7 +349,7 @@ fn shader(seed: u64) -> String {
 
 #[test]
 fn random_shaders_give_what_the_language_says() {
-    let count: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(120);
+    let count: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(500);
     let first: u64 = std::env::var("CTM_SEED").ok().and_then(|n| n.parse().ok()).unwrap_or(0);
     let mut all = Compared::default();
     for seed in first..first + count {

@@ -94,7 +94,8 @@ impl Lower<'_> {
                     self.code.loads.push((v, load));
                 }
             }
-            let mask = if declared.reg.file == File::Position { 3 } else { declared.mask };
+            // The position is loaded as (i, j, 0, 0).
+            let mask = declared.mask;
             let held = self.inputs.entry((declared.reg.file, declared.reg.index)).or_insert([None; 4]);
             let twice = crate::ir::channels(mask).any(|c| held[usize::from(c)].is_some());
             for c in crate::ir::channels(mask) {

@@ -427,8 +427,13 @@ impl<'a> State<'a> {
         pc
     }
 
+    /// The language names no order of the sum: what is exact in one may not be in another.
     fn dp(&self, a: V, b: V, count: usize) -> N {
-        (0..count).fold(exact(0.0), |sum, c| sum.add(a[c].mul(b[c])))
+        let mut terms = [exact(0.0); 4];
+        (0..count).for_each(|c| terms[c] = a[c].mul(b[c]));
+        let [x, y, z, w] = terms;
+        let sums = [x.add(y).add(z).add(w), x.add(y).add(z.add(w)), x.add(z).add(y.add(w)), x.add(w).add(y.add(z))];
+        N { e: sums.iter().fold(0.0, |e, s| f64::max(e, s.e)), ..sums[0] }
     }
 
     fn write(&mut self, line: &Line, value: V) {
