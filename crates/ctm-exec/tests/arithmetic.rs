@@ -1,7 +1,7 @@
 //! MAD and the dot products against two independent implementations: the host's fused multiply-add, and integers.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::float::{INFINITY, MIN_NORMAL, NAN, SIGN, flush};
+use ctm_exec::x1k::float::{INFINITY, MIN_NORMAL, NAN, ONE, SIGN, flush};
 use ctm_exec::x1k::ops::{ZeroRule, clamp, d2a, dp3, dp4, frc, mad, omod_factor, output_modifier, presubtract};
 use ctm_isa::x1k::ops::{Omod, SrcpOp};
 
@@ -166,7 +166,7 @@ fn mad_equals_the_fused_multiply_add_of_the_host() {
     assert!(compared > 500_000, "{compared}");
 }
 
-/// Left to right, each step fused and rounded, as long as nothing leaves the range of normal numbers.
+/// Rounded products, summed in two orders, as long as nothing leaves the range of normal numbers.
 #[test]
 fn dot_products_equal_their_steps() {
     let random = &mut Random(3);
@@ -178,22 +178,92 @@ fn dot_products_equal_their_steps() {
         if a.iter().chain(&b).any(|&x| !is_normal(x)) {
             continue;
         }
-        let r = n(a[0]) * n(b[0]);
-        let rg = n(a[1]).mul_add(n(b[1]), r);
-        let rgb = n(a[2]).mul_add(n(b[2]), rg);
-        let rgba = n(a[3]).mul_add(n(b[3]), rgb);
-        let sum = rg + n(a[2]);
-        if [r, rg, rgb, rgba, sum].iter().any(|x| !x.is_normal() || x.abs().to_bits() == MIN_NORMAL) {
+        let t: [f32; 4] = std::array::from_fn(|c| n(a[c]) * n(b[c]));
+        let c = n(a[2]);
+        let (rg, three, four, sum) =
+            (t[0] + t[1], (t[0] + t[1]) + t[2], (t[0] + t[1]) + (t[2] + t[3]), (t[0] + t[1]) + c);
+        let steps = [t[0], t[1], t[2], t[3], rg, t[2] + t[3], t[0] + t[2], t[1] + t[3], t[0] + c, three, four, sum];
+        let crosswise = [(t[0] + t[2]) + t[1], (t[0] + t[2]) + (t[1] + t[3]), (t[0] + c) + t[1]];
+        if steps.iter().chain(&crosswise).any(|x| !x.is_normal() || x.abs().to_bits() == MIN_NORMAL) {
             continue;
         }
         compared += 1;
         let finish = |wide| output_modifier(wide, Omod::U1, false);
         let zero = ZeroRule::ZeroTimesAnything;
-        assert_eq!(finish(dp3([a[0], a[1], a[2]], [b[0], b[1], b[2]], zero)), rgb.to_bits());
-        assert_eq!(finish(dp4(a, b, zero)), rgba.to_bits());
+        assert_eq!(finish(dp3([a[0], a[1], a[2]], [b[0], b[1], b[2]], zero)), three.to_bits());
+        assert_eq!(finish(dp4(a, b, zero)), four.to_bits());
         assert_eq!(finish(d2a([a[0], a[1]], [b[0], b[1]], a[2], zero)), sum.to_bits());
     }
     assert!(compared > 100_000, "{compared}");
+}
+
+/// CTM §3.6.2: the two largest terms cancel exactly and the next is smaller by 2^25 or more: +0.0, in every order of the operands.
+#[test]
+fn what_is_left_of_a_cancellation_is_zero_in_every_order() {
+    let random = &mut Random(7);
+    let finish = |wide| output_modifier(wide, Omod::U1, false);
+    let mut kept = 0;
+    for round in 0..200_000u32 {
+        // Operands of any sign whose products have 48 bits; some of powers of two.
+        let of = |random: &mut Random, least: u32, exponents: u64| {
+            let fraction = if random.next() & 7 == 0 { 0 } else { random.next() as u32 & 0x7f_ffff };
+            let exponent = least + (random.next() % exponents) as u32;
+            (random.next() as u32 & SIGN) | exponent << 23 | fraction
+        };
+        let (x, y) = (of(random, 120, 20), of(random, 120, 20));
+        let large = f64::from(f32::from_bits(x)) * f64::from(f32::from_bits(y));
+        // A small term: at the limit 2^-25, at half of it, or anything below; every fourth time just too large to vanish.
+        let too_large = round % 4 == 0;
+        let mut small = || loop {
+            let (a, b) = match random.next() % 3 {
+                _ if too_large => (of(random, 110, 1), of(random, 120, 1)),
+                0 => (x ^ (random.next() as u32 & SIGN), (f32::from_bits(y) * 2f32.powi(-25)).to_bits()),
+                1 => (x, (f32::from_bits(y) * 2f32.powi(-26)).to_bits() ^ (random.next() as u32 & SIGN)),
+                _ => (of(random, 90, 20), of(random, 100, 1)),
+            };
+            let ratio = (f64::from(f32::from_bits(a)) * f64::from(f32::from_bits(b)) / large).abs();
+            if too_large && (2f64.powi(-22)..0.5).contains(&ratio) || !too_large && ratio <= 2f64.powi(-25) {
+                return [a, b];
+            }
+            if too_large {
+                return [x, (f32::from_bits(y) * 2f32.powi(-22)).to_bits()];
+            }
+        };
+        let terms = [[x, y], [x ^ SIGN, y], small(), small()];
+        let zero = ZeroRule::Ieee;
+        for order in [[0, 1, 2, 3], [0, 2, 1, 3], [2, 0, 1, 3], [1, 0, 2, 3], [1, 2, 0, 3], [2, 1, 0, 3]] {
+            let t = order.map(|n| terms[n]);
+            let (a, b) = (t.map(|t| t[0]), t.map(|t| t[1]));
+            let three = finish(dp3([a[0], a[1], a[2]], [b[0], b[1], b[2]], zero));
+            // The same as sums: one of the terms is C itself, which needs products that single precision holds.
+            if too_large {
+                assert_ne!(three & !SIGN, 0, "{t:x?}");
+                kept += 1;
+            } else {
+                assert_eq!(three, 0, "{t:x?}");
+            }
+        }
+        if too_large {
+            continue;
+        }
+        for first in 0..4 {
+            for second in (0..4).filter(|&n| n != first) {
+                let mut t = [[0; 2]; 4];
+                (t[first], t[second]) = (terms[0], terms[1]);
+                let mut rest = [terms[2], terms[3]].into_iter();
+                (0..4).filter(|&n| n != first && n != second).for_each(|n| t[n] = rest.next().unwrap());
+                assert_eq!(finish(dp4(t.map(|t| t[0]), t.map(|t| t[1]), zero)), 0, "{t:x?}");
+            }
+        }
+        // D2A: the third term is a number, so a large one has 24 bits.
+        let [small, large] = [terms[2], [x, ONE]];
+        let c = (f32::from_bits(small[0]) * f32::from_bits(small[1])).to_bits();
+        assert_eq!(finish(d2a([x, x ^ SIGN], [y, y], c, zero)), 0, "{x:x} {y:x} {c:x}");
+        let tiny = (f32::from_bits(x) * 2f32.powi(-25)).to_bits();
+        assert_eq!(finish(d2a([large[0], tiny], [ONE, ONE], x ^ SIGN, zero)), 0, "{x:x}");
+        assert_eq!(finish(d2a([tiny, large[0]], [ONE, ONE], x ^ SIGN, zero)), 0, "{x:x}");
+    }
+    assert!(kept > 100_000, "{kept}");
 }
 
 #[test]

@@ -91,6 +91,8 @@ pub enum Test {
     Greater,
     /// `x >= y`
     GreaterEqual,
+    /// `x == y`
+    Equal,
 }
 
 /// One micro-operation.

@@ -394,6 +394,7 @@ fn holds(test: Test, x: u32, y: u32) -> bool {
         Test::Less => x < y,
         Test::Greater => x > y,
         Test::GreaterEqual => x >= y,
+        Test::Equal => x == y,
     }
 }
 

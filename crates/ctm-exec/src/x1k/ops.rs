@@ -59,14 +59,23 @@ fn product(a: f32, b: f32, zero: ZeroRule) -> f64 {
     }
 }
 
-/// `A * B + C` of single-precision numbers, the product first; rounded to single precision.
-fn step(a: u32, b: u32, c: f32, zero: ZeroRule) -> f32 {
-    f32::from_bits(Wide::sum(product(number(a), number(b), zero), f64::from(c)).round())
+/// A product as a term of a dot product: rounded to single precision.
+fn term(a: u32, b: u32, zero: ZeroRule) -> f32 {
+    f32::from_bits(Wide::sum(product(number(a), number(b), zero), NO_TERM.into()).round())
 }
 
-/// `A * B` of single-precision numbers; rounded to single precision.
-fn first_step(a: u32, b: u32, zero: ZeroRule) -> f32 {
-    f32::from_bits(Wide::sum(product(number(a), number(b), zero), -0.0).round())
+/// The term that changes no sum.
+const NO_TERM: f32 = -0.0;
+
+/// The sum of the terms of a dot product: `(r + g) + (b + a)`, or zero where the same terms crosswise, `(r + b) + (g + a)`, make zero.
+///
+/// A sum that loses a small term between two large ones that cancel loses it in one of the two orders whatever the order of the operands: each two
+/// terms stand in different parentheses in one of them, and there each large one absorbs what is smaller by 2^25. So the result is +0.0
+/// as §3.6.2 says. All sums but the last are rounded to single precision.
+fn sum_of_terms([r, g, b, a]: [f32; 4]) -> Wide {
+    let add = |x: f32, y: f32| f32::from_bits(Wide::sum(x.into(), y.into()).round());
+    let crosswise = add(add(r, b), add(g, a));
+    if crosswise == 0.0 { Wide::from(crosswise) } else { Wide::sum(add(r, g).into(), add(b, a).into()) }
 }
 
 /// `OP_RGB_MAD`, `OP_ALPHA_MAD`: `A * B + C` (CTM §3.3.4), fused: one rounding, after the output modifier (§3.6.2).
@@ -80,30 +89,26 @@ pub fn mad(a: u32, b: u32, c: u32, zero: ZeroRule) -> Wide {
 
 /// `OP_RGB_DP3`: `A.r*B.r + A.g*B.g + A.b*B.b` (CTM §3.3.4).
 ///
-/// Left to right: the first product and the second sum are rounded to single precision, the last sum is a [`mad`].
-/// *The Guide (§3.6.2) allows dot products to lose precision when large terms cancel; this order is our choice.*
+/// Each product is rounded to single precision. Their sum is taken in two orders, `(r + g) + b` and `(r + b) + g`, each step rounded to single precision:
+/// where the second gives zero, that is the result, otherwise the first, whose last step is wide. So, in whatever order the operands come, two
+/// products that cancel leave +0.0 of a third that is smaller by 2^25 or more, as the Guide says (§3.6.2).
+/// *The Guide leaves all else about the order and the roundings open; they are our choice.*
 #[must_use]
 pub fn dp3(a: [u32; 3], b: [u32; 3], zero: ZeroRule) -> Wide {
-    let r = first_step(a[0], b[0], zero);
-    let rg = step(a[1], b[1], r, zero);
-    Wide::sum(product(number(a[2]), number(b[2]), zero), f64::from(rg))
+    sum_of_terms([term(a[0], b[0], zero), term(a[1], b[1], zero), term(a[2], b[2], zero), NO_TERM])
 }
 
-/// `OP_RGB_DP4`: `A.r*B.r + A.g*B.g + A.b*B.b + A.a*B.a` (CTM §3.3.4). Order and roundings as [`dp3`].
+/// `OP_RGB_DP4`: `A.r*B.r + A.g*B.g + A.b*B.b + A.a*B.a` (CTM §3.3.4). As [`dp3`]; the orders are `(r + g) + (b + a)` and
+/// `(r + b) + (g + a)`.
 #[must_use]
 pub fn dp4(a: [u32; 4], b: [u32; 4], zero: ZeroRule) -> Wide {
-    let r = first_step(a[0], b[0], zero);
-    let rg = step(a[1], b[1], r, zero);
-    let rgb = step(a[2], b[2], rg, zero);
-    Wide::sum(product(number(a[3]), number(b[3]), zero), f64::from(rgb))
+    sum_of_terms(std::array::from_fn(|c| term(a[c], b[c], zero)))
 }
 
-/// `OP_RGB_D2A`: `A.r*B.r + A.g*B.g + C.b` (CTM §3.3.4). Order and roundings as [`dp3`].
+/// `OP_RGB_D2A`: `A.r*B.r + A.g*B.g + C.b` (CTM §3.3.4). As [`dp3`], with C in the place of the third product.
 #[must_use]
 pub fn d2a(a: [u32; 2], b: [u32; 2], c: u32, zero: ZeroRule) -> Wide {
-    let r = first_step(a[0], b[0], zero);
-    let rg = step(a[1], b[1], r, zero);
-    Wide::sum(f64::from(rg), f64::from(number(c)))
+    sum_of_terms([term(a[0], b[0], zero), term(a[1], b[1], zero), number(c), NO_TERM])
 }
 
 /// `OP_RGB_MIN`, `OP_ALPHA_MIN`: `A < B ? A : B` (CTM §3.3.4); gives the bits of A or B.

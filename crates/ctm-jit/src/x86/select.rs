@@ -438,6 +438,7 @@ fn predicate(test: Test) -> u8 {
         Test::Less => LESS,
         Test::Greater => GREATER,
         Test::GreaterEqual => GREATER_EQUAL,
+        Test::Equal => EQUAL,
     }
 }
 

@@ -79,36 +79,42 @@ impl Units<'_> {
         self.b.sign(operand.imod, value)
     }
 
-    /// A dot product without its last step: the factors and the summand of that step.
-    fn dot_operands(&mut self) -> Option<[Value; 3]> {
+    /// A dot product without its last step (`ops::dp3`).
+    fn dot_operands(&mut self) -> Option<Dot> {
         let op = self.plan.inst.rgba.op;
         if !op.is_dot_product() {
             return None;
         }
         let zero_wins = self.b.zero_wins;
         let nothing = self.b.bits(SIGN);
-        let mut sum = nothing;
-        let mut pairs: Vec<[Value; 2]> = Vec::with_capacity(4);
+        let mut terms: Vec<Value> = Vec::with_capacity(4);
         for channel in 0..if op == RgbOp::D2a { 2 } else { 3 } {
-            pairs.push([self.rgb_operand(0, channel), self.rgb_operand(1, channel)]);
+            let (a, b) = (self.rgb_operand(0, channel), self.rgb_operand(1, channel));
+            terms.push(self.b.mad([a, b, nothing], zero_wins, Omod::U1));
         }
+        let mut last = None;
         match op {
-            RgbOp::Dp4 => pairs.push([self.alpha_operand(0), self.alpha_operand(1)]),
-            // The sum of two products, then a plain addition: times one.
-            RgbOp::D2a => {
-                for [a, b] in pairs {
-                    sum = self.b.mad([a, b, sum], zero_wins, Omod::U1);
-                }
-                let one = self.b.bits(ONE);
-                return Some([sum, one, self.rgb_operand(2, 2)]);
+            RgbOp::D2a => terms.push(self.rgb_operand(2, 2)),
+            RgbOp::Dp4 => {
+                let (a, b) = (self.alpha_operand(0), self.alpha_operand(1));
+                last = Some(self.b.mad([a, b, nothing], zero_wins, Omod::U1));
             }
             _ => {}
         }
-        let [a, b] = pairs.pop()?;
-        for [a, b] in pairs {
-            sum = self.b.mad([a, b, sum], zero_wins, Omod::U1);
-        }
-        Some([a, b, sum])
+        let &[r, g, b] = terms.as_slice() else { return None };
+        let mut pair = |x: Value, y: Option<Value>| match y {
+            Some(y) => self.add(x, y, Omod::U1),
+            None => x,
+        };
+        let parts = [pair(r, Some(g)), pair(b, last)];
+        let crosswise = [pair(r, Some(b)), pair(g, last)];
+        let crosswise = self.add(crosswise[0], crosswise[1], Omod::U1);
+        Some(Dot { parts, crosswise })
+    }
+
+    fn add(&mut self, x: Value, y: Value, omod: Omod) -> Value {
+        let one = self.b.bits(ONE);
+        self.b.mad([x, one, y], false, omod)
     }
 
     /// The alpha unit's transcendental result.
@@ -135,7 +141,7 @@ impl Units<'_> {
         self.finish_wide(finish, |b, omod| b.scale(chosen, omod))
     }
 
-    fn rgb(&mut self, channel: usize, dot: Option<[Value; 3]>, scalar: Option<Value>) -> Value {
+    fn rgb(&mut self, channel: usize, dot: Option<Dot>, scalar: Option<Value>) -> Value {
         let inst = &self.plan.inst;
         let finish = Finish { omod: inst.rgb.omod, clamp: inst.cmn.rgb_clamp };
         let operand = |units: &mut Self, which| units.rgb_operand(which, channel);
@@ -177,7 +183,7 @@ impl Units<'_> {
         }
     }
 
-    fn alpha(&mut self, dot: Option<[Value; 3]>, scalar: Option<Value>) -> Value {
+    fn alpha(&mut self, dot: Option<Dot>, scalar: Option<Value>) -> Value {
         let inst = &self.plan.inst;
         let finish = Finish { omod: inst.alpha.omod, clamp: inst.cmn.alpha_clamp };
         match inst.alpha.op {
@@ -224,12 +230,17 @@ impl Units<'_> {
         self.finish_wide(finish, |b, omod| b.mad(abc, b.zero_wins, omod))
     }
 
-    fn finish_dot(&mut self, finish: Finish, dot: Option<[Value; 3]>) -> Value {
-        match dot {
-            Some(abc) => self.finish_mad(finish, abc),
+    fn finish_dot(&mut self, finish: Finish, dot: Option<Dot>) -> Value {
+        let Some(Dot { parts, crosswise }) = dot else {
             // ALPHA_DP beside what is no dot product (`ops::INVALID_COPY`).
-            None => self.b.bits(0),
-        }
+            return self.b.bits(0);
+        };
+        let omod = if finish.omod == Omod::Disabled { Omod::U1 } else { finish.omod };
+        let sum = self.add(parts[0], parts[1], omod);
+        let zero = self.b.bits(0);
+        // Zero times any output modifier is that zero.
+        let value = self.b.pick(Test::Equal, [crosswise, zero], [crosswise, sum]);
+        if finish.clamp && finish.omod != Omod::Disabled { self.b.clamp(value) } else { value }
     }
 
     fn finish_scalar(&mut self, finish: Finish, scalar: Option<Value>) -> Value {
@@ -248,6 +259,13 @@ impl Units<'_> {
         let c = self.b.pure(Op::QuadLane(c, if horizontal { 1 } else { 2 }));
         self.finish_mad(finish, [a, b, c])
     }
+}
+
+/// A dot product without its last step: what that step adds, and the sum crosswise, in whose place zeros stand.
+#[derive(Clone, Copy)]
+struct Dot {
+    parts: [Value; 2],
+    crosswise: Value,
 }
 
 /// Output modifier and clamp of a unit.
