@@ -31,7 +31,7 @@ typedef struct AMUabiLiteralConst {
     AMUabiDataType type;
     union AMUabiLiteralValue {
         float float32[4];
-        int int32[4];     /* count, first aL, step, unused; 0 to 255 each */
+        AMuint32 int32[4]; /* count, first aL, step, unused; 0 to 255 each */
         AMuint32 bool32[1];
     } value;
 } AMUabiLiteralConst;

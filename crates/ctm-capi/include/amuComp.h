@@ -25,7 +25,7 @@ void amuCompCloseCompiler(AMUcompCompiler compiler);
 /* Compiles `length` bytes of text.
  * macros: the definition AMU_LANG_X1K or AMU_LANG_PS3 says which language; without one, text that begins with ps_3_0 is
  *         that, everything else X1K assembly. Other definitions are not used, and the log says so. NULL: none.
- * reserved: NULL. entry: "main", or NULL.
+ * reserved: NULL. entry: "main", or NULL; any other name is refused.
  * size, binary: receive the CTM executable and its bytes; give it back with free().
  * log: receives what is wrong with the text, and warnings; may be NULL.
  * Returns 1, or 0 upon failure; then *binary is NULL and *size 0. */

@@ -8,6 +8,7 @@
 use crate::boundary::{elements, guard, malloc_copy, store, string};
 use crate::log;
 use crate::managed::AMuint32;
+use crate::mapped::readable_bytes;
 use ctm::render::{self, Report, Source};
 use ctm_image::{ImageError, ctm_elf};
 use ctm_isa::diag::{Diagnostic, Severity};
@@ -49,7 +50,7 @@ pub union AMUabiLiteralValue {
     /// Floating point: r, g, b, a.
     pub float32: [f32; 4],
     /// Integer: count, initial aL, step, unused.
-    pub int32: [i32; 4],
+    pub int32: [AMuint32; 4],
     /// Boolean.
     pub bool32: [u32; 1],
 }
@@ -120,19 +121,23 @@ impl AMUabiConstsInfo {
 /// Images say themselves how large they are; what claims to be larger than this is none.
 const IMAGE_LIMIT: u64 = 1 << 24;
 
-/// The CTM executable at `image`.
+/// The CTM executable at `image`. What its headers say is not read where nothing lies (on Linux, which tells).
 ///
 /// # Safety
-/// `image` is null, or as many bytes can be read there as the headers that lie there say.
+/// `image` is null, or as many bytes can be read there as the headers that lie there say; or the system tells how many can.
 unsafe fn read_image(image: *const c_void) -> Result<Program, String> {
     if image.is_null() {
         return Err("the image is NULL".to_owned());
     }
+    let readable = readable_bytes(image as usize, IMAGE_LIMIT);
     // What must be there before anything can be said: the ELF header.
     let mut size: u64 = 52;
     loop {
+        if size > readable {
+            return Err(format!("the image says that it has {size} bytes; at its address {readable} can be read"));
+        }
         let length = usize::try_from(size).unwrap_or(0);
-        // SAFETY: the headers read so far ask for `size` bytes; the first time, the ELF header's own, which every image has.
+        // SAFETY: the headers read so far ask for `size` bytes, which can be read.
         let bytes = unsafe { elements(image.cast::<u8>(), length) }.unwrap_or_default();
         let needed = match ctm_elf::extent(bytes) {
             Ok(extent) if extent <= size => return ctm_elf::read(bytes).map_err(|e| e.to_string()),
@@ -173,7 +178,7 @@ fn constants_of(program: &Program) -> AMUabiConstsInfo {
                 (index, AMUabiDataType::Float32, AMUabiLiteralValue { float32: bits.map(f32::from_bits) })
             }
             Literal::Int { index, value } => {
-                (index, AMUabiDataType::Int32, AMUabiLiteralValue { int32: value.map(i32::from) })
+                (index, AMUabiDataType::Int32, AMUabiLiteralValue { int32: value.map(AMuint32::from) })
             }
             Literal::Bool { index, value } => {
                 (index, AMUabiDataType::Bool32, AMUabiLiteralValue { bool32: [u32::from(value)] })
@@ -423,7 +428,7 @@ const MACROS: usize = 4096;
 ///
 /// # Safety
 /// `source` points to `length` bytes; `macros` is null or a list that a null name ends, of C strings; `size` and `binary` are null or may
-/// be written; `log` is null or takes a C string.
+/// be written; `entry` is null or a C string; `log` is null or takes a C string.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn amuCompCompile(
     compiler: *mut c_void,
@@ -431,7 +436,7 @@ pub unsafe extern "C" fn amuCompCompile(
     length: c_uint,
     macros: *const AMUcompMacro,
     _reserved: *mut c_void,
-    _entry: *const c_char,
+    entry: *const c_char,
     size: *mut AMuint32,
     binary: *mut *mut c_void,
     log: LogFunction,
@@ -441,7 +446,11 @@ pub unsafe extern "C" fn amuCompCompile(
         let text = unsafe { elements(source.cast::<u8>(), length as usize) };
         // SAFETY: the caller promises a list that a null name ends, or null.
         let names = unsafe { macro_names(macros) };
-        let image = if compiler.cast_const() == (&raw const COMPILER).cast() {
+        // SAFETY: the caller promises a C string, or null.
+        let entry = unsafe { string(entry) };
+        let image = if let Some(entry) = entry.filter(|name| name != "main") {
+            Err(format!("the entry is `{entry}`; programs begin at their first instruction, `main` or NULL"))
+        } else if compiler.cast_const() == (&raw const COMPILER).cast() {
             text.ok_or_else(|| "the text is NULL".to_owned()).and_then(|text| compile(text, &names, log))
         } else {
             Err("the compiler is none that amuCompOpenCompiler gave".to_owned())

@@ -31,6 +31,7 @@ mod boundary;
 mod connection;
 mod log;
 pub mod managed;
+mod mapped;
 mod name;
 mod pages;
 mod registry;

@@ -218,7 +218,8 @@ impl fmt::Display for CommandErrorReason {
             ),
             Self::Interpolant { interpolant, limit } => write!(
                 f,
-                "the program receives interpolant {interpolant}, the parameter records hold interpolants 0..{limit}"
+                "the program receives interpolant {interpolant}, the parameter records hold interpolants 0 to {}",
+                limit.saturating_sub(1)
             ),
             Self::DegenerateParams => {
                 f.write_str("the positions of the three parameter records lie on one line; they must form a triangle")
