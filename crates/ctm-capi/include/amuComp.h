@@ -22,7 +22,7 @@ typedef void (*AMUcompLogFunction)(const char *text);
 AMUcompCompiler amuCompOpenCompiler(void);
 void amuCompCloseCompiler(AMUcompCompiler compiler);
 
-/* Compiles `length` bytes of text.
+/* Compiles `length` bytes of text, or of Direct3D 9 byte code (pixel shaders of version 2 or 3; its constant table names the constants).
  * macros: the definition AMU_LANG_X1K or AMU_LANG_PS3 says which language; without one, text that begins with ps_3_0 is
  *         that, everything else X1K assembly. Other definitions are not used, and the log says so. NULL: none.
  * reserved: NULL. entry: "main", or NULL; any other name is refused.

@@ -10,7 +10,7 @@ use crate::log;
 use crate::managed::AMuint32;
 use crate::mapped::readable_bytes;
 use ctm::render::{self, Report, Source};
-use ctm_image::{ImageError, ctm_elf};
+use ctm_image::{ImageError, Kind, ctm_elf, identify};
 use ctm_isa::diag::{Diagnostic, Severity};
 use ctm_isa::x1k::program::{Literal, SymbolKind};
 use ctm_isa::x1k::{Program, text};
@@ -475,10 +475,18 @@ fn compile(text: &[u8], macros: &[String], log: LogFunction) -> Result<Vec<u8>, 
     for name in macros.iter().filter(|m| !matches!(m.as_str(), "AMU_LANG_X1K" | "AMU_LANG_PS3")) {
         tell(log, &format!("amuCompCompile: the definition of `{name}` is not used: there are no macros\n"));
     }
+    let options = ctm_ps3::Options::default();
+    if identify(text) == Kind::Ps3Code && !defined("AMU_LANG_X1K") {
+        let listing = ctm_ps3::bytecode::disassemble(text).map_err(|e| e.message)?;
+        return translate(listing.text.as_bytes(), log, |_| match ctm_ps3::compile_bytecode(text, &options) {
+            Ok((_, compiled)) => (compiled.program, compiled.diagnostics),
+            Err(e) => (None, vec![*e]),
+        });
+    }
     let begins_as_ps3 = text.trim_ascii_start().starts_with(b"ps_3_0");
     if defined("AMU_LANG_PS3") || begins_as_ps3 && !defined("AMU_LANG_X1K") {
         return translate(text, log, |source| {
-            let compiled = ctm_ps3::compile(source, &ctm_ps3::Options::default());
+            let compiled = ctm_ps3::compile(source, &options);
             (compiled.program, compiled.diagnostics)
         });
     }

@@ -57,6 +57,15 @@ fn programs_begin_at_main() {
 }
 
 #[test]
+fn byte_code_is_compiled() {
+    // mov oC0, c3
+    let words = [0xffff_0300u32, 0x0200_0001, 0x800f_0800, 0xa0e4_0003, 0x0000_ffff];
+    let code: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    assert_eq!(compile(&code, None), compile(b"ps_3_0\nmov oC0, c3\n", None));
+    assert!(compile(&code[..16], None).is_none());
+}
+
+#[test]
 fn integers_are_unsigned() {
     let image = compile(SHADER, None).unwrap();
     // SAFETY: the image is whole.

@@ -4,7 +4,7 @@ use crate::Ending;
 use crate::args::CompileArgs;
 use crate::asm::encode;
 use crate::console::{Console, Failure, each_file, program_bytes, stdin_bytes};
-use ctm::job::{Loaded, text_of};
+use ctm::job::Loaded;
 use std::path::{Path, PathBuf};
 
 pub(crate) fn run(console: &Console, args: &CompileArgs) -> Ending {
@@ -24,9 +24,8 @@ fn one(console: &Console, args: &CompileArgs, file: &Path) -> Result<(), Failure
     let stdin = file == Path::new("-");
     let bytes = if stdin { stdin_bytes()? } else { program_bytes(file)? };
     let name = if stdin { "stdin".to_owned() } else { file.display().to_string() };
-    let shader = text_of(&bytes, &name)?;
     let options = ctm_ps3::Options { normalized_coordinates: args.normalized, ieee_products: args.ieee };
-    let loaded = Loaded::compile(shader, &name, &options)?;
+    let loaded = Loaded::compile(&bytes, &name, &options)?;
     for report in &loaded.reports {
         if args.json { console.json(report)? } else { console.report(report) }
     }

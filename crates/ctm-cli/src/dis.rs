@@ -4,7 +4,7 @@ use crate::Ending;
 use crate::args::DisArgs;
 use crate::console::{Console, Exit, Failure};
 use ctm::commands::{self, Command};
-use ctm::job::{Isa, Loaded, read_file};
+use ctm::job::{Isa, Loaded, byte_code_text, read_file};
 use ctm::r700::is_r700;
 use ctm_image::ByteOrder;
 use ctm_isa::r700::text as r700;
@@ -22,6 +22,8 @@ pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
             ));
         }
         commands::print(&ByteOrder::Little.words(&bytes))
+    } else if let Some(text) = byte_code_text(&bytes, &args.file.display().to_string())? {
+        text
     } else if is_r700(&bytes, &args.file, isa) {
         let options = r700::Options::default();
         let loaded = ctm::r700::Loaded::from_bytes(&bytes, &args.file, isa, args.program.as_deref(), &options)?;

@@ -131,6 +131,26 @@ fn assembling_goes_both_ways() {
 }
 
 #[test]
+fn byte_code_is_a_program_and_has_a_text() {
+    // A constant table that names c0 `Tint`; mov oC0, c0.
+    let mut words: Vec<u32> =
+        vec![0xffff_0300, 0x000f_fffe, u32::from_le_bytes(*b"CTAB"), 28, 0, 0xffff_0300, 1, 28, 0, 0];
+    words.extend([48, 2, 1, 0, 0, u32::from_le_bytes(*b"Tint"), 0]);
+    words.extend([0x0200_0001, 0x800f_0800, 0xa0e4_0000, 0x0000_ffff]);
+    let bytes: Vec<u8> = words.iter().flat_map(|w| w.to_le_bytes()).collect();
+    let dir = Dir::new("byte_code");
+    dir.file("tint.pso", &bytes);
+    let text = dir.good(&["dis", "tint.pso"]);
+    assert_eq!(text, "ps_3_0\n// names of registers:\n//   c0  Tint\nmov oC0, c0\n");
+    assert!(dir.good(&["compile", "tint.pso", "-o", "-"]).contains(".const \"Tint\" = c0"));
+    dir.good(&["check", "tint.pso"]);
+    dir.good(&["run", "tint.pso", "--size", "2x1", "--const", "Tint=1,2,3,4", "--out", "o0=a.npy"]);
+    assert!(dir.read("a.npy").ends_with(&npy("(1, 2, 4)", &[1., 2., 3., 4., 1., 2., 3., 4.])[128..]));
+    dir.file("cut.pso", &bytes[..bytes.len() - 4]);
+    dir.bad(&["compile", "cut.pso"], 1, &["cut.pso"]);
+}
+
+#[test]
 fn corpus_words_go_through_text() {
     let d = Dir::new("corpus");
     for name in ["mandelbrot", "life", "conv5x5", "nested_if", "loop_break_continue"] {

@@ -25,6 +25,8 @@ pub enum Kind {
     X1kText,
     /// Direct3D `ps_3_0` assembly.
     Ps3Text,
+    /// Direct3D 9 byte code of a pixel shader of version 2 or 3.
+    Ps3Code,
     /// R700 assembly.
     R700Text,
     /// Nothing known.
@@ -43,6 +45,7 @@ impl Kind {
         Self::R700Hex,
         Self::X1kText,
         Self::Ps3Text,
+        Self::Ps3Code,
         Self::R700Text,
         Self::Unknown,
     ];
@@ -60,6 +63,7 @@ impl Kind {
             Self::R700Hex => "r700-hex",
             Self::X1kText => "x1k-text",
             Self::Ps3Text => "ps3-text",
+            Self::Ps3Code => "ps3-code",
             Self::R700Text => "r700-text",
             Self::Unknown => "unknown",
         }
@@ -78,6 +82,7 @@ impl Kind {
             Self::R700Hex => "R700 words in hexadecimal",
             Self::X1kText => "X1K assembly",
             Self::Ps3Text => "ps_3_0 assembly",
+            Self::Ps3Code => "Direct3D 9 byte code of a pixel shader",
             Self::R700Text => "R700 assembly",
             Self::Unknown => "of no known kind",
         }
@@ -102,7 +107,16 @@ pub fn identify(bytes: &[u8]) -> Kind {
     if bytes.starts_with(GFD_MAGIC) {
         return Kind::Gfd;
     }
+    if is_pixel_shader_code(bytes) {
+        return Kind::Ps3Code;
+    }
     identify_text(bytes)
+}
+
+/// Whether a file begins with the version of a pixel shader of version 2 or 3 (the dword 0xffff02.. or 0xffff03..) and has an end (0x0000ffff).
+fn is_pixel_shader_code(bytes: &[u8]) -> bool {
+    let version = matches!(bytes, [_, 2 | 3, 0xff, 0xff, ..]);
+    version && bytes.chunks_exact(4).skip(1).any(|word| word == [0xff, 0xff, 0, 0])
 }
 
 fn identify_elf(bytes: &[u8]) -> Kind {

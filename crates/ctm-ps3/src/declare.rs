@@ -2,7 +2,7 @@
 
 use crate::lexer::Tok;
 use crate::parse::{Cursor, Parse, destination, error};
-use crate::syntax::{Declared, File, Shader, Value};
+use crate::syntax::{Declared, File, Shader, Texture, Value};
 use crate::table::USAGES;
 use ctm_isa::diag::Span;
 use ctm_isa::suggest::closest;
@@ -46,8 +46,10 @@ pub(crate) fn declaration(
             if usage.is_some() {
                 return wrong(format!("{} is a sampler and has no usage", dest.reg.name()), "write dcl_2d");
             }
-            match kind.as_deref() {
-                Some("2d") => shader.samplers.push((dest.reg.index, span)),
+            let texture = match kind.as_deref() {
+                Some("2d") => Texture::Flat,
+                Some("cube") => Texture::Cube,
+                Some("volume") => Texture::Volume,
                 Some(kind) => {
                     return Err(Box::new(
                         (*error(
@@ -59,7 +61,8 @@ pub(crate) fn declaration(
                     ));
                 }
                 None => return wrong("the kind of the texture is missing".to_owned(), "write dcl_2d s0"),
-            }
+            };
+            shader.samplers.push((dest.reg.index, texture, span));
         }
         File::Input | File::TexCoord | File::Position | File::Face => {
             if kind.is_some() {

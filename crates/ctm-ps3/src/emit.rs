@@ -366,7 +366,8 @@ fn directives(code: &Code, uses: &Uses, real: &[u8], whole: Whole) -> Vec<String
     if code.loads.is_empty() {
         lines.push(".position none".to_owned());
     }
-    lines.extend(uses.inputs.iter().map(|n| format!(".input \"s{n}\" = s{n}")));
+    let name = |file: char, n: u8| code.names.get(&(file, n)).cloned().unwrap_or_else(|| format!("{file}{n}"));
+    lines.extend(uses.inputs.iter().map(|&n| format!(".input \"{}\" = s{n}", name('s', n))));
     lines.extend(uses.outputs.iter().map(|n| format!(".output \"oC{n}\" = o{n}")));
     // With relative addresses every constant that the text defines may be read.
     let mut floats = uses.floats.clone();
@@ -376,19 +377,19 @@ fn directives(code: &Code, uses: &Uses, real: &[u8], whole: Whole) -> Vec<String
     for n in floats {
         lines.push(match code.floats.get(&n) {
             Some(value) => format!(".const c{n} ({})", value.map(float).join(", ")),
-            None => format!(".const \"c{n}\" = c{n}"),
+            None => format!(".const \"{}\" = c{n}", name('c', n)),
         });
     }
     for &n in &uses.ints {
         lines.push(match code.ints.get(&n) {
             Some([count, start, step, _]) => format!(".int i{n} ({count}, {start}, {})", i8::from_ne_bytes([*step])),
-            None => format!(".int \"i{n}\" = i{n}"),
+            None => format!(".int \"{}\" = i{n}", name('i', n)),
         });
     }
     for &n in &uses.bools {
         lines.push(match code.bools.get(&n) {
             Some(value) => format!(".bool b{n} ({value})"),
-            None => format!(".bool \"b{n}\" = b{n}"),
+            None => format!(".bool \"{}\" = b{n}", name('b', n)),
         });
     }
     lines

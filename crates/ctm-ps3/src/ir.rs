@@ -414,6 +414,8 @@ pub(crate) struct Code {
     pub floats: std::collections::BTreeMap<u8, [u32; 4]>,
     pub ints: std::collections::BTreeMap<u8, [u8; 4]>,
     pub bools: std::collections::BTreeMap<u8, bool>,
+    /// Names of constants (`c`, `i`, `b`) and inputs (`s`) that have others than those of their registers.
+    pub names: std::collections::BTreeMap<(char, u8), String>,
 }
 
 impl Code {

@@ -6,6 +6,7 @@
 //! | file | what |
 //! |---|---|
 //! | `table` | the instructions of the language (table) |
+//! | `bytecode` | byte code to text |
 //! | `lexer`, `syntax`, `parse`, `declare` | text to statements |
 //! | `structure`, `lower` | what must hold; statements to operations on virtual registers |
 //! | `ir`, `graph` | those operations; which can follow which, what is live |
@@ -19,6 +20,7 @@
 mod address;
 mod allocate;
 mod balance;
+pub mod bytecode;
 mod clean;
 mod declare;
 mod emit;
@@ -35,12 +37,13 @@ mod syntax;
 pub mod table;
 mod webs;
 
+use bytecode::{Listing, Name};
 use ctm_isa::diag::{Diagnostic, Severity, Span};
 use ctm_isa::x1k::{Program, check, text};
 use emit::Whole;
 use ir::{Code, Inst};
 use schedule::Order;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// How a shader is to be compiled.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -82,6 +85,20 @@ const LONGEST: usize = 2048;
 /// ```
 #[must_use]
 pub fn compile(source: &str, options: &Options) -> Compilation {
+    compile_named(source, options, &[])
+}
+
+/// Compiles byte code: the text that it is, what came of that, with the names of its constant table as the names of inputs and constants.
+///
+/// # Errors
+/// When the bytes are no byte code.
+pub fn compile_bytecode(bytes: &[u8], options: &Options) -> Result<(Listing, Compilation), Box<Diagnostic>> {
+    let listing = bytecode::disassemble(bytes)?;
+    let compilation = compile_named(&listing.text, options, &listing.names);
+    Ok((listing, compilation))
+}
+
+fn compile_named(source: &str, options: &Options, names: &[Name]) -> Compilation {
     let mut findings = Vec::new();
     let lines = lexer::lines(source, &mut findings);
     let shader = parse::parse(&lines, &mut findings);
@@ -91,7 +108,7 @@ pub fn compile(source: &str, options: &Options) -> Compilation {
         findings.push(Diagnostic::error("too-long", message).at(beyond.span, "").help(help));
         return Compilation { program: None, text: String::new(), diagnostics: findings };
     }
-    let mut code = lower::lower(&shader, &mut findings);
+    let mut code = lower::lower(&shader, options, registers(names), &mut findings);
     if !failed(&findings) {
         clean::uncalled(&mut code);
         written(&mut code, &mut findings);
@@ -107,6 +124,24 @@ pub fn compile(source: &str, options: &Options) -> Compilation {
         }
         _ => Compilation { program: None, text: String::new(), diagnostics: findings },
     }
+}
+
+/// The name of each register: of several registers of one name, the name with a number. A name that two kinds of registers have is that of the
+/// first only.
+fn registers(names: &[Name]) -> BTreeMap<(char, u8), String> {
+    let mut registers = BTreeMap::new();
+    let mut seen = BTreeSet::new();
+    for name in names.iter().filter(|name| seen.insert(&name.name)) {
+        for n in 0..name.count {
+            let Ok(index) = u8::try_from(u32::from(name.index) + u32::from(n)) else { break };
+            let text = if name.count > 1 { format!("{}[{n}]", name.name) } else { name.name.clone() };
+            // What the text cannot quote keeps the register's name.
+            if !text.is_empty() && !text.contains(['"', '\\', '\n']) {
+                registers.entry((name.file, index)).or_insert(text);
+            }
+        }
+    }
+    registers
 }
 
 fn failed(findings: &[Diagnostic]) -> bool {

@@ -4,11 +4,13 @@
 //! operands before it writes anything.
 
 mod inputs;
+mod textures;
 
+use crate::Options;
 use crate::ir::{ALPHA, Alu, Code, Comp, Cond, Dest, Flow, Guard, Inst, Op, Operand, Reg, Test, Tex, V};
 use crate::parse::is_lookup;
 use crate::structure;
-use crate::syntax::{self, File, Shader, Source};
+use crate::syntax::{self, File, Shader, Source, Texture};
 use crate::table::{self, Compare};
 use ctm_isa::diag::{Diagnostic, Span};
 use std::collections::{BTreeMap, BTreeSet};
@@ -29,19 +31,30 @@ struct Lower<'s> {
     relative_constants: bool,
     /// Where numbers that the compiler needs have been put.
     numbers: Vec<(u32, u8, u8)>,
+    /// Whether coordinates go from 0 to 1.
+    normalized: bool,
+    /// The constants that say how large the textures of three coordinates are, by sampler.
+    sizes: BTreeMap<u8, u8>,
 }
 
 /// Lowers the shader; everything wrong with it is reported.
-pub(crate) fn lower(shader: &Shader, findings: &mut Vec<Diagnostic>) -> Code {
+pub(crate) fn lower(
+    shader: &Shader,
+    options: &Options,
+    names: BTreeMap<(char, u8), String>,
+    findings: &mut Vec<Diagnostic>,
+) -> Code {
     structure::check(shader, findings);
     let mut lower = Lower {
         shader,
-        code: Code { temps: TEMPS, ..Code::default() },
+        code: Code { temps: TEMPS, names, ..Code::default() },
         findings,
         inputs: BTreeMap::new(),
         mentioned: BTreeSet::new(),
         relative_constants: false,
         numbers: Vec::new(),
+        normalized: options.normalized_coordinates,
+        sizes: BTreeMap::new(),
     };
     lower.values();
     lower.declarations();
@@ -66,6 +79,14 @@ impl Lower<'_> {
         self.findings.push(if help.is_empty() { finding } else { finding.help(help) });
     }
 
+    /// A constant that the shader does not mention.
+    fn free_constant(&mut self) -> u8 {
+        let from = if self.relative_constants { LANGUAGE_CONSTANTS } else { 0 };
+        let index = (from..=255).find(|i| !self.mentioned.contains(i)).unwrap_or(255);
+        self.mentioned.insert(index);
+        index
+    }
+
     fn number(&mut self, value: f32) -> Operand {
         let bits = value.to_bits();
         let place = self.numbers.iter().find(|n| n.0 == bits).map(|n| (n.1, n.2));
@@ -73,11 +94,7 @@ impl Lower<'_> {
             let last = self.numbers.last().map(|n| (n.1, n.2));
             let place = match last {
                 Some((index, channel)) if channel < 3 => (index, channel + 1),
-                _ => {
-                    let from = if self.relative_constants { LANGUAGE_CONSTANTS } else { 0 };
-                    let used = |i: u8| self.mentioned.contains(&i) || self.numbers.iter().any(|n| n.1 == i);
-                    ((from..=255).find(|&i| !used(i)).unwrap_or(255), 0)
-                }
+                _ => (self.free_constant(), 0),
             };
             self.numbers.push((bits, place.0, place.1));
             self.code.floats.entry(place.0).or_insert([0; 4])[usize::from(place.1)] = bits;
@@ -370,9 +387,18 @@ impl Lower<'_> {
 
     fn lookup(&mut self, inst: &syntax::Inst) {
         let [coord, sampler, ..] = inst.sources.as_slice() else { return };
-        let project = inst.op == table::Op::Texldp;
-        let wanted = if project { 0b1011 } else { 0b0011 };
-        let (v, swizzle) = self.in_register(coord, wanted, inst);
+        let mut project = inst.op == table::Op::Texldp;
+        let (v, swizzle) = match self.texture(sampler.reg.index) {
+            Texture::Flat => {
+                let wanted = if project { 0b1011 } else { 0b0011 };
+                self.in_register(coord, wanted, inst)
+            }
+            kind => {
+                let v = self.three_coordinates(inst, coord, kind, small(sampler.reg.index), project);
+                project = false;
+                (v, [0, 1, 2, 3])
+            }
+        };
         // Gradients, bias and level choose among levels that the inputs do not have; they must exist all the same.
         for other in &inst.sources[2..] {
             self.operand(other, 3);

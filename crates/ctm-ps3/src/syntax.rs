@@ -147,13 +147,21 @@ pub(crate) enum Value {
     Bool(u16, bool),
 }
 
+/// What a sampler reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Texture {
+    Flat,
+    Cube,
+    Volume,
+}
+
 /// A whole shader, as written.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Shader {
     /// Major version: 3, or 2.
     pub major: u8,
     pub declared: Vec<Declared>,
-    pub samplers: Vec<(u16, Span)>,
+    pub samplers: Vec<(u16, Texture, Span)>,
     pub values: Vec<(Value, Span)>,
     pub code: Vec<Inst>,
 }

@@ -21,8 +21,7 @@ const REJECTS: &[(&str, &[(usize, &str)])] = &[
     ("mov oC0, v0", &[(2, "v0 is read here, and not all of that is declared")]),
     ("dcl_texcoord v0.xy\nmov oC0, v0", &[(3, "v0 is read here, and not all")]),
     ("texld r0, c0, s0\nmov oC0, r0", &[(2, "s0 is not declared")]),
-    ("dcl_cube s0", &[(2, "the device has no cube textures")]),
-    ("dcl_volume s0", &[(2, "the device has no volume textures")]),
+    ("dcl_1d s0", &[(2, "the device has no 1d textures")]),
     ("dcl s0", &[(2, "the kind of the texture is missing")]),
     ("dcl_texcord v0", &[(2, "`texcord` is no usage")]),
     ("dcl_texcoord v0.xy\ndcl_texcoord1 v0.yz", &[(3, "a channel of v0 is declared twice")]),
@@ -113,7 +112,7 @@ fn what_nothing_has_written_is_zero_with_a_warning() {
 
 #[test]
 fn one_run_tells_every_mistake() {
-    let text = "ps_3_0\nmvo r0, c0\nmov r77, c0\ndcl_cube s0\nif b0\nmov oC0, r3\n";
+    let text = "ps_3_0\nmvo r0, c0\nmov r77, c0\ndcl_1d s0\nif b0\nmov oC0, r3\n";
     let lines: Vec<usize> = compile(text, &Options::default())
         .diagnostics
         .iter()

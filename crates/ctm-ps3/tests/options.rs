@@ -6,6 +6,7 @@ mod eval;
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod harness;
 
+use ctm_exec::x1k::arrays::Picture;
 use ctm_isa::x1k::Inst;
 use ctm_isa::x1k::program::{Literal, Symbol, SymbolKind};
 use ctm_ps3::{Options, compile};
@@ -187,4 +188,86 @@ mov oC0, r0
 ";
     let program = compile(text, &Options::default()).program.unwrap();
     assert_eq!(program.words.len(), 1, "{}", compile(text, &Options::default()).text);
+}
+
+/// Output 0 of pixel (x, y), with a picture of so many columns and rows as input 0 and the constant that says its texture's size.
+fn with_texture(text: &str, options: Options, [columns, rows]: [u32; 2], size: [f32; 4], [x, y]: [u32; 2]) -> [f32; 4] {
+    let program = harness::compiled(text, &options);
+    let mut world = harness::world();
+    world.pictures[0] = Picture::from_fn(columns, rows, |x, y| [x as f32, y as f32, 0.5, 1.0]);
+    if let Some(symbol) = program.symbols.iter().find(|s| s.name == "s0_size") {
+        assert_eq!(symbol.kind, SymbolKind::Float);
+        world.floats.insert(symbol.index.into(), size);
+    }
+    let memory = harness::run(&program, &world, 16);
+    memory.outputs[0].as_ref().unwrap().get(x, y).unwrap().map(f32::from_bits)
+}
+
+#[test]
+fn slices_of_volumes_lie_below_each_other() {
+    // 5 columns, 3 rows, 4 slices; the pixel is (3, 2).
+    let size = [5.0, 3.0, 4.0, 0.0];
+    let read = |options, [x, y, z]: [f32; 3], how: &str| {
+        let text = format!(
+            "ps_3_0\ndef c20, {x:?}, {y:?}, {z:?}, 2\ndcl vPos.xy\ndcl_volume s0\nmov r0, c20\n{how} r1, r0, s0\nmov oC0, r1\n"
+        );
+        let [x, y, ..] = with_texture(&text, options, [5, 12], size, [3, 2]);
+        [x, y]
+    };
+    let elements = Options::default();
+    assert_eq!(read(elements, [1.0, 2.0, 0.0], "texld"), [1.0, 2.0]);
+    assert_eq!(read(elements, [4.9, 1.5, 2.7], "texld"), [4.0, 7.0]);
+    assert_eq!(read(elements, [2.0, 9.0, 1.0], "texldl"), [2.0, 5.0]);
+    assert_eq!(read(elements, [-3.0, -1.0, 9.0], "texldb"), [0.0, 9.0]);
+    assert_eq!(read(elements, [2.0, 4.0, 5.0], "texldp"), [1.0, 8.0]);
+    let normalized = Options { normalized_coordinates: true, ..elements };
+    assert_eq!(read(normalized, [0.5, 0.5, 0.6], "texld"), [2.0, 7.0]);
+    assert_eq!(read(normalized, [0.99, 1.0, 0.3], "texld"), [4.0, 5.0]);
+    assert_eq!(read(normalized, [0.0, 0.0, 1.0], "texld"), [0.0, 9.0]);
+    assert_eq!(read(normalized, [0.1, -2.0, -1.0], "texld"), [0.0, 0.0]);
+}
+
+#[test]
+fn faces_of_cubes_lie_below_each_other() {
+    const N: u32 = 8;
+    let mut state = 7u32;
+    for round in 0..60 {
+        let mut number = || {
+            state = state.wrapping_mul(1_664_525).wrapping_add(1_013_904_223);
+            f64::from((state >> 8) % 400) / 100.0 - 2.0
+        };
+        let [x, y, z] = match round {
+            0 => [1.0, 0.1, 0.2],
+            1 => [-1.0, 0.1, 0.2],
+            2 => [0.1, 1.0, 0.2],
+            3 => [0.1, -1.0, 0.2],
+            4 => [0.1, 0.2, 1.0],
+            5 => [0.1, 0.2, -1.0],
+            _ => [number() + 0.003, number() + 0.001, number() + 0.002],
+        };
+        // The table of Direct3D: the axis with the largest component, and what goes right and down on its face.
+        let (face, s, t, m) = if z.abs() >= x.abs() && z.abs() >= y.abs() {
+            if z >= 0.0 { (4, x, -y, z) } else { (5, -x, -y, z) }
+        } else if y.abs() >= x.abs() {
+            if y >= 0.0 { (2, x, z, y) } else { (3, x, -z, y) }
+        } else if x >= 0.0 {
+            (0, -z, -y, x)
+        } else {
+            (1, z, -y, x)
+        };
+        let place = |c: f64| (((c / m.abs() + 1.0) / 2.0 * f64::from(N)).floor() as i64).clamp(0, i64::from(N) - 1);
+        let near = |c: f64| (((c / m.abs() + 1.0) / 2.0 * f64::from(N)).fract() - 0.5).abs() > 0.499;
+        if near(s) || near(t) {
+            continue;
+        }
+        let wanted = [place(s) as f32, (face * i64::from(N) + place(t)) as f32];
+        let text = format!(
+            "ps_3_0\ndef c20, {x:?}, {y:?}, {z:?}, 0\ndcl vPos.xy\ndcl_cube s0\ntexld r1, c20, s0\nmov oC0, r1\n"
+        );
+        for normalized_coordinates in [false, true] {
+            let options = Options { normalized_coordinates, ..Options::default() };
+            let [x, y, ..] = with_texture(&text, options, [N, 6 * N], [N as f32; 4], [1, 1]);
+            assert_eq!([x, y], wanted, "{text}");
+        }
+    }
 }

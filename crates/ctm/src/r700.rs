@@ -43,7 +43,7 @@ pub fn is_r700(bytes: &[u8], path: &Path, isa: Option<Isa>) -> bool {
     match kind_of(bytes, path) {
         Kind::R700Hex | Kind::R700Text | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => true,
         Kind::Unknown => isa == Some(Isa::R700),
-        Kind::CtmElf | Kind::OtherElf | Kind::X1kHex | Kind::X1kText | Kind::Ps3Text => false,
+        Kind::CtmElf | Kind::OtherElf | Kind::X1kHex | Kind::X1kText | Kind::Ps3Text | Kind::Ps3Code => false,
     }
 }
 
@@ -82,7 +82,7 @@ impl Loaded {
                 let container = Container::read(bytes).map_err(|e| image(&e))?;
                 from_container(&container, &name, which)?
             }
-            Kind::CtmElf | Kind::OtherElf | Kind::X1kText | Kind::Ps3Text | Kind::Unknown => {
+            Kind::CtmElf | Kind::OtherElf | Kind::X1kText | Kind::Ps3Text | Kind::Ps3Code | Kind::Unknown => {
                 let words = hex::read_binary_words(bytes, SLOT_WORDS, ByteOrder::Little).map_err(|e| image(&e))?;
                 Program::from_words(words)
             }

@@ -59,7 +59,7 @@ pub fn describe(bytes: &[u8]) -> Result<Description, ImageError> {
         Kind::Gfd => r700::gfd(bytes)?,
         Kind::Cal => r700::cal(bytes)?,
         Kind::LlvmR600 => r700::llvm(bytes)?,
-        Kind::X1kText | Kind::Ps3Text | Kind::R700Text => (empty(), Vec::new()),
+        Kind::X1kText | Kind::Ps3Text | Kind::Ps3Code | Kind::R700Text => (empty(), Vec::new()),
         Kind::OtherElf | Kind::Unknown => {
             let allowed = "a program image, words in hexadecimal, or assembly";
             return Err(ImageError::Kind { found: kind.describe(), allowed });

@@ -42,6 +42,7 @@ impl Container {
             | Kind::R700Hex
             | Kind::X1kText
             | Kind::Ps3Text
+            | Kind::Ps3Code
             | Kind::R700Text
             | Kind::Unknown) => Err(ImageError::Kind {
                 found: kind.describe(),

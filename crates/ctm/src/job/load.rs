@@ -30,7 +30,7 @@ pub struct Loaded {
 pub enum Form {
     /// X1K assembly.
     Text,
-    /// Direct3D `ps_3_0` assembly.
+    /// Direct3D `ps_3_0` assembly, or byte code.
     Ps3,
     /// Six hexadecimal words a line.
     Hex,
@@ -125,7 +125,16 @@ impl Loaded {
                     .collect();
                 Ok(loaded)
             }
-            Kind::Ps3Text => Self::compile(text()?, &name, &ctm_ps3::Options::default()),
+            Kind::Ps3Text | Kind::Ps3Code => {
+                Self::compile(bytes, &name, &ctm_ps3::Options::default()).map_err(|e| match e {
+                    JobError::Wrong(reports) => {
+                        // What has no line in the shader is told where the job names the file.
+                        let placed = |r: Report| if r.source.is_some() { r } else { report_at(place, r.diagnostic) };
+                        JobError::Wrong(reports.into_iter().map(placed).collect())
+                    }
+                    other => other,
+                })
+            }
             Kind::R700Hex | Kind::R700Text | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => r700(),
             Kind::OtherElf => Err(wrong("wrong-file", format!("{name} is {}; {READABLE}", kind.describe()))),
             Kind::Unknown if isa == Some(Isa::R700) => r700(),
@@ -146,13 +155,19 @@ impl Loaded {
         }
     }
 
-    /// Compiles a `ps_3_0` shader; the name is for messages.
+    /// Compiles a shader, `ps_3_0` assembly or Direct3D 9 byte code; the name is for messages.
     ///
     /// # Errors
     /// When the shader is wrong.
-    pub fn compile(shader: &str, name: &str, options: &ctm_ps3::Options) -> Result<Self, JobError> {
-        let compiled = ctm_ps3::compile(shader, options);
-        let source = Arc::new(Source::new(name, shader));
+    pub fn compile(shader: &[u8], name: &str, options: &ctm_ps3::Options) -> Result<Self, JobError> {
+        let (text, compiled) = if identify(shader) == Kind::Ps3Code {
+            let (listing, compiled) = ctm_ps3::compile_bytecode(shader, options).map_err(|e| byte_code(*e, name))?;
+            (listing.text, compiled)
+        } else {
+            let text = text_of(shader, name)?;
+            (text.to_owned(), ctm_ps3::compile(text, options))
+        };
+        let source = Arc::new(Source::new(name, &text));
         let reports: Vec<Report> = compiled
             .diagnostics
             .into_iter()
@@ -194,13 +209,29 @@ impl Loaded {
     }
 }
 
+/// The text of Direct3D 9 byte code, if the file is that; the name is for messages.
+///
+/// # Errors
+/// When it is byte code, and wrong.
+pub fn byte_code_text(bytes: &[u8], name: &str) -> Result<Option<String>, JobError> {
+    if identify(bytes) != Kind::Ps3Code {
+        return Ok(None);
+    }
+    ctm_ps3::bytecode::disassemble(bytes).map(|listing| Some(listing.text)).map_err(|e| byte_code(*e, name))
+}
+
+fn byte_code(mut diagnostic: Diagnostic, name: &str) -> JobError {
+    diagnostic.message = format!("{name}: {}", diagnostic.message);
+    JobError::Wrong(vec![Report::bare(diagnostic)])
+}
+
 /// What a program file is. Text and words are what their extension says, so that what is wrong with them is told in its terms.
 pub(crate) fn kind_of(bytes: &[u8], path: &Path) -> Kind {
     match (extension(path).as_str(), identify(bytes)) {
         ("x1k", _) => Kind::X1kText,
         ("hex", Kind::R700Hex) => Kind::R700Hex,
         ("hex", _) => Kind::X1kHex,
-        ("ps", _) => Kind::Ps3Text,
+        ("ps", kind) if kind != Kind::Ps3Code => Kind::Ps3Text,
         // `.gsh` names both a text and a container.
         ("gsh", Kind::Gfd) => Kind::Gfd,
         ("r700" | "psh" | "vsh" | "gsh" | "csh", _) => Kind::R700Text,

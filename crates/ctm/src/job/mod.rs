@@ -33,7 +33,7 @@ mod values;
 
 pub use crate::engine::EngineKind;
 pub use flags::{FLAGS, Flag};
-pub use load::{Form, Loaded, read_file, text_of};
+pub use load::{Form, Loaded, byte_code_text, read_file, text_of};
 pub use read::Reader;
 pub use report::{JobReport, OutputResult, PassReport, Progress};
 pub use values::formats;
