@@ -3,8 +3,10 @@
 //! Truth: `refs` of `tests/corpus/mesa` and `tests/corpus/compiled`, drawn by another implementation; tolerance 1e-4, relative above 1.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
-use ctm::job::Reader;
+use ctm::job::{Job, Reader};
 use ctm::render;
+use ctm_exec::Domain;
+use ctm_exec::x1k::Plane;
 use std::path::{Path, PathBuf};
 
 /// The one value outside the tolerance, as `ctm-exec/tests/corpus.rs` explains: a loop that multiplies rounding errors, drawn
@@ -116,4 +118,34 @@ fn every_r700_job_gives_its_picture_for_every_wavefront() {
     }
     // One program has two targets, one has four.
     assert_eq!(compared, 2 * (33 + 1 + 50 + 3));
+}
+
+/// The planes of a job in this folder, when it is stretched over so many columns and rows.
+fn stretched(folder: &str, name: &str, size: [u32; 2], change: impl Fn(&mut Job)) -> Vec<Plane> {
+    let mut job =
+        Reader::for_file(&corpus().join(folder).join(format!("{name}.toml"))).and_then(Reader::finish).unwrap();
+    change(&mut job);
+    job.stretch(size);
+    assert_eq!(job.passes[0].domain, Domain { i0: 0, j0: 0, i1: size[0] - 1, j1: size[1] - 1 });
+    job.passes[0].registers.clone().unwrap()
+}
+
+#[test]
+fn a_stretched_job_keeps_what_lies_at_the_edges() {
+    // v = ((i + 0.5) / columns, (j + 0.5) / rows).
+    let planes = stretched("mesa/x1k", "varying", [128, 16], |_| {});
+    assert_eq!(planes[0].origin, [0.5 / 128.0, 0.5 / 16.0, 0.0, 0.0]);
+    assert_eq!((planes[0].di, planes[0].dj), ([1.0 / 128.0, 0.0, 0.0, 0.0], [0.0, 1.0 / 16.0, 0.0, 0.0]));
+    // The place in the window goes on counting.
+    let planes = stretched("mesa/r700", "fragcoord", [128, 16], |_| {});
+    assert_eq!(planes[0].origin, [0.5, 0.5, 0.5, 1.0]);
+    assert_eq!((planes[0].di, planes[0].dj), ([1.0, 0.0, 0.0, 0.0], [0.0, 1.0, 0.0, 0.0]));
+    // Ten columns from 10 on, with 0.5 a column: edges at 7.75 and 12.75 of a register that begins with 3.
+    let planes = stretched("mesa/x1k", "varying", [20, 64], |job| {
+        job.passes[0].domain = Domain { i0: 10, j0: 0, i1: 19, j1: 63 };
+        if let Some(plane) = job.passes[0].registers.iter_mut().flatten().next() {
+            (plane.origin[0], plane.di[0]) = (3.0, 0.5);
+        }
+    });
+    assert_eq!((planes[0].origin[0], planes[0].di[0]), (7.75 + 0.125, 0.25));
 }

@@ -8,7 +8,6 @@ use crate::Ending;
 use crate::args::BenchArgs;
 use crate::console::{Console, Exit, Failure};
 use ctm::job::{Isa, Job, JobError, Reader};
-use ctm_exec::Domain;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -65,7 +64,7 @@ fn load(args: &BenchArgs, directory: &Path) -> Result<Vec<Program>, Failure> {
             continue;
         }
         if let Some(size) = size {
-            resize(&mut job, size);
+            job.stretch(size);
         }
         job.run.threads = args.threads;
         job.run.counters = false;
@@ -106,31 +105,6 @@ fn size(text: &str) -> Result<[u32; 2], Failure> {
             format!("the size is `{text}`; it is columns and rows, each 1 to 4096, such as 1024x1024"),
         )
     })
-}
-
-/// Gives every pass a domain of this size, and stretches what registers hold at the start over it: the value at the centre of the old domain
-/// is that at the centre of the new one. A register that grows by 1 from column to column or row to row counts them, and stays.
-fn resize(job: &mut Job, [width, height]: [u32; 2]) {
-    for pass in &mut job.passes {
-        let old = pass.domain;
-        pass.domain = Domain { i0: 0, j0: 0, i1: width - 1, j1: height - 1 };
-        let columns = f64::from(old.i1 - old.i0 + 1) / f64::from(width);
-        let rows = f64::from(old.j1 - old.j0 + 1) / f64::from(height);
-        for plane in pass.registers.iter_mut().flatten().filter(|p| !p.bits) {
-            for c in 0..4 {
-                // At the left (lower) edge of the domain, half a step before the centre of its first processor.
-                let mut edge = plane.origin[c];
-                for (step, scale, first) in [(&mut plane.di[c], columns, old.i0), (&mut plane.dj[c], rows, old.j0)] {
-                    if *step != 1.0 {
-                        edge += *step * (f64::from(first) - 0.5);
-                        *step *= scale;
-                        edge += *step * 0.5;
-                    }
-                }
-                plane.origin[c] = edge;
-            }
-        }
-    }
 }
 
 impl Program {

@@ -75,6 +75,31 @@ impl Job {
     pub fn is_r700(&self) -> bool {
         self.passes.iter().any(|p| p.r700.is_some())
     }
+
+    /// Gives every pass a domain of so many columns and rows, each 1 to 4096, and stretches over it what registers hold at the start: what they held at
+    /// the edges of the old domain, half a step outside of its outermost processors, they hold at the edges of the new one.
+    ///
+    /// A register that grows by exactly 1 from column to column or from row to row counts them, and goes on to; so do registers that hold integers.
+    pub fn stretch(&mut self, [width, height]: [u32; 2]) {
+        for pass in &mut self.passes {
+            let old = pass.domain;
+            pass.domain = Domain { i0: 0, j0: 0, i1: width.saturating_sub(1), j1: height.saturating_sub(1) };
+            let columns = f64::from(old.i1 - old.i0 + 1) / f64::from(width.max(1));
+            let rows = f64::from(old.j1 - old.j0 + 1) / f64::from(height.max(1));
+            for plane in pass.registers.iter_mut().flatten().filter(|p| !p.bits) {
+                for (c, origin) in plane.origin.iter_mut().enumerate() {
+                    for (step, scale, first) in [(&mut plane.di[c], columns, old.i0), (&mut plane.dj[c], rows, old.j0)]
+                    {
+                        if *step != 1.0 {
+                            *origin += *step * (f64::from(first) - 0.5);
+                            *step *= scale;
+                            *origin += *step * 0.5;
+                        }
+                    }
+                }
+            }
+        }
+    }
 }
 
 /// The instruction sets.
