@@ -53,6 +53,11 @@ impl Grid {
         Self { domain, quads_per_row, quads, quads_per_group: (lanes / 4).max(1) as u64, whole }
     }
 
+    /// Whether the domain consists of whole quads.
+    pub const fn is_whole(&self) -> bool {
+        self.whole
+    }
+
     /// How many groups there are.
     pub const fn groups(&self) -> u64 {
         self.quads.div_ceil(self.quads_per_group)
@@ -206,6 +211,15 @@ pub struct Ramp {
     steps: Option<[i32; LANES]>,
 }
 
+/// What code makes start values of: `origin + i * di + j * dj`.
+#[derive(Clone, Copy, Debug)]
+pub struct Coefficients {
+    /// In that order; all of them, and all sums, are finite.
+    pub of: [f64; 3],
+    /// They are whole numbers below 2^62, of which the low 32 bits are taken; otherwise numbers in single precision.
+    pub bits: bool,
+}
+
 /// Sums of whole numbers below this are exact, in single precision too.
 const WHOLE: f64 = 4_194_304.0;
 
@@ -228,9 +242,27 @@ impl Ramp {
 
     /// A bound of magnitudes in columns and rows up to these, and in the quads that these are in; `None` when it makes bits and not numbers.
     pub fn most(&self, i: u32, j: u32) -> Option<f64> {
-        let [origin, di, dj] = self.linear()?;
         // Twice as much leaves room for what rounding adds.
-        Some(2.0 * (origin.abs() + (f64::from(i) + 1.0) * di.abs() + (f64::from(j) + 1.0) * dj.abs()))
+        (!self.bits).then(|| self.bound(i, j))
+    }
+
+    /// No smaller than any sum on the way, in columns and rows up to these and in the quads that these are in.
+    fn bound(&self, i: u32, j: u32) -> f64 {
+        2.0 * (self.origin.abs() + (f64::from(i) + 1.0) * self.di.abs() + (f64::from(j) + 1.0) * self.dj.abs())
+    }
+
+    /// What code makes it of, in columns and rows up to these; `None` where the bits of NaNs, or what saturates, would matter.
+    pub fn coefficients(&self, i: u32, j: u32) -> Option<Coefficients> {
+        let of = [self.origin, self.di, self.dj];
+        let bound = self.bound(i, j);
+        let fits = bound.is_finite() && (!self.bits || bound < (1u64 << 62) as f64);
+        fits.then_some(Coefficients { of, bits: self.bits })
+    }
+
+    /// Whether single precision makes it exactly, in columns and rows up to these.
+    pub fn is_exact(&self, i: u32, j: u32) -> bool {
+        let whole = [self.origin, self.di, self.dj].iter().all(|x| x.fract() == 0.0);
+        !self.bits && whole && self.bound(i, j) < 2.0 * WHOLE
     }
 
     /// What the lanes of four quads side by side hold: each column and row is multiplied once.

@@ -130,7 +130,8 @@ impl Memory for Targets {
                 lent[place] = Some(Elements { bytes, pitch, width, height, form, channels, mask });
             }
         }
-        Some(Direct { textures: Vec::new(), targets: lent })
+        let reads = Targets { constants: self.constants.clone(), arrays: Vec::new() };
+        Some(Direct { textures: Vec::new(), targets: lent, reads: Box::new(reads) })
     }
 }
 

@@ -306,8 +306,8 @@ pub trait Memory: Sync {
     /// The arrays behind these textures and targets, for engines that read and write all of a launch themselves; `None` (the default) when
     /// they have to ask.
     ///
-    /// `Some` says: the exports of every valid thread to these targets pass, and no target shares a byte with one of these textures or with
-    /// another target.
+    /// `Some` says: the exports of every valid thread to these targets pass, and no target shares a byte with one of these textures, with
+    /// another target, or with what [`Direct::reads`] reads.
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         let _ = (textures, targets);
         None
@@ -324,12 +324,13 @@ pub trait Memory: Sync {
 }
 
 /// Arrays behind textures and targets. See [`Memory::direct`].
-#[derive(Debug, Default)]
 pub struct Direct<'a> {
     /// Of each texture that was asked for, level 0: what [`Memory::texel`] reads.
     pub textures: Vec<Elements<Texels<'a>>>,
     /// Of each target that was asked for, where [`Memory::commit`] writes; one that is `None` drops what it is sent, and it does not count.
     pub targets: Vec<Option<Elements<Cells<'a>>>>,
+    /// What the launch reads while its targets are lent; it takes no writes.
+    pub reads: Box<dyn Memory + 'a>,
 }
 
 /// What lies in an array that is read: bytes, or elements of four channels.

@@ -204,6 +204,17 @@ impl Arrays {
     }
 }
 
+/// Everything that a program can read, in host memory.
+pub(super) struct Inputs<'a> {
+    constants: &'a BTreeMap<u8, Vec<[u32; 4]>>,
+    buffers: &'a BTreeMap<u8, BufferData>,
+    textures: &'a BTreeMap<u8, Image>,
+    samplers: &'a BTreeMap<u8, Sampler>,
+    spaces: &'a BTreeMap<Space, Vec<u32>>,
+    alternate: Option<&'a Arrays>,
+    lends_nothing: bool,
+}
+
 /// Everything a program can reach, in host memory.
 #[derive(Clone, Debug, Default)]
 pub struct Arrays {
@@ -231,12 +242,163 @@ pub struct Arrays {
 
 impl Memory for Arrays {
     fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
+        self.inputs().constant(bank, index)
+    }
+
+    fn alternate(&self) -> Option<&dyn Memory> {
+        self.alternate.as_deref().map(|other| other as &dyn Memory)
+    }
+
+    fn buffer(&self, id: u8) -> Option<Buffer> {
+        self.inputs().buffer(id)
+    }
+
+    fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
+        self.inputs().read_buffer(id, offset_bytes, bytes)
+    }
+
+    fn texture(&self, id: u8) -> Option<Texture> {
+        self.inputs().texture(id)
+    }
+
+    fn sampler(&self, id: u8) -> Option<Sampler> {
+        self.inputs().sampler(id)
+    }
+
+    fn texel(&self, id: u8, level: u32, at: [u32; 3]) -> Result<[u32; 4], MemoryFault> {
+        self.inputs().texel(id, level, at)
+    }
+
+    fn space(&self, space: Space) -> Option<u64> {
+        self.inputs().space(space)
+    }
+
+    fn load(&self, space: Space, dword: u64) -> Result<u32, MemoryFault> {
+        self.inputs().load(space, dword)
+    }
+
+    fn store(&mut self, space: Space, dword: u64, bits: u32) -> Result<(), MemoryFault> {
+        let dwords = self.spaces.get_mut(&space);
+        let place = dwords.and_then(|dwords| dwords.get_mut(usize::try_from(dword).ok()?));
+        *place.ok_or_else(|| no_dword(space, dword))? = bits;
+        Ok(())
+    }
+
+    fn vertex_event(&mut self, at: Position, event: VertexEvent) -> Result<(), MemoryFault> {
+        self.events.push((at, event));
+        Ok(())
+    }
+
+    fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
+        if let Some(rows) = &mut self.lanes {
+            return Ok(exports.store(at, rows));
+        }
+        let mut written = Written::default();
+        for (target, values, elements) in exports.iter() {
+            let Some(picture) = self.targets.get_mut(&target) else { continue };
+            let (width, height) = (picture.width, picture.height);
+            let index = at.j as usize * width as usize + at.i as usize;
+            let place = if at.i < width { picture.elements.get_mut(index) } else { None };
+            let Some(place) = place else {
+                return Err(MemoryFault {
+                    what: format!("{target:?}"),
+                    address: None,
+                    reason: format!("element ({}, {}) lies outside its {width} x {height} elements", at.i, at.j),
+                });
+            };
+            for element in (0..4).filter(|e| elements >> e & 1 == 1) {
+                place[element] = values[element];
+                written.bytes += 4;
+            }
+            written.elements += 1;
+        }
+        Ok(written)
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
+    }
+
+    fn buffer_bytes(&self, id: u8) -> Option<&[u8]> {
+        self.inputs().bytes(id)
+    }
+
+    fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
+        self.inputs().level(id, level)
+    }
+
+    fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
+        if self.lends_nothing || self.lanes.is_some() {
+            return None;
+        }
+        // Targets are lent for writing, all the rest for reading.
+        let Self { constants, buffers, textures: images, samplers, spaces, alternate, targets: lent, .. } = self;
+        let inputs = Inputs {
+            constants,
+            buffers,
+            textures: images,
+            samplers,
+            spaces,
+            alternate: alternate.as_deref(),
+            lends_nothing: false,
+        };
+        let form = crate::x1k::Form::Floats;
+        let elements =
+            |width, height| Elements { bytes: (), pitch: width, width, height, form, channels: 4, mask: 0xf };
+        let of = |id: &u8| {
+            let image = images.get(id)?;
+            let Texture { width, height, .. } = image.texture;
+            Some(elements(width, height).with(Texels::Dwords(image.levels.first()?)))
+        };
+        let textures = textures.iter().map(of).collect::<Option<_>>()?;
+        let mut found: Vec<Option<Elements<Cells<'_>>>> = Vec::new();
+        found.resize_with(targets.len(), || None);
+        for (target, picture) in lent {
+            let Some(place) = targets.iter().position(|t| t == target) else { continue };
+            let size = elements(picture.width, picture.height);
+            found[place] = Some(size.with(Cells::Dwords(&mut picture.elements)));
+        }
+        Some(Direct { textures, targets: found, reads: Box::new(inputs) })
+    }
+
+    fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {
+        self.lanes.as_mut().filter(|_| !self.lends_nothing)
+    }
+}
+
+impl<'a> Inputs<'a> {
+    fn bytes(&self, id: u8) -> Option<&'a [u8]> {
+        self.buffers.get(&id).filter(|_| !self.lends_nothing).map(|buffer| buffer.bytes.as_slice())
+    }
+
+    fn level(&self, id: u8, level: u32) -> Option<&'a [[u32; 4]]> {
+        let image = self.textures.get(&id).filter(|_| !self.lends_nothing)?;
+        image.levels.get(level as usize).map(Vec::as_slice)
+    }
+}
+
+impl Arrays {
+    fn inputs(&self) -> Inputs<'_> {
+        Inputs {
+            constants: &self.constants,
+            buffers: &self.buffers,
+            textures: &self.textures,
+            samplers: &self.samplers,
+            spaces: &self.spaces,
+            alternate: self.alternate.as_deref(),
+            lends_nothing: self.lends_nothing,
+        }
+    }
+}
+
+impl Memory for Inputs<'_> {
+    fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
         let value = self.constants.get(&bank).and_then(|buffer| buffer.get(index as usize));
         Ok(value.copied().unwrap_or_default())
     }
 
     fn alternate(&self) -> Option<&dyn Memory> {
-        self.alternate.as_deref().map(|other| other as &dyn Memory)
+        self.alternate.map(|other| other as &dyn Memory)
     }
 
     fn buffer(&self, id: u8) -> Option<Buffer> {
@@ -293,42 +455,16 @@ impl Memory for Arrays {
         found.copied().ok_or_else(|| no_dword(space, dword))
     }
 
-    fn store(&mut self, space: Space, dword: u64, bits: u32) -> Result<(), MemoryFault> {
-        let dwords = self.spaces.get_mut(&space);
-        let place = dwords.and_then(|dwords| dwords.get_mut(usize::try_from(dword).ok()?));
-        *place.ok_or_else(|| no_dword(space, dword))? = bits;
-        Ok(())
+    fn store(&mut self, _space: Space, _dword: u64, _bits: u32) -> Result<(), MemoryFault> {
+        Err(only_reads())
     }
 
-    fn vertex_event(&mut self, at: Position, event: VertexEvent) -> Result<(), MemoryFault> {
-        self.events.push((at, event));
-        Ok(())
+    fn vertex_event(&mut self, _at: Position, _event: VertexEvent) -> Result<(), MemoryFault> {
+        Err(only_reads())
     }
 
-    fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
-        if let Some(rows) = &mut self.lanes {
-            return Ok(exports.store(at, rows));
-        }
-        let mut written = Written::default();
-        for (target, values, elements) in exports.iter() {
-            let Some(picture) = self.targets.get_mut(&target) else { continue };
-            let (width, height) = (picture.width, picture.height);
-            let index = at.j as usize * width as usize + at.i as usize;
-            let place = if at.i < width { picture.elements.get_mut(index) } else { None };
-            let Some(place) = place else {
-                return Err(MemoryFault {
-                    what: format!("{target:?}"),
-                    address: None,
-                    reason: format!("element ({}, {}) lies outside its {width} x {height} elements", at.i, at.j),
-                });
-            };
-            for element in (0..4).filter(|e| elements >> e & 1 == 1) {
-                place[element] = values[element];
-                written.bytes += 4;
-            }
-            written.elements += 1;
-        }
-        Ok(written)
+    fn commit(&mut self, _at: Position, _exports: &Exports) -> Result<Written, MemoryFault> {
+        Err(only_reads())
     }
 
     fn outputs_alias_inputs(&self) -> bool {
@@ -336,40 +472,16 @@ impl Memory for Arrays {
     }
 
     fn buffer_bytes(&self, id: u8) -> Option<&[u8]> {
-        self.buffers.get(&id).filter(|_| !self.lends_nothing).map(|buffer| buffer.bytes.as_slice())
+        self.bytes(id)
     }
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
-        let image = self.textures.get(&id).filter(|_| !self.lends_nothing)?;
-        image.levels.get(level as usize).map(Vec::as_slice)
+        self.level(id, level)
     }
+}
 
-    fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
-        if self.lends_nothing || self.lanes.is_some() {
-            return None;
-        }
-        let form = crate::x1k::Form::Floats;
-        let elements =
-            |width, height| Elements { bytes: (), pitch: width, width, height, form, channels: 4, mask: 0xf };
-        let of = |id: &u8| {
-            let image = self.textures.get(id)?;
-            let Texture { width, height, .. } = image.texture;
-            Some(elements(width, height).with(Texels::Dwords(image.levels.first()?)))
-        };
-        let textures = textures.iter().map(of).collect::<Option<_>>()?;
-        let mut found: Vec<Option<Elements<Cells<'_>>>> = Vec::new();
-        found.resize_with(targets.len(), || None);
-        for (target, picture) in &mut self.targets {
-            let Some(place) = targets.iter().position(|t| t == target) else { continue };
-            let size = elements(picture.width, picture.height);
-            found[place] = Some(size.with(Cells::Dwords(&mut picture.elements)));
-        }
-        Some(Direct { textures, targets: found })
-    }
-
-    fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {
-        self.lanes.as_mut().filter(|_| !self.lends_nothing)
-    }
+fn only_reads() -> MemoryFault {
+    MemoryFault { what: "memory".into(), address: None, reason: "it is lent for reading".into() }
 }
 
 fn no_dword(space: Space, dword: u64) -> MemoryFault {

@@ -15,6 +15,7 @@ use crate::x86::r700::{Chosen, Native, Needs, Variant};
 use ctm_exec::r700::memory::space;
 use ctm_exec::r700::{Interp, Launch, LoopConstant, Memory, Space};
 use ctm_exec::{Engine, Fault, Outcome, StartRow};
+use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::{Chip, Stage};
 use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -150,6 +151,8 @@ pub struct Artifact {
     pub(super) uses_globals: bool,
     /// Whether it reads memory that it writes.
     pub(super) reads_back: bool,
+    /// Whether fetches and stores keep something for each wavefront: a data share, scratch memory, faces of cubes.
+    pub(super) keeps: bool,
     /// How many instructions a wavefront can issue at most, if no flow control can lead to the reference interpreter.
     pub(super) bound: Option<u64>,
 }
@@ -190,9 +193,16 @@ impl Artifact {
             code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Memory(read, _) if read.space == Some(written)))
         };
         let reads_back = spaces.into_iter().any(reads);
+        let kept = |fetch: &Fetch| match fetch {
+            Fetch::Texture(inst) => inst.word0.op == TexOp::SetCubemapIndex,
+            Fetch::Vertex(_) => false,
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => true,
+        };
+        let keeps = !code.stores.is_empty() || code.fetches.iter().any(kept);
         Some(Self {
             uses_globals,
             reads_back,
+            keeps,
             code,
             #[cfg(target_arch = "x86_64")]
             live,

@@ -5,18 +5,18 @@ use super::group::Stored;
 use super::lower::waves_per_group;
 use super::outputs::Outputs;
 use super::places::{Places, Starts, Waves};
+use super::wave::Binding;
 use super::wave::{lanes_of, resources};
-use super::worker::{Ended, Left, Referred, TaskDone, Worker};
+use super::worker::{Direct, Ended, Left, Referred, Spans, TaskDone, Way, Worker};
 use crate::backend::Backend;
-use crate::lanes::Refer;
 use crate::work::{share, threads};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::wavefront::Context;
-use ctm_exec::r700::{Arrays, Exports, Launch, Memory, Target, VertexEvent, clocks};
+use ctm_exec::r700::{Exports, Launch, Memory, Target, VertexEvent, clocks};
 use ctm_exec::{Counters, Fault, FaultKind, Outcome, Position};
 use ctm_isa::r700::program::Stage;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::time::Instant;
 
 /// Wavefronts that run side by side before their exports are committed.
@@ -127,21 +127,19 @@ impl<'a> Run<'a> {
         let count = self.waves.count().div_ceil(self.per_group);
         let mut all = Done { counters: Counters::default(), visits: vec![0; self.artifact.code.blocks.len()] };
         let mut uniforms = self.uniforms(memory);
+        // Memory writes, vertex events and exports keep the order of groups.
+        let waits = alone || self.artifact.sends_in_order() || self.per_group > 1;
+        if !waits
+            && let Some(uniforms) = &uniforms
+            && let Some((outputs, reads)) = Outputs::of(memory, &self.artifact.exports, self.launch)
+        {
+            let direct = Direct { surfaces: outputs.surfaces(), way: Way::of(self), outputs, reads, uniforms };
+            self.direct(&direct, &mut all)?;
+            self.count(&all.visits, self.launch.wavefront.lanes() as u64, &mut all.counters);
+            return Ok(Outcome { counters: all.counters, findings: Vec::new() });
+        }
         let mut worker = None;
         let mut first = 0;
-        if !alone
-            && self.per_group == 1
-            && let Some(table) = &uniforms
-            && let Some(refused) = self.write_directly(memory, table, &mut all)
-        {
-            first = count;
-            let task = Worker::new(self).task(self, &refused, Some(table), memory);
-            all.add(&task.counters, &task.visits);
-            self.commit(&task, &mut worker, memory, &mut all.counters)?;
-        }
-        // Memory writes, vertex events and exports keep the order of groups.
-        let waits = alone || self.artifact.sends_in_order();
-        let direct = first < count && !waits && Outputs::of(memory, &self.artifact.exports, self.launch).is_some();
         while first < count {
             let end = (first + batch).min(count);
             if alias && first > 0 {
@@ -156,16 +154,9 @@ impl<'a> Run<'a> {
                 let one = |worker: &mut Worker<'_>, task: usize| worker.task(self, tasks[task], table, shared);
                 share(self.launch.threads, tasks.len(), || Worker::new(self), one)
             };
-            let whole = direct && done.iter().all(TaskDone::is_whole);
-            let stored = if whole { self.store(&done, memory) } else { None };
             for task in done {
                 all.add(&task.counters, &task.visits);
-                if stored.is_none() {
-                    self.commit(&task, &mut worker, memory, &mut all.counters)?;
-                }
-            }
-            if let Some(stored) = stored {
-                all.counters.add(&stored);
+                self.commit(&task, &mut worker, memory, &mut all.counters)?;
             }
             first = end;
         }
@@ -173,78 +164,38 @@ impl<'a> Run<'a> {
         Ok(Outcome { counters: all.counters, findings: Vec::new() })
     }
 
-    /// Runs the wavefronts of a launch that cannot fault; each stores what it exports as soon as it ends. `None`, and nothing has happened, when
-    /// it is no such launch; otherwise those that did not run after all.
-    fn write_directly(&self, memory: &mut dyn Memory, uniforms: &[u32], all: &mut Done) -> Option<Vec<u64>> {
-        let code = &self.artifact.code;
-        let cannot_refer = code.fetches.is_empty() && code.stores.is_empty();
-        self.artifact.bound.filter(|&bound| cannot_refer && bound <= self.fuel)?;
-        if self.deadline.is_some() {
-            return None;
-        }
-        // Nothing is fetched.
-        let nothing = Arrays::default();
-        let outputs = Outputs::of(memory, &self.artifact.exports, self.launch)?;
+    /// Runs wavefronts that store what they export themselves, in any order. Those behind one that faults may or may not have run.
+    fn direct(&self, direct: &Direct<'_>, all: &mut Done) -> Result<(), Fault> {
         let count = self.waves.count();
         let [fewest, most] = DIRECT_WAVES_PER_TASK;
         let tasks = DIRECT_TASKS_PER_THREAD * threads(self.launch.threads) as u64;
         let per_task = if self.launch.threads == 1 { most } else { (count / tasks).clamp(fewest, most) };
-        let task = |worker: &mut Worker<'_>, task: usize| {
-            let first = task as u64 * per_task;
+        // The first task that faulted: those behind it need not run.
+        let faulted = AtomicU64::new(u64::MAX);
+        let fetches = &self.artifact.code.fetches;
+        let bindings: Vec<_> = fetches.iter().map(|fetch| Binding::of(self.launch, &*direct.reads, fetch)).collect();
+        let task = |(worker, spans): &mut (Worker<'_>, Option<Spans<'_>>), task: usize| {
             let mut counters = Counters::default();
-            let mut refused = Vec::new();
             worker.begin();
-            let (mut next, end) = (first, (first + per_task).min(count));
-            while next < end {
-                let index = next;
-                #[cfg(target_arch = "x86_64")]
-                {
-                    next += worker.span(self, &outputs, (index, end), (uniforms, &nothing), &mut counters);
-                    if next > index {
-                        continue;
-                    }
-                }
-                next += 1;
-                match worker.here(self, index, uniforms, &[], &nothing, &mut counters) {
-                    Ok(_) => {
-                        let written = worker.store(&outputs);
-                        counters.writes += written.elements;
-                        counters.write_bytes += written.bytes;
-                    }
-                    Err(Refer) => refused.push(index),
+            let task = task as u64;
+            let mut done = Ok(());
+            if faulted.load(Ordering::Relaxed) > task {
+                let first = task * per_task;
+                let waves = first..(first + per_task).min(count);
+                done = worker.direct(self, direct, &bindings, spans, waves, &mut counters);
+                if done.is_err() {
+                    faulted.fetch_min(task, Ordering::Relaxed);
                 }
             }
-            (counters, worker.end(), refused)
+            (counters, worker.end(), done)
         };
-        let done = share(self.launch.threads, count.div_ceil(per_task) as usize, || Worker::new(self), task);
-        let mut refused = Vec::new();
-        for (counters, visits, mut left) in done {
+        let state = || (Worker::new(self), Spans::new(self, direct));
+        let tasks = share(self.launch.threads, count.div_ceil(per_task) as usize, state, task);
+        for (counters, visits, done) in tasks {
+            done?;
             all.add(&counters, &visits);
-            refused.append(&mut left);
         }
-        Some(refused)
-    }
-
-    /// Stores what tasks left, side by side; says how much that was. `None`, and nothing has happened, when it has to be committed.
-    fn store(&self, tasks: &[TaskDone], memory: &mut dyn Memory) -> Option<Counters> {
-        let outputs = Outputs::of(memory, &self.artifact.exports, self.launch)?;
-        let one = |places: &mut Places, task: usize| {
-            let mut counters = Counters::default();
-            for (group, left) in &tasks[task].groups {
-                let Left::Here { waves, .. } = left else { continue };
-                for (index, Ended { valid, written, rows, .. }) in self.waves_of(*group).zip(waves) {
-                    self.waves.place(index, places);
-                    let stored = outputs.store(places, *valid, |place| written[place], rows);
-                    counters.writes += stored.elements;
-                    counters.write_bytes += stored.bytes;
-                }
-            }
-            counters
-        };
-        let mut counters = Counters::default();
-        let done = share(self.launch.threads, tasks.len(), Places::new, one);
-        done.iter().for_each(|stored| counters.add(stored));
-        Some(counters)
+        Ok(())
     }
 
     /// The table of uniform values; `None` when memory refuses a constant, which the reference interpreter will tell.

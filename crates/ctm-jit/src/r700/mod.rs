@@ -32,7 +32,7 @@ pub(crate) mod lower;
 pub mod masks;
 mod outputs;
 pub mod passes;
-mod places;
+pub mod places;
 pub mod portable;
 #[cfg(target_arch = "x86_64")]
 mod streamed;

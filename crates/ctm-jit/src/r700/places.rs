@@ -4,7 +4,7 @@ use super::artifact::row_element;
 use super::form::Var;
 use super::wave::{LANES, Row, mask_of};
 use crate::form;
-use crate::grid::{self, Grid, Ramp};
+use crate::grid::{self, Coefficients, Grid, Ramp};
 use crate::lanes;
 use ctm_exec::r700::Launch;
 use ctm_exec::{Domain, Position};
@@ -43,6 +43,29 @@ pub struct Places {
     pub strip: bool,
 }
 
+/// How lanes move from each wavefront to the next: by so many columns and rows, and from behind the last column to the first one, further down.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    /// Columns.
+    pub di: u32,
+    /// Rows.
+    pub dj: u32,
+    /// The last column of lanes.
+    pub last: u32,
+    /// Columns of lanes.
+    pub width: u32,
+    /// A row, or a row of quads.
+    pub next_row: u32,
+    /// Lanes are quads.
+    pub quads: bool,
+    /// All lanes of all wavefronts lie in the domain.
+    pub whole: bool,
+    /// The domain.
+    pub domain: Domain,
+    /// Lanes of a wavefront, but for the last one.
+    pub lanes: usize,
+}
+
 impl Places {
     /// For [`Waves::place`].
     pub const fn new() -> Self {
@@ -77,11 +100,30 @@ impl Waves {
         self.all - self.count().saturating_sub(1) * self.lanes
     }
 
-    /// How many wavefronts from this one on, and before `end`, follow one another in a row of quads, with all their lanes in the domain.
-    pub fn follow(&self, index: u64, end: u64) -> u64 {
-        let Some(grid) = &self.quads else { return 0 };
-        let (groups, full) = (self.lanes / lanes::LANES as u64, self.all / self.lanes);
-        grid.side_by_side(index * groups, end.min(full) * groups) / groups
+    /// Lanes of a wavefront, but for the last one.
+    const fn is_whole(&self, index: u64) -> bool {
+        (index + 1) * self.lanes <= self.all
+    }
+
+    /// How many wavefronts from this one on, and before `end`, have as many lanes as it.
+    pub const fn alike(&self, index: u64, end: u64) -> u64 {
+        let full = self.all / self.lanes;
+        let end = if end < full { end } else { full };
+        if self.is_whole(index) { end - index } else { 1 }
+    }
+
+    /// How lanes move.
+    pub fn steps(&self) -> Steps {
+        let domain = self.domain;
+        let lanes = self.lanes as usize;
+        let (width, first, next_row, step) = match &self.quads {
+            Some(_) => (2 * ((domain.i1 / 2).saturating_sub(domain.i0 / 2) + 1), domain.i0 & !1, 2, self.lanes / 2),
+            None => (domain.width().max(1), domain.i0, 1, self.lanes),
+        };
+        let (di, rows) = ((step % u64::from(width)) as u32, (step / u64::from(width)) as u32);
+        let whole = self.quads.is_none() || self.quads.as_ref().is_some_and(Grid::is_whole);
+        let (last, dj, quads) = (first + width - 1, rows * next_row, self.quads.is_some());
+        Steps { di, dj, last, width, next_row, quads, whole, domain, lanes }
     }
 
     /// Where the lanes of a wavefront lie.
@@ -173,12 +215,14 @@ impl<'a> Starts<'a> {
         self.moderate
     }
 
-    /// What each variable gains from wavefront to wavefront, where so many follow one another from these places on: where all these are small whole
-    /// numbers, so that sums of them are exact.
-    pub fn gains(&self, places: &Places, waves: u64) -> Option<Vec<f32>> {
-        let groups = places.lanes / lanes::LANES;
-        let (i, j, times) = (places.i[0], places.j[0], waves * groups as u64);
-        self.sources.iter().map(|source| source.ramp()?.gain(i, j, times).map(|gain| gain * groups as f32)).collect()
+    /// What code makes them of; `None` where it cannot make one.
+    pub fn coefficients(&self, domain: &Domain) -> Option<Vec<Coefficients>> {
+        self.sources.iter().map(|source| source.ramp()?.coefficients(domain.i1, domain.j1)).collect()
+    }
+
+    /// Whether single precision makes all of them exactly.
+    pub fn are_exact(&self, domain: &Domain) -> bool {
+        self.sources.iter().all(|source| source.ramp().is_some_and(|ramp| ramp.is_exact(domain.i1, domain.j1)))
     }
 
     /// Fills a row for each variable, of a wavefront whose first lane has this number.

@@ -295,13 +295,13 @@ impl Memory for Player<'_> {
     }
 
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
-        let Direct { textures, targets: own } = self.memory.direct(textures, targets)?;
+        let Direct { textures, targets: own, reads } = self.memory.direct(textures, targets)?;
         let lent = self.shadows.lend(targets);
         if own.iter().zip(&lent).any(|(own, lent)| own.is_some() != lent.is_some()) {
             return None;
         }
         self.lent |= !targets.is_empty();
-        Some(Direct { textures, targets: lent })
+        Some(Direct { textures, targets: lent, reads })
     }
 }
 

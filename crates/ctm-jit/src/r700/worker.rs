@@ -1,6 +1,5 @@
 //! What one thread needs to run wavefronts of a launch, and what it leaves.
 
-#[cfg(target_arch = "x86_64")]
 mod spans;
 
 use super::artifact::Artifact;
@@ -22,6 +21,7 @@ use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::wavefront::{Context, Wavefront};
 use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Texture, VertexEvent, Written};
 use ctm_exec::{Counters, Fault, Position};
+pub use spans::{Direct, Spans, Way};
 use std::sync::atomic::Ordering;
 use std::time::Instant;
 
@@ -62,13 +62,6 @@ pub struct TaskDone {
     pub fault: Option<Fault>,
 }
 
-impl TaskDone {
-    /// Whether all groups ran, and ran here.
-    pub fn is_whole(&self) -> bool {
-        self.fault.is_none() && self.groups.iter().all(|(_, left)| matches!(left, Left::Here { .. }))
-    }
-}
-
 /// One wavefront of a group under way.
 struct Member<'a> {
     machine: Option<Machine>,
@@ -92,8 +85,6 @@ pub struct Worker<'a> {
     /// Passages of blocks by full wavefronts since the task began.
     visits: Vec<u64>,
     reference: Option<(Vec<Wavefront>, OnChip)>,
-    #[cfg(target_arch = "x86_64")]
-    attempts: spans::Attempts,
 }
 
 impl<'a> Member<'a> {
@@ -109,15 +100,17 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Puts wavefront `index`, number `n` of its group, at its start.
-    fn begin(&mut self, run: &Run<'_>, index: u64, n: usize) {
+    /// Puts wavefront `index`, number `n` of its group, at its start; with `fills`, start values are made here.
+    fn begin(&mut self, run: &Run<'_>, index: u64, n: usize, fills: bool) {
         let lanes = run.launch.wavefront.lanes();
         run.waves.place(index, &mut self.places);
         self.wave.reset();
         self.wave.fetched.first_thread = index * lanes as u64;
         self.wave.fetched.first_in_group = n * lanes;
         self.wave.valid = self.places.inside;
-        run.starts.fill(&self.places, index * lanes as u64, &mut self.wave.start);
+        if fills {
+            run.starts.fill(&self.places, index * lanes as u64, &mut self.wave.start);
+        }
     }
 
     /// Runs it to its end or to its next turn; `goes_on`: from the last one.
@@ -199,15 +192,7 @@ impl<'a> Worker<'a> {
         let globals = if artifact.uses_globals { usize::from(run.launch.global_gprs.min(124)) } else { 0 };
         let mut group = Group::default();
         group.globals.resize(globals, [[0; LANES]; 4]);
-        Self {
-            artifact,
-            members: vec![Member::new(artifact)],
-            group,
-            visits: Vec::new(),
-            reference: None,
-            #[cfg(target_arch = "x86_64")]
-            attempts: spans::Attempts::default(),
-        }
+        Self { artifact, members: vec![Member::new(artifact)], group, visits: Vec::new(), reference: None }
     }
 
     /// Begins a task.
@@ -319,7 +304,7 @@ impl<'a> Worker<'a> {
         let members = &mut self.members[..count];
         self.group.begin();
         for ((n, member), index) in members.iter_mut().enumerate().zip(waves) {
-            member.begin(run, index, n);
+            member.begin(run, index, n, true);
             member.run(run, &mut self.group, given, false)?;
         }
         while let Some(member) =

@@ -43,8 +43,8 @@ pub struct Stores<'a> {
     pub isa: Isa,
     /// The code.
     pub asm: &'a mut Asm,
-    /// Where the vectors of channels lie.
-    pub from: Gpr,
+    /// Where the vector of each channel lies.
+    pub from: [Gpr; 4],
     /// Where the elements of the upper and of the lower row go.
     pub to: [Gpr; 2],
     /// The first of [`TABLES`].
@@ -66,8 +66,8 @@ impl Stores<'_> {
         Rm::Row(self.tables.0, self.tables.1 + 64 * number as i32)
     }
 
-    fn channel(&self, offset: i32, piece: u8) -> Rm {
-        Rm::Row(self.from, offset + self.isa.bytes() * i32::from(piece))
+    fn channel(&self, channel: usize, offset: i32, piece: u8) -> Rm {
+        Rm::Row(self.from[channel], offset + self.isa.bytes() * i32::from(piece))
     }
 
     fn load(&mut self, register: u8, from: Rm) {
@@ -82,14 +82,14 @@ impl Stores<'_> {
         if self.isa == Isa::Avx512 {
             let table = self.table(0);
             self.load(0, table);
-            let from = self.channel(offset, 0);
+            let from = self.channel(0, offset, 0);
             self.asm.vector(PERMUTE, 0, 0, from);
             self.asm.store_half(0, false, self.to[0], 0);
             self.asm.store_half(0, true, self.to[1], 0);
             return;
         }
         // Quads 0 and 2, quads 1 and 3.
-        let (first, second) = (self.channel(offset, 0), self.channel(offset, 1));
+        let (first, second) = (self.channel(0, offset, 0), self.channel(0, offset, 1));
         self.load(0, first);
         self.asm.vex(PERMUTE_HALVES, 1, 0, second, Some(0x20));
         self.asm.vex(PERMUTE_HALVES, 2, 0, second, Some(0x31));
@@ -101,7 +101,7 @@ impl Stores<'_> {
 
     fn two(&mut self, r: i32, g: i32) {
         for piece in 0..self.isa.pieces() {
-            let (r, g) = (self.channel(r, piece), self.channel(g, piece));
+            let (r, g) = (self.channel(0, r, piece), self.channel(1, g, piece));
             self.load(0, r);
             for (row, op) in [UNPACK_LOW, UNPACK_HIGH].into_iter().enumerate() {
                 self.asm.vector(op, 1, 0, g);
@@ -112,7 +112,7 @@ impl Stores<'_> {
 
     fn four(&mut self, channels: [i32; 4]) {
         for piece in 0..self.isa.pieces() {
-            let [r, g, b, a] = channels.map(|offset| self.channel(offset, piece));
+            let [r, g, b, a] = std::array::from_fn(|channel| self.channel(channel, channels[channel], piece));
             self.load(0, r);
             self.load(1, b);
             for (row, op) in [UNPACK_LOW, UNPACK_HIGH].into_iter().enumerate() {

@@ -1,92 +1,187 @@
-//! Wavefronts that follow one another in a row of quads and store what they export themselves: one call of machine code goes over all of them.
+//! Wavefronts that store what they export themselves, each a group by itself: several in one call of machine code, where there is code for that.
 
-use super::{Member, Worker};
+use super::{Left, Member, Reader, Referred, Worker};
+use crate::lanes::Refer;
 use crate::r700::engine::Run;
 use crate::r700::outputs::Outputs;
-use crate::r700::wave::Shared;
-use crate::x86::r700::spans::{Span, SpanEnd};
-use ctm_exec::Counters;
+use crate::r700::wave::Binding;
+use crate::{
+    backend::Backend,
+    r700::wave::Shared,
+    x86::r700::spans::{Block, Given, Surface},
+};
 use ctm_exec::r700::Memory;
+use ctm_exec::{Counters, Fault};
+use std::time::{Duration, Instant};
 
-/// How spans went: those of which too many end early are not worth their beginning.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Attempts {
-    made: u64,
-    ended_early: u64,
+/// What wavefronts of a launch read and write.
+pub struct Direct<'a> {
+    pub outputs: Outputs<'a>,
+    pub reads: Box<dyn Memory + 'a>,
+    pub uniforms: &'a [u32],
+    /// What code stores to.
+    pub surfaces: Vec<Surface<'a>>,
+    /// How code goes from wavefront to wavefront; `None` where it does not.
+    pub way: Option<Way>,
 }
 
-impl Attempts {
-    const fn are_worth_it(self) -> bool {
-        self.ended_early <= 8 + self.made / 2
+/// How code goes from wavefront to wavefront.
+pub struct Way {
+    steps: crate::r700::places::Steps,
+    /// What start values are made of; `None`: Rust code makes them, for one wavefront at a time.
+    starts: Option<Vec<crate::grid::Coefficients>>,
+    single: bool,
+}
+
+impl Way {
+    /// Of a launch.
+    pub fn of(run: &Run<'_>) -> Option<Self> {
+        let domain = &run.launch.domain;
+        let starts = run.starts.coefficients(domain).filter(|_| !run.artifact.keeps);
+        let single = run.starts.are_exact(domain);
+        (run.backend == Backend::Avx512).then(|| Self { steps: run.waves.steps(), starts, single })
+    }
+
+    fn given<'a>(&'a self, surfaces: &'a [Surface<'a>]) -> Given<'a> {
+        Given { steps: &self.steps, starts: self.starts.as_deref(), single: self.single, surfaces }
+    }
+}
+
+/// How long a call may take when time is limited, if wavefronts take as long as those before them.
+const CALL: Duration = Duration::from_millis(2);
+
+impl<'a> Worker<'a> {
+    /// Runs wavefronts up to the first fault.
+    pub fn direct(
+        &mut self,
+        run: &Run<'_>,
+        direct: &Direct<'_>,
+        bindings: &[Option<Binding<'_>>],
+        spans: &mut Option<Spans<'_>>,
+        waves: std::ops::Range<u64>,
+        counters: &mut Counters,
+    ) -> Result<(), Fault> {
+        let mut next = waves.start;
+        while next < waves.end {
+            if let Some(spans) = spans {
+                let (ended, goes_on) = self.span(run, spans, direct, (next, waves.end), bindings, counters);
+                next += ended;
+                if goes_on {
+                    continue;
+                }
+                self.left(run, direct, next, counters)?;
+                next += 1;
+                continue;
+            }
+            match self.here(run, next, direct.uniforms, bindings, &*direct.reads, counters) {
+                Ok(_) => {
+                    let written = self.store(&direct.outputs);
+                    counters.writes += written.elements;
+                    counters.write_bytes += written.bytes;
+                }
+                Err(Refer) => self.left(run, direct, next, counters)?,
+            }
+            next += 1;
+        }
+        Ok(())
+    }
+
+    /// Runs a wavefront by the reference interpreter, and stores what it exports.
+    fn left(&mut self, run: &Run<'_>, direct: &Direct<'_>, index: u64, counters: &mut Counters) -> Result<(), Fault> {
+        let mut memory = Reader { memory: &*direct.reads };
+        if let Left::Reference(waves) = self.reference(run, index, &mut memory, counters)? {
+            for (at, exports) in waves.iter().flat_map(|Referred { exports, .. }| exports) {
+                let written = direct.outputs.send(*at, exports);
+                counters.writes += written.elements;
+                counters.write_bytes += written.bytes;
+            }
+        }
+        Ok(())
+    }
+}
+
+/// What spans of a thread work on.
+pub struct Spans<'a> {
+    block: Block<'a>,
+    /// Wavefronts of a call, where time is limited.
+    most: u64,
+}
+
+impl<'a> Spans<'a> {
+    /// `None` where there is no code for them.
+    pub fn new(run: &Run<'_>, direct: &'a Direct<'_>) -> Option<Self> {
+        let way = direct.way.as_ref()?;
+        let block = Block::new(run.launch.wavefront.lanes(), way.given(&direct.surfaces))?;
+        Some(Self { block, most: if way.starts.is_none() || run.deadline.is_some() { 1 } else { u64::MAX } })
     }
 }
 
 impl Worker<'_> {
-    /// Runs wavefronts from this one on and before `end`, each a group by itself, of a launch that cannot fault; they store what they export. Gives how
-    /// many have ended: none where code does not go over several by itself.
-    pub fn span(
+    /// Runs wavefronts from one on and before `end`, in one call. Gives how many have ended, and `false` where the next one is for the reference interpreter.
+    fn span(
         &mut self,
         run: &Run<'_>,
-        outputs: &Outputs<'_>,
+        spans: &mut Spans<'_>,
+        direct: &Direct<'_>,
         (index, end): (u64, u64),
-        (uniforms, memory): (&[u32], &dyn Memory),
+        bindings: &[Option<Binding<'_>>],
         counters: &mut Counters,
-    ) -> u64 {
-        let waves = run.waves.follow(index, end);
-        if waves < 2 || !self.attempts.are_worth_it() {
-            return 0;
+    ) -> (u64, bool) {
+        let began = run.deadline.map(|deadline| (deadline, Instant::now()));
+        if began.is_some_and(|(deadline, now)| now >= deadline) {
+            return (0, false);
         }
-        let exports = &self.artifact.exports;
         let artifact = self.artifact;
-        let lanes = run.launch.wavefront.lanes();
+        let member = &mut self.members[0];
+        member.begin(run, index, 0, direct.way.as_ref().is_none_or(|way| way.starts.is_none()));
         let shared = Shared {
             launch: run.launch,
-            memory,
+            memory: &*direct.reads,
             fetches: &artifact.code.fetches,
             stores: &artifact.code.stores,
             reads_back: artifact.reads_back,
-            uniforms,
-            lanes,
+            uniforms: direct.uniforms,
+            lanes: member.places.lanes,
             fuel: run.fuel,
-            bindings: &[],
+            bindings,
         };
-        let member = &mut self.members[0];
-        if !Member::code(&mut member.frame, artifact, run, &shared).is_some_and(|(native, _)| native.spans) {
-            return 0;
-        }
-        member.begin(run, index, 0);
-        let Member { frame, wave, places, .. } = member;
-        let Some(gains) = run.starts.gains(places, waves) else { return 0 };
-        let Some(targets) = outputs.of_span(places, waves) else { return 0 };
-        let Some((native, frame)) = Member::code(frame, artifact, run, &shared) else { return 0 };
-        let span = Span { waves: waves as u32, gains: &gains, targets: &targets };
-        let ended = native.run_span(frame, &shared, wave, &span);
-        let passed = match ended {
-            Ok(SpanEnd::Done) => waves,
-            Ok(SpanEnd::Left(left)) | Err((_, left)) => waves - u64::from(left),
-        };
-        self.attempts.made += 1 + passed;
-        counters.writes += passed * targets.iter().flatten().count() as u64 * lanes as u64;
-        let channels: usize = targets.iter().flatten().map(|target| target.channels).sum();
-        counters.write_bytes += passed * 4 * (channels * lanes) as u64;
-        let mut all = passed;
-        match ended {
-            Ok(SpanEnd::Done) => {}
-            Ok(SpanEnd::Left(_)) => {
-                self.attempts.ended_early += 1;
-                run.waves.place(index + passed, places);
-                let written = outputs.store(places, wave.valid, |place| wave.written[exports[place]], &wave.exports);
-                counters.writes += written.elements;
-                counters.write_bytes += written.bytes;
-                all += 1;
+        let mut waves = run.waves.alike(index, end).min(spans.most);
+        let mut all = None;
+        let ended = loop {
+            let Some((native, frame)) = Member::code(&mut member.frame, artifact, run, &shared) else {
+                return (0, false);
+            };
+            let block = &mut spans.block;
+            let ended = native.run_span(frame, &shared, &mut member.wave, block, (&member.places, waves));
+            let ends = ended.waves == waves;
+            let goes_on = *all.get_or_insert(ends);
+            if ends || goes_on || !run.launch.counters || ended.waves == 0 {
+                break ended;
             }
-            // What has been counted of those that ended is lost with the one that did not; nothing leads there.
-            Err(_) => self.attempts.ended_early += 1,
+            // What the one that did not end has counted is among what has been counted. So the others run once more, to the same end.
+            waves = ended.waves;
+            member.begin(run, index, 0, false);
+        };
+        let goes_on = all.unwrap_or(false);
+        if let Some((_, began)) = began
+            && direct.way.as_ref().is_some_and(|way| way.starts.is_some())
+        {
+            spans.most = if began.elapsed() < CALL / 2 { spans.most.saturating_mul(2) } else { 1 };
         }
-        wave.count(counters);
-        self.visits.iter_mut().zip(&wave.visits).for_each(|(all, n)| *all += n);
-        counters.groups += all;
-        counters.processors += all * lanes as u64;
-        all
+        let Member { wave, places, .. } = member;
+        counters.groups += ended.waves;
+        counters.processors += ended.processors;
+        counters.writes += ended.elements;
+        counters.write_bytes += ended.bytes;
+        if run.launch.counters && ended.waves > 0 {
+            wave.count(counters);
+            if places.lanes < run.launch.wavefront.lanes() {
+                // Only the last wavefront may be short.
+                run.count(&wave.visits, places.lanes as u64, counters);
+            } else {
+                self.visits.iter_mut().zip(&wave.visits).for_each(|(all, n)| *all += n);
+            }
+        }
+        (ended.waves, goes_on)
     }
 }

@@ -35,7 +35,8 @@ impl Asm {
             }
             Rm::Row(base, offset) => self.evex_memory(head, in_memory(field, base, offset, 6), base, imm),
             Rm::Each(base, offset) => {
-                self.evex_memory(head | broadcast(op), in_memory(field, base, offset, 2), base, imm);
+                let element = 2 + u32::from(op.wide);
+                self.evex_memory(head | broadcast(op), in_memory(field, base, offset, element), base, imm);
             }
             Rm::Literal(_) => self.evex_literal(head | broadcast(op), reg, rm, imm),
             Rm::LaneShifts(_) => self.evex_literal(head, reg, rm, imm),

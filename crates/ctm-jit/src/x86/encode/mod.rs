@@ -3,12 +3,14 @@
 //! Vector instructions are rows ([`V`]); the tests decode every form with an independent decoder. Positions are byte offsets into the
 //! code. Literals lie behind the code and are addressed relative to the instruction.
 
+mod convert;
 mod double;
 mod evex;
 mod shuffle;
 mod vex;
 mod wide;
 
+pub use convert::{CVT_F64_F32, CVT_F64_I64, CVT_I32_F64, EXTRACT_HALF, INSERT_HALF, NARROW_I64};
 pub use double::{
     ADD_F64, AND_I64, CMP_F64, DIV_F64, MAX_F64, MIN_F64, MUL_F64, MUL_WIDE_I32, MUL_WIDE_U32, OR_I64, ROUND_F64,
     SUB_F64,

@@ -73,6 +73,11 @@ impl Asm {
         self.indexed(0xa2, src, mask, base, (index, 2), offset);
     }
 
+    /// Stores dwords at `base + index + offset`: as [`Self::scatter`], by bytes.
+    pub fn scatter_bytes(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.indexed(0xa2, src, mask, base, (index, 0), offset);
+    }
+
     /// `scale`: how far left the index is shifted.
     fn indexed(&mut self, opcode: u8, dst: u8, mask: u8, base: Gpr, (index, scale): (u8, u8), offset: i32) {
         self.byte(0x62);

@@ -17,11 +17,9 @@ mod active;
 mod lookups;
 mod masks;
 mod relative;
-mod spans;
 mod vectors;
 
 use super::fused::Turns;
-use super::spans::SpanLayout;
 use super::wide::LEFT;
 use super::{Ins, ROW, Sample, head, table};
 use crate::r700::form::{Code, End, M, Target, Var};
@@ -59,8 +57,6 @@ pub struct Layout {
     pub lanes: i32,
     /// Tables of lookups.
     pub tables: i32,
-    /// What spans need; nothing where code has none.
-    pub span: SpanLayout,
     /// All of it.
     pub size: i32,
 }
@@ -75,14 +71,7 @@ impl Layout {
         let lanes = save + 64 * 32;
         let tables = lanes + 64;
         let size = tables + table::BYTES * samples as i32;
-        let span = SpanLayout::default();
-        Self { start: start_at, exports: exports_at, spills: spills_at, save, lanes, tables, span, size }
-    }
-
-    /// The same, with what spans need for so many start values and targets.
-    pub fn with_spans(self, start: usize, targets: usize) -> Self {
-        let span = SpanLayout::new(self.size, start, targets);
-        Self { span, size: span.end, ..self }
+        Self { start: start_at, exports: exports_at, spills: spills_at, save, lanes, tables, size }
     }
 }
 
@@ -120,8 +109,6 @@ pub struct Input<'a> {
     pub turns: &'a [Option<Turns>],
     /// It calls out.
     pub calls: bool,
-    /// One call can go over several wavefronts.
-    pub spans: bool,
 }
 
 /// A zero rule that has to look closer.
@@ -180,13 +167,13 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         needs: Needs::of(input.code, input.lists, input.turns),
         masks: masks::homes(input),
     };
-    let again = emit.prologue();
+    emit.prologue();
     let order = order(input.code);
     for (n, &index) in order.iter().enumerate() {
         emit.block(index, order.get(n + 1).copied());
     }
     emit.slow_parts();
-    emit.epilogue(again);
+    emit.epilogue();
     emit.asm.finish()
 }
 
@@ -223,8 +210,7 @@ impl Emit<'_> {
         head::MASKS + 8 * i32::from(m.0)
     }
 
-    /// Gives where the next wavefront of a span begins.
-    fn prologue(&mut self) -> Label {
+    fn prologue(&mut self) {
         for register in [RBX, RBP, 12, 13, 14, 15] {
             self.asm.push(register);
         }
@@ -241,8 +227,6 @@ impl Emit<'_> {
             self.asm.int_store_imm(Int::Cmp, true, RBX, head::TURN, 0);
             self.asm.jump_if(Cond::NotEqual, self.resume);
         }
-        let again = self.asm.label();
-        self.asm.place(again);
         for var in self.input.live_in.clone() {
             let Some(vector) = self.input.vars[var.index()] else { continue };
             let given = self.input.start.iter().position(|&v| v == var);
@@ -251,10 +235,9 @@ impl Emit<'_> {
             self.copies().for_each(|copy| self.copy(vector, src, copy));
         }
         self.provide(self.needs[0]);
-        again
     }
 
-    fn epilogue(&mut self, again: Label) {
+    fn epilogue(&mut self) {
         let leave = self.leave;
         self.asm.place(self.done);
         self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
@@ -265,9 +248,6 @@ impl Emit<'_> {
                     self.store(register, Rm::Row(RBX, at + 64 * i32::from(copy)));
                 }
             }
-        }
-        if self.input.spans {
-            self.after_wave(again);
         }
         self.asm.int_imm(RAX, 0);
         self.asm.jump(leave);

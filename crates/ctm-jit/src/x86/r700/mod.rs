@@ -10,7 +10,7 @@
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code for AVX-512: the whole; single vector instructions |
 //! | `emit/active`, `emit/masks` | where the active lanes are; other masks |
-//! | `spans`, `emit/spans` | wavefronts that follow one another, in one call |
+//! | `spans` | wavefronts that follow one another, in one call: what they start with, where their exports go |
 //! | `avx2` | machine code for AVX2 |
 //!
 //! With AVX-512 a wavefront is 1, 2 or 4 registers of 16 lanes for each vector, and they do everything together: masks of lanes have 64 bits and lie in
@@ -75,10 +75,8 @@ mod head {
     pub const TURN: i32 = 64;
     /// Pointer to the local data share.
     pub const SHARE: i32 = 72;
-    /// Wavefronts of a span that have not ended; 0: there is no span.
-    pub const WAVES: i32 = 80;
     /// Masks and numbers.
-    pub const MASKS: i32 = 88;
+    pub const MASKS: i32 = 80;
     /// Lanes that wrote each exported element.
     pub const WRITTEN: i32 = MASKS + 8 * M::COUNT as i32;
     /// Where rows begin.
@@ -260,10 +258,6 @@ pub struct Native {
     shares: bool,
     /// Some fetch asks for gradients that are set.
     gradients: bool,
-    /// Whether it has code for spans.
-    pub spans: bool,
-    /// Targets of which it may export something.
-    targets: usize,
 }
 
 impl Native {
@@ -286,10 +280,7 @@ impl Native {
             var.export_index().is_none() || code.blocks.iter().any(|block| block.ops.contains(&Op::Get(var)))
         };
         let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
-        let targets = spans::targets_of(exports).len();
         let calls_out = !calls.is_empty() || !code.turns.is_empty();
-        // Spans count no instructions down and fetch nothing.
-        let spans = isa == Isa::Avx512 && !calls_out && samples.is_empty() && !fuel;
         let mut rows = Vec::with_capacity(exports.len());
         let (bytes, layout) = match isa {
             Isa::Avx512 => {
@@ -298,7 +289,6 @@ impl Native {
                 let ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
                 let homes = ranges.homes(isa.registers() / copies, in_rows);
                 let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len());
-                let layout = if spans { layout.with_spans(start.len(), targets) } else { layout };
                 rows.extend(exports.iter().enumerate().map(|(place, &export)| {
                     let vector = vars[Var::export(export / 4, export % 4).index()];
                     match vector.map(|vector| homes.of[vector.index()]) {
@@ -323,7 +313,6 @@ impl Native {
                     fuel,
                     turns: &turns,
                     calls: calls_out,
-                    spans,
                 };
                 (emit::emit(&input), layout)
             }
@@ -357,7 +346,7 @@ impl Native {
         let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
         let gradients = code.fetches.iter().any(needs);
         let exports = exports.to_vec();
-        Some(Self { text, layout, calls, samples, exports, rows, shares, gradients, spans, targets })
+        Some(Self { text, layout, calls, samples, exports, rows, shares, gradients })
     }
 
     /// The code.
@@ -371,7 +360,6 @@ impl Native {
         let mut frame = Frame::new(self.layout.size);
         (0..16i32).for_each(|lane| frame.put(self.layout.lanes + 4 * lane, &lane.to_le_bytes()));
         (0..LANES as i32).for_each(|lane| frame.put(lane_numbers() + 4 * lane, &lane.to_le_bytes()));
-        self.put_tables(&mut frame);
         frame
     }
 
@@ -416,7 +404,14 @@ impl Native {
             self.begin(frame, shared, wave);
         }
         let Wave { visits, fetched, .. } = &mut *wave;
-        match self.enter(frame, shared, visits, fetched) {
+        let call = |frame: *mut Line| {
+            type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
+            // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
+            let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
+            // SAFETY: `enter` has made the frame ready.
+            unsafe { entry(frame) }
+        };
+        match self.enter(frame, shared, visits, fetched, call) {
             0 => {
                 self.collect(frame, shared, wave);
                 Ok(Ran::ToEnd)
@@ -426,8 +421,20 @@ impl Native {
         }
     }
 
-    /// Calls the code; what of the frame's head is the same for all calls is written here.
-    fn enter(&self, frame: &mut Frame, shared: &Shared<'_>, visits: &mut [u64], fetched: &mut Fetched) -> u32 {
+    /// Makes the frame ready for the code, and calls it; what of the frame's head is the same for all calls is written here.
+    ///
+    /// The frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
+    /// (one for each block; the code adds to no other) and a context that outlive the call; so do the texels and items in its tables,
+    /// which the code reads at places that it has clamped to their number, or where it has compared with their number; so does the local data share, whose dwords
+    /// the code reads and writes where it has compared with their number. It writes nothing else but frame and passages, and `call` what the context names.
+    fn enter(
+        &self,
+        frame: &mut Frame,
+        shared: &Shared<'_>,
+        visits: &mut [u64],
+        fetched: &mut Fetched,
+        run: impl FnOnce(*mut Line) -> u32,
+    ) -> u32 {
         if self.shares {
             frame.put(head::SHARE, &(fetched.group.dwords().as_mut_ptr() as usize).to_le_bytes());
         }
@@ -436,21 +443,12 @@ impl Native {
         frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
         frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
         frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
-        type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
-        // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
-        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
-        // SAFETY: the frame has the layout's size, and its head points to uniform values (as many as the program's form names), passages
-        // (one for each block; the code adds to no other) and a context that outlive the call; so do the texels and items in its tables,
-        // which the code reads at places that it has clamped to their number, or where it has compared with their number; so does the local data share, whose dwords
-        // the code reads and writes where it has compared with their number. It writes nothing else but frame and passages, `call` what the context names, and in a
-        // span two rows of elements of each target for each wavefront, all of which lie in the cells that `run_span`'s caller holds.
-        unsafe { entry(frame.bytes.as_mut_ptr()) }
+        run(frame.bytes.as_mut_ptr())
     }
 
-    /// Reads what a wavefront has left in the frame.
-    fn collect(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave) {
-        let Wave { valid, written, exports, active_lanes, fetched, .. } = wave;
-        let mask = |m: M| head::MASKS + 8 * i32::from(m.0);
+    /// Reads what has been counted in the frame.
+    fn collect_counts(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave) {
+        let Wave { active_lanes, fetched, .. } = wave;
         for (place, sample) in self.samples.iter().enumerate() {
             let at = self.layout.tables + table::BYTES * place as i32;
             if let Some(Some(binding)) = shared.bindings.get(usize::from(sample.fetch)) {
@@ -459,8 +457,14 @@ impl Native {
                 fetched.bytes += lanes * u64::from(binding.bytes());
             }
         }
-        *valid = number(frame, mask(M::VALID));
         *active_lanes = number(frame, head::ACTIVE_LANES);
+    }
+
+    /// Reads what a wavefront has left in the frame.
+    fn collect(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave) {
+        self.collect_counts(frame, shared, wave);
+        let Wave { valid, written, exports, .. } = wave;
+        *valid = number(frame, head::MASKS + 8 * i32::from(M::VALID.0));
         for ((&export, &at), row) in self.exports.iter().zip(&self.rows).zip(exports) {
             written[export] = number(frame, head::WRITTEN + 8 * export as i32);
             let at = at as usize;

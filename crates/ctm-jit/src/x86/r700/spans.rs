@@ -1,156 +1,230 @@
-//! Wavefronts that follow one another in a row of quads, in one call: a *span*. After each of them code stores what it has exported, and begins the next.
+//! Wavefronts that follow one another, in one call of machine code: a *span*.
 //!
-//! What a span needs stands in the frame: how many wavefronts are left, what start values gain from one to the next, where exports go.
-//! A wavefront that has lost a lane, or of which a lane has not written an element that the program may export, ends the call before anything of it is stored: its
-//! caller does that.
+//! The call makes what each wavefront starts with, runs the program's code, and stores what the wavefront has exported. One that the reference interpreter has to
+//! run ends the call before anything of it is stored.
 
-use super::{Frame, Native, ROW, Shared, Wave, head, mask_of};
-use crate::lanes::{LANES, Refer};
-use crate::x86::frame::target::group_bytes;
+mod block;
+mod code;
+mod stores;
+
+use super::{Frame, Line, Native, ROW, Shared, Wave, head};
+use crate::grid::Coefficients;
+use crate::lanes::LANES;
+use crate::r700::form::M;
+use crate::r700::places::{Places, Steps};
 use crate::x86::quads;
+use block::{coefficients, surface};
+use code::{Code, mask_at};
 use std::sync::atomic::AtomicU32;
+pub use stores::Kind;
 
-/// What code returns: it leaves a wavefront of a span to its caller.
-pub(super) const LEFT: u32 = 3;
-
-/// Offsets in the description of a target.
-pub(super) mod target {
-    /// Pointers to the first elements of a wavefront's groups of 16 lanes.
-    pub const POINTERS: i32 = 0;
+/// Where the elements of a target lie that a launch stores to.
+#[derive(Clone, Copy)]
+pub struct Surface<'a> {
+    /// From element (0, 0) on, up to all that lie in the domain: less than 2^31 bytes.
+    pub cells: &'a [AtomicU32],
     /// Bytes from row to row.
-    pub const ROW_BYTES: i32 = 32;
-    /// Bytes from wavefront to wavefront.
-    pub const STEP: i32 = 40;
-    /// Channels of an element: 1, 2 or 4; 0: nothing is stored.
-    pub const CHANNELS: i32 = 48;
-    /// Its size.
-    pub const SIZE: i32 = 64;
+    pub row_bytes: usize,
+    /// Channels of an element, 1 to 4.
+    pub channels: usize,
+    /// Bytes of an element.
+    pub element_bytes: usize,
+    /// How it is stored.
+    pub kind: Kind,
+    /// Which of the exported elements each channel takes, by its place in the program's list; `None`: it is not written.
+    pub from: [Option<usize>; 4],
 }
 
-/// Where things for spans lie in the frame.
+/// What is the same for all spans of a launch.
+pub struct Given<'a> {
+    /// Where wavefronts lie.
+    pub steps: &'a Steps,
+    /// What start values are made of; `None`: they are given.
+    pub starts: Option<&'a [Coefficients]>,
+    /// Whether single precision makes all of them exactly.
+    pub single: bool,
+    /// Where exports go.
+    pub surfaces: &'a [Surface<'a>],
+}
+
+/// What spans of a launch work on.
+pub struct Block<'a> {
+    bytes: Frame,
+    code: &'static Code,
+    given: Given<'a>,
+    surfaces: i32,
+}
+
+/// What a span did.
 #[derive(Clone, Copy, Debug, Default)]
-pub struct SpanLayout {
-    /// [`quads::TABLES`].
-    pub quads: i32,
-    /// What targets are: [`target`].
-    pub targets: i32,
-    /// What each start value gains, as numbers.
-    pub gains: i32,
-    /// Where all of it ends.
-    pub end: i32,
+pub struct Ended {
+    /// Wavefronts that ended.
+    pub waves: u64,
+    /// Their lanes in the domain.
+    pub processors: u64,
+    /// Elements that were stored.
+    pub elements: u64,
+    /// Their bytes.
+    pub bytes: u64,
 }
 
-impl SpanLayout {
-    /// From this place on, for so many start values and targets.
-    pub fn new(at: i32, start: usize, targets: usize) -> Self {
-        let quads = (at + 63) & !63;
-        let targets_at = quads + 64 * quads::TABLES.len() as i32;
-        let gains = targets_at + target::SIZE * targets as i32;
-        Self { quads, targets: targets_at, gains, end: gains + 4 * start as i32 }
+impl<'a> Block<'a> {
+    /// For wavefronts of so many lanes. `None` where memory cannot be made executable.
+    pub fn new(lanes: usize, given: Given<'a>) -> Option<Self> {
+        let code = Code::of((lanes / LANES) as u8)?;
+        let starts = given.starts.unwrap_or_default();
+        let surfaces = block::COEFFICIENTS + coefficients::SIZE * starts.len() as i32;
+        let mut bytes = Frame::new(surfaces + surface::SIZE * given.surfaces.len() as i32);
+        let Steps { di, dj, last, width, next_row, domain, .. } = *given.steps;
+        for (at, number) in [
+            (block::STARTS, starts.len() as u32),
+            (block::SINGLE, given.single.into()),
+            (block::WHOLE, given.steps.whole.into()),
+            (block::TARGETS, given.surfaces.len() as u32),
+            (block::DI, di),
+            (block::DJ, dj),
+            (block::LAST, last),
+            (block::WIDTH, width),
+            (block::NEXT_ROW, next_row),
+            (block::I0, domain.i0),
+            (block::I1, domain.i1),
+            (block::J0, domain.j0),
+            (block::J1, domain.j1),
+        ] {
+            bytes.put(at, &number.to_le_bytes());
+        }
+        for (table, row) in (0..).zip(&quads::TABLES) {
+            bytes.put_row(block::QUADS + 64 * table, row);
+        }
+        for (number, start) in (0..).zip(starts) {
+            let at = block::COEFFICIENTS + coefficients::SIZE * number;
+            let [origin, di, dj] = start.of;
+            let double = [(coefficients::ORIGIN, origin), (coefficients::DI, di), (coefficients::DJ, dj)];
+            double.into_iter().for_each(|(place, x)| bytes.put(at + place, &x.to_le_bytes()));
+            let single =
+                [(coefficients::ORIGIN_SINGLE, origin), (coefficients::DI_SINGLE, di), (coefficients::DJ_SINGLE, dj)];
+            single.into_iter().for_each(|(place, x)| bytes.put(at + place, &(x as f32).to_le_bytes()));
+            bytes.put(at + coefficients::BITS, &u32::from(start.bits).to_le_bytes());
+        }
+        Some(Self { bytes, code, given, surfaces })
+    }
+
+    /// Says where the frame of a program's code has what is stored.
+    fn name(&mut self, native: &Native, frame: &Frame) {
+        let nothing = self.bytes.address(block::NOTHING);
+        for (number, of) in (0..).zip(self.given.surfaces) {
+            let at = self.surfaces + surface::SIZE * number;
+            let channels = of.from.iter().enumerate().zip(0..);
+            for ((channel, from), place) in channels {
+                let exported = from.and_then(|from| native.exports.get(from).zip(native.rows.get(from)));
+                let (written, row, clear) = match exported {
+                    Some((&export, &row)) => {
+                        let written = frame.address(head::WRITTEN + 8 * export as i32);
+                        (written, frame.address(row), written)
+                    }
+                    None if channel < of.channels => {
+                        (frame.address(mask_at(M::NONE)), frame.address(head::ROWS), nothing)
+                    }
+                    // Elements do not have it: it is no less than whole.
+                    None => (frame.address(mask_at(M::EXISTING)), frame.address(head::ROWS), nothing),
+                };
+                for (of, pointer) in [(surface::WRITTEN, written), (surface::ROWS, row), (surface::CLEAR, clear)] {
+                    self.bytes.put(at + of + 8 * place, &pointer.to_le_bytes());
+                }
+            }
+            let [store, part] = self.code.routines(of.kind);
+            for (place, number) in [
+                (surface::DATA, of.cells.as_ptr() as usize),
+                (surface::ROW_BYTES, of.row_bytes),
+                (surface::STORE, store),
+                (surface::STORE_PART, part),
+                (surface::WHOLE, 0),
+                (surface::ELEMENTS, 0),
+                (surface::CHANNELS_STORED, 0),
+            ] {
+                self.bytes.put(at + place, &number.to_le_bytes());
+            }
+            self.bytes.put(at + surface::CHANNELS, &(of.channels as u32).to_le_bytes());
+            self.bytes.put(at + surface::ELEMENT_BYTES, &(of.element_bytes as u32).to_le_bytes());
+        }
+        for (at, pointer) in [
+            (block::FRAME, frame.address(0)),
+            (block::PROGRAM, native.text.as_ptr() as usize),
+            (block::START_ROWS, frame.address(native.layout.start)),
+            (block::SURFACES, self.bytes.address(self.surfaces)),
+        ] {
+            self.bytes.put(at, &pointer.to_le_bytes());
+        }
+        self.bytes.put(block::GRADIENTS, &u32::from(native.gradients).to_le_bytes());
+    }
+
+    /// What has been stored since [`Self::name`].
+    fn stored(&mut self, lanes: usize) -> (u64, u64) {
+        let (mut elements, mut bytes) = (0, 0);
+        for (number, of) in (0..).zip(self.given.surfaces) {
+            let at = self.surfaces + surface::SIZE * number;
+            let mut count = |place: i32| super::number(&mut self.bytes, at + place);
+            let whole = count(surface::WHOLE) * lanes as u64;
+            let channel_bytes = (of.element_bytes / of.channels) as u64;
+            elements += whole + count(surface::ELEMENTS);
+            bytes += whole * of.element_bytes as u64 + count(surface::CHANNELS_STORED) * channel_bytes;
+        }
+        (elements, bytes)
     }
 }
 
-/// The targets among these exported elements, which are in order.
-pub fn targets_of(exports: &[usize]) -> Vec<usize> {
-    let mut targets: Vec<usize> = exports.iter().map(|export| export / 4).collect();
-    targets.dedup();
-    targets
-}
-
-/// Wavefronts that follow one another, whose start values stand in a [`Wave`].
-pub struct Span<'a> {
-    /// How many.
-    pub waves: u32,
-    /// What each start value gains from one to the next.
-    pub gains: &'a [f32],
-    /// Where the program's targets lie; `None` where what it sends is dropped.
-    pub targets: &'a [Option<Surface<'a>>],
-}
-
-/// Elements that a span stores.
-#[derive(Clone, Copy)]
-pub struct Surface<'a> {
-    /// From the first of the first row of lanes on, up to the last of the second one.
-    pub cells: &'a [AtomicU32],
-    /// Elements from row to row.
-    pub pitch: usize,
-    /// 1, 2 or 4, all of which the program may export.
-    pub channels: usize,
-}
-
-/// How a span ended.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum SpanEnd {
-    /// All wavefronts have stored what they exported.
-    Done,
-    /// So many have not: one whose results are in the [`Wave`], and those behind it.
-    Left(u32),
-}
-
 impl Native {
-    /// Runs a span whose first wavefront, with all its lanes in the domain, is at its start; passages of blocks and active lanes are those of all that ended.
-    ///
-    /// # Errors
-    /// [`Refer`]: the reference interpreter has to run a wavefront; so many have not ended.
+    /// Runs so many wavefronts, of which the first one lies at these places. Passages of blocks, active lanes and what fetches count are those of all that began.
     pub fn run_span(
         &self,
         frame: &mut Frame,
         shared: &Shared<'_>,
         wave: &mut Wave,
-        span: &Span<'_>,
-    ) -> Result<SpanEnd, (Refer, u32)> {
-        let all = (Refer, span.waves);
-        let groups = shared.lanes / LANES;
-        let whole = self.spans && wave.valid == mask_of(shared.lanes) && span.waves > 0;
-        if !whole || span.targets.len() != self.targets || span.gains.len() != wave.start.len() {
-            return Err(all);
+        block: &mut Block<'_>,
+        (places, waves): (&Places, u64),
+    ) -> Ended {
+        let fits = |of: &Surface<'_>| of.from.iter().flatten().all(|&from| from < self.rows.len());
+        let starts = block.given.starts.is_none_or(|starts| starts.len() == wave.start.len());
+        // Start values that are given are those of the first wavefront.
+        let most = if block.given.starts.is_none() { 1 } else { u64::MAX };
+        if waves == 0 || waves > most || !starts || !block.given.surfaces.iter().all(fits) {
+            return Ended::default();
         }
         self.begin(frame, shared, wave);
-        frame.put(head::WAVES, &span.waves.to_le_bytes());
-        let layout = self.layout.span;
-        for (place, gain) in (0..).zip(span.gains) {
-            frame.put(layout.gains + 4 * place, &gain.to_le_bytes());
-        }
-        for (number, surface) in (0..).zip(span.targets) {
-            let at = layout.targets + target::SIZE * number;
-            let Some(Surface { cells, pitch, channels }) = *surface else {
-                frame.put(at + target::CHANNELS, &0u32.to_le_bytes());
-                continue;
-            };
-            // The code writes no further than this.
-            let columns = span.waves as usize * shared.lanes / 2;
-            if !matches!(channels, 1 | 2 | 4) || cells.len() < (pitch + columns) * channels {
-                return Err(all);
+        block.name(self, frame);
+        let full = shared.lanes == wave_lanes(block);
+        let strip = if block.given.steps.quads && full { 1 } else { u32::MAX / 2 };
+        block.bytes.put(block::STRIP, &strip.to_le_bytes());
+        block.bytes.put(block::WAVES, &waves.to_le_bytes());
+        block.bytes.put(block::PROCESSORS, &0u64.to_le_bytes());
+        block.bytes.put(block::FUEL, &shared.fuel.to_le_bytes());
+        for (at, row) in [(block::I, &places.i), (block::J, &places.j)] {
+            for (n, piece) in (0..).zip(row.as_chunks::<LANES>().0) {
+                block.bytes.put_row(at + 64 * n, piece);
             }
-            let beside = group_bytes(channels as u32) as usize;
-            for group in 0..groups {
-                let pointer = cells.as_ptr() as usize + beside * group;
-                frame.put(at + target::POINTERS + 8 * group as i32, &pointer.to_le_bytes());
-            }
-            frame.put(at + target::ROW_BYTES, &(4 * pitch * channels).to_le_bytes());
-            frame.put(at + target::STEP, &(beside * groups).to_le_bytes());
-            frame.put(at + target::CHANNELS, &(channels as u32).to_le_bytes());
         }
         let Wave { visits, fetched, .. } = &mut *wave;
-        let end = self.enter(frame, shared, visits, fetched);
-        let left = frame.dword(head::WAVES);
-        frame.put(head::WAVES, &0u32.to_le_bytes());
-        match end {
-            0 | LEFT => self.collect(frame, shared, wave),
-            _ => return Err((Refer, left)),
-        }
-        Ok(if end == LEFT { SpanEnd::Left(left) } else { SpanEnd::Done })
-    }
-
-    /// Rows that never change.
-    pub(super) fn put_tables(&self, frame: &mut Frame) {
-        if self.spans {
-            for (place, row) in (0..).zip(&quads::TABLES) {
-                frame.put_row(self.layout.span.quads + 64 * place, row);
-            }
-        }
+        let lanes = shared.lanes;
+        self.enter(frame, shared, visits, fetched, |_| {
+            type Entry = unsafe extern "sysv64" fn(*mut Line) -> u32;
+            // SAFETY: the text is code that `Code` made for this signature, mapped executable and kept for ever.
+            let entry = unsafe { std::mem::transmute::<*const u8, Entry>(block.code.entry()) };
+            // SAFETY: the block has the size of its start values and targets, and points to the frame, whose layout the code knows, to the program's code, which
+            // `Native::enter` makes ready, and to elements. The code writes those that lie in the domain, all of which are among the cells; cells may be written
+            // by several threads.
+            unsafe { entry(block.bytes.bytes.as_mut_ptr()) }
+        });
+        let left = super::number(&mut block.bytes, block::WAVES);
+        self.collect_counts(frame, shared, wave);
+        let (elements, bytes) = block.stored(lanes);
+        Ended { waves: waves - left, processors: super::number(&mut block.bytes, block::PROCESSORS), elements, bytes }
     }
 }
 
-/// A row of start values holds all groups of a wavefront.
+/// Lanes of a whole wavefront.
+fn wave_lanes(block: &Block<'_>) -> usize {
+    block.given.steps.lanes
+}
+
+/// A row of start values holds all pieces of a wavefront.
 const _: () = assert!(ROW == 4 * 4 * LANES as i32);

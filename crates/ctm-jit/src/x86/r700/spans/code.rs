@@ -1,0 +1,298 @@
+//! The code that goes over wavefronts: where their lanes lie, what they start with, and where their exports go. The program's own code is called in between.
+//!
+//! It is the same for all programs, so it is made once for each size of a wavefront. What it works on is the [`super::block`].
+//!
+//! | register | holds |
+//! |---|---|
+//! | rbx | the program's frame |
+//! | rbp | the block |
+//! | r12 | the description of a target |
+//! | r13 | targets that are left |
+//! | r14 | 1 where the wavefront is a strip |
+
+use super::block::{self, coefficients, surface};
+use super::stores;
+use crate::r700::form::M;
+use crate::r700::wave::GRADIENTS;
+use crate::x86::encode::{
+    ADD, ADD_F64, ADD_I32, Asm, BROADCAST, CMP_I32, CVT_F64_F32, CVT_F64_I64, CVT_I32_F32, CVT_I32_F64, Cond,
+    EXTRACT_HALF, INSERT_HALF, Int, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_F64, NARROW_I64, RAX, RBP, RBX, RCX, RDI, RDX,
+    Rm, SUB_I32, XOR,
+};
+use crate::x86::executable;
+use crate::x86::isa::Isa;
+use crate::x86::r700::wide::LEFT;
+use crate::x86::r700::{ROW, gradient, head};
+use memmap2::Mmap;
+use std::sync::OnceLock;
+
+/// How a comparison of whole numbers is made: not below, below or equal, above.
+const NOT_BELOW: u8 = 5;
+const AT_MOST: u8 = 2;
+const ABOVE: u8 = 6;
+
+/// Where a mask lies in a frame.
+pub(super) const fn mask_at(m: M) -> i32 {
+    head::MASKS + 8 * m.0 as i32
+}
+
+/// The code for wavefronts of so many registers.
+pub struct Code {
+    text: Mmap,
+    routines: stores::Routines,
+}
+
+impl Code {
+    /// For wavefronts of 1, 2 or 4 registers of lanes; `None` where memory cannot be made executable.
+    pub fn of(copies: u8) -> Option<&'static Self> {
+        static ALL: [OnceLock<Option<Code>>; 3] = [const { OnceLock::new() }; 3];
+        ALL.get(usize::from(copies / 2))?.get_or_init(|| Self::new(copies)).as_ref()
+    }
+
+    fn new(copies: u8) -> Option<Self> {
+        let mut emit = Emit { asm: Asm::new(Isa::Avx512), copies };
+        emit.span();
+        let routines = stores::emit(&mut emit.asm, copies);
+        let text = executable(&emit.asm.finish())?;
+        Some(Self { text, routines })
+    }
+
+    /// Where it begins.
+    pub fn entry(&self) -> *const u8 {
+        self.text.as_ptr()
+    }
+
+    /// Where the routines that store to a target lie.
+    pub fn routines(&self, kind: stores::Kind) -> [usize; 2] {
+        self.routines.of(kind).map(|offset| self.text.as_ptr() as usize + offset)
+    }
+}
+
+struct Emit {
+    asm: Asm,
+    copies: u8,
+}
+
+impl Emit {
+    fn copies(&self) -> std::ops::Range<u8> {
+        0..self.copies
+    }
+
+    /// Zero is returned when all wavefronts have ended; what the program's code gave, when it gave something else.
+    fn span(&mut self) {
+        let [again, leave] = std::array::from_fn(|_| self.asm.label());
+        for register in [RBX, RBP, 12, 13, 14, 15] {
+            self.asm.push(register);
+        }
+        self.asm.move_stack(-8);
+        self.asm.move_wide(RBP, RDI);
+        self.asm.int_load(Int::Mov, true, RBX, RBP, block::FRAME);
+        self.asm.place(again);
+        self.starts();
+        self.masks();
+        self.gradients();
+        self.asm.int_load(Int::Mov, true, RAX, RBP, block::FUEL);
+        self.asm.int_store(Int::Mov, true, RBX, head::FUEL, RAX);
+        self.asm.move_wide(RDI, RBX);
+        self.asm.call(RBP, block::PROGRAM);
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::NotEqual, leave);
+        self.asm.int_load(Int::Mov, true, RCX, RBP, block::RUNS);
+        self.asm.int_store(Int::Add, true, RBP, block::PROCESSORS, RCX);
+        self.targets();
+        self.advance();
+        self.asm.int_store_imm(Int::Sub, true, RBP, block::WAVES, 1);
+        self.asm.jump_if(Cond::NotEqual, again);
+        self.asm.int_imm(RAX, 0);
+        self.asm.place(leave);
+        self.asm.zero_upper();
+        self.asm.move_stack(8);
+        for register in [15, 14, 13, 12, RBP, RBX] {
+            self.asm.pop(register);
+        }
+        self.asm.ret();
+    }
+
+    /// Rows of start values: in single precision, where that is exact, otherwise as the reference interpreter makes them.
+    fn starts(&mut self) {
+        let [exact, done] = std::array::from_fn(|_| self.asm.label());
+        self.asm.int_load(Int::Mov, false, RAX, RBP, block::STARTS);
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::Equal, done);
+        self.asm.move_wide(RCX, RBP);
+        self.asm.wide_imm(Int::Add, RCX, block::COEFFICIENTS);
+        self.asm.int_load(Int::Mov, true, RDX, RBP, block::START_ROWS);
+        self.asm.int_store_imm(Int::Cmp, false, RBP, block::SINGLE, 0);
+        self.asm.jump_if(Cond::NotEqual, exact);
+        self.doubles();
+        self.asm.jump(done);
+        self.asm.place(exact);
+        for copy in self.copies() {
+            for (to, from) in [(copy, block::I), (4 + copy, block::J)] {
+                self.asm.vector(CVT_I32_F32, to, 0, Rm::Row(RBP, from + 64 * i32::from(copy)));
+            }
+        }
+        let each = self.asm.label();
+        self.asm.place(each);
+        let (sum, product) = (8, 9);
+        for copy in self.copies() {
+            let at = |of: i32| Rm::Each(RCX, of);
+            self.asm.vector(MUL, sum, copy, at(coefficients::DI_SINGLE));
+            self.asm.vector(ADD, sum, sum, at(coefficients::ORIGIN_SINGLE));
+            self.asm.vector(MUL, product, 4 + copy, at(coefficients::DJ_SINGLE));
+            self.asm.vector(ADD, sum, sum, Rm::Reg(product));
+            self.asm.vector(MOVUPS_STORE, sum, 0, Rm::Row(RDX, 64 * i32::from(copy)));
+        }
+        self.next_start(each);
+        self.asm.place(done);
+    }
+
+    fn next_start(&mut self, each: crate::x86::encode::Label) {
+        self.asm.wide_imm(Int::Add, RCX, coefficients::SIZE);
+        self.asm.wide_imm(Int::Add, RDX, ROW);
+        self.asm.int_op_imm(Int::Sub, RAX, 1);
+        self.asm.jump_if(Cond::NotEqual, each);
+    }
+
+    /// `origin + i * di + j * dj`, each step rounded, and then once more: as a number in single precision or as a whole one.
+    fn doubles(&mut self) {
+        let half = 16;
+        for copy in self.copies() {
+            for (to, from) in [(2 * copy, block::I), (8 + 2 * copy, block::J)] {
+                self.asm.vector(MOVUPS_LOAD, half, 0, Rm::Row(RBP, from + 64 * i32::from(copy)));
+                self.asm.vector(CVT_I32_F64, to, 0, Rm::Reg(half));
+                self.asm.instruction(EXTRACT_HALF, half, 0, Rm::Reg(half), Some(1));
+                self.asm.vector(CVT_I32_F64, to + 1, 0, Rm::Reg(half));
+            }
+        }
+        let each = self.asm.label();
+        self.asm.place(each);
+        for copy in self.copies() {
+            let halves = [16, 18];
+            for (n, sum) in (0..).zip(halves) {
+                let (i, j, product) = (2 * copy + n, 8 + 2 * copy + n, sum + 1);
+                self.asm.vector(MUL_F64, sum, i, Rm::Each(RCX, coefficients::DI));
+                self.asm.vector(ADD_F64, sum, sum, Rm::Each(RCX, coefficients::ORIGIN));
+                self.asm.vector(MUL_F64, product, j, Rm::Each(RCX, coefficients::DJ));
+                self.asm.vector(ADD_F64, sum, sum, Rm::Reg(product));
+            }
+            let [bits, join] = std::array::from_fn(|_| self.asm.label());
+            self.asm.int_store_imm(Int::Cmp, false, RCX, coefficients::BITS, 0);
+            self.asm.jump_if(Cond::NotEqual, bits);
+            halves.into_iter().for_each(|half| self.asm.vector(CVT_F64_F32, half, 0, Rm::Reg(half)));
+            self.asm.jump(join);
+            self.asm.place(bits);
+            for half in halves {
+                self.asm.vector(CVT_F64_I64, half, 0, Rm::Reg(half));
+                self.asm.vector(NARROW_I64, half, 0, Rm::Reg(half));
+            }
+            self.asm.place(join);
+            self.asm.instruction(INSERT_HALF, 16, 16, Rm::Reg(18), Some(1));
+            self.asm.vector(MOVUPS_STORE, 16, 0, Rm::Row(RDX, 64 * i32::from(copy)));
+        }
+        self.next_start(each);
+    }
+
+    /// The lanes that run: those that exist and lie in the domain.
+    fn masks(&mut self) {
+        let whole = self.asm.label();
+        self.asm.int_load(Int::Mov, true, RAX, RBX, mask_at(M::EXISTING));
+        self.asm.int_store_imm(Int::Cmp, false, RBP, block::WHOLE, 0);
+        self.asm.jump_if(Cond::NotEqual, whole);
+        for copy in self.copies() {
+            for (register, of, bounds) in [(0, block::I, [block::I0, block::I1]), (1, block::J, [block::J0, block::J1])]
+            {
+                self.asm.vector(MOVUPS_LOAD, register, 0, Rm::Row(RBP, of + 64 * i32::from(copy)));
+                for (n, (bound, how)) in bounds.into_iter().zip([NOT_BELOW, AT_MOST]).enumerate() {
+                    let under = if register == 0 && n == 0 { 0 } else { 1 };
+                    self.asm.evex(CMP_I32, 1, register, Rm::Each(RBP, bound), under, false, Some(how));
+                }
+            }
+            self.asm.mask_to(if copy == 0 { RDX } else { RCX }, 1);
+            if copy > 0 {
+                self.asm.wide_shift(LEFT, RCX, 16 * copy);
+                self.asm.wide(Int::Or, RDX, RCX);
+            }
+        }
+        self.asm.wide(Int::And, RAX, RDX);
+        self.asm.place(whole);
+        for mask in [M::VALID, M::ACTIVE] {
+            self.asm.int_store(Int::Mov, true, RBX, mask_at(mask), RAX);
+        }
+        self.asm.wide_popcount(RCX, RAX);
+        self.asm.int_store(Int::Mov, true, RBP, block::RUNS, RCX);
+    }
+
+    /// None is set.
+    fn gradients(&mut self) {
+        let none = self.asm.label();
+        self.asm.int_store_imm(Int::Cmp, false, RBP, block::GRADIENTS, 0);
+        self.asm.jump_if(Cond::Equal, none);
+        self.asm.vector(XOR, 0, 0, Rm::Reg(0));
+        for number in 0..GRADIENTS {
+            for copy in self.copies() {
+                self.asm.vector(MOVUPS_STORE, 0, 0, Rm::Row(RBX, gradient(number) + 64 * i32::from(copy)));
+            }
+        }
+        self.asm.place(none);
+    }
+
+    /// Stores what the wavefront has exported: whole elements of a strip at once, otherwise lane by lane.
+    fn targets(&mut self) {
+        let [each, part, behind, done, no_strip] = std::array::from_fn(|_| self.asm.label());
+        self.asm.int_load(Int::Mov, false, 13, RBP, block::TARGETS);
+        self.asm.test(13, 13);
+        self.asm.jump_if(Cond::Equal, done);
+        self.asm.int_load(Int::Mov, true, 12, RBP, block::SURFACES);
+        self.asm.int_imm(14, 0);
+        let last = block::J + 4 * (16 * i32::from(self.copies) - 1);
+        self.asm.int_load(Int::Mov, false, RAX, RBP, last);
+        self.asm.int_load(Int::Sub, false, RAX, RBP, block::J);
+        self.asm.int_load(Int::Cmp, false, RAX, RBP, block::STRIP);
+        self.asm.jump_if(Cond::NotEqual, no_strip);
+        self.asm.int_imm(14, 1);
+        self.asm.place(no_strip);
+        self.asm.place(each);
+        self.asm.test(14, 14);
+        self.asm.jump_if(Cond::Equal, part);
+        self.asm.int_load(Int::Mov, true, RAX, RBX, mask_at(M::VALID));
+        for channel in 0..4 {
+            self.asm.int_load(Int::Mov, true, RCX, 12, surface::WRITTEN + 8 * channel);
+            self.asm.int_load(Int::And, true, RAX, RCX, 0);
+        }
+        self.asm.int_load(Int::Cmp, true, RAX, RBX, mask_at(M::EXISTING));
+        self.asm.jump_if(Cond::NotEqual, part);
+        self.asm.call(12, surface::STORE);
+        self.asm.jump(behind);
+        self.asm.place(part);
+        self.asm.call(12, surface::STORE_PART);
+        self.asm.place(behind);
+        // The next wavefront has written nothing.
+        for channel in 0..4 {
+            self.asm.int_load(Int::Mov, true, RCX, 12, surface::CLEAR + 8 * channel);
+            self.asm.int_store_imm(Int::Mov, true, RCX, 0, 0);
+        }
+        self.asm.wide_imm(Int::Add, 12, surface::SIZE);
+        self.asm.int_op_imm(Int::Sub, 13, 1);
+        self.asm.jump_if(Cond::NotEqual, each);
+        self.asm.place(done);
+    }
+
+    /// To where the next wavefront lies.
+    fn advance(&mut self) {
+        let each = |at: i32| Rm::Each(RBP, at);
+        for copy in self.copies() {
+            let [i, j] = [block::I, block::J].map(|of| Rm::Row(RBP, of + 64 * i32::from(copy)));
+            for (register, row, step) in [(0, i, block::DI), (1, j, block::DJ)] {
+                self.asm.vector(BROADCAST, register, 0, each(step));
+                self.asm.vector(ADD_I32, register, register, row);
+            }
+            // Behind the end of a row the next one begins.
+            self.asm.evex(CMP_I32, 1, 0, each(block::LAST), 0, false, Some(ABOVE));
+            self.asm.evex(SUB_I32, 0, 0, each(block::WIDTH), 1, false, None);
+            self.asm.evex(ADD_I32, 1, 1, each(block::NEXT_ROW), 1, false, None);
+            self.asm.vector(MOVUPS_STORE, 0, 0, i);
+            self.asm.vector(MOVUPS_STORE, 1, 0, j);
+        }
+    }
+}
