@@ -120,9 +120,16 @@ impl TextureSurface {
     /// # Errors
     /// When it lies outside memory. `None` when its format or its sizes cannot be.
     pub fn image(&self, memory: &DeviceMemory) -> Result<Option<Image>, MemoryError> {
-        let surface = self.surface();
-        let Some(bytes) = surface.bytes().ok().and_then(|bytes| usize::try_from(bytes).ok()) else { return Ok(None) };
-        Ok(surface.image(memory.slice(self.base, bytes)?).ok())
+        let Some(bytes) = self.surface().bytes().ok().and_then(|bytes| usize::try_from(bytes).ok()) else {
+            return Ok(None);
+        };
+        Ok(self.image_of(memory.slice(self.base, bytes)?))
+    }
+
+    /// The same from its bytes; `None` when its format or its sizes cannot be, or there are too few bytes.
+    #[must_use]
+    pub fn image_of(&self, bytes: &[u8]) -> Option<Image> {
+        self.surface().image(bytes).ok()
     }
 
     /// Level 0 as an array of single-precision channels, and how many bytes it has; `None` when it is something else.
@@ -185,13 +192,28 @@ impl TextureSurface {
     /// # Errors
     /// When it lies outside memory.
     pub fn load(&self, memory: &DeviceMemory, level: u32, at: [u32; 3]) -> Result<Option<[u32; 4]>, MemoryError> {
+        self.texel_by(level, at, |offset| Ok(read_at(memory, u64::from(self.base.0) + offset, 1)?[0]))
+    }
+
+    /// The same from its bytes; `None` also where there are too few.
+    #[must_use]
+    pub fn texel_of(&self, bytes: &[u8], level: u32, at: [u32; 3]) -> Option<[u32; 4]> {
+        let byte = |offset| usize::try_from(offset).ok().and_then(|offset| bytes.get(offset).copied()).ok_or(());
+        self.texel_by(level, at, byte).ok().flatten()
+    }
+
+    fn texel_by<E>(
+        &self,
+        level: u32,
+        at: [u32; 3],
+        byte: impl Fn(u64) -> Result<u8, E>,
+    ) -> Result<Option<[u32; 4]>, E> {
         let (Some(first), Ok(size)) = (self.texel_offset(level, at), size_bytes(self.format.data)) else {
             return Ok(None);
         };
         let mut texel = [0; 16];
         for (to, offset) in texel[..size].iter_mut().zip(first..) {
-            let place = u64::from(self.base.0) + swapped(offset, self.format.endian);
-            *to = read_at(memory, place, 1)?[0];
+            *to = byte(swapped(offset, self.format.endian))?;
         }
         Ok(convert(&self.format, &texel[..size]).ok())
     }

@@ -1,5 +1,6 @@
 //! What a running R700 program reaches: constants, buffers, textures, memories and exports, all in the arenas.
 
+use super::lent::{Parts, Reads};
 use super::touched::Touched;
 use super::{BoundTexture, input_size, load, texel_format};
 use crate::commands::{CondLoc, CondTest, MemoryKind};
@@ -20,6 +21,9 @@ use ctm_isa::r700::program::Stage;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, OnceLock};
 
+/// How many texels of a texture are converted for each thread of a launch, so that fetches find them in an array.
+const TEXELS_PER_THREAD: u64 = 4;
+
 /// Memory as one launch sees it.
 pub struct LaunchMemory<'a> {
     memory: &'a mut DeviceMemory,
@@ -34,10 +38,13 @@ pub struct LaunchMemory<'a> {
     aliased: bool,
     /// What ALT_CONST names.
     alternate: Option<Arrays>,
+    touched: &'a Touched,
+    /// Threads of the launch.
+    threads: u64,
 }
 
 /// The command's name for a memory.
-const fn kind(space: Space) -> MemoryKind {
+pub(super) const fn kind(space: Space) -> MemoryKind {
     match space {
         Space::Reduction => MemoryKind::Reduction,
         Space::Ring => MemoryKind::Ring,
@@ -60,7 +67,7 @@ fn target_name(target: Target) -> String {
 }
 
 /// Something that is not bound, or has no such element.
-fn missing(what: String, reason: &str) -> MemoryFault {
+pub(super) fn missing(what: String, reason: &str) -> MemoryFault {
     MemoryFault { what, address: None, reason: reason.to_owned() }
 }
 
@@ -74,14 +81,14 @@ pub(super) const fn event_code(event: VertexEvent) -> u32 {
 }
 
 impl<'a> LaunchMemory<'a> {
-    /// The memory of a launch that begins now, of a program of some stage that touches so much of it: a geometry program's events are counted
+    /// The memory of a launch that begins now, of a program of some stage that touches so much of it, of so many threads: a geometry program's events are counted
     /// from 0.
     pub fn new(
         memory: &'a mut DeviceMemory,
         model: Option<&'a Mutex<CacheModel>>,
         order: ByteOrder,
         registers: &'a Registers,
-        (stage, touched): (Stage, &Touched),
+        (stage, touched, threads): (Stage, &'a Touched, u64),
         alternate: Option<Arrays>,
     ) -> Result<Self, Reason> {
         if let Some((base, dwords)) = registers.r700.vertex_events
@@ -95,7 +102,7 @@ impl<'a> LaunchMemory<'a> {
         let packed = |bound: &BoundTexture| matches!(bound, BoundTexture::Texture(texture) if !texture.is_plain());
         let images = textures.filter(|(_, bound)| packed(bound)).map(|(&id, _)| (id, OnceLock::new())).collect();
         let aliased = aliased(registers, stage, touched);
-        Ok(Self { memory, model, order, registers, stage, events: 0, images, aliased, alternate })
+        Ok(Self { memory, model, order, registers, stage, events: 0, images, aliased, alternate, touched, threads })
     }
 
     /// Reads bytes through a cache, for the model's sake.
@@ -174,7 +181,7 @@ impl<'a> LaunchMemory<'a> {
     }
 }
 
-fn space_name(space: Space) -> String {
+pub(super) fn space_name(space: Space) -> String {
     format!("{} memory", space.name())
 }
 
@@ -373,12 +380,19 @@ impl Memory for LaunchMemory<'_> {
                 }
             }
         }
-        let lent = self.memory.lend(&reads, &writes)?;
+        let parts = Parts::of(self.registers, self.touched)?;
+        let inputs_end = reads.len();
+        reads.extend(&parts.parts);
+        let mut lent = self.memory.lend(&reads, &writes)?;
+        let resources = lent.reads.split_off(inputs_end);
+        let worth = TEXELS_PER_THREAD * self.threads;
+        let alternate = self.alternate.as_ref();
+        let reads = Reads::new(self.registers, self.order, alternate, &parts, &resources, worth)?;
         let texels = |(of, bytes): (Elements<()>, Option<_>)| Some(of.with(Texels::Bytes(bytes?)));
         let textures = inputs.into_iter().zip(lent.reads).map(texels).collect::<Option<_>>()?;
         let mut bytes = lent.writes.into_iter();
         let cells = |of: Option<Elements<()>>| of.and_then(|of| Some(of.with(Cells::Bytes(bytes.next()?))));
-        Some(Direct { textures, targets: outputs.into_iter().map(cells).collect() })
+        Some(Direct { textures, targets: outputs.into_iter().map(cells).collect(), reads: Box::new(reads) })
     }
 }
 

@@ -10,6 +10,7 @@
 //! | `strips` | what geometry programs said about their vertices, as strips |
 
 mod alternate;
+mod lent;
 mod load;
 mod memory;
 mod strips;
@@ -457,7 +458,8 @@ impl Device {
         } else {
             let order = self.options.uint8_order;
             let touched = fetch.as_ref().map_or_else(|| main.touched.clone(), |f| main.touched.clone().and(&f.touched));
-            let touched = (stage, &touched);
+            let threads = u64::from(domain.width()) * u64::from(domain.height());
+            let touched = (stage, &touched, threads);
             let mut memory =
                 LaunchMemory::new(&mut self.memory, self.model.as_ref(), order, &self.registers, touched, alternate)?;
             self.engine.run_r700(&launch, &mut memory)
