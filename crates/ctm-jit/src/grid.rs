@@ -259,10 +259,17 @@ impl Ramp {
         fits.then_some(Coefficients { of, bits: self.bits })
     }
 
-    /// Whether single precision makes it exactly, in columns and rows up to these.
+    /// Whether single precision makes it exactly, in columns and rows up to these: all sums on the way are multiples of one power of two, and have no more digits
+    /// than single precision.
     pub fn is_exact(&self, i: u32, j: u32) -> bool {
-        let whole = [self.origin, self.di, self.dj].iter().all(|x| x.fract() == 0.0);
-        !self.bits && whole && self.bound(i, j) < 2.0 * WHOLE
+        let unit = f64::from(f32::MIN_POSITIVE.sqrt());
+        let all = [self.origin, self.di, self.dj];
+        // The largest power of two down to this one of which all are multiples.
+        let mut step = 1.0;
+        while step > unit && all.iter().any(|x| (x / step).fract() != 0.0) {
+            step /= 2.0;
+        }
+        !self.bits && all.iter().all(|x| (x / step).fract() == 0.0) && self.bound(i, j) / step < 2.0 * WHOLE
     }
 
     /// What the lanes of four quads side by side hold: each column and row is multiplied once.

@@ -4,11 +4,13 @@ use std::cell::Cell;
 use std::hint::spin_loop;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
 
-/// How long threads look for more work before they sleep. Waking one takes up to milliseconds, as systems like to begin it on the core of the
-/// thread that woke it, which is busy; and launches often follow each other.
-const LINGER: Duration = Duration::from_millis(4);
+/// How often threads look for more work before they sleep, and how many pauses lie between two looks: some milliseconds in all, as a pause takes 40 to 140
+/// clocks. Waking a thread takes up to milliseconds, as systems like to begin it on the core of the thread that woke it, which is busy; and launches
+/// often follow each other. Nobody asks what time it is.
+const LOOKS: u32 = 4096;
+/// See [`LOOKS`].
+const PAUSES: u32 = 64;
 
 /// How many threads look for more work.
 static LINGERING: AtomicUsize = AtomicUsize::new(0);
@@ -34,13 +36,14 @@ fn linger(threads: usize) {
 fn look_for_work() {
     // A thread that looks for work may find this.
     if !LINGERS.replace(true) {
-        let mut since = Instant::now();
-        while since.elapsed() < LINGER {
-            match rayon::yield_now() {
-                Some(rayon::Yield::Executed) => since = Instant::now(),
-                Some(rayon::Yield::Idle) => spin_loop(),
+        let mut looks = 0;
+        while looks < LOOKS {
+            looks = match rayon::yield_now() {
+                Some(rayon::Yield::Executed) => 0,
+                Some(rayon::Yield::Idle) => looks + 1,
                 None => break,
-            }
+            };
+            (0..PAUSES).for_each(|_| spin_loop());
         }
         LINGERS.set(false);
     }
@@ -91,6 +94,7 @@ pub fn share<S, T: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::{Duration, Instant};
 
     #[test]
     fn threads_that_look_for_work_go_to_sleep() {
@@ -100,7 +104,7 @@ mod tests {
         let since = Instant::now();
         while LINGERING.load(Ordering::Relaxed) > 0 {
             assert!(since.elapsed() < Duration::from_secs(60), "they do not sleep");
-            std::thread::sleep(LINGER);
+            std::thread::sleep(Duration::from_millis(1));
         }
     }
 

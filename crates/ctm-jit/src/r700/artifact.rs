@@ -17,7 +17,6 @@ use ctm_exec::r700::{Interp, Launch, LoopConstant, Memory, Space};
 use ctm_exec::{Engine, Fault, Outcome, StartRow};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::{Chip, Stage};
-use std::collections::HashMap;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -31,8 +30,8 @@ const CACHED_PROGRAMS: usize = 256;
 /// The R700 programs that an engine has lowered.
 #[derive(Default)]
 pub struct Programs {
-    /// `None`: what has to be left to the reference interpreter.
-    lowered: Mutex<HashMap<Key, Option<Arc<Artifact>>>>,
+    /// The last one that was launched comes first. `None`: what has to be left to the reference interpreter.
+    lowered: Mutex<Vec<(Key, Option<Arc<Artifact>>)>>,
     /// What was left to it: launches as a whole, and thread groups of others.
     referred: AtomicU64,
 }
@@ -56,7 +55,6 @@ impl Programs {
 }
 
 /// All that lowering depends on.
-#[derive(PartialEq, Eq, Hash)]
 pub struct Key {
     words: [Vec<u32>; 2],
     entries: [u32; 2],
@@ -81,7 +79,6 @@ impl Key {
     fn of(launch: &Launch<'_>) -> Self {
         let fetch = launch.fetch_program;
         let words = |program: Option<&ctm_isa::r700::Program>| program.map(|p| p.words.clone()).unwrap_or_default();
-        let constant = |c: &LoopConstant| (c.count, c.start, c.step);
         Self {
             words: [words(Some(launch.program)), words(fetch)],
             entries: [launch.program.entry, fetch.map_or(0, |program| program.entry)],
@@ -90,15 +87,49 @@ impl Key {
             stage: launch.stage,
             chip: launch.chip,
             lanes: launch.wavefront.lanes(),
-            booleans: launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b)),
+            booleans: booleans(launch),
             loops: launch.constants.loops.iter().map(constant).collect(),
             semantics: launch.semantics.iter().map(|row| (row.id, row.gpr)).collect(),
-            planes: launch.planes.iter().fold(0, |set, plane| set | 1 << (plane.temp % 128)),
+            planes: planes(launch),
             rows: launch.rows.iter().map(row_element).collect(),
             waves_per_group: waves_per_group(launch),
             global_gprs: launch.global_gprs,
         }
     }
+
+    /// Whether a launch's program is this one. Nothing is copied.
+    fn is_of(&self, launch: &Launch<'_>) -> bool {
+        let Self { words: [main, fetch_words], entries, has_fetch_program, .. } = self;
+        let fetch = launch.fetch_program;
+        let small = *entries == [launch.program.entry, fetch.map_or(0, |program| program.entry)]
+            && *has_fetch_program == fetch.is_some()
+            && self.gprs == launch.program.gprs
+            && self.stage == launch.stage
+            && self.chip == launch.chip
+            && self.lanes == launch.wavefront.lanes()
+            && self.booleans == booleans(launch)
+            && self.planes == planes(launch)
+            && self.waves_per_group == waves_per_group(launch)
+            && self.global_gprs == launch.global_gprs;
+        small
+            && *main == launch.program.words
+            && fetch.is_none_or(|program| *fetch_words == program.words)
+            && self.loops.iter().copied().eq(launch.constants.loops.iter().map(constant))
+            && self.semantics.iter().copied().eq(launch.semantics.iter().map(|row| (row.id, row.gpr)))
+            && self.rows.iter().copied().eq(launch.rows.iter().map(row_element))
+    }
+}
+
+fn constant(c: &LoopConstant) -> (u16, u16, i8) {
+    (c.count, c.start, c.step)
+}
+
+fn booleans(launch: &Launch<'_>) -> u32 {
+    launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b))
+}
+
+fn planes(launch: &Launch<'_>) -> u128 {
+    launch.planes.iter().fold(0, |set, plane| set | 1 << (plane.temp % 128))
 }
 
 /// The element that a row is for, counted through all registers.
@@ -112,17 +143,15 @@ pub(super) fn artifact(
     streams: &dyn Fn() -> Streams,
     launch: &Launch<'_>,
 ) -> Option<Arc<Artifact>> {
-    let key = Key::of(launch);
-    let mut cache = programs.lowered.lock().unwrap_or_else(PoisonError::into_inner);
-    if let Some(artifact) = cache.get(&key) {
-        return artifact.clone();
+    let mut known = programs.lowered.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(place) = known.iter().position(|(key, _)| key.is_of(launch)) {
+        known[..=place].rotate_right(1);
+    } else {
+        known.truncate(CACHED_PROGRAMS - 1);
+        let artifact = Artifact::new(launch, streams()).map(Arc::new);
+        known.insert(0, (Key::of(launch), artifact));
     }
-    if cache.len() >= CACHED_PROGRAMS {
-        cache.clear();
-    }
-    let artifact = Artifact::new(launch, streams()).map(Arc::new);
-    cache.insert(key, artifact.clone());
-    artifact
+    known.first().and_then(|(_, artifact)| artifact.clone())
 }
 
 /// A program, ready to run.

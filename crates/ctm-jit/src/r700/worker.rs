@@ -164,7 +164,9 @@ impl<'a> Member<'a> {
         let of = Variant { isa, assume: false, moderate: false, linear, counts, fuel: artifact.may_exceed(run.fuel) };
         let native = artifact.native(of, run.launch.wavefront.lanes(), shared.uniforms, run.starts.are_moderate())?;
         if !matches!(frame, Some((of, _)) if std::ptr::eq(*of, native)) {
-            *frame = Some((native, native.frame()));
+            if let Some((other, frame)) = frame.replace((native, native.frame())) {
+                other.keep(frame);
+            }
         }
         frame.as_mut().map(|(_, frame)| (native, frame))
     }
@@ -182,6 +184,15 @@ impl<'a> Member<'a> {
             machine.begin(&artifact.start, shared.lanes, &self.wave);
         }
         machine.run(&artifact.code, &artifact.exports, shared, &mut self.wave)
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl Drop for Member<'_> {
+    fn drop(&mut self) {
+        if let Some((native, frame)) = self.frame.take() {
+            native.keep(frame);
+        }
     }
 }
 

@@ -3,14 +3,16 @@
 //! A vector holds one channel of 16 lanes, quad by quad; in a quad the upper two come first. An output has its channels side by side.
 
 use super::encode::{
-    Asm, Gpr, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, PERMUTE, PERMUTE_HALVES, PERMUTE_TWO, Rm, SHUFFLE, UNPACK_HIGH,
-    UNPACK_LOW,
+    Asm, CMP_I32, Gpr, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, PERMUTE, PERMUTE_HALVES, PERMUTE_TWO, Rm, SHUFFLE,
+    UNPACK_HIGH, UNPACK_LOW, XOR,
 };
 use super::isa::Isa;
 use crate::lanes::{LANES, Row};
 
-/// Vector registers that [`Stores::store`] changes, from register 0 on.
+/// Vector registers that [`Stores::store`] changes, from register 0 on; with masks, one more and mask register 1.
 pub const REGISTERS: u8 = 8;
+/// How whole numbers are compared.
+const NOT_EQUAL: u8 = 4;
 
 /// Rows that [`Stores`] reads on AVX-512.
 pub const TABLES: [Row; 3] = [rows_apart(), quarters(0), quarters(8)];
@@ -49,7 +51,13 @@ pub struct Stores<'a> {
     pub to: [Gpr; 2],
     /// The first of [`TABLES`].
     pub tables: (Gpr, i32),
+    /// Where the elements of another call lie: what is not 0 there is stored. For AVX-512, and elements of 2 and 4 channels; each row of
+    /// elements has [`MASK_ROW`] bytes.
+    pub masks: Option<(Gpr, i32)>,
 }
+
+/// See [`Stores::masks`].
+pub const MASK_ROW: i32 = 128;
 
 impl Stores<'_> {
     /// Stores elements of 1, 2 or 4 channels, whose vectors lie at these offsets.
@@ -75,7 +83,12 @@ impl Stores<'_> {
     }
 
     fn put(&mut self, register: u8, row: usize, at: i32) {
-        self.asm.vector(MOVUPS_STORE, register, 0, Rm::Row(self.to[row], at));
+        let to = Rm::Row(self.to[row], at);
+        let Some((base, offset)) = self.masks else { return self.asm.vector(MOVUPS_STORE, register, 0, to) };
+        let (zero, mask) = (8, Rm::Row(base, offset + MASK_ROW * row as i32 + at));
+        self.asm.vector(XOR, zero, zero, Rm::Reg(zero));
+        self.asm.evex(CMP_I32, 1, zero, mask, 0, false, Some(NOT_EQUAL));
+        self.asm.evex(MOVUPS_STORE, register, 0, to, 1, false, None);
     }
 
     fn one(&mut self, offset: i32) {

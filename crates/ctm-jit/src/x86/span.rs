@@ -237,7 +237,8 @@ impl Emit<'_> {
             let next = self.asm.label();
             self.asm.place(next);
             let (isa, asm) = (self.input.isa, &mut self.asm);
-            Stores { isa, asm, from: [PART; 4], to: [RCX, RDX], tables: (RBX, layout.tables) }.store(&rows);
+            Stores { isa, asm, from: [PART; 4], to: [RCX, RDX], tables: (RBX, layout.tables), masks: None }
+                .store(&rows);
             for to in [RCX, RDX] {
                 self.asm.add_wide(to, STEP[0]);
             }

@@ -47,6 +47,7 @@ use emit::Layout;
 use lookups::{Looked, Sample, UNCOMPARED, table};
 use memmap2::Mmap;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::{Mutex, PoisonError};
 
 /// Offsets in the frame.
 mod head {
@@ -258,7 +259,12 @@ pub struct Native {
     shares: bool,
     /// Some fetch asks for gradients that are set.
     gradients: bool,
+    /// Frames that nobody uses.
+    frames: Mutex<Vec<Frame>>,
 }
+
+/// Frames that are kept.
+const KEPT_FRAMES: usize = 64;
 
 impl Native {
     /// Makes the code of a program from the instructions chosen for it; `None` when memory cannot be made executable or a frame would be too large.
@@ -346,7 +352,8 @@ impl Native {
         let needs = |fetch: &Fetch| matches!(fetch, Fetch::Texture(inst) if needs_set_gradients(inst.word0.op));
         let gradients = code.fetches.iter().any(needs);
         let exports = exports.to_vec();
-        Some(Self { text, layout, calls, samples, exports, rows, shares, gradients })
+        let frames = Mutex::default();
+        Some(Self { text, layout, calls, samples, exports, rows, shares, gradients, frames })
     }
 
     /// The code.
@@ -357,6 +364,19 @@ impl Native {
 
     /// A frame for this code.
     pub fn frame(&self) -> Frame {
+        let kept = self.frames.lock().unwrap_or_else(PoisonError::into_inner).pop();
+        kept.unwrap_or_else(|| self.new_frame())
+    }
+
+    /// Keeps a frame for whoever needs one next.
+    pub fn keep(&self, frame: Frame) {
+        let mut frames = self.frames.lock().unwrap_or_else(PoisonError::into_inner);
+        if frames.len() < KEPT_FRAMES {
+            frames.push(frame);
+        }
+    }
+
+    fn new_frame(&self) -> Frame {
         let mut frame = Frame::new(self.layout.size);
         (0..16i32).for_each(|lane| frame.put(self.layout.lanes + 4 * lane, &lane.to_le_bytes()));
         (0..LANES as i32).for_each(|lane| frame.put(lane_numbers() + 4 * lane, &lane.to_le_bytes()));

@@ -57,10 +57,12 @@ pub const I: i32 = 192;
 pub const J: i32 = I + 4 * 64;
 /// [`quads::TABLES`].
 pub const QUADS: i32 = J + 4 * 64;
-/// One row that routines use.
-pub const SCRATCH: i32 = QUADS + 64 * quads::TABLES.len() as i32;
+/// Masks of lanes as vectors, one for each channel.
+pub const MASK_ROWS: i32 = QUADS + 64 * quads::TABLES.len() as i32;
+/// The same as elements.
+pub const MASKS: i32 = MASK_ROWS + 4 * 64;
 /// What start values are made of: [`coefficients`].
-pub const COEFFICIENTS: i32 = SCRATCH + 64;
+pub const COEFFICIENTS: i32 = MASKS + 2 * quads::MASK_ROW;
 
 /// Of one start value.
 pub mod coefficients {

@@ -3,10 +3,13 @@
 use super::block::{self, surface};
 use super::code::mask_at;
 use crate::r700::form::M;
-use crate::x86::encode::{ADD_I32, Asm, Cond, Gpr, Int, MOVUPS_LOAD, MUL_I32, RAX, RBP, RBX, RCX, RDX, RSI, Rm};
+use crate::x86::encode::{
+    ADD_I32, Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, RAX, RBP, RBX, RCX, RDI, RDX,
+    RSI, Rm,
+};
 use crate::x86::frame::target::group_bytes;
 use crate::x86::isa::Isa;
-use crate::x86::quads::Stores;
+use crate::x86::quads::{MASK_ROW, Stores};
 use crate::x86::r700::wide::RIGHT;
 
 /// How elements are stored.
@@ -19,21 +22,22 @@ pub enum Kind {
 /// Where routines begin, within the code.
 pub struct Routines {
     /// For whole elements of 1, 2 and 4 channels.
-    floats: [usize; 3],
-    /// For elements of any number of channels.
+    whole: [usize; 3],
+    /// For elements of 2 and 4 channels of which some lanes write some.
+    masked: [usize; 2],
+    /// For elements of any number of channels, wherever they lie.
     parts: usize,
 }
 
 impl Routines {
     /// Those for strips of whole elements, and for everything else.
     pub fn of(&self, kind: Kind) -> [usize; 2] {
-        let whole = match kind {
-            Kind::Floats(1) => self.floats[0],
-            Kind::Floats(2) => self.floats[1],
-            Kind::Floats(4) => self.floats[2],
-            Kind::Floats(_) => self.parts,
-        };
-        [whole, self.parts]
+        match kind {
+            Kind::Floats(1) => [self.whole[0], self.parts],
+            Kind::Floats(2) => [self.whole[1], self.masked[0]],
+            Kind::Floats(4) => [self.whole[2], self.masked[1]],
+            Kind::Floats(_) => [self.parts; 2],
+        }
     }
 }
 
@@ -42,14 +46,17 @@ const CHANNELS: [Gpr; 4] = [8, 9, 10, 11];
 
 /// All routines.
 pub fn emit(asm: &mut Asm, copies: u8) -> Routines {
-    let floats = [1, 2, 4].map(|channels| strip(asm, copies, channels));
-    Routines { floats, parts: parts(asm, copies) }
+    let whole = [1, 2, 4].map(|channels| strip(asm, copies, channels));
+    let lanes = asm.label();
+    let parts = asm.code.len();
+    asm.place(lanes);
+    scattered(asm, copies);
+    let masked = [2, 4].map(|channels| masked(asm, copies, channels, lanes));
+    Routines { whole, masked, parts }
 }
 
-/// Whole elements of a strip, row by row.
-fn strip(asm: &mut Asm, copies: u8, channels: usize) -> usize {
-    let entry = asm.code.len();
-    asm.int_store_imm(Int::Add, true, 12, surface::WHOLE, 1);
+/// The addresses of a strip's two rows.
+fn strip_rows(asm: &mut Asm, channels: usize) {
     asm.int_load(Int::Mov, false, RCX, RBP, block::J);
     asm.product(RCX, 12, surface::ROW_BYTES);
     asm.int_load(Int::Mov, false, RAX, RBP, block::I);
@@ -58,13 +65,20 @@ fn strip(asm: &mut Asm, copies: u8, channels: usize) -> usize {
     asm.int_load(Int::Add, true, RCX, 12, surface::DATA);
     asm.move_wide(RDX, RCX);
     asm.int_load(Int::Add, true, RDX, 12, surface::ROW_BYTES);
+}
+
+/// Whole elements of a strip, row by row.
+fn strip(asm: &mut Asm, copies: u8, channels: usize) -> usize {
+    let entry = asm.code.len();
+    asm.int_store_imm(Int::Add, true, 12, surface::WHOLE, 1);
+    strip_rows(asm, channels);
     for (channel, register) in (0..).zip(CHANNELS).take(channels) {
         asm.int_load(Int::Mov, true, register, 12, surface::ROWS + 8 * channel);
     }
     for copy in 0..copies {
         let rows = [64 * i32::from(copy); 4];
         let tables = (RBP, block::QUADS);
-        Stores { isa: Isa::Avx512, asm, from: CHANNELS, to: [RCX, RDX], tables }.store(&rows[..channels]);
+        Stores { isa: Isa::Avx512, asm, from: CHANNELS, to: [RCX, RDX], tables, masks: None }.store(&rows[..channels]);
         if copy + 1 < copies {
             let beside = group_bytes(channels as u32) as i32;
             asm.wide_imm(Int::Add, RCX, beside);
@@ -75,10 +89,44 @@ fn strip(asm: &mut Asm, copies: u8, channels: usize) -> usize {
     entry
 }
 
-/// The lanes that have written a channel, each where it lies.
-fn parts(asm: &mut Asm, copies: u8) -> usize {
+/// The channels of a strip's elements that lanes have written. Where the wavefront is no strip, it goes to `lanes`.
+fn masked(asm: &mut Asm, copies: u8, channels: usize, lanes: Label) -> usize {
     let entry = asm.code.len();
-    let (index, value) = (0, 1);
+    asm.test(14, 14);
+    asm.jump_if(Cond::Equal, lanes);
+    written(asm);
+    strip_rows(asm, channels);
+    let tables = (RBP, block::QUADS);
+    for copy in 0..copies {
+        for (channel, register) in (0..).zip(CHANNELS).take(channels) {
+            asm.mask_from(1, register);
+            asm.evex(BROADCAST, 0, 0, Rm::Literal(u32::MAX), 1, true, None);
+            asm.vector(MOVUPS_STORE, 0, 0, Rm::Row(RBP, block::MASK_ROWS + 64 * channel));
+            asm.wide_shift(RIGHT, register, 16);
+        }
+        // The masks take the same way as what they are for.
+        for (to, row) in [(RSI, 0), (RDI, MASK_ROW)] {
+            asm.move_wide(to, RBP);
+            asm.wide_imm(Int::Add, to, block::MASKS + row);
+        }
+        let rows: [i32; 4] = std::array::from_fn(|channel| block::MASK_ROWS + 64 * channel as i32);
+        Stores { isa: Isa::Avx512, asm, from: [RBP; 4], to: [RSI, RDI], tables, masks: None }.store(&rows[..channels]);
+        let from = [RSI, RDI, RAX, 15];
+        for (channel, register) in (0..).zip(from).take(channels) {
+            asm.int_load(Int::Mov, true, register, 12, surface::ROWS + 8 * channel);
+        }
+        let (rows, masks) = ([64 * i32::from(copy); 4], Some((RBP, block::MASKS)));
+        Stores { isa: Isa::Avx512, asm, from, to: [RCX, RDX], tables, masks }.store(&rows[..channels]);
+        let beside = group_bytes(channels as u32) as i32;
+        asm.wide_imm(Int::Add, RCX, beside);
+        asm.wide_imm(Int::Add, RDX, beside);
+    }
+    asm.ret();
+    entry
+}
+
+/// The lanes that are stored, channel by channel, in the registers of channels; they are counted.
+fn written(asm: &mut Asm) {
     // Channels that elements do not have are written by no lane.
     for register in CHANNELS {
         asm.int_imm(register, 0);
@@ -98,6 +146,12 @@ fn parts(asm: &mut Asm, copies: u8) -> usize {
     CHANNELS[1..].iter().for_each(|&register| asm.wide(Int::Or, RAX, register));
     asm.wide_popcount(RCX, RAX);
     asm.int_store(Int::Add, true, 12, surface::ELEMENTS, RCX);
+}
+
+/// The lanes that have written a channel, each where it lies.
+fn scattered(asm: &mut Asm, copies: u8) {
+    let (index, value) = (0, 1);
+    written(asm);
     asm.int_load(Int::Mov, true, RDX, 12, surface::DATA);
     for copy in 0..copies {
         let at = |of: i32| Rm::Row(RBP, of + 64 * i32::from(copy));
@@ -120,5 +174,4 @@ fn parts(asm: &mut Asm, copies: u8) -> usize {
         }
     }
     asm.ret();
-    entry
 }
