@@ -133,7 +133,8 @@ impl<'a> Run<'a> {
             && let Some(uniforms) = &uniforms
             && let Some((outputs, reads)) = Outputs::of(memory, &self.artifact.exports, self.launch)
         {
-            let direct = Direct { surfaces: outputs.surfaces(), way: Way::of(self), outputs, reads, uniforms };
+            let way = Way::of(self, &outputs);
+            let direct = Direct { outputs, reads, uniforms, way };
             self.direct(&direct, &mut all)?;
             self.count(&all.visits, self.launch.wavefront.lanes() as u64, &mut all.counters);
             return Ok(Outcome { counters: all.counters, findings: Vec::new() });

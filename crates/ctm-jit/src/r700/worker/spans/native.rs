@@ -1,0 +1,124 @@
+//! Spans in machine code.
+
+use super::Direct;
+use crate::backend::Backend;
+use crate::r700::engine::Run;
+use crate::r700::outputs::Outputs;
+use crate::r700::wave::{Binding, Shared};
+use crate::r700::worker::{Member, Worker};
+use crate::x86::r700::spans::{Block, Given, Surface};
+use ctm_exec::Counters;
+use std::time::{Duration, Instant};
+
+/// How code goes from wavefront to wavefront.
+pub struct Way<'a> {
+    steps: crate::r700::places::Steps,
+    /// What start values are made of; `None`: Rust code makes them, for one wavefront at a time.
+    starts: Option<Vec<crate::grid::Coefficients>>,
+    single: bool,
+    surfaces: Vec<Surface<'a>>,
+}
+
+impl<'a> Way<'a> {
+    /// Of a launch that stores there.
+    pub fn of(run: &Run<'_>, outputs: &Outputs<'a>) -> Option<Self> {
+        let domain = &run.launch.domain;
+        let starts = run.starts.coefficients(domain).filter(|_| !run.artifact.keeps);
+        let single = run.starts.are_exact(domain);
+        let surfaces = outputs.surfaces();
+        (run.backend == Backend::Avx512).then(|| Self { steps: run.waves.steps(), starts, single, surfaces })
+    }
+
+    fn given(&self) -> Given<'_> {
+        Given { steps: &self.steps, starts: self.starts.as_deref(), single: self.single, surfaces: &self.surfaces }
+    }
+}
+
+/// How long a call may take when time is limited, if wavefronts take as long as those before them.
+const CALL: Duration = Duration::from_millis(2);
+
+/// What spans of a thread work on.
+pub struct Spans<'a> {
+    block: Block<'a>,
+    /// Wavefronts of a call, where time is limited.
+    most: u64,
+}
+
+impl<'a> Spans<'a> {
+    /// `None` where there is no code for them.
+    pub fn new(run: &Run<'_>, direct: &'a Direct<'_>) -> Option<Self> {
+        let way = direct.way.as_ref()?;
+        let block = Block::new(run.launch.wavefront.lanes(), way.given())?;
+        Some(Self { block, most: if way.starts.is_none() || run.deadline.is_some() { 1 } else { u64::MAX } })
+    }
+}
+
+impl Worker<'_> {
+    /// Runs wavefronts from one on and before `end`, in one call. Gives how many have ended, and `false` where the next one is for the reference interpreter.
+    pub(super) fn span(
+        &mut self,
+        run: &Run<'_>,
+        spans: &mut Spans<'_>,
+        direct: &Direct<'_>,
+        (index, end): (u64, u64),
+        bindings: &[Option<Binding<'_>>],
+        counters: &mut Counters,
+    ) -> (u64, bool) {
+        let began = run.deadline.map(|deadline| (deadline, Instant::now()));
+        if began.is_some_and(|(deadline, now)| now >= deadline) {
+            return (0, false);
+        }
+        let artifact = self.artifact;
+        let member = &mut self.members[0];
+        member.begin(run, index, 0, direct.way.as_ref().is_none_or(|way| way.starts.is_none()));
+        let shared = Shared {
+            launch: run.launch,
+            memory: &*direct.reads,
+            fetches: &artifact.code.fetches,
+            stores: &artifact.code.stores,
+            reads_back: artifact.reads_back,
+            uniforms: direct.uniforms,
+            lanes: member.places.lanes,
+            fuel: run.fuel,
+            bindings,
+        };
+        let mut waves = run.waves.alike(index, end).min(spans.most);
+        let mut all = None;
+        let ended = loop {
+            let Some((native, frame)) = Member::code(&mut member.frame, artifact, run, &shared) else {
+                return (0, false);
+            };
+            let block = &mut spans.block;
+            let ended = native.run_span(frame, &shared, &mut member.wave, block, (&member.places, waves));
+            let ends = ended.waves == waves;
+            let goes_on = *all.get_or_insert(ends);
+            if ends || goes_on || !run.launch.counters || ended.waves == 0 {
+                break ended;
+            }
+            // What the one that did not end has counted is among what has been counted. So the others run once more, to the same end.
+            waves = ended.waves;
+            member.begin(run, index, 0, false);
+        };
+        let goes_on = all.unwrap_or(false);
+        if let Some((_, began)) = began
+            && direct.way.as_ref().is_some_and(|way| way.starts.is_some())
+        {
+            spans.most = if began.elapsed() < CALL / 2 { spans.most.saturating_mul(2) } else { 1 };
+        }
+        let Member { wave, places, .. } = member;
+        counters.groups += ended.waves;
+        counters.processors += ended.processors;
+        counters.writes += ended.elements;
+        counters.write_bytes += ended.bytes;
+        if run.launch.counters && ended.waves > 0 {
+            wave.count(counters);
+            if places.lanes < run.launch.wavefront.lanes() {
+                // Only the last wavefront may be short.
+                run.count(&wave.visits, places.lanes as u64, counters);
+            } else {
+                self.visits.iter_mut().zip(&wave.visits).for_each(|(all, n)| *all += n);
+            }
+        }
+        (ended.waves, goes_on)
+    }
+}
