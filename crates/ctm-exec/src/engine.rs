@@ -380,8 +380,8 @@ pub trait Engine: Send + Sync {
     /// Runs one R700 program over one domain.
     ///
     /// # Errors
-    /// The fault of the first wavefront, in domain order, that did wrong. Wavefronts before it have sent their exports. An engine that
-    /// does not run R700 programs gives [`FaultKind::Unsupported`].
+    /// The fault of the first wavefront, in domain order, that did wrong. Wavefronts before it have sent their exports; where memory lends its
+    /// targets ([`r700::Memory::direct`]), some behind it may have stored theirs. An engine that does not run R700 programs gives [`FaultKind::Unsupported`].
     fn run_r700(&self, launch: &r700::Launch<'_>, memory: &mut dyn r700::Memory) -> Result<Outcome, Fault> {
         let _ = memory;
         let feature = format!("the engine {} does not run R700 programs", self.name());

@@ -307,7 +307,8 @@ pub trait Memory: Sync {
     /// they have to ask.
     ///
     /// `Some` says: the exports of every valid thread to these targets pass, and no target shares a byte with one of these textures, with
-    /// another target, or with what [`Direct::reads`] reads.
+    /// another target, or with what [`Direct::reads`] reads. After a fault it is unspecified which of the wavefronts behind the one that did wrong have
+    /// stored what they export; those before it have.
     fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
         let _ = (textures, targets);
         None

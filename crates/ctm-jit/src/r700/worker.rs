@@ -163,10 +163,10 @@ impl<'a> Member<'a> {
         let counts = run.launch.counters || !artifact.code.turns.is_empty();
         let of = Variant { isa, assume: false, moderate: false, linear, counts, fuel: artifact.may_exceed(run.fuel) };
         let native = artifact.native(of, run.launch.wavefront.lanes(), shared.uniforms, run.starts.are_moderate())?;
-        if !matches!(frame, Some((of, _)) if std::ptr::eq(*of, native)) {
-            if let Some((other, frame)) = frame.replace((native, native.frame())) {
-                other.keep(frame);
-            }
+        if !matches!(frame, Some((of, _)) if std::ptr::eq(*of, native))
+            && let Some((other, frame)) = frame.replace((native, native.frame()))
+        {
+            other.keep(frame);
         }
         frame.as_mut().map(|(_, frame)| (native, frame))
     }

@@ -1,6 +1,6 @@
 //! What a launch reads while its outputs are lent to the engine: parts of the arenas that nobody writes meanwhile.
 
-use super::memory::{kind, missing, space_name};
+use super::memory::{buffer, kind, missing, space_name, texture};
 use super::touched::Touched;
 use super::{BoundTexture, input_size};
 use crate::commands::MemoryKind;
@@ -9,7 +9,6 @@ use crate::mc::ByteOrder;
 use crate::memory::GpuAddr;
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::{Arrays, Buffer, Exports, Memory, Sampler, Space, Texture, VertexEvent, Written};
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
@@ -23,6 +22,9 @@ enum Resource {
     Space(MemoryKind),
 }
 
+/// The texels of each level of a texture.
+type Levels = Vec<Vec<[u32; 4]>>;
+
 /// What a launch reads, by resource.
 pub struct Reads<'a> {
     registers: &'a Registers,
@@ -32,7 +34,7 @@ pub struct Reads<'a> {
     /// The most texels of a texture that are converted before a fetch asks for one.
     texels: u64,
     /// The texels of textures, level by level, once somebody asked.
-    images: BTreeMap<u8, OnceLock<Option<Vec<Vec<[u32; 4]>>>>>,
+    images: BTreeMap<u8, OnceLock<Option<Levels>>>,
 }
 
 /// Where what a program of these registers can read lies.
@@ -145,8 +147,7 @@ impl Memory for Reads<'_> {
     }
 
     fn buffer(&self, id: u8) -> Option<Buffer> {
-        let place = self.registers.r700.own.buffers.get(&id)?;
-        Some(Buffer { size_bytes: place.bytes.into(), stride_bytes: place.stride_bytes, format: place.format })
+        buffer(self.registers, id)
     }
 
     fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
@@ -158,14 +159,7 @@ impl Memory for Reads<'_> {
     }
 
     fn texture(&self, id: u8) -> Option<Texture> {
-        match self.registers.r700.own.textures.get(&id)? {
-            BoundTexture::Texture(texture) => texture.texture(),
-            BoundTexture::Input(surface) => {
-                let (width, height) = input_size(surface, self.registers, id);
-                let texel_bytes = surface.format.element_bytes();
-                Some(Texture { kind: TextureKind::TwoD, width, height, depth: 1, levels: 1, texel_bytes })
-            }
-        }
+        texture(self.registers, id)
     }
 
     fn sampler(&self, id: u8) -> Option<Sampler> {

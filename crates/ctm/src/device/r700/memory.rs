@@ -66,6 +66,24 @@ fn target_name(target: Target) -> String {
     }
 }
 
+/// A buffer, as registers describe it.
+pub(super) fn buffer(registers: &Registers, id: u8) -> Option<Buffer> {
+    let place = registers.r700.own.buffers.get(&id)?;
+    Some(Buffer { size_bytes: place.bytes.into(), stride_bytes: place.stride_bytes, format: place.format })
+}
+
+/// A texture, as registers describe it.
+pub(super) fn texture(registers: &Registers, id: u8) -> Option<Texture> {
+    match registers.r700.own.textures.get(&id)? {
+        BoundTexture::Texture(texture) => texture.texture(),
+        BoundTexture::Input(surface) => {
+            let (width, height) = input_size(surface, registers, id);
+            let texel_bytes = surface.format.element_bytes();
+            Some(Texture { width, height, texel_bytes, format: texel_format(surface.format), ..Texture::default() })
+        }
+    }
+}
+
 /// Something that is not bound, or has no such element.
 pub(super) fn missing(what: String, reason: &str) -> MemoryFault {
     MemoryFault { what, address: None, reason: reason.to_owned() }
@@ -206,8 +224,7 @@ impl Memory for LaunchMemory<'_> {
     }
 
     fn buffer(&self, id: u8) -> Option<Buffer> {
-        let place = self.registers.r700.own.buffers.get(&id)?;
-        Some(Buffer { size_bytes: place.bytes.into(), stride_bytes: place.stride_bytes, format: place.format })
+        buffer(self.registers, id)
     }
 
     fn read_buffer(&self, id: u8, offset_bytes: u64, bytes: &mut [u8]) -> Result<(), MemoryFault> {
@@ -224,14 +241,7 @@ impl Memory for LaunchMemory<'_> {
     }
 
     fn texture(&self, id: u8) -> Option<Texture> {
-        match self.registers.r700.own.textures.get(&id)? {
-            BoundTexture::Texture(texture) => texture.texture(),
-            BoundTexture::Input(surface) => {
-                let (width, height) = input_size(surface, self.registers, id);
-                let texel_bytes = surface.format.element_bytes();
-                Some(Texture { width, height, texel_bytes, format: texel_format(surface.format), ..Texture::default() })
-            }
-        }
+        texture(self.registers, id)
     }
 
     fn sampler(&self, id: u8) -> Option<Sampler> {
