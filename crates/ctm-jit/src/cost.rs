@@ -78,7 +78,7 @@ const COUNTING: fn(Isa) -> Options = |isa| Options { counters: true, ..JOINT(isa
 
 /// Code for groups; whatever a launch does before it runs.
 fn compile(launch: &Launch<'_>, options: Options) -> Option<Native> {
-    let lowered = crate::x1k::lower(launch.program, launch.constants)?;
+    let lowered = crate::x1k::lower(launch.program, launch.constants, launch.counters)?;
     let mut code = lowered.clone();
     let live = optimise(&mut code, false);
     let start: Vec<Var> = live.at(ENTRY).iter().filter(|&var| Ramp::of(var, launch.planes).is_some()).collect();
@@ -88,7 +88,7 @@ fn compile(launch: &Launch<'_>, options: Options) -> Option<Native> {
 
 /// The kernel for the inside of a domain, or (`careful`) for its edges.
 fn compile_stream(launch: &Launch<'_>, isa: Isa, careful: bool) -> Option<Arc<Kernel>> {
-    let lowered = crate::x1k::lower(launch.program, launch.constants)?;
+    let lowered = crate::x1k::lower(launch.program, launch.constants, launch.counters)?;
     let mut geometry = Geometry { inputs: [0; INPUTS], outputs: [0; OUTPUTS] };
     (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
     crate::stream::compile(isa, &lowered, launch, geometry, careful)
@@ -256,7 +256,7 @@ fn again() {
         }
         let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
         // A subroutine is there once for each way of calling it.
-        let lowered = crate::x1k::lower(launch.program, launch.constants);
+        let lowered = crate::x1k::lower(launch.program, launch.constants, launch.counters);
         let blocks = lowered.as_ref().map_or(&[][..], |code| &code.blocks);
         let issued: u32 = blocks.iter().map(|block| block.tally.instructions()).sum();
         let ops: usize = blocks.iter().map(|block| block.ops.len()).sum();

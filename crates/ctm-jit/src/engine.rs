@@ -225,8 +225,10 @@ struct State {
     first: u16,
     last: u16,
     flags: u8,
-    /// Boolean constants decide which way jumps go.
+    /// Boolean constants decide which way jumps go,
     booleans: u32,
+    /// integer constants how often loops run.
+    integers: [[u8; 4]; 32],
     /// Temporaries that hold something at the start.
     planes: u128,
     lanes: usize,
@@ -235,13 +237,19 @@ struct State {
 impl State {
     fn of(launch: &Launch<'_>) -> Self {
         let program = launch.program;
-        let flags =
-            [program.full_flow_control, program.uncached, program.zero_times_anything, program.conditional_value];
+        let flags = [
+            program.full_flow_control,
+            program.uncached,
+            program.zero_times_anything,
+            program.conditional_value,
+            launch.counters,
+        ];
         let bit = |set: u128, index: usize| set | 1 << (index % 128);
         Self {
             first: program.first,
             last: program.last,
             flags: flags.iter().fold(0, |all, &flag| all << 1 | u8::from(flag)),
+            integers: launch.constants.int,
             booleans: launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b)),
             planes: launch.planes.iter().map(|plane| usize::from(plane.temp)).fold(0, bit),
             lanes: launch.group.lanes(),
@@ -299,7 +307,7 @@ impl Variant {
 
 impl Artifact {
     fn new(launch: &Launch<'_>, engine: &Jit) -> Option<Self> {
-        let lowered = crate::x1k::lower(launch.program, launch.constants)?;
+        let lowered = crate::x1k::lower(launch.program, launch.constants, launch.counters)?;
         let mut code = lowered.clone();
         let liveness = optimise(&mut code, false);
         let start = liveness.at(ENTRY).iter().filter(|&var| Ramp::of(var, launch.planes).is_some()).collect();

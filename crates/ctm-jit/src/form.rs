@@ -325,6 +325,8 @@ pub struct Flow {
     pub exchange: bool,
     /// The integer constant of LOOP and REP.
     pub int: u8,
+    /// How many iterations it stands for.
+    pub count: u8,
     /// The loop frame concerned: the one that LOOP and REP push, the innermost one otherwise.
     pub frame: u8,
     /// Levels before the instruction (B_ELSE at depth 0 makes the first).

@@ -8,6 +8,7 @@
 //! |---|---|
 //! | `form` | the micro-operation form, for both instruction sets |
 //! | `x1k/lower`, `x1k/flow` | from X1K instructions to the form |
+//! | `awake` | where some lane runs, whatever the data are |
 //! | `passes` | liveness, dead code, masks that nobody sees |
 //! | `portable` | the form, run lane by lane |
 //! | `x86/` | the form as machine code |
@@ -32,6 +33,7 @@
     reason = "registers, blocks and operations are counted in numbers that hold their limits"
 )]
 
+mod awake;
 mod backend;
 #[cfg(all(test, unix, target_arch = "x86_64"))]
 mod cost;

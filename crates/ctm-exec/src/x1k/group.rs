@@ -109,7 +109,11 @@ impl Group {
                     self.tex(context, inst, pc, memory.reader())?;
                     pc + 1
                 }
-                Step::Fc(fc) => self.fc(context, fc, pc)?,
+                Step::Fc(fc) => match self.fc(context, fc, pc) {
+                    // Uncovered processors cannot fault: a group of nobody else ends.
+                    Err(fault) if self.is_uncovered() && is_of_stack(&fault.kind) => return Ok(()),
+                    next => next?,
+                },
                 Step::Undecodable(error) => return Err(self.fault(FaultKind::Undecodable(*error), pc, None)),
             };
             // The instruction at `last` ends the program, whatever it is.
@@ -171,6 +175,11 @@ impl Group {
         }
         self.counters.total_lanes += self.lanes as u64;
         Ok(())
+    }
+
+    /// Whether all its processors have been killed, or lie outside of the domain.
+    fn is_uncovered(&self) -> bool {
+        self.blocks.iter().all(|block| block.covered.is_empty())
     }
 
     /// Clocks that a quad-wide unit needs for the group.
@@ -566,4 +575,9 @@ pub fn shares_index(inst: &AluInst) -> bool {
 pub fn uncached_index(bits: u32) -> Option<u32> {
     let x = f64::from(f32::from_bits(bits)).floor();
     (0.0..4_294_967_296.0).contains(&x).then_some(x as u32)
+}
+
+/// Whether a stack had no room, or nothing in it.
+const fn is_of_stack(kind: &FaultKind) -> bool {
+    matches!(kind, FaultKind::StackOverflow { .. } | FaultKind::StackUnderflow { .. })
 }

@@ -426,6 +426,7 @@ const fn flow(op: FcOp, frame: u8, stay: usize, jump: form::Target) -> form::End
         jump_any: false,
         exchange: false,
         int: 0,
+        count: 0,
         frame,
         depth: 0,
         stay_levels: Levels::Keep,

@@ -178,7 +178,7 @@ mod tests {
             checks: false,
             counters: false,
         };
-        let code = crate::x1k::lower(&program, &constants).unwrap();
+        let code = crate::x1k::lower(&program, &constants, false).unwrap();
         let parts = affine::parts(&code, &launch).unwrap();
         let tree = affine::analyse(&code, parts, &Given::of(&launch, None)).unwrap();
         let mut plain = prepare::plain(&code, &tree, |_| 4);

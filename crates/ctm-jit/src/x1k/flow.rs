@@ -7,6 +7,7 @@
 //! [`STATES`] is left to the reference interpreter, and so is every path on which a stack may overflow or underflow.
 
 use super::lower::{self, Builder};
+use crate::awake::settle_loops;
 use crate::form::{Block, BlockId, Code, End, Flow, Frames, Levels, Target};
 use crate::map::Map;
 use ctm_exec::x1k::Constants;
@@ -36,8 +37,8 @@ enum Edge {
     Fault,
 }
 
-/// Lowers a program; `None` when it has too many states.
-pub fn lower(program: &Program, constants: &Constants) -> Option<Code> {
+/// Lowers a program; `None` when it has too many states. `counts`: somebody looks at counters.
+pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<Code> {
     let instructions: Vec<Option<Inst>> = program.words.iter().map(|words| Inst::decode(words).ok()).collect();
     let starts = starts(program, &instructions);
     let decoded = || instructions.iter().flatten();
@@ -73,6 +74,8 @@ pub fn lower(program: &Program, constants: &Constants) -> Option<Code> {
         faultless: graph.builder.faultless,
         outputs: graph.builder.outputs,
     };
+    settle_loops(&mut code, !counts);
+    code.blocks = order(std::mem::take(&mut code.blocks));
     code.faultless &= code.blocks.iter().all(|block| match block.end {
         End::Stop => true,
         End::Next(target) => target != Target::Reference,
@@ -104,7 +107,7 @@ fn starts(program: &Program, instructions: &[Option<Inst>]) -> Vec<bool> {
     starts
 }
 
-/// The blocks in an order in which loops and branches are contiguous: reverse postorder, the jump target visited first.
+/// The blocks that something leads to, in an order in which loops and branches are contiguous: reverse postorder, the jump target visited first.
 fn order(blocks: Vec<Block>) -> Vec<Block> {
     let count = blocks.len();
     let mut postorder = Vec::with_capacity(count);
@@ -241,6 +244,7 @@ impl Graph<'_> {
             jump_any: fc.inst.jump_any,
             exchange: fc.inst.b_else,
             int: fc.addr.int_addr & 31,
+            count: self.constants.int[usize::from(fc.addr.int_addr & 31)][0],
             frame: if matches!(op, FcOp::Loop | FcOp::Rep) { open } else { open.saturating_sub(1) } as u8,
             depth: state.depth,
             stay_levels,

@@ -152,7 +152,7 @@ mod tests {
         );
         let assembly = ctm_isa::x1k::text::assemble(&text);
         let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
-        let Some(mut code) = crate::x1k::lower(&program, &Constants::default()) else { panic!("{text}") };
+        let Some(mut code) = crate::x1k::lower(&program, &Constants::default(), false) else { panic!("{text}") };
         crate::passes::optimise(&mut code, false);
         assert!(joint::holds(&code));
         let Some(joined) = joined(&code) else { return 0 };

@@ -1,6 +1,7 @@
 //! What holds for flow control whatever the data are: what lets machine code decide for all copies at once.
 
 use super::lir::{Lines, Lir};
+use crate::awake::awake;
 use crate::form::{Block, BlockId, Code, End, Flow, Levels, Target};
 use crate::passes::leaves_loop;
 use ctm_isa::x1k::ops::FcOp;
@@ -128,68 +129,6 @@ impl Flows {
         }
         last
     }
-}
-
-/// For each block whether some lane runs at its beginning.
-///
-/// Known is, for each block, the lowest level for which it still holds that some lane runs or lies in that level or a higher one; the depth
-/// itself when it runs.
-fn awake(code: &Code) -> Vec<bool> {
-    const UNKNOWN: i32 = -1;
-    let continued = code.blocks.iter().any(|b| matches!(b.end, End::Flow(flow) if flow.op == FcOp::Continue));
-    let mut known: Vec<Option<i32>> = vec![None; code.blocks.len()];
-    known[0] = Some(0);
-    let mut pending = vec![0usize];
-    while let Some(index) = pending.pop() {
-        let block = &code.blocks[index];
-        let Some(level) = known[index] else { continue };
-        let mut reach = |target: Target, level: i32| {
-            let Target::Block(next) = target else { return };
-            let level = level.min(code.blocks[next.index()].depth.into());
-            let before = &mut known[next.index()];
-            if before.is_none_or(|before| level < before) {
-                *before = Some(level);
-                pending.push(next.index());
-            }
-        };
-        match block.end {
-            End::Stop => {}
-            End::Next(target) => reach(target, level),
-            End::Flow(flow) => {
-                let levels = i32::from(flow.depth.max(u8::from(flow.exchange)));
-                let level = if flow.exchange { level.min(levels - 1) } else { level };
-                let after = |level: i32, effect: Levels| match effect {
-                    Levels::Keep => level,
-                    // Who ran before runs or lies in the new level.
-                    Levels::Push => level,
-                    Levels::Pop(count) => level.min(levels - i32::from(count)),
-                };
-                // Somebody runs for certain after the vote; then those who agree do so after a new level, too.
-                let running = |effect: Levels| match effect {
-                    Levels::Keep => levels,
-                    Levels::Push => levels + 1,
-                    Levels::Pop(count) => levels - i32::from(count),
-                };
-                let stay = match flow.op {
-                    FcOp::Jump | FcOp::Loop | FcOp::Rep if !flow.jump_any => running(flow.stay_levels),
-                    FcOp::BreakLoop | FcOp::BreakRep | FcOp::Continue => {
-                        let inhibited = continued && flow.op != FcOp::Continue;
-                        if flow.jump_any || inhibited {
-                            UNKNOWN
-                        } else if levels == 0 {
-                            running(flow.stay_levels)
-                        } else {
-                            after(0, flow.stay_levels)
-                        }
-                    }
-                    _ => after(level, flow.stay_levels),
-                };
-                reach(flow.stay, stay);
-                reach(flow.jump, after(level, flow.jump_levels));
-            }
-        }
-    }
-    code.blocks.iter().zip(known).map(|(block, known)| known == Some(block.depth.into())).collect()
 }
 
 /// Whether, of every loop, exactly those lanes run behind it that ran before it; but for those that leave the loop around it, too.

@@ -59,7 +59,12 @@ fn flow_holds(code: &Code, flow: &Flow) -> bool {
     let (stay, jump) = match (flow.stay, flow.jump) {
         (Target::Block(stay), Target::Block(jump)) => (stay, jump),
         // There is only one way.
-        (Target::Block(_), Target::Never) | (Target::Never, Target::Block(_)) => return !flow.ignore_uncovered,
+        (Target::Block(_), Target::Never) if matches!(flow.op, FcOp::Loop | FcOp::Rep) => {
+            return flow.stay_levels == Levels::Keep && !flow.ignore_uncovered;
+        }
+        (Target::Block(_), Target::Never) | (Target::Never, Target::Block(_)) => {
+            return flow.op == FcOp::Jump && !flow.ignore_uncovered;
+        }
         _ => return false,
     };
     let keeps = flow.stay_levels == Levels::Keep && flow.jump_levels == Levels::Keep && !flow.exchange;
@@ -207,7 +212,7 @@ impl Emit<'_> {
     pub fn joint_flow(&mut self, flow: &Flow, block: &Block, index: usize, decision: Option<Decision>) {
         let (stay, jump) = match (flow.stay, flow.jump) {
             (Target::Block(stay), Target::Block(jump)) => (stay, jump),
-            (Target::Block(stay), Target::Never) => {
+            (Target::Block(stay), Target::Never) if flow.op == FcOp::Jump => {
                 self.joint_levels(flow, flow.stay_levels);
                 if !self.flows.clear_end[index] {
                     self.clear_results();
@@ -215,6 +220,8 @@ impl Emit<'_> {
                 return self.joint_go(stay);
             }
             (Target::Never, Target::Block(jump)) => return self.joint_jump(flow, jump),
+            // A loop whose count is known not to be 0.
+            (Target::Block(stay), Target::Never) => (stay, stay),
             _ => return self.asm.jump(self.refer),
         };
         match flow.op {
@@ -265,8 +272,10 @@ impl Emit<'_> {
         let frame = flow.frame;
         self.asm.int_load(Int::Mov, true, RDI, RBX, head::INTS);
         self.asm.load_byte(RCX, false, RDI, 4 * i32::from(flow.int));
-        self.asm.test(RCX, RCX);
-        self.asm.jump_if(Cond::Equal, self.blocks[jump.index()]);
+        if flow.jump != Target::Never {
+            self.asm.test(RCX, RCX);
+            self.asm.jump_if(Cond::Equal, self.blocks[jump.index()]);
+        }
         self.asm.int_store(Int::Mov, false, RBX, self.mask(0, part::COUNTS, frame), RCX);
         if flow.op == FcOp::Loop {
             self.asm.load_byte(RCX, false, RDI, 4 * i32::from(flow.int) + 1);

@@ -1,0 +1,96 @@
+//! Where some lane runs, whatever the data are; and what follows for the beginnings of loops.
+
+use crate::form::{Code, End, Flow, Levels, Op, Target};
+use ctm_isa::x1k::ops::FcOp;
+
+/// For each block whether some lane runs at its beginning.
+///
+/// Known is, for each block, the lowest level for which it still holds that some lane runs or lies in that level or a higher one; the depth
+/// itself when it runs.
+pub fn awake(code: &Code) -> Vec<bool> {
+    const UNKNOWN: i32 = -1;
+    let continued = code.blocks.iter().any(|b| matches!(b.end, End::Flow(flow) if flow.op == FcOp::Continue));
+    let mut known: Vec<Option<i32>> = vec![None; code.blocks.len()];
+    known[0] = Some(0);
+    let mut pending = vec![0usize];
+    while let Some(index) = pending.pop() {
+        let block = &code.blocks[index];
+        let Some(level) = known[index] else { continue };
+        let mut reach = |target: Target, level: i32| {
+            let Target::Block(next) = target else { return };
+            let level = level.min(code.blocks[next.index()].depth.into());
+            let before = &mut known[next.index()];
+            if before.is_none_or(|before| level < before) {
+                *before = Some(level);
+                pending.push(next.index());
+            }
+        };
+        match block.end {
+            End::Stop => {}
+            End::Next(target) => reach(target, level),
+            End::Flow(flow) => {
+                let levels = i32::from(flow.depth.max(u8::from(flow.exchange)));
+                let level = if flow.exchange { level.min(levels - 1) } else { level };
+                let after = |level: i32, effect: Levels| match effect {
+                    Levels::Keep => level,
+                    // Who ran before runs or lies in the new level.
+                    Levels::Push => level,
+                    Levels::Pop(count) => level.min(levels - i32::from(count)),
+                };
+                // Somebody runs for certain after the vote; then those who agree do so after a new level, too.
+                let running = |effect: Levels| match effect {
+                    Levels::Keep => levels,
+                    Levels::Push => levels + 1,
+                    Levels::Pop(count) => levels - i32::from(count),
+                };
+                let stay = match flow.op {
+                    FcOp::Jump | FcOp::Loop | FcOp::Rep if !flow.jump_any => running(flow.stay_levels),
+                    FcOp::BreakLoop | FcOp::BreakRep | FcOp::Continue => {
+                        let inhibited = continued && flow.op != FcOp::Continue;
+                        if flow.jump_any || inhibited {
+                            UNKNOWN
+                        } else if levels == 0 {
+                            running(flow.stay_levels)
+                        } else {
+                            after(0, flow.stay_levels)
+                        }
+                    }
+                    _ => after(level, flow.stay_levels),
+                };
+                reach(flow.stay, stay);
+                reach(flow.jump, after(level, flow.jump_levels));
+            }
+        }
+    }
+    code.blocks.iter().zip(known).map(|(block, known)| known == Some(block.depth.into())).collect()
+}
+
+/// Forgets that LOOP and REP may jump, where they cannot: the count is not 0, and some lane that has a vote wants to stay.
+///
+/// Compilers let such a jump lead to ENDLOOP, which would find no loop. `kills`: also where processors that are killed lose their votes, so that a
+/// group of which all have been killed would jump. Nobody sees what such a group does, unless its instructions are counted.
+pub fn settle_loops(code: &mut Code, kills: bool) {
+    let flows =
+        || code.blocks.iter().filter_map(|block| if let End::Flow(flow) = block.end { Some(flow) } else { None });
+    let votes = |flow: &Flow| flow.wants != 0 || !flow.jump_any || flow.exchange;
+    let ignores = flows().any(|flow| votes(&flow) && flow.ignore_uncovered);
+    let same = flows().all(|flow| !votes(&flow) || flow.ignore_uncovered == ignores);
+    let killed =
+        ignores && !kills && code.blocks.iter().flat_map(|block| &block.ops).any(|op| matches!(op, Op::Kill(..)));
+    if !same || killed {
+        return;
+    }
+    let awake = awake(code);
+    for (block, awake) in code.blocks.iter_mut().zip(awake) {
+        if let End::Flow(flow) = &mut block.end
+            && matches!(flow.op, FcOp::Loop | FcOp::Rep)
+            && awake
+            && flow.count > 0
+            && flow.wants == 0
+            && !flow.exchange
+            && matches!(flow.stay, Target::Block(_))
+        {
+            flow.jump = Target::Never;
+        }
+    }
+}
