@@ -70,6 +70,7 @@ pub(crate) enum Command {
     Dis(DisArgs),
     Check(CheckArgs),
     Run(RunArgs),
+    Draw(DrawArgs),
     Replay(ReplayArgs),
     Isa(IsaArgs),
     Info(InfoArgs),
@@ -267,6 +268,81 @@ pub(crate) struct RunArgs {
     /// Do not show progress
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+/// Draw a mesh with a vertex and a pixel program of the R700
+///
+/// Names are those of the programs' container, or of listings' settings. What is between the programs (which export goes to which
+/// register, position, face, depth) follows from their registers.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm draw shader.gsh -o picture.png
+  ctm draw cube.vsh cube.psh --mesh cube --camera mvp --in colour=photo.png -o cube.png --size 640x480
+  ctm draw cube.vsh cube.psh --mesh cube --camera mvp:eye=0,1,4:fov=45 --frames 60 -o cube.png
+  ctm draw menu.gsh --const ProjMtx=1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1 --in Texture=font.png:filter=nearest -o menu.png
+  ctm draw a.vsh a.psh --mesh teapot.obj --samples 4 --cull back --stats -o teapot.png")]
+pub(crate) struct DrawArgs {
+    /// A GFD container (.gsh), or a vertex and a pixel program (.vsh, .psh, .hex)
+    #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
+    pub(crate) programs: Vec<PathBuf>,
+    /// The picture: .png, .npy, .pfm or .raw; without one, what the draw did is printed
+    #[arg(short, long, value_name = "FILE")]
+    pub(crate) output: Option<PathBuf>,
+    /// triangle, quad, grid, cube, sphere, torus, or an OBJ file
+    #[arg(long, value_name = "NAME", default_value = "quad")]
+    pub(crate) mesh: String,
+    /// Columns and rows
+    #[arg(long, value_name = "WxH", default_value = "256x256")]
+    pub(crate) size: String,
+    /// Samples of a pixel: 1, 2, 4 or 8
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) samples: u32,
+    /// A texture: `Texture=photo.png`, `t0=noise.png:filter=nearest:wrap=clamp`
+    #[arg(long = "in", value_name = "NAME=FILE[:KEY=VALUE]...")]
+    pub(crate) inputs: Vec<String>,
+    /// Constants, four numbers each: `tint=1,0,0,1`, `c3=...`, `cb0[2]=...`, `ps:c0=...`
+    #[arg(long = "const", value_name = "NAME=NUMBERS", allow_hyphen_values = true)]
+    pub(crate) constants: Vec<String>,
+    /// The matrix of a viewer goes to these constants: `mvp`, `c0:eye=0,1,4:at=0,0,0:fov=45:turn=20,30,0:spin=0,360,0:rows`
+    #[arg(long = "camera", value_name = "NAME[:KEY=VALUE]...")]
+    pub(crate) cameras: Vec<String>,
+    /// What an attribute takes, by name or location: position, normal, texcoord or colour
+    #[arg(long = "attribute", value_name = "NAME=CHANNEL")]
+    pub(crate) attributes: Vec<String>,
+    /// The colour before the draw, four numbers
+    #[arg(long, value_name = "R,G,B,A", allow_hyphen_values = true)]
+    pub(crate) clear: Option<String>,
+    /// Faces that are not drawn: none, front or back; front faces are counter-clockwise
+    #[arg(long, value_name = "FACE", default_value = "none")]
+    pub(crate) cull: String,
+    /// Farther pixels are drawn over nearer ones
+    #[arg(long)]
+    pub(crate) no_depth: bool,
+    /// How colours go over what is there: none, alpha, premultiplied, add or multiply
+    #[arg(long, value_name = "WAY", default_value = "none")]
+    pub(crate) blend: String,
+    /// Where the depths go, as .npy
+    #[arg(long, value_name = "FILE")]
+    pub(crate) depth: Option<PathBuf>,
+    /// Pictures of an animation, in the course of which cameras spin; written as one animated .png
+    #[arg(long, value_name = "N", default_value_t = 1)]
+    pub(crate) frames: u32,
+    /// How long each is shown, in milliseconds
+    #[arg(long, value_name = "MS", default_value_t = 40)]
+    pub(crate) delay: u16,
+    /// The engine: jit, interp or verify
+    #[arg(long, value_name = "NAME")]
+    pub(crate) engine: Option<String>,
+    /// 1: one thread; otherwise all cores
+    #[arg(long, value_name = "N")]
+    pub(crate) threads: Option<usize>,
+    /// Print what the draw did: vertices, primitives, pixels, overdraw
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// Print what the draw did as JSON to stdout
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 /// The flags that say the same as a key of the job file: the library's table.

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `args` | every subcommand and option, from which help, completions and manual pages come |
 //! | `console` | printing: colour, JSON, findings, exit codes |
-//! | `asm`, `compile`, `dis`, `check`, `run`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
+//! | `asm`, `compile`, `dis`, `check`, `run`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //!
 //! `docs/cli.md` describes exit codes and outputs.
 
@@ -15,6 +15,7 @@ mod check;
 mod compile;
 mod console;
 mod dis;
+mod draw;
 mod generate;
 mod info;
 mod isa;
@@ -37,6 +38,7 @@ fn main() -> ExitCode {
         Command::Dis(args) => dis::run(&console, &args),
         Command::Check(args) => check::run(&console, &args),
         Command::Run(args) => run::run(&console, &args),
+        Command::Draw(args) => draw::run(&console, &args),
         Command::Replay(args) => replay::run(&console, &args),
         Command::Isa(args) => isa::run(&console, &args),
         Command::Info(args) => info::run(&console, &args),

@@ -8,6 +8,7 @@
 //! | [`device`] | the device: PE, CO, program loader, caches, counters |
 //! | [`engine`] | which engine runs programs |
 //! | [`job`] | jobs: what to run over which domain with which arrays, and the runner |
+//! | [`draw`] | pictures of a vertex and a pixel program |
 //! | [`mod@array`] | arrays and pictures as files |
 //! | [`r700`] | files that hold R700 programs |
 //! | [`record`] | recordings of submissions, and running them again |
@@ -16,6 +17,13 @@
 pub mod array;
 pub mod commands;
 pub mod device;
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::cast_possible_wrap,
+    reason = "sizes of pictures and numbers of vertices, limited where they come in"
+)]
+pub mod draw;
 pub mod engine;
 pub mod job;
 pub mod mc;

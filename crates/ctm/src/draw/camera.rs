@@ -1,0 +1,107 @@
+//! A camera and a turning object: the matrix that takes positions of a mesh to clip space.
+
+/// Where an object is seen from.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Camera {
+    /// The viewer.
+    pub eye: [f32; 3],
+    /// What the viewer looks at.
+    pub at: [f32; 3],
+    /// The angle from the lower to the upper edge, in degrees.
+    pub fov: f32,
+    /// How the object is turned about x, then y, then z, in degrees.
+    pub turn: [f32; 3],
+    /// How much further it is turned in the course of an animation.
+    pub spin: [f32; 3],
+    /// The matrix goes to the program row by row, instead of column by column.
+    pub rows: bool,
+}
+
+impl Default for Camera {
+    fn default() -> Self {
+        let (eye, turn) = ([0.0, 0.0, 4.5], [25.0, 35.0, 0.0]);
+        Self { eye, at: [0.0; 3], fov: 40.0, turn, spin: [0.0, 360.0, 0.0], rows: false }
+    }
+}
+
+/// Rows of a matrix.
+type Matrix = [[f32; 4]; 4];
+
+fn times(a: &Matrix, b: &Matrix) -> Matrix {
+    std::array::from_fn(|i| std::array::from_fn(|j| (0..4).map(|k| a[i][k] * b[k][j]).sum()))
+}
+
+pub(super) fn cross(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    [a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]]
+}
+
+fn dot(a: [f32; 3], b: [f32; 3]) -> f32 {
+    a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
+}
+
+fn minus(a: [f32; 3], b: [f32; 3]) -> [f32; 3] {
+    [a[0] - b[0], a[1] - b[1], a[2] - b[2]]
+}
+
+/// The same direction with length 1; of no length: itself.
+fn unit(a: [f32; 3]) -> [f32; 3] {
+    let length = dot(a, a).sqrt();
+    if length == 0.0 { a } else { a.map(|x| x / length) }
+}
+
+/// The normal of a triangle whose vertices follow each other counter-clockwise; zero of one without area.
+pub(super) fn normal_of(a: [f32; 3], b: [f32; 3], c: [f32; 3]) -> [f32; 3] {
+    let normal = cross(minus(b, a), minus(c, a));
+    if dot(normal, normal) < 1e-12 { [0.0; 3] } else { unit(normal) }
+}
+
+impl Camera {
+    /// The matrix for a picture of this shape, at a point of an animation (0 to 1): sixteen numbers as the program takes them.
+    #[must_use]
+    pub fn matrix(&self, width_by_height: f32, time: f32) -> [f32; 16] {
+        let back = unit(minus(self.eye, self.at));
+        // Straight from above, z is up.
+        let above = if back[0] == 0.0 && back[2] == 0.0 { [0.0, 0.0, -1.0] } else { [0.0, 1.0, 0.0] };
+        let right = unit(cross(above, back));
+        let up = cross(back, right);
+        let row = |axis: [f32; 3]| [axis[0], axis[1], axis[2], -dot(axis, self.eye)];
+        let view = [row(right), row(up), row(back), [0.0, 0.0, 0.0, 1.0]];
+        let (near, far) = (0.1f32, 100.0f32);
+        let scale = 1.0 / (self.fov.to_radians() / 2.0).tan();
+        let projection = [
+            [scale / width_by_height, 0.0, 0.0, 0.0],
+            [0.0, scale, 0.0, 0.0],
+            [0.0, 0.0, (far + near) / (near - far), 2.0 * far * near / (near - far)],
+            [0.0, 0.0, -1.0, 0.0],
+        ];
+        let angle = |n: usize| (self.turn[n] + self.spin[n] * time).to_radians().sin_cos();
+        let [(sx, cx), (sy, cy), (sz, cz)] = [angle(0), angle(1), angle(2)];
+        let about_x = [[1.0, 0.0, 0.0, 0.0], [0.0, cx, -sx, 0.0], [0.0, sx, cx, 0.0], [0.0, 0.0, 0.0, 1.0]];
+        let about_y = [[cy, 0.0, sy, 0.0], [0.0, 1.0, 0.0, 0.0], [-sy, 0.0, cy, 0.0], [0.0, 0.0, 0.0, 1.0]];
+        let about_z = [[cz, -sz, 0.0, 0.0], [sz, cz, 0.0, 0.0], [0.0, 0.0, 1.0, 0.0], [0.0, 0.0, 0.0, 1.0]];
+        // The spin about y comes first, so that an object keeps its tilt towards the viewer.
+        let model = times(&about_z, &times(&about_x, &about_y));
+        let whole = times(&projection, &times(&view, &model));
+        std::array::from_fn(|n| if self.rows { whole[n / 4][n % 4] } else { whole[n % 4][n / 4] })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_looked_at_is_in_the_middle() {
+        for eye in [[0.0, 0.0, 4.5], [3.0, 2.0, 1.0], [0.0, 5.0, 0.0]] {
+            let camera = Camera { eye, at: [0.0; 3], rows: true, ..Camera::default() };
+            let m = camera.matrix(1.5, 0.25);
+            // The origin: the last column.
+            let [x, y, z, w] = [m[3], m[7], m[11], m[15]];
+            assert!(x.abs() < 1e-5 && y.abs() < 1e-5, "{m:?}");
+            assert!((w - dot(eye, eye).sqrt()).abs() < 1e-4 && z.abs() < w);
+        }
+        let rows = Camera { rows: true, ..Camera::default() }.matrix(1.0, 0.0);
+        let columns = Camera::default().matrix(1.0, 0.0);
+        assert_eq!(rows[1], columns[4]);
+    }
+}

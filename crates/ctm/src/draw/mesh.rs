@@ -1,0 +1,302 @@
+//! Meshes: built in, or from Wavefront OBJ files.
+
+use ctm_draw::state::Topology;
+use std::path::Path;
+
+/// What a vertex has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Channel {
+    /// x, y, z, 1.
+    Position,
+    /// x, y, z of length 1, 0.
+    Normal,
+    /// s, t, 0, 1.
+    Texcoord,
+    /// Red, green, blue, alpha.
+    Colour,
+}
+
+impl Channel {
+    /// Every channel with its name.
+    pub const ALL: [(&'static str, Self); 4] = [
+        ("position", Self::Position),
+        ("normal", Self::Normal),
+        ("texcoord", Self::Texcoord),
+        ("colour", Self::Colour),
+    ];
+
+    /// The channel that an attribute's name speaks of.
+    #[must_use]
+    pub fn of_attribute(name: &str) -> Option<Self> {
+        let name = name.to_ascii_lowercase();
+        let says = |words: &[&str]| words.iter().any(|word| name.contains(word));
+        match () {
+            () if says(&["norm"]) => Some(Self::Normal),
+            () if says(&["tex", "uv", "coord", "st0"]) => Some(Self::Texcoord),
+            () if says(&["col"]) => Some(Self::Colour),
+            () if says(&["pos", "vert"]) => Some(Self::Position),
+            () => None,
+        }
+    }
+}
+
+/// Vertices and the order in which they are drawn.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Mesh {
+    /// What primitives are made.
+    pub topology: Topology,
+    /// Each vertex: position, normal, texture coordinate, colour.
+    pub vertices: Vec<[[f32; 4]; 4]>,
+    /// Which vertices.
+    pub indices: Vec<u32>,
+}
+
+/// Names of the built-in meshes.
+pub const BUILT_IN: [&str; 6] = ["triangle", "quad", "cube", "sphere", "torus", "grid"];
+
+/// Colours of corners and faces.
+const PALETTE: [[f32; 4]; 6] = [
+    [0.9, 0.3, 0.25, 1.0],
+    [0.3, 0.7, 0.35, 1.0],
+    [0.25, 0.45, 0.9, 1.0],
+    [0.95, 0.8, 0.3, 1.0],
+    [0.7, 0.35, 0.8, 1.0],
+    [0.3, 0.8, 0.85, 1.0],
+];
+
+fn vertex([x, y, z]: [f32; 3], [nx, ny, nz]: [f32; 3], [s, t]: [f32; 2], colour: [f32; 4]) -> [[f32; 4]; 4] {
+    [[x, y, z, 1.0], [nx, ny, nz, 0.0], [s, t, 0.0, 1.0], colour]
+}
+
+impl Mesh {
+    /// The values of a channel, vertex by vertex.
+    #[must_use]
+    pub fn channel(&self, channel: Channel) -> Vec<[f32; 4]> {
+        let at = Channel::ALL.iter().position(|row| row.1 == channel).unwrap_or(0);
+        self.vertices.iter().map(|vertex| vertex[at]).collect()
+    }
+
+    /// A built-in mesh: all lie within -1 to 1; front faces are counter-clockwise with y up. Texture coordinates begin in the upper left
+    /// corner.
+    ///
+    /// | name | what |
+    /// |---|---|
+    /// | `triangle` | one, with a colour at each corner |
+    /// | `quad` | a square |
+    /// | `grid` | a square of 16 x 16 squares |
+    /// | `cube` | six squares, a colour for each face |
+    /// | `sphere` | 32 x 16 squares |
+    /// | `torus` | 32 x 16 squares, upright |
+    #[must_use]
+    pub fn built_in(name: &str) -> Option<Self> {
+        let mesh = |vertices, indices| Some(Self { topology: Topology::Triangles, vertices, indices });
+        match name {
+            "triangle" => {
+                let corners = [([-0.8f32, -0.8], [0.0, 1.0]), ([0.8, -0.8], [1.0, 1.0]), ([0.0, 0.8], [0.5, 0.0])];
+                let colours = [[1.0, 0.0, 0.0, 1.0], [0.0, 1.0, 0.0, 1.0], [0.0, 0.0, 1.0, 1.0]];
+                let of = corners.into_iter().zip(colours);
+                let all = of.map(|(([x, y], st), colour)| vertex([x, y, 0.0], [0.0, 0.0, 1.0], st, colour));
+                mesh(all.collect(), vec![0, 1, 2])
+            }
+            "quad" => Some(Self::surface(1, 1, |s, t| ([2.0 * s - 1.0, 1.0 - 2.0 * t, 0.0], [0.0, 0.0, 1.0]))),
+            "grid" => Some(Self::surface(16, 16, |s, t| ([2.0 * s - 1.0, 1.0 - 2.0 * t, 0.0], [0.0, 0.0, 1.0]))),
+            "sphere" => Some(Self::surface(32, 16, |s, t| {
+                let (around, down) = (s * std::f32::consts::TAU, t * std::f32::consts::PI);
+                let at = [around.cos() * down.sin(), down.cos(), -around.sin() * down.sin()];
+                (at, at)
+            })),
+            "torus" => Some(Self::surface(32, 16, |s, t| {
+                let (around, tube) = (s * std::f32::consts::TAU, t * std::f32::consts::TAU);
+                let normal = [around.cos() * tube.cos(), -tube.sin(), -around.sin() * tube.cos()];
+                let part = |n: usize, middle: f32| middle * 0.68 + normal[n] * 0.32;
+                ([part(0, around.cos()), part(1, 0.0), part(2, -around.sin())], normal)
+            })),
+            "cube" => {
+                let (mut vertices, mut indices) = (Vec::new(), Vec::new());
+                // For each face its normal and what is right of it; up is what is left.
+                let faces: [([f32; 3], [f32; 3]); 6] = [
+                    ([0.0, 0.0, 1.0], [1.0, 0.0, 0.0]),
+                    ([1.0, 0.0, 0.0], [0.0, 0.0, -1.0]),
+                    ([0.0, 0.0, -1.0], [-1.0, 0.0, 0.0]),
+                    ([-1.0, 0.0, 0.0], [0.0, 0.0, 1.0]),
+                    ([0.0, 1.0, 0.0], [1.0, 0.0, 0.0]),
+                    ([0.0, -1.0, 0.0], [1.0, 0.0, 0.0]),
+                ];
+                for ((normal, right), colour) in faces.into_iter().zip(PALETTE) {
+                    let up = super::camera::cross(normal, right);
+                    let first = vertices.len() as u32;
+                    for [s, t] in [[0.0f32, 0.0], [1.0, 0.0], [1.0, 1.0], [0.0, 1.0]] {
+                        let (a, b) = (2.0 * s - 1.0, 1.0 - 2.0 * t);
+                        let at = std::array::from_fn(|n| normal[n] + a * right[n] + b * up[n]);
+                        vertices.push(vertex(at, normal, [s, t], colour));
+                    }
+                    indices.extend([0, 3, 2, 0, 2, 1].map(|n| first + n));
+                }
+                mesh(vertices, indices)
+            }
+            _ => None,
+        }
+    }
+
+    /// A surface over s and t of 0 to 1, t downwards, in so many columns and rows of squares. Colours change from corner to corner.
+    #[allow(clippy::cast_precision_loss, reason = "small numbers")]
+    fn surface(columns: u32, rows: u32, at: impl Fn(f32, f32) -> ([f32; 3], [f32; 3])) -> Self {
+        let (mut vertices, mut indices) = (Vec::new(), Vec::new());
+        for row in 0..=rows {
+            for column in 0..=columns {
+                let (s, t) = (column as f32 / columns as f32, row as f32 / rows as f32);
+                let (position, normal) = at(s, t);
+                let mix = |c: usize| {
+                    let (top, bottom) =
+                        (PALETTE[0][c] * (1.0 - s) + PALETTE[1][c] * s, PALETTE[2][c] * (1.0 - s) + PALETTE[3][c] * s);
+                    top * (1.0 - t) + bottom * t
+                };
+                vertices.push(vertex(position, normal, [s, t], [mix(0), mix(1), mix(2), 1.0]));
+            }
+        }
+        for row in 0..rows {
+            for column in 0..columns {
+                let first = row * (columns + 1) + column;
+                let below = first + columns + 1;
+                indices.extend([first, below, below + 1, first, below + 1, first + 1]);
+            }
+        }
+        Self { topology: Topology::Triangles, vertices, indices }
+    }
+
+    /// A Wavefront OBJ file: `v`, `vt`, `vn` and `f`; everything else is passed over. Faces of more than three corners become fans. Where normals are
+    /// missing, faces have those of their planes. Texture coordinates are turned to begin in the upper left corner.
+    ///
+    /// # Errors
+    /// The number of the first line that is wrong, and why.
+    pub fn from_obj(text: &str) -> Result<Self, String> {
+        let (mut positions, mut texcoords, mut normals) = (Vec::new(), Vec::new(), Vec::new());
+        let mut mesh = Self { topology: Topology::Triangles, vertices: Vec::new(), indices: Vec::new() };
+        for (number, line) in text.lines().enumerate() {
+            let wrong = |message: String| format!("line {}: {message}", number + 1);
+            let mut words = line.split('#').next().unwrap_or("").split_whitespace();
+            let kind = words.next().unwrap_or("");
+            let numbers = |words: std::str::SplitWhitespace<'_>| -> Result<Vec<f32>, String> {
+                words.map(|word| word.parse().map_err(|_| wrong(format!("`{word}` is no number")))).collect()
+            };
+            let given = |all: &mut Vec<[f32; 3]>, least: usize| -> Result<(), String> {
+                let values = numbers(words.clone())?;
+                if values.len() < least {
+                    return Err(wrong(format!("`{kind}` has {} numbers, {least} are needed", values.len())));
+                }
+                all.push(std::array::from_fn(|n| values.get(n).copied().unwrap_or(0.0)));
+                Ok(())
+            };
+            match kind {
+                "v" => given(&mut positions, 3)?,
+                "vt" => given(&mut texcoords, 2)?,
+                "vn" => given(&mut normals, 3)?,
+                "f" => {
+                    let mut corners = Vec::new();
+                    for word in words {
+                        let mut parts = word.split('/').map(|part| match part {
+                            "" => Ok(None),
+                            part => part.parse::<i64>().map(Some).map_err(|_| wrong(format!("`{word}` is no corner"))),
+                        });
+                        let mut next = || parts.next().transpose().map(Option::flatten);
+                        let (p, t, n) = (next()?, next()?, next()?);
+                        let pick =
+                            |all: &[[f32; 3]], index: Option<i64>, what: &str| -> Result<Option<[f32; 3]>, String> {
+                                let Some(index) = index else { return Ok(None) };
+                                // From 1 on, or from the end.
+                                let at = if index < 0 { all.len() as i64 + index } else { index - 1 };
+                                let found = usize::try_from(at).ok().and_then(|at| all.get(at).copied());
+                                found.map(Some).ok_or_else(|| {
+                                    wrong(format!("there is no {what} {index}, there are {}", all.len()))
+                                })
+                            };
+                        let position =
+                            pick(&positions, p, "vertex")?.ok_or_else(|| wrong(format!("`{word}` names no vertex")))?;
+                        corners.push((
+                            position,
+                            pick(&texcoords, t, "texture coordinate")?,
+                            pick(&normals, n, "normal")?,
+                        ));
+                    }
+                    if corners.len() < 3 {
+                        return Err(wrong(format!("a face has {} corners, at least 3 are needed", corners.len())));
+                    }
+                    let flat = super::camera::normal_of(corners[0].0, corners[1].0, corners[2].0);
+                    let first = mesh.vertices.len() as u32;
+                    for &(position, st, normal) in &corners {
+                        let [s, t, _] = st.unwrap_or([0.0; 3]);
+                        mesh.vertices.push(vertex(
+                            position,
+                            normal.unwrap_or(flat),
+                            [s, 1.0 - t],
+                            [0.8, 0.8, 0.8, 1.0],
+                        ));
+                    }
+                    for n in 1..corners.len() as u32 - 1 {
+                        mesh.indices.extend([first, first + n, first + n + 1]);
+                    }
+                }
+                _ => {}
+            }
+        }
+        if mesh.indices.is_empty() {
+            return Err("it has no faces".into());
+        }
+        Ok(mesh)
+    }
+
+    /// A built-in mesh by its name, or an OBJ file.
+    ///
+    /// # Errors
+    /// What is wrong with the name or the file.
+    pub fn of(name: &str) -> Result<Self, String> {
+        if let Some(mesh) = Self::built_in(name) {
+            return Ok(mesh);
+        }
+        let path = Path::new(name);
+        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("obj")) {
+            let text = std::fs::read_to_string(path).map_err(|e| format!("{name} cannot be read: {e}"))?;
+            return Self::from_obj(&text).map_err(|e| format!("{name}: {e}"));
+        }
+        Err(format!("there is no mesh `{name}`; there are {}, and OBJ files (.obj)", BUILT_IN.join(", ")))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn built_in_meshes_face_outwards() {
+        for name in BUILT_IN {
+            let Some(mesh) = Mesh::built_in(name) else { panic!("{name}") };
+            assert!(mesh.indices.iter().all(|&n| (n as usize) < mesh.vertices.len()));
+            for triangle in mesh.indices.chunks_exact(3) {
+                let [a, b, c] = [triangle[0], triangle[1], triangle[2]].map(|n| {
+                    let [x, y, z, _] = mesh.vertices[n as usize][0];
+                    [x, y, z]
+                });
+                let face = super::super::camera::normal_of(a, b, c);
+                // Squares at the poles of the sphere have no area.
+                let normal = mesh.vertices[triangle[1] as usize][1];
+                let along: f32 = (0..3).map(|n| face[n] * normal[n]).sum();
+                assert!(along > 0.5 || face == [0.0; 3], "{name}: {face:?} {normal:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn obj_files_are_read() {
+        let text = "# a square\nv 0 0 0\nv 1 0 0\nv 1 1 0\nv 0 1 0\nvt 0 0\nvt 1 1\nf 1/1 2/2 3/2 -1/1\n";
+        let Ok(mesh) = Mesh::from_obj(text) else { panic!() };
+        assert_eq!(mesh.indices, [0, 1, 2, 0, 2, 3]);
+        assert_eq!(mesh.vertices[3][0], [0.0, 1.0, 0.0, 1.0]);
+        assert_eq!(mesh.vertices[0][1], [0.0, 0.0, 1.0, 0.0]);
+        assert_eq!(mesh.vertices[1][2], [1.0, 0.0, 0.0, 1.0]);
+        let wrong = |text: &str| Mesh::from_obj(text).err().unwrap_or_default();
+        assert_eq!(wrong("v 1 2\n"), "line 1: `v` has 2 numbers, 3 are needed");
+        assert_eq!(wrong("v 1 2 3\nf 1 2 3\n"), "line 2: there is no vertex 2, there are 1");
+        assert_eq!(wrong("v 1 x 3\n"), "line 1: `x` is no number");
+        assert_eq!(wrong(""), "it has no faces");
+    }
+}

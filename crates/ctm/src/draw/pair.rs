@@ -1,0 +1,313 @@
+//! A vertex and a pixel program that belong together, and what their registers say about how.
+//!
+//! Both come from one GFD container, or from two files; listings become what a container of them would hold, so there is one way only. What
+//! lies between the programs is in registers (R6xx/R7xx 3D registers): semantic numbers of exports and inputs, position and face, which
+//! exports there are.
+
+use super::Error;
+use crate::job::{Isa, read_file};
+use crate::r700::{Loaded, is_r700, program_of, write_gfd};
+use ctm_draw::state::{DepthState, Interpolation, PixelInput, Place, VertexOutputs};
+use ctm_exec::r700::Semantic;
+use ctm_image::r700::gfd::header::VariableKind;
+use ctm_image::r700::gfd::{Gfd, Shader, Variable};
+use ctm_image::r700::registers::{
+    self, DbShaderControl, PsInControl0, PsInControl1, PsInputCntl, VsOutCntl, VsOutConfig,
+};
+use ctm_image::r700::{Code, Stage};
+use ctm_isa::r700::Program;
+use ctm_isa::r700::program::Stage as ProgramStage;
+use ctm_isa::r700::text::Options;
+use std::path::{Path, PathBuf};
+
+/// One program of a pair.
+#[derive(Clone, Debug)]
+pub struct Part {
+    /// The program.
+    pub program: Program,
+    code: Code,
+    variables: Vec<Variable>,
+}
+
+/// A vertex and a pixel program.
+#[derive(Clone, Debug)]
+pub struct Pair {
+    /// The vertex program.
+    pub vertex: Part,
+    /// The pixel program.
+    pub pixel: Part,
+}
+
+/// An attribute of the vertex program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Attribute {
+    /// Its name; empty where the program has none.
+    pub name: String,
+    /// The number by which fetches name it.
+    pub location: u8,
+    /// The register that it goes to.
+    pub gpr: u8,
+}
+
+/// Where a name of a uniform leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UniformPlace {
+    /// A constant of the constant file.
+    File(usize),
+    /// A constant of a constant buffer.
+    Buffer(u8, usize),
+}
+
+/// What the registers say about exports and inputs.
+#[derive(Clone, Debug, Default)]
+pub struct Links {
+    /// Semantic numbers of parameter exports.
+    pub semantics: Vec<u8>,
+    /// Registers of pixel inputs.
+    pub inputs: Vec<PixelInput>,
+    /// The register of the position.
+    pub position: Option<u8>,
+    /// Register and element of the face.
+    pub face: Option<(u8, u8)>,
+    /// The register of the fixed-point position.
+    pub fixed_position: Option<u8>,
+    /// Which position exports there are, and for what; the semantic numbers are not filled in.
+    pub outputs: VertexOutputs<'static>,
+    /// Distances that cut and that cull.
+    pub distances: [u8; 2],
+    /// What the pixel program does with depth.
+    pub depth: DepthState,
+}
+
+impl Part {
+    fn of(shader: Shader) -> Self {
+        Self { program: program_of(&shader.code), code: shader.code, variables: shader.variables }
+    }
+
+    /// Register `index` of a list, as the container has it.
+    fn register(&self, name: &str, index: u32) -> Option<u32> {
+        let row = registers::named(name)?;
+        let address = row.address + 4 * index;
+        self.code.registers.iter().find(|r| r.address == address).map(|r| r.value)
+    }
+
+    /// The variables of a kind.
+    fn variables(&self, kind: VariableKind) -> impl Iterator<Item = &Variable> {
+        self.variables.iter().filter(move |variable| variable.kind == kind)
+    }
+
+    /// Names of uniforms.
+    pub fn uniforms(&self) -> impl Iterator<Item = &str> {
+        self.variables(VariableKind::Uniform).map(|variable| variable.name.as_str())
+    }
+
+    /// Names of samplers.
+    pub fn samplers(&self) -> impl Iterator<Item = &str> {
+        self.variables(VariableKind::Sampler).map(|variable| variable.name.as_str())
+    }
+
+    /// A column of a variable's row.
+    fn column(variable: &Variable, name: &str) -> Option<u32> {
+        let at = variable.kind.columns().iter().position(|column| *column == name)?;
+        variable.values.get(at).copied()
+    }
+
+    /// Where a uniform begins. UNVERIFIED: that offsets count dwords in blocks as they do in the constant file; a container of the console's
+    /// own compiler with two uniforms in a block would settle it.
+    #[must_use]
+    pub fn uniform(&self, name: &str) -> Option<UniformPlace> {
+        let variable = self.variables(VariableKind::Uniform).find(|variable| variable.name == name)?;
+        let constant = Self::column(variable, "offset")? as usize / 4;
+        let block = Self::column(variable, "block")?.cast_signed();
+        let Ok(block) = usize::try_from(block) else { return Some(UniformPlace::File(constant)) };
+        let block = self.variables(VariableKind::UniformBlock).nth(block)?;
+        Some(UniformPlace::Buffer(u8::try_from(Self::column(block, "offset")?).ok()?, constant))
+    }
+
+    /// The number of a texture and its sampler.
+    #[must_use]
+    pub fn sampler(&self, name: &str) -> Option<u8> {
+        let variable = self.variables(VariableKind::Sampler).find(|variable| variable.name == name)?;
+        u8::try_from(Self::column(variable, "location")?).ok()
+    }
+}
+
+impl Pair {
+    /// Of one container, or of a file for each program: the vertex program first, unless the files say otherwise.
+    ///
+    /// # Errors
+    /// Files that cannot be read or hold something else.
+    pub fn load(files: &[PathBuf]) -> Result<Self, Error> {
+        let bytes = match files {
+            [one] => {
+                let bytes = read_file(one, "the container", None).map_err(Error::Job)?;
+                if !bytes.starts_with(b"Gfx2") {
+                    let message = format!(
+                        "{} is no GFD container; name one (.gsh), or a vertex and a pixel program",
+                        one.display()
+                    );
+                    return Err(Error::wrong("wrong-file", message));
+                }
+                bytes
+            }
+            [first, second] => {
+                let mut loaded = [load(first, ProgramStage::Vertex)?, load(second, ProgramStage::Pixel)?];
+                let stages = loaded.each_ref().map(|loaded| loaded.program.stage);
+                if stages == [Some(ProgramStage::Pixel), Some(ProgramStage::Vertex)] {
+                    loaded.swap(0, 1);
+                }
+                write_gfd(&[&loaded[0], &loaded[1]]).map_err(Error::Job)?
+            }
+            _ => {
+                let message = format!("{} files are given; a container, or a vertex and a pixel program", files.len());
+                return Err(Error::wrong("wrong-files", message));
+            }
+        };
+        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        let names = names.join(", ");
+        let wrong = |error: ctm_image::ImageError| Error::wrong(error.name(), format!("{names}: {error}"));
+        let shaders = Gfd::read(&bytes).and_then(|gfd| gfd.shaders()).map_err(wrong)?;
+        let find = |stage: Stage| {
+            shaders
+                .iter()
+                .find(|shader| shader.code.stage == stage)
+                .cloned()
+                .map(Part::of)
+                .ok_or_else(|| Error::wrong("no-program", format!("{names}: there is no {} program", stage.name())))
+        };
+        if shaders.iter().any(|shader| shader.code.stage == Stage::Geometry) {
+            let message = format!("{names}: draws with geometry programs are not done");
+            return Err(Error::wrong("unsupported", message));
+        }
+        Ok(Self { vertex: find(Stage::Vertex)?, pixel: find(Stage::Pixel)? })
+    }
+
+    /// What the vertex program fetches.
+    #[must_use]
+    pub fn attributes(&self) -> Vec<Attribute> {
+        let named: Vec<(String, u32)> = self
+            .vertex
+            .variables(VariableKind::Attribute)
+            .filter_map(|variable| Some((variable.name.clone(), Part::column(variable, "location")?)))
+            .collect();
+        let registers = (0u8..32).filter_map(|n| {
+            let location = self.vertex.register("SQ_VTX_SEMANTIC", n.into())? as u8;
+            // 255: nothing is fetched there.
+            (location != u8::MAX).then_some((n + 1, location))
+        });
+        registers
+            .map(|(gpr, location)| {
+                let name = named.iter().find(|(_, at)| *at == u32::from(location));
+                Attribute { name: name.map(|(name, _)| name.clone()).unwrap_or_default(), location, gpr }
+            })
+            .collect()
+    }
+
+    /// The semantic table for [`Self::attributes`].
+    #[must_use]
+    pub fn semantic_table(&self) -> Vec<Semantic> {
+        self.attributes().iter().map(|a| Semantic { id: a.location, gpr: a.gpr }).collect()
+    }
+
+    /// How the two programs are linked.
+    #[must_use]
+    pub fn links(&self) -> Links {
+        let (vertex, pixel) = (&self.vertex, &self.pixel);
+        let mut links = Links::default();
+        let config = vertex.register("SPI_VS_OUT_CONFIG", 0).and_then(|word| VsOutConfig::decode(word).ok());
+        let count = config.map_or(0, |config| config.vs_export_count) + 1;
+        for n in 0..count {
+            let word = vertex.register("SPI_VS_OUT_ID", u32::from(n) / 4).unwrap_or(0);
+            links.semantics.push((word >> (8 * (n % 4))) as u8);
+        }
+        let control = pixel.register("SPI_PS_IN_CONTROL_0", 0).and_then(|word| PsInControl0::decode(word).ok());
+        for n in 0..control.as_ref().map_or(0, |control| u32::from(control.num_interp.min(32))) {
+            let word = pixel.register("SPI_PS_INPUT_CNTL", n).unwrap_or(0);
+            links.inputs.push(PsInputCntl::decode(word).map(|word| input(&word)).unwrap_or_default());
+        }
+        if let Some(control) = control.filter(|control| control.position_ena) {
+            links.position = Some(control.position_addr);
+        }
+        if let Some(control) = pixel.register("SPI_PS_IN_CONTROL_1", 0).and_then(|word| PsInControl1::decode(word).ok())
+        {
+            links.face = control.front_face_ena.then_some((control.front_face_addr, control.front_face_chan));
+            links.fixed_position = control.fixed_pt_position_ena.then_some(control.fixed_pt_position_addr);
+        }
+        if let Some(control) = vertex.register("PA_CL_VS_OUT_CNTL", 0).and_then(|word| VsOutCntl::decode(word).ok()) {
+            links.outputs = VertexOutputs {
+                semantics: &[],
+                misc: control.vs_out_misc_vec_ena,
+                point_size: control.use_vtx_point_size,
+                edge_flag: control.use_vtx_edge_flag,
+                layer: control.use_vtx_render_target_indx,
+                viewport: control.use_vtx_viewport_indx,
+                kill: control.use_vtx_kill_flag,
+                distances_low: control.vs_out_ccdist0_vec_ena,
+                distances_high: control.vs_out_ccdist1_vec_ena,
+            };
+            links.distances = [control.clip_dist_ena, control.cull_dist_ena];
+        }
+        if let Some(control) =
+            pixel.register("DB_SHADER_CONTROL", 0).and_then(|word| DbShaderControl::decode(word).ok())
+        {
+            links.depth.export_depth = control.z_export_enable;
+            links.depth.export_stencil = control.stencil_ref_export_enable;
+            links.depth.export_mask = control.mask_export_enable;
+            links.depth.kill = control.kill_enable;
+        }
+        links
+    }
+
+    /// What is linked badly: inputs that no export has the number of.
+    #[must_use]
+    pub fn findings(&self) -> Vec<String> {
+        let links = self.links();
+        let special = [links.position, links.face.map(|face| face.0), links.fixed_position];
+        let missing = (0u8..).zip(&links.inputs).filter(|(register, input)| {
+            !links.semantics.contains(&input.semantic) && !special.contains(&Some(*register))
+        });
+        let told = missing.map(|(register, input)| {
+            format!(
+                "the pixel program's R{register} takes the parameter with the semantic number {}, and the vertex program \
+                 exports {:?}: it has its default",
+                input.semantic, links.semantics
+            )
+        });
+        told.collect()
+    }
+}
+
+/// What an input's register says.
+fn input(word: &PsInputCntl) -> PixelInput {
+    let one = 1f32.to_bits();
+    PixelInput {
+        semantic: word.semantic,
+        default: match word.default_val {
+            0 => [0; 4],
+            1 => [0, 0, 0, one],
+            2 => [one, one, one, 0],
+            _ => [one; 4],
+        },
+        interpolation: match (word.flat_shade, word.sel_linear) {
+            (true, _) => Interpolation::Flat,
+            (false, true) => Interpolation::Linear,
+            (false, false) => Interpolation::Perspective,
+        },
+        place: match (word.sel_sample, word.sel_centroid) {
+            (true, _) => Place::Sample,
+            (false, true) => Place::Centroid,
+            (false, false) => Place::Centre,
+        },
+        sprite: word.pt_sprite_tex,
+    }
+}
+
+/// A program for the stage that it is wanted for, where its file does not say another.
+fn load(path: &Path, stage: ProgramStage) -> Result<Loaded, Error> {
+    let bytes = read_file(path, "the program", None).map_err(Error::Job)?;
+    let says_so = is_r700(&bytes, path, None);
+    let isa = if says_so { None } else { Some(Isa::R700) };
+    let mut loaded = Loaded::from_bytes(&bytes, path, isa, None, &Options::default()).map_err(Error::Job)?;
+    loaded.program.stage = loaded.program.stage.or(Some(stage));
+    Ok(loaded)
+}
