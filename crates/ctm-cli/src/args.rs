@@ -70,7 +70,7 @@ pub(crate) enum Command {
     Dis(DisArgs),
     Check(CheckArgs),
     Run(RunArgs),
-    Draw(DrawArgs),
+    Draw(Box<DrawArgs>),
     Replay(ReplayArgs),
     Isa(IsaArgs),
     Info(InfoArgs),

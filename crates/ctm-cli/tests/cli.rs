@@ -406,7 +406,7 @@ fn arrays_go_into_tiles_and_back() {
 #[test]
 fn help_completions_and_manual_pages_come_from_one_definition() {
     let d = Dir::new("help");
-    for subcommand in ["asm", "dis", "check", "run", "isa", "info", "tile", "untile", "completions", "man"] {
+    for subcommand in ["asm", "dis", "check", "run", "draw", "isa", "info", "tile", "untile", "completions", "man"] {
         let help = d.good(&[subcommand, "--help"]);
         assert!(help.contains("Examples:\n  ctm "), "{subcommand}: {help}");
         let page = include_str!("../../../docs/cli.md");

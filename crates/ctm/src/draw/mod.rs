@@ -280,6 +280,7 @@ impl Drawing {
         for texture in &self.textures {
             prepared.texture(texture)?;
         }
+        prepared.look_for_missing();
         Ok(prepared)
     }
 }
@@ -320,6 +321,28 @@ impl Prepared<'_> {
             program.gprs = program.gprs.max(highest);
         }
         Ok(())
+    }
+
+    /// Names that nothing was bound to.
+    fn look_for_missing(&mut self) {
+        let bare = |name: &str| name.trim_start_matches("vs:").trim_start_matches("ps:").to_owned();
+        let drawing = self.drawing;
+        let constants = drawing.constants.iter().map(|c| &c.0).chain(drawing.cameras.iter().map(|c| &c.0));
+        let constants: Vec<String> = constants.map(|name| bare(name)).collect();
+        let parts = [("vertex", &self.pair.vertex), ("pixel", &self.pair.pixel)];
+        let mut missing = Vec::new();
+        for (stage, part) in parts {
+            // By number anything may have been given.
+            let given = |name: &str| constants.iter().any(|c| c == name || numbered(c).is_some());
+            let uniforms = part.uniforms().filter(|name| !given(name));
+            missing
+                .extend(uniforms.map(|name| format!("the {stage} program's constant `{name}` is not given: it is 0")));
+            let bound =
+                |name: &str| drawing.textures.iter().any(|t| t.name == name || !part.samplers().any(|s| s == t.name));
+            let samplers = part.samplers().filter(|name| !bound(name));
+            missing.extend(samplers.map(|name| format!("the {stage} program's texture `{name}` is not given")));
+        }
+        self.findings.extend(missing);
     }
 
     /// Sets constants of the programs that have the name.
@@ -418,7 +441,6 @@ impl Prepared<'_> {
         clear_colour(&mut targets, 0, self.drawing.clear.map(f32::to_bits), whole).map_err(Error::Draw)?;
         clear_depth(&mut targets, 1.0, 0, whole).map_err(Error::Draw)?;
         let counts = self.draw_mesh(&mut targets)?;
-        drop(targets);
         let depths = depth.chunks_exact(4 * samples as usize);
         let depths = depths.map(|d| f32::from_le_bytes([d[0], d[1], d[2], d[3]])).collect();
         let pixels = if samples == 1 { colour } else { self.resolved(&mut colour)? };
@@ -495,7 +517,6 @@ impl Prepared<'_> {
         state.colour.resolve = true;
         let call = Draw { topology: Topology::Rectangles, indices: Indices::Counted, count: 3, instances: 1 };
         draw(self.engine.as_ref(), &state, &call, &mut targets, Options::default()).map_err(Error::Draw)?;
-        drop(targets);
         Ok(one)
     }
 }
