@@ -118,6 +118,8 @@ Examples:
   ctm asm fill.x1k -o -              the words to stdout
   ctm asm shader.psh -o shader.gsh   R700: a GFD container; .cal, .o, .hex and .bin as well
   ctm asm a.vsh a.psh -o a.gsh       a container of several programs
+  ctm asm new.psh --into a.gsh       the pixel program of a container replaced
+  ctm dis a.gsh -o a.txt && ctm asm a.txt -o b.gsh    a whole container as text, and the same bytes again
   ctm asm --explain fill.x1k         what the assembler worked out
   ctm asm *.x1k                      each beside its text")]
 pub(crate) struct AsmArgs {
@@ -127,6 +129,12 @@ pub(crate) struct AsmArgs {
     /// Where the program goes: .elf, .hex or .bin; R700: .hex, .bin, .gsh (GFD), .cal (CAL image), .o (LLVM's ELF); `-` prints words. Only with one FILE, but several R700 programs can go into one .gsh
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
+    /// A GFD container in which the program takes the place of that of its stage; -o leaves the container alone and writes another
+    #[arg(long, value_name = "CONTAINER")]
+    pub(crate) into: Option<PathBuf>,
+    /// Which program of the container --into, or of a container's text, by number or name
+    #[arg(long, value_name = "PROGRAM")]
+    pub(crate) program: Option<String>,
     /// Print what the assembler worked out for each instruction (X1K)
     #[arg(long)]
     pub(crate) explain: bool,

@@ -3,7 +3,7 @@
 use crate::Ending;
 use crate::args::AsmArgs;
 use crate::console::{Console, Failure, each_file, program_bytes, stdin_bytes};
-use ctm::job::{Form, Isa, Loaded};
+use ctm::job::{Form, Isa, Loaded, read_file};
 use ctm::r700::{self, is_r700};
 use ctm_image::{ByteOrder, ctm_elf, hex};
 use ctm_isa::r700::text::Options;
@@ -90,8 +90,28 @@ fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
     console.write(&output, &encode(&loaded.program, &output)?)
 }
 
-/// A listing of the R700.
+/// A listing of the R700, or the text of a whole container.
 fn one_r700(console: &Console, args: &AsmArgs, bytes: &[u8], path: &Path, file: &Path) -> Result<(), Failure> {
+    let options = Options { split_groups: args.split_groups, ..Options::default() };
+    if let Some(container) = &args.into {
+        let loaded = load_r700(console, args, bytes, path, file)?;
+        let old = read_file(container, "the container", None)?;
+        let name = container.display().to_string();
+        let (new, reports) = r700::replace_in_gfd(&old, &name, &loaded, args.program.as_deref())?;
+        console.reports(&reports);
+        return console.write(args.output.as_ref().unwrap_or(container), &new);
+    }
+    let to_gfd = args.output.as_ref().is_none_or(|o| r700::ContainerKind::of(o) == Some(r700::ContainerKind::Gfd));
+    if let Ok(text) = std::str::from_utf8(bytes)
+        && r700::is_container_text(text)
+        && to_gfd
+        && file != Path::new("-")
+    {
+        let (container, reports) = r700::assemble_gfd(text, file, &options)?;
+        console.reports(&reports);
+        let output = args.output.clone().unwrap_or_else(|| file.with_extension("gsh"));
+        return console.write(&output, &container);
+    }
     let loaded = load_r700(console, args, bytes, path, file)?;
     let output = match &args.output {
         Some(output) => output.clone(),
@@ -99,6 +119,10 @@ fn one_r700(console: &Console, args: &AsmArgs, bytes: &[u8], path: &Path, file: 
         None => file.with_extension("hex"),
     };
     let words = &loaded.program.words;
+    let is_gfd = r700::ContainerKind::of(&output) == Some(r700::ContainerKind::Gfd);
+    for lost in r700::not_stored(&loaded, is_gfd) {
+        if args.json { console.json(&lost)? } else { console.report(&lost) }
+    }
     let bytes = match output.extension().and_then(|e| e.to_str()).unwrap_or("") {
         _ if output == Path::new("-") => hex::write_words(words, 2).into_bytes(),
         "hex" => hex::write_words(words, 2).into_bytes(),
@@ -128,7 +152,8 @@ fn load_r700(
     file: &Path,
 ) -> Result<r700::Loaded, Failure> {
     let options = Options { split_groups: args.split_groups, ..Options::default() };
-    let loaded = r700::Loaded::from_bytes(bytes, path, args.isa.map(Isa::from), None, &options)?;
+    let which = args.program.as_deref().filter(|_| args.into.is_none());
+    let loaded = r700::Loaded::from_bytes(bytes, path, args.isa.map(Isa::from), which, &options)?;
     if !loaded.is_text {
         return Err(Failure::wrong(
             "wrong-file",

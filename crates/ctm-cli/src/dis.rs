@@ -6,7 +6,8 @@ use crate::console::{Console, Exit, Failure};
 use ctm::commands::{self, Command};
 use ctm::job::{Isa, Loaded, byte_code_text, read_file};
 use ctm::r700::is_r700;
-use ctm_image::ByteOrder;
+use ctm_image::r700::gfd::Gfd;
+use ctm_image::{ByteOrder, Kind, identify};
 use ctm_isa::r700::text as r700;
 use ctm_isa::x1k::text::{Options, disassemble};
 use std::path::Path;
@@ -23,6 +24,10 @@ pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
         }
         commands::print(&ByteOrder::Little.words(&bytes))
     } else if let Some(text) = byte_code_text(&bytes, &args.file.display().to_string())? {
+        text
+    } else if args.program.is_none()
+        && let Some(text) = whole_gfd(&bytes)
+    {
         text
     } else if is_r700(&bytes, &args.file, isa) {
         let options = r700::Options::default();
@@ -51,4 +56,12 @@ fn is_command_buffer(path: &Path, bytes: &[u8]) -> bool {
         }
         _ => false,
     }
+}
+
+/// A GFD container with all that it holds, as text.
+fn whole_gfd(bytes: &[u8]) -> Option<String> {
+    if identify(bytes) != Kind::Gfd {
+        return None;
+    }
+    Gfd::read(bytes).ok().map(|container| ctm::r700::print_gfd(&container))
 }

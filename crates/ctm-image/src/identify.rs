@@ -181,7 +181,7 @@ fn is_r700_line(line: &[&str]) -> bool {
             && token.bytes().all(|b| b.is_ascii_uppercase() || b.is_ascii_digit() || b"_:".contains(&b))
     };
     match line {
-        ["END_OF_PROGRAM", ..] => true,
+        ["END_OF_PROGRAM" | ".container", ..] => true,
         [number, name, ..] => number.bytes().all(|b| b.is_ascii_digit()) && capitals(name),
         _ => false,
     }

@@ -8,15 +8,17 @@ use crate::render::{Report, Source};
 use ctm_exec::r700::Target;
 use ctm_image::r700::{Code, Container, RegisterValue, Stage as CodeStage, cal, llvm_elf, registers};
 use ctm_image::{ByteOrder, ImageError, Kind, hex};
-use ctm_isa::diag::Diagnostic;
+use ctm_isa::diag::{Diagnostic, Severity};
 use ctm_isa::r700::inst::{Cf, CfExport, looks_like_r600};
 use ctm_isa::r700::program::{Program, Stage};
 use ctm_isa::r700::text::{Options, assemble};
 use std::path::Path;
 use std::sync::Arc;
 
+mod container;
 mod gfd;
 
+pub use container::{assemble_gfd, is_container_text, print_gfd, replace_in_gfd};
 pub use gfd::write_gfd;
 
 /// Dwords of a slot.
@@ -72,6 +74,10 @@ impl Loaded {
         let text = || text_of(bytes, &name);
         let kind = kind_of(bytes, path);
         let program = match kind {
+            Kind::R700Text if is_container_text(text()?) => {
+                let document = container::Document::read(text()?, &name, options)?;
+                return chosen(document.programs(), &name, which);
+            }
             Kind::R700Text => return from_text(text()?, &name, options),
             Kind::R700Hex | Kind::X1kHex => {
                 let text = text()?;
@@ -80,7 +86,11 @@ impl Loaded {
             }
             Kind::Cal | Kind::LlvmR600 | Kind::Gfd => {
                 let container = Container::read(bytes).map_err(|e| image(&e))?;
-                from_container(&container, &name, which)?
+                let (index, mut program) = from_container(&container, &name, which)?;
+                if let Container::Gfd(gfd) = &container {
+                    program.settings = container::settings_at(gfd, index);
+                }
+                program
             }
             Kind::CtmElf | Kind::OtherElf | Kind::X1kText | Kind::Ps3Text | Kind::Ps3Code | Kind::Unknown => {
                 let words = hex::read_binary_words(bytes, SLOT_WORDS, ByteOrder::Little).map_err(|e| image(&e))?;
@@ -112,6 +122,13 @@ pub fn every_program(
 ) -> Result<Vec<(Option<String>, Loaded)>, JobError> {
     let load = |which: Option<&str>| Loaded::from_bytes(bytes, path, isa, which, options);
     match kind_of(bytes, path) {
+        Kind::R700Text if text_of(bytes, &path.display().to_string()).is_ok_and(is_container_text) => {
+            let name = path.display().to_string();
+            let programs = container::Document::read(text_of(bytes, &name)?, &name, options)?.programs();
+            let named =
+                |(i, (stage, loaded)): (usize, (Stage, Loaded))| (Some(format!("{i} ({})", stage.name())), loaded);
+            Ok(programs.into_iter().enumerate().map(named).collect())
+        }
         Kind::Cal | Kind::LlvmR600 | Kind::Gfd => {
             let name = path.display();
             let image = |e: ImageError| wrong(e.name(), format!("{name}: {e}"));
@@ -160,7 +177,27 @@ fn stage_of(path: &Path) -> Option<Stage> {
     }
 }
 
-fn from_container(container: &Container, name: &str, which: Option<&str>) -> Result<Program, JobError> {
+/// One program of a container's text.
+fn chosen(programs: Vec<(Stage, Loaded)>, name: &str, which: Option<&str>) -> Result<Loaded, JobError> {
+    let list: Vec<String> = programs.iter().enumerate().map(|(i, p)| format!("{i} ({})", p.0.name())).collect();
+    let list = list.join(", ");
+    let count = programs.len();
+    let mut numbered = programs.into_iter().enumerate();
+    let found = match which {
+        Some(which) => numbered.find(|(i, p)| p.0.name() == which || i.to_string() == which),
+        None => numbered.next().filter(|_| count == 1),
+    };
+    match (found, which) {
+        (Some((_, (_, loaded))), _) => Ok(loaded),
+        (None, _) if count == 0 => Err(wrong("no-program", format!("{name} holds no R700 program"))),
+        (None, Some(which)) => Err(wrong("no-program", format!("{name} has no program `{which}`; it holds {list}"))),
+        (None, None) => {
+            Err(wrong("which-program", format!("{name} holds {count} programs, {list}; choose one with --program")))
+        }
+    }
+}
+
+fn from_container(container: &Container, name: &str, which: Option<&str>) -> Result<(usize, Program), JobError> {
     let entries = container.programs().map_err(|e| wrong(e.name(), format!("{name}: {e}")))?;
     let list: Vec<String> = entries.iter().map(|e| format!("{} ({})", e.index, e.name)).collect();
     let list = list.join(", ");
@@ -170,7 +207,7 @@ fn from_container(container: &Container, name: &str, which: Option<&str>) -> Res
         None => None,
     };
     match (found, which) {
-        (Some(entry), _) => Ok(program_of(&entry.code)),
+        (Some(entry), _) => Ok((entry.index, program_of(&entry.code))),
         (None, _) if entries.is_empty() => Err(wrong("no-program", format!("{name} holds no R700 program"))),
         (None, Some(which)) => Err(wrong("no-program", format!("{name} has no program `{which}`; it holds {list}"))),
         (None, None) => Err(wrong(
@@ -242,6 +279,25 @@ pub fn write_container(programs: &[(&str, &Loaded)], kind: ContainerKind) -> Res
             Err(wrong("one-program", message))
         }
     }
+}
+
+/// What a listing says that its words do not hold, and that the file it is written to has no place for: settings, unless it is a GFD
+/// container, and names.
+#[must_use]
+pub fn not_stored(loaded: &Loaded, is_gfd: bool) -> Vec<Report> {
+    let mut lost = Vec::new();
+    if let (Some(first), false) = (loaded.program.settings.first(), is_gfd) {
+        let count = loaded.program.settings.len();
+        let message = format!("{count} settings (`; $NAME = value`) have no place in such a file and are left out");
+        let finding = Diagnostic::warning("dropped-settings", message).at(first.span, "the first is here");
+        lost.push(finding.help("a GFD container (.gsh) holds them"));
+    }
+    if let (Some(first), true) = (loaded.program.symbols.first(), is_gfd) {
+        let message = format!("names such as `{}` are not stored in the container", first.name);
+        let help = "`; $SAMPLER_VARS[0].name = \"map\"` and its relatives name what hosts bind";
+        lost.push(Diagnostic::new(Severity::Note, "dropped-names", message).help(help));
+    }
+    lost.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }).collect()
 }
 
 fn write_cal(code: &Code) -> Result<Vec<u8>, ImageError> {

@@ -7,6 +7,7 @@ use crate::render::Report;
 use ctm_exec::r700::Target;
 use ctm_image::ImageError;
 use ctm_image::r700::gfd::header::{GEOMETRY, PIXEL, VERTEX, VariableKind, unset};
+use ctm_image::r700::gfd::print::Described;
 use ctm_image::r700::gfd::settings::Settings;
 use ctm_image::r700::gfd::{self, NewProgram};
 use ctm_image::r700::registers;
@@ -48,21 +49,9 @@ pub fn write_gfd(programs: &[&Loaded]) -> Result<Vec<u8>, JobError> {
             copy_program(geometry, &loaded.program);
             continue;
         }
-        let layout = match stage {
-            Stage::Vertex => &VERTEX,
-            Stage::Pixel => &PIXEL,
-            Stage::Geometry => &GEOMETRY,
-            Stage::Fetch | Stage::Copy | Stage::Compute => {
-                let message = format!("GFD containers have no place for {} programs", stage.name());
-                wrong.push(Report::bare(Diagnostic::error("no-place", message)));
-                continue;
-            }
-        };
-        match Settings::read(&loaded.program.settings, layout) {
-            Ok(settings) => out.push(new_program(&loaded.program, stage, settings)),
-            Err(found) => {
-                wrong.extend(found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }))
-            }
+        match read_program(loaded, stage) {
+            Ok(program) => out.push(program),
+            Err(found) => wrong.extend(found),
         }
     }
     if !wrong.is_empty() {
@@ -71,6 +60,35 @@ pub fn write_gfd(programs: &[&Loaded]) -> Result<Vec<u8>, JobError> {
     let built = gfd::build(&out)
         .map_err(|e| JobError::Wrong(vec![Report::bare(Diagnostic::error(e.name(), e.to_string()))]))?;
     Ok(built.write())
+}
+
+/// A listing as a program of a container, with its settings.
+pub(super) fn read_program(loaded: &Loaded, stage: Stage) -> Result<NewProgram, Vec<Report>> {
+    let layout = match stage {
+        Stage::Vertex => &VERTEX,
+        Stage::Pixel => &PIXEL,
+        Stage::Geometry => &GEOMETRY,
+        Stage::Fetch | Stage::Copy | Stage::Compute => {
+            let message = format!("GFD containers have no place for {} programs", stage.name());
+            return Err(vec![Report::bare(Diagnostic::error("no-place", message))]);
+        }
+    };
+    let settings = Settings::read(&loaded.program.settings, layout).map_err(|found| {
+        let report = |diagnostic| Report { diagnostic, source: loaded.source.clone() };
+        found.into_iter().map(report).collect::<Vec<_>>()
+    })?;
+    Ok(new_program(&loaded.program, stage, settings))
+}
+
+/// A program with the variables, mode and other words of a header, and the registers that follow from it and from them.
+pub(super) fn described_program(program: &Program, stage: Stage, described: &Described) -> NewProgram {
+    let settings = Settings {
+        variables: described.variables.clone(),
+        mode: Some(described.mode),
+        words: described.words.clone(),
+        ..Settings::default()
+    };
+    new_program(program, stage, settings)
 }
 
 /// The registers of one program while they are put together.
@@ -213,7 +231,7 @@ fn pixel_registers(registers: &mut Registers, program: &Program) {
 }
 
 /// A geometry program's header holds the registers of its copy program, too. What its settings said counts more.
-fn copy_program(geometry: &mut NewProgram, program: &Program) {
+pub(super) fn copy_program(geometry: &mut NewProgram, program: &Program) {
     let mut registers = Registers(registers_of(program, Stage::Copy));
     exported_parameters(&mut registers, program, &Settings::default());
     let given = std::mem::take(&mut geometry.code.registers);

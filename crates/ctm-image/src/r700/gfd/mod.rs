@@ -6,6 +6,8 @@
 
 pub mod header;
 
+pub mod print;
+
 pub mod settings;
 
 mod new;

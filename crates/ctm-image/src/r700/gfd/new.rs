@@ -48,6 +48,16 @@ impl NewProgram {
     pub fn new(code: Code) -> Self {
         Self { code, copy: None, variables: Vec::new(), mode: 0, words: Vec::new() }
     }
+
+    /// The kind and the bytes of its header block.
+    ///
+    /// # Errors
+    /// As for [`build`].
+    pub fn header_block(&self) -> Result<(BlockKind, Vec<u8>), ImageError> {
+        let kind = header_kind(self.code.stage)?;
+        let layout = Layout::of(kind).ok_or_else(|| no_header(self.code.stage))?;
+        Ok((kind, header_block(self, layout)?))
+    }
 }
 
 /// The tag of a pointer at data.
@@ -83,17 +93,10 @@ pub fn build(programs: &[NewProgram]) -> Result<Gfd, ImageError> {
         Ok(())
     };
     for program in programs {
-        let (header_kind, program_kind) = match program.code.stage {
-            Stage::Vertex => (BlockKind::VertexHeader, BlockKind::VertexProgram),
-            Stage::Pixel => (BlockKind::PixelHeader, BlockKind::PixelProgram),
-            Stage::Geometry => (BlockKind::GeometryHeader, BlockKind::GeometryProgram),
-            Stage::Fetch | Stage::Copy | Stage::Compute => {
-                let message = format!("there is no header for a {} program", program.code.stage.name());
-                return Err(ImageError::Unstorable { what: "the program", message });
-            }
-        };
-        let Some(layout) = Layout::of(header_kind) else { continue };
-        push(header_kind, &header_block(program, layout)?)?;
+        let (header, data) = program.header_block()?;
+        push(header, &data)?;
+        let kinds = BlockKind::ALL.iter().filter(|kind| kind.program().is_some_and(|(_, of)| of == header));
+        let Some(&program_kind) = kinds.min_by_key(|kind| kind.code()) else { continue };
         push(program_kind, &words(&program.code))?;
         if let Some(copy) = &program.copy {
             push(BlockKind::CopyProgram, &words(copy))?;
@@ -101,6 +104,21 @@ pub fn build(programs: &[NewProgram]) -> Result<Gfd, ImageError> {
     }
     push(BlockKind::End, &[])?;
     Gfd::read(&bytes)
+}
+
+/// The kind of header block that programs of a stage have.
+fn header_kind(stage: Stage) -> Result<BlockKind, ImageError> {
+    match stage {
+        Stage::Vertex => Ok(BlockKind::VertexHeader),
+        Stage::Pixel => Ok(BlockKind::PixelHeader),
+        Stage::Geometry => Ok(BlockKind::GeometryHeader),
+        Stage::Fetch | Stage::Copy | Stage::Compute => Err(no_header(stage)),
+    }
+}
+
+fn no_header(stage: Stage) -> ImageError {
+    let message = format!("there is no header for a {} program", stage.name());
+    ImageError::Unstorable { what: "the program", message }
 }
 
 fn words(code: &Code) -> Vec<u8> {

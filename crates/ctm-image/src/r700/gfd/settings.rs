@@ -17,7 +17,7 @@ const RULE: &str = "setting";
 /// The name that a table has in settings, and what a row of it holds when nothing else is said: a number for each column, or
 /// `None` for the row's own number.
 #[rustfmt::skip]
-const TABLES: &[(&str, VariableKind, &[Option<u32>])] = &[
+pub(super) const TABLES: &[(&str, VariableKind, &[Option<u32>])] = &[
     ("UNIFORM_BLOCKS", VariableKind::UniformBlock, &[None, Some(16)]),
     ("UNIFORM_VARS",   VariableKind::Uniform,      &[Some(VariableType::Float4.code()), Some(1), Some(0), Some(u32::MAX)]),
     ("INITIAL_VALUES", VariableKind::InitialValue, &[Some(0), Some(0), Some(0), Some(0), None]),
@@ -30,7 +30,7 @@ const TABLES: &[(&str, VariableKind, &[Option<u32>])] = &[
 const MODES: &[&str] = &["UniformRegister", "UniformBlock", "GeometryShader", "ComputeShader"];
 
 /// What samplers are for, with their numbers.
-const SAMPLERS: &[(&str, u32)] = &[("sampler1D", 0), ("sampler2D", 1), ("sampler3D", 3), ("samplerCube", 4)];
+pub(super) const SAMPLERS: &[(&str, u32)] = &[("sampler1D", 0), ("sampler2D", 1), ("sampler3D", 3), ("samplerCube", 4)];
 
 /// Fields whose register has another name for them in AMD's reference than the table has: register, name, field.
 const FIELD_NAMES: &[(&str, &str, &str)] = &[
@@ -338,7 +338,7 @@ impl Reader<'_> {
 }
 
 /// The name that a word of a header without a register has in settings.
-fn setting_name(word: &str) -> String {
+pub(super) fn setting_name(word: &str) -> String {
     word.replace(' ', "_").to_ascii_uppercase()
 }
 
