@@ -17,7 +17,7 @@ pub(crate) fn run(console: &Console, args: &CheckArgs) -> Ending {
         return if args.isa.map(Isa::from) == Some(Isa::R700) { rules_r700(console) } else { rules(console) };
     }
     for name in &args.allow {
-        if rule(name).is_none() && r700::rule(name).is_none() {
+        if rule(name).is_none() && r700::rule(name).is_none() && name != "unmet-semantic" {
             return Err(Failure::usage(
                 "unknown-name",
                 format!("no rule is named `{name}`; `ctm check --rules` lists them"),
@@ -75,6 +75,8 @@ fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobE
                 reports.push(Report { diagnostic, source: loaded.source.clone() });
             }
         }
+        let unmet = if args.program.is_none() { ctm::r700::unmet_semantics(&bytes) } else { Vec::new() };
+        reports.extend(unmet.into_iter().filter(|report| !allowed.contains(&report.diagnostic.rule)));
         return Ok(reports);
     }
     let loaded = Loaded::from_bytes(&bytes, file, isa, None)?;

@@ -362,3 +362,15 @@ fn trans_dominates() {
     let [r1, _] = run(&program(&[first]), &[[7, 8, 0, 0]]).unwrap();
     assert_eq!(r1[0], 8f32.to_bits());
 }
+
+/// `ctm isa r700` names the function of each operation; there it is.
+#[test]
+fn reference_functions_exist() {
+    use ctm_isa::r700::ops::{AluOp, notes::reference_function};
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/r700");
+    for name in AluOp::all().filter_map(reference_function) {
+        let (file, function) = name.split_once("::").unwrap();
+        let source = std::fs::read_to_string(root.join(file).with_extension("rs")).unwrap();
+        assert!(source.contains(&format!("fn {function}(")), "{name}");
+    }
+}

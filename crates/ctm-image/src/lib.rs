@@ -18,6 +18,7 @@ mod bytes;
 pub mod ctm_elf;
 pub mod elf;
 mod error;
+mod foreign;
 pub mod hex;
 mod identify;
 pub mod info;
@@ -25,4 +26,5 @@ pub mod r700;
 
 pub use bytes::ByteOrder;
 pub use error::{ImageError, Remark};
+pub use foreign::{Foreign, foreign};
 pub use identify::{Kind, identify};

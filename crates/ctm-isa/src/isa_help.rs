@@ -524,6 +524,17 @@ fn r700_columns(word: &WordFormat, field: &Field, value: &Value) -> Vec<Column> 
         Available::R600Only => columns.push(("chips", "none of this family".to_owned())),
     }
     columns.extend(info.listing.map(|name| ("listing", name.to_owned())));
+    let op = if word.name.contains("OP3") {
+        Op3::from_code(value.code).map(r700::ops::AluOp::Op3)
+    } else {
+        Op2::from_code(value.code).map(r700::ops::AluOp::Op2)
+    };
+    if let Some(op) = op {
+        use r700::ops::notes;
+        columns.extend(notes::special_values(op).into_iter().map(|text| ("special", text.to_owned())));
+        columns.extend(notes::open_questions(op).into_iter().map(|text| ("open", text.to_owned())));
+        columns.extend(notes::reference_function(op).map(|name| ("reference", format!("ctm_exec::r700::{name}"))));
+    }
     columns
 }
 

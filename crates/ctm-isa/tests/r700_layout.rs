@@ -14,7 +14,9 @@ fn assembled(source: &str) -> Program {
 
 fn with(source: &str, options: &Options) -> Program {
     let assembly = assemble(source, options);
-    assert_eq!(assembly.diagnostics, [], "{source}");
+    // Most of these texts are clauses without an end.
+    let found: Vec<_> = assembly.diagnostics.iter().filter(|d| d.rule != "no-end").collect();
+    assert!(found.is_empty(), "{found:?}\n{source}");
     assembly.program.unwrap()
 }
 

@@ -407,3 +407,25 @@ fn entry_by_label_is_the_slot_behind_it() {
     let at = found.labels[0].span;
     assert_eq!(&text("mian")[at.start as usize..at.end as usize], ".entry mian");
 }
+
+/// What listings of shipping shaders hold, and AMD's own tools print.
+#[test]
+fn listings_of_other_tools() {
+    let words = |text: &str| {
+        let found = assemble(text, &Options::default());
+        found.program.unwrap_or_else(|| panic!("{text}\n{:#?}", found.diagnostics)).words
+    };
+    // VEC_… names the code of the field where an operation of all units stands in t.
+    let t = |swizzle: &str| {
+        words(&format!(
+            "ALU:\n 0 x: MOV R0.x, R1.x\n   t: MUL R2.x, R1.y, R3.z {swizzle}\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n"
+        ))
+    };
+    assert_eq!(t("VEC_021"), t("SCL_122"));
+    assert_eq!(t("VEC_120"), t("SCL_212"));
+    // A label in front of an instruction, and comments of both kinds.
+    let labelled =
+        "JUMP ADDR(out) // over\nALU: ; a clause\n 0 x: MOV R0.x, 2.0f\nout: EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n";
+    let plain = "JUMP ADDR(2)\nALU:\n 0 x: MOV R0.x, 2.0f\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n";
+    assert_eq!(words(labelled), words(plain));
+}

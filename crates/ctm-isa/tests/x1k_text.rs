@@ -379,3 +379,38 @@ fn no_text_panics() {
         assert!(assembly.program.is_some() || !assembly.diagnostics.is_empty());
     }
 }
+
+/// Comments and numbers of other assemblers are read; their operations are answered with what to write.
+#[test]
+fn texts_of_other_assemblers() {
+    let program = |text: &str| assemble(text).program.map(|p| p.words);
+    assert_eq!(program("// first\nmov o0, r0 // behind\n"), program("mov o0, r0\n"));
+    assert_eq!(program("mul r0, r1, 2.0f\nmov o0, r0\n"), program("mul r0, r1, 2.0\nmov o0, r0\n"));
+    for (text, message, help) in [
+        ("div r0, r1, r2\n", "`div` is not an instruction", "rcp"),
+        ("slt r0, r1, r2\n", "`slt` is not an instruction", "cmp r0, 0, 1, r2"),
+        ("mov_sat r0, r1\n", "`mov_sat` is not an instruction", "mov r0, r1 sat"),
+        ("mov r0, abs(r1)\n", "nothing is called `abs`", "|r1|"),
+        ("if r0 > r1\nendif\n", "found `r0`", "if p.r"),
+        ("mov o0 r0\n", "`,` is missing in front of `r0`", ""),
+        ("rcp r0, r1.rgb\n", "reads one channel, 3 are named", "one of .r"),
+    ] {
+        let found = assemble(text).diagnostics;
+        let first = found.first().unwrap_or_else(|| panic!("{text}: nothing is said"));
+        assert!(first.message.contains(message), "{text}: {first:?}");
+        assert!(first.help.as_deref().unwrap_or("").contains(help), "{text}: {first:?}");
+    }
+    // What the help says can be written.
+    for text in [
+        "sub r2, r0, r1\ncmp r0, 0, 1, r2\nmov o0, r0\n",
+        "rcp r1, r2.r\nmul r0, r0, r1\nmov o0, r0 sat\n",
+        "sub p.r(lt), r1, r0\nif p.r\nmov r0, r1\nendif\nmov o0, r0\n",
+        "tex r0, s0, r1.rg\nmov o0, r0\n",
+        "rsq r1, |r2.r|\nrcp r1, r1.r\nmov o0, r1\n",
+        "ln2 r1, r2.r\nmul r1, r1, r3\nex2 r1, r1.r\nmov o0, r1\n",
+        "frc r1, r0\nsub r0, r0, r1\nmov o0, r0\n",
+    ] {
+        let assembly = assemble(text);
+        assert!(assembly.program.is_some(), "{text}: {:?}", assembly.diagnostics);
+    }
+}

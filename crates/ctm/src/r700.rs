@@ -18,7 +18,7 @@ use std::sync::Arc;
 mod container;
 mod gfd;
 
-pub use container::{assemble_gfd, is_container_text, print_gfd, replace_in_gfd};
+pub use container::{assemble_gfd, is_container_text, print_gfd, replace_in_gfd, unmet_semantics};
 pub use gfd::write_gfd;
 
 /// Dwords of a slot.

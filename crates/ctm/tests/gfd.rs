@@ -2,7 +2,10 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use ctm::job::JobError;
-use ctm::r700::{ContainerKind, Loaded, every_program, write_container};
+use ctm::r700::{
+    ContainerKind, Loaded, assemble_gfd, every_program, not_stored, print_gfd, replace_in_gfd, unmet_semantics,
+    write_container,
+};
 use ctm_image::r700::gfd::header::VariableKind;
 use ctm_image::r700::gfd::{Gfd, Shader};
 use ctm_isa::r700::text::Options;
@@ -235,4 +238,149 @@ fn every_program_of_a_container_is_found() {
     let alone = every_program(PIXEL.as_bytes(), Path::new("a.psh"), None, &Options::default()).unwrap();
     assert_eq!(alone.len(), 1);
     assert_eq!(alone[0].0, None);
+}
+
+/// The container's bytes again, from its text.
+fn again(bytes: &[u8]) -> Vec<u8> {
+    let text = print_gfd(&Gfd::read(bytes).unwrap());
+    let (found, _) =
+        assemble_gfd(&text, Path::new("a.txt"), &Options::default()).unwrap_or_else(|e| panic!("{e:?}\n{text}"));
+    assert!(found == bytes, "{} bytes became {}:\n{text}", bytes.len(), found.len());
+    found
+}
+
+const GEOMETRY: &str = "; $VGT_GS_OUT_PRIM_TYPE.PRIM_TYPE = 2\n; $RING_ITEM_SIZE = 8\n; $STREAM_OUT_STRIDE[2] = 24\nEMIT_VERTEX\nEND_OF_PROGRAM\n";
+const COPY: &str = ".stage copy\nEXP_DONE: POS0, R1.xyzw\nEXP_DONE: PARAM0, R2.xyzw\nEND_OF_PROGRAM\n";
+
+#[test]
+fn a_container_is_its_text() {
+    let bytes = container(&[("a.vsh", VERTEX), ("a.gsh", GEOMETRY), ("b.vsh", COPY), ("a.psh", PIXEL)]).unwrap();
+    again(&bytes);
+    let text = print_gfd(&Gfd::read(&bytes).unwrap());
+    for part in [
+        ".container gfd",
+        ".program vertex",
+        ".program geometry",
+        ".program copy",
+        ".program pixel",
+        "; $SPI_VS_OUT_ID[0].SEMANTIC_1 = 8",
+        "; $SAMPLER_VARS[0].name = \"image\"",
+        "; $STREAM_OUT_STRIDE[2] = 24",
+    ] {
+        assert!(text.contains(part), "{part} is missing:\n{text}");
+    }
+    assert!(!text.contains(".data"), "{text}");
+    // Its programs are found by number and kind, as in the container.
+    let load = |which| Loaded::from_bytes(text.as_bytes(), Path::new("t.txt"), None, which, &Options::default());
+    assert_eq!(load(Some("pixel")).unwrap().program.words, self::load("a.psh", PIXEL).program.words);
+    assert!(matches!(load(None), Err(JobError::Wrong(_))));
+    // One program of the container has its settings, too.
+    let one = Loaded::from_bytes(&bytes, Path::new("a.gsh"), None, Some("pixel"), &Options::default()).unwrap();
+    assert!(one.program.settings.iter().any(|s| s.name == "SAMPLER_VARS[0].name" && s.value == "\"image\""));
+}
+
+/// Whatever the blocks hold, the text gives it back.
+#[test]
+fn changed_containers_come_back_from_their_text() {
+    let original = container(&[("a.vsh", VERTEX), ("a.gsh", GEOMETRY), ("b.vsh", COPY), ("a.psh", PIXEL)]).unwrap();
+    let mut state = 7u64;
+    let mut below = |n: usize| {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as usize % n
+    };
+    let mut tried = 0;
+    for _ in 0..1500 {
+        let mut bytes = original.clone();
+        for _ in 0..1 + below(3) {
+            let at = below(bytes.len());
+            bytes[at] = match below(3) {
+                0 => bytes[at] ^ 1 << below(8),
+                1 => below(256) as u8,
+                _ => 0,
+            };
+        }
+        match below(8) {
+            0 => bytes.extend([1, 2, 3]),
+            1 => bytes.truncate(bytes.len() - 32),
+            _ => {}
+        }
+        if Gfd::read(&bytes).is_ok() {
+            again(&bytes);
+            tried += 1;
+        }
+    }
+    assert!(tried > 1000, "only {tried} could be read");
+}
+
+#[test]
+fn wrong_container_texts_are_told_with_their_lines() {
+    for (text, line, message) in [
+        (".container cal\n", 1, "`cal` is no container that has a text"),
+        (".container gfd\n.program pixl\n", 2, "`pixl` is no program of a GFD container"),
+        (".container gfd\nNOP\n", 2, "this line belongs to no program"),
+        (".container gfd\n.block PADDING\n.data 1\n", 3, "`.data` takes bytes of two hexadecimal digits"),
+        (".container gfd\n.data 00\n", 2, "`.data` stands behind `.block` or `.rest`"),
+        (".container gfd\n.program pixel HEAD(1)\nNOP\nEND_OF_PROGRAM\n", 2, "HEAD has four words"),
+        (".container gfd\n.program pixel\nMOVE R0.x\n", 3, "`MOVE` is not an instruction of the R700"),
+        (
+            ".container gfd\n.program pixel\n; $NOTHING = 1\nNOP\nEND_OF_PROGRAM\n",
+            3,
+            "`$NOTHING`: a program of this stage has no `NOTHING`",
+        ),
+    ] {
+        let Err(JobError::Wrong(reports)) = assemble_gfd(text, Path::new("a.txt"), &Options::default()) else {
+            panic!("{text} is taken")
+        };
+        let report = &reports[0];
+        assert!(report.diagnostic.message.contains(message), "{text}: {report:?}");
+        let at = report.diagnostic.labels[0].span.start;
+        assert_eq!(report.source.as_ref().unwrap().line_column(at).0, line, "{text}");
+    }
+}
+
+#[test]
+fn one_program_of_a_container_is_replaced() {
+    let bytes = container(&[("a.vsh", VERTEX), ("a.psh", PIXEL)]).unwrap();
+    let new = "; $DB_SHADER_CONTROL.Z_ORDER = 0\n; $SAMPLER_VARS[0].name = \"other\"\nEXP: PIX1, R5.xyzw\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n";
+    let (changed, reports) = replace_in_gfd(&bytes, "a.gsh", &load("new.psh", new), None).unwrap();
+    let all = Gfd::read(&changed).unwrap().shaders().unwrap();
+    let before = Gfd::read(&bytes).unwrap().shaders().unwrap();
+    assert_eq!(all[0], before[0]);
+    assert_eq!(all[1].code.words, load("new.psh", new).program.words);
+    assert_eq!(all[1].variables, before[1].variables);
+    assert_eq!(
+        registers(&all[1], &["SQ_PGM_RESOURCES_PS", "CB_SHADER_MASK", "DB_SHADER_CONTROL", "SPI_PS_INPUT_CNTL_1"]),
+        [Some(6), Some(0xff), Some(0), Some(0x408)]
+    );
+    assert_eq!(reports.len(), 1);
+    assert_eq!(reports[0].diagnostic.rule, "kept-settings");
+    // The old program brings back the old container.
+    let old = load("a.psh", "; $DB_SHADER_CONTROL.Z_ORDER = 1\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n");
+    assert_eq!(replace_in_gfd(&changed, "a.gsh", &old, None).unwrap().0, bytes);
+    let missing = replace_in_gfd(&bytes, "a.gsh", &load("a.gsh", GEOMETRY), None);
+    assert!(matches!(missing, Err(JobError::Wrong(_))));
+}
+
+#[test]
+fn what_is_left_out_is_told() {
+    let rules = |name, text, gfd| -> Vec<&str> {
+        not_stored(&load(name, text), gfd).iter().map(|r| r.diagnostic.rule).collect()
+    };
+    assert_eq!(rules("a.psh", PIXEL, false), ["dropped-settings"]);
+    assert!(rules("a.psh", PIXEL, true).is_empty());
+    let named = ".sampler map s0\nEXP_DONE: PIX0, R0\nEND_OF_PROGRAM\n";
+    assert_eq!(rules("a.psh", named, true), ["dropped-names"]);
+    assert!(rules("a.psh", named, false).is_empty());
+}
+
+#[test]
+fn semantics_that_do_not_meet_are_told() {
+    let met = container(&[("a.vsh", VERTEX), ("a.psh", PIXEL)]).unwrap();
+    assert!(unmet_semantics(&met).is_empty());
+    let other = PIXEL.replace("[1].SEMANTIC = 8", "[1].SEMANTIC = 9");
+    let unmet = container(&[("a.vsh", VERTEX), ("a.psh", &other)]).unwrap();
+    let found = unmet_semantics(&unmet);
+    assert_eq!(found.len(), 1);
+    assert!(found[0].diagnostic.message.starts_with("input 1 of the pixel program has semantic 9"), "{found:?}");
+    assert!(unmet_semantics(&container(&[("a.psh", PIXEL)]).unwrap()).is_empty());
 }

@@ -2,7 +2,7 @@
 
 use super::{Isa, JobError, Located, Place, ProgramInfo, report_at};
 use crate::render::{Report, Source};
-use ctm_image::{ImageError, Kind, ctm_elf, hex, identify};
+use ctm_image::{ImageError, Kind, ctm_elf, foreign, hex, identify};
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::x1k::{Program, text};
 use std::path::Path;
@@ -283,7 +283,7 @@ pub(crate) fn hex_error(e: &ImageError, text: &str, name: &str) -> JobError {
 /// # Errors
 /// When it cannot be read.
 pub fn read_file(path: &Path, what: &str, place: Option<&Place>) -> Result<Vec<u8>, JobError> {
-    std::fs::read(path).map_err(|e| {
+    let bytes = std::fs::read(path).map_err(|e| {
         let reason = match e.kind() {
             std::io::ErrorKind::NotFound => "there is no such file".to_owned(),
             std::io::ErrorKind::IsADirectory => "it is a directory".to_owned(),
@@ -291,5 +291,14 @@ pub fn read_file(path: &Path, what: &str, place: Option<&Place>) -> Result<Vec<u
         };
         let message = format!("{what} {} cannot be read: {reason}", path.display());
         JobError::Wrong(vec![report_at(place, Diagnostic::error("cannot-read", message))])
-    })
+    })?;
+    // Programs come in other languages, too.
+    if matches!(what, "the program" | "the file")
+        && let Some(found) = foreign(&bytes)
+    {
+        let message = format!("{} is {}, which no command reads", path.display(), found.what);
+        let finding = Diagnostic::error("foreign-language", message).help(found.advice);
+        return Err(JobError::Wrong(vec![report_at(place, finding)]));
+    }
+    Ok(bytes)
 }

@@ -617,3 +617,38 @@ pub fn replace_in_gfd(
     container.replace(index, &Code { stage, words: loaded.program.words.clone(), registers }).map_err(image)?;
     Ok((container.write(), reports))
 }
+
+/// Whether what the vertex program of a container exports is what its pixel program reads: semantics that do not meet. Silent for containers
+/// without exactly one of each.
+#[must_use]
+pub fn unmet_semantics(bytes: &[u8]) -> Vec<Report> {
+    let shaders = Gfd::read(bytes).and_then(|container| container.shaders()).unwrap_or_default();
+    let of = |stage| {
+        let mut found = shaders.iter().filter(move |s| s.code.stage == stage);
+        found.next().filter(|_| found.next().is_none())
+    };
+    let has_geometry = shaders.iter().any(|s| s.code.stage == CodeStage::Geometry);
+    let (Some(vertex), Some(pixel), false) = (of(CodeStage::Vertex), of(CodeStage::Pixel), has_geometry) else {
+        return Vec::new();
+    };
+    let field = |code: &Code, name: &str, field: &str| {
+        let row = ctm_image::r700::registers::named(name)?;
+        let field = row.format.fields.iter().find(|f| f.name == field)?;
+        Some(field.extract(code.register(name)?))
+    };
+    let exported = field(&vertex.code, "SPI_VS_OUT_CONFIG", "VS_EXPORT_COUNT").map_or(0, |n| n + 1);
+    let semantic = |n: u32| vertex.code.register(&format!("SPI_VS_OUT_ID_{}", n / 4)).map(|r| r >> (n % 4 * 8) & 0xff);
+    let outputs: Vec<u32> = (0..exported).filter_map(semantic).collect();
+    let read = field(&pixel.code, "SPI_PS_IN_CONTROL_0", "NUM_INTERP").unwrap_or(0);
+    let inputs = (0..read).filter_map(|n| Some((n, pixel.code.register(&format!("SPI_PS_INPUT_CNTL_{n}"))? & 0xff)));
+    let unmet = inputs.filter(|(_, semantic)| !outputs.contains(semantic));
+    let report = |(n, semantic): (u32, u32)| {
+        let all: Vec<String> = outputs.iter().map(ToString::to_string).collect();
+        let all = if all.is_empty() { "none".to_owned() } else { all.join(", ") };
+        let message = format!(
+            "input {n} of the pixel program has semantic {semantic}, which no parameter of the vertex program has (it exports {all}); it reads its DEFAULT_VAL"
+        );
+        Report::bare(Diagnostic::warning("unmet-semantic", message).cite("R6xx/R7xx 3D registers"))
+    };
+    unmet.map(report).collect()
+}

@@ -122,3 +122,32 @@ pub(super) fn data_share_clause(facts: &Facts<'_>) -> Vec<Finding> {
         })
         .collect()
 }
+
+/// ALU clauses lie in front of fetches, these in front of data share operations, these in front of memory reads. Said once.
+pub(super) fn clause_order(facts: &Facts<'_>) -> Vec<Finding> {
+    const NAMES: [&str; 4] = ["the ALU", "the fetch", "the data share", "the memory read"];
+    let rank = |body: &ClauseBody| match body {
+        ClauseBody::Alu(_) => Some(0),
+        ClauseBody::Fetch(clause) => {
+            let first = clause.fetches.iter().find_map(|entry| entry.inst.as_ref().ok())?;
+            Some(match &first.fetch {
+                Fetch::Vtx(_) | Fetch::Tex(_) => 1usize,
+                Fetch::MemDsw(_) | Fetch::MemDsr(_) => 2,
+                Fetch::MemRd(_) => 3,
+            })
+        }
+        ClauseBody::None | ClauseBody::Outside | ClauseBody::Unread => None,
+    };
+    let mut clauses: Vec<(u32, usize, u32)> =
+        facts.each_cf().filter_map(|(entry, cf)| Some((cf.clause()?.0, rank(&entry.clause)?, entry.addr))).collect();
+    clauses.sort_unstable();
+    let disorder = clauses.windows(2).find(|pair| pair[0].1 > pair[1].1);
+    let finding = disorder.map(|pair| {
+        let message = format!(
+            "{} clause at slot {} lies behind {} clause at slot {}",
+            NAMES[pair[1].1], pair[1].0, NAMES[pair[0].1], pair[0].0
+        );
+        Finding::at(pair[1].2, message)
+    });
+    finding.into_iter().collect()
+}

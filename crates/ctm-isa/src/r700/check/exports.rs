@@ -2,8 +2,8 @@
 
 use super::graph::Node;
 use super::{Facts, Finding};
-use crate::r700::inst::{Cf, CfExport, Fetch};
-use crate::r700::ops::{CfOp, ExportOp, ExportType, Kind, MemOp, Source};
+use crate::r700::inst::{Cf, CfExport, Fetch, VtxWord1};
+use crate::r700::ops::{CfOp, DataFormat, ExportOp, ExportType, Kind, MemOp, Source, TexOp};
 use crate::r700::program::Stage;
 
 fn each_export<'a>(facts: &'a Facts<'_>) -> impl Iterator<Item = (u32, &'a CfExport)> {
@@ -216,6 +216,13 @@ pub(super) fn element_size(facts: &Facts<'_>) -> Vec<Finding> {
                 let (name, size) = (write.word1.op.name(), write.word0.elem_size);
                 Some(Finding::at(entry.addr, format!("`ELEM_SIZE` of {name} is {size}; it must be 3, four dwords")))
             }
+            Cf::Mem(write) if write.word0.elem_size == 2 => {
+                let name = write.word1.op.name();
+                Some(Finding::at(
+                    entry.addr,
+                    format!("`ELEM_SIZE` of {name} is 2; elements have 1, 2 or 4 dwords, less one"),
+                ))
+            }
             Cf::Plain(_) | Cf::Alu(_) | Cf::Export(_) | Cf::Mem(_) => None,
         })
         .collect()
@@ -320,6 +327,84 @@ pub(super) fn cached_read_back(facts: &Facts<'_>) -> Vec<Finding> {
         {
             let message = format!("{} reads through the cache what this program writes", read.word0.mem_op.name());
             findings.push(Finding::at(pc, message).help("set `UNCACHED`"));
+        }
+    }
+    findings
+}
+
+/// Only pixel programs have lookups whose level of detail is computed.
+pub(super) fn computed_level(facts: &Facts<'_>) -> Vec<Finding> {
+    let Some(stage) = facts.stage().filter(|&stage| stage != Stage::Pixel) else { return Vec::new() };
+    let computes =
+        |op| matches!(op, TexOp::Sample | TexOp::SampleLb | TexOp::SampleC | TexOp::SampleCLb | TexOp::GetCompTexLod);
+    let found = facts.each_fetch().filter_map(|(pc, _, inst)| match &inst.fetch {
+        Fetch::Tex(i) if computes(i.word0.op) => {
+            let message = format!(
+                "{} in a program of kind {}: the level of detail is computed in pixel programs only",
+                i.word0.op.name(),
+                stage.name()
+            );
+            Some(Finding::at(pc, message).help("give the level (`SAMPLE_L`), or take level 0 (`SAMPLE_LZ`)"))
+        }
+        _ => None,
+    });
+    found.collect()
+}
+
+/// Vertex fetches read formats whose items are bytes.
+pub(super) fn texture_format(facts: &Facts<'_>) -> Vec<Finding> {
+    let only_textures = |format| {
+        matches!(
+            format,
+            DataFormat::Fmt1
+                | DataFormat::Fmt1Reversed
+                | DataFormat::FmtGbGr
+                | DataFormat::FmtBgRg
+                | DataFormat::FmtBc1
+                | DataFormat::FmtBc2
+                | DataFormat::FmtBc3
+                | DataFormat::FmtBc4
+                | DataFormat::FmtBc5
+        )
+    };
+    let found = facts.each_fetch().filter_map(|(pc, _, inst)| {
+        let Fetch::Vtx(i) = &inst.fetch else { return None };
+        let (format, by_buffer) = match &i.word1 {
+            VtxWord1::Gpr(w) => (w.data_format, w.use_const_fields),
+            VtxWord1::Sem(w) => (w.data_format, w.use_const_fields),
+        };
+        let message =
+            || format!("{} is a format of textures; a vertex fetch reads items of whole bytes", format.name());
+        (!by_buffer && only_textures(format)).then(|| Finding::at(pc, message()))
+    });
+    found.collect()
+}
+
+/// Most samplers of a kind of program, its resources, and those with what fetch programs have behind them.
+const SAMPLERS: u8 = 18;
+const RESOURCES: u8 = 160;
+const WITH_FETCH: u8 = 176;
+
+/// Samplers and resources that there are.
+pub(super) fn resource_limits(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for (pc, _, inst) in facts.each_fetch() {
+        match &inst.fetch {
+            Fetch::Tex(i) => {
+                if i.word0.resource_id >= RESOURCES {
+                    let message = format!("t{} is named, there are t0 to t{}", i.word0.resource_id, RESOURCES - 1);
+                    findings.push(Finding::at(pc, message));
+                }
+                if i.word2.sampler_id >= SAMPLERS {
+                    let message = format!("s{} is named, there are s0 to s{}", i.word2.sampler_id, SAMPLERS - 1);
+                    findings.push(Finding::at(pc, message));
+                }
+            }
+            Fetch::Vtx(i) if i.word0.buffer_id >= WITH_FETCH => {
+                let message = format!("b{} is named, there are b0 to b{}", i.word0.buffer_id, WITH_FETCH - 1);
+                findings.push(Finding::at(pc, message));
+            }
+            Fetch::Vtx(_) | Fetch::MemRd(_) | Fetch::MemDsw(_) | Fetch::MemDsr(_) => {}
         }
     }
     findings

@@ -2,7 +2,7 @@
 
 use super::{Facts, Finding, Place};
 use crate::r700::inst::Slot;
-use crate::r700::ops::{Available, Chan, Domain, Kind, Omod, Slots, Source, SpecialSel, Unit, Units};
+use crate::r700::ops::{AluOp, Available, Chan, Domain, Kind, Omod, Op3, Slots, Source, SpecialSel, Unit, Units};
 use crate::r700::ports::{PortProblem, problems};
 
 /// What `say` makes of the port problems it knows.
@@ -226,6 +226,27 @@ const fn is_integer(domain: Domain) -> bool {
     matches!(domain, Domain::Int | Domain::Uint)
 }
 
+/// Whether an integer operation only hands this operand on, so that it may be a float.
+const fn hands_on(op: AluOp, operand: usize) -> bool {
+    operand > 0 && matches!(op, AluOp::Op3(Op3::CndeInt | Op3::CndgtInt | Op3::CndgeInt))
+}
+
+/// What integer conditional moves hand on is not negated: shipping programs do so, and mean floats.
+pub(super) fn negated_choice(facts: &Facts<'_>) -> Vec<Finding> {
+    let mut findings = Vec::new();
+    for place in facts.each_group() {
+        for (i, slot) in place.group.slots.iter().enumerate() {
+            let op = slot.inst.op();
+            for (n, _) in slot.inst.operands().enumerate().filter(|(n, o)| hands_on(op, *n) && o.neg) {
+                let message =
+                    format!("operand {n} of {}, which it hands on, is negated: its highest bit changes", op.name());
+                findings.push(Finding::at(place.slot(i), message));
+            }
+        }
+    }
+    findings
+}
+
 /// Integers are neither negated nor scaled nor clamped.
 pub(super) fn integer_modifiers(facts: &Facts<'_>) -> Vec<Finding> {
     let mut findings = Vec::new();
@@ -234,7 +255,8 @@ pub(super) fn integer_modifiers(facts: &Facts<'_>) -> Vec<Finding> {
             let op = slot.inst.op();
             let info = op.info();
             if is_integer(info.reads) {
-                for (n, operand) in slot.inst.operands().enumerate().filter(|(_, o)| o.neg || o.abs) {
+                let computed = |n: usize| !hands_on(op, n);
+                for (n, operand) in slot.inst.operands().enumerate().filter(|(n, o)| computed(*n) && (o.neg || o.abs)) {
                     let what = if operand.neg { "negated" } else { "an absolute value" };
                     let message =
                         format!("operand {n} of {}, an integer, is {what}; modifiers are for floats", op.name());

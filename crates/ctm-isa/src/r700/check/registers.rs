@@ -252,7 +252,11 @@ pub(super) fn kcache_window(facts: &Facts<'_>) -> Vec<Finding> {
                             0 => format!("KC{set}[{index}] is read; the clause locks nothing in set {set}"),
                             n => format!("KC{set}[{index}] is read; the clause locks {n} constants, 0 to {}", n - 1),
                         };
-                        findings.push(Finding::at(place.slot(i), message));
+                        let last = if index < 16 { 15 } else { 31 };
+                        let help = format!(
+                            "lock its lines on the ALU line: `KCACHE{set}(CB0:0-{last})`, of the buffer that is meant"
+                        );
+                        findings.push(Finding::at(place.slot(i), message).help(help));
                     }
                 }
             }

@@ -194,13 +194,13 @@ ops! {
         /// Next integer below.
         Floor "FLOOR" 20 => any(1, "floor(src0)");
         /// Rounds to an integer and copies it to the address register.
-        Mova "MOVA" 21 => mova("clamp(int(floor(src0 + 0.5)), -256, 255)");
+        Mova "MOVA" 21 => mova("i = int(floor(src0 + 0.5)); -256 <= i <= 255 ? i : -256");
         /// Floors to an integer and copies it to the address register.
-        MovaFloor "MOVA_FLOOR" 22 => mova("clamp(int(floor(src0)), -256, 255)");
+        MovaFloor "MOVA_FLOOR" 22 => mova("i = int(floor(src0)); -256 <= i <= 255 ? i : -256");
         /// Sum of doubles.
         Add64 "ADD_64" 23 cite "R700 §9.2, r700-encoding §10 E8" => pair(2, "src0 + src1");
         /// Copies an integer to the address register.
-        MovaInt "MOVA_INT" 24 => mova("clamp(src0, -256, 255)").reads(Int);
+        MovaInt "MOVA_INT" 24 => mova("-256 <= src0 <= 255 ? src0 : -256").reads(Int);
         /// Copies.
         Mov "MOV" 25 => any(1, "src0").of(Bits);
         /// Does nothing.
@@ -388,13 +388,13 @@ ops! {
     /// ALU operation with three operands.
     pub enum Op3 cite "R700 §10.2" info AluInfo {
         /// Multiply and add doubles.
-        Muladd64 "MULADD_64" 8 => quad(3, "src0 * src1 + src2");
+        Muladd64 "MULADD_64" 8 => quad(3, "round(src0 * src1) + src2");
         /// Multiply and add doubles, doubled.
-        Muladd64M2 "MULADD_64_M2" 9 => quad(3, "(src0 * src1 + src2) * 2");
+        Muladd64M2 "MULADD_64_M2" 9 => quad(3, "(round(src0 * src1) + src2) * 2");
         /// Multiply and add doubles, times four.
-        Muladd64M4 "MULADD_64_M4" 10 => quad(3, "(src0 * src1 + src2) * 4");
+        Muladd64M4 "MULADD_64_M4" 10 => quad(3, "(round(src0 * src1) + src2) * 4");
         /// Multiply and add doubles, halved.
-        Muladd64D2 "MULADD_64_D2" 11 => quad(3, "(src0 * src1 + src2) / 2");
+        Muladd64D2 "MULADD_64_D2" 11 => quad(3, "(round(src0 * src1) + src2) / 2");
         /// Multiply for lighting (LIT).
         MulLit "MUL_LIT" 12 => trans(3, "LIT product of src0, src1, src2");
         /// Multiply for lighting (LIT), doubled.
@@ -404,21 +404,21 @@ ops! {
         /// Multiply for lighting (LIT), halved.
         MulLitD2 "MUL_LIT_D2" 15 => trans(3, "(LIT product of src0, src1, src2) / 2");
         /// Multiply and add.
-        Muladd "MULADD" 16 => any(3, "src0 * src1 + src2, 0 * anything = 0");
+        Muladd "MULADD" 16 => any(3, "round(src0 * src1) + src2, 0 * anything = 0");
         /// Multiply and add, doubled.
-        MuladdM2 "MULADD_M2" 17 => any(3, "(src0 * src1 + src2, 0 * anything = 0) * 2").listed("MULADD*2");
+        MuladdM2 "MULADD_M2" 17 => any(3, "(round(src0 * src1) + src2, 0 * anything = 0) * 2").listed("MULADD*2");
         /// Multiply and add, times four.
-        MuladdM4 "MULADD_M4" 18 => any(3, "(src0 * src1 + src2, 0 * anything = 0) * 4").listed("MULADD*4");
+        MuladdM4 "MULADD_M4" 18 => any(3, "(round(src0 * src1) + src2, 0 * anything = 0) * 4").listed("MULADD*4");
         /// Multiply and add, halved.
-        MuladdD2 "MULADD_D2" 19 => any(3, "(src0 * src1 + src2, 0 * anything = 0) / 2").listed("MULADD/2");
+        MuladdD2 "MULADD_D2" 19 => any(3, "(round(src0 * src1) + src2, 0 * anything = 0) / 2").listed("MULADD/2");
         /// Multiply and add by IEEE rules.
-        MuladdIeee "MULADD_IEEE" 20 => any(3, "src0 * src1 + src2").listed("MULADD_e");
+        MuladdIeee "MULADD_IEEE" 20 => any(3, "round(src0 * src1) + src2").listed("MULADD_e");
         /// Multiply and add by IEEE rules, doubled.
-        MuladdIeeeM2 "MULADD_IEEE_M2" 21 => any(3, "(src0 * src1 + src2) * 2").listed("MULADD_e*2");
+        MuladdIeeeM2 "MULADD_IEEE_M2" 21 => any(3, "(round(src0 * src1) + src2) * 2").listed("MULADD_e*2");
         /// Multiply and add by IEEE rules, times four.
-        MuladdIeeeM4 "MULADD_IEEE_M4" 22 => any(3, "(src0 * src1 + src2) * 4").listed("MULADD_e*4");
+        MuladdIeeeM4 "MULADD_IEEE_M4" 22 => any(3, "(round(src0 * src1) + src2) * 4").listed("MULADD_e*4");
         /// Multiply and add by IEEE rules, halved.
-        MuladdIeeeD2 "MULADD_IEEE_D2" 23 => any(3, "(src0 * src1 + src2) / 2").listed("MULADD_e/2");
+        MuladdIeeeD2 "MULADD_IEEE_D2" 23 => any(3, "(round(src0 * src1) + src2) / 2").listed("MULADD_e/2");
         /// Choice by a comparison with zero (CMOVE in chapter 9).
         Cnde "CNDE" 24 cite "R700 §9.2, r700-encoding §10 E17" => any(3, "src0 == 0.0 ? src1 : src2").writes(Bits);
         /// Choice by a comparison with zero (CMOVGT in chapter 9).

@@ -73,13 +73,13 @@ ops! {
         LoopContinue "LOOP_CONTINUE" 8 => branch();
         /// Pixels that pass leave the loop; jumps to the end of the loop when none is left.
         LoopBreak "LOOP_BREAK" 9 => branch();
-        /// Pops, then jumps when no pixel passes.
+        /// Pops and jumps when no pixel passes; does nothing otherwise.
         Jump "JUMP" 10 cite "r700-encoding §10 E2" => branch();
         /// Pushes the active mask; pixels that fail become inactive; pops and jumps when none passes.
         Push "PUSH" 11 => branch();
-        /// Always pushes the active mask, then computes a new one; jumps when no pixel passes.
+        /// Always pushes the active mask; active pixels that do not pass go on; jumps when there is none.
         PushElse "PUSH_ELSE" 12 => branch();
-        /// Pops, then exchanges active and branch-inactive pixels; jumps when none is active.
+        /// Of the pixels that were active at the last push and pass, exchanges active and branch-inactive ones; pops and jumps when none is active then.
         Else "ELSE" 13 => branch();
         /// Pops the active mask.
         Pop "POP" 14 => branch();

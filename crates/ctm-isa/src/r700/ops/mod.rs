@@ -4,11 +4,13 @@
 //! |---|---|
 //! | `cf` | control flow: opcodes, conditions, constant-cache modes, export types |
 //! | `alu` | ALU: opcodes with operand counts, units, 64-bit slots, and the values of ALU fields |
+//! | `notes` | special values, open questions and reference functions of ALU operations |
 //! | `fetch` | texture, vertex and memory fetches: opcodes, formats |
 
 mod alu;
 mod cf;
 mod fetch;
+pub mod notes;
 
 pub use alu::{
     AluInfo, AluOp, Available, CFILE_BASE, Chan, Domain, IndexMode, KCACHE_WINDOW, KCACHE0_BASE, KCACHE1_BASE, Kind,

@@ -74,6 +74,15 @@ fn parse_mnemonic(c: &mut Cursor<'_>) -> Parsed<(AluOp, Omod)> {
     let Some(op) = mnemonic(name) else {
         c.back_to(behind_name);
         let span = c.span(start);
+        if let Some(op) = mnemonic(&name.to_ascii_uppercase()) {
+            // Once is enough.
+            if c.diagnostics.iter().any(|d| d.rule == "small-letters") {
+                return Err(super::cursor::Reported);
+            }
+            let d = Diagnostic::error("small-letters", format!("`{name}` is written in capitals: `{}`", op.listing()));
+            c.report(d.at(span, ""));
+            return Err(super::cursor::Reported);
+        }
         let mut d = Diagnostic::error("unknown-mnemonic", format!("`{name}` is not an ALU operation of the R700"))
             .at(span, "")
             .cite("R700 §10.2");
@@ -308,6 +317,9 @@ pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, unit: Option<Unit>) -> Pa
         let here = c.place();
         if !c.eat(b',') {
             let found = c.found();
+            if matches!(c.peek(), b'R' | b'K' | b'P' | b'(' | b'|' | b'-' | b'0'..=b'9') {
+                return c.fail("syntax", here, format!("`,` is missing in front of {found}"));
+            }
             return c.fail(
                 "operand-count",
                 here,
@@ -380,7 +392,9 @@ fn parse_modifier(c: &mut Cursor<'_>, slot: &mut ParsedSlot) -> Parsed<()> {
     if let Some(code) = scalar.or(vector) {
         let span = c.span(start);
         let trans = slot.unit == Some(Unit::T) || slot.inst.op().info().units == Units::Trans;
-        if (slot.unit.is_some() || trans) && trans != scalar.is_some() {
+        // AMD's tools name the field of an operation of all units by VEC_… in t too: its code counts, of which t has four.
+        let by_code = trans && slot.inst.op().info().units == Units::Any && vector.is_some_and(|code| code < 4);
+        if (slot.unit.is_some() || trans) && trans != scalar.is_some() && !by_code {
             return c.fail(
                 "bank-swizzle",
                 start,

@@ -85,11 +85,12 @@ pub fn assemble(source: &str, options: &Options) -> Assembly {
     }
     let mut statements = source::read(source, options);
     let built = layout::build(&mut statements);
-    let mut diagnostics = statements.diagnostics;
+    let mut diagnostics = std::mem::take(&mut statements.diagnostics);
     diagnostics.sort_by_key(|d| d.labels.first().map_or(u32::MAX, |l| l.span.start));
     if diagnostics.iter().any(|d| d.severity == Severity::Error) {
         return Assembly { program: None, diagnostics };
     }
+    diagnostics.extend(no_end(&statements));
     let entry = statements.entry.map_or(0, |(slot, _)| slot);
     let usage = Usage::of(&built.words, entry, options.chip);
     let program = Program {
@@ -103,6 +104,21 @@ pub fn assemble(source: &str, options: &Options) -> Assembly {
         words: built.words,
     };
     Assembly { program: Some(program), diagnostics }
+}
+
+/// Warns of a text that nothing ends: no END_OF_PROGRAM, no RETURN, no words that may be either.
+fn no_end(statements: &source::Statements) -> Option<Diagnostic> {
+    let ends = |statement: &source::Statement| match &statement.what {
+        source::What::Cf(parsed, _) => {
+            parsed.cf.ends_program()
+                || matches!(&parsed.cf, crate::r700::inst::Cf::Plain(plain) if plain.word1.op == crate::r700::ops::CfOp::Return)
+        }
+        source::What::Word(_) | source::What::Data(_) => true,
+        source::What::Org(_) => false,
+    };
+    let last = statements.list.last().filter(|_| !statements.unchecked && !statements.list.iter().any(ends))?;
+    let finding = Diagnostic::warning("no-end", "no END_OF_PROGRAM: the program runs on behind its last instruction");
+    Some(finding.at(last.span, "").cite("R700 §3.2").help("write `END_OF_PROGRAM` behind the last instruction"))
 }
 
 /// Prints a program. Every sequence of words has a text: what cannot be decoded stands in `.word` lines.

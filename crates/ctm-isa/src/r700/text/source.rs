@@ -119,6 +119,8 @@ struct Reader<'a> {
     next_number: u32,
     /// The previous group of the clause was made two.
     was_split: bool,
+    /// That instructions are written in capitals.
+    said_capitals: bool,
 }
 
 /// Reads the whole text.
@@ -131,6 +133,7 @@ pub(super) fn read(source: &str, options: &Options) -> Statements {
         numbered: None,
         next_number: 0,
         was_split: false,
+        said_capitals: false,
     };
     let mut base = 0u32;
     for line in source.split('\n') {
@@ -249,13 +252,64 @@ impl Reader<'_> {
             c.back_to(at);
             return self.slot(c, number, None);
         }
-        if number.is_none() && c.eat(b':') && c.at_end() {
-            self.end_clause(c);
-            return self.label(c, word, at);
+        let capitals = word.to_ascii_uppercase();
+        let means = |word: &str| {
+            word == "END_OF_PROGRAM"
+                || cf::mnemonic(word).is_some()
+                || fetch::mnemonic(word).is_some()
+                || alu::mnemonic(word).is_some()
+        };
+        if capitals != word && means(&capitals) {
+            return self.small_letters(c, &capitals, at);
+        }
+        if number.is_none() && c.eat(b':') {
+            if c.at_end() {
+                self.end_clause(c);
+                return self.label(c, word, at);
+            }
+            // A label in front of an instruction on the same line.
+            let behind = c.place();
+            let follows = c.word().is_some_and(means);
+            c.back_to(behind);
+            if follows {
+                self.end_clause(c);
+                self.label(c, word, at)?;
+                return self.statement(c);
+            }
         }
         c.back_to(at);
         c.word();
         self.unknown(c, word, at)
+    }
+
+    /// An instruction in small letters: said once, and the lines of the clause that it begins are read without further ado.
+    fn small_letters(&mut self, c: &mut Cursor<'_>, capitals: &str, at: usize) -> Parsed<()> {
+        c.back_to(at);
+        c.word();
+        if !self.said_capitals {
+            let span = c.span(at);
+            let d = Diagnostic::error("small-letters", "instructions of the R700 are written in capitals".to_owned())
+                .at(span, "")
+                .help(format!("write `{capitals}`; registers are R0, PV, KC0[0]"));
+            c.report(d);
+        }
+        self.said_capitals = true;
+        if let Some(what) = cf::mnemonic(capitals) {
+            self.end_clause(c);
+            let placeholder = cf::placeholder(what, c.line_span());
+            let (context, body) = match &placeholder.cf {
+                Cf::Alu(_) => (Context::Alu, Some(Body::Alu { groups: Vec::new(), tail: Vec::new() })),
+                Cf::Plain(i) if i.word1.op.info().clause == Clause::Fetch => {
+                    (Context::Fetch(i.word1.op == CfOp::Tex), Some(Body::Fetch(Vec::new())))
+                }
+                Cf::Plain(_) | Cf::Export(_) | Cf::Mem(_) => (Context::Outside, None),
+            };
+            let span = placeholder.span;
+            self.push(What::Cf(Box::new(placeholder), body), None, span);
+            self.mark_broken();
+            self.context = context;
+        }
+        Err(super::cursor::Reported)
     }
 
     fn unknown(&mut self, c: &mut Cursor<'_>, word: &str, at: usize) -> Parsed<()> {
@@ -508,7 +562,13 @@ impl Reader<'_> {
             return c.fail("name", start, format!("a name is expected here, not {found}"));
         };
         if is_reserved(name) {
-            return c.fail("name", start, format!("`{name}` means something else already"));
+            let what = match name {
+                "t" | "s" | "b" | "i" => {
+                    format!("`{name}` is the letter of {name}0, {name}1 and so on; a name is another word")
+                }
+                _ => format!("`{name}` means something else already"),
+            };
+            return c.fail("name", start, what);
         }
         c.peek();
         let at = c.place();

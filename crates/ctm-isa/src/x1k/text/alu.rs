@@ -389,12 +389,48 @@ fn destination<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, dests: &mut D
     Ok(())
 }
 
+/// What to write for an operation of other assemblers: ARB programs, Direct3D, TGSI.
+#[rustfmt::skip]
+static OTHER_DIALECTS: &[(&str, &str)] = &[
+    ("div", "multiply by the reciprocal: `rcp r1, r2.r`, then `mul r0, r0, r1`"),
+    ("sqrt", "`rsq r1, |r2.r|`, then `rcp r1, r1.r`"),
+    ("pow", "`ln2 r1, r2.r`, `mul r1, r1, r3`, then `ex2 r1, r1.r`"),
+    ("exp", "`ex2 r0, r1.r`: two to the power of r1.r"),
+    ("log", "`ln2 r0, r1.r`: the logarithm to base two"),
+    ("slt", "subtract and choose: `sub r2, r0, r1`, then `cmp r0, 0, 1, r2` (third operand at or above 0: the first)"),
+    ("sge", "subtract and choose: `sub r2, r0, r1`, then `cmp r0, 1, 0, r2` (third operand at or above 0: the first)"),
+    ("abs", "bars take the absolute value of an operand: `mov r0, |r1|`"),
+    ("neg", "a sign negates an operand: `mov r0, -r1`"),
+    ("flr", "`frc r1, r0`, then `sub r0, r0, r1`"),
+    ("floor", "`frc r1, r0`, then `sub r0, r0, r1`"),
+    ("frac", "`frc r0, r1`"),
+    ("dot", "`dp3` and `dp4`"),
+    ("kil", "`texkill`"),
+    ("kill", "`texkill`"),
+    ("tex2d", "`tex r0, s0, r1.rg`"),
+    ("texld", "`tex r0, s0, r1.rg`"),
+    ("def", "`.const` names constants and says their values"),
+    ("dcl", "`.input`, `.output` and `.const` declare"),
+];
+
+pub(super) fn other_dialect(word: &str) -> Option<String> {
+    let small = word.to_ascii_lowercase();
+    if let Some(plain) = small.strip_suffix("_sat").filter(|plain| Mnemonic::of(plain).is_some()) {
+        return Some(format!("a clamped result has `sat` at the end of the line: `{plain} r0, r1 sat`"));
+    }
+    OTHER_DIALECTS.iter().find(|row| row.0 == small).map(|row| row.1.to_owned())
+}
+
 /// Parses mnemonic, destinations, operands, modifiers and attributes of a statement, up to `|` or the end.
 fn half<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, attrs: &mut Attrs, beside_dp4: bool) -> Parse<WrittenHalf> {
     let predicate = predicate(cursor)?;
     let start = cursor.span();
     let word = cursor.word("an instruction")?;
     let Some(mnemonic) = Mnemonic::of(word) else {
+        if let Some(instead) = other_dialect(word) {
+            let finding = Diagnostic::error("mnemonic", format!("`{word}` is not an instruction of the ALU"));
+            return Err(Box::new(finding.at(start, "").cite("CTM §3.3.4").help(instead)));
+        }
         let known: Vec<&str> = MNEMONICS.iter().map(|m| m.0).collect();
         return Err(unknown_word("mnemonic", "an instruction of the ALU", word, start, &known));
     };
@@ -413,6 +449,12 @@ fn half<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, attrs: &mut Attrs, b
             operands.push(operand(cursor, names)?);
             more = cursor.eat(',');
         }
+    }
+    if let (Some(Tok::Word(next)), true) = (cursor.peek(), operands.len() < mnemonic.operands().0)
+        && names.is_register(next)
+    {
+        let message = format!("`,` is missing in front of `{next}`");
+        return Err(Box::new(Diagnostic::error("syntax", message).at(cursor.span(), "")));
     }
     let span = cursor.span_from(start);
     let (mut least, mut most) = mnemonic.operands();

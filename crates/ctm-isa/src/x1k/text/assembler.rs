@@ -286,6 +286,10 @@ impl<'a> Assembler<'a> {
             .chain(["end"])
             .collect();
         let span = cursor.span();
+        if let Some(instead) = super::alu::other_dialect(word) {
+            let finding = Diagnostic::error("mnemonic", format!("`{word}` is not an instruction"));
+            return Err(Box::new(finding.at(span, "").help(instead)));
+        }
         let finding = unknown_word("mnemonic", "an instruction", word, span, &known);
         let dotted = matches!(cursor.peek_after(1), Some(Tok::Punct('='))) || DIRECTIVES.contains(&word);
         Err(if dotted && finding.help.is_none() {

@@ -259,7 +259,10 @@ fn condition<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>) -> Parse<Condit
         return Ok(Condition { test: Test::Result, invert });
     }
     if !starts_condition(cursor, names) {
-        return Err(cursor.unexpected("a condition: `p.r`, `b0`, `res`, or one of them with `!`,"));
+        let finding = *cursor.unexpected("a condition: `p.r`, `b0`, `res`, or one of them with `!`,");
+        return Err(Box::new(
+            finding.help("to compare, set a predicate first: `sub p.r(lt), r1, r0`, then `if p.r` for r0 > r1"),
+        ));
     }
     Ok(Condition { test: Test::Bool(names.plain(cursor, File::Bool)?), invert })
 }

@@ -150,6 +150,18 @@ pub(super) fn single(written: WrittenHalf) -> Parse<Pair> {
                 .cite("CTM §3.3.4"),
         ));
     }
+    if let (Mnemonic::Scalar(_), Some(several)) = (written.mnemonic, written.operands.iter().find(|o| o.letters() > 1))
+    {
+        return Err(Box::new(
+            Diagnostic::error(
+                "swizzle",
+                format!("a transcendental operation reads one channel, {} are named", several.letters()),
+            )
+            .at(several.span, "")
+            .cite("CTM §3.3.4")
+            .help("write one of .r, .g, .b, .a; the result goes to every channel of the destination"),
+        ));
+    }
     let list = operands(&written, wanted)?;
     let is_dot = matches!(written.mnemonic, Mnemonic::Dot(_));
     let is_scalar = matches!(written.mnemonic, Mnemonic::Scalar(_));

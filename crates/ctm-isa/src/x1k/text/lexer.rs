@@ -70,6 +70,8 @@ pub(super) fn tokens<'a>(line: &'a str, base: u32, out: &mut Vec<Token<'a>>) -> 
                 continue;
             }
             b';' => break,
+            // As other assemblers write comments.
+            b'/' if bytes.get(at + 1) == Some(&b'/') => break,
             b'.' if bytes.get(at + 1).is_some_and(|&c| is_word(c)) => {
                 let end = end_of(at + 1, is_word);
                 (Tok::Dotted(&line[at + 1..end]), end)
@@ -136,6 +138,10 @@ fn number(line: &str, start: usize, span: impl Fn(usize, usize) -> Span) -> Pars
         return wrong(end, format!("`{text}` is too large for a 32-bit float"));
     }
     let integer = if plain { text.parse().ok() } else { None };
+    // The suffix that C has for floats.
+    let suffix =
+        !plain && matches!(bytes.get(end), Some(b'f' | b'F')) && !bytes.get(end + 1).is_some_and(|&c| is_word(c));
+    let end = end + usize::from(suffix);
     Ok((Tok::Number(Number { value, integer, hexadecimal: false }), end))
 }
 

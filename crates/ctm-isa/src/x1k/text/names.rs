@@ -210,6 +210,11 @@ impl<'a> Names<'a> {
         Ok(found.index)
     }
 
+    /// Whether a word names a register.
+    pub fn is_register(&self, word: &str) -> bool {
+        self.known.contains_key(word) || numbered(word).is_some()
+    }
+
     fn named(&self, word: &str, span: Span) -> Parse<(File, u8)> {
         if let Some(&(file, index, _)) = self.known.get(word) {
             return Ok((file, index));
@@ -223,6 +228,9 @@ impl<'a> Names<'a> {
         let mut candidates: Vec<&str> = self.known.keys().copied().collect();
         candidates.sort_unstable();
         let finding = Diagnostic::error("name", format!("nothing is called `{word}`")).at(span, "");
+        if word == "abs" {
+            return Err(Box::new(finding.help("bars take the absolute value: `|r1|`")));
+        }
         Err(Box::new(match closest(word, candidates) {
             Some(near) => finding.help(format!("did you mean `{near}`?")),
             None => finding.help(

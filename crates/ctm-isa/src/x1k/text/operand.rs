@@ -243,6 +243,14 @@ impl Written {
         ))
     }
 
+    /// How many components its swizzle or list names; 0 without one.
+    pub fn letters(&self) -> usize {
+        match &self.what {
+            What::Base(_, letters) | What::Number(_, letters) => letters.map_or(0, |letters| letters.len),
+            What::List(list) => list.len(),
+        }
+    }
+
     /// Whether the operand names a register or presubtract without a swizzle.
     pub fn is_bare(&self) -> bool {
         matches!(self.what, What::Base(_, None))
