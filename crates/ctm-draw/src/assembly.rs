@@ -32,6 +32,10 @@ pub struct Primitive {
     pub edges: u8,
     /// The first line of a list's element or of a strip, where a stipple pattern may begin again.
     pub begins: bool,
+    /// What a geometry program gets, neighbours included; what the shape has not repeats the first one.
+    pub inputs: [u32; 6],
+    /// How many of them there are: 1, 2, 3, 4 or 6.
+    pub input_count: u8,
 }
 
 /// The vertex numbers of a draw, in order; `None` where a restart ends the primitive.
@@ -105,17 +109,17 @@ impl Assembler {
                 self.emit(out, Shape::Line, [a, b, b], [a, b], true);
                 self.held.clear();
             }
-            (Topology::LinesAdjacent, &[_, a, b, _]) => {
-                self.emit(out, Shape::Line, [a, b, b], [a, b], true);
+            (Topology::LinesAdjacent, &[before, a, b, after]) => {
+                self.emit_with(out, Shape::Line, [a, b, b], [a, b], true, &[before, a, b, after]);
                 self.held.clear();
             }
             (Topology::LineStrip | Topology::LineLoop, &[a, b]) => {
                 self.emit(out, Shape::Line, [a, b, b], [a, b], first_line);
                 self.held.remove(0);
             }
-            (Topology::LineStripAdjacent, &[_, a, b, _]) => {
+            (Topology::LineStripAdjacent, &[before, a, b, after]) => {
                 let begins = self.seen == 4;
-                self.emit(out, Shape::Line, [a, b, b], [a, b], begins);
+                self.emit_with(out, Shape::Line, [a, b, b], [a, b], begins, &[before, a, b, after]);
                 self.held.remove(0);
             }
             (Topology::Triangles, &[a, b, c]) => {
@@ -126,8 +130,8 @@ impl Assembler {
                 self.emit(out, Shape::Rectangle, [a, b, c], [a, c], true);
                 self.held.clear();
             }
-            (Topology::TrianglesAdjacent, &[a, _, b, _, c, _]) => {
-                self.emit(out, Shape::Triangle, [a, b, c], [a, c], true);
+            (Topology::TrianglesAdjacent, &[a, ab, b, bc, c, ca]) => {
+                self.emit_with(out, Shape::Triangle, [a, b, c], [a, c], true, &[a, ab, b, bc, c, ca]);
                 self.held.clear();
             }
             (Topology::TriangleStrip, &[a, b, c]) => {
@@ -135,11 +139,9 @@ impl Assembler {
                 self.emit(out, Shape::Triangle, vertices, [a, c], true);
                 self.held.remove(0);
             }
-            (Topology::TriangleStripAdjacent, &[a, _, b, _, c, _]) => {
-                // Triangle i is complete with vertex 2i + 5.
-                let vertices = if (self.seen / 2) % 2 == 1 { [a, b, c] } else { [b, a, c] };
-                self.emit(out, Shape::Triangle, vertices, [a, c], true);
-                self.held.drain(..2);
+            // Triangle n is known when the next one is complete, with vertex 2n + 7, or at the end.
+            (Topology::TriangleStripAdjacent, held) if held.len() > 7 && held.len().is_multiple_of(2) => {
+                self.adjacent_triangle(out, (held.len() - 8) / 2, false);
             }
             (Topology::TriangleFan, &[a, b]) if self.seen > 2 => {
                 self.emit(out, Shape::Triangle, [self.first, a, b], [a, b], true);
@@ -153,7 +155,10 @@ impl Assembler {
                 let edges = u8::from(begins) | 0b010;
                 let vertices = [first, a, b];
                 let number = self.number;
-                self.pending = Some(Primitive { shape: Shape::Triangle, vertices, provoking, number, edges, begins });
+                let inputs = [first, a, b, first, first, first];
+                let shape = Shape::Triangle;
+                self.pending =
+                    Some(Primitive { shape, vertices, provoking, number, edges, begins, inputs, input_count: 3 });
                 self.held.remove(0);
             }
             (Topology::TriangleFan | Topology::Polygon, &[_, _]) => {
@@ -177,6 +182,10 @@ impl Assembler {
     }
 
     fn restart(&mut self, out: &mut Vec<Primitive>) {
+        if self.topology == Topology::TriangleStripAdjacent && self.held.len() > 5 {
+            // What is left over is no triangle.
+            self.adjacent_triangle(out, (self.held.len() - 6) / 2, true);
+        }
         if self.topology == Topology::LineLoop
             && self.seen > 1
             && let &[last] = self.held.as_slice()
@@ -202,15 +211,54 @@ impl Assembler {
     }
 
     fn emit(&mut self, out: &mut Vec<Primitive>, shape: Shape, vertices: [u32; 3], provoking: [u32; 2], begins: bool) {
-        let provoking = self.provoking(provoking);
-        out.push(Primitive { shape, vertices, provoking, number: self.number, edges: 0b111, begins });
+        let count = match shape {
+            Shape::Point => 1,
+            Shape::Line => 2,
+            Shape::Triangle | Shape::Rectangle => 3,
+        };
+        self.emit_with(out, shape, vertices, provoking, begins, &vertices[..count]);
+    }
+
+    /// The same, with what a geometry program gets.
+    fn emit_with(
+        &mut self,
+        out: &mut Vec<Primitive>,
+        shape: Shape,
+        vertices: [u32; 3],
+        provoking: [u32; 2],
+        begins: bool,
+        given: &[u32],
+    ) {
+        let (provoking, number) = (self.provoking(provoking), self.number);
+        let mut inputs = [given.first().copied().unwrap_or(0); 6];
+        inputs.iter_mut().zip(given).for_each(|(to, from)| *to = *from);
+        let input_count = given.len().min(6) as u8;
+        out.push(Primitive { shape, vertices, provoking, number, edges: 0b111, begins, inputs, input_count });
         self.number = self.number.wrapping_add(1);
+    }
+
+    /// Triangle n of a strip with neighbours. Of odd ones the chip delivers the vertices turned by two places against OpenGL's order; UNVERIFIED: it follows
+    /// from how a driver turns them back.
+    fn adjacent_triangle(&mut self, out: &mut Vec<Primitive>, n: usize, is_last: bool) {
+        let at = |i: usize| self.held.get(i).copied().unwrap_or_default();
+        let before = if n == 0 { at(1) } else { at(2 * n - 2) };
+        let after = if is_last { at(2 * n + 5) } else { at(2 * n + 6) };
+        let (a, b, c) = (at(2 * n), at(2 * n + 2), at(2 * n + 4));
+        let (vertices, given) = if n.is_multiple_of(2) {
+            ([a, b, c], [a, before, b, after, c, at(2 * n + 3)])
+        } else {
+            ([b, a, c], [a, at(2 * n + 3), c, after, b, before])
+        };
+        self.emit_with(out, Shape::Triangle, vertices, [a, c], true, &given);
     }
 
     fn quad(&mut self, out: &mut Vec<Primitive>, [a, b, c, d]: [u32; 4], provoking: [u32; 2]) {
         let (provoking, number) = (self.provoking(provoking), self.number);
-        let triangle =
-            |vertices, edges, begins| Primitive { shape: Shape::Triangle, vertices, provoking, number, edges, begins };
+        let triangle = |vertices: [u32; 3], edges, begins| {
+            let [p, q, r] = vertices;
+            let (shape, inputs) = (Shape::Triangle, [p, q, r, p, p, p]);
+            Primitive { shape, vertices, provoking, number, edges, begins, inputs, input_count: 3 }
+        };
         out.extend([triangle([a, b, c], 0b011, true), triangle([a, c, d], 0b110, false)]);
         self.number = self.number.wrapping_add(1);
     }
@@ -273,6 +321,24 @@ mod tests {
                 assert_eq!(found, expected, "{topology:?} of {count}");
             }
         }
+    }
+
+    #[test]
+    fn geometry_programs_get_neighbours() {
+        let of = |topology, count| -> Vec<Vec<u32>> {
+            let vertices: Vec<_> = (0..count).map(Some).collect();
+            let all = assembled(topology, &vertices, true);
+            all.iter().map(|p| p.inputs[..usize::from(p.input_count)].to_vec()).collect()
+        };
+        assert_eq!(of(Topology::LinesAdjacent, 4), [[0, 1, 2, 3]]);
+        assert_eq!(of(Topology::LineStripAdjacent, 5), [[0, 1, 2, 3], [1, 2, 3, 4]]);
+        assert_eq!(of(Topology::TrianglesAdjacent, 6), [[0, 1, 2, 3, 4, 5]]);
+        assert_eq!(of(Topology::TriangleStripAdjacent, 6), [[0, 1, 2, 5, 4, 3]]);
+        // Of OpenGL's table (GL 3.3, 2.6.1) the first, a middle and the last one; odd ones turned.
+        let strip = of(Topology::TriangleStripAdjacent, 11);
+        assert_eq!(strip, [[0, 1, 2, 6, 4, 3], [2, 5, 6, 8, 4, 0], [4, 2, 6, 9, 8, 7]]);
+        assert_eq!(of(Topology::TriangleStrip, 4), [[0, 1, 2], [2, 1, 3]]);
+        assert_eq!(of(Topology::Quads, 4), [[0, 1, 2], [0, 2, 3]]);
     }
 
     #[test]

@@ -1,16 +1,19 @@
 //! A draw from its indices to its targets.
 
 use crate::assembly::{Assembler, Primitive, vertex_numbers};
+use crate::geometry::{self, Emitted, copy_start};
 use crate::merge::Merger;
 use crate::primitives::{Rasteriser, Sink};
 use crate::raster::{QuadCoverage, Rect};
 use crate::setup::Setup;
 use crate::shade::{PER_LAUNCH, ShadeQuad, Shader};
-use crate::state::{Draw, DrawState, PixelSource};
+use crate::state::{Draw, DrawState, PixelSource, VertexSource};
+use crate::streams::{self, Streams};
 use crate::targets::{TargetError, Targets};
 use crate::vertices::{self, VertexKey, Vertices};
 use ctm_exec::r700::Target;
 use ctm_exec::{Engine, Fault, LaneRows};
+use ctm_isa::r700::program::Stage as StageKind;
 use rayon::prelude::*;
 use std::collections::HashMap;
 
@@ -33,9 +36,13 @@ pub struct Counts {
     pub indices: u64,
     /// Primitives that were assembled; a quad or polygon counts as its triangles.
     pub primitives: u64,
+    /// Invocations of the geometry program.
+    pub invocations: u64,
+    /// Primitives that stream output was to store, and those that it stored.
+    pub stream_primitives: [u64; 2],
     /// Primitives that clipping left something of.
     pub visible: u64,
-    /// Vertices that the vertex program ran for.
+    /// Vertices that the vertex program ran for; with a geometry program, those that it emitted.
     pub vertices: u64,
     /// Quads that the pixel program ran for.
     pub quads: u64,
@@ -52,6 +59,9 @@ impl Counts {
     pub const fn add(&mut self, other: &Self) {
         self.indices += other.indices;
         self.primitives += other.primitives;
+        self.invocations += other.invocations;
+        self.stream_primitives[0] += other.stream_primitives[0];
+        self.stream_primitives[1] += other.stream_primitives[1];
         self.visible += other.visible;
         self.vertices += other.vertices;
         self.quads += other.quads;
@@ -80,7 +90,7 @@ pub enum DrawError {
     },
     /// A program did wrong. What came before it has been drawn.
     Program {
-        /// `vertex` or `pixel`.
+        /// `vertex`, `geometry`, `copy`, `stream output` or `pixel`.
         stage: &'static str,
         /// What it did.
         fault: Fault,
@@ -112,9 +122,16 @@ pub fn draw(
 ) -> Result<Counts, DrawError> {
     check(state)?;
     let samples = state.raster.samples.count;
-    let open =
+    let mut open =
         targets.open(samples, state.colour.resolve).map_err(|(target, error)| DrawError::Target { target, error })?;
     let bounds = open.bounds.and(state.raster.scissor);
+    let lent = std::mem::replace(&mut open.streams, [const { None }; 4]);
+    let mut offsets = [const { None }; 4];
+    let mut streams = Streams::default();
+    for (n, (buffer, offset)) in lent.into_iter().enumerate().filter_map(|(n, lent)| Some((n, lent?))) {
+        (streams.buffers[n], offsets[n]) = (Some(buffer), Some(offset));
+    }
+    streams.check()?;
     let shader = match state.pixels {
         PixelSource::Nothing => None,
         PixelSource::Program(stage) => {
@@ -123,26 +140,20 @@ pub fn draw(
         }
     };
     let merger = Merger::new(state, open);
-    let mut run = Run { state, shader, merger, options, counts: Counts::default() };
+    let mut run = Run { state, shader, merger, options, counts: Counts::default(), streams };
     let mut rasteriser = Rasteriser::new(state, bounds);
-    let mut primitives = Vec::new();
-    for instance in 0..draw.instances {
-        let mut assembler = Assembler::new(draw.topology, state.raster.last_provokes);
-        for vertex in vertex_numbers(draw, &state.input) {
-            run.counts.indices += 1;
-            assembler.push(vertex, &mut primitives);
-            if primitives.len() >= PRIMITIVES {
-                run.primitives(engine, instance, &primitives, &mut rasteriser)?;
-                primitives.clear();
-            }
+    let ended = run.instances(engine, draw, &mut rasteriser);
+    // What has been stored stays, whatever happened then.
+    for (buffer, offset) in run.streams.buffers.iter().zip(offsets) {
+        if let (Some(buffer), Some(offset)) = (buffer, offset) {
+            *offset = buffer.offset_dwords;
         }
-        assembler.finish(&mut primitives);
-        run.primitives(engine, instance, &primitives, &mut rasteriser)?;
-        primitives.clear();
     }
+    ended?;
     run.counts.visible = rasteriser.visible;
     run.counts.samples_passed = run.merger.samples_passed;
     run.counts.pixels_written = run.merger.pixels_written;
+    run.counts.stream_primitives = [run.streams.needed, run.streams.stored];
     Ok(run.counts)
 }
 
@@ -194,9 +205,58 @@ struct Run<'a, 't> {
     merger: Merger<'a, 't>,
     options: Options,
     counts: Counts,
+    streams: Streams<'t>,
 }
 
 impl Run<'_, '_> {
+    /// Draws every instance.
+    fn instances(
+        &mut self,
+        engine: &dyn Engine,
+        draw: &Draw<'_>,
+        rasteriser: &mut Rasteriser<'_>,
+    ) -> Result<(), DrawError> {
+        let mut primitives = Vec::new();
+        for instance in 0..draw.instances {
+            let mut assembler = Assembler::new(draw.topology, self.state.raster.last_provokes);
+            for vertex in vertex_numbers(draw, &self.state.input) {
+                self.counts.indices += 1;
+                assembler.push(vertex, &mut primitives);
+                if primitives.len() >= PRIMITIVES {
+                    self.primitives(engine, instance, &primitives, rasteriser)?;
+                    primitives.clear();
+                }
+            }
+            assembler.finish(&mut primitives);
+            self.primitives(engine, instance, &primitives, rasteriser)?;
+            primitives.clear();
+        }
+        Ok(())
+    }
+
+    /// Primitives of a geometry program: stored, and rasterised in order.
+    fn emitted(
+        &mut self,
+        engine: &dyn Engine,
+        emitted: &Emitted,
+        rasteriser: &mut Rasteriser<'_>,
+    ) -> Result<(), DrawError> {
+        let state = self.state;
+        if let (Some(output), Some(geometry)) = (&state.stream_output, &state.geometry) {
+            let start = |vertex: u32, _: &Primitive| {
+                copy_start(emitted.places.get(vertex as usize).copied().unwrap_or_default())
+            };
+            let shown = Some((geometry.copy_buffer, emitted.ring.as_slice()));
+            let source = streams::Source { kind: StageKind::Copy, stage: geometry.copy, start: &start, shown };
+            self.streams.store(engine, state, output, &source, &emitted.primitives)?;
+        }
+        let mut batch = Batch { run: self, vertices: &emitted.vertices, setups: Vec::new(), quads: Vec::new() };
+        for primitive in &emitted.primitives {
+            rasteriser.draw(primitive, &emitted.vertices, primitive.vertices, primitive.provoking, &mut batch)?;
+        }
+        batch.flush()
+    }
+
     /// Draws these primitives: their vertices run once each, then they are rasterised in order.
     fn primitives(
         &mut self,
@@ -209,7 +269,23 @@ impl Run<'_, '_> {
             return Ok(());
         }
         self.counts.primitives += primitives.len() as u64;
-        let told = self.state.input.primitive_number;
+        let state = self.state;
+        if let Some(geometry) = &state.geometry {
+            self.counts.invocations += primitives.len() as u64;
+            return geometry::run(engine, state, geometry, instance, primitives, &mut |emitted| {
+                self.counts.vertices += emitted.places.len() as u64;
+                self.emitted(engine, &emitted, rasteriser)
+            });
+        }
+        let told = state.input.primitive_number;
+        if let (Some(output), VertexSource::Program(stage)) = (&state.stream_output, state.vertices) {
+            let start = |index: u32, primitive: &Primitive| {
+                let key = VertexKey { index, primitive: primitive.number };
+                vertices::start(&state.input, instance, key)
+            };
+            let source = streams::Source { kind: StageKind::Vertex, stage, start: &start, shown: None };
+            self.streams.store(engine, state, output, &source, primitives)?;
+        }
         let mut keys: Vec<VertexKey> = Vec::new();
         let mut slots: HashMap<VertexKey, u32> = HashMap::new();
         let mut slot = |index: u32, number: u32| {

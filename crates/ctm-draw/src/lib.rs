@@ -11,6 +11,8 @@
 //! | `clip` | cutting, division by w, viewports |
 //! | `raster/` | which samples of which pixels a primitive covers |
 //! | `vertices`, `stage` | the vertex program, for each vertex once |
+//! | `geometry` | geometry programs: rings, strips, the copy program |
+//! | `streams` | stream output |
 //! | `setup` | how parameters and depth change over a primitive |
 //! | `primitives` | faces, fill modes, points, lines: from primitives to quads of pixels |
 //! | `shade` | the pixel program, for quads of any primitives |
@@ -39,6 +41,7 @@ pub mod clip;
 pub mod depth;
 mod draw;
 pub mod format;
+mod geometry;
 pub mod layout;
 mod merge;
 mod primitives;
@@ -47,8 +50,9 @@ pub mod setup;
 mod shade;
 mod stage;
 pub mod state;
+mod streams;
 mod targets;
 pub mod vertices;
 
 pub use draw::{Counts, DrawError, Options, clear_colour, clear_depth, draw};
-pub use targets::{ColourTarget, DepthTarget, TargetError, Targets};
+pub use targets::{ColourTarget, DepthTarget, StreamBuffer, TargetError, Targets};

@@ -90,7 +90,7 @@ impl Shader<'_> {
             rows.rows.iter().map(|&(register, element, ref bits)| StartRow { register, element, bits }).collect();
         let domain = Domain { i0: 0, j0: 0, i1: (2 * ints(quads.len())).saturating_sub(1), j1: 1 };
         let lanes = LaneRows::new(LaneOrder::quads(domain), &self.targets);
-        let mut memory = StageMemory { inner: self.stage.memory, rows: lanes };
+        let mut memory = StageMemory::new(self.stage.memory, lanes);
         let launch = Launch {
             stage: StageKind::Pixel,
             chip: self.state.chip,

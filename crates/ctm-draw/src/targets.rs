@@ -35,6 +35,17 @@ pub struct DepthTarget<'a> {
     pub slices: [u32; 2],
 }
 
+/// A buffer of stream output.
+#[derive(Debug)]
+pub struct StreamBuffer<'a> {
+    /// Its memory.
+    pub bytes: &'a mut [u8],
+    /// Where the next vertex goes, in dwords; moves on.
+    pub offset_dwords: u32,
+    /// What is stored ends before this dword. At most as many as there are bytes for.
+    pub size_dwords: u32,
+}
+
 /// The targets of a draw. Only pixels that lie in all of them are drawn.
 #[derive(Debug, Default)]
 pub struct Targets<'a> {
@@ -42,6 +53,8 @@ pub struct Targets<'a> {
     pub colour: [Option<ColourTarget<'a>>; 8],
     /// The depth target. Without one, tests pass and nothing is written.
     pub depth: Option<DepthTarget<'a>>,
+    /// Buffers of stream output.
+    pub streams: [Option<StreamBuffer<'a>>; 4],
 }
 
 /// Why a target cannot be drawn to.
@@ -194,6 +207,8 @@ pub(crate) struct Open<'t> {
     pub(crate) colour: [Option<OpenColour<'t>>; 8],
     pub(crate) depth: Option<OpenDepth<'t>>,
     pub(crate) bounds: Rect,
+    /// Buffers of stream output, each with where its offset is to go when it has moved.
+    pub(crate) streams: [Option<(StreamBuffer<'t>, &'t mut u32)>; 4],
 }
 
 impl Targets<'_> {
@@ -202,12 +217,13 @@ impl Targets<'_> {
     /// # Errors
     /// The name of the first target that cannot be drawn to, and why.
     pub(crate) fn open(&mut self, samples: u32, resolve: bool) -> Result<Open<'_>, (String, TargetError)> {
+        let Self { colour: colour_targets, depth: depth_target, streams } = self;
         let mut bounds = Rect { left: 0, top: 0, right: i32::MAX, bottom: i32::MAX };
         let mut cut = |[width, height]: [u32; 2]| {
             bounds = bounds.and(Rect { left: 0, top: 0, right: width as i32, bottom: height as i32 });
         };
         let mut colour = [const { None }; 8];
-        for (n, (place, target)) in colour.iter_mut().zip(&mut self.colour).enumerate() {
+        for (n, (place, target)) in colour.iter_mut().zip(colour_targets).enumerate() {
             let Some(ColourTarget { bytes, layout, format, size, slices }) = target else { continue };
             let named = |error| (format!("colour target {n}"), error);
             let colours = Colours::new(*format).map_err(|error| named(TargetError::Format(error)))?;
@@ -219,7 +235,7 @@ impl Targets<'_> {
             cut(*size);
             *place = Some(OpenColour { bytes, layout: *layout, colours, slices: *slices });
         }
-        let depth = match &mut self.depth {
+        let depth = match depth_target {
             None => None,
             Some(DepthTarget { bytes, layout, format, size, slices }) => {
                 let named = |error| ("the depth target".to_owned(), error);
@@ -231,6 +247,11 @@ impl Targets<'_> {
                 Some(OpenDepth { bytes, layout: *layout, format: *format, slices: *slices })
             }
         };
-        Ok(Open { colour, depth, bounds })
+        let lent = streams.each_mut().map(|stream| {
+            stream.as_mut().map(|StreamBuffer { bytes, offset_dwords, size_dwords }| {
+                (StreamBuffer { bytes, offset_dwords: *offset_dwords, size_dwords: *size_dwords }, offset_dwords)
+            })
+        });
+        Ok(Open { colour, depth, bounds, streams: lent })
     }
 }

@@ -9,7 +9,7 @@ use ctm_isa::r700::program::Stage as StageKind;
 use rayon::prelude::*;
 
 /// Vertices of one launch.
-const PER_LAUNCH: usize = 1024;
+pub(crate) const PER_LAUNCH: usize = 1024;
 
 /// What a vertex is told beside its parameters.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -74,8 +74,7 @@ pub fn run(
     keys: &[VertexKey],
     parallel: bool,
 ) -> Result<Vertices, Fault> {
-    let count = state.outputs.semantics.len().min(32);
-    let mut vertices = Vertices { parameters: vec![Vec::with_capacity(keys.len()); count], ..Vertices::default() };
+    let mut vertices = Vertices::with_parameters(state.outputs.semantics.len());
     match state.vertices {
         VertexSource::Given { positions, parameters } => {
             let exported = |exports: &[&[[u32; 4]]], export: usize, index: u32| {
@@ -90,19 +89,22 @@ pub fn run(
             }
         }
         VertexSource::Program(stage) => {
-            let one = |keys: &[VertexKey]| launch(engine, state, &stage, instance, keys);
+            let one = |keys: &[VertexKey]| {
+                let start = starts(&state.input, instance, keys);
+                let (kind, exports) = (StageKind::Vertex, true);
+                // Streams are another launch's; what this one writes there goes nowhere.
+                let stream_dwords = state.stream_output.map_or([0; 4], |streams| streams.vertex_dwords);
+                let given =
+                    VertexLaunch { kind, stage, start: &start, ring_dwords: 0, stream_dwords, shown: None, exports };
+                run_launch(engine, state, &given).map(|memory| memory.rows)
+            };
             let done: Vec<Result<LaneRows<Target>, Fault>> = if parallel && keys.len() > PER_LAUNCH {
                 keys.par_chunks(PER_LAUNCH).map(one).collect()
             } else {
                 keys.chunks(PER_LAUNCH).map(one).collect()
             };
             for rows in done {
-                let rows = rows?;
-                for lane in 0..rows.order().count() {
-                    vertices.add(&state.outputs, |target| {
-                        rows.get(target).map(|row| std::array::from_fn(|e| row[e].bits[lane])).unwrap_or_default()
-                    });
-                }
+                vertices.add_rows(&state.outputs, &rows?);
             }
         }
     }
@@ -110,6 +112,20 @@ pub fn run(
 }
 
 impl Vertices {
+    /// None yet, with so many parameters.
+    pub(crate) fn with_parameters(count: usize) -> Self {
+        Self { parameters: vec![Vec::new(); count.min(32)], ..Self::default() }
+    }
+
+    /// Adds what the threads of a launch exported.
+    pub(crate) fn add_rows(&mut self, outputs: &VertexOutputs<'_>, rows: &LaneRows<Target>) {
+        for lane in 0..rows.order().count() {
+            self.add(outputs, |target| {
+                rows.get(target).map(|row| std::array::from_fn(|e| row[e].bits[lane])).unwrap_or_default()
+            });
+        }
+    }
+
     /// Adds a vertex with these exports.
     fn add(&mut self, outputs: &VertexOutputs<'_>, exported: impl Fn(Target) -> [u32; 4]) {
         let places = Positions::of(outputs);
@@ -135,41 +151,69 @@ impl Vertices {
 }
 
 /// Start values of a vertex program (R0): the vertex number, the instance by both step rates or the primitive's number, the instance.
-fn start(input: &InputState, instance: u32, key: VertexKey) -> [u32; 4] {
+pub(crate) fn starts(input: &InputState, instance: u32, keys: &[VertexKey]) -> Vec<[u32; 4]> {
+    keys.iter().map(|&key| start(input, instance, key)).collect()
+}
+
+/// Of one vertex.
+pub(crate) fn start(input: &InputState, instance: u32, key: VertexKey) -> [u32; 4] {
     let stepped = |rate: u32| instance.checked_div(rate).unwrap_or(0);
     let z = if input.primitive_number { key.primitive } else { stepped(input.step_rate_1) };
     [key.index, stepped(input.step_rate_0), z, instance]
 }
 
-fn launch(
+/// What one launch of a vertex, export or copy program is given.
+pub(crate) struct VertexLaunch<'a> {
+    pub(crate) kind: StageKind,
+    pub(crate) stage: Stage<'a>,
+    /// R0 of each thread.
+    pub(crate) start: &'a [[u32; 4]],
+    /// Dwords of a thread in the ring that is written; 0: none is.
+    pub(crate) ring_dwords: u32,
+    /// Dwords of a thread in each stream.
+    pub(crate) stream_dwords: [u32; 4],
+    /// A ring that is read.
+    pub(crate) shown: Option<(u8, &'a [u8])>,
+    /// Whether exports are wanted.
+    pub(crate) exports: bool,
+}
+
+/// Runs a launch; gives its memory with what it left.
+pub(crate) fn run_launch<'a>(
     engine: &dyn Engine,
     state: &DrawState<'_>,
-    stage: &Stage<'_>,
-    instance: u32,
-    keys: &[VertexKey],
-) -> Result<LaneRows<Target>, Fault> {
-    let values: Vec<[u32; 4]> = keys.iter().map(|&key| start(&state.input, instance, key)).collect();
-    let columns: [Vec<u32>; 4] = std::array::from_fn(|e| values.iter().map(|value| value[e]).collect());
+    given: &VertexLaunch<'a>,
+) -> Result<StageMemory<'a>, Fault> {
+    let columns: [Vec<u32>; 4] = std::array::from_fn(|e| given.start.iter().map(|value| value[e]).collect());
     let rows: Vec<StartRow<'_>> =
         (0..).zip(&columns).map(|(element, bits)| StartRow { register: 0, element, bits }).collect();
-    let domain = Domain { i0: 0, j0: 0, i1: ints(keys.len()).saturating_sub(1), j1: 0 };
+    let domain = Domain { i0: 0, j0: 0, i1: ints(given.start.len()).saturating_sub(1), j1: 0 };
     let positions = 1 + u8::from(state.outputs.misc) + u8::from(state.outputs.distances_low);
     let positions = (positions + u8::from(state.outputs.distances_high)).min(4);
     let parameters = state.outputs.semantics.len().min(32) as u8;
-    let targets: Vec<Target> =
-        (0..positions).map(Target::Position).chain((0..parameters).map(Target::Parameter)).collect();
-    let mut memory = StageMemory { inner: stage.memory, rows: LaneRows::new(LaneOrder::rows(domain), &targets) };
+    let targets: Vec<Target> = (0..positions)
+        .map(Target::Position)
+        .chain((0..parameters).map(Target::Parameter))
+        .filter(|_| given.exports)
+        .collect();
+    let threads = given.start.len();
+    let mut memory = StageMemory::new(given.stage.memory, LaneRows::new(LaneOrder::rows(domain), &targets));
+    memory.ring = (given.ring_dwords > 0).then(|| vec![0; threads * given.ring_dwords as usize]);
+    memory.streams = given.stream_dwords.map(|dwords| threads as u64 * u64::from(dwords));
+    memory.shown = given.shown;
     let launch = Launch {
-        stage: StageKind::Vertex,
+        stage: given.kind,
         chip: state.chip,
-        fetch_program: stage.fetch_program,
-        semantics: stage.semantics,
+        fetch_program: given.stage.fetch_program,
+        semantics: given.stage.semantics,
         vertex_offset: state.input.vertex_offset,
         instance_offset: state.input.instance_offset,
+        ring_item_dwords: given.ring_dwords,
+        stream_item_dwords: given.stream_dwords,
         rows: &rows,
         counters: false,
-        ..Launch::new(stage.program, stage.constants, domain)
+        ..Launch::new(given.stage.program, given.stage.constants, domain)
     };
     engine.run_r700(&launch, &mut memory)?;
-    Ok(memory.rows)
+    Ok(memory)
 }

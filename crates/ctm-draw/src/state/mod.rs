@@ -3,6 +3,13 @@
 //! Begin with [`DrawState`] and [`Draw`]. Everything has a default that draws plainly: no tests, no blending, a viewport of nothing. Numbers that are
 //! fixed-point in registers are floats here.
 
+mod pixels;
+
+pub use pixels::{
+    AlphaTest, Blend, BlendEquation, ColourState, ColourTargetState, Combine, Compare, DepthCopy, DepthState, Factor,
+    LogicOp, StencilFace, StencilOp,
+};
+
 use crate::clip::ClipState;
 use crate::raster::RasterState;
 use ctm_exec::r700::{Constants, Memory, Semantic};
@@ -234,284 +241,6 @@ pub struct PixelInputs<'a> {
     pub generated: Option<(u8, u8)>,
 }
 
-/// Comparison of a new value (left) with a stored one (right).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they say what they are")]
-pub enum Compare {
-    Never,
-    Less,
-    Equal,
-    LessEqual,
-    Greater,
-    NotEqual,
-    GreaterEqual,
-    #[default]
-    Always,
-}
-
-impl Compare {
-    /// Whether `new compare stored` holds. NaN is only not equal.
-    pub fn holds<T: PartialOrd>(self, new: &T, stored: &T) -> bool {
-        match self {
-            Self::Never => false,
-            Self::Less => new < stored,
-            Self::Equal => new == stored,
-            Self::LessEqual => new <= stored,
-            Self::Greater => new > stored,
-            Self::NotEqual => new != stored,
-            Self::GreaterEqual => new >= stored,
-            Self::Always => true,
-        }
-    }
-}
-
-/// What becomes of a stencil value.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they say what they are")]
-pub enum StencilOp {
-    #[default]
-    Keep,
-    Zero,
-    /// The reference.
-    Replace,
-    IncrementClamp,
-    DecrementClamp,
-    Invert,
-    IncrementWrap,
-    DecrementWrap,
-}
-
-/// Stencil test and operations of front or back faces.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct StencilFace {
-    /// `(reference & mask) compare (stored & mask)`.
-    pub compare: Compare,
-    /// The reference, unless the program exports one.
-    pub reference: u8,
-    /// Bits that are compared.
-    pub mask: u8,
-    /// Bits that are written.
-    pub write_mask: u8,
-    /// Where the stencil test fails.
-    pub fail: StencilOp,
-    /// Where it passes and the depth test fails.
-    pub depth_fail: StencilOp,
-    /// Where both pass.
-    pub pass: StencilOp,
-}
-
-impl Default for StencilFace {
-    fn default() -> Self {
-        Self {
-            compare: Compare::Always,
-            reference: 0,
-            mask: 0xff,
-            write_mask: 0xff,
-            fail: StencilOp::Keep,
-            depth_fail: StencilOp::Keep,
-            pass: StencilOp::Keep,
-        }
-    }
-}
-
-/// Depth and stencil tests.
-#[derive(Clone, Copy, Debug, Default, PartialEq)]
-pub struct DepthState {
-    /// The depth test; `None`: it passes and nothing is written.
-    pub test: Option<Compare>,
-    /// Whether depth is written where the test passes.
-    pub write: bool,
-    /// Stencil of front faces, points and lines; `None`: no stencil test.
-    pub stencil: Option<StencilFace>,
-    /// Stencil of back faces, if it is another.
-    pub stencil_back: Option<StencilFace>,
-    /// x of the depth export is the depth.
-    pub export_depth: bool,
-    /// y of the depth export is the stencil reference, an integer.
-    pub export_stencil: bool,
-    /// z of the depth export is the sample mask, an integer.
-    pub export_mask: bool,
-    /// Killed pixels are dropped; without it kills are ignored.
-    pub kill: bool,
-    /// This depth is written instead of the interpolated one.
-    pub clear_depth: Option<f32>,
-    /// This stencil value is written instead of what the operations give.
-    pub clear_stencil: Option<u8>,
-    /// Instead of the program's colour, target 0 gets stored depth (field X) and stencil (field Y) of a sample.
-    pub copy: Option<DepthCopy>,
-    /// Samples that pass are not counted ([`crate::Counts::samples_passed`]).
-    pub counts_nothing: bool,
-}
-
-/// What of the depth target is sent to target 0.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct DepthCopy {
-    /// Depth, to the field in the lowest bits.
-    pub depth: bool,
-    /// Stencil, to the second field.
-    pub stencil: bool,
-    /// The first covered sample, instead of [`Self::sample`].
-    pub first_covered: bool,
-    /// Which sample.
-    pub sample: u8,
-}
-
-/// A factor of blending. In alpha factors, colours mean their alpha.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they say what they are; s: source, d: destination, c: constant, s1: second source")]
-pub enum Factor {
-    Zero,
-    #[default]
-    One,
-    SourceColour,
-    OneMinusSourceColour,
-    SourceAlpha,
-    OneMinusSourceAlpha,
-    DestinationAlpha,
-    OneMinusDestinationAlpha,
-    DestinationColour,
-    OneMinusDestinationColour,
-    /// min(source alpha, 1 - destination alpha); 1 for alpha.
-    SourceAlphaSaturate,
-    /// As a source factor: the source factor is source alpha, the destination factor 1 minus it.
-    BothSourceAlpha,
-    /// As a source factor: the source factor is 1 - source alpha, the destination factor source alpha.
-    BothInverseSourceAlpha,
-    ConstantColour,
-    OneMinusConstantColour,
-    Source1Colour,
-    OneMinusSource1Colour,
-    Source1Alpha,
-    OneMinusSource1Alpha,
-    ConstantAlpha,
-    OneMinusConstantAlpha,
-}
-
-/// How source and destination, multiplied by their factors, are combined.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Combine {
-    /// Source plus destination.
-    #[default]
-    Add,
-    /// Source minus destination.
-    Subtract,
-    /// Destination minus source.
-    ReverseSubtract,
-    /// The smaller one; factors do not count.
-    Min,
-    /// The larger one; factors do not count.
-    Max,
-}
-
-/// Blending of one group of channels.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct BlendEquation {
-    /// Factor of the source.
-    pub source: Factor,
-    /// Factor of the destination.
-    pub destination: Factor,
-    /// How both are combined.
-    pub combine: Combine,
-}
-
-impl Default for BlendEquation {
-    /// The source.
-    fn default() -> Self {
-        Self { source: Factor::One, destination: Factor::Zero, combine: Combine::Add }
-    }
-}
-
-/// Blending of a target.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Blend {
-    /// Of red, green and blue.
-    pub colour: BlendEquation,
-    /// Of alpha; `None`: as colour.
-    pub alpha: Option<BlendEquation>,
-}
-
-/// What is done to stored bits instead of blending: bit k is the result for source bit `k >> 1` and destination bit `k & 1`.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub struct LogicOp(pub u8);
-
-impl LogicOp {
-    /// The source.
-    pub const COPY: Self = Self(0xc);
-
-    /// The result for bits of source and destination.
-    #[must_use]
-    pub fn apply(self, source: u128, destination: u128) -> u128 {
-        let term = |bit: u8, bits: u128| if self.0 >> bit & 1 == 1 { bits } else { 0 };
-        term(0, !source & !destination)
-            | term(1, !source & destination)
-            | term(2, source & !destination)
-            | term(3, source & destination)
-    }
-}
-
-/// How one target takes colours.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct ColourTargetState {
-    /// Channels that are written, bit 0 = red: what the target lets pass and what the program exports.
-    pub write_mask: u8,
-    /// Blending; `None`: the colour is stored as it is. Integer targets are never blended.
-    pub blend: Option<Blend>,
-    /// Whether source, destination, constant and result of blending are clamped to the format's range. Formats of fractions clamp when they
-    /// store in any case.
-    pub blend_clamp: bool,
-    /// Numbers are cut off towards zero instead of rounded to the nearest when they are stored.
-    pub truncate: bool,
-}
-
-impl Default for ColourTargetState {
-    fn default() -> Self {
-        Self { write_mask: 15, blend: None, blend_clamp: true, truncate: false }
-    }
-}
-
-/// The alpha test, on output 0.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct AlphaTest {
-    /// Alpha compare reference.
-    pub compare: Compare,
-    /// The reference.
-    pub reference: f32,
-}
-
-/// What becomes of colours.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct ColourState {
-    /// Each target.
-    pub targets: [ColourTargetState; 8],
-    /// The constant colour of blending.
-    pub constant: [f32; 4],
-    /// On stored bits, instead of blending; [`LogicOp::COPY`] is none.
-    pub logic: LogicOp,
-    /// Output 0 goes to every target.
-    pub multiwrite: bool,
-    /// The alpha test.
-    pub alpha_test: Option<AlphaTest>,
-    /// The covered samples of a pixel become fewer by the alpha of output 0: sample k stays where `alpha * samples > (k' + 0.5)`, k' being k moved on by
-    /// the pixel's offset in its quad. UNVERIFIED: the pattern.
-    pub alpha_to_coverage: Option<[u8; 4]>,
-    /// Instead of drawing colours: target 1 gets the mean of the samples of target 0.
-    pub resolve: bool,
-}
-
-impl Default for ColourState {
-    fn default() -> Self {
-        Self {
-            targets: [ColourTargetState::default(); 8],
-            constant: [0.0; 4],
-            logic: LogicOp::COPY,
-            multiwrite: false,
-            alpha_test: None,
-            alpha_to_coverage: None,
-            resolve: false,
-        }
-    }
-}
-
 /// Where vertices come from.
 #[derive(Clone, Copy, Debug)]
 pub enum VertexSource<'a> {
@@ -524,6 +253,50 @@ pub enum VertexSource<'a> {
         /// Parameter exports. Floats as bits.
         parameters: &'a [&'a [[u32; 4]]],
     },
+}
+
+/// What a geometry program makes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they say what they are")]
+pub enum GeometryOutput {
+    Points,
+    LineStrip,
+    #[default]
+    TriangleStrip,
+}
+
+/// A geometry program between vertices and primitives. The vertex program then leaves its vertices in a ring (MEM_RING); the geometry program reads them, leaves its own
+/// in a second ring and says where strips end; a copy program reads that and exports.
+#[derive(Clone, Copy, Debug)]
+pub struct GeometryState<'a> {
+    /// The geometry program. It starts with R0 = offsets of vertices 0 and 1 in the first ring, the primitive's number, the offset of vertex 2; R1 = offsets of
+    /// vertices 3 to 5, the invocation's number, which is 0. Offsets are in dwords.
+    pub program: Stage<'a>,
+    /// The copy program; its exports are what [`VertexOutputs`] describes. It starts with R0.x = the offset of its vertex in the second ring.
+    pub copy: Stage<'a>,
+    /// What it makes.
+    pub output: GeometryOutput,
+    /// Dwords of a vertex in the first ring.
+    pub input_vertex_dwords: u32,
+    /// Dwords that an invocation of the geometry program has in the second ring.
+    pub invocation_dwords: u32,
+    /// Dwords of an emitted vertex in the second ring: vertex k of an invocation begins k times as far.
+    pub vertex_dwords: u32,
+    /// Vertices that an invocation may emit; further ones are not there.
+    pub most_vertices: u32,
+    /// The buffer by which the geometry program reads the first ring, its items being dwords.
+    pub input_buffer: u8,
+    /// The buffer by which the copy program reads the second ring, its items being dwords.
+    pub copy_buffer: u8,
+}
+
+/// Stream output: vertices of primitives, in order, into [`crate::Targets::streams`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct StreamOutput {
+    /// Dwords from one vertex to the next in each buffer.
+    pub vertex_dwords: [u32; 4],
+    /// Buffers that are written, bit 0 = buffer 0. A primitive is stored in all of them, or in none.
+    pub buffers: u8,
 }
 
 /// The program that makes colours.
@@ -544,6 +317,10 @@ pub struct DrawState<'a> {
     pub input: InputState,
     /// The vertices.
     pub vertices: VertexSource<'a>,
+    /// A geometry program; the vertices then have to come from a program.
+    pub geometry: Option<GeometryState<'a>>,
+    /// Stream output, by the vertex program or the copy program.
+    pub stream_output: Option<StreamOutput>,
     /// What they export.
     pub outputs: VertexOutputs<'a>,
     /// Clipping and viewports.
@@ -568,6 +345,8 @@ impl<'a> DrawState<'a> {
             chip: Chip::Rv770,
             input: InputState::default(),
             vertices,
+            geometry: None,
+            stream_output: None,
             outputs: VertexOutputs::default(),
             clip: ClipState::default(),
             raster: RasterState::default(),

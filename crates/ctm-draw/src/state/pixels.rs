@@ -1,0 +1,279 @@
+//! What happens to pixels: comparisons, stencil, depth, blending, colours.
+
+/// Comparison of a new value (left) with a stored one (right).
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they say what they are")]
+pub enum Compare {
+    Never,
+    Less,
+    Equal,
+    LessEqual,
+    Greater,
+    NotEqual,
+    GreaterEqual,
+    #[default]
+    Always,
+}
+
+impl Compare {
+    /// Whether `new compare stored` holds. NaN is only not equal.
+    pub fn holds<T: PartialOrd>(self, new: &T, stored: &T) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Less => new < stored,
+            Self::Equal => new == stored,
+            Self::LessEqual => new <= stored,
+            Self::Greater => new > stored,
+            Self::NotEqual => new != stored,
+            Self::GreaterEqual => new >= stored,
+            Self::Always => true,
+        }
+    }
+}
+
+/// What becomes of a stencil value.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they say what they are")]
+pub enum StencilOp {
+    #[default]
+    Keep,
+    Zero,
+    /// The reference.
+    Replace,
+    IncrementClamp,
+    DecrementClamp,
+    Invert,
+    IncrementWrap,
+    DecrementWrap,
+}
+
+/// Stencil test and operations of front or back faces.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct StencilFace {
+    /// `(reference & mask) compare (stored & mask)`.
+    pub compare: Compare,
+    /// The reference, unless the program exports one.
+    pub reference: u8,
+    /// Bits that are compared.
+    pub mask: u8,
+    /// Bits that are written.
+    pub write_mask: u8,
+    /// Where the stencil test fails.
+    pub fail: StencilOp,
+    /// Where it passes and the depth test fails.
+    pub depth_fail: StencilOp,
+    /// Where both pass.
+    pub pass: StencilOp,
+}
+
+impl Default for StencilFace {
+    fn default() -> Self {
+        Self {
+            compare: Compare::Always,
+            reference: 0,
+            mask: 0xff,
+            write_mask: 0xff,
+            fail: StencilOp::Keep,
+            depth_fail: StencilOp::Keep,
+            pass: StencilOp::Keep,
+        }
+    }
+}
+
+/// Depth and stencil tests.
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
+pub struct DepthState {
+    /// The depth test; `None`: it passes and nothing is written.
+    pub test: Option<Compare>,
+    /// Whether depth is written where the test passes.
+    pub write: bool,
+    /// Stencil of front faces, points and lines; `None`: no stencil test.
+    pub stencil: Option<StencilFace>,
+    /// Stencil of back faces, if it is another.
+    pub stencil_back: Option<StencilFace>,
+    /// x of the depth export is the depth.
+    pub export_depth: bool,
+    /// y of the depth export is the stencil reference, an integer.
+    pub export_stencil: bool,
+    /// z of the depth export is the sample mask, an integer.
+    pub export_mask: bool,
+    /// Killed pixels are dropped; without it kills are ignored.
+    pub kill: bool,
+    /// This depth is written instead of the interpolated one.
+    pub clear_depth: Option<f32>,
+    /// This stencil value is written instead of what the operations give.
+    pub clear_stencil: Option<u8>,
+    /// Instead of the program's colour, target 0 gets stored depth (field X) and stencil (field Y) of a sample.
+    pub copy: Option<DepthCopy>,
+    /// Samples that pass are not counted ([`crate::Counts::samples_passed`]).
+    pub counts_nothing: bool,
+}
+
+/// What of the depth target is sent to target 0.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct DepthCopy {
+    /// Depth, to the field in the lowest bits.
+    pub depth: bool,
+    /// Stencil, to the second field.
+    pub stencil: bool,
+    /// The first covered sample, instead of [`Self::sample`].
+    pub first_covered: bool,
+    /// Which sample.
+    pub sample: u8,
+}
+
+/// A factor of blending. In alpha factors, colours mean their alpha.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[allow(missing_docs, reason = "they say what they are; s: source, d: destination, c: constant, s1: second source")]
+pub enum Factor {
+    Zero,
+    #[default]
+    One,
+    SourceColour,
+    OneMinusSourceColour,
+    SourceAlpha,
+    OneMinusSourceAlpha,
+    DestinationAlpha,
+    OneMinusDestinationAlpha,
+    DestinationColour,
+    OneMinusDestinationColour,
+    /// min(source alpha, 1 - destination alpha); 1 for alpha.
+    SourceAlphaSaturate,
+    /// As a source factor: the source factor is source alpha, the destination factor 1 minus it.
+    BothSourceAlpha,
+    /// As a source factor: the source factor is 1 - source alpha, the destination factor source alpha.
+    BothInverseSourceAlpha,
+    ConstantColour,
+    OneMinusConstantColour,
+    Source1Colour,
+    OneMinusSource1Colour,
+    Source1Alpha,
+    OneMinusSource1Alpha,
+    ConstantAlpha,
+    OneMinusConstantAlpha,
+}
+
+/// How source and destination, multiplied by their factors, are combined.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum Combine {
+    /// Source plus destination.
+    #[default]
+    Add,
+    /// Source minus destination.
+    Subtract,
+    /// Destination minus source.
+    ReverseSubtract,
+    /// The smaller one; factors do not count.
+    Min,
+    /// The larger one; factors do not count.
+    Max,
+}
+
+/// Blending of one group of channels.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct BlendEquation {
+    /// Factor of the source.
+    pub source: Factor,
+    /// Factor of the destination.
+    pub destination: Factor,
+    /// How both are combined.
+    pub combine: Combine,
+}
+
+impl Default for BlendEquation {
+    /// The source.
+    fn default() -> Self {
+        Self { source: Factor::One, destination: Factor::Zero, combine: Combine::Add }
+    }
+}
+
+/// Blending of a target.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Blend {
+    /// Of red, green and blue.
+    pub colour: BlendEquation,
+    /// Of alpha; `None`: as colour.
+    pub alpha: Option<BlendEquation>,
+}
+
+/// What is done to stored bits instead of blending: bit k is the result for source bit `k >> 1` and destination bit `k & 1`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub struct LogicOp(pub u8);
+
+impl LogicOp {
+    /// The source.
+    pub const COPY: Self = Self(0xc);
+
+    /// The result for bits of source and destination.
+    #[must_use]
+    pub fn apply(self, source: u128, destination: u128) -> u128 {
+        let term = |bit: u8, bits: u128| if self.0 >> bit & 1 == 1 { bits } else { 0 };
+        term(0, !source & !destination)
+            | term(1, !source & destination)
+            | term(2, source & !destination)
+            | term(3, source & destination)
+    }
+}
+
+/// How one target takes colours.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ColourTargetState {
+    /// Channels that are written, bit 0 = red: what the target lets pass and what the program exports.
+    pub write_mask: u8,
+    /// Blending; `None`: the colour is stored as it is. Integer targets are never blended.
+    pub blend: Option<Blend>,
+    /// Whether source, destination, constant and result of blending are clamped to the format's range. Formats of fractions clamp when they
+    /// store in any case.
+    pub blend_clamp: bool,
+    /// Numbers are cut off towards zero instead of rounded to the nearest when they are stored.
+    pub truncate: bool,
+}
+
+impl Default for ColourTargetState {
+    fn default() -> Self {
+        Self { write_mask: 15, blend: None, blend_clamp: true, truncate: false }
+    }
+}
+
+/// The alpha test, on output 0.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct AlphaTest {
+    /// Alpha compare reference.
+    pub compare: Compare,
+    /// The reference.
+    pub reference: f32,
+}
+
+/// What becomes of colours.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct ColourState {
+    /// Each target.
+    pub targets: [ColourTargetState; 8],
+    /// The constant colour of blending.
+    pub constant: [f32; 4],
+    /// On stored bits, instead of blending; [`LogicOp::COPY`] is none.
+    pub logic: LogicOp,
+    /// Output 0 goes to every target.
+    pub multiwrite: bool,
+    /// The alpha test.
+    pub alpha_test: Option<AlphaTest>,
+    /// The covered samples of a pixel become fewer by the alpha of output 0: sample k stays where `alpha * samples > (k' + 0.5)`, k' being k moved on by
+    /// the pixel's offset in its quad. UNVERIFIED: the pattern.
+    pub alpha_to_coverage: Option<[u8; 4]>,
+    /// Instead of drawing colours: target 1 gets the mean of the samples of target 0.
+    pub resolve: bool,
+}
+
+impl Default for ColourState {
+    fn default() -> Self {
+        Self {
+            targets: [ColourTargetState::default(); 8],
+            constant: [0.0; 4],
+            logic: LogicOp::COPY,
+            multiwrite: false,
+            alpha_test: None,
+            alpha_to_coverage: None,
+            resolve: false,
+        }
+    }
+}
