@@ -34,7 +34,8 @@ typedef enum ctm_status {
     CTM_UNSUPPORTED = 4, /* legal, but not part of this build */
     CTM_HOST = 5,        /* memory, files or the device handle */
     CTM_INTERNAL = 6,    /* a bug in the library */
-    CTM_TIMEOUT = 7      /* the time was over first */
+    CTM_TIMEOUT = 7,     /* the time was over first */
+    CTM_CANCELLED = 8    /* somebody cancelled it */
 } ctm_status;
 
 /* Why the last call of this thread that failed did. Never NULL; good until the next failure on this thread. */
@@ -153,6 +154,29 @@ typedef enum ctm_engine {
     CTM_ENGINE_VERIFY = 3   /* both; a difference is a finding, "engine-difference" */
 } ctm_engine;
 
+/* ---- ending what runs, and how far it is ------------------------------------------------------------------ */
+
+/* A hold on runs and jobs. It may be cancelled and asked from any thread while something runs under it. */
+typedef struct ctm_control ctm_control;
+
+ctm_status ctm_control_new(ctm_control **control);
+/* Ends what runs under it, soon, with CTM_CANCELLED; what begins later too, until ctm_control_reset(). */
+ctm_status ctm_control_cancel(const ctm_control *control);
+ctm_status ctm_control_reset(const ctm_control *control);
+
+/* How far a launch is. */
+typedef struct ctm_progress {
+    uint64_t done;       /* processors of the domain whose programs have ended */
+    uint64_t processors; /* all of them; 0: no launch has begun */
+    double seconds;      /* since it began */
+    double seconds_left; /* if it goes on like that; below 0: not known yet */
+} ctm_progress;
+
+/* The launch that runs under it, or ran last. */
+ctm_status ctm_control_progress(const ctm_control *control, ctm_progress *progress);
+/* When nothing runs under it any more. */
+void ctm_control_free(ctm_control *control);
+
 /* One run. Set everything to 0 first, then `size`; what is 0 has its default. */
 typedef struct ctm_run_options {
     size_t size;             /* sizeof(ctm_run_options) */
@@ -172,6 +196,8 @@ typedef struct ctm_run_options {
     uint64_t instructions;   /* what a group may issue; 0: 100000000 */
     uint32_t check;          /* not 0: look for mistakes while running; findings tell */
     uint32_t engine;         /* a ctm_engine */
+    double seconds;          /* wall time; 0: no limit */
+    const ctm_control *control; /* what may end it; NULL: nothing */
 } ctm_run_options;
 
 /* What a run did. */
@@ -209,6 +235,9 @@ ctm_status ctm_job_for_program(const char *path, ctm_job **job);
 ctm_status ctm_job_set(ctm_job *job, const char *flag, const char *value);
 /* Runs the job and writes the files that it names. The job stays and can be changed and run again. */
 ctm_status ctm_job_run(const ctm_job *job, ctm_result **result, ctm_findings **findings);
+/* The same under a control, or NULL. Each launch of a job has half a minute if it does not say `budget-seconds`. */
+ctm_status ctm_job_run_under(const ctm_job *job, const ctm_control *control, ctm_result **result,
+                             ctm_findings **findings);
 void ctm_job_free(ctm_job *job);
 
 /* What the output of a job holds at the end: rows of elements of single-precision numbers. */
@@ -241,6 +270,10 @@ ctm_status ctm_device_read(AMmanagedDevice device, AMuint32 address, void *data,
 /* Waits for a submission: CTM_OK when it is done, CTM_FAULT when it failed, CTM_TIMEOUT after so many milliseconds
  * (UINT32_MAX: none). */
 ctm_status ctm_device_wait(AMmanagedDevice device, AMuint32 submission, uint32_t milliseconds);
+/* Ends a submission that runs or waits for its turn; it has failed then. One that is done stays as it is. */
+ctm_status ctm_device_cancel(AMmanagedDevice device, AMuint32 submission);
+/* How far the launch is that runs on the device, or ran last. */
+ctm_status ctm_device_progress(AMmanagedDevice device, ctm_progress *progress);
 /* Why a submission that is done failed; NULL when it did not, or is not among the last 1024 that failed. Good until the
  * next failure on this thread. */
 const char *ctm_submission_error(AMmanagedDevice device, AMuint32 submission);

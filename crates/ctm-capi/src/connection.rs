@@ -7,6 +7,7 @@ use ctm::memory::{ArenaError, ArenaId, ArenaOptions, DeviceMemory, GpuAddr, Shar
 use ctm::record::{self, Recording};
 use ctm::render::Report;
 use ctm::{Device, EngineKind};
+use ctm_exec::{Control, Progress};
 use ctm_isa::diag::Diagnostic;
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -29,12 +30,15 @@ struct Submission {
     number: u64,
     address: GpuAddr,
     size_dwords: u32,
+    is_cancelled: bool,
 }
 
 #[derive(Default)]
 struct Queue {
     waiting: VecDeque<Submission>,
     closing: bool,
+    /// The one that runs.
+    running: Option<u64>,
     /// The last submissions that failed, and why.
     failures: VecDeque<(u64, String)>,
     /// What checks noticed that nobody has asked for yet: the last of it.
@@ -62,6 +66,8 @@ struct Shared {
     /// Whether any submission ever failed.
     failed: AtomicBool,
     device: Mutex<Device>,
+    /// What ends the submission that runs.
+    control: Control,
     /// Where the device records itself, until that fails.
     recording: Mutex<Option<Arc<Recording>>>,
 }
@@ -96,14 +102,16 @@ impl Connection {
             Ok::<Box<dyn SharedPages>, ArenaError>(Box::new(pages))
         });
         let memory = memory.map_err(|e| format!("{name}: {e}"))?;
+        let device = Device::with_memory(made, options, memory);
         let shared = Arc::new(Shared {
+            control: device.control().clone(),
             queue: Mutex::default(),
             work: Condvar::new(),
             progress: Condvar::new(),
             submitted: AtomicU64::new(0),
             consumed: AtomicU64::new(0),
             failed: AtomicBool::new(false),
-            device: Mutex::new(Device::with_memory(made, options, memory)),
+            device: Mutex::new(device),
             recording: Mutex::new(recording),
         });
         let of_thread = Arc::clone(&shared);
@@ -133,7 +141,7 @@ impl Connection {
                 return Err(format!("{}: the device is being closed", self.name));
             }
             let number = self.shared.submitted.load(Ordering::Relaxed) + 1;
-            queue.waiting.push_back(Submission { number, address: GpuAddr(address), size_dwords });
+            queue.waiting.push_back(Submission { number, address: GpuAddr(address), size_dwords, is_cancelled: false });
             self.shared.submitted.store(number, Ordering::Release);
             number
         };
@@ -209,6 +217,23 @@ impl Connection {
         queue.failures.iter().find(|(n, _)| *n == number).map(|(_, why)| why.clone())
     }
 
+    /// Ends a submission that runs or waits; one that is done stays as it is.
+    pub fn cancel(&self, identifier: u32) -> Result<(), String> {
+        let number = self.number_of(identifier)?;
+        let mut queue = lock(&self.shared.queue);
+        if queue.running == Some(number) {
+            self.shared.control.cancel();
+        } else if let Some(waiting) = queue.waiting.iter_mut().find(|waiting| waiting.number == number) {
+            waiting.is_cancelled = true;
+        }
+        Ok(())
+    }
+
+    /// How far the launch is that runs, or ran last.
+    pub fn progress(&self) -> Progress {
+        self.shared.control.progress()
+    }
+
     /// What checks noticed since this was asked last, in the order of submissions.
     pub fn take_findings(&self) -> Vec<Noticed> {
         std::mem::take(&mut lock(&self.shared.queue).noticed).into()
@@ -282,6 +307,10 @@ impl Shared {
         let mut queue = lock(&self.queue);
         loop {
             if let Some(next) = queue.waiting.pop_front() {
+                queue.running = Some(next.number);
+                if next.is_cancelled {
+                    self.control.cancel();
+                }
                 return Some(next);
             }
             if queue.closing {
@@ -296,6 +325,8 @@ impl Shared {
             let failure = self.run(&next);
             self.look_at_recording();
             let mut queue = lock(&self.queue);
+            queue.running = None;
+            self.control.reset();
             if let Some(why) = failure {
                 log::write(Level::Error, &format!("submission {}: {why}", identifier(next.number)));
                 if queue.failures.len() == FAILURES {

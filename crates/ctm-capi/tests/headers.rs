@@ -15,6 +15,7 @@ use ctm_capi::amu::{
     AMUabiConstsInfo, AMUabiDataType, AMUabiLiteralConst, AMUabiString, AMUabiUserConst, AMUcompMacro, MAX_CONSTS,
     MAX_STRING,
 };
+use ctm_capi::api::control::Progress;
 use ctm_capi::api::findings::Finding;
 use ctm_capi::api::job::Array;
 use ctm_capi::api::run::{Counters, ENGINES, Input, Output, RunOptions};
@@ -94,7 +95,8 @@ fn numbers() -> Vec<(String, usize)> {
     renamed!(Input "ctm_input": slot, width, height, channels, data, filter, wrap_x, wrap_y, border);
     renamed!(Output "ctm_output": slot, width, height, channels, data);
     renamed!(RunOptions "ctm_run_options": size, domain, floats, float_count, ints, int_count, bools, bool_count, inputs,
-        input_count, outputs, output_count, threads, group, instructions, check, engine);
+        input_count, outputs, output_count, threads, group, instructions, check, engine, seconds, control);
+    renamed!(Progress "ctm_progress": done, processors, seconds, seconds_left);
     renamed!(Counters "ctm_counters": groups, processors, alu, output, tex, fc, active_lanes, total_lanes, fetches, fetch_bytes,
         writes, write_bytes, clocks);
     all.push(("CTM_API_VERSION".into(), API_VERSION as usize));
@@ -108,6 +110,7 @@ fn numbers() -> Vec<(String, usize)> {
         ("CTM_HOST", Status::Host as usize),
         ("CTM_INTERNAL", Status::Internal as usize),
         ("CTM_TIMEOUT", Status::Timeout as usize),
+        ("CTM_CANCELLED", Status::Cancelled as usize),
         ("CTM_ARENA_GPU", ArenaId::Gpu as usize),
         ("CTM_ARENA_GPUB", ArenaId::GpuB as usize),
         ("CTM_ARENA_SYS", ArenaId::Sys as usize),

@@ -20,6 +20,8 @@ pub(crate) enum Exit {
     Fault,
     /// A replay gives something else.
     Differs,
+    /// Ended by Ctrl-C, as shells number it.
+    Interrupted = 130,
 }
 
 impl Exit {
@@ -72,6 +74,9 @@ impl Failure {
 
 /// The exit code of what the library says.
 pub(crate) fn exit_of(e: &JobError) -> Exit {
+    if matches!(e, JobError::Fault(fault) if fault.code == "cancelled") {
+        return Exit::Interrupted;
+    }
     match e.exit_code() {
         2 => Exit::Usage,
         3 => Exit::Fault,

@@ -3,6 +3,7 @@
 //! | file | what |
 //! |---|---|
 //! | `args` | every subcommand and option, from which help, completions and manual pages come |
+//! | `interrupt` | Ctrl-C |
 //! | `console` | printing: colour, JSON, findings, exit codes |
 //! | `asm`, `compile`, `dis`, `check`, `run`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //!
@@ -18,6 +19,7 @@ mod dis;
 mod draw;
 mod generate;
 mod info;
+mod interrupt;
 mod isa;
 mod replay;
 mod run;

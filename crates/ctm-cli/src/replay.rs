@@ -3,7 +3,8 @@
 use crate::Ending;
 use crate::args::ReplayArgs;
 use crate::console::{Console, Exit, Failure};
-use ctm::record::{Difference, End, Found, Noticed, ReadError, ReplayOptions, ReplayReport, replay};
+use crate::interrupt;
+use ctm::record::{Difference, End, Found, Noticed, ReadError, ReplayOptions, ReplayReport, replay_under};
 use ctm::render::{Report, json as finding_json};
 use ctm_isa::diag::Diagnostic;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
@@ -19,7 +20,8 @@ pub(crate) fn run(console: &Console, args: &ReplayArgs) -> Ending {
     let options = ReplayOptions { engine: args.engine, checks: args.check, threads: args.threads };
     let start = Instant::now();
     let bar = progress_bar(args);
-    let report = replay(BufReader::with_capacity(1 << 20, file), &options, |done| bar.set_position(done));
+    let from = BufReader::with_capacity(1 << 20, file);
+    let report = replay_under(&interrupt::control(), from, &options, |done| bar.set_position(done));
     bar.finish_and_clear();
     let report = report.map_err(|e| match e {
         ReadError::Engine(why) => Failure::wrong("no-such-engine", why),
@@ -28,6 +30,7 @@ pub(crate) fn run(console: &Console, args: &ReplayArgs) -> Ending {
     let exit = match report.end {
         End::Difference => Exit::Differs,
         End::Damaged { .. } => Exit::Wrong,
+        End::Cancelled => Exit::Interrupted,
         _ => Exit::Done,
     };
     if args.json {
@@ -44,14 +47,16 @@ pub(crate) fn run(console: &Console, args: &ReplayArgs) -> Ending {
         End::Damaged { .. } => {
             console.report(&Report::bare(Diagnostic::error("damaged-recording", end(args, &report))))
         }
-        End::Cut { .. } | End::Open { .. } => {
+        End::Cut { .. } | End::Open { .. } | End::Cancelled => {
             console.report(&Report::bare(Diagnostic::warning("recording-not-complete", end(args, &report))));
         }
         _ => {}
     }
     if report.timed_out > 0 {
-        let message =
-            format!("{} submissions ran out of time when they were recorded; they were not compared", report.timed_out);
+        let message = format!(
+            "{} submissions ran out of time or were cancelled when they were recorded; they were not compared",
+            report.timed_out
+        );
         console.report(&Report::bare(Diagnostic::warning("recorded-time-out", message)));
     }
     let verdict = if report.difference.is_some() { "not as recorded" } else { "as recorded" };
@@ -90,6 +95,7 @@ fn report_json(report: &ReplayReport, exit: Exit, time: Duration) -> Value {
     let status = match exit {
         Exit::Differs => "different",
         Exit::Wrong => "damaged",
+        Exit::Interrupted => "cancelled",
         _ => "same",
     };
     let mut ending = json!({ "kind": report.end.name(), "message": report.end.to_string() });

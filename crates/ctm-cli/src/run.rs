@@ -3,6 +3,7 @@
 use crate::Ending;
 use crate::args::RunArgs;
 use crate::console::{Console, Exit, Failure, exit_of};
+use crate::interrupt;
 use ctm::array::{Array, ItemType};
 use ctm::commands;
 use ctm::job::{Isa, Job, JobError, JobReport, OutputResult, Progress, Reader, read_file};
@@ -14,7 +15,9 @@ use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
 use std::path::Path;
-use std::time::Duration;
+use std::sync::mpsc::{self, RecvTimeoutError};
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
 
 /// Outputs of so many elements are printed when nothing is saved.
 const PRINTED: usize = 256;
@@ -31,7 +34,7 @@ pub(crate) fn run(console: &Console, args: &RunArgs) -> Ending {
 fn run_job(console: &Console, args: &RunArgs) -> Ending {
     let result = read(args).and_then(|job| {
         let bar = progress_bar(args);
-        let report = job.run(|p| show(&bar, p));
+        let report = run_shown(&job, &bar);
         bar.finish_and_clear();
         report.map(|report| (job, report))
     });
@@ -104,22 +107,56 @@ fn progress_bar(args: &RunArgs) -> ProgressBar {
         return ProgressBar::hidden();
     }
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::stderr_with_hz(10));
-    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_bar} {pos}/{len} launches, {elapsed}") {
+    if let Ok(style) = ProgressStyle::with_template("{spinner} {wide_bar} {percent} %{msg}, {elapsed}") {
         bar.set_style(style);
     }
     bar
 }
 
-fn show(bar: &ProgressBar, progress: Progress) {
+/// Parts of a launch that the bar shows.
+const PARTS: u64 = 1000;
+/// How often it is drawn.
+const DRAWN: Duration = Duration::from_millis(100);
+
+/// Runs a job; the bar shows how much of its launches is done, and how long the rest will take.
+fn run_shown(job: &Job, bar: &ProgressBar) -> Result<JobReport, JobError> {
+    let control = interrupt::control();
     if bar.is_hidden() {
-        return;
+        return job.run_under(&control, |_| {});
     }
-    bar.set_length(progress.total);
-    bar.set_position(progress.done);
-    if progress.done == 0 {
-        // A single launch cannot say how far it is; the spinner shows that it runs.
-        bar.enable_steady_tick(Duration::from_millis(250));
-    }
+    let launches = Mutex::new(Progress { done: 0, total: 1, elapsed: Duration::ZERO });
+    let (ended, ends) = mpsc::channel::<()>();
+    let started = Instant::now();
+    std::thread::scope(|scope| {
+        let (launches, control) = (&launches, &control);
+        scope.spawn(move || {
+            while ends.recv_timeout(DRAWN) == Err(RecvTimeoutError::Timeout) {
+                let launches = *launches.lock().unwrap_or_else(PoisonError::into_inner);
+                show(bar, launches, &control.progress(), started.elapsed());
+            }
+        });
+        let report = job.run_under(control, |p| *launches.lock().unwrap_or_else(PoisonError::into_inner) = p);
+        drop(ended);
+        report
+    })
+}
+
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "for people")]
+fn show(bar: &ProgressBar, launches: Progress, launch: &ctm_exec::Progress, elapsed: Duration) {
+    // Between two launches the last one is still told.
+    let share = if launches.done < launches.total && launch.elapsed <= elapsed { launch.share() } else { 0.0 };
+    let share = if share >= 1.0 { 0.0 } else { share };
+    let done = (launches.done as f64 + share) / launches.total.max(1) as f64;
+    bar.set_length(PARTS);
+    bar.set_position((done * PARTS as f64) as u64);
+    let of_several = if launches.total > 1 {
+        format!(", launch {} of {}", (launches.done + 1).min(launches.total), launches.total)
+    } else {
+        String::new()
+    };
+    let left = Duration::try_from_secs_f64(elapsed.as_secs_f64() * (1.0 - done) / done).ok();
+    let left = left.map(|left| format!(", {} s left", left.as_secs())).unwrap_or_default();
+    bar.set_message(format!("{of_several}{left}"));
 }
 
 fn dump(console: &Console, path: &Path, words: &[u32]) -> Result<(), Failure> {

@@ -1,5 +1,6 @@
 //! The seam between engines and whoever launches programs: domains, budgets, faults and counters.
 
+use crate::watch::Control;
 use crate::{r700, x1k};
 use std::time::Duration;
 
@@ -36,6 +37,12 @@ impl Domain {
     #[must_use]
     pub const fn height(&self) -> u32 {
         if self.j1 < self.j0 { 0 } else { (self.j1 - self.j0).saturating_add(1) }
+    }
+
+    /// Processors: index pairs of the rectangle.
+    #[must_use]
+    pub const fn processors(&self) -> u64 {
+        self.width() as u64 * self.height() as u64
     }
 
     /// Whether the pair lies in the rectangle.
@@ -145,6 +152,8 @@ pub enum FaultKind {
         /// How much it was given.
         limit: Duration,
     },
+    /// Somebody cancelled the launch ([`Control::cancel`]).
+    Cancelled,
     /// A fetch or a write that memory refused.
     Memory(MemoryFault),
     /// The top of the stack is not what the instruction pops (R700 §3.7.2).
@@ -204,6 +213,7 @@ impl Fault {
             FaultKind::RelativeOutOfRange { .. } => "relative-out-of-range",
             FaultKind::InstructionBudget { .. } => "instruction-budget",
             FaultKind::TimeBudget { .. } => "time-budget",
+            FaultKind::Cancelled => "cancelled",
             FaultKind::Memory(_) => "memory",
             FaultKind::StackMismatch { .. } => "stack-mismatch",
             FaultKind::MalformedGroup { .. } => "malformed-group",
@@ -235,6 +245,7 @@ impl std::fmt::Display for Fault {
                 write!(f, "the group issued {limit} instructions, its whole budget")?
             }
             FaultKind::TimeBudget { limit } => write!(f, "the launch used up its {:.3} s", limit.as_secs_f64())?,
+            FaultKind::Cancelled => write!(f, "the launch was cancelled")?,
             FaultKind::StackMismatch { wanted, found } => {
                 write!(f, "the instruction pops a {wanted}, the top of the stack is a {found}")?;
             }
@@ -375,7 +386,20 @@ pub trait Engine: Send + Sync {
     ///
     /// # Errors
     /// The fault of the first group, in domain order, that did wrong. Groups before it have written their outputs.
-    fn run_x1k(&self, launch: &x1k::Launch<'_>, memory: &mut dyn x1k::Memory) -> Result<Outcome, Fault>;
+    fn run_x1k(&self, launch: &x1k::Launch<'_>, memory: &mut dyn x1k::Memory) -> Result<Outcome, Fault> {
+        self.run_x1k_under(&Control::none(), launch, memory)
+    }
+
+    /// The same under a [`Control`], which can end it.
+    ///
+    /// # Errors
+    /// As [`Self::run_x1k`], and [`FaultKind::Cancelled`].
+    fn run_x1k_under(
+        &self,
+        control: &Control,
+        launch: &x1k::Launch<'_>,
+        memory: &mut dyn x1k::Memory,
+    ) -> Result<Outcome, Fault>;
 
     /// Runs one R700 program over one domain.
     ///
@@ -383,7 +407,20 @@ pub trait Engine: Send + Sync {
     /// The fault of the first wavefront, in domain order, that did wrong. Wavefronts before it have sent their exports; where memory lends its
     /// targets ([`r700::Memory::direct`]), some behind it may have stored theirs. An engine that does not run R700 programs gives [`FaultKind::Unsupported`].
     fn run_r700(&self, launch: &r700::Launch<'_>, memory: &mut dyn r700::Memory) -> Result<Outcome, Fault> {
-        let _ = memory;
+        self.run_r700_under(&Control::none(), launch, memory)
+    }
+
+    /// The same under a [`Control`], which can end it.
+    ///
+    /// # Errors
+    /// As [`Self::run_r700`], and [`FaultKind::Cancelled`].
+    fn run_r700_under(
+        &self,
+        control: &Control,
+        launch: &r700::Launch<'_>,
+        memory: &mut dyn r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        let _ = (control, memory);
         let feature = format!("the engine {} does not run R700 programs", self.name());
         let kind = FaultKind::Unsupported { feature, section: "R700" };
         Err(Fault { kind, pc: launch.program.entry, position: None })

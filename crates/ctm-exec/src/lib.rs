@@ -6,12 +6,14 @@
 //! Begin with [`x1k::Launch`], [`r700::Launch`] and [`Engine`], then `x1k/interp` and `r700/interp`, read beside the manuals.
 //!
 //! **Invariants.** Results never depend on thread count. A faulty program gives a [`Fault`] value, never a panic or an endless loop
-//! (every launch has a [`Budget`]). Denormals, NaN patterns and roundings are those of `docs/arithmetic.md`.
+//! (every launch has a [`Budget`], and a caller can end it: [`Control`]). Denormals, NaN patterns and roundings are those of `docs/arithmetic.md`.
 
 pub mod engine;
 pub mod r700;
 pub mod rows;
+pub mod watch;
 pub mod x1k;
 
 pub use engine::{Budget, Counters, Domain, Engine, Fault, FaultKind, Finding, GroupSize, Outcome, Position};
 pub use rows::{ExportRow, LaneOrder, LaneRows, StartRow};
+pub use watch::{Control, Progress};

@@ -16,7 +16,7 @@ use crate::passes::optimise;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::Native;
 use ctm_exec::x1k::{Interp, Launch, Memory};
-use ctm_exec::{Engine, Fault, Outcome};
+use ctm_exec::{Control, Engine, Fault, Outcome};
 use ctm_isa::x1k::Words;
 use run::Run;
 use std::fmt;
@@ -189,17 +189,18 @@ impl Engine for Jit {
         "jit"
     }
 
-    fn run_x1k(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+    fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
         // Rows of start values are left to the reference interpreter.
-        if launch.checks || launch.group.lanes() > LANES || !launch.rows.is_empty() {
-            return Interp.run_x1k(launch, memory);
-        }
-        let Some(artifact) = self.artifact(launch) else { return Interp.run_x1k(launch, memory) };
-        Run::new(launch, &artifact).go(memory).map(|outcome| outcome.counted(launch.counters))
+        let is_left = launch.checks || launch.group.lanes() > LANES || !launch.rows.is_empty();
+        let artifact = if is_left { None } else { self.artifact(launch) };
+        let run = artifact.as_ref().map(|artifact| Run::new(control, launch, artifact)).filter(Run::can_stop);
+        let Some(run) = run else { return Interp.run_x1k_under(control, launch, memory) };
+        run.go(memory).map(|outcome| outcome.counted(launch.counters))
     }
 
-    fn run_r700(
+    fn run_r700_under(
         &self,
+        control: &Control,
         launch: &ctm_exec::r700::Launch<'_>,
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> Result<Outcome, Fault> {
@@ -207,7 +208,7 @@ impl Engine for Jit {
         let streams = || crate::stream::Streams::new(self.streams, Arc::clone(&self.streams_run));
         #[cfg(not(target_arch = "x86_64"))]
         let streams = || ();
-        let outcome = crate::r700::run(&self.r700, self.backend, &streams, launch, memory);
+        let outcome = crate::r700::run(&self.r700, self.backend, &streams, (control, launch), memory);
         outcome.map(|outcome| outcome.counted(launch.counters))
     }
 }
@@ -289,7 +290,7 @@ pub struct Artifact {
 /// What machine code of one program differs in.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Variant {
-    /// Instructions are counted down.
+    /// Instructions are counted down, and it looks whether to stop.
     pub fuel: bool,
     /// Visits of blocks are counted.
     pub counters: bool,

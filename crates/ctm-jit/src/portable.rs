@@ -12,10 +12,7 @@ use ctm_exec::x1k::ops::{self, ZeroRule};
 use ctm_exec::x1k::{Constants, Memory, sample, transcendental};
 use ctm_isa::x1k::ops::{AlphaOp, CompareOp, FcOp};
 use ctm_isa::x1k::{BRANCH_COUNTER_FULL, FLOAT_CONSTANTS, LOOP_STACK, TEMPORARIES};
-use std::time::Instant;
-
-/// How often a group looks at the clock, in blocks.
-const BLOCKS_PER_LOOK: u64 = 1024;
+use std::sync::atomic::{AtomicU32, Ordering};
 
 /// What all groups of a launch share.
 #[derive(Clone, Copy)]
@@ -30,8 +27,8 @@ pub struct Shared<'a> {
     pub source: Source<'a>,
     /// Instructions that one group may issue.
     pub limit: u64,
-    /// When the launch's time is used up.
-    pub deadline: Option<Instant>,
+    /// Not 0 when the group should stop.
+    pub stop: &'a AtomicU32,
 }
 
 /// The state of one group. It is used for one group after the other.
@@ -83,13 +80,11 @@ impl Machine {
     pub fn run(&mut self, shared: &Shared<'_>, lanes: &mut Lanes, visits: &mut [Visits]) -> Result<(), Refer> {
         self.restart(shared, lanes);
         let mut at = ENTRY;
-        let (mut issued, mut passed) = (0u64, 0u64);
+        let mut issued = 0u64;
         loop {
             let block = &shared.code.blocks[at.index()];
             issued += u64::from(block.tally.instructions());
-            passed += 1;
-            let late = passed % BLOCKS_PER_LOOK == 1 && shared.deadline.is_some_and(|d| Instant::now() >= d);
-            if issued > shared.limit || late {
+            if issued > shared.limit || shared.stop.load(Ordering::Relaxed) != 0 {
                 return Err(Refer);
             }
             visits[at.index()].add(&Visits {

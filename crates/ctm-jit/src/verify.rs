@@ -6,8 +6,9 @@ mod x1k;
 
 use crate::Jit;
 use ctm_exec::x1k::{Launch, Memory};
-use ctm_exec::{Engine, Fault, FaultKind, Finding, Outcome, Position};
+use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, Finding, Outcome, Position};
 use std::fmt;
+use std::time::Instant;
 
 /// The rule of findings about a difference.
 pub const DIFFERENCE: &str = "engine-difference";
@@ -20,7 +21,7 @@ pub const DIFFERENCE: &str = "engine-difference";
 /// [`FaultKind::EnginesDisagree`] where the reference interpreter ended with one; [`Verify::compare`] gives it as a value.
 ///
 /// These run once, by the reference interpreter: launches with checks, which the fast engine leaves to it; launches that read more than eight
-/// million elements where outputs may be read as inputs; R700 launches of that kind. Launches whose time is over are not compared.
+/// million elements where outputs may be read as inputs; R700 launches of that kind. Launches whose time is over, or that were cancelled, are not compared.
 #[derive(Debug, Default)]
 pub struct Verify {
     fast: Jit,
@@ -68,7 +69,7 @@ impl Verify {
         launch: &Launch<'_>,
         memory: &mut dyn Memory,
     ) -> (Result<Outcome, Fault>, Option<Difference>) {
-        x1k::compare(&self.fast, launch, memory)
+        x1k::compare(&self.fast, &Control::none(), launch, memory)
     }
 
     /// Runs an R700 launch with both engines. Gives the reference interpreter's result and the first difference: of a memory write, a
@@ -78,8 +79,14 @@ impl Verify {
         launch: &ctm_exec::r700::Launch<'_>,
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> (Result<Outcome, Fault>, Option<Difference>) {
-        crate::r700::verify::compare(&self.fast, launch, memory)
+        crate::r700::verify::compare(&self.fast, &Control::none(), launch, memory)
     }
+}
+
+/// The time of a launch is that of all its runs together.
+pub fn until(control: &Control, budget: &Budget) -> Control {
+    let deadline = budget.time.and_then(|limit| Instant::now().checked_add(limit));
+    deadline.map_or_else(|| control.clone(), |deadline| control.until(deadline))
 }
 
 impl Engine for Verify {
@@ -87,16 +94,17 @@ impl Engine for Verify {
         "verify"
     }
 
-    fn run_x1k(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        report(self.compare(launch, memory), 0)
+    fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        report(x1k::compare(&self.fast, control, launch, memory), 0)
     }
 
-    fn run_r700(
+    fn run_r700_under(
         &self,
+        control: &Control,
         launch: &ctm_exec::r700::Launch<'_>,
         memory: &mut dyn ctm_exec::r700::Memory,
     ) -> Result<Outcome, Fault> {
-        report(self.compare_r700(launch, memory), launch.program.entry)
+        report(crate::r700::verify::compare(&self.fast, control, launch, memory), launch.program.entry)
     }
 }
 
@@ -120,9 +128,9 @@ fn report((result, difference): (Result<Outcome, Fault>, Option<Difference>), pc
     }
 }
 
-/// Whether a run ended because its time was over: two of them end anywhere.
+/// Whether a run ended because its time was over, or it was cancelled: two of them end anywhere.
 pub fn timed_out(result: &Result<Outcome, Fault>) -> bool {
-    matches!(result, Err(Fault { kind: FaultKind::TimeBudget { .. }, .. }))
+    matches!(result, Err(Fault { kind: FaultKind::TimeBudget { .. } | FaultKind::Cancelled, .. }))
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@ use ctm::mc::{Format, TextureSurface, Tiling};
 use ctm::memory::{ArenaId, ArenaOptions, GpuAddr};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Interp, Launch, Memory, Outputs};
-use ctm_exec::{Budget, Domain, Engine, Fault, FaultKind, Outcome, Position};
+use ctm_exec::{Budget, Control, Domain, Engine, Fault, FaultKind, Outcome, Position};
 use ctm_isa::r700::program::{Chip, Stage};
 use device_support::*;
 
@@ -25,7 +25,7 @@ impl Engine for Corners {
         "corners"
     }
 
-    fn run_x1k(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+    fn run_x1k_under(&self, _: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
         let Domain { i0, j0, i1, j1 } = launch.domain;
         let mut run = |at: Position| -> Result<(), MemoryFault> {
             if !memory.schedule(at)? {

@@ -257,8 +257,9 @@ fn an_engine_that_does_not_run_r700_says_so() {
         fn name(&self) -> &'static str {
             "quiet"
         }
-        fn run_x1k(
+        fn run_x1k_under(
             &self,
+            _: &ctm_exec::Control,
             _: &ctm_exec::x1k::Launch<'_>,
             _: &mut dyn ctm_exec::x1k::Memory,
         ) -> Result<ctm_exec::Outcome, ctm_exec::Fault> {

@@ -10,7 +10,7 @@ use ctm::memory::{ArenaId, ArenaOptions, GpuAddr};
 use ctm::record::{End, Found, Place, ReadError, RecordError, Recording, ReplayOptions, ReplayReport, replay};
 use ctm::{EngineKind, SubmitReport};
 use ctm_exec::x1k::{Interp, Launch, Memory, Outputs};
-use ctm_exec::{Budget, Domain, Engine, Fault, Outcome};
+use ctm_exec::{Budget, Control, Domain, Engine, Fault, Outcome};
 use device_support::*;
 use std::io::{self, Write};
 use std::sync::{Arc, Mutex};
@@ -163,8 +163,8 @@ impl Engine for Wrong {
         "wrong"
     }
 
-    fn run_x1k(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        let outcome = Interp.run_x1k(launch, memory)?;
+    fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        let outcome = Interp.run_x1k_under(control, launch, memory)?;
         let mut outputs = Outputs::default();
         (outputs.values[0][2], outputs.written[0]) = (0x4000_0001, 4);
         let at = ctm_exec::Position { i: 5, j: 3 };
@@ -202,7 +202,7 @@ impl Engine for Idle {
         "idle"
     }
 
-    fn run_x1k(&self, _: &Launch<'_>, _: &mut dyn Memory) -> Result<Outcome, Fault> {
+    fn run_x1k_under(&self, _: &Control, _: &Launch<'_>, _: &mut dyn Memory) -> Result<Outcome, Fault> {
         Ok(Outcome::default())
     }
 }

@@ -1,5 +1,6 @@
 //! What `amDeviceManaged.h` lacks.
 
+use super::control::Progress;
 use super::findings::Findings;
 use super::object::{clear, give};
 use super::{Failure, Status, call};
@@ -111,6 +112,26 @@ pub extern "C" fn ctm_device_wait(device: AMmanagedDevice, submission: AMuint32,
             Some(why) => Err(Failure(Status::Fault, format!("submission {submission}: {why}"))),
             None => Ok(()),
         }
+    })
+}
+
+/// Ends a submission.
+#[unsafe(no_mangle)]
+pub extern "C" fn ctm_device_cancel(device: AMmanagedDevice, submission: AMuint32) -> Status {
+    call("ctm_device_cancel", || connection(device)?.cancel(submission).map_err(Failure::argument))
+}
+
+/// How far the launch is that runs on a device.
+///
+/// # Safety
+/// `progress` is null or may be written.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_device_progress(device: AMmanagedDevice, progress: *mut Progress) -> Status {
+    call("ctm_device_progress", || {
+        let now = connection(device)?.progress();
+        // SAFETY: as the caller promises.
+        unsafe { store(progress, now.into()) };
+        Ok(())
     })
 }
 

@@ -1,5 +1,6 @@
 //! Jobs and their results.
 
+use super::control::Control;
 use super::findings::{Findings, tell};
 use super::object::{Bytes, borrow, clear, free, give};
 use super::run::Counters;
@@ -152,13 +153,29 @@ pub unsafe extern "C" fn ctm_job_run(
     result: *mut *mut JobResult,
     findings: *mut *mut Findings,
 ) -> Status {
+    // SAFETY: as the caller promises.
+    unsafe { ctm_job_run_under(job, std::ptr::null(), result, findings) }
+}
+
+/// Runs a job that may be ended from outside.
+///
+/// # Safety
+/// As for [`ctm_job_run`]; `control` is null, or was given by this library and is not freed.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_job_run_under(
+    job: *const Job,
+    control: *const Control,
+    result: *mut *mut JobResult,
+    findings: *mut *mut Findings,
+) -> Status {
     call("ctm_job_run", || {
         // SAFETY: as the caller promises.
-        let job = unsafe {
+        let (job, control) = unsafe {
             store(findings, std::ptr::null_mut());
             clear(result)?;
-            borrow(job, "job")?
+            (borrow::<Job>(job, "job")?, control.as_ref())
         };
+        let control = control.map_or_else(ctm_exec::Control::none, |control| control.of().clone());
         let reader = match &job.from {
             From::Text { text, name, directory } => Ok(Reader::for_job(text, name, directory)),
             From::File(path) => Reader::for_file(path),
@@ -168,7 +185,7 @@ pub unsafe extern "C" fn ctm_job_run(
             for (flag, value) in &job.flags {
                 reader.flag(flag, value);
             }
-            reader.finish()?.run(|_| {})
+            reader.finish()?.run_under(&control, |_| {})
         });
         // SAFETY: as the caller promises.
         unsafe {

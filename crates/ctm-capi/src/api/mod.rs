@@ -5,11 +5,13 @@
 //! | `object` | objects that C holds: given, borrowed, freed |
 //! | `findings` | findings as structures and JSON |
 //! | `program` | programs: assemble, read, write, print, check |
+//! | `control` | what ends runs from outside, and tells how far they are |
 //! | `run` | one run of a program on the caller's arrays |
 //! | `job` | jobs and their results |
 //! | `numbers` | the numbers of enumerations |
 //! | `device` | what `amDeviceManaged.h` lacks |
 
+pub mod control;
 pub mod device;
 pub mod findings;
 pub mod job;
@@ -48,6 +50,8 @@ pub enum Status {
     Internal = 6,
     /// The time was over first.
     Timeout = 7,
+    /// Somebody cancelled it.
+    Cancelled = 8,
 }
 
 /// A failure and why.
@@ -60,6 +64,7 @@ impl Failure {
 
     fn of_job(error: &JobError) -> Self {
         let status = match error {
+            JobError::Fault(fault) if fault.code == "cancelled" => Status::Cancelled,
             JobError::Fault(_) => Status::Fault,
             JobError::Unsupported(_) => Status::Unsupported,
             _ => Status::Wrong,

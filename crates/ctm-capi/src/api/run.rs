@@ -2,6 +2,7 @@
 //!
 //! A run is a client of a device of its own: arrays go to memory, a command buffer runs, arrays come back.
 
+use super::control::Control;
 use super::findings::{Findings, tell};
 use super::object::borrow;
 use super::program::{Code, Program};
@@ -20,6 +21,7 @@ use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
 use std::ffi::c_int;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// `ctm_input`.
 #[derive(Clone, Copy, Debug)]
@@ -99,6 +101,37 @@ pub struct RunOptions {
     pub check: u32,
     /// `ctm_engine`.
     pub engine: u32,
+    /// Wall time; 0: no limit.
+    pub seconds: f64,
+    /// What may end the run; null: nothing.
+    pub control: *const Control,
+}
+
+impl RunOptions {
+    /// What the first version of the structure had.
+    const FIRST_SIZE: usize = std::mem::offset_of!(Self, seconds);
+
+    /// The options as far as the caller knows them; the rest is 0.
+    ///
+    /// # Safety
+    /// `options` is null or points to as many bytes as its `size` says.
+    unsafe fn read(options: *const Self) -> Result<Self, Failure> {
+        // SAFETY: as the caller promises; the size comes first.
+        let size = unsafe { *borrow(options.cast::<usize>(), "options")? };
+        if size < Self::FIRST_SIZE {
+            return Err(Failure::argument(format!(
+                "the options have {size} bytes, this version of the library needs {}; set `size` to sizeof(ctm_run_options)",
+                Self::FIRST_SIZE
+            )));
+        }
+        let mut own = std::mem::MaybeUninit::<Self>::zeroed();
+        let known = size.min(size_of::<Self>());
+        // SAFETY: the caller promises `size` bytes, and `own` has as many as are copied. All of it is initialised, and zeros are numbers and null pointers.
+        Ok(unsafe {
+            own.as_mut_ptr().cast::<u8>().copy_from_nonoverlapping(options.cast(), known);
+            own.assume_init()
+        })
+    }
 }
 
 /// `ctm_engine`: the number of an engine, 0 for whichever is preferred.
@@ -169,15 +202,8 @@ pub unsafe extern "C" fn ctm_run(
         let (program, options) = unsafe {
             store(findings, std::ptr::null_mut());
             store(counters, Counters::default());
-            (borrow(program, "program")?, borrow(options, "options")?)
+            (borrow(program, "program")?, &RunOptions::read(options)?)
         };
-        if options.size < size_of::<RunOptions>() {
-            return Err(Failure::argument(format!(
-                "the options have {} bytes, this version of the library needs {}; set `size` to sizeof(ctm_run_options)",
-                options.size,
-                size_of::<RunOptions>()
-            )));
-        }
         // SAFETY: as the caller promises.
         let arrays = unsafe { Arrays::of(options)? };
         let Code::X1k(program) = &program.0 else {
@@ -336,12 +362,21 @@ impl Session {
         if o.instructions > 0 {
             options.budget.instructions_per_group = Some(o.instructions);
         }
+        if o.seconds != 0.0 {
+            let time = Duration::try_from_secs_f64(o.seconds);
+            options.budget.time =
+                Some(time.map_err(|e| Failure::argument(format!("`seconds` is {}: {e}", o.seconds)))?);
+        }
         if o.check != 0 {
             (options.checks, options.caches) = (true, Caches::Modelled);
         }
         options.counters = counters;
         let mut device =
             Device::open(engine(o.engine)?.engine().map_err(|e| host(&e))?, options).map_err(|e| host(&e))?;
+        // SAFETY: the caller of `ctm_run` promises that it is null or lives until the run has ended.
+        if let Some(control) = unsafe { o.control.as_ref() } {
+            device.set_control(control.of().clone());
+        }
         let mut place = |bytes: &[u8]| {
             let at = device.allocate(ArenaId::Sys, bytes.len() as u64).map_err(|e| host(&e))?;
             device.write(at, bytes).map_err(|e| host(&e))?;
@@ -400,7 +435,8 @@ impl Session {
             if let CommandErrorReason::Fault(fault) = &error.reason {
                 diagnostic = diagnostic.pc(fault.pc);
             }
-            Box::new((Failure(Status::Fault, error.reason.to_string()), diagnostic))
+            let status = if error.reason.code() == "cancelled" { Status::Cancelled } else { Status::Fault };
+            Box::new((Failure(status, error.reason.to_string()), diagnostic))
         })
     }
 

@@ -4,13 +4,13 @@
 //! instruction each, so that what all of them write before an instruction is there when the next one reads it.
 
 use super::checks::Checks;
-use super::memory::{DataShare, Shared};
+use super::memory::Shared;
 use super::wavefront::{Context, Wavefront};
 use super::{Launch, Memory};
 use crate::engine::{Fault, FaultKind, Outcome, Position};
+use crate::watch::{Control, Watch};
 use crate::x1k::interp::Groups;
 use ctm_isa::r700::program::Stage;
-use std::time::Instant;
 
 /// Most threads of a group (R700 §2.6.2).
 const GROUP_THREADS: u32 = 1024;
@@ -85,22 +85,23 @@ fn threads(launch: &Launch<'_>) -> u64 {
 ///
 /// # Errors
 /// The fault of the first wavefront that did wrong.
-pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+pub fn run(control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
     if launch.group_threads > GROUP_THREADS {
         let feature = format!("thread groups of {}, at most {GROUP_THREADS} are allowed", launch.group_threads);
         let kind = FaultKind::Unsupported { feature, section: "R700 §2.6.2" };
         return Err(Fault { kind, pc: launch.program.entry, position: None });
     }
+    let watch = Watch::new(&launch.budget, control, launch.domain.processors());
     let context = Context {
         launch,
         main: launch.program.decode(),
         fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
-        deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
     };
     let order = Order::of(launch);
     let lanes = launch.wavefront.lanes();
     let globals = vec![vec![[0; 4]; usize::from(launch.global_gprs.min(124))]; lanes];
-    let mut shared = Shared { globals, data_share: DataShare::default(), checks: launch.checks.then(Checks::default) };
+    let checks = launch.checks.then(Checks::default);
+    let mut shared = Shared { globals, checks, ..Shared::default() };
     let per_group = match launch.stage {
         Stage::Compute => u64::from(launch.group_threads).div_ceil(lanes as u64).max(1),
         Stage::Pixel | Stage::Vertex | Stage::Geometry | Stage::Export | Stage::Fetch | Stage::Copy => 1,
@@ -114,6 +115,7 @@ pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Faul
         let size = usize::try_from(end - first).unwrap_or(0);
         wavefronts.resize_with(size.max(wavefronts.len()), Wavefront::default);
         shared.data_share.clear();
+        shared.part = Some(watch.part(first));
         if let Some(checks) = &mut shared.checks {
             checks.new_group();
         }
@@ -127,6 +129,7 @@ pub fn run(launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Faul
         }
         for wavefront in &mut wavefronts[..size] {
             outcome.counters.add(wavefront.counters());
+            watch.done(wavefront.counters().processors);
             let refused =
                 |fault, at| Fault { kind: FaultKind::Memory(fault), pc: launch.program.entry, position: Some(at) };
             for (at, event) in wavefront.events() {

@@ -18,6 +18,7 @@ use super::texture::selected;
 use super::wavefront::{Context, Wavefront};
 use super::{Launch, Memory, Space};
 use crate::engine::{FaultKind, MemoryFault};
+use crate::watch::Part;
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, MemRd};
 use ctm_isa::r700::ops::{EndianSwap, ExportOp, MemOp, MuxCntl, RelMode, Sel};
@@ -67,7 +68,7 @@ impl DataShare {
 }
 
 /// What the wavefronts of a launch share on chip.
-#[derive(Clone, Debug, Default)]
+#[derive(Debug, Default)]
 pub struct Shared {
     /// SIMD-global registers of each lane of a wavefront.
     pub globals: Vec<Vec<[u32; 4]>>,
@@ -75,6 +76,10 @@ pub struct Shared {
     pub data_share: DataShare,
     /// What a checked run remembers.
     pub checks: Option<Checks>,
+    /// The part of the launch that runs; `None`: nothing stops it.
+    pub part: Option<Part>,
+    /// Instructions since it was last asked whether to stop.
+    pub since_look: u64,
 }
 
 /// The memory of a write instruction; `None` for exports and for scratch memory, which is the thread's own.

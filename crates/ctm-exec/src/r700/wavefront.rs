@@ -17,7 +17,9 @@ use ctm_isa::r700::ops::{CfAluOp, CfOp, ExportOp, KcacheMode};
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::{GPRS, KCACHE_LINE};
 use std::cell::RefCell;
-use std::time::Instant;
+
+/// How often it is asked whether to stop, in instructions of all wavefronts that run one after the other.
+const INSTRUCTIONS_PER_LOOK: u64 = 256;
 
 /// A launch with its programs decoded.
 #[derive(Debug)]
@@ -28,8 +30,6 @@ pub struct Context<'a> {
     pub main: Decoded,
     /// The fetch program.
     pub fetch: Option<Decoded>,
-    /// When the time is up.
-    pub deadline: Option<Instant>,
 }
 
 impl Context<'_> {
@@ -180,7 +180,7 @@ impl Wavefront {
                 if let Some(checks) = &mut shared.checks {
                     self.flow_checked(context, checks);
                 }
-                if let Err(kind) = self.charge(context, entry) {
+                if let Err(kind) = self.charge(context, shared, entry) {
                     return Err(fault(self, kind, None));
                 }
                 Ok(())
@@ -208,8 +208,8 @@ impl Wavefront {
         }
     }
 
-    /// Counts an executed instruction and looks at the budget.
-    fn charge(&mut self, context: &Context<'_>, entry: &CfEntry) -> Step<()> {
+    /// Counts an executed instruction, looks at the budget, and asks now and then whether to stop.
+    fn charge(&mut self, context: &Context<'_>, shared: &mut Shared, entry: &CfEntry) -> Step<()> {
         let lanes = self.positions.len() as u64;
         let active = self.flow.state.iter().filter(|&&s| s == PixelState::Active).count() as u64;
         let mut instructions = 1;
@@ -241,10 +241,12 @@ impl Wavefront {
         {
             return Err(FaultKind::InstructionBudget { limit });
         }
-        if let (Some(deadline), Some(limit)) = (context.deadline, context.launch.budget.time)
-            && Instant::now() >= deadline
-        {
-            return Err(FaultKind::TimeBudget { limit });
+        shared.since_look += instructions;
+        if shared.since_look >= INSTRUCTIONS_PER_LOOK {
+            shared.since_look = 0;
+            if let Some(part) = shared.part.as_ref().filter(|part| part.is_stopped()) {
+                return Err(part.fault_kind());
+            }
         }
         Ok(())
     }

@@ -8,14 +8,15 @@ use super::ops::ZeroRule;
 use super::plan::{AluPlan, Component, Step};
 use super::{Input, Launch, Memory, Outputs, Written, sample, tex};
 use crate::engine::{Counters, Fault, FaultKind, MemoryFault, Position};
+use crate::watch::Part;
 use ctm_isa::x1k::inst::{AluInst, FcInstruction, Source, TexInstruction};
 use ctm_isa::x1k::ops::{FcOp, InstType, TexOp, UmrtTarget};
 use ctm_isa::x1k::program::{jump_depends_on_alu_result, jump_depends_on_predicate};
 use ctm_isa::x1k::{FLOAT_CONSTANTS, TEMPORARIES};
-use std::time::Instant;
 
-/// How often a group looks at the clock, in instructions.
-const INSTRUCTIONS_PER_LOOK: u64 = 1024;
+/// How often it is asked whether to stop, in instructions of all groups that run in the same state one after the other: so the last one is stopped at
+/// any of its instructions, and not at its first.
+const INSTRUCTIONS_PER_LOOK: u32 = 1024;
 
 /// What all groups of a launch share.
 pub struct Context<'a> {
@@ -23,8 +24,6 @@ pub struct Context<'a> {
     pub launch: &'a Launch<'a>,
     /// Its program, decoded.
     pub steps: &'a [Step],
-    /// When its time is used up.
-    pub deadline: Option<Instant>,
 }
 
 /// A group's access to memory: groups that write uncached have it to themselves.
@@ -63,6 +62,7 @@ pub struct Group {
     lanes: usize,
     counters: Counters,
     findings: Findings,
+    since_look: u32,
 }
 
 impl Group {
@@ -76,16 +76,18 @@ impl Group {
             lanes: 0,
             counters: Counters::default(),
             findings: Findings::default(),
+            since_look: 0,
         }
     }
 
-    /// Runs the program for the processors at `positions`, of which the `covered` ones (one mask a block) count.
+    /// Runs the program for the processors at `positions`, of which the `covered` ones (one mask a block) count, as `part` of the launch.
     ///
     /// # Errors
     /// The fault that ended it.
     pub fn run(
         &mut self,
         context: &Context<'_>,
+        part: &Part,
         positions: &[Position],
         covered: &[LaneMask],
         memory: &mut Access<'_>,
@@ -99,7 +101,7 @@ impl Group {
                 let slots = u32::try_from(context.steps.len()).unwrap_or(u32::MAX);
                 return Err(self.fault(FaultKind::PcOutOfRange { target: pc, slots }, from, None));
             };
-            self.spend(context, pc)?;
+            self.spend(context, part, pc)?;
             let next = match step {
                 Step::Alu(plan) => {
                     self.alu(context, plan, pc, memory)?;
@@ -157,18 +159,18 @@ impl Group {
         }
     }
 
-    /// Takes one instruction off the budgets.
-    fn spend(&mut self, context: &Context<'_>, pc: u32) -> Result<(), Fault> {
+    /// Takes one instruction off the budget, and asks now and then whether to stop.
+    fn spend(&mut self, context: &Context<'_>, part: &Part, pc: u32) -> Result<(), Fault> {
         let issued = self.counters.instructions();
-        let budget = &context.launch.budget;
-        if let Some(limit) = budget.instructions_per_group.filter(|&limit| issued >= limit) {
+        if let Some(limit) = context.launch.budget.instructions_per_group.filter(|&limit| issued >= limit) {
             return Err(self.fault(FaultKind::InstructionBudget { limit }, pc, None));
         }
-        if let (Some(deadline), Some(limit)) = (context.deadline, budget.time)
-            && issued.is_multiple_of(INSTRUCTIONS_PER_LOOK)
-            && Instant::now() >= deadline
-        {
-            return Err(self.fault(FaultKind::TimeBudget { limit }, pc, None));
+        self.since_look += 1;
+        if self.since_look >= INSTRUCTIONS_PER_LOOK {
+            self.since_look = 0;
+            if part.is_stopped() {
+                return Err(self.fault(part.fault_kind(), pc, None));
+            }
         }
         for block in &self.blocks {
             self.counters.active_lanes += u64::from(block.running.and(block.covered).count());

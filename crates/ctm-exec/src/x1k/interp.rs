@@ -11,8 +11,8 @@ use super::lanes::{BLOCK, LaneMask};
 use super::plan::plan;
 use super::{Launch, Memory, Outputs};
 use crate::engine::{Counters, Domain, Engine, Fault, FaultKind, MemoryFault, Outcome, Position};
+use crate::watch::{Control, Watch};
 use rayon::prelude::*;
-use std::time::Instant;
 
 /// Lanes of the groups that run side by side before their outputs are committed.
 const LANES_PER_BATCH: usize = 16 * 1024;
@@ -31,11 +31,11 @@ impl Engine for Interp {
         "interp"
     }
 
-    fn run_x1k(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+    fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
         let steps = plan(launch.program);
-        let deadline = launch.budget.time.and_then(|limit| Instant::now().checked_add(limit));
         let run = Run {
-            context: Context { launch, steps: &steps, deadline },
+            watch: Watch::new(&launch.budget, control, launch.domain.processors()),
+            context: Context { launch, steps: &steps },
             groups: Groups::new(launch.domain, launch.group.lanes()),
             outcome: Outcome::default(),
             findings: Findings::default(),
@@ -48,12 +48,13 @@ impl Engine for Interp {
         outcome.map(|outcome| outcome.counted(launch.counters))
     }
 
-    fn run_r700(
+    fn run_r700_under(
         &self,
+        control: &Control,
         launch: &crate::r700::Launch<'_>,
         memory: &mut dyn crate::r700::Memory,
     ) -> Result<Outcome, Fault> {
-        crate::r700::interp::run(launch, memory).map(|outcome| outcome.counted(launch.counters))
+        crate::r700::interp::run(control, launch, memory).map(|outcome| outcome.counted(launch.counters))
     }
 }
 
@@ -103,6 +104,7 @@ impl Groups {
 
 /// One group that is to run.
 struct Job {
+    index: u64,
     positions: Vec<Position>,
     covered: Vec<LaneMask>,
 }
@@ -116,6 +118,7 @@ struct Done {
 
 /// A launch under way.
 struct Run<'a> {
+    watch: Watch,
     context: Context<'a>,
     groups: Groups,
     outcome: Outcome,
@@ -142,7 +145,7 @@ impl Run<'_> {
                 return Err(memory_fault(fault, u32::from(self.context.launch.program.first), at));
             }
         }
-        Ok(covered.iter().any(|mask| !mask.is_empty()).then_some(Job { positions, covered }))
+        Ok(covered.iter().any(|mask| !mask.is_empty()).then_some(Job { index, positions, covered }))
     }
 
     /// Adds up what a group did and sends its outputs.
@@ -167,7 +170,7 @@ impl Run<'_> {
         let mut group = Group::new(self.context.launch);
         for index in 0..self.groups.count() {
             if let Some(job) = self.schedule(index, memory)? {
-                let done = run_group(&mut group, &self.context, &job, &mut Access::Exclusive(memory))?;
+                let done = run_group(&mut group, (&self.context, &self.watch), &job, &mut Access::Exclusive(memory))?;
                 self.commit(done, memory)?;
             }
         }
@@ -198,7 +201,7 @@ impl Run<'_> {
                 }
             }
             let shared: &dyn Memory = memory;
-            let context = &self.context;
+            let context = (&self.context, &self.watch);
             let side_by_side = || {
                 jobs.par_iter()
                     .map_init(
@@ -226,8 +229,21 @@ impl Run<'_> {
     }
 }
 
-fn run_group(group: &mut Group, context: &Context<'_>, job: &Job, memory: &mut Access<'_>) -> Result<Done, Fault> {
-    group.run(context, &job.positions, &job.covered, memory)?;
+/// Runs a group; one that comes after a group that has faulted does not run.
+fn run_group(
+    group: &mut Group,
+    (context, watch): (&Context<'_>, &Watch),
+    job: &Job,
+    memory: &mut Access<'_>,
+) -> Result<Done, Fault> {
+    let part = watch.part(job.index);
+    if part.is_abandoned() {
+        // Nobody will look at it.
+        let pc = u32::from(context.launch.program.first);
+        return Err(Fault { kind: part.fault_kind(), pc, position: None });
+    }
+    group.run(context, &part, &job.positions, &job.covered, memory).inspect_err(|_| part.fault())?;
+    watch.done(group.counters().processors);
     Ok(Done { counters: *group.counters(), findings: group.take_findings(), outputs: group.outputs().collect() })
 }
 

@@ -10,18 +10,19 @@ use crate::lanes::{Mask, Row, count, instruction_bound, lanes_of, mask_of, outpu
 use crate::work::share;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::Native;
+use ctm_exec::watch::Watch;
 use ctm_exec::x1k::plan::Step;
 use ctm_exec::x1k::{Launch, Memory, Outputs, Written};
-use ctm_exec::{Counters, Fault, FaultKind, Outcome, Position};
+use ctm_exec::{Control, Counters, Fault, FaultKind, Outcome, Position};
 use std::sync::{MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
 
 /// Groups that run side by side before their outputs are committed.
 const GROUPS_PER_BATCH: u64 = 4096;
 /// Groups that one task of a batch runs.
 const GROUPS_PER_TASK: usize = 64;
-/// Instructions after which machine code gives a group to the reference interpreter, which looks at the clock, when time is limited.
-const FUEL_PER_LOOK: u64 = if cfg!(test) { 200 } else { 20_000_000 };
+/// Instructions of a group within which machine code need not look whether to stop; fewer where it fetches, as fetches may take long.
+const INSTRUCTIONS_PER_LOOK: u64 = if cfg!(test) { 200 } else { 1 << 20 };
+const INSTRUCTIONS_PER_LOOK_FETCHING: u64 = INSTRUCTIONS_PER_LOOK / 8;
 
 /// A launch under way.
 pub(super) struct Run<'a> {
@@ -29,7 +30,7 @@ pub(super) struct Run<'a> {
     pub(super) artifact: &'a Artifact,
     pub(super) grid: Grid,
     pub(super) ramps: Vec<Ramp>,
-    pub(super) deadline: Option<Instant>,
+    pub(super) watch: Watch,
     pub(super) steps: OnceLock<Vec<Step>>,
     pub(super) counters: Counters,
     pub(super) visits: AllVisits,
@@ -39,19 +40,21 @@ pub(super) struct Run<'a> {
     pub(super) native: Option<&'a Native>,
     /// See [`Variant::exact`].
     exact: bool,
-    /// The machine code counts instructions down, and may refer.
+    /// The machine code counts instructions down, looks whether to stop, and may refer.
     pub(super) counts_down: bool,
-    /// Instructions that one group may issue before the reference interpreter has to look at it.
+    /// Instructions that one group may issue.
     pub(super) fuel: u64,
+    /// Instructions of groups within which it need not look whether to stop.
+    pub(super) per_look: u64,
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(launch: &'a Launch<'a>, artifact: &'a Artifact) -> Self {
-        let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
-        let fuel = if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit };
+    pub(super) fn new(control: &Control, launch: &'a Launch<'a>, artifact: &'a Artifact) -> Self {
+        let fuel = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
         let bound = instruction_bound(&artifact.code, launch.constants);
-        let bounded = bound.is_some_and(|bound| bound <= fuel);
-        let counts_down = fuel != u64::MAX && !bounded;
+        let fetches = artifact.code.inputs != 0;
+        let per_look = if fetches { INSTRUCTIONS_PER_LOOK_FETCHING } else { INSTRUCTIONS_PER_LOOK };
+        let counts_down = bound.is_none_or(|bound| bound > fuel.min(per_look));
         Self {
             bound,
             exact: artifact.exact(launch.constants),
@@ -63,15 +66,22 @@ impl<'a> Run<'a> {
             artifact,
             grid: Grid::new(launch.domain, launch.group.lanes()),
             ramps: artifact.start.iter().filter_map(|&var| Ramp::of(var, launch.planes)).collect(),
-            deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
+            watch: Watch::new(&launch.budget, control, launch.domain.processors()),
+            per_look,
             steps: OnceLock::new(),
             counters: Counters::default(),
             visits: no_visits(&artifact.code),
         }
     }
 
+    /// Whether it ends when it is told to, however long its groups are.
+    pub(super) fn can_stop(&self) -> bool {
+        !self.counts_down || self.watch.sets_flags()
+    }
+
     pub(super) fn go(mut self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
         if self.stream(memory) {
+            self.watch.done(self.launch.domain.processors());
             return Ok(Outcome { counters: self.counters, findings: Vec::new() });
         }
         #[cfg(target_arch = "x86_64")]
@@ -82,10 +92,16 @@ impl<'a> Run<'a> {
             self.one_by_one(memory)?;
             return Ok(self.finish(memory));
         }
-        let (mut first, refused) = self.write_directly(memory);
-        if !refused.is_empty() {
-            let task = self.worker().get().task(&self, &refused, Source::reading(memory, None));
-            self.commit(task, memory)?;
+        let (mut first, refused, left) = self.write_directly(memory);
+        // Those that were not come to are told to stop in turn, until the first of them has ended.
+        let mut jobs = refused;
+        for places in std::iter::once(0..0).chain(left) {
+            jobs.extend(self.jobs_at(places));
+            if !jobs.is_empty() {
+                let task = self.worker().get().task(&self, &jobs, Source::reading(memory, None));
+                self.commit(task, memory)?;
+                jobs.clear();
+            }
         }
         let groups_per_batch = if memory.outputs_alias_inputs() { 1 } else { GROUPS_PER_BATCH };
         while first < self.grid.groups() {
@@ -192,7 +208,7 @@ impl<'a> Run<'a> {
             return false;
         };
         let (streams, lowered, isa) = (&self.artifact.streams, &self.artifact.lowered, options.isa);
-        let done = crate::stream::run(streams, isa, lowered, self.launch, bound, self.deadline, memory);
+        let done = crate::stream::run(streams, isa, lowered, self.launch, bound, &self.watch, memory);
         let Some(done) = done else { return false };
         let lanes = self.launch.group.lanes();
         let domain = self.launch.domain;
@@ -223,8 +239,13 @@ impl<'a> Run<'a> {
     }
 
     #[cfg(not(target_arch = "x86_64"))]
-    fn write_directly(&mut self, _memory: &mut dyn Memory) -> (u64, Vec<Job>) {
-        (0, Vec::new())
+    fn write_directly(&mut self, _memory: &mut dyn Memory) -> (u64, Vec<Job>, Vec<std::ops::Range<u64>>) {
+        (0, Vec::new(), Vec::new())
+    }
+
+    #[cfg(not(target_arch = "x86_64"))]
+    fn jobs_at(&self, _places: std::ops::Range<u64>) -> Vec<Job> {
+        Vec::new()
     }
 
     /// Asks which processors are to run. A conditional buffer that cannot be read concerns the group at which it happens: those

@@ -11,8 +11,10 @@ use crate::grid::{Order, Ramp, Strip};
 use crate::lanes::{LANES, Mask, Row};
 use crate::work::{share, threads};
 use crate::x86::{Native, Span, SpanEnd, StartsOfSpan};
+use ctm_exec::watch::Part;
 use ctm_exec::x1k::Memory;
 use ctm_exec::{Counters, Position};
+use std::ops::Range;
 
 /// Groups of a task: as many as make this many tasks for each thread, within bounds. Tasks are small as groups differ in cost, and large as
 /// each fills some pages of output.
@@ -26,6 +28,8 @@ struct Done {
     visits: AllVisits,
     counters: Counters,
     refused: Vec<Job>,
+    /// Places of the order that it did not come to, as it was stopped.
+    left: Range<u64>,
 }
 
 /// What tasks work on.
@@ -39,16 +43,17 @@ struct Scene<'a> {
 
 impl Run<'_> {
     /// Runs the groups of a launch that cannot fault, if memory lets us write; gives the first group that is left, and those that
-    /// did not run after all.
-    pub(super) fn write_directly(&mut self, memory: &mut dyn Memory) -> (u64, Vec<Job>) {
-        let Some(native) = self.native.filter(|_| !self.counts_down) else { return (0, Vec::new()) };
-        if memory.outputs_alias_inputs() || self.deadline.is_some() {
-            return (0, Vec::new());
+    /// did not run after all: some, and where the launch was stopped all that its tasks did not come to.
+    pub(super) fn write_directly(&mut self, memory: &mut dyn Memory) -> (u64, Vec<Job>, Vec<Range<u64>>) {
+        let none = (0, Vec::new(), Vec::new());
+        let Some(native) = self.native.filter(|_| !self.counts_down) else { return none };
+        if memory.outputs_alias_inputs() {
+            return none;
         }
         let inputs = std::array::from_fn(|index| memory.input(index as u8));
         let last = Position { i: self.launch.domain.i1, j: self.launch.domain.j1 };
         let halves = memory.direct().and_then(|d| direct::halves(d, inputs, &self.artifact.code, &self.grid, last));
-        let Some((views, targets)) = halves else { return (0, Vec::new()) };
+        let Some((views, targets)) = halves else { return none };
         let groups = self.grid.groups();
         // All passes but the last of a task are full.
         let copies = native.copies as u64;
@@ -70,13 +75,27 @@ impl Run<'_> {
                 scene.task(worker, first..(first + per_task).min(groups))
             },
         );
-        let mut refused = Vec::new();
+        let (mut refused, mut left) = (Vec::new(), Vec::new());
         for mut done in done {
             refused.append(&mut done.refused);
+            left.push(done.left);
             self.add_visits(&done.visits);
             self.counters.add(&done.counters);
         }
-        (groups, refused)
+        (groups, refused, left)
+    }
+
+    /// The groups at these places of the order, if some of their processors are in the domain.
+    pub(super) fn jobs_at(&self, places: Range<u64>) -> Vec<Job> {
+        let copies = self.native.map_or(1, |native| native.copies);
+        let order = self.grid.order(copies);
+        places.filter_map(|n| self.job(order.group(n))).collect()
+    }
+
+    /// A group, if some of its processors are in the domain.
+    fn job(&self, group: u64) -> Option<Job> {
+        let covered = self.grid.inside(&self.grid.places(group)) & self.existing(group);
+        (covered != 0).then_some(Job { group, covered })
     }
 }
 
@@ -85,16 +104,25 @@ impl Scene<'_> {
         Source::reading(self.views, Some(self.views))
     }
 
-    fn task(&self, worker: &mut Held<'_>, groups: std::ops::Range<u64>) -> Done {
+    fn task(&self, worker: &mut Held<'_>, groups: Range<u64>) -> Done {
         let worker = worker.get();
-        let mut done =
-            Done { visits: no_visits(&self.run.artifact.code), counters: Counters::default(), refused: Vec::new() };
+        let mut done = Done {
+            visits: no_visits(&self.run.artifact.code),
+            counters: Counters::default(),
+            refused: Vec::new(),
+            left: 0..0,
+        };
         let full = self.run.grid.full_groups();
+        let part = self.run.watch.part(groups.start);
         let mut next = groups.start;
         while next < groups.end {
-            let strip = self.strip(next, groups.end);
+            if part.is_stopped() {
+                done.left = next..groups.end;
+                break;
+            }
+            let strip = self.strip(next, self.before_look(next, groups.end));
             if strip.groups > 0 {
-                self.span(worker, next, strip, &mut done);
+                self.span(worker, next, strip, &part, &mut done);
                 next += strip.groups;
                 continue;
             }
@@ -102,15 +130,22 @@ impl Scene<'_> {
             // The last group runs by itself when it is short.
             let end = if next < full { groups.end.min(full) } else { groups.end };
             while next < end && wave.len() < self.native.copies {
-                wave.extend(self.job(self.order.group(next)));
+                wave.extend(self.run.job(self.order.group(next)));
                 next += 1;
                 if self.strip(next, end).groups > 0 {
                     break;
                 }
             }
-            self.pass(worker, &mut wave, false, &mut done);
+            self.pass(worker, &mut wave, &part, false, &mut done);
         }
         done
+    }
+
+    /// How far code may go on from this place of the order before it has to be looked whether to stop.
+    fn before_look(&self, next: u64, end: u64) -> u64 {
+        let Some(bound) = self.run.bound.filter(|&bound| bound > 0) else { return end };
+        let most = 2 * self.native.copies as u64;
+        end.min(next + (8 * self.run.per_look / bound).next_multiple_of(most).max(most))
     }
 
     /// Groups from this place of the order on that code goes over by itself.
@@ -118,19 +153,13 @@ impl Scene<'_> {
         if self.native.spans { self.order.strip(next, end) } else { Strip { groups: 0, rows: 1 } }
     }
 
-    /// A group, if some of its processors are in the domain.
-    fn job(&self, group: u64) -> Option<Job> {
-        let covered = self.run.grid.inside(&self.run.grid.places(group)) & self.run.existing(group);
-        (covered != 0).then_some(Job { group, covered })
-    }
-
     /// Runs groups in one pass, and writes what they leave.
-    fn pass(&self, worker: &mut Worker, wave: &mut Vec<Job>, careful: bool, done: &mut Done) {
+    fn pass(&self, worker: &mut Worker, wave: &mut Vec<Job>, part: &Part, careful: bool, done: &mut Done) {
         let Some(job) = wave.first() else { return };
         let short = usize::from(job.group >= self.run.grid.full_groups());
         worker.places.clear();
         worker.places.extend(wave.iter().map(|job| self.run.grid.places(job.group)));
-        if worker.pass(self.run, wave, self.source(), careful).is_err() {
+        if worker.pass(self.run, wave, self.source(), part, careful).is_err() {
             done.refused.append(wave);
             return;
         }
@@ -150,7 +179,7 @@ impl Scene<'_> {
     }
 
     /// Runs groups that lie side by side, from this place of the order on.
-    fn span(&self, worker: &mut Worker, first: u64, strip: Strip, done: &mut Done) {
+    fn span(&self, worker: &mut Worker, first: u64, strip: Strip, part: &Part, done: &mut Done) {
         let copies = self.native.copies as u64;
         let (mut next, end) = (first, first + strip.groups);
         while next < end {
@@ -181,7 +210,7 @@ impl Scene<'_> {
                     self.write(worker, &wave, done);
                 }
                 SpanEnd::Refer { .. } => done.refused.append(&mut wave),
-                SpanEnd::Done | SpanEnd::Fell { .. } => self.pass(worker, &mut wave, true, done),
+                SpanEnd::Done | SpanEnd::Fell { .. } => self.pass(worker, &mut wave, part, true, done),
             }
         }
     }

@@ -12,12 +12,12 @@ use crate::lanes::{Lanes, Mask, Refer, Row, Visits, lanes_of};
 use crate::portable::{Machine, Shared};
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{Frame, Native};
+use ctm_exec::watch::Part;
 use ctm_exec::x1k::group::{Access, Context, Group, uncached_index};
 use ctm_exec::x1k::lanes::LaneMask;
 use ctm_exec::x1k::plan::plan;
 use ctm_exec::x1k::{Memory, Outputs};
-use ctm_exec::{Counters, Fault, Position};
-use std::time::Instant;
+use ctm_exec::{Counters, Fault, FaultKind, Position};
 
 /// A group that is to run.
 #[derive(Clone, Copy)]
@@ -201,6 +201,7 @@ impl Worker {
         }
     }
 
+    /// Runs groups in order, up to the first fault.
     pub(super) fn task(&mut self, run: &Run<'_>, jobs: &[Job], source: Source<'_>) -> TaskDone {
         let mut done = TaskDone {
             visits: no_visits(&run.artifact.code),
@@ -208,11 +209,18 @@ impl Worker {
             groups: Vec::with_capacity(jobs.len()),
             fault: None,
         };
+        let Some(first) = jobs.first() else { return done };
+        let part = run.watch.part(first.group);
+        if part.is_abandoned() {
+            // Nobody will look at it.
+            done.fault = Some(Fault { kind: FaultKind::Cancelled, pc: 0, position: None });
+            return done;
+        }
         // Only the last group of a domain may be short. Then it runs by itself.
         let full = jobs.iter().take_while(|job| job.group < run.grid.full_groups()).count();
         let waves = jobs[..full].chunks(self.lanes.len()).chain(jobs[full..].chunks(1));
         for (wave, short) in waves.map(|wave| (wave, wave[0].group >= run.grid.full_groups())) {
-            if self.wave(run, wave, source).is_ok() {
+            if self.wave(run, wave, source, &part).is_ok() {
                 done.visits[usize::from(short)].iter_mut().zip(&self.visits).for_each(|(all, visits)| all.add(visits));
                 for (job, lanes) in wave.iter().zip(&self.lanes) {
                     done.processors += u64::from(job.covered.count_ones());
@@ -220,27 +228,36 @@ impl Worker {
                     let left = Left::Here { covered: lanes.covered, written: lanes.written, rows };
                     done.groups.push((job.group, left));
                 }
-            } else if let Err(fault) = self.references(run, wave, source, &mut done) {
+            } else if let Err(fault) = self.references(run, wave, source, &part, &mut done) {
+                part.fault();
                 done.fault = Some(fault);
                 return done;
             }
         }
+        run.watch.done(jobs.iter().map(|job| u64::from(job.covered.count_ones())).sum());
         done
     }
 
     /// Runs groups together.
-    pub(super) fn wave(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>) -> Result<(), Refer> {
-        // The reference interpreter says so, with the right instruction.
-        if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
+    pub(super) fn wave(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>, part: &Part) -> Result<(), Refer> {
+        // The reference interpreter says so, with the instruction that it has come to.
+        if part.is_stopped() {
             return Err(Refer);
         }
         self.places.clear();
         self.places.extend(wave.iter().map(|job| run.grid.places(job.group)));
-        self.pass(run, wave, memory, false)
+        self.pass(run, wave, memory, part, false)
     }
 
     /// Runs groups together whose [`Self::places`] are there; `careful`: by careful code, as something has fallen.
-    pub(super) fn pass(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>, careful: bool) -> Result<(), Refer> {
+    pub(super) fn pass(
+        &mut self,
+        run: &Run<'_>,
+        wave: &[Job],
+        memory: Source<'_>,
+        part: &Part,
+        careful: bool,
+    ) -> Result<(), Refer> {
         for ((job, lanes), places) in wave.iter().zip(&mut self.lanes).zip(&self.places) {
             (lanes.existing, lanes.covered) = (run.existing(job.group), job.covered);
             lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(places));
@@ -250,11 +267,11 @@ impl Worker {
         match &mut self.machine {
             #[cfg(target_arch = "x86_64")]
             Engines::Native(attempts) => {
-                let constants = run.launch.constants;
+                let (constants, limits) = (run.launch.constants, (run.fuel, part.flag()));
                 let native = run.native.ok_or(Refer)?;
                 if !careful && attempts.are_worth_it() {
                     attempts.made += 1;
-                    if native.run(&mut attempts.frame, lanes, constants, &memory, &mut self.visits, run.fuel)? {
+                    if native.run(&mut attempts.frame, lanes, constants, &memory, &mut self.visits, limits)? {
                         return Ok(());
                     }
                     attempts.failed += 1;
@@ -262,7 +279,7 @@ impl Worker {
                 }
                 let careful = run.artifact.native(Variant { careful: true, ..run.variant() }).ok_or(Refer)?;
                 let frame = attempts.careful.get_or_insert_with(|| careful.frame());
-                careful.run(frame, lanes, constants, &memory, &mut self.visits, run.fuel).map(drop)
+                careful.run(frame, lanes, constants, &memory, &mut self.visits, limits).map(drop)
             }
             Engines::Portable(machine) => {
                 let shared = Shared {
@@ -271,7 +288,7 @@ impl Worker {
                     constants: run.launch.constants,
                     source: memory,
                     limit: run.launch.budget.instructions_per_group.unwrap_or(u64::MAX),
-                    deadline: run.deadline,
+                    stop: part.flag(),
                 };
                 lanes.iter_mut().try_for_each(|lanes| machine.run(&shared, lanes, &mut self.visits))
             }
@@ -284,28 +301,36 @@ impl Worker {
         run: &Run<'_>,
         jobs: &[Job],
         source: Source<'_>,
+        part: &Part,
         done: &mut TaskDone,
     ) -> Result<(), Fault> {
         for job in jobs {
             let places = run.grid.places(job.group);
-            done.groups.push((job.group, self.reference(run, job, &places, source)?));
+            done.groups.push((job.group, self.reference(run, job, &places, source, part)?));
         }
         Ok(())
     }
 
-    fn reference(&mut self, run: &Run<'_>, job: &Job, places: &Places, source: Source<'_>) -> Result<Left, Fault> {
+    fn reference(
+        &mut self,
+        run: &Run<'_>,
+        job: &Job,
+        places: &Places,
+        source: Source<'_>,
+        part: &Part,
+    ) -> Result<Left, Fault> {
         let steps = run.steps.get_or_init(|| plan(run.launch.program));
-        let context = Context { launch: run.launch, steps, deadline: run.deadline };
+        let context = Context { launch: run.launch, steps };
         let group = self.reference.get_or_insert_with(|| Group::new(run.launch));
         let lanes = run.existing(job.group).count_ones() as usize;
         let positions: Vec<_> = (0..lanes).map(|lane| places.position(lane)).collect();
         let covered = LaneMask::of(|lane| job.covered >> lane & 1 == 1);
         match source.reach {
-            Reach::Shared(memory) => group.run(&context, &positions, &[covered], &mut Access::Shared(memory))?,
+            Reach::Shared(memory) => group.run(&context, part, &positions, &[covered], &mut Access::Shared(memory))?,
             Reach::Alone(memory) => {
                 let mut ran = Ok(());
                 memory.again(&mut |memory| {
-                    ran = group.run(&context, &positions, &[covered], &mut Access::Exclusive(memory));
+                    ran = group.run(&context, part, &positions, &[covered], &mut Access::Exclusive(memory));
                 });
                 ran?;
             }

@@ -14,7 +14,7 @@ use crate::x86::Isa;
 use crate::x86::r700::{Chosen, Native, Needs, Variant};
 use ctm_exec::r700::memory::space;
 use ctm_exec::r700::{Interp, Launch, LoopConstant, Memory, Space};
-use ctm_exec::{Engine, Fault, Outcome, StartRow};
+use ctm_exec::{Control, Engine, Fault, Outcome, StartRow};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::{Chip, Stage};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -48,9 +48,14 @@ impl Programs {
     }
 
     /// Leaves a launch to it.
-    pub(super) fn reference(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+    pub(super) fn reference(
+        &self,
+        control: &Control,
+        launch: &Launch<'_>,
+        memory: &mut dyn Memory,
+    ) -> Result<Outcome, Fault> {
         self.refer(1);
-        Interp.run_r700(launch, memory)
+        Interp.run_r700_under(control, launch, memory)
     }
 }
 

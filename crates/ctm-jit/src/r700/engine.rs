@@ -13,11 +13,11 @@ use crate::work::{share, threads};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::wavefront::Context;
 use ctm_exec::r700::{Exports, Launch, Memory, Target, VertexEvent, clocks};
-use ctm_exec::{Counters, Fault, FaultKind, Outcome, Position};
+use ctm_exec::watch::Watch;
+use ctm_exec::{Control, Counters, Fault, FaultKind, Outcome, Position};
 use ctm_isa::r700::program::Stage;
 use std::sync::OnceLock;
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::time::Instant;
+use std::sync::atomic::AtomicU64;
 
 /// Wavefronts that run side by side before their exports are committed.
 const WAVES_PER_BATCH: u64 = 1024;
@@ -26,8 +26,9 @@ const WAVES_PER_TASK: usize = 16;
 /// Wavefronts that one task runs when it stores what they export itself: as many as make this many tasks for each thread, within bounds.
 const DIRECT_TASKS_PER_THREAD: u64 = 16;
 const DIRECT_WAVES_PER_TASK: [u64; 2] = [8, 64];
-/// Instructions after which a wavefront goes to the reference interpreter, which looks at the clock, when time is limited.
-const FUEL_PER_LOOK: u64 = 20_000_000;
+/// Instructions of a wavefront within which machine code need not look whether to stop; fewer where it calls for fetches, as they may take long.
+const INSTRUCTIONS_PER_LOOK: u64 = 1 << 19;
+const INSTRUCTIONS_PER_LOOK_FETCHING: u64 = INSTRUCTIONS_PER_LOOK / 16;
 /// Threads of a group; what is beyond, the reference interpreter says.
 const GROUP_THREADS: u32 = 1024;
 
@@ -37,12 +38,14 @@ pub(super) struct Run<'a> {
     pub(super) artifact: &'a Artifact,
     /// The programs as the reference interpreter reads them, once it has to.
     pub(super) context: OnceLock<Context<'a>>,
-    pub(super) deadline: Option<Instant>,
+    pub(super) watch: Watch,
     pub(super) waves: Waves,
     /// Wavefronts of a thread group.
     pub(super) per_group: u64,
     pub(super) starts: Starts<'a>,
     pub(super) fuel: u64,
+    /// Instructions within which it need not look whether to stop.
+    pub(super) per_look: u64,
     /// Groups that were left to the reference interpreter.
     pub(super) referred: AtomicU64,
     #[cfg(target_arch = "x86_64")]
@@ -71,7 +74,7 @@ pub fn run(
     programs: &Programs,
     backend: Backend,
     streams: &dyn Fn() -> Streams,
-    launch: &Launch<'_>,
+    (control, launch): (&Control, &Launch<'_>),
     memory: &mut dyn Memory,
 ) -> Result<Outcome, Fault> {
     let lanes = launch.wavefront.lanes();
@@ -82,15 +85,18 @@ pub fn run(
         || partial
         || !launch.dx10_clamp
     {
-        return programs.reference(launch, memory);
+        return programs.reference(control, launch, memory);
     }
     let Some(artifact) = artifact(programs, streams, launch) else {
-        return programs.reference(launch, memory);
+        return programs.reference(control, launch, memory);
     };
     if artifact.writes_memory() && memory.outputs_alias_inputs() {
-        return programs.reference(launch, memory);
+        return programs.reference(control, launch, memory);
     }
-    let run = run_of(launch, &artifact, backend);
+    let run = run_of(control, launch, &artifact, backend);
+    if artifact.may_exceed(run.per_look) && !run.watch.sets_flags() {
+        return programs.reference(control, launch, memory);
+    }
     let outcome = run.go(memory);
     programs.refer(run.referred.into_inner());
     outcome
@@ -98,17 +104,25 @@ pub fn run(
 
 /// A launch that has not begun.
 #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there is one back end"))]
-pub(super) fn run_of<'a>(launch: &'a Launch<'a>, artifact: &'a Artifact, backend: Backend) -> Run<'a> {
-    let limit = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
+pub(super) fn run_of<'a>(
+    control: &Control,
+    launch: &'a Launch<'a>,
+    artifact: &'a Artifact,
+    backend: Backend,
+) -> Run<'a> {
+    let fuel = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
+    let fetches = !artifact.code.fetches.is_empty();
+    let per_look = if fetches { INSTRUCTIONS_PER_LOOK_FETCHING } else { INSTRUCTIONS_PER_LOOK };
     Run {
         launch,
         artifact,
         context: OnceLock::new(),
-        deadline: launch.budget.time.and_then(|limit| Instant::now().checked_add(limit)),
+        watch: Watch::new(&launch.budget, control, launch.domain.processors()),
         waves: Waves::of(launch),
         per_group: waves_per_group(launch),
         starts: Starts::of(&artifact.start, launch),
-        fuel: if launch.budget.time.is_some() { limit.min(FUEL_PER_LOOK) } else { limit },
+        fuel,
+        per_look: fuel.min(per_look),
         referred: AtomicU64::new(0),
         #[cfg(target_arch = "x86_64")]
         backend,
@@ -171,21 +185,20 @@ impl<'a> Run<'a> {
         let [fewest, most] = DIRECT_WAVES_PER_TASK;
         let tasks = DIRECT_TASKS_PER_THREAD * threads(self.launch.threads) as u64;
         let per_task = if self.launch.threads == 1 { most } else { (count / tasks).clamp(fewest, most) };
-        // The first task that faulted: those behind it need not run.
-        let faulted = AtomicU64::new(u64::MAX);
         let fetches = &self.artifact.code.fetches;
         let bindings: Vec<_> = fetches.iter().map(|fetch| Binding::of(self.launch, &*direct.reads, fetch)).collect();
         let task = |(worker, spans): &mut (Worker<'_>, Option<Spans<'_>>), task: usize| {
             let mut counters = Counters::default();
             worker.begin();
-            let task = task as u64;
             let mut done = Ok(());
-            if faulted.load(Ordering::Relaxed) > task {
-                let first = task * per_task;
+            let first = task as u64 * per_task;
+            let part = self.watch.part(first);
+            // Those behind one that faulted need not run.
+            if !part.is_abandoned() {
                 let waves = first..(first + per_task).min(count);
-                done = worker.direct(self, direct, &bindings, spans, waves, &mut counters);
+                done = worker.direct((self, &part), direct, &bindings, spans, waves, &mut counters);
                 if done.is_err() {
-                    faulted.fetch_min(task, Ordering::Relaxed);
+                    part.fault();
                 }
             }
             (counters, worker.end(), done)
@@ -366,7 +379,8 @@ mod tests {
                 launch: &launch,
                 artifact: &artifact,
                 context: OnceLock::new(),
-                deadline: None,
+                watch: Watch::new(&launch.budget, &Control::none(), 0),
+                per_look: 1_000_000,
                 waves: Waves::of(&launch),
                 per_group: 1,
                 starts: Starts::of(&artifact.start, &launch),
@@ -380,7 +394,14 @@ mod tests {
             memory.textures.insert(19, Picture::filled(4, 4, [0.5; 4]).into());
             memory.bind_constants(0, Some(0), vec![[0; 4]; 64]);
             let uniforms = run.uniforms(&memory).unwrap_or_default();
-            let ran = Worker::new(&run).here(&run, 0, &uniforms, &[], &memory, &mut Counters::default());
+            let ran = Worker::new(&run).here(
+                (&run, &run.watch.part(0)),
+                0,
+                &uniforms,
+                &[],
+                &memory,
+                &mut Counters::default(),
+            );
             assert!(ran.is_ok(), "{} is referred", path.display());
             #[cfg(target_arch = "x86_64")]
             for isa in Backend::available().filter_map(Backend::isa) {

@@ -6,6 +6,7 @@ use super::wave::{GRADIENTS, LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_
 use crate::lanes::Refer;
 use ctm_exec::r700::alu::{relative_read, relative_write};
 use ctm_exec::x1k::float::NAN;
+use std::sync::atomic::Ordering;
 
 /// The state of a wavefront that runs.
 pub struct Machine {
@@ -65,7 +66,8 @@ impl Machine {
             if self.place == 0 {
                 wave.visits[self.block] += 1;
                 self.issued += u64::from(block.tally.instructions());
-                if self.issued > shared.fuel {
+                wave.is_spent = self.issued > shared.fuel;
+                if wave.is_spent || shared.stop.load(Ordering::Relaxed) != 0 {
                     return Err(Refer);
                 }
             }

@@ -2,13 +2,13 @@
 
 use crate::Difference;
 use crate::verify::shadow::Shadow;
-use crate::verify::timed_out;
+use crate::verify::{timed_out, until};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{
     Buffer, Cells, Direct, Exports, Interp, Launch, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
 };
 use ctm_exec::x1k::Elements;
-use ctm_exec::{Engine, Fault, Outcome, Position};
+use ctm_exec::{Control, Engine, Fault, Outcome, Position};
 use std::collections::HashMap;
 
 /// Runs a launch with the reference interpreter, then with `fast`, without and with counters. Gives the first one's result and where they first
@@ -18,28 +18,31 @@ use std::collections::HashMap;
 /// launches, and checked ones, run once.
 pub fn compare(
     fast: &dyn Engine,
+    control: &Control,
     launch: &Launch<'_>,
     memory: &mut dyn Memory,
 ) -> (Result<Outcome, Fault>, Option<Difference>) {
     if launch.checks || memory.outputs_alias_inputs() {
-        return (Interp.run_r700(launch, memory), None);
+        return (Interp.run_r700_under(control, launch, memory), None);
     }
+    let control = &until(control, &launch.budget);
     let shadows = Shadows::of(memory);
     let mut recorder = Recorder { memory, log: Log::default() };
-    let expected = Interp.run_r700(&Launch { counters: true, ..*launch }, &mut recorder);
+    let expected = Interp.run_r700_under(control, &Launch { counters: true, ..*launch }, &mut recorder);
     let log = recorder.log;
     let counted = |counters| expected.clone().map(|outcome| outcome.counted(counters));
     let difference = [false, true].into_iter().filter(|_| !timed_out(&expected)).find_map(|counters| {
         // On one thread nothing behind a fault has been stored.
         let threads = if expected.is_err() { 1 } else { launch.threads };
-        replay(fast, &Launch { counters, threads, ..*launch }, memory, &log, &counted(counters), shadows.clone())
+        let launch = Launch { counters, threads, ..*launch };
+        replay((fast, control), &launch, memory, &log, &counted(counters), shadows.clone())
     });
     (counted(launch.counters), difference)
 }
 
 /// Runs the fast engine against what the reference interpreter did. What it stores by itself goes to `shadows`, which begin as the targets did.
 fn replay(
-    fast: &dyn Engine,
+    (fast, control): (&dyn Engine, &Control),
     launch: &Launch<'_>,
     memory: &mut dyn Memory,
     log: &Log,
@@ -47,7 +50,7 @@ fn replay(
     shadows: Shadows,
 ) -> Option<Difference> {
     let mut player = Player { memory, log, seen: 0, stored: HashMap::new(), shadows, lent: false, difference: None };
-    let found = fast.run_r700(launch, &mut player);
+    let found = fast.run_r700_under(control, launch, &mut player);
     let Player { seen, shadows, lent, difference, .. } = player;
     if difference.is_some() || timed_out(&found) {
         return difference;
@@ -369,16 +372,22 @@ mod tests {
             "other"
         }
 
-        fn run_x1k(
+        fn run_x1k_under(
             &self,
+            control: &Control,
             launch: &ctm_exec::x1k::Launch<'_>,
             memory: &mut dyn ctm_exec::x1k::Memory,
         ) -> Result<Outcome, Fault> {
-            self.0.run_x1k(launch, memory)
+            self.0.run_x1k_under(control, launch, memory)
         }
 
-        fn run_r700(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-            self.0.run_r700(&Launch { planes: &[self.1], ..*launch }, memory)
+        fn run_r700_under(
+            &self,
+            control: &Control,
+            launch: &Launch<'_>,
+            memory: &mut dyn Memory,
+        ) -> Result<Outcome, Fault> {
+            self.0.run_r700_under(control, &Launch { planes: &[self.1], ..*launch }, memory)
         }
     }
 
@@ -399,10 +408,10 @@ mod tests {
         for (engine, liar) in engines(planes[0]).into_iter().zip(engines(lie)) {
             let mut memory = Arrays::default();
             memory.targets.insert(Target::Pixel(0), Picture::filled(16, 4, [-1.0; 4]));
-            let (outcome, difference) = compare(&*engine, &launch, &mut memory);
+            let (outcome, difference) = compare(&*engine, &Control::none(), &launch, &mut memory);
             assert!(outcome.is_ok());
             assert_eq!(difference, None);
-            let (outcome, difference) = compare(&*liar, &launch, &mut memory);
+            let (outcome, difference) = compare(&*liar, &Control::none(), &launch, &mut memory);
             assert!(outcome.is_ok());
             let Some(difference) = difference else { panic!("no difference found") };
             assert_eq!(difference.position, Some(Position { i: 1, j: 0 }));

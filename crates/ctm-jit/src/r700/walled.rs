@@ -16,7 +16,7 @@ use ctm_exec::r700::{
     Arrays, Buffer, Constants, Exports, Launch, LoopConstant, Memory, Plane, Sampler, Space, Texture, VertexEvent,
     Written,
 };
-use ctm_exec::{Budget, Counters, Domain, GroupSize, Position};
+use ctm_exec::{Budget, Control, Counters, Domain, GroupSize, Position};
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
 use std::collections::BTreeMap;
@@ -166,7 +166,7 @@ fn stay_inside(backend: Backend) {
             continue;
         };
         let walls = memory(r);
-        let of = |backend| -> Run<'_> { run_of(&launch, &artifact, backend) };
+        let of = |backend| -> Run<'_> { run_of(&Control::none(), &launch, &artifact, backend) };
         let (native, portable) = (of(backend), of(Backend::Portable));
         let Some(uniforms) = native.uniforms(&walls) else { continue };
         let uniforms = Walled::of(&uniforms);
@@ -176,8 +176,12 @@ fn stay_inside(backend: Backend) {
             let mut counted = [Counters::default(); 2];
             first.begin();
             second.begin();
-            let found = first.here(&native, wave, &uniforms, &bindings, &walls, &mut counted[0]).is_ok();
-            let expected = second.here(&portable, wave, &uniforms, &bindings, &walls, &mut counted[1]).is_ok();
+            let found = first
+                .here((&native, &native.watch.part(wave)), wave, &uniforms, &bindings, &walls, &mut counted[0])
+                .is_ok();
+            let expected = second
+                .here((&portable, &portable.watch.part(wave)), wave, &uniforms, &bindings, &walls, &mut counted[1])
+                .is_ok();
             assert_eq!(found, expected, "{backend}, seed {seed}, wavefront {wave}");
             if found {
                 let lanes = wavefront.lanes() as u64;

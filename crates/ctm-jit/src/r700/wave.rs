@@ -15,6 +15,7 @@ use ctm_exec::x1k::sample::{in_elements, wrap};
 use ctm_isa::r700::inst::{TexFetch, VtxFetch, texel_offset};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::Stage;
+use std::sync::atomic::AtomicU32;
 
 /// The most lanes of a wavefront here.
 pub const LANES: usize = 64;
@@ -53,6 +54,8 @@ pub struct Shared<'a> {
     pub lanes: usize,
     /// Instructions that a wavefront may issue here.
     pub fuel: u64,
+    /// Not 0 when it should stop.
+    pub stop: &'a AtomicU32,
     /// What the program's fetches look up directly, by number.
     pub bindings: &'a [Option<Binding<'a>>],
 }
@@ -250,6 +253,8 @@ pub struct Wave {
     pub active_lanes: u64,
     /// Passages of each block.
     pub visits: Vec<u64>,
+    /// Its instructions are used up.
+    pub is_spent: bool,
     /// What fetches keep and count.
     pub fetched: Fetched,
 }
@@ -284,6 +289,7 @@ impl Wave {
             exports: vec![[0; LANES]; exports],
             active_lanes: 0,
             visits: vec![0; blocks],
+            is_spent: false,
             fetched: Fetched::default(),
         }
     }
@@ -293,6 +299,7 @@ impl Wave {
         self.written = [0; EXPORTS];
         self.active_lanes = 0;
         self.visits.fill(0);
+        self.is_spent = false;
         self.fetched.events.clear();
         self.fetched.scratch.clear();
         self.fetched.fetches = 0;

@@ -20,10 +20,10 @@ use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::wavefront::{Context, Wavefront};
 use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Texture, VertexEvent, Written};
-use ctm_exec::{Counters, Fault, Position};
+use ctm_exec::watch::Part;
+use ctm_exec::{Counters, Fault, FaultKind, Position};
 pub use spans::{Direct, Spans, Way};
 use std::sync::atomic::Ordering;
-use std::time::Instant;
 
 /// What a wavefront that ran here left.
 pub struct Ended {
@@ -116,7 +116,7 @@ impl<'a> Member<'a> {
     /// Runs it to its end or to its next turn; `goes_on`: from the last one.
     fn run(
         &mut self,
-        run: &Run<'_>,
+        (run, part): (&Run<'_>, &Part),
         group: &mut Group,
         (uniforms, bindings, memory): (&[u32], &[Option<Binding<'_>>], &dyn Memory),
         goes_on: bool,
@@ -131,6 +131,7 @@ impl<'a> Member<'a> {
             uniforms,
             lanes: self.places.lanes,
             fuel: run.fuel,
+            stop: part.flag(),
             bindings,
         };
         std::mem::swap(group, &mut self.wave.fetched.group);
@@ -161,7 +162,8 @@ impl<'a> Member<'a> {
         let linear = shared.bindings.iter().flatten().any(Binding::is_linear);
         // Whose turn it is follows from the blocks that have been passed.
         let counts = run.launch.counters || !artifact.code.turns.is_empty();
-        let of = Variant { isa, assume: false, moderate: false, linear, counts, fuel: artifact.may_exceed(run.fuel) };
+        let of =
+            Variant { isa, assume: false, moderate: false, linear, counts, fuel: artifact.may_exceed(run.per_look) };
         let native = artifact.native(of, run.launch.wavefront.lanes(), shared.uniforms, run.starts.are_moderate())?;
         if !matches!(frame, Some((of, _)) if std::ptr::eq(*of, native))
             && let Some((other, frame)) = frame.replace((native, native.frame()))
@@ -231,11 +233,24 @@ impl<'a> Worker<'a> {
         let bindings: Vec<_> =
             run.artifact.code.fetches.iter().map(|fetch| Binding::of(run.launch, memory, fetch)).collect();
         self.begin();
+        let part = run.watch.part(groups.first().copied().unwrap_or_default());
+        let mut is_spent = false;
         for &index in groups {
             let ran = match uniforms {
-                Some(uniforms) => self.here(run, index, uniforms, &bindings, memory, &mut counters),
-                None => Err(Refer),
+                Some(uniforms) if !is_spent && !part.is_stopped() => {
+                    self.here((run, &part), index, uniforms, &bindings, memory, &mut counters)
+                }
+                _ => Err(Refer),
             };
+            if ran.is_err() {
+                let waves = run.waves_of(index);
+                let members = self.members.iter().take((waves.end - waves.start) as usize);
+                is_spent |= members.into_iter().any(|member| member.wave.is_spent);
+            }
+            if is_spent {
+                // The reference interpreter will find the same, and say at which instruction.
+                part.fault();
+            }
             let left = match ran {
                 Ok(waves) => {
                     let exports = &self.artifact.exports;
@@ -249,11 +264,14 @@ impl<'a> Worker<'a> {
                     Ok(Left::Here { stored: std::mem::take(&mut self.group.stored), waves })
                 }
                 Err(Refer) if self.artifact.writes_memory() => Ok(Left::Later),
+                // Nobody will look at it.
+                Err(Refer) if part.is_abandoned() => Err(Fault { kind: FaultKind::Cancelled, pc: 0, position: None }),
                 Err(Refer) => self.reference(run, index, &mut Reader { memory }, &mut counters),
             };
             match left {
                 Ok(left) => done.push((index, left)),
                 Err(found) => {
+                    part.fault();
                     fault = Some(found);
                     break;
                 }
@@ -268,19 +286,16 @@ impl<'a> Worker<'a> {
     /// [`Refer`]: the reference interpreter has to.
     pub fn here(
         &mut self,
-        run: &Run<'_>,
+        (run, part): (&Run<'_>, &Part),
         index: u64,
         uniforms: &[u32],
         bindings: &[Option<Binding<'_>>],
         memory: &dyn Memory,
         counters: &mut Counters,
     ) -> Result<usize, Refer> {
-        if run.deadline.is_some_and(|deadline| Instant::now() >= deadline) {
-            return Err(Refer);
-        }
         // Whoever runs the group again begins with what was there.
         let globals = self.artifact.uses_globals.then(|| self.group.globals.clone());
-        let ran = self.group(run, index, (uniforms, bindings, memory));
+        let ran = self.group((run, part), index, (uniforms, bindings, memory));
         if let (Err(Refer), Some(globals)) = (&ran, globals) {
             self.group.globals = globals;
         }
@@ -289,6 +304,7 @@ impl<'a> Worker<'a> {
         for Member { wave, places, .. } in &self.members[..waves] {
             counters.groups += 1;
             counters.processors += u64::from(places.inside.count_ones());
+            run.watch.done(places.inside.count_ones().into());
             wave.count(counters);
             if places.lanes < lanes {
                 // Only the last wavefront may be short.
@@ -304,7 +320,7 @@ impl<'a> Worker<'a> {
     /// on, of several the first: that is the reference interpreter's order, in which they take turns, one such instruction each.
     fn group(
         &mut self,
-        run: &Run<'_>,
+        (run, part): (&Run<'_>, &Part),
         index: u64,
         given: (&[u32], &[Option<Binding<'_>>], &dyn Memory),
     ) -> Result<usize, Refer> {
@@ -316,12 +332,12 @@ impl<'a> Worker<'a> {
         self.group.begin();
         for ((n, member), index) in members.iter_mut().enumerate().zip(waves) {
             member.begin(run, index, n, true);
-            member.run(run, &mut self.group, given, false)?;
+            member.run((run, part), &mut self.group, given, false)?;
         }
         while let Some(member) =
             members.iter_mut().filter(|member| member.turn.is_some()).min_by_key(|member| member.turn)
         {
-            member.run(run, &mut self.group, given, true)?;
+            member.run((run, part), &mut self.group, given, true)?;
         }
         Ok(count)
     }
@@ -344,7 +360,6 @@ impl<'a> Worker<'a> {
             launch: run.launch,
             main: run.launch.program.decode(),
             fetch: run.launch.fetch_program.map(ctm_isa::r700::Program::decode),
-            deadline: run.deadline,
         });
         on_chip.data_share.clear();
         for (register, rows) in self.group.globals.iter().enumerate() {
@@ -362,6 +377,7 @@ impl<'a> Worker<'a> {
             let positions: Vec<Position> = (0..places.lanes).map(|lane| places.position(lane)).collect();
             wavefront.start(context, &positions, index * lanes as u64, n * lanes);
         }
+        on_chip.part = Some(run.watch.part(index));
         while wavefronts.iter().any(Wavefront::is_running) {
             for wavefront in wavefronts.iter_mut() {
                 wavefront.step(context, on_chip, memory)?;

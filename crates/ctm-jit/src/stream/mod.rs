@@ -21,13 +21,13 @@ use crate::x86::stream::{
     Chosen, Frame, Geometry, Kernel, Options, Rect, Surfaces, Tile, columns, columns_inside, rows_inside,
 };
 use affine::{Fetch, Item, Linear, Tree};
+use ctm_exec::watch::{Part, Watch};
 use ctm_exec::x1k::{Launch, Memory, Plane};
 use ctm_exec::{Domain, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use prepare::{Prepared, WHOLE};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
-use std::time::Instant;
 
 /// Instructions of one processor that make few of them worth it, too.
 const LONG: u64 = 64;
@@ -37,6 +37,10 @@ const REMEMBERED: usize = 8;
 const TASKS_PER_CORE: u64 = 16;
 /// But a task has at least so many operations of single processors to do.
 const OPERATIONS_OF_TASK: u64 = 1 << 15;
+/// And not more: between two tasks it is looked whether to stop.
+const OPERATIONS_PER_LOOK: u64 = 1 << 28;
+/// Operations that a processor may have: a tile cannot be stopped.
+const OPERATIONS_OF_PROCESSOR: u64 = 1 << 20;
 
 /// What a program for streams was made for.
 #[derive(Clone, PartialEq)]
@@ -99,15 +103,15 @@ pub struct Given<'a> {
     pub constants: &'a [u32],
     /// Worker threads; 0: one per core.
     pub threads: usize,
-    /// When it has to have ended.
-    pub deadline: Option<Instant>,
+    /// Says when it has to stop.
+    pub watch: Option<&'a Watch>,
 }
 
 impl<'a> Given<'a> {
     /// What an X1K launch gives.
-    fn of(launch: &'a Launch<'a>, deadline: Option<Instant>) -> Self {
+    fn of(launch: &'a Launch<'a>, watch: Option<&'a Watch>) -> Self {
         let Launch { domain, planes, threads, constants, .. } = *launch;
-        Self { domain, planes, constants: constants.float.as_flattened(), threads, deadline }
+        Self { domain, planes, constants: constants.float.as_flattened(), threads, watch }
     }
 
     /// The bits of a component of a constant.
@@ -301,7 +305,7 @@ pub fn run(
     code: &Code,
     launch: &Launch<'_>,
     instructions: u64,
-    deadline: Option<Instant>,
+    watch: &Watch,
     memory: &mut dyn Memory,
 ) -> Option<Done> {
     let domain = launch.domain;
@@ -313,7 +317,7 @@ pub fn run(
     let surfaces = direct::surfaces(memory.direct()?, inputs, code, last)?;
     let parts = || affine::parts(code, launch);
     let program = Program { code, parts: &parts, ints: &launch.constants.int };
-    run_on(streams, isa, &program, &Given::of(launch, deadline), &surfaces)
+    run_on(streams, isa, &program, &Given::of(launch, Some(watch)), &surfaces)
 }
 
 /// Runs a launch as a stream; `None`, and nothing has happened to it, when it is none.
@@ -359,16 +363,21 @@ struct Area {
 impl Stream {
     /// Runs all tiles; `false` when something could not be run: then all has to be run otherwise.
     fn run(&self, given: &Given<'_>, surfaces: &Surfaces<'_>) -> bool {
-        let Given { domain, deadline, .. } = *given;
+        let Given { domain, watch, .. } = *given;
+        if self.operations > OPERATIONS_OF_PROCESSOR {
+            return false;
+        }
         let Some(areas) = self.areas(domain, surfaces) else { return false };
         // Work is cut by rows.
         let processors = u64::from(domain.width()) * u64::from(domain.height());
         let cores = threads(given.threads) as u64;
-        let pieces = if (cores == 1 && deadline.is_none()) || self.downwards {
+        let operations = processors.saturating_mul(self.operations);
+        let pieces = if cores == 1 || self.downwards {
             1
         } else {
-            (TASKS_PER_CORE * cores).min(processors.saturating_mul(self.operations) / OPERATIONS_OF_TASK).max(1)
+            (TASKS_PER_CORE * cores).min(operations / OPERATIONS_OF_TASK).max(1)
         };
+        let pieces = pieces.max(operations / OPERATIONS_PER_LOOK);
         let mut tasks: Vec<(usize, Rect)> = Vec::new();
         for (area, of) in areas.iter().enumerate() {
             let rows = u64::from(of.rect.rows);
@@ -379,25 +388,30 @@ impl Stream {
                 let (first, end) = (rows * piece / pieces, rows * (piece + 1) / pieces);
                 let j = of.rect.j + first as u32 * u32::from(of.kernel.options.tile.rows);
                 let rect = Rect { j, rows: (end - first) as u32, ..of.rect };
-                if self.downwards {
-                    let columns = (0..rect.tiles).map(|tile| rect.i + tile * of.kernel.columns);
-                    tasks.extend(columns.map(|i| (area, Rect { i, tiles: 1, ..rect })));
-                } else {
-                    tasks.push((area, rect));
+                let height = u64::from(rect.rows) * u64::from(of.kernel.options.tile.rows);
+                let operations_of_tile = height * u64::from(of.kernel.columns) * self.operations;
+                let most = if self.downwards { 1 } else { (OPERATIONS_PER_LOOK / operations_of_tile.max(1)).max(1) };
+                for tile in (0..rect.tiles).step_by(most.min(u64::from(rect.tiles)).max(1) as usize) {
+                    let tiles = (rect.tiles - tile).min(u32::try_from(most).unwrap_or(u32::MAX));
+                    tasks.push((area, Rect { i: rect.i + tile * of.kernel.columns, tiles, ..rect }));
                 }
             }
         }
+        let part = watch.map(|watch| watch.part(0));
         let failed = AtomicBool::new(false);
         let one = |frames: &mut Vec<Option<Frame>>, task: usize| {
             if failed.load(Ordering::Relaxed) {
                 return;
             }
             let (area, rect) = tasks[task];
-            let late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
             let kernel = &areas[area].kernel;
             let frame = frames[area].get_or_insert_with(|| kernel.frame());
-            if late || !kernel.run(frame, &rect, surfaces, given.constants) {
+            if part.as_ref().is_some_and(Part::is_stopped) || !kernel.run(frame, &rect, surfaces, given.constants) {
                 failed.store(true, Ordering::Relaxed);
+            }
+            if let Some(watch) = watch {
+                let rows = u64::from(rect.rows) * u64::from(kernel.options.tile.rows);
+                watch.done(rows * u64::from(rect.tiles) * u64::from(kernel.columns));
             }
         };
         share(given.threads, tasks.len(), || areas.iter().map(|_| None).collect::<Vec<_>>(), one);

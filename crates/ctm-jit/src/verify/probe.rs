@@ -3,8 +3,8 @@
 use super::Difference;
 use super::shadow::Shadow;
 use super::x1k::{Recorder, Shadows, replay};
-use ctm_exec::Engine;
 use ctm_exec::x1k::{Elements, Form, Interp, Launch, Memory};
+use ctm_exec::{Control, Engine};
 use ctm_isa::x1k::inst::AluInst;
 use ctm_isa::x1k::ops::{AlphaOp, InstType, Omod, RgbOp, Swizzle};
 use ctm_isa::x1k::{Inst, Program};
@@ -15,7 +15,7 @@ const LENT: u64 = 1 << 26;
 /// The first instruction whose register differs, and how. `lends`: the engine writes outputs by itself, as it does in launches where memory lends
 /// them.
 pub fn first(
-    fast: &dyn Engine,
+    (fast, control): (&dyn Engine, &Control),
     launch: &Launch<'_>,
     memory: &mut dyn Memory,
     lends: bool,
@@ -38,9 +38,9 @@ pub fn first(
         let apart = Shadows::single(shape.map(Shadow::zeros));
         let shadows = shape.is_some().then(|| apart.clone());
         let mut recorder = Recorder::apart(memory, apart);
-        let expected = Interp.run_x1k(&launch, &mut recorder);
+        let expected = Interp.run_x1k_under(control, &launch, &mut recorder);
         let (log, left) = recorder.into_parts();
-        if let Some(difference) = replay(fast, &launch, memory, &log, &expected, shadows, left.as_ref()) {
+        if let Some(difference) = replay((fast, control), &launch, memory, &log, &expected, shadows, left.as_ref()) {
             return Some((pc as u32, difference));
         }
     }

@@ -2,10 +2,10 @@
 //! compared with that.
 
 use super::shadow::Shadow;
-use super::{Difference, probe, timed_out};
+use super::{Difference, probe, timed_out, until};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Direct, Elements, Input, Interp, Launch, Memory, Outputs, Written};
-use ctm_exec::{Engine, Fault, Outcome, Position};
+use ctm_exec::{Control, Engine, Fault, Outcome, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};
@@ -16,17 +16,19 @@ const READS: usize = 1 << 23;
 /// Runs a launch with the reference interpreter, then with `fast` (see [`super::Verify::compare`]).
 pub fn compare(
     fast: &dyn Engine,
+    control: &Control,
     launch: &Launch<'_>,
     memory: &mut dyn Memory,
 ) -> (Result<Outcome, Fault>, Option<Difference>) {
     if launch.checks {
-        return (Interp.run_x1k(launch, memory), None);
+        return (Interp.run_x1k_under(control, launch, memory), None);
     }
+    let control = &until(control, &launch.budget);
     let aliased = memory.outputs_alias_inputs();
     // Made before anything is written.
     let shadows = if aliased || launch.program.uncached { None } else { Shadows::of(memory) };
     let mut recorder = Recorder::new(memory, aliased);
-    let expected = Interp.run_x1k(&Launch { counters: true, ..*launch }, &mut recorder);
+    let expected = Interp.run_x1k_under(control, &Launch { counters: true, ..*launch }, &mut recorder);
     let (log, _) = recorder.into_parts();
     let counted = |counters| expected.clone().map(|outcome| outcome.counted(counters));
     if timed_out(&expected) || log.is_cut() {
@@ -35,9 +37,9 @@ pub fn compare(
     for counters in [false, true] {
         let launch = &Launch { counters, ..*launch };
         let expected = counted(counters);
-        if let Some(found) = replay(fast, launch, memory, &log, &expected, shadows.clone(), None) {
+        if let Some(found) = replay((fast, control), launch, memory, &log, &expected, shadows.clone(), None) {
             let again = !aliased && !launch.program.uncached;
-            let first = if again { probe::first(fast, launch, memory, shadows.is_some()) } else { None };
+            let first = if again { probe::first((fast, control), launch, memory, shadows.is_some()) } else { None };
             let difference = first.map_or(found, |(pc, first)| Difference { pc: Some(pc), ..first });
             return (expected, Some(difference));
         }
@@ -48,7 +50,7 @@ pub fn compare(
 /// Runs the fast engine against what the reference interpreter did. What it writes by itself goes to `shadows`, which begin as the outputs did;
 /// they are compared with `left`, or with the outputs as they are now.
 pub fn replay(
-    fast: &dyn Engine,
+    (fast, control): (&dyn Engine, &Control),
     launch: &Launch<'_>,
     memory: &mut dyn Memory,
     log: &Log,
@@ -58,7 +60,7 @@ pub fn replay(
 ) -> Option<Difference> {
     let mut player =
         Player { memory, log, scheduled: 0, sent: 0, read: AtomicUsize::new(0), shadows, difference: Mutex::default() };
-    let found = fast.run_x1k(launch, &mut player);
+    let found = fast.run_x1k_under(control, launch, &mut player);
     let Player { sent, shadows, difference, .. } = player;
     if let Some(difference) = difference.into_inner().unwrap_or_else(PoisonError::into_inner) {
         return Some(difference);
@@ -420,16 +422,22 @@ mod tests {
             "other"
         }
 
-        fn run_x1k(&self, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-            self.0.run_x1k(&Launch { planes: &[self.1], ..*launch }, memory)
+        fn run_x1k_under(
+            &self,
+            control: &Control,
+            launch: &Launch<'_>,
+            memory: &mut dyn Memory,
+        ) -> Result<Outcome, Fault> {
+            self.0.run_x1k_under(control, &Launch { planes: &[self.1], ..*launch }, memory)
         }
 
-        fn run_r700(
+        fn run_r700_under(
             &self,
+            control: &Control,
             launch: &ctm_exec::r700::Launch<'_>,
             memory: &mut dyn ctm_exec::r700::Memory,
         ) -> Result<Outcome, Fault> {
-            self.0.run_r700(launch, memory)
+            self.0.run_r700_under(control, launch, memory)
         }
     }
 
@@ -452,7 +460,7 @@ mod tests {
         };
         let (mut left, mut expected) = (memory.clone(), memory.clone());
         let plane = Plane { di: [1.0, j, 0.0, 0.0], ..planes[0] };
-        let (outcome, difference) = compare(&Other(Jit::new(), plane), &launch, &mut left);
+        let (outcome, difference) = compare(&Other(Jit::new(), plane), &Control::none(), &launch, &mut left);
         assert_eq!(outcome, Interp.run_x1k(&launch, &mut expected));
         assert_eq!(left.outputs, expected.outputs, "memory has what the reference interpreter sent");
         difference

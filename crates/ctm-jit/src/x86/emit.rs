@@ -73,7 +73,7 @@ pub struct Input<'a> {
     pub flows: &'a Flows,
     /// Nothing may fall below the range of single precision.
     pub assumed: bool,
-    /// Count instructions down, as the budget may run out.
+    /// Count instructions down, as the budget may run out, and look whether to stop.
     pub fuel: bool,
     /// Count visits of blocks.
     pub counters: bool,
@@ -351,6 +351,9 @@ impl Emit<'_> {
             let issued = tally.instructions() as i32;
             self.asm.int_store_imm(Int::Sub, true, RBX, head::FUEL, issued);
             self.asm.jump_if(Cond::Below, self.refer);
+            self.asm.int_load(Int::Mov, true, RAX, RBX, head::STOP);
+            self.asm.int_store_imm(Int::Cmp, false, RAX, 0, 0);
+            self.asm.jump_if(Cond::NotEqual, self.refer);
         }
         if self.flows.turns[id.index()].is_none() {
             self.count_visit(id, Int::Add);

@@ -38,8 +38,10 @@ pub mod head {
     pub const SPAN: i32 = 64;
     /// Pointer to the start values of the pass: rows of each copy in turn.
     pub const STARTS: i32 = 72;
+    /// Pointer to a dword that is not 0 when the code should stop; read where instructions are counted down.
+    pub const STOP: i32 = 80;
     /// Where the outputs of a span go: [`super::target`].
-    pub const TARGETS: i32 = 80;
+    pub const TARGETS: i32 = 88;
     /// Its size.
     pub const SIZE: i32 = (TARGETS + super::target::SIZE * ctm_isa::x1k::OUTPUTS as i32 + 63) & !63;
 }

@@ -81,6 +81,7 @@ use sampling::Kind;
 use select::{Facts, Select};
 pub use span::{Span, SpanEnd, StartsOfSpan, TargetOfSpan};
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::atomic::AtomicU32;
 
 /// Flush denormal results and operands; no exceptions; round to nearest.
 const MXCSR: u32 = 0x9fc0;
@@ -301,7 +302,7 @@ impl Native {
         frame
     }
 
-    /// Runs up to [`Self::copies`] groups. `visits` have to be 0. Says whether the results count; otherwise careful code has to run instead.
+    /// Runs up to [`Self::copies`] groups, with so many instructions each, until `stop` is not 0. `visits` have to be 0. Says whether the results count; otherwise careful code has to run instead.
     ///
     /// # Errors
     /// [`Refer`] when one of them has to be run by the reference interpreter; then nothing that was left means anything.
@@ -312,9 +313,10 @@ impl Native {
         constants: &Constants,
         source: &Source<'_>,
         visits: &mut [Visits],
-        fuel: u64,
+        (fuel, stop): (u64, &AtomicU32),
     ) -> Result<bool, Refer> {
         frame.put(head::FUEL, &fuel.to_le_bytes());
+        frame.put(head::STOP, &(stop.as_ptr() as usize).to_le_bytes());
         frame.put(head::GROUPS, &(lanes.len() as u32).to_le_bytes());
         frame.put(head::SPAN, &span::NO_SPAN.to_le_bytes());
         for (copy, lanes) in lanes.iter().enumerate() {

@@ -33,7 +33,7 @@ use crate::mc::{ByteOrder, MAX_INDEX, Surface};
 use crate::memory::{ArenaError, ArenaId, ArenaOptions, DeviceMemory, GpuAddr, MemoryError};
 use crate::record::{self, RecordError, Recorder, Recording};
 use cache::{CacheModel, Way};
-use ctm_exec::{Budget, Engine, GroupSize};
+use ctm_exec::{Budget, Control, Engine, GroupSize};
 use ctm_isa::r700::program::Chip;
 use ctm_jit::Jit;
 use launch::lock;
@@ -184,6 +184,9 @@ pub struct Device {
     report: SubmitReport,
     /// Only when it is recorded.
     recorder: Option<Box<Recorder>>,
+    control: Control,
+    /// Commands that the next submission executes at most, for replays of submissions that ran out of time.
+    stop_after: Option<u32>,
 }
 
 // A device may be opened on one thread and used on another.
@@ -248,6 +251,8 @@ impl Device {
             report: SubmitReport::default(),
             options,
             recorder: None,
+            control: Control::new(),
+            stop_after: None,
         }
     }
 
@@ -267,6 +272,25 @@ impl Device {
         self.recorder = None;
         self.attach(Arc::clone(recording));
         Ok(())
+    }
+
+    /// The hold under which submissions run: another thread may cancel them, and see how far the launch is.
+    ///
+    /// A cancelled submission ends soon, with [`CommandErrorReason::Cancelled`] or [`FaultKind::Cancelled`](ctm_exec::FaultKind::Cancelled), and so do later ones until
+    /// [`Control::reset`].
+    #[must_use]
+    pub const fn control(&self) -> &Control {
+        &self.control
+    }
+
+    /// Lets submissions run under this hold, which may be that of others too.
+    pub fn set_control(&mut self, control: Control) {
+        self.control = control;
+    }
+
+    /// Lets the next submission end before the command with this number.
+    pub(crate) const fn stop_after(&mut self, commands: u32) {
+        self.stop_after = Some(commands);
     }
 
     /// Whether submissions are recorded.

@@ -65,7 +65,11 @@ impl Device {
             return Err(CommandError { offset_dwords: 0, word: 0, reason });
         }
         let mut offset = 0;
+        let most = self.stop_after.take().unwrap_or(u32::MAX);
         while offset < size_dwords {
+            if self.control.is_cancelled() || self.report.commands >= most {
+                return Err(CommandError { offset_dwords: offset, word: 0, reason: Reason::Cancelled });
+            }
             offset += self.run_command(address, offset, size_dwords - offset)?;
         }
         Ok(())
@@ -406,7 +410,7 @@ impl Device {
                 program.conditional_value,
                 program.uncached,
             );
-            self.engine.run_x1k(&launch, &mut memory)
+            self.engine.run_x1k_under(&self.control, &launch, &mut memory)
         };
         if let Some(model) = &self.model {
             lock(model).end_launch();

@@ -147,6 +147,8 @@ pub enum CommandErrorReason {
         /// The test.
         test: CondTest,
     },
+    /// The submission was cancelled between two commands.
+    Cancelled,
     /// The command is for devices of the other kind.
     WrongDevice {
         /// Which command.
@@ -192,6 +194,7 @@ impl CommandErrorReason {
             Self::PlaneTemporary { .. } => "plane-temporary",
             Self::PlaneCount { .. } => "plane-count",
             Self::NoConditionalBuffer { .. } => "no-conditional-buffer",
+            Self::Cancelled => "cancelled",
             Self::WrongDevice { .. } => "wrong-device",
             Self::OutOfRange { .. } => "parameter-out-of-range",
             Self::Unsupported { .. } => "unsupported",
@@ -209,6 +212,7 @@ impl fmt::Display for CommandErrorReason {
                 write!(f, "the command buffer begins at {address}, which is not a multiple of 4")
             }
             Self::Memory { what, error } => write!(f, "{what}: {error}"),
+            Self::Cancelled => f.write_str("the submission was cancelled"),
             Self::NoProgram => f.write_str("there is no program to start; `set_inst_fmt` (on an R700 device also `set_program`) says where it lies"),
             Self::NoDomain => f.write_str("there is no domain to run over; `set_domain` says what it is"),
             Self::Image { address, error } => write!(f, "the program at {address} cannot be loaded: {error}"),

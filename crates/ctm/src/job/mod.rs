@@ -19,6 +19,7 @@
 //! **Invariant.** A job of X1K programs reaches the device only through memory and command buffers, as any client of CTM would.
 
 mod draft;
+mod files;
 mod flags;
 pub mod keys;
 pub(crate) mod load;
@@ -49,6 +50,7 @@ use std::collections::BTreeMap;
 use std::fmt;
 use std::path::PathBuf;
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Everything needed to run programs: a list of passes, and how.
 #[derive(Clone, Debug)]
@@ -350,13 +352,16 @@ pub struct Run {
     pub threads: usize,
     /// Lanes that decide a jump together.
     pub group: GroupSize,
-    /// What each launch may use up.
+    /// What each launch may use up: 100 million instructions for each group and half a minute, if the job does not say.
     pub budget: Budget,
     /// Checks while running.
     pub check: bool,
     /// Count what takes time to count; the report has [`Counters::cheap`](ctm_exec::Counters::cheap) otherwise.
     pub counters: bool,
 }
+
+/// The wall time of each launch of a job that does not say.
+pub const LAUNCH_TIME: Duration = Duration::from_secs(30);
 
 impl Default for Run {
     fn default() -> Self {
@@ -376,7 +381,7 @@ impl Run {
             engine: EngineKind::default().into(),
             threads: 0,
             group,
-            budget: Budget::default(),
+            budget: Budget { time: Some(LAUNCH_TIME), ..Budget::default() },
             check: false,
             counters: true,
         }

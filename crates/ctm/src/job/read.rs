@@ -232,11 +232,8 @@ impl Reader {
 
     /// What is saved later would replace what was saved first.
     fn one_file_each(&mut self, job: &Job) {
-        let of_passes = job.passes.iter().flat_map(|p| &p.outputs).filter_map(|o| o.save.as_ref());
-        let outputs = of_passes.chain(&job.saves).map(|save| &save.path);
-        let memories = job.memory_saves.iter().filter_map(|m| m.save.as_ref());
         let mut earlier: Vec<&Path> = Vec::new();
-        for path in outputs.chain(&job.conditional_save).chain(memories) {
+        for path in job.files() {
             if earlier.contains(&path.value.as_path()) {
                 let message = format!("two things are saved as {}", path.value.display());
                 self.reports.push(path.error("duplicate-file", message));

@@ -165,13 +165,14 @@ impl JobReport {
 
 pub(super) fn fault(index: usize, pass: &Pass, ready: &Ready, error: &CommandError) -> RunFault {
     let CommandErrorReason::Fault(f) = &error.reason else {
+        let code = if error.reason == CommandErrorReason::Cancelled { "cancelled" } else { "device" };
         return RunFault {
             pass: index,
             pass_name: pass.name.as_ref().map(|n| n.value.clone()),
-            code: "device",
+            code,
             pc: None,
             position: None,
-            report: Report::bare(Diagnostic::error("device", error.to_string())),
+            report: Report::bare(Diagnostic::error(code, error.to_string())),
         };
     };
     run_fault(index, pass, f, &ready.program.spans, ready.source.as_ref())

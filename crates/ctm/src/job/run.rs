@@ -14,7 +14,7 @@ use crate::mc::{Format, Surface, Tiling};
 use crate::memory::{ArenaId, ArenaOptions, GpuAddr};
 use crate::render::Report;
 use ctm_exec::x1k::Sampler;
-use ctm_exec::{Domain, Engine};
+use ctm_exec::{Control, Domain, Engine};
 use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
 use std::collections::{BTreeMap, HashMap};
@@ -31,7 +31,15 @@ impl Job {
     /// # Errors
     /// Everything that is wrong with the job, its programs and arrays, before anything runs; or the fault that ended it.
     pub fn run(&self, progress: impl FnMut(Progress)) -> Result<JobReport, JobError> {
-        self.run_with(engine, progress)
+        self.run_with(&Control::none(), engine, progress)
+    }
+
+    /// The same under a [`Control`]: another thread may cancel it, and see how far the launch is that runs.
+    ///
+    /// # Errors
+    /// As [`Self::run`]; a job that was cancelled ended with a fault `cancelled`, and has not saved what comes after it.
+    pub fn run_under(&self, control: &Control, progress: impl FnMut(Progress)) -> Result<JobReport, JobError> {
+        self.run_with(control, engine, progress)
     }
 
     /// Runs the job as [`run`](Self::run) does, on this engine in place of the one that the job names.
@@ -39,21 +47,25 @@ impl Job {
     /// # Errors
     /// As [`run`](Self::run).
     pub fn run_on(&self, engine: Box<dyn Engine>, progress: impl FnMut(Progress)) -> Result<JobReport, JobError> {
-        self.run_with(|_| Ok(engine), progress)
+        self.run_with(&Control::none(), |_| Ok(engine), progress)
     }
 
     /// The engine is made when everything else has been found to be right.
     fn run_with(
         &self,
+        control: &Control,
         engine: impl FnOnce(&Self) -> Result<Box<dyn Engine>, JobError>,
         mut progress: impl FnMut(Progress),
     ) -> Result<JobReport, JobError> {
         if self.is_r700() {
             let prepared = r700::Prepared::new(self)?;
-            return r700::run(self, prepared, engine(self)?, &mut progress);
+            self.check_files()?;
+            return r700::run((self, control), prepared, engine(self)?, &mut progress);
         }
         let prepared = Prepared::new(self)?;
+        self.check_files()?;
         let mut session = Session::open(self, &prepared, engine(self)?)?;
+        session.device.set_control(control.clone());
         self.drive(&mut session, &mut progress)?;
         session.finish()
     }

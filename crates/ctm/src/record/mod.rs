@@ -20,7 +20,7 @@ mod replay;
 mod watch;
 
 pub use format::{ReadError, VERSION};
-pub use replay::{Difference, End, Found, Noticed, Place, ReplayOptions, ReplayReport, replay};
+pub use replay::{Difference, End, Found, Noticed, Place, ReplayOptions, ReplayReport, replay, replay_under};
 pub(crate) use watch::Watched;
 
 use crate::device::{CommandError, DeviceOptions};

@@ -6,14 +6,15 @@ use super::watch::{Dwords, PAGE, Page, Watched};
 use crate::device::{Caches, CommandError, Device};
 use crate::engine::EngineKind;
 use crate::memory::{ArenaId, GpuAddr};
+use ctm_exec::Control;
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Read;
 
 /// Devices that a recording may hold open at a time.
 const DEVICES: usize = 256;
-/// The code of a fault that depends on how fast the host is.
-const TIME: &str = "time-budget";
+/// Codes of ends that depend on how fast the host is, or on somebody there.
+const ENDED: [&str; 2] = ["time-budget", "cancelled"];
 
 /// How to run a recording again.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -122,6 +123,8 @@ pub enum End {
     },
     /// At the first difference; what follows was not looked at.
     Difference,
+    /// Somebody cancelled the replay.
+    Cancelled,
 }
 
 impl End {
@@ -134,6 +137,7 @@ impl End {
             Self::Cut { .. } => "cut",
             Self::Damaged { .. } => "damaged",
             Self::Difference => "difference",
+            Self::Cancelled => "cancelled",
         }
     }
 }
@@ -153,6 +157,7 @@ impl fmt::Display for End {
                 write!(f, "the record at byte {offset} is damaged ({what}); what stands before it was run")
             }
             Self::Difference => f.write_str("the replay ended at the first difference"),
+            Self::Cancelled => f.write_str("the replay was cancelled"),
         }
     }
 }
@@ -181,7 +186,8 @@ pub struct ReplayReport {
     pub launches: u64,
     /// Bytes of memory that were compared.
     pub compared_bytes: u64,
-    /// Submissions that had run out of time when they were recorded: their results are taken from the recording, not compared.
+    /// Submissions that had run out of time, or were cancelled, when they were recorded: the command at which that was is not executed, and
+    /// results are taken from the recording, not compared.
     pub timed_out: u64,
     /// How the recording ends.
     pub end: End,
@@ -203,7 +209,16 @@ struct Running {
 ///
 /// # Errors
 /// When `from` is no recording, of a newer version, or cannot be read, or when the environment asks for an engine that this host does not have. A recording that is cut or damaged is run as far as it goes.
-pub fn replay(
+pub fn replay(from: impl Read, options: &ReplayOptions, progress: impl FnMut(u64)) -> Result<ReplayReport, ReadError> {
+    replay_under(&Control::none(), from, options, progress)
+}
+
+/// The same under a [`Control`], which can end it: [`End::Cancelled`].
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_under(
+    control: &Control,
     from: impl Read,
     options: &ReplayOptions,
     mut progress: impl FnMut(u64),
@@ -213,6 +228,7 @@ pub fn replay(
     options.engine.unwrap_or_default().engine().map_err(|e| ReadError::Engine(e.to_string()))?;
     let mut session = Session {
         options: *options,
+        control: control.clone(),
         running: BTreeMap::new(),
         report: ReplayReport {
             devices: 0,
@@ -240,6 +256,7 @@ pub fn replay(
 
 struct Session {
     options: ReplayOptions,
+    control: Control,
     running: BTreeMap<u32, Running>,
     report: ReplayReport,
 }
@@ -251,6 +268,9 @@ impl Session {
             let entry = Entry::decode(kind, &body).map_err(damaged)?;
             let before = self.report.submissions;
             self.entry(entry).map_err(damaged)?;
+            if self.control.is_cancelled() {
+                return Ok(End::Cancelled);
+            }
             if self.report.difference.is_some() {
                 return Ok(End::Difference);
             }
@@ -309,7 +329,9 @@ impl Session {
         let engine = self.options.engine.or(recorded).map_or_else(EngineKind::preferred, Ok);
         let engine = engine.map_err(|e| e.to_string())?;
         let engine = engine.engine().map_err(|e| e.to_string())?;
-        Device::for_replay(engine, options).map_err(|e| e.to_string())
+        let mut device = Device::for_replay(engine, options).map_err(|e| e.to_string())?;
+        device.set_control(self.control.clone());
+        Ok(device)
     }
 
     fn submit(&mut self, device: u32, done: &Done) -> Result<(), String> {
@@ -318,12 +340,16 @@ impl Session {
         let written = std::mem::take(&mut running.written);
         let device = &mut running.device;
         device.memory_mut().watched().for_each(Watched::begin);
+        let timed_out = done.failure.as_ref().is_some_and(|failure| ENDED.contains(&failure.code.as_str()));
+        if timed_out {
+            // What the command did that was stopped is in the recording.
+            device.stop_after(done.commands);
+        }
         let result = device.submit(done.address, done.size_dwords);
         for arena in device.memory_mut().watched() {
             // What differs from the image here was found after an earlier submission.
             let _ = arena.end();
         }
-        let timed_out = done.failure.as_ref().is_some_and(|failure| failure.code == TIME);
         let (compared, difference) = compare(device, &written, timed_out)?;
         let commands = device.last_report().commands;
         let launches = device.last_report().launches.len() as u64;

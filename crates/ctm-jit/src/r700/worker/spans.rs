@@ -12,6 +12,7 @@ use crate::r700::engine::Run;
 use crate::r700::outputs::Outputs;
 use crate::r700::wave::Binding;
 use ctm_exec::r700::Memory;
+use ctm_exec::watch::Part;
 use ctm_exec::{Counters, Fault};
 pub use native::{Spans, Way};
 
@@ -31,7 +32,7 @@ impl<'a> Worker<'a> {
     /// Runs wavefronts up to the first fault.
     pub fn direct(
         &mut self,
-        run: &Run<'_>,
+        (run, part): (&Run<'_>, &Part),
         direct: &Direct<'_>,
         bindings: &[Option<Binding<'_>>],
         spans: &mut Option<Spans<'_>>,
@@ -41,7 +42,7 @@ impl<'a> Worker<'a> {
         let mut next = waves.start;
         while next < waves.end {
             if let Some(spans) = spans {
-                let (ended, goes_on) = self.span(run, spans, direct, (next, waves.end), bindings, counters);
+                let (ended, goes_on) = self.span((run, part), spans, direct, (next, waves.end), bindings, counters);
                 next += ended;
                 if goes_on {
                     continue;
@@ -50,7 +51,7 @@ impl<'a> Worker<'a> {
                 next += 1;
                 continue;
             }
-            match self.here(run, next, direct.uniforms, bindings, &*direct.reads, counters) {
+            match self.here((run, part), next, direct.uniforms, bindings, &*direct.reads, counters) {
                 Ok(_) => {
                     let written = self.store(&direct.outputs);
                     counters.writes += written.elements;

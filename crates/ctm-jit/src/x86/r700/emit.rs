@@ -21,7 +21,7 @@ mod vectors;
 
 use super::fused::Turns;
 use super::wide::LEFT;
-use super::{Ins, ROW, Sample, head, table};
+use super::{Ins, ROW, SPENT, Sample, head, table};
 use crate::r700::form::{Code, End, M, Target, Var};
 use crate::x86::alloc::Homes;
 use crate::x86::encode::{
@@ -124,6 +124,8 @@ struct Emit<'a> {
     asm: Asm,
     blocks: Vec<Label>,
     refer: Label,
+    /// Instructions are used up.
+    spent: Label,
     done: Label,
     leave: Label,
     /// Where a wavefront that comes back after a turn finds out which.
@@ -150,11 +152,13 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     let mut asm = Asm::new(Isa::Avx512);
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
     let (refer, done, leave, resume) = (asm.label(), asm.label(), asm.label(), asm.label());
+    let spent = asm.label();
     let mut emit = Emit {
         input,
         asm,
         blocks,
         refer,
+        spent,
         done,
         leave,
         resume,
@@ -251,6 +255,9 @@ impl Emit<'_> {
         }
         self.asm.int_imm(RAX, 0);
         self.asm.jump(leave);
+        self.asm.place(self.spent);
+        self.asm.int_imm(RAX, SPENT);
+        self.asm.jump(leave);
         self.asm.place(self.refer);
         self.asm.int_imm(RAX, 1);
         self.asm.place(leave);
@@ -271,7 +278,10 @@ impl Emit<'_> {
         let instructions = block.tally.instructions();
         if instructions > 0 && self.input.fuel {
             self.asm.wide_imm(Int::Sub, FUEL, instructions as i32);
-            self.asm.jump_if(Cond::Below, self.refer);
+            self.asm.jump_if(Cond::Below, self.spent);
+            self.asm.int_load(Int::Mov, true, RAX, RBX, head::STOP);
+            self.asm.int_store_imm(Int::Cmp, false, RAX, 0, 0);
+            self.asm.jump_if(Cond::NotEqual, self.refer);
         }
         if instructions > 0 && self.input.counts {
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);

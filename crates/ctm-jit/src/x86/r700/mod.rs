@@ -76,13 +76,18 @@ mod head {
     pub const TURN: i32 = 64;
     /// Pointer to the local data share.
     pub const SHARE: i32 = 72;
+    /// Pointer to a dword that is not 0 when the code should stop; read where instructions are counted down.
+    pub const STOP: i32 = 80;
     /// Masks and numbers.
-    pub const MASKS: i32 = 80;
+    pub const MASKS: i32 = 88;
     /// Lanes that wrote each exported element.
     pub const WRITTEN: i32 = MASKS + 8 * M::COUNT as i32;
     /// Where rows begin.
     pub const ROWS: i32 = (WRITTEN + 8 * EXPORTS as i32 + 63) & !63;
 }
+
+/// What code returns when instructions are used up.
+const SPENT: u32 = 4;
 
 /// Bytes of a row: all lanes of a wavefront.
 const ROW: i32 = 4 * LANES as i32;
@@ -437,7 +442,10 @@ impl Native {
                 Ok(Ran::ToEnd)
             }
             2 => Ok(Ran::ToTurn((number(frame, head::TURN) as u16).wrapping_sub(1))),
-            _ => Err(Refer),
+            end => {
+                wave.is_spent = end == SPENT;
+                Err(Refer)
+            }
         }
     }
 
@@ -461,6 +469,7 @@ impl Native {
         let mut context = Context { calls: &self.calls, shared, fetched };
         frame.put(head::FUNCTION, &(call as *const () as usize).to_le_bytes());
         frame.put(head::CONTEXT, &((&raw mut context) as usize).to_le_bytes());
+        frame.put(head::STOP, &(shared.stop.as_ptr() as usize).to_le_bytes());
         frame.put(head::VISITS, &(visits.as_mut_ptr() as usize).to_le_bytes());
         frame.put(head::UNIFORMS, &(shared.uniforms.as_ptr() as usize).to_le_bytes());
         run(frame.bytes.as_mut_ptr())

@@ -462,7 +462,7 @@ impl Device {
             let touched = (stage, &touched, threads);
             let mut memory =
                 LaunchMemory::new(&mut self.memory, self.model.as_ref(), order, &self.registers, touched, alternate)?;
-            self.engine.run_r700(&launch, &mut memory)
+            self.engine.run_r700_under(&self.control, &launch, &mut memory)
         };
         if let Some(model) = &self.model {
             lock(model).end_launch();

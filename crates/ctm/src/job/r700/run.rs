@@ -10,7 +10,7 @@ use crate::render::Report;
 use ctm_exec::r700::resources::{BufferData, Image};
 use ctm_exec::r700::{Launch, Space, Target, VertexEvent};
 use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Engine, Position};
+use ctm_exec::{Control, Engine, Position};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -26,6 +26,7 @@ struct Held {
 
 struct Session<'j> {
     job: &'j Job,
+    control: &'j Control,
     ready: Vec<Ready>,
     engine: Box<dyn Engine>,
     targets: BTreeMap<Target, Held>,
@@ -38,7 +39,7 @@ struct Session<'j> {
 /// # Errors
 /// The fault that ended it, or a file that cannot be written.
 pub(in crate::job) fn run(
-    job: &Job,
+    (job, control): (&Job, &Control),
     prepared: Prepared,
     engine: Box<dyn Engine>,
     progress: &mut dyn FnMut(Progress),
@@ -56,8 +57,15 @@ pub(in crate::job) fn run(
         commands: Vec::new(),
         elapsed: Duration::ZERO,
     };
-    let mut session =
-        Session { job, ready: prepared.passes, engine, targets: BTreeMap::new(), named: HashMap::new(), report };
+    let mut session = Session {
+        job,
+        control,
+        ready: prepared.passes,
+        engine,
+        targets: BTreeMap::new(),
+        named: HashMap::new(),
+        report,
+    };
     job.drive(&mut session, progress)?;
     for (target, save) in &prepared.saves {
         session.save_output(*target, save)?;
@@ -226,7 +234,7 @@ impl Passes for Session<'_> {
             }
         }
         let started = Instant::now();
-        let result = self.engine.run_r700(&launch, &mut ready.arrays);
+        let result = self.engine.run_r700_under(self.control, &launch, &mut ready.arrays);
         self.report.elapsed += started.elapsed();
         self.report.memories = std::mem::take(&mut ready.arrays.spaces);
         let mut targets = std::mem::take(&mut ready.arrays.targets);

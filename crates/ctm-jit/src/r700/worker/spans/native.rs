@@ -8,7 +8,7 @@ use crate::r700::wave::{Binding, Shared};
 use crate::r700::worker::{Member, Worker};
 use crate::x86::r700::spans::{Block, Given, Surface};
 use ctm_exec::Counters;
-use std::time::{Duration, Instant};
+use ctm_exec::watch::Part;
 
 /// How code goes from wavefront to wavefront.
 pub struct Way<'a> {
@@ -34,13 +34,10 @@ impl<'a> Way<'a> {
     }
 }
 
-/// How long a call may take when time is limited, if wavefronts take as long as those before them.
-const CALL: Duration = Duration::from_millis(2);
-
 /// What spans of a thread work on.
 pub struct Spans<'a> {
     block: Block<'a>,
-    /// Wavefronts of a call, where time is limited.
+    /// Wavefronts of a call: code that counts nothing down does not look whether to stop.
     most: u64,
 }
 
@@ -49,7 +46,9 @@ impl<'a> Spans<'a> {
     pub fn new(run: &Run<'_>, direct: &'a Direct<'_>) -> Option<Self> {
         let way = direct.way.as_ref()?;
         let block = Block::new(run.launch.wavefront.lanes(), way.given())?;
-        Some(Self { block, most: if way.starts.is_none() || run.deadline.is_some() { 1 } else { u64::MAX } })
+        let of_code = if run.artifact.may_exceed(run.per_look) { None } else { run.artifact.bound };
+        let most = of_code.map_or(u64::MAX, |bound| (8 * run.per_look / bound.max(1)).max(1));
+        Some(Self { block, most: if way.starts.is_none() { 1 } else { most } })
     }
 }
 
@@ -57,15 +56,14 @@ impl Worker<'_> {
     /// Runs wavefronts from one on and before `end`, in one call. Gives how many have ended, and `false` where the next one is for the reference interpreter.
     pub(super) fn span(
         &mut self,
-        run: &Run<'_>,
+        (run, part): (&Run<'_>, &Part),
         spans: &mut Spans<'_>,
         direct: &Direct<'_>,
         (index, end): (u64, u64),
         bindings: &[Option<Binding<'_>>],
         counters: &mut Counters,
     ) -> (u64, bool) {
-        let began = run.deadline.map(|deadline| (deadline, Instant::now()));
-        if began.is_some_and(|(deadline, now)| now >= deadline) {
+        if part.is_stopped() {
             return (0, false);
         }
         let artifact = self.artifact;
@@ -80,6 +78,7 @@ impl Worker<'_> {
             uniforms: direct.uniforms,
             lanes: member.places.lanes,
             fuel: run.fuel,
+            stop: part.flag(),
             bindings,
         };
         let mut waves = run.waves.alike(index, end).min(spans.most);
@@ -100,14 +99,10 @@ impl Worker<'_> {
             member.begin(run, index, 0, false);
         };
         let goes_on = all.unwrap_or(false);
-        if let Some((_, began)) = began
-            && direct.way.as_ref().is_some_and(|way| way.starts.is_some())
-        {
-            spans.most = if began.elapsed() < CALL / 2 { spans.most.saturating_mul(2) } else { 1 };
-        }
         let Member { wave, places, .. } = member;
         counters.groups += ended.waves;
         counters.processors += ended.processors;
+        run.watch.done(ended.processors);
         counters.writes += ended.elements;
         counters.write_bytes += ended.bytes;
         if run.launch.counters && ended.waves > 0 {

@@ -6,6 +6,7 @@ use crate::r700::outputs::Outputs;
 use crate::r700::wave::Binding;
 use crate::r700::worker::Worker;
 use ctm_exec::Counters;
+use ctm_exec::watch::Part;
 use std::marker::PhantomData;
 
 /// No way.
@@ -31,7 +32,7 @@ impl<'a> Spans<'a> {
 impl Worker<'_> {
     pub(super) fn span(
         &mut self,
-        _run: &Run<'_>,
+        _run: (&Run<'_>, &Part),
         _spans: &mut Spans<'_>,
         _direct: &Direct<'_>,
         _waves: (u64, u64),

@@ -15,7 +15,7 @@
 //! Masks 2 and 3 are slots. Uniform values are spread out in slots, once for each wavefront.
 
 use super::super::emit::{Layout, order};
-use super::super::{Ins, ROW, head, wide};
+use super::super::{Ins, ROW, SPENT, head, wide};
 use super::homes::{Home, Homes, slot_bytes};
 use super::lookups::Aside;
 use super::masks::{self, MaskSet, may_skip};
@@ -63,6 +63,8 @@ pub struct Emit<'a> {
     pub asm: Asm,
     blocks: Vec<Label>,
     pub(super) refer: Label,
+    /// Instructions are used up.
+    spent: Label,
     done: Label,
     leave: Label,
     /// Turns by number, and where the code goes on after them.
@@ -95,6 +97,7 @@ impl<'a> Emit<'a> {
         let mut asm = Asm::new(Isa::Avx2);
         let blocks = program.code.blocks.iter().map(|_| asm.label()).collect();
         let (refer, done, leave) = (asm.label(), asm.label(), asm.label());
+        let spent = asm.label();
         let size = layout.size + slot_bytes(2 + homes.slots);
         Self {
             program,
@@ -104,6 +107,7 @@ impl<'a> Emit<'a> {
             asm,
             blocks,
             refer,
+            spent,
             done,
             leave,
             turns: Vec::new(),
@@ -217,6 +221,9 @@ impl<'a> Emit<'a> {
         self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
         self.asm.int_imm(RAX, 0);
         self.asm.jump(leave);
+        self.asm.place(self.spent);
+        self.asm.int_imm(RAX, SPENT);
+        self.asm.jump(leave);
         self.asm.place(self.refer);
         self.asm.int_imm(RAX, 1);
         self.asm.place(leave);
@@ -236,7 +243,10 @@ impl<'a> Emit<'a> {
         let instructions = block.tally.instructions();
         if instructions > 0 && self.program.fuel {
             self.asm.wide_imm(Int::Sub, FUEL, instructions as i32);
-            self.asm.jump_if(Cond::Below, self.refer);
+            self.asm.jump_if(Cond::Below, self.spent);
+            self.asm.int_load(Int::Mov, true, RAX, RBX, head::STOP);
+            self.asm.int_store_imm(Int::Cmp, false, RAX, 0, 0);
+            self.asm.jump_if(Cond::NotEqual, self.refer);
         }
         if instructions > 0 && self.program.counts {
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);

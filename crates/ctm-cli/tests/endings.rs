@@ -1,0 +1,107 @@
+//! How runs end that do not end by themselves, and what is found before they begin.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
+mod dir;
+
+use dir::Dir;
+use std::time::{Duration, Instant};
+
+const ENDLESS: &str = "\
+.output colour = o0
+        mov r1, 0
+again:  add r1, r1, r0
+        fc jump func=0xff to=again
+        mov colour, r1
+        end
+";
+
+/// Long in all, short for each processor.
+const SLOW: &str = "\
+.output colour = o0
+        .int n = i0
+        mov r1, 0
+        rep n
+        rep n
+        mad r1, r1, r0, r0
+        endrep
+        endrep
+        mov colour, r1
+        end
+";
+
+/// These tests run beside others.
+const SLACK: Duration = Duration::from_secs(8);
+
+#[test]
+fn time_ends_a_run_of_any_size_at_a_named_instruction() {
+    let d = Dir::new("time");
+    d.file("endless.x1k", ENDLESS).file("slow.x1k", SLOW);
+    for engine in ["interp", "jit", "verify"] {
+        for (program, size) in [("endless.x1k", "2x2"), ("endless.x1k", "512x512"), ("slow.x1k", "1024x1024")] {
+            let mut arguments =
+                vec!["run", program, "--size", size, "--engine", engine, "--budget-seconds", "0.2", "--json"];
+            if program == "slow.x1k" {
+                arguments.extend(["--int", "i0=255,0,1"]);
+            }
+            let since = Instant::now();
+            let (code, stdout, stderr) = d.ctm(&arguments);
+            let json: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+            assert_eq!(
+                (code, &json["fault"]["code"]),
+                (3, &"time-budget".into()),
+                "{engine}, {program}: {stdout}{stderr}"
+            );
+            assert!(json["fault"]["pc"].as_u64().unwrap() > 0, "{engine}, {program}, {size}: {stdout}");
+            assert!(since.elapsed() < SLACK, "{engine}, {program}, {size}: {:?}", since.elapsed());
+        }
+    }
+}
+
+/// As the documentation says, without a word about budgets; the instructions are used up after less than the half minute that a launch has.
+#[test]
+fn the_default_budget_ends_a_loop_without_an_end() {
+    let d = Dir::new("half");
+    d.file("endless.x1k", ENDLESS);
+    let since = Instant::now();
+    let (code, _, stderr) = d.ctm(&["run", "endless.x1k", "--size", "512x512"]);
+    assert_eq!(code, 3, "{stderr}");
+    assert!(stderr.contains("budget"), "{stderr}");
+    assert!(since.elapsed() < Duration::from_secs(30) + SLACK, "{:?}", since.elapsed());
+}
+
+#[cfg(unix)]
+#[test]
+fn ctrl_c_ends_a_run() {
+    let d = Dir::new("ctrl-c");
+    d.file("endless.x1k", ENDLESS);
+    let child = std::process::Command::new(env!("CARGO_BIN_EXE_ctm"))
+        .args(["run", "endless.x1k", "--size", "64x64", "--budget-seconds", "0", "--budget-instructions", "0"])
+        .args(["--out", "o0=never.npy"])
+        .current_dir(&d.0)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    // Long enough for the handler to be there.
+    std::thread::sleep(Duration::from_secs(2));
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    let since = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("error[cancelled]"), "{stderr}");
+    assert!(since.elapsed() < SLACK);
+    assert!(!d.0.join("never.npy").exists());
+}
+
+#[test]
+fn files_that_cannot_be_written_are_found_before_anything_runs() {
+    let d = Dir::new("unwritable");
+    d.file("endless.x1k", ENDLESS);
+    std::fs::create_dir(d.0.join("folder.npy")).unwrap();
+    let since = Instant::now();
+    for (out, why) in [("o0=none/a.npy", "there is no directory none"), ("o0=folder.npy", "it is a directory")] {
+        d.bad(&["run", "endless.x1k", "--size", "64x64", "--out", out], 1, &["error[cannot-write]", why]);
+    }
+    assert!(since.elapsed() < SLACK);
+}

@@ -1,0 +1,168 @@
+//! Launches end when they are told to: soon after their first fault is certain, when their time is over, and when somebody cancels them, with every engine.
+
+#![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
+
+use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::x1k::{Constants, Interp, Launch, Plane};
+use ctm_exec::{Budget, Control, Domain, Engine, Fault, FaultKind, GroupSize, Outcome, r700, x1k};
+use ctm_isa::r700::program::Stage;
+use ctm_jit::{Backend, Jit, Verify};
+use std::time::{Duration, Instant};
+
+/// What the machine may do besides: these tests run beside others. Ends that are not soon take minutes or for ever.
+const SLACK: Duration = Duration::from_secs(8);
+
+fn engines() -> Vec<(String, Box<dyn Engine>)> {
+    let jits = Backend::available().map(|backend| {
+        let engine: Box<dyn Engine> = Box::new(Jit::with_backend(backend));
+        (format!("jit, {backend}"), engine)
+    });
+    let interp: (String, Box<dyn Engine>) = ("interp".to_owned(), Box::new(Interp));
+    let verify: (String, Box<dyn Engine>) = ("verify".to_owned(), Box::new(Verify::default()));
+    std::iter::once(interp).chain(jits).chain([verify]).collect()
+}
+
+const ENDLESS: &str = ".output c = o0\nmov r1, 0\ntop:\nadd r1, r1, r0\nfc jump func=0xff to=top\nmov c, r1\n";
+/// Three nested loops: 255 times 255 times 100 turns.
+const SLOW: &str =
+    ".output c = o0\nmov r1, 0\nrep i0\nrep i0\nrep i1\nmad r1, r1, r0, r0\nendrep\nendrep\nendrep\nmov c, r1\n";
+/// Each processor is done soon; all of them are not.
+const MANY: &str = ".output c = o0\nmov r1, 0\nrep i0\nrep i1\nmad r1, r1, r0, r0\nendrep\nendrep\nmov c, r1\n";
+const UNCACHED: &str =
+    ".uncached\nmov r1, 0\nmov r1.gb, r0.gr\ntop:\nadd r1.r, r1.r, 1\nfc jump func=0xff to=top\nmov umrt[each], r1\n";
+
+fn run(
+    engine: &dyn Engine,
+    control: &Control,
+    text: &str,
+    side: u32,
+    budget: Budget,
+) -> (Result<Outcome, Fault>, Duration) {
+    let assembly = ctm_isa::x1k::text::assemble(text);
+    let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+    let mut constants = Constants::default();
+    (constants.int[0], constants.int[1]) = ([255, 0, 1, 0], [100, 0, 1, 0]);
+    let launch = Launch {
+        program: &program,
+        constants: &constants,
+        planes: &[Plane::position(0)],
+        rows: &[],
+        domain: Domain { i0: 0, j0: 0, i1: side - 1, j1: side - 1 },
+        group: GroupSize::X1K,
+        budget,
+        threads: 0,
+        checks: false,
+        counters: false,
+    };
+    let mut memory = x1k::Arrays::default();
+    memory.outputs[0] = Some(Picture::filled(side, side, [0.0; 4]));
+    let since = Instant::now();
+    let outcome = engine.run_x1k_under(control, &launch, &mut memory);
+    (outcome, since.elapsed())
+}
+
+fn time(millis: u64) -> Budget {
+    Budget { instructions_per_group: None, time: Some(Duration::from_millis(millis)) }
+}
+
+#[test]
+fn the_first_fault_ends_a_launch_of_any_size() {
+    let budget = Budget { instructions_per_group: Some(400_000), time: None };
+    for (name, engine) in engines() {
+        for text in [ENDLESS, UNCACHED] {
+            let (small, one) = run(&*engine, &Control::none(), text, 2, budget);
+            let (large, all) = run(&*engine, &Control::none(), text, 512, budget);
+            let fault = large.unwrap_err();
+            assert_eq!(fault.kind, FaultKind::InstructionBudget { limit: 400_000 }, "{name}");
+            assert_eq!(fault.pc, small.unwrap_err().pc, "{name}");
+            assert!(all < 4 * one + SLACK, "{name}: {all:?} for 512x512, {one:?} for 2x2");
+        }
+    }
+}
+
+#[test]
+fn time_ends_launches_and_the_fault_names_what_ran() {
+    for (name, engine) in engines() {
+        for (text, side) in [(ENDLESS, 2), (ENDLESS, 512), (SLOW, 512), (MANY, 1024), (UNCACHED, 64)] {
+            let limit = Duration::from_millis(150);
+            let (outcome, taken) = run(&*engine, &Control::none(), text, side, time(150));
+            let fault = outcome.unwrap_err();
+            assert_eq!(fault.kind, FaultKind::TimeBudget { limit }, "{name}, {side}");
+            assert!(fault.pc > 0, "{name}, {side}: {fault}");
+            assert!(taken >= limit && taken < limit + SLACK, "{name}, {side}: {taken:?}\n{text}");
+            eprintln!("{name}, {side}: {taken:?}");
+        }
+    }
+}
+
+#[test]
+fn a_caller_can_cancel_and_sees_how_far_it_is() {
+    let endless = Budget { instructions_per_group: None, time: None };
+    for (name, engine) in engines() {
+        for (text, side) in [(ENDLESS, 64), (MANY, 1024)] {
+            let control = Control::new();
+            let canceller = control.clone();
+            let wait = Duration::from_millis(100);
+            let thread = std::thread::spawn(move || {
+                std::thread::sleep(wait);
+                canceller.cancel();
+            });
+            let (outcome, taken) = run(&*engine, &control, text, side, endless);
+            thread.join().unwrap();
+            assert_eq!(outcome.unwrap_err().kind, FaultKind::Cancelled, "{name}, {side}");
+            assert!(taken < wait + SLACK, "{name}, {side}: {taken:?}");
+            assert!(control.progress().share() < 1.0);
+            assert_eq!(control.progress().processors, u64::from(side * side));
+        }
+        let control = Control::new();
+        let done = run(&*engine, &control, ".output c = o0\nmov c, r0\n", 64, Budget::default());
+        assert!(done.0.is_ok());
+        assert_eq!(control.progress().share(), 1.0, "{name}");
+    }
+}
+
+const R700_ENDLESS: &str = "ALU\n0 x: MOV R1.x, 0\nagain:\nALU\n1 x: ADD R1.x, R0.x, R1.x\nJUMP CND(FALSE) ADDR(again)\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
+/// It writes memory, so its wavefronts wait for their turn.
+const R700_WRITES: &str = "MEM_EXPORT: WRITE(0), R0.x___ ARRAY_SIZE(0)\nagain:\nALU\n0 x: ADD R1.x, R0.x, R1.x\nJUMP CND(FALSE) ADDR(again)\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
+
+fn run_r700(engine: &dyn Engine, control: &Control, text: &str, budget: Budget) -> (Result<Outcome, Fault>, Duration) {
+    let assembly = ctm_isa::r700::text::assemble(text, &ctm_isa::r700::text::Options::default());
+    let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+    let constants = r700::Constants::default();
+    let domain = Domain { i0: 0, j0: 0, i1: 511, j1: 511 };
+    let planes = [Plane::position(0)];
+    let launch = r700::Launch {
+        stage: Stage::Pixel,
+        planes: &planes,
+        budget,
+        ..r700::Launch::new(&program, &constants, domain)
+    };
+    let mut memory = r700::Arrays::default();
+    memory.targets.insert(r700::Target::Pixel(0), Picture::filled(512, 512, [0.0; 4]));
+    memory.spaces.insert(r700::Space::Scatter, vec![0; 1024]);
+    let since = Instant::now();
+    let outcome = engine.run_r700_under(control, &launch, &mut memory);
+    (outcome, since.elapsed())
+}
+
+#[test]
+fn r700_launches_end_the_same_way() {
+    let few = Budget { instructions_per_group: Some(100_000), time: None };
+    for (name, engine) in engines() {
+        for text in [R700_ENDLESS, R700_WRITES] {
+            let (outcome, taken) = run_r700(&*engine, &Control::none(), text, few);
+            assert_eq!(outcome.unwrap_err().kind, FaultKind::InstructionBudget { limit: 100_000 }, "{name}");
+            assert!(taken < 2 * SLACK, "{name}: {taken:?}");
+            let limit = Duration::from_millis(150);
+            let (outcome, taken) = run_r700(&*engine, &Control::none(), text, time(150));
+            assert_eq!(outcome.unwrap_err().kind, FaultKind::TimeBudget { limit }, "{name}");
+            assert!(taken < limit + SLACK, "{name}: {taken:?}");
+            eprintln!("{name}: {taken:?}");
+        }
+        let control = Control::new();
+        control.cancel();
+        let (outcome, _) =
+            run_r700(&*engine, &control, R700_ENDLESS, Budget { time: None, instructions_per_group: None });
+        assert_eq!(outcome.unwrap_err().kind, FaultKind::Cancelled, "{name}");
+    }
+}
