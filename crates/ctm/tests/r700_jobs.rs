@@ -276,3 +276,59 @@ fn an_engine_that_does_not_run_r700_says_so() {
         "not supported: the engine quiet does not run R700 programs (R700), at instruction 0"
     );
 }
+
+const NAMED_VERTEX: &str = "\
+; $UNIFORM_VARS[0].name = \"matrix\"
+; $UNIFORM_VARS[0].type = \"mat4\"
+; $UNIFORM_VARS[0].offset = 8
+; $ATTRIB_VARS[0].name = \"place\"
+; $ATTRIB_VARS[0].location = 1
+; $ATTRIB_VARS[1].name = \"tint\"
+; $ATTRIB_VARS[1].location = 0
+CALL_FS
+ALU:
+ 0 x: ADD R1.x, R1.x, C2.x
+   y: ADD R1.y, R2.x, C5.w
+EXP_DONE: POS0, R1.xyzw
+EXP_DONE: PARAM0, R2.xyzw
+END_OF_PROGRAM
+";
+
+const NAMED_PIXEL: &str = "\
+; $SAMPLER_VARS[0].name = \"picture\"
+; $SAMPLER_VARS[0].location = 3
+TEX:
+ SAMPLE R0.xyzw, R0.xy__, t3, s3 DENORM(XY)
+EXP_DONE: PIX0, R0.xyzw
+END_OF_PROGRAM
+";
+
+/// What a container, or a listing's settings, name is bound by its name; attributes are fetched as a host would.
+#[test]
+fn variables_of_containers_bind_by_name() {
+    let d = Dir::new("named", &[("a.vsh", NAMED_VERTEX), ("a.psh", NAMED_PIXEL)]);
+    d.save("places.npy", 1, 3, 4, &(0..12).map(|n| n as f32).collect::<Vec<_>>());
+    d.save("tints.npy", 1, 3, 1, &[10.0, 20.0, 30.0]);
+    d.save("picture.npy", 2, 2, 4, &(0..16).map(|n| n as f32).collect::<Vec<_>>());
+    let load = |name: &str| ctm::r700::Loaded::from_file(&d.0.join(name), None, None, &Default::default()).unwrap();
+    let (vertex, pixel) = (load("a.vsh"), load("a.psh"));
+    let both = ctm::r700::write_gfd(&[&vertex, &pixel]).unwrap();
+    std::fs::write(d.0.join("a.gsh"), both).unwrap();
+    for program in ["program = \"a.vsh\"\n", "program = \"a.gsh\"\nwhich = \"vertex\"\n"] {
+        let report = d.run(&format!(
+            "{program}domain = [0, 0, 2, 0]\n[constants]\nfloat = {{ matrix = [0.5, 0, 0, 0], \"matrix.3\" = [0, 0, 0, 0.25] }}\n\
+             [[buffer]]\nslot = \"place\"\nstride_bytes = 16\nformat = \"32_32_32_32_FLOAT\"\ndata = \"places.npy\"\n\
+             [[buffer]]\nslot = \"tint\"\nstride_bytes = 4\nformat = \"32_FLOAT\"\ndata = \"tints.npy\"\n\
+             [[output]]\nslot = \"pos0\"\nformat = \"float32_2\"\n[[output]]\nslot = \"param0\"\nformat = \"float32_1\"\n"
+        ));
+        assert_eq!(report.named("pos0").unwrap().to_f32(), [0.5, 10.25, 4.5, 20.25, 8.5, 30.25], "{program}");
+        assert_eq!(report.named("param0").unwrap().to_f32(), [10.0, 20.0, 30.0], "{program}");
+    }
+    for program in ["program = \"a.psh\"\n", "program = \"a.gsh\"\nwhich = \"pixel\"\n"] {
+        let report = d.run(&format!(
+            "{program}domain = [0, 0, 1, 1]\n[[texture]]\nslot = \"picture\"\ndata = \"picture.npy\"\n\
+             [[output]]\nslot = \"pix0\"\nformat = \"float32_1\"\n"
+        ));
+        assert_eq!(report.named("pix0").unwrap().to_f32(), [0.0, 4.0, 8.0, 12.0], "{program}");
+    }
+}

@@ -6,7 +6,7 @@ use crate::r700::Loaded;
 use crate::render::Report;
 use ctm_exec::r700::Target;
 use ctm_image::ImageError;
-use ctm_image::r700::gfd::header::{GEOMETRY, PIXEL, VERTEX, VariableKind, unset};
+use ctm_image::r700::gfd::header::{GEOMETRY, PIXEL, VERTEX, VariableKind, VariableType, unset};
 use ctm_image::r700::gfd::print::Described;
 use ctm_image::r700::gfd::settings::Settings;
 use ctm_image::r700::gfd::{self, NewProgram};
@@ -14,7 +14,8 @@ use ctm_image::r700::registers;
 use ctm_image::r700::{Code, RegisterValue, Stage};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::inst::Cf;
-use ctm_isa::r700::program::{Chip, Program, Usage};
+use ctm_isa::r700::program::{Chip, Program, Stage as IsaStage, Symbol, SymbolKind, Usage};
+use ctm_isa::r700::text::{Options, assemble};
 
 /// What the console's tools write where a program says nothing: vertices that are kept for reuse.
 const VERTEX_REUSE: [(&str, u32); 2] = [("VGT_VERTEX_REUSE_BLOCK_CNTL", 14), ("VGT_HOS_REUSE_DEPTH", 16)];
@@ -247,4 +248,77 @@ fn locks_constants(program: &Program) -> bool {
         Ok(Cf::Alu(alu)) => alu.word0.kcache_mode0.code() != 0 || alu.word1.kcache_mode1.code() != 0,
         Ok(Cf::Plain(_) | Cf::Export(_) | Cf::Mem(_)) | Err(_) => false,
     })
+}
+
+/// The first buffer of a fetch program's attributes, among the resources of vertex programs.
+const ATTRIBUTE_BUFFERS: u32 = 160;
+
+/// What a program's settings say, if they are right.
+fn settings_of(program: &Program) -> Option<Settings> {
+    let layout = match program.stage? {
+        IsaStage::Vertex | IsaStage::Export => &VERTEX,
+        IsaStage::Pixel => &PIXEL,
+        IsaStage::Geometry => &GEOMETRY,
+        IsaStage::Fetch | IsaStage::Copy | IsaStage::Compute => return None,
+    };
+    Settings::read(&program.settings, layout).ok()
+}
+
+/// Constants of four elements that a uniform of this type takes: a matrix has one for each column.
+fn columns_of(code: u32) -> u32 {
+    let name = VariableType::from_code(code).map_or("", VariableType::name);
+    name.strip_prefix("mat").and_then(|size| size.chars().next()?.to_digit(10)).unwrap_or(1)
+}
+
+/// Lets jobs bind the variables that settings name: uniforms of the constant file (the further ones of an array or matrix as `name.1`, `name.2`),
+/// samplers with their textures, and attributes as the buffers that [`attribute_fetch`] reads.
+pub(crate) fn name_variables(program: &mut Program) {
+    let Some(settings) = settings_of(program) else { return };
+    let mut found: Vec<(String, SymbolKind, u32)> = Vec::new();
+    let of = |kind| settings.variables.iter().filter(move |v| v.kind == kind);
+    for uniform in of(VariableKind::Uniform) {
+        let &[code, count, offset, block] = uniform.values.as_slice() else { continue };
+        // Those of blocks lie in constant buffers.
+        if block == u32::MAX {
+            for n in 0..columns_of(code).saturating_mul(count.max(1)).min(256) {
+                let name = if n == 0 { uniform.name.clone() } else { format!("{}.{n}", uniform.name) };
+                found.push((name, SymbolKind::Constant, (offset / 4).saturating_add(n)));
+            }
+        }
+    }
+    for sampler in of(VariableKind::Sampler) {
+        let &[_, location] = sampler.values.as_slice() else { continue };
+        found.push((sampler.name.clone(), SymbolKind::Resource, location));
+        found.push((sampler.name.clone(), SymbolKind::Sampler, location));
+    }
+    for (n, attribute) in (0..).zip(of(VariableKind::Attribute)) {
+        found.push((attribute.name.clone(), SymbolKind::Buffer, ATTRIBUTE_BUFFERS + n));
+    }
+    for (name, kind, index) in found {
+        if let (Ok(index), None) = (u8::try_from(index), program.symbol(kind, &name)) {
+            program.symbols.push(Symbol { name, kind, index });
+        }
+    }
+}
+
+/// The fetch program that a host makes of a vertex program's attributes: each comes from a buffer of its own, item R0.x, in the buffer's format, into
+/// the register that `SQ_VTX_SEMANTIC` says for its location, or by its place from R1 on. `None` without attributes.
+pub(crate) fn attribute_fetch(program: &Program) -> Option<Program> {
+    let settings = settings_of(program)?;
+    let list = registers::named("SQ_VTX_SEMANTIC")?;
+    let location = VariableKind::Attribute.columns().iter().position(|c| *c == "location")?;
+    let mut text = String::from("VTX:\n");
+    let attributes: Vec<_> = settings.variables.iter().filter(|v| v.kind == VariableKind::Attribute).collect();
+    for (n, attribute) in (0u32..).zip(&attributes) {
+        let at = *attribute.values.get(location)?;
+        let said = settings.registers.iter().find(|r| {
+            (list.address..list.address + list.count * 4).contains(&r.0) && r.1 & 0xff == 0xff && r.2 & 0xff == at
+        });
+        let gpr = said.map_or(n, |r| (r.0 - list.address) / 4) + 1;
+        let buffer = ATTRIBUTE_BUFFERS + n;
+        text.push_str(&format!(" FETCH R{gpr}.xyzw, R0.x, b{buffer} USE_CONST_FIELDS(1)\n"));
+    }
+    text.push_str("RETURN\n");
+    let fetch = assemble(&text, &Options::default()).program.filter(|_| !attributes.is_empty())?;
+    Some(Program { stage: Some(IsaStage::Fetch), ..fetch })
 }

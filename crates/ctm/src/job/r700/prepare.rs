@@ -8,7 +8,7 @@ use super::{FetchBuffer, MemoryBlock, R700Pass, target_name, target_of};
 use crate::array::Kind;
 use crate::job::load::read_file;
 use crate::job::{Isa, Job, JobError, Located, Output, Pass, Place, Ref, Save, report_at};
-use crate::r700::{Loaded, is_r700};
+use crate::r700::{Loaded, attribute_fetch, is_r700, name_variables};
 use crate::render::{Report, Source};
 use ctm_exec::Domain;
 use ctm_exec::r700::{Arrays, Constants, Plane, Semantic, Space, Target};
@@ -124,6 +124,7 @@ impl Checker {
         let own = pass.r700.as_ref().unwrap_or(&default);
         let loaded = self.load(job, &pass.program, own.which.as_ref().map(|w| w.value.as_str()))?;
         let mut program = loaded.program;
+        name_variables(&mut program);
         let errors_before = self.errors();
         if let Some(which) = &own.which
             && (loaded.is_text || loaded.is_bare)
@@ -152,11 +153,13 @@ impl Checker {
                 self.error(info, "program-info-not-needed", message);
             }
         }
+        let mut uses = Uses::of(&program.decode());
         let fetch = match &own.fetch_program {
             Some(path) => Some(self.load(job, path, None)?.program),
+            // A program whose settings name attributes gets them as a host would fetch them.
+            None if uses.calls_fetch && pass.registers.is_none() => attribute_fetch(&program),
             None => None,
         };
-        let mut uses = Uses::of(&program.decode());
         match &fetch {
             Some(fetch) => {
                 // Both run in the same registers.
