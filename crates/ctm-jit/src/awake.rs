@@ -3,12 +3,15 @@
 use crate::form::{Code, End, Flow, Levels, Op, Target};
 use ctm_isa::x1k::ops::FcOp;
 
-/// For each block whether some lane runs at its beginning.
+/// For each block whether some lane runs at its beginning: one that is covered, if uncovered ones have no vote in some decision.
 ///
 /// Known is, for each block, the lowest level for which it still holds that some lane runs or lies in that level or a higher one; the depth
 /// itself when it runs.
 pub fn awake(code: &Code) -> Vec<bool> {
     const UNKNOWN: i32 = -1;
+    let ignores = ignores_uncovered(code);
+    // Whoever stays or jumps by a vote is one of those that are meant.
+    let counts = |flow: &Flow| !ignores || flow.ignore_uncovered;
     let continued = code.blocks.iter().any(|b| matches!(b.end, End::Flow(flow) if flow.op == FcOp::Continue));
     let mut known: Vec<Option<i32>> = vec![None; code.blocks.len()];
     known[0] = Some(0);
@@ -44,10 +47,10 @@ pub fn awake(code: &Code) -> Vec<bool> {
                     Levels::Pop(count) => levels - i32::from(count),
                 };
                 let stay = match flow.op {
-                    FcOp::Jump | FcOp::Loop | FcOp::Rep if !flow.jump_any => running(flow.stay_levels),
+                    FcOp::Jump | FcOp::Loop | FcOp::Rep if !flow.jump_any && counts(&flow) => running(flow.stay_levels),
                     FcOp::BreakLoop | FcOp::BreakRep | FcOp::Continue => {
                         let inhibited = continued && flow.op != FcOp::Continue;
-                        if flow.jump_any || inhibited {
+                        if flow.jump_any || inhibited || !counts(&flow) {
                             UNKNOWN
                         } else if levels == 0 {
                             running(flow.stay_levels)
@@ -70,14 +73,8 @@ pub fn awake(code: &Code) -> Vec<bool> {
 /// Compilers let such a jump lead to ENDLOOP, which would find no loop. `kills`: also where processors that are killed lose their votes, so that a
 /// group of which all have been killed would jump. Nobody sees what such a group does, unless its instructions are counted.
 pub fn settle_loops(code: &mut Code, kills: bool) {
-    let flows =
-        || code.blocks.iter().filter_map(|block| if let End::Flow(flow) = block.end { Some(flow) } else { None });
-    let votes = |flow: &Flow| flow.wants != 0 || !flow.jump_any || flow.exchange;
-    let ignores = flows().any(|flow| votes(&flow) && flow.ignore_uncovered);
-    let same = flows().all(|flow| !votes(&flow) || flow.ignore_uncovered == ignores);
-    let killed =
-        ignores && !kills && code.blocks.iter().flat_map(|block| &block.ops).any(|op| matches!(op, Op::Kill(..)));
-    if !same || killed {
+    let is_kill = |op: &Op| matches!(op, Op::Kill(..));
+    if !kills && ignores_uncovered(code) && code.blocks.iter().flat_map(|block| &block.ops).any(is_kill) {
         return;
     }
     let awake = awake(code);
@@ -93,4 +90,10 @@ pub fn settle_loops(code: &mut Code, kills: bool) {
             flow.jump = Target::Never;
         }
     }
+}
+
+/// Whether uncovered lanes have no vote in some decision that depends on votes.
+fn ignores_uncovered(code: &Code) -> bool {
+    let votes = |flow: &Flow| flow.wants != 0 || !flow.jump_any || flow.exchange;
+    code.blocks.iter().any(|block| matches!(block.end, End::Flow(flow) if votes(&flow) && flow.ignore_uncovered))
 }
