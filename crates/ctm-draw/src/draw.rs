@@ -217,7 +217,9 @@ impl Run<'_, '_> {
         rasteriser: &mut Rasteriser<'_>,
     ) -> Result<(), DrawError> {
         let mut primitives = Vec::new();
-        for instance in 0..draw.instances {
+        // Without a vertex no number of instances takes time.
+        let instances = if vertex_numbers(draw, &self.state.input).next().is_some() { draw.instances } else { 0 };
+        for instance in 0..instances {
             let mut assembler = Assembler::new(draw.topology, self.state.raster.last_provokes);
             for vertex in vertex_numbers(draw, &self.state.input) {
                 self.counts.indices += 1;

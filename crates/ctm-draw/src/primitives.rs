@@ -279,28 +279,28 @@ impl<'a> Rasteriser<'a> {
         let all = raster.samples.all();
         let mut held: Option<QuadCoverage> = None;
         let mut quads = Vec::new();
-        let mut stipple = self.stipple;
-        for (first, last) in LinePixels::new(a.at, b.at, width, raster.centre()) {
+        let mut pixels = LinePixels::new(a.at, b.at, width, raster.centre());
+        // The pattern goes on where nothing is drawn, too.
+        let end = self.stipple.wrapping_add(pixels.left());
+        let begin = self.stipple.wrapping_add(pixels.cut(common.scissor));
+        for (count, (first, last)) in (begin..).zip(pixels) {
             let drawn = raster.stipple.is_none_or(|pattern| {
-                let step = (stipple / u64::from(pattern.repeat.max(1)) % 16) as u32;
+                let step = (count / u64::from(pattern.repeat.max(1)) % 16) as u32;
                 let bit = if pattern.high_first { 15 - step } else { step };
                 pattern.pattern >> bit & 1 == 1
             });
-            stipple += 1;
             if !drawn {
                 continue;
             }
-            let (mut x, mut y) = (first[0], first[1]);
+            let Some(([mut x, mut y], last)) = within(common.scissor, first, last) else { continue };
             loop {
                 let (px, py) = (x as i32, y as i32);
-                if common.scissor.contains(px, py) {
-                    let (qx, qy) = (px & !1, py & !1);
-                    if held.is_none_or(|quad| (quad.x, quad.y) != (qx, qy)) {
-                        quads.extend(held.take());
-                    }
-                    let quad = held.get_or_insert(QuadCoverage { x: qx, y: qy, masks: [0; 4] });
-                    quad.masks[((px & 1) + 2 * (py & 1)) as usize] = all;
+                let (qx, qy) = (px & !1, py & !1);
+                if held.is_none_or(|quad| (quad.x, quad.y) != (qx, qy)) {
+                    quads.extend(held.take());
                 }
+                let quad = held.get_or_insert(QuadCoverage { x: qx, y: qy, masks: [0; 4] });
+                quad.masks[((px & 1) + 2 * (py & 1)) as usize] = all;
                 if [x, y] == last {
                     break;
                 }
@@ -308,9 +308,16 @@ impl<'a> Rasteriser<'a> {
             }
         }
         quads.extend(held);
-        self.stipple = stipple;
+        self.stipple = end;
         self.cover(common.scissor, sink, |_, _, emit| quads.into_iter().for_each(emit))
     }
+}
+
+/// The part of a column or row of pixels that lies in a rectangle.
+fn within(rect: Rect, first: [i64; 2], last: [i64; 2]) -> Option<([i64; 2], [i64; 2])> {
+    let low = [first[0].max(rect.left.into()), first[1].max(rect.top.into())];
+    let high = [last[0].min(i64::from(rect.right) - 1), last[1].min(i64::from(rect.bottom) - 1)];
+    (low[0] <= high[0] && low[1] <= high[1]).then_some((low, high))
 }
 
 /// What is added to the depths of a primitive.

@@ -1,6 +1,6 @@
 //! Lines: by OpenGL's diamond-exit rule, and as rectangles across their direction.
 
-use super::{RasterState, UNITS};
+use super::{RasterState, Rect, UNITS};
 
 /// The pixels of a line that is drawn as columns or rows of pixels (OpenGL 3.3, 3.5.1).
 ///
@@ -94,6 +94,27 @@ impl Iterator for LinePixels {
 }
 
 impl LinePixels {
+    /// How many columns or rows are left.
+    #[must_use]
+    pub const fn left(&self) -> u64 {
+        if self.done { 0 } else { (self.last - self.next + 1) as u64 }
+    }
+
+    /// Leaves out what lies outside of a rectangle along the line's direction; says how many columns or rows were left out at its beginning.
+    pub fn cut(&mut self, within: Rect) -> u64 {
+        if self.done {
+            return 0;
+        }
+        let (low, high) = if self.steep { (within.top, within.bottom) } else { (within.left, within.right) };
+        let (low, high) = (i64::from(low), i64::from(high) - 1);
+        let (first, last) = if self.step > 0 { (low, high) } else { (-high, -low) };
+        let skipped = (first - self.next).clamp(0, self.last - self.next + 1);
+        self.next += skipped;
+        self.last = self.last.min(last);
+        self.done = self.next > self.last;
+        skipped as u64
+    }
+
     /// A point, moved across so that the first of all pixels is the nearest one.
     const fn moved(&self, [along, across]: [i64; 2]) -> [i64; 2] {
         [along, across - (self.width - 1) * UNITS / 2]
