@@ -367,7 +367,7 @@ fn trans_dominates() {
 #[test]
 fn reference_functions_exist() {
     use ctm_isa::r700::ops::{AluOp, notes::reference_function};
-    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("src/r700");
+    let root = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../ctm-exec/src/r700");
     for name in AluOp::all().filter_map(reference_function) {
         let (file, function) = name.split_once("::").unwrap();
         let source = std::fs::read_to_string(root.join(file).with_extension("rs")).unwrap();
