@@ -51,6 +51,7 @@ use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
 use crate::rows::{LaneOrder, LaneRows, StartRow};
 use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::program::{Chip, Program, Stage};
+use std::sync::Arc;
 
 /// Boolean constants, and loop constants, of a program (`CF_CONST`, R700 §10.1).
 pub const CF_CONSTANTS: usize = 32;
@@ -329,9 +330,53 @@ pub struct Direct<'a> {
     /// Of each texture that was asked for, level 0: what [`Memory::texel`] reads.
     pub textures: Vec<Elements<Texels<'a>>>,
     /// Of each target that was asked for, where [`Memory::commit`] writes; one that is `None` drops what it is sent, and it does not count.
-    pub targets: Vec<Option<Elements<Cells<'a>>>>,
+    pub targets: Vec<Option<Lent<'a>>>,
     /// What the launch reads while its targets are lent; it takes no writes.
     pub reads: Box<dyn Memory + 'a>,
+}
+
+/// A target that is lent.
+pub struct Lent<'a> {
+    /// The array; its form is not [`Form::Square`](crate::x1k::Form::Square). With [`Self::tiles`], its pitch has no meaning.
+    pub elements: Elements<Cells<'a>>,
+    /// Where its elements lie, if not row by row.
+    pub tiles: Option<Tiles>,
+}
+
+impl<'a> From<Elements<Cells<'a>>> for Lent<'a> {
+    fn from(elements: Elements<Cells<'a>>) -> Self {
+        Self { elements, tiles: None }
+    }
+}
+
+/// Where the elements of an array lie whose columns and rows are folded into one another within tiles.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tiles {
+    /// Where element (x, 0) of each column begins, in bytes from the first element on.
+    pub columns: Arc<[u32]>,
+    /// Where element (0, y) of each row begins.
+    pub rows: Arc<[u32]>,
+}
+
+impl Tiles {
+    /// Bytes of a tile.
+    pub const BYTES: u32 = 2048;
+
+    /// No byte of the tiles up to column x and row y lies behind this; `None` where there are fewer columns or rows.
+    #[must_use]
+    pub fn last(&self, x: u32, y: u32) -> Option<u64> {
+        let largest = |of: &[u32], last: u32| of.get(..=last as usize)?.iter().max().copied();
+        let (column, row) = (largest(&self.columns, x)?, largest(&self.rows, y)?);
+        Some(u64::from(column / Self::BYTES + row / Self::BYTES + 1) * u64::from(Self::BYTES))
+    }
+
+    /// Where element (x, y) begins: tiles add up; within a tile, bits of columns and rows are folded by exclusive or.
+    #[must_use]
+    pub fn offset(&self, x: u32, y: u32) -> Option<u32> {
+        let (column, row) = (*self.columns.get(x as usize)?, *self.rows.get(y as usize)?);
+        let within = (column ^ row) % Self::BYTES;
+        Some(((column - column % Self::BYTES) + (row - row % Self::BYTES)) | within)
+    }
 }
 
 /// What lies in an array that is read: bytes, or elements of four channels.

@@ -1,7 +1,7 @@
 //! Buffers, textures and samplers as plain structures, and a memory made of them.
 
 use super::formats::Format;
-use super::{Cells, Direct, Elements, Exports, Memory, Space, Target, Texels, VertexEvent, Written};
+use super::{Cells, Direct, Elements, Exports, Lent, Memory, Space, Target, Texels, VertexEvent, Written};
 use crate::engine::{MemoryFault, Position};
 use crate::rows::LaneRows;
 use crate::x1k::arrays::Picture;
@@ -351,12 +351,12 @@ impl Memory for Arrays {
             Some(elements(width, height).with(Texels::Dwords(image.levels.first()?)))
         };
         let textures = textures.iter().map(of).collect::<Option<_>>()?;
-        let mut found: Vec<Option<Elements<Cells<'_>>>> = Vec::new();
+        let mut found: Vec<Option<Lent<'_>>> = Vec::new();
         found.resize_with(targets.len(), || None);
         for (target, picture) in lent {
             let Some(place) = targets.iter().position(|t| t == target) else { continue };
             let size = elements(picture.width, picture.height);
-            found[place] = Some(size.with(Cells::Dwords(&mut picture.elements)));
+            found[place] = Some(size.with(Cells::Dwords(&mut picture.elements)).into());
         }
         Some(Direct { textures, targets: found, reads: Box::new(inputs) })
     }

@@ -284,7 +284,7 @@ pub struct Direct<'a> {
 /// What the elements of a linear array are, all little-endian, and what a read gives of them.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum Form {
-    /// 1 to 4 single-precision channels: channel c of element (x, y) is the dword `(y * pitch + x) * channels + c`. Outputs have no other form.
+    /// 1 to 4 single-precision channels: channel c of element (x, y) is the dword `(y * pitch + x) * channels + c`. X1K outputs have no other form.
     #[default]
     Floats,
     /// One single-precision channel. A read gives four elements: to the right, below, right and below, the element itself; beyond the edge of the
@@ -382,6 +382,15 @@ impl Elements<&[u8]> {
 #[allow(clippy::cast_precision_loss, reason = "numbers of at most 16 bits")]
 fn normalised(n: u32, most: u32) -> u32 {
     (n as f32 / most as f32).to_bits()
+}
+
+/// 0 to 1 as a whole number of 0 to `most`, rounded to nearest even; NaN gives 0. The product is exact in double precision, so there is one rounding.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 65535 after the clamp")]
+pub fn scaled(bits: u32, most: u32) -> u32 {
+    let value = f64::from(f32::from_bits(bits));
+    // `max` and `min` would also pass NaN on to the conversion, which makes it 0.
+    (value.clamp(0.0, 1.0) * f64::from(most)).round_ties_even() as u32
 }
 
 /// What a write stored.

@@ -6,15 +6,20 @@ use crate::direct::cells;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::r700::spans::{Kind, Surface};
 use ctm_exec::Position;
-use ctm_exec::r700::{Cells, Direct, Exports, Launch, Memory, Target, Written};
+use ctm_exec::r700::{Cells, Direct, Exports, Launch, Lent, Memory, Target, Tiles, Written};
+use ctm_exec::x1k::{Form, scaled};
+use ctm_isa::r700::program::Stage;
 use std::sync::atomic::{AtomicU32, Ordering};
 
 /// One target.
 struct Output<'a> {
     target: Target,
     cells: &'a [AtomicU32],
+    /// What elements are.
+    form: Form,
     /// Elements from one row to the next.
     pitch: usize,
+    tiles: Option<Tiles>,
     channels: usize,
     /// Channels that may be written.
     mask: u8,
@@ -25,21 +30,52 @@ struct Output<'a> {
 impl Output<'_> {
     /// Stores channels of an element.
     fn put(&self, at: Position, bits: [u32; 4], channels: u8) {
-        let first = (at.j as usize * self.pitch + at.i as usize) * self.channels;
-        for (channel, cell) in self.cells[first..first + self.channels].iter().enumerate() {
-            if channels >> channel & 1 == 1 {
-                cell.store(bits[channel], Ordering::Relaxed);
+        let bytes = match &self.tiles {
+            Some(tiles) => tiles.offset(at.i, at.j).map_or(usize::MAX, |offset| offset as usize),
+            None => (at.j as usize * self.pitch + at.i as usize) * self.element_bytes(),
+        };
+        let Some(cells) = self.cells.get(bytes / 4..) else { return };
+        let channels = (0..self.channels).filter(|channel| channels >> channel & 1 == 1);
+        // Neighbours may share a dword.
+        let part = |first: usize, most: u32, bits: u32| {
+            if let Some(cell) = cells.first() {
+                let change = |all: u32| Some(all & !(most << first) | scaled(bits, most) << first);
+                let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+            }
+        };
+        for channel in channels {
+            match self.form {
+                Form::Bytes { swapped } => part(8 * byte_of(channel, swapped), u8::MAX.into(), bits[channel]),
+                Form::Words => part(8 * (bytes % 4), u16::MAX.into(), bits[channel]),
+                Form::Floats | Form::Square => {
+                    if let Some(cell) = cells.get(channel) {
+                        cell.store(bits[channel], Ordering::Relaxed);
+                    }
+                }
             }
         }
     }
 
+    const fn element_bytes(&self) -> usize {
+        self.form.element_bytes(self.channels as u8) as usize
+    }
+
     /// Bytes of a channel.
     const fn channel_bytes(&self) -> u64 {
-        4
+        (self.element_bytes() / self.channels) as u64
     }
 
     fn written(&self, channels: u8) -> Written {
         Written { elements: u64::from(channels != 0), bytes: self.channel_bytes() * u64::from(channels.count_ones()) }
+    }
+}
+
+/// The byte of an element that holds a channel.
+const fn byte_of(channel: usize, swapped: bool) -> usize {
+    match (swapped, channel) {
+        (true, 0) => 2,
+        (true, 2) => 0,
+        _ => channel,
     }
 }
 
@@ -62,7 +98,7 @@ impl<'a> Outputs<'a> {
         let domain = &launch.domain;
         let mut outputs = Vec::new();
         for ((number, target), lent) in numbers.into_iter().zip(targets).zip(lent) {
-            let Some(lent) = lent else { continue };
+            let Some(Lent { elements: lent, tiles }) = lent else { continue };
             let cells = match lent.bytes {
                 // They are little-endian.
                 Cells::Bytes(_) if cfg!(target_endian = "big") => return None,
@@ -70,19 +106,36 @@ impl<'a> Outputs<'a> {
                 Cells::Dwords(elements) => cells(elements)?,
             };
             let channels = usize::from(lent.channels);
-            let last = u64::from(domain.j1) * u64::from(lent.pitch) + u64::from(domain.i1);
-            let holds = domain.i1 < lent.width && domain.j1 < lent.height && lent.width <= lent.pitch;
-            let dwords = (last + 1) * channels as u64;
+            let element_bytes = u64::from(lent.form.element_bytes(lent.channels));
+            // One channel of 16 bits: two of a quad share a dword, and no others.
+            let pairs = launch.stage == Stage::Pixel && lent.pitch % 2 == 0;
+            let stores = match lent.form {
+                Form::Floats => (1..=4).contains(&channels),
+                Form::Bytes { .. } => channels == 4,
+                Form::Words => channels == 1 && pairs,
+                Form::Square => false,
+            };
+            let last = match &tiles {
+                // Tiles are whole.
+                Some(tiles) => tiles.last(domain.i1, domain.j1)?,
+                None => {
+                    let last = u64::from(domain.j1) * u64::from(lent.pitch) + u64::from(domain.i1);
+                    ((last + 1) * element_bytes).next_multiple_of(4)
+                }
+            };
+            let holds =
+                domain.i1 < lent.width && domain.j1 < lent.height && (tiles.is_some() || lent.width <= lent.pitch);
             // Code counts bytes in 31 bits.
-            let fits = dwords <= cells.len() as u64 && 4 * dwords < 1 << 31;
-            if !(1..=4).contains(&channels) || !holds || !fits {
+            let fits = last <= 4 * cells.len() as u64 && last < 1 << 31;
+            if !stores || !holds || !fits {
                 return None;
             }
             let passes = |&channel: &usize| channel < channels && lent.mask >> channel & 1 == 1;
             let place = |channel: usize| exports.iter().position(|&export| export == 4 * number + channel);
             let from = std::array::from_fn(|channel| Some(channel).filter(passes).and_then(place));
             let mask = lent.mask & ((1 << channels) - 1) as u8;
-            outputs.push(Output { target, cells, pitch: lent.pitch as usize, channels, mask, from });
+            let (form, pitch) = (lent.form, lent.pitch as usize);
+            outputs.push(Output { target, cells, form, pitch, tiles, channels, mask, from });
         }
         Some((Self(outputs), reads))
     }
@@ -91,10 +144,16 @@ impl<'a> Outputs<'a> {
     #[cfg(target_arch = "x86_64")]
     pub fn surfaces(&self) -> Vec<Surface<'a>> {
         let surface = |output: &Output<'a>| {
-            let &Output { cells, pitch, channels, from, .. } = output;
-            let element_bytes = 4 * channels;
-            let kind = Kind::Floats(channels as u8);
-            Surface { cells, row_bytes: pitch * element_bytes, channels, element_bytes, kind, from }
+            let &Output { cells, form, pitch, ref tiles, channels, from, .. } = output;
+            let element_bytes = output.element_bytes();
+            let (kind, swapped) = match form {
+                Form::Floats | Form::Square => (Kind::Floats(channels as u8), false),
+                Form::Bytes { swapped } => (Kind::Bytes, swapped),
+                Form::Words => (Kind::Words, false),
+            };
+            let shifts = std::array::from_fn(|channel| 8 * byte_of(channel, swapped) as u32);
+            let (row_bytes, tiles) = (pitch * element_bytes, tiles.clone());
+            Surface { cells, row_bytes, channels, element_bytes, kind, tiles, shifts, from }
         };
         self.0.iter().map(surface).collect()
     }

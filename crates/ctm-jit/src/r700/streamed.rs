@@ -6,7 +6,8 @@ use crate::direct::{cells, dwords};
 use crate::stream::{self, Given, Program};
 use crate::x86::stream::{InputView, OutputView, Surfaces};
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
-use ctm_exec::r700::{Cells, Direct, Memory, Target, Texels, Texture};
+use ctm_exec::r700::{Cells, Direct, Lent, Memory, Target, Texels, Texture};
+use ctm_exec::x1k::Form;
 use ctm_exec::{Counters, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 
@@ -90,7 +91,10 @@ fn surfaces<'a>(direct: Direct<'a>, textures: &[Texture], last: Position) -> Opt
         *place = Some(InputView { bytes, pitch: of.pitch, width, height, channels: of.channels });
     }
     for (place, of) in surfaces.outputs.iter_mut().zip(direct.targets) {
-        let Some(of) = of else { continue };
+        let Some(Lent { elements: of, tiles }) = of else { continue };
+        if tiles.is_some() || of.form != Form::Floats {
+            return None;
+        }
         let all = (1u32 << of.channels) - 1;
         let fits = last.i < of.width && last.j < of.height && matches!(of.channels, 1 | 2 | 4);
         if !fits || u32::from(of.mask) & all != all {

@@ -322,7 +322,7 @@ fn readable(bound: &BoundInput, order: ByteOrder) -> Option<(Elements<()>, usize
 }
 
 /// A surface as an array, if its rows lie one behind the other.
-fn linear(surface: &Surface, form: Form, channels: u8) -> Option<(Elements<()>, usize)> {
+pub(super) fn linear(surface: &Surface, form: Form, channels: u8) -> Option<(Elements<()>, usize)> {
     let (pitch, width, height) = (surface.effective_pitch(), surface.width(), surface.rows());
     // The sum of addresses wraps at the end of the address space.
     let ends = u64::from(surface.base.0) + surface.bytes() <= 1 << 32;

@@ -1,6 +1,7 @@
 //! Data formats and tilings, and the word that carries them in commands (CTM §2.2.2).
 
 use super::translate::ElementSize;
+use ctm_exec::x1k::scaled;
 use ctm_isa::{ops, word_format};
 
 /// What a channel of a format holds.
@@ -167,9 +168,9 @@ impl Format {
             }
             written += 1;
             match info.channel {
-                ChannelType::Unorm8 => bytes[order.byte_of(c)] = scale(bits, 255.0).to_le_bytes()[0],
+                ChannelType::Unorm8 => bytes[order.byte_of(c)] = scaled(bits, u8::MAX.into()).to_le_bytes()[0],
                 ChannelType::Unorm16 => {
-                    let [low, high, ..] = scale(bits, 65535.0).to_le_bytes();
+                    let [low, high, ..] = scaled(bits, u16::MAX.into()).to_le_bytes();
                     bytes[2 * c..2 * c + 2].copy_from_slice(&[low, high]);
                 }
                 ChannelType::Float32 => bytes[4 * c..4 * c + 4].copy_from_slice(&bits.to_le_bytes()),
@@ -189,14 +190,6 @@ impl Format {
     pub const fn element_bytes(self) -> u32 {
         self.info().element.bytes()
     }
-}
-
-/// 0..=1 to 0..=`top`; NaN gives 0. The product is exact in double precision, so there is one rounding.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "0..=65535 after the clamp")]
-fn scale(bits: u32, top: f64) -> u32 {
-    let value = f64::from(f32::from_bits(bits));
-    // `max` and `min` would also pass NaN on to the conversion, which makes it 0.
-    (value.clamp(0.0, 1.0) * top).round_ties_even() as u32
 }
 
 #[cfg(test)]

@@ -15,11 +15,12 @@ use crate::r700::places::{Places, Steps};
 use crate::x86::quads;
 use block::{coefficients, surface};
 use code::{Code, mask_at};
+use ctm_exec::r700::Tiles;
 use std::sync::atomic::AtomicU32;
 pub use stores::Kind;
 
 /// Where the elements of a target lie that a launch stores to.
-#[derive(Clone, Copy)]
+#[derive(Clone)]
 pub struct Surface<'a> {
     /// From element (0, 0) on, up to all that lie in the domain: less than 2^31 bytes.
     pub cells: &'a [AtomicU32],
@@ -31,6 +32,10 @@ pub struct Surface<'a> {
     pub element_bytes: usize,
     /// How it is stored.
     pub kind: Kind,
+    /// Where its elements lie, if not row by row; every column and row of the domain is there.
+    pub tiles: Option<Tiles>,
+    /// By how many bits each channel is shifted, where an element is one dword.
+    pub shifts: [u32; 4],
     /// Which of the exported elements each channel takes, by its place in the program's list; `None`: it is not written.
     pub from: [Option<usize>; 4],
 }
@@ -132,12 +137,18 @@ impl<'a> Block<'a> {
                     self.bytes.put(at + of + 8 * place, &pointer.to_le_bytes());
                 }
             }
-            let [store, part] = self.code.routines(of.kind);
+            let [whole, part] = self.code.routines(of.kind);
+            let store = if of.tiles.is_some() { part } else { whole };
+            let pointer =
+                |of: fn(&Tiles) -> &[u32], tiles: &Option<Tiles>| tiles.as_ref().map_or(0, |t| of(t).as_ptr() as usize);
+            let (columns, rows) = (pointer(|t| &t.columns, &of.tiles), pointer(|t| &t.rows, &of.tiles));
             for (place, number) in [
                 (surface::DATA, of.cells.as_ptr() as usize),
                 (surface::ROW_BYTES, of.row_bytes),
                 (surface::STORE, store),
                 (surface::STORE_PART, part),
+                (surface::COLUMNS, columns),
+                (surface::ROW_PLACES, rows),
                 (surface::WHOLE, 0),
                 (surface::ELEMENTS, 0),
                 (surface::CHANNELS_STORED, 0),
@@ -145,6 +156,9 @@ impl<'a> Block<'a> {
                 self.bytes.put(at + place, &number.to_le_bytes());
             }
             self.bytes.put(at + surface::CHANNELS, &(of.channels as u32).to_le_bytes());
+            for (place, shift) in (0..).zip(of.shifts) {
+                self.bytes.put(at + surface::SHIFTS + 4 * place, &shift.to_le_bytes());
+            }
             self.bytes.put(at + surface::ELEMENT_BYTES, &(of.element_bytes as u32).to_le_bytes());
         }
         for (at, pointer) in [

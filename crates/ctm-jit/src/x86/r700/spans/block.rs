@@ -110,6 +110,12 @@ pub mod surface {
     pub const CHANNELS: i32 = 152;
     /// Bytes of an element.
     pub const ELEMENT_BYTES: i32 = 156;
+    /// Pointer to where the first element of each column begins; 0: elements lie row by row.
+    pub const COLUMNS: i32 = 160;
+    /// Pointer to where the first element of each row begins.
+    pub const ROW_PLACES: i32 = 168;
+    /// By how many bits channels are shifted, where an element is one dword.
+    pub const SHIFTS: i32 = 176;
     /// Its size.
     pub const SIZE: i32 = 192;
 }
