@@ -382,6 +382,7 @@ fn unwritten_channels_of_a_four_channel_operand() {
 /// The rules that what the assembler works out must satisfy by itself.
 const WORKED_OUT: &[&str] = &[
     "presubtract-nop",
+    "presubtract-nop-register",
     "quad-nop",
     "acquire-without-wait",
     "missing-tex-wait",

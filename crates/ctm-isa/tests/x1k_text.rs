@@ -270,7 +270,9 @@ fn waits_and_idle_cycles_are_filled_in() {
         ("tex r4.r, s0, r1\nmov r4.g, r1.g\nmov r4.r, r1.g\nend", "wait+acquire - wait wait"),
         // CTM §3.3.2: the idle cycle goes to the instruction before the presubtract.
         ("mov r1, r0\nmov r2.rgb, (1 - r1).rgb\nend", "nop - wait"),
-        ("mov r1.a, r0.a\nmov r2.rgb, (1 - r1).rgb\nend", "- - wait"),
+        // It is registers that are compared, not their channels.
+        ("mov r1.a, r0.a\nmov r2.rgb, (1 - r1).rgb\nend", "nop - wait"),
+        ("mov r3.a, r0.a\nmov r2.rgb, (1 - r1).rgb\nend", "- - wait"),
         ("tex r1, s0, r0\nmov r2, (1 - r1)\nend", "wait+acquire wait wait"),
         // CTM §3.2.1: TEX and FC wait for the ALU; what is constant needs no wait.
         ("mov r1, r0\ntex r2, s0, r1\nend", "- wait+acquire+aluwait wait"),

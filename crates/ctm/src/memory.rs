@@ -274,6 +274,16 @@ impl DeviceMemory {
         Ok(self.arenas[arena].range.bytes as usize - offset)
     }
 
+    /// Copies what lies from `address` on, as far as its arena reaches. Somebody else may be writing some of it ([`SharedPages::copy`]).
+    pub(crate) fn copy(&self, address: GpuAddr, to: &mut [u8]) {
+        if let Ok((arena, offset)) = self.locate(address, 1) {
+            let Arena { range, storage, .. } = &self.arenas[arena];
+            let left = range.bytes as usize - offset;
+            let bytes = to.len().min(left);
+            storage.copy(offset, &mut to[..bytes]);
+        }
+    }
+
     /// Writes `bytes` at `address`.
     ///
     /// # Errors

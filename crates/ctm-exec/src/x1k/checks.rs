@@ -1,6 +1,8 @@
 //! What a checked run notices: things that the machine lets pass and that are almost surely mistakes.
 
+use super::group::uncached_index;
 use crate::engine::{Finding, Position};
+use std::collections::{HashMap, HashSet};
 
 /// One check.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -40,10 +42,39 @@ rules! {
     UMRT_ALPHA "umrt-alpha" "CTM §3.3.8";
     /// An uncached write has some channels of its output mask set and not all; it writes nothing.
     UMRT_PARTIAL_MASK "umrt-partial-mask" "CTM §3.3.8";
+    /// The index of an uncached write is no whole number; its fraction is cut off.
+    UMRT_INDEX "umrt-index" "CTM §3.3.8";
+    /// Two processors of a launch write the same element uncached; with a shared index, other bits. Which comes last is not defined.
+    RACING_WRITES "racing-writes" "CTM §3.3.8";
+    /// A lookup through the cache reads an element that the launch has written uncached; LOOKUP_UNCACHED is needed.
+    CACHED_READ "cached-read" "CTM §3.4.1";
+    /// A processor whose conditional test, made at location DPP, failed had written uncached before; what it wrote stays.
+    UMRT_CONDITIONAL "umrt-conditional" "CTM §2.1.3";
     /// The conditional value is written although the program information does not announce it (FG_DEPTH_SRC); the write is lost.
     CONDITIONAL_VALUE_NOT_EXPORTED "conditional-value-not-exported" "CTM §4.1.4";
     /// A BREAKLOOP, ENDLOOP and so on meets a frame of the other kind.
     LOOP_KIND "loop-kind" "CTM §3.5.3";
+}
+
+/// What the uncached writes of a launch that is checked were.
+#[derive(Clone, Debug, Default)]
+pub(super) struct Scattered {
+    /// Who wrote an element last, and what.
+    written: HashMap<(u32, u32), (Position, u32)>,
+    /// Who has written.
+    writers: HashSet<Position>,
+}
+
+impl Scattered {
+    /// Notes a write; another processor that has written the element before, and what.
+    pub fn write(&mut self, element: (u32, u32), at: Position, bits: u32) -> Option<(Position, u32)> {
+        self.writers.insert(at);
+        self.written.insert(element, (at, bits)).filter(|(before, _)| *before != at)
+    }
+
+    pub fn has_written(&self, at: Position) -> bool {
+        self.writers.contains(&at)
+    }
 }
 
 /// Findings that one launch keeps.
@@ -60,6 +91,29 @@ impl Findings {
     pub fn note(&mut self, rule: Rule, pc: u32, position: Option<Position>, message: impl FnOnce() -> String) {
         if !self.has(rule.name, pc) && self.found.len() < LIMIT {
             self.found.push(Finding { rule: rule.name, pc, position, message: message() });
+        }
+    }
+
+    /// What there is to say about an uncached write of `bits` to element (x, y), the bits of two numbers.
+    pub(super) fn note_scattered(
+        &mut self,
+        scattered: &mut Scattered,
+        pc: u32,
+        at: Position,
+        ([x, y], bits): ([u32; 2], u32),
+        shared_index: bool,
+    ) {
+        let [fx, fy] = [x, y].map(f32::from_bits);
+        if fx.is_finite() && fy.is_finite() && (fx.fract() != 0.0 || fy.fract() != 0.0) {
+            self.note(UMRT_INDEX, pc, Some(at), || format!("the index ({fx}, {fy}) is no pair of whole numbers"));
+        }
+        let (Some(i), Some(j)) = (uncached_index(x), uncached_index(y)) else { return };
+        if let Some((before, other)) = scattered.write((i, j), at, bits)
+            && (!shared_index || other != bits)
+        {
+            self.note(RACING_WRITES, pc, Some(at), || {
+                format!("element ({i}, {j}) is written by processor ({}, {}) as well", before.i, before.j)
+            });
         }
     }
 

@@ -1,7 +1,7 @@
 //! One group of processors running one program: issue, faults, counters, checks.
 
 use super::alu::{self, Surroundings, WriteMasks, register};
-use super::checks::{self, Findings};
+use super::checks::{self, Findings, Scattered};
 use super::flow::{Condition, Machine};
 use super::lanes::{BLOCK, Block, LaneMask};
 use super::ops::ZeroRule;
@@ -63,6 +63,8 @@ pub struct Group {
     counters: Counters,
     findings: Findings,
     since_look: u32,
+    /// Of all groups so far, in checked launches with uncached writes, whose groups run one after the other.
+    scattered: Scattered,
 }
 
 impl Group {
@@ -77,7 +79,13 @@ impl Group {
             counters: Counters::default(),
             findings: Findings::default(),
             since_look: 0,
+            scattered: Scattered::default(),
         }
+    }
+
+    /// Whether a processor has written uncached; known in checked launches.
+    pub fn has_scattered(&self, at: Position) -> bool {
+        self.scattered.has_written(at)
     }
 
     /// Runs the program for the processors at `positions`, of which the `covered` ones (one mask a block) count, as `part` of the launch.
@@ -292,7 +300,12 @@ impl Group {
                     format!("alpha is {} (0x{bits:08x}), an uncached write needs 0", f32::from_bits(bits))
                 });
             }
-            let (x, y) = if shares_index(&plan.inst) { shared } else { index_of(lane) };
+            let is_shared = shares_index(&plan.inst);
+            let (x, y) = if is_shared { shared } else { index_of(lane) };
+            if checks {
+                let (at, bits) = (position(lane), results.rgb[0][lane]);
+                self.findings.note_scattered(&mut self.scattered, pc, at, ([x, y], bits), is_shared);
+            }
             let written = match (uncached_index(x), uncached_index(y)) {
                 (Some(x), Some(y)) => memory.write_uncached(x, y, results.rgb[0][lane]),
                 _ => Err(MemoryFault {
@@ -359,6 +372,12 @@ impl Group {
                         let elements = lookups * sample::elements_per_lookup(input.sampler.filter);
                         self.counters.fetches += elements;
                         self.counters.fetch_bytes += elements * u64::from(input.element_bytes);
+                        if let (true, Some((id, x, y))) = (launch.checks, memory.take_stale_read()) {
+                            let first = working.first().map(|lane| block.positions[lane]);
+                            self.findings.note(checks::CACHED_READ, pc, first, || {
+                                format!("element ({x}, {y}) of input {id} is read through the cache, and this launch has written it uncached")
+                            });
+                        }
                         if let (true, Some(lane)) = (launch.checks, outside) {
                             let (id, w, h) = (inst.inst.tex_id, input.width, input.height);
                             self.findings.note(checks::FETCH_OUT_OF_BOUNDS, pc, Some(block.positions[lane]), || {

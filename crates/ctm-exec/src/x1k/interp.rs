@@ -5,7 +5,7 @@
 //! Which of the two is taken depends on the program and the memory alone, and so do the batches; the number of threads only
 //! says who does the work.
 
-use super::checks::Findings;
+use super::checks::{self, Findings};
 use super::group::{Access, Context, Group};
 use super::lanes::{BLOCK, LaneMask};
 use super::plan::plan;
@@ -148,8 +148,8 @@ impl Run<'_> {
         Ok(covered.iter().any(|mask| !mask.is_empty()).then_some(Job { index, positions, covered }))
     }
 
-    /// Adds up what a group did and sends its outputs.
-    fn commit(&mut self, done: Done, memory: &mut dyn Memory) -> Result<(), Fault> {
+    /// Adds up what a group did and sends its outputs; the group knows which processors have written uncached.
+    fn commit(&mut self, done: Done, memory: &mut dyn Memory, group: Option<&Group>) -> Result<(), Fault> {
         self.outcome.counters.add(&done.counters);
         self.findings.add(done.findings);
         for (at, outputs) in done.outputs {
@@ -157,6 +157,14 @@ impl Run<'_> {
             let written = memory.commit(at, &outputs).map_err(|fault| memory_fault(fault, last, at))?;
             self.outcome.counters.writes += written.elements;
             self.outcome.counters.write_bytes += written.bytes;
+            if self.context.launch.checks
+                && memory.last_test_failed()
+                && group.is_some_and(|group| group.has_scattered(at))
+            {
+                self.findings.note(checks::UMRT_CONDITIONAL, last, Some(at), || {
+                    "the conditional test at location DPP failed, and uncached writes made before it stay".to_owned()
+                });
+            }
         }
         Ok(())
     }
@@ -171,7 +179,7 @@ impl Run<'_> {
         for index in 0..self.groups.count() {
             if let Some(job) = self.schedule(index, memory)? {
                 let done = run_group(&mut group, (&self.context, &self.watch), &job, &mut Access::Exclusive(memory))?;
-                self.commit(done, memory)?;
+                self.commit(done, memory, Some(&group))?;
             }
         }
         Ok(self.finish())
@@ -218,7 +226,7 @@ impl Run<'_> {
                 (_, None) => side_by_side(),
             };
             for result in done {
-                self.commit(result?, memory)?;
+                self.commit(result?, memory, None)?;
             }
             if let Some(fault) = refused {
                 return Err(fault);

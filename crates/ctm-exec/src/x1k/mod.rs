@@ -241,6 +241,17 @@ pub trait Memory: Sync {
     /// When the element lies outside the output.
     fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault>;
 
+    /// Of checked launches: input and element that a cached read has returned although this launch had written it uncached, since this was
+    /// asked last. The default knows of none.
+    fn take_stale_read(&self) -> Option<(u8, u32, u32)> {
+        None
+    }
+
+    /// Whether the conditional test of the processor that was committed last failed, so that its outputs were not written. The default: no.
+    fn last_test_failed(&self) -> bool {
+        false
+    }
+
     /// Whether what this launch writes may be read by it through an input; if so, engines run groups strictly in order.
     fn outputs_alias_inputs(&self) -> bool;
 

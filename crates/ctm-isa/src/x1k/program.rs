@@ -125,10 +125,14 @@ impl Program {
         }
     }
 
-    /// What the words refer to.
+    /// What the words refer to. In a program with uncached writes the targets are kinds of writes, which all go to output 0 (CTM §3.3.8).
     #[must_use]
     pub fn usage(&self) -> Usage {
-        Usage::of(&self.words)
+        let mut usage = Usage::of(&self.words);
+        if self.uncached && !usage.outputs.is_empty() {
+            usage.outputs = BTreeSet::from([0]);
+        }
+        usage
     }
 
     /// The index that `name` stands for.
@@ -143,7 +147,7 @@ impl Program {
 pub struct Usage {
     /// Inputs that texture instructions read.
     pub inputs: BTreeSet<u8>,
-    /// Outputs that are written.
+    /// Outputs that are written: the targets of OUTPUT instructions.
     pub outputs: BTreeSet<u8>,
     /// Floating-point constants that are read; with a relative address all from the base on.
     pub float_constants: BTreeSet<u8>,
@@ -162,7 +166,7 @@ pub struct Usage {
 }
 
 impl Usage {
-    /// Collects what `words` refer to. Slots that cannot be decoded refer to nothing.
+    /// Collects what `words`, of a program with cached writes, refer to. Slots that cannot be decoded refer to nothing.
     #[must_use]
     pub fn of(words: &[Words]) -> Self {
         let mut usage = Self::default();

@@ -12,8 +12,9 @@
 
 use super::report::CommandFinding;
 use crate::commands::CommandKind;
-use crate::memory::GpuAddr;
+use crate::memory::{DeviceMemory, GpuAddr};
 use std::collections::{HashMap, HashSet};
+use std::hash::{DefaultHasher, Hasher};
 
 /// The caches that hold what was read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -92,6 +93,8 @@ pub(super) struct CacheModel {
     pending: HashSet<(Block, Way)>,
     changed: HashMap<Block, Change>,
     held: [HashMap<Block, u64>; Cache::COUNT],
+    /// What the blocks that a cache holds contained when the last submission ended.
+    contents: HashMap<Block, u64>,
     dirty_output: HashSet<Block>,
     dirty_conditional: HashSet<Block>,
     /// What was reported at this command already.
@@ -103,6 +106,15 @@ pub(super) struct CacheModel {
 fn blocks(address: GpuAddr, bytes: u64) -> std::ops::RangeInclusive<Block> {
     let end = u64::from(address.0).saturating_add(bytes.max(1) - 1);
     address.0 >> 11..=u32::try_from(end).unwrap_or(u32::MAX) >> 11
+}
+
+/// A number that another content of the block has hardly ever; what lies in no arena counts as zero.
+fn hash(memory: &DeviceMemory, block: Block) -> u64 {
+    let mut bytes = [0; 1 << 11];
+    memory.copy(GpuAddr(block << 11), &mut bytes);
+    let mut hasher = DefaultHasher::new();
+    hasher.write(&bytes);
+    hasher.finish()
 }
 
 impl CacheModel {
@@ -173,6 +185,22 @@ impl CacheModel {
         for block in blocks(address, bytes) {
             self.changed.insert(block, Change { time: self.now, launch: 0, way });
         }
+    }
+
+    /// Finds what the host has changed through its own pointers since the last submission, of what a cache may hold.
+    pub(super) fn notice_changes(&mut self, memory: &DeviceMemory) {
+        let contents = std::mem::take(&mut self.contents);
+        for (block, before) in contents {
+            if hash(memory, block) != before {
+                self.writes(Way::Host, GpuAddr(block << 11), 1);
+            }
+        }
+    }
+
+    /// Notes what the blocks contain that a cache may hold.
+    pub(super) fn remember_contents(&mut self, memory: &DeviceMemory) {
+        let blocks: HashSet<Block> = self.held.iter().flat_map(|held| held.keys().copied()).collect();
+        self.contents = blocks.into_iter().map(|block| (block, hash(memory, block))).collect();
     }
 
     /// A client reads through `cache`, or past all caches. `what` names what is read, such as `input 3`.

@@ -2,15 +2,17 @@
 
 use super::cache::{Cache, CacheModel, Way};
 use super::co::{ConditionalUnit, passes};
+use super::loader::LoadedProgram;
 use super::registers::Registers;
 use crate::commands::{CondLoc, CondTest};
 use crate::mc::{ByteOrder, Format, Surface, Tiling};
-use crate::memory::{DeviceMemory, MemoryError};
+use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::{Direct, Elements, Form, Input, Memory, Outputs, Written};
 use ctm_isa::x1k::program::Usage;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use std::collections::HashSet;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// An input as texture instructions see it.
@@ -52,6 +54,14 @@ pub(super) struct LaunchMemory<'a> {
     aliased: bool,
     /// Outputs that the program writes, one bit each.
     written: u8,
+    /// It writes others, too, which the loader knows nothing of: they go nowhere.
+    writes_unlisted: bool,
+    /// Of a checked launch: where it has written uncached.
+    scattered: Option<HashSet<GpuAddr>>,
+    /// An element of those that a cached read has returned.
+    stale: Mutex<Option<(u8, u32, u32)>>,
+    /// Whether the test of the processor that committed last failed.
+    failed: bool,
 }
 
 /// Locks the model; what another thread did to it before it panicked is as good as anything.
@@ -126,12 +136,14 @@ impl<'a> LaunchMemory<'a> {
         model: Option<&'a Mutex<CacheModel>>,
         order: ByteOrder,
         registers: &Registers,
-        usage: &Usage,
-        program_value: bool,
-        uncached: bool,
+        loaded: &LoadedProgram,
+        checks: bool,
     ) -> Self {
-        let inputs = std::array::from_fn(|n| registers.inputs[n].and_then(|s| BoundInput::new(s, registers, n)));
-        let aliased = aliased(registers, usage, uncached);
+        let usage = &loaded.usage;
+        let listed = |n: usize| usage.inputs.iter().any(|&input| usize::from(input) == n);
+        let bound = |n: usize| registers.inputs[n].filter(|_| listed(n)).and_then(|s| BoundInput::new(s, registers, n));
+        let inputs = std::array::from_fn(bound);
+        let aliased = aliased(registers, usage, loaded.program.uncached);
         Self {
             memory,
             model,
@@ -140,8 +152,12 @@ impl<'a> LaunchMemory<'a> {
             outputs: registers.outputs,
             out_mask: registers.out_mask,
             conditional: registers.conditional,
-            program_value,
+            program_value: loaded.program.conditional_value,
             aliased,
+            writes_unlisted: loaded.writes_unlisted,
+            scattered: (checks && loaded.program.uncached).then(HashSet::new),
+            stale: Mutex::new(None),
+            failed: false,
             written: usage.outputs.iter().fold(0, |all, &output| all | 1 << (output & 7)),
         }
     }
@@ -164,6 +180,12 @@ impl<'a> LaunchMemory<'a> {
             let bytes = u64::from(surface.format.element_bytes());
             let cache = (!uncached).then_some(Cache::Input);
             lock(model).reads(cache, surface.address_of(x, y), bytes, || format!("input {index}"));
+        }
+        if let Some(scattered) = &self.scattered
+            && !uncached
+            && scattered.contains(&surface.address_of(x, y))
+        {
+            *self.stale.lock().unwrap_or_else(PoisonError::into_inner) = Some((index, x, y));
         }
         surface.load(self.memory, x, y, self.order).map_err(|e| fault(format!("input {index}"), &e))
     }
@@ -201,15 +223,17 @@ impl Memory for LaunchMemory<'_> {
 
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
         let mut written = Written::default();
+        self.failed = false;
         if self.conditional.location == CondLoc::Dpp {
             let from_program = if self.program_value { outputs.conditional_value } else { None };
             if !self.test(at, from_program.unwrap_or(self.conditional.value))? {
+                self.failed = true;
                 return Ok(written);
             }
         }
         for (index, (bits, channels)) in outputs.values.iter().zip(outputs.written).enumerate() {
             let mask = channels & self.out_mask;
-            if mask == 0 {
+            if mask == 0 || self.writes_unlisted && self.written >> index & 1 == 0 {
                 continue;
             }
             let what = || output_name(index);
@@ -231,6 +255,9 @@ impl Memory for LaunchMemory<'_> {
     }
 
     fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault> {
+        if self.writes_unlisted {
+            return Ok(Written::default());
+        }
         let what = || output_name(0);
         let refuse = |reason: String| Err(MemoryFault { what: what(), address: None, reason });
         let Some(surface) = self.outputs[0] else {
@@ -246,12 +273,23 @@ impl Memory for LaunchMemory<'_> {
         let channels = stored.map_err(|error| fault(what(), &error))?;
         if channels > 0 {
             self.note_write(Way::Uncached, &surface, x, y);
+            if let Some(scattered) = &mut self.scattered {
+                scattered.insert(surface.address_of(x, y));
+            }
         }
         Ok(Written { elements: channels as u64, bytes: 4 * channels as u64 })
     }
 
     fn outputs_alias_inputs(&self) -> bool {
         self.aliased
+    }
+
+    fn take_stale_read(&self) -> Option<(u8, u32, u32)> {
+        self.stale.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+
+    fn last_test_failed(&self) -> bool {
+        self.failed
     }
 
     fn input_arrays(&self) -> [Option<Elements<&[u8]>>; INPUTS] {
@@ -265,7 +303,7 @@ impl Memory for LaunchMemory<'_> {
     fn direct(&mut self) -> Option<Direct<'_>> {
         let unit = self.conditional;
         let passes = unit.test == CondTest::Always && (unit.buffer.is_none() || !unit.write);
-        if self.model.is_some() || self.aliased || !passes || cfg!(target_endian = "big") {
+        if self.model.is_some() || self.aliased || self.writes_unlisted || !passes || cfg!(target_endian = "big") {
             return None;
         }
         let (mut outputs, mut writes) = (Vec::new(), Vec::new());
@@ -335,7 +373,7 @@ pub(super) fn linear(surface: &Surface, form: Form, channels: u8) -> Option<(Ele
 }
 
 /// Whether an input that the program reads shares memory with something it writes.
-fn aliased(registers: &Registers, usage: &Usage, uncached: bool) -> bool {
+pub(super) fn aliased(registers: &Registers, usage: &Usage, uncached: bool) -> bool {
     let range = |s: &Surface| (u64::from(s.base.0), u64::from(s.base.0) + s.bytes());
     let conditional = registers.conditional;
     let outputs = registers.outputs.iter().enumerate().filter_map(|(n, surface)| {

@@ -5,7 +5,8 @@ use super::registers::Registers;
 use super::report::CommandErrorReason as Reason;
 use crate::memory::{DeviceMemory, GpuAddr, MemoryError};
 use ctm_exec::x1k::{Constants, Plane};
-use ctm_image::{ImageError, ctm_elf};
+use ctm_image::ctm_elf::{self, Notes};
+use ctm_image::{ImageError, Remark};
 use ctm_isa::x1k::program::{Literal, Preload, Usage};
 use ctm_isa::x1k::{Program, TEMPORARIES};
 
@@ -43,8 +44,49 @@ pub(super) struct LoadedProgram {
     /// The size of its image.
     pub bytes: u64,
     pub program: Program,
+    /// What instructions refer to and notes list: for the loader there is nothing else (CTM §4.1.4).
     pub usage: Usage,
+    /// Whether instructions write outputs that the note does not list.
+    pub writes_unlisted: bool,
+    /// What is odd about the image, until somebody has been told.
+    pub remarks: Vec<Remark>,
+    listed: Listed,
     image: Vec<u8>,
+}
+
+/// Constants that the notes list; without a note none (CTM §4.1.4).
+#[derive(Clone, Debug)]
+struct Listed {
+    float: Indices,
+    int: Indices,
+}
+
+/// Indices up to 255, a bit each.
+#[derive(Clone, Copy, Debug)]
+struct Indices([u64; 4]);
+
+impl Indices {
+    fn of(list: Option<&Vec<u32>>) -> Self {
+        let mut bits = [0; 4];
+        list.into_iter().flatten().for_each(|&n| bits[n as usize / 64 % 4] |= 1 << (n % 64));
+        Self(bits)
+    }
+
+    fn has(self, index: usize) -> bool {
+        self.0[index / 64 % 4] >> (index % 64) & 1 == 1
+    }
+}
+
+/// Takes out of what instructions refer to what the notes do not list.
+fn restrict(usage: &mut Usage, notes: &Notes) -> Listed {
+    let (inputs, outputs) = (Indices::of(notes.inputs.as_ref()), Indices::of(notes.outputs.as_ref()));
+    let float = Indices::of(notes.float32_constants.as_ref());
+    let int = Indices::of(notes.int32_constants.as_ref());
+    usage.inputs.retain(|&n| inputs.has(n.into()));
+    usage.outputs.retain(|&n| outputs.has(n.into()));
+    usage.float_constants.retain(|&n| float.has(n.into()));
+    usage.int_constants.retain(|&n| int.has(n.into()));
+    Listed { float, int }
 }
 
 impl LoadedProgram {
@@ -68,11 +110,15 @@ impl LoadedProgram {
                 continue;
             }
             let image = |error| Reason::Image { address, error };
-            let program = ctm_elf::read(&bytes).map_err(image)?;
+            let ctm_elf::Image { program, notes, remarks, .. } = ctm_elf::read_image(&bytes).map_err(image)?;
             let extent = extent.map_err(image)?;
             let mut image = bytes;
             image.truncate(usize::try_from(extent).unwrap_or(usize::MAX));
-            return Ok(Self { address, bytes: extent, usage: program.usage(), program, image });
+            let mut usage = program.usage();
+            let written = usage.outputs.len();
+            let listed = restrict(&mut usage, &notes);
+            let writes_unlisted = usage.outputs.len() < written;
+            return Ok(Self { address, bytes: extent, usage, program, writes_unlisted, remarks, listed, image });
         }
     }
 
@@ -156,7 +202,11 @@ pub(super) fn constants(
         }),
     };
     let count = constants.float.len();
+    // Registers of constants that no note lists are not loaded.
     float.read(memory, model.as_deref_mut(), count, |n, bytes| {
+        if !loaded.listed.float.has(n) {
+            return;
+        }
         for (to, from) in constants.float[n].iter_mut().zip(bytes.chunks_exact(4)) {
             *to = u32::from_le_bytes([from[0], from[1], from[2], from[3]]);
         }
@@ -172,7 +222,11 @@ pub(super) fn constants(
         }),
     };
     let count = constants.int.len();
-    int.read(memory, model.as_deref_mut(), count, |n, bytes| constants.int[n].copy_from_slice(bytes))?;
+    int.read(memory, model.as_deref_mut(), count, |n, bytes| {
+        if loaded.listed.int.has(n) {
+            constants.int[n].copy_from_slice(bytes);
+        }
+    })?;
     let boolean = Bank {
         name: "boolean",
         base: registers.bool_constants,
@@ -201,6 +255,34 @@ pub(super) fn constants(
         }
     }
     Ok(constants)
+}
+
+/// The literals of the program that lie over another value that the client has set, as `c1`.
+pub(super) fn covered_constants(memory: &DeviceMemory, registers: &Registers, program: &Program) -> Vec<String> {
+    let there = |base: Option<GpuAddr>, offset: u32, bytes: usize| {
+        memory.slice(GpuAddr(base?.0.wrapping_add(offset)), bytes).ok().map(<[u8]>::to_vec)
+    };
+    let differs = |found: Option<Vec<u8>>, literal: &[u8]| {
+        found.is_some_and(|found| found != literal && found.iter().any(|&byte| byte != 0))
+    };
+    let mut covered = Vec::new();
+    for literal in &program.literals {
+        let name = match *literal {
+            Literal::Float { index, bits } => {
+                let bytes: Vec<u8> = bits.iter().flat_map(|word| word.to_le_bytes()).collect();
+                differs(there(registers.float_constants, 16 * u32::from(index), 16), &bytes)
+                    .then(|| format!("c{index}"))
+            }
+            Literal::Int { index, value } => {
+                differs(there(registers.int_constants, 4 * u32::from(index), 4), &value).then(|| format!("i{index}"))
+            }
+            Literal::Bool { index, value } => there(registers.bool_constants, 4 * u32::from(index), 1)
+                .is_some_and(|found| found != [0] && !value)
+                .then(|| format!("b{index}")),
+        };
+        covered.extend(name);
+    }
+    covered
 }
 
 /// The kinds of constants that the program uses, does not carry, and has no address for.

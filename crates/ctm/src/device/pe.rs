@@ -1,7 +1,7 @@
 //! The Processor Execution Unit: reads commands and does what they say (CTM §2.1.2, §2.2).
 
 use super::cache::Cache;
-use super::launch::{LaunchMemory, lock};
+use super::launch::{LaunchMemory, aliased, lock};
 use super::loader::{self, LoadedProgram};
 use super::r700::LoopConstants;
 use super::report::{CommandError, CommandErrorReason as Reason, CommandFinding, LaunchReport, SubmitReport};
@@ -11,7 +11,7 @@ use crate::commands::{
     InputWord, LocWord, MAX_PARAMS, OutputWord, ParamError, PerfFlagsWord, PlaneCountWord, ProgramSlot,
     SamplerWidthWord, SamplerWord,
 };
-use crate::mc::{FormatWord, Surface};
+use crate::mc::{Format, FormatWord, Surface, Tiling};
 use crate::memory::GpuAddr;
 use crate::record::Recorder;
 use ctm_exec::r700::Target;
@@ -42,10 +42,14 @@ impl Device {
 
     fn submit_unrecorded(&mut self, address: GpuAddr, size_dwords: u32) -> Result<SubmitReport, CommandError> {
         self.report = SubmitReport::default();
+        if let Some(model) = &self.model {
+            lock(model).notice_changes(&self.memory);
+        }
         let result = self.run_buffer(address, size_dwords);
         if let Some(model) = &self.model {
             let mut model = lock(model);
             let memory = &self.memory;
+            model.remember_contents(memory);
             model.end_of_buffer(|a| memory.arena_of(a).is_some_and(crate::memory::ArenaId::is_system));
             self.report.findings.append(&mut model.take_findings());
             model.at(None);
@@ -150,6 +154,18 @@ impl Device {
                     format!("the address is 0x{word:08x}, of which {base} is used; the low eleven bits are ignored (CTM §2.2.2)"),
                 );
             }
+        }
+        if let CommandKind::SetConstfFmt | CommandKind::SetConstiFmt | CommandKind::SetConstbFmt = kind
+            && let Ok(word) = FormatWord::decode(command.param(1))
+            && (word.tiling != Tiling::Linear
+                || kind == CommandKind::SetConstfFmt && command.param(1) != 0 && word.format != Format::Float32x4)
+        {
+            let message = format!(
+                "the format word says {} {}, and is ignored: constants lie one behind the other, 16, 4 and 4 bytes each",
+                word.tiling.name(),
+                word.format.name()
+            );
+            self.find("constant-format-ignored", offset, command, message);
         }
         let swallowed = command.param(1);
         if matches!(kind, CommandKind::InitPerfCounters | CommandKind::ReadPerfCounters)
@@ -341,10 +357,15 @@ impl Device {
         }
         let address = self.registers.instructions.ok_or(Reason::NoProgram)?;
         let domain = self.registers.domain.ok_or(Reason::NoDomain)?;
-        let loaded = match self.program.take() {
+        let mut loaded = match self.program.take() {
             Some(loaded) => loaded,
             None => self.load_program(address)?,
         };
+        if self.options.checks {
+            for remark in std::mem::take(&mut loaded.remarks) {
+                self.find("image-remark", offset, command, format!("the program at {address}: {remark}"));
+            }
+        }
         let result = self.launch(&loaded, domain, command, offset);
         self.program = Some(loaded);
         result
@@ -406,9 +427,8 @@ impl Device {
                 self.model.as_ref(),
                 self.options.uint8_order,
                 &self.registers,
-                &loaded.usage,
-                program.conditional_value,
-                program.uncached,
+                loaded,
+                self.options.checks,
             );
             self.engine.run_x1k_under(&self.control, &launch, &mut memory)
         };
@@ -438,6 +458,29 @@ impl Device {
         for kind in loader::unset_constants(&self.registers, loaded) {
             let message = format!("the program reads {kind} constants and none are set; they are 0");
             self.find("constants-unset", offset, command, message);
+        }
+        let covered = loader::covered_constants(&self.memory, &self.registers, &loaded.program);
+        if !covered.is_empty() {
+            let message = format!(
+                "literals of the program lie over other values that the client has set: {} (docs/image.md)",
+                covered.join(", ")
+            );
+            self.find("literal-over-constant", offset, command, message);
+        }
+        if !loaded.program.uncached && aliased(&self.registers, &loaded.usage, false) {
+            let message = "an input that the program reads shares memory with something that it writes; which of both it sees is not defined (CTM §2.1.4)";
+            self.find("reads-own-output", offset, command, message.to_owned());
+        }
+        for &index in &loaded.usage.outputs {
+            let Some(Some(surface)) = self.registers.outputs.get(usize::from(index)).copied() else { continue };
+            let pitch = surface.effective_pitch();
+            if domain.width() > 0 && domain.i1 >= pitch && !loaded.program.uncached {
+                let message = format!(
+                    "the domain has columns up to {}, output {index} a pitch of {pitch} elements: rows run into each other (CTM §2.1.4)",
+                    domain.i1
+                );
+                self.find("domain-beyond-pitch", offset, command, message);
+            }
         }
         for &index in &loaded.usage.inputs {
             let Some(Some(surface)) = self.registers.inputs.get(usize::from(index)).copied() else { continue };

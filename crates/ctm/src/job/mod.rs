@@ -281,8 +281,8 @@ pub struct Output {
     pub clear: [u32; 4],
     /// Start from `clear` even where an earlier pass left a fitting output.
     pub fresh: bool,
-    /// How it lies in device memory.
-    pub format: Format,
+    /// How it lies in device memory; `None`: `FLOAT32_4`, in a pass with uncached writes `FLOAT32_1`, which those need.
+    pub format: Option<Format>,
     /// R700: how its elements are saved, in place of `format`.
     pub elements: r700::Elements,
     /// Its order in device memory.
@@ -303,7 +303,7 @@ impl Output {
             slot: slot.into(),
             clear: [0; 4],
             fresh: false,
-            format: Format::Float32x4,
+            format: None,
             elements: r700::Elements::default(),
             tiling: Tiling::Linear,
             size: None,

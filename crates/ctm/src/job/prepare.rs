@@ -51,6 +51,8 @@ pub(super) struct ReadyTexture {
 pub(super) struct ReadyOutput {
     pub slot: u8,
     pub output: Output,
+    /// Its format, or the one that the program asks for.
+    pub format: Format,
 }
 
 /// Collects what is wrong.
@@ -167,7 +169,7 @@ impl Checker {
         let textures = self.textures(pass, &program, &usage);
         let outputs = self.outputs(pass, &program, &usage);
         let exports = usage.conditional_value && pass.conditional.is_some();
-        if written(&program, &usage).is_empty() && !exports {
+        if usage.outputs.is_empty() && !exports {
             let report = report_at(
                 pass.program.place.as_ref(),
                 Diagnostic::warning("no-output", "the program writes no output, so this run has no result")
@@ -376,7 +378,9 @@ impl Checker {
     }
 
     fn outputs(&mut self, pass: &Pass, program: &Program, usage: &Usage) -> Vec<ReadyOutput> {
-        let written = written(program, usage);
+        let written = &usage.outputs;
+        // Uncached writes need single numbers (CTM §3.3.8).
+        let format = if program.uncached { Format::Float32x1 } else { Format::Float32x4 };
         let mut out: Vec<ReadyOutput> = Vec::new();
         for output in &pass.outputs {
             // Outputs come from the job, and another pass's program may be the one that knows the name.
@@ -393,7 +397,7 @@ impl Checker {
             }
             if !written.contains(&slot) {
                 if output.save.is_some() {
-                    let message = format!("output {slot} is to be saved, and the program {}", writes(&written));
+                    let message = format!("output {slot} is to be saved, and the program {}", writes(written));
                     self.error(&output.slot, "output-not-written", message);
                 }
                 continue;
@@ -408,11 +412,11 @@ impl Checker {
                 );
                 self.error(&output.slot, "output-too-small", message);
             }
-            out.push(ReadyOutput { slot, output: output.clone() });
+            out.push(ReadyOutput { slot, output: output.clone(), format: output.format.unwrap_or(format) });
         }
-        for slot in written {
+        for &slot in written {
             if !out.iter().any(|o| o.slot == slot) {
-                out.push(ReadyOutput { slot, output: Output::new(Ref::Index(slot)) });
+                out.push(ReadyOutput { slot, output: Output::new(Ref::Index(slot)), format });
             }
         }
         out.sort_by_key(|o| o.slot);
@@ -541,11 +545,6 @@ fn read_elements(
     }
     let bytes = read_file(path, "the array", at.place.as_ref()).map_err(|e| Box::new(e.reports()[0].clone()))?;
     Ok(Elements::Array(Arc::new(Array::from_bytes(kind, &bytes, shape).map_err(bad)?)))
-}
-
-/// The outputs that a program writes; uncached writes all go to output 0.
-fn written(program: &Program, usage: &Usage) -> BTreeSet<u8> {
-    if program.uncached && !usage.outputs.is_empty() { BTreeSet::from([0]) } else { usage.outputs.clone() }
 }
 
 fn writes(written: &BTreeSet<u8>) -> String {

@@ -395,12 +395,12 @@ impl<'j> Session<'j> {
             && !reads
             && !o.fresh
             && [held.width, held.surface.height] == size
-            && held.surface.format == o.format
+            && held.surface.format == output.format
             && held.surface.tiling == o.tiling
         {
             return Ok(Held { rect: rect(Some(held.rect)), ..held.clone() });
         }
-        let (block, surface) = self.surface((size[0], size[1]), o.format, o.tiling)?;
+        let (block, surface) = self.surface((size[0], size[1]), output.format, o.tiling)?;
         self.fill(&surface, o.clear)?;
         Ok(Held { block, surface, width: size[0], rect: rect(None) })
     }
@@ -617,7 +617,7 @@ fn estimate(job: &Job, prepared: &Prepared) -> u64 {
             let o = &output.output;
             let [w, h] = o.size.map_or([w, h], |[w, h]| [w as usize, h as usize]);
             let reread = ready.textures.iter().any(|t| t.from.is_some());
-            total += surface(w, h, o.format, o.tiling) * if reread { 3 } else { 1 };
+            total += surface(w, h, output.format, o.tiling) * if reread { 3 } else { 1 };
         }
         if pass.conditional.is_some() {
             total += surface(4096.min(w.max(1)), 4096.min(h.max(1)), Format::Float32x1, Tiling::Linear);

@@ -7,9 +7,6 @@ use crate::x1k::inst::{AluInst, Inst, Source};
 use crate::x1k::ops::{Sel, SrcpOp, Swizzle, TexOp};
 
 /// The channels of temporaries that the used presubtract results read.
-///
-/// *The Guide speaks of a source that is written; the presubtract works channel by channel, and Mesa leaves the NOP out
-/// when the channels differ. So do we.*
 pub(crate) fn presubtract_reads(alu: &AluInst) -> Vec<Access> {
     let (mut rgb, mut alpha) = (0, 0);
     for (_, swizzle) in components(alu).into_iter().filter(|&(sel, _)| sel == Sel::Srcp) {
@@ -66,6 +63,27 @@ fn written_just_before(facts: &Facts<'_>, pc: u16, reads: &[Access]) -> Option<S
 /// A presubtract does not read what the previous ALU instruction writes, unless that one has NOP set.
 pub(super) fn presubtract_nop(facts: &Facts<'_>) -> Vec<Finding> {
     nop_hazard(facts, presubtract_reads, "the presubtract reads")
+}
+
+/// No source register of a presubtract is written by the previous ALU instruction, in whatever channels, unless that one has NOP set.
+///
+/// *The Guide speaks of sources that are written, not of their channels; the presubtract works channel by channel, and Mesa leaves the NOP out
+/// when the channels differ.* Where they meet it is [`presubtract_nop`].
+pub(super) fn presubtract_nop_register(facts: &Facts<'_>) -> Vec<Finding> {
+    let whole =
+        |alu: &AluInst| presubtract_reads(alu).into_iter().map(|read| Access { mask: 15, ..read }).collect::<Vec<_>>();
+    let mut findings = Vec::new();
+    for (pc, alu) in facts.each_alu() {
+        if written_just_before(facts, pc, &presubtract_reads(alu)).is_none()
+            && let Some(register) = written_just_before(facts, pc, &whole(alu))
+        {
+            let message = format!(
+                "a presubtract reads other channels of the register of {register}, which the previous instruction writes without `NOP`"
+            );
+            findings.push(Finding::at(pc, message).help(format!("set `NOP` on instruction {}", pc - 1)));
+        }
+    }
+    findings
 }
 
 /// MDH and MDV do not read what the previous ALU instruction writes, unless that one has NOP set.

@@ -51,6 +51,8 @@ pub static RULES: &[Rule] = &[
 
     row(Hazards, Error, "presubtract-nop", "CTM §3.3.2", hazards::presubtract_nop,
         "A presubtract does not read what the previous ALU instruction writes, unless that one has `NOP` set."),
+    row(Hazards, Note, "presubtract-nop-register", "CTM §3.3.2", hazards::presubtract_nop_register,
+        "A source register of a presubtract is not written by the previous ALU instruction in other channels, unless that one has `NOP` set."),
     row(Hazards, Error, "quad-nop", "x1k-encoding §7", hazards::quad_nop,
         "MDH and MDV do not read as src0 what the previous ALU instruction writes, unless that one has `NOP` set."),
     row(Hazards, Warning, "acquire-without-wait", "CTM §3.4.2", hazards::acquire_without_wait,

@@ -63,7 +63,9 @@ fn effects(inst: &Inst, uncached: bool) -> Effects {
 fn alu_effects(common: Effects, alu: &AluInst, uncached: bool) -> Effects {
     let c = &alu.cmn;
     let omask = c.rgb_omask != 0 || c.alpha_omask;
-    let mut early_reads = channels(presubtract_reads(alu));
+    // The Guide compares registers (CTM §3.3.2).
+    let mut early_reads =
+        channels(presubtract_reads(alu).into_iter().map(|read| Access { mask: 15, ..read }).collect());
     early_reads.join(&channels(quad_reads(alu)));
     Effects {
         is_alu: true,

@@ -6,7 +6,7 @@ use crate::job::draft::Draft;
 use crate::job::keys;
 use crate::job::tree::Node;
 use crate::job::{Conditional, EngineKind, Isa, Output, Pass, Place, Run, Texture, report_at};
-use crate::mc::{Format, Tiling};
+use crate::mc::Tiling;
 use crate::render::Report;
 use ctm_exec::GroupSize;
 use ctm_isa::diag::{Diagnostic, Span};
@@ -133,7 +133,7 @@ impl Reader {
                     slot: o.slot,
                     clear: o.clear.unwrap_or_default(),
                     fresh: o.fresh,
-                    format: o.format.unwrap_or(Format::Float32x4),
+                    format: o.format,
                     elements: o.elements.unwrap_or_default(),
                     tiling: o.tiling.unwrap_or(Tiling::Linear),
                     size: o.size,
