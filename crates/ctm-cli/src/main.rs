@@ -6,6 +6,8 @@
 //! | `interrupt` | Ctrl-C |
 //! | `console` | printing: colour, JSON, findings, exit codes |
 //! | `asm`, `compile`, `dis`, `check`, `run`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
+//! | `trace`, `profile`, `debug`, `compare`, `reduce`, `random` | commands that look inside a launch, and their helpers |
+//! | `watched` | which launch of which job such commands look into |
 //!
 //! `docs/cli.md` describes exit codes and outputs.
 
@@ -13,17 +15,24 @@ mod args;
 mod asm;
 mod bench;
 mod check;
+mod compare;
 mod compile;
 mod console;
+mod debug;
 mod dis;
 mod draw;
 mod generate;
 mod info;
 mod interrupt;
 mod isa;
+mod profile;
+mod random;
+mod reduce;
 mod replay;
 mod run;
 mod tile;
+mod trace;
+mod watched;
 
 use args::{Cli, Command};
 use clap::Parser;
@@ -42,6 +51,13 @@ fn main() -> ExitCode {
         Command::Run(args) => run::run(&console, &args),
         Command::Draw(args) => draw::run(&console, &args),
         Command::Replay(args) => replay::run(&console, &args),
+        Command::Trace(args) => trace::run(&console, &args),
+        Command::Why(args) => trace::why(&console, &args),
+        Command::Profile(args) => profile::run(&console, &args),
+        Command::Debug(args) => debug::run(&console, &args),
+        Command::Compare(args) => compare::run(&console, &args),
+        Command::Reduce(args) => reduce::run(&console, &args),
+        Command::Random(args) => random::run(&console, &args),
         Command::Isa(args) => isa::run(&console, &args),
         Command::Info(args) => info::run(&console, &args),
         Command::Bench(args) => bench::run(&console, &args),

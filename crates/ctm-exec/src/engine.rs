@@ -180,6 +180,8 @@ pub enum FaultKind {
         /// What they did; lower case, no full stop.
         message: String,
     },
+    /// Whoever watches the launch wants no more of it.
+    Stopped,
     /// Legal, but not done here.
     Unsupported {
         /// What it is.
@@ -219,6 +221,7 @@ impl Fault {
             FaultKind::MalformedGroup { .. } => "malformed-group",
             FaultKind::ExportIndex { .. } => "export-index",
             FaultKind::EnginesDisagree { .. } => "engine-difference",
+            FaultKind::Stopped => "stopped",
             FaultKind::Unsupported { .. } => "unsupported",
         }
     }
@@ -252,6 +255,7 @@ impl std::fmt::Display for Fault {
             FaultKind::MalformedGroup { what } => write!(f, "the instruction group cannot be executed: {what}")?,
             FaultKind::ExportIndex { kind, index } => write!(f, "there is no {kind} export {index}")?,
             FaultKind::EnginesDisagree { message } => write!(f, "the engines disagree: {message}")?,
+            FaultKind::Stopped => f.write_str("the launch was watched and stopped")?,
             FaultKind::Unsupported { feature, section } => write!(f, "not supported: {feature} ({section})")?,
             FaultKind::Memory(m) => {
                 write!(f, "{}: {}", m.what, m.reason)?;

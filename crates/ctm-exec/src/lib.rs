@@ -9,6 +9,7 @@
 //! (every launch has a [`Budget`], and a caller can end it: [`Control`]). Denormals, NaN patterns and roundings are those of `docs/arithmetic.md`.
 
 pub mod engine;
+pub mod observe;
 pub mod r700;
 pub mod rows;
 pub mod watch;

@@ -12,6 +12,7 @@
 //! | [`mod@array`] | arrays and pictures as files |
 //! | [`r700`] | files that hold R700 programs |
 //! | [`record`] | recordings of submissions, and running them again |
+//! | [`trace`] | what a launch did, instruction by instruction: traces, ancestry, profiles, sessions |
 //! | [`render`] | findings as text and as JSON |
 
 pub mod array;
@@ -31,8 +32,10 @@ pub mod memory;
 pub mod r700;
 pub mod record;
 pub mod render;
+pub mod trace;
 
 pub use commands::CommandBuffer;
 pub use device::{Caches, CommandError, Device, DeviceOptions, SubmitReport};
 pub use engine::EngineKind;
 pub use memory::{ArenaId, GpuAddr};
+pub use trace::{Session, Trace};

@@ -7,6 +7,7 @@ use super::checks::{CONSTANT_OUT_OF_BOUNDS, REGISTER_OUT_OF_BOUNDS, SHIFT_BEYOND
 use super::single::{Effect, Scalar, Value, factor, float, op2, op3, output, plain};
 use super::{Constants, ops, ops64};
 use crate::engine::FaultKind;
+use crate::observe::LaneEvent;
 use crate::x1k::float::{NAN, SIGN, number};
 use ctm_isa::r700::inst::{AluClause, AluInst, Broken, Group, Operand};
 use ctm_isa::r700::ops::{
@@ -58,6 +59,8 @@ pub struct Lane<'a> {
     pub killed: bool,
     /// What a checked run watches.
     pub watch: Watching<'a>,
+    /// What each group did, for whoever watches the run.
+    pub record: Option<&'a mut Vec<LaneEvent>>,
 }
 
 impl Lane<'_> {
@@ -114,7 +117,7 @@ pub const fn relative_write(base: u8, index: i32, gprs: usize) -> Option<usize> 
     if at >= 0 && at < gprs as i64 { Some(at as usize) } else { None }
 }
 
-fn chan(c: Chan) -> usize {
+pub(super) fn chan(c: Chan) -> usize {
     match c {
         Chan::X => 0,
         Chan::Y => 1,
@@ -146,7 +149,7 @@ fn special(sel: SpecialSel, element: usize, group: &Group, lane: &Lane<'_>) -> u
 
 impl ClauseContext<'_> {
     /// What the index of `INDEX_MODE` is for a register, and whether its address is not relative to the thread (R700 table 4.2).
-    fn register_index(&self, mode: IndexMode, lane: &Lane<'_>) -> (i32, bool) {
+    pub(super) fn register_index(&self, mode: IndexMode, lane: &Lane<'_>) -> (i32, bool) {
         match mode {
             IndexMode::ArX | IndexMode::ArY | IndexMode::ArZ | IndexMode::ArW => (lane.ar[0], false),
             IndexMode::Loop => (self.loop_index, false),
@@ -156,7 +159,7 @@ impl ClauseContext<'_> {
     }
 
     /// The index for a constant of the constant file.
-    fn constant_index(&self, mode: IndexMode, lane: &Lane<'_>) -> i32 {
+    pub(super) fn constant_index(&self, mode: IndexMode, lane: &Lane<'_>) -> i32 {
         match mode {
             IndexMode::ArX | IndexMode::GlobalArX => lane.ar[0],
             IndexMode::ArY => lane.ar[1],
@@ -195,7 +198,13 @@ impl ClauseContext<'_> {
     }
 
     /// The bits of an operand before its modifiers.
-    fn source(&self, lane: &Lane<'_>, group: &Group, inst: &AluInst, operand: &Operand) -> Result<u32, FaultKind> {
+    pub(super) fn source(
+        &self,
+        lane: &Lane<'_>,
+        group: &Group,
+        inst: &AluInst,
+        operand: &Operand,
+    ) -> Result<u32, FaultKind> {
         let mode = inst.word0.index_mode;
         let element = chan(operand.chan);
         Ok(match operand.source {
@@ -521,7 +530,9 @@ impl ClauseContext<'_> {
     /// A reserved source, an incomplete group, an instruction that this chip lacks; or the words that cannot be read.
     pub fn run(&self, lane: &mut Lane<'_>, clause: &AluClause) -> Result<(), FaultKind> {
         for group in &clause.groups {
+            let before = self.before(lane, group);
             self.group(lane, group)?;
+            self.after(lane, before);
         }
         match &clause.broken {
             None => Ok(()),
@@ -537,7 +548,7 @@ impl ClauseContext<'_> {
 
 /// Where a register lies whose address is not relative to the thread.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Register {
+pub(super) enum Register {
     /// One of the SIMD-global registers.
     Global(usize),
     /// One of the lane's own.
@@ -546,7 +557,7 @@ enum Register {
 
 /// The register at an address that is not relative to the thread: the global ones come first, then the clause temporaries
 /// (R700 §2.6.1.2). What lies beyond belongs to other threads and is neither read nor written.
-fn global_register(base: u8, index: i32, globals: usize) -> Option<Register> {
+pub(super) fn global_register(base: u8, index: i32, globals: usize) -> Option<Register> {
     let at = usize::try_from(i64::from(base) + i64::from(index)).ok()?;
     if at < globals {
         Some(Register::Global(at))

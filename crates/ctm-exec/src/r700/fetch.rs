@@ -32,6 +32,7 @@ impl Wavefront {
         let whole_quads = self.flow.fetched(&passes, true);
         let of = |whole_quad: bool| if whole_quad { &whole_quads } else { &passes };
         for (item, fetch) in clause.fetches.iter().enumerate() {
+            let before = shared.recorder.is_some().then(|| self.gprs.clone());
             let checks = &mut shared.checks;
             let inst = fetch.inst.as_ref().map_err(|error| FaultKind::Undecodable(*error))?;
             match &inst.fetch {
@@ -46,6 +47,9 @@ impl Wavefront {
                 }
                 Fetch::MemDsw(write) => self.share_write(context, shared, &passes, write, item)?,
                 Fetch::MemDsr(read) => self.share_read(context, shared, &passes, read, item)?,
+            }
+            if let Some(before) = before {
+                self.record_fetch(context, shared, &inst.fetch, &passes, &whole_quads, &before);
             }
         }
         Ok(())
@@ -129,6 +133,7 @@ impl Wavefront {
         }
         for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
             *faulty = Some(lane);
+            memory.begin_lane(self.positions[lane], item);
             let slopes = |vertical| texture::slopes(&coordinates, lane, vertical);
             let three = |[x, y, z, _]: [f32; 4]| [x, y, z];
             let given = coordinates[lane].map(number);
@@ -232,6 +237,7 @@ impl Wavefront {
         let fetch = VertexFetch::new(memory, inst)?;
         for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
             *faulty = Some(lane);
+            memory.begin_lane(self.positions[lane], item);
             let index = self.gprs[lane * GPRS + source][inst.word0.src_sel_x as usize];
             if let (true, Some(checks)) = (self.flow.valid[lane], checks.as_mut()) {
                 let here = self.at(item, lane);

@@ -4,6 +4,7 @@
 //! twice and differently, programs of compilers decided (docs/r700-open-questions.md).
 
 use crate::engine::FaultKind;
+use crate::observe::{Frame, LaneState};
 use ctm_isa::r700::CALL_DEPTH;
 use ctm_isa::r700::ops::Cond;
 use ctm_isa::r700::program::Chip;
@@ -183,6 +184,30 @@ impl Flow {
             Entry::Call { .. } => chip.call_subentries() as usize,
         };
         self.stack.iter().map(subentries).sum::<usize>().div_ceil(chip.subentries_per_entry() as usize)
+    }
+
+    /// Why a pixel executes or does not; a loop is named by its depth on the stack.
+    #[must_use]
+    pub fn lane_state(&self, lane: usize) -> LaneState {
+        let depth = self.stack.iter().rposition(|entry| matches!(entry, Entry::Loop { .. })).unwrap_or(0);
+        let depth = u16::try_from(depth).unwrap_or(u16::MAX);
+        match self.state[lane] {
+            PixelState::Active => LaneState::Running,
+            PixelState::InactiveBranch => LaneState::Branch(0),
+            PixelState::InactiveContinue => LaneState::Continue(depth),
+            PixelState::InactiveBreak => LaneState::Break(depth),
+        }
+    }
+
+    /// The stack, outermost first.
+    #[must_use]
+    pub fn frames(&self) -> Vec<Frame> {
+        let frame = |entry: &Entry| match entry {
+            Entry::Push(_) => Frame::State,
+            Entry::Loop { left, index, .. } => Frame::Loop { left: left.map(u32::from), index: *index },
+            Entry::Call { back, .. } => Frame::Call(back.slot),
+        };
+        self.stack.iter().map(frame).collect()
     }
 
     fn is_active(&self, lane: usize) -> bool {

@@ -6,8 +6,9 @@
 use super::checks::Checks;
 use super::memory::Shared;
 use super::wavefront::{Context, Wavefront};
-use super::{Launch, Memory};
+use super::{Launch, Memory, Space};
 use crate::engine::{Fault, FaultKind, Outcome, Position};
+use crate::observe::{Unit, Watcher, Wish};
 use crate::watch::{Control, Watch};
 use crate::x1k::interp::Groups;
 use ctm_isa::r700::program::Stage;
@@ -81,68 +82,150 @@ fn threads(launch: &Launch<'_>) -> u64 {
     u64::from(launch.domain.width()) * u64::from(launch.domain.height())
 }
 
-/// Runs a launch.
-///
-/// # Errors
-/// The fault of the first wavefront that did wrong.
-pub fn run(control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-    if launch.group_threads > GROUP_THREADS {
-        let feature = format!("thread groups of {}, at most {GROUP_THREADS} are allowed", launch.group_threads);
-        let kind = FaultKind::Unsupported { feature, section: "R700 §2.6.2" };
-        return Err(Fault { kind, pc: launch.program.entry, position: None });
+/// A launch under way: what its wavefronts share, and what came of those that are done.
+struct Run<'a> {
+    context: Context<'a>,
+    order: Order,
+    /// Wavefronts of a thread group.
+    per_group: u64,
+    shared: Shared,
+    outcome: Outcome,
+}
+
+impl<'a> Run<'a> {
+    fn new(launch: &'a Launch<'a>) -> Result<Self, Fault> {
+        if launch.group_threads > GROUP_THREADS {
+            let feature = format!("thread groups of {}, at most {GROUP_THREADS} are allowed", launch.group_threads);
+            let kind = FaultKind::Unsupported { feature, section: "R700 §2.6.2" };
+            return Err(Fault { kind, pc: launch.program.entry, position: None });
+        }
+        let context = Context {
+            launch,
+            main: launch.program.decode(),
+            fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
+        };
+        let lanes = launch.wavefront.lanes();
+        let globals = vec![vec![[0; 4]; usize::from(launch.global_gprs.min(124))]; lanes];
+        let checks = launch.checks.then(Checks::default);
+        let shared = Shared { globals, checks, ..Shared::default() };
+        let per_group = match launch.stage {
+            Stage::Compute => u64::from(launch.group_threads).div_ceil(lanes as u64).max(1),
+            Stage::Pixel | Stage::Vertex | Stage::Geometry | Stage::Export | Stage::Fetch | Stage::Copy => 1,
+        };
+        Ok(Self { context, order: Order::of(launch), per_group, shared, outcome: Outcome::default() })
     }
-    let watch = Watch::new(&launch.budget, control, launch.domain.processors());
-    let context = Context {
-        launch,
-        main: launch.program.decode(),
-        fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
-    };
-    let order = Order::of(launch);
-    let lanes = launch.wavefront.lanes();
-    let globals = vec![vec![[0; 4]; usize::from(launch.global_gprs.min(124))]; lanes];
-    let checks = launch.checks.then(Checks::default);
-    let mut shared = Shared { globals, checks, ..Shared::default() };
-    let per_group = match launch.stage {
-        Stage::Compute => u64::from(launch.group_threads).div_ceil(lanes as u64).max(1),
-        Stage::Pixel | Stage::Vertex | Stage::Geometry | Stage::Export | Stage::Fetch | Stage::Copy => 1,
-    };
-    let mut outcome = Outcome::default();
-    let mut wavefronts: Vec<Wavefront> = Vec::new();
-    let count = order.count(launch);
-    let mut first = 0;
-    while first < count {
-        let end = (first + per_group).min(count);
-        let size = usize::try_from(end - first).unwrap_or(0);
-        wavefronts.resize_with(size.max(wavefronts.len()), Wavefront::default);
-        shared.data_share.clear();
-        shared.part = Some(watch.part(first));
-        if let Some(checks) = &mut shared.checks {
+
+    /// The wavefronts of each thread group, first and one past the last.
+    fn groups(&self) -> impl Iterator<Item = (u64, u64)> + use<> {
+        let (count, per_group) = (self.order.count(self.context.launch), self.per_group);
+        (0..count.div_ceil(per_group)).map(move |n| (n * per_group, ((n + 1) * per_group).min(count)))
+    }
+
+    /// Puts the wavefronts of a thread group at the start of the program.
+    fn start(&mut self, (first, end): (u64, u64), wavefronts: &mut [Wavefront]) {
+        let lanes = self.context.launch.wavefront.lanes();
+        self.shared.data_share.clear();
+        if let Some(checks) = &mut self.shared.checks {
             checks.new_group();
         }
         for (n, (wavefront, index)) in wavefronts.iter_mut().zip(first..end).enumerate() {
-            wavefront.start(&context, &order.positions(launch, index), index * lanes as u64, n * lanes);
+            let positions = self.order.positions(self.context.launch, index);
+            wavefront.start(&self.context, &positions, index * lanes as u64, n * lanes);
         }
-        while wavefronts[..size].iter().any(Wavefront::is_running) {
-            for wavefront in &mut wavefronts[..size] {
-                wavefront.step(&context, &mut shared, memory)?;
-            }
-        }
-        for wavefront in &mut wavefronts[..size] {
-            outcome.counters.add(wavefront.counters());
-            watch.done(wavefront.counters().processors);
-            let refused =
-                |fault, at| Fault { kind: FaultKind::Memory(fault), pc: launch.program.entry, position: Some(at) };
+    }
+
+    /// Adds up what a thread group did and sends its events and exports.
+    fn commit(&mut self, wavefronts: &[Wavefront], memory: &mut dyn Memory) -> Result<(), Fault> {
+        for wavefront in wavefronts {
+            self.outcome.counters.add(wavefront.counters());
+            let pc = self.context.launch.program.entry;
+            let refused = |fault, at| Fault { kind: FaultKind::Memory(fault), pc, position: Some(at) };
             for (at, event) in wavefront.events() {
                 memory.vertex_event(at, event).map_err(|fault| refused(fault, at))?;
             }
             for (at, exports) in wavefront.exports() {
                 let written = memory.commit(at, exports).map_err(|fault| refused(fault, at))?;
-                outcome.counters.writes += written.elements;
-                outcome.counters.write_bytes += written.bytes;
+                self.outcome.counters.writes += written.elements;
+                self.outcome.counters.write_bytes += written.bytes;
             }
         }
-        first = end;
+        Ok(())
     }
-    outcome.findings = shared.checks.map(|mut checks| checks.take()).unwrap_or_default();
-    Ok(outcome)
+
+    fn finish(mut self) -> Outcome {
+        self.outcome.findings = self.shared.checks.map(|mut checks| checks.take()).unwrap_or_default();
+        self.outcome
+    }
+
+    /// Runs a thread group to its end: its wavefronts take turns.
+    fn group(&mut self, wavefronts: &mut [Wavefront], memory: &mut dyn Memory) -> Result<(), Fault> {
+        while wavefronts.iter().any(Wavefront::is_running) {
+            for wavefront in &mut *wavefronts {
+                wavefront.step(&self.context, &mut self.shared, memory)?;
+            }
+        }
+        self.commit(wavefronts, memory)
+    }
 }
+
+/// Runs a launch.
+///
+/// # Errors
+/// The fault of the first wavefront that did wrong.
+pub fn run(control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+    let mut run = Run::new(launch)?;
+    let watch = Watch::new(&launch.budget, control, launch.domain.processors());
+    let mut wavefronts: Vec<Wavefront> = Vec::new();
+    for (first, end) in run.groups() {
+        let size = usize::try_from(end - first).unwrap_or(0);
+        wavefronts.resize_with(size.max(wavefronts.len()), Wavefront::default);
+        run.start((first, end), &mut wavefronts[..size]);
+        run.shared.part = Some(watch.part(first));
+        run.group(&mut wavefronts[..size], memory)?;
+        wavefronts[..size].iter().for_each(|wavefront| watch.done(wavefront.counters().processors));
+    }
+    Ok(run.finish())
+}
+
+/// Runs a launch under a watcher's eyes.
+///
+/// # Errors
+/// The fault of the first wavefront that did wrong; [`FaultKind::Stopped`] when the watcher wants no more.
+pub fn watch(launch: &Launch<'_>, memory: &mut dyn Memory, watcher: &mut dyn Watcher) -> Result<Outcome, Fault> {
+    let mut run = Run::new(launch)?;
+    let writes_memory = SPACES.iter().any(|&space| memory.space(space).is_some());
+    let dependent = writes_memory || launch.global_gprs > 0 || launch.stage == Stage::Geometry;
+    for (first, end) in run.groups() {
+        let positions = (first..end).flat_map(|index| run.order.positions(launch, index)).collect::<Vec<_>>();
+        let wish = watcher.wish(&positions);
+        if wish == Wish::Skip && !dependent {
+            continue;
+        }
+        let mut wavefronts = vec![Wavefront::default(); usize::try_from(end - first).unwrap_or(0)];
+        run.start((first, end), &mut wavefronts);
+        if wish != Wish::Watch {
+            run.group(&mut wavefronts, memory)?;
+            continue;
+        }
+        let shared = std::mem::take(&mut run.shared);
+        let mut unit = Unit::R700(super::observe::Unit::new(&run.context, wavefronts, shared, memory, dependent));
+        if watcher.watch(&mut unit)?.is_break() {
+            return Err(Fault { kind: FaultKind::Stopped, pc: unit.pc().unwrap_or(0), position: None });
+        }
+        let Unit::R700(unit) = unit else { continue };
+        let (wavefronts, shared) = unit.finish()?;
+        run.shared = shared;
+        run.commit(&wavefronts, memory)?;
+    }
+    Ok(run.finish())
+}
+
+const SPACES: [Space; 7] = [
+    Space::Reduction,
+    Space::Ring,
+    Space::Stream(0),
+    Space::Stream(1),
+    Space::Stream(2),
+    Space::Stream(3),
+    Space::Scatter,
+];

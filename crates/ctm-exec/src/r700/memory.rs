@@ -14,6 +14,7 @@
 use super::checks::{Checks, SHARE_OUT_OF_BOUNDS, WRITE_BEHIND_ARRAY};
 use super::fetch::not_done;
 use super::formats::{Format, convert, size_bytes, swapped};
+use super::observe::Recorder;
 use super::texture::selected;
 use super::wavefront::{Context, Wavefront};
 use super::{Launch, Memory, Space};
@@ -61,6 +62,12 @@ impl DataShare {
         self.dwords.fill(0);
     }
 
+    /// Every dword, bank behind bank.
+    #[must_use]
+    pub fn dwords(&self) -> &[u32] {
+        &self.dwords
+    }
+
     /// A dword of a bank; `None` beyond its end.
     fn place(&mut self, bank: usize, offset: usize) -> Option<&mut u32> {
         share_dword(bank, offset).and_then(|at| self.dwords.get_mut(at))
@@ -80,6 +87,16 @@ pub struct Shared {
     pub part: Option<Part>,
     /// Instructions since it was last asked whether to stop.
     pub since_look: u64,
+    /// What the instruction that runs did, for whoever watches.
+    pub recorder: Option<Recorder>,
+}
+
+impl Clone for Shared {
+    /// The same state, which nothing stops: it is what a group that is watched comes back to.
+    fn clone(&self) -> Self {
+        let Self { globals, data_share, checks, .. } = self;
+        Self { globals: globals.clone(), data_share: data_share.clone(), checks: checks.clone(), ..Self::default() }
+    }
 }
 
 /// The memory of a write instruction; `None` for exports and for scratch memory, which is the thread's own.
@@ -280,6 +297,7 @@ impl Wavefront {
         let lanes = (0..executes.len()).filter(|&lane| executes[lane] && self.flow.valid[lane]);
         for lane in lanes.collect::<Vec<_>>() {
             *faulty = Some(lane);
+            memory.begin_lane(self.positions[lane], 0);
             let here = self.at(0, lane);
             let thread = self.first_thread + lane as u64;
             if let (true, Some(checks)) = (cf.kind.is_indexed(), checks.as_mut()) {
@@ -360,6 +378,7 @@ impl Wavefront {
         let source = self.source_register(context, word0.src_gpr, word0.src_rel);
         for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
             *faulty = Some(lane);
+            memory.begin_lane(self.positions[lane], item);
             let here = self.at(item, lane);
             let thread = self.first_thread + lane as u64;
             if let (true, Some(checks)) = (word0.indexed && self.flow.valid[lane], checks.as_mut()) {

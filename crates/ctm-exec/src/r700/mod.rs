@@ -14,6 +14,7 @@
 //! | `memory` | memory writes and reads, the local data share |
 //! | `exports` | what a program sends out |
 //! | `wavefront` | a wavefront running a program: issue, masks, faults, counters |
+//! | `observe` | wavefronts that are watched |
 //! | `interp` | the domain cut into wavefronts, their order, commits |
 //! | `resources` | buffers, textures and samplers as plain structures, and a memory made of them |
 //! | `surface` | textures from bytes, in every format that can be expressed |
@@ -30,6 +31,7 @@ pub mod flow;
 pub mod formats;
 pub mod interp;
 pub mod memory;
+pub mod observe;
 pub mod ops;
 pub mod ops64;
 pub mod resources;
@@ -224,6 +226,12 @@ pub enum VertexEvent {
 
 /// What a running program can reach. A device implements it with its arenas; tests with [`Arrays`].
 pub trait Memory: Sync {
+    /// The accesses that follow belong to this processor, and to fetch `item` of a clause: the reference interpreter says so, for whoever watches.
+    /// Does nothing by default.
+    fn begin_lane(&self, at: Position, item: usize) {
+        let _ = (at, item);
+    }
+
     /// Constant `index` of constant buffer `bank` (0..=15); 0 beyond its end and where none is bound.
     ///
     /// # Errors

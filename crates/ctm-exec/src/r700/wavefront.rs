@@ -41,7 +41,7 @@ impl Context<'_> {
 }
 
 /// One wavefront.
-#[derive(Debug, Default)]
+#[derive(Clone, Debug, Default)]
 pub struct Wavefront {
     pub(super) flow: Flow,
     pub(super) positions: Vec<Position>,
@@ -53,8 +53,8 @@ pub struct Wavefront {
     pub(super) first_thread: u64,
     /// The first lane's number in its thread group.
     pub(super) first_in_group: usize,
-    exports: Vec<Exports>,
-    place: Option<Place>,
+    pub(super) exports: Vec<Exports>,
+    pub(super) place: Option<Place>,
     pub(super) counters: Counters,
     pub(super) gradients: texture::Gradients,
     /// What a geometry program said, in order: the lane and the event.
@@ -414,6 +414,9 @@ impl Wavefront {
             kills: context.launch.stage == Stage::Pixel,
             doubles: context.launch.chip.has_doubles(),
         };
+        if let Some(recorder) = &mut shared.recorder {
+            recorder.executes(&executes);
+        }
         let mut predicates = vec![None; executes.len()];
         let mut killed = Vec::new();
         for lane in (0..executes.len()).filter(|&lane| executes[lane]) {
@@ -429,8 +432,10 @@ impl Wavefront {
                 }
                 _ => None,
             };
+            let record = shared.recorder.as_mut().and_then(|recorder| recorder.lane(lane));
             let mut state = Lane {
                 watch,
+                record,
                 gprs: &mut self.gprs[lane * GPRS..(lane + 1) * GPRS],
                 globals: &mut shared.globals[lane],
                 ar: [0; 4],

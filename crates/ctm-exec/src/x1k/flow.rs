@@ -15,6 +15,7 @@
 //! never parked.
 
 use crate::engine::FaultKind;
+use crate::observe::{self, LaneState};
 use ctm_isa::x1k::inst::FcInstruction;
 use ctm_isa::x1k::ops::{AOp, BOp, FcOp};
 use ctm_isa::x1k::{ADDRESS_STACK, BRANCH_COUNTER_FULL, BRANCH_COUNTER_PARTIAL, LOOP_STACK};
@@ -151,6 +152,28 @@ impl Machine {
     #[must_use]
     pub fn is_running(&self, lane: usize) -> bool {
         self.lanes[lane].is_running()
+    }
+
+    /// Why the processor executes or does not.
+    #[must_use]
+    pub fn lane_state(&self, lane: usize) -> LaneState {
+        let depth = |frame: usize| u16::try_from(frame).unwrap_or(u16::MAX);
+        match self.lanes[lane] {
+            Lane { active: false, counter, .. } => LaneState::Branch(counter),
+            Lane { parked: Some(Parked { frame, why: Park::Break }), .. } => LaneState::Break(depth(frame)),
+            Lane { parked: Some(Parked { frame, why: Park::Continue }), .. } => LaneState::Continue(depth(frame)),
+            Lane { parked: None, .. } => LaneState::Running,
+        }
+    }
+
+    /// The loop stack, then the address stack, outermost first.
+    #[must_use]
+    pub fn frames(&self) -> Vec<observe::Frame> {
+        let loops = self.loops.iter().map(|frame| observe::Frame::Loop {
+            left: Some(frame.count.into()),
+            index: frame.loop_variable.map(|v| v.value),
+        });
+        loops.chain(self.addresses.iter().map(|&back| observe::Frame::Call(back))).collect()
     }
 
     /// The loop variable of the innermost LOOP, if there is one (CTM §3.5.2).

@@ -55,9 +55,14 @@ impl Access<'_> {
 }
 
 /// The state of one group. It is used for one group after the other.
+#[derive(Clone, Debug)]
 pub struct Group {
-    blocks: Vec<Block>,
-    machine: Machine,
+    pub(super) blocks: Vec<Block>,
+    pub(super) machine: Machine,
+    /// The slot that comes next; `None` when the program has ended.
+    pub(super) pc: Option<u32>,
+    /// The slot before it, which led there.
+    from: u32,
     conditions: Vec<Condition>,
     lanes: usize,
     counters: Counters,
@@ -75,6 +80,8 @@ impl Group {
             blocks: vec![Block::new(); launch.group.lanes().div_ceil(BLOCK)],
             machine: Machine::new(0, launch.program.full_flow_control),
             conditions: Vec::new(),
+            pc: None,
+            from: 0,
             lanes: 0,
             counters: Counters::default(),
             findings: Findings::default(),
@@ -100,38 +107,54 @@ impl Group {
         covered: &[LaneMask],
         memory: &mut Access<'_>,
     ) -> Result<(), Fault> {
-        self.restart(context, positions, covered);
-        let program = context.launch.program;
-        let (mut pc, last) = (u32::from(program.first), u32::from(program.last));
-        let mut from = pc;
-        loop {
-            let Some(step) = context.steps.get(pc as usize) else {
-                let slots = u32::try_from(context.steps.len()).unwrap_or(u32::MAX);
-                return Err(self.fault(FaultKind::PcOutOfRange { target: pc, slots }, from, None));
-            };
-            self.spend(context, part, pc)?;
-            let next = match step {
-                Step::Alu(plan) => {
-                    self.alu(context, plan, pc, memory)?;
-                    pc + 1
-                }
-                Step::Tex(inst) => {
-                    self.tex(context, inst, pc, memory.reader())?;
-                    pc + 1
-                }
-                Step::Fc(fc) => match self.fc(context, fc, pc) {
-                    // Uncovered processors cannot fault: a group of nobody else ends.
-                    Err(fault) if self.is_uncovered() && is_of_stack(&fault.kind) => return Ok(()),
-                    next => next?,
-                },
-                Step::Undecodable(error) => return Err(self.fault(FaultKind::Undecodable(*error), pc, None)),
-            };
-            // The instruction at `last` ends the program, whatever it is.
-            if pc == last {
-                return Ok(());
-            }
-            (from, pc) = (pc, next);
+        self.start(context, positions, covered);
+        while self.pc.is_some() {
+            self.step(context, part, memory)?;
         }
+        Ok(())
+    }
+
+    /// Puts the group at the start of the program: see [`Self::run`].
+    pub fn start(&mut self, context: &Context<'_>, positions: &[Position], covered: &[LaneMask]) {
+        self.restart(context, positions, covered);
+        self.from = context.launch.program.first.into();
+        self.pc = Some(self.from);
+    }
+
+    /// Executes one instruction; none when the program has ended.
+    ///
+    /// # Errors
+    /// Its fault.
+    pub fn step(&mut self, context: &Context<'_>, part: &Part, memory: &mut Access<'_>) -> Result<(), Fault> {
+        let Some(pc) = self.pc else { return Ok(()) };
+        let Some(step) = context.steps.get(pc as usize) else {
+            let slots = u32::try_from(context.steps.len()).unwrap_or(u32::MAX);
+            return Err(self.fault(FaultKind::PcOutOfRange { target: pc, slots }, self.from, None));
+        };
+        self.spend(context, part, pc)?;
+        let next = match step {
+            Step::Alu(plan) => {
+                self.alu(context, plan, pc, memory)?;
+                pc + 1
+            }
+            Step::Tex(inst) => {
+                self.tex(context, inst, pc, memory.reader())?;
+                pc + 1
+            }
+            Step::Fc(fc) => match self.fc(context, fc, pc) {
+                // Uncovered processors cannot fault: a group of nobody else ends.
+                Err(fault) if self.is_uncovered() && is_of_stack(&fault.kind) => {
+                    self.pc = None;
+                    return Ok(());
+                }
+                next => next?,
+            },
+            Step::Undecodable(error) => return Err(self.fault(FaultKind::Undecodable(*error), pc, None)),
+        };
+        self.from = pc;
+        // The instruction at `last` ends the program, whatever it is.
+        self.pc = if pc == u32::from(context.launch.program.last) { None } else { Some(next) };
+        Ok(())
     }
 
     /// What the covered lanes send, in lane order.
@@ -300,6 +323,7 @@ impl Group {
                     format!("alpha is {} (0x{bits:08x}), an uncached write needs 0", f32::from_bits(bits))
                 });
             }
+            memory.reader().begin_lane(position(lane), 0);
             let is_shared = shares_index(&plan.inst);
             let (x, y) = if is_shared { shared } else { index_of(lane) };
             if checks {

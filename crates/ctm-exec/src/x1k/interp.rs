@@ -10,7 +10,8 @@ use super::group::{Access, Context, Group};
 use super::lanes::{BLOCK, LaneMask};
 use super::plan::plan;
 use super::{Launch, Memory, Outputs};
-use crate::engine::{Counters, Domain, Engine, Fault, FaultKind, MemoryFault, Outcome, Position};
+use crate::engine::{Budget, Counters, Domain, Engine, Fault, FaultKind, MemoryFault, Outcome, Position};
+use crate::observe::{Unit, Watcher, Wish};
 use crate::watch::{Control, Watch};
 use rayon::prelude::*;
 
@@ -185,6 +186,37 @@ impl Run<'_> {
         Ok(self.finish())
     }
 
+    fn watched(mut self, memory: &mut dyn Memory, watcher: &mut dyn Watcher) -> Result<Outcome, Fault> {
+        let dependent = self.context.launch.program.uncached || memory.outputs_alias_inputs();
+        let mut group = Group::new(self.context.launch);
+        for index in 0..self.groups.count() {
+            let wish = watcher.wish(&self.groups.positions(index));
+            if wish == Wish::Skip && !dependent {
+                continue;
+            }
+            let Some(job) = self.schedule(index, memory)? else { continue };
+            let done = if wish == Wish::Watch {
+                let part = self.watch.part(job.index);
+                let unit = super::observe::Unit::new(&self.context, part, &job.positions, &job.covered, memory);
+                let mut unit = Unit::X1k(unit);
+                if watcher.watch(&mut unit)?.is_break() {
+                    return Err(Fault { kind: FaultKind::Stopped, pc: unit.pc().unwrap_or(0), position: None });
+                }
+                let Unit::X1k(unit) = unit else { continue };
+                group = unit.finish()?;
+                Done {
+                    counters: *group.counters(),
+                    findings: group.take_findings(),
+                    outputs: group.outputs().collect(),
+                }
+            } else {
+                run_group(&mut group, (&self.context, &self.watch), &job, &mut Access::Exclusive(memory))?
+            };
+            self.commit(done, memory, Some(&group))?;
+        }
+        Ok(self.finish())
+    }
+
     fn in_batches(mut self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
         let launch = self.context.launch;
         let pool = match launch.threads {
@@ -234,6 +266,44 @@ impl Run<'_> {
             first = end;
         }
         Ok(self.finish())
+    }
+}
+
+impl Interp {
+    /// Runs a launch under a watcher's eyes: group after group, with the same results as otherwise.
+    ///
+    /// The time budget does not count: a watcher may take as long as it likes.
+    ///
+    /// # Errors
+    /// The fault of the first group that did wrong; [`FaultKind::Stopped`] when the watcher wants no more.
+    pub fn watch_x1k(
+        &self,
+        launch: &Launch<'_>,
+        memory: &mut dyn Memory,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Outcome, Fault> {
+        let steps = plan(launch.program);
+        let run = Run {
+            watch: Watch::new(&Budget { time: None, ..launch.budget }, &Control::none(), launch.domain.processors()),
+            context: Context { launch, steps: &steps },
+            groups: Groups::new(launch.domain, launch.group.lanes()),
+            outcome: Outcome::default(),
+            findings: Findings::default(),
+        };
+        run.watched(memory, watcher).map(|outcome| outcome.counted(launch.counters))
+    }
+
+    /// As [`Self::watch_x1k`], for the R700.
+    ///
+    /// # Errors
+    /// The same.
+    pub fn watch_r700(
+        &self,
+        launch: &crate::r700::Launch<'_>,
+        memory: &mut dyn crate::r700::Memory,
+        watcher: &mut dyn Watcher,
+    ) -> Result<Outcome, Fault> {
+        crate::r700::interp::watch(launch, memory, watcher).map(|outcome| outcome.counted(launch.counters))
     }
 }
 

@@ -12,6 +12,7 @@
 //! | `alu`, `tex` | one ALU, OUTPUT or texture instruction on such a block |
 //! | `group` | a group of processors running a program: issue, faults, counters |
 //! | `checks` | what a checked run notices |
+//! | `observe` | a group that is watched |
 //! | `interp` | the reference interpreter: domain, groups, commits |
 //! | `arrays` | a memory of plain arrays |
 
@@ -23,6 +24,7 @@ pub mod flow;
 pub mod group;
 pub mod interp;
 pub mod lanes;
+pub mod observe;
 pub mod ops;
 pub mod plan;
 pub mod sample;
@@ -218,6 +220,12 @@ pub trait Memory: Sync {
     /// # Errors
     /// When the conditional buffer cannot be read or written.
     fn schedule(&mut self, at: Position) -> Result<bool, MemoryFault>;
+
+    /// The accesses that follow belong to this processor, and to fetch `item` of a clause: the reference interpreter says so, for whoever watches.
+    /// Does nothing by default.
+    fn begin_lane(&self, at: Position, item: usize) {
+        let _ = (at, item);
+    }
 
     /// What is bound as input `index`, or `None`.
     fn input(&self, index: u8) -> Option<Input>;

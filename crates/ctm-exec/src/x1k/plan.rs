@@ -103,6 +103,13 @@ impl AluPlan {
         self.alpha_stored || (self.rgb_stored.contains(&true) && self.inst.rgba.op == RgbOp::Sop)
     }
 
+    /// What one channel of the result reads (3 is alpha), whether anything stores it or not.
+    #[must_use]
+    pub fn reads_of(&self, channel: usize) -> Vec<Component> {
+        let rgb_stored = std::array::from_fn(|c| c == channel);
+        Self { rgb_stored, alpha_stored: channel == 3, reads: Vec::new(), ..self.clone() }.collect_reads()
+    }
+
     fn collect_reads(&self) -> Vec<Component> {
         let mut reads = Vec::with_capacity(16);
         let (rgb_op, alpha_op) = (self.inst.rgba.op, self.inst.alpha.op);

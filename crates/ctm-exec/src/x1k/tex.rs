@@ -61,6 +61,7 @@ pub fn lookup(
     let mut texels = [[0; BLOCK]; 4];
     for lane in working.iter() {
         let Some(input) = input else { break };
+        memory.begin_lane(block.positions[lane], 0);
         match lookup_lane(tex, block, loop_variable, lane, memory, input) {
             Ok(sampled) => {
                 (0..4).for_each(|c| texels[c][lane] = sampled.texel[c]);

@@ -37,6 +37,7 @@ pub use flags::{FLAGS, Flag};
 pub use load::{Form, Loaded, byte_code_text, read_file, text_of};
 pub use read::Reader;
 pub use report::{JobReport, OutputResult, PassReport, Progress};
+pub use run::{AnyProgram, PassProgram};
 pub use values::formats;
 
 use crate::array::Array;

@@ -12,7 +12,7 @@ use crate::commands::{CommandBuffer, CondTest};
 use crate::device::{Caches, Device, DeviceOptions, plane_bytes};
 use crate::mc::{Format, Surface, Tiling};
 use crate::memory::{ArenaId, ArenaOptions, GpuAddr};
-use crate::render::Report;
+use crate::render::{Report, Source};
 use ctm_exec::x1k::Sampler;
 use ctm_exec::{Control, Domain, Engine};
 use ctm_image::ctm_elf;
@@ -88,6 +88,46 @@ impl Job {
         Ok(())
     }
 
+    /// The same job, writing no files.
+    #[must_use]
+    pub fn without_files(&self) -> Self {
+        let mut job = self.clone();
+        job.saves.clear();
+        job.conditional_save = None;
+        job.memory_saves.clear();
+        for pass in &mut job.passes {
+            pass.outputs.iter_mut().for_each(|output| output.save = None);
+            if let Some(conditional) = &mut pass.conditional {
+                conditional.save = None;
+            }
+            if let Some(own) = &mut pass.r700 {
+                own.memories.iter_mut().for_each(|memory| memory.save = None);
+                own.vertices = None;
+            }
+        }
+        job
+    }
+
+    /// The program of each pass, as it was loaded.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the job.
+    pub fn programs(&self) -> Result<Vec<PassProgram>, JobError> {
+        if self.is_r700() {
+            let prepared = r700::Prepared::new(self)?;
+            let program = |ready: r700::Ready| PassProgram {
+                program: AnyProgram::R700(ready.program),
+                fetch: ready.fetch_program,
+                source: ready.source,
+            };
+            return Ok(prepared.passes.into_iter().map(program).collect());
+        }
+        let prepared = Prepared::new(self)?;
+        let program =
+            |ready: Ready| PassProgram { program: AnyProgram::X1k(ready.program), fetch: None, source: ready.source };
+        Ok(prepared.passes.into_iter().map(program).collect())
+    }
+
     /// Loads the programs and arrays and reports what does not fit together, without running anything.
     ///
     /// # Errors
@@ -98,6 +138,26 @@ impl Job {
         }
         Prepared::new(self).map(|p| p.reports)
     }
+}
+
+/// The program of a pass.
+#[derive(Clone, Debug)]
+pub struct PassProgram {
+    /// It.
+    pub program: AnyProgram,
+    /// R700: the fetch program that it calls.
+    pub fetch: Option<ctm_isa::r700::Program>,
+    /// The text that it came from; its spans point there.
+    pub source: Option<Arc<Source>>,
+}
+
+/// A program of either instruction set.
+#[derive(Clone, Debug)]
+pub enum AnyProgram {
+    /// For the X1K.
+    X1k(ctm_isa::x1k::Program),
+    /// For the R700.
+    R700(ctm_isa::r700::Program),
 }
 
 /// What runs the passes of a job.

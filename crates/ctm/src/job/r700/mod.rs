@@ -21,7 +21,7 @@ mod save;
 mod uses;
 
 pub(super) use draft::R700Draft;
-pub(super) use prepare::Prepared;
+pub(super) use prepare::{Prepared, Ready};
 pub(super) use read::{FILTERS, LookupDraft, WRAPS};
 pub(super) use run::run;
 

@@ -1,0 +1,188 @@
+//! `ctm compare`.
+
+use crate::Ending;
+use crate::args::JobFlags;
+use crate::console::{Console, Exit, Failure};
+use crate::watched::LaunchArgs;
+use clap::Args;
+use ctm::EngineKind;
+use ctm::array::{Array, Kind};
+use ctm::job::{Job, JobError, JobReport};
+use ctm::trace::{Choice, Limits, Store, Trace, agree, difference, number, parting};
+use serde_json::json;
+use std::path::{Path, PathBuf};
+
+/// Find where two runs part
+///
+/// Runs two jobs and compares their outputs value by value. At the first value that differs, both processors are traced, and the first
+/// instruction whose store differs is shown: the n-th store to a register in one is the counterpart of the n-th in the other.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm compare old.toml new.toml                   two jobs with the same outputs
+  ctm compare job.toml --program-b changed.x1k    one job, two programs
+  ctm compare job.toml --engines interp,jit       two engines
+  ctm compare job.toml expected.npy               output 0 against a picture or array
+  ctm compare a.toml b.toml --tolerance 1e-4      relative above 1
+
+Exit codes: 0 the same, 4 different, 1, 2, 3 as `ctm run`. A recording is compared by `ctm replay`.")]
+pub(crate) struct CompareArgs {
+    /// A job file
+    #[arg(value_name = "A")]
+    pub(crate) a: PathBuf,
+    /// Another one, or an array (.npy, .png, .pfm)
+    #[arg(value_name = "B", required_unless_present_any = ["engines", "program_b"])]
+    pub(crate) b: Option<PathBuf>,
+    /// The program of the second run's last pass, in place of the job's
+    #[arg(long, value_name = "FILE", conflicts_with = "b")]
+    pub(crate) program_b: Option<PathBuf>,
+    /// Two engines for the same job
+    #[arg(long, value_name = "ENGINE,ENGINE", conflicts_with_all = ["b", "program_b"])]
+    pub(crate) engines: Option<String>,
+    /// How far values may be apart, relative above 1; 0: bit for bit
+    #[arg(long, value_name = "X", default_value_t = 0.0)]
+    pub(crate) tolerance: f32,
+    /// Print JSON
+    #[arg(long)]
+    pub(crate) json: bool,
+}
+
+fn job(path: &Path) -> Result<Job, JobError> {
+    let launch = LaunchArgs { file: path.to_owned(), job: JobFlags::default(), isa: None, pass: None, launch: None };
+    launch.read().map(|job| job.without_files())
+}
+
+pub(crate) fn run(console: &Console, args: &CompareArgs) -> Ending {
+    if args.tolerance.is_nan() || args.tolerance < 0.0 {
+        return Err(Failure::usage(
+            "bad-tolerance",
+            format!("the tolerance is {}, it is a number from 0 up", args.tolerance),
+        ));
+    }
+    let mut a = job(&args.a)?;
+    if let Some(path) = args.b.as_deref().filter(|path| Kind::of(path).is_some()) {
+        return picture(console, args, &a, path);
+    }
+    let mut b = match &args.b {
+        Some(path) => job(path)?,
+        None => a.clone(),
+    };
+    if let (Some(program), Some(pass)) = (&args.program_b, b.passes.last_mut()) {
+        pass.program = program.clone().into();
+    }
+    if let Some(engines) = &args.engines {
+        let names = EngineKind::ALL.map(EngineKind::name).join(", ");
+        let wrong = || Failure::usage("no-such-engine", format!("`{engines}` are not two engines; there are {names}"));
+        let (x, y) = engines.split_once(',').ok_or_else(wrong)?;
+        a.run.engine = EngineKind::from_name(x).ok_or_else(wrong)?.into();
+        b.run.engine = EngineKind::from_name(y).ok_or_else(wrong)?.into();
+    }
+    let (left, right) = (a.run(|_| {})?, b.run(|_| {})?);
+    let found = difference(&left, &right, args.tolerance).map_err(|why| Failure::wrong("no-comparison", why))?;
+    let Some(found) = found else { return same(console, args) };
+    let mut text = format!(
+        "{} differs in {} values, first at ({}, {}) channel {}: {} and {}\n",
+        found.output,
+        found.count,
+        found.at.i,
+        found.at.j,
+        found.channel,
+        number(found.a.to_bits()),
+        number(found.b.to_bits())
+    );
+    let mut value = json!({
+        "status": "different",
+        "output": found.output,
+        "position": [found.at.i, found.at.j],
+        "channel": found.channel,
+        "a": format!("0x{:08x}", found.a.to_bits()),
+        "b": format!("0x{:08x}", found.b.to_bits()),
+        "count": found.count,
+    });
+    if args.engines.is_some() {
+        text.push_str("instructions are compared by `ctm run --engine verify`\n");
+    } else {
+        let limits = Limits::default();
+        let trace = |job: &Job| Trace::of_job(job, Choice::default(), found.at, &limits).map_err(JobError::from);
+        let (x, y) = (trace(&a)?, trace(&b)?);
+        let shown = |trace: &Trace, store: &Store| {
+            let step = &trace.steps[store.step];
+            let line = trace.listing.line(step.event.at).unwrap_or(0);
+            let text = trace.listing.text(step.event.at);
+            let (time, bits) = (step.time, number(store.bits));
+            let json = json!({
+                "time": time, "pc": step.event.at.pc, "item": step.event.at.item, "line": line, "text": text,
+                "place": store.place.to_string(), "bits": format!("0x{:08x}", store.bits),
+            });
+            (
+                format!(
+                    "{}:{line}, time {time}: {text}\n     {} = {bits} (0x{:08x})\n",
+                    trace.listing.name, store.place, store.bits
+                ),
+                json,
+            )
+        };
+        match parting(&x, &y, args.tolerance) {
+            None => text.push_str("the stores of the two processors are the same as far as they were followed\n"),
+            Some(parting) => {
+                for (name, trace, store) in [("a", &x, parting.a), ("b", &y, parting.b)] {
+                    match store {
+                        Some(store) => {
+                            let (line, json) = shown(trace, &store);
+                            text.push_str(&format!("  {name}: {line}"));
+                            value[format!("instruction_{name}")] = json;
+                        }
+                        None => text.push_str(&format!("  {name}: has no such store\n")),
+                    }
+                }
+            }
+        }
+    }
+    console.print(&if args.json { format!("{value}\n") } else { text })?;
+    Ok(Exit::Differs)
+}
+
+fn same(console: &Console, args: &CompareArgs) -> Ending {
+    console.print(if args.json { "{\"status\":\"same\"}\n" } else { "the same\n" })?;
+    Ok(Exit::Done)
+}
+
+/// Output 0 against an array.
+fn picture(console: &Console, args: &CompareArgs, job: &Job, path: &Path) -> Ending {
+    let wrong = |message: String| Failure::wrong("no-comparison", message);
+    let bytes = std::fs::read(path).map_err(|e| wrong(format!("{} cannot be read: {e}", path.display())))?;
+    let kind = Kind::of(path).ok_or_else(|| wrong(format!("{} is no array", path.display())))?;
+    let expected = Array::from_bytes(kind, &bytes, None).map_err(|e| wrong(format!("{}: {e}", path.display())))?;
+    let report: JobReport = job.run(|_| {})?;
+    let Some(output) = report.outputs.first() else { return Err(wrong("the job has no output".into())) };
+    let found = report.array(output.slot).ok_or_else(|| wrong("the output cannot be read".into()))?;
+    let shape = |a: &Array| [a.width, a.height, a.channels];
+    if shape(&found) != shape(&expected) {
+        return Err(wrong(format!(
+            "{} is {:?}, {} is {:?} (columns, rows, channels)",
+            output.name,
+            shape(&found),
+            path.display(),
+            shape(&expected)
+        )));
+    }
+    let count = found.height * found.row_values();
+    let differ = (0..count).filter(|&n| !agree(found.value(n), expected.value(n), args.tolerance)).collect::<Vec<_>>();
+    let Some(&first) = differ.first() else { return same(console, args) };
+    let element = first / found.channels;
+    let (i, j) = (element % found.width + output.rect.x as usize, element / found.width + output.rect.y as usize);
+    let (a, b) = (found.value(first), expected.value(first));
+    if args.json {
+        let value = json!({"status": "different", "output": output.name, "position": [i, j], "channel": first % found.channels,
+            "a": format!("0x{:08x}", a.to_bits()), "b": format!("0x{:08x}", b.to_bits()), "count": differ.len()});
+        console.print(&format!("{value}\n"))?;
+    } else {
+        let (count, channel) = (differ.len(), first % found.channels);
+        console.print(&format!(
+            "{} differs in {count} values, first at ({i}, {j}) channel {channel}: {a}, expected {b}\n`ctm why {} --at {i},{j}` shows what made it\n",
+            output.name,
+            args.a.display()
+        ))?;
+    }
+    Ok(Exit::Differs)
+}

@@ -1,0 +1,642 @@
+//! The commands of the debugger.
+
+use ctm::trace::observe::{At, Event, Flow, Isa, LaneState, Place};
+use ctm::trace::{Ancestry, Direction, Listing, Session, Stop, number};
+use serde_json::{Value, json};
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+/// What a command is called and what it does.
+pub(super) struct Command {
+    /// Its name.
+    pub name: &'static str,
+    /// A shorter one.
+    pub short: &'static str,
+    /// What follows it.
+    pub arguments: &'static str,
+    /// What it does.
+    pub help: &'static str,
+    run: fn(&mut Debugger<'_, '_>, &str) -> Result<Said, String>,
+}
+
+macro_rules! commands {
+    ($($name:literal $short:literal $arguments:literal $help:literal $run:expr;)*) => {
+        /// Every command.
+        pub(super) const COMMANDS: &[Command] = &[
+            $(Command { name: $name, short: $short, arguments: $arguments, help: $help, run: $run },)*
+        ];
+    };
+}
+
+commands! {
+    "help" "h" "[COMMAND]" "the commands, or one of them" |d, a| d.help(a);
+    "where" "w" "" "where the group stands, and the masks" |d, _| Ok(d.place());
+    "list" "l" "[LINE]" "the program around here or around a line" |d, a| d.list(a);
+    "step" "s" "[N]" "N instructions on" |d, a| d.steps(a, Direction::Forward);
+    "back" "b" "[N]" "N instructions back" |d, a| d.steps(a, Direction::Backward);
+    "next" "n" "" "on to the lane's next instruction" |d, _| d.next(Direction::Forward);
+    "previous" "p-" "" "back to the lane's last instruction" |d, _| d.next(Direction::Backward);
+    "finish" "f" "" "on until the innermost loop or call is left" |d, _| d.finish(Direction::Forward);
+    "unfinish" "uf" "" "back to before the innermost loop or call was entered" |d, _| d.finish(Direction::Backward);
+    "continue" "c" "" "on to a breakpoint, a fault or the end" |d, _| d.go(Direction::Forward);
+    "reverse" "rc" "" "back to a breakpoint or the start" |d, _| d.go(Direction::Backward);
+    "goto" "g" "TIME" "to a time, counted in instructions" |d, a| d.goto(a);
+    "break" "br" "[LINE | LABEL | pc N | if PLACE OP VALUE | write PLACE | divergence | nan]" "a breakpoint; without anything, the list" |d, a| d.add(a);
+    "delete" "del" "N" "removes a breakpoint" |d, a| d.delete(a);
+    "lane" "la" "N | I,J" "looks at another lane" |d, a| d.lane(a);
+    "print" "p" "PLACE..." "what registers hold, in all forms" |d, a| d.print(a);
+    "display" "di" "PLACE..." "prints these after every command that moves; without anything, none" |d, a| d.display(a);
+    "set" "set" "PLACE = VALUE" "makes a register hold something else: a number or bits as 0x..." |d, a| d.set(a);
+    "masks" "m" "" "the lanes of the group as a picture" |d, _| Ok(d.masks());
+    "stack" "st" "" "loops, calls and pushed states" |d, _| Ok(d.stack());
+    "instruction" "i" "" "what the next instruction is going to read and write" |d, _| d.instruction();
+    "why" "y" "PLACE" "what made a value" |d, a| d.why(a);
+    "quit" "q" "" "ends" |_, _| Ok(Said::default());
+}
+
+/// What a command says.
+#[derive(Default)]
+pub(super) struct Said {
+    pub text: String,
+    value: Value,
+}
+
+impl Said {
+    /// As one object: `command` and what the command has to say.
+    pub(super) fn json(&self, command: &str) -> Value {
+        let mut value = if self.value.is_object() { self.value.clone() } else { json!({ "text": self.text }) };
+        value["command"] = command.into();
+        value
+    }
+}
+
+/// What becomes of a command.
+pub(super) enum Answer {
+    Said(Said),
+    Quit,
+}
+
+#[derive(Clone, Copy, PartialEq)]
+enum Comparison {
+    Less,
+    AtMost,
+    Equal,
+    Unequal,
+    AtLeast,
+    More,
+}
+
+#[derive(Clone, PartialEq)]
+enum Kind {
+    At(Vec<At>),
+    If(Place, Comparison, u32, bool),
+    Write(Vec<Place>),
+    Divergence,
+    Nan,
+}
+
+#[derive(Clone, PartialEq)]
+struct Breakpoint {
+    number: u32,
+    text: String,
+    kind: Kind,
+}
+
+/// A session and what the user has said of it.
+pub(super) struct Debugger<'u, 'a> {
+    session: Session<'u, 'a>,
+    listing: Arc<Listing>,
+    pass: usize,
+    lane: usize,
+    breakpoints: Vec<Breakpoint>,
+    displayed: Vec<Place>,
+    made: u32,
+}
+
+fn count(argument: &str) -> Result<u64, String> {
+    if argument.is_empty() {
+        return Ok(1);
+    }
+    argument
+        .parse()
+        .ok()
+        .filter(|&n| n > 0)
+        .ok_or_else(|| format!("`{argument}` is no number of instructions from 1 up"))
+}
+
+/// A number as bits; the flag says whether it was written as bits.
+fn bits(text: &str) -> Result<(u32, bool), String> {
+    if let Some(hex) = text.strip_prefix("0x") {
+        return u32::from_str_radix(hex, 16).map(|bits| (bits, true)).map_err(|_| format!("`{text}` are not 32 bits"));
+    }
+    text.parse::<f32>()
+        .map(|x| (x.to_bits(), false))
+        .map_err(|_| format!("`{text}` is no number; write 1.5 or 0x3fc00000"))
+}
+
+/// Whether some covered lanes run and others do not.
+fn diverges(flow: &Flow) -> bool {
+    let mut running = flow.lanes.iter().filter(|of| of.covered).map(|of| of.state == LaneState::Running);
+    let first = running.next();
+    running.any(|other| Some(other) != first)
+}
+
+impl<'u, 'a> Debugger<'u, 'a> {
+    pub(super) fn new(session: Session<'u, 'a>, listing: Arc<Listing>, pass: usize, lane: usize) -> Self {
+        Self { session, listing, pass, lane, breakpoints: Vec::new(), displayed: Vec::new(), made: 0 }
+    }
+
+    /// Does what a line says.
+    pub(super) fn command(&mut self, line: &str) -> Result<Answer, String> {
+        let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
+        if name.is_empty() {
+            return Ok(Answer::Said(Said::default()));
+        }
+        let exact = COMMANDS.iter().find(|command| command.name == name || command.short == name);
+        let command = exact.or_else(|| {
+            let mut long = COMMANDS.iter().filter(|command| command.name.starts_with(name));
+            long.next().filter(|_| long.next().is_none())
+        });
+        let command = command.ok_or_else(|| format!("there is no command `{name}`; help lists them"))?;
+        if command.name == "quit" {
+            return Ok(Answer::Quit);
+        }
+        (command.run)(self, argument.trim()).map(Answer::Said)
+    }
+
+    fn help(&self, name: &str) -> Result<Said, String> {
+        let mut text = String::new();
+        for command in COMMANDS.iter().filter(|c| name.is_empty() || c.name == name || c.short == name) {
+            let usage = format!("{} {}", command.name, command.arguments);
+            let _ = writeln!(text, "{usage:<24} {:<4} {}", command.short, command.help);
+        }
+        if text.is_empty() {
+            Err(format!("there is no command `{name}`"))
+        } else {
+            Ok(Said { text, value: Value::Null })
+        }
+    }
+
+    fn at(&mut self) -> Option<At> {
+        self.session.upcoming().map(|event| event.at)
+    }
+
+    /// Where the group stands.
+    fn place(&mut self) -> Said {
+        let time = self.session.time();
+        let fault = self.session.fault().map(ToString::to_string);
+        let at = self.at();
+        let position = self.session.positions().get(self.lane).copied().unwrap_or_default();
+        let flow = self.session.flow(self.session.wave_of(self.lane));
+        let executing = self.session.upcoming().map(|event| event.executing.clone()).unwrap_or_default();
+        let state = flow.lane(self.lane);
+        let mut text = match (&fault, at) {
+            (Some(fault), _) => format!("time {time}: {fault}\n"),
+            (None, None) => format!("time {time}: the program has ended\n"),
+            (None, Some(at)) => {
+                let line = self.listing.line(at).map_or(String::new(), |line| format!(", line {line}"));
+                format!("time {time}, instruction {at}{line}: {}\n", self.listing.text(at))
+            }
+        };
+        let mask: String = (usize::from(flow.first_lane)..usize::from(flow.first_lane) + flow.lanes.len())
+            .map(|lane| match flow.lane(lane) {
+                Some(of) if !of.covered => '.',
+                Some(of) if of.state == LaneState::Running && at.is_some() && !executing.contains(lane) => '-',
+                Some(of) => of.state.letter(),
+                None => '-',
+            })
+            .collect();
+        let _ = writeln!(
+            text,
+            "  lanes {mask}  lane {} ({}, {}): {}",
+            self.lane,
+            position.i,
+            position.j,
+            state.map_or(String::new(), |of| of.state.to_string())
+        );
+        let displayed = self.displayed.clone();
+        let values = self.values(&displayed);
+        for (place, bits) in &values {
+            let _ = writeln!(text, "  {place} = {}", shown(*place, *bits));
+        }
+        let values: Vec<Value> = values.iter().map(|(place, bits)| value_json(*place, *bits)).collect();
+        let value = json!({
+            "time": time,
+            "pc": at.map(|at| at.pc),
+            "item": at.and_then(|at| at.item),
+            "line": at.and_then(|at| self.listing.line(at)),
+            "text": at.map(|at| self.listing.text(at)),
+            "lane": self.lane,
+            "position": [position.i, position.j],
+            "state": state.map(|of| of.state.to_string()),
+            "executing": executing.iter().collect::<Vec<_>>(),
+            "fault": fault,
+            "ended": at.is_none(),
+            "values": values,
+        });
+        Said { text, value }
+    }
+
+    fn values(&self, places: &[Place]) -> Vec<(Place, Option<u32>)> {
+        places.iter().map(|&place| (place, self.session.value(self.lane, place))).collect()
+    }
+
+    /// What a move led to.
+    fn moved(&mut self, stop: &Stop) -> Said {
+        let mut said = self.place();
+        let note = match stop {
+            Stop::Start => "at the start: there is nothing before it\n",
+            Stop::Reached | Stop::End | Stop::Fault(_) | Stop::Interrupted => "",
+        };
+        said.text.insert_str(0, note);
+        said.value["stop"] = match stop {
+            Stop::Reached => "reached",
+            Stop::End => "end",
+            Stop::Start => "start",
+            Stop::Fault(_) => "fault",
+            Stop::Interrupted => "interrupted",
+        }
+        .into();
+        said
+    }
+
+    fn list(&mut self, argument: &str) -> Result<Said, String> {
+        let here = self.at().and_then(|at| self.listing.line(at));
+        let middle = if argument.is_empty() {
+            here.unwrap_or(1)
+        } else {
+            argument.parse().map_err(|_| format!("`{argument}` is no line"))?
+        };
+        let first = middle.saturating_sub(5).max(1);
+        let mut text = String::new();
+        for line in first..(first + 11).min(self.listing.lines.len() + 1) {
+            let mark = if Some(line) == here { ">" } else { " " };
+            let _ = writeln!(text, "{mark}{line:>5}  {}", self.listing.lines[line - 1].text);
+        }
+        Ok(Said { text, value: Value::Null })
+    }
+
+    fn steps(&mut self, argument: &str, direction: Direction) -> Result<Said, String> {
+        let n = count(argument)?;
+        let mut stop = Stop::Reached;
+        if n > 64 {
+            let time = self.session.time();
+            stop = match direction {
+                Direction::Forward => self.session.go_to(time.saturating_add(n)),
+                Direction::Backward => self.session.go_to(time.saturating_sub(n)),
+            };
+            return Ok(self.moved(&stop));
+        }
+        for _ in 0..n {
+            stop = match direction {
+                Direction::Forward => self.session.step(),
+                Direction::Backward => self.session.back(),
+            };
+            if stop != Stop::Reached {
+                break;
+            }
+        }
+        Ok(self.moved(&stop))
+    }
+
+    fn next(&mut self, direction: Direction) -> Result<Said, String> {
+        let lane = self.lane;
+        let stop = self
+            .session
+            .run(direction, true, &mut |session| session.upcoming().is_none_or(|event| event.executing.contains(lane)));
+        Ok(self.moved(&stop))
+    }
+
+    fn finish(&mut self, direction: Direction) -> Result<Said, String> {
+        let wave = self.session.wave_of(self.lane);
+        let depth = self.session.flow(wave).stack.len();
+        if depth == 0 {
+            return Err("the group is in no loop and no call".into());
+        }
+        let stop = self.session.run(direction, true, &mut |session| session.flow(wave).stack.len() < depth);
+        Ok(self.moved(&stop))
+    }
+
+    fn goto(&mut self, argument: &str) -> Result<Said, String> {
+        let time = argument.parse().map_err(|_| format!("`{argument}` is no time; it counts instructions from 0"))?;
+        let stop = self.session.go_to(time);
+        Ok(self.moved(&stop))
+    }
+
+    fn isa(&self) -> Isa {
+        self.session.isa()
+    }
+
+    fn parse(&self, names: &str) -> Result<Vec<Place>, String> {
+        let mut places = Vec::new();
+        for name in names.split([' ', ',']).filter(|name| !name.is_empty()) {
+            places.extend(Place::parse(self.isa(), name)?);
+        }
+        if places.is_empty() { Err("which register? r3.x, o0, p, ...".into()) } else { Ok(places) }
+    }
+
+    fn add(&mut self, argument: &str) -> Result<Said, String> {
+        if argument.is_empty() {
+            let mut text = String::new();
+            for breakpoint in &self.breakpoints {
+                let _ = writeln!(text, "{}: {}", breakpoint.number, breakpoint.text);
+            }
+            if text.is_empty() {
+                text.push_str("there are no breakpoints\n");
+            }
+            return Ok(Said { text, value: Value::Null });
+        }
+        let (kind, text) = self.kind(argument)?;
+        self.made += 1;
+        let number = self.made;
+        let said = format!("breakpoint {number}: {text}\n");
+        self.breakpoints.push(Breakpoint { number, text, kind });
+        Ok(Said { text: said, value: json!({ "breakpoint": number }) })
+    }
+
+    fn kind(&self, argument: &str) -> Result<(Kind, String), String> {
+        let on = |at: At| {
+            let line = self.listing.line(at).unwrap_or(0);
+            let all = self.listing.lines.get(line.wrapping_sub(1)).map_or(vec![at], |line| line.at.clone());
+            (Kind::At(all), format!("line {line}: {}", self.listing.text(at)))
+        };
+        if let Some(condition) = argument.strip_prefix("if ") {
+            let operators = [
+                ("<=", Comparison::AtMost),
+                (">=", Comparison::AtLeast),
+                ("==", Comparison::Equal),
+                ("!=", Comparison::Unequal),
+                ("<", Comparison::Less),
+                (">", Comparison::More),
+                ("=", Comparison::Equal),
+            ];
+            let found = operators.iter().find_map(|&(text, op)| condition.split_once(text).map(|parts| (parts, op)));
+            let Some(((place, value), op)) = found else {
+                return Err(format!("`{condition}` is no condition; write PLACE OP VALUE with <, <=, ==, !=, >=, >"));
+            };
+            let places = self.parse(place)?;
+            let &[place] = places.as_slice() else { return Err(format!("{}: say which channel", place.trim())) };
+            let (value, as_bits) = bits(value.trim())?;
+            return Ok((Kind::If(place, op, value, as_bits || place.is_flag()), format!("if {}", condition.trim())));
+        }
+        if let Some(places) = argument.strip_prefix("write ") {
+            return Ok((Kind::Write(self.parse(places)?), format!("write {}", places.trim())));
+        }
+        if let Some(pc) = argument.strip_prefix("pc ") {
+            let pc: u32 = pc.trim().parse().map_err(|_| format!("`{pc}` is no instruction"))?;
+            let at = self.listing.instructions().find(|at| at.pc == pc);
+            return at.map(on).ok_or_else(|| format!("there is no instruction {pc}"));
+        }
+        match argument {
+            "divergence" => Ok((Kind::Divergence, "divergence".into())),
+            "nan" => Ok((Kind::Nan, "nan".into())),
+            line => match line.parse::<usize>() {
+                Ok(n) => self
+                    .listing
+                    .at_line(n)
+                    .map(on)
+                    .ok_or_else(|| format!("there is no instruction on line {n} or behind it")),
+                Err(_) => self.listing.at_label(line).map(on).ok_or_else(|| {
+                    format!("`{line}` is no line, label, `pc N`, `if ...`, `write ...`, `divergence` or `nan`")
+                }),
+            },
+        }
+    }
+
+    fn delete(&mut self, argument: &str) -> Result<Said, String> {
+        let before = self.breakpoints.len();
+        self.breakpoints.retain(|b| Ok(b.number) != argument.parse());
+        if self.breakpoints.len() == before {
+            return Err(format!("there is no breakpoint `{argument}`"));
+        }
+        Ok(Said { text: "deleted\n".into(), value: Value::Null })
+    }
+
+    fn go(&mut self, direction: Direction) -> Result<Said, String> {
+        let (lane, breakpoints) = (self.lane, self.breakpoints.clone());
+        if breakpoints.is_empty() && direction == Direction::Backward {
+            self.session.go_to(0);
+            return Ok(self.moved(&Stop::Start));
+        }
+        let wave = self.session.wave_of(lane);
+        // Slots alone need no values, which is faster; the clauses of R700 have no slots of their own here.
+        let light = self.isa() == Isa::X1k && breakpoints.iter().all(|b| matches!(b.kind, Kind::At(_)));
+        let holds = |kind: &Kind, session: &Session<'_, '_>| match kind {
+            Kind::If(place, op, value, as_bits) => {
+                session.value(lane, *place).is_some_and(|bits| compare(bits, *op, *value, *as_bits))
+            }
+            Kind::Divergence => diverges(&session.flow(wave)),
+            Kind::At(_) | Kind::Write(_) | Kind::Nan => false,
+        };
+        let mut before: Vec<bool> = breakpoints.iter().map(|b| holds(&b.kind, &self.session)).collect();
+        let mut hit: Option<(u64, u32)> = None;
+        let stop = self.session.run(direction, !light, &mut |session| {
+            let at = if light { session.at() } else { session.upcoming().map(|event| event.at) };
+            let mut any = false;
+            for (breakpoint, before) in breakpoints.iter().zip(&mut before) {
+                let reached = match &breakpoint.kind {
+                    Kind::At(places) => at.is_some_and(|at| places.contains(&at)),
+                    Kind::If(..) | Kind::Divergence => {
+                        let now = holds(&breakpoint.kind, session);
+                        now && !std::mem::replace(before, now)
+                    }
+                    Kind::Write(_) | Kind::Nan => {
+                        let event = match direction {
+                            Direction::Forward => session.previous(),
+                            Direction::Backward => session.upcoming(),
+                        };
+                        event.is_some_and(|event| writes(event, lane, &breakpoint.kind))
+                    }
+                };
+                if reached {
+                    hit = Some((session.time(), breakpoint.number));
+                    any = true;
+                }
+            }
+            any
+        });
+        let mut said = self.moved(&stop);
+        if let Some((_, number)) = hit.filter(|(time, _)| *time == self.session.time() && stop == Stop::Reached) {
+            said.text.insert_str(0, &format!("breakpoint {number}\n"));
+            said.value["breakpoint"] = number.into();
+        }
+        Ok(said)
+    }
+
+    fn lane(&mut self, argument: &str) -> Result<Said, String> {
+        let positions = self.session.positions();
+        let found = match argument.split_once(',') {
+            Some(_) => {
+                let at = crate::watched::position(argument)?;
+                positions.iter().position(|&p| p == at).ok_or_else(|| {
+                    format!("({}, {}) is not in this group; `ctm debug --at` chooses another group", at.i, at.j)
+                })?
+            }
+            None => argument
+                .parse()
+                .ok()
+                .filter(|&lane| lane < positions.len())
+                .ok_or_else(|| format!("`{argument}` is no lane; there are 0 to {}", positions.len() - 1))?,
+        };
+        self.lane = found;
+        Ok(self.place())
+    }
+
+    fn print(&mut self, argument: &str) -> Result<Said, String> {
+        let places = self.parse(argument)?;
+        // Values inside a clause want the next instruction to be known.
+        self.session.upcoming();
+        let values = self.values(&places);
+        let mut text = String::new();
+        for (place, bits) in &values {
+            let _ = writeln!(text, "{place} = {}", shown(*place, *bits));
+        }
+        let values: Vec<Value> = values.iter().map(|(place, bits)| value_json(*place, *bits)).collect();
+        Ok(Said { text, value: json!({ "values": values }) })
+    }
+
+    fn display(&mut self, argument: &str) -> Result<Said, String> {
+        self.displayed = if argument.is_empty() { Vec::new() } else { self.parse(argument)? };
+        Ok(self.place())
+    }
+
+    fn set(&mut self, argument: &str) -> Result<Said, String> {
+        let (place, value) = argument.split_once('=').ok_or("write PLACE = VALUE")?;
+        let places = self.parse(place)?;
+        let (value, as_bits) = bits(value.trim())?;
+        for place in places {
+            let bits = if place.is_flag() && !as_bits { u32::from(value != 0) } else { value };
+            self.session.set(self.lane, place, bits)?;
+        }
+        self.print(place.trim())
+    }
+
+    fn masks(&mut self) -> Said {
+        let flow = self.session.flow(self.session.wave_of(self.lane));
+        let (first, lanes) = (usize::from(flow.first_lane), flow.lanes.len());
+        let quads = lanes.div_ceil(4);
+        let across = quads.min(8);
+        let mut text = String::new();
+        for row in 0..quads.div_ceil(across) {
+            for below in 0..2 {
+                text.push_str("  ");
+                for quad in row * across..((row + 1) * across).min(quads) {
+                    for right in 0..2 {
+                        let lane = quad * 4 + below * 2 + right;
+                        let letter =
+                            flow.lanes.get(lane).map_or(' ', |of| if of.covered { of.state.letter() } else { '.' });
+                        let chosen = first + lane == self.lane;
+                        let _ = write!(
+                            text,
+                            "{}{letter}{}",
+                            if chosen { '[' } else { ' ' },
+                            if chosen { ']' } else { ' ' }
+                        );
+                    }
+                    text.push(' ');
+                }
+                text.truncate(text.trim_end().len());
+                text.push('\n');
+            }
+        }
+        text.push_str("  # runs, 0-9 branch counter, c continue, b break, . not covered\n");
+        let letters: String = flow.lanes.iter().map(|of| if of.covered { of.state.letter() } else { '.' }).collect();
+        Said { text, value: json!({ "first_lane": first, "masks": letters }) }
+    }
+
+    fn stack(&mut self) -> Said {
+        let flow = self.session.flow(self.session.wave_of(self.lane));
+        let frames: Vec<String> = flow.stack.iter().map(ToString::to_string).collect();
+        let mut text = String::new();
+        for (depth, frame) in frames.iter().enumerate() {
+            let _ = writeln!(text, "{depth}: {frame}");
+        }
+        if frames.is_empty() {
+            text.push_str("empty\n");
+        }
+        Said { text, value: json!({ "stack": frames }) }
+    }
+
+    fn instruction(&mut self) -> Result<Said, String> {
+        let lane = self.lane;
+        let Some(event) = self.session.upcoming().cloned() else { return Err("there is no next instruction".into()) };
+        let mut text = format!("{}: {}\n", event.at, self.listing.text(event.at));
+        match event.lanes.iter().find(|of| usize::from(of.lane) == lane) {
+            None => text.push_str("  the lane does not execute it\n"),
+            Some(of) => {
+                for read in &of.reads {
+                    let whose =
+                        if usize::from(read.lane) == lane { String::new() } else { format!(" of lane {}", read.lane) };
+                    let _ = writeln!(text, "  reads  {}{whose} = {}", read.place, shown(read.place, Some(read.bits)));
+                }
+                for write in &of.writes {
+                    let (old, new) = (shown(write.place, Some(write.old)), shown(write.place, Some(write.bits)));
+                    let _ = writeln!(text, "  writes {} = {new}, was {old}", write.place);
+                }
+            }
+        }
+        Ok(Said { text, value: Value::Null })
+    }
+
+    fn why(&mut self, argument: &str) -> Result<Said, String> {
+        let places = self.parse(argument)?;
+        let trace = self.session.trace(self.lane, self.pass, Arc::clone(&self.listing));
+        let (mut text, mut trees) = (String::new(), Vec::new());
+        for place in places {
+            match Ancestry::of(&trace, self.lane, place, None) {
+                Some(tree) => {
+                    text.push_str(&tree.text(&trace, 4, 60));
+                    trees.push(tree.json(&trace));
+                }
+                None => {
+                    let _ = writeln!(text, "{place}: no instruction so far wrote it");
+                }
+            }
+        }
+        Ok(Said { text, value: json!({ "trees": trees }) })
+    }
+}
+
+fn writes(event: &Event, lane: usize, kind: &Kind) -> bool {
+    let mut writes = event.lanes.iter().filter(|of| usize::from(of.lane) == lane).flat_map(|of| &of.writes);
+    match kind {
+        Kind::Write(places) => writes.any(|write| places.contains(&write.place)),
+        Kind::Nan => writes.any(|write| !write.place.is_flag() && f32::from_bits(write.bits).is_nan()),
+        Kind::At(_) | Kind::If(..) | Kind::Divergence => false,
+    }
+}
+
+#[allow(clippy::float_cmp, reason = "what was asked for")]
+fn compare(bits: u32, op: Comparison, value: u32, as_bits: bool) -> bool {
+    if as_bits {
+        return match op {
+            Comparison::Less => bits < value,
+            Comparison::AtMost => bits <= value,
+            Comparison::Equal => bits == value,
+            Comparison::Unequal => bits != value,
+            Comparison::AtLeast => bits >= value,
+            Comparison::More => bits > value,
+        };
+    }
+    let (a, b) = (f32::from_bits(bits), f32::from_bits(value));
+    match op {
+        Comparison::Less => a < b,
+        Comparison::AtMost => a <= b,
+        Comparison::Equal => a == b,
+        Comparison::Unequal => a != b,
+        Comparison::AtLeast => a >= b,
+        Comparison::More => a > b,
+    }
+}
+
+fn shown(place: Place, bits: Option<u32>) -> String {
+    match bits {
+        None => "nothing here".into(),
+        Some(bits) if place.is_flag() => bits.to_string(),
+        Some(bits) => format!("{}  0x{bits:08x}  {}", number(bits), bits.cast_signed()),
+    }
+}
+
+fn value_json(place: Place, bits: Option<u32>) -> Value {
+    json!({ "place": place.to_string(), "bits": bits.map(|bits| format!("0x{bits:08x}")), "value": bits.map(number) })
+}

@@ -1,0 +1,128 @@
+//! `ctm random`.
+
+use crate::Ending;
+use crate::args::IsaName;
+use crate::console::{Console, Exit, Failure};
+use clap::Args;
+use ctm_isa::r700::program::Stage;
+use ctm_isa::{r700, x1k};
+use std::path::PathBuf;
+
+/// Print a random legal program
+///
+/// The same seed and shape give the same program on every machine.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm random --isa r700 --seed 7
+  ctm random --isa r700 --seed 7 --shape stage=compute,clauses=4,flow=no
+  ctm random --isa x1k --seed 1 --shape instructions=40,flow=statements -o test.x1k
+
+Shapes of X1K: instructions=N, flow=none|statements|raw, inputs=N, idle=yes|no, relative=yes|no.
+Shapes of R700: stage=pixel|vertex|geometry|export|fetch|copy|compute, clauses=N, groups=N, and yes or no for flow, fetches, relative, doubles,
+memory, kills, sharing.")]
+pub(crate) struct RandomArgs {
+    /// The instruction set
+    #[arg(long, value_enum, value_name = "ISA")]
+    pub(crate) isa: IsaName,
+    /// The seed
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    pub(crate) seed: u64,
+    /// What it may contain: key=value, separated by commas
+    #[arg(long, value_name = "SHAPE", default_value = "")]
+    pub(crate) shape: String,
+    /// Where it goes, instead of stdout
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: Option<PathBuf>,
+}
+
+pub(crate) fn run(console: &Console, args: &RandomArgs) -> Ending {
+    let bad = |why: String| Failure::usage("bad-shape", why);
+    let text = match args.isa {
+        IsaName::X1k => x1k_program(args).map_err(bad)?,
+        IsaName::R700 => r700_program(args).map_err(bad)?,
+    };
+    match &args.output {
+        Some(path) => console.write(path, text.as_bytes())?,
+        None => console.print(&text)?,
+    }
+    Ok(Exit::Done)
+}
+
+fn pairs(shape: &str) -> Result<Vec<(&str, &str)>, String> {
+    let parts = shape.split(',').filter(|part| !part.trim().is_empty());
+    parts.map(|part| part.trim().split_once('=').ok_or_else(|| format!("`{part}` is no key=value"))).collect()
+}
+
+fn yes(value: &str) -> Result<bool, String> {
+    match value {
+        "yes" => Ok(true),
+        "no" => Ok(false),
+        _ => Err(format!("`{value}` is neither yes nor no")),
+    }
+}
+
+fn count(value: &str, most: usize) -> Result<usize, String> {
+    value.parse().ok().filter(|&n| n <= most).ok_or_else(|| format!("`{value}` is no number from 0 to {most}"))
+}
+
+fn x1k_program(args: &RandomArgs) -> Result<String, String> {
+    use x1k::random::{FlowControl, Shape};
+    let mut shape = Shape {
+        instructions: 24,
+        flow: FlowControl::Statements,
+        inputs: 2,
+        watches_idle_lanes: false,
+        relative: false,
+    };
+    for (key, value) in pairs(&args.shape)? {
+        match key {
+            "instructions" => shape.instructions = count(value, 400)?,
+            "inputs" => shape.inputs = u32::try_from(count(value, 16)?).unwrap_or(0),
+            "idle" => shape.watches_idle_lanes = yes(value)?,
+            "relative" => shape.relative = yes(value)?,
+            "flow" => {
+                shape.flow = match value {
+                    "none" => FlowControl::None,
+                    "statements" => FlowControl::Statements,
+                    "raw" => FlowControl::Raw,
+                    _ => return Err(format!("`{value}` is no flow; there are none, statements, raw")),
+                }
+            }
+            _ => {
+                return Err(format!("there is no shape `{key}`; there are instructions, flow, inputs, idle, relative"));
+            }
+        }
+    }
+    let program = x1k::random::program(args.seed, &shape);
+    Ok(x1k::text::disassemble(&program, &x1k::text::Options::default()))
+}
+
+fn r700_program(args: &RandomArgs) -> Result<String, String> {
+    let mut shape = r700::random::Shape::all(Stage::Pixel);
+    for (key, value) in pairs(&args.shape)? {
+        match key {
+            "stage" => {
+                let names = || Stage::ALL.iter().map(|stage| stage.name()).collect::<Vec<_>>().join(", ");
+                shape.stage =
+                    Stage::from_name(value).ok_or_else(|| format!("`{value}` is no stage; there are {}", names()))?;
+            }
+            "clauses" => shape.clauses = count(value, 200)?,
+            "groups" => shape.groups = count(value, 32)?.max(1),
+            "flow" => shape.flow = yes(value)?,
+            "fetches" => shape.fetches = yes(value)?,
+            "relative" => shape.relative = yes(value)?,
+            "doubles" => shape.doubles = yes(value)?,
+            "memory" => shape.memory = yes(value)?,
+            "kills" => shape.kills = yes(value)?,
+            "sharing" => shape.sharing = yes(value)?,
+            _ => {
+                return Err(format!(
+                    "there is no shape `{key}`; there are stage, clauses, groups, flow, fetches, relative, doubles, memory, kills, sharing"
+                ));
+            }
+        }
+    }
+    let program = r700::random::program(args.seed, &shape);
+    Ok(r700::text::disassemble(&program, &r700::text::Options::default()))
+}

@@ -1,0 +1,198 @@
+//! The commands that look inside a launch: what they print, and how they end.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
+use serde_json::Value;
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Stdio};
+
+fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn temporary(name: &str) -> String {
+    Path::new(env!("CARGO_TARGET_TMPDIR")).join(name).display().to_string()
+}
+
+/// Runs `ctm` at the root of the project; exit code, stdout, stderr.
+fn ctm_with(arguments: &[&str], input: &str) -> (i32, String, String) {
+    let mut child = Command::new(env!("CARGO_BIN_EXE_ctm"))
+        .args(arguments)
+        .current_dir(root())
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    // A program that ends early does not read all of it.
+    let _ = child.stdin.take().unwrap().write_all(input.as_bytes());
+    let output = child.wait_with_output().unwrap();
+    let text = |bytes| String::from_utf8(bytes).unwrap();
+    (output.status.code().unwrap(), text(output.stdout), text(output.stderr))
+}
+
+fn good(arguments: &[&str]) -> String {
+    let (code, stdout, stderr) = ctm_with(arguments, "");
+    assert_eq!(code, 0, "{arguments:?}: {stdout}{stderr}");
+    stdout
+}
+
+fn bad(arguments: &[&str], code: i32, part: &str) {
+    let (found, stdout, stderr) = ctm_with(arguments, "");
+    assert_eq!(found, code, "{arguments:?}\n{stdout}{stderr}");
+    assert!(stderr.contains(part), "{arguments:?}: no `{part}` in\n{stderr}");
+}
+
+const MANDELBROT: &str = "examples/mandelbrot/job.toml";
+
+#[test]
+fn a_trace_as_text_lines_of_json_perfetto_and_a_page() {
+    let text = good(&["trace", MANDELBROT, "--at", "35,22"]);
+    assert!(text.starts_with("processor (35, 22): lane 5 of 16, pass 0"), "{text}");
+    assert!(text.contains("* o0.r = "), "{text}");
+    let lines = good(&["trace", MANDELBROT, "--at", "35,22", "--format", "jsonl"]);
+    let values: Vec<Value> = lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!(values[0]["executed"], values.len() - 1);
+    assert_eq!(values[1]["line"], 16);
+    let perfetto: Value =
+        serde_json::from_str(&good(&["trace", MANDELBROT, "--at", "35,22", "--format", "perfetto"])).unwrap();
+    assert!(perfetto["traceEvents"].as_array().unwrap().len() > values.len());
+    let page = temporary("trace.html");
+    good(&["trace", MANDELBROT, "--at", "35,22", "-o", &page]);
+    let page = std::fs::read_to_string(page).unwrap();
+    assert!(!page.contains("src=") && !page.contains("href=") && !page.contains("http"), "the page needs nothing else");
+    assert!(page.contains("mad   z.r, z.r, z.r, t.r") && !page.contains("@DATA@"));
+}
+
+#[test]
+fn a_trace_can_be_narrowed() {
+    let writes = good(&["trace", MANDELBROT, "--at", "35,22", "--writes", "r3.a", "--range", "0..7"]);
+    assert_eq!(writes.matches("r3.a = ").count(), 2, "{writes}");
+    let group = good(&["trace", MANDELBROT, "--group-index", "3", "--lanes", "0-1,4"]);
+    assert!(group.contains("lane 4 r1.r = ") && !group.contains("lane 2 r1.r"), "{group}");
+    let r700 = good(&["trace", "examples/r700/mandelbrot/job.toml", "--at", "35,22"]);
+    assert!(r700.contains("PIX0.x = "), "{r700}");
+    bad(&["trace", MANDELBROT, "--until", "fault"], 1, "without a fault");
+    bad(&["trace", MANDELBROT, "--at", "900,1"], 2, "not in the domain");
+    bad(&["trace", MANDELBROT, "--at", "35"], 2, "no processor");
+    bad(&["trace", MANDELBROT, "--writes", "q7"], 2, "names no register");
+    bad(&["trace", MANDELBROT, "--lanes", "16"], 2, "names no lanes");
+    bad(&["trace", MANDELBROT, "--range", "9..4"], 2, "no range");
+    bad(&["trace", MANDELBROT, "-o", "t.doc"], 2, "names no form of trace");
+    bad(&["trace", MANDELBROT, "--pass", "4"], 2, "passes 0 to 0");
+    bad(&["trace", MANDELBROT, "--group-index", "99999999"], 2, "there is no group");
+    bad(&["trace", "nothing.toml"], 1, "nothing.toml");
+}
+
+#[test]
+fn why_prints_what_made_a_value() {
+    let tree = good(&["why", "examples/nbody/job.toml", "--at", "3,0", "--value", "o0.r"]);
+    assert!(tree.starts_with("o0.r = ") && tree.contains("from memory") && tree.contains("constant"), "{tree}");
+    let json: Value =
+        serde_json::from_str(&good(&["why", "examples/nbody/job.toml", "--at", "3,0", "--value", "o0.r", "--json"]))
+            .unwrap();
+    assert_eq!(json["nodes"][0]["place"], "o0.r");
+    let nan = good(&["why", MANDELBROT, "--at", "35,22", "--nan"]);
+    assert!(nan.contains("no NaN"), "{nan}");
+    bad(&["why", MANDELBROT, "--value", "o3.r"], 1, "no instruction of processor (0, 0) writes o3.r");
+}
+
+#[test]
+fn profiles_beside_the_listing_and_as_pictures() {
+    let job = ["profile", MANDELBROT, "--domain", "100,180,163,243"];
+    let with = |more: &[&str]| good(&[&job[..], more].concat());
+    assert!(with(&[]).contains("% of covered lanes active"));
+    let json: Value = serde_json::from_str(&with(&["--json"])).unwrap();
+    assert_eq!(json["instructions"][0]["executed"], 64 * 64 / 16);
+    let map = temporary("map.npy");
+    with(&["--map", "instructions", "-o", &map]);
+    assert!(std::fs::read(map).unwrap().len() >= 64 * 64 * 4);
+    let dot = temporary("flow.dot");
+    with(&["-o", &dot]);
+    assert!(std::fs::read_to_string(dot).unwrap().contains("b0 -> b1"));
+    let html = temporary("profile.html");
+    with(&["-o", &html]);
+    assert!(std::fs::read_to_string(html).unwrap().contains("<svg"));
+    let live = with(&["--live", "--at", "110,190"]);
+    assert!(live.contains("live at once") && live.contains("longest chain"), "{live}");
+    let r700 = good(&["profile", "examples/r700/saxpy/job.toml"]);
+    assert!(r700.contains("slots of executed groups are used"), "{r700}");
+    bad(&["profile", MANDELBROT, "-o", "p.doc"], 2, "names no form of profile");
+}
+
+/// The walk of docs/inside.md is what the debugger prints.
+#[test]
+fn the_documented_session_is_true() {
+    let walk = std::fs::read_to_string(root().join("docs/inside.md")).unwrap();
+    let session = good(&["debug", MANDELBROT, "--at", "120,200", "-x", "docs/session.txt"]);
+    let indented: String =
+        session.lines().map(|line| if line.is_empty() { "\n".into() } else { format!("    {line}\n") }).collect();
+    assert!(walk.contains(&indented), "docs/inside.md should contain:\n{indented}");
+}
+
+#[test]
+fn the_debugger_answers_what_is_wrong_and_goes_on() {
+    let commands = "break 999\nbreak if r3.a\nbreak if r3 > 1\nprint q\nlane 99\nflip\nset c0.r = 1\nstep 3\nwhere\ngoto 1000000\nback 5\nquit\nstep\n";
+    let (code, out, _) = ctm_with(&["debug", MANDELBROT, "--at", "35,22"], commands);
+    assert_eq!(code, 0, "{out}");
+    for part in [
+        "no instruction on line 999",
+        "is no condition",
+        "say which channel",
+        "names no register",
+        "there are 0 to 15",
+        "no command `flip`",
+        "c0.r cannot be set",
+        "time 3,",
+        "time 19: the program has ended",
+        "time 14,",
+    ] {
+        assert!(out.contains(part), "no `{part}` in\n{out}");
+    }
+    let (_, json, _) =
+        ctm_with(&["debug", MANDELBROT, "--at", "35,22", "--json"], "step 4\nprint r1.r\nreverse\nquit\n");
+    let answers: Vec<Value> = json.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
+    assert_eq!((&answers[0]["time"], &answers[0]["line"]), (&4.into(), &20.into()));
+    assert_eq!(answers[1]["values"][0]["place"], "r1.r");
+    assert_eq!(answers[2]["stop"], "start");
+    let (_, r700, _) = ctm_with(
+        &["debug", "examples/r700/mandelbrot/job.toml", "--at", "200,100"],
+        "step\nprint PV R1\nback\ninstruction\n",
+    );
+    assert!(r700.contains("PV.x = ") && r700.contains("writes R"), "{r700}");
+}
+
+#[test]
+fn compare_says_what_differs_and_where() {
+    let saxpy = "examples/saxpy/job.toml";
+    assert_eq!(good(&["compare", saxpy, "--engines", "interp,jit"]), "the same\n");
+    let text = std::fs::read_to_string(root().join("examples/saxpy/saxpy.x1k")).unwrap();
+    let changed = temporary("changed.x1k");
+    std::fs::write(&changed, text.replace("a.rrrr", "-a.rrrr")).unwrap();
+    let (code, out, err) = ctm_with(&["compare", saxpy, "--program-b", &changed], "");
+    assert_eq!(code, 4, "{out}{err}");
+    assert!(out.contains("differs in") && out.contains("b: "), "{out}");
+    bad(&["compare", saxpy, "--engines", "interp"], 2, "are not two engines");
+}
+
+#[test]
+fn random_programs_assemble_and_are_the_same_again() {
+    let seven = good(&["random", "--isa", "r700", "--seed", "7", "--shape", "clauses=3,flow=no"]);
+    assert_eq!(seven, good(&["random", "--isa", "r700", "--seed", "7", "--shape", "clauses=3,flow=no"]));
+    let file = temporary("random.x1k");
+    good(&["random", "--isa", "x1k", "--seed", "3", "-o", &file]);
+    good(&["asm", &file, "-o", &temporary("random.hex")]);
+    bad(&["random", "--isa", "x1k", "--shape", "colour=red"], 2, "there is no shape `colour`");
+}
+
+#[test]
+#[cfg(unix)]
+fn reduce_leaves_what_the_command_needs() {
+    let file = temporary("long.x1k");
+    let mut text: String = (0..40).map(|n| format!("        add r{}.rgb, r0.rgb, r0.rgb\n", 1 + n % 5)).collect();
+    text += "        rcp r6.a, r1.a\n        mov o0, r6\n        end\n";
+    std::fs::write(&file, text).unwrap();
+    let small = good(&["reduce", &file, "--while", "grep -q rcp {}"]);
+    assert_eq!(small.trim(), "rcp r6.a, r1.a");
+    bad(&["reduce", &file, "--while", "false"], 1, "nothing to keep");
+}

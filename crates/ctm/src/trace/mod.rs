@@ -1,0 +1,52 @@
+//! What a launch did, instruction by instruction.
+//!
+//! | file | what |
+//! |---|---|
+//! | `choice` | which launch of a job is watched, and an engine that lets a watcher see it |
+//! | `listing` | a program as lines, and which line an instruction stands on |
+//! | `record` | a [`Trace`]: everything that lanes of a group read and wrote |
+//! | `output` | a trace as text, JSON lines, Perfetto trace and HTML |
+//! | `why` | the ancestry of a value |
+//! | `profile` | counts for every instruction and every processor of a launch |
+//! | `graph` | the control flow that was executed, as DOT and SVG |
+//! | `live` | live ranges, pressure, and the longest chain of one processor |
+//! | `compare` | where two runs part |
+//! | `reduce` | smaller programs that still do what they should |
+//! | `session` | a [`Session`]: a group under way, forwards and backwards |
+//!
+//! All of it stands on [`ctm_exec::observe`]. The launch that is watched runs on the reference interpreter; launches before it run on the job's
+//! engine. Nothing here writes the files that a job names.
+//!
+//! Begin with [`Trace::of_job`].
+
+mod choice;
+mod compare;
+mod graph;
+mod listing;
+mod live;
+mod output;
+mod profile;
+mod record;
+mod reduce;
+mod session;
+mod why;
+
+pub use choice::{Choice, watch_job, watching};
+pub use compare::{Difference, Parting, Store, agree, difference, parting};
+pub use ctm_exec::observe;
+pub use graph::{Block, Graph};
+pub use listing::{Line, Listing};
+pub use live::{LiveRange, Liveness};
+pub use output::{flow_json, isa_name};
+pub use profile::{Count, Profile};
+pub use record::{Limits, Step, Trace, TraceError};
+pub use reduce::reduce;
+pub use session::{Direction, Session, Stop};
+pub use why::{Ancestor, Ancestry, Oddity, OddityKind};
+
+/// The value of 32 bits as people read it: the shortest decimal number, NaN by its bits.
+#[must_use]
+pub fn number(bits: u32) -> String {
+    let value = f32::from_bits(bits);
+    if value.is_nan() { format!("nan(0x{bits:08x})") } else { format!("{value}") }
+}

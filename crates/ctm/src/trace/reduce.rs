@@ -1,0 +1,114 @@
+//! Makes a program smaller while a test still holds.
+
+/// A program text that still passes, with nothing left that can be taken away line by line or half by half.
+///
+/// First runs of lines go, long ones before short ones, then halves of co-issued pairs, modifiers and comments. `holds` is asked for every text that
+/// is tried; it has to be true for `text` itself, or `text` comes back.
+pub fn reduce(text: &str, holds: &mut dyn FnMut(&str) -> bool) -> String {
+    let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
+    let joined = |lines: &[String]| lines.iter().fold(String::new(), |all, line| all + line + "\n");
+    if !holds(&joined(&lines)) {
+        return text.to_owned();
+    }
+    loop {
+        let before = joined(&lines);
+        let mut size = lines.len().div_ceil(2).max(1);
+        loop {
+            let mut at = 0;
+            while at < lines.len() {
+                let end = (at + size).min(lines.len());
+                let rest: Vec<String> = lines[..at].iter().chain(&lines[end..]).cloned().collect();
+                if holds(&joined(&rest)) {
+                    lines = rest;
+                } else {
+                    at = end;
+                }
+            }
+            if size == 1 {
+                break;
+            }
+            size = size.div_ceil(2);
+        }
+        pairs(&mut lines, holds, &joined);
+        for n in 0..lines.len() {
+            for simpler in simpler(&lines[n]) {
+                let old = std::mem::replace(&mut lines[n], simpler);
+                if !holds(&joined(&lines)) {
+                    lines[n] = old;
+                }
+            }
+        }
+        if joined(&lines) == before {
+            return before;
+        }
+    }
+}
+
+/// Two lines at a time: the beginning and the end of a block go together or not at all.
+fn pairs(lines: &mut Vec<String>, holds: &mut dyn FnMut(&str) -> bool, joined: &dyn Fn(&[String]) -> String) {
+    const OPENS: [&str; 6] = ["if", "loop", "rep", "LOOP_START", "PUSH", "call"];
+    let mut at = 0;
+    while at < lines.len() {
+        let word = |line: &str| {
+            line.split_whitespace().find(|w| !w.chars().all(|c| c.is_ascii_digit())).unwrap_or("").to_owned()
+        };
+        let opens = OPENS.iter().any(|open| word(&lines[at]).starts_with(open));
+        let mut gone = false;
+        if opens {
+            for other in at + 1..lines.len() {
+                let mut rest = lines.clone();
+                rest.remove(other);
+                rest.remove(at);
+                if holds(&joined(&rest)) {
+                    *lines = rest;
+                    gone = true;
+                    break;
+                }
+            }
+        }
+        at += usize::from(!gone);
+    }
+}
+
+/// Shorter forms of a line.
+fn simpler(line: &str) -> Vec<String> {
+    let mut forms = Vec::new();
+    if let Some((code, _)) = line.split_once(';') {
+        forms.push(code.trim_end().to_owned());
+    }
+    if let Some((rgb, alpha)) = line.split_once('|') {
+        forms.push(rgb.trim_end().to_owned());
+        forms.push(alpha.trim().to_owned());
+    }
+    for modifier in [" *2", " *4", " *8", " /2", " /4", " /8", " sat", " CLAMP"] {
+        if line.contains(modifier) {
+            forms.push(line.replace(modifier, ""));
+        }
+    }
+    if line.contains(", -") {
+        forms.push(line.replace(", -", ", "));
+    }
+    forms
+}
+
+#[cfg(test)]
+mod tests {
+    use super::reduce;
+
+    #[test]
+    fn only_what_matters_is_left() {
+        let text = (0..300).map(|n| format!("line {n}\n")).collect::<String>();
+        let mut tries = 0;
+        let small = reduce(&text, &mut |text| {
+            tries += 1;
+            text.contains("line 17\n") && text.contains("line 250\n")
+        });
+        assert_eq!(small, "line 17\nline 250\n");
+        assert!(tries < 400, "{tries}");
+    }
+
+    #[test]
+    fn what_does_not_hold_at_first_comes_back() {
+        assert_eq!(reduce("a\nb\n", &mut |_| false), "a\nb\n");
+    }
+}
