@@ -61,7 +61,7 @@ fn the_last_values_are_the_outputs_of_the_run() {
         let (name, mut job) = (name(&path), read(&path).without_files());
         // Outputs as they leave the program: four channels of single precision.
         let (pass, positions) = processors(&job);
-        job.passes[pass].outputs.iter_mut().for_each(|o| o.format = ctm::mc::Format::Float32x4);
+        job.passes[pass].outputs.iter_mut().for_each(|o| o.format = Some(ctm::mc::Format::Float32x4));
         let Ok(report) = job.run(|_| {}) else { continue };
         for at in positions {
             let trace = match Trace::of_job(&job, Choice::default(), at, &Limits::default()) {
