@@ -252,8 +252,10 @@ typedef struct ctm_array {
 /* Output `slot`; of R700 jobs pixel exports 0 to 7, the depth 8, positions 9 to 12, parameters 13 to 44, integers as the floats of their bits.
    CTM_ARGUMENT when the job has none such. */
 ctm_status ctm_result_output(ctm_result *result, uint32_t slot, ctm_array *array);
+/* The output of this name: the program's own, or o0, pix0, depth, pos0, param0. CTM_ARGUMENT when the job has none such. */
+ctm_status ctm_result_output_named(ctm_result *result, const char *name, ctm_array *array);
 void ctm_result_counters(const ctm_result *result, ctm_counters *counters);
-/* An object with counters, slots of outputs, files and seconds. */
+/* The object that `ctm run --json` prints (docs/cli.md). */
 ctm_status ctm_result_json(const ctm_result *result, ctm_bytes **json);
 void ctm_result_free(ctm_result *result);
 

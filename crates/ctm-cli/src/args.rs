@@ -4,6 +4,7 @@ use clap::builder::TypedValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use ctm::EngineKind;
 use ctm::job::FLAGS;
+use std::ffi::OsString;
 use std::path::PathBuf;
 
 /// ATI's Close To the Metal device in software
@@ -24,7 +25,7 @@ Examples:
   ctm check *.x1k
   ctm isa mad
 
-Exit codes: 0 done, 1 the program or job is wrong, 2 usage, 3 a fault while running, 4 a replay gives something else."
+Exit codes: 0 done, 1 the program or job is wrong, 2 usage, 3 a fault while running, 4 a replay or a comparison gives something else, 130 ended by Ctrl-C."
 )]
 pub(crate) struct Cli {
     /// When to colour messages
@@ -196,7 +197,7 @@ Examples:
   ctm dis shader.gsh --program 0     one of a container's R700 programs
   ctm dis commands.cmd               a command buffer (ctm run --dump-commands commands.cmd)")]
 pub(crate) struct DisArgs {
-    /// A program (.elf, .hex, .bin, .x1k; R700: .hex, .o, .gsh, CAL images) or a command buffer (.cmd)
+    /// A program (.elf, .hex, .bin, .x1k; R700: .hex, .o, .gsh, CAL images) or a command buffer (.cmd); `-` is stdin
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// Where the text goes, instead of stdout
@@ -216,7 +217,9 @@ pub(crate) struct DisArgs {
     pub(crate) isa: Option<IsaName>,
 }
 
-/// Check programs against the rules of the manual
+/// Check programs against the rules of the manual, and jobs
+///
+/// Of a job everything is looked at that can be found without running it: keys, programs, arrays, and the files that it writes.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -224,9 +227,10 @@ Examples:
   ctm check --allow unused-result --allow dead-code *.elf
   ctm check --json fill.hex
   ctm check shader.gsh               every program of a container
+  ctm check job.toml                 what a run would find before it begins
   ctm check --rules")]
 pub(crate) struct CheckArgs {
-    /// Programs
+    /// Programs and jobs (.toml); `-` is stdin
     #[arg(required_unless_present = "rules", value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Leave a rule out; may be given several times
@@ -261,9 +265,11 @@ Examples:
   ctm run blur.x1k --size 512x512 --in s0=photo.png --const c0=1,2,3,4 --out o0=result.png
   ctm run life.x1k --size 64x64 --in s0=start.npy:output=0 --repeat 100 --out o0=end.png
   ctm run fill.hex --size 4x4 --program-info last=14 --check
+  ctm run job.toml --compare o0=reference.npy --tolerance 1e-4
+  ctm run fire.x1k --size 64x64 --repeat 100 --out o0=frame-%03d.png
   ctm run job.toml --dump-commands job.cmd && ctm dis job.cmd")]
 pub(crate) struct RunArgs {
-    /// A job file (.toml) or a program (.x1k, .ps, .hex, .bin, .elf; R700: .psh, .vsh, .csh, .hex, .gsh, .o, CAL images)
+    /// A job file (.toml) or a program (.x1k, .ps, .hex, .bin, .elf; R700: .psh, .vsh, .csh, .hex, .gsh, .o, CAL images); `-` is a program from stdin
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
@@ -280,9 +286,20 @@ pub(crate) struct RunArgs {
     /// Write the command buffers: .cmd or .bin as words, .txt as text
     #[arg(long, value_name = "FILE")]
     pub(crate) dump_commands: Option<PathBuf>,
+    /// Compare an output with a file afterwards: `o0=reference.npy`; may be given several times. Where values differ, the exit code is 4
+    #[arg(long, value_name = "NAME=FILE", value_parser = reference)]
+    pub(crate) compare: Vec<(String, PathBuf)>,
+    /// How far apart values of --compare may be
+    #[arg(long, value_name = "T", default_value_t = 0.0, requires = "compare")]
+    pub(crate) tolerance: f64,
     /// Do not show progress
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+fn reference(text: &str) -> Result<(String, PathBuf), String> {
+    let (name, file) = text.split_once('=').ok_or("an output and a file are wanted: o0=reference.npy")?;
+    Ok((name.to_owned(), file.into()))
 }
 
 /// Draw a mesh with a vertex and a pixel program of the R700
@@ -364,7 +381,7 @@ pub(crate) struct DrawArgs {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct JobFlags {
     /// Flag and value, in the table's order.
-    pub(crate) given: Vec<(&'static str, String)>,
+    pub(crate) given: Vec<(&'static str, OsString)>,
 }
 
 impl Args for JobFlags {
@@ -375,7 +392,9 @@ impl Args for JobFlags {
                 arg.action(ArgAction::SetTrue)
             } else {
                 let action = if flag.many { ArgAction::Append } else { ArgAction::Set };
-                arg.value_name(flag.value).action(action).allow_hyphen_values(true)
+                // File names need not be text.
+                let value = clap::builder::OsStringValueParser::new();
+                arg.value_name(flag.value).action(action).allow_hyphen_values(true).value_parser(value)
             });
         }
         command
@@ -392,11 +411,11 @@ impl FromArgMatches for JobFlags {
         for flag in FLAGS {
             if flag.value.is_empty() {
                 if matches.get_flag(flag.name) {
-                    given.push((flag.name, String::new()));
+                    given.push((flag.name, OsString::new()));
                 }
             } else {
                 given.extend(
-                    matches.get_many::<String>(flag.name).into_iter().flatten().map(|v| (flag.name, v.clone())),
+                    matches.get_many::<OsString>(flag.name).into_iter().flatten().map(|v| (flag.name, v.clone())),
                 );
             }
         }
@@ -471,7 +490,7 @@ Examples:
   ctm info fill.elf
   ctm info --json fill.hex")]
 pub(crate) struct InfoArgs {
-    /// Files
+    /// Files; `-` is stdin
     #[arg(required = true, value_name = "FILE")]
     pub(crate) files: Vec<PathBuf>,
     /// Print one JSON object a file

@@ -2,10 +2,10 @@
 
 use crate::Ending;
 use crate::args::AsmArgs;
-use crate::console::{Console, Failure, each_file, program_bytes, stdin_bytes};
+use crate::console::{Console, Failure, STDIN, each_file, program_bytes};
 use ctm::job::{Form, Isa, Loaded, read_file};
 use ctm::r700::{self, is_r700};
-use ctm_image::{ByteOrder, ctm_elf, hex};
+use ctm_image::{ByteOrder, Kind, ctm_elf, hex, identify};
 use ctm_isa::r700::text::Options;
 use ctm_isa::x1k::Program;
 use std::path::{Path, PathBuf};
@@ -30,7 +30,7 @@ pub(crate) fn run(console: &Console, args: &AsmArgs) -> Ending {
 fn several(console: &Console, args: &AsmArgs, output: &Path) -> Ending {
     let mut programs = Vec::new();
     let ending = each_file(console, &args.files, args.json, |file| {
-        let bytes = program_bytes(file)?;
+        let (bytes, file) = program_bytes(file)?;
         if !is_r700(&bytes, file, args.isa.map(Isa::from)) {
             return Err(Failure::wrong("wrong-isa", format!("{} is no R700 program", file.display())));
         }
@@ -46,10 +46,12 @@ fn several(console: &Console, args: &AsmArgs, output: &Path) -> Ending {
 
 fn one(console: &Console, args: &AsmArgs, file: &Path) -> Result<(), Failure> {
     let isa = args.isa.map(Isa::from);
-    let (bytes, path) = if file == Path::new("-") {
-        (stdin_bytes()?, Path::new(if isa == Some(Isa::R700) { "stdin.r700" } else { "stdin.x1k" }))
-    } else {
-        (program_bytes(file)?, file)
+    let (bytes, path) = program_bytes(file)?;
+    // What comes to be assembled is text, however it begins.
+    let path = match isa {
+        _ if path != Path::new(STDIN) || identify(&bytes) != Kind::Unknown => path,
+        Some(Isa::R700) => Path::new("stdin.r700"),
+        _ => Path::new("stdin.x1k"),
     };
     if is_r700(&bytes, path, isa) {
         return one_r700(console, args, &bytes, path, file);

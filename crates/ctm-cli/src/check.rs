@@ -3,7 +3,7 @@
 use crate::Ending;
 use crate::args::CheckArgs;
 use crate::console::{Console, Exit, Failure, exit_of, program_bytes, tally};
-use ctm::job::{Isa, Loaded};
+use ctm::job::{Isa, Loaded, Reader};
 use ctm::r700::{every_program, is_r700};
 use ctm::render::Report;
 use ctm_isa::diag::Severity;
@@ -57,7 +57,10 @@ pub(crate) fn run(console: &Console, args: &CheckArgs) -> Ending {
 
 fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobError> {
     let isa = args.isa.map(Isa::from);
-    let bytes = program_bytes(file)?;
+    if is_job(file) {
+        return Reader::for_file(file)?.finish()?.check();
+    }
+    let (bytes, file) = program_bytes(file)?;
     let allowed: Vec<&str> = args.allow.iter().map(String::as_str).collect();
     if is_r700(&bytes, file, isa) {
         let options = Options::default();
@@ -84,6 +87,11 @@ fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobE
     let mut reports = loaded.reports;
     reports.extend(found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source.clone() }));
     Ok(reports)
+}
+
+/// Whether a file is a job by its name.
+pub(crate) fn is_job(file: &Path) -> bool {
+    file.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
 }
 
 /// Programs that came as words have no lines to show: the file's name goes in front.

@@ -3,7 +3,7 @@
 use crate::Ending;
 use crate::args::CompileArgs;
 use crate::asm::encode;
-use crate::console::{Console, Failure, each_file, program_bytes, stdin_bytes};
+use crate::console::{Console, Failure, each_file, program_bytes};
 use ctm::job::Loaded;
 use std::path::{Path, PathBuf};
 
@@ -22,8 +22,8 @@ pub(crate) fn run(console: &Console, args: &CompileArgs) -> Ending {
 
 fn one(console: &Console, args: &CompileArgs, file: &Path) -> Result<(), Failure> {
     let stdin = file == Path::new("-");
-    let bytes = if stdin { stdin_bytes()? } else { program_bytes(file)? };
-    let name = if stdin { "stdin".to_owned() } else { file.display().to_string() };
+    let (bytes, named) = program_bytes(file)?;
+    let name = named.display().to_string();
     let options = ctm_ps3::Options { normalized_coordinates: args.normalized, ieee_products: args.ieee };
     let loaded = Loaded::compile(&bytes, &name, &options)?;
     for report in &loaded.reports {

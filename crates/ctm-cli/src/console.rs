@@ -194,15 +194,23 @@ pub(crate) fn each_file(
     Ok(exit)
 }
 
-/// All of stdin.
-pub(crate) fn stdin_bytes() -> Result<Vec<u8>, Failure> {
+/// The name of what comes from stdin, in messages.
+pub(crate) const STDIN: &str = "stdin";
+
+/// The bytes of a file, or of stdin for `-`, and the name that they have from then on.
+pub(crate) fn input<'p>(path: &'p Path, what: &str) -> Result<(Vec<u8>, &'p Path), JobError> {
+    if path != Path::new("-") {
+        return Ok((ctm::job::read_file(path, what, None)?, path));
+    }
     let mut bytes = Vec::new();
-    let read = std::io::stdin().lock().read_to_end(&mut bytes);
-    read.map_err(|e| Failure::wrong("cannot-read", format!("stdin cannot be read: {e}")))?;
-    Ok(bytes)
+    std::io::stdin().lock().read_to_end(&mut bytes).map_err(|e| {
+        let message = format!("{what} cannot be read from stdin: {e}");
+        JobError::Wrong(vec![Report::bare(Diagnostic::error("cannot-read", message))])
+    })?;
+    Ok((bytes, Path::new(STDIN)))
 }
 
-/// The bytes of a program file.
-pub(crate) fn program_bytes(path: &Path) -> Result<Vec<u8>, JobError> {
-    ctm::job::read_file(path, "the program", None)
+/// The bytes of a program file, and its name.
+pub(crate) fn program_bytes(path: &Path) -> Result<(Vec<u8>, &Path), JobError> {
+    input(path, "the program")
 }

@@ -2,9 +2,9 @@
 
 use crate::Ending;
 use crate::args::DisArgs;
-use crate::console::{Console, Exit, Failure};
+use crate::console::{Console, Exit, Failure, input};
 use ctm::commands::{self, Command};
-use ctm::job::{Isa, Loaded, byte_code_text, read_file};
+use ctm::job::{Isa, Loaded, byte_code_text};
 use ctm::r700::is_r700;
 use ctm_image::r700::gfd::Gfd;
 use ctm_image::{ByteOrder, Kind, identify};
@@ -13,29 +13,29 @@ use ctm_isa::x1k::text::{Options, disassemble};
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &DisArgs) -> Ending {
-    let bytes = read_file(&args.file, "the file", None)?;
+    let (bytes, file) = input(&args.file, "the file")?;
     let isa = args.isa.map(Isa::from);
-    let text = if is_command_buffer(&args.file, &bytes) {
+    let text = if is_command_buffer(file, &bytes) {
         if !bytes.len().is_multiple_of(4) {
             return Err(Failure::wrong(
                 "wrong-file",
-                format!("{} has {} bytes, a command buffer is made of dwords of 4", args.file.display(), bytes.len()),
+                format!("{} has {} bytes, a command buffer is made of dwords of 4", file.display(), bytes.len()),
             ));
         }
         commands::print(&ByteOrder::Little.words(&bytes))
-    } else if let Some(text) = byte_code_text(&bytes, &args.file.display().to_string())? {
+    } else if let Some(text) = byte_code_text(&bytes, &file.display().to_string())? {
         text
     } else if args.program.is_none()
         && let Some(text) = whole_gfd(&bytes)
     {
         text
-    } else if is_r700(&bytes, &args.file, isa) {
+    } else if is_r700(&bytes, file, isa) {
         let options = r700::Options::default();
-        let loaded = ctm::r700::Loaded::from_bytes(&bytes, &args.file, isa, args.program.as_deref(), &options)?;
+        let loaded = ctm::r700::Loaded::from_bytes(&bytes, file, isa, args.program.as_deref(), &options)?;
         console.reports(&loaded.reports);
         r700::disassemble(&loaded.program, &options)
     } else {
-        let loaded = Loaded::from_bytes(&bytes, &args.file, isa, None)?;
+        let loaded = Loaded::from_bytes(&bytes, file, isa, None)?;
         console.reports(&loaded.reports);
         disassemble(&loaded.program, &Options { addresses: true, explain: args.explain, words: args.words })
     };

@@ -2,8 +2,7 @@
 
 use crate::Ending;
 use crate::args::InfoArgs;
-use crate::console::{Console, Exit, Failure};
-use ctm::job::read_file;
+use crate::console::{Console, Exit, Failure, input};
 use ctm_image::info::{self, Value};
 use std::path::Path;
 
@@ -19,7 +18,7 @@ pub(crate) fn run(console: &Console, args: &InfoArgs) -> Ending {
 }
 
 fn one(args: &InfoArgs, file: &Path) -> Result<String, Failure> {
-    let bytes = read_file(file, "the file", None)?;
+    let (bytes, file) = input(file, "the file")?;
     let described = info::describe(&bytes).map_err(|e| Failure::wrong(e.name(), format!("{}: {e}", file.display())))?;
     let value = match described.to_value() {
         Value::Record(fields) => {

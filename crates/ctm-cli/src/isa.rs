@@ -29,7 +29,7 @@ pub(crate) fn run(console: &Console, args: &IsaArgs) -> Ending {
     for isa in &isas {
         // Both may have it; the heading says whose it is.
         if args.json {
-            found.extend(isa.find(&topic).iter().map(|t| format!("{}", topic_json(isa, t))));
+            found.extend(isa.topics(&topic).iter().map(|t| format!("{}", topic_json(isa, t))));
         } else if let Some(text) = isa.describe(&topic) {
             found.push(if isas.len() > 1 { format!("{}:\n{text}", isa.name) } else { text });
         }
@@ -41,7 +41,10 @@ pub(crate) fn run(console: &Console, args: &IsaArgs) -> Ending {
                 near.push(name);
             }
         }
-        let hint = if near.is_empty() {
+        let elsewhere = [Isa::x1k(), Isa::r700()].into_iter().find(|isa| isa.describe(&topic).is_some());
+        let hint = if let Some(isa) = elsewhere {
+            format!("the {} has it: `ctm isa {} {topic}`", isa.name, isa.name.to_ascii_lowercase())
+        } else if near.is_empty() {
             "`ctm isa` lists what there is".to_owned()
         } else {
             format!("there is {}", near.join(", "))

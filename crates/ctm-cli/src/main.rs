@@ -35,13 +35,15 @@ mod trace;
 mod watched;
 
 use args::{Cli, Command};
-use clap::Parser;
+use clap::error::{ContextKind, ContextValue};
+use clap::{CommandFactory, Parser};
 use console::{Console, Exit};
+use ctm_isa::suggest::closest;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
     // Help and usage errors end here, with 0 and 2.
-    let cli = Cli::parse();
+    let cli = Cli::try_parse().unwrap_or_else(|error| suggested(error).exit());
     let console = Console::new(cli.color);
     let exit = match cli.command {
         Command::Asm(args) => asm::run(&console, &args),
@@ -67,6 +69,18 @@ fn main() -> ExitCode {
         Command::Man { directory } => generate::man(&console, directory.as_deref()),
     };
     ExitCode::from(exit.unwrap_or_else(|failure| failure.report(&console)).code())
+}
+
+/// The error with the subcommand that was probably meant: letters that changed places are one mistake.
+fn suggested(mut error: clap::Error) -> clap::Error {
+    if let Some(ContextValue::String(given)) = error.get(ContextKind::InvalidSubcommand) {
+        let commands: Vec<String> = Cli::command().get_subcommands().map(|c| c.get_name().to_owned()).collect();
+        if let Some(meant) = closest(given, commands.iter().map(String::as_str)) {
+            let meant = ContextValue::Strings(vec![meant.to_owned()]);
+            error.insert(ContextKind::SuggestedSubcommand, meant);
+        }
+    }
+    error
 }
 
 /// How a subcommand ends: well or ill, or with something that has not been reported yet.

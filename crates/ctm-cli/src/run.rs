@@ -2,25 +2,22 @@
 
 use crate::Ending;
 use crate::args::RunArgs;
-use crate::console::{Console, Exit, Failure, exit_of};
+use crate::check::is_job;
+use crate::console::{Console, Exit, Failure, exit_of, program_bytes};
 use crate::interrupt;
-use ctm::array::{Array, ItemType};
+use ctm::array::{Array, ItemType, Kind, RawFormat, RawShape};
 use ctm::commands;
-use ctm::job::{Isa, Job, JobError, JobReport, OutputResult, Progress, Reader, read_file};
+use ctm::job::{Isa, Job, JobError, JobReport, Progress, Reader};
 use ctm::{record, render};
-use ctm_exec::Counters;
 use ctm_exec::r700::VertexEvent;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::io::IsTerminal;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
-
-/// Outputs of so many elements are printed when nothing is saved.
-const PRINTED: usize = 256;
 
 pub(crate) fn run(console: &Console, args: &RunArgs) -> Ending {
     let recording = record::environment().map_err(|e| Failure::wrong("cannot-record", e.to_string()))?;
@@ -57,23 +54,124 @@ fn run_job(console: &Console, args: &RunArgs) -> Ending {
     if let Some(path) = &args.dump_commands {
         dump(console, path, &report.commands)?;
     }
+    let comparisons = compare(args, &report)?;
+    let differs = comparisons.iter().any(|c| c.differing > 0);
+    let exit = if differs { Exit::Differs } else { Exit::Done };
     if args.json {
-        console.print(&format!("{}\n", report_json(&report)))?;
-        return Ok(Exit::Done);
+        let mut value = report.json();
+        if !comparisons.is_empty() {
+            value["comparisons"] = comparisons.iter().map(Comparison::json).collect();
+        }
+        console.print(&format!("{value}\n"))?;
+        return Ok(exit);
     }
     console.reports(&report.reports);
+    for comparison in &comparisons {
+        console.print(&format!("{comparison}\n"))?;
+    }
     if std::io::stderr().is_terminal() {
         for file in &report.files {
             console.note(&format!("wrote {}", file.display()));
         }
     }
-    if report.files.is_empty() && !args.stats && args.dump_commands.is_none() {
+    if report.files.is_empty() && !args.stats && args.dump_commands.is_none() && comparisons.is_empty() {
         print_outputs(console, &report)?;
     }
     if args.stats {
         console.print(&statistics(&job, &report))?;
     }
-    Ok(Exit::Done)
+    Ok(exit)
+}
+
+/// An output beside a file that says what it should be.
+struct Comparison {
+    output: String,
+    reference: String,
+    values: usize,
+    /// Values that are further apart than is allowed; a NaN beside a number is.
+    differing: usize,
+    /// The largest distance of two numbers.
+    largest: f64,
+    /// The first that differs: column, row, channel, what it is and should be.
+    first: Option<(usize, usize, usize, f32, f32)>,
+}
+
+impl Comparison {
+    fn json(&self) -> Value {
+        let number = |v: f32| if v.is_finite() { json!(v) } else { json!(v.to_string()) };
+        let first = self.first.map(|(x, y, channel, found, expected)| {
+            json!({ "position": [x, y], "channel": channel, "found": number(found), "expected": number(expected) })
+        });
+        json!({
+            "output": self.output,
+            "reference": self.reference,
+            "values": self.values,
+            "differing": self.differing,
+            "largest": self.largest,
+            "first": first,
+        })
+    }
+}
+
+impl std::fmt::Display for Comparison {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let Self { output, reference, values, differing, largest, .. } = self;
+        match self.first {
+            None => write!(f, "{output} is as {reference}: {values} values, at most {largest:e} apart"),
+            Some((x, y, channel, found, expected)) => write!(
+                f,
+                "{output} is not as {reference}: {differing} of {values} values differ, at most by {largest:e}; first ({x}, {y}) channel {channel}: {found}, {expected} expected"
+            ),
+        }
+    }
+}
+
+/// Compares outputs with the files of `--compare`.
+fn compare(args: &RunArgs, report: &JobReport) -> Result<Vec<Comparison>, Failure> {
+    let one = |given: &(String, PathBuf)| {
+        let (name, path) = given;
+        let output = report.output(name).ok_or_else(|| {
+            let names: Vec<&str> = report.outputs.iter().map(|o| o.name.as_str()).collect();
+            Failure::usage("unknown-name", format!("there is no output `{name}`; there are {}", names.join(", ")))
+        })?;
+        let wrong = |why: String| Failure::wrong("bad-array", format!("{}: {why}", path.display()));
+        let found = report.array(output.slot).ok_or_else(|| wrong(format!("output {name} cannot be read")))?;
+        let bytes = ctm::job::read_file(path, "the reference", None)?;
+        let kind = Kind::of(path).ok_or_else(|| wrong(format!("no kind of array; known are {}", Kind::EXTENSIONS)))?;
+        let [height, width, channels] = output.shape();
+        let shape = RawShape { width, height, format: RawFormat::Float32(channels) };
+        let expected = Array::from_bytes(kind, &bytes, Some(shape)).map_err(|e| wrong(e.to_string()))?;
+        let other = [expected.height, expected.width, expected.channels];
+        if other != [height, width, channels] {
+            return Err(wrong(format!(
+                "its shape is {other:?}, that of output {name} is {:?}",
+                [height, width, channels]
+            )));
+        }
+        let mut out = Comparison {
+            output: output.name.clone(),
+            reference: path.display().to_string(),
+            values: found.to_f32().len(),
+            differing: 0,
+            largest: 0.0,
+            first: None,
+        };
+        for (n, (found, expected)) in found.to_f32().into_iter().zip(expected.to_f32()).enumerate() {
+            let apart = (f64::from(found) - f64::from(expected)).abs();
+            if found.to_bits() == expected.to_bits() || found == expected || found.is_nan() && expected.is_nan() {
+                continue;
+            }
+            out.largest = out.largest.max(if apart.is_nan() { f64::INFINITY } else { apart });
+            if apart <= args.tolerance {
+                continue;
+            }
+            out.differing += 1;
+            let element = n / channels;
+            out.first.get_or_insert((element % width, element / width, n % channels, found, expected));
+        }
+        Ok(out)
+    };
+    args.compare.iter().map(one).collect()
 }
 
 fn job_has_passes(pass: usize, name: Option<&String>) -> bool {
@@ -82,19 +180,18 @@ fn job_has_passes(pass: usize, name: Option<&String>) -> bool {
 
 /// The job of a file or of a program, with the flags over it.
 fn read(args: &RunArgs) -> Result<Job, JobError> {
-    let is_job = args.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-    let mut reader = if is_job {
+    let mut reader = if is_job(&args.file) {
         Reader::for_file(&args.file)?
     } else {
-        // Said before what the flags lack, which follows from a wrong name.
-        read_file(&args.file, "the program", None)?;
-        Reader::for_program(&args.file)
+        // That it cannot be read is said before what the flags lack. A pipe can be read only once.
+        let (bytes, file) = program_bytes(&args.file)?;
+        Reader::for_program_bytes(file, bytes)
     };
     if let Some(isa) = args.isa {
         reader.isa(Isa::from(isa));
     }
     for (flag, value) in &args.job.given {
-        reader.flag(flag, value);
+        reader.flag_os(flag, value);
     }
     let mut job = reader.finish()?;
     job.run.counters = args.stats || args.json;
@@ -177,7 +274,7 @@ fn dump(console: &Console, path: &Path, words: &[u32]) -> Result<(), Failure> {
 fn print_outputs(console: &Console, report: &JobReport) -> Result<(), Failure> {
     let mut out = String::new();
     for o in &report.outputs {
-        let Some(array) = small(report, o) else {
+        let Some(array) = report.few(o) else {
             let (width, height) = (o.rect.width, o.rect.height);
             let _ = writeln!(
                 out,
@@ -202,12 +299,6 @@ fn print_outputs(console: &Console, report: &JobReport) -> Result<(), Failure> {
         let _ = writeln!(out, "vertices: {count} emitted; --vertices FILE saves their list (.npy)");
     }
     console.print(&out)
-}
-
-/// The elements of an output that is small enough to be printed.
-fn small(report: &JobReport, output: &OutputResult) -> Option<Array> {
-    let elements = output.rect.width as usize * output.rect.height as usize;
-    if elements <= PRINTED { report.array(output.slot) } else { None }
 }
 
 /// A value of an output.
@@ -266,53 +357,6 @@ fn statistics(job: &Job, report: &JobReport) -> String {
 #[allow(clippy::cast_precision_loss, reason = "a percentage for people")]
 fn percent(part: u64, whole: u64) -> f64 {
     100.0 * part as f64 / whole as f64
-}
-
-fn counters_json(c: &Counters) -> Value {
-    json!({
-        "groups": c.groups,
-        "processors": c.processors,
-        "instructions": { "alu": c.alu, "output": c.output, "tex": c.tex, "fc": c.fc, "all": c.instructions() },
-        "lanes": { "active": c.active_lanes, "all": c.total_lanes },
-        "fetches": c.fetches,
-        "fetch_bytes": c.fetch_bytes,
-        "writes": c.writes,
-        "write_bytes": c.write_bytes,
-        "clocks": { "alu": c.alu_clocks, "tex": c.tex_clocks, "fc": c.fc_clocks, "all": c.clocks() },
-    })
-}
-
-fn report_json(report: &JobReport) -> Value {
-    let passes: Vec<Value> = report
-        .passes
-        .iter()
-        .map(|p| json!({ "name": p.name, "launches": p.launches, "counters": counters_json(&p.counters) }))
-        .collect();
-    let outputs: Vec<Value> = report
-        .outputs
-        .iter()
-        .map(|o| {
-            // JSON has no NaN and no infinity: values go as their bits.
-            let bits = small(report, o)
-                .map(|a| a.to_f32().iter().map(|v| format!("0x{:08x}", v.to_bits())).collect::<Vec<_>>());
-            json!({
-                "slot": o.slot,
-                "name": o.name,
-                "origin": [o.rect.x, o.rect.y],
-                "shape": o.shape(),
-                "bits": bits,
-            })
-        })
-        .collect();
-    json!({
-        "status": "done",
-        "passes": passes,
-        "counters": counters_json(&report.counters()),
-        "outputs": outputs,
-        "files": report.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>(),
-        "findings": report.reports.iter().map(render::json).collect::<Vec<_>>(),
-        "seconds": report.elapsed.as_secs_f64(),
-    })
 }
 
 fn failure_json(e: &JobError) -> Value {

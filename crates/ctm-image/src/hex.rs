@@ -1,7 +1,7 @@
 //! Bare words, as text or as bytes. They say nothing about a program but its instructions.
 //!
 //! Text: hexadecimal words of up to eight digits, one instruction a line (X1K: six words; R700: the two words of a
-//! 64-bit slot). `0x` before a word and commas between words are accepted; `;`, `#` and `//` begin a comment that goes to
+//! 64-bit slot), or the same number of words on every line, as dumps have it: one dword a line, or eight. `0x` before a word and commas between words are accepted; `;`, `#` and `//` begin a comment that goes to
 //! the end of the line; empty lines mean nothing.
 
 use crate::bytes::ByteOrder;
@@ -42,6 +42,7 @@ pub fn write(program: &Program) -> String {
 /// # Errors
 /// Something that is not a word, or another number of words on a line.
 pub fn read_words(text: &str, per_line: usize) -> Result<Vec<u32>, ImageError> {
+    let per_line = if is_dump(text, per_line) { 0 } else { per_line };
     let mut words = Vec::new();
     let mut offset = 0;
     for (number, line) in text.split_inclusive('\n').enumerate() {
@@ -66,7 +67,7 @@ pub fn read_words(text: &str, per_line: usize) -> Result<Vec<u32>, ImageError> {
             }
             on_this_line += 1;
         }
-        if on_this_line != 0 && on_this_line != per_line {
+        if per_line != 0 && on_this_line != 0 && on_this_line != per_line {
             let allowed = match per_line {
                 X1K_WORDS => "6 words, the dwords of one instruction",
                 R700_WORDS => "2 words, one 64-bit slot",
@@ -77,6 +78,17 @@ pub fn read_words(text: &str, per_line: usize) -> Result<Vec<u32>, ImageError> {
         offset += line.len();
     }
     Ok(words)
+}
+
+/// Whether lines are as wide as a dump has them, and not as instructions are: all but the last have the same number of words, and all
+/// together make whole instructions.
+fn is_dump(text: &str, per_line: usize) -> bool {
+    let counts: Vec<usize> = text.lines().map(|line| tokens(code_part(line)).count()).filter(|&n| n > 0).collect();
+    let (Some(&first), Some((last, rest))) = (counts.first(), counts.split_last()) else { return false };
+    let same = rest.iter().all(|&n| n == first) && *last <= first;
+    same && first != per_line
+        && (counts.len() > 1 || first > per_line)
+        && counts.iter().sum::<usize>().is_multiple_of(per_line)
 }
 
 /// Writes words, `per_line` on each line, with eight upper-case digits.

@@ -146,7 +146,7 @@ fn identify_text(bytes: &[u8]) -> Kind {
     let text = text.strip_prefix('\u{feff}').unwrap_or(text);
     let lines: Vec<Vec<&str>> = text
         .lines()
-        .map(|line| hex::code_part(line).split_whitespace().collect::<Vec<_>>())
+        .map(|line| hex::code_part(line).split([' ', '\t', ',']).filter(|t| !t.is_empty()).collect::<Vec<_>>())
         .filter(|line| !line.is_empty())
         .take(LINES)
         .collect();
@@ -156,6 +156,15 @@ fn identify_text(bytes: &[u8]) -> Kind {
         Kind::X1kHex
     } else if all_words(hex::R700_WORDS) {
         Kind::R700Hex
+    } else if lines.iter().flatten().all(|token| is_word(token)) && lines.iter().flatten().any(|t| t.len() >= 5) {
+        // A dump: what the words are is told by the words.
+        let reads = |per_line| hex::read_words(text, per_line).ok();
+        match (reads(hex::X1K_WORDS), reads(hex::R700_WORDS)) {
+            (Some(words), _) if is_x1k(&words) => Kind::X1kHex,
+            (_, Some(_)) => Kind::R700Hex,
+            (Some(_), None) => Kind::X1kHex,
+            (None, None) => Kind::Unknown,
+        }
     } else if first[0].starts_with("ps_") {
         Kind::Ps3Text
     } else if lines.iter().any(|line| is_r700_line(line)) {
@@ -165,6 +174,14 @@ fn identify_text(bytes: &[u8]) -> Kind {
     } else {
         Kind::Unknown
     }
+}
+
+/// Whether these words are instructions of the X1K, and the last one outputs: chance does that hardly ever.
+#[must_use]
+pub fn is_x1k(words: &[u32]) -> bool {
+    let (instructions, rest) = words.as_chunks::<6>();
+    let decoded = || instructions.iter().map(ctm_isa::x1k::Inst::decode);
+    rest.is_empty() && !instructions.is_empty() && decoded().all(|inst| inst.is_ok())
 }
 
 fn is_word(token: &str) -> bool {

@@ -27,4 +27,4 @@ pub mod r700;
 pub use bytes::ByteOrder;
 pub use error::{ImageError, Remark};
 pub use foreign::{Foreign, foreign};
-pub use identify::{Kind, identify};
+pub use identify::{Kind, identify, is_x1k};

@@ -138,7 +138,12 @@ pub struct Isa {
     notes: fn(&WordFormat, &Field) -> Vec<Column>,
     /// How the manual's prose writes values: prefix, and the fields it belongs to (see [`Isa::find`]).
     prefixes: &'static [(&'static str, &'static str)],
+    /// What words of the assembly stand for.
+    meaning: Meaning,
 }
+
+/// What a word of an assembly stands for, in words and as names of the tables.
+type Meaning = fn(&str) -> Option<(&'static str, Vec<&'static str>)>;
 
 impl Isa {
     /// The X1K tables.
@@ -174,6 +179,7 @@ impl Isa {
                 ("ALU_RESULT_SEL_", "ALU_RESULT_SEL"),
                 ("ALU_RESULT_OP_", "ALU_RESULT_OP"),
             ],
+            meaning: x1k::text::meaning,
         }
     }
 
@@ -194,6 +200,7 @@ impl Isa {
                 ("TEX_INST_", "TEX_INST"),
                 ("VTX_INST_", "VTX_INST"),
             ],
+            meaning: |_| None,
         }
     }
 
@@ -303,12 +310,27 @@ impl Isa {
         near.into_iter().take(5).map(|(_, name)| name).collect()
     }
 
+    /// As [`Self::find`]; a word of the assembly that is no name of the tables gives what it stands for.
+    #[must_use]
+    pub fn topics(&self, query: &str) -> Vec<Topic> {
+        let topics = self.find(query);
+        if !topics.is_empty() {
+            return topics;
+        }
+        let meaning = (self.meaning)(&query.trim().to_ascii_lowercase());
+        meaning.into_iter().flat_map(|(_, names)| names).flat_map(|name| self.find(name)).collect()
+    }
+
     /// What `query` names, as text; `None` when nothing has that name ([`Self::suggest`] then helps).
     #[must_use]
     pub fn describe(&self, query: &str) -> Option<String> {
-        let topics = self.find(query);
-        let texts: Vec<String> = topics.iter().map(|topic| self.text(topic)).collect();
-        (!texts.is_empty()).then(|| texts.join("\n"))
+        let topics = self.topics(query);
+        let word = query.trim().to_ascii_lowercase();
+        let meaning = (self.meaning)(&word).filter(|_| self.find(query).is_empty());
+        let mut texts: Vec<String> =
+            meaning.iter().map(|(says, _)| format!("`{word}` in assembly: {says}\n")).collect();
+        texts.extend(topics.iter().map(|topic| self.text(topic)));
+        (!topics.is_empty()).then(|| texts.join("\n"))
     }
 
     fn text(&self, topic: &Topic) -> String {

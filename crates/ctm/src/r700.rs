@@ -45,8 +45,9 @@ pub struct Loaded {
 pub fn is_r700(bytes: &[u8], path: &Path, isa: Option<Isa>) -> bool {
     match kind_of(bytes, path) {
         Kind::R700Hex | Kind::R700Text | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => true,
-        Kind::Unknown => isa == Some(Isa::R700),
-        Kind::CtmElf | Kind::OtherElf | Kind::X1kHex | Kind::X1kText | Kind::Ps3Text | Kind::Ps3Code => false,
+        // Words that lie line by line as neither has them are what the user says.
+        Kind::Unknown | Kind::X1kHex => isa == Some(Isa::R700),
+        Kind::CtmElf | Kind::OtherElf | Kind::X1kText | Kind::Ps3Text | Kind::Ps3Code => false,
     }
 }
 

@@ -7,7 +7,6 @@ use super::run::Counters;
 use super::{Failure, Status, call};
 use crate::boundary::{elements, guard, store, string};
 use ctm::job::{JobReport, Reader};
-use serde_json::json;
 use std::collections::BTreeMap;
 use std::ffi::c_char;
 use std::path::{Path, PathBuf};
@@ -244,6 +243,23 @@ pub unsafe extern "C" fn ctm_result_output(result: *mut JobResult, slot: u32, ar
     })
 }
 
+/// What the output of this name holds.
+///
+/// # Safety
+/// As for [`ctm_result_output`]; `name` is null or a C string.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn ctm_result_output_named(
+    result: *mut JobResult,
+    name: *const c_char,
+    array: *mut Array,
+) -> Status {
+    // SAFETY: as the caller promises.
+    let found = unsafe { (result.as_ref(), string(name)) };
+    let slot = found.0.zip(found.1).and_then(|(result, name)| result.report.output(&name).map(|o| u32::from(o.slot)));
+    // SAFETY: as the caller promises. There is no output of the last number.
+    unsafe { ctm_result_output(result, slot.unwrap_or(u32::MAX), array) }
+}
+
 /// What a job did, in numbers.
 ///
 /// # Safety
@@ -271,24 +287,7 @@ pub unsafe extern "C" fn ctm_result_json(result: *const JobResult, json: *mut *m
             clear(json)?;
             &borrow(result, "result")?.report
         };
-        let c = report.counters();
-        let value = json!({
-            "status": "done",
-            "counters": {
-                "groups": c.groups,
-                "processors": c.processors,
-                "instructions": { "alu": c.alu, "output": c.output, "tex": c.tex, "fc": c.fc, "all": c.instructions() },
-                "lanes": { "active": c.active_lanes, "all": c.total_lanes },
-                "fetches": c.fetches,
-                "fetch_bytes": c.fetch_bytes,
-                "writes": c.writes,
-                "write_bytes": c.write_bytes,
-                "clocks": { "alu": c.alu_clocks, "tex": c.tex_clocks, "fc": c.fc_clocks, "all": c.clocks() },
-            },
-            "outputs": report.outputs.iter().map(|o| o.slot).collect::<Vec<_>>(),
-            "files": report.files.iter().map(|f| f.display().to_string()).collect::<Vec<_>>(),
-            "seconds": report.elapsed.as_secs_f64(),
-        });
+        let value = report.json();
         // SAFETY: `clear` saw that it may be written.
         unsafe { give(json, Bytes::new(value.to_string().into_bytes())) };
         Ok(())

@@ -174,6 +174,14 @@ impl Array {
         }
     }
 
+    /// The samples of a picture as they are; of a grey one, one for each pixel.
+    ///
+    /// # Errors
+    /// As [`Self::from_bytes`].
+    pub fn samples(kind: Kind, bytes: &[u8]) -> Result<Self, ArrayError> {
+        if kind == Kind::Png { png::samples(bytes) } else { Self::from_bytes(kind, bytes, None) }
+    }
+
     /// The bytes of a file. Pictures take what they can show: see each format in `docs/jobs.md`.
     ///
     /// # Errors

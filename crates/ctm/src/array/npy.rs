@@ -1,6 +1,7 @@
 //! NumPy's `.npy` files, format versions 1 to 3.
 //!
-//! Read: `float32`, `float64` (rounded once to single precision), `uint8`, `uint16`; little or big endian; C or Fortran
+//! Read: `float32`, `float64` and integers of 8, 32 and 64 bits with sign, 32 and 64 without (each rounded once to single precision), `float16`, `int16`,
+//! `bool` (0 and 1), and `uint8` and `uint16`, which are normalised; little or big endian; C or Fortran
 //! order; shapes `[w]` (one row), `[h, w]`, `[h, w, c]`. Written: version 1, little endian, C order, `[h, w]` for one channel
 //! and `[h, w, c]` otherwise.
 
@@ -12,19 +13,30 @@ const MAGIC: &[u8; 6] = b"\x93NUMPY";
 /// The element types that can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Dtype {
+    F2,
     F4,
     F8,
+    I1,
+    I2,
+    I4,
+    I8,
     U1,
     U2,
+    U4,
+    U8,
+    Bool,
 }
+
+/// What can be read, for messages.
+const READABLE: &str = "bool, int8 to int64, uint8 to uint64 and float16 to float64 can be read";
 
 impl Dtype {
     pub const fn bytes(self) -> usize {
         match self {
-            Self::U1 => 1,
-            Self::U2 => 2,
-            Self::F4 => 4,
-            Self::F8 => 8,
+            Self::U1 | Self::I1 | Self::Bool => 1,
+            Self::U2 | Self::I2 | Self::F2 => 2,
+            Self::F4 | Self::I4 | Self::U4 => 4,
+            Self::F8 | Self::I8 | Self::U8 => 8,
         }
     }
 }
@@ -33,20 +45,25 @@ impl Dtype {
     /// The element type of a picture's numbers.
     fn of(header: &Header) -> Result<Self, ArrayError> {
         match (header.class, header.item_bytes) {
+            (b'f', 2) => Ok(Self::F2),
             (b'f', 4) => Ok(Self::F4),
             (b'f', 8) => Ok(Self::F8),
+            (b'i', 1) => Ok(Self::I1),
+            (b'i', 2) => Ok(Self::I2),
+            (b'i', 4) => Ok(Self::I4),
+            (b'i', 8) => Ok(Self::I8),
             (b'u', 1) => Ok(Self::U1),
             (b'u', 2) => Ok(Self::U2),
-            _ => Err(ArrayError::at(
-                header.descr_at,
-                format!("elements are `{}`, float32, float64, uint8 and uint16 can be read", header.descr),
-            )),
+            (b'u', 4) => Ok(Self::U4),
+            (b'u', 8) => Ok(Self::U8),
+            (b'b', 1) => Ok(Self::Bool),
+            _ => Err(ArrayError::at(header.descr_at, format!("elements are `{}`; {READABLE}", header.descr))),
         }
     }
 }
 
 struct Header {
-    /// `f`, `i` or `u`, and the bytes of one item.
+    /// `f`, `i`, `u` or `b`, and the bytes of one item.
     class: u8,
     item_bytes: usize,
     descr: String,
@@ -154,8 +171,27 @@ pub(super) fn layout(bytes: &[u8]) -> Result<(Layout, bool), ArrayError> {
 }
 
 /// Values as they lie in a file; a rest below one value is left out.
+#[allow(clippy::cast_precision_loss, clippy::cast_possible_truncation, reason = "the one rounding that is documented")]
 pub(super) fn values(data: &[u8], dtype: Dtype, big_endian: bool) -> Values {
+    /// Items of N bytes, little endian, each as single precision.
+    fn floats<const N: usize>(data: &[u8], big_endian: bool, one: impl Fn([u8; N]) -> f32) -> Values {
+        let item = |&(mut item): &[u8; N]| {
+            if big_endian {
+                item.reverse();
+            }
+            one(item)
+        };
+        Values::F32(data.as_chunks().0.iter().map(item).collect())
+    }
     match dtype {
+        Dtype::Bool => floats(data, false, |[byte]| f32::from(u8::from(byte != 0))),
+        Dtype::I1 => floats(data, false, |item| f32::from(i8::from_le_bytes(item))),
+        Dtype::I2 => floats(data, big_endian, |item| f32::from(i16::from_le_bytes(item))),
+        Dtype::I4 => floats(data, big_endian, |item| i32::from_le_bytes(item) as f32),
+        Dtype::I8 => floats(data, big_endian, |item| i64::from_le_bytes(item) as f32),
+        Dtype::U4 => floats(data, big_endian, |item| u32::from_le_bytes(item) as f32),
+        Dtype::U8 => floats(data, big_endian, |item| u64::from_le_bytes(item) as f32),
+        Dtype::F2 => floats(data, big_endian, |item| half(u16::from_le_bytes(item))),
         Dtype::U1 => Values::U8(data.to_vec()),
         Dtype::U2 => {
             let get = |c: [u8; 2]| if big_endian { u16::from_be_bytes(c) } else { u16::from_le_bytes(c) };
@@ -171,6 +207,19 @@ pub(super) fn values(data: &[u8], dtype: Dtype, big_endian: bool) -> Values {
             Values::F32(data.as_chunks().0.iter().map(|&c| get(c) as f32).collect())
         }
     }
+}
+
+/// A half-precision number; NaN keeps its upper bits.
+fn half(bits: u16) -> f32 {
+    let (sign, exponent, fraction) = (u32::from(bits >> 15), u32::from(bits >> 10 & 0x1f), u32::from(bits & 0x3ff));
+    #[allow(clippy::cast_precision_loss, reason = "ten bits")]
+    let magnitude = match exponent {
+        // Multiples of 2^-24.
+        0 => (fraction as f32 * f32::from_bits(0x3380_0000)).to_bits(),
+        0x1f => 0x7f80_0000 | fraction << 13,
+        _ => (exponent + 112) << 23 | fraction << 13,
+    };
+    f32::from_bits(sign << 31 | magnitude)
 }
 
 pub(super) fn write(array: &Array) -> Vec<u8> {
@@ -249,11 +298,8 @@ fn parse_header(text: &[u8], base: usize) -> Result<Header, ArrayError> {
     };
     let (class, size) = kind.split_at_checked(1).unwrap_or(("", kind));
     let item_bytes = size.parse().ok().filter(|n| [1, 2, 4, 8].contains(n));
-    let (Some(class @ (b'f' | b'i' | b'u')), Some(item_bytes)) = (class.bytes().next(), item_bytes) else {
-        return Err(ArrayError::at(
-            descr_at,
-            format!("elements are `{descr}`, float32, float64, uint8 and uint16 can be read"),
-        ));
+    let (Some(class @ (b'f' | b'i' | b'u' | b'b')), Some(item_bytes)) = (class.bytes().next(), item_bytes) else {
+        return Err(ArrayError::at(descr_at, format!("elements are `{descr}`; {READABLE}")));
     };
     Ok(Header {
         class,

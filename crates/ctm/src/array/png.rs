@@ -1,4 +1,4 @@
-//! PNG pictures: 8 and 16 bits per channel in, 8 bits out.
+//! PNG pictures: 8 and 16 bits per channel in, 8 bits out. Grey is read as equal red, green and blue.
 
 use super::rows::{FillRow, unwritable};
 use super::{Array, ArrayError, Values, checked_count};
@@ -9,6 +9,31 @@ use std::io::Write;
 const MOST_VALUES: usize = 8192 * 8192 * 4;
 
 pub(super) fn read(bytes: &[u8]) -> Result<Array, ArrayError> {
+    let Array { height, width, channels, values } = samples(bytes)?;
+    let grey = |rest: usize| {
+        let channels = 3 + rest;
+        let values = match &values {
+            Values::U8(v) => Values::U8(spread(v, rest)),
+            Values::U16(v) => Values::U16(spread(v, rest)),
+            Values::F32(v) => Values::F32(spread(v, rest)),
+        };
+        Array { height, width, channels, values }
+    };
+    Ok(match channels {
+        1 => grey(0),
+        2 => grey(1),
+        _ => Array { height, width, channels, values },
+    })
+}
+
+/// Each grey value three times, with the value behind it, if there is one.
+fn spread<T: Copy>(values: &[T], rest: usize) -> Vec<T> {
+    let element = |e: &[T]| [e[0], e[0]].into_iter().chain(e.to_vec());
+    values.chunks_exact(1 + rest).flat_map(element).collect()
+}
+
+/// The samples as they are.
+pub(super) fn samples(bytes: &[u8]) -> Result<Array, ArrayError> {
     let mut decoder = png::Decoder::new_with_limits(std::io::Cursor::new(bytes), png::Limits { bytes: 1 << 30 });
     // Palettes and 1, 2, 4-bit gray become 8 bits, transparency becomes alpha.
     decoder.set_transformations(png::Transformations::EXPAND);

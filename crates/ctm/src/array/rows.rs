@@ -85,7 +85,16 @@ impl Layout {
         match self.dtype {
             npy::Dtype::U1 => Some(8),
             npy::Dtype::U2 => Some(16),
-            npy::Dtype::F4 | npy::Dtype::F8 => None,
+            npy::Dtype::F2
+            | npy::Dtype::F4
+            | npy::Dtype::F8
+            | npy::Dtype::I1
+            | npy::Dtype::I2
+            | npy::Dtype::I4
+            | npy::Dtype::I8
+            | npy::Dtype::U4
+            | npy::Dtype::U8
+            | npy::Dtype::Bool => None,
         }
     }
 }

@@ -2,7 +2,7 @@
 
 use super::r700::{Elements, LookupDraft, R700Draft};
 use super::tree::Origin;
-use super::{Data, FromOutput, Located, ProgramInfo, Ref, Save};
+use super::{Data, FromOutput, Located, ProgramInfo, Ref, Save, Varying};
 use crate::commands::{CondLoc, CondTest};
 use crate::mc::{Format, Tiling};
 use ctm_exec::Domain;
@@ -22,6 +22,7 @@ pub(super) struct Draft {
     pub has_domain: bool,
     pub registers: Option<Vec<Plane>>,
     pub float: BTreeMap<Ref, Located<[u32; 4]>>,
+    pub varying: BTreeMap<Ref, Varying>,
     pub int: BTreeMap<Ref, Located<[u8; 4]>>,
     pub bool: BTreeMap<Ref, Located<bool>>,
     pub textures: Vec<TextureDraft>,
@@ -57,10 +58,10 @@ pub(super) struct OutputDraft {
     pub size: Option<[u32; 2]>,
     pub mask: Option<u8>,
     /// Saved at the end of the job (in the job's own table) or of the pass (in a pass's).
-    pub path: Option<Located<PathBuf>>,
+    pub paths: Vec<Located<PathBuf>>,
     pub flip_y: Option<bool>,
     pub fresh: bool,
-    pub pass_path: Option<Located<PathBuf>>,
+    pub pass_paths: Vec<Located<PathBuf>>,
 }
 
 #[derive(Clone, Debug)]
@@ -89,14 +90,18 @@ impl Draft {
             has_domain: self.has_domain || base.has_domain,
             registers: self.registers.or_else(|| base.registers.clone()),
             float: base.float.clone(),
+            varying: base.varying.clone(),
             int: base.int.clone(),
             bool: base.bool.clone(),
             textures: base.textures.clone(),
-            outputs: base.outputs.iter().map(|o| OutputDraft { path: None, ..o.clone() }).collect(),
+            outputs: base.outputs.iter().map(|o| OutputDraft { paths: Vec::new(), ..o.clone() }).collect(),
             conditional: base.conditional.clone(),
             conditional_save: self.conditional.as_ref().and_then(|c| c.save.clone()),
             r700: self.r700.over(&base.r700, own_program),
         };
+        // A constant of the pass's own does not vary as the job's did.
+        out.varying.retain(|which, _| !self.float.contains_key(which));
+        out.varying.extend(self.varying);
         out.float.extend(self.float);
         out.int.extend(self.int);
         out.bool.extend(self.bool);
@@ -130,9 +135,11 @@ impl Draft {
                     o.mask = own.mask.or(o.mask);
                     o.flip_y = own.flip_y.or(o.flip_y);
                     o.fresh = fresh;
-                    o.pass_path = own.path;
+                    o.pass_paths = own.paths;
                 }
-                None => out.outputs.push(OutputDraft { fresh, pass_path: own.path.clone(), path: None, ..own }),
+                None => {
+                    out.outputs.push(OutputDraft { fresh, pass_paths: own.paths.clone(), paths: Vec::new(), ..own })
+                }
             }
         }
         if let Some(own) = self.conditional {
@@ -154,8 +161,13 @@ impl Draft {
 }
 
 impl OutputDraft {
-    pub fn save(&self, of_pass: bool) -> Option<Save> {
-        let path = if of_pass { &self.pass_path } else { &self.path };
-        Some(Save { slot: self.slot.clone(), path: path.clone()?, flip_y: self.flip_y.unwrap_or(false) })
+    pub fn saves(&self, of_pass: bool) -> Vec<Save> {
+        let paths = if of_pass { &self.pass_paths } else { &self.paths };
+        let save = |path: &Located<PathBuf>| Save {
+            slot: self.slot.clone(),
+            path: path.clone(),
+            flip_y: self.flip_y.unwrap_or(false),
+        };
+        paths.iter().map(save).collect()
     }
 }

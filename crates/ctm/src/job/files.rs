@@ -1,5 +1,6 @@
 //! The files that a job writes: that they can be written is found before anything runs.
 
+use super::frames::frame;
 use super::{Job, JobError, Located};
 use std::fs::{self, File, OpenOptions};
 use std::io;
@@ -9,7 +10,7 @@ impl Job {
     /// All files that the job saves something to.
     pub(super) fn files(&self) -> impl Iterator<Item = &Located<PathBuf>> {
         let of_pass = self.passes.iter().flat_map(|pass| {
-            let outputs = pass.outputs.iter().filter_map(|output| output.save.as_ref()).map(|save| &save.path);
+            let outputs = pass.outputs.iter().flat_map(|output| &output.saves).map(|save| &save.path);
             let conditional = pass.conditional.iter().filter_map(|c| c.save.as_ref());
             let own = pass
                 .r700
@@ -28,7 +29,7 @@ impl Job {
     /// All that cannot be, each with the reason.
     pub(super) fn check_files(&self) -> Result<(), JobError> {
         let wrong = |path: &Located<PathBuf>| {
-            let why = writable(&path.value).err()?;
+            let why = writable(&frame(&path.value, 0)).err()?;
             Some(path.error("cannot-write", format!("{} cannot be written: {why}", path.value.display())))
         };
         let reports: Vec<_> = self.files().filter_map(wrong).collect();

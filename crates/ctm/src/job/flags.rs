@@ -1,6 +1,7 @@
 //! The keys of a job as flags: one row each, and how their values become values of the tree.
 
 use super::tree::{Node, Origin, Table, Tree, Value};
+use super::values::BEYOND;
 
 /// One flag of `ctm run`.
 #[derive(Clone, Copy, Debug)]
@@ -51,8 +52,8 @@ pub const FLAGS: &[Flag] = &[
     flag("in",     "NAME=FILE[:KEY=VALUE]...", true, Way::Element("texture", "slot", "data"),
          "An input: `s0=photo.png`, `map=a.npy:filter=linear:wrap=repeat,repeat`, `s1=a.raw:size=64,64:format=float32_4`"),
     flag("out",    "NAME=FILE[:KEY=VALUE]...", true, Way::Element("output", "slot", "save"),
-         "An output: `o0=result.png`, `colour=a.npy:clear=0,0,0,1:format=float32_1`"),
-    flag("const",  "NAME=R,G,B,A", true, Way::Constant("float"), "A floating-point constant: `c0=1,2,3,4`, `view=0x3F800000,0,0,0`"),
+         "An output: `o0=result.png`, `colour=a.npy:clear=0,0,0,1:format=float32_1`, `o0=frame-%03d.png` for each repetition; again for another file"),
+    flag("const",  "NAME=R,G,B,A", true, Way::Constant("float"), "A floating-point constant: `c0=1,2,3,4`, `view=0x3F800000,0,0,0`; eight, twelve ... numbers: four for each repetition"),
     flag("int",    "NAME=COUNT,AL,STEP", true, Way::Constant("int"), "An integer constant: `i0=255,0,0`"),
     flag("bool",   "NAME=true|false", true, Way::Constant("bool"), "A boolean constant: `b3=true`"),
     flag("register", "NAME=R,G,B,A[:di=..][:dj=..][:bits]", true, Way::Element("register", "index", "origin"),
@@ -76,7 +77,7 @@ pub const FLAGS: &[Flag] = &[
     flag("global-gprs", "N", false, Way::Key("", "global_gprs"), "R700: SIMD-global registers"),
     flag("semantic", "ID=REGISTER", true, Way::Entry("semantics"), "R700: the register of a semantic number: `3=R2`"),
     flag("constant-buffer", "BANK=FILE[:KEY=VALUE]...", true, Way::Element("constant_buffer", "bank", "data"),
-         "R700: a constant buffer: `0=cb0.npy:fetch_resource=0`"),
+         "R700: a constant buffer: `0=cb0.npy:fetch_resource=0`, `0=1,2,3,4,5,6,7,8`"),
     flag("buffer", "NAME=FILE[:KEY=VALUE]...", true, Way::Element("buffer", "slot", "data"),
          "R700: a buffer of vertex fetches: `b160=vertices.npy:stride_bytes=12`"),
     flag("memory", "KIND=FILE[:KEY=VALUE]...", true, Way::Element("memory", "kind", "data"),
@@ -110,7 +111,7 @@ impl Tree {
                 let (w, h) = text.split_once(['x', 'X']).ok_or_else(form)?;
                 let side = |t: &str| t.trim().parse::<i64>().ok().filter(|n| (1..=4096).contains(n));
                 let (Some(w), Some(h)) = (side(w), side(h)) else {
-                    return Err(format!("the size is `{text}`, columns and rows are 1 to 4096"));
+                    return Err(format!("the size is `{text}`, columns and rows are 1 to 4096; {BEYOND}"));
                 };
                 let corner = [0, 0, w - 1, h - 1].map(|n| node(Value::Integer(n.into())));
                 self.root.set("domain", node(Value::Array(corner.into())));
@@ -153,8 +154,21 @@ impl Tree {
                     list.len() - 1
                 });
                 if let Value::Table(table) = &mut list[at].value {
-                    if !main.is_empty() {
-                        table.set(main_key, value_of(main_key, main, origin));
+                    let main_value = value_of(main_key, main, origin);
+                    let earlier = table.get(main_key).filter(|node| matches!(node.origin, Origin::Flag(_)));
+                    match (main, earlier, rows_of(main, origin)) {
+                        ("", ..) => {}
+                        // A flag that is given again adds a file.
+                        (_, Some(earlier), _) if main_key == "save" => {
+                            let mut all = match &earlier.value {
+                                Value::Array(list) => list.clone(),
+                                _ => vec![earlier.clone()],
+                            };
+                            all.push(main_value);
+                            table.set(main_key, node(Value::Array(all)));
+                        }
+                        (_, _, Some(rows)) if section == "constant_buffer" => table.set("values", rows),
+                        _ => table.set(main_key, main_value),
                     }
                     pairs(table, options, origin).map_err(|_| form())?;
                 }
@@ -209,6 +223,19 @@ fn pairs(table: &mut Table, text: &str, origin: Origin) -> Result<(), ()> {
         }
     }
     Ok(())
+}
+
+/// Numbers, four by four, as rows; `None`: it is something else.
+fn rows_of(text: &str, origin: Origin) -> Option<Node> {
+    let Value::Array(list) = scalar_or_list(text, origin).value else { return None };
+    let is_number = |n: &Node| match &n.value {
+        Value::Integer(_) | Value::Float(_) => true,
+        Value::String(s) => s.starts_with("0x"),
+        _ => false,
+    };
+    let whole = list.len().is_multiple_of(4) && list.iter().all(is_number);
+    let rows = list.chunks(4).map(|row| Node { value: Value::Array(row.to_vec()), origin });
+    whole.then(|| Node { value: Value::Array(rows.collect()), origin })
 }
 
 fn value_of(key: &str, text: &str, origin: Origin) -> Node {

@@ -139,7 +139,26 @@ impl Loaded {
             Kind::OtherElf => Err(wrong("wrong-file", format!("{name} is {}; {READABLE}", kind.describe()))),
             Kind::Unknown if isa == Some(Isa::R700) => r700(),
             Kind::Unknown if extension(path) == "bin" => {
-                hex::read_binary(bytes).map(|p| plain(p, Form::Binary)).map_err(|e| image(&e))
+                let program = hex::read_binary(bytes).map_err(|e| match isa {
+                    None => {
+                        let finding = Diagnostic::error(e.name(), format!("{name}: {e}, as words of the X1K"));
+                        let help = "--isa r700 reads it as words of the R700";
+                        JobError::Wrong(vec![report_at(place, finding.help(help))])
+                    }
+                    Some(_) => image(&e),
+                })?;
+                let mut loaded = plain(program, Form::Binary);
+                // Chance makes hardly any words that all decode.
+                if isa.is_none() && !ctm_image::is_x1k(loaded.program.words.as_flattened()) {
+                    let message = format!(
+                        "{name} does not say what it is, and not all of its words are instructions of the X1K, for which it is taken"
+                    );
+                    let finding = Diagnostic::warning("which-isa", message);
+                    loaded.reports.push(Report::bare(
+                        finding.help("--isa r700 reads it as words of the R700, --isa x1k says that it is right"),
+                    ));
+                }
+                Ok(loaded)
             }
             Kind::Unknown => match text_of(bytes, &name) {
                 // Text that begins oddly: what is odd about it, the assembler tells.

@@ -21,8 +21,11 @@
 mod draft;
 mod files;
 mod flags;
+mod frames;
+pub mod json;
 pub mod keys;
 pub(crate) mod load;
+mod names;
 mod prepare;
 pub mod r700;
 mod read;
@@ -34,8 +37,9 @@ mod values;
 
 pub use crate::engine::EngineKind;
 pub use flags::{FLAGS, Flag};
+pub use frames::Varying;
 pub use load::{Form, Loaded, byte_code_text, read_file, text_of};
-pub use read::Reader;
+pub use read::{Given, Reader};
 pub use report::{JobReport, OutputResult, PassReport, Progress};
 pub use run::{AnyProgram, PassProgram};
 pub use values::formats;
@@ -56,6 +60,8 @@ use std::time::Duration;
 /// Everything needed to run programs: a list of passes, and how.
 #[derive(Clone, Debug)]
 pub struct Job {
+    /// The program that it was made for, if it was made for one.
+    pub given: Given,
     /// The instruction set, where a program does not say it.
     pub isa: Option<Isa>,
     /// The launches, in order; at least one.
@@ -188,6 +194,8 @@ pub struct Pass {
     pub registers: Option<Vec<Plane>>,
     /// Floating-point constants: bits of r, g, b, a.
     pub float: BTreeMap<Ref, Located<[u32; 4]>>,
+    /// Floating-point constants that are not the same in every launch of the pass.
+    pub varying: BTreeMap<Ref, Varying>,
     /// Integer constants: count, initial aL, step and an unused byte.
     pub int: BTreeMap<Ref, Located<[u8; 4]>>,
     /// Boolean constants.
@@ -292,8 +300,8 @@ pub struct Output {
     pub size: Option<[u32; 2]>,
     /// Which channels are written (bit 0 = r).
     pub mask: u8,
-    /// Where it goes when this pass is done.
-    pub save: Option<Save>,
+    /// Where it goes when this pass is done, or (numbered names) after each of its launches.
+    pub saves: Vec<Save>,
 }
 
 impl Output {
@@ -309,7 +317,7 @@ impl Output {
             tiling: Tiling::Linear,
             size: None,
             mask: 15,
-            save: None,
+            saves: Vec::new(),
         }
     }
 }
@@ -319,7 +327,7 @@ impl Output {
 pub struct Save {
     /// The output.
     pub slot: Located<Ref>,
-    /// The file; its extension says what is written.
+    /// The file; its extension says what is written. `%d` or `%03d` in its name is the number of the launch or repetition: there is one file for each.
     pub path: Located<PathBuf>,
     /// Last row first.
     pub flip_y: bool,

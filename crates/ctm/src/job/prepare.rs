@@ -4,7 +4,9 @@
 use super::load::{Loaded, read_file};
 use super::read::is_flag;
 use super::surface::Elements;
-use super::{Data, FromOutput, Job, JobError, Located, Output, Pass, ProgramInfo, Ref, Save, Texture, report_at};
+use super::{
+    Data, FromOutput, Job, JobError, Located, Output, Pass, ProgramInfo, Ref, Save, Texture, Varying, report_at,
+};
 use crate::array::{Array, ArrayError, Kind, Layout, RawFormat, RawShape};
 use crate::commands::CondLoc;
 use crate::mc::{Format, MAX_INDEX};
@@ -34,6 +36,8 @@ pub(super) struct Ready {
     pub program: Program,
     pub source: Option<Arc<Source>>,
     pub constants: Constants,
+    /// Floating-point constants that are not the same in every launch.
+    pub varying: Vec<(u8, Varying)>,
     pub textures: Vec<ReadyTexture>,
     pub outputs: Vec<ReadyOutput>,
     /// The write mask of the outputs.
@@ -53,6 +57,18 @@ pub(super) struct ReadyOutput {
     pub output: Output,
     /// Its format, or the one that the program asks for.
     pub format: Format,
+}
+
+/// The constants of a pass that are not the same in every launch, by number.
+pub(super) fn varying(pass: &Pass, number: impl Fn(&str) -> Option<u8>) -> Vec<(u8, Varying)> {
+    let numbered = |(which, varying): (&Ref, &Varying)| {
+        let index = match which {
+            Ref::Index(index) => Some(*index),
+            Ref::Name(name) => number(name),
+        };
+        Some((index?, varying.clone()))
+    };
+    pass.varying.iter().filter_map(numbered).collect()
 }
 
 /// Collects what is wrong.
@@ -120,7 +136,12 @@ impl Checker {
         if let Some(loaded) = self.programs.get(&key) {
             return Some(Arc::clone(loaded));
         }
-        let loaded = Loaded::read(&pass.program.value, job.isa, pass.program.place.as_ref()).and_then(|mut loaded| {
+        let (path, place) = (&pass.program.value, pass.program.place.as_ref());
+        let loaded = match job.given.bytes_of(path) {
+            Some(bytes) => Loaded::from_bytes(bytes, path, job.isa, place),
+            None => Loaded::read(path, job.isa, place),
+        };
+        let loaded = loaded.and_then(|mut loaded| {
             if let Some(info) = &pass.program_info {
                 loaded.apply_info(info)?;
             }
@@ -191,8 +212,10 @@ impl Checker {
             self.warn(&pass.program, "no-conditional-value", message);
         }
         let errors = self.reports.iter().filter(|r| r.is_error()).count();
+        let varying = varying(pass, |name| program.symbol(SymbolKind::Float, name));
         (errors == errors_before).then(|| Ready {
             program,
+            varying,
             source: loaded.source.clone(),
             constants,
             textures,
@@ -385,7 +408,7 @@ impl Checker {
         for output in &pass.outputs {
             // Outputs come from the job, and another pass's program may be the one that knows the name.
             if let Ref::Name(name) = &output.slot.value
-                && output.save.is_none()
+                && output.saves.is_empty()
                 && program.symbol(SymbolKind::Output, name).is_none()
                 && self.several
             {
@@ -396,7 +419,7 @@ impl Checker {
                 self.error(&output.slot, "duplicate-slot", format!("output {slot} is given twice, once by name"));
             }
             if !written.contains(&slot) {
-                if output.save.is_some() {
+                if !output.saves.is_empty() {
                     let message = format!("output {slot} is to be saved, and the program {}", writes(written));
                     self.error(&output.slot, "output-not-written", message);
                 }

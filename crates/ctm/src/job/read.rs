@@ -4,6 +4,7 @@ mod whole;
 
 use super::draft::{ConditionalDraft, Draft, OutputDraft, TextureDraft};
 use super::keys;
+use super::names::text_of_name;
 use super::r700::{FILTERS, LookupDraft, WRAPS};
 use super::tree::{Node, Origin, Table, Tree, Value};
 use super::values::{formats, tilings};
@@ -14,6 +15,7 @@ use crate::render::{Report, Source};
 use ctm_exec::x1k::Plane;
 use ctm_isa::diag::{Diagnostic, Span};
 use ctm_isa::x1k::{BOOL_CONSTANTS, FLOAT_CONSTANTS, INPUTS, INT_CONSTANTS, OUTPUTS, TEMPORARIES};
+use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -37,6 +39,23 @@ pub struct Reader {
     pub(super) isa: Option<Isa>,
     /// A flag says the domain, but not well: that has been reported.
     domain_flag_failed: bool,
+    pub(super) given: Given,
+}
+
+/// The program that a reader began with.
+#[derive(Clone, Debug, Default)]
+pub struct Given {
+    /// Its path, which need not be text.
+    pub path: Option<PathBuf>,
+    /// Its bytes, where they have been read.
+    pub bytes: Option<Arc<[u8]>>,
+}
+
+impl Given {
+    /// The bytes of this file, if they are here.
+    pub(super) fn bytes_of(&self, path: &Path) -> Option<&[u8]> {
+        self.bytes.as_deref().filter(|_| self.path.as_deref() == Some(path))
+    }
 }
 
 impl Job {
@@ -83,6 +102,7 @@ impl Reader {
     #[must_use]
     pub fn for_program(path: impl AsRef<Path>) -> Self {
         let mut reader = Self::empty();
+        reader.given.path = Some(path.as_ref().to_owned());
         let name = path.as_ref().to_string_lossy().into_owned();
         let origin = Origin::Flag(0);
         reader.flags.push(Arc::new(Source::new(COMMAND_LINE, name.clone())));
@@ -91,8 +111,17 @@ impl Reader {
         reader
     }
 
+    /// The same with the program's bytes, which have been read. The path is for its extension and for messages.
+    #[must_use]
+    pub fn for_program_bytes(path: impl AsRef<Path>, bytes: Vec<u8>) -> Self {
+        let mut reader = Self::for_program(&path);
+        reader.given = Given { path: Some(path.as_ref().to_owned()), bytes: Some(bytes.into()) };
+        reader
+    }
+
     fn empty() -> Self {
         Self {
+            given: Given::default(),
             tree: Tree::default(),
             file: None,
             flags: Vec::new(),
@@ -122,6 +151,11 @@ impl Reader {
             self.domain_flag_failed |= matches!(name, "size" | "domain");
             self.error(Origin::Flag(self.tree.flags.len().saturating_sub(1)), "bad-flag", message);
         }
+    }
+
+    /// As [`Self::flag`]; file names in the value need not be text.
+    pub fn flag_os(&mut self, name: &str, value: &OsStr) {
+        self.flag(name, &text_of_name(value));
     }
 
     /// The job.
@@ -222,10 +256,11 @@ impl Reader {
             passes.extend(self.pass(draft));
         }
         self.pass_references(&passes);
-        let saves = base.outputs.iter().filter_map(|o| o.save(false)).collect();
+        let saves = base.outputs.iter().flat_map(|o| o.saves(false)).collect();
         let conditional_save = base.conditional.and_then(|c| c.save);
         let memory_saves = base.r700.memories.into_iter().filter(|m| m.save.is_some()).collect();
-        let job = Job { isa: stated_isa, passes, repeat, saves, conditional_save, memory_saves, run };
+        let given = self.given.clone();
+        let job = Job { given, isa: stated_isa, passes, repeat, saves, conditional_save, memory_saves, run };
         self.one_file_each(&job);
         Some(job)
     }
@@ -378,7 +413,11 @@ impl Reader {
                 }
                 match key {
                     "float" => {
-                        if let Some(bits) = self.four_bits(&format!("constant {}", entry.key), value) {
+                        draft.varying.remove(&which);
+                        if let Some(varying) = self.varying(&format!("constant {}", entry.key), value) {
+                            draft.float.insert(which.clone(), self.located(varying.at(0), origin));
+                            draft.varying.insert(which, varying);
+                        } else if let Some(bits) = self.four_bits(&format!("constant {}", entry.key), value) {
                             draft.float.insert(which, self.located(bits, origin));
                         }
                     }
@@ -516,10 +555,10 @@ impl Reader {
             tiling: table.get("tiling").and_then(|n| self.choice("tiling", n, &tilings())),
             size: table.get("size").and_then(|n| self.size(n)),
             mask,
-            path: table.get("save").and_then(|n| self.path("save", n)),
+            paths: table.get("save").map(|n| self.paths("save", n)).unwrap_or_default(),
             flip_y: table.get("flip_y").and_then(|n| self.boolean("flip_y", n)),
             fresh: false,
-            pass_path: None,
+            pass_paths: Vec::new(),
         })
     }
 

@@ -1,14 +1,14 @@
 //! What a job did: numbers, outputs, findings, and the fault that may have ended it.
 
 use super::prepare::Ready;
-use super::r700::{Elements, Vertex};
+use super::r700::{Elements, Vertex, target_name};
 use super::surface::{Rect, download};
 use super::{Pass, RunFault};
 use crate::array::{Array, ItemType, Values};
 use crate::device::{CommandError, CommandErrorReason, CommandFinding, Device};
 use crate::mc::Surface;
 use crate::render::{Report, Source};
-use ctm_exec::r700::Space;
+use ctm_exec::r700::{Space, Target};
 use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::{Counters, Fault, FaultKind, Finding};
 use ctm_isa::diag::{Diagnostic, Span};
@@ -58,7 +58,7 @@ pub struct PassReport {
 pub struct OutputResult {
     /// Which output; exports of R700 programs by [`super::r700::target_slot`].
     pub slot: u8,
-    /// Its name: `o0`, or `pix0`, `depth`, `pos0`, `param0` of an R700 program.
+    /// Its name: the program's own, otherwise `o0`, or `pix0`, `depth`, `pos0`, `param0` of an R700 program.
     pub name: String,
     /// The part of it that was asked for: the domain's rectangle, or all of it.
     pub rect: Rect,
@@ -79,10 +79,19 @@ pub(super) enum Place {
 }
 
 impl OutputResult {
-    pub(super) fn of_device(slot: u8, surface: Surface, rect: Rect) -> Self {
+    pub(super) fn of_device(slot: u8, named: Option<String>, surface: Surface, rect: Rect) -> Self {
         let [_, _, channels] = rect.shape(surface.format);
-        let name = format!("o{slot}");
+        let name = named.unwrap_or_else(|| format!("o{slot}"));
         Self { slot, name, rect, items: ItemType::Float32, channels, place: Place::Surface(surface) }
+    }
+
+    /// Its name by its number: `o0`, or `pix0`, `depth`, `pos0`, `param0` of an R700 program.
+    #[must_use]
+    pub fn number(&self) -> String {
+        match &self.place {
+            Place::Surface(_) => format!("o{}", self.slot),
+            Place::Picture(_) => Target::all().nth(self.slot.into()).map(target_name).unwrap_or_default(),
+        }
     }
 
     /// Rows, elements of a row, values of an element.
@@ -143,10 +152,10 @@ impl JobReport {
         }
     }
 
-    /// What the output of this name (`o0`, `pix0`, `pos0`) holds; see [`Self::array`].
+    /// What the output of this name (the program's, or `o0`, `pix0`, `pos0`) holds; see [`Self::array`].
     #[must_use]
     pub fn named(&self, name: &str) -> Option<Array> {
-        self.array(self.outputs.iter().find(|o| o.name == name)?.slot)
+        self.array(self.output(name)?.slot)
     }
 
     /// What the conditional buffer holds, if the job has one.

@@ -3,6 +3,7 @@
 //! Every launch is one submission: what it binds is written to memory, the commands follow, and the next launch sees what
 //! the device left. Surfaces that nobody refers to any more are used again.
 
+use super::frames::{frame, is_numbered};
 use super::prepare::{Prepared, Ready, ReadyOutput, ReadyTexture};
 use super::report::{JobReport, OutputResult, PassReport, Progress, command_report, fault, finding_report};
 use super::surface::{Elements, Rect, fill, with_rows};
@@ -17,6 +18,7 @@ use ctm_exec::x1k::Sampler;
 use ctm_exec::{Control, Domain, Engine};
 use ctm_image::ctm_elf;
 use ctm_isa::diag::Diagnostic;
+use ctm_isa::x1k::program::{Symbol, SymbolKind};
 use std::collections::{BTreeMap, HashMap};
 use std::fs::File;
 use std::io::{BufWriter, Write};
@@ -75,15 +77,17 @@ impl Job {
         let total = self.passes.iter().map(|p| u64::from(p.repeat)).sum::<u64>().saturating_mul(u64::from(self.repeat));
         let mut done = 0;
         progress(Progress { done, total, elapsed: session.elapsed() });
-        for _ in 0..self.repeat {
+        for round in 0..self.repeat {
             for index in 0..self.passes.len() {
                 for _ in 0..self.passes[index].repeat {
                     session.launch(index)?;
+                    session.frame(index)?;
                     done += 1;
                     progress(Progress { done, total, elapsed: session.elapsed() });
                 }
                 session.end_pass(index)?;
             }
+            session.end_round(round)?;
         }
         Ok(())
     }
@@ -165,8 +169,14 @@ pub(super) trait Passes {
     /// Runs a pass once.
     fn launch(&mut self, index: usize) -> Result<(), JobError>;
 
+    /// What a pass saves under a number after each launch.
+    fn frame(&mut self, index: usize) -> Result<(), JobError>;
+
     /// What a pass saves and names when all of its launches are done.
     fn end_pass(&mut self, index: usize) -> Result<(), JobError>;
+
+    /// What the job saves under a number when all passes have run once more.
+    fn end_round(&mut self, round: u32) -> Result<(), JobError>;
 
     /// The time that launches took so far.
     fn elapsed(&self) -> Duration;
@@ -177,8 +187,27 @@ impl Passes for Session<'_> {
         Session::launch(self, index)
     }
 
+    fn frame(&mut self, index: usize) -> Result<(), JobError> {
+        let number = self.report.passes[index].launches.saturating_sub(1);
+        let ready = self.ready;
+        for output in &ready[index].outputs {
+            for save in output.output.saves.iter().filter(|save| is_numbered(&save.path.value)) {
+                self.save_output(output.slot, save, number)?;
+            }
+        }
+        Ok(())
+    }
+
     fn end_pass(&mut self, index: usize) -> Result<(), JobError> {
         Session::end_pass(self, index)
+    }
+
+    fn end_round(&mut self, round: u32) -> Result<(), JobError> {
+        let saves = self.saves;
+        for (slot, save) in saves.iter().filter(|(_, save)| is_numbered(&save.path.value)) {
+            self.save_output(*slot, save, round.into())?;
+        }
+        Ok(())
     }
 
     fn elapsed(&self) -> Duration {
@@ -485,6 +514,12 @@ impl<'j> Session<'j> {
                 commands = commands.set_out_fmt(slot, &held.surface);
             }
         }
+        let launches = self.report.passes[index].launches;
+        for (constant, varying) in &ready.varying {
+            let at = GpuAddr(self.loaded[index].float.0 + 16 * u32::from(*constant));
+            let bytes = varying.at(launches).map(u32::to_le_bytes);
+            self.device.write(at, bytes.as_flattened()).map_err(|e| internal(&e))?;
+        }
         let loaded = &self.loaded[index];
         commands = commands
             .set_out_mask(ready.mask)
@@ -561,8 +596,8 @@ impl<'j> Session<'j> {
             self.named.insert(name.value.clone(), self.current.clone());
         }
         for output in &ready[index].outputs {
-            if let Some(save) = &output.output.save {
-                self.save_output(output.slot, save)?;
+            for save in output.output.saves.iter().filter(|save| !is_numbered(&save.path.value)) {
+                self.save_output(output.slot, save, 0)?;
             }
         }
         if let Some(path) = pass.conditional.as_ref().and_then(|c| c.save.as_ref()) {
@@ -571,11 +606,13 @@ impl<'j> Session<'j> {
         Ok(())
     }
 
-    fn save_output(&mut self, slot: u8, save: &Save) -> Result<(), JobError> {
+    /// Saves an output; `number`: in numbered names.
+    fn save_output(&mut self, slot: u8, save: &Save, number: u64) -> Result<(), JobError> {
         match &self.current[usize::from(slot)] {
             Some(held) => {
                 let (surface, rect) = (held.surface, held.rect);
-                self.write(&save.path, &surface, rect, save.flip_y)
+                let path = Located { value: frame(&save.path.value, number), place: save.path.place.clone() };
+                self.write(&path, &surface, rect, save.flip_y)
             }
             None => Ok(()),
         }
@@ -611,8 +648,8 @@ impl<'j> Session<'j> {
 
     fn finish(mut self) -> Result<JobReport, JobError> {
         let saves = self.saves;
-        for (slot, save) in saves {
-            self.save_output(*slot, save)?;
+        for (slot, save) in saves.iter().filter(|(_, save)| !is_numbered(&save.path.value)) {
+            self.save_output(*slot, save, 0)?;
         }
         if let Some(path) = &self.job.conditional_save {
             self.save_conditional(path)?;
@@ -622,7 +659,11 @@ impl<'j> Session<'j> {
         }
         for (slot, held) in (0..).zip(&self.current) {
             if let Some(held) = held {
-                self.report.outputs.push(OutputResult::of_device(slot, held.surface, held.rect));
+                let named = self.ready.iter().rev().find_map(|ready| {
+                    let is_it = |s: &&Symbol| s.kind == SymbolKind::Output && s.index == slot;
+                    ready.program.symbols.iter().find(is_it).map(|s| s.name.clone())
+                });
+                self.report.outputs.push(OutputResult::of_device(slot, named, held.surface, held.rect));
             }
         }
         self.report.device = Some(self.device);

@@ -1,14 +1,18 @@
 //! Tables and values of the tree into what a job holds; each function reports what it finds wrong and gives `None`.
 
 use super::keys::{self, For, Section};
+use super::names::name_of_text;
 use super::read::Reader;
 use super::tree::{Node, Origin, Table, Value};
-use super::{Data, Isa, Located, Ref};
+use super::{Data, Isa, Located, Ref, Varying};
 use crate::mc::{Format, Tiling};
 use ctm_exec::Domain;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::suggest::closest;
 use std::path::PathBuf;
+
+/// What to do about domains that are too large.
+pub(super) const BEYOND: &str = "run it in parts of 4096: passes whose [[register]] adds the part's origin to the index pair; R700 programs other than pixel programs number their threads row by row, so 10000 of them are 2500 columns and 4 rows";
 
 impl Reader {
     pub(super) fn section<'t>(&mut self, node: &'t Node, section: &Section) -> Option<&'t Table> {
@@ -113,9 +117,52 @@ impl Reader {
         }
         let path = match node.origin {
             Origin::File(_) => self.directory.join(text),
-            Origin::Flag(_) => PathBuf::from(text),
+            Origin::Flag(0) if key == "program" && self.given.path.is_some() => {
+                self.given.path.clone().unwrap_or_default()
+            }
+            Origin::Flag(_) => name_of_text(&text),
         };
         Some(self.located(path, node.origin))
+    }
+
+    /// One file, or several.
+    pub(super) fn paths(&mut self, key: &str, node: &Node) -> Vec<Located<PathBuf>> {
+        match &node.value {
+            Value::Array(list) => list.iter().filter_map(|node| self.path(key, node)).collect(),
+            _ => self.path(key, node).into_iter().collect(),
+        }
+    }
+
+    /// A constant that differs from launch to launch: rows of four numbers, one for each, or `{ start, step }`.
+    pub(super) fn varying(&mut self, what: &str, node: &Node) -> Option<Varying> {
+        match &node.value {
+            Value::Array(rows) if rows.first().is_some_and(|row| matches!(row.value, Value::Array(_))) => {
+                let rows: Option<Vec<_>> = rows.iter().map(|row| self.four_bits(what, row)).collect();
+                rows.map(Varying::Rows)
+            }
+            Value::Array(numbers) if numbers.len() > 4 && numbers.len().is_multiple_of(4) => {
+                let rows = numbers.chunks(4).map(|four| {
+                    let row = Node { value: Value::Array(four.to_vec()), origin: node.origin };
+                    self.four_bits(what, &row)
+                });
+                rows.collect::<Option<Vec<_>>>().map(Varying::Rows)
+            }
+            Value::Table(table) => {
+                let [start, step] = ["start", "step"].map(|key| table.get(key));
+                let (Some(start), Some(step)) = (start, step) else {
+                    let message = format!(
+                        "{what} is a table, it must be four numbers, rows of them, or {{ start = [...], step = [...] }}"
+                    );
+                    self.error(node.origin, "bad-type", message);
+                    return None;
+                };
+                Some(Varying::Line {
+                    start: self.doubles("start", start, false)?,
+                    step: self.doubles("step", step, false)?,
+                })
+            }
+            _ => None,
+        }
     }
 
     pub(super) fn data(&mut self, key: &str, node: &Node) -> Option<Located<Data>> {
@@ -256,6 +303,18 @@ impl Reader {
         }
     }
 
+    /// A column or row of the domain: at most 4095, as the device's commands have it.
+    fn index(&mut self, name: &str, node: &Node) -> Option<i128> {
+        if let Value::Integer(n) = node.value
+            && n > 4095
+        {
+            let message = format!("`{name}` is {n}, a launch has columns and rows 0 to 4095");
+            self.push(node.origin, Diagnostic::error("bad-value", message).help(BEYOND));
+            return None;
+        }
+        self.integer(name, node, 0..=4095)
+    }
+
     pub(super) fn domain(&mut self, node: &Node) -> Option<Domain> {
         let corners = match &node.value {
             Value::Array(list) if list.len() == 4 => list,
@@ -266,7 +325,7 @@ impl Reader {
         };
         let mut out = [0; 4];
         for ((name, node), out) in ["i0", "j0", "i1", "j1"].iter().zip(corners).zip(&mut out) {
-            *out = u32::try_from(self.integer(name, node, 0..=4095)?).ok()?;
+            *out = u32::try_from(self.index(name, node)?).ok()?;
         }
         let [i0, j0, i1, j1] = out;
         if i1 < i0 || j1 < j0 {

@@ -142,6 +142,27 @@ pub(super) const MNEMONICS: &[(&str, Mnemonic)] = &[
 ];
 
 impl Mnemonic {
+    /// What it is short for, and the operations of the tables that it is made of.
+    pub fn meaning(self) -> (&'static str, Vec<&'static str>) {
+        match self {
+            Self::Mov => ("MAX(a, a), with the output modifier disabled: the bits of a", vec![RgbOp::Max.name()]),
+            Self::Add => ("MAD(a, 1, b)", vec![RgbOp::Mad.name()]),
+            Self::Sub => ("MAD(a, 1, -b)", vec![RgbOp::Mad.name()]),
+            Self::Mul => ("MAD(a, b, 0)", vec![RgbOp::Mad.name()]),
+            Self::Lrp => ("MAD(a, b - c, c), with b - c as a presubtract", vec![RgbOp::Mad.name()]),
+            Self::Both(rgb, _) => ("the operation of both units", vec![rgb.name()]),
+            Self::Dot(rgb) => {
+                ("the dot product of the RGB unit; the alpha half copies it", vec![rgb.name(), AlphaOp::Dp.name()])
+            }
+            Self::Scalar(alpha) => {
+                ("the operation of the alpha unit; the RGB half copies it", vec![alpha.name(), RgbOp::Sop.name()])
+            }
+            Self::Dp => ("the alpha half's copy of a dot product", vec![AlphaOp::Dp.name()]),
+            Self::Sop => ("the RGB half's copy of the alpha unit's result", vec![RgbOp::Sop.name()]),
+            Self::Idle => ("a half that does nothing: MAD with an empty mask", vec![RgbOp::Mad.name()]),
+        }
+    }
+
     pub fn of(word: &str) -> Option<Self> {
         MNEMONICS.iter().find(|(name, _)| *name == word).map(|m| m.1)
     }

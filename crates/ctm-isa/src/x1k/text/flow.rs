@@ -81,6 +81,18 @@ const OPS: [(&str, FcOp); 8] = [
 const A_OPS: [(&str, AOp); 3] = [("none", AOp::None), ("pop", AOp::Pop), ("push", AOp::Push)];
 const B_OPS: [(&str, BOp); 3] = [("none", BOp::None), ("decr", BOp::Decr), ("incr", BOp::Incr)];
 
+/// What a word of flow control stands for: the operation of the tables.
+pub(super) fn meaning(word: &str) -> Option<(&'static str, &'static str)> {
+    let structured = match word {
+        "if" | "else" | "endif" => Some(("a jump that keeps the branch counters (CTM table 3.5.4)", FcOp::Jump)),
+        "call" | "ret" => Some(("a jump that uses the address stack (CTM table 3.5.4)", FcOp::Jump)),
+        "break" => Some(("the break of the loop around it", FcOp::BreakLoop)),
+        _ => None,
+    };
+    let raw = OPS.iter().find(|(name, _)| *name == word).map(|(_, op)| ("a flow-control operation", *op));
+    structured.or(raw).map(|(says, op)| (says, op.name()))
+}
+
 /// An FC instruction with everything at 0.
 fn blank() -> FcInstruction {
     FcInstruction {

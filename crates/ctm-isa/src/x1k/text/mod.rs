@@ -36,6 +36,16 @@ mod tex;
 pub use assembler::{Assembly, Explanation, assemble};
 pub use listing::{Options, disassemble};
 
+/// What a word of the assembly stands for, in words and as names of the tables (`ctm isa` has their pages): `mul` is MAD(a, b, 0). `None` for words that
+/// begin no instruction.
+#[must_use]
+pub fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
+    let texture = tex::MNEMONICS.iter().find(|(name, _)| *name == word);
+    let texture = texture.map(|(_, op)| ("a texture instruction", vec![op.name()]));
+    let flow = || flow::meaning(word).map(|(says, name)| (says, vec![name]));
+    alu::Mnemonic::of(word).map(alu::Mnemonic::meaning).or(texture).or_else(flow)
+}
+
 use crate::diag::Diagnostic;
 
 /// What parsing gives: a value, or the finding that ends the line.

@@ -37,7 +37,7 @@ pub(super) fn bytes(data: &Located<Data>) -> Result<Vec<u8>, Wrong> {
     match Kind::of(path) {
         Some(Kind::Npy) => Items::from_npy(&bytes).map(|items| items.bytes).map_err(|e| bad(data, &e)),
         Some(kind @ (Kind::Png | Kind::Pfm)) => {
-            Array::from_bytes(kind, &bytes, None).map(|array| array_bytes(&array)).map_err(|e| bad(data, &e))
+            Array::samples(kind, &bytes).map(|array| array_bytes(&array)).map_err(|e| bad(data, &e))
         }
         Some(Kind::Raw) | None => Ok(bytes),
     }

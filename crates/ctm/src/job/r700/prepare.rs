@@ -7,7 +7,8 @@ use super::uses::Uses;
 use super::{FetchBuffer, MemoryBlock, R700Pass, target_name, target_of};
 use crate::array::Kind;
 use crate::job::load::read_file;
-use crate::job::{Isa, Job, JobError, Located, Output, Pass, Place, Ref, Save, report_at};
+use crate::job::prepare::varying;
+use crate::job::{Isa, Job, JobError, Located, Output, Pass, Place, Ref, Save, Varying, report_at};
 use crate::r700::{Loaded, attribute_fetch, is_r700, name_variables};
 use crate::render::{Report, Source};
 use ctm_exec::Domain;
@@ -18,7 +19,7 @@ use ctm_isa::r700::program::{Chip, Stage, SymbolKind};
 use ctm_isa::r700::text::Options;
 use ctm_isa::suggest::closest;
 use std::collections::{BTreeMap, BTreeSet};
-use std::path::Path;
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A job whose parts have been found to fit together.
@@ -37,6 +38,8 @@ pub(in crate::job) struct Ready {
     pub stage: Stage,
     pub chip: Chip,
     pub constants: Constants,
+    /// Floating-point constants that are not the same in every launch.
+    pub varying: Vec<(u8, Varying)>,
     pub semantics: Vec<Semantic>,
     pub planes: Vec<Plane>,
     /// Constants, buffers, textures and samplers that do not change from launch to launch.
@@ -103,7 +106,7 @@ impl Checker {
     }
 
     fn load(&mut self, job: &Job, path: &Located<std::path::PathBuf>, which: Option<&str>) -> Option<Loaded> {
-        match load(&path.value, path.place.as_ref(), job.isa, which) {
+        match load(path, job, which) {
             Ok(loaded) => {
                 self.reports.extend(loaded.reports.iter().cloned());
                 Some(loaded)
@@ -202,6 +205,11 @@ impl Checker {
             }
             self.array_path(path, &[Kind::Npy, Kind::Raw]);
         }
+        let varying = varying(pass, |name| program.symbol(SymbolKind::Constant, name));
+        if varying.len() < pass.varying.len() {
+            let message = "constants of constant buffers are the same in every launch of a pass; only those of the constant file can differ";
+            self.push(pass.program.place.as_ref(), Diagnostic::error("constant-varies", message));
+        }
         let planes = pass.registers.clone().unwrap_or_else(|| default_planes(stage, pass.domain));
         let semantics = own.semantics.iter().map(|(&id, &gpr)| Semantic { id, gpr }).collect();
         (self.errors() == errors_before).then(|| Ready {
@@ -211,6 +219,7 @@ impl Checker {
             stage,
             chip: own.chip.unwrap_or(Chip::Rv770),
             constants,
+            varying,
             semantics,
             planes,
             arrays,
@@ -277,7 +286,7 @@ impl Checker {
             };
             if !uses.targets.contains(&target) {
                 // The job's outputs may be another pass's.
-                if output.save.is_some() || !self.several {
+                if !output.saves.is_empty() || !self.several {
                     let message = format!(
                         "output {} is asked for, and the program {}",
                         target_name(target),
@@ -298,7 +307,7 @@ impl Checker {
                 );
                 self.error(&output.slot, "output-too-small", message);
             }
-            if let Some(save) = &output.save {
+            for save in &output.saves {
                 self.output_path(save, output);
             }
             out.push((target, output.clone()));
@@ -394,19 +403,27 @@ impl Checker {
 }
 
 /// Reads a program file of an R700 job.
-fn load(path: &Path, place: Option<&Place>, stated: Option<Isa>, which: Option<&str>) -> Result<Loaded, JobError> {
-    let bytes = read_file(path, "the program", place)?;
+fn load(path: &Located<PathBuf>, job: &Job, which: Option<&str>) -> Result<Loaded, JobError> {
+    let (path, place, stated) = (path.value.as_path(), path.place.as_ref(), job.isa);
+    let read;
+    let bytes = match job.given.bytes_of(path) {
+        Some(bytes) => bytes,
+        None => {
+            read = read_file(path, "the program", place)?;
+            &read
+        }
+    };
     let wrong = |message: String| JobError::Wrong(vec![report_at(place, Diagnostic::error("wrong-isa", message))]);
-    let says_so = is_r700(&bytes, path, None);
+    let says_so = is_r700(bytes, path, None);
     let words = path.extension().and_then(|e| e.to_str()).is_some_and(|e| matches!(e, "hex" | "bin"));
     if bytes.is_empty() {
         return Err(wrong(format!("{} is empty; a program for the R700 is wanted", path.display())));
     }
-    if !says_so && !words && !is_r700(&bytes, path, Some(Isa::R700)) {
+    if !says_so && !words && !is_r700(bytes, path, Some(Isa::R700)) {
         return Err(wrong(format!("{} is no R700 program, and this is an R700 job", path.display())));
     }
     let isa = if says_so { stated } else { Some(Isa::R700) };
-    Loaded::from_bytes(&bytes, path, isa, which, &Options::default())
+    Loaded::from_bytes(bytes, path, isa, which, &Options::default())
 }
 
 /// What registers hold without any `[[register]]`: pixel programs have the index pair in R0 as floats; all others the number of

@@ -2,6 +2,7 @@
 
 use super::{ConstantBuffer, Contents, Elements, FetchBuffer, Lookup, MemoryBlock, R700Draft, target_name, target_of};
 use crate::array::ItemType;
+use crate::job::names::name_of_text;
 use crate::job::read::Reader;
 use crate::job::tree::{Node, Origin, Table, Value};
 use crate::job::values::register_number;
@@ -423,8 +424,12 @@ impl Reader {
         let Some((name, origin)) = program else { return false };
         let path = match origin {
             Origin::File(_) => self.directory.join(name),
-            Origin::Flag(_) => name.into(),
+            Origin::Flag(0) if self.given.path.is_some() => self.given.path.clone().unwrap_or_default(),
+            Origin::Flag(_) => name_of_text(name),
         };
+        if let Some(bytes) = self.given.bytes_of(&path) {
+            return crate::r700::is_r700(bytes, &path, None);
+        }
         let by_name = Path::new(name).extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
         let said = matches!(by_name.as_str(), "r700" | "psh" | "vsh" | "gsh" | "csh");
         // A file that cannot be read is reported when it is loaded.

@@ -2,10 +2,11 @@
 
 use super::prepare::{Prepared, Ready};
 use super::{Elements, R700Pass, Vertex, save, target_name, target_slot};
+use crate::job::frames::{frame, is_numbered};
 use crate::job::report::{OutputResult, PassReport, Place, finding_report, run_fault};
 use crate::job::run::Passes;
 use crate::job::surface::Rect;
-use crate::job::{Job, JobError, JobReport, Output, Pass, Progress};
+use crate::job::{Job, JobError, JobReport, Located, Output, Pass, Progress, Save};
 use crate::render::Report;
 use ctm_exec::r700::resources::{BufferData, Image};
 use ctm_exec::r700::{Launch, Space, Target, VertexEvent};
@@ -27,6 +28,8 @@ struct Held {
 struct Session<'j> {
     job: &'j Job,
     control: &'j Control,
+    /// What is saved at the end of the job.
+    saves: &'j [(Target, Save)],
     ready: Vec<Ready>,
     engine: Box<dyn Engine>,
     targets: BTreeMap<Target, Held>,
@@ -57,9 +60,11 @@ pub(in crate::job) fn run(
         commands: Vec::new(),
         elapsed: Duration::ZERO,
     };
+    let saves = prepared.saves;
     let mut session = Session {
         job,
         control,
+        saves: &saves,
         ready: prepared.passes,
         engine,
         targets: BTreeMap::new(),
@@ -67,8 +72,8 @@ pub(in crate::job) fn run(
         report,
     };
     job.drive(&mut session, progress)?;
-    for (target, save) in &prepared.saves {
-        session.save_output(*target, save)?;
+    for (target, save) in saves.iter().filter(|(_, save)| !is_numbered(&save.path.value)) {
+        session.save_output(*target, save, 0)?;
     }
     for memory in &job.memory_saves {
         session.save_memory(memory)?;
@@ -157,10 +162,12 @@ impl Session<'_> {
         }
     }
 
-    fn save_output(&mut self, target: Target, save: &crate::job::Save) -> Result<(), JobError> {
+    /// Saves an output; `number`: in numbered names.
+    fn save_output(&mut self, target: Target, save: &Save, number: u64) -> Result<(), JobError> {
+        let path = Located { value: frame(&save.path.value, number), place: save.path.place.clone() };
         let Some(held) = self.targets.get(&target) else { return Ok(()) };
-        save::output(&save.path, &held.picture, held.rect, held.elements, save.flip_y)?;
-        self.wrote(&save.path.value);
+        save::output(&path, &held.picture, held.rect, held.elements, save.flip_y)?;
+        self.wrote(&path.value);
         Ok(())
     }
 
@@ -176,6 +183,15 @@ impl Session<'_> {
         if !self.report.files.iter().any(|f| f == path) {
             self.report.files.push(path.to_owned());
         }
+    }
+}
+
+impl Session<'_> {
+    /// What a pass saves, under numbers or not.
+    fn saves_of(&self, index: usize, numbered: bool) -> Vec<(Target, Save)> {
+        let all =
+            self.ready[index].outputs.iter().flat_map(|(target, output)| output.saves.iter().map(|s| (*target, s)));
+        all.filter(|(_, save)| is_numbered(&save.path.value) == numbered).map(|(t, save)| (t, save.clone())).collect()
     }
 }
 
@@ -204,6 +220,11 @@ impl Passes for Session<'_> {
         }
         ready.arrays.spaces = std::mem::take(&mut self.report.memories);
         ready.arrays.events.clear();
+        let launches = self.report.passes[index].launches;
+        let Ready { constants, varying, .. } = ready;
+        for (constant, varying) in &*varying {
+            constants.file[usize::from(*constant)] = varying.at(launches);
+        }
         let default = R700Pass::default();
         let own = pass.r700.as_ref().unwrap_or(&default);
         let mut launch = Launch {
@@ -273,14 +294,29 @@ impl Passes for Session<'_> {
         self.report.elapsed
     }
 
+    fn frame(&mut self, index: usize) -> Result<(), JobError> {
+        let number = self.report.passes[index].launches.saturating_sub(1);
+        for (target, save) in self.saves_of(index, true) {
+            self.save_output(target, &save, number)?;
+        }
+        Ok(())
+    }
+
+    fn end_round(&mut self, round: u32) -> Result<(), JobError> {
+        let saves = self.saves;
+        for (target, save) in saves.iter().filter(|(_, save)| is_numbered(&save.path.value)) {
+            self.save_output(*target, save, round.into())?;
+        }
+        Ok(())
+    }
+
     fn end_pass(&mut self, index: usize) -> Result<(), JobError> {
         let pass = &self.job.passes[index];
         if let Some(name) = &pass.name {
             self.named.insert(name.value.clone(), self.targets.clone());
         }
-        let saves: Vec<_> = self.ready[index].outputs.iter().filter_map(|(t, o)| Some((*t, o.save.clone()?))).collect();
-        for (target, save) in saves {
-            self.save_output(target, &save)?;
+        for (target, save) in self.saves_of(index, false) {
+            self.save_output(target, &save, 0)?;
         }
         let Some(own) = &pass.r700 else { return Ok(()) };
         for memory in &own.memories {

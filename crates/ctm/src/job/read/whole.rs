@@ -107,6 +107,7 @@ impl Reader {
             domain: draft.domain?,
             registers: draft.registers,
             float: draft.float,
+            varying: draft.varying,
             int: draft.int,
             bool: draft.bool,
             textures: draft
@@ -129,7 +130,7 @@ impl Reader {
                 .outputs
                 .into_iter()
                 .map(|o| Output {
-                    save: o.save(true),
+                    saves: o.saves(true),
                     slot: o.slot,
                     clear: o.clear.unwrap_or_default(),
                     fresh: o.fresh,
