@@ -1,4 +1,4 @@
-//! `cargo xtask install` puts the C library where C programs find it; `cargo xtask c-examples` builds and runs `examples/c` against what was put there.
+//! `cargo xtask install` puts the command and the C library where people and C programs find them; `cargo xtask c-examples` builds and runs `examples/c` against what was put there.
 
 use super::{cargo, root, run, say};
 use std::fs;
@@ -14,7 +14,7 @@ const STRICT: &[&str] = &["-Wall", "-Wextra", "-Wpedantic", "-Werror"];
 const LANGUAGES: &[(&str, &str, &str, &[&str])] =
     &[("cc", "CC", "c", &["c99", "c11", "c17"]), ("c++", "CXX", "cpp", &["c++98", "c++11", "c++14", "c++17", "c++20"])];
 
-/// Headers to `include/ctm`, libraries to `lib`, `ctm.pc` to `lib/pkgconfig`.
+/// The command to `bin`, its pages and completions to `share`, headers to `include/ctm`, libraries to `lib`, `ctm.pc` to `lib/pkgconfig`.
 pub(crate) fn install(prefix: &Path) -> Result<(), String> {
     fs::create_dir_all(prefix).map_err(|e| told(prefix, &e))?;
     let prefix = prefix.canonicalize().map_err(|e| told(prefix, &e))?;
@@ -28,9 +28,44 @@ pub(crate) fn install(prefix: &Path) -> Result<(), String> {
     link(&lib)?;
     let pc = lib.join("pkgconfig/ctm.pc");
     write(&pc, &pkg_config(&prefix))?;
-    say(&format!("headers in {}, libraries in {}, {}", include.display(), lib.display(), pc.display()));
+    let command = install_command(&prefix)?;
+    say(&format!(
+        "{}, headers in {}, libraries in {}, {}",
+        command.display(),
+        include.display(),
+        lib.display(),
+        pc.display()
+    ));
     Ok(())
 }
+
+/// Where shells look for completions of a command, below a prefix.
+const COMPLETIONS: &[(&str, &str)] = &[
+    ("bash", "share/bash-completion/completions/ctm"),
+    ("zsh", "share/zsh/site-functions/_ctm"),
+    ("fish", "share/fish/vendor_completions.d/ctm.fish"),
+];
+
+/// The command, its manual pages and what shells complete; where the command is.
+fn install_command(prefix: &Path) -> Result<PathBuf, String> {
+    cargo("the command", &["rustc", "--release", "-p", "ctm-cli", "--bin", "ctm", "--", "-C", STRIPPED], &[])?;
+    let name = format!("ctm{}", std::env::consts::EXE_SUFFIX);
+    let command = prefix.join("bin").join(&name);
+    copy(&target().join("release").join(&name), &command)?;
+    let pages = prefix.join("share/man/man1");
+    fs::create_dir_all(&pages).map_err(|e| told(&pages, &e))?;
+    run(Command::new(&command).arg("man").arg(&pages))?;
+    for (shell, place) in COMPLETIONS {
+        let mut complete = Command::new(&command);
+        let output = complete.args(["completions", shell]).output();
+        let output = output.map_err(|e| format!("{complete:?} cannot be run: {e}"))?;
+        write(&prefix.join(place), &String::from_utf8_lossy(&output.stdout))?;
+    }
+    Ok(command)
+}
+
+/// What is installed has the symbols that others link to, and no others.
+const STRIPPED: &str = "strip=symbols";
 
 /// Builds the examples outside the project with what `ctm.pc` says, against the shared and the static library, and runs them; once under
 /// valgrind, and once recorded and run again.
@@ -43,7 +78,6 @@ pub(crate) fn c_examples() -> Result<(), String> {
     let prefix = place.join("prefix");
     install(&prefix)?;
     let prefix = prefix.canonicalize().map_err(|e| told(&prefix, &e))?;
-    cargo("the command, for replays", &["build", "--release", "-p", "ctm-cli"], &[])?;
     let shared = pkg_config_flags(&prefix)?;
     let valgrind = has("valgrind");
     if !valgrind {
@@ -82,7 +116,7 @@ pub(crate) fn c_examples() -> Result<(), String> {
                 }
                 example(Command::new(&program).arg("quick").current_dir(&place).env("CTM_RECORD", &trace))?;
                 if trace.exists() {
-                    let ctm = target().join(format!("release/ctm{}", std::env::consts::EXE_SUFFIX));
+                    let ctm = prefix.join(format!("bin/ctm{}", std::env::consts::EXE_SUFFIX));
                     example(Command::new(ctm).arg("replay").arg(&trace).args(["--engine", "verify"]))?;
                 } else {
                     say("it opens no device, so there is nothing to run again");
@@ -156,10 +190,11 @@ fn target() -> PathBuf {
 
 fn build() -> Result<(), String> {
     cargo("static library", &["rustc", "--release", "-p", "ctm-capi", "--lib", "--crate-type", "staticlib"], &[])?;
-    let mut shared = vec!["rustc", "--release", "-p", "ctm-capi", "--lib", "--crate-type", "cdylib"];
+    let mut shared =
+        vec!["rustc", "--release", "-p", "ctm-capi", "--lib", "--crate-type", "cdylib", "--", "-C", STRIPPED];
     let soname = format!("link-arg=-Wl,-soname,{SONAME}");
     if cfg!(target_os = "linux") {
-        shared.extend(["--", "-C", &soname]);
+        shared.extend(["-C", &soname]);
     }
     cargo("shared library", &shared, &[])
 }

@@ -1,4 +1,4 @@
-//! The project's own chores: `cargo xtask check` runs what CI runs, `cargo xtask examples` checks and runs the examples.
+//! The project's own chores: `cargo xtask check` is what CI runs, `cargo xtask examples` checks and runs the examples.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
@@ -6,13 +6,14 @@ use std::process::{Command, ExitCode};
 mod example_data;
 mod examples;
 mod install;
+mod minimum;
 
 const USAGE: &str = "usage: cargo xtask check | examples | example-data | install --prefix DIR | c-examples
 
-check         formatting, lints, tests, documentation, examples: what must hold before a change lands
+check         formatting, lints, minimum Rust version, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
 examples      checks every program of examples/ and runs every job
 example-data  writes the input arrays of the examples anew
-install       puts the C library below DIR: headers, static and shared library, pkg-config file
+install       puts the command with its manual pages and completions, and the C library, below DIR: headers, static and shared library, pkg-config file
 c-examples    builds examples/c against an installed library, in every version of C and C++, and runs them";
 
 fn main() -> ExitCode {
@@ -48,13 +49,22 @@ fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).parent().unwrap_or(Path::new(".")).to_owned()
 }
 
+/// Everything that must hold before a change lands; `.ci/run` calls it.
 fn check() -> Result<(), String> {
     cargo("formatting", &["fmt", "--all", "--check"], &[])?;
     cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])?;
-    cargo("tests", &["test", "--workspace"], &[])?;
+    say("== the minimum Rust version");
+    minimum::check()?;
+    cargo("tests (the README's second command)", &["test", "--workspace"], &[])?;
     cargo("documentation", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    // What they link to is built by a nightly compiler; without it nothing is linked.
+    let fuzz = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
+    cargo("fuzz targets compile", &fuzz, &[("CUSTOM_LIBFUZZER_PATH", "target/no-libfuzzer.a")])?;
+    cargo("the README's first command", &["run", "--release", "--", "run", "examples/mandelbrot/job.toml"], &[])?;
     say("== examples");
-    examples::run()
+    examples::run()?;
+    say("== the C library: install it, build and run its C and C++ programs");
+    install::c_examples()
 }
 
 fn cargo(what: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
