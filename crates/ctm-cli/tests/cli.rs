@@ -49,7 +49,7 @@ fn a_program_runs_from_its_text() {
     let d = Dir::new("gradient");
     d.file("gradient.x1k", GRADIENT);
     let printed = d.good(&["run", "gradient.x1k", "--size", "2x2", "--const", "step=0.5,0,0,0"]);
-    assert_eq!(printed, "o0 (0, 0) = 0 0 0 1\no0 (1, 0) = 0.5 0 0 1\no0 (0, 1) = 0 0.5 0 1\no0 (1, 1) = 0.5 0.5 0 1\n");
+    assert_eq!(printed, "colour (0, 0) = 0 0 0 1\ncolour (1, 0) = 0.5 0 0 1\ncolour (0, 1) = 0 0.5 0 1\ncolour (1, 1) = 0.5 0.5 0 1\n");
     let out =
         d.good(&["run", "gradient.x1k", "--size", "64x64", "--const", "c0=0.015625,0,0,0", "--out", "colour=a.png"]);
     assert_eq!(out, "");
@@ -236,7 +236,7 @@ fn a_nan_coordinate_reads_the_last_element() {
     let d = Dir::new("nan");
     d.file("reads.x1k", READS).file("map.npy", npy("(2, 2)", &[1.0, 2.0, 3.0, 4.0]));
     let out = d.good(&["run", "reads.x1k", "--size", "1x1", "--in", "map=map.npy", "--register", "r0=nan,nan,0,0"]);
-    assert_eq!(out, "o0 (0, 0) = 4 0 0 1\n");
+    assert_eq!(out, "colour (0, 0) = 4 0 0 1\n");
 }
 
 #[test]
@@ -267,7 +267,7 @@ fn jobs_with_passes() {
          [[texture]]\nslot = \"a\"\ndata = \"map.npy\"\noutput = \"b\"\n\
          [[output]]\nslot = 0\nformat = \"float32_1\"\n[[pass]]\nname = \"first\"\n[[pass]]\nrepeat = 1\n",
     );
-    assert_eq!(d.good(&["run", "job.toml"]), "o0 (0, 0) = 0.5\no0 (1, 0) = 0.25\n");
+    assert_eq!(d.good(&["run", "job.toml"]), "b (0, 0) = 0.5\nb (1, 0) = 0.25\n");
     let stats = d.good(&["run", "job.toml", "--stats"]);
     assert!(stats.contains("pass 0 `first`: 2 launches of 2x1"), "{stats}");
     // The commands of all launches, as words and as text.
@@ -479,7 +479,7 @@ fn shaders_are_compiled_checked_and_run() {
     d.file("twice.ps", "ps_3_0\ndef c1, 2, 0, 0, 0\ndcl vPos.xy\nmad r0, vPos.xyxy, c1.x, c0\nmov oC0, r0\n");
     d.good(&["compile", "twice.ps"]);
     assert!(!d.good(&["check", "twice.elf"]).contains("error"));
-    let wanted = "o0 (0, 0) = 0.5 0 0 0\no0 (1, 0) = 2.5 0 2 0\n";
+    let wanted = "oC0 (0, 0) = 0.5 0 0 0\noC0 (1, 0) = 2.5 0 2 0\n";
     for program in ["twice.elf", "twice.ps"] {
         let out = d.good(&["run", program, "--size", "2x1", "--const", "c0=0.5,0,0,0"]);
         assert_eq!(out, wanted, "{program}");
@@ -524,7 +524,7 @@ fn texts_may_begin_with_a_byte_order_mark() {
         "job.toml",
         marked("program = \"g.x1k\"\ndomain = [0, 0, 0, 0]\n[constants]\nfloat = { step = [1, 1, 1, 1] }\n"),
     );
-    assert_eq!(dir.good(&["run", "job.toml"]), "o0 (0, 0) = 0 0 0 1\n");
+    assert_eq!(dir.good(&["run", "job.toml"]), "colour (0, 0) = 0 0 0 1\n");
 }
 
 #[test]
@@ -556,9 +556,9 @@ fn flags_override_constants_of_the_job_file() {
     for in_file in ["0", "c0", "step"] {
         let job = "program = \"g.x1k\"\ndomain = [1, 1, 1, 1]\n[constants]\n";
         dir.file("job.toml", format!("{job}float = {{ {in_file} = [2, 2, 2, 2] }}\n"));
-        assert_eq!(dir.good(&["run", "job.toml"]), "o0 (1, 1) = 2 2 0 1\n");
+        assert_eq!(dir.good(&["run", "job.toml"]), "colour (1, 1) = 2 2 0 1\n");
         for flag in ["c0=5,5,5,5", "step=5,5,5,5"] {
-            assert_eq!(dir.good(&["run", "job.toml", "--const", flag]), "o0 (1, 1) = 5 5 0 1\n", "{in_file}, {flag}");
+            assert_eq!(dir.good(&["run", "job.toml", "--const", flag]), "colour (1, 1) = 5 5 0 1\n", "{in_file}, {flag}");
         }
     }
 }
