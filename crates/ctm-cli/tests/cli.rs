@@ -49,7 +49,10 @@ fn a_program_runs_from_its_text() {
     let d = Dir::new("gradient");
     d.file("gradient.x1k", GRADIENT);
     let printed = d.good(&["run", "gradient.x1k", "--size", "2x2", "--const", "step=0.5,0,0,0"]);
-    assert_eq!(printed, "colour (0, 0) = 0 0 0 1\ncolour (1, 0) = 0.5 0 0 1\ncolour (0, 1) = 0 0.5 0 1\ncolour (1, 1) = 0.5 0.5 0 1\n");
+    assert_eq!(
+        printed,
+        "colour (0, 0) = 0 0 0 1\ncolour (1, 0) = 0.5 0 0 1\ncolour (0, 1) = 0 0.5 0 1\ncolour (1, 1) = 0.5 0.5 0 1\n"
+    );
     let out =
         d.good(&["run", "gradient.x1k", "--size", "64x64", "--const", "c0=0.015625,0,0,0", "--out", "colour=a.png"]);
     assert_eq!(out, "");
@@ -558,7 +561,11 @@ fn flags_override_constants_of_the_job_file() {
         dir.file("job.toml", format!("{job}float = {{ {in_file} = [2, 2, 2, 2] }}\n"));
         assert_eq!(dir.good(&["run", "job.toml"]), "colour (1, 1) = 2 2 0 1\n");
         for flag in ["c0=5,5,5,5", "step=5,5,5,5"] {
-            assert_eq!(dir.good(&["run", "job.toml", "--const", flag]), "colour (1, 1) = 5 5 0 1\n", "{in_file}, {flag}");
+            assert_eq!(
+                dir.good(&["run", "job.toml", "--const", flag]),
+                "colour (1, 1) = 5 5 0 1\n",
+                "{in_file}, {flag}"
+            );
         }
     }
 }

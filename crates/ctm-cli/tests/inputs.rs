@@ -38,7 +38,7 @@ fn every_subcommand_reads_standard_input() {
     d.file("a.x1k", SCALED);
     d.good(&["asm", "a.x1k", "-o", "a.elf"]);
     d.good(&["asm", "a.x1k", "-o", "a.hex"]);
-    let run = ["--size", "2x1", "--const", "step=2,2,2,2"];
+    let run = ["--size", "2x1", "--const", "c0=2,2,2,2"];
     let expected = d.good(&[&["run", "a.x1k"][..], &run].concat());
     let names: &[&str] = if cfg!(unix) { &["-", "/dev/stdin"] } else { &["-"] };
     for name in names {

@@ -2,6 +2,7 @@
 
 use crate::elf::{self, Elf, ehdr};
 use crate::{ctm_elf, hex};
+use ctm_isa::x1k::Inst;
 use std::fmt;
 
 /// The kinds of files that hold programs.
@@ -176,12 +177,13 @@ fn identify_text(bytes: &[u8]) -> Kind {
     }
 }
 
-/// Whether these words are instructions of the X1K, and the last one outputs: chance does that hardly ever.
+/// Whether all of these words are instructions of the X1K, and one of them outputs: words of other machines hardly ever are.
 #[must_use]
 pub fn is_x1k(words: &[u32]) -> bool {
     let (instructions, rest) = words.as_chunks::<6>();
-    let decoded = || instructions.iter().map(ctm_isa::x1k::Inst::decode);
-    rest.is_empty() && !instructions.is_empty() && decoded().all(|inst| inst.is_ok())
+    let decoded = || instructions.iter().map(Inst::decode);
+    let outputs = decoded().any(|inst| matches!(inst, Ok(Inst::Alu(alu)) if alu.is_output()));
+    rest.is_empty() && outputs && decoded().all(|inst| inst.is_ok())
 }
 
 fn is_word(token: &str) -> bool {
