@@ -312,7 +312,7 @@ fn passes_inherit_and_override() {
     assert_eq!(two.float[&Ref::Index(0)].value[0], 1.0f32.to_bits());
     assert_eq!(two.float[&Ref::Index(1)].value[0], 3.0f32.to_bits());
     assert_eq!(two.textures[0].output.as_ref().unwrap().value.output, Ref::Index(0));
-    assert!(one.outputs[0].save.is_none() && two.outputs[0].save.is_some());
+    assert!(one.outputs[0].saves.is_empty() && !two.outputs[0].saves.is_empty());
     assert_eq!(two.outputs[0].clear[0], 1.0f32.to_bits());
     assert!(!two.outputs[0].fresh);
 }
