@@ -21,7 +21,7 @@ fn run_changed(name: &str, change: impl FnOnce(&mut Job)) -> JobReport {
     job.saves.clear();
     job.memory_saves.clear();
     for pass in &mut job.passes {
-        pass.outputs.iter_mut().for_each(|o| o.save = None);
+        pass.outputs.iter_mut().for_each(|o| o.saves.clear());
         if let Some(own) = &mut pass.r700 {
             own.vertices = None;
             own.memories.iter_mut().for_each(|m| m.save = None);
