@@ -19,7 +19,7 @@ fn run_changed(name: &str, change: impl FnOnce(&mut Job)) -> JobReport {
     job.saves.clear();
     job.conditional_save = None;
     for pass in &mut job.passes {
-        pass.outputs.iter_mut().for_each(|o| o.save = None);
+        pass.outputs.iter_mut().for_each(|o| o.saves.clear());
         if let Some(conditional) = &mut pass.conditional {
             conditional.save = None;
         }

@@ -66,7 +66,10 @@ fn every_error_says_where_and_what_is_allowed() {
         errors("program = \"a.x1k\"\ndomain = [8, 0, 7, 7]"),
         ["2:10: the domain [8, 0, 7, 7] is empty: it is i0, j0, i1, j1, inclusive, and i1 >= i0, j1 >= j0"]
     );
-    assert_eq!(errors("program = \"a.x1k\"\ndomain = [0, 0, 4096, 7]"), ["2:17: `i1` is 4096, it must be 0 to 4095"]);
+    assert_eq!(
+        errors("program = \"a.x1k\"\ndomain = [0, 0, 4096, 7]"),
+        ["2:17: `i1` is 4096, a launch has columns and rows 0 to 4095"]
+    );
     // All errors at once, in the order of the file.
     assert_eq!(errors("program = 1\ndomain = 2\nx = 3").len(), 3);
 }

@@ -158,7 +158,7 @@ fn formats_tilings_and_samplers() {
         )
     };
     let run = |texture: &str, domain: &str, out: &str| output(&d.run(&job(texture, domain, out)), 0);
-    assert_eq!(run("data = \"gray.png\"", "[0, 0, 1, 0]", ""), [0.0, 0.0, 0.0, 1.0, 1.0, 0.0, 0.0, 1.0]);
+    assert_eq!(run("data = \"gray.png\"", "[0, 0, 1, 0]", ""), [0.0, 0.0, 0.0, 1.0, 1.0, 1.0, 1.0, 1.0]);
     assert_eq!(run("data = \"rgb.png\"", "[0, 0, 0, 0]", ""), [1.0, 0.0, 0.2, 1.0]);
     for tiling in ["linear", "tiled"] {
         let texture = format!("data = \"four.npy\"\ntiling = \"{tiling}\"\nwrap = \"repeat\"");

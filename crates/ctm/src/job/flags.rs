@@ -109,9 +109,12 @@ impl Tree {
             Way::Switch(section, key) => self.root.table(section, origin).set(key, node(Value::Boolean(true))),
             Way::Size => {
                 let (w, h) = text.split_once(['x', 'X']).ok_or_else(form)?;
-                let side = |t: &str| t.trim().parse::<i64>().ok().filter(|n| (1..=4096).contains(n));
+                let number = |t: &str| t.trim().parse::<i64>().ok();
+                let side = |t: &str| number(t).filter(|n| (1..=4096).contains(n));
                 let (Some(w), Some(h)) = (side(w), side(h)) else {
-                    return Err(format!("the size is `{text}`, columns and rows are 1 to 4096; {BEYOND}"));
+                    let large = [w, h].into_iter().any(|t| number(t).is_some_and(|n| n > 4096));
+                    let beyond = if large { format!("; {BEYOND}") } else { String::new() };
+                    return Err(format!("the size is `{text}`, columns and rows are 1 to 4096{beyond}"));
                 };
                 let corner = [0, 0, w - 1, h - 1].map(|n| node(Value::Integer(n.into())));
                 self.root.set("domain", node(Value::Array(corner.into())));
