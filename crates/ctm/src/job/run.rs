@@ -100,7 +100,7 @@ impl Job {
         job.conditional_save = None;
         job.memory_saves.clear();
         for pass in &mut job.passes {
-            pass.outputs.iter_mut().for_each(|output| output.save = None);
+            pass.outputs.iter_mut().for_each(|output| output.saves.clear());
             if let Some(conditional) = &mut pass.conditional {
                 conditional.save = None;
             }
