@@ -72,6 +72,7 @@ pub(crate) enum Command {
     Check(CheckArgs),
     Run(RunArgs),
     Draw(Box<DrawArgs>),
+    Exec(ExecArgs),
     Replay(ReplayArgs),
     Trace(crate::trace::TraceArgs),
     Why(crate::trace::WhyArgs),
@@ -460,6 +461,43 @@ pub(crate) struct ReplayArgs {
     /// Do not show progress
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+/// Run command buffers on a device, without a job
+#[derive(Args, Debug)]
+#[command(after_help = "\
+A place is an arena (gpu, gpub, sys, sysc), an arena and an offset (sys+0x1000), or an address (0x80001000).
+Arenas begin at 0x10000000, 0x50000000, 0x80000000 and 0xa0000000. Command buffers are text, as `ctm dis` prints
+them, or dwords (.bin). Programs in text (.x1k, .ps, .pso) go to memory as images, all other files as they are.
+
+Examples:
+  ctm exec copy.cmd --memory sys=copy.x1k --memory gpu=image.raw --dump gpu+0x100000:65536=out.raw
+  ctm exec first.cmd second.bin --memory sys=program.elf --check")]
+pub(crate) struct ExecArgs {
+    /// The command buffers, one after the other; - is stdin
+    #[arg(value_name = "FILE", required = true)]
+    pub(crate) files: Vec<PathBuf>,
+    /// Put a file into memory first: PLACE=FILE
+    #[arg(long, value_name = "PLACE=FILE", value_parser = crate::exec::load)]
+    pub(crate) memory: Vec<crate::exec::Load>,
+    /// Save memory afterwards: PLACE:BYTES=FILE
+    #[arg(long, value_name = "PLACE:BYTES=FILE", value_parser = crate::exec::dump)]
+    pub(crate) dump: Vec<crate::exec::Dump>,
+    /// Where the command buffers lie
+    #[arg(long, value_name = "PLACE", default_value = "sysc", value_parser = crate::exec::place)]
+    pub(crate) at: crate::exec::Place,
+    /// The device: x1k (the default) or r700
+    #[arg(long, value_enum, value_name = "ISA")]
+    pub(crate) isa: Option<IsaName>,
+    /// The engine: interp, jit or verify
+    #[arg(long, value_name = "ENGINE", value_parser = engine)]
+    pub(crate) engine: Option<EngineKind>,
+    /// Look for mistakes in commands and programs; caches are modelled
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Print what happened as JSON to stdout, a line for each buffer and finding
+    #[arg(long)]
+    pub(crate) json: bool,
 }
 
 fn engine(name: &str) -> Result<EngineKind, String> {

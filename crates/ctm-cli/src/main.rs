@@ -21,6 +21,7 @@ mod console;
 mod debug;
 mod dis;
 mod draw;
+mod exec;
 mod generate;
 mod info;
 mod interrupt;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Check(args) => check::run(&console, &args),
         Command::Run(args) => run::run(&console, &args),
         Command::Draw(args) => draw::run(&console, &args),
+        Command::Exec(args) => exec::run(&console, &args),
         Command::Replay(args) => replay::run(&console, &args),
         Command::Trace(args) => trace::run(&console, &args),
         Command::Why(args) => trace::why(&console, &args),

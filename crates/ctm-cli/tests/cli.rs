@@ -93,6 +93,40 @@ fn assembling_goes_both_ways() {
 }
 
 #[test]
+fn command_buffers_run_without_a_job() {
+    let dir = Dir::new("exec");
+    dir.file("add.x1k", "tex r1, s0, r0.rg\nadd o0, r1, c0\nend\n");
+    dir.file("c.raw", [1f32, 2., 3., 4.].map(f32::to_le_bytes).concat());
+    let floats: Vec<u8> = (0..128u16).flat_map(|n| f32::from(n).to_le_bytes()).collect();
+    dir.file("in.raw", &floats);
+    // Program at SYS, constants behind it; input and output in local memory, rows of 8 elements of 16 bytes.
+    let buffer = "set_inst_fmt address=0x80000000\nset_constf_fmt address=0x80010000\n\
+set_inp_fmt input=0, address=0x10000000, pitch=2, tiling=linear, format=float32_4, height=4\n\
+set_out_fmt output=0, address=0x10001000, pitch=2, tiling=linear, format=float32_4, height=4\n\
+set_domain i0=0, j0=0, i1=7, j1=3\nstart_program\nflush_out_cache\n";
+    dir.file("add.cmd", buffer);
+    let memory = ["--memory", "sys=add.x1k", "--memory", "sys+0x10000=c.raw", "--memory", "0x10000000=in.raw"];
+    let run = |dir: &Dir, more: &[&str]| {
+        let arguments: Vec<&str> = ["exec", "add.cmd"].iter().chain(&memory).chain(more).copied().collect();
+        dir.ctm(&arguments)
+    };
+    let (code, stdout, stderr) = run(&dir, &["--dump", "gpu+0x1000:512=out.raw", "--check"]);
+    assert_eq!((code, stdout.as_str(), stderr.as_str()), (0, "add.cmd: 7 commands, 1 launches\n", ""));
+    let found: Vec<f32> =
+        dir.read("out.raw").chunks_exact(4).map(|b| f32::from_le_bytes([b[0], b[1], b[2], b[3]])).collect();
+    let wanted: Vec<f32> = (0..128u16).map(|n| f32::from(n) + f32::from(n % 4 + 1)).collect();
+    assert_eq!(found, wanted);
+    let (code, _, stderr) = run(&dir, &["--dump", "vram:1=x"]);
+    assert!(code == 2 && stderr.contains("`vram` is no place in memory"), "{stderr}");
+    let (code, _, stderr) = run(&dir, &["--memory", "gpu+0x3fffffff=in.raw"]);
+    assert!(code == 1 && stderr.contains("in.raw does not fit"), "{stderr}");
+    dir.file("bad.cmd", "start_program\n");
+    dir.bad(&["exec", "bad.cmd"], 1, &["bad.cmd", "set_inst_fmt"]);
+    dir.file("odd.cmd", "start_progam\n");
+    dir.bad(&["exec", "odd.cmd"], 1, &["start_program"]);
+}
+
+#[test]
 fn byte_code_is_a_program_and_has_a_text() {
     // A constant table that names c0 `Tint`; mov oC0, c0.
     let mut words: Vec<u32> =

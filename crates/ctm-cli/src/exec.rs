@@ -1,0 +1,223 @@
+//! `ctm exec`: command buffers on a device, without a job.
+
+use crate::Ending;
+use crate::args::ExecArgs;
+use crate::asm::encode;
+use crate::console::{Console, Exit, Failure, program_bytes, stdin_bytes};
+use ctm::commands;
+use ctm::device::{CommandErrorReason, CommandFinding, Device, DeviceOptions, SubmitReport};
+use ctm::job::{EngineKind, Isa, JobError, Loaded, read_file, text_of};
+use ctm::memory::{ArenaId, GpuAddr};
+use ctm::render::{Report, Source};
+use ctm_image::ByteOrder;
+use ctm_isa::diag::Diagnostic;
+use ctm_isa::r700::program::Chip;
+use serde_json::json;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+pub(crate) fn run(console: &Console, args: &ExecArgs) -> Ending {
+    let mut options = if args.check { DeviceOptions::checked() } else { DeviceOptions::default() };
+    if args.isa.map(Isa::from) == Some(Isa::R700) {
+        let r700 = DeviceOptions::r700(Chip::Rv770);
+        (options.kind, options.chip, options.group) = (r700.kind, r700.chip, r700.group);
+    }
+    options.counters = args.json;
+    let buffers = args.files.iter().map(|file| Ok((file, words(file)?))).collect::<Result<Vec<_>, Failure>>()?;
+    let engine = args
+        .engine
+        .map_or_else(EngineKind::preferred, Ok)
+        .map_err(|e| Failure::usage("no-such-engine", e.to_string()))?;
+    let engine = engine.engine().map_err(|e| Failure::wrong("no-such-engine", e.to_string()))?;
+    let mut device = Device::open(engine, options).map_err(|e| Failure::wrong("no-memory", e.to_string()))?;
+    for load in &args.memory {
+        let at = load.place.address(&device)?;
+        let bytes = contents(&load.file)?;
+        let shown = load.file.display();
+        device.write(at, &bytes).map_err(|e| Failure::wrong("outside-memory", format!("{shown} does not fit: {e}")))?;
+    }
+    let mut exit = Exit::Done;
+    for (file, words) in &buffers {
+        let at = args.at.address(&device)?;
+        let shown = file.display();
+        device
+            .write_dwords(at, words)
+            .map_err(|e| Failure::wrong("outside-memory", format!("the command buffer {shown} does not fit: {e}")))?;
+        let result = device.submit(at, u32::try_from(words.len()).unwrap_or(u32::MAX));
+        tell(console, args, file, device.last_report())?;
+        if let Err(error) = result {
+            let is_fault = matches!(error.reason, CommandErrorReason::Fault(_));
+            let rule = if is_fault { "fault" } else { "bad-command" };
+            let report = Report::bare(Diagnostic::error(rule, format!("{shown}: {error}")));
+            if args.json {
+                console.json(&report)?
+            } else {
+                console.report(&report)
+            }
+            exit = if is_fault { Exit::Fault } else { Exit::Wrong };
+            break;
+        }
+    }
+    for dump in &args.dump {
+        let at = dump.place.address(&device)?;
+        let bytes = device
+            .read(at, dump.bytes)
+            .map_err(|e| Failure::wrong("outside-memory", format!("{} cannot be written: {e}", dump.file.display())))?
+            .to_vec();
+        console.write(&dump.file, &bytes)?;
+    }
+    Ok(exit)
+}
+
+/// What a buffer did, and what checks noticed.
+fn tell(console: &Console, args: &ExecArgs, file: &Path, report: &SubmitReport) -> Result<(), Failure> {
+    let shown = file.display();
+    let of_command = |f: &CommandFinding| Diagnostic::warning(f.rule, format!("{shown}: {f}"));
+    let mut reports: Vec<Report> = report.findings.iter().map(|f| Report::bare(of_command(f))).collect();
+    for finding in report.launches.iter().flat_map(|launch| &launch.findings) {
+        let message = format!("{shown}: {}", finding.message);
+        reports.push(Report::bare(Diagnostic::warning(finding.rule, message).pc(finding.pc)));
+    }
+    if args.json {
+        reports.iter().try_for_each(|report| console.json(report))?;
+        let counters = report.counters();
+        let value = json!({
+            "file": shown.to_string(),
+            "commands": report.commands,
+            "launches": report.launches.len(),
+            "processors": counters.processors,
+            "clocks": counters.clocks(),
+        });
+        console.print(&format!("{value}\n"))
+    } else {
+        console.reports(&reports);
+        console.print(&format!("{shown}: {} commands, {} launches\n", report.commands, report.launches.len()))
+    }
+}
+
+/// The words of a command buffer: bytes (`.bin`), or text as `ctm dis` prints it.
+fn words(file: &Path) -> Result<Vec<u32>, Failure> {
+    let (bytes, name) = if file == Path::new("-") {
+        (stdin_bytes()?, "stdin".to_owned())
+    } else {
+        (read_file(file, "the command buffer", None)?, file.display().to_string())
+    };
+    if file.extension().is_some_and(|e| e == "bin") {
+        if !bytes.len().is_multiple_of(4) {
+            let message = format!("{name} has {} bytes, a command buffer is made of dwords of 4", bytes.len());
+            return Err(Failure::wrong("wrong-file", message));
+        }
+        return Ok(ByteOrder::Little.words(&bytes));
+    }
+    let text = text_of(&bytes, &name)?;
+    commands::parse(text).map_err(|found| {
+        let source = Arc::new(Source::new(&name, text));
+        let report = |diagnostic| Report { diagnostic, source: Some(Arc::clone(&source)) };
+        JobError::Wrong(found.into_iter().map(report).collect()).into()
+    })
+}
+
+/// What is put into memory: programs in text become images, every other file is its bytes.
+fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
+    let bytes = program_bytes(file)?;
+    let is_program = file.extension().is_some_and(|e| ["x1k", "ps", "pso"].iter().any(|text| e == *text));
+    if !is_program {
+        return Ok(bytes);
+    }
+    let loaded = Loaded::from_bytes(&bytes, file, Some(Isa::X1k), None)?;
+    encode(&loaded.program, Path::new("image.elf"))
+}
+
+/// A place in device memory.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Place {
+    /// So many bytes into an arena.
+    Arena(ArenaId, u32),
+    /// An address.
+    Address(u32),
+}
+
+impl Place {
+    fn address(self, device: &Device) -> Result<GpuAddr, Failure> {
+        let Self::Arena(arena, offset) = self else {
+            let Self::Address(address) = self else { return Ok(GpuAddr(0)) };
+            return Ok(GpuAddr(address));
+        };
+        let range = device.options().arenas.range(arena);
+        if offset >= range.bytes {
+            let message = format!("{arena}+0x{offset:x} lies outside the arena, which has 0x{:x} bytes", range.bytes);
+            return Err(Failure::usage("bad-flag", message));
+        }
+        Ok(GpuAddr(range.base.0 + offset))
+    }
+}
+
+/// Parses `gpu`, `sys+0x1000` or `0x80001000`.
+pub(crate) fn place(text: &str) -> Result<Place, String> {
+    let allowed = || {
+        let names = ArenaId::ALL.map(|id| id.name().to_ascii_lowercase()).join(", ");
+        format!(
+            "`{text}` is no place in memory; write an arena ({names}), an arena and an offset (sys+0x1000), or an address (0x80001000)"
+        )
+    };
+    let (name, offset) = text.split_once('+').map_or((text, None), |(name, offset)| (name, Some(offset)));
+    if offset.is_none() && name.starts_with(|c: char| c.is_ascii_digit()) {
+        return number(name).map(Place::Address).ok_or_else(allowed);
+    }
+    let arena = ArenaId::ALL.into_iter().find(|id| id.name().eq_ignore_ascii_case(name)).ok_or_else(allowed)?;
+    let offset = offset.map_or(Some(0), number).ok_or_else(allowed)?;
+    Ok(Place::Arena(arena, offset))
+}
+
+fn number(text: &str) -> Option<u32> {
+    match text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => text.parse().ok(),
+    }
+}
+
+/// A file that is put into memory.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Load {
+    place: Place,
+    file: PathBuf,
+}
+
+/// Parses `sys+0x1000=program.x1k`.
+pub(crate) fn load(text: &str) -> Result<Load, String> {
+    let (to, file) = text.split_once('=').ok_or("write PLACE=FILE, as in gpu=image.raw")?;
+    Ok(Load { place: place(to)?, file: file.into() })
+}
+
+/// Memory that is saved.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Dump {
+    place: Place,
+    bytes: usize,
+    file: PathBuf,
+}
+
+/// Parses `gpu+0x1000:4096=out.raw`.
+pub(crate) fn dump(text: &str) -> Result<Dump, String> {
+    let allowed = "write PLACE:BYTES=FILE, as in gpu+0x1000:4096=out.raw";
+    let (what, file) = text.split_once('=').ok_or(allowed)?;
+    let (from, bytes) = what.split_once(':').ok_or(allowed)?;
+    let bytes = number(bytes).ok_or_else(|| format!("`{bytes}` is no number of bytes; {allowed}"))?;
+    Ok(Dump { place: place(from)?, bytes: bytes as usize, file: file.into() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_are_arenas_offsets_and_addresses() {
+        assert_eq!(place("gpu"), Ok(Place::Arena(ArenaId::Gpu, 0)));
+        assert_eq!(place("SYSc+0x800"), Ok(Place::Arena(ArenaId::SysC, 2048)));
+        assert_eq!(place("0x80000000"), Ok(Place::Address(0x8000_0000)));
+        for wrong in ["", "vram", "gpu+", "gpu+x", "-1", "0xg"] {
+            assert!(place(wrong).unwrap_err().contains("sys+0x1000"), "{wrong}");
+        }
+        assert!(dump("gpu=f").is_err() && dump("gpu:x=f").is_err() && load("gpu").is_err());
+    }
+}
