@@ -3,10 +3,10 @@
 use crate::Ending;
 use crate::args::ExecArgs;
 use crate::asm::encode;
-use crate::console::{Console, Exit, Failure, program_bytes, stdin_bytes};
+use crate::console::{Console, Exit, Failure, input, program_bytes};
 use ctm::commands;
 use ctm::device::{CommandErrorReason, CommandFinding, Device, DeviceOptions, SubmitReport};
-use ctm::job::{EngineKind, Isa, JobError, Loaded, read_file, text_of};
+use ctm::job::{EngineKind, Isa, JobError, Loaded, text_of};
 use ctm::memory::{ArenaId, GpuAddr};
 use ctm::render::{Report, Source};
 use ctm_image::ByteOrder;
@@ -97,11 +97,8 @@ fn tell(console: &Console, args: &ExecArgs, file: &Path, report: &SubmitReport) 
 
 /// The words of a command buffer: bytes (`.bin`), or text as `ctm dis` prints it.
 fn words(file: &Path) -> Result<Vec<u32>, Failure> {
-    let (bytes, name) = if file == Path::new("-") {
-        (stdin_bytes()?, "stdin".to_owned())
-    } else {
-        (read_file(file, "the command buffer", None)?, file.display().to_string())
-    };
+    let (bytes, named) = input(file, "the command buffer")?;
+    let name = named.display().to_string();
     if file.extension().is_some_and(|e| e == "bin") {
         if !bytes.len().is_multiple_of(4) {
             let message = format!("{name} has {} bytes, a command buffer is made of dwords of 4", bytes.len());
@@ -119,7 +116,7 @@ fn words(file: &Path) -> Result<Vec<u32>, Failure> {
 
 /// What is put into memory: programs in text become images, every other file is its bytes.
 fn contents(file: &Path) -> Result<Vec<u8>, Failure> {
-    let bytes = program_bytes(file)?;
+    let (bytes, file) = program_bytes(file)?;
     let is_program = file.extension().is_some_and(|e| ["x1k", "ps", "pso"].iter().any(|text| e == *text));
     if !is_program {
         return Ok(bytes);

@@ -48,7 +48,7 @@ fn text_of(args: &ReduceArgs) -> Result<(String, &'static str), Failure> {
     }
     let path = reader.finish()?.passes.pop().map(|pass| pass.program.value).unwrap_or_default();
     let isa = args.isa.map(ctm::job::Isa::from);
-    let bytes = crate::console::program_bytes(&path)?;
+    let (bytes, _) = crate::console::program_bytes(&path)?;
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
     match extension.as_str() {
         "x1k" => return Ok((String::from_utf8_lossy(&bytes).into_owned(), "x1k")),

@@ -41,7 +41,7 @@ impl LaunchArgs {
             reader.isa(Isa::from(isa));
         }
         for (flag, value) in &self.job.given {
-            reader.flag(flag, value);
+            reader.flag_os(flag, value);
         }
         reader.finish()
     }
