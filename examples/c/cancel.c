@@ -73,6 +73,7 @@ int main(void) {
         return fail("memory");
     commands[n++] = AMU_CBUF_CMD_SET_INST_FMT;
     commands[n++] = code;
+    commands[n++] = 0;
     commands[n++] = AMU_CBUF_CMD_SET_DOMAIN;
     commands[n++] = 0;
     commands[n++] = 0;

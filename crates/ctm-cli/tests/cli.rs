@@ -101,8 +101,8 @@ fn command_buffers_run_without_a_job() {
     dir.file("in.raw", &floats);
     // Program at SYS, constants behind it; input and output in local memory, rows of 8 elements of 16 bytes.
     let buffer = "set_inst_fmt address=0x80000000\nset_constf_fmt address=0x80010000\n\
-set_inp_fmt input=0, address=0x10000000, pitch=2, tiling=linear, format=float32_4, height=4\n\
-set_out_fmt output=0, address=0x10001000, pitch=2, tiling=linear, format=float32_4, height=4\n\
+set_inp_fmt input=0, address=0x10000000, pitch=8, tiling=linear, format=float32_4, height=4\n\
+set_out_fmt output=0, address=0x10001000, pitch=8, tiling=linear, format=float32_4, height=4\n\
 set_domain i0=0, j0=0, i1=7, j1=3\nstart_program\nflush_out_cache\n";
     dir.file("add.cmd", buffer);
     let memory = ["--memory", "sys=add.x1k", "--memory", "sys+0x10000=c.raw", "--memory", "0x10000000=in.raw"];

@@ -96,7 +96,8 @@ fn mandelbrot_counts_turns_and_paints_by_them() {
 #[test]
 fn life_lives_a_hundred_generations() {
     const N: usize = 128;
-    let mut cells: Vec<bool> = input("life", "start.png").iter().map(|&v| v == 1.0).collect();
+    // Grey is read as equal red, green and blue.
+    let mut cells: Vec<bool> = input("life", "start.png").chunks_exact(3).map(|rgb| rgb[0] == 1.0).collect();
     for _ in 0..100 {
         let mut next = vec![false; N * N];
         for j in 1..N - 1 {

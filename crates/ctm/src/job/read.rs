@@ -267,13 +267,14 @@ impl Reader {
 
     /// What is saved later would replace what was saved first.
     fn one_file_each(&mut self, job: &Job) {
-        let mut earlier: Vec<&Path> = Vec::new();
+        let mut earlier: Vec<&Located<PathBuf>> = Vec::new();
         for path in job.files() {
-            if earlier.contains(&path.value.as_path()) {
+            // What is said once for all passes is the same thing.
+            if earlier.iter().any(|e| e.value == path.value && (e.place.is_none() || e.place != path.place)) {
                 let message = format!("two things are saved as {}", path.value.display());
                 self.reports.push(path.error("duplicate-file", message));
             }
-            earlier.push(&path.value);
+            earlier.push(path);
         }
     }
 
