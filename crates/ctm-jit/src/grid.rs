@@ -106,6 +106,13 @@ impl Grid {
         places
     }
 
+    /// Where the first lane of a group lies.
+    pub const fn first(&self, group: u64) -> Position {
+        let first = group * self.quads_per_group;
+        let (column, row) = (first % self.quads_per_row, first / self.quads_per_row);
+        Position { i: (self.domain.i0 & !1) + 2 * column as u32, j: (self.domain.j0 & !1) + 2 * row as u32 }
+    }
+
     /// How many groups from this one on, and before `end`, lie side by side in one row of quads, with all their lanes in the domain. Only
     /// groups of four quads do.
     pub const fn side_by_side(&self, group: u64, end: u64) -> u64 {

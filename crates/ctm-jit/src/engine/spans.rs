@@ -227,8 +227,7 @@ impl Scene<'_> {
         done: &mut Done,
     ) -> (SpanEnd, u64) {
         let (run, copies) = (self.run, self.native.copies);
-        let place = run.grid.places(self.order.group(first)).position(0);
-        let row = |ramp: &Ramp, group: u64| ramp.row(&run.grid.places(self.order.group(first + group)));
+        let place = run.grid.first(self.order.group(first));
         // Visits of a pass that does not count must not be among the others'.
         let most = if self.native.counts { most.min(copies as u64) } else { most };
         let gain = |ramp: &Ramp| {
@@ -241,11 +240,11 @@ impl Scene<'_> {
         let groups = if gains.is_some() { most } else { most.min(GROUPS_PREPARED) };
         let prepared = if gains.is_some() { copies as u64 } else { groups.next_multiple_of(copies as u64) };
         // What has no meaning may be anything: groups behind the last one are as the first.
-        let given = (0..prepared).flat_map(|group| {
-            let group = if group < groups { group } else { 0 };
-            run.ramps.iter().map(move |ramp| row(ramp, group))
-        });
-        starts.extend(given);
+        starts.reserve(prepared as usize * run.ramps.len());
+        for group in 0..prepared {
+            let Position { i, j } = run.grid.first(self.order.group(first + if group < groups { group } else { 0 }));
+            starts.extend(run.ramps.iter().map(|ramp| ramp.quads(i, j)));
+        }
         let span = Span {
             groups: groups as u32,
             starts: match &gains {
