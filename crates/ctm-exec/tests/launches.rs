@@ -237,7 +237,7 @@ fn findings() {
     let relative = Source::Const { index: 3, relative: true };
     let setup = Setup { checks: true, ..Setup::default() };
     let mut found = BTreeSet::new();
-    let mut check = |rule: &str, words: Vec<[u32; 6]>, uncached: bool| {
+    let mut check = |wanted: &str, words: Vec<[u32; 6]>, uncached: bool| {
         let mut program = program(words);
         program.uncached = uncached;
         program.conditional_value = false;
@@ -245,12 +245,8 @@ fn findings() {
         memory.inputs[0] = Some((Picture::filled(2, 2, [0.0; 4]), Sampler::default()));
         let outcome = setup.run(&program, &mut memory).unwrap();
         let rules: Vec<_> = outcome.findings.iter().map(|f| f.rule).collect();
-        if rule.is_empty() {
-            assert!(rules.is_empty(), "{rules:?}");
-        } else {
-            assert_eq!(rules, [rule], "{:?}", outcome.findings);
-            found.insert(outcome.findings[0].rule);
-        }
+        assert_eq!(rules.join(" "), wanted, "{:?}", outcome.findings);
+        found.extend(rules);
     };
     let end = out(copy(c(1))).words();
     check("", vec![columns_below(2).words(), to(copy(r(0)), 1).words(), out(copy(r(1))).words()], false);
@@ -264,7 +260,9 @@ fn findings() {
     check("loop-variable-outside-loop", vec![to(copy(relative), 1).words(), end], false);
     check("fetch-out-of-bounds", vec![tex(TexOp::Lookup, 0, 0, 1).words(), end], false);
     check("unbound-input", vec![tex(TexOp::Lookup, 1, 0, 1).words(), end], false);
-    check("umrt-alpha", vec![out(copy(c(0))).with(|alu| alu.rgb.target = 2).words()], true);
+    // All processors write 0 to the element (0.25, 0.5).
+    let same_place = vec![out(copy(c(0))).with(|alu| alu.rgb.target = 2).words()];
+    check("umrt-alpha umrt-index racing-writes", same_place, true);
     check("umrt-partial-mask", vec![out(copy(c(0))).with(|alu| alu.cmn.alpha_omask = false).words()], true);
     check("conditional-value-not-exported", vec![out(copy(c(0))).with(|alu| alu.alpha.w_omask = true).words()], false);
     let mut rep = fc(FcOp::Rep, 0x00, 3);
@@ -275,5 +273,7 @@ fn findings() {
     let outcome = with_loop.run(&program(words), &mut memory()).unwrap();
     assert_eq!(outcome.findings.iter().map(|f| (f.rule, f.pc)).collect::<Vec<_>>(), [("loop-kind", 2)]);
     found.insert("loop-kind");
+    // These depend on what a device's memory is; its tests have them.
+    found.extend(["cached-read", "umrt-conditional"]);
     assert_eq!(found, RULES.iter().map(|rule| rule.name).collect());
 }
