@@ -59,7 +59,7 @@ impl LaunchArgs {
 
 /// `35,22`.
 pub(crate) fn position(text: &str) -> Result<Position, String> {
-    let wrong = || format!("`{text}` is no processor; write column and row, such as 35,22");
+    let wrong = || format!("`{text}` is no processor; write column and row, each 0 to 4095, such as 35,22");
     let (i, j) = text.split_once(',').ok_or_else(wrong)?;
     let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&n| n < 4096).ok_or_else(wrong);
     Ok(Position { i: number(i)?, j: number(j)? })

@@ -389,7 +389,8 @@ pub trait Engine: Send + Sync {
     /// Runs one X1K program over one domain.
     ///
     /// # Errors
-    /// The fault of the first group, in domain order, that did wrong. Groups before it have written their outputs.
+    /// The fault of the first group, in domain order, that did wrong. Groups before it have written their outputs; whether groups behind it have is unspecified
+    /// where memory lends its arrays ([`x1k::Memory::direct`]).
     fn run_x1k(&self, launch: &x1k::Launch<'_>, memory: &mut dyn x1k::Memory) -> Result<Outcome, Fault> {
         self.run_x1k_under(&Control::none(), launch, memory)
     }

@@ -71,14 +71,19 @@ pub fn awake(code: &Code) -> Vec<bool> {
 /// Forgets that LOOP and REP may jump, where they cannot: the count is not 0, and some lane that has a vote wants to stay.
 ///
 /// Compilers let such a jump lead to ENDLOOP, which would find no loop. `kills`: also where processors that are killed lose their votes, so that a
-/// group of which all have been killed would jump. Nobody sees what such a group does, unless its instructions are counted.
+/// group of which all have been killed would jump. Nobody sees what such a group does, unless its instructions are counted. A group of which all
+/// that run have been killed is another matter: the others may lie in a level, or have left a loop around this one.
 pub fn settle_loops(code: &mut Code, kills: bool) {
-    let is_kill = |op: &Op| matches!(op, Op::Kill(..));
-    if !kills && ignores_uncovered(code) && code.blocks.iter().flat_map(|block| &block.ops).any(is_kill) {
+    let killing = code.blocks.iter().flat_map(|block| &block.ops).any(|op| matches!(op, Op::Kill(..)));
+    let votes_lost = killing && ignores_uncovered(code);
+    if !kills && votes_lost {
         return;
     }
+    let leaves = |op: FcOp| matches!(op, FcOp::BreakLoop | FcOp::BreakRep | FcOp::Continue);
+    let left = code.blocks.iter().any(|block| matches!(block.end, End::Flow(flow) if leaves(flow.op)));
     let awake = awake(code);
     for (block, awake) in code.blocks.iter_mut().zip(awake) {
+        let others = block.depth > 0 || left && !block.frames.frames.is_empty();
         if let End::Flow(flow) = &mut block.end
             && matches!(flow.op, FcOp::Loop | FcOp::Rep)
             && awake
@@ -86,6 +91,7 @@ pub fn settle_loops(code: &mut Code, kills: bool) {
             && flow.wants == 0
             && !flow.exchange
             && matches!(flow.stay, Target::Block(_))
+            && !(votes_lost && others)
         {
             flow.jump = Target::Never;
         }

@@ -43,6 +43,8 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<C
     let starts = starts(program, &instructions);
     let decoded = || instructions.iter().flatten();
     let watches_idle_lanes = decoded().any(lower::watches_idle_lanes);
+    let votes = decoded().any(|inst| matches!(inst, Inst::Fc(_)));
+    let sees_uncovered = watches_idle_lanes || votes || program.uncached;
     let mut graph = Graph {
         program,
         constants,
@@ -51,7 +53,7 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<C
         ids: Map::default(),
         states: Vec::new(),
         watches_idle_lanes,
-        builder: Builder::new(program, watches_idle_lanes),
+        builder: Builder::new(program, sees_uncovered),
     };
     let first = State { pc: program.first, depth: 0, frames: Frames::default(), addresses: Vec::new() };
     let mut blocks = Vec::new();

@@ -42,8 +42,8 @@ pub struct Builder {
     conditional_value: bool,
     /// OUTPUT instructions write past the cache.
     uncached: bool,
-    /// Somebody looks at lanes that flow control does not let run, uncovered ones among them.
-    watches_idle_lanes: bool,
+    /// Somebody sees what uncovered lanes hold: an operation that looks at lanes that do not run, a vote, an uncached write.
+    sees_uncovered: bool,
     /// What the instructions so far count.
     pub tally: Tally,
     /// Of all blocks so far: nothing may fault.
@@ -87,7 +87,7 @@ fn hash(op: &Op) -> u32 {
 
 impl Builder {
     /// A builder for blocks of this program.
-    pub fn new(program: &Program, watches_idle_lanes: bool) -> Self {
+    pub fn new(program: &Program, sees_uncovered: bool) -> Self {
         Self {
             ops: Vec::with_capacity(256),
             known: Vec::with_capacity(256),
@@ -97,7 +97,7 @@ impl Builder {
             zero_wins: program.zero_times_anything,
             conditional_value: program.conditional_value,
             uncached: program.uncached,
-            watches_idle_lanes,
+            sees_uncovered,
             tally: Tally::default(),
             faultless: true,
             inputs: 0,
@@ -396,8 +396,7 @@ impl Builder {
         }
         let mask = cmn.rgb_wmask;
         let written = [mask & 1 != 0, mask & 2 != 0, mask & 4 != 0, cmn.alpha_wmask];
-        // Otherwise nobody sees what uncovered lanes get, nor what they read.
-        let covered = inst.inst.ignore_uncovered && (self.watches_idle_lanes || self.uncached);
+        let covered = inst.inst.ignore_uncovered && self.sees_uncovered;
         let unders: [Under; 4] = std::array::from_fn(|channel| Under { covered, ..under(cmn, channel) });
         match inst.inst.op {
             TexOp::Nop => {}

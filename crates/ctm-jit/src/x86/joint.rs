@@ -219,11 +219,18 @@ impl Emit<'_> {
                 }
                 return self.joint_go(stay);
             }
-            (Target::Never, Target::Block(jump)) => return self.joint_jump(flow, jump),
+            (Target::Never, Target::Block(jump)) if !flow.exchange => return self.joint_jump(flow, jump),
+            (Target::Never, Target::Block(jump)) => (jump, jump),
             // A loop whose count is known not to be 0.
             (Target::Block(stay), Target::Never) => (stay, stay),
             _ => return self.asm.jump(self.refer),
         };
+        let votes = matches!(flow.op, FcOp::BreakLoop | FcOp::BreakRep | FcOp::Continue | FcOp::Jump);
+        let clears = !self.flows.clear_end[index] && decision.is_none();
+        if clears && !votes {
+            // The count alone decides, and both ways begin without results.
+            self.clear_results();
+        }
         match flow.op {
             FcOp::Loop | FcOp::Rep => self.joint_begin(flow, jump),
             FcOp::EndLoop | FcOp::EndRep => self.joint_end(flow, block, jump),
@@ -231,7 +238,7 @@ impl Emit<'_> {
                 self.joint_vote(flow, index, decision, jump);
             }
         }
-        if !self.flows.clear_end[index] && decision.is_none() {
+        if clears && votes {
             self.clear_results();
         }
         if matches!(flow.op, FcOp::Loop | FcOp::Rep) {

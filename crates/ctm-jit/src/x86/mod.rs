@@ -153,7 +153,7 @@ impl Native {
         options: Options,
     ) -> Option<Self> {
         let one_copy = lowered.watches_idle_lanes || lowered.relative_temps;
-        let everybody_votes = (!options.counters && !options.fuel).then(|| with_all_votes(single)).flatten();
+        let everybody_votes = (!options.counters && !options.fuel).then(|| with_all_votes(lowered)).flatten();
         let single = everybody_votes.as_ref().map_or(single, |(code, live)| (code, live));
         let joint = !options.counters && !options.fuel && joint::holds(single.0);
         let most = if joint { MAX_COPIES } else { MAX_COPIES_APART };
@@ -583,18 +583,30 @@ unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u
     u32::from(!matches!(result, Ok(Ok(Some(())))))
 }
 
-/// The same program with votes of uncovered lanes, where that lets all copies go the same way. Nobody sees what such lanes do, as long as no operation
-/// looks at idle lanes; how long they keep others waiting has a bound.
-fn with_all_votes((code, live): (&Code, &Liveness)) -> Option<(Code, Liveness)> {
+/// The same program with votes of uncovered lanes, where that lets all copies go the same way. Nobody sees what such lanes hold or do, as long as no
+/// operation looks at idle lanes, nobody counts and nothing is written past the cache; how long they keep others waiting has a bound.
+fn with_all_votes(lowered: &Code) -> Option<(Code, Liveness)> {
     let ignores = |block: &Block| matches!(block.end, End::Flow(flow) if flow.ignore_uncovered);
-    if code.watches_idle_lanes || code.writes || !code.blocks.iter().any(ignores) {
+    if lowered.watches_idle_lanes || lowered.writes || !lowered.blocks.iter().any(ignores) {
         return None;
     }
-    let mut code = code.clone();
+    let mut code = lowered.clone();
     for block in &mut code.blocks {
         if let End::Flow(flow) = &mut block.end {
             flow.ignore_uncovered = false;
         }
+        for op in &mut block.ops {
+            match op {
+                Op::Set(.., under)
+                | Op::SetRelative { under, .. }
+                | Op::SetPredicate(.., under)
+                | Op::SetResult(.., under)
+                | Op::Kill(_, under)
+                | Op::Fetch { under, .. } => under.covered = false,
+                _ => {}
+            }
+        }
     }
-    joint::holds(&code).then(|| (code, live.clone()))
+    let live = optimise(&mut code, false);
+    joint::holds(&code).then_some((code, live))
 }

@@ -21,8 +21,9 @@ const SIMPLER: [fn(&mut AluInst); 12] = [
     |alu| alu.alpha.op = AlphaOp::Mad,
 ];
 
-/// The smallest program and case, found by leaving things out, for which `fails` still holds; and as text.
-pub fn reduced(program: &Program, case: &Case, fails: impl Fn(&Program, &Case) -> bool) -> String {
+/// The smallest program and case, found by leaving things out, for which `differs` still finds something; as text, with what it finds.
+pub fn reduced(program: &Program, case: &Case, differs: impl Fn(&Program, &Case) -> Option<String>) -> String {
+    let fails = |program: &Program, case: &Case| differs(program, case).is_some();
     let (mut program, mut case) = (program.clone(), case.clone());
     let mut again = true;
     while again {
@@ -57,12 +58,12 @@ pub fn reduced(program: &Program, case: &Case, fails: impl Fn(&Program, &Case) -
         }
     }
     // Whoever watches engines at work sees this one last.
-    fails(&program, &case);
+    let difference = differs(&program, &case).unwrap_or_default();
     let arrays = |all: &[super::kit::Array]| -> Vec<_> {
         all.iter().map(|a| (a.width, a.height, a.pitch, a.channels, a.mask)).collect()
     };
     format!(
-        "{}\n{:?}, groups of {}\nplanes {:?}\ninputs {:?}, outputs {:?}, direct {}\nints {:?}\nbooleans {:?}\nconstants {:08x?}",
+        "made smaller: {difference}\n{}\n{:?}, groups of {}\nplanes {:?}\ninputs {:?}, outputs {:?}, direct {}\nints {:?}\nbooleans {:?}\nconstants {:08x?}",
         ctm_isa::x1k::text::disassemble(&program, &ctm_isa::x1k::text::Options::default()),
         case.domain,
         case.group.lanes(),

@@ -168,11 +168,13 @@ pub const INTS: u32 = 4;
 pub fn program(seed: u64, shape: &Shape) -> Program {
     let mut random = Random::new(seed);
     let zero_times_anything = random.one_in(2);
-    let mut make = Maker { random, shape: *shape, words: Vec::new(), subroutine: None, in_subroutine: false };
+    let mut make =
+        Maker { random, shape: *shape, words: Vec::new(), subroutine: None, in_subroutine: false, compiled: false };
     let mut first = 0;
     match shape.flow {
         FlowControl::None => make.straight(shape.instructions),
         FlowControl::Statements => {
+            make.compiled = make.random.one_in(3);
             if make.random.one_in(3) {
                 make.in_subroutine = true;
                 make.statements(shape.instructions / 4, 1, 0);
@@ -236,6 +238,8 @@ struct Maker {
     words: Vec<Words>,
     subroutine: Option<u16>,
     in_subroutine: bool,
+    /// As Mesa's compiler writes flow control: uncovered processors never vote, and a loop that nobody enters jumps to its end.
+    compiled: bool,
 }
 
 /// A loop that is open: where it begins, whether it is a LOOP, branch blocks opened in it, and the jumps to patch.
@@ -494,7 +498,7 @@ impl Maker {
             b_pop_cnt: row.count,
             b_op0: row.b0,
             b_op1: row.b1,
-            ignore_uncovered: self.flag(4),
+            ignore_uncovered: self.compiled || self.flag(4),
         };
         let addr = FcAddr {
             bool_addr: self.random.below(4) as u8,
@@ -590,7 +594,7 @@ impl Maker {
         let mut open = Some(Loop { is_loop, branches: 0, to_end: Vec::new(), behind: Vec::new() });
         self.body(budget, depth + 1, loops + 1, &mut open);
         let end = self.flow(Row { func: 0xff, any: true, op: tail, ..Row::JUMP }, begin as u16 + 1);
-        self.patch(begin, end + 1);
+        self.patch(begin, if self.compiled { end } else { end + 1 });
         if let Some(open) = open {
             open.to_end.into_iter().for_each(|at| self.patch(at, end));
             open.behind.into_iter().for_each(|at| self.patch(at, end + 1));

@@ -44,7 +44,7 @@ pub fn stream(seed: u64, shape: &StreamShape) -> Program {
         watches_idle_lanes: false,
         relative: false,
     };
-    let make = Maker { random, shape: of, words: Vec::new(), subroutine: None, in_subroutine: false };
+    let make = Maker { random, shape: of, words: Vec::new(), subroutine: None, in_subroutine: false, compiled: false };
     let mut make = Stream { make, shape: *shape, in_loop: false, depth: 0 };
     make.coordinates();
     make.body(shape.instructions, 0);
