@@ -1,4 +1,4 @@
-//! Launches that cannot fault, over memory that lets engines write: groups write their outputs as soon as they end, in any order.
+//! Launches over memory that lets engines write: groups write their outputs as soon as they end, in any order.
 
 use crate::form::{Code, Op, Var};
 use crate::grid::{Grid, Places, Strip};
@@ -39,7 +39,7 @@ pub fn halves<'a>(
     last: Position,
 ) -> Option<(Views<'a>, Targets<'a>)> {
     let conditional = code.outputs >> Var::W.output_index().unwrap_or_default() & 1 == 1;
-    if !code.faultless || conditional || grid.groups() == 0 {
+    if conditional || grid.groups() == 0 {
         return None;
     }
     let views = Views { descriptors, elements: direct.inputs };
@@ -203,7 +203,7 @@ impl Targets<'_> {
 impl Targets<'_> {
     /// Where outputs of whole groups go that lie side by side from this place on; `outputs`: the components that the program may write.
     pub fn of_span(&self, at: Position, strip: Strip, outputs: &[usize]) -> [TargetOfSpan<'_>; OUTPUTS] {
-        std::array::from_fn(|index| {
+        let targets: [_; OUTPUTS] = std::array::from_fn(|index| {
             let Some(target) = &self.targets[index] else { return TargetOfSpan::None };
             let channels = target.channels;
             let every = (0..channels).all(|c| outputs.contains(&(4 * index + c)) && target.mask >> c & 1 == 1);
@@ -217,7 +217,15 @@ impl Targets<'_> {
                 Some(rows) => TargetOfSpan::Rows { rows, row_elements: target.pitch, channels: channels as u8 },
                 None => TargetOfSpan::Left,
             }
-        })
+        });
+        // A pass that is left is left whole.
+        if targets.iter().any(|target| matches!(target, TargetOfSpan::Left)) {
+            return std::array::from_fn(|index| match targets[index] {
+                TargetOfSpan::None => TargetOfSpan::None,
+                _ => TargetOfSpan::Left,
+            });
+        }
+        targets
     }
 }
 

@@ -214,8 +214,17 @@ pub struct Ramp {
     di: f64,
     dj: f64,
     bits: bool,
-    /// How much more than the first the lanes of four quads side by side hold, where all are small whole numbers.
-    steps: Option<[i32; LANES]>,
+    /// Where all that lanes hold are small multiples of one power of two.
+    steps: Option<Steps>,
+}
+
+/// What lanes hold as multiples of a power of two.
+#[derive(Clone, Copy, Debug)]
+struct Steps {
+    /// The power of two.
+    unit: f64,
+    /// How many more than the first the lanes of four quads side by side hold.
+    more: [i32; LANES],
 }
 
 /// What code makes start values of: `origin + i * di + j * dj`.
@@ -269,14 +278,8 @@ impl Ramp {
     /// Whether single precision makes it exactly, in columns and rows up to these: all sums on the way are multiples of one power of two, and have no more digits
     /// than single precision.
     pub fn is_exact(&self, i: u32, j: u32) -> bool {
-        let unit = f64::from(f32::MIN_POSITIVE.sqrt());
-        let all = [self.origin, self.di, self.dj];
-        // The largest power of two down to this one of which all are multiples.
-        let mut step = 1.0;
-        while step > unit && all.iter().any(|x| (x / step).fract() != 0.0) {
-            step /= 2.0;
-        }
-        !self.bits && all.iter().all(|x| (x / step).fract() == 0.0) && self.bound(i, j) / step < 2.0 * WHOLE
+        let unit = unit([self.origin, self.di, self.dj]);
+        !self.bits && unit.is_some_and(|unit| self.bound(i, j) / unit < 2.0 * WHOLE)
     }
 
     /// What the lanes of four quads side by side hold: each column and row is multiplied once.
@@ -287,9 +290,9 @@ impl Ramp {
     )]
     fn row_of_quads(&self, i: u32, j: u32) -> Row {
         let first = self.origin + f64::from(i) * self.di + f64::from(j) * self.dj;
-        if let (Some(steps), true) = (self.steps, first.abs() < WHOLE) {
-            let first = first as i32;
-            return steps.map(|step| ((first + step) as f32).to_bits());
+        if let Some(Steps { unit, more }) = self.steps.filter(|steps| first.abs() < WHOLE * steps.unit) {
+            let first = (first / unit) as i32;
+            return more.map(|more| ((first + more) as f32 * unit as f32).to_bits());
         }
         let columns: [f64; LANES / 2] =
             std::array::from_fn(|n| self.origin + f64::from((i + n as u32).cast_signed()) * self.di);
@@ -305,14 +308,14 @@ impl Ramp {
     }
 
     /// How much more the lanes of four quads side by side hold than those of the four quads before them, from column i on so many times:
-    /// where all these are small whole numbers, so that sums of them are exact.
-    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "whole numbers, small enough")]
+    /// where all these are small multiples of one power of two, so that sums of them are exact.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "few digits")]
     pub fn gain(&self, i: u32, j: u32, times: u64) -> Option<f32> {
-        let steps = self.steps?;
-        let at = |i: f64| (self.origin + i * self.di + f64::from(j) * self.dj).abs() < WHOLE;
+        let Steps { unit, more } = self.steps?;
+        let at = |i: f64| (self.origin + i * self.di + f64::from(j) * self.dj).abs() < WHOLE * unit;
         let last = f64::from(i) + (times * (LANES / 2) as u64) as f64;
         // Lane 4 is two columns further than lane 0.
-        (!self.bits && at(f64::from(i)) && at(last)).then_some((4 * steps[4]) as f32)
+        (!self.bits && at(f64::from(i)) && at(last)).then_some((f64::from(4 * more[4]) * unit) as f32)
     }
 
     /// What the lanes of a group hold: as [`Plane::at`].
@@ -347,12 +350,23 @@ impl Ramp {
 
 /// See [`Ramp::steps`]. A sum that is zero is +0, unless it begins with -0.
 #[allow(clippy::cast_possible_truncation, reason = "checked before")]
-fn steps(origin: f64, di: f64, dj: f64) -> Option<[i32; LANES]> {
-    let whole = |x: f64| x.fract() == 0.0 && x.abs() < WHOLE / 16.0;
-    if !(whole(origin) && whole(di) && whole(dj)) || (origin == 0.0 && origin.is_sign_negative()) {
+fn steps(origin: f64, di: f64, dj: f64) -> Option<Steps> {
+    let of = [origin, di, dj];
+    let unit = unit(of)?;
+    if of.iter().any(|x| x.abs() >= WHOLE / 16.0 * unit) || (origin == 0.0 && origin.is_sign_negative()) {
         return None;
     }
-    Some(std::array::from_fn(|lane| IN_ROW.i[lane] as i32 * di as i32 + IN_ROW.j[lane] as i32 * dj as i32))
+    let [di, dj] = [di, dj].map(|x| (x / unit) as i32);
+    Some(Steps { unit, more: std::array::from_fn(|lane| IN_ROW.i[lane] as i32 * di + IN_ROW.j[lane] as i32 * dj) })
+}
+
+/// The largest power of two, from 1 down to one that leaves room above the smallest normal number, of which all are multiples.
+fn unit(of: [f64; 3]) -> Option<f64> {
+    let least = f64::from(f32::MIN_POSITIVE.sqrt());
+    let halves = std::iter::successors(Some(1.0), |unit| Some(unit / 2.0)).take_while(|&unit| unit > least);
+    of.iter()
+        .all(|x| x.is_finite())
+        .then(|| halves.into_iter().find(|unit| of.iter().all(|x| (x / unit).fract() == 0.0)))?
 }
 
 #[cfg(test)]
@@ -386,7 +400,21 @@ mod tests {
 
     #[test]
     fn quads_side_by_side_start_as_planes_have_it() {
-        let numbers = [0.0, -0.0, 1.0, -3.0, 0.1, 1e9, -262_143.0, 262_144.0, 1e-300, f64::INFINITY, f64::NAN];
+        let numbers = [
+            0.0,
+            -0.0,
+            1.0,
+            -3.0,
+            0.1,
+            0.75,
+            1.0 / 2048.0,
+            1e9,
+            -262_143.0,
+            262_144.0,
+            1e-300,
+            f64::INFINITY,
+            f64::NAN,
+        ];
         let grid = Grid::new(Domain { i0: 2, j0: 4, i1: 41, j1: 9 }, LANES);
         for origin in numbers {
             for di in numbers {

@@ -21,8 +21,8 @@ const GROUPS_PER_BATCH: u64 = 4096;
 /// Groups that one task of a batch runs.
 const GROUPS_PER_TASK: usize = 64;
 /// Instructions of a group within which machine code need not look whether to stop; fewer where it fetches, as fetches may take long.
-const INSTRUCTIONS_PER_LOOK: u64 = if cfg!(test) { 200 } else { 1 << 20 };
-const INSTRUCTIONS_PER_LOOK_FETCHING: u64 = INSTRUCTIONS_PER_LOOK / 8;
+const INSTRUCTIONS_PER_LOOK: u64 = if cfg!(test) { 200 } else { 1 << 24 };
+const INSTRUCTIONS_PER_LOOK_FETCHING: u64 = INSTRUCTIONS_PER_LOOK / 16;
 
 /// A launch under way.
 pub(super) struct Run<'a> {
@@ -44,8 +44,6 @@ pub(super) struct Run<'a> {
     pub(super) counts_down: bool,
     /// Instructions that one group may issue.
     pub(super) fuel: u64,
-    /// Instructions of groups within which it need not look whether to stop.
-    pub(super) per_look: u64,
 }
 
 impl<'a> Run<'a> {
@@ -67,7 +65,6 @@ impl<'a> Run<'a> {
             grid: Grid::new(launch.domain, launch.group.lanes()),
             ramps: artifact.start.iter().filter_map(|&var| Ramp::of(var, launch.planes)).collect(),
             watch: Watch::new(&launch.budget, control, launch.domain.processors()),
-            per_look,
             steps: OnceLock::new(),
             counters: Counters::default(),
             visits: no_visits(&artifact.code),
@@ -93,43 +90,46 @@ impl<'a> Run<'a> {
             return Ok(self.finish(memory));
         }
         let (mut first, refused, left) = self.write_directly(memory);
+        for jobs in refused.chunks(GROUPS_PER_BATCH as usize) {
+            self.batch(jobs, memory)?;
+        }
         // Those that were not come to are told to stop in turn, until the first of them has ended.
-        let mut jobs = refused;
-        for places in std::iter::once(0..0).chain(left) {
-            jobs.extend(self.jobs_at(places));
+        for places in left {
+            let jobs = self.jobs_at(places);
             if !jobs.is_empty() {
                 let task = self.worker().get().task(&self, &jobs, Source::reading(memory, None));
                 self.commit(task, memory)?;
-                jobs.clear();
             }
         }
         let groups_per_batch = if memory.outputs_alias_inputs() { 1 } else { GROUPS_PER_BATCH };
         while first < self.grid.groups() {
             let end = (first + groups_per_batch).min(self.grid.groups());
             let (jobs, refused) = self.schedule(first..end, memory);
-            let this = &self;
-            let views = self.views(memory);
-            let memory_of_all: &dyn Memory = memory;
-            let tasks = jobs.len().div_ceil(GROUPS_PER_TASK);
-            let done = share(
-                this.launch.threads,
-                tasks,
-                || this.worker(),
-                |worker, task| {
-                    let end = ((task + 1) * GROUPS_PER_TASK).min(jobs.len());
-                    let source = Source::reading(memory_of_all, views.as_ref());
-                    worker.get().task(this, &jobs[task * GROUPS_PER_TASK..end], source)
-                },
-            );
-            for task in done {
-                self.commit(task, memory)?;
-            }
+            self.batch(&jobs, memory)?;
             if let Some(fault) = refused {
                 return Err(fault);
             }
             first = end;
         }
         Ok(self.finish(memory))
+    }
+
+    /// Runs groups on all cores, and sends what they leave in order.
+    fn batch(&mut self, jobs: &[Job], memory: &mut dyn Memory) -> Result<(), Fault> {
+        let this = &*self;
+        let views = self.views(memory);
+        let memory_of_all: &dyn Memory = memory;
+        let done = share(
+            this.launch.threads,
+            jobs.len().div_ceil(GROUPS_PER_TASK),
+            || this.worker(),
+            |worker, task| {
+                let end = ((task + 1) * GROUPS_PER_TASK).min(jobs.len());
+                let source = Source::reading(memory_of_all, views.as_ref());
+                worker.get().task(this, &jobs[task * GROUPS_PER_TASK..end], source)
+            },
+        );
+        done.into_iter().try_for_each(|task| self.commit(task, memory))
     }
 
     /// Runs a launch that writes uncached: each group sees what those before it have written.

@@ -1,4 +1,6 @@
-//! Launches that cannot fault, over memory that lets engines write: each group's outputs are written as soon as it has ended, in any order.
+//! Launches over memory that lets engines write: each group's outputs are written as soon as it has ended, in any order.
+//!
+//! A group that may fault is left to the reference interpreter before anything of it is written; those behind it may have been written then.
 //!
 //! Groups that lie side by side, in one row of quads or in two, are *spans*: machine code goes over them by itself. Odd groups (at the ends of rows, not wholly covered,
 //! of fewer than 16 lanes) run pass by pass, and what they leave is written here.
@@ -23,6 +25,9 @@ const GROUPS_PER_TASK: [u64; 2] = [64, 128];
 /// Groups of a span whose start values have to be made beforehand.
 const GROUPS_PREPARED: u64 = 24;
 
+/// Instructions of groups that code goes over before it is looked whether to stop, if one group has no more.
+const INSTRUCTIONS_PER_STRIP: u64 = 1 << 20;
+
 /// What a task left.
 struct Done {
     visits: AllVisits,
@@ -42,7 +47,7 @@ struct Scene<'a> {
 }
 
 impl Run<'_> {
-    /// Runs the groups of a launch that cannot fault, if memory lets us write; gives the first group that is left, and those that
+    /// Runs the groups of a launch, if memory lets us write; gives the first group that is left, and those that
     /// did not run after all: some, and where the launch was stopped all that its tasks did not come to.
     pub(super) fn write_directly(&mut self, memory: &mut dyn Memory) -> (u64, Vec<Job>, Vec<Range<u64>>) {
         let none = (0, Vec::new(), Vec::new());
@@ -82,6 +87,8 @@ impl Run<'_> {
             self.add_visits(&done.visits);
             self.counters.add(&done.counters);
         }
+        // The first fault in the order of the domain is the launch's.
+        refused.sort_unstable_by_key(|job| job.group);
         (groups, refused, left)
     }
 
@@ -145,7 +152,7 @@ impl Scene<'_> {
     fn before_look(&self, next: u64, end: u64) -> u64 {
         let Some(bound) = self.run.bound.filter(|&bound| bound > 0) else { return end };
         let most = 2 * self.native.copies as u64;
-        end.min(next + (8 * self.run.per_look / bound).next_multiple_of(most).max(most))
+        end.min(next + (INSTRUCTIONS_PER_STRIP / bound).next_multiple_of(most).max(most))
     }
 
     /// Groups from this place of the order on that code goes over by itself.
@@ -267,9 +274,11 @@ impl Scene<'_> {
         }
         done.counters.groups += passed;
         done.counters.processors += passed * LANES as u64;
-        for written in span.targets.map(|target| target.written()) {
-            done.counters.writes += passed * written.elements;
-            done.counters.write_bytes += passed * written.bytes;
+        for (output, target) in span.targets.iter().enumerate() {
+            let (whole, partial) = (target.written(), self.native.partial(&mut attempts.frame, output));
+            let groups = passed - partial.groups;
+            done.counters.writes += groups * whole.elements + partial.elements;
+            done.counters.write_bytes += groups * whole.bytes + 4 * partial.channels;
         }
         (ended, groups)
     }

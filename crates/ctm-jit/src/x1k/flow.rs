@@ -42,9 +42,11 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<C
     let instructions: Vec<Option<Inst>> = program.words.iter().map(|words| Inst::decode(words).ok()).collect();
     let starts = starts(program, &instructions);
     let decoded = || instructions.iter().flatten();
-    let watches_idle_lanes = decoded().any(lower::watches_idle_lanes);
-    let votes = decoded().any(|inst| matches!(inst, Inst::Fc(_)));
-    let sees_uncovered = watches_idle_lanes || votes || program.uncached;
+    // Without flow control all lanes run always; they may be uncovered.
+    let flows = decoded().any(|inst| matches!(inst, Inst::Fc(_)));
+    let quads = decoded().any(lower::is_quad);
+    let watches_idle_lanes = flows && quads || decoded().any(lower::writes_inactive);
+    let sees_uncovered = flows || quads || watches_idle_lanes || program.uncached;
     let mut graph = Graph {
         program,
         constants,

@@ -458,11 +458,16 @@ fn under(cmn: &CmnInst, channel: usize) -> Under {
     Under { predicate, inactive: cmn.write_inactive, covered: false }
 }
 
-/// Whether an instruction looks at lanes that flow control does not let run, or writes them.
-pub fn watches_idle_lanes(inst: &ctm_isa::x1k::Inst) -> bool {
+/// Whether an instruction looks at the other lanes of its quad.
+pub fn is_quad(inst: &ctm_isa::x1k::Inst) -> bool {
+    matches!(inst, ctm_isa::x1k::Inst::Alu(alu) if alu.rgba.op.is_quad() || alu.alpha.op.is_quad())
+}
+
+/// Whether an instruction writes lanes that flow control does not let run.
+pub fn writes_inactive(inst: &ctm_isa::x1k::Inst) -> bool {
     use ctm_isa::x1k::Inst;
     match inst {
-        Inst::Alu(alu) => alu.cmn.write_inactive || alu.rgba.op.is_quad() || alu.alpha.op.is_quad(),
+        Inst::Alu(alu) => alu.cmn.write_inactive,
         Inst::Tex(tex) => tex.cmn.write_inactive,
         Inst::Fc(_) => false,
     }

@@ -56,8 +56,14 @@ pub mod target {
     pub const FORM: i32 = 16;
     /// Bytes from one group to the next: from the first, third ... of a pass, and from the second, fourth ...
     pub const STEPS: i32 = 24;
+    /// Groups of which some lanes did not write the whole element.
+    pub const PARTIAL: i32 = 40;
+    /// Elements of such groups that were written.
+    pub const ELEMENTS: i32 = 48;
+    /// Their channels.
+    pub const CHANNELS: i32 = 56;
     /// Its size.
-    pub const SIZE: i32 = 40;
+    pub const SIZE: i32 = 64;
 
     /// Bytes that a group has in each of its two rows.
     pub const fn group_bytes(channels: u32) -> u32 {
@@ -142,6 +148,8 @@ pub struct Layout {
     pub steps: i32,
     /// Rows that never change.
     pub tables: i32,
+    /// The lanes that wrote each channel of an element, as vectors; then the same as elements.
+    pub written: i32,
     /// What inputs are: [`input`].
     pub inputs: i32,
     /// Two ones: what coordinates in elements are multiplied with.
@@ -164,10 +172,24 @@ impl Layout {
         let starts = masks + 64 * MASK_ROWS;
         let steps = starts + 64 * start as i32 * i32::from(copies);
         let tables = steps + 64 * start as i32;
-        let inputs = tables + 64 * quads::TABLES.len() as i32;
+        let written = tables + 64 * quads::TABLES.len() as i32;
+        let inputs = written + 4 * 64 + 2 * quads::MASK_ROW;
         let units = inputs + input::BYTES * ctm_isa::x1k::INPUTS as i32;
         let size = units + 64;
-        Self { outputs: outputs_at, spills: spills_at, stride, save, masks, starts, steps, tables, inputs, units, size }
+        Self {
+            outputs: outputs_at,
+            spills: spills_at,
+            stride,
+            save,
+            masks,
+            starts,
+            steps,
+            tables,
+            written,
+            inputs,
+            units,
+            size,
+        }
     }
 
     /// A copy's part.
@@ -240,6 +262,10 @@ impl Frame {
         let at = at as usize;
         let bytes = self.bytes();
         u32::from_le_bytes([bytes[at], bytes[at + 1], bytes[at + 2], bytes[at + 3]])
+    }
+
+    pub(in crate::x86) fn count(&mut self, at: i32) -> u64 {
+        u64::from(self.dword(at)) | u64::from(self.dword(at + 4)) << 32
     }
 
     pub(in crate::x86) fn mask(&mut self, at: i32) -> Mask {

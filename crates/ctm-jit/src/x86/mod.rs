@@ -79,7 +79,7 @@ use lookups::{Fetch, WRITES, Write};
 use memmap2::{Mmap, MmapOptions};
 use sampling::Kind;
 use select::{Facts, Select};
-pub use span::{Span, SpanEnd, StartsOfSpan, TargetOfSpan};
+pub use span::{Partial, Span, SpanEnd, StartsOfSpan, TargetOfSpan};
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::atomic::AtomicU32;
 
@@ -202,7 +202,7 @@ impl Native {
         if layout.size > FRAME_LIMIT {
             return None;
         }
-        let spans = code.faultless && !options.fuel && !options.careful && options.lanes == LANES;
+        let spans = !options.fuel && !options.careful && options.lanes == LANES;
         let flows = Flows::of(code, &choice.lines, &live.waits);
         let turns = (0..).zip(&flows.turns).filter_map(|(first, last)| Some((first, (*last)?.index()))).collect();
         let input = emit::Input {
@@ -352,6 +352,9 @@ impl Native {
         for (number, target) in (0..).zip(&span.targets) {
             let at = head::TARGETS + target::SIZE * number;
             frame.put(at + target::FORM, &target.form().to_le_bytes());
+            [target::PARTIAL, target::ELEMENTS, target::CHANNELS]
+                .into_iter()
+                .for_each(|count| frame.put(at + count, &0u64.to_le_bytes()));
             if let TargetOfSpan::Rows { rows, row_elements, channels } = target {
                 frame.put(at + target::POINTER, &(rows.as_ptr() as usize).to_le_bytes());
                 let row_bytes = 4 * *row_elements * usize::from(*channels);
@@ -397,6 +400,14 @@ impl Native {
             span::LEFT => SpanEnd::Left { left },
             _ => SpanEnd::Refer { left },
         }
+    }
+
+    /// What the last span has stored of elements of an output that were not wholly written.
+    pub fn partial(&self, frame: &mut Frame, output: usize) -> Partial {
+        let at = head::TARGETS + target::SIZE * output as i32;
+        let [groups, elements, channels] =
+            [target::PARTIAL, target::ELEMENTS, target::CHANNELS].map(|count| frame.count(at + count));
+        Partial { groups, elements, channels }
     }
 
     /// Where a start value of a copy lies.

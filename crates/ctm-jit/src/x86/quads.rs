@@ -3,13 +3,13 @@
 //! A vector holds one channel of 16 lanes, quad by quad; in a quad the upper two come first. An output has its channels side by side.
 
 use super::encode::{
-    Asm, CMP_I32, Gpr, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, PERMUTE, PERMUTE_HALVES, PERMUTE_TWO, Rm, SHUFFLE,
+    Asm, CMP_I32, Gpr, Int, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, PERMUTE, PERMUTE_HALVES, PERMUTE_TWO, RAX, Rm, SHUFFLE,
     UNPACK_HIGH, UNPACK_LOW, XOR,
 };
 use super::isa::Isa;
 use crate::lanes::{LANES, Row};
 
-/// Vector registers that [`Stores::store`] changes, from register 0 on; with masks, one more and mask register 1.
+/// Vector registers that [`Stores::store`] changes, from register 0 on; with masks, one more, rax and mask register 1.
 pub const REGISTERS: u8 = 8;
 /// How whole numbers are compared.
 const NOT_EQUAL: u8 = 4;
@@ -51,8 +51,7 @@ pub struct Stores<'a> {
     pub to: [Gpr; 2],
     /// The first of [`TABLES`].
     pub tables: (Gpr, i32),
-    /// Where the elements of another call lie: what is not 0 there is stored. For AVX-512, and elements of 2 and 4 channels; each row of
-    /// elements has [`MASK_ROW`] bytes.
+    /// Where the elements of another call lie: what is not 0 there is stored. For AVX-512; each row of elements has [`MASK_ROW`] bytes.
     pub masks: Option<(Gpr, i32)>,
 }
 
@@ -97,6 +96,9 @@ impl Stores<'_> {
             self.load(0, table);
             let from = self.channel(0, offset, 0);
             self.asm.vector(PERMUTE, 0, 0, from);
+            if let Some((base, offset)) = self.masks {
+                return self.halves_under(base, offset);
+            }
             self.asm.store_half(0, false, self.to[0], 0);
             self.asm.store_half(0, true, self.to[1], 0);
             return;
@@ -109,6 +111,23 @@ impl Stores<'_> {
         for (row, lanes) in [0x44, 0xee].into_iter().enumerate() {
             self.asm.instruction(SHUFFLE, 0, 1, Rm::Reg(2), Some(lanes));
             self.put(0, row, 0);
+        }
+    }
+
+    /// Stores the lower half of register 0 to the upper row, and the upper half to the lower row, under masks.
+    fn halves_under(&mut self, base: Gpr, offset: i32) {
+        let (zero, half) = (8, LANES as u8 / 2);
+        self.asm.vector(XOR, zero, zero, Rm::Reg(zero));
+        for row in 0..2 {
+            let mask = Rm::Row(base, offset + MASK_ROW * row);
+            self.asm.evex(CMP_I32, 1, zero, mask, 0, false, Some(NOT_EQUAL));
+            self.asm.mask_to(RAX, 1);
+            self.asm.int_op_imm(Int::And, RAX, (1 << half) - 1);
+            if row > 0 {
+                self.asm.shift_left(RAX, half);
+            }
+            self.asm.mask_from(1, RAX);
+            self.asm.evex(MOVUPS_STORE, 0, 0, Rm::Row(self.to[row as usize], -32 * row), 1, false, None);
         }
     }
 

@@ -1,12 +1,15 @@
 //! Groups that lie side by side, in one row of quads or by turns in two, in one call: after a pass, code stores the outputs itself and begins with the next groups.
 //!
 //! What a span needs stands in the frame: how many groups are left, what the variables hold that have start values, and where the
-//! outputs of the next pass go. Passes that code cannot finish itself end the call before anything of them has been stored: when some
-//! lane did not write an output, or something fell below the range of single precision.
+//! outputs of the next pass go. Passes that code cannot finish itself end the call before anything of them has been stored: when something
+//! fell below the range of single precision, and on AVX2 when some lane did not write an output.
 
 use super::emit::Emit;
-use super::encode::{ADD, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBX, RCX, RDI, RDX, RSI, Rm};
+use super::encode::{
+    ADD, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBX, RCX, RDI, RDX, RSI, Rm,
+};
 use super::frame::{head, part, target};
+use super::isa::Isa;
 use super::quads::{self, Stores};
 use super::vectors::{Place, Vectors};
 use crate::lanes::{Row, output_var};
@@ -37,6 +40,11 @@ const COPIES_LEFT: Gpr = 8;
 const PART: Gpr = 9;
 /// Bytes to the next group's elements, and from there to those of the one behind it.
 const STEP: [Gpr; 2] = [RSI, RDI];
+
+/// Where the masks of a group's elements go.
+const MASKS: [Gpr; 2] = [10, 11];
+/// The lanes that have written some channel.
+const ANY: Gpr = 12;
 
 /// Groups that lie side by side, and where their outputs go.
 pub struct Span<'a> {
@@ -90,6 +98,17 @@ impl TargetOfSpan<'_> {
             Self::Rows { channels, .. } => *channels as u32,
         }
     }
+}
+
+/// What code has stored of elements that were not wholly written.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Partial {
+    /// Groups that had some.
+    pub groups: u64,
+    /// Elements of these groups of which something was written.
+    pub elements: u64,
+    /// Channels of these.
+    pub channels: u64,
 }
 
 /// How a span ended.
@@ -151,11 +170,13 @@ impl Emit<'_> {
     pub fn after_pass(&mut self, again: Label, left: Label, end: Label) {
         self.asm.int_store_imm(Int::Cmp, false, RBX, head::SPAN, NO_SPAN as i32);
         self.asm.jump_if(Cond::Equal, end);
-        if self.needs.as_ref().is_none_or(|needs| needs.written) {
+        let partial = self.needs.as_ref().is_none_or(|needs| needs.written);
+        let masked = partial && self.input.isa == Isa::Avx512;
+        if partial && !masked {
             self.check_whole(left);
         }
         for target in 0..OUTPUTS {
-            self.store_target(target, left);
+            self.store_target(target, masked, left);
         }
         self.asm.int_store_imm(Int::Sub, false, RBX, head::GROUPS, self.input.copies.into());
         self.asm.jump_if(Cond::BelowEqual, end);
@@ -202,8 +223,8 @@ impl Emit<'_> {
         self.next_copy(next);
     }
 
-    /// Stores what the copies have written to an output.
-    fn store_target(&mut self, number: usize, left: Label) {
+    /// Stores what the copies have written to an output; `masked`: some lanes may not have written all of it.
+    fn store_target(&mut self, number: usize, masked: bool, left: Label) {
         let layout = self.input.layout;
         let row = |channel: usize| {
             let place = self.input.outputs.iter().position(|&output| output == 4 * number + channel)?;
@@ -236,9 +257,12 @@ impl Emit<'_> {
             self.copies_that_ran();
             let next = self.asm.label();
             self.asm.place(next);
-            let (isa, asm) = (self.input.isa, &mut self.asm);
-            Stores { isa, asm, from: [PART; 4], to: [RCX, RDX], tables: (RBX, layout.tables), masks: None }
-                .store(&rows);
+            let stored = self.asm.label();
+            if masked {
+                self.store_written(number, &rows, stored);
+            }
+            self.store_elements(&rows, None);
+            self.asm.place(stored);
             for to in [RCX, RDX] {
                 self.asm.add_wide(to, STEP[0]);
             }
@@ -252,6 +276,57 @@ impl Emit<'_> {
         }
         self.asm.jump(left);
         self.asm.place(done);
+    }
+
+    /// Stores elements of a copy, whose channels' vectors lie at these offsets in its part.
+    fn store_elements(&mut self, rows: &[i32], masks: Option<(Gpr, i32)>) {
+        let (isa, asm, tables) = (self.input.isa, &mut self.asm, (RBX, self.input.layout.tables));
+        Stores { isa, asm, from: [PART; 4], to: [RCX, RDX], tables, masks }.store(rows);
+    }
+
+    /// Stores what the lanes of a copy have written of elements, and goes to `stored`; falls through where all lanes have written all of them.
+    fn store_written(&mut self, number: usize, rows: &[i32], stored: Label) {
+        let (first, all) = (self.part(0, part::WRITTEN + 16 * number as i32), self.asm.label());
+        let covered = self.part(0, part::COVERED);
+        let written = |emit: &mut Self, how: Int, channel: usize| {
+            emit.asm.int_load(how, false, RAX, PART, first + 4 * channel as i32);
+        };
+        self.asm.int_load(Int::Mov, false, RAX, PART, covered);
+        (0..rows.len()).for_each(|channel| written(self, Int::And, channel));
+        self.asm.int_op_imm(Int::And, RAX, self.input.existing.into());
+        self.asm.int_op_imm(Int::Cmp, RAX, self.input.existing.into());
+        self.asm.jump_if(Cond::Equal, all);
+        let at = head::TARGETS + target::SIZE * number as i32;
+        self.asm.int_store_imm(Int::Add, true, RBX, at + target::PARTIAL, 1);
+        let vectors = self.input.layout.written;
+        self.asm.int_imm(ANY, 0);
+        for channel in 0..rows.len() {
+            written(self, Int::Mov, channel);
+            self.asm.int_load(Int::And, false, RAX, PART, covered);
+            self.asm.int_op_imm(Int::And, RAX, self.input.existing.into());
+            self.asm.int(Int::Or, ANY, RAX);
+            self.asm.mask_from(1, RAX);
+            self.asm.evex(BROADCAST, 0, 0, Rm::Literal(u32::MAX), 1, true, None);
+            self.asm.vector(MOVUPS_STORE, 0, 0, Rm::Row(RBX, vectors + 64 * channel as i32));
+            self.asm.popcount(RAX, RAX);
+            self.asm.int_store(Int::Add, true, RBX, at + target::CHANNELS, RAX);
+        }
+        self.asm.popcount(RAX, ANY);
+        self.asm.int_store(Int::Add, true, RBX, at + target::ELEMENTS, RAX);
+        self.asm.test(RAX, RAX);
+        self.asm.jump_if(Cond::Equal, stored);
+        // The masks take the same way as what they are for.
+        let elements = vectors + 4 * 64;
+        for (row, register) in (0..).zip(MASKS) {
+            self.asm.move_wide(register, RBX);
+            self.asm.wide_imm(Int::Add, register, elements + quads::MASK_ROW * row);
+        }
+        let of_masks: Vec<i32> = (0..rows.len() as i32).map(|channel| vectors + 64 * channel).collect();
+        let (isa, asm, tables) = (self.input.isa, &mut self.asm, (RBX, self.input.layout.tables));
+        Stores { isa, asm, from: [RBX; 4], to: MASKS, tables, masks: None }.store(&of_masks);
+        self.store_elements(rows, Some((RBX, elements)));
+        self.asm.jump(stored);
+        self.asm.place(all);
     }
 
     /// The start values of the next pass.
@@ -284,4 +359,4 @@ impl Emit<'_> {
 }
 
 /// Registers that no constant may have, as what follows a pass uses them.
-pub const FREE: u8 = quads::REGISTERS;
+pub const FREE: u8 = quads::REGISTERS + 1;
