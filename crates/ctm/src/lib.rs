@@ -1,7 +1,24 @@
 //! ATI's Close To the Metal device in software, and the public interface of the project.
 //!
+//! ```
+//! use ctm::{Program, Run};
+//!
+//! // y = k * x + k, four processors.
+//! let program = Program::assemble(
+//!     ".input x = s0
+//!      .output y = o0
+//!      .const k = c0
+//!      tex r1, x, r0.rg
+//!      mad y, r1, k, k",
+//! )?;
+//! let done = Run::of(&program).elements(4).input("x", &[1.0, 2.0, 3.0, 4.0]).constant("k", [10.0; 4]).output("y", 1).run()?;
+//! assert_eq!(done.values("y"), [20.0, 30.0, 40.0, 50.0]);
+//! # Ok::<(), ctm::Error>(())
+//! ```
+//!
 //! | module | what |
 //! |---|---|
+//! | [`run`] | one run of a program on arrays in memory: begin here |
 //! | [`memory`] | the 32-bit address space and its arenas |
 //! | [`mc`] | the Memory Controller: address translation, data formats |
 //! | [`commands`] | command buffers: table, encoding, text, builder |
@@ -32,10 +49,25 @@ pub mod memory;
 pub mod r700;
 pub mod record;
 pub mod render;
+pub mod run;
 pub mod trace;
 
 pub use commands::CommandBuffer;
 pub use device::{Caches, CommandError, Device, DeviceOptions, SubmitReport};
 pub use engine::EngineKind;
+pub use job::{Isa, Job, JobError};
 pub use memory::{ArenaId, GpuAddr};
+pub use render::{Report, Source};
+pub use run::{ArgumentError, Done, Error, Program, Run, View};
 pub use trace::{Session, Trace};
+
+// What the signatures of this crate name of the others, so that nobody needs those beside it.
+pub use ctm_draw;
+pub use ctm_exec::{self, Budget, Control, Counters, Domain, Engine, GroupSize, Position, Progress};
+pub use ctm_image;
+pub use ctm_isa::{
+    self,
+    diag::{Diagnostic, Label, Severity, Span},
+};
+pub use ctm_jit;
+pub use ctm_ps3;

@@ -370,7 +370,7 @@ fn registers_of(program: &Program, stage: CodeStage) -> Vec<RegisterValue> {
 }
 
 /// Every export that a program makes.
-fn exports(program: &Program) -> impl Iterator<Item = Target> {
+pub(crate) fn exports(program: &Program) -> impl Iterator<Item = Target> {
     program.decode().entries.into_iter().flat_map(|entry| match entry.cf {
         Ok(Cf::Export(export)) => targets(&export).collect::<Vec<_>>(),
         Ok(Cf::Plain(_) | Cf::Alu(_) | Cf::Mem(_)) | Err(_) => Vec::new(),

@@ -29,7 +29,7 @@ mod names;
 mod prepare;
 pub mod r700;
 mod read;
-mod report;
+pub(crate) mod report;
 mod run;
 pub mod surface;
 mod tree;

@@ -184,18 +184,18 @@ pub(super) fn fault(index: usize, pass: &Pass, ready: &Ready, error: &CommandErr
             report: Report::bare(Diagnostic::error(code, error.to_string())),
         };
     };
-    run_fault(index, pass, f, &ready.program.spans, ready.source.as_ref())
+    let name = pass.name.as_ref().map(|n| n.value.clone());
+    run_fault(index, name, f, &ready.program.spans, ready.source.as_ref())
 }
 
 /// A fault at its statement: the program's spans by instruction, and its text.
-pub(super) fn run_fault(
+pub(crate) fn run_fault(
     index: usize,
-    pass: &Pass,
+    name: Option<String>,
     f: &Fault,
     spans: &[Span],
     source: Option<&Arc<Source>>,
 ) -> RunFault {
-    let name = pass.name.as_ref().map(|n| n.value.clone());
     let mut diagnostic = Diagnostic::error(f.code(), f.to_string());
     if let Some(help) = fault_help(f) {
         diagnostic = diagnostic.help(help);
@@ -229,7 +229,7 @@ fn at_instruction(diagnostic: Diagnostic, pc: u32, spans: &[Span], source: Optio
     }
 }
 
-pub(super) fn finding_report(finding: &Finding, spans: &[Span], source: Option<&Arc<Source>>) -> Report {
+pub(crate) fn finding_report(finding: &Finding, spans: &[Span], source: Option<&Arc<Source>>) -> Report {
     let mut message = finding.message.clone();
     if let Some(at) = finding.position {
         message.push_str(&format!(", for processor ({}, {})", at.i, at.j));

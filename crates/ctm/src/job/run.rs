@@ -52,6 +52,11 @@ impl Job {
         self.run_with(&Control::none(), |_| Ok(engine), progress)
     }
 
+    /// Runs a job of R700 programs that writes no files on an engine that others use, too.
+    pub(crate) fn run_lent(&self, control: &Control, engine: &dyn Engine) -> Result<JobReport, JobError> {
+        r700::run((self, control), r700::Prepared::new(self)?, engine, &mut |_| {})
+    }
+
     /// The engine is made when everything else has been found to be right.
     fn run_with(
         &self,
@@ -62,7 +67,7 @@ impl Job {
         if self.is_r700() {
             let prepared = r700::Prepared::new(self)?;
             self.check_files()?;
-            return r700::run((self, control), prepared, engine(self)?, &mut progress);
+            return r700::run((self, control), prepared, &*engine(self)?, &mut progress);
         }
         let prepared = Prepared::new(self)?;
         self.check_files()?;

@@ -199,6 +199,12 @@ pub struct Vertex {
     pub strip: u32,
 }
 
+/// Whether a program writes memories that other threads may write, too, or emits vertices.
+pub(crate) fn uses_memory(program: &ctm_isa::r700::Program) -> bool {
+    let uses = uses::Uses::of(&program.decode());
+    !uses.spaces.is_empty() || uses.emits
+}
+
 /// The name of an export: `pix0`, `depth`, `pos0`, `param0`.
 #[must_use]
 pub fn target_name(target: Target) -> String {

@@ -31,7 +31,7 @@ struct Session<'j> {
     /// What is saved at the end of the job.
     saves: &'j [(Target, Save)],
     ready: Vec<Ready>,
-    engine: Box<dyn Engine>,
+    engine: &'j dyn Engine,
     targets: BTreeMap<Target, Held>,
     named: HashMap<String, BTreeMap<Target, Held>>,
     report: JobReport,
@@ -44,7 +44,7 @@ struct Session<'j> {
 pub(in crate::job) fn run(
     (job, control): (&Job, &Control),
     prepared: Prepared,
-    engine: Box<dyn Engine>,
+    engine: &dyn Engine,
     progress: &mut dyn FnMut(Progress),
 ) -> Result<JobReport, JobError> {
     let pass_report = |p: &Pass| PassReport { name: p.name.as_ref().map(|n| n.value.clone()), ..PassReport::default() };
@@ -276,7 +276,8 @@ impl Passes for Session<'_> {
             self.report.vertices = numbered(&ready.arrays.events);
         }
         let outcome = result.map_err(|f| {
-            let fault = run_fault(index, pass, &f, &ready.program.spans, ready.source.as_ref());
+            let name = pass.name.as_ref().map(|n| n.value.clone());
+            let fault = run_fault(index, name, &f, &ready.program.spans, ready.source.as_ref());
             JobError::Fault(Box::new(fault))
         })?;
         let noticed: Vec<Report> = outcome

@@ -1,0 +1,185 @@
+//! What can be wrong with a run.
+
+use crate::job::{JobError, RunFault};
+use crate::render::{self, Report};
+use ctm_jit::BackendError;
+use std::fmt;
+
+/// Why there is no result.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum Error {
+    /// The program is wrong; everything that was found, warnings included.
+    Wrong(Vec<Report>),
+    /// What was given does not fit the program, or the device.
+    Argument(ArgumentError),
+    /// Legal, but not part of this build.
+    Unsupported(Box<Report>),
+    /// The running program did wrong, its budget was used up, or it was cancelled.
+    Fault(Box<RunFault>),
+    /// `CTM_ENGINE_ISA` names what this host does not have.
+    Engine(BackendError),
+}
+
+impl Error {
+    /// The findings behind it; none for arguments.
+    #[must_use]
+    pub fn findings(&self) -> &[Report] {
+        match self {
+            Self::Wrong(reports) => reports,
+            Self::Unsupported(report) => std::slice::from_ref(report),
+            Self::Fault(fault) => std::slice::from_ref(&fault.report),
+            Self::Argument(_) | Self::Engine(_) => &[],
+        }
+    }
+
+    /// A stable name: that of the first error found, of the fault, or `argument`, `engine-isa`.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            Self::Wrong(reports) => reports.iter().find(|r| r.is_error()).map_or("wrong", |r| r.diagnostic.rule),
+            Self::Unsupported(report) => report.diagnostic.rule,
+            Self::Fault(fault) => fault.code,
+            Self::Argument(_) => "argument",
+            Self::Engine(_) => "engine-isa",
+        }
+    }
+
+    /// Whether somebody cancelled the run.
+    #[must_use]
+    pub fn is_cancelled(&self) -> bool {
+        matches!(self, Self::Fault(fault) if fault.code == "cancelled")
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Argument(error) => error.fmt(f),
+            Self::Engine(error) => error.fmt(f),
+            _ => {
+                for (n, report) in self.findings().iter().enumerate() {
+                    let newline = if n > 0 { "\n" } else { "" };
+                    write!(f, "{newline}{}", render::text(report, false))?;
+                }
+                Ok(())
+            }
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl From<ArgumentError> for Error {
+    fn from(error: ArgumentError) -> Self {
+        Self::Argument(error)
+    }
+}
+
+impl From<JobError> for Error {
+    fn from(error: JobError) -> Self {
+        match error {
+            JobError::Wrong(reports) | JobError::Usage(reports) => Self::Wrong(reports),
+            JobError::Unsupported(report) => Self::Unsupported(report),
+            JobError::Fault(fault) => Self::Fault(fault),
+        }
+    }
+}
+
+/// What was given to a run does not fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ArgumentError {
+    /// Neither [`size`](super::Run::size) nor its relatives were called.
+    NoDomain,
+    /// The domain is empty, or larger than 4096 x 4096.
+    Domain {
+        /// Columns up to its end.
+        columns: u64,
+        /// Rows up to its end.
+        rows: u64,
+    },
+    /// The program has nothing of this name.
+    UnknownName {
+        /// `input`, `output` or a kind of constant.
+        what: &'static str,
+        /// What was given.
+        name: String,
+        /// What the program has.
+        known: Vec<String>,
+    },
+    /// Two things were given for the same register.
+    Twice {
+        /// `input`, `output` or a kind of constant.
+        what: &'static str,
+        /// As it was given the second time.
+        name: String,
+    },
+    /// The program reads or declares it, and it was not given.
+    Missing {
+        /// `input` or a kind of constant.
+        what: &'static str,
+        /// Its name or register.
+        name: String,
+    },
+    /// The program does not write this output.
+    NotWritten {
+        /// As it was given.
+        name: String,
+        /// What the program writes.
+        written: Vec<String>,
+    },
+    /// An array has another number of numbers than its shape takes, or a shape that cannot be.
+    Shape {
+        /// Which input or output, as it was given.
+        name: String,
+        /// What was found and what is allowed; lower case, no full stop.
+        message: String,
+    },
+    /// A value that a constant cannot have.
+    Value {
+        /// As it was given.
+        name: String,
+        /// What was found and what is allowed; lower case, no full stop.
+        message: String,
+    },
+    /// The instruction set has no such thing.
+    WrongIsa {
+        /// What it is.
+        what: &'static str,
+        /// Whose it is.
+        isa: &'static str,
+    },
+}
+
+impl fmt::Display for ArgumentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let list = |f: &mut fmt::Formatter<'_>, names: &[String]| match names {
+            [] => f.write_str("none"),
+            names => f.write_str(&names.join(", ")),
+        };
+        match self {
+            Self::NoDomain => f.write_str("the run has no domain: say how many columns and rows, or how many elements"),
+            Self::Domain { columns, rows } => write!(
+                f,
+                "the domain reaches {columns} columns and {rows} rows; 1 to 4096 each are possible, or a line of 1 to 16777216"
+            ),
+            Self::UnknownName { what, name, known } => {
+                write!(f, "the program has no {what} `{name}`; it has ")?;
+                list(f, known)?;
+                let near = ctm_isa::suggest::closest(name, known.iter().map(String::as_str));
+                near.map_or(Ok(()), |near| write!(f, "; did you mean `{near}`?"))
+            }
+            Self::Twice { what, name } => write!(f, "{what} `{name}` is given twice"),
+            Self::Missing { what, name } => write!(f, "the program needs {what} `{name}`, which is not given"),
+            Self::NotWritten { name, written } => {
+                write!(f, "output `{name}` is asked for, which the program does not write; it writes ")?;
+                list(f, written)
+            }
+            Self::Shape { name, message } | Self::Value { name, message } => write!(f, "`{name}`: {message}"),
+            Self::WrongIsa { what, isa } => write!(f, "{what}: only {isa} programs have that"),
+        }
+    }
+}
+
+impl std::error::Error for ArgumentError {}

@@ -1,0 +1,300 @@
+//! Programs of either instruction set: text or a file's bytes, words, listing, findings.
+
+use super::Error;
+use crate::job::{self, Isa, Loaded};
+use crate::r700;
+use crate::render::{Report, Source};
+use ctm_image::{ByteOrder, ImageError, ctm_elf, hex};
+use ctm_isa::diag::Diagnostic;
+use ctm_isa::r700::text::Options;
+use ctm_isa::x1k::program::SymbolKind;
+use ctm_isa::{r700 as r700_isa, x1k};
+use std::path::Path;
+use std::sync::Arc;
+
+/// A program, and the text it came from. Clones are cheap.
+///
+/// ```
+/// use ctm::{Isa, Program};
+///
+/// let program = Program::assemble(".output o = o0\nmov o, 1")?;
+/// assert_eq!((program.isa(), program.instructions()), (Isa::X1k, 1));
+/// assert!(program.check().is_empty());
+///
+/// let wrong = Program::assemble_for(Isa::X1k, "mvo o0, 1").expect_err("there is no MVO");
+/// assert_eq!(wrong.findings()[0].diagnostic.rule, "mnemonic");
+/// # Ok::<(), ctm::Error>(())
+/// ```
+#[derive(Clone, Debug)]
+pub struct Program {
+    pub(super) code: Code,
+    /// What it was read from: an R700 job loads it again.
+    pub(super) bytes: Arc<[u8]>,
+    pub(super) name: Arc<str>,
+}
+
+#[derive(Clone, Debug)]
+pub(super) enum Code {
+    X1k(Arc<Loaded>),
+    R700(Arc<r700::Loaded>),
+}
+
+impl Program {
+    /// Assembles a text: X1K assembly, R700 assembly, or Direct3D `ps_3_0` assembly, which is compiled for the X1K. The text's own words say which; where
+    /// they do not, [`Self::assemble_for`] is told.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the text, each finding with its line and column.
+    pub fn assemble(text: &str) -> Result<Self, Error> {
+        use ctm_image::Kind;
+        let name = match ctm_image::identify(text.as_bytes()) {
+            Kind::R700Text => "program.r700",
+            Kind::Ps3Text => "program.ps",
+            Kind::X1kHex | Kind::R700Hex => "program.hex",
+            _ => "program.x1k",
+        };
+        let text = if text.is_empty() { "\n" } else { text };
+        Self::read(text.as_bytes(), name)
+    }
+
+    /// Assembles a text for an instruction set.
+    ///
+    /// # Errors
+    /// As [`Self::assemble`].
+    pub fn assemble_for(isa: Isa, text: &str) -> Result<Self, Error> {
+        let name = if isa == Isa::X1k { "program.x1k" } else { "program.r700" };
+        let text = if text.is_empty() { "\n" } else { text };
+        Self::load(text.as_bytes(), name, Some(isa), None)
+    }
+
+    /// Reads a program file's bytes: text, words, CTM executables, containers of R700 programs. `name` is for its extension and for messages.
+    ///
+    /// # Errors
+    /// When they are no program, or a wrong one.
+    pub fn read(bytes: &[u8], name: &str) -> Result<Self, Error> {
+        Self::load(bytes, name, None, None)
+    }
+
+    /// The same, told what the bytes do not say: the instruction set, or which program of a container, by number or name.
+    ///
+    /// # Errors
+    /// As [`Self::read`].
+    pub fn load(bytes: &[u8], name: &str, isa: Option<Isa>, which: Option<&str>) -> Result<Self, Error> {
+        let path = Path::new(name);
+        let code = if isa != Some(Isa::X1k) && r700::is_r700(bytes, path, isa) {
+            Code::R700(Arc::new(r700::Loaded::from_bytes(bytes, path, isa, which, &Options::default())?))
+        } else {
+            Code::X1k(Arc::new(Loaded::from_bytes(bytes, path, isa, None)?))
+        };
+        Ok(Self { code, bytes: bytes.into(), name: name.into() })
+    }
+
+    /// Reads a program file.
+    ///
+    /// # Errors
+    /// When it cannot be read, and as [`Self::read`].
+    pub fn open(path: impl AsRef<Path>) -> Result<Self, Error> {
+        let path = path.as_ref();
+        let bytes = job::read_file(path, "the program", None)?;
+        Self::read(&bytes, &path.display().to_string())
+    }
+
+    /// The bytes and the name that it was read from, to read it again elsewhere.
+    #[must_use]
+    pub fn origin(&self) -> (&[u8], &str) {
+        (&self.bytes, &self.name)
+    }
+
+    /// The instruction set.
+    #[must_use]
+    pub fn isa(&self) -> Isa {
+        match self.code {
+            Code::X1k(_) => Isa::X1k,
+            Code::R700(_) => Isa::R700,
+        }
+    }
+
+    /// The words: six for each instruction of the X1K, two for each slot of the R700.
+    #[must_use]
+    pub fn words(&self) -> Vec<u32> {
+        match &self.code {
+            Code::X1k(loaded) => loaded.program.words.as_flattened().to_vec(),
+            Code::R700(loaded) => loaded.program.words.clone(),
+        }
+    }
+
+    /// Instructions of the X1K, slots of two words of the R700.
+    #[must_use]
+    pub fn instructions(&self) -> usize {
+        match &self.code {
+            Code::X1k(loaded) => loaded.program.words.len(),
+            Code::R700(loaded) => loaded.program.words.len() / 2,
+        }
+    }
+
+    /// The program as text that assembles to the same words.
+    #[must_use]
+    pub fn listing(&self) -> String {
+        match &self.code {
+            Code::X1k(loaded) => x1k::text::disassemble(&loaded.program, &x1k::text::Options::default()),
+            Code::R700(loaded) => r700_isa::text::disassemble(&loaded.program, &Options::default()),
+        }
+    }
+
+    /// The text that it came from, if it came from text.
+    #[must_use]
+    pub fn source(&self) -> Option<&Arc<Source>> {
+        match &self.code {
+            Code::X1k(loaded) => loaded.source.as_ref(),
+            Code::R700(loaded) => loaded.source.as_ref(),
+        }
+    }
+
+    /// What was to be said when it was read: warnings and notes.
+    #[must_use]
+    pub fn warnings(&self) -> &[Report] {
+        match &self.code {
+            Code::X1k(loaded) => &loaded.reports,
+            Code::R700(loaded) => &loaded.reports,
+        }
+    }
+
+    /// What the manual's rules say of it (`docs/x1k-checks.md`, `docs/r700-checks.md`).
+    #[must_use]
+    pub fn check(&self) -> Vec<Report> {
+        let found = match &self.code {
+            Code::X1k(loaded) => x1k::check::check(&loaded.program),
+            Code::R700(loaded) => r700_isa::check::check_allowing(&loaded.program, &[]),
+        };
+        found.into_iter().map(|diagnostic| Report { diagnostic, source: self.source().cloned() }).collect()
+    }
+
+    /// Names of the program's inputs (textures and buffers of the R700) with their registers, `x = s0`.
+    #[must_use]
+    pub fn inputs(&self) -> Vec<(String, String)> {
+        use r700_isa::program::SymbolKind as Kind;
+        match &self.code {
+            Code::X1k(_) => self.x1k_names(SymbolKind::Input, 's'),
+            Code::R700(_) => self.r700_names(|kind| match kind {
+                Kind::Resource => Some("t"),
+                Kind::Buffer => Some("b"),
+                _ => None,
+            }),
+        }
+    }
+
+    /// Names of the program's outputs with their registers. What it writes without a name goes by the register alone.
+    #[must_use]
+    pub fn outputs(&self) -> Vec<(String, String)> {
+        match &self.code {
+            Code::X1k(loaded) => {
+                let named = self.x1k_names(SymbolKind::Output, 'o');
+                let register = |n: &u8| format!("o{n}");
+                let all = loaded.program.usage().outputs;
+                let name = |r: String| named.iter().find(|n| n.1 == r).cloned().unwrap_or_else(|| (r.clone(), r));
+                all.iter().map(register).map(name).collect()
+            }
+            Code::R700(loaded) => {
+                let exports = r700::exports(&loaded.program);
+                let mut names: Vec<String> = exports.map(job::r700::target_name).collect();
+                names.sort();
+                names.dedup();
+                names.into_iter().map(|n| (n.clone(), n)).collect()
+            }
+        }
+    }
+
+    /// Names of the program's floating-point constants with their registers.
+    #[must_use]
+    pub fn constants(&self) -> Vec<(String, String)> {
+        use r700_isa::program::SymbolKind as Kind;
+        match &self.code {
+            Code::X1k(_) => self.x1k_names(SymbolKind::Float, 'c'),
+            Code::R700(_) => self.r700_names(|kind| match kind {
+                Kind::Constant => Some("C"),
+                Kind::Kcache(0) => Some("KC0:"),
+                Kind::Kcache(_) => Some("KC1:"),
+                _ => None,
+            }),
+        }
+    }
+
+    fn x1k_names(&self, kind: SymbolKind, prefix: char) -> Vec<(String, String)> {
+        let Code::X1k(loaded) = &self.code else { return Vec::new() };
+        let symbols = loaded.program.symbols.iter().filter(|s| s.kind == kind);
+        symbols.map(|s| (s.name.clone(), format!("{prefix}{}", s.index))).collect()
+    }
+
+    fn r700_names(
+        &self,
+        prefix: impl Fn(r700_isa::program::SymbolKind) -> Option<&'static str>,
+    ) -> Vec<(String, String)> {
+        let Code::R700(loaded) = &self.code else { return Vec::new() };
+        let symbols = loaded.program.symbols.iter();
+        symbols.filter_map(|s| Some((s.name.clone(), format!("{}{}", prefix(s.kind)?, s.index)))).collect()
+    }
+
+    /// Whether processors write to elements that are not their own: uncached writes (UMRT) of the X1K, memories of the R700. What such a program gives
+    /// depends on all of the domain, so it cannot be cut into parts.
+    #[must_use]
+    pub fn scatters(&self) -> bool {
+        match &self.code {
+            Code::X1k(loaded) => loaded.program.uncached,
+            Code::R700(loaded) => job::r700::uses_memory(&loaded.program),
+        }
+    }
+
+    /// The X1K program, if it is one.
+    #[must_use]
+    pub fn as_x1k(&self) -> Option<&x1k::Program> {
+        match &self.code {
+            Code::X1k(loaded) => Some(&loaded.program),
+            Code::R700(_) => None,
+        }
+    }
+
+    /// The R700 program, if it is one.
+    #[must_use]
+    pub fn as_r700(&self) -> Option<&r700_isa::Program> {
+        match &self.code {
+            Code::X1k(_) => None,
+            Code::R700(loaded) => Some(&loaded.program),
+        }
+    }
+
+    /// A CTM executable (CTM chapter 4) of an X1K program.
+    ///
+    /// # Errors
+    /// When the image cannot hold it, or it is an R700 program.
+    pub fn to_elf(&self) -> Result<Vec<u8>, Error> {
+        match &self.code {
+            Code::X1k(loaded) => ctm_elf::write(&loaded.program).map_err(|e| image(&e)),
+            Code::R700(_) => {
+                let message = "a CTM executable holds an X1K program; R700 programs are written as hex or words";
+                Err(Error::Unsupported(Box::new(Report::bare(Diagnostic::error("wrong-isa", message)))))
+            }
+        }
+    }
+
+    /// The words in hexadecimal, an instruction a line.
+    #[must_use]
+    pub fn to_hex(&self) -> String {
+        match &self.code {
+            Code::X1k(loaded) => hex::write(&loaded.program),
+            Code::R700(loaded) => hex::write_words(&loaded.program.words, 2),
+        }
+    }
+
+    /// The words as little-endian bytes.
+    #[must_use]
+    pub fn to_bytes(&self) -> Vec<u8> {
+        match &self.code {
+            Code::X1k(loaded) => hex::write_binary(&loaded.program),
+            Code::R700(loaded) => hex::write_binary_words(&loaded.program.words, ByteOrder::Little),
+        }
+    }
+}
+
+fn image(error: &ImageError) -> Error {
+    Error::Wrong(vec![Report::bare(Diagnostic::error(error.name(), error.to_string()))])
+}

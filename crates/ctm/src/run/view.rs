@@ -1,0 +1,126 @@
+//! Arrays that programs read, where they lie.
+
+/// The numbers of a [`View`].
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub enum Numbers<'a> {
+    /// Single precision; bits are kept, those of NaN too.
+    F32(&'a [f32]),
+    /// Normalised: 255 means 1.
+    U8(&'a [u8]),
+    /// Normalised: 65535 means 1.
+    U16(&'a [u16]),
+    /// Bits, for R700 programs that compute with integers.
+    U32(&'a [u32]),
+}
+
+impl Numbers<'_> {
+    /// How many there are.
+    #[must_use]
+    pub const fn len(&self) -> usize {
+        match self {
+            Self::F32(v) => v.len(),
+            Self::U8(v) => v.len(),
+            Self::U16(v) => v.len(),
+            Self::U32(v) => v.len(),
+        }
+    }
+
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Number `n` as the bits that programs read; 0 beyond the end.
+    pub(super) fn bits(&self, n: usize) -> u32 {
+        match self {
+            Self::F32(v) => v.get(n).map_or(0, |x| x.to_bits()),
+            Self::U8(v) => v.get(n).map_or(0, |&x| (f32::from(x) / 255.0).to_bits()),
+            Self::U16(v) => v.get(n).map_or(0, |&x| (f32::from(x) / 65535.0).to_bits()),
+            Self::U32(v) => v.get(n).copied().unwrap_or(0),
+        }
+    }
+}
+
+macro_rules! numbers {
+    ($($of:ty => $variant:ident),*) => {$(
+        impl<'a> From<&'a [$of]> for Numbers<'a> {
+            fn from(values: &'a [$of]) -> Self {
+                Self::$variant(values)
+            }
+        }
+        impl<'a> From<&'a Vec<$of>> for Numbers<'a> {
+            fn from(values: &'a Vec<$of>) -> Self {
+                Self::$variant(values)
+            }
+        }
+        impl<'a, const N: usize> From<&'a [$of; N]> for Numbers<'a> {
+            fn from(values: &'a [$of; N]) -> Self {
+                Self::$variant(values)
+            }
+        }
+    )*};
+}
+
+numbers!(f32 => F32, u8 => U8, u16 => U16, u32 => U32);
+
+/// How the elements of a view lie.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Shape {
+    /// A line; longer ones than a domain has columns are folded as the domain is.
+    Line,
+    /// Rows and columns.
+    Rows(usize, usize),
+}
+
+/// An array that a program reads: numbers of the caller's, in C order, and their shape.
+///
+/// ```
+/// use ctm::View;
+///
+/// let four = [0.0_f32; 4];
+/// let picture = [0_u8; 2 * 3 * 4];
+/// let _line = View::from(&four);                     // four elements of one channel
+/// let _pairs = View::line(&four, 2);                 // two elements of two
+/// let _picture = View::rows(&picture, [2, 3, 4]);    // two rows of three elements of four
+/// ```
+#[derive(Clone, Copy, Debug)]
+pub struct View<'a> {
+    pub(super) numbers: Numbers<'a>,
+    pub(super) shape: Shape,
+    pub(super) channels: usize,
+}
+
+impl<'a> View<'a> {
+    /// A line of elements of so many channels, 1 to 4.
+    pub fn line(numbers: impl Into<Numbers<'a>>, channels: usize) -> Self {
+        Self { numbers: numbers.into(), shape: Shape::Line, channels }
+    }
+
+    /// Rows, columns, channels (1 to 4).
+    pub fn rows(numbers: impl Into<Numbers<'a>>, [rows, columns, channels]: [usize; 3]) -> Self {
+        Self { numbers: numbers.into(), shape: Shape::Rows(rows, columns), channels }
+    }
+
+    /// Rows and columns of the elements as programs see them, if there are as many numbers as that takes.
+    pub(super) fn size(&self) -> Option<[usize; 2]> {
+        let most = super::COLUMNS as usize;
+        if !(1..=4).contains(&self.channels) || self.numbers.is_empty() {
+            return None;
+        }
+        let elements = self.numbers.len() / self.channels;
+        match self.shape {
+            _ if elements * self.channels != self.numbers.len() => None,
+            Shape::Line => Some([elements.div_ceil(most), elements.min(most)]),
+            Shape::Rows(rows, columns) => (rows.checked_mul(columns) == Some(elements)).then_some([rows, columns]),
+        }
+    }
+}
+
+impl<'a, T: Into<Numbers<'a>>> From<T> for View<'a> {
+    /// A line of elements of one channel.
+    fn from(numbers: T) -> Self {
+        Self::line(numbers, 1)
+    }
+}
