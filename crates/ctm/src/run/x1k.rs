@@ -398,9 +398,12 @@ fn outputs<'a>(
     Ok(out)
 }
 
+/// An input's elements, and how coordinates become them.
+type Sampled<'a> = (Elements<&'a [u8]>, Sampler);
+
 /// What a run reaches: every processor runs, every output passes.
 struct Arrays<'a> {
-    inputs: [Option<(Elements<&'a [u8]>, Sampler)>; INPUTS],
+    inputs: [Option<Sampled<'a>>; INPUTS],
     outputs: [Option<Elements<&'a mut [u8]>>; OUTPUTS],
 }
 
