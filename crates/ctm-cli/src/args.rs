@@ -3,7 +3,7 @@
 use clap::builder::TypedValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use ctm::EngineKind;
-use ctm::job::FLAGS;
+use ctm::job::{FLAGS, Shard};
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -71,6 +71,7 @@ pub(crate) enum Command {
     Dis(DisArgs),
     Check(CheckArgs),
     Run(RunArgs),
+    Merge(MergeArgs),
     Draw(Box<DrawArgs>),
     Exec(ExecArgs),
     Replay(ReplayArgs),
@@ -268,6 +269,7 @@ Examples:
   ctm run fill.hex --size 4x4 --program-info last=14 --check
   ctm run job.toml --compare o0=reference.npy --tolerance 1e-4
   ctm run fire.x1k --size 64x64 --repeat 100 --out o0=frame-%03d.png
+  ctm run job.toml --shard 2/4       the second quarter of its rows; ctm merge puts the files together
   ctm run job.toml --dump-commands job.cmd && ctm dis job.cmd")]
 pub(crate) struct RunArgs {
     /// A job file (.toml) or a program (.x1k, .ps, .hex, .bin, .elf; R700: .psh, .vsh, .csh, .hex, .gsh, .o, CAL images); `-` is a program from stdin
@@ -296,6 +298,28 @@ pub(crate) struct RunArgs {
     /// Do not show progress
     #[arg(long)]
     pub(crate) no_progress: bool,
+    /// Run part K of N of the domain's rows; files get the part's name: sum.npy is sum.2-of-4.npy. Of jobs of one pass whose processors write their own elements only
+    #[arg(long, value_name = "K/N", value_parser = shard)]
+    pub(crate) shard: Option<Shard>,
+}
+
+fn shard(text: &str) -> Result<Shard, String> {
+    Shard::parse(text).ok_or_else(|| "a part and a number of parts are wanted, from 1/N to N/N: 2/4".to_owned())
+}
+
+/// Put the files of shards together
+///
+/// `ctm run --shard K/N` writes sum.1-of-4.npy to sum.4-of-4.npy; `ctm merge sum.npy` writes sum.npy, the same file as a run of the whole. Parts stay.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  for k in 1 2 3 4; do ctm run job.toml --shard $k/4; done; ctm merge sum.npy
+  sbatch --array=1-4 --wrap 'ctm run job.toml --shard $SLURM_ARRAY_TASK_ID/4'
+  ctm merge sum.npy mask.png")]
+pub(crate) struct MergeArgs {
+    /// Files whose parts lie beside them
+    #[arg(required = true, value_name = "FILE")]
+    pub(crate) files: Vec<PathBuf>,
 }
 
 fn reference(text: &str) -> Result<(String, PathBuf), String> {

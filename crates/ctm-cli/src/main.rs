@@ -5,7 +5,7 @@
 //! | `args` | every subcommand and option, from which help, completions and manual pages come |
 //! | `interrupt` | Ctrl-C |
 //! | `console` | printing: colour, JSON, findings, exit codes |
-//! | `asm`, `compile`, `dis`, `check`, `run`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
+//! | `asm`, `compile`, `dis`, `check`, `run`, `merge`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //! | `trace`, `profile`, `debug`, `compare`, `reduce`, `random` | commands that look inside a launch, and their helpers |
 //! | `watched` | which launch of which job such commands look into |
 //!
@@ -26,6 +26,7 @@ mod generate;
 mod info;
 mod interrupt;
 mod isa;
+mod merge;
 mod profile;
 mod random;
 mod reduce;
@@ -52,6 +53,7 @@ fn main() -> ExitCode {
         Command::Dis(args) => dis::run(&console, &args),
         Command::Check(args) => check::run(&console, &args),
         Command::Run(args) => run::run(&console, &args),
+        Command::Merge(args) => merge::run(&console, &args),
         Command::Draw(args) => draw::run(&console, &args),
         Command::Exec(args) => exec::run(&console, &args),
         Command::Replay(args) => replay::run(&console, &args),

@@ -195,6 +195,9 @@ fn read(args: &RunArgs) -> Result<Job, JobError> {
     }
     let mut job = reader.finish()?;
     job.run.counters = args.stats || args.json;
+    if let Some(shard) = args.shard {
+        job = job.shard(shard)?;
+    }
     Ok(job)
 }
 

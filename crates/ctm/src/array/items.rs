@@ -70,6 +70,15 @@ impl Items {
         npy::items(bytes)
     }
 
+    /// The bytes of an `.npy` file with these items.
+    #[must_use]
+    pub fn to_npy(&self) -> Vec<u8> {
+        let order = if self.item_bytes == 1 { '|' } else { '<' };
+        let mut out = npy::header_of(&format!("{order}{}{}", char::from(self.class), self.item_bytes), &self.shape);
+        out.extend_from_slice(&self.bytes);
+        out
+    }
+
     /// The dwords that the bytes make, the last one filled up with zeros.
     #[must_use]
     pub fn dwords(&self) -> Vec<u32> {

@@ -11,6 +11,7 @@
 //! | `surface` | arrays into device memory and back |
 //! | `run` | a job into device memory and command buffers |
 //! | `report` | what it did |
+//! | `shard` | parts of a domain for batch systems, and their files together again |
 //! | `r700` | what passes of R700 programs have beyond this, and their runner |
 //!
 //! `docs/jobs.md` tells users what the keys mean. A [`Job`] can as well be filled in by hand:
@@ -31,6 +32,7 @@ pub mod r700;
 mod read;
 pub(crate) mod report;
 mod run;
+mod shard;
 pub mod surface;
 mod tree;
 mod values;
@@ -42,6 +44,7 @@ pub use load::{Form, Loaded, byte_code_text, read_file, text_of};
 pub use read::{Given, Reader};
 pub use report::{JobReport, OutputResult, PassReport, Progress};
 pub use run::{AnyProgram, PassProgram};
+pub use shard::{MergeError, Shard, merge};
 pub use values::formats;
 
 use crate::array::Array;
