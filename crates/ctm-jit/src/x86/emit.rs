@@ -126,6 +126,8 @@ pub struct Emit<'a> {
     pub reads_result: bool,
     /// Fetches that may have to be calls.
     pub calls: Vec<Call>,
+    /// Where elements of four channels are loaded, if some lookup needs it.
+    pub elements: Option<Label>,
     /// Loops whose bodies have a second code, for when all lanes run.
     pub bodies: Vec<Body>,
     /// Where blocks that end in a decision for all copies make it, with masks.
@@ -161,6 +163,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         needs: input.joint.then(|| Needs::of(input.code, input.lines, input.outputs)),
         reads_result: true,
         calls: Vec::new(),
+        elements: None,
         bodies: Vec::new(),
         deciding,
         whole: false,

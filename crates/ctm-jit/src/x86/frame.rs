@@ -9,7 +9,7 @@ use crate::lanes::{Mask, Row};
 const MASK_ROWS: i32 = 2 + MAX_COPIES as i32;
 
 /// Rows for registers during calls.
-const SAVED_ROWS: i32 = 32;
+const SAVED_ROWS: i32 = 40;
 const _: () = assert!(super::sampling::ROWS <= SAVED_ROWS);
 
 /// Offsets in the frame's head.

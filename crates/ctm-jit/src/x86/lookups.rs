@@ -1,9 +1,11 @@
-//! Fetches: one gather for each channel where an input is an array that is looked up nearest and clamped; where it is an array with another
+//! Fetches: one gather for each channel where an input is an array that is looked up nearest and clamped, or a load for each element of four
+//! channels; where it is an array with another
 //! sampler, a call of a routine in machine code ([`super::sampling`]); a call of the reference function for everything else.
 //!
 //! What an input is changes from launch to launch, so code looks at its description in the frame ([`input`]) when it runs. Calls stand
 //! behind all blocks.
 
+use super::elements::Elements;
 use super::emit::{Emit, Unit};
 use super::encode::{
     ADD_I32, Cond, EQUAL_I32, Int, Label, MOVUPS_LOAD, MUL, MUL_I32, RAX, RBX, RCX, RDI, RDX, RSI, Rm, XOR,
@@ -106,9 +108,27 @@ impl Emit<'_> {
         self.texels().with(MUL_I32, index, index, each(at + input::CHANNELS));
         self.texels().with(MUL_I32, operand, operand, each(at + input::STRIDES));
         self.asm.vector(ADD_I32, index, index, Rm::Reg(operand));
+        let used = 8 - fetch.channels.leading_zeros() as u8;
+        let narrow = self.asm.label();
+        let wide = isa == Isa::Avx512 && used > 1;
+        if wide {
+            self.asm.int_store_imm(Int::Cmp, false, RBX, at + input::CHANNELS, 4);
+            self.asm.jump_if(Cond::NotEqual, narrow);
+            self.store(index, Rm::Row(RBX, self.input.layout.save));
+            let elements = *self.elements.get_or_insert_with(|| self.asm.label());
+            self.asm.call_label(elements);
+            for (channel, register) in (0..).zip(self.whole_elements().channels()) {
+                if fetch.channels >> channel & 1 == 1 {
+                    self.store_texel(register, channel, unit);
+                }
+            }
+        }
         // An element may have fewer channels than the program uses.
         let (missing, done) = ([(); 4].map(|()| self.asm.label()), self.asm.label());
-        let used = 8 - fetch.channels.leading_zeros() as u8;
+        if wide {
+            self.asm.jump(done);
+            self.asm.place(narrow);
+        }
         for channel in 0..used {
             if channel > 0 {
                 self.asm.int_store_imm(Int::Cmp, false, RBX, at + input::CHANNELS, channel.into());
@@ -129,6 +149,16 @@ impl Emit<'_> {
             }
         }
         self.asm.place(done);
+    }
+
+    /// How code loads elements of four channels: to the scratch registers.
+    fn whole_elements(&self) -> Elements {
+        let scratch = self.input.isa.scratch();
+        Elements {
+            registers: std::array::from_fn(|n| scratch + n as u8),
+            data: RDX,
+            rows: (RBX, self.input.layout.save),
+        }
     }
 
     fn store_texel(&mut self, register: u8, channel: u8, unit: Unit) {
@@ -157,6 +187,11 @@ impl Emit<'_> {
 
     /// What stands behind all blocks: calls of the fetch function, with all registers saved and the host's MXCSR.
     pub fn emit_calls(&mut self) {
+        if let Some(label) = self.elements.take() {
+            self.asm.place(label);
+            self.whole_elements().load(&mut self.asm);
+            self.asm.ret();
+        }
         for call in std::mem::take(&mut self.calls) {
             self.asm.place(call.from);
             if call.number < WRITES {

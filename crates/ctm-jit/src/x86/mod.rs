@@ -32,6 +32,7 @@ mod avx2;
 mod avx512;
 mod breaks;
 mod differences;
+mod elements;
 mod emit;
 mod encode;
 mod flows;

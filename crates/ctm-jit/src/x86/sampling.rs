@@ -15,6 +15,7 @@
 //!
 //! It does nothing where a coordinate that repeats is finite and too large for single precision.
 
+use super::elements::{self, Elements};
 use super::encode::{
     ADD_I32, AND, AND_F32, Asm, BROADCAST, CMP_F32, CVT_F32_I32, CVT_I32_F32, Cond, DIV, EQUAL_I32, Gpr, Int, Label,
     MAX, MIN, MIN_I32, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_I32, RAX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM,
@@ -29,8 +30,10 @@ use ctm_exec::x1k::{Filter, Form, Sampler, Wrap};
 use memmap2::Mmap;
 use std::sync::OnceLock;
 
-/// Rows that a routine needs: registers that it saves, and masks.
-pub const ROWS: i32 = SAVED as i32 + 4;
+/// Rows that a routine needs: registers that it saves, masks, and elements of four corners, channel by channel.
+pub const ROWS: i32 = ELEMENTS + elements::ROWS + 4 * 4;
+/// Where elements are.
+const ELEMENTS: i32 = SAVED as i32 + 4;
 /// Vector registers that it saves: all that it uses, as the program may use any.
 const SAVED: u8 = 11;
 /// The description.
@@ -55,6 +58,9 @@ const UPPER: [u8; 2] = [4, 5];
 const LOWER: [u8; 2] = [6, 7];
 /// Texels.
 const TEXELS: [u8; 3] = [8, OTHER, 9];
+
+/// Registers for elements.
+const ELEMENT: [u8; 4] = [OTHER, 8, 9, DWORDS];
 
 /// Numbers of dwords, and borders of converted elements.
 const DWORDS: u8 = 10;
@@ -130,7 +136,7 @@ impl Kind {
 fn routine(isa: Isa, kind: Kind) -> Vec<u8> {
     let mut asm = Asm::new(isa);
     let refuse = asm.label();
-    let mut routine = Routine { asm, isa, kind, piece: 0, refuse };
+    let mut routine = Routine { asm, isa, kind, piece: 0, refuse, whole: false };
     routine.save(true);
     routine.asm.int_load(Int::Mov, true, RDX, INPUT, input::DATA);
     for piece in 0..isa.pieces() {
@@ -163,6 +169,8 @@ struct Routine {
     piece: i32,
     /// Where it ends without having done anything.
     refuse: Label,
+    /// Elements have four channels, and lie in its own rows.
+    whole: bool,
 }
 
 impl Routine {
@@ -336,6 +344,10 @@ impl Routine {
 
     /// A dword at an offset behind those that indices name; lanes outside hold 0.
     fn gather(&mut self, to: u8, index: u8, corner: [usize; 2], offset: i32) {
+        if self.whole {
+            let row = self.element(corner, offset / 4);
+            return self.asm.vector(MOVUPS_LOAD, to, 0, row);
+        }
         self.asm.vector(XOR, to, to, Rm::Reg(to));
         self.gather_inside(to, index, corner, offset);
     }
@@ -344,6 +356,10 @@ impl Routine {
     fn gather_inside(&mut self, to: u8, index: u8, corner: [usize; 2], offset: i32) {
         self.inside(corner);
         match self.isa {
+            Isa::Avx512 if self.whole => {
+                let row = self.element(corner, offset / 4);
+                self.asm.evex(MOVUPS_LOAD, to, 0, row, 1, false, None);
+            }
             Isa::Avx512 => self.asm.gather(to, 1, RDX, index, offset),
             Isa::Avx2 => self.asm.gather_by_signs(to, SCRATCH, RDX, index, offset),
         }
@@ -386,6 +402,39 @@ impl Routine {
         }
     }
 
+    /// Where a channel of a corner's elements lies.
+    fn element(&self, [x, y]: [usize; 2], channel: i32) -> Rm {
+        self.row(OWN, ELEMENTS + elements::ROWS + 4 * (2 * y + x) as i32 + channel)
+    }
+
+    /// Makes channels as [`Self::channels`] does. Where elements may have four channels, there is code for these, too, which loads the elements of
+    /// the corners first.
+    fn all_channels(&mut self, corners: &[([usize; 2], u8)], make: impl Fn(&mut Self, i32, bool) -> u8) {
+        if self.isa != Isa::Avx512 || self.kind.form != Form::Floats {
+            return self.channels(make);
+        }
+        let (narrow, done) = (self.asm.label(), self.asm.label());
+        self.asm.int_store_imm(Int::Cmp, false, INPUT, input::CHANNELS, 4);
+        self.asm.jump_if(Cond::NotEqual, narrow);
+        for &(corner, index) in corners {
+            let Rm::Row(base, offset) = self.row(OWN, ELEMENTS) else { return };
+            self.asm.vector(MOVUPS_STORE, index, 0, Rm::Row(base, offset));
+            let elements = Elements { registers: ELEMENT, data: RDX, rows: (base, offset) };
+            elements.load(&mut self.asm);
+            for (channel, register) in (0..).zip(elements.channels()) {
+                let row = self.element(corner, channel);
+                self.asm.vector(MOVUPS_STORE, register, 0, row);
+            }
+        }
+        self.whole = true;
+        self.channels(&make);
+        self.whole = false;
+        self.asm.jump(done);
+        self.asm.place(narrow);
+        self.channels(make);
+        self.asm.place(done);
+    }
+
     /// Makes each channel that is wanted by `make`, which is told whether elements have it and says where it is.
     fn channels(&mut self, make: impl Fn(&mut Self, i32, bool) -> u8) {
         for channel in 0..4 {
@@ -393,7 +442,7 @@ impl Routine {
             self.asm.test_imm(WANTED, 1 << channel);
             self.asm.jump_if(Cond::Equal, next);
             // Only numbers come in any number of channels.
-            let asks = self.kind.form == Form::Floats && channel > 0;
+            let asks = self.kind.form == Form::Floats && channel > 0 && !self.whole;
             if asks {
                 self.asm.int_store_imm(Int::Cmp, false, INPUT, input::CHANNELS, channel);
                 self.asm.jump_if(Cond::BelowEqual, missing);
@@ -420,7 +469,7 @@ impl Routine {
             self.texels().with(MUL_I32, u, u, Self::each(input::STRIDES, 1 - axis));
         }
         self.asm.vector(ADD_I32, X, X, Rm::Reg(Y));
-        self.channels(|r, channel, there| {
+        self.all_channels(&[([0; 2], X)], |r, channel, there| {
             if there {
                 r.texel(TEXELS[0], X, [0; 2], channel);
             } else {
@@ -475,7 +524,8 @@ impl Routine {
         self.asm.vector(ADD_I32, down, right, Rm::Reg(down));
         self.asm.vector(ADD_I32, right, right, Rm::Reg(up));
         self.asm.vector(MOVAPS, up, 0, Rm::Reg(OTHER));
-        self.channels(|r, channel, there| {
+        let corners = [([0, 0], left), ([1, 0], right), ([0, 1], up), ([1, 1], down)];
+        self.all_channels(&corners, |r, channel, there| {
             let [upper, one, lower] = TEXELS;
             for (y, (to, indices)) in [(upper, UPPER), (lower, LOWER)].into_iter().enumerate() {
                 for (x, (to, index)) in [to, one].into_iter().zip(indices).enumerate() {

@@ -506,6 +506,13 @@ impl Asm {
         self.jumps.push((self.code.len() - 4, to));
     }
 
+    /// Calls code of its own.
+    pub fn call_label(&mut self, to: Label) {
+        self.byte(0xe8);
+        self.dword(0);
+        self.jumps.push((self.code.len() - 4, to));
+    }
+
     /// Calls the address in `[base + offset]`.
     pub fn call(&mut self, base: Gpr, offset: i32) {
         self.prefixed(false, 0, base, 0xff);

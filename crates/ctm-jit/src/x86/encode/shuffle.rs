@@ -30,6 +30,31 @@ impl Asm {
         self.operand(dst, Rm::Row(base, offset), 16);
     }
 
+    /// The 16 bytes at `base + 4 * index` in the first quarter, zeros elsewhere: AVX-512. The base is neither rbp nor r13.
+    pub fn load_quarter(&mut self, dst: u8, base: Gpr, index: Gpr) {
+        self.quarter_at(dst, (1, 15 << 3 | 4, 1 << 3, 0x10), base, index);
+    }
+
+    /// The same 16 bytes in another quarter, 1 to 3; the others stay: AVX-512.
+    pub fn insert_quarter(&mut self, dst: u8, quarter: u8, base: Gpr, index: Gpr) {
+        let (low, high) = ((!dst & 15) << 3, (!(dst >> 4) & 1) << 3);
+        self.quarter_at(dst, (3, low | 4 | 1, 2 << 5 | high, 0x18), base, index);
+        self.byte(quarter);
+    }
+
+    /// An instruction on 16 bytes: its map, the other two bytes of the prefix, its opcode.
+    fn quarter_at(&mut self, dst: u8, (map, second, third, opcode): (u8, u8, u8, u8), base: Gpr, index: Gpr) {
+        debug_assert!(base & 7 != 5, "it needs no displacement");
+        let (r, x, b) = (!(dst >> 3) & 1, !(index >> 3) & 1, !(base >> 3) & 1);
+        self.byte(0x62);
+        self.byte(r << 7 | x << 6 | b << 5 | (!(dst >> 4) & 1) << 4 | map);
+        self.byte(second);
+        self.byte(third);
+        self.byte(opcode);
+        self.byte((dst & 7) << 3 | 4);
+        self.byte(2 << 6 | (index & 7) << 3 | base & 7);
+    }
+
     /// Stores the low half of a vector, or the high one: AVX-512.
     pub fn store_half(&mut self, register: u8, high: bool, base: Gpr, offset: i32) {
         self.byte(0x62);
@@ -81,7 +106,7 @@ impl Asm {
 #[cfg(test)]
 mod tests {
     use super::super::tests::decoded_for;
-    use super::super::{PERMUTE_HALVES, RBP, RBX, RCX, RDI};
+    use super::super::{PERMUTE_HALVES, RAX, RBP, RBX, RCX, RDI, RDX};
     use super::*;
 
     #[test]
@@ -114,6 +139,10 @@ mod tests {
     fn broadcasts_and_gathers() {
         let table: &[Form] = &[
             (Isa::Avx512, "vbroadcastf32x4 zmm17,[r12+40h]", |a| a.broadcast_quarter(17, 12, 0x40)),
+            (Isa::Avx512, "vmovups xmm28,[rdx+rax*4]", |a| a.load_quarter(28, RDX, RAX)),
+            (Isa::Avx512, "vmovups xmm3,[r8+r9*4]", |a| a.load_quarter(3, 8, 9)),
+            (Isa::Avx512, "vinsertf32x4 zmm31,zmm31,[rdx+rax*4],3", |a| a.insert_quarter(31, 3, RDX, RAX)),
+            (Isa::Avx512, "vinsertf32x4 zmm9,zmm9,[r8+r9*4],1", |a| a.insert_quarter(9, 1, 8, 9)),
             (Isa::Avx512, "vbroadcastf32x4 zmm9,[rbp-10h]", |a| a.broadcast_quarter(9, RBP, -16)),
             (Isa::Avx2, "vbroadcastf128 ymm11,[r12+40h]", |a| a.broadcast_quarter(11, 12, 0x40)),
             (Isa::Avx2, "vbroadcastf128 ymm3,[rbp-10h]", |a| a.broadcast_quarter(3, RBP, -16)),

@@ -137,6 +137,8 @@ struct Emit<'a> {
     calls: Vec<(Label, Label, Sample)>,
     /// Lookups that weigh texels: where they begin, where they go on, where they would call, which, and their table.
     linear: Vec<(Label, Label, Label, Sample, i32)>,
+    /// Where whole texels are loaded, if some lookup needs it.
+    elements: Option<Label>,
     /// Pieces of the active lanes are in their mask registers.
     cached: bool,
     /// The active lanes are in their general register.
@@ -166,6 +168,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         slow: Vec::new(),
         calls: Vec::new(),
         linear: Vec::new(),
+        elements: None,
         cached: false,
         whole: true,
         needs: Needs::of(input.code, input.lists, input.turns),
@@ -511,6 +514,7 @@ impl Emit<'_> {
         self.whole = true;
         self.linear_lookups();
         self.sample_calls();
+        self.elements();
         for Slow { from, back, rule: (dst, a, b) } in std::mem::take(&mut self.slow) {
             self.asm.place(from);
             let (it, zero) = (Src::Vector(dst), Src::Literal(0));

@@ -1,10 +1,11 @@
-//! Lookups of texels and of items of buffers: one gather for each element, or a broadcast where all want the same nearest texel; four
-//! gathers where texels are weighed.
+//! Lookups of texels and of items of buffers: whole texels lane by lane, a gather where only one of their elements is wanted, or a broadcast where all
+//! want the same nearest texel.
 //!
 //! Whether a lookup has a binding is seen when it runs, and so is whether its coordinates repeat; without one it is a call.
 
 use super::{Emit, GATHERED, OPERAND, SCRATCH};
 use crate::r700::form::M;
+use crate::x86::elements::{self, Elements};
 use crate::x86::encode::{
     ADD, ADD_I32, AND, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, CMP_U32, Cond, Int, Label, MOVAPS, MOVUPS_LOAD,
     MUL, MUL_I32, PERMUTE_IN_QUAD, RAX, RBX, RCX, RDX, Rm, SHIFT_IMM, SUB, XOR,
@@ -180,12 +181,40 @@ impl Emit<'_> {
             }
             self.asm.jump(done);
             self.asm.place(differ);
-            self.asm.int_imm(RCX, 0xffff);
-            for (element, dst) in (0..).zip(sample.dst) {
-                let Some(dst) = dst else { continue };
-                self.gathered(dst, copy, false, |e, register| e.asm.gather(register, 1, RDX, SCRATCH, 4 * element));
+            if sample.dst.iter().flatten().count() > 1 {
+                self.load_elements();
+                for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
+                    dst.into_iter().for_each(|dst| self.put(dst, copy, register));
+                }
+            } else {
+                self.asm.int_imm(RCX, 0xffff);
+                for (element, dst) in (0..).zip(sample.dst) {
+                    let Some(dst) = dst else { continue };
+                    self.gathered(dst, copy, false, |e, register| e.asm.gather(register, 1, RDX, SCRATCH, 4 * element));
+                }
             }
             self.asm.place(done);
+        }
+    }
+
+    /// How elements are loaded: to the scratch registers.
+    fn whole_elements(&self) -> Elements {
+        Elements { registers: [SCRATCH, OPERAND, GATHERED, RIGHT], data: RDX, rows: (RBX, self.input.layout.save) }
+    }
+
+    /// Loads the elements whose first dwords have the numbers in the scratch register.
+    fn load_elements(&mut self) {
+        self.store(SCRATCH, Rm::Row(RBX, self.input.layout.save));
+        let elements = *self.elements.get_or_insert_with(|| self.asm.label());
+        self.asm.call_label(elements);
+    }
+
+    /// The code for that, once.
+    pub(super) fn elements(&mut self) {
+        if let Some(label) = self.elements.take() {
+            self.asm.place(label);
+            self.whole_elements().load(&mut self.asm);
+            self.asm.ret();
         }
     }
 
@@ -226,20 +255,35 @@ impl Emit<'_> {
                 self.store(register, place(axis, high));
             }
         }
+        let compares = sample.looked.compares();
+        let whole = !compares && sample.dst.iter().flatten().count() > 1;
+        let save = self.input.layout.save;
+        let texels =
+            |corner: usize, channel: i32| Rm::Row(RBX, save + 64 * (elements::ROWS + 4 * corner as i32 + channel));
         for (n, corner) in corners.into_iter().enumerate() {
             self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, place(0, n % 2));
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, place(1, n / 2));
             self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
-            self.store(SCRATCH, corner);
+            if whole {
+                self.load_elements();
+                for (channel, register) in (0..).zip(self.whole_elements().channels()) {
+                    self.store(register, texels(n, channel));
+                }
+            } else {
+                self.store(SCRATCH, corner);
+            }
         }
-        let compares = sample.looked.compares();
         let weighed = if compares { 1 } else { sample.dst.len() };
         for (element, dst) in (0..).zip(sample.dst).take(weighed) {
             let Some(dst) = dst else { continue };
             // Two rows of texels, the upper one stays.
             for (row, low) in [GATHERED, OPERAND].into_iter().enumerate() {
-                for (register, corner) in [(low, corners[2 * row]), (RIGHT, corners[2 * row + 1])] {
-                    self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corner);
+                for (register, corner) in [(low, 2 * row), (RIGHT, 2 * row + 1)] {
+                    if whole {
+                        self.asm.vector(MOVUPS_LOAD, register, 0, texels(corner, element));
+                        continue;
+                    }
+                    self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners[corner]);
                     self.asm.mask_from(1, RCX);
                     self.asm.gather(register, 1, RDX, SCRATCH, 4 * element);
                     if compares {
@@ -331,6 +375,18 @@ impl Emit<'_> {
             self.asm.vector(MUL_I32, OPERAND, OPERAND, Rm::Each(RBX, at + table::WIDTH));
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
             self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
+            if sample.dst.iter().flatten().count() > 1 {
+                // Lanes outside load the first one.
+                self.asm.mask_from(1, RCX);
+                self.asm.evex(MOVAPS, SCRATCH, 0, Rm::Reg(SCRATCH), 1, true, None);
+                self.load_elements();
+                self.asm.mask_from(1, RCX);
+                for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
+                    let Some(dst) = dst else { continue };
+                    self.make(dst, copy, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(register), 1, true, None));
+                }
+                continue;
+            }
             for (element, dst) in (0..).zip(sample.dst) {
                 let Some(dst) = dst else { continue };
                 self.gathered(dst, copy, true, |e, register| e.asm.gather(register, 1, RDX, SCRATCH, 4 * element));
