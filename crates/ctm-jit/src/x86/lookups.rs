@@ -114,7 +114,6 @@ impl Emit<'_> {
         if wide {
             self.asm.int_store_imm(Int::Cmp, false, RBX, at + input::CHANNELS, 4);
             self.asm.jump_if(Cond::NotEqual, narrow);
-            self.store(index, Rm::Row(RBX, self.input.layout.save));
             let elements = *self.elements.get_or_insert_with(|| self.asm.label());
             self.asm.call_label(elements);
             for (channel, register) in (0..).zip(self.whole_elements().channels()) {
@@ -189,7 +188,8 @@ impl Emit<'_> {
     pub fn emit_calls(&mut self) {
         if let Some(label) = self.elements.take() {
             self.asm.place(label);
-            self.whole_elements().load(&mut self.asm);
+            let elements = self.whole_elements();
+            elements.load(&mut self.asm, elements.registers[0]);
             self.asm.ret();
         }
         for call in std::mem::take(&mut self.calls) {

@@ -413,22 +413,24 @@ impl Routine {
         if self.isa != Isa::Avx512 || self.kind.form != Form::Floats {
             return self.channels(make);
         }
+        let as_they_are = corners.len() == 1 && !self.has_border();
         let (narrow, done) = (self.asm.label(), self.asm.label());
         self.asm.int_store_imm(Int::Cmp, false, INPUT, input::CHANNELS, 4);
         self.asm.jump_if(Cond::NotEqual, narrow);
         for &(corner, index) in corners {
             let Rm::Row(base, offset) = self.row(OWN, ELEMENTS) else { return };
-            self.asm.vector(MOVUPS_STORE, index, 0, Rm::Row(base, offset));
             let elements = Elements { registers: ELEMENT, data: RDX, rows: (base, offset) };
-            elements.load(&mut self.asm);
+            elements.load(&mut self.asm, index);
             for (channel, register) in (0..).zip(elements.channels()) {
-                let row = self.element(corner, channel);
+                let row = if as_they_are { self.row(RSI, 2 + channel) } else { self.element(corner, channel) };
                 self.asm.vector(MOVUPS_STORE, register, 0, row);
             }
         }
-        self.whole = true;
-        self.channels(&make);
-        self.whole = false;
+        if !as_they_are {
+            self.whole = true;
+            self.channels(&make);
+            self.whole = false;
+        }
         self.asm.jump(done);
         self.asm.place(narrow);
         self.channels(make);

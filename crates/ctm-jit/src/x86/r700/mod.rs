@@ -29,7 +29,7 @@ mod occurs;
 mod select;
 mod sizes;
 pub mod spans;
-mod wide;
+pub mod wide;
 
 use super::alloc::{Home, Ranges};
 use super::isa::Isa;

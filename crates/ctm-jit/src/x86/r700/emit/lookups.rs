@@ -1,5 +1,4 @@
-//! Lookups of texels and of items of buffers: whole texels lane by lane, a gather where only one of their elements is wanted, or a broadcast where all
-//! want the same nearest texel.
+//! Lookups of texels ([`Elements`]) and of items of buffers, by a gather for each dword.
 //!
 //! Whether a lookup has a binding is seen when it runs, and so is whether its coordinates repeat; without one it is a call.
 
@@ -7,13 +6,13 @@ use super::{Emit, GATHERED, OPERAND, SCRATCH};
 use crate::r700::form::M;
 use crate::x86::elements::{self, Elements};
 use crate::x86::encode::{
-    ADD, ADD_I32, AND, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, CMP_U32, Cond, Int, Label, MOVAPS, MOVUPS_LOAD,
-    MUL, MUL_I32, PERMUTE_IN_QUAD, RAX, RBX, RCX, RDX, Rm, SHIFT_IMM, SUB, XOR,
+    ADD, ADD_I32, AND, BROADCAST, CMP_F32, CMP_I32, CMP_U32, Cond, Int, Label, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32,
+    PERMUTE_IN_QUAD, RAX, RBX, RCX, RDX, Rm, SHIFT_IMM, SUB, XOR,
 };
 use crate::x86::isa::Isa;
 use crate::x86::lir::{Lir, Src, Vector};
 use crate::x86::r700::facts::{INT_NOT_EQUAL, NOT_LESS, UNORDERED};
-use crate::x86::r700::wide::{LEFT, RIGHT as RIGHT_SHIFT};
+use crate::x86::r700::wide::RIGHT as RIGHT_SHIFT;
 use crate::x86::r700::{Looked, Sample, UNCOMPARED, argument, head, result, table};
 use crate::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
 use ctm_exec::x1k::float::{NAN, SIGN};
@@ -165,35 +164,10 @@ impl Emit<'_> {
                 self.uncompared(sample, copy);
                 continue;
             }
-            self.asm.vector(BROADCAST_LANE_0, OPERAND, 0, Rm::Reg(SCRATCH));
-            self.asm.evex(CMP_I32, 1, SCRATCH, Rm::Reg(OPERAND), 0, false, Some(INT_NOT_EQUAL));
-            self.asm.mask_test(1);
-            let (differ, done) = (self.asm.label(), self.asm.label());
-            self.asm.jump_if(Cond::NotEqual, differ);
-            let row = argument(0) + 64 * i32::from(copy);
-            self.store(SCRATCH, Rm::Row(RBX, row));
-            self.asm.int_load(Int::Mov, false, RAX, RBX, row);
-            self.asm.wide_shift(LEFT, RAX, 2);
-            self.asm.wide(Int::Add, RAX, RDX);
-            for (element, dst) in (0..).zip(sample.dst) {
-                let Some(dst) = dst else { continue };
-                self.make(dst, copy, |e, dst| e.asm.vector(BROADCAST, dst, 0, Rm::Each(RAX, 4 * element)));
+            self.load_elements();
+            for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
+                dst.into_iter().for_each(|dst| self.put(dst, copy, register));
             }
-            self.asm.jump(done);
-            self.asm.place(differ);
-            if sample.dst.iter().flatten().count() > 1 {
-                self.load_elements();
-                for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
-                    dst.into_iter().for_each(|dst| self.put(dst, copy, register));
-                }
-            } else {
-                self.asm.int_imm(RCX, 0xffff);
-                for (element, dst) in (0..).zip(sample.dst) {
-                    let Some(dst) = dst else { continue };
-                    self.gathered(dst, copy, false, |e, register| e.asm.gather(register, 1, RDX, SCRATCH, 4 * element));
-                }
-            }
-            self.asm.place(done);
         }
     }
 
@@ -204,7 +178,6 @@ impl Emit<'_> {
 
     /// Loads the elements whose first dwords have the numbers in the scratch register.
     fn load_elements(&mut self) {
-        self.store(SCRATCH, Rm::Row(RBX, self.input.layout.save));
         let elements = *self.elements.get_or_insert_with(|| self.asm.label());
         self.asm.call_label(elements);
     }
@@ -213,7 +186,7 @@ impl Emit<'_> {
     pub(super) fn elements(&mut self) {
         if let Some(label) = self.elements.take() {
             self.asm.place(label);
-            self.whole_elements().load(&mut self.asm);
+            self.whole_elements().load(&mut self.asm, SCRATCH);
             self.asm.ret();
         }
     }
@@ -256,7 +229,6 @@ impl Emit<'_> {
             }
         }
         let compares = sample.looked.compares();
-        let whole = !compares && sample.dst.iter().flatten().count() > 1;
         let save = self.input.layout.save;
         let texels =
             |corner: usize, channel: i32| Rm::Row(RBX, save + 64 * (elements::ROWS + 4 * corner as i32 + channel));
@@ -264,7 +236,7 @@ impl Emit<'_> {
             self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, place(0, n % 2));
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, place(1, n / 2));
             self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
-            if whole {
+            if !compares {
                 self.load_elements();
                 for (channel, register) in (0..).zip(self.whole_elements().channels()) {
                     self.store(register, texels(n, channel));
@@ -279,16 +251,14 @@ impl Emit<'_> {
             // Two rows of texels, the upper one stays.
             for (row, low) in [GATHERED, OPERAND].into_iter().enumerate() {
                 for (register, corner) in [(low, 2 * row), (RIGHT, 2 * row + 1)] {
-                    if whole {
+                    if !compares {
                         self.asm.vector(MOVUPS_LOAD, register, 0, texels(corner, element));
                         continue;
                     }
                     self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners[corner]);
                     self.asm.mask_from(1, RCX);
-                    self.asm.gather(register, 1, RDX, SCRATCH, 4 * element);
-                    if compares {
-                        self.compare(sample, at, copy, register);
-                    }
+                    self.asm.gather(register, 1, RDX, SCRATCH, 0);
+                    self.compare(sample, at, copy, register);
                 }
                 self.texels().mix(low, RIGHT, weights[0]);
             }
@@ -375,21 +345,14 @@ impl Emit<'_> {
             self.asm.vector(MUL_I32, OPERAND, OPERAND, Rm::Each(RBX, at + table::WIDTH));
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
             self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
-            if sample.dst.iter().flatten().count() > 1 {
-                // Lanes outside load the first one.
-                self.asm.mask_from(1, RCX);
-                self.asm.evex(MOVAPS, SCRATCH, 0, Rm::Reg(SCRATCH), 1, true, None);
-                self.load_elements();
-                self.asm.mask_from(1, RCX);
-                for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
-                    let Some(dst) = dst else { continue };
-                    self.make(dst, copy, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(register), 1, true, None));
-                }
-                continue;
-            }
-            for (element, dst) in (0..).zip(sample.dst) {
+            // Lanes outside load the first one.
+            self.asm.mask_from(1, RCX);
+            self.asm.evex(MOVAPS, SCRATCH, 0, Rm::Reg(SCRATCH), 1, true, None);
+            self.load_elements();
+            self.asm.mask_from(1, RCX);
+            for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
                 let Some(dst) = dst else { continue };
-                self.gathered(dst, copy, true, |e, register| e.asm.gather(register, 1, RDX, SCRATCH, 4 * element));
+                self.make(dst, copy, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(register), 1, true, None));
             }
         }
     }
