@@ -1,32 +1,51 @@
-//! A draw from its indices to its targets.
+//! A draw: its state is looked at, its targets are opened, and it runs ([`crate::run`]).
 
-use crate::assembly::{Assembler, Primitive, vertex_numbers};
-use crate::geometry::{self, Emitted, copy_start};
 use crate::merge::Merger;
-use crate::primitives::{Rasteriser, Sink};
-use crate::raster::{QuadCoverage, Rect};
-use crate::setup::Setup;
-use crate::shade::{PER_LAUNCH, ShadeQuad, Shader};
-use crate::state::{Draw, DrawState, PixelSource, VertexSource};
-use crate::streams::{self, Streams};
-use crate::targets::{TargetError, Targets};
-use crate::vertices::{self, VertexKey, Vertices};
+use crate::raster::Rect;
+use crate::run::Run;
+use crate::shade::{Program, Shader};
+use crate::stage::Runner;
+use crate::state::{Draw, DrawState, PixelSource};
+use crate::streams::Streams;
+use crate::targets::{Open, TargetError, Targets};
+pub use crate::watch::{Ending, Fragment, SampleTest, Stored};
+use ctm_exec::engine::Finding;
 use ctm_exec::r700::Target;
-use ctm_exec::{Engine, Fault, LaneRows};
-use ctm_isa::r700::program::Stage as StageKind;
-use rayon::prelude::*;
-use std::collections::HashMap;
+use ctm_exec::{Budget, Control, Engine, Fault};
 
-/// Primitives whose vertices run together.
-const PRIMITIVES: usize = 8192;
-/// Quads that wait for the pixel program. What is held for them bounds the memory of a draw.
-const QUADS: usize = 16384;
-
-/// How a draw is run. Results do not depend on it.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+/// How a draw is run. Results do not depend on it, but for draws that are ended.
+#[derive(Clone, Debug, Default)]
 pub struct Options {
-    /// Programs run on one thread, instead of on all cores.
+    /// Everything runs on one thread, instead of on all cores.
     pub one_thread: bool,
+    /// Programs report what is legal but suspicious ([`Drawn::notes`]); that takes time.
+    pub checks: bool,
+    /// The column and row of a pixel whose fragments are told ([`Drawn::fragments`]).
+    pub watch: Option<[u32; 2]>,
+    /// Instructions that a group of a program may issue, and the wall time of the whole draw.
+    pub budget: Budget,
+    /// Can end the draw.
+    pub control: Control,
+}
+
+/// What a checked draw noticed in a program.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Note {
+    /// `vertex`, `geometry`, `copy` or `pixel`.
+    pub stage: &'static str,
+    /// What it is. Its position is the pixel, the vertex number (`i`) and instance (`j`), or the primitive.
+    pub finding: Finding,
+}
+
+/// What a draw did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Drawn {
+    /// In numbers.
+    pub counts: Counts,
+    /// What programs of a checked draw did that is legal but suspicious: of each stage, rule and instruction the first place.
+    pub notes: Vec<Note>,
+    /// What came to the pixel of [`Options::watch`], in order.
+    pub fragments: Vec<Fragment>,
 }
 
 /// What a draw did, in numbers.
@@ -109,17 +128,32 @@ impl std::fmt::Display for DrawError {
 
 impl std::error::Error for DrawError {}
 
-/// Draws.
+/// Draws; gives what the draw did in numbers.
 ///
 /// # Errors
 /// Targets that cannot be drawn to, state that cannot be, faults of programs.
 pub fn draw(
     engine: &dyn Engine,
     state: &DrawState<'_>,
-    draw: &Draw<'_>,
+    call: &Draw<'_>,
     targets: &mut Targets<'_>,
-    options: Options,
+    options: &Options,
 ) -> Result<Counts, DrawError> {
+    draw_watched(engine, state, call, targets, options).map(|drawn| drawn.counts)
+}
+
+/// Draws; gives all that is known of the draw.
+///
+/// # Errors
+/// Targets that cannot be drawn to, state that cannot be, faults of programs. After a fault, targets hold what came before it in its rows, and
+/// in other rows perhaps more.
+pub fn draw_watched(
+    engine: &dyn Engine,
+    state: &DrawState<'_>,
+    call: &Draw<'_>,
+    targets: &mut Targets<'_>,
+    options: &Options,
+) -> Result<Drawn, DrawError> {
     check(state)?;
     let samples = state.raster.samples.count;
     let mut open =
@@ -132,17 +166,29 @@ pub fn draw(
         (streams.buffers[n], offsets[n]) = (Some(buffer), Some(offset));
     }
     streams.check()?;
-    let shader = match state.pixels {
+    let runner = Runner::new(engine, options);
+    let bound = open.colour.each_ref().map(Option::is_some);
+    let program = match state.pixels {
         PixelSource::Nothing => None,
-        PixelSource::Program(stage) => {
-            let outputs = wanted(state, &open.colour.each_ref().map(Option::is_some));
-            Some(Shader { engine, state, stage, targets: outputs })
-        }
+        PixelSource::Program(stage) => Some(Program::R700(stage, wanted(state, &bound))),
+        PixelSource::X1k(stage) => Some(Program::X1k(stage)),
     };
-    let merger = Merger::new(state, open);
-    let mut run = Run { state, shader, merger, options, counts: Counts::default(), streams };
-    let mut rasteriser = Rasteriser::new(state, bounds);
-    let ended = run.instances(engine, draw, &mut rasteriser);
+    let shader = program.map(|program| Shader { runner: &runner, state, program });
+    let watch = options.watch.map(|at| at.map(|n| i32::try_from(n).unwrap_or(i32::MAX)));
+    let (rows, bands) = open.split(bounds);
+    let mergers = bands.into_iter().map(|open: Open<'_>| Merger::new(state, open, watch)).collect();
+    let mut run = Run {
+        runner: &runner,
+        state,
+        shader,
+        mergers,
+        rows,
+        bounds,
+        one_thread: options.one_thread,
+        counts: Counts::default(),
+        streams,
+    };
+    let ended = run.instances(call);
     // What has been stored stays, whatever happened then.
     for (buffer, offset) in run.streams.buffers.iter().zip(offsets) {
         if let (Some(buffer), Some(offset)) = (buffer, offset) {
@@ -150,11 +196,15 @@ pub fn draw(
         }
     }
     ended?;
-    run.counts.visible = rasteriser.visible;
-    run.counts.samples_passed = run.merger.samples_passed;
-    run.counts.pixels_written = run.merger.pixels_written;
-    run.counts.stream_primitives = [run.streams.needed, run.streams.stored];
-    Ok(run.counts)
+    let Run { mut counts, mergers, streams, .. } = run;
+    counts.stream_primitives = [streams.needed, streams.stored];
+    let mut fragments = Vec::new();
+    for merger in mergers {
+        counts.samples_passed += merger.samples_passed;
+        counts.pixels_written += merger.pixels_written;
+        fragments.extend(merger.fragments());
+    }
+    Ok(Drawn { counts, notes: runner.notes(), fragments })
 }
 
 /// Finds values that fields cannot have.
@@ -196,194 +246,6 @@ fn wanted(state: &DrawState<'_>, bound: &[bool; 8]) -> Vec<Target> {
     let depth = state.depth.export_depth || state.depth.export_stencil || state.depth.export_mask;
     let pixels = (0..8).filter(|&n| is_wanted(n)).map(Target::Pixel);
     pixels.chain(depth.then_some(Target::Depth)).collect()
-}
-
-/// A draw under way.
-struct Run<'a, 't> {
-    state: &'a DrawState<'a>,
-    shader: Option<Shader<'a>>,
-    merger: Merger<'a, 't>,
-    options: Options,
-    counts: Counts,
-    streams: Streams<'t>,
-}
-
-impl Run<'_, '_> {
-    /// Draws every instance.
-    fn instances(
-        &mut self,
-        engine: &dyn Engine,
-        draw: &Draw<'_>,
-        rasteriser: &mut Rasteriser<'_>,
-    ) -> Result<(), DrawError> {
-        let mut primitives = Vec::new();
-        // Without a vertex no number of instances takes time.
-        let instances = if vertex_numbers(draw, &self.state.input).next().is_some() { draw.instances } else { 0 };
-        for instance in 0..instances {
-            let mut assembler = Assembler::new(draw.topology, self.state.raster.last_provokes);
-            for vertex in vertex_numbers(draw, &self.state.input) {
-                self.counts.indices += 1;
-                assembler.push(vertex, &mut primitives);
-                if primitives.len() >= PRIMITIVES {
-                    self.primitives(engine, instance, &primitives, rasteriser)?;
-                    primitives.clear();
-                }
-            }
-            assembler.finish(&mut primitives);
-            self.primitives(engine, instance, &primitives, rasteriser)?;
-            primitives.clear();
-        }
-        Ok(())
-    }
-
-    /// Primitives of a geometry program: stored, and rasterised in order.
-    fn emitted(
-        &mut self,
-        engine: &dyn Engine,
-        emitted: &Emitted,
-        rasteriser: &mut Rasteriser<'_>,
-    ) -> Result<(), DrawError> {
-        let state = self.state;
-        if let (Some(output), Some(geometry)) = (&state.stream_output, &state.geometry) {
-            let start = |vertex: u32, _: &Primitive| {
-                copy_start(emitted.places.get(vertex as usize).copied().unwrap_or_default())
-            };
-            let shown = Some((geometry.copy_buffer, emitted.ring.as_slice()));
-            let source = streams::Source { kind: StageKind::Copy, stage: geometry.copy, start: &start, shown };
-            self.streams.store(engine, state, output, &source, &emitted.primitives)?;
-        }
-        let mut batch = Batch { run: self, vertices: &emitted.vertices, setups: Vec::new(), quads: Vec::new() };
-        for primitive in &emitted.primitives {
-            rasteriser.draw(primitive, &emitted.vertices, primitive.vertices, primitive.provoking, &mut batch)?;
-        }
-        batch.flush()
-    }
-
-    /// Draws these primitives: their vertices run once each, then they are rasterised in order.
-    fn primitives(
-        &mut self,
-        engine: &dyn Engine,
-        instance: u32,
-        primitives: &[Primitive],
-        rasteriser: &mut Rasteriser<'_>,
-    ) -> Result<(), DrawError> {
-        if primitives.is_empty() {
-            return Ok(());
-        }
-        self.counts.primitives += primitives.len() as u64;
-        let state = self.state;
-        if let Some(geometry) = &state.geometry {
-            self.counts.invocations += primitives.len() as u64;
-            return geometry::run(engine, state, geometry, instance, primitives, &mut |emitted| {
-                self.counts.vertices += emitted.places.len() as u64;
-                self.emitted(engine, &emitted, rasteriser)
-            });
-        }
-        let told = state.input.primitive_number;
-        if let (Some(output), VertexSource::Program(stage)) = (&state.stream_output, state.vertices) {
-            let start = |index: u32, primitive: &Primitive| {
-                let key = VertexKey { index, primitive: primitive.number };
-                vertices::start(&state.input, instance, key)
-            };
-            let source = streams::Source { kind: StageKind::Vertex, stage, start: &start, shown: None };
-            self.streams.store(engine, state, output, &source, primitives)?;
-        }
-        let mut keys: Vec<VertexKey> = Vec::new();
-        let mut slots: HashMap<VertexKey, u32> = HashMap::new();
-        let mut slot = |index: u32, number: u32| {
-            let key = VertexKey { index, primitive: if told { number } else { 0 } };
-            *slots.entry(key).or_insert_with(|| {
-                keys.push(key);
-                keys.len() as u32 - 1
-            })
-        };
-        let places: Vec<([u32; 3], u32)> = primitives
-            .iter()
-            .map(|p| (p.vertices.map(|index| slot(index, p.number)), slot(p.provoking, p.number)))
-            .collect();
-        let vertices = vertices::run(engine, self.state, instance, &keys, !self.options.one_thread)
-            .map_err(|fault| DrawError::Program { stage: "vertex", fault })?;
-        self.counts.vertices += keys.len() as u64;
-        let mut batch = Batch { run: self, vertices: &vertices, setups: Vec::new(), quads: Vec::new() };
-        for (primitive, (slots, provoking)) in primitives.iter().zip(places) {
-            rasteriser.draw(primitive, &vertices, slots, provoking, &mut batch)?;
-        }
-        batch.flush()
-    }
-}
-
-/// Quads that wait for the pixel program.
-struct Batch<'r, 'a, 't> {
-    run: &'r mut Run<'a, 't>,
-    vertices: &'r Vertices,
-    setups: Vec<Setup>,
-    quads: Vec<ShadeQuad>,
-}
-
-impl Sink for Batch<'_, '_, '_> {
-    type Error = DrawError;
-
-    fn begin(&mut self, setup: Setup) -> Result<(), DrawError> {
-        if self.setups.len() >= QUADS {
-            self.flush()?;
-        }
-        self.setups.push(setup);
-        Ok(())
-    }
-
-    fn quad(&mut self, quad: QuadCoverage) -> Result<(), DrawError> {
-        if self.quads.len() >= QUADS {
-            // The primitive goes on.
-            let setup = self.setups.last().cloned();
-            self.flush()?;
-            self.setups.extend(setup);
-        }
-        let setup = self.setups.len() - 1;
-        let raster = &self.run.state.raster;
-        if raster.per_sample && raster.samples.count > 1 {
-            for sample in 0..raster.samples.count as u8 {
-                let masks = quad.masks.map(|mask| mask & 1 << sample);
-                self.add(ShadeQuad { setup: setup as u32, quad: QuadCoverage { masks, ..quad }, sample: Some(sample) });
-            }
-        } else {
-            self.add(ShadeQuad { setup: setup as u32, quad, sample: None });
-        }
-        Ok(())
-    }
-}
-
-impl Batch<'_, '_, '_> {
-    fn add(&mut self, mut quad: ShadeQuad) {
-        if self.run.merger.early {
-            self.run.merger.test_early(&self.setups[quad.setup as usize], &mut quad);
-        }
-        if quad.quad.masks != [0; 4] {
-            self.quads.push(quad);
-        }
-    }
-
-    /// Runs the pixel program for all quads, then merges them in order.
-    fn flush(&mut self) -> Result<(), DrawError> {
-        let (quads, setups) = (std::mem::take(&mut self.quads), std::mem::take(&mut self.setups));
-        let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
-        let Some(shader) = &self.run.shader else {
-            self.run.merger.merge(&quads, &setups, None);
-            return Ok(());
-        };
-        self.run.counts.quads += quads.len() as u64;
-        self.run.counts.pixels += covered as u64;
-        let one = |quads: &[ShadeQuad]| shader.run(quads, &setups, self.vertices);
-        let done: Vec<Result<LaneRows<Target>, Fault>> = if self.run.options.one_thread || quads.len() <= PER_LAUNCH {
-            quads.chunks(PER_LAUNCH).map(one).collect()
-        } else {
-            quads.par_chunks(PER_LAUNCH).map(one).collect()
-        };
-        for (quads, rows) in quads.chunks(PER_LAUNCH).zip(done) {
-            let rows = rows.map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
-            self.run.merger.merge(quads, &setups, Some(&rows));
-        }
-        Ok(())
-    }
 }
 
 /// Writes one colour to every sample of a rectangle of a colour target, as a clear does. `rgba` are floats as bits, or integers.

@@ -5,6 +5,7 @@
 
 use ctm_exec::r700::formats::{Elements, Format, convert, elements, size_bytes};
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
+use std::sync::LazyLock;
 
 /// What the fields of a colour target hold.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -158,7 +159,15 @@ pub struct Colours {
     fields: [Option<Field>; 4],
     /// How the fields are read back.
     read: Format,
+    /// Four fractions of 8 bits: where that of each channel lies.
+    bytes_at: Option<[u32; 4]>,
 }
+
+/// The fractions of 8 bits, as they are read back.
+static FRACTIONS: LazyLock<[u32; 256]> = LazyLock::new(|| {
+    let format = Format { data: DataFormat::Fmt8, ..Format::default() };
+    std::array::from_fn(|n| convert(&format, &[n as u8]).unwrap_or_default()[0])
+});
 
 /// Whether formats of this name can be colour targets: those with fields of 1 to 32 bits in 1, 2, 4, 8 or 16 bytes.
 fn can_be_target(data: DataFormat) -> bool {
@@ -208,7 +217,11 @@ impl Colours {
             NumberType::Uint | NumberType::Float => (NumFormat::Int, FormatComp::Unsigned),
             NumberType::Sint => (NumFormat::Int, FormatComp::Signed),
         };
-        Ok(Self { format, bytes, fields, read: Format { data, numbers, sign, ..Format::default() } })
+        let mut bytes_at = [0; 4];
+        fields.iter().flatten().for_each(|field| bytes_at[field.channel] = field.at);
+        let is_bytes = data == DataFormat::Fmt8_8_8_8 && number == NumberType::Unorm;
+        let bytes_at = is_bytes.then_some(bytes_at);
+        Ok(Self { format, bytes, fields, read: Format { data, numbers, sign, ..Format::default() }, bytes_at })
     }
 
     /// The format.
@@ -227,6 +240,11 @@ impl Colours {
     /// the nearest.
     #[must_use]
     pub fn pack(&self, rgba: [u32; 4], truncates: bool) -> u128 {
+        if let (Some(at), false) = (&self.bytes_at, truncates) {
+            // The product has less than 53 bits, so that adding a half and cutting off is exact. NaN becomes 0.
+            let byte = |value: u32| (f64::from(f32::from_bits(value)).clamp(0.0, 1.0) * 255.0 + 0.5) as u32;
+            return rgba.into_iter().zip(at).fold(0, |bits, (value, at)| bits | byte(value) << at).into();
+        }
         let mut bits = 0;
         for field in self.fields.iter().flatten() {
             let value = rgba[field.channel];
@@ -250,6 +268,9 @@ impl Colours {
     /// The colour of stored bits: floats as bits, or integers. Red, green and blue that the format lacks are 0, alpha is 1.
     #[must_use]
     pub fn unpack(&self, bits: u128) -> [u32; 4] {
+        if let Some(at) = self.bytes_at {
+            return at.map(|at| FRACTIONS[(bits as u32 >> at & 255) as usize]);
+        }
         let fields = convert(&self.read, &bits.to_le_bytes()[..self.bytes]).unwrap_or_default();
         let one = if self.format.number.is_integer() { 1 } else { 1f32.to_bits() };
         let mut rgba = [0, 0, 0, one];

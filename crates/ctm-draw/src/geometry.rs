@@ -2,11 +2,11 @@
 
 use crate::assembly::{Assembler, Primitive};
 use crate::draw::DrawError;
-use crate::stage::ints;
+use crate::stage::{Runner, ints};
 use crate::state::{DrawState, GeometryOutput, GeometryState, Topology, VertexSource};
 use crate::vertices::{PER_LAUNCH, VertexKey, VertexLaunch, Vertices, run_launch, starts};
 use ctm_exec::r700::{Launch, VertexEvent};
-use ctm_exec::{Domain, Engine, LaneOrder, LaneRows, StartRow};
+use ctm_exec::{Domain, LaneOrder, LaneRows, Position, StartRow};
 use ctm_isa::r700::program::Stage as StageKind;
 
 /// Primitives of one launch of the geometry program.
@@ -32,7 +32,7 @@ fn bytes(dwords: &[u32]) -> Vec<u8> {
 
 /// Runs the chain for these primitives, batch by batch; `take` gets what each became.
 pub(crate) fn run(
-    engine: &dyn Engine,
+    runner: &Runner<'_>,
     state: &DrawState<'_>,
     geometry: &GeometryState<'_>,
     instance: u32,
@@ -49,7 +49,7 @@ pub(crate) fn run(
         let mut known = std::collections::HashMap::new();
         let mut slot = |index: u32| {
             *known.entry(index).or_insert_with(|| {
-                keys.push(VertexKey { index, primitive: 0 });
+                keys.push(VertexKey { index, primitive: 0, instance });
                 ints(keys.len()) - 1
             })
         };
@@ -59,18 +59,18 @@ pub(crate) fn run(
             let given = VertexLaunch {
                 kind: StageKind::Export,
                 stage: export,
-                start: &starts(&state.input, instance, keys),
+                start: &starts(&state.input, keys),
                 ring_dwords: geometry.input_vertex_dwords,
                 stream_dwords: [0; 4],
                 shown: None,
                 exports: false,
             };
-            let memory = run_launch(engine, state, &given).map_err(fault("vertex"))?;
+            let memory = run_launch(runner, state, &given).map_err(fault("vertex"))?;
             first_ring.extend(memory.ring.unwrap_or_default());
         }
         let first_ring = bytes(&first_ring);
-        let (ring, events) = geometry_launch(engine, state, geometry, primitives, &slots, &first_ring)?;
-        let emitted = strips(engine, state, geometry, &events, ring)?;
+        let (ring, events) = geometry_launch(runner, state, geometry, primitives, &slots, &first_ring)?;
+        let emitted = strips(runner, state, geometry, &events, ring)?;
         take(emitted)?;
     }
     Ok(())
@@ -81,7 +81,7 @@ type Events = Vec<(u32, VertexEvent)>;
 
 /// Runs the geometry program once for each primitive; gives the second ring and what was said of vertices.
 fn geometry_launch(
-    engine: &dyn Engine,
+    runner: &Runner<'_>,
     state: &DrawState<'_>,
     geometry: &GeometryState<'_>,
     primitives: &[Primitive],
@@ -93,7 +93,7 @@ fn geometry_launch(
     let column = |n: usize| -> Vec<u32> { slots.iter().map(|slots| place(slots[n])).collect() };
     let numbers: Vec<u32> = primitives.iter().map(|primitive| primitive.number).collect();
     let none = vec![0; primitives.len()];
-    let columns = [column(0), column(1), numbers, column(2), column(3), column(4), column(5), none];
+    let columns = [column(0), column(1), numbers.clone(), column(2), column(3), column(4), column(5), none];
     let rows: Vec<StartRow<'_>> =
         (0u8..).zip(&columns).map(|(n, bits)| StartRow { register: n / 4, element: n % 4, bits }).collect();
     let domain = Domain { i0: 0, j0: 0, i1: ints(primitives.len()).saturating_sub(1), j1: 0 };
@@ -106,10 +106,11 @@ fn geometry_launch(
         chip: state.chip,
         ring_item_dwords: geometry.invocation_dwords,
         rows: &rows,
-        counters: false,
         ..Launch::new(stage.program, stage.constants, domain)
     };
-    engine.run_r700(&launch, &mut memory).map_err(fault("geometry"))?;
+    // A lane is the primitive of its number.
+    let place = |at: Position| Position { i: numbers.get(at.i as usize).copied().unwrap_or(at.i), j: at.j };
+    runner.r700("geometry", launch, &mut memory, &place).map_err(fault("geometry"))?;
     let mut events: Events = memory.events.iter().map(|&(at, event)| (at.i, event)).collect();
     // Those of one invocation are in order; strips follow one another in the order of primitives.
     events.sort_by_key(|event| event.0);
@@ -118,7 +119,7 @@ fn geometry_launch(
 
 /// Primitives of what was emitted, and their vertices as the copy program exports them.
 fn strips(
-    engine: &dyn Engine,
+    runner: &Runner<'_>,
     state: &DrawState<'_>,
     geometry: &GeometryState<'_>,
     events: &Events,
@@ -163,7 +164,7 @@ fn strips(
             shown: Some((geometry.copy_buffer, &ring)),
             exports: true,
         };
-        let memory = run_launch(engine, state, &given).map_err(fault("copy"))?;
+        let memory = run_launch(runner, state, &given).map_err(fault("copy"))?;
         vertices.add_rows(&state.outputs, &memory.rows);
     }
     Ok(Emitted { vertices, primitives, ring, places })

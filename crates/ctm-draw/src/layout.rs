@@ -137,6 +137,24 @@ impl Layout {
         u64::from(self.pitch) * u64::from(self.height) * u64::from(self.element_bytes) * u64::from(self.samples)
     }
 
+    /// Bytes of so many rows of a slice, which lie together; `None` where they do not.
+    #[must_use]
+    pub fn bytes_of_rows(&self, rows: u32) -> Option<u64> {
+        let Tiling { pipes, banks, group_bytes, sample_split_bytes } = self.tiling;
+        let row = u64::from(self.pitch) * u64::from(self.element_bytes) * u64::from(self.samples);
+        match self.mode {
+            ArrayMode::Linear => Some(row * u64::from(rows)),
+            ArrayMode::Tiled1d => rows.is_multiple_of(8).then(|| row * u64::from(rows)),
+            ArrayMode::Tiled2d => {
+                let whole = row * u64::from(8 * pipes);
+                let is_split = self.samples > 1 && 64 * self.element_bytes * self.samples > sample_split_bytes;
+                let spread = u64::from(group_bytes) * u64::from(pipes) * u64::from(banks);
+                (rows.is_multiple_of(8 * pipes) && !is_split && whole.is_multiple_of(spread))
+                    .then(|| row * u64::from(rows))
+            }
+        }
+    }
+
     /// The first byte of a sample. The sum of all is one to one onto the bytes of the slices, for layouts that [`Self::check`] accepts.
     #[must_use]
     pub fn offset(&self, x: u32, y: u32, slice: u32, sample: u32) -> u64 {

@@ -6,7 +6,8 @@
 //! | file | what |
 //! |---|---|
 //! | `state` | all that a draw depends on |
-//! | `draw` | a draw from its indices to its targets: order, batches, threads |
+//! | `draw` | a draw: what is looked at before it, what is told after it |
+//! | `run` | a draw under way: order, batches, bands of rows, threads |
 //! | `assembly` | indices become points, lines and triangles |
 //! | `clip` | cutting, division by w, viewports |
 //! | `raster/` | which samples of which pixels a primitive covers |
@@ -14,10 +15,11 @@
 //! | `geometry` | geometry programs: rings, strips, the copy program |
 //! | `streams` | stream output |
 //! | `setup` | how parameters and depth change over a primitive |
-//! | `primitives` | faces, fill modes, points, lines: from primitives to quads of pixels |
+//! | `primitives` | faces, fill modes, points, lines: from primitives to pieces in the window, and their quads of pixels |
 //! | `shade` | the pixel program, for quads of any primitives |
 //! | `merge`, `blend` | tests, blending, storing |
 //! | `targets` | what a draw writes |
+//! | `watch` | what came to one pixel |
 //! | `format` | colours as bits |
 //! | `depth` | depth and stencil as bits, their tests |
 //! | `layout` | where the samples of a surface lie |
@@ -46,6 +48,7 @@ pub mod layout;
 mod merge;
 mod primitives;
 pub mod raster;
+mod run;
 pub mod setup;
 mod shade;
 mod stage;
@@ -53,6 +56,10 @@ pub mod state;
 mod streams;
 mod targets;
 pub mod vertices;
+mod watch;
 
-pub use draw::{Counts, DrawError, Options, clear_colour, clear_depth, draw};
+pub use draw::{
+    Counts, DrawError, Drawn, Ending, Fragment, Note, Options, SampleTest, Stored, clear_colour, clear_depth, draw,
+    draw_watched,
+};
 pub use targets::{ColourTarget, DepthTarget, StreamBuffer, TargetError, Targets};

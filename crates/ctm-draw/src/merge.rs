@@ -3,11 +3,11 @@
 use crate::blend::{self, blend};
 use crate::raster::UNITS;
 use crate::setup::Setup;
-use crate::shade::ShadeQuad;
-use crate::state::{ColourState, DepthCopy, DrawState, LogicOp, PixelSource};
+use crate::shade::{Exports, ShadeQuad};
+use crate::state::{Blend, DepthCopy, DrawState, LogicOp, PixelSource};
 use crate::targets::Open;
-use ctm_exec::LaneRows;
-use ctm_exec::r700::Target;
+use crate::watch::{Ending, Fragment, SampleTest, Stored, Watch};
+use ctm_exec::ExportRow;
 
 /// What the program exported for one pixel.
 #[derive(Clone, Copy, Default)]
@@ -17,10 +17,23 @@ struct Exported {
     mask: Option<u8>,
 }
 
+/// How a target takes colours, looked up once for a draw.
+#[derive(Clone, Copy)]
+struct Plan {
+    /// The stored bits that are written.
+    bits: u128,
+    /// Nothing of what is there stays.
+    replaces: bool,
+    /// Blending, where there is one.
+    blend: Option<Blend>,
+}
+
 /// Targets under way, and what is counted.
 pub(crate) struct Merger<'a, 't> {
     state: &'a DrawState<'a>,
     open: Open<'t>,
+    plans: [Option<Plan>; 8],
+    watch: Option<Watch>,
     /// Depth and stencil can be tested before the program.
     pub(crate) early: bool,
     /// Samples that passed all tests.
@@ -39,17 +52,57 @@ fn tests_early(state: &DrawState<'_>) -> bool {
 }
 
 impl<'a, 't> Merger<'a, 't> {
-    pub(crate) fn new(state: &'a DrawState<'a>, open: Open<'t>) -> Self {
-        Self { state, open, early: tests_early(state), samples_passed: 0, pixels_written: 0 }
+    /// `watch`: the pixel whose fragments are told.
+    pub(crate) fn new(state: &'a DrawState<'a>, open: Open<'t>, watch: Option<[i32; 2]>) -> Self {
+        let plans = std::array::from_fn(|n| {
+            let target = open.colour[n].as_ref()?;
+            let of = &state.colour.targets[n];
+            let bits = target.colours.mask(of.write_mask);
+            let copies = state.colour.logic == LogicOp::COPY;
+            let blend = of.blend.filter(|_| copies && !target.colours.format().number.is_integer());
+            let whole = bits.count_ones() as usize == 8 * target.colours.bytes();
+            (bits != 0).then_some(Plan { bits, replaces: whole && copies && blend.is_none(), blend })
+        });
+        let (early, watch) = (tests_early(state), watch.map(Watch::new));
+        Self { state, open, plans, watch, early, samples_passed: 0, pixels_written: 0 }
+    }
+
+    /// What came to the watched pixel.
+    pub(crate) fn fragments(self) -> Vec<Fragment> {
+        self.watch.map(|watch| watch.fragments).unwrap_or_default()
+    }
+
+    /// Whoever watches this pixel.
+    fn watched(&mut self, at: [i32; 2]) -> Option<&mut Watch> {
+        self.watch.as_mut().filter(|watch| watch.at == at)
+    }
+
+    /// Tells a fragment's end to whoever watches its pixel.
+    fn ends(&mut self, setup: &Setup, at: [i32; 2], covered: u8, sample: Option<u8>, ending: Ending) {
+        if let Some(fragment) = self.watched(at).and_then(|watch| watch.fragment(setup, covered, sample)) {
+            fragment.ending = ending;
+        }
     }
 
     /// The samples of a quad that pass depth and stencil before the program runs.
     pub(crate) fn test_early(&mut self, setup: &Setup, quad: &mut ShadeQuad) {
+        if self.open.depth.is_none() && self.watch.is_none() {
+            if !self.state.depth.counts_nothing {
+                self.samples_passed += quad.quad.masks.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+            }
+            return;
+        }
         for pixel in 0..4 {
             let mask = quad.quad.masks[pixel];
             if mask != 0 {
                 let at = [quad.quad.x + (pixel as i32 & 1), quad.quad.y + (pixel as i32 >> 1)];
-                quad.quad.masks[pixel] = self.tested(setup, at, mask, Exported::default());
+                let passed = self.tested(setup, at, mask, Exported::default());
+                quad.quad.masks[pixel] = passed;
+                if self.watch.is_some() {
+                    // What passes goes on to the program.
+                    let ending = if passed == 0 { Ending::Tests } else { Ending::Unfinished };
+                    self.ends(setup, at, mask, quad.sample, ending);
+                }
             }
         }
     }
@@ -69,7 +122,10 @@ impl<'a, 't> Merger<'a, 't> {
             ]
         };
         let mut centre = None;
-        for sample in (0..8).filter(|sample| mask >> sample & 1 == 1) {
+        let mut left = mask;
+        while left != 0 {
+            let sample = left.trailing_zeros();
+            left &= left - 1;
             let depth = match (exported.depth, self.open.depth.is_some()) {
                 (_, false) => 0.0,
                 (Some(depth), true) => f64::from(depth),
@@ -102,6 +158,11 @@ impl<'a, 't> Merger<'a, 't> {
         let stencil_passes = stencil.is_none_or(|face| face.passes(value(&face), stored_stencil));
         let depth_passes = state.test.is_none_or(|compare| target.format.passes(compare, new, stored_depth));
         let passes = stencil_passes && depth_passes;
+        if let Some(watch) = self.watch.as_mut().filter(|watch| watch.at == at) {
+            let [depth, stored_depth] = [new, stored_depth].map(|bits| target.format.number(bits));
+            let sample = sample as u8;
+            watch.tests.push(SampleTest { sample, depth, stored_depth, stored_stencil, stencil_passes, depth_passes });
+        }
         let new_stencil = stencil.map_or(stored_stencil, |face| {
             let op = match (stencil_passes, depth_passes) {
                 (false, _) => face.fail,
@@ -121,68 +182,83 @@ impl<'a, 't> Merger<'a, 't> {
         passes
     }
 
-    /// Merges quads in order, with what the program exported for them.
-    pub(crate) fn merge(&mut self, quads: &[ShadeQuad], setups: &[Setup], rows: Option<&LaneRows<Target>>) {
-        for (number, quad) in quads.iter().enumerate() {
-            let setup = &setups[quad.setup as usize];
-            for pixel in 0..4 {
-                let (lane, mask) = (4 * number + pixel, quad.quad.masks[pixel]);
-                if mask != 0 {
-                    let at = [quad.quad.x + (pixel as i32 & 1), quad.quad.y + (pixel as i32 >> 1)];
-                    self.pixel(setup, at, pixel, mask, rows, lane);
+    /// Merges a quad, with what the program exported for it: the quad of this number of a launch.
+    pub(crate) fn merge(&mut self, quad: &ShadeQuad, setup: &Setup, exports: Option<(&Exports, usize)>) {
+        let colours: [Option<&[ExportRow; 4]>; 8] = match exports {
+            Some((exports, _)) if self.state.colour.multiwrite => [exports.colour(0); 8],
+            Some((exports, _)) => std::array::from_fn(|n| exports.colour(n as u8)),
+            None => [None; 8],
+        };
+        for pixel in 0..4 {
+            let mask = quad.quad.masks[pixel];
+            if mask != 0 {
+                let at = [quad.quad.x + (pixel as i32 & 1), quad.quad.y + (pixel as i32 >> 1)];
+                let of = exports.map(|(exports, number)| (exports, 4 * number + pixel));
+                let ending = self.pixel(setup, at, pixel, mask, of, &colours, quad.sample);
+                if self.watch.is_some() {
+                    self.ends(setup, at, mask, quad.sample, ending);
                 }
             }
         }
     }
 
+    #[allow(clippy::too_many_arguments, reason = "a pixel, and what is known of it")]
     fn pixel(
         &mut self,
         setup: &Setup,
         at: [i32; 2],
         in_quad: usize,
         mut mask: u8,
-        rows: Option<&LaneRows<Target>>,
-        lane: usize,
-    ) {
-        let output = |n: u8| -> [u32; 4] {
-            let row = rows.and_then(|rows| rows.get(Target::Pixel(n)));
-            row.map(|row| std::array::from_fn(|e| row[e].bits[lane])).unwrap_or_default()
-        };
-        if let Some(rows) = rows {
-            if self.state.depth.kill && !rows.survived(lane) {
-                return;
+        exports: Option<(&Exports, usize)>,
+        colours: &[Option<&[ExportRow; 4]>; 8],
+        sample: Option<u8>,
+    ) -> Ending {
+        let covered = mask;
+        if let Some((exports, lane)) = exports {
+            if let Some(fragment) = self.watched(at).and_then(|watch| watch.fragment(setup, covered, sample)) {
+                fragment.exports(exports, lane);
             }
-            let alpha = f32::from_bits(output(0)[3]);
+            if self.state.depth.kill && !exports.survived(lane) {
+                return Ending::Killed;
+            }
+            let alpha = || colours[0].map_or(0.0, |row| f32::from_bits(row[3].bits[lane]));
             if let Some(test) = &self.state.colour.alpha_test
-                && !test.compare.holds(&alpha, &test.reference)
+                && !test.compare.holds(&alpha(), &test.reference)
             {
-                return;
+                return Ending::AlphaTest;
             }
             if let Some(offsets) = self.state.colour.alpha_to_coverage {
-                mask &= coverage_of(alpha, self.state.raster.samples.count, offsets[in_quad]);
+                mask &= coverage_of(alpha(), self.state.raster.samples.count, offsets[in_quad]);
             }
-            let exported = self.exported(rows, lane);
+            let exported = self.exported(exports, lane);
             mask &= exported.mask.unwrap_or(u8::MAX);
+            if mask == 0 {
+                return Ending::Mask;
+            }
             if !self.early {
                 mask = self.tested(setup, at, mask, exported);
             }
         }
         if mask == 0 {
-            return;
+            return Ending::Tests;
+        }
+        if let Some(fragment) = self.watched(at).and_then(|watch| watch.fragment(setup, covered, sample)) {
+            fragment.passed = mask;
         }
         if self.state.colour.resolve {
             self.resolve(at, setup.layer);
         } else if let Some(copy) = self.state.depth.copy {
             self.copy_depth(at, setup.layer, mask, copy);
-        } else if rows.is_some() {
-            self.colours(at, setup.layer, mask, output);
+        } else if let Some((_, lane)) = exports {
+            self.colours(setup, at, mask, lane, colours, (covered, sample));
         }
+        Ending::Stored
     }
 
     /// The depth export, as far as the state wants it and the program wrote it.
-    fn exported(&self, rows: &LaneRows<Target>, lane: usize) -> Exported {
+    fn exported(&self, exports: &Exports, lane: usize) -> Exported {
         let depth = &self.state.depth;
-        let Some(row) = rows.get(Target::Depth) else { return Exported::default() };
+        let Some(row) = exports.depth() else { return Exported::default() };
         let element = |n: usize, wanted: bool| {
             let written = row[n].written.get(lane / 64).is_some_and(|word| word >> (lane % 64) & 1 == 1);
             (wanted && written).then(|| row[n].bits[lane])
@@ -194,40 +270,55 @@ impl<'a, 't> Merger<'a, 't> {
         }
     }
 
-    /// Blends and stores a pixel's colours in all targets.
-    fn colours(&mut self, at: [i32; 2], layer: u32, mask: u8, output: impl Fn(u8) -> [u32; 4]) {
-        let ColourState { targets, constant, logic, multiwrite, .. } = &self.state.colour;
+    /// Blends and stores a pixel's colours in all targets. `fragment`: its covered samples and the sample that it is.
+    fn colours(
+        &mut self,
+        setup: &Setup,
+        at: [i32; 2],
+        mask: u8,
+        lane: usize,
+        colours: &[Option<&[ExportRow; 4]>; 8],
+        (covered, sample_of): (u8, Option<u8>),
+    ) {
+        let state = &self.state.colour;
+        let value_of = |n: usize| -> [u32; 4] {
+            colours[n].map(|row| [0, 1, 2, 3].map(|e: usize| row[e].bits[lane])).unwrap_or_default()
+        };
         let mut written = false;
-        for (n, target) in (0u8..).zip(&mut self.open.colour) {
-            let Some(target) = target else { continue };
-            let state = &targets[usize::from(n)];
-            let format = target.colours.format();
-            let bits = target.colours.mask(state.write_mask);
-            if bits == 0 {
-                continue;
-            }
-            let value = output(if *multiwrite { 0 } else { n });
-            let blends = state.blend.filter(|_| !format.number.is_integer() && *logic == LogicOp::COPY);
-            let packed = target.colours.pack(value, state.truncate);
-            let all = target.colours.mask(15) == bits && bits.count_ones() as usize == 8 * target.colours.bytes();
-            for sample in (0..8).filter(|sample| mask >> sample & 1 == 1) {
-                let Some(place) = target.place(at[0], at[1], layer, sample) else { continue };
-                let reads = blends.is_some() || *logic != LogicOp::COPY || !all;
-                let stored = if reads { target.load(place) } else { 0 };
-                let new = if let Some(equations) = &blends {
+        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans).enumerate() {
+            let (Some(target), Some(plan)) = (target, plan) else { continue };
+            let of = &state.targets[n];
+            let value = value_of(n);
+            let packed = if plan.blend.is_none() { target.colours.pack(value, of.truncate) } else { 0 };
+            let mut left = mask;
+            while left != 0 {
+                let sample = left.trailing_zeros();
+                left &= left - 1;
+                let Some(place) = target.place(at[0], at[1], setup.layer, sample) else { continue };
+                let watches = self.watch.as_ref().is_some_and(|watch| watch.at == at);
+                let stored = if plan.replaces && !watches { 0 } else { target.load(place) };
+                let new = if let Some(equations) = &plan.blend {
                     let colours = blend::Colours {
                         source: value.map(f32::from_bits),
-                        source1: output(1).map(f32::from_bits),
+                        source1: value_of(1).map(f32::from_bits),
                         destination: target.colours.unpack(stored).map(f32::from_bits),
-                        constant: *constant,
+                        constant: state.constant,
                     };
-                    let blended = blend(equations, colours, format.number, state.blend_clamp);
-                    target.colours.pack(blended.map(f32::to_bits), state.truncate)
+                    let blended = blend(equations, colours, target.colours.format().number, of.blend_clamp);
+                    target.colours.pack(blended.map(f32::to_bits), of.truncate)
                 } else {
-                    logic.apply(packed, stored)
+                    state.logic.apply(packed, stored)
                 };
-                target.store(place, stored & !bits | new & bits);
+                let after = stored & !plan.bits | new & plan.bits;
+                target.store(place, after);
                 written = true;
+                if let (true, Some(watch)) = (watches, &mut self.watch)
+                    && let Some(fragment) = watch.fragment(setup, covered, sample_of)
+                    && !fragment.stored.iter().any(|stored| usize::from(stored.target) == n)
+                {
+                    let [before, after] = [stored, after].map(|bits| target.colours.unpack(bits));
+                    fragment.stored.push(Stored { target: n as u8, sample: sample as u8, before, after });
+                }
             }
         }
         self.pixels_written += u64::from(written);

@@ -3,28 +3,156 @@
 use crate::assembly::{Primitive, Shape};
 use crate::clip::{ClipInput, ClipVertex, Viewport};
 use crate::raster::{
-    DepthOffset, DepthStep, Fill, LinePixels, QuadCoverage, Rect, SamplePoints, Triangle, cover_box, cover_triangle,
-    wide_line,
+    DepthOffset, DepthStep, Fill, LinePixels, QuadCoverage, RasterState, Rect, SamplePoints, Triangle, UNITS,
+    cover_box, cover_triangle, wide_line,
 };
 use crate::setup::{Setup, Share, WindowVertex};
 use crate::state::DrawState;
 use crate::vertices::Vertices;
 
-/// Takes the pixels of a primitive.
-pub(crate) trait Sink {
-    type Error;
-
-    /// A primitive begins whose pixels come next.
-    fn begin(&mut self, setup: Setup) -> Result<(), Self::Error>;
-
-    /// Pixels of it.
-    fn quad(&mut self, quad: QuadCoverage) -> Result<(), Self::Error>;
+/// A primitive, or a part of one, in the window: what its pixels have in common, and which they are.
+#[derive(Clone, Debug)]
+pub(crate) struct Piece {
+    /// What its pixels have in common.
+    pub(crate) setup: Setup,
+    area: Area,
+    scissor: Rect,
 }
 
-/// Cuts and rasterises primitives, one after the other.
-pub(crate) struct Rasteriser<'a> {
-    state: &'a DrawState<'a>,
+/// Which pixels.
+#[derive(Clone, Debug)]
+enum Area {
+    Triangle(Triangle),
+    /// A line that is a rectangle across its direction: two halves.
+    Halves([Triangle; 2]),
+    Box([[i64; 2]; 2]),
+    /// Columns or rows of pixels; `stipple`: steps of the pattern before its first pixel.
+    Line {
+        from: [i64; 2],
+        to: [i64; 2],
+        width: i64,
+        stipple: u64,
+    },
+}
+
+impl Piece {
+    /// The first row that it may have pixels in, and the first behind them.
+    pub(crate) fn rows(&self) -> [i32; 2] {
+        let of = |at: &[[i64; 2]], more: i64| {
+            let least = at.iter().map(|at| at[1]).min().unwrap_or(0);
+            let most = at.iter().map(|at| at[1]).max().unwrap_or(0);
+            [(least - more).div_euclid(UNITS) - 1, (most + more).div_euclid(UNITS) + 2]
+        };
+        let [top, bottom] = match &self.area {
+            Area::Triangle(triangle) => of(&triangle.at, 0),
+            Area::Halves([a, b]) => {
+                let ([top, bottom], [other_top, other_bottom]) = (of(&a.at, 0), of(&b.at, 0));
+                [top.min(other_top), bottom.max(other_bottom)]
+            }
+            Area::Box(corners) => of(corners, 0),
+            Area::Line { from, to, width, .. } => of(&[*from, *to], width * UNITS),
+        };
+        [(top as i32).max(self.scissor.top), (bottom as i32).min(self.scissor.bottom)]
+    }
+
+    /// How many quads it has at most, roughly.
+    pub(crate) fn most_quads(&self) -> u64 {
+        let [top, bottom] = self.rows();
+        let rows = i64::from(bottom - top).max(0) as u64 / 2 + 1;
+        let columns = match &self.area {
+            Area::Triangle(Triangle { at: [a, b, c], .. }) => a[0].max(b[0]).max(c[0]) - a[0].min(b[0]).min(c[0]),
+            Area::Halves([a, _]) => a.at.map(|at| at[0]).into_iter().max().unwrap_or(0) - a.at[0][0].min(a.at[1][0]),
+            Area::Box([a, b]) => (a[0] - b[0]).abs(),
+            Area::Line { from, to, width, .. } => (from[0] - to[0]).abs() + width * UNITS,
+        };
+        let width = i64::from(self.scissor.right - self.scissor.left).max(0);
+        let columns = (columns / UNITS + 2).clamp(0, width) as u64;
+        rows.saturating_mul(columns / 2 + 1)
+    }
+}
+
+/// Finds the pixels of pieces.
+pub(crate) struct Coverer<'a> {
+    raster: &'a RasterState,
     points: SamplePoints,
+}
+
+impl<'a> Coverer<'a> {
+    pub(crate) fn new(raster: &'a RasterState) -> Self {
+        Self { raster, points: raster.sample_points() }
+    }
+
+    /// Tells the quads of a piece that lie in a rectangle, whose sides are even.
+    pub(crate) fn cover(&self, piece: &Piece, within: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
+        let scissor = piece.scissor.and(within);
+        if scissor.is_empty() {
+            return;
+        }
+        let plain = self.raster.clip_rectangles.is_none() && self.raster.sample_mask == [u8::MAX; 4];
+        let mut masked = |mut quad: QuadCoverage| {
+            if self.raster.clip_rectangles.is_some() {
+                for (n, mask) in quad.masks.iter_mut().enumerate() {
+                    if !self.raster.passes_clip_rectangles(quad.x + (n as i32 & 1), quad.y + (n as i32 >> 1)) {
+                        *mask = 0;
+                    }
+                }
+            }
+            quad.masks.iter_mut().zip(self.raster.sample_mask).for_each(|(mask, allowed)| *mask &= allowed);
+            if quad.masks != [0; 4] {
+                emit(quad);
+            }
+        };
+        if plain { self.area(piece, scissor, emit) } else { self.area(piece, scissor, &mut masked) }
+    }
+
+    fn area(&self, piece: &Piece, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
+        match &piece.area {
+            Area::Triangle(triangle) => cover_triangle(triangle, &self.points, scissor, emit),
+            Area::Halves(halves) => halves.iter().for_each(|half| cover_triangle(half, &self.points, scissor, emit)),
+            Area::Box(corners) => cover_box(*corners, &self.points, scissor, emit),
+            &Area::Line { from, to, width, stipple } => {
+                self.line(LinePixels::new(from, to, width, self.raster.centre()), stipple, scissor, emit);
+            }
+        }
+    }
+
+    /// The columns or rows of a line that its pattern lets be drawn.
+    fn line(&self, mut pixels: LinePixels, stipple: u64, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
+        let all = self.raster.samples.all();
+        let mut held: Option<QuadCoverage> = None;
+        // The pattern goes on where nothing is drawn, too.
+        let begin = stipple.wrapping_add(pixels.cut(scissor));
+        for (count, (first, last)) in (begin..).zip(pixels) {
+            let drawn = self.raster.stipple.is_none_or(|pattern| {
+                let step = (count / u64::from(pattern.repeat.max(1)) % 16) as u32;
+                let bit = if pattern.high_first { 15 - step } else { step };
+                pattern.pattern >> bit & 1 == 1
+            });
+            if !drawn {
+                continue;
+            }
+            let Some(([mut x, mut y], last)) = within(scissor, first, last) else { continue };
+            loop {
+                let (px, py) = (x as i32, y as i32);
+                let (qx, qy) = (px & !1, py & !1);
+                if held.is_none_or(|quad| (quad.x, quad.y) != (qx, qy)) {
+                    held.take().into_iter().for_each(&mut *emit);
+                }
+                let quad = held.get_or_insert(QuadCoverage { x: qx, y: qy, masks: [0; 4] });
+                quad.masks[((px & 1) + 2 * (py & 1)) as usize] = all;
+                if [x, y] == last {
+                    break;
+                }
+                (x, y) = (x + (last[0] - x).signum(), y + (last[1] - y).signum());
+            }
+        }
+        held.into_iter().for_each(emit);
+    }
+}
+
+/// Cuts primitives and sets them up, one after the other.
+pub(crate) struct Cutter<'a> {
+    state: &'a DrawState<'a>,
     /// Pixels that can be drawn at all.
     bounds: Rect,
     /// Steps of the stipple pattern so far.
@@ -36,6 +164,8 @@ pub(crate) struct Rasteriser<'a> {
 /// What belongs to a primitive and not to its corners.
 #[derive(Clone, Copy)]
 struct Common {
+    primitive: u32,
+    instance: u32,
     slots: [u32; 3],
     provoking: u32,
     is_front: bool,
@@ -45,20 +175,21 @@ struct Common {
     scissor: Rect,
 }
 
-impl<'a> Rasteriser<'a> {
+impl<'a> Cutter<'a> {
     pub(crate) fn new(state: &'a DrawState<'a>, bounds: Rect) -> Self {
-        Self { state, points: state.raster.sample_points(), bounds, stipple: 0, visible: 0 }
+        Self { state, bounds, stipple: 0, visible: 0 }
     }
 
-    /// Draws a primitive, whose vertices are at these places; `provoking`: the place of the one for flat values.
-    pub(crate) fn draw<S: Sink>(
+    /// Adds the pieces of a primitive, whose vertices are at these places; `provoking`: the place of the one for flat values.
+    pub(crate) fn cut(
         &mut self,
         primitive: &Primitive,
+        instance: u32,
         vertices: &Vertices,
         slots: [u32; 3],
         provoking: u32,
-        sink: &mut S,
-    ) -> Result<(), S::Error> {
+        pieces: &mut Vec<Piece>,
+    ) {
         let count = match primitive.shape {
             Shape::Point => 1,
             Shape::Line => 2,
@@ -72,12 +203,12 @@ impl<'a> Rasteriser<'a> {
             self.stipple = 0;
         }
         if scissor.is_empty() {
-            return Ok(());
+            return;
         }
         let flags = (0..3).filter(|&n| !vertices.misc[slots[n] as usize].no_edge).fold(0, |set, n| set | 1 << n);
         let polygon = self.state.clip.clip(&inputs[..count], primitive.edges & flags);
         if polygon.is_empty() {
-            return Ok(());
+            return;
         }
         let w = inputs.map(|input| f64::from(input.position[3]));
         let corner = |vertex: &ClipVertex| {
@@ -86,40 +217,60 @@ impl<'a> Rasteriser<'a> {
             let window = if self.state.raster.no_perspective { [window[0], window[1], window[2], 1.0] } else { window };
             Some(WindowVertex::new(vertex, at, window, w))
         };
-        let Some(corners) = polygon.iter().map(corner).collect::<Option<Vec<WindowVertex>>>() else { return Ok(()) };
+        let Some(corners) = polygon.iter().map(corner).collect::<Option<Vec<WindowVertex>>>() else { return };
         self.visible += 1;
-        let common = Common { slots, provoking, is_front: true, offset: 0.0, viewport, layer: misc.layer, scissor };
+        let (number, layer) = (primitive.number, misc.layer);
+        let (is_front, offset) = (true, 0.0);
+        let common =
+            Common { primitive: number, instance, slots, provoking, is_front, offset, viewport, layer, scissor };
         match (primitive.shape, corners.as_slice()) {
-            (Shape::Point, &[a, ..]) => self.point(a, common, vertices, sink),
-            (Shape::Line, &[a, b, ..]) => self.line(a, b, common, sink),
-            (Shape::Rectangle, &[a, b, c, ..]) => self.rectangle([a, b, c], common, sink),
-            (Shape::Triangle, corners) if corners.len() > 2 => self.polygon(&polygon, corners, common, vertices, sink),
-            _ => Ok(()),
+            (Shape::Point, &[a, ..]) => self.point(a, common, vertices, pieces),
+            (Shape::Line, &[a, b, ..]) => self.line(a, b, common, pieces),
+            (Shape::Rectangle, &[a, b, c, ..]) => self.rectangle([a, b, c], common, pieces),
+            (Shape::Triangle, corners) if corners.len() > 2 => {
+                self.polygon(&polygon, corners, common, vertices, pieces)
+            }
+            _ => {}
         }
     }
 
     fn setup(&self, corners: [WindowVertex; 3], share: Share, common: &Common) -> Setup {
-        let &Common { slots, provoking, is_front, offset, viewport, layer, .. } = common;
+        let &Common { primitive, instance, slots, provoking, is_front, offset, viewport, layer, .. } = common;
         let depth_range = viewport.depth;
-        Setup { corners, share, slots, provoking, is_front, offset, depth_range, layer, sprite: None }
+        let whole = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let is_whole = corners.each_ref().map(|corner| corner.weights) == whole;
+        Setup {
+            corners,
+            share,
+            slots,
+            provoking,
+            primitive,
+            instance,
+            is_front,
+            offset,
+            depth_range,
+            layer,
+            is_whole,
+            sprite: None,
+        }
     }
 
     /// A triangle, or what clipping left of one.
-    fn polygon<S: Sink>(
+    fn polygon(
         &mut self,
         cut: &[ClipVertex],
         corners: &[WindowVertex],
         common: Common,
         vertices: &Vertices,
-        sink: &mut S,
-    ) -> Result<(), S::Error> {
+        pieces: &mut Vec<Piece>,
+    ) {
         let raster = &self.state.raster;
         let fan = |n: usize| [corners[0], corners[n], corners[n + 1]];
         let triangle = |of: &[WindowVertex; 3]| Triangle::new([of[0].at, of[1].at, of[2].at]);
         let parts: Vec<_> = (1..corners.len() - 1).map(fan).map(|of| (of, triangle(&of))).collect();
         let area: i128 = parts.iter().map(|(_, triangle)| i128::from(triangle.area)).sum();
         if area == 0 {
-            return Ok(());
+            return;
         }
         let is_front = (area > 0) == raster.clockwise_is_front;
         let (culled, fill, offset) = if is_front {
@@ -128,7 +279,7 @@ impl<'a> Rasteriser<'a> {
             (raster.cull_back, raster.fill_back, raster.offset_back)
         };
         if culled {
-            return Ok(());
+            return;
         }
         let mut common = Common { is_front, ..common };
         if let Some(offset) = offset
@@ -143,82 +294,42 @@ impl<'a> Rasteriser<'a> {
                     if triangle.area == 0 {
                         continue;
                     }
-                    sink.begin(self.setup(of, Share::Triangle(triangle.area), &common))?;
-                    self.cover(common.scissor, sink, |points, scissor, emit| {
-                        cover_triangle(&triangle, points, scissor, emit);
-                    })?;
+                    let setup = self.setup(of, Share::Triangle(triangle.area), &common);
+                    pieces.push(Piece { setup, area: Area::Triangle(triangle), scissor: common.scissor });
                 }
-                Ok(())
             }
             Fill::Lines => {
                 for n in (0..cut.len()).filter(|&n| cut[n].edge) {
-                    self.line_of(corners[n], corners[(n + 1) % corners.len()], common, sink)?;
+                    self.line_of(corners[n], corners[(n + 1) % corners.len()], common, pieces);
                 }
-                Ok(())
             }
             Fill::Points => {
                 for (n, vertex) in cut.iter().enumerate() {
                     // Vertices of the triangle itself whose edge flag is set.
                     if vertex.edge && vertex.weights.contains(&1.0) {
-                        self.point(corners[n], common, vertices, sink)?;
+                        self.point(corners[n], common, vertices, pieces);
                     }
                 }
-                Ok(())
             }
         }
     }
 
-    /// Collects the quads of a shape and hands them on.
-    fn cover<S: Sink>(
-        &self,
-        scissor: Rect,
-        sink: &mut S,
-        shape: impl FnOnce(&SamplePoints, Rect, &mut dyn FnMut(QuadCoverage)),
-    ) -> Result<(), S::Error> {
-        let mut result = Ok(());
-        shape(&self.points, scissor, &mut |mut quad| {
-            if result.is_err() {
-                return;
-            }
-            if self.state.raster.clip_rectangles.is_some() {
-                for (n, mask) in quad.masks.iter_mut().enumerate() {
-                    if !self.state.raster.passes_clip_rectangles(quad.x + (n as i32 & 1), quad.y + (n as i32 >> 1)) {
-                        *mask = 0;
-                    }
-                }
-            }
-            quad.masks.iter_mut().zip(self.state.raster.sample_mask).for_each(|(mask, allowed)| *mask &= allowed);
-            if quad.masks != [0; 4] {
-                result = sink.quad(quad);
-            }
-        });
-        result
-    }
-
     /// The box around three corners of a rectangle; no face, no fill mode.
-    fn rectangle<S: Sink>(&mut self, corners: [WindowVertex; 3], common: Common, sink: &mut S) -> Result<(), S::Error> {
+    fn rectangle(&mut self, corners: [WindowVertex; 3], common: Common, pieces: &mut Vec<Piece>) {
         let triangle = Triangle::new(corners.map(|corner| corner.at));
         if triangle.area == 0 {
-            return Ok(());
+            return;
         }
         let range = |axis: usize| {
             let all = corners.map(|corner| corner.at[axis]);
             (all[0].min(all[1]).min(all[2]), all[0].max(all[1]).max(all[2]))
         };
         let ((left, right), (top, bottom)) = (range(0), range(1));
-        sink.begin(self.setup(corners, Share::Triangle(triangle.area), &common))?;
-        self.cover(common.scissor, sink, |points, scissor, emit| {
-            cover_box([[left, top], [right, bottom]], points, scissor, emit);
-        })
+        let setup = self.setup(corners, Share::Triangle(triangle.area), &common);
+        pieces.push(Piece { setup, area: Area::Box([[left, top], [right, bottom]]), scissor: common.scissor });
     }
 
-    fn point<S: Sink>(
-        &mut self,
-        corner: WindowVertex,
-        common: Common,
-        vertices: &Vertices,
-        sink: &mut S,
-    ) -> Result<(), S::Error> {
+    fn point(&mut self, corner: WindowVertex, common: Common, vertices: &Vertices, pieces: &mut Vec<Piece>) {
         let raster = &self.state.raster;
         let size = if self.state.outputs.point_size {
             let size = vertices.misc[common.provoking as usize].point_size;
@@ -236,80 +347,32 @@ impl<'a> Rasteriser<'a> {
         if let (true, Some(offset)) = (raster.offset_others, raster.offset_front) {
             setup.offset += depth_offset(offset, raster.depth_step, [0.0; 2], &[corner]);
         }
-        sink.begin(setup)?;
-        self.cover(common.scissor, sink, |points, scissor, emit| {
-            cover_box([[left, top], [left + width, top + height]], points, scissor, emit);
-        })
+        let area = Area::Box([[left, top], [left + width, top + height]]);
+        pieces.push(Piece { setup, area, scissor: common.scissor });
     }
 
     /// A line that is one, not an edge of a triangle.
-    fn line<S: Sink>(
-        &mut self,
-        a: WindowVertex,
-        b: WindowVertex,
-        mut common: Common,
-        sink: &mut S,
-    ) -> Result<(), S::Error> {
+    fn line(&mut self, a: WindowVertex, b: WindowVertex, mut common: Common, pieces: &mut Vec<Piece>) {
         let raster = &self.state.raster;
         if let (true, Some(offset)) = (raster.offset_others, raster.offset_front) {
             common.offset = depth_offset(offset, raster.depth_step, [0.0; 2], &[a, b]);
         }
-        self.line_of(a, b, common, sink)
+        self.line_of(a, b, common, pieces);
     }
 
-    fn line_of<S: Sink>(
-        &mut self,
-        a: WindowVertex,
-        b: WindowVertex,
-        common: Common,
-        sink: &mut S,
-    ) -> Result<(), S::Error> {
+    fn line_of(&mut self, a: WindowVertex, b: WindowVertex, common: Common, pieces: &mut Vec<Piece>) {
         let raster = &self.state.raster;
-        sink.begin(self.setup([a, b, b], Share::Line, &common))?;
-        if raster.rectangular_lines {
-            let Some([p, q, r, s]) = wide_line(raster, a.at, b.at) else { return Ok(()) };
-            for half in [[p, q, r], [p, r, s]] {
-                self.cover(common.scissor, sink, |points, scissor, emit| {
-                    cover_triangle(&Triangle::new(half), points, scissor, emit);
-                })?;
-            }
-            return Ok(());
-        }
-        let width = (f64::from(raster.line_width).clamp(1.0, 8192.0)).round() as i64;
-        let all = raster.samples.all();
-        let mut held: Option<QuadCoverage> = None;
-        let mut quads = Vec::new();
-        let mut pixels = LinePixels::new(a.at, b.at, width, raster.centre());
-        // The pattern goes on where nothing is drawn, too.
-        let end = self.stipple.wrapping_add(pixels.left());
-        let begin = self.stipple.wrapping_add(pixels.cut(common.scissor));
-        for (count, (first, last)) in (begin..).zip(pixels) {
-            let drawn = raster.stipple.is_none_or(|pattern| {
-                let step = (count / u64::from(pattern.repeat.max(1)) % 16) as u32;
-                let bit = if pattern.high_first { 15 - step } else { step };
-                pattern.pattern >> bit & 1 == 1
-            });
-            if !drawn {
-                continue;
-            }
-            let Some(([mut x, mut y], last)) = within(common.scissor, first, last) else { continue };
-            loop {
-                let (px, py) = (x as i32, y as i32);
-                let (qx, qy) = (px & !1, py & !1);
-                if held.is_none_or(|quad| (quad.x, quad.y) != (qx, qy)) {
-                    quads.extend(held.take());
-                }
-                let quad = held.get_or_insert(QuadCoverage { x: qx, y: qy, masks: [0; 4] });
-                quad.masks[((px & 1) + 2 * (py & 1)) as usize] = all;
-                if [x, y] == last {
-                    break;
-                }
-                (x, y) = (x + (last[0] - x).signum(), y + (last[1] - y).signum());
-            }
-        }
-        quads.extend(held);
-        self.stipple = end;
-        self.cover(common.scissor, sink, |_, _, emit| quads.into_iter().for_each(emit))
+        let setup = self.setup([a, b, b], Share::Line, &common);
+        let area = if raster.rectangular_lines {
+            let Some([p, q, r, s]) = wide_line(raster, a.at, b.at) else { return };
+            Area::Halves([Triangle::new([p, q, r]), Triangle::new([p, r, s])])
+        } else {
+            let width = (f64::from(raster.line_width).clamp(1.0, 8192.0)).round() as i64;
+            let stipple = self.stipple;
+            self.stipple = stipple.wrapping_add(LinePixels::new(a.at, b.at, width, raster.centre()).left());
+            Area::Line { from: a.at, to: b.at, width, stipple }
+        };
+        pieces.push(Piece { setup, area, scissor: common.scissor });
     }
 }
 

@@ -44,6 +44,10 @@ pub struct Setup {
     pub slots: [u32; 3],
     /// The place of the vertex that gives flat values.
     pub provoking: u32,
+    /// Which primitive of the draw and instance it is a part of.
+    pub primitive: u32,
+    /// The instance.
+    pub instance: u32,
     /// Front faces, points and lines.
     pub is_front: bool,
     /// Added to depths.
@@ -52,6 +56,8 @@ pub struct Setup {
     pub depth_range: [f32; 2],
     /// The layer.
     pub layer: u32,
+    /// The corners are the primitive's vertices: clipping has cut nothing.
+    pub is_whole: bool,
     /// Where a point lies: left, top, width, height in units. `None` of others.
     pub sprite: Option<[i64; 4]>,
 }
@@ -67,17 +73,17 @@ pub enum Share {
     Point,
 }
 
-/// How much of each vertex of the primitive a place is.
+/// How much of each vertex of the primitive four places are.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Weights {
     /// With perspective: of the second and the third vertex; what is left is the first.
-    pub perspective: [f64; 2],
+    pub perspective: [[f64; 4]; 2],
     /// In the window.
-    pub linear: [f64; 2],
+    pub linear: [[f64; 4]; 2],
     /// The depth, offset included, not clamped.
-    pub z: f64,
+    pub z: [f64; 4],
     /// w.
-    pub w: f64,
+    pub w: [f64; 4],
 }
 
 impl Setup {
@@ -118,22 +124,31 @@ impl Setup {
         depth.max(least).min(most)
     }
 
-    /// The weights at a place in units.
+    /// The weights at four places in units.
     #[must_use]
-    pub fn weights(&self, at: [i64; 2]) -> Weights {
-        let shares = self.shares(at);
+    pub fn weights(&self, places: [[i64; 2]; 4]) -> Weights {
+        let shares = places.map(|at| self.shares(at));
         let [a, b, c] = &self.corners;
-        let over_w = [shares[0] * a.reciprocal_w, shares[1] * b.reciprocal_w, shares[2] * c.reciprocal_w];
-        let sum = over_w[0] + over_w[1] + over_w[2];
-        let of = |shares: [f64; 3], n: usize, pick: fn(&WindowVertex) -> &[f64; 3]| {
-            shares[0] * pick(a)[n] + shares[1] * pick(b)[n] + shares[2] * pick(c)[n]
+        // Of each corner the four places side by side.
+        let of: [[f64; 4]; 3] = std::array::from_fn(|corner| shares.map(|shares| shares[corner]));
+        let over_w: [[f64; 4]; 3] = {
+            let by = |n: usize, reciprocal: f64| of[n].map(|share| share * reciprocal);
+            [by(0, a.reciprocal_w), by(1, b.reciprocal_w), by(2, c.reciprocal_w)]
         };
-        let perspective = over_w.map(|part| part / sum);
+        let w: [f64; 4] = std::array::from_fn(|n| 1.0 / (over_w[0][n] + over_w[1][n] + over_w[2][n]));
+        let perspective = over_w.map(|parts| std::array::from_fn(|n| parts[n] * w[n]));
+        let of_vertex = |shares: &[[f64; 4]; 3], vertex: usize, pick: fn(&WindowVertex) -> &[f64; 3]| -> [f64; 4] {
+            if self.is_whole {
+                return shares[vertex];
+            }
+            let [a, b, c] = [a, b, c].map(|corner| pick(corner)[vertex]);
+            std::array::from_fn(|n| shares[0][n] * a + shares[1][n] * b + shares[2][n] * c)
+        };
         Weights {
-            perspective: [of(perspective, 1, |v| &v.weights), of(perspective, 2, |v| &v.weights)],
-            linear: [of(shares, 1, |v| &v.linear), of(shares, 2, |v| &v.linear)],
-            z: a.z + shares[1] * (b.z - a.z) + shares[2] * (c.z - a.z) + self.offset,
-            w: 1.0 / sum,
+            perspective: [1, 2].map(|vertex| of_vertex(&perspective, vertex, |v| &v.weights)),
+            linear: [1, 2].map(|vertex| of_vertex(&of, vertex, |v| &v.linear)),
+            z: std::array::from_fn(|n| a.z + of[1][n] * (b.z - a.z) + of[2][n] * (c.z - a.z) + self.offset),
+            w,
         }
     }
 
@@ -152,18 +167,23 @@ impl Setup {
 }
 
 impl Weights {
-    /// An element between three vertices: computed in double precision, rounded once.
+    /// An element between three vertices at the four places: computed in double precision, rounded once.
     #[must_use]
-    pub fn mix(&self, interpolation: Interpolation, [a, b, c]: [f32; 3]) -> f32 {
+    #[inline]
+    pub fn mix(&self, interpolation: Interpolation, [a, b, c]: [f32; 3]) -> [f32; 4] {
         let [second, third] = match interpolation {
-            Interpolation::Perspective => self.perspective,
-            Interpolation::Linear => self.linear,
-            Interpolation::Flat => return a,
+            Interpolation::Perspective => &self.perspective,
+            Interpolation::Linear => &self.linear,
+            Interpolation::Flat => return [a; 4],
         };
         let (a, b, c) = (f64::from(a), f64::from(b), f64::from(c));
         // What is the same at all vertices is the same everywhere, beyond the horizon too.
         let (ab, ac) = (b - a, c - a);
-        let part = |difference: f64, weight: f64| if difference == 0.0 { 0.0 } else { difference * weight };
-        (a + part(ab, second) + part(ac, third)) as f32
+        match (ab == 0.0, ac == 0.0) {
+            (true, true) => [a as f32; 4],
+            (false, true) => std::array::from_fn(|n| (a + ab * second[n]) as f32),
+            (true, false) => std::array::from_fn(|n| (a + ac * third[n]) as f32),
+            (false, false) => std::array::from_fn(|n| (a + ab * second[n] + ac * third[n]) as f32),
+        }
     }
 }

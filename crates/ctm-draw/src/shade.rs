@@ -1,14 +1,16 @@
 //! The pixel program for quads of any primitives: start values as rows of lanes, one launch, rows of exports.
 
+use crate::primitives::Piece;
 use crate::raster::{QuadCoverage, RasterState};
-use crate::setup::Setup;
-use crate::stage::{StageMemory, ints};
-use crate::state::{DrawState, Interpolation, PixelInput, Place, SpriteElement, Stage};
+use crate::setup::Weights;
+use crate::stage::{Runner, StageMemory, X1kMemory, ints};
+use crate::state::{DrawState, Interpolation, PixelInput, Place, SpriteElement, Stage, X1kStage};
 use crate::vertices::Vertices;
 use ctm_exec::r700::{Launch, Target};
-use ctm_exec::{Domain, Engine, Fault, LaneOrder, LaneRows, StartRow};
+use ctm_exec::{Budget, Domain, ExportRow, Fault, GroupSize, LaneOrder, LaneRows, Position, StartRow, x1k};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::program::Stage as StageKind;
+use ctm_isa::x1k::TEMPORARIES;
 
 /// Quads of one launch.
 pub(crate) const PER_LAUNCH: usize = 512;
@@ -48,31 +50,88 @@ fn place(raster: &RasterState, place: Place, at: [i32; 2], mask: u8, sample: Opt
 /// A start value of a pixel: of its quad, its place, its mask.
 type OfPixel<'a> = dyn Fn(&ShadeQuad, [i32; 2], u8) -> [u32; 4] + 'a;
 
-/// Rows under construction: a row for each element that a register starts with.
-struct Rows {
+/// Rows under construction: a row for each element that a register starts with. Kept from launch to launch.
+#[derive(Default)]
+pub(crate) struct Scratch {
     lanes: usize,
+    /// How many of the rows are in use.
+    used: usize,
     /// Register, element, values.
     rows: Vec<(u8, u8, Vec<u32>)>,
 }
 
-impl Rows {
+impl Scratch {
+    fn restart(&mut self, lanes: usize) {
+        (self.lanes, self.used) = (lanes, 0);
+    }
+
     fn row(&mut self, register: u8, element: u8) -> &mut [u32] {
-        let found = self.rows.iter().position(|row| (row.0, row.1) == (register, element));
+        let found = self.rows[..self.used].iter().position(|row| (row.0, row.1) == (register, element));
         let place = found.unwrap_or_else(|| {
-            self.rows.push((register, element, vec![0; self.lanes]));
-            self.rows.len() - 1
+            if self.used == self.rows.len() {
+                self.rows.push((0, 0, Vec::new()));
+            }
+            let row = &mut self.rows[self.used];
+            (row.0, row.1) = (register, element);
+            row.2.clear();
+            row.2.resize(self.lanes, 0);
+            self.used += 1;
+            self.used - 1
         });
         &mut self.rows[place].2
     }
 }
 
+/// The program that runs for quads.
+pub(crate) enum Program<'a> {
+    /// With what is wanted of its exports.
+    R700(Stage<'a>, Vec<Target>),
+    X1k(X1kStage<'a>),
+}
+
+/// What a program left for the pixels of its quads.
+pub(crate) enum Exports {
+    R700(LaneRows<Target>),
+    X1k(LaneRows<x1k::Target>),
+}
+
+impl Exports {
+    /// The rows of a colour output.
+    pub(crate) fn colour(&self, n: u8) -> Option<&[ExportRow; 4]> {
+        match self {
+            Self::R700(rows) => rows.get(Target::Pixel(n)),
+            Self::X1k(rows) => rows.get(x1k::Target::Colour(n)),
+        }
+    }
+
+    /// The rows of the depth export.
+    pub(crate) fn depth(&self) -> Option<&[ExportRow; 4]> {
+        match self {
+            Self::R700(rows) => rows.get(Target::Depth),
+            Self::X1k(_) => None,
+        }
+    }
+
+    /// Whether a pixel was not killed.
+    pub(crate) fn survived(&self, lane: usize) -> bool {
+        match self {
+            Self::R700(rows) => rows.survived(lane),
+            Self::X1k(rows) => rows.survived(lane),
+        }
+    }
+}
+
 /// What runs for a batch of quads.
 pub(crate) struct Shader<'a> {
-    pub(crate) engine: &'a dyn Engine,
+    pub(crate) runner: &'a Runner<'a>,
     pub(crate) state: &'a DrawState<'a>,
-    pub(crate) stage: Stage<'a>,
-    /// What is wanted of the exports.
-    pub(crate) targets: Vec<Target>,
+    pub(crate) program: Program<'a>,
+}
+
+/// The pixels of a quad.
+fn pixels(quad: &QuadCoverage) -> [[i32; 2]; 4] {
+    let (x, y) = (quad.x, quad.y);
+    [[x, y], [x + 1, y], [x, y + 1], [x + 1, y + 1]]
 }
 
 impl Shader<'_> {
@@ -80,88 +139,125 @@ impl Shader<'_> {
     pub(crate) fn run(
         &self,
         quads: &[ShadeQuad],
-        setups: &[Setup],
+        pieces: &[Piece],
         vertices: &Vertices,
-    ) -> Result<LaneRows<Target>, Fault> {
-        let mut rows = Rows { lanes: 4 * quads.len(), rows: Vec::new() };
-        self.parameters(&mut rows, quads, setups, vertices);
-        self.others(&mut rows, quads, setups);
-        let start: Vec<StartRow<'_>> =
-            rows.rows.iter().map(|&(register, element, ref bits)| StartRow { register, element, bits }).collect();
+        scratch: &mut Scratch,
+    ) -> Result<Exports, Fault> {
+        scratch.restart(4 * quads.len());
+        self.parameters(scratch, quads, pieces, vertices);
+        self.others(scratch, quads, pieces);
+        let start: Vec<StartRow<'_>> = scratch.rows[..scratch.used]
+            .iter()
+            .map(|&(register, element, ref bits)| StartRow { register, element, bits })
+            .collect();
         let domain = Domain { i0: 0, j0: 0, i1: (2 * ints(quads.len())).saturating_sub(1), j1: 1 };
-        let lanes = LaneRows::new(LaneOrder::quads(domain), &self.targets);
-        let mut memory = StageMemory::new(self.stage.memory, lanes);
-        let launch = Launch {
-            stage: StageKind::Pixel,
-            chip: self.state.chip,
-            fetch_program: self.stage.fetch_program,
-            semantics: self.stage.semantics,
-            rows: &start,
-            counters: false,
-            ..Launch::new(self.stage.program, self.stage.constants, domain)
+        // A lane is a pixel.
+        let place = |at: Position| {
+            let quad = quads.get(at.i as usize / 2).map(|quad| &quad.quad);
+            let [x, y] = quad.map_or([0; 2], |quad| pixels(quad)[(at.i % 2 + 2 * (at.j % 2)) as usize]);
+            Position { i: x.cast_unsigned(), j: y.cast_unsigned() }
         };
-        self.engine.run_r700(&launch, &mut memory)?;
-        Ok(memory.rows)
+        match &self.program {
+            Program::R700(stage, targets) => {
+                let mut memory = StageMemory::new(stage.memory, LaneRows::new(LaneOrder::quads(domain), targets));
+                let launch = Launch {
+                    stage: StageKind::Pixel,
+                    chip: self.state.chip,
+                    fetch_program: stage.fetch_program,
+                    semantics: stage.semantics,
+                    rows: &start,
+                    ..Launch::new(stage.program, stage.constants, domain)
+                };
+                self.runner.r700("pixel", launch, &mut memory, &place)?;
+                Ok(Exports::R700(memory.rows))
+            }
+            Program::X1k(stage) => {
+                let targets = [0, 1, 2, 3].map(x1k::Target::Colour);
+                let rows = LaneRows::new(LaneOrder::quads(domain), &targets);
+                let mut memory = X1kMemory { inner: stage.memory, rows };
+                let launch = x1k::Launch {
+                    program: stage.program,
+                    constants: stage.constants,
+                    planes: &[],
+                    rows: &start,
+                    domain,
+                    group: GroupSize::X1K,
+                    budget: Budget::default(),
+                    // Bands are the threads.
+                    threads: 1,
+                    checks: false,
+                    counters: false,
+                };
+                self.runner.x1k(launch, &mut memory, &place)?;
+                Ok(Exports::X1k(memory.rows))
+            }
+        }
+    }
+
+    /// Registers that parameters can go to.
+    fn registers(&self) -> usize {
+        match &self.program {
+            Program::R700(stage, _) => usize::from(stage.program.gprs).clamp(1, GPRS),
+            Program::X1k(_) => TEMPORARIES,
+        }
     }
 
     /// Parameters: the entries of the list, in register order.
-    fn parameters(&self, rows: &mut Rows, quads: &[ShadeQuad], setups: &[Setup], vertices: &Vertices) {
+    fn parameters(&self, scratch: &mut Scratch, quads: &[ShadeQuad], pieces: &[Piece], vertices: &Vertices) {
         let inputs = &self.state.inputs;
-        let registers = usize::from(self.stage.program.gprs).clamp(1, GPRS);
-        let list = (0u8..).zip(inputs.parameters).take(registers);
-        let found: Vec<(u8, &PixelInput, Option<usize>)> = list
+        let list = (0u8..).zip(inputs.parameters).take(self.registers());
+        let found: Vec<(&PixelInput, Option<usize>)> = list
             .map(|(register, input)| {
+                (0..4).for_each(|element| {
+                    scratch.row(register, element);
+                });
                 let parameter = self.state.outputs.semantics.iter().position(|&id| id == input.semantic);
-                (register, input, parameter.filter(|&n| n < vertices.parameters.len()))
+                (input, parameter.filter(|&n| n < vertices.parameters.len()))
             })
             .collect();
-        for &(register, ..) in &found {
-            (0..4).for_each(|element| {
-                rows.row(register, element);
-            });
-        }
         let raster = &self.state.raster;
-        let places: Vec<Place> = {
-            let mut all: Vec<Place> = found.iter().map(|(_, input, _)| input.place).collect();
-            all.dedup();
-            all
-        };
+        let is_interpolated =
+            found.iter().any(|(input, parameter)| parameter.is_some() && input.interpolation != Interpolation::Flat);
         // The rows lie register by register, element by element, as they were made.
         for (number, quad) in quads.iter().enumerate() {
-            let setup = &setups[quad.setup as usize];
-            for pixel in 0..4 {
-                let lane = 4 * number + pixel;
-                let at = [quad.quad.x + (pixel as i32 & 1), quad.quad.y + (pixel as i32 >> 1)];
-                let mask = quad.quad.masks[pixel];
-                let weigh = |of: Place| setup.weights(place(raster, of, at, mask, quad.sample));
-                // Mostly all parameters are evaluated in one place.
-                let common = places.first().map(|&first| (first, weigh(first)));
-                for (n, &(_, input, parameter)) in found.iter().enumerate() {
-                    let mut value = input.default;
-                    if let Some(parameter) = parameter {
-                        let all = &vertices.parameters[parameter];
-                        if input.interpolation == Interpolation::Flat {
-                            value = all[setup.provoking as usize];
-                        } else {
-                            let weights = match common {
-                                Some((of, weights)) if of == input.place => weights,
-                                _ => weigh(input.place),
-                            };
-                            let corners = setup.slots.map(|slot| all[slot as usize]);
-                            for (element, value) in value.iter_mut().enumerate() {
-                                let of = corners.map(|corner| f32::from_bits(corner[element]));
-                                *value = weights.mix(input.interpolation, of).to_bits();
-                            }
+            let setup = &pieces[quad.setup as usize].setup;
+            let at = pixels(&quad.quad);
+            let places = |of: Place| -> [[i64; 2]; 4] {
+                std::array::from_fn(|n| place(raster, of, at[n], quad.quad.masks[n], quad.sample))
+            };
+            // Mostly all parameters are evaluated in one place.
+            let mut held: Option<(Place, Weights)> = None;
+            for (n, &(input, parameter)) in found.iter().enumerate() {
+                let lanes = 4 * number..4 * number + 4;
+                let mut store = |element: usize, values: [u32; 4]| {
+                    scratch.rows[4 * n + element].2[lanes.clone()].copy_from_slice(&values);
+                };
+                match parameter.map(|parameter| &vertices.parameters[parameter]) {
+                    None => (0..4).for_each(|element| store(element, [input.default[element]; 4])),
+                    Some(all) if input.interpolation == Interpolation::Flat => {
+                        let value = all[setup.provoking as usize];
+                        (0..4).for_each(|element| store(element, [value[element]; 4]));
+                    }
+                    Some(all) => {
+                        if is_interpolated && held.as_ref().is_none_or(|held| held.0 != input.place) {
+                            held = Some((input.place, setup.weights(places(input.place))));
+                        }
+                        let Some((_, weights)) = &held else { continue };
+                        let corners = setup.slots.map(|slot| &all[slot as usize]);
+                        for element in 0..4 {
+                            let of = corners.map(|corner| f32::from_bits(corner[element]));
+                            store(element, weights.mix(input.interpolation, of).map(f32::to_bits));
                         }
                     }
-                    if input.sprite
-                        && let Some(sprite) = setup.sprite
-                    {
-                        let st = self.sprite(sprite, place(raster, input.place, at, mask, quad.sample));
-                        self.replace(&mut value, st);
-                    }
-                    for (element, bits) in value.into_iter().enumerate() {
-                        rows.rows[4 * n + element].2[lane] = bits;
+                }
+                if let (true, Some(sprite)) = (input.sprite, setup.sprite) {
+                    for (pixel, at) in places(input.place).into_iter().enumerate() {
+                        let lane = 4 * number + pixel;
+                        let mut value = [0, 1, 2, 3].map(|element| scratch.rows[4 * n + element].2[lane]);
+                        self.replace(&mut value, self.sprite(sprite, at));
+                        for (element, bits) in value.into_iter().enumerate() {
+                            scratch.rows[4 * n + element].2[lane] = bits;
+                        }
                     }
                 }
             }
@@ -188,7 +284,7 @@ impl Shader<'_> {
     }
 
     /// Position, face, fixed-point position, generated coordinates.
-    fn others(&self, rows: &mut Rows, quads: &[ShadeQuad], setups: &[Setup]) {
+    fn others(&self, rows: &mut Scratch, quads: &[ShadeQuad], pieces: &[Piece]) {
         let inputs = &self.state.inputs;
         let raster = &self.state.raster;
         let pixels = || {
@@ -209,7 +305,7 @@ impl Shader<'_> {
         };
         if let Some((register, elements)) = inputs.generated {
             let value = |quad: &ShadeQuad, at: [i32; 2], mask: u8| {
-                let Some(sprite) = setups[quad.setup as usize].sprite else { return [0; 4] };
+                let Some(sprite) = pieces[quad.setup as usize].setup.sprite else { return [0; 4] };
                 let [s, t] = self.sprite(sprite, place(raster, Place::Centre, at, mask, quad.sample));
                 [s, t, 0.0, 1.0].map(f32::to_bits)
             };
@@ -218,16 +314,16 @@ impl Shader<'_> {
         if let Some(register) = inputs.position {
             let value = |quad: &ShadeQuad, at: [i32; 2], mask: u8| {
                 let where_ = place(raster, inputs.position_place, at, mask, quad.sample);
-                let setup = &setups[quad.setup as usize];
-                let weights = setup.weights(where_);
+                let setup = &pieces[quad.setup as usize].setup;
+                let weights = setup.weights([where_; 4]);
                 let [x, y] = where_.map(|units| (units as f64 / 256.0) as f32);
-                [x, y, setup.clamped(weights.z) as f32, weights.w as f32].map(f32::to_bits)
+                [x, y, setup.clamped(weights.z[0]) as f32, weights.w[0] as f32].map(f32::to_bits)
             };
             fill(register, &value, 0b1111);
         }
         if let Some((register, element)) = inputs.face {
             let value = |quad: &ShadeQuad, _: [i32; 2], mask: u8| {
-                let face = if setups[quad.setup as usize].is_front { 1f32 } else { -1f32 };
+                let face = if pieces[quad.setup as usize].setup.is_front { 1f32 } else { -1f32 };
                 let mut value = [0, 0, u32::from(mask), 0];
                 value[usize::from(element % 4)] = face.to_bits();
                 value

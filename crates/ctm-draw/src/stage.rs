@@ -1,9 +1,98 @@
-//! What a program of a draw can reach: it reads what its stage has bound, and leaves rows of exports.
+//! How a draw runs programs, and what they can reach: they read what their stage has bound, and leave rows of exports.
 
-use ctm_exec::engine::MemoryFault;
+use crate::draw::{DrawError, Note, Options};
+use ctm_exec::engine::{Finding, MemoryFault};
 use ctm_exec::r700::formats::Format;
-use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Target, Texture, VertexEvent, Written};
-use ctm_exec::{LaneRows, Position};
+use ctm_exec::r700::{Buffer, Exports, Launch, Memory, Sampler, Space, Target, Texture, VertexEvent, Written};
+use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, LaneRows, Position, x1k};
+use std::collections::BTreeMap;
+use std::sync::{Mutex, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Runs the programs of a draw: all under one control and one budget of time.
+pub(crate) struct Runner<'a> {
+    engine: &'a dyn Engine,
+    control: Control,
+    budget: Budget,
+    /// When the time of the draw is over, and how much it is.
+    deadline: Option<(Instant, Duration)>,
+    checks: bool,
+    /// What checked runs noticed: of each stage, rule and instruction the one of the first place.
+    notes: Mutex<BTreeMap<(&'static str, u32, &'static str), Note>>,
+}
+
+impl<'a> Runner<'a> {
+    pub(crate) fn new(engine: &'a dyn Engine, options: &Options) -> Self {
+        let Options { control, budget, checks, .. } = options;
+        let deadline = budget.time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
+        let control = deadline.map_or_else(|| control.clone(), |(deadline, _)| control.until(deadline));
+        // The time is that of the whole draw, which the control has.
+        let budget = Budget { time: None, ..*budget };
+        Self { engine, control, budget, deadline, checks: *checks, notes: Mutex::default() }
+    }
+
+    /// Runs a launch. `place`: what a lane of it is, for messages.
+    pub(crate) fn r700(
+        &self,
+        stage: &'static str,
+        launch: Launch<'_>,
+        memory: &mut dyn Memory,
+        place: &dyn Fn(Position) -> Position,
+    ) -> Result<(), Fault> {
+        let launch = Launch { budget: self.budget, checks: self.checks, counters: false, ..launch };
+        let outcome = self.engine.run_r700_under(&self.control, &launch, memory);
+        let outcome = outcome.map_err(|fault| Fault { position: fault.position.map(place), ..fault })?;
+        self.note(stage, outcome.findings, place);
+        Ok(())
+    }
+
+    /// Runs a launch of an X1K program.
+    pub(crate) fn x1k(
+        &self,
+        launch: x1k::Launch<'_>,
+        memory: &mut dyn x1k::Memory,
+        place: &dyn Fn(Position) -> Position,
+    ) -> Result<(), Fault> {
+        let launch = x1k::Launch { budget: self.budget, checks: self.checks, counters: false, ..launch };
+        let outcome = self.engine.run_x1k_under(&self.control, &launch, memory);
+        let outcome = outcome.map_err(|fault| Fault { position: fault.position.map(place), ..fault })?;
+        self.note("pixel", outcome.findings, place);
+        Ok(())
+    }
+
+    fn note(&self, stage: &'static str, findings: Vec<Finding>, place: &dyn Fn(Position) -> Position) {
+        if findings.is_empty() {
+            return;
+        }
+        let mut notes = self.notes.lock().unwrap_or_else(PoisonError::into_inner);
+        for finding in findings {
+            let finding = Finding { position: finding.position.map(place), ..finding };
+            let order = |finding: &Finding| finding.position.map(|at| (at.j, at.i));
+            let key = (stage, finding.pc, finding.rule);
+            match notes.get(&key) {
+                Some(known) if order(&known.finding) <= order(&finding) => {}
+                _ => drop(notes.insert(key, Note { stage, finding })),
+            }
+        }
+    }
+
+    /// What checked runs noticed, by stage and instruction.
+    pub(crate) fn notes(self) -> Vec<Note> {
+        self.notes.into_inner().unwrap_or_else(PoisonError::into_inner).into_values().collect()
+    }
+
+    /// Whether the draw was cancelled, or has used up its time.
+    pub(crate) fn goes_on(&self, stage: &'static str) -> Result<(), DrawError> {
+        let ends = |kind| Err(DrawError::Program { stage, fault: Fault { kind, pc: 0, position: None } });
+        if self.control.is_cancelled() {
+            return ends(FaultKind::Cancelled);
+        }
+        match self.deadline {
+            Some((deadline, limit)) if Instant::now() >= deadline => ends(FaultKind::TimeBudget { limit }),
+            _ => Ok(()),
+        }
+    }
+}
 
 /// Memory of one launch.
 pub(crate) struct StageMemory<'a> {
@@ -30,6 +119,47 @@ impl<'a> StageMemory<'a> {
 
     fn shows(&self, id: u8) -> Option<&'a [u8]> {
         self.shown.filter(|shown| shown.0 == id).map(|shown| shown.1)
+    }
+}
+
+/// Memory of one launch of an X1K pixel program.
+pub(crate) struct X1kMemory<'a> {
+    pub(crate) inner: &'a dyn x1k::Memory,
+    pub(crate) rows: LaneRows<x1k::Target>,
+}
+
+impl x1k::Memory for X1kMemory<'_> {
+    fn schedule(&mut self, _: Position) -> Result<bool, MemoryFault> {
+        Ok(true)
+    }
+
+    fn input(&self, index: u8) -> Option<x1k::Input> {
+        self.inner.input(index)
+    }
+
+    fn read(&self, index: u8, x: u32, y: u32, uncached: bool) -> Result<[u32; 4], MemoryFault> {
+        self.inner.read(index, x, y, uncached)
+    }
+
+    fn commit(&mut self, at: Position, outputs: &x1k::Outputs) -> Result<Written, MemoryFault> {
+        Ok(outputs.store(at, &mut self.rows))
+    }
+
+    fn write_uncached(&mut self, x: u32, y: u32, _: u32) -> Result<Written, MemoryFault> {
+        let (what, reason) = (format!("element ({x}, {y}) of output 0"), "programs of a draw write no memory".into());
+        Err(MemoryFault { what, address: None, reason })
+    }
+
+    fn outputs_alias_inputs(&self) -> bool {
+        false
+    }
+
+    fn input_arrays(&self) -> [Option<x1k::Elements<&[u8]>>; ctm_isa::x1k::INPUTS] {
+        self.inner.input_arrays()
+    }
+
+    fn lane_rows(&mut self) -> Option<&mut LaneRows<x1k::Target>> {
+        Some(&mut self.rows)
     }
 }
 

@@ -2,10 +2,10 @@
 
 use crate::assembly::{Primitive, Shape};
 use crate::draw::DrawError;
+use crate::stage::Runner;
 use crate::state::{DrawState, Stage, StreamOutput};
 use crate::targets::StreamBuffer;
 use crate::vertices::{PER_LAUNCH, VertexLaunch, run_launch};
-use ctm_exec::Engine;
 use ctm_isa::r700::program::Stage as StageKind;
 
 /// The buffers of a draw, and what was counted.
@@ -68,7 +68,7 @@ impl Streams<'_> {
     /// Stores the vertices of primitives, as many primitives as fit; the others are left out.
     pub(crate) fn store(
         &mut self,
-        engine: &dyn Engine,
+        runner: &Runner<'_>,
         state: &DrawState<'_>,
         output: &StreamOutput,
         source: &Source<'_>,
@@ -87,16 +87,16 @@ impl Streams<'_> {
             start.extend(numbers.map(|&number| (source.start)(number, primitive)));
             // Whole primitives of 1, 2 or 3 vertices.
             if start.len() + 3 > PER_LAUNCH {
-                self.launch(engine, state, output, source, &start)?;
+                self.launch(runner, state, output, source, &start)?;
                 start.clear();
             }
         }
-        self.launch(engine, state, output, source, &start)
+        self.launch(runner, state, output, source, &start)
     }
 
     fn launch(
         &mut self,
-        engine: &dyn Engine,
+        runner: &Runner<'_>,
         state: &DrawState<'_>,
         output: &StreamOutput,
         source: &Source<'_>,
@@ -109,7 +109,7 @@ impl Streams<'_> {
         let stream_dwords = output.vertex_dwords;
         let given = VertexLaunch { kind, stage, start, ring_dwords: 0, stream_dwords, shown, exports: false };
         let fault = |fault| DrawError::Program { stage: "stream output", fault };
-        let memory = run_launch(engine, state, &given).map_err(fault)?;
+        let memory = run_launch(runner, state, &given).map_err(fault)?;
         for (n, dword, bits) in memory.streamed {
             if let Some(buffer) = self.buffers[usize::from(n)].as_mut().filter(|_| output.buffers >> n & 1 == 1) {
                 let at = usize::try_from(4 * (u64::from(buffer.offset_dwords) + dword)).unwrap_or(usize::MAX);

@@ -135,7 +135,7 @@ fn check(layout: &Layout, format_bytes: usize, size: [u32; 2], last: u32, bytes:
 fn load(bytes: &[u8], at: u64, size: usize) -> u128 {
     let at = at as usize;
     let mut whole = [0; 16];
-    if let Some(element) = bytes.get(at..at + size) {
+    if let Some(element) = bytes.get(at..at.saturating_add(size)) {
         whole[..size].copy_from_slice(element);
     }
     u128::from_le_bytes(whole)
@@ -143,7 +143,7 @@ fn load(bytes: &[u8], at: u64, size: usize) -> u128 {
 
 fn store(bytes: &mut [u8], at: u64, size: usize, bits: u128) {
     let at = at as usize;
-    if let Some(element) = bytes.get_mut(at..at + size) {
+    if let Some(element) = bytes.get_mut(at..at.saturating_add(size)) {
         element.copy_from_slice(&bits.to_le_bytes()[..size]);
     }
 }
@@ -152,6 +152,8 @@ fn store(bytes: &mut [u8], at: u64, size: usize, bits: u128) {
 #[derive(Debug)]
 pub(crate) struct OpenColour<'t> {
     bytes: &'t mut [u8],
+    /// Where these bytes lie among those of the whole target.
+    first_byte: u64,
     layout: Layout,
     pub(crate) colours: Colours,
     slices: [u32; 2],
@@ -165,11 +167,11 @@ impl OpenColour<'_> {
     }
 
     pub(crate) fn load(&self, place: u64) -> u128 {
-        load(self.bytes, place, self.colours.bytes())
+        load(self.bytes, place.wrapping_sub(self.first_byte), self.colours.bytes())
     }
 
     pub(crate) fn store(&mut self, place: u64, bits: u128) {
-        store(self.bytes, place, self.colours.bytes(), bits);
+        store(self.bytes, place.wrapping_sub(self.first_byte), self.colours.bytes(), bits);
     }
 
     pub(crate) const fn samples(&self) -> u32 {
@@ -181,6 +183,8 @@ impl OpenColour<'_> {
 #[derive(Debug)]
 pub(crate) struct OpenDepth<'t> {
     bytes: &'t mut [u8],
+    /// Where these bytes lie among those of the whole target.
+    first_byte: u64,
     layout: Layout,
     pub(crate) format: DepthFormat,
     slices: [u32; 2],
@@ -193,11 +197,11 @@ impl OpenDepth<'_> {
     }
 
     pub(crate) fn load(&self, place: u64) -> u64 {
-        load(self.bytes, place, self.format.bytes()) as u64
+        load(self.bytes, place.wrapping_sub(self.first_byte), self.format.bytes()) as u64
     }
 
     pub(crate) fn store(&mut self, place: u64, bits: u64) {
-        store(self.bytes, place, self.format.bytes(), bits.into());
+        store(self.bytes, place.wrapping_sub(self.first_byte), self.format.bytes(), bits.into());
     }
 }
 
@@ -209,6 +213,64 @@ pub(crate) struct Open<'t> {
     pub(crate) bounds: Rect,
     /// Buffers of stream output, each with where its offset is to go when it has moved.
     pub(crate) streams: [Option<(StreamBuffer<'t>, &'t mut u32)>; 4],
+}
+
+/// Fewest rows of a band; every layout's tiles have fewer.
+const BAND_ROWS: u32 = 64;
+/// Most bands.
+const BANDS: u32 = 32;
+
+/// The bytes of one slice, cut into bands of so many rows: each with its first byte. `None` where the rows of a band do not lie together.
+fn bands<'t>(
+    bytes: &'t mut [u8],
+    layout: &Layout,
+    [slice, _]: [u32; 2],
+    rows: u32,
+) -> Option<Vec<(u64, &'t mut [u8])>> {
+    let of_band = layout.bytes_of_rows(rows).filter(|&bytes| bytes > 0)?;
+    let (slice, of_slice) = (u64::from(slice) * layout.slice_bytes(), layout.slice_bytes());
+    let parts = bytes.get_mut(slice as usize..(slice + of_slice) as usize)?.chunks_mut(of_band as usize);
+    Some((0u64..).zip(parts).map(|(n, part)| (slice + n * of_band, part)).collect())
+}
+
+impl<'t> Open<'t> {
+    /// Cuts the targets into bands of rows that can be drawn by themselves; gives the rows of a band and the bands, from row 0 on as far as the
+    /// bounds go. One band where memory does not allow more.
+    pub(crate) fn split(self, bounds: Rect) -> (u32, Vec<Self>) {
+        let end = u32::try_from(bounds.bottom).unwrap_or(0);
+        let rows = end.div_ceil(BANDS).next_multiple_of(BAND_ROWS).max(BAND_ROWS);
+        let can = |layout: &Layout, slices: [u32; 2]| slices[0] == slices[1] && layout.bytes_of_rows(rows).is_some();
+        let colours_can = self.colour.iter().flatten().all(|target| can(&target.layout, target.slices));
+        let depth_can = self.depth.as_ref().is_none_or(|target| can(&target.layout, target.slices));
+        let nothing = self.depth.is_none() && self.colour.iter().all(Option::is_none);
+        if !(colours_can && depth_can) || nothing || end <= rows {
+            return (end.next_multiple_of(BAND_ROWS).max(BAND_ROWS), vec![self]);
+        }
+        let count = end.div_ceil(rows) as usize;
+        let mut all: Vec<Self> = Vec::new();
+        all.resize_with(count, || Self {
+            colour: [const { None }; 8],
+            depth: None,
+            bounds,
+            streams: [const { None }; 4],
+        });
+        for (n, target) in self.colour.into_iter().enumerate() {
+            let Some(OpenColour { bytes, layout, colours, slices, .. }) = target else { continue };
+            for (open, (first_byte, bytes)) in
+                all.iter_mut().zip(bands(bytes, &layout, slices, rows).unwrap_or_default())
+            {
+                open.colour[n] = Some(OpenColour { bytes, first_byte, layout, colours: colours.clone(), slices });
+            }
+        }
+        if let Some(OpenDepth { bytes, layout, format, slices, .. }) = self.depth {
+            for (open, (first_byte, bytes)) in
+                all.iter_mut().zip(bands(bytes, &layout, slices, rows).unwrap_or_default())
+            {
+                open.depth = Some(OpenDepth { bytes, first_byte, layout, format, slices });
+            }
+        }
+        (rows, all)
+    }
 }
 
 impl Targets<'_> {
@@ -233,7 +295,7 @@ impl Targets<'_> {
                 return Err(named(TargetError::Samples { found: layout.samples, wanted }));
             }
             cut(*size);
-            *place = Some(OpenColour { bytes, layout: *layout, colours, slices: *slices });
+            *place = Some(OpenColour { bytes, first_byte: 0, layout: *layout, colours, slices: *slices });
         }
         let depth = match depth_target {
             None => None,
@@ -244,7 +306,7 @@ impl Targets<'_> {
                     return Err(named(TargetError::Samples { found: layout.samples, wanted: samples }));
                 }
                 cut(*size);
-                Some(OpenDepth { bytes, layout: *layout, format: *format, slices: *slices })
+                Some(OpenDepth { bytes, first_byte: 0, layout: *layout, format: *format, slices: *slices })
             }
         };
         let lent = streams.each_mut().map(|stream| {

@@ -1,10 +1,10 @@
 //! Vertices: the vertex program runs for those that primitives name, each once, many in a launch.
 
 use crate::clip::ClipInput;
-use crate::stage::{StageMemory, ints};
+use crate::stage::{Runner, StageMemory, ints};
 use crate::state::{DrawState, InputState, Stage, VertexOutputs, VertexSource};
 use ctm_exec::r700::{Launch, Target};
-use ctm_exec::{Domain, Engine, Fault, LaneOrder, LaneRows, StartRow};
+use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position, StartRow};
 use ctm_isa::r700::program::Stage as StageKind;
 use rayon::prelude::*;
 
@@ -42,6 +42,8 @@ pub struct VertexKey {
     pub index: u32,
     /// The number of its primitive, where the program is told.
     pub primitive: u32,
+    /// Its instance.
+    pub instance: u32,
 }
 
 /// Where each kind of position export lies.
@@ -63,14 +65,13 @@ impl Positions {
     }
 }
 
-/// Runs the vertex program for these vertices of an instance, in order; on several threads where `parallel` says so.
+/// Runs the vertex program for these vertices, in order; on several threads where `parallel` says so.
 ///
 /// # Errors
 /// The fault of the first launch that did wrong.
-pub fn run(
-    engine: &dyn Engine,
+pub(crate) fn run(
+    runner: &Runner<'_>,
     state: &DrawState<'_>,
-    instance: u32,
     keys: &[VertexKey],
     parallel: bool,
 ) -> Result<Vertices, Fault> {
@@ -90,13 +91,13 @@ pub fn run(
         }
         VertexSource::Program(stage) => {
             let one = |keys: &[VertexKey]| {
-                let start = starts(&state.input, instance, keys);
+                let start = starts(&state.input, keys);
                 let (kind, exports) = (StageKind::Vertex, true);
                 // Streams are another launch's; what this one writes there goes nowhere.
                 let stream_dwords = state.stream_output.map_or([0; 4], |streams| streams.vertex_dwords);
                 let given =
                     VertexLaunch { kind, stage, start: &start, ring_dwords: 0, stream_dwords, shown: None, exports };
-                run_launch(engine, state, &given).map(|memory| memory.rows)
+                run_launch(runner, state, &given).map(|memory| memory.rows)
             };
             let done: Vec<Result<LaneRows<Target>, Fault>> = if parallel && keys.len() > PER_LAUNCH {
                 keys.par_chunks(PER_LAUNCH).map(one).collect()
@@ -119,18 +120,32 @@ impl Vertices {
 
     /// Adds what the threads of a launch exported.
     pub(crate) fn add_rows(&mut self, outputs: &VertexOutputs<'_>, rows: &LaneRows<Target>) {
-        for lane in 0..rows.order().count() {
-            self.add(outputs, |target| {
-                rows.get(target).map(|row| std::array::from_fn(|e| row[e].bits[lane])).unwrap_or_default()
-            });
+        let all = |target| rows.get(target).map(|row| [0, 1, 2, 3].map(|e: usize| row[e].bits.as_slice()));
+        let of = |row: &Option<[&[u32]; 4]>, lane: usize| row.map(|row| row.map(|bits| bits[lane])).unwrap_or_default();
+        let positions = [0, 1, 2, 3].map(|n| all(Target::Position(n)));
+        let count = rows.order().count();
+        for lane in 0..count {
+            self.position(outputs, |n| positions.get(usize::from(n)).map(|row| of(row, lane)).unwrap_or_default());
+        }
+        for (n, parameter) in (0..).zip(&mut self.parameters) {
+            let row = all(Target::Parameter(n));
+            parameter.extend((0..count).map(|lane| of(&row, lane)));
         }
     }
 
     /// Adds a vertex with these exports.
     fn add(&mut self, outputs: &VertexOutputs<'_>, exported: impl Fn(Target) -> [u32; 4]) {
+        self.position(outputs, |n| exported(Target::Position(n)));
+        for (n, parameter) in (0..).zip(&mut self.parameters) {
+            parameter.push(exported(Target::Parameter(n)));
+        }
+    }
+
+    /// Adds the position exports of a vertex.
+    fn position(&mut self, outputs: &VertexOutputs<'_>, exported: impl Fn(u8) -> [u32; 4]) {
         let places = Positions::of(outputs);
-        let floats = |export: u8| exported(Target::Position(export)).map(f32::from_bits);
-        let misc = places.misc.map(|export| exported(Target::Position(export))).unwrap_or_default();
+        let floats = |export: u8| exported(export).map(f32::from_bits);
+        let misc = places.misc.map(&exported).unwrap_or_default();
         let mut distances = [0.0; 8];
         for (part, export) in distances.chunks_exact_mut(4).zip(places.distances) {
             if let Some(export) = export {
@@ -144,22 +159,19 @@ impl Vertices {
             layer: if outputs.layer { misc[2] } else { 0 },
             viewport: if outputs.viewport { misc[3] } else { 0 },
         });
-        for (n, parameter) in (0..).zip(&mut self.parameters) {
-            parameter.push(exported(Target::Parameter(n)));
-        }
     }
 }
 
 /// Start values of a vertex program (R0): the vertex number, the instance by both step rates or the primitive's number, the instance.
-pub(crate) fn starts(input: &InputState, instance: u32, keys: &[VertexKey]) -> Vec<[u32; 4]> {
-    keys.iter().map(|&key| start(input, instance, key)).collect()
+pub(crate) fn starts(input: &InputState, keys: &[VertexKey]) -> Vec<[u32; 4]> {
+    keys.iter().map(|&key| start(input, key)).collect()
 }
 
 /// Of one vertex.
-pub(crate) fn start(input: &InputState, instance: u32, key: VertexKey) -> [u32; 4] {
-    let stepped = |rate: u32| instance.checked_div(rate).unwrap_or(0);
+pub(crate) fn start(input: &InputState, key: VertexKey) -> [u32; 4] {
+    let stepped = |rate: u32| key.instance.checked_div(rate).unwrap_or(0);
     let z = if input.primitive_number { key.primitive } else { stepped(input.step_rate_1) };
-    [key.index, stepped(input.step_rate_0), z, instance]
+    [key.index, stepped(input.step_rate_0), z, key.instance]
 }
 
 /// What one launch of a vertex, export or copy program is given.
@@ -180,7 +192,7 @@ pub(crate) struct VertexLaunch<'a> {
 
 /// Runs a launch; gives its memory with what it left.
 pub(crate) fn run_launch<'a>(
-    engine: &dyn Engine,
+    runner: &Runner<'_>,
     state: &DrawState<'_>,
     given: &VertexLaunch<'a>,
 ) -> Result<StageMemory<'a>, Fault> {
@@ -211,9 +223,16 @@ pub(crate) fn run_launch<'a>(
         ring_item_dwords: given.ring_dwords,
         stream_item_dwords: given.stream_dwords,
         rows: &rows,
-        counters: false,
         ..Launch::new(given.stage.program, given.stage.constants, domain)
     };
-    engine.run_r700(&launch, &mut memory)?;
+    let name = match given.kind {
+        StageKind::Copy => "copy",
+        _ => "vertex",
+    };
+    // A lane is the vertex that its R0 names.
+    let place = |at: Position| {
+        given.start.get(at.i as usize).map_or(at, |&[index, _, _, instance]| Position { i: index, j: instance })
+    };
+    runner.r700(name, launch, &mut memory, &place)?;
     Ok(memory)
 }

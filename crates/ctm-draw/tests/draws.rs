@@ -129,7 +129,7 @@ fn drawn(
     change(&mut state);
     let count = given.positions.len() as u32;
     let call = Draw { topology, indices: Indices::Counted, count, instances: 1 };
-    draw(&Interp, &state, &call, &mut canvas.targets(), Options::default()).unwrap()
+    draw(&Interp, &state, &call, &mut canvas.targets(), &Options::default()).unwrap()
 }
 
 const COVER: [[f32; 4]; 4] =
@@ -214,7 +214,7 @@ fn linear_and_flat_parameters() {
         state.raster.last_provokes = last_provokes;
         state.raster.no_perspective = no_perspective;
         let call = Draw { topology: Topology::Triangles, indices: Indices::Counted, count: 3, instances: 1 };
-        draw(&Interp, &state, &call, &mut canvas.targets(), Options::default()).unwrap();
+        draw(&Interp, &state, &call, &mut canvas.targets(), &Options::default()).unwrap();
         canvas.floats(8, SIDE - 9)
     };
     assert_eq!(with(Interpolation::Flat, true, false)[1], 3.0);
@@ -241,7 +241,7 @@ fn parameters_that_nobody_exports_have_their_default() {
     state.outputs.semantics = &SEMANTIC;
     state.inputs.parameters = &input;
     let call = Draw { topology: Topology::TriangleStrip, indices: Indices::Counted, count: 4, instances: 1 };
-    draw(&Interp, &state, &call, &mut canvas.targets(), Options::default()).unwrap();
+    draw(&Interp, &state, &call, &mut canvas.targets(), &Options::default()).unwrap();
     assert_eq!(canvas.rgba(3, 3), [0, 255, 0, 0]);
 }
 
@@ -383,7 +383,7 @@ fn samples_are_covered_and_resolved() {
         state.raster.samples = SamplePattern::FOUR;
         state.colour.resolve = true;
         let call = Draw { topology: Topology::TriangleStrip, indices: Indices::Counted, count: 4, instances: 1 };
-        draw(&Interp, &state, &call, &mut targets, Options::default()).unwrap();
+        draw(&Interp, &state, &call, &mut targets, &Options::default()).unwrap();
     }
     assert_eq!(one.rgba(7, 3), [255; 4]);
     assert_eq!(one.rgba(8, 3), [128; 4]);
@@ -465,7 +465,7 @@ fn sprites_have_coordinates() {
     state.inputs.sprite = [S, T, Zero, One];
     state.raster.point_size = [8.0, 4.0];
     let call = Draw { topology: Topology::Points, indices: Indices::Counted, count: 1, instances: 1 };
-    draw(&Interp, &state, &call, &mut canvas.targets(), Options::default()).unwrap();
+    draw(&Interp, &state, &call, &mut canvas.targets(), &Options::default()).unwrap();
     // 8 x 4 pixels around (16, 16).
     assert_eq!(canvas.floats(12, 14), [1.0 / 16.0, 1.0 / 8.0, 0.0, 1.0]);
     assert_eq!(canvas.floats(19, 17), [15.0 / 16.0, 7.0 / 8.0, 0.0, 1.0]);
@@ -539,7 +539,7 @@ fn scene(engine: &dyn Engine, options: Options, seed: u64, samples: u32) -> (Vec
     state.colour.targets[0].blend = Some(Blend { colour: over, alpha: None });
     let mut canvas = Canvas::new(ColourFormat::RGBA8, samples);
     let call = Draw { topology: Topology::TriangleStrip, indices: Indices::U16(&indices), count: 150, instances: 2 };
-    let counts = draw(engine, &state, &call, &mut canvas.targets(), options).unwrap();
+    let counts = draw(engine, &state, &call, &mut canvas.targets(), &options).unwrap();
     (canvas.colour, canvas.depth, counts)
 }
 
@@ -547,10 +547,13 @@ fn scene(engine: &dyn Engine, options: Options, seed: u64, samples: u32) -> (Vec
 fn engines_and_threads_draw_the_same_bits() {
     let jit = Jit::new();
     for (seed, samples) in [(11, 1), (12, 4), (13, 8), (14, 1)] {
-        let expected = scene(&Interp, Options { one_thread: true }, seed, samples);
+        let expected = scene(&Interp, Options { one_thread: true, ..Options::default() }, seed, samples);
         assert!(expected.2.pixels > 500, "{:?}", expected.2);
         for one_thread in [false, true] {
-            assert!(scene(&jit, Options { one_thread }, seed, samples) == expected, "seed {seed}");
+            assert!(
+                scene(&jit, Options { one_thread, ..Options::default() }, seed, samples) == expected,
+                "seed {seed}"
+            );
         }
     }
 }
@@ -565,7 +568,7 @@ fn targets_that_cannot_be_drawn_to_are_told() {
     let mut told = |state: &DrawState<'_>, change: fn(&mut Targets<'_>)| {
         let mut targets = canvas.targets();
         change(&mut targets);
-        draw(&Interp, state, &call, &mut targets, Options::default()).unwrap_err().to_string()
+        draw(&Interp, state, &call, &mut targets, &Options::default()).unwrap_err().to_string()
     };
     let four = DrawState { raster: RasterState { samples: SamplePattern::FOUR, ..state.raster }, ..state };
     assert_eq!(told(&four, |_| {}), "colour target 0 cannot be drawn to: it has 1 samples, the draw 4");

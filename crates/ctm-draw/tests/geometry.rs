@@ -152,7 +152,7 @@ fn drawn(engine: &dyn Engine, way: &Way, stream_size: Option<u32>) -> Result {
         targets.streams[0] = Some(StreamBuffer { bytes: &mut streamed, offset_dwords: 2, size_dwords });
     }
     let call = Draw { topology: Topology::TriangleStrip, indices: Indices::Counted, count: 10, instances: 1 };
-    let counts = draw(engine, &state, &call, &mut targets, Options::default()).unwrap();
+    let counts = draw(engine, &state, &call, &mut targets, &Options::default()).unwrap();
     let offset = targets.streams[0].as_ref().map_or(0, |stream| stream.offset_dwords);
     let streamed = streamed.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
     Result { colour, streamed, offset, counts }

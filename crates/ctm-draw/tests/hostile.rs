@@ -363,7 +363,7 @@ fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
     state.input.primitive_number = r.one_in(4);
     let indices = if r.one_in(2) { Indices::Counted } else { Indices::U16(&indices) };
     let call = Draw { topology: r.of(&TOPOLOGIES), indices, count: r.below(60), instances: r.below(3) };
-    let result = draw(&Interp, &state, &call, &mut targets, Options { one_thread: true });
+    let result = draw(&Interp, &state, &call, &mut targets, &Options { one_thread: true, ..Options::default() });
     match result {
         Ok(_) | Err(DrawError::Target { .. }) => {}
         Err(error) => panic!("seed {seed}: {error}"),

@@ -306,6 +306,26 @@ pub enum PixelSource<'a> {
     Nothing,
     /// A pixel program of R700.
     Program(Stage<'a>),
+    /// A pixel program of X1K. Parameter i is temporary i at the start; outputs A to D go to targets 0 to 3. It has no sample mask, depth export or
+    /// integer inputs.
+    X1k(X1kStage<'a>),
+}
+
+/// A program of X1K with what it can reach.
+#[derive(Clone, Copy)]
+pub struct X1kStage<'a> {
+    /// The program.
+    pub program: &'a ctm_isa::x1k::Program,
+    /// The constants, literals included.
+    pub constants: &'a ctm_exec::x1k::Constants,
+    /// The inputs.
+    pub memory: &'a dyn ctm_exec::x1k::Memory,
+}
+
+impl std::fmt::Debug for X1kStage<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("X1kStage").field("program", &self.program).finish_non_exhaustive()
+    }
 }
 
 /// All that a draw depends on, but for the targets ([`crate::Targets`]).

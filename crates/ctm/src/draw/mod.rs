@@ -494,8 +494,8 @@ impl Prepared<'_> {
         let count = self.mesh.indices.len() as u32;
         let indices = Indices::U32(&self.mesh.indices);
         let call = Draw { topology: self.mesh.topology, indices, count, instances: 1 };
-        let options = Options { one_thread: self.drawing.one_thread };
-        draw(self.engine.as_ref(), &state, &call, targets, options).map_err(Error::Draw)
+        let options = Options { one_thread: self.drawing.one_thread, ..Options::default() };
+        draw(self.engine.as_ref(), &state, &call, targets, &options).map_err(Error::Draw)
     }
 
     /// The mean of the samples of each pixel.
@@ -516,7 +516,7 @@ impl Prepared<'_> {
         state.raster.samples = SamplePattern::of(self.drawing.samples).unwrap_or(SamplePattern::ONE);
         state.colour.resolve = true;
         let call = Draw { topology: Topology::Rectangles, indices: Indices::Counted, count: 3, instances: 1 };
-        draw(self.engine.as_ref(), &state, &call, &mut targets, Options::default()).map_err(Error::Draw)?;
+        draw(self.engine.as_ref(), &state, &call, &mut targets, &Options::default()).map_err(Error::Draw)?;
         Ok(one)
     }
 }

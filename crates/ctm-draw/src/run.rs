@@ -1,0 +1,377 @@
+//! A draw under way: primitives in batches, their vertices, their pixels in bands of rows.
+//!
+//! Bands are rows of the targets that lie in memory of their own, so that each can be drawn by a thread, in the order of primitives. What is
+//! little is drawn by one thread for all bands, with quads of many primitives in a launch.
+
+use crate::assembly::{Assembler, Primitive, vertex_numbers};
+use crate::draw::{Counts, DrawError};
+use crate::geometry::{self, Emitted, copy_start};
+use crate::merge::Merger;
+use crate::primitives::{Coverer, Cutter, Piece};
+use crate::raster::{QuadCoverage, Rect};
+use crate::shade::{PER_LAUNCH, Scratch, ShadeQuad, Shader};
+use crate::stage::Runner;
+use crate::state::{Draw, DrawState, VertexSource};
+use crate::streams::{self, Streams};
+use crate::vertices::{self, VertexKey, Vertices};
+use ctm_isa::r700::program::Stage as StageKind;
+use rayon::prelude::*;
+use std::collections::HashMap;
+
+/// Primitives whose vertices run together.
+const PRIMITIVES: usize = 8192;
+/// Primitives that a thread cuts at a time.
+const CUT_TOGETHER: usize = 256;
+/// Quads, roughly, from which on bands are drawn by themselves. It does not depend on the number of threads, so that neither does what a
+/// fault leaves behind.
+const MANY: u64 = 4 * PER_LAUNCH as u64;
+
+/// A draw under way.
+pub(crate) struct Run<'a, 't> {
+    pub(crate) runner: &'a Runner<'a>,
+    pub(crate) state: &'a DrawState<'a>,
+    pub(crate) shader: Option<Shader<'a>>,
+    /// One for each band, from the top.
+    pub(crate) mergers: Vec<Merger<'a, 't>>,
+    /// Rows of a band, even.
+    pub(crate) rows: u32,
+    pub(crate) bounds: Rect,
+    pub(crate) one_thread: bool,
+    pub(crate) counts: Counts,
+    pub(crate) streams: Streams<'t>,
+}
+
+/// A primitive with its instance.
+type Of = (Primitive, u32);
+
+impl Run<'_, '_> {
+    /// Draws every instance.
+    pub(crate) fn instances(&mut self, draw: &Draw<'_>) -> Result<(), DrawError> {
+        let mut cutter = Cutter::new(self.state, self.bounds);
+        let (mut made, mut primitives) = (Vec::new(), Vec::new());
+        // Without a vertex no number of instances takes time.
+        let instances = if vertex_numbers(draw, &self.state.input).next().is_some() { draw.instances } else { 0 };
+        for instance in 0..instances {
+            let mut assembler = Assembler::new(draw.topology, self.state.raster.last_provokes);
+            let mut vertices = vertex_numbers(draw, &self.state.input);
+            loop {
+                let vertex = vertices.next();
+                match vertex {
+                    Some(vertex) => {
+                        self.counts.indices += 1;
+                        assembler.push(vertex, &mut made);
+                    }
+                    None => assembler.finish(&mut made),
+                }
+                primitives.extend(made.drain(..).map(|primitive| (primitive, instance)));
+                if primitives.len() >= PRIMITIVES {
+                    self.primitives(&primitives, &mut cutter)?;
+                    primitives.clear();
+                }
+                if vertex.is_none() {
+                    break;
+                }
+            }
+        }
+        let ended = self.primitives(&primitives, &mut cutter);
+        self.counts.visible = cutter.visible;
+        ended
+    }
+
+    /// Primitives of a geometry program: stored, and rasterised in order.
+    fn emitted(&mut self, emitted: &Emitted, instance: u32, cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
+        let state = self.state;
+        if let (Some(output), Some(geometry)) = (&state.stream_output, &state.geometry) {
+            let start = |vertex: u32, _: &Primitive| {
+                copy_start(emitted.places.get(vertex as usize).copied().unwrap_or_default())
+            };
+            let shown = Some((geometry.copy_buffer, emitted.ring.as_slice()));
+            let source = streams::Source { kind: StageKind::Copy, stage: geometry.copy, start: &start, shown };
+            self.streams.store(self.runner, state, output, &source, &emitted.primitives)?;
+        }
+        let places: Vec<Place<'_>> = emitted
+            .primitives
+            .iter()
+            .map(|primitive| Place { primitive, instance, slots: primitive.vertices, provoking: primitive.provoking })
+            .collect();
+        self.pixels(&places, &emitted.vertices, cutter)
+    }
+
+    /// Draws these primitives: their vertices run once each, then they are rasterised in order.
+    fn primitives(&mut self, primitives: &[Of], cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
+        if primitives.is_empty() {
+            return Ok(());
+        }
+        self.runner.goes_on("vertex")?;
+        self.counts.primitives += primitives.len() as u64;
+        let (state, runner) = (self.state, self.runner);
+        if let Some(geometry) = &state.geometry {
+            self.counts.invocations += primitives.len() as u64;
+            for of_instance in primitives.chunk_by(|a, b| a.1 == b.1) {
+                let instance = of_instance[0].1;
+                let primitives: Vec<Primitive> = of_instance.iter().map(|of| of.0).collect();
+                geometry::run(runner, state, geometry, instance, &primitives, &mut |emitted| {
+                    self.counts.vertices += emitted.places.len() as u64;
+                    self.emitted(&emitted, instance, cutter)
+                })?;
+            }
+            return Ok(());
+        }
+        if let (Some(output), VertexSource::Program(stage)) = (&state.stream_output, state.vertices) {
+            for of_instance in primitives.chunk_by(|a, b| a.1 == b.1) {
+                let instance = of_instance[0].1;
+                let primitives: Vec<Primitive> = of_instance.iter().map(|of| of.0).collect();
+                let start = |index: u32, primitive: &Primitive| {
+                    vertices::start(&state.input, VertexKey { index, primitive: primitive.number, instance })
+                };
+                let source = streams::Source { kind: StageKind::Vertex, stage, start: &start, shown: None };
+                self.streams.store(runner, state, output, &source, &primitives)?;
+            }
+        }
+        let mut slots = Slots::new(primitives, state.input.primitive_number);
+        let places: Vec<Place<'_>> = primitives
+            .iter()
+            .map(|(primitive, instance)| {
+                let of = primitive.vertices.map(|index| slots.slot(index, primitive.number, *instance));
+                let found = primitive.vertices.iter().position(|&index| index == primitive.provoking);
+                let provoking =
+                    found.map_or_else(|| slots.slot(primitive.provoking, primitive.number, *instance), |n| of[n]);
+                Place { primitive, instance: *instance, slots: of, provoking }
+            })
+            .collect();
+        let vertices = vertices::run(runner, state, &slots.keys, !self.one_thread)
+            .map_err(|fault| DrawError::Program { stage: "vertex", fault })?;
+        self.counts.vertices += slots.keys.len() as u64;
+        self.pixels(&places, &vertices, cutter)
+    }
+
+    /// Cuts primitives whose vertices have run, and draws what is left.
+    fn pixels(&mut self, places: &[Place<'_>], vertices: &Vertices, cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
+        let mut pieces = Vec::new();
+        // A stipple pattern goes on from line to line.
+        if self.one_thread || places.len() <= CUT_TOGETHER || self.state.raster.stipple.is_some() {
+            places.iter().for_each(|place| place.cut(vertices, cutter, &mut pieces));
+        } else {
+            let cut = |places: &[Place<'_>]| {
+                let (mut cutter, mut pieces) = (Cutter::new(self.state, self.bounds), Vec::new());
+                places.iter().for_each(|place| place.cut(vertices, &mut cutter, &mut pieces));
+                (pieces, cutter.visible)
+            };
+            let done: Vec<_> = places.par_chunks(CUT_TOGETHER).map(cut).collect();
+            for (part, visible) in done {
+                pieces.extend(part);
+                cutter.visible += visible;
+            }
+        }
+        if pieces.is_empty() {
+            return Ok(());
+        }
+        let coverer = Coverer::new(&self.state.raster);
+        let raster = &self.state.raster;
+        let samples = if raster.per_sample && raster.samples.count > 1 { raster.samples.count as u8 } else { 0 };
+        let (runner, shader) = (self.runner, self.shader.as_ref());
+        let over = Over { runner, shader, coverer: &coverer, samples, rows: self.rows, vertices };
+        let quads = pieces.iter().map(Piece::most_quads).fold(0, u64::saturating_add);
+        let rows = self.rows as i32;
+        let done: Vec<Result<[u64; 2], DrawError>> = if quads < MANY || self.mergers.len() == 1 {
+            vec![over.draw(&mut self.mergers, self.bounds, 0, &pieces)]
+        } else {
+            let band = |(n, merger): (usize, &mut Merger<'_, '_>)| {
+                let top = n as i32 * rows;
+                let within = Rect { top, bottom: top + rows, ..self.bounds }.and(self.bounds);
+                over.draw(std::slice::from_mut(merger), within, n, &pieces)
+            };
+            if self.one_thread {
+                self.mergers.iter_mut().enumerate().map(band).collect()
+            } else {
+                self.mergers.par_iter_mut().enumerate().map(band).collect()
+            }
+        };
+        for shaded in done {
+            let [quads, pixels] = shaded?;
+            self.counts.quads += quads;
+            self.counts.pixels += pixels;
+        }
+        Ok(())
+    }
+}
+
+/// A primitive with the places of its vertices among those that ran.
+struct Place<'p> {
+    primitive: &'p Primitive,
+    instance: u32,
+    slots: [u32; 3],
+    provoking: u32,
+}
+
+impl Place<'_> {
+    fn cut(&self, vertices: &Vertices, cutter: &mut Cutter<'_>, pieces: &mut Vec<Piece>) {
+        cutter.cut(self.primitive, self.instance, vertices, self.slots, self.provoking, pieces);
+    }
+}
+
+/// Vertices that are to run, each once.
+struct Slots {
+    keys: Vec<VertexKey>,
+    /// By vertex number less the least one, of the instance that is being looked at: one more than the place of its key.
+    dense: Vec<u32>,
+    least: u32,
+    /// The first key of that instance.
+    instance: Option<u32>,
+    first: u32,
+    /// Where numbers lie too far apart, or every primitive has vertices of its own.
+    sparse: HashMap<VertexKey, u32>,
+    /// The program is told the primitive's number.
+    told: bool,
+}
+
+impl Slots {
+    fn new(primitives: &[Of], told: bool) -> Self {
+        let numbers = || primitives.iter().flat_map(|(p, _)| p.vertices.into_iter().chain([p.provoking]));
+        let (least, most) = (numbers().min().unwrap_or(0), numbers().max().unwrap_or(0));
+        let is_dense = !told && ((most - least) as usize) < 8 * primitives.len() + 1024;
+        let dense = if is_dense { vec![0; (most - least) as usize + 1] } else { Vec::new() };
+        Self { keys: Vec::new(), dense, least, instance: None, first: 0, sparse: HashMap::new(), told }
+    }
+
+    fn slot(&mut self, index: u32, number: u32, instance: u32) -> u32 {
+        let key = VertexKey { index, primitive: if self.told { number } else { 0 }, instance };
+        if self.dense.is_empty() {
+            return *self.sparse.entry(key).or_insert_with(|| {
+                self.keys.push(key);
+                self.keys.len() as u32 - 1
+            });
+        }
+        if self.instance != Some(instance) {
+            // Places of earlier instances are below the first one of this.
+            (self.instance, self.first) = (Some(instance), self.keys.len() as u32);
+        }
+        let place = &mut self.dense[(index - self.least) as usize];
+        if *place <= self.first {
+            self.keys.push(key);
+            *place = self.keys.len() as u32;
+        }
+        *place - 1
+    }
+}
+
+/// What bands of a batch have in common.
+struct Over<'r> {
+    runner: &'r Runner<'r>,
+    shader: Option<&'r Shader<'r>>,
+    coverer: &'r Coverer<'r>,
+    /// Samples that the program runs for, each by itself; 0: for pixels.
+    samples: u8,
+    rows: u32,
+    vertices: &'r Vertices,
+}
+
+impl Over<'_> {
+    /// Draws the pixels of these pieces within a rectangle, in order; gives how many quads and pixels were shaded. `first`: the number of the first of
+    /// these bands.
+    fn draw(
+        &self,
+        mergers: &mut [Merger<'_, '_>],
+        within: Rect,
+        first: usize,
+        pieces: &[Piece],
+    ) -> Result<[u64; 2], DrawError> {
+        let Some(early) = mergers.first().map(|merger| merger.early) else { return Ok([0; 2]) };
+        let mut batch = Batch {
+            over: self,
+            mergers,
+            first,
+            pieces,
+            quads: Vec::new(),
+            scratch: Scratch::default(),
+            shaded: [0; 2],
+        };
+        let mut result = Ok(());
+        for (number, piece) in (0u32..).zip(pieces) {
+            let [top, bottom] = piece.rows();
+            if bottom <= within.top || within.bottom <= top {
+                continue;
+            }
+            self.coverer.cover(piece, within, &mut |quad: QuadCoverage| {
+                if result.is_err() {
+                    return;
+                }
+                if self.samples == 0 {
+                    result = batch.add(ShadeQuad { setup: number, quad, sample: None }, early);
+                }
+                for sample in 0..self.samples {
+                    let masks = quad.masks.map(|mask| mask & 1 << sample);
+                    let quad = QuadCoverage { masks, ..quad };
+                    if result.is_ok() {
+                        result = batch.add(ShadeQuad { setup: number, quad, sample: Some(sample) }, early);
+                    }
+                }
+            });
+            std::mem::replace(&mut result, Ok(()))?;
+        }
+        batch.flush()?;
+        Ok(batch.shaded)
+    }
+}
+
+/// Quads that wait for the pixel program.
+struct Batch<'b, 'r, 'a, 't> {
+    over: &'b Over<'r>,
+    mergers: &'b mut [Merger<'a, 't>],
+    first: usize,
+    pieces: &'b [Piece],
+    quads: Vec<ShadeQuad>,
+    scratch: Scratch,
+    shaded: [u64; 2],
+}
+
+impl Batch<'_, '_, '_, '_> {
+    /// The band that a row lies in.
+    fn band(&self, y: i32) -> usize {
+        (y.max(0) as usize / self.over.rows as usize - self.first).min(self.mergers.len() - 1)
+    }
+
+    fn add(&mut self, mut quad: ShadeQuad, early: bool) -> Result<(), DrawError> {
+        if early {
+            let band = self.band(quad.quad.y);
+            self.mergers[band].test_early(&self.pieces[quad.setup as usize].setup, &mut quad);
+        }
+        if quad.quad.masks != [0; 4] {
+            self.quads.push(quad);
+            if self.quads.len() == PER_LAUNCH {
+                self.flush()?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Runs the pixel program for all quads, then merges them in order.
+    fn flush(&mut self) -> Result<(), DrawError> {
+        if self.quads.is_empty() {
+            return Ok(());
+        }
+        let quads = std::mem::take(&mut self.quads);
+        if let Some(shader) = self.over.shader {
+            self.over.runner.goes_on("pixel")?;
+            let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
+            self.shaded[0] += quads.len() as u64;
+            self.shaded[1] += covered as u64;
+            let exports = shader
+                .run(&quads, self.pieces, self.over.vertices, &mut self.scratch)
+                .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
+            for (number, quad) in quads.iter().enumerate() {
+                let band =
+                    (quad.quad.y.max(0) as usize / self.over.rows as usize - self.first).min(self.mergers.len() - 1);
+                self.mergers[band].merge(quad, &self.pieces[quad.setup as usize].setup, Some((&exports, number)));
+            }
+        } else {
+            for quad in &quads {
+                let band = self.band(quad.quad.y);
+                self.mergers[band].merge(quad, &self.pieces[quad.setup as usize].setup, None);
+            }
+        }
+        self.quads = quads;
+        self.quads.clear();
+        Ok(())
+    }
+}
