@@ -327,35 +327,41 @@ fn reference(text: &str) -> Result<(String, PathBuf), String> {
     Ok((name.to_owned(), file.into()))
 }
 
-/// Draw a mesh with a vertex and a pixel program of the R700
+/// Draw pictures with vertex and pixel programs
 ///
 /// Names are those of the programs' container, or of listings' settings. What is between the programs (which export goes to which
-/// register, position, face, depth) follows from their registers.
+/// register, position, face, depth) follows from their registers. A job file holds several draws and all state (docs/draw-jobs.md); flags go
+/// over what it says.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   ctm draw shader.gsh -o picture.png
+  ctm draw job.toml                  saves what the job says
   ctm draw cube.vsh cube.psh --mesh cube --camera mvp --in colour=photo.png -o cube.png --size 640x480
   ctm draw cube.vsh cube.psh --mesh cube --camera mvp:eye=0,1,4:fov=45 --frames 60 -o cube.png
+  ctm draw cube.vsh cube.psh --mesh cube --camera mvp --frames 60 -o cube%03d.png   a file for each picture
   ctm draw menu.gsh --const ProjMtx=1,0,0,0,0,1,0,0,0,0,1,0,0,0,0,1 --in Texture=font.png:filter=nearest -o menu.png
-  ctm draw a.vsh a.psh --mesh teapot.obj --samples 4 --cull back --stats -o teapot.png")]
+  ctm draw a.vsh a.psh --mesh teapot.obj --samples 4 --cull back --stats -o teapot.png
+  ctm draw plasma.x1k --mesh torus --camera mvp -o plasma.png   a pixel program of the X1K; vertices come transformed
+  ctm draw job.toml --at 35,22       every fragment that came to a pixel, and what happened to it
+  ctm draw job.toml --check          what does not fit together, and what programs do that is suspicious")]
 pub(crate) struct DrawArgs {
-    /// A GFD container (.gsh), or a vertex and a pixel program (.vsh, .psh, .hex)
+    /// A job file (.toml); a GFD container (.gsh); a vertex and a pixel program (.vsh, .psh, .hex); or an X1K pixel program (.x1k)
     #[arg(value_name = "FILE", num_args = 1..=2, required = true)]
     pub(crate) programs: Vec<PathBuf>,
-    /// The picture: .png, .npy, .pfm or .raw; without one, what the draw did is printed
+    /// The picture of the first target: .png, .npy, .pfm or .raw; without one, what the draw did is printed
     #[arg(short, long, value_name = "FILE")]
     pub(crate) output: Option<PathBuf>,
-    /// triangle, quad, grid, cube, sphere, torus, or an OBJ file
-    #[arg(long, value_name = "NAME", default_value = "quad")]
-    pub(crate) mesh: String,
-    /// Columns and rows
-    #[arg(long, value_name = "WxH", default_value = "256x256")]
-    pub(crate) size: String,
-    /// Samples of a pixel: 1, 2, 4 or 8
-    #[arg(long, value_name = "N", default_value_t = 1)]
-    pub(crate) samples: u32,
-    /// A texture: `Texture=photo.png`, `t0=noise.png:filter=nearest:wrap=clamp`
+    /// triangle, quad, grid, cube, sphere, torus, or a file (.obj, .gltf, .glb, .npy) [default: quad]
+    #[arg(long, value_name = "NAME")]
+    pub(crate) mesh: Option<String>,
+    /// Columns and rows [default: 256x256]
+    #[arg(long, value_name = "WxH")]
+    pub(crate) size: Option<String>,
+    /// Samples of a pixel: 1, 2, 4 or 8 [default: 1]
+    #[arg(long, value_name = "N")]
+    pub(crate) samples: Option<u32>,
+    /// A texture: `Texture=photo.png`, `t0=noise.dds:filter=nearest:wrap=clamp:mip=linear:aniso=8`
     #[arg(long = "in", value_name = "NAME=FILE[:KEY=VALUE]...")]
     pub(crate) inputs: Vec<String>,
     /// Constants, four numbers each: `tint=1,0,0,1`, `c3=...`, `cb0[2]=...`, `ps:c0=...`
@@ -367,22 +373,25 @@ pub(crate) struct DrawArgs {
     /// What an attribute takes, by name or location: position, normal, texcoord or colour
     #[arg(long = "attribute", value_name = "NAME=CHANNEL")]
     pub(crate) attributes: Vec<String>,
-    /// The colour before the draw, four numbers
+    /// The colour before the first draw, four numbers
     #[arg(long, value_name = "R,G,B,A", allow_hyphen_values = true)]
     pub(crate) clear: Option<String>,
+    /// How often the mesh is drawn
+    #[arg(long, value_name = "N")]
+    pub(crate) instances: Option<u32>,
     /// Faces that are not drawn: none, front or back; front faces are counter-clockwise
-    #[arg(long, value_name = "FACE", default_value = "none")]
-    pub(crate) cull: String,
+    #[arg(long, value_name = "FACE")]
+    pub(crate) cull: Option<String>,
     /// Farther pixels are drawn over nearer ones
     #[arg(long)]
     pub(crate) no_depth: bool,
     /// How colours go over what is there: none, alpha, premultiplied, add or multiply
-    #[arg(long, value_name = "WAY", default_value = "none")]
-    pub(crate) blend: String,
-    /// Where the depths go, as .npy
+    #[arg(long, value_name = "WAY")]
+    pub(crate) blend: Option<String>,
+    /// Where the depths go, as .npy or .pfm
     #[arg(long, value_name = "FILE")]
     pub(crate) depth: Option<PathBuf>,
-    /// Pictures of an animation, in the course of which cameras spin; written as one animated .png
+    /// Pictures of an animation, in the course of which cameras spin; one animated .png, or a file each where the name has `%d` or `%03d`
     #[arg(long, value_name = "N", default_value_t = 1)]
     pub(crate) frames: u32,
     /// How long each is shown, in milliseconds
@@ -394,10 +403,19 @@ pub(crate) struct DrawArgs {
     /// 1: one thread; otherwise all cores
     #[arg(long, value_name = "N")]
     pub(crate) threads: Option<usize>,
-    /// Print what the draw did: vertices, primitives, pixels, overdraw
+    /// Wall time of each draw, in seconds; what takes longer ends with a fault
+    #[arg(long, value_name = "SECONDS")]
+    pub(crate) budget_seconds: Option<f64>,
+    /// Look for what does not fit together, and for what programs do that is legal but suspicious
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Print every fragment that came to this pixel, and what happened to it
+    #[arg(long, value_name = "X,Y")]
+    pub(crate) at: Option<String>,
+    /// Print what the draws did: vertices, primitives, pixels, overdraw
     #[arg(long)]
     pub(crate) stats: bool,
-    /// Print what the draw did as JSON to stdout
+    /// Print what the draws did as JSON to stdout
     #[arg(long)]
     pub(crate) json: bool,
 }

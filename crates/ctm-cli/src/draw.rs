@@ -3,55 +3,148 @@
 use crate::Ending;
 use crate::args::DrawArgs;
 use crate::console::{Console, Exit, Failure};
+use crate::interrupt;
 use ctm::EngineKind;
-use ctm::array::{ItemType, Kind, npy_bytes};
-use ctm::draw::{self, Camera, Channel, Cull, Drawing, Drawn, Error, Mixing, TextureBinding};
-use ctm_draw::DrawError;
+use ctm::array::Kind;
+use ctm::draw::{self, Camera, Channel, Cull, DrawPlan, Drawing, Drawn, Error, Mixing, PixelEvent, TextureBinding};
+use ctm_draw::{Counts, DrawError};
+use ctm_exec::r700::resources::MipFilter;
 use ctm_exec::x1k::{Filter, Wrap};
 use serde_json::json;
 use std::fmt::Write as _;
-use std::path::Path;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
 
 /// Most pictures of an animation.
 const FRAMES: u32 = 1000;
 
 pub(crate) fn run(console: &Console, args: &DrawArgs) -> Ending {
-    let drawing = drawing(args)?;
+    let is_job = args.programs.first().and_then(|path| path.extension()).is_some_and(|e| e == "toml");
+    let mut drawing = match args.programs.as_slice() {
+        [job] if is_job => Drawing::read(job).map_err(Failure::from)?,
+        programs => Drawing::new(programs.to_vec()),
+    };
+    apply(args, &mut drawing)?;
     if !(1..=FRAMES).contains(&args.frames) {
         return Err(usage(format!("--frames {} is not among 1..={FRAMES}", args.frames)));
     }
-    let kind = args.output.as_deref().map(kind_of).transpose()?;
-    if args.frames > 1 && kind.is_some_and(|kind| kind != Kind::Png) {
-        return Err(usage("an animation is written as .png".into()));
-    }
+    let saves = saves(args, &drawing)?;
     let mut prepared = drawing.prepare().map_err(failure)?;
     let mut frames: Vec<Drawn> = Vec::new();
+    let numbered = saves.iter().any(|save| pattern(&save.path).is_some());
+    let mut first: Option<Drawn> = None;
     for frame in 0..args.frames {
         #[allow(clippy::cast_precision_loss, reason = "small numbers")]
         let time = frame as f32 / args.frames as f32;
-        frames.push(prepared.draw(time).map_err(failure)?);
+        let drawn = prepared.draw(time).map_err(failure)?;
+        if frame == 0 {
+            drawn.findings.iter().for_each(|finding| console.note(&format!("warning: {finding}")));
+        }
+        if numbered || args.frames == 1 {
+            for save in &saves {
+                save.write(console, &drawn, frame, args.frames)?;
+            }
+            first.get_or_insert(drawn);
+        } else {
+            frames.push(drawn);
+        }
     }
-    let Some(first) = frames.first() else { return Ok(Exit::Done) };
-    for finding in &first.findings {
-        console.note(&format!("warning: {finding}"));
+    if let Some(drawn) = frames.first().cloned() {
+        // Of animations the first target's pictures go into one file.
+        if let Some(path) = &args.output {
+            console.write(path, &draw::animation(&frames, args.delay).map_err(failure)?)?;
+        }
+        first = Some(drawn);
     }
-    if let (Some(path), Some(kind)) = (&args.output, kind) {
-        let bytes = if frames.len() > 1 { draw::animation(&frames, args.delay) } else { first.to_bytes(kind) };
-        console.write(path, &bytes.map_err(failure)?)?;
-    }
-    if let Some(path) = &args.depth {
-        let bits: Vec<u32> = first.depths.iter().map(|depth| depth.to_bits()).collect();
-        let [width, height] = first.size.map(|n| n as usize);
-        let bytes = npy_bytes(ItemType::Float32, &[height, width], &bits);
-        let bytes = bytes.map_err(|e| Failure::wrong("cannot-write", format!("{}: {e}", path.display())))?;
-        console.write(path, &bytes)?;
-    }
+    let Some(first) = &first else { return Ok(Exit::Done) };
     if args.json {
-        console.print(&format!("{}\n", report(first, frames.len())))?;
-    } else if args.stats || args.output.is_none() {
+        console.print(&format!("{}\n", report(first, args.frames as usize)))?;
+        return Ok(Exit::Done);
+    }
+    if args.at.is_some() {
+        console.print(&events(first))?;
+    }
+    if args.stats || (saves.is_empty() && args.at.is_none()) {
         console.print(&statistics(first))?;
     }
     Ok(Exit::Done)
+}
+
+/// What of a picture goes to a file.
+#[derive(Clone, Copy)]
+enum What {
+    Target(usize),
+    Depth,
+    Stencil,
+}
+
+struct Save {
+    what: What,
+    path: PathBuf,
+    kind: Kind,
+}
+
+impl Save {
+    fn write(&self, console: &Console, drawn: &Drawn, frame: u32, frames: u32) -> Result<(), Failure> {
+        let bytes = match self.what {
+            What::Target(n) => drawn.targets[n].to_bytes(self.kind),
+            What::Depth => drawn.depth_bytes(self.kind),
+            What::Stencil => drawn.stencil_bytes(self.kind),
+        };
+        let bytes = bytes.map_err(failure)?;
+        match pattern(&self.path) {
+            Some((before, width, after)) if frames > 1 => {
+                console.write(Path::new(&format!("{before}{frame:0width$}{after}")), &bytes)
+            }
+            // Of several pictures only the first goes to a file without a number.
+            _ if frame > 0 => Ok(()),
+            _ => console.write(&self.path, &bytes),
+        }
+    }
+}
+
+/// Where the number of a picture goes in a name: what is before it, its digits at least, what is behind it.
+fn pattern(path: &Path) -> Option<(&str, usize, &str)> {
+    let (before, rest) = path.to_str()?.split_once('%')?;
+    let end = rest.find('d')?;
+    let digits = &rest[..end];
+    let width = if digits.is_empty() { 0 } else { digits.parse().ok().filter(|&n: &usize| n < 20)? };
+    Some((before, width, &rest[end + 1..]))
+}
+
+/// What is saved, by flags and by the job.
+fn saves(args: &DrawArgs, drawing: &Drawing) -> Result<Vec<Save>, Failure> {
+    let mut all = Vec::new();
+    let mut add = |what: What, path: &Path| -> Result<(), Failure> {
+        let (path, kind) = (path.to_owned(), kind_of(path)?);
+        all.push(Save { what, path, kind });
+        Ok(())
+    };
+    if let Some(path) = &args.output {
+        let kind = kind_of(path)?;
+        if args.frames > 1 && kind != Kind::Png && pattern(path).is_none() {
+            return Err(usage(
+                "an animation is written as .png, or to a name with %d as a file for each picture".into(),
+            ));
+        }
+        if drawing.targets.is_empty() {
+            return Err(usage("-o saves the first target, and the job has none".into()));
+        }
+        add(What::Target(0), path)?;
+    }
+    for (n, target) in drawing.targets.iter().enumerate() {
+        for path in &target.saves {
+            add(What::Target(n), path)?;
+        }
+    }
+    let depth = drawing.depth.as_ref();
+    for path in args.depth.iter().chain(depth.and_then(|depth| depth.save.as_ref())) {
+        add(What::Depth, path)?;
+    }
+    if let Some(path) = depth.and_then(|depth| depth.save_stencil.as_ref()) {
+        add(What::Stencil, path)?;
+    }
+    Ok(all)
 }
 
 fn usage(message: String) -> Failure {
@@ -62,8 +155,8 @@ fn failure(error: Error) -> Failure {
     match error {
         Error::Job(error) => Failure::from(error),
         Error::Wrong { rule, message } => Failure::wrong(rule, message),
-        Error::Draw(error @ DrawError::Program { .. }) => Failure::Message(Exit::Fault, "fault", error.to_string()),
-        Error::Draw(error) => Failure::wrong("bad-draw", error.to_string()),
+        Error::Draw(_, DrawError::Program { .. }) => Failure::Message(Exit::Fault, "fault", error.to_string()),
+        Error::Draw(..) => Failure::wrong("bad-draw", error.to_string()),
     }
 }
 
@@ -72,42 +165,79 @@ fn kind_of(path: &Path) -> Result<Kind, Failure> {
         .ok_or_else(|| usage(format!("{} names no kind of picture; known are {}", path.display(), Kind::EXTENSIONS)))
 }
 
-fn drawing(args: &DrawArgs) -> Result<Drawing, Failure> {
-    let mut drawing = Drawing::new(args.programs.clone());
-    drawing.mesh.clone_from(&args.mesh);
-    drawing.size = size(&args.size)?;
-    drawing.samples = args.samples;
+/// What flags say, over what the job says.
+fn apply(args: &DrawArgs, drawing: &mut Drawing) -> Result<(), Failure> {
+    if let Some(text) = &args.size {
+        drawing.size = size(text)?;
+    }
+    if let Some(samples) = args.samples {
+        drawing.samples = samples;
+    }
     if let Some(clear) = &args.clear {
-        drawing.clear = four(clear, "--clear")?;
+        let clear = four(clear, "--clear")?;
+        drawing.targets.iter_mut().take(1).for_each(|target| target.clear = clear);
+    }
+    if let Some(name) = &args.engine {
+        let engines = EngineKind::ALL.map(|kind| (kind.name(), kind));
+        drawing.engine = choice("--engine", name, &engines)?;
+    } else if drawing.engine == EngineKind::default() {
+        drawing.engine = EngineKind::preferred().map_err(|e| Failure::wrong("unknown-engine", e.to_string()))?;
+    }
+    drawing.one_thread |= args.threads == Some(1);
+    drawing.check |= args.check;
+    if let Some(seconds) = args.budget_seconds {
+        let time = Duration::try_from_secs_f64(seconds);
+        let time = time.map_err(|_| usage(format!("--budget-seconds {seconds} is no time")))?;
+        drawing.budget.time = Some(time).filter(|time| !time.is_zero());
+    }
+    if let Some(text) = &args.at {
+        let at = text.split_once(',').and_then(|(x, y)| Some([x.trim().parse().ok()?, y.trim().parse().ok()?]));
+        drawing.at = Some(at.ok_or_else(|| usage(format!("--at `{text}` is not X,Y, such as 35,22")))?);
+    }
+    drawing.control = interrupt::control();
+    for plan in &mut drawing.draws {
+        apply_to_draw(args, plan)?;
+    }
+    Ok(())
+}
+
+fn apply_to_draw(args: &DrawArgs, plan: &mut DrawPlan) -> Result<(), Failure> {
+    if let Some(mesh) = &args.mesh {
+        plan.mesh.clone_from(mesh);
+    }
+    if let Some(instances) = args.instances {
+        plan.instances = instances;
     }
     for text in &args.constants {
         let (name, values) = named(text, "--const", "NAME=NUMBERS")?;
-        drawing.constants.push((name.to_owned(), numbers(values, "--const")?));
+        plan.constants.retain(|(other, _)| other != name);
+        plan.constants.push((name.to_owned(), numbers(values, "--const")?));
     }
     for text in &args.cameras {
-        drawing.cameras.push(camera(text)?);
+        let (name, viewer) = camera(text)?;
+        plan.cameras.retain(|(other, _)| *other != name);
+        plan.cameras.push((name, viewer));
     }
     for text in &args.inputs {
-        drawing.textures.push(texture(text)?);
+        let binding = texture(text)?;
+        plan.textures.retain(|other| other.name != binding.name);
+        plan.textures.push(binding);
     }
     for text in &args.attributes {
         let (name, channel) = named(text, "--attribute", "NAME=CHANNEL")?;
         let channel = choice("--attribute", channel, &Channel::ALL)?;
-        drawing.attributes.push((name.to_owned(), channel));
+        plan.attributes.push((name.to_owned(), channel));
     }
-    let culls = [("none", Cull::None), ("front", Cull::Front), ("back", Cull::Back)];
-    drawing.cull = choice("--cull", &args.cull, &culls)?;
-    drawing.depth_test = !args.no_depth;
-    drawing.blend = choice("--blend", &args.blend, &Mixing::ALL)?;
-    drawing.engine = match &args.engine {
-        Some(name) => {
-            let engines = EngineKind::ALL.map(|kind| (kind.name(), kind));
-            choice("--engine", name, &engines)?
-        }
-        None => EngineKind::preferred().map_err(|e| Failure::wrong("unknown-engine", e.to_string()))?,
-    };
-    drawing.one_thread = args.threads == Some(1);
-    Ok(drawing)
+    if let Some(cull) = &args.cull {
+        choice("--cull", cull, &Cull::ALL)?.of(&mut plan.raster);
+    }
+    if args.no_depth {
+        (plan.depth.test, plan.depth.write) = (None, false);
+    }
+    if let Some(blend) = &args.blend {
+        plan.mix(choice("--blend", blend, &Mixing::ALL)?);
+    }
+    Ok(())
 }
 
 fn choice<T: Copy>(flag: &str, text: &str, allowed: &[(&str, T)]) -> Result<T, Failure> {
@@ -183,18 +313,76 @@ fn texture(text: &str) -> Result<TextureBinding, Failure> {
     const FILTERS: [(&str, Filter); 2] = [("nearest", Filter::Nearest), ("linear", Filter::Linear)];
     const WRAPS: [(&str, Wrap); 4] =
         [("repeat", Wrap::Repeat), ("mirror", Wrap::Mirror), ("clamp", Wrap::Clamp), ("border", Wrap::Border)];
-    let (name, rest) = named(text, "--in", "NAME=FILE[:filter=..][:wrap=..]")?;
+    const MIPS: [(&str, MipFilter); 3] =
+        [("none", MipFilter::None), ("nearest", MipFilter::Nearest), ("linear", MipFilter::Linear)];
+    let (name, rest) = named(text, "--in", "NAME=FILE[:filter=..][:wrap=..][:mip=..][:aniso=..]")?;
     let mut rest = rest.split(':');
-    let file = rest.next().unwrap_or("").into();
-    let mut binding = TextureBinding { name: name.to_owned(), file, filter: Filter::Linear, wrap: Wrap::Repeat };
+    let mut binding = TextureBinding::file(name, rest.next().unwrap_or(""));
+    let sampler = &mut binding.sampler;
     for part in rest {
         match part.split_once('=') {
-            Some(("filter", value)) => binding.filter = choice("--in filter", value, &FILTERS)?,
-            Some(("wrap", value)) => binding.wrap = choice("--in wrap", value, &WRAPS)?,
-            _ => return Err(usage(format!("--in has no key `{part}`; it has filter=.. and wrap=.."))),
+            Some(("filter", value)) => {
+                let filter = choice("--in filter", value, &FILTERS)?;
+                (sampler.magnify, sampler.minify) = (filter, filter);
+            }
+            Some(("wrap", value)) => sampler.wrap = [choice("--in wrap", value, &WRAPS)?; 3],
+            Some(("mip", value)) => sampler.mip = choice("--in mip", value, &MIPS)?,
+            Some(("aniso", value)) => {
+                let most = value.parse().ok().filter(|most| (1..=16).contains(most));
+                sampler.max_anisotropy =
+                    most.ok_or_else(|| usage(format!("--in aniso={value} is not among 1..=16")))?;
+            }
+            _ => {
+                let message = format!("--in has no key `{part}`; it has filter=.., wrap=.., mip=.. and aniso=..");
+                return Err(usage(message));
+            }
         }
     }
     Ok(binding)
+}
+
+/// What came to the pixel that was asked for.
+fn events(drawn: &Drawn) -> String {
+    let mut text = String::new();
+    if drawn.events.is_empty() {
+        return "nothing came to this pixel\n".into();
+    }
+    for (n, PixelEvent { draw, fragment }) in drawn.events.iter().enumerate() {
+        let face = if fragment.is_front { "front" } else { "back" };
+        let _ = write!(text, "{n}: draw {draw}, primitive {}", fragment.primitive);
+        if fragment.instance > 0 {
+            let _ = write!(text, ", instance {}", fragment.instance);
+        }
+        if let Some(sample) = fragment.sample {
+            let _ = write!(text, ", sample {sample}");
+        }
+        let _ = writeln!(text, ", {face} face, samples {:#x}: {}", fragment.covered, fragment.ending.name());
+        for test in &fragment.tests {
+            let passes = |passes: bool| if passes { "passes" } else { "fails" };
+            let _ = writeln!(
+                text,
+                "   sample {}: depth {} against {}: {}; stencil {} there: {}",
+                test.sample,
+                test.depth,
+                test.stored_depth,
+                passes(test.depth_passes),
+                test.stored_stencil,
+                passes(test.stencil_passes)
+            );
+        }
+        for (output, value) in &fragment.exported {
+            let _ = writeln!(text, "   exported to {output}: {}", four_numbers(*value));
+        }
+        for stored in &fragment.stored {
+            let (before, after) = (four_numbers(stored.before), four_numbers(stored.after));
+            let _ = writeln!(text, "   target {}, sample {}: {before} became {after}", stored.target, stored.sample);
+        }
+    }
+    text
+}
+
+fn four_numbers(bits: [u32; 4]) -> String {
+    bits.map(|bits| f32::from_bits(bits).to_string()).join(", ")
 }
 
 /// Covered pixels for each pixel of the picture.
@@ -204,8 +392,18 @@ fn overdraw(drawn: &Drawn) -> f64 {
     drawn.counts.pixels as f64 / (width * height)
 }
 
-#[allow(clippy::cast_precision_loss, reason = "for people")]
 fn statistics(drawn: &Drawn) -> String {
+    let mut text = String::new();
+    if drawn.draws.len() > 1 {
+        for (name, counts) in &drawn.draws {
+            let _ = writeln!(text, "draw {name}: {} primitives, {} pixels shaded", counts.primitives, counts.pixels);
+        }
+    }
+    text + &whole(drawn)
+}
+
+#[allow(clippy::cast_precision_loss, reason = "for people")]
+fn whole(drawn: &Drawn) -> String {
     let counts = &drawn.counts;
     let mut text = String::new();
     let mut line = |name: &str, value: String| {
@@ -225,21 +423,78 @@ fn statistics(drawn: &Drawn) -> String {
 }
 
 fn report(drawn: &Drawn, frames: usize) -> serde_json::Value {
-    let counts = &drawn.counts;
+    let draws: Vec<serde_json::Value> =
+        drawn.draws.iter().map(|(name, counts)| json!({ "draw": name, "counts": counts_json(counts) })).collect();
+    let events: Vec<serde_json::Value> = drawn.events.iter().map(event_json).collect();
     json!({
         "size": drawn.size,
         "frames": frames,
-        "counts": {
-            "indices": counts.indices,
-            "vertices": counts.vertices,
-            "primitives": counts.primitives,
-            "visible": counts.visible,
-            "quads": counts.quads,
-            "pixels": counts.pixels,
-            "samples_passed": counts.samples_passed,
-            "pixels_written": counts.pixels_written,
-        },
+        "counts": counts_json(&drawn.counts),
+        "draws": draws,
         "overdraw": overdraw(drawn),
         "findings": drawn.findings,
+        "fragments": events,
+    })
+}
+
+fn counts_json(counts: &Counts) -> serde_json::Value {
+    json!({
+        "indices": counts.indices,
+        "vertices": counts.vertices,
+        "primitives": counts.primitives,
+        "invocations": counts.invocations,
+        "visible": counts.visible,
+        "quads": counts.quads,
+        "pixels": counts.pixels,
+        "samples_passed": counts.samples_passed,
+        "pixels_written": counts.pixels_written,
+    })
+}
+
+fn event_json(event: &PixelEvent) -> serde_json::Value {
+    let PixelEvent { draw, fragment } = event;
+    let numbers = |bits: [u32; 4]| {
+        bits.map(|bits| {
+            let value = f32::from_bits(bits);
+            if value.is_finite() { json!(value) } else { json!(value.to_string()) }
+        })
+    };
+    let tests: Vec<serde_json::Value> = fragment
+        .tests
+        .iter()
+        .map(|test| {
+            json!({
+                "sample": test.sample,
+                "depth": test.depth,
+                "stored_depth": test.stored_depth,
+                "stored_stencil": test.stored_stencil,
+                "depth_passes": test.depth_passes,
+                "stencil_passes": test.stencil_passes,
+            })
+        })
+        .collect();
+    let exported: Vec<serde_json::Value> =
+        fragment.exported.iter().map(|(output, value)| json!({ "output": output, "value": numbers(*value) })).collect();
+    let stored: Vec<serde_json::Value> = fragment
+        .stored
+        .iter()
+        .map(|stored| {
+            let (before, after) = (numbers(stored.before), numbers(stored.after));
+            json!({ "target": stored.target, "sample": stored.sample, "before": before, "after": after })
+        })
+        .collect();
+    json!({
+        "draw": draw,
+        "primitive": fragment.primitive,
+        "instance": fragment.instance,
+        "front": fragment.is_front,
+        "layer": fragment.layer,
+        "sample": fragment.sample,
+        "covered": fragment.covered,
+        "passed": fragment.passed,
+        "tests": tests,
+        "exported": exported,
+        "stored": stored,
+        "ending": fragment.ending.name(),
     })
 }

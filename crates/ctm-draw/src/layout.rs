@@ -26,12 +26,19 @@ pub struct Tiling {
     pub group_bytes: u32,
     /// Largest tile of several samples before it is split, in bytes: 1024, 2048, 4096 or 8192.
     pub sample_split_bytes: u32,
+    /// Moves tiles to other pipes and banks: pipe plus pipes times bank, below their product. 0 in surfaces of drivers.
+    pub swizzle: u32,
+}
+
+impl Tiling {
+    /// The console's chip: two pipes, four banks.
+    pub const CONSOLE: Self = Self { pipes: 2, banks: 4, group_bytes: 256, sample_split_bytes: 2048, swizzle: 0 };
 }
 
 impl Default for Tiling {
     /// One pipe, four banks, groups of 256 bytes, tiles split at 1 KB.
     fn default() -> Self {
-        Self { pipes: 1, banks: 4, group_bytes: 256, sample_split_bytes: 1024 }
+        Self { pipes: 1, banks: 4, group_bytes: 256, sample_split_bytes: 1024, swizzle: 0 }
     }
 }
 
@@ -128,7 +135,58 @@ impl Layout {
         if !matches!(tiling.sample_split_bytes, 1024 | 2048 | 4096 | 8192) {
             return error("sample split", tiling.sample_split_bytes, "1024, 2048, 4096 or 8192 bytes");
         }
+        if tiling.swizzle >= tiling.pipes * tiling.banks {
+            return error("swizzle", tiling.swizzle, "less than pipes times banks");
+        }
         Ok(())
+    }
+
+    /// Of a surface of so many elements, or of one of its levels: what the chips need is added to its width and height. A surface of 2D tiles that is
+    /// smaller than what they need has 1D tiles instead. Surfaces of several samples are 2D.
+    #[must_use]
+    pub fn padded(
+        mode: ArrayMode,
+        [width, height]: [u32; 2],
+        element_bytes: u32,
+        samples: u32,
+        tiling: Tiling,
+    ) -> Self {
+        let (bytes, group) = (element_bytes.max(1) * samples.max(1), tiling.group_bytes);
+        let depth_order = false;
+        let of = |mode, columns: u32, rows: u32| {
+            let pitch = width.max(1).next_multiple_of(columns.max(1));
+            let height = height.max(1).next_multiple_of(rows.max(1));
+            Self { mode, pitch, height, element_bytes, samples, depth_order, tiling }
+        };
+        let flat = |mode| of(mode, (group / (8 * bytes)).max(8), 8);
+        match mode {
+            ArrayMode::Linear => of(mode, (group / element_bytes.max(1)).max(64), 1),
+            ArrayMode::Tiled1d => flat(mode),
+            ArrayMode::Tiled2d => {
+                let columns = (8 * tiling.banks).max(group * tiling.banks / (8 * bytes));
+                let rows = 8 * tiling.pipes;
+                if samples <= 1 && (width < columns || height < rows) {
+                    return flat(ArrayMode::Tiled1d);
+                }
+                of(mode, columns, rows)
+            }
+        }
+    }
+
+    /// Bytes that the start of such a surface is a multiple of.
+    #[must_use]
+    pub fn alignment(&self) -> u64 {
+        let Self { element_bytes, samples, tiling, .. } = *self;
+        let bytes = u64::from(element_bytes * samples);
+        match self.mode {
+            ArrayMode::Linear | ArrayMode::Tiled1d => tiling.group_bytes.into(),
+            ArrayMode::Tiled2d => {
+                let columns =
+                    u64::from(8 * tiling.banks).max(u64::from(tiling.group_bytes * tiling.banks) / (8 * bytes));
+                let (pipes, banks) = (u64::from(tiling.pipes), u64::from(tiling.banks));
+                (pipes * banks * bytes * 64).max(columns * 8 * pipes * bytes)
+            }
+        }
     }
 
     /// Bytes of a slice.
@@ -140,7 +198,7 @@ impl Layout {
     /// Bytes of so many rows of a slice, which lie together; `None` where they do not.
     #[must_use]
     pub fn bytes_of_rows(&self, rows: u32) -> Option<u64> {
-        let Tiling { pipes, banks, group_bytes, sample_split_bytes } = self.tiling;
+        let Tiling { pipes, banks, group_bytes, sample_split_bytes, .. } = self.tiling;
         let row = u64::from(self.pitch) * u64::from(self.element_bytes) * u64::from(self.samples);
         match self.mode {
             ArrayMode::Linear => Some(row * u64::from(rows)),
@@ -198,7 +256,7 @@ impl Layout {
     }
 
     fn offset_2d(&self, x: u32, y: u32, slice: u32, sample: u32) -> u64 {
-        let Tiling { pipes, banks, group_bytes, sample_split_bytes } = self.tiling;
+        let Tiling { pipes, banks, group_bytes, sample_split_bytes, swizzle } = self.tiling;
         let (bytes, samples) = (self.element_bytes, self.samples);
         let p = self.in_tile(x, y);
         let mut element = if self.depth_order { (p * samples + sample) * bytes } else { (sample * 64 + p) * bytes };
@@ -226,7 +284,7 @@ impl Layout {
         };
         let mut place = pipe + pipes * bank;
         place ^= pipes * part * (banks / 2 + 1);
-        place ^= slice * pipes * (banks / 2 - 1).max(1);
+        place ^= swizzle.wrapping_add(slice * pipes * (banks / 2 - 1).max(1)) % (pipes * banks);
         let (pipe, bank) = (place % pipes, place / pipes % banks);
         let (width, height) = (8 * banks, 8 * pipes);
         let macro_bytes = 64 * u64::from(banks) * u64::from(pipes) * u64::from(bytes) * u64::from(samples_of_part);

@@ -23,6 +23,7 @@
 //! | `format` | colours as bits |
 //! | `depth` | depth and stencil as bits, their tests |
 //! | `layout` | where the samples of a surface lie |
+//! | `levels` | where the levels of a texture begin |
 //!
 //! Begin with [`state::DrawState`]. `docs/drawing.md` tells the rules with their sources.
 //!
@@ -45,6 +46,7 @@ mod draw;
 pub mod format;
 mod geometry;
 pub mod layout;
+pub mod levels;
 mod merge;
 mod primitives;
 pub mod raster;

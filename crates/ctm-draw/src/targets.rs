@@ -259,7 +259,7 @@ impl<'t> Open<'t> {
             for (open, (first_byte, bytes)) in
                 all.iter_mut().zip(bands(bytes, &layout, slices, rows).unwrap_or_default())
             {
-                open.colour[n] = Some(OpenColour { bytes, first_byte, layout, colours: colours.clone(), slices });
+                open.colour[n] = Some(OpenColour { bytes, first_byte, layout, colours, slices });
             }
         }
         if let Some(OpenDepth { bytes, layout, format, slices, .. }) = self.depth {

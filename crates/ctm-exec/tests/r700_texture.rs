@@ -166,6 +166,7 @@ impl Case {
             max_lod: if place % 7 == 2 { 1.25 } else { 15.0 },
             lod_bias: if place % 3 == 1 { 0.5 } else { 0.0 },
             compare: COMPARES[(self.op + self.wrap + self.mip) % 8],
+            ..Sampler::default()
         }
     }
 

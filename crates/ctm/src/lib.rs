@@ -31,6 +31,7 @@
 //! | [`record`] | recordings of submissions, and running them again |
 //! | [`trace`] | what a launch did, instruction by instruction: traces, ancestry, profiles, sessions |
 //! | [`render`] | findings as text and as JSON |
+//! | [`texture`] | texture files: DDS, KTX2, GTX |
 
 pub mod array;
 pub mod commands;
@@ -50,6 +51,12 @@ pub mod r700;
 pub mod record;
 pub mod render;
 pub mod run;
+#[allow(
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    reason = "numbers of headers, limited where they come in"
+)]
+pub mod texture;
 pub mod trace;
 
 pub use commands::CommandBuffer;

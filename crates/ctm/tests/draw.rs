@@ -5,8 +5,9 @@
 
 use ctm::EngineKind;
 use ctm::array::{Array, Kind, Values};
-use ctm::draw::{BUILT_IN, Camera, Drawing, Drawn, TextureBinding, animation};
-use ctm_exec::x1k::{Filter, Wrap};
+use ctm::draw::{
+    BUILT_IN, Camera, DepthPlan, DrawPlan, Drawing, Drawn, Mixing, TargetPlan, TextureBinding, TextureData, animation,
+};
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -16,11 +17,11 @@ fn root() -> PathBuf {
 fn cube() -> Drawing {
     let example = root().join("examples/draw/cube");
     let mut drawing = Drawing::new(vec![example.join("cube.vsh"), example.join("cube.psh")]);
-    drawing.mesh = "cube".into();
     drawing.size = [320, 240];
-    drawing.cameras.push(("mvp".into(), Camera::default()));
-    let (name, file) = ("colour".into(), root().join("docs/mandelbrot.png"));
-    drawing.textures.push(TextureBinding { name, file, filter: Filter::Linear, wrap: Wrap::Repeat });
+    let plan = &mut drawing.draws[0];
+    plan.mesh = "cube".into();
+    plan.cameras.push(("mvp".into(), Camera::default()));
+    plan.textures.push(TextureBinding::file("colour", root().join("docs/mandelbrot.png")));
     drawing
 }
 
@@ -34,7 +35,7 @@ fn the_example_draws_its_picture() {
     assert_eq!(picture.findings, <Vec<String>>::new());
     let bytes = std::fs::read(root().join("examples/draw/cube/cube.png")).unwrap();
     let expected = Array::from_bytes(Kind::Png, &bytes, None).unwrap();
-    assert_eq!(expected.values, Values::U8(picture.pixels));
+    assert_eq!(expected.values, Values::U8(picture.pixels()));
 }
 
 #[test]
@@ -46,7 +47,7 @@ fn engines_and_threads_draw_the_same() {
     drawing.engine = EngineKind::Interp;
     drawing.one_thread = true;
     let interp = drawn(&drawing);
-    assert!(jit.pixels == interp.pixels && jit.counts == interp.counts);
+    assert!(jit.pixels() == interp.pixels() && jit.counts == interp.counts);
     assert!(jit.depths.iter().zip(&interp.depths).all(|(a, b)| a.to_bits() == b.to_bits()));
 }
 
@@ -55,23 +56,23 @@ fn every_mesh_and_an_animation() {
     let mut drawing = cube();
     drawing.size = [40, 30];
     for mesh in BUILT_IN {
-        drawing.mesh = mesh.into();
+        drawing.draws[0].mesh = mesh.into();
         assert!(drawn(&drawing).counts.pixels > 40, "{mesh}");
     }
     let mut prepared = drawing.prepare().unwrap();
     let frames: Vec<Drawn> = [0.0, 0.25].iter().map(|&time| prepared.draw(time).unwrap()).collect();
-    assert!(frames[0].pixels != frames[1].pixels);
+    assert!(frames[0].pixels() != frames[1].pixels());
     let bytes = animation(&frames, 40).unwrap();
     let first = Array::from_bytes(Kind::Png, &bytes, None).unwrap();
-    assert_eq!(first.values, Values::U8(frames[0].pixels.clone()));
+    assert_eq!(first.values, Values::U8(frames[0].pixels()));
     assert!(bytes.windows(4).any(|four| four == b"acTL"));
 }
 
 #[test]
 fn what_is_missing_or_wrong_is_told() {
     let mut bare = cube();
-    bare.cameras.clear();
-    bare.textures.clear();
+    bare.draws[0].cameras.clear();
+    bare.draws[0].textures.clear();
     let findings = bare.prepare().unwrap().draw(0.0).map(|drawn| drawn.findings);
     // A lookup without a texture is a fault.
     assert!(findings.is_err() || findings.is_ok_and(|all| all.len() == 2));
@@ -81,15 +82,162 @@ fn what_is_missing_or_wrong_is_told() {
         drawing.prepare().err().map(|error| error.to_string()).unwrap_or_default()
     };
     assert_eq!(
-        told(|d| d.constants.push(("mpv".into(), vec![1.0]))),
+        told(|d| d.draws[0].constants.push(("mpv".into(), vec![1.0]))),
         "the programs have no constant `mpv`; they have mvp; did you mean `mvp`?"
     );
-    assert_eq!(told(|d| d.size = [0, 5]), "the picture is 0 x 5, allowed is 1..=8192 each");
+    assert_eq!(told(|d| d.size = [0, 5]), "the picture is 0 x 5, allowed is 1..=16384 each");
     assert_eq!(told(|d| d.samples = 3), "3 samples, allowed is 1, 2, 4 or 8");
-    assert!(told(|d| d.mesh = "sofa".into()).starts_with("there is no mesh `sofa`; there are triangle, quad"));
-    assert!(told(|d| d.textures[0].name = "color".into()).ends_with("did you mean `colour`?"));
+    assert!(told(|d| d.draws[0].mesh = "sofa".into()).starts_with("there is no mesh `sofa`; there are triangle, quad"));
+    assert!(told(|d| d.draws[0].textures[0].name = "color".into()).ends_with("did you mean `colour`?"));
     assert!(
-        told(|d| d.attributes.push(("x".into(), ctm::draw::Channel::Colour))).contains("position, normal, texcoord")
+        told(|d| d.draws[0].attributes.push(("x".into(), ctm::draw::Channel::Colour)))
+            .contains("position, normal, texcoord")
     );
-    assert!(told(|d| d.programs.truncate(1)).contains("is no GFD container"));
+    assert!(told(|d| d.draws[0].programs.truncate(1)).contains("is no GFD container"));
+}
+
+#[test]
+fn a_job_draws_what_its_draws_say() {
+    let drawing = Drawing::read(&root().join("examples/draw/cube/job.toml")).unwrap();
+    let picture = drawn(&drawing);
+    assert_eq!(picture.findings, <Vec<String>>::new());
+    let bytes = std::fs::read(root().join("examples/draw/cube/cube.png")).unwrap();
+    let expected = Array::from_bytes(Kind::Png, &bytes, None).unwrap();
+    assert_eq!(expected.values, Values::U8(picture.pixels()));
+}
+
+/// A quad over a cube, by halves, and the texture of the quad what the cube left.
+#[test]
+fn draws_follow_one_another_and_read_what_was_drawn() {
+    let mut drawing = cube();
+    drawing.size = [64, 48];
+    drawing.samples = 4;
+    drawing.at = Some([32, 24]);
+    let mut over = DrawPlan::new(drawing.draws[0].programs.clone());
+    over.cameras = drawing.draws[0].cameras.clone();
+    over.textures = vec![TextureBinding { data: TextureData::Target(0), ..TextureBinding::file("colour", "") }];
+    over.mesh = "sphere".into();
+    over.name = Some("ball".into());
+    over.mix(Mixing::Add);
+    // It lies within the cube, and is drawn over it.
+    over.depth.test = None;
+    let alone = drawn(&drawing).pixels();
+    drawing.draws.push(over);
+    let both = drawn(&drawing);
+    assert!(both.pixels() != alone);
+    assert_eq!(both.draws.len(), 2);
+    assert_eq!(both.counts.pixels, both.draws[0].1.pixels + both.draws[1].1.pixels);
+    // What happened at the middle is told in order.
+    let names: Vec<&str> = both.events.iter().map(|event| event.draw.as_str()).collect();
+    assert!(names.contains(&"0") && names.contains(&"ball"), "{names:?}");
+    let last = both.events.iter().rev().find(|event| !event.fragment.stored.is_empty()).unwrap();
+    assert_eq!(last.fragment.exported.len(), 1);
+    assert!(last.fragment.tests.iter().all(|test| test.depth_passes == (test.depth <= test.stored_depth)));
+    drawing.one_thread = true;
+    drawing.engine = EngineKind::Interp;
+    let interp = drawn(&drawing);
+    assert!(interp.pixels() == both.pixels() && interp.events == both.events);
+}
+
+#[test]
+fn targets_of_other_formats_and_depths_are_kept() {
+    let text = |format: &str| {
+        format!(
+            r#"size = [16, 8]
+            programs = ["cube.vsh", "cube.psh"]
+            mesh = "quad"
+            [constants]
+            mvp = [1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1, 0, 0, 0, 0, 1]
+            [[texture]]
+            name = "colour"
+            data = "cube.png"
+            [[target]]
+            format = "{format}"
+            clear = [2, 3, 4, 5]
+            [depth]
+            format = "s8d24"
+            stencil = 7
+            [[draw]]
+            scissor = [0, 0, 8, 8]
+            stencil = {{ compare = "equal", reference = 7, pass = "replace", write_mask = 1 }}
+            "#
+        )
+    };
+    for format in ["16_16_16_16_FLOAT", "32_32_32_32_FLOAT", "10_11_11_FLOAT", "2_10_10_10", "5_6_5"] {
+        let drawing = Drawing::parse(&text(format), "job", &root().join("examples/draw/cube")).unwrap();
+        let picture = drawn(&drawing);
+        let texels: Vec<[u32; 4]> = picture.targets[0].texels().collect();
+        assert!(texels[0] != texels[15], "{format}");
+        assert_eq!(picture.depths[15], 1.0);
+        assert!((picture.depths[0] - 0.5).abs() < 1e-6);
+        assert_eq!(picture.stencils.iter().map(|&s| u32::from(s)).sum::<u32>(), 16 * 8 * 7);
+        assert_eq!(f32::from_bits(texels[15][0]), if format.ends_with("FLOAT") { 2.0 } else { 1.0 }, "{format}");
+        assert!(picture.targets[0].to_bytes(Kind::Npy).is_ok());
+    }
+}
+
+#[test]
+fn checks_tell_what_does_not_fit() {
+    let mut drawing = cube();
+    drawing.size = [32, 24];
+    drawing.check = true;
+    drawing.targets.push(TargetPlan::new(1));
+    drawing.draws[0].depth.stencil = Some(ctm_draw::state::StencilFace::default());
+    let told = drawn(&drawing).findings;
+    let has = |what: &str| assert!(told.iter().any(|finding| finding.contains(what)), "{what}: {told:?}");
+    has("target 1 is drawn to, and the pixel program exports nothing to it");
+    has("a stencil test is asked for");
+    has("nothing is drawn to target 1");
+    drawing.depth = Some(DepthPlan::default());
+    drawing.at = Some([32, 0]);
+    assert!(drawing.prepare().is_err());
+}
+
+#[test]
+fn budgets_and_controls_end_draws() {
+    let mut drawing = cube();
+    drawing.budget.instructions_per_group = Some(3);
+    let error = drawing.prepare().unwrap().draw(0.0).unwrap_err().to_string();
+    assert!(error.contains("instructions"), "{error}");
+    let mut drawing = cube();
+    drawing.control = ctm_exec::Control::new();
+    drawing.control.cancel();
+    let error = drawing.prepare().unwrap().draw(0.0).unwrap_err().to_string();
+    assert!(error.contains("cancelled"), "{error}");
+    let mut drawing = cube();
+    drawing.budget.time = Some(std::time::Duration::from_nanos(1));
+    let error = drawing.prepare().unwrap().draw(0.0).unwrap_err().to_string();
+    assert!(error.contains("used up its"), "{error}");
+}
+
+#[test]
+fn an_x1k_program_makes_the_colours() {
+    let directory = std::env::temp_dir().join(format!("ctm-draw-{}", std::process::id()));
+    std::fs::create_dir_all(&directory).unwrap();
+    let program = directory.join("tint.x1k");
+    std::fs::write(&program, ".output colour = o0\n        mul   colour.rgb, r0.rgb, c0.rgb  | mov  colour.a, 1\n")
+        .unwrap();
+    let mut drawing = Drawing::new(vec![program]);
+    drawing.size = [32, 32];
+    drawing.draws[0].constants.push(("c0".into(), vec![1.0, 0.5, 0.0, 0.0]));
+    let picture = drawn(&drawing);
+    // Texture coordinates begin in the upper left corner.
+    let pixel = |x: usize, y: usize| picture.pixels()[4 * (32 * y + x)..][..4].to_vec();
+    assert_eq!(pixel(0, 0), [4, 2, 0, 255]);
+    assert_eq!(pixel(31, 31), [251, 126, 0, 255]);
+    drawing.engine = EngineKind::Interp;
+    assert!(drawn(&drawing).pixels() == picture.pixels());
+    std::fs::remove_dir_all(&directory).unwrap();
+}
+
+/// Every key of the tables stands in the page, in its section, with the table's words.
+#[test]
+fn the_page_of_jobs_has_every_key() {
+    let page = std::fs::read_to_string(root().join("docs/draw-jobs.md")).unwrap();
+    for section in ctm::draw::keys::SECTIONS.iter().filter(|section| section.name != "[[draw]]") {
+        for key in section.keys {
+            let row = format!("| `{}` | {} |", key.name, key.summary);
+            assert!(page.contains(&row), "{}: {row}", section.name);
+        }
+    }
 }

@@ -187,6 +187,23 @@ impl Default for BlendEquation {
     }
 }
 
+impl BlendEquation {
+    /// Whether a factor is of the second output.
+    #[must_use]
+    pub const fn reads_source1(&self) -> bool {
+        const fn is_second(factor: Factor) -> bool {
+            matches!(
+                factor,
+                Factor::Source1Colour
+                    | Factor::OneMinusSource1Colour
+                    | Factor::Source1Alpha
+                    | Factor::OneMinusSource1Alpha
+            )
+        }
+        is_second(self.source) || is_second(self.destination)
+    }
+}
+
 /// Blending of a target.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct Blend {

@@ -114,6 +114,11 @@ pub struct Sampler {
     pub lod_bias: f32,
     /// How SAMPLE_C compares its reference value with a texel.
     pub compare: Compare,
+    /// Most linear lookups that are taken along the longer gradient where a two-dimensional texture is drawn smaller with a linear filter, 1..=16; 1: one
+    /// lookup, by the longer gradient alone.
+    pub max_anisotropy: u8,
+    /// Linear filters of cubes take texels of other faces beyond an edge, instead of repeating the last ones of the face.
+    pub seamless: bool,
 }
 
 impl Default for Sampler {
@@ -128,6 +133,8 @@ impl Default for Sampler {
             max_lod: 15.0,
             lod_bias: 0.0,
             compare: Compare::Never,
+            max_anisotropy: 1,
+            seamless: false,
         }
     }
 }

@@ -4,6 +4,7 @@
 //! per step; a separately written computation in the tests must agree.
 
 use super::Memory;
+use super::cube::across;
 use super::resources::{Compare, Filter, MipFilter, Sampler, Texture, TextureKind, Wrap};
 use crate::engine::MemoryFault;
 use crate::x1k::float::{fma, number};
@@ -181,12 +182,49 @@ impl Lookup<'_> {
         if filter == Filter::Nearest {
             return self.texel(level, [x.low, y.low, z.low]);
         }
+        if self.sampler.seamless && is_cube(self.texture.kind) {
+            return self.over_edges(place, level, z.low.unwrap_or(0));
+        }
         let row = |y, z| Ok(mix(x.weight, self.texel(level, [x.low, y, z])?, self.texel(level, [x.high, y, z])?));
         let filtered = filtered_axes(self.texture.kind);
         let slice = |z| -> Result<[u32; 4], MemoryFault> {
             if filtered < 2 { row(y.low, z) } else { Ok(mix(y.weight, row(y.low, z)?, row(y.high, z)?)) }
         };
         if filtered < 3 { slice(z.low) } else { Ok(mix(z.weight, slice(z.low)?, slice(z.high)?)) }
+    }
+
+    /// A linear lookup in a level of a cube whose neighbours may lie on other faces. `slice`: the face's place among all.
+    #[allow(clippy::cast_possible_truncation, reason = "kept within the face and one texel beyond")]
+    fn over_edges(&self, place: &Place, level: u32, slice: u32) -> Result<[u32; 4], MemoryFault> {
+        let size = self.texture.size(level)[0];
+        let (face, cube) = (slice % FACES, slice - slice % FACES);
+        let axis = |axis: usize| {
+            let bits = (number(place.at[axis]) - 1.0).to_bits();
+            let u = in_elements(bits, size, place.unnormalised[axis]) + place.offset[axis] - 0.5;
+            let floor = u.floor();
+            let weight = if u.is_finite() { number((u - floor).to_bits()) } else { 0.0 };
+            (floor.clamp(-1.0, size as f32) as i64, weight)
+        };
+        let ((x, across_x), (y, across_y)) = (axis(0), axis(1));
+        // The four texels, and the place of one that does not exist.
+        let mut texels = [[0; 4]; 4];
+        let mut missing = None;
+        for (n, texel) in texels.iter_mut().enumerate() {
+            let at = (x + n as i64 % 2, y + n as i64 / 2);
+            match across(face, at.0.min(size.into()), at.1.min(size.into()), size) {
+                Some((face, x, y)) => *texel = self.texel(level, [Some(x), Some(y), Some(cube + face)])?,
+                None => missing = Some(n),
+            }
+        }
+        if let Some(missing) = missing {
+            let others = || (0..4).filter(|&n| n != missing);
+            texels[missing] = std::array::from_fn(|c| {
+                let sum = others().fold(0.0, |sum: f32, n| number((sum + number(texels[n][c])).to_bits()));
+                number((sum / 3.0).to_bits()).to_bits()
+            });
+        }
+        let [a, b, c, d] = texels;
+        Ok(mix(across_y, mix(across_x, a, b), mix(across_x, c, d)))
     }
 
     /// A level of detail within what the sampler allows; the smallest for NaN.

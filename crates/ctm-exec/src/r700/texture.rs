@@ -1,8 +1,9 @@
 //! Texture fetches (R700 chapter 6, §9.4), one instruction for all lanes of a wavefront.
 
+use super::Memory;
 use super::formats::in_format;
+use super::resources::{Filter, TextureKind};
 use super::sample::{FACES, Lookup, Place, filtered_axes, is_cube, layer};
-use super::{Memory, resources::TextureKind};
 use crate::engine::{FaultKind, MemoryFault};
 use crate::x1k::float::{bits, fma, number};
 use crate::x1k::transcendental::ln2;
@@ -236,21 +237,23 @@ impl<'a> TextureFetch<'a> {
         }
     }
 
-    /// The level of detail of gradients: half the logarithm of the larger squared length, in texels of level 0.
+    /// The squared length of a gradient in texels of level 0.
     #[allow(clippy::cast_precision_loss, reason = "sizes are far below 2^24")]
-    fn detail(&self, h: [f32; 3], v: [f32; 3]) -> f32 {
+    fn squared_texels(&self, gradient: [f32; 3]) -> f32 {
         let size = self.lookup.texture.size(0);
         let place = self.place(&[0; 4]);
-        let squared = |gradient: [f32; 3]| {
-            let mut sum = 0.0;
-            for axis in 0..filtered_axes(self.lookup.texture.kind) {
-                let scale = if place.unnormalised[axis] { 1.0 } else { size[axis] as f32 };
-                let texels = number((gradient[axis] * scale).to_bits());
-                sum = fma(texels, texels, sum);
-            }
-            sum
-        };
-        let (h, v) = (squared(h), squared(v));
+        let mut sum = 0.0;
+        for axis in 0..filtered_axes(self.lookup.texture.kind) {
+            let scale = if place.unnormalised[axis] { 1.0 } else { size[axis] as f32 };
+            let texels = number((gradient[axis] * scale).to_bits());
+            sum = fma(texels, texels, sum);
+        }
+        sum
+    }
+
+    /// The level of detail of gradients: half the logarithm of the larger squared length, in texels of level 0.
+    fn detail(&self, h: [f32; 3], v: [f32; 3]) -> f32 {
+        let (h, v) = (self.squared_texels(h), self.squared_texels(v));
         let larger = if h > v { h } else { v };
         0.5 * f32::from_bits(ln2(larger.to_bits()))
     }
@@ -279,6 +282,61 @@ impl<'a> TextureFetch<'a> {
         }
     }
 
+    /// The longer gradient of a lookup that takes several steps along it, and how many (`max_anisotropy`): the ratio of the lengths of both
+    /// gradients, rounded up.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "1 to 16")]
+    fn steps(
+        &self,
+        detail: Detail,
+        coordinates: &[[u32; 4]],
+        lane: usize,
+        gradients: &Gradients,
+    ) -> Option<([f32; 3], u8)> {
+        let (sampler, kind) = (&self.lookup.sampler, self.lookup.texture.kind);
+        let filters = sampler.minify == Filter::Linear && matches!(kind, TextureKind::TwoD | TextureKind::TwoDArray);
+        let (Detail::Computed { set } | Detail::Biased { set }) = detail else { return None };
+        if sampler.max_anisotropy <= 1 || !filters || !(set || self.quads) {
+            return None;
+        }
+        let [h, v] = if set {
+            [&gradients.h, &gradients.v].map(|all| all.get(lane).copied().unwrap_or_default())
+        } else {
+            [false, true].map(|vertical| {
+                let [x, y, z, _] = slopes(coordinates, lane, vertical);
+                [x, y, z]
+            })
+        };
+        let [along_h, along_v] = [h, v].map(|gradient| self.squared_texels(gradient));
+        let (longer, long, short) = if along_h > along_v { (h, along_h, along_v) } else { (v, along_v, along_h) };
+        let most = f32::from(sampler.max_anisotropy.min(16));
+        // Of squared lengths; NaN and 0/0 are one step.
+        let ratio = (long / short).sqrt().ceil();
+        (ratio > 1.0).then(|| (longer, ratio.min(most) as u8))
+    }
+
+    /// A lookup as the mean of several along a gradient, each of which is so many times shorter.
+    fn stepped(
+        &self,
+        lookup: &Lookup<'_>,
+        at: &[u32; 4],
+        lod: f32,
+        (gradient, count): ([f32; 3], u8),
+    ) -> Result<Fetched, FaultKind> {
+        let whole = f32::from(count);
+        let lod = lod - f32::from_bits(ln2(whole.to_bits()));
+        let mut sum = [0.0f32; 4];
+        for step in 0..count {
+            let part = (f32::from(step) + 0.5) / whole - 0.5;
+            let mut place = *at;
+            for (coordinate, along) in place.iter_mut().zip(gradient).take(2) {
+                *coordinate = number(fma(part, along, number(*coordinate)).to_bits()).to_bits();
+            }
+            let found = lookup.sample(&self.place(&place), lod).map_err(FaultKind::Memory)?;
+            sum.iter_mut().zip(found).for_each(|(sum, bits)| *sum = number((*sum + number(bits)).to_bits()));
+        }
+        Ok(sum.map(|sum| bits(number((sum / whole).to_bits()))))
+    }
+
     /// Runs the instruction for one lane.
     ///
     /// # Errors
@@ -294,6 +352,9 @@ impl<'a> TextureFetch<'a> {
             let element = reference_element(op, texture.kind);
             let reference = compares.then(|| in_format(&texture.format, number(at[element])));
             let lookup = Lookup { reference, ..*lookup };
+            if let Some(steps) = self.steps(detail, coordinates, lane, gradients) {
+                return self.stepped(&lookup, at, lod, steps);
+            }
             return lookup.sample(&self.place(at), lod).map_err(FaultKind::Memory);
         }
         let computed = || self.lod(Detail::Computed { set: false }, coordinates, lane, gradients);

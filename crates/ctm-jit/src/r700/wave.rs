@@ -213,7 +213,7 @@ pub const fn takes_level_0(op: TexOp) -> bool {
 fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sampler, &'a [[u32; 4]])> {
     let texture = memory.texture(inst.word0.resource_id)?;
     let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
-    let one_level = sampler.mip == MipFilter::None && sampler.magnify == sampler.minify;
+    let one_level = sampler.mip == MipFilter::None && sampler.magnify == sampler.minify && sampler.max_anisotropy <= 1;
     let op = inst.word0.op;
     let fine = op == TexOp::Ld || (takes_level_0(op) && one_level);
     // Others are compared by the reference's function.

@@ -1,5 +1,6 @@
 //! Meshes: built in, or from Wavefront OBJ files.
 
+use crate::array::Items;
 use ctm_draw::state::Topology;
 use std::path::Path;
 
@@ -245,7 +246,35 @@ impl Mesh {
         Ok(mesh)
     }
 
-    /// A built-in mesh by its name, or an OBJ file.
+    /// An array of vertices as triangles: rows of x, y, z; x, y, z, s, t; x, y, z and a normal; x, y, z, a normal, s, t; or those and a colour of four.
+    ///
+    /// # Errors
+    /// Another number of columns, or of vertices.
+    pub fn from_rows(rows: &[f32], columns: usize) -> Result<Self, String> {
+        if !matches!(columns, 3 | 5 | 6 | 8 | 12) {
+            return Err(format!(
+                "vertices have {columns} numbers; allowed are 3 (position), 5 (and s, t), 6 (and normal), 8 (all three) and 12 (and colour)"
+            ));
+        }
+        let (has_normal, st) = (columns >= 6, if columns == 5 { 3 } else { 6 });
+        let vertices: Vec<[[f32; 4]; 4]> = rows
+            .chunks_exact(columns)
+            .map(|row| {
+                let get = |n: usize| row.get(n).copied().unwrap_or(0.0);
+                let normal = if has_normal { [get(3), get(4), get(5)] } else { [0.0, 0.0, 1.0] };
+                let colour = if columns == 12 { [get(8), get(9), get(10), get(11)] } else { [0.8, 0.8, 0.8, 1.0] };
+                let st = if columns == 5 || columns >= 8 { [get(st), get(st + 1)] } else { [0.0; 2] };
+                vertex([get(0), get(1), get(2)], normal, st, colour)
+            })
+            .collect();
+        if vertices.is_empty() {
+            return Err("there are no vertices".into());
+        }
+        let indices = (0..vertices.len() as u32).collect();
+        Ok(Self { topology: Topology::Triangles, vertices, indices })
+    }
+
+    /// A built-in mesh by its name, or a file: OBJ, glTF, or an array of vertices.
     ///
     /// # Errors
     /// What is wrong with the name or the file.
@@ -254,11 +283,27 @@ impl Mesh {
             return Ok(mesh);
         }
         let path = Path::new(name);
-        if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("obj")) {
-            let text = std::fs::read_to_string(path).map_err(|e| format!("{name} cannot be read: {e}"))?;
-            return Self::from_obj(&text).map_err(|e| format!("{name}: {e}"));
+        let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
+        let bytes = || std::fs::read(path).map_err(|e| format!("{name} cannot be read: {e}"));
+        let named = |message: String| format!("{name}: {message}");
+        match extension.as_str() {
+            "obj" => Self::from_obj(&String::from_utf8_lossy(&bytes()?)).map_err(named),
+            "gltf" | "glb" => super::gltf::read(&bytes()?, path).map_err(named),
+            "npy" => {
+                let items = Items::from_npy(&bytes()?).map_err(|error| named(error.to_string()))?;
+                match items.shape[..] {
+                    [_, columns] if items.class == b'f' && items.item_bytes == 4 => {
+                        let rows: Vec<f32> = items.dwords().into_iter().map(f32::from_bits).collect();
+                        Self::from_rows(&rows, columns).map_err(named)
+                    }
+                    ref shape => Err(named(format!("its shape is {shape:?}; vertices are rows of float32"))),
+                }
+            }
+            _ => Err(format!(
+                "there is no mesh `{name}`; there are {}, and files (.obj, .gltf, .glb, .npy)",
+                BUILT_IN.join(", ")
+            )),
         }
-        Err(format!("there is no mesh `{name}`; there are {}, and OBJ files (.obj)", BUILT_IN.join(", ")))
     }
 }
 

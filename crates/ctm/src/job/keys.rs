@@ -174,6 +174,8 @@ pub const TEXTURE: Section = Section { name: "[[texture]]", keys: &[
     r700("max_lod", "largest level of detail"),
     r700("lod_bias", "added to computed levels of detail"),
     r700("compare", "never, less, less_equal, equal, greater_equal, greater, not_equal or always"),
+    r700("anisotropy", "most lookups along the longer gradient, 1 to 16"),
+    r700("seamless", "filters of cubes go over edges"),
 ] };
 
 /// `[[memory]]`.

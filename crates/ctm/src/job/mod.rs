@@ -26,7 +26,7 @@ mod frames;
 pub mod json;
 pub mod keys;
 pub(crate) mod load;
-mod names;
+pub(crate) mod names;
 mod prepare;
 pub mod r700;
 mod read;
@@ -34,7 +34,7 @@ pub(crate) mod report;
 mod run;
 mod shard;
 pub mod surface;
-mod tree;
+pub(crate) mod tree;
 mod values;
 
 pub use crate::engine::EngineKind;

@@ -34,7 +34,7 @@ pub struct Reader {
     tree: Tree,
     file: Option<Arc<Source>>,
     flags: Vec<Arc<Source>>,
-    pub(super) directory: PathBuf,
+    pub(crate) directory: PathBuf,
     pub(super) reports: Vec<Report>,
     pub(super) isa: Option<Isa>,
     /// A flag says the domain, but not well: that has been reported.
@@ -53,7 +53,7 @@ pub struct Given {
 
 impl Given {
     /// The bytes of this file, if they are here.
-    pub(super) fn bytes_of(&self, path: &Path) -> Option<&[u8]> {
+    pub(crate) fn bytes_of(&self, path: &Path) -> Option<&[u8]> {
         self.bytes.as_deref().filter(|_| self.path.as_deref() == Some(path))
     }
 }
@@ -72,7 +72,7 @@ impl Job {
 const COMMAND_LINE: &str = "command line";
 
 /// Whether something was written as a flag.
-pub(super) fn is_flag(place: Option<&Place>) -> bool {
+pub(crate) fn is_flag(place: Option<&Place>) -> bool {
     place.is_some_and(|p| p.source.name() == COMMAND_LINE)
 }
 
@@ -158,6 +158,19 @@ impl Reader {
         self.flag(name, &text_of_name(value));
     }
 
+    /// What the file says, unless it is no TOML.
+    pub(crate) fn take_root(&mut self) -> Result<Table, JobError> {
+        if self.reports.iter().any(|r| r.diagnostic.rule == "toml-syntax") {
+            return Err(JobError::Wrong(std::mem::take(&mut self.reports)));
+        }
+        Ok(std::mem::take(&mut self.tree.root))
+    }
+
+    /// Everything that was found wrong.
+    pub(crate) fn done(self) -> Result<(), JobError> {
+        if self.reports.iter().any(Report::is_error) { Err(JobError::Wrong(self.reports)) } else { Ok(()) }
+    }
+
     /// The job.
     ///
     /// # Errors
@@ -181,7 +194,7 @@ impl Reader {
         job.ok_or(JobError::Wrong(self.reports))
     }
 
-    pub(super) fn place(&self, origin: Origin) -> Option<Place> {
+    pub(crate) fn place(&self, origin: Origin) -> Option<Place> {
         match origin {
             Origin::File(span) => self.file.clone().map(|source| Place { source, span }),
             Origin::Flag(n) => self.flags.get(n).or(self.flags.last()).map(|source| Place {
@@ -191,16 +204,16 @@ impl Reader {
         }
     }
 
-    pub(super) fn push(&mut self, origin: Origin, diagnostic: Diagnostic) {
+    pub(crate) fn push(&mut self, origin: Origin, diagnostic: Diagnostic) {
         let report = report_at(self.place(origin).as_ref(), diagnostic);
         self.reports.push(report);
     }
 
-    pub(super) fn error(&mut self, origin: Origin, rule: &'static str, message: impl Into<String>) {
+    pub(crate) fn error(&mut self, origin: Origin, rule: &'static str, message: impl Into<String>) {
         self.push(origin, Diagnostic::error(rule, message));
     }
 
-    pub(super) fn located<T>(&self, value: T, origin: Origin) -> Located<T> {
+    pub(crate) fn located<T>(&self, value: T, origin: Origin) -> Located<T> {
         Located { value, place: self.place(origin) }
     }
 
@@ -329,7 +342,7 @@ impl Reader {
         draft
     }
 
-    pub(super) fn once<'s>(
+    pub(crate) fn once<'s>(
         &mut self,
         what: &str,
         mut earlier: impl Iterator<Item = &'s Located<Ref>>,

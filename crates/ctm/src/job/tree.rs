@@ -5,7 +5,7 @@ use toml::de::{DeTable, DeValue};
 
 /// Where a value was written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Origin {
+pub(crate) enum Origin {
     /// In the job file.
     File(Span),
     /// In the flag of this number (see [`Tree::flags`]).
@@ -13,13 +13,13 @@ pub(super) enum Origin {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Node {
+pub(crate) struct Node {
     pub value: Value,
     pub origin: Origin,
 }
 
 #[derive(Clone, Debug)]
-pub(super) enum Value {
+pub(crate) enum Value {
     String(String),
     Integer(i128),
     Float(f64),
@@ -45,7 +45,7 @@ impl Value {
 }
 
 #[derive(Clone, Debug)]
-pub(super) struct Entry {
+pub(crate) struct Entry {
     pub key: String,
     pub origin: Origin,
     pub node: Node,
@@ -53,7 +53,7 @@ pub(super) struct Entry {
 
 /// Keys in the order of the file, flags after them.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Table {
+pub(crate) struct Table {
     pub entries: Vec<Entry>,
 }
 
@@ -108,7 +108,7 @@ impl Table {
 
 /// A whole job, before anything is known about its keys.
 #[derive(Clone, Debug, Default)]
-pub(super) struct Tree {
+pub(crate) struct Tree {
     pub root: Table,
     /// The flags as they were typed, for messages.
     pub flags: Vec<String>,

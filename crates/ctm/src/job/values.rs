@@ -15,7 +15,7 @@ use std::path::PathBuf;
 pub(super) const BEYOND: &str = "run it in parts of 4096: passes whose [[register]] adds the part's origin to the index pair; R700 programs other than pixel programs number their threads row by row, so 10000 of them are 2500 columns and 4 rows";
 
 impl Reader {
-    pub(super) fn section<'t>(&mut self, node: &'t Node, section: &Section) -> Option<&'t Table> {
+    pub(crate) fn section<'t>(&mut self, node: &'t Node, section: &Section) -> Option<&'t Table> {
         match &node.value {
             Value::Table(table) => {
                 self.known_keys(table, section);
@@ -29,7 +29,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn known_keys(&mut self, table: &Table, section: &Section) {
+    pub(crate) fn known_keys(&mut self, table: &Table, section: &Section) {
         for entry in &table.entries {
             let Some(key) = section.keys.iter().find(|k| k.name == entry.key) else {
                 let mut diagnostic =
@@ -61,7 +61,7 @@ impl Reader {
     }
 
     /// The elements of a list of tables.
-    pub(super) fn tables<'t>(&mut self, table: &'t Table, key: &str) -> Vec<&'t Node> {
+    pub(crate) fn tables<'t>(&mut self, table: &'t Table, key: &str) -> Vec<&'t Node> {
         match table.get(key) {
             None => Vec::new(),
             Some(Node { value: Value::Array(list), .. }) => list.iter().collect(),
@@ -73,7 +73,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn required<'t>(&mut self, node: &Node, table: &'t Table, key: &str, what: &str) -> Option<&'t Node> {
+    pub(crate) fn required<'t>(&mut self, node: &Node, table: &'t Table, key: &str, what: &str) -> Option<&'t Node> {
         let found = table.get(key);
         if found.is_none() {
             self.error(node.origin, "missing-key", format!("{what} has no `{key}`"));
@@ -81,11 +81,11 @@ impl Reader {
         found
     }
 
-    pub(super) fn wrong_kind(&mut self, key: &str, node: &Node, allowed: &str) {
+    pub(crate) fn wrong_kind(&mut self, key: &str, node: &Node, allowed: &str) {
         self.error(node.origin, "bad-type", format!("`{key}` is {}, it must be {allowed}", node.value.kind()));
     }
 
-    pub(super) fn string(&mut self, key: &str, node: &Node) -> Option<String> {
+    pub(crate) fn string(&mut self, key: &str, node: &Node) -> Option<String> {
         match &node.value {
             Value::String(s) => Some(s.clone()),
             // A flag's bare word may look like a number.
@@ -97,7 +97,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn boolean(&mut self, key: &str, node: &Node) -> Option<bool> {
+    pub(crate) fn boolean(&mut self, key: &str, node: &Node) -> Option<bool> {
         match node.value {
             Value::Boolean(b) => Some(b),
             Value::Integer(n @ (0 | 1)) if matches!(node.origin, Origin::Flag(_)) => Some(n == 1),
@@ -109,7 +109,7 @@ impl Reader {
     }
 
     /// Paths in the file are relative to it, paths in flags to the current directory.
-    pub(super) fn path(&mut self, key: &str, node: &Node) -> Option<Located<PathBuf>> {
+    pub(crate) fn path(&mut self, key: &str, node: &Node) -> Option<Located<PathBuf>> {
         let text = self.string(key, node)?;
         if text.is_empty() {
             self.error(node.origin, "bad-value", format!("`{key}` is empty, it must name a file"));
@@ -126,7 +126,7 @@ impl Reader {
     }
 
     /// One file, or several.
-    pub(super) fn paths(&mut self, key: &str, node: &Node) -> Vec<Located<PathBuf>> {
+    pub(crate) fn paths(&mut self, key: &str, node: &Node) -> Vec<Located<PathBuf>> {
         match &node.value {
             Value::Array(list) => list.iter().filter_map(|node| self.path(key, node)).collect(),
             _ => self.path(key, node).into_iter().collect(),
@@ -134,7 +134,7 @@ impl Reader {
     }
 
     /// A constant that differs from launch to launch: rows of four numbers, one for each, or `{ start, step }`.
-    pub(super) fn varying(&mut self, what: &str, node: &Node) -> Option<Varying> {
+    pub(crate) fn varying(&mut self, what: &str, node: &Node) -> Option<Varying> {
         match &node.value {
             Value::Array(rows) if rows.first().is_some_and(|row| matches!(row.value, Value::Array(_))) => {
                 let rows: Option<Vec<_>> = rows.iter().map(|row| self.four_bits(what, row)).collect();
@@ -165,11 +165,11 @@ impl Reader {
         }
     }
 
-    pub(super) fn data(&mut self, key: &str, node: &Node) -> Option<Located<Data>> {
+    pub(crate) fn data(&mut self, key: &str, node: &Node) -> Option<Located<Data>> {
         self.path(key, node).map(|path| Located { value: Data::File(path.value), place: path.place })
     }
 
-    pub(super) fn choice<T: Copy>(&mut self, key: &str, node: &Node, allowed: &[(&str, T)]) -> Option<T> {
+    pub(crate) fn choice<T: Copy>(&mut self, key: &str, node: &Node, allowed: &[(&str, T)]) -> Option<T> {
         let text = self.string(key, node)?;
         if let Some((_, value)) = allowed.iter().find(|(name, _)| *name == text) {
             return Some(*value);
@@ -184,7 +184,7 @@ impl Reader {
         None
     }
 
-    pub(super) fn integer(&mut self, key: &str, node: &Node, range: std::ops::RangeInclusive<i128>) -> Option<i128> {
+    pub(crate) fn integer(&mut self, key: &str, node: &Node, range: std::ops::RangeInclusive<i128>) -> Option<i128> {
         let value = match &node.value {
             Value::Integer(n) => Some(*n),
             Value::String(s) => hex(s).map(i128::from),
@@ -203,11 +203,11 @@ impl Reader {
         Some(value)
     }
 
-    pub(super) fn repeat(&mut self, node: &Node) -> Option<u32> {
+    pub(crate) fn repeat(&mut self, node: &Node) -> Option<u32> {
         self.integer("repeat", node, 1..=1_000_000).and_then(|n| u32::try_from(n).ok())
     }
 
-    pub(super) fn number(&mut self, key: &str, node: &Node) -> Option<f64> {
+    pub(crate) fn number(&mut self, key: &str, node: &Node) -> Option<f64> {
         match &node.value {
             #[allow(clippy::cast_precision_loss, reason = "rounded once")]
             Value::Integer(n) => Some(*n as f64),
@@ -220,7 +220,7 @@ impl Reader {
     }
 
     /// The bits of a single-precision number: a number, rounded once, or a string with a bit pattern.
-    pub(super) fn bits(&mut self, what: &str, node: &Node) -> Option<u32> {
+    pub(crate) fn bits(&mut self, what: &str, node: &Node) -> Option<u32> {
         match &node.value {
             #[allow(clippy::cast_precision_loss, reason = "rounded once")]
             Value::Integer(n) => Some((*n as f32).to_bits()),
@@ -241,7 +241,7 @@ impl Reader {
         }
     }
 
-    pub(super) fn four<'t>(&mut self, what: &str, node: &'t Node) -> Option<&'t [Node; 4]> {
+    pub(crate) fn four<'t>(&mut self, what: &str, node: &'t Node) -> Option<&'t [Node; 4]> {
         if let Value::Array(list) = &node.value
             && let Ok(four) = <&[Node; 4]>::try_from(list.as_slice())
         {
@@ -255,14 +255,14 @@ impl Reader {
         None
     }
 
-    pub(super) fn four_bits(&mut self, what: &str, node: &Node) -> Option<[u32; 4]> {
+    pub(crate) fn four_bits(&mut self, what: &str, node: &Node) -> Option<[u32; 4]> {
         let [r, g, b, a] = self.four(what, node)?;
         let [r, g, b, a] = [r, g, b, a].map(|n| self.bits(what, n));
         Some([r?, g?, b?, a?])
     }
 
     /// Four numbers in double precision; a bit pattern is the integer or the single-precision number that it is.
-    pub(super) fn doubles(&mut self, key: &str, node: &Node, bits: bool) -> Option<[f64; 4]> {
+    pub(crate) fn doubles(&mut self, key: &str, node: &Node, bits: bool) -> Option<[f64; 4]> {
         let [r, g, b, a] = self.four(&format!("`{key}`"), node)?;
         let [r, g, b, a] = [r, g, b, a].map(|n| match &n.value {
             Value::String(s) if hex(s).is_some() => {
@@ -274,7 +274,7 @@ impl Reader {
     }
 
     /// A slot by number (`0`, `s0`) or by the program's name for it.
-    pub(super) fn slot(&mut self, key: &str, node: &Node, limit: usize, what: &str) -> Option<Ref> {
+    pub(crate) fn slot(&mut self, key: &str, node: &Node, limit: usize, what: &str) -> Option<Ref> {
         let number = match &node.value {
             Value::Integer(n) => *n,
             Value::String(s) => match register_number(s) {
@@ -315,7 +315,7 @@ impl Reader {
         self.integer(name, node, 0..=4095)
     }
 
-    pub(super) fn domain(&mut self, node: &Node) -> Option<Domain> {
+    pub(crate) fn domain(&mut self, node: &Node) -> Option<Domain> {
         let corners = match &node.value {
             Value::Array(list) if list.len() == 4 => list,
             _ => {
@@ -337,7 +337,7 @@ impl Reader {
         Some(Domain { i0, j0, i1, j1 })
     }
 
-    pub(super) fn size(&mut self, node: &Node) -> Option<[u32; 2]> {
+    pub(crate) fn size(&mut self, node: &Node) -> Option<[u32; 2]> {
         match &node.value {
             Value::Array(list) if list.len() == 2 => {
                 let w = self.integer("size", &list[0], 1..=4096)?;
@@ -360,23 +360,23 @@ pub fn formats() -> Vec<(&'static str, Format)> {
 }
 
 /// Orders in memory by their names in job files: those of the commands, in lower case.
-pub(super) fn tilings() -> Vec<(&'static str, Tiling)> {
+pub(crate) fn tilings() -> Vec<(&'static str, Tiling)> {
     ["linear", "tiled", "linear_inp_2x2", "tiled_inp_2x2"].into_iter().zip(Tiling::ALL.iter().copied()).collect()
 }
 
 /// `"0x3F800000"`: up to 32 bits.
-pub(super) fn hex(text: &str) -> Option<u32> {
+pub(crate) fn hex(text: &str) -> Option<u32> {
     let digits = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X"))?;
     u32::from_str_radix(digits, 16).ok().filter(|_| !digits.starts_with('+'))
 }
 
 /// `12`, `s12`, `c12`, `o2`, `i3`, `b4`, `r5`, `t18`: the registers' own names.
-pub(super) fn register_number(text: &str) -> Option<i128> {
+pub(crate) fn register_number(text: &str) -> Option<i128> {
     let digits = text.strip_prefix(['s', 'c', 'o', 'i', 'b', 'r', 't', 'C', 'R']).unwrap_or(text);
     (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then(|| digits.parse().ok()).flatten()
 }
 
-pub(super) fn is_name(text: &str) -> bool {
+pub(crate) fn is_name(text: &str) -> bool {
     let mut chars = text.chars();
     chars.next().is_some_and(|c| c.is_alphabetic() || c == '_')
         && chars.all(|c| c.is_alphanumeric() || "_.".contains(c))

@@ -303,6 +303,7 @@ impl R700Registers {
                 SamplerCompare::GreaterEqual => Compare::GreaterEqual,
                 SamplerCompare::Always => Compare::Always,
             },
+            ..Sampler::default()
         };
         self.resources().samplers.insert(word.sampler, sampler);
         Ok(())

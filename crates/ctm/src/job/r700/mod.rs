@@ -18,11 +18,12 @@ mod prepare;
 mod read;
 mod run;
 mod save;
-mod uses;
+pub(crate) mod uses;
 
 pub(super) use draft::R700Draft;
 pub(super) use prepare::{Prepared, Ready};
-pub(super) use read::{FILTERS, LookupDraft, WRAPS};
+pub(super) use read::LookupDraft;
+pub(crate) use read::{COMPARES, FILTERS, KINDS, MIPS, WRAPS};
 pub(super) use run::run;
 
 use super::{Data, Located, Ref};
@@ -149,6 +150,10 @@ pub struct Lookup {
     pub lod_bias: f32,
     /// How SAMPLE_C compares.
     pub compare: Compare,
+    /// Most lookups along the longer gradient, 1 to 16; `None`: 1.
+    pub anisotropy: Option<u8>,
+    /// Filters of cubes go over edges.
+    pub seamless: bool,
 }
 
 /// How the elements of an R700 output are saved.

@@ -22,11 +22,11 @@ const BANKS: i128 = 16;
 /// Most bytes of a memory.
 const MEMORY_BYTES: i128 = 1 << 30;
 
-pub(in crate::job) const FILTERS: [(&str, Filter); 2] = [("nearest", Filter::Nearest), ("linear", Filter::Linear)];
-pub(in crate::job) const WRAPS: [(&str, Wrap); 4] =
+pub(crate) const FILTERS: [(&str, Filter); 2] = [("nearest", Filter::Nearest), ("linear", Filter::Linear)];
+pub(crate) const WRAPS: [(&str, Wrap); 4] =
     [("repeat", Wrap::Repeat), ("mirror", Wrap::Mirror), ("clamp", Wrap::Clamp), ("border", Wrap::Border)];
 
-const KINDS: [(&str, TextureKind); 7] = [
+pub(crate) const KINDS: [(&str, TextureKind); 7] = [
     ("1d", TextureKind::OneD),
     ("2d", TextureKind::TwoD),
     ("3d", TextureKind::ThreeD),
@@ -36,10 +36,10 @@ const KINDS: [(&str, TextureKind); 7] = [
     ("cube_array", TextureKind::CubeArray),
 ];
 
-const MIPS: [(&str, MipFilter); 3] =
+pub(crate) const MIPS: [(&str, MipFilter); 3] =
     [("none", MipFilter::None), ("nearest", MipFilter::Nearest), ("linear", MipFilter::Linear)];
 
-const COMPARES: [(&str, Compare); 8] = [
+pub(crate) const COMPARES: [(&str, Compare); 8] = [
     ("never", Compare::Never),
     ("less", Compare::Less),
     ("less_equal", Compare::LessEqual),
@@ -404,6 +404,8 @@ impl Reader {
             lod: [min_lod, max_lod],
             lod_bias,
             compare: table.get("compare").and_then(|n| self.choice("compare", n, &COMPARES)),
+            anisotropy: self.optional(table, "anisotropy", 1..=16).map(|n| n as u8),
+            seamless: table.get("seamless").and_then(|n| self.boolean("seamless", n)),
         }
     }
 
@@ -450,6 +452,8 @@ pub(in crate::job) struct LookupDraft {
     lod: [Option<f32>; 2],
     lod_bias: Option<f32>,
     compare: Option<Compare>,
+    anisotropy: Option<u8>,
+    seamless: Option<bool>,
 }
 
 impl LookupDraft {
@@ -466,6 +470,8 @@ impl LookupDraft {
             lod: [self.lod[0].or(base.lod[0]), self.lod[1].or(base.lod[1])],
             lod_bias: self.lod_bias.or(base.lod_bias),
             compare: self.compare.or(base.compare),
+            anisotropy: self.anisotropy.or(base.anisotropy),
+            seamless: self.seamless.or(base.seamless),
         }
     }
 
@@ -481,6 +487,8 @@ impl LookupDraft {
             lod: self.lod,
             lod_bias: self.lod_bias.unwrap_or_default(),
             compare: self.compare.unwrap_or_default(),
+            anisotropy: self.anisotropy,
+            seamless: self.seamless.unwrap_or_default(),
         }
     }
 }

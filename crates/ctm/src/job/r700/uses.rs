@@ -12,7 +12,7 @@ const LINE: u32 = 16;
 
 /// What a program names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(super) struct Uses {
+pub(crate) struct Uses {
     /// Exports.
     pub targets: BTreeSet<Target>,
     /// Memories that are written or read.
@@ -33,6 +33,8 @@ pub(super) struct Uses {
     pub loops: BTreeSet<u8>,
     /// Boolean constants.
     pub bools: BTreeSet<u8>,
+    /// Registers that ALU instructions, exports and fetches read; what is relative counts as its base.
+    pub registers: BTreeSet<u8>,
     /// Whether it calls the fetch subroutine.
     pub calls_fetch: bool,
     /// Whether it emits vertices or cuts strips.
@@ -45,8 +47,14 @@ impl Uses {
         let mut uses = Self::default();
         for entry in &decoded.entries {
             match &entry.cf {
-                Ok(Cf::Export(e)) => uses.targets.extend(targets(e)),
-                Ok(Cf::Mem(m)) => uses.spaces.extend(written(m.word1.op)),
+                Ok(Cf::Export(e)) => {
+                    uses.targets.extend(targets(e));
+                    uses.read(e.word0.rw_gpr, e.word1.burst_count);
+                }
+                Ok(Cf::Mem(m)) => {
+                    uses.spaces.extend(written(m.word1.op));
+                    uses.read(m.word0.rw_gpr, m.word1.burst_count);
+                }
                 Ok(Cf::Alu(alu)) => uses.windows_of(alu),
                 Ok(Cf::Plain(plain)) => uses.plain(plain),
                 Err(_) => {}
@@ -84,6 +92,10 @@ impl Uses {
         self
     }
 
+    fn read(&mut self, first: u8, more: u8) {
+        self.registers.extend(first..=first.saturating_add(more));
+    }
+
     fn windows_of(&mut self, alu: &CfAlu) {
         for (set, kcache) in alu.kcache().into_iter().enumerate() {
             if kcache.mode != KcacheMode::Nop {
@@ -107,9 +119,13 @@ impl Uses {
 
     fn alu(&mut self, inst: &AluInst) {
         for operand in inst.operands() {
-            if let Source::Constant(index) = operand.source {
-                self.relative_constants |= operand.relative;
-                self.constants.insert(index);
+            match operand.source {
+                Source::Constant(index) => {
+                    self.relative_constants |= operand.relative;
+                    self.constants.insert(index);
+                }
+                Source::Gpr(register) => self.read(register, 0),
+                Source::Kcache { .. } | Source::Special(_) | Source::Reserved(_) => {}
             }
         }
     }
@@ -118,9 +134,11 @@ impl Uses {
         match fetch {
             Fetch::Vtx(v) => {
                 self.buffers.insert(v.word0.buffer_id);
+                self.read(v.word0.src_gpr, 0);
             }
-            Fetch::Tex(t) if needs_no_resource(t.word0.op) => {}
+            Fetch::Tex(t) if needs_no_resource(t.word0.op) => self.read(t.word0.src_gpr, 0),
             Fetch::Tex(t) => {
+                self.read(t.word0.src_gpr, 0);
                 let samplers = self.textures.entry(t.word0.resource_id).or_default();
                 if samples(t.word0.op) {
                     samplers.insert(t.word2.sampler_id);

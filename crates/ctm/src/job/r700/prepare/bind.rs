@@ -5,13 +5,14 @@ use super::super::uses::Uses;
 use super::super::{ConstantBuffer, Contents, FetchBuffer, R700Pass, target_of};
 use super::{Checker, ReadyMemory};
 use crate::array::dwords;
-use crate::job::{FromOutput, Located, Pass, Ref, Texture};
+use crate::job::{Data, FromOutput, Located, Pass, Ref, Texture, read_file};
 use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
 use ctm_exec::r700::{self, Arrays, Constants, Sampler, Space, Target};
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::SymbolKind;
 use std::collections::BTreeSet;
+use std::path::Path;
 use std::sync::Arc;
 
 /// Where a named constant lies.
@@ -210,9 +211,39 @@ impl Checker {
         from_outputs
     }
 
+    /// A texture of a file that has a format, a kind and levels of its own.
+    fn texture_file(&mut self, texture: &Texture, data: &Located<Data>, path: &Path) -> Option<Image> {
+        let of_file = [
+            ("depth", texture.lookup.depth.is_some()),
+            ("levels", !texture.lookup.levels.is_empty()),
+            ("size", texture.size.is_some()),
+            ("format", texture.format.is_some()),
+        ];
+        if let Some((key, _)) = of_file.into_iter().find(|(_, given)| *given) {
+            let message = format!("`{key}` is given, and {} says it itself", path.display());
+            self.error(&texture.slot, "bad-value", message);
+            return None;
+        }
+        let bytes = read_file(path, "the texture", data.place.as_ref());
+        let bytes = self.keep(bytes.map_err(|e| Box::new(e.reports()[0].clone())))?;
+        match crate::texture::read(path, &bytes) {
+            Ok(image) => Some(image),
+            Err(error) => {
+                let report = data.error("bad-array", format!("{}: {error}", path.display()));
+                self.reports.push(report);
+                None
+            }
+        }
+    }
+
     /// A texture's levels, from its files.
     fn image(&mut self, texture: &Texture) -> Option<Image> {
         let data = texture.data.as_ref()?;
+        if let Data::File(path) = &data.value
+            && crate::texture::is_texture(path)
+        {
+            return self.texture_file(texture, data, path);
+        }
         let first = self.keep(texels(data, texture.size, texture.format.as_ref()))?;
         let kind = texture.lookup.kind;
         let depth = match (kind, texture.lookup.depth) {
@@ -339,5 +370,7 @@ fn sampler(texture: &Texture) -> Sampler {
         max_lod: l.lod[1].unwrap_or(default.max_lod),
         lod_bias: l.lod_bias,
         compare: l.compare,
+        max_anisotropy: l.anisotropy.unwrap_or(default.max_anisotropy),
+        seamless: l.seamless,
     }
 }
