@@ -461,12 +461,15 @@ fn same(a: &str, b: &str) -> bool {
 }
 
 fn x1k_columns(_: &WordFormat, field: &Field, value: &Value) -> Vec<Column> {
-    use x1k::ops::{AlphaOp, RgbOp, TexOp};
+    use x1k::ops::{AlphaOp, RgbOp, TexOp, TexReads};
     let (info, partner) = match field.name {
         "RGB_OP" => {
             let Some(op) = RgbOp::from_code(value.code) else { return Vec::new() };
             let partner = match op {
-                RgbOp::Sop => Some("the alpha unit's operation must be EX2, LN2, RCP, RSQ, SIN or COS".to_owned()),
+                RgbOp::Sop => {
+                    let names = AlphaOp::ALL.iter().filter(|op| op.is_transcendental()).map(|op| op.name());
+                    Some(format!("the alpha unit's operation must be {}", one_of(names.collect())))
+                }
                 _ if op.is_dot_product() => Some("ALPHA_DP copies the result to alpha".to_owned()),
                 _ => None,
             };
@@ -475,31 +478,42 @@ fn x1k_columns(_: &WordFormat, field: &Field, value: &Value) -> Vec<Column> {
         "ALPHA_OP" => {
             let Some(op) = AlphaOp::from_code(value.code) else { return Vec::new() };
             let partner = match op {
-                AlphaOp::Dp => Some("the RGB unit's operation must be DP3, DP4 or D2A".to_owned()),
+                AlphaOp::Dp => {
+                    let names = RgbOp::ALL.iter().filter(|op| op.is_dot_product()).map(|op| op.name());
+                    Some(format!("the RGB unit's operation must be {}", one_of(names.collect())))
+                }
                 _ if op.is_transcendental() => Some("RGB_SOP copies the result to red, green and blue".to_owned()),
                 _ => None,
             };
             (op.info(), partner)
         }
         "INST" => {
-            let reads = TexOp::from_code(value.code).map(|op| match op {
-                TexOp::Nop => "nothing",
-                TexOp::Lookup | TexOp::LookupUncached => "S and T of the source",
-                TexOp::LookupProj | TexOp::LodBias | TexOp::Lod => "S, T and Q of the source",
-                TexOp::KillLt0 => "the channels of the source that the write mask names; swizzles are ignored",
-                TexOp::Dxdy => "S and T of the source, and the gradients of TEX_ADDR_DXDY",
+            let reads = TexOp::from_code(value.code).map(|op| match op.info() {
+                TexReads::Nothing => "nothing",
+                TexReads::St => "S and T of the source",
+                TexReads::Stq => "S, T and Q of the source",
+                TexReads::Masked => "the channels of the source that the write mask names; swizzles are ignored",
+                TexReads::StGradients => "S and T of the source, and the gradients of TEX_ADDR_DXDY",
             });
             return reads.map(|text| ("reads", text.to_owned())).into_iter().collect();
         }
         _ => return Vec::new(),
     };
-    let operands = ["none", "A", "A, B", "A, B, C"][usize::from(info.operands.min(3))].to_owned();
+    let operands = ["none", "A", "A, B", "A, B, C"][usize::from(info.operands().min(3))].to_owned();
     let omod =
-        if info.omod_disabled { "any modifier, and OMOD_DISABLED" } else { "any modifier, but not OMOD_DISABLED" };
+        if info.omod_disabled() { "any modifier, and OMOD_DISABLED" } else { "any modifier, but not OMOD_DISABLED" };
     let mut columns =
         vec![("formula", info.formula.to_owned()), ("operands", operands), ("modifiers", omod.to_owned())];
     columns.extend(partner.map(|text| ("pairing", text)));
     columns
+}
+
+/// `A, B or C`.
+fn one_of(names: Vec<&str>) -> String {
+    match names.as_slice() {
+        [rest @ .., last] if !rest.is_empty() => format!("{} or {last}", rest.join(", ")),
+        names => names.concat(),
+    }
 }
 
 fn x1k_notes(word: &WordFormat, field: &Field) -> Vec<Column> {

@@ -356,10 +356,9 @@ impl ClauseContext<'_> {
         };
         Ok(match op {
             AluOp::Op2(Op2::Mul64) => twice(ops64::mul_64(source(0)?, source(1)?), factor(x.omod())),
-            AluOp::Op3(Op3::Muladd64) => twice(ops64::muladd_64(source(0)?, source(1)?, source(2)?), 1.0),
-            AluOp::Op3(Op3::Muladd64M2) => twice(ops64::muladd_64(source(0)?, source(1)?, source(2)?), 2.0),
-            AluOp::Op3(Op3::Muladd64M4) => twice(ops64::muladd_64(source(0)?, source(1)?, source(2)?), 4.0),
-            AluOp::Op3(Op3::Muladd64D2) => twice(ops64::muladd_64(source(0)?, source(1)?, source(2)?), 0.5),
+            AluOp::Op3(Op3::Muladd64 | Op3::Muladd64M2 | Op3::Muladd64M4 | Op3::Muladd64D2) => {
+                twice(ops64::muladd_64(source(0)?, source(1)?, source(2)?), factor(op.info().scale))
+            }
             AluOp::Op2(Op2::Frexp64) => {
                 // Its page reads the low dword in y, not in w; z and w read nothing.
                 let (exponent, fraction) = ops64::frexp_64(self.double(lane, group, (x, y), 0)?);

@@ -203,19 +203,15 @@ pub fn op2(op: Op2, a: u32, b: u32) -> Result<Option<Scalar>, FaultKind> {
 #[must_use]
 pub fn op3(op: Op3, a: u32, b: u32, c: u32) -> Option<Scalar> {
     let (x, y, z) = (number(a), number(b), number(c));
+    // The power of two that belongs to the operation's name.
+    let named = |x| match op.info().scale {
+        Omod::Off => float(x),
+        scale => float(scaled(x, factor(scale))),
+    };
     Some(match op {
-        Op3::MulLit => float(ops::mul_lit(x, y, z)),
-        Op3::MulLitM2 => float(scaled(ops::mul_lit(x, y, z), 2.0)),
-        Op3::MulLitM4 => float(scaled(ops::mul_lit(x, y, z), 4.0)),
-        Op3::MulLitD2 => float(scaled(ops::mul_lit(x, y, z), 0.5)),
-        Op3::Muladd => float(ops::muladd(x, y, z)),
-        Op3::MuladdM2 => float(scaled(ops::muladd(x, y, z), 2.0)),
-        Op3::MuladdM4 => float(scaled(ops::muladd(x, y, z), 4.0)),
-        Op3::MuladdD2 => float(scaled(ops::muladd(x, y, z), 0.5)),
-        Op3::MuladdIeee => float(ops::muladd_ieee(x, y, z)),
-        Op3::MuladdIeeeM2 => float(scaled(ops::muladd_ieee(x, y, z), 2.0)),
-        Op3::MuladdIeeeM4 => float(scaled(ops::muladd_ieee(x, y, z), 4.0)),
-        Op3::MuladdIeeeD2 => float(scaled(ops::muladd_ieee(x, y, z), 0.5)),
+        Op3::MulLit | Op3::MulLitM2 | Op3::MulLitM4 | Op3::MulLitD2 => named(ops::mul_lit(x, y, z)),
+        Op3::Muladd | Op3::MuladdM2 | Op3::MuladdM4 | Op3::MuladdD2 => named(ops::muladd(x, y, z)),
+        Op3::MuladdIeee | Op3::MuladdIeeeM2 | Op3::MuladdIeeeM4 | Op3::MuladdIeeeD2 => named(ops::muladd_ieee(x, y, z)),
         Op3::Cnde => moved(ops::cnde(x, b, c)),
         Op3::Cndgt => moved(ops::cndgt(x, b, c)),
         Op3::Cndge => moved(ops::cndge(x, b, c)),

@@ -115,36 +115,24 @@ impl AluPlan {
         let (rgb_op, alpha_op) = (self.inst.rgba.op, self.inst.alpha.op);
         let alpha_dp = alpha_op == AlphaOp::Dp && self.alpha_stored && rgb_op.is_dot_product();
         if self.rgb_stored.contains(&true) || alpha_dp {
-            for (index, operand) in self.rgb_operands.iter().enumerate() {
-                for channel in 0..3 {
-                    // Which channels of which operands the operation looks at (CTM §3.3.4).
-                    let looked_at = match rgb_op {
-                        RgbOp::Dp3 | RgbOp::Dp4 => index < 2,
-                        RgbOp::D2a => (index < 2 && channel < 2) || (index == 2 && channel == 2),
-                        RgbOp::Sop => false,
-                        RgbOp::Mdh | RgbOp::Mdv => index == 1 && self.rgb_stored[channel],
-                        RgbOp::Mad | RgbOp::Min | RgbOp::Max | RgbOp::Cnd | RgbOp::Cmp | RgbOp::Frc => {
-                            self.rgb_stored[channel] && index < usize::from(rgb_op.info().operands)
-                        }
-                    };
-                    if looked_at {
-                        self.component(operand.sel, operand.swizzle[channel], &mut reads);
-                    }
-                }
+            let stored = self.rgb_stored.iter().enumerate().fold(0, |mask, (i, &stored)| mask | u8::from(stored) << i);
+            // A dot product that only ALPHA_DP copies is looked at as a whole.
+            let wanted = if alpha_dp { stored | 1 } else { stored };
+            for (n, channel) in rgb_op.info().looked_at(wanted) {
+                let (sel, swizzle) = match channel {
+                    3 => (self.alpha_operands[n].sel, self.alpha_operands[n].swizzle),
+                    _ => (self.rgb_operands[n].sel, self.rgb_operands[n].swizzle[channel]),
+                };
+                self.component(sel, swizzle, &mut reads);
             }
             if rgb_op.is_quad() {
                 let stored = (0..3).filter(|&c| self.rgb_stored[c]);
                 reads.extend(stored.map(|channel| Component { source: self.rgb_sources[0], channel }));
             }
-            if rgb_op == RgbOp::Dp4 {
-                for operand in &self.alpha_operands[..2] {
-                    self.component(operand.sel, operand.swizzle, &mut reads);
-                }
-            }
         }
         if self.alpha_computed() {
-            let operands = if alpha_op.is_quad() { 1..2 } else { 0..usize::from(alpha_op.info().operands) };
-            for operand in &self.alpha_operands[operands] {
+            for (n, _) in alpha_op.info().looked_at(0b1000) {
+                let operand = &self.alpha_operands[n];
                 self.component(operand.sel, operand.swizzle, &mut reads);
             }
             if alpha_op.is_quad() {

@@ -7,7 +7,7 @@ use super::{Input, Memory, ops, transcendental};
 use crate::engine::MemoryFault;
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::inst::TexInstruction;
-use ctm_isa::x1k::ops::{Channel, TexOp};
+use ctm_isa::x1k::ops::{Channel, TexOp, TexReads};
 
 /// A lane's access that memory refused.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -100,15 +100,13 @@ pub fn coordinate_channels(tex: &TexInstruction) -> Vec<usize> {
 /// The channels of the source that an instruction examines or reads.
 #[must_use]
 pub fn source_channels(tex: &TexInstruction) -> Vec<usize> {
-    match tex.inst.op {
-        TexOp::Nop => Vec::new(),
-        TexOp::KillLt0 => {
+    match tex.inst.op.info() {
+        TexReads::Nothing => Vec::new(),
+        TexReads::Masked => {
             let examined = written_channels(tex);
             (0..4).filter(|&c| examined[c]).collect()
         }
-        TexOp::Lookup | TexOp::LookupProj | TexOp::LodBias | TexOp::Lod | TexOp::Dxdy | TexOp::LookupUncached => {
-            coordinate_channels(tex)
-        }
+        TexReads::St | TexReads::Stq | TexReads::StGradients => coordinate_channels(tex),
     }
 }
 

@@ -4,7 +4,7 @@
 //! not read. Compilers leave arbitrary addresses in such places.
 
 use crate::x1k::inst::{AluInst, FcInstruction, Inst, Source, TexInstruction};
-use crate::x1k::ops::{AlphaOp, AluResultSel, Channel, PredSel, RgbOp, Sel, SrcpOp, Swizzle, TexOp};
+use crate::x1k::ops::{AlphaOp, AluResultSel, Channel, PredSel, RgbOp, Sel, SrcpOp, Swizzle, TexReads};
 
 /// A set of channels of temporaries: four bits for each of the 128.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -110,51 +110,18 @@ pub(crate) fn needed(alu: &AluInst) -> (u8, bool) {
 pub(crate) fn components(alu: &AluInst) -> Vec<(Sel, Swizzle)> {
     let (rgb, alpha) = needed(alu);
     let mut read = Vec::new();
-    let [a, b, c] = alu.rgb_operands();
-    let [alpha_a, alpha_b, alpha_c] = alu.alpha_operands();
-    let channels = || (0..3usize).filter(|&i| rgb >> i & 1 == 1);
-    match alu.rgba.op {
-        _ if rgb == 0 => {}
-        RgbOp::Mad | RgbOp::Cnd | RgbOp::Cmp => {
-            for i in channels() {
-                read.extend([&a, &b, &c].map(|operand| (operand.sel, operand.swizzle[i])));
-            }
+    let (rgb_operands, alpha_operands) = (alu.rgb_operands(), alu.alpha_operands());
+    let (rgb_op, alpha_op) = (alu.rgba.op, alu.alpha.op);
+    let units = [(rgb_op.info(), rgb_op.is_quad(), rgb), (alpha_op.info(), alpha_op.is_quad(), u8::from(alpha) << 3)];
+    for (info, is_quad, wanted) in units {
+        read.extend(info.looked_at(wanted).map(|(n, channel)| match channel {
+            3 => (alpha_operands[n].sel, alpha_operands[n].swizzle),
+            _ => (rgb_operands[n].sel, rgb_operands[n].swizzle[channel]),
+        }));
+        if is_quad {
+            let own = [Swizzle::R, Swizzle::G, Swizzle::B, Swizzle::A];
+            read.extend((0..4).filter(|&i| wanted >> i & 1 == 1).map(|i| (Sel::Src0, own[i])));
         }
-        RgbOp::Min | RgbOp::Max => {
-            for i in channels() {
-                read.extend([&a, &b].map(|operand| (operand.sel, operand.swizzle[i])));
-            }
-        }
-        RgbOp::Frc => read.extend(channels().map(|i| (a.sel, a.swizzle[i]))),
-        RgbOp::Dp3 => read.extend([&a, &b].iter().flat_map(|o| o.swizzle.map(|s| (o.sel, s)))),
-        RgbOp::Dp4 => {
-            read.extend([&a, &b].iter().flat_map(|o| o.swizzle.map(|s| (o.sel, s))));
-            read.extend([&alpha_a, &alpha_b].map(|o| (o.sel, o.swizzle)));
-        }
-        RgbOp::D2a => {
-            read.extend([&a, &b].iter().flat_map(|o| [(o.sel, o.swizzle[0]), (o.sel, o.swizzle[1])]));
-            read.push((c.sel, c.swizzle[2]));
-        }
-        RgbOp::Sop => {}
-        // A and C are src0 of other processors, whatever they select (x1k-encoding §1.5).
-        RgbOp::Mdh | RgbOp::Mdv => {
-            for i in channels() {
-                read.push((b.sel, b.swizzle[i]));
-                read.push((Sel::Src0, [Swizzle::R, Swizzle::G, Swizzle::B][i]));
-            }
-        }
-    }
-    match alu.alpha.op {
-        _ if !alpha => {}
-        AlphaOp::Mad | AlphaOp::Cnd | AlphaOp::Cmp => {
-            read.extend([&alpha_a, &alpha_b, &alpha_c].map(|o| (o.sel, o.swizzle)));
-        }
-        AlphaOp::Min | AlphaOp::Max => read.extend([&alpha_a, &alpha_b].map(|o| (o.sel, o.swizzle))),
-        AlphaOp::Frc | AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos => {
-            read.push((alpha_a.sel, alpha_a.swizzle))
-        }
-        AlphaOp::Dp => {}
-        AlphaOp::Mdh | AlphaOp::Mdv => read.extend([(alpha_b.sel, alpha_b.swizzle), (Sel::Src0, Swizzle::A)]),
     }
     read
 }
@@ -213,12 +180,12 @@ fn tex_reads(tex: &TexInstruction) -> Vec<Access> {
     let a = &tex.addr;
     let source = |mask| Access { temp: a.src_addr, relative: a.src_addr_rel, mask };
     let (s, t, q) = (a.src_s_swiz, a.src_t_swiz, a.src_q_swiz);
-    match tex.inst.op {
-        TexOp::Nop => Vec::new(),
-        TexOp::Lookup | TexOp::LookupUncached => vec![source(bits(&[s, t]))],
-        TexOp::LookupProj | TexOp::LodBias | TexOp::Lod => vec![source(bits(&[s, t, q]))],
-        TexOp::KillLt0 => vec![source(tex.cmn.rgb_wmask | u8::from(tex.cmn.alpha_wmask) << 3)],
-        TexOp::Dxdy => {
+    match tex.inst.op.info() {
+        TexReads::Nothing => Vec::new(),
+        TexReads::St => vec![source(bits(&[s, t]))],
+        TexReads::Stq => vec![source(bits(&[s, t, q]))],
+        TexReads::Masked => vec![source(tex.cmn.rgb_wmask | u8::from(tex.cmn.alpha_wmask) << 3)],
+        TexReads::StGradients => {
             let d = &tex.dxdy;
             vec![
                 source(bits(&[s, t])),

@@ -3,7 +3,7 @@
 use super::formats::{
     AlphaAddr, AlphaInst, CmnInst, FcAddr, FcInst, RgbAddr, RgbInst, RgbaInst, TexAddr, TexAddrDxDy, TexInst,
 };
-use super::ops::{Imod, InstType, RgbOp, Sel, SrcpOp, Swizzle};
+use super::ops::{Imod, InstType, Sel, SrcpOp, Swizzle};
 use crate::table::FieldError;
 
 /// The six dwords of an instruction slot, dword 0 first.
@@ -269,16 +269,16 @@ impl AluInst {
     /// Which operands `[A, B, C]` of the RGB unit take part in its result.
     #[must_use]
     pub const fn rgb_reads(&self) -> [bool; 3] {
-        let n = self.rgba.op.info().operands;
+        let n = self.rgba.op.info().operands();
         [n > 0, n > 1, n > 2]
     }
 
     /// Which operands `[A, B, C]` of the alpha unit take part in a result: its own, or the fourth pair of the RGB unit's DP4.
     #[must_use]
     pub const fn alpha_reads(&self) -> [bool; 3] {
-        let n = self.alpha.op.info().operands;
-        let dp4 = matches!(self.rgba.op, RgbOp::Dp4);
-        [n > 0 || dp4, n > 1 || dp4, n > 2]
+        let n = self.alpha.op.info().operands();
+        let [a, b, c] = self.rgba.op.info().looks;
+        [n > 0 || a.alpha_too(), n > 1 || b.alpha_too(), n > 2 || c.alpha_too()]
     }
 
     /// Whether this is an OUTPUT instruction.

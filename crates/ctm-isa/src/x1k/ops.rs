@@ -174,52 +174,139 @@ ops! {
     }
 }
 
+/// Which components of an operand an operation looks at.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Looks {
+    /// None: the operand takes no part.
+    Nothing,
+    /// For each channel that is computed, the one of that channel.
+    Own,
+    /// These, whatever is written: bit 0 is red, and bit 3 stands for the same operand of the alpha unit.
+    Channels(u8),
+    /// None: whatever the operand selects, src0 of processors of the quad stands in its place (x1k-encoding §1.5).
+    Quad,
+}
+
+impl Looks {
+    /// Whether an operation of the RGB unit looks at the same operand of the alpha unit.
+    #[must_use]
+    pub const fn alpha_too(self) -> bool {
+        matches!(self, Self::Channels(mask) if mask >> 3 & 1 == 1)
+    }
+}
+
+/// What kind of result an operation has.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// Arithmetic, each channel by itself.
+    Plain,
+    /// One of its operands: `OMOD_DISABLED` is allowed (CTM §3.3.5).
+    Choice,
+    /// A scalar of the RGB unit, which `ALPHA_DP` can copy (CTM §3.3.4).
+    DotProduct,
+    /// A scalar of the alpha unit, which `RGB_SOP` can copy (CTM §3.3.4).
+    Transcendental,
+    /// Arithmetic that reads other processors of the quad (x1k-encoding §1.5).
+    Quad,
+    /// The other unit's scalar.
+    Copy,
+}
+
 /// The further columns of an ALU opcode.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct AluInfo {
-    /// How many of the operands A, B, C it reads.
-    pub operands: u8,
-    /// Whether `OMOD_DISABLED` is allowed (CTM §3.3.5).
-    pub omod_disabled: bool,
+    /// What it looks at of A, B and C.
+    pub looks: [Looks; 3],
+    /// What kind of result it has.
+    pub class: Class,
     /// What it computes, as a formula.
     pub formula: &'static str,
 }
 
-const fn alu(operands: u8, formula: &'static str) -> AluInfo {
-    AluInfo { operands, omod_disabled: false, formula }
+impl AluInfo {
+    /// How many of the operands A, B, C it reads.
+    #[must_use]
+    pub const fn operands(&self) -> u8 {
+        let (mut count, mut n) = (0, 0);
+        while n < self.looks.len() {
+            if !matches!(self.looks[n], Looks::Nothing) {
+                count += 1;
+            }
+            n += 1;
+        }
+        count
+    }
+
+    /// The components that it looks at when channels `wanted` (bit 0 is red) of its result are: operand (0 is A) and channel. Channel 3 is the
+    /// operand of the alpha unit. What a quad operation reads of other processors is not among them.
+    pub fn looked_at(self, wanted: u8) -> impl Iterator<Item = (usize, usize)> {
+        let masks = self.looks.map(|looks| match looks {
+            Looks::Nothing | Looks::Quad => 0,
+            Looks::Own => wanted,
+            Looks::Channels(mask) if wanted != 0 => mask,
+            Looks::Channels(_) => 0,
+        });
+        (0..4usize).flat_map(move |channel| {
+            (0..3usize).filter(move |&n| masks[n] >> channel & 1 == 1).map(move |n| (n, channel))
+        })
+    }
+
+    /// Whether `OMOD_DISABLED` is allowed (CTM §3.3.5).
+    #[must_use]
+    pub const fn omod_disabled(&self) -> bool {
+        matches!(self.class, Class::Choice)
+    }
 }
 
-const fn choice(operands: u8, formula: &'static str) -> AluInfo {
-    AluInfo { operands, omod_disabled: true, formula }
+/// Operands that each channel reads its own component of.
+const A: [Looks; 3] = [Looks::Own, Looks::Nothing, Looks::Nothing];
+const AB: [Looks; 3] = [Looks::Own, Looks::Own, Looks::Nothing];
+const ABC: [Looks; 3] = [Looks::Own; 3];
+/// The operands of a quad operation.
+const QUAD: [Looks; 3] = [Looks::Quad, Looks::Own, Looks::Quad];
+
+const fn alu(class: Class, looks: [Looks; 3], formula: &'static str) -> AluInfo {
+    AluInfo { looks, class, formula }
+}
+
+/// A dot product, by the channels of A, B and C.
+const fn dot(a: u8, b: u8, c: u8, formula: &'static str) -> AluInfo {
+    let c = if c == 0 { Looks::Nothing } else { Looks::Channels(c) };
+    alu(Class::DotProduct, [Looks::Channels(a), Looks::Channels(b), c], formula)
+}
+
+/// The other unit's scalar.
+const fn copy(formula: &'static str) -> AluInfo {
+    alu(Class::Copy, [Looks::Nothing; 3], formula)
 }
 
 ops! {
     /// Operation of the RGB unit.
     pub enum RgbOp cite "CTM §3.3.4" info AluInfo {
         /// Multiply and add, rounded once.
-        Mad "MAD" 0 => alu(3, "A * B + C");
+        Mad "MAD" 0 => alu(Class::Plain, ABC, "A * B + C");
         /// Three-component dot product, to all three channels.
-        Dp3 "DP3" 1 => alu(2, "A.r*B.r + A.g*B.g + A.b*B.b");
+        Dp3 "DP3" 1 => dot(0b0111, 0b0111, 0, "A.r*B.r + A.g*B.g + A.b*B.b");
         /// Four-component dot product, to all three channels; the fourth pair comes from the alpha unit's operands A and B.
-        Dp4 "DP4" 2 => alu(2, "A.r*B.r + A.g*B.g + A.b*B.b + A.a*B.a");
+        Dp4 "DP4" 2 => dot(0b1111, 0b1111, 0, "A.r*B.r + A.g*B.g + A.b*B.b + A.a*B.a");
         /// Two-component dot product plus a scalar, to all three channels.
-        D2a "D2A" 3 => alu(3, "A.r*B.r + A.g*B.g + C.b");
+        D2a "D2A" 3 => dot(0b0011, 0b0011, 0b0100, "A.r*B.r + A.g*B.g + C.b");
         /// The smaller of A and B.
-        Min "MIN" 4 => choice(2, "A < B ? A : B");
+        Min "MIN" 4 => alu(Class::Choice, AB, "A < B ? A : B");
         /// The larger of A and B.
-        Max "MAX" 5 => choice(2, "A >= B ? A : B");
+        Max "MAX" 5 => alu(Class::Choice, AB, "A >= B ? A : B");
         /// Choice by comparison with one half.
-        Cnd "CND" 7 => choice(3, "C > 0.5 ? A : B");
+        Cnd "CND" 7 => alu(Class::Choice, ABC, "C > 0.5 ? A : B");
         /// Choice by comparison with zero.
-        Cmp "CMP" 8 => choice(3, "C >= 0 ? A : B");
+        Cmp "CMP" 8 => alu(Class::Choice, ABC, "C >= 0 ? A : B");
         /// Fraction.
-        Frc "FRC" 9 => alu(1, "A - floor(A)");
+        Frc "FRC" 9 => alu(Class::Plain, A, "A - floor(A)");
         /// The alpha unit's transcendental result, to all three channels.
-        Sop "SOP" 10 => alu(0, "result of the alpha unit");
+        Sop "SOP" 10 => copy("result of the alpha unit");
         /// Horizontal quad operation: A is src0 of the top-left processor of the quad, C src0 of the top-right one.
-        Mdh "MDH" 11 cite "x1k-encoding §1.5" => alu(3, "topleft.src0 * B + topright.src0");
+        Mdh "MDH" 11 cite "x1k-encoding §1.5" => alu(Class::Quad, QUAD, "topleft.src0 * B + topright.src0");
         /// Vertical quad operation: A is src0 of the top-left processor of the quad, C src0 of the bottom-left one.
-        Mdv "MDV" 12 cite "x1k-encoding §1.5" => alu(3, "topleft.src0 * B + bottomleft.src0");
+        Mdv "MDV" 12 cite "x1k-encoding §1.5" => alu(Class::Quad, QUAD, "topleft.src0 * B + bottomleft.src0");
     }
 }
 
@@ -227,35 +314,35 @@ ops! {
     /// Operation of the alpha unit.
     pub enum AlphaOp cite "CTM §3.3.4" info AluInfo {
         /// Multiply and add, rounded once.
-        Mad "MAD" 0 => alu(3, "A * B + C");
+        Mad "MAD" 0 => alu(Class::Plain, ABC, "A * B + C");
         /// The RGB unit's dot product.
-        Dp "DP" 1 => alu(0, "result of the RGB unit");
+        Dp "DP" 1 => copy("result of the RGB unit");
         /// The smaller of A and B.
-        Min "MIN" 2 => choice(2, "A < B ? A : B");
+        Min "MIN" 2 => alu(Class::Choice, AB, "A < B ? A : B");
         /// The larger of A and B.
-        Max "MAX" 3 => choice(2, "A >= B ? A : B");
+        Max "MAX" 3 => alu(Class::Choice, AB, "A >= B ? A : B");
         /// Choice by comparison with one half.
-        Cnd "CND" 5 => choice(3, "C > 0.5 ? A : B");
+        Cnd "CND" 5 => alu(Class::Choice, ABC, "C > 0.5 ? A : B");
         /// Choice by comparison with zero.
-        Cmp "CMP" 6 => choice(3, "C >= 0 ? A : B");
+        Cmp "CMP" 6 => alu(Class::Choice, ABC, "C >= 0 ? A : B");
         /// Fraction.
-        Frc "FRC" 7 => alu(1, "A - floor(A)");
+        Frc "FRC" 7 => alu(Class::Plain, A, "A - floor(A)");
         /// Two to the power of A.
-        Ex2 "EX2" 8 => alu(1, "2 ^ A");
+        Ex2 "EX2" 8 => alu(Class::Transcendental, A, "2 ^ A");
         /// Logarithm to base two.
-        Ln2 "LN2" 9 => alu(1, "log2(A)");
+        Ln2 "LN2" 9 => alu(Class::Transcendental, A, "log2(A)");
         /// Reciprocal.
-        Rcp "RCP" 10 => alu(1, "1 / A");
+        Rcp "RCP" 10 => alu(Class::Transcendental, A, "1 / A");
         /// Reciprocal square root; does not take the absolute value by itself.
-        Rsq "RSQ" 11 => alu(1, "1 / squareRoot(A)");
+        Rsq "RSQ" 11 => alu(Class::Transcendental, A, "1 / squareRoot(A)");
         /// Sine of A turns.
-        Sin "SIN" 12 => alu(1, "sin(A * 2pi)");
+        Sin "SIN" 12 => alu(Class::Transcendental, A, "sin(A * 2pi)");
         /// Cosine of A turns.
-        Cos "COS" 13 => alu(1, "cos(A * 2pi)");
+        Cos "COS" 13 => alu(Class::Transcendental, A, "cos(A * 2pi)");
         /// Horizontal quad operation: A is src0 of the top-left processor of the quad, C src0 of the top-right one.
-        Mdh "MDH" 14 cite "x1k-encoding §1.5" => alu(3, "topleft.src0 * B + topright.src0");
+        Mdh "MDH" 14 cite "x1k-encoding §1.5" => alu(Class::Quad, QUAD, "topleft.src0 * B + topright.src0");
         /// Vertical quad operation: A is src0 of the top-left processor of the quad, C src0 of the bottom-left one.
-        Mdv "MDV" 15 cite "x1k-encoding §1.5" => alu(3, "topleft.src0 * B + bottomleft.src0");
+        Mdv "MDV" 15 cite "x1k-encoding §1.5" => alu(Class::Quad, QUAD, "topleft.src0 * B + bottomleft.src0");
     }
 }
 
@@ -263,13 +350,13 @@ impl RgbOp {
     /// Whether the result is a scalar that `ALPHA_DP` can copy (CTM §3.3.4).
     #[must_use]
     pub const fn is_dot_product(self) -> bool {
-        matches!(self, Self::Dp3 | Self::Dp4 | Self::D2a)
+        matches!(self.info().class, Class::DotProduct)
     }
 
     /// Whether it reads its quad neighbours (x1k-encoding §1.5).
     #[must_use]
     pub const fn is_quad(self) -> bool {
-        matches!(self, Self::Mdh | Self::Mdv)
+        matches!(self.info().class, Class::Quad)
     }
 }
 
@@ -277,35 +364,50 @@ impl AlphaOp {
     /// Whether the result is one that `RGB_SOP` can copy (CTM §3.3.4).
     #[must_use]
     pub const fn is_transcendental(self) -> bool {
-        matches!(self, Self::Ex2 | Self::Ln2 | Self::Rcp | Self::Rsq | Self::Sin | Self::Cos)
+        matches!(self.info().class, Class::Transcendental)
     }
 
     /// Whether it reads its quad neighbours (x1k-encoding §1.5).
     #[must_use]
     pub const fn is_quad(self) -> bool {
-        matches!(self, Self::Mdh | Self::Mdv)
+        matches!(self.info().class, Class::Quad)
     }
+}
+
+/// What a texture operation reads of its source.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum TexReads {
+    /// Nothing.
+    Nothing,
+    /// The coordinates S and T.
+    St,
+    /// The coordinates, and Q.
+    Stq,
+    /// The coordinates, and the gradients of `TEX_ADDR_DXDY`.
+    StGradients,
+    /// The channels that the write mask names; swizzles are ignored.
+    Masked,
 }
 
 ops! {
     /// Texture operation.
-    pub enum TexOp cite "CTM §3.4.1" {
+    pub enum TexOp cite "CTM §3.4.1" info TexReads {
         /// Does nothing, but may acquire the texture semaphore.
-        Nop "NOP" 0;
+        Nop "NOP" 0 => TexReads::Nothing;
         /// Reads an input at the source coordinates.
-        Lookup "LOOKUP" 1;
+        Lookup "LOOKUP" 1 => TexReads::St;
         /// Kills the processor when a masked channel of the source is less than zero.
-        KillLt0 "KILL_LT_0" 2;
+        KillLt0 "KILL_LT_0" 2 => TexReads::Masked;
         /// Reads an input at the source coordinates divided by Q.
-        LookupProj "LOOKUP_PROJ" 3;
+        LookupProj "LOOKUP_PROJ" 3 => TexReads::Stq;
         /// Lookup with a level-of-detail bias; inputs have one level, so it reads as LOOKUP.
-        LodBias "LODBIAS" 4 cite "x1k-encoding §1.6";
+        LodBias "LODBIAS" 4 cite "x1k-encoding §1.6" => TexReads::Stq;
         /// Lookup at a given level of detail; inputs have one level, so it reads as LOOKUP.
-        Lod "LOD" 5 cite "x1k-encoding §1.6";
+        Lod "LOD" 5 cite "x1k-encoding §1.6" => TexReads::Stq;
         /// Lookup with given gradients; inputs have one level, so it reads as LOOKUP.
-        Dxdy "DXDY" 6 cite "x1k-encoding §1.6";
+        Dxdy "DXDY" 6 cite "x1k-encoding §1.6" => TexReads::StGradients;
         /// Reads what uncached writes wrote. The number is inferred (the only free one): UNVERIFIED.
-        LookupUncached "LOOKUP_UNCACHED" 7;
+        LookupUncached "LOOKUP_UNCACHED" 7 => TexReads::St;
     }
 }
 
@@ -313,7 +415,7 @@ impl TexOp {
     /// Whether it reads an input and writes the destination.
     #[must_use]
     pub const fn is_lookup(self) -> bool {
-        !matches!(self, Self::Nop | Self::KillLt0)
+        matches!(self.info(), TexReads::St | TexReads::Stq | TexReads::StGradients)
     }
 }
 

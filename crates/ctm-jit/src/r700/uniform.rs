@@ -354,7 +354,7 @@ impl<'a> Build<'a> {
             }
             Op::Holds(op, [a, b]) => {
                 let (a, b) = (of(a), of(b));
-                self.alu(AluOp::Op2(truth(op)?), [a, b, a], Omod::Off, false)?
+                self.alu(AluOp::Op2(op.truth()?), [a, b, a], Omod::Off, false)?
             }
             // Where the condition is 0, the second.
             Op::Select(c, a, b) => self.alu(AluOp::Op3(Op3::CndeInt), [of(c), of(b), of(a)], Omod::Off, false)?,
@@ -433,22 +433,5 @@ const fn flow(op: FcOp, frame: u8, stay: usize, jump: form::Target) -> form::End
         jump_levels: Levels::Keep,
         stay: form::Target::Block(BlockId(stay as u16)),
         jump,
-    })
-}
-
-/// The operation that gives all ones where another one's predicate says execute.
-const fn truth(op: Op2) -> Option<Op2> {
-    Some(match op {
-        Op2::PredSete => Op2::SeteDx10,
-        Op2::PredSetgt => Op2::SetgtDx10,
-        Op2::PredSetge => Op2::SetgeDx10,
-        Op2::PredSetne => Op2::SetneDx10,
-        Op2::PredSeteInt => Op2::SeteInt,
-        Op2::PredSetgtInt => Op2::SetgtInt,
-        Op2::PredSetgeInt => Op2::SetgeInt,
-        Op2::PredSetneInt => Op2::SetneInt,
-        Op2::PredSetgtUint => Op2::SetgtUint,
-        Op2::PredSetgeUint => Op2::SetgeUint,
-        _ => return None,
     })
 }

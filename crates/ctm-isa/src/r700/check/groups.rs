@@ -2,7 +2,7 @@
 
 use super::{Facts, Finding, Place};
 use crate::r700::inst::Slot;
-use crate::r700::ops::{AluOp, Available, Chan, Domain, Kind, Omod, Op3, Slots, Source, SpecialSel, Unit, Units};
+use crate::r700::ops::{AluOp, Available, Chan, Kind, Omod, Slots, Source, SpecialSel, Unit, Units};
 use crate::r700::ports::{PortProblem, problems};
 
 /// What `say` makes of the port problems it knows.
@@ -222,13 +222,9 @@ pub(super) fn predicate_update(facts: &Facts<'_>) -> Vec<Finding> {
     findings
 }
 
-const fn is_integer(domain: Domain) -> bool {
-    matches!(domain, Domain::Int | Domain::Uint)
-}
-
 /// Whether an integer operation only hands this operand on, so that it may be a float.
 const fn hands_on(op: AluOp, operand: usize) -> bool {
-    operand > 0 && matches!(op, AluOp::Op3(Op3::CndeInt | Op3::CndgtInt | Op3::CndgeInt))
+    operand > 0 && op.info().is_choice() && op.info().reads.is_integer()
 }
 
 /// What integer conditional moves hand on is not negated: shipping programs do so, and mean floats.
@@ -254,7 +250,7 @@ pub(super) fn integer_modifiers(facts: &Facts<'_>) -> Vec<Finding> {
         for (i, slot) in place.group.slots.iter().enumerate() {
             let op = slot.inst.op();
             let info = op.info();
-            if is_integer(info.reads) {
+            if info.reads.is_integer() {
                 let computed = |n: usize| !hands_on(op, n);
                 for (n, operand) in slot.inst.operands().enumerate().filter(|(n, o)| computed(*n) && (o.neg || o.abs)) {
                     let what = if operand.neg { "negated" } else { "an absolute value" };
@@ -263,7 +259,7 @@ pub(super) fn integer_modifiers(facts: &Facts<'_>) -> Vec<Finding> {
                     findings.push(Finding::at(place.slot(i), message));
                 }
             }
-            if is_integer(info.writes)
+            if info.writes.is_integer()
                 && info.kind != Kind::Mova
                 && (slot.inst.omod() != Omod::Off || slot.inst.clamp())
             {

@@ -52,6 +52,38 @@ pub enum Kind {
     Mova,
 }
 
+/// A comparison.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Test {
+    /// `==`
+    Equal,
+    /// `!=`; true of a NaN.
+    NotEqual,
+    /// `>`
+    Greater,
+    /// `>=`
+    GreaterEqual,
+    /// `<`
+    Less,
+    /// `<=`
+    LessEqual,
+}
+
+/// What an operation decides by.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Decides {
+    /// It decides nothing.
+    Nothing,
+    /// src0 is compared with src1, as what `reads` says.
+    Compare(Test),
+    /// src0 is compared with zero; where that holds src1 is handed on, elsewhere src2.
+    Choose(Test),
+    /// src0 is a predicate counter.
+    Counter,
+    /// src0 is a predicate counter, and src1 is compared with zero, as what `reads` says.
+    Push(Test),
+}
+
 /// Which chips of the family execute an operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Available {
@@ -78,6 +110,10 @@ pub struct AluInfo {
     pub writes: Domain,
     /// What else it does.
     pub kind: Kind,
+    /// What it decides by.
+    pub decides: Decides,
+    /// The power of two that belongs to its name: `MULADD_M2` doubles.
+    pub scale: Omod,
     /// Which chips have it.
     pub available: Available,
     /// How AMD's listings spell it, where that is not the manual's name.
@@ -94,6 +130,8 @@ const fn any(operands: u8, formula: &'static str) -> AluInfo {
         reads: Domain::Float,
         writes: Domain::Float,
         kind: Kind::Plain,
+        decides: Decides::Nothing,
+        scale: Omod::Off,
         available: Available::All,
         listing: None,
         formula,
@@ -118,11 +156,29 @@ const fn quad(operands: u8, formula: &'static str) -> AluInfo {
         ..any(operands, formula)
     }
 }
-const fn pred(formula: &'static str) -> AluInfo {
-    AluInfo { kind: Kind::PredSet, ..any(2, formula) }
+/// A number or a mask from a comparison.
+const fn set(test: Test, formula: &'static str) -> AluInfo {
+    AluInfo { decides: Decides::Compare(test), ..any(2, formula) }
 }
-const fn kill(formula: &'static str) -> AluInfo {
-    AluInfo { kind: Kind::Kill, ..any(2, formula) }
+const fn pred(test: Test, formula: &'static str) -> AluInfo {
+    AluInfo { kind: Kind::PredSet, ..set(test, formula) }
+}
+const fn kill(test: Test, formula: &'static str) -> AluInfo {
+    AluInfo { kind: Kind::Kill, ..set(test, formula) }
+}
+/// A predicate from a counter.
+const fn counter(operands: u8, formula: &'static str) -> AluInfo {
+    AluInfo { kind: Kind::PredSet, decides: Decides::Counter, ..any(operands, formula) }
+}
+const fn push(test: Test, formula: &'static str) -> AluInfo {
+    AluInfo { decides: Decides::Push(test), ..counter(2, formula) }
+}
+const fn choose(test: Test, formula: &'static str) -> AluInfo {
+    AluInfo { decides: Decides::Choose(test), ..any(3, formula) }
+}
+/// A predicate from a comparison of doubles.
+const fn pred_64(test: Test, formula: &'static str) -> AluInfo {
+    AluInfo { kind: Kind::PredSet, decides: Decides::Compare(test), writes: Domain::Float, ..pair(2, formula) }
 }
 const fn mova(formula: &'static str) -> AluInfo {
     AluInfo { kind: Kind::Mova, units: Units::Vector, writes: Domain::Int, ..any(1, formula) }
@@ -141,12 +197,35 @@ impl AluInfo {
     const fn listed(self, name: &'static str) -> Self {
         Self { listing: Some(name), ..self }
     }
-    const fn operands(self, operands: u8) -> Self {
-        Self { operands, ..self }
+    const fn scaled(self, scale: Omod) -> Self {
+        Self { scale, ..self }
+    }
+
+    /// Whether it chooses between its second and third operand.
+    #[must_use]
+    pub const fn is_choice(&self) -> bool {
+        matches!(self.decides, Decides::Choose(_))
+    }
+
+    /// Whether it looks at its operands as bits, or gives bits: the pattern of a NaN matters to it. Bits that are only handed on do not count.
+    #[must_use]
+    pub const fn is_integer(&self) -> bool {
+        self.reads.is_integer()
+            || self.writes.is_integer()
+            || matches!(self.decides, Decides::Counter | Decides::Push(_))
+    }
+}
+
+impl Domain {
+    /// Whether they are no floats of 32 bits, and not bits of any kind.
+    #[must_use]
+    pub const fn is_integer(self) -> bool {
+        matches!(self, Self::Int | Self::Uint)
     }
 }
 
 use Domain::{Bits, Float, Int, Uint};
+use Test::{Equal, Greater, GreaterEqual, Less, LessEqual, NotEqual};
 
 ops! {
     /// ALU operation with up to two operands.
@@ -168,21 +247,21 @@ ops! {
         /// Splits into exponent (xy) and fraction (zw).
         Frexp64 "FREXP_64" 7 => quad(1, "exponent and fraction of src0");
         /// Comparison, 1.0 or 0.0.
-        Sete "SETE" 8 => any(2, "src0 == src1 ? 1.0 : 0.0");
+        Sete "SETE" 8 => set(Equal, "src0 == src1 ? 1.0 : 0.0");
         /// Comparison, 1.0 or 0.0.
-        Setgt "SETGT" 9 => any(2, "src0 > src1 ? 1.0 : 0.0");
+        Setgt "SETGT" 9 => set(Greater, "src0 > src1 ? 1.0 : 0.0");
         /// Comparison, 1.0 or 0.0.
-        Setge "SETGE" 10 => any(2, "src0 >= src1 ? 1.0 : 0.0");
+        Setge "SETGE" 10 => set(GreaterEqual, "src0 >= src1 ? 1.0 : 0.0");
         /// Comparison, 1.0 or 0.0.
-        Setne "SETNE" 11 => any(2, "src0 != src1 ? 1.0 : 0.0");
+        Setne "SETNE" 11 => set(NotEqual, "src0 != src1 ? 1.0 : 0.0");
         /// Comparison, all ones or zero.
-        SeteDx10 "SETE_DX10" 12 => any(2, "src0 == src1 ? -1 : 0").writes(Int);
+        SeteDx10 "SETE_DX10" 12 => set(Equal, "src0 == src1 ? -1 : 0").writes(Int);
         /// Comparison, all ones or zero.
-        SetgtDx10 "SETGT_DX10" 13 => any(2, "src0 > src1 ? -1 : 0").writes(Int);
+        SetgtDx10 "SETGT_DX10" 13 => set(Greater, "src0 > src1 ? -1 : 0").writes(Int);
         /// Comparison, all ones or zero.
-        SetgeDx10 "SETGE_DX10" 14 => any(2, "src0 >= src1 ? -1 : 0").writes(Int);
+        SetgeDx10 "SETGE_DX10" 14 => set(GreaterEqual, "src0 >= src1 ? -1 : 0").writes(Int);
         /// Comparison, all ones or zero.
-        SetneDx10 "SETNE_DX10" 15 => any(2, "src0 != src1 ? -1 : 0").writes(Int);
+        SetneDx10 "SETNE_DX10" 15 => set(NotEqual, "src0 != src1 ? -1 : 0").writes(Int);
         /// Fraction.
         Fract "FRACT" 16 => any(1, "src0 - floor(src0)");
         /// Integer part.
@@ -212,41 +291,41 @@ ops! {
         /// Single to double.
         Flt32ToFlt64 "FLT32_TO_FLT64" 29 => pair(1, "double(src0)").reads(Float);
         /// Predicate from an unsigned comparison.
-        PredSetgtUint "PRED_SETGT_UINT" 30 => pred("src0 > src1").reads(Uint);
+        PredSetgtUint "PRED_SETGT_UINT" 30 => pred(Greater, "src0 > src1").reads(Uint);
         /// Predicate from an unsigned comparison.
-        PredSetgeUint "PRED_SETGE_UINT" 31 => pred("src0 >= src1").reads(Uint);
+        PredSetgeUint "PRED_SETGE_UINT" 31 => pred(GreaterEqual, "src0 >= src1").reads(Uint);
         /// Predicate from a comparison.
-        PredSete "PRED_SETE" 32 => pred("src0 == src1");
+        PredSete "PRED_SETE" 32 => pred(Equal, "src0 == src1");
         /// Predicate from a comparison.
-        PredSetgt "PRED_SETGT" 33 => pred("src0 > src1");
+        PredSetgt "PRED_SETGT" 33 => pred(Greater, "src0 > src1");
         /// Predicate from a comparison.
-        PredSetge "PRED_SETGE" 34 => pred("src0 >= src1");
+        PredSetge "PRED_SETGE" 34 => pred(GreaterEqual, "src0 >= src1");
         /// Predicate from a comparison.
-        PredSetne "PRED_SETNE" 35 => pred("src0 != src1");
+        PredSetne "PRED_SETNE" 35 => pred(NotEqual, "src0 != src1");
         /// Inverts a predicate counter.
-        PredSetInv "PRED_SET_INV" 36 => pred("src0 == 1.0 ? 0.0 : src0 == 0.0 ? 1.0 : src0").operands(1);
+        PredSetInv "PRED_SET_INV" 36 => counter(1, "src0 == 1.0 ? 0.0 : src0 == 0.0 ? 1.0 : src0");
         /// Pops a predicate counter.
-        PredSetPop "PRED_SET_POP" 37 => pred("src0 <= src1 ? 0.0 : src0 - src1");
+        PredSetPop "PRED_SET_POP" 37 => counter(2, "src0 <= src1 ? 0.0 : src0 - src1");
         /// Clears a predicate counter.
-        PredSetClr "PRED_SET_CLR" 38 => pred("MAX_FLOAT").operands(0);
+        PredSetClr "PRED_SET_CLR" 38 => counter(0, "MAX_FLOAT");
         /// Restores a predicate from a counter.
-        PredSetRestore "PRED_SET_RESTORE" 39 => pred("src0 == 0.0 ? 0.0 : src0").operands(1);
+        PredSetRestore "PRED_SET_RESTORE" 39 => counter(1, "src0 == 0.0 ? 0.0 : src0");
         /// Counts a predicate.
-        PredSetePush "PRED_SETE_PUSH" 40 => pred("src1 == 0.0 && src0 == 0.0 ? 0.0 : src0 + 1.0");
+        PredSetePush "PRED_SETE_PUSH" 40 => push(Equal, "src1 == 0.0 && src0 == 0.0 ? 0.0 : src0 + 1.0");
         /// Counts a predicate.
-        PredSetgtPush "PRED_SETGT_PUSH" 41 => pred("src1 > 0.0 && src0 == 0.0 ? 0.0 : src0 + 1.0");
+        PredSetgtPush "PRED_SETGT_PUSH" 41 => push(Greater, "src1 > 0.0 && src0 == 0.0 ? 0.0 : src0 + 1.0");
         /// Counts a predicate.
-        PredSetgePush "PRED_SETGE_PUSH" 42 => pred("src1 >= 0.0 && src0 == 0.0 ? 0.0 : src0 + 1.0");
+        PredSetgePush "PRED_SETGE_PUSH" 42 => push(GreaterEqual, "src1 >= 0.0 && src0 == 0.0 ? 0.0 : src0 + 1.0");
         /// Counts a predicate.
-        PredSetnePush "PRED_SETNE_PUSH" 43 => pred("src1 != 0.0 && src0 == 0.0 ? 0.0 : src0 + 1.0");
+        PredSetnePush "PRED_SETNE_PUSH" 43 => push(NotEqual, "src1 != 0.0 && src0 == 0.0 ? 0.0 : src0 + 1.0");
         /// Kills pixels by a comparison.
-        Kille "KILLE" 44 => kill("src0 == src1");
+        Kille "KILLE" 44 => kill(Equal, "src0 == src1");
         /// Kills pixels by a comparison.
-        Killgt "KILLGT" 45 => kill("src0 > src1");
+        Killgt "KILLGT" 45 => kill(Greater, "src0 > src1");
         /// Kills pixels by a comparison.
-        Killge "KILLGE" 46 => kill("src0 >= src1");
+        Killge "KILLGE" 46 => kill(GreaterEqual, "src0 >= src1");
         /// Kills pixels by a comparison.
-        Killne "KILLNE" 47 => kill("src0 != src1");
+        Killne "KILLNE" 47 => kill(NotEqual, "src0 != src1");
         /// Bitwise and.
         AndInt "AND_INT" 48 => any(2, "src0 & src1").of(Int);
         /// Bitwise or.
@@ -268,49 +347,49 @@ ops! {
         /// The smaller unsigned integer.
         MinUint "MIN_UINT" 57 => any(2, "min(src0, src1)").of(Uint);
         /// Integer comparison, all ones or zero.
-        SeteInt "SETE_INT" 58 => any(2, "src0 == src1 ? -1 : 0").of(Int);
+        SeteInt "SETE_INT" 58 => set(Equal, "src0 == src1 ? -1 : 0").of(Int);
         /// Integer comparison, all ones or zero.
-        SetgtInt "SETGT_INT" 59 => any(2, "src0 > src1 ? -1 : 0").of(Int);
+        SetgtInt "SETGT_INT" 59 => set(Greater, "src0 > src1 ? -1 : 0").of(Int);
         /// Integer comparison, all ones or zero.
-        SetgeInt "SETGE_INT" 60 => any(2, "src0 >= src1 ? -1 : 0").of(Int);
+        SetgeInt "SETGE_INT" 60 => set(GreaterEqual, "src0 >= src1 ? -1 : 0").of(Int);
         /// Integer comparison, all ones or zero.
-        SetneInt "SETNE_INT" 61 => any(2, "src0 != src1 ? -1 : 0").of(Int);
+        SetneInt "SETNE_INT" 61 => set(NotEqual, "src0 != src1 ? -1 : 0").of(Int);
         /// Unsigned comparison, all ones or zero.
-        SetgtUint "SETGT_UINT" 62 => any(2, "src0 > src1 ? -1 : 0").of(Uint);
+        SetgtUint "SETGT_UINT" 62 => set(Greater, "src0 > src1 ? -1 : 0").of(Uint);
         /// Unsigned comparison, all ones or zero.
-        SetgeUint "SETGE_UINT" 63 => any(2, "src0 >= src1 ? -1 : 0").of(Uint);
+        SetgeUint "SETGE_UINT" 63 => set(GreaterEqual, "src0 >= src1 ? -1 : 0").of(Uint);
         /// Kills pixels by an unsigned comparison.
-        KillgtUint "KILLGT_UINT" 64 => kill("src0 > src1").reads(Uint);
+        KillgtUint "KILLGT_UINT" 64 => kill(Greater, "src0 > src1").reads(Uint);
         /// Kills pixels by an unsigned comparison.
-        KillgeUint "KILLGE_UINT" 65 => kill("src0 >= src1").reads(Uint);
+        KillgeUint "KILLGE_UINT" 65 => kill(GreaterEqual, "src0 >= src1").reads(Uint);
         /// Predicate from an integer comparison.
-        PredSeteInt "PRED_SETE_INT" 66 => pred("src0 == src1").reads(Int);
+        PredSeteInt "PRED_SETE_INT" 66 => pred(Equal, "src0 == src1").reads(Int);
         /// Predicate from an integer comparison.
-        PredSetgtInt "PRED_SETGT_INT" 67 => pred("src0 > src1").reads(Int);
+        PredSetgtInt "PRED_SETGT_INT" 67 => pred(Greater, "src0 > src1").reads(Int);
         /// Predicate from an integer comparison.
-        PredSetgeInt "PRED_SETGE_INT" 68 => pred("src0 >= src1").reads(Int);
+        PredSetgeInt "PRED_SETGE_INT" 68 => pred(GreaterEqual, "src0 >= src1").reads(Int);
         /// Predicate from an integer comparison.
-        PredSetneInt "PRED_SETNE_INT" 69 => pred("src0 != src1").reads(Int);
+        PredSetneInt "PRED_SETNE_INT" 69 => pred(NotEqual, "src0 != src1").reads(Int);
         /// Kills pixels by an integer comparison.
-        KilleInt "KILLE_INT" 70 cite "R700 §10.2, r700-encoding §10 E3" => kill("src0 == src1").reads(Int);
+        KilleInt "KILLE_INT" 70 cite "R700 §10.2, r700-encoding §10 E3" => kill(Equal, "src0 == src1").reads(Int);
         /// Kills pixels by an integer comparison.
-        KillgtInt "KILLGT_INT" 71 cite "R700 §10.2, r700-encoding §10 E3" => kill("src0 > src1").reads(Int);
+        KillgtInt "KILLGT_INT" 71 cite "R700 §10.2, r700-encoding §10 E3" => kill(Greater, "src0 > src1").reads(Int);
         /// Kills pixels by an integer comparison.
-        KillgeInt "KILLGE_INT" 72 => kill("src0 >= src1").reads(Int);
+        KillgeInt "KILLGE_INT" 72 => kill(GreaterEqual, "src0 >= src1").reads(Int);
         /// Kills pixels by an integer comparison.
-        KillneInt "KILLNE_INT" 73 => kill("src0 != src1").reads(Int);
+        KillneInt "KILLNE_INT" 73 => kill(NotEqual, "src0 != src1").reads(Int);
         /// Counts a predicate of an integer.
-        PredSetePushInt "PRED_SETE_PUSH_INT" 74 cite "R700 §9.2, r700-encoding §10 E18" => pred("src1 == 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
+        PredSetePushInt "PRED_SETE_PUSH_INT" 74 cite "R700 §9.2, r700-encoding §10 E18" => push(Equal, "src1 == 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
         /// Counts a predicate of an integer.
-        PredSetgtPushInt "PRED_SETGT_PUSH_INT" 75 cite "R700 §9.2, r700-encoding §10 E18" => pred("src1 > 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
+        PredSetgtPushInt "PRED_SETGT_PUSH_INT" 75 cite "R700 §9.2, r700-encoding §10 E18" => push(Greater, "src1 > 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
         /// Counts a predicate of an integer.
-        PredSetgePushInt "PRED_SETGE_PUSH_INT" 76 cite "R700 §9.2, r700-encoding §10 E18" => pred("src1 >= 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
+        PredSetgePushInt "PRED_SETGE_PUSH_INT" 76 cite "R700 §9.2, r700-encoding §10 E18" => push(GreaterEqual, "src1 >= 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
         /// Counts a predicate of an integer.
-        PredSetnePushInt "PRED_SETNE_PUSH_INT" 77 cite "R700 §9.2, r700-encoding §10 E18" => pred("src1 != 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
+        PredSetnePushInt "PRED_SETNE_PUSH_INT" 77 cite "R700 §9.2, r700-encoding §10 E18" => push(NotEqual, "src1 != 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
         /// Counts a predicate of an integer.
-        PredSetltPushInt "PRED_SETLT_PUSH_INT" 78 cite "R700 §9.2, r700-encoding §10 E18" => pred("src1 < 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
+        PredSetltPushInt "PRED_SETLT_PUSH_INT" 78 cite "R700 §9.2, r700-encoding §10 E18" => push(Less, "src1 < 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
         /// Counts a predicate of an integer.
-        PredSetlePushInt "PRED_SETLE_PUSH_INT" 79 cite "R700 §9.2, r700-encoding §10 E18" => pred("src1 <= 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
+        PredSetlePushInt "PRED_SETLE_PUSH_INT" 79 cite "R700 §9.2, r700-encoding §10 E18" => push(LessEqual, "src1 <= 0 && src0 == 0.0 ? 0.0 : src0 + 1.0").reads(Int);
         /// Dot product of four elements; zero times anything is zero.
         Dot4 "DOT4" 80 => reduce(2, "sum of src0 * src1, 0 * anything = 0");
         /// Dot product of four elements by IEEE rules.
@@ -376,11 +455,11 @@ ops! {
         /// Fraction of a double.
         Fract64 "FRACT_64" 123 => pair(1, "src0 - floor(src0)");
         /// Predicate from a comparison of doubles.
-        PredSetgt64 "PRED_SETGT_64" 124 => AluInfo { kind: Kind::PredSet, ..pair(2, "src0 > src1").writes(Float) };
+        PredSetgt64 "PRED_SETGT_64" 124 => pred_64(Greater, "src0 > src1");
         /// Predicate from a comparison of doubles.
-        PredSete64 "PRED_SETE_64" 125 => AluInfo { kind: Kind::PredSet, ..pair(2, "src0 == src1").writes(Float) };
+        PredSete64 "PRED_SETE_64" 125 => pred_64(Equal, "src0 == src1");
         /// Predicate from a comparison of doubles.
-        PredSetge64 "PRED_SETGE_64" 126 => AluInfo { kind: Kind::PredSet, ..pair(2, "src0 >= src1").writes(Float) };
+        PredSetge64 "PRED_SETGE_64" 126 => pred_64(GreaterEqual, "src0 >= src1");
     }
 }
 
@@ -390,47 +469,60 @@ ops! {
         /// Multiply and add doubles.
         Muladd64 "MULADD_64" 8 => quad(3, "round(src0 * src1) + src2");
         /// Multiply and add doubles, doubled.
-        Muladd64M2 "MULADD_64_M2" 9 => quad(3, "(round(src0 * src1) + src2) * 2");
+        Muladd64M2 "MULADD_64_M2" 9 => quad(3, "(round(src0 * src1) + src2) * 2").scaled(Omod::M2);
         /// Multiply and add doubles, times four.
-        Muladd64M4 "MULADD_64_M4" 10 => quad(3, "(round(src0 * src1) + src2) * 4");
+        Muladd64M4 "MULADD_64_M4" 10 => quad(3, "(round(src0 * src1) + src2) * 4").scaled(Omod::M4);
         /// Multiply and add doubles, halved.
-        Muladd64D2 "MULADD_64_D2" 11 => quad(3, "(round(src0 * src1) + src2) / 2");
+        Muladd64D2 "MULADD_64_D2" 11 => quad(3, "(round(src0 * src1) + src2) / 2").scaled(Omod::D2);
         /// Multiply for lighting (LIT).
         MulLit "MUL_LIT" 12 => trans(3, "LIT product of src0, src1, src2");
         /// Multiply for lighting (LIT), doubled.
-        MulLitM2 "MUL_LIT_M2" 13 => trans(3, "(LIT product of src0, src1, src2) * 2");
+        MulLitM2 "MUL_LIT_M2" 13 => trans(3, "(LIT product of src0, src1, src2) * 2").scaled(Omod::M2);
         /// Multiply for lighting (LIT), times four.
-        MulLitM4 "MUL_LIT_M4" 14 => trans(3, "(LIT product of src0, src1, src2) * 4");
+        MulLitM4 "MUL_LIT_M4" 14 => trans(3, "(LIT product of src0, src1, src2) * 4").scaled(Omod::M4);
         /// Multiply for lighting (LIT), halved.
-        MulLitD2 "MUL_LIT_D2" 15 => trans(3, "(LIT product of src0, src1, src2) / 2");
+        MulLitD2 "MUL_LIT_D2" 15 => trans(3, "(LIT product of src0, src1, src2) / 2").scaled(Omod::D2);
         /// Multiply and add.
         Muladd "MULADD" 16 => any(3, "round(src0 * src1) + src2, 0 * anything = 0");
         /// Multiply and add, doubled.
-        MuladdM2 "MULADD_M2" 17 => any(3, "(round(src0 * src1) + src2, 0 * anything = 0) * 2").listed("MULADD*2");
+        MuladdM2 "MULADD_M2" 17 => any(3, "(round(src0 * src1) + src2, 0 * anything = 0) * 2").listed("MULADD*2").scaled(Omod::M2);
         /// Multiply and add, times four.
-        MuladdM4 "MULADD_M4" 18 => any(3, "(round(src0 * src1) + src2, 0 * anything = 0) * 4").listed("MULADD*4");
+        MuladdM4 "MULADD_M4" 18 => any(3, "(round(src0 * src1) + src2, 0 * anything = 0) * 4").listed("MULADD*4").scaled(Omod::M4);
         /// Multiply and add, halved.
-        MuladdD2 "MULADD_D2" 19 => any(3, "(round(src0 * src1) + src2, 0 * anything = 0) / 2").listed("MULADD/2");
+        MuladdD2 "MULADD_D2" 19 => any(3, "(round(src0 * src1) + src2, 0 * anything = 0) / 2").listed("MULADD/2").scaled(Omod::D2);
         /// Multiply and add by IEEE rules.
         MuladdIeee "MULADD_IEEE" 20 => any(3, "round(src0 * src1) + src2").listed("MULADD_e");
         /// Multiply and add by IEEE rules, doubled.
-        MuladdIeeeM2 "MULADD_IEEE_M2" 21 => any(3, "(round(src0 * src1) + src2) * 2").listed("MULADD_e*2");
+        MuladdIeeeM2 "MULADD_IEEE_M2" 21 => any(3, "(round(src0 * src1) + src2) * 2").listed("MULADD_e*2").scaled(Omod::M2);
         /// Multiply and add by IEEE rules, times four.
-        MuladdIeeeM4 "MULADD_IEEE_M4" 22 => any(3, "(round(src0 * src1) + src2) * 4").listed("MULADD_e*4");
+        MuladdIeeeM4 "MULADD_IEEE_M4" 22 => any(3, "(round(src0 * src1) + src2) * 4").listed("MULADD_e*4").scaled(Omod::M4);
         /// Multiply and add by IEEE rules, halved.
-        MuladdIeeeD2 "MULADD_IEEE_D2" 23 => any(3, "(round(src0 * src1) + src2) / 2").listed("MULADD_e/2");
+        MuladdIeeeD2 "MULADD_IEEE_D2" 23 => any(3, "(round(src0 * src1) + src2) / 2").listed("MULADD_e/2").scaled(Omod::D2);
         /// Choice by a comparison with zero (CMOVE in chapter 9).
-        Cnde "CNDE" 24 cite "R700 §9.2, r700-encoding §10 E17" => any(3, "src0 == 0.0 ? src1 : src2").writes(Bits);
+        Cnde "CNDE" 24 cite "R700 §9.2, r700-encoding §10 E17" => choose(Equal, "src0 == 0.0 ? src1 : src2").writes(Bits);
         /// Choice by a comparison with zero (CMOVGT in chapter 9).
-        Cndgt "CNDGT" 25 cite "R700 §9.2, r700-encoding §10 E17" => any(3, "src0 > 0.0 ? src1 : src2").writes(Bits);
+        Cndgt "CNDGT" 25 cite "R700 §9.2, r700-encoding §10 E17" => choose(Greater, "src0 > 0.0 ? src1 : src2").writes(Bits);
         /// Choice by a comparison with zero (CMOVGE in chapter 9).
-        Cndge "CNDGE" 26 cite "R700 §9.2, r700-encoding §10 E17" => any(3, "src0 >= 0.0 ? src1 : src2").writes(Bits);
+        Cndge "CNDGE" 26 cite "R700 §9.2, r700-encoding §10 E17" => choose(GreaterEqual, "src0 >= 0.0 ? src1 : src2").writes(Bits);
         /// Choice by an integer comparison with zero (CMOVE_INT in chapter 9).
-        CndeInt "CNDE_INT" 28 cite "R700 §9.2, r700-encoding §10 E17" => any(3, "src0 == 0 ? src1 : src2").of(Int);
+        CndeInt "CNDE_INT" 28 cite "R700 §9.2, r700-encoding §10 E17" => choose(Equal, "src0 == 0 ? src1 : src2").of(Int);
         /// Choice by an integer comparison with zero (CMOVGT_INT in chapter 9).
-        CndgtInt "CNDGT_INT" 29 cite "R700 §9.2, r700-encoding §10 E17" => any(3, "src0 > 0 ? src1 : src2").of(Int);
+        CndgtInt "CNDGT_INT" 29 cite "R700 §9.2, r700-encoding §10 E17" => choose(Greater, "src0 > 0 ? src1 : src2").of(Int);
         /// Choice by an integer comparison with zero (CMOVGE_INT in chapter 9).
-        CndgeInt "CNDGE_INT" 30 cite "R700 §9.2, r700-encoding §10 E17" => any(3, "src0 >= 0 ? src1 : src2").of(Int);
+        CndgeInt "CNDGE_INT" 30 cite "R700 §9.2, r700-encoding §10 E17" => choose(GreaterEqual, "src0 >= 0 ? src1 : src2").of(Int);
+    }
+}
+
+impl Op2 {
+    /// The operation that gives all ones where the predicate of this one says execute, and 0 elsewhere: `SETGE_INT` of
+    /// `PRED_SETGE_INT`. `None` for operations that set no predicate, or not by comparing two 32-bit numbers.
+    #[must_use]
+    pub fn truth(self) -> Option<Self> {
+        let info = self.info();
+        let alike = |row: &AluInfo| row.kind == Kind::Plain && row.decides == info.decides && row.reads == info.reads;
+        let gives_mask = |row: &AluInfo| row.writes.is_integer();
+        let compares = info.kind == Kind::PredSet && matches!(info.decides, Decides::Compare(_));
+        Self::ALL.iter().copied().find(|op| compares && alike(&op.info()) && gives_mask(&op.info()))
     }
 }
 

@@ -13,8 +13,8 @@ mod fetch;
 pub mod notes;
 
 pub use alu::{
-    AluInfo, AluOp, Available, CFILE_BASE, Chan, Domain, IndexMode, KCACHE_WINDOW, KCACHE0_BASE, KCACHE1_BASE, Kind,
-    Omod, Op2, Op3, PredSel, SclSwizzle, Slots, Source, SpecialSel, Unit, Units, VecSwizzle,
+    AluInfo, AluOp, Available, CFILE_BASE, Chan, Decides, Domain, IndexMode, KCACHE_WINDOW, KCACHE0_BASE, KCACHE1_BASE,
+    Kind, Omod, Op2, Op3, PredSel, SclSwizzle, Slots, Source, SpecialSel, Test, Unit, Units, VecSwizzle,
 };
 pub use cf::{Addr, CfAluInfo, CfAluOp, CfInfo, CfOp, Clause, Cond, ExportOp, ExportType, KcacheMode, MemWriteType};
 pub use fetch::{

@@ -37,13 +37,15 @@ pub(super) fn omod_disabled(facts: &Facts<'_>) -> Vec<Finding> {
         let (rgb, alpha) = needed(alu);
         let (rgb_info, alpha_info) = (alu.rgba.op.info(), alu.alpha.op.info());
         let mut report = |unit: &str, name: &str| {
-            let message = format!("{unit} {name} has OMOD_DISABLED; allowed with MIN, MAX, CND, CMP");
+            let allowed = RgbOp::ALL.iter().filter(|op| op.info().omod_disabled()).map(|op| op.name());
+            let allowed = allowed.collect::<Vec<_>>().join(", ");
+            let message = format!("{unit} {name} has OMOD_DISABLED; allowed with {allowed}");
             findings.push(Finding::at(pc, message).help("use OMOD_U1 for an unscaled result"));
         };
-        if rgb != 0 && alu.rgb.omod == Omod::Disabled && !rgb_info.omod_disabled {
+        if rgb != 0 && alu.rgb.omod == Omod::Disabled && !rgb_info.omod_disabled() {
             report("RGB", alu.rgba.op.name());
         }
-        if alpha && alu.alpha.omod == Omod::Disabled && !alpha_info.omod_disabled {
+        if alpha && alu.alpha.omod == Omod::Disabled && !alpha_info.omod_disabled() {
             report("alpha", alu.alpha.op.name());
         }
     }

@@ -287,13 +287,13 @@ impl Stream {
             addr2_rel: sources.addr2_rel,
             srcp_op: sources.srcp_op,
         };
-        if !matches!(alu.rgb.omod, Omod::Disabled) || alu.rgba.op.info().omod_disabled {
+        if !matches!(alu.rgb.omod, Omod::Disabled) || alu.rgba.op.info().omod_disabled() {
             alu.alpha.omod = alu.rgb.omod;
         }
-        if matches!(alu.alpha.omod, Omod::Disabled) && !alu.alpha.op.info().omod_disabled {
+        if matches!(alu.alpha.omod, Omod::Disabled) && !alu.alpha.op.info().omod_disabled() {
             (alu.rgb.omod, alu.alpha.omod) = (Omod::U1, Omod::U1);
         }
-        if matches!(alu.rgb.omod, Omod::Disabled) && !alu.rgba.op.info().omod_disabled {
+        if matches!(alu.rgb.omod, Omod::Disabled) && !alu.rgba.op.info().omod_disabled() {
             (alu.rgb.omod, alu.alpha.omod) = (Omod::U1, Omod::U1);
         }
         (alu.alpha.sel_a, alu.alpha.sel_b, alu.rgba.alpha_sel_c) = (alu.rgb.sel_a, alu.rgb.sel_b, alu.rgba.rgb_sel_c);

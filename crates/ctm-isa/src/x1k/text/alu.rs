@@ -179,8 +179,8 @@ impl Mnemonic {
             Self::Lrp => (3, 3),
             // C of a quad operation is the neighbour's src0: only its input modifier counts.
             Self::Both(op, _) if op.is_quad() => (2, 3),
-            Self::Both(op, _) | Self::Dot(op) => (op.info().operands.into(), op.info().operands.into()),
-            Self::Scalar(op) => (op.info().operands.into(), op.info().operands.into()),
+            Self::Both(op, _) | Self::Dot(op) => (op.info().operands().into(), op.info().operands().into()),
+            Self::Scalar(op) => (op.info().operands().into(), op.info().operands().into()),
             Self::Dp | Self::Sop | Self::Idle => (0, 0),
         }
     }

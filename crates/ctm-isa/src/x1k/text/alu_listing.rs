@@ -3,7 +3,9 @@
 use super::alu::{COMPARISONS, Half, Mnemonic, Pair, Predicate, print_predicate};
 use super::operand::{ALPHA, Base, Comp, Mask, Operand, Presub, RGB, print_mask, print_operand};
 use crate::x1k::inst::{AluInst, Source, inline_constant};
-use crate::x1k::ops::{AlphaOp, AluResultSel, CompareOp, Imod, InstType, Omod, PredSel, RgbOp, Sel, SrcpOp, Swizzle};
+use crate::x1k::ops::{
+    AlphaOp, AluResultSel, CompareOp, Imod, InstType, Looks, Omod, PredSel, RgbOp, Sel, SrcpOp, Swizzle,
+};
 
 /// The names that a listing uses.
 pub(super) type NameOf<'n> = &'n dyn Fn(u8) -> Option<String>;
@@ -401,12 +403,14 @@ impl Printer<'_> {
     }
 
     fn dot_operands(&self, op: RgbOp, operands: &[Operand; 3], unit: Mask) -> Vec<(Operand, Mask)> {
-        let [a, b, c] = *operands;
-        match op {
-            RgbOp::D2a => vec![(a, 3), (b, 3), (c, 4)],
-            RgbOp::Dp4 => vec![(a, unit), (b, unit)],
-            _ => vec![(a, RGB), (b, RGB)],
-        }
+        let looks = op.info().looks.into_iter().zip(*operands);
+        looks
+            .filter_map(|(looks, operand)| match looks {
+                Looks::Channels(mask) => Some((operand, mask & unit)),
+                Looks::Own => Some((operand, unit & RGB)),
+                Looks::Nothing | Looks::Quad => None,
+            })
+            .collect()
     }
 
     /// A dot product whose alpha half is idle or copies it.

@@ -6,14 +6,12 @@
 
 use super::alu::integers::{HIGH_DWORDS, LOW_DWORDS, number, unpack};
 use super::alu::{Alu, shift};
-use super::facts::{
-    AT_LEAST, EQUAL, GREATER, INT_AT_LEAST, INT_AT_MOST, INT_EQUAL, INT_GREATER, INT_LESS, INT_NOT_EQUAL, UNORDERED,
-};
+use super::facts::{INT_AT_LEAST, INT_AT_MOST, INT_EQUAL, INT_GREATER, INT_LESS, INT_NOT_EQUAL, UNORDERED, float_test};
 use crate::x86::encode::{self, SHUFFLE, V};
 use crate::x86::lir::{Lir, Src, Vector};
 use crate::x86::scalar::Sink;
 use ctm_exec::x1k::float::{INFINITY, MIN_NORMAL, SIGN};
-use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
+use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, Op3};
 
 /// The high dword of infinity; where sign and fraction stand in one.
 const INFINITY64: u32 = 0x7ff0_0000;
@@ -80,18 +78,12 @@ impl Wide {
                 let product = arithmetic(s, encode::MUL_F64, pa, pb.unwrap_or(pa));
                 Some(self.finish(s, product, factor(self.omod)))
             }
-            AluOp::Op3(op @ (Op3::Muladd64 | Op3::Muladd64M2 | Op3::Muladd64M4 | Op3::Muladd64D2)) => {
+            AluOp::Op3(Op3::Muladd64 | Op3::Muladd64M2 | Op3::Muladd64M4 | Op3::Muladd64D2) => {
                 let (pa, pb) = (a.pair(s), b.pair(s));
                 let product = arithmetic(s, encode::MUL_F64, pa, pb);
                 let c = c.pair(s);
                 let sum = arithmetic(s, encode::ADD_F64, product, c);
-                let scale = match op {
-                    Op3::Muladd64M2 => factor(Omod::M2),
-                    Op3::Muladd64M4 => factor(Omod::M4),
-                    Op3::Muladd64D2 => factor(Omod::D2),
-                    _ => None,
-                };
-                Some(self.finish(s, sum, scale))
+                Some(self.finish(s, sum, factor(self.op.info().scale)))
             }
             AluOp::Op2(Op2::Fract64) => {
                 let a = a.pair(s);
@@ -123,11 +115,8 @@ impl Wide {
                 Some(Results { parts: [Src::Vector(single), ZERO, ZERO, ZERO, ZERO], doubles: None })
             }
             AluOp::Op2(op @ (Op2::PredSete64 | Op2::PredSetgt64 | Op2::PredSetge64)) => {
-                let how = match op {
-                    Op2::PredSete64 => EQUAL,
-                    Op2::PredSetgt64 => GREATER,
-                    _ => AT_LEAST,
-                };
+                let Decides::Compare(test) = op.info().decides else { return None };
+                let how = float_test(test);
                 let (a, b) = (a.pair(s), b.pair(s));
                 let ones = s.fresh();
                 s.push(Lir::Copy(ones, Src::Literal(u32::MAX)));

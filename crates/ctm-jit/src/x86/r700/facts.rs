@@ -5,7 +5,7 @@ use crate::r700::form::{Block, Code, File, Op, Value, Var};
 use crate::r700::passes::VarSet;
 use crate::x86::encode::{self, V};
 use ctm_exec::x1k::float::ONE;
-use ctm_isa::r700::ops::{AluOp, Op2, Op3};
+use ctm_isa::r700::ops::{AluOp, Decides, Domain, Op2, Test};
 
 /// Comparisons of floats.
 pub const EQUAL: u8 = 0;
@@ -209,72 +209,56 @@ pub fn indexed(gprs: u8, element: u8) -> impl Iterator<Item = Var> {
 }
 
 /// Whether the operation chooses between its second and third operand.
-pub fn is_choice(op: AluOp) -> bool {
-    use Op3::{CndeInt, CndgeInt, CndgtInt};
-    matches!(op, AluOp::Op3(Op3::Cnde | Op3::Cndgt | Op3::Cndge | CndeInt | CndgtInt | CndgeInt))
+pub const fn is_choice(op: AluOp) -> bool {
+    op.info().is_choice()
 }
 
 /// Whether the operation looks at its operands as bits, or gives bits.
-pub fn is_integer(op: AluOp) -> bool {
-    let AluOp::Op2(op) = op else { return matches!(op, AluOp::Op3(Op3::CndeInt | Op3::CndgtInt | Op3::CndgeInt)) };
-    !matches!(
-        op,
-        Op2::Add
-            | Op2::Mul
-            | Op2::MulIeee
-            | Op2::Max
-            | Op2::Min
-            | Op2::MaxDx10
-            | Op2::MinDx10
-            | Op2::Sete
-            | Op2::Setgt
-            | Op2::Setge
-            | Op2::Setne
-            | Op2::Fract
-            | Op2::Trunc
-            | Op2::Ceil
-            | Op2::Rndne
-            | Op2::Floor
-            | Op2::Mov
-            | Op2::PredSete
-            | Op2::PredSetgt
-            | Op2::PredSetge
-            | Op2::PredSetne
-            | Op2::Kille
-            | Op2::Killgt
-            | Op2::Killge
-            | Op2::Killne
-            | Op2::ExpIeee
-            | Op2::LogClamped
-            | Op2::LogIeee
-            | Op2::RecipClamped
-            | Op2::RecipFf
-            | Op2::RecipIeee
-            | Op2::RecipsqrtClamped
-            | Op2::RecipsqrtFf
-            | Op2::RecipsqrtIeee
-            | Op2::SqrtIeee
-            | Op2::Sin
-            | Op2::Cos
-    )
+pub const fn is_integer(op: AluOp) -> bool {
+    op.info().is_integer()
+}
+
+/// Which comparison of floats a test is.
+pub const fn float_test(test: Test) -> u8 {
+    match test {
+        Test::Equal => EQUAL,
+        Test::NotEqual => NOT_EQUAL,
+        Test::Greater => GREATER,
+        Test::GreaterEqual => AT_LEAST,
+        Test::Less => LESS,
+        Test::LessEqual => AT_MOST,
+    }
+}
+
+/// The same of integers.
+const fn int_test(test: Test) -> u8 {
+    match test {
+        Test::Equal => INT_EQUAL,
+        Test::NotEqual => INT_NOT_EQUAL,
+        Test::Greater => INT_GREATER,
+        Test::GreaterEqual => INT_AT_LEAST,
+        Test::Less => INT_LESS,
+        Test::LessEqual => INT_AT_MOST,
+    }
+}
+
+/// The instruction that compares numbers of 32 bits, and which comparison of it.
+const fn compares(domain: Domain, test: Test) -> Option<(V, u8)> {
+    match domain {
+        Domain::Float => Some((encode::CMP_F32, float_test(test))),
+        Domain::Int => Some((encode::CMP_I32, int_test(test))),
+        Domain::Uint => Some((encode::CMP_U32, int_test(test))),
+        Domain::Bits | Domain::Double => None,
+    }
 }
 
 /// The comparison of an operation: instruction, which one, and what it compares (`true`: the second operand with the first).
-pub fn comparison(op: Op2) -> Option<(V, u8)> {
-    use encode::{CMP_F32, CMP_I32, CMP_U32};
-    Some(match op {
-        Op2::Sete | Op2::SeteDx10 | Op2::PredSete | Op2::Kille => (CMP_F32, EQUAL),
-        Op2::Setgt | Op2::SetgtDx10 | Op2::PredSetgt | Op2::Killgt => (CMP_F32, GREATER),
-        Op2::Setge | Op2::SetgeDx10 | Op2::PredSetge | Op2::Killge => (CMP_F32, AT_LEAST),
-        Op2::Setne | Op2::SetneDx10 | Op2::PredSetne | Op2::Killne => (CMP_F32, NOT_EQUAL),
-        Op2::SeteInt | Op2::PredSeteInt | Op2::KilleInt => (CMP_I32, INT_EQUAL),
-        Op2::SetgtInt | Op2::PredSetgtInt | Op2::KillgtInt => (CMP_I32, INT_GREATER),
-        Op2::SetgeInt | Op2::PredSetgeInt | Op2::KillgeInt => (CMP_I32, INT_AT_LEAST),
-        Op2::SetneInt | Op2::PredSetneInt | Op2::KillneInt => (CMP_I32, INT_NOT_EQUAL),
-        Op2::SetgtUint | Op2::PredSetgtUint | Op2::KillgtUint => (CMP_U32, INT_GREATER),
-        Op2::SetgeUint | Op2::PredSetgeUint | Op2::KillgeUint => (CMP_U32, INT_AT_LEAST),
-        _ => return None,
-    })
+pub const fn comparison(op: Op2) -> Option<(V, u8)> {
+    let info = op.info();
+    match info.decides {
+        Decides::Compare(test) => compares(info.reads, test),
+        Decides::Nothing | Decides::Choose(_) | Decides::Counter | Decides::Push(_) => None,
+    }
 }
 
 /// What a comparison looks at.
@@ -299,22 +283,14 @@ pub fn truth(op: Op2) -> Option<(Comparison, Option<Comparison>)> {
         return Some(((compare, how, A, B), None));
     }
     let counter = (CMP_F32, EQUAL, A, Bits(0));
-    let pushes = |compare, how| (counter, Some((compare, how, B, Bits(0))));
+    if let Decides::Push(test) = op.info().decides {
+        return compares(op.info().reads, test).map(|(compare, how)| (counter, Some((compare, how, B, Bits(0)))));
+    }
     Some(match op {
         Op2::PredSetInv => ((CMP_F32, EQUAL, A, Bits(ONE)), None),
         Op2::PredSetPop => ((CMP_F32, AT_MOST, A, B), None),
         Op2::PredSetClr => ((CMP_I32, INT_NOT_EQUAL, Bits(0), Bits(0)), None),
         Op2::PredSetRestore => (counter, None),
-        Op2::PredSetePush => pushes(CMP_F32, EQUAL),
-        Op2::PredSetgtPush => pushes(CMP_F32, GREATER),
-        Op2::PredSetgePush => pushes(CMP_F32, AT_LEAST),
-        Op2::PredSetnePush => pushes(CMP_F32, NOT_EQUAL),
-        Op2::PredSetePushInt => pushes(CMP_I32, INT_EQUAL),
-        Op2::PredSetgtPushInt => pushes(CMP_I32, INT_GREATER),
-        Op2::PredSetgePushInt => pushes(CMP_I32, INT_AT_LEAST),
-        Op2::PredSetnePushInt => pushes(CMP_I32, INT_NOT_EQUAL),
-        Op2::PredSetltPushInt => pushes(CMP_I32, INT_LESS),
-        Op2::PredSetlePushInt => pushes(CMP_I32, INT_AT_MOST),
         _ => return None,
     })
 }

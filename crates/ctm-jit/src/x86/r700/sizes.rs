@@ -110,12 +110,17 @@ fn scaled(block: &Block, op: &Op) -> bool {
 
 /// The power of two by which a multiply-add multiplies its result, at least.
 const fn factor(op: Op3) -> Option<i16> {
-    Some(match op {
-        Op3::Muladd | Op3::MuladdIeee | Op3::MuladdD2 | Op3::MuladdIeeeD2 => 0,
-        Op3::MuladdM2 | Op3::MuladdIeeeM2 => 1,
-        Op3::MuladdM4 | Op3::MuladdIeeeM4 => 2,
-        _ => return None,
-    })
+    use Op3::{Muladd, MuladdD2, MuladdIeee, MuladdIeeeD2, MuladdIeeeM2, MuladdIeeeM4, MuladdM2, MuladdM4};
+    match op {
+        Muladd | MuladdM2 | MuladdM4 | MuladdD2 | MuladdIeee | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2 => {
+            Some(match op.info().scale {
+                Omod::Off | Omod::D2 => 0,
+                Omod::M2 => 1,
+                Omod::M4 => 2,
+            })
+        }
+        _ => None,
+    }
 }
 
 fn of_bits(bits: u32) -> i16 {
@@ -143,10 +148,7 @@ fn of_op3(op: Op3, [a, b, c]: [i16; 3]) -> i16 {
     if let Some(factor) = factor(op) {
         return a.saturating_add(b).max(c).saturating_add(1 + factor);
     }
-    match op {
-        Op3::Cnde | Op3::Cndgt | Op3::Cndge | Op3::CndeInt | Op3::CndgtInt | Op3::CndgeInt => b.max(c),
-        _ => ANYTHING,
-    }
+    if op.info().is_choice() { b.max(c) } else { ANYTHING }
 }
 
 fn modified(size: i16, omod: Omod) -> i16 {
