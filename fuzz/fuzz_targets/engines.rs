@@ -6,9 +6,7 @@ use ctm_exec::x1k::Interp;
 use ctm_jit::{Backend, Jit, StreamLimits};
 use libfuzzer_sys::fuzz_target;
 
-#[path = "../../crates/ctm-jit/tests/case/mod.rs"]
-mod case;
-use case::KINDS;
+use ctm_testkit::x1k::case::KINDS;
 
 fuzz_target!(|bytes: &[u8]| {
     let Some((&[low, high, kind], mutations)) = bytes.split_first_chunk::<3>() else { return };

@@ -9,12 +9,16 @@ use ctm::render::Report;
 use ctm_isa::diag::Severity;
 use ctm_isa::r700::check as r700;
 use ctm_isa::r700::text::Options;
-use ctm_isa::x1k::check::{RULES, Theme, check_allowing, rule};
+use ctm_isa::x1k::check::{Theme, check_allowing, rule, rules};
 use std::path::Path;
 
 pub(crate) fn run(console: &Console, args: &CheckArgs) -> Ending {
     if args.rules {
-        return if args.isa.map(Isa::from) == Some(Isa::R700) { rules_r700(console) } else { rules(console) };
+        return if args.isa.map(Isa::from) == Some(Isa::R700) {
+            list(console, r700::Theme::ALL, r700::Theme::title, r700::rules())
+        } else {
+            list(console, Theme::ALL, Theme::title, rules())
+        };
     }
     for name in &args.allow {
         if rule(name).is_none() && r700::rule(name).is_none() && name != "unmet-semantic" {
@@ -103,23 +107,17 @@ fn named(report: &Report, file: &Path) -> Report {
     report
 }
 
-fn rules_r700(console: &Console) -> Ending {
+/// The rules of an instruction set, theme by theme.
+fn list<T: Copy + PartialEq + 'static>(
+    console: &Console,
+    themes: &[T],
+    title: impl Fn(T) -> &'static str,
+    rules: impl Iterator<Item = &'static ctm_isa::Rule<T>> + Clone,
+) -> Ending {
     let mut out = String::new();
-    for theme in r700::Theme::ALL {
-        out.push_str(&format!("{}\n", theme.title()));
-        for rule in r700::RULES.iter().filter(|r| r.theme == *theme) {
-            out.push_str(&format!("  {:<32} {:<8} {} ({})\n", rule.name, rule.severity.name(), rule.doc, rule.cite));
-        }
-    }
-    console.print(&out)?;
-    Ok(Exit::Done)
-}
-
-fn rules(console: &Console) -> Ending {
-    let mut out = String::new();
-    for theme in Theme::ALL {
-        out.push_str(&format!("{}\n", theme.title()));
-        for rule in RULES.iter().filter(|r| r.theme == *theme) {
+    for &theme in themes {
+        out.push_str(&format!("{}\n", title(theme)));
+        for rule in rules.clone().filter(|r| r.theme == theme) {
             out.push_str(&format!("  {:<32} {:<8} {} ({})\n", rule.name, rule.severity.name(), rule.doc, rule.cite));
         }
     }

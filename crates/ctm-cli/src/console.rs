@@ -207,7 +207,11 @@ pub(crate) fn input<'p>(path: &'p Path, what: &str) -> Result<(Vec<u8>, &'p Path
         let message = format!("{what} cannot be read from stdin: {e}");
         JobError::Wrong(vec![Report::bare(Diagnostic::error("cannot-read", message))])
     })?;
-    Ok((bytes, Path::new(STDIN)))
+    let name = Path::new(STDIN);
+    if what != "the command buffer" {
+        ctm::job::not_foreign(&bytes, name, None)?;
+    }
+    Ok((bytes, name))
 }
 
 /// The bytes of a program file, and its name.

@@ -80,13 +80,11 @@ fn tell(console: &Console, args: &ExecArgs, file: &Path, report: &SubmitReport) 
     }
     if args.json {
         reports.iter().try_for_each(|report| console.json(report))?;
-        let counters = report.counters();
         let value = json!({
             "file": shown.to_string(),
             "commands": report.commands,
             "launches": report.launches.len(),
-            "processors": counters.processors,
-            "clocks": counters.clocks(),
+            "counters": ctm::job::json::counters(&report.counters()),
         });
         console.print(&format!("{value}\n"))
     } else {

@@ -65,6 +65,29 @@ fn every_subcommand_reads_standard_input() {
     }
 }
 
+/// Other languages are told from programs wherever they come from.
+#[test]
+fn other_languages_are_named_on_standard_input() {
+    let d = Dir::new("foreign-stdin");
+    let glsl = "#version 330\nout vec4 c;\nvoid main() { c = vec4(1.0); }\n";
+    let spirv: Vec<u8> =
+        [0x0723_0203u32, 0x0001_0000, 0, 8, 0, 0x0002_0011].iter().flat_map(|w| w.to_le_bytes()).collect();
+    let texts: [(&[u8], &str); 4] = [
+        (glsl.as_bytes(), "stdin is GLSL"),
+        (b"float4 main() : SV_Target { return 1; }\n", "stdin is HLSL"),
+        (&spirv, "stdin is SPIR-V"),
+        (b"; ModuleID = 'a'\n", "stdin is LLVM's intermediate language"),
+    ];
+    for (bytes, name) in texts {
+        for command in ["asm", "check", "compile", "dis", "info", "run"] {
+            let size = if command == "run" { &["--size", "1x1"][..] } else { &[] };
+            let (code, stdout, stderr) = piped(&d, &[&[command, "-"], size].concat(), bytes);
+            assert_eq!(code, 1, "{command}: {stdout}");
+            assert!(stderr.contains("error[foreign-language]") && stderr.contains(name), "{command}: {stderr}");
+        }
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn file_names_need_not_be_text() {

@@ -4,15 +4,13 @@
 //! prints the seed of its program.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod structured;
-
 use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize};
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::ops::CompareOp;
+use ctm_testkit::x1k::structured::{Cond, Stmt, Tree, UNIT, assemble, thresholds};
 use rayon::prelude::*;
-use structured::{Cond, Stmt, Tree, UNIT, assemble, thresholds};
 
 /// An odd domain, so that some quads have uncovered lanes: columns 1..=9, rows 2..=8.
 const DOMAIN: Domain = Domain { i0: 1, j0: 2, i1: 9, j1: 8 };

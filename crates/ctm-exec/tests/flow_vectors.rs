@@ -1,4 +1,4 @@
-//! `tests/vectors/x1k/flow.txt` through the flow-control machine; the file says what its lines mean.
+//! `tests/vectors/x1k/run/flow.txt` through the flow-control machine; the file says what its lines mean.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::x1k::flow::{Condition, Machine};
@@ -67,7 +67,7 @@ fn code(kind: FaultKind) -> &'static str {
 
 #[test]
 fn every_step_is_as_written() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/x1k/flow.txt");
+    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../tests/vectors/x1k/run/flow.txt");
     let text = std::fs::read_to_string(path).unwrap();
     let (mut machine, mut lanes) = (Machine::new(0, true), 0);
     let mut truth = "";

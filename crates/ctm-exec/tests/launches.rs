@@ -1,10 +1,6 @@
 //! Launches: budgets, faults, scheduling, threads, counters, findings.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-#[allow(dead_code, reason = "the other tests use the rest")]
-mod build;
-
-use build::{Build, Setup, add, at, c, copy, fc, op, out, program, r, tex, to};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::x1k::checks::RULES;
@@ -12,6 +8,7 @@ use ctm_exec::x1k::{Arrays, Input, Memory, Outputs, Sampler, Written};
 use ctm_exec::{Budget, Domain, FaultKind, Position};
 use ctm_isa::x1k::inst::Source;
 use ctm_isa::x1k::ops::{AOp, AlphaOp, CompareOp, FcOp, Imod, PredSel, RgbOp, Swizzle, TexOp};
+use ctm_testkit::x1k::build::{Build, Setup, add, at, c, copy, fc, op, out, program, r, tex, to};
 use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 

@@ -1,9 +1,6 @@
 //! Whole programs: what instructions and lanes do together.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod build;
-
-use build::{Build, Setup, add, at, c, copy, fc, op, out, program, r, tex, to};
 use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Plane, Sampler};
 use ctm_exec::{Domain, FaultKind, Position};
@@ -11,6 +8,7 @@ use ctm_isa::x1k::inst::Source;
 use ctm_isa::x1k::ops::{
     AlphaOp, AluResultSel, BOp, CompareOp, FcOp, Imod, InstType, PredSel, RgbOp, Sel, Swizzle, TexOp, UmrtTarget,
 };
+use ctm_testkit::x1k::build::{Build, Setup, add, at, c, copy, fc, op, out, program, r, tex, to};
 
 /// An output of the size of the default domain, all -1.
 fn memory() -> Arrays {

@@ -1,18 +1,16 @@
 //! The control-flow machine of R700 against a plain reading of structured programs, pixel by pixel.
 //!
-//! Random programs (`r700_structured`) are run for wavefronts of 16, 32 and 64 and compared with what they mean for each pixel. `CTM_RANDOM=n` tries n
+//! Random programs (`ctm_testkit::r700::structured`) are run for wavefronts of 16, 32 and 64 and compared with what they mean for each pixel. `CTM_RANDOM=n` tries n
 //! times as many, `CTM_FLOW_PROGRAMS` says how many, `CTM_FLOW_SEED` where they begin; a failure prints the seed of its program.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
-
-mod r700_structured;
 
 use ctm_exec::r700::flow::{Flow, PixelState, Place, Test};
 use ctm_exec::r700::{Arrays, Interp, Launch, LoopConstant, Plane, Target};
 use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::{Budget, Domain, Engine, GroupSize};
 use ctm_isa::r700::ops::{CfAluOp, CfOp, Cond};
-use r700_structured::words::{ACC, Words};
-use r700_structured::{Pixel, Random};
+use ctm_testkit::r700::structured::words::{ACC, Words};
+use ctm_testkit::r700::structured::{Pixel, Random};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// An odd domain, so that some quads have pixels that are invalid from the start.

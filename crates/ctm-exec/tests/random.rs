@@ -1,14 +1,11 @@
 //! Nothing that can stand in the words makes the interpreter panic or hang.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-#[allow(dead_code, reason = "the other tests use the rest")]
-mod build;
-
-use build::Setup;
 use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Filter, Plane, Sampler, Wrap};
 use ctm_exec::{Budget, Domain};
 use ctm_isa::x1k::{Inst, Program};
+use ctm_testkit::x1k::build::Setup;
 
 struct Random(u64);
 

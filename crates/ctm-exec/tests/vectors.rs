@@ -1,13 +1,12 @@
 //! The run vectors of `tests/vectors/x1k` through the reference interpreter.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod run_vectors;
-
 use ctm_exec::x1k::Interp;
 use ctm_isa::x1k::ops::{
     AlphaOp, AluResultSel, Channel, CompareOp, Imod, InstType, Omod, PredSel, RenderTarget, RgbOp, Sel, SrcpOp,
     Swizzle, TexOp,
 };
+use ctm_testkit::x1k::run_vectors;
 
 #[test]
 fn every_vector_gives_its_bits() {

@@ -2,14 +2,12 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod seeded;
-
 use ctm_image::ctm_elf::{self, NoteKind, program_info};
 use ctm_image::elf::{self, Elf, ehdr};
 use ctm_image::{ImageError, hex};
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::{Literal, Preload, Symbol, SymbolKind};
-use seeded::Random;
+use ctm_testkit::seeded::Random;
 
 fn corpus() -> Vec<Program> {
     [
@@ -55,7 +53,7 @@ fn full() -> Program {
 
 fn random_program(random: &mut Random) -> Program {
     let count = 1 + random.below(20);
-    let mut program = Program::from_words((0..count).map(|_| std::array::from_fn(|_| random.next())).collect());
+    let mut program = Program::from_words((0..count).map(|_| std::array::from_fn(|_| random.word())).collect());
     program.first = random.below(count) as u16;
     program.last = random.below(count) as u16;
     program.full_flow_control = random.flag();
@@ -72,10 +70,10 @@ fn random_program(random: &mut Random) -> Program {
         })
         .collect();
     program.symbols = (0..random.below(6))
-        .map(|i| Symbol { name: format!("name{i}"), kind: SymbolKind::Float, index: random.next() as u8 })
+        .map(|i| Symbol { name: format!("name{i}"), kind: SymbolKind::Float, index: random.word() as u8 })
         .collect();
     program.literals = (0..random.below(6))
-        .map(|_| Literal::Float { index: random.next() as u8, bits: std::array::from_fn(|_| random.next()) })
+        .map(|_| Literal::Float { index: random.word() as u8, bits: std::array::from_fn(|_| random.word()) })
         .collect();
     program
 }
@@ -337,7 +335,7 @@ fn changed_and_random_files_do_not_panic() {
         let mut bad = file.clone();
         for _ in 0..=random.below(4) {
             let at = random.below(bad.len());
-            bad[at] = if random.flag() { random.next() as u8 } else { bad[at] ^ 1 << random.below(8) };
+            bad[at] = if random.flag() { random.word() as u8 } else { bad[at] ^ 1 << random.below(8) };
         }
         if round % 16 == 0 {
             bad.truncate(random.below(bad.len()));
@@ -351,7 +349,7 @@ fn changed_and_random_files_do_not_panic() {
     }
     assert!(read > 1000, "{read} of the changed files could be read: the changes are too coarse");
     for _ in 0..5000 {
-        let noise: Vec<u8> = (0..random.below(400)).map(|_| random.next() as u8).collect();
+        let noise: Vec<u8> = (0..random.below(400)).map(|_| random.word() as u8).collect();
         assert!(ctm_elf::read(&noise).is_err());
         let mut headed = file[..52].to_vec();
         headed.extend(noise);

@@ -1,9 +1,7 @@
 //! Bare words as text and as bytes.
 
-mod seeded;
-
 use ctm_image::{ByteOrder, hex};
-use seeded::Random;
+use ctm_testkit::seeded::Random;
 
 #[test]
 fn what_is_written_is_read() {
@@ -14,7 +12,7 @@ fn what_is_written_is_read() {
         assert_eq!(hex::read_binary(&hex::write_binary(&program)).unwrap(), program);
     }
     for _ in 0..50 {
-        let words: Vec<u32> = (0..random.below(40) * 2).map(|_| random.next()).collect();
+        let words: Vec<u32> = (0..random.below(40) * 2).map(|_| random.word()).collect();
         assert_eq!(hex::read_words(&hex::write_words(&words, 2), 2).unwrap(), words);
         for order in [ByteOrder::Little, ByteOrder::Big] {
             assert_eq!(hex::read_binary_words(&hex::write_binary_words(&words, order), 2, order).unwrap(), words);

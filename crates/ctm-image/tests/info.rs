@@ -2,12 +2,10 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod seeded;
-
 use ctm_image::info::{Value, describe};
 use ctm_image::{Kind, ctm_elf, hex, identify};
 use ctm_isa::x1k::program::{Literal, Symbol, SymbolKind};
-use seeded::Random;
+use ctm_testkit::seeded::Random;
 
 const MANDELBROT: &str = include_str!("corpus/x1k/mandelbrot.hex");
 
@@ -99,13 +97,13 @@ fn changed_and_random_files_do_not_panic() {
         let mut bad = file.clone();
         for _ in 0..=random.below(4) {
             let at = random.below(bad.len());
-            bad[at] = random.next() as u8;
+            bad[at] = random.word() as u8;
         }
         if let Ok(description) = describe(&bad) {
             let value = description.to_value();
             let _ = (value.to_text(), value.to_json());
         }
-        let noise: Vec<u8> = (0..random.below(64)).map(|_| random.next() as u8).collect();
+        let noise: Vec<u8> = (0..random.below(64)).map(|_| random.word() as u8).collect();
         let _ = (identify(&noise), describe(&noise));
     }
 }

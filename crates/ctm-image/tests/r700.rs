@@ -2,8 +2,6 @@
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
-mod seeded;
-
 use ctm_image::elf::{self, Elf, ElfSymbol};
 use ctm_image::info::{Value, describe};
 use ctm_image::r700::gfd::header::{GEOMETRY, Layout, PIXEL, VERTEX, VariableKind};
@@ -11,7 +9,7 @@ use ctm_image::r700::gfd::{self, BlockKind, Gfd, NewProgram, NewVariable, OtherW
 use ctm_image::r700::llvm_elf::{Mach, Object};
 use ctm_image::r700::{Code, Container, RegisterValue, Stage, cal, registers};
 use ctm_image::{ImageError, hex};
-use seeded::Random;
+use ctm_testkit::seeded::Random;
 
 const LLVM: [(&str, &[u8], &str); 6] = [
     ("float_ps", include_bytes!("corpus/llvm/01_float_ps.o"), include_str!("corpus/llvm/01_float_ps.hex")),
@@ -424,7 +422,7 @@ fn truncated_changed_and_random_containers_do_not_panic() {
             for _ in 0..=random.below(4) {
                 // Most bytes of an image are constants; change where the structure is.
                 let at = if random.flag() { random.below(bad.len()) } else { random.below(bad.len().min(700)) };
-                bad[at] = random.next() as u8;
+                bad[at] = random.word() as u8;
             }
             let _ = look(&bad);
         }

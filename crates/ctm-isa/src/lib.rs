@@ -18,3 +18,5 @@ mod rules;
 pub mod suggest;
 pub mod table;
 pub mod x1k;
+
+pub use rules::Rule;

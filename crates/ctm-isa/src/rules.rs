@@ -3,6 +3,56 @@
 use crate::diag::{Diagnostic, Severity, Span};
 use std::collections::HashSet;
 
+/// One rule on programs; `T` is what rules of an instruction set are about.
+#[derive(Debug)]
+pub struct Rule<T> {
+    /// Kebab-case, stable: by this name a rule is allowed.
+    pub name: &'static str,
+    /// What it is about.
+    pub theme: T,
+    /// How serious its findings are.
+    pub severity: Severity,
+    /// The manual's section.
+    pub cite: &'static str,
+    /// What must hold, in a sentence.
+    pub doc: &'static str,
+}
+
+/// A row of a table of rules: the rule, and the function that looks whether a program keeps it.
+pub(crate) struct Row<T, F> {
+    pub(crate) rule: Rule<T>,
+    run: F,
+}
+
+pub(crate) const fn row<T: Copy, F: Copy>(
+    theme: T,
+    severity: Severity,
+    name: &'static str,
+    cite: &'static str,
+    run: F,
+    doc: &'static str,
+) -> Row<T, F> {
+    Row { rule: Rule { name, theme, severity, cite, doc }, run }
+}
+
+/// Applies every rule but those named in `allowed`; findings about the whole program first, then by instruction.
+///
+/// `run` calls a row's function; `spans` says where instructions stand in the source, by their place, and is empty without a source.
+pub(crate) fn apply<T, F>(
+    rows: &[Row<T, F>],
+    allowed: &[&str],
+    spans: &[Span],
+    run: impl Fn(&F) -> Vec<Finding>,
+) -> Vec<Diagnostic> {
+    let mut found = Collector { spans, diagnostics: Vec::new() };
+    for Row { rule, run: function } in rows.iter().filter(|row| !allowed.contains(&row.rule.name)) {
+        found.rule(rule.severity, rule.name, rule.cite, run(function));
+    }
+    // The sort keeps the order of the rules.
+    found.diagnostics.sort_by_key(|diagnostic| diagnostic.pc);
+    found.diagnostics
+}
+
 /// What a rule reports; the rule's row in its table adds the rest.
 pub(crate) struct Finding {
     pub(crate) pc: Option<u32>,
@@ -29,19 +79,14 @@ impl Finding {
 }
 
 /// Findings as they come in, and the diagnostics that they become.
-pub(crate) struct Collector<'a> {
-    /// Where instructions stand in the source, by their place; empty without a source.
+struct Collector<'a> {
     spans: &'a [Span],
     diagnostics: Vec<Diagnostic>,
 }
 
-impl<'a> Collector<'a> {
-    pub(crate) const fn new(spans: &'a [Span]) -> Self {
-        Self { spans, diagnostics: Vec::new() }
-    }
-
+impl Collector<'_> {
     /// Takes what one rule found. Code that is reached in several ways is looked at once for each; what is the same in all of them is said once.
-    pub(crate) fn rule(
+    fn rule(
         &mut self,
         severity: Severity,
         name: &'static str,
@@ -63,11 +108,5 @@ impl<'a> Collector<'a> {
             diagnostic.help = finding.help;
             self.diagnostics.push(diagnostic);
         }
-    }
-
-    /// Everything, about the whole program first, then by instruction.
-    pub(crate) fn finish(mut self) -> Vec<Diagnostic> {
-        self.diagnostics.sort_by_key(|diagnostic| diagnostic.pc);
-        self.diagnostics
     }
 }

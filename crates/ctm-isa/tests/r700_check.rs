@@ -1,4 +1,4 @@
-//! The rules on R700 programs: cases in `tests/vectors/r700/check_*.txt`, programs of real compilers, random words.
+//! The rules on R700 programs: cases in `tests/vectors/r700/check`, programs of real compilers, random words.
 //!
 //! A vector file is a list of blocks:
 //!
@@ -26,11 +26,9 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod check_vectors;
-
 use ctm_isa::diag::{Severity, Span};
 use ctm_isa::r700::Program;
-use ctm_isa::r700::check::{RULES, Theme, check, check_allowing, rule};
+use ctm_isa::r700::check::{Theme, check, check_allowing, rule, rules};
 use ctm_isa::r700::formats;
 use ctm_isa::r700::ops::{CfAluOp, CfOp, Chan, ExportOp, MemOp, Op2, Op3, SpecialSel, TexOp, VtxOp};
 use ctm_isa::r700::program::Stage;
@@ -40,7 +38,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 fn vectors(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/r700").join(name)
+    ctm_testkit::vectors("r700/check").join(name)
 }
 
 fn corpus() -> PathBuf {
@@ -307,15 +305,15 @@ fn corpus_program(name: &str) -> Program {
 
 /// Runs a vector file; returns for each rule how many cases reject and accept.
 fn run(name: &str) -> BTreeMap<String, (u32, u32)> {
-    check_vectors::run(&vectors(name), |name| rule(name).is_some(), |lines| check(&program_of(lines)))
+    ctm_testkit::check_vectors::run(&vectors(name), |name| rule(name).is_some(), |lines| check(&program_of(lines)))
 }
 
 #[test]
 fn every_rule_rejects_and_accepts() {
-    let counts = run("check_rules.txt");
+    let counts = run("rules.txt");
     let mut missing = String::new();
     // `not-all-read` needs programs too large for a vector: `what_was_not_read_is_said`.
-    for rule in RULES.iter().filter(|rule| rule.name != "not-all-read") {
+    for rule in rules().filter(|rule| rule.name != "not-all-read") {
         let (rejects, accepts) = counts.get(rule.name).copied().unwrap_or_default();
         if rejects == 0 || accepts == 0 {
             writeln!(missing, "{}: {rejects} cases that reject, {accepts} that accept", rule.name).unwrap();
@@ -326,8 +324,8 @@ fn every_rule_rejects_and_accepts() {
 
 #[test]
 fn programs_of_real_compilers() {
-    run("check_corpus.txt");
-    let text = std::fs::read_to_string(vectors("check_corpus.txt")).unwrap();
+    run("corpus.txt");
+    let text = std::fs::read_to_string(vectors("corpus.txt")).unwrap();
     for directory in ["mesa/r700", "llvm"] {
         for file in std::fs::read_dir(corpus().join(directory)).unwrap() {
             let name = file.unwrap().file_name().into_string().unwrap();
@@ -504,10 +502,10 @@ fn findings_point_into_the_source() {
 
 #[test]
 fn rule_names_are_kebab_case_and_unique() {
-    for (i, rule) in RULES.iter().enumerate() {
+    for (i, rule) in rules().enumerate() {
         assert!(rule.name.chars().all(|c| c == '-' || c.is_ascii_lowercase() || c.is_ascii_digit()), "{}", rule.name);
-        assert!(RULES[..i].iter().all(|other| other.name != rule.name), "{}", rule.name);
-        assert!(RULES[..i].last().is_none_or(|before| before.theme <= rule.theme), "{}", rule.name);
+        assert!(rules().take(i).all(|other| other.name != rule.name), "{}", rule.name);
+        assert!(rules().take(i).last().is_none_or(|before| before.theme <= rule.theme), "{}", rule.name);
     }
 }
 
@@ -521,12 +519,12 @@ fn the_page_of_rules_is_up_to_date() {
          the real machine; a note, that it is worth knowing. Any rule can be allowed by its name. Rules on kinds of program are silent\n\
          where the kind is not known. `R700` is the R700-Family ISA manual; `r700-encoding` is explained in [manuals.md](manuals.md).\n\n\
          This page is printed from the table of rules: `UPDATE_EXPECT=1 cargo test -p ctm-isa --test r700_check` writes it.\n\
-         Each rule has a program that breaks it and one that does not in `crates/ctm-isa/tests/vectors/r700/check_rules.txt`.\n",
+         Each rule has a program that breaks it and one that does not in `tests/vectors/r700/check/rules.txt`.\n",
     );
     for theme in Theme::ALL {
         writeln!(page, "\n## {}\n\n| rule | severity | section | what must hold |\n|---|---|---|---|", theme.title())
             .unwrap();
-        for rule in RULES.iter().filter(|rule| rule.theme == *theme) {
+        for rule in rules().filter(|rule| rule.theme == *theme) {
             writeln!(page, "| `{}` | {} | {} | {} |", rule.name, rule.severity.name(), rule.cite, rule.doc).unwrap();
         }
     }

@@ -29,7 +29,7 @@ fn findings(source: &str) -> Vec<String> {
 /// `CTM_BLESS=1` writes the findings into the file, to be read as a diff.
 #[test]
 fn rejects() {
-    let path = format!("{}/tests/vectors/r700/rejects.txt", env!("CARGO_MANIFEST_DIR"));
+    let path = ctm_testkit::vectors("r700/text/rejects.txt");
     let text = std::fs::read_to_string(&path).unwrap();
     let (head, cases) = text.split_once("\n-- ").unwrap();
     let mut blessed = head.to_owned();
@@ -55,8 +55,7 @@ fn rejects() {
 #[test]
 fn no_text_makes_the_assembler_panic() {
     // Listings with single bytes replaced, doubled and taken away.
-    let seed =
-        std::fs::read_to_string(format!("{}/tests/vectors/r700/rejects.txt", env!("CARGO_MANIFEST_DIR"))).unwrap();
+    let seed = std::fs::read_to_string(ctm_testkit::vectors("r700/text/rejects.txt")).unwrap();
     let mut state = 1u64;
     let mut below = |n: usize| {
         state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 
 /// Words and text of each line, in blocks that blank lines separate.
 fn blocks(file: &str) -> Vec<Vec<(Vec<u32>, String)>> {
-    let path = format!("{}/tests/vectors/r700/{file}", env!("CARGO_MANIFEST_DIR"));
+    let path = ctm_testkit::vectors("r700/text").join(file);
     let text = std::fs::read_to_string(path).unwrap();
     let mut all = vec![Vec::new()];
     for line in text.lines().filter(|l| !l.starts_with('#')) {

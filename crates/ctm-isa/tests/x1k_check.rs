@@ -1,4 +1,4 @@
-//! The rules on X1K programs, by text vectors (`tests/vectors/x1k/check_*.txt`).
+//! The rules on X1K programs, by text vectors (`tests/vectors/x1k/check`).
 //!
 //! A vector file is made of cases:
 //!
@@ -18,10 +18,8 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod check_vectors;
-
 use ctm_isa::diag::{Severity, Span};
-use ctm_isa::x1k::check::{RULES, Theme, check, check_allowing, rule};
+use ctm_isa::x1k::check::{Theme, check, check_allowing, rule, rules};
 use ctm_isa::x1k::formats::WORDS;
 use ctm_isa::x1k::ops::InstType;
 use ctm_isa::x1k::program::{Literal, Preload, Symbol, SymbolKind};
@@ -31,7 +29,7 @@ use std::fmt::Write as _;
 use std::path::PathBuf;
 
 fn vectors(name: &str) -> PathBuf {
-    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("tests/vectors/x1k").join(name)
+    ctm_testkit::vectors("x1k/check").join(name)
 }
 
 fn corpus() -> PathBuf {
@@ -117,7 +115,7 @@ fn program_of(lines: &[&str]) -> Program {
 
 /// Runs a vector file; returns for each rule how many cases reject and accept.
 fn run(name: &str) -> BTreeMap<String, (u32, u32)> {
-    check_vectors::run(
+    ctm_testkit::check_vectors::run(
         &vectors(name),
         |name| rule(name).is_some(),
         |lines| {
@@ -129,8 +127,8 @@ fn run(name: &str) -> BTreeMap<String, (u32, u32)> {
 
 #[test]
 fn every_rule_rejects_and_accepts() {
-    let counts = run("check_rules.txt");
-    for rule in RULES {
+    let counts = run("rules.txt");
+    for rule in rules() {
         let (rejects, accepts) = counts.get(rule.name).copied().unwrap_or_default();
         assert!(rejects > 0 && accepts > 0, "{}: {rejects} cases that reject, {accepts} that accept", rule.name);
     }
@@ -138,8 +136,8 @@ fn every_rule_rejects_and_accepts() {
 
 #[test]
 fn programs_of_a_real_compiler() {
-    run("check_corpus.txt");
-    let text = std::fs::read_to_string(vectors("check_corpus.txt")).unwrap();
+    run("corpus.txt");
+    let text = std::fs::read_to_string(vectors("corpus.txt")).unwrap();
     for file in std::fs::read_dir(corpus().join("mesa/x1k")).unwrap() {
         let name = file.unwrap().file_name().into_string().unwrap();
         assert!(!name.ends_with(".hex") || text.contains(&format!("  from mesa/x1k/{name}\n")), "{name} has no case");
@@ -253,10 +251,10 @@ fn findings_point_into_the_source() {
 
 #[test]
 fn rule_names_are_kebab_case_and_unique() {
-    for (i, rule) in RULES.iter().enumerate() {
+    for (i, rule) in rules().enumerate() {
         assert!(rule.name.chars().all(|c| c == '-' || c.is_ascii_lowercase() || c.is_ascii_digit()), "{}", rule.name);
-        assert!(RULES[..i].iter().all(|other| other.name != rule.name), "{}", rule.name);
-        assert!(RULES[..i].last().is_none_or(|before| before.theme <= rule.theme), "{}", rule.name);
+        assert!(rules().take(i).all(|other| other.name != rule.name), "{}", rule.name);
+        assert!(rules().take(i).last().is_none_or(|before| before.theme <= rule.theme), "{}", rule.name);
     }
 }
 
@@ -270,12 +268,12 @@ fn the_page_of_rules_is_up_to_date() {
          the real machine; a note, that it could be better. Any rule can be allowed by its name. `CTM` is the CTM Guide;\n\
          `x1k-encoding` is explained in [manuals.md](manuals.md).\n\n\
          This page is printed from the table of rules: `UPDATE_EXPECT=1 cargo test -p ctm-isa --test x1k_check` writes it.\n\
-         Each rule has a program that breaks it and one that does not in `crates/ctm-isa/tests/vectors/x1k/check_rules.txt`.\n",
+         Each rule has a program that breaks it and one that does not in `tests/vectors/x1k/check/rules.txt`.\n",
     );
     for theme in Theme::ALL {
         writeln!(page, "\n## {}\n\n| rule | severity | section | what must hold |\n|---|---|---|---|", theme.title())
             .unwrap();
-        for rule in RULES.iter().filter(|rule| rule.theme == *theme) {
+        for rule in rules().filter(|rule| rule.theme == *theme) {
             writeln!(page, "| `{}` | {} | {} | {} |", rule.name, rule.severity.name(), rule.cite, rule.doc).unwrap();
         }
     }

@@ -8,9 +8,9 @@ use ctm_isa::x1k::program::{Literal, Preload, Program, Symbol, SymbolKind};
 use ctm_isa::x1k::text::{Options, assemble, disassemble};
 use std::collections::BTreeSet;
 
-const LINES: &str = include_str!("vectors/x1k/encoding/lines.txt");
-const FLOW: &str = include_str!("vectors/x1k/encoding/flow.txt");
-const REJECTS: &str = include_str!("vectors/x1k/rejects_text.txt");
+const LINES: &str = include_str!("../../../tests/vectors/x1k/text/lines.txt");
+const FLOW: &str = include_str!("../../../tests/vectors/x1k/text/flow.txt");
+const REJECTS: &str = include_str!("../../../tests/vectors/x1k/text/rejects.txt");
 
 fn words(hex: &str) -> Words {
     let words: Vec<u32> =

@@ -8,20 +8,17 @@
     reason = "a test stops at what it did not expect, and says what it measured"
 )]
 
-#[path = "../tests/clock/mod.rs"]
-mod clock;
-
 use crate::form::{OUTPUT_VARS, Var};
 use crate::grid::Ramp;
 use crate::lanes::ENTRY;
 use crate::passes::optimise;
 use crate::x86::stream::{Geometry, Kernel};
 use crate::x86::{Isa, Native, Options};
-pub(crate) use clock::thread_time;
 use ctm_exec::x1k::{Constants, Launch, Plane};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::random::{FlowControl, Random, Shape, StreamShape, program, stream};
 use ctm_isa::x1k::{INPUTS, OUTPUTS, Program};
+pub(crate) use ctm_testkit::clock::thread_time;
 use std::fmt::Write as _;
 use std::sync::Arc;
 

@@ -4,16 +4,14 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-mod case;
-
-use case::kit::Surfaces;
-use case::reduce::reduced;
-use case::tries::on_all_cores;
-use case::{Case, KINDS, Kind};
 use ctm_exec::x1k::Interp;
 use ctm_exec::{Fault, Outcome};
 use ctm_isa::x1k::Program;
 use ctm_jit::{Backend, Jit, StreamLimits};
+use ctm_testkit::tries::on_all_cores;
+use ctm_testkit::x1k::case::reduce::reduced;
+use ctm_testkit::x1k::case::{Case, KINDS, Kind};
+use ctm_testkit::x1k::surfaces::Surfaces;
 
 /// Numbers of programs that once differed, and what they taught.
 const ONCE: [(&str, u64); 5] = [

@@ -2,12 +2,9 @@
 //! coordinates of every kind, lanes at rest.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod clock;
-mod kit;
-
 use ctm_exec::x1k::{Filter, Form, Interp, Sampler, Wrap};
 use ctm_jit::{Backend, Jit};
-use kit::{Array, Case, Surfaces};
+use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
 
 /// Every coordinate comes from the first input; half of the processors rest at the last lookup.
 const DEPENDENT: &str = "
@@ -148,7 +145,7 @@ fn lookups_in_every_launch() {
                 let mut memory = Surfaces {
                     inputs: vec![
                         Array::with_pitch(41, [33, 7], channels[0], place),
-                        Array::with_pitch(14, [13, 5], channels[1], kit::noise),
+                        Array::with_pitch(14, [13, 5], channels[1], ctm_testkit::x1k::surfaces::noise),
                     ],
                     outputs: vec![Array::with_pitch(42, [40, 12], 4, place)],
                     lends: true,
@@ -187,7 +184,9 @@ fn lookups_of_other_elements() {
             for (filter, wrap) in
                 [Filter::Nearest, Filter::Linear].into_iter().flat_map(|filter| WRAPS.map(|wrap| (filter, wrap)))
             {
-                let mut found = Array::with_pitch(size[0] + 1, size, 1, |x, y, _| kit::noise(x, y, 0).wrapping_mul(77));
+                let mut found = Array::with_pitch(size[0] + 1, size, 1, |x, y, _| {
+                    ctm_testkit::x1k::surfaces::noise(x, y, 0).wrapping_mul(77)
+                });
                 found = found.read_as(form);
                 if form == Form::Words && size[1] == 4 {
                     // An odd number of columns.
@@ -239,7 +238,7 @@ fn speed() {
         {
             for channels in [1, 4] {
                 let mut memory = Surfaces {
-                    inputs: vec![Array::new(side / 4, side / 4, channels, kit::noise)],
+                    inputs: vec![Array::new(side / 4, side / 4, channels, ctm_testkit::x1k::surfaces::noise)],
                     outputs: vec![Array::new(side, side, 4, |_, _, _| 0)],
                     ..Surfaces::default()
                 };
@@ -249,9 +248,9 @@ fn speed() {
                     (memory.direct, memory.lends) = (direct, lends);
                     let engine = Jit::with_backend(backend);
                     let times = (0..5).map(|_| {
-                        let before = clock::thread_time();
+                        let before = ctm_testkit::clock::thread_time();
                         case.run(&engine, &mut memory).unwrap();
-                        clock::thread_time() - before
+                        ctm_testkit::clock::thread_time() - before
                     });
                     let best = times.min().unwrap_or(0) as f64;
                     line += &format!("  {name} {:.2} ns", best / f64::from(side * side));

@@ -1,15 +1,12 @@
 //! Loops in loops that lanes leave by the same comparison, or nearly, against the reference interpreter.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod kit;
-mod tries;
-
 use ctm_exec::x1k::Interp;
 use ctm_isa::x1k::random::Random;
 use ctm_jit::{Backend, Jit};
-use kit::{Array, Case, Surfaces};
+use ctm_testkit::tries::{on_all_cores, seeds};
+use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
 use std::fmt::Write as _;
-use tries::{on_all_cores, seeds};
 
 /// What a loop's BREAK compares: mostly the same at all of them.
 struct Comparison {

@@ -7,12 +7,9 @@
     reason = "a measurement prints, and stops at what it did not expect"
 )]
 
-mod clock;
-mod kit;
-
-use clock::thread_time;
 use ctm_jit::{Backend, Jit};
-use kit::{Array, Case, Surfaces, noise};
+use ctm_testkit::clock::thread_time;
+use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces, noise};
 use std::time::Instant;
 
 /// Runs with every back end that makes machine code, in turns; gives the least of each.

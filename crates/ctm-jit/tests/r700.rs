@@ -15,21 +15,15 @@ use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
 use ctm_jit::{Backend, Jit, Verify};
-use far::FAR;
+use ctm_testkit::far::FAR;
+use ctm_testkit::tries::{Differences, on_all_cores, seeds};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
-use tries::{Differences, on_all_cores, seeds};
 
-mod far;
 #[path = "r700_groups/mod.rs"]
 mod r700_groups;
 #[path = "r700_lookups/mod.rs"]
 mod r700_lookups;
-mod tries;
-
-#[allow(dead_code, reason = "what the programs mean is the business of the interpreter's tests")]
-#[path = "../../ctm-exec/tests/r700_structured/mod.rs"]
-mod r700_structured;
 
 /// Everything of one case that is not the program.
 struct Case {
@@ -301,11 +295,11 @@ fn compare(engines: &[Jit], seed: u64, case: &Case, program: &Program, differenc
 #[test]
 fn random_structured_programs() {
     on_all_cores(seeds(200), engines, |engines, seed, differences| {
-        let tree = r700_structured::Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).tree();
-        let program = r700_structured::words::Words::program(&tree);
+        let tree = ctm_testkit::r700::structured::Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15) | 1).tree();
+        let program = ctm_testkit::r700::structured::words::Words::program(&tree);
         let r = &mut Random::new(seed);
         let start = Plane {
-            temp: r700_structured::words::ACC,
+            temp: ctm_testkit::r700::structured::words::ACC,
             origin: [0.0; 4],
             di: [f64::from(0x1234_5671), 0.0, 0.0, 0.0],
             dj: [f64::from(0x0765_4321), 0.0, 0.0, 0.0],

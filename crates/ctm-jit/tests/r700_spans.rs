@@ -8,10 +8,6 @@
     reason = "a test stops at what it did not expect; a measurement prints"
 )]
 
-mod clock;
-mod starts;
-
-use clock::thread_time;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{
     Buffer, Cells, Constants, Direct, Exports, Interp, Launch, Lent, LoopConstant, Memory, Plane, Sampler, Space,
@@ -24,7 +20,8 @@ use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::random::{self, Random, Shape};
 use ctm_isa::r700::text::{Options, assemble};
 use ctm_jit::{Backend, Jit};
-use starts::planes;
+use ctm_testkit::clock::thread_time;
+use ctm_testkit::starts::planes;
 use std::path::Path;
 
 /// Elements of so many channels, of which some may be written.

@@ -1,14 +1,9 @@
-//! The run vectors of `tests/vectors/r700` on the fast engine, with every back end that this host can run.
-#![allow(dead_code, reason = "shared code")]
+//! The run vectors of `tests/vectors/r700/run` on the fast engine, with every back end that this host can run.
 
 use ctm_jit::{Backend, Jit};
+use ctm_testkit::r700::{alu_vectors, fetch_vectors};
 use std::process::Command;
 use std::sync::LazyLock;
-
-#[path = "../../ctm-exec/tests/r700_alu.rs"]
-mod r700_alu;
-#[path = "../../ctm-exec/tests/r700_fetch.rs"]
-mod r700_fetch;
 
 /// What runs the vectors: the fastest back end, or the one that the environment names.
 fn engine() -> &'static Jit {
@@ -26,4 +21,39 @@ fn every_back_end() {
         let output = output.unwrap_or_else(|error| panic!("{error}"));
         assert!(output.status.success(), "{backend}: {}", String::from_utf8_lossy(&output.stdout));
     }
+}
+
+#[test]
+fn every_vector_gives_its_bits_and_every_operation_has_one() {
+    alu_vectors::every_vector_gives_its_bits_and_every_operation_has_one(engine());
+}
+
+#[test]
+fn the_trans_unit_computes_the_same() {
+    alu_vectors::the_trans_unit_computes_the_same(engine());
+}
+
+#[test]
+fn modifiers() {
+    alu_vectors::modifiers(engine());
+}
+
+#[test]
+fn previous_results() {
+    alu_vectors::previous_results(engine());
+}
+
+#[test]
+fn trans_dominates() {
+    alu_vectors::trans_dominates(engine());
+}
+
+#[test]
+fn every_vector_holds() {
+    fetch_vectors::every_vector_holds(engine());
+}
+
+#[test]
+fn every_field_matters() {
+    fetch_vectors::every_field_matters(engine());
 }

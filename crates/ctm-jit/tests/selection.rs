@@ -1,14 +1,12 @@
 //! Which back end runs: by name, by what the host lets us do. Each case is a process of its own, as the environment decides.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod case;
-
-use case::Case;
 use ctm_exec::x1k::Interp;
 use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::{Domain, Engine, r700};
 use ctm_isa::x1k::random::{FlowControl, Shape, program};
 use ctm_jit::{Backend, Jit};
+use ctm_testkit::x1k::case::Case;
 use std::process::Command;
 
 /// Runs the test `child` in a process with these variables.

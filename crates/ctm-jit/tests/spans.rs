@@ -2,13 +2,10 @@
 //! what outputs look like.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod kit;
-mod starts;
-
 use ctm_exec::x1k::Interp;
 use ctm_jit::{Backend, Jit};
-use kit::{Array, Case, Surfaces};
-use starts::planes;
+use ctm_testkit::starts::planes;
+use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
 
 /// How often x = x * x + c can be taken, and what x is then; lanes leave a loop at different turns.
 const TURNS: &str = "

@@ -2,11 +2,9 @@
 //! reading and writing.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-mod kit;
-
 use ctm_exec::x1k::Interp;
 use ctm_jit::{Backend, Jit};
-use kit::{Array, Case, Surfaces, noise};
+use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces, noise};
 
 /// Runs with the interpreter and every back end; compares outputs and counters.
 fn compare(name: &str, case: &Case, memory: &Surfaces) {

@@ -1,10 +1,8 @@
-//! The run vectors of `tests/vectors/x1k` through every back end.
-#![allow(clippy::unwrap_used, dead_code, reason = "a test stops at what it did not expect; shared code")]
-
-#[path = "../../ctm-exec/tests/run_vectors/mod.rs"]
-mod run_vectors;
+//! The run vectors of `tests/vectors/x1k/run` through every back end.
+#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_jit::{Backend, Jit};
+use ctm_testkit::x1k::run_vectors;
 
 #[test]
 fn every_vector_gives_its_bits() {

@@ -1,11 +1,9 @@
 //! `Verify` over random programs of all kinds: no difference, what the reference interpreter gives, and memory as that leaves it.
 
-mod case;
-
-use case::KINDS;
-use case::tries::{on_all_cores, seeds};
 use ctm_exec::x1k::Interp;
 use ctm_jit::{Backend, Jit, StreamLimits, Verify};
+use ctm_testkit::tries::{on_all_cores, seeds};
+use ctm_testkit::x1k::case::KINDS;
 
 /// Programs of each kind, times `CTM_RANDOM`.
 const PROGRAMS: u64 = 25;

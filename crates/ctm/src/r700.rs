@@ -16,11 +16,10 @@ use std::path::Path;
 use std::sync::Arc;
 
 mod container;
-mod gfd;
+pub(crate) mod gfd;
 
 pub use container::{assemble_gfd, is_container_text, print_gfd, replace_in_gfd, unmet_semantics};
 pub use gfd::write_gfd;
-pub(crate) use gfd::{attribute_fetch, name_variables};
 
 /// Dwords of a slot.
 const SLOT_WORDS: usize = 2;

@@ -324,6 +324,22 @@ fn variables_of_containers_bind_by_name() {
         assert_eq!(report.named("pos0").unwrap().to_f32(), [0.5, 10.25, 4.5, 20.25, 8.5, 30.25], "{program}");
         assert_eq!(report.named("param0").unwrap().to_f32(), [10.0, 20.0, 30.0], "{program}");
     }
+    // A matrix as a whole: its columns, one behind the other or as rows of the list.
+    let rest = "domain = [0, 0, 2, 0]\n[[buffer]]\nslot = \"place\"\nstride_bytes = 16\nformat = \"32_32_32_32_FLOAT\"\ndata = \"places.npy\"\n\
+        [[output]]\nslot = \"pos0\"\nformat = \"float32_2\"\n";
+    for matrix in [
+        "[0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.25]",
+        "[[0.5, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0], [0, 0, 0, 0.25]]",
+    ] {
+        let report = d.run(&format!(
+            "program = \"a.gsh\"\nwhich = \"vertex\"\n{rest}[constants]\nfloat = {{ matrix = {matrix} }}\n"
+        ));
+        assert_eq!(report.named("pos0").unwrap().to_f32(), [0.5, 0.25, 4.5, 0.25, 8.5, 0.25], "{matrix}");
+    }
+    let error = d
+        .try_run(&format!("program = \"a.vsh\"\n{rest}[constants]\nfloat = {{ matrix = [1, 2, 3, 4, 5, 6, 7, 8] }}\n"))
+        .unwrap_err();
+    assert!(messages(&error)[0].contains("`matrix` takes 4 constants: 16 numbers"), "{error}");
     for program in ["program = \"a.psh\"\n", "program = \"a.gsh\"\nwhich = \"pixel\"\n"] {
         let report = d.run(&format!(
             "{program}domain = [0, 0, 1, 1]\n[[texture]]\nslot = \"picture\"\ndata = \"picture.npy\"\n\
@@ -331,4 +347,33 @@ fn variables_of_containers_bind_by_name() {
         ));
         assert_eq!(report.named("pix0").unwrap().to_f32(), [0.0, 4.0, 8.0, 12.0], "{program}");
     }
+}
+
+/// Uniforms of a block lie in the constant buffer that the block names.
+#[test]
+fn uniforms_of_blocks_bind_by_name() {
+    let source = "\
+; $UNIFORM_BLOCKS[0].name = \"view\"
+; $UNIFORM_BLOCKS[0].offset = 2
+; $UNIFORM_BLOCKS[0].size = 80
+; $UNIFORM_VARS[0].name = \"scale\"
+; $UNIFORM_VARS[0].type = \"vec4\"
+; $UNIFORM_VARS[0].block = 0
+; $UNIFORM_VARS[0].offset = 0
+; $UNIFORM_VARS[1].name = \"turn\"
+; $UNIFORM_VARS[1].type = \"mat4\"
+; $UNIFORM_VARS[1].block = 0
+; $UNIFORM_VARS[1].offset = 4
+ALU: KCACHE0(CB2:0-15)
+ 0 x: ADD R0.x, KC0[0].x, KC0[4].w
+EXP_DONE: PIX0, R0.xxxx
+END_OF_PROGRAM
+";
+    let d = Dir::new("blocks", &[("a.psh", source)]);
+    let turn = "turn = [0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 7]";
+    let job = format!(
+        "program = \"a.psh\"\ndomain = [0, 0, 0, 0]\n[constants]\nfloat = {{ scale = [10, 0, 0, 0], {turn} }}\n\
+         [[output]]\nslot = \"pix0\"\nformat = \"float32_1\"\n"
+    );
+    assert_eq!(d.run(&job).named("pix0").unwrap().to_f32(), [17.0]);
 }

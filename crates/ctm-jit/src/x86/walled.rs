@@ -11,9 +11,7 @@ use ctm_isa::x1k::{Program, Words};
 use std::ptr::NonNull;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-#[path = "../../tests/case/mod.rs"]
-mod case;
-use case::{Case, KINDS, seeds};
+use ctm_testkit::x1k::case::{Case, KINDS, seeds};
 
 const PAGE: usize = 4096;
 

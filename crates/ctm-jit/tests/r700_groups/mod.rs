@@ -98,7 +98,7 @@ fn programs() -> Vec<(String, Program)> {
         }
     }
     assert!(found.len() >= 56, "{} programs", found.len());
-    let vectors = std::fs::read_to_string(root().join("tests/vectors/r700/run_fetch.txt")).unwrap();
+    let vectors = std::fs::read_to_string(root().join("tests/vectors/r700/run/fetch.txt")).unwrap();
     for (n, block) in vectors.split("\nvector\n").skip(1).enumerate() {
         let lines = block.lines().take_while(|line| line.starts_with(' '));
         let body: String = lines.map(|line| format!("{}\n", line.trim())).collect();

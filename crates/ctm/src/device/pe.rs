@@ -432,6 +432,16 @@ impl Device {
             );
             self.engine.run_x1k_under(&self.control, &launch, &mut memory)
         };
+        self.end_launch(outcome, domain, offset)
+    }
+
+    /// What a launch of either instruction set leaves behind: cache state, performance counters, the report.
+    pub(super) fn end_launch(
+        &mut self,
+        outcome: Result<ctm_exec::Outcome, ctm_exec::Fault>,
+        domain: Domain,
+        offset: u32,
+    ) -> Result<(), Reason> {
         if let Some(model) = &self.model {
             lock(model).end_launch();
         }

@@ -24,10 +24,11 @@ mod plan;
 mod prepare;
 mod read;
 
+pub use crate::r700::gfd::UniformPlace;
 pub use camera::Camera;
 pub use mesh::{BUILT_IN, Channel, Mesh};
 pub use paint::{Drawn, DrawnTarget, PixelEvent};
-pub use pair::{Attribute, Links, Pair, Part, UniformPlace};
+pub use pair::{Attribute, Links, Pair, Part};
 pub use plan::{Cull, DepthPlan, DrawPlan, Drawing, Mixing, TargetPlan, TextureBinding, TextureData};
 pub use prepare::Prepared;
 pub(crate) use prepare::picture;

@@ -6,6 +6,7 @@
 
 use super::Error;
 use crate::job::{Isa, read_file};
+use crate::r700::gfd::{self, UniformPlace};
 use crate::r700::{Loaded, is_r700, program_of, write_gfd};
 use ctm_draw::state::{DepthState, Interpolation, PixelInput, Place, VertexOutputs};
 use ctm_exec::r700::Semantic;
@@ -49,15 +50,6 @@ pub struct Attribute {
     pub gpr: u8,
 }
 
-/// Where a name of a uniform leads.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum UniformPlace {
-    /// A constant of the constant file.
-    File(usize),
-    /// A constant of a constant buffer.
-    Buffer(u8, usize),
-}
-
 /// What the registers say about exports and inputs.
 #[derive(Clone, Debug, Default)]
 pub struct Links {
@@ -91,44 +83,31 @@ impl Part {
         self.code.registers.iter().find(|r| r.address == address).map(|r| r.value)
     }
 
-    /// The variables of a kind.
-    fn variables(&self, kind: VariableKind) -> impl Iterator<Item = &Variable> {
-        self.variables.iter().filter(move |variable| variable.kind == kind)
+    /// The rows of the container's tables.
+    fn rows(&self) -> impl Iterator<Item = gfd::Row<'_>> + Clone {
+        self.variables.iter().map(|v| (v.kind, v.name.as_str(), v.values.as_slice()))
     }
 
     /// Names of uniforms.
     pub fn uniforms(&self) -> impl Iterator<Item = &str> {
-        self.variables(VariableKind::Uniform).map(|variable| variable.name.as_str())
+        self.rows().filter(|row| row.0 == VariableKind::Uniform).map(|row| row.1)
     }
 
     /// Names of samplers.
     pub fn samplers(&self) -> impl Iterator<Item = &str> {
-        self.variables(VariableKind::Sampler).map(|variable| variable.name.as_str())
+        self.rows().filter(|row| row.0 == VariableKind::Sampler).map(|row| row.1)
     }
 
-    /// A column of a variable's row.
-    fn column(variable: &Variable, name: &str) -> Option<u32> {
-        let at = variable.kind.columns().iter().position(|column| *column == name)?;
-        variable.values.get(at).copied()
-    }
-
-    /// Where a uniform begins. UNVERIFIED: that offsets count dwords in blocks as they do in the constant file; a container of the console's
-    /// own compiler with two uniforms in a block would settle it.
+    /// Where a uniform begins.
     #[must_use]
     pub fn uniform(&self, name: &str) -> Option<UniformPlace> {
-        let variable = self.variables(VariableKind::Uniform).find(|variable| variable.name == name)?;
-        let constant = Self::column(variable, "offset")? as usize / 4;
-        let block = Self::column(variable, "block")?.cast_signed();
-        let Ok(block) = usize::try_from(block) else { return Some(UniformPlace::File(constant)) };
-        let block = self.variables(VariableKind::UniformBlock).nth(block)?;
-        Some(UniformPlace::Buffer(u8::try_from(Self::column(block, "offset")?).ok()?, constant))
+        gfd::uniforms(self.rows()).into_iter().find(|uniform| uniform.name == name).map(|uniform| uniform.place)
     }
 
     /// The number of a texture and its sampler.
     #[must_use]
     pub fn sampler(&self, name: &str) -> Option<u8> {
-        let variable = self.variables(VariableKind::Sampler).find(|variable| variable.name == name)?;
-        u8::try_from(Self::column(variable, "location")?).ok()
+        gfd::samplers(self.rows()).into_iter().find(|sampler| sampler.0 == name).map(|sampler| sampler.1)
     }
 }
 
@@ -185,20 +164,14 @@ impl Pair {
     /// What the vertex program fetches.
     #[must_use]
     pub fn attributes(&self) -> Vec<Attribute> {
-        let named: Vec<(String, u32)> = self
-            .vertex
-            .variables(VariableKind::Attribute)
-            .filter_map(|variable| Some((variable.name.clone(), Part::column(variable, "location")?)))
-            .collect();
-        let registers = (0u8..32).filter_map(|n| {
-            let location = self.vertex.register("SQ_VTX_SEMANTIC", n.into())? as u8;
-            // 255: nothing is fetched there.
-            (location != u8::MAX).then_some((n + 1, location))
-        });
-        registers
-            .map(|(gpr, location)| {
-                let name = named.iter().find(|(_, at)| *at == u32::from(location));
-                Attribute { name: name.map(|(name, _)| name.clone()).unwrap_or_default(), location, gpr }
+        let rows = || self.vertex.rows().filter(|row| row.0 == VariableKind::Attribute);
+        let name = |location: u8| rows().find(|row| gfd::column(*row, "location") == Some(location.into()));
+        gfd::fetched(|n| self.vertex.register("SQ_VTX_SEMANTIC", n))
+            .into_iter()
+            .map(|(gpr, location)| Attribute {
+                name: name(location).map(|row| row.1.to_owned()).unwrap_or_default(),
+                location,
+                gpr,
             })
             .collect()
     }

@@ -53,7 +53,7 @@ pub const FLAGS: &[Flag] = &[
          "An input: `s0=photo.png`, `map=a.npy:filter=linear:wrap=repeat,repeat`, `s1=a.raw:size=64,64:format=float32_4`"),
     flag("out",    "NAME=FILE[:KEY=VALUE]...", true, Way::Element("output", "slot", "save"),
          "An output: `o0=result.png`, `colour=a.npy:clear=0,0,0,1:format=float32_1`, `o0=frame-%03d.png` for each repetition; again for another file"),
-    flag("const",  "NAME=R,G,B,A", true, Way::Constant("float"), "A floating-point constant: `c0=1,2,3,4`, `view=0x3F800000,0,0,0`; eight, twelve ... numbers: four for each repetition"),
+    flag("const",  "NAME=R,G,B,A", true, Way::Constant("float"), "A floating-point constant: `c0=1,2,3,4`, `view=0x3F800000,0,0,0`; eight, twelve ... numbers: four for each repetition, or for each column of a matrix that a container (.gsh) declares"),
     flag("int",    "NAME=COUNT,AL,STEP", true, Way::Constant("int"), "An integer constant: `i0=255,0,0`"),
     flag("bool",   "NAME=true|false", true, Way::Constant("bool"), "A boolean constant: `b3=true`"),
     flag("register", "NAME=R,G,B,A[:di=..][:dj=..][:bits]", true, Way::Element("register", "index", "origin"),

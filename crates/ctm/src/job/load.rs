@@ -311,13 +311,19 @@ pub fn read_file(path: &Path, what: &str, place: Option<&Place>) -> Result<Vec<u
         let message = format!("{what} {} cannot be read: {reason}", path.display());
         JobError::Wrong(vec![report_at(place, Diagnostic::error("cannot-read", message))])
     })?;
-    // Programs come in other languages, too.
-    if matches!(what, "the program" | "the file")
-        && let Some(found) = foreign(&bytes)
-    {
-        let message = format!("{} is {}, which no command reads", path.display(), found.what);
-        let finding = Diagnostic::error("foreign-language", message).help(found.advice);
-        return Err(JobError::Wrong(vec![report_at(place, finding)]));
+    if matches!(what, "the program" | "the file") {
+        not_foreign(&bytes, path, place)?;
     }
     Ok(bytes)
+}
+
+/// Programs come in other languages, too.
+///
+/// # Errors
+/// What language it is that no command reads, and what to do.
+pub fn not_foreign(bytes: &[u8], path: &Path, place: Option<&Place>) -> Result<(), JobError> {
+    let Some(found) = foreign(bytes) else { return Ok(()) };
+    let message = format!("{} is {}, which no command reads", path.display(), found.what);
+    let finding = Diagnostic::error("foreign-language", message).help(found.advice);
+    Err(JobError::Wrong(vec![report_at(place, finding)]))
 }

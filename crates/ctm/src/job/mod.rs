@@ -40,7 +40,7 @@ mod values;
 pub use crate::engine::EngineKind;
 pub use flags::{FLAGS, Flag};
 pub use frames::Varying;
-pub use load::{Form, Loaded, byte_code_text, read_file, text_of};
+pub use load::{Form, Loaded, byte_code_text, not_foreign, read_file, text_of};
 pub use read::{Given, Reader};
 pub use report::{JobReport, OutputResult, PassReport, Progress};
 pub use run::{AnyProgram, PassProgram};

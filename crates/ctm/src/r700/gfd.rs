@@ -270,29 +270,95 @@ fn columns_of(code: u32) -> u32 {
     name.strip_prefix("mat").and_then(|size| size.chars().next()?.to_digit(10)).unwrap_or(1)
 }
 
-/// Lets jobs bind the variables that settings name: uniforms of the constant file (the further ones of an array or matrix as `name.1`, `name.2`),
+/// Where a uniform of a container begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum UniformPlace {
+    /// A constant of the constant file.
+    File(usize),
+    /// A constant of a constant buffer: the buffer, and which of its constants.
+    Buffer(u8, usize),
+}
+
+/// A uniform of a container, as jobs and draws bind it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Uniform {
+    pub name: String,
+    pub place: UniformPlace,
+    /// Constants of four elements that it takes: a matrix has one for each column, an array as many for each element.
+    pub constants: usize,
+}
+
+/// A row of a container's tables: its kind, its name, its further columns.
+pub(crate) type Row<'a> = (VariableKind, &'a str, &'a [u32]);
+
+/// A column of a variable's row.
+pub(crate) fn column((kind, _, values): Row<'_>, name: &str) -> Option<u32> {
+    let at = kind.columns().iter().position(|column| *column == name)?;
+    values.get(at).copied()
+}
+
+/// The uniforms among a program's variables. UNVERIFIED: that offsets count dwords in blocks as they do in the constant file; a container of the
+/// console's own compiler with two uniforms in a block would settle it.
+pub(crate) fn uniforms<'a>(rows: impl Iterator<Item = Row<'a>> + Clone) -> Vec<Uniform> {
+    let place = |row: Row<'a>| {
+        let constant = column(row, "offset")? as usize / 4;
+        let block = column(row, "block")?.cast_signed();
+        // -1: none; the constant file.
+        let Ok(block) = usize::try_from(block) else { return Some(UniformPlace::File(constant)) };
+        let block = rows.clone().filter(|row| row.0 == VariableKind::UniformBlock).nth(block)?;
+        Some(UniformPlace::Buffer(u8::try_from(column(block, "offset")?).ok()?, constant))
+    };
+    let uniform = |row: Row<'a>| {
+        let columns = columns_of(column(row, "type")?);
+        let constants = columns.saturating_mul(column(row, "count")?.max(1)).min(256) as usize;
+        Some(Uniform { name: row.1.to_owned(), place: place(row)?, constants })
+    };
+    rows.clone().filter(|row| row.0 == VariableKind::Uniform).filter_map(uniform).collect()
+}
+
+/// The samplers among a program's variables, with the number of sampler and texture.
+pub(crate) fn samplers<'a>(rows: impl Iterator<Item = Row<'a>>) -> Vec<(&'a str, u8)> {
+    let samplers = rows.filter(|row| row.0 == VariableKind::Sampler);
+    samplers.filter_map(|row| Some((row.1, u8::try_from(column(row, "location")?).ok()?))).collect()
+}
+
+/// The registers that a fetch program fills for a vertex program, with the locations of what goes there: `register` gives the words of
+/// `SQ_VTX_SEMANTIC`.
+pub(crate) fn fetched(register: impl Fn(u32) -> Option<u32>) -> Vec<(u8, u8)> {
+    // 255: nothing is fetched there.
+    let place = |n: u8| register(n.into()).map(|word| (n + 1, (word & 0xff) as u8)).filter(|place| place.1 != u8::MAX);
+    (0..32).filter_map(place).collect()
+}
+
+/// The rows of a program's settings.
+fn rows(settings: &Settings) -> impl Iterator<Item = Row<'_>> + Clone {
+    settings.variables.iter().map(|v| (v.kind, v.name.as_str(), v.values.as_slice()))
+}
+
+/// The uniforms that a program's settings name.
+pub(crate) fn uniforms_of(program: &Program) -> Vec<Uniform> {
+    settings_of(program).map(|settings| uniforms(rows(&settings))).unwrap_or_default()
+}
+
+/// Lets jobs bind the variables that settings name: uniforms of the constant file (the further constants of an array or matrix as `name.1`, `name.2`),
 /// samplers with their textures, and attributes as the buffers that [`attribute_fetch`] reads.
 pub(crate) fn name_variables(program: &mut Program) {
     let Some(settings) = settings_of(program) else { return };
-    let mut found: Vec<(String, SymbolKind, u32)> = Vec::new();
-    let of = |kind| settings.variables.iter().filter(move |v| v.kind == kind);
-    for uniform in of(VariableKind::Uniform) {
-        let &[code, count, offset, block] = uniform.values.as_slice() else { continue };
+    let mut found: Vec<(String, SymbolKind, usize)> = Vec::new();
+    for Uniform { name, place, constants } in uniforms(rows(&settings)) {
         // Those of blocks lie in constant buffers.
-        if block == u32::MAX {
-            for n in 0..columns_of(code).saturating_mul(count.max(1)).min(256) {
-                let name = if n == 0 { uniform.name.clone() } else { format!("{}.{n}", uniform.name) };
-                found.push((name, SymbolKind::Constant, (offset / 4).saturating_add(n)));
-            }
+        let UniformPlace::File(first) = place else { continue };
+        for n in 0..constants {
+            let name = if n == 0 { name.clone() } else { format!("{name}.{n}") };
+            found.push((name, SymbolKind::Constant, first + n));
         }
     }
-    for sampler in of(VariableKind::Sampler) {
-        let &[_, location] = sampler.values.as_slice() else { continue };
-        found.push((sampler.name.clone(), SymbolKind::Resource, location));
-        found.push((sampler.name.clone(), SymbolKind::Sampler, location));
+    for (name, location) in samplers(rows(&settings)) {
+        found.push((name.to_owned(), SymbolKind::Resource, location.into()));
+        found.push((name.to_owned(), SymbolKind::Sampler, location.into()));
     }
-    for (n, attribute) in (0..).zip(of(VariableKind::Attribute)) {
-        found.push((attribute.name.clone(), SymbolKind::Buffer, ATTRIBUTE_BUFFERS + n));
+    for (n, attribute) in (0..).zip(rows(&settings).filter(|row| row.0 == VariableKind::Attribute)) {
+        found.push((attribute.1.to_owned(), SymbolKind::Buffer, ATTRIBUTE_BUFFERS as usize + n));
     }
     for (name, kind, index) in found {
         if let (Ok(index), None) = (u8::try_from(index), program.symbol(kind, &name)) {
@@ -306,15 +372,15 @@ pub(crate) fn name_variables(program: &mut Program) {
 pub(crate) fn attribute_fetch(program: &Program) -> Option<Program> {
     let settings = settings_of(program)?;
     let list = registers::named("SQ_VTX_SEMANTIC")?;
-    let location = VariableKind::Attribute.columns().iter().position(|c| *c == "location")?;
+    let said = fetched(|n| {
+        let register = settings.registers.iter().find(|r| r.0 == list.address + 4 * n && r.1 & 0xff == 0xff);
+        register.map(|register| register.2)
+    });
     let mut text = String::from("VTX:\n");
-    let attributes: Vec<_> = settings.variables.iter().filter(|v| v.kind == VariableKind::Attribute).collect();
-    for (n, attribute) in (0u32..).zip(&attributes) {
-        let at = *attribute.values.get(location)?;
-        let said = settings.registers.iter().find(|r| {
-            (list.address..list.address + list.count * 4).contains(&r.0) && r.1 & 0xff == 0xff && r.2 & 0xff == at
-        });
-        let gpr = said.map_or(n, |r| (r.0 - list.address) / 4) + 1;
+    let attributes: Vec<_> = rows(&settings).filter(|row| row.0 == VariableKind::Attribute).collect();
+    for (n, &attribute) in (0u32..).zip(&attributes) {
+        let at = column(attribute, "location")?;
+        let gpr = said.iter().find(|(_, location)| u32::from(*location) == at).map_or(n + 1, |(gpr, _)| (*gpr).into());
         let buffer = ATTRIBUTE_BUFFERS + n;
         text.push_str(&format!(" FETCH R{gpr}.xyzw, R0.x, b{buffer} USE_CONST_FIELDS(1)\n"));
     }

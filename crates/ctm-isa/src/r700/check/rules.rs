@@ -1,24 +1,17 @@
 //! The table of rules.
 
-use super::{Facts, Finding, Rule, Theme};
+use super::{Facts, Finding, Theme};
 use super::{clauses, exports, flow, groups, registers, results, words};
-use crate::diag::Severity::{self, Error, Note, Warning};
+use crate::diag::Severity::{Error, Note, Warning};
+use crate::rules::{Row, row};
 use Theme::{Clauses, Exports, Flow, Groups, Registers, Results, Words};
 
-const fn row(
-    theme: Theme,
-    severity: Severity,
-    name: &'static str,
-    cite: &'static str,
-    run: fn(&Facts<'_>) -> Vec<Finding>,
-    doc: &'static str,
-) -> Rule {
-    Rule { name, theme, severity, cite, doc, run }
-}
+/// Looks whether a program keeps a rule.
+type Run = fn(&Facts<'_>) -> Vec<Finding>;
 
 /// Every rule, by theme. The function is named as the rule is.
 #[rustfmt::skip]
-pub static RULES: &[Rule] = &[
+pub(super) static ROWS: &[Row<Theme, Run>] = &[
     row(Words, Error, "undecodable", "R700 §10", words::undecodable,
         "Every field holds a number that has a meaning, and every group of a clause is whole."),
     row(Words, Error, "r600-program", "r700-encoding §2", words::r600_program,

@@ -46,6 +46,42 @@ const FORM: u32 = OP2_INST.mask() & OP3_INST.mask() & !((1 << FORM_LSB) - 1);
 const FORM_LSB: u32 = OP2_INST.msb - 2;
 
 impl AluInst {
+    /// An instruction with every field 0 but the operation.
+    #[must_use]
+    pub fn blank(op: AluOp) -> Self {
+        let word0 = AluWord0::decode(0).unwrap_or_else(|_| unreachable!("every field of ALU_WORD0 allows 0"));
+        let word1 = match op {
+            AluOp::Op2(op) => {
+                let word = AluOp2::decode(0).unwrap_or_else(|_| unreachable!("every field of ALU_WORD1_OP2 allows 0"));
+                AluWord1::Op2(AluOp2 { op, ..word })
+            }
+            AluOp::Op3(op) => AluWord1::Op3(AluOp3 {
+                src2_sel: 0,
+                src2_rel: false,
+                src2_chan: Chan::X,
+                src2_neg: false,
+                op,
+                bank_swizzle: 0,
+                dst_gpr: 0,
+                dst_rel: false,
+                dst_chan: Chan::X,
+                clamp: false,
+            }),
+        };
+        Self { word0, word1 }
+    }
+
+    /// Says where the result goes: a register, whether the index of `INDEX_MODE` is added, an element, and whether it is written at all (operations with
+    /// three operands always write).
+    pub fn set_destination(&mut self, gpr: u8, relative: bool, chan: Chan, writes: bool) {
+        match &mut self.word1 {
+            AluWord1::Op2(w) => {
+                (w.dst_gpr, w.dst_rel, w.dst_chan, w.write_mask) = (gpr, relative, chan, writes);
+            }
+            AluWord1::Op3(w) => (w.dst_gpr, w.dst_rel, w.dst_chan) = (gpr, relative, chan),
+        }
+    }
+
     /// Whether dword 1 has the form with two operands.
     #[must_use]
     pub const fn is_op2(word1: u32) -> bool {

@@ -9,14 +9,16 @@
 
 mod alu;
 mod cf;
+mod columns;
 mod fetch;
 pub mod notes;
 
 pub use alu::{
-    AluInfo, AluOp, Available, CFILE_BASE, Chan, Decides, Domain, IndexMode, KCACHE_WINDOW, KCACHE0_BASE, KCACHE1_BASE,
-    Kind, Omod, Op2, Op3, PredSel, SclSwizzle, Slots, Source, SpecialSel, Test, Unit, Units, VecSwizzle,
+    AluOp, CFILE_BASE, Chan, IndexMode, KCACHE_WINDOW, KCACHE0_BASE, KCACHE1_BASE, Omod, Op2, Op3, PredSel, SclSwizzle,
+    Source, SpecialSel, Unit, VecSwizzle,
 };
 pub use cf::{Addr, CfAluInfo, CfAluOp, CfInfo, CfOp, Clause, Cond, ExportOp, ExportType, KcacheMode, MemWriteType};
+pub use columns::{AluInfo, Available, Decides, Domain, Kind, Slots, Test, Units};
 pub use fetch::{
     DataFormat, EndianSwap, FetchType, FormatComp, MemOp, MuxCntl, NumFormat, RelMode, Sel, SrfMode, TexOp, VtxOp,
 };

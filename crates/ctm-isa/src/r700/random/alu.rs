@@ -3,7 +3,6 @@
 use super::{CONSTANTS, Constants, GPRS, Maker};
 use crate::r700::ALU_CLAUSE_SLOTS;
 use crate::r700::check::reads_adjacent_index;
-use crate::r700::formats::{AluOp2, AluOp3, AluWord0};
 use crate::r700::inst::{AluInst, AluWord1, Group, Kcache, Operand, Slot, assign_units};
 use crate::r700::ops::{
     AluOp, Available, Chan, Domain, IndexMode, KcacheMode, Kind, Omod, Op2, Op3, PredSel, Slots, Source, SpecialSel,
@@ -29,48 +28,12 @@ pub(super) const fn may_read_file(stage: Stage) -> bool {
 }
 
 fn instruction(op: AluOp, chan: Chan) -> AluInst {
-    let word1 = match op {
-        AluOp::Op2(op) => AluWord1::Op2(AluOp2 {
-            src0_abs: false,
-            src1_abs: false,
-            update_execute_mask: false,
-            update_pred: false,
-            write_mask: false,
-            omod: Omod::Off,
-            op,
-            bank_swizzle: 0,
-            dst_gpr: 0,
-            dst_rel: false,
-            dst_chan: chan,
-            clamp: false,
-        }),
-        AluOp::Op3(op) => AluWord1::Op3(AluOp3 {
-            src2_sel: 0,
-            src2_rel: false,
-            src2_chan: Chan::X,
-            src2_neg: false,
-            op,
-            bank_swizzle: 0,
-            dst_gpr: 0,
-            dst_rel: false,
-            dst_chan: chan,
-            clamp: false,
-        }),
-    };
-    let word0 = AluWord0 {
-        src0_sel: 0,
-        src0_rel: false,
-        src0_chan: Chan::X,
-        src0_neg: false,
-        src1_sel: 0,
-        src1_rel: false,
-        src1_chan: Chan::X,
-        src1_neg: false,
-        index_mode: IndexMode::ArX,
-        pred_sel: PredSel::Off,
-        last: false,
-    };
-    AluInst { word0, word1 }
+    let mut inst = AluInst::blank(op);
+    match &mut inst.word1 {
+        AluWord1::Op2(word) => word.dst_chan = chan,
+        AluWord1::Op3(word) => word.dst_chan = chan,
+    }
+    inst
 }
 
 const fn plain(source: Source, chan: Chan) -> Operand {

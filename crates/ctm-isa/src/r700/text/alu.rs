@@ -5,7 +5,6 @@ use super::extra::{self, Extra};
 use super::names::Names;
 use super::operand::{ParsedOperand, bounded, chan_from_byte, indexed, parse_operand, print_indexed, print_operand};
 use crate::diag::{Diagnostic, Span};
-use crate::r700::formats::{AluOp2, AluOp3, AluWord0};
 use crate::r700::inst::{AluInst, AluWord1, Group, Slot};
 use crate::r700::ops::{AluOp, Chan, IndexMode, Omod, Op2, Op3, PredSel, SclSwizzle, Unit, Units, VecSwizzle};
 use crate::r700::program::SymbolKind;
@@ -119,39 +118,6 @@ fn unwritten_chan(unit: Unit, op: AluOp, before: &[Slot]) -> Chan {
     }
 }
 
-/// An instruction with every field 0 but the operation.
-pub(super) fn blank(op: AluOp) -> AluInst {
-    let word0 = AluWord0::decode(0).unwrap_or_else(|_| unreachable!("every field of ALU_WORD0 allows 0"));
-    let word1 = match op {
-        AluOp::Op2(op) => {
-            let word = AluOp2::decode(0).unwrap_or_else(|_| unreachable!("every field of ALU_WORD1_OP2 allows 0"));
-            AluWord1::Op2(AluOp2 { op, ..word })
-        }
-        AluOp::Op3(op) => AluWord1::Op3(AluOp3 {
-            src2_sel: 0,
-            src2_rel: false,
-            src2_chan: Chan::X,
-            src2_neg: false,
-            op,
-            bank_swizzle: 0,
-            dst_gpr: 0,
-            dst_rel: false,
-            dst_chan: Chan::X,
-            clamp: false,
-        }),
-    };
-    AluInst { word0, word1 }
-}
-
-pub(super) fn set_destination(inst: &mut AluInst, gpr: u8, relative: bool, chan: Chan, writes: bool) {
-    match &mut inst.word1 {
-        AluWord1::Op2(w) => {
-            (w.dst_gpr, w.dst_rel, w.dst_chan, w.write_mask) = (gpr, relative, chan, writes);
-        }
-        AluWord1::Op3(w) => (w.dst_gpr, w.dst_rel, w.dst_chan) = (gpr, relative, chan),
-    }
-}
-
 fn swizzle_name(unit: Unit, swizzle: u8) -> Option<&'static str> {
     if unit == Unit::T {
         SclSwizzle::from_code(u32::from(swizzle)).map(SclSwizzle::name)
@@ -181,7 +147,7 @@ pub(super) fn print(out: &mut String, group: &Group, index: usize, style: &Style
     out.extend(std::iter::repeat_n(' ', 15usize.saturating_sub(width) + 1));
 
     // `said` collects what the text says; the fields it leaves out follow at the end.
-    let mut said = blank(op);
+    let mut said = AluInst::blank(op);
     said.word0.last = inst.word0.last;
     let (gpr, relative, chan) = inst.destination();
     if inst.writes() {
@@ -189,10 +155,10 @@ pub(super) fn print(out: &mut String, group: &Group, index: usize, style: &Style
         print_indexed(out, relative, inst.word0.index_mode);
         out.push('.');
         out.push_str(chan.name());
-        set_destination(&mut said, gpr, relative, chan, true);
+        said.set_destination(gpr, relative, chan, true);
     } else {
         out.push_str("____");
-        set_destination(&mut said, 0, false, unwritten_chan(*unit, op, &group.slots[..index]), false);
+        said.set_destination(0, false, unwritten_chan(*unit, op, &group.slots[..index]), false);
     }
     for i in 0..usize::from(op.info().operands) {
         out.push_str(", ");
@@ -262,7 +228,7 @@ pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, unit: Option<Unit>) -> Pa
     let (op, omod) = parse_mnemonic(c)?;
     let mnemonic = c.span(start);
     let info = op.info();
-    let mut inst = blank(op);
+    let mut inst = AluInst::blank(op);
     if let AluWord1::Op2(w) = &mut inst.word1 {
         w.omod = omod;
     }
@@ -309,7 +275,7 @@ pub(super) fn parse(c: &mut Cursor<'_>, names: &Names, unit: Option<Unit>) -> Pa
             chan_missing = true;
             Chan::X
         };
-        set_destination(&mut inst, gpr, mode.is_some(), chan, true);
+        inst.set_destination(gpr, mode.is_some(), chan, true);
     }
     let mut operands = Vec::with_capacity(usize::from(info.operands));
     for i in 0..info.operands {
@@ -454,10 +420,10 @@ pub(super) fn finish(slot: &mut ParsedSlot, before: &[Slot]) -> AluInst {
     let unit = slot.unit.unwrap_or(if op.info().units == Units::Trans { Unit::T } else { Unit::X });
     if slot.unwritten {
         let chan = unwritten_chan(unit, op, before);
-        set_destination(&mut slot.inst, 0, false, chan, false);
+        slot.inst.set_destination(0, false, chan, false);
     } else if slot.chan_missing {
         let (gpr, relative, _) = slot.inst.destination();
-        set_destination(&mut slot.inst, gpr, relative, unwritten_chan(unit, op, before), true);
+        slot.inst.set_destination(gpr, relative, unwritten_chan(unit, op, before), true);
     }
     if let Some((swizzle, _)) = slot.swizzle {
         slot.inst.set_bank_swizzle(swizzle);

@@ -1,6 +1,6 @@
 //! The rules on X1K programs: what the CTM Guide forbids, warns of, or leaves undefined.
 //!
-//! [`check`] applies every rule of [`RULES`] to a program. A rule is one function, named as the rule is, in the file of its
+//! [`check`] applies every rule of the table to a program. A rule is one function, named as the rule is, in the file of its
 //! theme; its row in the table says how serious it is and where the manual says so. `docs/x1k-checks.md` is printed from the
 //! table.
 //!
@@ -31,14 +31,14 @@ mod words;
 
 use super::inst::{AluInst, FcInstruction, Inst, TexInstruction, Words};
 use super::program::Program;
-use crate::diag::{Diagnostic, Severity};
-use crate::rules::{Collector, Finding};
+use crate::diag::Diagnostic;
+use crate::rules::{Finding, apply};
 use crate::table::FieldError;
 use crate::x1k::access::{self, Access};
 use graph::{Graph, Node};
 use state::State;
 
-pub use rules::RULES;
+use rules::ROWS;
 
 /// What a rule is about; the chapters of `docs/x1k-checks.md`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -80,30 +80,17 @@ impl Theme {
 }
 
 /// One rule on programs.
-pub struct Rule {
-    /// Kebab-case, stable: by this name a rule is allowed.
-    pub name: &'static str,
-    /// What it is about.
-    pub theme: Theme,
-    /// How serious its findings are.
-    pub severity: Severity,
-    /// The manual's section.
-    pub cite: &'static str,
-    /// What must hold, in a sentence.
-    pub doc: &'static str,
-    run: fn(&Facts<'_>) -> Vec<Finding>,
-}
+pub type Rule = crate::rules::Rule<Theme>;
 
-impl std::fmt::Debug for Rule {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Rule").field("name", &self.name).field("severity", &self.severity).finish_non_exhaustive()
-    }
+/// Every rule, by theme.
+pub fn rules() -> impl ExactSizeIterator<Item = &'static Rule> + Clone {
+    ROWS.iter().map(|row| &row.rule)
 }
 
 /// The rule with this name.
 #[must_use]
 pub fn rule(name: &str) -> Option<&'static Rule> {
-    RULES.iter().find(|rule| rule.name == name)
+    rules().find(|rule| rule.name == name)
 }
 
 /// Applies every rule; findings about the whole program first, then by instruction.
@@ -126,11 +113,7 @@ pub fn check(program: &Program) -> Vec<Diagnostic> {
 #[must_use]
 pub fn check_allowing(program: &Program, allowed: &[&str]) -> Vec<Diagnostic> {
     let facts = Facts::new(program);
-    let mut found = Collector::new(&program.spans);
-    for rule in RULES.iter().filter(|rule| !allowed.contains(&rule.name)) {
-        found.rule(rule.severity, rule.name, rule.cite, (rule.run)(&facts));
-    }
-    found.finish()
+    apply(ROWS, allowed, &program.spans, |rule| rule(&facts))
 }
 
 /// A program and everything that rules ask about it.

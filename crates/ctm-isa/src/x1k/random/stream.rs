@@ -1,10 +1,11 @@
 //! Random programs in which every processor does the same: counted loops, lookups by linear functions of the index pair and of turns.
 
-use super::{
-    AlphaAddr, AlphaOp, AluInst, BOp, CONSTANTS, Channel, FcOp, FlowControl, INTS, Imod, Inst, InstType, Maker, Omod,
-    PredSel, Program, Random, RgbOp, Row, Sel, Shape, Source, SrcpOp, Swizzle, TEMPS, TexAddr, TexOp, alpha_addr,
-    rgb_addr,
-};
+use super::instructions::{alpha_addr, rgb_addr};
+use super::{AlphaAddr, CONSTANTS, FlowControl, INTS, Maker, Random, Row, Shape, TEMPS};
+use crate::x1k::formats::TexAddr;
+use crate::x1k::inst::{AluInst, Inst, Source};
+use crate::x1k::ops::{AlphaOp, BOp, Channel, FcOp, Imod, InstType, Omod, PredSel, RgbOp, Sel, SrcpOp, Swizzle, TexOp};
+use crate::x1k::program::Program;
 
 /// Floating-point constants that coordinates are made with: so many of them, from [`CONSTANTS`] on.
 pub const COORDINATES: u32 = 8;

@@ -94,7 +94,7 @@ fn programs() -> Vec<(String, Program)> {
 
 /// The run vectors for fetches and memory: everything of the manual that is no arithmetic.
 fn vectors() -> Vec<Program> {
-    let vectors = read(&root().join("tests/vectors/r700/run_fetch.txt"));
+    let vectors = read(&root().join("tests/vectors/r700/run/fetch.txt"));
     let blocks = vectors.split("\nvector\n").skip(1).map(|block| {
         let lines = block.lines().take_while(|line| line.starts_with(' '));
         let body: String = lines.map(|line| format!("{}\n", line.trim())).collect();

@@ -21,7 +21,7 @@ pub use strips::{Strip, strips, vertex_events};
 use super::cache::Cache;
 use super::launch::lock;
 use super::pe::field;
-use super::report::{CommandErrorReason as Reason, LaunchReport};
+use super::report::CommandErrorReason as Reason;
 use super::{Device, Registers};
 use crate::commands::{
     BankWord, BufferPlace, BufferWord, ChipWord, Command, CondLoc, CondTest, ConstantsPlace, EntryWord, ExportKind,
@@ -31,10 +31,10 @@ use crate::commands::{
 };
 use crate::mc::{Format, Surface, TextureShape, TextureSurface};
 use crate::memory::GpuAddr;
+use ctm_exec::GroupSize;
 use ctm_exec::r700::exports::{PARAMETERS, PIXELS, POSITIONS};
 use ctm_exec::r700::resources::{Compare, MipFilter};
 use ctm_exec::r700::{Launch, Sampler, Target};
-use ctm_exec::{Counters, GroupSize};
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::program::{Chip, Stage};
 use load::LoadedProgram;
@@ -465,16 +465,7 @@ impl Device {
                 LaunchMemory::new(&mut self.memory, self.model.as_ref(), order, &self.registers, touched, alternate)?;
             self.engine.run_r700_under(&self.control, &launch, &mut memory)
         };
-        if let Some(model) = &self.model {
-            lock(model).end_launch();
-        }
-        let (counters, findings, fault) = match outcome {
-            Ok(outcome) => (outcome.counters, outcome.findings, None),
-            Err(fault) => (Counters::default(), Vec::new(), Some(fault)),
-        };
-        self.registers.perf.pass(counters.clocks(), true);
-        self.report.launches.push(LaunchReport { offset_dwords: offset, domain, counters, findings });
-        fault.map_or(Ok(()), |fault| Err(Reason::Fault(fault)))
+        self.end_launch(outcome, domain, offset)
     }
 
     /// Whether the Conditional Output Unit can do what it is told with a program of this stage.

@@ -9,7 +9,8 @@ use crate::array::Kind;
 use crate::job::load::read_file;
 use crate::job::prepare::varying;
 use crate::job::{Isa, Job, JobError, Located, Output, Pass, Place, Ref, Save, Varying, report_at};
-use crate::r700::{Loaded, attribute_fetch, is_r700, name_variables};
+use crate::r700::gfd::{attribute_fetch, name_variables, uniforms_of};
+use crate::r700::{Loaded, is_r700};
 use crate::render::{Report, Source};
 use ctm_exec::Domain;
 use ctm_exec::r700::{Arrays, Constants, Plane, Semantic, Space, Target};
@@ -127,6 +128,7 @@ impl Checker {
         let own = pass.r700.as_ref().unwrap_or(&default);
         let loaded = self.load(job, &pass.program, own.which.as_ref().map(|w| w.value.as_str()))?;
         let mut program = loaded.program;
+        let uniforms = uniforms_of(&program);
         name_variables(&mut program);
         let errors_before = self.errors();
         if let Some(which) = &own.which
@@ -185,7 +187,7 @@ impl Checker {
         }
         let stage = own.stage.or(program.stage).unwrap_or(Stage::Pixel);
         let mut arrays = Arrays::default();
-        let constants = self.constants(pass, own, &program, &uses, &mut arrays);
+        let constants = self.constants(pass, own, (&program, &uniforms), &uses, &mut arrays);
         let buffers = self.buffers(own, &program, &uses, &mut arrays);
         let textures = self.textures(pass, &program, &uses, &mut arrays);
         // A resource whose name or file is wrong is the one that is missing.
@@ -205,8 +207,11 @@ impl Checker {
             }
             self.array_path(path, &[Kind::Npy, Kind::Raw]);
         }
-        let varying = varying(pass, |name| program.symbol(SymbolKind::Constant, name));
-        if varying.len() < pass.varying.len() {
+        let mut varying = varying(pass, |name| program.symbol(SymbolKind::Constant, name));
+        let whole = pass.varying.keys().filter(|which| bind::whole(pass, &uniforms, which).is_some());
+        let whole: Vec<Option<u8>> = whole.map(|which| number_of(&program, which)).collect();
+        varying.retain(|(index, _)| !whole.contains(&Some(*index)));
+        if varying.len() + whole.len() < pass.varying.len() {
             let message = "constants of constant buffers are the same in every launch of a pass; only those of the constant file can differ";
             self.push(pass.program.place.as_ref(), Diagnostic::error("constant-varies", message));
         }
@@ -442,5 +447,13 @@ fn exports(targets: &BTreeSet<Target>) -> String {
     match targets.len() {
         0 => "exports nothing".to_owned(),
         _ => format!("exports {} only", targets.iter().map(|&t| target_name(t)).collect::<Vec<_>>().join(", ")),
+    }
+}
+
+/// The number of a constant of the constant file.
+fn number_of(program: &Program, which: &Ref) -> Option<u8> {
+    match which {
+        Ref::Index(index) => Some(*index),
+        Ref::Name(name) => program.symbol(SymbolKind::Constant, name),
     }
 }

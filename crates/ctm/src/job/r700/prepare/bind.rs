@@ -5,7 +5,8 @@ use super::super::uses::Uses;
 use super::super::{ConstantBuffer, Contents, FetchBuffer, R700Pass, target_of};
 use super::{Checker, ReadyMemory};
 use crate::array::dwords;
-use crate::job::{Data, FromOutput, Located, Pass, Ref, Texture, read_file};
+use crate::job::{Data, FromOutput, Located, Pass, Ref, Texture, Varying, read_file};
+use crate::r700::gfd::{Uniform, UniformPlace};
 use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
 use ctm_exec::r700::{self, Arrays, Constants, Sampler, Space, Target};
 use ctm_isa::diag::Diagnostic;
@@ -23,12 +24,26 @@ enum Constant {
     Buffer,
 }
 
+/// The place and all constants of a uniform that a container declares, where a pass gives it as a whole: four numbers, or as many rows of four as it has
+/// constants. A number of rows that is another one is a constant that differs from launch to launch, which a matrix cannot.
+pub(super) fn whole(pass: &Pass, uniforms: &[Uniform], which: &Ref) -> Option<(UniformPlace, Vec<[u32; 4]>)> {
+    let Ref::Name(name) = which else { return None };
+    let uniform = uniforms.iter().find(|uniform| uniform.name == *name)?;
+    match (pass.varying.get(which), pass.float.get(which)) {
+        (Some(Varying::Rows(rows)), _) => {
+            (uniform.constants > 1 && rows.len() == uniform.constants).then(|| (uniform.place, rows.clone()))
+        }
+        (Some(Varying::Line { .. }), _) | (None, None) => None,
+        (None, Some(value)) => Some((uniform.place, vec![value.value])),
+    }
+}
+
 impl Checker {
     pub(super) fn constants(
         &mut self,
         pass: &Pass,
         own: &R700Pass,
-        program: &Program,
+        (program, uniforms): (&Program, &[Uniform]),
         uses: &Uses,
         arrays: &mut Arrays,
     ) -> Constants {
@@ -46,6 +61,18 @@ impl Checker {
         }
         let mut given = BTreeSet::new();
         for (which, value) in &pass.float {
+            if let Some((place, rows)) = whole(pass, uniforms, which) {
+                self.uniform(value, (which, place), &rows, (&mut out, arrays, &mut given));
+                continue;
+            }
+            let several = uniforms.iter().find(|u| u.constants > 1 && *which == Ref::Name(u.name.clone()));
+            if let (Some(uniform), Some(_)) = (several, pass.varying.get(which)) {
+                let (constants, numbers) = (uniform.constants, 4 * uniform.constants);
+                let message =
+                    format!("`{which}` takes {constants} constants: {numbers} numbers, the same in every launch");
+                self.error(value, "constant-count", message);
+                continue;
+            }
             let at = Located { value: which.clone(), place: value.place.clone() };
             if let Some(Constant::File(index)) = self.constant(&at, program, uses, value.value, arrays) {
                 out.file[usize::from(index)] = value.value;
@@ -86,6 +113,32 @@ impl Checker {
             self.warn(&pass.program, "constant-not-given", format!("{} {verb} 0", missing.join(", ")));
         }
         out
+    }
+
+    /// Stores a uniform of a container.
+    fn uniform(
+        &mut self,
+        at: &Located<[u32; 4]>,
+        (which, place): (&Ref, UniformPlace),
+        rows: &[[u32; 4]],
+        (out, arrays, given): (&mut Constants, &mut Arrays, &mut BTreeSet<u8>),
+    ) {
+        match place {
+            UniformPlace::File(first) => {
+                let Some(places) = out.file.get_mut(first..first + rows.len()) else {
+                    let message = format!("`{which}` is {} constants from C{first} on, there are C0..C255", rows.len());
+                    self.error(at, "bad-constant", message);
+                    return;
+                };
+                places.copy_from_slice(rows);
+                given.extend((first..first + rows.len()).filter_map(|n| u8::try_from(n).ok()));
+            }
+            UniformPlace::Buffer(bank, first) => {
+                let buffer = arrays.constants.entry(bank).or_default();
+                buffer.resize(buffer.len().max(first + rows.len()), [0; 4]);
+                buffer[first..first + rows.len()].copy_from_slice(rows);
+            }
+        }
     }
 
     /// Where a floating-point constant lies; those of constant buffers are stored.

@@ -11,7 +11,7 @@ impl Random {
     }
 
     /// Any word.
-    pub fn next(&mut self) -> u32 {
+    pub fn word(&mut self) -> u32 {
         self.0 ^= self.0 >> 12;
         self.0 ^= self.0 << 25;
         self.0 ^= self.0 >> 27;
@@ -20,11 +20,11 @@ impl Random {
 
     /// A number below `limit`, which is not 0.
     pub fn below(&mut self, limit: usize) -> usize {
-        self.next() as usize % limit
+        self.word() as usize % limit
     }
 
     /// A coin.
     pub fn flag(&mut self) -> bool {
-        self.next() & 1 != 0
+        self.word() & 1 != 0
     }
 }

@@ -59,7 +59,7 @@ pub fn reduced(program: &Program, case: &Case, differs: impl Fn(&Program, &Case)
     }
     // Whoever watches engines at work sees this one last.
     let difference = differs(&program, &case).unwrap_or_default();
-    let arrays = |all: &[super::kit::Array]| -> Vec<_> {
+    let arrays = |all: &[crate::x1k::surfaces::Array]| -> Vec<_> {
         all.iter().map(|a| (a.width, a.height, a.pitch, a.channels, a.mask)).collect()
     };
     format!(

@@ -306,7 +306,7 @@ impl Case {
 
     /// From an example's file.
     pub fn example(file: &str, domain: [u32; 4]) -> Self {
-        let path = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../..").join(file);
+        let path = crate::root().join(file);
         Self::new(&std::fs::read_to_string(path).unwrap(), domain)
     }
 

@@ -1,14 +1,11 @@
 //! Everything of a random case that is not the program: constants, planes, domain, surfaces. Shared by the tests of this crate.
 #![allow(dead_code, reason = "every test file uses its part")]
 
-#[path = "../far/mod.rs"]
-mod far;
-#[path = "../kit/mod.rs"]
-pub mod kit;
 pub mod reduce;
-#[path = "../tries/mod.rs"]
-pub mod tries;
 
+use crate::far::FAR;
+pub use crate::tries::seeds;
+use crate::x1k::surfaces::{Array, Surfaces};
 use ctm_exec::x1k::{Constants, Filter, Form, Launch, Memory, Plane, Sampler, Wrap};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
 use ctm_isa::x1k::Program;
@@ -17,9 +14,6 @@ use ctm_isa::x1k::ops::{Imod, InstType, Omod, RgbOp, Sel, Swizzle};
 use ctm_isa::x1k::random::{
     CONSTANTS, COORDINATES, FlowControl, INTS, Random, Shape, StreamShape, program, stream as stream_program,
 };
-use far::FAR;
-use kit::{Array, Surfaces};
-pub use tries::seeds;
 
 /// Everything of one case that is not the program.
 #[derive(Clone, Debug)]

@@ -2,9 +2,8 @@
 
 use super::{Above, Between, Boolean, ByBoolean, CONSTANTS, Stmt, Tree};
 use ctm_isa::r700::Program;
-use ctm_isa::r700::formats::{AluOp2, AluWord0};
 use ctm_isa::r700::inst::{AluInst, AluWord1, Operand};
-use ctm_isa::r700::ops::{CfAluOp, CfOp, Chan, Cond, IndexMode, Omod, Op2, PredSel, Source, SpecialSel};
+use ctm_isa::r700::ops::{AluOp, CfAluOp, CfOp, Chan, Cond, IndexMode, Op2, Source, SpecialSel};
 
 /// What a program computes.
 pub const ACC: u8 = 1;
@@ -16,35 +15,9 @@ const VALID_PIXEL_MODE: u32 = 1 << 22;
 const WHOLE_QUAD_MODE: u32 = 1 << 30;
 
 fn inst(op: Op2, dst: u8, write: bool, sources: &[(Source, bool)]) -> AluInst {
-    let mut inst = AluInst {
-        word0: AluWord0 {
-            src0_sel: 0,
-            src0_rel: false,
-            src0_chan: Chan::X,
-            src0_neg: false,
-            src1_sel: 0,
-            src1_rel: false,
-            src1_chan: Chan::X,
-            src1_neg: false,
-            index_mode: IndexMode::Loop,
-            pred_sel: PredSel::Off,
-            last: true,
-        },
-        word1: AluWord1::Op2(AluOp2 {
-            src0_abs: false,
-            src1_abs: false,
-            update_execute_mask: false,
-            update_pred: false,
-            write_mask: write,
-            omod: Omod::Off,
-            op,
-            bank_swizzle: 0,
-            dst_gpr: dst,
-            dst_rel: false,
-            dst_chan: Chan::X,
-            clamp: false,
-        }),
-    };
+    let mut inst = AluInst::blank(AluOp::Op2(op));
+    inst.set_destination(dst, false, Chan::X, write);
+    (inst.word0.index_mode, inst.word0.last) = (IndexMode::Loop, true);
     for (index, &(source, relative)) in sources.iter().enumerate() {
         inst.set_operand(index, Operand { source, relative, chan: Chan::X, neg: false, abs: false });
     }

@@ -1,4 +1,4 @@
-//! Reads the run vectors of `tests/vectors/x1k` and turns each line into programs with expected results.
+//! Reads the run vectors of `tests/vectors/x1k/run` and turns each line into programs with expected results.
 //!
 //! The files say what a line means. Every line becomes one or more whole programs that go through an engine; other engines' tests use
 //! this file too.
@@ -14,7 +14,6 @@ use ctm_isa::x1k::ops::{
 };
 use ctm_isa::x1k::{Inst, Program, Words};
 use std::collections::BTreeSet;
-use std::path::Path;
 
 /// One program and what it must give.
 pub struct Case {
@@ -46,7 +45,7 @@ pub struct Vector {
 
 /// Every line of every file.
 pub fn all() -> Vec<Vector> {
-    let directory = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/vectors/x1k");
+    let directory = crate::vectors("x1k/run");
     let mut vectors = Vec::new();
     for file in ["alu.txt", "fields.txt", "tex.txt"] {
         let text = std::fs::read_to_string(directory.join(file)).unwrap();

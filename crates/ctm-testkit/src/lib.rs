@@ -1,0 +1,37 @@
+//! What tests of several crates share. Only tests, benches and fuzz targets use it; it stops at what it did not expect.
+//!
+//! | module | what |
+//! |---|---|
+//! | [`vectors`], [`check_vectors`] | where the files of `tests/vectors` lie; cases for the checkers |
+//! | [`x1k`] | X1K: run vectors, random cases and how to make them smaller, structured programs, memories, instructions field by field |
+//! | [`r700`] | R700: run vectors, structured programs |
+//! | [`far`], [`starts`] | values where planes of coordinates begin |
+//! | [`tries`] | random tries on all cores, and which are wanted |
+//! | [`seeded`], [`clock`] | numbers that are the same in every run; the time that a thread has run |
+#![allow(
+    missing_docs,
+    clippy::unwrap_used,
+    clippy::missing_panics_doc,
+    reason = "test helpers: they stop at what they did not expect"
+)]
+
+pub mod check_vectors;
+pub mod clock;
+pub mod far;
+pub mod r700;
+pub mod seeded;
+pub mod starts;
+pub mod tries;
+pub mod x1k;
+
+use std::path::{Path, PathBuf};
+
+/// The project's directory.
+pub fn root() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+/// A file of `tests/vectors`.
+pub fn vectors(file: &str) -> PathBuf {
+    root().join("tests/vectors").join(file)
+}

@@ -1,0 +1,7 @@
+//! X1K.
+
+pub mod build;
+pub mod case;
+pub mod run_vectors;
+pub mod structured;
+pub mod surfaces;
