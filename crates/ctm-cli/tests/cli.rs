@@ -599,3 +599,21 @@ fn flags_override_constants_of_the_job_file() {
         }
     }
 }
+
+/// A domain of one number is one row, and its arrays have one side.
+#[test]
+fn one_dimension_stays_one_dimension() {
+    let d = Dir::new("one-dimension");
+    d.file("a.x1k", ".output o = o0\nmov o, r0\nend\n").file("a.psh", "EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n");
+    let header = |name: &str| String::from_utf8_lossy(&d.read(name)[..80]).into_owned();
+    d.good(&["run", "a.x1k", "--size", "6", "--out", "o0=a.npy"]);
+    assert!(header("a.npy").contains("'shape': (6, 4)"), "{}", header("a.npy"));
+    d.good(&["run", "a.x1k", "--size", "6", "--out", "o0=b.npy:format=float32_1"]);
+    assert!(header("b.npy").contains("'shape': (6,)"), "{}", header("b.npy"));
+    d.good(&["run", "a.x1k", "--size", "6x1", "--out", "o0=c.npy:format=float32_1"]);
+    assert!(header("c.npy").contains("'shape': (1, 6)"), "{}", header("c.npy"));
+    d.good(&["run", "a.psh", "--size", "6", "--out", "pix0=d.npy:format=float32_1"]);
+    assert!(header("d.npy").contains("'shape': (6,)"), "{}", header("d.npy"));
+    d.bad(&["run", "a.x1k", "--size", "5000"], 2, &["columns and rows are 1 to 4096; run it in parts"]);
+    d.bad(&["run", "a.x1k", "--size", "sixty"], 2, &["WxH|W"]);
+}

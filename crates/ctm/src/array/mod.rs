@@ -192,7 +192,7 @@ impl Array {
             Kind::Raw => Ok(raw::write(self)),
             Kind::Png | Kind::Pfm => {
                 let mut out = Vec::new();
-                write_rows(kind, [self.height, self.width, self.channels], &mut out, &mut |y, row| {
+                write_rows(kind, [self.height, self.width, self.channels], false, &mut out, &mut |y, row| {
                     self.append_row(y, row);
                     Ok(())
                 })?;
@@ -203,6 +203,13 @@ impl Array {
 }
 
 /// The number of values, if it is one that this process can hold.
+/// The sides that a file of `[height, width, channels]` has: none for one channel, and with `flat` none for one row.
+pub(crate) const fn sides(shape: &[usize; 3], flat: bool) -> &[usize] {
+    let [height, _, channels] = *shape;
+    let (sides, _) = shape.split_at(if channels == 1 { 2 } else { 3 });
+    if flat && height == 1 { sides.split_at(1).1 } else { sides }
+}
+
 fn checked_count(height: usize, width: usize, channels: usize) -> Result<usize, ArrayError> {
     height
         .checked_mul(width)

@@ -234,8 +234,8 @@ pub(super) fn write(array: &Array) -> Vec<u8> {
 }
 
 /// Everything before the values: `[h, w]` for one channel, `[h, w, c]` otherwise.
-pub(super) fn header(descr: &str, shape: [usize; 3]) -> Vec<u8> {
-    header_of(descr, if shape[2] == 1 { &shape[..2] } else { &shape })
+fn header(descr: &str, shape: [usize; 3]) -> Vec<u8> {
+    header_of(descr, super::sides(&shape, false))
 }
 
 /// Everything before the items of an array of any shape.

@@ -107,20 +107,24 @@ fn unreadable(e: std::io::Error) -> ArrayError {
 pub type FillRow<'a> = dyn FnMut(usize, &mut Vec<f32>) -> Result<(), ArrayError> + 'a;
 
 /// Writes an array of single-precision values whose rows come from `row`: it appends the values of row `y` to an empty list.
-/// PFM asks for the last row first, the others for row 0.
+/// PFM asks for the last row first, the others for row 0. With `flat`, an `.npy` of one row has no side for rows.
 ///
 /// # Errors
 /// When the format cannot hold the array, or `out` or `row` fails.
 pub fn write_rows(
     kind: Kind,
     [height, width, channels]: [usize; 3],
+    flat: bool,
     out: &mut impl Write,
     row: &mut FillRow<'_>,
 ) -> Result<(), ArrayError> {
     match kind {
         Kind::Png => return png::write_rows([height, width, channels], out, row),
         Kind::Pfm => return pfm::write_rows([height, width, channels], out, row),
-        Kind::Npy => out.write_all(&npy::header("<f4", [height, width, channels])).map_err(unwritable)?,
+        Kind::Npy => {
+            let header = npy::header_of("<f4", super::sides(&[height, width, channels], flat));
+            out.write_all(&header).map_err(unwritable)?;
+        }
         Kind::Raw => {}
     }
     let mut values = Vec::with_capacity(width * channels);

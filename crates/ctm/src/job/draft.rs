@@ -19,6 +19,8 @@ pub(super) struct Draft {
     pub has_program: bool,
     pub program_info: Option<Located<ProgramInfo>>,
     pub domain: Option<Domain>,
+    /// The domain was given as one side.
+    pub one_dimensional: bool,
     pub has_domain: bool,
     pub registers: Option<Vec<Plane>>,
     pub float: BTreeMap<Ref, Located<[u32; 4]>>,
@@ -86,6 +88,7 @@ impl Draft {
             program: self.program.or_else(|| base.program.clone()),
             has_program: self.has_program || base.has_program,
             program_info: self.program_info.or_else(|| base.program_info.clone().filter(|_| !own_program)),
+            one_dimensional: if self.domain.is_some() { self.one_dimensional } else { base.one_dimensional },
             domain: self.domain.or(base.domain),
             has_domain: self.has_domain || base.has_domain,
             registers: self.registers.or_else(|| base.registers.clone()),

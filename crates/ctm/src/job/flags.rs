@@ -47,7 +47,7 @@ const fn flag(name: &'static str, value: &'static str, many: bool, way: Way, sum
 /// All flags that say the same as a key of the job file.
 #[rustfmt::skip]
 pub const FLAGS: &[Flag] = &[
-    flag("size",   "WxH",         false, Way::Size,   "The domain from (0, 0): columns and rows"),
+    flag("size",   "WxH|W",       false, Way::Size,   "The domain from (0, 0): columns and rows; one number: one row, whose arrays are saved with one side"),
     flag("domain", "I0,J0,I1,J1", false, Way::Domain, "The domain, inclusive"),
     flag("in",     "NAME=FILE[:KEY=VALUE]...", true, Way::Element("texture", "slot", "data"),
          "An input: `s0=photo.png`, `map=a.npy:filter=linear:wrap=repeat,repeat`, `s1=a.raw:size=64,64:format=float32_4`"),
@@ -108,16 +108,21 @@ impl Tree {
             Way::Key(section, key) => self.root.table(section, origin).set(key, scalar_or_list(text, origin)),
             Way::Switch(section, key) => self.root.table(section, origin).set(key, node(Value::Boolean(true))),
             Way::Size => {
-                let (w, h) = text.split_once(['x', 'X']).ok_or_else(form)?;
+                // One number is a domain of one dimension.
+                let (w, h) = text.split_once(['x', 'X']).unwrap_or((text, "1"));
                 let number = |t: &str| t.trim().parse::<i64>().ok();
                 let side = |t: &str| number(t).filter(|n| (1..=4096).contains(n));
                 let (Some(w), Some(h)) = (side(w), side(h)) else {
+                    if number(w).is_none() || number(h).is_none() {
+                        return Err(form());
+                    }
                     let large = [w, h].into_iter().any(|t| number(t).is_some_and(|n| n > 4096));
                     let beyond = if large { format!("; {BEYOND}") } else { String::new() };
                     return Err(format!("the size is `{text}`, columns and rows are 1 to 4096{beyond}"));
                 };
-                let corner = [0, 0, w - 1, h - 1].map(|n| node(Value::Integer(n.into())));
-                self.root.set("domain", node(Value::Array(corner.into())));
+                let corner: &[i64] = if text.contains(['x', 'X']) { &[0, 0, w - 1, h - 1] } else { &[0, w - 1] };
+                let corner = corner.iter().map(|&n| node(Value::Integer(n.into()))).collect();
+                self.root.set("domain", node(Value::Array(corner)));
             }
             Way::Domain => self.root.set("domain", scalar_or_list(text, origin)),
             Way::Pairs(section) => {

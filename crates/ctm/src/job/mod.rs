@@ -88,6 +88,11 @@ impl Job {
         self.passes.iter().any(|p| p.r700.is_some())
     }
 
+    /// Whether the domains of all passes were given as one row of so many columns.
+    pub(crate) fn is_one_dimensional(&self) -> bool {
+        self.passes.iter().all(|pass| pass.one_dimensional)
+    }
+
     /// Gives every pass a domain of so many columns and rows, each 1 to 4096, and stretches over it what registers hold at the start: what they held at
     /// the edges of the old domain, half a step outside of its outermost processors, they hold at the edges of the new one.
     ///
@@ -193,6 +198,8 @@ pub struct Pass {
     pub program_info: Option<Located<ProgramInfo>>,
     /// The domain, at most 4096 x 4096.
     pub domain: Domain,
+    /// The domain was given as one row of so many columns. Where those of all passes were, `.npy` files of outputs have no side for rows.
+    pub one_dimensional: bool,
     /// What temporaries hold at the start; `None`: what the program's own preloads say.
     pub registers: Option<Vec<Plane>>,
     /// Floating-point constants: bits of r, g, b, a.

@@ -307,6 +307,8 @@ impl Reader {
             draft.program_info = self.program_info(node).map(|p| self.located(p, node.origin));
         }
         draft.domain = table.get("domain").and_then(|n| self.domain(n));
+        draft.one_dimensional =
+            table.get("domain").is_some_and(|n| matches!(&n.value, Value::Array(list) if list.len() == 2));
         if table.get("register").is_some() {
             let mut planes: Vec<Plane> = Vec::new();
             for node in self.tables(table, "register") {

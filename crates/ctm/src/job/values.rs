@@ -317,17 +317,24 @@ impl Reader {
 
     pub(crate) fn domain(&mut self, node: &Node) -> Option<Domain> {
         let corners = match &node.value {
-            Value::Array(list) if list.len() == 4 => list,
+            Value::Array(list) if matches!(list.len(), 2 | 4) => list,
             _ => {
-                self.error(node.origin, "bad-value", "`domain` must be four integers i0, j0, i1, j1, inclusive");
+                let message =
+                    "`domain` must be four integers i0, j0, i1, j1, inclusive, or two, i0 and i1, for one row";
+                self.error(node.origin, "bad-value", message);
                 return None;
             }
         };
-        let mut out = [0; 4];
-        for ((name, node), out) in ["i0", "j0", "i1", "j1"].iter().zip(corners).zip(&mut out) {
-            *out = u32::try_from(self.index(name, node)?).ok()?;
+        let names: &[&str] = if corners.len() == 2 { &["i0", "i1"] } else { &["i0", "j0", "i1", "j1"] };
+        let mut out = Vec::with_capacity(4);
+        for (name, node) in names.iter().zip(corners) {
+            out.push(u32::try_from(self.index(name, node)?).ok()?);
         }
-        let [i0, j0, i1, j1] = out;
+        let (i0, j0, i1, j1) = match *out {
+            [i0, i1] => (i0, 0, i1, 0),
+            [i0, j0, i1, j1] => (i0, j0, i1, j1),
+            _ => return None,
+        };
         if i1 < i0 || j1 < j0 {
             self.error(node.origin, "bad-value", format!(
                 "the domain [{i0}, {j0}, {i1}, {j1}] is empty: it is i0, j0, i1, j1, inclusive, and i1 >= i0, j1 >= j0"

@@ -166,7 +166,7 @@ impl Session<'_> {
     fn save_output(&mut self, target: Target, save: &Save, number: u64) -> Result<(), JobError> {
         let path = Located { value: frame(&save.path.value, number), place: save.path.place.clone() };
         let Some(held) = self.targets.get(&target) else { return Ok(()) };
-        save::output(&path, &held.picture, held.rect, held.elements, save.flip_y)?;
+        save::output(&path, &held.picture, held.rect, held.elements, (save.flip_y, self.job.is_one_dimensional()))?;
         self.wrote(&path.value);
         Ok(())
     }

@@ -1,7 +1,7 @@
 //! What is left, into files.
 
 use super::{Elements, MemoryBlock, Vertex};
-use crate::array::{Array, ArrayError, ItemType, Kind, Values, npy_bytes};
+use crate::array::{Array, ArrayError, ItemType, Kind, Values, npy_bytes, sides};
 use crate::job::report::part;
 use crate::job::surface::Rect;
 use crate::job::{JobError, Located};
@@ -41,26 +41,25 @@ fn encode(kind: Kind, items: ItemType, shape: &[usize], words: &[u32]) -> Result
     }
 }
 
-/// Saves a rectangle of an output.
+/// Saves a rectangle of an output: with `flip` the last row first, with `flat` an `.npy` of one row without a side for rows.
 pub(super) fn output(
     path: &Located<PathBuf>,
     picture: &Picture,
     rect: Rect,
     elements: Elements,
-    flip: bool,
+    (flip, flat): (bool, bool),
 ) -> Result<(), JobError> {
     let mut array = part(picture, rect, elements);
     if flip {
         array = array.flipped();
     }
     let kind = kind(path)?;
-    if elements.items == ItemType::Float32 {
+    if elements.items == ItemType::Float32 && kind != Kind::Npy {
         return write(path, array.to_bytes(kind));
     }
     let words: Vec<u32> = array.to_f32().iter().map(|v| v.to_bits()).collect();
     let shape = [array.height, array.width, array.channels];
-    let shape = if array.channels == 1 { &shape[..2] } else { &shape[..] };
-    write(path, encode(kind, elements.items, shape, &words))
+    write(path, encode(kind, elements.items, sides(&shape, flat), &words))
 }
 
 /// Saves a memory, or as much of it as its shape takes.

@@ -105,6 +105,7 @@ impl Reader {
             program: draft.program?,
             program_info: draft.program_info,
             domain: draft.domain?,
+            one_dimensional: draft.one_dimensional,
             registers: draft.registers,
             float: draft.float,
             varying: draft.varying,

@@ -453,9 +453,9 @@ impl<'j> Session<'j> {
     fn save_output(&mut self, slot: u8, save: &Save, number: u64) -> Result<(), JobError> {
         match &self.current[usize::from(slot)] {
             Some(held) => {
-                let (surface, rect) = (held.surface, held.rect);
+                let (surface, rect, flat) = (held.surface, held.rect, self.job.is_one_dimensional());
                 let path = Located { value: frame(&save.path.value, number), place: save.path.place.clone() };
-                self.write(&path, &surface, rect, save.flip_y)
+                self.write(&path, &surface, rect, (save.flip_y, flat))
             }
             None => Ok(()),
         }
@@ -463,13 +463,19 @@ impl<'j> Session<'j> {
 
     fn save_conditional(&mut self, path: &Located<PathBuf>) -> Result<(), JobError> {
         match self.report.conditional {
-            Some((surface, rect)) => self.write(path, &surface, rect, false),
+            Some((surface, rect)) => self.write(path, &surface, rect, (false, false)),
             None => Ok(()),
         }
     }
 
-    /// Writes a rectangle of a surface to a file, row by row.
-    fn write(&mut self, path: &Located<PathBuf>, surface: &Surface, rect: Rect, flip: bool) -> Result<(), JobError> {
+    /// Writes a rectangle of a surface to a file, row by row: with `flip` the last one first, with `flat` an `.npy` of one row without a side for rows.
+    fn write(
+        &mut self,
+        path: &Located<PathBuf>,
+        surface: &Surface,
+        rect: Rect,
+        (flip, flat): (bool, bool),
+    ) -> Result<(), JobError> {
         let wrong = |rule, message: String| JobError::Wrong(vec![path.error(rule, message)]);
         let shown = path.value.display();
         let kind = Kind::of(&path.value).ok_or_else(|| {
@@ -479,7 +485,7 @@ impl<'j> Session<'j> {
             File::create(&path.value).map_err(|e| wrong("cannot-write", format!("{shown} cannot be written: {e}")))?;
         let mut out = BufWriter::new(file);
         with_rows(self.device.memory(), surface, rect, flip, |row| {
-            write_rows(kind, rect.shape(surface.format), &mut out, row)?;
+            write_rows(kind, rect.shape(surface.format), flat, &mut out, row)?;
             out.flush().map_err(|e| ArrayError::new(e.to_string()))
         })
         .map_err(|e| wrong("cannot-write", format!("{shown}: {e}")))?;
