@@ -74,7 +74,9 @@ fn findings(args: &CheckArgs, file: &Path) -> Result<Vec<Report>, ctm::job::JobE
         };
         let mut reports = Vec::new();
         for (which, loaded) in programs {
-            reports.extend(loaded.reports);
+            // What the assembler warns of by a rule's name, the rule says for each place.
+            let said_by_rule = |report: &Report| r700::rule(report.diagnostic.rule).is_some();
+            reports.extend(loaded.reports.into_iter().filter(|report| report.is_error() || !said_by_rule(report)));
             for mut diagnostic in r700::check_allowing(&loaded.program, &allowed) {
                 if let Some(which) = &which {
                     diagnostic.message = format!("program {which}: {}", diagnostic.message);

@@ -226,7 +226,7 @@ fn bad_input_is_told_what_where_and_what_is_allowed() {
         d.bad(&[command, "absent.elf"], 1, &["the file absent.elf cannot be read: there is no such file"]);
     }
     // What follows from a mistake is not a second one.
-    for size in ["0x0", "8"] {
+    for size in ["0x0", "8y"] {
         let (code, _, stderr) = d.ctm(&["run", "nothing.x1k", "--size", size]);
         assert_eq!((code, stderr.matches("error[").count()), (2, 1), "{stderr}");
     }

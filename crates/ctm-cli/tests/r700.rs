@@ -202,3 +202,13 @@ fn several_listings_make_one_container() {
     assert_eq!(code, 2);
     assert!(stderr.contains("A container (.gsh) takes several"), "{stderr}");
 }
+
+/// The assembler and the checker both know the order of slots; one of them speaks.
+#[test]
+fn the_order_of_slots_is_told_once() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("slot-order.r700");
+    let text = "ALU:\n 0 x: MOV R1.x, R0.x\n   w: MOV R1.w, R0.w\n   z: MOV R1.z, R0.z\nEXP_DONE: PIX0, R1.xxzw\nEND_OF_PROGRAM\n";
+    std::fs::write(&file, text).unwrap();
+    let (code, _, stderr) = ctm(&["check".as_ref(), &file]);
+    assert_eq!((code, stderr.matches("slot-order").count()), (0, 1), "{stderr}");
+}

@@ -275,7 +275,7 @@ fn wrong_flags_are_usage_errors_that_quote_the_flag() {
     for (flag, value, message) in [
         ("const", "c0", "`--const` takes NAME=R,G,B,A"),
         ("const", "c0=1,2", "constant c0 is a list of 2, it must have four numbers r, g, b, a"),
-        ("size", "64", "`--size` takes WxH"),
+        ("size", "6y4", "`--size` takes WxH|W"),
         ("size", "0x9", "the size is `0x9`, columns and rows are 1 to 4096"),
         ("group", "7", "`group` is 7, it must be a multiple of 4"),
         ("in", "s0=a.png:flter=linear", "[[texture]] has no key `flter`"),
