@@ -28,6 +28,7 @@ pub(super) fn run(mut run: Run<'_>) -> Result<Done, Error> {
         program: path.clone().into(),
         program_info: None,
         domain,
+        one_dimensional: false,
         registers: None,
         float: BTreeMap::new(),
         varying: BTreeMap::new(),
