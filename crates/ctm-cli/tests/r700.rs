@@ -210,5 +210,5 @@ fn the_order_of_slots_is_told_once() {
     let text = "ALU:\n 0 x: MOV R1.x, R0.x\n   w: MOV R1.w, R0.w\n   z: MOV R1.z, R0.z\nEXP_DONE: PIX0, R1.xxzw\nEND_OF_PROGRAM\n";
     std::fs::write(&file, text).unwrap();
     let (code, _, stderr) = ctm(&["check".as_ref(), &file]);
-    assert_eq!((code, stderr.matches("slot-order").count()), (0, 1), "{stderr}");
+    assert_eq!((code, stderr.matches("warning[slot-order]").count()), (0, 1), "{stderr}");
 }

@@ -326,6 +326,7 @@ fn variables_of_containers_bind_by_name() {
     }
     // A matrix as a whole: its columns, one behind the other or as rows of the list.
     let rest = "domain = [0, 0, 2, 0]\n[[buffer]]\nslot = \"place\"\nstride_bytes = 16\nformat = \"32_32_32_32_FLOAT\"\ndata = \"places.npy\"\n\
+        [[buffer]]\nslot = \"tint\"\nstride_bytes = 4\nformat = \"32_FLOAT\"\ndata = \"tints.npy\"\n\
         [[output]]\nslot = \"pos0\"\nformat = \"float32_2\"\n";
     for matrix in [
         "[0.5, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0.25]",
@@ -334,7 +335,7 @@ fn variables_of_containers_bind_by_name() {
         let report = d.run(&format!(
             "program = \"a.gsh\"\nwhich = \"vertex\"\n{rest}[constants]\nfloat = {{ matrix = {matrix} }}\n"
         ));
-        assert_eq!(report.named("pos0").unwrap().to_f32(), [0.5, 0.25, 4.5, 0.25, 8.5, 0.25], "{matrix}");
+        assert_eq!(report.named("pos0").unwrap().to_f32(), [0.5, 10.25, 4.5, 20.25, 8.5, 30.25], "{matrix}");
     }
     let error = d
         .try_run(&format!("program = \"a.vsh\"\n{rest}[constants]\nfloat = {{ matrix = [1, 2, 3, 4, 5, 6, 7, 8] }}\n"))

@@ -1,7 +1,8 @@
 //! A drawing whose files have been read and whose names have been resolved, ready for one picture or for many.
 
+use super::UniformPlace;
 use super::mesh::{Channel, Mesh};
-use super::pair::{Pair, UniformPlace};
+use super::pair::Pair;
 use super::plan::{DrawPlan, Drawing, TextureBinding, TextureData};
 use super::{Error, unknown};
 use crate::array::Array;
