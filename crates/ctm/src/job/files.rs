@@ -80,7 +80,7 @@ impl Job {
         let of_pass =
             outputs().flat_map(move |(pass, output)| output.saves.iter().map(move |save| (pass, output, save)));
         let at_end = self.saves.iter().filter_map(move |save| {
-            let (pass, output) = outputs().filter(|(_, output)| output.slot.value == save.slot.value).next_back()?;
+            let (pass, output) = outputs().rfind(|(_, output)| output.slot.value == save.slot.value)?;
             Some((pass, output, save))
         });
         of_pass.chain(at_end).filter_map(move |(pass, output, save)| Some((&save.path, of(pass, output, save)?)))
