@@ -7,7 +7,7 @@
 //! All of it is done twice: with the interpreter and plain arrays ([`plain`]), and by a device that reads command buffers ([`device`]). What
 //! hardware does between the stages, the vertex geometry translator, is `strips` and a list of vertices.
 //!
-//!     cargo run --release -p ctm --example geometry_chain
+//!     cargo run --release -p close-to-metal --example geometry_chain
 
 use ctm::EngineKind;
 use ctm::commands::{BufferPlace, CommandBuffer, ConstantsPlace, MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot};

@@ -1,4 +1,4 @@
-//! The pages that are made from tables are up to date. `CTM_BLESS=1 cargo test -p ctm --test device_docs` writes them anew.
+//! The pages that are made from tables are up to date. `CTM_BLESS=1 cargo test -p close-to-metal --test device_docs` writes them anew.
 
 #[test]
 fn commands_page_is_made_from_the_table() {

@@ -101,9 +101,10 @@ pub(super) struct Kernel {
     pub(super) tolerance: f64,
 }
 
+/// A program of the project. `programs/` has links to them, so that the package of this crate has the files.
 macro_rules! text {
     ($file:literal) => {
-        Text { text: include_str!(concat!("../../../../", $file)), file: $file }
+        Text { text: include_str!(concat!("../../programs/", $file)), file: $file }
     };
 }
 
