@@ -1,4 +1,4 @@
-/* An R700 program with ctm.h: text to words and back, checks, and a run as a job with constants and a buffer.
+/* An R700 program with ctm.h: text to words and back, checks, a run on arrays, and the same as a job.
  *
  * build: cc r700.c $(pkg-config --cflags --libs ctm)
  */
@@ -36,6 +36,10 @@ int main(void) {
     ctm_result *result;
     ctm_array array;
     ctm_run_options options;
+    ctm_output output;
+    ctm_counters counters;
+    ctm_control *control;
+    static float numbers[8 * 4 * 4];
     FILE *file;
     uint32_t i, j, c;
     static const float factors[4] = {2.0f, 3.0f, 0.5f, -1.0f};
@@ -56,11 +60,35 @@ int main(void) {
     ctm_program_free(again);
     ctm_bytes_free(words);
     ctm_bytes_free(text);
-    /* What is for X1K programs says so. */
+    /* On arrays in memory. */
     memset(&options, 0, sizeof options);
+    memset(&output, 0, sizeof output);
     options.size = sizeof options;
-    if (ctm_run(program, &options, NULL, NULL) != CTM_UNSUPPORTED)
-        return fail("ctm_run runs X1K programs only");
+    options.domain[2] = 7;
+    options.domain[3] = 3;
+    options.floats = factors;
+    options.float_count = 1;
+    output.width = 8;
+    output.height = 4;
+    output.channels = 4;
+    output.data = numbers;
+    options.outputs = &output;
+    options.output_count = 1;
+    if (ctm_run(program, &options, &counters, &findings) != CTM_OK || counters.processors != 32)
+        return fail("run on arrays");
+    ctm_findings_free(findings);
+    /* What does not fit is told. */
+    output.slot = 3;
+    if (ctm_run(program, &options, NULL, NULL) == CTM_OK)
+        return fail("there is no PIX3");
+    /* A control that was cancelled ends it. */
+    output.slot = 0;
+    if (ctm_control_new(&control) != CTM_OK || ctm_control_cancel(control) != CTM_OK)
+        return fail("control");
+    options.control = control;
+    if (ctm_run(program, &options, NULL, NULL) != CTM_CANCELLED)
+        return fail("it was cancelled");
+    ctm_control_free(control);
     ctm_program_free(program);
 
     file = fopen("r700_example.psh", "w");
@@ -81,7 +109,7 @@ int main(void) {
             for (c = 0; c < 4; c++) {
                 float expected = factors[c] * (float)(c % 2 == 0 ? i : j);
                 float found = array.data[(j * 8 + i) * 4 + c];
-                if (found != expected) {
+                if (found != expected || numbers[(j * 8 + i) * 4 + c] != expected) {
                     fprintf(stderr, "(%u, %u) channel %u is %g\n", (unsigned)i, (unsigned)j, (unsigned)c, (double)found);
                     return 1;
                 }

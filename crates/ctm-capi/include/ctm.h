@@ -23,7 +23,7 @@ extern "C" {
 /* Changes when a program that was built with an older header might not work any more. */
 #define CTM_API_VERSION 1
 uint32_t ctm_api_version(void);
-/* The version of the library, such as "0.1.0". */
+/* The version of the library, such as "0.2.0". */
 const char *ctm_version(void);
 
 typedef enum ctm_status {
@@ -124,9 +124,12 @@ void ctm_program_free(ctm_program *program);
 typedef enum ctm_filter { CTM_NEAREST = 0, CTM_LINEAR = 1 } ctm_filter;
 typedef enum ctm_wrap { CTM_CLAMP = 0, CTM_REPEAT = 1, CTM_MIRROR = 2, CTM_BORDER = 3 } ctm_wrap;
 
-/* An input: `height` rows of `width` elements of `channels` (1, 2 or 4) numbers, row by row, at most 4096 x 4096. */
+/* Added to the slot of an input of an R700 program: a buffer of vertex fetches. */
+#define CTM_BUFFER 256
+
+/* An input: `height` rows of `width` elements of `channels` (1, 2 or 4) numbers, row by row, at most 4096 x 4096 (R700: 8192 x 8192). */
 typedef struct ctm_input {
-    uint32_t slot; /* 0 to 15 */
+    uint32_t slot; /* 0 to 15; R700: texture 0 to 255, or CTM_BUFFER + 0 to 255 */
     uint32_t width;
     uint32_t height;
     uint32_t channels;
@@ -139,7 +142,7 @@ typedef struct ctm_input {
 
 /* An output, laid out in the same way. What it holds before the run stays where the program writes nothing. */
 typedef struct ctm_output {
-    uint32_t slot; /* 0 to 3 */
+    uint32_t slot; /* 0 to 3; R700: pixel export 0 to 7 */
     uint32_t width;
     uint32_t height;
     uint32_t channels;
@@ -177,13 +180,21 @@ ctm_status ctm_control_progress(const ctm_control *control, ctm_progress *progre
 /* When nothing runs under it any more. */
 void ctm_control_free(ctm_control *control);
 
+/* A constant buffer of an R700 program: KC0 and KC1 show lines of it. */
+typedef struct ctm_constant_buffer {
+    uint32_t bank; /* 0 to 15 */
+    uint32_t reserved; /* 0 */
+    const float *data; /* four numbers for each constant */
+    size_t count;      /* constants */
+} ctm_constant_buffer;
+
 /* One run. Set everything to 0 first, then `size`; what is 0 has its default. */
 typedef struct ctm_run_options {
     size_t size;             /* sizeof(ctm_run_options) */
     uint32_t domain[4];      /* i0, j0, i1, j1, inclusive */
     const float *floats;     /* floating-point constants 0.., four numbers each */
     size_t float_count;      /* constants, at most 256 */
-    const uint8_t *ints;     /* integer constants 0.., four bytes each: count, first aL, step, 0 */
+    const uint8_t *ints;     /* integer constants 0.. (R700: loop constants), four bytes each: count, first aL, step, 0 */
     size_t int_count;        /* at most 32 */
     const uint8_t *bools;    /* boolean constants 0.., a byte each */
     size_t bool_count;       /* at most 32 */
@@ -192,12 +203,14 @@ typedef struct ctm_run_options {
     const ctm_output *outputs;
     size_t output_count;
     uint32_t threads;        /* 0: one per core */
-    uint32_t group;          /* processors that decide a jump together; 0: 16 */
+    uint32_t group;          /* processors that decide a jump together; 0: 16, of R700 programs 64 */
     uint64_t instructions;   /* what a group may issue; 0: 100000000 */
     uint32_t check;          /* not 0: look for mistakes while running; findings tell */
     uint32_t engine;         /* a ctm_engine */
     double seconds;          /* wall time; 0: no limit */
     const ctm_control *control; /* what may end it; NULL: nothing */
+    const ctm_constant_buffer *constant_buffers; /* R700 programs only */
+    size_t constant_buffer_count; /* at most 16 */
 } ctm_run_options;
 
 /* What a run did. */
@@ -217,7 +230,7 @@ typedef struct ctm_counters {
     uint64_t clocks; /* docs/clocks.md */
 } ctm_counters;
 
-/* Runs an X1K program on a device of its own (R700 programs run as jobs and on devices: CTM_UNSUPPORTED). Upon CTM_FAULT outputs are left as they were. `counters` and `findings` may be NULL. */
+/* Runs a program: of the X1K on a device of its own, of the R700 on plain arrays. Upon CTM_FAULT outputs are left as they were. `counters` and `findings` may be NULL. */
 ctm_status ctm_run(const ctm_program *program, const ctm_run_options *options, ctm_counters *counters,
                    ctm_findings **findings);
 

@@ -46,6 +46,21 @@ pub(crate) unsafe fn elements<'a, T>(data: *const T, len: usize) -> Option<&'a [
     Some(unsafe { std::slice::from_raw_parts(data, len) })
 }
 
+/// The same, to be written.
+///
+/// # Safety
+/// `data` is null, or `len` elements lie there that nobody else uses for `'a`.
+pub(crate) unsafe fn elements_mut<'a, T>(data: *mut T, len: usize) -> Option<&'a mut [T]> {
+    if len == 0 {
+        return Some(&mut []);
+    }
+    if data.is_null() || !data.is_aligned() || len > isize::MAX as usize / size_of::<T>().max(1) {
+        return None;
+    }
+    // SAFETY: not null, aligned, not too long, and the caller promises the elements.
+    Some(unsafe { std::slice::from_raw_parts_mut(data, len) })
+}
+
 /// Stores `value` at `to`, unless that is null.
 ///
 /// # Safety

@@ -18,7 +18,7 @@ use ctm_capi::amu::{
 use ctm_capi::api::control::Progress;
 use ctm_capi::api::findings::Finding;
 use ctm_capi::api::job::Array;
-use ctm_capi::api::run::{Counters, ENGINES, Input, Output, RunOptions};
+use ctm_capi::api::run::{ConstantBuffer, Counters, ENGINES, Input, Output, RunOptions};
 use ctm_capi::api::{API_VERSION, Status, numbers};
 use ctm_capi::managed::{AMmanagedDevice, AMmanagedDeviceInfo};
 use ctm_exec::Domain;
@@ -95,11 +95,14 @@ fn numbers() -> Vec<(String, usize)> {
     renamed!(Input "ctm_input": slot, width, height, channels, data, filter, wrap_x, wrap_y, border);
     renamed!(Output "ctm_output": slot, width, height, channels, data);
     renamed!(RunOptions "ctm_run_options": size, domain, floats, float_count, ints, int_count, bools, bool_count, inputs,
-        input_count, outputs, output_count, threads, group, instructions, check, engine, seconds, control);
+        input_count, outputs, output_count, threads, group, instructions, check, engine, seconds, control,
+        constant_buffers, constant_buffer_count);
+    renamed!(ConstantBuffer "ctm_constant_buffer": bank, reserved, data, count);
     renamed!(Progress "ctm_progress": done, processors, seconds, seconds_left);
     renamed!(Counters "ctm_counters": groups, processors, alu, output, tex, fc, active_lanes, total_lanes, fetches, fetch_bytes,
         writes, write_bytes, clocks);
     all.push(("CTM_API_VERSION".into(), API_VERSION as usize));
+    all.push(("CTM_BUFFER".into(), ctm_capi::api::numbers::BUFFER as usize));
     all.push(("sizeof(ctm_status)".into(), size_of::<Status>()));
     for (name, value) in [
         ("CTM_OK", Status::Ok as usize),

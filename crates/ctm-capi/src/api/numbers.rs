@@ -28,3 +28,5 @@ pub const CLAMP: c_int = 0;
 pub const REPEAT: c_int = 1;
 pub const MIRROR: c_int = 2;
 pub const BORDER: c_int = 3;
+/// `CTM_BUFFER`: added to the slot of a buffer of vertex fetches.
+pub const BUFFER: u32 = 256;

@@ -5,10 +5,9 @@ use super::object::{Bytes, borrow, clear, free, give};
 use super::{Failure, Status, call, numbers};
 use crate::boundary::{elements, guard, store, string};
 use ctm::job::{Isa, JobError, Loaded};
-use ctm::r700;
 use ctm::render::{Report, Source};
-use ctm_image::{ByteOrder, ctm_elf, hex};
-use ctm_isa::r700::text::Options;
+use ctm::{Error, r700};
+use ctm_image::{ctm_elf, hex};
 use ctm_isa::x1k::program::SymbolKind;
 use ctm_isa::x1k::{check, text};
 use std::ffi::{c_char, c_int, c_void};
@@ -23,30 +22,31 @@ pub struct Program(pub(crate) Code);
 #[derive(Debug)]
 pub(crate) enum Code {
     X1k(Loaded),
-    R700(r700::Loaded),
+    R700(ctm::Program),
 }
 
 impl Code {
     fn source(&self) -> Option<&Arc<Source>> {
         match self {
             Self::X1k(loaded) => loaded.source.as_ref(),
-            Self::R700(loaded) => loaded.source.as_ref(),
+            Self::R700(program) => program.source(),
         }
     }
 
     fn warnings(&self) -> &[Report] {
         match self {
             Self::X1k(loaded) => &loaded.reports,
-            Self::R700(loaded) => &loaded.reports,
+            Self::R700(program) => program.warnings(),
         }
     }
 
     /// What the bytes are.
-    fn read(bytes: &[u8], path: &Path, isa: Option<Isa>) -> Result<Self, JobError> {
+    fn read(bytes: &[u8], name: &str, isa: Option<Isa>) -> Result<Self, Error> {
+        let path = Path::new(name);
         if isa != Some(Isa::X1k) && r700::is_r700(bytes, path, isa) {
-            return r700::Loaded::from_bytes(bytes, path, isa, None, &Options::default()).map(Self::R700);
+            return ctm::Program::load(bytes, name, isa, None).map(Self::R700);
         }
-        Loaded::from_bytes(bytes, path, isa, None).map(Self::X1k)
+        Ok(Self::X1k(Loaded::from_bytes(bytes, path, isa, None)?))
     }
 }
 
@@ -67,7 +67,7 @@ unsafe fn load(
         clear(program)?;
     }
     let bytes = bytes.ok_or_else(|| Failure::argument("the data is NULL"))?;
-    let loaded = Code::read(bytes, Path::new(name), isa);
+    let loaded = Code::read(bytes, name, isa);
     // SAFETY: as the caller promises.
     unsafe {
         match loaded {
@@ -77,8 +77,8 @@ unsafe fn load(
                 Ok(())
             }
             Err(error) => {
-                tell(findings, error.reports().to_vec());
-                Err(Failure::of_job(&error))
+                tell(findings, error.findings().to_vec());
+                Err(Failure::of(&error))
             }
         }
     }
@@ -152,8 +152,8 @@ pub unsafe extern "C" fn ctm_program_write(program: *const Program, form: c_int,
                 let why = "a CTM executable holds an X1K program; R700 programs are written as 1 (hex) or 2 (words)";
                 return Err(Failure(Status::Unsupported, why.to_owned()));
             }
-            (Code::R700(r700), numbers::FORM_HEX) => hex::write_words(&r700.program.words, 2).into_bytes(),
-            (Code::R700(r700), numbers::FORM_BIN) => hex::write_binary_words(&r700.program.words, ByteOrder::Little),
+            (Code::R700(r700), numbers::FORM_HEX) => r700.to_hex().into_bytes(),
+            (Code::R700(r700), numbers::FORM_BIN) => r700.to_bytes(),
             _ => return Err(Failure::argument(format!("the form is {form}; it is 0 (ELF), 1 (hex) or 2 (words)"))),
         };
         // SAFETY: `clear` saw that it may be written.
@@ -174,7 +174,7 @@ pub unsafe extern "C" fn ctm_disassemble(program: *const Program, listing: *mut 
             clear(listing)?;
             let text = match &borrow(program, "program")?.0 {
                 Code::X1k(x1k) => text::disassemble(&x1k.program, &text::Options::default()),
-                Code::R700(r700) => ctm_isa::r700::text::disassemble(&r700.program, &Options::default()),
+                Code::R700(r700) => r700.listing(),
             };
             give(listing, Bytes::new(text.into_bytes()));
         }
@@ -194,12 +194,13 @@ pub unsafe extern "C" fn ctm_program_check(program: *const Program, findings: *m
             store(findings, std::ptr::null_mut());
             &borrow(program, "program")?.0
         };
-        let found = match loaded {
-            Code::X1k(x1k) => check::check(&x1k.program),
-            Code::R700(r700) => ctm_isa::r700::check::check_allowing(&r700.program, &[]),
+        let reports: Vec<Report> = match loaded {
+            Code::X1k(x1k) => {
+                let found = check::check(&x1k.program).into_iter();
+                found.map(|diagnostic| Report { diagnostic, source: loaded.source().cloned() }).collect()
+            }
+            Code::R700(r700) => r700.check(),
         };
-        let reports: Vec<Report> =
-            found.into_iter().map(|diagnostic| Report { diagnostic, source: loaded.source().cloned() }).collect();
         let wrong = reports.iter().any(Report::is_error).then(|| JobError::Wrong(reports.clone()));
         // SAFETY: as the caller promises.
         unsafe { tell(findings, reports) };
@@ -242,7 +243,7 @@ pub unsafe extern "C" fn ctm_program_instructions(program: *const Program) -> u3
     program.map_or(0, |p| {
         let count = match &p.0 {
             Code::X1k(x1k) => x1k.program.words.len(),
-            Code::R700(r700) => r700.program.words.len() / 2,
+            Code::R700(r700) => r700.instructions(),
         };
         u32::try_from(count).unwrap_or(u32::MAX)
     })

@@ -1,12 +1,12 @@
 //! One run of a program on the caller's arrays.
 //!
-//! A run is a client of a device of its own: arrays go to memory, a command buffer runs, arrays come back.
+//! A run of an X1K program is a client of a device of its own: arrays go to memory, a command buffer runs, arrays come back. R700 programs: `run_r700`.
 
 use super::control::Control;
 use super::findings::{Findings, tell};
 use super::object::borrow;
 use super::program::{Code, Program};
-use super::{Failure, Status, call, numbers};
+use super::{Failure, Status, call, numbers, run_r700};
 use crate::boundary::{elements, store};
 use ctm::EngineKind;
 use ctm::commands::CommandBuffer;
@@ -63,6 +63,20 @@ pub struct Output {
     pub data: *mut f32,
 }
 
+/// `ctm_constant_buffer`.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+pub struct ConstantBuffer {
+    /// 0 to 15.
+    pub bank: u32,
+    /// 0.
+    pub reserved: u32,
+    /// Four numbers for each constant.
+    pub data: *const f32,
+    /// How many constants.
+    pub count: usize,
+}
+
 /// `ctm_run_options`.
 #[derive(Clone, Copy, Debug)]
 #[repr(C)]
@@ -105,6 +119,10 @@ pub struct RunOptions {
     pub seconds: f64,
     /// What may end the run; null: nothing.
     pub control: *const Control,
+    /// R700: constant buffers.
+    pub constant_buffers: *const ConstantBuffer,
+    /// How many.
+    pub constant_buffer_count: usize,
 }
 
 impl RunOptions {
@@ -137,7 +155,7 @@ impl RunOptions {
 /// `ctm_engine`: the number of an engine, 0 for whichever is preferred.
 pub const ENGINES: [(EngineKind, u32); 3] = [(EngineKind::Interp, 1), (EngineKind::Jit, 2), (EngineKind::Verify, 3)];
 
-fn engine(number: u32) -> Result<EngineKind, Failure> {
+pub(super) fn engine(number: u32) -> Result<EngineKind, Failure> {
     if number == 0 {
         return EngineKind::preferred().map_err(|e| Failure(Status::Host, e.to_string()));
     }
@@ -206,10 +224,28 @@ pub unsafe extern "C" fn ctm_run(
         };
         // SAFETY: as the caller promises.
         let arrays = unsafe { Arrays::of(options)? };
-        let Code::X1k(program) = &program.0 else {
-            let why = "this is an R700 program; ctm_job_run and devices `ctm:r700` run those";
-            return Err(Failure(Status::Unsupported, why.to_owned()));
+        let program = match &program.0 {
+            Code::X1k(program) => program,
+            Code::R700(r700) => {
+                // SAFETY: as the caller promises.
+                return unsafe {
+                    match run_r700::run(r700, options, &arrays, !counters.is_null())? {
+                        Ok(done) => {
+                            store(counters, Counters::from(&done.counters));
+                            tell(findings, done.findings);
+                            Ok(())
+                        }
+                        Err(failed) => {
+                            tell(findings, failed.1);
+                            Err(failed.0)
+                        }
+                    }
+                };
+            }
         };
+        if !arrays.constant_buffers.is_empty() {
+            return Err(Failure::argument("only R700 programs have constant buffers"));
+        }
         let mut session = Session::open(program, options, &arrays, !counters.is_null())?;
         let ran = session.run();
         // SAFETY: as the caller promises.
@@ -223,12 +259,13 @@ pub unsafe extern "C" fn ctm_run(
 }
 
 /// What the pointers of the options hold.
-struct Arrays<'a> {
-    floats: &'a [f32],
-    ints: &'a [u8],
-    bools: &'a [u8],
-    inputs: &'a [Input],
-    outputs: &'a [Output],
+pub(super) struct Arrays<'a> {
+    pub floats: &'a [f32],
+    pub ints: &'a [u8],
+    pub bools: &'a [u8],
+    pub inputs: &'a [Input],
+    pub outputs: &'a [Output],
+    pub constant_buffers: &'a [ConstantBuffer],
 }
 
 impl<'a> Arrays<'a> {
@@ -239,8 +276,9 @@ impl<'a> Arrays<'a> {
             ("floats", o.float_count, 256),
             ("ints", o.int_count, 32),
             ("bools", o.bool_count, 32),
-            ("inputs", o.input_count, 16),
-            ("outputs", o.output_count, 4),
+            ("inputs", o.input_count, 512),
+            ("outputs", o.output_count, 8),
+            ("constant buffers", o.constant_buffer_count, 16),
         ] {
             if count > limit {
                 return Err(Failure::argument(format!("there are {count} {what}, at most {limit} are allowed")));
@@ -257,6 +295,8 @@ impl<'a> Arrays<'a> {
                 bools: elements(o.bools, o.bool_count).ok_or_else(null("bools"))?,
                 inputs: elements(o.inputs, o.input_count).ok_or_else(null("inputs"))?,
                 outputs: elements(o.outputs, o.output_count).ok_or_else(null("outputs"))?,
+                constant_buffers: elements(o.constant_buffers, o.constant_buffer_count)
+                    .ok_or_else(null("constant_buffers"))?,
             })
         }
     }
@@ -290,7 +330,7 @@ fn surface(what: &str, slots: u32, [slot, width, height, channels]: [u32; 4]) ->
     Ok((surface, (width * height * channels) as usize))
 }
 
-fn sampler(input: &Input) -> Result<Sampler, Failure> {
+pub(super) fn sampler(input: &Input) -> Result<Sampler, Failure> {
     let wrap = |wrap| match wrap {
         numbers::CLAMP => Ok(Wrap::Clamp),
         numbers::REPEAT => Ok(Wrap::Repeat),
@@ -333,6 +373,11 @@ const COMMAND_DWORDS: u32 = 512;
 impl Session {
     fn open(program: &Loaded, o: &RunOptions, arrays: &Arrays<'_>, counters: bool) -> Result<Self, Failure> {
         let host = |e: &dyn std::fmt::Display| Failure(Status::Host, e.to_string());
+        for (what, count, limit) in [("inputs", arrays.inputs.len(), 16), ("outputs", arrays.outputs.len(), 4)] {
+            if count > limit {
+                return Err(Failure::argument(format!("there are {count} {what}, X1K programs have at most {limit}")));
+            }
+        }
         let image = ctm_elf::write(&program.program).map_err(|e| Failure(Status::Wrong, e.to_string()))?;
         let mut inputs = Vec::new();
         for i in arrays.inputs {
