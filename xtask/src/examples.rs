@@ -30,7 +30,7 @@ pub(crate) fn run() -> Result<(), String> {
 }
 
 /// The program that the build has just made: it lies beside this one.
-fn binary() -> Result<PathBuf, String> {
+pub(crate) fn binary() -> Result<PathBuf, String> {
     let own = std::env::current_exe().map_err(|e| format!("where this program lies is unknown: {e}"))?;
     let ctm = own.with_file_name(format!("ctm{}", std::env::consts::EXE_SUFFIX));
     if ctm.is_file() { Ok(ctm) } else { Err(format!("{} is not there", ctm.display())) }

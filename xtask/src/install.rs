@@ -27,7 +27,7 @@ pub(crate) fn install(prefix: &Path) -> Result<(), String> {
     }
     link(&lib)?;
     let pc = lib.join("pkgconfig/ctm.pc");
-    write(&pc, &pkg_config(&prefix))?;
+    write(&pc, &pkg_config(&prefix.display().to_string()))?;
     let command = install_command(&prefix)?;
     say(&format!(
         "{}, headers in {}, libraries in {}, {}",
@@ -37,6 +37,11 @@ pub(crate) fn install(prefix: &Path) -> Result<(), String> {
         pc.display()
     ));
     Ok(())
+}
+
+/// Lets `ctm.pc` below a prefix go wherever the prefix goes.
+pub(crate) fn make_relocatable(prefix: &Path) -> Result<(), String> {
+    write(&prefix.join("lib/pkgconfig/ctm.pc"), &pkg_config("${pcfiledir}/../.."))
 }
 
 /// Where shells look for completions of a command, below a prefix.
@@ -224,11 +229,11 @@ fn link(lib: &Path) -> Result<(), String> {
     Ok(())
 }
 
-fn pkg_config(prefix: &Path) -> String {
+fn pkg_config(prefix: &str) -> String {
     format!(
         "prefix={}\nlibdir=${{prefix}}/lib\nincludedir=${{prefix}}/include/ctm\n\nName: ctm\nDescription: ATI's Close To the Metal device in software\n\
          Version: {}\nLibs: -L${{libdir}} -lctm\nLibs.private: {}\nCflags: -I${{includedir}}\n",
-        prefix.display(),
+        prefix,
         env!("CARGO_PKG_VERSION"),
         PRIVATE.join(" ")
     )

@@ -3,20 +3,24 @@
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
 
+mod book;
+mod dist;
 mod example_data;
 mod examples;
 mod install;
 mod minimum;
 mod python;
 
-const USAGE: &str = "usage: cargo xtask check | examples | example-data | install --prefix DIR | c-examples | python
+const USAGE: &str = "usage: cargo xtask check | examples | example-data | install --prefix DIR | c-examples | python | book | dist
 
 check         formatting, lints, minimum Rust version, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
 examples      checks every program of examples/ and runs every job
 example-data  writes the input arrays of the examples anew
 install       puts the command with its manual pages and completions, and the C library, below DIR: headers, static and shared library, pkg-config file
 c-examples    builds examples/c against an installed library, in every version of C and C++, and runs them
-python        builds the Python package with maturin, installs it into an environment of its own, and tests it; skipped where one of them is missing";
+python        builds the Python package with maturin, installs it into an environment of its own, and tests it; skipped where one of them is missing
+book          makes the book of the documentation below target/book, and checks its links; HTML where mdbook is there
+dist          what a release consists of, below target/dist: an archive, the wheel where maturin is there, check sums";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -26,6 +30,8 @@ fn main() -> ExitCode {
         ["example-data"] => example_data::write(&root().join("examples")).map_err(|e| e.to_string()),
         ["install", "--prefix", prefix] => install::install(Path::new(prefix)),
         ["c-examples"] => install::c_examples(),
+        ["book"] => book::book(),
+        ["dist"] => dist::dist(),
         ["python"] => python::check(),
         _ => {
             say(USAGE);
@@ -69,7 +75,9 @@ fn check() -> Result<(), String> {
     say("== the C library: install it, build and run its C and C++ programs");
     install::c_examples()?;
     say("== the Python package");
-    python::check()
+    python::check()?;
+    say("== the book");
+    book::book()
 }
 
 fn cargo(what: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {

@@ -1,0 +1,56 @@
+//! `cargo xtask dist`: what a release consists of.
+//!
+//! An archive of what `cargo xtask install` puts below a prefix (stripped command, manual pages, completions, headers, libraries), with licences and the change log; the
+//! Python wheel, where maturin is there; and SHA-256 sums of all of them. The same sources and tools give the same names; archives also hold the times of their files.
+
+use super::install::{install, make_relocatable};
+use super::{python, root, run, say};
+use sha2::{Digest, Sha256};
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+/// What goes beside the installed files.
+const PAGES: &[&str] = &["README.md", "CHANGELOG.md", "LICENSE-MIT", "LICENSE-APACHE"];
+
+fn told(path: &Path, error: &std::io::Error) -> String {
+    format!("{}: {error}", path.display())
+}
+
+/// The whole of `cargo xtask dist`.
+pub(crate) fn dist() -> Result<(), String> {
+    let place = root().join("target/dist");
+    if place.exists() {
+        fs::remove_dir_all(&place).map_err(|e| told(&place, &e))?;
+    }
+    let name = format!("ctm-{}-{}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH, std::env::consts::OS);
+    let prefix = place.join(&name);
+    install(&prefix)?;
+    make_relocatable(&prefix)?;
+    for page in PAGES {
+        let (from, to) = (root().join(page), prefix.join(page));
+        fs::copy(&from, &to).map_err(|e| told(&from, &e))?;
+    }
+    let archive = format!("{name}.tar.gz");
+    run(Command::new("tar").args(["--owner=0", "--group=0", "-czf"]).arg(&archive).arg(&name).current_dir(&place))?;
+    if let Some(wheel) = python::wheel()? {
+        let to = place.join(wheel.file_name().unwrap_or_default());
+        fs::copy(&wheel, &to).map_err(|e| told(&wheel, &e))?;
+    }
+    let mut sums = Vec::new();
+    for entry in fs::read_dir(&place).map_err(|e| told(&place, &e))? {
+        let path = entry.map_err(|e| told(&place, &e))?.path();
+        if path.is_file() {
+            let bytes = fs::read(&path).map_err(|e| told(&path, &e))?;
+            let sum: String = Sha256::digest(&bytes).iter().map(|byte| format!("{byte:02x}")).collect();
+            let file = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            say(&format!("{file}: {} bytes", bytes.len()));
+            sums.push(format!("{sum}  {file}\n"));
+        }
+    }
+    sums.sort_by(|a, b| a[66..].cmp(&b[66..]));
+    let list = place.join("SHA256SUMS");
+    fs::write(&list, sums.concat()).map_err(|e| told(&list, &e))?;
+    say(&format!("{}", place.display()));
+    Ok(())
+}
