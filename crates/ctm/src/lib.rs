@@ -78,3 +78,12 @@ pub use ctm_isa::{
 };
 pub use ctm_jit;
 pub use ctm_ps3;
+
+/// The code of the pages runs, too.
+#[cfg(doctest)]
+mod pages {
+    #[doc = include_str!("../../../README.md")]
+    struct Readme;
+    #[doc = include_str!("../../../docs/rust.md")]
+    struct Rust;
+}
