@@ -45,7 +45,7 @@ fn page(src: &Path, example: &str) -> Result<String, String> {
         text.push_str(&format!("{body}\n"));
     }
     for output in &report.outputs {
-        let Some(array) = report.array(output.slot).filter(|a| is_picture(a)) else { continue };
+        let Some(array) = report.array(output.slot).filter(is_picture) else { continue };
         let file = format!("{}-{}.png", example.rsplit('/').next().unwrap_or_default(), output.number());
         let Ok(bytes) = array.to_bytes(Kind::Png) else { continue };
         let place = src.join(example).join(&file);
