@@ -69,7 +69,7 @@ impl Checker {
             if let (Some(uniform), Some(_)) = (several, pass.varying.get(which)) {
                 let (constants, numbers) = (uniform.constants, 4 * uniform.constants);
                 let message =
-                    format!("`{which}` takes {constants} constants: {numbers} numbers, the same in every launch");
+                    format!("{which} takes {constants} constants: {numbers} numbers, the same in every launch");
                 self.error(value, "constant-count", message);
                 continue;
             }
@@ -126,7 +126,7 @@ impl Checker {
         match place {
             UniformPlace::File(first) => {
                 let Some(places) = out.file.get_mut(first..first + rows.len()) else {
-                    let message = format!("`{which}` is {} constants from C{first} on, there are C0..C255", rows.len());
+                    let message = format!("{which} is {} constants from C{first} on, there are C0..C255", rows.len());
                     self.error(at, "bad-constant", message);
                     return;
                 };
