@@ -203,7 +203,7 @@ impl Isa {
                 ("TEX_INST_", "TEX_INST"),
                 ("VTX_INST_", "VTX_INST"),
             ],
-            meaning: |_| None,
+            meaning: r700::text::meaning,
         }
     }
 

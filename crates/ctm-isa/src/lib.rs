@@ -11,12 +11,14 @@
 
 pub mod diag;
 pub mod isa_help;
+pub mod live;
 #[macro_use]
 mod macros;
 pub mod r700;
 mod rules;
 pub mod suggest;
 pub mod table;
+pub mod vocabulary;
 pub mod x1k;
 
 pub use rules::Rule;

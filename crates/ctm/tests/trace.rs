@@ -3,12 +3,13 @@
 
 mod trace_check;
 
-use ctm::job::Job;
-use ctm::trace::observe::{Flow, Place, Unit, Watcher, Wish};
+use ctm::job::{AnyProgram, Job};
+use ctm::trace::observe::{At, Flow, Place, Unit, Watcher, Wish};
 use ctm::trace::{Ancestry, Choice, Direction, Limits, Session, Stop, Trace, TraceError, watch_job};
 use ctm_exec::r700::Target;
 use ctm_exec::{Fault, Position};
-use std::collections::HashMap;
+use ctm_isa::r700::inst::ClauseBody;
+use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
@@ -51,6 +52,94 @@ fn results_are_what_the_reference_functions_make_of_the_operands() {
     }
     assert!(programs >= 80, "{programs} programs");
     assert!(results > 100_000 && reads > 100_000, "{results} results, {reads} reads");
+}
+
+/// The instruction of a slot of the program's words; `None` for slots of the fetch program.
+fn at_of_slots(program: &AnyProgram) -> HashMap<u32, At> {
+    let mut found = HashMap::new();
+    match program {
+        AnyProgram::X1k(program) => {
+            found.extend((0..).zip(&program.words).map(|(pc, _)| (pc, At { pc, ..At::default() })));
+        }
+        AnyProgram::R700(program) => {
+            for entry in program.decode().entries {
+                let at = At { pc: entry.addr, ..At::default() };
+                found.insert(entry.addr, at);
+                let Some((start, _)) = entry.cf.as_ref().ok().and_then(|cf| cf.clause()) else { continue };
+                match &entry.clause {
+                    ClauseBody::Alu(clause) => {
+                        for (item, group) in (0..).zip(&clause.groups) {
+                            for slot in 0..group.size() {
+                                found.insert(start + group.offset + slot, At { item: Some(item), ..at });
+                            }
+                        }
+                    }
+                    ClauseBody::Fetch(clause) => {
+                        for (item, slot) in (0..clause.fetches.len()).zip((start..).step_by(2)) {
+                            found.insert(slot, At { item: u16::try_from(item).ok(), ..at });
+                        }
+                    }
+                    ClauseBody::None | ClauseBody::Outside | ClauseBody::Unread => {}
+                }
+            }
+        }
+    }
+    found
+}
+
+/// What a run reads, the live ranges of the program's text say: no reader is missing on any path that was taken.
+#[test]
+fn live_ranges_hold_every_read_of_a_run() {
+    let mut seen = 0;
+    for path in jobs() {
+        let (name, job) = (name(&path), read(&path));
+        let (pass, positions) = processors(&job);
+        let program = job.programs().unwrap().swap_remove(pass).program;
+        let live = match &program {
+            AnyProgram::X1k(program) => ctm_isa::x1k::check::live(program),
+            AnyProgram::R700(program) => ctm_isa::r700::check::live(program),
+        };
+        assert!(!live.incomplete, "{name}");
+        let at_of = at_of_slots(&program);
+        let mut readers: HashMap<(At, u8, u8), HashSet<At>> = HashMap::new();
+        for value in &live.values {
+            for element in (0..4).filter(|e| value.mask >> e & 1 == 1) {
+                let known = readers.entry((at_of[&value.slot], value.register, element)).or_default();
+                known.extend(value.readers.iter().map(|slot| at_of[slot]));
+            }
+        }
+        for at in positions {
+            let limits = Limits { instructions: 3000, ..Limits::default() };
+            let Ok(trace) = Trace::of_job(&job, Choice::default(), at, &limits) else { continue };
+            let mut written: HashMap<(u16, u8, u8), At> = HashMap::new();
+            for step in &trace.steps {
+                for of in &step.event.lanes {
+                    // Of its neighbours a lane reads what is there, whether they wait or not (gradients).
+                    for read in of.reads.iter().filter(|read| read.lane == of.lane) {
+                        let (Place::Temp(n, e) | Place::Gpr(n, e)) = read.place else { continue };
+                        let Some(from) = written.get(&(read.lane, n, e)) else { continue };
+                        // Writes through an index have no range.
+                        let Some(known) = readers.get(&(*from, n, e)) else { continue };
+                        assert!(
+                            known.contains(&step.event.at),
+                            "{name}: {} of {from} read at {}",
+                            read.place,
+                            step.event.at
+                        );
+                        seen += 1;
+                    }
+                }
+                for of in &step.event.lanes {
+                    for write in &of.writes {
+                        if let Place::Temp(n, e) | Place::Gpr(n, e) = write.place {
+                            written.insert((of.lane, n, e), step.event.at);
+                        }
+                    }
+                }
+            }
+        }
+    }
+    assert!(seen > 100_000, "{seen}");
 }
 
 /// The last values of outputs, against the job's own outputs.

@@ -3,59 +3,18 @@
 //! Only what reaches a result counts: a component that an operation does not use, or that no write mask lets through, is
 //! not read. Compilers leave arbitrary addresses in such places.
 
+pub(crate) use crate::live::Channels;
 use crate::x1k::inst::{AluInst, FcInstruction, Inst, Source, TexInstruction};
 use crate::x1k::ops::{AlphaOp, AluResultSel, Channel, PredSel, RgbOp, Sel, SrcpOp, Swizzle, TexReads};
 
-/// A set of channels of temporaries: four bits for each of the 128.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub(crate) struct Channels([u64; 8]);
-
 impl Channels {
-    /// Every channel of every temporary.
-    pub(crate) const ALL: Self = Self([u64::MAX; 8]);
-
-    /// Adds the channels of `mask` (bit 0 is red) of one temporary.
-    pub(crate) fn insert(&mut self, temp: u8, mask: u8) {
-        self.0[usize::from(temp / 16) & 7] |= u64::from(mask & 0xf) << (u32::from(temp % 16) * 4);
-    }
-
-    /// Takes channels of one temporary away.
-    pub(crate) fn remove(&mut self, temp: u8, mask: u8) {
-        self.0[usize::from(temp / 16) & 7] &= !(u64::from(mask & 0xf) << (u32::from(temp % 16) * 4));
-    }
-
-    /// The channels of one temporary that are in the set.
-    pub(crate) fn of(&self, temp: u8) -> u8 {
-        ((self.0[usize::from(temp / 16) & 7] >> (u32::from(temp % 16) * 4)) & 0xf) as u8
-    }
-
-    /// Empties the set.
-    pub(crate) fn clear(&mut self) {
-        self.0 = [0; 8];
-    }
-
     /// Adds what an instruction reads or writes; aL can select any temporary.
     pub(crate) fn add(&mut self, access: Access) {
         if access.relative {
-            self.0.iter_mut().for_each(|word| *word |= 0x1111_1111_1111_1111 * u64::from(access.mask & 0xf));
+            self.insert_everywhere(access.mask);
         } else {
             self.insert(access.temp, access.mask);
         }
-    }
-
-    /// Whether the sets have a channel in common.
-    pub(crate) fn meets(&self, other: &Self) -> bool {
-        self.0.iter().zip(other.0).any(|(mine, theirs)| mine & theirs != 0)
-    }
-
-    /// Adds another set; says whether anything was new.
-    pub(crate) fn join(&mut self, other: &Self) -> bool {
-        let mut grew = false;
-        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
-            grew |= *mine | theirs != *mine;
-            *mine |= theirs;
-        }
-        grew
     }
 }
 

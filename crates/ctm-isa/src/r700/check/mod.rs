@@ -13,6 +13,7 @@
 //! | `results` | rules on what one group leaves to the next: PV, PS, AR, predicates, adjacent dependencies |
 //! | `flow` | rules on jumps, loops, calls and the stack |
 //! | `exports` | rules on exports, memory writes and what only some kinds of program may do |
+//! | `live` | which instructions read what each of them writes: for readers of programs, no rule asks it |
 //! | `graph` | what the rules ask: paths, and what is on the stack on them |
 //! | `other_chips` | opcodes of Evergreen that R700 lacks or has under another number (table) |
 //!
@@ -24,6 +25,7 @@ mod exports;
 mod flow;
 mod graph;
 mod groups;
+mod live;
 mod other_chips;
 mod registers;
 mod results;
@@ -41,6 +43,7 @@ use crate::rules::{Finding, apply};
 use graph::Graph;
 use std::collections::HashSet;
 
+pub use live::live;
 #[cfg(feature = "random")]
 pub(in crate::r700) use results::reads_adjacent_index;
 use rules::ROWS;

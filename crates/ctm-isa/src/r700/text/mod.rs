@@ -31,8 +31,10 @@ mod operand;
 mod source;
 mod split;
 
+use super::ops::{ExportOp, SclSwizzle, VecSwizzle};
 use super::program::{Chip, Program, Usage};
 use crate::diag::{Diagnostic, Severity};
+use crate::vocabulary::{Vocabulary, WordKind, sorted};
 
 /// How text is read and written.
 #[derive(Clone, Copy, Debug)]
@@ -49,6 +51,88 @@ impl Default for Options {
     fn default() -> Self {
         Self { chip: Chip::Rv770, split_groups: false, header: true }
     }
+}
+
+/// Words behind an instruction, of any kind of instruction. Fields are read by their manual names as well (`extra`).
+const MODIFIERS: &[&str] = &[
+    "ADDR",
+    "ALT_CONST",
+    "ARRAY_SIZE",
+    "BC_FRAC_MODE",
+    "BROADCAST",
+    "BURSTCNT",
+    "CALL_COUNT",
+    "CF_CONST",
+    "CLAMP",
+    "CND",
+    "CNT",
+    "CONST_BUF_NO_STRIDE",
+    "DENORM",
+    "ELEM_SIZE",
+    "ENDIAN_SWAP",
+    "FAIL_JUMP_ADDR",
+    "FETCH_TYPE",
+    "FORMAT",
+    "KCACHE0",
+    "KCACHE1",
+    "LOD",
+    "MEGA",
+    "MINI",
+    "MUX",
+    "NO_BARRIER",
+    "NORM",
+    "OFFSET",
+    "PAD",
+    "PASS_JUMP_ADDR",
+    "POP_CNT",
+    "PRED_SEL_ONE",
+    "PRED_SEL_ZERO",
+    "READ",
+    "STRIDE",
+    "UNCACHED",
+    "UNNORM",
+    "UPDATE_EXEC_MASK",
+    "UPDATE_PRED",
+    "VALID_PIX",
+    "WATERFALL",
+    "WAVE_REL",
+    "WHOLE_QUAD",
+    "WRITE",
+    "WRITE_ACK",
+    "XOFFSET",
+    "YOFFSET",
+    "ZOFFSET",
+];
+
+/// Names of operands without a number.
+const SPECIAL: &[&str] = &["PV", "PS", "AR", "AL", "GLOBAL", "LDS", "SEM", "PIXZ"];
+
+/// Every word of the language that is no register and no name.
+#[must_use]
+pub fn vocabulary() -> Vocabulary {
+    let bank = VecSwizzle::ALL.iter().map(|s| s.name()).chain(SclSwizzle::ALL.iter().map(|s| s.name()));
+    let mut words: Vocabulary = alu::all_mnemonics().map(|name| (WordKind::Arithmetic, name)).collect();
+    words.extend(fetch::all_mnemonics().map(|name| (WordKind::Memory, name)));
+    words.extend(cf::all_mnemonics().map(|name| (WordKind::Flow, name)));
+    words.push((WordKind::Flow, "END_OF_PROGRAM"));
+    words.extend(ExportOp::ALL.iter().map(|op| (WordKind::Export, op.listing())));
+    let exported = |word: &str| ExportOp::ALL.iter().any(|op| op.listing() == word);
+    words.retain(|(kind, word)| *kind != WordKind::Flow || !exported(word));
+    words.extend(MODIFIERS.iter().copied().chain(bank).map(|name| (WordKind::Modifier, name)));
+    words.extend(source::directives::DIRECTIVES.iter().map(|&name| (WordKind::Directive, name)));
+    words.extend(SPECIAL.iter().map(|&name| (WordKind::Special, name)));
+    sorted(words)
+}
+
+/// What a word of the listing stands for, in words and as names of the tables, where the two differ: `EXP_DONE` is EXPORT_DONE. In any case of letters.
+#[must_use]
+pub fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
+    let same = |name: &str| name.eq_ignore_ascii_case(word);
+    let export = ExportOp::ALL.iter().find(|op| same(op.listing()));
+    let export = export.map(|op| ("an export or memory write, as AMD's tools print it", vec![op.name()]));
+    let alu = || alu::all_mnemonics().find(|name| same(name)).and_then(alu::mnemonic);
+    let alu = || alu().map(|op| ("an operation of the ALU under another name", vec![op.name()]));
+    export.or_else(alu).or_else(|| fetch::meaning(word))
 }
 
 /// What became of a source text.

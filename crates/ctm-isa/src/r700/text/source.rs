@@ -1,6 +1,6 @@
 //! Text as statements: lines, groups, clauses, directives.
 
-mod directives;
+pub(super) mod directives;
 
 use super::Options;
 use super::alu;

@@ -13,6 +13,7 @@
 //! | `outputs` | rules on outputs, uncached writes and the end of the program |
 //! | `ranges` | rules on indices |
 //! | `dataflow` | rules on values that nobody wrote or nobody reads |
+//! | `live` | which instructions read what each of them writes: for readers of programs, no rule asks it |
 //! | `graph`, `state` | what the rules ask, besides `access`: paths, what is outstanding on them |
 //!
 //! **Invariants.** No words make the checker panic or run on: the search for paths is bounded (`graph`). An error is only
@@ -22,6 +23,7 @@ mod dataflow;
 mod flow;
 mod graph;
 pub(crate) mod hazards;
+mod live;
 mod outputs;
 mod pairing;
 mod ranges;
@@ -38,6 +40,7 @@ use crate::x1k::access::{self, Access};
 use graph::{Graph, Node};
 use state::State;
 
+pub use live::live;
 use rules::ROWS;
 
 /// What a rule is about; the chapters of `docs/x1k-checks.md`.

@@ -51,7 +51,7 @@ const WORKED_OUT: &[(&str, &str)] =
     &[("TEX_SEM_WAIT", "wait"), ("TEX_SEM_ACQUIRE", "acquire"), ("ALU_WAIT", "aluwait"), ("NOP", "nop")];
 
 /// Every word that can stand at the end of a line.
-const WORDS_AT_END: &[&str] = &[
+pub(super) const WORDS_AT_END: &[&str] = &[
     "wait",
     "nowait",
     "acquire",

@@ -85,6 +85,11 @@ const OPS: [(&str, FcOp); 8] = [
 const A_OPS: [(&str, AOp); 3] = [("none", AOp::None), ("pop", AOp::Pop), ("push", AOp::Push)];
 const B_OPS: [(&str, BOp); 3] = [("none", BOp::None), ("decr", BOp::Decr), ("incr", BOp::Incr)];
 
+/// Every word that begins a line of flow control, and the operations of the raw form.
+pub(super) fn words() -> impl Iterator<Item = &'static str> {
+    MNEMONICS.iter().copied().chain(OPS.iter().map(|(name, _)| *name)).chain(["end"])
+}
+
 /// What a word of flow control stands for: the operation of the tables.
 pub(super) fn meaning(word: &str) -> Option<(&'static str, &'static str)> {
     let structured = match word {

@@ -46,7 +46,22 @@ pub fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
     alu::Mnemonic::of(word).map(alu::Mnemonic::meaning).or(texture).or_else(flow)
 }
 
+/// Every word of the language that is no register and no name.
+#[must_use]
+pub fn vocabulary() -> Vocabulary {
+    let all = |kind: WordKind, words: &[&'static str]| words.iter().map(|&word| (kind, word)).collect::<Vec<_>>();
+    let mut words: Vocabulary = alu::MNEMONICS.iter().map(|(name, _)| (WordKind::Arithmetic, *name)).collect();
+    words.extend(tex::MNEMONICS.iter().map(|(name, _)| (WordKind::Memory, *name)));
+    words.extend(flow::words().map(|name| (WordKind::Flow, name)));
+    words.extend(all(WordKind::Modifier, attrs::WORDS_AT_END));
+    words.extend(all(WordKind::Directive, directive::DIRECTIVES));
+    words.extend(all(WordKind::Directive, directive::PLACED));
+    words.extend(all(WordKind::Special, names::RESERVED).into_iter().filter(|(_, word)| *word != "_"));
+    sorted(words)
+}
+
 use crate::diag::Diagnostic;
+use crate::vocabulary::{Vocabulary, WordKind, sorted};
 
 /// What parsing gives: a value, or the finding that ends the line.
 type Parse<T> = Result<T, Box<Diagnostic>>;

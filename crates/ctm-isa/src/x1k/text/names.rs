@@ -106,7 +106,7 @@ pub(super) struct Names<'a> {
 }
 
 /// Words that stand for something else wherever a register can stand.
-const RESERVED: &[&str] = &["p", "res", "w", "aL", "umrt", "_"];
+pub(super) const RESERVED: &[&str] = &["p", "res", "w", "aL", "umrt", "_"];
 
 /// Whether `word` can be declared as a name.
 pub(super) fn is_free_name(word: &str) -> bool {

@@ -55,6 +55,17 @@ pub(super) fn all_mnemonics() -> impl Iterator<Item = &'static str> {
     MNEMONICS.keys().copied()
 }
 
+/// What a mnemonic of a fetch stands for, in any case of letters.
+pub(super) fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
+    let found = MNEMONICS.iter().find(|(name, _)| name.eq_ignore_ascii_case(word)).map(|(_, what)| *what)?;
+    let name = match found {
+        FetchMnemonic::Tex(op) => op.name(),
+        FetchMnemonic::Vtx(op) => op.name(),
+        FetchMnemonic::Mem(op) => op.name(),
+    };
+    Some(("a fetch under another name", vec![name]))
+}
+
 /// Prints a fetch from its mnemonic on.
 pub(super) fn print(out: &mut String, inst: &FetchInst, words: [u32; 4]) {
     let said = match &inst.fetch {

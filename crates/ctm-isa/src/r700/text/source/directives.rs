@@ -8,6 +8,24 @@ use crate::diag::{Diagnostic, Span};
 use crate::r700::program::{Stage, SymbolKind};
 use crate::suggest::closest;
 
+/// Every directive.
+pub(in crate::r700::text) const DIRECTIVES: &[&str] = &[
+    "word",
+    "literal",
+    "org",
+    "size",
+    "entry",
+    "gprs",
+    "stack",
+    "unchecked",
+    "stage",
+    "reg",
+    "const",
+    "resource",
+    "sampler",
+    "buffer",
+];
+
 impl Reader<'_> {
     pub(super) fn directive(&mut self, c: &mut Cursor<'_>, number: Option<(u32, Span)>) -> Parsed<()> {
         let start = c.place();
@@ -57,26 +75,10 @@ impl Reader<'_> {
             }
             "reg" | "const" | "resource" | "sampler" | "buffer" => self.define(c, name)?,
             _ => {
-                let names = [
-                    "word",
-                    "literal",
-                    "org",
-                    "size",
-                    "entry",
-                    "gprs",
-                    "stack",
-                    "unchecked",
-                    "stage",
-                    "reg",
-                    "const",
-                    "resource",
-                    "sampler",
-                    "buffer",
-                ];
                 let span = c.span(start);
                 let mut d =
                     Diagnostic::error("unknown-directive", format!("`.{name}` is not a directive")).at(span, "");
-                if let Some(near) = closest(name, names) {
+                if let Some(near) = closest(name, DIRECTIVES.iter().copied()) {
                     d = d.help(format!("did you mean `.{near}`?"));
                 }
                 c.report(d);

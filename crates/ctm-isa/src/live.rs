@@ -1,0 +1,204 @@
+//! Live ranges: which instructions read a value, and how many register elements hold one that is still read.
+//!
+//! A value is what one instruction writes to elements of one register. It is live until the last instruction, on any path, that reads it before all of its
+//! elements are written over. A write that may not happen for every processor (a predicate, a relative register) ends no other value. What masks do between two
+//! instructions is taken from the paths: a processor that waits while others go through a branch is on the path around it.
+//!
+//! [`crate::x1k::check::live`] and [`crate::r700::check::live`] make the nodes; everything else is here.
+
+/// A set of elements of registers: four bits for each of the 128.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Channels([u64; 8]);
+
+impl Channels {
+    /// Every channel of every register.
+    pub(crate) const ALL: Self = Self([u64::MAX; 8]);
+
+    /// Adds the channels of `mask` (bit 0 is red or x) of one register.
+    pub(crate) fn insert(&mut self, register: u8, mask: u8) {
+        self.0[usize::from(register / 16) & 7] |= u64::from(mask & 0xf) << (u32::from(register % 16) * 4);
+    }
+
+    /// Adds the channels of `mask` of every register: an index can select any.
+    pub(crate) fn insert_everywhere(&mut self, mask: u8) {
+        self.0.iter_mut().for_each(|word| *word |= 0x1111_1111_1111_1111 * u64::from(mask & 0xf));
+    }
+
+    /// Takes channels of one register away.
+    pub(crate) fn remove(&mut self, register: u8, mask: u8) {
+        self.0[usize::from(register / 16) & 7] &= !(u64::from(mask & 0xf) << (u32::from(register % 16) * 4));
+    }
+
+    /// The channels of one register that are in the set.
+    pub(crate) fn of(&self, register: u8) -> u8 {
+        ((self.0[usize::from(register / 16) & 7] >> (u32::from(register % 16) * 4)) & 0xf) as u8
+    }
+
+    /// Empties the set.
+    pub(crate) fn clear(&mut self) {
+        self.0 = [0; 8];
+    }
+
+    /// Whether the sets have a channel in common.
+    pub(crate) fn meets(&self, other: &Self) -> bool {
+        self.0.iter().zip(other.0).any(|(mine, theirs)| mine & theirs != 0)
+    }
+
+    /// Adds another set; says whether anything was new.
+    pub(crate) fn join(&mut self, other: &Self) -> bool {
+        let mut grew = false;
+        for (mine, theirs) in self.0.iter_mut().zip(other.0) {
+            grew |= *mine | theirs != *mine;
+            *mine |= theirs;
+        }
+        grew
+    }
+
+    /// How many channels are in the set.
+    fn count(&self) -> u32 {
+        self.0.iter().map(|word| word.count_ones()).sum()
+    }
+
+    /// Without those of another set.
+    fn without(&self, other: &Self) -> Self {
+        let mut left = self.clone();
+        left.0.iter_mut().zip(other.0).for_each(|(mine, theirs)| *mine &= !theirs);
+        left
+    }
+}
+
+/// What an instruction writes to one register, and who reads it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct LiveValue {
+    /// The slot of the instruction: an index into a program's `spans`.
+    pub slot: u32,
+    /// The register, 0 to 127.
+    pub register: u8,
+    /// Its elements: bit 0 is red or x.
+    pub mask: u8,
+    /// The slots of the instructions that read it, sorted.
+    pub readers: Vec<u32>,
+}
+
+/// The values of a program.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Liveness {
+    /// Every value that a reachable instruction writes to a register known from the words, by slot.
+    pub values: Vec<LiveValue>,
+    /// Slot of each reachable instruction, and how many register elements hold a value before it that is still read; by slot.
+    pub pressure: Vec<(u32, u32)>,
+    /// The program has more paths than were followed: nothing is said of it.
+    pub incomplete: bool,
+}
+
+/// A write to one register.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Written {
+    pub(crate) slot: u32,
+    pub(crate) register: u8,
+    pub(crate) mask: u8,
+    /// Every processor that comes by writes it.
+    pub(crate) certain: bool,
+}
+
+/// An instruction on the paths of a program.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Node {
+    pub(crate) slot: u32,
+    /// What it reads, with the slot that reads it.
+    pub(crate) reads: Vec<(u32, Channels)>,
+    pub(crate) writes: Vec<Written>,
+    pub(crate) next: Vec<usize>,
+}
+
+/// Steps along paths after which a program is given up.
+const EFFORT: usize = 4_000_000;
+
+/// The values of the nodes of a program.
+pub(crate) fn solve(nodes: &[Node]) -> Liveness {
+    let mut result = Liveness::default();
+    let all = |node: &Node| {
+        let mut set = Channels::default();
+        node.reads.iter().for_each(|(_, read)| {
+            set.join(read);
+        });
+        set
+    };
+    let reads: Vec<Channels> = nodes.iter().map(all).collect();
+    let kills: Vec<Channels> = nodes
+        .iter()
+        .map(|node| {
+            let mut set = Channels::default();
+            node.writes.iter().filter(|w| w.certain).for_each(|w| set.insert(w.register, w.mask));
+            set
+        })
+        .collect();
+    let mut effort = 0;
+    let mut live: Vec<Channels> = reads.clone();
+    let mut grew = true;
+    while grew && effort < EFFORT {
+        grew = false;
+        for (n, node) in nodes.iter().enumerate().rev() {
+            let mut after = Channels::default();
+            node.next.iter().filter_map(|&next| live.get(next)).for_each(|next| {
+                after.join(next);
+            });
+            let before = after.without(&kills[n]);
+            grew |= live[n].join(&before);
+            effort += 1;
+        }
+    }
+    for (node, live) in nodes.iter().zip(&live) {
+        result.pressure.push((node.slot, live.count()));
+    }
+    // A subroutine has a node for each way of calling it.
+    result.pressure.sort_unstable();
+    result.pressure.reverse();
+    result.pressure.dedup_by_key(|entry| entry.0);
+    result.pressure.reverse();
+    for node in nodes {
+        for write in &node.writes {
+            let readers = readers(nodes, &kills, node, write, &mut effort);
+            let same = |v: &&mut LiveValue| (v.slot, v.register, v.mask) == (write.slot, write.register, write.mask);
+            match result.values.iter_mut().rev().find(same) {
+                Some(known) => known.readers.extend(readers),
+                None => result.values.push(LiveValue {
+                    slot: write.slot,
+                    register: write.register,
+                    mask: write.mask,
+                    readers,
+                }),
+            }
+        }
+        if effort > EFFORT {
+            return Liveness { incomplete: true, ..Liveness::default() };
+        }
+    }
+    for value in &mut result.values {
+        value.readers.sort_unstable();
+        value.readers.dedup();
+    }
+    result.values.sort_by_key(|value| (value.slot, value.register, value.mask));
+    result
+}
+
+/// The slots that read what a write leaves.
+fn readers(nodes: &[Node], kills: &[Channels], from: &Node, write: &Written, effort: &mut usize) -> Vec<u32> {
+    let mut found = Vec::new();
+    let mut seen = vec![0u8; nodes.len()];
+    let mut open: Vec<(usize, u8)> = from.next.iter().map(|&next| (next, write.mask)).collect();
+    while let Some((at, mask)) = open.pop() {
+        *effort += 1;
+        let (Some(node), Some(seen)) = (nodes.get(at), seen.get_mut(at)) else { continue };
+        if mask & !*seen == 0 || *effort > EFFORT {
+            continue;
+        }
+        *seen |= mask;
+        found.extend(node.reads.iter().filter(|(_, set)| set.of(write.register) & mask != 0).map(|(slot, _)| *slot));
+        let left = mask & !kills[at].of(write.register);
+        if left != 0 {
+            open.extend(node.next.iter().map(|&next| (next, left)));
+        }
+    }
+    found
+}
