@@ -5,17 +5,20 @@ use std::process::{Command, ExitCode};
 
 mod book;
 mod dist;
+mod editors;
 mod example_data;
 mod examples;
 mod install;
 mod minimum;
 mod python;
 
-const USAGE: &str = "usage: cargo xtask check | examples | example-data | install --prefix DIR | c-examples | python | book | dist
+const USAGE: &str = "usage: cargo xtask check | examples | example-data | grammars | page | install --prefix DIR | c-examples | python | book | dist
 
 check         formatting, lints, minimum Rust version, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
 examples      checks every program of examples/ and runs every job
 example-data  writes the input arrays of the examples anew
+grammars      writes the syntax of both languages to editors/vscode/syntaxes
+page          bundles editors/page, by npm and esbuild, into what `ctm serve` has embedded
 install       puts the command with its manual pages and completions, and the C library, below DIR: headers, static and shared library, pkg-config file
 c-examples    builds examples/c against an installed library, in every version of C and C++, and runs them
 python        builds the Python package with maturin, installs it into an environment of its own, and tests it; skipped where one of them is missing
@@ -28,6 +31,8 @@ fn main() -> ExitCode {
         ["check"] => check(),
         ["examples"] => examples::run(),
         ["example-data"] => example_data::write(&root().join("examples")).map_err(|e| e.to_string()),
+        ["grammars"] => editors::grammars(&root()),
+        ["page"] => editors::page(&root()),
         ["install", "--prefix", prefix] => install::install(Path::new(prefix)),
         ["c-examples"] => install::c_examples(),
         ["book"] => book::book(),

@@ -7,6 +7,7 @@
 //! | `console` | printing: colour, JSON, findings, exit codes |
 //! | `asm`, `compile`, `dis`, `check`, `run`, `merge`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //! | `trace`, `profile`, `debug`, `compare`, `reduce`, `random` | commands that look inside a launch, and their helpers |
+//! | `ide` | what editors and browsers talk to: the language server, the debug adapter, the page |
 //! | `watched` | which launch of which job such commands look into |
 //!
 //! `docs/cli.md` describes exit codes and outputs.
@@ -23,6 +24,7 @@ mod dis;
 mod draw;
 mod exec;
 mod generate;
+mod ide;
 mod info;
 mod interrupt;
 mod isa;
@@ -64,6 +66,9 @@ fn main() -> ExitCode {
         Command::Compare(args) => compare::run(&console, &args),
         Command::Reduce(args) => reduce::run(&console, &args),
         Command::Random(args) => random::run(&console, &args),
+        Command::Lsp(args) => ide::lsp(&console, &args),
+        Command::Dap(args) => ide::dap(&console, &args),
+        Command::Serve(args) => ide::serve(&console, &args),
         Command::Isa(args) => isa::run(&console, &args),
         Command::Info(args) => info::run(&console, &args),
         Command::Bench(args) => bench::run(&console, &args),

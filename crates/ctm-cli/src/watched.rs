@@ -6,6 +6,7 @@ use clap::Args;
 use ctm::job::{Isa, Job, JobError, Reader, read_file};
 use ctm::trace::Choice;
 use ctm_exec::Position;
+pub(crate) use ctm_ide::debugger::position;
 use std::path::PathBuf;
 
 /// A launch of a job.
@@ -55,14 +56,6 @@ impl LaunchArgs {
         let pass = self.pass.and_then(|n| job.passes.get(n)).or_else(|| job.passes.last());
         at.or_else(|| pass.map(|p| Position { i: p.domain.i0, j: p.domain.j0 })).unwrap_or_default()
     }
-}
-
-/// `35,22`.
-pub(crate) fn position(text: &str) -> Result<Position, String> {
-    let wrong = || format!("`{text}` is no processor; write column and row, each 0 to 4095, such as 35,22");
-    let (i, j) = text.split_once(',').ok_or_else(wrong)?;
-    let number = |text: &str| text.trim().parse::<u32>().ok().filter(|&n| n < 4096).ok_or_else(wrong);
-    Ok(Position { i: number(i)?, j: number(j)? })
 }
 
 /// Places by name.

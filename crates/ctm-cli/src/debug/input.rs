@@ -1,7 +1,7 @@
 //! Where commands come from: a terminal with history and completion, a script, or a pipe.
 
-use super::commands::{Answer, COMMANDS, Debugger};
 use crate::console::{Console, Failure};
+use ctm_ide::debugger::{Answer, COMMANDS, Debugger};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
 use rustyline::highlight::Highlighter;

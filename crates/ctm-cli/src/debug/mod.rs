@@ -1,24 +1,18 @@
 //! `ctm debug`: a session at the keyboard, from a script, or for another program.
 //!
-//! | file | what |
-//! |---|---|
-//! | `commands` | every command (table), and what it does |
-//! | `input` | where commands come from |
-//!
-//! It uses nothing but [`ctm::trace::Session`]: what cannot be reached there cannot be reached here.
+//! The commands themselves are those of [`ctm_ide::debugger`]; `input` is where they come from.
 
-mod commands;
 mod input;
 
 use crate::Ending;
 use crate::console::{Console, Exit, Failure};
 use crate::watched::{LaunchArgs, position};
 use clap::Args;
-use commands::Debugger;
 use ctm::job::JobError;
 use ctm::trace::observe::{Unit, Watcher, Wish};
 use ctm::trace::{Listing, Session, TraceError, watch_job};
 use ctm_exec::{Fault, Position};
+use ctm_ide::debugger::Debugger;
 use input::Input;
 use std::ops::ControlFlow;
 use std::path::PathBuf;

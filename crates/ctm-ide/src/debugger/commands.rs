@@ -1,13 +1,16 @@
-//! The commands of the debugger.
+//! The commands of the debugger: a table, and what each of them does.
 
-use ctm::trace::observe::{At, Event, Flow, Isa, LaneState, Place};
-use ctm::trace::{Ancestry, Direction, Listing, Session, Stop, number};
+use super::{Direction, Said, conditions};
+use conditions::{Breakpoint, Condition, Kind};
+use ctm::trace::observe::{At, Isa, LaneState, Place};
+use ctm::trace::{Ancestry, Listing, Session, Stop, number};
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 /// What a command is called and what it does.
-pub(super) struct Command {
+pub struct Command {
     /// Its name.
     pub name: &'static str,
     /// A shorter one.
@@ -22,7 +25,7 @@ pub(super) struct Command {
 macro_rules! commands {
     ($($name:literal $short:literal $arguments:literal $help:literal $run:expr;)*) => {
         /// Every command.
-        pub(super) const COMMANDS: &[Command] = &[
+        pub const COMMANDS: &[Command] = &[
             $(Command { name: $name, short: $short, arguments: $arguments, help: $help, run: $run },)*
         ];
     };
@@ -41,7 +44,7 @@ commands! {
     "continue" "c" "" "on to a breakpoint, a fault or the end" |d, _| d.go(Direction::Forward);
     "reverse" "rc" "" "back to a breakpoint or the start" |d, _| d.go(Direction::Backward);
     "goto" "g" "TIME" "to a time, counted in instructions" |d, a| d.goto(a);
-    "break" "br" "[LINE | LABEL | pc N | if PLACE OP VALUE | write PLACE | divergence | nan]" "a breakpoint; without anything, the list" |d, a| d.add(a);
+    "break" "br" "[LINE | LABEL | pc N | if PLACE OP VALUE | write PLACE | divergence | nan]" "a breakpoint, with `if PLACE OP VALUE` behind it where it counts only then; without anything, the list" |d, a| d.add(a);
     "delete" "del" "N" "removes a breakpoint" |d, a| d.delete(a);
     "lane" "la" "N | I,J" "looks at another lane" |d, a| d.lane(a);
     "print" "p" "PLACE..." "what registers hold, in all forms" |d, a| d.print(a);
@@ -54,63 +57,24 @@ commands! {
     "quit" "q" "" "ends" |_, _| Ok(Said::default());
 }
 
-/// What a command says.
-#[derive(Default)]
-pub(super) struct Said {
-    pub text: String,
-    value: Value,
-}
-
-impl Said {
-    /// As one object: `command` and what the command has to say.
-    pub(super) fn json(&self, command: &str) -> Value {
-        let mut value = if self.value.is_object() { self.value.clone() } else { json!({ "text": self.text }) };
-        value["command"] = command.into();
-        value
-    }
-}
-
 /// What becomes of a command.
-pub(super) enum Answer {
+pub enum Answer {
+    /// It says something.
     Said(Said),
+    /// The user has enough.
     Quit,
 }
 
-#[derive(Clone, Copy, PartialEq)]
-enum Comparison {
-    Less,
-    AtMost,
-    Equal,
-    Unequal,
-    AtLeast,
-    More,
-}
-
-#[derive(Clone, PartialEq)]
-enum Kind {
-    At(Vec<At>),
-    If(Place, Comparison, u32, bool),
-    Write(Vec<Place>),
-    Divergence,
-    Nan,
-}
-
-#[derive(Clone, PartialEq)]
-struct Breakpoint {
-    number: u32,
-    text: String,
-    kind: Kind,
-}
-
 /// A session and what the user has said of it.
-pub(super) struct Debugger<'u, 'a> {
-    session: Session<'u, 'a>,
-    listing: Arc<Listing>,
+pub struct Debugger<'u, 'a> {
+    pub(crate) session: Session<'u, 'a>,
+    pub(crate) listing: Arc<Listing>,
     pass: usize,
-    lane: usize,
+    pub(crate) lane: usize,
     breakpoints: Vec<Breakpoint>,
     displayed: Vec<Place>,
     made: u32,
+    interrupt: Arc<AtomicBool>,
 }
 
 fn count(argument: &str) -> Result<u64, String> {
@@ -124,30 +88,40 @@ fn count(argument: &str) -> Result<u64, String> {
         .ok_or_else(|| format!("`{argument}` is no number of instructions from 1 up"))
 }
 
-/// A number as bits; the flag says whether it was written as bits.
-fn bits(text: &str) -> Result<(u32, bool), String> {
-    if let Some(hex) = text.strip_prefix("0x") {
-        return u32::from_str_radix(hex, 16).map(|bits| (bits, true)).map_err(|_| format!("`{text}` are not 32 bits"));
-    }
-    text.parse::<f32>()
-        .map(|x| (x.to_bits(), false))
-        .map_err(|_| format!("`{text}` is no number; write 1.5 or 0x3fc00000"))
-}
-
-/// Whether some covered lanes run and others do not.
-fn diverges(flow: &Flow) -> bool {
-    let mut running = flow.lanes.iter().filter(|of| of.covered).map(|of| of.state == LaneState::Running);
-    let first = running.next();
-    running.any(|other| Some(other) != first)
-}
-
 impl<'u, 'a> Debugger<'u, 'a> {
-    pub(super) fn new(session: Session<'u, 'a>, listing: Arc<Listing>, pass: usize, lane: usize) -> Self {
-        Self { session, listing, pass, lane, breakpoints: Vec::new(), displayed: Vec::new(), made: 0 }
+    /// A session in a pass of a job, looked at as one of its lanes.
+    #[must_use]
+    pub fn new(session: Session<'u, 'a>, listing: Arc<Listing>, pass: usize, lane: usize) -> Self {
+        Self {
+            session,
+            listing,
+            pass,
+            lane,
+            breakpoints: Vec::new(),
+            displayed: Vec::new(),
+            made: 0,
+            interrupt: Arc::default(),
+        }
+    }
+
+    /// Whoever sets this ends what is running at the next instruction; it is for the user to clear.
+    #[must_use]
+    pub fn interrupt(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.interrupt)
+    }
+
+    /// With an interrupt of the caller's.
+    #[must_use]
+    pub fn interrupted_by(mut self, interrupt: Arc<AtomicBool>) -> Self {
+        self.interrupt = interrupt;
+        self
     }
 
     /// Does what a line says.
-    pub(super) fn command(&mut self, line: &str) -> Result<Answer, String> {
+    ///
+    /// # Errors
+    /// In words: what is wrong with it, and what is allowed.
+    pub fn command(&mut self, line: &str) -> Result<Answer, String> {
         let (name, argument) = line.split_once(' ').unwrap_or((line, ""));
         if name.is_empty() {
             return Ok(Answer::Said(Said::default()));
@@ -177,7 +151,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
         }
     }
 
-    fn at(&mut self) -> Option<At> {
+    pub(crate) fn at(&mut self) -> Option<At> {
         self.session.upcoming().map(|event| event.at)
     }
 
@@ -242,7 +216,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
     }
 
     /// What a move led to.
-    fn moved(&mut self, stop: &Stop) -> Said {
+    pub(crate) fn moved(&mut self, stop: &Stop) -> Said {
         let mut said = self.place();
         let note = match stop {
             Stop::Start => "at the start: there is nothing before it\n",
@@ -276,7 +250,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
         Ok(Said { text, value: Value::Null })
     }
 
-    fn steps(&mut self, argument: &str, direction: Direction) -> Result<Said, String> {
+    pub(crate) fn steps(&mut self, argument: &str, direction: Direction) -> Result<Said, String> {
         let n = count(argument)?;
         let mut stop = Stop::Reached;
         if n > 64 {
@@ -299,21 +273,20 @@ impl<'u, 'a> Debugger<'u, 'a> {
         Ok(self.moved(&stop))
     }
 
-    fn next(&mut self, direction: Direction) -> Result<Said, String> {
+    pub(crate) fn next(&mut self, direction: Direction) -> Result<Said, String> {
         let lane = self.lane;
         let stop = self
-            .session
             .run(direction, true, &mut |session| session.upcoming().is_none_or(|event| event.executing.contains(lane)));
         Ok(self.moved(&stop))
     }
 
-    fn finish(&mut self, direction: Direction) -> Result<Said, String> {
+    pub(crate) fn finish(&mut self, direction: Direction) -> Result<Said, String> {
         let wave = self.session.wave_of(self.lane);
         let depth = self.session.flow(wave).stack.len();
         if depth == 0 {
             return Err("the group is in no loop and no call".into());
         }
-        let stop = self.session.run(direction, true, &mut |session| session.flow(wave).stack.len() < depth);
+        let stop = self.run(direction, true, &mut |session| session.flow(wave).stack.len() < depth);
         Ok(self.moved(&stop))
     }
 
@@ -327,7 +300,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
         self.session.isa()
     }
 
-    fn parse(&self, names: &str) -> Result<Vec<Place>, String> {
+    pub(crate) fn parse(&self, names: &str) -> Result<Vec<Place>, String> {
         let mut places = Vec::new();
         for name in names.split([' ', ',']).filter(|name| !name.is_empty()) {
             places.extend(Place::parse(self.isa(), name)?);
@@ -346,12 +319,34 @@ impl<'u, 'a> Debugger<'u, 'a> {
             }
             return Ok(Said { text, value: Value::Null });
         }
-        let (kind, text) = self.kind(argument)?;
-        self.made += 1;
-        let number = self.made;
+        let number = self.stop_at(argument)?.number;
+        let text = self.breakpoints.last().map_or(String::new(), |b| b.text.clone());
         let said = format!("breakpoint {number}: {text}\n");
-        self.breakpoints.push(Breakpoint { number, text, kind });
         Ok(Said { text: said, value: json!({ "breakpoint": number }) })
+    }
+
+    /// Adds a breakpoint as the command `break` writes it: `24`, `24 if r3.a > 4`, `write o0.r`.
+    pub(crate) fn stop_at(&mut self, argument: &str) -> Result<&Breakpoint, String> {
+        let (place, condition) = match argument.split_once(" if ") {
+            Some((place, condition)) => {
+                (place.trim(), Some((condition, Condition::parse(condition, |places| self.parse(places))?)))
+            }
+            None => (argument, None),
+        };
+        let (kind, mut text) = self.kind(place)?;
+        if let Some((written, _)) = &condition {
+            let _ = write!(text, " if {}", written.trim());
+        }
+        self.made += 1;
+        let breakpoint = Breakpoint { number: self.made, text, kind, condition: condition.map(|(_, read)| read) };
+        let at = self.breakpoints.len();
+        self.breakpoints.push(breakpoint);
+        Ok(&self.breakpoints[at])
+    }
+
+    /// Takes a breakpoint away.
+    pub(crate) fn forget(&mut self, number: u32) {
+        self.breakpoints.retain(|b| b.number != number);
     }
 
     fn kind(&self, argument: &str) -> Result<(Kind, String), String> {
@@ -361,23 +356,8 @@ impl<'u, 'a> Debugger<'u, 'a> {
             (Kind::At(all), format!("line {line}: {}", self.listing.text(at)))
         };
         if let Some(condition) = argument.strip_prefix("if ") {
-            let operators = [
-                ("<=", Comparison::AtMost),
-                (">=", Comparison::AtLeast),
-                ("==", Comparison::Equal),
-                ("!=", Comparison::Unequal),
-                ("<", Comparison::Less),
-                (">", Comparison::More),
-                ("=", Comparison::Equal),
-            ];
-            let found = operators.iter().find_map(|&(text, op)| condition.split_once(text).map(|parts| (parts, op)));
-            let Some(((place, value), op)) = found else {
-                return Err(format!("`{condition}` is no condition; write PLACE OP VALUE with <, <=, ==, !=, >=, >"));
-            };
-            let places = self.parse(place)?;
-            let &[place] = places.as_slice() else { return Err(format!("{}: say which channel", place.trim())) };
-            let (value, as_bits) = bits(value.trim())?;
-            return Ok((Kind::If(place, op, value, as_bits || place.is_flag()), format!("if {}", condition.trim())));
+            let read = Condition::parse(condition, |places| self.parse(places))?;
+            return Ok((Kind::If(read), format!("if {}", condition.trim())));
         }
         if let Some(places) = argument.strip_prefix("write ") {
             return Ok((Kind::Write(self.parse(places)?), format!("write {}", places.trim())));
@@ -412,62 +392,64 @@ impl<'u, 'a> Debugger<'u, 'a> {
         Ok(Said { text: "deleted\n".into(), value: Value::Null })
     }
 
-    fn go(&mut self, direction: Direction) -> Result<Said, String> {
-        let (lane, breakpoints) = (self.lane, self.breakpoints.clone());
-        if breakpoints.is_empty() && direction == Direction::Backward {
-            self.session.go_to(0);
-            return Ok(self.moved(&Stop::Start));
-        }
-        let wave = self.session.wave_of(lane);
-        // Slots alone need no values, which is faster; the clauses of R700 have no slots of their own here.
-        let light = self.isa() == Isa::X1k && breakpoints.iter().all(|b| matches!(b.kind, Kind::At(_)));
-        let holds = |kind: &Kind, session: &Session<'_, '_>| match kind {
-            Kind::If(place, op, value, as_bits) => {
-                session.value(lane, *place).is_some_and(|bits| compare(bits, *op, *value, *as_bits))
-            }
-            Kind::Divergence => diverges(&session.flow(wave)),
-            Kind::At(_) | Kind::Write(_) | Kind::Nan => false,
-        };
-        let mut before: Vec<bool> = breakpoints.iter().map(|b| holds(&b.kind, &self.session)).collect();
-        let mut hit: Option<(u64, u32)> = None;
-        let stop = self.session.run(direction, !light, &mut |session| {
-            let at = if light { session.at() } else { session.upcoming().map(|event| event.at) };
-            let mut any = false;
-            for (breakpoint, before) in breakpoints.iter().zip(&mut before) {
-                let reached = match &breakpoint.kind {
-                    Kind::At(places) => at.is_some_and(|at| places.contains(&at)),
-                    Kind::If(..) | Kind::Divergence => {
-                        let now = holds(&breakpoint.kind, session);
-                        now && !std::mem::replace(before, now)
-                    }
-                    Kind::Write(_) | Kind::Nan => {
-                        let event = match direction {
-                            Direction::Forward => session.previous(),
-                            Direction::Backward => session.upcoming(),
-                        };
-                        event.is_some_and(|event| writes(event, lane, &breakpoint.kind))
-                    }
-                };
-                if reached {
-                    hit = Some((session.time(), breakpoint.number));
-                    any = true;
-                }
-            }
-            any
+    /// Runs until a place is reached, or until somebody interrupts.
+    fn run(
+        &mut self,
+        direction: Direction,
+        values: bool,
+        reached: &mut dyn FnMut(&mut Session<'u, 'a>) -> bool,
+    ) -> Stop {
+        let interrupt = Arc::clone(&self.interrupt);
+        let mut interrupted = false;
+        let stop = self.session.run(direction, values, &mut |session| {
+            interrupted |= interrupt.load(Ordering::Relaxed);
+            reached(session) || interrupted
         });
+        if interrupted && stop == Stop::Reached { Stop::Interrupted } else { stop }
+    }
+
+    fn go(&mut self, direction: Direction) -> Result<Said, String> {
+        let (stop, number) = self.proceed(direction);
         let mut said = self.moved(&stop);
-        if let Some((_, number)) = hit.filter(|(time, _)| *time == self.session.time() && stop == Stop::Reached) {
+        if let Some(number) = number {
             said.text.insert_str(0, &format!("breakpoint {number}\n"));
             said.value["breakpoint"] = number.into();
         }
         Ok(said)
     }
 
+    /// Runs to a breakpoint, and says which one it is.
+    pub(crate) fn proceed(&mut self, direction: Direction) -> (Stop, Option<u32>) {
+        let (lane, breakpoints) = (self.lane, self.breakpoints.clone());
+        if breakpoints.is_empty() && direction == Direction::Backward {
+            self.session.go_to(0);
+            return (Stop::Start, None);
+        }
+        // Slots alone need no values, which is faster; the clauses of R700 have no slots of their own here.
+        let light = self.isa() == Isa::X1k && breakpoints.iter().all(Breakpoint::is_light);
+        let mut before: Vec<bool> = breakpoints.iter().map(|b| b.state(&self.session, lane)).collect();
+        let mut hit: Option<(u64, u32)> = None;
+        let stop = self.run(direction, !light, &mut |session| {
+            let at = if light { session.at() } else { session.upcoming().map(|event| event.at) };
+            let mut any = false;
+            for (breakpoint, before) in breakpoints.iter().zip(&mut before) {
+                if breakpoint.stops(session, lane, direction, at, before) {
+                    hit = Some((session.time(), breakpoint.number));
+                    any = true;
+                }
+            }
+            any
+        });
+        let here = self.session.time();
+        let number = hit.filter(|(time, _)| *time == here && stop == Stop::Reached).map(|(_, number)| number);
+        (stop, number)
+    }
+
     fn lane(&mut self, argument: &str) -> Result<Said, String> {
         let positions = self.session.positions();
         let found = match argument.split_once(',') {
             Some(_) => {
-                let at = crate::watched::position(argument)?;
+                let at = super::position(argument)?;
                 positions.iter().position(|&p| p == at).ok_or_else(|| {
                     format!("({}, {}) is not in this group; `ctm debug --at` chooses another group", at.i, at.j)
                 })?
@@ -503,7 +485,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
     fn set(&mut self, argument: &str) -> Result<Said, String> {
         let (place, value) = argument.split_once('=').ok_or("write PLACE = VALUE")?;
         let places = self.parse(place)?;
-        let (value, as_bits) = bits(value.trim())?;
+        let (value, as_bits) = conditions::bits(value.trim())?;
         for place in places {
             let bits = if place.is_flag() && !as_bits { u32::from(value != 0) } else { value };
             self.session.set(self.lane, place, bits)?;
@@ -597,39 +579,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
     }
 }
 
-fn writes(event: &Event, lane: usize, kind: &Kind) -> bool {
-    let mut writes = event.lanes.iter().filter(|of| usize::from(of.lane) == lane).flat_map(|of| &of.writes);
-    match kind {
-        Kind::Write(places) => writes.any(|write| places.contains(&write.place)),
-        Kind::Nan => writes.any(|write| !write.place.is_flag() && f32::from_bits(write.bits).is_nan()),
-        Kind::At(_) | Kind::If(..) | Kind::Divergence => false,
-    }
-}
-
-#[allow(clippy::float_cmp, reason = "what was asked for")]
-fn compare(bits: u32, op: Comparison, value: u32, as_bits: bool) -> bool {
-    if as_bits {
-        return match op {
-            Comparison::Less => bits < value,
-            Comparison::AtMost => bits <= value,
-            Comparison::Equal => bits == value,
-            Comparison::Unequal => bits != value,
-            Comparison::AtLeast => bits >= value,
-            Comparison::More => bits > value,
-        };
-    }
-    let (a, b) = (f32::from_bits(bits), f32::from_bits(value));
-    match op {
-        Comparison::Less => a < b,
-        Comparison::AtMost => a <= b,
-        Comparison::Equal => a == b,
-        Comparison::Unequal => a != b,
-        Comparison::AtLeast => a >= b,
-        Comparison::More => a > b,
-    }
-}
-
-fn shown(place: Place, bits: Option<u32>) -> String {
+pub(crate) fn shown(place: Place, bits: Option<u32>) -> String {
     match bits {
         None => "nothing here".into(),
         Some(bits) if place.is_flag() => bits.to_string(),

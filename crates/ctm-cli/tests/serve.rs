@@ -1,0 +1,346 @@
+//! `ctm serve`: the page by its own protocol, and in Chromium where there is one.
+#![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
+
+use serde_json::{Value, json};
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::PathBuf;
+use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
+use std::time::{Duration, Instant};
+
+struct Server {
+    process: Child,
+    port: u16,
+    token: String,
+}
+
+impl Server {
+    fn start() -> Self {
+        let mut process = Command::new(env!("CARGO_BIN_EXE_ctm"))
+            .arg("serve")
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(process.stdout.as_mut().unwrap()).read_line(&mut line).unwrap();
+        let rest = line.trim().strip_prefix("http://127.0.0.1:").unwrap();
+        let (port, token) = rest.split_once('/').unwrap();
+        let token = token.trim_end_matches('/').to_owned();
+        assert_eq!(token.len(), 32);
+        Self { port: port.parse().unwrap(), token, process }
+    }
+
+    fn address(&self) -> String {
+        format!("http://127.0.0.1:{}/{}/", self.port, self.token)
+    }
+
+    /// Sends a request as it is; the status and all of the answer.
+    fn raw(&self, request: &str) -> (u16, String) {
+        let mut stream = TcpStream::connect(("127.0.0.1", self.port)).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(60))).unwrap();
+        stream.write_all(request.as_bytes()).unwrap();
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).unwrap();
+        let status = answer.split(' ').nth(1).and_then(|status| status.parse().ok()).unwrap_or(0);
+        (status, answer)
+    }
+
+    fn get(&self, path: &str, host: &str, more: &str) -> (u16, String) {
+        self.raw(&format!("GET {path} HTTP/1.1\r\nHost: {host}\r\n{more}\r\n"))
+    }
+
+    fn ask(&self, name: &str, question: &Value) -> Value {
+        let body = question.to_string();
+        let (status, answer) = self.raw(&format!(
+            "POST /{}/api/{name} HTTP/1.1\r\nHost: localhost:{}\r\nContent-Length: {}\r\n\r\n{body}",
+            self.token,
+            self.port,
+            body.len()
+        ));
+        assert_eq!(status, 200, "{answer}");
+        serde_json::from_str(answer.split_once("\r\n\r\n").unwrap().1).unwrap()
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+    }
+}
+
+#[test]
+fn only_this_machine_and_only_who_knows_the_address() {
+    let server = Server::start();
+    let own = format!("127.0.0.1:{}", server.port);
+    let page = format!("/{}/", server.token);
+    let (status, answer) = server.get(&page, &own, "");
+    assert_eq!(status, 200);
+    assert!(answer.contains("Content-Security-Policy: default-src 'none'") && answer.contains("</html>"));
+    assert!(!answer.contains("src=\"http") && !answer.contains("href=\"http"), "nothing comes from elsewhere");
+    assert_eq!(server.get("/", &own, "").0, 404);
+    assert_eq!(server.get("/0123456789abcdef0123456789abcdef/", &own, "").0, 404);
+    for host in ["example.org", "127.0.0.1", "localhost:1", &format!("evil.localhost:{}", server.port), ""] {
+        assert_eq!(server.get(&page, host, "").0, 403, "{host}");
+    }
+    assert_eq!(server.get(&page, &own, "Origin: http://example.org\r\n").0, 403);
+    assert_eq!(server.get(&page, &own, &format!("Origin: http://{own}\r\n")).0, 200);
+    assert_eq!(server.raw("nonsense\r\n\r\n").0, 400);
+    assert_eq!(server.raw(&format!("PUT {page} HTTP/1.1\r\nHost: {own}\r\n\r\n")).0, 405);
+    // Another address of this machine is not listened on.
+    let port = server.port;
+    assert!(TcpStream::connect_timeout(&([127, 0, 0, 2], port).into(), Duration::from_secs(1)).is_err());
+}
+
+#[test]
+fn questions_are_answered_and_clients_may_go() {
+    let server = Server::start();
+    let entries = server.ask("entries", &json!({}));
+    assert_eq!(entries["entries"][0], "mandelbrot");
+    let found = server.ask("check", &json!({ "language": "ctm-x1k", "text": "; ü\n mvo o0, r0\n" }));
+    assert_eq!(found["findings"][0]["from"], 5, "{found}");
+    assert!(server.ask("run", &json!({ "entry": "none" }))["error"].is_string());
+
+    // What a client does not wait for is not finished, and others are served meanwhile.
+    let program = ".int t = i0 (255, 0, 0)\n rep t\n rep t\n rep t\n rep t\n add r1, r1, 1\n endrep\n endrep\n endrep\n endrep\n mov o0, r1\n";
+    let body = json!({ "entry": "mandelbrot", "files": { "mandelbrot.x1k": program, "job.toml": "program = \"mandelbrot.x1k\"\ndomain = [0, 0, 511, 511]\n[[output]]\nslot = 0\n" } });
+    let body = body.to_string();
+    let request = format!(
+        "POST /{}/api/run HTTP/1.1\r\nHost: localhost:{}\r\nContent-Length: {}\r\n\r\n{body}",
+        server.token,
+        server.port,
+        body.len()
+    );
+    let mut clients: Vec<TcpStream> = (0..6).map(|_| TcpStream::connect(("127.0.0.1", server.port)).unwrap()).collect();
+    clients.iter_mut().for_each(|client| client.write_all(request.as_bytes()).unwrap());
+    // Half a request, and a connection that says nothing.
+    let mut half = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    half.write_all(b"POST / HTTP/1.1\r\nContent-").unwrap();
+    let _silent = TcpStream::connect(("127.0.0.1", server.port)).unwrap();
+    std::thread::sleep(Duration::from_millis(300));
+    drop(clients);
+    let began = Instant::now();
+    let saxpy = server.ask("run", &json!({ "entry": "saxpy" }));
+    assert!(saxpy["outputs"][0]["picture"].as_str().unwrap().starts_with("data:image/png;base64,iVBOR"), "{saxpy}");
+    assert!(began.elapsed() < Duration::from_secs(20), "{:?}", began.elapsed());
+    // The directories of runs are gone.
+    std::thread::sleep(Duration::from_secs(2));
+    let name = format!("ctm-page-{}-", server.process.id());
+    let left = || {
+        std::fs::read_dir(std::env::temp_dir())
+            .unwrap()
+            .filter(|e| e.as_ref().is_ok_and(|e| e.file_name().to_string_lossy().starts_with(&name)))
+            .count()
+    };
+    let began = Instant::now();
+    while left() > 0 {
+        assert!(began.elapsed() < Duration::from_secs(20), "{} directories", left());
+        std::thread::sleep(Duration::from_millis(200));
+    }
+}
+
+/// Chromium by its DevTools protocol, over a pipe.
+struct Browser {
+    process: Child,
+    input: ChildStdin,
+    output: BufReader<ChildStdout>,
+    number: u64,
+    session: Option<String>,
+    requests: Vec<String>,
+    profile: PathBuf,
+}
+
+impl Browser {
+    fn start() -> Option<Self> {
+        let program = ["chromium", "chromium-browser", "google-chrome"].into_iter().find(|program| {
+            Command::new(program)
+                .arg("--version")
+                .stdout(Stdio::null())
+                .stderr(Stdio::null())
+                .status()
+                .is_ok_and(|s| s.success())
+        })?;
+        let profile = std::env::temp_dir().join(format!("ctm-chromium-{}", std::process::id()));
+        std::fs::create_dir_all(&profile).unwrap();
+        // It reads commands from descriptor 3 and writes to 4.
+        let mut process = Command::new("sh")
+            .args(["-c", "exec \"$@\" 3<&0 4>&1 </dev/null >/dev/null 2>&1", "sh", program])
+            .args([
+                "--headless=new",
+                "--no-sandbox",
+                "--disable-gpu",
+                "--disable-dev-shm-usage",
+                "--remote-debugging-pipe",
+            ])
+            .args([
+                "--no-first-run",
+                "--disable-background-networking",
+                "--disable-component-update",
+                "--window-size=1280,860",
+            ])
+            .arg(format!("--user-data-dir={}", profile.display()))
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let (input, output) = (process.stdin.take().unwrap(), BufReader::new(process.stdout.take().unwrap()));
+        Some(Self { process, input, output, number: 0, session: None, requests: Vec::new(), profile })
+    }
+
+    fn ask(&mut self, method: &str, params: Value) -> Value {
+        self.number += 1;
+        let mut message = json!({ "id": self.number, "method": method, "params": params });
+        if let Some(session) = &self.session {
+            message["sessionId"] = session.as_str().into();
+        }
+        self.input.write_all(format!("{message}\0").as_bytes()).unwrap();
+        loop {
+            let mut bytes = Vec::new();
+            assert!(self.output.read_until(0, &mut bytes).unwrap() > 0, "the browser has gone");
+            let message: Value = serde_json::from_slice(&bytes[..bytes.len() - 1]).unwrap();
+            if message["method"] == "Network.requestWillBeSent" {
+                self.requests.push(message["params"]["request"]["url"].as_str().unwrap().to_owned());
+            }
+            if message["id"] == self.number {
+                assert!(message["error"].is_null(), "{method}: {message}");
+                return message["result"].clone();
+            }
+        }
+    }
+
+    fn open(&mut self, address: &str) {
+        self.session = None;
+        let target = self.ask("Target.createTarget", json!({ "url": "about:blank" }));
+        let attached = self.ask("Target.attachToTarget", json!({ "targetId": target["targetId"], "flatten": true }));
+        self.session = Some(attached["sessionId"].as_str().unwrap().to_owned());
+        self.ask("Network.enable", json!({}));
+        self.ask("Page.enable", json!({}));
+        self.ask("Page.navigate", json!({ "url": address }));
+    }
+
+    /// What an expression gives.
+    fn evaluate(&mut self, expression: &str) -> Value {
+        let result = self
+            .ask("Runtime.evaluate", json!({ "expression": expression, "awaitPromise": true, "returnByValue": true }));
+        assert!(result["exceptionDetails"].is_null(), "{expression}: {result}");
+        result["result"]["value"].clone()
+    }
+
+    /// Waits until an expression is true.
+    fn until(&mut self, expression: &str) {
+        let began = Instant::now();
+        while self.evaluate(&format!("Boolean({expression})")) != true {
+            let all = "document.body ? document.body.innerText.slice(0, 800) : ''";
+            assert!(began.elapsed() < Duration::from_secs(60), "{expression}: {}", self.evaluate(all));
+            std::thread::sleep(Duration::from_millis(100));
+        }
+    }
+
+    /// Keeps what is shown where CTM_SCREENSHOTS says.
+    fn screenshot(&mut self, name: &str) {
+        let Some(directory) = std::env::var_os("CTM_SCREENSHOTS") else { return };
+        let taken = self.ask("Page.captureScreenshot", json!({ "format": "png" }));
+        let path = PathBuf::from(directory).join(format!("{name}.base64"));
+        std::fs::write(path, taken["data"].as_str().unwrap()).unwrap();
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        let _ = self.process.kill();
+        let _ = self.process.wait();
+        let _ = std::fs::remove_dir_all(&self.profile);
+    }
+}
+
+#[test]
+fn the_page_works_in_a_browser() {
+    let Some(mut browser) = Browser::start() else {
+        println!("skipped: there is no Chromium (Debian's package `chromium`)");
+        return;
+    };
+    let server = Server::start();
+    browser.open(&server.address());
+    // The first example has run.
+    browser.until("document.querySelector('#picture img')");
+    browser.until("document.querySelectorAll('.cm-line').length > 10");
+    browser.screenshot("page");
+
+    // A mistake, typed: the finding is there, and goes with it.
+    browser.evaluate("(() => { const e = ctm.editor(), t = e.state.doc.toString(), at = t.indexOf('frc   t.rgb'); e.dispatch({ changes: { from: at, to: at + 3, insert: 'frq' } }); })()");
+    browser.until("document.querySelector('#findings .error')");
+    let said = browser.evaluate("document.querySelector('#findings').innerText");
+    assert!(said.as_str().unwrap().contains("frq") && said.as_str().unwrap().contains("did you mean"), "{said}");
+    browser.until("document.querySelector('.cm-lintRange-error')");
+    browser.screenshot("finding");
+    browser.evaluate("document.querySelector('#run').click()");
+    browser.until("document.querySelector('#picture [role=alert]')");
+    browser.evaluate("(() => { const e = ctm.editor(), t = e.state.doc.toString(), at = t.indexOf('frq'); e.dispatch({ changes: { from: at, to: at + 3, insert: 'frc' } }); })()");
+    browser.until("!document.querySelector('#findings .error')");
+
+    // Run, by the keyboard.
+    for kind in ["keyDown", "keyUp"] {
+        browser.evaluate("ctm.editor().focus()");
+        browser.ask(
+            "Input.dispatchKeyEvent",
+            json!({ "type": kind, "key": "Enter", "code": "Enter", "windowsVirtualKeyCode": 13, "modifiers": 2 }),
+        );
+    }
+    browser.until(
+        "document.querySelector('#picture img') && document.querySelector('#status').innerText.includes('done in')",
+    );
+
+    // A pixel, clicked: its steps.
+    browser.evaluate("(() => { const i = document.querySelector('#picture img'), b = i.getBoundingClientRect(); i.dispatchEvent(new MouseEvent('click', { clientX: Math.round(b.left + i.clientLeft + i.clientWidth * 120.5 / 512), clientY: Math.round(b.top + i.clientTop + i.clientHeight * 200.5 / 512) })); })()");
+    browser.until("ctm.steps() && ctm.state.trace && !document.querySelector('#steps').hidden");
+    assert_eq!(browser.evaluate("ctm.state.at.join()"), "120,200");
+    // The slider: other masks, other registers, another line.
+    let before = browser.evaluate("[...document.querySelectorAll('.mask button')].map(b => b.textContent).join('')");
+    browser.evaluate(
+        "(() => { const s = document.querySelector('#time'); s.value = 24; s.dispatchEvent(new Event('input')); })()",
+    );
+    let after = browser.evaluate("[...document.querySelectorAll('.mask button')].map(b => b.textContent).join('')");
+    assert_eq!((before.as_str(), after.as_str()), (Some("################"), Some("bbbbbbbbbbbbbbb#")));
+    assert!(browser.evaluate("document.querySelector('.cm-here').textContent").as_str().unwrap().contains("endrep"));
+    assert_eq!(browser.evaluate("document.querySelector('#now').textContent.split(' ')[0]"), "24");
+    browser.evaluate("document.querySelector('#steps [tabindex]').focus()");
+    browser.ask(
+        "Input.dispatchKeyEvent",
+        json!({ "type": "keyDown", "key": "ArrowLeft", "code": "ArrowLeft", "windowsVirtualKeyCode": 37 }),
+    );
+    browser.until("document.querySelector('#now').textContent.startsWith('23')");
+    browser.screenshot("steps");
+
+    // The manual, the profile, dark, and another example.
+    browser.evaluate("(() => { document.querySelector('[data-view=manual]').click(); const f = document.querySelector('#manual form'); f.querySelector('input').value = 'rcp'; f.requestSubmit(); })()");
+    browser.until("document.querySelector('#manual pre').innerText.includes('1 / A')");
+    browser.evaluate("document.querySelector('#theme').click()");
+    browser.evaluate("(() => { const s = document.querySelector('#entries'); s.value = 'saxpy'; s.dispatchEvent(new Event('change')); })()");
+    browser.until("ctm.state.entry === 'saxpy' && ctm.state.run");
+    browser.evaluate("document.querySelector('[data-view=profile]').click()");
+    browser.until("document.querySelectorAll('#profile tbody tr').length > 2");
+    browser.screenshot("profile");
+
+    // Shared: one file that needs no server.
+    let html =
+        browser.evaluate("fetch('api/share', { method: 'POST', body: JSON.stringify(ctm.state) }).then(r => r.text())");
+    let file = browser.profile.join("shared.html");
+    std::fs::write(&file, html.as_str().unwrap()).unwrap();
+
+    // No request left the machine.
+    let own = server.address();
+    let requests = std::mem::take(&mut browser.requests);
+    assert!(requests.len() > 5, "{requests:?}");
+    assert!(
+        requests.iter().all(|url| url.starts_with(&own) || url.starts_with("data:") || url.starts_with("blob:")),
+        "{requests:?}"
+    );
+    drop(server);
+    browser.open(&format!("file://{}", file.display()));
+    browser
+        .until("document.querySelectorAll('#profile tbody tr').length > 2 && document.querySelector('#picture img')");
+    assert_eq!(browser.evaluate("document.querySelectorAll('#run, #share').length"), 0);
+    let requests = std::mem::take(&mut browser.requests);
+    assert!(requests.iter().all(|url| url.starts_with("file:") || url.starts_with("data:")), "{requests:?}");
+}

@@ -1,0 +1,196 @@
+//! The layout of lines: indentation by structure, operations and halves below each other, comments below each other.
+//!
+//! Nothing but blanks changes. What is laid out is assembled again; if it does not mean the same, the text stays as it is.
+
+use super::words::code_end;
+use super::{Document, Language};
+use ctm_isa::vocabulary::WordKind;
+
+/// A line in its parts.
+struct Line {
+    /// Indentation and code, the right half left out.
+    left: String,
+    /// X1K: what stands behind the `|` between the halves.
+    right: Option<String>,
+    /// The comment, with its `;`.
+    comment: String,
+}
+
+/// Where X1K instructions begin.
+const INDENT: usize = 8;
+
+impl Document {
+    /// The text in the layout of the examples.
+    #[must_use]
+    pub fn formatted(&self) -> String {
+        let mut depth = 0usize;
+        let lines: Vec<Line> = self.text.lines().map(|line| self.laid_out(line, &mut depth)).collect();
+        let mut out = String::new();
+        // Lines without an empty line or a lone comment between them stand below each other.
+        let mut first = 0;
+        while first < lines.len() {
+            let belongs = |line: &Line| !line.left.trim().is_empty();
+            let block = lines[first..].iter().take_while(|line| belongs(line)).count().max(1);
+            print(&lines[first..first + block], &mut out);
+            first += block;
+        }
+        if !self.text.ends_with('\n') && out.ends_with('\n') {
+            out.pop();
+        }
+        let after = Self::new(self.language, out);
+        let said = |document: &Self| document.findings.iter().map(|f| (f.rule, f.message.clone())).collect::<Vec<_>>();
+        if after.program_words() == self.program_words() && said(&after) == said(self) {
+            after.text
+        } else {
+            self.text.clone()
+        }
+    }
+
+    fn laid_out(&self, line: &str, depth: &mut usize) -> Line {
+        let (code, comment) = line.split_at(code_end(self.language, line));
+        let (code, comment) = (code.trim(), comment.trim_end().to_owned());
+        if code.is_empty() {
+            // A comment by itself stays where it is.
+            let indent = line.len() - line.trim_start().len();
+            let left = if comment.is_empty() { String::new() } else { " ".repeat(indent) };
+            return Line { left, right: None, comment };
+        }
+        match self.language {
+            Language::X1k => self.x1k_line(code, comment, depth),
+            Language::R700 => Line { left: self.r700_line(code), right: None, comment },
+        }
+    }
+
+    fn x1k_line(&self, code: &str, comment: String, depth: &mut usize) -> Line {
+        if code.starts_with('.') {
+            let (name, rest) = code.split_once(char::is_whitespace).unwrap_or((code, ""));
+            let left = if rest.is_empty() { name.to_owned() } else { format!("{name:<7} {}", squeezed(rest)) };
+            return Line { left, right: None, comment };
+        }
+        // Labels stand at the left.
+        let mut label = String::new();
+        let mut rest = code;
+        while let Some((name, behind)) = rest.split_once(':') {
+            if !name.trim().chars().all(|c| c.is_ascii_alphanumeric() || c == '_') || name.trim().is_empty() {
+                break;
+            }
+            label.push_str(name.trim());
+            label.push_str(": ");
+            rest = behind.trim_start();
+        }
+        if rest.is_empty() {
+            return Line { left: label.trim_end().to_owned(), right: None, comment };
+        }
+        let word = rest.split(|c: char| !c.is_ascii_alphanumeric()).next().unwrap_or("");
+        if matches!(word, "endif" | "endloop" | "endrep" | "else") {
+            *depth = depth.saturating_sub(1);
+        }
+        let indent = INDENT + 2 * *depth;
+        if matches!(word, "if" | "loop" | "rep" | "else") {
+            *depth += 1;
+        }
+        let (left, right) = halves(rest);
+        let mut out = format!("{label:<indent$}");
+        out.push_str(&operation(left, 5));
+        Line { left: out, right: right.map(|half| operation(half, 4)), comment }
+    }
+
+    fn r700_line(&self, code: &str) -> String {
+        let words = self.language.vocabulary();
+        let is =
+            |word: &str, kinds: &[WordKind]| words.iter().any(|(kind, known)| *known == word && kinds.contains(kind));
+        let (number, rest) = code.split_at(code.len() - code.trim_start_matches(|c: char| c.is_ascii_digit()).len());
+        let rest = rest.trim_start();
+        let (unit, rest) = match rest.split_once(':') {
+            Some((unit, behind)) if unit.len() == 1 && "xyzwtXYZWT".contains(unit) => {
+                (format!("{unit}: "), behind.trim_start())
+            }
+            _ => (String::new(), rest),
+        };
+        let name: String = rest.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+        let flow = is(&name, &[WordKind::Flow, WordKind::Export]);
+        // NOP is of both kinds: with a unit or a destination it belongs to a clause.
+        let of_clause = is(&name, &[WordKind::Arithmetic, WordKind::Memory]) && (!flow || !unit.is_empty());
+        if of_clause {
+            let number = if number.is_empty() { "   ".to_owned() } else { format!("{number:>3}") };
+            return format!("{number}  {unit}{}", operation(rest, 15));
+        }
+        let number = if number.is_empty() { String::new() } else { format!("{number} ") };
+        format!("{number}{unit}{}", squeezed(rest))
+    }
+}
+
+/// Blanks in a row are one.
+fn squeezed(text: &str) -> String {
+    let mut out = String::with_capacity(text.len());
+    let mut quoted = false;
+    for c in text.chars() {
+        quoted ^= c == '"';
+        if quoted || !c.is_whitespace() {
+            out.push(c);
+        } else if !out.ends_with(' ') {
+            out.push(' ');
+        }
+    }
+    out.trim_end().to_owned()
+}
+
+/// The two halves of an X1K instruction: a bar with blanks around it, in no parentheses, is between them.
+fn halves(code: &str) -> (&str, Option<&str>) {
+    let mut depth = 0;
+    let bytes = code.as_bytes();
+    for (at, &byte) in bytes.iter().enumerate() {
+        match byte {
+            b'(' => depth += 1,
+            b')' => depth -= 1,
+            b'|' if depth == 0
+                && at > 0
+                && bytes[at - 1].is_ascii_whitespace()
+                && bytes.get(at + 1).is_some_and(u8::is_ascii_whitespace) =>
+            {
+                return (code[..at].trim(), Some(code[at + 1..].trim()));
+            }
+            _ => {}
+        }
+    }
+    (code, None)
+}
+
+/// An operation with its operands in a column of their own.
+fn operation(code: &str, width: usize) -> String {
+    let code = squeezed(code);
+    match code.split_once(' ') {
+        Some((name, operands)) if !name.starts_with('(') => format!("{name:<width$} {operands}"),
+        _ => code,
+    }
+}
+
+fn width(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// Lines below each other.
+fn print(lines: &[Line], out: &mut String) {
+    let halves = lines.iter().filter(|line| line.right.is_some()).map(|line| width(&line.left)).max().unwrap_or(0);
+    let code: Vec<String> = lines
+        .iter()
+        .map(|line| match &line.right {
+            Some(right) => format!("{}{} | {right}", line.left, " ".repeat(halves - width(&line.left))),
+            None => line.left.clone(),
+        })
+        .collect();
+    let commented = lines.iter().zip(&code).filter(|(line, _)| !line.comment.is_empty());
+    let comments = commented.map(|(_, code)| width(code)).max().unwrap_or(0);
+    for (line, code) in lines.iter().zip(code) {
+        let lone = code.trim().is_empty();
+        let text = if line.comment.is_empty() {
+            code
+        } else if lone {
+            format!("{code}{}", line.comment)
+        } else {
+            format!("{code}{}  {}", " ".repeat(comments - width(&code)), line.comment)
+        };
+        out.push_str(text.trim_end());
+        out.push('\n');
+    }
+}

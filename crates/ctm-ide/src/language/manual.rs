@@ -1,0 +1,142 @@
+//! What a word means: the pages of `ctm isa`, and the rows of the tables of the languages' own pages.
+
+use super::words::Form;
+use super::{Document, Language, NameKind};
+use ctm_exec::observe::{Isa, Place};
+use ctm_isa::diag::Span;
+use ctm_isa::{r700, x1k};
+use std::fmt::Write as _;
+
+/// What is to be said of a word.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Hover {
+    /// The word.
+    pub span: Span,
+    /// As Markdown.
+    pub markdown: String,
+}
+
+/// The page of a language.
+const fn page(language: Language) -> &'static str {
+    match language {
+        Language::X1k => include_str!("../../embedded/docs/x1k-assembly.md"),
+        Language::R700 => include_str!("../../embedded/docs/r700-assembly.md"),
+    }
+}
+
+/// The row of a table of the language's page whose first cell has `code`: the cells, without their bars.
+pub(super) fn row(language: Language, code: &str) -> Option<Vec<&'static str>> {
+    let is_it = |cell: &str| {
+        cell.split('`').skip(1).step_by(2).any(|written| written == code || written.split(' ').next() == Some(code))
+    };
+    page(language).lines().filter(|line| line.starts_with('|')).find_map(|line| {
+        // `\|` is a bar of the text.
+        let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
+        (cells.len() >= 2 && is_it(cells[0])).then_some(cells)
+    })
+}
+
+/// What a word of the language means, as text: what it stands for, then the manual's pages. A word may be the name of something else in the tables.
+pub(super) fn describe(language: Language, word: &str) -> Option<String> {
+    let manual = language.manual();
+    let meaning = match language {
+        Language::X1k => x1k::text::meaning(word),
+        Language::R700 => r700::text::meaning(word),
+    };
+    let other = meaning.filter(|(_, names)| !names.iter().any(|name| name.eq_ignore_ascii_case(word)));
+    match other {
+        Some((says, names)) => {
+            let pages: Vec<String> = names.iter().filter_map(|name| manual.describe(name)).collect();
+            Some(format!("{word}: {says}\n\n{}", pages.join("\n")))
+        }
+        None => manual.describe(word),
+    }
+}
+
+impl Document {
+    /// What the word at an offset means.
+    #[must_use]
+    pub fn hover(&self, offset: usize) -> Option<Hover> {
+        let at = self.word_at(offset)?;
+        let word = self.words[at];
+        let text = self.of(&word);
+        let markdown = match word.form {
+            Form::Punctuation(_) | Form::Number => return None,
+            Form::Dotted if word.first => self.of_table(&format!(".{text}"))?,
+            Form::Dotted => return self.hover(word.start.checked_sub(2)?),
+            Form::Name => self.of_name(at, text)?,
+        };
+        let byte = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Some(Hover { span: Span::new(byte(word.start), byte(word.end)), markdown })
+    }
+
+    fn of_table(&self, code: &str) -> Option<String> {
+        let cells = row(self.language, code)?;
+        Some(format!("{}: {}", cells[0], cells[1..].join("; ")))
+    }
+
+    fn of_name(&self, at: usize, text: &str) -> Option<String> {
+        let word = &self.words[at];
+        let mut out = String::new();
+        if let Some(symbol) = self.symbol_at(word.start) {
+            let line = self.line_of(symbol.span.start as usize);
+            match symbol.kind {
+                NameKind::Label => {
+                    let _ = writeln!(out, "`{text}`: label, line {}", line + 1);
+                    return Some(out);
+                }
+                NameKind::Declared => {
+                    let _ = writeln!(out, "`{text}` stands for `{}`, line {}\n", symbol.stands_for, line + 1);
+                    let _ = writeln!(out, "```{}\n{}\n```", self.language.id(), self.line(line).trim());
+                }
+            }
+        }
+        let register = self.stands_for(text).unwrap_or_else(|| text.to_owned());
+        let isa = match self.language {
+            Language::X1k => Isa::X1k,
+            Language::R700 => Isa::R700,
+        };
+        let place =
+            Place::parse(isa, register.split(['.', '[']).next().unwrap_or("")).ok().and_then(|p| p.first().copied());
+        // A few mnemonics could be read as names of places; what begins a line is an instruction.
+        if let Some(place) = place.filter(|_| !self.vocabulary_has(text) || !word.first) {
+            let _ = writeln!(out, "{}, see {}", self.what(&register), place.section());
+            let story = self.register_story(at);
+            if !story.is_empty() {
+                let _ = writeln!(out, "\n{story}");
+            }
+            return Some(out);
+        }
+        if !out.is_empty() {
+            return Some(out);
+        }
+        // As it is written first: a modifier of the language may be a field's name as well.
+        if let Some(row) = self.of_table(text).filter(|_| describe(self.language, text).is_none()) {
+            return Some(row);
+        }
+        let manual = describe(self.language, text)?;
+        Some(format!("```text\n{}\n```", manual.trim_end()))
+    }
+
+    fn vocabulary_has(&self, word: &str) -> bool {
+        self.language.vocabulary().iter().any(|(_, known)| *known == word)
+    }
+
+    /// A register in words.
+    fn what(&self, register: &str) -> String {
+        let letter: String = register.chars().take_while(|c| !c.is_ascii_digit()).collect();
+        let row = match self.language {
+            Language::X1k => row(Language::X1k, &format!("{letter}5")).or_else(|| {
+                ["r5", "c12", "s0", "o0", "i0"]
+                    .iter()
+                    .find(|r| r.starts_with(&letter))
+                    .and_then(|r| super::manual::row(Language::X1k, r))
+            }),
+            Language::R700 => None,
+        };
+        match row {
+            Some(cells) if cells.len() > 1 => format!("`{register}`: {}", cells[1]),
+            _ => format!("`{register}`"),
+        }
+    }
+}

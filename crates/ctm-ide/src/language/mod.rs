@@ -1,0 +1,226 @@
+//! Both assembly languages as an editor sees them.
+//!
+//! | file | what |
+//! |---|---|
+//! | `words` | a text as words with their places |
+//! | `names` | labels and declared names: where they are defined and used, renaming |
+//! | `registers` | which register a word means, who wrote its value, who reads it |
+//! | `manual` | what a word means: the pages of `ctm isa`, and the rows of the tables of the languages' own pages |
+//! | `complete` | what can stand at a place |
+//! | `format` | the layout of lines |
+//!
+//! Offsets are bytes of the text. Begin with [`Document`].
+
+mod complete;
+mod format;
+mod manual;
+mod names;
+mod registers;
+mod words;
+
+pub use complete::{Completion, CompletionKind};
+pub use manual::Hover;
+pub use names::{NameKind, Symbol};
+pub use registers::Hint;
+
+use ctm_isa::diag::{Diagnostic, Severity, Span};
+use ctm_isa::isa_help::Isa as Manual;
+use ctm_isa::live::Liveness;
+use ctm_isa::vocabulary::Vocabulary;
+use ctm_isa::{r700, x1k};
+use std::path::Path;
+use words::Word;
+
+/// The two languages.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Language {
+    /// X1K assembly (`docs/x1k-assembly.md`).
+    X1k,
+    /// R700 assembly, AMD's listing syntax (`docs/r700-assembly.md`).
+    R700,
+}
+
+impl Language {
+    /// Both.
+    pub const ALL: [Self; 2] = [Self::X1k, Self::R700];
+
+    /// By the extension of a file's name; `None` where it says nothing.
+    #[must_use]
+    pub fn of_path(path: &Path) -> Option<Self> {
+        let extension = path.extension()?.to_str()?.to_ascii_lowercase();
+        Self::ALL.into_iter().find(|language| language.extensions().contains(&extension.as_str()))
+    }
+
+    /// By what the text looks like: a listing of the R700 has lines that begin with a control-flow instruction in capitals.
+    #[must_use]
+    pub fn of_text(text: &str) -> Self {
+        let flow = |line: &str| {
+            let head = line.trim_start_matches(|c: char| c.is_ascii_digit() || c == ' ');
+            let word: String = head.chars().take_while(|c| c.is_ascii_alphanumeric() || *c == '_').collect();
+            let known = |(kind, name): &(_, &str)| {
+                use ctm_isa::vocabulary::WordKind::{Export, Flow};
+                matches!(kind, Flow | Export) && *name == word
+            };
+            !word.is_empty() && r700::text::vocabulary().iter().any(known)
+        };
+        if text.lines().any(|line| flow(line) || line.trim_start().starts_with(".stage")) {
+            Self::R700
+        } else {
+            Self::X1k
+        }
+    }
+
+    /// Extensions of its files.
+    #[must_use]
+    pub const fn extensions(self) -> &'static [&'static str] {
+        match self {
+            Self::X1k => &["x1k"],
+            Self::R700 => &["r700", "psh", "vsh", "gsha", "r7"],
+        }
+    }
+
+    /// Its name in editors.
+    #[must_use]
+    pub const fn id(self) -> &'static str {
+        match self {
+            Self::X1k => "ctm-x1k",
+            Self::R700 => "ctm-r700",
+        }
+    }
+
+    /// The language that an editor calls so.
+    #[must_use]
+    pub fn from_id(id: &str) -> Option<Self> {
+        Self::ALL.into_iter().find(|language| language.id() == id)
+    }
+
+    /// Its name for people.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::X1k => "X1K assembly",
+            Self::R700 => "R700 assembly",
+        }
+    }
+
+    /// Its words.
+    #[must_use]
+    pub fn vocabulary(self) -> Vocabulary {
+        match self {
+            Self::X1k => x1k::text::vocabulary(),
+            Self::R700 => r700::text::vocabulary(),
+        }
+    }
+
+    /// Its manual.
+    #[must_use]
+    pub fn manual(self) -> Manual {
+        match self {
+            Self::X1k => Manual::x1k(),
+            Self::R700 => Manual::r700(),
+        }
+    }
+}
+
+/// A program of either machine.
+#[derive(Clone, Debug)]
+enum Program {
+    X1k(Box<x1k::Program>),
+    R700(Box<r700::Program>),
+}
+
+/// A text in one of the languages, read once.
+#[derive(Clone, Debug)]
+pub struct Document {
+    /// The language.
+    pub language: Language,
+    /// The text.
+    pub text: String,
+    /// What the assembler says and, of a text without errors, what the checker says.
+    pub findings: Vec<Diagnostic>,
+    program: Option<Program>,
+    words: Vec<Word>,
+    live: Option<Liveness>,
+}
+
+impl Document {
+    /// Reads a text.
+    #[must_use]
+    pub fn new(language: Language, text: impl Into<String>) -> Self {
+        let text = text.into();
+        let (findings, program) = read(language, &text);
+        let live = program.as_ref().map(|program| match program {
+            Program::X1k(program) => x1k::check::live(program),
+            Program::R700(program) => r700::check::live(program),
+        });
+        let words = words::words(language, &text);
+        Self { language, text, findings, program, words, live }
+    }
+
+    /// Whether a finding is an error.
+    #[must_use]
+    pub fn has_errors(&self) -> bool {
+        self.findings.iter().any(|finding| finding.severity == Severity::Error)
+    }
+
+    /// The words of the program; none of a text with errors.
+    #[must_use]
+    pub fn program_words(&self) -> Vec<u32> {
+        match &self.program {
+            None => Vec::new(),
+            Some(Program::X1k(program)) => program.words.iter().flatten().copied().collect(),
+            Some(Program::R700(program)) => program.words.clone(),
+        }
+    }
+
+    fn spans(&self) -> &[Span] {
+        match &self.program {
+            None => &[],
+            Some(Program::X1k(program)) => &program.spans,
+            Some(Program::R700(program)) => &program.spans,
+        }
+    }
+
+    /// The word at an offset, or right before it.
+    fn word_at(&self, offset: usize) -> Option<usize> {
+        let inside = |word: &Word| (word.start..=word.end).contains(&offset);
+        let found = self.words.iter().position(|word| inside(word) && offset < word.end);
+        found.or_else(|| self.words.iter().position(inside))
+    }
+
+    /// The text of a word.
+    fn of(&self, word: &Word) -> &str {
+        self.text.get(word.start..word.end).unwrap_or("")
+    }
+
+    /// The line of an offset, from 0.
+    #[must_use]
+    pub fn line_of(&self, offset: usize) -> usize {
+        let end = offset.min(self.text.len());
+        self.text.as_bytes()[..end].iter().filter(|&&byte| byte == b'\n').count()
+    }
+
+    /// A line, counted from 0, without its end.
+    #[must_use]
+    pub fn line(&self, number: usize) -> &str {
+        self.text.lines().nth(number).unwrap_or("")
+    }
+}
+
+/// What the assembler and the checker say of a text.
+fn read(language: Language, text: &str) -> (Vec<Diagnostic>, Option<Program>) {
+    match language {
+        Language::X1k => {
+            let assembly = x1k::text::assemble(text);
+            let mut findings = assembly.diagnostics;
+            findings.extend(assembly.program.iter().flat_map(x1k::check::check));
+            (findings, assembly.program.map(|program| Program::X1k(Box::new(program))))
+        }
+        Language::R700 => {
+            let assembly = r700::text::assemble(text, &r700::text::Options::default());
+            let mut findings = assembly.diagnostics;
+            findings.extend(assembly.program.iter().flat_map(r700::check::check));
+            (findings, assembly.program.map(|program| Program::R700(Box::new(program))))
+        }
+    }
+}

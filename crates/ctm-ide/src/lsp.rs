@@ -1,0 +1,467 @@
+//! The language server: what `ctm lsp` speaks on its standard input and output.
+//!
+//! One thread reads a text as soon as it changes and sends what it found; everything else is a question about a [`Document`].
+
+use crate::language::{Completion, CompletionKind, Document, Language, NameKind};
+use ctm_isa::diag::{Diagnostic, Severity, Span};
+use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
+use lsp_types::notification::{
+    DidChangeTextDocument, DidCloseTextDocument, DidOpenTextDocument, Notification as _, PublishDiagnostics,
+};
+use lsp_types::request::{
+    Completion as CompletionRequest, DocumentHighlightRequest, DocumentSymbolRequest, Formatting, GotoDefinition,
+    HoverRequest, InlayHintRequest, PrepareRenameRequest, References, Rename, Request as _, ResolveCompletionItem,
+};
+use lsp_types::{
+    CompletionItem, CompletionItemKind, CompletionOptions, CompletionResponse, DiagnosticRelatedInformation,
+    DiagnosticSeverity, DidChangeTextDocumentParams, DidCloseTextDocumentParams, DidOpenTextDocumentParams,
+    DocumentFormattingParams, DocumentHighlight, DocumentSymbol, DocumentSymbolResponse, Documentation,
+    GotoDefinitionResponse, Hover, HoverContents, HoverProviderCapability, InitializeParams, InlayHint, InlayHintLabel,
+    InlayHintParams, InlayHintTooltip, Location, MarkupContent, MarkupKind, NumberOrString, OneOf, Position,
+    PositionEncodingKind, PrepareRenameResponse, PublishDiagnosticsParams, Range, ReferenceParams, RenameOptions,
+    RenameParams, ServerCapabilities, SymbolKind, TextDocumentPositionParams, TextDocumentSyncCapability,
+    TextDocumentSyncKind, TextEdit, Uri, WorkDoneProgressOptions, WorkspaceEdit,
+};
+use serde_json::{Value, json};
+use std::collections::HashMap;
+use std::path::Path;
+
+/// Why the server ended badly.
+#[derive(Debug)]
+pub struct LspError(String);
+
+impl std::fmt::Display for LspError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(&self.0)
+    }
+}
+
+impl std::error::Error for LspError {}
+
+/// Speaks with a client on standard input and output until it says goodbye or goes away.
+///
+/// # Errors
+/// The client breaks the protocol.
+pub fn stdio() -> Result<(), LspError> {
+    let (connection, threads) = Connection::stdio();
+    serve(&connection)?;
+    drop(connection);
+    // Its reader may wait for a client that stays; the writer has written all.
+    threads.join().map_err(|e| LspError(format!("the client's pipe: {e}")))
+}
+
+/// Speaks with a client on a connection.
+///
+/// # Errors
+/// The client breaks the protocol.
+pub fn serve(connection: &Connection) -> Result<(), LspError> {
+    let wrong = |e: &dyn std::fmt::Display| LspError(format!("the client's first messages: {e}"));
+    let (id, params) = match connection.initialize_start() {
+        Ok(first) => first,
+        // Nobody is there.
+        Err(e) if e.channel_is_disconnected() => return Ok(()),
+        Err(e) => return Err(wrong(&e)),
+    };
+    let params: InitializeParams = serde_json::from_value(params).map_err(|e| wrong(&e))?;
+    let offered = params.capabilities.general.and_then(|general| general.position_encodings).unwrap_or_default();
+    let utf8 = offered.contains(&PositionEncodingKind::UTF8);
+    let answer = json!({
+        "capabilities": capabilities(utf8),
+        "serverInfo": { "name": "ctm", "version": env!("CARGO_PKG_VERSION") },
+    });
+    connection.initialize_finish(id, answer).map_err(|e| wrong(&e))?;
+    let mut server = Server { connection, utf8, documents: HashMap::new() };
+    for message in &connection.receiver {
+        match message {
+            Message::Request(request) => {
+                if connection.handle_shutdown(&request).map_err(|e| LspError(e.to_string()))? {
+                    return Ok(());
+                }
+                server.request(request)?;
+            }
+            Message::Notification(notification) => server.notification(notification)?,
+            Message::Response(_) => {}
+        }
+    }
+    Ok(())
+}
+
+fn capabilities(utf8: bool) -> ServerCapabilities {
+    let encoding = if utf8 { PositionEncodingKind::UTF8 } else { PositionEncodingKind::UTF16 };
+    ServerCapabilities {
+        position_encoding: Some(encoding),
+        text_document_sync: Some(TextDocumentSyncCapability::Kind(TextDocumentSyncKind::INCREMENTAL)),
+        hover_provider: Some(HoverProviderCapability::Simple(true)),
+        completion_provider: Some(CompletionOptions {
+            resolve_provider: Some(true),
+            trigger_characters: Some(vec![".".into(), "(".into()]),
+            ..CompletionOptions::default()
+        }),
+        definition_provider: Some(OneOf::Left(true)),
+        references_provider: Some(OneOf::Left(true)),
+        document_highlight_provider: Some(OneOf::Left(true)),
+        document_symbol_provider: Some(OneOf::Left(true)),
+        document_formatting_provider: Some(OneOf::Left(true)),
+        inlay_hint_provider: Some(OneOf::Left(true)),
+        rename_provider: Some(OneOf::Right(RenameOptions {
+            prepare_provider: Some(true),
+            work_done_progress_options: WorkDoneProgressOptions::default(),
+        })),
+        ..ServerCapabilities::default()
+    }
+}
+
+/// A text that a client has open.
+struct Open {
+    document: Document,
+    version: i32,
+    /// The byte at which each line begins.
+    starts: Vec<usize>,
+}
+
+impl Open {
+    fn new(language: Language, text: String, version: i32) -> Self {
+        let starts = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
+        Self { document: Document::new(language, text), version, starts }
+    }
+
+    fn text(&self) -> &str {
+        &self.document.text
+    }
+
+    /// Line and character of a byte.
+    fn position(&self, offset: usize, utf8: bool) -> Position {
+        let mut offset = offset.min(self.text().len());
+        while !self.text().is_char_boundary(offset) {
+            offset -= 1;
+        }
+        let line = self.starts.partition_point(|&start| start <= offset).saturating_sub(1);
+        let before = &self.text()[self.starts[line]..offset];
+        let character = if utf8 { before.len() } else { before.encode_utf16().count() };
+        let number = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+        Position::new(number(line), number(character))
+    }
+
+    /// The byte of a line and character; what is behind the end of a line is its end.
+    fn offset(&self, position: Position, utf8: bool) -> usize {
+        let line = position.line as usize;
+        let Some(&start) = self.starts.get(line) else { return self.text().len() };
+        let end = self.starts.get(line + 1).map_or(self.text().len(), |&next| next - 1);
+        let text = &self.text()[start..end];
+        let mut character = 0;
+        for (at, c) in text.char_indices() {
+            if character >= position.character {
+                return start + at;
+            }
+            character += u32::try_from(if utf8 { c.len_utf8() } else { c.len_utf16() }).unwrap_or(1);
+        }
+        start + text.trim_end_matches('\r').len()
+    }
+
+    fn range(&self, span: Span, utf8: bool) -> Range {
+        Range::new(self.position(span.start as usize, utf8), self.position(span.end as usize, utf8))
+    }
+}
+
+struct Server<'c> {
+    connection: &'c Connection,
+    utf8: bool,
+    documents: HashMap<String, Open>,
+}
+
+/// Why a request is not answered: a code and a sentence.
+type Refusal = (ErrorCode, String);
+
+fn gone<T>(_: T) -> LspError {
+    LspError("the client has gone".into())
+}
+
+impl Server<'_> {
+    fn send(&self, message: impl Into<Message>) -> Result<(), LspError> {
+        self.connection.sender.send(message.into()).map_err(gone)
+    }
+
+    fn notification(&mut self, notification: Notification) -> Result<(), LspError> {
+        match notification.method.as_str() {
+            DidOpenTextDocument::METHOD => {
+                let Ok(params) = serde_json::from_value::<DidOpenTextDocumentParams>(notification.params) else {
+                    return Ok(());
+                };
+                let item = params.text_document;
+                let language = Language::from_id(&item.language_id)
+                    .or_else(|| Language::of_path(Path::new(item.uri.path().as_str())))
+                    .unwrap_or_else(|| Language::of_text(&item.text));
+                let open = Open::new(language, item.text, item.version);
+                self.publish(&item.uri, &open)?;
+                self.documents.insert(item.uri.as_str().to_owned(), open);
+            }
+            DidChangeTextDocument::METHOD => {
+                let Ok(params) = serde_json::from_value::<DidChangeTextDocumentParams>(notification.params) else {
+                    return Ok(());
+                };
+                let uri = params.text_document.uri;
+                let Some(mut open) = self.documents.remove(uri.as_str()) else { return Ok(()) };
+                for change in params.content_changes {
+                    let text = match change.range {
+                        None => change.text,
+                        Some(range) => {
+                            let from = open.offset(range.start, self.utf8);
+                            let to = open.offset(range.end, self.utf8).max(from);
+                            let mut text = open.document.text.clone();
+                            text.replace_range(from..to, &change.text);
+                            text
+                        }
+                    };
+                    open = Open::new(open.document.language, text, params.text_document.version);
+                }
+                self.publish(&uri, &open)?;
+                self.documents.insert(uri.as_str().to_owned(), open);
+            }
+            DidCloseTextDocument::METHOD => {
+                let Ok(params) = serde_json::from_value::<DidCloseTextDocumentParams>(notification.params) else {
+                    return Ok(());
+                };
+                let uri = params.text_document.uri;
+                self.documents.remove(uri.as_str());
+                self.diagnostics(PublishDiagnosticsParams::new(uri, Vec::new(), None))?;
+            }
+            _ => {}
+        }
+        Ok(())
+    }
+
+    fn publish(&self, uri: &Uri, open: &Open) -> Result<(), LspError> {
+        let found = open.document.findings.iter().map(|finding| self.diagnostic(uri, open, finding)).collect();
+        self.diagnostics(PublishDiagnosticsParams::new(uri.clone(), found, Some(open.version)))
+    }
+
+    fn diagnostics(&self, params: PublishDiagnosticsParams) -> Result<(), LspError> {
+        self.send(Notification::new(PublishDiagnostics::METHOD.to_owned(), params))
+    }
+
+    fn diagnostic(&self, uri: &Uri, open: &Open, finding: &Diagnostic) -> lsp_types::Diagnostic {
+        let range = finding.labels.first().map_or_else(Range::default, |label| open.range(label.span, self.utf8));
+        let related = finding.labels.iter().skip(1).map(|label| DiagnosticRelatedInformation {
+            location: Location::new(uri.clone(), open.range(label.span, self.utf8)),
+            message: label.message.clone(),
+        });
+        let related: Vec<_> = related.collect();
+        let mut message = finding.message.clone();
+        let own = finding.labels.first().map_or("", |label| label.message.as_str());
+        for (what, text) in
+            [("", own), ("see ", finding.cite.unwrap_or("")), ("", finding.help.as_deref().unwrap_or(""))]
+        {
+            if !text.is_empty() {
+                message.push_str(&format!("\n{what}{text}"));
+            }
+        }
+        lsp_types::Diagnostic {
+            range,
+            severity: Some(match finding.severity {
+                Severity::Error => DiagnosticSeverity::ERROR,
+                Severity::Warning => DiagnosticSeverity::WARNING,
+                Severity::Note => DiagnosticSeverity::INFORMATION,
+            }),
+            code: Some(NumberOrString::String(finding.rule.to_owned())),
+            source: Some("ctm".into()),
+            message,
+            related_information: (!related.is_empty()).then_some(related),
+            ..lsp_types::Diagnostic::default()
+        }
+    }
+
+    fn request(&mut self, request: Request) -> Result<(), LspError> {
+        let id: RequestId = request.id.clone();
+        let response = match self.answer(request) {
+            Ok(value) => Response::new_ok(id, value),
+            Err((code, why)) => Response::new_err(id, code as i32, why),
+        };
+        self.send(response)
+    }
+
+    fn answer(&self, request: Request) -> Result<Value, Refusal> {
+        fn read<T: serde::de::DeserializeOwned>(params: Value) -> Result<T, Refusal> {
+            serde_json::from_value(params).map_err(|e| (ErrorCode::InvalidParams, e.to_string()))
+        }
+        fn write(answer: impl serde::Serialize) -> Result<Value, Refusal> {
+            serde_json::to_value(answer).map_err(|e| (ErrorCode::InternalError, e.to_string()))
+        }
+        let params = request.params;
+        match request.method.as_str() {
+            HoverRequest::METHOD => {
+                let (open, offset, _) = self.place(&read(params)?)?;
+                write(open.document.hover(offset).map(|hover| Hover {
+                    contents: HoverContents::Markup(markdown(hover.markdown)),
+                    range: Some(open.range(hover.span, self.utf8)),
+                }))
+            }
+            CompletionRequest::METHOD => {
+                let (open, offset, uri) = self.place(&read(params)?)?;
+                let found = open.document.completions(offset);
+                write(CompletionResponse::Array(found.into_iter().map(|c| item(c, &uri)).collect()))
+            }
+            ResolveCompletionItem::METHOD => write(self.resolved(read(params)?)),
+            GotoDefinition::METHOD => {
+                let (open, offset, uri) = self.place(&read(params)?)?;
+                let places = match open.document.symbol_at(offset) {
+                    // On a name's own register the values are more to the point than the directive.
+                    Some(symbol) => vec![symbol.span],
+                    None => open.document.register_places(offset),
+                };
+                let at = |span: &Span| Location::new(uri.clone(), open.range(*span, self.utf8));
+                write(GotoDefinitionResponse::Array(places.iter().map(at).collect()))
+            }
+            References::METHOD => {
+                let params: ReferenceParams = read(params)?;
+                let (open, offset, uri) = self.place(&params.text_document_position)?;
+                let places = self.uses(open, offset, params.context.include_declaration);
+                let at = |span: &Span| Location::new(uri.clone(), open.range(*span, self.utf8));
+                write(places.iter().map(at).collect::<Vec<_>>())
+            }
+            DocumentHighlightRequest::METHOD => {
+                let (open, offset, _) = self.place(&read(params)?)?;
+                let places = self.uses(open, offset, true);
+                let at = |span: &Span| DocumentHighlight { range: open.range(*span, self.utf8), kind: None };
+                write(places.iter().map(at).collect::<Vec<_>>())
+            }
+            DocumentSymbolRequest::METHOD => {
+                let params: lsp_types::DocumentSymbolParams = read(params)?;
+                let open = self.open(&params.text_document.uri)?;
+                write(DocumentSymbolResponse::Nested(self.outline(open)))
+            }
+            Formatting::METHOD => {
+                let params: DocumentFormattingParams = read(params)?;
+                let open = self.open(&params.text_document.uri)?;
+                let text = open.document.formatted();
+                let end = Span::new(0, u32::try_from(open.text().len()).unwrap_or(u32::MAX));
+                let edits = if text == open.text() {
+                    Vec::new()
+                } else {
+                    vec![TextEdit::new(open.range(end, self.utf8), text)]
+                };
+                write(edits)
+            }
+            PrepareRenameRequest::METHOD => {
+                let (open, offset, _) = self.place(&read(params)?)?;
+                write(open.document.symbol_at(offset).and_then(|symbol| {
+                    let here = |span: &&Span| (span.start as usize..=span.end as usize).contains(&offset);
+                    let places = open.document.references(&symbol);
+                    let here = places.iter().find(here).copied()?;
+                    Some(PrepareRenameResponse::Range(open.range(here, self.utf8)))
+                }))
+            }
+            Rename::METHOD => {
+                let params: RenameParams = read(params)?;
+                let (open, offset, uri) = self.place(&params.text_document_position)?;
+                let places = open.document.rename(offset, &params.new_name);
+                let places = places.map_err(|why| (ErrorCode::RequestFailed, why))?;
+                let edit = |span: &Span| TextEdit::new(open.range(*span, self.utf8), params.new_name.clone());
+                #[allow(clippy::mutable_key_type, reason = "the type of the protocol; addresses do not change")]
+                let changes = HashMap::from([(uri, places.iter().map(edit).collect())]);
+                write(WorkspaceEdit::new(changes))
+            }
+            InlayHintRequest::METHOD => {
+                let params: InlayHintParams = read(params)?;
+                let open = self.open(&params.text_document.uri)?;
+                let (from, to) = (params.range.start.line as usize, params.range.end.line as usize);
+                let hints = open.document.hints(from, to.saturating_add(1));
+                write(hints.into_iter().map(|hint| self.hint(open, hint)).collect::<Vec<_>>())
+            }
+            method => Err((ErrorCode::MethodNotFound, format!("`{method}` is not done here"))),
+        }
+    }
+
+    fn open(&self, uri: &Uri) -> Result<&Open, Refusal> {
+        let unknown = || (ErrorCode::InvalidParams, format!("{} is not open", uri.as_str()));
+        self.documents.get(uri.as_str()).ok_or_else(unknown)
+    }
+
+    /// The document and the byte that a request is about.
+    fn place(&self, params: &TextDocumentPositionParams) -> Result<(&Open, usize, Uri), Refusal> {
+        let uri = params.text_document.uri.clone();
+        let open = self.open(&uri)?;
+        Ok((open, open.offset(params.position, self.utf8), uri))
+    }
+
+    fn uses(&self, open: &Open, offset: usize, definition: bool) -> Vec<Span> {
+        match open.document.symbol_at(offset) {
+            Some(symbol) => {
+                let mut places = open.document.references(&symbol);
+                places.retain(|place| definition || *place != symbol.span);
+                places
+            }
+            None => open.document.register_places(offset),
+        }
+    }
+
+    #[allow(deprecated, reason = "a field of the protocol's type that must be there")]
+    fn outline(&self, open: &Open) -> Vec<DocumentSymbol> {
+        let symbols = open.document.symbols().into_iter();
+        symbols
+            .map(|symbol| {
+                let range = open.range(symbol.span, self.utf8);
+                let kind = match symbol.kind {
+                    NameKind::Label => SymbolKind::FUNCTION,
+                    NameKind::Declared => SymbolKind::VARIABLE,
+                };
+                let detail = (!symbol.stands_for.is_empty()).then_some(symbol.stands_for);
+                DocumentSymbol {
+                    name: symbol.name,
+                    detail,
+                    kind,
+                    tags: None,
+                    deprecated: None,
+                    range,
+                    selection_range: range,
+                    children: None,
+                }
+            })
+            .collect()
+    }
+
+    fn hint(&self, open: &Open, hint: crate::language::Hint) -> InlayHint {
+        InlayHint {
+            position: open.position(hint.offset, self.utf8),
+            label: InlayHintLabel::String(hint.text),
+            kind: None,
+            text_edits: None,
+            tooltip: Some(InlayHintTooltip::String(hint.tooltip)),
+            padding_left: Some(true),
+            padding_right: None,
+            data: None,
+        }
+    }
+
+    /// A completion with its page of the manual.
+    fn resolved(&self, mut item: CompletionItem) -> CompletionItem {
+        let uri = item.data.as_ref().and_then(Value::as_str);
+        let page =
+            uri.and_then(|uri| self.documents.get(uri)).and_then(|open| open.document.completion_page(&item.label));
+        if let Some(page) = page {
+            let text = format!("```text\n{}\n```", page.trim_end());
+            item.documentation = Some(Documentation::MarkupContent(markdown(text)));
+        }
+        item
+    }
+}
+
+fn markdown(value: String) -> MarkupContent {
+    MarkupContent { kind: MarkupKind::Markdown, value }
+}
+
+fn item(completion: Completion, uri: &Uri) -> CompletionItem {
+    CompletionItem {
+        label: completion.text,
+        kind: Some(match completion.kind {
+            CompletionKind::Instruction => CompletionItemKind::FUNCTION,
+            CompletionKind::Modifier => CompletionItemKind::KEYWORD,
+            CompletionKind::Directive => CompletionItemKind::MODULE,
+            CompletionKind::Name => CompletionItemKind::VARIABLE,
+            CompletionKind::Label => CompletionItemKind::REFERENCE,
+            CompletionKind::Register => CompletionItemKind::FIELD,
+        }),
+        detail: (!completion.detail.is_empty()).then_some(completion.detail),
+        data: Some(Value::String(uri.as_str().to_owned())),
+        ..CompletionItem::default()
+    }
+}

@@ -1,0 +1,188 @@
+//! What the page can open: the examples, which are part of the program, and jobs of the user's.
+
+use crate::language::Language;
+use ctm::job::{Job, JobError, Reader};
+use ctm::render::{self, Report};
+use ctm_isa::diag::Diagnostic;
+use serde_json::{Value, json};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// The files of an example, its job first.
+struct Example {
+    name: &'static str,
+    files: &'static [(&'static str, &'static [u8])],
+}
+
+macro_rules! examples {
+    ($($name:literal: $($file:literal)*;)*) => {
+        const EXAMPLES: &[Example] = &[$(Example {
+            name: $name,
+            files: &[$(($file, include_bytes!(concat!("../../embedded/examples/", $name, "/", $file))),)*],
+        },)*];
+    };
+}
+
+examples! {
+    "mandelbrot": "job.toml" "mandelbrot.x1k";
+    "life": "job.toml" "life.x1k" "start.png";
+    "conv5x5": "job.toml" "conv5x5.x1k" "photo.png";
+    "nbody": "job.toml" "nbody.x1k" "body.npy" "speed.npy";
+    "matmul": "job.toml" "matmul.x1k" "a.npy" "b.npy";
+    "black-scholes": "job.toml" "black-scholes.x1k" "option.npy";
+    "nearest-surface": "job.toml" "sphere.x1k";
+    "saxpy": "job.toml" "saxpy.x1k" "x.npy" "y.npy";
+    "r700/mandelbrot": "job.toml" "mandelbrot.psh";
+    "r700/deep-zoom": "job.toml" "deep-zoom.psh";
+    "r700/hash": "job.toml" "hash.psh";
+    "histogram": "job.toml" "count.x1k" "sum.x1k" "image.npy";
+}
+
+/// Something to open.
+#[derive(Clone, Debug)]
+pub(super) struct Entry {
+    pub(super) name: String,
+    /// The job file of a user; `None` for an example.
+    path: Option<PathBuf>,
+}
+
+/// Everything that can be opened: the user's jobs, then the examples.
+pub(super) fn all(jobs: &[PathBuf]) -> Vec<Entry> {
+    let own = jobs.iter().map(|path| Entry { name: path.display().to_string(), path: Some(path.clone()) });
+    own.chain(EXAMPLES.iter().map(|example| Entry { name: example.name.to_owned(), path: None })).collect()
+}
+
+/// A text that the page edits.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct File {
+    pub(super) name: String,
+    pub(super) text: String,
+}
+
+impl File {
+    fn json(&self) -> Value {
+        let language = Language::of_path(Path::new(&self.name)).map(Language::id);
+        json!({ "name": self.name, "text": self.text, "language": language })
+    }
+}
+
+/// What is wrong, as the page shows it.
+pub(super) fn said(error: &JobError) -> String {
+    error.reports().iter().map(|report| format!("{}\n", render::text(report, false))).collect()
+}
+
+fn wrong(message: impl Into<String>) -> JobError {
+    JobError::Usage(vec![Report::bare(Diagnostic::error("page", message))])
+}
+
+/// Numbers of directories that are there for one run.
+static RUNS: AtomicU64 = AtomicU64::new(0);
+
+/// A directory that goes when it is no longer needed.
+pub(super) struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> std::io::Result<Self> {
+        let number = RUNS.fetch_add(1, Ordering::Relaxed);
+        let path = std::env::temp_dir().join(format!("ctm-page-{}-{number}", std::process::id()));
+        std::fs::create_dir(&path)?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+impl Entry {
+    fn example(&self) -> Option<&'static Example> {
+        EXAMPLES.iter().find(|example| self.path.is_none() && example.name == self.name)
+    }
+
+    /// The texts of the job: the job file, then its programs.
+    pub(super) fn open(&self) -> Result<Value, JobError> {
+        let files = self.files()?;
+        Ok(json!({ "name": self.name, "files": files.iter().map(File::json).collect::<Vec<_>>() }))
+    }
+
+    fn files(&self) -> Result<Vec<File>, JobError> {
+        if let Some(example) = self.example() {
+            let texts = example.files.iter().filter_map(|(name, bytes)| {
+                let text = std::str::from_utf8(bytes).ok()?;
+                Some(File { name: (*name).to_owned(), text: text.to_owned() })
+            });
+            return Ok(texts.collect());
+        }
+        let path = self.path.as_deref().ok_or_else(|| wrong("there is no such job"))?;
+        let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| wrong(format!("{}: {e}", path.display())));
+        let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let mut files = vec![File { name: name(path), text: read(path)? }];
+        let job = Reader::for_file(path)?.finish()?;
+        for pass in &job.passes {
+            let program = &pass.program.value;
+            let known = files.iter().any(|file| file.name == name(program));
+            // Words are nothing to edit.
+            if !known && Language::of_path(program).is_some() {
+                files.push(File { name: name(program), text: read(program)? });
+            }
+        }
+        Ok(files)
+    }
+
+    /// The job with the page's texts, writing no files; the directory stays until what is made of the job is done.
+    pub(super) fn job(&self, texts: &BTreeMap<String, String>) -> Result<(Job, Option<Directory>), JobError> {
+        let known = self.files()?;
+        let job_file = known.first().map(|file| file.name.clone()).unwrap_or_default();
+        let text = texts.get(&job_file).or(known.first().map(|file| &file.text)).cloned().unwrap_or_default();
+        if let Some(example) = self.example() {
+            let directory = Directory::new().map_err(|e| wrong(format!("no directory for the run: {e}")))?;
+            for (name, bytes) in example.files.iter().skip(1) {
+                let bytes = texts.get(*name).map_or(*bytes, |text| text.as_bytes());
+                std::fs::write(directory.0.join(name), bytes).map_err(|e| wrong(format!("{name}: {e}")))?;
+            }
+            let job = Reader::for_job(&text, &job_file, &directory.0).finish()?;
+            return Ok((job.without_files(), Some(directory)));
+        }
+        let place = self.path.as_deref().and_then(Path::parent).unwrap_or(Path::new(""));
+        let mut job = Reader::for_job(&text, &job_file, place).finish()?;
+        let changed = |file: &&File| texts.get(&file.name).is_some_and(|text| *text != file.text);
+        let changed: Vec<&File> = known.iter().skip(1).filter(changed).collect();
+        match changed.as_slice() {
+            [] => {}
+            [file] => {
+                let program = job.passes.iter().map(|pass| &pass.program.value);
+                let path = program
+                    .clone()
+                    .find(|path| path.file_name().is_some_and(|name| name.to_string_lossy() == file.name));
+                let text = texts.get(&file.name).cloned().unwrap_or_default();
+                job.given.path = path.cloned();
+                job.given.bytes = Some(text.into_bytes().into());
+            }
+            _ => return Err(wrong("of a job's programs one can be changed at a time; save the others")),
+        }
+        Ok((job.without_files(), None))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_example_opens_and_runs() {
+        for entry in all(&[]) {
+            let opened = entry.open().unwrap();
+            assert!(opened["files"].as_array().unwrap().len() >= 2, "{opened}");
+            let (job, directory) =
+                entry.job(&BTreeMap::new()).unwrap_or_else(|e| panic!("{}: {}", entry.name, said(&e)));
+            assert!(job.programs().is_ok(), "{}", entry.name);
+            let path = directory.as_ref().unwrap().0.clone();
+            assert!(path.is_dir());
+            drop(directory);
+            assert!(!path.exists());
+        }
+    }
+}
