@@ -60,8 +60,11 @@ pub fn awake(code: &Code) -> Vec<bool> {
                     }
                     _ => after(level, flow.stay_levels),
                 };
+                // All that run agree to such a jump, and go on.
+                let all_jump = flow.op == FcOp::Jump && !flow.jump_any && !flow.exchange && level == levels;
+                let jump = if all_jump { running(flow.jump_levels) } else { after(level, flow.jump_levels) };
                 reach(flow.stay, stay);
-                reach(flow.jump, after(level, flow.jump_levels));
+                reach(flow.jump, jump);
             }
         }
     }

@@ -15,6 +15,7 @@ use crate::lanes::{ENTRY, LANES};
 use crate::passes::optimise;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::Native;
+use ctm_exec::watch::Watch;
 use ctm_exec::x1k::{Interp, Launch, Memory};
 use ctm_exec::{Control, Engine, Fault, Outcome};
 use ctm_isa::x1k::Words;
@@ -193,7 +194,8 @@ impl Engine for Jit {
         // Rows of start values are left to the reference interpreter.
         let is_left = launch.checks || launch.group.lanes() > LANES || !launch.rows.is_empty();
         let artifact = if is_left { None } else { self.artifact(launch) };
-        let run = artifact.as_ref().map(|artifact| Run::new(control, launch, artifact)).filter(Run::can_stop);
+        let watch = Watch::new(&launch.budget, control, launch.domain.processors());
+        let run = artifact.as_ref().map(|artifact| Run::new(&watch, launch, artifact)).filter(Run::can_stop);
         let Some(run) = run else { return Interp.run_x1k_under(control, launch, memory) };
         run.go(memory).map(|outcome| outcome.counted(launch.counters))
     }
@@ -283,6 +285,10 @@ pub struct Artifact {
     pub start: Vec<Var>,
     /// The output components that it may write.
     outputs: Vec<usize>,
+    /// It is for groups of which all processors are covered from the beginning to the end.
+    covered: bool,
+    /// The same program for such groups, where that makes a difference: votes of uncovered processors need no care then.
+    whole: Option<Box<Self>>,
     /// What threads need to run groups, kept from launch to launch: for each variant that is not careful.
     idle: [Mutex<Vec<Worker>>; 8],
 }
@@ -308,6 +314,15 @@ impl Variant {
 
 impl Artifact {
     fn new(launch: &Launch<'_>, engine: &Jit) -> Option<Self> {
+        let mut artifact = Self::of(launch, engine)?;
+        if let Some(program) = crate::x1k::for_covered_groups(launch.program) {
+            let whole = Self::of(&Launch { program: &program, ..*launch }, engine);
+            artifact.whole = whole.map(|whole| Box::new(Self { covered: true, ..whole }));
+        }
+        Some(artifact)
+    }
+
+    fn of(launch: &Launch<'_>, engine: &Jit) -> Option<Self> {
         let lowered = crate::x1k::lower(launch.program, launch.constants, launch.counters)?;
         let mut code = lowered.clone();
         let liveness = optimise(&mut code, false);
@@ -338,6 +353,8 @@ impl Artifact {
             code,
             start,
             outputs,
+            covered: false,
+            whole: None,
             idle: Default::default(),
         })
     }

@@ -13,7 +13,7 @@ use crate::x86::Native;
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::plan::Step;
 use ctm_exec::x1k::{Launch, Memory, Outputs, Written};
-use ctm_exec::{Control, Counters, Fault, FaultKind, Outcome, Position};
+use ctm_exec::{Counters, Fault, FaultKind, Outcome, Position};
 use std::sync::{MutexGuard, OnceLock, PoisonError};
 
 /// Groups that run side by side before their outputs are committed.
@@ -30,7 +30,7 @@ pub(super) struct Run<'a> {
     pub(super) artifact: &'a Artifact,
     pub(super) grid: Grid,
     pub(super) ramps: Vec<Ramp>,
-    pub(super) watch: Watch,
+    pub(super) watch: &'a Watch,
     pub(super) steps: OnceLock<Vec<Step>>,
     pub(super) counters: Counters,
     pub(super) visits: AllVisits,
@@ -47,7 +47,7 @@ pub(super) struct Run<'a> {
 }
 
 impl<'a> Run<'a> {
-    pub(super) fn new(control: &Control, launch: &'a Launch<'a>, artifact: &'a Artifact) -> Self {
+    pub(super) fn new(watch: &'a Watch, launch: &'a Launch<'a>, artifact: &'a Artifact) -> Self {
         let fuel = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
         let bound = instruction_bound(&artifact.code, launch.constants);
         let fetches = artifact.code.inputs != 0;
@@ -64,7 +64,7 @@ impl<'a> Run<'a> {
             artifact,
             grid: Grid::new(launch.domain, launch.group.lanes()),
             ramps: artifact.start.iter().filter_map(|&var| Ramp::of(var, launch.planes)).collect(),
-            watch: Watch::new(&launch.budget, control, launch.domain.processors()),
+            watch,
             steps: OnceLock::new(),
             counters: Counters::default(),
             visits: no_visits(&artifact.code),
@@ -77,9 +77,12 @@ impl<'a> Run<'a> {
     }
 
     pub(super) fn go(mut self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        if self.stream(memory) {
+        let mut whole = self.artifact.whole.as_deref().map(|whole| Self::new(self.watch, self.launch, whole));
+        let first_choice = whole.as_mut().unwrap_or(&mut self);
+        if first_choice.stream(memory) {
+            let counters = first_choice.counters;
             self.watch.done(self.launch.domain.processors());
-            return Ok(Outcome { counters: self.counters, findings: Vec::new() });
+            return Ok(Outcome { counters, findings: Vec::new() });
         }
         #[cfg(target_arch = "x86_64")]
         {
@@ -89,13 +92,19 @@ impl<'a> Run<'a> {
             self.one_by_one(memory)?;
             return Ok(self.finish(memory));
         }
-        let (mut first, refused, left) = self.write_directly(memory);
+        let (mut first, mut refused, mut left) = (0, Vec::new(), Vec::new());
+        if let Some(mut whole) = whole {
+            (first, refused, left) = whole.write_groups_directly(memory);
+            self.counters.add(&whole.finish(memory).counters);
+        }
+        if first == 0 {
+            (first, refused, left) = self.write_groups_directly(memory);
+        }
         for jobs in refused.chunks(GROUPS_PER_BATCH as usize) {
             self.batch(jobs, memory)?;
         }
         // Those that were not come to are told to stop in turn, until the first of them has ended.
-        for places in left {
-            let jobs = self.jobs_at(places);
+        for jobs in left {
             if !jobs.is_empty() {
                 let task = self.worker().get().task(&self, &jobs, Source::reading(memory, None));
                 self.commit(task, memory)?;
@@ -238,14 +247,21 @@ impl<'a> Run<'a> {
         false
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
-    fn write_directly(&mut self, _memory: &mut dyn Memory) -> (u64, Vec<Job>, Vec<std::ops::Range<u64>>) {
-        (0, Vec::new(), Vec::new())
-    }
-
-    #[cfg(not(target_arch = "x86_64"))]
-    fn jobs_at(&self, _places: std::ops::Range<u64>) -> Vec<Job> {
-        Vec::new()
+    /// Writes outputs as groups end, where memory and code allow it; gives the first group that is left, and those before it that did not run
+    /// after all: in order, and where the launch was stopped by task.
+    fn write_groups_directly(&mut self, memory: &mut dyn Memory) -> (u64, Vec<Job>, Vec<Vec<Job>>) {
+        #[cfg(target_arch = "x86_64")]
+        {
+            self.native = self.artifact.native(self.variant());
+            let (first, refused, left) = self.write_directly(memory);
+            let left = left.into_iter().map(|places| self.jobs_at(places)).collect();
+            (first, refused, left)
+        }
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let _ = memory;
+            (0, Vec::new(), Vec::new())
+        }
     }
 
     /// Asks which processors are to run. A conditional buffer that cannot be read concerns the group at which it happens: those

@@ -137,7 +137,13 @@ impl Scene<'_> {
             // The last group runs by itself when it is short.
             let end = if next < full { groups.end.min(full) } else { groups.end };
             while next < end && wave.len() < self.native.copies {
-                wave.extend(self.run.job(self.order.group(next)));
+                match self.run.job(self.order.group(next)) {
+                    // This code is for groups whose processors are all covered.
+                    Some(job) if self.run.artifact.covered && job.covered != self.run.existing(job.group) => {
+                        done.refused.push(job);
+                    }
+                    job => wave.extend(job),
+                }
                 next += 1;
                 if self.strip(next, end).groups > 0 {
                     break;

@@ -88,6 +88,30 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<C
     Some(code)
 }
 
+/// The same program for groups all of whose processors are covered to the end, if it asks who is: what ignores uncovered ones concerns all then. `None`
+/// where processors may be killed, or where it would be the same.
+pub fn for_covered_groups(program: &Program) -> Option<Program> {
+    if program.uncached {
+        return None;
+    }
+    let mut changed = program.clone();
+    for words in &mut changed.words {
+        match Inst::decode(words) {
+            Ok(Inst::Tex(tex)) if tex.inst.op == TexOp::KillLt0 => return None,
+            Ok(Inst::Tex(mut tex)) => {
+                tex.inst.ignore_uncovered = false;
+                *words = Inst::Tex(tex).encode();
+            }
+            Ok(Inst::Fc(mut fc)) => {
+                fc.inst.ignore_uncovered = false;
+                *words = Inst::Fc(fc).encode();
+            }
+            Ok(Inst::Alu(_)) | Err(_) => {}
+        }
+    }
+    (changed.words != program.words).then_some(changed)
+}
+
 /// The program counters at which blocks begin, whatever leads there.
 fn starts(program: &Program, instructions: &[Option<Inst>]) -> Vec<bool> {
     let mut starts = vec![false; instructions.len() + 1];

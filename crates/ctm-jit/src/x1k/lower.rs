@@ -425,7 +425,8 @@ impl Builder {
                     t,
                     unscaled: inst.inst.unscaled,
                     uncached: inst.inst.op == TexOp::LookupUncached,
-                    under: Under { predicate: None, inactive: cmn.write_inactive, covered },
+                    // Uncovered lanes read nothing, whether or not somebody sees what they hold.
+                    under: Under { predicate: None, inactive: cmn.write_inactive, covered: inst.inst.ignore_uncovered },
                 });
                 let swizzle = [addr.dst_r_swiz, addr.dst_g_swiz, addr.dst_b_swiz, addr.dst_a_swiz];
                 let texels: [Option<Value>; 4] =

@@ -8,4 +8,4 @@
 mod flow;
 mod lower;
 
-pub use flow::lower;
+pub use flow::{for_covered_groups, lower};

@@ -613,8 +613,7 @@ fn with_all_votes(lowered: &Code) -> Option<(Code, Liveness)> {
                 | Op::SetRelative { under, .. }
                 | Op::SetPredicate(.., under)
                 | Op::SetResult(.., under)
-                | Op::Kill(_, under)
-                | Op::Fetch { under, .. } => under.covered = false,
+                | Op::Kill(_, under) => under.covered = false,
                 _ => {}
             }
         }
