@@ -136,8 +136,8 @@ pub struct Emit<'a> {
     pub whole: bool,
 }
 
-/// The code of a program.
-pub fn emit(input: &Input<'_>) -> Vec<u8> {
+/// The code of a program, and how many vector registers it uses between instructions.
+pub fn emit(input: &Input<'_>) -> (Vec<u8>, u8) {
     let mut asm = Asm::new(input.isa);
     let units = usize::from(input.copies * input.isa.pieces());
     asm.code.reserve(input.lines.iter().map(|lines| lines.lir.len()).sum::<usize>() * units * BYTES_OF_LINE);
@@ -193,10 +193,17 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
     emit.emit_bodies();
     emit.emit_calls();
     emit.epilogue(again);
-    emit.asm.finish()
+    let registers = emit.registers();
+    (emit.asm.finish(), registers)
 }
 
 impl Emit<'_> {
+    /// How many vector registers hold something between instructions.
+    pub fn registers(&self) -> u8 {
+        let vectors = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
+        self.constants.iter().map(|(_, register)| register + 1).fold(vectors, u8::max)
+    }
+
     /// The running lanes of a copy.
     pub const fn running(copy: u8) -> Gpr {
         12 + copy

@@ -224,8 +224,7 @@ impl Emit<'_> {
     }
 
     fn call(&mut self, Call { number, copy, .. }: Call) {
-        let vectors = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
-        let used = self.constants.iter().map(|(_, register)| register + 1).fold(vectors, u8::max);
+        let used = self.registers();
         for register in 0..used {
             self.store(register, Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register)));
         }

@@ -134,6 +134,8 @@ pub struct Native {
     outputs: Vec<usize>,
     starts: usize,
     existing: Mask,
+    /// Vector registers that it uses between instructions.
+    registers: u8,
     /// Whether it has code for spans.
     pub spans: bool,
     /// Whether it counts visits of blocks.
@@ -227,8 +229,10 @@ impl Native {
             joint: choice.joint,
             spans,
         };
+        let (text, registers) = emit::emit(&input);
         Some(Self {
-            text: executable(&emit::emit(&input))?,
+            text: executable(&text)?,
+            registers,
             isa: options.isa,
             layout,
             copies: usize::from(choice.copies),
@@ -461,7 +465,8 @@ impl Native {
             };
             let sampler = &descriptor.sampler;
             let (kind, data) = (Kind::of(sampler, array.form), array.bytes.as_ptr() as usize);
-            let (pointer, routine) = if kind.is_plain() { (data, None) } else { (0, kind.routine(self.isa)) };
+            let (pointer, routine) =
+                if kind.is_plain() { (data, None) } else { (0, kind.routine(self.isa, self.registers)) };
             frame.put(at + input::POINTER, &pointer.to_le_bytes());
             frame.put(at + input::ROUTINE, &routine.unwrap_or(0).to_le_bytes());
             frame.put(at + input::DATA, &data.to_le_bytes());

@@ -33,9 +33,9 @@ use std::sync::OnceLock;
 /// Rows that a routine needs: registers that it saves, masks, and elements of four corners, channel by channel.
 pub const ROWS: i32 = ELEMENTS + elements::ROWS + 4 * 4;
 /// Where elements are.
-const ELEMENTS: i32 = SAVED as i32 + 4;
-/// Vector registers that it saves: all that it uses, as the program may use any.
-const SAVED: u8 = 11;
+const ELEMENTS: i32 = USED as i32 + 4;
+/// Vector registers that a routine uses: the last ones. It saves those that the program may use.
+const USED: u8 = 11;
 /// The description.
 const INPUT: Gpr = 8;
 /// The channels that are wanted.
@@ -44,26 +44,6 @@ const WANTED: Gpr = 9;
 const OWN: Gpr = 10;
 /// The lanes of a piece.
 const PIECE: Gpr = 11;
-/// What instructions cannot take from memory, and masks.
-const SCRATCH: u8 = 0;
-/// Coordinates, then columns; of linear lookups how much the right texel weighs.
-const X: u8 = 1;
-/// Rows.
-const Y: u8 = 2;
-/// Whatever is needed for some instructions.
-const OTHER: u8 = 3;
-/// Where texels of the upper row are.
-const UPPER: [u8; 2] = [4, 5];
-/// Where those of the lower row are.
-const LOWER: [u8; 2] = [6, 7];
-/// Texels.
-const TEXELS: [u8; 3] = [8, OTHER, 9];
-
-/// Registers for elements.
-const ELEMENT: [u8; 4] = [OTHER, 8, 9, DWORDS];
-
-/// Numbers of dwords, and borders of converted elements.
-const DWORDS: u8 = 10;
 /// The extensions of vector shifts.
 const SHIFT_LEFT: u8 = 6;
 const SHIFT_RIGHT: u8 = 2;
@@ -116,27 +96,29 @@ impl Kind {
         }
     }
 
-    /// Where its routine is; `None` when there is none, or memory cannot be made executable.
-    pub fn routine(self, isa: Isa) -> Option<usize> {
+    /// Where its routine is, for a program that uses so many vector registers; `None` when there is none, or memory cannot be made executable.
+    pub fn routine(self, isa: Isa, registers: u8) -> Option<usize> {
         if self.form == Form::Square && self.filter == Filter::Linear {
             // Sixteen elements for each of them.
             return None;
         }
-        static ROUTINES: [OnceLock<Option<Mmap>>; 2 * Kind::COUNT] = [const { OnceLock::new() }; 2 * Kind::COUNT];
+        static ROUTINES: [OnceLock<Option<Mmap>>; 4 * Kind::COUNT] = [const { OnceLock::new() }; 4 * Kind::COUNT];
         let of_isa = match isa {
             Isa::Avx512 => 0,
-            Isa::Avx2 => Self::COUNT,
+            Isa::Avx2 => 2 * Self::COUNT,
         };
-        let made = ROUTINES[of_isa + self.number()].get_or_init(|| super::executable(&routine(isa, self)));
+        let saves = registers > Names::of(isa).scratch;
+        let number = of_isa + usize::from(saves) * Self::COUNT + self.number();
+        let made = ROUTINES[number].get_or_init(|| super::executable(&routine(isa, self, saves)));
         made.as_ref().map(|text| text.as_ptr() as usize)
     }
 }
 
-/// The code of a routine.
-fn routine(isa: Isa, kind: Kind) -> Vec<u8> {
+/// The code of a routine; `saves`: the program may use registers that it uses.
+fn routine(isa: Isa, kind: Kind, saves: bool) -> Vec<u8> {
     let mut asm = Asm::new(isa);
     let refuse = asm.label();
-    let mut routine = Routine { asm, isa, kind, piece: 0, refuse, whole: false };
+    let mut routine = Routine { asm, isa, kind, piece: 0, refuse, whole: false, saves, names: Names::of(isa) };
     routine.save(true);
     routine.asm.int_load(Int::Mov, true, RDX, INPUT, input::DATA);
     for piece in 0..isa.pieces() {
@@ -171,17 +153,63 @@ struct Routine {
     refuse: Label,
     /// Elements have four channels, and lie in its own rows.
     whole: bool,
+    /// It saves registers.
+    saves: bool,
+    names: Names,
+}
+
+/// The vector registers of a routine.
+#[derive(Clone, Copy)]
+struct Names {
+    /// What instructions cannot take from memory, and masks: the first one.
+    scratch: u8,
+    /// Coordinates, then columns; of linear lookups how much the right texel weighs.
+    x: u8,
+    /// Rows.
+    y: u8,
+    /// Whatever is needed for some instructions.
+    other: u8,
+    /// Where texels of the upper row are.
+    upper: [u8; 2],
+    /// Where those of the lower row are.
+    lower: [u8; 2],
+    /// Texels.
+    texels: [u8; 3],
+    /// Numbers of dwords, and borders of converted elements.
+    dwords: u8,
+    /// Elements, before all other texels.
+    elements: [u8; 4],
+}
+
+impl Names {
+    const fn of(isa: Isa) -> Self {
+        let first = isa.all_registers() - USED;
+        let (other, dwords) = (first + 3, first + 10);
+        Self {
+            scratch: first,
+            x: first + 1,
+            y: first + 2,
+            other,
+            upper: [first + 4, first + 5],
+            lower: [first + 6, first + 7],
+            texels: [first + 8, other, first + 9],
+            dwords,
+            elements: [other, first + 8, first + 9, dwords],
+        }
+    }
 }
 
 impl Routine {
     fn texels(&mut self) -> Texels<'_> {
-        Texels { asm: &mut self.asm, isa: self.isa, scratch: SCRATCH }
+        let n = self.names;
+        Texels { asm: &mut self.asm, isa: self.isa, scratch: n.scratch }
     }
 
     /// Saves vector registers, or restores them.
     fn save(&mut self, save: bool) {
-        for register in 0..SAVED {
-            let row = Rm::Row(OWN, 64 * i32::from(register));
+        let first = if self.saves { self.names.scratch } else { self.isa.registers() };
+        for register in first..self.isa.registers() {
+            let row = Rm::Row(OWN, 64 * i32::from(register - self.names.scratch));
             self.asm.vector(if save { MOVUPS_STORE } else { MOVUPS_LOAD }, register, 0, row);
         }
     }
@@ -198,6 +226,7 @@ impl Routine {
 
     /// A coordinate in elements.
     fn coordinate(&mut self, axis: usize, to: u8) {
+        let n = self.names;
         let row = self.row(RSI, axis as i32);
         self.asm.vector(MOVUPS_LOAD, to, 0, row);
         self.texels().with(MUL, to, to, Rm::Each(RDI, 4 * axis as i32));
@@ -205,11 +234,11 @@ impl Routine {
             if self.isa == Isa::Avx512 {
                 self.asm.mask_from(1, PIECE);
             }
-            self.texels().too_large(to, OTHER, 1);
+            self.texels().too_large(to, n.other, 1);
             match self.isa {
                 Isa::Avx512 => self.asm.mask_test(1),
                 Isa::Avx2 => {
-                    self.asm.signs(RAX, SCRATCH);
+                    self.asm.signs(RAX, n.scratch);
                     self.asm.test(RAX, PIECE);
                 }
             }
@@ -220,6 +249,7 @@ impl Routine {
 
     /// A floored coordinate as the number of a column or row, always one that exists. `inside`: the row for the mask of lanes inside.
     fn wrapped(&mut self, axis: usize, u: u8, inside: i32) {
+        let n = self.names;
         let last = Self::each(input::LAST, axis);
         match self.kind.wrap[axis] {
             Wrap::Clamp => {
@@ -233,17 +263,17 @@ impl Routine {
                     period: Self::each(input::PERIOD, axis),
                     inverse: Self::each(input::INVERSE, axis),
                 };
-                self.texels().repeat(u, OTHER, &of_axis);
+                self.texels().repeat(u, n.other, &of_axis);
                 // Infinities read the first one: of no number the maximum is its second operand.
                 self.asm.vector(MAX, u, u, Rm::Literal(0));
                 self.texels().with(MIN, u, u, last);
             }
             Wrap::Border => {
-                self.texels().with(MIN, OTHER, u, last);
-                self.asm.vector(MAX, OTHER, OTHER, Rm::Literal(0));
-                self.compare_equal(u, OTHER);
+                self.texels().with(MIN, n.other, u, last);
+                self.asm.vector(MAX, n.other, n.other, Rm::Literal(0));
+                self.compare_equal(u, n.other);
                 self.keep_mask(inside);
-                self.asm.instruction(CVT_F32_I32, u, 0, Rm::Reg(OTHER), None);
+                self.asm.instruction(CVT_F32_I32, u, 0, Rm::Reg(n.other), None);
                 return;
             }
         }
@@ -252,25 +282,27 @@ impl Routine {
 
     /// A mask of the lanes where two vectors are equal: mask 1, or the scratch register.
     fn compare_equal(&mut self, a: u8, b: u8) {
+        let n = self.names;
         match self.isa {
             Isa::Avx512 => self.asm.evex(CMP_F32, 1, a, Rm::Reg(b), 0, false, Some(EQUAL)),
-            Isa::Avx2 => self.asm.vex(CMP_F32, SCRATCH, a, Rm::Reg(b), Some(EQUAL)),
+            Isa::Avx2 => self.asm.vex(CMP_F32, n.scratch, a, Rm::Reg(b), Some(EQUAL)),
         }
     }
 
     /// Where masks of lanes are kept.
     fn mask_row(&self, number: i32) -> Rm {
-        self.row(OWN, i32::from(SAVED) + number)
+        self.row(OWN, i32::from(USED) + number)
     }
 
     fn keep_mask(&mut self, number: i32) {
+        let n = self.names;
         let row = self.mask_row(number);
         match (self.isa, row) {
             (Isa::Avx512, Rm::Row(base, offset)) => {
                 self.asm.mask_to(RAX, 1);
                 self.asm.int_store(Int::Mov, false, base, offset, RAX);
             }
-            _ => self.asm.vector(MOVUPS_STORE, SCRATCH, 0, row),
+            _ => self.asm.vector(MOVUPS_STORE, n.scratch, 0, row),
         }
     }
 
@@ -281,6 +313,7 @@ impl Routine {
     /// The lanes that look up an element that exists, of a corner: mask 1, or the scratch register. All, or the running ones, where there is
     /// no border.
     fn inside(&mut self, corner: [usize; 2]) {
+        let n = self.names;
         let rows = [0, 1].map(|axis| self.mask_row((2 * axis + corner[axis]) as i32));
         let with = [0, 1].map(|axis| self.kind.wrap[axis] == Wrap::Border);
         match self.isa {
@@ -294,12 +327,12 @@ impl Routine {
                 self.asm.mask_from(1, RAX);
             }
             Isa::Avx2 => match with {
-                [false, false] => self.asm.vector(EQUAL_I32, SCRATCH, SCRATCH, Rm::Reg(SCRATCH)),
-                [true, false] => self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, rows[0]),
-                [false, true] => self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, rows[1]),
+                [false, false] => self.asm.vector(EQUAL_I32, n.scratch, n.scratch, Rm::Reg(n.scratch)),
+                [true, false] => self.asm.vector(MOVUPS_LOAD, n.scratch, 0, rows[0]),
+                [false, true] => self.asm.vector(MOVUPS_LOAD, n.scratch, 0, rows[1]),
                 [true, true] => {
-                    self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, rows[0]);
-                    self.asm.vector(AND_F32, SCRATCH, SCRATCH, rows[1]);
+                    self.asm.vector(MOVUPS_LOAD, n.scratch, 0, rows[0]);
+                    self.asm.vector(AND_F32, n.scratch, n.scratch, rows[1]);
                 }
             },
         }
@@ -307,6 +340,7 @@ impl Routine {
 
     /// A channel of the elements at an index, or of the border.
     fn texel(&mut self, to: u8, index: u8, corner: [usize; 2], channel: i32) {
+        let n = self.names;
         match self.kind.form {
             Form::Floats => self.dword(to, index, corner, channel, 4 * channel),
             Form::Square => self.dword(to, index, corner, channel, 0),
@@ -320,12 +354,12 @@ impl Routine {
                 self.or_border(to, corner, channel);
             }
             Form::Words => {
-                self.asm.instruction(SHIFT_IMM, SHIFT_RIGHT, DWORDS, Rm::Reg(index), Some(1));
-                self.gather(to, DWORDS, corner, 0);
+                self.asm.instruction(SHIFT_IMM, SHIFT_RIGHT, n.dwords, Rm::Reg(index), Some(1));
+                self.gather(to, n.dwords, corner, 0);
                 // Every other one is the upper half.
-                self.asm.vector(AND, DWORDS, index, Rm::Literal(1));
-                self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, DWORDS, Rm::Reg(DWORDS), Some(4));
-                self.asm.vector(SHIFT_RIGHT_LANES, to, to, Rm::Reg(DWORDS));
+                self.asm.vector(AND, n.dwords, index, Rm::Literal(1));
+                self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, n.dwords, Rm::Reg(n.dwords), Some(4));
+                self.asm.vector(SHIFT_RIGHT_LANES, to, to, Rm::Reg(n.dwords));
                 self.normalise(to, u16::MAX.into());
                 self.or_border(to, corner, channel);
             }
@@ -354,6 +388,7 @@ impl Routine {
 
     /// The same; lanes outside stay.
     fn gather_inside(&mut self, to: u8, index: u8, corner: [usize; 2], offset: i32) {
+        let n = self.names;
         self.inside(corner);
         match self.isa {
             Isa::Avx512 if self.whole => {
@@ -361,7 +396,7 @@ impl Routine {
                 self.asm.evex(MOVUPS_LOAD, to, 0, row, 1, false, None);
             }
             Isa::Avx512 => self.asm.gather(to, 1, RDX, index, offset),
-            Isa::Avx2 => self.asm.gather_by_signs(to, SCRATCH, RDX, index, offset),
+            Isa::Avx2 => self.asm.gather_by_signs(to, n.scratch, RDX, index, offset),
         }
     }
 
@@ -374,22 +409,24 @@ impl Routine {
 
     /// The border's channel in lanes outside.
     fn or_border(&mut self, to: u8, corner: [usize; 2], channel: i32) {
+        let n = self.names;
         if !self.has_border() {
             return;
         }
-        self.asm.vector(BROADCAST, DWORDS, 0, Self::each(input::BORDER, channel as usize));
+        self.asm.vector(BROADCAST, n.dwords, 0, Self::each(input::BORDER, channel as usize));
         self.inside(corner);
         match self.isa {
             Isa::Avx512 => {
-                self.asm.evex(MOVAPS, DWORDS, 0, Rm::Reg(to), 1, false, None);
-                self.asm.vector(MOVAPS, to, 0, Rm::Reg(DWORDS));
+                self.asm.evex(MOVAPS, n.dwords, 0, Rm::Reg(to), 1, false, None);
+                self.asm.vector(MOVAPS, to, 0, Rm::Reg(n.dwords));
             }
-            Isa::Avx2 => self.asm.blend(to, SCRATCH, Rm::Reg(to), DWORDS),
+            Isa::Avx2 => self.asm.blend(to, n.scratch, Rm::Reg(to), n.dwords),
         }
     }
 
     /// The same for a channel that elements lack.
     fn missing(&mut self, to: u8, corner: [usize; 2], channel: i32) {
+        let n = self.names;
         let bits = Rm::Literal(if channel == 3 { ONE } else { 0 });
         if !self.has_border() {
             return self.texels().load_each(to, bits);
@@ -398,7 +435,7 @@ impl Routine {
         self.inside(corner);
         match self.isa {
             Isa::Avx512 => self.asm.evex(BROADCAST, to, 0, bits, 1, false, None),
-            Isa::Avx2 => self.asm.blend(to, SCRATCH, bits, to),
+            Isa::Avx2 => self.asm.blend(to, n.scratch, bits, to),
         }
     }
 
@@ -410,6 +447,7 @@ impl Routine {
     /// Makes channels as [`Self::channels`] does. Where elements may have four channels, there is code for these, too, which loads the elements of
     /// the corners first.
     fn all_channels(&mut self, corners: &[([usize; 2], u8)], make: impl Fn(&mut Self, i32, bool) -> u8) {
+        let n = self.names;
         if self.isa != Isa::Avx512 || self.kind.form != Form::Floats {
             return self.channels(make);
         }
@@ -419,7 +457,7 @@ impl Routine {
         self.asm.jump_if(Cond::NotEqual, narrow);
         for &(corner, index) in corners {
             let Rm::Row(base, offset) = self.row(OWN, ELEMENTS) else { return };
-            let elements = Elements { registers: ELEMENT, data: RDX, rows: (base, offset) };
+            let elements = Elements { registers: n.elements, data: RDX, rows: (base, offset) };
             elements.load(&mut self.asm, index);
             for (channel, register) in (0..).zip(elements.channels()) {
                 let row = if as_they_are { self.row(RSI, 2 + channel) } else { self.element(corner, channel) };
@@ -464,53 +502,56 @@ impl Routine {
     }
 
     fn nearest(&mut self) {
-        for (axis, u) in [X, Y].into_iter().enumerate() {
+        let n = self.names;
+        for (axis, u) in [n.x, n.y].into_iter().enumerate() {
             self.coordinate(axis, u);
             self.texels().floor(u, u);
             self.wrapped(axis, u, 2 * axis as i32);
             self.texels().with(MUL_I32, u, u, Self::each(input::STRIDES, 1 - axis));
         }
-        self.asm.vector(ADD_I32, X, X, Rm::Reg(Y));
-        self.all_channels(&[([0; 2], X)], |r, channel, there| {
+        self.asm.vector(ADD_I32, n.x, n.x, Rm::Reg(n.y));
+        self.all_channels(&[([0; 2], n.x)], |r, channel, there| {
             if there {
-                r.texel(TEXELS[0], X, [0; 2], channel);
+                r.texel(n.texels[0], n.x, [0; 2], channel);
             } else {
-                r.missing(TEXELS[0], [0; 2], channel);
+                r.missing(n.texels[0], [0; 2], channel);
             }
-            TEXELS[0]
+            n.texels[0]
         });
     }
 
     /// Four elements side by side, as channels.
     fn square(&mut self) {
-        let [right, below] = UPPER;
-        for (axis, (u, next)) in [(X, right), (Y, below)].into_iter().enumerate() {
+        let n = self.names;
+        let [right, below] = n.upper;
+        for (axis, (u, next)) in [(n.x, right), (n.y, below)].into_iter().enumerate() {
             self.coordinate(axis, u);
             self.texels().floor(u, u);
             self.wrapped(axis, u, 2 * axis as i32);
-            self.texels().load_each(OTHER, Self::each(input::LAST, axis));
-            self.asm.instruction(CVT_F32_I32, OTHER, 0, Rm::Reg(OTHER), None);
+            self.texels().load_each(n.other, Self::each(input::LAST, axis));
+            self.asm.instruction(CVT_F32_I32, n.other, 0, Rm::Reg(n.other), None);
             self.asm.vector(ADD_I32, next, u, Rm::Literal(1));
-            self.asm.vector(MIN_I32, next, next, Rm::Reg(OTHER));
+            self.asm.vector(MIN_I32, next, next, Rm::Reg(n.other));
             for place in [u, next] {
                 self.texels().with(MUL_I32, place, place, Self::each(input::STRIDES, 1 - axis));
             }
         }
-        let [under, beyond] = LOWER;
-        self.asm.vector(ADD_I32, under, X, Rm::Reg(below));
+        let [under, beyond] = n.lower;
+        self.asm.vector(ADD_I32, under, n.x, Rm::Reg(below));
         self.asm.vector(ADD_I32, beyond, right, Rm::Reg(below));
-        self.asm.vector(ADD_I32, right, right, Rm::Reg(Y));
-        self.asm.vector(ADD_I32, X, X, Rm::Reg(Y));
+        self.asm.vector(ADD_I32, right, right, Rm::Reg(n.y));
+        self.asm.vector(ADD_I32, n.x, n.x, Rm::Reg(n.y));
         self.channels(|r, channel, _| {
-            r.texel(TEXELS[0], [right, under, beyond, X][channel as usize], [0; 2], channel);
-            TEXELS[0]
+            r.texel(n.texels[0], [right, under, beyond, n.x][channel as usize], [0; 2], channel);
+            n.texels[0]
         });
     }
 
     fn linear(&mut self) {
+        let n = self.names;
         // Columns of the left and right texels, rows of the upper and lower ones.
-        let places = [UPPER, LOWER];
-        for (axis, u) in [X, Y].into_iter().enumerate() {
+        let places = [n.upper, n.lower];
+        for (axis, u) in [n.x, n.y].into_iter().enumerate() {
             self.coordinate(axis, u);
             let [low, high] = places[axis];
             self.texels().split(u, low, high);
@@ -519,17 +560,17 @@ impl Routine {
                 self.texels().with(MUL_I32, place, place, Self::each(input::STRIDES, 1 - axis));
             }
         }
-        let [left, right] = UPPER;
-        let [up, down] = LOWER;
-        self.asm.vector(ADD_I32, OTHER, left, Rm::Reg(down));
+        let [left, right] = n.upper;
+        let [up, down] = n.lower;
+        self.asm.vector(ADD_I32, n.other, left, Rm::Reg(down));
         self.asm.vector(ADD_I32, left, left, Rm::Reg(up));
         self.asm.vector(ADD_I32, down, right, Rm::Reg(down));
         self.asm.vector(ADD_I32, right, right, Rm::Reg(up));
-        self.asm.vector(MOVAPS, up, 0, Rm::Reg(OTHER));
+        self.asm.vector(MOVAPS, up, 0, Rm::Reg(n.other));
         let corners = [([0, 0], left), ([1, 0], right), ([0, 1], up), ([1, 1], down)];
         self.all_channels(&corners, |r, channel, there| {
-            let [upper, one, lower] = TEXELS;
-            for (y, (to, indices)) in [(upper, UPPER), (lower, LOWER)].into_iter().enumerate() {
+            let [upper, one, lower] = n.texels;
+            for (y, (to, indices)) in [(upper, n.upper), (lower, n.lower)].into_iter().enumerate() {
                 for (x, (to, index)) in [to, one].into_iter().zip(indices).enumerate() {
                     if there {
                         r.texel(to, index, [x, y], channel);
@@ -537,9 +578,9 @@ impl Routine {
                         r.missing(to, [x, y], channel);
                     }
                 }
-                r.texels().mix(to, one, Rm::Reg(X));
+                r.texels().mix(to, one, Rm::Reg(n.x));
             }
-            r.texels().mix(upper, lower, Rm::Reg(Y));
+            r.texels().mix(upper, lower, Rm::Reg(n.y));
             r.texels().one_nan(upper);
             upper
         });
