@@ -401,7 +401,9 @@ impl Builder {
         match inst.inst.op {
             TexOp::Nop => {}
             TexOp::KillLt0 => {
-                let values: Vec<_> = channels(written).map(|c| (self.source(source, c), unders[c])).collect();
+                let mut values: Vec<_> = channels(written).map(|c| (self.source(source, c), unders[c])).collect();
+                // Compilers write the same to all channels.
+                values.dedup();
                 values.into_iter().for_each(|(value, under)| {
                     self.effect(Op::Kill(value, under));
                 });
