@@ -107,7 +107,7 @@ fn programs() -> Vec<Program> {
         }
     }
     assert!(found.len() > 35, "{} programs", found.len());
-    let vectors = std::fs::read_to_string(root.join("vectors/r700/run_fetch.txt")).unwrap();
+    let vectors = std::fs::read_to_string(root.join("vectors/r700/run/fetch.txt")).unwrap();
     for block in vectors.split("\nvector\n").skip(1) {
         let body: String =
             block.lines().take_while(|line| line.starts_with(' ')).map(|line| format!("{}\n", line.trim())).collect();

@@ -9,6 +9,7 @@ use crate::x1k::float::{bits, fma, number};
 use crate::x1k::transcendental::ln2;
 use ctm_isa::r700::inst::{TexFetch, lod_bias, texel_offset};
 use ctm_isa::r700::ops::{Sel, TexOp};
+use std::cell::Cell;
 
 /// What one fetch gives one lane: four elements before the destination swizzle.
 pub type Fetched = [u32; 4];
@@ -194,6 +195,8 @@ pub struct TextureFetch<'a> {
     lookup: Lookup<'a>,
     /// Whether lanes are pixels of quads, so that a level of detail can be computed.
     quads: bool,
+    /// The last operand of a logarithm, and what it gave: lanes of a quad have the same, and neighbours mostly.
+    last_logarithm: Cell<(u32, f32)>,
 }
 
 impl<'a> TextureFetch<'a> {
@@ -213,7 +216,8 @@ impl<'a> TextureFetch<'a> {
         let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
         let border_fraction = inst.word0.bc_frac_mode;
         let lookup = Lookup { memory, id, texture, sampler, reference: None, cube: 0, border_fraction };
-        Ok(Self { inst, lookup, quads })
+        let last_logarithm = Cell::new((0, f32::from_bits(ln2(0))));
+        Ok(Self { inst, lookup, quads, last_logarithm })
     }
 
     /// How the texels of the texture are arranged.
@@ -254,8 +258,14 @@ impl<'a> TextureFetch<'a> {
     /// The level of detail of gradients: half the logarithm of the larger squared length, in texels of level 0.
     fn detail(&self, h: [f32; 3], v: [f32; 3]) -> f32 {
         let (h, v) = (self.squared_texels(h), self.squared_texels(v));
-        let larger = if h > v { h } else { v };
-        0.5 * f32::from_bits(ln2(larger.to_bits()))
+        let larger = if h > v { h } else { v }.to_bits();
+        let (last, logarithm) = self.last_logarithm.get();
+        if last == larger {
+            return 0.5 * logarithm;
+        }
+        let logarithm = f32::from_bits(ln2(larger));
+        self.last_logarithm.set((larger, logarithm));
+        0.5 * logarithm
     }
 
     /// The level of detail of a lane before clamping.

@@ -41,6 +41,10 @@ pub fn in_elements(c: u32, size: u32, unscaled: bool) -> f32 {
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the number lies in 0..size")]
 pub fn wrap(floored: f32, size: u32, wrap: Wrap) -> Option<u32> {
+    // The usual case, in whole numbers.
+    if wrap == Wrap::Repeat && floored.abs() < (1u32 << 31) as f32 && size < 1 << 31 {
+        return Some((floored as i32).rem_euclid(size.cast_signed()) as u32);
+    }
     let (x, n) = (f64::from(floored), f64::from(size));
     match wrap {
         Wrap::Clamp => Some(x.clamp(0.0, n - 1.0) as u32),

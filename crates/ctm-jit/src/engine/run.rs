@@ -217,7 +217,7 @@ impl<'a> Run<'a> {
             return false;
         };
         let (streams, lowered, isa) = (&self.artifact.streams, &self.artifact.lowered, options.isa);
-        let done = crate::stream::run(streams, isa, lowered, self.launch, bound, &self.watch, memory);
+        let done = crate::stream::run(streams, isa, lowered, self.launch, bound, self.watch, memory);
         let Some(done) = done else { return false };
         let lanes = self.launch.group.lanes();
         let domain = self.launch.domain;
