@@ -5,7 +5,7 @@ use crate::r700::form::{Block, Code, File, Op, Value, Var};
 use crate::r700::passes::VarSet;
 use crate::x86::encode::{self, V};
 use ctm_exec::x1k::float::ONE;
-use ctm_isa::r700::ops::{AluOp, Decides, Domain, Op2, Test};
+use ctm_isa::r700::ops::{AluOp, Decides, Domain, Kind, Op2, Test};
 
 /// Comparisons of floats.
 pub const EQUAL: u8 = 0;
@@ -296,16 +296,11 @@ pub fn truth(op: Op2) -> Option<(Comparison, Option<Comparison>)> {
 }
 
 /// Bits for true and for false.
-pub fn outcomes(op: Op2) -> (u32, u32) {
-    match op {
-        Op2::Sete | Op2::Setgt | Op2::Setge | Op2::Setne => (ONE, 0),
-        Op2::Kille | Op2::Killgt | Op2::Killge | Op2::Killne => (ONE, 0),
-        Op2::KilleInt | Op2::KillgtInt | Op2::KillgeInt | Op2::KillneInt | Op2::KillgtUint | Op2::KillgeUint => {
-            (ONE, 0)
-        }
-        Op2::PredSete | Op2::PredSetgt | Op2::PredSetge | Op2::PredSetne => (0, ONE),
-        Op2::PredSeteInt | Op2::PredSetgtInt | Op2::PredSetgeInt | Op2::PredSetneInt => (0, ONE),
-        Op2::PredSetgtUint | Op2::PredSetgeUint => (0, ONE),
-        _ => (u32::MAX, 0),
+pub const fn outcomes(op: Op2) -> (u32, u32) {
+    let info = op.info();
+    match (info.kind, info.writes) {
+        (Kind::PredSet, _) => (0, ONE),
+        (Kind::Kill, _) | (Kind::Plain | Kind::Mova, Domain::Float) => (ONE, 0),
+        (Kind::Plain | Kind::Mova, Domain::Bits | Domain::Int | Domain::Uint | Domain::Double) => (u32::MAX, 0),
     }
 }
