@@ -212,6 +212,8 @@ impl Graph<'_> {
         let mut pc = state.pc;
         let end = loop {
             match self.instructions.get(usize::from(pc)).copied().flatten() {
+                // The reference interpreter runs the group from here on, and calls the reference function.
+                Some(Inst::Alu(alu)) if !lower::exists(&alu) => break End::Next(Target::Reference),
                 Some(Inst::Alu(alu)) => self.builder.alu(alu),
                 Some(Inst::Tex(tex)) => self.builder.tex(&tex),
                 Some(Inst::Fc(fc)) => {

@@ -19,6 +19,7 @@ use ctm_isa::x1k::formats::CmnInst;
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
 use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, TexOp};
 use units::Units;
+pub use units::exists;
 
 /// What is known of the bits of a vector.
 #[derive(Clone, Copy, Debug, Default)]

@@ -4,7 +4,23 @@ use super::Builder;
 use crate::form::{Op, Test, Value};
 use ctm_exec::x1k::float::{HALF, ONE, SIGN};
 use ctm_exec::x1k::plan::{AluPlan, channel_of};
+use ctm_isa::x1k::inst::AluInst;
 use ctm_isa::x1k::ops::{AlphaOp, Imod, Omod, RgbOp, Sel, SrcpOp, Swizzle};
+
+/// Whether there is code for both operations of an instruction. Where there is none, groups that come to it go on in the reference interpreter: what
+/// [`Units`] makes of such an operation is not used.
+pub const fn exists(inst: &AluInst) -> bool {
+    let rgb = match inst.rgba.op {
+        RgbOp::Mad | RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a | RgbOp::Min | RgbOp::Max | RgbOp::Cnd | RgbOp::Cmp => true,
+        RgbOp::Frc | RgbOp::Sop | RgbOp::Mdh | RgbOp::Mdv => true,
+    };
+    let alpha = match inst.alpha.op {
+        AlphaOp::Mad | AlphaOp::Dp | AlphaOp::Min | AlphaOp::Max | AlphaOp::Cnd | AlphaOp::Cmp | AlphaOp::Frc => true,
+        AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos => true,
+        AlphaOp::Mdh | AlphaOp::Mdv => true,
+    };
+    rgb && alpha
+}
 
 /// The RGB and the alpha unit of one instruction (CTM §3.3.3, §3.3.4).
 pub(super) struct Units<'a> {
