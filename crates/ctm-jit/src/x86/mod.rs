@@ -17,6 +17,7 @@
 //! | `kept` | literals and constants with registers |
 //! | `lookups` | fetches: gathers, calls |
 //! | `sampling` | routines for fetches that weigh elements, repeat, or have a border |
+//! | `elements` | whole elements of four channels, for the lookups of both kinds of programs |
 //! | `texels` | what lookups of both kinds of programs have in common |
 //! | `span`, `quads` | groups that lie side by side in one call: start values, outputs |
 //! | `vectors` | instructions on vectors, for both instruction sets |
