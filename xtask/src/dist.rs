@@ -4,7 +4,7 @@
 //! Python wheel, where maturin is there; and SHA-256 sums of all of them. The same sources and tools give the same names; archives also hold the times of their files.
 
 use super::install::{install, make_relocatable};
-use super::{python, root, run, say};
+use super::{cargo, python, root, run, say};
 use sha2::{Digest, Sha256};
 use std::fs;
 use std::path::Path;
@@ -33,6 +33,10 @@ pub(crate) fn dist() -> Result<(), String> {
     }
     let archive = format!("{name}.tar.gz");
     run(Command::new("tar").args(["--owner=0", "--group=0", "-czf"]).arg(&archive).arg(&name).current_dir(&place))?;
+    // Needs a cargo that packs packages which depend on each other (1.90).
+    let pack =
+        ["package", "--workspace", "--exclude", "xtask", "--exclude", "ctm-testkit", "--no-verify", "--allow-dirty"];
+    cargo("packages for the registry", &pack, &[])?;
     if let Some(wheel) = python::wheel()? {
         let to = place.join(wheel.file_name().unwrap_or_default());
         fs::copy(&wheel, &to).map_err(|e| told(&wheel, &e))?;
