@@ -225,6 +225,12 @@ fn a_run_can_be_cancelled_and_has_a_budget() {
     let error = Run::of(&program).size(64, 64).budget(endless).under(&control).run().expect_err("it is cancelled");
     canceller.join().expect("the other thread");
     assert!(error.is_cancelled(), "{error}");
+    // What was cancelled does not begin, however short it is.
+    let short = [axpy(), Program::open(example("r700/saxpy/saxpy.psh")).expect("a program")];
+    for program in &short {
+        let error = Run::of(program).size(1, 1).under(&control).run().expect_err("it was cancelled before");
+        assert!(error.is_cancelled(), "{error}");
+    }
     let budget = Budget { instructions_per_group: Some(1000), time: None };
     let error = Run::of(&program).size(64, 64).budget(budget).run().expect_err("its budget is used up");
     assert_eq!(error.code(), "instruction-budget");

@@ -14,6 +14,24 @@ from ._errors import (
 )
 
 __version__: str
+__all__ = [
+    "ArgumentError",
+    "Cancelled",
+    "Device",
+    "Error",
+    "Fault",
+    "Finding",
+    "Job",
+    "Picture",
+    "Program",
+    "ProgramError",
+    "Progress",
+    "Result",
+    "Sampler",
+    "command_text",
+    "command_words",
+    "run",
+]
 
 DomainLike = Union[int, Tuple[Union[int, slice], Union[int, slice]]]
 OutputLike = Union[None, int, Tuple[int, npt.DTypeLike], np.ndarray]
@@ -53,6 +71,7 @@ class Program:
 
 class Sampler:
     array: Any
+    how: Tuple[int, int, int]
     border: npt.NDArray[np.float32]
     def __init__(
         self,
@@ -71,6 +90,15 @@ class Progress:
     def share(self) -> float: ...
 
 class Result(Dict[str, np.ndarray]):
+    def __init__(
+        self,
+        outputs: Mapping[str, np.ndarray],
+        findings: List[Finding],
+        counters: Dict[str, int],
+        seconds: float,
+        memories: Optional[Dict[str, npt.NDArray[np.uint32]]] = None,
+        files: Iterable[str] = (),
+    ) -> None: ...
     findings: List[Finding]
     counters: Dict[str, int]
     seconds: float
@@ -108,6 +136,7 @@ class Job:
 
 class Trace:
     html: str
+    def __init__(self, html: str, lines: str) -> None: ...
     @property
     def steps(self) -> List[Dict[str, Any]]: ...
     def save(self, path: Union[str, PathLike[str]]) -> None: ...

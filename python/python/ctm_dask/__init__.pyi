@@ -3,6 +3,8 @@ from typing import Any, Callable, Dict, List, Mapping, Optional, Sequence, Tuple
 import ctm
 import numpy as np
 
+__all__ = ["RayExecutor", "run", "sweep"]
+
 RETRIES: int
 
 def run(
