@@ -8,8 +8,9 @@ use clap::Args;
 use ctm::EngineKind;
 use ctm::array::{Array, Kind};
 use ctm::job::{Job, JobError, JobReport};
-use ctm::trace::{Choice, Limits, Store, Trace, agree, difference, number, parting};
-use serde_json::json;
+use ctm::trace::{Choice, Chosen, Limits, Store, Subject, Trace, agree, difference, left_by, number, parting};
+use serde_json::{Value, json};
+use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 
 /// Find where two runs part
@@ -23,11 +24,12 @@ Examples:
   ctm compare job.toml --program-b changed.x1k    one job, two programs
   ctm compare job.toml --engines interp,jit       two engines
   ctm compare job.toml expected.npy               output 0 against a picture or array
+  ctm compare job.toml tape                       a job and a recording: what the last launches leave
   ctm compare a.toml b.toml --tolerance 1e-4      relative above 1
 
-Exit codes: 0 the same, 4 different, 1, 2, 3 as `ctm run`. A recording is compared by `ctm replay`.")]
+Exit codes: 0 the same, 4 different, 1, 2, 3 as `ctm run`. `ctm replay` compares a recording with itself.")]
 pub(crate) struct CompareArgs {
-    /// A job file
+    /// A job file, or a recording of devices
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
     /// Another one, or an array (.npy, .png, .pfm)
@@ -58,6 +60,9 @@ pub(crate) fn run(console: &Console, args: &CompareArgs) -> Ending {
             "bad-tolerance",
             format!("the tolerance is {}, it is a number from 0 up", args.tolerance),
         ));
+    }
+    if [Some(&args.a), args.b.as_ref()].into_iter().flatten().any(|path| Subject::is_recording(path)) {
+        return launches(console, args);
     }
     let mut a = job(&args.a)?;
     if let Some(path) = args.b.as_deref().filter(|path| Kind::of(path).is_some()) {
@@ -105,39 +110,105 @@ pub(crate) fn run(console: &Console, args: &CompareArgs) -> Ending {
         let limits = Limits::default();
         let trace = |job: &Job| Trace::of_job(job, Choice::default(), found.at, &limits).map_err(JobError::from);
         let (x, y) = (trace(&a)?, trace(&b)?);
-        let shown = |trace: &Trace, store: &Store| {
-            let step = &trace.steps[store.step];
-            let line = trace.listing.line(step.event.at).unwrap_or(0);
-            let text = trace.listing.text(step.event.at);
-            let (time, bits) = (step.time, number(store.bits));
-            let json = json!({
-                "time": time, "pc": step.event.at.pc, "item": step.event.at.item, "line": line, "text": text,
-                "place": store.place.to_string(), "bits": format!("0x{:08x}", store.bits),
-            });
-            (
-                format!(
-                    "{}:{line}, time {time}: {text}\n     {} = {bits} (0x{:08x})\n",
-                    trace.listing.name, store.place, store.bits
-                ),
-                json,
-            )
-        };
-        match parting(&x, &y, args.tolerance) {
-            None => text.push_str("the stores of the two processors are the same as far as they were followed\n"),
-            Some(parting) => {
-                for (name, trace, store) in [("a", &x, parting.a), ("b", &y, parting.b)] {
-                    match store {
-                        Some(store) => {
-                            let (line, json) = shown(trace, &store);
-                            text.push_str(&format!("  {name}: {line}"));
-                            value[format!("instruction_{name}")] = json;
-                        }
-                        None => text.push_str(&format!("  {name}: has no such store\n")),
+        say_parting(&x, &y, args.tolerance, &mut text, &mut value);
+    }
+    console.print(&if args.json { format!("{value}\n") } else { text })?;
+    Ok(Exit::Differs)
+}
+
+/// Where two processors part, as text and as JSON.
+fn say_parting(x: &Trace, y: &Trace, tolerance: f32, text: &mut String, value: &mut Value) {
+    let shown = |trace: &Trace, store: &Store| {
+        let step = &trace.steps[store.step];
+        let line = trace.listing.line(step.event.at).unwrap_or(0);
+        let text = trace.listing.text(step.event.at);
+        let (time, bits) = (step.time, number(store.bits));
+        let json = json!({
+            "time": time, "pc": step.event.at.pc, "item": step.event.at.item, "line": line, "text": text,
+            "place": store.place.to_string(), "bits": format!("0x{:08x}", store.bits),
+        });
+        (
+            format!(
+                "{}:{line}, time {time}: {text}\n     {} = {bits} (0x{:08x})\n",
+                trace.listing.name, store.place, store.bits
+            ),
+            json,
+        )
+    };
+    match parting(x, y, tolerance) {
+        None => text.push_str("the stores of the two processors are the same as far as they were followed\n"),
+        Some(parting) => {
+            for (name, trace, store) in [("a", x, parting.a), ("b", y, parting.b)] {
+                match store {
+                    Some(store) => {
+                        let (line, json) = shown(trace, &store);
+                        text.push_str(&format!("  {name}: {line}"));
+                        value[format!("instruction_{name}")] = json;
                     }
+                    None => text.push_str(&format!("  {name}: has no such store\n")),
                 }
             }
         }
     }
+}
+
+/// What two launches left in the outputs of each processor; one of them at least is of a recording.
+fn launches(console: &Console, args: &CompareArgs) -> Ending {
+    if args.program_b.is_some() || args.engines.is_some() {
+        return Err(Failure::usage("recording-flags", "a recording has its own programs and engines"));
+    }
+    let Some(path_b) = &args.b else { return Err(Failure::usage("recording-flags", "compare it with what?")) };
+    let of = |path: &Path| -> Result<(Subject, Chosen), JobError> {
+        let subject = if Subject::is_recording(path) {
+            Subject::Recording(path.to_owned())
+        } else {
+            Subject::Job(Box::new(job(path)?))
+        };
+        let chosen = subject.choose(Choice::default(), None)?;
+        Ok((subject, chosen))
+    };
+    let (a, b) = (of(&args.a)?, of(path_b)?);
+    if a.1.domain != b.1.domain {
+        let shown = |d: ctm_exec::Domain| format!("({}, {}) to ({}, {})", d.i0, d.j0, d.i1, d.j1);
+        let message = format!("the domains are {} and {}", shown(a.1.domain), shown(b.1.domain));
+        return Err(Failure::wrong("no-comparison", message));
+    }
+    let ((left, fault_a), (right, fault_b)) = (left_by(&a.0, &a.1)?, left_by(&b.0, &b.1)?);
+    for (path, fault) in [(&args.a, fault_a), (path_b, fault_b)] {
+        if let Some(fault) = fault {
+            console.note(&format!("{} faults; what comes after it is not compared: {fault}", path.display()));
+        }
+    }
+    let same_bits = |x: Option<&u32>, y: Option<&u32>| match (x, y) {
+        (Some(&x), Some(&y)) => x == y || agree(f32::from_bits(x), f32::from_bits(y), args.tolerance),
+        (x, y) => x == y,
+    };
+    let empty = BTreeMap::new();
+    let mut first = None;
+    let mut count = 0u64;
+    let mut at = BTreeSet::from_iter(left.keys().copied());
+    at.extend(right.keys().copied());
+    let mut at: Vec<_> = at.into_iter().collect();
+    at.sort_by_key(|at| (at.j, at.i));
+    for at in at {
+        let (x, y) = (left.get(&at).unwrap_or(&empty), right.get(&at).unwrap_or(&empty));
+        let places: BTreeSet<_> = x.keys().chain(y.keys()).copied().collect();
+        for place in places.into_iter().filter(|place| !same_bits(x.get(place), y.get(place))) {
+            count += 1;
+            first.get_or_insert((at, place, x.get(&place).copied(), y.get(&place).copied()));
+        }
+    }
+    let Some((at, place, x, y)) = first else { return same(console, args) };
+    let shown = |bits: Option<u32>| bits.map_or("nothing".to_owned(), number);
+    let mut text =
+        format!("{count} values differ, first {place} of ({}, {}): {} and {}\n", at.i, at.j, shown(x), shown(y));
+    let hex = |bits: Option<u32>| bits.map(|bits| format!("0x{bits:08x}"));
+    let mut value = json!({
+        "status": "different", "place": place.to_string(), "position": [at.i, at.j], "a": hex(x), "b": hex(y), "count": count,
+    });
+    let limits = Limits::default();
+    let trace = |(subject, chosen): &(Subject, Chosen)| Trace::of(subject, chosen, at, &limits).map_err(JobError::from);
+    say_parting(&trace(&a)?, &trace(&b)?, args.tolerance, &mut text, &mut value);
     console.print(&if args.json { format!("{value}\n") } else { text })?;
     Ok(Exit::Differs)
 }

@@ -5,7 +5,7 @@ use crate::console::{Console, Exit, Failure};
 use crate::watched::{LaunchArgs, position};
 use clap::{Args, ValueEnum};
 use ctm::array::{Array, Kind, Values};
-use ctm::job::{AnyProgram, Job, JobError};
+use ctm::job::{AnyProgram, JobError};
 use ctm::trace::{Count, Limits, Profile, Trace};
 use ctm_exec::Position;
 use ctm_isa::r700::inst::ClauseBody;
@@ -58,11 +58,12 @@ pub(crate) enum Map {
 }
 
 pub(crate) fn run(console: &Console, args: &ProfileArgs) -> Ending {
-    let job = args.launch.read()?;
     if args.live {
-        return live(console, args, &job);
+        return live(console, args);
     }
-    let profile = Profile::of_job(&job, args.launch.choice())?;
+    let subject = args.launch.subject()?;
+    let chosen = subject.choose(args.launch.choice(), None)?;
+    let profile = Profile::of(&subject, &chosen)?;
     if let Some(fault) = &profile.fault {
         console.note(&format!("the launch faults; what is counted ends there: {fault}"));
     }
@@ -70,7 +71,7 @@ pub(crate) fn run(console: &Console, args: &ProfileArgs) -> Ending {
         save_map(&profile, map, path)?;
         return Ok(Exit::Done);
     }
-    let slots = slots(&job, args, &profile);
+    let slots = slots(&chosen.program.program, &profile);
     let extension = args.output.as_deref().and_then(Path::extension).and_then(|e| e.to_str()).unwrap_or("");
     let text = match (extension, args.json) {
         ("json", _) | ("" | "txt", true) => format!("{}\n", as_json(&profile, slots)),
@@ -91,10 +92,8 @@ pub(crate) fn run(console: &Console, args: &ProfileArgs) -> Ending {
 }
 
 /// R700: instructions in executed groups, of five slots each: how many, and how many there could have been.
-fn slots(job: &Job, args: &ProfileArgs, profile: &Profile) -> Option<(u64, u64)> {
-    let (pass, _) = args.launch.choice().resolve(job, None).ok()?;
-    let programs = job.programs().ok()?;
-    let AnyProgram::R700(program) = &programs.get(pass)?.program else { return None };
+fn slots(program: &AnyProgram, profile: &Profile) -> Option<(u64, u64)> {
+    let AnyProgram::R700(program) = program else { return None };
     let decoded = program.decode();
     let (mut used, mut all) = (0, 0);
     for (at, count) in profile.counts.iter().filter(|(at, _)| !at.fetch) {
@@ -251,10 +250,10 @@ fn save_map(profile: &Profile, map: Map, path: &Path) -> Result<(), Failure> {
     std::fs::write(path, bytes).map_err(|e| cannot(e.to_string()))
 }
 
-fn live(console: &Console, args: &ProfileArgs, job: &Job) -> Ending {
-    let at = args.launch.position(job, args.at);
+fn live(console: &Console, args: &ProfileArgs) -> Ending {
+    let (subject, chosen, at) = args.launch.chosen(args.at)?;
     let limits = Limits { quad_only: true, ..Limits::default() };
-    let trace = Trace::of_job(job, args.launch.choice(), at, &limits).map_err(JobError::from)?;
+    let trace = Trace::of(&subject, &chosen, at, &limits).map_err(JobError::from)?;
     let live = trace.liveness(trace.lane);
     let most = live.pressure.iter().copied().max().unwrap_or(0);
     let busiest = live.pressure.iter().position(|&n| n == most);

@@ -2,11 +2,11 @@
 
 use crate::Ending;
 use crate::console::{Console, Exit, Failure};
-use crate::watched::{LaunchArgs, isa_of, places, position};
+use crate::watched::{LaunchArgs, places, position};
 use clap::{Args, ValueEnum};
 use ctm::job::JobError;
 use ctm::trace::observe::Lanes;
-use ctm::trace::{Ancestry, Limits, Trace};
+use ctm::trace::{Ancestry, Limits, Subject, Trace};
 use ctm_exec::Position;
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
@@ -109,29 +109,38 @@ impl Form {
 
 pub(crate) fn run(console: &Console, args: &TraceArgs) -> Ending {
     let form = Form::of(args.format, args.output.as_deref())?;
-    let job = args.launch.read()?;
-    let isa = isa_of(&job);
+    let subject = args.launch.subject()?;
     let mut choice = args.launch.choice();
-    let mut at = args.launch.position(&job, args.at);
-    if let Some(group) = args.group_index {
-        at = group_start(&args.launch, &job, group)?;
+    let mut at = args.at;
+    if let (Some(group), Subject::Job(job)) = (args.group_index, &subject) {
+        at = Some(group_start(&args.launch, job, group)?);
     }
-    if args.until.is_some() {
+    if let (Some(Until::Fault), Subject::Job(job)) = (args.until, &subject) {
         match job.without_files().run(|_| {}) {
             Ok(_) => return Err(Failure::wrong("no-fault", "the job runs to its end without a fault")),
             Err(JobError::Fault(fault)) => {
                 choice.pass = Some(fault.pass);
-                at = fault.position.unwrap_or(at);
+                at = fault.position.or(at);
                 console.report(&fault.report);
             }
             Err(e) => return Err(e.into()),
         }
     }
+    if let (true, Subject::Recording(_)) = (args.group_index.is_some() || args.until.is_some(), &subject) {
+        return Err(Failure::usage("recording-flags", "of a recording, --at says which processor"));
+    }
+    let at = match &subject {
+        Subject::Job(job) => Some(args.launch.position(job, at)),
+        Subject::Recording(_) => at,
+    };
+    let chosen = subject.choose(choice, at)?;
+    let at = at.unwrap_or(Position { i: chosen.domain.i0, j: chosen.domain.j0 });
+    let isa = chosen.isa();
     let mut limits = Limits { range: args.range.clone(), instructions: args.limit, ..Limits::default() };
     for name in &args.writes {
         limits.writes.extend(places(isa, name)?);
     }
-    let trace = Trace::of_job(&job, choice, at, &limits).map_err(JobError::from)?;
+    let trace = Trace::of(&subject, &chosen, at, &limits).map_err(JobError::from)?;
     let lanes = lanes(&trace, &args.lanes)?;
     let text = match form {
         Form::Text => trace.text(&lanes),
@@ -223,15 +232,14 @@ pub(crate) struct WhyArgs {
 }
 
 pub(crate) fn why(console: &Console, args: &WhyArgs) -> Ending {
-    let job = args.launch.read()?;
-    let isa = isa_of(&job);
+    let (subject, chosen, at) = args.launch.chosen(args.at)?;
+    let isa = chosen.isa();
     let mut wanted = Vec::new();
     for name in &args.value {
         wanted.extend(places(isa, name)?.into_iter().map(|place| (place, true)));
     }
-    let at = args.launch.position(&job, args.at);
     let limits = Limits { instructions: args.limit, ..Limits::default() };
-    let trace = Trace::of_job(&job, args.launch.choice(), at, &limits).map_err(JobError::from)?;
+    let trace = Trace::of(&subject, &chosen, at, &limits).map_err(JobError::from)?;
     if let Some(fault) = &trace.fault {
         console.note(&format!("the group faults: {fault}"));
     }

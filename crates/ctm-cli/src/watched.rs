@@ -4,15 +4,17 @@ use crate::args::{IsaName, JobFlags};
 use crate::console::Failure;
 use clap::Args;
 use ctm::job::{Isa, Job, JobError, Reader, read_file};
-use ctm::trace::Choice;
+use ctm::render::Report;
+use ctm::trace::{Choice, Chosen, Subject};
 use ctm_exec::Position;
 pub(crate) use ctm_ide::debugger::position;
+use ctm_isa::diag::Diagnostic;
 use std::path::PathBuf;
 
 /// A launch of a job.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LaunchArgs {
-    /// A job file (.toml) or a program, as `ctm run` takes it
+    /// A job file (.toml) or a program, as `ctm run` takes it, or a recording of devices (CTM_RECORD)
     #[arg(value_name = "JOB")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
@@ -23,7 +25,7 @@ pub(crate) struct LaunchArgs {
     /// Which pass of the job, from 0; the last one that has the processor when left out
     #[arg(long, value_name = "N")]
     pub(crate) pass: Option<usize>,
-    /// Which launch of that pass, from 0; the last one when left out
+    /// Which launch of that pass, or of the recording, from 0; the last one that has the processor when left out
     #[arg(long, value_name = "N")]
     pub(crate) launch: Option<u64>,
 }
@@ -47,6 +49,30 @@ impl LaunchArgs {
         reader.finish()
     }
 
+    /// What is looked into: the job, or a recording, which takes no flags.
+    pub(crate) fn subject(&self) -> Result<Subject, JobError> {
+        if !Subject::is_recording(&self.file) {
+            return self.read().map(|job| Subject::Job(Box::new(job)));
+        }
+        if let Some((flag, _)) = self.job.given.first() {
+            let message = format!("a recording takes no flags of jobs, such as --{flag}");
+            return Err(JobError::Usage(vec![Report::bare(Diagnostic::error("recording-flags", message))]));
+        }
+        Ok(Subject::Recording(self.file.clone()))
+    }
+
+    /// What is looked into, which launch of it, and which processor.
+    pub(crate) fn chosen(&self, at: Option<Position>) -> Result<(Subject, Chosen, Position), JobError> {
+        let subject = self.subject()?;
+        let at = match &subject {
+            Subject::Job(job) => Some(self.position(job, at)),
+            Subject::Recording(_) => at,
+        };
+        let chosen = subject.choose(self.choice(), at)?;
+        let first = Position { i: chosen.domain.i0, j: chosen.domain.j0 };
+        Ok((subject, chosen, at.unwrap_or(first)))
+    }
+
     pub(crate) fn choice(&self) -> Choice {
         Choice { pass: self.pass, launch: self.launch }
     }
@@ -61,9 +87,4 @@ impl LaunchArgs {
 /// Places by name.
 pub(crate) fn places(isa: ctm::trace::observe::Isa, name: &str) -> Result<Vec<ctm::trace::observe::Place>, Failure> {
     ctm::trace::observe::Place::parse(isa, name).map_err(|why| Failure::usage("no-such-place", why))
-}
-
-/// Which machine a job is for.
-pub(crate) fn isa_of(job: &Job) -> ctm::trace::observe::Isa {
-    if job.is_r700() { ctm::trace::observe::Isa::R700 } else { ctm::trace::observe::Isa::X1k }
 }

@@ -31,7 +31,19 @@ const PARTS: &[(&str, &[&str])] = &[
     ),
     ("From your language", &["cli.md", "python.md", "rust.md", "c-api.md", "many-machines.md"]),
     ("Writing programs", &["x1k-assembly.md", "r700-assembly.md", "ps3.md", "x1k-checks.md", "r700-checks.md"]),
-    ("Running programs", &["jobs.md", "drawing.md", "draw-jobs.md", "checked-runs.md", "inside.md", "replay.md"]),
+    (
+        "Running programs",
+        &[
+            "jobs.md",
+            "drawing.md",
+            "draw-jobs.md",
+            "checked-runs.md",
+            "inside.md",
+            "page.md",
+            "editors.md",
+            "replay.md",
+        ],
+    ),
     ("The machines", &["device.md", "commands.md", "image.md", "flow-control.md", "arithmetic.md", "clocks.md"]),
     (
         "The project",

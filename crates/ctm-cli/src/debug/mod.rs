@@ -10,7 +10,7 @@ use crate::watched::{LaunchArgs, position};
 use clap::Args;
 use ctm::job::JobError;
 use ctm::trace::observe::{Unit, Watcher, Wish};
-use ctm::trace::{Listing, Session, TraceError, watch_job};
+use ctm::trace::{Listing, Session, TraceError};
 use ctm_exec::{Fault, Position};
 use ctm_ide::debugger::Debugger;
 use input::Input;
@@ -72,22 +72,18 @@ impl Watcher for Debugging {
 }
 
 pub(crate) fn run(_: &Console, args: &DebugArgs) -> Ending {
-    let job = args.launch.read()?;
-    let at = args.launch.position(&job, args.at);
-    let (pass, which) = args.launch.choice().resolve(&job, Some(at))?;
-    let programs = job.programs()?;
-    let Some(program) = programs.get(pass) else { return Ok(Exit::Wrong) };
+    let (subject, chosen, at) = args.launch.chosen(args.at)?;
     let (began, failure) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
     let debugging = Debugging {
         at,
-        listing: Arc::new(Listing::new(program)),
-        pass,
+        listing: Arc::new(Listing::new(&chosen.program)),
+        pass: chosen.pass,
         input: Input::new(args.script.as_deref())?,
         json: args.json,
         began: Arc::clone(&began),
         failure: Arc::clone(&failure),
     };
-    watch_job(&job, which, debugging)?;
+    subject.watch(&chosen, debugging)?;
     if let Some(failure) = failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
         return Err(failure);
     }

@@ -2,31 +2,34 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `launch` | what is to be debugged |
+//! | `breakpoints` | where the client wants to stop |
 //! | `protocol` | messages and their frame |
 //! | `variables` | what a lane holds, by scope |
 //!
 //! The lanes of the group are the threads of the protocol, and all of them stand and go together. The debug console takes every command of `ctm debug`.
 //! One thread reads what the client says, so that `pause` and a client that goes away end what is running.
 
+mod breakpoints;
+mod launch;
 mod protocol;
 mod variables;
 
-use crate::debugger::conditions::{Kind, line_of};
-use crate::debugger::{Answer, COMMANDS, Debugger, Direction, position};
-use ctm::job::{AnyProgram, Isa, Job, JobError, Reader, read_file};
+use crate::debugger::{Answer, COMMANDS, Debugger, Direction};
+use ctm::job::JobError;
 use ctm::render;
 use ctm::trace::observe::{Place, Unit, Watcher, Wish};
-use ctm::trace::{Choice, Listing, Session, Stop, watch_job};
+use ctm::trace::{Session, Stop};
 use ctm_exec::{Fault, Position};
+use launch::{Prepared, prepare};
 use protocol::event;
 use serde_json::{Value, json};
 use std::io::{BufReader, Read, Write};
 use std::ops::ControlFlow;
-use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{Receiver, channel};
 use std::sync::{Arc, Mutex, PoisonError};
-use variables::{Group, Scope};
+use variables::Group;
 
 /// Speaks with a client until it disconnects or goes away.
 ///
@@ -71,7 +74,7 @@ pub fn serve(input: impl Read + Send + 'static, output: impl Write + Send + 'sta
     if let Some(prepared) = prepared {
         let watching = Watching { at: prepared.at, adapter: Arc::clone(&adapter), failure: Arc::default() };
         let failure = Arc::clone(&watching.failure);
-        let result = watch_job(&prepared.job, prepared.which, watching);
+        let result = prepared.subject.watch(&prepared.chosen, watching);
         let mut adapter = lock(&adapter);
         if let Some(why) = failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
             return Err(why);
@@ -103,19 +106,6 @@ impl Watcher for Watching {
         }
         Ok(ControlFlow::Break(()))
     }
-}
-
-/// What is to be debugged.
-#[derive(Clone)]
-struct Prepared {
-    job: Job,
-    at: Position,
-    which: u64,
-    pass: usize,
-    listing: Arc<Listing>,
-    scopes: Vec<Scope>,
-    /// The program's file, where the listing is its text.
-    file: Option<PathBuf>,
 }
 
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -255,7 +245,7 @@ impl Adapter {
         let Some(prepared) = self.prepared.clone() else { return Ok(()) };
         self.began = true;
         let lane = unit.positions().iter().position(|&at| at == prepared.at).unwrap_or(0);
-        let debugger = Debugger::new(Session::new(unit), Arc::clone(&prepared.listing), prepared.pass, lane);
+        let debugger = Debugger::new(Session::new(unit), Arc::clone(&prepared.listing), prepared.chosen.pass, lane);
         let mut debugger = debugger.interrupted_by(Arc::clone(&self.interrupt));
         self.apply(&mut debugger);
         if self.stop_on_entry {
@@ -332,18 +322,6 @@ impl Adapter {
         self.stopped(debugger, "step", &stop, number);
     }
 
-    /// The client's breakpoints as the debugger's.
-    fn apply(&mut self, debugger: &mut Debugger<'_, '_>) {
-        for (number, _) in self.numbers.drain(..) {
-            debugger.forget(number);
-        }
-        for wanted in &self.wanted {
-            if let Ok(breakpoint) = debugger.stop_at(&wanted.command) {
-                self.numbers.push((breakpoint.number, wanted.by));
-            }
-        }
-    }
-
     fn request(&mut self, command: &str, arguments: &Value, debugger: Option<&mut Debugger<'_, '_>>) -> Answered {
         match command {
             "initialize" => {
@@ -404,120 +382,6 @@ impl Adapter {
         let prepared = self.prepared.as_ref().ok_or("nothing was launched")?;
         let lines: Vec<&str> = prepared.listing.lines.iter().map(|line| line.text.as_str()).collect();
         Ok(json!({ "content": lines.join("\n") }))
-    }
-
-    fn want(&mut self, by: &'static str, commands: Vec<String>, debugger: Option<&mut Debugger<'_, '_>>) {
-        self.wanted.retain(|wanted| wanted.by != by);
-        self.wanted.extend(commands.into_iter().map(|command| Wanted { by, command }));
-        if let Some(debugger) = debugger {
-            self.apply(debugger);
-        }
-    }
-
-    fn set_breakpoints(&mut self, arguments: &Value, debugger: Option<&mut Debugger<'_, '_>>) -> Value {
-        let Some(prepared) = self.prepared.clone() else {
-            return json!({ "breakpoints": [] });
-        };
-        let path = arguments["source"]["path"].as_str().map(Path::new);
-        let ours = match (&prepared.file, path) {
-            (Some(file), Some(path)) => path.canonicalize().is_ok_and(|path| path == *file),
-            (_, None) => true,
-            (None, Some(_)) => false,
-        };
-        let (mut commands, mut answers) = (Vec::new(), Vec::new());
-        for wanted in arguments["breakpoints"].as_array().into_iter().flatten() {
-            let line =
-                wanted["line"].as_u64().and_then(|line| usize::try_from(line).ok()).unwrap_or(0) + 1 - self.first_line;
-            let condition = wanted["condition"].as_str().map(str::trim).filter(|condition| !condition.is_empty());
-            let command = match condition {
-                Some(condition) => format!("{line} if {condition}"),
-                None => line.to_string(),
-            };
-            let found = match () {
-                () if !ours => Err("this is not the program that runs".to_owned()),
-                () => {
-                    prepared.listing.at_line(line).ok_or(format!("there is no instruction on line {line} or behind it"))
-                }
-            };
-            let found = found.and_then(|at| match condition {
-                Some(condition) => check_condition(&prepared, condition).map(|()| at),
-                None => Ok(at),
-            });
-            answers.push(match found {
-                Ok(at) => {
-                    commands.push(command);
-                    let kind = Kind::At(vec![at]);
-                    let line = line_of(&kind, &prepared.listing).unwrap_or(line) + self.first_line - 1;
-                    json!({ "verified": true, "line": line, "source": self.source() })
-                }
-                Err(why) => json!({ "verified": false, "line": line + self.first_line - 1, "message": why }),
-            });
-        }
-        if ours {
-            self.want("breakpoint", commands, debugger);
-        }
-        json!({ "breakpoints": answers })
-    }
-
-    /// Labels.
-    fn set_named(&mut self, arguments: &Value, debugger: Option<&mut Debugger<'_, '_>>) -> Value {
-        let (mut commands, mut answers) = (Vec::new(), Vec::new());
-        for wanted in arguments["breakpoints"].as_array().into_iter().flatten() {
-            let name = wanted["name"].as_str().unwrap_or("").to_owned();
-            let at = self.prepared.as_ref().and_then(|p| p.listing.at_label(&name).and_then(|at| p.listing.line(at)));
-            answers.push(match at {
-                Some(line) => json!({ "verified": true, "line": line + self.first_line - 1, "source": self.source() }),
-                None => json!({ "verified": false, "message": format!("there is no label `{name}`") }),
-            });
-            if at.is_some() {
-                commands.push(name);
-            }
-        }
-        self.want("function breakpoint", commands, debugger);
-        json!({ "breakpoints": answers })
-    }
-
-    fn set_exceptions(&mut self, arguments: &Value, debugger: Option<&mut Debugger<'_, '_>>) -> Answered {
-        let mut commands = Vec::new();
-        for filter in arguments["filters"].as_array().into_iter().flatten().filter_map(Value::as_str) {
-            match filter {
-                "nan" | "divergence" => commands.push(filter.to_owned()),
-                other => return Err(format!("there is no filter `{other}`; there are nan and divergence")),
-            }
-        }
-        self.want("exception", commands, debugger);
-        Ok(Value::Null)
-    }
-
-    fn set_data(&mut self, arguments: &Value, debugger: Option<&mut Debugger<'_, '_>>) -> Value {
-        let (mut commands, mut answers) = (Vec::new(), Vec::new());
-        for wanted in arguments["breakpoints"].as_array().into_iter().flatten() {
-            let name = wanted["dataId"].as_str().unwrap_or("");
-            let isa = self.prepared.as_ref().map(|p| p.listing.isa);
-            match isa.map(|isa| Place::parse(isa, name)) {
-                Some(Ok(_)) => {
-                    commands.push(format!("write {name}"));
-                    answers.push(json!({ "verified": true }));
-                }
-                Some(Err(why)) => answers.push(json!({ "verified": false, "message": why })),
-                None => answers.push(json!({ "verified": false, "message": "nothing was launched" })),
-            }
-        }
-        self.want("data breakpoint", commands, debugger);
-        json!({ "breakpoints": answers })
-    }
-
-    fn locations(&self, arguments: &Value) -> Value {
-        let number = |name: &str| arguments[name].as_u64().and_then(|n| usize::try_from(n).ok());
-        let first = number("line").unwrap_or(0) + 1 - self.first_line;
-        let last = number("endLine").map_or(first, |n| n + 1 - self.first_line);
-        let listing = self.prepared.as_ref().map(|p| Arc::clone(&p.listing));
-        let has = |line: &usize| {
-            listing.as_ref().and_then(|l| l.lines.get(line.checked_sub(1)?)).is_some_and(|line| !line.at.is_empty())
-        };
-        let last = last.min(first.saturating_add(100_000));
-        let found = (first..=last).filter(has).map(|line| json!({ "line": line + self.first_line - 1 }));
-        json!({ "breakpoints": found.collect::<Vec<_>>() })
     }
 
     /// The lane that a request is about.
@@ -765,73 +629,4 @@ fn capabilities() -> Value {
 /// Everything that is wrong with a job, as text.
 fn said(error: &JobError) -> String {
     error.reports().iter().map(|report| format!("{}\n", render::text(report, false))).collect()
-}
-
-fn check_condition(prepared: &Prepared, condition: &str) -> Result<(), String> {
-    let isa = prepared.listing.isa;
-    let parse = |names: &str| Place::parse(isa, names.trim());
-    crate::debugger::conditions::Condition::parse(condition, parse).map(|_| ())
-}
-
-/// Reads what `launch` says.
-fn prepare(arguments: &Value) -> Result<Prepared, String> {
-    let program = arguments["program"].as_str().ok_or("`program` is missing: a job file or a program")?;
-    let path = match arguments["cwd"].as_str() {
-        Some(directory) => Path::new(directory).join(program),
-        None => PathBuf::from(program),
-    };
-    let mut reader = if path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml")) {
-        Reader::for_file(&path).map_err(|e| said(&e))?
-    } else {
-        read_file(&path, "the program", None).map_err(|e| said(&e))?;
-        Reader::for_program(&path)
-    };
-    match arguments["isa"].as_str() {
-        Some("x1k") => reader.isa(Isa::X1k),
-        Some("r700") => reader.isa(Isa::R700),
-        Some(other) => return Err(format!("`isa` is `{other}`; there are x1k and r700")),
-        None => {}
-    }
-    for (name, values) in arguments["flags"].as_object().into_iter().flatten() {
-        let values = values.as_array().map_or(vec![values], |list| list.iter().collect());
-        for value in values {
-            let value = value.as_str().map_or_else(|| value.to_string(), str::to_owned);
-            reader.flag(name, &value);
-        }
-    }
-    let job = reader.finish().map_err(|e| said(&e))?;
-    let number = |name: &str| match &arguments[name] {
-        Value::Null => Ok(None),
-        value => value.as_u64().map(Some).ok_or(format!("`{name}` is a number from 0 up")),
-    };
-    let pass = number("pass")?.and_then(|n| usize::try_from(n).ok());
-    let at = match &arguments["at"] {
-        Value::Null => None,
-        Value::String(text) => Some(position(text)?),
-        Value::Array(pair) => {
-            let text: Vec<String> = pair.iter().map(Value::to_string).collect();
-            Some(position(&text.join(","))?)
-        }
-        _ => return Err("`at` is a processor: \"35,22\"".into()),
-    };
-    let first = pass.and_then(|n| job.passes.get(n)).or_else(|| job.passes.last());
-    let at = at.or_else(|| first.map(|p| Position { i: p.domain.i0, j: p.domain.j0 })).unwrap_or_default();
-    let choice = Choice { pass, launch: number("launch")? };
-    let (pass, which) = choice.resolve(&job, Some(at)).map_err(|e| said(&e))?;
-    let programs = job.programs().map_err(|e| said(&e))?;
-    let program = programs.get(pass).ok_or_else(|| format!("there is no pass {pass}"))?;
-    let listing = Arc::new(Listing::new(program));
-    let scopes = match &program.program {
-        AnyProgram::X1k(program) => {
-            let usage = program.usage();
-            let constants: Vec<u8> = usage.float_constants.iter().copied().collect();
-            variables::scopes(listing.isa, usage.highest_temp.saturating_add(1), &constants)
-        }
-        AnyProgram::R700(program) => variables::scopes(listing.isa, program.gprs.min(128), &[]),
-    };
-    let file = Path::new(&listing.name).canonicalize().ok().filter(|file| {
-        let text = std::fs::read_to_string(file).unwrap_or_default();
-        text.lines().eq(listing.lines.iter().map(|line| line.text.as_str()))
-    });
-    Ok(Prepared { job, at, which, pass, listing, scopes, file })
 }

@@ -19,8 +19,11 @@ mod options;
 mod replay;
 mod watch;
 
+pub(crate) use format::MAGIC;
 pub use format::{ReadError, VERSION};
-pub use replay::{Difference, End, Found, Noticed, Place, ReplayOptions, ReplayReport, replay, replay_under};
+pub use replay::{
+    Difference, End, Found, Noticed, Place, ReplayOptions, ReplayReport, replay, replay_on, replay_under,
+};
 pub(crate) use watch::Watched;
 
 use crate::device::{CommandError, DeviceOptions};

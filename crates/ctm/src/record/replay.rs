@@ -6,7 +6,7 @@ use super::watch::{Dwords, PAGE, Page, Watched};
 use crate::device::{Caches, CommandError, Device};
 use crate::engine::EngineKind;
 use crate::memory::{ArenaId, GpuAddr};
-use ctm_exec::Control;
+use ctm_exec::{Control, Engine};
 use std::collections::BTreeMap;
 use std::fmt;
 use std::io::Read;
@@ -221,6 +221,20 @@ pub fn replay_under(
     control: &Control,
     from: impl Read,
     options: &ReplayOptions,
+    progress: impl FnMut(u64),
+) -> Result<ReplayReport, ReadError> {
+    replay_on(control, from, options, &|engine| engine, progress)
+}
+
+/// The same, with something of the caller's around the engine of each device.
+///
+/// # Errors
+/// As [`replay`].
+pub fn replay_on(
+    control: &Control,
+    from: impl Read,
+    options: &ReplayOptions,
+    wrap: &dyn Fn(Box<dyn Engine>) -> Box<dyn Engine>,
     mut progress: impl FnMut(u64),
 ) -> Result<ReplayReport, ReadError> {
     // Told here, where it is not taken for a fault of the recording.
@@ -228,6 +242,7 @@ pub fn replay_under(
     options.engine.unwrap_or_default().engine().map_err(|e| ReadError::Engine(e.to_string()))?;
     let mut session = Session {
         options: *options,
+        wrap,
         control: control.clone(),
         running: BTreeMap::new(),
         report: ReplayReport {
@@ -254,14 +269,15 @@ pub fn replay_under(
     Ok(session.report)
 }
 
-struct Session {
+struct Session<'w> {
     options: ReplayOptions,
+    wrap: &'w dyn Fn(Box<dyn Engine>) -> Box<dyn Engine>,
     control: Control,
     running: BTreeMap<u32, Running>,
     report: ReplayReport,
 }
 
-impl Session {
+impl Session<'_> {
     fn run(&mut self, records: &mut Records<impl Read>, progress: &mut impl FnMut(u64)) -> Result<End, ReadError> {
         while let Some((offset, kind, body)) = records.next()? {
             let damaged = |what| ReadError::Damaged { offset, what };
@@ -328,7 +344,7 @@ impl Session {
         }
         let engine = self.options.engine.or(recorded).map_or_else(EngineKind::preferred, Ok);
         let engine = engine.map_err(|e| e.to_string())?;
-        let engine = engine.engine().map_err(|e| e.to_string())?;
+        let engine = (self.wrap)(engine.engine().map_err(|e| e.to_string())?);
         let mut device = Device::for_replay(engine, options).map_err(|e| e.to_string())?;
         device.set_control(self.control.clone());
         Ok(device)

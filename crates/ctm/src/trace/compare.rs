@@ -1,10 +1,13 @@
 //! Where two runs part: the first output that differs, then the first instruction whose store differs.
 
 use super::record::Trace;
-use crate::job::JobReport;
-use ctm_exec::Position;
-use ctm_exec::observe::Place;
-use std::collections::HashMap;
+use super::subject::{Chosen, Subject};
+use crate::job::{JobError, JobReport};
+use ctm_exec::observe::{Detail, Lanes, Place, Unit, Watcher, Wish};
+use ctm_exec::{Fault, Position};
+use std::collections::{BTreeMap, HashMap};
+use std::ops::ControlFlow;
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// An output value that two runs do not share.
 #[derive(Clone, Debug, PartialEq)]
@@ -21,6 +24,52 @@ pub struct Difference {
     pub b: f32,
     /// How many values differ in all.
     pub count: u64,
+}
+
+/// What each processor of a launch left in its outputs: the last value of each place.
+pub type Left = BTreeMap<Position, BTreeMap<Place, u32>>;
+
+struct Leaving {
+    left: Arc<Mutex<Left>>,
+    fault: Arc<Mutex<Option<Fault>>>,
+}
+
+impl Watcher for Leaving {
+    fn wish(&mut self, _: &[Position]) -> Wish {
+        Wish::Watch
+    }
+
+    fn watch(&mut self, unit: &mut Unit<'_>) -> Result<ControlFlow<()>, Fault> {
+        let positions = unit.positions().to_vec();
+        let all = Lanes::first(positions.len());
+        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut events = Vec::new();
+        while !unit.has_ended() {
+            let result = unit.step(Detail::Values(&all), &mut events);
+            for lane in events.drain(..).flat_map(|event| event.lanes) {
+                let Some(&at) = positions.get(usize::from(lane.lane)) else { continue };
+                let writes = lane.writes.iter().filter(|write| write.place.is_output());
+                left.entry(at).or_default().extend(writes.map(|write| (write.place, write.bits)));
+            }
+            if let Err(fault) = result {
+                *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+                return Ok(ControlFlow::Break(()));
+            }
+        }
+        Ok(ControlFlow::Continue(()))
+    }
+}
+
+/// What a launch leaves in its outputs, as far as it runs without a fault.
+///
+/// # Errors
+/// Everything that is wrong with the subject.
+pub fn left_by(subject: &Subject, chosen: &Chosen) -> Result<(Left, Option<Fault>), JobError> {
+    let (left, fault) = (Arc::new(Mutex::new(Left::new())), Arc::new(Mutex::new(None)));
+    subject.watch(chosen, Leaving { left: Arc::clone(&left), fault: Arc::clone(&fault) })?;
+    let left = std::mem::take(&mut *left.lock().unwrap_or_else(PoisonError::into_inner));
+    let fault = fault.lock().unwrap_or_else(PoisonError::into_inner).take();
+    Ok((left, fault))
 }
 
 /// Whether two values are the same: bit for bit, or within a tolerance that is relative above 1.

@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `subject` | what has launches: jobs and recordings |
 //! | `choice` | which launch of a job is watched, and an engine that lets a watcher see it |
 //! | `listing` | a program as lines, and which line an instruction stands on |
 //! | `record` | a [`Trace`]: everything that lanes of a group read and wrote |
@@ -29,10 +30,11 @@ mod profile;
 mod record;
 mod reduce;
 mod session;
+mod subject;
 mod why;
 
 pub use choice::{Choice, watch_job, watching};
-pub use compare::{Difference, Parting, Store, agree, difference, parting};
+pub use compare::{Difference, Left, Parting, Store, agree, difference, left_by, parting};
 pub use ctm_exec::observe;
 pub use graph::{Block, Graph};
 pub use listing::{Line, Listing};
@@ -42,6 +44,7 @@ pub use profile::{Count, Profile};
 pub use record::{Limits, Step, Trace, TraceError};
 pub use reduce::reduce;
 pub use session::{Direction, Session, Stop};
+pub use subject::{Chosen, Subject};
 pub use why::{Ancestor, Ancestry, Oddity, OddityKind};
 
 /// The value of 32 bits as people read it: the shortest decimal number, NaN by its bits.

@@ -1,7 +1,8 @@
 //! Counts for every instruction and every processor of a launch.
 
-use super::choice::{Choice, watch_job};
+use super::choice::Choice;
 use super::listing::Listing;
+use super::subject::{Chosen, Subject};
 use crate::job::{Job, JobError};
 use ctm_exec::observe::{At, Detail, Unit, Watcher, Wish};
 use ctm_exec::{Counters, Domain, Fault, Position};
@@ -71,13 +72,19 @@ impl Profile {
     /// # Errors
     /// Everything that is wrong with the job or the choice. A fault of the launch itself is part of the profile.
     pub fn of_job(job: &Job, choice: Choice) -> Result<Self, JobError> {
-        let (pass, which) = choice.resolve(job, None)?;
-        let programs = job.programs()?;
-        let domain = job.passes.get(pass).map_or(Domain { i0: 0, j0: 0, i1: 0, j1: 0 }, |p| p.domain);
-        let Some(program) = programs.get(pass) else { return Err(JobError::Wrong(Vec::new())) };
+        let subject = Subject::Job(Box::new(job.clone()));
+        Self::of(&subject, &subject.choose(choice, None)?)
+    }
+
+    /// Counts a launch.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the subject.
+    pub fn of(subject: &Subject, chosen: &Chosen) -> Result<Self, JobError> {
+        let domain = chosen.domain;
         let elements = domain.width() as usize * domain.height() as usize;
         let profile = Arc::new(Mutex::new(Self {
-            listing: Arc::new(Listing::new(program)),
+            listing: Arc::new(Listing::new(&chosen.program)),
             domain,
             counts: BTreeMap::new(),
             edges: BTreeMap::new(),
@@ -86,7 +93,7 @@ impl Profile {
             waited: vec![0; elements],
             fault: None,
         }));
-        watch_job(job, which, Counting { profile: Arc::clone(&profile) })?;
+        subject.watch(chosen, Counting { profile: Arc::clone(&profile) })?;
         let profile = profile.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(profile.clone())
     }

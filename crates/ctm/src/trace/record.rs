@@ -1,7 +1,8 @@
 //! A trace: everything that lanes of a group read and wrote, instruction by instruction.
 
-use super::choice::{Choice, watch_job};
+use super::choice::Choice;
 use super::listing::Listing;
+use super::subject::{Chosen, Subject};
 use crate::job::{Job, JobError};
 use crate::render::Report;
 use ctm_exec::observe::{Detail, Event, Flow, Isa, Lanes, Place, Unit, Watcher, Wish};
@@ -142,12 +143,20 @@ impl Trace {
     /// # Errors
     /// Everything that is wrong with the job or the choice. A fault of the group itself is part of the trace.
     pub fn of_job(job: &Job, choice: Choice, at: Position, limits: &Limits) -> Result<Self, TraceError> {
-        let (pass, which) = choice.resolve(job, Some(at))?;
-        let programs = job.programs()?;
-        let listing = Arc::new(programs.get(pass).map(Listing::new).ok_or(TraceError::NotRun(at))?);
+        let subject = Subject::Job(Box::new(job.clone()));
+        Self::of(&subject, &subject.choose(choice, Some(at))?, at, limits)
+    }
+
+    /// Traces the group of a processor in a launch.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the subject. A fault of the group itself is part of the trace.
+    pub fn of(subject: &Subject, chosen: &Chosen, at: Position, limits: &Limits) -> Result<Self, TraceError> {
+        let listing = Arc::new(Listing::new(&chosen.program));
         let result = Arc::new(Mutex::new(None));
-        let recording = Recording { at, limits: limits.clone(), pass, listing, result: Arc::clone(&result) };
-        watch_job(job, which, recording)?;
+        let limits = limits.clone();
+        let recording = Recording { at, limits, pass: chosen.pass, listing, result: Arc::clone(&result) };
+        subject.watch(chosen, recording)?;
         let trace = result.lock().unwrap_or_else(PoisonError::into_inner).take();
         trace.ok_or(TraceError::NotRun(at))
     }

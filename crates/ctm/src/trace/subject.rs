@@ -1,0 +1,236 @@
+//! What launches are watched of: a job, or a recording of devices.
+
+use super::choice::{Choice, watch_job, watching};
+use crate::job::{AnyProgram, Job, JobError, PassProgram};
+use crate::record::{MAGIC, ReplayOptions, replay_on};
+use crate::render::Report;
+use ctm_exec::observe::{Isa, Watcher};
+use ctm_exec::watch::Control;
+use ctm_exec::{Domain, Engine, Fault, Outcome, Position, r700, x1k};
+use ctm_isa::diag::Diagnostic;
+use std::fs::File;
+use std::io::{BufReader, Read as _};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Whatever has launches.
+#[derive(Clone, Debug)]
+pub enum Subject {
+    /// A job.
+    Job(Box<Job>),
+    /// A recording of devices (`docs/replay.md`).
+    Recording(PathBuf),
+}
+
+/// A launch of a subject.
+#[derive(Clone, Debug)]
+pub struct Chosen {
+    /// The pass of the job; 0 for recordings.
+    pub pass: usize,
+    /// Its number among all launches.
+    pub which: u64,
+    /// The processors.
+    pub domain: Domain,
+    /// The program.
+    pub program: PassProgram,
+}
+
+impl Chosen {
+    /// Which machine the program is for.
+    #[must_use]
+    pub const fn isa(&self) -> Isa {
+        match self.program.program {
+            AnyProgram::X1k(_) => Isa::X1k,
+            AnyProgram::R700(_) => Isa::R700,
+        }
+    }
+}
+
+fn wrong(rule: &'static str, message: impl Into<String>) -> JobError {
+    JobError::Usage(vec![Report::bare(Diagnostic::error(rule, message))])
+}
+
+impl Subject {
+    /// Whether a file is a recording, by how it begins.
+    #[must_use]
+    pub fn is_recording(path: &Path) -> bool {
+        let mut begin = [0; MAGIC.len()];
+        File::open(path).is_ok_and(|mut file| file.read_exact(&mut begin).is_ok()) && begin == MAGIC
+    }
+
+    /// The launch that a choice means, whose domain has the processor `at`.
+    ///
+    /// # Errors
+    /// There is none, or the job or the recording is wrong.
+    pub fn choose(&self, choice: Choice, at: Option<Position>) -> Result<Chosen, JobError> {
+        match self {
+            Self::Job(job) => {
+                let (pass, which) = choice.resolve(job, at)?;
+                let mut programs = job.programs()?;
+                let domain = job.passes.get(pass).map(|pass| pass.domain);
+                match domain.filter(|_| pass < programs.len()) {
+                    Some(domain) => Ok(Chosen { pass, which, domain, program: programs.swap_remove(pass) }),
+                    None => Err(wrong("no-such-launch", format!("there is no pass {pass}"))),
+                }
+            }
+            Self::Recording(path) => {
+                if choice.pass.is_some() {
+                    return Err(wrong(
+                        "no-such-launch",
+                        "a recording has launches and no passes; --launch counts them from 0",
+                    ));
+                }
+                let noted = Arc::new(Mutex::new(Noted { launch: choice.launch, at, seen: 0, chosen: None }));
+                let noting = Arc::clone(&noted);
+                let wrap = move |inner| -> Box<dyn Engine> { Box::new(Noting { inner, noted: Arc::clone(&noting) }) };
+                replayed(path, &wrap)?;
+                let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
+                let (seen, shown) = (noted.seen, |at: Position| format!("processor ({}, {})", at.i, at.j));
+                noted.chosen.take().ok_or_else(|| {
+                    let why = match (choice.launch, at) {
+                        (Some(n), _) if n >= seen => {
+                            format!("the recording has {seen} launches, there is no launch {n}")
+                        }
+                        (Some(n), Some(at)) => format!("{} is not in the domain of launch {n}", shown(at)),
+                        (_, Some(at)) if seen > 0 => format!("{} is in the domain of no launch", shown(at)),
+                        _ => "the recording has no launches".to_owned(),
+                    };
+                    wrong("no-such-launch", why)
+                })
+            }
+        }
+    }
+
+    /// Shows a launch to a watcher. Launches before it run on the subject's own engine; no file is written.
+    ///
+    /// # Errors
+    /// Everything that is wrong with the subject, or the fault that ended it.
+    pub fn watch(&self, chosen: &Chosen, watcher: impl Watcher + Send + 'static) -> Result<(), JobError> {
+        match self {
+            Self::Job(job) => watch_job(job, chosen.which, watcher).map(|_| ()),
+            Self::Recording(path) => {
+                let seen = Arc::new(AtomicU64::new(0));
+                let watcher: Arc<dyn Engine> = Arc::from(watching(Box::new(x1k::Interp), 0, watcher));
+                let which = chosen.which;
+                let wrap = move |inner| -> Box<dyn Engine> {
+                    Box::new(OfAll { inner, which, seen: Arc::clone(&seen), watching: Arc::clone(&watcher) })
+                };
+                replayed(path, &wrap)
+            }
+        }
+    }
+}
+
+/// Replays a recording on engines of one's own; what differs from it does not matter, as launches may be ended.
+fn replayed(path: &Path, wrap: &dyn Fn(Box<dyn Engine>) -> Box<dyn Engine>) -> Result<(), JobError> {
+    let cannot = |why: String| wrong("not-a-recording", format!("{}: {why}", path.display()));
+    let file = File::open(path).map_err(|e| cannot(e.to_string()))?;
+    let options = ReplayOptions::default();
+    let from = BufReader::with_capacity(1 << 20, file);
+    replay_on(&Control::none(), from, &options, wrap, |_| {}).map_err(|e| cannot(e.to_string()))?;
+    Ok(())
+}
+
+/// What was found out of a recording's launches.
+struct Noted {
+    launch: Option<u64>,
+    at: Option<Position>,
+    seen: u64,
+    chosen: Option<Chosen>,
+}
+
+/// An engine that notes which launches there are.
+struct Noting {
+    inner: Box<dyn Engine>,
+    noted: Arc<Mutex<Noted>>,
+}
+
+impl Noting {
+    fn note(&self, domain: Domain, program: impl FnOnce() -> PassProgram) {
+        let mut noted = self.noted.lock().unwrap_or_else(PoisonError::into_inner);
+        let which = noted.seen;
+        noted.seen += 1;
+        if noted.launch.is_none_or(|launch| launch == which) && noted.at.is_none_or(|at| domain.contains(at)) {
+            noted.chosen = Some(Chosen { pass: 0, which, domain, program: program() });
+        }
+    }
+}
+
+impl Engine for Noting {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn run_x1k_under(
+        &self,
+        control: &Control,
+        launch: &x1k::Launch<'_>,
+        memory: &mut dyn x1k::Memory,
+    ) -> Result<Outcome, Fault> {
+        self.note(launch.domain, || PassProgram {
+            program: AnyProgram::X1k(launch.program.clone()),
+            fetch: None,
+            source: None,
+        });
+        self.inner.run_x1k_under(control, launch, memory)
+    }
+
+    fn run_r700_under(
+        &self,
+        control: &Control,
+        launch: &r700::Launch<'_>,
+        memory: &mut dyn r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        self.note(launch.domain, || PassProgram {
+            program: AnyProgram::R700(launch.program.clone()),
+            fetch: launch.fetch_program.cloned(),
+            source: None,
+        });
+        self.inner.run_r700_under(control, launch, memory)
+    }
+}
+
+/// An engine of one of several devices: the launch with a number among those of all devices is watched.
+struct OfAll {
+    inner: Box<dyn Engine>,
+    which: u64,
+    seen: Arc<AtomicU64>,
+    watching: Arc<dyn Engine>,
+}
+
+impl OfAll {
+    fn is_it(&self) -> bool {
+        self.seen.fetch_add(1, Ordering::Relaxed) == self.which
+    }
+}
+
+impl Engine for OfAll {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn run_x1k_under(
+        &self,
+        control: &Control,
+        launch: &x1k::Launch<'_>,
+        memory: &mut dyn x1k::Memory,
+    ) -> Result<Outcome, Fault> {
+        if self.is_it() {
+            return self.watching.run_x1k_under(control, launch, memory);
+        }
+        self.inner.run_x1k_under(control, launch, memory)
+    }
+
+    fn run_r700_under(
+        &self,
+        control: &Control,
+        launch: &r700::Launch<'_>,
+        memory: &mut dyn r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        if self.is_it() {
+            return self.watching.run_r700_under(control, launch, memory);
+        }
+        self.inner.run_r700_under(control, launch, memory)
+    }
+}
