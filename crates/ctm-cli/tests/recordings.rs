@@ -23,11 +23,11 @@ fn text(output: &Output) -> String {
 fn recorded(dir: &Dir) -> (String, String, String) {
     let program = ".input a = s0\n.output out = o0\n        tex   r1, a, r0.rg\n        mul   r1, r1, 2\n        add   out, r1, 1\n";
     dir.file("p.x1k", program);
-    dir.file("q.x1k", &program.replace("r1, 2", "r1, 3"));
+    dir.file("q.x1k", program.replace("r1, 2", "r1, 3"));
     let job = "program = \"p.x1k\"\ndomain = [0, 0, 15, 15]\n[[texture]]\nslot = \"a\"\ndata = \"x.npy\"\n[[output]]\nslot = \"out\"\nformat = \"float32_4\"\nsave = \"out.npy\"\n";
     std::fs::copy(root().join("examples/saxpy/x.npy"), dir.0.join("x.npy")).unwrap();
     dir.file("job.toml", job);
-    dir.file("other.toml", &job.replace("p.x1k", "q.x1k"));
+    dir.file("other.toml", job.replace("p.x1k", "q.x1k"));
     let tape = dir.0.join("tape");
     let run = Command::new(env!("CARGO_BIN_EXE_ctm"))
         .arg("run")
