@@ -272,6 +272,32 @@ void ctm_result_counters(const ctm_result *result, ctm_counters *counters);
 ctm_status ctm_result_json(const ctm_result *result, ctm_bytes **json);
 void ctm_result_free(ctm_result *result);
 
+/* ---- pictures (docs/draw-jobs.md) ------------------------------------------------------------------------- */
+
+typedef struct ctm_drawing ctm_drawing;
+typedef struct ctm_picture ctm_picture;
+
+/* A drawing from the text of a job file; file names in it are relative to `directory` (NULL: the current one). */
+ctm_status ctm_drawing_parse(const char *text, size_t size, const char *name, const char *directory,
+                             ctm_drawing **drawing);
+ctm_status ctm_drawing_open(const char *path, ctm_drawing **drawing);
+ctm_status ctm_drawing_set_size(ctm_drawing *drawing, uint32_t width, uint32_t height);
+/* Constants of all draws, by name, as in the job's `constants`. What is wrong with the name, ctm_drawing_draw() tells. */
+ctm_status ctm_drawing_set_constant(ctm_drawing *drawing, const char *name, const float *values, size_t count);
+/* Draws the picture at a point of an animation (0 to 1); files that the job names are not written. `control` may be NULL. */
+ctm_status ctm_drawing_draw(const ctm_drawing *drawing, float time, const ctm_control *control,
+                            ctm_picture **picture);
+void ctm_drawing_free(ctm_drawing *drawing);
+
+/* Red, green, blue and alpha of a colour target, row by row from the top; integers as the floats of their bits. They stay until the picture is
+   freed. CTM_ARGUMENT when there is no such target. */
+ctm_status ctm_picture_target(ctm_picture *picture, uint32_t number, ctm_array *array);
+/* Depths, of the first sample. CTM_ARGUMENT without a depth target. */
+ctm_status ctm_picture_depths(const ctm_picture *picture, ctm_array *array);
+/* What seems wrong and did not keep it from being drawn: a line each. */
+ctm_status ctm_picture_findings(const ctm_picture *picture, ctm_bytes **text);
+void ctm_picture_free(ctm_picture *picture);
+
 /* ---- devices, beyond amDeviceManaged.h -------------------------------------------------------------------- */
 
 typedef enum ctm_arena { CTM_ARENA_GPU = 0, CTM_ARENA_GPUB = 1, CTM_ARENA_SYS = 2, CTM_ARENA_SYSC = 3 } ctm_arena;

@@ -40,6 +40,8 @@ const TYPES: &[(&str, &str)] = &[
     ("ctm_job", "Job"),
     ("ctm_result", "JobResult"),
     ("ctm_array", "Array"),
+    ("ctm_drawing", "Drawing"),
+    ("ctm_picture", "Picture"),
     ("AMUcompCompiler", "*mut c_void"),
     ("AMUcompLogFunction", "LogFunction"),
     ("AMUasmLogFunction", "LogFunction"),

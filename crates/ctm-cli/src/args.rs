@@ -92,13 +92,15 @@ pub(crate) enum Command {
     #[command(after_help = "\
 Examples:
   ctm tile image.npy image.raw --format float32_4
-  ctm tile image.raw tiled.raw --size 100x60 --format uint8_4")]
+  ctm tile image.raw tiled.raw --size 100x60 --format uint8_4
+  ctm tile photo.png surface.raw --isa r700 --pipes 2")]
     Tile(TileArgs),
     /// Put an array in the device's tiled order back into rows
     #[command(after_help = "\
 Examples:
   ctm untile tiled.raw image.npy --size 100x60 --format float32_4
-  ctm untile tiled.raw image.png --size 100x60 --format uint8_4")]
+  ctm untile tiled.raw image.png --size 100x60 --format uint8_4
+  ctm untile surface.raw photo.png --isa r700 --pipes 2 --size 640x480 --element 4")]
     Untile(TileArgs),
     /// Print completions for a shell
     #[command(after_help = "\
@@ -678,4 +680,25 @@ pub(crate) struct TileArgs {
     /// What an element is: uint16_1, uint8_4, float32_1, float32_2, float32_4
     #[arg(long, value_name = "FORMAT")]
     pub(crate) format: Option<String>,
+    /// x1k (so it is): the order of the X1K's device; r700: surfaces of R6xx and R7xx
+    #[arg(long, value_name = "ISA")]
+    pub(crate) isa: Option<String>,
+    /// r700: linear, 1d (1D_TILED_THIN1) or 2d (2D_TILED_THIN1, so it is); surfaces too small for 2D tiles have 1D tiles
+    #[arg(long, value_name = "MODE")]
+    pub(crate) mode: Option<String>,
+    /// r700: bytes of an element, a texel or a compressed block: 1, 2, 4, 8 or 16
+    #[arg(long, value_name = "BYTES")]
+    pub(crate) element: Option<u32>,
+    /// r700: pipes of the chip: 1, 2, 4 or 8 [default: 1; the console has 2]
+    #[arg(long, value_name = "N")]
+    pub(crate) pipes: Option<u32>,
+    /// r700: banks of the memory: 4 or 8 [default: 4]
+    #[arg(long, value_name = "N")]
+    pub(crate) banks: Option<u32>,
+    /// r700: the surface's pipe plus pipes times its bank
+    #[arg(long, value_name = "N")]
+    pub(crate) swizzle: Option<u32>,
+    /// r700: elements have the order of depth surfaces
+    #[arg(long)]
+    pub(crate) depth_order: bool,
 }

@@ -35,6 +35,7 @@ mod reduce;
 mod replay;
 mod run;
 mod tile;
+mod tile_r700;
 mod trace;
 mod watched;
 

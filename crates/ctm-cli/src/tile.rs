@@ -19,6 +19,11 @@ pub(crate) enum Direction {
 }
 
 pub(crate) fn run(console: &Console, args: &TileArgs, direction: Direction) -> Ending {
+    match args.isa.as_deref() {
+        None | Some("x1k") => {}
+        Some("r700") => return crate::tile_r700::run(console, args, direction),
+        Some(other) => return Err(Failure::usage("bad-flag", format!("--isa `{other}`: allowed is x1k, r700"))),
+    }
     let format = args.format.as_deref().map(format_of).transpose()?;
     let size = args.size.as_deref().map(size_of).transpose()?;
     match direction {
@@ -139,6 +144,11 @@ fn format_of(name: &str) -> Result<Format, Failure> {
 
 fn name_of(format: Format) -> &'static str {
     formats().into_iter().find(|(_, f)| *f == format).map_or("", |(n, _)| n)
+}
+
+/// Columns and rows.
+pub(crate) fn size_pair(text: &str) -> Result<[u32; 2], Failure> {
+    size_of(text).map(|(width, height)| [width, height])
 }
 
 fn size_of(text: &str) -> Result<(u32, u32), Failure> {

@@ -239,12 +239,17 @@ impl Colours {
     /// The stored bits of a colour. `rgba` are floats as bits, or integers where the number type says so. `truncates`: towards zero instead of to
     /// the nearest.
     #[must_use]
+    #[inline]
     pub fn pack(&self, rgba: [u32; 4], truncates: bool) -> u128 {
         if let (Some(at), false) = (&self.bytes_at, truncates) {
             // The product has less than 53 bits, so that adding a half and cutting off is exact. NaN becomes 0.
             let byte = |value: u32| (f64::from(f32::from_bits(value)).clamp(0.0, 1.0) * 255.0 + 0.5) as u32;
             return rgba.into_iter().zip(at).fold(0, |bits, (value, at)| bits | byte(value) << at).into();
         }
+        self.pack_fields(rgba, truncates)
+    }
+
+    fn pack_fields(&self, rgba: [u32; 4], truncates: bool) -> u128 {
         let mut bits = 0;
         for field in self.fields.iter().flatten() {
             let value = rgba[field.channel];
@@ -267,10 +272,15 @@ impl Colours {
 
     /// The colour of stored bits: floats as bits, or integers. Red, green and blue that the format lacks are 0, alpha is 1.
     #[must_use]
+    #[inline]
     pub fn unpack(&self, bits: u128) -> [u32; 4] {
         if let Some(at) = self.bytes_at {
             return at.map(|at| FRACTIONS[(bits as u32 >> at & 255) as usize]);
         }
+        self.unpack_fields(bits)
+    }
+
+    fn unpack_fields(&self, bits: u128) -> [u32; 4] {
         let fields = convert(&self.read, &bits.to_le_bytes()[..self.bytes]).unwrap_or_default();
         let one = if self.format.number.is_integer() { 1 } else { 1f32.to_bits() };
         let mut rgba = [0, 0, 0, one];

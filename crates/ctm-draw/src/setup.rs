@@ -88,6 +88,7 @@ pub struct Weights {
 
 impl Setup {
     /// What part of each corner a place in units is.
+    #[inline]
     fn shares(&self, [x, y]: [i64; 2]) -> [f64; 3] {
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
         match self.share {

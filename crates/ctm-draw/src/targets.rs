@@ -2,7 +2,7 @@
 
 use crate::depth::DepthFormat;
 use crate::format::{ColourFormat, Colours, FormatError};
-use crate::layout::{Layout, LayoutError};
+use crate::layout::{ArrayMode, Layout, LayoutError};
 use crate::raster::Rect;
 
 /// A colour target.
@@ -132,8 +132,13 @@ fn check(layout: &Layout, format_bytes: usize, size: [u32; 2], last: u32, bytes:
 }
 
 /// Reads an element of 1 to 16 bytes. Elements lie within the bytes: [`check`] has seen to it.
+#[inline]
 fn load(bytes: &[u8], at: u64, size: usize) -> u128 {
     let at = at as usize;
+    if size == 4 {
+        let four = bytes.get(at..at.saturating_add(4)).and_then(|four| four.try_into().ok());
+        return four.map_or(0, |four| u32::from_le_bytes(four).into());
+    }
     let mut whole = [0; 16];
     if let Some(element) = bytes.get(at..at.saturating_add(size)) {
         whole[..size].copy_from_slice(element);
@@ -141,10 +146,42 @@ fn load(bytes: &[u8], at: u64, size: usize) -> u128 {
     u128::from_le_bytes(whole)
 }
 
+#[inline]
 fn store(bytes: &mut [u8], at: u64, size: usize, bits: u128) {
     let at = at as usize;
+    if size == 4 {
+        if let Some(element) = bytes.get_mut(at..at.saturating_add(4)) {
+            element.copy_from_slice(&(bits as u32).to_le_bytes());
+        }
+        return;
+    }
     if let Some(element) = bytes.get_mut(at..at.saturating_add(size)) {
         element.copy_from_slice(&bits.to_le_bytes()[..size]);
+    }
+}
+
+/// A linear surface, looked up once: where its first slice begins, and bytes from row to row, pixel to pixel and sample to sample.
+#[derive(Clone, Copy, Debug)]
+struct Rows {
+    first: u64,
+    row: u64,
+    pixel: u64,
+    sample: u64,
+}
+
+impl Rows {
+    fn of(layout: &Layout, [slice, last]: [u32; 2]) -> Option<Self> {
+        (layout.mode == ArrayMode::Linear && slice <= last).then(|| {
+            let sample = u64::from(layout.element_bytes);
+            let pixel = sample * u64::from(layout.samples);
+            let first = u64::from(slice) * layout.slice_bytes();
+            Self { first, row: u64::from(layout.pitch) * pixel, pixel, sample }
+        })
+    }
+
+    #[inline]
+    fn place(&self, x: i32, y: i32, sample: u32) -> u64 {
+        self.first + u64::from(y as u32) * self.row + u64::from(x as u32) * self.pixel + u64::from(sample) * self.sample
     }
 }
 
@@ -154,6 +191,7 @@ pub(crate) struct OpenColour<'t> {
     bytes: &'t mut [u8],
     /// Where these bytes lie among those of the whole target.
     first_byte: u64,
+    rows: Option<Rows>,
     layout: Layout,
     pub(crate) colours: Colours,
     slices: [u32; 2],
@@ -161,7 +199,11 @@ pub(crate) struct OpenColour<'t> {
 
 impl OpenColour<'_> {
     /// The place of a sample; `None` in a layer that there is not.
+    #[inline]
     pub(crate) fn place(&self, x: i32, y: i32, layer: u32, sample: u32) -> Option<u64> {
+        if let (Some(rows), 0) = (&self.rows, layer) {
+            return Some(rows.place(x, y, sample));
+        }
         let slice = self.slices[0].checked_add(layer).filter(|&slice| slice <= self.slices[1])?;
         Some(self.layout.offset(x as u32, y as u32, slice, sample))
     }
@@ -185,13 +227,18 @@ pub(crate) struct OpenDepth<'t> {
     bytes: &'t mut [u8],
     /// Where these bytes lie among those of the whole target.
     first_byte: u64,
+    rows: Option<Rows>,
     layout: Layout,
     pub(crate) format: DepthFormat,
     slices: [u32; 2],
 }
 
 impl OpenDepth<'_> {
+    #[inline]
     pub(crate) fn place(&self, x: i32, y: i32, layer: u32, sample: u32) -> Option<u64> {
+        if let (Some(rows), 0) = (&self.rows, layer) {
+            return Some(rows.place(x, y, sample));
+        }
         let slice = self.slices[0].checked_add(layer).filter(|&slice| slice <= self.slices[1])?;
         Some(self.layout.offset(x as u32, y as u32, slice, sample))
     }
@@ -255,18 +302,18 @@ impl<'t> Open<'t> {
             streams: [const { None }; 4],
         });
         for (n, target) in self.colour.into_iter().enumerate() {
-            let Some(OpenColour { bytes, layout, colours, slices, .. }) = target else { continue };
+            let Some(OpenColour { bytes, rows: of_rows, layout, colours, slices, .. }) = target else { continue };
             for (open, (first_byte, bytes)) in
                 all.iter_mut().zip(bands(bytes, &layout, slices, rows).unwrap_or_default())
             {
-                open.colour[n] = Some(OpenColour { bytes, first_byte, layout, colours, slices });
+                open.colour[n] = Some(OpenColour { bytes, first_byte, rows: of_rows, layout, colours, slices });
             }
         }
-        if let Some(OpenDepth { bytes, layout, format, slices, .. }) = self.depth {
+        if let Some(OpenDepth { bytes, rows: of_rows, layout, format, slices, .. }) = self.depth {
             for (open, (first_byte, bytes)) in
                 all.iter_mut().zip(bands(bytes, &layout, slices, rows).unwrap_or_default())
             {
-                open.depth = Some(OpenDepth { bytes, first_byte, layout, format, slices });
+                open.depth = Some(OpenDepth { bytes, first_byte, rows: of_rows, layout, format, slices });
             }
         }
         (rows, all)
@@ -295,7 +342,14 @@ impl Targets<'_> {
                 return Err(named(TargetError::Samples { found: layout.samples, wanted }));
             }
             cut(*size);
-            *place = Some(OpenColour { bytes, first_byte: 0, layout: *layout, colours, slices: *slices });
+            *place = Some(OpenColour {
+                bytes,
+                first_byte: 0,
+                rows: Rows::of(layout, *slices),
+                layout: *layout,
+                colours,
+                slices: *slices,
+            });
         }
         let depth = match depth_target {
             None => None,
@@ -306,7 +360,14 @@ impl Targets<'_> {
                     return Err(named(TargetError::Samples { found: layout.samples, wanted: samples }));
                 }
                 cut(*size);
-                Some(OpenDepth { bytes, first_byte: 0, layout: *layout, format: *format, slices: *slices })
+                Some(OpenDepth {
+                    bytes,
+                    first_byte: 0,
+                    rows: Rows::of(layout, *slices),
+                    layout: *layout,
+                    format: *format,
+                    slices: *slices,
+                })
             }
         };
         let lent = streams.each_mut().map(|stream| {

@@ -8,11 +8,13 @@
 //! | `control` | what ends runs from outside, and tells how far they are |
 //! | `run`, `run_r700` | one run of a program on the caller's arrays |
 //! | `job` | jobs and their results |
+//! | `drawing` | pictures of vertex and pixel programs |
 //! | `numbers` | the numbers of enumerations |
 //! | `device` | what `amDeviceManaged.h` lacks |
 
 pub mod control;
 pub mod device;
+pub mod drawing;
 pub mod findings;
 pub mod job;
 pub mod numbers;

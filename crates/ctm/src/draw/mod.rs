@@ -55,6 +55,12 @@ pub enum Error {
 }
 
 impl Error {
+    /// Whether a running program did wrong.
+    #[must_use]
+    pub const fn is_fault(&self) -> bool {
+        matches!(self, Self::Draw(_, DrawError::Program { .. }))
+    }
+
     fn wrong(rule: &'static str, message: impl Into<String>) -> Self {
         Self::Wrong { rule, message: message.into() }
     }
