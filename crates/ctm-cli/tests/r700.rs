@@ -212,3 +212,49 @@ fn the_order_of_slots_is_told_once() {
     let (code, _, stderr) = ctm(&["check".as_ref(), &file]);
     assert_eq!((code, stderr.matches("warning[slot-order]").count()), (0, 1), "{stderr}");
 }
+
+/// Truth: addresses of the chips' published address library (32 bits an element, one pipe, four banks).
+#[test]
+fn surfaces_are_tiled_and_untiled() {
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR"));
+    let [rows, tiled, back] = ["rows.raw", "tiled.raw", "back.raw"].map(|name| folder.join(name));
+    let words: Vec<u8> = (0..64 * 64u32).flat_map(u32::to_le_bytes).collect();
+    std::fs::write(&rows, &words).unwrap();
+    let flags = ["--isa", "r700", "--size", "64x64", "--element", "4"].map(Path::new);
+    let (code, _, stderr) = ctm(&[&["tile".as_ref(), rows.as_path(), &tiled][..], &flags].concat());
+    assert_eq!(code, 0, "{stderr}");
+    let bytes = std::fs::read(&tiled).unwrap();
+    for (x, y, address) in [(1u32, 0u32, 4usize), (0, 1, 16), (7, 7, 252), (37, 21, 5556), (63, 63, 15612)] {
+        assert_eq!(bytes[address..address + 4], (64 * y + x).to_le_bytes(), "({x}, {y})");
+    }
+    let (code, _, stderr) = ctm(&[&["untile".as_ref(), tiled.as_path(), &back][..], &flags].concat());
+    assert_eq!(code, 0, "{stderr}");
+    assert_eq!(std::fs::read(&back).unwrap(), words);
+    let (code, _, stderr) = ctm(&[&["untile".as_ref(), tiled.as_path(), &back][..], &flags[..4]].concat());
+    assert_eq!(code, 2, "{stderr}");
+}
+
+#[test]
+fn draw_takes_jobs_and_tells_of_one_pixel() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/draw/pair");
+    let out = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pair.png");
+    let folder = Path::new(env!("CARGO_TARGET_TMPDIR")).join("pair");
+    std::fs::create_dir_all(&folder).unwrap();
+    for name in ["pair.vsh", "pair.psh", "job.toml"] {
+        std::fs::copy(root.join(name), folder.join(name)).unwrap();
+    }
+    let job = folder.join("job.toml");
+    let (code, stdout, stderr) = ctm(&["draw".as_ref(), &job, "-o".as_ref(), &out, "--at".as_ref(), "128,96".as_ref()]);
+    assert_eq!((code, stderr.as_str()), (0, ""));
+    assert!(stdout.contains("draw triangle, primitive 0, front face, samples 0xf: stored"), "{stdout}");
+    let picture = std::fs::read(root.join("pair.png")).unwrap();
+    assert!(std::fs::read(&out).unwrap() == picture && std::fs::read(folder.join("pair.png")).unwrap() == picture);
+    let (code, stdout, _) = ctm(&["draw".as_ref(), &job, "--json".as_ref(), "--at".as_ref(), "0,0".as_ref()]);
+    let value: serde_json::Value = serde_json::from_str(&stdout).unwrap();
+    assert_eq!(
+        (code, value["fragments"].as_array().unwrap().len(), value["draws"].as_array().unwrap().len()),
+        (0, 0, 2)
+    );
+    let (code, _, stderr) = ctm(&["draw".as_ref(), &job, "--at".as_ref(), "256,0".as_ref()]);
+    assert_eq!(code, 1, "{stderr}");
+}

@@ -95,7 +95,8 @@ fn main() {
         }
         let parameters: Vec<[u32; 4]> =
             positions.iter().map(|p| p.map(|v| (f32::from_bits(v) * 0.5 + 0.5).to_bits())).collect();
-        let (all, other): ([&[[u32; 4]]; 1], [&[[u32; 4]]; 1]) = ([&positions], [&parameters]);
+        let all: [&[[u32; 4]]; 1] = [&positions];
+        let other: [&[[u32; 4]]; 1] = [&parameters];
         let vertices = VertexSource::Given { positions: &all, parameters: &other };
         let stage = Stage { program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
         let mut state = DrawState::new(vertices, PixelSource::Program(stage));

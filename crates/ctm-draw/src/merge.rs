@@ -33,6 +33,8 @@ pub(crate) struct Merger<'a, 't> {
     state: &'a DrawState<'a>,
     open: Open<'t>,
     plans: [Option<Plan>; 8],
+    /// Colours replace what is there, and nothing is left to test: [`Self::replace`] is all there is to do.
+    plain: bool,
     watch: Option<Watch>,
     /// Depth and stencil can be tested before the program.
     pub(crate) early: bool,
@@ -64,7 +66,10 @@ impl<'a, 't> Merger<'a, 't> {
             (bits != 0).then_some(Plan { bits, replaces: whole && copies && blend.is_none(), blend })
         });
         let (early, watch) = (tests_early(state), watch.map(Watch::new));
-        Self { state, open, plans, watch, early, samples_passed: 0, pixels_written: 0 }
+        let special = state.colour.resolve || state.depth.copy.is_some() || watch.is_some();
+        let one = state.raster.samples.count == 1;
+        let plain = early && one && !special && plans.iter().flatten().all(|plan: &Plan| plan.replaces);
+        Self { state, open, plans, plain, watch, early, samples_passed: 0, pixels_written: 0 }
     }
 
     /// What came to the watched pixel.
@@ -189,6 +194,10 @@ impl<'a, 't> Merger<'a, 't> {
             Some((exports, _)) => std::array::from_fn(|n| exports.colour(n as u8)),
             None => [None; 8],
         };
+        if let (true, Some((_, number))) = (self.plain, exports) {
+            self.replace(quad, setup.layer, 4 * number, &colours);
+            return;
+        }
         for pixel in 0..4 {
             let mask = quad.quad.masks[pixel];
             if mask != 0 {
@@ -200,6 +209,25 @@ impl<'a, 't> Merger<'a, 't> {
                 }
             }
         }
+    }
+
+    /// Stores the colours of a quad where they replace what is there, one sample a pixel: what [`Self::pixel`] does then.
+    fn replace(&mut self, quad: &ShadeQuad, layer: u32, first: usize, colours: &[Option<&[ExportRow; 4]>; 8]) {
+        let mut written = [false; 4];
+        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans).enumerate() {
+            let (Some(target), true) = (target, plan.is_some()) else { continue };
+            let truncates = self.state.colour.targets[n].truncate;
+            for pixel in (0..4).filter(|&pixel| quad.quad.masks[pixel] != 0) {
+                let value =
+                    colours[n].map(|row| [0, 1, 2, 3].map(|e: usize| row[e].bits[first + pixel])).unwrap_or_default();
+                let (x, y) = (quad.quad.x + (pixel as i32 & 1), quad.quad.y + (pixel as i32 >> 1));
+                let Some(place) = target.place(x, y, layer, 0) else { continue };
+                let bits = target.colours.pack(value, truncates);
+                target.store(place, bits);
+                written[pixel] = true;
+            }
+        }
+        self.pixels_written += written.iter().filter(|&&written| written).count() as u64;
     }
 
     #[allow(clippy::too_many_arguments, reason = "a pixel, and what is known of it")]

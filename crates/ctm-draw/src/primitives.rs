@@ -17,6 +17,7 @@ pub(crate) struct Piece {
     pub(crate) setup: Setup,
     area: Area,
     scissor: Rect,
+    rows: [i32; 2],
 }
 
 /// Which pixels.
@@ -36,14 +37,13 @@ enum Area {
 }
 
 impl Piece {
-    /// The first row that it may have pixels in, and the first behind them.
-    pub(crate) fn rows(&self) -> [i32; 2] {
+    fn new(setup: Setup, area: Area, scissor: Rect) -> Self {
         let of = |at: &[[i64; 2]], more: i64| {
             let least = at.iter().map(|at| at[1]).min().unwrap_or(0);
             let most = at.iter().map(|at| at[1]).max().unwrap_or(0);
             [(least - more).div_euclid(UNITS) - 1, (most + more).div_euclid(UNITS) + 2]
         };
-        let [top, bottom] = match &self.area {
+        let [top, bottom] = match &area {
             Area::Triangle(triangle) => of(&triangle.at, 0),
             Area::Halves([a, b]) => {
                 let ([top, bottom], [other_top, other_bottom]) = (of(&a.at, 0), of(&b.at, 0));
@@ -52,7 +52,13 @@ impl Piece {
             Area::Box(corners) => of(corners, 0),
             Area::Line { from, to, width, .. } => of(&[*from, *to], width * UNITS),
         };
-        [(top as i32).max(self.scissor.top), (bottom as i32).min(self.scissor.bottom)]
+        let rows = [(top as i32).max(scissor.top), (bottom as i32).min(scissor.bottom)];
+        Self { setup, area, scissor, rows }
+    }
+
+    /// The first row that it may have pixels in, and the first behind them.
+    pub(crate) const fn rows(&self) -> [i32; 2] {
+        self.rows
     }
 
     /// How many quads it has at most, roughly.
@@ -295,7 +301,7 @@ impl<'a> Cutter<'a> {
                         continue;
                     }
                     let setup = self.setup(of, Share::Triangle(triangle.area), &common);
-                    pieces.push(Piece { setup, area: Area::Triangle(triangle), scissor: common.scissor });
+                    pieces.push(Piece::new(setup, Area::Triangle(triangle), common.scissor));
                 }
             }
             Fill::Lines => {
@@ -326,7 +332,7 @@ impl<'a> Cutter<'a> {
         };
         let ((left, right), (top, bottom)) = (range(0), range(1));
         let setup = self.setup(corners, Share::Triangle(triangle.area), &common);
-        pieces.push(Piece { setup, area: Area::Box([[left, top], [right, bottom]]), scissor: common.scissor });
+        pieces.push(Piece::new(setup, Area::Box([[left, top], [right, bottom]]), common.scissor));
     }
 
     fn point(&mut self, corner: WindowVertex, common: Common, vertices: &Vertices, pieces: &mut Vec<Piece>) {
@@ -348,7 +354,7 @@ impl<'a> Cutter<'a> {
             setup.offset += depth_offset(offset, raster.depth_step, [0.0; 2], &[corner]);
         }
         let area = Area::Box([[left, top], [left + width, top + height]]);
-        pieces.push(Piece { setup, area, scissor: common.scissor });
+        pieces.push(Piece::new(setup, area, common.scissor));
     }
 
     /// A line that is one, not an edge of a triangle.
@@ -372,7 +378,7 @@ impl<'a> Cutter<'a> {
             self.stipple = stipple.wrapping_add(LinePixels::new(a.at, b.at, width, raster.centre()).left());
             Area::Line { from: a.at, to: b.at, width, stipple }
         };
-        pieces.push(Piece { setup, area, scissor: common.scissor });
+        pieces.push(Piece::new(setup, area, common.scissor));
     }
 }
 

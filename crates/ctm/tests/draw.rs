@@ -97,13 +97,15 @@ fn what_is_missing_or_wrong_is_told() {
 }
 
 #[test]
-fn a_job_draws_what_its_draws_say() {
-    let drawing = Drawing::read(&root().join("examples/draw/cube/job.toml")).unwrap();
-    let picture = drawn(&drawing);
-    assert_eq!(picture.findings, <Vec<String>>::new());
-    let bytes = std::fs::read(root().join("examples/draw/cube/cube.png")).unwrap();
-    let expected = Array::from_bytes(Kind::Png, &bytes, None).unwrap();
-    assert_eq!(expected.values, Values::U8(picture.pixels()));
+fn the_jobs_of_the_examples_draw_their_pictures() {
+    for name in ["cube", "pair"] {
+        let folder = root().join("examples/draw").join(name);
+        let picture = drawn(&Drawing::read(&folder.join("job.toml")).unwrap());
+        assert_eq!(picture.findings, <Vec<String>>::new());
+        let bytes = std::fs::read(folder.join(format!("{name}.png"))).unwrap();
+        let expected = Array::from_bytes(Kind::Png, &bytes, None).unwrap();
+        assert_eq!(expected.values, Values::U8(picture.pixels()), "{name}");
+    }
 }
 
 /// A quad over a cube, by halves, and the texture of the quad what the cube left.
