@@ -15,7 +15,7 @@ struct Client {
     heard: Vec<Notification>,
 }
 
-const URI: &str = "file:///work/a.x1k";
+const URI: &str = "file:///folder/a.x1k";
 
 impl Client {
     fn start(capabilities: Value) -> Self {

@@ -151,6 +151,7 @@ impl Scene<'_> {
             }
             self.pass(worker, &mut wave, &part, false, &mut done);
         }
+        self.run.watch.done(done.counters.processors);
         done
     }
 
