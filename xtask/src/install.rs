@@ -80,6 +80,8 @@ pub(crate) fn c_examples() -> Result<(), String> {
         return Ok(());
     }
     let place = target().join("c-examples");
+    // Examples name other examples' files from where they lie.
+    let beside = root().join("examples/c");
     let prefix = place.join("prefix");
     install(&prefix)?;
     let prefix = prefix.canonicalize().map_err(|e| told(&prefix, &e))?;
@@ -102,7 +104,7 @@ pub(crate) fn c_examples() -> Result<(), String> {
                 compile.args(&shared).arg(format!("-Wl,-rpath,{}", prefix.join("lib").display()));
                 run(&mut compile)?;
                 say(&format!("== {name} ({standard})"));
-                example(Command::new(&program).arg("quick").current_dir(&place))?;
+                example(Command::new(&program).arg("quick").current_dir(&beside))?;
                 // One version is enough to show the rest.
                 if *standard != language.3[0] {
                     continue;
@@ -112,14 +114,14 @@ pub(crate) fn c_examples() -> Result<(), String> {
                     let known = root().join("crates/ctm-capi/tests/valgrind.supp");
                     let mut command = Command::new("valgrind");
                     command.args(VALGRIND).arg(format!("--suppressions={}", known.display()));
-                    example(command.arg(&program).arg("quick").current_dir(&place))?;
+                    example(command.arg(&program).arg("quick").current_dir(&beside))?;
                 }
                 say(&format!("== {name}, recorded and run again"));
                 let trace = place.join(format!("{name}.trace"));
                 if trace.exists() {
                     fs::remove_file(&trace).map_err(|e| told(&trace, &e))?;
                 }
-                example(Command::new(&program).arg("quick").current_dir(&place).env("CTM_RECORD", &trace))?;
+                example(Command::new(&program).arg("quick").current_dir(&beside).env("CTM_RECORD", &trace))?;
                 if trace.exists() {
                     let ctm = prefix.join(format!("bin/ctm{}", std::env::consts::EXE_SUFFIX));
                     example(Command::new(ctm).arg("replay").arg(&trace).args(["--engine", "verify"]))?;
@@ -133,7 +135,7 @@ pub(crate) fn c_examples() -> Result<(), String> {
                 compile.arg(prefix.join("lib/libctm.a")).args(PRIVATE);
                 run(&mut compile)?;
                 say(&format!("== {name} ({standard}, static)"));
-                example(Command::new(&program).arg("quick").current_dir(&place))?;
+                example(Command::new(&program).arg("quick").current_dir(&beside))?;
             }
         }
     }
