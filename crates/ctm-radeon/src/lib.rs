@@ -1,0 +1,7 @@
+//! Command streams of R6xx and R7xx Radeons: what their words say, what is wrong with them, and what they draw.
+//!
+//! A stream is a list of words that a driver hands to the kernel, with relocations that say which buffers its addresses mean.
+
+mod error;
+
+pub use error::Error;
