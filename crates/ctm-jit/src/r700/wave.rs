@@ -302,6 +302,8 @@ impl Wave {
         self.is_spent = false;
         self.fetched.events.clear();
         self.fetched.scratch.clear();
+        // A wavefront that is a group by itself has an own one.
+        self.fetched.group.begin();
         self.fetched.fetches = 0;
         self.fetched.bytes = 0;
         self.fetched.gradients.cube.clear();
