@@ -19,7 +19,7 @@ mod options;
 mod replay;
 mod watch;
 
-pub(crate) use format::MAGIC;
+pub(crate) use format::FORMAT;
 pub use format::{ReadError, VERSION};
 pub use replay::{
     Difference, End, Found, Noticed, Place, ReplayOptions, ReplayReport, replay, replay_on, replay_under,
@@ -28,7 +28,7 @@ pub(crate) use watch::Watched;
 
 use crate::device::{CommandError, DeviceOptions};
 use crate::memory::{DeviceMemory, GpuAddr};
-use format::{BODY, Done, Failure, Kind, Written};
+use format::{BODY, Done, Failure, Kind, Written, kind};
 use std::fmt;
 use std::fs::File;
 use std::io::Write;
@@ -102,10 +102,10 @@ impl Recording {
     #[must_use]
     pub fn to(to: Box<dyn Write + Send>) -> Arc<Self> {
         let recording = Self { to: Mutex::new(Output { to: Some(to), devices: 0, failure: None }) };
-        let mut start = format::header().to_vec();
+        let mut start = format::FORMAT.header().to_vec();
         let about =
             serde_json::json!({ "made_by": concat!("ctm ", env!("CARGO_PKG_VERSION")), "page_bytes": watch::PAGE });
-        start.extend(format::record(Kind::INFO, about.to_string().as_bytes()));
+        start.extend(format::record(kind::INFO, about.to_string().as_bytes()));
         recording.write(&start);
         Arc::new(recording)
     }
@@ -169,13 +169,13 @@ impl Recorder {
         let device = recording.next_device();
         let mut body = device.to_le_bytes().to_vec();
         body.extend(options::to_json(options, engine).to_string().as_bytes());
-        recording.write(&format::record(Kind::OPEN, &body));
+        recording.write(&format::record(kind::OPEN, &body));
         Self { recording, device, submissions: 0 }
     }
 
     /// The device's registers get their initial values.
     pub fn reset(&self) {
-        self.recording.write(&format::record(Kind::RESET, &self.device.to_le_bytes()));
+        self.recording.write(&format::record(kind::RESET, &self.device.to_le_bytes()));
     }
 
     /// A submission begins.
@@ -192,7 +192,7 @@ impl Recorder {
         error: Option<&CommandError>,
     ) {
         self.submissions += 1;
-        let mut pages = Body::new(self, Kind::PAGES);
+        let mut pages = Body::new(self, kind::PAGES);
         for arena in memory.watched() {
             for page in arena.end() {
                 pages.bytes.extend(arena.address(page).0.to_le_bytes());
@@ -201,7 +201,7 @@ impl Recorder {
             }
         }
         pages.write();
-        let mut written = Body::new(self, Kind::WRITTEN);
+        let mut written = Body::new(self, kind::WRITTEN);
         for arena in memory.watched() {
             for (page, dwords) in arena.take_written() {
                 let now = arena.now(page);
@@ -225,13 +225,13 @@ impl Recorder {
             message: error.reason.to_string(),
         });
         let done = Done { number: self.submissions, address, size_dwords, commands, failure };
-        self.recording.write(&format::record(Kind::DONE, &done.encode(self.device)));
+        self.recording.write(&format::record(kind::DONE, &done.encode(self.device)));
     }
 }
 
 impl Drop for Recorder {
     fn drop(&mut self) {
-        self.recording.write(&format::record(Kind::CLOSE, &self.device.to_le_bytes()));
+        self.recording.write(&format::record(kind::CLOSE, &self.device.to_le_bytes()));
     }
 }
 

@@ -1,6 +1,6 @@
 //! Runs a recording again and compares outcome and memory after every submission.
 
-use super::format::{Done, Entry, ReadError, Records, Written};
+use super::format::{Done, Entry, FORMAT, ReadError, Record, Records, Written};
 use super::options;
 use super::watch::{Dwords, PAGE, Page, Watched};
 use crate::device::{Caches, CommandError, Device};
@@ -256,9 +256,9 @@ pub fn replay_on(
             noticed: Vec::new(),
         },
     };
-    let end = match Records::new(from) {
+    let end = match FORMAT.read(from) {
         Ok(mut records) => session.run(&mut records, &mut progress),
-        Err(e) => Err(e),
+        Err(e) => Err(e.into()),
     };
     session.report.end = match end {
         Ok(end) => end,
@@ -279,7 +279,7 @@ struct Session<'w> {
 
 impl Session<'_> {
     fn run(&mut self, records: &mut Records<impl Read>, progress: &mut impl FnMut(u64)) -> Result<End, ReadError> {
-        while let Some((offset, kind, body)) = records.next()? {
+        while let Some(Record { offset, kind, body }) = records.next()? {
             let damaged = |what| ReadError::Damaged { offset, what };
             let entry = Entry::decode(kind, &body).map_err(damaged)?;
             let before = self.report.submissions;
