@@ -490,7 +490,7 @@ mod tests {
 
     #[test]
     fn only_changed_pages_are_stored() {
-        let bytes: Vec<u8> = (0..3 * PAGE).map(|n| (n * n >> 3) as u8).collect();
+        let bytes: Vec<u8> = (0..3 * PAGE).map(|n| ((n * n) >> 3) as u8).collect();
         let mut file = Vec::new();
         let mut writer = Writer::new(&mut file, serde_json::json!({})).unwrap();
         writer.buffer(1, INFO_1, ALL, memory(&bytes)).unwrap();

@@ -42,6 +42,7 @@ const PARTS: &[(&str, &[&str])] = &[
             "page.md",
             "editors.md",
             "replay.md",
+            "radeon.md",
         ],
     ),
     ("The machines", &["device.md", "commands.md", "image.md", "flow-control.md", "arithmetic.md", "clocks.md"]),
