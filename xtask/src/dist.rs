@@ -1,9 +1,9 @@
 //! `cargo xtask dist`: what a release consists of.
 //!
-//! An archive of what `cargo xtask install` puts below a prefix (stripped command, manual pages, completions, headers, libraries), with licences and the change log; the
-//! Python wheel, where maturin is there; and SHA-256 sums of all of them. The same sources and tools give the same names; archives also hold the times of their files.
+//! An archive of what `cargo xtask install` puts below a prefix (stripped command, static on Linux, manual pages, completions, headers, libraries), with licences and the change
+//! log; the packages of the registry, in one archive; the Python wheel, where Python is there; the notes of the release; and SHA-256 sums of all of them. The same sources and tools give the same names; archives also hold the times of their files.
 
-use super::install::{install, make_relocatable};
+use super::install::{install_with, make_relocatable};
 use super::{cargo, python, root, run, say};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -17,6 +17,26 @@ fn told(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
 }
 
+/// Names of files in a directory that end so, sorted.
+fn files_ending(directory: &Path, end: &str) -> Result<Vec<String>, String> {
+    let entries = fs::read_dir(directory).map_err(|e| told(directory, &e))?;
+    let mut names: Vec<String> = entries.flatten().map(|e| e.file_name().to_string_lossy().into_owned()).collect();
+    names.retain(|name| name.ends_with(end));
+    names.sort();
+    Ok(names)
+}
+
+/// What the change log says of a version.
+fn release_notes(version: &str) -> Result<String, String> {
+    let path = root().join("CHANGELOG.md");
+    let text = fs::read_to_string(&path).map_err(|e| told(&path, &e))?;
+    let heading = format!("## {version}");
+    let mut lines = text.lines().skip_while(|line| !line.starts_with(&heading));
+    let first = lines.next().ok_or_else(|| format!("CHANGELOG.md has no section `{heading}`"))?;
+    let section: Vec<&str> = std::iter::once(first).chain(lines.take_while(|line| !line.starts_with("## "))).collect();
+    Ok(format!("{}\n", section.join("\n").trim_end()))
+}
+
 /// The whole of `cargo xtask dist`.
 pub(crate) fn dist() -> Result<(), String> {
     let place = root().join("target/dist");
@@ -25,7 +45,7 @@ pub(crate) fn dist() -> Result<(), String> {
     }
     let name = format!("ctm-{}-{}-{}", env!("CARGO_PKG_VERSION"), std::env::consts::ARCH, std::env::consts::OS);
     let prefix = place.join(&name);
-    install(&prefix)?;
+    install_with(&prefix, true)?;
     make_relocatable(&prefix)?;
     for page in PAGES {
         let (from, to) = (root().join(page), prefix.join(page));
@@ -37,6 +57,16 @@ pub(crate) fn dist() -> Result<(), String> {
     let pack =
         ["package", "--workspace", "--exclude", "xtask", "--exclude", "ctm-testkit", "--no-verify", "--allow-dirty"];
     cargo("packages for the registry", &pack, &[])?;
+    let version = env!("CARGO_PKG_VERSION");
+    let packages = root().join("target/package");
+    let mut crates = Command::new("tar");
+    crates.args(["--owner=0", "--group=0", "-cf"]).arg(place.join(format!("ctm-{version}-crates.tar")));
+    for file in files_ending(&packages, &format!("-{version}.crate"))? {
+        crates.arg(file);
+    }
+    run(crates.current_dir(&packages))?;
+    let notes = place.join("NOTES.md");
+    fs::write(&notes, release_notes(version)?).map_err(|e| told(&notes, &e))?;
     if let Some(wheel) = python::wheel()? {
         let to = place.join(wheel.file_name().unwrap_or_default());
         fs::copy(&wheel, &to).map_err(|e| told(&wheel, &e))?;

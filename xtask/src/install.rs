@@ -16,6 +16,11 @@ const LANGUAGES: &[(&str, &str, &str, &[&str])] =
 
 /// The command to `bin`, its pages and completions to `share`, headers to `include/ctm`, libraries to `lib`, `ctm.pc` to `lib/pkgconfig`.
 pub(crate) fn install(prefix: &Path) -> Result<(), String> {
+    install_with(prefix, false)
+}
+
+/// The same; `alone`: the command needs no library of the system, where that can be.
+pub(crate) fn install_with(prefix: &Path, alone: bool) -> Result<(), String> {
     fs::create_dir_all(prefix).map_err(|e| told(prefix, &e))?;
     let prefix = prefix.canonicalize().map_err(|e| told(prefix, &e))?;
     build()?;
@@ -28,7 +33,7 @@ pub(crate) fn install(prefix: &Path) -> Result<(), String> {
     link(&lib)?;
     let pc = lib.join("pkgconfig/ctm.pc");
     write(&pc, &pkg_config(&prefix.display().to_string()))?;
-    let command = install_command(&prefix)?;
+    let command = install_command(&prefix, alone)?;
     say(&format!(
         "{}, headers in {}, libraries in {}, {}",
         command.display(),
@@ -52,11 +57,21 @@ const COMPLETIONS: &[(&str, &str)] = &[
 ];
 
 /// The command, its manual pages and what shells complete; where the command is.
-fn install_command(prefix: &Path) -> Result<PathBuf, String> {
-    cargo("the command", &["rustc", "--release", "-p", "ctm-cli", "--bin", "ctm", "--", "-C", STRIPPED], &[])?;
+fn install_command(prefix: &Path, alone: bool) -> Result<PathBuf, String> {
+    let build = ["rustc", "--release", "-p", "ctm-cli", "--bin", "ctm"];
+    let strip = ["--", "-C", STRIPPED];
+    let mut built = target();
+    // Only with a target named do flags stay away from what runs while it is built.
+    if alone && let Some(triple) = ALONE {
+        let flags = [("RUSTFLAGS", "-C target-feature=+crt-static")];
+        cargo("the command, static", &[&build[..], &["--target", triple], &strip].concat(), &flags)?;
+        built = built.join(triple);
+    } else {
+        cargo("the command", &[&build[..], &strip].concat(), &[])?;
+    }
     let name = format!("ctm{}", std::env::consts::EXE_SUFFIX);
     let command = prefix.join("bin").join(&name);
-    copy(&target().join("release").join(&name), &command)?;
+    copy(&built.join("release").join(&name), &command)?;
     let pages = prefix.join("share/man/man1");
     fs::create_dir_all(&pages).map_err(|e| told(&pages, &e))?;
     run(Command::new(&command).arg("man").arg(&pages))?;
@@ -68,6 +83,15 @@ fn install_command(prefix: &Path) -> Result<PathBuf, String> {
     }
     Ok(command)
 }
+
+/// The target for which a command can be linked that needs no shared library, if the host's is one.
+const ALONE: Option<&str> = if cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64")) {
+    Some("x86_64-unknown-linux-gnu")
+} else if cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "aarch64")) {
+    Some("aarch64-unknown-linux-gnu")
+} else {
+    None
+};
 
 /// What is installed has the symbols that others link to, and no others.
 const STRIPPED: &str = "strip=symbols";

@@ -14,16 +14,16 @@ mod python;
 
 const USAGE: &str = "usage: cargo xtask check | examples | example-data | grammars | page | install --prefix DIR | c-examples | python | book | dist
 
-check         formatting, lints, minimum Rust version, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
+check         formatting, lints, features, minimum Rust version, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
 examples      checks every program of examples/ and runs every job
 example-data  writes the input arrays of the examples anew
 grammars      writes the syntax of both languages to editors/vscode/syntaxes
 page          bundles editors/page, by npm and esbuild, into what `ctm serve` has embedded
 install       puts the command with its manual pages and completions, and the C library, below DIR: headers, static and shared library, pkg-config file
 c-examples    builds examples/c against an installed library, in every version of C and C++, and runs them
-python        builds the Python package with maturin, installs it into an environment of its own, and tests it; skipped where one of them is missing
+python        builds the Python package, installs it into an environment of its own, and tests it; skipped where there is no Python or no network
 book          makes the book of the documentation below target/book, and checks its links; HTML where mdbook is there
-dist          what a release consists of, below target/dist: an archive, the wheel where maturin is there, check sums";
+dist          what a release consists of, below target/dist: an archive, the packages of the registry, the wheel where Python is there, check sums";
 
 fn main() -> ExitCode {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
@@ -69,6 +69,7 @@ fn root() -> PathBuf {
 fn check() -> Result<(), String> {
     cargo("formatting", &["fmt", "--all", "--check"], &[])?;
     cargo("lints", &["clippy", "--workspace", "--all-targets", "--", "-D", "warnings"], &[])?;
+    features()?;
     say("== the minimum Rust version");
     minimum::check()?;
     cargo("tests (the README's second command)", &["test", "--workspace"], &[])?;
@@ -85,6 +86,18 @@ fn check() -> Result<(), String> {
     python::check()?;
     say("== the book");
     book::book()
+}
+
+/// The library with none of its features and with each alone.
+fn features() -> Result<(), String> {
+    for feature in ["", "jit", "png", "ps3"] {
+        let what = if feature.is_empty() { "lints, without features" } else { feature };
+        let arguments =
+            ["clippy", "--package", "close-to-metal", "--lib", "--no-default-features", "--features", feature];
+        cargo(what, &[&arguments[..], &["--", "-D", "warnings"]].concat(), &[])?;
+    }
+    let tests = ["test", "--package", "close-to-metal", "--no-default-features", "--test", "features"];
+    cargo("tests, without features", &tests, &[])
 }
 
 fn cargo(what: &str, arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {

@@ -1,21 +1,67 @@
-//! The Python package: built, installed into an environment of its own, and tested, where Python and maturin are there.
+//! The Python package: built, installed into an environment of its own, and tested, where Python is there.
+//!
+//! Nothing has to be installed by hand: where there is no `maturin`, an environment below `target` gets one from the package index. Without Python, its module `venv`
+//! or the network the step is skipped, and says so.
 
 use super::{root, run, say};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
+/// What the tests need besides the wheel.
+const TESTS: &[&str] = &["pytest", "hypothesis", "dask[array]", "distributed", "zarr"];
+
 /// Whether a command can be run.
-fn is_there(command: &str) -> bool {
+fn is_there(command: &Path) -> bool {
     let status = Command::new(command).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     status.is_ok_and(|status| status.success())
 }
 
+/// A program of an environment.
+fn program(environment: &Path, name: &str) -> PathBuf {
+    let directory = if cfg!(windows) { "Scripts" } else { "bin" };
+    environment.join(directory).join(format!("{name}{}", std::env::consts::EXE_SUFFIX))
+}
+
+/// What stands in the way, if a command that depends on the machine or the network does not succeed.
+fn attempt(command: &mut Command, what: &str) -> bool {
+    let output = command.output();
+    if output.as_ref().is_ok_and(|output| output.status.success()) {
+        return true;
+    }
+    let why = match output {
+        Ok(output) => String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or("no message").trim().to_owned(),
+        Err(error) => error.to_string(),
+    };
+    say(&format!("skipped: {what}: {why}"));
+    false
+}
+
+/// A new environment; `None`, which is said, where it cannot be made or lacks what it is to have.
+fn environment(name: &str, packages: &[&str]) -> Option<PathBuf> {
+    if !is_there(Path::new("python3")) {
+        say("skipped: there is no python3, which the Python package is built for");
+        return None;
+    }
+    let place = root().join("target").join(name);
+    let mut make = Command::new("python3");
+    make.args(["-m", "venv", "--clear"]).arg(&place);
+    let mut install = Command::new(program(&place, "python"));
+    install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
+    let made = attempt(&mut make, "python3 makes no environment (its module venv is missing?)")
+        && attempt(&mut install, &format!("pip cannot install {} (no network?)", packages.join(", ")));
+    made.then_some(place)
+}
+
+/// Where maturin is, the caller's or one of ours.
+fn maturin() -> Option<PathBuf> {
+    let own = program(&root().join("target/maturin"), "maturin");
+    let found = [PathBuf::from("maturin"), own.clone()].into_iter().find(|command| is_there(command));
+    found.or_else(|| environment("maturin", &["maturin>=1.7,<2"]).map(|_| own))
+}
+
 /// Builds the wheel; `None` where there is no maturin, which is said.
 pub(crate) fn wheel() -> Result<Option<PathBuf>, String> {
-    if !is_there("maturin") {
-        say("skipped: there is no maturin, which builds the Python package (pip install maturin)");
-        return Ok(None);
-    }
+    let Some(maturin) = maturin() else { return Ok(None) };
     let wheels = root().join("target/wheels");
     // What was built before is not what is built now.
     if let Ok(entries) = std::fs::read_dir(&wheels) {
@@ -23,7 +69,7 @@ pub(crate) fn wheel() -> Result<Option<PathBuf>, String> {
             std::fs::remove_file(entry.path()).map_err(|e| format!("{}: {e}", entry.path().display()))?;
         }
     }
-    run(Command::new("maturin").args(["build", "--release", "--out"]).arg(&wheels).current_dir(root().join("python")))?;
+    run(Command::new(maturin).args(["build", "--release", "--out"]).arg(&wheels).current_dir(root().join("python")))?;
     let entries = std::fs::read_dir(&wheels).map_err(|e| format!("{}: {e}", wheels.display()))?;
     let found = entries.flatten().map(|e| e.path()).find(|p| p.extension().is_some_and(|x| x == "whl"));
     found.map(Some).ok_or_else(|| "maturin has built no wheel".to_owned())
@@ -31,18 +77,10 @@ pub(crate) fn wheel() -> Result<Option<PathBuf>, String> {
 
 /// Builds, installs and tests the package.
 pub(crate) fn check() -> Result<(), String> {
-    if !is_there("python3") {
-        say("skipped: there is no python3, which the Python package is tested with");
-        return Ok(());
-    }
     let Some(wheel) = wheel()? else { return Ok(()) };
-    let environment = root().join("target/python");
-    run(Command::new("python3").args(["-m", "venv", "--clear"]).arg(&environment))?;
-    let python = environment.join("bin/python");
-    let install = |what: &[&str], wheel: &Path| {
-        run(Command::new(&python).args(["-m", "pip", "install", "--quiet"]).args(what).arg(wheel))
-    };
-    install(&["pytest", "hypothesis", "dask[array]", "distributed", "zarr"], &wheel)?;
+    let Some(environment) = environment("python", TESTS) else { return Ok(()) };
+    let python = program(&environment, "python");
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).arg(&wheel))?;
     run(Command::new(&python).args(["-m", "pytest", "-q"]).current_dir(root().join("python")))?;
     let picture = environment.join("mandelbrot.png");
     run(Command::new(&python).arg(root().join("examples/python/mandelbrot.py")).arg(picture))?;

@@ -83,7 +83,8 @@ pub(crate) fn run(console: &Console, args: &CompareArgs) -> Ending {
         b.run.engine = EngineKind::from_name(y).ok_or_else(wrong)?.into();
     }
     let (left, right) = (a.run(|_| {})?, b.run(|_| {})?);
-    let found = difference(&left, &right, args.tolerance).map_err(|why| Failure::wrong("no-comparison", why))?;
+    let found =
+        difference(&left, &right, args.tolerance).map_err(|why| Failure::wrong("no-comparison", why.to_string()))?;
     let Some(found) = found else { return same(console, args) };
     let mut text = format!(
         "{} differs in {} values, first at ({}, {}) channel {}: {} and {}\n",

@@ -86,5 +86,5 @@ impl LaunchArgs {
 
 /// Places by name.
 pub(crate) fn places(isa: ctm::trace::observe::Isa, name: &str) -> Result<Vec<ctm::trace::observe::Place>, Failure> {
-    ctm::trace::observe::Place::parse(isa, name).map_err(|why| Failure::usage("no-such-place", why))
+    ctm::trace::observe::Place::parse(isa, name).map_err(|why| Failure::usage("no-such-place", why.to_string()))
 }

@@ -4,19 +4,26 @@
 
 use ctm_exec::Engine;
 use ctm_exec::x1k::Interp;
+#[cfg(feature = "jit")]
 use ctm_jit::{BackendError, Jit, Verify};
 use std::fmt;
 
 /// An engine by name.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum EngineKind {
     /// The reference interpreter.
     Interp,
-    /// The fast engine: machine code where the host allows it, vectors of lanes elsewhere.
-    #[default]
+    /// The fast engine: machine code where the host allows it, vectors of lanes elsewhere. Needs the feature `jit`.
     Jit,
-    /// Both in lockstep; the first difference is a finding `engine-difference`.
+    /// Both in lockstep; the first difference is a finding `engine-difference`. Needs the feature `jit`.
     Verify,
+}
+
+/// The fast engine; without the feature `jit` the reference interpreter.
+impl Default for EngineKind {
+    fn default() -> Self {
+        if cfg!(feature = "jit") { Self::Jit } else { Self::Interp }
+    }
 }
 
 impl EngineKind {
@@ -62,18 +69,85 @@ impl EngineKind {
         }
     }
 
-    /// Such an engine. What executes machine code's operations is the environment's choice: [`ctm_jit::Backend::from_environment`].
+    /// Such an engine. What executes machine code's operations is the environment's choice: `ctm_jit::Backend::from_environment`.
     ///
     /// # Errors
-    /// When `CTM_ENGINE_ISA` names what this host does not have.
-    pub fn engine(self) -> Result<Box<dyn Engine>, BackendError> {
-        Ok(match self {
-            Self::Interp => Box::new(Interp),
-            Self::Jit => Box::new(Jit::from_environment()?),
-            Self::Verify => Box::new(Verify::new(Jit::from_environment()?)),
-        })
+    /// When `CTM_ENGINE_ISA` names what this host does not have, or this build has no such engine.
+    pub fn engine(self) -> Result<Box<dyn Engine>, EngineError> {
+        match self {
+            Self::Interp => Ok(Box::new(Interp)),
+            #[cfg(feature = "jit")]
+            Self::Jit => Ok(Box::new(Jit::from_environment()?)),
+            #[cfg(feature = "jit")]
+            Self::Verify => Ok(Box::new(Verify::new(Jit::from_environment()?))),
+            #[cfg(not(feature = "jit"))]
+            Self::Jit | Self::Verify => Err(EngineError::NotBuilt(self)),
+        }
+    }
+
+    /// The default engine, whatever the environment says.
+    pub(crate) fn plain() -> Box<dyn Engine> {
+        #[cfg(feature = "jit")]
+        return Box::new(Jit::new());
+        #[cfg(not(feature = "jit"))]
+        return Box::new(Interp);
     }
 }
+
+/// Whether a finding is about two engines that gave different results.
+pub(crate) fn is_difference(rule: &str) -> bool {
+    #[cfg(feature = "jit")]
+    return rule == ctm_jit::DIFFERENCE;
+    #[cfg(not(feature = "jit"))]
+    {
+        let _ = rule;
+        false
+    }
+}
+
+/// Why there is no such engine.
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum EngineError {
+    /// `CTM_ENGINE_ISA` names what this host does not have.
+    #[cfg(feature = "jit")]
+    Backend(BackendError),
+    /// The library was built without the feature `jit`.
+    NotBuilt(EngineKind),
+}
+
+#[cfg(feature = "jit")]
+impl From<BackendError> for EngineError {
+    fn from(error: BackendError) -> Self {
+        Self::Backend(error)
+    }
+}
+
+impl EngineError {
+    /// A stable name.
+    #[must_use]
+    pub fn code(&self) -> &'static str {
+        match self {
+            #[cfg(feature = "jit")]
+            Self::Backend(_) => "engine-isa",
+            Self::NotBuilt(_) => "not-built",
+        }
+    }
+}
+
+impl fmt::Display for EngineError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            #[cfg(feature = "jit")]
+            Self::Backend(error) => error.fmt(f),
+            Self::NotBuilt(kind) => {
+                write!(f, "this build has no engine `{kind}`: it was made without the feature `jit`; there is interp")
+            }
+        }
+    }
+}
+
+impl std::error::Error for EngineError {}
 
 impl fmt::Display for EngineKind {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

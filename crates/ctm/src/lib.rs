@@ -32,6 +32,12 @@
 //! | [`trace`] | what a launch did, instruction by instruction: traces, ancestry, profiles, sessions |
 //! | [`render`] | findings as text and as JSON |
 //! | [`texture`] | texture files: DDS, KTX2, GTX |
+//!
+//! | feature, all on by default | without it |
+//! |---|---|
+//! | `jit`: the fast engine, `ctm_jit` | programs run on the reference interpreter, with the same results |
+//! | `png`: pictures as PNG files | such files are errors that say so; `.npy`, `.pfm` and raw files remain |
+//! | `ps3`: the compiler for `ps_3_0` shaders, `ctm_ps3` | such programs are errors that say so |
 
 pub mod array;
 pub mod commands;
@@ -61,7 +67,7 @@ pub mod trace;
 
 pub use commands::CommandBuffer;
 pub use device::{Caches, CommandError, Device, DeviceOptions, SubmitReport};
-pub use engine::EngineKind;
+pub use engine::{EngineError, EngineKind};
 pub use job::{Isa, Job, JobError};
 pub use memory::{ArenaId, GpuAddr};
 pub use render::{Report, Source};
@@ -76,7 +82,9 @@ pub use ctm_isa::{
     self,
     diag::{Diagnostic, Label, Severity, Span},
 };
+#[cfg(feature = "jit")]
 pub use ctm_jit;
+#[cfg(feature = "ps3")]
 pub use ctm_ps3;
 
 /// The code of the pages runs, too.

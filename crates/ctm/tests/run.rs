@@ -1,7 +1,11 @@
 //! Runs on arrays in memory: what they give, that it is what jobs give, and what they say of what does not fit.
 
+use ctm::device::CommandErrorReason;
 use ctm::job::Reader;
-use ctm::{ArgumentError, Budget, Control, Domain, EngineKind, Error, Isa, Program, Run, View};
+use ctm::{
+    ArenaId, ArgumentError, Budget, Control, Device, DeviceOptions, Domain, EngineKind, Error, Isa, JobError, Program,
+    Run, View,
+};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -231,6 +235,20 @@ fn a_run_can_be_cancelled_and_has_a_budget() {
         let error = Run::of(program).size(1, 1).under(&control).run().expect_err("it was cancelled before");
         assert!(error.is_cancelled(), "{error}");
     }
+    for name in ["saxpy/job.toml", "r700/saxpy/job.toml"] {
+        let job = Reader::for_file(&example(name)).and_then(Reader::finish).expect("a job").without_files();
+        let Err(JobError::Fault(fault)) = job.run_under(&control, |_| {}) else {
+            panic!("{name} was cancelled before")
+        };
+        assert_eq!(fault.code, "cancelled", "{name}");
+    }
+    let mut device = Device::new(DeviceOptions::default()).expect("a device");
+    device.set_control(control.clone());
+    let words = ctm::commands::parse("wait_for_idle\n").expect("a command");
+    let address = device.allocate(ArenaId::Sys, 64).expect("room");
+    device.write_dwords(address, &words).expect("it fits");
+    let error = device.submit(address, u32::try_from(words.len()).expect("one")).expect_err("it was cancelled before");
+    assert_eq!(error.reason, CommandErrorReason::Cancelled);
     let budget = Budget { instructions_per_group: Some(1000), time: None };
     let error = Run::of(&program).size(64, 64).budget(budget).run().expect_err("its budget is used up");
     assert_eq!(error.code(), "instruction-budget");

@@ -14,7 +14,7 @@
 pub mod place;
 pub mod tap;
 
-pub use place::{Isa, Place};
+pub use place::{Isa, Place, PlaceError};
 
 use crate::engine::{Counters, Fault, Position};
 use crate::{r700, x1k};

@@ -148,14 +148,47 @@ impl fmt::Display for Place {
 pub const FORMS: &str =
     "r3 or r3.g, o0, p, res, w, covered, c0 (X1K); R3 or R3.y, PV, PS, AR, P, PIX0, POS0, PARAM0, DEPTH, C5 (R700)";
 
+/// A name that stands for no place.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum PlaceError {
+    /// No register is called so.
+    Unknown {
+        /// As it was given.
+        name: String,
+    },
+    /// There are such registers, but none of this number.
+    Number {
+        /// As it was given.
+        name: String,
+        /// Its number.
+        number: u16,
+        /// How many there are.
+        count: u16,
+    },
+}
+
+impl fmt::Display for PlaceError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown { name } => write!(f, "`{name}` names no register; known are {FORMS}"),
+            Self::Number { name, number, count } => {
+                write!(f, "`{name}`: there is no number {number}, allowed are 0 to {}", count.saturating_sub(1))
+            }
+        }
+    }
+}
+
+impl std::error::Error for PlaceError {}
+
 impl Place {
     /// The places of a name as [`fmt::Display`] prints it, with all channels where none is given. Capital letters may be small for the R700.
     /// Channels can be written `rgba` or `xyzw` for either machine.
     ///
     /// # Errors
     /// What is wrong with the name, and what is allowed.
-    pub fn parse(isa: Isa, name: &str) -> Result<Vec<Self>, String> {
-        let wrong = || format!("`{name}` names no register; known are {FORMS}");
+    pub fn parse(isa: Isa, name: &str) -> Result<Vec<Self>, PlaceError> {
+        let wrong = || PlaceError::Unknown { name: name.to_owned() };
         let (base, channels) = match name.split_once('.') {
             None => (name, None),
             Some((base, channels)) => {
@@ -175,7 +208,7 @@ impl Place {
         let number: Option<u16> = if number.is_empty() { None } else { Some(number.parse().map_err(|_| wrong())?) };
         let below = |limit: u16| {
             number.filter(|&n| n < limit).ok_or_else(|| match number {
-                Some(n) => format!("`{name}`: there is no number {n}, allowed are 0 to {}", limit - 1),
+                Some(number) => PlaceError::Number { name: name.to_owned(), number, count: limit },
                 None => wrong(),
             })
         };
@@ -308,7 +341,7 @@ mod tests {
         {
             assert!(Place::parse(isa, name).is_err(), "{name}");
         }
-        assert!(Place::parse(Isa::X1k, "r128").unwrap_err().contains("0 to 127"));
+        assert!(Place::parse(Isa::X1k, "r128").unwrap_err().to_string().contains("0 to 127"));
         assert!(Place::parse(Isa::X1k, "r99999999").is_err());
     }
 }

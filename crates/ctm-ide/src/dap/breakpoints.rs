@@ -66,7 +66,9 @@ impl Adapter {
                     let line = line_of(&kind, &prepared.listing).unwrap_or(line) + self.first_line - 1;
                     json!({ "verified": true, "line": line, "source": self.source() })
                 }
-                Err(why) => json!({ "verified": false, "line": line + self.first_line - 1, "message": why }),
+                Err(why) => {
+                    json!({ "verified": false, "line": line + self.first_line - 1, "message": why.to_string() })
+                }
             });
         }
         if ours {
@@ -115,7 +117,7 @@ impl Adapter {
                     commands.push(format!("write {name}"));
                     answers.push(json!({ "verified": true }));
                 }
-                Some(Err(why)) => answers.push(json!({ "verified": false, "message": why })),
+                Some(Err(why)) => answers.push(json!({ "verified": false, "message": why.to_string() })),
                 None => answers.push(json!({ "verified": false, "message": "nothing was launched" })),
             }
         }
@@ -139,6 +141,6 @@ impl Adapter {
 
 fn check_condition(prepared: &Prepared, condition: &str) -> Result<(), String> {
     let isa = prepared.listing.isa;
-    let parse = |names: &str| Place::parse(isa, names.trim());
+    let parse = |names: &str| Place::parse(isa, names.trim()).map_err(|e| e.to_string());
     Condition::parse(condition, parse).map(|_| ())
 }

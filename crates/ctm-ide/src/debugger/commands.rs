@@ -303,7 +303,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
     pub(crate) fn parse(&self, names: &str) -> Result<Vec<Place>, String> {
         let mut places = Vec::new();
         for name in names.split([' ', ',']).filter(|name| !name.is_empty()) {
-            places.extend(Place::parse(self.isa(), name)?);
+            places.extend(Place::parse(self.isa(), name).map_err(|e| e.to_string())?);
         }
         if places.is_empty() { Err("which register? r3.x, o0, p, ...".into()) } else { Ok(places) }
     }
@@ -488,7 +488,7 @@ impl<'u, 'a> Debugger<'u, 'a> {
         let (value, as_bits) = conditions::bits(value.trim())?;
         for place in places {
             let bits = if place.is_flag() && !as_bits { u32::from(value != 0) } else { value };
-            self.session.set(self.lane, place, bits)?;
+            self.session.set(self.lane, place, bits).map_err(|e| e.to_string())?;
         }
         self.print(place.trim())
     }

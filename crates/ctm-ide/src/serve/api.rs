@@ -208,7 +208,7 @@ fn trace(question: &Value, entries: &[Entry]) -> Result<Value, String> {
 fn why(question: &Value, entries: &[Entry]) -> Result<Value, String> {
     let trace = traced(question, entries)?;
     let mut out = String::new();
-    for place in Place::parse(trace.isa, question["value"].as_str().unwrap_or(""))? {
+    for place in Place::parse(trace.isa, question["value"].as_str().unwrap_or("")).map_err(|e| e.to_string())? {
         match Ancestry::of(&trace, trace.lane, place, None) {
             Some(tree) => out.push_str(&tree.text(&trace, 6, 200)),
             None => out.push_str(&format!("{place}: no instruction wrote it\n")),

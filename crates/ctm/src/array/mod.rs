@@ -8,9 +8,15 @@
 mod items;
 mod npy;
 mod pfm;
+#[cfg(feature = "png")]
+mod png;
+#[cfg(not(feature = "png"))]
+#[path = "no_png.rs"]
 mod png;
 mod raw;
 mod rows;
+
+pub(crate) use png::animation;
 
 pub use items::{ItemType, Items, dwords, npy_bytes};
 pub use raw::RawFormat;

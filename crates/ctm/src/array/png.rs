@@ -90,6 +90,28 @@ pub(super) fn write_rows(
     writer.finish().map_err(bad)
 }
 
+/// An animated picture of frames of red, green, blue, alpha, each shown so long; it repeats for ever.
+pub(crate) fn animation(
+    [width, height]: [u32; 2],
+    milliseconds: u16,
+    frames: &[Vec<u8>],
+) -> Result<Vec<u8>, ArrayError> {
+    let bad = |error: png::EncodingError| ArrayError::new(format!("the animation cannot be encoded: {error}"));
+    let mut bytes = Vec::new();
+    let mut encoder = png::Encoder::new(&mut bytes, width, height);
+    encoder.set_color(ColorType::Rgba);
+    encoder.set_depth(BitDepth::Eight);
+    let count = u32::try_from(frames.len()).map_err(|_| ArrayError::new("too many pictures"))?;
+    encoder.set_animated(count, 0).map_err(bad)?;
+    encoder.set_frame_delay(milliseconds, 1000).map_err(bad)?;
+    let mut writer = encoder.write_header().map_err(bad)?;
+    for frame in frames {
+        writer.write_image_data(frame).map_err(bad)?;
+    }
+    writer.finish().map_err(bad)?;
+    Ok(bytes)
+}
+
 /// Clamped to 0..=1, NaN as 0, to the nearest of 256 steps.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the value is within 0..=255")]
 fn to_byte(value: f32) -> u8 {

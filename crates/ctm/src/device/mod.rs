@@ -29,13 +29,13 @@ pub use r700::{BoundTexture, LoopConstants, R700Registers, Resources, Strip, str
 pub use registers::{InputSampler, PerfCounters, Registers};
 pub use report::{CommandError, CommandErrorReason, CommandFinding, LaunchReport, SubmitReport};
 
+use crate::engine::EngineKind;
 use crate::mc::{ByteOrder, MAX_INDEX, Surface};
 use crate::memory::{ArenaError, ArenaId, ArenaOptions, DeviceMemory, GpuAddr, MemoryError};
 use crate::record::{self, RecordError, Recorder, Recording};
 use cache::{CacheModel, Way};
 use ctm_exec::{Budget, Control, Engine, GroupSize};
 use ctm_isa::r700::program::Chip;
-use ctm_jit::Jit;
 use launch::lock;
 use loader::LoadedProgram;
 use std::fmt;
@@ -206,12 +206,12 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// A device with the fast engine, whatever the environment says; otherwise as [`Self::open`].
+    /// A device with the default engine, whatever the environment says; otherwise as [`Self::open`].
     ///
     /// # Errors
     /// When sizes or places of the arenas cannot be.
     pub fn new(options: DeviceOptions) -> Result<Self, ArenaError> {
-        Self::open(Box::new(Jit::new()), options)
+        Self::open(EngineKind::plain(), options)
     }
 
     /// A device in its initial state: memory is zero, no register is set, the conditional test always passes, all channels are written.

@@ -2,6 +2,7 @@
 
 use crate::array::Items;
 use ctm_draw::state::Topology;
+use std::fmt;
 use std::path::Path;
 
 /// What a vertex has.
@@ -50,6 +51,80 @@ pub struct Mesh {
     pub vertices: Vec<[[f32; 4]; 4]>,
     /// Which vertices.
     pub indices: Vec<u32>,
+}
+
+/// Why there is no mesh.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum MeshError {
+    /// Neither a built-in mesh nor a file of a known kind.
+    Unknown(String),
+    /// The file cannot be read.
+    Unreadable(std::io::Error),
+    /// A line of an OBJ file is wrong.
+    Line {
+        /// Its number, from 1 on.
+        number: usize,
+        /// What was found and what is allowed; lower case, no full stop.
+        message: String,
+    },
+    /// An OBJ file without faces.
+    NoFaces,
+    /// Rows of vertices of another length than one of those that mean something.
+    Columns(usize),
+    /// An array without vertices.
+    NoVertices,
+    /// The bytes are no array.
+    Array(crate::array::ArrayError),
+    /// An array that holds no rows of single precision; its shape.
+    Shape(Vec<usize>),
+    /// A glTF file is wrong, or has what is not read; lower case, no full stop.
+    Gltf(String),
+    /// One of these in a file.
+    File {
+        /// Its name, as it was given.
+        name: String,
+        /// What is wrong with it.
+        error: Box<MeshError>,
+    },
+}
+
+impl fmt::Display for MeshError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Unknown(name) => write!(
+                f,
+                "there is no mesh `{name}`; there are {}, and files (.obj, .gltf, .glb, .npy)",
+                BUILT_IN.join(", ")
+            ),
+            Self::Unreadable(error) => write!(f, "it cannot be read: {error}"),
+            Self::Line { number, message } => write!(f, "line {number}: {message}"),
+            Self::NoFaces => f.write_str("it has no faces"),
+            Self::Columns(columns) => write!(
+                f,
+                "vertices have {columns} numbers; allowed are 3 (position), 5 (and s, t), 6 (and normal), 8 (all three) and 12 (and colour)"
+            ),
+            Self::NoVertices => f.write_str("there are no vertices"),
+            Self::Array(error) => error.fmt(f),
+            Self::Shape(shape) => write!(f, "its shape is {shape:?}; vertices are rows of float32"),
+            Self::Gltf(message) => f.write_str(message),
+            Self::File { name, error } => match &**error {
+                Self::Unreadable(error) => write!(f, "{name} cannot be read: {error}"),
+                error => write!(f, "{name}: {error}"),
+            },
+        }
+    }
+}
+
+impl std::error::Error for MeshError {
+    fn source(&self) -> Option<&(dyn std::error::Error + 'static)> {
+        match self {
+            Self::Unreadable(error) => Some(error),
+            Self::Array(error) => Some(error),
+            Self::File { error, .. } => Some(error),
+            _ => None,
+        }
+    }
 }
 
 /// Names of the built-in meshes.
@@ -170,17 +245,17 @@ impl Mesh {
     ///
     /// # Errors
     /// The number of the first line that is wrong, and why.
-    pub fn from_obj(text: &str) -> Result<Self, String> {
+    pub fn from_obj(text: &str) -> Result<Self, MeshError> {
         let (mut positions, mut texcoords, mut normals) = (Vec::new(), Vec::new(), Vec::new());
         let mut mesh = Self { topology: Topology::Triangles, vertices: Vec::new(), indices: Vec::new() };
         for (number, line) in text.lines().enumerate() {
-            let wrong = |message: String| format!("line {}: {message}", number + 1);
+            let wrong = |message: String| MeshError::Line { number: number + 1, message };
             let mut words = line.split('#').next().unwrap_or("").split_whitespace();
             let kind = words.next().unwrap_or("");
-            let numbers = |words: std::str::SplitWhitespace<'_>| -> Result<Vec<f32>, String> {
+            let numbers = |words: std::str::SplitWhitespace<'_>| -> Result<Vec<f32>, MeshError> {
                 words.map(|word| word.parse().map_err(|_| wrong(format!("`{word}` is no number")))).collect()
             };
-            let given = |all: &mut Vec<[f32; 3]>, least: usize| -> Result<(), String> {
+            let given = |all: &mut Vec<[f32; 3]>, least: usize| -> Result<(), MeshError> {
                 let values = numbers(words.clone())?;
                 if values.len() < least {
                     return Err(wrong(format!("`{kind}` has {} numbers, {least} are needed", values.len())));
@@ -202,7 +277,7 @@ impl Mesh {
                         let mut next = || parts.next().transpose().map(Option::flatten);
                         let (p, t, n) = (next()?, next()?, next()?);
                         let pick =
-                            |all: &[[f32; 3]], index: Option<i64>, what: &str| -> Result<Option<[f32; 3]>, String> {
+                            |all: &[[f32; 3]], index: Option<i64>, what: &str| -> Result<Option<[f32; 3]>, MeshError> {
                                 let Some(index) = index else { return Ok(None) };
                                 // From 1 on, or from the end.
                                 let at = if index < 0 { all.len() as i64 + index } else { index - 1 };
@@ -241,7 +316,7 @@ impl Mesh {
             }
         }
         if mesh.indices.is_empty() {
-            return Err("it has no faces".into());
+            return Err(MeshError::NoFaces);
         }
         Ok(mesh)
     }
@@ -250,11 +325,9 @@ impl Mesh {
     ///
     /// # Errors
     /// Another number of columns, or of vertices.
-    pub fn from_rows(rows: &[f32], columns: usize) -> Result<Self, String> {
+    pub fn from_rows(rows: &[f32], columns: usize) -> Result<Self, MeshError> {
         if !matches!(columns, 3 | 5 | 6 | 8 | 12) {
-            return Err(format!(
-                "vertices have {columns} numbers; allowed are 3 (position), 5 (and s, t), 6 (and normal), 8 (all three) and 12 (and colour)"
-            ));
+            return Err(MeshError::Columns(columns));
         }
         let (has_normal, st) = (columns >= 6, if columns == 5 { 3 } else { 6 });
         let vertices: Vec<[[f32; 4]; 4]> = rows
@@ -268,7 +341,7 @@ impl Mesh {
             })
             .collect();
         if vertices.is_empty() {
-            return Err("there are no vertices".into());
+            return Err(MeshError::NoVertices);
         }
         let indices = (0..vertices.len() as u32).collect();
         Ok(Self { topology: Topology::Triangles, vertices, indices })
@@ -278,31 +351,28 @@ impl Mesh {
     ///
     /// # Errors
     /// What is wrong with the name or the file.
-    pub fn of(name: &str) -> Result<Self, String> {
+    pub fn of(name: &str) -> Result<Self, MeshError> {
         if let Some(mesh) = Self::built_in(name) {
             return Ok(mesh);
         }
         let path = Path::new(name);
         let extension = path.extension().and_then(|e| e.to_str()).unwrap_or_default().to_ascii_lowercase();
-        let bytes = || std::fs::read(path).map_err(|e| format!("{name} cannot be read: {e}"));
-        let named = |message: String| format!("{name}: {message}");
+        let named = |error: MeshError| MeshError::File { name: name.to_owned(), error: Box::new(error) };
+        let bytes = || std::fs::read(path).map_err(|error| named(MeshError::Unreadable(error)));
         match extension.as_str() {
             "obj" => Self::from_obj(&String::from_utf8_lossy(&bytes()?)).map_err(named),
-            "gltf" | "glb" => super::gltf::read(&bytes()?, path).map_err(named),
+            "gltf" | "glb" => super::gltf::read(&bytes()?, path).map_err(|message| named(MeshError::Gltf(message))),
             "npy" => {
-                let items = Items::from_npy(&bytes()?).map_err(|error| named(error.to_string()))?;
+                let items = Items::from_npy(&bytes()?).map_err(|error| named(MeshError::Array(error)))?;
                 match items.shape[..] {
                     [_, columns] if items.class == b'f' && items.item_bytes == 4 => {
                         let rows: Vec<f32> = items.dwords().into_iter().map(f32::from_bits).collect();
                         Self::from_rows(&rows, columns).map_err(named)
                     }
-                    ref shape => Err(named(format!("its shape is {shape:?}; vertices are rows of float32"))),
+                    ref shape => Err(named(MeshError::Shape(shape.to_vec()))),
                 }
             }
-            _ => Err(format!(
-                "there is no mesh `{name}`; there are {}, and files (.obj, .gltf, .glb, .npy)",
-                BUILT_IN.join(", ")
-            )),
+            _ => Err(MeshError::Unknown(name.to_owned())),
         }
     }
 }
@@ -338,7 +408,7 @@ mod tests {
         assert_eq!(mesh.vertices[3][0], [0.0, 1.0, 0.0, 1.0]);
         assert_eq!(mesh.vertices[0][1], [0.0, 0.0, 1.0, 0.0]);
         assert_eq!(mesh.vertices[1][2], [1.0, 0.0, 0.0, 1.0]);
-        let wrong = |text: &str| Mesh::from_obj(text).err().unwrap_or_default();
+        let wrong = |text: &str| Mesh::from_obj(text).err().map(|error| error.to_string()).unwrap_or_default();
         assert_eq!(wrong("v 1 2\n"), "line 1: `v` has 2 numbers, 3 are needed");
         assert_eq!(wrong("v 1 2 3\nf 1 2 3\n"), "line 2: there is no vertex 2, there are 1");
         assert_eq!(wrong("v 1 x 3\n"), "line 1: `x` is no number");

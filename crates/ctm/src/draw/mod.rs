@@ -26,7 +26,7 @@ mod read;
 
 pub use crate::r700::gfd::UniformPlace;
 pub use camera::Camera;
-pub use mesh::{BUILT_IN, Channel, Mesh};
+pub use mesh::{BUILT_IN, Channel, Mesh, MeshError};
 pub use paint::{Drawn, DrawnTarget, PixelEvent};
 pub use pair::{Attribute, Links, Pair, Part};
 pub use plan::{Cull, DepthPlan, DrawPlan, Drawing, Mixing, TargetPlan, TextureBinding, TextureData};
@@ -95,25 +95,13 @@ fn unknown(what: &str, name: &str, names: &[&str]) -> Error {
 /// The bytes of an animated PNG of these pictures, each shown so long; the animation repeats for ever.
 ///
 /// # Errors
-/// Without pictures, or with pictures of different sizes.
+/// Without pictures, with pictures of different sizes, or without the feature `png`.
 pub fn animation(frames: &[Drawn], milliseconds: u16) -> Result<Vec<u8>, Error> {
     let wrong = |message: String| Error::wrong("cannot-write", message);
-    let encoding = |error: png::EncodingError| wrong(format!("the animation cannot be encoded: {error}"));
     let [width, height] = frames.first().map(|frame| frame.size).ok_or_else(|| wrong("no pictures".into()))?;
     if frames.iter().any(|frame| frame.size != [width, height]) {
         return Err(wrong("the pictures of an animation have one size".into()));
     }
-    let mut bytes = Vec::new();
-    let mut encoder = png::Encoder::new(&mut bytes, width, height);
-    encoder.set_color(png::ColorType::Rgba);
-    encoder.set_depth(png::BitDepth::Eight);
-    let count = u32::try_from(frames.len()).map_err(|_| wrong("too many pictures".into()))?;
-    encoder.set_animated(count, 0).map_err(encoding)?;
-    encoder.set_frame_delay(milliseconds, 1000).map_err(encoding)?;
-    let mut writer = encoder.write_header().map_err(encoding)?;
-    for frame in frames {
-        writer.write_image_data(&frame.pixels()).map_err(encoding)?;
-    }
-    writer.finish().map_err(encoding)?;
-    Ok(bytes)
+    let pictures: Vec<Vec<u8>> = frames.iter().map(Drawn::pixels).collect();
+    crate::array::animation([width, height], milliseconds, &pictures).map_err(|error| wrong(error.to_string()))
 }

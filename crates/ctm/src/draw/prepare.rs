@@ -124,7 +124,7 @@ impl Drawing {
     }
 
     fn prepare_draw<'a>(&'a self, number: usize, plan: &'a DrawPlan) -> Result<PreparedDraw<'a>, Error> {
-        let mut mesh = Mesh::of(&plan.mesh).map_err(|message| Error::wrong("bad-mesh", message))?;
+        let mut mesh = Mesh::of(&plan.mesh).map_err(|error| Error::wrong("bad-mesh", error.to_string()))?;
         if let Some(topology) = plan.topology {
             mesh.topology = topology;
         }

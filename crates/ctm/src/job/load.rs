@@ -125,6 +125,9 @@ impl Loaded {
                     .collect();
                 Ok(loaded)
             }
+            #[cfg(not(feature = "ps3"))]
+            Kind::Ps3Text | Kind::Ps3Code => Err(no_compiler(&name)),
+            #[cfg(feature = "ps3")]
             Kind::Ps3Text | Kind::Ps3Code => {
                 Self::compile(bytes, &name, &ctm_ps3::Options::default()).map_err(|e| match e {
                     JobError::Wrong(reports) => {
@@ -178,6 +181,7 @@ impl Loaded {
     ///
     /// # Errors
     /// When the shader is wrong.
+    #[cfg(feature = "ps3")]
     pub fn compile(shader: &[u8], name: &str, options: &ctm_ps3::Options) -> Result<Self, JobError> {
         let (text, compiled) = if identify(shader) == Kind::Ps3Code {
             let (listing, compiled) = ctm_ps3::compile_bytecode(shader, options).map_err(|e| byte_code(*e, name))?;
@@ -236,9 +240,20 @@ pub fn byte_code_text(bytes: &[u8], name: &str) -> Result<Option<String>, JobErr
     if identify(bytes) != Kind::Ps3Code {
         return Ok(None);
     }
-    ctm_ps3::bytecode::disassemble(bytes).map(|listing| Some(listing.text)).map_err(|e| byte_code(*e, name))
+    #[cfg(feature = "ps3")]
+    return ctm_ps3::bytecode::disassemble(bytes).map(|listing| Some(listing.text)).map_err(|e| byte_code(*e, name));
+    #[cfg(not(feature = "ps3"))]
+    Err(no_compiler(name))
 }
 
+#[cfg(not(feature = "ps3"))]
+fn no_compiler(name: &str) -> JobError {
+    let message =
+        format!("{name} is a ps_3_0 shader; this build has no compiler for it: it was made without the feature `ps3`");
+    JobError::Unsupported(Box::new(Report::bare(Diagnostic::error("not-built", message))))
+}
+
+#[cfg(feature = "ps3")]
 fn byte_code(mut diagnostic: Diagnostic, name: &str) -> JobError {
     diagnostic.message = format!("{name}: {}", diagnostic.message);
     JobError::Wrong(vec![Report::bare(diagnostic)])

@@ -43,6 +43,7 @@ pub use frames::Varying;
 pub use load::{Form, Loaded, byte_code_text, not_foreign, read_file, text_of};
 pub use read::{Given, Reader};
 pub use report::{JobReport, OutputResult, PassReport, Progress};
+pub(crate) use run::not_cancelled;
 pub use run::{AnyProgram, PassProgram};
 pub use shard::{MergeError, Shard, merge};
 pub use values::formats;

@@ -8,9 +8,10 @@ mod session;
 use super::prepare::{Prepared, Ready};
 use super::report::{JobReport, Progress};
 use super::surface::Rect;
-use super::{Job, JobError, r700};
+use super::{Job, JobError, RunFault, r700};
 use crate::render::{Report, Source};
 use ctm_exec::{Control, Domain, Engine};
+use ctm_isa::diag::Diagnostic;
 use session::{Session, engine};
 use std::sync::Arc;
 use std::time::Duration;
@@ -52,6 +53,7 @@ impl Job {
         engine: impl FnOnce(&Self) -> Result<Box<dyn Engine>, JobError>,
         mut progress: impl FnMut(Progress),
     ) -> Result<JobReport, JobError> {
+        not_cancelled(control)?;
         if self.is_r700() {
             let prepared = r700::Prepared::new(self)?;
             self.check_files()?;
@@ -61,18 +63,24 @@ impl Job {
         self.check_files()?;
         let mut session = Session::open(self, &prepared, engine(self)?)?;
         session.device.set_control(control.clone());
-        self.drive(&mut session, &mut progress)?;
+        self.drive(control, &mut session, &mut progress)?;
         session.finish()
     }
 
     /// All launches of all passes, in order.
-    pub(super) fn drive(&self, session: &mut dyn Passes, progress: &mut dyn FnMut(Progress)) -> Result<(), JobError> {
+    pub(super) fn drive(
+        &self,
+        control: &Control,
+        session: &mut dyn Passes,
+        progress: &mut dyn FnMut(Progress),
+    ) -> Result<(), JobError> {
         let total = self.passes.iter().map(|p| u64::from(p.repeat)).sum::<u64>().saturating_mul(u64::from(self.repeat));
         let mut done = 0;
         progress(Progress { done, total, elapsed: session.elapsed() });
         for round in 0..self.repeat {
             for index in 0..self.passes.len() {
                 for _ in 0..self.passes[index].repeat {
+                    not_cancelled(control)?;
                     session.launch(index)?;
                     session.frame(index)?;
                     done += 1;
@@ -135,6 +143,19 @@ impl Job {
         }
         Prepared::new(self).map(|p| p.reports)
     }
+}
+
+/// A launch may be over before anybody looks at its control.
+///
+/// # Errors
+/// The fault `cancelled`, if it was cancelled.
+pub(crate) fn not_cancelled(control: &Control) -> Result<(), JobError> {
+    if !control.is_cancelled() {
+        return Ok(());
+    }
+    let report = Report::bare(Diagnostic::error("cancelled", "it was cancelled before the launch began"));
+    let fault = RunFault { pass: 0, pass_name: None, code: "cancelled", pc: None, position: None, report };
+    Err(JobError::Fault(Box::new(fault)))
 }
 
 /// The program of a pass.

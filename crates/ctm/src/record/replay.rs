@@ -4,7 +4,7 @@ use super::format::{Done, Entry, FORMAT, ReadError, Record, Records, Written};
 use super::options;
 use super::watch::{Dwords, PAGE, Page, Watched};
 use crate::device::{Caches, CommandError, Device};
-use crate::engine::EngineKind;
+use crate::engine::{self, EngineKind};
 use crate::memory::{ArenaId, GpuAddr};
 use ctm_exec::{Control, Engine};
 use std::collections::BTreeMap;
@@ -377,7 +377,7 @@ impl Session<'_> {
             noticed.push(Noticed { place, rule: finding.rule, pc: None, message: finding.to_string() });
         }
         for finding in device.last_report().launches.iter().flat_map(|launch| &launch.findings) {
-            if finding.rule == ctm_jit::DIFFERENCE && engines.is_none() {
+            if engine::is_difference(finding.rule) && engines.is_none() {
                 engines = Some(Found::Engines { message: format!("instruction {}: {}", finding.pc, finding.message) });
             }
             let message = finding.message.clone();

@@ -1,8 +1,8 @@
 //! What can be wrong with a run.
 
+use crate::engine::EngineError;
 use crate::job::{JobError, RunFault};
 use crate::render::{self, Report};
-use ctm_jit::BackendError;
 use std::fmt;
 
 /// Why there is no result.
@@ -17,8 +17,8 @@ pub enum Error {
     Unsupported(Box<Report>),
     /// The running program did wrong, its budget was used up, or it was cancelled.
     Fault(Box<RunFault>),
-    /// `CTM_ENGINE_ISA` names what this host does not have.
-    Engine(BackendError),
+    /// There is no such engine on this host or in this build.
+    Engine(EngineError),
 }
 
 impl Error {
@@ -33,7 +33,7 @@ impl Error {
         }
     }
 
-    /// A stable name: that of the first error found, of the fault, or `argument`, `engine-isa`.
+    /// A stable name: that of the first error found, of the fault, or `argument`, `engine-isa`, `not-built`.
     #[must_use]
     pub fn code(&self) -> &'static str {
         match self {
@@ -41,7 +41,7 @@ impl Error {
             Self::Unsupported(report) => report.diagnostic.rule,
             Self::Fault(fault) => fault.code,
             Self::Argument(_) => "argument",
-            Self::Engine(_) => "engine-isa",
+            Self::Engine(error) => error.code(),
         }
     }
 

@@ -40,12 +40,11 @@ pub use view::{Numbers, View};
 use crate::array::{Array, Values};
 use crate::engine::EngineKind;
 use crate::job::r700::Elements;
-use crate::job::{Isa, Ref, RunFault};
+use crate::job::{self, Isa, Ref};
 use crate::render::Report;
 use ctm_exec::r700::{LoopConstant, Space};
 use ctm_exec::x1k::Sampler;
 use ctm_exec::{Budget, Control, Counters, Domain, Engine, GroupSize};
-use ctm_isa::diag::Diagnostic;
 use std::collections::BTreeMap;
 use std::sync::OnceLock;
 use std::time::Duration;
@@ -322,12 +321,7 @@ impl<'a> Run<'a> {
     /// # Errors
     /// What does not fit together, before anything runs; or the fault that ended it.
     pub fn run(self) -> Result<Done, Error> {
-        // A launch may be over before anybody looks at the control.
-        if self.control.is_cancelled() {
-            let report = Report::bare(Diagnostic::error("cancelled", "the run was cancelled before it began"));
-            let fault = RunFault { pass: 0, pass_name: None, code: "cancelled", pc: None, position: None, report };
-            return Err(Error::Fault(Box::new(fault)));
-        }
+        job::not_cancelled(&self.control)?;
         match self.program.isa() {
             Isa::X1k => x1k::run(self),
             Isa::R700 => r700::run(self),

@@ -1,5 +1,6 @@
 //! Which launch of a job is watched.
 
+use crate::engine::EngineError;
 use crate::job::{Job, JobError, JobReport};
 use crate::render::Report;
 use ctm_exec::observe::Watcher;
@@ -111,8 +112,7 @@ pub fn watching(inner: Box<dyn Engine>, which: u64, watcher: impl Watcher + Send
 /// Everything that is wrong with the job, or the fault that ended it.
 pub fn watch_job(job: &Job, which: u64, watcher: impl Watcher + Send + 'static) -> Result<Option<JobReport>, JobError> {
     let job = job.without_files();
-    let wrong =
-        |e: ctm_jit::BackendError| JobError::Usage(vec![Report::bare(Diagnostic::error("engine-isa", e.to_string()))]);
+    let wrong = |e: EngineError| JobError::Usage(vec![Report::bare(Diagnostic::error(e.code(), e.to_string()))]);
     let inner = job.run.engine.value.engine().map_err(wrong)?;
     match job.run_on(watching(inner, which, watcher), |_| {}) {
         Err(JobError::Fault(fault)) if fault.code == "stopped" => Ok(None),

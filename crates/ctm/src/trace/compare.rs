@@ -78,21 +78,54 @@ pub fn agree(a: f32, b: f32, tolerance: f32) -> bool {
     a.to_bits() == b.to_bits() || (tolerance > 0.0 && (a - b).abs() <= tolerance * a.abs().max(b.abs()).max(1.0))
 }
 
-/// The first output value, output by output and row by row, in which two reports differ; or in words, why they cannot be compared.
+/// Why two reports cannot be compared.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Incomparable {
+    /// Their outputs have other names.
+    Outputs {
+        /// Those of the first one.
+        a: Vec<String>,
+        /// Those of the second one.
+        b: Vec<String>,
+    },
+    /// An output has another size or lies elsewhere.
+    Shape {
+        /// Its name.
+        output: String,
+        /// Columns, rows and channels of the first one.
+        a: [usize; 3],
+        /// Of the second one.
+        b: [usize; 3],
+    },
+}
+
+impl std::fmt::Display for Incomparable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Outputs { a, b } => write!(f, "the outputs are {} and {}", a.join(", "), b.join(", ")),
+            Self::Shape { output, a, b } => write!(f, "{output} is {a:?} and {b:?} (columns, rows, channels)"),
+        }
+    }
+}
+
+impl std::error::Error for Incomparable {}
+
+/// The first output value, output by output and row by row, in which two reports differ.
 ///
 /// # Errors
 /// They do not have the same outputs.
-pub fn difference(a: &JobReport, b: &JobReport, tolerance: f32) -> Result<Option<Difference>, String> {
+pub fn difference(a: &JobReport, b: &JobReport, tolerance: f32) -> Result<Option<Difference>, Incomparable> {
     let names = |report: &JobReport| report.outputs.iter().map(|o| o.name.clone()).collect::<Vec<_>>();
     if names(a) != names(b) {
-        return Err(format!("the outputs are {} and {}", names(a).join(", "), names(b).join(", ")));
+        return Err(Incomparable::Outputs { a: names(a), b: names(b) });
     }
     let mut first: Option<Difference> = None;
     for (x, y) in a.outputs.iter().zip(&b.outputs) {
         let (Some(left), Some(right)) = (a.array(x.slot), b.array(y.slot)) else { continue };
         let shape = |array: &crate::array::Array| [array.width, array.height, array.channels];
         if shape(&left) != shape(&right) || (x.rect.x, x.rect.y) != (y.rect.x, y.rect.y) {
-            return Err(format!("{} is {:?} and {:?} (columns, rows, channels)", x.name, shape(&left), shape(&right)));
+            return Err(Incomparable::Shape { output: x.name.clone(), a: shape(&left), b: shape(&right) });
         }
         for n in 0..left.height * left.row_values() {
             let (p, q) = (left.value(n), right.value(n));

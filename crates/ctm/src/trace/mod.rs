@@ -34,7 +34,7 @@ mod subject;
 mod why;
 
 pub use choice::{Choice, watch_job, watching};
-pub use compare::{Difference, Left, Parting, Store, agree, difference, left_by, parting};
+pub use compare::{Difference, Incomparable, Left, Parting, Store, agree, difference, left_by, parting};
 pub use ctm_exec::observe;
 pub use graph::{Block, Graph};
 pub use listing::{Line, Listing};
@@ -43,7 +43,7 @@ pub use output::{flow_json, isa_name};
 pub use profile::{Count, Profile};
 pub use record::{Limits, Step, Trace, TraceError};
 pub use reduce::reduce;
-pub use session::{Direction, Session, Stop};
+pub use session::{Direction, Session, SetError, Stop};
 pub use subject::{Chosen, Subject};
 pub use why::{Ancestor, Ancestry, Oddity, OddityKind};
 

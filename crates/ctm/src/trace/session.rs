@@ -42,6 +42,29 @@ pub enum Stop {
     Interrupted,
 }
 
+/// Why a place cannot be made to hold something else.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SetError {
+    /// The session stands inside a clause; values can be set between control-flow instructions.
+    InsideClause,
+    /// The place does not exist for this lane, or no program can change it.
+    Fixed(Place),
+}
+
+impl std::fmt::Display for SetError {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::InsideClause => {
+                f.write_str("values can be set between control-flow instructions, not inside a clause")
+            }
+            Self::Fixed(place) => write!(f, "{place} cannot be set"),
+        }
+    }
+}
+
+impl std::error::Error for SetError {}
+
 struct Kept {
     time: u64,
     snapshot: Snapshot,
@@ -405,17 +428,17 @@ impl<'u, 'a> Session<'u, 'a> {
     /// Makes a place hold something else from here on; what is after this place is forgotten, what is before it stays.
     ///
     /// # Errors
-    /// In words: the place cannot be set, or the session stands inside a clause.
-    pub fn set(&mut self, lane: usize, place: Place, bits: u32) -> Result<(), String> {
+    /// The place cannot be set, or the session stands inside a clause.
+    pub fn set(&mut self, lane: usize, place: Place, bits: u32) -> Result<(), SetError> {
         let now = self.now;
         if self.done != now {
             self.rebuild(now);
         }
         if self.done != now {
-            return Err("values can be set between control-flow instructions, not inside a clause".into());
+            return Err(SetError::InsideClause);
         }
         if !self.unit.set(lane, place, bits) {
-            return Err(format!("{place} cannot be set"));
+            return Err(SetError::Fixed(place));
         }
         self.kept.retain(|kept| kept.time < now);
         self.kept.push(Kept { time: now, snapshot: self.unit.snapshot(), edited: true });

@@ -71,7 +71,7 @@ pub(in crate::job) fn run(
         named: HashMap::new(),
         report,
     };
-    job.drive(&mut session, progress)?;
+    job.drive(control, &mut session, progress)?;
     for (target, save) in saves.iter().filter(|(_, save)| !is_numbered(&save.path.value)) {
         session.save_output(*target, save, 0)?;
     }

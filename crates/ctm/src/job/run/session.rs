@@ -9,6 +9,7 @@ use super::{Passes, union};
 use crate::array::{ArrayError, Kind, write_rows};
 use crate::commands::{CommandBuffer, CondTest};
 use crate::device::{Caches, Device, DeviceOptions, plane_bytes};
+use crate::engine::EngineError;
 use crate::mc::{Format, Surface, Tiling};
 use crate::memory::{ArenaId, ArenaOptions, GpuAddr};
 use crate::render::Report;
@@ -522,8 +523,7 @@ impl<'j> Session<'j> {
 
 /// The engine that runs a job.
 pub(super) fn engine(job: &Job) -> Result<Box<dyn Engine>, JobError> {
-    let wrong =
-        |e: ctm_jit::BackendError| JobError::Usage(vec![Report::bare(Diagnostic::error("engine-isa", e.to_string()))]);
+    let wrong = |e: EngineError| JobError::Usage(vec![Report::bare(Diagnostic::error(e.code(), e.to_string()))]);
     job.run.engine.value.engine().map_err(wrong)
 }
 
