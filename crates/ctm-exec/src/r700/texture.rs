@@ -51,11 +51,17 @@ pub fn slopes(coordinates: &[[u32; 4]], lane: usize, vertical: bool) -> [f32; 4]
 
 /// How an instruction finds its level of detail.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Detail {
+pub enum Detail {
     /// From gradients: of the quad, or set before (`_G`).
-    Computed { set: bool },
+    Computed {
+        /// Set before.
+        set: bool,
+    },
     /// From gradients, and the bias in W.
-    Biased { set: bool },
+    Biased {
+        /// Set before.
+        set: bool,
+    },
     /// W itself.
     Given,
     /// Zero.
@@ -94,6 +100,15 @@ const fn variant(op: TexOp) -> Option<(bool, Detail)> {
         | TexOp::SetCubemapIndex
         | TexOp::Fetch4 => return None,
     })
+}
+
+/// How an instruction finds its level of detail; `None` for those that are no SAMPLE instruction.
+#[must_use]
+pub const fn detail(op: TexOp) -> Option<Detail> {
+    match variant(op) {
+        Some((_, detail)) => Some(detail),
+        None => None,
+    }
 }
 
 /// Whether an instruction compares texels with a reference value.

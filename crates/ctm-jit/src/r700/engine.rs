@@ -1,12 +1,12 @@
 //! R700 launches: wavefronts run in batches on all cores, what they export is committed in order.
 
 use super::artifact::{Artifact, Programs, Streams, artifact};
+use super::bindings::{Binding, resources};
 use super::group::Stored;
 use super::lower::waves_per_group;
 use super::outputs::Outputs;
 use super::places::{Places, Starts, Waves};
-use super::wave::Binding;
-use super::wave::{lanes_of, resources};
+use super::wave::lanes_of;
 use super::worker::{Direct, Ended, Left, Referred, Spans, TaskDone, Way, Worker};
 use crate::backend::Backend;
 use crate::work::{share, threads};
@@ -410,6 +410,7 @@ mod tests {
                     assume: false,
                     moderate: false,
                     linear: false,
+                    levels: false,
                     counts: true,
                     fuel: true,
                 };

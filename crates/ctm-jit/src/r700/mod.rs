@@ -21,6 +21,7 @@
 //! Machine code is made in `x86/r700`. Begin with `form`.
 
 mod artifact;
+pub mod bindings;
 mod bound;
 mod clauses;
 #[cfg(all(test, unix, target_arch = "x86_64"))]

@@ -4,8 +4,8 @@
 //! not valid. Where nothing depends on data, that shows which blocks are passed, how often, and which of them repeat (`parse`). Their
 //! operations then become blocks and counted loops of the other form; arithmetic stays R700's own ([`form::Op::R700`]).
 
+use super::bindings::is_plain_sample;
 use super::form::{Block, Code, End, Fetch, M, MaskOp, Op, Target, Value as Old, Var as OldVar};
-use super::wave::is_plain_sample;
 use crate::form::{self, BlockId, Flow, Frames, Levels, Tally, Under, Value, Var};
 use crate::map::Map;
 use crate::stream::affine::{Item, LOOPS};

@@ -5,8 +5,8 @@
 //! export.
 
 use super::artifact::Artifact;
+use super::bindings::Binding;
 use super::engine::{Run, run_of};
-use super::wave::Binding;
 use super::worker::Worker;
 use crate::backend::Backend;
 use crate::x86::walled::Walled;

@@ -3,13 +3,15 @@
 mod spans;
 
 use super::artifact::Artifact;
+use super::bindings::Binding;
 use super::engine::Run;
 use super::group::{Group, Stored};
 use super::outputs::Outputs;
 use super::places::Places;
 use super::portable::Machine;
 use super::verify::reads;
-use super::wave::{Binding, LANES, Ran, Row, Shared, Wave};
+use super::wave::{LANES, Ran, Row, Shared, Wave};
+use crate::backend::Backend;
 use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::{
@@ -160,10 +162,18 @@ impl<'a> Member<'a> {
     ) -> Option<(&'a Native, &'f mut Frame)> {
         let isa = run.backend.isa()?;
         let linear = shared.bindings.iter().flatten().any(Binding::is_linear);
+        let levels = run.backend == Backend::Avx512 && shared.bindings.iter().flatten().any(Binding::has_levels);
         // Whose turn it is follows from the blocks that have been passed.
         let counts = run.launch.counters || !artifact.code.turns.is_empty();
-        let of =
-            Variant { isa, assume: false, moderate: false, linear, counts, fuel: artifact.may_exceed(run.per_look) };
+        let of = Variant {
+            isa,
+            assume: false,
+            moderate: false,
+            linear,
+            levels,
+            counts,
+            fuel: artifact.may_exceed(run.per_look),
+        };
         let native = artifact.native(of, run.launch.wavefront.lanes(), shared.uniforms, run.starts.are_moderate())?;
         if !matches!(frame, Some((of, _)) if std::ptr::eq(*of, native))
             && let Some((other, frame)) = frame.replace((native, native.frame()))

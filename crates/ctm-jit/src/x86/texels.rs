@@ -63,10 +63,10 @@ impl Texels<'_> {
         }
     }
 
-    /// A number in memory or a literal in a register.
+    /// A number in memory, or a row of them, or a literal in a register.
     pub fn load_each(&mut self, to: u8, b: Rm) {
         // On AVX2 literals are whole vectors.
-        let whole = self.isa == Isa::Avx2 && matches!(b, Rm::Literal(_));
+        let whole = matches!(b, Rm::Row(..)) || self.isa == Isa::Avx2 && matches!(b, Rm::Literal(_));
         self.asm.vector(if whole { MOVUPS_LOAD } else { BROADCAST }, to, 0, b);
     }
 

@@ -2,6 +2,7 @@
 
 use super::*;
 use ctm_isa::r700::text::{Options, assemble};
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Texels and reference values that meet: zeros, denormals, ends of the range, no numbers.
 const VALUES: [u32; 12] = [
@@ -136,4 +137,103 @@ fn gradients_that_are_set() {
         }
     }
     assert_eq!(ran, 24);
+}
+
+/// Textures of every kind with every filter, at levels that gradients, instructions and samplers choose.
+#[test]
+fn levels_layers_and_faces() {
+    let ops = ["SAMPLE", "SAMPLE_L", "SAMPLE_LB", "SAMPLE_LZ", "SAMPLE_G"];
+    let modifiers = ["", " XOFFSET(0.5) YOFFSET(-1.5)", " LOD_BIAS(8)", " UNNORM(XY)"];
+    let programs: Vec<(String, Program)> = ops
+        .iter()
+        .flat_map(|op| modifiers.map(|modifier| (op, modifier)))
+        .map(|(op, modifier)| {
+            // Half of the processors alone, then all. The third coordinate is a layer or face, the fourth a level.
+            let source = format!(
+                "TEX:\n SAMPLE R1.xyzw, R0.xyzw, t1, s1\nALU:\n 0 x: MUL R3.x, R0.x, R0.y\n y: MULADD R3.y, R0.y, 1.7f, R0.x\n\
+                 z: MOV R3.z, R1.z\n w: MOV R3.w, R1.w\n\
+                 ALU_PUSH_BEFORE:\n 1 x: PRED_SETGT ____, R0.z, 6.0f UPDATE_EXEC_MASK UPDATE_PRED\n\
+                 JUMP POP_CNT(1) ADDR(end)\nTEX:\n {op} R2.xyzw, R3.xyzw, t0, s0{modifier}\nPOP POP_CNT(1)\nend:\n\
+                 TEX:\n {op} R1.wxyz, R1.xyzw, t0, s0{modifier}\nEXP: PIX0, R1.xyzw\nEXP_DONE: PIX1, R2.xyzw\nEND_OF_PROGRAM\n"
+            );
+            (format!("{op}{modifier}"), text(&source))
+        })
+        .collect();
+    let kinds = [
+        TextureKind::OneD,
+        TextureKind::OneDArray,
+        TextureKind::TwoD,
+        TextureKind::TwoDArray,
+        TextureKind::ThreeD,
+        TextureKind::Cube,
+        TextureKind::CubeArray,
+    ];
+    let filters = [Filter::Nearest, Filter::Linear];
+    let mips = [MipFilter::None, MipFilter::Nearest, MipFilter::Linear];
+    let ran = AtomicU64::new(0);
+    let tries = seeds(7 * 12 * 6);
+    let count = tries.end - tries.start;
+    on_all_cores(tries, engines, |engines, seed, differences| {
+        let r = &mut Random::new(seed ^ 0x1e_5e15);
+        let mut case = case(r);
+        let kind = kinds[seed as usize % 7];
+        let [magnify, minify] = [7, 14].map(|part| filters[seed as usize / part % 2]);
+        let mip = mips[seed as usize / 28 % 3];
+        let wrap = r.of(&[Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Clamp, Wrap::Border]);
+        let sampler = Sampler {
+            magnify,
+            minify,
+            mip,
+            wrap: [wrap, r.of(&[wrap, Wrap::Repeat]), wrap],
+            border: [0.25f32.to_bits(); 4],
+            min_lod: r.of(&[0.0, 0.0, 0.3, 1.5]),
+            max_lod: r.of(&[15.0, 15.0, 1.0, 2.25]),
+            lod_bias: r.of(&[0.0, 0.5, -0.75, 2.0]),
+            seamless: r.one_in(6),
+            ..Sampler::default()
+        };
+        case.memory.samplers.insert(0, sampler);
+        case.memory.textures.insert(0, image(r, kind));
+        if r.one_in(3) {
+            // Coordinates that vary slowly, as those of pictures do.
+            case.planes[0].di = [0.03, 0.001, 1.0, 0.0];
+            case.planes[0].dj = [0.002, 0.02, 0.0, 1.0];
+        }
+        let (name, program) = &programs[r.below(programs.len() as u32) as usize];
+        let expected = case.run(program, &Interp, 1);
+        ran.fetch_add(u64::from(expected.0.is_ok()), Ordering::Relaxed);
+        for jit in engines {
+            if let Some(text) = difference(&case, program, &expected, jit) {
+                let what = format!("{name}, {kind:?}, {sampler:?}");
+                differences.add(seed, format!("{}: {what}: {text}", jit.backend()));
+            }
+        }
+    });
+    assert_eq!(ran.into_inner(), count);
+}
+
+/// A texture with some of its mipmap levels.
+fn image(r: &mut Random, kind: TextureKind) -> Image {
+    let (width, height) = (1 + r.below(20), 1 + r.below(20));
+    let (width, height) = if r.one_in(2) { (16, 8) } else { (width, height) };
+    let (width, height, depth) = match kind {
+        TextureKind::OneD => (width, 1, 1),
+        TextureKind::OneDArray => (width, 1, 3),
+        TextureKind::TwoD => (width, height, 1),
+        TextureKind::TwoDArray => (width, height, 1 + r.below(4)),
+        TextureKind::ThreeD => (width, height, 5),
+        TextureKind::Cube => (width, width, 6),
+        TextureKind::CubeArray => (width, width, 12),
+    };
+    let levels = if r.one_in(3) { 1 } else { 1 + r.below(5) };
+    let texture = Texture { kind, width, height, depth, levels, ..Default::default() };
+    let ordinary = !r.one_in(4);
+    let texel = |r: &mut Random| -> [u32; 4] {
+        std::array::from_fn(|_| if ordinary { (r.below(2000) as f32 / 500.0 - 2.0).to_bits() } else { r.of(&VALUES) })
+    };
+    let levels = (0..levels).map(|level| {
+        let texels: u32 = texture.size(level).iter().product();
+        (0..texels).map(|_| texel(r)).collect()
+    });
+    Image { levels: levels.collect(), texture }
 }

@@ -8,9 +8,9 @@ mod native;
 
 use super::{Left, Reader, Referred, Worker};
 use crate::lanes::Refer;
+use crate::r700::bindings::Binding;
 use crate::r700::engine::Run;
 use crate::r700::outputs::Outputs;
-use crate::r700::wave::Binding;
 use ctm_exec::r700::Memory;
 use ctm_exec::watch::Part;
 use ctm_exec::{Counters, Fault};

@@ -14,6 +14,7 @@
 //! | k4-k7 | the active lanes of each piece (`active`) |
 
 mod active;
+mod levels;
 mod lookups;
 mod masks;
 mod relative;
@@ -21,7 +22,7 @@ mod vectors;
 
 use super::fused::Turns;
 use super::wide::LEFT;
-use super::{Ins, ROW, SPENT, Sample, head, table};
+use super::{Ins, ROW, SPENT, Sample, head, levels as tables, table};
 use crate::r700::form::{Code, End, M, Target, Var};
 use crate::x86::alloc::Homes;
 use crate::x86::encode::{
@@ -57,21 +58,31 @@ pub struct Layout {
     pub lanes: i32,
     /// Tables of lookups.
     pub tables: i32,
+    /// Tables of textures with mipmap levels, and rows for their lookups, if there may be any.
+    pub levels: Option<i32>,
     /// All of it.
     pub size: i32,
 }
 
 impl Layout {
-    /// For so many start values, exported elements, spilled vectors and lookups.
-    pub fn new(start: usize, exports: usize, spills: u32, samples: usize) -> Self {
+    /// For so many start values, exported elements, spilled vectors and lookups, which may be of textures with mipmap levels.
+    pub fn new(start: usize, exports: usize, spills: u32, samples: usize, levels: bool) -> Self {
         let start_at = super::lane_numbers() + ROW;
         let exports_at = start_at + ROW * start as i32;
         let spills_at = exports_at + ROW * exports as i32;
         let save = spills_at + ROW * spills as i32;
         let lanes = save + 64 * 32;
         let tables = lanes + 64;
-        let size = tables + table::BYTES * samples as i32;
-        Self { start: start_at, exports: exports_at, spills: spills_at, save, lanes, tables, size }
+        let behind = tables + table::BYTES * samples as i32;
+        let levels_at = (behind + 63) & !63;
+        let levels = levels.then_some(levels_at);
+        let size = levels.map_or(behind, |at| at + tables::BYTES * samples as i32 + 64 * tables::ROWS);
+        Self { start: start_at, exports: exports_at, spills: spills_at, save, lanes, tables, levels, size }
+    }
+
+    /// The table of a lookup's texture with mipmap levels.
+    pub fn levels_of(&self, sample: i32) -> Option<i32> {
+        self.levels.map(|at| at + 64 * tables::ROWS + tables::BYTES * sample)
     }
 }
 
@@ -101,6 +112,8 @@ pub struct Input<'a> {
     pub rows: &'a [i32],
     /// Lookups can weigh texels.
     pub linear: bool,
+    /// Textures can have mipmap levels, layers or faces.
+    pub levels: bool,
     /// Passages of blocks are counted.
     pub counts: bool,
     /// Instructions are counted down.
@@ -137,6 +150,8 @@ struct Emit<'a> {
     calls: Vec<(Label, Label, Sample)>,
     /// Lookups that weigh texels: where they begin, where they go on, where they would call, which, and their table.
     linear: Vec<(Label, Label, Label, Sample, i32)>,
+    /// Lookups of textures with mipmap levels: where they begin, where they go on, where they would call, and which.
+    levels: Vec<(Label, Label, Label, i32)>,
     /// Where whole texels are loaded, if some lookup needs it.
     elements: Option<Label>,
     /// Pieces of the active lanes are in their mask registers.
@@ -168,6 +183,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         slow: Vec::new(),
         calls: Vec::new(),
         linear: Vec::new(),
+        levels: Vec::new(),
         elements: None,
         cached: false,
         whole: true,
@@ -513,6 +529,7 @@ impl Emit<'_> {
         // Lookups leave the active lanes where they have found them.
         self.whole = true;
         self.linear_lookups();
+        self.level_lookups();
         self.sample_calls();
         self.elements();
         for Slow { from, back, rule: (dst, a, b) } in std::mem::take(&mut self.slow) {

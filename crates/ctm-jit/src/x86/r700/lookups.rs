@@ -1,11 +1,12 @@
 //! Lookups of texels and of items of buffers, and the tables by which code finds them.
 
+use crate::r700::bindings::Binding;
 use crate::r700::form::M;
-use crate::r700::wave::Binding;
 use crate::x86::Frame;
 use crate::x86::lir::{Src, Vector};
 use ctm_exec::r700::resources::Compare;
 use ctm_exec::r700::sample::compared;
+use ctm_exec::r700::texture::Detail;
 use ctm_exec::x1k::float::ONE;
 
 /// A lookup of texels or items: directly where the fetch has a binding, otherwise by a call.
@@ -25,9 +26,9 @@ pub struct Sample {
 /// How a lookup finds what it reads.
 #[derive(Clone, Copy, Debug)]
 pub enum Looked {
-    /// The nearest texel, or four that are weighed; whether coordinates count texels, what is added to them in texels, and whether texels are
-    /// compared with the fourth coordinate.
-    Nearest { unnormalised: [bool; 2], offset: [f32; 2], compares: bool },
+    /// The nearest texel, or four that are weighed; whether coordinates count texels, what is added to them in texels, whether texels are
+    /// compared with the fourth coordinate, and where the level of detail comes from.
+    Nearest { unnormalised: [bool; 2], offset: [f32; 2], compares: bool, detail: Detail },
     /// The texel with these numbers, or zeros.
     Load { offset: [i32; 2] },
     /// The item with this number, or zeros: so many dwords, and the fourth element where they are fewer.
@@ -46,7 +47,7 @@ impl Looked {
 
 /// Offsets in the table that a sample finds its texture or buffer by.
 pub mod table {
-    /// 1 if there is a binding, 2 if it weighs texels.
+    /// 1 if there is a binding, 2 if it weighs texels, 3 if it has mipmap levels, layers or faces.
     pub const BOUND: i32 = 0;
     /// Pointer to the texels or items.
     pub const DATA: i32 = 8;
@@ -104,6 +105,7 @@ pub fn put(frame: &mut Frame, at: i32, binding: Option<&Binding<'_>>) {
             frame.put(at + table::WIDTH, &texture.width.to_le_bytes());
             frame.put(at + table::HEIGHT, &texture.height.to_le_bytes());
         }
+        Binding::Levels(_) => {}
         Binding::Items(items) => {
             frame.put(at + table::DATA, &(items.bytes.as_ptr() as usize).to_le_bytes());
             frame.put(at + table::FIRST, &items.first.to_le_bytes());

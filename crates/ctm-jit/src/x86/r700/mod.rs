@@ -6,7 +6,7 @@
 //! | `sizes` | how large numbers can become |
 //! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
 //! | `fused` | instructions that AVX-512 does as one |
-//! | `lookups` | lookups of texels and items, and the tables by which code finds them |
+//! | `lookups`, `levels` | lookups of texels and items, and the tables by which code finds them; those of textures with mipmap levels, layers or faces |
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code for AVX-512: the whole; single vector instructions |
 //! | `emit/active`, `emit/masks` | where the active lanes are; other masks |
@@ -23,6 +23,7 @@ mod doubles;
 mod emit;
 pub(in crate::x86) mod facts;
 mod fused;
+mod levels;
 mod lookups;
 #[cfg(test)]
 mod occurs;
@@ -37,6 +38,7 @@ use super::lir::{Lir, Src, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
 use crate::form::Each;
 use crate::lanes::Refer;
+use crate::r700::bindings::Binding;
 use crate::r700::form::{Code, End, Fetch, M, MaskOp, Op, Var};
 use crate::r700::passes::VarSet;
 use crate::r700::values;
@@ -234,6 +236,8 @@ pub struct Variant {
     pub moderate: bool,
     /// Some lookup weighs texels; code without this calls for those.
     pub linear: bool,
+    /// Some texture has mipmap levels, layers or faces; code without this calls for those, as all code for AVX2 does.
+    pub levels: bool,
     /// It counts passages of blocks and active lanes.
     pub counts: bool,
     /// It counts instructions down.
@@ -242,11 +246,12 @@ pub struct Variant {
 
 impl Variant {
     /// How many there are.
-    pub const COUNT: usize = 64;
+    pub const COUNT: usize = 128;
 
     /// Its number.
     pub fn number(self) -> usize {
-        let facts = [self.isa == Isa::Avx2, self.assume, self.moderate, self.linear, self.counts, self.fuel];
+        let Self { isa, assume, moderate, linear, levels, counts, fuel } = self;
+        let facts = [isa == Isa::Avx2, assume, moderate, linear, levels, counts, fuel];
         facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
     }
 }
@@ -278,7 +283,7 @@ impl Native {
         live: &[VarSet],
         (start, exports): (&[Var], &[usize]),
         lanes: usize,
-        Variant { isa, linear, counts, fuel, .. }: Variant,
+        Variant { isa, linear, levels, counts, fuel, .. }: Variant,
         chosen: Chosen,
     ) -> Option<Self> {
         let Chosen { mut lists, vars, used, in_rows, vectors, calls, samples, .. } = chosen;
@@ -299,7 +304,7 @@ impl Native {
                 let turns = fused::fuse(code, &mut lists, used.len(), vectors);
                 let ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
                 let homes = ranges.homes(isa.registers() / copies, in_rows);
-                let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len());
+                let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len(), levels);
                 rows.extend(exports.iter().enumerate().map(|(place, &export)| {
                     let vector = vars[Var::export(export / 4, export % 4).index()];
                     match vector.map(|vector| homes.of[vector.index()]) {
@@ -320,6 +325,7 @@ impl Native {
                     exports,
                     rows: &rows,
                     linear,
+                    levels,
                     counts,
                     fuel,
                     turns: &turns,
@@ -416,7 +422,13 @@ impl Native {
         for (place, sample) in self.samples.iter().enumerate() {
             let at = self.layout.tables + table::BYTES * place as i32;
             let binding = shared.bindings.get(usize::from(sample.fetch)).copied().flatten();
-            lookups::put(frame, at, binding.as_ref());
+            match binding {
+                Some(Binding::Levels(texture)) => match self.layout.levels_of(place as i32) {
+                    Some(rows) => levels::put(frame, (at, rows), &texture),
+                    None => lookups::put(frame, at, None),
+                },
+                binding => lookups::put(frame, at, binding.as_ref()),
+            }
         }
     }
 

@@ -2,9 +2,10 @@
 
 use super::Direct;
 use crate::backend::Backend;
+use crate::r700::bindings::Binding;
 use crate::r700::engine::Run;
 use crate::r700::outputs::Outputs;
-use crate::r700::wave::{Binding, Shared};
+use crate::r700::wave::Shared;
 use crate::r700::worker::{Member, Worker};
 use crate::x86::r700::spans::{Block, Given, Surface};
 use ctm_exec::Counters;

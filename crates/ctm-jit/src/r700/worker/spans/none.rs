@@ -1,9 +1,9 @@
 //! There is no machine code.
 
 use super::Direct;
+use crate::r700::bindings::Binding;
 use crate::r700::engine::Run;
 use crate::r700::outputs::Outputs;
-use crate::r700::wave::Binding;
 use crate::r700::worker::Worker;
 use ctm_exec::Counters;
 use ctm_exec::watch::Part;

@@ -18,23 +18,51 @@ use crate::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
 use ctm_exec::x1k::float::{NAN, SIGN};
 
 /// One more scratch register.
-const RIGHT: u8 = 31;
+pub(super) const RIGHT: u8 = 31;
 /// Unsigned less.
 const BELOW: u8 = 1;
 /// The extension of vector shifts to the left.
-const SHIFT_LEFT: u8 = 6;
+pub(super) const SHIFT_LEFT: u8 = 6;
+
+/// Where the lookup of a piece that weighs four texels keeps what it works on.
+pub(super) struct Corners {
+    /// Of the second column and of the second row.
+    pub weights: [Rm; 2],
+    /// Where texels of a comparison are.
+    indices: [Rm; 4],
+    copy: u8,
+    save: i32,
+}
+
+impl Corners {
+    /// The columns (axis 0) and the beginnings of the rows, low and high.
+    pub fn place(&self, axis: usize, high: usize) -> Rm {
+        Rm::Row(RBX, argument(2 * axis + high) + 64 * i32::from(self.copy))
+    }
+
+    /// A channel of a corner's texels.
+    pub fn texels(&self, corner: usize, channel: i32) -> Rm {
+        Rm::Row(RBX, self.save + 64 * (elements::ROWS + 4 * corner as i32 + channel))
+    }
+}
 
 impl Emit<'_> {
     /// A lookup.
     pub(super) fn sample(&mut self, sample: &Sample, number: i32) {
-        let at = self.input.layout.tables + table::BYTES * number;
+        let at = self.table_of(number);
         let (from, back) = (self.asm.label(), self.asm.label());
         self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 0);
         self.asm.jump_if(Cond::Equal, from);
         if matches!(sample.looked, Looked::Nearest { .. }) {
             let linear = if self.input.linear { self.asm.label() } else { from };
+            let levels = if self.input.levels && !sample.looked.compares() { self.asm.label() } else { from };
             self.asm.int_store_imm(Int::Cmp, true, RBX, at + table::BOUND, 2);
             self.asm.jump_if(Cond::Equal, linear);
+            // Without code for them, their tables say that there is no binding.
+            if levels != from {
+                self.asm.jump_if(Cond::Above, levels);
+                self.levels.push((levels, back, from, number));
+            }
             if self.input.linear {
                 self.linear.push((linear, back, from, *sample, at));
             }
@@ -49,27 +77,41 @@ impl Emit<'_> {
         self.calls.push((from, back, *sample));
     }
 
+    /// The table of a lookup.
+    pub(super) fn table_of(&self, number: i32) -> i32 {
+        self.input.layout.tables + table::BYTES * number
+    }
+
     /// By what a coordinate differs in each quad; 0 where a quad is not complete.
     pub(super) fn slope(&mut self, dst: Vector, at: Src, vertical: bool) {
-        let other = if vertical { 2 } else { 1 };
         for copy in self.copies() {
             let at = self.reg(at, copy, OPERAND);
-            self.asm.instruction(PERMUTE_IN_QUAD, SCRATCH, 0, Rm::Reg(at), Some(0x55 * other));
-            self.asm.instruction(PERMUTE_IN_QUAD, OPERAND, 0, Rm::Reg(at), Some(0));
-            self.asm.vector(SUB, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
-            self.asm.evex(CMP_F32, 1, SCRATCH, Rm::Reg(SCRATCH), 0, false, Some(UNORDERED));
-            self.asm.evex(BROADCAST, SCRATCH, 0, Rm::Literal(NAN), 1, false, None);
             self.load_mask(RAX, M::EXISTING);
-            self.asm.wide_shift(RIGHT_SHIFT, RAX, 16 * copy + other);
-            self.asm.int_load(Int::And, true, RAX, RBX, head::QUADS);
-            self.asm.wide_times(RAX, RAX, 15);
-            self.asm.mask_from(1, RAX);
+            if copy > 0 {
+                self.asm.wide_shift(RIGHT_SHIFT, RAX, 16 * copy);
+            }
+            self.slope_of(at, vertical);
             self.make(dst, copy, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(SCRATCH), 1, true, None));
         }
     }
 
+    /// By what a register differs in each quad, in the scratch register; in mask 1 the lanes whose quads are complete. Of rax, bits tell which lanes
+    /// of the piece exist, from the first one on.
+    pub(super) fn slope_of(&mut self, at: u8, vertical: bool) {
+        let other = if vertical { 2 } else { 1 };
+        self.asm.instruction(PERMUTE_IN_QUAD, SCRATCH, 0, Rm::Reg(at), Some(0x55 * other));
+        self.asm.instruction(PERMUTE_IN_QUAD, OPERAND, 0, Rm::Reg(at), Some(0));
+        self.asm.vector(SUB, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
+        self.asm.evex(CMP_F32, 1, SCRATCH, Rm::Reg(SCRATCH), 0, false, Some(UNORDERED));
+        self.asm.evex(BROADCAST, SCRATCH, 0, Rm::Literal(NAN), 1, false, None);
+        self.asm.wide_shift(RIGHT_SHIFT, RAX, other);
+        self.asm.int_load(Int::And, true, RAX, RBX, head::QUADS);
+        self.asm.wide_times(RAX, RAX, 15);
+        self.asm.mask_from(1, RAX);
+    }
+
     /// Counts the lanes that look up, and loads the pointer to what they read.
-    fn begin(&mut self, sample: &Sample, at: i32) {
+    pub(super) fn begin(&mut self, sample: &Sample, at: i32) {
         self.load_mask(RAX, sample.under);
         self.asm.wide_popcount(RAX, RAX);
         self.asm.int_store(Int::Add, true, RBX, at + table::LANES, RAX);
@@ -92,7 +134,7 @@ impl Emit<'_> {
     }
 
     /// Goes to `from` where a coordinate that repeats is too large, before anything has been written, so that a call can still do everything.
-    fn bound(&mut self, sample: &Sample, at: i32, from: Label) {
+    pub(super) fn bound(&mut self, sample: &Sample, at: i32, from: Label) {
         let Looked::Nearest { unnormalised, .. } = sample.looked else { return };
         for axis in (0..2).filter(|&axis| !unnormalised[axis]) {
             let fine = self.asm.label();
@@ -172,12 +214,12 @@ impl Emit<'_> {
     }
 
     /// How elements are loaded: to the scratch registers.
-    fn whole_elements(&self) -> Elements {
+    pub(super) fn whole_elements(&self) -> Elements {
         Elements { registers: [SCRATCH, OPERAND, GATHERED, RIGHT], data: RDX, rows: (RBX, self.input.layout.save) }
     }
 
     /// Loads the elements whose first dwords have the numbers in the scratch register.
-    fn load_elements(&mut self) {
+    pub(super) fn load_elements(&mut self) {
         let elements = *self.elements.get_or_insert_with(|| self.asm.label());
         self.asm.call_label(elements);
     }
@@ -206,13 +248,18 @@ impl Emit<'_> {
         }
     }
 
-    /// One piece of a lookup that weighs texels. Rows of arguments and results hold indices and weights.
-    fn weigh(&mut self, sample: &Sample, at: i32, copy: u8) {
+    /// Rows of arguments and results, and of those for registers during calls.
+    pub(super) fn corners(&self, copy: u8) -> Corners {
         let row = |offset: i32| Rm::Row(RBX, offset + 64 * i32::from(copy));
         let weights = [row(result(0)), row(result(1))];
-        let corners = [row(result(2)), row(result(3)), row(argument(4)), row(argument(5))];
-        let place = |axis: usize, high: usize| row(argument(2 * axis + high));
-        for (axis, weight) in weights.into_iter().enumerate() {
+        let indices = [row(result(2)), row(result(3)), row(argument(4)), row(argument(5))];
+        Corners { weights, indices, copy, save: self.input.layout.save }
+    }
+
+    /// One piece of a lookup that weighs texels.
+    fn weigh(&mut self, sample: &Sample, at: i32, copy: u8) {
+        let corners = self.corners(copy);
+        for (axis, weight) in corners.weights.into_iter().enumerate() {
             let u = self.in_texels(sample, axis, copy, at, SCRATCH);
             if u != SCRATCH {
                 self.asm.vector(MOVAPS, SCRATCH, 0, Rm::Reg(u));
@@ -225,54 +272,76 @@ impl Emit<'_> {
                 if axis == 1 {
                     self.asm.vector(MUL_I32, register, register, Rm::Each(RBX, at + table::WIDTH));
                 }
-                self.store(register, place(axis, high));
+                self.store(register, corners.place(axis, high));
             }
         }
-        let compares = sample.looked.compares();
-        let save = self.input.layout.save;
-        let texels =
-            |corner: usize, channel: i32| Rm::Row(RBX, save + 64 * (elements::ROWS + 4 * corner as i32 + channel));
-        for (n, corner) in corners.into_iter().enumerate() {
-            self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, place(0, n % 2));
-            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, place(1, n / 2));
-            self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
-            if !compares {
-                self.load_elements();
-                for (channel, register) in (0..).zip(self.whole_elements().channels()) {
-                    self.store(register, texels(n, channel));
-                }
-            } else {
-                self.store(SCRATCH, corner);
-            }
+        if sample.looked.compares() {
+            return self.weigh_compared(sample, at, copy, &corners);
         }
-        let weighed = if compares { 1 } else { sample.dst.len() };
-        for (element, dst) in (0..).zip(sample.dst).take(weighed) {
+        self.load_corners(&corners);
+        for (element, dst) in (0..).zip(sample.dst) {
             let Some(dst) = dst else { continue };
-            // Two rows of texels, the upper one stays.
-            for (row, low) in [GATHERED, OPERAND].into_iter().enumerate() {
-                for (register, corner) in [(low, 2 * row), (RIGHT, 2 * row + 1)] {
-                    if !compares {
-                        self.asm.vector(MOVUPS_LOAD, register, 0, texels(corner, element));
-                        continue;
-                    }
-                    self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners[corner]);
-                    self.asm.mask_from(1, RCX);
-                    self.asm.gather(register, 1, RDX, SCRATCH, 0);
-                    self.compare(sample, at, copy, register);
-                }
-                self.texels().mix(low, RIGHT, weights[0]);
-            }
-            self.texels().mix(GATHERED, OPERAND, weights[1]);
-            self.texels().one_nan(GATHERED);
+            self.weigh_corners(&corners, element);
             self.put(dst, copy, GATHERED);
-        }
-        if compares {
-            self.uncompared(sample, copy);
         }
     }
 
+    /// The number of a corner's first dword, in the scratch register.
+    fn corner(&mut self, corners: &Corners, corner: usize) {
+        self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners.place(0, corner % 2));
+        self.asm.vector(ADD_I32, SCRATCH, SCRATCH, corners.place(1, corner / 2));
+        self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
+    }
+
+    /// Loads the texels of four corners to their rows.
+    pub(super) fn load_corners(&mut self, corners: &Corners) {
+        for corner in 0..4 {
+            self.corner(corners, corner);
+            self.load_elements();
+            for (channel, register) in (0..).zip(self.whole_elements().channels()) {
+                self.store(register, corners.texels(corner, channel));
+            }
+        }
+    }
+
+    /// A channel of the corners' texels, weighed, in the register of what is gathered.
+    pub(super) fn weigh_corners(&mut self, corners: &Corners, channel: i32) {
+        self.two_rows(&corners.weights, |e, register, corner| {
+            e.asm.vector(MOVUPS_LOAD, register, 0, corners.texels(corner, channel));
+        });
+    }
+
+    /// Two rows of texels, weighed along x, then along y: in the register of what is gathered.
+    fn two_rows(&mut self, weights: &[Rm; 2], mut load: impl FnMut(&mut Self, u8, usize)) {
+        for (row, low) in [GATHERED, OPERAND].into_iter().enumerate() {
+            load(self, low, 2 * row);
+            load(self, RIGHT, 2 * row + 1);
+            self.texels().mix(low, RIGHT, weights[0]);
+        }
+        self.texels().mix(GATHERED, OPERAND, weights[1]);
+        self.texels().one_nan(GATHERED);
+    }
+
+    /// The same for what comparisons with the texels give.
+    fn weigh_compared(&mut self, sample: &Sample, at: i32, copy: u8, corners: &Corners) {
+        for (corner, index) in corners.indices.into_iter().enumerate() {
+            self.corner(corners, corner);
+            self.store(SCRATCH, index);
+        }
+        if let Some(dst) = sample.dst[0] {
+            self.two_rows(&corners.weights, |e, register, corner| {
+                e.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners.indices[corner]);
+                e.asm.mask_from(1, RCX);
+                e.asm.gather(register, 1, RDX, SCRATCH, 0);
+                e.compare(sample, at, copy, register);
+            });
+            self.put(dst, copy, GATHERED);
+        }
+        self.uncompared(sample, copy);
+    }
+
     /// A vector that a register has.
-    fn put(&mut self, dst: Vector, copy: u8, from: u8) {
+    pub(super) fn put(&mut self, dst: Vector, copy: u8, from: u8) {
         match self.register(dst, copy) {
             Some(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(from)),
             None => {
@@ -314,7 +383,7 @@ impl Emit<'_> {
         self.asm.place(done);
     }
 
-    fn texels(&mut self) -> Texels<'_> {
+    pub(super) fn texels(&mut self) -> Texels<'_> {
         Texels { asm: &mut self.asm, isa: Isa::Avx512, scratch: RIGHT }
     }
 

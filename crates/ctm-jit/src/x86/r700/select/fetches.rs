@@ -2,11 +2,11 @@
 
 use super::super::{Call, Ins, Looked, Sample, gradient};
 use super::{Plan, Select};
+use crate::r700::bindings::takes_level_0;
 use crate::r700::form::{Fetch, M, Op, Value};
-use crate::r700::wave::takes_level_0;
 use crate::x86::lir::{Lir, Src, Vector};
 use crate::x86::scalar::Sink;
-use ctm_exec::r700::texture::is_comparison;
+use ctm_exec::r700::texture::{self, is_comparison};
 use ctm_exec::r700::vertex::own_plain_dwords;
 use ctm_isa::r700::inst::texel_offset;
 use ctm_isa::r700::ops::TexOp;
@@ -87,7 +87,8 @@ fn looked(fetch: &Fetch) -> Option<Looked> {
                 TexOp::Ld => Some(Looked::Load { offset: offset.map(|x| x.floor() as i32) }),
                 op if takes_level_0(op) => {
                     let unnormalised = [!inst.word1.coord_type_x, !inst.word1.coord_type_y];
-                    Some(Looked::Nearest { unnormalised, offset, compares: is_comparison(op) })
+                    let detail = texture::detail(op)?;
+                    Some(Looked::Nearest { unnormalised, offset, compares: is_comparison(op), detail })
                 }
                 _ => None,
             }
