@@ -137,8 +137,6 @@ pub struct Levels<'a> {
     pub texture: Texture,
     /// How it is sampled.
     pub sampler: Sampler,
-    /// How the level of detail is found.
-    pub detail: Detail,
     /// The bias of the instruction and of the sampler.
     pub bias: f32,
     /// Whether anything depends on the level of detail.
@@ -216,7 +214,7 @@ impl<'a> Levels<'a> {
             Detail::Given => sampler.lod_bias,
             Detail::Zero => 0.0,
         };
-        Some(Self { texture, sampler, detail, bias, detail_matters, periods, first, offsets })
+        Some(Self { texture, sampler, bias, detail_matters, periods, first, offsets })
     }
 }
 
