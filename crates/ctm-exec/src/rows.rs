@@ -98,6 +98,13 @@ pub struct ExportRow {
     pub written: Vec<u64>,
 }
 
+/// Sets the bits of a mask from one on, and drops those behind the end.
+fn set(words: &mut [u64], first: usize, mask: u64) {
+    let (word, shift) = (first / 64, first % 64);
+    let parts = [mask << shift, if shift == 0 { 0 } else { mask >> (64 - shift) }];
+    words.iter_mut().skip(word).zip(parts).for_each(|(word, bits)| *word |= bits);
+}
+
 /// What the lanes of a launch leave: who reached the end, and rows of what they exported to certain targets.
 ///
 /// `T` is the instruction set's name of a target: [`crate::r700::Target`] or [`crate::x1k::Target`].
@@ -174,6 +181,29 @@ impl<T: Copy + PartialEq> LaneRows<T> {
         let lane = self.order.lane(at)?;
         self.survivors[lane / 64] |= 1 << (lane % 64);
         Some(lane)
+    }
+
+    /// Lanes reached the end: those of the mask, whose bit 0 is lane `first`.
+    pub fn survive_all(&mut self, first: usize, lanes: u64) {
+        set(&mut self.survivors, first, lanes);
+    }
+
+    /// Stores what lanes exported to an element of the target of this place among [`Self::targets`]: lane `first + n` the value n, where bit n of the mask
+    /// says so. Values behind the last lane are dropped.
+    ///
+    /// # Panics
+    /// There is no such place, or no such element (0..=3).
+    pub fn store_all(&mut self, first: usize, (place, element): (usize, usize), values: &[u32; 64], written: u64) {
+        let row = &mut self.rows[place][element];
+        let Some(bits) = row.bits.get_mut(first..) else { return };
+        if written == u64::MAX && bits.len() >= values.len() {
+            bits[..values.len()].copy_from_slice(values);
+        } else {
+            for (lane, (to, &from)) in bits.iter_mut().zip(values).enumerate() {
+                *to = if written >> lane & 1 == 1 { from } else { *to };
+            }
+        }
+        set(&mut row.written, first, written);
     }
 
     /// Stores the written elements (bit 0 is the first) that a lane exported to a target; dropped where the target has no rows, or there is no

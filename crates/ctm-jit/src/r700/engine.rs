@@ -14,7 +14,7 @@ use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::wavefront::Context;
 use ctm_exec::r700::{Exports, Launch, Memory, Target, VertexEvent, clocks};
 use ctm_exec::watch::Watch;
-use ctm_exec::{Control, Counters, Fault, FaultKind, Outcome, Position};
+use ctm_exec::{Control, Counters, Fault, FaultKind, LaneRows, Outcome, Position};
 use ctm_isa::r700::program::Stage;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
@@ -261,6 +261,7 @@ impl<'a> Run<'a> {
         let targets: Vec<Target> = Target::all().collect();
         let mut exports = Exports::default();
         let mut places = Places::new();
+        let order = self.launch.lane_order();
         for (group, left) in &task.groups {
             let writes = match left {
                 Left::Here { stored, .. } => {
@@ -286,6 +287,10 @@ impl<'a> Run<'a> {
                         for &(lane, event) in &wave.events {
                             self.say(places.position(lane.into()), event, memory)?;
                         }
+                        if let Some(rows) = memory.lane_rows().filter(|rows| rows.order() == order) {
+                            self.keep(wave, index, &targets, rows, counters);
+                            continue;
+                        }
                         for lane in lanes_of(wave.valid) {
                             exports.clear();
                             self.exports_of(wave, lane, &targets, &mut exports);
@@ -309,6 +314,29 @@ impl<'a> Run<'a> {
             }
         }
         task.fault.clone().map_or(Ok(()), Err)
+    }
+
+    /// Stores what a wavefront exports lane beside lane: as [`Exports::store`] does for each lane.
+    fn keep(&self, wave: &Ended, index: u64, targets: &[Target], rows: &mut LaneRows<Target>, counters: &mut Counters) {
+        let first = index as usize * self.launch.wavefront.lanes();
+        let mut sent = 0;
+        let elements = self.artifact.exports.iter().zip(&wave.written).zip(&wave.rows);
+        let mut elements = elements.map(|((&export, &written), row)| (export, written & wave.valid, row)).peekable();
+        while let Some(&(export, ..)) = elements.peek() {
+            let target = export / 4;
+            let place = rows.targets().iter().position(|&t| t == targets[target]);
+            let mut any = 0;
+            while let Some((export, written, row)) = elements.next_if(|(export, ..)| export / 4 == target) {
+                any |= written;
+                if let Some(place) = place.filter(|_| written != 0) {
+                    rows.store_all(first, (place, export % 4), row, written);
+                    counters.write_bytes += 4 * u64::from(written.count_ones());
+                }
+            }
+            sent |= any;
+            counters.writes += if place.is_some() { u64::from(any.count_ones()) } else { 0 };
+        }
+        rows.survive_all(first, sent);
     }
 
     /// What a lane of a wavefront exports.
