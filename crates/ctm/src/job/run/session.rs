@@ -196,16 +196,17 @@ impl<'j> Session<'j> {
         Ok(address)
     }
 
-    /// A surface in memory that nobody uses.
+    /// A surface in memory that nobody uses, and whether nobody has ever used it: it holds zeros then.
     fn surface(
         &mut self,
         (width, height): (u32, u32),
         format: Format,
         tiling: Tiling,
-    ) -> Result<(Rc<Block>, Surface), JobError> {
+    ) -> Result<(Rc<Block>, Surface, bool), JobError> {
         let surface = Surface::for_size(width, height, format, tiling).map_err(|e| internal(&e))?;
         let bytes = surface.bytes();
         let unused = self.blocks.iter().find(|b| Rc::strong_count(b) == 1 && b.bytes == bytes);
+        let is_new = unused.is_none();
         let block = match unused {
             Some(block) => Rc::clone(block),
             None => {
@@ -216,7 +217,7 @@ impl<'j> Session<'j> {
             }
         };
         let surface = surface.at(block.address);
-        Ok((block, surface))
+        Ok((block, surface, is_new))
     }
 
     fn fill(&mut self, surface: &Surface, bits: [u32; 4]) -> Result<(), JobError> {
@@ -333,8 +334,13 @@ impl<'j> Session<'j> {
         {
             return Ok(Held { rect: rect(Some(held.rect)), ..held.clone() });
         }
-        let (block, surface) = self.surface((size[0], size[1]), output.format, o.tiling)?;
-        self.fill(&surface, o.clear)?;
+        let (block, surface, is_new) = self.surface((size[0], size[1]), output.format, o.tiling)?;
+        if is_new && o.clear == [0; 4] {
+            // Memory that nobody has written holds zeros; its pages come when they are written.
+            self.device.host_writes(surface.base, surface.bytes());
+        } else {
+            self.fill(&surface, o.clear)?;
+        }
         Ok(Held { block, surface, width: size[0], rect: rect(None) })
     }
 
