@@ -242,11 +242,21 @@ impl Colours {
     #[inline]
     pub fn pack(&self, rgba: [u32; 4], truncates: bool) -> u128 {
         if let (Some(at), false) = (&self.bytes_at, truncates) {
-            // The product has less than 53 bits, so that adding a half and cutting off is exact. NaN becomes 0.
-            let byte = |value: u32| (f64::from(f32::from_bits(value)).clamp(0.0, 1.0) * 255.0 + 0.5) as u32;
             return rgba.into_iter().zip(at).fold(0, |bits, (value, at)| bits | byte(value) << at).into();
         }
         self.pack_fields(rgba, truncates)
+    }
+
+    /// The stored bits of colours that lie channel beside channel, as [`Self::pack`] makes them, where every channel is a byte; `None` for other
+    /// formats. Reuses `to`.
+    pub(crate) fn pack_rows(&self, rgba: [&[u32]; 4], truncates: bool, mut to: Vec<u32>) -> Option<Vec<u32>> {
+        let at = self.bytes_at.filter(|_| !truncates)?;
+        to.clear();
+        to.resize(rgba.iter().map(|row| row.len()).min().unwrap_or(0), 0);
+        for (row, at) in rgba.into_iter().zip(at) {
+            to.iter_mut().zip(row).for_each(|(to, &value)| *to |= byte(value) << at);
+        }
+        Some(to)
     }
 
     fn pack_fields(&self, rgba: [u32; 4], truncates: bool) -> u128 {
@@ -301,6 +311,16 @@ impl Colours {
         let fields = self.fields.iter().flatten().filter(|field| channels >> field.channel & 1 == 1);
         fields.fold(0, |mask, field| mask | ((1 << field.size) - 1) << field.at)
     }
+}
+
+/// A fraction as a byte, rounded to the nearest; NaN is 0.
+///
+/// The product is exact. Added to 2^52 it is rounded to a whole number, which the low bits are then; the only product that lies in the middle of two is
+/// 127.5, for which an even number and the one away from zero are the same.
+#[inline]
+fn byte(value: u32) -> u32 {
+    let scaled = f64::from(f32::from_bits(value)).clamp(0.0, 1.0) * 255.0;
+    (scaled + (1u64 << 52) as f64).to_bits() as u32 & 255
 }
 
 /// A number in a field of `size` bits.

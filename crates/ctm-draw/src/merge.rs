@@ -9,6 +9,9 @@ use crate::targets::Open;
 use crate::watch::{Ending, Fragment, SampleTest, Stored, Watch};
 use ctm_exec::ExportRow;
 
+/// Stored bits of all pixels of a launch, by target.
+pub(crate) type Packed = [Vec<u32>; 8];
+
 /// What the program exported for one pixel.
 #[derive(Clone, Copy, Default)]
 struct Exported {
@@ -187,13 +190,53 @@ impl<'a, 't> Merger<'a, 't> {
         passes
     }
 
+    /// What a launch exported for the targets, as they store it, where that is all there is to do with it and they store bytes. Reuses `old`.
+    pub(crate) fn pack(&self, exports: &Exports, old: &mut Packed) -> bool {
+        let colours = exports.colours(self.state);
+        self.plain
+            && (0..8).all(|n| {
+                let (Some(target), true) = (&self.open.colour[n], self.plans[n].is_some()) else { return true };
+                let Some(rows) = colours[n] else { return false };
+                let truncates = self.state.colour.targets[n].truncate;
+                let rows = [0, 1, 2, 3].map(|element: usize| rows[element].bits.as_slice());
+                let packed = target.colours.pack_rows(rows, truncates, std::mem::take(&mut old[n]));
+                packed.map(|packed| old[n] = packed).is_some()
+            })
+    }
+
+    /// Stores the colours of a quad that [`Self::pack`] has packed: the quad of this number of a launch.
+    pub(crate) fn store_packed(&mut self, quad: &ShadeQuad, layer: u32, number: usize, packed: &Packed) {
+        let mut any = false;
+        for (n, target) in self.open.colour.iter_mut().enumerate() {
+            let (Some(target), true) = (target, self.plans[n].is_some()) else { continue };
+            for row in 0..2 {
+                let (x, y) = (quad.quad.x, quad.quad.y + row as i32);
+                let masks = [quad.quad.masks[2 * row], quad.quad.masks[2 * row + 1]];
+                let first = 4 * number + 2 * row;
+                let Some(&[left, right]) = packed[n].get(first..first + 2) else { continue };
+                if masks[0] != 0 && masks[1] != 0 && target.store_two(x, y, layer, [left, right]) {
+                    any = true;
+                    continue;
+                }
+                for ((x, bits), mask) in (x..).zip([left, right]).zip(masks) {
+                    if mask != 0
+                        && let Some(place) = target.place(x, y, layer, 0)
+                    {
+                        target.store(place, bits.into());
+                        any = true;
+                    }
+                }
+            }
+        }
+        // The layers of all targets are the same ones for all pixels of a quad.
+        if any {
+            self.pixels_written += quad.quad.masks.iter().filter(|&&mask| mask != 0).count() as u64;
+        }
+    }
+
     /// Merges a quad, with what the program exported for it: the quad of this number of a launch.
     pub(crate) fn merge(&mut self, quad: &ShadeQuad, setup: &Setup, exports: Option<(&Exports, usize)>) {
-        let colours: [Option<&[ExportRow; 4]>; 8] = match exports {
-            Some((exports, _)) if self.state.colour.multiwrite => [exports.colour(0); 8],
-            Some((exports, _)) => std::array::from_fn(|n| exports.colour(n as u8)),
-            None => [None; 8],
-        };
+        let colours = exports.map(|(exports, _)| exports.colours(self.state)).unwrap_or_default();
         if let (true, Some((_, number))) = (self.plain, exports) {
             self.replace(quad, setup.layer, 4 * number, &colours);
             return;

@@ -6,10 +6,10 @@
 use crate::assembly::{Assembler, Primitive, vertex_numbers};
 use crate::draw::{Counts, DrawError};
 use crate::geometry::{self, Emitted, copy_start};
-use crate::merge::Merger;
+use crate::merge::{Merger, Packed};
 use crate::primitives::{Coverer, Cutter, Piece};
 use crate::raster::{QuadCoverage, Rect};
-use crate::shade::{PER_LAUNCH, Scratch, ShadeQuad, Shader};
+use crate::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
 use crate::stage::Runner;
 use crate::state::{Draw, DrawState, VertexSource};
 use crate::streams::{self, Streams};
@@ -284,6 +284,8 @@ impl Over<'_> {
             pieces,
             quads: Vec::new(),
             scratch: Scratch::default(),
+            exports: None,
+            packed: Packed::default(),
             shaded: [0; 2],
         };
         let mut result = Ok(());
@@ -322,6 +324,9 @@ struct Batch<'b, 'r, 'a, 't> {
     pieces: &'b [Piece],
     quads: Vec<ShadeQuad>,
     scratch: Scratch,
+    /// Rows of the last launch, for the next one.
+    exports: Option<Exports>,
+    packed: Packed,
     shaded: [u64; 2],
 }
 
@@ -357,13 +362,18 @@ impl Batch<'_, '_, '_, '_> {
             self.shaded[0] += quads.len() as u64;
             self.shaded[1] += covered as u64;
             let exports = shader
-                .run(&quads, self.pieces, self.over.vertices, &mut self.scratch)
+                .run(&quads, self.pieces, self.over.vertices, &mut self.scratch, self.exports.take())
                 .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
+            let is_packed = self.mergers[0].pack(&exports, &mut self.packed);
             for (number, quad) in quads.iter().enumerate() {
-                let band =
-                    (quad.quad.y.max(0) as usize / self.over.rows as usize - self.first).min(self.mergers.len() - 1);
-                self.mergers[band].merge(quad, &self.pieces[quad.setup as usize].setup, Some((&exports, number)));
+                let (band, setup) = (self.band(quad.quad.y), &self.pieces[quad.setup as usize].setup);
+                if is_packed {
+                    self.mergers[band].store_packed(quad, setup.layer, number, &self.packed);
+                } else {
+                    self.mergers[band].merge(quad, setup, Some((&exports, number)));
+                }
             }
+            self.exports = Some(exports);
         } else {
             for quad in &quads {
                 let band = self.band(quad.quad.y);

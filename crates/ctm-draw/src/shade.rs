@@ -104,6 +104,14 @@ impl Exports {
         }
     }
 
+    /// The rows of what each target gets.
+    pub(crate) fn colours(&self, state: &DrawState<'_>) -> [Option<&[ExportRow; 4]>; 8] {
+        if state.colour.multiwrite {
+            return [self.colour(0); 8];
+        }
+        std::array::from_fn(|n| self.colour(n as u8))
+    }
+
     /// The rows of the depth export.
     pub(crate) fn depth(&self) -> Option<&[ExportRow; 4]> {
         match self {
@@ -135,13 +143,14 @@ fn pixels(quad: &QuadCoverage) -> [[i32; 2]; 4] {
 }
 
 impl Shader<'_> {
-    /// Runs the program for these quads; gives what they export, quad by quad.
+    /// Runs the program for these quads; gives what they export, quad by quad. Reuses the rows of another launch of it.
     pub(crate) fn run(
         &self,
         quads: &[ShadeQuad],
         pieces: &[Piece],
         vertices: &Vertices,
         scratch: &mut Scratch,
+        old: Option<Exports>,
     ) -> Result<Exports, Fault> {
         scratch.restart(4 * quads.len());
         self.parameters(scratch, quads, pieces, vertices);
@@ -159,7 +168,15 @@ impl Shader<'_> {
         };
         match &self.program {
             Program::R700(stage, targets) => {
-                let mut memory = StageMemory::new(stage.memory, LaneRows::new(LaneOrder::quads(domain), targets));
+                let order = LaneOrder::quads(domain);
+                let rows = match old {
+                    Some(Exports::R700(mut rows)) => {
+                        rows.restart(order);
+                        rows
+                    }
+                    _ => LaneRows::new(order, targets),
+                };
+                let mut memory = StageMemory::new(stage.memory, rows);
                 let launch = Launch {
                     stage: StageKind::Pixel,
                     chip: self.state.chip,

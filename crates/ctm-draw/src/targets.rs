@@ -216,6 +216,19 @@ impl OpenColour<'_> {
         store(self.bytes, place.wrapping_sub(self.first_byte), self.colours.bytes(), bits);
     }
 
+    /// Stores two pixels side by side, of four bytes each; `false` where they do not lie side by side.
+    #[inline]
+    pub(crate) fn store_two(&mut self, x: i32, y: i32, layer: u32, [left, right]: [u32; 2]) -> bool {
+        let (Some(rows), 0) = (&self.rows, layer) else { return false };
+        if rows.pixel != 4 {
+            return false;
+        }
+        let at = rows.place(x, y, 0).wrapping_sub(self.first_byte) as usize;
+        let Some(two) = self.bytes.get_mut(at..at.saturating_add(8)) else { return false };
+        two.copy_from_slice(&(u64::from(right) << 32 | u64::from(left)).to_le_bytes());
+        true
+    }
+
     pub(crate) const fn samples(&self) -> u32 {
         self.layout.samples
     }
