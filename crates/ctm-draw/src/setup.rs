@@ -80,10 +80,6 @@ pub struct Weights {
     pub perspective: [[f64; 4]; 2],
     /// In the window.
     pub linear: [[f64; 4]; 2],
-    /// The depth, offset included, not clamped.
-    pub z: [f64; 4],
-    /// w.
-    pub w: [f64; 4],
 }
 
 impl Setup {
@@ -125,31 +121,49 @@ impl Setup {
         depth.max(least).min(most)
     }
 
+    /// What part of each corner four places in units are: what [`Self::shares`] gives for each, as products of differences are exact within 2^18 pixels.
+    #[inline]
+    fn shares_of_four(&self, places: &[[i64; 2]; 4]) -> [[f64; 4]; 3] {
+        let Share::Triangle(area) = self.share else {
+            let shares = places.map(|at| self.shares(at));
+            return std::array::from_fn(|corner| shares.map(|shares| shares[corner]));
+        };
+        let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
+        let [ex1, ey1, ex2, ey2] = [x1 - x0, y1 - y0, x2 - x0, y2 - y0].map(|edge| edge as f64);
+        let area = area as f64;
+        let (x, y) = (places.map(|[x, _]| (x - x0) as f64), places.map(|[_, y]| (y - y0) as f64));
+        let second: [f64; 4] = std::array::from_fn(|n| (x[n] * ey2 - ex2 * y[n]) / area);
+        let third: [f64; 4] = std::array::from_fn(|n| (ex1 * y[n] - x[n] * ey1) / area);
+        [std::array::from_fn(|n| 1.0 - second[n] - third[n]), second, third]
+    }
+
+    /// w at a place in units.
+    #[must_use]
+    pub fn w(&self, at: [i64; 2]) -> f64 {
+        let [first, second, third] = self.shares(at);
+        let [a, b, c] = self.corners.map(|corner| corner.reciprocal_w);
+        1.0 / (first * a + second * b + third * c)
+    }
+
     /// The weights at four places in units.
     #[must_use]
+    #[inline]
     pub fn weights(&self, places: [[i64; 2]; 4]) -> Weights {
-        let shares = places.map(|at| self.shares(at));
-        let [a, b, c] = &self.corners;
-        // Of each corner the four places side by side.
-        let of: [[f64; 4]; 3] = std::array::from_fn(|corner| shares.map(|shares| shares[corner]));
-        let over_w: [[f64; 4]; 3] = {
-            let by = |n: usize, reciprocal: f64| of[n].map(|share| share * reciprocal);
-            [by(0, a.reciprocal_w), by(1, b.reciprocal_w), by(2, c.reciprocal_w)]
-        };
+        let of = self.shares_of_four(&places);
+        let [a, b, c] = self.corners.map(|corner| corner.reciprocal_w);
+        let over_w = [of[0].map(|share| share * a), of[1].map(|share| share * b), of[2].map(|share| share * c)];
         let w: [f64; 4] = std::array::from_fn(|n| 1.0 / (over_w[0][n] + over_w[1][n] + over_w[2][n]));
         let perspective = over_w.map(|parts| std::array::from_fn(|n| parts[n] * w[n]));
+        if self.is_whole {
+            return Weights { perspective: [perspective[1], perspective[2]], linear: [of[1], of[2]] };
+        }
         let of_vertex = |shares: &[[f64; 4]; 3], vertex: usize, pick: fn(&WindowVertex) -> &[f64; 3]| -> [f64; 4] {
-            if self.is_whole {
-                return shares[vertex];
-            }
-            let [a, b, c] = [a, b, c].map(|corner| pick(corner)[vertex]);
+            let [a, b, c] = self.corners.each_ref().map(|corner| pick(corner)[vertex]);
             std::array::from_fn(|n| shares[0][n] * a + shares[1][n] * b + shares[2][n] * c)
         };
         Weights {
             perspective: [1, 2].map(|vertex| of_vertex(&perspective, vertex, |v| &v.weights)),
             linear: [1, 2].map(|vertex| of_vertex(&of, vertex, |v| &v.linear)),
-            z: std::array::from_fn(|n| a.z + of[1][n] * (b.z - a.z) + of[2][n] * (c.z - a.z) + self.offset),
-            w,
         }
     }
 

@@ -332,9 +332,8 @@ impl Shader<'_> {
             let value = |quad: &ShadeQuad, at: [i32; 2], mask: u8| {
                 let where_ = place(raster, inputs.position_place, at, mask, quad.sample);
                 let setup = &pieces[quad.setup as usize].setup;
-                let weights = setup.weights([where_; 4]);
                 let [x, y] = where_.map(|units| (units as f64 / 256.0) as f32);
-                [x, y, setup.clamped(weights.z[0]) as f32, weights.w[0] as f32].map(f32::to_bits)
+                [x, y, setup.clamped(setup.depth(where_)) as f32, setup.w(where_) as f32].map(f32::to_bits)
             };
             fill(register, &value, 0b1111);
         }
