@@ -227,17 +227,28 @@ fn build() -> Result<(), String> {
     if cfg!(target_os = "linux") {
         shared.extend(["-C", &soname]);
     }
-    cargo("shared library", &shared, &[])
+    cargo("shared library", &shared, &[])?;
+    if cfg!(target_os = "linux") {
+        let radeon =
+            ["rustc", "--release", "-p", "ctm-radeon-shim", "--lib", "--crate-type", "cdylib", "--", "-C", STRIPPED];
+        cargo("preloaded library", &radeon, &[])?;
+    }
+    Ok(())
 }
 
 /// What cargo makes, and what it is called where it is installed.
-fn libraries() -> [(&'static str, &'static str); 2] {
+fn libraries() -> &'static [(&'static str, &'static str)] {
     if cfg!(target_os = "macos") {
-        [("libctm_capi.a", "libctm.a"), ("libctm_capi.dylib", "libctm.dylib")]
+        &[("libctm_capi.a", "libctm.a"), ("libctm_capi.dylib", "libctm.dylib")]
     } else if cfg!(target_os = "windows") {
-        [("ctm_capi.lib", "ctm.lib"), ("ctm_capi.dll", "ctm.dll")]
+        &[("ctm_capi.lib", "ctm.lib"), ("ctm_capi.dll", "ctm.dll")]
     } else {
-        [("libctm_capi.a", "libctm.a"), ("libctm_capi.so", SONAME)]
+        &[
+            ("libctm_capi.a", "libctm.a"),
+            ("libctm_capi.so", SONAME),
+            // What `ctm radeon` preloads.
+            ("libctm_radeon_shim.so", "libctm_radeon.so"),
+        ]
     }
 }
 

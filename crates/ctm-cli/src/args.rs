@@ -4,6 +4,7 @@ use clap::builder::TypedValueParser;
 use clap::{Arg, ArgAction, ArgMatches, Args, FromArgMatches, Parser, Subcommand, ValueEnum};
 use ctm::EngineKind;
 use ctm::job::{FLAGS, Shard};
+use ctm_radeon::environment::Chip;
 use std::ffi::OsString;
 use std::path::PathBuf;
 
@@ -75,6 +76,7 @@ pub(crate) enum Command {
     Draw(Box<DrawArgs>),
     Exec(ExecArgs),
     Replay(ReplayArgs),
+    Radeon(RadeonArgs),
     Trace(crate::trace::TraceArgs),
     Why(crate::trace::WhyArgs),
     Profile(crate::profile::ProfileArgs),
@@ -508,6 +510,51 @@ pub(crate) struct ReplayArgs {
     /// Do not show progress
     #[arg(long)]
     pub(crate) no_progress: bool,
+}
+
+/// Run a program that finds a Radeon
+///
+/// The program runs with a preloaded library, in which the render node of an RV770 appears: drivers (Mesa's r600) find it as they find a card.
+/// Programs without a window work: surfaceless EGL, and GBM on /dev/dri/renderD128. The exit code is the program's. Linux only.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm radeon -- eglinfo -B
+  ctm radeon --stats -- wflinfo --platform surfaceless_egl --api gl --profile core
+  ctm radeon --capture captures -- ./program      every submission with its buffers, a file for each process
+  ctm radeon --no-execute --chip r580 -- ./program    compiles only, with Mesa's r300
+
+docs/radeon.md describes environment variables, captures and what is executed.")]
+pub(crate) struct RadeonArgs {
+    /// Write a capture of each process into this directory
+    #[arg(long, value_name = "DIR")]
+    pub(crate) capture: Option<PathBuf>,
+    /// Look for mistakes in submissions
+    #[arg(long)]
+    pub(crate) check: bool,
+    /// Print what each process submitted when it ends
+    #[arg(long)]
+    pub(crate) stats: bool,
+    /// The engine that runs programs: interp, jit or verify
+    #[arg(long, value_name = "ENGINE", value_parser = engine)]
+    pub(crate) engine: Option<EngineKind>,
+    /// Take submissions and do nothing with them
+    #[arg(long)]
+    pub(crate) no_execute: bool,
+    /// The chip that drivers see: rv770, or rv530 or r580, whose submissions are not executed
+    #[arg(long, value_name = "CHIP", default_value = "rv770", value_parser = chip)]
+    pub(crate) chip: Chip,
+    /// The library, where it is not beside this program or in ../lib
+    #[arg(long, value_name = "FILE")]
+    pub(crate) library: Option<PathBuf>,
+    /// The program and its arguments
+    #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
+    pub(crate) program: Vec<OsString>,
+}
+
+fn chip(text: &str) -> Result<Chip, String> {
+    let found = Chip::ALL.iter().find(|(_, name)| *name == text).map(|(chip, _)| *chip);
+    found.ok_or_else(|| format!("the chips are {}", Chip::ALL.map(|(_, name)| name).join(", ")))
 }
 
 /// Run command buffers on a device, without a job

@@ -7,6 +7,7 @@
 //! | `console` | printing: colour, JSON, findings, exit codes |
 //! | `asm`, `compile`, `dis`, `check`, `run`, `merge`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //! | `trace`, `profile`, `debug`, `compare`, `reduce`, `random` | commands that look inside a launch, and their helpers |
+//! | `radeon` | programs that find a Radeon |
 //! | `ide` | what editors and browsers talk to: the language server, the debug adapter, the page |
 //! | `watched` | which launch of which job such commands look into |
 //!
@@ -30,6 +31,7 @@ mod interrupt;
 mod isa;
 mod merge;
 mod profile;
+mod radeon;
 mod random;
 mod reduce;
 mod replay;
@@ -60,6 +62,7 @@ fn main() -> ExitCode {
         Command::Draw(args) => draw::run(&console, &args),
         Command::Exec(args) => exec::run(&console, &args),
         Command::Replay(args) => replay::run(&console, &args),
+        Command::Radeon(args) => radeon::run(&console, &args),
         Command::Trace(args) => trace::run(&console, &args),
         Command::Why(args) => trace::why(&console, &args),
         Command::Profile(args) => profile::run(&console, &args),

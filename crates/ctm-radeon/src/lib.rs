@@ -3,6 +3,7 @@
 //! A stream is a list of words that a driver hands to the kernel, with relocations that say which buffers its addresses mean.
 
 pub mod capture;
+pub mod environment;
 mod error;
 
 pub use error::Error;

@@ -1,0 +1,95 @@
+//! `ctm radeon`: a program with the preloaded library and the environment that leads drivers to it.
+
+use crate::Ending;
+use crate::args::RadeonArgs;
+use crate::console::{Console, Failure};
+use ctm_radeon::environment::Settings;
+use std::env;
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// What the library is called where it is installed, and as cargo makes it.
+const NAMES: [&str; 2] = ["libctm_radeon.so", "libctm_radeon_shim.so"];
+/// Where it is looked for, from the directory of this program.
+const PLACES: [&str; 3] = [".", "../lib", "../lib/ctm"];
+
+pub(crate) fn run(_: &Console, args: &RadeonArgs) -> Ending {
+    let mut command = command(args)?;
+    #[cfg(unix)]
+    let error = std::os::unix::process::CommandExt::exec(&mut command);
+    #[cfg(not(unix))]
+    let error = std::io::Error::other("preloading needs Linux");
+    let program = command.get_program().display();
+    Err(Failure::wrong("cannot-start", format!("{program} cannot be started: {error}")))
+}
+
+/// The program with its environment.
+pub(crate) fn command(args: &RadeonArgs) -> Result<Command, Failure> {
+    let library = library(args.library.as_deref())?;
+    let settings = Settings {
+        // The program may run elsewhere.
+        capture: args
+            .capture
+            .as_deref()
+            .map(std::path::absolute)
+            .transpose()
+            .map_err(|e| Failure::usage("bad-flag", format!("--capture names no directory: {e}")))?,
+        check: args.check,
+        stats: args.stats,
+        execute: !args.no_execute,
+        engine: args.engine.map(|engine| engine.to_string()),
+        chip: args.chip,
+    };
+    let mut words = args.program.iter();
+    let program = words.next().ok_or_else(|| Failure::usage("no-program", "a program is wanted behind `--`"))?;
+    let mut command = Command::new(program);
+    command.args(words).envs(settings.variables());
+    let mut preload = OsString::from(library);
+    if let Some(others) = env::var_os("LD_PRELOAD").filter(|others| !others.is_empty()) {
+        preload.push(":");
+        preload.push(others);
+    }
+    command.env("LD_PRELOAD", preload);
+    // What the user says stays; a display server's presence is an answer too.
+    let display = ["DISPLAY", "WAYLAND_DISPLAY"].iter().any(|name| env::var_os(name).is_some());
+    if !display {
+        default(&mut command, "EGL_PLATFORM", "surfaceless");
+    }
+    default(&mut command, "PIGLIT_PLATFORM", "surfaceless_egl");
+    default(&mut command, "WAFFLE_GBM_DEVICE", "/dev/dri/renderD128");
+    // These would choose another driver.
+    for name in ["LIBGL_ALWAYS_SOFTWARE", "GALLIUM_DRIVER", "MESA_LOADER_DRIVER_OVERRIDE"] {
+        command.env_remove(name);
+    }
+    Ok(command)
+}
+
+fn default(command: &mut Command, name: &str, value: &str) {
+    if env::var_os(name).is_none() {
+        command.env(name, value);
+    }
+}
+
+/// Where the library is.
+fn library(given: Option<&Path>) -> Result<PathBuf, Failure> {
+    if let Some(given) = given {
+        return std::path::absolute(given)
+            .ok()
+            .filter(|path| path.is_file())
+            .ok_or_else(|| Failure::wrong("no-library", format!("--library {} is no file", given.display())));
+    }
+    let program = env::current_exe().and_then(std::fs::canonicalize).unwrap_or_default();
+    let directory = program.parent().unwrap_or(Path::new("."));
+    let places = PLACES.iter().flat_map(|place| NAMES.map(|name| directory.join(place).join(name)));
+    places.clone().find(|path| path.is_file()).ok_or_else(|| {
+        let looked = PLACES.map(|place| directory.join(place).display().to_string()).join(", ");
+        Failure::wrong(
+            "no-library",
+            format!(
+                "{} is in none of {looked}; `cargo build --release -p ctm-radeon-shim` makes it, --library says where it is",
+                NAMES[0]
+            ),
+        )
+    })
+}

@@ -1,0 +1,45 @@
+//! `libctm_radeon.so`: preloaded into a program, it makes the render node of a Radeon appear and answers what drivers ask of the kernel.
+//!
+//! | file | what |
+//! |---|---|
+//! | `interpose` | the functions of the C library that programs reach here first, and what they do for paths and descriptors of ours |
+//! | `real` | the functions of the C library behind them |
+//! | `tree` | the files below `/dev/dri` and `/sys` that programs look for |
+//! | `directory` | reading directories of that tree |
+//! | `space` | the memory file of an opened node: buffers, and the table of them |
+//! | `table` | the table: handles, and where buffers lie |
+//! | `requests` | the kernel's requests by number, and their answers |
+//! | `client` | reading and writing the program's memory as a kernel does |
+//! | `process` | what this process knows: opened nodes, its capture, its counts |
+//! | `submit` | what happens to a submission |
+//! | `machine` | what executes it |
+//!
+//! Opening the node gives a descriptor of one big sparse memory file. A buffer is a range of it, so mapping a buffer needs no help, and
+//! closing the last descriptor and mapping frees everything, however the process ended. The file begins with the table of buffers, behind a lock that
+//! outlives who held it: descriptors may be duplicated, inherited by a fork or sent to another process, as those of a real node may.
+//!
+//! **Invariants.** `unsafe` code of the project's Radeon stands here alone. Nothing is written to the disk but captures. What the program hands in is
+//! copied before it is looked at, and a bad pointer is an error, as in the kernel. Requests of other devices go through untouched.
+
+#![cfg(target_os = "linux")]
+#![allow(unsafe_code)]
+// Functions of the C library are replaced and called here; each block says why it is sound.
+
+// Tests of this crate run with the C library's own functions, without those that use most of it.
+#![cfg_attr(test, allow(dead_code))]
+
+mod client;
+mod directory;
+#[cfg(not(test))]
+mod interpose;
+mod machine;
+mod process;
+mod real;
+mod requests;
+mod space;
+mod submit;
+mod table;
+mod tree;
+
+/// An error number of the kernel, positive.
+type Errno = i32;

@@ -1,0 +1,266 @@
+//! What this process knows: the nodes that it has opened, its capture, its counts.
+
+use crate::space::{FileId, Space, file_of};
+use ctm_radeon::capture::{Done, Writer};
+use ctm_radeon::environment::Settings;
+use std::collections::HashMap;
+use std::fs::{self, File, OpenOptions};
+use std::io::{self, Write};
+use std::os::fd::{AsRawFd, RawFd};
+use std::path::PathBuf;
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Everything that requests change, behind one lock: requests of a process run one after another.
+#[derive(Default)]
+pub(crate) struct Process {
+    /// The process that this belongs to: after a fork it is another one, which begins anew.
+    id: u32,
+    spaces: HashMap<FileId, Arc<Space>>,
+    capture: Capturing,
+    counts: Counts,
+    /// What executes submissions.
+    pub machine: crate::machine::Machine,
+}
+
+/// The capture of a process.
+#[derive(Default)]
+enum Capturing {
+    #[default]
+    NotYet,
+    To(Box<Capture>),
+    /// None is wanted, or it could not be written.
+    No,
+}
+
+/// A capture that is being made.
+pub(crate) struct Capture {
+    pub writer: Writer<File>,
+    numbers: HashMap<(FileId, u64), u32>,
+}
+
+impl Capture {
+    /// The number of a buffer in the capture.
+    pub(crate) fn number(&mut self, file: FileId, serial: u64) -> u32 {
+        let next = u32::try_from(self.numbers.len() + 1).unwrap_or(u32::MAX);
+        *self.numbers.entry((file, serial)).or_insert(next)
+    }
+}
+
+/// What a process has submitted.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Counts {
+    pub submissions: u64,
+    pub words: u64,
+    pub refused: u64,
+    pub draws: u64,
+    pub time: Duration,
+}
+
+/// The settings of the environment, read once, where this library was loaded.
+pub(crate) fn settings() -> &'static Settings {
+    static SETTINGS: OnceLock<Settings> = OnceLock::new();
+    SETTINGS.get_or_init(|| {
+        let (settings, errors) = Settings::read(|name| std::env::var_os(name));
+        for error in errors {
+            report(&error.to_string());
+        }
+        settings
+    })
+}
+
+/// Prints a line for the user.
+pub(crate) fn report(message: &str) {
+    let line = format!("ctm radeon: {message}\n");
+    // A closed stream is no reason to stop.
+    let _ = io::stderr().write_all(line.as_bytes());
+}
+
+fn process() -> &'static Mutex<Process> {
+    static PROCESS: OnceLock<Mutex<Process>> = OnceLock::new();
+    PROCESS.get_or_init(Mutex::default)
+}
+
+/// The process, locked.
+pub(crate) fn lock() -> MutexGuard<'static, Process> {
+    let mut process = process().lock().unwrap_or_else(PoisonError::into_inner);
+    let id = std::process::id();
+    if process.id != id {
+        let fresh = Process { id, ..Process::default() };
+        let of_parent = std::mem::replace(&mut *process, fresh);
+        if of_parent.id != 0 {
+            // Threads of the parent are not here, and files are still its own: nothing of it is ended.
+            std::mem::forget(of_parent);
+        }
+    }
+    process
+}
+
+impl Process {
+    /// What the environment asks for.
+    #[allow(clippy::unused_self)] // Whoever has the process may ask it.
+    pub(crate) fn settings(&self) -> &'static Settings {
+        settings()
+    }
+
+    /// The memory file of a descriptor, mapped.
+    pub(crate) fn space(&mut self, fd: RawFd, file: FileId) -> io::Result<Arc<Space>> {
+        if let Some(space) = self.spaces.get(&file) {
+            return Ok(Arc::clone(space));
+        }
+        let space = Arc::new(Space::of(fd)?);
+        self.spaces.insert(file, Arc::clone(&space));
+        Ok(space)
+    }
+
+    /// Lets go of memory files that the program has no descriptor of any more. What it has mapped of them stays.
+    pub(crate) fn sweep(&mut self) {
+        if self.spaces.is_empty() {
+            return;
+        }
+        let Ok(open) = fs::read_dir("/proc/self/fd") else { return };
+        let ours: Vec<RawFd> = self.spaces.values().map(|space| space.as_raw_fd()).collect();
+        let fds = open.filter_map(|entry| entry.ok()?.file_name().to_str()?.parse().ok());
+        let held: Vec<FileId> = fds.filter(|fd| !ours.contains(fd)).filter_map(file_of).collect();
+        self.spaces.retain(|file, _| held.contains(file));
+    }
+
+    /// Works on the capture, if one is made. An error ends it, not the process.
+    pub(crate) fn capture<T>(&mut self, work: impl FnOnce(&mut Capture) -> io::Result<T>) -> Option<T> {
+        if matches!(self.capture, Capturing::NotYet) {
+            self.capture = self.begin_capture();
+        }
+        let Capturing::To(capture) = &mut self.capture else { return None };
+        match work(capture) {
+            Ok(out) => Some(out),
+            Err(e) => {
+                report(&format!("the capture ends here, it cannot be written: {e}"));
+                self.capture = Capturing::No;
+                None
+            }
+        }
+    }
+
+    fn begin_capture(&self) -> Capturing {
+        let settings = settings();
+        let Some(directory) = &settings.capture else { return Capturing::No };
+        let program = program();
+        let about = serde_json::json!({
+            "program": program,
+            "process": self.id,
+            "chip": settings.chip.name(),
+            "executed": self.machine.executes(),
+        });
+        let begin = || {
+            fs::create_dir_all(directory)?;
+            let (path, file) = new_file(directory, &program, self.id)?;
+            Ok((path, Writer::new(file, about)?))
+        };
+        match begin() {
+            Ok((_, writer)) => Capturing::To(Box::new(Capture { writer, numbers: HashMap::new() })),
+            Err(e) => {
+                let e: io::Error = e;
+                report(&format!("no capture is made in {}: {e}", directory.display()));
+                Capturing::No
+            }
+        }
+    }
+
+    /// A buffer is gone.
+    pub(crate) fn forget(&mut self, file: FileId, serial: u64) {
+        if let Capturing::To(_) = self.capture {
+            self.capture(|capture| match capture.numbers.get(&(file, serial)) {
+                Some(&number) => capture.writer.free(number),
+                None => Ok(()),
+            });
+        }
+    }
+
+    /// What was said about a submission.
+    pub(crate) fn answered(&mut self, number: Option<u64>, error: i32, message: String) {
+        self.counts.refused += u64::from(error != 0);
+        if let Some(number) = number {
+            let error = error.unsigned_abs();
+            self.capture(|capture| capture.writer.done(&Done { number, error, message }));
+        }
+    }
+
+    /// Counts a submission.
+    pub(crate) fn submitted(&mut self, words: usize, draws: u64, begun: Instant) {
+        self.counts.submissions += 1;
+        self.counts.words += words as u64;
+        self.counts.draws += draws;
+        self.counts.time += begun.elapsed();
+    }
+
+    /// What was submitted.
+    pub(crate) const fn counts(&self) -> Counts {
+        self.counts
+    }
+}
+
+/// A new file for a capture: one process may become another program, which makes its own.
+fn new_file(directory: &std::path::Path, program: &str, id: u32) -> io::Result<(PathBuf, File)> {
+    let mut count = 0;
+    loop {
+        let name =
+            if count == 0 { format!("{program}-{id}.capture") } else { format!("{program}-{id}-{count}.capture") };
+        let path = directory.join(name);
+        match OpenOptions::new().write(true).create_new(true).open(&path) {
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => count += 1,
+            Err(e) => return Err(e),
+            Ok(file) => return Ok((path, file)),
+        }
+    }
+}
+
+/// The name of the program that this process runs, of characters that a file's name may have anywhere.
+fn program() -> String {
+    let path = std::env::current_exe().unwrap_or_default();
+    let name = path.file_name().map_or_else(|| "program".into(), |name| name.to_string_lossy());
+    name.chars().map(|c| if c.is_ascii_alphanumeric() || "._-".contains(c) { c } else { '_' }).collect()
+}
+
+/// Prints what this process has submitted, if that is wanted and there was anything.
+pub(crate) fn print_stats() {
+    if !settings().stats {
+        return;
+    }
+    // A program that ends within a request has other things to say.
+    let Ok(process) = process().try_lock() else { return };
+    let Counts { submissions, words, refused, draws, time } = process.counts;
+    if process.id == std::process::id() && submissions > 0 {
+        report(&format!(
+            "{} {}: {submissions} submissions ({refused} refused), {words} words, {draws} draws, {:.3} s",
+            program(),
+            process.id,
+            time.as_secs_f64()
+        ));
+    }
+}
+
+/// Keeps locks whole over forks: no other thread of the process is in the middle of a request when it forks.
+pub(crate) mod fork {
+    use super::{Process, lock};
+    use std::cell::RefCell;
+    use std::sync::MutexGuard;
+
+    thread_local! {
+        static HELD: RefCell<Option<MutexGuard<'static, Process>>> = const { RefCell::new(None) };
+    }
+
+    extern "C" fn before() {
+        // At the end of a thread there is no place left to keep the lock in, and no request to wait for.
+        let _ = HELD.try_with(|held| *held.borrow_mut() = Some(lock()));
+    }
+
+    extern "C" fn after() {
+        let _ = HELD.try_with(|held| held.borrow_mut().take());
+    }
+
+    /// Registers both with the C library.
+    pub(crate) fn register() {
+        // SAFETY: the functions take and give nothing, and stay as long as this library, which is never unloaded.
+        unsafe { libc::pthread_atfork(Some(before), Some(after), Some(after)) };
+    }
+}

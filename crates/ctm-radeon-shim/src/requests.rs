@@ -1,0 +1,291 @@
+//! The kernel's requests by number, and their answers.
+//!
+//! A row of [`REQUESTS`] is a request: its number, the size of its structure, and what answers. Fields are read and written at their places in the
+//! structure, which are those of the kernel's headers on 64-bit machines (`drm.h`, `radeon_drm.h`).
+
+use crate::process::Process;
+use crate::space::{FileId, Space};
+use crate::{Errno, client, submit};
+use ctm_radeon::environment::Chip;
+
+/// What a handler works with.
+pub(crate) struct Call<'a> {
+    pub process: &'a mut Process,
+    pub space: &'a Space,
+    pub file: FileId,
+    pub argument: Argument,
+}
+
+/// The structure of a request, as the program handed it in.
+pub(crate) struct Argument(Vec<u8>);
+
+impl Argument {
+    fn u32(&self, at: usize) -> u32 {
+        self.0.get(at..at + 4).and_then(|bytes| bytes.try_into().ok()).map_or(0, u32::from_le_bytes)
+    }
+
+    fn u64(&self, at: usize) -> u64 {
+        u64::from(self.u32(at)) | u64::from(self.u32(at + 4)) << 32
+    }
+
+    fn set32(&mut self, at: usize, value: u32) {
+        if let Some(to) = self.0.get_mut(at..at + 4) {
+            to.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+
+    fn set64(&mut self, at: usize, value: u64) {
+        if let Some(to) = self.0.get_mut(at..at + 8) {
+            to.copy_from_slice(&value.to_le_bytes());
+        }
+    }
+}
+
+type Answer = Result<(), Errno>;
+
+/// A request of the kernel's interface.
+struct Request {
+    /// Bits 7:0 of its code.
+    number: u8,
+    /// Bytes of its structure.
+    bytes: usize,
+    answer: fn(&mut Call<'_>) -> Answer,
+}
+
+#[rustfmt::skip] // A table.
+const REQUESTS: [Request; 21] = [
+    Request { number: 0x00, bytes: 64, answer: version },
+    Request { number: 0x09, bytes: 8,  answer: gem_close },
+    Request { number: 0x0a, bytes: 8,  answer: refused },      // GEM_FLINK: a render node has no names
+    Request { number: 0x0b, bytes: 16, answer: refused },      // GEM_OPEN
+    Request { number: 0x0c, bytes: 16, answer: get_cap },
+    Request { number: 0x2d, bytes: 12, answer: refused },      // PRIME_HANDLE_TO_FD: GET_CAP says so
+    Request { number: 0x2e, bytes: 12, answer: refused },      // PRIME_FD_TO_HANDLE
+    Request { number: 0x5c, bytes: 24, answer: gem_info },
+    Request { number: 0x5d, bytes: 32, answer: gem_create },
+    Request { number: 0x5e, bytes: 32, answer: gem_mmap },
+    Request { number: 0x61, bytes: 32, answer: not_there },    // GEM_PREAD: the kernel has none either
+    Request { number: 0x62, bytes: 32, answer: not_there },    // GEM_PWRITE
+    Request { number: 0x63, bytes: 12, answer: gem_known },    // GEM_SET_DOMAIN
+    Request { number: 0x64, bytes: 8,  answer: gem_known },    // GEM_WAIT_IDLE: nothing runs when a request has returned
+    Request { number: 0x66, bytes: 32, answer: cs },
+    Request { number: 0x67, bytes: 16, answer: info },
+    Request { number: 0x68, bytes: 12, answer: gem_set_tiling },
+    Request { number: 0x69, bytes: 12, answer: gem_get_tiling },
+    Request { number: 0x6a, bytes: 8,  answer: gem_busy },
+    Request { number: 0x6b, bytes: 24, answer: no_virtual_memory },
+    Request { number: 0x6c, bytes: 16, answer: gem_op },
+];
+
+/// Whether a request is one of graphics devices: bits 15:8 are `d`.
+pub(crate) const fn is_of_graphics(code: u64) -> bool {
+    code >> 8 & 0xff == b'd' as u64
+}
+
+/// Answers a request. Sizes are taken as the kernel does: a program that was made for a shorter structure hands in, and gets back, its own.
+///
+/// # Errors
+/// The kernel's error number.
+pub(crate) fn answer(process: &mut Process, space: &Space, file: FileId, code: u64, address: u64) -> Answer {
+    let number = (code & 0xff) as u8;
+    let (theirs, writes) = ((code >> 16 & 0x3fff) as usize, code >> 30 & 1 != 0);
+    let (reads, known) = (code >> 31 & 1 != 0, REQUESTS.iter().find(|request| request.number == number));
+    let Some(request) = known else { return Err(libc::EINVAL) };
+    let mut bytes = if writes { client::read(address, theirs)? } else { Vec::new() };
+    bytes.resize(request.bytes.max(theirs), 0);
+    let mut call = Call { process, space, file, argument: Argument(bytes) };
+    (request.answer)(&mut call)?;
+    if reads { client::write(address, &call.argument.0[..theirs]) } else { Ok(()) }
+}
+
+fn refused(_: &mut Call<'_>) -> Answer {
+    Err(libc::EINVAL)
+}
+
+fn not_there(_: &mut Call<'_>) -> Answer {
+    Err(libc::ENOSYS)
+}
+
+fn no_virtual_memory(_: &mut Call<'_>) -> Answer {
+    Err(libc::ENOTTY)
+}
+
+/// VERSION: three numbers and three texts, each a length and a pointer.
+fn version(call: &mut Call<'_>) -> Answer {
+    for (at, value) in [(0, 2), (4, 50), (8, 0)] {
+        call.argument.set32(at, value);
+    }
+    for (at, text) in [(16, "radeon"), (32, "20080528"), (48, "ATI Radeon")] {
+        let room = usize::try_from(call.argument.u64(at)).unwrap_or(usize::MAX).min(text.len());
+        let to = call.argument.u64(at + 8);
+        if room > 0 && to != 0 {
+            client::write(to, &text.as_bytes()[..room])?;
+        }
+        call.argument.set64(at, text.len() as u64);
+    }
+    Ok(())
+}
+
+/// GET_CAP: nothing that is asked for exists.
+fn get_cap(call: &mut Call<'_>) -> Answer {
+    call.argument.set64(8, 0);
+    Ok(())
+}
+
+fn gem_close(call: &mut Call<'_>) -> Answer {
+    let handle = call.argument.u32(0);
+    let gone = call.space.table(|table| {
+        let gone = table.close(handle);
+        if let Some(gone) = gone {
+            // Under the lock: nobody may get this range before it is empty.
+            call.space.forget(gone.offset, gone.size);
+        }
+        gone
+    })?;
+    let gone = gone.ok_or(libc::EINVAL)?;
+    call.process.forget(call.file, gone.serial);
+    Ok(())
+}
+
+/// GEM_INFO: the window into the host's memory, the card's memory, and how much of it a processor sees.
+fn gem_info(call: &mut Call<'_>) -> Answer {
+    for at in [0, 8, 16] {
+        call.argument.set64(at, crate::table::LARGEST);
+    }
+    Ok(())
+}
+
+fn gem_create(call: &mut Call<'_>) -> Answer {
+    let (size, alignment, domain) = (call.argument.u64(0), call.argument.u64(8), call.argument.u32(20));
+    let handle = call.space.table(|table| table.create(size, alignment, domain))??;
+    call.argument.set32(16, handle);
+    Ok(())
+}
+
+/// GEM_MMAP: where in the file the buffer lies.
+fn gem_mmap(call: &mut Call<'_>) -> Answer {
+    let handle = call.argument.u32(0);
+    let offset = call.space.table(|table| table.get(handle).map(|buffer| buffer.offset))?;
+    call.argument.set64(24, offset.ok_or(libc::ENOENT)?);
+    Ok(())
+}
+
+/// Requests about a buffer that do nothing here but know it.
+fn gem_known(call: &mut Call<'_>) -> Answer {
+    let handle = call.argument.u32(0);
+    call.space.table(|table| table.get(handle).map(|_| ()))?.ok_or(libc::ENOENT)
+}
+
+fn gem_busy(call: &mut Call<'_>) -> Answer {
+    let handle = call.argument.u32(0);
+    let domain = call.space.table(|table| table.get(handle).map(|buffer| buffer.domain))?;
+    call.argument.set32(4, domain.ok_or(libc::ENOENT)?);
+    Ok(())
+}
+
+fn gem_set_tiling(call: &mut Call<'_>) -> Answer {
+    let (handle, tiling, pitch) = (call.argument.u32(0), call.argument.u32(4), call.argument.u32(8));
+    let set = call
+        .space
+        .table(|table| table.get_mut(handle).map(|buffer| (buffer.tiling, buffer.pitch) = (tiling, pitch)))?;
+    set.ok_or(libc::ENOENT)
+}
+
+fn gem_get_tiling(call: &mut Call<'_>) -> Answer {
+    let handle = call.argument.u32(0);
+    let found = call.space.table(|table| table.get(handle).map(|buffer| (buffer.tiling, buffer.pitch)))?;
+    let (tiling, pitch) = found.ok_or(libc::ENOENT)?;
+    call.argument.set32(4, tiling);
+    call.argument.set32(8, pitch);
+    Ok(())
+}
+
+/// GEM_OP: 0 gets the domain that the driver wants, 1 sets it.
+fn gem_op(call: &mut Call<'_>) -> Answer {
+    let (handle, operation, value) = (call.argument.u32(0), call.argument.u32(4), call.argument.u64(8));
+    let domain = call.space.table(|table| {
+        let buffer = table.get_mut(handle).ok_or(libc::ENOENT)?;
+        match operation {
+            0 => {}
+            // Only CPU, GTT and VRAM can be wanted.
+            1 => buffer.domain = (value & 7) as u32,
+            _ => return Err(libc::EINVAL),
+        }
+        Ok(buffer.domain)
+    })??;
+    if operation == 0 {
+        call.argument.set64(8, u64::from(domain));
+    }
+    Ok(())
+}
+
+/// INFO: the number of what is asked, and a pointer to the answer.
+fn info(call: &mut Call<'_>) -> Answer {
+    let (request, pointer) = (call.argument.u32(0), call.argument.u64(8));
+    let chip = call.process.settings().chip;
+    let word = match request {
+        // NUM_BYTES_MOVED, VRAM_USAGE, GTT_USAGE: 64 bits.
+        0x1d..=0x1f => return client::write(pointer, &[0; 8]),
+        // TIMESTAMP: 64 bits, ticks of the crystal.
+        0x11 => return client::write(pointer, &ticks().to_le_bytes()),
+        // RING_WORKING: the ring's number comes in. Only graphics works here; Mesa takes any answer for video (3) as yes, and complains of an error.
+        0x15 => u32::from(client::words(pointer, 1)?.first() == Some(&0)),
+        request => value(request, chip).ok_or(libc::EINVAL)?,
+    };
+    client::write(pointer, &word.to_le_bytes())
+}
+
+/// The answers that are one word and always the same. The machine has one pipe, one backend, four banks and groups of 256 bytes.
+#[rustfmt::skip] // A table.
+fn value(request: u32, chip: Chip) -> Option<u32> {
+    Some(match request {
+        0x00 => chip.device().into(),                      // DEVICE_ID
+        0x01 => if chip.is_r700() { 0 } else { 1 },        // NUM_GB_PIPES
+        0x02 => if chip.is_r700() { 0 } else { 1 },        // NUM_Z_PIPES
+        0x03 | 0x05 => 1,                                  // ACCEL_WORKING, ACCEL_WORKING2
+        0x06 => 0,                                         // TILING_CONFIG
+        0x07 | 0x08 => 0,                                  // WANT_HYPERZ, WANT_CMASK
+        0x09 => CRYSTAL_KHZ,                               // CLOCK_CRYSTAL_FREQ
+        0x0a | 0x0b => 1,                                  // NUM_BACKENDS, NUM_TILE_PIPES
+        0x0c => 0,                                         // FUSION_GART_WORKING
+        0x0d => 0,                                         // BACKEND_MAP
+        0x10 | 0x12 | 0x13 => 1,                           // MAX_PIPES, MAX_SE, MAX_SH_PER_SE
+        0x14 => 0,                                         // FASTFB_WORKING
+        0x1a => 750_000,                                   // MAX_SCLK, in kHz
+        0x20 => 10,                                        // ACTIVE_CU_COUNT
+        0x21..=0x23 => 0,                                  // temperature, clocks
+        0x26 => 0,                                         // GPU_RESET_COUNTER
+        _ => return None,                                  // no virtual memory, and nothing of later chips
+    })
+}
+
+/// The crystal that time stamps count, in kHz.
+const CRYSTAL_KHZ: u32 = 27_000;
+
+/// Ticks of the crystal since some time.
+fn ticks() -> u64 {
+    let mut now = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+    // SAFETY: `now` is writable.
+    unsafe { libc::clock_gettime(libc::CLOCK_MONOTONIC, &raw mut now) };
+    let nanoseconds = i128::from(now.tv_sec) * 1_000_000_000 + i128::from(now.tv_nsec);
+    u64::try_from(nanoseconds * i128::from(CRYSTAL_KHZ) / 1_000_000).unwrap_or(0)
+}
+
+/// CS: the addresses of chunks, each a kind, a length in words and an address.
+fn cs(call: &mut Call<'_>) -> Answer {
+    let (count, list) = (call.argument.u32(0), call.argument.u64(8));
+    let chunks = submit::chunks(count, list)?;
+    submit::submit(call.process, call.space, call.file, &chunks)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_are_in_order_and_fit_into_a_code() {
+        assert!(REQUESTS.windows(2).all(|pair| pair[0].number < pair[1].number));
+        assert!(REQUESTS.iter().all(|request| request.bytes <= 0x3fff && request.bytes.is_multiple_of(4)));
+        assert!(is_of_graphics(0xc020_6466) && !is_of_graphics(0x5413));
+    }
+}

@@ -1,0 +1,112 @@
+//! The files that programs look for below `/dev/dri` and `/sys`. They are nowhere: their contents are made here when somebody asks.
+
+use ctm_radeon::environment::Chip;
+
+/// Major and minor number of the node.
+pub(crate) const NODE: (u32, u32) = (226, 128);
+/// Its path.
+const NODE_PATH: &str = "/dev/dri/renderD128";
+/// Where the kernel describes the device behind it.
+const DEVICE: &str = "/sys/dev/char/226:128/device";
+/// Everything below these is ours, whether it exists or not: a real card of the host is not to be seen.
+const ROOTS: [&str; 2] = ["/dev/dri", "/sys/dev/char/226:128"];
+
+/// What stands at a path.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) enum Entry {
+    /// The render node.
+    Node,
+    /// A directory with these names.
+    Directory(&'static [&'static str]),
+    /// A file with this text.
+    File(String),
+    /// A symbolic link.
+    Link(&'static str),
+    /// Nothing.
+    Missing,
+}
+
+/// What stands at an absolute path; `None` for paths that are not ours.
+pub(crate) fn find(path: &str, chip: Chip) -> Option<Entry> {
+    let path = plain(path);
+    if !ROOTS.iter().any(|root| path.strip_prefix(root).is_some_and(|rest| rest.is_empty() || rest.starts_with('/'))) {
+        return None;
+    }
+    Some(match path.as_str() {
+        "/dev/dri" => Entry::Directory(&["renderD128"]),
+        NODE_PATH => Entry::Node,
+        "/sys/dev/char/226:128" => Entry::Directory(&["device"]),
+        DEVICE => Entry::Directory(&[
+            "drm",
+            "vendor",
+            "device",
+            "subsystem_vendor",
+            "subsystem_device",
+            "revision",
+            "config",
+            "uevent",
+            "subsystem",
+        ]),
+        path => path.strip_prefix(DEVICE).map_or(Entry::Missing, |rest| of_device(rest, chip)),
+    })
+}
+
+/// What stands below the device's directory.
+fn of_device(rest: &str, chip: Chip) -> Entry {
+    let device = chip.device();
+    let text = match rest {
+        "/drm" => return Entry::Directory(&["renderD128"]),
+        "/drm/renderD128" => return Entry::Directory(&[]),
+        "/subsystem" => return Entry::Link("../../../../bus/pci"),
+        "/vendor" | "/subsystem_vendor" => "0x1002\n".to_owned(),
+        "/device" => format!("0x{device:04x}\n"),
+        "/subsystem_device" => "0x0001\n".to_owned(),
+        "/revision" => "0x00\n".to_owned(),
+        // Who reads the configuration space takes the files beside it where it is empty.
+        "/config" => String::new(),
+        "/uevent" => format!(
+            "DRIVER=radeon\nPCI_CLASS=30000\nPCI_ID=1002:{device:04X}\nPCI_SUBSYS_ID=1002:0001\nPCI_SLOT_NAME=0000:01:00.0\n"
+        ),
+        _ => return Entry::Missing,
+    };
+    Entry::File(text)
+}
+
+/// The path without doubled and trailing slashes and without `.`; names of the tree have no `..`.
+fn plain(path: &str) -> String {
+    let mut out = String::with_capacity(path.len());
+    for name in path.split('/').filter(|name| !name.is_empty() && *name != ".") {
+        out.push('/');
+        out.push_str(name);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paths_are_found_however_they_are_written() {
+        for path in ["/dev/dri/renderD128", "/dev//dri/./renderD128", "/dev/dri/renderD128/"] {
+            assert_eq!(find(path, Chip::Rv770), Some(Entry::Node), "{path}");
+        }
+        assert_eq!(find("/dev/dri/card0", Chip::Rv770), Some(Entry::Missing));
+        for path in ["/dev/driver", "/dev", "/sys/dev/char/226:129/device", "", "dev/dri2"] {
+            assert_eq!(find(path, Chip::Rv770), None, "{path}");
+        }
+    }
+
+    #[test]
+    fn every_name_of_a_directory_is_there() {
+        let mut left = vec!["/dev/dri".to_owned(), "/sys/dev/char/226:128".to_owned()];
+        while let Some(path) = left.pop() {
+            match find(&path, Chip::Rv770) {
+                Some(Entry::Directory(names)) => left.extend(names.iter().map(|name| format!("{path}/{name}"))),
+                Some(Entry::Missing) | None => panic!("{path} is missing"),
+                Some(_) => {}
+            }
+        }
+        assert_eq!(find("/sys/dev/char/226:128/device/device", Chip::R580), Some(Entry::File("0x7249\n".to_owned())));
+    }
+}

@@ -1,0 +1,439 @@
+//! Clients of the preloaded library: processes of this test's own, and of nobody else. No driver is needed.
+//!
+//! Each test starts this program again with the library preloaded, which then plays one of the parts below. Captures are read with the
+//! library's own reader.
+
+#![cfg(target_os = "linux")]
+#![allow(unsafe_code, clippy::unwrap_used)] // A client of the kernel's interface, in a test.
+
+mod client;
+
+use client::{FILLER, Node, fork, read_link, wait};
+use ctm_radeon::capture::{Event, ReadError, Reader};
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+/// Which part a process plays.
+const PART: &str = "CTM_RADEON_TEST_PART";
+
+/// The library, which cargo builds beside this program's directory.
+fn library() -> PathBuf {
+    let here = std::env::current_exe().unwrap();
+    let found = here.ancestors().skip(2).map(|d| d.join("libctm_radeon_shim.so")).find(|p| p.is_file());
+    found.expect("libctm_radeon_shim.so is built with the tests")
+}
+
+/// This program with a part and a directory for captures.
+fn part(name: &str, captures: Option<&Path>) -> Command {
+    let mut command = Command::new(std::env::current_exe().unwrap());
+    command.args(["--exact", "a_part", "--nocapture"]).env(PART, name).env("LD_PRELOAD", library());
+    for variable in ctm_radeon::environment::VARIABLES {
+        command.env_remove(variable.name);
+    }
+    if let Some(captures) = captures {
+        command.env("CTM_RADEON_CAPTURE", captures);
+    }
+    command.stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+/// Runs a part to its end; what it printed to stderr.
+fn run(name: &str, captures: Option<&Path>) -> String {
+    ended(part(name, captures).spawn().unwrap(), name)
+}
+
+fn ended(child: Child, name: &str) -> String {
+    let output = child.wait_with_output().unwrap();
+    let (out, err) = (String::from_utf8_lossy(&output.stdout), String::from_utf8_lossy(&output.stderr));
+    assert!(output.status.success(), "{name}: {}\n{out}\n{err}", output.status);
+    err.into_owned()
+}
+
+/// An empty directory of this test.
+fn directory(name: &str) -> PathBuf {
+    let path = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&path);
+    path
+}
+
+fn captures(directory: &Path) -> Vec<PathBuf> {
+    let mut all: Vec<_> = fs::read_dir(directory).unwrap().map(|entry| entry.unwrap().path()).collect();
+    all.sort();
+    all
+}
+
+/// How many submissions a capture has, and how it ends. Each of our submissions is a stream of fillers, and its number is the first word of its
+/// first buffer.
+fn submissions(path: &Path) -> (u32, Option<ReadError>) {
+    let mut reader = Reader::new(BufReader::new(File::open(path).unwrap())).unwrap();
+    let mut count = 0u32;
+    loop {
+        match reader.next() {
+            Ok(Some(Event::Submission(submission))) => {
+                assert!(submission.words.iter().all(|&word| word == FILLER));
+                let buffer = &reader.buffers()[&submission.relocations[0].buffer];
+                assert_eq!(buffer.bytes[..4], count.to_le_bytes(), "{}", path.display());
+                count += 1;
+            }
+            Ok(Some(_)) => {}
+            Ok(None) => return (count, None),
+            Err(e) => return (count, Some(e)),
+        }
+    }
+}
+
+/// Submits `count` times, with the number of the submission in the buffer.
+fn submit_numbers(node: &Node, count: u32) {
+    let handle = node.create(10_000);
+    let bytes = node.map(handle, 12_288);
+    for number in 0..count {
+        // SAFETY: mapped above.
+        unsafe { bytes.cast::<u32>().write_volatile(number) };
+        node.submit(&[FILLER; 8], &[handle]).unwrap();
+    }
+}
+
+#[test]
+fn a_program_sees_a_radeon() {
+    run("look", None);
+}
+
+#[test]
+fn submissions_are_captured_with_their_buffers() {
+    let directory = directory("captured");
+    run("submit", Some(&directory));
+    let files = captures(&directory);
+    assert_eq!(files.len(), 1);
+    let (count, end) = submissions(&files[0]);
+    assert_eq!((count, end.is_none()), (10, true));
+}
+
+#[test]
+fn malformed_requests_are_errors() {
+    run("malformed", None);
+}
+
+#[test]
+fn children_have_captures_of_their_own() {
+    let directory = directory("forked");
+    run("fork", Some(&directory));
+    let mut counts: Vec<u32> = captures(&directory).iter().map(|path| submissions(path).0).collect();
+    counts.sort_unstable();
+    assert_eq!(counts, [3, 5, 7]);
+}
+
+#[test]
+fn threads_work_at_once() {
+    run("threads", None);
+}
+
+#[test]
+fn eight_processes_work_at_once() {
+    let directory = directory("eight");
+    let children: Vec<Child> = (0..8).map(|_| part("submit", Some(&directory)).spawn().unwrap()).collect();
+    for child in children {
+        ended(child, "submit");
+    }
+    let files = captures(&directory);
+    assert_eq!(files.len(), 8);
+    assert!(files.iter().all(|path| submissions(path).0 == 10));
+}
+
+#[test]
+fn a_thousand_nodes_leave_nothing_behind() {
+    run("thousand", None);
+}
+
+#[test]
+fn what_was_killed_leaves_a_readable_capture() {
+    for (round, milliseconds) in [60, 90, 130].into_iter().enumerate() {
+        let directory = directory(&format!("killed-{round}"));
+        let mut child = part("endless", Some(&directory)).spawn().unwrap();
+        let begun = std::time::Instant::now();
+        // It must have begun.
+        while !directory.is_dir() || captures(&directory).iter().all(|path| fs::metadata(path).unwrap().len() < 10_000)
+        {
+            assert!(begun.elapsed() < Duration::from_secs(60), "no capture begins");
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        std::thread::sleep(Duration::from_millis(milliseconds));
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let files = captures(&directory);
+        assert_eq!(files.len(), 1);
+        let (count, end) = submissions(&files[0]);
+        assert!(count > 0, "{end:?}");
+        assert!(end.is_none() || matches!(end, Some(ReadError::Cut { .. })), "{end:?}");
+    }
+}
+
+#[test]
+fn a_killed_process_does_not_hold_others_up() {
+    run("killed-sharer", None);
+}
+
+#[test]
+fn wrong_settings_are_told() {
+    let child = part("look", None).env("CTM_RADEON_CHECK", "yes").spawn().unwrap();
+    let told = ended(child, "look");
+    assert!(told.contains("ctm radeon: CTM_RADEON_CHECK is `yes`, 0 or 1 is wanted"), "{told}");
+    let child = part("submit", None).env("CTM_RADEON_STATS", "1").spawn().unwrap();
+    let told = ended(child, "submit");
+    assert!(told.contains("10 submissions (0 refused), 80 words"), "{told}");
+}
+
+/// Plays a part in the processes that the tests start; nothing when a person runs the tests.
+#[test]
+fn a_part() {
+    match std::env::var(PART).as_deref() {
+        Ok("look") => look(),
+        Ok("submit") => submit_numbers(&Node::open(), 10),
+        Ok("malformed") => malformed(),
+        Ok("fork") => forks(),
+        Ok("threads") => threads(),
+        Ok("thousand") => thousand(),
+        Ok("endless") => submit_numbers(&Node::open(), u32::MAX),
+        Ok("killed-sharer") => killed_sharer(),
+        Ok(other) => panic!("there is no part {other}"),
+        Err(_) => {}
+    }
+}
+
+fn look() {
+    let names = |path: &str| {
+        let mut names: Vec<_> =
+            fs::read_dir(path).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+        names.sort();
+        names
+    };
+    assert_eq!(names("/dev/dri"), ["renderD128"]);
+    assert!(names("/sys/dev/char/226:128/device").contains(&"uevent".to_owned()));
+    assert_eq!(fs::read_to_string("/sys/dev/char/226:128/device/device").unwrap(), "0x9440\n");
+    assert_eq!(read_link(c"/sys/dev/char/226:128/device/subsystem").unwrap(), "../../../../bus/pci");
+    assert!(File::create("/dev/dri/renderD129").is_err());
+    assert!(fs::read("/sys/dev/char/226:128/device/drm/card0").is_err());
+
+    let node = Node::open();
+    // SAFETY: all zero is a status, and it is writable.
+    let status = unsafe {
+        let mut status: libc::stat = std::mem::zeroed();
+        assert_eq!(libc::fstat(node.0, &raw mut status), 0);
+        status
+    };
+    assert_eq!((status.st_mode & libc::S_IFMT, libc::minor(status.st_rdev)), (libc::S_IFCHR, 128));
+
+    // Version: first the lengths, then the texts.
+    let mut words = [0u32; 16];
+    node.request(0x00, &mut words).unwrap();
+    assert_eq!((words[0], words[1], words[4], words[8], words[12]), (2, 50, 6, 8, 10));
+    let mut name = [0u8; 8];
+    let at = (&raw mut name) as u64;
+    words = [0; 16];
+    (words[4], words[6], words[7]) = (4, at as u32, (at >> 32) as u32);
+    node.request(0x00, &mut words).unwrap();
+    // SAFETY: a place of ours, which the library has written.
+    assert_eq!(unsafe { (&raw const name).read_volatile() }, *b"rade\0\0\0\0");
+
+    let info = |request: u32, value: u32| {
+        let mut place = [value, 0];
+        let at = (&raw mut place) as u64;
+        node.request(0x67, &mut [request, 0, at as u32, (at >> 32) as u32])?;
+        // SAFETY: as before.
+        Ok::<u32, i32>(unsafe { (&raw const place[0]).read_volatile() })
+    };
+    assert_eq!(info(0x00, 0), Ok(0x9440));
+    assert_eq!(info(0x0a, 0), Ok(1));
+    assert_eq!((info(0x15, 0), info(0x15, 4)), (Ok(1), Ok(0)));
+    assert_eq!((info(0x0e, 0), info(0x99, 0)), (Err(libc::EINVAL), Err(libc::EINVAL)));
+    let before = info(0x11, 0).unwrap();
+    std::thread::sleep(Duration::from_millis(2));
+    assert_ne!(info(0x11, 0).unwrap(), before, "time stands still");
+
+    // Buffers: handles, tiling, domains.
+    let handle = node.create(5000);
+    assert_eq!(handle, 1);
+    node.request(0x68, &mut [handle, 3, 256]).unwrap();
+    let mut tiling = [handle, 0, 0];
+    node.request(0x69, &mut tiling).unwrap();
+    assert_eq!(tiling, [handle, 3, 256]);
+    let mut busy = [handle, 0];
+    assert_eq!(node.request(0x6a, &mut busy), Ok(()));
+    assert_eq!(busy[1], 4);
+    let bytes = node.map(handle, 8192);
+    // SAFETY: mapped above.
+    unsafe { bytes.add(8191).write_volatile(1) };
+    // A buffer that is closed is empty, and its handle goes to the next.
+    node.gem_close(handle).unwrap();
+    // SAFETY: a mapping stays when its buffer goes.
+    assert_eq!(unsafe { bytes.add(8191).read_volatile() }, 0);
+    assert_eq!(node.gem_close(handle), Err(libc::EINVAL));
+    assert_eq!(node.create(1), handle);
+    // Another opened node has handles of its own.
+    assert_eq!(Node::open().create(1), 1);
+    // Other descriptors are the kernel's.
+    assert!(Node(0).request(0x00, &mut [0; 16]).is_err());
+}
+
+fn malformed() {
+    let node = Node::open();
+    let good = node.create(4096);
+    // Handles and sizes that cannot be.
+    for handle in [0, good + 1, 65_536, 65_537, u32::MAX] {
+        assert_eq!(node.gem_close(handle), Err(libc::EINVAL), "{handle}");
+        for number in [0x5e, 0x64, 0x68, 0x69, 0x6a, 0x6c] {
+            assert_eq!(node.request(number, &mut [handle, 0, 0, 0, 0, 0, 0, 0]), Err(libc::ENOENT), "{number:#x}");
+        }
+        assert_eq!(node.submit(&[FILLER], &[good, handle]), Err(libc::ENOENT));
+    }
+    assert_eq!(node.request(0x5d, &mut [0; 8]), Err(libc::EINVAL));
+    assert_eq!(node.request(0x5d, &mut [u32::MAX; 8]), Err(libc::EINVAL));
+    assert_eq!(node.request(0x5d, &mut [0, 1, 0, 0, 0, 0, 0, 0]), Err(libc::ENOMEM));
+    assert_eq!(node.request(0x2d, &mut [good, 0, 0]), Err(libc::EINVAL));
+    assert_eq!(node.request(0x6b, &mut [good, 0, 0, 0, 0, 0]), Err(libc::ENOTTY));
+    // Pointers that lead nowhere, in every request, of every size.
+    for number in 0..=255u8 {
+        for bytes in [0u64, 4, 8, 12, 16, 24, 32, 64, 0x3fff] {
+            for pointer in [0usize, 8, 4095, usize::MAX - 7] {
+                let code = 0xc000_6400 | bytes << 16 | u64::from(number);
+                let answer = node.raw(code, std::ptr::with_exposed_provenance_mut(pointer));
+                assert!(answer.is_err() || bytes == 0, "{number:#x}, {bytes} bytes at {pointer:#x}");
+            }
+        }
+    }
+    // Random structures: pointers in them are mostly bad.
+    let mut state = 7u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32
+    };
+    for _ in 0..50_000 {
+        let number = random() as u8;
+        let mut words: Vec<u32> = (0..1 + random() % 16).map(|_| random() >> (random() % 32)).collect();
+        let _ = node.request(number, &mut words);
+    }
+    // Submissions: chunks that cannot be.
+    let node = Node::open();
+    let cs = |count: u32, list: u64| node.request(0x66, &mut [count, 0, list as u32, (list >> 32) as u32, 0, 0, 0, 0]);
+    assert_eq!(cs(0, 0), Ok(()));
+    assert_eq!(cs(1, 8), Err(libc::EFAULT));
+    assert_eq!(cs(u32::MAX, 8), Err(libc::EINVAL));
+    let words = [FILLER; 4];
+    let at = words.as_ptr() as u64;
+    type Case<'a> = (&'a [[u32; 4]], Result<(), i32>);
+    let cases: [Case<'_>; 9] = [
+        (&[[2, 4, at as u32, (at >> 32) as u32]], Ok(())),
+        (&[[2, 4, 8, 0]], Err(libc::EFAULT)),
+        (&[[2, 0, at as u32, (at >> 32) as u32]], Err(libc::EINVAL)),
+        (&[[2, u32::MAX, at as u32, (at >> 32) as u32]], Err(libc::ENOMEM)),
+        (&[[1, 0, 0, 0]], Err(libc::EINVAL)),
+        (&[[2, 4, at as u32, (at >> 32) as u32]; 2], Err(libc::EINVAL)),
+        // Virtual memory, and a ring that there is not: FILLER as flags, and as the ring's number.
+        (&[[2, 4, at as u32, (at >> 32) as u32], [3, 2, at as u32, (at >> 32) as u32]], Err(libc::EINVAL)),
+        (&[[2, 4, at as u32, (at >> 32) as u32], [3, 0, 0, 0]], Err(libc::EINVAL)),
+        (&[[2, 4, at as u32, (at >> 32) as u32], [77, 1, at as u32, (at >> 32) as u32]], Ok(())),
+    ];
+    for (chunks, expected) in cases {
+        let list: Vec<u64> = chunks.iter().map(|chunk| chunk.as_ptr() as u64).collect();
+        assert_eq!(cs(list.len() as u32, list.as_ptr() as u64), expected, "{chunks:x?}");
+    }
+}
+
+fn forks() {
+    let node = Node::open();
+    submit_numbers(&node, 3);
+    // A node that was opened before a fork is shared: both get handles that the other does not have.
+    let (read, write) = {
+        let mut ends = [0; 2];
+        // SAFETY: a place for two descriptors.
+        assert_eq!(unsafe { libc::pipe(ends.as_mut_ptr()) }, 0);
+        (ends[0], ends[1])
+    };
+    let child = fork(|| {
+        submit_numbers(&node, 5);
+        let mine = node.create(4096);
+        // SAFETY: four bytes of ours.
+        unsafe { libc::write(write, (&raw const mine).cast(), 4) };
+    });
+    assert_eq!(wait(child), 0);
+    let mut theirs = 0u32;
+    // SAFETY: a place of four bytes.
+    assert_eq!(unsafe { libc::read(read, (&raw mut theirs).cast(), 4) }, 4);
+    assert_eq!(node.create(4096), theirs + 1);
+    // A child with a node of its own.
+    assert_eq!(wait(fork(|| submit_numbers(&Node::open(), 7))), 0);
+}
+
+fn threads() {
+    let node = Node::open();
+    let handles = std::sync::Mutex::new(Vec::new());
+    std::thread::scope(|scope| {
+        for _ in 0..8 {
+            scope.spawn(|| {
+                for _ in 0..100 {
+                    let own = Node::open();
+                    let (mine, shared) = (own.create(4096), node.create(4096));
+                    own.submit(&[FILLER; 8], &[mine]).unwrap();
+                    node.submit(&[FILLER; 8], &[shared]).unwrap();
+                    handles.lock().unwrap().push(shared);
+                    own.close();
+                }
+            });
+        }
+        // Forks while all of them work: no lock stays taken in a child.
+        for _ in 0..20 {
+            assert_eq!(wait(fork(|| submit_numbers(&Node::open(), 2))), 0);
+        }
+    });
+    let mut handles = handles.into_inner().unwrap();
+    handles.sort_unstable();
+    handles.dedup();
+    assert_eq!(handles.len(), 800);
+}
+
+fn thousand() {
+    let open = || fs::read_dir("/proc/self/fd").unwrap().count();
+    let mapped = || fs::read_to_string("/proc/self/maps").unwrap().lines().count();
+    let once = || {
+        let node = Node::open();
+        submit_numbers(&node, 1);
+        node.create(1 << 20);
+        node.close();
+    };
+    once();
+    once();
+    let (fds, maps) = (open(), mapped());
+    for _ in 0..1000 {
+        once();
+    }
+    assert!(open() <= fds + 2, "{} descriptors, {fds} before", open());
+    // The client's own mappings stay, one for each node; the library's go.
+    assert!(mapped() <= maps + 1000 + 10, "{} mappings, {maps} before", mapped());
+    // And many at once, within the usual limit of descriptors.
+    let all: Vec<Node> = (0..400).map(|_| Node::open()).collect();
+    assert!(all.iter().all(|node| node.create(4096) == 1));
+}
+
+fn killed_sharer() {
+    let node = Node::open();
+    for _ in 0..10 {
+        let child = fork(|| {
+            loop {
+                let handle = node.create(4096);
+                node.gem_close(handle).unwrap();
+            }
+        });
+        std::thread::sleep(Duration::from_millis(20));
+        // SAFETY: a child of ours.
+        unsafe { libc::kill(child, libc::SIGKILL) };
+        wait(child);
+        // Wherever it was killed, the table is whole and free.
+        let (a, b) = (node.create(4096), node.create(8192));
+        assert_ne!(a, b);
+        node.submit(&[FILLER; 8], &[a, b]).unwrap();
+        node.gem_close(a).unwrap();
+        node.gem_close(b).unwrap();
+    }
+}
