@@ -51,6 +51,21 @@ pub(crate) fn of(py: Python<'_>, error: &Error) -> PyErr {
     raise(py, kind, &error.to_string(), error.code(), error.findings(), place)
 }
 
+/// Why nothing was drawn.
+pub(crate) fn of_draw(py: Python<'_>, error: ctm::draw::Error) -> PyErr {
+    use ctm::draw::Error as Wrong;
+    let message = error.to_string();
+    match error {
+        Wrong::Job(error) => of_job(py, error),
+        Wrong::Draw(_, ctm::ctm_draw::DrawError::Program { fault, .. }) => {
+            let kind = if fault.code() == "cancelled" { "cancelled" } else { "fault" };
+            raise(py, kind, &message, fault.code(), &[], (Some(fault.pc), fault.position.map(|at| (at.i, at.j))))
+        }
+        Wrong::Wrong { rule, .. } => raise(py, "argument", &message, rule, &[], (None, None)),
+        _ => raise(py, "error", &message, "draw", &[], (None, None)),
+    }
+}
+
 pub(crate) fn of_job(py: Python<'_>, error: JobError) -> PyErr {
     of(py, &Error::from(error))
 }

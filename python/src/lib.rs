@@ -4,6 +4,7 @@
 //! a thread of its own without Python's lock; the calling thread looks for signals and tells the caller's progress function meanwhile.
 
 mod device;
+mod draw;
 mod drive;
 mod error;
 mod job;
@@ -20,6 +21,7 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<job::Job>()?;
     module.add_class::<device::Device>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
+    module.add_function(wrap_pyfunction!(draw::draw, module)?)?;
     module.add_function(wrap_pyfunction!(device::command_words, module)?)?;
     module.add_function(wrap_pyfunction!(device::command_text, module)?)?;
     Ok(())

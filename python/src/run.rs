@@ -13,7 +13,7 @@ use pyo3::types::PyDict;
 use std::time::Duration;
 
 /// Numbers that are borrowed from NumPy while a run lasts.
-enum Held<'py> {
+pub(crate) enum Held<'py> {
     F32(PyReadonlyArray1<'py, f32>),
     U8(PyReadonlyArray1<'py, u8>),
     U16(PyReadonlyArray1<'py, u16>),
@@ -21,7 +21,7 @@ enum Held<'py> {
 }
 
 impl<'py> Held<'py> {
-    fn of(array: &Bound<'py, PyAny>) -> PyResult<Self> {
+    pub(crate) fn of(array: &Bound<'py, PyAny>) -> PyResult<Self> {
         if let Ok(array) = array.extract() {
             return Ok(Self::F32(array));
         }
@@ -37,7 +37,7 @@ impl<'py> Held<'py> {
         }
     }
 
-    fn numbers(&self, py: Python<'_>) -> PyResult<Numbers<'_>> {
+    pub(crate) fn numbers(&self, py: Python<'_>) -> PyResult<Numbers<'_>> {
         let numbers = match self {
             Self::F32(a) => a.as_slice().map(Numbers::F32),
             Self::U8(a) => a.as_slice().map(Numbers::U8),

@@ -203,7 +203,7 @@ fn apply(args: &DrawArgs, drawing: &mut Drawing) -> Result<(), Failure> {
 
 fn apply_to_draw(args: &DrawArgs, plan: &mut DrawPlan) -> Result<(), Failure> {
     if let Some(mesh) = &args.mesh {
-        plan.mesh.clone_from(mesh);
+        plan.mesh = mesh.as_str().into();
     }
     if let Some(instances) = args.instances {
         plan.instances = instances;

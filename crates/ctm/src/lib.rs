@@ -67,6 +67,7 @@ pub mod trace;
 
 pub use commands::CommandBuffer;
 pub use device::{Caches, CommandError, Device, DeviceOptions, SubmitReport};
+pub use draw::{Draw, Drawing, Drawn};
 pub use engine::{EngineError, EngineKind};
 pub use job::{Isa, Job, JobError};
 pub use memory::{ArenaId, GpuAddr};

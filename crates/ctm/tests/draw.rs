@@ -243,3 +243,73 @@ fn the_page_of_jobs_has_every_key() {
         }
     }
 }
+
+/// The example's programs, read into memory, with the mesh and the texture as arrays.
+#[test]
+fn draws_with_arrays_in_memory_are_those_with_files() {
+    let example = root().join("examples/draw/cube");
+    let [vertex, pixel] = ["cube.vsh", "cube.psh"].map(|name| ctm::Program::open(example.join(name)).unwrap());
+    let bytes = std::fs::read(root().join("docs/mandelbrot.png")).unwrap();
+    let texture = Array::from_bytes(Kind::Png, &bytes, None).unwrap();
+    let Values::U8(texels) = &texture.values else { panic!("bytes") };
+    let shape = [texture.height, texture.width, texture.channels];
+    let draw = || {
+        ctm::Draw::of(&vertex, &pixel)
+            .size(320, 240)
+            .camera("mvp", Camera::default())
+            .texture("colour", ctm::View::rows(texels, shape))
+    };
+    let expected = drawn(&cube());
+    assert!(draw().mesh("cube").run().unwrap().pixels() == expected.pixels());
+    let mesh = ctm::draw::Mesh::built_in("cube").unwrap();
+    let channel = |which| mesh.channel(which).into_iter().flatten().collect::<Vec<f32>>();
+    use ctm::draw::Channel;
+    let [position, normal, texcoord] = [Channel::Position, Channel::Normal, Channel::Texcoord].map(channel);
+    let given = |normal: &[f32]| {
+        let line = |numbers| ctm::View::line(numbers, 4);
+        draw()
+            .attribute("position", line(&position[..]))
+            .attribute("normal", line(normal))
+            .attribute("2", line(&texcoord[..]))
+            .indices(&mesh.indices)
+    };
+    let found = given(&normal).run().unwrap();
+    assert!(found.pixels() == expected.pixels());
+    assert_eq!(found.target(0).unwrap().array().values, Values::U8(expected.pixels()));
+    let told = |draw: ctm::Draw| draw.run().err().map(|error| error.to_string()).unwrap_or_default();
+    assert_eq!(told(given(&normal[4..])), "attribute `normal` has 23 elements, `position` has 24");
+    assert_eq!(told(given(&normal).indices(&[0, 1, 24])), "index 24 names no vertex, there are 24");
+    assert_eq!(
+        told(draw().attribute("colour", ctm::View::line(&position[..], 5))),
+        "attribute `colour` is no array of elements of 1 to 4 channels"
+    );
+    assert!(told(given(&normal).attribute("tangent", &position[..24])).contains("position, normal, texcoord"));
+    assert_eq!(told(draw().indices(&[0])), "indices are the order of `attribute`s, and there are none");
+    assert_eq!(
+        told(draw().texture("colour", ctm::View::rows(&position[..], [2, 2, 4]))),
+        "texture `colour` is no picture of 1 to 4 channels"
+    );
+}
+
+/// An X1K program shades vertices that come transformed; what it gives goes to a target of floats, over what is there.
+#[test]
+fn draws_of_x1k_programs_take_arrays_too() {
+    let program = ctm::Program::assemble(".output o = o0\n.const k = c0\nmul o, r0, k").unwrap();
+    let corners = [-1.0, -1.0, 1.0, -1.0, -1.0, 1.0, 1.0, 1.0];
+    let texcoords = [0.0, 1.0, 1.0, 1.0, 0.0, 0.0, 1.0, 0.0];
+    let found = ctm::Draw::whole(&program)
+        .size(4, 2)
+        .attribute("position", ctm::View::line(&corners, 2))
+        .attribute("texcoord", ctm::View::line(&texcoords, 2))
+        .indices(&[0, 1, 2, 2, 1, 3])
+        .constant("k", &[8.0, 8.0, 8.0, 8.0])
+        .target(0, ctm::ctm_draw::format::ColourFormat::RGBA32F, [0.0; 4])
+        .depth(None)
+        .run()
+        .unwrap();
+    let Values::F32(values) = found.target(0).unwrap().array().values else { panic!("floats") };
+    // Texture coordinates at the centres of pixels, times 8.
+    assert_eq!(values[..8], [1.0, 2.0, 0.0, 8.0, 3.0, 2.0, 0.0, 8.0]);
+    assert_eq!(values[16..20], [1.0, 6.0, 0.0, 8.0]);
+    assert!(found.depths.is_empty());
+}

@@ -12,7 +12,7 @@
 >>> ctm.run(program, 4, {"x": np.float32([1, 2, 3, 4])}, {"k": 10}, {"y": 1})["y"]
 array([20., 30., 40., 50.], dtype=float32)
 
-:class:`Program` holds a program, :func:`run` runs it on NumPy arrays, :class:`Job` runs what ``ctm run`` runs, and :class:`Device` takes command
+:class:`Program` holds a program, :func:`run` runs it on NumPy arrays, :func:`draw` draws with vertex and pixel programs, :class:`Job` runs what ``ctm run`` runs, and :class:`Device` takes command
 buffers as the CTM interface has them. What is wrong is raised as an :class:`Error` whose ``findings`` say what, where and what is allowed.
 """
 
@@ -24,6 +24,7 @@ import os
 import numpy as np
 
 from . import _arrays, _native, _show
+from ._draw import Drawn, draw
 from ._errors import ArgumentError, Cancelled, Error, Fault, Finding, ProgramError
 from ._errors import findings as _findings
 from ._native import __version__, command_text, command_words
@@ -33,6 +34,7 @@ __all__ = [
     "ArgumentError",
     "Cancelled",
     "Device",
+    "Drawn",
     "Error",
     "Fault",
     "Finding",
@@ -45,6 +47,7 @@ __all__ = [
     "Sampler",
     "command_text",
     "command_words",
+    "draw",
     "run",
 ]
 

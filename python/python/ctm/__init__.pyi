@@ -18,6 +18,7 @@ __all__ = [
     "ArgumentError",
     "Cancelled",
     "Device",
+    "Drawn",
     "Error",
     "Fault",
     "Finding",
@@ -30,6 +31,7 @@ __all__ = [
     "Sampler",
     "command_text",
     "command_words",
+    "draw",
     "run",
 ]
 
@@ -125,6 +127,43 @@ def run(
     count: bool = False,
     progress: Optional[Callable[[Progress], Any]] = None,
 ) -> Result: ...
+
+TargetLike = Union[npt.DTypeLike, Tuple[npt.DTypeLike, Sequence[float]]]
+
+class Drawn(Dict[str, np.ndarray]):
+    def __init__(
+        self,
+        targets: Mapping[str, np.ndarray],
+        depth: Optional[npt.NDArray[np.float32]],
+        counts: Dict[str, int],
+        findings: List[str],
+    ) -> None: ...
+    depth: Optional[npt.NDArray[np.float32]]
+    counts: Dict[str, int]
+    findings: List[str]
+
+def draw(
+    programs: Union[Program, str, Sequence[Union[Program, str]]],
+    size: Tuple[int, int],
+    attributes: Optional[Mapping[str, Any]] = None,
+    constants: Optional[Mapping[str, Any]] = None,
+    textures: Optional[Mapping[str, Any]] = None,
+    targets: Optional[Mapping[str, TargetLike]] = None,
+    *,
+    indices: Any = None,
+    mesh: Union[None, str, PathLike[str]] = None,
+    depth: Optional[float] = 1.0,
+    topology: Optional[str] = None,
+    instances: int = 1,
+    samples: int = 1,
+    blend: str = "none",
+    cull: str = "none",
+    engine: Optional[str] = None,
+    instructions: Optional[int] = None,
+    seconds: Optional[float] = None,
+    check: bool = False,
+    progress: Optional[Callable[[Progress], Any]] = None,
+) -> Drawn: ...
 
 class Job:
     def __init__(self, text: str, directory: Union[str, PathLike[str]] = ".", flags: Optional[Mapping[str, Any]] = None) -> None: ...

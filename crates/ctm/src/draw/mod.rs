@@ -2,6 +2,7 @@
 //!
 //! | file | what |
 //! |---|---|
+//! | `builder` | [`Draw`]: one draw with arrays in memory |
 //! | `plan` | what a picture depends on: targets, draws, state |
 //! | `keys`, `read` | job files (`docs/draw-jobs.md`) |
 //! | `pair` | two programs and how they are linked |
@@ -13,6 +14,7 @@
 //!
 //! A [`Drawing`] binds by the names in the programs' containers. [`ctm_draw`] is the interface below it, with all state.
 
+mod builder;
 mod camera;
 mod check;
 mod gltf;
@@ -25,13 +27,17 @@ mod prepare;
 mod read;
 
 pub use crate::r700::gfd::UniformPlace;
+pub use builder::Draw;
 pub use camera::Camera;
 pub use mesh::{BUILT_IN, Channel, Mesh, MeshError};
 pub use paint::{Drawn, DrawnTarget, PixelEvent};
 pub use pair::{Attribute, Links, Pair, Part};
-pub use plan::{Cull, DepthPlan, DrawPlan, Drawing, Mixing, TargetPlan, TextureBinding, TextureData};
+pub use plan::{
+    Cull, DepthPlan, DrawPlan, Drawing, MeshSource, Mixing, ProgramSource, TargetPlan, TextureBinding, TextureData,
+};
 pub use prepare::Prepared;
 pub(crate) use prepare::picture;
+pub use read::TOPOLOGIES;
 
 use crate::job::JobError;
 use ctm_draw::DrawError;

@@ -83,6 +83,18 @@ impl DrawnTarget {
         })
     }
 
+    /// Four channels of each pixel: bytes where they are stored as such, otherwise single precision, of integers the number of their bits.
+    #[must_use]
+    pub fn array(&self) -> Array {
+        let [width, height] = self.size.map(|n| n as usize);
+        let values = if self.format() == ColourFormat::RGBA8 {
+            Values::U8(self.bytes.clone())
+        } else {
+            Values::F32(self.texels().flatten().map(f32::from_bits).collect())
+        };
+        Array { height, width, channels: 4, values }
+    }
+
     /// The bytes of a file: a picture, or the numbers themselves.
     ///
     /// # Errors
@@ -102,17 +114,17 @@ impl DrawnTarget {
                 }
             };
         }
-        let values = if self.format() == ColourFormat::RGBA8 {
-            Values::U8(self.bytes.clone())
-        } else {
-            Values::F32(self.texels().flatten().map(f32::from_bits).collect())
-        };
-        let array = Array { height, width, channels: 4, values };
-        array.to_bytes(kind).map_err(|error| wrong(error.to_string()))
+        self.array().to_bytes(kind).map_err(|error| wrong(error.to_string()))
     }
 }
 
 impl Drawn {
+    /// What a colour target holds, by its number.
+    #[must_use]
+    pub fn target(&self, number: u8) -> Option<&DrawnTarget> {
+        self.targets.iter().find(|target| target.number == number)
+    }
+
     /// The first target as red, green, blue and alpha of 8 bits, row by row from the top; empty without targets.
     #[must_use]
     pub fn pixels(&self) -> Vec<u8> {
@@ -297,7 +309,7 @@ impl Prepared<'_> {
         for binding in &plan.textures {
             let texture = Texture { width: canvas.size[0], height: canvas.size[1], ..Texture::default() };
             let texels: Vec<[u32; 4]> = match binding.data {
-                TextureData::Files(_) => continue,
+                TextureData::Files(_) | TextureData::Given(_) => continue,
                 TextureData::Target(target) => {
                     let Some(place) = canvas.colours.iter().position(|of| of.0 == target) else { continue };
                     let bytes = self.resolved(canvas, place)?;

@@ -5,6 +5,7 @@
 //! exports there are.
 
 use super::Error;
+use super::plan::ProgramSource;
 use crate::job::{Isa, read_file};
 use crate::r700::gfd::{self, UniformPlace};
 use crate::r700::{Loaded, is_r700, program_of, write_gfd};
@@ -19,7 +20,8 @@ use ctm_image::r700::{Code, Stage};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage as ProgramStage;
 use ctm_isa::r700::text::Options;
-use std::path::{Path, PathBuf};
+use std::borrow::Cow;
+use std::path::Path;
 
 /// One program of a pair.
 #[derive(Clone, Debug)]
@@ -116,14 +118,14 @@ impl Pair {
     ///
     /// # Errors
     /// Files that cannot be read or hold something else.
-    pub fn load(files: &[PathBuf]) -> Result<Self, Error> {
+    pub fn load(files: &[ProgramSource]) -> Result<Self, Error> {
         let bytes = match files {
             [one] => {
-                let bytes = read_file(one, "the container", None).map_err(Error::Job)?;
+                let (bytes, name) = bytes(one, "the container")?;
                 if !bytes.starts_with(b"Gfx2") {
                     let message = format!(
                         "{} is no GFD container; name one (.gsh), or a vertex and a pixel program",
-                        one.display()
+                        name.display()
                     );
                     return Err(Error::wrong("wrong-file", message));
                 }
@@ -135,14 +137,14 @@ impl Pair {
                 if stages == [Some(ProgramStage::Pixel), Some(ProgramStage::Vertex)] {
                     loaded.swap(0, 1);
                 }
-                write_gfd(&[&loaded[0], &loaded[1]]).map_err(Error::Job)?
+                Cow::Owned(write_gfd(&[&loaded[0], &loaded[1]]).map_err(Error::Job)?)
             }
             _ => {
                 let message = format!("{} files are given; a container, or a vertex and a pixel program", files.len());
                 return Err(Error::wrong("wrong-files", message));
             }
         };
-        let names: Vec<String> = files.iter().map(|file| file.display().to_string()).collect();
+        let names: Vec<String> = files.iter().map(name_of).collect();
         let names = names.join(", ");
         let wrong = |error: ctm_image::ImageError| Error::wrong(error.name(), format!("{names}: {error}"));
         let shaders = Gfd::read(&bytes).and_then(|gfd| gfd.shaders()).map_err(wrong)?;
@@ -275,12 +277,34 @@ fn input(word: &PsInputCntl) -> PixelInput {
     }
 }
 
+/// The bytes of a program and the name that says more of them.
+pub(super) fn bytes<'s>(source: &'s ProgramSource, what: &str) -> Result<(Cow<'s, [u8]>, Cow<'s, Path>), Error> {
+    match source {
+        ProgramSource::File(path) => {
+            Ok((Cow::Owned(read_file(path, what, None).map_err(Error::Job)?), Cow::Borrowed(path.as_path())))
+        }
+        ProgramSource::Given(program) => {
+            let (bytes, name) = program.origin();
+            Ok((Cow::Borrowed(bytes), Cow::Borrowed(Path::new(name))))
+        }
+    }
+}
+
+/// What messages call it.
+fn name_of(source: &ProgramSource) -> String {
+    match source {
+        ProgramSource::File(path) => path.display().to_string(),
+        ProgramSource::Given(program) => program.origin().1.to_owned(),
+    }
+}
+
 /// A program for the stage that it is wanted for, where its file does not say another.
-fn load(path: &Path, stage: ProgramStage) -> Result<Loaded, Error> {
-    let bytes = read_file(path, "the program", None).map_err(Error::Job)?;
-    let says_so = is_r700(&bytes, path, None);
+fn load(source: &ProgramSource, stage: ProgramStage) -> Result<Loaded, Error> {
+    let (bytes, path) = bytes(source, "the program")?;
+    let (bytes, path) = (&*bytes, &*path);
+    let says_so = is_r700(bytes, path, None);
     let isa = if says_so { None } else { Some(Isa::R700) };
-    let mut loaded = Loaded::from_bytes(&bytes, path, isa, None, &Options::default()).map_err(Error::Job)?;
+    let mut loaded = Loaded::from_bytes(bytes, path, isa, None, &Options::default()).map_err(Error::Job)?;
     loaded.program.stage = loaded.program.stage.or(Some(stage));
     Ok(loaded)
 }

@@ -1,8 +1,8 @@
 //! What a picture depends on, as plain data: targets, draws, state. A job file or flags fill it in; programs can, too.
 
 use super::camera::Camera;
-use super::mesh::Channel;
-use crate::EngineKind;
+use super::mesh::{Channel, Mesh};
+use crate::{EngineKind, Program};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::ColourFormat;
 use ctm_draw::raster::RasterState;
@@ -10,9 +10,10 @@ use ctm_draw::state::{
     Blend, BlendEquation, ColourState, Combine, Compare as PixelCompare, DepthState, Factor, Topology,
 };
 use ctm_exec::r700::Sampler;
-use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap};
 use ctm_exec::{Budget, Control};
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A picture: targets, and draws into them, one after the other.
 #[derive(Clone, Debug)]
@@ -44,7 +45,7 @@ pub struct Drawing {
 impl Drawing {
     /// A square with these programs into one target of 8 bits a channel, with depth.
     #[must_use]
-    pub fn new(programs: Vec<PathBuf>) -> Self {
+    pub fn new<P: Into<ProgramSource>>(programs: Vec<P>) -> Self {
         Self {
             size: [256, 256],
             samples: 1,
@@ -104,15 +105,63 @@ impl Default for DepthPlan {
     }
 }
 
+/// Where a program of a draw comes from.
+#[derive(Clone, Debug)]
+pub enum ProgramSource {
+    /// A file.
+    File(PathBuf),
+    /// One that has been read.
+    Given(Program),
+}
+
+impl From<PathBuf> for ProgramSource {
+    fn from(path: PathBuf) -> Self {
+        Self::File(path)
+    }
+}
+
+impl From<Program> for ProgramSource {
+    fn from(program: Program) -> Self {
+        Self::Given(program)
+    }
+}
+
+/// What a draw draws.
+#[derive(Clone, Debug, PartialEq)]
+pub enum MeshSource {
+    /// A built-in mesh, or a file: OBJ, glTF, or an array of vertices.
+    Named(String),
+    /// One in memory.
+    Given(Arc<Mesh>),
+}
+
+impl From<&str> for MeshSource {
+    fn from(name: &str) -> Self {
+        Self::Named(name.to_owned())
+    }
+}
+
+impl From<String> for MeshSource {
+    fn from(name: String) -> Self {
+        Self::Named(name)
+    }
+}
+
+impl From<Mesh> for MeshSource {
+    fn from(mesh: Mesh) -> Self {
+        Self::Given(Arc::new(mesh))
+    }
+}
+
 /// One draw.
 #[derive(Clone, Debug)]
 pub struct DrawPlan {
     /// Its name in messages.
     pub name: Option<String>,
     /// A container, or a vertex and a pixel program; or one pixel program of X1K.
-    pub programs: Vec<PathBuf>,
-    /// A built-in mesh, or a file: OBJ, glTF, or an array of vertices.
-    pub mesh: String,
+    pub programs: Vec<ProgramSource>,
+    /// Its vertices and their order.
+    pub mesh: MeshSource,
     /// What primitives are made, where it is not what the mesh says.
     pub topology: Option<Topology>,
     /// How often the mesh is drawn.
@@ -127,6 +176,8 @@ pub struct DrawPlan {
     pub textures: Vec<TextureBinding>,
     /// What attributes take: an attribute's name or location, and a channel of the mesh. Those that are not named go by their names.
     pub attributes: Vec<(String, Channel)>,
+    /// What attributes take beside the mesh: an attribute's name or location, and x, y, z, w of each vertex.
+    pub arrays: Vec<(String, Vec<[f32; 4]>)>,
     /// X1K programs: what temporaries hold at the start, from 0 on.
     pub interpolants: Vec<Channel>,
     /// Targets that it draws to; `None`: all.
@@ -152,10 +203,10 @@ pub struct DrawPlan {
 impl DrawPlan {
     /// A square with these programs; nearer pixels hide farther ones.
     #[must_use]
-    pub fn new(programs: Vec<PathBuf>) -> Self {
+    pub fn new<P: Into<ProgramSource>>(programs: Vec<P>) -> Self {
         Self {
             name: None,
-            programs,
+            programs: programs.into_iter().map(Into::into).collect(),
             mesh: "quad".into(),
             topology: None,
             instances: 1,
@@ -164,6 +215,7 @@ impl DrawPlan {
             cameras: Vec::new(),
             textures: Vec::new(),
             attributes: Vec::new(),
+            arrays: Vec::new(),
             interpolants: vec![Channel::Texcoord, Channel::Colour, Channel::Normal, Channel::Position],
             targets: None,
             viewport: None,
@@ -249,6 +301,8 @@ impl Cull {
 pub enum TextureData {
     /// Texture or picture files. Several are the faces, layers or slices of one.
     Files(Vec<PathBuf>),
+    /// Texels in memory.
+    Given(Arc<Image>),
     /// What this colour target holds when the draw begins; of several samples their mean.
     Target(u8),
     /// What the depth target holds when the draw begins, of the first sample.
@@ -274,6 +328,12 @@ impl TextureBinding {
     /// A file, with a linear filter, repeating. Where levels are chosen and the file has none, they are made.
     #[must_use]
     pub fn file(name: impl Into<String>, file: impl Into<PathBuf>) -> Self {
+        Self::new(name, TextureData::Files(vec![file.into()]))
+    }
+
+    /// The same of any elements.
+    #[must_use]
+    pub fn new(name: impl Into<String>, data: TextureData) -> Self {
         let sampler = Sampler {
             magnify: Filter::Linear,
             minify: Filter::Linear,
@@ -283,7 +343,6 @@ impl TextureBinding {
             seamless: true,
             ..Sampler::default()
         };
-        let data = TextureData::Files(vec![file.into()]);
         Self { name: name.into(), data, kind: None, make_levels: true, sampler }
     }
 }

@@ -2,8 +2,8 @@
 
 use super::UniformPlace;
 use super::mesh::{Channel, Mesh};
-use super::pair::Pair;
-use super::plan::{DrawPlan, Drawing, TextureBinding, TextureData};
+use super::pair::{self, Pair};
+use super::plan::{DrawPlan, Drawing, MeshSource, ProgramSource, TextureBinding, TextureData};
 use super::{Error, unknown};
 use crate::array::Array;
 use crate::job::{Isa, Loaded, read_file};
@@ -124,7 +124,11 @@ impl Drawing {
     }
 
     fn prepare_draw<'a>(&'a self, number: usize, plan: &'a DrawPlan) -> Result<PreparedDraw<'a>, Error> {
-        let mut mesh = Mesh::of(&plan.mesh).map_err(|error| Error::wrong("bad-mesh", error.to_string()))?;
+        let mut mesh = match &plan.mesh {
+            MeshSource::Named(name) => Mesh::of(name).map_err(|error| Error::wrong("bad-mesh", error.to_string()))?,
+            MeshSource::Given(mesh) => Mesh::clone(mesh),
+        };
+        check_mesh(&mesh, plan)?;
         if let Some(topology) = plan.topology {
             mesh.topology = topology;
         }
@@ -135,7 +139,10 @@ impl Drawing {
         };
         let mut findings = Vec::new();
         let programs = match plan.programs.as_slice() {
-            [one] if is_x1k(one) => Programs::X1k(Box::new(BoundX1k::new(one)?)),
+            [one @ ProgramSource::File(path)] if is_x1k(path) => Programs::X1k(Box::new(BoundX1k::new(one)?)),
+            [one @ ProgramSource::Given(program)] if program.as_x1k().is_some() => {
+                Programs::X1k(Box::new(BoundX1k::new(one)?))
+            }
             files => {
                 let pair = Pair::load(files)?;
                 findings = pair.findings();
@@ -155,6 +162,10 @@ impl Drawing {
             match &texture.data {
                 TextureData::Files(files) => {
                     let image = texture_image(texture, files)?;
+                    draw.programs.bind(texture, image)?;
+                }
+                TextureData::Given(image) => {
+                    let image = with_levels(texture, Image::clone(image));
                     draw.programs.bind(texture, image)?;
                 }
                 TextureData::Target(number) if !held(*number) => {
@@ -191,14 +202,34 @@ fn texture_image(binding: &TextureBinding, files: &[std::path::PathBuf]) -> Resu
     };
     let kind = binding.kind.or_else(|| images.first().map(|image| image.texture.kind)).unwrap_or_default();
     let image = texture::stacked(kind, images).map_err(|error| wrong(first, error.to_string()))?;
+    Ok(with_levels(binding, image))
+}
+
+/// With the levels that the sampler chooses from, where it has none.
+fn with_levels(binding: &TextureBinding, image: Image) -> Image {
     let needs = binding.sampler.mip != MipFilter::None && binding.make_levels && image.texture.levels == 1;
-    Ok(if needs { texture::with_levels(image) } else { image })
+    if needs { texture::with_levels(image) } else { image }
+}
+
+/// Meshes and arrays in memory can say anything.
+fn check_mesh(mesh: &Mesh, plan: &DrawPlan) -> Result<(), Error> {
+    let count = mesh.vertices.len();
+    if let Some(index) = mesh.indices.iter().find(|&&index| index as usize >= count && plan.restart != Some(index)) {
+        return Err(Error::wrong("bad-mesh", format!("index {index} names no vertex, there are {count}")));
+    }
+    match plan.arrays.iter().find(|(_, rows)| rows.len() != count) {
+        Some((name, rows)) => {
+            let message = format!("attribute `{name}` has {} elements, the mesh has {count} vertices", rows.len());
+            Err(Error::wrong("bad-mesh", message))
+        }
+        None => Ok(()),
+    }
 }
 
 impl BoundX1k {
-    fn new(path: &Path) -> Result<Self, Error> {
-        let bytes = read_file(path, "the program", None).map_err(Error::Job)?;
-        let program = Loaded::from_bytes(&bytes, path, Some(Isa::X1k), None).map_err(Error::Job)?.program;
+    fn new(source: &ProgramSource) -> Result<Self, Error> {
+        let (bytes, path) = pair::bytes(source, "the program")?;
+        let program = Loaded::from_bytes(&bytes, &path, Some(Isa::X1k), None).map_err(Error::Job)?.program;
         let mut constants = x1k::Constants::default();
         for literal in &program.literals {
             match *literal {
@@ -215,7 +246,8 @@ impl BoundPair {
     /// Binds what the vertex program fetches, and makes the program that fetches it.
     fn attributes(&mut self, plan: &DrawPlan, mesh: &Mesh) -> Result<(), Error> {
         let attributes = self.pair.attributes();
-        for (name, _) in &plan.attributes {
+        let named = plan.attributes.iter().map(|of| &of.0).chain(plan.arrays.iter().map(|of| &of.0));
+        for name in named {
             if !attributes.iter().any(|a| a.name == *name || a.location.to_string() == *name) {
                 let names: Vec<&str> = attributes.iter().map(|a| a.name.as_str()).collect();
                 return Err(unknown("attribute", name, &names));
@@ -223,14 +255,20 @@ impl BoundPair {
         }
         let mut lines = String::from("VTX:\n");
         for (n, attribute) in attributes.iter().enumerate() {
-            let given = plan.attributes.iter().find(|(name, _)| {
-                !attribute.name.is_empty() && *name == attribute.name || *name == attribute.location.to_string()
-            });
+            let is_meant = |name: &str| {
+                !attribute.name.is_empty() && name == attribute.name || name == attribute.location.to_string()
+            };
+            let given = plan.attributes.iter().find(|(name, _)| is_meant(name));
             // In the order in which programs without names mostly have them.
             let usual = [Channel::Position, Channel::Colour, Channel::Texcoord, Channel::Normal];
             let channel = given.map(|given| given.1).or_else(|| Channel::of_attribute(&attribute.name));
             let channel = channel.unwrap_or(usual[n % 4]);
-            let bytes = mesh.channel(channel).as_flattened().iter().flat_map(|value| value.to_le_bytes()).collect();
+            let of_bytes =
+                |rows: &[[f32; 4]]| rows.as_flattened().iter().flat_map(|value| value.to_le_bytes()).collect();
+            let bytes: Vec<u8> = match plan.arrays.iter().find(|(name, _)| is_meant(name)) {
+                Some((_, rows)) => of_bytes(rows),
+                None => of_bytes(&mesh.channel(channel)),
+            };
             let id = FIRST_BUFFER + n as u8;
             self.memory[0].buffers.insert(id, BufferData { stride_bytes: 16, format: Format::default(), bytes });
             lines += &format!("  SEMANTIC SEM[{}].xyzw, R0.x, b{id} FORMAT(32_32_32_32_FLOAT)\n", attribute.location);

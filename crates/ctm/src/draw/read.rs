@@ -1,7 +1,7 @@
 //! Job files of `ctm draw`: the tree of values into a [`Drawing`]; every key checked, every error reported with its place.
 
 use super::keys::{BLEND, CAMERA, DEPTH, DRAW, DRAWING, RUN, STENCIL, TARGET, TEXTURE};
-use super::plan::{Cull, DepthPlan, DrawPlan, Drawing, Mixing, TargetPlan, TextureBinding, TextureData};
+use super::plan::{Cull, DepthPlan, DrawPlan, Drawing, Mixing, ProgramSource, TargetPlan, TextureBinding, TextureData};
 use super::{Camera, Channel};
 use crate::EngineKind;
 use crate::job::r700::{COMPARES, FILTERS, KINDS, MIPS, WRAPS};
@@ -17,8 +17,9 @@ use ctm_isa::r700::ops::DataFormat;
 use std::path::Path;
 use std::time::Duration;
 
+/// Topologies by the names that job files and Python have for them.
 #[rustfmt::skip]
-const TOPOLOGIES: [(&str, Topology); 11] = [
+pub const TOPOLOGIES: [(&str, Topology); 11] = [
     ("points", Topology::Points), ("lines", Topology::Lines), ("line_strip", Topology::LineStrip), ("line_loop", Topology::LineLoop),
     ("triangles", Topology::Triangles), ("triangle_strip", Topology::TriangleStrip), ("triangle_fan", Topology::TriangleFan),
     ("quads", Topology::Quads), ("quad_strip", Topology::QuadStrip), ("polygon", Topology::Polygon), ("rectangles", Topology::Rectangles),
@@ -106,7 +107,7 @@ impl Drawing {
 fn drawing(mut reader: Reader) -> Result<Drawing, JobError> {
     let root = reader.take_root()?;
     reader.known_keys(&root, &DRAWING);
-    let mut drawing = Drawing::new(Vec::new());
+    let mut drawing = Drawing::new(Vec::<ProgramSource>::new());
     if let Some([width, height]) = root.get("size").and_then(|node| reader.two("size", node, 1..=16384)) {
         drawing.size = [width as u32, height as u32];
     }
@@ -137,7 +138,7 @@ fn drawing(mut reader: Reader) -> Result<Drawing, JobError> {
     if let Some(table) = root.get("run").and_then(|node| reader.section(node, &RUN)) {
         reader.run_section(table, &mut drawing);
     }
-    let mut base = DrawPlan::new(Vec::new());
+    let mut base = DrawPlan::new(Vec::<ProgramSource>::new());
     // Without a depth target there is nothing to test against.
     reader.draw(&root, &mut base);
     match root.get("draw") {
@@ -290,13 +291,14 @@ impl Reader {
     /// What a table says of a draw, over what is known of it.
     fn draw(&mut self, table: &Table, plan: &mut DrawPlan) {
         if let Some(node) = table.get("programs") {
-            plan.programs = self.paths("programs", node).into_iter().map(|path| path.value).collect();
+            plan.programs = self.paths("programs", node).into_iter().map(|path| path.value.into()).collect();
         }
         if let Some(node) = table.get("mesh")
             && let Some(name) = self.string("mesh", node)
         {
             let is_file = Path::new(&name).extension().is_some();
-            plan.mesh = if is_file { self.directory.join(name).to_string_lossy().into_owned() } else { name };
+            let name = if is_file { self.directory.join(name).to_string_lossy().into_owned() } else { name };
+            plan.mesh = name.into();
         }
         if let Some(node) = table.get("topology") {
             plan.topology = self.choice("topology", node, &TOPOLOGIES);
@@ -679,8 +681,8 @@ mod tests {
         assert_eq!((drawing.size, drawing.samples, drawing.draws.len()), ([64, 32], 4, 2));
         assert_eq!(drawing.targets[0].format.number, NumberType::Float);
         let [first, second] = &drawing.draws[..] else { panic!() };
-        assert_eq!((first.mesh.as_str(), second.mesh.as_str()), ("cube", "sphere"));
-        assert_eq!(first.programs[1], Path::new("dir/a.psh"));
+        assert_eq!((&first.mesh, &second.mesh), (&"cube".into(), &"sphere".into()));
+        assert!(matches!(&first.programs[1], ProgramSource::File(path) if path == Path::new("dir/a.psh")));
         assert!(first.raster.cull_back && !second.raster.cull_back);
         assert_eq!(second.constants.len(), 2);
         assert_eq!(second.constants[0].1, [0.0, 1.0, 0.0, 1.0]);

@@ -33,7 +33,7 @@ impl Numbers<'_> {
     }
 
     /// Number `n` as the bits that programs read; 0 beyond the end.
-    pub(super) fn bits(&self, n: usize) -> u32 {
+    pub(crate) fn bits(&self, n: usize) -> u32 {
         match self {
             Self::F32(v) => v.get(n).map_or(0, |x| x.to_bits()),
             Self::U8(v) => v.get(n).map_or(0, |&x| (f32::from(x) / 255.0).to_bits()),
@@ -92,6 +92,20 @@ pub struct View<'a> {
     pub(super) channels: usize,
 }
 
+impl View<'_> {
+    /// Its elements as programs read them: what the view has no channel for is as in `rest`.
+    pub(crate) fn elements(&self, rest: [f32; 4]) -> Option<Vec<[u32; 4]>> {
+        let [rows, columns] = self.size()?;
+        let channel = |n: usize, c: usize| match c < self.channels {
+            true => self.numbers.bits(n * self.channels + c),
+            false => rest[c].to_bits(),
+        };
+        let count = self.numbers.len() / self.channels;
+        debug_assert!(rows * columns >= count);
+        Some((0..count).map(|n| std::array::from_fn(|c| channel(n, c))).collect())
+    }
+}
+
 impl<'a> View<'a> {
     /// A line of elements of so many channels, 1 to 4.
     pub fn line(numbers: impl Into<Numbers<'a>>, channels: usize) -> Self {
@@ -103,8 +117,13 @@ impl<'a> View<'a> {
         Self { numbers: numbers.into(), shape: Shape::Rows(rows, columns), channels }
     }
 
+    /// Channels of an element.
+    pub(crate) fn channels(&self) -> usize {
+        self.channels
+    }
+
     /// Rows and columns of the elements as programs see them, if there are as many numbers as that takes.
-    pub(super) fn size(&self) -> Option<[usize; 2]> {
+    pub(crate) fn size(&self) -> Option<[usize; 2]> {
         let most = super::COLUMNS as usize;
         if !(1..=4).contains(&self.channels) || self.numbers.is_empty() {
             return None;
