@@ -5,10 +5,15 @@ use crate::args::JobFlags;
 use crate::console::{Console, Exit, Failure};
 use crate::watched::LaunchArgs;
 use clap::Args;
+use ctm::Drawing;
 use ctm::EngineKind;
+use ctm::Position;
 use ctm::array::{Array, Kind};
+use ctm::draw::Drawn;
 use ctm::job::{Job, JobError, JobReport};
-use ctm::trace::{Choice, Chosen, Limits, Store, Subject, Trace, agree, difference, left_by, number, parting};
+use ctm::trace::{
+    Choice, Chosen, DrawStage, Limits, Store, Subject, Trace, agree, difference, left_by, number, parting,
+};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -29,7 +34,7 @@ Examples:
 
 Exit codes: 0 the same, 4 different, 1, 2, 3 as `ctm run`. `ctm replay` compares a recording with itself.")]
 pub(crate) struct CompareArgs {
-    /// A job file, or a recording of devices
+    /// A job file, a draw job, or a recording of devices
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
     /// Another one, or an array (.npy, .png, .pfm)
@@ -50,7 +55,14 @@ pub(crate) struct CompareArgs {
 }
 
 fn job(path: &Path) -> Result<Job, JobError> {
-    let launch = LaunchArgs { file: path.to_owned(), job: JobFlags::default(), isa: None, pass: None, launch: None };
+    let launch = LaunchArgs {
+        file: path.to_owned(),
+        job: JobFlags::default(),
+        isa: None,
+        pass: None,
+        launch: None,
+        stage: None,
+    };
     launch.read().map(|job| job.without_files())
 }
 
@@ -64,6 +76,9 @@ pub(crate) fn run(console: &Console, args: &CompareArgs) -> Ending {
     if [Some(&args.a), args.b.as_ref()].into_iter().flatten().any(|path| Subject::is_recording(path)) {
         return launches(console, args);
     }
+    if [Some(&args.a), args.b.as_ref()].into_iter().flatten().any(|path| Subject::is_drawing(path)) {
+        return drawings(console, args);
+    }
     let mut a = job(&args.a)?;
     if let Some(path) = args.b.as_deref().filter(|path| Kind::of(path).is_some()) {
         return picture(console, args, &a, path);
@@ -76,11 +91,8 @@ pub(crate) fn run(console: &Console, args: &CompareArgs) -> Ending {
         pass.program = program.clone().into();
     }
     if let Some(engines) = &args.engines {
-        let names = EngineKind::ALL.map(EngineKind::name).join(", ");
-        let wrong = || Failure::usage("no-such-engine", format!("`{engines}` are not two engines; there are {names}"));
-        let (x, y) = engines.split_once(',').ok_or_else(wrong)?;
-        a.run.engine = EngineKind::from_name(x).ok_or_else(wrong)?.into();
-        b.run.engine = EngineKind::from_name(y).ok_or_else(wrong)?.into();
+        let (x, y) = two_engines(engines)?;
+        (a.run.engine, b.run.engine) = (x.into(), y.into());
     }
     let (left, right) = (a.run(|_| {})?, b.run(|_| {})?);
     let found =
@@ -151,6 +163,90 @@ fn say_parting(x: &Trace, y: &Trace, tolerance: f32, text: &mut String, value: &
             }
         }
     }
+}
+
+/// Two draw jobs, or one on two engines: the first pixel of a target that differs, and where its pixel programs part.
+fn drawings(console: &Console, args: &CompareArgs) -> Ending {
+    if args.program_b.is_some() {
+        return Err(Failure::usage("draw-flags", "a draw job names its own programs"));
+    }
+    let read = |path: &Path| match Subject::is_drawing(path) {
+        true => Drawing::read(path).map_err(Failure::from),
+        false => Err(Failure::usage("draw-flags", format!("{} is no draw job, as the other is", path.display()))),
+    };
+    let mut a = read(&args.a)?;
+    let mut b = args.b.as_deref().map_or_else(|| Ok(a.clone()), read)?;
+    if let Some(engines) = &args.engines {
+        (a.engine, b.engine) = two_engines(engines)?;
+    }
+    let draw = |drawing: &Drawing| {
+        let drawn = drawing.prepare().and_then(|mut prepared| prepared.draw(0.0));
+        drawn.map_err(|error| Failure::wrong("draw", error.to_string()))
+    };
+    let (left, right) = (draw(&a)?, draw(&b)?);
+    let shapes = |drawn: &Drawn| (drawn.size, drawn.targets.iter().map(|t| (t.number, t.format())).collect::<Vec<_>>());
+    if shapes(&left) != shapes(&right) {
+        return Err(Failure::wrong("no-comparison", "the targets have other sizes, numbers or formats"));
+    }
+    let (mut first, mut count) = (None, 0u64);
+    for (x, y) in left.targets.iter().zip(&right.targets) {
+        let integers = x.format().number.is_integer();
+        let agrees =
+            |p: u32, q: u32| p == q || !integers && agree(f32::from_bits(p), f32::from_bits(q), args.tolerance);
+        for (n, (p, q)) in x.texels().zip(y.texels()).enumerate() {
+            for channel in (0..4).filter(|&c| !agrees(p[c], q[c])) {
+                first.get_or_insert((x.number, n, channel, p[channel], q[channel]));
+                count += 1;
+            }
+        }
+    }
+    let Some((target, n, channel, p, q)) = first else { return same(console, args) };
+    let place = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
+    let width = left.size[0] as usize;
+    let at = Position { i: place(n % width), j: place(n / width) };
+    let mut text = format!(
+        "target {target} differs in {count} values, first at pixel ({}, {}) channel {channel}: {} and {}\n",
+        at.i,
+        at.j,
+        number(p),
+        number(q)
+    );
+    let mut value = json!({
+        "status": "different",
+        "output": format!("pix{target}"),
+        "position": [at.i, at.j],
+        "channel": channel,
+        "a": format!("0x{p:08x}"),
+        "b": format!("0x{q:08x}"),
+        "count": count,
+    });
+    if args.engines.is_none() {
+        let trace = |drawing: &Drawing| -> Result<Trace, JobError> {
+            let subject = Subject::Drawing(Box::new(drawing.clone()), DrawStage::Pixel);
+            let chosen = subject.choose(Choice::default(), Some(at))?;
+            Trace::of(&subject, &chosen, at, &Limits::default()).map_err(JobError::from)
+        };
+        match (trace(&a), trace(&b)) {
+            (Ok(x), Ok(y)) => say_parting(&x, &y, args.tolerance, &mut text, &mut value),
+            (x, y) => {
+                for (name, error) in [("a", x.err()), ("b", y.err())] {
+                    if let Some(error) = error {
+                        text.push_str(&format!("{name}: {error}\n"));
+                    }
+                }
+            }
+        }
+    }
+    console.print(&if args.json { format!("{value}\n") } else { text })?;
+    Ok(Exit::Differs)
+}
+
+/// Two engines by their names.
+fn two_engines(engines: &str) -> Result<(EngineKind, EngineKind), Failure> {
+    let names = EngineKind::ALL.map(EngineKind::name).join(", ");
+    let wrong = || Failure::usage("no-such-engine", format!("`{engines}` are not two engines; there are {names}"));
+    let (x, y) = engines.split_once(',').ok_or_else(wrong)?;
+    Ok((EngineKind::from_name(x).ok_or_else(wrong)?, EngineKind::from_name(y).ok_or_else(wrong)?))
 }
 
 /// What two launches left in the outputs of each processor; one of them at least is of a recording.

@@ -126,12 +126,20 @@ pub(crate) fn run(console: &Console, args: &TraceArgs) -> Ending {
             Err(e) => return Err(e.into()),
         }
     }
-    if let (true, Subject::Recording(_)) = (args.group_index.is_some() || args.until.is_some(), &subject) {
-        return Err(Failure::usage("recording-flags", "of a recording, --at says which processor"));
+    let by_place = args.group_index.is_none() && args.until.is_none();
+    match &subject {
+        Subject::Recording(_) if !by_place => {
+            return Err(Failure::usage("recording-flags", "of a recording, --at says which processor"));
+        }
+        Subject::Drawing(..) if !by_place => {
+            return Err(Failure::usage("draw-flags", "of a draw job, --at says which pixel or vertex"));
+        }
+        _ => {}
     }
     let at = match &subject {
         Subject::Job(job) => Some(args.launch.position(job, at)),
         Subject::Recording(_) => at,
+        Subject::Drawing(..) => Some(at.unwrap_or_default()),
     };
     let chosen = subject.choose(choice, at)?;
     let at = at.unwrap_or(Position { i: chosen.domain.i0, j: chosen.domain.j0 });

@@ -3,9 +3,10 @@
 use crate::args::{IsaName, JobFlags};
 use crate::console::Failure;
 use clap::Args;
+use ctm::Drawing;
 use ctm::job::{Isa, Job, JobError, Reader, read_file};
 use ctm::render::Report;
-use ctm::trace::{Choice, Chosen, Subject};
+use ctm::trace::{Choice, Chosen, DrawStage, Subject};
 use ctm_exec::Position;
 pub(crate) use ctm_ide::debugger::position;
 use ctm_isa::diag::Diagnostic;
@@ -14,7 +15,7 @@ use std::path::PathBuf;
 /// A launch of a job.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LaunchArgs {
-    /// A job file (.toml) or a program, as `ctm run` takes it, or a recording of devices (CTM_RECORD)
+    /// A job file (.toml) or a program, as `ctm run` takes it, a draw job, or a recording of devices (CTM_RECORD)
     #[arg(value_name = "JOB")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
@@ -22,12 +23,24 @@ pub(crate) struct LaunchArgs {
     /// The instruction set, where the program does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
-    /// Which pass of the job, from 0; the last one that has the processor when left out
+    /// Which pass of the job, or which draw, from 0; the last one that has the processor when left out
     #[arg(long, value_name = "N")]
     pub(crate) pass: Option<usize>,
-    /// Which launch of that pass, or of the recording, from 0; the last one that has the processor when left out
+    /// Which launch of that pass or of the recording, which fragment of a draw's pixel, from 0; the last one that has the processor when left out
     #[arg(long, value_name = "N")]
     pub(crate) launch: Option<u64>,
+    /// Of a draw job: the program that is looked into; processors are pixels, or vertices by number and instance
+    #[arg(long = "draw-stage", id = "draw_stage", value_name = "STAGE", value_parser = stage)]
+    pub(crate) stage: Option<DrawStage>,
+}
+
+/// A program of a draw by its name.
+fn stage(name: &str) -> Result<DrawStage, String> {
+    let all = DrawStage::ALL;
+    all.iter()
+        .find(|row| row.0 == name)
+        .map(|row| row.1)
+        .ok_or_else(|| format!("there are {}", all.map(|row| row.0).join(", ")))
 }
 
 impl LaunchArgs {
@@ -49,14 +62,23 @@ impl LaunchArgs {
         reader.finish()
     }
 
-    /// What is looked into: the job, or a recording, which takes no flags.
+    /// What is looked into: the job, or a draw job or a recording, which take no flags.
     pub(crate) fn subject(&self) -> Result<Subject, JobError> {
+        let usage = |rule, message: String| Err(JobError::Usage(vec![Report::bare(Diagnostic::error(rule, message))]));
+        if Subject::is_drawing(&self.file) {
+            if let Some((flag, _)) = self.job.given.first() {
+                return usage("draw-flags", format!("a draw job takes no flags of jobs, such as --{flag}"));
+            }
+            return Ok(Subject::Drawing(Box::new(Drawing::read(&self.file)?), self.stage.unwrap_or_default()));
+        }
+        if self.stage.is_some() {
+            return usage("draw-flags", format!("--draw-stage is for draw jobs, which {} is not", self.file.display()));
+        }
         if !Subject::is_recording(&self.file) {
             return self.read().map(|job| Subject::Job(Box::new(job)));
         }
         if let Some((flag, _)) = self.job.given.first() {
-            let message = format!("a recording takes no flags of jobs, such as --{flag}");
-            return Err(JobError::Usage(vec![Report::bare(Diagnostic::error("recording-flags", message))]));
+            return usage("recording-flags", format!("a recording takes no flags of jobs, such as --{flag}"));
         }
         Ok(Subject::Recording(self.file.clone()))
     }
@@ -67,6 +89,7 @@ impl LaunchArgs {
         let at = match &subject {
             Subject::Job(job) => Some(self.position(job, at)),
             Subject::Recording(_) => at,
+            Subject::Drawing(..) => Some(at.unwrap_or_default()),
         };
         let chosen = subject.choose(self.choice(), at)?;
         let first = Position { i: chosen.domain.i0, j: chosen.domain.j0 };

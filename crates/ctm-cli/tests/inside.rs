@@ -196,3 +196,49 @@ fn reduce_leaves_what_the_command_needs() {
     assert_eq!(small.trim(), "rcp r6.a, r1.a");
     bad(&["reduce", &file, "--while", "false"], 1, "nothing to keep");
 }
+
+const CUBE: &str = "examples/draw/cube/job.toml";
+
+#[test]
+fn a_pixel_and_a_vertex_of_a_draw() {
+    let text = good(&["trace", CUBE, "--at", "160,120"]);
+    assert!(text.starts_with("processor (160, 120): lane "), "{text}");
+    assert!(text.contains("PIX0.x = "), "{text}");
+    let why = good(&["why", CUBE, "--at", "160,120", "--value", "PIX0.x"]);
+    assert!(why.starts_with("PIX0.x = ") && why.contains("SAMPLE"), "{why}");
+    let vertex = good(&["trace", CUBE, "--draw-stage", "vertex", "--at", "7,0"]);
+    assert!(vertex.starts_with("processor (7, 0): lane ") && vertex.contains("POS0.x = "), "{vertex}");
+    let script = temporary("draw.txt");
+    std::fs::write(&script, "step 3\nback 1\nprint R0.x\n").unwrap();
+    let session = good(&["debug", CUBE, "--at", "160,120", "-x", &script]);
+    assert!(session.contains("(160, 120)") && session.contains("R0.x = "), "{session}");
+    bad(&["trace", CUBE, "--at", "0,0"], 2, "the pixel program does not run for pixel (0, 0)");
+    bad(&["trace", CUBE, "--at", "160,120", "--pass", "1"], 2, "there is no draw 1");
+    bad(&["trace", CUBE, "--at", "160,120", "--size", "4x4"], 2, "a draw job takes no flags of jobs");
+    bad(&["trace", MANDELBROT, "--draw-stage", "vertex"], 2, "--draw-stage is for draw jobs");
+    bad(&["trace", CUBE, "--until", "fault"], 2, "of a draw job, --at says which pixel or vertex");
+}
+
+#[test]
+fn two_draws_part_at_an_instruction() {
+    assert!(good(&["compare", CUBE, "--engines", "jit,interp"]).contains("same"));
+    let folder = root().join("examples/draw/cube");
+    let place = temporary("cube");
+    std::fs::create_dir_all(&place).unwrap();
+    let program = std::fs::read_to_string(folder.join("cube.psh")).unwrap();
+    let planted = program.replacen("MUL ", "ADD ", 1);
+    assert!(planted != program, "the pixel program multiplies");
+    for (name, text) in [("cube.psh", planted), ("cube.vsh", std::fs::read_to_string(folder.join("cube.vsh")).unwrap())]
+    {
+        std::fs::write(Path::new(&place).join(name), text).unwrap();
+    }
+    let picture = root().join("docs/mandelbrot.png").display().to_string();
+    let job =
+        std::fs::read_to_string(folder.join("job.toml")).unwrap().replace("../../../docs/mandelbrot.png", &picture);
+    let job_path = Path::new(&place).join("job.toml");
+    std::fs::write(&job_path, job).unwrap();
+    let (code, stdout, stderr) = ctm_with(&["compare", CUBE, &job_path.display().to_string()], "");
+    assert_eq!(code, 4, "{stdout}{stderr}");
+    assert!(stdout.starts_with("target 0 differs in ") && stdout.contains("MUL") && stdout.contains("ADD"), "{stdout}");
+    bad(&["compare", CUBE, MANDELBROT], 2, "is no draw job");
+}

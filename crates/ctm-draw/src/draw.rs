@@ -11,7 +11,8 @@ use crate::targets::{Open, TargetError, Targets};
 pub use crate::watch::{Ending, Fragment, SampleTest, Stored};
 use ctm_exec::engine::Finding;
 use ctm_exec::r700::Target;
-use ctm_exec::{Budget, Control, Engine, Fault};
+use ctm_exec::{Budget, Control, Domain, Engine, Fault, Position};
+use std::sync::Arc;
 
 /// How a draw is run. Results do not depend on it, but for draws that are ended.
 #[derive(Clone, Debug, Default)]
@@ -26,6 +27,57 @@ pub struct Options {
     pub budget: Budget,
     /// Can end the draw.
     pub control: Control,
+    /// Hears of launches.
+    pub notice: Notice,
+}
+
+/// A launch of a program of a draw that is about to run, on the thread that runs it.
+pub struct LaunchNotice<'a> {
+    /// `vertex`, `geometry`, `copy` or `pixel`.
+    pub stage: &'static str,
+    /// Its lanes, by which engines know them.
+    pub domain: Domain,
+    pub(crate) place: &'a dyn Fn(Position) -> Position,
+    pub(crate) counts: &'a dyn Fn(Position) -> bool,
+}
+
+impl LaunchNotice<'_> {
+    /// What a lane is: a pixel, a vertex number (`i`) and instance (`j`), or a primitive.
+    #[must_use]
+    pub fn place(&self, lane: Position) -> Position {
+        (self.place)(lane)
+    }
+
+    /// Whether the lane is more than a neighbour that others take gradients from.
+    #[must_use]
+    pub fn counts(&self, lane: Position) -> bool {
+        (self.counts)(lane)
+    }
+}
+
+/// Who hears of launches before they run; nobody by default.
+#[derive(Clone, Default)]
+pub struct Notice(Option<Arc<NoticeFn>>);
+
+type NoticeFn = dyn Fn(&LaunchNotice<'_>) + Send + Sync;
+
+impl Notice {
+    /// Somebody.
+    pub fn new(hears: impl Fn(&LaunchNotice<'_>) + Send + Sync + 'static) -> Self {
+        Self(Some(Arc::new(hears)))
+    }
+
+    pub(crate) fn tell(&self, launch: &LaunchNotice<'_>) {
+        if let Some(hears) = &self.0 {
+            hears(launch);
+        }
+    }
+}
+
+impl std::fmt::Debug for Notice {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(if self.0.is_some() { "Notice(..)" } else { "Notice" })
+    }
 }
 
 /// What a checked draw noticed in a program.

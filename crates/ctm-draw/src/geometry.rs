@@ -110,7 +110,7 @@ fn geometry_launch(
     };
     // A lane is the primitive of its number.
     let place = |at: Position| Position { i: numbers.get(at.i as usize).copied().unwrap_or(at.i), j: at.j };
-    runner.r700("geometry", launch, &mut memory, &place).map_err(fault("geometry"))?;
+    runner.r700("geometry", launch, &mut memory, (&place, &|_| true)).map_err(fault("geometry"))?;
     let mut events: Events = memory.events.iter().map(|&(at, event)| (at.i, event)).collect();
     // Those of one invocation are in order; strips follow one another in the order of primitives.
     events.sort_by_key(|event| event.0);

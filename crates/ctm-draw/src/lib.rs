@@ -61,7 +61,7 @@ pub mod vertices;
 mod watch;
 
 pub use draw::{
-    Counts, DrawError, Drawn, Ending, Fragment, Note, Options, SampleTest, Stored, clear_colour, clear_depth, draw,
-    draw_watched,
+    Counts, DrawError, Drawn, Ending, Fragment, LaunchNotice, Note, Notice, Options, SampleTest, Stored, clear_colour,
+    clear_depth, draw, draw_watched,
 };
 pub use targets::{ColourTarget, DepthTarget, StreamBuffer, TargetError, Targets};

@@ -166,6 +166,10 @@ impl Shader<'_> {
             let [x, y] = quad.map_or([0; 2], |quad| pixels(quad)[(at.i % 2 + 2 * (at.j % 2)) as usize]);
             Position { i: x.cast_unsigned(), j: y.cast_unsigned() }
         };
+        let counts = |at: Position| {
+            let quad = quads.get(at.i as usize / 2).map(|quad| &quad.quad);
+            quad.is_some_and(|quad| quad.masks[(at.i % 2 + 2 * (at.j % 2)) as usize] != 0)
+        };
         match &self.program {
             Program::R700(stage, targets) => {
                 let order = LaneOrder::quads(domain);
@@ -185,7 +189,7 @@ impl Shader<'_> {
                     rows: &start,
                     ..Launch::new(stage.program, stage.constants, domain)
                 };
-                self.runner.r700("pixel", launch, &mut memory, &place)?;
+                self.runner.r700("pixel", launch, &mut memory, (&place, &counts))?;
                 Ok(Exports::R700(memory.rows))
             }
             Program::X1k(stage) => {
@@ -205,7 +209,7 @@ impl Shader<'_> {
                     checks: false,
                     counters: false,
                 };
-                self.runner.x1k(launch, &mut memory, &place)?;
+                self.runner.x1k(launch, &mut memory, (&place, &counts))?;
                 Ok(Exports::X1k(memory.rows))
             }
         }

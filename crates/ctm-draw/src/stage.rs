@@ -1,6 +1,6 @@
 //! How a draw runs programs, and what they can reach: they read what their stage has bound, and leave rows of exports.
 
-use crate::draw::{DrawError, Note, Options};
+use crate::draw::{DrawError, LaunchNotice, Note, Notice, Options};
 use ctm_exec::engine::{Finding, MemoryFault};
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::{Buffer, Exports, Launch, Memory, Sampler, Space, Target, Texture, VertexEvent, Written};
@@ -17,28 +17,31 @@ pub(crate) struct Runner<'a> {
     /// When the time of the draw is over, and how much it is.
     deadline: Option<(Instant, Duration)>,
     checks: bool,
+    notice: Notice,
     /// What checked runs noticed: of each stage, rule and instruction the one of the first place.
     notes: Mutex<BTreeMap<(&'static str, u32, &'static str), Note>>,
 }
 
 impl<'a> Runner<'a> {
     pub(crate) fn new(engine: &'a dyn Engine, options: &Options) -> Self {
-        let Options { control, budget, checks, .. } = options;
+        let Options { control, budget, checks, notice, .. } = options;
         let deadline = budget.time.and_then(|time| Some((Instant::now().checked_add(time)?, time)));
         let control = deadline.map_or_else(|| control.clone(), |(deadline, _)| control.until(deadline));
         // The time is that of the whole draw, which the control has.
         let budget = Budget { time: None, ..*budget };
-        Self { engine, control, budget, deadline, checks: *checks, notes: Mutex::default() }
+        let (checks, notice) = (*checks, notice.clone());
+        Self { engine, control, budget, deadline, checks, notice, notes: Mutex::default() }
     }
 
-    /// Runs a launch. `place`: what a lane of it is, for messages.
+    /// Runs a launch. `place`: what a lane of it is, and whether it counts.
     pub(crate) fn r700(
         &self,
         stage: &'static str,
         launch: Launch<'_>,
         memory: &mut dyn Memory,
-        place: &dyn Fn(Position) -> Position,
+        (place, counts): (&dyn Fn(Position) -> Position, &dyn Fn(Position) -> bool),
     ) -> Result<(), Fault> {
+        self.notice.tell(&LaunchNotice { stage, domain: launch.domain, place, counts });
         let launch = Launch { budget: self.budget, checks: self.checks, counters: false, ..launch };
         let outcome = self.engine.run_r700_under(&self.control, &launch, memory);
         let outcome = outcome.map_err(|fault| Fault { position: fault.position.map(place), ..fault })?;
@@ -51,8 +54,9 @@ impl<'a> Runner<'a> {
         &self,
         launch: x1k::Launch<'_>,
         memory: &mut dyn x1k::Memory,
-        place: &dyn Fn(Position) -> Position,
+        (place, counts): (&dyn Fn(Position) -> Position, &dyn Fn(Position) -> bool),
     ) -> Result<(), Fault> {
+        self.notice.tell(&LaunchNotice { stage: "pixel", domain: launch.domain, place, counts });
         let launch = x1k::Launch { budget: self.budget, checks: self.checks, counters: false, ..launch };
         let outcome = self.engine.run_x1k_under(&self.control, &launch, memory);
         let outcome = outcome.map_err(|fault| Fault { position: fault.position.map(place), ..fault })?;

@@ -233,6 +233,6 @@ pub(crate) fn run_launch<'a>(
     let place = |at: Position| {
         given.start.get(at.i as usize).map_or(at, |&[index, _, _, instance]| Position { i: index, j: instance })
     };
-    runner.r700(name, launch, &mut memory, &place)?;
+    runner.r700(name, launch, &mut memory, (&place, &|_| true))?;
     Ok(memory)
 }

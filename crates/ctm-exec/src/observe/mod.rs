@@ -328,6 +328,11 @@ impl Unit<'_> {
         both!(self, unit => unit.positions())
     }
 
+    /// Calls the lanes something else than their index pairs from here on, one name for each: pixels of a draw, say.
+    pub fn rename(&mut self, names: Vec<Position>) {
+        both!(self, unit => unit.rename(names));
+    }
+
     /// Whether the program has ended for all of it.
     #[must_use]
     pub fn has_ended(&self) -> bool {

@@ -72,6 +72,8 @@ fn write(event: &mut LaneEvent, place: Place, old: u32, part: u8) {
 pub struct Unit<'a> {
     context: &'a Context<'a>,
     tap: Tap<&'a mut dyn Memory>,
+    indices: Vec<Position>,
+    /// What they are called.
     positions: Vec<Position>,
     state: Inside,
 }
@@ -99,9 +101,10 @@ impl<'a> Unit<'a> {
         memory: &'a mut dyn Memory,
         changes: bool,
     ) -> Self {
-        let positions = waves.iter().flat_map(|wave| wave.positions.clone()).collect();
+        let positions: Vec<Position> = waves.iter().flat_map(|wave| wave.positions.clone()).collect();
+        let indices = positions.clone();
         let changes = changes || memory.outputs_alias_inputs();
-        Self { context, tap: Tap::new(memory, changes), positions, state: Inside { waves, shared, turn: 0 } }
+        Self { context, tap: Tap::new(memory, changes), indices, positions, state: Inside { waves, shared, turn: 0 } }
     }
 
     /// Runs to the end; the wavefronts and what they share.
@@ -116,6 +119,13 @@ impl<'a> Unit<'a> {
     #[must_use]
     pub fn positions(&self) -> &[Position] {
         &self.positions
+    }
+
+    /// Calls the lanes something else from here on, one name for each.
+    pub fn rename(&mut self, names: Vec<Position>) {
+        if names.len() == self.indices.len() {
+            self.positions = names;
+        }
     }
 
     /// Whether all wavefronts have ended.
@@ -316,7 +326,7 @@ impl<'a> Unit<'a> {
     /// Adds accesses of memory to the lanes that made them.
     fn attribute(&self, lanes: &mut [LaneEvent], accesses: Vec<crate::observe::tap::Access>, item: Option<usize>) {
         for access in accesses.into_iter().filter(|access| item.is_none_or(|item| access.item == item)) {
-            let of = |lane: &&mut LaneEvent| self.positions.get(usize::from(lane.lane)) == Some(&access.of);
+            let of = |lane: &&mut LaneEvent| self.indices.get(usize::from(lane.lane)) == Some(&access.of);
             if let Some(lane) = lanes.iter_mut().find(of) {
                 lane.access(access.place, access.bits, access.written);
             }

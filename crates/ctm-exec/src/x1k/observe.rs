@@ -20,6 +20,8 @@ pub struct Unit<'a> {
     part: Part,
     group: Group,
     tap: Tap<&'a mut dyn Memory>,
+    indices: Vec<Position>,
+    /// What they are called.
     positions: Vec<Position>,
 }
 
@@ -53,7 +55,14 @@ impl<'a> Unit<'a> {
         let mut group = Group::new(context.launch);
         group.start(context, positions, covered);
         let changes = context.launch.program.uncached || memory.outputs_alias_inputs();
-        Self { context, part, group, tap: Tap::new(memory, changes), positions: positions.to_vec() }
+        Self {
+            context,
+            part,
+            group,
+            tap: Tap::new(memory, changes),
+            positions: positions.to_vec(),
+            indices: positions.to_vec(),
+        }
     }
 
     /// Runs to the end and gives what a group gives.
@@ -68,6 +77,13 @@ impl<'a> Unit<'a> {
     #[must_use]
     pub fn positions(&self) -> &[Position] {
         &self.positions
+    }
+
+    /// Calls the lanes something else from here on, one name for each.
+    pub fn rename(&mut self, names: Vec<Position>) {
+        if names.len() == self.indices.len() {
+            self.positions = names;
+        }
     }
 
     /// Whether the program has ended.
@@ -97,7 +113,7 @@ impl<'a> Unit<'a> {
         };
         Flow {
             first_lane: 0,
-            lanes: (0..self.positions.len()).map(lane).collect(),
+            lanes: (0..self.indices.len()).map(lane).collect(),
             stack: self.group.machine.frames(),
             next: self.group.pc,
         }
@@ -106,7 +122,7 @@ impl<'a> Unit<'a> {
     /// What a place holds for a lane.
     #[must_use]
     pub fn value(&self, lane: usize, place: Place) -> Option<u32> {
-        let block = self.group.blocks.get(lane / BLOCK).filter(|_| lane < self.positions.len())?;
+        let block = self.group.blocks.get(lane / BLOCK).filter(|_| lane < self.indices.len())?;
         let l = lane % BLOCK;
         let flag = |mask: LaneMask| Some(u32::from(mask.contains(l)));
         match place {
@@ -130,7 +146,7 @@ impl<'a> Unit<'a> {
 
     /// Makes a place hold something else.
     pub fn set(&mut self, lane: usize, place: Place, bits: u32) -> bool {
-        let lanes = self.positions.len();
+        let lanes = self.indices.len();
         let Some(block) = self.group.blocks.get_mut(lane / BLOCK).filter(|_| lane < lanes) else { return false };
         let l = lane % BLOCK;
         let one = LaneMask::of(|lane| lane == l);
@@ -191,7 +207,7 @@ impl<'a> Unit<'a> {
         self.tap.take();
         let result = self.group.step(self.context, &self.part, &mut Access::Exclusive(&mut self.tap));
         for access in self.tap.take() {
-            let of = |e: &&mut LaneEvent| self.positions.get(usize::from(e.lane)) == Some(&access.of);
+            let of = |e: &&mut LaneEvent| self.indices.get(usize::from(e.lane)) == Some(&access.of);
             if let Some(event) = event.lanes.iter_mut().find(of) {
                 event.access(access.place, access.bits, access.written);
             }

@@ -4,7 +4,7 @@ use super::said;
 use super::variables::{self, Scope};
 use crate::debugger::position;
 use ctm::job::{AnyProgram, Isa, Job, Reader, read_file};
-use ctm::trace::{Choice, Chosen, Listing, Subject};
+use ctm::trace::{Choice, Chosen, DrawStage, Listing, Subject};
 use ctm_exec::Position;
 use serde_json::Value;
 use std::path::{Path, PathBuf};
@@ -69,11 +69,23 @@ pub(super) fn prepare(arguments: &Value) -> Result<Prepared, String> {
     };
     let subject = if Subject::is_recording(&path) {
         Subject::Recording(path)
+    } else if Subject::is_drawing(&path) {
+        let stage = match arguments["stage"].as_str() {
+            None => DrawStage::default(),
+            Some(name) => DrawStage::ALL
+                .iter()
+                .find(|row| row.0 == name)
+                .map(|row| row.1)
+                .ok_or_else(|| format!("`stage` is \"{name}\"; there are pixel and vertex"))?,
+        };
+        Subject::Drawing(Box::new(ctm::Drawing::read(&path).map_err(|e| said(&e))?), stage)
     } else {
         Subject::Job(Box::new(job(&path, arguments)?))
     };
     let chosen = subject.choose(Choice { pass, launch: number("launch")? }, at).map_err(|e| said(&e))?;
-    let at = at.unwrap_or(Position { i: chosen.domain.i0, j: chosen.domain.j0 });
+    let drawn = matches!(subject, Subject::Drawing(..));
+    let at =
+        at.unwrap_or(if drawn { Position::default() } else { Position { i: chosen.domain.i0, j: chosen.domain.j0 } });
     let program = &chosen.program;
     let listing = Arc::new(Listing::new(program));
     let scopes = match &program.program {

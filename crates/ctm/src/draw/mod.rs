@@ -36,7 +36,7 @@ pub use plan::{
     Cull, DepthPlan, DrawPlan, Drawing, MeshSource, Mixing, ProgramSource, TargetPlan, TextureBinding, TextureData,
 };
 pub use prepare::Prepared;
-pub(crate) use prepare::picture;
+pub(crate) use prepare::{NoticeFn, picture};
 pub use read::TOPOLOGIES;
 
 use crate::job::JobError;

@@ -16,8 +16,8 @@ use ctm_draw::state::{
     VertexSource, X1kStage,
 };
 use ctm_draw::{
-    ColourTarget, Counts, DepthTarget, Drawn as OneDrawn, Fragment, Options, Targets, clear_colour, clear_depth, draw,
-    draw_watched,
+    ColourTarget, Counts, DepthTarget, Drawn as OneDrawn, Fragment, Notice, Options, Targets, clear_colour,
+    clear_depth, draw, draw_watched,
 };
 use ctm_exec::r700::resources::{Image, Texture};
 
@@ -340,11 +340,13 @@ impl Prepared<'_> {
     fn options(&self) -> Options {
         let drawing = self.drawing;
         Options {
-            one_thread: drawing.one_thread,
+            // What is watched has an order.
+            one_thread: drawing.one_thread || self.notice.is_some(),
             checks: drawing.check,
             watch: drawing.at,
             budget: drawing.budget,
             control: drawing.control.clone(),
+            notice: Notice::default(),
         }
     }
 
@@ -452,7 +454,12 @@ impl Prepared<'_> {
         let (count, instances) = (mesh.indices.len() as u32, draw.plan.instances);
         let call = Draw { topology: mesh.topology, indices, count, instances };
         let mut targets = canvas.targets(draw.plan.targets.as_deref());
-        draw_watched(self.engine.as_ref(), state, &call, &mut targets, &self.options())
+        let mut options = self.options();
+        if let Some(notice) = self.notice.clone() {
+            let number = self.draws.iter().position(|of| std::ptr::eq(of, draw)).unwrap_or(0);
+            options.notice = Notice::new(move |launch| notice(number, launch));
+        }
+        draw_watched(self.engine.as_ref(), state, &call, &mut targets, &options)
             .map_err(|error| Error::Draw(draw.name.clone(), error))
     }
 

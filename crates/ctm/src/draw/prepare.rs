@@ -8,6 +8,7 @@ use super::{Error, unknown};
 use crate::array::Array;
 use crate::job::{Isa, Loaded, read_file};
 use crate::texture;
+use ctm_draw::LaunchNotice;
 use ctm_draw::format::Colours;
 use ctm_draw::raster::SamplePattern;
 use ctm_exec::Engine;
@@ -21,6 +22,7 @@ use ctm_isa::r700::program::Stage as ProgramStage;
 use ctm_isa::x1k::program::{Literal, SymbolKind};
 use std::fmt;
 use std::path::Path;
+use std::sync::Arc;
 
 /// Most bytes of all targets.
 const MOST_BYTES: u64 = 2 << 30;
@@ -32,6 +34,19 @@ pub struct Prepared<'a> {
     pub(super) drawing: &'a Drawing,
     pub(super) engine: Box<dyn Engine>,
     pub(super) draws: Vec<PreparedDraw<'a>>,
+    /// Hears of the launches of each draw, by its number.
+    pub(super) notice: Option<Arc<NoticeFn>>,
+}
+
+pub(crate) type NoticeFn = dyn Fn(usize, &LaunchNotice<'_>) + Send + Sync;
+
+impl Prepared<'_> {
+    /// Runs all launches on an engine around this one, and tells of each before it runs.
+    pub(crate) fn watch(&mut self, wrap: impl FnOnce(Box<dyn Engine>) -> Box<dyn Engine>, notice: Arc<NoticeFn>) {
+        let inner = std::mem::replace(&mut self.engine, Box::new(x1k::Interp));
+        self.engine = wrap(inner);
+        self.notice = Some(notice);
+    }
 }
 
 impl fmt::Debug for Prepared<'_> {
@@ -116,7 +131,7 @@ impl Drawing {
             })?;
             draws.push(PreparedDraw { plan, ..draw });
         }
-        let mut prepared = Prepared { drawing: self, engine, draws };
+        let mut prepared = Prepared { drawing: self, engine, draws, notice: None };
         if self.check {
             prepared.check();
         }

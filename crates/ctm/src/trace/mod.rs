@@ -22,6 +22,7 @@
 
 mod choice;
 mod compare;
+mod drawing;
 mod graph;
 mod listing;
 mod live;
@@ -44,7 +45,7 @@ pub use profile::{Count, Profile};
 pub use record::{Limits, Step, Trace, TraceError};
 pub use reduce::reduce;
 pub use session::{Direction, Session, SetError, Stop};
-pub use subject::{Chosen, Subject};
+pub use subject::{Chosen, DrawStage, Subject};
 pub use why::{Ancestor, Ancestry, Oddity, OddityKind};
 
 /// The value of 32 bits as people read it: the shortest decimal number, NaN by its bits.

@@ -1,6 +1,8 @@
-//! What launches are watched of: a job, or a recording of devices.
+//! What launches are watched of: a job, a drawing, or a recording of devices.
 
 use super::choice::{Choice, watch_job, watching};
+use super::drawing::{self, Lane};
+use crate::draw::Drawing;
 use crate::job::{AnyProgram, Job, JobError, PassProgram};
 use crate::record::{FORMAT, ReplayOptions, replay_on};
 use crate::render::Report;
@@ -21,12 +23,29 @@ pub enum Subject {
     Job(Box<Job>),
     /// A recording of devices (`docs/replay.md`).
     Recording(PathBuf),
+    /// Draws (`docs/draw-jobs.md`), and which of their programs: pixels are processors by column and row, vertices by number and instance.
+    Drawing(Box<Drawing>, DrawStage),
+}
+
+/// A program of a draw.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum DrawStage {
+    /// The pixel program.
+    #[default]
+    Pixel,
+    /// The vertex program.
+    Vertex,
+}
+
+impl DrawStage {
+    /// Every stage with its name.
+    pub const ALL: [(&'static str, Self); 2] = [("pixel", Self::Pixel), ("vertex", Self::Vertex)];
 }
 
 /// A launch of a subject.
 #[derive(Clone, Debug)]
 pub struct Chosen {
-    /// The pass of the job; 0 for recordings.
+    /// The pass of the job, the number of the draw; 0 for recordings.
     pub pass: usize,
     /// Its number among all launches.
     pub which: u64,
@@ -34,6 +53,8 @@ pub struct Chosen {
     pub domain: Domain,
     /// The program.
     pub program: PassProgram,
+    /// Drawings: the lane that is meant, and what each lane is.
+    pub(super) lane: Option<Lane>,
 }
 
 impl Chosen {
@@ -47,7 +68,7 @@ impl Chosen {
     }
 }
 
-fn wrong(rule: &'static str, message: impl Into<String>) -> JobError {
+pub(super) fn wrong(rule: &'static str, message: impl Into<String>) -> JobError {
     JobError::Usage(vec![Report::bare(Diagnostic::error(rule, message))])
 }
 
@@ -57,6 +78,15 @@ impl Subject {
     pub fn is_recording(path: &Path) -> bool {
         let mut begin = [0; FORMAT.magic.len()];
         File::open(path).is_ok_and(|mut file| file.read_exact(&mut begin).is_ok()) && begin == FORMAT.magic
+    }
+
+    /// Whether a file is a draw job, by its keys.
+    #[must_use]
+    pub fn is_drawing(path: &Path) -> bool {
+        let is_toml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
+        let text = if is_toml { std::fs::read_to_string(path).unwrap_or_default() } else { return false };
+        let (table, _) = toml::de::DeTable::parse_recoverable(&text);
+        ["programs", "draw"].iter().any(|key| table.get_ref().contains_key(*key))
     }
 
     /// The launch that a choice means, whose domain has the processor `at`.
@@ -70,10 +100,11 @@ impl Subject {
                 let mut programs = job.programs()?;
                 let domain = job.passes.get(pass).map(|pass| pass.domain);
                 match domain.filter(|_| pass < programs.len()) {
-                    Some(domain) => Ok(Chosen { pass, which, domain, program: programs.swap_remove(pass) }),
+                    Some(domain) => Ok(Chosen { pass, which, domain, program: programs.swap_remove(pass), lane: None }),
                     None => Err(wrong("no-such-launch", format!("there is no pass {pass}"))),
                 }
             }
+            Self::Drawing(drawing, stage) => drawing::choose(drawing, *stage, choice, at),
             Self::Recording(path) => {
                 if choice.pass.is_some() {
                     return Err(wrong(
@@ -118,6 +149,7 @@ impl Subject {
                 };
                 replayed(path, &wrap)
             }
+            Self::Drawing(drawing, stage) => drawing::watch(drawing, *stage, chosen, watcher),
         }
     }
 }
@@ -152,7 +184,7 @@ impl Noting {
         let which = noted.seen;
         noted.seen += 1;
         if noted.launch.is_none_or(|launch| launch == which) && noted.at.is_none_or(|at| domain.contains(at)) {
-            noted.chosen = Some(Chosen { pass: 0, which, domain, program: program() });
+            noted.chosen = Some(Chosen { pass: 0, which, domain, program: program(), lane: None });
         }
     }
 }
