@@ -1,9 +1,27 @@
 //! Command streams of R6xx and R7xx Radeons: what their words say, what is wrong with them, and what they draw.
 //!
 //! A stream is a list of words that a driver hands to the kernel, with relocations that say which buffers its addresses mean.
+//!
+//! | file | what |
+//! |---|---|
+//! | `table` | what a row of a table of registers turns into |
+//! | `registers/` | every register, with its fields (tables) |
+//! | `packets` | headers and packets (table), a stream cut into packets |
+//! | `text/` | streams as text |
+//! | `stream` | relocations |
+//! | `execute/` | a device that runs streams |
 
+#[macro_use]
+mod table;
 pub mod capture;
 pub mod environment;
 mod error;
+pub mod execute;
+pub mod packets;
+pub mod registers;
+pub mod stream;
+pub mod text;
 
 pub use error::Error;
+pub use stream::Relocation;
+pub use table::{Bits, Kind, Register};

@@ -1,0 +1,253 @@
+//! A stream, packet by packet.
+
+use super::commands::{Counters, Predicate};
+use super::draws::{self, Outline, TargetPicture};
+use super::memory::GpuMemory;
+use super::programs::Programs;
+use super::registers::Registers;
+use super::surfaces::Surfaces;
+use crate::Error;
+use crate::packets::{Kind, Packet, Packets};
+use crate::stream::Relocation;
+use ctm_exec::{Budget, Control, Engine};
+use std::collections::BTreeMap;
+
+/// How draws run.
+#[derive(Clone, Debug, Default)]
+pub struct DrawOptions {
+    /// On one thread instead of all cores. Results do not depend on it.
+    pub one_thread: bool,
+    /// What one draw may use up.
+    pub budget: Budget,
+    /// Can end a draw.
+    pub control: Control,
+}
+
+/// Whether a stream goes on behind a draw.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Next {
+    /// It does.
+    Continue,
+    /// Nothing behind the draw runs.
+    Stop,
+}
+
+/// What went wrong in a packet. The packets behind it have run.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Problem {
+    /// The dword of the packet's header.
+    pub dword: usize,
+    /// The number of the draw, from 1 on, if it is one.
+    pub draw: Option<u32>,
+    /// What.
+    pub error: Error,
+}
+
+impl std::fmt::Display for Problem {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self.draw {
+            Some(draw) => write!(f, "dword {}, draw {draw}: {}", self.dword, self.error),
+            None => write!(f, "dword {}: {}", self.dword, self.error),
+        }
+    }
+}
+
+/// What a stream did.
+#[derive(Clone, Debug, Default, PartialEq)]
+pub struct Submitted {
+    /// Draws that it has; those that a predicate dropped among them.
+    pub draws: u32,
+    /// What went wrong.
+    pub problems: Vec<Problem>,
+    /// Whether a draw's watcher ended it.
+    pub stopped: bool,
+}
+
+/// What a watcher of draws sees behind each of them.
+pub struct Stepped<'a> {
+    /// The draw.
+    pub outline: Outline,
+    /// What went wrong in it.
+    pub problem: Option<&'a Problem>,
+}
+
+/// A Radeon in software: registers, and what runs programs. Memory is the caller's.
+pub struct Device {
+    pub(super) engine: Box<dyn Engine>,
+    pub(super) options: DrawOptions,
+    pub(super) registers: Registers,
+    pub(super) programs: Programs,
+    pub(super) surfaces: Surfaces,
+    pub(super) counters: Counters,
+    pub(super) predicate: Predicate,
+    /// Registers that changed since the last draw; kept only for watchers.
+    changed: Option<BTreeMap<u32, u32>>,
+}
+
+impl std::fmt::Debug for Device {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Device").field("counters", &self.counters).finish_non_exhaustive()
+    }
+}
+
+/// A packet with the relocations that stand behind it.
+pub(super) struct Placed<'a> {
+    pub(super) packet: Packet<'a>,
+    relocations: Vec<Relocation>,
+    next: usize,
+}
+
+impl Placed<'_> {
+    /// The next buffer that the packet names.
+    pub(super) fn relocation(&mut self) -> Result<Relocation, Error> {
+        let found = self.relocations.get(self.next).copied();
+        self.next += 1;
+        found.ok_or_else(|| Error::new("no-relocation", "the packet has an address, and no relocation behind it"))
+    }
+
+    /// A word of the packet; 0 where it has ended.
+    pub(super) fn word(&self, n: usize) -> u32 {
+        self.packet.words.get(n).copied().unwrap_or(0)
+    }
+}
+
+impl Device {
+    /// A device whose programs run on this engine.
+    #[must_use]
+    pub fn new(engine: Box<dyn Engine>) -> Self {
+        Self {
+            engine,
+            options: DrawOptions::default(),
+            registers: Registers::default(),
+            programs: Programs::default(),
+            surfaces: Surfaces::default(),
+            counters: Counters::default(),
+            predicate: Predicate::default(),
+            changed: None,
+        }
+    }
+
+    /// Says how draws run from now on.
+    pub fn set_options(&mut self, options: DrawOptions) {
+        self.options = options;
+    }
+
+    /// What registers hold.
+    #[must_use]
+    pub const fn registers(&self) -> &Registers {
+        &self.registers
+    }
+
+    /// Runs a stream. When it returns, memory holds all that the stream wrote.
+    pub fn submit(&mut self, words: &[u32], relocations: &[Relocation], memory: &mut dyn GpuMemory) -> Submitted {
+        self.run(words, relocations, memory, None)
+    }
+
+    /// Runs a stream and tells of each draw behind it; the watcher says whether it goes on.
+    pub fn submit_watched(
+        &mut self,
+        words: &[u32],
+        relocations: &[Relocation],
+        memory: &mut dyn GpuMemory,
+        watcher: &mut dyn FnMut(&Stepped<'_>) -> Next,
+    ) -> Submitted {
+        self.changed = Some(BTreeMap::new());
+        let submitted = self.run(words, relocations, memory, Some(watcher));
+        self.changed = None;
+        submitted
+    }
+
+    /// What the targets hold that registers name now.
+    ///
+    /// # Errors
+    /// Targets that cannot be read.
+    pub fn targets(&self, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
+        draws::pictures(&self.registers, memory)
+    }
+
+    fn run(
+        &mut self,
+        words: &[u32],
+        relocations: &[Relocation],
+        memory: &mut dyn GpuMemory,
+        mut watcher: Option<&mut dyn FnMut(&Stepped<'_>) -> Next>,
+    ) -> Submitted {
+        let mut submitted = Submitted::default();
+        let mut packets = Packets::new(words).peekable();
+        while let Some(packet) = packets.next() {
+            let packet = match packet {
+                Ok(packet) => packet,
+                Err((dword, bad)) => {
+                    let error = Error::new("bad-packet", bad.to_string());
+                    submitted.problems.push(Problem { dword, draw: None, error });
+                    break;
+                }
+            };
+            let mut placed = Placed { packet, relocations: Vec::new(), next: 0 };
+            // Relocations stand directly behind the packet that they belong to.
+            if packet.relocation().is_none() {
+                while let Some(operand) = packets.peek().and_then(|next| next.as_ref().ok()?.relocation()) {
+                    packets.next();
+                    if let Some(found) = relocations.get(operand as usize / 4) {
+                        placed.relocations.push(*found);
+                    }
+                }
+            }
+            let draws = packet.draws();
+            submitted.draws += u32::from(draws);
+            let predicated = matches!(packet.kind, Kind::Packet { predicated: true, .. });
+            if predicated && !self.predicate.lets_pass() {
+                continue;
+            }
+            let before = self.counters.drawn;
+            let result = self.packet(&mut placed, memory);
+            let mut problem = None;
+            if let Err(error) = result {
+                problem = Some(Problem { dword: packet.at, draw: draws.then_some(submitted.draws), error });
+            }
+            if let (Some(watcher), true) = (watcher.as_mut(), draws) {
+                let mut counts = self.counters.last;
+                if self.counters.drawn == before {
+                    counts = ctm_draw::Counts::default();
+                }
+                let changes = self.changed.replace(BTreeMap::new()).unwrap_or_default().into_iter().collect();
+                let outline = self.outline(&placed, submitted.draws, counts, changes);
+                let stepped = Stepped { outline, problem: problem.as_ref() };
+                submitted.stopped = watcher(&stepped) == Next::Stop;
+            }
+            submitted.problems.extend(problem);
+            if submitted.stopped {
+                break;
+            }
+        }
+        self.surfaces.bring_back_all(memory);
+        submitted
+    }
+
+    /// Sets a register.
+    pub(super) fn set(&mut self, offset: u32, value: u32) {
+        if let Some(changed) = &mut self.changed
+            && self.registers.at(offset) != value
+        {
+            changed.insert(offset, value);
+        }
+        self.registers.set(offset, value);
+    }
+
+    fn outline(&self, placed: &Placed<'_>, draw: u32, counts: ctm_draw::Counts, changes: Vec<(u32, u32)>) -> Outline {
+        use crate::registers::vgt;
+        let call = self.counters.call.as_ref();
+        Outline {
+            draw,
+            dword: placed.packet.at,
+            topology: super::topology(&self.registers),
+            count: call.map_or(0, |call| call.count),
+            instances: self.registers.word(vgt::VGT_NUM_INSTANCES::REGISTER, 0),
+            indexed: call.is_some_and(|call| call.indices != super::IndexSource::Counted),
+            special: super::special_op(&self.registers),
+            targets: draws::outline_targets(&self.registers),
+            changes,
+            counts,
+        }
+    }
+}

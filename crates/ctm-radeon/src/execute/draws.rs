@@ -1,0 +1,519 @@
+//! A draw: programs, what they reach, targets, and the call.
+
+use super::device::{Device, DrawOptions, Problem};
+use super::memory::GpuMemory;
+use super::programs::Loaded;
+use super::registers::Registers;
+use super::resources::{
+    self, Bound, Set, TargetWords, VALID_BUFFER, Wanted, colour_target, convert_textures, depth_format, depth_target,
+    kind_of,
+};
+use super::state::{self, Geometry, Lists, SpecialOp, Stages};
+use crate::Error;
+use crate::registers::{colour, depth, sq, vgt};
+use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
+use ctm_draw::layout::Layout;
+use ctm_draw::state::{Draw, Indices, Stage, Topology};
+use ctm_draw::{ColourTarget, Counts, DepthTarget, Options, StreamBuffer, Targets};
+use ctm_exec::r700::Constants;
+use ctm_exec::r700::formats::{Elements, elements};
+use ctm_isa::r700::ops::DataFormat;
+use ctm_isa::r700::program::Stage as Kind;
+use ctm_isa::table::FieldValue;
+use std::sync::Arc;
+
+/// Where the indices of a draw come from.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum IndexSource {
+    /// 0, 1, 2 and so on.
+    Counted,
+    /// Memory.
+    Memory(u64),
+    /// The packet.
+    Packet(Vec<u32>),
+}
+
+/// What a draw packet says.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct DrawCall {
+    /// How many indices.
+    pub count: u32,
+    /// Where they come from.
+    pub indices: IndexSource,
+    /// Indices of a pair in a word change places.
+    pub high_first: bool,
+}
+
+/// A draw in a list.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Outline {
+    /// Its number in its stream, from 1 on.
+    pub draw: u32,
+    /// The dword of its packet.
+    pub dword: usize,
+    /// What primitives it makes; `None` for kinds that are not done.
+    pub topology: Option<Topology>,
+    /// How many indices, and how often.
+    pub count: u32,
+    /// Instances.
+    pub instances: u32,
+    /// Indices come from memory or the packet.
+    pub indexed: bool,
+    /// What is done with colours.
+    pub special: SpecialOp,
+    /// Targets that are bound: name, format, columns, rows, samples.
+    pub targets: Vec<String>,
+    /// Registers that have changed since the draw before, with their values.
+    pub changes: Vec<(u32, u32)>,
+    /// What it did.
+    pub counts: Counts,
+}
+
+/// A target as it is after a draw.
+#[derive(Clone, Debug, PartialEq)]
+pub struct TargetPicture {
+    /// `colour0` to `colour7`, `depth`, `stencil`.
+    pub name: String,
+    /// Columns and rows.
+    pub size: [u32; 2],
+    /// Bits of red, green, blue and alpha of each pixel, row by row; of depth and stencil only the first counts. Of several samples the first.
+    pub pixels: Vec<[u32; 4]>,
+    /// The bits are integers, not floats.
+    pub integers: bool,
+    /// How samples lie in memory.
+    pub layout: Layout,
+}
+
+/// The bound targets of registers.
+struct Bindings {
+    colour: Vec<(u32, TargetWords, ColourFormat)>,
+    depth: Option<TargetWords>,
+}
+
+/// The format of a colour target: what the fields are decides whether numbers are floats.
+fn colour_format(registers: &Registers, n: u32) -> Option<ColourFormat> {
+    use colour::CB_COLOR0_INFO as Info;
+    let data = DataFormat::from_bits(registers.nth(Info::FORMAT, n))?;
+    let is_float =
+        matches!(elements(data), Elements::Float(_) | Elements::FloatAndStencil | Elements::SmallDepth { .. });
+    let number = match registers.nth(Info::NUMBER_TYPE, n) {
+        _ if is_float => NumberType::Float,
+        1 => NumberType::Snorm,
+        2 => NumberType::Uscaled,
+        3 => NumberType::Sscaled,
+        4 => NumberType::Uint,
+        5 => NumberType::Sint,
+        6 => NumberType::Srgb,
+        _ => NumberType::Unorm,
+    };
+    let swap = match registers.nth(Info::COMP_SWAP, n) {
+        0 => Swap::Std,
+        1 => Swap::Alt,
+        2 => Swap::StdRev,
+        _ => Swap::AltRev,
+    };
+    Some(ColourFormat { data, number, swap })
+}
+
+impl Bindings {
+    fn of(registers: &Registers) -> Result<Self, Error> {
+        let special = state::special_op(registers);
+        let samples = state::samples(registers);
+        let mut bindings = Self { colour: Vec::new(), depth: None };
+        for n in 0..8 {
+            let is_bound = match special {
+                SpecialOp::Normal => state::write_mask(registers, n) != 0,
+                SpecialOp::Resolve => n < 2,
+                SpecialOp::Disable | SpecialOp::Expand => false,
+            };
+            if !is_bound {
+                continue;
+            }
+            let samples = if special == SpecialOp::Resolve && n == 1 { 1 } else { samples };
+            let Some(words) = colour_target(registers, n, samples)? else { continue };
+            let words = words.cut(registers.end(colour::CB_COLOR0_BASE::REGISTER.at(n)));
+            // The second source of blending is bound as a copy of target 0.
+            if bindings.colour.iter().any(|of| of.1.address == words.address && of.1.slices == words.slices) {
+                continue;
+            }
+            if let Some(format) = colour_format(registers, n) {
+                bindings.colour.push((n, words, format));
+            }
+        }
+        use depth::{DB_DEPTH_CONTROL as Control, DB_RENDER_CONTROL as Render};
+        let uses_depth = [
+            Control::Z_ENABLE,
+            Control::STENCIL_ENABLE,
+            Render::DEPTH_COPY,
+            Render::STENCIL_COPY,
+            Render::DEPTH_CLEAR_ENABLE,
+            Render::STENCIL_CLEAR_ENABLE,
+        ];
+        if uses_depth.iter().any(|&bits| registers.flag(bits)) {
+            bindings.depth = depth_target(registers, samples)?;
+        }
+        Ok(bindings)
+    }
+
+    fn told(&self, registers: &Registers) -> Vec<String> {
+        let of = |name: String, format: String, words: &TargetWords| {
+            let Layout { pitch, height, samples, .. } = words.layout;
+            let samples = if samples > 1 { format!(", {samples} samples") } else { String::new() };
+            format!("{name} {format} {pitch} x {height}{samples} at {:#x}", words.address)
+        };
+        let mut told: Vec<String> = self
+            .colour
+            .iter()
+            .map(|(n, words, format)| of(format!("colour{n}"), format.data.name().to_owned(), words))
+            .collect();
+        if let Some(words) = &self.depth {
+            let format = depth_format(words.format).map(|format| format!("{format:?}")).unwrap_or_default();
+            told.push(of("depth".into(), format, words));
+        }
+        let streams = state::stream_output(registers).filter(|streams| streams.buffers != 0);
+        told.extend(streams.map(|streams| format!("stream output, buffers {:#06b}", streams.buffers)));
+        told
+    }
+}
+
+/// The targets that registers name, in words.
+pub(super) fn outline_targets(registers: &Registers) -> Vec<String> {
+    Bindings::of(registers).map(|bindings| bindings.told(registers)).unwrap_or_default()
+}
+
+/// What the targets of registers hold.
+pub(super) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
+    let bindings = Bindings::of(registers)?;
+    let mut pictures = Vec::new();
+    let scissor = Lists::of(registers);
+    let window = {
+        use crate::registers::scan;
+        let word = registers.word(scan::PA_SC_WINDOW_SCISSOR_BR::REGISTER, 0);
+        [word & 0x3fff, word >> 16 & 0x3fff]
+    };
+    let _ = scissor;
+    let clipped = |layout: &Layout| {
+        let side = |of_window: u32, of_layout: u32| if of_window == 0 { of_layout } else { of_window.min(of_layout) };
+        [side(window[0], layout.pitch), side(window[1], layout.height)]
+    };
+    let missing = || Error::new("outside-memory", "a target lies outside memory");
+    for (n, words, format) in &bindings.colour {
+        let colours = Colours::new(*format).map_err(|error| Error::new("unsupported-target", error.to_string()))?;
+        let bytes = memory.bytes(words.address, words.bytes()).ok_or_else(missing)?;
+        let size = clipped(&words.layout);
+        let mut pixels = Vec::new();
+        for y in 0..size[1] {
+            for x in 0..size[0] {
+                let at = words.layout.offset(x, y, words.slices[0], 0) as usize;
+                let element = bytes.get(at..at + colours.bytes()).unwrap_or_default();
+                pixels.push(colours.unpack(element.iter().rev().fold(0, |sum, &byte| sum << 8 | u128::from(byte))));
+            }
+        }
+        let integers = format.number.is_integer();
+        pictures.push(TargetPicture { name: format!("colour{n}"), size, pixels, integers, layout: words.layout });
+    }
+    if let Some((words, format)) = bindings.depth.and_then(|words| Some((words, depth_format(words.format)?))) {
+        let bytes = memory.bytes(words.address, words.bytes()).ok_or_else(missing)?;
+        let size = clipped(&words.layout);
+        let (mut depths, mut stencils) = (Vec::new(), Vec::new());
+        for y in 0..size[1] {
+            for x in 0..size[0] {
+                let at = words.layout.offset(x, y, words.slices[0], 0) as usize;
+                let element = bytes.get(at..at + format.bytes()).unwrap_or_default();
+                let bits = element.iter().rev().fold(0, |sum, &byte| sum << 8 | u64::from(byte));
+                let (depth, stencil) = format.unpack(bits);
+                depths.push([(format.number(depth) as f32).to_bits(), 0, 0, 0]);
+                stencils.push([stencil.into(), 0, 0, 0]);
+            }
+        }
+        let layout = words.layout;
+        pictures.push(TargetPicture { name: "depth".into(), size, pixels: depths, integers: false, layout });
+        if format.has_stencil() {
+            pictures.push(TargetPicture { name: "stencil".into(), size, pixels: stencils, integers: true, layout });
+        }
+    }
+    Ok(pictures)
+}
+
+/// A stage's program with what it asks for.
+struct Part {
+    loaded: Arc<Loaded>,
+    fetch: Option<Arc<Loaded>>,
+    set: Set,
+    wanted: Wanted,
+    constants: Constants,
+}
+
+impl Part {
+    fn stage<'a>(&'a self, bound: &'a Bound<'a>, lists: &'a Lists) -> Stage<'a> {
+        Stage {
+            program: &self.loaded.program,
+            fetch_program: self.fetch.as_ref().map(|fetch| &fetch.program),
+            constants: &self.constants,
+            memory: bound,
+            semantics: &lists.semantic_table,
+        }
+    }
+}
+
+impl Device {
+    /// The program at a SQ_PGM_START register.
+    fn program(&mut self, memory: &dyn GpuMemory, name: &str, kind: Kind) -> Result<Arc<Loaded>, Error> {
+        let address = u64::from(self.registers.named(name, 0)) << 8;
+        let end = ctm_image::r700::registers::address(name).and_then(|offset| self.registers.end(offset));
+        self.programs.load(memory, address, end, kind).ok_or_else(|| {
+            let message = format!("{name}: at {address:#x} there is no program that ends within its buffer");
+            Error::new("no-program", message)
+        })
+    }
+
+    fn part(&mut self, memory: &dyn GpuMemory, name: &str, kind: Kind, set: Set) -> Result<Part, Error> {
+        let loaded = self.program(memory, name, kind)?;
+        let mut wanted =
+            Wanted { banks: loaded.banks, buffers: loaded.buffers.clone(), textures: loaded.textures.clone() };
+        let fetch = if loaded.calls_fetch {
+            let fetch = self.program(memory, "SQ_PGM_START_FS", Kind::Fetch)?;
+            wanted.banks |= fetch.banks;
+            wanted.buffers.extend(&fetch.buffers);
+            wanted.buffers.sort_unstable();
+            wanted.buffers.dedup();
+            Some(fetch)
+        } else {
+            None
+        };
+        Ok(Part { loaded, fetch, set, wanted, constants: state::constants(&self.registers, set.number()) })
+    }
+
+    /// Draws.
+    pub(super) fn draw(&mut self, memory: &mut dyn GpuMemory, call: &DrawCall) -> Result<Counts, Problem> {
+        self.draw_unplaced(memory, call).map_err(|error| Problem { dword: 0, draw: None, error })
+    }
+
+    fn draw_unplaced(&mut self, memory: &mut dyn GpuMemory, call: &DrawCall) -> Result<Counts, Error> {
+        let nothing = Counts::default();
+        if state::special_op(&self.registers) == SpecialOp::Expand || call.count == 0 {
+            return Ok(nothing);
+        }
+        let number = self.registers.get(vgt::VGT_PRIMITIVE_TYPE::PRIM_TYPE);
+        let Some(topology) = state::topology(&self.registers) else {
+            return if number == 0 {
+                Ok(nothing)
+            } else {
+                Err(Error::new("unsupported-primitives", format!("primitives of type {number} are not drawn")))
+            };
+        };
+        let instances = self.registers.word(vgt::VGT_NUM_INSTANCES::REGISTER, 0);
+        let indices = self.indices(memory, call)?;
+        let geometry = state::geometry(&self.registers);
+        let lists = Lists::of(&self.registers);
+        let mut parts = Vec::new();
+        match geometry {
+            Geometry::Off | Geometry::Numbers => {
+                parts.push(self.part(memory, "SQ_PGM_START_VS", Kind::Vertex, Set::Vertex)?);
+            }
+            Geometry::Full => {
+                parts.push(self.part(memory, "SQ_PGM_START_ES", Kind::Export, Set::Vertex)?);
+                parts.push(self.part(memory, "SQ_PGM_START_GS", Kind::Geometry, Set::Geometry)?);
+                parts.push(self.part(memory, "SQ_PGM_START_VS", Kind::Copy, Set::Vertex)?);
+            }
+            Geometry::Unknown => {
+                return Err(Error::new("unsupported-geometry", "geometry scenario B is not done"));
+            }
+        }
+        let has_pixels = self.registers.named("SQ_PGM_START_PS", 0) != 0;
+        if has_pixels {
+            parts.push(self.part(memory, "SQ_PGM_START_PS", Kind::Pixel, Set::Pixel)?);
+        }
+        let mut rings = [0; 2];
+        if geometry == Geometry::Full {
+            rings = [
+                ring_buffer(&self.registers, &mut parts[1], sq::SQ_ESGS_RING_BASE::REGISTER)?,
+                ring_buffer(&self.registers, &mut parts[2], sq::SQ_GSVS_RING_BASE::REGISTER)?,
+            ];
+        }
+        for part in &parts {
+            for range in resources::ranges(&self.registers, part.set, &part.wanted) {
+                self.surfaces.bring_back(memory, range);
+            }
+            convert_textures(&self.registers, part.set, &part.wanted, memory, &mut self.surfaces)?;
+        }
+        let bindings = Bindings::of(&self.registers)?;
+        let mut taken = Vec::new();
+        let counts =
+            self.with_targets(memory, &bindings, &parts, &lists, rings, &mut taken, |targets, stages, device| {
+                let state = state::draw_state(&device.registers, &lists, &stages);
+                let draw = Draw {
+                    topology,
+                    indices: match &indices {
+                        Numbers::Counted => Indices::Counted,
+                        Numbers::U16(all) => Indices::U16(all),
+                        Numbers::U32(all) => Indices::U32(all),
+                    },
+                    count: call.count,
+                    instances,
+                };
+                let DrawOptions { one_thread, ref budget, ref control } = device.options;
+                let options =
+                    Options { one_thread, budget: budget.clone(), control: control.clone(), ..Options::default() };
+                ctm_draw::draw(device.engine.as_ref(), &state, &draw, targets, &options)
+                    .map_err(|error| Error::new("draw", error.to_string()))
+            });
+        // What was stored before something went wrong stays.
+        for (address, bytes) in taken {
+            self.surfaces.put(address, bytes);
+        }
+        counts
+    }
+
+    /// Takes the targets out of memory, draws, and leaves what they hold then in `taken`.
+    #[allow(clippy::too_many_arguments, reason = "what a draw is made of")]
+    fn with_targets(
+        &mut self,
+        memory: &mut dyn GpuMemory,
+        bindings: &Bindings,
+        parts: &[Part],
+        lists: &Lists,
+        rings: [u8; 2],
+        taken: &mut Vec<(u64, Vec<u8>)>,
+        draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Counts, Error>,
+    ) -> Result<Counts, Error> {
+        let mut take = |device: &mut Self, name: &str, address: u64, length: u64| -> Result<(), Error> {
+            let end = address.saturating_add(length);
+            if taken.iter().any(|(other, bytes)| *other < end && address < *other + bytes.len() as u64) {
+                return Err(Error::new("overlapping-targets", format!("{name} shares memory with another target")));
+            }
+            let bytes = device.surfaces.take(memory, address, length).ok_or_else(|| {
+                Error::new("outside-memory", format!("{name} has {length} bytes at {address:#x}, outside its buffer"))
+            })?;
+            taken.push((address, bytes));
+            Ok(())
+        };
+        for (n, words, _) in &bindings.colour {
+            take(self, &format!("colour target {n}"), words.address, words.bytes())?;
+        }
+        if let Some(words) = &bindings.depth {
+            take(self, "the depth target", words.address, words.bytes())?;
+        }
+        let streams = state::stream_output(&self.registers);
+        let mut buffers = Vec::new();
+        for n in (0u32..4).filter(|n| streams.is_some_and(|streams| streams.buffers >> n & 1 == 1)) {
+            let address = self.registers.address(vgt::VGT_STRMOUT_BUFFER_BASE_0::REGISTER, n);
+            let size = self.registers.word(vgt::VGT_STRMOUT_BUFFER_SIZE_0::REGISTER, n);
+            let offset = self.registers.word(vgt::VGT_STRMOUT_BUFFER_OFFSET_0::REGISTER, n);
+            // What lies before the offset is not written.
+            let length = u64::from(size) * 4;
+            if length > 0 {
+                take(self, &format!("stream output buffer {n}"), address, length)?;
+            }
+            buffers.push((n, size, offset));
+        }
+        let memory: &dyn GpuMemory = memory;
+        let bound: Vec<Bound<'_>> = parts
+            .iter()
+            .map(|part| Bound::new(&self.registers, part.set, &part.wanted, memory, &self.surfaces))
+            .collect::<Result<_, _>>()?;
+        let stage = |n: usize| parts[n].stage(&bound[n], lists);
+        let is_pixel = |part: &Part| part.set == Set::Pixel;
+        let stages = Stages {
+            vertices: stage(0),
+            geometry: (parts.len() > 2).then(|| (stage(1), stage(2), rings)),
+            pixels: parts.last().is_some_and(is_pixel).then(|| stage(parts.len() - 1)),
+        };
+        let mut targets = Targets::default();
+        let mut lent = taken.iter_mut().map(|(_, bytes)| bytes.as_mut_slice());
+        for (n, words, format) in &bindings.colour {
+            let size = [words.layout.pitch, words.layout.height];
+            targets.colour[*n as usize & 7] = lent.next().map(|bytes| ColourTarget {
+                bytes,
+                layout: words.layout,
+                format: *format,
+                size,
+                slices: words.slices,
+            });
+        }
+        if let Some(words) = &bindings.depth {
+            let format = depth_format(words.format).unwrap_or_default();
+            let size = [words.layout.pitch, words.layout.height];
+            targets.depth = lent.next().map(|bytes| DepthTarget {
+                bytes,
+                layout: words.layout,
+                format,
+                size,
+                slices: words.slices,
+            });
+        }
+        for &(n, size_dwords, offset_dwords) in &buffers {
+            let bytes: &mut [u8] = if size_dwords > 0 { lent.next().unwrap_or_default() } else { &mut [] };
+            targets.streams[n as usize & 3] = Some(StreamBuffer { bytes, offset_dwords, size_dwords });
+        }
+        let counts = draw(&mut targets, stages, self);
+        let offsets = targets.streams.each_ref().map(|stream| stream.as_ref().map(|stream| stream.offset_dwords));
+        drop(bound);
+        for (n, offset) in (0u32..).zip(offsets) {
+            if let Some(offset) = offset {
+                self.registers.set(vgt::VGT_STRMOUT_BUFFER_OFFSET_0::REGISTER.at(n), offset);
+            }
+        }
+        counts
+    }
+
+    /// The indices of a draw.
+    fn indices(&mut self, memory: &mut dyn GpuMemory, call: &DrawCall) -> Result<Numbers, Error> {
+        use vgt::VGT_DMA_INDEX_TYPE as Type;
+        let wide = self.registers.get(Type::INDEX_TYPE) == 1;
+        let swap = self.registers.get(Type::SWAP_MODE);
+        match &call.indices {
+            IndexSource::Counted => Ok(Numbers::Counted),
+            IndexSource::Packet(words) if wide => Ok(Numbers::U32(words.clone())),
+            IndexSource::Packet(words) => {
+                let halves = |word: &u32| {
+                    let pair = [*word as u16, (*word >> 16) as u16];
+                    if call.high_first { [pair[1], pair[0]] } else { pair }
+                };
+                Ok(Numbers::U16(words.iter().flat_map(halves).collect()))
+            }
+            &IndexSource::Memory(address) => {
+                let length = u64::from(call.count) * if wide { 4 } else { 2 };
+                self.surfaces.bring_back(memory, (address, length));
+                let bytes = memory.bytes(address, length).ok_or_else(|| {
+                    let message = format!("{} indices at {address:#x} lie outside their buffer", call.count);
+                    Error::new("outside-memory", message)
+                })?;
+                let word = |four: &[u8]| four.iter().rev().fold(0, |sum: u32, &byte| sum << 8 | u32::from(byte));
+                Ok(match (wide, swap) {
+                    (true, 1) => Numbers::U32(bytes.chunks_exact(4).map(|b| word(&[b[1], b[0], b[3], b[2]])).collect()),
+                    (true, 2) => Numbers::U32(bytes.chunks_exact(4).map(|b| word(b).swap_bytes()).collect()),
+                    (true, 3) => Numbers::U32(bytes.chunks_exact(4).map(|b| word(b).rotate_left(16)).collect()),
+                    (true, _) => Numbers::U32(bytes.chunks_exact(4).map(word).collect()),
+                    (false, 1) => {
+                        Numbers::U16(bytes.chunks_exact(2).map(|b| u16::from_be_bytes([b[0], b[1]])).collect())
+                    }
+                    (false, _) => {
+                        Numbers::U16(bytes.chunks_exact(2).map(|b| u16::from_le_bytes([b[0], b[1]])).collect())
+                    }
+                })
+            }
+        }
+    }
+}
+
+/// Indices.
+enum Numbers {
+    Counted,
+    U16(Vec<u16>),
+    U32(Vec<u32>),
+}
+
+/// The buffer by which a program reads a ring: the one that begins where the ring does. Nothing else is bound there.
+fn ring_buffer(registers: &Registers, part: &mut Part, ring: &crate::Register) -> Result<u8, Error> {
+    let base = registers.address(ring, 0);
+    let of = |id: &&u8| {
+        let words = registers.resource(part.set.first_resource() + u32::from(**id));
+        kind_of(&words) == VALID_BUFFER && resources::BufferWords::of(&words).address == base
+    };
+    let found = part.loaded.buffers.iter().find(of).copied().ok_or_else(|| {
+        Error::new("no-ring", format!("the program reads no buffer that begins where {} says", ring.name))
+    })?;
+    part.wanted.buffers.retain(|&id| id != found);
+    Ok(found)
+}

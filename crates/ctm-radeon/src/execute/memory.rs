@@ -1,0 +1,92 @@
+//! The memory that streams work on.
+
+use std::collections::BTreeMap;
+
+/// What a device reads and writes: a range of addresses, some of which hold buffers.
+pub trait GpuMemory: Sync {
+    /// So many bytes from an address on; `None` if they do not all lie in one buffer.
+    fn bytes(&self, address: u64, length: u64) -> Option<&[u8]>;
+
+    /// The same for writing.
+    fn bytes_mut(&mut self, address: u64, length: u64) -> Option<&mut [u8]>;
+}
+
+/// Buffers in host memory, each at its address.
+#[derive(Clone, Debug, Default)]
+pub struct Buffers {
+    buffers: BTreeMap<u64, Vec<u8>>,
+}
+
+impl Buffers {
+    /// Puts a buffer at an address. What it covers of others goes.
+    pub fn insert(&mut self, address: u64, bytes: Vec<u8>) {
+        let end = address.saturating_add(bytes.len() as u64);
+        let covered: Vec<u64> = self
+            .buffers
+            .range(..end)
+            .rev()
+            .take_while(|(start, other)| **start + other.len() as u64 > address)
+            .map(|(start, _)| *start)
+            .collect();
+        for start in covered {
+            self.buffers.remove(&start);
+        }
+        self.buffers.insert(address, bytes);
+    }
+
+    /// Takes a buffer away.
+    pub fn remove(&mut self, address: u64) -> Option<Vec<u8>> {
+        self.buffers.remove(&address)
+    }
+
+    /// All buffers with their addresses.
+    pub fn iter(&self) -> impl Iterator<Item = (u64, &[u8])> {
+        self.buffers.iter().map(|(address, bytes)| (*address, bytes.as_slice()))
+    }
+
+    /// The buffer that begins at an address.
+    #[must_use]
+    pub fn buffer(&self, address: u64) -> Option<&[u8]> {
+        self.buffers.get(&address).map(Vec::as_slice)
+    }
+}
+
+/// Where a range lies in a buffer that begins at `start`.
+fn within(start: u64, size: usize, address: u64, length: u64) -> Option<std::ops::Range<usize>> {
+    let from = usize::try_from(address.checked_sub(start)?).ok()?;
+    let end = from.checked_add(usize::try_from(length).ok()?)?;
+    (end <= size).then_some(from..end)
+}
+
+impl GpuMemory for Buffers {
+    fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
+        let (start, bytes) = self.buffers.range(..=address).next_back()?;
+        bytes.get(within(*start, bytes.len(), address, length)?)
+    }
+
+    fn bytes_mut(&mut self, address: u64, length: u64) -> Option<&mut [u8]> {
+        let (start, bytes) = self.buffers.range_mut(..=address).next_back()?;
+        let range = within(*start, bytes.len(), address, length)?;
+        bytes.get_mut(range)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn buffers_are_found_by_address() {
+        let mut memory = Buffers::default();
+        memory.insert(4096, vec![1; 16]);
+        memory.insert(8192, vec![2; 16]);
+        assert_eq!(memory.bytes(4100, 12).map(<[u8]>::len), Some(12));
+        assert_eq!(memory.bytes(4100, 13), None);
+        assert_eq!(memory.bytes(0, 1), None);
+        assert_eq!(memory.bytes(u64::MAX, 1), None);
+        assert_eq!(memory.bytes(4096, u64::MAX), None);
+        memory.insert(4104, vec![3; 8192]);
+        assert_eq!(memory.iter().map(|b| b.0).collect::<Vec<_>>(), [4104]);
+        assert_eq!(memory.bytes_mut(4104, 2), Some(&mut [3, 3][..]));
+    }
+}

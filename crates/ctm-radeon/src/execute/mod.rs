@@ -1,0 +1,38 @@
+//! What streams do: a device that owns registers, takes streams and works on memory.
+//!
+//! | file | what |
+//! |---|---|
+//! | `registers` | what registers hold |
+//! | `memory` | the memory that streams work on |
+//! | `state` | from registers to the state of a draw |
+//! | `resources` | from registers to buffers, textures, samplers and targets |
+//! | `programs` | programs in memory: where they end, what they reach |
+//! | `surfaces` | what draws write, held between draws; textures that are converted |
+//! | `draws` | a draw |
+//! | `commands` | packets that are none |
+//! | `device` | a stream, packet by packet |
+//!
+//! **Invariants.** A stream reaches memory only through [`GpuMemory`], which knows its buffers. Every stream ends: its packets are finite, and draws have a
+//! budget. What goes wrong in a packet is told ([`Problem`]), and the next packet runs.
+
+mod commands;
+mod device;
+mod draws;
+mod memory;
+mod programs;
+mod registers;
+mod resources;
+mod state;
+mod surfaces;
+
+pub use device::{Device, DrawOptions, Next, Problem, Stepped, Submitted};
+pub use draws::{DrawCall, IndexSource, Outline, TargetPicture};
+pub use memory::{Buffers, GpuMemory};
+pub use programs::{Loaded, length_slots};
+pub use registers::{Registers, is_relocated};
+pub use resources::{
+    BufferWords, Set, TargetWords, TextureWords, VALID_BUFFER, VALID_TEXTURE, colour_target, depth_format,
+    depth_target, kind_of, sampler,
+};
+pub(crate) use resources::{array_mode, element};
+pub use state::{Geometry, Lists, SpecialOp, Stages, draw_state, geometry, samples, special_op, topology, write_mask};

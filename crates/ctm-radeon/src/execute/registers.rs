@@ -1,0 +1,150 @@
+//! What the registers of a device hold.
+
+use crate::registers::{self, RESOURCES, SAMPLERS, at, offset_of, sq};
+use crate::table::{Bits, Kind, Register};
+use std::collections::HashMap;
+use std::sync::LazyLock;
+
+/// Registers lie below this byte offset.
+const END: u32 = 0x40000;
+
+/// Registers whose values are addresses that a relocation is added to, in units of 256 bytes.
+static RELOCATED: LazyLock<Vec<bool>> = LazyLock::new(|| {
+    let is_address = |dword: u32| {
+        let offset = 4 * dword;
+        offset < RESOURCES && at(offset, false).is_some_and(|named| named.kind == Kind::Address)
+    };
+    (0..END / 4).map(is_address).collect()
+});
+
+/// Whether a register (not a resource) takes a relocation.
+#[must_use]
+pub fn is_relocated(offset: u32) -> bool {
+    RELOCATED.get(offset as usize / 4).copied().unwrap_or(false)
+}
+
+/// What registers hold, resources and samplers among them. Everything is 0 at first.
+#[derive(Clone, Debug)]
+pub struct Registers {
+    words: Vec<u32>,
+    /// Where the buffer ends whose address a register holds, for those that a relocation was added to.
+    ends: HashMap<u32, u64>,
+}
+
+impl Default for Registers {
+    fn default() -> Self {
+        let mut registers = Self { words: vec![0; END as usize / 4], ends: HashMap::new() };
+        // A chip starts with one instance; streams say it before every draw.
+        if let Some(offset) = offset_of("VGT_NUM_INSTANCES") {
+            registers.set(offset, 1);
+        }
+        registers
+    }
+}
+
+impl Registers {
+    /// The word at a byte offset; 0 where there is none.
+    #[must_use]
+    pub fn at(&self, offset: u32) -> u32 {
+        self.words.get(offset as usize / 4).copied().unwrap_or(0)
+    }
+
+    /// Sets the word at a byte offset.
+    pub fn set(&mut self, offset: u32, value: u32) {
+        if let Some(word) = self.words.get_mut(offset as usize / 4) {
+            *word = value;
+        }
+        // SQ_VTX_SEMANTIC_CLEAR is an action: bit n empties row n.
+        if offset_of("SQ_VTX_SEMANTIC_CLEAR") == Some(offset)
+            && let Some(first) = offset_of("SQ_VTX_SEMANTIC_0")
+        {
+            for n in (0..32).filter(|n| value >> n & 1 == 1) {
+                self.words[first as usize / 4 + n as usize] = 0xff;
+            }
+        }
+    }
+
+    /// Says where the buffer ends that a register's address lies in.
+    pub fn set_end(&mut self, offset: u32, end: u64) {
+        self.ends.insert(offset, end);
+    }
+
+    /// Where the buffer ends that a register's address lies in, if that is known.
+    #[must_use]
+    pub fn end(&self, offset: u32) -> Option<u64> {
+        self.ends.get(&offset).copied()
+    }
+
+    /// A field of register `index` of a row.
+    #[must_use]
+    pub const fn nth(&self, bits: Bits, index: u32) -> u32 {
+        bits.field.extract(self.word(bits.register, index))
+    }
+
+    /// A field.
+    #[must_use]
+    pub const fn get(&self, bits: Bits) -> u32 {
+        self.nth(bits, 0)
+    }
+
+    /// A field of one bit.
+    #[must_use]
+    pub const fn flag(&self, bits: Bits) -> bool {
+        self.get(bits) != 0
+    }
+
+    /// Register `index` of a row.
+    #[must_use]
+    pub const fn word(&self, register: &Register, index: u32) -> u32 {
+        let at = register.at(index) as usize / 4;
+        let words = self.words.as_slice();
+        if at < words.len() { words[at] } else { 0 }
+    }
+
+    /// Register `index` of a row, a float.
+    #[must_use]
+    pub fn float(&self, register: &Register, index: u32) -> f32 {
+        f32::from_bits(self.word(register, index))
+    }
+
+    /// Register `index` of a row, an address in units of 256 bytes, as an address.
+    #[must_use]
+    pub fn address(&self, register: &Register, index: u32) -> u64 {
+        u64::from(self.word(register, index)) << 8
+    }
+
+    /// A register that containers of programs have too, by its name there.
+    #[must_use]
+    pub fn named(&self, name: &str, index: u32) -> u32 {
+        ctm_image::r700::registers::named(name).map_or(0, |row| self.at(row.address + 4 * index))
+    }
+
+    /// The words of a fetch resource.
+    #[must_use]
+    pub fn resource(&self, number: u32) -> [u32; 7] {
+        std::array::from_fn(|n| self.at(RESOURCES + 28 * number + 4 * n as u32))
+    }
+
+    /// The words of a sampler.
+    #[must_use]
+    pub fn sampler(&self, number: u32) -> [u32; 3] {
+        std::array::from_fn(|n| self.at(SAMPLERS + 12 * number + 4 * n as u32))
+    }
+
+    /// Loop constant `n` (0..=31) of a stage's set: 0 pixel, 1 vertex, 2 geometry.
+    #[must_use]
+    pub const fn loop_constant(&self, set: u32, n: u32) -> [u32; 3] {
+        let index = 32 * set + n;
+        [
+            self.nth(sq::SQ_LOOP_CONST_0::COUNT, index),
+            self.nth(sq::SQ_LOOP_CONST_0::INIT, index),
+            self.nth(sq::SQ_LOOP_CONST_0::INC, index),
+        ]
+    }
+
+    /// Constant `n` of the constant file of a stage's set.
+    #[must_use]
+    pub fn file_constant(&self, set: u32, n: u32) -> [u32; 4] {
+        std::array::from_fn(|c| self.at(registers::ALU_CONSTANTS + 16 * (256 * set + n) + 4 * c as u32))
+    }
+}

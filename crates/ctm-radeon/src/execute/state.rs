@@ -1,0 +1,681 @@
+//! From registers to the state of a draw: functions of the registers alone.
+
+use super::registers::Registers;
+use crate::registers::{clip, colour, depth, scan, setup, spi, sq, vgt};
+use ctm_draw::clip::{ClipState, Viewport};
+use ctm_draw::raster::{DepthOffset, DepthStep, Fill, RasterState, Rect, Rounding, SamplePattern, Stipple};
+use ctm_draw::state::{
+    AlphaTest, Blend, BlendEquation, ColourState, ColourTargetState, Combine, Compare, DepthCopy, DepthState,
+    DrawState, Factor, GeometryOutput, GeometryState, InputState, Interpolation, LogicOp, PixelInput, PixelInputs,
+    PixelSource, Place, SpriteElement, Stage, StencilFace, StencilOp, StreamOutput, Topology, VertexOutputs,
+    VertexSource,
+};
+use ctm_exec::r700::{Constants, LoopConstant, Semantic};
+use ctm_image::r700::registers::{
+    DbShaderControl, GsMode, PsInControl0, PsInControl1, PsInputCntl, SqConfig, VsOutCntl, VsOutConfig,
+};
+use ctm_isa::r700::program::Chip;
+
+/// What a draw does to colours as a whole (CB_COLOR_CONTROL.SPECIAL_OP).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum SpecialOp {
+    /// Draws.
+    Normal,
+    /// Writes no colours.
+    Disable,
+    /// Changes compression only; here nothing is compressed.
+    Expand,
+    /// Target 1 becomes the mean of the samples of target 0.
+    Resolve,
+}
+
+/// How the geometry stages are used (VGT_GS_MODE).
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Geometry {
+    /// Not at all.
+    Off,
+    /// The vertex program gets primitive numbers.
+    Numbers,
+    /// A mode that nothing is known of.
+    Unknown,
+    /// Vertex, geometry and copy program.
+    Full,
+}
+
+/// The lists that a state points to.
+#[derive(Clone, Debug, Default)]
+pub struct Lists {
+    /// Semantic numbers of parameter exports.
+    pub semantics: Vec<u8>,
+    /// Registers of pixel programs.
+    pub parameters: Vec<PixelInput>,
+    /// Viewports.
+    pub viewports: Vec<Viewport>,
+    /// Registers of semantic fetches.
+    pub semantic_table: Vec<Semantic>,
+}
+
+/// Stages of a draw, as far as they are used.
+#[derive(Clone, Copy, Debug)]
+pub struct Stages<'a> {
+    /// The first program: of vertices.
+    pub vertices: Stage<'a>,
+    /// Geometry and copy program, with the buffers by which they read their rings.
+    pub geometry: Option<(Stage<'a>, Stage<'a>, [u8; 2])>,
+    /// The pixel program.
+    pub pixels: Option<Stage<'a>>,
+}
+
+/// SPECIAL_OP.
+#[must_use]
+pub fn special_op(registers: &Registers) -> SpecialOp {
+    match registers.get(colour::CB_COLOR_CONTROL::SPECIAL_OP) {
+        0 => SpecialOp::Normal,
+        1 => SpecialOp::Disable,
+        7 => SpecialOp::Resolve,
+        _ => SpecialOp::Expand,
+    }
+}
+
+/// The mode of the geometry stages.
+#[must_use]
+pub fn geometry(registers: &Registers) -> Geometry {
+    match GsMode::decode(registers.named("VGT_GS_MODE", 0)).map_or(0, |mode| mode.mode) {
+        0 => Geometry::Off,
+        1 => Geometry::Numbers,
+        2 => Geometry::Unknown,
+        _ => Geometry::Full,
+    }
+}
+
+/// What primitives are made; `None` for kinds that are not done.
+#[must_use]
+pub fn topology(registers: &Registers) -> Option<Topology> {
+    Some(match registers.get(vgt::VGT_PRIMITIVE_TYPE::PRIM_TYPE) {
+        1 => Topology::Points,
+        2 => Topology::Lines,
+        3 => Topology::LineStrip,
+        4 => Topology::Triangles,
+        5 => Topology::TriangleFan,
+        6 => Topology::TriangleStrip,
+        10 => Topology::LinesAdjacent,
+        11 => Topology::LineStripAdjacent,
+        12 => Topology::TrianglesAdjacent,
+        13 => Topology::TriangleStripAdjacent,
+        17 => Topology::Rectangles,
+        18 => Topology::LineLoop,
+        19 => Topology::Quads,
+        20 => Topology::QuadStrip,
+        21 => Topology::Polygon,
+        _ => return None,
+    })
+}
+
+/// Samples of a pixel: 1, 2, 4 or 8.
+#[must_use]
+pub const fn samples(registers: &Registers) -> u32 {
+    1 << registers.get(scan::PA_SC_AA_CONFIG::MSAA_NUM_SAMPLES)
+}
+
+/// The constants of a stage's set that do not lie in memory: 0 pixel, 1 vertex, 2 geometry.
+#[must_use]
+pub fn constants(registers: &Registers, set: u32) -> Constants {
+    let mut constants = Constants::default();
+    let booleans = registers.word(sq::SQ_BOOL_CONST_0::REGISTER, set);
+    for n in 0..32u32 {
+        constants.bool[n as usize] = booleans >> n & 1 == 1;
+        let [count, start, step] = registers.loop_constant(set, n);
+        constants.loops[n as usize] =
+            LoopConstant { count: count as u16, start: start as u16, step: (step as u8).cast_signed() };
+    }
+    let has_file = SqConfig::decode(registers.named("SQ_CONFIG", 0)).is_ok_and(|config| config.dx9_consts);
+    if has_file && set < 2 {
+        for (n, constant) in (0..256).zip(&mut constants.file) {
+            *constant = registers.file_constant(set, n);
+        }
+    }
+    constants
+}
+
+impl Lists {
+    /// Of registers.
+    #[must_use]
+    pub fn of(registers: &Registers) -> Self {
+        let mut lists = Self::default();
+        let config = VsOutConfig::decode(registers.named("SPI_VS_OUT_CONFIG", 0));
+        let exports = config.map_or(0, |config| u32::from(config.vs_export_count)) + 1;
+        for n in 0..exports.min(32) {
+            let word = registers.named("SPI_VS_OUT_ID", n / 4);
+            lists.semantics.push((word >> (8 * (n % 4))) as u8);
+        }
+        let control = PsInControl0::decode(registers.named("SPI_PS_IN_CONTROL_0", 0)).ok();
+        let flat = registers.flag(spi::SPI_INTERP_CONTROL_0::FLAT_SHADE_ENA);
+        let sprites = registers.flag(spi::SPI_INTERP_CONTROL_0::PNT_SPRITE_ENA);
+        for n in 0..control.map_or(0, |control| u32::from(control.num_interp)).min(32) {
+            let word = PsInputCntl::decode(registers.named("SPI_PS_INPUT_CNTL", n));
+            lists.parameters.push(word.map(|word| input(&word, flat, sprites)).unwrap_or_default());
+        }
+        let numbers = VsOutCntl::decode(registers.named("PA_CL_VS_OUT_CNTL", 0));
+        let several = numbers.is_ok_and(|control| control.use_vtx_viewport_indx);
+        lists.viewports.extend((0..if several { 16 } else { 1 }).map(|n| viewport(registers, n)));
+        for n in 0..32 {
+            let id = registers.named("SQ_VTX_SEMANTIC", n) as u8;
+            if id != 0xff {
+                lists.semantic_table.push(Semantic { id, gpr: n as u8 + 1 });
+            }
+        }
+        lists
+    }
+}
+
+/// What an input's register says.
+fn input(word: &PsInputCntl, flat: bool, sprites: bool) -> PixelInput {
+    let one = 1f32.to_bits();
+    PixelInput {
+        semantic: word.semantic,
+        default: match word.default_val {
+            0 => [0; 4],
+            1 => [0, 0, 0, one],
+            2 => [one, one, one, 0],
+            _ => [one; 4],
+        },
+        interpolation: match (word.flat_shade && flat, word.sel_linear) {
+            (true, _) => Interpolation::Flat,
+            (false, true) => Interpolation::Linear,
+            (false, false) => Interpolation::Perspective,
+        },
+        place: match (word.sel_sample, word.sel_centroid) {
+            (true, _) => Place::Sample,
+            (false, true) => Place::Centroid,
+            (false, false) => Place::Centre,
+        },
+        sprite: word.pt_sprite_tex && sprites,
+    }
+}
+
+/// A rectangle of two words: left and top in the low and high half of the first, right and bottom of the second.
+fn rectangle(first: u32, second: u32, offset: [i32; 2]) -> Rect {
+    let low = |word: u32| (word & 0x7fff).cast_signed();
+    let high = |word: u32| (word >> 16 & 0x7fff).cast_signed();
+    Rect {
+        left: low(first) + offset[0],
+        top: high(first) + offset[1],
+        right: low(second) + offset[0],
+        bottom: high(second) + offset[1],
+    }
+}
+
+/// PA_SC_WINDOW_OFFSET: two signed numbers of 15 bits.
+fn window_offset(registers: &Registers) -> [i32; 2] {
+    let signed = |bits: u32| (bits << 17).cast_signed() >> 17;
+    [
+        signed(registers.get(scan::PA_SC_WINDOW_OFFSET::WINDOW_X_OFFSET)),
+        signed(registers.get(scan::PA_SC_WINDOW_OFFSET::WINDOW_Y_OFFSET)),
+    ]
+}
+
+fn viewport(registers: &Registers, n: u32) -> Viewport {
+    let vte = |bits| registers.flag(bits);
+    let at = |register, enabled: bool, otherwise: f32| if enabled { registers.float(register, n) } else { otherwise };
+    let offset = window_offset(registers);
+    let first = registers.word(scan::PA_SC_VPORT_SCISSOR_0_TL::REGISTER, n);
+    let second = registers.word(scan::PA_SC_VPORT_SCISSOR_0_BR::REGISTER, n);
+    let moves = registers.nth(scan::PA_SC_VPORT_SCISSOR_0_TL::WINDOW_OFFSET_DISABLE, n) == 0;
+    let has_scissor = registers.flag(scan::PA_SC_MODE_CNTL::R700_VPORT_SCISSOR_ENABLE);
+    let clamps = !registers.flag(depth::DB_RENDER_OVERRIDE::DISABLE_VIEWPORT_CLAMP);
+    Viewport {
+        scale: [
+            at(clip::PA_CL_VPORT_XSCALE_0::REGISTER, vte(clip::PA_CL_VTE_CNTL::VPORT_X_SCALE_ENA), 1.0),
+            at(clip::PA_CL_VPORT_YSCALE_0::REGISTER, vte(clip::PA_CL_VTE_CNTL::VPORT_Y_SCALE_ENA), 1.0),
+            at(clip::PA_CL_VPORT_ZSCALE_0::REGISTER, vte(clip::PA_CL_VTE_CNTL::VPORT_Z_SCALE_ENA), 1.0),
+        ],
+        offset: [
+            at(clip::PA_CL_VPORT_XOFFSET_0::REGISTER, vte(clip::PA_CL_VTE_CNTL::VPORT_X_OFFSET_ENA), 0.0),
+            at(clip::PA_CL_VPORT_YOFFSET_0::REGISTER, vte(clip::PA_CL_VTE_CNTL::VPORT_Y_OFFSET_ENA), 0.0),
+            at(clip::PA_CL_VPORT_ZOFFSET_0::REGISTER, vte(clip::PA_CL_VTE_CNTL::VPORT_Z_OFFSET_ENA), 0.0),
+        ],
+        depth: if clamps {
+            [
+                registers.float(scan::PA_SC_VPORT_ZMIN_0::REGISTER, n),
+                registers.float(scan::PA_SC_VPORT_ZMAX_0::REGISTER, n),
+            ]
+        } else {
+            [f32::NEG_INFINITY, f32::INFINITY]
+        },
+        scissor: has_scissor.then(|| rectangle(first, second, if moves { offset } else { [0; 2] })),
+    }
+}
+
+fn compare(number: u32) -> Compare {
+    match number {
+        0 => Compare::Never,
+        1 => Compare::Less,
+        2 => Compare::Equal,
+        3 => Compare::LessEqual,
+        4 => Compare::Greater,
+        5 => Compare::NotEqual,
+        6 => Compare::GreaterEqual,
+        _ => Compare::Always,
+    }
+}
+
+fn stencil_op(number: u32) -> StencilOp {
+    match number {
+        0 => StencilOp::Keep,
+        1 => StencilOp::Zero,
+        2 => StencilOp::Replace,
+        3 => StencilOp::IncrementClamp,
+        4 => StencilOp::DecrementClamp,
+        5 => StencilOp::Invert,
+        6 => StencilOp::IncrementWrap,
+        _ => StencilOp::DecrementWrap,
+    }
+}
+
+fn depth_state(registers: &Registers) -> DepthState {
+    use depth::DB_DEPTH_CONTROL as Control;
+    use depth::DB_RENDER_CONTROL as Render;
+    let r = registers;
+    let shader = DbShaderControl::decode(r.named("DB_SHADER_CONTROL", 0)).ok();
+    let has = |of: fn(&DbShaderControl) -> bool| shader.as_ref().is_some_and(of);
+    let mask = r.word(depth::DB_STENCILREFMASK::REGISTER, 0).to_le_bytes();
+    let mask_back = r.word(depth::DB_STENCILREFMASK_BF::REGISTER, 0).to_le_bytes();
+    let stencil = r.flag(Control::STENCIL_ENABLE);
+    let front = StencilFace {
+        compare: compare(r.get(Control::STENCILFUNC)),
+        reference: mask[0],
+        mask: mask[1],
+        write_mask: mask[2],
+        fail: stencil_op(r.get(Control::STENCILFAIL)),
+        depth_fail: stencil_op(r.get(Control::STENCILZFAIL)),
+        pass: stencil_op(r.get(Control::STENCILZPASS)),
+    };
+    let back = StencilFace {
+        compare: compare(r.get(Control::STENCILFUNC_BF)),
+        reference: mask_back[0],
+        mask: mask_back[1],
+        write_mask: mask_back[2],
+        fail: stencil_op(r.get(Control::STENCILFAIL_BF)),
+        depth_fail: stencil_op(r.get(Control::STENCILZFAIL_BF)),
+        pass: stencil_op(r.get(Control::STENCILZPASS_BF)),
+    };
+    let (copies_depth, copies_stencil) = (r.flag(Render::DEPTH_COPY), r.flag(Render::STENCIL_COPY));
+    DepthState {
+        test: r.flag(Control::Z_ENABLE).then(|| compare(r.get(Control::ZFUNC))),
+        write: r.flag(Control::Z_WRITE_ENABLE),
+        stencil: stencil.then_some(front),
+        stencil_back: (stencil && r.flag(Control::BACKFACE_ENABLE)).then_some(back),
+        export_depth: has(|s| s.z_export_enable),
+        export_stencil: has(|s| s.stencil_ref_export_enable),
+        export_mask: has(|s| s.mask_export_enable),
+        kill: has(|s| s.kill_enable),
+        clear_depth: r.flag(Render::DEPTH_CLEAR_ENABLE).then(|| r.float(depth::DB_DEPTH_CLEAR::REGISTER, 0)),
+        clear_stencil: r.flag(Render::STENCIL_CLEAR_ENABLE).then(|| r.get(depth::DB_STENCIL_CLEAR::CLEAR) as u8),
+        copy: (copies_depth || copies_stencil).then(|| DepthCopy {
+            depth: copies_depth,
+            stencil: copies_stencil,
+            // Where one sample is named by the mask, it is both the first covered one and the one that is named.
+            first_covered: r.flag(Render::COPY_CENTROID),
+            sample: r.get(Render::COPY_SAMPLE) as u8,
+        }),
+        counts_nothing: r.flag(Render::ZPASS_INCREMENT_DISABLE),
+    }
+}
+
+fn factor(number: u32) -> Factor {
+    match number {
+        1 => Factor::One,
+        2 => Factor::SourceColour,
+        3 => Factor::OneMinusSourceColour,
+        4 => Factor::SourceAlpha,
+        5 => Factor::OneMinusSourceAlpha,
+        6 => Factor::DestinationAlpha,
+        7 => Factor::OneMinusDestinationAlpha,
+        8 => Factor::DestinationColour,
+        9 => Factor::OneMinusDestinationColour,
+        10 => Factor::SourceAlphaSaturate,
+        11 => Factor::BothSourceAlpha,
+        12 => Factor::BothInverseSourceAlpha,
+        13 => Factor::ConstantColour,
+        14 => Factor::OneMinusConstantColour,
+        15 => Factor::Source1Colour,
+        16 => Factor::OneMinusSource1Colour,
+        17 => Factor::Source1Alpha,
+        18 => Factor::OneMinusSource1Alpha,
+        19 => Factor::ConstantAlpha,
+        20 => Factor::OneMinusConstantAlpha,
+        _ => Factor::Zero,
+    }
+}
+
+fn blend(registers: &Registers, n: u32) -> Blend {
+    use colour::CB_BLEND0_CONTROL as One;
+    let own = registers.flag(colour::CB_COLOR_CONTROL::PER_MRT_BLEND);
+    let common = colour::CB_BLEND_CONTROL::REGISTER;
+    // Both registers have the same fields.
+    let word = if own { registers.word(One::REGISTER, n) } else { registers.word(common, 0) };
+    let equation = |source: crate::Bits, combine: crate::Bits, destination: crate::Bits| BlendEquation {
+        source: factor(source.field.extract(word)),
+        destination: factor(destination.field.extract(word)),
+        combine: match combine.field.extract(word) {
+            1 => Combine::Subtract,
+            2 => Combine::Min,
+            3 => Combine::Max,
+            4 => Combine::ReverseSubtract,
+            _ => Combine::Add,
+        },
+    };
+    let alpha = One::SEPARATE_ALPHA_BLEND.field.extract(word) == 1;
+    Blend {
+        colour: equation(One::COLOR_SRCBLEND, One::COLOR_COMB_FCN, One::COLOR_DESTBLEND),
+        alpha: alpha.then(|| equation(One::ALPHA_SRCBLEND, One::ALPHA_COMB_FCN, One::ALPHA_DESTBLEND)),
+    }
+}
+
+/// Channels of a target that are written, bit 0 = red.
+#[must_use]
+pub fn write_mask(registers: &Registers, target: u32) -> u8 {
+    let multiwrite = registers.flag(colour::CB_COLOR_CONTROL::MULTIWRITE_ENABLE);
+    let output = if multiwrite { 0 } else { target };
+    let of = |name, n: u32| (registers.named(name, 0) >> (4 * n) & 15) as u8;
+    let sent = registers.named("CB_SHADER_CONTROL", 0) >> output & 1 == 1;
+    if sent { of("CB_TARGET_MASK", target) & of("CB_SHADER_MASK", output) } else { 0 }
+}
+
+/// Whether a target takes the second output's colour as a factor.
+fn colour_state(registers: &Registers) -> ColourState {
+    use colour::CB_COLOR_CONTROL as Control;
+    let r = registers;
+    let special = special_op(r);
+    let rop = r.get(Control::ROP3);
+    let enabled = r.get(Control::TARGET_BLEND_ENABLE);
+    let mut targets = [ColourTargetState::default(); 8];
+    for (n, target) in (0u32..).zip(&mut targets) {
+        let blends = enabled >> n & 1 == 1 && r.nth(colour::CB_COLOR0_INFO::BLEND_BYPASS, n) == 0;
+        *target = ColourTargetState {
+            write_mask: match special {
+                SpecialOp::Normal => write_mask(r, n),
+                SpecialOp::Resolve => 15,
+                SpecialOp::Disable | SpecialOp::Expand => 0,
+            },
+            blend: (blends && special == SpecialOp::Normal).then(|| blend(r, n)),
+            blend_clamp: r.nth(colour::CB_COLOR0_INFO::BLEND_CLAMP, n) == 1,
+            truncate: r.nth(colour::CB_COLOR0_INFO::ROUND_MODE, n) == 1,
+        };
+    }
+    let tests = r.flag(colour::SX_ALPHA_TEST_CONTROL::ALPHA_TEST_ENABLE)
+        && !r.flag(colour::SX_ALPHA_TEST_CONTROL::ALPHA_TEST_BYPASS);
+    use depth::DB_ALPHA_TO_MASK as Mask;
+    ColourState {
+        targets,
+        constant: [
+            r.float(colour::CB_BLEND_RED::REGISTER, 0),
+            r.float(colour::CB_BLEND_GREEN::REGISTER, 0),
+            r.float(colour::CB_BLEND_BLUE::REGISTER, 0),
+            r.float(colour::CB_BLEND_ALPHA::REGISTER, 0),
+        ],
+        // The result for source and destination bits only: both halves are the same where patterns do not count.
+        logic: if rop == 0 && special != SpecialOp::Normal { LogicOp::COPY } else { LogicOp((rop & 15) as u8) },
+        multiwrite: r.flag(Control::MULTIWRITE_ENABLE),
+        alpha_test: tests.then(|| AlphaTest {
+            compare: compare(r.get(colour::SX_ALPHA_TEST_CONTROL::ALPHA_FUNC)),
+            reference: r.float(colour::SX_ALPHA_REF::REGISTER, 0),
+        }),
+        alpha_to_coverage: r.flag(Mask::ALPHA_TO_MASK_ENABLE).then(|| {
+            [
+                r.get(Mask::ALPHA_TO_MASK_OFFSET0) as u8,
+                r.get(Mask::ALPHA_TO_MASK_OFFSET1) as u8,
+                r.get(Mask::ALPHA_TO_MASK_OFFSET2) as u8,
+                r.get(Mask::ALPHA_TO_MASK_OFFSET3) as u8,
+            ]
+        }),
+        resolve: special == SpecialOp::Resolve,
+    }
+}
+
+fn raster_state(registers: &Registers) -> RasterState {
+    use scan::PA_SC_MODE_CNTL as Scan;
+    use setup::PA_SU_SC_MODE_CNTL as Mode;
+    let r = registers;
+    let offset = |enabled: crate::Bits, scale, units| {
+        r.flag(enabled).then(|| DepthOffset {
+            scale: r.float(scale, 0) / 16.0,
+            units: r.float(units, 0),
+            clamp: r.float(setup::PA_SU_POLY_OFFSET_CLAMP::REGISTER, 0),
+        })
+    };
+    let fill = |bits| match (r.get(Mode::POLY_MODE), r.get(bits)) {
+        (1, 0) => Fill::Points,
+        (1, 1) => Fill::Lines,
+        _ => Fill::Triangles,
+    };
+    let step = (r.get(setup::PA_SU_POLY_OFFSET_DB_FMT_CNTL::POLY_OFFSET_NEG_NUM_DB_BITS) as u8).cast_signed();
+    let is_float = r.flag(setup::PA_SU_POLY_OFFSET_DB_FMT_CNTL::POLY_OFFSET_DB_IS_FLOAT_FMT);
+    let count = samples(r);
+    let places = [
+        r.word(scan::PA_SC_AA_SAMPLE_LOCS_MCTX::REGISTER, 0),
+        r.word(scan::PA_SC_AA_SAMPLE_LOCS_8S_WD1_MCTX::REGISTER, 0),
+    ];
+    let mut pattern = SamplePattern { count, at: [[0; 2]; 8] };
+    if count > 1 {
+        for (n, at) in pattern.at.iter_mut().enumerate().take(count as usize) {
+            let byte = (places[n / 4] >> (8 * (n % 4))) as u8;
+            // Two signed numbers of four bits.
+            *at = [(byte << 4).cast_signed() >> 4, byte.cast_signed() >> 4];
+        }
+    }
+    // Sizes are halves, in 1/16 pixel.
+    let size = |bits| r.get(bits) as f32 / 8.0;
+    let window = window_offset(r);
+    let scissor = |first: u32, second: u32, moves: bool| rectangle(first, second, if moves { window } else { [0; 2] });
+    let screen = scissor(
+        r.word(scan::PA_SC_SCREEN_SCISSOR_TL::REGISTER, 0),
+        r.word(scan::PA_SC_SCREEN_SCISSOR_BR::REGISTER, 0),
+        false,
+    );
+    let of_window = scissor(
+        r.word(scan::PA_SC_WINDOW_SCISSOR_TL::REGISTER, 0),
+        r.word(scan::PA_SC_WINDOW_SCISSOR_BR::REGISTER, 0),
+        !r.flag(scan::PA_SC_WINDOW_SCISSOR_TL::WINDOW_OFFSET_DISABLE),
+    );
+    let generic = scissor(
+        r.word(scan::PA_SC_GENERIC_SCISSOR_TL::REGISTER, 0),
+        r.word(scan::PA_SC_GENERIC_SCISSOR_BR::REGISTER, 0),
+        !r.flag(scan::PA_SC_GENERIC_SCISSOR_TL::WINDOW_OFFSET_DISABLE),
+    );
+    let clips = |n| {
+        let first = r.word(scan::PA_SC_CLIPRECT_0_TL::REGISTER, n);
+        rectangle(first, r.word(scan::PA_SC_CLIPRECT_0_BR::REGISTER, n), [0; 2])
+    };
+    let rule = r.get(scan::PA_SC_CLIPRECT_RULE::CLIP_RULE) as u16;
+    use scan::PA_SC_LINE_STIPPLE as Line;
+    RasterState {
+        clockwise_is_front: r.flag(Mode::FACE),
+        cull_front: r.flag(Mode::CULL_FRONT),
+        cull_back: r.flag(Mode::CULL_BACK),
+        fill_front: fill(Mode::POLYMODE_FRONT_PTYPE),
+        fill_back: fill(Mode::POLYMODE_BACK_PTYPE),
+        offset_front: offset(
+            Mode::POLY_OFFSET_FRONT_ENABLE,
+            setup::PA_SU_POLY_OFFSET_FRONT_SCALE::REGISTER,
+            setup::PA_SU_POLY_OFFSET_FRONT_OFFSET::REGISTER,
+        ),
+        offset_back: offset(
+            Mode::POLY_OFFSET_BACK_ENABLE,
+            setup::PA_SU_POLY_OFFSET_BACK_SCALE::REGISTER,
+            setup::PA_SU_POLY_OFFSET_BACK_OFFSET::REGISTER,
+        ),
+        offset_others: r.flag(Mode::POLY_OFFSET_PARA_ENABLE),
+        depth_step: if is_float { DepthStep::Float(step) } else { DepthStep::Fixed(step) },
+        last_provokes: r.flag(Mode::PROVOKING_VTX_LAST),
+        no_perspective: r.flag(Mode::PERSP_CORR_DIS),
+        half_pixel_centres: r.flag(setup::PA_SU_VTX_CNTL::PIX_CENTER),
+        rounding: match r.get(setup::PA_SU_VTX_CNTL::ROUND_MODE) {
+            0 => Rounding::Truncate,
+            1 => Rounding::Nearest,
+            2 => Rounding::NearestEven,
+            _ => Rounding::NearestOdd,
+        },
+        grid: match r.get(setup::PA_SU_VTX_CNTL::QUANT_MODE) {
+            n @ 0..=4 => 16 << n,
+            _ => 1,
+        },
+        point_size: [size(setup::PA_SU_POINT_SIZE::WIDTH), size(setup::PA_SU_POINT_SIZE::HEIGHT)],
+        point_limits: [size(setup::PA_SU_POINT_MINMAX::MIN_SIZE), size(setup::PA_SU_POINT_MINMAX::MAX_SIZE)],
+        line_width: size(setup::PA_SU_LINE_CNTL::WIDTH),
+        rectangular_lines: r.flag(scan::PA_SC_LINE_CNTL::EXPAND_LINE_WIDTH),
+        stipple: r.flag(Scan::LINE_STIPPLE_ENABLE).then(|| Stipple {
+            pattern: r.get(Line::LINE_PATTERN) as u16,
+            repeat: r.get(Line::REPEAT_COUNT) as u16 + 1,
+            high_first: r.flag(Line::PATTERN_BIT_ORDER),
+            restarts: r.get(Line::AUTO_RESET_CNTL) == 1,
+        }),
+        scissor: screen.and(of_window).and(generic),
+        clip_rectangles: (r.flag(Scan::CLIPRECT_ENABLE) && rule != 0xffff)
+            .then(|| ([clips(0), clips(1), clips(2), clips(3)], rule)),
+        samples: pattern,
+        multisample: r.flag(Scan::MSAA_ENABLE),
+        sample_mask: r.word(scan::PA_SC_AA_MASK::REGISTER, 0).to_le_bytes(),
+        per_sample: r.flag(Scan::PS_ITER_SAMPLE),
+    }
+}
+
+fn clip_state<'a>(registers: &Registers, viewports: &'a [Viewport]) -> ClipState<'a> {
+    use clip::PA_CL_CLIP_CNTL as Clip;
+    let r = registers;
+    let planes = r.get(Clip::UCP_ENA);
+    let plane = |n: u32| {
+        [
+            r.float(clip::PA_CL_UCP_0_X::REGISTER, n),
+            r.float(clip::PA_CL_UCP_0_Y::REGISTER, n),
+            r.float(clip::PA_CL_UCP_0_Z::REGISTER, n),
+            r.float(clip::PA_CL_UCP_0_W::REGISTER, n),
+        ]
+    };
+    let outputs = VsOutCntl::decode(r.named("PA_CL_VS_OUT_CNTL", 0)).ok();
+    ClipState {
+        viewports,
+        disabled: r.flag(Clip::CLIP_DISABLE),
+        half_z: r.flag(Clip::DX_CLIP_SPACE_DEF),
+        no_near: r.flag(Clip::ZCLIP_NEAR_DISABLE),
+        no_far: r.flag(Clip::ZCLIP_FAR_DISABLE),
+        user_planes: std::array::from_fn(|n| (planes >> n & 1 == 1).then(|| plane(n as u32))),
+        planes_only_cull: r.flag(Clip::UCP_CULL_ONLY_ENA),
+        clip_distances: outputs.as_ref().map_or(0, |control| control.clip_dist_ena),
+        cull_distances: outputs.as_ref().map_or(0, |control| control.cull_dist_ena),
+        guard_band: [
+            r.float(clip::PA_CL_GB_HORZ_CLIP_ADJ::REGISTER, 0),
+            r.float(clip::PA_CL_GB_VERT_CLIP_ADJ::REGISTER, 0),
+        ],
+        any_kill: r.flag(Clip::VTX_KILL_OR),
+        cut_edges_are_drawn: r.flag(Clip::BOUNDARY_EDGE_FLAG_ENA),
+        discard: r.flag(Clip::DX_RASTERIZATION_KILL) || r.flag(colour::SX_MISC::MULTIPASS),
+        xy_divided: r.flag(clip::PA_CL_VTE_CNTL::VTX_XY_FMT),
+        z_divided: r.flag(clip::PA_CL_VTE_CNTL::VTX_Z_FMT),
+        w_is_reciprocal: !r.flag(clip::PA_CL_VTE_CNTL::VTX_W0_FMT),
+    }
+}
+
+fn pixel_inputs<'a>(registers: &Registers, parameters: &'a [PixelInput]) -> PixelInputs<'a> {
+    use spi::SPI_INTERP_CONTROL_0 as Interp;
+    let first = PsInControl0::decode(registers.named("SPI_PS_IN_CONTROL_0", 0)).ok();
+    let second = PsInControl1::decode(registers.named("SPI_PS_IN_CONTROL_1", 0)).ok();
+    let element = |bits| match registers.get(bits) {
+        0 => SpriteElement::Zero,
+        1 => SpriteElement::One,
+        2 => SpriteElement::S,
+        3 => SpriteElement::T,
+        _ => SpriteElement::Parameter,
+    };
+    PixelInputs {
+        parameters,
+        sprite: [
+            element(Interp::PNT_SPRITE_OVRD_X),
+            element(Interp::PNT_SPRITE_OVRD_Y),
+            element(Interp::PNT_SPRITE_OVRD_Z),
+            element(Interp::PNT_SPRITE_OVRD_W),
+        ],
+        sprite_top_is_one: registers.flag(Interp::PNT_SPRITE_TOP_1),
+        position: first.as_ref().and_then(|c| c.position_ena.then_some(c.position_addr)),
+        position_place: match first.as_ref().map(|c| (c.position_sample, c.position_centroid)) {
+            Some((true, _)) => Place::Sample,
+            Some((false, true)) => Place::Centroid,
+            _ => Place::Centre,
+        },
+        face: second.as_ref().and_then(|c| c.front_face_ena.then_some((c.front_face_addr, c.front_face_chan))),
+        fixed_position: second.as_ref().and_then(|c| c.fixed_pt_position_ena.then_some(c.fixed_pt_position_addr)),
+        generated: first.as_ref().and_then(|c| (c.param_gen != 0).then_some((c.param_gen_addr, c.param_gen))),
+    }
+}
+
+fn vertex_outputs<'a>(registers: &Registers, semantics: &'a [u8]) -> VertexOutputs<'a> {
+    let Ok(control) = VsOutCntl::decode(registers.named("PA_CL_VS_OUT_CNTL", 0)) else {
+        return VertexOutputs { semantics, ..VertexOutputs::default() };
+    };
+    VertexOutputs {
+        semantics,
+        misc: control.vs_out_misc_vec_ena,
+        point_size: control.use_vtx_point_size,
+        edge_flag: control.use_vtx_edge_flag,
+        layer: control.use_vtx_render_target_indx,
+        viewport: control.use_vtx_viewport_indx,
+        kill: control.use_vtx_kill_flag,
+        distances_low: control.vs_out_ccdist0_vec_ena,
+        distances_high: control.vs_out_ccdist1_vec_ena,
+    }
+}
+
+/// The buffers of stream output that are written, and their strides; `None` while it is off.
+#[must_use]
+pub fn stream_output(registers: &Registers) -> Option<StreamOutput> {
+    (registers.named("VGT_STRMOUT_EN", 0) & 1 == 1).then(|| StreamOutput {
+        vertex_dwords: std::array::from_fn(|n| registers.nth(vgt::VGT_STRMOUT_VTX_STRIDE_0::STRIDE, n as u32)),
+        buffers: (registers.named("VGT_STRMOUT_BUFFER_EN", 0) & 15) as u8,
+    })
+}
+
+/// The state of a draw.
+#[must_use]
+pub fn draw_state<'a>(registers: &Registers, lists: &'a Lists, stages: &Stages<'a>) -> DrawState<'a> {
+    let r = registers;
+    let restarts = r.flag(vgt::VGT_MULTI_PRIM_IB_RESET_EN::RESET_EN);
+    let numbered = r.named("VGT_PRIMITIVEID_EN", 0) & 1 == 1;
+    DrawState {
+        chip: Chip::Rv770,
+        input: InputState {
+            index_offset: r.word(vgt::VGT_INDX_OFFSET::REGISTER, 0).cast_signed(),
+            least_index: r.word(vgt::VGT_MIN_VTX_INDX::REGISTER, 0),
+            most_index: r.word(vgt::VGT_MAX_VTX_INDX::REGISTER, 0),
+            restart: restarts.then(|| r.word(vgt::VGT_MULTI_PRIM_IB_RESET_INDX::REGISTER, 0)),
+            step_rate_0: r.word(vgt::VGT_INSTANCE_STEP_RATE_0::REGISTER, 0),
+            step_rate_1: r.word(vgt::VGT_INSTANCE_STEP_RATE_1::REGISTER, 0),
+            primitive_number: numbered && geometry(r) == Geometry::Numbers,
+            vertex_offset: r.word(sq::SQ_VTX_BASE_VTX_LOC::REGISTER, 0),
+            instance_offset: r.word(sq::SQ_VTX_START_INST_LOC::REGISTER, 0),
+        },
+        vertices: VertexSource::Program(stages.vertices),
+        geometry: stages.geometry.map(|(program, copy, [input_buffer, copy_buffer])| GeometryState {
+            program,
+            copy,
+            output: match r.named("VGT_GS_OUT_PRIM_TYPE", 0) & 0x3f {
+                0 => GeometryOutput::Points,
+                1 => GeometryOutput::LineStrip,
+                _ => GeometryOutput::TriangleStrip,
+            },
+            input_vertex_dwords: r.named("SQ_ESGS_RING_ITEMSIZE", 0) & 0x7fff,
+            invocation_dwords: r.named("SQ_GSVS_RING_ITEMSIZE", 0) & 0x7fff,
+            vertex_dwords: r.named("SQ_GS_VERT_ITEMSIZE", 0) & 0x7fff,
+            most_vertices: r.get(vgt::VGT_GS_MAX_VERT_OUT::MAX_VERT_OUT),
+            input_buffer,
+            copy_buffer,
+        }),
+        stream_output: stream_output(r),
+        outputs: vertex_outputs(r, &lists.semantics),
+        clip: clip_state(r, &lists.viewports),
+        raster: raster_state(r),
+        inputs: pixel_inputs(r, &lists.parameters),
+        pixels: stages.pixels.map_or(PixelSource::Nothing, PixelSource::Program),
+        depth: depth_state(r),
+        colour: colour_state(r),
+    }
+}

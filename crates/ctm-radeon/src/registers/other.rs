@@ -1,0 +1,42 @@
+//! Registers that have no effect on pictures here.
+
+registers! {
+    WAIT_UNTIL = 0x08040, 1 every 4, number, "waits until parts of the chip are idle" {}
+    CP_COHER_CNTL = 0x085f0, 1 every 4, number, "what SURFACE_SYNC flushes" {}
+    CP_COHER_SIZE = 0x085f4, 1 every 4, number, "size of what is flushed" {}
+    CP_COHER_BASE = 0x085f8, 1 every 4, address, "start of what is flushed" {}
+    VGT_VTX_VECT_EJECT_REG = 0x088b0, 1 every 4, number, "" {}
+    VGT_CACHE_INVALIDATION = 0x088c4, 1 every 4, number, "" {}
+    VGT_GS_VERTEX_REUSE = 0x088d4, 1 every 4, number, "" {}
+    PA_CL_ENHANCE = 0x08a14, 1 every 4, number, "" {}
+    PA_SC_LINE_STIPPLE_STATE = 0x08b10, 1 every 4, number, "" {}
+    PA_SC_MULTI_CHIP_CNTL = 0x08b20, 1 every 4, number, "" {}
+    PA_SC_AA_SAMPLE_LOCS_2S = 0x08b40, 1 every 4, number, "" {}
+    PA_SC_AA_SAMPLE_LOCS_4S = 0x08b44, 1 every 4, number, "" {}
+    PA_SC_AA_SAMPLE_LOCS_8S_WD0 = 0x08b48, 1 every 4, number, "" {}
+    PA_SC_AA_SAMPLE_LOCS_8S_WD1 = 0x08b4c, 1 every 4, number, "" {}
+    PA_SC_ENHANCE = 0x08bf0, 1 every 4, number, "" {}
+    SQ_DYN_GPR_CNTL_PS_FLUSH_REQ = 0x08d8c, 1 every 4, number, "" {}
+    SX_MEMORY_EXPORT_BASE = 0x09010, 1 every 4, address, "" {}
+    SX_MEMORY_EXPORT_SIZE = 0x09014, 1 every 4, number, "" {}
+    SPI_CONFIG_CNTL = 0x09100, 1 every 4, number, "" {}
+    SPI_CONFIG_CNTL_1 = 0x0913c, 1 every 4, number, "" {}
+    TD_FILTER4_0 = 0x09400, 36 every 4, number, "weights of 4-tap filters" {}
+    TC_INVALIDATE = 0x09604, 1 every 4, number, "texture cache" {}
+    VC_CNTL = 0x09700, 1 every 4, number, "vertex cache" {}
+    VC_ENHANCE = 0x09714, 1 every 4, number, "vertex cache" {}
+    TD_PS_SAMPLER0_CLEARTYPE_KERNEL = 0x0aa00, 18 every 4, number, "kernel of ClearType filters" {}
+    VGT_OUTPUT_PATH_CNTL = 0x28a10, 1 every 4, number, "" {}
+    VGT_HOS_CNTL = 0x28a14, 1 every 4, number, "" {}
+    VGT_HOS_MAX_TESS_LEVEL = 0x28a18, 1 every 4, number, "" {}
+    VGT_HOS_MIN_TESS_LEVEL = 0x28a1c, 1 every 4, number, "" {}
+    VGT_GROUP_PRIM_TYPE = 0x28a24, 1 every 4, number, "" {}
+    VGT_GROUP_FIRST_DECR = 0x28a28, 1 every 4, number, "" {}
+    VGT_GROUP_DECR = 0x28a2c, 1 every 4, number, "" {}
+    VGT_GROUP_VECT_0_CNTL = 0x28a30, 1 every 4, number, "" {}
+    VGT_GROUP_VECT_1_CNTL = 0x28a34, 1 every 4, number, "" {}
+    VGT_GROUP_VECT_0_FMT_CNTL = 0x28a38, 1 every 4, number, "" {}
+    VGT_GROUP_VECT_1_FMT_CNTL = 0x28a3c, 1 every 4, number, "" {}
+    VGT_ENHANCE = 0x28a50, 1 every 4, number, "" {}
+    VGT_OUT_DEALLOC_CNTL = 0x28c5c, 1 every 4, number, "" {}
+}

@@ -1,0 +1,177 @@
+//! Lists of named values that several fields have.
+
+use crate::table::value;
+use ctm_isa::r700::ops::{DataFormat, Sel};
+use ctm_isa::table::{FieldValue, Value};
+
+/// Comparisons: new, or the reference, with what is stored.
+pub(crate) const COMPARES: &[Value] = &[
+    value(0, "NEVER"),
+    value(1, "LESS"),
+    value(2, "EQUAL"),
+    value(3, "LEQUAL"),
+    value(4, "GREATER"),
+    value(5, "NOTEQUAL"),
+    value(6, "GEQUAL"),
+    value(7, "ALWAYS"),
+];
+
+/// What becomes of a stencil value.
+pub(crate) const STENCIL_OPS: &[Value] = &[
+    value(0, "KEEP"),
+    value(1, "ZERO"),
+    value(2, "REPLACE"),
+    value(3, "INCR_CLAMP"),
+    value(4, "DECR_CLAMP"),
+    value(5, "INVERT"),
+    value(6, "INCR_WRAP"),
+    value(7, "DECR_WRAP"),
+];
+
+/// Factors of blending.
+pub(crate) const FACTORS: &[Value] = &[
+    value(0, "ZERO"),
+    value(1, "ONE"),
+    value(2, "SRC_COLOR"),
+    value(3, "ONE_MINUS_SRC_COLOR"),
+    value(4, "SRC_ALPHA"),
+    value(5, "ONE_MINUS_SRC_ALPHA"),
+    value(6, "DST_ALPHA"),
+    value(7, "ONE_MINUS_DST_ALPHA"),
+    value(8, "DST_COLOR"),
+    value(9, "ONE_MINUS_DST_COLOR"),
+    value(10, "SRC_ALPHA_SATURATE"),
+    value(11, "BOTH_SRC_ALPHA"),
+    value(12, "BOTH_INV_SRC_ALPHA"),
+    value(13, "CONST_COLOR"),
+    value(14, "ONE_MINUS_CONST_COLOR"),
+    value(15, "SRC1_COLOR"),
+    value(16, "INV_SRC1_COLOR"),
+    value(17, "SRC1_ALPHA"),
+    value(18, "INV_SRC1_ALPHA"),
+    value(19, "CONST_ALPHA"),
+    value(20, "ONE_MINUS_CONST_ALPHA"),
+];
+
+/// How source and destination are combined.
+pub(crate) const COMBINES: &[Value] =
+    &[value(0, "DST_PLUS_SRC"), value(1, "SRC_MINUS_DST"), value(2, "MIN"), value(3, "MAX"), value(4, "DST_MINUS_SRC")];
+
+/// What primitives are made.
+pub(crate) const PRIMITIVES: &[Value] = &[
+    value(0, "NONE"),
+    value(1, "POINTLIST"),
+    value(2, "LINELIST"),
+    value(3, "LINESTRIP"),
+    value(4, "TRILIST"),
+    value(5, "TRIFAN"),
+    value(6, "TRISTRIP"),
+    value(10, "LINELIST_ADJ"),
+    value(11, "LINESTRIP_ADJ"),
+    value(12, "TRILIST_ADJ"),
+    value(13, "TRISTRIP_ADJ"),
+    value(16, "TRI_WITH_WFLAGS"),
+    value(17, "RECTLIST"),
+    value(18, "LINELOOP"),
+    value(19, "QUADLIST"),
+    value(20, "QUADSTRIP"),
+    value(21, "POLYGON"),
+    value(22, "2D_COPY_RECT_LIST_V0"),
+    value(23, "2D_COPY_RECT_LIST_V1"),
+    value(24, "2D_COPY_RECT_LIST_V2"),
+    value(25, "2D_COPY_RECT_LIST_V3"),
+    value(26, "2D_FILL_RECT_LIST"),
+    value(27, "2D_LINE_STRIP"),
+    value(28, "2D_TRI_STRIP"),
+];
+
+/// How the elements of a surface are arranged.
+pub(crate) const ARRAY_MODES: &[Value] = &[
+    value(0, "LINEAR_GENERAL"),
+    value(1, "LINEAR_ALIGNED"),
+    value(2, "1D_TILED_THIN1"),
+    value(3, "1D_TILED_THICK"),
+    value(4, "2D_TILED_THIN1"),
+    value(5, "2D_TILED_THIN2"),
+    value(6, "2D_TILED_THIN4"),
+    value(7, "2D_TILED_THICK"),
+    value(8, "2B_TILED_THIN1"),
+    value(9, "2B_TILED_THIN2"),
+    value(10, "2B_TILED_THIN4"),
+    value(11, "2B_TILED_THICK"),
+    value(12, "3D_TILED_THIN1"),
+    value(13, "3D_TILED_THICK"),
+    value(14, "3B_TILED_THIN1"),
+    value(15, "3B_TILED_THICK"),
+];
+
+/// What texels outside a texture are.
+pub(crate) const WRAPS: &[Value] = &[
+    value(0, "WRAP"),
+    value(1, "MIRROR"),
+    value(2, "CLAMP_LAST_TEXEL"),
+    value(3, "MIRROR_ONCE_LAST_TEXEL"),
+    value(4, "CLAMP_HALF_BORDER"),
+    value(5, "MIRROR_ONCE_HALF_BORDER"),
+    value(6, "CLAMP_BORDER"),
+    value(7, "MIRROR_ONCE_BORDER"),
+];
+
+/// Filters within a level.
+pub(crate) const FILTERS: &[Value] = &[
+    value(0, "POINT"),
+    value(1, "BILINEAR"),
+    value(2, "BICUBIC"),
+    value(4, "ANISO_POINT"),
+    value(5, "ANISO_BILINEAR"),
+];
+
+/// Events of EVENT_WRITE and EVENT_WRITE_EOP.
+pub(crate) const EVENTS: &[Value] = &[
+    value(4, "CACHE_FLUSH_TS"),
+    value(5, "CONTEXT_DONE"),
+    value(6, "CACHE_FLUSH"),
+    value(7, "VIZQUERY_START"),
+    value(8, "VIZQUERY_END"),
+    value(9, "SC_WAIT_WC"),
+    value(10, "MPASS_PS_CP_REFETCH"),
+    value(11, "MPASS_PS_RST_START"),
+    value(12, "MPASS_PS_INCR_START"),
+    value(13, "RST_PIX_CNT"),
+    value(14, "RST_VTX_CNT"),
+    value(15, "VS_PARTIAL_FLUSH"),
+    value(16, "PS_PARTIAL_FLUSH"),
+    value(20, "CACHE_FLUSH_AND_INV_TS_EVENT"),
+    value(21, "ZPASS_DONE"),
+    value(22, "CACHE_FLUSH_AND_INV_EVENT"),
+    value(23, "PERFCOUNTER_START"),
+    value(24, "PERFCOUNTER_STOP"),
+    value(25, "PIPELINESTAT_START"),
+    value(26, "PIPELINESTAT_STOP"),
+    value(27, "PERFCOUNTER_SAMPLE"),
+    value(28, "FLUSH_ES_OUTPUT"),
+    value(29, "FLUSH_GS_OUTPUT"),
+    value(30, "SAMPLE_PIPELINESTAT"),
+    value(31, "SO_VGTSTREAMOUT_FLUSH"),
+    value(32, "SAMPLE_STREAMOUTSTATS"),
+    value(33, "RESET_VTX_CNT"),
+    value(34, "BLOCK_CONTEXT_DONE"),
+    value(35, "CR_CONTEXT_DONE"),
+    value(36, "VGT_FLUSH"),
+    value(37, "CR_DONE_TS"),
+    value(38, "SQ_NON_EVENT"),
+    value(39, "SC_SEND_DB_VPZ"),
+    value(40, "BOTTOM_OF_PIPE_TS"),
+    value(41, "FLUSH_SX_TS"),
+    value(42, "DB_CACHE_FLUSH_AND_INV"),
+    value(43, "FLUSH_AND_INV_DB_DATA_TS"),
+    value(44, "FLUSH_AND_INV_DB_META"),
+    value(45, "FLUSH_AND_INV_CB_DATA_TS"),
+    value(46, "FLUSH_AND_INV_CB_META"),
+];
+
+/// Formats of textures, buffers and targets: one numbering.
+pub(crate) const FORMATS: &[Value] = DataFormat::VALUES;
+
+/// What an element of a texture is read from.
+pub(crate) const SELECTS: &[Value] = Sel::VALUES;
