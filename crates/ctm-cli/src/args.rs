@@ -77,6 +77,7 @@ pub(crate) enum Command {
     Exec(ExecArgs),
     Replay(ReplayArgs),
     Radeon(RadeonArgs),
+    Pm4(crate::streams::Pm4Args),
     Trace(crate::trace::TraceArgs),
     Why(crate::trace::WhyArgs),
     Profile(crate::profile::ProfileArgs),
@@ -478,10 +479,10 @@ impl FromArgMatches for JobFlags {
     }
 }
 
-/// Run a recording again and compare
+/// Run a recording again and compare, or draw a capture
 ///
 /// Every submission of the recorded process runs again, and what it leaves in memory is compared with what the process saw. The environment
-/// variable CTM_RECORD=FILE makes a recording of any process that uses the library, `ctm run` too.
+/// variable CTM_RECORD=FILE makes a recording of any process that uses the library, `ctm run` too. A capture of a Radeon's driver is drawn instead.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -489,10 +490,12 @@ Examples:
   ctm replay trace                     runs it again, on the engine that was recorded
   ctm replay trace --engine verify     on two engines, compared with each other too
   ctm replay trace --check             looks for mistakes in commands and programs
+  ctm replay x.capture --list          a driver's capture: its draws, with what changed before each
+  ctm replay x.capture --draw 7 -o at7 stops behind draw 7 and saves every bound target
 
-Exit codes: 0 everything is as recorded, 1 the file is damaged or no recording, 4 something differs.")]
+Exit codes: 0 everything is as recorded, 1 the file is damaged or no recording, 3 a draw of a capture went wrong, 4 something differs.")]
 pub(crate) struct ReplayArgs {
-    /// The recording
+    /// The recording or the capture
     #[arg(value_name = "FILE")]
     pub(crate) file: PathBuf,
     /// The engine: interp, jit or verify; without it, the one that was recorded
@@ -510,6 +513,15 @@ pub(crate) struct ReplayArgs {
     /// Do not show progress
     #[arg(long)]
     pub(crate) no_progress: bool,
+    /// Of a capture: stop behind this draw, counted from 1
+    #[arg(long, value_name = "N")]
+    pub(crate) draw: Option<u32>,
+    /// Of a capture: list the draws with the registers that changed
+    #[arg(long)]
+    pub(crate) list: bool,
+    /// Of a capture: the folder that the bound targets are saved in
+    #[arg(short, long, value_name = "DIR")]
+    pub(crate) output: Option<PathBuf>,
 }
 
 /// Run a program that finds a Radeon

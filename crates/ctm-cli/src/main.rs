@@ -7,7 +7,7 @@
 //! | `console` | printing: colour, JSON, findings, exit codes |
 //! | `asm`, `compile`, `dis`, `check`, `run`, `merge`, `draw`, `replay`, `isa`, `info`, `bench`, `tile`, `generate` | one subcommand each |
 //! | `trace`, `profile`, `debug`, `compare`, `reduce`, `random` | commands that look inside a launch, and their helpers |
-//! | `radeon` | programs that find a Radeon |
+//! | `radeon`, `streams` | programs that find a Radeon; streams and captures of Radeons |
 //! | `ide` | what editors and browsers talk to: the language server, the debug adapter, the page |
 //! | `watched` | which launch of which job such commands look into |
 //!
@@ -36,6 +36,7 @@ mod random;
 mod reduce;
 mod replay;
 mod run;
+mod streams;
 mod tile;
 mod tile_r700;
 mod trace;
@@ -61,8 +62,10 @@ fn main() -> ExitCode {
         Command::Merge(args) => merge::run(&console, &args),
         Command::Draw(args) => draw::run(&console, &args),
         Command::Exec(args) => exec::run(&console, &args),
+        Command::Replay(args) if streams::is_capture_file(&args.file) => streams::replay(&console, &args),
         Command::Replay(args) => replay::run(&console, &args),
         Command::Radeon(args) => radeon::run(&console, &args),
+        Command::Pm4(args) => streams::pm4(&console, &args),
         Command::Trace(args) => trace::run(&console, &args),
         Command::Why(args) => trace::why(&console, &args),
         Command::Profile(args) => profile::run(&console, &args),

@@ -9,16 +9,21 @@
 //! | `packets` | headers and packets (table), a stream cut into packets |
 //! | `text/` | streams as text |
 //! | `stream` | relocations |
+//! | `check/` | what is wrong with a stream |
 //! | `execute/` | a device that runs streams |
+//! | `capture` | captures of submissions with their buffers |
+//! | `replay` | captures, run again |
 
 #[macro_use]
 mod table;
 pub mod capture;
+pub mod check;
 pub mod environment;
 mod error;
 pub mod execute;
 pub mod packets;
 pub mod registers;
+pub mod replay;
 pub mod stream;
 pub mod text;
 

@@ -11,9 +11,10 @@ use crate::packets::{Kind, Packet, Packets};
 use crate::stream::Relocation;
 use ctm_exec::{Budget, Control, Engine};
 use std::collections::BTreeMap;
+use std::time::Duration;
 
 /// How draws run.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub struct DrawOptions {
     /// On one thread instead of all cores. Results do not depend on it.
     pub one_thread: bool,
@@ -21,6 +22,14 @@ pub struct DrawOptions {
     pub budget: Budget,
     /// Can end a draw.
     pub control: Control,
+}
+
+impl Default for DrawOptions {
+    /// All cores; half a minute for a draw.
+    fn default() -> Self {
+        let budget = Budget { time: Some(Duration::from_secs(30)), ..Budget::default() };
+        Self { one_thread: false, budget, control: Control::default() }
+    }
 }
 
 /// Whether a stream goes on behind a draw.

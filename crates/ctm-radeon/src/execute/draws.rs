@@ -185,13 +185,11 @@ pub(super) fn outline_targets(registers: &Registers) -> Vec<String> {
 pub(super) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
     let bindings = Bindings::of(registers)?;
     let mut pictures = Vec::new();
-    let scissor = Lists::of(registers);
     let window = {
         use crate::registers::scan;
         let word = registers.word(scan::PA_SC_WINDOW_SCISSOR_BR::REGISTER, 0);
         [word & 0x3fff, word >> 16 & 0x3fff]
     };
-    let _ = scissor;
     let clipped = |layout: &Layout| {
         let side = |of_window: u32, of_layout: u32| if of_window == 0 { of_layout } else { of_window.min(of_layout) };
         [side(window[0], layout.pitch), side(window[1], layout.height)]
@@ -341,7 +339,9 @@ impl Device {
         let mut taken = Vec::new();
         let counts =
             self.with_targets(memory, &bindings, &parts, &lists, rings, &mut taken, |targets, stages, device| {
-                let state = state::draw_state(&device.registers, &lists, &stages);
+                let mut state = state::draw_state(&device.registers, &lists, &stages);
+                // Rectangles are whole whatever the guard band is: drivers clear with them in pixels, under the guard band of what was drawn before.
+                state.clip.disabled |= topology == Topology::Rectangles;
                 let draw = Draw {
                     topology,
                     indices: match &indices {

@@ -34,5 +34,6 @@ pub use resources::{
     BufferWords, Set, TargetWords, TextureWords, VALID_BUFFER, VALID_TEXTURE, colour_target, depth_format,
     depth_target, kind_of, sampler,
 };
-pub(crate) use resources::{array_mode, element};
-pub use state::{Geometry, Lists, SpecialOp, Stages, draw_state, geometry, samples, special_op, topology, write_mask};
+pub use state::{
+    Geometry, Lists, SpecialOp, Stages, draw_state, geometry, samples, special_op, stream_output, topology, write_mask,
+};

@@ -3,7 +3,7 @@
 use super::memory::GpuMemory;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{Cf, ClauseBody, Fetch, walk};
-use ctm_isa::r700::ops::{CfOp, KcacheMode};
+use ctm_isa::r700::ops::{CfOp, KcacheMode, TexOp};
 use ctm_isa::r700::program::Stage;
 use std::collections::HashMap;
 use std::sync::Arc;
@@ -24,6 +24,19 @@ pub struct Loaded {
     pub banks: u16,
     /// Whether it calls a fetch program.
     pub calls_fetch: bool,
+}
+
+/// Whether a texture instruction looks at its resource; those on gradients and cube numbers do not.
+const fn reaches_texture(op: TexOp) -> bool {
+    !matches!(
+        op,
+        TexOp::GetGradientsH
+            | TexOp::GetGradientsV
+            | TexOp::KeepGradients
+            | TexOp::SetGradientsH
+            | TexOp::SetGradientsV
+            | TexOp::SetCubemapIndex
+    )
 }
 
 /// How many slots (of two dwords) the program at the start of these words has: up to its last control-flow instruction, or the end of its last clause. `None` if
@@ -67,7 +80,9 @@ impl Loaded {
             for fetch in clause.fetches.iter().filter_map(|fetch| fetch.inst.ok()) {
                 match fetch.fetch {
                     Fetch::Vtx(inst) => loaded.buffers.push(inst.word0.buffer_id),
-                    Fetch::Tex(inst) => loaded.textures.push((inst.word0.resource_id, inst.word2.sampler_id)),
+                    Fetch::Tex(inst) if reaches_texture(inst.word0.op) => {
+                        loaded.textures.push((inst.word0.resource_id, inst.word2.sampler_id));
+                    }
                     _ => {}
                 }
             }

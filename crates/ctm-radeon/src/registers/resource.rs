@@ -30,6 +30,7 @@ registers! {
     SQ_VTX_CONSTANT_WORD3_0 = 0x3800c, 496 every 28, number, "size of requests" {
         MEM_REQUEST_SIZE 1:0 [] "";
     }
+    SQ_VTX_CONSTANT_WORD4_0 = 0x38010, 496 every 28, number, "nothing" {}
     SQ_TEX_RESOURCE_WORD4_0 = 0x38010, 496 every 28, number, "numbers, gamma, order of elements" {
         FORMAT_COMP_X 1:0 [0 "UNSIGNED", 1 "SIGNED", 2 "UNSIGNED_BIASED"] "";
         FORMAT_COMP_Y 3:2 [0 "UNSIGNED", 1 "SIGNED", 2 "UNSIGNED_BIASED"] "";
@@ -46,6 +47,7 @@ registers! {
         DST_SEL_W 27:25 SELECTS "A";
         BASE_LEVEL 31:28 [] "";
     }
+    SQ_VTX_CONSTANT_WORD5_0 = 0x38014, 496 every 28, number, "nothing" {}
     SQ_TEX_RESOURCE_WORD5_0 = 0x38014, 496 every 28, number, "levels and layers" {
         LAST_LEVEL 3:0 [] "last level of the view; multisample: log2(samples)";
         BASE_ARRAY 16:4 [] "first layer";

@@ -1,0 +1,119 @@
+//! A driver's streams, decoded, checked and drawn: whole, with clears, vertex programs and the copy that is read back.
+
+#![allow(clippy::unwrap_used, reason = "a test")]
+
+use ctm_exec::Engine;
+use ctm_jit::Jit;
+use ctm_radeon::capture::{Event, Reader};
+use ctm_radeon::execute::Next;
+use ctm_radeon::replay::Replay;
+use ctm_radeon::{check, text};
+use std::collections::BTreeMap;
+use std::path::{Path, PathBuf};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures")
+}
+
+fn captures() -> Vec<PathBuf> {
+    let mut all = Vec::new();
+    for folder in [folder(), folder().join("tiled")] {
+        let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+        all.extend(files.filter(|path| path.extension().is_some_and(|e| e == "capture")));
+    }
+    all.sort();
+    assert!(all.len() >= 36, "{}", all.len());
+    all
+}
+
+/// What each submission leaves in its targets: name and bits.
+fn drawn(path: &Path, engine: Box<dyn Engine>) -> Vec<BTreeMap<String, Vec<[u32; 4]>>> {
+    let mut replay = Replay::new(std::fs::File::open(path).unwrap(), engine).unwrap();
+    let mut all = Vec::new();
+    while let Some(replayed) = replay.step(&mut |_| Next::Continue).unwrap() {
+        assert!(replayed.submitted.problems.is_empty(), "{}: {:?}", path.display(), replayed.submitted.problems);
+        all.push(replay.targets().unwrap().into_iter().map(|picture| (picture.name, picture.pixels)).collect());
+    }
+    all
+}
+
+/// Truth: the pictures of the corpus, which llvmpipe drew.
+#[test]
+fn streams_give_the_pictures_of_the_corpus() {
+    let refs = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus/mesa/refs");
+    let mut compared = 0;
+    for path in captures() {
+        let name = path.file_stem().unwrap().to_str().unwrap();
+        let submissions = drawn(&path, Box::new(Jit::default()));
+        // The first clears, the second draws, and each of the others copies a target to where the process reads it.
+        for (target, copy) in submissions[2..].iter().enumerate() {
+            let file = if target == 0 { format!("{name}.f32") } else { format!("{name}.{target}.f32") };
+            let expected = std::fs::read(refs.join(file)).unwrap();
+            let expected: Vec<f32> =
+                expected.chunks_exact(4).map(|b| f32::from_le_bytes(b.try_into().unwrap())).collect();
+            let found: Vec<f32> = copy["colour0"].as_flattened().iter().map(|&bits| f32::from_bits(bits)).collect();
+            assert_eq!(found.len(), expected.len());
+            for (n, (found, expected)) in found.iter().zip(&expected).enumerate() {
+                let error = (found - expected).abs() / expected.abs().max(1.0);
+                assert!(error <= 1e-4, "{}: element {n} is {found}, expected is {expected}", path.display());
+            }
+            compared += 1;
+        }
+    }
+    assert_eq!(compared, 38);
+}
+
+/// Both engines give the same bits.
+#[test]
+fn the_interpreter_gives_the_same_bits() {
+    for name in ["conv5x5", "mandelbrot", "mrt2", "trig"] {
+        let path = folder().join(format!("{name}.capture"));
+        assert_eq!(drawn(&path, Box::new(ctm_exec::x1k::Interp)), drawn(&path, Box::new(Jit::default())), "{name}");
+    }
+}
+
+#[test]
+fn streams_become_text_and_the_same_words_again() {
+    for path in captures() {
+        let mut reader = Reader::new(std::fs::File::open(&path).unwrap()).unwrap();
+        while let Some(event) = reader.next().unwrap() {
+            let Event::Submission(submission) = event else { continue };
+            let shown = text::disassemble(&submission.words, &[]);
+            assert!(!shown.contains(".word") && !shown.contains("PACKET") && !shown.contains("\n    0x"), "{shown}");
+            assert_eq!(text::assemble(&shown).unwrap(), submission.words, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn nothing_is_wrong_with_them() {
+    for path in captures() {
+        let mut replay = Replay::new(std::fs::File::open(&path).unwrap(), Box::new(ctm_exec::x1k::Interp)).unwrap();
+        while let Some(submission) = replay.read().unwrap() {
+            let relocations = replay.relocations(&submission);
+            let found = check::check(&submission.words, Some(&relocations), Some(&replay.memory()));
+            assert_eq!(found, [], "{}", path.display());
+        }
+    }
+}
+
+/// A draw can be stopped at, and what is listed says what it did.
+#[test]
+fn a_replay_stops_behind_a_draw() {
+    let file = std::fs::File::open(folder().join("plasma.capture")).unwrap();
+    let mut replay = Replay::new(file, Box::new(Jit::default())).unwrap();
+    let mut outlines = Vec::new();
+    let replayed = replay
+        .step(&mut |stepped| {
+            outlines.push(stepped.outline.clone());
+            Next::Stop
+        })
+        .unwrap()
+        .unwrap();
+    assert!(replayed.submitted.stopped);
+    assert_eq!((outlines[0].count, outlines[0].counts.pixels, outlines[0].indexed), (3, 4096, false));
+    let mask = outlines[0].changes.iter().find(|change| ctm_radeon::registers::name(change.0) == "CB_TARGET_MASK");
+    assert_eq!(mask.map(|change| change.1), Some(15));
+    let pictures = replay.targets().unwrap();
+    assert_eq!(pictures[0].pixels[0].map(f32::from_bits), [-1.0; 4]);
+}
