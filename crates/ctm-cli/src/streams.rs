@@ -296,7 +296,7 @@ fn save(console: &Console, directory: &Path, picture: &TargetPicture) -> Result<
     let [width, height] = picture.size.map(|side| side as usize);
     let channels = if picture.name.starts_with("colour") { 4 } else { 1 };
     let dwords: Vec<u32> = picture.pixels.iter().flat_map(|pixel| pixel.iter().take(channels).copied()).collect();
-    let kind = if picture.integers { ItemType::U32 } else { ItemType::F32 };
+    let kind = if picture.integers { ItemType::Uint32 } else { ItemType::Float32 };
     let wrong = |error: ctm::array::ArrayError| Failure::wrong("cannot-save", error.to_string());
     let path = directory.join(format!("{}.npy", picture.name));
     console.write(&path, &npy_bytes(kind, &[height, width, channels], &dwords).map_err(wrong)?)?;

@@ -132,7 +132,6 @@ macro_rules! registers {
                     fields: FIELDS,
                 };
                 $(
-                    #[doc = $field_doc]
                     pub(crate) const $field: Bits = Bits {
                         register: REGISTER,
                         field: Field {

@@ -194,10 +194,8 @@ impl Checker<'_> {
                 let destination = self.relocation(placed, "the destination");
                 self.range("the destination", destination, address(word(2), word(3)), length);
             }
-            "SURFACE_SYNC" => {
-                if (word(1), word(2)) != (u32::MAX, 0) {
-                    self.relocation(placed, "what is flushed");
-                }
+            "SURFACE_SYNC" if (word(1), word(2)) != (u32::MAX, 0) => {
+                self.relocation(placed, "what is flushed");
             }
             "STRMOUT_BUFFER_UPDATE" => {
                 if word(0) & 1 == 1 {

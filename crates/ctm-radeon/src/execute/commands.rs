@@ -183,8 +183,8 @@ impl Device {
             let Ok(mut words) = <[u32; 7]>::try_from(words) else { continue };
             match super::kind_of(&words) {
                 super::VALID_TEXTURE => {
-                    for word in 2..4 {
-                        words[word] = words[word].wrapping_add((placed.relocation()?.base >> 8) as u32);
+                    for word in &mut words[2..4] {
+                        *word = word.wrapping_add((placed.relocation()?.base >> 8) as u32);
                     }
                 }
                 super::VALID_BUFFER => {

@@ -352,9 +352,8 @@ impl Device {
                     count: call.count,
                     instances,
                 };
-                let DrawOptions { one_thread, ref budget, ref control } = device.options;
-                let options =
-                    Options { one_thread, budget: budget.clone(), control: control.clone(), ..Options::default() };
+                let DrawOptions { one_thread, budget, ref control } = device.options;
+                let options = Options { one_thread, budget, control: control.clone(), ..Options::default() };
                 ctm_draw::draw(device.engine.as_ref(), &state, &draw, targets, &options)
                     .map_err(|error| Error::new("draw", error.to_string()))
             });

@@ -118,7 +118,7 @@ pub fn at(offset: u32, buffer: bool) -> Option<Named> {
 #[must_use]
 pub fn constant_at(offset: u32) -> Option<(&'static str, u32, u32)> {
     let dword = offset.checked_sub(ALU_CONSTANTS)? / 4;
-    (dword < 2048).then(|| (if dword < 1024 { "PS" } else { "VS" }, dword % 1024 / 4, dword % 4))
+    (dword < 2048).then_some((if dword < 1024 { "PS" } else { "VS" }, dword % 1024 / 4, dword % 4))
 }
 
 /// The byte offset of the register with a name.

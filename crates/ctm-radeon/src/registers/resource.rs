@@ -22,7 +22,7 @@ registers! {
         CLAMP_X 19:19 [] "out of range: 0 zero, 1 NaN";
         DATA_FORMAT 25:20 FORMATS "";
         NUM_FORMAT_ALL 27:26 [0 "NORM", 1 "INT", 2 "SCALED"] "";
-        FORMAT_COMP_ALL 28:28 [0 "UNSIGNED", 1 "SIGNED", 2 "UNSIGNED_BIASED"] "";
+        FORMAT_COMP_ALL 28:28 [0 "UNSIGNED", 1 "SIGNED"] "";
         SRF_MODE_ALL 29:29 [] "";
         ENDIAN_SWAP 31:30 [0 "NONE", 1 "8IN16", 2 "8IN32", 3 "8IN64"] "";
     }

@@ -224,7 +224,7 @@ impl Parser<'_> {
                 self.words.push(header(opcode, values.len() + 1, predicated));
                 self.words.push((first - from) / 4);
             }
-            _ => self.words.push((values.len() as u32 - 1) << 16 | first / 4),
+            _ => self.words.push(((values.len() as u32 - 1) << 16) | (first / 4)),
         }
         self.words.extend(values);
     }
