@@ -6,6 +6,7 @@ use crate::engine::{MemoryFault, Position};
 use crate::rows::LaneRows;
 use crate::x1k::arrays::Picture;
 pub use crate::x1k::{Filter, Wrap};
+use ctm_isa::r700::ops::Sel;
 use std::collections::BTreeMap;
 
 /// A buffer of vertex fetches (`BUFFER_ID`, R700 §5): what its fetch constant says.
@@ -56,7 +57,13 @@ pub struct Texture {
     pub texel_bytes: u32,
     /// What texels are in memory: reference values of comparisons are converted to it (R700 §9.4). Texels themselves arrive converted.
     pub format: Format,
+    /// Which elements of what a comparison gives the instruction sees (DST_SEL of the resource); those of texels are selected already. The outcome is
+    /// the first element; the others are 0, 0 and 1.
+    pub compared: [Sel; 4],
 }
+
+/// All four elements, each in its place.
+pub const AS_THEY_ARE: [Sel; 4] = [Sel::X, Sel::Y, Sel::Z, Sel::W];
 
 impl Default for Texture {
     /// One texel of four floats.
@@ -69,6 +76,7 @@ impl Default for Texture {
             levels: 1,
             texel_bytes: 16,
             format: Format::default(),
+            compared: AS_THEY_ARE,
         }
     }
 }

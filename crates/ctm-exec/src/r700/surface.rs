@@ -4,7 +4,7 @@
 //! byte and compressed blocks are whole. What a texel's elements are is said by `formats`; here are the formats whose texels share bytes.
 
 use super::formats::{Format, convert, size_bytes};
-use super::resources::{Image, Texture, TextureKind};
+use super::resources::{AS_THEY_ARE, Image, Texture, TextureKind};
 use ctm_isa::r700::ops::{DataFormat, FormatComp};
 
 /// Largest width, height and depth of a surface here.
@@ -103,7 +103,7 @@ impl Surface {
             Packing::Pairs => 2,
         };
         let Self { kind, width, height, depth, levels, .. } = *self;
-        Ok(Texture { kind, width, height, depth, levels, texel_bytes, format: self.format })
+        Ok(Texture { kind, width, height, depth, levels, texel_bytes, format: self.format, compared: AS_THEY_ARE })
     }
 
     fn row(&self, width: u32) -> Result<(u64, u32), SurfaceError> {

@@ -377,10 +377,12 @@ impl<'a> TextureFetch<'a> {
             let element = reference_element(op, texture.kind);
             let reference = compares.then(|| in_format(&texture.format, number(at[element])));
             let lookup = Lookup { reference, ..*lookup };
-            if let Some(steps) = self.steps(detail, coordinates, lane, gradients) {
-                return self.stepped(&lookup, at, lod, steps);
-            }
-            return lookup.sample(&self.place(at), lod).map_err(FaultKind::Memory);
+            let found = match self.steps(detail, coordinates, lane, gradients) {
+                Some(steps) => self.stepped(&lookup, at, lod, steps)?,
+                None => lookup.sample(&self.place(at), lod).map_err(FaultKind::Memory)?,
+            };
+            let select = |sel| selected(sel, &found).unwrap_or_default();
+            return Ok(if compares { texture.compared.map(select) } else { found });
         }
         let computed = || self.lod(Detail::Computed { set: false }, coordinates, lane, gradients);
         let level = |lod: f32| lookup.levels(lookup.clamped(lod));

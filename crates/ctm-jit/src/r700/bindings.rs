@@ -2,7 +2,7 @@
 
 use super::form::Fetch;
 use ctm_exec::r700::formats::keeps_single;
-use ctm_exec::r700::resources::{Compare, Filter, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::resources::{AS_THEY_ARE, Compare, Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::sample::filtered_axes;
 use ctm_exec::r700::texture::{self, Detail};
 use ctm_exec::r700::vertex::{VertexFetch, index_offset};
@@ -268,7 +268,9 @@ pub fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sa
     let fine = op == TexOp::Ld || (takes_level_0(op) && one_level);
     // Others are compared by the reference's function.
     if texture::is_comparison(op)
-        && (texture::reference_element(op, texture.kind) != 3 || !keeps_single(&texture.format))
+        && (texture::reference_element(op, texture.kind) != 3
+            || !keeps_single(&texture.format)
+            || texture.compared != AS_THEY_ARE)
     {
         return None;
     }

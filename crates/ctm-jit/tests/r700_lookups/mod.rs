@@ -1,6 +1,7 @@
 //! Comparisons of texels with reference values, and gradients that are set: every way to compare, wrap and filter, at values where that matters.
 
 use super::*;
+use ctm_isa::r700::ops::Sel;
 use ctm_isa::r700::text::{Options, assemble};
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -91,6 +92,14 @@ fn comparisons() {
                 let sampler =
                     Sampler { magnify: filter, minify: filter, wrap: [wrap; 3], border, compare, ..Sampler::default() };
                 case.memory.samplers.insert(0, sampler);
+                if wrap == Wrap::Mirror
+                    && let Some(image) = case.memory.textures.get_mut(&0)
+                {
+                    // As luminance, intensity and alpha.
+                    let all =
+                        [[Sel::X, Sel::X, Sel::X, Sel::One], [Sel::X; 4], [Sel::Zero, Sel::Zero, Sel::Zero, Sel::X]];
+                    image.texture.compared = r.of(&all);
+                }
                 for (op, program) in COMPARISONS_OF.iter().zip(&programs) {
                     let what = || format!("{op}, {compare:?}, {filter:?}, {wrap:?}");
                     ran += u32::from(check(&case, program, &engines, &what));
