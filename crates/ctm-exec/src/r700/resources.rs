@@ -57,6 +57,9 @@ pub struct Texture {
     pub texel_bytes: u32,
     /// What texels are in memory: reference values of comparisons are converted to it (R700 §9.4). Texels themselves arrive converted.
     pub format: Format,
+    /// Samples of a texel, at least 1. Where there are several, they stand where other textures have mipmap levels, each as large as the first: LD names a
+    /// sample by its fourth coordinate, as drivers do.
+    pub samples: u32,
     /// Which elements of what a comparison gives the instruction sees (DST_SEL of the resource); those of texels are selected already. The outcome is
     /// the first element; the others are 0, 0 and 1.
     pub compared: [Sel; 4],
@@ -76,6 +79,7 @@ impl Default for Texture {
             levels: 1,
             texel_bytes: 16,
             format: Format::default(),
+            samples: 1,
             compared: AS_THEY_ARE,
         }
     }
@@ -89,6 +93,7 @@ impl Texture {
             let part = if level < 32 { whole >> level } else { 0 };
             if part == 0 { 1 } else { part }
         }
+        let level = if self.samples > 1 { 0 } else { level };
         match self.kind {
             TextureKind::OneD => [part(self.width, level), 1, 1],
             TextureKind::OneDArray => [part(self.width, level), 1, self.depth],
@@ -112,6 +117,10 @@ pub struct Sampler {
     pub mip: MipFilter,
     /// For x, y and z.
     pub wrap: [Wrap; 3],
+    /// Coordinates below 0 are mirrored there before they wrap: x, y and z.
+    pub mirrors_once: [bool; 3],
+    /// Coordinates are kept within 0 and the size before they wrap, so that linear filters take half of the border's colour at most.
+    pub half_border: [bool; 3],
     /// What [`Wrap::Border`] reads outside, as bits.
     pub border: [u32; 4],
     /// Smallest level of detail.
@@ -129,6 +138,14 @@ pub struct Sampler {
     pub seamless: bool,
 }
 
+impl Sampler {
+    /// Whether coordinates are changed before they wrap.
+    #[must_use]
+    pub fn bends(&self) -> bool {
+        self.mirrors_once.contains(&true) || self.half_border.contains(&true)
+    }
+}
+
 impl Default for Sampler {
     fn default() -> Self {
         Self {
@@ -136,6 +153,8 @@ impl Default for Sampler {
             minify: Filter::Nearest,
             mip: MipFilter::None,
             wrap: [Wrap::Clamp; 3],
+            mirrors_once: [false; 3],
+            half_border: [false; 3],
             border: [0; 4],
             min_lod: 0.0,
             max_lod: 15.0,

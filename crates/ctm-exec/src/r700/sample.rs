@@ -116,6 +116,12 @@ impl Lookup<'_> {
             Wrap::Repeat | Wrap::Mirror if unnormalised || cube => Wrap::Clamp,
             mode => mode,
         };
+        let u = if self.sampler.half_border[axis] { u.clamp(0.0, size as f32) } else { u };
+        let once = self.sampler.mirrors_once[axis];
+        let wrap = |floored: f32, size, mode| {
+            // The column at -1 is the mirror image of that at 0.
+            wrap(if once && floored < 0.0 { -1.0 - floored } else { floored }, size, mode)
+        };
         match filter {
             Filter::Nearest => {
                 let at = wrap(u.floor(), size, mode);

@@ -103,7 +103,8 @@ impl Surface {
             Packing::Pairs => 2,
         };
         let Self { kind, width, height, depth, levels, .. } = *self;
-        Ok(Texture { kind, width, height, depth, levels, texel_bytes, format: self.format, compared: AS_THEY_ARE })
+        let format = self.format;
+        Ok(Texture { kind, width, height, depth, levels, texel_bytes, format, samples: 1, compared: AS_THEY_ARE })
     }
 
     fn row(&self, width: u32) -> Result<(u64, u32), SurfaceError> {

@@ -400,7 +400,7 @@ impl<'a> TextureFetch<'a> {
             }
             TexOp::GetNumberOfSamples => {
                 let [width, height, depth] = texture.size(0);
-                [width, height, depth, 1]
+                [width, height, depth, texture.samples]
             }
             TexOp::GetCompTexLod => {
                 let lod = computed();

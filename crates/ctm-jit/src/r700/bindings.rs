@@ -175,6 +175,7 @@ impl<'a> Levels<'a> {
         let ordinary =
             [sampler.min_lod, sampler.max_lod, sampler.lod_bias].into_iter().all(|x| x == 0.0 || x.is_normal());
         let others = texture::is_comparison(inst.word0.op) || inst.word0.bc_frac_mode || sampler.max_anisotropy > 1;
+        let others = others || sampler.bends() || texture.samples > 1;
         if !of_kind || others || !ordinary || (detail_matters && !computes) {
             return None;
         }
@@ -274,7 +275,8 @@ pub fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sa
     {
         return None;
     }
-    if texture.kind != TextureKind::TwoD || texture.levels == 0 || !fine || inst.word0.bc_frac_mode {
+    let unusual = inst.word0.bc_frac_mode || sampler.bends() || texture.samples > 1;
+    if texture.kind != TextureKind::TwoD || texture.levels == 0 || !fine || unusual {
         return None;
     }
     let texels = memory.texels(inst.word0.resource_id, 0)?;

@@ -8,8 +8,8 @@ use crate::registers::{colour, resource, sq, texture};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_draw::levels::{Extent, Level, levels};
 use ctm_exec::engine::{MemoryFault, Position};
-use ctm_exec::r700::formats::Format;
-use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::formats::{self, Format};
+use ctm_exec::r700::resources::{AS_THEY_ARE, Compare, Filter, Image, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::surface::{LARGEST, Surface};
 use ctm_exec::r700::{Buffer, Exports, Memory, Sampler, Space, Texture, VertexEvent, Written};
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, Sel, SrfMode};
@@ -289,12 +289,25 @@ impl TextureWords {
     /// What cannot be read.
     pub fn image(&self, memory: &dyn GpuMemory) -> Result<Image, Error> {
         let wrong = |message: String| Error::new("unsupported-texture", message);
-        if self.samples > 1 {
-            return Err(wrong(format!("textures with {} samples are not read", self.samples)));
-        }
         if self.mixed_signs {
             return Err(wrong("textures whose elements have different signs are not read".into()));
         }
+        let mut image = self.sample_image(memory, 0)?;
+        for sample in 1..self.samples {
+            image.levels.extend(self.sample_image(memory, sample)?.levels);
+        }
+        image.texture.samples = self.samples;
+        image.texture.levels *= self.samples;
+        image.texture.compared = self.selects;
+        if self.selects != AS_THEY_ARE {
+            self.select(&mut image);
+        }
+        Ok(image)
+    }
+
+    /// The texture with its texels of one sample, as they are in memory.
+    fn sample_image(&self, memory: &dyn GpuMemory, sample: u32) -> Result<Image, Error> {
+        let wrong = |message: String| Error::new("unsupported-texture", message);
         let mut rows = Vec::new();
         let total = self.surface.bytes().map_err(|error| wrong(error.to_string()))?;
         rows.reserve(usize::try_from(total).unwrap_or(0));
@@ -312,7 +325,7 @@ impl TextureWords {
                 let start = address.saturating_add(slice_bytes * u64::from(slice));
                 let whole = memory.bytes(start, slice_bytes);
                 for y in 0..level.size[1] {
-                    if let (ArrayMode::Linear, Some(whole)) = (layout.mode, whole) {
+                    if let (ArrayMode::Linear, 1, Some(whole)) = (layout.mode, layout.samples, whole) {
                         let from = (u64::from(y) * u64::from(layout.pitch)) as usize * bytes;
                         let row = whole.get(from..from + level.size[0] as usize * bytes);
                         if let Some(row) = row {
@@ -321,7 +334,7 @@ impl TextureWords {
                         }
                     }
                     for x in 0..level.size[0] {
-                        let at = layout.offset(x, y, slice, 0);
+                        let at = layout.offset(x, y, slice, sample);
                         let element = match whole {
                             Some(whole) => {
                                 let from = (at - slice_bytes * u64::from(slice)) as usize;
@@ -337,28 +350,25 @@ impl TextureWords {
                 }
             }
         }
-        let mut image = self.surface.image(&rows).map_err(|error| wrong(error.to_string()))?;
-        let is_plain = self.selects == [Sel::X, Sel::Y, Sel::Z, Sel::W];
-        if !is_plain {
-            let integers = self.surface.format.numbers == NumFormat::Int
-                && !matches!(
-                    ctm_exec::r700::formats::elements(self.surface.format.data),
-                    ctm_exec::r700::formats::Elements::Float(_)
-                );
-            let one = if integers { 1 } else { 1f32.to_bits() };
-            for texel in image.levels.iter_mut().flatten() {
-                let from = *texel;
-                *texel = self.selects.map(|select| match select {
-                    Sel::X => from[0],
-                    Sel::Y => from[1],
-                    Sel::Z => from[2],
-                    Sel::W => from[3],
-                    Sel::One => one,
-                    Sel::Zero | Sel::Mask => 0,
-                });
-            }
+        self.surface.image(&rows).map_err(|error| wrong(error.to_string()))
+    }
+
+    /// Gives texels the elements that the resource selects. What is compared stays the first one.
+    fn select(&self, image: &mut Image) {
+        let floats = matches!(formats::elements(self.surface.format.data), formats::Elements::Float(_));
+        let integers = self.surface.format.numbers == NumFormat::Int && !floats;
+        let one = if integers { 1 } else { 1f32.to_bits() };
+        for texel in image.levels.iter_mut().flatten() {
+            let from = *texel;
+            *texel = self.selects.map(|select| match select {
+                Sel::X => from[0],
+                Sel::Y => from[1],
+                Sel::Z => from[2],
+                Sel::W => from[3],
+                Sel::One => one,
+                Sel::Zero | Sel::Mask => 0,
+            });
         }
-        Ok(image)
     }
 }
 
@@ -372,14 +382,15 @@ pub fn sampler(words: &[u32; 3], border: [u32; 4], seamless: bool) -> Result<Sam
     let filter = |number| if number & 3 == 0 { Filter::Nearest } else { Filter::Linear };
     let (magnify, minify) = (of(Word0::XY_MAG_FILTER), of(Word0::XY_MIN_FILTER));
     let linear = filter(magnify) == Filter::Linear || filter(minify) == Filter::Linear;
+    // Odd numbers mirror at 0 once, and go on as the even ones before them (CLAMP_X).
+    let clamps = [of(Word0::CLAMP_X), of(Word0::CLAMP_Y), of(Word0::CLAMP_Z)];
     let wrap = |number: u32| match number {
-        0 => Ok(Wrap::Repeat),
-        1 => Ok(Wrap::Mirror),
-        2 => Ok(Wrap::Clamp),
+        0 => Wrap::Repeat,
+        1 => Wrap::Mirror,
+        2 | 3 => Wrap::Clamp,
         // Half of the border at the last texel: the nearest texel never is the border.
-        4 if !linear => Ok(Wrap::Clamp),
-        4 | 6 => Ok(Wrap::Border),
-        other => Err(Error::new("unsupported-sampler", format!("wrapping {other} (mirrored once) is not done"))),
+        4 | 5 if !linear => Wrap::Clamp,
+        _ => Wrap::Border,
     };
     let one = 1f32.to_bits();
     let anisotropic = magnify >= 4 || minify >= 4;
@@ -391,7 +402,9 @@ pub fn sampler(words: &[u32; 3], border: [u32; 4], seamless: bool) -> Result<Sam
             1 => MipFilter::Nearest,
             _ => MipFilter::Linear,
         },
-        wrap: [wrap(of(Word0::CLAMP_X))?, wrap(of(Word0::CLAMP_Y))?, wrap(of(Word0::CLAMP_Z))?],
+        wrap: clamps.map(wrap),
+        mirrors_once: clamps.map(|number| matches!(number, 3 | 5 | 7)),
+        half_border: clamps.map(|number| matches!(number, 4 | 5)),
         border: match of(Word0::BORDER_COLOR_TYPE) {
             0 => [0; 4],
             1 => [0, 0, 0, one],
