@@ -425,5 +425,6 @@ fn sampler(texture: &Texture) -> Sampler {
         compare: l.compare,
         max_anisotropy: l.anisotropy.unwrap_or(default.max_anisotropy),
         seamless: l.seamless,
+        ..default
     }
 }
