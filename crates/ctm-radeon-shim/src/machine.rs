@@ -1,26 +1,167 @@
-//! What executes submissions.
+//! What looks at submissions and executes them: a device of `ctm-radeon` for each process.
 
+use crate::process::{report, settings};
 use crate::space::Space;
 use crate::submit::Chunks;
 use crate::table::Buffer;
+use ctm::EngineKind;
+use ctm_isa::diag::Severity;
+use ctm_radeon::Relocation;
+use ctm_radeon::check::{Finding, check, rule};
+use ctm_radeon::execute::{Device, GpuMemory};
+use ctm_radeon::packets::Packets;
+use std::collections::HashSet;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+/// How many different messages a process prints; a program may do one thing wrong a million times.
+const MOST_TOLD: usize = 100;
 
 /// The machine of a process.
-#[derive(Debug, Default)]
-pub(crate) struct Machine;
+#[derive(Default)]
+pub(crate) struct Machine {
+    /// Made for the first submission, with threads of its own: those of a parent are not there after a fork.
+    running: Option<Running>,
+    /// What has been told already.
+    told: HashSet<String>,
+}
+
+struct Running {
+    device: Device,
+    threads: rayon::ThreadPool,
+}
 
 impl Machine {
     /// Whether submissions are executed.
-    #[allow(clippy::unused_self)] // Executing comes with the state of a machine.
-    pub(crate) const fn executes(&self) -> bool {
-        false
+    #[allow(clippy::unused_self)] // The settings are the machine's.
+    pub(crate) fn executes(&self) -> bool {
+        settings().execute && settings().chip.is_r700()
     }
 
-    /// Looks at a submission and executes it, as the settings say; how many draws it had.
+    /// Looks at a submission and executes it, as the settings say; how many draws it has.
     ///
     /// # Errors
     /// What the kernel would refuse, in words.
-    #[allow(clippy::unused_self, clippy::unnecessary_wraps)]
-    pub(crate) fn run(&mut self, _space: &Space, _chunks: &Chunks, _buffers: &[Buffer]) -> Result<u64, String> {
-        Ok(0)
+    pub(crate) fn run(&mut self, space: &Space, chunks: &Chunks, buffers: &[Buffer]) -> Result<u64, String> {
+        if !settings().chip.is_r700() {
+            return Ok(0);
+        }
+        let mut memory = Memory::of(space, buffers).map_err(|e| format!("its buffers cannot be mapped: {e}"))?;
+        let list = buffers.iter().zip(&chunks.relocations);
+        let list: Vec<Relocation> = list
+            .map(|(buffer, entry)| Relocation { handle: entry[0], base: buffer.offset, size: buffer.size })
+            .collect();
+        let draws =
+            Packets::new(&chunks.words).filter(|packet| packet.as_ref().is_ok_and(|p| p.draws())).count() as u64;
+        // The kernel looks at packets, registers and buffers. Programs are looked at only if that is wanted.
+        let wanted: Option<&dyn GpuMemory> = if settings().check { Some(&memory) } else { None };
+        let findings = caught(|| check(&chunks.words, Some(&list), wanted))?;
+        if let Some(first) = findings.iter().find(|finding| refuses(finding)) {
+            return Err(format!("{first} [{}]", first.rule));
+        }
+        if settings().check {
+            for finding in &findings {
+                let severity = if finding.severity == Severity::Error { "error" } else { "warning" };
+                self.tell(format!("{severity}[{}]: {finding}", finding.rule));
+            }
+        }
+        if self.executes() {
+            let running = self.running()?;
+            let problems = caught(|| {
+                running.threads.install(|| running.device.submit(&chunks.words, &list, &mut memory).problems)
+            });
+            match problems {
+                Ok(problems) => problems.into_iter().for_each(|problem| self.tell(format!("error: {problem}"))),
+                Err(message) => {
+                    // What it left behind is not to be trusted.
+                    self.running = None;
+                    self.tell(format!("error: {message}"));
+                }
+            }
+        }
+        Ok(draws)
+    }
+
+    fn running(&mut self) -> Result<&mut Running, String> {
+        if self.running.is_none() {
+            let name = settings().engine.as_deref().and_then(EngineKind::from_name);
+            let kind = name.map_or_else(EngineKind::preferred, Ok).map_err(|e| e.to_string())?;
+            let engine = kind.engine().map_err(|e| e.to_string())?;
+            let threads = rayon::ThreadPoolBuilder::new().thread_name(|n| format!("radeon-{n}")).build();
+            let threads = threads.map_err(|e| format!("no threads can be started: {e}"))?;
+            self.running = Some(Running { device: Device::new(engine), threads });
+        }
+        self.running.as_mut().ok_or_else(|| "there is no machine".to_owned())
+    }
+
+    /// Prints a message, once.
+    fn tell(&mut self, message: String) {
+        if self.told.len() < MOST_TOLD && !self.told.contains(&message) {
+            report(&message);
+            self.told.insert(message);
+            if self.told.len() == MOST_TOLD {
+                report("no more is told of this process");
+            }
+        }
+    }
+}
+
+/// Whether the kernel refuses a stream for it: rules say so themselves.
+fn refuses(finding: &Finding) -> bool {
+    finding.severity == Severity::Error && rule(finding.rule).is_some_and(|rule| rule.doc.starts_with("kernel:"))
+}
+
+/// What `work` gives; a panic is a message.
+fn caught<T>(work: impl FnOnce() -> T) -> Result<T, String> {
+    catch_unwind(AssertUnwindSafe(work)).map_err(|panic| {
+        // Dropping what was thrown may panic itself.
+        std::mem::forget(panic);
+        "internal error: the machine panicked; this is a bug in it".to_owned()
+    })
+}
+
+/// The buffers of a submission, each at its place in the memory file.
+struct Memory {
+    /// Place, size and bytes, by place.
+    parts: Vec<(u64, *mut [u8])>,
+}
+
+// SAFETY: the bytes are mapped until the submission has ended, and belong to no thread.
+unsafe impl Send for Memory {}
+// SAFETY: as above. The program promises the kernel what it promises a card: not to change what a submission that runs uses. Where it breaks
+// the promise, bytes change while they are read, and what is made of them may be anything a byte can be: they hold no Rust values.
+unsafe impl Sync for Memory {}
+
+impl Memory {
+    fn of(space: &Space, buffers: &[Buffer]) -> std::io::Result<Self> {
+        let mut parts = Vec::with_capacity(buffers.len());
+        for buffer in buffers {
+            parts.push((buffer.offset, space.bytes(buffer.offset, buffer.size)?));
+        }
+        parts.sort_unstable_by_key(|part| part.0);
+        parts.dedup_by_key(|part| part.0);
+        Ok(Self { parts })
+    }
+
+    /// The bytes of a range that lies in one buffer.
+    fn find(&self, address: u64, length: u64) -> Option<*mut [u8]> {
+        let at = self.parts.partition_point(|part| part.0 <= address).checked_sub(1)?;
+        let (start, bytes) = self.parts[at];
+        let from = usize::try_from(address - start).ok()?;
+        let length = usize::try_from(length).ok()?;
+        let inside = from.checked_add(length).is_some_and(|end| end <= bytes.len());
+        // SAFETY: the range lies in the bytes.
+        inside.then(|| std::ptr::slice_from_raw_parts_mut(unsafe { bytes.cast::<u8>().add(from) }, length))
+    }
+}
+
+impl GpuMemory for Memory {
+    fn bytes(&self, address: u64, length: u64) -> Option<&[u8]> {
+        // SAFETY: mapped until the submission has ended; nothing here writes while `self` is borrowed so.
+        self.find(address, length).map(|bytes| unsafe { &*bytes })
+    }
+
+    fn bytes_mut(&mut self, address: u64, length: u64) -> Option<&mut [u8]> {
+        // SAFETY: as above, and `self` is borrowed alone.
+        self.find(address, length).map(|bytes| unsafe { &mut *bytes })
     }
 }

@@ -239,7 +239,6 @@ impl Space {
     ///
     /// # Errors
     /// When the file cannot be mapped.
-    #[allow(dead_code)] // What executes submissions works on it.
     pub(crate) fn bytes(&self, offset: u64, bytes: u64) -> io::Result<*mut [u8]> {
         let outside = || io::Error::other("outside of the memory of the Radeon");
         let whole = match self.whole.get() {

@@ -117,6 +117,36 @@ fn malformed_requests_are_errors() {
 }
 
 #[test]
+fn bad_streams_are_refused_as_by_the_kernel_and_told_of() {
+    let directory = directory("refused");
+    let told = run("bad-streams", Some(&directory));
+    for expected in ["[bad-packet]", "[unknown-packet]", "[missing-relocation]", "[unknown-register]"] {
+        assert!(told.contains(expected), "{expected} in {told}");
+    }
+    // The capture has what the process was told.
+    let mut reader = Reader::new(BufReader::new(File::open(&captures(&directory)[0]).unwrap())).unwrap();
+    let mut errors = Vec::new();
+    while let Some(event) = reader.next().unwrap() {
+        if let Event::Done(done) = event {
+            assert_eq!(done.message.is_empty(), done.error == 0);
+            errors.push(done.error);
+        }
+    }
+    assert_eq!(errors[..4], [22; 4]);
+    assert!(errors.len() > 100 && errors.contains(&0));
+}
+
+#[test]
+fn writes_of_streams_are_seen_by_the_program() {
+    for engine in ["interp", "jit"] {
+        let child = part("write", None).env("CTM_RADEON_ENGINE", engine).spawn().unwrap();
+        ended(child, "write");
+    }
+    let child = part("write-nothing", None).env("CTM_RADEON_EXECUTE", "0").spawn().unwrap();
+    ended(child, "write-nothing");
+}
+
+#[test]
 fn children_have_captures_of_their_own() {
     let directory = directory("forked");
     run("fork", Some(&directory));
@@ -192,6 +222,9 @@ fn a_part() {
         Ok("look") => look(),
         Ok("submit") => submit_numbers(&Node::open(), 10),
         Ok("malformed") => malformed(),
+        Ok("bad-streams") => bad_streams(),
+        Ok("write") => write(7),
+        Ok("write-nothing") => write(0),
         Ok("fork") => forks(),
         Ok("threads") => threads(),
         Ok("thousand") => thousand(),
@@ -339,6 +372,55 @@ fn malformed() {
         let list: Vec<u64> = chunks.iter().map(|chunk| chunk.as_ptr() as u64).collect();
         assert_eq!(cs(list.len() as u32, list.as_ptr() as u64), expected, "{chunks:x?}");
     }
+}
+
+/// The header of a packet with so many words behind it.
+const fn packet(opcode: u32, words: u32) -> u32 {
+    3 << 30 | (words - 1) << 16 | opcode << 8
+}
+
+const MEM_WRITE: u32 = 0x3d;
+const NOP: u32 = 0x10;
+
+/// MEM_WRITE of 7 to byte 8 of a buffer, and what the program sees there then.
+fn write(expected: u32) {
+    let node = Node::open();
+    let handle = node.create(4096);
+    let bytes = node.map(handle, 4096);
+    node.submit(&[packet(MEM_WRITE, 4), 8, 1 << 18, 7, 0, packet(NOP, 1), 0], &[handle]).unwrap();
+    // SAFETY: mapped above.
+    assert_eq!(unsafe { bytes.cast::<u32>().add(2).read_volatile() }, expected);
+}
+
+fn bad_streams() {
+    let node = Node::open();
+    let handle = node.create(4096);
+    let bad: [&[u32]; 4] = [
+        &[packet(NOP, 9), 0],
+        &[packet(0xfe, 1), 0],
+        &[packet(MEM_WRITE, 4), 8, 1 << 18, 7, 0],
+        &[packet(0x69, 2), 0x3ff, 0],
+    ];
+    for words in bad {
+        assert_eq!(node.submit(words, &[handle]), Err(libc::EINVAL), "{words:x?}");
+    }
+    // Random streams of packets that there are: refused or not, the process goes on.
+    let mut state = 3u64;
+    let mut random = move || {
+        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) as u32
+    };
+    for _ in 0..2000 {
+        let mut words = Vec::new();
+        for _ in 0..1 + random() % 8 {
+            let count = 1 + random() % 7;
+            words.push(packet(if random() % 4 == 0 { random() % 128 } else { 0x20 + random() % 0x50 }, count));
+            words.extend((0..count).map(|_| random() >> (random() % 32)));
+            words.extend([packet(NOP, 1), 0]);
+        }
+        let _ = node.submit(&words, &[handle]);
+    }
+    node.submit(&[FILLER], &[handle]).unwrap();
 }
 
 fn forks() {
