@@ -228,3 +228,38 @@ fn a_client_that_goes_away_ends_it() {
     server.stdin.take().unwrap().write_all(b"GET / HTTP/1.1\r\n\r\n").unwrap();
     assert!(server.wait().unwrap().code().is_some());
 }
+
+#[test]
+fn job_files_and_shaders_have_findings() {
+    let mut client = Client::start(json!({}));
+    let open = |client: &mut Client, uri: &str, language: &str, text: &str| {
+        let item = json!({ "uri": uri, "languageId": language, "version": 1, "text": text });
+        client.tell("textDocument/didOpen", json!({ "textDocument": item }));
+        client.findings()
+    };
+    let job = "file:///folder/job.toml";
+    let found = open(
+        &mut client,
+        job,
+        "toml",
+        "program = \"a.x1k\"\ndomain = [0, 0, 7]\n[[output]]\nslot = 0\nsvae = \"o.npy\"\n",
+    );
+    let lines: Vec<&Value> = found.iter().map(|finding| &finding["range"]["start"]["line"]).collect();
+    assert!(lines.contains(&&json!(1)) && lines.contains(&&json!(4)), "{found:?}");
+    // Typed right.
+    let text = "program = \"a.x1k\"\ndomain = [0, 0, 7, 7]\n[[output]]\nslot = 0\nsave = \"o.npy\"\n";
+    let change = json!({ "textDocument": { "uri": job, "version": 2 }, "contentChanges": [{ "text": text }] });
+    client.tell("textDocument/didChange", change);
+    assert_eq!(client.findings(), Vec::<Value>::new());
+    let place = json!({ "textDocument": { "uri": job }, "position": { "line": 0, "character": 2 } });
+    assert_eq!(client.ask("textDocument/hover", place.clone()), Value::Null);
+    assert_eq!(client.ask("textDocument/completion", place), Value::Null);
+    let found =
+        open(&mut client, "file:///folder/d.toml", "toml", "programs = [\"a.vsh\", \"a.psh\"]\nsize = [0, \"x\"]\n");
+    assert!(found.iter().any(|finding| finding["range"]["start"]["line"] == 1), "{found:?}");
+    assert_eq!(open(&mut client, "file:///folder/Cargo.toml", "toml", "[package]\nname = 5\n"), Vec::<Value>::new());
+    let found = open(&mut client, "file:///folder/s.psh", "plaintext", "ps_3_0\ndef c0, 1, 2, 3, 4\nmvo oC0, c0\n");
+    assert_eq!(found.len(), 1, "{found:?}");
+    assert_eq!(found[0]["range"]["start"]["line"], 2);
+    client.goodbye();
+}

@@ -16,6 +16,7 @@
 
 pub mod dap;
 pub mod debugger;
+mod foreign;
 pub mod grammar;
 pub mod language;
 pub mod lsp;

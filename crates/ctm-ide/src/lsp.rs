@@ -2,6 +2,7 @@
 //!
 //! One thread reads a text as soon as it changes and sends what it found; everything else is a question about a [`Document`].
 
+use crate::foreign::Foreign;
 use crate::language::{Completion, CompletionKind, Document, Language, NameKind};
 use ctm_isa::diag::{Diagnostic, Severity, Span};
 use lsp_server::{Connection, ErrorCode, Message, Notification, Request, RequestId, Response};
@@ -115,14 +116,23 @@ fn capabilities(utf8: bool) -> ServerCapabilities {
 struct Open {
     document: Document,
     version: i32,
+    /// A job file or a shader: only findings are known of it.
+    foreign: Option<Foreign>,
     /// The byte at which each line begins.
     starts: Vec<usize>,
 }
 
 impl Open {
-    fn new(language: Language, text: String, version: i32) -> Self {
+    fn new(language: Language, foreign: Option<Foreign>, text: String, version: i32) -> Self {
         let starts = [0].into_iter().chain(text.match_indices('\n').map(|(at, _)| at + 1)).collect();
-        Self { document: Document::new(language, text), version, starts }
+        let document = match &foreign {
+            Some(foreign) => {
+                let findings = foreign.findings(&text);
+                Document::foreign(text, findings)
+            }
+            None => Document::new(language, text),
+        };
+        Self { document, version, foreign, starts }
     }
 
     fn text(&self) -> &str {
@@ -188,10 +198,12 @@ impl Server<'_> {
                     return Ok(());
                 };
                 let item = params.text_document;
+                let path = Path::new(item.uri.path().as_str());
+                let foreign = Foreign::of(&item.language_id, path, &item.text);
                 let language = Language::from_id(&item.language_id)
                     .or_else(|| Language::of_path(Path::new(item.uri.path().as_str())))
                     .unwrap_or_else(|| Language::of_text(&item.text));
-                let open = Open::new(language, item.text, item.version);
+                let open = Open::new(language, foreign, item.text, item.version);
                 self.publish(&item.uri, &open)?;
                 self.documents.insert(item.uri.as_str().to_owned(), open);
             }
@@ -212,7 +224,8 @@ impl Server<'_> {
                             text
                         }
                     };
-                    open = Open::new(open.document.language, text, params.text_document.version);
+                    let foreign = open.foreign.take();
+                    open = Open::new(open.document.language, foreign, text, params.text_document.version);
                 }
                 self.publish(&uri, &open)?;
                 self.documents.insert(uri.as_str().to_owned(), open);
@@ -287,6 +300,10 @@ impl Server<'_> {
             serde_json::to_value(answer).map_err(|e| (ErrorCode::InternalError, e.to_string()))
         }
         let params = request.params;
+        let uri = params["textDocument"]["uri"].as_str().unwrap_or("");
+        if self.documents.get(uri).is_some_and(|open| open.foreign.is_some()) {
+            return Ok(Value::Null);
+        }
         match request.method.as_str() {
             HoverRequest::METHOD => {
                 let (open, offset, _) = self.place(&read(params)?)?;

@@ -157,6 +157,12 @@ impl Document {
         Self { language, text, findings, program, words, live }
     }
 
+    /// A text of which nothing but its findings is known.
+    #[must_use]
+    pub(crate) fn foreign(text: String, findings: Vec<Diagnostic>) -> Self {
+        Self { language: Language::X1k, text, findings, program: None, words: Vec::new(), live: None }
+    }
+
     /// Whether a finding is an error.
     #[must_use]
     pub fn has_errors(&self) -> bool {

@@ -95,6 +95,19 @@ impl Drawing {
         drawing(Reader::for_job(text, name, directory))
     }
 
+    /// Whether a text is a draw job, and no other job, by its keys.
+    ///
+    /// ```
+    /// use ctm::Drawing;
+    /// assert!(Drawing::is_job("programs = [\"a.vsh\", \"a.psh\"]"));
+    /// assert!(!Drawing::is_job("program = \"a.x1k\""));
+    /// ```
+    #[must_use]
+    pub fn is_job(text: &str) -> bool {
+        let (table, _) = toml::de::DeTable::parse_recoverable(text);
+        ["programs", "draw"].iter().any(|key| table.get_ref().contains_key(*key))
+    }
+
     /// Reads a job file.
     ///
     /// # Errors

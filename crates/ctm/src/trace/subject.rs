@@ -84,9 +84,7 @@ impl Subject {
     #[must_use]
     pub fn is_drawing(path: &Path) -> bool {
         let is_toml = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-        let text = if is_toml { std::fs::read_to_string(path).unwrap_or_default() } else { return false };
-        let (table, _) = toml::de::DeTable::parse_recoverable(&text);
-        ["programs", "draw"].iter().any(|key| table.get_ref().contains_key(*key))
+        is_toml && std::fs::read_to_string(path).is_ok_and(|text| Drawing::is_job(&text))
     }
 
     /// The launch that a choice means, whose domain has the processor `at`.
