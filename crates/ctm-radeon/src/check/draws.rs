@@ -269,6 +269,12 @@ impl Checker<'_> {
 
     /// What lies between the vertex and the pixel program.
     fn links(&mut self) {
+        // A resolve, and a copy of depth, take nothing from the pixel program.
+        use depth::DB_RENDER_CONTROL as Render;
+        let copies = self.registers.flag(Render::DEPTH_COPY) || self.registers.flag(Render::STENCIL_COPY);
+        if copies || special_op(&self.registers) != SpecialOp::Normal {
+            return;
+        }
         let lists = Lists::of(&self.registers);
         let first = PsInControl0::decode(self.registers.named("SPI_PS_IN_CONTROL_0", 0)).ok();
         let second = PsInControl1::decode(self.registers.named("SPI_PS_IN_CONTROL_1", 0)).ok();
