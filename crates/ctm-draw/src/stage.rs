@@ -217,6 +217,8 @@ impl Memory for StageMemory<'_> {
         match (space, &self.ring) {
             (Space::Ring, Some(ring)) => Some(ring.len() as u64),
             (Space::Stream(n), _) if self.streams[usize::from(n) % 4] > 0 => Some(self.streams[usize::from(n) % 4]),
+            // What a program writes to a stream that the draw has not goes nowhere.
+            (Space::Stream(_), _) => Some(u64::from(u32::MAX)),
             _ => self.inner.space(space),
         }
     }
@@ -241,6 +243,7 @@ impl Memory for StageMemory<'_> {
                 self.streamed.push((n % 4, dword, bits));
                 return Ok(());
             }
+            (Space::Stream(n), _) if self.streams[usize::from(n) % 4] == 0 => return Ok(()),
             _ => {}
         }
         Err(MemoryFault {

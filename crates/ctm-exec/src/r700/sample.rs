@@ -116,12 +116,11 @@ impl Lookup<'_> {
             Wrap::Repeat | Wrap::Mirror if unnormalised || cube => Wrap::Clamp,
             mode => mode,
         };
-        let u = if self.sampler.half_border[axis] { u.clamp(0.0, size as f32) } else { u };
         let once = self.sampler.mirrors_once[axis];
-        let wrap = |floored: f32, size, mode| {
-            // The column at -1 is the mirror image of that at 0.
-            wrap(if once && floored < 0.0 { -1.0 - floored } else { floored }, size, mode)
-        };
+        let u = if once { u.abs() } else { u };
+        let u = if self.sampler.half_border[axis] { u.clamp(0.0, size as f32) } else { u };
+        // The column at -1 is the mirror image of that at 0.
+        let wrap = |floored: f32, size, mode| wrap(if once { floored.max(0.0) } else { floored }, size, mode);
         match filter {
             Filter::Nearest => {
                 let at = wrap(u.floor(), size, mode);

@@ -17,6 +17,7 @@ use ctm_draw::state::{Draw, Indices, Stage, Topology};
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Options, StreamBuffer, Targets};
 use ctm_exec::r700::Constants;
 use ctm_exec::r700::formats::{Elements, elements};
+use ctm_exec::r700::resources::Image;
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::program::Stage as Kind;
 use ctm_isa::table::FieldValue;
@@ -239,6 +240,8 @@ struct Part {
     fetch: Option<Arc<Loaded>>,
     set: Set,
     wanted: Wanted,
+    /// The textures that it asks for, as they are before the draw.
+    textures: Vec<(u8, Arc<Image>)>,
     constants: Constants,
 }
 
@@ -279,7 +282,8 @@ impl Device {
         } else {
             None
         };
-        Ok(Part { loaded, fetch, set, wanted, constants: state::constants(&self.registers, set.number()) })
+        let constants = state::constants(&self.registers, set.number());
+        Ok(Part { loaded, fetch, set, wanted, textures: Vec::new(), constants })
     }
 
     /// Draws.
@@ -329,11 +333,11 @@ impl Device {
                 ring_buffer(&self.registers, &mut parts[2], sq::SQ_GSVS_RING_BASE::REGISTER)?,
             ];
         }
-        for part in &parts {
+        for part in &mut parts {
             for range in resources::ranges(&self.registers, part.set, &part.wanted) {
                 self.surfaces.bring_back(memory, range);
             }
-            convert_textures(&self.registers, part.set, &part.wanted, memory, &mut self.surfaces)?;
+            part.textures = convert_textures(&self.registers, part.set, &part.wanted, memory, &mut self.surfaces)?;
         }
         let bindings = Bindings::of(&self.registers)?;
         let mut taken = Vec::new();
@@ -409,7 +413,7 @@ impl Device {
         let memory: &dyn GpuMemory = memory;
         let bound: Vec<Bound<'_>> = parts
             .iter()
-            .map(|part| Bound::new(&self.registers, part.set, &part.wanted, memory, &self.surfaces))
+            .map(|part| Bound::new(&self.registers, part.set, &part.wanted, memory, &part.textures))
             .collect::<Result<_, _>>()?;
         let stage = |n: usize| parts[n].stage(&bound[n], lists);
         let is_pixel = |part: &Part| part.set == Set::Pixel;
@@ -503,14 +507,16 @@ enum Numbers {
     U32(Vec<u32>),
 }
 
-/// The buffer by which a program reads a ring: the one that begins where the ring does. Nothing else is bound there.
+/// The buffer by which a program reads a ring: the one that begins where the ring does. Nothing else is bound there. A program that reads nothing of the ring
+/// gets one that it does not ask for.
 fn ring_buffer(registers: &Registers, part: &mut Part, ring: &crate::Register) -> Result<u8, Error> {
     let base = registers.address(ring, 0);
     let of = |id: &&u8| {
         let words = registers.resource(part.set.first_resource() + u32::from(**id));
         kind_of(&words) == VALID_BUFFER && resources::BufferWords::of(&words).address == base
     };
-    let found = part.loaded.buffers.iter().find(of).copied().ok_or_else(|| {
+    let unused = || (0..=u8::MAX).find(|id| !part.loaded.buffers.contains(id));
+    let found = part.loaded.buffers.iter().find(of).copied().or_else(unused).ok_or_else(|| {
         Error::new("no-ring", format!("the program reads no buffer that begins where {} says", ring.name))
     })?;
     part.wanted.buffers.retain(|&id| id != found);

@@ -498,25 +498,32 @@ fn available(memory: &dyn GpuMemory, address: u64, length: u64) -> Option<&[u8]>
     memory.bytes(address, good)
 }
 
-/// Converts the textures that a program asks for, those that are not yet.
+/// The textures that a program asks for, converted; those that have been converted before are not again.
 pub(super) fn convert_textures(
     registers: &Registers,
     set: Set,
     wanted: &Wanted,
     memory: &dyn GpuMemory,
     surfaces: &mut Surfaces,
-) -> Result<(), Error> {
+) -> Result<Vec<(u8, Arc<Image>)>, Error> {
+    let mut all = Vec::new();
     for &(id, _) in &wanted.textures {
         let words = registers.resource(set.first_resource() + u32::from(id));
-        if kind_of(&words) != VALID_TEXTURE || surfaces.texture(&words).is_some() {
+        if kind_of(&words) != VALID_TEXTURE {
+            continue;
+        }
+        if let Some(image) = surfaces.texture(&words) {
+            all.push((id, image));
             continue;
         }
         let named = |error: Error| Error::new(error.kind, format!("texture {id}: {}", error.message));
         let of = TextureWords::of(&words).map_err(named)?;
         let image = of.image(memory).map_err(named)?;
-        surfaces.keep_texture(words, of.ranges(), Arc::new(image));
+        let image = Arc::new(image);
+        all.push((id, image.clone()));
+        surfaces.keep_texture(words, of.ranges(), image);
     }
-    Ok(())
+    Ok(all)
 }
 
 impl<'m> Bound<'m> {
@@ -526,9 +533,10 @@ impl<'m> Bound<'m> {
         set: Set,
         wanted: &Wanted,
         memory: &'m dyn GpuMemory,
-        surfaces: &Surfaces,
+        textures: &[(u8, Arc<Image>)],
     ) -> Result<Self, Error> {
-        let mut bound = Self { constants: [None; 16], buffers: Vec::new(), textures: Vec::new(), samplers: Vec::new() };
+        let textures = textures.to_vec();
+        let mut bound = Self { constants: [None; 16], buffers: Vec::new(), textures, samplers: Vec::new() };
         for (bank, place) in (0u32..).zip(&mut bound.constants) {
             if wanted.banks >> bank & 1 == 1 {
                 let (address, size) = set.constants(registers, bank);
@@ -545,17 +553,8 @@ impl<'m> Bound<'m> {
             }
         }
         let seamless = !registers.flag(texture::TA_CNTL_AUX::DISABLE_CUBE_WRAP);
-        for &(id, sampler_id) in &wanted.textures {
-            let words = registers.resource(set.first_resource() + u32::from(id));
-            match kind_of(&words) {
-                VALID_TEXTURE => {
-                    if let Some(image) = surfaces.texture(&words) {
-                        bound.textures.push((id, image));
-                    }
-                }
-                VALID_BUFFER => {}
-                _ => {}
-            }
+        // Borders are not selected from as texels are: drivers say what is returned.
+        for &(_, sampler_id) in &wanted.textures {
             let words = registers.sampler(set.first_sampler() + u32::from(sampler_id));
             let border = border(registers, set, u32::from(sampler_id));
             let of = sampler(&words, border, seamless)
