@@ -77,6 +77,7 @@ pub(crate) enum Command {
     Exec(ExecArgs),
     Replay(ReplayArgs),
     Radeon(RadeonArgs),
+    Glsl(GlslArgs),
     Pm4(crate::streams::Pm4Args),
     Trace(crate::trace::TraceArgs),
     Why(crate::trace::WhyArgs),
@@ -562,6 +563,36 @@ pub(crate) struct RadeonArgs {
     /// The program and its arguments
     #[arg(required = true, trailing_var_arg = true, allow_hyphen_values = true, value_name = "PROGRAM")]
     pub(crate) program: Vec<OsString>,
+}
+
+/// Make R700 programs of GLSL, by the installed Mesa
+///
+/// The driver compiles and draws the pair once in a process in which a Radeon appears, and programs, registers and bindings are taken from its
+/// stream. Textures and constants have the numbers that a console's programs have.
+#[derive(Args, Debug)]
+#[command(after_help = "\
+Examples:
+  ctm glsl shader.vert shader.frag -o pair.gsh
+  ctm draw pair.gsh --mesh cube -o cube.png
+  ctm glsl shader.vert shader.frag -o pixel.hex     the words of the pixel program
+  ctm glsl shader.vert shader.frag -o job.toml      a job of `ctm draw`, and the container beside it
+  ctm glsl shader.vert shader.frag -o - | less      both as text")]
+pub(crate) struct GlslArgs {
+    /// The vertex shader
+    #[arg(value_name = "VERTEX")]
+    pub(crate) vertex: PathBuf,
+    /// The fragment shader
+    #[arg(value_name = "FRAGMENT")]
+    pub(crate) fragment: PathBuf,
+    /// Where the programs go: .gsh, .hex (the pixel program) or .toml (a job, with a container beside it); `-` prints both as text
+    #[arg(short, long, value_name = "OUT")]
+    pub(crate) output: PathBuf,
+    /// The preloaded library, where it is not beside this program or in ../lib
+    #[arg(long, value_name = "FILE")]
+    pub(crate) library: Option<PathBuf>,
+    /// Be the client that the driver compiles for
+    #[arg(long, hide = true)]
+    pub(crate) client: bool,
 }
 
 fn chip(text: &str) -> Result<Chip, String> {

@@ -25,6 +25,7 @@ mod dis;
 mod draw;
 mod exec;
 mod generate;
+mod glsl;
 mod ide;
 mod info;
 mod interrupt;
@@ -65,6 +66,7 @@ fn main() -> ExitCode {
         Command::Replay(args) if streams::is_capture_file(&args.file) => streams::replay(&console, &args),
         Command::Replay(args) => replay::run(&console, &args),
         Command::Radeon(args) => radeon::run(&console, &args),
+        Command::Glsl(args) => glsl::run(&console, &args),
         Command::Pm4(args) => streams::pm4(&console, &args),
         Command::Trace(args) => trace::run(&console, &args),
         Command::Why(args) => trace::why(&console, &args),

@@ -1,0 +1,158 @@
+//! `ctm glsl`: starts itself as a client in which a Radeon appears, and takes the programs out of the capture.
+
+use crate::Ending;
+use crate::args::{GlslArgs, RadeonArgs};
+use crate::console::{Console, Exit, Failure};
+use crate::radeon;
+use ctm::job::read_file;
+use ctm_glsl::{Pair, Wanted};
+use ctm_image::hex;
+use ctm_image::r700::gfd;
+use ctm_isa::diag::Diagnostic;
+use ctm_radeon::environment::Chip;
+use serde_json::{Value, json};
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::{Path, PathBuf};
+use std::process::Stdio;
+
+pub(crate) fn run(console: &Console, args: &GlslArgs) -> Ending {
+    let wanted = Wanted { vertex: shader(&args.vertex)?, fragment: shader(&args.fragment)? };
+    if args.client {
+        // One line for the process that started this one.
+        let told = match ctm_glsl::reflect(&wanted) {
+            Ok(told) => told,
+            Err(failed) => json!({ "failed": failed.to_string() }),
+        };
+        console.print(&format!("{told}\n"))?;
+        return Ok(Exit::Done);
+    }
+    let directory = Directory::new()?;
+    let told = told(args, &directory.0)?;
+    if let Some(failed) = told["failed"].as_str() {
+        return Err(Failure::wrong("glsl", failed));
+    }
+    let capture = capture(&directory.0)?;
+    let open = || File::open(&capture).map(BufReader::new);
+    let pair = ctm_glsl::pair(open, &told).map_err(|e| Failure::wrong("glsl", e.to_string()))?;
+    for remark in &pair.remarks {
+        console.report(&ctm::render::Report::bare(Diagnostic::warning("glsl", remark.as_str())));
+    }
+    write(console, args, pair)
+}
+
+fn shader(path: &Path) -> Result<String, Failure> {
+    let bytes = read_file(path, "the shader", None)?;
+    String::from_utf8(bytes).map_err(|_| Failure::wrong("wrong-file", format!("{} is no text", path.display())))
+}
+
+/// A directory of this process, which goes with it.
+struct Directory(PathBuf);
+
+impl Directory {
+    fn new() -> Result<Self, Failure> {
+        let path = std::env::temp_dir().join(format!("ctm-glsl-{}", std::process::id()));
+        fs::create_dir(&path)
+            .map_err(|e| Failure::wrong("cannot-write", format!("{} cannot be made: {e}", path.display())))?;
+        Ok(Self(path))
+    }
+}
+
+impl Drop for Directory {
+    fn drop(&mut self) {
+        // What cannot be removed stays among the system's temporary files.
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Runs the client; what it says of the pair.
+fn told(args: &GlslArgs, captures: &Path) -> Result<Value, Failure> {
+    let program = std::env::current_exe()
+        .map_err(|e| Failure::wrong("cannot-start", format!("this program cannot be found: {e}")))?;
+    let radeon = RadeonArgs {
+        capture: Some(captures.to_owned()),
+        check: false,
+        stats: false,
+        engine: None,
+        no_execute: true,
+        chip: Chip::default(),
+        library: args.library.clone(),
+        program: vec![program.into()],
+    };
+    let mut command = radeon::command(&radeon)?;
+    command.args(["glsl", "--client", "-o", "-"]).arg(&args.vertex).arg(&args.fragment);
+    // A shader that the driver has seen before would be compiled all the same, but its cache is nobody's business here.
+    command.env("MESA_SHADER_CACHE_DISABLE", "true").stdin(Stdio::null());
+    let output = command
+        .output()
+        .map_err(|e| Failure::wrong("cannot-start", format!("the OpenGL client cannot be started: {e}")))?;
+    serde_json::from_slice(&output.stdout).map_err(|_| {
+        let errors = String::from_utf8_lossy(&output.stderr);
+        Failure::wrong("glsl", format!("the OpenGL client ended with {}: {}", output.status, errors.trim()))
+    })
+}
+
+/// The capture in a directory.
+fn capture(directory: &Path) -> Result<PathBuf, Failure> {
+    let found = fs::read_dir(directory).ok().and_then(|mut all| all.next()).and_then(Result::ok);
+    found.map(|entry| entry.path()).ok_or_else(|| {
+        let message = "the driver has submitted nothing: OpenGL did not come from Mesa's r600 driver, which is in Debian's libgl1-mesa-dri";
+        Failure::wrong("glsl", message)
+    })
+}
+
+fn write(console: &Console, args: &GlslArgs, pair: Pair) -> Ending {
+    let Pair { vertex, pixel, .. } = pair;
+    let output = &args.output;
+    if output.extension().is_some_and(|e| e == "hex") {
+        console.write(output, hex::write_words(&pixel.code.words, 2).as_bytes())?;
+        return Ok(Exit::Done);
+    }
+    let job = output.extension().is_some_and(|e| e == "toml").then(|| job(output, [&vertex, &pixel]));
+    let container =
+        gfd::build(&[vertex, pixel]).map_err(|e| Failure::wrong(e.name(), format!("{}: {e}", output.display())))?;
+    match (output.extension().and_then(|e| e.to_str()), job) {
+        _ if output == Path::new("-") => console.print(&ctm::r700::print_gfd(&container))?,
+        (Some("gsh"), _) => console.write(output, &container.write())?,
+        (_, Some(job)) => {
+            console.write(&output.with_extension("gsh"), &container.write())?;
+            console.write(output, job.as_bytes())?;
+        }
+        _ => {
+            let message = format!("{}: .gsh, .hex and .toml can be written, and `-`", output.display());
+            return Err(Failure::usage("unknown-extension", message));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// A job of `ctm draw` with every constant and texture that is to be filled in.
+fn job(output: &Path, programs: [&gfd::NewProgram; 2]) -> String {
+    use gfd::header::VariableKind::{Sampler, Uniform};
+    let container = output.with_extension("gsh");
+    let picture = output.with_extension("png");
+    let name = |path: &Path| Value::from(path.file_name().unwrap_or_default().to_string_lossy()).to_string();
+    let mut out = format!(
+        "size = [320, 240]\nprograms = [{}]\nmesh = \"cube\"\n\n[[target]]\nsave = {}\n",
+        name(&container),
+        name(&picture)
+    );
+    let variables = |wanted| {
+        let all = programs.iter().flat_map(|p| &p.variables).filter(move |v| v.kind == wanted);
+        let mut names: Vec<&str> = all.map(|v| v.name.as_str()).collect();
+        names.sort_unstable();
+        names.dedup();
+        names
+    };
+    let uniforms = variables(Uniform);
+    if !uniforms.is_empty() {
+        out.push_str("\n# Numbers of each uniform; a matrix can be a [[camera]] instead.\n[constants]\n");
+        for name in uniforms {
+            out.push_str(&format!("# {} = [0.0, 0.0, 0.0, 0.0]\n", Value::from(name)));
+        }
+    }
+    for sampler in variables(Sampler) {
+        out.push_str(&format!("\n# [[texture]]\n# name = {}\n# data = \"picture.png\"\n", Value::from(sampler)));
+    }
+    out
+}

@@ -1,0 +1,18 @@
+//! From GLSL to R700 programs, by the driver that is installed.
+//!
+//! | file | what |
+//! |---|---|
+//! | `client` | a small OpenGL client: compiles, links and draws a pair of shaders once, and says what OpenGL says of it |
+//! | `types` | OpenGL's types, and what containers of programs call them |
+//! | `pair` | programs, registers and bindings of the draw in the client's capture |
+//!
+//! The client runs in a process in which a Radeon appears (`ctm radeon`), so the driver is Mesa's r600, and its stream is captured. Nothing is
+//! executed for it. Where uniforms and samplers are is not asked: the client gives each of them a value of its own, and the capture shows
+//! where it went.
+
+mod client;
+mod pair;
+mod types;
+
+pub use client::{Failed, Stage, Wanted, reflect};
+pub use pair::{Error, Pair, pair};

@@ -1,0 +1,123 @@
+//! Pairs that the installed Mesa compiles. Skipped with a message where Mesa or the preloaded library is absent
+//! (`cargo build -p ctm-radeon-shim` makes the latter).
+
+#![cfg(target_os = "linux")]
+#![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)] // A test, which talks to the process that it starts.
+
+use ctm_glsl::{Pair, Wanted, pair, reflect};
+use ctm_image::r700::gfd::header::VariableKind;
+use ctm_image::r700::gfd::{NewProgram, build};
+use serde_json::Value;
+use std::fs::{self, File};
+use std::io::BufReader;
+use std::path::PathBuf;
+use std::process::Command;
+
+const VERTEX: &str = "#version 330 core
+layout(location = 3) in vec3 position;
+layout(location = 1) in vec2 place;
+uniform mat4 camera;
+uniform float shift;
+out vec2 at;
+out vec3 tint;
+void main() { gl_Position = camera * vec4(position, 1.0) + shift; at = place; tint = position; }
+";
+const FRAGMENT: &str = "#version 330 core
+in vec2 at;
+in vec3 tint;
+uniform sampler2D first;
+uniform sampler2D second;
+uniform vec4 colour;
+out vec4 result;
+void main() { result = texture(second, at) * colour + texture(first, at.yx) * vec4(tint, 1.0); }
+";
+
+/// What the client says, when this process was started as one.
+#[test]
+fn client() {
+    if let (Ok(vertex), Ok(fragment)) = (std::env::var("CTM_GLSL_VERTEX"), std::env::var("CTM_GLSL_FRAGMENT")) {
+        match reflect(&Wanted { vertex, fragment }) {
+            Ok(told) => println!("\ntold {told}"),
+            Err(failed) => println!("\nfailed {failed}"),
+        }
+    }
+}
+
+/// The library, if it was built.
+fn library() -> Option<PathBuf> {
+    let here = std::env::current_exe().ok()?;
+    here.ancestors().skip(2).map(|d| d.join("libctm_radeon_shim.so")).find(|p| p.is_file())
+}
+
+/// Compiles a pair; `None` where something is absent, with a message.
+fn compile(name: &str, vertex: &str, fragment: &str) -> Option<Result<Pair, String>> {
+    let Some(library) = library() else {
+        eprintln!("skipped: libctm_radeon_shim.so is not built");
+        return None;
+    };
+    let captures = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join(name);
+    let _ = fs::remove_dir_all(&captures);
+    let output = Command::new(std::env::current_exe().unwrap())
+        .args(["--exact", "client", "--nocapture"])
+        .env("LD_PRELOAD", library)
+        .env("CTM_RADEON_CAPTURE", &captures)
+        .env("CTM_RADEON_EXECUTE", "0")
+        .env("MESA_SHADER_CACHE_DISABLE", "true")
+        .env("CTM_GLSL_VERTEX", vertex)
+        .env("CTM_GLSL_FRAGMENT", fragment)
+        .output()
+        .unwrap();
+    let out = String::from_utf8_lossy(&output.stdout).into_owned();
+    if let Some(failed) = out.lines().find_map(|line| line.strip_prefix("failed ")) {
+        if failed.contains("on Debian") {
+            eprintln!("skipped: {failed}");
+            return None;
+        }
+        return Some(Err(failed.to_owned()));
+    }
+    let told = out.lines().find_map(|line| line.strip_prefix("told ")).unwrap_or_else(|| panic!("{out}{output:?}"));
+    let told: Value = serde_json::from_str(told).unwrap();
+    let capture = fs::read_dir(&captures).unwrap().next().unwrap().unwrap().path();
+    Some(pair(|| File::open(&capture).map(BufReader::new), &told).map_err(|e| e.to_string()))
+}
+
+/// Name and columns of a program's variables of a kind.
+fn variables(program: &NewProgram, kind: VariableKind) -> Vec<(&str, &[u32])> {
+    program.variables.iter().filter(|v| v.kind == kind).map(|v| (v.name.as_str(), v.values.as_slice())).collect()
+}
+
+#[test]
+fn programs_have_their_names_and_places() {
+    let Some(pair) = compile("places", VERTEX, FRAGMENT) else { return };
+    let pair = pair.unwrap();
+    assert!(pair.remarks.is_empty(), "{:?}", pair.remarks);
+    let mut attributes = variables(&pair.vertex, VariableKind::Attribute);
+    attributes.sort_unstable();
+    assert_eq!(attributes, [("place", &[9, 0, 1][..]), ("position", &[10, 0, 3])]);
+    let mut uniforms = variables(&pair.vertex, VariableKind::Uniform);
+    uniforms.sort_unstable();
+    let names: Vec<&str> = uniforms.iter().map(|u| u.0).collect();
+    assert_eq!(names, ["camera", "shift"]);
+    // Four constants of the matrix and one of the number, one after the other.
+    let mut offsets: Vec<u32> = uniforms.iter().map(|u| u.1[2]).collect();
+    offsets.sort_unstable();
+    assert!(offsets == [0, 16] || offsets == [0, 4], "{offsets:?}");
+    assert_eq!(variables(&pair.pixel, VariableKind::Uniform), [("colour", &[11, 0, 0, 0][..])]);
+    let mut samplers = variables(&pair.pixel, VariableKind::Sampler);
+    samplers.sort_unstable_by_key(|s| s.1[1]);
+    assert_eq!(samplers.iter().map(|s| s.1).collect::<Vec<_>>(), [[1, 0], [1, 1]]);
+    // Attributes come by location: R1 holds 1, R2 holds 3.
+    let first = ctm_image::r700::registers::named("SQ_VTX_SEMANTIC").unwrap().address;
+    let semantic = |n: u32| pair.vertex.code.registers.iter().find(|r| r.address == first + 4 * n).map(|r| r.value);
+    assert_eq!([semantic(0), semantic(1), semantic(2)], [Some(1), Some(3), None]);
+    let container = build(&[pair.vertex, pair.pixel]).unwrap();
+    assert_eq!(container.shaders().unwrap().len(), 2);
+}
+
+#[test]
+fn errors_are_those_of_the_compiler() {
+    let bad = "#version 330 core\nout vec4 c;\nvoid main() { c = missing; }\n";
+    let Some(pair) = compile("errors", VERTEX, bad) else { return };
+    let error = pair.unwrap_err();
+    assert!(error.contains("the fragment shader does not compile") && error.contains("missing"), "{error}");
+}
