@@ -19,10 +19,10 @@ use std::time::Duration;
 /// Which part a process plays.
 const PART: &str = "CTM_RADEON_TEST_PART";
 
-/// The library, which cargo builds beside this program's directory.
+/// The library, which cargo builds beside this program.
 fn library() -> PathBuf {
     let here = std::env::current_exe().unwrap();
-    let found = here.ancestors().skip(2).map(|d| d.join("libctm_radeon_shim.so")).find(|p| p.is_file());
+    let found = here.ancestors().skip(1).map(|d| d.join("libctm_radeon_shim.so")).find(|p| p.is_file());
     found.expect("libctm_radeon_shim.so is built with the tests")
 }
 

@@ -33,7 +33,7 @@ const LOOSE: [(&str, u8, usize, &str); 14] = [
     ("texture_functions", 4, 1000, "llvmpipe's levels of detail are approximations"),
 ];
 
-/// The library, which cargo builds beside this program's directory.
+/// The library, which cargo builds beside this program.
 fn library() -> PathBuf {
     let here = std::env::current_exe().unwrap();
     let found = here.ancestors().skip(1).map(|d| d.join("libctm_radeon_shim.so")).find(|p| p.is_file());
