@@ -208,9 +208,7 @@ pub(crate) fn input<'p>(path: &'p Path, what: &str) -> Result<(Vec<u8>, &'p Path
         JobError::Wrong(vec![Report::bare(Diagnostic::error("cannot-read", message))])
     })?;
     let name = Path::new(STDIN);
-    if what != "the command buffer" {
-        ctm::job::not_foreign(&bytes, name, None)?;
-    }
+    ctm::job::not_foreign(&bytes, name, None)?;
     Ok((bytes, name))
 }
 

@@ -4,13 +4,14 @@ use crate::Ending;
 use crate::args::ReplayArgs;
 use crate::console::{Console, Exit, Failure};
 use crate::interrupt;
+use ctm::job::not_foreign;
 use ctm::record::{Difference, End, Found, Noticed, ReadError, ReplayOptions, ReplayReport, replay_under};
 use ctm::render::{Report, json as finding_json};
 use ctm_isa::diag::Diagnostic;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde_json::{Value, json};
 use std::fs::File;
-use std::io::{BufReader, IsTerminal};
+use std::io::{BufReader, IsTerminal, Read as _};
 use std::time::{Duration, Instant};
 
 pub(crate) fn run(console: &Console, args: &ReplayArgs) -> Ending {
@@ -23,10 +24,17 @@ pub(crate) fn run(console: &Console, args: &ReplayArgs) -> Ending {
     let from = BufReader::with_capacity(1 << 20, file);
     let report = replay_under(&interrupt::control(), from, &options, |done| bar.set_position(done));
     bar.finish_and_clear();
-    let report = report.map_err(|e| match e {
-        ReadError::Engine(why) => Failure::wrong("no-such-engine", why),
-        e => Failure::wrong("not-a-recording", format!("{shown}: {e}")),
-    })?;
+    let report = match report {
+        Ok(report) => report,
+        Err(ReadError::Engine(why)) => return Err(Failure::wrong("no-such-engine", why)),
+        Err(e) => {
+            let mut begin = Vec::new();
+            if File::open(&args.file).and_then(|file| file.take(1 << 16).read_to_end(&mut begin)).is_ok() {
+                not_foreign(&begin, &args.file, None)?;
+            }
+            return Err(Failure::wrong("not-a-recording", format!("{shown}: {e}")));
+        }
+    };
     let exit = match report.end {
         End::Difference => Exit::Differs,
         End::Damaged { .. } => Exit::Wrong,

@@ -85,6 +85,12 @@ fn other_languages_are_named_on_standard_input() {
             assert_eq!(code, 1, "{command}: {stdout}");
             assert!(stderr.contains("error[foreign-language]") && stderr.contains(name), "{command}: {stderr}");
         }
+        std::fs::write(d.0.join("other"), bytes).unwrap();
+        for command in ["draw", "exec", "replay", "trace", "profile"] {
+            let (code, stdout, stderr) = piped(&d, &[command, "other"], b"");
+            assert_eq!(code, 1, "{command}: {stdout}");
+            assert!(stderr.contains(&name.replace("stdin", "other")), "{command}: {stderr}");
+        }
     }
 }
 

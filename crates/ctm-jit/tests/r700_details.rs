@@ -210,3 +210,24 @@ fn clamped_nans() {
     assert_eq!(program.dx10_clamp(), Some(false));
     assert!(!Launch::new(&program, &Constants::default(), Domain { i0: 0, j0: 0, i1: 0, j1: 0 }).dx10_clamp);
 }
+
+/// Two 64-bit comparisons of a group: both give their results, that in z and w decides who goes on (R700 §9.2).
+#[test]
+fn two_comparisons_of_doubles_in_a_group() {
+    let half = |[low, high]: [&str; 2], number: &str, bits: &str| {
+        format!(
+            " {low}: PRED_SETE_64 R4.{low}, R1.y, {number} {bits}\n {high}: PRED_SETE_64 R4.{high}, R1.x, 0.0f {bits}\n"
+        )
+    };
+    // The doubles 1 + i * 2^-20, of which those of pixels 1 and 2 are asked for.
+    for (bits, expected) in [("UPDATE_EXEC_MASK UPDATE_PRED", [0, 0, 7, 0]), ("", [7, 7, 7, 7])] {
+        let source = format!(
+            "ALU:\n x: MOV R1.x, 0\n y: ADD_INT R1.y, R0.x, (0x3FF00000, 1.875f).x\n\
+             ALU_PUSH_BEFORE:\n{}{}JUMP POP_CNT(1) ADDR(on)\nALU:\n x: MOV R3.x, (0x00000007, 9.8e-45f).x\nPOP POP_CNT(1) ADDR(on)\n\
+             on:\nEXP_DONE: PIX0, R3.x___\nEND_OF_PROGRAM\n",
+            half(["x", "y"], "(0x3FF00001, 1.8750001f).x", bits),
+            half(["z", "w"], "(0x3FF00002, 1.8750002f).y", bits),
+        );
+        assert_eq!(Case::new(&source, Stage::Pixel, 4).row(0), expected, "{source}");
+    }
+}

@@ -326,7 +326,7 @@ pub fn read_file(path: &Path, what: &str, place: Option<&Place>) -> Result<Vec<u
         let message = format!("{what} {} cannot be read: {reason}", path.display());
         JobError::Wrong(vec![report_at(place, Diagnostic::error("cannot-read", message))])
     })?;
-    if matches!(what, "the program" | "the file") {
+    if matches!(what, "the program" | "the file" | "the container" | "the command buffer") {
         not_foreign(&bytes, path, place)?;
     }
     Ok(bytes)

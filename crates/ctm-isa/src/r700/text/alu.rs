@@ -85,7 +85,9 @@ fn parse_mnemonic(c: &mut Cursor<'_>) -> Parsed<(AluOp, Omod)> {
         let mut d = Diagnostic::error("unknown-mnemonic", format!("`{name}` is not an ALU operation of the R700"))
             .at(span, "")
             .cite("R700 §10.2");
-        if let Some(near) = closest(name, MNEMONICS.keys().copied()) {
+        if let Some(instead) = super::dialects::instead(name) {
+            d = d.help(instead);
+        } else if let Some(near) = closest(name, MNEMONICS.keys().copied()) {
             d = d.help(format!("did you mean `{near}`?"));
         }
         c.report(d);

@@ -7,6 +7,7 @@
 //! |---|---|
 //! | `cursor` | tokens of a line and their places |
 //! | `names` | names that the source defines |
+//! | `dialects` | what to write for operations of other assemblers |
 //! | `extra` | fields that the syntax has no word for |
 //! | `cf`, `alu`, `fetch` | one instruction: printer and parser side by side |
 //! | `operand` | one operand of an ALU instruction, likewise |
@@ -21,6 +22,7 @@
 mod alu;
 mod cf;
 mod cursor;
+mod dialects;
 mod extra;
 mod fetch;
 mod group;

@@ -1,6 +1,6 @@
 //! One operand of an ALU instruction as text: printer and parser.
 
-use super::cursor::{Cursor, Parsed, parse_integer};
+use super::cursor::{Cursor, Parsed, Reported, parse_integer};
 use super::names::Names;
 use crate::diag::{Diagnostic, Span};
 use crate::r700::inst::{AluInst, Group, Operand};
@@ -338,6 +338,15 @@ fn parse_named(c: &mut Cursor<'_>, at: usize, names: &Names) -> Parsed<Named> {
         }
         _ => {
             let Some((kind, first)) = names.get(word) else {
+                if names.is_refused(word) {
+                    return Err(Reported);
+                }
+                if let Some(instead) = super::dialects::instead(word).filter(|_| c.next_byte() == b'(') {
+                    let d = Diagnostic::error("operand", format!("an operand is expected here, not `{word}(`"));
+                    let span = c.span(at);
+                    c.report(d.at(span, "").help(instead));
+                    return Err(Reported);
+                }
                 let found = if word.is_empty() { c.found() } else { format!("`{word}`") };
                 let examples = "R5.x, KC0[4].x, C3.x, PV.x, PS, 1.0f, (0x3F000000, 0.5f)";
                 return c.fail("operand", at, format!("an operand is expected here, not {found}: {examples}"));

@@ -320,7 +320,9 @@ impl Reader<'_> {
         let mut d = Diagnostic::error("unknown-mnemonic", format!("`{word}` is not an instruction of the R700"))
             .at(span, "")
             .cite("R700 §10");
-        if let Some(near) = near {
+        if let Some(instead) = super::dialects::instead(word) {
+            d = d.help(instead);
+        } else if let Some(near) = near {
             d = d.help(format!("did you mean `{near}`?"));
         }
         c.report(d);

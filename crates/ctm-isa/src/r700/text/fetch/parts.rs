@@ -68,6 +68,7 @@ pub(super) fn parse_register_mode(c: &mut Cursor<'_>, names: &Names) -> Parsed<(
     let mut number: Option<u32> = match (digits, names.get(word)) {
         (Some(digits), _) => digits.parse().ok(),
         (None, Some((SymbolKind::Gpr, index))) => Some(u32::from(index)),
+        (None, _) if names.is_refused(word) => return Err(Reported),
         (None, _) => {
             let found = if word.is_empty() { c.found() } else { format!("`{word}`") };
             return c.fail("operand", start, format!("a register is expected here, not {found}: R5 or R5[AL]"));
@@ -124,6 +125,7 @@ pub(super) fn parse_id(c: &mut Cursor<'_>, names: &Names, letter: char, kind: Sy
     };
     match index.and_then(|n| u8::try_from(n).ok()).filter(|&n| n <= max) {
         Some(n) => Ok(n),
+        None if names.is_refused(word) => Err(Reported),
         None => {
             let found = if word.is_empty() { c.found() } else { format!("`{word}`") };
             let what = match kind {

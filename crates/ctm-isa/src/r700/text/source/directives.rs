@@ -108,6 +108,7 @@ impl Reader<'_> {
                 }
                 _ => format!("`{name}` means something else already"),
             };
+            self.s.names.refuse(name);
             return c.fail("name", start, what);
         }
         c.peek();
@@ -129,6 +130,7 @@ impl Reader<'_> {
             _ => None,
         };
         let Some((kind, index)) = target else {
+            self.s.names.refuse(name);
             return c.fail(
                 "name",
                 at,
