@@ -37,24 +37,6 @@ struct Input {
     restart: Option<u16>,
 }
 
-const TOPOLOGIES: [Topology; 15] = [
-    Topology::Points,
-    Topology::Lines,
-    Topology::LineStrip,
-    Topology::LineLoop,
-    Topology::LinesAdjacent,
-    Topology::LineStripAdjacent,
-    Topology::Triangles,
-    Topology::TriangleStrip,
-    Topology::TriangleFan,
-    Topology::TrianglesAdjacent,
-    Topology::TriangleStripAdjacent,
-    Topology::Quads,
-    Topology::QuadStrip,
-    Topology::Polygon,
-    Topology::Rectangles,
-];
-
 fuzz_target!(|bytes: &[u8]| {
     let Ok(input) = Input::arbitrary(&mut Unstructured::new(bytes)) else { return };
     let positions: Vec<[u32; 4]> = input.positions.iter().map(|p| p.map(f32::to_bits)).collect();
@@ -105,7 +87,7 @@ fuzz_target!(|bytes: &[u8]| {
     let layout = layout(format.bytes() as u32);
     targets.depth = Some(DepthTarget { bytes: &mut depths, layout, format, size, slices });
     let call = Draw {
-        topology: TOPOLOGIES[usize::from(input.topology) % 15],
+        topology: Topology::ALL[usize::from(input.topology) % Topology::ALL.len()],
         indices: Indices::U16(&input.indices),
         count: input.indices.len() as u32 + 3,
         instances: u32::from(input.instances % 4),

@@ -62,23 +62,6 @@ impl Random {
     }
 }
 
-const TOPOLOGIES: [Topology; 15] = [
-    Topology::Points,
-    Topology::Lines,
-    Topology::LineStrip,
-    Topology::LineLoop,
-    Topology::LinesAdjacent,
-    Topology::LineStripAdjacent,
-    Topology::Triangles,
-    Topology::TriangleStrip,
-    Topology::TriangleFan,
-    Topology::TrianglesAdjacent,
-    Topology::TriangleStripAdjacent,
-    Topology::Quads,
-    Topology::QuadStrip,
-    Topology::Polygon,
-    Topology::Rectangles,
-];
 const COMPARES: [Compare; 8] = [
     Compare::Never,
     Compare::Less,
@@ -362,7 +345,7 @@ fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
     state.input.index_offset = if r.one_in(8) { i32::MIN } else { 0 };
     state.input.primitive_number = r.one_in(4);
     let indices = if r.one_in(2) { Indices::Counted } else { Indices::U16(&indices) };
-    let call = Draw { topology: r.of(&TOPOLOGIES), indices, count: r.below(60), instances: r.below(3) };
+    let call = Draw { topology: r.of(&Topology::ALL), indices, count: r.below(60), instances: r.below(3) };
     let result = draw(&Interp, &state, &call, &mut targets, &Options { one_thread: true, ..Options::default() });
     match result {
         Ok(_) | Err(DrawError::Target { .. }) => {}

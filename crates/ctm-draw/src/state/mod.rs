@@ -53,6 +53,27 @@ pub enum Topology {
     Rectangles,
 }
 
+impl Topology {
+    /// All of them, in the order of the table.
+    pub const ALL: [Self; 15] = [
+        Self::Points,
+        Self::Lines,
+        Self::LineStrip,
+        Self::LineLoop,
+        Self::LinesAdjacent,
+        Self::LineStripAdjacent,
+        Self::Triangles,
+        Self::TriangleStrip,
+        Self::TriangleFan,
+        Self::TrianglesAdjacent,
+        Self::TriangleStripAdjacent,
+        Self::Quads,
+        Self::QuadStrip,
+        Self::Polygon,
+        Self::Rectangles,
+    ];
+}
+
 /// Where the vertex numbers of a draw come from.
 #[derive(Clone, Copy, Debug, Default)]
 pub enum Indices<'a> {

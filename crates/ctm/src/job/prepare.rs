@@ -1,13 +1,13 @@
 //! Everything about a job that can be known before the device is touched: programs loaded, names resolved, arrays read, and
 //! whatever does not fit together reported at once.
 
-use super::load::{Loaded, read_file};
+mod arrays;
+
+use super::load::Loaded;
 use super::read::is_flag;
 use super::surface::Elements;
-use super::{
-    Data, FromOutput, Job, JobError, Located, Output, Pass, ProgramInfo, Ref, Save, Texture, Varying, report_at,
-};
-use crate::array::{Array, ArrayError, Kind, Layout, RawFormat, RawShape};
+use super::{FromOutput, Job, JobError, Located, Output, Pass, ProgramInfo, Ref, Save, Texture, Varying, report_at};
+use crate::array::Kind;
 use crate::commands::CondLoc;
 use crate::mc::{Format, MAX_INDEX};
 use crate::render::{Report, Source};
@@ -17,8 +17,7 @@ use ctm_isa::suggest::closest;
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::program::{Literal, Preload, SymbolKind, Usage};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
-use std::fs::File;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// A job whose parts have been found to fit together.
@@ -509,65 +508,6 @@ impl Checker {
         }
         saves
     }
-
-    fn array(
-        &mut self,
-        data: &Located<Data>,
-        size: Option<[u32; 2]>,
-        format: Option<&Located<Format>>,
-    ) -> Option<Arc<Elements>> {
-        let path = match &data.value {
-            Data::Array(array) => return Some(Arc::new(Elements::Array(Arc::clone(array)))),
-            Data::File(path) => path,
-        };
-        if let Some(elements) = self.arrays.get(path) {
-            return Some(Arc::clone(elements));
-        }
-        match read_elements(path, size, format.map(|f| f.value), data) {
-            Ok(elements) => {
-                let elements = Arc::new(elements);
-                self.arrays.insert(path.clone(), Arc::clone(&elements));
-                Some(elements)
-            }
-            Err(report) => {
-                self.reports.push(*report);
-                None
-            }
-        }
-    }
-}
-
-fn read_elements(
-    path: &Path,
-    size: Option<[u32; 2]>,
-    format: Option<Format>,
-    at: &Located<Data>,
-) -> Result<Elements, Box<Report>> {
-    let error = |rule, message: String| Box::new(at.error(rule, message));
-    let bad = |e: ArrayError| error("bad-array", format!("{}: {e}", path.display()));
-    let Some(kind) = Kind::of(path) else {
-        let message = format!("{} names no kind of array; known are {}", path.display(), Kind::EXTENSIONS);
-        return Err(error("unknown-extension", message));
-    };
-    let shape = match (size, format) {
-        (Some([width, height]), Some(format)) => {
-            let format = match format {
-                Format::Uint16x1 => RawFormat::Uint16x1,
-                Format::Uint8x4 => RawFormat::Uint8x4,
-                Format::Float32x1 | Format::Float32x2 | Format::Float32x4 => RawFormat::Float32(format.info().channels),
-            };
-            Some(RawShape { width: width as usize, height: height as usize, format })
-        }
-        _ => None,
-    };
-    if let Ok(mut file) = File::open(path)
-        && file.metadata().is_ok_and(|m| m.is_file())
-        && let Some(layout) = Layout::of(kind, &mut file, shape).map_err(bad)?
-    {
-        return Ok(Elements::Rows(path.to_owned(), layout));
-    }
-    let bytes = read_file(path, "the array", at.place.as_ref()).map_err(|e| Box::new(e.reports()[0].clone()))?;
-    Ok(Elements::Array(Arc::new(Array::from_bytes(kind, &bytes, shape).map_err(bad)?)))
 }
 
 fn writes(written: &BTreeSet<u8>) -> String {

@@ -9,7 +9,7 @@ use ctm_exec::x1k::Interp;
 use ctm_exec::{Domain, Engine, Fault, Outcome, Position, r700, x1k};
 use ctm_isa::diag::Diagnostic;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, PoisonError};
 
 /// A launch of a job, by pass and by how often that pass ran before. What is not said is the last one that fits.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -59,15 +59,21 @@ impl Choice {
     }
 }
 
-/// An engine that runs launches on another one, and shows launch `which` (from 0) of those to a watcher.
-struct Watching<W> {
-    inner: Box<dyn Engine>,
-    which: u64,
-    seen: AtomicU64,
-    watcher: Mutex<W>,
+/// An engine that runs launches on `inner`, and on `picked` the launch number `which` (from 0) of all that `seen` counts.
+pub(super) struct Picking {
+    pub(super) inner: Box<dyn Engine>,
+    pub(super) picked: Arc<dyn Engine>,
+    pub(super) which: u64,
+    pub(super) seen: Arc<AtomicU64>,
 }
 
-impl<W: Watcher + Send> Engine for Watching<W> {
+impl Picking {
+    fn engine(&self) -> &dyn Engine {
+        if self.seen.fetch_add(1, Ordering::Relaxed) == self.which { &*self.picked } else { &*self.inner }
+    }
+}
+
+impl Engine for Picking {
     fn name(&self) -> &'static str {
         self.inner.name()
     }
@@ -78,11 +84,7 @@ impl<W: Watcher + Send> Engine for Watching<W> {
         launch: &x1k::Launch<'_>,
         memory: &mut dyn x1k::Memory,
     ) -> Result<Outcome, Fault> {
-        if self.seen.fetch_add(1, Ordering::Relaxed) != self.which {
-            return self.inner.run_x1k_under(control, launch, memory);
-        }
-        let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
-        Interp.watch_x1k(launch, memory, &mut *watcher)
+        self.engine().run_x1k_under(control, launch, memory)
     }
 
     fn run_r700_under(
@@ -91,19 +93,41 @@ impl<W: Watcher + Send> Engine for Watching<W> {
         launch: &r700::Launch<'_>,
         memory: &mut dyn r700::Memory,
     ) -> Result<Outcome, Fault> {
-        if self.seen.fetch_add(1, Ordering::Relaxed) != self.which {
-            return self.inner.run_r700_under(control, launch, memory);
-        }
-        let mut watcher = self.watcher.lock().unwrap_or_else(PoisonError::into_inner);
-        Interp.watch_r700(launch, memory, &mut *watcher)
+        self.engine().run_r700_under(control, launch, memory)
     }
 }
 
-/// An engine that shows the launch number `which` (from 0) of all that it runs to a watcher, and runs the others on `inner`. It serves jobs,
-/// devices and recordings alike.
+/// The reference interpreter, which shows launches to a watcher.
+pub(super) struct Shown<W>(pub(super) Mutex<W>);
+
+impl<W: Watcher + Send> Engine for Shown<W> {
+    fn name(&self) -> &'static str {
+        Interp.name()
+    }
+
+    fn run_x1k_under(
+        &self,
+        _: &Control,
+        launch: &x1k::Launch<'_>,
+        memory: &mut dyn x1k::Memory,
+    ) -> Result<Outcome, Fault> {
+        Interp.watch_x1k(launch, memory, &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    fn run_r700_under(
+        &self,
+        _: &Control,
+        launch: &r700::Launch<'_>,
+        memory: &mut dyn r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        Interp.watch_r700(launch, memory, &mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+/// An engine that shows the launch number `which` (from 0) of all that it runs to a watcher, and runs the others on `inner`.
 #[must_use]
 pub fn watching(inner: Box<dyn Engine>, which: u64, watcher: impl Watcher + Send + 'static) -> Box<dyn Engine> {
-    Box::new(Watching { inner, which, seen: AtomicU64::new(0), watcher: Mutex::new(watcher) })
+    Box::new(Picking { inner, picked: Arc::new(Shown(Mutex::new(watcher))), which, seen: Arc::default() })
 }
 
 /// Runs a job without writing files, and shows one of its launches to a watcher; `None` when the watcher stopped it.

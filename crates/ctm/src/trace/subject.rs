@@ -1,6 +1,6 @@
 //! What launches are watched of: a job, a drawing, or a recording of devices.
 
-use super::choice::{Choice, watch_job, watching};
+use super::choice::{Choice, Picking, Shown, watch_job};
 use super::drawing::{self, Lane};
 use crate::draw::Drawing;
 use crate::job::{AnyProgram, Job, JobError, PassProgram};
@@ -13,7 +13,6 @@ use ctm_isa::diag::Diagnostic;
 use std::fs::File;
 use std::io::{BufReader, Read as _};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// Whatever has launches.
@@ -139,11 +138,11 @@ impl Subject {
         match self {
             Self::Job(job) => watch_job(job, chosen.which, watcher).map(|_| ()),
             Self::Recording(path) => {
-                let seen = Arc::new(AtomicU64::new(0));
-                let watcher: Arc<dyn Engine> = Arc::from(watching(Box::new(x1k::Interp), 0, watcher));
-                let which = chosen.which;
+                // There may be several devices: launches are counted over all of them.
+                let (seen, which) = (Arc::default(), chosen.which);
+                let picked: Arc<dyn Engine> = Arc::new(Shown(Mutex::new(watcher)));
                 let wrap = move |inner| -> Box<dyn Engine> {
-                    Box::new(OfAll { inner, which, seen: Arc::clone(&seen), watching: Arc::clone(&watcher) })
+                    Box::new(Picking { inner, picked: Arc::clone(&picked), which, seen: Arc::clone(&seen) })
                 };
                 replayed(path, &wrap)
             }
@@ -217,50 +216,6 @@ impl Engine for Noting {
             fetch: launch.fetch_program.cloned(),
             source: None,
         });
-        self.inner.run_r700_under(control, launch, memory)
-    }
-}
-
-/// An engine of one of several devices: the launch with a number among those of all devices is watched.
-struct OfAll {
-    inner: Box<dyn Engine>,
-    which: u64,
-    seen: Arc<AtomicU64>,
-    watching: Arc<dyn Engine>,
-}
-
-impl OfAll {
-    fn is_it(&self) -> bool {
-        self.seen.fetch_add(1, Ordering::Relaxed) == self.which
-    }
-}
-
-impl Engine for OfAll {
-    fn name(&self) -> &'static str {
-        self.inner.name()
-    }
-
-    fn run_x1k_under(
-        &self,
-        control: &Control,
-        launch: &x1k::Launch<'_>,
-        memory: &mut dyn x1k::Memory,
-    ) -> Result<Outcome, Fault> {
-        if self.is_it() {
-            return self.watching.run_x1k_under(control, launch, memory);
-        }
-        self.inner.run_x1k_under(control, launch, memory)
-    }
-
-    fn run_r700_under(
-        &self,
-        control: &Control,
-        launch: &r700::Launch<'_>,
-        memory: &mut dyn r700::Memory,
-    ) -> Result<Outcome, Fault> {
-        if self.is_it() {
-            return self.watching.run_r700_under(control, launch, memory);
-        }
         self.inner.run_r700_under(control, launch, memory)
     }
 }

@@ -199,34 +199,25 @@ impl Maker {
     }
 }
 
-/// An address word of these sources: number, whether a constant, whether relative.
-pub(in crate::x1k) const fn rgb_addr([a, b, c]: [(u8, bool, bool); 3], srcp_op: SrcpOp) -> RgbAddr {
-    RgbAddr {
-        addr0: a.0,
-        addr0_const: a.1,
-        addr0_rel: a.2,
-        addr1: b.0,
-        addr1_const: b.1,
-        addr1_rel: b.2,
-        addr2: c.0,
-        addr2_const: c.1,
-        addr2_rel: c.2,
-        srcp_op,
-    }
+/// An address word of sources: number, whether a constant, whether relative. Both words have the same fields.
+macro_rules! addresses {
+    ($name:ident, $word:ident) => {
+        pub(in crate::x1k) const fn $name([a, b, c]: [(u8, bool, bool); 3], srcp_op: SrcpOp) -> $word {
+            $word {
+                addr0: a.0,
+                addr0_const: a.1,
+                addr0_rel: a.2,
+                addr1: b.0,
+                addr1_const: b.1,
+                addr1_rel: b.2,
+                addr2: c.0,
+                addr2_const: c.1,
+                addr2_rel: c.2,
+                srcp_op,
+            }
+        }
+    };
 }
 
-/// An address word of these sources: number, whether a constant, whether relative.
-pub(in crate::x1k) const fn alpha_addr([a, b, c]: [(u8, bool, bool); 3], srcp_op: SrcpOp) -> AlphaAddr {
-    AlphaAddr {
-        addr0: a.0,
-        addr0_const: a.1,
-        addr0_rel: a.2,
-        addr1: b.0,
-        addr1_const: b.1,
-        addr1_rel: b.2,
-        addr2: c.0,
-        addr2_const: c.1,
-        addr2_rel: c.2,
-        srcp_op,
-    }
-}
+addresses!(rgb_addr, RgbAddr);
+addresses!(alpha_addr, AlphaAddr);
