@@ -428,4 +428,8 @@ fn listings_of_other_tools() {
         "JUMP ADDR(out) // over\nALU: ; a clause\n 0 x: MOV R0.x, 2.0f\nout: EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n";
     let plain = "JUMP ADDR(2)\nALU:\n 0 x: MOV R0.x, 2.0f\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n";
     assert_eq!(words(labelled), words(plain));
+    // A label may be an instruction's name in small letters.
+    assert_eq!(words(&labelled.replace("out)", "end)").replace("out: ", "end:\n")), words(plain));
+    let looped = "loop:\nNOP\nJUMP ADDR(loop)\nEND_OF_PROGRAM\n";
+    assert_eq!(words(looped), words(&looped.replace("loop:\n", "").replace("loop", "0")));
 }

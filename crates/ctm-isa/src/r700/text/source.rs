@@ -260,7 +260,12 @@ impl Reader<'_> {
                 || fetch::mnemonic(word).is_some()
                 || alu::mnemonic(word).is_some()
         };
-        if capitals != word && means(&capitals) {
+        // `loop:` alone on its line is a label; `alu:` is a clause.
+        let clause = matches!(capitals.as_str(), "TEX" | "VTX" | "VTX_TC") || capitals.starts_with("ALU");
+        let behind = c.place();
+        let label = !clause && number.is_none() && c.eat(b':') && c.at_end();
+        c.back_to(behind);
+        if capitals != word && means(&capitals) && !label {
             return self.small_letters(c, &capitals, at);
         }
         if number.is_none() && c.eat(b':') {
