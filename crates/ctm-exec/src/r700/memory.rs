@@ -152,6 +152,14 @@ pub fn shared_address(
     }
 }
 
+/// The components that a memory write stores, each at its own place in the element: those of COMP_MASK within ELEM_SIZE. In a stream COMP_MASK alone says:
+/// the r600 driver writes y with an ELEM_SIZE of one dword, and finds it at ARRAY_BASE + 1.
+pub fn written_components(cf: &CfMem) -> impl Iterator<Item = usize> + Clone {
+    let (mask, last) = (cf.word1.comp_mask, usize::from(cf.word0.elem_size));
+    let limited = !matches!(space(cf.word1.op), Some(Space::Stream(_)));
+    (0..4).filter(move |&c| mask >> c & 1 == 1 && (c <= last || !limited))
+}
+
 /// An index register as scatter memory takes it: a signed number of dwords, so that one before ARRAY_BASE is reached by a negative one (R700
 /// §7.1). Sums with it wrap; what lies before dword 0 is then beyond any memory.
 #[must_use]
@@ -322,7 +330,7 @@ impl Wavefront {
                         });
                     }
                 }
-                let written = (0..4usize).filter(|&c| cf.word1.comp_mask >> c & 1 == 1 && (c as u64) < size);
+                let written = written_components(cf);
                 let Some(space) = space else {
                     if index + n < array_size {
                         let at = usize::try_from(base + index + n).unwrap_or(usize::MAX);

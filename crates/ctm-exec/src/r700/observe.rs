@@ -397,7 +397,7 @@ impl<'a> Unit<'a> {
         for burst in 0..=cf.word1.burst_count {
             let base = cf.word0.rw_gpr.saturating_add(burst);
             let register = wave.source_register(self.context, base, cf.word0.rw_rel);
-            let written = (0u8..4).filter(|c| cf.word1.comp_mask >> c & 1 == 1 && *c <= cf.word0.elem_size);
+            let written = super::memory::written_components(cf).map(|c| c as u8);
             reads.extend(written.clone().map(|c| Place::Gpr(narrow(register), c)));
             let n = index + u64::from(burst);
             if super::memory::space(cf.word1.op).is_none() && n <= u64::from(cf.word1.array_size) {

@@ -7,6 +7,7 @@ use crate::lanes::Refer;
 use ctm_exec::r700::Space;
 use ctm_exec::r700::memory::{
     MemoryRead, SHARE_DWORDS, scatter_index, share_dword, share_read_at, share_written_from, shared_address, space,
+    written_components,
 };
 use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw};
 use ctm_isa::r700::ops::{MuxCntl, Sel};
@@ -228,7 +229,7 @@ impl Fetched {
             (true, true) => scatter_index(of[0][lane]),
             (true, false) => u64::from(of[0][lane]),
         };
-        let elements = || (0..4usize).filter(|&c| cf.word1.comp_mask >> c & 1 == 1 && (c as u64) < size);
+        let elements = || written_components(cf);
         let Some(space) = space(cf.word1.op) else {
             for lane in lanes_of(executes).filter(|&lane| index(lane) + n < array_size) {
                 let at = usize::try_from(base + index(lane) + n).map_err(|_| Refer)?;

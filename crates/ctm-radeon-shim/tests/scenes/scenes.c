@@ -779,6 +779,28 @@ static void feedback(void) {
     glDrawArrays(GL_TRIANGLES, 0, 3);
 }
 
+/* Numbers that lie apart in registers and side by side in the buffer. */
+static void feedback_numbers(void) {
+    static const char *const names[] = {"a", "b", "c"};
+    const GLuint p = glCreateProgram();
+    glAttachShader(p, stage(GL_VERTEX_SHADER, "layout(location=0) in vec4 p; layout(location=1) in vec4 k; out float a; out float b; out float c; void main() { gl_Position = p; a = p.x * 0.9; b = -p.y; c = k.x + 0.5; }"));
+    glTransformFeedbackVaryings(p, 3, names, GL_INTERLEAVED_ATTRIBS);
+    glLinkProgram(p), glUseProgram(p);
+    GLuint b;
+    glGenBuffers(1, &b);
+    glBindBufferBase(GL_TRANSFORM_FEEDBACK_BUFFER, 0, b);
+    glBufferData(GL_TRANSFORM_FEEDBACK_BUFFER, 3 * 12, NULL, GL_STATIC_DRAW);
+    vertices(TRIANGLE, 3);
+    glEnable(GL_RASTERIZER_DISCARD);
+    glBeginTransformFeedback(GL_POINTS), glDrawArrays(GL_POINTS, 0, 3), glEndTransformFeedback();
+    glDisable(GL_RASTERIZER_DISCARD);
+    program("layout(location=0) in vec3 p; out vec4 v; void main() { gl_Position = vec4(p.xy, 0, 1); v = vec4(p.z * 0.6, 0.7, 1.0 - p.z * 0.5, 1); }", NULL, COLOUR_FS);
+    glDisableVertexAttribArray(1);
+    glBindBuffer(GL_ARRAY_BUFFER, b);
+    glVertexAttribPointer(0, 3, GL_FLOAT, GL_FALSE, 12, NULL);
+    glDrawArrays(GL_TRIANGLES, 0, 3);
+}
+
 /* Several samples. */
 
 static void multisample(int samples) {
@@ -860,7 +882,7 @@ static const struct {
     SCENE(target_float), SCENE(target_integer), SCENE(target_small), SCENE(target_srgb), SCENE(scissor), SCENE(viewport), SCENE(clipping),
     SCENE(clip_distances), SCENE(culling), SCENE(primitives), SCENE(points), SCENE(restart), SCENE(indexed), SCENE(instanced), SCENE(attributes),
     SCENE(polygon_modes), SCENE(lit_vertices), SCENE(lit_pixels), SCENE(fogged), SCENE(uniform_block), SCENE(integers), SCENE(geometry_points),
-    SCENE(geometry_adjacency), SCENE(geometry_primitive_id), SCENE(feedback), SCENE(multisample_4),
+    SCENE(geometry_adjacency), SCENE(geometry_primitive_id), SCENE(feedback), SCENE(feedback_numbers), SCENE(multisample_4),
     SCENE(multisample_depth), SCENE(alpha_to_coverage), SCENE(blits), SCENE(copies), SCENE(occlusion),
 };
 

@@ -133,7 +133,7 @@ impl Checker<'_> {
                 self.found("wrong-resource", message);
             }
         }
-        for &(id, _) in &program.textures {
+        for id in program.textures.iter().map(|lookup| lookup.texture) {
             let words = self.registers.resource(first + u32::from(id));
             if kind_of(&words) == VALID_TEXTURE {
                 let Ok(of) = TextureWords::of(&words) else { continue };

@@ -1,6 +1,7 @@
 //! Programs of a stream: where they end, and what they reach.
 
 use super::memory::GpuMemory;
+use ctm_exec::r700::texture::is_comparison;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{Cf, ClauseBody, Fetch, walk};
 use ctm_isa::r700::ops::{CfOp, KcacheMode, TexOp};
@@ -17,7 +18,7 @@ pub struct Loaded {
     /// The program, as long as it reaches.
     pub program: Program,
     /// What it fetches from: textures with their samplers.
-    pub textures: Vec<(u8, u8)>,
+    pub textures: Vec<Lookup>,
     /// Buffers that it fetches from.
     pub buffers: Vec<u8>,
     /// Constant buffers that it locks, bit 0 = buffer 0.
@@ -81,7 +82,9 @@ impl Loaded {
                 match fetch.fetch {
                     Fetch::Vtx(inst) => loaded.buffers.push(inst.word0.buffer_id),
                     Fetch::Tex(inst) if reaches_texture(inst.word0.op) => {
-                        loaded.textures.push((inst.word0.resource_id, inst.word2.sampler_id));
+                        let compares = is_comparison(inst.word0.op);
+                        let (texture, sampler) = (inst.word0.resource_id, inst.word2.sampler_id);
+                        loaded.textures.push(Lookup { texture, sampler, compares });
                     }
                     _ => {}
                 }
@@ -93,6 +96,17 @@ impl Loaded {
         loaded.textures.dedup();
         Some(loaded)
     }
+}
+
+/// A texture that a program looks up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub struct Lookup {
+    /// The resource.
+    pub texture: u8,
+    /// Its sampler.
+    pub sampler: u8,
+    /// Texels are compared with a reference value.
+    pub compares: bool,
 }
 
 /// Programs that have been read, by address and stage. They are compared with memory whenever they are asked for.

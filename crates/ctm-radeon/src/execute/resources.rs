@@ -1,6 +1,7 @@
 //! What programs reach: constant buffers, buffers, textures and samplers, of the words that registers hold.
 
 use super::memory::GpuMemory;
+use super::programs::Lookup;
 use super::registers::Registers;
 use super::surfaces::Surfaces;
 use crate::Error;
@@ -240,15 +241,20 @@ impl TextureWords {
             .enumerate()
             .map(|(n, level)| (if n == 0 { base } else { mips.wrapping_add(level.offset - second) }, level))
             .collect();
+        let select = |bits| Sel::from_bits(of(bits)).unwrap_or(Sel::Zero);
+        let selects = [Word4::DST_SEL_X, Word4::DST_SEL_Y, Word4::DST_SEL_Z, Word4::DST_SEL_W].map(select);
         let signs = [Word4::FORMAT_COMP_X, Word4::FORMAT_COMP_Y, Word4::FORMAT_COMP_Z, Word4::FORMAT_COMP_W].map(of);
+        // Elements that nobody sees have any sign.
+        let all = [Sel::X, Sel::Y, Sel::Z, Sel::W];
+        let selected = || signs.iter().zip(all).filter(|(_, element)| selects.contains(element)).map(|(sign, _)| sign);
+        let sign_of = selected().next().copied().unwrap_or(signs[0]);
         let format = Format {
             data,
             numbers: NumFormat::from_bits(of(Word4::NUM_FORMAT_ALL)).unwrap_or(NumFormat::Norm),
-            sign: if signs[0] == 1 { FormatComp::Signed } else { FormatComp::Unsigned },
+            sign: if sign_of == 1 { FormatComp::Signed } else { FormatComp::Unsigned },
             srf: SrfMode::from_bits(of(Word4::SRF_MODE_ALL)).unwrap_or(SrfMode::ZeroClampMinusOne),
             endian: EndianSwap::from_bits(of(Word4::ENDIAN_SWAP)).unwrap_or(EndianSwap::None),
         };
-        let select = |bits| Sel::from_bits(of(bits)).unwrap_or(Sel::Zero);
         let part = |n: u32| (n >> first_level).max(1);
         Ok(Self {
             surface: Surface {
@@ -262,9 +268,9 @@ impl TextureWords {
             },
             levels,
             first: [first_level, first_layer],
-            selects: [Word4::DST_SEL_X, Word4::DST_SEL_Y, Word4::DST_SEL_Z, Word4::DST_SEL_W].map(select),
+            selects,
             samples,
-            mixed_signs: signs.iter().any(|&sign| sign != signs[0]),
+            mixed_signs: selected().any(|&sign| sign != sign_of),
         })
     }
 
@@ -287,7 +293,9 @@ impl TextureWords {
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn image(&self, memory: &dyn GpuMemory) -> Result<Image, Error> {
+    ///
+    /// `compared`: its elements stay where they are in memory, as the first one is compared before any is selected.
+    pub fn image(&self, memory: &dyn GpuMemory, compared: bool) -> Result<Image, Error> {
         let wrong = |message: String| Error::new("unsupported-texture", message);
         if self.mixed_signs {
             return Err(wrong("textures whose elements have different signs are not read".into()));
@@ -299,7 +307,7 @@ impl TextureWords {
         image.texture.samples = self.samples;
         image.texture.levels *= self.samples;
         image.texture.compared = self.selects;
-        if self.selects != AS_THEY_ARE {
+        if self.selects != AS_THEY_ARE && !compared {
             self.select(&mut image);
         }
         Ok(image)
@@ -456,7 +464,7 @@ pub(super) struct Bound<'m> {
 pub(super) struct Wanted {
     pub(super) banks: u16,
     pub(super) buffers: Vec<u8>,
-    pub(super) textures: Vec<(u8, u8)>,
+    pub(super) textures: Vec<Lookup>,
 }
 
 /// The ranges of memory that are read, so that what is held of them can be brought back before.
@@ -472,7 +480,7 @@ pub(super) fn ranges(registers: &Registers, set: Set, wanted: &Wanted) -> Vec<(u
             all.push((of.address, of.buffer.size_bytes));
         }
     }
-    for &(id, _) in &wanted.textures {
+    for &Lookup { texture: id, .. } in &wanted.textures {
         let words = registers.resource(set.first_resource() + u32::from(id));
         if kind_of(&words) == VALID_TEXTURE
             && let Ok(of) = TextureWords::of(&words)
@@ -507,21 +515,21 @@ pub(super) fn convert_textures(
     surfaces: &mut Surfaces,
 ) -> Result<Vec<(u8, Arc<Image>)>, Error> {
     let mut all = Vec::new();
-    for &(id, _) in &wanted.textures {
+    for &Lookup { texture: id, compares, .. } in &wanted.textures {
         let words = registers.resource(set.first_resource() + u32::from(id));
         if kind_of(&words) != VALID_TEXTURE {
             continue;
         }
-        if let Some(image) = surfaces.texture(&words) {
+        if let Some(image) = surfaces.texture(&words, compares) {
             all.push((id, image));
             continue;
         }
         let named = |error: Error| Error::new(error.kind, format!("texture {id}: {}", error.message));
         let of = TextureWords::of(&words).map_err(named)?;
-        let image = of.image(memory).map_err(named)?;
+        let image = of.image(memory, compares).map_err(named)?;
         let image = Arc::new(image);
         all.push((id, image.clone()));
-        surfaces.keep_texture(words, of.ranges(), image);
+        surfaces.keep_texture((words, compares), of.ranges(), image);
     }
     Ok(all)
 }
@@ -554,7 +562,7 @@ impl<'m> Bound<'m> {
         }
         let seamless = !registers.flag(texture::TA_CNTL_AUX::DISABLE_CUBE_WRAP);
         // Borders are not selected from as texels are: drivers say what is returned.
-        for &(_, sampler_id) in &wanted.textures {
+        for &Lookup { sampler: sampler_id, .. } in &wanted.textures {
             let words = registers.sampler(set.first_sampler() + u32::from(sampler_id));
             let border = border(registers, set, u32::from(sampler_id));
             let of = sampler(&words, border, seamless)

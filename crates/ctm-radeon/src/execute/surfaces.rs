@@ -18,6 +18,8 @@ struct Held {
 #[derive(Debug)]
 struct Converted {
     words: [u32; 7],
+    /// For comparisons, which see elements where they are in memory.
+    compared: bool,
     ranges: [(u64, u64); 2],
     image: Arc<Image>,
 }
@@ -85,19 +87,24 @@ impl Surfaces {
     }
 
     /// A texture that has been converted.
-    pub(super) fn texture(&self, words: &[u32; 7]) -> Option<Arc<Image>> {
-        self.converted.iter().find(|of| of.words == *words).map(|of| of.image.clone())
+    pub(super) fn texture(&self, words: &[u32; 7], compared: bool) -> Option<Arc<Image>> {
+        self.converted.iter().find(|of| of.words == *words && of.compared == compared).map(|of| of.image.clone())
     }
 
     /// Keeps a converted texture.
-    pub(super) fn keep_texture(&mut self, words: [u32; 7], ranges: [(u64, u64); 2], image: Arc<Image>) {
+    pub(super) fn keep_texture(
+        &mut self,
+        (words, compared): ([u32; 7], bool),
+        ranges: [(u64, u64); 2],
+        image: Arc<Image>,
+    ) {
         let count = texels(&image);
         if self.texels + count > MOST_TEXELS {
             self.converted.clear();
             self.texels = 0;
         }
         self.texels += count;
-        self.converted.push(Converted { words, ranges, image });
+        self.converted.push(Converted { words, compared, ranges, image });
     }
 }
 
