@@ -62,16 +62,6 @@ impl Random {
     }
 }
 
-const COMPARES: [Compare; 8] = [
-    Compare::Never,
-    Compare::Less,
-    Compare::Equal,
-    Compare::LessEqual,
-    Compare::Greater,
-    Compare::NotEqual,
-    Compare::GreaterEqual,
-    Compare::Always,
-];
 const OPS: [StencilOp; 8] = [
     StencilOp::Keep,
     StencilOp::Zero,
@@ -102,7 +92,7 @@ fn text(source: &str) -> Program {
 
 fn face(r: &mut Random) -> StencilFace {
     StencilFace {
-        compare: r.of(&COMPARES),
+        compare: r.of(&Compare::ALL),
         reference: r.below(256) as u8,
         mask: r.below(256) as u8,
         write_mask: r.below(256) as u8,
@@ -276,7 +266,7 @@ fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
         generated: r.one_in(4).then(|| (r.below(200) as u8, r.below(256) as u8)),
     };
     state.depth = DepthState {
-        test: (!r.one_in(4)).then(|| r.of(&COMPARES)),
+        test: (!r.one_in(4)).then(|| r.of(&Compare::ALL)),
         write: r.one_in(2),
         stencil: r.one_in(2).then(|| face(r)),
         stencil_back: r.one_in(2).then(|| face(r)),
@@ -302,7 +292,7 @@ fn one(seed: u64) -> Option<(u64, Vec<u8>, Vec<u8>)> {
     state.colour.constant = std::array::from_fn(|_| r.number());
     state.colour.logic = if r.one_in(4) { LogicOp(r.below(256) as u8) } else { LogicOp::COPY };
     state.colour.multiwrite = r.one_in(6);
-    state.colour.alpha_test = r.one_in(6).then(|| AlphaTest { compare: r.of(&COMPARES), reference: r.number() });
+    state.colour.alpha_test = r.one_in(6).then(|| AlphaTest { compare: r.of(&Compare::ALL), reference: r.number() });
     state.colour.alpha_to_coverage = r.one_in(8).then(|| std::array::from_fn(|_| r.below(256) as u8));
     let numbers = [
         NumberType::Unorm,

@@ -63,16 +63,6 @@ const WRAPS: [[Wrap; 3]; 6] = [
     [Wrap::Border, Wrap::Repeat, Wrap::Clamp],
     [Wrap::Mirror, Wrap::Border, Wrap::Repeat],
 ];
-const COMPARES: [Compare; 8] = [
-    Compare::Never,
-    Compare::Less,
-    Compare::Equal,
-    Compare::LessEqual,
-    Compare::Greater,
-    Compare::NotEqual,
-    Compare::GreaterEqual,
-    Compare::Always,
-];
 /// Text of the modifiers, LOD_BIAS, offsets, normalised axes, BC_FRAC_MODE.
 type Modifiers = (&'static str, f64, [f64; 3], [bool; 3], bool);
 const MODIFIERS: [Modifiers; 5] = [
@@ -161,11 +151,13 @@ impl Case {
             minify,
             mip: MIPS[self.mip],
             wrap: WRAPS[self.wrap],
+            mirrors_once: [place % 4 == 1, place % 8 == 3, place % 8 == 5],
+            half_border: [place % 6 == 4, place % 6 == 5, place % 12 == 7],
             border: [0.5f32, -1.5, 7.0, 0.25].map(f32::to_bits),
             min_lod: if place % 5 == 1 { 0.75 } else { -8.0 },
             max_lod: if place % 7 == 2 { 1.25 } else { 15.0 },
             lod_bias: if place % 3 == 1 { 0.5 } else { 0.0 },
-            compare: COMPARES[(self.op + self.wrap + self.mip) % 8],
+            compare: Compare::ALL[(self.op + self.wrap + self.mip) % 8],
             ..Sampler::default()
         }
     }

@@ -150,3 +150,40 @@ fn x1k_temporaries_start_with_their_rows() {
     assert_eq!(lanes.survivors(), [(1 << 20) - 1]);
     assert_eq!(lanes.get(x1k::Target::ConditionalValue).unwrap()[0].written, [0]);
 }
+
+#[test]
+fn lanes_stored_together_may_begin_anywhere() {
+    let order = Launch::new(&Program::from_words(Vec::new()), &Constants::default(), quads(25)).lane_order();
+    let values: [u32; 64] = std::array::from_fn(|n| 1000 + n as u32);
+    let masks = [u64::MAX, 0, 1, 1 << 63, 0xf0f0_0000_ffff_0001];
+    for (first, mask) in (0..=101).flat_map(|first| masks.map(|mask| (first, mask))) {
+        let (mut together, mut apart) =
+            (LaneRows::new(order, &[Target::Pixel(0)]), LaneRows::new(order, &[Target::Pixel(0)]));
+        // What was there before stays where nothing is written.
+        for rows in [&mut together, &mut apart] {
+            rows.store(50, Target::Pixel(0), [7; 4], 0b0100);
+        }
+        together.store_all(first, (0, 2), &values, mask);
+        together.survive_all(first, mask & in_domain(first));
+        for n in (0..64).filter(|n| mask >> n & 1 == 1) {
+            apart.store(first + n, Target::Pixel(0), [0, 0, values[n], 0], 0b0100);
+            if let Some(at) = order.position(first + n) {
+                apart.survive(at);
+            }
+        }
+        let [two, one] = [&together, &apart].map(|rows| rows.get(Target::Pixel(0)).unwrap());
+        assert_eq!(two[2].bits, one[2].bits, "{first} {mask:x}");
+        assert!(
+            (0..100).all(
+                |lane| two[2].written[lane / 64] >> (lane % 64) & 1 == one[2].written[lane / 64] >> (lane % 64) & 1
+            )
+        );
+        assert_eq!(together.survivors(), apart.survivors(), "{first} {mask:x}");
+    }
+}
+
+/// The lanes from one on that a launch of 100 has.
+fn in_domain(first: usize) -> u64 {
+    let lanes = 100usize.saturating_sub(first);
+    if lanes >= 64 { u64::MAX } else { (1 << lanes) - 1 }
+}

@@ -45,17 +45,6 @@ struct Case {
 const SEMANTICS: [Semantic; 4] =
     [Semantic { id: 0, gpr: 1 }, Semantic { id: 1, gpr: 2 }, Semantic { id: 2, gpr: 3 }, Semantic { id: 3, gpr: 4 }];
 
-const COMPARISONS: [Compare; 8] = [
-    Compare::Never,
-    Compare::Less,
-    Compare::Equal,
-    Compare::LessEqual,
-    Compare::Greater,
-    Compare::NotEqual,
-    Compare::GreaterEqual,
-    Compare::Always,
-];
-
 fn textures(r: &mut Random, memory: &mut Arrays) {
     let kinds = [TextureKind::TwoD, TextureKind::TwoD, TextureKind::Cube, TextureKind::ThreeD];
     for id in 0..RESOURCES {
@@ -80,7 +69,7 @@ fn textures(r: &mut Random, memory: &mut Arrays) {
             mip: r.of(&[MipFilter::None, MipFilter::Nearest, MipFilter::Linear]),
             wrap: std::array::from_fn(|_| r.of(&wraps)),
             border: std::array::from_fn(|_| r.value()),
-            compare: r.of(&COMPARISONS),
+            compare: r.of(&Compare::ALL),
             ..Sampler::default()
         };
         // Without mipmaps and with one filter, and mostly without a border.

@@ -197,6 +197,18 @@ pub enum Interpolation {
     Flat,
 }
 
+impl Interpolation {
+    /// By the bits of an input: flat counts more than linear.
+    #[must_use]
+    pub const fn of(flat: bool, linear: bool) -> Self {
+        match (flat, linear) {
+            (true, _) => Self::Flat,
+            (false, true) => Self::Linear,
+            (false, false) => Self::Perspective,
+        }
+    }
+}
+
 /// Where in a pixel a parameter is evaluated.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Place {
@@ -207,6 +219,18 @@ pub enum Place {
     Centroid,
     /// At the sample that the program runs for; at the centre where it runs for pixels.
     Sample,
+}
+
+impl Place {
+    /// By the bits of an input: the sample counts more than the centroid.
+    #[must_use]
+    pub const fn of(sample: bool, centroid: bool) -> Self {
+        match (sample, centroid) {
+            (true, _) => Self::Sample,
+            (false, true) => Self::Centroid,
+            (false, false) => Self::Centre,
+        }
+    }
 }
 
 /// One register that a pixel program starts with: entry i of the list fills GPR i.
@@ -222,6 +246,14 @@ pub struct PixelInput {
     pub place: Place,
     /// For points: elements are replaced as [`PixelInputs::sprite`] says.
     pub sprite: bool,
+}
+
+impl PixelInput {
+    /// What hardware offers as [`Self::default`], by number (DEFAULT_VAL of SPI_PS_INPUT_CNTL).
+    pub const DEFAULTS: [[u32; 4]; 4] = {
+        const ONE: u32 = 1f32.to_bits();
+        [[0; 4], [0, 0, 0, ONE], [ONE, ONE, ONE, 0], [ONE; 4]]
+    };
 }
 
 /// What an element of a sprite's parameter is replaced by.

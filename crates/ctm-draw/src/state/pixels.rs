@@ -1,35 +1,6 @@
 //! What happens to pixels: comparisons, stencil, depth, blending, colours.
 
-/// Comparison of a new value (left) with a stored one (right).
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-#[allow(missing_docs, reason = "they say what they are")]
-pub enum Compare {
-    Never,
-    Less,
-    Equal,
-    LessEqual,
-    Greater,
-    NotEqual,
-    GreaterEqual,
-    #[default]
-    Always,
-}
-
-impl Compare {
-    /// Whether `new compare stored` holds. NaN is only not equal.
-    pub fn holds<T: PartialOrd>(self, new: &T, stored: &T) -> bool {
-        match self {
-            Self::Never => false,
-            Self::Less => new < stored,
-            Self::Equal => new == stored,
-            Self::LessEqual => new <= stored,
-            Self::Greater => new > stored,
-            Self::NotEqual => new != stored,
-            Self::GreaterEqual => new >= stored,
-            Self::Always => true,
-        }
-    }
-}
+pub use ctm_exec::r700::resources::Compare;
 
 /// What becomes of a stencil value.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]

@@ -178,7 +178,7 @@ pub enum MipFilter {
     Linear,
 }
 
-/// Comparison of a reference value (left) with a texel (right).
+/// Comparison of a reference value with a texel, or of a new value with a stored one: the first is on the left.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub enum Compare {
     /// False.
@@ -198,6 +198,34 @@ pub enum Compare {
     GreaterEqual,
     /// True.
     Always,
+}
+
+impl Compare {
+    /// All of them, in the order in which samplers and registers number them.
+    pub const ALL: [Self; 8] = [
+        Self::Never,
+        Self::Less,
+        Self::Equal,
+        Self::LessEqual,
+        Self::Greater,
+        Self::NotEqual,
+        Self::GreaterEqual,
+        Self::Always,
+    ];
+
+    /// Whether `left compare right` holds. NaN is only not equal.
+    pub fn holds<T: PartialOrd>(self, left: &T, right: &T) -> bool {
+        match self {
+            Self::Never => false,
+            Self::Less => left < right,
+            Self::Equal => left == right,
+            Self::LessEqual => left <= right,
+            Self::Greater => left > right,
+            Self::NotEqual => left != right,
+            Self::GreaterEqual => left >= right,
+            Self::Always => true,
+        }
+    }
 }
 
 /// A texture with its texels.

@@ -81,25 +81,10 @@ fn mix(w: f32, a: [u32; 4], b: [u32; 4]) -> [u32; 4] {
     })
 }
 
-/// Whether `reference` compares with `texel` as the sampler wants.
-#[must_use]
-pub fn compares(compare: Compare, reference: f32, texel: f32) -> bool {
-    match compare {
-        Compare::Never => false,
-        Compare::Less => reference < texel,
-        Compare::Equal => reference == texel,
-        Compare::LessEqual => reference <= texel,
-        Compare::Greater => reference > texel,
-        Compare::NotEqual => reference != texel,
-        Compare::GreaterEqual => reference >= texel,
-        Compare::Always => true,
-    }
-}
-
 /// What a comparison gives for a texel's first element.
 #[must_use]
 pub fn compared(compare: Compare, reference: f32, texel: u32) -> [u32; 4] {
-    let passes = compares(compare, reference, number(texel));
+    let passes = compare.holds(&reference, &number(texel));
     [if passes { 1f32.to_bits() } else { 0 }, 0, 0, 1f32.to_bits()]
 }
 

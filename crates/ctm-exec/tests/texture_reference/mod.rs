@@ -106,7 +106,10 @@ impl Unit<'_> {
     /// The place in texels of a level along a filtered axis.
     fn place(&self, at: [f64; 4], axis: usize, size: i64) -> f64 {
         let c = if cubic(self.kind()) { at[axis] - 1.0 } else { at[axis] };
-        (if self.query.normalised[axis] { c * size as f64 } else { c }) + self.query.offset[axis]
+        let texels = (if self.query.normalised[axis] { c * size as f64 } else { c }) + self.query.offset[axis];
+        // Mirrored once at 0, and half of a border: OpenGL's MIRROR_CLAMP_TO_EDGE, CLAMP and their like.
+        let texels = if self.sampler.mirrors_once[axis] { texels.abs() } else { texels };
+        if self.sampler.half_border[axis] { texels.max(0.0).min(size as f64) } else { texels }
     }
 
     fn texel(&self, level: u32, at: [i64; 3], reference: Option<f64>) -> [f64; 4] {
@@ -115,7 +118,9 @@ impl Unit<'_> {
         let mut border = false;
         for axis in 0..3 {
             if axis < dimensions(self.kind()) {
-                match fold(at[axis], size[axis], self.wrap(axis)) {
+                // The texel before the first one is the first one's mirror image.
+                let mirrored = self.sampler.mirrors_once[axis] && at[axis] < 0;
+                match fold(if mirrored { -1 - at[axis] } else { at[axis] }, size[axis], self.wrap(axis)) {
                     Some(c) => place[axis] = c,
                     None => border = true,
                 }

@@ -143,7 +143,8 @@ pub struct Levels<'a> {
     pub detail_matters: bool,
     /// Texels after which columns and rows of each level repeat, in its sizes: 1, with their mirror image 2; 0: they do not.
     pub periods: [u32; 2],
-    /// The level that lies first in memory.
+    /// The level that lies first in memory. Levels may be arrays of their own: only machine code, which every address is the same to, goes from
+    /// this one to another.
     pub first: &'a [[u32; 4]],
     /// Where each level begins, in texels from there.
     pub offsets: [u32; MOST_LEVELS],

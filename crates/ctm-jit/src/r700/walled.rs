@@ -24,7 +24,8 @@ use std::collections::BTreeMap;
 /// Memory whose arrays lie between walls.
 struct Walls {
     arrays: Arrays,
-    texels: BTreeMap<u8, Walled<[u32; 4]>>,
+    /// By texture and level.
+    texels: BTreeMap<(u8, u32), Walled<[u32; 4]>>,
     items: BTreeMap<u8, Walled<u8>>,
 }
 
@@ -82,23 +83,46 @@ impl Memory for Walls {
     }
 
     fn texels(&self, id: u8, level: u32) -> Option<&[[u32; 4]]> {
-        self.texels.get(&id).filter(|_| level == 0).map(|texels| &**texels)
+        self.texels.get(&(id, level)).map(|texels| &**texels)
     }
+}
+
+/// A texture of some kind; half of them are pictures of one level, which code looks up in another way than levels.
+fn image(r: &mut Random) -> Image {
+    let kind = match r.one_in(2) {
+        true => TextureKind::TwoD,
+        false => r.of(&[TextureKind::OneD, TextureKind::OneDArray, TextureKind::TwoDArray, TextureKind::Cube]),
+    };
+    let (width, height) = (1 + r.below(9), 1 + r.below(6));
+    let (height, depth) = match kind {
+        TextureKind::OneD => (1, 1),
+        TextureKind::OneDArray => (1, 1 + r.below(4)),
+        TextureKind::TwoDArray => (height, 1 + r.below(4)),
+        TextureKind::Cube => (width, 6),
+        _ => (height, 1),
+    };
+    let levels = if r.one_in(2) { 1 } else { 1 + width.max(height).ilog2() };
+    let texture = Texture { kind, width, height, depth, levels, ..Default::default() };
+    let level = |level: u32, r: &mut Random| {
+        (0..texture.size(level).iter().product()).map(|_| std::array::from_fn(|_| r.value())).collect()
+    };
+    Image { texture, levels: (0..levels).map(|n| level(n, r)).collect() }
 }
 
 fn memory(r: &mut Random) -> Walls {
     let mut walls = Walls { arrays: Arrays::default(), texels: BTreeMap::new(), items: BTreeMap::new() };
     for id in 0..RESOURCES {
-        let (width, height) = (1 + r.below(9), 1 + r.below(6));
-        let texture = Texture { kind: TextureKind::TwoD, width, height, depth: 1, levels: 1, ..Default::default() };
-        let texels: Vec<[u32; 4]> = (0..width * height).map(|_| std::array::from_fn(|_| r.value())).collect();
-        walls.texels.insert(id, Walled::of(&texels));
-        walls.arrays.textures.insert(id, Image { texture, levels: vec![texels] });
+        let image = image(r);
+        for (level, texels) in (0..).zip(&image.levels) {
+            walls.texels.insert((id, level), Walled::of(texels));
+        }
+        walls.arrays.textures.insert(id, image);
         let filter = r.of(&[Filter::Nearest, Filter::Nearest, Filter::Linear]);
         let wrap = std::array::from_fn(|_| r.of(&[Wrap::Clamp, Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Border]));
         let compare = r.of(&[Compare::Less, Compare::Equal, Compare::GreaterEqual, Compare::NotEqual]);
-        let sampler =
-            Sampler { magnify: filter, minify: filter, mip: MipFilter::None, wrap, compare, ..Sampler::default() };
+        let minify = r.of(&[filter, filter, Filter::Nearest, Filter::Linear]);
+        let mip = r.of(&[MipFilter::None, MipFilter::Nearest, MipFilter::Linear]);
+        let sampler = Sampler { magnify: filter, minify, mip, wrap, compare, ..Sampler::default() };
         walls.arrays.samplers.insert(id, sampler);
         let bytes: Vec<u8> = (0..1 + r.below(64)).flat_map(|_| r.value().to_le_bytes()).collect();
         walls.items.insert(id, Walled::of(&bytes));
@@ -121,7 +145,7 @@ fn programs_stay_inside() {
 
 fn stay_inside(backend: Backend) {
     let tries: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
-    let (mut ran, mut looked_up, mut turns) = (0, 0, 0);
+    let (mut ran, mut looked_up, mut levels, mut turns) = (0, 0, 0, 0);
     for seed in 0..150 * tries {
         let r = &mut Random::new(seed ^ 0x7a11_ed00);
         let stage = r.of(&[Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute]);
@@ -171,6 +195,7 @@ fn stay_inside(backend: Backend) {
         let Some(uniforms) = native.uniforms(&walls) else { continue };
         let uniforms = Walled::of(&uniforms);
         let bindings: Vec<_> = artifact.code.fetches.iter().map(|fetch| Binding::of(&launch, &walls, fetch)).collect();
+        let of_levels = bindings.iter().flatten().any(Binding::has_levels);
         let (mut first, mut second) = (Worker::new(&native), Worker::new(&portable));
         for wave in 0..native.waves.count().div_ceil(native.per_group) {
             let mut counted = [Counters::default(); 2];
@@ -191,9 +216,11 @@ fn stay_inside(backend: Backend) {
                 assert_eq!(counted[0], counted[1], "{backend}, seed {seed}, wavefront {wave}");
                 ran += 1;
                 looked_up += u64::from(counted[0].fetches > 0);
+                levels += u64::from(of_levels && counted[0].fetches > 0);
             }
         }
     }
     assert!(ran > 150 && looked_up > 20, "{backend}: {ran} groups ran, {looked_up} looked something up");
+    assert!(levels > 10, "{backend}: {levels} groups may have looked at levels");
     assert!(turns > 5, "{backend}: {turns} groups took turns");
 }

@@ -84,7 +84,7 @@ fn comparisons() {
             modifiers[0], modifiers[1]
         ))
     });
-    for compare in COMPARISONS {
+    for compare in Compare::ALL {
         for filter in [Filter::Nearest, Filter::Linear] {
             for wrap in [Wrap::Clamp, Wrap::Repeat, Wrap::Mirror, Wrap::Border] {
                 let mut case = case(r);
@@ -199,6 +199,8 @@ fn levels_layers_and_faces() {
             max_lod: r.of(&[15.0, 15.0, 1.0, 2.25]),
             lod_bias: r.of(&[0.0, 0.5, -0.75, 2.0]),
             seamless: r.one_in(6),
+            mirrors_once: [r.one_in(12), r.one_in(12), false],
+            half_border: [r.one_in(12), r.one_in(12), false],
             ..Sampler::default()
         };
         case.memory.samplers.insert(0, sampler);

@@ -5,7 +5,8 @@
 //! | `registers` | what registers hold |
 //! | `memory` | the memory that streams work on |
 //! | `state` | from registers to the state of a draw |
-//! | `resources` | from registers to buffers, textures, samplers and targets |
+//! | `resources` | from registers to what programs reach, and to targets |
+//! | `textures` | textures and samplers, of the words of resources |
 //! | `programs` | programs in memory: where they end, what they reach |
 //! | `surfaces` | what draws write, held between draws; textures that are converted |
 //! | `draws` | a draw |
@@ -24,16 +25,17 @@ mod registers;
 mod resources;
 mod state;
 mod surfaces;
+mod textures;
 
 pub use device::{Device, DrawOptions, Next, Problem, Stepped, Submitted};
 pub use draws::{DrawCall, IndexSource, Outline, TargetPicture};
 pub use memory::{Buffers, GpuMemory};
-pub use programs::{Loaded, length_slots};
+pub use programs::{Loaded, Lookup, length_slots};
 pub use registers::{Registers, is_relocated};
 pub use resources::{
-    BufferWords, Set, TargetWords, TextureWords, VALID_BUFFER, VALID_TEXTURE, colour_target, depth_format,
-    depth_target, kind_of, sampler,
+    BufferWords, Set, TargetWords, VALID_BUFFER, VALID_TEXTURE, colour_target, depth_format, depth_target, kind_of,
 };
 pub use state::{
     Geometry, Lists, SpecialOp, Stages, draw_state, geometry, samples, special_op, stream_output, topology, write_mask,
 };
+pub use textures::{TextureWords, sampler};

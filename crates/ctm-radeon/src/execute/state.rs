@@ -170,25 +170,11 @@ impl Lists {
 
 /// What an input's register says.
 fn input(word: &PsInputCntl, flat: bool, sprites: bool) -> PixelInput {
-    let one = 1f32.to_bits();
     PixelInput {
         semantic: word.semantic,
-        default: match word.default_val {
-            0 => [0; 4],
-            1 => [0, 0, 0, one],
-            2 => [one, one, one, 0],
-            _ => [one; 4],
-        },
-        interpolation: match (word.flat_shade && flat, word.sel_linear) {
-            (true, _) => Interpolation::Flat,
-            (false, true) => Interpolation::Linear,
-            (false, false) => Interpolation::Perspective,
-        },
-        place: match (word.sel_sample, word.sel_centroid) {
-            (true, _) => Place::Sample,
-            (false, true) => Place::Centroid,
-            (false, false) => Place::Centre,
-        },
+        default: PixelInput::DEFAULTS[usize::from(word.default_val & 3)],
+        interpolation: Interpolation::of(word.flat_shade && flat, word.sel_linear),
+        place: Place::of(word.sel_sample, word.sel_centroid),
         sprite: word.pt_sprite_tex && sprites,
     }
 }
@@ -247,16 +233,7 @@ fn viewport(registers: &Registers, n: u32) -> Viewport {
 }
 
 fn compare(number: u32) -> Compare {
-    match number {
-        0 => Compare::Never,
-        1 => Compare::Less,
-        2 => Compare::Equal,
-        3 => Compare::LessEqual,
-        4 => Compare::Greater,
-        5 => Compare::NotEqual,
-        6 => Compare::GreaterEqual,
-        _ => Compare::Always,
-    }
+    Compare::ALL[number as usize & 7]
 }
 
 fn stencil_op(number: u32) -> StencilOp {

@@ -9,7 +9,7 @@ use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::{Budget, Domain, Engine, GroupSize};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{Cf, ClauseBody};
-use ctm_isa::r700::ops::{DataFormat, ExportOp, MemOp, NumFormat, TexOp};
+use ctm_isa::r700::ops::{DataFormat, ExportOp, MemOp, NumFormat, Sel, TexOp};
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::r700::text::{Options, assemble};
 use ctm_isa::table::{Field, WordFormat};
@@ -132,13 +132,16 @@ fn vectors() -> Vec<Vector> {
 }
 
 fn image(kind: TextureKind, size: [u32; 3], levels: u32, texel: impl Fn([f32; 3], f32) -> [f32; 4]) -> Image {
-    let texture = Texture { kind, width: size[0], height: size[1], depth: size[2], levels, ..Default::default() };
+    filled(Texture { kind, width: size[0], height: size[1], depth: size[2], levels, ..Default::default() }, texel)
+}
+
+fn filled(texture: Texture, texel: impl Fn([f32; 3], f32) -> [f32; 4]) -> Image {
     let of_level = |level: u32| {
         let [w, h, d] = texture.size(level);
         let one = |n: u32| texel([n % w, n / w % h, n / w / h].map(|c| c as f32), level as f32).map(f32::to_bits);
         (0..w * h * d).map(one).collect()
     };
-    Image { texture, levels: (0..levels).map(of_level).collect() }
+    Image { texture, levels: (0..texture.levels).map(of_level).collect() }
 }
 
 fn memory(domain: Domain) -> Arrays {
@@ -160,6 +163,11 @@ fn memory(domain: Domain) -> Arrays {
         .textures
         .insert(4, image(TextureKind::TwoD, [2, 2, 1], 1, |[x, y, _], _| [x * 0.25 + y * 0.5, 0.0, 0.0, 0.0]));
     memory.textures.insert(5, image(TextureKind::Cube, [2, 2, 6], 1, |_, _| [0.0; 4]));
+    let two_samples = Texture { width: 2, height: 2, levels: 2, samples: 2, ..Default::default() };
+    memory.textures.insert(6, filled(two_samples, |[x, y, _], sample| [x, y, sample, 0.0]));
+    let mut compared = memory.textures[&4].clone();
+    compared.texture.compared = [Sel::X, Sel::X, Sel::X, Sel::One];
+    memory.textures.insert(7, compared);
     other.textures.insert(0, image(TextureKind::TwoD, [1, 1, 1], 1, |_, _| [9.0; 4]));
     let nearest = Sampler { mip: MipFilter::Nearest, ..Sampler::default() };
     memory.samplers.insert(0, nearest);

@@ -254,25 +254,11 @@ impl Pair {
 
 /// What an input's register says.
 fn input(word: &PsInputCntl) -> PixelInput {
-    let one = 1f32.to_bits();
     PixelInput {
         semantic: word.semantic,
-        default: match word.default_val {
-            0 => [0; 4],
-            1 => [0, 0, 0, one],
-            2 => [one, one, one, 0],
-            _ => [one; 4],
-        },
-        interpolation: match (word.flat_shade, word.sel_linear) {
-            (true, _) => Interpolation::Flat,
-            (false, true) => Interpolation::Linear,
-            (false, false) => Interpolation::Perspective,
-        },
-        place: match (word.sel_sample, word.sel_centroid) {
-            (true, _) => Place::Sample,
-            (false, true) => Place::Centroid,
-            (false, false) => Place::Centre,
-        },
+        default: PixelInput::DEFAULTS[usize::from(word.default_val & 3)],
+        interpolation: Interpolation::of(word.flat_shade, word.sel_linear),
+        place: Place::of(word.sel_sample, word.sel_centroid),
         sprite: word.pt_sprite_tex,
     }
 }

@@ -10,9 +10,7 @@ use crate::job::{JobError, Reader};
 use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
 use ctm_draw::raster::{DepthOffset, Fill, Rect, Stipple};
-use ctm_draw::state::{
-    AlphaTest, Blend, BlendEquation, Combine, Compare, Factor, LogicOp, StencilFace, StencilOp, Topology,
-};
+use ctm_draw::state::{AlphaTest, Blend, BlendEquation, Combine, Factor, LogicOp, StencilFace, StencilOp, Topology};
 use ctm_isa::r700::ops::DataFormat;
 use std::path::Path;
 use std::time::Duration;
@@ -23,13 +21,6 @@ pub const TOPOLOGIES: [(&str, Topology); 11] = [
     ("points", Topology::Points), ("lines", Topology::Lines), ("line_strip", Topology::LineStrip), ("line_loop", Topology::LineLoop),
     ("triangles", Topology::Triangles), ("triangle_strip", Topology::TriangleStrip), ("triangle_fan", Topology::TriangleFan),
     ("quads", Topology::Quads), ("quad_strip", Topology::QuadStrip), ("polygon", Topology::Polygon), ("rectangles", Topology::Rectangles),
-];
-
-/// Comparisons of depths, stencil values and alpha.
-#[rustfmt::skip]
-const TESTS: [(&str, Compare); 8] = [
-    ("never", Compare::Never), ("less", Compare::Less), ("equal", Compare::Equal), ("less_equal", Compare::LessEqual),
-    ("greater", Compare::Greater), ("not_equal", Compare::NotEqual), ("greater_equal", Compare::GreaterEqual), ("always", Compare::Always),
 ];
 
 #[rustfmt::skip]
@@ -560,7 +551,7 @@ impl Reader {
         if let Some(node) = table.get("depth_test") {
             match &node.value {
                 Value::String(text) if text == "none" => plan.depth.test = None,
-                _ => plan.depth.test = self.choice("depth_test", node, &TESTS).or(plan.depth.test),
+                _ => plan.depth.test = self.choice("depth_test", node, &COMPARES).or(plan.depth.test),
             }
         }
         if let Some(write) = table.get("depth_write").and_then(|node| self.boolean("depth_write", node)) {
@@ -593,7 +584,7 @@ impl Reader {
                 target.write_mask = if several { all.get(n).copied().unwrap_or(15) } else { all[0] };
             }
         }
-        if let Some(compare) = table.get("alpha_test").and_then(|node| self.choice("alpha_test", node, &TESTS)) {
+        if let Some(compare) = table.get("alpha_test").and_then(|node| self.choice("alpha_test", node, &COMPARES)) {
             let reference = table.get("alpha_reference").and_then(|node| self.real("alpha_reference", node));
             colour.alpha_test = Some(AlphaTest { compare, reference: reference.unwrap_or(0.0) });
         }
@@ -605,7 +596,7 @@ impl Reader {
     fn stencil(&mut self, node: &Node) -> Option<StencilFace> {
         let table = self.section(node, &STENCIL)?;
         let mut face = StencilFace::default();
-        if let Some(compare) = table.get("compare").and_then(|node| self.choice("compare", node, &TESTS)) {
+        if let Some(compare) = table.get("compare").and_then(|node| self.choice("compare", node, &COMPARES)) {
             face.compare = compare;
         }
         for (key, place) in

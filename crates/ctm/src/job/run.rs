@@ -169,6 +169,21 @@ pub struct PassProgram {
     pub source: Option<Arc<Source>>,
 }
 
+/// What a launch runs, without a text.
+impl From<&ctm_exec::x1k::Launch<'_>> for PassProgram {
+    fn from(launch: &ctm_exec::x1k::Launch<'_>) -> Self {
+        Self { program: AnyProgram::X1k(launch.program.clone()), fetch: None, source: None }
+    }
+}
+
+/// What a launch runs, without a text.
+impl From<&ctm_exec::r700::Launch<'_>> for PassProgram {
+    fn from(launch: &ctm_exec::r700::Launch<'_>) -> Self {
+        let fetch = launch.fetch_program.cloned();
+        Self { program: AnyProgram::R700(launch.program.clone()), fetch, source: None }
+    }
+}
+
 /// A program of either instruction set.
 #[derive(Clone, Debug)]
 pub enum AnyProgram {

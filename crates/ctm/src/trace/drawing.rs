@@ -6,7 +6,7 @@
 use super::choice::Choice;
 use super::subject::{Chosen, DrawStage, wrong};
 use crate::draw::{Drawing, Error, NoticeFn};
-use crate::job::{AnyProgram, JobError, PassProgram};
+use crate::job::{JobError, PassProgram};
 use crate::render::Report;
 use ctm_draw::DrawError;
 use ctm_exec::observe::{Unit, Watcher, Wish};
@@ -198,7 +198,7 @@ impl Engine for Choosing {
         launch: &x1k::Launch<'_>,
         memory: &mut dyn x1k::Memory,
     ) -> Result<Outcome, Fault> {
-        self.note(|| PassProgram { program: AnyProgram::X1k(launch.program.clone()), fetch: None, source: None });
+        self.note(|| launch.into());
         self.inner.run_x1k_under(control, launch, memory)
     }
 
@@ -208,11 +208,7 @@ impl Engine for Choosing {
         launch: &r700::Launch<'_>,
         memory: &mut dyn r700::Memory,
     ) -> Result<Outcome, Fault> {
-        self.note(|| PassProgram {
-            program: AnyProgram::R700(launch.program.clone()),
-            fetch: launch.fetch_program.cloned(),
-            source: None,
-        });
+        self.note(|| launch.into());
         self.inner.run_r700_under(control, launch, memory)
     }
 }

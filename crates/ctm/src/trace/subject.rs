@@ -197,11 +197,7 @@ impl Engine for Noting {
         launch: &x1k::Launch<'_>,
         memory: &mut dyn x1k::Memory,
     ) -> Result<Outcome, Fault> {
-        self.note(launch.domain, || PassProgram {
-            program: AnyProgram::X1k(launch.program.clone()),
-            fetch: None,
-            source: None,
-        });
+        self.note(launch.domain, || launch.into());
         self.inner.run_x1k_under(control, launch, memory)
     }
 
@@ -211,11 +207,7 @@ impl Engine for Noting {
         launch: &r700::Launch<'_>,
         memory: &mut dyn r700::Memory,
     ) -> Result<Outcome, Fault> {
-        self.note(launch.domain, || PassProgram {
-            program: AnyProgram::R700(launch.program.clone()),
-            fetch: launch.fetch_program.cloned(),
-            source: None,
-        });
+        self.note(launch.domain, || launch.into());
         self.inner.run_r700_under(control, launch, memory)
     }
 }
