@@ -4,6 +4,7 @@
 //! of channels, and the way back from numbers to bits. Numbers are computed in double precision and rounded once.
 
 use ctm_exec::r700::formats::{Elements, Format, convert, elements, size_bytes};
+use ctm_exec::x1k::Form;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat};
 use std::sync::LazyLock;
 
@@ -245,6 +246,22 @@ impl Colours {
             return rgba.into_iter().zip(at).fold(0, |bits, (value, at)| bits | byte(value) << at).into();
         }
         self.pack_fields(rgba, truncates)
+    }
+
+    /// How engines that store colours themselves know the format, and how many channels it has; `None` where they do not.
+    pub(crate) fn form(&self) -> Option<(Form, u8)> {
+        if let Some(at) = self.bytes_at {
+            return match at {
+                [0, 8, 16, 24] => Some((Form::Bytes { swapped: false }, 4)),
+                [16, 8, 0, 24] => Some((Form::Bytes { swapped: true }, 4)),
+                _ => None,
+            };
+        }
+        let channels = self.fields.iter().flatten().count();
+        let is_plain =
+            |(n, field): (usize, &Field)| (field.channel, field.size, field.kind) == (n, 32, FieldKind::Float);
+        let is_float = self.bytes == 4 * channels && self.fields.iter().flatten().enumerate().all(is_plain);
+        is_float.then_some((Form::Floats, channels as u8))
     }
 
     /// The stored bits of colours that lie channel beside channel, as [`Self::pack`] makes them, where every channel is a byte; `None` for other

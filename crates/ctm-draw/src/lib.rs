@@ -16,7 +16,9 @@
 //! | `streams` | stream output |
 //! | `setup` | how parameters and depth change over a primitive |
 //! | `primitives` | faces, fill modes, points, lines: from primitives to pieces in the window, and their quads of pixels |
+//! | `planes` | what pixels start with where it is linear in the window |
 //! | `shade` | the pixel program, for quads of any primitives |
+//! | `whole` | rectangles of pixels that a piece covers wholly: one launch each |
 //! | `merge`, `blend` | tests, blending, storing |
 //! | `targets` | what a draw writes |
 //! | `watch` | what came to one pixel |
@@ -48,6 +50,7 @@ mod geometry;
 pub mod layout;
 pub mod levels;
 mod merge;
+mod planes;
 mod primitives;
 pub mod raster;
 mod run;
@@ -59,6 +62,7 @@ mod streams;
 mod targets;
 pub mod vertices;
 mod watch;
+mod whole;
 
 pub use draw::{
     Counts, DrawError, Drawn, Ending, Fragment, LaunchNotice, Note, Notice, Options, SampleTest, Stored, clear_colour,

@@ -4,8 +4,9 @@ use crate::blend::{self, blend};
 use crate::raster::UNITS;
 use crate::setup::Setup;
 use crate::shade::{Exports, ShadeQuad};
+use crate::stage::Window;
 use crate::state::{Blend, DepthCopy, DrawState, LogicOp, PixelSource};
-use crate::targets::Open;
+use crate::targets::{Open, OpenColour};
 use crate::watch::{Ending, Fragment, SampleTest, Stored, Watch};
 use ctm_exec::ExportRow;
 
@@ -73,6 +74,35 @@ impl<'a, 't> Merger<'a, 't> {
         let one = state.raster.samples.count == 1;
         let plain = early && one && !special && plans.iter().flatten().all(|plan: &Plan| plan.replaces);
         Self { state, open, plans, plain, watch, early, samples_passed: 0, pixels_written: 0 }
+    }
+
+    /// Whether launches may store themselves, if every pixel exports these colours: they replace what targets hold, and nothing is tested.
+    pub(crate) fn is_replaced(&self, exported: u8) -> bool {
+        let takes = |n: usize, target: &OpenColour<'_>| exported >> n & 1 == 1 && target.can_be_lent();
+        let mut targets = self.open.colour.iter().enumerate().filter(|(n, _)| self.plans[*n].is_some());
+        let depth = &self.state.depth;
+        let untested = self.open.depth.is_none() || (depth.test.is_none() && depth.stencil.is_none());
+        self.plain
+            && untested
+            && !self.state.colour.multiwrite
+            && targets.all(|(n, target)| target.as_ref().is_some_and(|target| takes(n, target)))
+    }
+
+    /// The targets for a launch that stores itself, whose row 0 is this row, and so many pixels: they count as drawn.
+    pub(crate) fn window(&mut self, first_row: i32, pixels: u64) -> Window<'_, 't> {
+        let of = |is: &dyn Fn(usize) -> bool| (0..8).filter(|&n| is(n)).fold(0, |set, n| set | 1 << n);
+        let written = of(&|n| self.plans[n].is_some());
+        let truncates = of(&|n| self.state.colour.targets[n].truncate);
+        if !self.state.depth.counts_nothing {
+            self.samples_passed += pixels;
+        }
+        self.pixels_written += if written == 0 { 0 } else { pixels };
+        Window {
+            colour: &mut self.open.colour,
+            first_row: first_row.cast_unsigned(),
+            written,
+            truncates: truncates & written,
+        }
     }
 
     /// What came to the watched pixel.

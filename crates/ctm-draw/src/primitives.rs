@@ -4,7 +4,7 @@ use crate::assembly::{Primitive, Shape};
 use crate::clip::{ClipInput, ClipVertex, Viewport};
 use crate::raster::{
     DepthOffset, DepthStep, Fill, LinePixels, QuadCoverage, RasterState, Rect, SamplePoints, Triangle, UNITS,
-    cover_box, cover_triangle, wide_line,
+    cover_box, cover_triangle, inside_box, inside_triangle, wide_line,
 };
 use crate::setup::{Setup, Share, WindowVertex};
 use crate::state::DrawState;
@@ -109,6 +109,20 @@ impl<'a> Coverer<'a> {
             }
         };
         if plain { self.area(piece, scissor, emit) } else { self.area(piece, scissor, &mut masked) }
+    }
+
+    /// Pixels of a rectangle that a piece covers, in columns that are covered in all of their rows. Empty where more than coverage decides, or samples
+    /// are covered by themselves.
+    pub(crate) fn inside(&self, piece: &Piece, within: Rect) -> Rect {
+        let scissor = piece.scissor.and(within);
+        let plain = self.raster.clip_rectangles.is_none() && self.raster.sample_mask == [u8::MAX; 4];
+        let place = self.points.at[0];
+        match &piece.area {
+            _ if !plain || self.points.count != 1 || scissor.is_empty() => Rect { right: within.left, ..within },
+            Area::Triangle(triangle) => inside_triangle(triangle, place, scissor),
+            Area::Box(corners) => inside_box(*corners, place, scissor),
+            Area::Halves(_) | Area::Line { .. } => Rect { right: within.left, ..within },
+        }
     }
 
     fn area(&self, piece: &Piece, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {

@@ -14,9 +14,11 @@ use crate::stage::Runner;
 use crate::state::{Draw, DrawState, VertexSource};
 use crate::streams::{self, Streams};
 use crate::vertices::{self, VertexKey, Vertices};
+use crate::whole::Divided;
 use ctm_isa::r700::program::Stage as StageKind;
 use rayon::prelude::*;
 use std::collections::HashMap;
+use std::sync::OnceLock;
 
 /// Primitives whose vertices run together.
 const PRIMITIVES: usize = 8192;
@@ -170,7 +172,8 @@ impl Run<'_, '_> {
         let raster = &self.state.raster;
         let samples = if raster.per_sample && raster.samples.count > 1 { raster.samples.count as u8 } else { 0 };
         let (runner, shader) = (self.runner, self.shader.as_ref());
-        let over = Over { runner, shader, coverer: &coverer, samples, rows: self.rows, vertices };
+        let over =
+            Over { runner, shader, coverer: &coverer, samples, rows: self.rows, vertices, exported: OnceLock::new() };
         let quads = pieces.iter().map(Piece::most_quads).fold(0, u64::saturating_add);
         let rows = self.rows as i32;
         let done: Vec<Result<[u64; 2], DrawError>> = if quads < MANY || self.mergers.len() == 1 {
@@ -264,9 +267,20 @@ struct Over<'r> {
     samples: u8,
     rows: u32,
     vertices: &'r Vertices,
+    /// The colours that every pixel exports, once somebody has asked.
+    exported: OnceLock<u8>,
 }
 
 impl Over<'_> {
+    /// How a piece is divided into what launches store themselves and the rest; `None`: all is rest.
+    fn divided(&self, batch: &Batch<'_, '_, '_, '_>, piece: &Piece, within: Rect) -> Option<Divided> {
+        let shader = self.shader.filter(|_| self.samples == 0)?;
+        let [merger] = &*batch.mergers else { return None };
+        let exported = *self.exported.get_or_init(|| shader.always_exported());
+        let divided = shader.divide(piece, self.coverer, within, self.vertices);
+        divided.filter(|_| merger.is_replaced(exported))
+    }
+
     /// Draws the pixels of these pieces within a rectangle, in order; gives how many quads and pixels were shaded. `first`: the number of the first of
     /// these bands.
     fn draw(
@@ -294,22 +308,29 @@ impl Over<'_> {
             if bottom <= within.top || within.bottom <= top {
                 continue;
             }
-            self.coverer.cover(piece, within, &mut |quad: QuadCoverage| {
-                if result.is_err() {
-                    return;
-                }
-                if self.samples == 0 {
-                    result = batch.add(ShadeQuad { setup: number, quad, sample: None }, early);
-                }
-                for sample in 0..self.samples {
-                    let masks = quad.masks.map(|mask| mask & 1 << sample);
-                    let quad = QuadCoverage { masks, ..quad };
-                    if result.is_ok() {
-                        result = batch.add(ShadeQuad { setup: number, quad, sample: Some(sample) }, early);
+            let divided = self.divided(&batch, piece, within);
+            let all = [within];
+            for rest in divided.as_ref().map_or(all.as_slice(), |divided| &divided.rest) {
+                self.coverer.cover(piece, *rest, &mut |quad: QuadCoverage| {
+                    if result.is_err() {
+                        return;
                     }
-                }
-            });
+                    if self.samples == 0 {
+                        result = batch.add(ShadeQuad { setup: number, quad, sample: None }, early);
+                    }
+                    for sample in 0..self.samples {
+                        let masks = quad.masks.map(|mask| mask & 1 << sample);
+                        let quad = QuadCoverage { masks, ..quad };
+                        if result.is_ok() {
+                            result = batch.add(ShadeQuad { setup: number, quad, sample: Some(sample) }, early);
+                        }
+                    }
+                });
+            }
             std::mem::replace(&mut result, Ok(()))?;
+            if let Some(divided) = divided {
+                batch.whole(number, &divided, within.top)?;
+            }
         }
         batch.flush()?;
         Ok(batch.shaded)
@@ -346,6 +367,27 @@ impl Batch<'_, '_, '_, '_> {
             if self.quads.len() == PER_LAUNCH {
                 self.flush()?;
             }
+        }
+        Ok(())
+    }
+
+    /// Draws what a piece of this number covers wholly, behind all that waits there.
+    fn whole(&mut self, number: u32, divided: &Divided, first_row: i32) -> Result<(), DrawError> {
+        let Some(shader) = self.over.shader else { return Ok(()) };
+        let meets = |quad: &ShadeQuad| {
+            quad.setup != number && divided.whole.iter().any(|rect| rect.contains(quad.quad.x, quad.quad.y))
+        };
+        if self.quads.iter().any(meets) {
+            self.flush()?;
+        }
+        for &rect in &divided.whole {
+            self.over.runner.goes_on("pixel")?;
+            let pixels = u64::from(rect.right.abs_diff(rect.left)) * u64::from(rect.bottom.abs_diff(rect.top));
+            self.shaded[0] += pixels / 4;
+            self.shaded[1] += pixels;
+            let window = self.mergers[0].window(first_row, pixels);
+            let ran = shader.run_whole(rect, &divided.planes, window);
+            ran.map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
         }
         Ok(())
     }

@@ -216,7 +216,7 @@ impl Shader<'_> {
     }
 
     /// Registers that parameters can go to.
-    fn registers(&self) -> usize {
+    pub(crate) fn registers(&self) -> usize {
         match &self.program {
             Program::R700(stage, _) => usize::from(stage.program.gprs).clamp(1, GPRS),
             Program::X1k(_) => TEMPORARIES,

@@ -1,9 +1,14 @@
 //! How a draw runs programs, and what they can reach: they read what their stage has bound, and leave rows of exports.
 
 use crate::draw::{DrawError, LaunchNotice, Note, Notice, Options};
+use crate::targets::OpenColour;
 use ctm_exec::engine::{Finding, MemoryFault};
 use ctm_exec::r700::formats::Format;
-use ctm_exec::r700::{Buffer, Exports, Launch, Memory, Sampler, Space, Target, Texture, VertexEvent, Written};
+use ctm_exec::r700::resources::TextureKind;
+use ctm_exec::r700::{
+    Buffer, Direct, Exports, Launch, Lent, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent, Written,
+};
+use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, LaneRows, Position, x1k};
 use std::collections::BTreeMap;
 use std::sync::{Mutex, PoisonError};
@@ -99,9 +104,11 @@ impl<'a> Runner<'a> {
 }
 
 /// Memory of one launch.
-pub(crate) struct StageMemory<'a> {
+pub(crate) struct StageMemory<'a, 't> {
     pub(crate) inner: &'a dyn Memory,
     pub(crate) rows: LaneRows<Target>,
+    /// Where exports go instead of into rows.
+    pub(crate) window: Option<Window<'a, 't>>,
     /// The ring that the program writes.
     pub(crate) ring: Option<Vec<u32>>,
     /// Dwords of each stream buffer that the program writes.
@@ -114,15 +121,59 @@ pub(crate) struct StageMemory<'a> {
     pub(crate) events: Vec<(Position, VertexEvent)>,
 }
 
-impl<'a> StageMemory<'a> {
+impl<'a> StageMemory<'a, '_> {
     /// For a program that writes nothing.
     pub(crate) fn new(inner: &'a dyn Memory, rows: LaneRows<Target>) -> Self {
         let (streamed, events) = (Vec::new(), Vec::new());
-        Self { inner, rows, ring: None, streams: [0; 4], streamed, shown: None, events }
+        Self { inner, rows, window: None, ring: None, streams: [0; 4], streamed, shown: None, events }
     }
 
     fn shows(&self, id: u8) -> Option<&'a [u8]> {
         self.shown.filter(|shown| shown.0 == id).map(|shown| shown.1)
+    }
+}
+
+/// What the lanes of a launch export, where they are pixels: it replaces what colour targets hold in layer 0.
+pub(crate) struct Window<'a, 't> {
+    pub(crate) colour: &'a mut [Option<OpenColour<'t>>; 8],
+    /// The row of the window that row 0 of the launch is.
+    pub(crate) first_row: u32,
+    /// Which targets are written.
+    pub(crate) written: u8,
+    /// Which of them take fractions towards zero.
+    pub(crate) truncates: u8,
+}
+
+impl Window<'_, '_> {
+    fn commit(&mut self, at: Position, exports: &Exports) -> Written {
+        let mut written = Written::default();
+        for (n, target) in (0u8..).zip(self.colour.iter_mut()) {
+            let Some(target) = target.as_mut().filter(|_| self.written >> n & 1 == 1) else { continue };
+            let Some((values, _)) = exports.get(Target::Pixel(n)) else { continue };
+            let row = (self.first_row + at.j).cast_signed();
+            if let Some(place) = target.place(at.i.cast_signed(), row, 0, 0) {
+                target.store(place, target.colours.pack(values, self.truncates >> n & 1 == 1));
+                written.elements += 1;
+                written.bytes += target.colours.bytes() as u64;
+            }
+        }
+        written
+    }
+
+    /// These targets, for engines that store themselves.
+    fn lent(&mut self, targets: &[Target]) -> Option<Vec<Option<Lent<'_>>>> {
+        let (written, first_row) = (self.written, self.first_row);
+        let mut all = [const { None }; 8];
+        for (n, (lent, target)) in all.iter_mut().zip(self.colour.iter_mut()).enumerate() {
+            if let Some(target) = target.as_mut().filter(|_| written >> n & 1 == 1) {
+                *lent = Some(target.lent(first_row).filter(|_| self.truncates == 0)?);
+            }
+        }
+        let of = |target: &Target| match target {
+            &Target::Pixel(n) => all.get_mut(usize::from(n)).and_then(Option::take),
+            _ => None,
+        };
+        Some(targets.iter().map(of).collect())
     }
 }
 
@@ -167,12 +218,20 @@ impl x1k::Memory for X1kMemory<'_> {
     }
 }
 
+/// The first level of a picture.
+fn level_0(memory: &dyn Memory, id: u8) -> Option<Elements<Texels<'_>>> {
+    let texture = memory.texture(id).filter(|texture| texture.kind == TextureKind::TwoD && texture.samples == 1)?;
+    let (width, height) = (texture.width, texture.height);
+    let bytes = Texels::Dwords(memory.texels(id, 0)?);
+    Some(Elements { bytes, pitch: width, width, height, form: Form::Floats, channels: 4, mask: 0b1111 })
+}
+
 /// A number of vertices or quads of a launch.
 pub(crate) fn ints(count: usize) -> u32 {
     u32::try_from(count).unwrap_or(u32::MAX)
 }
 
-impl Memory for StageMemory<'_> {
+impl Memory for StageMemory<'_, '_> {
     fn constant(&self, bank: u8, index: u32) -> Result<[u32; 4], MemoryFault> {
         self.inner.constant(bank, index)
     }
@@ -259,7 +318,10 @@ impl Memory for StageMemory<'_> {
     }
 
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
-        Ok(exports.store(at, &mut self.rows))
+        Ok(match &mut self.window {
+            Some(window) => window.commit(at, exports),
+            None => exports.store(at, &mut self.rows),
+        })
     }
 
     fn outputs_alias_inputs(&self) -> bool {
@@ -274,7 +336,14 @@ impl Memory for StageMemory<'_> {
         self.inner.texels(id, level)
     }
 
+    fn direct(&mut self, textures: &[u8], targets: &[Target]) -> Option<Direct<'_>> {
+        let (inner, order) = (self.inner, self.rows.order());
+        let targets = self.window.as_mut()?.lent(targets)?;
+        let textures = textures.iter().map(|&id| level_0(inner, id)).collect::<Option<Vec<_>>>()?;
+        Some(Direct { textures, targets, reads: Box::new(StageMemory::new(inner, LaneRows::new(order, &[]))) })
+    }
+
     fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {
-        Some(&mut self.rows)
+        Some(&mut self.rows).filter(|_| self.window.is_none())
     }
 }

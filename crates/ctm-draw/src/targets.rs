@@ -4,6 +4,8 @@ use crate::depth::DepthFormat;
 use crate::format::{ColourFormat, Colours, FormatError};
 use crate::layout::{ArrayMode, Layout, LayoutError};
 use crate::raster::Rect;
+use ctm_exec::r700::{Cells, Lent};
+use ctm_exec::x1k::Elements;
 
 /// A colour target.
 #[derive(Debug)]
@@ -227,6 +229,24 @@ impl OpenColour<'_> {
         let Some(two) = self.bytes.get_mut(at..at.saturating_add(8)) else { return false };
         two.copy_from_slice(&(u64::from(right) << 32 | u64::from(left)).to_le_bytes());
         true
+    }
+
+    /// Whether engines can store colours of layer 0 themselves: linear, one sample, in a format that they know.
+    pub(crate) fn can_be_lent(&self) -> bool {
+        let aligned = (self.bytes.as_ptr() as usize).is_multiple_of(4);
+        self.rows.is_some() && self.layout.samples == 1 && self.colours.form().is_some() && aligned
+    }
+
+    /// Layer 0 for engines that store themselves, whose row 0 is this row.
+    pub(crate) fn lent(&mut self, first_row: u32) -> Option<Lent<'_>> {
+        let (form, channels) = self.colours.form()?;
+        let rows = self.rows.as_ref()?;
+        let first = rows.place(0, first_row.cast_signed(), 0).checked_sub(self.first_byte)?;
+        let bytes = self.bytes.get_mut(usize::try_from(first).ok()?..)?;
+        let height = (bytes.len() as u64 / rows.row.max(1)) as u32;
+        let (pitch, mask) = (self.layout.pitch, 0b1111);
+        let elements = Elements { bytes: Cells::Bytes(bytes), pitch, width: pitch, height, form, channels, mask };
+        Some(elements.into())
     }
 
     pub(crate) const fn samples(&self) -> u32 {

@@ -195,7 +195,7 @@ pub(crate) fn run_launch<'a>(
     runner: &Runner<'_>,
     state: &DrawState<'_>,
     given: &VertexLaunch<'a>,
-) -> Result<StageMemory<'a>, Fault> {
+) -> Result<StageMemory<'a, 'static>, Fault> {
     let columns: [Vec<u32>; 4] = std::array::from_fn(|e| given.start.iter().map(|value| value[e]).collect());
     let rows: Vec<StartRow<'_>> =
         (0..).zip(&columns).map(|(element, bits)| StartRow { register: 0, element, bits }).collect();

@@ -20,6 +20,18 @@ impl Triangle {
     }
 }
 
+impl Triangle {
+    /// Its edges, clockwise; `None` of triangles without area.
+    const fn edges(&self) -> Option<[Edge; 3]> {
+        let [a, b, c] = self.at;
+        match self.area {
+            0 => None,
+            1.. => Some([Edge::new(a, b), Edge::new(b, c), Edge::new(c, a)]),
+            _ => Some([Edge::new(a, c), Edge::new(c, b), Edge::new(b, a)]),
+        }
+    }
+}
+
 /// One edge: `dx * (y - y0) - dy * (x - x0)` is positive inside. On the edge, samples belong to the triangle if it is a left or a top one.
 #[derive(Clone, Copy, Debug)]
 struct Edge {
@@ -38,6 +50,41 @@ impl Edge {
 
     const fn at(&self, x: i64, y: i64) -> i64 {
         self.dx * y - self.dy * x + self.start
+    }
+}
+
+impl Edge {
+    /// The first and the last column whose pixels of a row are inside, looked at in this place of each; the last before the first where none is.
+    const fn columns(&self, row: i64, [x, y]: [i64; 2]) -> [i64; 2] {
+        // Inside: dx * y + start - dy * (UNITS * column + x) is not negative.
+        let rest = self.dx * (row * UNITS + y) + self.start - self.dy * x;
+        let step = self.dy * UNITS;
+        match step {
+            0 if rest >= 0 => [i64::MIN, i64::MAX],
+            0 => [i64::MAX, i64::MIN],
+            1.. => [i64::MIN, rest.div_euclid(step)],
+            _ => [-rest.div_euclid(-step), i64::MAX],
+        }
+    }
+}
+
+/// Columns whose pixels a triangle covers in every row of a rectangle, looked at in one place of each: the rectangle, cut to them.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, reason = "cut to the rectangle")]
+pub fn inside_triangle(triangle: &Triangle, place: [i64; 2], within: Rect) -> Rect {
+    let (mut left, mut right) = (i64::from(within.left), i64::from(within.right));
+    for edge in triangle.edges().into_iter().flatten() {
+        // Between two rows that are inside all are: the triangle is convex.
+        for row in [within.top, within.bottom - 1] {
+            let [first, last] = edge.columns(row.into(), place);
+            (left, right) = (left.max(first), right.min(last.saturating_add(1)));
+        }
+    }
+    let is_some = triangle.area != 0 && left < right && within.top < within.bottom;
+    if is_some {
+        Rect { left: left as i32, right: right as i32, ..within }
+    } else {
+        Rect { right: within.left, ..within }
     }
 }
 
@@ -63,12 +110,7 @@ fn around(at: &[[i64; 2]], points: &SamplePoints, scissor: Rect) -> Rect {
 
 /// Tells the quads of which a triangle covers a sample, row of blocks by row of blocks. Triangles without area cover nothing.
 pub fn cover_triangle(triangle: &Triangle, points: &SamplePoints, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
-    let [a, b, c] = triangle.at;
-    let edges = match triangle.area {
-        0 => return,
-        1.. => [Edge::new(a, b), Edge::new(b, c), Edge::new(c, a)],
-        _ => [Edge::new(a, c), Edge::new(c, b), Edge::new(b, a)],
-    };
+    let Some(edges) = triangle.edges() else { return };
     let bounds = around(&triangle.at, points, scissor);
     if bounds.is_empty() {
         return;
@@ -151,4 +193,20 @@ pub fn cover_box(corners: [[i64; 2]; 2], points: &SamplePoints, scissor: Rect, e
         },
         emit,
     );
+}
+
+/// Pixels that the box covers, looked at in one place of each: the rectangle, cut to them.
+#[must_use]
+#[allow(clippy::cast_possible_truncation, reason = "cut to the rectangle")]
+pub fn inside_box(corners: [[i64; 2]; 2], [x, y]: [i64; 2], within: Rect) -> Rect {
+    let [[ax, ay], [bx, by]] = corners;
+    // A pixel is inside where low <= UNITS * pixel + place < high.
+    let first = |side: i64, place: i64| -((place - side).div_euclid(UNITS));
+    let clamp = |at: i64, low: i32, high: i32| at.clamp(low.into(), high.into()) as i32;
+    Rect {
+        left: clamp(first(ax.min(bx), x), within.left, within.right),
+        right: clamp(first(ax.max(bx), x), within.left, within.right),
+        top: clamp(first(ay.min(by), y), within.top, within.bottom),
+        bottom: clamp(first(ay.max(by), y), within.top, within.bottom),
+    }
 }

@@ -1,7 +1,7 @@
 //! A whole R700 program: its words and what the loader must know beyond them.
 
 use super::inst::{Cf, CfAlu, CfPlain, ClauseBody, Decoded, Fetch, VtxWord1, decode_program};
-use super::ops::{CfOp, RelMode, Sel, Source};
+use super::ops::{CfOp, ExportType, RelMode, Sel, Source};
 use crate::diag::Span;
 use std::collections::HashSet;
 
@@ -216,6 +216,49 @@ impl Usage {
         usage
     }
 
+    /// The colour outputs (bit n = output n) that every pixel of a pixel program exports, all four elements of them, whatever it computes: those exported
+    /// where no branch or loop is open, nothing has been killed and the execute mask is as at the start. Looks at the text alone, so it may miss some.
+    #[must_use]
+    pub fn always_exported(decoded: &Decoded) -> u8 {
+        let (mut depth, mut exported) = (Depth::default(), 0);
+        for entry in &decoded.entries {
+            match &entry.cf {
+                Ok(Cf::Plain(plain)) => {
+                    let op = plain.word1.op;
+                    if matches!(op, CfOp::Call | CfOp::CallFs | CfOp::Return | CfOp::Kill) {
+                        return 0;
+                    }
+                    depth.plain(plain);
+                }
+                Ok(Cf::Alu(alu)) => {
+                    let info = alu.word1.op.info();
+                    depth.pushes += u32::from(info.pushes);
+                    if let ClauseBody::Alu(clause) = &entry.clause {
+                        let mut insts = clause.groups.iter().flat_map(|group| &group.slots).map(|slot| &slot.inst);
+                        let stays = |inst: &super::inst::AluInst| {
+                            inst.op().info().kind != super::ops::Kind::Kill
+                                && !(inst.updates_execute_mask() && depth.is_empty())
+                        };
+                        if !insts.all(stays) {
+                            return 0;
+                        }
+                    }
+                    depth.pop(u32::from(info.pops));
+                }
+                Ok(Cf::Export(export)) if export.kind == ExportType::Pixel && depth.is_empty() => {
+                    let whole = export.swizzle().iter().all(|&sel| sel != Sel::Mask);
+                    let first = u32::from(export.word0.array_base);
+                    for n in (first..=first + u32::from(export.word1.burst_count)).filter(|&n| whole && n < 8) {
+                        exported |= 1 << n;
+                    }
+                }
+                Ok(Cf::Export(_) | Cf::Mem(_)) => {}
+                Err(_) => return 0,
+            }
+        }
+        exported
+    }
+
     fn gpr(&mut self, index: u8) {
         if index < CLAUSE_TEMPORARIES {
             self.gprs = self.gprs.max(index + 1);
@@ -291,6 +334,33 @@ impl Depth {
         self.pushes = self.pushes.saturating_sub(count - quads);
     }
 
+    /// What a control-flow instruction leaves there, if it does not jump.
+    fn plain(&mut self, plain: &CfPlain) {
+        let w = &plain.word1;
+        let pops = u32::from(w.pop_count);
+        match w.op {
+            op if op.pushes() => {
+                if matches!(op, CfOp::PopPush | CfOp::PopPushElse) {
+                    self.pop(pops);
+                }
+                if w.whole_quad_mode {
+                    self.whole_quad_pushes += 1;
+                } else {
+                    self.pushes += 1;
+                }
+            }
+            CfOp::Pop | CfOp::PopJump => self.pop(pops),
+            CfOp::LoopStart | CfOp::LoopStartDx10 | CfOp::LoopStartNoAl => self.loops += 1,
+            CfOp::LoopEnd => self.loops = self.loops.saturating_sub(1),
+            _ => {}
+        }
+    }
+
+    /// Nothing is there.
+    const fn is_empty(self) -> bool {
+        self.pushes + self.whole_quad_pushes + self.loops == 0
+    }
+
     /// Subentries (R700 table 3.6), without those that any push needs once.
     fn subentries(self, chip: Chip) -> u32 {
         (self.loops + self.whole_quad_pushes) * chip.subentries_per_entry() + self.pushes
@@ -331,38 +401,10 @@ impl StackCount {
     }
 
     fn plain(&mut self, plain: &CfPlain) {
-        let w = &plain.word1;
-        let pops = u32::from(w.pop_count);
-        match w.op {
-            CfOp::Push | CfOp::PushElse | CfOp::PopPush | CfOp::PopPushElse => {
-                if matches!(w.op, CfOp::PopPush | CfOp::PopPushElse) {
-                    self.depth.pop(pops);
-                }
-                if w.whole_quad_mode {
-                    self.depth.whole_quad_pushes += 1;
-                } else {
-                    self.depth.pushes += 1;
-                    self.any_push = true;
-                }
-            }
-            CfOp::Pop | CfOp::PopJump => self.depth.pop(pops),
-            CfOp::LoopStart | CfOp::LoopStartDx10 | CfOp::LoopStartNoAl => self.depth.loops += 1,
-            CfOp::LoopEnd => self.depth.loops = self.depth.loops.saturating_sub(1),
-            CfOp::Call | CfOp::CallFs => self.call(),
-            CfOp::Nop
-            | CfOp::Tex
-            | CfOp::Vtx
-            | CfOp::VtxTc
-            | CfOp::LoopContinue
-            | CfOp::LoopBreak
-            | CfOp::Jump
-            | CfOp::Else
-            | CfOp::Return
-            | CfOp::EmitVertex
-            | CfOp::EmitCutVertex
-            | CfOp::CutVertex
-            | CfOp::Kill
-            | CfOp::WaitAck => {}
+        self.depth.plain(plain);
+        self.any_push |= plain.word1.op.pushes() && !plain.word1.whole_quad_mode;
+        if matches!(plain.word1.op, CfOp::Call | CfOp::CallFs) {
+            self.call();
         }
         self.note();
     }

@@ -109,6 +109,12 @@ ops! {
 }
 
 impl CfOp {
+    /// Whether it pushes the active mask.
+    #[must_use]
+    pub const fn pushes(self) -> bool {
+        matches!(self, Self::Push | Self::PushElse | Self::PopPush | Self::PopPushElse)
+    }
+
     /// Whether it begins a loop.
     #[must_use]
     pub const fn starts_loop(self) -> bool {

@@ -1,0 +1,173 @@
+//! What the pixels of a rectangle start with, as planes over the window: for primitives whose values are linear there.
+//!
+//! A plane and [`crate::setup::Weights::mix`] are the same function, rounded once to single precision from double; the last bit may differ where the exact
+//! value lies next to the middle of two numbers. Which of them a pixel gets depends on the primitive and the targets alone.
+
+use crate::raster::UNITS;
+use crate::setup::{Setup, Share};
+use crate::state::{DrawState, Interpolation};
+use crate::vertices::Vertices;
+use ctm_exec::r700::Plane;
+
+/// One element of a register.
+#[derive(Clone, Copy)]
+enum Element {
+    /// A number: at pixel (0, 0), and its change by column and row.
+    Number([f64; 3]),
+    /// These bits, and their change by column and row.
+    Bits([f64; 3]),
+}
+
+impl Element {
+    fn bits(bits: u32) -> Self {
+        Self::Bits([bits.into(), 0.0, 0.0])
+    }
+
+    /// The same as a number, if it is one that arithmetic leaves alone.
+    fn number(self) -> Option<[f64; 3]> {
+        match self {
+            Self::Number(of) => Some(of),
+            Self::Bits([bits, di, dj]) => {
+                let value = f32::from_bits(bits as u32);
+                // Minus zero plus zero would be zero.
+                let stays = value.is_normal() || bits == 0.0;
+                (stays && di == 0.0 && dj == 0.0).then_some([value.into(), 0.0, 0.0])
+            }
+        }
+    }
+
+    /// The same as a whole number.
+    const fn whole(self) -> Option<[f64; 3]> {
+        match self {
+            Self::Bits(of) => Some(of),
+            Self::Number(_) => None,
+        }
+    }
+}
+
+/// Elements of registers, the later ones over the earlier ones.
+#[derive(Default)]
+struct Registers(Vec<(u8, [Element; 4])>);
+
+impl Registers {
+    fn of(&mut self, register: u8) -> &mut [Element; 4] {
+        let place = self.0.iter().position(|of| of.0 == register).unwrap_or_else(|| {
+            self.0.push((register, [Element::bits(0); 4]));
+            self.0.len() - 1
+        });
+        &mut self.0[place].1
+    }
+
+    /// A plane for each register; `None` where one mixes numbers with bits that are none.
+    fn planes(&self) -> Option<Vec<Plane>> {
+        let plane = |&(temp, of): &(u8, [Element; 4])| {
+            let elements = |pick: fn(Element) -> Option<[f64; 3]>| -> Option<[[f64; 3]; 4]> {
+                let [x, y, z, w] = of.map(pick);
+                Some([x?, y?, z?, w?])
+            };
+            let (of, bits) = match elements(Element::number) {
+                Some(of) => (of, false),
+                None => (elements(Element::whole)?, true),
+            };
+            let part = |n: usize| of.map(|of| of[n]);
+            Some(Plane { temp, origin: part(0), di: part(1), dj: part(2), bits })
+        };
+        self.0.iter().map(plane).collect()
+    }
+}
+
+/// A function that is linear in the window, by its values at the corners of a triangle: at pixel (0, 0) and its change by column and row.
+fn linear(setup: &Setup, area: i64, centre: i64, [a, b, c]: [f64; 3]) -> [f64; 3] {
+    let [[x0, y0], [x1, y1], [x2, y2]] = setup.corners.map(|corner| corner.at);
+    // What is the same at all corners is the same everywhere.
+    if a == b && a == c {
+        return [a, 0.0, 0.0];
+    }
+    let [ex1, ey1, ex2, ey2] = [x1 - x0, y1 - y0, x2 - x0, y2 - y0].map(|edge| edge as f64);
+    let (area, unit) = (area as f64, UNITS as f64);
+    let (second, third) = (b - a, c - a);
+    // Units are whole numbers: the products of them are exact.
+    let di = (second * ey2 - third * ey1) / area;
+    let dj = (third * ex1 - second * ex2) / area;
+    let [x, y] = [centre - x0, centre - y0].map(|units| units as f64);
+    [a + x * di + y * dj, unit * di, unit * dj]
+}
+
+/// Start values of the pixels of a piece, all of which lie in a rectangle from this row of the window on; `None` where they are not linear in the window.
+///
+/// `registers`: how many registers parameters can go to.
+pub(crate) fn planes(
+    state: &DrawState<'_>,
+    setup: &Setup,
+    vertices: &Vertices,
+    (registers, first_row): (usize, i32),
+) -> Option<Vec<Plane>> {
+    let Share::Triangle(area) = setup.share else { return None };
+    let (inputs, centre) = (&state.inputs, state.raster.centre());
+    let reciprocals = setup.corners.map(|corner| corner.reciprocal_w);
+    let is_flat = reciprocals[0] == reciprocals[1] && reciprocals[0] == reciprocals[2];
+    let over = |corners: [f64; 3]| linear(setup, area, centre, corners);
+    let mut all = Registers::default();
+    for (register, input) in (0u8..).zip(inputs.parameters).take(registers) {
+        let parameter = state.outputs.semantics.iter().position(|&id| id == input.semantic);
+        let elements = match parameter.and_then(|n| vertices.parameters.get(n)) {
+            None => input.default.map(Element::bits),
+            Some(of) if input.interpolation == Interpolation::Flat => of[setup.provoking as usize].map(Element::bits),
+            Some(_) if input.interpolation == Interpolation::Perspective && !is_flat => return None,
+            Some(of) => {
+                let of_vertices = setup.slots.map(|slot| &of[slot as usize]);
+                std::array::from_fn(|element| {
+                    let values = of_vertices.map(|value| f64::from(f32::from_bits(value[element])));
+                    let corner = |n: usize| match setup.is_whole {
+                        true => values[n],
+                        false => {
+                            let shares = match input.interpolation {
+                                Interpolation::Linear => setup.corners[n].linear,
+                                _ => setup.corners[n].weights,
+                            };
+                            // What is the same at all vertices is the same everywhere.
+                            let more = |n: usize| {
+                                if values[n] == values[0] { 0.0 } else { shares[n] * (values[n] - values[0]) }
+                            };
+                            values[0] + more(1) + more(2)
+                        }
+                    };
+                    Element::Number(over([corner(0), corner(1), corner(2)]))
+                })
+            }
+        };
+        *all.of(register) = elements;
+    }
+    if let Some((register, elements)) = inputs.generated {
+        // Others than points have none.
+        let of = all.of(register);
+        (0..4).filter(|element| elements >> element & 1 == 1).for_each(|element| of[element] = Element::bits(0));
+    }
+    if let Some(register) = inputs.position {
+        let place = centre as f64 / UNITS as f64;
+        let depths = setup.corners.map(|corner| corner.z + setup.offset);
+        if depths.iter().any(|&depth| setup.clamped(depth) != depth) {
+            return None;
+        }
+        let depth = over(depths);
+        let w = if is_flat { 1.0 / reciprocals[0] } else { return None };
+        *all.of(register) = [[place, 1.0, 0.0], [place, 0.0, 1.0], depth, [w, 0.0, 0.0]].map(Element::Number);
+    }
+    let mask = state.raster.samples.all().into();
+    if let Some((register, element)) = inputs.face {
+        let of = all.of(register);
+        of[2] = Element::bits(mask);
+        of[usize::from(element % 4)] = Element::bits(if setup.is_front { 1f32 } else { -1f32 }.to_bits());
+    }
+    if let Some(register) = inputs.fixed_position {
+        *all.of(register) =
+            [Element::Bits([0.0, 1.0, 0.0]), Element::Bits([0.0, 0.0, 1.0]), Element::bits(mask), Element::bits(0)];
+    }
+    let mut planes = all.planes()?;
+    for plane in &mut planes {
+        for (origin, dj) in plane.origin.iter_mut().zip(plane.dj) {
+            *origin += f64::from(first_row) * dj;
+        }
+    }
+    Some(planes)
+}

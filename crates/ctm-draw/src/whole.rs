@@ -1,0 +1,120 @@
+//! Rectangles of pixels that a piece covers wholly: one launch for each, which stores into the targets itself.
+//!
+//! That is done where colours replace what targets hold and every pixel of the program exports them, so that nothing is left to do between the two.
+//! The rest of the piece, along its edges, goes the way of all quads ([`crate::shade`]).
+
+use crate::planes::planes;
+use crate::primitives::{Coverer, Piece};
+use crate::raster::Rect;
+use crate::shade::{Program, Shader};
+use crate::stage::{StageMemory, Window};
+use crate::vertices::Vertices;
+use ctm_exec::r700::{Launch, Plane};
+use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
+use ctm_isa::r700::program::{Stage as StageKind, Usage};
+
+/// Rows that are looked at together, from a row on that is a multiple of this: at most as many as bands have.
+const ROWS: i32 = 32;
+/// Quads, roughly, from which on pieces are looked at.
+const LEAST_QUADS: u64 = 256;
+/// Pixels from which on a launch is worth it.
+const LEAST_PIXELS: i64 = 512;
+
+/// A piece within a band: what is covered wholly, and where the rest lies.
+#[derive(Default)]
+pub(crate) struct Divided {
+    /// Rectangles whose sides are even.
+    pub(crate) whole: Vec<Rect>,
+    /// Rectangles that hold all other pixels.
+    pub(crate) rest: Vec<Rect>,
+    /// What pixels start with.
+    pub(crate) planes: Vec<Plane>,
+}
+
+impl Shader<'_> {
+    /// The colour outputs that every pixel exports, and nothing else that matters (bit n = output n).
+    pub(crate) fn always_exported(&self) -> u8 {
+        match &self.program {
+            Program::R700(stage, _) if stage.fetch_program.is_none() => Usage::always_exported(&stage.program.decode()),
+            Program::R700(..) | Program::X1k(_) => 0,
+        }
+    }
+
+    /// Divides a piece, within a rectangle of even sides whose first row is row 0 of launches; `None` where launches of rectangles are not worth it, or
+    /// what pixels start with is not linear.
+    pub(crate) fn divide(
+        &self,
+        piece: &Piece,
+        coverer: &Coverer<'_>,
+        within: Rect,
+        vertices: &Vertices,
+    ) -> Option<Divided> {
+        if piece.setup.layer != 0 || piece.most_quads() < LEAST_QUADS {
+            return None;
+        }
+        let [top, bottom] = piece.rows();
+        let (top, bottom) = (top.max(within.top), bottom.min(within.bottom));
+        let mut divided = Divided::default();
+        let mut row = top & !1;
+        while row < bottom {
+            let end = (row + ROWS).div_euclid(ROWS) * ROWS;
+            let rows = Rect { top: row, bottom: end.min(bottom), ..within };
+            let inside = coverer.inside(piece, rows);
+            let even = Rect {
+                left: (inside.left + 1) & !1,
+                right: inside.right & !1,
+                top: (inside.top + 1) & !1,
+                bottom: inside.bottom & !1,
+            };
+            let pixels = i64::from(even.right - even.left).max(0) * i64::from(even.bottom - even.top).max(0);
+            match divided.whole.last_mut() {
+                _ if pixels < LEAST_PIXELS => divided.rest.push(rows),
+                last => {
+                    let sides = [
+                        Rect { right: even.left, ..rows },
+                        Rect { left: even.right, ..rows },
+                        Rect { bottom: even.top, left: even.left, right: even.right, ..rows },
+                        Rect { top: even.bottom, left: even.left, right: even.right, ..rows },
+                    ];
+                    divided.rest.extend(sides.into_iter().filter(|side| !side.is_empty()));
+                    match last.filter(|last| (last.left, last.right, last.bottom) == (even.left, even.right, even.top))
+                    {
+                        Some(last) => last.bottom = even.bottom,
+                        None => divided.whole.push(even),
+                    }
+                }
+            }
+            row = end;
+        }
+        if divided.whole.is_empty() {
+            return None;
+        }
+        divided.planes = planes(self.state, &piece.setup, vertices, (self.registers(), within.top))?;
+        Some(divided)
+    }
+
+    /// Runs the program for the pixels of a rectangle, which its exports replace.
+    pub(crate) fn run_whole(&self, rect: Rect, planes: &[Plane], window: Window<'_, '_>) -> Result<(), Fault> {
+        let Program::R700(stage, _) = &self.program else { return Ok(()) };
+        let first_row = window.first_row;
+        let row = |y: i32| (y.cast_unsigned()).saturating_sub(first_row);
+        let domain = Domain {
+            i0: rect.left.cast_unsigned(),
+            i1: (rect.right - 1).cast_unsigned(),
+            j0: row(rect.top),
+            j1: row(rect.bottom - 1),
+        };
+        let place = |at: Position| Position { i: at.i, j: at.j + first_row };
+        let mut memory =
+            StageMemory::new(stage.memory, LaneRows::new(LaneOrder::quads(Domain { i1: 0, j1: 0, ..domain }), &[]));
+        memory.window = Some(window);
+        let launch = Launch {
+            stage: StageKind::Pixel,
+            chip: self.state.chip,
+            semantics: stage.semantics,
+            planes,
+            ..Launch::new(stage.program, stage.constants, domain)
+        };
+        self.runner.r700("pixel", launch, &mut memory, (&place, &|at| domain.contains(at)))
+    }
+}
