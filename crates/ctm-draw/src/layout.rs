@@ -213,6 +213,19 @@ impl Layout {
         }
     }
 
+    /// Bytes of tiles of which this is true, for one sample: an element's place is the sum of two multiples of them, one of its column and one of its
+    /// row, and of bits within, which are those of its column and those of its row folded by exclusive or. `None` where there are no such tiles.
+    #[must_use]
+    pub fn folded_bytes(&self) -> Option<u32> {
+        let Tiling { pipes, banks, group_bytes, .. } = self.tiling;
+        let of_tile = 64 * self.element_bytes;
+        match self.mode {
+            ArrayMode::Tiled1d if self.samples == 1 => Some(of_tile),
+            ArrayMode::Tiled2d if self.samples == 1 && of_tile >= group_bytes => Some(of_tile * pipes * banks),
+            ArrayMode::Linear | ArrayMode::Tiled1d | ArrayMode::Tiled2d => None,
+        }
+    }
+
     /// The first byte of a sample. The sum of all is one to one onto the bytes of the slices, for layouts that [`Self::check`] accepts.
     #[must_use]
     pub fn offset(&self, x: u32, y: u32, slice: u32, sample: u32) -> u64 {

@@ -1,4 +1,4 @@
-//! What the pixels of a rectangle start with, as planes over the window: for primitives whose values are linear there.
+//! What the pixels of a rectangle start with, as planes over the window, and what a perspective divides them by.
 //!
 //! A plane and [`crate::setup::Weights::mix`] are the same function, rounded once to single precision from double; the last bit may differ where the exact
 //! value lies next to the middle of two numbers. Which of them a pixel gets depends on the primitive and the targets alone.
@@ -7,13 +7,15 @@ use crate::raster::UNITS;
 use crate::setup::{Setup, Share};
 use crate::state::{DrawState, Interpolation};
 use crate::vertices::Vertices;
-use ctm_exec::r700::Plane;
+use ctm_exec::r700::{Divisor, Plane};
 
 /// One element of a register.
 #[derive(Clone, Copy)]
 enum Element {
     /// A number: at pixel (0, 0), and its change by column and row.
     Number([f64; 3]),
+    /// A number that is divided by 1/w.
+    Quotient([f64; 3]),
     /// These bits, and their change by column and row.
     Bits([f64; 3]),
 }
@@ -26,7 +28,7 @@ impl Element {
     /// The same as a number, if it is one that arithmetic leaves alone.
     fn number(self) -> Option<[f64; 3]> {
         match self {
-            Self::Number(of) => Some(of),
+            Self::Number(of) | Self::Quotient(of) => Some(of),
             Self::Bits([bits, di, dj]) => {
                 let value = f32::from_bits(bits as u32);
                 // Minus zero plus zero would be zero.
@@ -40,7 +42,7 @@ impl Element {
     const fn whole(self) -> Option<[f64; 3]> {
         match self {
             Self::Bits(of) => Some(of),
-            Self::Number(_) => None,
+            Self::Number(_) | Self::Quotient(_) => None,
         }
     }
 }
@@ -56,6 +58,15 @@ impl Registers {
             self.0.len() - 1
         });
         &mut self.0[place].1
+    }
+
+    /// The elements that are divided.
+    fn quotients(&self) -> Vec<(u8, u8)> {
+        let divided = |of: &[Element; 4]| {
+            let each = (0..).zip(of).filter(|(_, element)| matches!(element, Element::Quotient(_)));
+            each.fold(0, |set, (n, _): (u8, _)| set | 1 << n)
+        };
+        self.0.iter().map(|(register, of)| (*register, divided(of))).filter(|of| of.1 != 0).collect()
     }
 
     /// A plane for each register; `None` where one mixes numbers with bits that are none.
@@ -93,15 +104,32 @@ fn linear(setup: &Setup, area: i64, centre: i64, [a, b, c]: [f64; 3]) -> [f64; 3
     [a + x * di + y * dj, unit * di, unit * dj]
 }
 
-/// Start values of the pixels of a piece, all of which lie in a rectangle from this row of the window on; `None` where they are not linear in the window.
+/// What pixels start with.
+#[derive(Default)]
+pub(crate) struct Starts {
+    pub(crate) planes: Vec<Plane>,
+    /// 1/w: at pixel (0, 0), and its change by column and row.
+    divisor: [f64; 3],
+    /// Registers with elements that are divided by it.
+    quotients: Vec<(u8, u8)>,
+}
+
+impl Starts {
+    /// What elements are divided by, if any are.
+    pub(crate) fn divisor(&self) -> Option<Divisor<'_>> {
+        (!self.quotients.is_empty()).then_some(Divisor { of: self.divisor, elements: &self.quotients })
+    }
+}
+
+/// Start values of the pixels of a piece, in rectangles within it, counted from this row of the window on; `None` where planes cannot say them.
 ///
 /// `registers`: how many registers parameters can go to.
-pub(crate) fn planes(
+pub(crate) fn starts(
     state: &DrawState<'_>,
     setup: &Setup,
     vertices: &Vertices,
     (registers, first_row): (usize, i32),
-) -> Option<Vec<Plane>> {
+) -> Option<Starts> {
     let Share::Triangle(area) = setup.share else { return None };
     let (inputs, centre) = (&state.inputs, state.raster.centre());
     let reciprocals = setup.corners.map(|corner| corner.reciprocal_w);
@@ -110,33 +138,23 @@ pub(crate) fn planes(
     let mut all = Registers::default();
     for (register, input) in (0u8..).zip(inputs.parameters).take(registers) {
         let parameter = state.outputs.semantics.iter().position(|&id| id == input.semantic);
-        let elements = match parameter.and_then(|n| vertices.parameters.get(n)) {
+        *all.of(register) = match parameter.and_then(|n| vertices.parameters.get(n)) {
             None => input.default.map(Element::bits),
             Some(of) if input.interpolation == Interpolation::Flat => of[setup.provoking as usize].map(Element::bits),
-            Some(_) if input.interpolation == Interpolation::Perspective && !is_flat => return None,
             Some(of) => {
                 let of_vertices = setup.slots.map(|slot| &of[slot as usize]);
+                let perspective = input.interpolation == Interpolation::Perspective;
                 std::array::from_fn(|element| {
                     let values = of_vertices.map(|value| f64::from(f32::from_bits(value[element])));
-                    let corner = |n: usize| match setup.is_whole {
-                        true => values[n],
-                        false => {
-                            let shares = match input.interpolation {
-                                Interpolation::Linear => setup.corners[n].linear,
-                                _ => setup.corners[n].weights,
-                            };
-                            // What is the same at all vertices is the same everywhere.
-                            let more = |n: usize| {
-                                if values[n] == values[0] { 0.0 } else { shares[n] * (values[n] - values[0]) }
-                            };
-                            values[0] + more(1) + more(2)
-                        }
-                    };
-                    Element::Number(over([corner(0), corner(1), corner(2)]))
+                    let corners = of_corners(setup, perspective, values);
+                    let is_constant = corners[0] == corners[1] && corners[0] == corners[2];
+                    if !perspective || is_flat || is_constant {
+                        return Element::Number(over(corners));
+                    }
+                    Element::Quotient(over(std::array::from_fn(|n| corners[n] * reciprocals[n])))
                 })
             }
         };
-        *all.of(register) = elements;
     }
     if let Some((register, elements)) = inputs.generated {
         // Others than points have none.
@@ -149,9 +167,10 @@ pub(crate) fn planes(
         if depths.iter().any(|&depth| setup.clamped(depth) != depth) {
             return None;
         }
-        let depth = over(depths);
-        let w = if is_flat { 1.0 / reciprocals[0] } else { return None };
-        *all.of(register) = [[place, 1.0, 0.0], [place, 0.0, 1.0], depth, [w, 0.0, 0.0]].map(Element::Number);
+        let [x, y, z] = [[place, 1.0, 0.0], [place, 0.0, 1.0], over(depths)].map(Element::Number);
+        let one = [1.0, 0.0, 0.0];
+        let w = if is_flat { Element::Number([1.0 / reciprocals[0], 0.0, 0.0]) } else { Element::Quotient(one) };
+        *all.of(register) = [x, y, z, w];
     }
     let mask = state.raster.samples.all().into();
     if let Some((register, element)) = inputs.face {
@@ -164,10 +183,25 @@ pub(crate) fn planes(
             [Element::Bits([0.0, 1.0, 0.0]), Element::Bits([0.0, 0.0, 1.0]), Element::bits(mask), Element::bits(0)];
     }
     let mut planes = all.planes()?;
+    let mut divisor = over(reciprocals);
+    let from = |origin: &mut f64, dj: f64| *origin += f64::from(first_row) * dj;
     for plane in &mut planes {
-        for (origin, dj) in plane.origin.iter_mut().zip(plane.dj) {
-            *origin += f64::from(first_row) * dj;
-        }
+        plane.origin.iter_mut().zip(plane.dj).for_each(|(origin, dj)| from(origin, dj));
     }
-    Some(planes)
+    let [origin, _, dj] = &mut divisor;
+    from(origin, *dj);
+    Some(Starts { planes, divisor, quotients: all.quotients() })
+}
+
+/// The values of a parameter's element at the corners of a piece, by those at the primitive's vertices.
+fn of_corners(setup: &Setup, perspective: bool, values: [f64; 3]) -> [f64; 3] {
+    if setup.is_whole {
+        return values;
+    }
+    setup.corners.each_ref().map(|corner| {
+        let shares = if perspective { &corner.weights } else { &corner.linear };
+        // What is the same at all vertices is the same everywhere.
+        let more = |n: usize| if values[n] == values[0] { 0.0 } else { shares[n] * (values[n] - values[0]) };
+        values[0] + more(1) + more(2)
+    })
 }

@@ -277,8 +277,7 @@ impl Over<'_> {
         let shader = self.shader.filter(|_| self.samples == 0)?;
         let [merger] = &*batch.mergers else { return None };
         let exported = *self.exported.get_or_init(|| shader.always_exported());
-        let divided = shader.divide(piece, self.coverer, within, self.vertices);
-        divided.filter(|_| merger.is_replaced(exported))
+        if merger.is_replaced(exported) { shader.divide(piece, self.coverer, within, self.vertices) } else { None }
     }
 
     /// Draws the pixels of these pieces within a rectangle, in order; gives how many quads and pixels were shaded. `first`: the number of the first of
@@ -386,7 +385,7 @@ impl Batch<'_, '_, '_, '_> {
             self.shaded[0] += pixels / 4;
             self.shaded[1] += pixels;
             let window = self.mergers[0].window(first_row, pixels);
-            let ran = shader.run_whole(rect, &divided.planes, window);
+            let ran = shader.run_whole(rect, &divided.starts, window);
             ran.map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
         }
         Ok(())

@@ -4,8 +4,9 @@ use crate::depth::DepthFormat;
 use crate::format::{ColourFormat, Colours, FormatError};
 use crate::layout::{ArrayMode, Layout, LayoutError};
 use crate::raster::Rect;
-use ctm_exec::r700::{Cells, Lent};
+use ctm_exec::r700::{Cells, Lent, Tiles};
 use ctm_exec::x1k::Elements;
+use std::sync::{Arc, OnceLock};
 
 /// A colour target.
 #[derive(Debug)]
@@ -197,6 +198,8 @@ pub(crate) struct OpenColour<'t> {
     layout: Layout,
     pub(crate) colours: Colours,
     slices: [u32; 2],
+    /// Where columns lie among tiles, once somebody has asked; of all bands.
+    columns: Arc<OnceLock<Arc<[u32]>>>,
 }
 
 impl OpenColour<'_> {
@@ -231,22 +234,45 @@ impl OpenColour<'_> {
         true
     }
 
-    /// Whether engines can store colours of layer 0 themselves: linear, one sample, in a format that they know.
+    /// Whether engines can store colours of layer 0 themselves: linear or tiled, one sample, in a format that they know.
     pub(crate) fn can_be_lent(&self) -> bool {
         let aligned = (self.bytes.as_ptr() as usize).is_multiple_of(4);
-        self.rows.is_some() && self.layout.samples == 1 && self.colours.form().is_some() && aligned
+        let laid_out = self.rows.is_some() && self.layout.samples == 1 || self.layout.folded_bytes().is_some();
+        laid_out && self.slices[0] <= self.slices[1] && self.colours.form().is_some() && aligned
     }
 
     /// Layer 0 for engines that store themselves, whose row 0 is this row.
     pub(crate) fn lent(&mut self, first_row: u32) -> Option<Lent<'_>> {
         let (form, channels) = self.colours.form()?;
-        let rows = self.rows.as_ref()?;
-        let first = rows.place(0, first_row.cast_signed(), 0).checked_sub(self.first_byte)?;
-        let bytes = self.bytes.get_mut(usize::try_from(first).ok()?..)?;
-        let height = (bytes.len() as u64 / rows.row.max(1)) as u32;
         let (pitch, mask) = (self.layout.pitch, 0b1111);
-        let elements = Elements { bytes: Cells::Bytes(bytes), pitch, width: pitch, height, form, channels, mask };
-        Some(elements.into())
+        let of = |bytes, height| Elements { bytes, pitch, width: pitch, height, form, channels, mask };
+        if let Some(rows) = &self.rows {
+            let first = rows.place(0, first_row.cast_signed(), 0).checked_sub(self.first_byte)?;
+            let bytes = self.bytes.get_mut(usize::try_from(first).ok()?..)?;
+            let height = (bytes.len() as u64 / rows.row.max(1)) as u32;
+            return Some(of(Cells::Bytes(bytes), height).into());
+        }
+        let height = self.layout.height.saturating_sub(first_row);
+        let tiles = self.tiles(first_row, height)?;
+        Some(Lent { tiles: Some(tiles), elements: of(Cells::Bytes(self.bytes), height) })
+    }
+
+    /// Where the elements of layer 0 lie among these bytes, from a row on; fewer rows where they end before.
+    fn tiles(&self, first_row: u32, rows: u32) -> Option<Tiles> {
+        let tile_bytes = self.layout.folded_bytes()?;
+        let tile = u64::from(tile_bytes);
+        let place = |x: u32, y: u32| self.layout.offset(x, y, self.slices[0], 0);
+        // What the slice adds belongs to rows.
+        let first = place(0, 0);
+        let column = |x: u32| {
+            let at = place(x, 0);
+            u32::try_from(at / tile * tile - first / tile * tile).ok().map(|whole| whole | ((at ^ first) % tile) as u32)
+        };
+        let columns = self.columns.get_or_init(|| (0..self.layout.pitch).map_while(column).collect());
+        let row = |y: u32| u32::try_from(place(0, y).checked_sub(self.first_byte)?).ok();
+        let ends = |at: &u32| (*at as usize) < self.bytes.len();
+        let rows = (first_row..first_row.saturating_add(rows)).map_while(row).take_while(ends).collect();
+        Some(Tiles { columns: columns.clone(), rows, tile_bytes })
     }
 
     pub(crate) const fn samples(&self) -> u32 {
@@ -335,11 +361,15 @@ impl<'t> Open<'t> {
             streams: [const { None }; 4],
         });
         for (n, target) in self.colour.into_iter().enumerate() {
-            let Some(OpenColour { bytes, rows: of_rows, layout, colours, slices, .. }) = target else { continue };
+            let Some(OpenColour { bytes, rows: of_rows, layout, colours, slices, columns, .. }) = target else {
+                continue;
+            };
             for (open, (first_byte, bytes)) in
                 all.iter_mut().zip(bands(bytes, &layout, slices, rows).unwrap_or_default())
             {
-                open.colour[n] = Some(OpenColour { bytes, first_byte, rows: of_rows, layout, colours, slices });
+                let columns = Arc::clone(&columns);
+                open.colour[n] =
+                    Some(OpenColour { bytes, first_byte, rows: of_rows, layout, colours, slices, columns });
             }
         }
         if let Some(OpenDepth { bytes, rows: of_rows, layout, format, slices, .. }) = self.depth {
@@ -382,6 +412,7 @@ impl Targets<'_> {
                 layout: *layout,
                 colours,
                 slices: *slices,
+                columns: Arc::default(),
             });
         }
         let depth = match depth_target {

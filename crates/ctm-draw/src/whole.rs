@@ -3,13 +3,13 @@
 //! That is done where colours replace what targets hold and every pixel of the program exports them, so that nothing is left to do between the two.
 //! The rest of the piece, along its edges, goes the way of all quads ([`crate::shade`]).
 
-use crate::planes::planes;
+use crate::planes::{Starts, starts};
 use crate::primitives::{Coverer, Piece};
 use crate::raster::Rect;
 use crate::shade::{Program, Shader};
 use crate::stage::{StageMemory, Window};
 use crate::vertices::Vertices;
-use ctm_exec::r700::{Launch, Plane};
+use ctm_exec::r700::Launch;
 use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
 use ctm_isa::r700::program::{Stage as StageKind, Usage};
 
@@ -28,7 +28,7 @@ pub(crate) struct Divided {
     /// Rectangles that hold all other pixels.
     pub(crate) rest: Vec<Rect>,
     /// What pixels start with.
-    pub(crate) planes: Vec<Plane>,
+    pub(crate) starts: Starts,
 }
 
 impl Shader<'_> {
@@ -41,7 +41,7 @@ impl Shader<'_> {
     }
 
     /// Divides a piece, within a rectangle of even sides whose first row is row 0 of launches; `None` where launches of rectangles are not worth it, or
-    /// what pixels start with is not linear.
+    /// planes cannot say what pixels start with.
     pub(crate) fn divide(
         &self,
         piece: &Piece,
@@ -89,12 +89,12 @@ impl Shader<'_> {
         if divided.whole.is_empty() {
             return None;
         }
-        divided.planes = planes(self.state, &piece.setup, vertices, (self.registers(), within.top))?;
+        divided.starts = starts(self.state, &piece.setup, vertices, (self.registers(), within.top))?;
         Some(divided)
     }
 
     /// Runs the program for the pixels of a rectangle, which its exports replace.
-    pub(crate) fn run_whole(&self, rect: Rect, planes: &[Plane], window: Window<'_, '_>) -> Result<(), Fault> {
+    pub(crate) fn run_whole(&self, rect: Rect, starts: &Starts, window: Window<'_, '_>) -> Result<(), Fault> {
         let Program::R700(stage, _) = &self.program else { return Ok(()) };
         let first_row = window.first_row;
         let row = |y: i32| (y.cast_unsigned()).saturating_sub(first_row);
@@ -112,7 +112,9 @@ impl Shader<'_> {
             stage: StageKind::Pixel,
             chip: self.state.chip,
             semantics: stage.semantics,
-            planes,
+            planes: &starts.planes,
+            divisor: starts.divisor(),
+            once: true,
             ..Launch::new(stage.program, stage.constants, domain)
         };
         self.runner.r700("pixel", launch, &mut memory, (&place, &|at| domain.contains(at)))

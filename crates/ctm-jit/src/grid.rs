@@ -2,6 +2,7 @@
 
 use crate::form::Var;
 use crate::lanes::{LANES, Mask, Row};
+use ctm_exec::r700::Divisor;
 use ctm_exec::x1k::Plane;
 use ctm_exec::{Domain, Position};
 use ctm_isa::x1k::TEMPORARIES;
@@ -232,8 +233,19 @@ struct Steps {
 pub struct Coefficients {
     /// In that order; all of them, and all sums, are finite.
     pub of: [f64; 3],
-    /// They are whole numbers below 2^62, of which the low 32 bits are taken; otherwise numbers in single precision.
-    pub bits: bool,
+    /// What is made of the sum.
+    pub makes: Makes,
+}
+
+/// What becomes of a start value that has been summed up.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Makes {
+    /// A number in single precision.
+    Single = 0,
+    /// The low 32 bits of a whole number below 2^62.
+    Bits = 1,
+    /// A number in single precision, multiplied by the reciprocal of the launch's divisor before.
+    Quotient = 2,
 }
 
 /// Sums of whole numbers below this are exact, in single precision too.
@@ -272,7 +284,17 @@ impl Ramp {
         let of = [self.origin, self.di, self.dj];
         let bound = self.bound(i, j);
         let fits = bound.is_finite() && (!self.bits || bound < (1u64 << 62) as f64);
-        fits.then_some(Coefficients { of, bits: self.bits })
+        fits.then_some(Coefficients { of, makes: if self.bits { Makes::Bits } else { Makes::Single } })
+    }
+
+    /// What the lanes of a group hold where it is divided: as [`Divisor::at`].
+    #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is meant")]
+    pub fn divided(&self, places: &Places, divisor: &Divisor<'_>) -> Row {
+        std::array::from_fn(|lane| {
+            let (i, j) = (places.i[lane], places.j[lane]);
+            let sum = self.origin + f64::from(i) * self.di + f64::from(j) * self.dj;
+            ((sum * divisor.reciprocal(i.into(), j.into())) as f32).to_bits()
+        })
     }
 
     /// Whether single precision makes it exactly, in columns and rows up to these: all sums on the way are multiples of one power of two, and have no more digits

@@ -44,13 +44,17 @@ impl Array {
     }
 }
 
+/// Bytes of a tile.
+const TILE: u32 = 2048;
+
 /// Tiles of 8 columns and 16 rows, in which every other pair of rows is folded.
 fn tiles(width: u32, height: u32, element: u32) -> Tiles {
     let (across, element) = (width.div_ceil(8), element.next_power_of_two());
-    let row = |j: u32| (j / 16 * across * Tiles::BYTES) | ((j % 16 * 8 * element) ^ ((j >> 1 & 1) * 4 * element));
+    let row = |j: u32| (j / 16 * across * TILE) | ((j % 16 * 8 * element) ^ ((j >> 1 & 1) * 4 * element));
     Tiles {
-        columns: (0..width).map(|i| i / 8 * Tiles::BYTES + i % 8 * element).collect(),
+        columns: (0..width).map(|i| i / 8 * TILE + i % 8 * element).collect(),
         rows: (0..height).map(row).collect(),
+        tile_bytes: TILE,
     }
 }
 

@@ -89,6 +89,45 @@ pub struct Semantic {
     pub gpr: u8,
 }
 
+/// A number that is linear over the domain, by which elements of planes are divided: what a perspective makes of start values.
+///
+/// The element is `(origin + i*di + j*dj) * (1 / divisor)`, each step in double precision, then rounded once to single precision.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Divisor<'a> {
+    /// The number at (0, 0), and its change by column and row.
+    pub of: [f64; 3],
+    /// Registers, and which of their elements are divided (bit 0 = x). Planes of bits ([`Plane::bits`]) are not.
+    pub elements: &'a [(u8, u8)],
+}
+
+impl Divisor<'_> {
+    /// One divided by the number at (i, j).
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "index pairs have few bits")]
+    pub fn reciprocal(&self, i: i64, j: i64) -> f64 {
+        let [origin, di, dj] = self.of;
+        1.0 / (origin + i as f64 * di + j as f64 * dj)
+    }
+
+    /// Whether it divides an element (0..=3) of a plane.
+    #[must_use]
+    pub fn divides(&self, plane: &Plane, element: usize) -> bool {
+        !plane.bits
+            && self.elements.iter().any(|&(register, elements)| register == plane.temp && elements >> element & 1 == 1)
+    }
+
+    /// The bits of a plane's four elements at (i, j).
+    #[must_use]
+    #[allow(clippy::cast_possible_truncation, reason = "the one rounding that is meant")]
+    pub fn at(&self, plane: &Plane, i: i64, j: i64) -> [u32; 4] {
+        let mut bits = plane.at(i, j);
+        for (element, bits) in bits.iter_mut().enumerate().filter(|(element, _)| self.divides(plane, *element)) {
+            *bits = ((plane.value(element, i, j) * self.reciprocal(i, j)) as f32).to_bits();
+        }
+        bits
+    }
+}
+
 /// One launch of a program over a domain.
 ///
 /// Pixel programs run over the quads of the domain: 2x2 pixels aligned to even index pairs, quads row by row, as many of them in a
@@ -128,6 +167,10 @@ pub struct Launch<'a> {
     pub semantics: &'a [Semantic],
     /// What registers hold at the start ([`Plane::temp`] is the register); all others hold 0.
     pub planes: &'a [Plane],
+    /// What elements of planes are divided by.
+    pub divisor: Option<Divisor<'a>>,
+    /// Its planes will hardly come again, as those of a triangle: engines make no code for them alone.
+    pub once: bool,
     /// What elements of registers hold at the start, lane by lane, where no plane can say it. They go before planes.
     pub rows: &'a [StartRow<'a>],
     /// The domain, at most 4096 x 4096.
@@ -163,6 +206,8 @@ impl<'a> Launch<'a> {
             constants,
             semantics: &[],
             planes: &[],
+            divisor: None,
+            once: false,
             rows: &[],
             domain,
             budget: Budget::default(),
@@ -365,26 +410,26 @@ pub struct Tiles {
     pub columns: Arc<[u32]>,
     /// Where element (0, y) of each row begins.
     pub rows: Arc<[u32]>,
+    /// Bytes of a tile: a power of two.
+    pub tile_bytes: u32,
 }
 
 impl Tiles {
-    /// Bytes of a tile.
-    pub const BYTES: u32 = 2048;
-
     /// No byte of the tiles up to column x and row y lies behind this; `None` where there are fewer columns or rows.
     #[must_use]
     pub fn last(&self, x: u32, y: u32) -> Option<u64> {
         let largest = |of: &[u32], last: u32| of.get(..=last as usize)?.iter().max().copied();
         let (column, row) = (largest(&self.columns, x)?, largest(&self.rows, y)?);
-        Some(u64::from(column / Self::BYTES + row / Self::BYTES + 1) * u64::from(Self::BYTES))
+        Some(u64::from(column / self.tile_bytes + row / self.tile_bytes + 1) * u64::from(self.tile_bytes))
     }
 
     /// Where element (x, y) begins: tiles add up; within a tile, bits of columns and rows are folded by exclusive or.
     #[must_use]
     pub fn offset(&self, x: u32, y: u32) -> Option<u32> {
         let (column, row) = (*self.columns.get(x as usize)?, *self.rows.get(y as usize)?);
-        let within = (column ^ row) % Self::BYTES;
-        Some(((column - column % Self::BYTES) + (row - row % Self::BYTES)) | within)
+        let bytes = self.tile_bytes;
+        let within = (column ^ row) % bytes;
+        Some(((column - column % bytes) + (row - row % bytes)) | within)
     }
 }
 

@@ -90,7 +90,9 @@ impl Wavefront {
         for (lane, at) in positions.iter().enumerate() {
             for plane in launch.planes {
                 if usize::from(plane.temp) < context.gprs() {
-                    self.gprs[lane * GPRS + usize::from(plane.temp)] = plane.at(i64::from(at.i), i64::from(at.j));
+                    let (i, j) = (i64::from(at.i), i64::from(at.j));
+                    self.gprs[lane * GPRS + usize::from(plane.temp)] =
+                        launch.divisor.map_or_else(|| plane.at(i, j), |divisor| divisor.at(plane, i, j));
                 }
             }
             let number = usize::try_from(first_thread).unwrap_or(usize::MAX).saturating_add(lane);

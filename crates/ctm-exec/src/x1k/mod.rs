@@ -77,6 +77,13 @@ impl Plane {
         Self { temp, origin: [0.0; 4], di: [1.0, 0.0, 0.0, 0.0], dj: [0.0, 1.0, 0.0, 0.0], bits: false }
     }
 
+    /// A channel (0..=3) at (i, j), not rounded yet.
+    #[must_use]
+    #[allow(clippy::cast_precision_loss, reason = "index pairs have few bits")]
+    pub fn value(&self, channel: usize, i: i64, j: i64) -> f64 {
+        self.origin[channel] + i as f64 * self.di[channel] + j as f64 * self.dj[channel]
+    }
+
     /// The bits of the four channels at (i, j): computed in double precision, rounded once.
     ///
     /// `i` and `j` are signed because the uncovered lanes of a quad may lie outside the domain.
@@ -88,8 +95,7 @@ impl Plane {
     )]
     pub fn at(&self, i: i64, j: i64) -> [u32; 4] {
         std::array::from_fn(|c| {
-            #[allow(clippy::cast_precision_loss, reason = "index pairs have 13 bits")]
-            let value = self.origin[c] + i as f64 * self.di[c] + j as f64 * self.dj[c];
+            let value = self.value(c, i, j);
             if self.bits { value.round_ties_even() as i64 as u32 } else { (value as f32).to_bits() }
         })
     }

@@ -117,7 +117,8 @@ impl<'a> Outputs<'a> {
             };
             let last = match &tiles {
                 // Tiles are whole.
-                Some(tiles) => tiles.last(domain.i1, domain.j1)?,
+                Some(tiles) if tiles.tile_bytes.is_power_of_two() => tiles.last(domain.i1, domain.j1)?,
+                Some(_) => return None,
                 None => {
                     let last = u64::from(domain.j1) * u64::from(lent.pitch) + u64::from(domain.i1);
                     ((last + 1) * element_bytes).next_multiple_of(4)

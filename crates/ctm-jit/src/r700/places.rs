@@ -4,9 +4,9 @@ use super::artifact::row_element;
 use super::form::Var;
 use super::wave::{LANES, Row, mask_of};
 use crate::form;
-use crate::grid::{self, Coefficients, Grid, Ramp};
+use crate::grid::{self, Coefficients, Grid, Makes, Ramp};
 use crate::lanes;
-use ctm_exec::r700::Launch;
+use ctm_exec::r700::{Divisor, Launch};
 use ctm_exec::{Domain, Position};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::program::Stage;
@@ -172,6 +172,8 @@ impl Waves {
 /// Where the lanes of a wavefront have the start values of a variable from.
 enum Source<'a> {
     Ramp(Ramp),
+    /// Divided by the launch's divisor.
+    Quotient(Ramp),
     /// By lane number ([`ctm_exec::rows`]).
     Row(&'a [u32]),
 }
@@ -180,7 +182,7 @@ impl Source<'_> {
     const fn ramp(&self) -> Option<&Ramp> {
         match self {
             Self::Ramp(ramp) => Some(ramp),
-            Self::Row(_) => None,
+            Self::Quotient(_) | Self::Row(_) => None,
         }
     }
 }
@@ -188,6 +190,7 @@ impl Source<'_> {
 /// What the lanes of a wavefront hold at the start in these variables.
 pub struct Starts<'a> {
     sources: Vec<Source<'a>>,
+    divisor: Option<Divisor<'a>>,
     quads: bool,
     moderate: bool,
 }
@@ -200,14 +203,19 @@ impl<'a> Starts<'a> {
         let source = |var: &Var| {
             // The last one wins.
             let row = launch.rows.iter().rev().find(|row| usize::from(row_element(row)) == var.index());
-            let ramp = || Ramp::of(form::Var::temp(var.index() / 4, var.index() % 4), &planes);
-            row.map(|row| Source::Row(row.bits)).or_else(|| ramp().map(Source::Ramp))
+            let (register, element) = (var.index() / 4, var.index() % 4);
+            let plane = || planes.iter().rev().find(|plane| usize::from(plane.temp) == register);
+            let divides = |divisor: &Divisor<'_>| plane().is_some_and(|plane| divisor.divides(plane, element));
+            let of_ramp =
+                if launch.divisor.is_some_and(|divisor| divides(&divisor)) { Source::Quotient } else { Source::Ramp };
+            let ramp = || Ramp::of(form::Var::temp(register, element), &planes);
+            row.map(|row| Source::Row(row.bits)).or_else(|| ramp().map(of_ramp))
         };
         let sources: Vec<Source<'a>> = variables.iter().filter_map(source).collect();
         let Domain { i1, j1, .. } = launch.domain;
         let is_moderate = |ramp: &Ramp| ramp.most(i1, j1).is_some_and(|most| most < MODERATE);
         let moderate = sources.iter().all(|source| source.ramp().is_some_and(is_moderate));
-        Self { sources, quads: launch.stage == Stage::Pixel, moderate }
+        Self { sources, divisor: launch.divisor, quads: launch.stage == Stage::Pixel, moderate }
     }
 
     /// Whether all of them are numbers smaller than 2^40.
@@ -217,7 +225,20 @@ impl<'a> Starts<'a> {
 
     /// What code makes them of; `None` where it cannot make one.
     pub fn coefficients(&self, domain: &Domain) -> Option<Vec<Coefficients>> {
-        self.sources.iter().map(|source| source.ramp()?.coefficients(domain.i1, domain.j1)).collect()
+        let of = |source: &Source<'_>| match source {
+            Source::Ramp(ramp) => ramp.coefficients(domain.i1, domain.j1),
+            Source::Quotient(ramp) => {
+                let of = ramp.coefficients(domain.i1, domain.j1)?;
+                Some(Coefficients { makes: Makes::Quotient, ..of })
+            }
+            Source::Row(_) => None,
+        };
+        self.sources.iter().map(of).collect()
+    }
+
+    /// What quotients are divided by: at (0, 0), and its change by column and row.
+    pub fn divisor(&self) -> Option<[f64; 3]> {
+        self.divisor.map(|divisor| divisor.of)
     }
 
     /// Whether single precision makes all of them exactly.
@@ -238,6 +259,16 @@ impl<'a> Starts<'a> {
             there.copy_from_slice(bits);
             beyond.fill(0);
         }
+        let pairs = places.i.as_chunks().0.iter().zip(places.j.as_chunks().0);
+        if let Some(divisor) = &self.divisor {
+            for (source, row) in self.sources.iter().zip(rows.iter_mut()) {
+                let Source::Quotient(ramp) = source else { continue };
+                let pieces = row.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut().zip(pairs.clone());
+                pieces
+                    .take(groups)
+                    .for_each(|(piece, (&i, &j))| *piece = ramp.divided(&grid::Places { i, j }, divisor));
+            }
+        }
         let ramps = self.sources.iter().zip(rows).filter_map(|(source, row)| Some((source.ramp()?, row)));
         if places.strip {
             for (ramp, row) in ramps {
@@ -246,7 +277,6 @@ impl<'a> Starts<'a> {
             }
             return;
         }
-        let pairs = places.i.as_chunks().0.iter().zip(places.j.as_chunks().0);
         for (ramp, row) in ramps {
             let pieces = row.as_chunks_mut::<{ lanes::LANES }>().0.iter_mut().zip(pairs.clone());
             for (piece, (&i, &j)) in pieces.take(groups) {

@@ -48,6 +48,8 @@ pub struct Given<'a> {
     pub starts: Option<&'a [Coefficients]>,
     /// Whether single precision makes all of them exactly.
     pub single: bool,
+    /// What quotients are divided by: at (0, 0), and its change by column and row.
+    pub divisor: Option<[f64; 3]>,
     /// Where exports go.
     pub surfaces: &'a [Surface<'a>],
 }
@@ -109,7 +111,12 @@ impl<'a> Block<'a> {
             let single =
                 [(coefficients::ORIGIN_SINGLE, origin), (coefficients::DI_SINGLE, di), (coefficients::DJ_SINGLE, dj)];
             single.into_iter().for_each(|(place, x)| bytes.put(at + place, &(x as f32).to_le_bytes()));
-            bytes.put(at + coefficients::BITS, &u32::from(start.bits).to_le_bytes());
+            bytes.put(at + coefficients::MAKES, &(start.makes as u32).to_le_bytes());
+        }
+        bytes.put(block::DIVIDES, &u32::from(given.divisor.is_some()).to_le_bytes());
+        bytes.put(block::ONE, &1f64.to_le_bytes());
+        for (place, x) in (0..).zip(given.divisor.unwrap_or([1.0, 0.0, 0.0])) {
+            bytes.put(block::DIVISOR + 8 * place, &x.to_le_bytes());
         }
         Some(Self { bytes, code, given, surfaces })
     }
@@ -158,6 +165,10 @@ impl<'a> Block<'a> {
             self.bytes.put(at + surface::CHANNELS, &(of.channels as u32).to_le_bytes());
             for (place, shift) in (0..).zip(of.shifts) {
                 self.bytes.put(at + surface::SHIFTS + 4 * place, &shift.to_le_bytes());
+            }
+            let within = of.tiles.as_ref().map_or(0, |tiles| tiles.tile_bytes.wrapping_sub(1));
+            for (place, bits) in [(surface::WITHIN, within), (surface::WHOLE_TILES, !within)] {
+                self.bytes.put(at + place, &bits.to_le_bytes());
             }
             self.bytes.put(at + surface::ELEMENT_BYTES, &(of.element_bytes as u32).to_le_bytes());
         }

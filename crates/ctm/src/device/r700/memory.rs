@@ -410,6 +410,9 @@ impl Memory for LaunchMemory<'_> {
     }
 }
 
+/// Bytes of a tile of a surface, and what its address is a multiple of.
+const TILE_BYTES: u32 = GpuAddr::ALIGNMENT;
+
 /// A surface as engines write it: its elements, where they lie if not row by row, and how many bytes there are.
 fn writable(surface: &Surface, order: ByteOrder) -> Option<(Elements<()>, Option<Tiles>, usize)> {
     let (form, channels) = match surface.format {
@@ -425,7 +428,7 @@ fn writable(surface: &Surface, order: ByteOrder) -> Option<(Elements<()>, Option
     let (pitch, width, height) = (surface.effective_pitch(), surface.width(), surface.rows());
     // The sum of addresses wraps at the end of the address space.
     let ends = u64::from(surface.base.0) + surface.bytes() <= 1 << 32;
-    let aligned = surface.base.0.is_multiple_of(Tiles::BYTES);
+    let aligned = surface.base.0.is_multiple_of(TILE_BYTES);
     if !ends || !aligned || width > pitch || width == 0 || height == 0 {
         return None;
     }
@@ -433,6 +436,7 @@ fn writable(surface: &Surface, order: ByteOrder) -> Option<(Elements<()>, Option
     let tiles = Tiles {
         columns: (0..width).map(|x| first.address_of(x, 0).0).collect(),
         rows: (0..height).map(|y| first.address_of(0, y).0).collect(),
+        tile_bytes: TILE_BYTES,
     };
     let elements = Elements { bytes: (), pitch, width, height, form, channels, mask: 0xf };
     Some((elements, Some(tiles), usize::try_from(surface.bytes()).ok()?))

@@ -17,6 +17,7 @@ pub struct Way<'a> {
     /// What start values are made of; `None`: Rust code makes them, for one wavefront at a time.
     starts: Option<Vec<crate::grid::Coefficients>>,
     single: bool,
+    divisor: Option<[f64; 3]>,
     surfaces: Vec<Surface<'a>>,
 }
 
@@ -26,12 +27,13 @@ impl<'a> Way<'a> {
         let domain = &run.launch.domain;
         let starts = run.starts.coefficients(domain).filter(|_| !run.artifact.keeps);
         let single = run.starts.are_exact(domain);
-        let surfaces = outputs.surfaces();
-        (run.backend == Backend::Avx512).then(|| Self { steps: run.waves.steps(), starts, single, surfaces })
+        let (divisor, surfaces) = (run.starts.divisor(), outputs.surfaces());
+        (run.backend == Backend::Avx512).then(|| Self { steps: run.waves.steps(), starts, single, divisor, surfaces })
     }
 
     fn given(&self) -> Given<'_> {
-        Given { steps: &self.steps, starts: self.starts.as_deref(), single: self.single, surfaces: &self.surfaces }
+        let Self { steps, starts, single, divisor, surfaces } = self;
+        Given { steps, starts: starts.as_deref(), single: *single, divisor: *divisor, surfaces }
     }
 }
 

@@ -47,10 +47,16 @@ pub const I1: i32 = 104;
 pub const J0: i32 = 108;
 /// See above.
 pub const J1: i32 = 112;
+/// 1: there are quotients.
+pub const DIVIDES: i32 = 116;
 /// A number that is cleared where there is nothing to clear.
 pub const NOTHING: i32 = 120;
 /// Lanes that run.
 pub const RUNS: i32 = 128;
+/// What quotients are divided by, in double precision: at (0, 0), by column and by row.
+pub const DIVISOR: i32 = 136;
+/// One, in double precision.
+pub const ONE: i32 = 160;
 /// Columns of all lanes.
 pub const I: i32 = 192;
 /// Rows of all lanes.
@@ -78,8 +84,8 @@ pub mod coefficients {
     pub const DI_SINGLE: i32 = 28;
     /// See above.
     pub const DJ_SINGLE: i32 = 32;
-    /// 1: it is a whole number.
-    pub const BITS: i32 = 36;
+    /// What is made of the sum: [`crate::grid::Makes`].
+    pub const MAKES: i32 = 36;
     /// Its size.
     pub const SIZE: i32 = 64;
 }
@@ -116,8 +122,12 @@ pub mod surface {
     pub const ROW_PLACES: i32 = 168;
     /// By how many bits channels are shifted, where an element is one dword.
     pub const SHIFTS: i32 = 176;
+    /// The bits of a place within a tile.
+    pub const WITHIN: i32 = 192;
+    /// The others.
+    pub const WHOLE_TILES: i32 = 196;
     /// Its size.
-    pub const SIZE: i32 = 192;
+    pub const SIZE: i32 = 200;
 }
 
 /// A row holds a piece of a wavefront.

@@ -12,12 +12,13 @@
 
 use super::block::{self, coefficients, surface};
 use super::stores;
+use crate::grid::Makes;
 use crate::r700::form::M;
 use crate::r700::wave::GRADIENTS;
 use crate::x86::encode::{
-    ADD, ADD_F64, ADD_I32, Asm, BROADCAST, CMP_I32, CVT_F64_F32, CVT_F64_I64, CVT_I32_F32, CVT_I32_F64, Cond,
-    EXTRACT_HALF, INSERT_HALF, Int, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_F64, NARROW_I64, RAX, RBP, RBX, RCX, RDI, RDX,
-    Rm, SUB_I32, XOR,
+    ADD, ADD_F64, ADD_I32, Asm, BROADCAST, CMP_I32, CVT_F64_F32, CVT_F64_I64, CVT_I32_F32, CVT_I32_F64, Cond, DIV_F64,
+    EXTRACT_HALF, Gpr, INSERT_HALF, Int, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_F64, NARROW_I64, RAX, RBP, RBX, RCX, RDI,
+    RDX, Rm, SUB_I32, XOR,
 };
 use crate::x86::executable;
 use crate::x86::isa::Isa;
@@ -25,6 +26,9 @@ use crate::x86::r700::wide::LEFT;
 use crate::x86::r700::{ROW, gradient, head};
 use memmap2::Mmap;
 use std::sync::OnceLock;
+
+/// Registers of the reciprocals of the launch's divisor: two for each piece.
+const RECIPROCALS: u8 = 20;
 
 /// How a comparison of whole numbers is made: not below, below or equal, above.
 const NOT_BELOW: u8 = 5;
@@ -165,20 +169,33 @@ impl Emit {
                 self.asm.vector(CVT_I32_F64, to + 1, 0, Rm::Reg(half));
             }
         }
-        let each = self.asm.label();
+        let [each, undivided] = std::array::from_fn(|_| self.asm.label());
+        self.asm.int_store_imm(Int::Cmp, false, RBP, block::DIVIDES, 0);
+        self.asm.jump_if(Cond::Equal, undivided);
+        let one = 30;
+        self.asm.vector(XOR, one, one, Rm::Reg(one));
+        self.asm.vector(ADD_F64, one, one, Rm::Each(RBP, block::ONE));
+        for copy in self.copies() {
+            for n in 0..2 {
+                let sum = RECIPROCALS + 2 * copy + n;
+                self.sum(sum, (copy, n), RBP, [block::DIVISOR, block::DIVISOR + 8, block::DIVISOR + 16]);
+                self.asm.vector(DIV_F64, sum, one, Rm::Reg(sum));
+            }
+        }
+        self.asm.place(undivided);
         self.asm.place(each);
         for copy in self.copies() {
             let halves = [16, 18];
-            for (n, sum) in (0..).zip(halves) {
-                let (i, j, product) = (2 * copy + n, 8 + 2 * copy + n, sum + 1);
-                self.asm.vector(MUL_F64, sum, i, Rm::Each(RCX, coefficients::DI));
-                self.asm.vector(ADD_F64, sum, sum, Rm::Each(RCX, coefficients::ORIGIN));
-                self.asm.vector(MUL_F64, product, j, Rm::Each(RCX, coefficients::DJ));
-                self.asm.vector(ADD_F64, sum, sum, Rm::Reg(product));
+            let of = [coefficients::ORIGIN, coefficients::DI, coefficients::DJ];
+            (0..).zip(halves).for_each(|(n, sum)| self.sum(sum, (copy, n), RCX, of));
+            let [bits, join, single] = std::array::from_fn(|_| self.asm.label());
+            self.asm.int_store_imm(Int::Cmp, false, RCX, coefficients::MAKES, Makes::Bits as i32);
+            self.asm.jump_if(Cond::Equal, bits);
+            self.asm.jump_if(Cond::Below, single);
+            for (n, half) in (0..).zip(halves) {
+                self.asm.vector(MUL_F64, half, half, Rm::Reg(RECIPROCALS + 2 * copy + n));
             }
-            let [bits, join] = std::array::from_fn(|_| self.asm.label());
-            self.asm.int_store_imm(Int::Cmp, false, RCX, coefficients::BITS, 0);
-            self.asm.jump_if(Cond::NotEqual, bits);
+            self.asm.place(single);
             halves.into_iter().for_each(|half| self.asm.vector(CVT_F64_F32, half, 0, Rm::Reg(half)));
             self.asm.jump(join);
             self.asm.place(bits);
@@ -191,6 +208,15 @@ impl Emit {
             self.asm.vector(MOVUPS_STORE, 16, 0, Rm::Row(RDX, 64 * i32::from(copy)));
         }
         self.next_start(each);
+    }
+
+    /// `origin + i * di + j * dj` of half a piece, of numbers that lie there; each step rounded. Changes register 31.
+    fn sum(&mut self, sum: u8, (copy, half): (u8, u8), base: Gpr, [origin, di, dj]: [i32; 3]) {
+        let (i, j, product) = (2 * copy + half, 8 + 2 * copy + half, 31);
+        self.asm.vector(MUL_F64, sum, i, Rm::Each(base, di));
+        self.asm.vector(ADD_F64, sum, sum, Rm::Each(base, origin));
+        self.asm.vector(MUL_F64, product, j, Rm::Each(base, dj));
+        self.asm.vector(ADD_F64, sum, sum, Rm::Reg(product));
     }
 
     /// The lanes that run: those that exist and lie in the domain.

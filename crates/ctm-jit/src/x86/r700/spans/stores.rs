@@ -12,7 +12,6 @@ use crate::x86::frame::target::group_bytes;
 use crate::x86::isa::Isa;
 use crate::x86::quads::{MASK_ROW, Stores};
 use crate::x86::r700::wide::RIGHT;
-use ctm_exec::r700::Tiles;
 
 /// How elements are stored.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -188,9 +187,9 @@ fn places(asm: &mut Asm, copy: u8) {
     }
     // Tiles add up; within a tile, bits are folded.
     asm.vector(XOR, PLACE, of_column, Rm::Reg(of_row));
-    asm.vector(AND, PLACE, PLACE, Rm::Literal(Tiles::BYTES - 1));
+    asm.vector(AND, PLACE, PLACE, Rm::Each(12, surface::WITHIN));
     for register in [of_column, of_row] {
-        asm.vector(AND, register, register, Rm::Literal(!(Tiles::BYTES - 1)));
+        asm.vector(AND, register, register, Rm::Each(12, surface::WHOLE_TILES));
         asm.vector(ADD_I32, PLACE, PLACE, Rm::Reg(register));
     }
     asm.place(done);

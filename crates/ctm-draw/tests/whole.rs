@@ -1,0 +1,223 @@
+//! Large triangles are drawn in two ways: what they cover wholly by launches that store into targets themselves, the rest, and all of small ones, quad by quad.
+//! Here each draw is made in both: a pixel that is watched, far away, keeps the first from being taken.
+//!
+//! `CTM_RANDOM=n` tries n times as many.
+#![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+use ctm_draw::clip::{ClipState, Viewport};
+use ctm_draw::format::{ColourFormat, NumberType, Swap};
+use ctm_draw::layout::{ArrayMode, Layout, Tiling};
+use ctm_draw::state::{
+    Draw, DrawState, Indices, Interpolation, PixelInput, PixelInputs, PixelSource, Stage, Topology, VertexOutputs,
+    VertexSource,
+};
+use ctm_draw::{ColourTarget, Counts, Notice, Options, Targets, draw};
+use ctm_exec::Engine;
+use ctm_exec::r700::{Arrays, Constants, Interp};
+use ctm_isa::r700::Program;
+use ctm_isa::r700::ops::DataFormat;
+use ctm_isa::r700::text::{Options as TextOptions, assemble};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, n: u32) -> u32 {
+        self.0 ^= self.0 << 13;
+        self.0 ^= self.0 >> 7;
+        self.0 ^= self.0 << 17;
+        ((self.0 >> 11) % u64::from(n)) as u32
+    }
+
+    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+        all[self.below(all.len() as u32) as usize]
+    }
+
+    fn one_in(&mut self, n: u32) -> bool {
+        self.below(n) == 0
+    }
+
+    /// From -1 to 1.
+    fn fraction(&mut self) -> f32 {
+        self.below(2001) as f32 / 1000.0 - 1.0
+    }
+}
+
+const SIDE: u32 = 192;
+const INTERPOLATIONS: [Interpolation; 3] = [Interpolation::Perspective, Interpolation::Linear, Interpolation::Flat];
+
+/// Colour targets of a draw: where they lie, and what they are.
+const FLOATS: [ColourFormat; 3] = [
+    ColourFormat::RGBA32F,
+    ColourFormat { data: DataFormat::Fmt32Float, number: NumberType::Float, swap: Swap::Std },
+    ColourFormat { data: DataFormat::Fmt32_32Float, number: NumberType::Float, swap: Swap::Std },
+];
+const BYTES: [ColourFormat; 2] =
+    [ColourFormat::RGBA8, ColourFormat { data: DataFormat::Fmt8_8_8_8, number: NumberType::Unorm, swap: Swap::Alt }];
+
+/// How triangles are drawn.
+enum Way<'a> {
+    /// As is; counts the launches of rectangles.
+    Whole(&'a mut usize),
+    /// Quad by quad.
+    Quads,
+}
+
+/// A draw of triangles.
+struct Case {
+    positions: Vec<[u32; 4]>,
+    parameters: Vec<Vec<[u32; 4]>>,
+    inputs: Vec<PixelInput>,
+    position: Option<u8>,
+    face: Option<(u8, u8)>,
+    fixed_position: Option<u8>,
+    targets: Vec<(ColourFormat, Layout)>,
+    triangles: u32,
+}
+
+fn layout(r: &mut Random, bytes: u32) -> Layout {
+    let mode = r.of(&[ArrayMode::Linear, ArrayMode::Tiled1d, ArrayMode::Tiled2d]);
+    let tiling = Tiling { pipes: r.of(&[1, 2, 4, 8]), banks: r.of(&[4, 8]), ..Tiling::default() };
+    // Two more macro tiles than are drawn to.
+    Layout { mode, tiling, ..Layout::linear(SIDE + 64, SIDE + 64, bytes, 1) }
+}
+
+impl Case {
+    fn new(r: &mut Random) -> Self {
+        let triangles = 1 + r.below(3);
+        let vertex = |r: &mut Random| {
+            let w = if r.one_in(2) { 1.0 } else { 0.2 + r.below(40) as f32 / 10.0 };
+            // Some are cut by the sides of the window.
+            let [x, y, z] = [1.5, 1.5, 0.9].map(|most| r.fraction() * most * w);
+            [x, y, z, w].map(f32::to_bits)
+        };
+        let positions: Vec<_> = (0..3 * triangles).map(|_| vertex(r)).collect();
+        let value = |r: &mut Random| if r.one_in(5) { r.below(2) as f32 } else { r.fraction() * 3.0 };
+        let parameter = |r: &mut Random| {
+            let is_constant = r.one_in(5);
+            let first = [0; 4].map(|_| value(r).to_bits());
+            let mut one = |_| if is_constant { first } else { [0; 4].map(|_| value(r).to_bits()) };
+            positions.iter().map(&mut one).collect()
+        };
+        let parameters: Vec<Vec<[u32; 4]>> = (0..2).map(|_| parameter(r)).collect();
+        let input = |r: &mut Random, semantic| PixelInput {
+            semantic,
+            interpolation: r.of(&INTERPOLATIONS),
+            ..PixelInput::default()
+        };
+        let inputs = vec![input(r, 1), input(r, 2), input(r, 9)];
+        let target = |r: &mut Random, formats: &[ColourFormat]| {
+            let format = r.of(formats);
+            let bytes = ctm_draw::format::Colours::new(format).unwrap().bytes() as u32;
+            (format, layout(r, bytes))
+        };
+        let targets = vec![target(r, &FLOATS), target(r, &BYTES), target(r, &FLOATS), target(r, &BYTES)];
+        Self {
+            positions,
+            parameters,
+            inputs,
+            position: r.one_in(2).then_some(2),
+            face: r.one_in(2).then_some((3, r.below(2) as u8)),
+            fixed_position: r.one_in(3).then_some(4),
+            targets,
+            triangles,
+        }
+    }
+
+    /// The targets' bytes.
+    fn draw(&self, engine: &dyn Engine, program: &Program, way: Way<'_>, one_thread: bool) -> (Vec<Vec<u8>>, Counts) {
+        let (constants, memory) = (Constants::default(), Arrays::default());
+        let parameters: Vec<&[[u32; 4]]> = self.parameters.iter().map(Vec::as_slice).collect();
+        let positions: [&[[u32; 4]]; 1] = [&self.positions];
+        let vertices = VertexSource::Given { positions: &positions, parameters: &parameters };
+        let stage = Stage { program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+        let mut state = DrawState::new(vertices, PixelSource::Program(stage));
+        let viewports = [Viewport::of_size(SIDE, SIDE, false)];
+        state.clip = ClipState { viewports: &viewports, ..state.clip };
+        state.outputs = VertexOutputs { semantics: &[1, 2], ..VertexOutputs::default() };
+        let (position, face, fixed_position) = (self.position, self.face, self.fixed_position);
+        state.inputs =
+            PixelInputs { parameters: &self.inputs, position, face, fixed_position, ..PixelInputs::default() };
+        let mut bytes: Vec<Vec<u8>> =
+            self.targets.iter().map(|(_, layout)| vec![0x5a; layout.slice_bytes() as usize]).collect();
+        let mut targets = Targets::default();
+        for ((place, bytes), &(format, layout)) in targets.colour.iter_mut().zip(&mut bytes).zip(&self.targets) {
+            *place = Some(ColourTarget { bytes, layout, format, size: [SIDE; 2], slices: [0; 2] });
+        }
+        let call =
+            Draw { topology: Topology::Triangles, indices: Indices::Counted, count: 3 * self.triangles, instances: 1 };
+        let launches = Arc::new(AtomicUsize::new(0));
+        let heard = Arc::clone(&launches);
+        let notice = Notice::new(move |launch| drop(heard.fetch_add(usize::from(launch.domain.j1 > 1), Relaxed)));
+        let watch = matches!(way, Way::Quads).then_some([16000; 2]);
+        let options = Options { one_thread, watch, notice, ..Options::default() };
+        let counts = draw(engine, &state, &call, &mut targets, &options).unwrap();
+        match way {
+            Way::Whole(rectangles) => *rectangles += launches.load(Relaxed),
+            Way::Quads => assert_eq!(launches.load(Relaxed), 0),
+        }
+        (bytes, counts)
+    }
+}
+
+/// Whether two ways made the same of a target: bytes to the last step, numbers to the last few.
+fn alike(format: ColourFormat, [one, other]: [&[u8]; 2]) -> Result<(), String> {
+    if format.number == NumberType::Float {
+        let numbers =
+            |bytes: &[u8]| -> Vec<f32> { bytes.as_chunks().0.iter().map(|&four| f32::from_le_bytes(four)).collect() };
+        let (one, other) = (numbers(one), numbers(other));
+        return match one
+            .iter()
+            .zip(&other)
+            .position(|(a, b)| a.to_bits() != b.to_bits() && (a - b).abs() > 1e-6 * a.abs().max(1e-3))
+        {
+            Some(n) => Err(format!("number {n}: {} and {}", one[n], other[n])),
+            None => Ok(()),
+        };
+    }
+    match one.iter().zip(other).position(|(a, b)| a.abs_diff(*b) > 1) {
+        Some(n) => Err(format!("byte {n}: {} and {}", one[n], other[n])),
+        None => Ok(()),
+    }
+}
+
+fn program() -> Program {
+    let source = "ALU:\n 0 x: ADD R5.x, R3.x, R4.x\n y: ADD R5.y, R3.y, R4.y\n z: MOV R5.z, R2.z\n w: MOV R5.w, R2.w\n\
+                  EXP: PIX0, R0.xyzw\nEXP: PIX1, R1.xyzw\nEXP: PIX2, R2.xyzw\nEXP_DONE: PIX3, R5.xyzw\nEND_OF_PROGRAM\n";
+    let assembly = assemble(source, &TextOptions::default());
+    Program { gprs: 8, ..assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics)) }
+}
+
+#[test]
+fn both_ways_draw_the_same() {
+    let tries: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
+    let (program, jit) = (program(), ctm_jit::Jit::default());
+    let mut rectangles = 0;
+    for seed in 1..=60 * tries {
+        let r = &mut Random(seed.wrapping_mul(0x9e37_79b9_7f4a_7c15));
+        let case = Case::new(r);
+        let (whole, counts) = case.draw(&jit, &program, Way::Whole(&mut rectangles), true);
+        let (quads, expected) = case.draw(&jit, &program, Way::Quads, true);
+        assert_eq!(Counts { quads: 0, ..counts }, Counts { quads: 0, ..expected }, "seed {seed}");
+        for (n, (format, layout)) in case.targets.iter().enumerate() {
+            let same = alike(*format, [&whole[n], &quads[n]]);
+            assert!(same.is_ok(), "seed {seed}, target {n}, {format:?}, {layout:?}: {same:?}");
+        }
+        // The engine and the number of threads make no difference at all.
+        assert_eq!(
+            case.draw(&jit, &program, Way::Whole(&mut 0), false),
+            (whole.clone(), counts),
+            "seed {seed}, threads"
+        );
+        if seed % 4 == 0 {
+            assert_eq!(
+                case.draw(&Interp, &program, Way::Whole(&mut 0), true),
+                (whole, counts),
+                "seed {seed}, interpreter"
+            );
+        }
+    }
+    // Launches of quads of any place have two rows.
+    assert!(rectangles > 60, "{rectangles} rectangles");
+}
