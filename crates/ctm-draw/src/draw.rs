@@ -320,8 +320,8 @@ pub fn clear_colour(targets: &mut Targets<'_>, number: usize, rgba: [u32; 4], wi
         let Some(target) = &mut open.colour[number] else { return Ok(()) };
         let bits = target.colours.pack(rgba, false);
         for_each_sample(bounds, layers, samples, |x, y, layer, sample| {
-            if let Some(place) = target.place(x, y, layer, sample) {
-                target.store(place, bits);
+            if let Some(place) = target.surface.place(x, y, layer, sample) {
+                target.surface.store(place, bits);
             }
         });
         Ok(())
@@ -345,7 +345,7 @@ pub fn clear_depth(targets: &mut Targets<'_>, depth: f32, stencil: u8, within: R
         let Some(target) = &mut open.depth else { return Ok(()) };
         let depth = target.format.quantised(depth.into());
         for_each_sample(bounds, layers, samples, |x, y, layer, sample| {
-            if let Some(place) = target.place(x, y, layer, sample) {
+            if let Some(place) = target.surface.place(x, y, layer, sample) {
                 target.store(place, target.format.pack(0, depth, stencil));
             }
         });

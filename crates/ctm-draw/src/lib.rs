@@ -20,7 +20,7 @@
 //! | `shade` | the pixel program, for quads of any primitives |
 //! | `whole` | rectangles of pixels that a piece covers wholly: one launch each |
 //! | `merge`, `blend` | tests, blending, storing |
-//! | `targets` | what a draw writes |
+//! | `targets`, `surface` | what a draw writes, and where samples lie |
 //! | `watch` | what came to one pixel |
 //! | `format` | colours as bits |
 //! | `depth` | depth and stencil as bits, their tests |
@@ -59,6 +59,7 @@ mod shade;
 mod stage;
 pub mod state;
 mod streams;
+mod surface;
 mod targets;
 pub mod vertices;
 mod watch;

@@ -1,7 +1,7 @@
 //! What becomes of a pixel's colours: kill, alpha test, coverage, depth and stencil, blending, storing.
 
 use crate::blend::{self, blend};
-use crate::raster::UNITS;
+use crate::raster::{Rect, UNITS};
 use crate::setup::Setup;
 use crate::shade::{Exports, ShadeQuad};
 use crate::stage::Window;
@@ -76,16 +76,37 @@ impl<'a, 't> Merger<'a, 't> {
         Self { state, open, plans, plain, watch, early, samples_passed: 0, pixels_written: 0 }
     }
 
-    /// Whether launches may store themselves, if every pixel exports these colours: they replace what targets hold, and nothing is tested.
+    /// Whether launches may store themselves, if every pixel exports these colours: they replace what targets hold, and nothing is tested after the program.
     pub(crate) fn is_replaced(&self, exported: u8) -> bool {
         let takes = |n: usize, target: &OpenColour<'_>| exported >> n & 1 == 1 && target.can_be_lent();
         let mut targets = self.open.colour.iter().enumerate().filter(|(n, _)| self.plans[*n].is_some());
-        let depth = &self.state.depth;
-        let untested = self.open.depth.is_none() || (depth.test.is_none() && depth.stencil.is_none());
         self.plain
-            && untested
             && !self.state.colour.multiwrite
             && targets.all(|(n, target)| target.as_ref().is_some_and(|target| takes(n, target)))
+    }
+
+    /// Whether depth or stencil decide about pixels before the program.
+    pub(crate) fn tests(&self) -> bool {
+        self.open.depth.is_some() && (self.state.depth.test.is_some() || self.state.depth.stencil.is_some())
+    }
+
+    /// Tests the pixels of a rectangle, of one sample each, that a piece covers wholly; which of them passed, row by row. To be called where
+    /// [`Self::tests`] says so.
+    pub(crate) fn test_whole(&mut self, setup: &Setup, rect: Rect, passed: &mut Vec<bool>) {
+        passed.clear();
+        let centre = self.state.raster.centre();
+        if let Some(target) = &self.open.depth {
+            target.surface.find_tiles();
+        }
+        for y in rect.top..rect.bottom {
+            for x in rect.left..rect.right {
+                let place = [i64::from(x) * UNITS + centre, i64::from(y) * UNITS + centre];
+                passed.push(self.sample_passes(setup, [x, y], 0, setup.depth(place), None));
+            }
+        }
+        if !self.state.depth.counts_nothing {
+            self.samples_passed += passed.iter().filter(|&&passed| passed).count() as u64;
+        }
     }
 
     /// The targets for a launch that stores itself, whose row 0 is this row, and so many pixels: they count as drawn.
@@ -93,7 +114,7 @@ impl<'a, 't> Merger<'a, 't> {
         let of = |is: &dyn Fn(usize) -> bool| (0..8).filter(|&n| is(n)).fold(0, |set, n| set | 1 << n);
         let written = of(&|n| self.plans[n].is_some());
         let truncates = of(&|n| self.state.colour.targets[n].truncate);
-        if !self.state.depth.counts_nothing {
+        if !self.state.depth.counts_nothing && !self.tests() {
             self.samples_passed += pixels;
         }
         self.pixels_written += if written == 0 { 0 } else { pixels };
@@ -183,7 +204,7 @@ impl<'a, 't> Merger<'a, 't> {
     fn sample_passes(&mut self, setup: &Setup, at: [i32; 2], sample: u32, depth: f64, reference: Option<u8>) -> bool {
         let state = &self.state.depth;
         let Some(target) = &mut self.open.depth else { return true };
-        let Some(place) = target.place(at[0], at[1], setup.layer, sample) else { return false };
+        let Some(place) = target.surface.place(at[0], at[1], setup.layer, sample) else { return false };
         let front = state.stencil.filter(|_| target.format.has_stencil());
         let stencil = if setup.is_front { front } else { front.map(|front| state.stencil_back.unwrap_or(front)) };
         if state.test.is_none() && stencil.is_none() {
@@ -244,15 +265,15 @@ impl<'a, 't> Merger<'a, 't> {
                 let masks = [quad.quad.masks[2 * row], quad.quad.masks[2 * row + 1]];
                 let first = 4 * number + 2 * row;
                 let Some(&[left, right]) = packed[n].get(first..first + 2) else { continue };
-                if masks[0] != 0 && masks[1] != 0 && target.store_two(x, y, layer, [left, right]) {
+                if masks[0] != 0 && masks[1] != 0 && target.surface.store_two(x, y, layer, [left, right]) {
                     any = true;
                     continue;
                 }
                 for ((x, bits), mask) in (x..).zip([left, right]).zip(masks) {
                     if mask != 0
-                        && let Some(place) = target.place(x, y, layer, 0)
+                        && let Some(place) = target.surface.place(x, y, layer, 0)
                     {
-                        target.store(place, bits.into());
+                        target.surface.store(place, bits.into());
                         any = true;
                     }
                 }
@@ -294,9 +315,9 @@ impl<'a, 't> Merger<'a, 't> {
                 let value =
                     colours[n].map(|row| [0, 1, 2, 3].map(|e: usize| row[e].bits[first + pixel])).unwrap_or_default();
                 let (x, y) = (quad.quad.x + (pixel as i32 & 1), quad.quad.y + (pixel as i32 >> 1));
-                let Some(place) = target.place(x, y, layer, 0) else { continue };
+                let Some(place) = target.surface.place(x, y, layer, 0) else { continue };
                 let bits = target.colours.pack(value, truncates);
-                target.store(place, bits);
+                target.surface.store(place, bits);
                 written[pixel] = true;
             }
         }
@@ -395,9 +416,9 @@ impl<'a, 't> Merger<'a, 't> {
             while left != 0 {
                 let sample = left.trailing_zeros();
                 left &= left - 1;
-                let Some(place) = target.place(at[0], at[1], setup.layer, sample) else { continue };
+                let Some(place) = target.surface.place(at[0], at[1], setup.layer, sample) else { continue };
                 let watches = self.watch.as_ref().is_some_and(|watch| watch.at == at);
-                let stored = if plan.replaces && !watches { 0 } else { target.load(place) };
+                let stored = if plan.replaces && !watches { 0 } else { target.surface.load(place) };
                 let new = if let Some(equations) = &plan.blend {
                     let colours = blend::Colours {
                         source: value.map(f32::from_bits),
@@ -411,7 +432,7 @@ impl<'a, 't> Merger<'a, 't> {
                     state.logic.apply(packed, stored)
                 };
                 let after = stored & !plan.bits | new & plan.bits;
-                target.store(place, after);
+                target.surface.store(place, after);
                 written = true;
                 if let (true, Some(watch)) = (watches, &mut self.watch)
                     && let Some(fragment) = watch.fragment(setup, covered, sample_of)
@@ -428,12 +449,12 @@ impl<'a, 't> Merger<'a, 't> {
     /// Target 1 gets the mean of the samples of target 0.
     fn resolve(&mut self, at: [i32; 2], layer: u32) {
         let [Some(from), Some(to), ..] = &mut self.open.colour else { return };
-        let samples = from.samples();
+        let samples = from.surface.layout().samples;
         let mut sum = [0.0f64; 4];
         let mut first = [0; 4];
         for sample in 0..samples {
-            let Some(place) = from.place(at[0], at[1], layer, sample) else { return };
-            let colour = from.colours.unpack(from.load(place));
+            let Some(place) = from.surface.place(at[0], at[1], layer, sample) else { return };
+            let colour = from.colours.unpack(from.surface.load(place));
             if sample == 0 {
                 first = colour;
             }
@@ -445,10 +466,10 @@ impl<'a, 't> Merger<'a, 't> {
         } else {
             sum.map(|sum| ((sum / f64::from(samples)) as f32).to_bits())
         };
-        let Some(place) = to.place(at[0], at[1], layer, 0) else { return };
+        let Some(place) = to.surface.place(at[0], at[1], layer, 0) else { return };
         let bits = to.colours.mask(self.state.colour.targets[1].write_mask);
         let new = to.colours.pack(mean, self.state.colour.targets[1].truncate);
-        to.store(place, to.load(place) & !bits | new & bits);
+        to.surface.store(place, to.surface.load(place) & !bits | new & bits);
         self.pixels_written += 1;
     }
 
@@ -456,15 +477,15 @@ impl<'a, 't> Merger<'a, 't> {
     fn copy_depth(&mut self, at: [i32; 2], layer: u32, mask: u8, copy: DepthCopy) {
         let (Some(depth), Some(to)) = (&self.open.depth, &mut self.open.colour[0]) else { return };
         let from = if copy.first_covered { mask.trailing_zeros() } else { copy.sample.into() };
-        let Some(place) = depth.place(at[0], at[1], layer, from.min(7)) else { return };
+        let Some(place) = depth.surface.place(at[0], at[1], layer, from.min(7)) else { return };
         let (z, stencil) = depth.format.unpack(depth.load(place));
-        for sample in (0..to.samples()).filter(|sample| mask >> sample & 1 == 1) {
-            let Some(place) = to.place(at[0], at[1], layer, sample) else { continue };
+        for sample in (0..to.surface.layout().samples).filter(|sample| mask >> sample & 1 == 1) {
+            let Some(place) = to.surface.place(at[0], at[1], layer, sample) else { continue };
             // Colours that take depths have the same fields.
-            let old = to.load(place) as u64;
+            let old = to.surface.load(place) as u64;
             let (old_z, old_stencil) = depth.format.unpack(old);
             let (z, stencil) = (if copy.depth { z } else { old_z }, if copy.stencil { stencil } else { old_stencil });
-            to.store(place, depth.format.pack(old, z, stencil).into());
+            to.surface.store(place, depth.format.pack(old, z, stencil).into());
         }
         self.pixels_written += 1;
     }

@@ -111,6 +111,11 @@ impl<'a> Coverer<'a> {
         if plain { self.area(piece, scissor, emit) } else { self.area(piece, scissor, &mut masked) }
     }
 
+    /// The mask of a pixel that is covered wholly.
+    pub(crate) const fn all(&self) -> u8 {
+        self.raster.samples.all()
+    }
+
     /// Pixels of a rectangle that a piece covers, in columns that are covered in all of their rows. Empty where more than coverage decides, or samples
     /// are covered by themselves.
     pub(crate) fn inside(&self, piece: &Piece, within: Rect) -> Rect {

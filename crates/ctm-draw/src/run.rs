@@ -277,7 +277,12 @@ impl Over<'_> {
         let shader = self.shader.filter(|_| self.samples == 0)?;
         let [merger] = &*batch.mergers else { return None };
         let exported = *self.exported.get_or_init(|| shader.always_exported());
-        if merger.is_replaced(exported) { shader.divide(piece, self.coverer, within, self.vertices) } else { None }
+        if merger.is_replaced(exported) {
+            let first_row = batch.first as i32 * self.rows as i32;
+            shader.divide(piece, self.coverer, (within, first_row), self.vertices)
+        } else {
+            None
+        }
     }
 
     /// Draws the pixels of these pieces within a rectangle, in order; gives how many quads and pixels were shaded. `first`: the number of the first of
@@ -328,7 +333,7 @@ impl Over<'_> {
             }
             std::mem::replace(&mut result, Ok(()))?;
             if let Some(divided) = divided {
-                batch.whole(number, &divided, within.top)?;
+                batch.whole(number, &divided)?;
             }
         }
         batch.flush()?;
@@ -371,7 +376,7 @@ impl Batch<'_, '_, '_, '_> {
     }
 
     /// Draws what a piece of this number covers wholly, behind all that waits there.
-    fn whole(&mut self, number: u32, divided: &Divided, first_row: i32) -> Result<(), DrawError> {
+    fn whole(&mut self, number: u32, divided: &Divided) -> Result<(), DrawError> {
         let Some(shader) = self.over.shader else { return Ok(()) };
         let meets = |quad: &ShadeQuad| {
             quad.setup != number && divided.whole.iter().any(|rect| rect.contains(quad.quad.x, quad.quad.y))
@@ -379,7 +384,17 @@ impl Batch<'_, '_, '_, '_> {
         if self.quads.iter().any(meets) {
             self.flush()?;
         }
-        for &rect in &divided.whole {
+        let mut tested = Vec::new();
+        let launches = if self.mergers[0].tests() {
+            for &rect in &divided.whole {
+                self.test(number, rect, &mut tested)?;
+            }
+            &tested
+        } else {
+            &divided.whole
+        };
+        let first_row = self.first as i32 * self.over.rows as i32;
+        for &rect in launches {
             self.over.runner.goes_on("pixel")?;
             let pixels = u64::from(rect.right.abs_diff(rect.left)) * u64::from(rect.bottom.abs_diff(rect.top));
             self.shaded[0] += pixels / 4;
@@ -387,6 +402,43 @@ impl Batch<'_, '_, '_, '_> {
             let window = self.mergers[0].window(first_row, pixels);
             let ran = shader.run_whole(rect, &divided.starts, window);
             ran.map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
+        }
+        Ok(())
+    }
+
+    /// Tests what a piece covers wholly, in squares: adds to `launches` what passes as a whole, and to the quads what passes of other squares.
+    fn test(&mut self, number: u32, rect: Rect, launches: &mut Vec<Rect>) -> Result<(), DrawError> {
+        const SIDE: i32 = 32;
+        let setup = &self.pieces[number as usize].setup;
+        let mut passed = Vec::new();
+        for top in (rect.top..rect.bottom).step_by(SIDE as usize) {
+            for left in (rect.left..rect.right).step_by(SIDE as usize) {
+                let square = Rect { left, top, right: left + SIDE, bottom: top + SIDE }.and(rect);
+                self.mergers[0].test_whole(setup, square, &mut passed);
+                let is_whole = passed.iter().all(|&passed| passed);
+                match launches.last_mut() {
+                    Some(last) if is_whole && (last.top, last.bottom, last.right) == (top, square.bottom, left) => {
+                        last.right = square.right;
+                    }
+                    _ if is_whole => launches.push(square),
+                    _ => self.add_passed(number, square, &passed)?,
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Adds the quads of a square's pixels that passed, row by row.
+    fn add_passed(&mut self, number: u32, square: Rect, passed: &[bool]) -> Result<(), DrawError> {
+        let all = self.over.coverer.all();
+        let width = (square.right - square.left) as usize;
+        for y in (square.top..square.bottom).step_by(2) {
+            for x in (square.left..square.right).step_by(2) {
+                let first = (y - square.top) as usize * width + (x - square.left) as usize;
+                let of = |place: usize| if passed[place] { all } else { 0 };
+                let masks = [of(first), of(first + 1), of(first + width), of(first + width + 1)];
+                self.add(ShadeQuad { setup: number, quad: QuadCoverage { x, y, masks }, sample: None }, false)?;
+            }
         }
         Ok(())
     }

@@ -89,9 +89,9 @@ impl Setup {
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
         match self.share {
             Share::Triangle(area) => {
-                let area = area as f64;
-                let second = ((x - x0) * (y2 - y0) - (x2 - x0) * (y - y0)) as f64 / area;
-                let third = ((x1 - x0) * (y - y0) - (x - x0) * (y1 - y0)) as f64 / area;
+                let inverse = 1.0 / area as f64;
+                let second = ((x - x0) * (y2 - y0) - (x2 - x0) * (y - y0)) as f64 * inverse;
+                let third = ((x1 - x0) * (y - y0) - (x - x0) * (y1 - y0)) as f64 * inverse;
                 [1.0 - second - third, second, third]
             }
             Share::Line => {
@@ -130,10 +130,10 @@ impl Setup {
         };
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
         let [ex1, ey1, ex2, ey2] = [x1 - x0, y1 - y0, x2 - x0, y2 - y0].map(|edge| edge as f64);
-        let area = area as f64;
+        let inverse = 1.0 / area as f64;
         let (x, y) = (places.map(|[x, _]| (x - x0) as f64), places.map(|[_, y]| (y - y0) as f64));
-        let second: [f64; 4] = std::array::from_fn(|n| (x[n] * ey2 - ex2 * y[n]) / area);
-        let third: [f64; 4] = std::array::from_fn(|n| (ex1 * y[n] - x[n] * ey1) / area);
+        let second: [f64; 4] = std::array::from_fn(|n| (x[n] * ey2 - ex2 * y[n]) * inverse);
+        let third: [f64; 4] = std::array::from_fn(|n| (ex1 * y[n] - x[n] * ey1) * inverse);
         [std::array::from_fn(|n| 1.0 - second[n] - third[n]), second, third]
     }
 

@@ -136,7 +136,7 @@ impl<'a> StageMemory<'a, '_> {
 /// What the lanes of a launch export, where they are pixels: it replaces what colour targets hold in layer 0.
 pub(crate) struct Window<'a, 't> {
     pub(crate) colour: &'a mut [Option<OpenColour<'t>>; 8],
-    /// The row of the window that row 0 of the launch is.
+    /// The row of the window that row 0 of the launch is: the first of the targets' bytes.
     pub(crate) first_row: u32,
     /// Which targets are written.
     pub(crate) written: u8,
@@ -151,8 +151,8 @@ impl Window<'_, '_> {
             let Some(target) = target.as_mut().filter(|_| self.written >> n & 1 == 1) else { continue };
             let Some((values, _)) = exports.get(Target::Pixel(n)) else { continue };
             let row = (self.first_row + at.j).cast_signed();
-            if let Some(place) = target.place(at.i.cast_signed(), row, 0, 0) {
-                target.store(place, target.colours.pack(values, self.truncates >> n & 1 == 1));
+            if let Some(place) = target.surface.place(at.i.cast_signed(), row, 0, 0) {
+                target.surface.store(place, target.colours.pack(values, self.truncates >> n & 1 == 1));
                 written.elements += 1;
                 written.bytes += target.colours.bytes() as u64;
             }
@@ -162,11 +162,11 @@ impl Window<'_, '_> {
 
     /// These targets, for engines that store themselves.
     fn lent(&mut self, targets: &[Target]) -> Option<Vec<Option<Lent<'_>>>> {
-        let (written, first_row) = (self.written, self.first_row);
+        let written = self.written;
         let mut all = [const { None }; 8];
         for (n, (lent, target)) in all.iter_mut().zip(self.colour.iter_mut()).enumerate() {
             if let Some(target) = target.as_mut().filter(|_| written >> n & 1 == 1) {
-                *lent = Some(target.lent(first_row).filter(|_| self.truncates == 0)?);
+                *lent = Some(target.lent().filter(|_| self.truncates == 0)?);
             }
         }
         let of = |target: &Target| match target {

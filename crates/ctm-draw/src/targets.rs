@@ -2,11 +2,11 @@
 
 use crate::depth::DepthFormat;
 use crate::format::{ColourFormat, Colours, FormatError};
-use crate::layout::{ArrayMode, Layout, LayoutError};
+use crate::layout::{Layout, LayoutError};
 use crate::raster::Rect;
-use ctm_exec::r700::{Cells, Lent, Tiles};
+use crate::surface::{Lines, Surface};
+use ctm_exec::r700::{Cells, Lent};
 use ctm_exec::x1k::Elements;
-use std::sync::{Arc, OnceLock};
 
 /// A colour target.
 #[derive(Debug)]
@@ -134,180 +134,43 @@ fn check(layout: &Layout, format_bytes: usize, size: [u32; 2], last: u32, bytes:
     Ok(())
 }
 
-/// Reads an element of 1 to 16 bytes. Elements lie within the bytes: [`check`] has seen to it.
-#[inline]
-fn load(bytes: &[u8], at: u64, size: usize) -> u128 {
-    let at = at as usize;
-    if size == 4 {
-        let four = bytes.get(at..at.saturating_add(4)).and_then(|four| four.try_into().ok());
-        return four.map_or(0, |four| u32::from_le_bytes(four).into());
-    }
-    let mut whole = [0; 16];
-    if let Some(element) = bytes.get(at..at.saturating_add(size)) {
-        whole[..size].copy_from_slice(element);
-    }
-    u128::from_le_bytes(whole)
-}
-
-#[inline]
-fn store(bytes: &mut [u8], at: u64, size: usize, bits: u128) {
-    let at = at as usize;
-    if size == 4 {
-        if let Some(element) = bytes.get_mut(at..at.saturating_add(4)) {
-            element.copy_from_slice(&(bits as u32).to_le_bytes());
-        }
-        return;
-    }
-    if let Some(element) = bytes.get_mut(at..at.saturating_add(size)) {
-        element.copy_from_slice(&bits.to_le_bytes()[..size]);
-    }
-}
-
-/// A linear surface, looked up once: where its first slice begins, and bytes from row to row, pixel to pixel and sample to sample.
-#[derive(Clone, Copy, Debug)]
-struct Rows {
-    first: u64,
-    row: u64,
-    pixel: u64,
-    sample: u64,
-}
-
-impl Rows {
-    fn of(layout: &Layout, [slice, last]: [u32; 2]) -> Option<Self> {
-        (layout.mode == ArrayMode::Linear && slice <= last).then(|| {
-            let sample = u64::from(layout.element_bytes);
-            let pixel = sample * u64::from(layout.samples);
-            let first = u64::from(slice) * layout.slice_bytes();
-            Self { first, row: u64::from(layout.pitch) * pixel, pixel, sample }
-        })
-    }
-
-    #[inline]
-    fn place(&self, x: i32, y: i32, sample: u32) -> u64 {
-        self.first + u64::from(y as u32) * self.row + u64::from(x as u32) * self.pixel + u64::from(sample) * self.sample
-    }
-}
-
 /// A colour target that was found to be sound.
 #[derive(Debug)]
 pub(crate) struct OpenColour<'t> {
-    bytes: &'t mut [u8],
-    /// Where these bytes lie among those of the whole target.
-    first_byte: u64,
-    rows: Option<Rows>,
-    layout: Layout,
+    pub(crate) surface: Surface<'t>,
     pub(crate) colours: Colours,
-    slices: [u32; 2],
-    /// Where columns lie among tiles, once somebody has asked; of all bands.
-    columns: Arc<OnceLock<Arc<[u32]>>>,
 }
 
 impl OpenColour<'_> {
-    /// The place of a sample; `None` in a layer that there is not.
-    #[inline]
-    pub(crate) fn place(&self, x: i32, y: i32, layer: u32, sample: u32) -> Option<u64> {
-        if let (Some(rows), 0) = (&self.rows, layer) {
-            return Some(rows.place(x, y, sample));
-        }
-        let slice = self.slices[0].checked_add(layer).filter(|&slice| slice <= self.slices[1])?;
-        Some(self.layout.offset(x as u32, y as u32, slice, sample))
-    }
-
-    pub(crate) fn load(&self, place: u64) -> u128 {
-        load(self.bytes, place.wrapping_sub(self.first_byte), self.colours.bytes())
-    }
-
-    pub(crate) fn store(&mut self, place: u64, bits: u128) {
-        store(self.bytes, place.wrapping_sub(self.first_byte), self.colours.bytes(), bits);
-    }
-
-    /// Stores two pixels side by side, of four bytes each; `false` where they do not lie side by side.
-    #[inline]
-    pub(crate) fn store_two(&mut self, x: i32, y: i32, layer: u32, [left, right]: [u32; 2]) -> bool {
-        let (Some(rows), 0) = (&self.rows, layer) else { return false };
-        if rows.pixel != 4 {
-            return false;
-        }
-        let at = rows.place(x, y, 0).wrapping_sub(self.first_byte) as usize;
-        let Some(two) = self.bytes.get_mut(at..at.saturating_add(8)) else { return false };
-        two.copy_from_slice(&(u64::from(right) << 32 | u64::from(left)).to_le_bytes());
-        true
-    }
-
-    /// Whether engines can store colours of layer 0 themselves: linear or tiled, one sample, in a format that they know.
+    /// Whether engines can store colours of layer 0 themselves.
     pub(crate) fn can_be_lent(&self) -> bool {
-        let aligned = (self.bytes.as_ptr() as usize).is_multiple_of(4);
-        let laid_out = self.rows.is_some() && self.layout.samples == 1 || self.layout.folded_bytes().is_some();
-        laid_out && self.slices[0] <= self.slices[1] && self.colours.form().is_some() && aligned
+        self.surface.can_be_lent() && self.colours.form().is_some()
     }
 
-    /// Layer 0 for engines that store themselves, whose row 0 is this row.
-    pub(crate) fn lent(&mut self, first_row: u32) -> Option<Lent<'_>> {
+    /// Layer 0 for engines that store themselves, whose row 0 is the first row of these bytes.
+    pub(crate) fn lent(&mut self) -> Option<Lent<'_>> {
         let (form, channels) = self.colours.form()?;
-        let (pitch, mask) = (self.layout.pitch, 0b1111);
-        let of = |bytes, height| Elements { bytes, pitch, width: pitch, height, form, channels, mask };
-        if let Some(rows) = &self.rows {
-            let first = rows.place(0, first_row.cast_signed(), 0).checked_sub(self.first_byte)?;
-            let bytes = self.bytes.get_mut(usize::try_from(first).ok()?..)?;
-            let height = (bytes.len() as u64 / rows.row.max(1)) as u32;
-            return Some(of(Cells::Bytes(bytes), height).into());
-        }
-        let height = self.layout.height.saturating_sub(first_row);
-        let tiles = self.tiles(first_row, height)?;
-        Some(Lent { tiles: Some(tiles), elements: of(Cells::Bytes(self.bytes), height) })
-    }
-
-    /// Where the elements of layer 0 lie among these bytes, from a row on; fewer rows where they end before.
-    fn tiles(&self, first_row: u32, rows: u32) -> Option<Tiles> {
-        let tile_bytes = self.layout.folded_bytes()?;
-        let tile = u64::from(tile_bytes);
-        let place = |x: u32, y: u32| self.layout.offset(x, y, self.slices[0], 0);
-        // What the slice adds belongs to rows.
-        let first = place(0, 0);
-        let column = |x: u32| {
-            let at = place(x, 0);
-            u32::try_from(at / tile * tile - first / tile * tile).ok().map(|whole| whole | ((at ^ first) % tile) as u32)
-        };
-        let columns = self.columns.get_or_init(|| (0..self.layout.pitch).map_while(column).collect());
-        let row = |y: u32| u32::try_from(place(0, y).checked_sub(self.first_byte)?).ok();
-        let ends = |at: &u32| (*at as usize) < self.bytes.len();
-        let rows = (first_row..first_row.saturating_add(rows)).map_while(row).take_while(ends).collect();
-        Some(Tiles { columns: columns.clone(), rows, tile_bytes })
-    }
-
-    pub(crate) const fn samples(&self) -> u32 {
-        self.layout.samples
+        let Lines { bytes, pitch, height, tiles } = self.surface.lines()?;
+        let elements =
+            Elements { bytes: Cells::Bytes(bytes), pitch, width: pitch, height, form, channels, mask: 0b1111 };
+        Some(Lent { elements, tiles })
     }
 }
 
 /// A depth target that was found to be sound.
 #[derive(Debug)]
 pub(crate) struct OpenDepth<'t> {
-    bytes: &'t mut [u8],
-    /// Where these bytes lie among those of the whole target.
-    first_byte: u64,
-    rows: Option<Rows>,
-    layout: Layout,
+    pub(crate) surface: Surface<'t>,
     pub(crate) format: DepthFormat,
-    slices: [u32; 2],
 }
 
 impl OpenDepth<'_> {
-    #[inline]
-    pub(crate) fn place(&self, x: i32, y: i32, layer: u32, sample: u32) -> Option<u64> {
-        if let (Some(rows), 0) = (&self.rows, layer) {
-            return Some(rows.place(x, y, sample));
-        }
-        let slice = self.slices[0].checked_add(layer).filter(|&slice| slice <= self.slices[1])?;
-        Some(self.layout.offset(x as u32, y as u32, slice, sample))
-    }
-
     pub(crate) fn load(&self, place: u64) -> u64 {
-        load(self.bytes, place.wrapping_sub(self.first_byte), self.format.bytes()) as u64
+        self.surface.load(place) as u64
     }
 
     pub(crate) fn store(&mut self, place: u64, bits: u64) {
-        store(self.bytes, place.wrapping_sub(self.first_byte), self.format.bytes(), bits.into());
+        self.surface.store(place, bits.into());
     }
 }
 
@@ -326,28 +189,14 @@ const BAND_ROWS: u32 = 64;
 /// Most bands.
 const BANDS: u32 = 32;
 
-/// The bytes of one slice, cut into bands of so many rows: each with its first byte. `None` where the rows of a band do not lie together.
-fn bands<'t>(
-    bytes: &'t mut [u8],
-    layout: &Layout,
-    [slice, _]: [u32; 2],
-    rows: u32,
-) -> Option<Vec<(u64, &'t mut [u8])>> {
-    let of_band = layout.bytes_of_rows(rows).filter(|&bytes| bytes > 0)?;
-    let (slice, of_slice) = (u64::from(slice) * layout.slice_bytes(), layout.slice_bytes());
-    let parts = bytes.get_mut(slice as usize..(slice + of_slice) as usize)?.chunks_mut(of_band as usize);
-    Some((0u64..).zip(parts).map(|(n, part)| (slice + n * of_band, part)).collect())
-}
-
 impl<'t> Open<'t> {
     /// Cuts the targets into bands of rows that can be drawn by themselves; gives the rows of a band and the bands, from row 0 on as far as the
     /// bounds go. One band where memory does not allow more.
     pub(crate) fn split(self, bounds: Rect) -> (u32, Vec<Self>) {
         let end = u32::try_from(bounds.bottom).unwrap_or(0);
         let rows = end.div_ceil(BANDS).next_multiple_of(BAND_ROWS).max(BAND_ROWS);
-        let can = |layout: &Layout, slices: [u32; 2]| slices[0] == slices[1] && layout.bytes_of_rows(rows).is_some();
-        let colours_can = self.colour.iter().flatten().all(|target| can(&target.layout, target.slices));
-        let depth_can = self.depth.as_ref().is_none_or(|target| can(&target.layout, target.slices));
+        let colours_can = self.colour.iter().flatten().all(|target| target.surface.splits(rows));
+        let depth_can = self.depth.as_ref().is_none_or(|target| target.surface.splits(rows));
         let nothing = self.depth.is_none() && self.colour.iter().all(Option::is_none);
         if !(colours_can && depth_can) || nothing || end <= rows {
             return (end.next_multiple_of(BAND_ROWS).max(BAND_ROWS), vec![self]);
@@ -361,22 +210,14 @@ impl<'t> Open<'t> {
             streams: [const { None }; 4],
         });
         for (n, target) in self.colour.into_iter().enumerate() {
-            let Some(OpenColour { bytes, rows: of_rows, layout, colours, slices, columns, .. }) = target else {
-                continue;
-            };
-            for (open, (first_byte, bytes)) in
-                all.iter_mut().zip(bands(bytes, &layout, slices, rows).unwrap_or_default())
-            {
-                let columns = Arc::clone(&columns);
-                open.colour[n] =
-                    Some(OpenColour { bytes, first_byte, rows: of_rows, layout, colours, slices, columns });
+            let Some(OpenColour { surface, colours }) = target else { continue };
+            for (open, surface) in all.iter_mut().zip(surface.split(rows)) {
+                open.colour[n] = Some(OpenColour { surface, colours });
             }
         }
-        if let Some(OpenDepth { bytes, rows: of_rows, layout, format, slices, .. }) = self.depth {
-            for (open, (first_byte, bytes)) in
-                all.iter_mut().zip(bands(bytes, &layout, slices, rows).unwrap_or_default())
-            {
-                open.depth = Some(OpenDepth { bytes, first_byte, rows: of_rows, layout, format, slices });
+        if let Some(OpenDepth { surface, format }) = self.depth {
+            for (open, surface) in all.iter_mut().zip(surface.split(rows)) {
+                open.depth = Some(OpenDepth { surface, format });
             }
         }
         (rows, all)
@@ -405,15 +246,7 @@ impl Targets<'_> {
                 return Err(named(TargetError::Samples { found: layout.samples, wanted }));
             }
             cut(*size);
-            *place = Some(OpenColour {
-                bytes,
-                first_byte: 0,
-                rows: Rows::of(layout, *slices),
-                layout: *layout,
-                colours,
-                slices: *slices,
-                columns: Arc::default(),
-            });
+            *place = Some(OpenColour { surface: Surface::new(bytes, *layout, *slices), colours });
         }
         let depth = match depth_target {
             None => None,
@@ -424,14 +257,7 @@ impl Targets<'_> {
                     return Err(named(TargetError::Samples { found: layout.samples, wanted: samples }));
                 }
                 cut(*size);
-                Some(OpenDepth {
-                    bytes,
-                    first_byte: 0,
-                    rows: Rows::of(layout, *slices),
-                    layout: *layout,
-                    format: *format,
-                    slices: *slices,
-                })
+                Some(OpenDepth { surface: Surface::new(bytes, *layout, *slices), format: *format })
             }
         };
         let lent = streams.each_mut().map(|stream| {

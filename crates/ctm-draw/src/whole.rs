@@ -40,13 +40,13 @@ impl Shader<'_> {
         }
     }
 
-    /// Divides a piece, within a rectangle of even sides whose first row is row 0 of launches; `None` where launches of rectangles are not worth it, or
+    /// Divides a piece, within a rectangle of even sides; `first_row` is row 0 of launches. `None` where launches of rectangles are not worth it, or
     /// planes cannot say what pixels start with.
     pub(crate) fn divide(
         &self,
         piece: &Piece,
         coverer: &Coverer<'_>,
-        within: Rect,
+        (within, first_row): (Rect, i32),
         vertices: &Vertices,
     ) -> Option<Divided> {
         if piece.setup.layer != 0 || piece.most_quads() < LEAST_QUADS {
@@ -89,7 +89,7 @@ impl Shader<'_> {
         if divided.whole.is_empty() {
             return None;
         }
-        divided.starts = starts(self.state, &piece.setup, vertices, (self.registers(), within.top))?;
+        divided.starts = starts(self.state, &piece.setup, vertices, (self.registers(), first_row))?;
         Some(divided)
     }
 

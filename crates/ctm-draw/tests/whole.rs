@@ -5,13 +5,15 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_draw::clip::{ClipState, Viewport};
+use ctm_draw::depth::DepthFormat;
 use ctm_draw::format::{ColourFormat, NumberType, Swap};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
+use ctm_draw::raster::Rect;
 use ctm_draw::state::{
-    Draw, DrawState, Indices, Interpolation, PixelInput, PixelInputs, PixelSource, Stage, Topology, VertexOutputs,
-    VertexSource,
+    Compare, DepthState, Draw, DrawState, Indices, Interpolation, PixelInput, PixelInputs, PixelSource, Stage,
+    StencilFace, StencilOp, Topology, VertexOutputs, VertexSource,
 };
-use ctm_draw::{ColourTarget, Counts, Notice, Options, Targets, draw};
+use ctm_draw::{ColourTarget, Counts, DepthTarget, Notice, Options, Targets, clear_depth, draw};
 use ctm_exec::Engine;
 use ctm_exec::r700::{Arrays, Constants, Interp};
 use ctm_isa::r700::Program;
@@ -73,6 +75,8 @@ struct Case {
     face: Option<(u8, u8)>,
     fixed_position: Option<u8>,
     targets: Vec<(ColourFormat, Layout)>,
+    /// With what is tested.
+    depth: Option<(DepthFormat, Layout, Compare, Option<StencilFace>)>,
     triangles: u32,
 }
 
@@ -113,6 +117,17 @@ impl Case {
             (format, layout(r, bytes))
         };
         let targets = vec![target(r, &FLOATS), target(r, &BYTES), target(r, &FLOATS), target(r, &BYTES)];
+        let format = r.of(&DepthFormat::ALL);
+        let mut layout = layout(r, format.bytes() as u32);
+        layout.depth_order = layout.mode != ArrayMode::Linear;
+        let compare = r.of(&[Compare::Less, Compare::GreaterEqual, Compare::Always, Compare::Equal]);
+        let stencil = r.one_in(3).then(|| StencilFace {
+            compare: r.of(&[Compare::Always, Compare::NotEqual]),
+            pass: StencilOp::IncrementWrap,
+            depth_fail: StencilOp::Invert,
+            ..StencilFace::default()
+        });
+        let depth = r.one_in(2).then_some((format, layout, compare, stencil));
         Self {
             positions,
             parameters,
@@ -121,6 +136,7 @@ impl Case {
             face: r.one_in(2).then_some((3, r.below(2) as u8)),
             fixed_position: r.one_in(3).then_some(4),
             targets,
+            depth,
             triangles,
         }
     }
@@ -145,11 +161,22 @@ impl Case {
         for ((place, bytes), &(format, layout)) in targets.colour.iter_mut().zip(&mut bytes).zip(&self.targets) {
             *place = Some(ColourTarget { bytes, layout, format, size: [SIDE; 2], slices: [0; 2] });
         }
+        let mut depth_bytes = Vec::new();
+        if let Some((format, layout, compare, stencil)) = self.depth {
+            depth_bytes = vec![0; layout.slice_bytes() as usize];
+            targets.depth =
+                Some(DepthTarget { bytes: &mut depth_bytes, layout, format, size: [SIDE; 2], slices: [0; 2] });
+            let all = Rect { left: 0, top: 0, right: SIDE as i32, bottom: SIDE as i32 };
+            clear_depth(&mut targets, 0.5, 1, all).unwrap();
+            state.depth = DepthState { test: Some(compare), write: true, stencil, ..DepthState::default() };
+        }
         let call =
             Draw { topology: Topology::Triangles, indices: Indices::Counted, count: 3 * self.triangles, instances: 1 };
         let launches = Arc::new(AtomicUsize::new(0));
         let heard = Arc::clone(&launches);
-        let notice = Notice::new(move |launch| drop(heard.fetch_add(usize::from(launch.domain.j1 > 1), Relaxed)));
+        let notice = Notice::new(move |launch| {
+            heard.fetch_add(usize::from(launch.domain.j1 > 1), Relaxed);
+        });
         let watch = matches!(way, Way::Quads).then_some([16000; 2]);
         let options = Options { one_thread, watch, notice, ..Options::default() };
         let counts = draw(engine, &state, &call, &mut targets, &options).unwrap();
@@ -157,6 +184,7 @@ impl Case {
             Way::Whole(rectangles) => *rectangles += launches.load(Relaxed),
             Way::Quads => assert_eq!(launches.load(Relaxed), 0),
         }
+        bytes.push(depth_bytes);
         (bytes, counts)
     }
 }
@@ -204,6 +232,7 @@ fn both_ways_draw_the_same() {
             let same = alike(*format, [&whole[n], &quads[n]]);
             assert!(same.is_ok(), "seed {seed}, target {n}, {format:?}, {layout:?}: {same:?}");
         }
+        assert!(whole.last() == quads.last(), "seed {seed}, {:?}", case.depth);
         // The engine and the number of threads make no difference at all.
         assert_eq!(
             case.draw(&jit, &program, Way::Whole(&mut 0), false),

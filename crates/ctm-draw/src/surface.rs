@@ -1,0 +1,210 @@
+//! The samples of a target under way: where they lie, loads and stores.
+
+use crate::layout::{ArrayMode, Layout};
+use ctm_exec::r700::Tiles;
+use std::sync::{Arc, OnceLock};
+
+/// Reads an element of 1 to 16 bytes. Elements lie within the bytes: [`crate::Targets`] were looked at.
+#[inline]
+fn load(bytes: &[u8], at: u64, size: u32) -> u128 {
+    let at = at as usize;
+    if size == 4 {
+        let four = bytes.get(at..at.saturating_add(4)).and_then(|four| four.try_into().ok());
+        return four.map_or(0, |four| u32::from_le_bytes(four).into());
+    }
+    let (mut whole, size) = ([0; 16], size as usize);
+    if let Some(element) = bytes.get(at..at.saturating_add(size)) {
+        whole[..size].copy_from_slice(element);
+    }
+    u128::from_le_bytes(whole)
+}
+
+#[inline]
+fn store(bytes: &mut [u8], at: u64, size: u32, bits: u128) {
+    let at = at as usize;
+    if size == 4 {
+        if let Some(element) = bytes.get_mut(at..at.saturating_add(4)) {
+            element.copy_from_slice(&(bits as u32).to_le_bytes());
+        }
+        return;
+    }
+    let size = size as usize;
+    if let Some(element) = bytes.get_mut(at..at.saturating_add(size)) {
+        element.copy_from_slice(&bits.to_le_bytes()[..size]);
+    }
+}
+
+/// A linear surface, looked up once: where its first slice begins, and bytes from row to row, pixel to pixel and sample to sample.
+#[derive(Clone, Copy, Debug)]
+struct Rows {
+    first: u64,
+    row: u64,
+    pixel: u64,
+    sample: u64,
+}
+
+impl Rows {
+    fn of(layout: &Layout, [slice, last]: [u32; 2]) -> Option<Self> {
+        (layout.mode == ArrayMode::Linear && slice <= last).then(|| {
+            let sample = u64::from(layout.element_bytes);
+            let pixel = sample * u64::from(layout.samples);
+            let first = u64::from(slice) * layout.slice_bytes();
+            Self { first, row: u64::from(layout.pitch) * pixel, pixel, sample }
+        })
+    }
+
+    #[inline]
+    fn place(&self, x: i32, y: i32, sample: u32) -> u64 {
+        self.first + u64::from(y as u32) * self.row + u64::from(x as u32) * self.pixel + u64::from(sample) * self.sample
+    }
+}
+
+/// The samples of some rows of a target: of all, or of a band.
+#[derive(Debug)]
+pub(crate) struct Surface<'t> {
+    bytes: &'t mut [u8],
+    /// Where these bytes lie among those of the whole target.
+    first_byte: u64,
+    /// The row of layer 0 that begins there.
+    first_row: u32,
+    layout: Layout,
+    /// The slice that layer 0 is, and the last one.
+    slices: [u32; 2],
+    rows: Option<Rows>,
+    /// Where columns lie among tiles, once somebody has asked; of all bands.
+    columns: Arc<OnceLock<Arc<[u32]>>>,
+    /// Where rows lie, too.
+    tiles: OnceLock<Option<Tiles>>,
+}
+
+/// Layer 0 as lines of elements.
+pub(crate) struct Lines<'l> {
+    pub(crate) bytes: &'l mut [u8],
+    pub(crate) pitch: u32,
+    pub(crate) height: u32,
+    /// Where elements lie, if not line by line.
+    pub(crate) tiles: Option<Tiles>,
+}
+
+impl<'t> Surface<'t> {
+    /// Of a whole target.
+    pub(crate) fn new(bytes: &'t mut [u8], layout: Layout, slices: [u32; 2]) -> Self {
+        let rows = Rows::of(&layout, slices);
+        let (columns, tiles) = (Arc::default(), OnceLock::new());
+        Self { bytes, first_byte: 0, first_row: 0, layout, slices, rows, columns, tiles }
+    }
+
+    /// The arrangement of the whole target.
+    pub(crate) const fn layout(&self) -> &Layout {
+        &self.layout
+    }
+
+    /// The place of a sample; `None` in a layer that there is not.
+    #[inline]
+    pub(crate) fn place(&self, x: i32, y: i32, layer: u32, sample: u32) -> Option<u64> {
+        if layer == 0 {
+            if let Some(rows) = &self.rows {
+                return Some(rows.place(x, y, sample));
+            }
+            if let Some(Some(tiles)) = self.tiles.get()
+                && let Some(offset) = tiles.offset(x as u32, (y as u32).wrapping_sub(self.first_row))
+            {
+                return Some(self.first_byte + u64::from(offset));
+            }
+        }
+        let slice = self.slices[0].checked_add(layer).filter(|&slice| slice <= self.slices[1])?;
+        Some(self.layout.offset(x as u32, y as u32, slice, sample))
+    }
+
+    #[inline]
+    pub(crate) fn load(&self, place: u64) -> u128 {
+        load(self.bytes, place.wrapping_sub(self.first_byte), self.layout.element_bytes)
+    }
+
+    #[inline]
+    pub(crate) fn store(&mut self, place: u64, bits: u128) {
+        store(self.bytes, place.wrapping_sub(self.first_byte), self.layout.element_bytes, bits);
+    }
+
+    /// Stores two pixels side by side, of four bytes each; `false` where they do not lie side by side.
+    #[inline]
+    pub(crate) fn store_two(&mut self, x: i32, y: i32, layer: u32, [left, right]: [u32; 2]) -> bool {
+        let (Some(rows), 0) = (&self.rows, layer) else { return false };
+        if rows.pixel != 4 {
+            return false;
+        }
+        let at = rows.place(x, y, 0).wrapping_sub(self.first_byte) as usize;
+        let Some(two) = self.bytes.get_mut(at..at.saturating_add(8)) else { return false };
+        two.copy_from_slice(&(u64::from(right) << 32 | u64::from(left)).to_le_bytes());
+        true
+    }
+
+    /// Whether [`Self::lines`] gives layer 0, aligned to dwords: linear or tiled, one sample.
+    pub(crate) fn can_be_lent(&self) -> bool {
+        let aligned = (self.bytes.as_ptr() as usize).is_multiple_of(4);
+        let laid_out = self.rows.is_some() && self.layout.samples == 1 || self.layout.folded_bytes().is_some();
+        laid_out && self.slices[0] <= self.slices[1] && aligned
+    }
+
+    /// Layer 0, whose row 0 is the first of these; of one sample.
+    pub(crate) fn lines(&mut self) -> Option<Lines<'_>> {
+        let pitch = self.layout.pitch;
+        if let Some(rows) = &self.rows {
+            let first = rows.place(0, self.first_row.cast_signed(), 0).checked_sub(self.first_byte)?;
+            let bytes = self.bytes.get_mut(usize::try_from(first).ok()?..)?;
+            let height = (bytes.len() as u64 / rows.row.max(1)) as u32;
+            return Some(Lines { bytes, pitch, height, tiles: None });
+        }
+        self.find_tiles();
+        let tiles = self.tiles.get()?.clone()?;
+        Some(Lines { bytes: self.bytes, pitch, height: tiles.rows.len() as u32, tiles: Some(tiles) })
+    }
+
+    /// Finds where columns and rows of layer 0 lie, which makes [`Self::place`] faster; worth it for many pixels.
+    pub(crate) fn find_tiles(&self) {
+        if self.rows.is_none() {
+            self.tiles.get_or_init(|| self.tiles());
+        }
+    }
+
+    fn tiles(&self) -> Option<Tiles> {
+        let tile_bytes = self.layout.folded_bytes()?;
+        let tile = u64::from(tile_bytes);
+        let place = |x: u32, y: u32| self.layout.offset(x, y, self.slices[0], 0);
+        // What the slice adds belongs to rows.
+        let first = place(0, 0);
+        let column = |x: u32| {
+            let at = place(x, 0);
+            u32::try_from(at / tile * tile - first / tile * tile).ok().map(|whole| whole | ((at ^ first) % tile) as u32)
+        };
+        let columns = self.columns.get_or_init(|| (0..self.layout.pitch).map_while(column).collect());
+        let row = |y: u32| u32::try_from(place(0, y).checked_sub(self.first_byte)?).ok();
+        let ends = |at: &u32| (*at as usize) < self.bytes.len();
+        let rows = (self.first_row..self.layout.height).map_while(row).take_while(ends).collect();
+        Some(Tiles { columns: columns.clone(), rows, tile_bytes })
+    }
+
+    /// Whether bands of so many rows lie in memory of their own.
+    pub(crate) fn splits(&self, rows: u32) -> bool {
+        self.slices[0] == self.slices[1] && self.layout.bytes_of_rows(rows).is_some_and(|bytes| bytes > 0)
+    }
+
+    /// Bands of so many rows, from row 0 on, where [`Self::splits`] says so.
+    pub(crate) fn split(self, rows: u32) -> Vec<Self> {
+        let Self { bytes, layout, slices, rows: of_rows, columns, .. } = self;
+        let Some(of_band) = layout.bytes_of_rows(rows).filter(|&bytes| bytes > 0) else { return Vec::new() };
+        let (slice, of_slice) = (u64::from(slices[0]) * layout.slice_bytes(), layout.slice_bytes());
+        let parts = bytes.get_mut(slice as usize..(slice + of_slice) as usize).unwrap_or_default();
+        let band = |(n, bytes): (u32, &'t mut [u8])| Self {
+            bytes,
+            first_byte: slice + u64::from(n) * of_band,
+            first_row: n * rows,
+            layout,
+            slices,
+            rows: of_rows,
+            columns: Arc::clone(&columns),
+            tiles: OnceLock::new(),
+        };
+        (0u32..).zip(parts.chunks_mut(of_band as usize)).map(band).collect()
+    }
+}
