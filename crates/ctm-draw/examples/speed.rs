@@ -1,6 +1,6 @@
 //! How long draws take: scenes of `bench/peers/scenes.c`, which draws the same with OpenGL. Prints `NAME MILLISECONDS PROCESSOR-MILLISECONDS`, medians.
 //!
-//! `cargo run --release -p ctm-draw --example speed -- [THREADS] [RUNS]`
+//! `cargo run --release -p ctm-draw --example speed -- [THREADS] [RUNS] [SCENE]`
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -59,8 +59,10 @@ fn cpu() -> f64 {
 }
 
 fn main() {
-    let mut args = std::env::args().skip(1).filter_map(|a| a.parse::<usize>().ok());
-    let (threads, runs) = (args.next().unwrap_or(0), args.next().unwrap_or(10));
+    let mut args = std::env::args().skip(1);
+    let mut number = |other: usize| args.next().and_then(|a| a.parse().ok()).unwrap_or(other);
+    let (threads, runs) = (number(0), number(10));
+    let only = args.next();
     let plain = program("EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM");
     let textured = program("TEX:\n  SAMPLE R0.xyzw, R0.xyxx, t0, s0\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM");
     let mut heavy = String::from("ALU:\n");
@@ -88,6 +90,9 @@ fn main() {
         ("heavy_pixels", &heavy, [1, 1], 1),
     ];
     for (name, program, [columns, rows], instances) in scenes {
+        if only.as_deref().is_some_and(|only| only != name) {
+            continue;
+        }
         let (mut positions, mut indices) = grid(columns, rows);
         if name == "one_triangle" {
             indices.truncate(3);

@@ -177,6 +177,14 @@ impl ClipState<'_> {
         killed || (0..8).any(culls)
     }
 
+    /// Whether a primitive of such vertices is left as it is: they lie in the volume, and nothing else drops them.
+    #[must_use]
+    pub fn is_inside(&self, vertex: &ClipInput) -> bool {
+        let counts = !self.discard && !self.disabled && self.cull_distances == 0 && !vertex.killed;
+        // Distances of positions that are no numbers are none.
+        counts && self.distances(vertex).iter().all(|&distance| distance >= 0.0)
+    }
+
     /// What is left of a primitive of 1 to 3 vertices: a polygon, a line, a point, or nothing. `edges`: bit k, the edge from vertex k is one.
     #[must_use]
     pub fn clip(&self, vertices: &[ClipInput], edges: u8) -> Vec<ClipVertex> {

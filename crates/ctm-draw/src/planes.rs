@@ -195,10 +195,8 @@ pub(crate) fn starts(
 
 /// The values of a parameter's element at the corners of a piece, by those at the primitive's vertices.
 fn of_corners(setup: &Setup, perspective: bool, values: [f64; 3]) -> [f64; 3] {
-    if setup.is_whole {
-        return values;
-    }
-    setup.corners.each_ref().map(|corner| {
+    let Some(cut) = &setup.cut else { return values };
+    cut.each_ref().map(|corner| {
         let shares = if perspective { &corner.weights } else { &corner.linear };
         // What is the same at all vertices is the same everywhere.
         let more = |n: usize| if values[n] == values[0] { 0.0 } else { shares[n] * (values[n] - values[0]) };

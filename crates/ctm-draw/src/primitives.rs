@@ -6,9 +6,9 @@ use crate::raster::{
     DepthOffset, DepthStep, Fill, LinePixels, QuadCoverage, RasterState, Rect, SamplePoints, Triangle, UNITS,
     cover_box, cover_triangle, inside_box, inside_triangle, wide_line,
 };
-use crate::setup::{Setup, Share, WindowVertex};
+use crate::setup::{Corner, Setup, Share, Shares};
 use crate::state::DrawState;
-use crate::vertices::Vertices;
+use crate::vertices::{Misc, Vertices};
 
 /// A primitive, or a part of one, in the window: what its pixels have in common, and which they are.
 #[derive(Clone, Debug)]
@@ -25,7 +25,7 @@ pub(crate) struct Piece {
 enum Area {
     Triangle(Triangle),
     /// A line that is a rectangle across its direction: two halves.
-    Halves([Triangle; 2]),
+    Halves(Box<[Triangle; 2]>),
     Box([[i64; 2]; 2]),
     /// Columns or rows of pixels; `stipple`: steps of the pattern before its first pixel.
     Line {
@@ -45,7 +45,8 @@ impl Piece {
         };
         let [top, bottom] = match &area {
             Area::Triangle(triangle) => of(&triangle.at, 0),
-            Area::Halves([a, b]) => {
+            Area::Halves(halves) => {
+                let [a, b] = &**halves;
                 let ([top, bottom], [other_top, other_bottom]) = (of(&a.at, 0), of(&b.at, 0));
                 [top.min(other_top), bottom.max(other_bottom)]
             }
@@ -67,7 +68,10 @@ impl Piece {
         let rows = i64::from(bottom - top).max(0) as u64 / 2 + 1;
         let columns = match &self.area {
             Area::Triangle(Triangle { at: [a, b, c], .. }) => a[0].max(b[0]).max(c[0]) - a[0].min(b[0]).min(c[0]),
-            Area::Halves([a, _]) => a.at.map(|at| at[0]).into_iter().max().unwrap_or(0) - a.at[0][0].min(a.at[1][0]),
+            Area::Halves(halves) => {
+                let of = halves[0].at.map(|at| at[0]);
+                of[0].max(of[1]).max(of[2]) - of[0].min(of[1])
+            }
             Area::Box([a, b]) => (a[0] - b[0]).abs(),
             Area::Line { from, to, width, .. } => (from[0] - to[0]).abs() + width * UNITS,
         };
@@ -186,6 +190,16 @@ pub(crate) struct Cutter<'a> {
     pub(crate) visible: u64,
 }
 
+/// A corner, and what it is of the primitive's vertices.
+type Cut = (Corner, Shares);
+
+/// What a vertex is in the window, where clipping leaves every primitive of such vertices as it is.
+pub(crate) struct Seen {
+    corner: Corner,
+    /// The number of its viewport.
+    viewport: u32,
+}
+
 /// What belongs to a primitive and not to its corners.
 #[derive(Clone, Copy)]
 struct Common {
@@ -196,8 +210,38 @@ struct Common {
     is_front: bool,
     offset: f64,
     viewport: Viewport,
+    viewport_number: u32,
     layer: u32,
     scissor: Rect,
+}
+
+impl Common {
+    fn setup(&self, corners: [Corner; 3], cut: Option<Box<[Shares; 3]>>, share: Share) -> Setup {
+        let &Self { primitive, instance, slots, provoking, is_front, offset, viewport, layer, .. } = self;
+        let (depth_range, sprite) = (viewport.depth, None);
+        Setup {
+            corners,
+            cut,
+            share,
+            slots,
+            provoking,
+            primitive,
+            instance,
+            is_front,
+            offset,
+            depth_range,
+            layer,
+            sprite,
+        }
+    }
+
+    /// Of corners that clipping may have made.
+    fn setup_cut(&self, corners: [Cut; 3], share: Share) -> Setup {
+        let whole = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
+        let shares = corners.map(|(_, shares)| shares);
+        let cut = (shares.map(|shares| shares.weights) != whole).then(|| Box::new(shares));
+        self.setup(corners.map(|(corner, _)| corner), cut, share)
+    }
 }
 
 impl<'a> Cutter<'a> {
@@ -205,22 +249,59 @@ impl<'a> Cutter<'a> {
         Self { state, bounds, stipple: 0, visible: 0 }
     }
 
-    /// Adds the pieces of a primitive, whose vertices are at these places; `provoking`: the place of the one for flat values.
+    /// Where a vertex lies in the window; `None` where the division gives nothing.
+    fn corner(&self, viewport: &Viewport, position: [f64; 4]) -> Option<Corner> {
+        let [x, y, z, reciprocal_w] = self.state.clip.window(viewport, position)?;
+        let raster = &self.state.raster;
+        let reciprocal_w = if raster.no_perspective { 1.0 } else { reciprocal_w };
+        Some(Corner { at: [raster.snap(x), raster.snap(y)], z, reciprocal_w })
+    }
+
+    /// What is the same for all primitives that vertices are of.
+    pub(crate) fn see(&self, vertices: &Vertices) -> Vec<Option<Seen>> {
+        let clip = &self.state.clip;
+        let seen = |(input, misc): (&ClipInput, &Misc)| {
+            let viewport = misc.viewport;
+            let corner = || self.corner(&clip.viewport(viewport), input.position.map(f64::from));
+            clip.is_inside(input).then(corner)?.map(|corner| Seen { corner, viewport })
+        };
+        vertices.clip.iter().zip(&vertices.misc).map(seen).collect()
+    }
+
+    /// Adds the piece of a triangle whose vertices are all seen, in one viewport, where triangles are drawn as such; says whether it is one.
+    fn whole(&mut self, seen: [Option<&Seen>; 3], mut common: Common, pieces: &mut Vec<Piece>) -> bool {
+        let raster = &self.state.raster;
+        let [Some(a), Some(b), Some(c)] = seen else { return false };
+        let same = |seen: &Seen| seen.viewport == common.viewport_number;
+        if !(same(a) && same(b) && same(c)) {
+            return false;
+        }
+        let corners = [a.corner, b.corner, c.corner];
+        let triangle = Triangle::new(corners.map(|corner| corner.at));
+        common.is_front = (triangle.area > 0) == raster.clockwise_is_front;
+        let (culled, fill, offset) = raster.of_face(common.is_front);
+        if triangle.area != 0 && !culled && (fill != Fill::Triangles || offset.is_some()) {
+            return false;
+        }
+        self.visible += 1;
+        if triangle.area != 0 && !culled {
+            let setup = common.setup(corners, None, Share::Triangle(triangle.area));
+            pieces.push(Piece::new(setup, Area::Triangle(triangle), common.scissor));
+        }
+        true
+    }
+
+    /// Adds the pieces of a primitive, whose vertices are at these places; `provoking`: the place of the one for flat values. `seen`: what [`Self::see`] says of
+    /// vertices.
     pub(crate) fn cut(
         &mut self,
         primitive: &Primitive,
         instance: u32,
-        vertices: &Vertices,
+        (vertices, seen): (&Vertices, &[Option<Seen>]),
         slots: [u32; 3],
         provoking: u32,
         pieces: &mut Vec<Piece>,
     ) {
-        let count = match primitive.shape {
-            Shape::Point => 1,
-            Shape::Line => 2,
-            Shape::Triangle | Shape::Rectangle => 3,
-        };
-        let inputs: [ClipInput; 3] = slots.map(|slot| vertices.clip[slot as usize]);
         let misc = &vertices.misc[provoking as usize];
         let viewport = self.state.clip.viewport(misc.viewport);
         let scissor = viewport.scissor.map_or(self.bounds, |scissor| scissor.and(self.bounds));
@@ -230,24 +311,38 @@ impl<'a> Cutter<'a> {
         if scissor.is_empty() {
             return;
         }
+        let common = Common {
+            primitive: primitive.number,
+            instance,
+            slots,
+            provoking,
+            is_front: true,
+            offset: 0.0,
+            viewport,
+            viewport_number: misc.viewport,
+            layer: misc.layer,
+            scissor,
+        };
+        if primitive.shape == Shape::Triangle
+            && self.whole(slots.map(|slot| seen.get(slot as usize)?.as_ref()), common, pieces)
+        {
+            return;
+        }
+        let count = match primitive.shape {
+            Shape::Point => 1,
+            Shape::Line => 2,
+            Shape::Triangle | Shape::Rectangle => 3,
+        };
+        let inputs: [ClipInput; 3] = slots.map(|slot| vertices.clip[slot as usize]);
         let flags = (0..3).filter(|&n| !vertices.misc[slots[n] as usize].no_edge).fold(0, |set, n| set | 1 << n);
         let polygon = self.state.clip.clip(&inputs[..count], primitive.edges & flags);
         if polygon.is_empty() {
             return;
         }
         let w = inputs.map(|input| f64::from(input.position[3]));
-        let corner = |vertex: &ClipVertex| {
-            let window = self.state.clip.window(&viewport, vertex.position)?;
-            let at = [self.state.raster.snap(window[0]), self.state.raster.snap(window[1])];
-            let window = if self.state.raster.no_perspective { [window[0], window[1], window[2], 1.0] } else { window };
-            Some(WindowVertex::new(vertex, at, window, w))
-        };
-        let Some(corners) = polygon.iter().map(corner).collect::<Option<Vec<WindowVertex>>>() else { return };
+        let corner = |vertex: &ClipVertex| Some((self.corner(&viewport, vertex.position)?, Shares::of(vertex, w)));
+        let Some(corners) = polygon.iter().map(corner).collect::<Option<Vec<Cut>>>() else { return };
         self.visible += 1;
-        let (number, layer) = (primitive.number, misc.layer);
-        let (is_front, offset) = (true, 0.0);
-        let common =
-            Common { primitive: number, instance, slots, provoking, is_front, offset, viewport, layer, scissor };
         match (primitive.shape, corners.as_slice()) {
             (Shape::Point, &[a, ..]) => self.point(a, common, vertices, pieces),
             (Shape::Line, &[a, b, ..]) => self.line(a, b, common, pieces),
@@ -259,50 +354,25 @@ impl<'a> Cutter<'a> {
         }
     }
 
-    fn setup(&self, corners: [WindowVertex; 3], share: Share, common: &Common) -> Setup {
-        let &Common { primitive, instance, slots, provoking, is_front, offset, viewport, layer, .. } = common;
-        let depth_range = viewport.depth;
-        let whole = [[1.0, 0.0, 0.0], [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]];
-        let is_whole = corners.each_ref().map(|corner| corner.weights) == whole;
-        Setup {
-            corners,
-            share,
-            slots,
-            provoking,
-            primitive,
-            instance,
-            is_front,
-            offset,
-            depth_range,
-            layer,
-            is_whole,
-            sprite: None,
-        }
-    }
-
     /// A triangle, or what clipping left of one.
     fn polygon(
         &mut self,
         cut: &[ClipVertex],
-        corners: &[WindowVertex],
+        corners: &[Cut],
         common: Common,
         vertices: &Vertices,
         pieces: &mut Vec<Piece>,
     ) {
         let raster = &self.state.raster;
         let fan = |n: usize| [corners[0], corners[n], corners[n + 1]];
-        let triangle = |of: &[WindowVertex; 3]| Triangle::new([of[0].at, of[1].at, of[2].at]);
+        let triangle = |of: &[Cut; 3]| Triangle::new(of.map(|(corner, _)| corner.at));
         let parts: Vec<_> = (1..corners.len() - 1).map(fan).map(|of| (of, triangle(&of))).collect();
         let area: i128 = parts.iter().map(|(_, triangle)| i128::from(triangle.area)).sum();
         if area == 0 {
             return;
         }
         let is_front = (area > 0) == raster.clockwise_is_front;
-        let (culled, fill, offset) = if is_front {
-            (raster.cull_front, raster.fill_front, raster.offset_front)
-        } else {
-            (raster.cull_back, raster.fill_back, raster.offset_back)
-        };
+        let (culled, fill, offset) = raster.of_face(is_front);
         if culled {
             return;
         }
@@ -310,7 +380,7 @@ impl<'a> Cutter<'a> {
         if let Some(offset) = offset
             && let Some((of, triangle)) = parts.iter().max_by_key(|(_, triangle)| triangle.area.abs())
         {
-            let setup = self.setup(*of, Share::Triangle(triangle.area), &common);
+            let setup = common.setup_cut(*of, Share::Triangle(triangle.area));
             common.offset = depth_offset(offset, raster.depth_step, setup.slopes(), corners);
         }
         match fill {
@@ -319,7 +389,7 @@ impl<'a> Cutter<'a> {
                     if triangle.area == 0 {
                         continue;
                     }
-                    let setup = self.setup(of, Share::Triangle(triangle.area), &common);
+                    let setup = common.setup_cut(of, Share::Triangle(triangle.area));
                     pieces.push(Piece::new(setup, Area::Triangle(triangle), common.scissor));
                 }
             }
@@ -340,21 +410,21 @@ impl<'a> Cutter<'a> {
     }
 
     /// The box around three corners of a rectangle; no face, no fill mode.
-    fn rectangle(&mut self, corners: [WindowVertex; 3], common: Common, pieces: &mut Vec<Piece>) {
-        let triangle = Triangle::new(corners.map(|corner| corner.at));
+    fn rectangle(&mut self, corners: [Cut; 3], common: Common, pieces: &mut Vec<Piece>) {
+        let triangle = Triangle::new(corners.map(|(corner, _)| corner.at));
         if triangle.area == 0 {
             return;
         }
         let range = |axis: usize| {
-            let all = corners.map(|corner| corner.at[axis]);
+            let all = corners.map(|(corner, _)| corner.at[axis]);
             (all[0].min(all[1]).min(all[2]), all[0].max(all[1]).max(all[2]))
         };
         let ((left, right), (top, bottom)) = (range(0), range(1));
-        let setup = self.setup(corners, Share::Triangle(triangle.area), &common);
+        let setup = common.setup_cut(corners, Share::Triangle(triangle.area));
         pieces.push(Piece::new(setup, Area::Box([[left, top], [right, bottom]]), common.scissor));
     }
 
-    fn point(&mut self, corner: WindowVertex, common: Common, vertices: &Vertices, pieces: &mut Vec<Piece>) {
+    fn point(&mut self, corner: Cut, common: Common, vertices: &Vertices, pieces: &mut Vec<Piece>) {
         let raster = &self.state.raster;
         let size = if self.state.outputs.point_size {
             let size = vertices.misc[common.provoking as usize].point_size;
@@ -366,9 +436,9 @@ impl<'a> Cutter<'a> {
         };
         let units = |pixels: f32| (f64::from(pixels).clamp(0.0, 16384.0) * 256.0).round() as i64;
         let [width, height] = size.map(units);
-        let (left, top) = (corner.at[0] - width / 2, corner.at[1] - height / 2);
-        let mut setup = self.setup([corner; 3], Share::Point, &common);
-        setup.sprite = Some([left, top, width, height]);
+        let (left, top) = (corner.0.at[0] - width / 2, corner.0.at[1] - height / 2);
+        let mut setup = common.setup_cut([corner; 3], Share::Point);
+        setup.sprite = Some(Box::new([left, top, width, height]));
         if let (true, Some(offset)) = (raster.offset_others, raster.offset_front) {
             setup.offset += depth_offset(offset, raster.depth_step, [0.0; 2], &[corner]);
         }
@@ -377,7 +447,7 @@ impl<'a> Cutter<'a> {
     }
 
     /// A line that is one, not an edge of a triangle.
-    fn line(&mut self, a: WindowVertex, b: WindowVertex, mut common: Common, pieces: &mut Vec<Piece>) {
+    fn line(&mut self, a: Cut, b: Cut, mut common: Common, pieces: &mut Vec<Piece>) {
         let raster = &self.state.raster;
         if let (true, Some(offset)) = (raster.offset_others, raster.offset_front) {
             common.offset = depth_offset(offset, raster.depth_step, [0.0; 2], &[a, b]);
@@ -385,17 +455,17 @@ impl<'a> Cutter<'a> {
         self.line_of(a, b, common, pieces);
     }
 
-    fn line_of(&mut self, a: WindowVertex, b: WindowVertex, common: Common, pieces: &mut Vec<Piece>) {
+    fn line_of(&mut self, a: Cut, b: Cut, common: Common, pieces: &mut Vec<Piece>) {
         let raster = &self.state.raster;
-        let setup = self.setup([a, b, b], Share::Line, &common);
+        let setup = common.setup_cut([a, b, b], Share::Line);
         let area = if raster.rectangular_lines {
-            let Some([p, q, r, s]) = wide_line(raster, a.at, b.at) else { return };
-            Area::Halves([Triangle::new([p, q, r]), Triangle::new([p, r, s])])
+            let Some([p, q, r, s]) = wide_line(raster, a.0.at, b.0.at) else { return };
+            Area::Halves(Box::new([Triangle::new([p, q, r]), Triangle::new([p, r, s])]))
         } else {
             let width = (f64::from(raster.line_width).clamp(1.0, 8192.0)).round() as i64;
             let stipple = self.stipple;
-            self.stipple = stipple.wrapping_add(LinePixels::new(a.at, b.at, width, raster.centre()).left());
-            Area::Line { from: a.at, to: b.at, width, stipple }
+            self.stipple = stipple.wrapping_add(LinePixels::new(a.0.at, b.0.at, width, raster.centre()).left());
+            Area::Line { from: a.0.at, to: b.0.at, width, stipple }
         };
         pieces.push(Piece::new(setup, area, common.scissor));
     }
@@ -409,12 +479,12 @@ fn within(rect: Rect, first: [i64; 2], last: [i64; 2]) -> Option<([i64; 2], [i64
 }
 
 /// What is added to the depths of a primitive.
-fn depth_offset(offset: DepthOffset, step: DepthStep, slopes: [f64; 2], corners: &[WindowVertex]) -> f64 {
+fn depth_offset(offset: DepthOffset, step: DepthStep, slopes: [f64; 2], corners: &[Cut]) -> f64 {
     let slope = slopes[0].abs().max(slopes[1].abs());
     let step = match step {
         DepthStep::Fixed(power) => 2f64.powi(power.into()),
         DepthStep::Float(power) => {
-            let largest = corners.iter().map(|corner| corner.z.abs()).fold(0.0, f64::max);
+            let largest = corners.iter().map(|(corner, _)| corner.z.abs()).fold(0.0, f64::max);
             let exponent = if largest > 0.0 { ((largest.to_bits() >> 52 & 0x7ff) as i32) - 1023 } else { -126 };
             2f64.powi(exponent + i32::from(power))
         }

@@ -7,7 +7,7 @@ use crate::assembly::{Assembler, Primitive, vertex_numbers};
 use crate::draw::{Counts, DrawError};
 use crate::geometry::{self, Emitted, copy_start};
 use crate::merge::{Merger, Packed};
-use crate::primitives::{Coverer, Cutter, Piece};
+use crate::primitives::{Coverer, Cutter, Piece, Seen};
 use crate::raster::{QuadCoverage, Rect};
 use crate::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
 use crate::stage::Runner;
@@ -149,14 +149,16 @@ impl Run<'_, '_> {
 
     /// Cuts primitives whose vertices have run, and draws what is left.
     fn pixels(&mut self, places: &[Place<'_>], vertices: &Vertices, cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
-        let mut pieces = Vec::new();
+        let mut pieces = Vec::with_capacity(places.len());
+        let seen = cutter.see(vertices);
+        let seen = (vertices, seen.as_slice());
         // A stipple pattern goes on from line to line.
         if self.one_thread || places.len() <= CUT_TOGETHER || self.state.raster.stipple.is_some() {
-            places.iter().for_each(|place| place.cut(vertices, cutter, &mut pieces));
+            places.iter().for_each(|place| place.cut(seen, cutter, &mut pieces));
         } else {
             let cut = |places: &[Place<'_>]| {
                 let (mut cutter, mut pieces) = (Cutter::new(self.state, self.bounds), Vec::new());
-                places.iter().for_each(|place| place.cut(vertices, &mut cutter, &mut pieces));
+                places.iter().for_each(|place| place.cut(seen, &mut cutter, &mut pieces));
                 (pieces, cutter.visible)
             };
             let done: Vec<_> = places.par_chunks(CUT_TOGETHER).map(cut).collect();
@@ -208,7 +210,7 @@ struct Place<'p> {
 }
 
 impl Place<'_> {
-    fn cut(&self, vertices: &Vertices, cutter: &mut Cutter<'_>, pieces: &mut Vec<Piece>) {
+    fn cut(&self, vertices: (&Vertices, &[Option<Seen>]), cutter: &mut Cutter<'_>, pieces: &mut Vec<Piece>) {
         cutter.cut(self.primitive, self.instance, vertices, self.slots, self.provoking, pieces);
     }
 }

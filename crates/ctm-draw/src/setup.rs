@@ -6,30 +6,35 @@
 use crate::clip::ClipVertex;
 use crate::state::Interpolation;
 
-/// A vertex in the window.
+/// A corner of what is drawn of a primitive.
 #[derive(Clone, Copy, Debug, PartialEq)]
-pub struct WindowVertex {
+pub struct Corner {
     /// x and y on the grid, in units of 1/256 pixel.
     pub at: [i64; 2],
     /// The depth.
     pub z: f64,
     /// 1/w.
     pub reciprocal_w: f64,
-    /// How much of each vertex of the primitive it is, with perspective.
+}
+
+/// How much of each vertex of the primitive a corner is.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Shares {
+    /// With perspective.
     pub weights: [f64; 3],
-    /// The same in the window.
+    /// In the window.
     pub linear: [f64; 3],
 }
 
-impl WindowVertex {
-    /// A vertex that clipping left, at a window position; `w` of the primitive's vertices.
+impl Shares {
+    /// Of a vertex that clipping left; `w` of the primitive's vertices.
     #[must_use]
-    pub fn new(vertex: &ClipVertex, at: [i64; 2], window: [f64; 4], w: [f64; 3]) -> Self {
+    pub fn of(vertex: &ClipVertex, w: [f64; 3]) -> Self {
         // In the window a vertex counts by its share of w; vertices that are not cut are themselves.
-        let own = vertex.position[3];
-        let whole = vertex.weights.contains(&1.0) || own == 0.0;
-        let linear = if whole { vertex.weights } else { std::array::from_fn(|n| vertex.weights[n] * w[n] / own) };
-        Self { at, z: window[2], reciprocal_w: window[3], weights: vertex.weights, linear }
+        let (weights, own) = (vertex.weights, vertex.position[3]);
+        let whole = weights.contains(&1.0) || own == 0.0;
+        let linear = if whole { weights } else { std::array::from_fn(|n| weights[n] * w[n] / own) };
+        Self { weights, linear }
     }
 }
 
@@ -37,7 +42,9 @@ impl WindowVertex {
 #[derive(Clone, Debug, PartialEq)]
 pub struct Setup {
     /// The corners; a line repeats its end, a point its only one.
-    pub corners: [WindowVertex; 3],
+    pub corners: [Corner; 3],
+    /// What corners are of the primitive's vertices; `None`: each is the vertex of its number, as clipping has cut nothing.
+    pub cut: Option<Box<[Shares; 3]>>,
     /// How a place in the window is divided among corners.
     pub share: Share,
     /// Places of the primitive's vertices among the vertices that ran.
@@ -56,10 +63,8 @@ pub struct Setup {
     pub depth_range: [f32; 2],
     /// The layer.
     pub layer: u32,
-    /// The corners are the primitive's vertices: clipping has cut nothing.
-    pub is_whole: bool,
     /// Where a point lies: left, top, width, height in units. `None` of others.
-    pub sprite: Option<[i64; 4]>,
+    pub sprite: Option<Box<[i64; 4]>>,
 }
 
 /// How a place in the window is divided among corners.
@@ -154,11 +159,11 @@ impl Setup {
         let over_w = [of[0].map(|share| share * a), of[1].map(|share| share * b), of[2].map(|share| share * c)];
         let w: [f64; 4] = std::array::from_fn(|n| 1.0 / (over_w[0][n] + over_w[1][n] + over_w[2][n]));
         let perspective = over_w.map(|parts| std::array::from_fn(|n| parts[n] * w[n]));
-        if self.is_whole {
+        let Some(cut) = &self.cut else {
             return Weights { perspective: [perspective[1], perspective[2]], linear: [of[1], of[2]] };
-        }
-        let of_vertex = |shares: &[[f64; 4]; 3], vertex: usize, pick: fn(&WindowVertex) -> &[f64; 3]| -> [f64; 4] {
-            let [a, b, c] = self.corners.each_ref().map(|corner| pick(corner)[vertex]);
+        };
+        let of_vertex = |shares: &[[f64; 4]; 3], vertex: usize, pick: fn(&Shares) -> &[f64; 3]| -> [f64; 4] {
+            let [a, b, c] = cut.each_ref().map(|corner| pick(corner)[vertex]);
             std::array::from_fn(|n| shares[0][n] * a + shares[1][n] * b + shares[2][n] * c)
         };
         Weights {

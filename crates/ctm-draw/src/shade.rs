@@ -271,7 +271,7 @@ impl Shader<'_> {
                         }
                     }
                 }
-                if let (true, Some(sprite)) = (input.sprite, setup.sprite) {
+                if let (true, Some(&sprite)) = (input.sprite, setup.sprite.as_deref()) {
                     for (pixel, at) in places(input.place).into_iter().enumerate() {
                         let lane = 4 * number + pixel;
                         let mut value = [0, 1, 2, 3].map(|element| scratch.rows[4 * n + element].2[lane]);
@@ -326,7 +326,7 @@ impl Shader<'_> {
         };
         if let Some((register, elements)) = inputs.generated {
             let value = |quad: &ShadeQuad, at: [i32; 2], mask: u8| {
-                let Some(sprite) = pieces[quad.setup as usize].setup.sprite else { return [0; 4] };
+                let Some(&sprite) = pieces[quad.setup as usize].setup.sprite.as_deref() else { return [0; 4] };
                 let [s, t] = self.sprite(sprite, place(raster, Place::Centre, at, mask, quad.sample));
                 [s, t, 0.0, 1.0].map(f32::to_bits)
             };

@@ -253,6 +253,16 @@ impl RasterState {
         on_grid as i64 * grid
     }
 
+    /// Whether faces of a side are dropped, what they are drawn as, and what is added to their depth.
+    #[must_use]
+    pub const fn of_face(&self, is_front: bool) -> (bool, Fill, Option<DepthOffset>) {
+        if is_front {
+            (self.cull_front, self.fill_front, self.offset_front)
+        } else {
+            (self.cull_back, self.fill_back, self.offset_back)
+        }
+    }
+
     /// Where the centre of pixel 0 lies, in units.
     #[must_use]
     pub const fn centre(&self) -> i64 {
