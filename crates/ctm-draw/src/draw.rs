@@ -1,6 +1,6 @@
 //! A draw: its state is looked at, its targets are opened, and it runs ([`crate::run`]).
 
-use crate::merge::Merger;
+use crate::merge::{Merger, Plans};
 use crate::raster::Rect;
 use crate::run::Run;
 use crate::shade::{Program, Shader};
@@ -227,8 +227,9 @@ pub fn draw_watched(
     };
     let shader = program.map(|program| Shader { runner: &runner, state, program });
     let watch = options.watch.map(|at| at.map(|n| i32::try_from(n).unwrap_or(i32::MAX)));
+    let plans = Arc::new(Plans::of(state, &open));
     let (rows, bands) = open.split(bounds);
-    let mergers = bands.into_iter().map(|open: Open<'_>| Merger::new(state, open, watch)).collect();
+    let mergers = bands.into_iter().map(|open: Open<'_>| Merger::new(state, open, &plans, watch)).collect();
     let mut run = Run {
         runner: &runner,
         state,

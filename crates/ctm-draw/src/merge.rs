@@ -9,6 +9,7 @@ use crate::state::{Blend, DepthCopy, DrawState, LogicOp, PixelSource};
 use crate::targets::{Open, OpenColour};
 use crate::watch::{Ending, Fragment, SampleTest, Stored, Watch};
 use ctm_exec::ExportRow;
+use std::sync::Arc;
 
 /// Stored bits of all pixels of a launch, by target.
 pub(crate) type Packed = [Vec<u32>; 8];
@@ -36,7 +37,7 @@ struct Plan {
 pub(crate) struct Merger<'a, 't> {
     state: &'a DrawState<'a>,
     open: Open<'t>,
-    plans: [Option<Plan>; 8],
+    plans: Arc<Plans>,
     /// Colours replace what is there, and nothing is left to test: [`Self::replace`] is all there is to do.
     plain: bool,
     watch: Option<Watch>,
@@ -57,10 +58,12 @@ fn tests_early(state: &DrawState<'_>) -> bool {
     !(program && (exports || drops))
 }
 
-impl<'a, 't> Merger<'a, 't> {
-    /// `watch`: the pixel whose fragments are told.
-    pub(crate) fn new(state: &'a DrawState<'a>, open: Open<'t>, watch: Option<[i32; 2]>) -> Self {
-        let plans = std::array::from_fn(|n| {
+/// How targets take colours; of those that are not written, nothing.
+pub(crate) struct Plans([Option<Plan>; 8]);
+
+impl Plans {
+    pub(crate) fn of(state: &DrawState<'_>, open: &Open<'_>) -> Self {
+        Self(std::array::from_fn(|n| {
             let target = open.colour[n].as_ref()?;
             let of = &state.colour.targets[n];
             let bits = target.colours.mask(of.write_mask);
@@ -68,18 +71,25 @@ impl<'a, 't> Merger<'a, 't> {
             let blend = of.blend.filter(|_| copies && !target.colours.format().number.is_integer());
             let whole = bits.count_ones() as usize == 8 * target.colours.bytes();
             (bits != 0).then_some(Plan { bits, replaces: whole && copies && blend.is_none(), blend })
-        });
+        }))
+    }
+}
+
+impl<'a, 't> Merger<'a, 't> {
+    /// `plans`: of all bands; `watch`: the pixel whose fragments are told.
+    pub(crate) fn new(state: &'a DrawState<'a>, open: Open<'t>, plans: &Arc<Plans>, watch: Option<[i32; 2]>) -> Self {
         let (early, watch) = (tests_early(state), watch.map(Watch::new));
         let special = state.colour.resolve || state.depth.copy.is_some() || watch.is_some();
         let one = state.raster.samples.count == 1;
-        let plain = early && one && !special && plans.iter().flatten().all(|plan: &Plan| plan.replaces);
+        let plain = early && one && !special && plans.0.iter().flatten().all(|plan: &Plan| plan.replaces);
+        let plans = Arc::clone(plans);
         Self { state, open, plans, plain, watch, early, samples_passed: 0, pixels_written: 0 }
     }
 
     /// Whether launches may store themselves, if every pixel exports these colours: they replace what targets hold, and nothing is tested after the program.
     pub(crate) fn is_replaced(&self, exported: u8) -> bool {
         let takes = |n: usize, target: &OpenColour<'_>| exported >> n & 1 == 1 && target.can_be_lent();
-        let mut targets = self.open.colour.iter().enumerate().filter(|(n, _)| self.plans[*n].is_some());
+        let mut targets = self.open.colour.iter().enumerate().filter(|(n, _)| self.plans.0[*n].is_some());
         self.plain
             && !self.state.colour.multiwrite
             && targets.all(|(n, target)| target.as_ref().is_some_and(|target| takes(n, target)))
@@ -112,7 +122,7 @@ impl<'a, 't> Merger<'a, 't> {
     /// The targets for a launch that stores itself, whose row 0 is this row, and so many pixels: they count as drawn.
     pub(crate) fn window(&mut self, first_row: i32, pixels: u64) -> Window<'_, 't> {
         let of = |is: &dyn Fn(usize) -> bool| (0..8).filter(|&n| is(n)).fold(0, |set, n| set | 1 << n);
-        let written = of(&|n| self.plans[n].is_some());
+        let written = of(&|n| self.plans.0[n].is_some());
         let truncates = of(&|n| self.state.colour.targets[n].truncate);
         if !self.state.depth.counts_nothing && !self.tests() {
             self.samples_passed += pixels;
@@ -246,7 +256,7 @@ impl<'a, 't> Merger<'a, 't> {
         let colours = exports.colours(self.state);
         self.plain
             && (0..8).all(|n| {
-                let (Some(target), true) = (&self.open.colour[n], self.plans[n].is_some()) else { return true };
+                let (Some(target), true) = (&self.open.colour[n], self.plans.0[n].is_some()) else { return true };
                 let Some(rows) = colours[n] else { return false };
                 let truncates = self.state.colour.targets[n].truncate;
                 let rows = [0, 1, 2, 3].map(|element: usize| rows[element].bits.as_slice());
@@ -259,7 +269,7 @@ impl<'a, 't> Merger<'a, 't> {
     pub(crate) fn store_packed(&mut self, quad: &ShadeQuad, layer: u32, number: usize, packed: &Packed) {
         let mut any = false;
         for (n, target) in self.open.colour.iter_mut().enumerate() {
-            let (Some(target), true) = (target, self.plans[n].is_some()) else { continue };
+            let (Some(target), true) = (target, self.plans.0[n].is_some()) else { continue };
             for row in 0..2 {
                 let (x, y) = (quad.quad.x, quad.quad.y + row as i32);
                 let masks = [quad.quad.masks[2 * row], quad.quad.masks[2 * row + 1]];
@@ -308,7 +318,7 @@ impl<'a, 't> Merger<'a, 't> {
     /// Stores the colours of a quad where they replace what is there, one sample a pixel: what [`Self::pixel`] does then.
     fn replace(&mut self, quad: &ShadeQuad, layer: u32, first: usize, colours: &[Option<&[ExportRow; 4]>; 8]) {
         let mut written = [false; 4];
-        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans).enumerate() {
+        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
             let (Some(target), true) = (target, plan.is_some()) else { continue };
             let truncates = self.state.colour.targets[n].truncate;
             for pixel in (0..4).filter(|&pixel| quad.quad.masks[pixel] != 0) {
@@ -407,7 +417,7 @@ impl<'a, 't> Merger<'a, 't> {
             colours[n].map(|row| [0, 1, 2, 3].map(|e: usize| row[e].bits[lane])).unwrap_or_default()
         };
         let mut written = false;
-        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans).enumerate() {
+        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
             let (Some(target), Some(plan)) = (target, plan) else { continue };
             let of = &state.targets[n];
             let value = value_of(n);

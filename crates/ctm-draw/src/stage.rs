@@ -135,7 +135,7 @@ impl<'a> StageMemory<'a, '_> {
 
 /// What the lanes of a launch export, where they are pixels: it replaces what colour targets hold in layer 0.
 pub(crate) struct Window<'a, 't> {
-    pub(crate) colour: &'a mut [Option<OpenColour<'t>>; 8],
+    pub(crate) colour: &'a mut [Option<Box<OpenColour<'t>>>; 8],
     /// The row of the window that row 0 of the launch is: the first of the targets' bytes.
     pub(crate) first_row: u32,
     /// Which targets are written.

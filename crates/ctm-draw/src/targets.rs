@@ -177,7 +177,7 @@ impl OpenDepth<'_> {
 /// All targets, sound, with the pixels that lie in all of them.
 #[derive(Debug)]
 pub(crate) struct Open<'t> {
-    pub(crate) colour: [Option<OpenColour<'t>>; 8],
+    pub(crate) colour: [Option<Box<OpenColour<'t>>>; 8],
     pub(crate) depth: Option<OpenDepth<'t>>,
     pub(crate) bounds: Rect,
     /// Buffers of stream output, each with where its offset is to go when it has moved.
@@ -210,9 +210,9 @@ impl<'t> Open<'t> {
             streams: [const { None }; 4],
         });
         for (n, target) in self.colour.into_iter().enumerate() {
-            let Some(OpenColour { surface, colours }) = target else { continue };
+            let Some(OpenColour { surface, colours }) = target.map(|target| *target) else { continue };
             for (open, surface) in all.iter_mut().zip(surface.split(rows)) {
-                open.colour[n] = Some(OpenColour { surface, colours });
+                open.colour[n] = Some(Box::new(OpenColour { surface, colours }));
             }
         }
         if let Some(OpenDepth { surface, format }) = self.depth {
@@ -246,7 +246,7 @@ impl Targets<'_> {
                 return Err(named(TargetError::Samples { found: layout.samples, wanted }));
             }
             cut(*size);
-            *place = Some(OpenColour { surface: Surface::new(bytes, *layout, *slices), colours });
+            *place = Some(Box::new(OpenColour { surface: Surface::new(bytes, *layout, *slices), colours }));
         }
         let depth = match depth_target {
             None => None,
