@@ -67,6 +67,10 @@ impl Notice {
         Self(Some(Arc::new(hears)))
     }
 
+    pub(crate) const fn is_heard(&self) -> bool {
+        self.0.is_some()
+    }
+
     pub(crate) fn tell(&self, launch: &LaunchNotice<'_>) {
         if let Some(hears) = &self.0 {
             hears(launch);
@@ -115,7 +119,7 @@ pub struct Counts {
     pub visible: u64,
     /// Vertices that the vertex program ran for; with a geometry program, those that it emitted.
     pub vertices: u64,
-    /// Quads that the pixel program ran for.
+    /// Quads that the pixel program ran for. What opaque pixels of the same draw hide later may be left out, and counts as if it had run.
     pub quads: u64,
     /// Covered pixels among them.
     pub pixels: u64,

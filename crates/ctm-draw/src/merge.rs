@@ -119,15 +119,19 @@ impl<'a, 't> Merger<'a, 't> {
         }
     }
 
-    /// The targets for a launch that stores itself, whose row 0 is this row, and so many pixels: they count as drawn.
-    pub(crate) fn window(&mut self, first_row: i32, pixels: u64) -> Window<'_, 't> {
-        let of = |is: &dyn Fn(usize) -> bool| (0..8).filter(|&n| is(n)).fold(0, |set, n| set | 1 << n);
-        let written = of(&|n| self.plans.0[n].is_some());
-        let truncates = of(&|n| self.state.colour.targets[n].truncate);
+    /// Counts pixels, of one sample each, as drawn by launches that store themselves.
+    pub(crate) fn count(&mut self, pixels: u64) {
         if !self.state.depth.counts_nothing && !self.tests() {
             self.samples_passed += pixels;
         }
-        self.pixels_written += if written == 0 { 0 } else { pixels };
+        self.pixels_written += if self.plans.0.iter().any(Option::is_some) { pixels } else { 0 };
+    }
+
+    /// The targets for a launch that stores itself, whose row 0 is this row.
+    pub(crate) fn window(&mut self, first_row: i32) -> Window<'_, 't> {
+        let of = |is: &dyn Fn(usize) -> bool| (0..8).filter(|&n| is(n)).fold(0, |set, n| set | 1 << n);
+        let written = of(&|n| self.plans.0[n].is_some());
+        let truncates = of(&|n| self.state.colour.targets[n].truncate);
         Window {
             colour: &mut self.open.colour,
             first_row: first_row.cast_unsigned(),

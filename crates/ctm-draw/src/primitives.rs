@@ -18,6 +18,7 @@ pub(crate) struct Piece {
     area: Area,
     scissor: Rect,
     rows: [i32; 2],
+    most_quads: u64,
 }
 
 /// Which pixels.
@@ -54,7 +55,9 @@ impl Piece {
             Area::Line { from, to, width, .. } => of(&[*from, *to], width * UNITS),
         };
         let rows = [(top as i32).max(scissor.top), (bottom as i32).min(scissor.bottom)];
-        Self { setup, area, scissor, rows }
+        let mut piece = Self { setup, area, scissor, rows, most_quads: 0 };
+        piece.most_quads = piece.quads_around();
+        piece
     }
 
     /// The first row that it may have pixels in, and the first behind them.
@@ -63,7 +66,11 @@ impl Piece {
     }
 
     /// How many quads it has at most, roughly.
-    pub(crate) fn most_quads(&self) -> u64 {
+    pub(crate) const fn most_quads(&self) -> u64 {
+        self.most_quads
+    }
+
+    fn quads_around(&self) -> u64 {
         let [top, bottom] = self.rows();
         let rows = i64::from(bottom - top).max(0) as u64 / 2 + 1;
         let columns = match &self.area {

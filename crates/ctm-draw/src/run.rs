@@ -14,7 +14,7 @@ use crate::stage::Runner;
 use crate::state::{Draw, DrawState, VertexSource};
 use crate::streams::{self, Streams};
 use crate::vertices::{self, VertexKey, Vertices};
-use crate::whole::Divided;
+use crate::whole::{self, Divided, Hidden};
 use ctm_isa::r700::program::Stage as StageKind;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -174,8 +174,20 @@ impl Run<'_, '_> {
         let raster = &self.state.raster;
         let samples = if raster.per_sample && raster.samples.count > 1 { raster.samples.count as u8 } else { 0 };
         let (runner, shader) = (self.runner, self.shader.as_ref());
-        let over =
-            Over { runner, shader, coverer: &coverer, samples, rows: self.rows, vertices, exported: OnceLock::new() };
+        let mut large = Vec::new();
+        if pieces.iter().all(|piece| piece.setup.layer == 0) {
+            large.extend((0u32..).zip(&pieces).filter(|(_, piece)| whole::is_large(piece)).map(|(number, _)| number));
+        }
+        let over = Over {
+            runner,
+            shader,
+            coverer: &coverer,
+            samples,
+            rows: self.rows,
+            vertices,
+            large: &large,
+            exported: OnceLock::new(),
+        };
         let quads = pieces.iter().map(Piece::most_quads).fold(0, u64::saturating_add);
         let rows = self.rows as i32;
         let done: Vec<Result<[u64; 2], DrawError>> = if quads < MANY || self.mergers.len() == 1 {
@@ -269,22 +281,26 @@ struct Over<'r> {
     samples: u8,
     rows: u32,
     vertices: &'r Vertices,
+    /// The numbers of large pieces, where all lie in layer 0; otherwise none.
+    large: &'r [u32],
     /// The colours that every pixel exports, once somebody has asked.
     exported: OnceLock<u8>,
 }
 
 impl Over<'_> {
-    /// How a piece is divided into what launches store themselves and the rest; `None`: all is rest.
-    fn divided(&self, batch: &Batch<'_, '_, '_, '_>, piece: &Piece, within: Rect) -> Option<Divided> {
+    /// The band of a batch, where launches may store themselves: its only one.
+    fn replaced<'m, 'a, 't>(&self, batch: &'m Batch<'_, '_, 'a, 't>) -> Option<&'m Merger<'a, 't>> {
         let shader = self.shader.filter(|_| self.samples == 0)?;
         let [merger] = &*batch.mergers else { return None };
         let exported = *self.exported.get_or_init(|| shader.always_exported());
-        if merger.is_replaced(exported) {
-            let first_row = batch.first as i32 * self.rows as i32;
-            shader.divide(piece, self.coverer, (within, first_row), self.vertices)
-        } else {
-            None
-        }
+        merger.is_replaced(exported).then_some(merger)
+    }
+
+    /// How a piece is divided into what launches store themselves and the rest; `None`: all is rest.
+    fn divided(&self, batch: &Batch<'_, '_, '_, '_>, piece: &Piece, within: Rect) -> Option<Divided> {
+        self.replaced(batch)?;
+        let first_row = batch.first as i32 * self.rows as i32;
+        self.shader?.divide(piece, self.coverer, (within, first_row), self.vertices)
     }
 
     /// Draws the pixels of these pieces within a rectangle, in order; gives how many quads and pixels were shaded. `first`: the number of the first of
@@ -308,38 +324,68 @@ impl Over<'_> {
             packed: Packed::default(),
             shaded: [0; 2],
         };
-        let mut result = Ok(());
+        let hidden = self.hidden(&batch, within);
         for (number, piece) in (0u32..).zip(pieces) {
             let [top, bottom] = piece.rows();
             if bottom <= within.top || within.bottom <= top {
                 continue;
             }
-            let divided = self.divided(&batch, piece, within);
-            let all = [within];
-            for rest in divided.as_ref().map_or(all.as_slice(), |divided| &divided.rest) {
-                self.coverer.cover(piece, *rest, &mut |quad: QuadCoverage| {
-                    if result.is_err() {
-                        return;
-                    }
-                    if self.samples == 0 {
-                        result = batch.add(ShadeQuad { setup: number, quad, sample: None }, early);
-                    }
-                    for sample in 0..self.samples {
-                        let masks = quad.masks.map(|mask| mask & 1 << sample);
-                        let quad = QuadCoverage { masks, ..quad };
-                        if result.is_ok() {
-                            result = batch.add(ShadeQuad { setup: number, quad, sample: Some(sample) }, early);
-                        }
-                    }
-                });
-            }
-            std::mem::replace(&mut result, Ok(()))?;
-            if let Some(divided) = divided {
-                batch.whole(number, &divided)?;
+            let Some(hidden) = &hidden else {
+                self.piece(&mut batch, number, within, early)?;
+                continue;
+            };
+            for (part, is_hidden) in hidden.parts(number, within) {
+                if is_hidden {
+                    batch.count(whole::count(piece, self.coverer, part));
+                } else {
+                    self.piece(&mut batch, number, part, early)?;
+                }
             }
         }
         batch.flush()?;
         Ok(batch.shaded)
+    }
+
+    /// What later pieces hide of a band; `None` where everything is to run.
+    fn hidden(&self, batch: &Batch<'_, '_, '_, '_>, within: Rect) -> Option<Hidden> {
+        if self.large.len() < 2 || self.runner.is_observed() {
+            return None;
+        }
+        let replaced = self.replaced(batch).is_some_and(|merger| !merger.tests());
+        if replaced { Hidden::of(batch.pieces, self.large, self.coverer, within) } else { None }
+    }
+
+    /// Draws the pixels of the piece of this number within a rectangle.
+    fn piece(
+        &self,
+        batch: &mut Batch<'_, '_, '_, '_>,
+        number: u32,
+        within: Rect,
+        early: bool,
+    ) -> Result<(), DrawError> {
+        let piece = &batch.pieces[number as usize];
+        let divided = self.divided(batch, piece, within);
+        let all = [within];
+        let mut result = Ok(());
+        for rest in divided.as_ref().map_or(all.as_slice(), |divided| &divided.rest) {
+            self.coverer.cover(piece, *rest, &mut |quad: QuadCoverage| {
+                if result.is_err() {
+                    return;
+                }
+                if self.samples == 0 {
+                    result = batch.add(ShadeQuad { setup: number, quad, sample: None }, early);
+                }
+                for sample in 0..self.samples {
+                    let masks = quad.masks.map(|mask| mask & 1 << sample);
+                    let quad = QuadCoverage { masks, ..quad };
+                    if result.is_ok() {
+                        result = batch.add(ShadeQuad { setup: number, quad, sample: Some(sample) }, early);
+                    }
+                }
+            });
+        }
+        result?;
+        divided.map_or(Ok(()), |divided| batch.whole(number, &divided))
     }
 }
 
@@ -377,6 +423,13 @@ impl Batch<'_, '_, '_, '_> {
         Ok(())
     }
 
+    /// Counts quads and pixels that are hidden.
+    fn count(&mut self, [quads, pixels]: [u64; 2]) {
+        self.shaded[0] += quads;
+        self.shaded[1] += pixels;
+        self.mergers[0].count(pixels);
+    }
+
     /// Draws what a piece of this number covers wholly, behind all that waits there.
     fn whole(&mut self, number: u32, divided: &Divided) -> Result<(), DrawError> {
         let Some(shader) = self.over.shader else { return Ok(()) };
@@ -398,10 +451,8 @@ impl Batch<'_, '_, '_, '_> {
         let first_row = self.first as i32 * self.over.rows as i32;
         for &rect in launches {
             self.over.runner.goes_on("pixel")?;
-            let pixels = u64::from(rect.right.abs_diff(rect.left)) * u64::from(rect.bottom.abs_diff(rect.top));
-            self.shaded[0] += pixels / 4;
-            self.shaded[1] += pixels;
-            let window = self.mergers[0].window(first_row, pixels);
+            self.count([rect.pixels() / 4, rect.pixels()]);
+            let window = self.mergers[0].window(first_row);
             let ran = shader.run_whole(rect, &divided.starts, window);
             ran.map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
         }

@@ -38,6 +38,11 @@ impl<'a> Runner<'a> {
         Self { engine, control, budget, deadline, checks, notice, notes: Mutex::default() }
     }
 
+    /// Whether somebody looks at what programs do for each pixel.
+    pub(crate) fn is_observed(&self) -> bool {
+        self.checks || self.notice.is_heard()
+    }
+
     /// Runs a launch. `place`: what a lane of it is, and whether it counts.
     pub(crate) fn r700(
         &self,

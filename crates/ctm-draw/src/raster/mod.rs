@@ -43,6 +43,16 @@ impl Rect {
         self.left >= self.right || self.top >= self.bottom
     }
 
+    /// How many pixels are in it.
+    #[must_use]
+    pub const fn pixels(self) -> u64 {
+        if self.is_empty() {
+            0
+        } else {
+            (self.right.abs_diff(self.left)) as u64 * (self.bottom.abs_diff(self.top)) as u64
+        }
+    }
+
     /// Whether a pixel lies in it.
     #[must_use]
     pub const fn contains(self, x: i32, y: i32) -> bool {
