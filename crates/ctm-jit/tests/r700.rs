@@ -7,7 +7,7 @@
 
 use ctm_exec::r700::resources::{BufferData, Compare, Filter, Image, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::{
-    Arrays, Constants, Interp, Launch, LoopConstant, Plane, Sampler, Semantic, Space, Target, Texture,
+    Arrays, Constants, Divisor, Interp, Launch, LoopConstant, Plane, Sampler, Semantic, Space, Target, Texture,
 };
 use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, LaneRows, Outcome, StartRow};
@@ -40,6 +40,10 @@ struct Case {
     chip: Chip,
     /// Start values lane by lane: register, element, values.
     rows: Vec<(u8, u8, Vec<u32>)>,
+    /// Lanes that count.
+    covered: Option<Vec<u64>>,
+    /// A divisor, and what it divides.
+    divisor: Option<([f64; 3], Vec<(u8, u8)>)>,
 }
 
 const SEMANTICS: [Semantic; 4] =
@@ -144,7 +148,17 @@ impl Case {
             global_gprs,
             chip,
             rows: Vec::new(),
+            covered: None,
+            divisor: None,
         };
+        let odd = &mut Random::new(seed ^ 0xd1_1e5e);
+        if odd.one_in(6) {
+            case.covered = Some((0..odd.below(20)).map(|_| u64::from(odd.value()) << odd.below(33)).collect());
+        }
+        if odd.one_in(6) {
+            let of = [odd.of(&[1.0, -3.5, 1e-3]), odd.of(&[0.0, 0.25, 1e6]), odd.of(&[0.0, -0.125, 1e-9])];
+            case.divisor = Some((of, (0..GPRS).map(|n| (n, odd.below(16) as u8)).collect()));
+        }
         if r.one_in(3) {
             case.add_rows(r);
         }
@@ -169,6 +183,8 @@ impl Case {
 
     fn launch<'a>(&'a self, program: &'a Program, rows: &'a [StartRow<'a>], threads: usize) -> Launch<'a> {
         Launch {
+            covered: self.covered.as_deref(),
+            divisor: self.divisor.as_ref().map(|(of, elements)| Divisor { of: *of, elements }),
             stage: self.stage,
             planes: &self.planes,
             rows,
@@ -300,6 +316,8 @@ fn random_structured_programs() {
         memory.targets.insert(Target::Pixel(0), Picture::filled(32, 16, [-3.0; 4]));
         let (i0, j0) = (r.below(4), r.below(3));
         let case = Case {
+            covered: None,
+            divisor: None,
             stage: Stage::Pixel,
             constants: tree.constants.clone(),
             planes: vec![start],
@@ -379,6 +397,8 @@ fn corpus_case(name: &str, wavefront: u16) -> (Program, Case) {
         memory.targets.insert(Target::Pixel(target), Picture::filled(SIZE, SIZE, [-1.0; 4]));
     }
     let case = Case {
+        covered: None,
+        divisor: None,
         stage: Stage::Pixel,
         constants: Constants::default(),
         planes: info["inputs"].as_array().unwrap().iter().map(plane).collect(),

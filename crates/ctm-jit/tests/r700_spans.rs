@@ -10,8 +10,8 @@
 
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{
-    Buffer, Cells, Constants, Direct, Exports, Interp, Launch, Lent, LoopConstant, Memory, Plane, Sampler, Space,
-    Target, Texture, Tiles, VertexEvent, Written,
+    Buffer, Cells, Constants, Direct, Divisor, Exports, Interp, Launch, Lent, LoopConstant, Memory, Plane, Sampler,
+    Space, Target, Texture, Tiles, VertexEvent, Written,
 };
 use ctm_exec::x1k::{Elements, Form, scaled};
 use ctm_exec::{Domain, Engine, Fault, GroupSize, Outcome, Position};
@@ -180,6 +180,10 @@ struct Case<'a> {
     counters: bool,
     threads: usize,
     turns: u16,
+    /// Lanes that count.
+    covered: Option<&'a [u64]>,
+    /// What the planes' elements y and w are divided by.
+    divisor: Option<[f64; 3]>,
 }
 
 impl Case<'_> {
@@ -187,7 +191,10 @@ impl Case<'_> {
         let [i0, j0, i1, j1] = self.domain;
         let mut constants = Constants::default();
         constants.loops = constants.loops.map(|_| LoopConstant { count: self.turns, start: 0, step: 1 });
+        let quotients: Vec<(u8, u8)> = self.planes.iter().map(|plane| (plane.temp, 0b1010)).collect();
         let launch = Launch {
+            covered: self.covered,
+            divisor: self.divisor.map(|of| Divisor { of, elements: &quotients }),
             planes: self.planes,
             wavefront: GroupSize::new(self.wavefront).unwrap(),
             counters: self.counters,
@@ -334,6 +341,8 @@ fn wavefronts_side_by_side() {
                 let (width, height) = (domain[2] + 1 + of as u32, domain[3] + 1);
                 let memory = Targets::new(width, height, &targets[(number + of) % targets.len()]);
                 let mut case = Case {
+                    covered: None,
+                    divisor: None,
                     program: &program,
                     planes,
                     domain,
@@ -391,6 +400,8 @@ END_OF_PROGRAM
                 let first = [scale, 1.0, summand, 0.5];
                 memory.constants = [first, [summand; 4]].iter().map(|row| row.map(f32::to_bits)).collect();
                 let case = Case {
+                    covered: None,
+                    divisor: None,
                     program: &program,
                     planes: &planes,
                     domain: [0, 0, 63, 3],
@@ -439,7 +450,12 @@ fn random_programs() {
         memory.constants = (0..48).map(|_| std::array::from_fn(|_| r.value())).collect();
         let (wavefront, turns) = (r.of(&[16, 32, 64]), 1 + r.below(3) as u16);
         let (planes, program) = (&planes, &program);
-        let case = Case { program, planes, domain, wavefront, counters: r.one_in(3), threads: 1, turns };
+        let words: Vec<u64> = (0..512).map(|_| r.of(&[0, u64::MAX, 0xf0f0_1248_0000_ffff, 1 << 40])).collect();
+        let covered = r.one_in(3).then_some(words.as_slice());
+        let divisor =
+            r.one_in(3).then(|| [r.of(&[1.0, 0.3, -7.5]), r.of(&[0.0, 0.01, 1.0]), r.of(&[0.0, -0.003, 0.125])]);
+        let case =
+            Case { program, planes, domain, wavefront, counters: r.one_in(3), threads: 1, turns, covered, divisor };
         let mut expected = memory.clone();
         let outcome = case.run(&Interp, &mut expected);
         for backend in Backend::available() {
@@ -464,6 +480,8 @@ fn mandelbrot() {
     let program = program(&std::fs::read_to_string(path).unwrap());
     let planes = [Plane::position(0)];
     let case = Case {
+        covered: None,
+        divisor: None,
         program: &program,
         planes: &planes,
         domain: [0, 0, 1023, 1023],

@@ -169,6 +169,9 @@ pub struct Launch<'a> {
     pub planes: &'a [Plane],
     /// What elements of planes are divided by.
     pub divisor: Option<Divisor<'a>>,
+    /// The lanes that count: lane `n` is bit `n % 64` of word `n / 64`; `None`: all that lie in the domain. The others take part in gradients only, as pixels
+    /// outside the domain do; wavefronts in which no lane counts do not run.
+    pub covered: Option<&'a [u64]>,
     /// Its planes will hardly come again, as those of a triangle: engines make no code for them alone.
     pub once: bool,
     /// What elements of registers hold at the start, lane by lane, where no plane can say it. They go before planes.
@@ -207,6 +210,7 @@ impl<'a> Launch<'a> {
             semantics: &[],
             planes: &[],
             divisor: None,
+            covered: None,
             once: false,
             rows: &[],
             domain,
@@ -214,6 +218,17 @@ impl<'a> Launch<'a> {
             threads: 1,
             checks: false,
             counters: true,
+        }
+    }
+
+    /// Which of 64 lanes, from this one on, [`Self::covered`] lets count (bit 0 is the first).
+    #[must_use]
+    pub fn covered_from(&self, first: u64) -> u64 {
+        let Some(covered) = self.covered else { return u64::MAX };
+        let word = |n: u64| usize::try_from(n).ok().and_then(|n| covered.get(n)).copied().unwrap_or(0);
+        match first % 64 {
+            0 => word(first / 64),
+            shift => word(first / 64) >> shift | word(first / 64 + 1) << (64 - shift),
         }
     }
 

@@ -73,7 +73,7 @@ pub struct Wavefront {
 type Step<T> = Result<T, FaultKind>;
 
 impl Wavefront {
-    /// Puts the wavefront at the start of the program with the lanes at `positions`, of which those in the domain are valid.
+    /// Puts the wavefront at the start of the program with the lanes at `positions`, of which those in the domain that count are valid.
     ///
     /// `first_thread` is the number of its first lane in the launch, `first_in_group` that in its thread group.
     pub fn start(&mut self, context: &Context<'_>, positions: &[Position], first_thread: u64, first_in_group: usize) {
@@ -81,7 +81,9 @@ impl Wavefront {
         self.scratch.clear();
         self.scratch.resize(positions.len(), Vec::new());
         let launch = context.launch;
-        let valid: Vec<bool> = positions.iter().map(|&at| launch.domain.contains(at)).collect();
+        let counts = |lane: usize| launch.covered.is_none() || launch.covered_from(first_thread + lane as u64) & 1 == 1;
+        let valid: Vec<bool> =
+            positions.iter().enumerate().map(|(lane, &at)| launch.domain.contains(at) && counts(lane)).collect();
         self.flow.reset(&valid);
         self.positions.clear();
         self.positions.extend_from_slice(positions);
@@ -103,7 +105,8 @@ impl Wavefront {
         }
         self.exports.resize_with(positions.len(), Exports::default);
         self.exports.iter_mut().for_each(Exports::clear);
-        self.place = Some(Place { fetch: false, slot: launch.program.entry });
+        let runs = launch.covered.is_none() || valid.contains(&true);
+        self.place = runs.then_some(Place { fetch: false, slot: launch.program.entry });
         self.counters =
             Counters { groups: 1, processors: valid.iter().filter(|&&v| v).count() as u64, ..Counters::default() };
         self.gradients = texture::Gradients::default();

@@ -17,7 +17,12 @@ impl Run<'_> {
         let launch = self.launch;
         let domain = launch.domain;
         let isa = self.backend.isa()?;
-        if memory.outputs_alias_inputs() || !launch.rows.is_empty() || launch.divisor.is_some() || launch.once {
+        if memory.outputs_alias_inputs()
+            || !launch.rows.is_empty()
+            || launch.divisor.is_some()
+            || launch.covered.is_some()
+            || launch.once
+        {
             return None;
         }
         let artifact = self.artifact;

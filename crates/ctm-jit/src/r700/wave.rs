@@ -213,7 +213,9 @@ impl Fetched {
         set: &mut [Row; GRADIENTS],
     ) -> Result<(), Refer> {
         let memory = resources(shared.memory, inst.word0.alt_const).ok_or(Refer)?;
-        if let Some(plain) = PlainTexture::of(memory, inst) {
+        // Loads name a level, or a sample.
+        let of_level_0 = inst.word0.op != TexOp::Ld || lanes_of(executes).all(|lane| at[3][lane] == 0);
+        if let Some(plain) = PlainTexture::of(memory, inst).filter(|_| of_level_0) {
             plain.run(at, executes, to)?;
             let count = u64::from(executes.count_ones());
             self.fetches += count;
@@ -353,11 +355,9 @@ impl<'a> PlainTexture<'a> {
             for lane in lanes_of(executes) {
                 let moved = |axis: usize| i64::from(at[axis][lane].cast_signed()) + offset[axis].floor() as i64;
                 let axis = |axis: usize, size: u32| u32::try_from(moved(axis)).ok().filter(|&c| c < size);
-                let found = match (axis(0, width), axis(1, height), at[3][lane]) {
-                    (Some(x), Some(y), 0) => texel(x, y).ok_or(Refer)?,
-                    (_, _, 0) => [0; 4],
-                    // Another level.
-                    _ => return Err(Refer),
+                let found = match (axis(0, width), axis(1, height)) {
+                    (Some(x), Some(y)) => texel(x, y).ok_or(Refer)?,
+                    _ => [0; 4],
                 };
                 put(lane, found);
             }

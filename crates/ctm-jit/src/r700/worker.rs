@@ -109,6 +109,7 @@ impl<'a> Member<'a> {
         self.wave.reset();
         self.wave.fetched.first_thread = index * lanes as u64;
         self.wave.fetched.first_in_group = n * lanes;
+        self.places.inside &= run.launch.covered_from(index * lanes as u64);
         self.wave.valid = self.places.inside;
         if fills {
             run.starts.fill(&self.places, index * lanes as u64, &mut self.wave.start);
@@ -124,6 +125,10 @@ impl<'a> Member<'a> {
         goes_on: bool,
     ) -> Result<(), Refer> {
         let artifact = self.artifact;
+        if run.launch.covered.is_some() && self.places.inside == 0 {
+            self.turn = None;
+            return Ok(());
+        }
         let shared = Shared {
             launch: run.launch,
             memory,

@@ -199,20 +199,21 @@ impl<'a> Block<'a> {
 }
 
 impl Native {
-    /// Runs so many wavefronts, of which the first one lies at these places. Passages of blocks, active lanes and what fetches count are those of all that began.
+    /// Runs so many wavefronts, of which the first one lies at these places. `covered`: a word for each of them, the lanes that count. Passages of blocks, active lanes and what fetches count are those of all that began.
     pub fn run_span(
         &self,
         frame: &mut Frame,
         shared: &Shared<'_>,
         wave: &mut Wave,
         block: &mut Block<'_>,
-        (places, waves): (&Places, u64),
+        (places, covered, waves): (&Places, Option<&[u64]>, u64),
     ) -> Ended {
         let fits = |of: &Surface<'_>| of.from.iter().flatten().all(|&from| from < self.rows.len());
         let starts = block.given.starts.is_none_or(|starts| starts.len() == wave.start.len());
         // Start values that are given are those of the first wavefront.
         let most = if block.given.starts.is_none() { 1 } else { u64::MAX };
-        if waves == 0 || waves > most || !starts || !block.given.surfaces.iter().all(fits) {
+        let is_short = covered.is_some_and(|words| (words.len() as u64) < waves);
+        if is_short || waves == 0 || waves > most || !starts || !block.given.surfaces.iter().all(fits) {
             return Ended::default();
         }
         self.begin(frame, shared, wave);
@@ -220,6 +221,8 @@ impl Native {
         let full = shared.lanes == wave_lanes(block);
         let strip = if block.given.steps.quads && full { 1 } else { u32::MAX / 2 };
         block.bytes.put(block::STRIP, &strip.to_le_bytes());
+        let covered = covered.map_or(0, |words| words.as_ptr() as usize);
+        block.bytes.put(block::COVERED, &covered.to_le_bytes());
         block.bytes.put(block::WAVES, &waves.to_le_bytes());
         block.bytes.put(block::PROCESSORS, &0u64.to_le_bytes());
         block.bytes.put(block::FUEL, &shared.fuel.to_le_bytes());

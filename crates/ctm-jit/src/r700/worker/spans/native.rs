@@ -28,7 +28,12 @@ impl<'a> Way<'a> {
         let starts = run.starts.coefficients(domain).filter(|_| !run.artifact.keeps);
         let single = run.starts.are_exact(domain);
         let (divisor, surfaces) = (run.starts.divisor(), outputs.surfaces());
-        (run.backend == Backend::Avx512).then(|| Self { steps: run.waves.steps(), starts, single, divisor, surfaces })
+        // Code takes a word for each wavefront.
+        let fits = run.launch.covered.is_none_or(|covered| {
+            run.launch.wavefront.lanes() == 64 && covered.len() as u64 >= run.waves.count() && starts.is_some()
+        });
+        let steps = run.waves.steps();
+        (fits && run.backend == Backend::Avx512).then_some(Self { steps, starts, single, divisor, surfaces })
     }
 
     fn given(&self) -> Given<'_> {
@@ -84,6 +89,8 @@ impl Worker<'_> {
             stop: part.flag(),
             bindings,
         };
+        // The words of these wavefronts; there are as many.
+        let covered = run.launch.covered.map(|all| all.get(index as usize..).unwrap_or_default());
         let mut waves = run.waves.alike(index, end).min(spans.most);
         let mut all = None;
         let ended = loop {
@@ -91,7 +98,7 @@ impl Worker<'_> {
                 return (0, false);
             };
             let block = &mut spans.block;
-            let ended = native.run_span(frame, &shared, &mut member.wave, block, (&member.places, waves));
+            let ended = native.run_span(frame, &shared, &mut member.wave, block, (&member.places, covered, waves));
             let ends = ended.waves == waves;
             let goes_on = *all.get_or_insert(ends);
             if ends || goes_on || !run.launch.counters || ended.waves == 0 {

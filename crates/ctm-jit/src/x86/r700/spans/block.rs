@@ -57,6 +57,8 @@ pub const RUNS: i32 = 128;
 pub const DIVISOR: i32 = 136;
 /// One, in double precision.
 pub const ONE: i32 = 160;
+/// Pointer to the word of the next wavefront's lanes that count; 0: all count.
+pub const COVERED: i32 = 168;
 /// Columns of all lanes.
 pub const I: i32 = 192;
 /// Rows of all lanes.

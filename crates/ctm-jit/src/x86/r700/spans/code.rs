@@ -17,8 +17,8 @@ use crate::r700::form::M;
 use crate::r700::wave::GRADIENTS;
 use crate::x86::encode::{
     ADD, ADD_F64, ADD_I32, Asm, BROADCAST, CMP_I32, CVT_F64_F32, CVT_F64_I64, CVT_I32_F32, CVT_I32_F64, Cond, DIV_F64,
-    EXTRACT_HALF, Gpr, INSERT_HALF, Int, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_F64, NARROW_I64, RAX, RBP, RBX, RCX, RDI,
-    RDX, Rm, SUB_I32, XOR,
+    EXTRACT_HALF, Gpr, INSERT_HALF, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_F64, NARROW_I64, RAX, RBP, RBX,
+    RCX, RDI, RDX, Rm, SUB_I32, XOR,
 };
 use crate::x86::executable;
 use crate::x86::isa::Isa;
@@ -84,7 +84,7 @@ impl Emit {
 
     /// Zero is returned when all wavefronts have ended; what the program's code gave, when it gave something else.
     fn span(&mut self) {
-        let [again, leave] = std::array::from_fn(|_| self.asm.label());
+        let [again, next, leave] = std::array::from_fn(|_| self.asm.label());
         for register in [RBX, RBP, 12, 13, 14, 15] {
             self.asm.push(register);
         }
@@ -92,8 +92,8 @@ impl Emit {
         self.asm.move_wide(RBP, RDI);
         self.asm.int_load(Int::Mov, true, RBX, RBP, block::FRAME);
         self.asm.place(again);
+        self.masks(next);
         self.starts();
-        self.masks();
         self.gradients();
         self.asm.int_load(Int::Mov, true, RAX, RBP, block::FUEL);
         self.asm.int_store(Int::Mov, true, RBX, head::FUEL, RAX);
@@ -104,6 +104,7 @@ impl Emit {
         self.asm.int_load(Int::Mov, true, RCX, RBP, block::RUNS);
         self.asm.int_store(Int::Add, true, RBP, block::PROCESSORS, RCX);
         self.targets();
+        self.asm.place(next);
         self.advance();
         self.asm.int_store_imm(Int::Sub, true, RBP, block::WAVES, 1);
         self.asm.jump_if(Cond::NotEqual, again);
@@ -151,7 +152,7 @@ impl Emit {
         self.asm.place(done);
     }
 
-    fn next_start(&mut self, each: crate::x86::encode::Label) {
+    fn next_start(&mut self, each: Label) {
         self.asm.wide_imm(Int::Add, RCX, coefficients::SIZE);
         self.asm.wide_imm(Int::Add, RDX, ROW);
         self.asm.int_op_imm(Int::Sub, RAX, 1);
@@ -219,9 +220,9 @@ impl Emit {
         self.asm.vector(ADD_F64, sum, sum, Rm::Reg(product));
     }
 
-    /// The lanes that run: those that exist and lie in the domain.
-    fn masks(&mut self) {
-        let whole = self.asm.label();
+    /// The lanes that run: those that exist, lie in the domain and count. Where only lanes that count are to run and there is none, goes to `next`.
+    fn masks(&mut self, next: Label) {
+        let [whole, all] = std::array::from_fn(|_| self.asm.label());
         self.asm.int_load(Int::Mov, true, RAX, RBX, mask_at(M::EXISTING));
         self.asm.int_store_imm(Int::Cmp, false, RBP, block::WHOLE, 0);
         self.asm.jump_if(Cond::NotEqual, whole);
@@ -242,6 +243,13 @@ impl Emit {
         }
         self.asm.wide(Int::And, RAX, RDX);
         self.asm.place(whole);
+        self.asm.int_load(Int::Mov, true, RCX, RBP, block::COVERED);
+        self.asm.wide_test(RCX, RCX);
+        self.asm.jump_if(Cond::Equal, all);
+        self.asm.int_store_imm(Int::Add, true, RBP, block::COVERED, 8);
+        self.asm.int_load(Int::And, true, RAX, RCX, 0);
+        self.asm.jump_if(Cond::Equal, next);
+        self.asm.place(all);
         for mask in [M::VALID, M::ACTIVE] {
             self.asm.int_store(Int::Mov, true, RBX, mask_at(mask), RAX);
         }
