@@ -16,9 +16,9 @@
 //! | `streams` | stream output |
 //! | `setup` | how parameters and depth change over a primitive |
 //! | `primitives` | faces, fill modes, points, lines: from primitives to pieces in the window, and their quads of pixels |
-//! | `planes` | what pixels start with where it is linear in the window |
+//! | `planes` | what the pixels of a large piece start with |
 //! | `shade` | the pixel program, for quads of any primitives |
-//! | `whole` | rectangles of pixels that a piece covers wholly: one launch each |
+//! | `band` | what a large piece covers of a band of rows: one launch |
 //! | `merge`, `blend` | tests, blending, storing |
 //! | `targets`, `surface` | what a draw writes, and where samples lie |
 //! | `watch` | what came to one pixel |
@@ -41,6 +41,7 @@
 )]
 
 pub mod assembly;
+mod band;
 mod blend;
 pub mod clip;
 pub mod depth;
@@ -63,7 +64,6 @@ mod surface;
 mod targets;
 pub mod vertices;
 mod watch;
-mod whole;
 
 pub use draw::{
     Counts, DrawError, Drawn, Ending, Fragment, LaunchNotice, Note, Notice, Options, SampleTest, Stored, clear_colour,

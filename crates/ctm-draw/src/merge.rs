@@ -1,7 +1,8 @@
 //! What becomes of a pixel's colours: kill, alpha test, coverage, depth and stencil, blending, storing.
 
+use crate::band::Covered;
 use crate::blend::{self, blend};
-use crate::raster::{Rect, UNITS};
+use crate::raster::UNITS;
 use crate::setup::Setup;
 use crate::shade::{Exports, ShadeQuad};
 use crate::stage::Window;
@@ -100,28 +101,21 @@ impl<'a, 't> Merger<'a, 't> {
         self.open.depth.is_some() && (self.state.depth.test.is_some() || self.state.depth.stencil.is_some())
     }
 
-    /// Tests the pixels of a rectangle, of one sample each, that a piece covers wholly; which of them passed, row by row. To be called where
-    /// [`Self::tests`] says so.
-    pub(crate) fn test_whole(&mut self, setup: &Setup, rect: Rect, passed: &mut Vec<bool>) {
-        passed.clear();
+    /// Tests pixels of one sample each, and keeps those that pass.
+    pub(crate) fn test_band(&mut self, setup: &Setup, covered: &mut Covered) {
         let centre = self.state.raster.centre();
         if let Some(target) = &self.open.depth {
             target.surface.find_tiles();
         }
-        for y in rect.top..rect.bottom {
-            for x in rect.left..rect.right {
-                let place = [i64::from(x) * UNITS + centre, i64::from(y) * UNITS + centre];
-                passed.push(self.sample_passes(setup, [x, y], 0, setup.depth(place), None));
-            }
-        }
-        if !self.state.depth.counts_nothing {
-            self.samples_passed += passed.iter().filter(|&&passed| passed).count() as u64;
-        }
+        covered.only(|x, y| {
+            let place = [i64::from(x) * UNITS + centre, i64::from(y) * UNITS + centre];
+            self.sample_passes(setup, [x, y], 0, setup.depth(place), None)
+        });
     }
 
     /// Counts pixels, of one sample each, as drawn by launches that store themselves.
     pub(crate) fn count(&mut self, pixels: u64) {
-        if !self.state.depth.counts_nothing && !self.tests() {
+        if !self.state.depth.counts_nothing {
             self.samples_passed += pixels;
         }
         self.pixels_written += if self.plans.0.iter().any(Option::is_some) { pixels } else { 0 };

@@ -4,7 +4,7 @@ use crate::assembly::{Primitive, Shape};
 use crate::clip::{ClipInput, ClipVertex, Viewport};
 use crate::raster::{
     DepthOffset, DepthStep, Fill, LinePixels, QuadCoverage, RasterState, Rect, SamplePoints, Triangle, UNITS,
-    cover_box, cover_triangle, inside_box, inside_triangle, wide_line,
+    cover_box, cover_triangle, inside_box, inside_triangle, triangle_spans, wide_line,
 };
 use crate::setup::{Corner, Setup, Share, Shares};
 use crate::state::DrawState;
@@ -122,19 +122,34 @@ impl<'a> Coverer<'a> {
         if plain { self.area(piece, scissor, emit) } else { self.area(piece, scissor, &mut masked) }
     }
 
-    /// The mask of a pixel that is covered wholly.
-    pub(crate) const fn all(&self) -> u8 {
-        self.raster.samples.all()
+    /// Whether a piece covers one span of columns in each row, and nothing else decides.
+    pub(crate) fn has_spans(&self, piece: &Piece) -> bool {
+        let plain = self.raster.clip_rectangles.is_none() && self.raster.sample_mask == [u8::MAX; 4];
+        plain && self.points.count == 1 && matches!(piece.area, Area::Triangle(_) | Area::Box(_))
     }
 
-    /// Pixels of a rectangle that a piece covers, in columns that are covered in all of their rows. Empty where more than coverage decides, or samples
-    /// are covered by themselves.
+    /// Tells the rows of a rectangle in which a piece covers something, with the first column and the one behind the last.
+    pub(crate) fn spans(&self, piece: &Piece, within: Rect, tell: &mut dyn FnMut(i32, i32, i32)) {
+        let (scissor, place) = (piece.scissor.and(within), self.points.at[0]);
+        match &piece.area {
+            _ if !self.has_spans(piece) || scissor.is_empty() => {}
+            Area::Triangle(triangle) => triangle_spans(triangle, place, scissor, tell),
+            Area::Box(corners) => {
+                let inside = inside_box(*corners, place, scissor);
+                if inside.left < inside.right {
+                    (inside.top..inside.bottom).for_each(|y| tell(y, inside.left, inside.right));
+                }
+            }
+            Area::Halves(_) | Area::Line { .. } => {}
+        }
+    }
+
+    /// Pixels of a rectangle that a piece covers, in columns that are covered in all of their rows. Empty where [`Self::has_spans`] is false.
     pub(crate) fn inside(&self, piece: &Piece, within: Rect) -> Rect {
         let scissor = piece.scissor.and(within);
-        let plain = self.raster.clip_rectangles.is_none() && self.raster.sample_mask == [u8::MAX; 4];
         let place = self.points.at[0];
         match &piece.area {
-            _ if !plain || self.points.count != 1 || scissor.is_empty() => Rect { right: within.left, ..within },
+            _ if !self.has_spans(piece) || scissor.is_empty() => Rect { right: within.left, ..within },
             Area::Triangle(triangle) => inside_triangle(triangle, place, scissor),
             Area::Box(corners) => inside_box(*corners, place, scissor),
             Area::Halves(_) | Area::Line { .. } => Rect { right: within.left, ..within },

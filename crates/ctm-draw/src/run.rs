@@ -4,6 +4,7 @@
 //! little is drawn by one thread for all bands, with quads of many primitives in a launch.
 
 use crate::assembly::{Assembler, Primitive, vertex_numbers};
+use crate::band::{self, Covered, Hidden};
 use crate::draw::{Counts, DrawError};
 use crate::geometry::{self, Emitted, copy_start};
 use crate::merge::{Merger, Packed};
@@ -14,7 +15,7 @@ use crate::stage::Runner;
 use crate::state::{Draw, DrawState, VertexSource};
 use crate::streams::{self, Streams};
 use crate::vertices::{self, VertexKey, Vertices};
-use crate::whole::{self, Divided, Hidden};
+
 use ctm_isa::r700::program::Stage as StageKind;
 use rayon::prelude::*;
 use std::collections::HashMap;
@@ -176,7 +177,7 @@ impl Run<'_, '_> {
         let (runner, shader) = (self.runner, self.shader.as_ref());
         let mut large = Vec::new();
         if pieces.iter().all(|piece| piece.setup.layer == 0) {
-            large.extend((0u32..).zip(&pieces).filter(|(_, piece)| whole::is_large(piece)).map(|(number, _)| number));
+            large.extend((0u32..).zip(&pieces).filter(|(_, piece)| band::is_large(piece)).map(|(number, _)| number));
         }
         let over = Over {
             runner,
@@ -296,11 +297,17 @@ impl Over<'_> {
         merger.is_replaced(exported).then_some(merger)
     }
 
-    /// How a piece is divided into what launches store themselves and the rest; `None`: all is rest.
-    fn divided(&self, batch: &Batch<'_, '_, '_, '_>, piece: &Piece, within: Rect) -> Option<Divided> {
-        self.replaced(batch)?;
-        let first_row = batch.first as i32 * self.rows as i32;
-        self.shader?.divide(piece, self.coverer, (within, first_row), self.vertices)
+    /// Quads and pixels of a piece within a rectangle.
+    fn count(&self, piece: &Piece, within: Rect) -> [u64; 2] {
+        if let Some(covered) = Covered::of(piece, self.coverer, within) {
+            return covered.count();
+        }
+        let mut count = [0; 2];
+        self.coverer.cover(piece, within, &mut |quad| {
+            count[0] += 1;
+            count[1] += quad.masks.iter().filter(|&&mask| mask != 0).count() as u64;
+        });
+        count
     }
 
     /// Draws the pixels of these pieces within a rectangle, in order; gives how many quads and pixels were shaded. `first`: the number of the first of
@@ -336,7 +343,7 @@ impl Over<'_> {
             };
             for (part, is_hidden) in hidden.parts(number, within) {
                 if is_hidden {
-                    batch.count(whole::count(piece, self.coverer, part));
+                    batch.count(self.count(piece, part));
                 } else {
                     self.piece(&mut batch, number, part, early)?;
                 }
@@ -364,28 +371,26 @@ impl Over<'_> {
         early: bool,
     ) -> Result<(), DrawError> {
         let piece = &batch.pieces[number as usize];
-        let divided = self.divided(batch, piece, within);
-        let all = [within];
-        let mut result = Ok(());
-        for rest in divided.as_ref().map_or(all.as_slice(), |divided| &divided.rest) {
-            self.coverer.cover(piece, *rest, &mut |quad: QuadCoverage| {
-                if result.is_err() {
-                    return;
-                }
-                if self.samples == 0 {
-                    result = batch.add(ShadeQuad { setup: number, quad, sample: None }, early);
-                }
-                for sample in 0..self.samples {
-                    let masks = quad.masks.map(|mask| mask & 1 << sample);
-                    let quad = QuadCoverage { masks, ..quad };
-                    if result.is_ok() {
-                        result = batch.add(ShadeQuad { setup: number, quad, sample: Some(sample) }, early);
-                    }
-                }
-            });
+        if batch.band(number, within)? {
+            return Ok(());
         }
-        result?;
-        divided.map_or(Ok(()), |divided| batch.whole(number, &divided))
+        let mut result = Ok(());
+        self.coverer.cover(piece, within, &mut |quad: QuadCoverage| {
+            if result.is_err() {
+                return;
+            }
+            if self.samples == 0 {
+                result = batch.add(ShadeQuad { setup: number, quad, sample: None }, early);
+            }
+            for sample in 0..self.samples {
+                let masks = quad.masks.map(|mask| mask & 1 << sample);
+                let quad = QuadCoverage { masks, ..quad };
+                if result.is_ok() {
+                    result = batch.add(ShadeQuad { setup: number, quad, sample: Some(sample) }, early);
+                }
+            }
+        });
+        result
     }
 }
 
@@ -405,13 +410,13 @@ struct Batch<'b, 'r, 'a, 't> {
 
 impl Batch<'_, '_, '_, '_> {
     /// The band that a row lies in.
-    fn band(&self, y: i32) -> usize {
+    fn band_of(&self, y: i32) -> usize {
         (y.max(0) as usize / self.over.rows as usize - self.first).min(self.mergers.len() - 1)
     }
 
     fn add(&mut self, mut quad: ShadeQuad, early: bool) -> Result<(), DrawError> {
         if early {
-            let band = self.band(quad.quad.y);
+            let band = self.band_of(quad.quad.y);
             self.mergers[band].test_early(&self.pieces[quad.setup as usize].setup, &mut quad);
         }
         if quad.quad.masks != [0; 4] {
@@ -430,70 +435,32 @@ impl Batch<'_, '_, '_, '_> {
         self.mergers[0].count(pixels);
     }
 
-    /// Draws what a piece of this number covers wholly, behind all that waits there.
-    fn whole(&mut self, number: u32, divided: &Divided) -> Result<(), DrawError> {
-        let Some(shader) = self.over.shader else { return Ok(()) };
-        let meets = |quad: &ShadeQuad| {
-            quad.setup != number && divided.whole.iter().any(|rect| rect.contains(quad.quad.x, quad.quad.y))
-        };
-        if self.quads.iter().any(meets) {
+    /// Draws the pixels of the piece of this number by a launch of its own, if that is worth it and may be; says whether it did.
+    fn band(&mut self, number: u32, within: Rect) -> Result<bool, DrawError> {
+        let over = self.over;
+        let piece = &self.pieces[number as usize];
+        if !band::is_large(piece) || over.replaced(self).is_none() {
+            return Ok(false);
+        }
+        let Some(shader) = over.shader else { return Ok(false) };
+        let first_row = self.first as i32 * over.rows as i32;
+        let Some(mut covered) = Covered::of(piece, over.coverer, within) else { return Ok(false) };
+        let Some(starts) = shader.starts(piece, first_row, over.vertices) else { return Ok(false) };
+        // What waits there comes first.
+        if self.quads.iter().any(|quad| quad.quad.rect().meets(covered.rect)) {
             self.flush()?;
         }
-        let mut tested = Vec::new();
-        let launches = if self.mergers[0].tests() {
-            for &rect in &divided.whole {
-                self.test(number, rect, &mut tested)?;
-            }
-            &tested
-        } else {
-            &divided.whole
-        };
-        let first_row = self.first as i32 * self.over.rows as i32;
-        for &rect in launches {
-            self.over.runner.goes_on("pixel")?;
-            self.count([rect.pixels() / 4, rect.pixels()]);
-            let window = self.mergers[0].window(first_row);
-            let ran = shader.run_whole(rect, &divided.starts, window);
+        over.runner.goes_on("pixel")?;
+        if self.mergers[0].tests() {
+            self.mergers[0].test_band(&piece.setup, &mut covered);
+        }
+        let count = covered.count();
+        self.count(count);
+        if count[1] > 0 {
+            let ran = shader.run_band(&covered, &starts, self.mergers[0].window(first_row));
             ran.map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
         }
-        Ok(())
-    }
-
-    /// Tests what a piece covers wholly, in squares: adds to `launches` what passes as a whole, and to the quads what passes of other squares.
-    fn test(&mut self, number: u32, rect: Rect, launches: &mut Vec<Rect>) -> Result<(), DrawError> {
-        const SIDE: i32 = 32;
-        let setup = &self.pieces[number as usize].setup;
-        let mut passed = Vec::new();
-        for top in (rect.top..rect.bottom).step_by(SIDE as usize) {
-            for left in (rect.left..rect.right).step_by(SIDE as usize) {
-                let square = Rect { left, top, right: left + SIDE, bottom: top + SIDE }.and(rect);
-                self.mergers[0].test_whole(setup, square, &mut passed);
-                let is_whole = passed.iter().all(|&passed| passed);
-                match launches.last_mut() {
-                    Some(last) if is_whole && (last.top, last.bottom, last.right) == (top, square.bottom, left) => {
-                        last.right = square.right;
-                    }
-                    _ if is_whole => launches.push(square),
-                    _ => self.add_passed(number, square, &passed)?,
-                }
-            }
-        }
-        Ok(())
-    }
-
-    /// Adds the quads of a square's pixels that passed, row by row.
-    fn add_passed(&mut self, number: u32, square: Rect, passed: &[bool]) -> Result<(), DrawError> {
-        let all = self.over.coverer.all();
-        let width = (square.right - square.left) as usize;
-        for y in (square.top..square.bottom).step_by(2) {
-            for x in (square.left..square.right).step_by(2) {
-                let first = (y - square.top) as usize * width + (x - square.left) as usize;
-                let of = |place: usize| if passed[place] { all } else { 0 };
-                let masks = [of(first), of(first + 1), of(first + width), of(first + width + 1)];
-                self.add(ShadeQuad { setup: number, quad: QuadCoverage { x, y, masks }, sample: None }, false)?;
-            }
-        }
-        Ok(())
+        Ok(true)
     }
 
     /// Runs the pixel program for all quads, then merges them in order.
@@ -512,7 +479,7 @@ impl Batch<'_, '_, '_, '_> {
                 .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
             let is_packed = self.mergers[0].pack(&exports, &mut self.packed);
             for (number, quad) in quads.iter().enumerate() {
-                let (band, setup) = (self.band(quad.quad.y), &self.pieces[quad.setup as usize].setup);
+                let (band, setup) = (self.band_of(quad.quad.y), &self.pieces[quad.setup as usize].setup);
                 if is_packed {
                     self.mergers[band].store_packed(quad, setup.layer, number, &self.packed);
                 } else {
@@ -522,7 +489,7 @@ impl Batch<'_, '_, '_, '_> {
             self.exports = Some(exports);
         } else {
             for quad in &quads {
-                let band = self.band(quad.quad.y);
+                let band = self.band_of(quad.quad.y);
                 self.mergers[band].merge(quad, &self.pieces[quad.setup as usize].setup, None);
             }
         }

@@ -7,7 +7,7 @@ mod line;
 mod triangle;
 
 pub use line::{LinePixels, wide_line};
-pub use triangle::{Triangle, cover_box, cover_triangle, inside_box, inside_triangle};
+pub use triangle::{Triangle, cover_box, cover_triangle, inside_box, inside_triangle, triangle_spans};
 
 /// Units of a pixel's side: positions are multiples of 1/256 pixel.
 pub const UNITS: i64 = 256;
@@ -37,20 +37,16 @@ impl Rect {
         }
     }
 
+    /// Whether a pixel lies in both.
+    #[must_use]
+    pub fn meets(self, other: Self) -> bool {
+        !self.and(other).is_empty()
+    }
+
     /// Whether there is no pixel in it.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.left >= self.right || self.top >= self.bottom
-    }
-
-    /// How many pixels are in it.
-    #[must_use]
-    pub const fn pixels(self) -> u64 {
-        if self.is_empty() {
-            0
-        } else {
-            (self.right.abs_diff(self.left)) as u64 * (self.bottom.abs_diff(self.top)) as u64
-        }
     }
 
     /// Whether a pixel lies in it.
@@ -320,6 +316,14 @@ impl SamplePoints {
     /// The places with their masks.
     pub fn iter(&self) -> impl Iterator<Item = ([i64; 2], u8)> + '_ {
         self.at.iter().copied().zip(self.masks).take(self.count)
+    }
+}
+
+impl QuadCoverage {
+    /// Its four pixels.
+    #[must_use]
+    pub const fn rect(&self) -> Rect {
+        Rect { left: self.x, top: self.y, right: self.x + 2, bottom: self.y + 2 }
     }
 }
 

@@ -68,6 +68,22 @@ impl Edge {
     }
 }
 
+/// Tells the rows of a rectangle in which a triangle covers pixels, looked at in one place of each: with the first column and the one behind the last.
+#[allow(clippy::cast_possible_truncation, reason = "cut to the rectangle")]
+pub fn triangle_spans(triangle: &Triangle, place: [i64; 2], within: Rect, tell: &mut dyn FnMut(i32, i32, i32)) {
+    let Some(edges) = triangle.edges() else { return };
+    for y in within.top..within.bottom {
+        let (mut left, mut right) = (i64::from(within.left), i64::from(within.right));
+        for edge in &edges {
+            let [first, last] = edge.columns(y.into(), place);
+            (left, right) = (left.max(first), right.min(last.saturating_add(1)));
+        }
+        if left < right {
+            tell(y, left as i32, right as i32);
+        }
+    }
+}
+
 /// Columns whose pixels a triangle covers in every row of a rectangle, looked at in one place of each: the rectangle, cut to them.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, reason = "cut to the rectangle")]

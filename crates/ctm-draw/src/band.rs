@@ -1,0 +1,245 @@
+//! What a large piece covers of a band of rows: one launch over the box around it, which stores into the targets itself.
+//!
+//! That is done where colours replace what targets hold and every pixel of the program exports them, so that nothing is left to do behind it. Pixels that are
+//! not covered, or do not pass the tests before the program, are lanes that do not count. Small pieces go the way of quads ([`crate::shade`]).
+
+use crate::planes::{Starts, starts};
+use crate::primitives::{Coverer, Piece};
+use crate::raster::Rect;
+use crate::shade::{Program, Shader};
+use crate::stage::{StageMemory, Window};
+use crate::vertices::Vertices;
+use ctm_exec::r700::Launch;
+use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
+use ctm_isa::r700::program::{Stage as StageKind, Usage};
+
+/// Quads, roughly, from which on pieces are looked at.
+const LEAST_QUADS: u64 = 128;
+/// Pixels of a band from which on a launch is worth it.
+const LEAST_PIXELS: u64 = 128;
+
+/// Whether a piece is looked at: by the box around it.
+pub(crate) const fn is_large(piece: &Piece) -> bool {
+    piece.most_quads() >= LEAST_QUADS
+}
+
+/// Columns of a hidden square, roughly.
+const SQUARE: i32 = 64;
+
+/// What of a band is hidden by later pieces that cover it wholly, where the last colour is all that stays.
+pub(crate) struct Hidden {
+    left: i32,
+    /// Of each [`SQUARE`] columns the number of the first piece that is seen there.
+    first: Vec<u32>,
+}
+
+impl Hidden {
+    /// Of these pieces, all of them in layer 0, within a band; `large`: the numbers of those that can hide others. `None` where nothing is hidden.
+    pub(crate) fn of(pieces: &[Piece], large: &[u32], coverer: &Coverer<'_>, within: Rect) -> Option<Self> {
+        let left = within.left.div_euclid(SQUARE) * SQUARE;
+        let columns = (within.right - left).max(0) as usize;
+        let mut first = vec![0; columns.div_ceil(SQUARE as usize)];
+        for &number in large.iter().filter(|&&number| number > 0) {
+            let piece = &pieces[number as usize];
+            let inside = coverer.inside(piece, within);
+            if inside.is_empty() || (inside.top, inside.bottom) != (within.top, within.bottom) {
+                continue;
+            }
+            for (square, first) in (0..).zip(&mut first) {
+                let from = (left + square * SQUARE).max(within.left);
+                let to = (left + (square + 1) * SQUARE).min(within.right);
+                *first = if inside.left <= from && to <= inside.right { number } else { *first };
+            }
+        }
+        first.iter().any(|&first| first > 0).then_some(Self { left, first })
+    }
+
+    /// A band as columns where a piece is seen and columns where it is hidden.
+    pub(crate) fn parts(&self, number: u32, within: Rect) -> Vec<(Rect, bool)> {
+        let mut parts: Vec<(Rect, bool)> = Vec::new();
+        for (square, &first) in (0..).zip(&self.first) {
+            let left = (self.left + square * SQUARE).max(within.left);
+            let right = (self.left + (square + 1) * SQUARE).min(within.right);
+            let is_hidden = number < first;
+            match parts.last_mut() {
+                Some((last, was_hidden)) if *was_hidden == is_hidden => last.right = right,
+                _ => parts.push((Rect { left, right, ..within }, is_hidden)),
+            }
+        }
+        parts
+    }
+}
+
+/// Which pixels of a band are to be drawn.
+pub(crate) struct Covered {
+    /// The box around them.
+    pub(crate) rect: Rect,
+    /// The covered columns of each row of the box, from the first up to the one behind the last.
+    pub(crate) spans: Vec<[i32; 2]>,
+    /// The lanes that are pixels to be drawn, as [`Launch::covered`] has them; `None`: all of the box.
+    words: Option<Vec<u64>>,
+}
+
+impl Covered {
+    /// Pixels of a large piece within a rectangle; `None` where a launch is not worth it.
+    pub(crate) fn of(piece: &Piece, coverer: &Coverer<'_>, within: Rect) -> Option<Self> {
+        if piece.setup.layer != 0 || !is_large(piece) || !coverer.has_spans(piece) {
+            return None;
+        }
+        let [top, bottom] = piece.rows();
+        let mut spans = Vec::with_capacity(64);
+        let mut rect = Rect { left: i32::MAX, right: i32::MIN, top: 0, bottom: 0 };
+        let rows = Rect { top: top.max(within.top), bottom: bottom.min(within.bottom), ..within };
+        coverer.spans(piece, rows, &mut |y, left, right| {
+            if spans.is_empty() {
+                rect.top = y;
+            }
+            // Slivers have rows without pixels among others.
+            spans.resize((y - rect.top) as usize, [left; 2]);
+            (rect.left, rect.right, rect.bottom) = (rect.left.min(left), rect.right.max(right), y + 1);
+            spans.push([left, right]);
+        });
+        if spans.is_empty() {
+            return None;
+        }
+        let is_whole = spans.iter().all(|&span| span == [rect.left, rect.right]);
+        let mut covered = Self { rect, spans, words: None };
+        if covered.count()[1] < LEAST_PIXELS {
+            return None;
+        }
+        if !is_whole {
+            covered.words = Some(covered.all());
+        }
+        Some(covered)
+    }
+
+    /// Quads and pixels to be drawn.
+    pub(crate) fn count(&self) -> [u64; 2] {
+        let pixels = self.spans.iter().map(|[left, right]| u64::from(right.abs_diff(*left))).sum();
+        match &self.words {
+            None => [Lanes::of(self.rect).count as u64 / 4, pixels],
+            Some(words) => {
+                // One bit for each quad that has one.
+                let quads =
+                    |word: u64| ((word | word >> 1 | word >> 2 | word >> 3) & 0x1111_1111_1111_1111).count_ones();
+                words
+                    .iter()
+                    .fold([0; 2], |[q, p], &word| [q + u64::from(quads(word)), p + u64::from(word.count_ones())])
+            }
+        }
+    }
+
+    /// The lanes that are covered pixels.
+    fn all(&self) -> Vec<u64> {
+        let lanes = Lanes::of(self.rect);
+        let mut words = vec![0; lanes.count.div_ceil(64)];
+        for (y, &[left, right]) in (self.rect.top..).zip(&self.spans) {
+            if left >= right {
+                continue;
+            }
+            let (first, last) = (lanes.lane(left, y), lanes.lane(right - 1, y));
+            // The two lanes of a row of each quad, from the quad of the first pixel to that of the last.
+            let (from, to) = (first & !3, last | 3);
+            let of_row = 0x3333_3333_3333_3333 << (2 * (y & 1));
+            for (n, word) in words[from / 64..=to / 64].iter_mut().enumerate() {
+                let begin = 64 * (from / 64 + n);
+                let low = u64::MAX << from.saturating_sub(begin);
+                let high = u64::MAX >> (begin + 63).saturating_sub(to);
+                *word |= of_row & low & high;
+            }
+            if left & 1 == 1 {
+                words[first / 64] &= !(1 << ((first - 1) % 64));
+            }
+            if right & 1 == 1 {
+                words[last / 64] &= !(1 << ((last + 1) % 64));
+            }
+        }
+        words
+    }
+
+    /// Keeps those covered pixels for which this is true; it is asked row by row.
+    pub(crate) fn only(&mut self, mut keeps: impl FnMut(i32, i32) -> bool) {
+        let lanes = Lanes::of(self.rect);
+        let mut words = vec![0; lanes.count.div_ceil(64)];
+        for (y, &[left, right]) in (self.rect.top..).zip(&self.spans) {
+            for x in left..right {
+                let lane = lanes.lane(x, y);
+                words[lane / 64] |= u64::from(keeps(x, y)) << (lane % 64);
+            }
+        }
+        self.words = Some(words);
+    }
+}
+
+/// The lanes of a rectangle of pixels: as [`LaneOrder::quads`] numbers them.
+struct Lanes {
+    first: [i32; 2],
+    columns: i32,
+    count: usize,
+}
+
+impl Lanes {
+    fn of(rect: Rect) -> Self {
+        let first = [rect.left / 2, rect.top / 2];
+        let columns = (rect.right - 1) / 2 - first[0] + 1;
+        let rows = (rect.bottom - 1) / 2 - first[1] + 1;
+        Self { first, columns, count: 4 * columns as usize * rows as usize }
+    }
+
+    const fn lane(&self, x: i32, y: i32) -> usize {
+        let quad = (y / 2 - self.first[1]) * self.columns + x / 2 - self.first[0];
+        (4 * quad + 2 * (y & 1) + (x & 1)) as usize
+    }
+}
+
+/// A rectangle of pixels as a launch's domain, whose row 0 is this row.
+fn domain(rect: Rect, first_row: u32) -> Domain {
+    Domain {
+        i0: rect.left.cast_unsigned(),
+        i1: (rect.right - 1).cast_unsigned(),
+        j0: rect.top.cast_unsigned() - first_row,
+        j1: (rect.bottom - 1).cast_unsigned() - first_row,
+    }
+}
+
+impl Shader<'_> {
+    /// The colour outputs that every pixel exports, and nothing else that matters (bit n = output n).
+    pub(crate) fn always_exported(&self) -> u8 {
+        match &self.program {
+            Program::R700(stage, _) if stage.fetch_program.is_none() => Usage::always_exported(&stage.program.decode()),
+            Program::R700(..) | Program::X1k(_) => 0,
+        }
+    }
+
+    /// What the pixels of a piece start with, in a band whose first row is this one; `None` where planes cannot say it.
+    pub(crate) fn starts(&self, piece: &Piece, first_row: i32, vertices: &Vertices) -> Option<Starts> {
+        starts(self.state, &piece.setup, vertices, (self.registers(), first_row))
+    }
+
+    /// Runs the program for the pixels of a band; its exports replace what is there.
+    pub(crate) fn run_band(&self, covered: &Covered, starts: &Starts, window: Window<'_, '_>) -> Result<(), Fault> {
+        let Program::R700(stage, _) = &self.program else { return Ok(()) };
+        let first_row = window.first_row;
+        let domain = domain(covered.rect, first_row);
+        let place = |at: Position| Position { i: at.i, j: at.j + first_row };
+        let nothing = LaneRows::new(LaneOrder::quads(Domain { i1: 0, j1: 0, ..domain }), &[]);
+        let mut memory = StageMemory::new(stage.memory, nothing);
+        memory.window = Some(window);
+        let launch = Launch {
+            stage: StageKind::Pixel,
+            chip: self.state.chip,
+            semantics: stage.semantics,
+            planes: &starts.planes,
+            divisor: starts.divisor(),
+            covered: covered.words.as_deref(),
+            once: true,
+            ..Launch::new(stage.program, stage.constants, domain)
+        };
+        let order = launch.lane_order();
+        let counts = |at: Position| {
+            let counts = |lane: usize| launch.covered_from(lane as u64) & 1 == 1;
+            domain.contains(at) && order.lane(at).is_some_and(counts)
+        };
+        self.runner.r700("pixel", launch, &mut memory, (&place, &counts))
+    }
+}
