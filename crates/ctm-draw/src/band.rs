@@ -1,7 +1,7 @@
 //! What a large piece covers of a band of rows: one launch over the box around it, which stores into the targets itself.
 //!
 //! That is done where colours replace what targets hold and every pixel of the program exports them, so that nothing is left to do behind it. Pixels that are
-//! not covered, or do not pass the tests before the program, are lanes that do not count. Small pieces go the way of quads ([`crate::shade`]).
+//! not covered, or do not pass the tests before the program, are lanes whose exports go nowhere. Small pieces go the way of quads ([`crate::shade`]).
 
 use crate::planes::{Starts, starts};
 use crate::primitives::{Coverer, Piece};
@@ -72,7 +72,7 @@ impl Hidden {
 
 /// Which pixels of a band are to be drawn.
 pub(crate) struct Covered {
-    /// The box around them.
+    /// The box of quads around them.
     pub(crate) rect: Rect,
     /// The covered columns of each row of the box, from the first up to the one behind the last.
     pub(crate) spans: Vec<[i32; 2]>,
@@ -102,6 +102,16 @@ impl Covered {
         if spans.is_empty() {
             return None;
         }
+        // Quads are whole: their uncovered pixels run, too.
+        if rect.top & 1 == 1 {
+            rect.top -= 1;
+            spans.insert(0, [rect.left; 2]);
+        }
+        if rect.bottom & 1 == 1 {
+            rect.bottom += 1;
+            spans.push([rect.left; 2]);
+        }
+        (rect.left, rect.right) = (rect.left & !1, (rect.right + 1) & !1);
         let is_whole = spans.iter().all(|&span| span == [rect.left, rect.right]);
         let mut covered = Self { rect, spans, words: None };
         if covered.count()[1] < LEAST_PIXELS {

@@ -40,7 +40,7 @@ struct Case {
     chip: Chip,
     /// Start values lane by lane: register, element, values.
     rows: Vec<(u8, u8, Vec<u32>)>,
-    /// Lanes that count.
+    /// Lanes whose exports are sent.
     covered: Option<Vec<u64>>,
     /// A divisor, and what it divides.
     divisor: Option<([f64; 3], Vec<(u8, u8)>)>,

@@ -180,7 +180,7 @@ struct Case<'a> {
     counters: bool,
     threads: usize,
     turns: u16,
-    /// Lanes that count.
+    /// Lanes whose exports are sent.
     covered: Option<&'a [u64]>,
     /// What the planes' elements y and w are divided by.
     divisor: Option<[f64; 3]>,

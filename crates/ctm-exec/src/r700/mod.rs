@@ -169,8 +169,8 @@ pub struct Launch<'a> {
     pub planes: &'a [Plane],
     /// What elements of planes are divided by.
     pub divisor: Option<Divisor<'a>>,
-    /// The lanes that count: lane `n` is bit `n % 64` of word `n / 64`; `None`: all that lie in the domain. The others take part in gradients only, as pixels
-    /// outside the domain do; wavefronts in which no lane counts do not run.
+    /// The lanes whose exports are sent: lane `n` is bit `n % 64` of word `n / 64`; `None`: all. The others run as they do, as pixels of a quad that a
+    /// primitive does not cover; wavefronts without a covered lane in the domain do not run.
     pub covered: Option<&'a [u64]>,
     /// Its planes will hardly come again, as those of a triangle: engines make no code for them alone.
     pub once: bool,
@@ -221,7 +221,7 @@ impl<'a> Launch<'a> {
         }
     }
 
-    /// Which of 64 lanes, from this one on, [`Self::covered`] lets count (bit 0 is the first).
+    /// Which of 64 lanes, from this one on, are [`Self::covered`] (bit 0 is the first).
     #[must_use]
     pub fn covered_from(&self, first: u64) -> u64 {
         let Some(covered) = self.covered else { return u64::MAX };

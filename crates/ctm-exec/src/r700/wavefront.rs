@@ -54,6 +54,8 @@ pub struct Wavefront {
     /// The first lane's number in its thread group.
     pub(super) first_in_group: usize,
     pub(super) exports: Vec<Exports>,
+    /// Lanes whose exports are sent.
+    covered: Vec<bool>,
     pub(super) place: Option<Place>,
     pub(super) counters: Counters,
     pub(super) gradients: texture::Gradients,
@@ -73,7 +75,7 @@ pub struct Wavefront {
 type Step<T> = Result<T, FaultKind>;
 
 impl Wavefront {
-    /// Puts the wavefront at the start of the program with the lanes at `positions`, of which those in the domain that count are valid.
+    /// Puts the wavefront at the start of the program with the lanes at `positions`, of which those in the domain are valid.
     ///
     /// `first_thread` is the number of its first lane in the launch, `first_in_group` that in its thread group.
     pub fn start(&mut self, context: &Context<'_>, positions: &[Position], first_thread: u64, first_in_group: usize) {
@@ -81,9 +83,9 @@ impl Wavefront {
         self.scratch.clear();
         self.scratch.resize(positions.len(), Vec::new());
         let launch = context.launch;
-        let counts = |lane: usize| launch.covered.is_none() || launch.covered_from(first_thread + lane as u64) & 1 == 1;
-        let valid: Vec<bool> =
-            positions.iter().enumerate().map(|(lane, &at)| launch.domain.contains(at) && counts(lane)).collect();
+        let valid: Vec<bool> = positions.iter().map(|&at| launch.domain.contains(at)).collect();
+        self.covered.clear();
+        self.covered.extend((first_thread..).zip(positions).map(|(lane, _)| launch.covered_from(lane) & 1 == 1));
         self.flow.reset(&valid);
         self.positions.clear();
         self.positions.extend_from_slice(positions);
@@ -105,10 +107,11 @@ impl Wavefront {
         }
         self.exports.resize_with(positions.len(), Exports::default);
         self.exports.iter_mut().for_each(Exports::clear);
-        let runs = launch.covered.is_none() || valid.contains(&true);
+        let runs =
+            launch.covered.is_none() || valid.iter().zip(&self.covered).any(|(&valid, &covered)| valid && covered);
+        let processors = if runs { valid.iter().filter(|&&valid| valid).count() as u64 } else { 0 };
         self.place = runs.then_some(Place { fetch: false, slot: launch.program.entry });
-        self.counters =
-            Counters { groups: 1, processors: valid.iter().filter(|&&v| v).count() as u64, ..Counters::default() };
+        self.counters = Counters { groups: 1, processors, ..Counters::default() };
         self.gradients = texture::Gradients::default();
         self.events.clear();
         self.quads = launch.stage == Stage::Pixel;
@@ -144,10 +147,11 @@ impl Wavefront {
         self.events.iter().map(|&(lane, event)| (self.positions[lane], event))
     }
 
-    /// The exports of the valid lanes that stored something, in lane order.
+    /// The exports of the valid and covered lanes that stored something, in lane order.
     pub fn exports(&self) -> impl Iterator<Item = (Position, &Exports)> {
-        let lanes = self.positions.iter().zip(&self.exports).zip(&self.flow.valid);
-        let sent = lanes.filter(|((_, exports), valid)| **valid && !exports.is_empty());
+        let valid = self.flow.valid.iter().zip(&self.covered).map(|(&valid, &covered)| valid && covered);
+        let lanes = self.positions.iter().zip(&self.exports).zip(valid);
+        let sent = lanes.filter(|((_, exports), valid)| *valid && !exports.is_empty());
         sent.map(|((at, exports), _)| (*at, exports))
     }
 

@@ -73,6 +73,8 @@ struct Member<'a> {
     artifact: &'a Artifact,
     wave: Wave,
     places: Places,
+    /// Lanes whose exports are sent.
+    covered: u64,
     /// Where it takes its turn: how many control-flow instructions it has issued.
     turn: Option<u64>,
 }
@@ -98,6 +100,7 @@ impl<'a> Member<'a> {
             artifact,
             wave: Wave::new(artifact.start.len(), artifact.exports.len(), artifact.code.blocks.len()),
             places: Places::new(),
+            covered: u64::MAX,
             turn: None,
         }
     }
@@ -109,8 +112,12 @@ impl<'a> Member<'a> {
         self.wave.reset();
         self.wave.fetched.first_thread = index * lanes as u64;
         self.wave.fetched.first_in_group = n * lanes;
-        self.places.inside &= run.launch.covered_from(index * lanes as u64);
+        self.covered = run.launch.covered_from(index * lanes as u64);
         self.wave.valid = self.places.inside;
+        if self.places.inside & self.covered == 0 && run.launch.covered.is_some() {
+            // Nothing of it runs.
+            self.places.inside = 0;
+        }
         if fills {
             run.starts.fill(&self.places, index * lanes as u64, &mut self.wave.start);
         }
@@ -236,8 +243,8 @@ impl<'a> Worker<'a> {
     /// Stores what the last wavefront, a group by itself, exported.
     pub fn store(&self, outputs: &Outputs<'_>) -> Written {
         let exports = &self.artifact.exports;
-        let Member { places, wave, .. } = &self.members[0];
-        outputs.store(places, wave.valid, |place| wave.written[exports[place]], &wave.exports)
+        let Member { places, wave, covered, .. } = &self.members[0];
+        outputs.store(places, wave.valid & covered, |place| wave.written[exports[place]], &wave.exports)
     }
 
     /// Runs groups up to the first fault.
@@ -270,7 +277,7 @@ impl<'a> Worker<'a> {
                 Ok(waves) => {
                     let exports = &self.artifact.exports;
                     let ended = |member: &mut Member<'_>| Ended {
-                        valid: member.wave.valid,
+                        valid: member.wave.valid & member.covered,
                         written: exports.iter().map(|&export| member.wave.written[export]).collect(),
                         rows: member.wave.exports.clone(),
                         events: std::mem::take(&mut member.wave.fetched.events),

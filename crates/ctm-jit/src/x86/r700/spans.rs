@@ -199,7 +199,7 @@ impl<'a> Block<'a> {
 }
 
 impl Native {
-    /// Runs so many wavefronts, of which the first one lies at these places. `covered`: a word for each of them, the lanes that count. Passages of blocks, active lanes and what fetches count are those of all that began.
+    /// Runs so many wavefronts, of which the first one lies at these places. `covered`: a word for each of them, the lanes whose exports are stored. Passages of blocks, active lanes and what fetches count are those of all that began.
     pub fn run_span(
         &self,
         frame: &mut Frame,
@@ -221,6 +221,7 @@ impl Native {
         let full = shared.lanes == wave_lanes(block);
         let strip = if block.given.steps.quads && full { 1 } else { u32::MAX / 2 };
         block.bytes.put(block::STRIP, &strip.to_le_bytes());
+        block.bytes.put(block::SENT, &u64::MAX.to_le_bytes());
         let covered = covered.map_or(0, |words| words.as_ptr() as usize);
         block.bytes.put(block::COVERED, &covered.to_le_bytes());
         block.bytes.put(block::WAVES, &waves.to_le_bytes());

@@ -57,8 +57,10 @@ pub const RUNS: i32 = 128;
 pub const DIVISOR: i32 = 136;
 /// One, in double precision.
 pub const ONE: i32 = 160;
-/// Pointer to the word of the next wavefront's lanes that count; 0: all count.
+/// Pointer to the word of the next wavefront's covered lanes; 0: all are.
 pub const COVERED: i32 = 168;
+/// The covered lanes of the wavefront.
+pub const SENT: i32 = 176;
 /// Columns of all lanes.
 pub const I: i32 = 192;
 /// Rows of all lanes.

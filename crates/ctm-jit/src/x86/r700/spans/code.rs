@@ -103,6 +103,9 @@ impl Emit {
         self.asm.jump_if(Cond::NotEqual, leave);
         self.asm.int_load(Int::Mov, true, RCX, RBP, block::RUNS);
         self.asm.int_store(Int::Add, true, RBP, block::PROCESSORS, RCX);
+        // What lanes that are not covered export goes nowhere.
+        self.asm.int_load(Int::Mov, true, RCX, RBP, block::SENT);
+        self.asm.int_store(Int::And, true, RBX, mask_at(M::VALID), RCX);
         self.targets();
         self.asm.place(next);
         self.advance();
@@ -220,7 +223,7 @@ impl Emit {
         self.asm.vector(ADD_F64, sum, sum, Rm::Reg(product));
     }
 
-    /// The lanes that run: those that exist, lie in the domain and count. Where only lanes that count are to run and there is none, goes to `next`.
+    /// The lanes that run: those that exist and lie in the domain. Goes to `next` where none of them is covered.
     fn masks(&mut self, next: Label) {
         let [whole, all] = std::array::from_fn(|_| self.asm.label());
         self.asm.int_load(Int::Mov, true, RAX, RBX, mask_at(M::EXISTING));
@@ -247,7 +250,9 @@ impl Emit {
         self.asm.wide_test(RCX, RCX);
         self.asm.jump_if(Cond::Equal, all);
         self.asm.int_store_imm(Int::Add, true, RBP, block::COVERED, 8);
-        self.asm.int_load(Int::And, true, RAX, RCX, 0);
+        self.asm.int_load(Int::Mov, true, RDX, RCX, 0);
+        self.asm.int_store(Int::Mov, true, RBP, block::SENT, RDX);
+        self.asm.wide_test(RAX, RDX);
         self.asm.jump_if(Cond::Equal, next);
         self.asm.place(all);
         for mask in [M::VALID, M::ACTIVE] {
