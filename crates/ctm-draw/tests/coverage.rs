@@ -3,7 +3,10 @@
 //!
 //! Truth: derived, from the rule that samples on left and top edges belong to a triangle; arithmetic is exact.
 
-use ctm_draw::raster::{RasterState, Rect, SamplePattern, SamplePoints, Triangle, cover_box, cover_triangle};
+use ctm_draw::raster::{
+    RasterState, Rect, SamplePattern, SamplePoints, Triangle, cover_box, cover_triangle, inside_box, inside_triangle,
+    triangle_spans,
+};
 
 struct Random(u64);
 
@@ -70,6 +73,24 @@ fn found(at: [[i64; 2]; 3], points: &SamplePoints) -> Vec<u8> {
     all
 }
 
+/// The same pixels as spans of rows, and as columns that are covered in some rows.
+fn spans_and_insides_say_the_same(at: [[i64; 2]; 3], expected: &[u8]) {
+    let (triangle, place) = (Triangle::new(at), [128; 2]);
+    let mut found = vec![0; expected.len()];
+    triangle_spans(&triangle, place, SCISSOR, &mut |y, left, right| {
+        (left..right).for_each(|x| found[(y * SIDE + x) as usize] = 1);
+    });
+    assert_eq!(found, expected, "{at:?}");
+    for [top, bottom] in [[0, 1], [3, 4], [2, 9], [0, SIDE]] {
+        let within = Rect { left: 1, top, right: SIDE - 1, bottom };
+        let inside = inside_triangle(&triangle, place, within);
+        for x in within.left..within.right {
+            let whole = (top..bottom).all(|y| expected[(y * SIDE + x) as usize] == 1);
+            assert_eq!(inside.contains(x, top), whole, "{at:?}, column {x} of rows {top} to {bottom}");
+        }
+    }
+}
+
 #[test]
 fn random_triangles_cover_what_the_reference_says() {
     let mut random = Random(0x5eed);
@@ -93,6 +114,7 @@ fn random_triangles_cover_what_the_reference_says() {
         if n % 16 == 5 {
             at[2] = [at[1][0] + random.within(-2, 2), at[1][1] + random.within(-2, 2)];
         }
+        spans_and_insides_say_the_same(at, &expected(&at, &patterns[0]));
         for points in &patterns[..1 + usize::from(n % 4 == 0) * 2] {
             assert_eq!(found(at, points), expected(&at, points), "triangle {at:?} of {} samples", points.count);
         }
@@ -147,5 +169,9 @@ fn boxes_are_two_triangles() {
             }
         });
         assert_eq!(whole, halves, "{a:?} {c:?}");
+        // By one place of each pixel.
+        let inside = inside_box([a, c], points.at[0], SCISSOR);
+        let is_inside = (0..SIDE * SIDE).map(|n| u8::from(inside.contains(n % SIDE, n / SIDE)));
+        assert!(is_inside.eq(whole.iter().map(|mask| mask & 1)), "{a:?} {c:?}");
     }
 }

@@ -128,3 +128,40 @@ fn other_spellings_are_read() {
         assert_eq!(a[a.len() - 2..], b[b.len() - 2..], "{other}");
     }
 }
+
+/// Colours that every pixel exports: not those behind a branch, in a loop, under a mask, of programs that kill or take lanes away for good.
+#[test]
+fn colours_that_are_always_exported() {
+    use ctm_isa::r700::program::Usage;
+    use ctm_isa::r700::text::{Options, assemble};
+    let table: [(&str, u8); 9] = [
+        ("EXP: PIX0, R0.xyzw\nEXP_DONE: PIX2, R0.xy01\nEND_OF_PROGRAM\n", 0b101),
+        ("EXP_DONE: PIX0, R0.xyzw BURSTCNT(1)\nEND_OF_PROGRAM\n", 0b11),
+        ("EXP_DONE: PIX0, R0.xyz_\nEND_OF_PROGRAM\n", 0),
+        ("ALU:\n 0 x: KILLGT ____, R0.x, 0.5f\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n", 0),
+        (
+            "ALU_PUSH_BEFORE:\n 0 x: PRED_SETGT ____, R0.x, 0.5f UPDATE_EXEC_MASK UPDATE_PRED\nJUMP POP_CNT(1) ADDR(end)\n\
+             EXP: PIX1, R0.xyzw\nPOP POP_CNT(1)\nend:\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n",
+            0b01,
+        ),
+        (
+            "LOOP_START i0 FAIL_JUMP_ADDR(end)\nin:\nEXP: PIX1, R0.xyzw\nLOOP_END i0 PASS_JUMP_ADDR(in)\nend:\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n",
+            0b01,
+        ),
+        (
+            "ALU:\n 0 x: PRED_SETGT ____, R0.x, 0.5f UPDATE_EXEC_MASK UPDATE_PRED\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n",
+            0,
+        ),
+        (
+            "ALU_PUSH_BEFORE:\n 0 x: PRED_SETGT ____, R0.x, 0.5f UPDATE_EXEC_MASK UPDATE_PRED\nALU_POP_AFTER:\n 1 x: MOV R0.x, R0.y\n\
+             EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n",
+            0b01,
+        ),
+        ("CALL POP_CNT(0) ADDR(sub)\nEXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\nsub:\nRETURN\n", 0),
+    ];
+    for (text, expected) in table {
+        let assembly = assemble(text, &Options::default());
+        let program = assembly.program.unwrap_or_else(|| panic!("{text}{:?}", assembly.diagnostics));
+        assert_eq!(Usage::always_exported(&program.decode()), expected, "{text}");
+    }
+}
