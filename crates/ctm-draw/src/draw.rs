@@ -1,8 +1,9 @@
 //! A draw: its state is looked at, its targets are opened, and it runs ([`crate::run`]).
 
+use crate::bands::Bands;
 use crate::merge::{Merger, Plans};
 use crate::raster::Rect;
-use crate::run::Run;
+use crate::run::{Front, Ready, Run};
 use crate::shade::{Program, Shader};
 use crate::stage::Runner;
 use crate::state::{Draw, DrawState, PixelSource};
@@ -234,27 +235,22 @@ pub fn draw_watched(
     let plans = Arc::new(Plans::of(state, &open));
     let (rows, bands) = open.split(bounds);
     let mergers = bands.into_iter().map(|open: Open<'_>| Merger::new(state, open, &plans, watch)).collect();
-    let mut run = Run {
-        runner: &runner,
-        state,
-        shader,
-        mergers,
-        rows,
-        bounds,
-        one_thread: options.one_thread,
-        counts: Counts::default(),
-        streams,
-    };
+    let one_thread = options.one_thread;
+    let counts = Counts::default();
+    let front = Front { runner: &runner, state, bounds, one_thread, counts, streams, drawn: Ready::default() };
+    let bands = Bands { runner: &runner, state, shader, mergers, rows, bounds, one_thread, shaded: [0; 2] };
+    let mut run = Run::new(front, bands);
     let ended = run.instances(call);
     // What has been stored stays, whatever happened then.
-    for (buffer, offset) in run.streams.buffers.iter().zip(offsets) {
+    for (buffer, offset) in run.front.streams.buffers.iter().zip(offsets) {
         if let (Some(buffer), Some(offset)) = (buffer, offset) {
             *offset = buffer.offset_dwords;
         }
     }
     ended?;
-    let Run { mut counts, mergers, streams, .. } = run;
+    let Run { front: Front { mut counts, streams, .. }, bands: Bands { mergers, shaded, .. }, .. } = run;
     counts.stream_primitives = [streams.needed, streams.stored];
+    [counts.quads, counts.pixels] = shaded;
     let mut fragments = Vec::new();
     for merger in mergers {
         counts.samples_passed += merger.samples_passed;

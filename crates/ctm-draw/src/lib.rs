@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `state` | all that a draw depends on |
 //! | `draw` | a draw: what is looked at before it, what is told after it |
-//! | `run` | a draw under way: order, batches, bands of rows, threads |
+//! | `run`, `bands` | a draw under way: order, batches; bands of rows, threads |
 //! | `assembly` | indices become points, lines and triangles |
 //! | `clip` | cutting, division by w, viewports |
 //! | `raster/` | which samples of which pixels a primitive covers |
@@ -42,6 +42,7 @@
 
 pub mod assembly;
 mod band;
+mod bands;
 mod blend;
 pub mod clip;
 pub mod depth;

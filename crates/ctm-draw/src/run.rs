@@ -1,67 +1,72 @@
-//! A draw under way: primitives in batches, their vertices, their pixels in bands of rows.
-//!
-//! Bands are rows of the targets that lie in memory of their own, so that each can be drawn by a thread, in the order of primitives. What is
-//! little is drawn by one thread for all bands, with quads of many primitives in a launch.
+//! A draw under way: primitives in batches, their vertices and pieces. Pixels are drawn in bands of rows ([`crate::bands`]).
 
 use crate::assembly::{Assembler, Primitive, vertex_numbers};
-use crate::band::{self, Covered, Hidden};
+use crate::bands::Bands;
 use crate::draw::{Counts, DrawError};
 use crate::geometry::{self, Emitted, copy_start};
-use crate::merge::{Merger, Packed};
-use crate::primitives::{Coverer, Cutter, Piece, Seen};
-use crate::raster::{QuadCoverage, Rect};
-use crate::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
+use crate::primitives::{Cutter, Piece, Seen};
+use crate::raster::Rect;
 use crate::stage::Runner;
 use crate::state::{Draw, DrawState, VertexSource};
 use crate::streams::{self, Streams};
 use crate::vertices::{self, VertexKey, Vertices};
-
 use ctm_isa::r700::program::Stage as StageKind;
 use rayon::prelude::*;
 use std::collections::HashMap;
-use std::sync::OnceLock;
 
 /// Primitives whose vertices run together.
 const PRIMITIVES: usize = 8192;
 /// Primitives that a thread cuts at a time.
 const CUT_TOGETHER: usize = 256;
-/// Quads, roughly, from which on bands are drawn by themselves. It does not depend on the number of threads, so that neither does what a
-/// fault leaves behind.
-const MANY: u64 = 4 * PER_LAUNCH as u64;
-
-/// A draw under way.
+/// A draw under way: while pieces of a batch are drawn, those of the next one are made.
 pub(crate) struct Run<'a, 't> {
+    pub(crate) front: Front<'a, 't>,
+    pub(crate) bands: Bands<'a, 't>,
+    waiting: Option<Ready>,
+}
+
+/// Pieces that are to be drawn, with the vertices that they are of.
+#[derive(Default)]
+pub(crate) struct Ready {
+    pub(crate) pieces: Vec<Piece>,
+    pub(crate) vertices: Vertices,
+}
+
+/// What comes before pixels.
+pub(crate) struct Front<'a, 't> {
     pub(crate) runner: &'a Runner<'a>,
     pub(crate) state: &'a DrawState<'a>,
-    pub(crate) shader: Option<Shader<'a>>,
-    /// One for each band, from the top.
-    pub(crate) mergers: Vec<Merger<'a, 't>>,
-    /// Rows of a band, even.
-    pub(crate) rows: u32,
     pub(crate) bounds: Rect,
     pub(crate) one_thread: bool,
     pub(crate) counts: Counts,
     pub(crate) streams: Streams<'t>,
+    /// A batch that has been drawn: the next one takes its memory.
+    pub(crate) drawn: Ready,
 }
 
 /// A primitive with its instance.
 type Of = (Primitive, u32);
 
-impl Run<'_, '_> {
+impl<'a, 't> Run<'a, 't> {
+    pub(crate) const fn new(front: Front<'a, 't>, bands: Bands<'a, 't>) -> Self {
+        Self { front, bands, waiting: None }
+    }
+
     /// Draws every instance.
     pub(crate) fn instances(&mut self, draw: &Draw<'_>) -> Result<(), DrawError> {
-        let mut cutter = Cutter::new(self.state, self.bounds);
+        let state = self.front.state;
+        let mut cutter = Cutter::new(state, self.front.bounds);
         let (mut made, mut primitives) = (Vec::new(), Vec::new());
         // Without a vertex no number of instances takes time.
-        let instances = if vertex_numbers(draw, &self.state.input).next().is_some() { draw.instances } else { 0 };
+        let instances = if vertex_numbers(draw, &state.input).next().is_some() { draw.instances } else { 0 };
         for instance in 0..instances {
-            let mut assembler = Assembler::new(draw.topology, self.state.raster.last_provokes);
-            let mut vertices = vertex_numbers(draw, &self.state.input);
+            let mut assembler = Assembler::new(draw.topology, state.raster.last_provokes);
+            let mut vertices = vertex_numbers(draw, &state.input);
             loop {
                 let vertex = vertices.next();
                 match vertex {
                     Some(vertex) => {
-                        self.counts.indices += 1;
+                        self.front.counts.indices += 1;
                         assembler.push(vertex, &mut made);
                     }
                     None => assembler.finish(&mut made),
@@ -76,13 +81,76 @@ impl Run<'_, '_> {
                 }
             }
         }
-        let ended = self.primitives(&primitives, &mut cutter);
-        self.counts.visible = cutter.visible;
+        let ended = self.primitives(&primitives, &mut cutter).and_then(|()| self.finish());
+        self.front.counts.visible = cutter.visible;
         ended
     }
 
-    /// Primitives of a geometry program: stored, and rasterised in order.
-    fn emitted(&mut self, emitted: &Emitted, instance: u32, cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
+    /// Draws what waits.
+    fn finish(&mut self) -> Result<(), DrawError> {
+        if let Some(ready) = self.waiting.take() {
+            self.bands.draw(&ready)?;
+            self.front.drawn = ready;
+        }
+        Ok(())
+    }
+
+    /// Draws these primitives: their vertices run once each, then they are rasterised in order.
+    fn primitives(&mut self, primitives: &[Of], cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
+        if primitives.is_empty() {
+            return Ok(());
+        }
+        let (front, bands) = (&mut self.front, &mut self.bands);
+        front.begin(primitives)?;
+        if front.state.geometry.is_some() {
+            return front.geometry(primitives, cutter, &mut |ready| bands.draw(&ready));
+        }
+        front.stream_output(primitives)?;
+        if front.one_thread || primitives.len() < PRIMITIVES {
+            self.finish()?;
+            self.waiting = Some(self.front.ready(primitives, cutter)?);
+            return self.finish();
+        }
+        let last = self.waiting.take();
+        let draw = || last.map_or(Ok(Ready::default()), |ready| bands.draw(&ready).map(|()| ready));
+        let (drawn, ready) = rayon::join(draw, || front.ready(primitives, cutter));
+        front.drawn = drawn?;
+        self.waiting = Some(ready?);
+        Ok(())
+    }
+}
+
+impl Front<'_, '_> {
+    /// Counts primitives that are to be drawn.
+    fn begin(&mut self, primitives: &[Of]) -> Result<(), DrawError> {
+        self.runner.goes_on("vertex")?;
+        self.counts.primitives += primitives.len() as u64;
+        Ok(())
+    }
+
+    /// Runs the geometry program for primitives; what it makes is stored, and told in order.
+    fn geometry(
+        &mut self,
+        primitives: &[Of],
+        cutter: &mut Cutter<'_>,
+        tell: &mut dyn FnMut(Ready) -> Result<(), DrawError>,
+    ) -> Result<(), DrawError> {
+        let (state, runner) = (self.state, self.runner);
+        let Some(geometry) = &state.geometry else { return Ok(()) };
+        self.counts.invocations += primitives.len() as u64;
+        for of_instance in primitives.chunk_by(|a, b| a.1 == b.1) {
+            let instance = of_instance[0].1;
+            let primitives: Vec<Primitive> = of_instance.iter().map(|of| of.0).collect();
+            geometry::run(runner, state, geometry, instance, &primitives, &mut |emitted| {
+                self.counts.vertices += emitted.places.len() as u64;
+                tell(self.emitted(emitted, instance, cutter)?)
+            })?;
+        }
+        Ok(())
+    }
+
+    /// Primitives of a geometry program, stored.
+    fn emitted(&mut self, emitted: Emitted, instance: u32, cutter: &mut Cutter<'_>) -> Result<Ready, DrawError> {
         let state = self.state;
         if let (Some(output), Some(geometry)) = (&state.stream_output, &state.geometry) {
             let start = |vertex: u32, _: &Primitive| {
@@ -97,40 +165,31 @@ impl Run<'_, '_> {
             .iter()
             .map(|primitive| Place { primitive, instance, slots: primitive.vertices, provoking: primitive.provoking })
             .collect();
-        self.pixels(&places, &emitted.vertices, cutter)
+        let pieces = self.cut(&places, &emitted.vertices, cutter, Vec::new());
+        Ok(Ready { pieces, vertices: emitted.vertices })
     }
 
-    /// Draws these primitives: their vertices run once each, then they are rasterised in order.
-    fn primitives(&mut self, primitives: &[Of], cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
-        if primitives.is_empty() {
-            return Ok(());
-        }
-        self.runner.goes_on("vertex")?;
-        self.counts.primitives += primitives.len() as u64;
+    /// Stores the vertices of primitives, where the draw has stream output.
+    fn stream_output(&mut self, primitives: &[Of]) -> Result<(), DrawError> {
         let (state, runner) = (self.state, self.runner);
-        if let Some(geometry) = &state.geometry {
-            self.counts.invocations += primitives.len() as u64;
-            for of_instance in primitives.chunk_by(|a, b| a.1 == b.1) {
-                let instance = of_instance[0].1;
-                let primitives: Vec<Primitive> = of_instance.iter().map(|of| of.0).collect();
-                geometry::run(runner, state, geometry, instance, &primitives, &mut |emitted| {
-                    self.counts.vertices += emitted.places.len() as u64;
-                    self.emitted(&emitted, instance, cutter)
-                })?;
-            }
+        let (Some(output), VertexSource::Program(stage)) = (&state.stream_output, state.vertices) else {
             return Ok(());
+        };
+        for of_instance in primitives.chunk_by(|a, b| a.1 == b.1) {
+            let instance = of_instance[0].1;
+            let primitives: Vec<Primitive> = of_instance.iter().map(|of| of.0).collect();
+            let start = |index: u32, primitive: &Primitive| {
+                vertices::start(&state.input, VertexKey { index, primitive: primitive.number, instance })
+            };
+            let source = streams::Source { kind: StageKind::Vertex, stage, start: &start, shown: None };
+            self.streams.store(runner, state, output, &source, &primitives)?;
         }
-        if let (Some(output), VertexSource::Program(stage)) = (&state.stream_output, state.vertices) {
-            for of_instance in primitives.chunk_by(|a, b| a.1 == b.1) {
-                let instance = of_instance[0].1;
-                let primitives: Vec<Primitive> = of_instance.iter().map(|of| of.0).collect();
-                let start = |index: u32, primitive: &Primitive| {
-                    vertices::start(&state.input, VertexKey { index, primitive: primitive.number, instance })
-                };
-                let source = streams::Source { kind: StageKind::Vertex, stage, start: &start, shown: None };
-                self.streams.store(runner, state, output, &source, &primitives)?;
-            }
-        }
+        Ok(())
+    }
+
+    /// Runs the vertices of primitives, and cuts these.
+    fn ready(&mut self, primitives: &[Of], cutter: &mut Cutter<'_>) -> Result<Ready, DrawError> {
+        let (state, runner) = (self.state, self.runner);
         let mut slots = Slots::new(primitives, state.input.primitive_number);
         let places: Vec<Place<'_>> = primitives
             .iter()
@@ -142,75 +201,43 @@ impl Run<'_, '_> {
                 Place { primitive, instance: *instance, slots: of, provoking }
             })
             .collect();
-        let vertices = vertices::run(runner, state, &slots.keys, !self.one_thread)
+        let Ready { pieces, vertices } = std::mem::take(&mut self.drawn);
+        let vertices = vertices::run(runner, state, &slots.keys, !self.one_thread, vertices)
             .map_err(|fault| DrawError::Program { stage: "vertex", fault })?;
         self.counts.vertices += slots.keys.len() as u64;
-        self.pixels(&places, &vertices, cutter)
+        let pieces = self.cut(&places, &vertices, cutter, pieces);
+        Ok(Ready { pieces, vertices })
     }
 
-    /// Cuts primitives whose vertices have run, and draws what is left.
-    fn pixels(&mut self, places: &[Place<'_>], vertices: &Vertices, cutter: &mut Cutter<'_>) -> Result<(), DrawError> {
-        let mut pieces = Vec::with_capacity(places.len());
+    /// Cuts primitives whose vertices have run, into memory of other pieces.
+    fn cut(
+        &self,
+        places: &[Place<'_>],
+        vertices: &Vertices,
+        cutter: &mut Cutter<'_>,
+        mut pieces: Vec<Piece>,
+    ) -> Vec<Piece> {
+        pieces.clear();
+        pieces.reserve(places.len());
         let seen = cutter.see(vertices);
         let seen = (vertices, seen.as_slice());
-        // A stipple pattern goes on from line to line.
-        if self.one_thread || places.len() <= CUT_TOGETHER || self.state.raster.stipple.is_some() {
+        // One thread draws the last batch meanwhile. A stipple pattern goes on from line to line.
+        let few = self.one_thread || rayon::current_num_threads() < 3;
+        if few || places.len() <= CUT_TOGETHER || self.state.raster.stipple.is_some() {
             places.iter().for_each(|place| place.cut(seen, cutter, &mut pieces));
-        } else {
-            let cut = |places: &[Place<'_>]| {
-                let (mut cutter, mut pieces) = (Cutter::new(self.state, self.bounds), Vec::new());
-                places.iter().for_each(|place| place.cut(seen, &mut cutter, &mut pieces));
-                (pieces, cutter.visible)
-            };
-            let done: Vec<_> = places.par_chunks(CUT_TOGETHER).map(cut).collect();
-            for (part, visible) in done {
-                pieces.extend(part);
-                cutter.visible += visible;
-            }
+            return pieces;
         }
-        if pieces.is_empty() {
-            return Ok(());
-        }
-        let coverer = Coverer::new(&self.state.raster);
-        let raster = &self.state.raster;
-        let samples = if raster.per_sample && raster.samples.count > 1 { raster.samples.count as u8 } else { 0 };
-        let (runner, shader) = (self.runner, self.shader.as_ref());
-        let mut large = Vec::new();
-        if pieces.iter().all(|piece| piece.setup.layer == 0) {
-            large.extend((0u32..).zip(&pieces).filter(|(_, piece)| band::is_large(piece)).map(|(number, _)| number));
-        }
-        let over = Over {
-            runner,
-            shader,
-            coverer: &coverer,
-            samples,
-            rows: self.rows,
-            vertices,
-            large: &large,
-            exported: OnceLock::new(),
+        let cut = |places: &[Place<'_>]| {
+            let (mut cutter, mut pieces) = (Cutter::new(self.state, self.bounds), Vec::new());
+            places.iter().for_each(|place| place.cut(seen, &mut cutter, &mut pieces));
+            (pieces, cutter.visible)
         };
-        let quads = pieces.iter().map(Piece::most_quads).fold(0, u64::saturating_add);
-        let rows = self.rows as i32;
-        let done: Vec<Result<[u64; 2], DrawError>> = if quads < MANY || self.mergers.len() == 1 {
-            vec![over.draw(&mut self.mergers, self.bounds, 0, &pieces)]
-        } else {
-            let band = |(n, merger): (usize, &mut Merger<'_, '_>)| {
-                let top = n as i32 * rows;
-                let within = Rect { top, bottom: top + rows, ..self.bounds }.and(self.bounds);
-                over.draw(std::slice::from_mut(merger), within, n, &pieces)
-            };
-            if self.one_thread {
-                self.mergers.iter_mut().enumerate().map(band).collect()
-            } else {
-                self.mergers.par_iter_mut().enumerate().map(band).collect()
-            }
-        };
-        for shaded in done {
-            let [quads, pixels] = shaded?;
-            self.counts.quads += quads;
-            self.counts.pixels += pixels;
+        let done: Vec<_> = places.par_chunks(CUT_TOGETHER).map(cut).collect();
+        for (part, visible) in done {
+            pieces.extend(part);
+            cutter.visible += visible;
         }
-        Ok(())
+        pieces
     }
 }
 
@@ -270,231 +297,5 @@ impl Slots {
             *place = self.keys.len() as u32;
         }
         *place - 1
-    }
-}
-
-/// What bands of a batch have in common.
-struct Over<'r> {
-    runner: &'r Runner<'r>,
-    shader: Option<&'r Shader<'r>>,
-    coverer: &'r Coverer<'r>,
-    /// Samples that the program runs for, each by itself; 0: for pixels.
-    samples: u8,
-    rows: u32,
-    vertices: &'r Vertices,
-    /// The numbers of large pieces, where all lie in layer 0; otherwise none.
-    large: &'r [u32],
-    /// The colours that every pixel exports, once somebody has asked.
-    exported: OnceLock<u8>,
-}
-
-impl Over<'_> {
-    /// The band of a batch, where launches may store themselves: its only one.
-    fn replaced<'m, 'a, 't>(&self, batch: &'m Batch<'_, '_, 'a, 't>) -> Option<&'m Merger<'a, 't>> {
-        let shader = self.shader.filter(|_| self.samples == 0)?;
-        let [merger] = &*batch.mergers else { return None };
-        let exported = *self.exported.get_or_init(|| shader.always_exported());
-        merger.is_replaced(exported).then_some(merger)
-    }
-
-    /// Quads and pixels of a piece within a rectangle.
-    fn count(&self, piece: &Piece, within: Rect) -> [u64; 2] {
-        if let Some(covered) = Covered::of(piece, self.coverer, within) {
-            return covered.count();
-        }
-        let mut count = [0; 2];
-        self.coverer.cover(piece, within, &mut |quad| {
-            count[0] += 1;
-            count[1] += quad.masks.iter().filter(|&&mask| mask != 0).count() as u64;
-        });
-        count
-    }
-
-    /// Draws the pixels of these pieces within a rectangle, in order; gives how many quads and pixels were shaded. `first`: the number of the first of
-    /// these bands.
-    fn draw(
-        &self,
-        mergers: &mut [Merger<'_, '_>],
-        within: Rect,
-        first: usize,
-        pieces: &[Piece],
-    ) -> Result<[u64; 2], DrawError> {
-        let Some(early) = mergers.first().map(|merger| merger.early) else { return Ok([0; 2]) };
-        let mut batch = Batch {
-            over: self,
-            mergers,
-            first,
-            pieces,
-            quads: Vec::new(),
-            scratch: Scratch::default(),
-            exports: None,
-            packed: Packed::default(),
-            shaded: [0; 2],
-        };
-        let hidden = self.hidden(&batch, within);
-        for (number, piece) in (0u32..).zip(pieces) {
-            let [top, bottom] = piece.rows();
-            if bottom <= within.top || within.bottom <= top {
-                continue;
-            }
-            let Some(hidden) = &hidden else {
-                self.piece(&mut batch, number, within, early)?;
-                continue;
-            };
-            for (part, is_hidden) in hidden.parts(number, within) {
-                if is_hidden {
-                    batch.count(self.count(piece, part));
-                } else {
-                    self.piece(&mut batch, number, part, early)?;
-                }
-            }
-        }
-        batch.flush()?;
-        Ok(batch.shaded)
-    }
-
-    /// What later pieces hide of a band; `None` where everything is to run.
-    fn hidden(&self, batch: &Batch<'_, '_, '_, '_>, within: Rect) -> Option<Hidden> {
-        if self.large.len() < 2 || self.runner.is_observed() {
-            return None;
-        }
-        let replaced = self.replaced(batch).is_some_and(|merger| !merger.tests());
-        if replaced { Hidden::of(batch.pieces, self.large, self.coverer, within) } else { None }
-    }
-
-    /// Draws the pixels of the piece of this number within a rectangle.
-    fn piece(
-        &self,
-        batch: &mut Batch<'_, '_, '_, '_>,
-        number: u32,
-        within: Rect,
-        early: bool,
-    ) -> Result<(), DrawError> {
-        let piece = &batch.pieces[number as usize];
-        if batch.band(number, within)? {
-            return Ok(());
-        }
-        let mut result = Ok(());
-        self.coverer.cover(piece, within, &mut |quad: QuadCoverage| {
-            if result.is_err() {
-                return;
-            }
-            if self.samples == 0 {
-                result = batch.add(ShadeQuad { setup: number, quad, sample: None }, early);
-            }
-            for sample in 0..self.samples {
-                let masks = quad.masks.map(|mask| mask & 1 << sample);
-                let quad = QuadCoverage { masks, ..quad };
-                if result.is_ok() {
-                    result = batch.add(ShadeQuad { setup: number, quad, sample: Some(sample) }, early);
-                }
-            }
-        });
-        result
-    }
-}
-
-/// Quads that wait for the pixel program.
-struct Batch<'b, 'r, 'a, 't> {
-    over: &'b Over<'r>,
-    mergers: &'b mut [Merger<'a, 't>],
-    first: usize,
-    pieces: &'b [Piece],
-    quads: Vec<ShadeQuad>,
-    scratch: Scratch,
-    /// Rows of the last launch, for the next one.
-    exports: Option<Exports>,
-    packed: Packed,
-    shaded: [u64; 2],
-}
-
-impl Batch<'_, '_, '_, '_> {
-    /// The band that a row lies in.
-    fn band_of(&self, y: i32) -> usize {
-        (y.max(0) as usize / self.over.rows as usize - self.first).min(self.mergers.len() - 1)
-    }
-
-    fn add(&mut self, mut quad: ShadeQuad, early: bool) -> Result<(), DrawError> {
-        if early {
-            let band = self.band_of(quad.quad.y);
-            self.mergers[band].test_early(&self.pieces[quad.setup as usize].setup, &mut quad);
-        }
-        if quad.quad.masks != [0; 4] {
-            self.quads.push(quad);
-            if self.quads.len() == PER_LAUNCH {
-                self.flush()?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Counts quads and pixels that are hidden.
-    fn count(&mut self, [quads, pixels]: [u64; 2]) {
-        self.shaded[0] += quads;
-        self.shaded[1] += pixels;
-        self.mergers[0].count(pixels);
-    }
-
-    /// Draws the pixels of the piece of this number by a launch of its own, if that is worth it and may be; says whether it did.
-    fn band(&mut self, number: u32, within: Rect) -> Result<bool, DrawError> {
-        let over = self.over;
-        let piece = &self.pieces[number as usize];
-        if !band::is_large(piece) || over.replaced(self).is_none() {
-            return Ok(false);
-        }
-        let Some(shader) = over.shader else { return Ok(false) };
-        let first_row = self.first as i32 * over.rows as i32;
-        let Some(mut covered) = Covered::of(piece, over.coverer, within) else { return Ok(false) };
-        let Some(starts) = shader.starts(piece, first_row, over.vertices) else { return Ok(false) };
-        // What waits there comes first.
-        if self.quads.iter().any(|quad| quad.quad.rect().meets(covered.rect)) {
-            self.flush()?;
-        }
-        over.runner.goes_on("pixel")?;
-        if self.mergers[0].tests() {
-            self.mergers[0].test_band(&piece.setup, &mut covered);
-        }
-        let count = covered.count();
-        self.count(count);
-        if count[1] > 0 {
-            let ran = shader.run_band(&covered, &starts, self.mergers[0].window(first_row));
-            ran.map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
-        }
-        Ok(true)
-    }
-
-    /// Runs the pixel program for all quads, then merges them in order.
-    fn flush(&mut self) -> Result<(), DrawError> {
-        if self.quads.is_empty() {
-            return Ok(());
-        }
-        let quads = std::mem::take(&mut self.quads);
-        if let Some(shader) = self.over.shader {
-            self.over.runner.goes_on("pixel")?;
-            let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count();
-            self.shaded[0] += quads.len() as u64;
-            self.shaded[1] += covered as u64;
-            let exports = shader
-                .run(&quads, self.pieces, self.over.vertices, &mut self.scratch, self.exports.take())
-                .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
-            let is_packed = self.mergers[0].pack(&exports, &mut self.packed);
-            for (number, quad) in quads.iter().enumerate() {
-                let (band, setup) = (self.band_of(quad.quad.y), &self.pieces[quad.setup as usize].setup);
-                if is_packed {
-                    self.mergers[band].store_packed(quad, setup.layer, number, &self.packed);
-                } else {
-                    self.mergers[band].merge(quad, setup, Some((&exports, number)));
-                }
-            }
-            self.exports = Some(exports);
-        } else {
-            for quad in &quads {
-                let band = self.band_of(quad.quad.y);
-                self.mergers[band].merge(quad, &self.pieces[quad.setup as usize].setup, None);
-            }
-        }
-        self.quads = quads;
-        self.quads.clear();
-        Ok(())
     }
 }

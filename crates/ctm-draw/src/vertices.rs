@@ -67,6 +67,8 @@ impl Positions {
 
 /// Runs the vertex program for these vertices, in order; on several threads where `parallel` says so.
 ///
+/// `old`: vertices of another batch, whose memory they take.
+///
 /// # Errors
 /// The fault of the first launch that did wrong.
 pub(crate) fn run(
@@ -74,8 +76,9 @@ pub(crate) fn run(
     state: &DrawState<'_>,
     keys: &[VertexKey],
     parallel: bool,
+    old: Vertices,
 ) -> Result<Vertices, Fault> {
-    let mut vertices = Vertices::with_parameters(state.outputs.semantics.len());
+    let mut vertices = old.restarted(state.outputs.semantics.len());
     match state.vertices {
         VertexSource::Given { positions, parameters } => {
             let exported = |exports: &[&[[u32; 4]]], export: usize, index: u32| {
@@ -115,7 +118,16 @@ pub(crate) fn run(
 impl Vertices {
     /// None yet, with so many parameters.
     pub(crate) fn with_parameters(count: usize) -> Self {
-        Self { parameters: vec![Vec::new(); count.min(32)], ..Self::default() }
+        Self::default().restarted(count)
+    }
+
+    /// None again, in the same memory.
+    fn restarted(mut self, count: usize) -> Self {
+        self.clip.clear();
+        self.misc.clear();
+        self.parameters.resize(count.min(32), Vec::new());
+        self.parameters.iter_mut().for_each(Vec::clear);
+        self
     }
 
     /// Adds what the threads of a launch exported.
