@@ -67,8 +67,8 @@ static GLsizei grid(int columns, int rows) {
 
 int main(int argc, char **argv) {
     static const EGLint wanted[] = {EGL_SURFACE_TYPE, 0, EGL_RENDERABLE_TYPE, EGL_OPENGL_BIT, EGL_NONE};
-    static const char *names[] = {"one_triangle", "million_triangles", "million_bilinear_pixels", "overdraw_10", "heavy_pixels"};
-    static const int squares[][2] = {{1, 1}, {1000, 500}, {1, 1}, {1, 1}, {1, 1}};
+    static const char *names[] = {"one_triangle", "million_triangles", "million_bilinear_pixels", "overdraw_10", "heavy_pixels", "blended_10"};
+    static const int squares[][2] = {{1, 1}, {1000, 500}, {1, 1}, {1, 1}, {1, 1}, {1, 1}};
     static unsigned char texels[256 * 256 * 4];
     const int runs = argc > 1 ? atoi(argv[1]) : 10;
     char heavy[8192] = "#version 130\nin vec2 st; out vec4 c; void main() { float x = st.x, y = st.y;\n";
@@ -77,7 +77,7 @@ int main(int argc, char **argv) {
     EGLConfig config;
     EGLContext context;
     EGLint count = 0;
-    GLuint frame, buffers[2], textures[2], programs[5];
+    GLuint frame, buffers[2], textures[2], programs[6];
     int n, k;
     if (!eglInitialize(display, 0, 0)) FAIL("EGL has no display without a surface");
     eglBindAPI(EGL_OPENGL_API);
@@ -87,7 +87,7 @@ int main(int argc, char **argv) {
     fprintf(stderr, "%s, %s\n", (const char *)glGetString(GL_RENDERER), (const char *)glGetString(GL_VERSION));
     for (n = 0; n < 28; n++) strcat(heavy, "x = fract(x * 1.7 + y); y = fract(y * x + 0.3);\n");
     strcat(heavy, "c = vec4(x, y, x, y); }");
-    programs[0] = programs[1] = programs[3] = program("#version 130\nin vec2 st; out vec4 c; void main() { c = vec4(st, 0.5, 1.0); }");
+    programs[0] = programs[1] = programs[3] = programs[5] = program("#version 130\nin vec2 st; out vec4 c; void main() { c = vec4(st, 0.5, 1.0); }");
     programs[2] = program("#version 130\nin vec2 st; uniform sampler2D t; out vec4 c; void main() { c = texture(t, st); }");
     programs[4] = program(heavy);
     for (n = 0; n < 256 * 256; n++) texels[4 * n] = (unsigned char)n, texels[4 * n + 1] = (unsigned char)(n / 256), texels[4 * n + 2] = 128, texels[4 * n + 3] = 255;
@@ -106,12 +106,14 @@ int main(int argc, char **argv) {
     glBindBuffer(GL_ARRAY_BUFFER, buffers[0]);
     glBindBuffer(GL_ELEMENT_ARRAY_BUFFER, buffers[1]);
     glEnableVertexAttribArray(0);
-    for (n = 0; n < 5; n++) {
-        const int many = n == 0 ? 1000 * runs : runs, over = n == 3 ? 10 : 1;
+    glBlendFunc(GL_SRC_ALPHA, GL_ONE_MINUS_SRC_ALPHA);
+    for (n = 0; n < 6; n++) {
+        const int many = n == 0 ? 1000 * runs : runs, over = n == 3 || n == 5 ? 10 : 1;
         double *times = malloc(sizeof(double) * (size_t)many), busy = 0;
         GLsizei indices = grid(squares[n][0], squares[n][1]);
         if (!times) FAIL("no memory");
         glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, 0);
+        if (n == 5) glEnable(GL_BLEND);
         glUseProgram(programs[n]);
         glUniform1f(glGetUniformLocation(programs[n], "scale"), n == 0 ? 1.0f / 64.0f : 1.0f);
         if (n == 0) indices = 3;

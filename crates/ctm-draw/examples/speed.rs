@@ -15,7 +15,8 @@ use ctm_draw::format::ColourFormat;
 use ctm_draw::layout::Layout;
 use ctm_draw::raster::Rect;
 use ctm_draw::state::{
-    Draw, DrawState, Indices, PixelInput, PixelInputs, PixelSource, Stage, Topology, VertexOutputs, VertexSource,
+    Blend, BlendEquation, Combine, Draw, DrawState, Factor, Indices, PixelInput, PixelInputs, PixelSource, Stage,
+    Topology, VertexOutputs, VertexSource,
 };
 use ctm_draw::{ColourTarget, Options, Targets, clear_colour, draw};
 use ctm_exec::r700::resources::{Filter, Image, Texture, Wrap};
@@ -82,12 +83,13 @@ fn main() {
     let constants = Constants::default();
     let engine = ctm_jit::Jit::default();
     // Name, program, squares, how often over one another.
-    let scenes: [(&str, &Program, [u32; 2], u32); 5] = [
+    let scenes: [(&str, &Program, [u32; 2], u32); 6] = [
         ("one_triangle", &plain, [1, 1], 1),
         ("million_triangles", &plain, [1000, 500], 1),
         ("million_bilinear_pixels", &textured, [1, 1], 1),
         ("overdraw_10", &plain, [1, 1], 10),
         ("heavy_pixels", &heavy, [1, 1], 1),
+        ("blended_10", &plain, [1, 1], 10),
     ];
     for (name, program, [columns, rows], instances) in scenes {
         if only.as_deref().is_some_and(|only| only != name) {
@@ -110,6 +112,11 @@ fn main() {
         state.outputs = VertexOutputs { semantics: &[1], ..VertexOutputs::default() };
         let inputs = [PixelInput { semantic: 1, ..PixelInput::default() }];
         state.inputs = PixelInputs { parameters: &inputs, ..PixelInputs::default() };
+        if name == "blended_10" {
+            let (source, destination) = (Factor::SourceAlpha, Factor::OneMinusSourceAlpha);
+            let colour = BlendEquation { source, destination, combine: Combine::Add };
+            state.colour.targets[0].blend = Some(Blend { colour, alpha: None });
+        }
         let mut bytes = vec![0; (SIDE * SIDE * 4) as usize];
         let mut targets = Targets::default();
         let layout = Layout::linear(SIDE, SIDE, 4, 1);

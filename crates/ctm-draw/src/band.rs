@@ -1,6 +1,7 @@
-//! What a large piece covers of a band of rows: one launch over the box around it, which stores into the targets itself.
+//! What a large piece covers of a band of rows: one launch over the box around it, which stores colours itself.
 //!
-//! That is done where colours replace what targets hold and every pixel of the program exports them, so that nothing is left to do behind it. Pixels that are
+//! That is done where every pixel of the program exports its colours and nothing is tested behind it. Where colours replace what targets hold, they are stored there;
+//! elsewhere into memory beside, from where they are blended. Pixels that are
 //! not covered, or do not pass the tests before the program, are lanes whose exports go nowhere. Small pieces go the way of quads ([`crate::shade`]).
 
 use crate::planes::{Starts, starts};
@@ -78,6 +79,8 @@ pub(crate) struct Covered {
     pub(crate) spans: Vec<[i32; 2]>,
     /// The lanes that are pixels to be drawn, as [`Launch::covered`] has them; `None`: all of the box.
     words: Option<Vec<u64>>,
+    /// Some pixels of spans are not to be drawn.
+    has_holes: bool,
 }
 
 impl Covered {
@@ -113,7 +116,7 @@ impl Covered {
         }
         (rect.left, rect.right) = (rect.left & !1, (rect.right + 1) & !1);
         let is_whole = spans.iter().all(|&span| span == [rect.left, rect.right]);
-        let mut covered = Self { rect, spans, words: None };
+        let mut covered = Self { rect, spans, words: None, has_holes: false };
         if covered.count()[1] < LEAST_PIXELS {
             return None;
         }
@@ -167,6 +170,21 @@ impl Covered {
         words
     }
 
+    /// Which pixels of a row's span are to be drawn.
+    pub(crate) fn marks(&self, y: i32, [left, right]: [i32; 2], to: &mut Vec<bool>) {
+        to.clear();
+        let Some(words) = self.words.as_ref().filter(|_| self.has_holes) else {
+            to.resize((right - left).max(0) as usize, true);
+            return;
+        };
+        let lanes = Lanes::of(self.rect);
+        let first = lanes.lane(left & !1, y);
+        to.extend((left..right).map(|x| {
+            let lane = first + 4 * (x / 2 - left / 2) as usize + (x & 1) as usize;
+            words[lane / 64] >> (lane % 64) & 1 == 1
+        }));
+    }
+
     /// Keeps those covered pixels for which this is true; it is asked row by row.
     pub(crate) fn only(&mut self, mut keeps: impl FnMut(i32, i32) -> bool) {
         let lanes = Lanes::of(self.rect);
@@ -177,7 +195,7 @@ impl Covered {
                 words[lane / 64] |= u64::from(keeps(x, y)) << (lane % 64);
             }
         }
-        self.words = Some(words);
+        (self.words, self.has_holes) = (Some(words), true);
     }
 }
 
@@ -202,13 +220,13 @@ impl Lanes {
     }
 }
 
-/// A rectangle of pixels as a launch's domain, whose row 0 is this row.
-fn domain(rect: Rect, first_row: u32) -> Domain {
+/// A rectangle of pixels as a launch's domain, counted from this column and row.
+const fn domain(rect: Rect, [column, row]: [i32; 2]) -> Domain {
     Domain {
-        i0: rect.left.cast_unsigned(),
-        i1: (rect.right - 1).cast_unsigned(),
-        j0: rect.top.cast_unsigned() - first_row,
-        j1: (rect.bottom - 1).cast_unsigned() - first_row,
+        i0: (rect.left - column).cast_unsigned(),
+        i1: (rect.right - 1 - column).cast_unsigned(),
+        j0: (rect.top - row).cast_unsigned(),
+        j1: (rect.bottom - 1 - row).cast_unsigned(),
     }
 }
 
@@ -221,17 +239,23 @@ impl Shader<'_> {
         }
     }
 
-    /// What the pixels of a piece start with, in a band whose first row is this one; `None` where planes cannot say it.
-    pub(crate) fn starts(&self, piece: &Piece, first_row: i32, vertices: &Vertices) -> Option<Starts> {
-        starts(self.state, &piece.setup, vertices, (self.registers(), first_row))
+    /// What the pixels of a piece start with, counted from this column and row; `None` where planes cannot say it.
+    pub(crate) fn starts(&self, piece: &Piece, first: [i32; 2], vertices: &Vertices) -> Option<Starts> {
+        starts(self.state, &piece.setup, vertices, (self.registers(), first))
     }
 
-    /// Runs the program for the pixels of a band; its exports replace what is there.
-    pub(crate) fn run_band(&self, covered: &Covered, starts: &Starts, window: Window<'_, '_>) -> Result<(), Fault> {
+    /// Runs the program for the pixels of a band. `first`: the column and row of the window that (0, 0) of the launch is.
+    pub(crate) fn run_band(
+        &self,
+        covered: &Covered,
+        starts: &Starts,
+        first: [i32; 2],
+        window: Window<'_, '_>,
+    ) -> Result<(), Fault> {
         let Program::R700(stage, _) = &self.program else { return Ok(()) };
-        let first_row = window.first_row;
-        let domain = domain(covered.rect, first_row);
-        let place = |at: Position| Position { i: at.i, j: at.j + first_row };
+        let domain = domain(covered.rect, first);
+        let [column, row] = first.map(i32::cast_unsigned);
+        let place = |at: Position| Position { i: at.i + column, j: at.j + row };
         let nothing = LaneRows::new(LaneOrder::quads(Domain { i1: 0, j1: 0, ..domain }), &[]);
         let mut memory = StageMemory::new(stage.memory, nothing);
         memory.window = Some(window);

@@ -10,7 +10,7 @@ use crate::primitives::{Coverer, Piece};
 use crate::raster::{QuadCoverage, Rect};
 use crate::run::Ready;
 use crate::shade::{Exports, PER_LAUNCH, Scratch, ShadeQuad, Shader};
-use crate::stage::Runner;
+use crate::stage::{Runner, Staged, Window};
 use crate::state::DrawState;
 use crate::vertices::Vertices;
 use rayon::prelude::*;
@@ -104,8 +104,12 @@ impl Over<'_> {
     fn replaced<'m, 'a, 't>(&self, batch: &'m Batch<'_, '_, 'a, 't>) -> Option<&'m Merger<'a, 't>> {
         let shader = self.shader.filter(|_| self.samples == 0)?;
         let [merger] = &*batch.mergers else { return None };
-        let exported = *self.exported.get_or_init(|| shader.always_exported());
-        merger.is_replaced(exported).then_some(merger)
+        merger.is_replaced(self.exported(shader)).then_some(merger)
+    }
+
+    /// The colours that every pixel exports.
+    fn exported(&self, shader: &Shader<'_>) -> u8 {
+        *self.exported.get_or_init(|| shader.always_exported())
     }
 
     /// Quads and pixels of a piece within a rectangle.
@@ -140,6 +144,7 @@ impl Over<'_> {
             scratch: Scratch::default(),
             exports: None,
             packed: Packed::default(),
+            staged: Staged::default(),
             shaded: [0; 2],
         };
         let hidden = self.hidden(&batch, within);
@@ -216,6 +221,8 @@ struct Batch<'b, 'r, 'a, 't> {
     /// Rows of the last launch, for the next one.
     exports: Option<Exports>,
     packed: Packed,
+    /// Colours that wait for blending, of the last piece.
+    staged: Staged,
     shaded: [u64; 2],
 }
 
@@ -250,27 +257,49 @@ impl Batch<'_, '_, '_, '_> {
     fn band(&mut self, number: u32, within: Rect) -> Result<bool, DrawError> {
         let over = self.over;
         let piece = &self.pieces[number as usize];
-        if !band::is_large(piece) || over.replaced(self).is_none() {
+        let (Some(shader), [merger]) = (over.shader, &*self.mergers) else { return Ok(false) };
+        if over.samples != 0 || !band::is_large(piece) {
             return Ok(false);
         }
-        let Some(shader) = over.shader else { return Ok(false) };
-        let first_row = self.first as i32 * over.rows as i32;
+        let exported = over.exported(shader);
+        let is_replaced = merger.is_replaced(exported);
+        let staged = if is_replaced { 0 } else { merger.staged(exported) };
+        if !is_replaced && staged == 0 {
+            return Ok(false);
+        }
         let Some(mut covered) = Covered::of(piece, over.coverer, within) else { return Ok(false) };
-        let Some(starts) = shader.starts(piece, first_row, over.vertices) else { return Ok(false) };
+        let rect = covered.rect;
+        let first = if is_replaced { [0, self.first as i32 * over.rows as i32] } else { [rect.left, rect.top] };
+        let Some(starts) = shader.starts(piece, first, over.vertices) else { return Ok(false) };
         // What waits there comes first.
-        if self.quads.iter().any(|quad| quad.quad.rect().meets(covered.rect)) {
+        if self.quads.iter().any(|quad| quad.quad.rect().meets(rect)) {
             self.flush()?;
         }
         over.runner.goes_on("pixel")?;
-        if self.mergers[0].tests() {
-            self.mergers[0].test_band(&piece.setup, &mut covered);
+        let merger = &mut self.mergers[0];
+        if merger.tests() {
+            merger.test_band(&piece.setup, &mut covered);
         }
         let count = covered.count();
-        self.count(count);
-        if count[1] > 0 {
-            let ran = shader.run_band(&covered, &starts, self.mergers[0].window(first_row));
-            ran.map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
+        self.shaded[0] += count[0];
+        self.shaded[1] += count[1];
+        merger.count(count[1]);
+        if count[1] == 0 {
+            return Ok(true);
         }
+        let fault = |fault| DrawError::Program { stage: "pixel", fault };
+        if is_replaced {
+            shader.run_band(&covered, &starts, first, merger.window(first[1])).map_err(fault)?;
+            return Ok(true);
+        }
+        let width = (rect.right - rect.left).cast_unsigned();
+        let pixels = width as usize * (rect.bottom - rect.top) as usize;
+        for (n, colours) in self.staged.iter_mut().enumerate() {
+            colours.resize(if staged >> n & 1 == 1 { pixels } else { 0 }, [0; 4]);
+        }
+        let window = Window::Staged { colours: &mut self.staged, width };
+        shader.run_band(&covered, &starts, first, window).map_err(fault)?;
+        merger.merge_band(&covered, &self.staged);
         Ok(true)
     }
 

@@ -40,14 +40,21 @@ pub(crate) fn blend(blend: &Blend, colours: Colours, number: NumberType, clamps:
     std::array::from_fn(|c| cut(channel(if c == 3 { &alpha } else { &blend.colour }, &colours, c)))
 }
 
+impl BlendEquation {
+    /// Of source and destination.
+    const fn factors(&self) -> [Factor; 2] {
+        // Two old factors set both.
+        match self.source {
+            Factor::BothSourceAlpha => [Factor::SourceAlpha, Factor::OneMinusSourceAlpha],
+            Factor::BothInverseSourceAlpha => [Factor::OneMinusSourceAlpha, Factor::SourceAlpha],
+            _ => [self.source, self.destination],
+        }
+    }
+}
+
 fn channel(equation: &BlendEquation, colours: &Colours, c: usize) -> f32 {
     let (source, destination) = (colours.source[c], colours.destination[c]);
-    // Two old factors set both.
-    let [by_source, by_destination] = match equation.source {
-        Factor::BothSourceAlpha => [Factor::SourceAlpha, Factor::OneMinusSourceAlpha],
-        Factor::BothInverseSourceAlpha => [Factor::OneMinusSourceAlpha, Factor::SourceAlpha],
-        _ => [equation.source, equation.destination],
-    };
+    let [by_source, by_destination] = equation.factors();
     let product = |value: f32, by: Factor| match by {
         // Infinity times nothing is nothing.
         Factor::Zero => 0.0,
@@ -86,6 +93,136 @@ fn factor(factor: Factor, colours: &Colours, c: usize) -> f32 {
         Factor::OneMinusSource1Alpha => 1.0 - source1[3],
         Factor::ConstantAlpha => constant[3],
         Factor::OneMinusConstantAlpha => 1.0 - constant[3],
+    }
+}
+
+/// Colours of pixels side by side: a row for each channel.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Rows {
+    pub(crate) source: [Vec<f32>; 4],
+    /// The second output.
+    pub(crate) source1: [Vec<f32>; 4],
+    pub(crate) destination: [Vec<f32>; 4],
+    pub(crate) blended: [Vec<f32>; 4],
+    zeros: Vec<f32>,
+    saturated: Vec<f32>,
+}
+
+/// A factor of a channel in every pixel: a number and a multiple of a row.
+struct Term<'r> {
+    base: f32,
+    scale: f32,
+    row: &'r [f32],
+}
+
+/// Makes each pixel of four rows.
+#[inline]
+#[allow(clippy::needless_range_loop, reason = "compilers make vectors of this form")]
+fn each(to: &mut [f32], rows: [&[f32]; 4], of: impl Fn([f32; 4]) -> f32) {
+    let count = to.len();
+    let [a, b, c, d] = rows;
+    let (Some(a), Some(b), Some(c), Some(d)) = (a.get(..count), b.get(..count), c.get(..count), d.get(..count)) else {
+        return;
+    };
+    for n in 0..count {
+        to[n] = of([a[n], b[n], c[n], d[n]]);
+    }
+}
+
+impl Rows {
+    /// Room for so many pixels.
+    pub(crate) fn resize(&mut self, pixels: usize) {
+        let all = [&mut self.source, &mut self.source1, &mut self.destination, &mut self.blended];
+        all.into_iter().flatten().chain([&mut self.zeros, &mut self.saturated]).for_each(|row| row.resize(pixels, 0.0));
+    }
+
+    /// Colours as launches store them. The second ones may be none.
+    pub(crate) fn set_sources(&mut self, source: &[[u32; 4]], source1: &[[u32; 4]]) {
+        for (rows, colours) in [(&mut self.source, source), (&mut self.source1, source1)] {
+            for (c, row) in rows.iter_mut().enumerate() {
+                row.iter_mut().zip(colours).for_each(|(to, colour)| *to = f32::from_bits(colour[c]));
+            }
+        }
+    }
+
+    /// What [`blend`] makes of each pixel, without its alternatives for each of them.
+    pub(crate) fn blend(&mut self, blend: &Blend, constant: [f32; 4], number: NumberType, clamps: bool) {
+        let limit = range(number).filter(|_| clamps);
+        let mut constant = constant;
+        if let Some((least, most)) = limit {
+            let rows = [&mut self.source, &mut self.source1, &mut self.destination];
+            let all = rows.into_iter().flatten().map(Vec::as_mut_slice).chain([constant.as_mut_slice()]);
+            all.for_each(|row| row.iter_mut().for_each(|x| *x = x.max(least).min(most)));
+        }
+        let alphas = self.source[3].iter().zip(&self.destination[3]);
+        self.saturated.iter_mut().zip(alphas).for_each(|(x, (&s, &d))| *x = s.min(1.0 - d));
+        let alpha = blend.alpha.unwrap_or(blend.colour);
+        let mut blended = std::mem::take(&mut self.blended);
+        for (c, to) in blended.iter_mut().enumerate() {
+            let equation = if c == 3 { &alpha } else { &blend.colour };
+            let [by_source, by_destination] = equation.factors();
+            let (source, s) = self.product(&self.source[c], by_source, constant, c);
+            let (destination, d) = self.product(&self.destination[c], by_destination, constant, c);
+            let rows = [source, s.row, destination, d.row];
+            let products = |[source, x, destination, y]: [f32; 4]| {
+                [source * (s.base + s.scale * x), destination * (d.base + d.scale * y)]
+            };
+            match equation.combine {
+                Combine::Add => each(to, rows, |of| {
+                    let [s, d] = products(of);
+                    s + d
+                }),
+                Combine::Subtract => each(to, rows, |of| {
+                    let [s, d] = products(of);
+                    s - d
+                }),
+                Combine::ReverseSubtract => each(to, rows, |of| {
+                    let [s, d] = products(of);
+                    d - s
+                }),
+                // Factors do not count.
+                Combine::Min | Combine::Max => {
+                    let colours = [&self.source[c][..], &self.destination[c], &self.zeros, &self.zeros];
+                    let is_min = equation.combine == Combine::Min;
+                    each(to, colours, |[s, d, ..]| if is_min { s.min(d) } else { s.max(d) });
+                }
+            }
+        }
+        if let Some((least, most)) = limit {
+            blended.iter_mut().flatten().for_each(|x| *x = x.max(least).min(most));
+        }
+        self.blended = blended;
+    }
+
+    /// A colour's channel and its factor: nothing, where the factor is 0.
+    fn product<'r>(&'r self, value: &'r [f32], by: Factor, constant: [f32; 4], c: usize) -> (&'r [f32], Term<'r>) {
+        let number = |base: f32| Term { base, scale: 0.0, row: &self.zeros };
+        let of = |row: &'r Vec<f32>| Term { base: 0.0, scale: 1.0, row };
+        let one_minus = |row: &'r Vec<f32>| Term { base: 1.0, scale: -1.0, row };
+        let term = match by {
+            // Infinity times nothing is nothing.
+            Factor::Zero => return (&self.zeros, number(0.0)),
+            Factor::One => number(1.0),
+            Factor::SourceColour => of(&self.source[c]),
+            Factor::OneMinusSourceColour => one_minus(&self.source[c]),
+            Factor::SourceAlpha | Factor::BothSourceAlpha => of(&self.source[3]),
+            Factor::OneMinusSourceAlpha | Factor::BothInverseSourceAlpha => one_minus(&self.source[3]),
+            Factor::DestinationAlpha => of(&self.destination[3]),
+            Factor::OneMinusDestinationAlpha => one_minus(&self.destination[3]),
+            Factor::DestinationColour => of(&self.destination[c]),
+            Factor::OneMinusDestinationColour => one_minus(&self.destination[c]),
+            Factor::SourceAlphaSaturate if c == 3 => number(1.0),
+            Factor::SourceAlphaSaturate => of(&self.saturated),
+            Factor::ConstantColour => number(constant[c]),
+            Factor::OneMinusConstantColour => number(1.0 - constant[c]),
+            Factor::Source1Colour => of(&self.source1[c]),
+            Factor::OneMinusSource1Colour => one_minus(&self.source1[c]),
+            Factor::Source1Alpha => of(&self.source1[3]),
+            Factor::OneMinusSource1Alpha => one_minus(&self.source1[3]),
+            Factor::ConstantAlpha => number(constant[3]),
+            Factor::OneMinusConstantAlpha => number(1.0 - constant[3]),
+        };
+        (value, term)
     }
 }
 
@@ -145,6 +282,63 @@ mod tests {
         assert_eq!(of(Combine::ReverseSubtract), -0.25);
         assert_eq!(blended(Factor::Zero, Factor::Zero, Combine::Min)[0], 0.25);
         assert_eq!(blended(Factor::Zero, Factor::Zero, Combine::Max)[0], 0.5);
+    }
+
+    #[test]
+    fn rows_are_blended_as_pixels_are() {
+        let values = [0.0, 0.25, 1.0, -0.5, 3.0, f32::INFINITY, f32::NAN, 1e-30];
+        let factors = [
+            Factor::Zero,
+            Factor::One,
+            Factor::SourceColour,
+            Factor::OneMinusSourceColour,
+            Factor::SourceAlpha,
+            Factor::OneMinusSourceAlpha,
+            Factor::DestinationAlpha,
+            Factor::OneMinusDestinationAlpha,
+            Factor::DestinationColour,
+            Factor::OneMinusDestinationColour,
+            Factor::SourceAlphaSaturate,
+            Factor::BothSourceAlpha,
+            Factor::BothInverseSourceAlpha,
+            Factor::ConstantColour,
+            Factor::OneMinusConstantColour,
+            Factor::Source1Colour,
+            Factor::OneMinusSource1Colour,
+            Factor::Source1Alpha,
+            Factor::OneMinusSource1Alpha,
+            Factor::ConstantAlpha,
+            Factor::OneMinusConstantAlpha,
+        ];
+        let combines = [Combine::Add, Combine::Subtract, Combine::ReverseSubtract, Combine::Min, Combine::Max];
+        let mut rows = Rows::default();
+        for (k, (&source, &destination)) in factors.iter().flat_map(|s| factors.iter().map(move |d| (s, d))).enumerate()
+        {
+            let colour = BlendEquation { source, destination, combine: combines[k % 5] };
+            let alpha = BlendEquation { source: destination, destination: source, combine: combines[k / 5 % 5] };
+            let equations = Blend { colour, alpha: (k % 3 == 0).then_some(alpha) };
+            let of = |n: usize, by: usize| -> [f32; 4] { std::array::from_fn(|c| values[(n * by + c * 3 + k) % 8]) };
+            for (number, clamps) in [(NumberType::Float, true), (NumberType::Unorm, true), (NumberType::Snorm, false)] {
+                rows.resize(64);
+                for n in 0..64 {
+                    for (row, by) in [(&mut rows.source, 1), (&mut rows.source1, 5), (&mut rows.destination, 7)] {
+                        row.iter_mut().zip(of(n, by)).for_each(|(row, x)| row[n] = x);
+                    }
+                }
+                rows.blend(&equations, COLOURS.constant, number, clamps);
+                for n in 0..64 {
+                    let [source, source1, destination] = [1, 5, 7].map(|by| of(n, by));
+                    let colours = Colours { source, source1, destination, ..COLOURS };
+                    let expected = blend(&equations, colours, number, clamps);
+                    let found = [0, 1, 2, 3].map(|c: usize| rows.blended[c][n]);
+                    let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
+                    assert!(
+                        found.iter().zip(&expected).all(same),
+                        "{equations:?}, {colours:?}: {found:?}, {expected:?}"
+                    );
+                }
+            }
+        }
     }
 
     #[test]

@@ -290,11 +290,7 @@ fn wanted(state: &DrawState<'_>, bound: &[bool; 8]) -> Vec<Target> {
     let colour = &state.colour;
     let first = colour.multiwrite || colour.alpha_test.is_some() || colour.alpha_to_coverage.is_some();
     // A second source is the second output.
-    let second = colour
-        .targets
-        .iter()
-        .filter_map(|target| target.blend)
-        .any(|blend| [Some(blend.colour), blend.alpha].into_iter().flatten().any(|of| of.reads_source1()));
+    let second = colour.targets.iter().filter_map(|target| target.blend).any(|blend| blend.reads_source1());
     let is_wanted = |n: u8| match n {
         0 if first => true,
         1 if second => true,

@@ -276,6 +276,40 @@ impl Colours {
         Some(to)
     }
 
+    /// The stored bits of colours that lie channel beside channel, as [`Self::pack`] makes them.
+    pub(crate) fn pack_floats(&self, rgba: &[Vec<f32>; 4], truncates: bool) -> Vec<u128> {
+        let [red, green, blue, alpha] = rgba;
+        let mut all = vec![0u128; red.len()];
+        if let (Some(at), false) = (&self.bytes_at, truncates) {
+            let mut packed = vec![0u32; red.len()];
+            for (row, at) in rgba.iter().zip(at) {
+                packed.iter_mut().zip(row).for_each(|(to, value)| *to |= byte(value.to_bits()) << at);
+            }
+            all.iter_mut().zip(packed).for_each(|(to, bits)| *to = bits.into());
+            return all;
+        }
+        let colours = red.iter().zip(green).zip(blue.iter().zip(alpha));
+        for (to, ((r, g), (b, a))) in all.iter_mut().zip(colours) {
+            *to = self.pack([r, g, b, a].map(|x| x.to_bits()), truncates);
+        }
+        all
+    }
+
+    /// The colours of stored bits, channel beside channel, as [`Self::unpack`] gives them.
+    pub(crate) fn unpack_rows(&self, stored: &[u128], rgba: &mut [Vec<f32>; 4]) {
+        if let Some(at) = self.bytes_at {
+            let fractions: &[u32; 256] = &FRACTIONS;
+            for (row, at) in rgba.iter_mut().zip(at) {
+                let byte = |bits: u128| (bits as u32 >> at & 255) as usize;
+                row.iter_mut().zip(stored).for_each(|(to, &bits)| *to = f32::from_bits(fractions[byte(bits)]));
+            }
+            return;
+        }
+        for (n, &bits) in stored.iter().enumerate() {
+            rgba.iter_mut().zip(self.unpack(bits)).for_each(|(row, value)| row[n] = f32::from_bits(value));
+        }
+    }
+
     fn pack_fields(&self, rgba: [u32; 4], truncates: bool) -> u128 {
         let mut bits = 0;
         for field in self.fields.iter().flatten() {

@@ -5,8 +5,8 @@ use crate::blend::{self, blend};
 use crate::raster::UNITS;
 use crate::setup::Setup;
 use crate::shade::{Exports, ShadeQuad};
-use crate::stage::Window;
-use crate::state::{Blend, DepthCopy, DrawState, LogicOp, PixelSource};
+use crate::stage::{Staged, Window};
+use crate::state::{Blend, ColourState, DepthCopy, DrawState, LogicOp, PixelSource};
 use crate::targets::{Open, OpenColour};
 use crate::watch::{Ending, Fragment, SampleTest, Stored, Watch};
 use ctm_exec::ExportRow;
@@ -41,6 +41,8 @@ pub(crate) struct Merger<'a, 't> {
     plans: Arc<Plans>,
     /// Colours replace what is there, and nothing is left to test: [`Self::replace`] is all there is to do.
     plain: bool,
+    /// Nothing is left to test, and every pixel has one sample.
+    simple: bool,
     watch: Option<Watch>,
     /// Depth and stencil can be tested before the program.
     pub(crate) early: bool,
@@ -57,6 +59,35 @@ fn tests_early(state: &DrawState<'_>) -> bool {
     let program = !matches!(state.pixels, PixelSource::Nothing);
     let drops = depth.kill || state.colour.alpha_test.is_some() || state.colour.alpha_to_coverage.is_some();
     !(program && (exports || drops))
+}
+
+impl Plan {
+    /// What a sample of target `n` holds after a colour has come to it; `source1`: the second output.
+    #[inline]
+    fn after(
+        &self,
+        colours: &crate::format::Colours,
+        state: &ColourState,
+        n: usize,
+        stored: u128,
+        value: [u32; 4],
+        source1: [u32; 4],
+    ) -> u128 {
+        let of = &state.targets[n];
+        let new = if let Some(equations) = &self.blend {
+            let given = blend::Colours {
+                source: value.map(f32::from_bits),
+                source1: source1.map(f32::from_bits),
+                destination: colours.unpack(stored).map(f32::from_bits),
+                constant: state.constant,
+            };
+            let blended = blend(equations, given, colours.format().number, of.blend_clamp);
+            colours.pack(blended.map(f32::to_bits), of.truncate)
+        } else {
+            state.logic.apply(colours.pack(value, of.truncate), stored)
+        };
+        stored & !self.bits | new & self.bits
+    }
 }
 
 /// How targets take colours; of those that are not written, nothing.
@@ -82,9 +113,10 @@ impl<'a, 't> Merger<'a, 't> {
         let (early, watch) = (tests_early(state), watch.map(Watch::new));
         let special = state.colour.resolve || state.depth.copy.is_some() || watch.is_some();
         let one = state.raster.samples.count == 1;
-        let plain = early && one && !special && plans.0.iter().flatten().all(|plan: &Plan| plan.replaces);
+        let simple = early && one && !special;
+        let plain = simple && plans.0.iter().flatten().all(|plan: &Plan| plan.replaces);
         let plans = Arc::clone(plans);
-        Self { state, open, plans, plain, watch, early, samples_passed: 0, pixels_written: 0 }
+        Self { state, open, plans, plain, simple, watch, early, samples_passed: 0, pixels_written: 0 }
     }
 
     /// Whether launches may store themselves, if every pixel exports these colours: they replace what targets hold, and nothing is tested after the program.
@@ -125,12 +157,57 @@ impl<'a, 't> Merger<'a, 't> {
     pub(crate) fn window(&mut self, first_row: i32) -> Window<'_, 't> {
         let of = |is: &dyn Fn(usize) -> bool| (0..8).filter(|&n| is(n)).fold(0, |set, n| set | 1 << n);
         let written = of(&|n| self.plans.0[n].is_some());
-        let truncates = of(&|n| self.state.colour.targets[n].truncate);
-        Window {
-            colour: &mut self.open.colour,
-            first_row: first_row.cast_unsigned(),
-            written,
-            truncates: truncates & written,
+        let truncates = of(&|n| self.state.colour.targets[n].truncate) & written;
+        Window::Targets { colour: &mut self.open.colour, first_row: first_row.cast_unsigned(), written, truncates }
+    }
+
+    /// The outputs that launches store beside targets for blending (bit n = output n), if every pixel exports these colours; 0 where that may not be.
+    pub(crate) fn staged(&self, exported: u8) -> u8 {
+        let mut wanted = 0;
+        for n in 0..8 {
+            let Some(plan) = &self.plans.0[n] else { continue };
+            wanted |= if self.state.colour.multiwrite { 1 } else { 1 << n };
+            wanted |= if plan.blend.as_ref().is_some_and(Blend::reads_source1) { 2 } else { 0 };
+        }
+        if self.simple && wanted & exported == wanted { wanted } else { 0 }
+    }
+
+    /// Merges the colours of pixels of one sample, which passed all tests and wait in rows of the box's width.
+    pub(crate) fn merge_band(&mut self, covered: &Covered, staged: &Staged) {
+        let (state, rect) = (&self.state.colour, covered.rect);
+        let width = (rect.right - rect.left) as usize;
+        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
+            let (Some(target), Some(plan)) = (target, plan) else { continue };
+            target.surface.find_tiles();
+            let (source, second) = (&staged[if state.multiwrite { 0 } else { n }], &staged[1]);
+            let mut rows = blend::Rows::default();
+            let (mut stored, mut marks) = (Vec::new(), Vec::new());
+            for (y, &[left, right]) in (rect.top..).zip(&covered.spans) {
+                let pixels = (right - left).max(0) as usize;
+                let first = (y - rect.top) as usize * width + (left - rect.left) as usize;
+                let Some(values) = source.get(first..first + pixels).filter(|values| !values.is_empty()) else {
+                    continue;
+                };
+                stored.clear();
+                stored.resize(pixels, 0);
+                if !plan.replaces {
+                    target.surface.load_row(left, y, &mut stored);
+                }
+                let of = &state.targets[n];
+                let new: Vec<u128> = if let Some(equations) = &plan.blend {
+                    rows.resize(pixels);
+                    rows.set_sources(values, second.get(first..first + pixels).unwrap_or_default());
+                    target.colours.unpack_rows(&stored, &mut rows.destination);
+                    rows.blend(equations, state.constant, target.colours.format().number, of.blend_clamp);
+                    target.colours.pack_floats(&rows.blended, of.truncate)
+                } else {
+                    let pack = |(value, &stored)| state.logic.apply(target.colours.pack(value, of.truncate), stored);
+                    values.iter().copied().zip(&stored).map(pack).collect()
+                };
+                covered.marks(y, [left, right], &mut marks);
+                stored.iter_mut().zip(new).for_each(|(stored, new)| *stored = *stored & !plan.bits | new & plan.bits);
+                target.surface.store_row(left, y, &stored, &marks);
+            }
         }
     }
 
@@ -417,9 +494,7 @@ impl<'a, 't> Merger<'a, 't> {
         let mut written = false;
         for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
             let (Some(target), Some(plan)) = (target, plan) else { continue };
-            let of = &state.targets[n];
-            let value = value_of(n);
-            let packed = if plan.blend.is_none() { target.colours.pack(value, of.truncate) } else { 0 };
+            let (value, source1) = (value_of(n), value_of(1));
             let mut left = mask;
             while left != 0 {
                 let sample = left.trailing_zeros();
@@ -427,19 +502,7 @@ impl<'a, 't> Merger<'a, 't> {
                 let Some(place) = target.surface.place(at[0], at[1], setup.layer, sample) else { continue };
                 let watches = self.watch.as_ref().is_some_and(|watch| watch.at == at);
                 let stored = if plan.replaces && !watches { 0 } else { target.surface.load(place) };
-                let new = if let Some(equations) = &plan.blend {
-                    let colours = blend::Colours {
-                        source: value.map(f32::from_bits),
-                        source1: value_of(1).map(f32::from_bits),
-                        destination: target.colours.unpack(stored).map(f32::from_bits),
-                        constant: state.constant,
-                    };
-                    let blended = blend(equations, colours, target.colours.format().number, of.blend_clamp);
-                    target.colours.pack(blended.map(f32::to_bits), of.truncate)
-                } else {
-                    state.logic.apply(packed, stored)
-                };
-                let after = stored & !plan.bits | new & plan.bits;
+                let after = plan.after(&target.colours, state, n, stored, value, source1);
                 target.surface.store(place, after);
                 written = true;
                 if let (true, Some(watch)) = (watches, &mut self.watch)

@@ -121,14 +121,14 @@ impl Starts {
     }
 }
 
-/// Start values of the pixels of a piece, in rectangles within it, counted from this row of the window on; `None` where planes cannot say them.
+/// Start values of the pixels of a piece; `None` where planes cannot say them.
 ///
-/// `registers`: how many registers parameters can go to.
+/// `registers`: how many registers parameters can go to; `first`: the column and row of the window that (0, 0) is.
 pub(crate) fn starts(
     state: &DrawState<'_>,
     setup: &Setup,
     vertices: &Vertices,
-    (registers, first_row): (usize, i32),
+    (registers, first): (usize, [i32; 2]),
 ) -> Option<Starts> {
     let Share::Triangle(area) = setup.share else { return None };
     let (inputs, centre) = (&state.inputs, state.raster.centre());
@@ -184,12 +184,15 @@ pub(crate) fn starts(
     }
     let mut planes = all.planes()?;
     let mut divisor = over(reciprocals);
-    let from = |origin: &mut f64, dj: f64| *origin += f64::from(first_row) * dj;
+    let [column, row] = first.map(f64::from);
+    let from = |origin: &mut f64, di: f64, dj: f64| *origin += column * di + row * dj;
     for plane in &mut planes {
-        plane.origin.iter_mut().zip(plane.dj).for_each(|(origin, dj)| from(origin, dj));
+        for (origin, (di, dj)) in plane.origin.iter_mut().zip(plane.di.into_iter().zip(plane.dj)) {
+            from(origin, di, dj);
+        }
     }
-    let [origin, _, dj] = &mut divisor;
-    from(origin, *dj);
+    let [origin, di, dj] = &mut divisor;
+    from(origin, *di, *dj);
     Some(Starts { planes, divisor, quotients: all.quotients() })
 }
 

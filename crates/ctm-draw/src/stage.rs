@@ -6,7 +6,7 @@ use ctm_exec::engine::{Finding, MemoryFault};
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::{
-    Buffer, Direct, Exports, Launch, Lent, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent, Written,
+    Buffer, Cells, Direct, Exports, Launch, Lent, Memory, Sampler, Space, Target, Texels, Texture, VertexEvent, Written,
 };
 use ctm_exec::x1k::{Elements, Form};
 use ctm_exec::{Budget, Control, Engine, Fault, FaultKind, LaneRows, Position, x1k};
@@ -138,40 +138,74 @@ impl<'a> StageMemory<'a, '_> {
     }
 }
 
-/// What the lanes of a launch export, where they are pixels: it replaces what colour targets hold in layer 0.
-pub(crate) struct Window<'a, 't> {
-    pub(crate) colour: &'a mut [Option<Box<OpenColour<'t>>>; 8],
-    /// The row of the window that row 0 of the launch is: the first of the targets' bytes.
-    pub(crate) first_row: u32,
-    /// Which targets are written.
-    pub(crate) written: u8,
-    /// Which of them take fractions towards zero.
-    pub(crate) truncates: u8,
+/// Where the colours of a launch go whose lanes are pixels.
+pub(crate) enum Window<'a, 't> {
+    /// They replace what colour targets hold in layer 0.
+    Targets {
+        colour: &'a mut [Option<Box<OpenColour<'t>>>; 8],
+        /// The row of the window that row 0 of the launch is: the first of the targets' bytes.
+        first_row: u32,
+        /// Which targets are written.
+        written: u8,
+        /// Which of them take fractions towards zero.
+        truncates: u8,
+    },
+    /// They wait for blending, as bits, in rows of so many pixels: a vector for each output that is wanted.
+    Staged { colours: &'a mut Staged, width: u32 },
 }
+
+/// Colours that wait for blending, by output; empty where nobody wants them.
+pub(crate) type Staged = [Vec<[u32; 4]>; 8];
 
 impl Window<'_, '_> {
     fn commit(&mut self, at: Position, exports: &Exports) -> Written {
-        let mut written = Written::default();
-        for (n, target) in (0u8..).zip(self.colour.iter_mut()) {
-            let Some(target) = target.as_mut().filter(|_| self.written >> n & 1 == 1) else { continue };
-            let Some((values, _)) = exports.get(Target::Pixel(n)) else { continue };
-            let row = (self.first_row + at.j).cast_signed();
-            if let Some(place) = target.surface.place(at.i.cast_signed(), row, 0, 0) {
-                target.surface.store(place, target.colours.pack(values, self.truncates >> n & 1 == 1));
-                written.elements += 1;
-                written.bytes += target.colours.bytes() as u64;
+        let mut done = Written::default();
+        match self {
+            Self::Targets { colour, first_row, written, truncates } => {
+                for (n, target) in (0u8..).zip(colour.iter_mut()) {
+                    let Some(target) = target.as_mut().filter(|_| *written >> n & 1 == 1) else { continue };
+                    let Some((values, _)) = exports.get(Target::Pixel(n)) else { continue };
+                    let row = (*first_row + at.j).cast_signed();
+                    if let Some(place) = target.surface.place(at.i.cast_signed(), row, 0, 0) {
+                        target.surface.store(place, target.colours.pack(values, *truncates >> n & 1 == 1));
+                        done.elements += 1;
+                        done.bytes += target.colours.bytes() as u64;
+                    }
+                }
+            }
+            Self::Staged { colours, width } => {
+                for (n, colours) in (0u8..).zip(colours.iter_mut()) {
+                    let place = colours.get_mut(at.j as usize * *width as usize + at.i as usize);
+                    if let (Some(place), Some((values, _))) = (place, exports.get(Target::Pixel(n))) {
+                        *place = values;
+                        done.elements += 1;
+                        done.bytes += 16;
+                    }
+                }
             }
         }
-        written
+        done
     }
 
     /// These targets, for engines that store themselves.
     fn lent(&mut self, targets: &[Target]) -> Option<Vec<Option<Lent<'_>>>> {
-        let written = self.written;
         let mut all = [const { None }; 8];
-        for (n, (lent, target)) in all.iter_mut().zip(self.colour.iter_mut()).enumerate() {
-            if let Some(target) = target.as_mut().filter(|_| written >> n & 1 == 1) {
-                *lent = Some(target.lent().filter(|_| self.truncates == 0)?);
+        match self {
+            Self::Targets { colour, written, truncates, .. } => {
+                for (n, (lent, target)) in all.iter_mut().zip(colour.iter_mut()).enumerate() {
+                    if let Some(target) = target.as_mut().filter(|_| *written >> n & 1 == 1) {
+                        *lent = Some(target.lent().filter(|_| *truncates == 0)?);
+                    }
+                }
+            }
+            Self::Staged { colours, width } => {
+                for (lent, colours) in all.iter_mut().zip(colours.iter_mut()).filter(|(_, colours)| !colours.is_empty())
+                {
+                    let (pitch, height) = (*width, colours.len() as u32 / (*width).max(1));
+                    let (bytes, form) = (Cells::Dwords(colours), Form::Floats);
+                    let all = Elements { bytes, pitch, width: pitch, height, form, channels: 4, mask: 0b1111 };
+                    *lent = Some(all.into());
+                }
             }
         }
         let of = |target: &Target| match target {

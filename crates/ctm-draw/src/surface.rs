@@ -139,6 +139,43 @@ impl<'t> Surface<'t> {
         true
     }
 
+    /// The elements of pixels side by side in layer 0, of one sample; `None` where they do not lie so.
+    fn line(&self, x: i32, y: i32, pixels: usize) -> Option<std::ops::Range<usize>> {
+        let rows = self.rows.as_ref()?;
+        let first = usize::try_from(rows.place(x, y, 0).checked_sub(self.first_byte)?).ok()?;
+        let end = first.checked_add(pixels.checked_mul(usize::try_from(rows.pixel).ok()?)?)?;
+        (rows.pixel == 4 && end <= self.bytes.len()).then_some(first..end)
+    }
+
+    /// Reads pixels side by side in layer 0, of one sample.
+    pub(crate) fn load_row(&self, x: i32, y: i32, to: &mut [u128]) {
+        if let Some(line) = self.line(x, y, to.len()) {
+            let elements = self.bytes[line].as_chunks().0;
+            to.iter_mut().zip(elements).for_each(|(to, &element)| *to = u32::from_le_bytes(element).into());
+            return;
+        }
+        for (x, to) in (x..).zip(to) {
+            *to = self.place(x, y, 0, 0).map_or(0, |place| self.load(place));
+        }
+    }
+
+    /// Stores those of pixels side by side in layer 0, of one sample, that are marked.
+    pub(crate) fn store_row(&mut self, x: i32, y: i32, bits: &[u128], marks: &[bool]) {
+        if let Some(line) = self.line(x, y, bits.len()) {
+            let elements = self.bytes[line].as_chunks_mut().0.iter_mut();
+            for ((element, &bits), &is_marked) in elements.zip(bits).zip(marks) {
+                let new = (bits as u32).to_le_bytes();
+                *element = if is_marked { new } else { *element };
+            }
+            return;
+        }
+        for ((x, &bits), _) in (x..).zip(bits).zip(marks).filter(|(_, is_marked)| **is_marked) {
+            if let Some(place) = self.place(x, y, 0, 0) {
+                self.store(place, bits);
+            }
+        }
+    }
+
     /// Whether [`Self::lines`] gives layer 0, aligned to dwords: linear or tiled, one sample.
     pub(crate) fn can_be_lent(&self) -> bool {
         let aligned = (self.bytes.as_ptr() as usize).is_multiple_of(4);

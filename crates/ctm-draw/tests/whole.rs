@@ -10,8 +10,8 @@ use ctm_draw::format::{ColourFormat, NumberType, Swap};
 use ctm_draw::layout::{ArrayMode, Layout, Tiling};
 use ctm_draw::raster::Rect;
 use ctm_draw::state::{
-    Compare, DepthState, Draw, DrawState, Indices, Interpolation, PixelInput, PixelInputs, PixelSource, Stage,
-    StencilFace, StencilOp, Topology, VertexOutputs, VertexSource,
+    Blend, BlendEquation, Combine, Compare, DepthState, Draw, DrawState, Factor, Indices, Interpolation, PixelInput,
+    PixelInputs, PixelSource, Stage, StencilFace, StencilOp, Topology, VertexOutputs, VertexSource,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Notice, Options, Targets, clear_depth, draw};
 use ctm_exec::Engine;
@@ -55,6 +55,14 @@ const FLOATS: [ColourFormat; 3] = [
     ColourFormat { data: DataFormat::Fmt32Float, number: NumberType::Float, swap: Swap::Std },
     ColourFormat { data: DataFormat::Fmt32_32Float, number: NumberType::Float, swap: Swap::Std },
 ];
+const OTHERS: [ColourFormat; 4] = [
+    ColourFormat::RGBA8,
+    ColourFormat { data: DataFormat::Fmt8_8_8_8, number: NumberType::Srgb, swap: Swap::Std },
+    ColourFormat { data: DataFormat::Fmt8_8, number: NumberType::Unorm, swap: Swap::Std },
+    ColourFormat { data: DataFormat::Fmt8_8_8_8, number: NumberType::Snorm, swap: Swap::AltRev },
+];
+const FACTORS: [Factor; 5] =
+    [Factor::SourceAlpha, Factor::OneMinusSourceAlpha, Factor::One, Factor::Source1Colour, Factor::DestinationColour];
 const BYTES: [ColourFormat; 2] =
     [ColourFormat::RGBA8, ColourFormat { data: DataFormat::Fmt8_8_8_8, number: NumberType::Unorm, swap: Swap::Alt }];
 
@@ -75,6 +83,8 @@ struct Case {
     face: Option<(u8, u8)>,
     fixed_position: Option<u8>,
     targets: Vec<(ColourFormat, Layout)>,
+    /// Factors of blending, and the channels that are written, of the first two targets.
+    merges: Option<(Factor, Factor, u8)>,
     /// With what is tested.
     depth: Option<(DepthFormat, Layout, Compare, Option<StencilFace>)>,
     triangles: u32,
@@ -116,7 +126,9 @@ impl Case {
             let bytes = ctm_draw::format::Colours::new(format).unwrap().bytes() as u32;
             (format, layout(r, bytes))
         };
-        let targets = vec![target(r, &FLOATS), target(r, &BYTES), target(r, &FLOATS), target(r, &BYTES)];
+        let targets = vec![target(r, &FLOATS), target(r, &BYTES), target(r, &FLOATS), target(r, &OTHERS)];
+        // Where something of what is there stays, or formats are unusual, colours are blended behind the launch.
+        let merges = r.one_in(2).then(|| (r.of(&FACTORS), r.of(&FACTORS), 1 + r.below(15) as u8));
         let format = r.of(&DepthFormat::ALL);
         let mut layout = layout(r, format.bytes() as u32);
         layout.depth_order = layout.mode != ArrayMode::Linear;
@@ -136,6 +148,7 @@ impl Case {
             face: r.one_in(2).then_some((3, r.below(2) as u8)),
             fixed_position: r.one_in(3).then_some(4),
             targets,
+            merges,
             depth,
             triangles,
         }
@@ -160,6 +173,13 @@ impl Case {
         let mut targets = Targets::default();
         for ((place, bytes), &(format, layout)) in targets.colour.iter_mut().zip(&mut bytes).zip(&self.targets) {
             *place = Some(ColourTarget { bytes, layout, format, size: [SIDE; 2], slices: [0; 2] });
+        }
+        if let Some((source, destination, write_mask)) = self.merges {
+            let colour = BlendEquation { source, destination, combine: Combine::Add };
+            for target in &mut state.colour.targets[..2] {
+                target.blend = Some(Blend { colour, alpha: None });
+                target.write_mask = write_mask;
+            }
         }
         let mut depth_bytes = Vec::new();
         if let Some((format, layout, compare, stencil)) = self.depth {

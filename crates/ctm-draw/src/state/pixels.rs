@@ -184,6 +184,14 @@ pub struct Blend {
     pub alpha: Option<BlendEquation>,
 }
 
+impl Blend {
+    /// Whether the second output is a factor.
+    #[must_use]
+    pub fn reads_source1(&self) -> bool {
+        [Some(self.colour), self.alpha].into_iter().flatten().any(|of| of.reads_source1())
+    }
+}
+
 /// What is done to stored bits instead of blending: bit k is the result for source bit `k >> 1` and destination bit `k & 1`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub struct LogicOp(pub u8);
