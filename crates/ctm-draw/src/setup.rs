@@ -156,6 +156,11 @@ impl Setup {
     pub fn weights(&self, places: [[i64; 2]; 4]) -> Weights {
         let of = self.shares_of_four(&places);
         let [a, b, c] = self.corners.map(|corner| corner.reciprocal_w);
+        if a == b && a == c && self.cut.is_none() {
+            // Without perspective both are the same.
+            let shares = [of[1], of[2]];
+            return Weights { perspective: shares, linear: shares };
+        }
         let over_w = [of[0].map(|share| share * a), of[1].map(|share| share * b), of[2].map(|share| share * c)];
         let w: [f64; 4] = std::array::from_fn(|n| 1.0 / (over_w[0][n] + over_w[1][n] + over_w[2][n]));
         let perspective = over_w.map(|parts| std::array::from_fn(|n| parts[n] * w[n]));

@@ -132,7 +132,11 @@ pub fn cover_triangle(triangle: &Triangle, points: &SamplePoints, scissor: Rect,
         return;
     }
     // What each edge gains from a pixel's corner to each place, and at most and least.
-    let places: Vec<[i64; 3]> = points.iter().map(|([x, y], _)| edges.map(|edge| edge.dx * y - edge.dy * x)).collect();
+    let mut all_places = [[0; 3]; 8];
+    for (place, ([x, y], _)) in all_places.iter_mut().zip(points.iter()) {
+        *place = edges.map(|edge| edge.dx * y - edge.dy * x);
+    }
+    let places = &all_places[..points.count.min(8)];
     let extreme = |edge: usize, pick: fn(i64, i64) -> i64| {
         let of_places = places.iter().map(|place| place[edge]).reduce(pick).unwrap_or(0);
         let across = i64::from(BLOCK - 1) * UNITS;

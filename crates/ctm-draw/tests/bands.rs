@@ -1,4 +1,4 @@
-//! Large triangles are drawn in two ways: what they cover wholly by launches that store into targets themselves, the rest, and all of small ones, quad by quad.
+//! Large triangles are drawn in two ways: what they cover of a band of rows by one launch that stores colours itself, or quad by quad.
 //! Here each draw is made in both: a pixel that is watched, far away, keeps the first from being taken.
 //!
 //! `CTM_RANDOM=n` tries n times as many.
