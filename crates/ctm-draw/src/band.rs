@@ -15,9 +15,9 @@ use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
 use ctm_isa::r700::program::{Stage as StageKind, Usage};
 
 /// Quads, roughly, from which on pieces are looked at.
-const LEAST_QUADS: u64 = 128;
+const LEAST_QUADS: u64 = 200;
 /// Pixels of a band from which on a launch is worth it.
-const LEAST_PIXELS: u64 = 128;
+const LEAST_PIXELS: u64 = 200;
 
 /// Whether a piece is looked at: by the box around it.
 pub(crate) const fn is_large(piece: &Piece) -> bool {

@@ -100,13 +100,6 @@ struct Over<'r> {
 }
 
 impl Over<'_> {
-    /// The band of a batch, where launches may store themselves: its only one.
-    fn replaced<'m, 'a, 't>(&self, batch: &'m Batch<'_, '_, 'a, 't>) -> Option<&'m Merger<'a, 't>> {
-        let shader = self.shader.filter(|_| self.samples == 0)?;
-        let [merger] = &*batch.mergers else { return None };
-        merger.is_replaced(self.exported(shader)).then_some(merger)
-    }
-
     /// The colours that every pixel exports.
     fn exported(&self, shader: &Shader<'_>) -> u8 {
         *self.exported.get_or_init(|| shader.always_exported())
@@ -174,8 +167,12 @@ impl Over<'_> {
         if self.large.len() < 2 || self.runner.is_observed() {
             return None;
         }
-        let replaced = self.replaced(batch).is_some_and(|merger| !merger.tests());
-        if replaced { Hidden::of(batch.pieces, self.large, self.coverer, within) } else { None }
+        let (Some(shader), [merger], 0) = (self.shader, &*batch.mergers, self.samples) else { return None };
+        if merger.is_replaced(self.exported(shader)) && !merger.tests() {
+            Hidden::of(batch.pieces, self.large, self.coverer, within)
+        } else {
+            None
+        }
     }
 
     /// Draws the pixels of the piece of this number within a rectangle.
@@ -187,9 +184,31 @@ impl Over<'_> {
         early: bool,
     ) -> Result<(), DrawError> {
         let piece = &batch.pieces[number as usize];
-        if batch.band(number, within)? {
-            return Ok(());
+        if !band::is_large(piece) || self.samples != 0 {
+            return self.quads(batch, number, within, early);
         }
+        let [top, bottom] = piece.rows();
+        let (top, bottom) = (top.max(within.top), bottom.min(within.bottom));
+        for n in batch.band_of(top)..=batch.band_of(bottom - 1) {
+            let rows = self.rows as i32;
+            let first_row = (batch.first + n) as i32 * rows;
+            let part = Rect { top: first_row, bottom: first_row + rows, ..within }.and(within);
+            if !batch.band(number, part, n)? {
+                self.quads(batch, number, part, early)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// The same, quad by quad.
+    fn quads(
+        &self,
+        batch: &mut Batch<'_, '_, '_, '_>,
+        number: u32,
+        within: Rect,
+        early: bool,
+    ) -> Result<(), DrawError> {
+        let piece = &batch.pieces[number as usize];
         let mut result = Ok(());
         self.coverer.cover(piece, within, &mut |quad: QuadCoverage| {
             if result.is_err() {
@@ -253,14 +272,11 @@ impl Batch<'_, '_, '_, '_> {
         self.mergers[0].count(pixels);
     }
 
-    /// Draws the pixels of the piece of this number by a launch of its own, if that is worth it and may be; says whether it did.
-    fn band(&mut self, number: u32, within: Rect) -> Result<bool, DrawError> {
+    /// Draws the pixels of a piece in one band by a launch of its own, if that is worth it and may be; says whether it did.
+    fn band(&mut self, number: u32, within: Rect, band: usize) -> Result<bool, DrawError> {
         let over = self.over;
         let piece = &self.pieces[number as usize];
-        let (Some(shader), [merger]) = (over.shader, &*self.mergers) else { return Ok(false) };
-        if over.samples != 0 || !band::is_large(piece) {
-            return Ok(false);
-        }
+        let (Some(shader), merger) = (over.shader, &self.mergers[band]) else { return Ok(false) };
         let exported = over.exported(shader);
         let is_replaced = merger.is_replaced(exported);
         let staged = if is_replaced { 0 } else { merger.staged(exported) };
@@ -269,14 +285,15 @@ impl Batch<'_, '_, '_, '_> {
         }
         let Some(mut covered) = Covered::of(piece, over.coverer, within) else { return Ok(false) };
         let rect = covered.rect;
-        let first = if is_replaced { [0, self.first as i32 * over.rows as i32] } else { [rect.left, rect.top] };
+        let first_row = (self.first + band) as i32 * over.rows as i32;
+        let first = if is_replaced { [0, first_row] } else { [rect.left, rect.top] };
         let Some(starts) = shader.starts(piece, first, over.vertices) else { return Ok(false) };
         // What waits there comes first.
         if self.quads.iter().any(|quad| quad.quad.rect().meets(rect)) {
             self.flush()?;
         }
         over.runner.goes_on("pixel")?;
-        let merger = &mut self.mergers[0];
+        let merger = &mut self.mergers[band];
         if merger.tests() {
             merger.test_band(&piece.setup, &mut covered);
         }
