@@ -245,6 +245,22 @@ impl Layout {
         }
     }
 
+    /// Where the elements of a tile of 8x8 lie, row by row, counted from its first one, if that is the same for all tiles: always, but for depth
+    /// surfaces whose samples are split, and for linear surfaces, which have no tiles.
+    #[must_use]
+    pub fn tile(&self, sample: u32) -> Option<[u32; 64]> {
+        let split = 64 * self.element_bytes * self.samples > self.tiling.sample_split_bytes;
+        if self.mode == ArrayMode::Linear || self.samples > 1 && self.depth_order && split {
+            return None;
+        }
+        let first = self.offset(0, 0, 0, sample);
+        let mut tile = [0; 64];
+        for (at, place) in (0..).zip(&mut tile) {
+            *place = u32::try_from(self.offset(at % 8, at / 8, 0, sample).checked_sub(first)?).ok()?;
+        }
+        Some(tile)
+    }
+
     /// The number of an element in its tile of 8x8: the bits of column and row, mixed by the size of elements.
     const fn in_tile(&self, x: u32, y: u32) -> u32 {
         /// Which bit stands where, from the lowest: columns 0..=2, rows 3..=5.
@@ -329,6 +345,33 @@ mod tests {
     }
 
     /// Truth: the published address library (x, y, slice, sample, address).
+    #[test]
+    fn tiles_are_all_alike() {
+        for mode in [ArrayMode::Tiled1d, ArrayMode::Tiled2d] {
+            for element_bytes in [1, 2, 4, 8, 16] {
+                for samples in [1, 2, 4, 8] {
+                    for depth_order in [false, true] {
+                        let layout = tiled(mode, element_bytes, samples, depth_order, [256, 64]);
+                        if layout.check().is_err() {
+                            continue;
+                        }
+                        for sample in 0..samples {
+                            let Some(tile) = layout.tile(sample) else {
+                                assert!(depth_order && samples > 1);
+                                continue;
+                            };
+                            for (x, y, slice) in (0..64).flat_map(|y| (0..256).map(move |x| (x, y, (x + y) % 3))) {
+                                let first = layout.offset(x & !7, y & !7, slice, sample);
+                                let place = tile[(x % 8 + y % 8 * 8) as usize];
+                                assert_eq!(layout.offset(x, y, slice, sample), first + u64::from(place), "{layout:?}");
+                            }
+                        }
+                    }
+                }
+            }
+        }
+    }
+
     #[test]
     fn addresses_are_those_of_the_published_equations() {
         use ArrayMode::{Tiled1d, Tiled2d};

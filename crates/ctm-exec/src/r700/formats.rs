@@ -165,18 +165,13 @@ pub fn convert(format: &Format, item: &[u8]) -> Result<[u32; 4], FaultKind> {
     let one = if format.numbers == NumFormat::Int { 1 } else { 1f32.to_bits() };
     let mut result = [0, 0, 0, one];
     match elements(format.data) {
-        Elements::Packed(sizes) => {
-            let mut at = 0;
-            for (place, &size) in result.iter_mut().zip(sizes) {
-                *place = number(format, field(at, size), size);
-                at += size;
+        Elements::Packed(sizes) | Elements::Float(sizes) => {
+            if matches!(elements(format.data), Elements::Float(_)) {
+                result[3] = 1f32.to_bits();
             }
-        }
-        Elements::Float(sizes) => {
             let mut at = 0;
-            result[3] = 1f32.to_bits();
             for (place, &size) in result.iter_mut().zip(sizes) {
-                *place = small_float(field(at, size), size);
+                *place = element(format, field(at, size), size);
                 at += size;
             }
         }
@@ -199,6 +194,14 @@ pub fn convert(format: &Format, item: &[u8]) -> Result<[u32; 4], FaultKind> {
         Elements::Other(_) => {}
     }
     Ok(result)
+}
+
+/// What an element of `size` bits is, in a format of [`Elements::Packed`] or [`Elements::Float`].
+pub(super) fn element(format: &Format, field: u32, size: u32) -> u32 {
+    match elements(format.data) {
+        Elements::Float(_) => small_float(field, size),
+        _ => number(format, field, size),
+    }
 }
 
 /// A float of 24 bits: no sign, 4 bits of exponent, 20 of fraction, 0..2; the exponent counts from 2^-15, that of denormals is 2^-14.

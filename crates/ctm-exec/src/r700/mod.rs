@@ -25,6 +25,7 @@
 pub mod alu;
 pub mod checks;
 pub mod clocks;
+mod convert;
 mod cube;
 pub mod exports;
 mod fetch;

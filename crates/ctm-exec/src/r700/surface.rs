@@ -3,7 +3,8 @@
 //! Levels follow each other, in each the slices (layers, faces), in each the rows; nothing is padded, but a row of one-bit texels begins at a
 //! byte and compressed blocks are whole. What a texel's elements are is said by `formats`; here are the formats whose texels share bytes.
 
-use super::formats::{Format, convert, size_bytes};
+use super::convert::Converter;
+use super::formats::{Format, size_bytes};
 use super::resources::{AS_THEY_ARE, Image, Texture, TextureKind};
 use ctm_isa::r700::ops::{DataFormat, FormatComp};
 
@@ -149,16 +150,30 @@ impl Surface {
             return Err(SurfaceError::Length { found, wanted });
         }
         let texture = self.texture()?;
+        let to_linear = |n: usize, bits: u32| if self.gamma && n < 3 { linear_bits(bits) } else { bits };
+        let own = match packing(self.format.data)? {
+            Packing::Own(bytes) => {
+                let items = wanted / bytes as u64;
+                Some((bytes, Converter::new(&self.format, items, &to_linear).map_err(|_| self.refused())?))
+            }
+            _ => None,
+        };
         let mut rest = bytes;
         let mut levels = Vec::new();
         for level in 0..self.levels {
             let [width, height, depth] = texture.size(level);
             let (row, lines) = self.row(width)?;
             let slice_bytes = usize::try_from(row * u64::from(height.div_ceil(lines))).unwrap_or(usize::MAX);
-            let mut texels = Vec::new();
+            let mut texels = Vec::with_capacity(width as usize * height as usize * depth as usize);
             for _ in 0..depth {
                 let (slice, after) = rest.split_at_checked(slice_bytes).unwrap_or((rest, &[]));
                 rest = after;
+                if let Some((bytes, converter)) = &own {
+                    for item in slice.chunks_exact(*bytes) {
+                        texels.push(converter.item(item).map_err(|_| self.refused())?);
+                    }
+                    continue;
+                }
                 for y in 0..height {
                     for x in 0..width {
                         texels.push(self.texel(slice, usize::try_from(row).unwrap_or(0), x as usize, y as usize)?);
@@ -170,14 +185,16 @@ impl Surface {
         Ok(Image { texture, levels })
     }
 
-    /// Texel (x, y) of a slice whose rows have `row` bytes.
+    const fn refused(&self) -> SurfaceError {
+        SurfaceError::Format(self.format.data)
+    }
+
+    /// Texel (x, y) of a slice whose rows have `row` bytes, in a format whose texels share bytes.
     fn texel(&self, slice: &[u8], row: usize, x: usize, y: usize) -> Result<[u32; 4], SurfaceError> {
         let part = |at: usize, bytes: usize| slice.get(at..at + bytes).unwrap_or(&[]);
         let data = self.format.data;
         let mut texel = match packing(data)? {
-            Packing::Own(bytes) => {
-                convert(&self.format, part(y * row + x * bytes, bytes)).map_err(|_| SurfaceError::Format(data))?
-            }
+            Packing::Own(_) => return Err(self.refused()),
             Packing::Bits => {
                 let byte = part(y * row + x / 8, 1).first().copied().unwrap_or(0);
                 // UNVERIFIED: which end of a byte comes first; a picture from a real card would settle it.
@@ -200,7 +217,7 @@ impl Surface {
         };
         if self.gamma {
             for element in &mut texel[..3] {
-                *element = fraction(linear(f64::from(f32::from_bits(*element))));
+                *element = linear_bits(*element);
             }
         }
         Ok(texel)
@@ -211,6 +228,11 @@ impl Surface {
 #[allow(clippy::cast_possible_truncation, reason = "the one rounding")]
 fn fraction(x: f64) -> u32 {
     (x as f32).to_bits()
+}
+
+/// An element that is stored with the sRGB curve, without it.
+fn linear_bits(bits: u32) -> u32 {
+    fraction(linear(f64::from(f32::from_bits(bits))))
 }
 
 /// The sRGB curve: from a stored fraction to a linear one.

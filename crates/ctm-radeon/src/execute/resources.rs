@@ -198,7 +198,7 @@ pub(super) fn convert_textures(
         if kind_of(&words) != VALID_TEXTURE {
             continue;
         }
-        if let Some(image) = surfaces.texture(&words, compares) {
+        if let Some(image) = surfaces.texture(memory, &words, compares) {
             all.push((id, image));
             continue;
         }
@@ -207,7 +207,7 @@ pub(super) fn convert_textures(
         let image = of.image(memory, compares).map_err(named)?;
         let image = Arc::new(image);
         all.push((id, image.clone()));
-        surfaces.keep_texture((words, compares), of.ranges(), image);
+        surfaces.keep_texture(memory, (words, compares), of.ranges(), image);
     }
     Ok(all)
 }

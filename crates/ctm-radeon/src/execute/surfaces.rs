@@ -4,6 +4,7 @@
 //! those bytes. Draws that follow each other with the same targets take nothing and bring nothing back.
 
 use super::memory::GpuMemory;
+use super::textures::TextureWords;
 use ctm_exec::r700::resources::Image;
 use std::sync::Arc;
 
@@ -14,18 +15,28 @@ struct Held {
     bytes: Vec<u8>,
 }
 
-/// A texture that has been converted: the words that say what it is, and the ranges that it was read from.
+/// A texture that has been converted: the words that say what it is, and what it was read from.
 #[derive(Debug)]
 struct Converted {
     words: [u32; 7],
     /// For comparisons, which see elements where they are in memory.
     compared: bool,
-    ranges: [(u64, u64); 2],
+    from: [Source; 2],
+    /// Memory still holds what it was read from.
+    is_current: bool,
     image: Arc<Image>,
 }
 
-/// Most texels of converted textures that are kept.
-const MOST_TEXELS: usize = 1 << 24;
+/// A range of memory that was read, and what it held.
+#[derive(Debug)]
+struct Source {
+    range: (u64, u64),
+    bytes: Vec<u8>,
+}
+
+/// Most texels of converted textures that are kept, and most textures.
+const MOST_TEXELS: usize = 1 << 23;
+const MOST_TEXTURES: usize = 256;
 
 /// What is held.
 #[derive(Debug, Default)]
@@ -54,11 +65,10 @@ impl Surfaces {
         }
     }
 
-    /// Brings everything back, and forgets textures: others may write memory now.
+    /// Brings everything back: others may write memory now, so that textures have to be compared with it before they are taken again.
     pub(super) fn bring_back_all(&mut self, memory: &mut dyn GpuMemory) {
         self.held.drain(..).for_each(|held| store(memory, &held));
-        self.converted.clear();
-        self.texels = 0;
+        self.converted.iter_mut().for_each(|of| of.is_current = false);
     }
 
     /// Takes a range out of memory. It has to be put back by [`Self::put`].
@@ -77,34 +87,79 @@ impl Surfaces {
         self.held.push(Held { address, bytes });
     }
 
-    /// Textures that were read from a range are no longer what memory holds.
+    /// Textures that were read from a range may no longer be what memory holds.
     pub(super) fn written(&mut self, range: (u64, u64)) {
-        let before = self.converted.len();
-        self.converted.retain(|of| !of.ranges.iter().any(|&part| overlap(part, range)));
-        if self.converted.len() != before {
-            self.texels = self.converted.iter().map(|of| texels(&of.image)).sum();
+        for of in &mut self.converted {
+            of.is_current &= !of.from.iter().any(|part| overlap(part.range, range));
         }
     }
 
-    /// A texture that has been converted.
-    pub(super) fn texture(&self, words: &[u32; 7], compared: bool) -> Option<Arc<Image>> {
-        self.converted.iter().find(|of| of.words == *words && of.compared == compared).map(|of| of.image.clone())
+    /// A texture that has been converted, if memory holds what it did then. What is held of it was brought back.
+    pub(super) fn texture(&mut self, memory: &dyn GpuMemory, words: &[u32; 7], compared: bool) -> Option<Arc<Image>> {
+        let at = self.converted.iter().position(|of| of.words == *words && of.compared == compared)?;
+        let of = &mut self.converted[at];
+        of.is_current = of.is_current || of.from.iter().all(|part| part.is_held_by(memory)) || of.refresh(memory);
+        if of.is_current {
+            return Some(of.image.clone());
+        }
+        let gone = self.converted.remove(at);
+        self.texels -= texels(&gone.image);
+        None
     }
 
-    /// Keeps a converted texture.
+    /// Keeps a converted texture, and forgets the oldest where there are too many.
     pub(super) fn keep_texture(
         &mut self,
+        memory: &dyn GpuMemory,
         (words, compared): ([u32; 7], bool),
         ranges: [(u64, u64); 2],
         image: Arc<Image>,
     ) {
         let count = texels(&image);
-        if self.texels + count > MOST_TEXELS {
-            self.converted.clear();
-            self.texels = 0;
+        while !self.converted.is_empty() && (self.texels + count > MOST_TEXELS || self.converted.len() >= MOST_TEXTURES)
+        {
+            let gone = self.converted.remove(0);
+            self.texels -= texels(&gone.image);
         }
         self.texels += count;
-        self.converted.push(Converted { words, compared, ranges, image });
+        let of = |range: (u64, u64)| memory.bytes(range.0, range.1).unwrap_or_default().to_vec();
+        let from = ranges.map(|range| Source { range, bytes: of(range) });
+        self.converted.push(Converted { words, compared, from, is_current: true, image });
+    }
+}
+
+impl Converted {
+    /// Converts the rows again whose bytes have changed, where that is possible: drivers read pictures back whole after every small draw.
+    fn refresh(&mut self, memory: &dyn GpuMemory) -> bool {
+        let Ok(words) = TextureWords::of(&self.words) else { return false };
+        let Some((rows, bytes)) = words.band() else { return false };
+        let [source, _] = &mut self.from;
+        let (Some(now), Some(image)) = (memory.bytes(source.range.0, source.range.1), Arc::get_mut(&mut self.image))
+        else {
+            return false;
+        };
+        if now.len() != source.bytes.len() {
+            return false;
+        }
+        for (first, (old, new)) in
+            (0..).step_by(rows as usize).zip(source.bytes.chunks_mut(bytes).zip(now.chunks(bytes)))
+        {
+            if old != new {
+                if words.convert_rows(image, memory, self.compared, first..first + rows).is_err() {
+                    return false;
+                }
+                old.copy_from_slice(new);
+            }
+        }
+        true
+    }
+}
+
+impl Source {
+    /// Whether memory holds what it held. Of ranges that lie outside of it in part nobody knows.
+    fn is_held_by(&self, memory: &dyn GpuMemory) -> bool {
+        let (address, length) = self.range;
+        length == 0 || memory.bytes(address, length) == Some(&self.bytes)
     }
 }
 

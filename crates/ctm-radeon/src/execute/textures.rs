@@ -197,9 +197,9 @@ impl TextureWords {
         if self.mixed_signs {
             return Err(wrong("textures whose elements have different signs are not read".into()));
         }
-        let mut image = self.sample_image(memory, 0)?;
+        let mut image = self.rows_image(memory, 0, 0..u32::MAX)?;
         for sample in 1..self.samples {
-            image.levels.extend(self.sample_image(memory, sample)?.levels);
+            image.levels.extend(self.rows_image(memory, sample, 0..u32::MAX)?.levels);
         }
         image.texture.samples = self.samples;
         image.texture.levels *= self.samples;
@@ -210,11 +210,52 @@ impl TextureWords {
         Ok(image)
     }
 
-    /// The texture with its texels of one sample, as they are in memory.
-    fn sample_image(&self, memory: &dyn GpuMemory, sample: u32) -> Result<Image, Error> {
+    /// Of a texture with one level, slice and sample: rows that lie together in memory, and their bytes. So a part of such a texture can be converted again.
+    #[must_use]
+    pub fn band(&self) -> Option<(u32, usize)> {
+        let [(_, level)] = self.levels.as_slice() else { return None };
+        let is_plain = self.surface.kind == TextureKind::TwoD
+            && (self.samples, self.surface.depth) == (1, 1)
+            && level.size[1] == self.surface.height
+            && self.first == [0, 0]
+            && !self.mixed_signs;
+        let bytes = level.layout.bytes_of_rows(8).filter(|_| is_plain)?;
+        Some((8, usize::try_from(bytes).ok()?))
+    }
+
+    /// Converts so many rows of a texture that has a [band](Self::band) again.
+    ///
+    /// # Errors
+    /// What cannot be read.
+    pub fn convert_rows(
+        &self,
+        image: &mut Image,
+        memory: &dyn GpuMemory,
+        compared: bool,
+        rows: std::ops::Range<u32>,
+    ) -> Result<(), Error> {
+        let rows = rows.start.min(self.surface.height)..rows.end.min(self.surface.height);
+        if rows.is_empty() {
+            return Ok(());
+        }
+        let mut found = self.rows_image(memory, 0, rows.clone())?;
+        if self.selects != AS_THEY_ARE && !compared {
+            self.select(&mut found);
+        }
+        let width = self.surface.width as usize;
+        let places = image.levels.first_mut().and_then(|level| level.get_mut(rows.start as usize * width..));
+        for (place, texel) in places.into_iter().flatten().zip(found.levels.into_iter().flatten()) {
+            *place = texel;
+        }
+        Ok(())
+    }
+
+    /// These rows of the texture with its texels of one sample, as they are in memory; fewer than all only of textures with a [band](Self::band).
+    fn rows_image(&self, memory: &dyn GpuMemory, sample: u32, part: std::ops::Range<u32>) -> Result<Image, Error> {
         let wrong = |message: String| Error::new("unsupported-texture", message);
         let mut rows = Vec::new();
-        let total = self.surface.bytes().map_err(|error| wrong(error.to_string()))?;
+        let surface = Surface { height: self.surface.height.min(part.end) - part.start, ..self.surface };
+        let total = surface.bytes().map_err(|error| wrong(error.to_string()))?;
         rows.reserve(usize::try_from(total).unwrap_or(0));
         for (address, level) in self.levels.iter().skip(self.first[0] as usize) {
             let layout = &level.layout;
@@ -224,12 +265,13 @@ impl TextureWords {
                 _ => self.surface.depth,
             };
             let slice_bytes = layout.slice_bytes();
+            let tile = layout.tile(sample);
             for slice in 0..slices {
                 let slice = slice + self.first[1];
                 // A slice of 2D tiles lies together, so each is looked up by itself.
                 let start = address.saturating_add(slice_bytes * u64::from(slice));
                 let whole = memory.bytes(start, slice_bytes);
-                for y in 0..level.size[1] {
+                for y in part.start..level.size[1].min(part.end) {
                     if let (ArrayMode::Linear, 1, Some(whole)) = (layout.mode, layout.samples, whole) {
                         let from = (u64::from(y) * u64::from(layout.pitch)) as usize * bytes;
                         let row = whole.get(from..from + level.size[0] as usize * bytes);
@@ -238,8 +280,17 @@ impl TextureWords {
                             continue;
                         }
                     }
+                    let mut first = 0;
                     for x in 0..level.size[0] {
-                        let at = layout.offset(x, y, slice, sample);
+                        let at = match &tile {
+                            Some(tile) => {
+                                if x % 8 == 0 {
+                                    first = layout.offset(x, y & !7, slice, sample);
+                                }
+                                first + u64::from(tile[(x % 8 + y % 8 * 8) as usize])
+                            }
+                            None => layout.offset(x, y, slice, sample),
+                        };
                         let element = match whole {
                             Some(whole) => {
                                 let from = (at - slice_bytes * u64::from(slice)) as usize;
@@ -255,7 +306,7 @@ impl TextureWords {
                 }
             }
         }
-        self.surface.image(&rows).map_err(|error| wrong(error.to_string()))
+        surface.image(&rows).map_err(|error| wrong(error.to_string()))
     }
 
     /// Gives texels the elements that the resource selects. What is compared stays the first one.
