@@ -1,7 +1,9 @@
-//! Filters across the edges of a cube's faces.
+//! Filters across the edges of a cube's faces, and gradients there.
 //!
-//! The manual says nothing of them; this is OpenGL 3.3's seamless filter (GL §3.8.10): texels beyond an edge are those of the face on the
-//! other side. Beyond a corner there is none: the mean of the three that meet there stands for it, which OpenGL leaves open.
+//! The manual says nothing of filters; this is OpenGL 3.3's seamless filter (GL §3.8.10): texels beyond an edge are those of the face on the
+//! other side. Beyond a corner there is none: the mean of the three that meet there stands for it, which OpenGL leaves open. Nor does it say what gradients
+//! are where the lanes of a quad look at several faces. Drivers compute none themselves, and mipmaps of cubes have no seams on cards: so what the other
+//! lanes look at is brought to the plane of the lane's own face.
 
 /// A texel of a cube: face (0 to 5: +x, -x, +y, -y, +z, -z), column, row.
 pub(super) type FaceTexel = (u32, u32, u32);
@@ -15,6 +17,19 @@ const AXES: [[(usize, i64); 3]; 6] = [
     [(0, 1), (1, -1), (2, 1)],
     [(0, -1), (1, -1), (2, -1)],
 ];
+
+/// Where a place on a face (column, row; 1..2 each) lies on the plane of another face; `None` on the other side of the cube.
+pub(super) fn on_plane(of: u32, face: u32, [column, row]: [f32; 2]) -> Option<[f32; 2]> {
+    let (from, to) = (AXES.get(face as usize)?, AXES.get(of as usize)?);
+    let mut direction = [0.0; 3];
+    let middle = |at: f32| 2.0 * (f64::from(at) - 1.5);
+    for ((axis, sign), value) in from.iter().zip([middle(column), middle(row), 1.0]) {
+        direction[*axis] = *sign as f64 * value;
+    }
+    let along = |(axis, sign): (usize, i64)| sign as f64 * direction[axis];
+    let major = along(to[2]);
+    (major > 0.0).then(|| [to[0], to[1]].map(|axis| (along(axis) / major / 2.0 + 1.5) as f32))
+}
 
 /// The texel at column `x` and row `y` of a face with sides of `size` texels, at most one beyond an edge; `None` beyond a corner.
 pub(super) fn across(face: u32, x: i64, y: i64, size: u32) -> Option<FaceTexel> {
@@ -84,6 +99,18 @@ mod tests {
                 }
             }
         }
+        // One texel further on the plane is one texel further beyond the edge.
+        for (face, x, y) in [(0, -1, 3), (2, 8, 5), (5, 4, -1)] {
+            let (other, column, row) = across(face, x, y, 8).unwrap();
+            let place = on_plane(face, other, [column, row].map(|at| 1.0 + (at as f32 + 0.5) / 8.0)).unwrap();
+            let texel = place.map(|at| f64::from(at - 1.0) * 8.0 - 0.5);
+            assert!(
+                (texel[0] - x as f64).abs() < 0.7 && (texel[1] - y as f64).abs() < 0.7,
+                "{face} {x} {y}: {texel:?}"
+            );
+        }
+        assert_eq!(on_plane(3, 3, [1.25, 1.75]), Some([1.25, 1.75]));
+        assert_eq!(on_plane(0, 1, [1.5, 1.5]), None);
         assert_eq!(across(0, -1, -1, 4), None);
         assert_eq!(across(3, 4, 4, 4), None);
     }

@@ -1,6 +1,7 @@
 //! Texture fetches (R700 chapter 6, §9.4), one instruction for all lanes of a wavefront.
 
 use super::Memory;
+use super::cube;
 use super::formats::in_format;
 use super::resources::{Filter, TextureKind};
 use super::sample::{FACES, Lookup, Place, filtered_axes, is_cube, layer};
@@ -283,6 +284,30 @@ impl<'a> TextureFetch<'a> {
         0.5 * logarithm
     }
 
+    /// The slope of the coordinates in a lane's quad; of a cube on the plane of the lane's face.
+    fn slope(&self, coordinates: &[[u32; 4]], lane: usize, vertical: bool) -> [f32; 3] {
+        let [x, y, z, _] = slopes(coordinates, lane, vertical);
+        let raw = [x, y, z];
+        if !is_cube(self.lookup.texture.kind) {
+            return raw;
+        }
+        let first = lane & !3;
+        let ends = [first, first + if vertical { 2 } else { 1 }];
+        let face = |lane: usize| coordinates.get(lane).map(|at| layer(at[2], FACES));
+        let own = face(lane);
+        if ends.iter().all(|&end| face(end) == own) {
+            return raw;
+        }
+        let on_plane = |lane: usize| {
+            let [x, y, ..] = coordinates.get(lane)?.map(number);
+            cube::on_plane(own?, face(lane)?, [x, y])
+        };
+        match ends.map(on_plane) {
+            [Some(from), Some(to)] => [to[0] - from[0], to[1] - from[1], 0.0],
+            _ => raw,
+        }
+    }
+
     /// The level of detail of a lane before clamping.
     fn lod(&self, detail: Detail, coordinates: &[[u32; 4]], lane: usize, gradients: &Gradients) -> f32 {
         let computed = |set: bool| {
@@ -291,9 +316,8 @@ impl<'a> TextureFetch<'a> {
                 let (h, v) = (gradients.h.get(lane).copied(), gradients.v.get(lane).copied());
                 self.detail(h.unwrap_or_default(), v.unwrap_or_default()) + bias
             } else if self.quads {
-                let three = |[x, y, z, _]: [f32; 4]| [x, y, z];
-                let h = three(slopes(coordinates, lane, false));
-                self.detail(h, three(slopes(coordinates, lane, true))) + bias
+                let [h, v] = [false, true].map(|vertical| self.slope(coordinates, lane, vertical));
+                self.detail(h, v) + bias
             } else {
                 bias
             }

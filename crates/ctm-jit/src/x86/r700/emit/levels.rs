@@ -7,13 +7,14 @@ use super::{Emit, GATHERED, OPERAND, SCRATCH};
 use crate::r700::form::M;
 use crate::x86::encode::{
     ADD, ADD_I32, AND, CMP_F32, CMP_I32, CVT_F32_I32, Cond, EXPONENT, FMADD213, FMADD231, FRACTION, Int, Label, MAX,
-    MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE, RAX, RBX, ROUND_SCALE, Rm, SHIFT_IMM, SUB, XOR,
+    MIN, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32, PERMUTE, PERMUTE_IN_QUAD, RAX, RBX, ROUND_SCALE, Rm, SHIFT_IMM, SUB, XOR,
 };
 use crate::x86::lir::Src;
 use crate::x86::r700::facts::{GREATER, INT_NOT_EQUAL};
 use crate::x86::r700::levels::{of_level, of_texture, rows};
 use crate::x86::r700::wide::RIGHT as RIGHT_SHIFT;
 use crate::x86::r700::{Looked, Sample};
+use crate::x86::select::NOT_EQUAL;
 use crate::x86::texels::{Axis, clamped};
 use ctm_exec::r700::texture::Detail;
 use ctm_exec::x1k::float::{HALF, ONE};
@@ -74,6 +75,9 @@ impl Emit<'_> {
         self.cached = false;
         // Other levels are smaller: their coordinates are larger by the offset at most, which the bound leaves room for.
         self.bound(sample, at, from);
+        if matches!(routine.detail, Detail::Computed { set: false } | Detail::Biased { set: false }) {
+            self.one_face(sample, routine, from);
+        }
         self.begin(sample, at);
         for copy in self.copies() {
             for (n, src) in (0..).zip(sample.at) {
@@ -93,6 +97,24 @@ impl Emit<'_> {
             }
         }
         self.asm.jump(back);
+    }
+
+    /// Leaves where quads look at several faces of a cube and the level of detail matters: their gradients are `ctm_exec`'s.
+    fn one_face(&mut self, sample: &Sample, r: &Routine, from: Label) {
+        let fine = self.asm.label();
+        for number in [of_texture::DETAIL, of_texture::BACK] {
+            self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + number, 0);
+            self.asm.jump_if(Cond::Equal, fine);
+        }
+        for copy in self.copies() {
+            let face = self.reg(sample.at[2], copy, SCRATCH);
+            self.asm.instruction(ROUND_SCALE, OPERAND, 0, Rm::Reg(face), Some(NEAREST));
+            self.asm.instruction(PERMUTE_IN_QUAD, SCRATCH, 0, Rm::Reg(OPERAND), Some(0));
+            self.asm.evex(CMP_F32, 1, SCRATCH, Rm::Reg(OPERAND), 0, false, Some(NOT_EQUAL));
+            self.asm.mask_test(1);
+            self.asm.jump_if(Cond::NotEqual, from);
+        }
+        self.asm.place(fine);
     }
 
     /// A lookup of 16 lanes. Changes the scratch registers, rax and mask 1.
