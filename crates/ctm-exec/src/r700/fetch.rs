@@ -6,7 +6,7 @@ use super::checks::{At, Checks, DIVERGENT_GRADIENT, FETCH_OUT_OF_BOUNDS, UNBOUND
 use super::flow::Test;
 use super::memory::Shared;
 use super::texture::{self, TextureFetch, selected};
-use super::vertex::{VertexFetch, index_offset};
+use super::vertex::{self, VertexFetch, index_offset};
 use super::wavefront::{Context, Wavefront};
 use crate::engine::{FaultKind, MemoryFault};
 use crate::x1k::float::{bits, number};
@@ -83,12 +83,12 @@ impl Wavefront {
         }
     }
 
-    /// Writes what a fetch returned to a lane's register, through the destination swizzle.
+    /// Writes what a fetch returned to a lane's register, through the destination swizzle. `one`: the bits of its 1.
     pub(super) fn write_fetched(
         &mut self,
         lane: usize,
         register: Option<usize>,
-        swizzle: [Sel; 4],
+        (swizzle, one): ([Sel; 4], u32),
         fetched: &[u32; 4],
     ) {
         let Some(register) = register else { return };
@@ -96,7 +96,7 @@ impl Wavefront {
         let place = &mut self.gprs[lane * GPRS + register];
         for (element, sel) in swizzle.into_iter().enumerate() {
             if let Some(bits) = selected(sel, fetched) {
-                place[element] = bits;
+                place[element] = if sel == Sel::One { one } else { bits };
             }
         }
     }
@@ -162,7 +162,7 @@ impl Wavefront {
                 }
                 (None, _) => slopes(false).map(bits),
             };
-            self.write_fetched(lane, destination, inst.destination_swizzle(), &fetched);
+            self.write_fetched(lane, destination, (inst.destination_swizzle(), 1f32.to_bits()), &fetched);
         }
         *faulty = None;
         Ok(())
@@ -258,7 +258,7 @@ impl Wavefront {
             let fetched = fetch.at(memory, index.wrapping_add(offset))?;
             self.counters.fetches += 1;
             self.counters.fetch_bytes += fetch.size_bytes();
-            self.write_fetched(lane, destination, inst.word1.swizzle(), &fetched);
+            self.write_fetched(lane, destination, (inst.word1.swizzle(), vertex::one(inst)), &fetched);
         }
         *faulty = None;
         Ok(())

@@ -426,7 +426,7 @@ impl Wavefront {
                     other => other,
                 };
                 let swizzle = [word1.dst_sel_x, word1.dst_sel_y, word1.dst_sel_z, word1.dst_sel_w];
-                self.write_fetched(lane, register, swizzle, &fetched);
+                self.write_fetched(lane, register, (swizzle, 1f32.to_bits()), &fetched);
             }
         }
         *faulty = None;

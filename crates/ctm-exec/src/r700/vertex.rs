@@ -1,6 +1,6 @@
 //! Vertex fetches (R700 chapter 5, §9.3): an item of a buffer at an index.
 
-use super::formats::{Format, convert, size_bytes, swapped};
+use super::formats::{Elements, Format, convert, elements, size_bytes, swapped};
 use super::{Launch, Memory, resources::Buffer};
 use crate::engine::{FaultKind, MemoryFault};
 use ctm_isa::r700::inst::{VtxFetch, VtxWord1};
@@ -39,6 +39,14 @@ fn own_format(inst: &VtxFetch) -> Option<Format> {
 #[must_use]
 pub fn own_plain_dwords(inst: &VtxFetch) -> Option<(usize, u32)> {
     own_format(inst).as_ref().and_then(plain_dwords)
+}
+
+/// The bits that SEL_1 stands for: 1 where the instruction itself names a format of integers, otherwise 1.0 (`docs/r700-open-questions.md`).
+#[must_use]
+pub fn one(inst: &VtxFetch) -> u32 {
+    let integers =
+        |format: &Format| format.numbers == NumFormat::Int && matches!(elements(format.data), Elements::Packed(_));
+    if own_format(inst).as_ref().is_some_and(integers) { 1 } else { 1f32.to_bits() }
 }
 
 /// See [`VertexFetch::plain_dwords`].

@@ -5,6 +5,7 @@ use crate::r700::form::{Fetch, File, M, MaskOp, Op, Store, Value, Var};
 use crate::r700::lower::{Build, LoopIndex, Lower, Stop, loop_index};
 use ctm_exec::r700::alu::is_register;
 use ctm_exec::r700::memory::{BANK_DWORDS, MemoryRead, share_stride, share_written_from};
+use ctm_exec::r700::vertex;
 use ctm_isa::r700::inst::{Fetch as Inst, FetchClause, MemDsr, MemDsw, MemRd, VtxWord1};
 use ctm_isa::r700::ops::{MuxCntl, Op2, RelMode, Sel, TexOp};
 use ctm_isa::r700::program::Stage;
@@ -67,7 +68,7 @@ impl Lower<'_> {
                     let number = self.fetch_number(Fetch::Texture(*tex));
                     let fetched = b.effect(Op::Fetch(number, at, under));
                     let to = Destination { gpr: tex.word1.dst_gpr, relative: tex.word1.dst_rel, under };
-                    self.write_fetched(b, fetched, tex.destination_swizzle(), to, index);
+                    self.write_fetched(b, fetched, (tex.destination_swizzle(), ONE), to, index);
                 }
                 Inst::Vtx(vtx) => {
                     let element = chan(vtx.word0.src_sel_x);
@@ -83,7 +84,7 @@ impl Lower<'_> {
                     };
                     if let Some((gpr, relative)) = destination {
                         let to = Destination { gpr, relative, under };
-                        self.write_fetched(b, fetched, vtx.word1.swizzle(), to, index);
+                        self.write_fetched(b, fetched, (vtx.word1.swizzle(), vertex::one(vtx)), to, index);
                     }
                 }
                 Inst::MemRd(read) => self.memory_read(b, read, under, index)?,
@@ -111,7 +112,7 @@ impl Lower<'_> {
             if word1.dst_rel {
                 self.write_relative(b, fetched, swizzle, gpr, under, index);
             } else {
-                self.write_fetched(b, fetched, swizzle, Destination { gpr, relative: false, under }, index);
+                self.write_fetched(b, fetched, (swizzle, ONE), Destination { gpr, relative: false, under }, index);
             }
         }
         Ok(())
@@ -246,7 +247,7 @@ impl Lower<'_> {
             let values = if word1.broadcast {
                 let number = self.fetch_number(Fetch::Share(*inst, burst));
                 let fetched = b.effect(Op::Fetch(number, at, reads));
-                fetched_values(b, fetched, swizzle)
+                fetched_values(b, fetched, (swizzle, ONE))
             } else {
                 self.share_values(b, inst, [at[0], at[1]], burst)
             };
@@ -296,7 +297,15 @@ impl Lower<'_> {
         values
     }
 
-    fn write_fetched(&mut self, b: &mut Build, fetched: Value, swizzle: [Sel; 4], to: Destination, index: Option<M>) {
+    /// `swizzle`: with the bits of its 1.
+    fn write_fetched(
+        &mut self,
+        b: &mut Build,
+        fetched: Value,
+        swizzle: ([Sel; 4], u32),
+        to: Destination,
+        index: Option<M>,
+    ) {
         let values = fetched_values(b, fetched, swizzle);
         self.write_values(b, values, to, index);
     }
@@ -320,9 +329,13 @@ impl Lower<'_> {
     }
 }
 
-/// Elements of what a fetch read, through its swizzle.
-fn fetched_values(b: &mut Build, fetched: Value, swizzle: [Sel; 4]) -> [Option<Value>; 4] {
+/// The bits of 1.0.
+const ONE: u32 = 1f32.to_bits();
+
+/// Elements of what a fetch read, through its swizzle. `one`: the bits of its 1.
+fn fetched_values(b: &mut Build, fetched: Value, (swizzle, one): ([Sel; 4], u32)) -> [Option<Value>; 4] {
     swizzle.map(|sel| match element_of(sel) {
+        Err(Some(_)) if sel == Sel::One => Some(b.bits(one)),
         Ok(of) => Some(b.make(Op::Fetched(fetched, of))),
         Err(bits) => bits.map(|bits| b.bits(bits)),
     })
