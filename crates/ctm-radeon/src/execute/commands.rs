@@ -215,9 +215,10 @@ impl Device {
         let counters = &mut self.counters;
         counters.drawn += 1;
         counters.samples += counts.samples_passed;
-        counters.streams[0] += counts.stream_primitives[0];
-        counters.streams[1] += counts.stream_primitives[1];
+        // The counters of streams stop with the others: drivers stop them around draws of their own.
         if counters.pipeline_on {
+            counters.streams[0] += counts.stream_primitives[0];
+            counters.streams[1] += counts.stream_primitives[1];
             let add = [
                 counts.pixels,
                 counts.visible,
