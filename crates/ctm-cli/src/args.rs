@@ -493,6 +493,7 @@ Examples:
   ctm replay trace --check             looks for mistakes in commands and programs
   ctm replay x.capture --list          a driver's capture: its draws, with what changed before each
   ctm replay x.capture --draw 7 -o at7 stops behind draw 7 and saves every bound target
+  ctm replay x.capture --at 35,22      what every draw did to a pixel; with --draw 7 only that draw
 
 Exit codes: 0 everything is as recorded, 1 the file is damaged or no recording, 3 a draw of a capture went wrong, 4 something differs.")]
 pub(crate) struct ReplayArgs {
@@ -517,6 +518,9 @@ pub(crate) struct ReplayArgs {
     /// Of a capture: stop behind this draw, counted from 1
     #[arg(long, value_name = "N")]
     pub(crate) draw: Option<u32>,
+    /// Of a capture: tell what came to a pixel (column, row from the top of the picture) in each draw, or in that of --draw
+    #[arg(long, value_name = "X,Y")]
+    pub(crate) at: Option<String>,
     /// Of a capture: list the draws with the registers that changed
     #[arg(long)]
     pub(crate) list: bool,

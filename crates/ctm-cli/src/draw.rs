@@ -7,7 +7,7 @@ use crate::interrupt;
 use ctm::EngineKind;
 use ctm::array::Kind;
 use ctm::draw::{self, Camera, Channel, Cull, DrawPlan, Drawing, Drawn, Error, Mixing, PixelEvent, TextureBinding};
-use ctm_draw::{Counts, DrawError};
+use ctm_draw::{Counts, DrawError, Fragment};
 use ctm_exec::r700::resources::MipFilter;
 use ctm_exec::x1k::{Filter, Wrap};
 use serde_json::json;
@@ -191,14 +191,19 @@ fn apply(args: &DrawArgs, drawing: &mut Drawing) -> Result<(), Failure> {
         drawing.budget.time = Some(time).filter(|time| !time.is_zero());
     }
     if let Some(text) = &args.at {
-        let at = text.split_once(',').and_then(|(x, y)| Some([x.trim().parse().ok()?, y.trim().parse().ok()?]));
-        drawing.at = Some(at.ok_or_else(|| usage(format!("--at `{text}` is not X,Y, such as 35,22")))?);
+        drawing.at = Some(at(text)?);
     }
     drawing.control = interrupt::control();
     for plan in &mut drawing.draws {
         apply_to_draw(args, plan)?;
     }
     Ok(())
+}
+
+/// A pixel, `X,Y`.
+pub(crate) fn at(text: &str) -> Result<[u32; 2], Failure> {
+    let at = text.split_once(',').and_then(|(x, y)| Some([x.trim().parse().ok()?, y.trim().parse().ok()?]));
+    at.ok_or_else(|| usage(format!("--at `{text}` is not X,Y, such as 35,22")))
 }
 
 fn apply_to_draw(args: &DrawArgs, plan: &mut DrawPlan) -> Result<(), Failure> {
@@ -348,35 +353,42 @@ fn events(drawn: &Drawn) -> String {
         return "nothing came to this pixel\n".into();
     }
     for (n, PixelEvent { draw, fragment }) in drawn.events.iter().enumerate() {
-        let face = if fragment.is_front { "front" } else { "back" };
-        let _ = write!(text, "{n}: draw {draw}, primitive {}", fragment.primitive);
-        if fragment.instance > 0 {
-            let _ = write!(text, ", instance {}", fragment.instance);
-        }
-        if let Some(sample) = fragment.sample {
-            let _ = write!(text, ", sample {sample}");
-        }
-        let _ = writeln!(text, ", {face} face, samples {:#x}: {}", fragment.covered, fragment.ending.name());
-        for test in &fragment.tests {
-            let passes = |passes: bool| if passes { "passes" } else { "fails" };
-            let _ = writeln!(
-                text,
-                "   sample {}: depth {} against {}: {}; stencil {} there: {}",
-                test.sample,
-                test.depth,
-                test.stored_depth,
-                passes(test.depth_passes),
-                test.stored_stencil,
-                passes(test.stencil_passes)
-            );
-        }
-        for (output, value) in &fragment.exported {
-            let _ = writeln!(text, "   exported to {output}: {}", four_numbers(*value));
-        }
-        for stored in &fragment.stored {
-            let (before, after) = (four_numbers(stored.before), four_numbers(stored.after));
-            let _ = writeln!(text, "   target {}, sample {}: {before} became {after}", stored.target, stored.sample);
-        }
+        text.push_str(&fragment_text(&format!("{n}: draw {draw}"), fragment));
+    }
+    text
+}
+
+/// What happened to a fragment, in lines.
+pub(crate) fn fragment_text(heading: &str, fragment: &Fragment) -> String {
+    let mut text = String::new();
+    let face = if fragment.is_front { "front" } else { "back" };
+    let _ = write!(text, "{heading}, primitive {}", fragment.primitive);
+    if fragment.instance > 0 {
+        let _ = write!(text, ", instance {}", fragment.instance);
+    }
+    if let Some(sample) = fragment.sample {
+        let _ = write!(text, ", sample {sample}");
+    }
+    let _ = writeln!(text, ", {face} face, samples {:#x}: {}", fragment.covered, fragment.ending.name());
+    for test in &fragment.tests {
+        let passes = |passes: bool| if passes { "passes" } else { "fails" };
+        let _ = writeln!(
+            text,
+            "   sample {}: depth {} against {}: {}; stencil {} there: {}",
+            test.sample,
+            test.depth,
+            test.stored_depth,
+            passes(test.depth_passes),
+            test.stored_stencil,
+            passes(test.stencil_passes)
+        );
+    }
+    for (output, value) in &fragment.exported {
+        let _ = writeln!(text, "   exported to {output}: {}", four_numbers(*value));
+    }
+    for stored in &fragment.stored {
+        let (before, after) = (four_numbers(stored.before), four_numbers(stored.after));
+        let _ = writeln!(text, "   target {}, sample {}: {before} became {after}", stored.target, stored.sample);
     }
     text
 }
@@ -452,7 +464,12 @@ fn counts_json(counts: &Counts) -> serde_json::Value {
 }
 
 fn event_json(event: &PixelEvent) -> serde_json::Value {
-    let PixelEvent { draw, fragment } = event;
+    let mut all = fragment_json(&event.fragment);
+    all["draw"] = json!(event.draw);
+    all
+}
+
+pub(crate) fn fragment_json(fragment: &Fragment) -> serde_json::Value {
     let numbers = |bits: [u32; 4]| {
         bits.map(|bits| {
             let value = f32::from_bits(bits);
@@ -484,7 +501,6 @@ fn event_json(event: &PixelEvent) -> serde_json::Value {
         })
         .collect();
     json!({
-        "draw": draw,
         "primitive": fragment.primitive,
         "instance": fragment.instance,
         "front": fragment.is_front,

@@ -3,17 +3,20 @@
 use crate::Ending;
 use crate::args::ReplayArgs;
 use crate::console::{Console, Exit, Failure, input};
+use crate::draw::{at, fragment_json, fragment_text};
 use crate::interrupt;
 use clap::{Args, ValueEnum};
 use ctm::EngineKind;
 use ctm::array::{Array, ItemType, Kind, Values, npy_bytes};
 use ctm::render::{Report, Source};
+use ctm_draw::Note;
 use ctm_isa::diag::{Diagnostic, Severity};
 use ctm_radeon::capture::{FORMAT, ReadError, Submission};
 use ctm_radeon::execute::{DrawOptions, Next, Outline, SpecialOp, Stepped, TargetPicture};
 use ctm_radeon::replay::Replay;
 use ctm_radeon::{Relocation, check, text};
 use serde_json::{Value, json};
+use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 
@@ -215,10 +218,16 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
     let kind = args.engine.unwrap_or_default();
     let engine = kind.engine().map_err(|error| Failure::wrong("no-engine", error.to_string()))?;
     let mut replay = Replay::new(bytes.as_slice(), engine).map_err(|error| bad_capture(&args.file, &error))?;
-    let options =
-        DrawOptions { one_thread: args.threads == Some(1), control: interrupt::control(), ..DrawOptions::default() };
+    let options = DrawOptions {
+        one_thread: args.threads == Some(1),
+        control: interrupt::control(),
+        checks: args.check,
+        watch: args.at.as_deref().map(at).transpose()?,
+        ..DrawOptions::default()
+    };
     replay.device().set_options(options);
     let (mut draws, mut submissions, mut outlines, mut problems) = (0u32, 0u32, Vec::new(), Vec::new());
+    let (mut fragments, mut noted) = (Vec::new(), Noted::default());
     let mut ending = None;
     loop {
         let wanted = args.draw;
@@ -226,6 +235,10 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
             draws += 1;
             if args.list {
                 outlines.push((draws, stepped.outline.clone()));
+            }
+            if wanted.is_none_or(|wanted| wanted == draws) {
+                fragments.extend(stepped.fragments.iter().map(|fragment| (draws, fragment.clone())));
+                noted.add(draws, stepped);
             }
             if wanted == Some(draws) { Next::Stop } else { Next::Continue }
         };
@@ -269,11 +282,32 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
                     "rule": problem.error.kind, "message": problem.error.message })
             })
             .collect();
-        let told = json!({ "submissions": submissions, "draws": draws, "problems": problems, "list": outlines, "saved": saved });
+        let fragments: Vec<Value> = fragments
+            .iter()
+            .map(|(draw, fragment)| {
+                let mut all = fragment_json(fragment);
+                all["draw"] = json!(draw);
+                all
+            })
+            .collect();
+        let findings: Vec<Value> = noted.first.values().map(|(draw, note)| note_json(*draw, note)).collect();
+        let told = json!({ "submissions": submissions, "draws": draws, "problems": problems, "list": outlines,
+            "fragments": fragments, "findings": findings, "saved": saved });
         console.print(&format!("{told}\n"))?;
     } else {
         for (number, outline) in &outlines {
             console.print(&listed(*number, outline))?;
+        }
+        if args.at.is_some() && fragments.is_empty() {
+            console.print("nothing came to this pixel\n")?;
+        }
+        for (draw, fragment) in &fragments {
+            console.print(&fragment_text(&format!("draw {draw}"), fragment))?;
+        }
+        for (draw, note) in noted.first.values() {
+            let (stage, finding) = (note.stage, &note.finding);
+            let message = format!("draw {draw}, the {stage} program{}: {}", place(note), finding.message);
+            console.report(&Report::bare(Diagnostic::warning(finding.rule, message).pc(finding.pc)));
         }
         for (submission, problem) in &problems {
             let message = format!("submission {submission}, {problem}");
@@ -289,6 +323,40 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
         None if problems.is_empty() => Ok(Exit::Done),
         None => Ok(Exit::Fault),
     }
+}
+
+/// What programs did that is legal but suspicious, with the number of the draw: of each program, rule and instruction the first.
+#[derive(Default)]
+struct Noted {
+    first: BTreeMap<(u64, &'static str, u32, &'static str), (u32, Note)>,
+}
+
+impl Noted {
+    fn add(&mut self, draw: u32, stepped: &Stepped<'_>) {
+        for note in stepped.notes {
+            // Programs are told apart by where they begin.
+            let program =
+                stepped.programs.iter().find(|program| program.0 == note.stage).map_or(0, |program| program.1);
+            let key = (program, note.stage, note.finding.pc, note.finding.rule);
+            self.first.entry(key).or_insert_with(|| (draw, note.clone()));
+        }
+    }
+}
+
+/// Where a finding is: a pixel, a primitive or a vertex.
+fn place(note: &Note) -> String {
+    let Some(at) = note.finding.position else { return String::new() };
+    match note.stage {
+        "pixel" => format!(" at pixel ({}, {})", at.i, at.j),
+        "geometry" => format!(" for primitive {}", at.i),
+        _ => format!(" for vertex {} of instance {}", at.i, at.j),
+    }
+}
+
+fn note_json(draw: u32, note: &Note) -> Value {
+    let Note { stage, finding } = note;
+    let at = finding.position.map(|at| json!([at.i, at.j]));
+    json!({ "draw": draw, "program": stage, "rule": finding.rule, "pc": finding.pc, "at": at, "message": finding.message })
 }
 
 /// Saves a target: its numbers as they are (.npy), and colours as a picture (.png).

@@ -9,6 +9,7 @@ use super::surfaces::Surfaces;
 use crate::Error;
 use crate::packets::{Kind, Packet, Packets};
 use crate::stream::Relocation;
+use ctm_draw::{Fragment, Note};
 use ctm_exec::{Budget, Control, Engine};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -22,13 +23,17 @@ pub struct DrawOptions {
     pub budget: Budget,
     /// Can end a draw.
     pub control: Control,
+    /// Programs report what is legal but suspicious ([`Stepped::notes`]); that takes time.
+    pub checks: bool,
+    /// The column and row of a pixel whose fragments are told ([`Stepped::fragments`]).
+    pub watch: Option<[u32; 2]>,
 }
 
 impl Default for DrawOptions {
     /// All cores; half a minute for a draw.
     fn default() -> Self {
         let budget = Budget { time: Some(Duration::from_secs(30)), ..Budget::default() };
-        Self { one_thread: false, budget, control: Control::default() }
+        Self { one_thread: false, budget, control: Control::default(), checks: false, watch: None }
     }
 }
 
@@ -78,6 +83,12 @@ pub struct Stepped<'a> {
     pub outline: Outline,
     /// What went wrong in it.
     pub problem: Option<&'a Problem>,
+    /// What its programs did that is legal but suspicious, where [`DrawOptions::checks`] asks for it: of each stage, rule and instruction the first place.
+    pub notes: &'a [Note],
+    /// What came to the pixel of [`DrawOptions::watch`], in order.
+    pub fragments: &'a [Fragment],
+    /// The programs of the draw: `vertex`, `geometry`, `copy` or `pixel` as in notes, and the address.
+    pub programs: Vec<(&'static str, u64)>,
 }
 
 /// A Radeon in software: registers, and what runs programs. Memory is the caller's.
@@ -89,6 +100,9 @@ pub struct Device {
     pub(super) surfaces: Surfaces,
     pub(super) counters: Counters,
     pub(super) predicate: Predicate,
+    /// What the last draw did besides its counts.
+    pub(super) notes: Vec<Note>,
+    pub(super) fragments: Vec<Fragment>,
     /// Registers that changed since the last draw; kept only for watchers.
     changed: Option<BTreeMap<u32, u32>>,
 }
@@ -132,6 +146,8 @@ impl Device {
             surfaces: Surfaces::default(),
             counters: Counters::default(),
             predicate: Predicate::default(),
+            notes: Vec::new(),
+            fragments: Vec::new(),
             changed: None,
         }
     }
@@ -209,6 +225,8 @@ impl Device {
                 continue;
             }
             let before = self.counters.drawn;
+            self.notes.clear();
+            self.fragments.clear();
             let result = self.packet(&mut placed, memory);
             let mut problem = None;
             if let Err(error) = result {
@@ -221,7 +239,9 @@ impl Device {
                 }
                 let changes = self.changed.replace(BTreeMap::new()).unwrap_or_default().into_iter().collect();
                 let outline = self.outline(&placed, submitted.draws, counts, changes);
-                let stepped = Stepped { outline, problem: problem.as_ref() };
+                let (notes, fragments) = (&self.notes, &self.fragments);
+                let programs = draws::programs(&self.registers);
+                let stepped = Stepped { outline, problem: problem.as_ref(), notes, fragments, programs };
                 submitted.stopped = watcher(&stepped) == Next::Stop;
             }
             submitted.problems.extend(problem);

@@ -14,7 +14,7 @@ use crate::registers::{colour, depth, sq, vgt};
 use ctm_draw::format::{ColourFormat, Colours, NumberType, Swap};
 use ctm_draw::layout::Layout;
 use ctm_draw::state::{Draw, Indices, Stage, Topology};
-use ctm_draw::{ColourTarget, Counts, DepthTarget, Options, StreamBuffer, Targets};
+use ctm_draw::{ColourTarget, Counts, DepthTarget, Drawn, Options, StreamBuffer, Targets};
 use ctm_exec::r700::Constants;
 use ctm_exec::r700::formats::{Elements, elements};
 use ctm_exec::r700::resources::Image;
@@ -182,6 +182,20 @@ pub(super) fn outline_targets(registers: &Registers) -> Vec<String> {
     Bindings::of(registers).map(|bindings| bindings.told(registers)).unwrap_or_default()
 }
 
+/// The programs that registers name, with the names that stages have in notes, and their addresses.
+pub(super) fn programs(registers: &Registers) -> Vec<(&'static str, u64)> {
+    let names: &[(&'static str, &str)] = match state::geometry(registers) {
+        Geometry::Full => &[
+            ("vertex", "SQ_PGM_START_ES"),
+            ("geometry", "SQ_PGM_START_GS"),
+            ("copy", "SQ_PGM_START_VS"),
+            ("pixel", "SQ_PGM_START_PS"),
+        ],
+        _ => &[("vertex", "SQ_PGM_START_VS"), ("pixel", "SQ_PGM_START_PS")],
+    };
+    names.iter().map(|(stage, name)| (*stage, u64::from(registers.named(name, 0)) << 8)).collect()
+}
+
 /// What the targets of registers hold.
 pub(super) fn pictures(registers: &Registers, memory: &dyn GpuMemory) -> Result<Vec<TargetPicture>, Error> {
     let bindings = Bindings::of(registers)?;
@@ -341,7 +355,7 @@ impl Device {
         }
         let bindings = Bindings::of(&self.registers)?;
         let mut taken = Vec::new();
-        let counts =
+        let drawn =
             self.with_targets(memory, &bindings, &parts, &lists, rings, &mut taken, |targets, stages, device| {
                 let mut state = state::draw_state(&device.registers, &lists, &stages);
                 // Rectangles are whole whatever the guard band is: drivers clear with them in pixels, under the guard band of what was drawn before.
@@ -356,16 +370,19 @@ impl Device {
                     count: call.count,
                     instances,
                 };
-                let DrawOptions { one_thread, budget, ref control } = device.options;
-                let options = Options { one_thread, budget, control: control.clone(), ..Options::default() };
-                ctm_draw::draw(device.engine.as_ref(), &state, &draw, targets, &options)
+                let DrawOptions { one_thread, budget, ref control, checks, watch } = device.options;
+                let control = control.clone();
+                let options = Options { one_thread, budget, control, checks, watch, ..Options::default() };
+                ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &options)
                     .map_err(|error| Error::new("draw", error.to_string()))
             });
         // What was stored before something went wrong stays.
         for (address, bytes) in taken {
             self.surfaces.put(address, bytes);
         }
-        counts
+        let drawn = drawn?;
+        (self.notes, self.fragments) = (drawn.notes, drawn.fragments);
+        Ok(drawn.counts)
     }
 
     /// Takes the targets out of memory, draws, and leaves what they hold then in `taken`.
@@ -378,8 +395,8 @@ impl Device {
         lists: &Lists,
         rings: [u8; 2],
         taken: &mut Vec<(u64, Vec<u8>)>,
-        draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Counts, Error>,
-    ) -> Result<Counts, Error> {
+        draw: impl FnOnce(&mut Targets<'_>, Stages<'_>, &Self) -> Result<Drawn, Error>,
+    ) -> Result<Drawn, Error> {
         let mut take = |device: &mut Self, name: &str, address: u64, length: u64| -> Result<(), Error> {
             let end = address.saturating_add(length);
             if taken.iter().any(|(other, bytes)| *other < end && address < *other + bytes.len() as u64) {
@@ -449,7 +466,7 @@ impl Device {
             let bytes: &mut [u8] = if size_dwords > 0 { lent.next().unwrap_or_default() } else { &mut [] };
             targets.streams[n as usize & 3] = Some(StreamBuffer { bytes, offset_dwords, size_dwords });
         }
-        let counts = draw(&mut targets, stages, self);
+        let drawn = draw(&mut targets, stages, self);
         let offsets = targets.streams.each_ref().map(|stream| stream.as_ref().map(|stream| stream.offset_dwords));
         drop(bound);
         for (n, offset) in (0u32..).zip(offsets) {
@@ -457,7 +474,7 @@ impl Device {
                 self.registers.set(vgt::VGT_STRMOUT_BUFFER_OFFSET_0::REGISTER.at(n), offset);
             }
         }
-        counts
+        drawn
     }
 
     /// The indices of a draw.
