@@ -5,7 +5,7 @@
 use ctm_exec::Engine;
 use ctm_jit::Jit;
 use ctm_radeon::capture::{Event, Reader};
-use ctm_radeon::execute::Next;
+use ctm_radeon::execute::{DrawOptions, Next};
 use ctm_radeon::replay::Replay;
 use ctm_radeon::{check, text};
 use std::collections::BTreeMap;
@@ -116,6 +116,33 @@ fn a_replay_stops_behind_a_draw() {
     assert_eq!(mask.map(|change| change.1), Some(15));
     let pictures = replay.targets().unwrap();
     assert_eq!(pictures[0].pixels[0].map(f32::from_bits), [-1.0; 4]);
+}
+
+/// What came to a pixel in the last draw of a scene is what the target holds there then; a checked run of these programs has nothing to tell.
+#[test]
+fn a_replay_tells_what_came_to_a_pixel() {
+    let file = std::fs::File::open(folder().join("plasma.capture")).unwrap();
+    let mut replay = Replay::new(file, Box::new(Jit::default())).unwrap();
+    let at = [9, 20];
+    replay.device().set_options(DrawOptions { watch: Some(at), checks: true, ..DrawOptions::default() });
+    let (mut fragments, mut notes) = (Vec::new(), Vec::new());
+    let mut draws = 0;
+    replay
+        .step(&mut |stepped| {
+            draws += 1;
+            fragments = stepped.fragments.to_vec();
+            notes.extend(stepped.notes.to_vec());
+            assert_eq!(stepped.programs.iter().map(|program| program.0).collect::<Vec<_>>(), ["vertex", "pixel"]);
+            if draws == 2 { Next::Stop } else { Next::Continue }
+        })
+        .unwrap()
+        .unwrap();
+    assert_eq!(notes, []);
+    let pictures = replay.targets().unwrap();
+    let [width, _] = pictures[0].size;
+    let held = pictures[0].pixels[(at[1] * width + at[0]) as usize];
+    assert!(!fragments.is_empty());
+    assert_eq!(fragments.last().map(|last| last.stored[0].after), Some(held));
 }
 
 /// What scenes of many kinds draw, beside llvmpipe's pictures of the same calls: how far a value of 0 to 255 may be off, and how many may be further off.

@@ -156,6 +156,12 @@ impl Bindings {
         Ok(bindings)
     }
 
+    /// Whether a target has several layers.
+    fn are_layered(&self) -> bool {
+        let colour = self.colour.iter().map(|of| &of.1);
+        colour.chain(&self.depth).any(|words| words.slices[0] != words.slices[1])
+    }
+
     fn told(&self, registers: &Registers) -> Vec<String> {
         let of = |name: String, format: String, words: &TargetWords| {
             let Layout { pitch, height, samples, .. } = words.layout;
@@ -360,6 +366,8 @@ impl Device {
                 let mut state = state::draw_state(&device.registers, &lists, &stages);
                 // Rectangles are whole whatever the guard band is: drivers clear with them in pixels, under the guard band of what was drawn before.
                 state.clip.disabled |= topology == Topology::Rectangles;
+                // Targets of one layer have no other, whatever programs say.
+                state.outputs.layer &= bindings.are_layered();
                 let draw = Draw {
                     topology,
                     indices: match &indices {
