@@ -209,8 +209,52 @@ impl Unit<'_> {
         length(gradients[0]).max(length(gradients[1])).log2()
     }
 
+    /// Where the ray through a place of a face (-1..1 from its middle) meets the plane of another face; `None` behind it.
+    fn on_face(face: i64, (other, s, t): (i64, f64, f64)) -> Option<[f64; 2]> {
+        let [x, y, z] = match other {
+            0 => [1.0, -t, -s],
+            1 => [-1.0, -t, s],
+            2 => [s, 1.0, t],
+            3 => [s, -1.0, -t],
+            4 => [s, -t, 1.0],
+            _ => [-s, -t, -1.0],
+        };
+        let (s, t, major) = match face {
+            0 => (-z, -y, x),
+            1 => (z, -y, -x),
+            2 => (x, z, y),
+            3 => (x, -z, -y),
+            4 => (x, -y, z),
+            _ => (-x, -y, -z),
+        };
+        (major > 0.0).then(|| [s / major, t / major])
+    }
+
+    /// The slopes of a lookup: where a quad looks at several faces, on the plane of the lane's.
+    fn footprint(&self) -> [[f64; 3]; 2] {
+        let raw = self.slopes().map(|[x, y, z, _]| [x, y, z]);
+        if !cubic(self.kind()) {
+            return raw;
+        }
+        let place = |lane: usize| {
+            let [x, y, z, _] = self.query.quad[lane];
+            (z.round_ties_even().clamp(0.0, 5.0) as i64, 2.0 * (x - 1.5), 2.0 * (y - 1.5))
+        };
+        let own = place(self.query.lane).0;
+        std::array::from_fn(|n| {
+            let ends = [place(0), place(n + 1)];
+            if ends.iter().all(|end| end.0 == own) {
+                return raw[n];
+            }
+            match ends.map(|end| Self::on_face(own, end)) {
+                [Some(from), Some(to)] => [(to[0] - from[0]) / 2.0, (to[1] - from[1]) / 2.0, 0.0],
+                _ => raw[n],
+            }
+        })
+    }
+
     fn of_quad(&self) -> f64 {
-        self.computed(self.slopes().map(|[x, y, z, _]| [x, y, z])) + self.query.bias + f64::from(self.sampler.lod_bias)
+        self.computed(self.footprint()) + self.query.bias + f64::from(self.sampler.lod_bias)
     }
 
     /// The level of detail that the sampler allows.

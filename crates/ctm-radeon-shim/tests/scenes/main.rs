@@ -1,5 +1,7 @@
 //! Scenes of OpenGL 3.3 (`scenes.c`), drawn through Mesa's r600 driver on this machine's Radeon and by llvmpipe: nearly all pixels must be nearly the same.
 //!
+//! And contexts, many of them (`contexts.c`).
+//!
 //! Skipped with a message where there is no C compiler, no EGL or no such driver. `CTM_SCENES=FOLDER` keeps the pictures there; `CTM_SCENES_ONLY=NAME,NAME`
 //! draws some of the scenes.
 
@@ -40,10 +42,10 @@ fn library() -> PathBuf {
     found.expect("libctm_radeon_shim.so is built with the tests")
 }
 
-/// The program that draws, or why there is none.
-fn program(folder: &Path) -> Result<PathBuf, String> {
-    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scenes/scenes.c");
-    let program = folder.join("scenes");
+/// A program of this folder, or why there is none.
+fn program(folder: &Path, name: &str) -> Result<PathBuf, String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/scenes/{name}.c"));
+    let program = folder.join(name);
     let built =
         Command::new("cc").arg("-O1").arg(source).args(["-lEGL", "-lOpenGL", "-lm", "-o"]).arg(&program).output();
     match built {
@@ -81,7 +83,7 @@ fn scenes_look_as_llvmpipe_draws_them() {
     let folder = std::env::var_os("CTM_SCENES").map_or(own, PathBuf::from);
     let _ = std::fs::remove_dir_all(&folder);
     std::fs::create_dir_all(&folder).unwrap();
-    let program = match program(&folder) {
+    let program = match program(&folder, "scenes") {
         Ok(program) => program,
         Err(why) => return println!("skipped: the scenes are not built: {why}"),
     };
@@ -112,6 +114,27 @@ fn scenes_look_as_llvmpipe_draws_them() {
         }
     }
     assert!(bad.is_empty(), "{} of {} scenes:\n{}", bad.len(), expected.len(), bad.join("\n"));
+}
+
+/// A thousand contexts, one after the other in one process, leave no files open and draw what the first one did.
+#[test]
+fn a_thousand_contexts_are_opened_and_closed() {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("contexts");
+    std::fs::create_dir_all(&folder).unwrap();
+    let program = match program(&folder, "contexts") {
+        Ok(program) => program,
+        Err(why) => return println!("skipped: the program is not built: {why}"),
+    };
+    let of = |count: &str| {
+        let mut command = Command::new(&program);
+        command.arg(count).env("LD_PRELOAD", library()).env("MESA_SHADER_CACHE_DISABLE", "true");
+        command.env("EGL_LOG_LEVEL", "fatal").output().unwrap()
+    };
+    if !of("1").status.success() {
+        return println!("skipped: there is no r600 driver (Debian: libgl1-mesa-dri)");
+    }
+    let output = of("1000");
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
 }
 
 /// Whether the driver starts on this machine's Radeon.
