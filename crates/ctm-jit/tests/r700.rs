@@ -43,6 +43,7 @@ struct Case {
     /// Lanes whose exports are sent.
     covered: Option<Vec<u64>>,
     /// A divisor, and what it divides.
+    #[allow(clippy::type_complexity, reason = "a plane, and what it divides")]
     divisor: Option<([f64; 3], Vec<(u8, u8)>)>,
 }
 
