@@ -20,6 +20,7 @@ mod check;
 mod gltf;
 pub mod keys;
 mod mesh;
+mod names;
 mod paint;
 mod pair;
 mod plan;
@@ -30,6 +31,7 @@ pub use crate::r700::gfd::UniformPlace;
 pub use builder::Draw;
 pub use camera::Camera;
 pub use mesh::{BUILT_IN, Channel, Mesh, MeshError};
+pub use names::TOPOLOGIES;
 pub use paint::{Drawn, DrawnTarget, PixelEvent};
 pub use pair::{Attribute, Links, Pair, Part};
 pub use plan::{
@@ -37,7 +39,6 @@ pub use plan::{
 };
 pub use prepare::Prepared;
 pub(crate) use prepare::{NoticeFn, picture};
-pub use read::TOPOLOGIES;
 
 use crate::job::JobError;
 use ctm_draw::DrawError;
