@@ -94,6 +94,53 @@ fn ctrl_c_ends_a_run() {
     assert!(!d.0.join("never.npy").exists());
 }
 
+/// What a run shows on a terminal, here a pseudoterminal: a share that grows, and the time left.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_terminal_sees_how_far_a_run_is() {
+    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
+    use rustix::termios::{Winsize, tcsetwinsize};
+    use std::io::Read;
+
+    let d = Dir::new("progress");
+    d.file("slow.x1k", SLOW);
+    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
+    grantpt(&terminal).unwrap();
+    unlockpt(&terminal).unwrap();
+    tcsetwinsize(&terminal, Winsize { ws_row: 24, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
+    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
+    let run = |more: &[&str]| {
+        let end = std::fs::File::options().read(true).write(true).open(&name).unwrap();
+        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ctm"));
+        command.args(["run", "slow.x1k", "--size", "1024x1024", "--int", "i0=255,0,1", "--budget-seconds", "3"]);
+        command.args(more).current_dir(&d.0).env("TERM", "xterm").stdout(std::process::Stdio::null()).stderr(end);
+        let mut child = command.spawn().unwrap();
+        // Nobody but the child has the terminal's other end now: reading ends with it.
+        drop(command);
+        let (mut seen, mut part) = (Vec::new(), [0; 4096]);
+        let mut reader = std::fs::File::from(terminal.try_clone().unwrap());
+        while let Ok(read @ 1..) = reader.read(&mut part) {
+            seen.extend_from_slice(&part[..read]);
+        }
+        let code = child.wait().unwrap().code();
+        (code, String::from_utf8_lossy(&seen).into_owned())
+    };
+
+    let (code, seen) = run(&["--engine", "interp"]);
+    assert_eq!(code, Some(3), "{seen}");
+    let shares: Vec<u32> = seen
+        .match_indices(" %,")
+        .filter_map(|(at, _)| seen[..at].rsplit(' ').next()?.trim_start_matches('\u{1b}').parse().ok())
+        .collect();
+    assert!(shares.len() >= 5, "{seen:?}");
+    assert!(shares.is_sorted(), "{shares:?}");
+    assert!(seen.contains(" s left, "), "{seen:?}");
+
+    let (code, seen) = run(&["--engine", "interp", "--no-progress"]);
+    assert_eq!(code, Some(3), "{seen}");
+    assert!(!seen.contains('%'), "{seen:?}");
+}
+
 #[test]
 fn files_that_cannot_be_written_are_found_before_anything_runs() {
     let d = Dir::new("unwritable");
