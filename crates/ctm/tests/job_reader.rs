@@ -324,7 +324,12 @@ fn passes_inherit_and_override() {
 
 #[test]
 fn the_documentation_names_every_key() {
-    let page = include_str!("../../../docs/jobs.md");
+    let page = [
+        include_str!("../../../docs/jobs.md"),
+        include_str!("../../../docs/passes.md"),
+        include_str!("../../../docs/r700-jobs.md"),
+    ]
+    .join("\n");
     for section in keys::SECTIONS {
         for key in section.keys {
             let forms = ["`{}`", "[{}]", "{} = {", ".{}`"].map(|f| f.replacen("{}", key.name, 1));

@@ -29,12 +29,17 @@ const PARTS: &[(&str, &[&str])] = &[
             "start/ctm-code.md",
         ],
     ),
-    ("From your language", &["cli.md", "python.md", "rust.md", "c-api.md", "many-machines.md"]),
-    ("Writing programs", &["x1k-assembly.md", "r700-assembly.md", "ps3.md", "x1k-checks.md", "r700-checks.md"]),
+    ("From your language", &["cli.md", "cli-run.md", "python.md", "rust.md", "c-api.md", "many-machines.md"]),
+    (
+        "Writing programs",
+        &["x1k-assembly.md", "r700-assembly.md", "r700-containers.md", "ps3.md", "x1k-checks.md", "r700-checks.md"],
+    ),
     (
         "Running programs",
         &[
             "jobs.md",
+            "passes.md",
+            "r700-jobs.md",
             "drawing.md",
             "draw-jobs.md",
             "checked-runs.md",
