@@ -3,6 +3,7 @@
 //! There is no logic here that is not about Python: programs, runs, jobs and devices are those of the crate `ctm`. Everything that may take long runs on
 //! a thread of its own without Python's lock; the calling thread looks for signals and tells the caller's progress function meanwhile.
 
+mod capture;
 mod device;
 mod draw;
 mod drive;
@@ -22,6 +23,9 @@ fn _native(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<device::Device>()?;
     module.add_function(wrap_pyfunction!(run::run, module)?)?;
     module.add_function(wrap_pyfunction!(draw::draw, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::capture_streams, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::check_capture, module)?)?;
+    module.add_function(wrap_pyfunction!(capture::replay_capture, module)?)?;
     module.add_function(wrap_pyfunction!(device::command_words, module)?)?;
     module.add_function(wrap_pyfunction!(device::command_text, module)?)?;
     Ok(())

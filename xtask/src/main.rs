@@ -12,7 +12,7 @@ mod install;
 mod minimum;
 mod python;
 
-const USAGE: &str = "usage: cargo xtask check | examples | example-data | grammars | page | install --prefix DIR | c-examples | python | book | dist
+const USAGE: &str = "usage: cargo xtask check | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | book | dist
 
 check         formatting, lints, features, minimum Rust version, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
 examples      checks every program of examples/ and runs every job
@@ -21,7 +21,7 @@ grammars      writes the syntax of both languages to editors/vscode/syntaxes
 page          bundles editors/page, by npm and esbuild, into what `ctm serve` has embedded
 install       puts the command with its manual pages and completions, and the C library, below DIR: headers, static and shared library, pkg-config file
 c-examples    builds examples/c against an installed library, in every version of C and C++, and runs them
-python        builds the Python package, installs it into an environment of its own, and tests it; skipped where there is no Python or no network
+python        builds the Python package, installs it into an environment of its own, and tests it, with python3 or with each interpreter that is named; skipped where there is no Python or no network
 book          makes the book of the documentation below target/book, and checks its links; HTML where mdbook is there
 dist          what a release consists of, below target/dist: an archive, the packages of the registry, the wheel where Python is there, check sums";
 
@@ -37,7 +37,7 @@ fn main() -> ExitCode {
         ["c-examples"] => install::c_examples(),
         ["book"] => book::book(),
         ["dist"] => dist::dist(),
-        ["python"] => python::check(),
+        ["python", ref interpreters @ ..] => python::check(interpreters),
         _ => {
             say(USAGE);
             return ExitCode::from(2);
@@ -83,7 +83,7 @@ fn check() -> Result<(), String> {
     say("== the C library: install it, build and run its C and C++ programs");
     install::c_examples()?;
     say("== the Python package");
-    python::check()?;
+    python::check(&[])?;
     say("== the book");
     book::book()
 }

@@ -36,18 +36,21 @@ fn attempt(command: &mut Command, what: &str) -> bool {
     false
 }
 
-/// A new environment; `None`, which is said, where it cannot be made or lacks what it is to have.
-fn environment(name: &str, packages: &[&str]) -> Option<PathBuf> {
-    if !is_there(Path::new("python3")) {
-        say("skipped: there is no python3, which the Python package is built for");
+/// What runs Python where nobody says otherwise.
+const PYTHON: &str = "python3";
+
+/// A new environment of an interpreter; `None`, which is said, where it cannot be made or lacks what it is to have.
+fn environment(interpreter: &str, name: &str, packages: &[&str]) -> Option<PathBuf> {
+    if !is_there(Path::new(interpreter)) {
+        say(&format!("skipped: there is no {interpreter}, which the Python package is built for"));
         return None;
     }
     let place = root().join("target").join(name);
-    let mut make = Command::new("python3");
+    let mut make = Command::new(interpreter);
     make.args(["-m", "venv", "--clear"]).arg(&place);
     let mut install = Command::new(program(&place, "python"));
     install.args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).args(packages);
-    let made = attempt(&mut make, "python3 makes no environment (its module venv is missing?)")
+    let made = attempt(&mut make, &format!("{interpreter} makes no environment (its module venv is missing?)"))
         && attempt(&mut install, &format!("pip cannot install {} (no network?)", packages.join(", ")));
     made.then_some(place)
 }
@@ -56,7 +59,7 @@ fn environment(name: &str, packages: &[&str]) -> Option<PathBuf> {
 fn maturin() -> Option<PathBuf> {
     let own = program(&root().join("target/maturin"), "maturin");
     let found = [PathBuf::from("maturin"), own.clone()].into_iter().find(|command| is_there(command));
-    found.or_else(|| environment("maturin", &["maturin>=1.7,<2"]).map(|_| own))
+    found.or_else(|| environment(PYTHON, "maturin", &["maturin>=1.7,<2"]).map(|_| own))
 }
 
 /// Builds the wheel; `None` where there is no maturin, which is said.
@@ -75,12 +78,18 @@ pub(crate) fn wheel() -> Result<Option<PathBuf>, String> {
     found.map(Some).ok_or_else(|| "maturin has built no wheel".to_owned())
 }
 
-/// Builds, installs and tests the package.
-pub(crate) fn check() -> Result<(), String> {
+/// Builds the package, and installs and tests it with each of these interpreters; with the usual one where none is named.
+pub(crate) fn check(interpreters: &[&str]) -> Result<(), String> {
     let Some(wheel) = wheel()? else { return Ok(()) };
-    let Some(environment) = environment("python", TESTS) else { return Ok(()) };
+    let interpreters = if interpreters.is_empty() { &[PYTHON] } else { interpreters };
+    interpreters.iter().try_for_each(|interpreter| check_with(interpreter, &wheel))
+}
+
+fn check_with(interpreter: &str, wheel: &Path) -> Result<(), String> {
+    say(&format!("== tested with {interpreter}"));
+    let Some(environment) = environment(interpreter, "python", TESTS) else { return Ok(()) };
     let python = program(&environment, "python");
-    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).arg(&wheel))?;
+    run(Command::new(&python).args(["-m", "pip", "install", "--quiet", "--disable-pip-version-check"]).arg(wheel))?;
     run(Command::new(&python).args(["-m", "pytest", "-q"]).current_dir(root().join("python")))?;
     let picture = environment.join("mandelbrot.png");
     run(Command::new(&python).arg(root().join("examples/python/mandelbrot.py")).arg(picture))?;

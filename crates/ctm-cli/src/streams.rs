@@ -274,7 +274,7 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
         }
     }
     if args.json {
-        let outlines: Vec<Value> = outlines.iter().map(|(number, outline)| outline_json(*number, outline)).collect();
+        let outlines: Vec<Value> = outlines.iter().map(|(number, outline)| outline.json(*number)).collect();
         let problems: Vec<Value> = problems
             .iter()
             .map(|(submission, problem)| {
@@ -393,17 +393,4 @@ fn listed(number: u32, outline: &Outline) -> String {
         let _ = writeln!(out, "    {} = {value:#x}", ctm_radeon::registers::name(*offset));
     }
     out
-}
-
-fn outline_json(number: u32, outline: &Outline) -> Value {
-    let changes: serde_json::Map<String, Value> =
-        outline.changes.iter().map(|(offset, value)| (ctm_radeon::registers::name(*offset), (*value).into())).collect();
-    json!({
-        "draw": number, "dword": outline.dword,
-        "primitives": outline.topology.map(|topology| format!("{topology:?}")),
-        "count": outline.count, "instances": outline.instances, "indexed": outline.indexed,
-        "special": format!("{:?}", outline.special), "targets": outline.targets, "changes": changes,
-        "pixels": outline.counts.pixels, "samples_passed": outline.counts.samples_passed,
-        "vertices": outline.counts.vertices,
-    })
 }

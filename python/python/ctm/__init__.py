@@ -12,8 +12,8 @@
 >>> ctm.run(program, 4, {"x": np.float32([1, 2, 3, 4])}, {"k": 10}, {"y": 1})["y"]
 array([20., 30., 40., 50.], dtype=float32)
 
-:class:`Program` holds a program, :func:`run` runs it on NumPy arrays, :func:`draw` draws with vertex and pixel programs, :class:`Job` runs what ``ctm run`` runs, and :class:`Device` takes command
-buffers as the CTM interface has them. What is wrong is raised as an :class:`Error` whose ``findings`` say what, where and what is allowed.
+:class:`Program` holds a program, :func:`run` runs it on NumPy arrays, :func:`draw` draws with vertex and pixel programs, :class:`Job` runs what ``ctm run`` runs, :class:`Device` takes command
+buffers as the CTM interface has them, and :class:`Capture` draws what a Radeon's driver submitted. What is wrong is raised as an :class:`Error` whose ``findings`` say what, where and what is allowed.
 """
 
 from __future__ import annotations
@@ -24,6 +24,7 @@ import os
 import numpy as np
 
 from . import _arrays, _native, _show
+from ._capture import Capture, Replayed
 from ._draw import Drawn, draw
 from ._errors import ArgumentError, Cancelled, Error, Fault, Finding, ProgramError
 from ._errors import findings as _findings
@@ -33,6 +34,7 @@ from ._show import Picture
 __all__ = [
     "ArgumentError",
     "Cancelled",
+    "Capture",
     "Device",
     "Drawn",
     "Error",
@@ -43,6 +45,7 @@ __all__ = [
     "Program",
     "ProgramError",
     "Progress",
+    "Replayed",
     "Result",
     "Sampler",
     "command_text",
@@ -67,6 +70,25 @@ class Program:
     ... except ctm.ProgramError as error:
     ...     print(error.findings[0].rule, error.findings[0].line)
     mnemonic 1
+
+    What a program says of itself:
+
+    >>> program = ctm.Program(".input x = s0\\n.output y = o0\\n.const k = c0\\ntex r1, x, r0.rg\\nmul y, r1, k")
+    >>> program.inputs, program.outputs, program.constants, program.scatters, program.warnings
+    ({'x': 's0'}, {'y': 'o0'}, {'k': 'c0'}, False, [])
+    >>> len(program), program.words.shape, program.words.dtype.name
+    (2, (2, 6), 'uint32')
+    >>> program.source.splitlines()[0], ".output y = o0" in program.listing
+    ('.input x = s0', True)
+
+    As files, and back; words know no names:
+
+    >>> program.to_elf()[:4], len(program.to_bytes()), program.to_hex().split()[0] == f"{program.words[0, 0]:08X}"
+    (b'\\x7fELF', 48, True)
+    >>> bool((ctm.Program.read(program.to_elf()).words == program.words).all())
+    True
+    >>> ctm.Program.open("examples/r700/saxpy/saxpy.psh").isa
+    'r700'
     """
 
     __slots__ = ("_native", "_which")
@@ -176,6 +198,13 @@ class Sampler:
 
     ``filter`` is ``"nearest"`` or ``"linear"``; ``wrap`` is ``"clamp"``, ``"repeat"``, ``"mirror"`` or ``"border"``, or two of them for columns and rows;
     ``border`` is what is read outside with ``"border"``: r, g, b, a.
+
+    >>> program = ctm.Program(".input x = s0\\n.output y = o0\\n.const by = c0\\nadd r0, r0, by\\ntex y, x, r0.rg")
+    >>> x = np.float32([0, 10, 20, 30])
+    >>> ctm.run(program, 4, {"x": ctm.Sampler(x, wrap="repeat")}, {"by": (1, 0, 0, 0)}, {"y": 1})["y"]
+    array([10., 20., 30.,  0.], dtype=float32)
+    >>> ctm.run(program, 4, {"x": ctm.Sampler(x, filter="linear")}, {"by": (0.5, 0, 0, 0)}, {"y": 1})["y"]
+    array([ 5., 15., 25., 30.], dtype=float32)
     """
 
     __slots__ = ("array", "border", "how")
@@ -195,7 +224,14 @@ class Sampler:
 
 
 class Progress:
-    """How far a launch is: ``done`` of ``processors``, after ``seconds``."""
+    """How far a launch is: ``done`` of ``processors``, after ``seconds``.
+
+    >>> progress = ctm.Progress(done=256, processors=1024, seconds=0.5)
+    >>> progress.share, progress
+    (0.25, <ctm.Progress 25.0% after 0.5 s>)
+    >>> shown = []     # functions are called with one, about 30 times a second
+    >>> done = ctm.run(".output o = o0\\nmov o, r0", (4, 4), progress=shown.append)
+    """
 
     __slots__ = ("done", "processors", "seconds")
 
@@ -224,6 +260,12 @@ class Result(dict):
 
     ``findings`` has warnings and what a checked run noticed; ``counters`` a dictionary of counts (all of them only if the run was asked to count);
     ``seconds`` is what the launches took; ``memories`` has the memories of R700 programs, ``uint32`` arrays; ``files`` what a job wrote.
+
+    >>> done = ctm.run(".output o = o0\\nmov o, r0", (2, 3), count=True)
+    >>> list(done), done["o"].shape, done.findings, done.seconds > 0
+    (['o'], (2, 3, 4), [], True)
+    >>> done.counters["processors"], done.memories, done.files
+    (6, {}, [])
     """
 
     def __init__(self, outputs, findings, counters, seconds, memories=None, files=()):
@@ -318,6 +360,15 @@ def run(
         The running program did wrong, or used up what it was given. Outputs may hold a part of the result.
     KeyboardInterrupt
         Ctrl-C ends a run within a few milliseconds.
+
+    Examples
+    --------
+    >>> program = ctm.Program(".input x = s0\\n.output y = o0\\n.const k = c0\\ntex r1, x, r0.rg\\nmul y, r1, k")
+    >>> ctm.run(program, 4, {"x": np.float32([1, 2, 3, 4])}, {"k": 10}, {"y": 1})["y"]
+    array([10., 20., 30., 40.], dtype=float32)
+    >>> picture = np.ones((2, 3, 4), np.float32)
+    >>> ctm.run(program, (2, 3), {"x": picture}, {"k": (1, 2, 3, 4)})["y"][1, 2]
+    array([1., 2., 3., 4.], dtype=float32)
 
     Python's global lock is released while a program runs. Arrays must not be changed by other threads meanwhile. An output that shares memory with an
     input gets a copy of that input.
@@ -429,6 +480,15 @@ class Job:
     """A job (``docs/jobs.md``): what ``ctm run job.toml`` runs.
 
     ``Job(text, directory=".")`` reads a job's text, :meth:`open` a file. ``flags`` are those of ``ctm run``: ``{"size": "64x64"}``.
+
+    >>> job = ctm.Job.open("examples/mandelbrot/job.toml", {"size": "32x32"})
+    >>> job.check()
+    []
+    >>> job.run()["colour"].shape
+    (32, 32, 4)
+    >>> trace = job.trace(8, 16)
+    >>> len(trace.steps) > 10, trace.html[:15]
+    (True, '<!DOCTYPE html>')
     """
 
     def __init__(self, text, directory=".", flags=None):
@@ -498,6 +558,11 @@ class Device:
     >>> device.write(address, np.float32([1, 2, 3, 4]))
     >>> device.read(address, 16, np.float32)
     array([1., 2., 3., 4.], dtype=float32)
+    >>> ctm.command_text(ctm.command_words("wait_for_idle")).strip()
+    'wait_for_idle'
+    >>> counts, findings = device.submit("wait_for_idle")
+    >>> findings
+    []
     """
 
     GPU, GPUB, SYS, SYSC = range(4)

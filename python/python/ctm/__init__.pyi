@@ -17,6 +17,7 @@ __version__: str
 __all__ = [
     "ArgumentError",
     "Cancelled",
+    "Capture",
     "Device",
     "Drawn",
     "Error",
@@ -27,6 +28,7 @@ __all__ = [
     "Program",
     "ProgramError",
     "Progress",
+    "Replayed",
     "Result",
     "Sampler",
     "command_text",
@@ -199,6 +201,28 @@ class Device:
     def write(self, address: int, data: Any) -> None: ...
     def read(self, address: int, size: int, dtype: npt.DTypeLike = ...) -> np.ndarray: ...
     def submit(self, commands: Union[str, Sequence[int], np.ndarray], progress: Optional[Callable[[Progress], Any]] = None) -> Tuple[Dict[str, int], List[Finding]]: ...
+
+class Replayed(Drawn):
+    def __init__(
+        self,
+        targets: Mapping[str, np.ndarray],
+        draws: List[Dict[str, Any]],
+        problems: List[Dict[str, Any]],
+        submissions: int,
+    ) -> None: ...
+    draws: List[Dict[str, Any]]
+    problems: List[Dict[str, Any]]
+    submissions: int
+
+class Capture:
+    def __init__(self, data: Any) -> None: ...
+    @classmethod
+    def open(cls, path: Union[str, PathLike[str]]) -> Capture: ...
+    def __len__(self) -> int: ...
+    def words(self, submission: int) -> npt.NDArray[np.uint32]: ...
+    def text(self, submission: int) -> str: ...
+    def check(self) -> List[Finding]: ...
+    def replay(self, draw: Optional[int] = None, engine: Optional[str] = None) -> Replayed: ...
 
 class Picture:
     array: np.ndarray

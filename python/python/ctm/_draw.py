@@ -17,6 +17,10 @@ class Drawn(dict):
 
     ``depth`` has the depths, shape (rows, columns), ``None`` without a depth target; ``counts`` a dictionary of counts; ``findings`` what seems wrong and did
     not keep it from being drawn, lines of text.
+
+    >>> drawn = ctm.draw(".output o = o0\\n.const k = c0\\nmov o, k", (4, 4), {"position": np.float32([[-1, -1], [3, -1], [-1, 3]])}, {"k": [1, 0, 0, 1]})
+    >>> drawn["pix0"][0, 0], drawn.depth.shape, drawn.counts["pixels"], drawn.findings
+    (array([255,   0,   0, 255], dtype=uint8), (4, 4), 16, [])
     """
 
     def __init__(self, targets, depth, counts, findings):

@@ -13,6 +13,13 @@ class Finding:
 
     ``severity`` is ``"note"``, ``"warning"`` or ``"error"``; ``rule`` is a stable name; ``line`` and ``column`` count from 1 and are ``None`` where
     there is no text; ``pc`` is the instruction; ``cite`` the manual's section; ``text`` all of it, with the source line and a caret.
+
+    >>> try:
+    ...     ctm.Program("mov o9, 1", isa="x1k")
+    ... except ctm.ProgramError as error:
+    ...     found = error.findings[0]
+    >>> found.severity, found.line, found.column
+    ('error', 1, 5)
     """
 
     severity: str
@@ -31,7 +38,14 @@ class Finding:
 
 
 class Error(Exception):
-    """Everything that ctm raises. ``code`` is a stable name, ``findings`` a list of :class:`Finding`."""
+    """Everything that ctm raises. ``code`` is a stable name, ``findings`` a list of :class:`Finding`.
+
+    >>> try:
+    ...     ctm.run(".output o = o0\\nmov o, r0", 0)
+    ... except ctm.Error as error:
+    ...     print(type(error).__name__, error.code)
+    ArgumentError argument
+    """
 
     def __init__(
         self,
@@ -52,19 +66,44 @@ class Error(Exception):
 
 
 class ProgramError(Error):
-    """A text, a program or a job is wrong; ``findings`` has everything that was found."""
+    """A text, a program or a job is wrong; ``findings`` has everything that was found.
+
+    >>> try:
+    ...     ctm.Program("mvo o0, 1\\nmov o0, r900", isa="x1k")
+    ... except ctm.ProgramError as error:
+    ...     print([finding.line for finding in error.findings])
+    [1, 2]
+    """
 
 
 class ArgumentError(Error, ValueError):
-    """An argument does not fit the program or the device."""
+    """An argument does not fit the program or the device.
+
+    >>> try:
+    ...     ctm.run(".output o = o0\\nmov o, r0", 4, {"x": np.zeros(4)})
+    ... except ctm.ArgumentError as error:
+    ...     print("no input" in str(error))
+    True
+    """
 
 
 class Fault(Error):
-    """The running program did wrong. ``pc`` is the instruction, ``position`` the processor (column, row), where known."""
+    """The running program did wrong. ``pc`` is the instruction, ``position`` the processor (column, row), where known.
+
+    >>> try:
+    ...     ctm.run(".output o = o0\\nagain: mov r1, r0\\nfc jump func=0xff to=again\\nmov o, r1", 4, instructions=1000)
+    ... except ctm.Fault as fault:
+    ...     print(fault.code, fault.pc is None)
+    instruction-budget False
+    """
 
 
 class Cancelled(Fault):
-    """The run was cancelled."""
+    """The run was cancelled: another thread ended it. Ctrl-C raises ``KeyboardInterrupt``, and a ``progress`` function what it raises.
+
+    >>> issubclass(ctm.Cancelled, ctm.Fault)
+    True
+    """
 
 
 def findings(text: str) -> List[Finding]:

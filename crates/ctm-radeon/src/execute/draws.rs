@@ -70,6 +70,23 @@ pub struct Outline {
     pub counts: Counts,
 }
 
+impl Outline {
+    /// The same for programs; `number` counts the draws of a whole capture.
+    #[must_use]
+    pub fn json(&self, number: u32) -> serde_json::Value {
+        let changes = self.changes.iter().map(|(offset, value)| (crate::registers::name(*offset), (*value).into()));
+        serde_json::json!({
+            "draw": number, "dword": self.dword,
+            "primitives": self.topology.map(|topology| format!("{topology:?}")),
+            "count": self.count, "instances": self.instances, "indexed": self.indexed,
+            "special": format!("{:?}", self.special), "targets": self.targets,
+            "changes": changes.collect::<serde_json::Map<_, _>>(),
+            "pixels": self.counts.pixels, "samples_passed": self.counts.samples_passed,
+            "vertices": self.counts.vertices,
+        })
+    }
+}
+
 /// A target as it is after a draw.
 #[derive(Clone, Debug, PartialEq)]
 pub struct TargetPicture {
