@@ -56,8 +56,8 @@ fn budgets_end_endless_loops() {
 #[test]
 fn what_cannot_be_decoded_or_reached_is_a_fault() {
     let setup = Setup::default();
-    let bad = [0x0000_0000, 0, 0, 0, 4, 0];
-    // ALPHA_OP 4 has no meaning; it matters only if it is executed.
+    let bad = [0x0000_0000, 0, 0, 0, 0, 15];
+    // RGB_OP 15 has no meaning; it matters only if it is executed.
     let fault = setup.run(&program(vec![bad, out(copy(c(1))).words()]), &mut memory()).unwrap_err();
     assert_eq!((fault.code(), fault.pc), ("undecodable-instruction", 0));
     let skipped = program(vec![fc(FcOp::Jump, 0xff, 2).words(), bad, out(copy(c(1))).words()]);

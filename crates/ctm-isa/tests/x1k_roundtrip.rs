@@ -129,6 +129,15 @@ fn legal_words(random: &mut Random, targets: usize) -> Words {
             words[format.dword] |= value << field.lsb;
         }
     }
+    // Where nothing is written, nobody works out the semaphore that a target would acquire.
+    if let Ok(Inst::Alu(mut alu)) = Inst::decode(&words)
+        && alu.is_output()
+        && alu.cmn.rgb_omask == 0
+        && !alu.cmn.alpha_omask
+    {
+        alu.rgb.target = 0;
+        words = Inst::Alu(alu).encode();
+    }
     words
 }
 

@@ -184,7 +184,9 @@ impl Lane<'_> {
                 let modify = |which: usize, bits| ops::input_modifier(inst.alpha_operands()[which].imod, bits);
                 Ok(self.quad(inst.alpha_sources()[0], 3, x(1)?, inst.alpha.op == AlphaOp::Mdh, modify)?)
             }
-            _ => Ok(self.transcendental()?),
+            AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos => {
+                Ok(self.transcendental()?)
+            }
         };
         Some(Self::finish(value, inst.alpha.omod, inst.cmn.alpha_clamp))
     }
