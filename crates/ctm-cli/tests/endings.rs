@@ -94,39 +94,40 @@ fn ctrl_c_ends_a_run() {
     assert!(!d.0.join("never.npy").exists());
 }
 
-/// What a run shows on a terminal, here a pseudoterminal: a share that grows, and the time left.
+/// Runs `ctm` on a pseudoterminal of 100 columns, which `script` of util-linux makes: exit code, and what the terminal saw. Ctrl-C is pressed after so many seconds.
+#[cfg(target_os = "linux")]
+fn on_a_terminal(d: &Dir, arguments: &str, ctrl_c: Option<u64>) -> Option<(Option<i32>, String)> {
+    use std::io::Write;
+    use std::process::{Command, Stdio};
+
+    let line = format!("stty cols 100 rows 24; exec {} {arguments}", env!("CARGO_BIN_EXE_ctm"));
+    let mut command = Command::new("script");
+    command.args(["-qefc", &line, "/dev/null"]).current_dir(&d.0).env("TERM", "xterm").env("SHELL", "/bin/sh");
+    let Ok(mut child) = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn() else {
+        #[allow(clippy::print_stderr, reason = "says why nothing is tested")]
+        {
+            eprintln!("skipped: there is no `script`");
+        }
+        return None;
+    };
+    let mut keys = child.stdin.take().unwrap();
+    if let Some(seconds) = ctrl_c {
+        std::thread::sleep(Duration::from_secs(seconds));
+        keys.write_all(b"\x03").unwrap();
+        keys.flush().unwrap();
+    }
+    let output = child.wait_with_output().unwrap();
+    drop(keys);
+    Some((output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned()))
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn a_terminal_sees_how_far_a_run_is() {
-    use rustix::pty::{OpenptFlags, grantpt, openpt, ptsname, unlockpt};
-    use rustix::termios::{Winsize, tcsetwinsize};
-    use std::io::Read;
-
     let d = Dir::new("progress");
     d.file("slow.x1k", SLOW);
-    let terminal = openpt(OpenptFlags::RDWR | OpenptFlags::NOCTTY).unwrap();
-    grantpt(&terminal).unwrap();
-    unlockpt(&terminal).unwrap();
-    tcsetwinsize(&terminal, Winsize { ws_row: 24, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 }).unwrap();
-    let name = ptsname(&terminal, Vec::new()).unwrap().into_string().unwrap();
-    let run = |more: &[&str]| {
-        let end = std::fs::File::options().read(true).write(true).open(&name).unwrap();
-        let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ctm"));
-        command.args(["run", "slow.x1k", "--size", "1024x1024", "--int", "i0=255,0,1", "--budget-seconds", "3"]);
-        command.args(more).current_dir(&d.0).env("TERM", "xterm").stdout(std::process::Stdio::null()).stderr(end);
-        let mut child = command.spawn().unwrap();
-        // Nobody but the child has the terminal's other end now: reading ends with it.
-        drop(command);
-        let (mut seen, mut part) = (Vec::new(), [0; 4096]);
-        let mut reader = std::fs::File::from(terminal.try_clone().unwrap());
-        while let Ok(read @ 1..) = reader.read(&mut part) {
-            seen.extend_from_slice(&part[..read]);
-        }
-        let code = child.wait().unwrap().code();
-        (code, String::from_utf8_lossy(&seen).into_owned())
-    };
-
-    let (code, seen) = run(&["--engine", "interp"]);
+    let run = "run slow.x1k --size 1024x1024 --int i0=255,0,1 --engine interp --budget-seconds 3";
+    let Some((code, seen)) = on_a_terminal(&d, run, None) else { return };
     assert_eq!(code, Some(3), "{seen}");
     let shares: Vec<u32> = seen
         .match_indices(" %,")
@@ -136,9 +137,22 @@ fn a_terminal_sees_how_far_a_run_is() {
     assert!(shares.is_sorted(), "{shares:?}");
     assert!(seen.contains(" s left, "), "{seen:?}");
 
-    let (code, seen) = run(&["--engine", "interp", "--no-progress"]);
+    let (code, seen) = on_a_terminal(&d, &format!("{run} --no-progress"), None).unwrap();
     assert_eq!(code, Some(3), "{seen}");
     assert!(!seen.contains('%'), "{seen:?}");
+}
+
+/// The key itself, on a terminal that shows a run's progress.
+#[cfg(target_os = "linux")]
+#[test]
+fn the_keys_ctrl_c_end_a_run() {
+    let d = Dir::new("keys");
+    d.file("endless.x1k", ENDLESS);
+    let run = "run endless.x1k --size 64x64 --budget-seconds 0 --budget-instructions 0 --out o0=never.npy";
+    let Some((code, seen)) = on_a_terminal(&d, run, Some(2)) else { return };
+    assert_eq!(code, Some(130), "{seen}");
+    assert!(seen.contains("error[cancelled]"), "{seen}");
+    assert!(!d.0.join("never.npy").exists());
 }
 
 #[test]
