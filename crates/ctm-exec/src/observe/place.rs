@@ -1,5 +1,6 @@
 //! Places that hold 32 bits of a lane, of the group or of memory, and their names in the texts of the two machines.
 
+use crate::r700::memory::SHARE_DWORDS;
 use crate::r700::{Space, Target};
 use std::fmt;
 
@@ -145,8 +146,8 @@ impl fmt::Display for Place {
 }
 
 /// A name that stands for one place or for the channels of a register.
-pub const FORMS: &str =
-    "r3 or r3.g, o0, p, res, w, covered, c0 (X1K); R3 or R3.y, PV, PS, AR, P, PIX0, POS0, PARAM0, DEPTH, C5 (R700)";
+pub const FORMS: &str = "r3 or r3.g, o0, p, res, w, covered, c0, s0[12,5], o0[12,5] (X1K); R3 or R3.y, PV, PS, AR, P, PIX0, POS0, PARAM0, DEPTH, C5, \
+     KC0[3], lds[12], scratch[3], scatter[12], ring[12], reduction[12], stream0[12], t0[12,5,0]/0, b3[+16] (R700)";
 
 /// A name that stands for no place.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -199,6 +200,9 @@ impl Place {
             }
         };
         let lower = base.to_ascii_lowercase();
+        if let Some((array, index)) = lower.split_once('[') {
+            return in_array(isa, array, index, channels.as_deref()).ok_or_else(wrong);
+        }
         let all = |make: &dyn Fn(u8) -> Self| -> Vec<Self> {
             channels.clone().unwrap_or_else(|| vec![0, 1, 2, 3]).into_iter().map(make).collect()
         };
@@ -315,6 +319,50 @@ impl Place {
     }
 }
 
+/// The places of a name with an index: `lds[12]`, `s0[12,5].r`, `t0[12,5,0]/0.x`; all in small letters.
+fn in_array(isa: Isa, array: &str, index: &str, channels: Option<&[u8]>) -> Option<Vec<Place>> {
+    let (index, level) = index.split_once(']')?;
+    let numbers: Vec<u32> =
+        index.strip_prefix('+').unwrap_or(index).split(',').map(|n| n.trim().parse().ok()).collect::<Option<_>>()?;
+    let digits = array.find(|c: char| c.is_ascii_digit()).unwrap_or(array.len());
+    let (kind, id) = array.split_at(digits);
+    let id: Option<u8> = if id.is_empty() { None } else { Some(id.parse().ok()?) };
+    let small = |n: u32| u16::try_from(n).ok();
+    let all = |make: &dyn Fn(u8) -> Place| channels.unwrap_or(&[0, 1, 2, 3]).iter().map(|&c| make(c)).collect();
+    let one = |place: Place| (channels.is_none() && level.is_empty()).then(|| vec![place]);
+    if let ("t", Some(id), &[x, y, z], Isa::R700) = (kind, id, numbers.as_slice(), isa) {
+        let at = [small(x)?, small(y)?, small(z)?];
+        let level = level.strip_prefix('/')?.parse().ok()?;
+        return Some(all(&|element| Place::Texel { id, at, level, element }));
+    }
+    if !level.is_empty() {
+        return None;
+    }
+    match (isa, kind, id, numbers.as_slice()) {
+        (Isa::X1k, "s", Some(input), &[x, y]) => {
+            let (x, y) = (small(x)?, small(y)?);
+            (input < 16).then(|| all(&|channel| Place::Element { input, x, y, channel }))
+        }
+        (Isa::X1k, "o", Some(0), &[x, y]) => one(Place::Uncached(x, y)),
+        (Isa::R700, "kc", Some(set @ 0..2), &[n]) => {
+            let n = u8::try_from(n).ok()?;
+            Some(all(&|e| Place::Kcache(set, n, e)))
+        }
+        (Isa::R700, "scratch", None, &[n]) => {
+            let n = small(n)?;
+            Some(all(&|e| Place::Scratch(n, e)))
+        }
+        (Isa::R700, "lds", None, &[n]) => one(Place::Share(small(n).filter(|&n| usize::from(n) < SHARE_DWORDS)?)),
+        (Isa::R700, "b", Some(id), &[offset]) => one(Place::Buffer(id, offset)),
+        (Isa::R700, ..) => {
+            let space = Space::ALL.into_iter().find(|space| space.name() == array)?;
+            let &[dword] = numbers.as_slice() else { return None };
+            one(Place::Dword(space, dword))
+        }
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -330,15 +378,46 @@ mod tests {
         for place in r700 {
             assert_eq!(Place::parse(Isa::R700, &place.to_string()), Ok(vec![place]));
         }
+        let memory = [
+            Place::Kcache(1, 3, 2),
+            Place::Scratch(4, 1),
+            Place::Share(4095),
+            Place::Dword(Space::Scatter, 12),
+            Place::Dword(Space::Stream(3), 1 << 20),
+            Place::Texel { id: 17, at: [12, 5, 2], level: 3, element: 2 },
+            Place::Buffer(160, 16),
+        ];
+        for place in memory {
+            assert_eq!(Place::parse(Isa::R700, &place.to_string()), Ok(vec![place]));
+        }
+        for place in [Place::Element { input: 3, x: 12, y: 5, channel: 3 }, Place::Uncached(12, 5)] {
+            assert_eq!(Place::parse(Isa::X1k, &place.to_string()), Ok(vec![place]));
+        }
+        assert_eq!(Place::parse(Isa::X1k, "s0[1,2]").map(|p| p.len()), Ok(4));
+        assert_eq!(Place::parse(Isa::R700, "scratch[3].yx"), Ok(vec![Place::Scratch(3, 1), Place::Scratch(3, 0)]));
         assert_eq!(Place::parse(Isa::X1k, "r2").map(|p| p.len()), Ok(4));
         assert_eq!(Place::parse(Isa::X1k, "r2.xw"), Ok(vec![Place::Temp(2, 0), Place::Temp(2, 3)]));
     }
 
     #[test]
     fn what_is_no_name_is_said() {
-        for (isa, name) in
-            [(Isa::X1k, "r128"), (Isa::X1k, "R"), (Isa::X1k, "r1."), (Isa::R700, "PIX8"), (Isa::X1k, "res.r")]
-        {
+        for (isa, name) in [
+            (Isa::X1k, "r128"),
+            (Isa::X1k, "R"),
+            (Isa::X1k, "r1."),
+            (Isa::R700, "PIX8"),
+            (Isa::X1k, "res.r"),
+            (Isa::X1k, "s16[0,0]"),
+            (Isa::X1k, "s0[0]"),
+            (Isa::X1k, "lds[0]"),
+            (Isa::R700, "lds[4096]"),
+            (Isa::R700, "lds[1"),
+            (Isa::R700, "lds[].x"),
+            (Isa::R700, "stream4[0]"),
+            (Isa::R700, "t0[1,2,3]"),
+            (Isa::R700, "kc2[0]"),
+            (Isa::R700, "[1]"),
+        ] {
             assert!(Place::parse(isa, name).is_err(), "{name}");
         }
         assert!(Place::parse(Isa::X1k, "r128").unwrap_err().to_string().contains("0 to 127"));

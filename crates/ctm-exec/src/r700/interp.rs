@@ -193,7 +193,7 @@ pub fn run(control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> R
 /// The fault of the first wavefront that did wrong; [`FaultKind::Stopped`] when the watcher wants no more.
 pub fn watch(launch: &Launch<'_>, memory: &mut dyn Memory, watcher: &mut dyn Watcher) -> Result<Outcome, Fault> {
     let mut run = Run::new(launch)?;
-    let writes_memory = SPACES.iter().any(|&space| memory.space(space).is_some());
+    let writes_memory = Space::ALL.iter().any(|&space| memory.space(space).is_some());
     let dependent = writes_memory || launch.global_gprs > 0 || launch.stage == Stage::Geometry;
     for (first, end) in run.groups() {
         let positions = (first..end).flat_map(|index| run.order.positions(launch, index)).collect::<Vec<_>>();
@@ -219,13 +219,3 @@ pub fn watch(launch: &Launch<'_>, memory: &mut dyn Memory, watcher: &mut dyn Wat
     }
     Ok(run.finish())
 }
-
-const SPACES: [Space; 7] = [
-    Space::Reduction,
-    Space::Ring,
-    Space::Stream(0),
-    Space::Stream(1),
-    Space::Stream(2),
-    Space::Stream(3),
-    Space::Scatter,
-];

@@ -260,6 +260,17 @@ pub enum Space {
 }
 
 impl Space {
+    /// All of them.
+    pub const ALL: [Self; 7] = [
+        Self::Reduction,
+        Self::Ring,
+        Self::Stream(0),
+        Self::Stream(1),
+        Self::Stream(2),
+        Self::Stream(3),
+        Self::Scatter,
+    ];
+
     /// The name people type, as in job files.
     #[must_use]
     pub const fn name(self) -> &'static str {

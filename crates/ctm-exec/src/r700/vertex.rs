@@ -147,11 +147,16 @@ impl<'a> VertexFetch<'a> {
         if !self.is_within(index) {
             return Ok([0; 4]);
         }
+        let id = self.inst.word0.buffer_id;
+        if self.format.endian == EndianSwap::None {
+            memory.read_buffer(id, offset, &mut item[..size]).map_err(FaultKind::Memory)?;
+            return convert(&self.format, &item[..size]);
+        }
         for (at, byte) in (offset..).zip(&mut item[..size]) {
             let at = swapped(at, self.format.endian);
             if at < self.buffer.size_bytes {
                 let mut one = [0];
-                memory.read_buffer(self.inst.word0.buffer_id, at, &mut one).map_err(FaultKind::Memory)?;
+                memory.read_buffer(id, at, &mut one).map_err(FaultKind::Memory)?;
                 *byte = one[0];
             }
         }
