@@ -13,7 +13,7 @@ use std::collections::{HashMap, HashSet};
 use std::ops::ControlFlow;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
-use trace_check::{check, jobs, read, root, trace};
+use trace_check::{Tally, check, jobs, read, root, trace, traced};
 
 fn name(path: &Path) -> String {
     path.strip_prefix(root()).unwrap_or(path).display().to_string()
@@ -29,29 +29,33 @@ fn processors(job: &Job) -> (usize, [Position; 2]) {
 
 #[test]
 fn results_are_what_the_reference_functions_make_of_the_operands() {
-    let (mut results, mut reads, mut programs) = (0, 0, 0);
+    let mut all = Tally::default();
+    let mut programs = 0;
     for path in jobs() {
         let (name, job) = (name(&path), read(&path));
         let (pass, positions) = processors(&job);
         for at in positions {
             let limits = Limits { instructions: 6000, ..Limits::default() };
-            let trace = match Trace::of_job(&job, Choice::default(), at, &limits) {
-                Ok(trace) => trace,
-                Err(TraceError::NotRun(_)) => continue,
-                Err(e) => panic!("{name}: {e}"),
-            };
+            let Some((trace, mut fetches)) = traced(&job, at, &limits) else { continue };
             let program = &job.programs().unwrap()[pass].program;
-            let tally = check(&name, program, &trace);
+            let tally = check(&name, program, &trace, &mut fetches);
             // One program of the corpus uses what is not done.
             let faults = name.ends_with("11_indirect_ps.toml");
             assert!(trace.fault.is_some() == faults && !trace.steps.is_empty(), "{name}: {:?}", trace.fault);
-            results += tally.results;
-            reads += tally.reads;
+            all.results += tally.results;
+            all.reads += tally.reads;
+            all.fetched += tally.fetched;
+            all.doubles += tally.doubles;
+            all.unknown += tally.unknown;
         }
         programs += 1;
     }
-    assert!(programs >= 80, "{programs} programs");
-    assert!(results > 100_000 && reads > 100_000, "{results} results, {reads} reads");
+    println!("{programs} programs: {all:?}");
+    assert!(programs >= 160, "{programs} programs");
+    assert!(all.results > 500_000 && all.reads > 500_000, "{all:?}");
+    assert!(all.fetched > 5000 && all.doubles > 2000, "{all:?}");
+    // Bursts of exports, writes to memory, kills of pixels.
+    assert!(all.unknown < all.results / 50, "{all:?}");
 }
 
 /// The instruction of a slot of the program's words; `None` for slots of the fetch program.
@@ -255,9 +259,9 @@ fn trees_compute_their_values() {
         let (name, job) = (name(&path), read(&path));
         let (pass, positions) = processors(&job);
         let program = &job.programs().unwrap()[pass].program;
-        let trace = match Trace::of_job(&job, Choice::default(), positions[1], &Limits::default()) {
-            Ok(trace) if !trace.cut => trace,
-            _ => continue,
+        let Some((trace, fetches)) = traced(&job, positions[1], &Limits::default()).filter(|(trace, _)| !trace.cut)
+        else {
+            continue;
         };
         let mut loops = trace_check::Loops::default();
         let al: Vec<i32> = trace
@@ -299,7 +303,7 @@ fn trees_compute_their_values() {
                         *node.from.iter().find(child).unwrap_or_else(|| panic!("{name}: {} has no child", read.place));
                     read.bits = values[&child];
                 }
-                let results = trace_check::results(program, &trace, event, &lane, al[made.step]);
+                let results = trace_check::results(program, &trace, event, &lane, al[made.step], &fetches);
                 let value = results.and_then(|results| results[write]);
                 computed += usize::from(value.is_some());
                 values.insert(n, value.unwrap_or(node.bits));

@@ -1,5 +1,6 @@
-//! X1K: ALU and OUTPUT instructions by the functions of CTM §3.3.4 and §3.3.5.
+//! X1K: ALU and OUTPUT instructions by the functions of CTM §3.3.4 and §3.3.5, lookups by those of §3.4.
 
+use super::fetches::{Bound, x1k_lookup};
 use ctm::trace::observe::{Event, LaneEvent, Place};
 use ctm_exec::Position;
 use ctm_exec::x1k::float::Wide;
@@ -23,8 +24,13 @@ pub fn results(
     lane: &LaneEvent,
     al: i32,
     _: &[Position],
+    bound: &Bound,
 ) -> Option<Vec<Option<u32>>> {
-    let Ok(Inst::Alu(inst)) = Inst::decode(program.words.get(event.at.pc as usize)?) else { return None };
+    let inst = match Inst::decode(program.words.get(event.at.pc as usize)?) {
+        Ok(Inst::Alu(inst)) => inst,
+        Ok(Inst::Tex(tex)) => return x1k_lookup(bound, &tex, lane),
+        _ => return None,
+    };
     let zero = if program.zero_times_anything { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
     let at = Lane { inst: &inst, reads: lane, al, zero };
     let result = |channel: usize| if channel == 3 { at.alpha() } else { at.rgb(channel) };
