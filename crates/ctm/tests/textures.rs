@@ -97,6 +97,46 @@ fn ktx2_files_have_their_levels_by_an_index() {
     assert!((floats(&srgb, 0, 0)[0] - 0.2158).abs() < 1e-3 && (floats(&srgb, 0, 0)[3] - 128.0 / 255.0).abs() < 1e-6);
 }
 
+/// Truth: the bytes of `zstd -19` and of zlib for rows of one colour each.
+#[test]
+fn ktx2_files_may_be_supercompressed() {
+    const ZSTANDARD: [u8; 41] = [
+        40, 181, 47, 253, 4, 104, 229, 0, 0, 88, 0, 7, 7, 255, 30, 60, 90, 120, 150, 180, 210, 8, 160, 16, 224, 233,
+        192, 15, 77, 211, 108, 54, 141, 27, 99, 8, 9, 250, 207, 168, 206,
+    ];
+    const ZLIB: [u8; 34] = [
+        120, 218, 99, 96, 103, 255, 207, 128, 7, 203, 17, 192, 54, 4, 112, 20, 1, 92, 65, 0, 79, 35, 128, 183, 16, 192,
+        151, 8, 96, 0, 205, 231, 93, 129,
+    ];
+    for (scheme, data) in [(2, &ZSTANDARD[..]), (3, &ZLIB[..])] {
+        let file = |plain: u64| {
+            let mut bytes = ktx2(37, [8, 8, 0], 0, 1, &[data.to_vec()]);
+            bytes[44] = scheme;
+            bytes[80 + 16..80 + 24].copy_from_slice(&plain.to_le_bytes());
+            bytes
+        };
+        let image = read(Path::new("a.ktx2"), &file(256)).unwrap();
+        for n in 0..64 {
+            let texel = floats(&image, 0, n).map(|v| (v * 255.0).round() as u8);
+            assert_eq!(texel, [(n / 8) as u8 * 30, 7, 7, 255], "{scheme}, {n}");
+        }
+        // Lengths that are not true.
+        assert!(told(&file(255)).contains("becomes more bytes, its index says 255"));
+        assert!(told(&file(1 << 40)).contains("and the texture has 256 left for it"));
+        let mut longer = ktx2(37, [8, 9, 0], 0, 1, &[data.to_vec()]);
+        longer[44] = scheme;
+        longer[96..104].copy_from_slice(&288u64.to_le_bytes());
+        assert!(told(&longer).contains("becomes 256 bytes, its index says 288"), "{}", told(&longer));
+        // Damage is told or changes a colour; nothing panics.
+        for at in 0..data.len() {
+            let mut damaged = file(256);
+            let place = damaged.len() - data.len() + at;
+            damaged[place] ^= 0x5a;
+            let _ = read(Path::new("a.ktx2"), &damaged);
+        }
+    }
+}
+
 /// A GTX file with a surface of 2D tiles, RGBA of 8 bits.
 fn gtx(width: u32, height: u32, swizzle: u32, texel: impl Fn(u32, u32) -> [u8; 4]) -> Vec<u8> {
     let tiling = Tiling { swizzle: swizzle >> 8 & 7, ..Tiling::CONSOLE };
@@ -140,8 +180,15 @@ fn what_is_wrong_is_told() {
     assert!(told(&dds(&[(12, 4), (16, 4), (80, 4), (84, u32::from_le_bytes(*b"ABCD"))], &[])).contains("`ABCD`"));
     assert!(told(&dds(&[(12, 0), (16, 4)], &[])).contains("the height is 0"));
     let mut packed = ktx2(37, [1, 1, 0], 0, 1, &[vec![0; 4]]);
-    packed[44] = 2;
-    assert!(told(&packed).contains("Zstandard"));
+    for (scheme, why) in [
+        (1, "BasisLZ"),
+        (2, "level 0 is no Zstandard frame"),
+        (3, "level 0 cannot be decompressed"),
+        (4, "supercompression 4 is not known"),
+    ] {
+        packed[44] = scheme;
+        assert!(told(&packed).contains(why), "{scheme}: {}", told(&packed));
+    }
     assert!(told(&ktx2(9999, [1, 1, 0], 0, 1, &[vec![0; 4]])).contains("VkFormat 9999"));
     // Every beginning of a file is refused, not more.
     let whole = gtx(48, 40, 0, |_, _| [0; 4]);

@@ -1,28 +1,64 @@
-//! Khronos textures, version 2 (KTX 2.0 specification), without supercompression.
+//! Khronos textures, version 2 (KTX 2.0 specification); levels may be supercompressed by Zstandard or ZLIB.
 
 use super::formats::of_vk;
 use super::{Stored, TextureError, dword, extent, format_of, wrong};
 use ctm_exec::r700::resources::Image;
 use ctm_exec::r700::resources::TextureKind;
 use ctm_exec::r700::surface::Surface;
+use flate2::read::ZlibDecoder;
+use ruzstd::decoding::StreamingDecoder;
+use std::io::Read;
 
-/// The first byte of the level index; each level has three numbers of 64 bits there.
+/// The first byte of the level index; each level has three numbers of 64 bits there: offset, bytes, and bytes without supercompression.
 const INDEX: usize = 80;
+
+/// How the bytes of levels are stored (supercompressionScheme).
+#[derive(Clone, Copy, Debug)]
+enum Scheme {
+    Plain,
+    Zstandard,
+    Zlib,
+}
+
+impl Scheme {
+    fn of(number: u32) -> Result<Self, TextureError> {
+        match number {
+            0 => Ok(Self::Plain),
+            1 => wrong("supercompression 1 (BasisLZ) is not done; `ktx transcode` of the Khronos tools takes it away"),
+            2 => Ok(Self::Zstandard),
+            3 => Ok(Self::Zlib),
+            _ => wrong(format!("supercompression {number} is not known; known are 0, 2 (Zstandard) and 3 (ZLIB)")),
+        }
+    }
+
+    /// The bytes of a level, which become `length` bytes.
+    fn level(self, number: u32, data: &[u8], length: u64) -> Result<Vec<u8>, TextureError> {
+        let from: Box<dyn Read + '_> = match self {
+            Self::Plain => Box::new(data),
+            Self::Zstandard => match StreamingDecoder::new(data) {
+                Ok(decoder) => Box::new(decoder),
+                Err(error) => return wrong(format!("level {number} is no Zstandard frame: {error}")),
+            },
+            Self::Zlib => Box::new(ZlibDecoder::new(data)),
+        };
+        let mut bytes = Vec::new();
+        // One byte more than there may be, so that too many are seen.
+        if let Err(error) = from.take(length + 1).read_to_end(&mut bytes) {
+            return wrong(format!("level {number} cannot be decompressed: {error}"));
+        }
+        if bytes.len() as u64 != length {
+            let found = if bytes.len() as u64 > length { "more".to_owned() } else { bytes.len().to_string() };
+            return wrong(format!("level {number} becomes {found} bytes, its index says {length}"));
+        }
+        Ok(bytes)
+    }
+}
 
 pub(super) fn read(bytes: &[u8]) -> Result<Image, TextureError> {
     let at = |offset: usize| dword(bytes, offset);
     let number = at(12)?;
     let Some(row) = of_vk(number) else { return wrong(format!("VkFormat {number} is not known here")) };
-    let scheme = at(44)?;
-    if scheme != 0 {
-        let name = match scheme {
-            1 => " (BasisLZ)",
-            2 => " (Zstandard)",
-            3 => " (ZLIB)",
-            _ => "",
-        };
-        return wrong(format!("supercompression {scheme}{name} is not done; `ktx` of the Khronos tools takes it away"));
-    }
+    let scheme = Scheme::of(at(44)?)?;
     let (width, height, depth) = (extent("width", at(20)?)?, at(24)?, at(28)?);
     let (layers, faces, levels) = (at(32)?, at(36)?, at(40)?.max(1));
     let (kind, slices) = match (height, depth, layers, faces) {
@@ -38,21 +74,32 @@ pub(super) fn read(bytes: &[u8]) -> Result<Image, TextureError> {
     let slices = extent("number of slices", slices)?;
     let height = extent("height", height.max(1))?;
     let surface = Surface { kind, width, height, depth: slices, levels, format: format_of(&row), gamma: row.gamma };
-    surface.bytes()?;
+    // Levels together have no more than the whole: hostile lengths ask for no more memory than that.
+    let mut left = surface.bytes()?;
     let mut all = Vec::new();
     for level in 0..levels {
         let entry = INDEX + 24 * level as usize;
         let long = |at: usize| -> Result<u64, TextureError> {
             Ok(u64::from(dword(bytes, at)?) | u64::from(dword(bytes, at + 4)?) << 32)
         };
-        let (offset, length) = (long(entry)?, long(entry + 8)?);
+        let (offset, length, plain) = (long(entry)?, long(entry + 8)?, long(entry + 16)?);
         let range =
             usize::try_from(offset).ok().zip(offset.checked_add(length).and_then(|end| usize::try_from(end).ok()));
         let Some(data) = range.and_then(|(from, to)| bytes.get(from..to)) else {
             let message = format!("level {level} has bytes {offset}..{}", offset.saturating_add(length));
             return wrong(format!("{message}, the file has {}", bytes.len()));
         };
-        all.extend_from_slice(data);
+        if matches!(scheme, Scheme::Plain) {
+            all.extend_from_slice(data);
+            continue;
+        }
+        left = match left.checked_sub(plain) {
+            Some(left) => left,
+            None => {
+                return wrong(format!("level {level} becomes {plain} bytes, and the texture has {left} left for it"));
+            }
+        };
+        all.append(&mut scheme.level(level, data, plain)?);
     }
     Stored { surface, swizzle: row.swizzle, bytes: &all }.image()
 }

@@ -5,11 +5,11 @@
 //! |---|---|
 //! | `formats` | the formats of the files by their numbers, as formats of the chip (table) |
 //! | `dds` | DirectDraw surfaces, with the header of Direct3D 10 or without |
-//! | `ktx2` | Khronos textures, version 2, without supercompression |
+//! | `ktx2` | Khronos textures, version 2, plain or supercompressed by Zstandard or ZLIB |
 //! | `gtx` | GX2 surfaces of GFD containers, linear and tiled |
 //! | `mipmaps` | smaller levels of a texture that has none |
 //!
-//! **Invariant.** Hostile bytes give a [`TextureError`], never a panic or more memory than the file itself asks for by its size.
+//! **Invariant.** Hostile bytes give a [`TextureError`], never a panic or more memory than the texture that the file describes has.
 
 mod dds;
 mod formats;
