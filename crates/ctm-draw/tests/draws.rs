@@ -555,6 +555,13 @@ fn engines_and_threads_draw_the_same_bits() {
                 "seed {seed}"
             );
         }
+        for threads in [1, 2, 8] {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            for engine in [&jit as &dyn Engine, &Interp] {
+                let found = pool.install(|| scene(engine, Options::default(), seed, samples));
+                assert!(found == expected, "seed {seed}, {threads} threads, {}", engine.name());
+            }
+        }
     }
 }
 

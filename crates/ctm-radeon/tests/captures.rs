@@ -72,6 +72,28 @@ fn the_interpreter_gives_the_same_bits() {
     }
 }
 
+/// The scenes of OpenGL: 1, 2 and 8 threads give the same bits, and so does the interpreter.
+#[test]
+fn scenes_have_the_same_bits_with_any_number_of_threads() {
+    let mut scenes: Vec<PathBuf> = captures().into_iter().filter(|path| path.with_extension("rgba").exists()).collect();
+    scenes.sort();
+    assert!(scenes.len() >= 10, "{}", scenes.len());
+    for (n, path) in scenes.iter().enumerate() {
+        let with = |threads: usize, engine: Box<dyn Engine>| {
+            let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build().unwrap();
+            pool.install(|| drawn(path, engine))
+        };
+        let expected = with(1, Box::<Jit>::default());
+        for threads in [2, 8] {
+            assert!(with(threads, Box::<Jit>::default()) == expected, "{}: {threads} threads", path.display());
+        }
+        // The interpreter is slow: every third scene.
+        if n % 3 == 0 {
+            assert!(with(2, Box::new(ctm_exec::x1k::Interp)) == expected, "{}: interpreter", path.display());
+        }
+    }
+}
+
 #[test]
 fn streams_become_text_and_the_same_words_again() {
     for path in captures() {
