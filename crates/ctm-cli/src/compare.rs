@@ -17,6 +17,7 @@ use ctm::trace::{
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 /// Find where two runs part
 ///
@@ -61,6 +62,7 @@ fn job(path: &Path) -> Result<Job, JobError> {
         isa: None,
         pass: None,
         launch: None,
+        draw: None,
         stage: None,
     };
     launch.read().map(|job| job.without_files())
@@ -222,7 +224,7 @@ fn drawings(console: &Console, args: &CompareArgs) -> Ending {
     });
     if args.engines.is_none() {
         let trace = |drawing: &Drawing| -> Result<Trace, JobError> {
-            let subject = Subject::Drawing(Box::new(drawing.clone()), DrawStage::Pixel);
+            let subject = Subject::Drawing(Arc::new(drawing.clone()), DrawStage::Pixel);
             let chosen = subject.choose(Choice::default(), Some(at))?;
             Trace::of(&subject, &chosen, at, &Limits::default()).map_err(JobError::from)
         };

@@ -3,6 +3,8 @@
 use crate::Ending;
 use crate::console::{Console, Exit, Failure};
 use clap::Args;
+use ctm::Drawing;
+use ctm::trace::Subject;
 use ctm_ide::serve::Server;
 use std::path::PathBuf;
 
@@ -60,7 +62,7 @@ Examples:
 
 docs/page.md describes the page.")]
 pub(crate) struct ServeArgs {
-    /// Job files to open beside the examples
+    /// Job files, or draw jobs, to open beside the examples
     #[arg(value_name = "JOB")]
     pub(crate) jobs: Vec<PathBuf>,
     /// The port; any that is free when left out
@@ -70,7 +72,11 @@ pub(crate) struct ServeArgs {
 
 pub(crate) fn serve(console: &Console, args: &ServeArgs) -> Ending {
     for job in &args.jobs {
-        ctm::job::Reader::for_file(job)?.finish()?;
+        if Subject::is_drawing(job) {
+            Drawing::read(job)?;
+        } else {
+            ctm::job::Reader::for_file(job)?.finish()?;
+        }
     }
     let server = Server::bind(args.port, &args.jobs)
         .map_err(|e| Failure::wrong("cannot-serve", format!("port {} of this machine: {e}", args.port)))?;

@@ -63,7 +63,7 @@ fn main() -> ExitCode {
         Command::Merge(args) => merge::run(&console, &args),
         Command::Draw(args) => draw::run(&console, &args),
         Command::Exec(args) => exec::run(&console, &args),
-        Command::Replay(args) if streams::is_capture_file(&args.file) => streams::replay(&console, &args),
+        Command::Replay(args) if ctm_radeon::capture::is_capture(&args.file) => streams::replay(&console, &args),
         Command::Replay(args) => replay::run(&console, &args),
         Command::Radeon(args) => radeon::run(&console, &args),
         Command::Glsl(args) => glsl::run(&console, &args),

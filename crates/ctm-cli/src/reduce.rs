@@ -3,9 +3,11 @@
 use crate::Ending;
 use crate::args::IsaName;
 use crate::console::{Console, Exit, Failure};
+use crate::watched::stage;
 use clap::Args;
+use ctm::draw::ProgramSource;
 use ctm::job::{AnyProgram, Reader};
-use ctm::trace::reduce;
+use ctm::trace::{DrawStage, Subject, reduce};
 use ctm_isa::{r700, x1k};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
@@ -19,10 +21,11 @@ use std::process::{Command, Stdio};
 Examples:
   ctm reduce bad.x1k --while 'ctm run {} --size 4x4 --engine verify --json | grep -q engine-difference' -o small.x1k
   ctm reduce job.toml --while './fails.sh {}'       the program of the job's last pass
+  ctm reduce draw.toml --while './fails.sh {}'      the pixel program of the last draw; --draw-stage vertex: its vertex program
 
 Exit codes: 0 done, 1 the command does not succeed for the program as it is.")]
 pub(crate) struct ReduceArgs {
-    /// A program, or a job whose last program it is
+    /// A program, a job whose last program it is, or a draw job
     #[arg(value_name = "JOB")]
     pub(crate) file: PathBuf,
     /// The command, run by `sh -c`
@@ -34,10 +37,34 @@ pub(crate) struct ReduceArgs {
     /// The instruction set, where the file does not say which
     #[arg(long, value_enum, value_name = "ISA")]
     pub(crate) isa: Option<IsaName>,
+    /// Of a draw job: which program of its last draw
+    #[arg(long = "draw-stage", value_name = "STAGE", value_parser = stage)]
+    pub(crate) stage: Option<DrawStage>,
+}
+
+/// The file of a program of a draw job's last draw.
+fn drawn(args: &ReduceArgs) -> Result<PathBuf, Failure> {
+    let drawing = ctm::Drawing::read(&args.file)?;
+    let programs = drawing.draws.last().map_or(&[][..], |draw| draw.programs.as_slice());
+    let program = match args.stage.unwrap_or_default() {
+        DrawStage::Vertex if programs.len() > 1 => programs.first(),
+        DrawStage::Vertex => None,
+        DrawStage::Pixel => programs.last(),
+    };
+    match program {
+        Some(ProgramSource::File(path)) => Ok(path.clone()),
+        _ => Err(Failure::wrong("no-program", format!("{} has no file of that program", args.file.display()))),
+    }
 }
 
 /// The text of a program and the extension of such texts.
 fn text_of(args: &ReduceArgs) -> Result<(String, &'static str), Failure> {
+    if Subject::is_drawing(&args.file) {
+        return text_in(args, drawn(args)?);
+    }
+    if args.stage.is_some() {
+        return Err(Failure::usage("draw-flags", "--draw-stage is for draw jobs"));
+    }
     let is_job = args.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
     let mut reader = if is_job { Reader::for_file(&args.file)? } else { Reader::for_program(&args.file) };
     if let Some(isa) = args.isa {
@@ -47,6 +74,11 @@ fn text_of(args: &ReduceArgs) -> Result<(String, &'static str), Failure> {
         reader.flag("size", "1x1");
     }
     let path = reader.finish()?.passes.pop().map(|pass| pass.program.value).unwrap_or_default();
+    text_in(args, path)
+}
+
+/// The same of a program's file.
+fn text_in(args: &ReduceArgs, path: PathBuf) -> Result<(String, &'static str), Failure> {
     let isa = args.isa.map(ctm::job::Isa::from);
     let (bytes, _) = crate::console::program_bytes(&path)?;
     let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();

@@ -206,13 +206,6 @@ fn find(console: &Console, args: &Pm4Args, bytes: &[u8], file: &Path) -> Ending 
     Ok(if errors > 0 { Exit::Wrong } else { Exit::Done })
 }
 
-/// Whether a file is a capture, by its first bytes.
-pub(crate) fn is_capture_file(path: &Path) -> bool {
-    use std::io::Read as _;
-    let mut magic = [0; 8];
-    std::fs::File::open(path).and_then(|mut file| file.read_exact(&mut magic)).is_ok() && magic == FORMAT.magic
-}
-
 pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
     let bytes = ctm::job::read_file(&args.file, "the capture", None)?;
     let kind = args.engine.unwrap_or_default();

@@ -132,7 +132,7 @@ pub(crate) fn run(console: &Console, args: &TraceArgs) -> Ending {
             return Err(Failure::usage("recording-flags", "of a recording, --at says which processor"));
         }
         Subject::Drawing(..) if !by_place => {
-            return Err(Failure::usage("draw-flags", "of a draw job, --at says which pixel or vertex"));
+            return Err(Failure::usage("draw-flags", "of draws, --at says which pixel or vertex"));
         }
         _ => {}
     }

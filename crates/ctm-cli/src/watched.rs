@@ -6,16 +6,18 @@ use clap::Args;
 use ctm::Drawing;
 use ctm::job::{Isa, Job, JobError, Reader, read_file};
 use ctm::render::Report;
-use ctm::trace::{Choice, Chosen, DrawStage, Subject};
+use ctm::trace::{Choice, Chosen, DrawStage, Draws, Subject};
 use ctm_exec::Position;
+use ctm_ide::captures::Capture;
 pub(crate) use ctm_ide::debugger::position;
 use ctm_isa::diag::Diagnostic;
 use std::path::PathBuf;
+use std::sync::Arc;
 
 /// A launch of a job.
 #[derive(Args, Clone, Debug)]
 pub(crate) struct LaunchArgs {
-    /// A job file (.toml) or a program, as `ctm run` takes it, a draw job, or a recording of devices (CTM_RECORD)
+    /// A job file (.toml) or a program, as `ctm run` takes it, a draw job, a recording of devices (CTM_RECORD), or a capture of command streams (`ctm radeon`)
     #[arg(value_name = "JOB")]
     pub(crate) file: PathBuf,
     #[command(flatten)]
@@ -29,13 +31,16 @@ pub(crate) struct LaunchArgs {
     /// Which launch of that pass or of the recording, which fragment of a draw's pixel, from 0; the last one that has the processor when left out
     #[arg(long, value_name = "N")]
     pub(crate) launch: Option<u64>,
-    /// Of a draw job: the program that is looked into; processors are pixels, or vertices by number and instance
+    /// Of a capture: which draw, from 1, as `ctm replay --list` counts; the last one that has the pixel when left out
+    #[arg(long = "draw", id = "draw_number", value_name = "N")]
+    pub(crate) draw: Option<usize>,
+    /// Of a draw job or a capture: the program that is looked into; processors are pixels, or vertices by number and instance
     #[arg(long = "draw-stage", id = "draw_stage", value_name = "STAGE", value_parser = stage)]
     pub(crate) stage: Option<DrawStage>,
 }
 
 /// A program of a draw by its name.
-fn stage(name: &str) -> Result<DrawStage, String> {
+pub(crate) fn stage(name: &str) -> Result<DrawStage, String> {
     let all = DrawStage::ALL;
     all.iter()
         .find(|row| row.0 == name)
@@ -62,25 +67,42 @@ impl LaunchArgs {
         reader.finish()
     }
 
-    /// What is looked into: the job, or a draw job or a recording, which take no flags.
+    /// What is looked into: the job, or a draw job, a capture or a recording, which take no flags.
     pub(crate) fn subject(&self) -> Result<Subject, JobError> {
         let usage = |rule, message: String| Err(JobError::Usage(vec![Report::bare(Diagnostic::error(rule, message))]));
-        if Subject::is_drawing(&self.file) {
-            if let Some((flag, _)) = self.job.given.first() {
+        let shown = self.file.display();
+        let (is_draw_job, is_capture) = (Subject::is_drawing(&self.file), Capture::is_one(&self.file));
+        let is_recording = Subject::is_recording(&self.file);
+        let flag = self.job.given.first().map(|(flag, _)| *flag);
+        if self.stage.is_some() && !is_draw_job && !is_capture {
+            return usage("draw-flags", format!("--draw-stage is for draw jobs and captures, which {shown} is not"));
+        }
+        match (self.draw, self.pass) {
+            (Some(_), _) if !is_capture => {
+                return usage("draw-flags", format!("--draw is for captures, which {shown} is not; there is --pass"));
+            }
+            (Some(0), _) => return usage("no-such-launch", "there is no draw 0, draws count from 1".into()),
+            (_, Some(_)) if is_capture => {
+                return usage("draw-flags", "of a capture, --draw says which draw, from 1".into());
+            }
+            _ => {}
+        }
+        let draws: Arc<dyn Draws> = match (is_draw_job, is_capture, flag) {
+            (true, _, Some(flag)) => {
                 return usage("draw-flags", format!("a draw job takes no flags of jobs, such as --{flag}"));
             }
-            return Ok(Subject::Drawing(Box::new(Drawing::read(&self.file)?), self.stage.unwrap_or_default()));
-        }
-        if self.stage.is_some() {
-            return usage("draw-flags", format!("--draw-stage is for draw jobs, which {} is not", self.file.display()));
-        }
-        if !Subject::is_recording(&self.file) {
-            return self.read().map(|job| Subject::Job(Box::new(job)));
-        }
-        if let Some((flag, _)) = self.job.given.first() {
-            return usage("recording-flags", format!("a recording takes no flags of jobs, such as --{flag}"));
-        }
-        Ok(Subject::Recording(self.file.clone()))
+            (_, true, Some(flag)) => {
+                return usage("draw-flags", format!("a capture takes no flags of jobs, such as --{flag}"));
+            }
+            (true, ..) => Arc::new(Drawing::read(&self.file)?),
+            (_, true, _) => Arc::new(Capture::read(&self.file)?),
+            _ if !is_recording => return self.read().map(|job| Subject::Job(Box::new(job))),
+            (.., Some(flag)) => {
+                return usage("recording-flags", format!("a recording takes no flags of jobs, such as --{flag}"));
+            }
+            _ => return Ok(Subject::Recording(self.file.clone())),
+        };
+        Ok(Subject::Drawing(draws, self.stage.unwrap_or_default()))
     }
 
     /// What is looked into, which launch of it, and which processor.
@@ -97,7 +119,7 @@ impl LaunchArgs {
     }
 
     pub(crate) fn choice(&self) -> Choice {
-        Choice { pass: self.pass, launch: self.launch }
+        Choice { pass: self.pass.or(self.draw.map(|draw| draw.saturating_sub(1))), launch: self.launch }
     }
 
     /// The processor that was asked for, or the first of the domain.

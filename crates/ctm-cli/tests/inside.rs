@@ -124,7 +124,7 @@ fn profiles_beside_the_listing_and_as_pictures() {
 #[test]
 fn the_documented_session_is_true() {
     let walk = std::fs::read_to_string(root().join("docs/inside.md")).unwrap();
-    let session = good(&["debug", MANDELBROT, "--at", "120,200", "-x", "docs/session.txt"]);
+    let session = good(&["debug", MANDELBROT, "-x", "docs/session.txt"]);
     let indented: String =
         session.lines().map(|line| if line.is_empty() { "\n".into() } else { format!("    {line}\n") }).collect();
     assert!(walk.contains(&indented), "docs/inside.md should contain:\n{indented}");
@@ -193,7 +193,7 @@ fn reduce_leaves_what_the_command_needs() {
     text += "        rcp r6.a, r1.a\n        mov o0, r6\n        end\n";
     std::fs::write(&file, text).unwrap();
     let small = good(&["reduce", &file, "--while", "grep -q rcp {}"]);
-    assert_eq!(small.trim(), "rcp r6.a, r1.a");
+    assert_eq!(small.trim(), "rcp r6.a, 0");
     bad(&["reduce", &file, "--while", "false"], 1, "nothing to keep");
 }
 
@@ -216,7 +216,90 @@ fn a_pixel_and_a_vertex_of_a_draw() {
     bad(&["trace", CUBE, "--at", "160,120", "--pass", "1"], 2, "there is no draw 1");
     bad(&["trace", CUBE, "--at", "160,120", "--size", "4x4"], 2, "a draw job takes no flags of jobs");
     bad(&["trace", MANDELBROT, "--draw-stage", "vertex"], 2, "--draw-stage is for draw jobs");
-    bad(&["trace", CUBE, "--until", "fault"], 2, "of a draw job, --at says which pixel or vertex");
+    bad(&["trace", CUBE, "--until", "fault"], 2, "of draws, --at says which pixel or vertex");
+}
+
+#[test]
+fn draws_are_counted_and_their_programs_made_smaller() {
+    let counts = good(&["profile", CUBE]);
+    assert!(counts.contains("slots of executed groups are used") && counts.contains("SAMPLE"), "{counts}");
+    assert!(good(&["profile", CUBE, "--draw-stage", "vertex"]).contains("EXP_DONE: PARAM1"));
+    let page = temporary("draw-profile.html");
+    good(&["profile", CUBE, "-o", &page]);
+    assert!(std::fs::read_to_string(page).unwrap().contains("<svg"));
+    let map = temporary("draw-map.png");
+    good(&["profile", CUBE, "--map", "instructions", "-o", &map]);
+    assert!(std::fs::read(map).unwrap().starts_with(b"\x89PNG"));
+    assert!(good(&["profile", CUBE, "--live", "--at", "160,120"]).contains("live at once"));
+    let page = temporary("draw-trace.html");
+    good(&["trace", CUBE, "--at", "160,120", "-o", &page]);
+    assert!(std::fs::read_to_string(page).unwrap().contains("SAMPLE"));
+    bad(&["profile", CUBE, "--launch", "1"], 2, "no pixel is named");
+    // The texture lookup is all that is wanted.
+    let small = good(&["reduce", CUBE, "--while", "grep -q SAMPLE {}"]);
+    assert!(small.contains("SAMPLE") && small.lines().count() <= 3, "{small}");
+    let vertex = good(&["reduce", CUBE, "--draw-stage", "vertex", "--while", "grep -q POS0 {}"]);
+    assert!(vertex.contains("POS0") && !vertex.contains("SAMPLE"), "{vertex}");
+    bad(&["reduce", MANDELBROT, "--draw-stage", "vertex", "--while", "true"], 2, "--draw-stage is for draw jobs");
+}
+
+#[test]
+fn a_pixel_of_a_capture() {
+    const CAPTURE: &str = "crates/ctm-radeon/tests/captures/plasma.capture";
+    let text = good(&["trace", CAPTURE, "--draw", "2", "--at", "17,40"]);
+    assert!(text.starts_with("processor (17, 40): lane ") && text.contains("PIX0.x = "), "{text}");
+    let why = good(&["why", CAPTURE, "--draw", "2", "--at", "17,40", "--value", "PIX0.x"]);
+    assert!(why.starts_with("PIX0.x = "), "{why}");
+    let script = temporary("capture.txt");
+    std::fs::write(&script, "break write PIX0.x\ncontinue\nback\nat 3,3\nwhere\n").unwrap();
+    let session = good(&["debug", CAPTURE, "--draw", "2", "--at", "17,40", "-x", &script]);
+    assert!(session.contains("breakpoint 1") && session.contains("(3, 3)"), "{session}");
+    assert!(good(&["profile", CAPTURE, "--draw", "2"]).contains("instructions"));
+    bad(&["trace", CAPTURE, "--draw", "9"], 2, "there is no draw 9, there are draws 1 to 3");
+    bad(&["trace", CAPTURE, "--draw", "0"], 2, "draws count from 1");
+    bad(&["trace", CAPTURE, "--pass", "0"], 2, "of a capture, --draw says which draw");
+    bad(&["trace", CUBE, "--draw", "1"], 2, "--draw is for captures");
+    bad(&["trace", CAPTURE, "--size", "4x4"], 2, "a capture takes no flags of jobs");
+}
+
+#[test]
+fn the_debugger_goes_to_other_groups_and_waits_for_memory() {
+    let script = temporary("elsewhere.txt");
+    std::fs::write(&script, "break 24\nat 0,1\nat 300,40\nbreak\ncontinue\n").unwrap();
+    let text = good(&["debug", MANDELBROT, "-x", &script]);
+    assert!(text.contains("lane 2 (0, 1)") && text.contains("(300, 40)"), "{text}");
+    assert!(text.contains("1: line 24: break res") && text.ends_with("running\n"), "{text}");
+    std::fs::write(&script, "step\nat 9,9999\nstep\n").unwrap();
+    bad(&["debug", MANDELBROT, "-x", &script], 1, "9,9999");
+    std::fs::write(&script, "at 600,9\nwhere\n").unwrap();
+    bad(&["debug", MANDELBROT, "-x", &script], 2, "not in the domain");
+    // From a pipe a wrong processor leaves the user where he was.
+    let (code, stdout, stderr) = ctm_with(&["debug", MANDELBROT, "--at", "5,5"], "at 600,9\nstep\n");
+    assert_eq!(code, 0, "{stdout}{stderr}");
+    assert!(
+        stderr.contains("not in the domain") && stdout.contains("time 1,") && stdout.contains("(5, 5)"),
+        "{stdout}"
+    );
+    // Memory: where the value of an input is read, and where a scattered one is written.
+    std::fs::write(&script, "break write scatter[3]\ncontinue\nback\ninstruction\nbreak write lds[9999]\n").unwrap();
+    let program = temporary("scatter.r700");
+    let text = "ALU:\n  0  x: MOV R1.x, 1.0f\nMEM_EXPORT: WRITE(0 + R0), R1.x___ ARRAY_SIZE(0)\nNOP\nEND_OF_PROGRAM\n";
+    std::fs::write(&program, text).unwrap();
+    let job = [
+        "debug",
+        &program,
+        "--isa",
+        "r700",
+        "--stage",
+        "compute",
+        "--size",
+        "8x1",
+        "--memory",
+        "scatter:size_bytes=64",
+    ];
+    let (_, stdout, stderr) = ctm_with(&[&job[..], &["--at", "3,0", "-x", &script]].concat(), "");
+    assert!(stdout.contains("breakpoint 1") && stdout.contains("writes scatter[3] = 1"), "{stdout}{stderr}");
+    assert!(stdout.contains("error: `lds[9999]` names no register"), "{stdout}{stderr}");
 }
 
 #[test]

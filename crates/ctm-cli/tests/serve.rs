@@ -140,6 +140,66 @@ fn questions_are_answered_and_clients_may_go() {
     }
 }
 
+/// What a process has now: threads, open files, and memory in kilobytes.
+#[cfg(target_os = "linux")]
+fn has(process: u32) -> [usize; 3] {
+    let status = std::fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = |name: &str| {
+        let line = status.lines().find_map(|line| line.strip_prefix(name)).unwrap_or("0");
+        line.trim().trim_end_matches(" kB").parse().unwrap()
+    };
+    [line("Threads:"), std::fs::read_dir(format!("/proc/{process}/fd")).unwrap().count(), line("VmRSS:")]
+}
+
+/// Two clients, each asking on and on with connections that it keeps open or leaves: afterwards the server is as it was.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_page_that_stays_open_leaks_nothing() {
+    let server = Server::start();
+    let round = |rounds: usize| {
+        std::thread::scope(|scope| {
+            for client in 0..2 {
+                let server = &server;
+                scope.spawn(move || {
+                    let silent: Vec<TcpStream> =
+                        (0..4).map(|_| TcpStream::connect(("127.0.0.1", server.port)).unwrap()).collect();
+                    for n in 0..rounds {
+                        let found = server
+                            .ask("check", &json!({ "language": "ctm-x1k", "text": " mov o0, r0\n".repeat(n % 50) }));
+                        assert!(found["findings"].is_array(), "{found}");
+                        let at = json!({ "entry": "saxpy", "at": [client, n % 8] });
+                        assert!(server.ask("trace", &at)["error"].is_null());
+                        if n % 8 == 0 {
+                            let ran = server.ask("run", &json!({ "entry": "saxpy" }));
+                            assert!(ran["outputs"].is_array(), "{ran}");
+                        }
+                    }
+                    drop(silent);
+                });
+            }
+        });
+    };
+    // What is made once is there behind the first rounds.
+    round(20);
+    let began = Instant::now();
+    let mut before = has(server.process.id());
+    while began.elapsed() < Duration::from_secs(3) {
+        std::thread::sleep(Duration::from_millis(300));
+        before = has(server.process.id());
+    }
+    round(120);
+    let began = Instant::now();
+    loop {
+        let now = has(server.process.id());
+        let [threads, files, memory] = [0, 1, 2].map(|n| now[n].saturating_sub(before[n]));
+        if threads == 0 && files == 0 && memory < 16 << 10 {
+            break;
+        }
+        assert!(began.elapsed() < Duration::from_secs(40), "before {before:?}, now {now:?}");
+        std::thread::sleep(Duration::from_millis(300));
+    }
+}
+
 /// Chromium by its DevTools protocol, over a pipe.
 struct Browser {
     process: Child,

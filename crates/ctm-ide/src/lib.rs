@@ -8,12 +8,14 @@
 //! | [`debugger`] | the commands of `ctm debug`, on [`ctm::Session`] |
 //! | [`dap`] | the debug adapter of `ctm dap`, on the same |
 //! | [`serve`] | the page of `ctm serve` |
+//! | [`captures`] | captures of command streams as something to look into |
 //!
 //! It holds no knowledge of the instruction sets: words, opcodes and rules come from `ctm-isa`, runs from `ctm`.
 //!
 //! **Invariants.** Whatever a client sends is answered or refused with a reason; nothing here panics on it. The debugger reaches a launch through
 //! [`ctm::Session`] only.
 
+pub mod captures;
 pub mod dap;
 pub mod debugger;
 mod foreign;

@@ -9,13 +9,16 @@ use ctm::device::{DeviceOptions, vertex_events};
 use ctm::mc::TextureSurface;
 use ctm::memory::GpuAddr;
 use ctm::record::{Recording, ReplayOptions, replay};
-use ctm_exec::Domain;
+use ctm::trace::observe::Place;
+use ctm::trace::{Ancestry, Choice, Limits, Profile, Subject, Trace};
 use ctm_exec::r700::formats::Format as FetchFormat;
-use ctm_exec::r700::{Target, VertexEvent};
+use ctm_exec::r700::{Space, Target, VertexEvent};
+use ctm_exec::{Domain, Position};
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::program::{Chip, Stage};
 use device_support::Rig;
 use device_support::r700::*;
+use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 // ---- vertex programs ------------------------------------------------------------------------------------------
@@ -365,4 +368,42 @@ fn recordings_of_r700_devices_run_again_on_every_engine() {
         assert_eq!(report.difference, None, "{engine}");
         assert_eq!(report.submissions, 2, "{engine}");
     }
+}
+
+#[test]
+fn launches_of_recorded_r700_devices_are_looked_into() {
+    let tape = Tape::default();
+    let recording = Recording::to(Box::new(tape.clone()));
+    let mut rig = rig();
+    rig.device.record(&recording).unwrap();
+    let program = text(
+        &mut rig,
+        "VTX:\n FETCH R1.x___, R0.x, b0 FORMAT(32 INT)\nALU:\n  0  t: MULLO_INT R1.x, R1.x, R1.x\n\
+         MEM_EXPORT: WRITE(0 + R0), R1.x___ ARRAY_SIZE(0)\nNOP\nEND_OF_PROGRAM\n",
+    );
+    let numbers = rig.bytes(&words(&(0..100).map(|n| n + 7).collect::<Vec<_>>()));
+    let squares = rig.bytes(&[0; 400]);
+    let format = FetchFormat::default();
+    let setup = CommandBuffer::new()
+        .set_vtx_buffer(0, &BufferPlace { base: numbers, bytes: 400, stride_bytes: 4, format })
+        .set_memory(MemoryKind::Scatter, &MemoryPlace { base: squares, bytes: 400, item: 0 });
+    rig.submit(&start(Stage::Compute, &program, row(100), setup)).unwrap();
+    let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("r700.tape");
+    std::fs::write(&path, tape.0.lock().unwrap().as_slice()).unwrap();
+    assert!(Subject::is_recording(&path));
+    let (subject, at) = (Subject::Recording(path), Position { i: 42, j: 0 });
+    let chosen = subject.choose(Choice::default(), Some(at)).unwrap();
+    let trace = Trace::of(&subject, &chosen, at, &Limits::default()).unwrap();
+    assert!(trace.fault.is_none() && trace.positions[trace.lane] == at);
+    let place = Place::Dword(Space::Scatter, 42);
+    assert_eq!(trace.end.get(&(trace.lane, place)), Some(&(49 * 49)));
+    assert_eq!(dwords(&rig, squares, 100)[42], 49 * 49);
+    let tree = Ancestry::of(&trace, trace.lane, place, None).unwrap();
+    let reads = |place: Place| tree.nodes.iter().any(|node| node.place == place);
+    assert!(reads(Place::Buffer(0, 42 * 4)), "{}", tree.text(&trace, 9, 99));
+    let profile = Profile::of(&subject, &subject.choose(Choice::default(), None).unwrap()).unwrap();
+    // Two wavefronts of 64, the second with 36 threads; 100 fetches of 4 bytes.
+    assert_eq!((profile.total().cost.fetches, profile.total().cost.fetch_bytes), (100, 400));
+    let beyond = subject.choose(Choice::default(), Some(Position { i: 100, j: 0 })).unwrap_err().to_string();
+    assert!(beyond.contains("is in the domain of no launch"), "{beyond}");
 }

@@ -3,13 +3,14 @@
 
 use ctm::draw::{Draw, Drawing};
 use ctm::trace::observe::Place;
-use ctm::trace::{Ancestry, Choice, DrawStage, Limits, Subject, Trace};
+use ctm::trace::{Ancestry, Choice, DrawStage, Limits, Profile, Subject, Trace};
 use ctm::{Position, Program, View};
 use ctm_exec::r700::Target;
 use std::path::Path;
+use std::sync::Arc;
 
 fn trace(drawing: &Drawing, stage: DrawStage, choice: Choice, (i, j): (u32, u32)) -> Result<Trace, String> {
-    let (subject, at) = (Subject::Drawing(Box::new(drawing.clone()), stage), Position { i, j });
+    let (subject, at) = (Subject::Drawing(Arc::new(drawing.clone()), stage), Position { i, j });
     let chosen = subject.choose(choice, Some(at)).map_err(|e| e.to_string())?;
     Trace::of(&subject, &chosen, at, &Limits::default()).map_err(|e| e.to_string())
 }
@@ -94,4 +95,17 @@ fn fragments_of_a_pixel_are_counted() {
         assert_eq!(red(nth(1), (n, 15 - n)), Ok(0.75), "{n}");
         assert!(red(nth(2), (n, 15 - n)).is_err(), "{n}");
     }
+    // Counted for all pixels: where both squares are, twice as much.
+    let (subject, none) = (Subject::Drawing(Arc::new(drawing.clone()), DrawStage::Pixel), Choice::default());
+    let profile = Profile::of(&subject, &subject.choose(none, None).unwrap()).unwrap();
+    assert_eq!((profile.domain.width(), profile.domain.height()), (16, 16));
+    let of = |i: usize, j: usize| profile.instructions[j * 16 + i];
+    let once = of(1, 14);
+    assert!(once > 0);
+    for (n, &count) in profile.instructions.iter().enumerate() {
+        let inside = (4..12).contains(&(n % 16)) && (4..12).contains(&(n / 16));
+        assert_eq!(count, if inside { 2 * once } else { once }, "({}, {})", n % 16, n / 16);
+    }
+    let error = subject.choose(nth(0), None).unwrap_err().to_string();
+    assert!(error.contains("no pixel is named"), "{error}");
 }

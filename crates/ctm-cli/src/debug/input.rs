@@ -1,6 +1,7 @@
 //! Where commands come from: a terminal with history and completion, a script, or a pipe.
 
 use crate::console::{Console, Failure};
+use ctm_exec::Position;
 use ctm_ide::debugger::{Answer, COMMANDS, Debugger};
 use rustyline::completion::Completer;
 use rustyline::error::ReadlineError;
@@ -9,17 +10,18 @@ use rustyline::hint::Hinter;
 use rustyline::history::DefaultHistory;
 use rustyline::validate::Validator;
 use rustyline::{Context, Editor, Helper};
-use std::io::{BufRead, IsTerminal};
+use std::collections::VecDeque;
+use std::io::IsTerminal;
 use std::path::Path;
 
 const PROMPT: &str = "(ctm) ";
 
 /// Where commands come from.
 pub(super) enum Input {
-    /// A terminal.
-    Terminal,
-    /// The lines of a script; its commands are printed before their answers, and a wrong one ends it.
-    Script(Vec<String>),
+    /// A terminal; what was typed before, once there was something.
+    Terminal(Option<Box<Editor<Completion, DefaultHistory>>>),
+    /// The lines of a script that are left; its commands are printed before their answers, and a wrong one ends it.
+    Script(VecDeque<String>),
     /// Standard input that is no terminal.
     Pipe,
 }
@@ -33,14 +35,18 @@ impl Input {
                 })?;
                 Ok(Self::Script(text.lines().map(str::to_owned).collect()))
             }
-            None if std::io::stdin().is_terminal() => Ok(Self::Terminal),
+            None if std::io::stdin().is_terminal() => Ok(Self::Terminal(None)),
             None => Ok(Self::Pipe),
         }
+    }
+
+    pub(super) const fn is_script(&self) -> bool {
+        matches!(self, Self::Script(_))
     }
 }
 
 /// Completes commands.
-struct Completion;
+pub(super) struct Completion;
 
 impl Completer for Completion {
     type Candidate = String;
@@ -60,10 +66,18 @@ impl Highlighter for Completion {}
 impl Validator for Completion {}
 impl Helper for Completion {}
 
-fn answer(debugger: &mut Debugger<'_, '_>, line: &str, json: bool) -> Result<bool, Failure> {
+/// Whether commands go on.
+enum Next {
+    Command,
+    End,
+    Elsewhere(Position),
+}
+
+fn answer(debugger: &mut Debugger<'_, '_>, line: &str, json: bool) -> Result<Next, Failure> {
     let console = Console::new(crate::args::When::Never);
     match debugger.command(line) {
-        Ok(Answer::Quit) => return Ok(false),
+        Ok(Answer::Quit) => return Ok(Next::End),
+        Ok(Answer::Elsewhere(at)) => return Ok(Next::Elsewhere(at)),
         Ok(Answer::Said(answer)) => {
             if json {
                 console.print(&format!("{}\n", answer.json(line)))?;
@@ -80,47 +94,72 @@ fn answer(debugger: &mut Debugger<'_, '_>, line: &str, json: bool) -> Result<boo
             return Err(Failure::wrong("bad-command", why));
         }
     }
-    Ok(true)
+    Ok(Next::Command)
 }
 
-/// Reads and answers commands until there are no more.
-pub(super) fn run(debugger: &mut Debugger<'_, '_>, input: &mut Input, json: bool) -> Result<(), Failure> {
+/// Reads and answers commands until there are no more, or until a processor of another group is wanted. `came`: the group is one that was wanted.
+pub(super) fn run(
+    debugger: &mut Debugger<'_, '_>,
+    input: &mut Input,
+    json: bool,
+    came: bool,
+) -> Result<Option<Position>, Failure> {
     let console = Console::new(crate::args::When::Never);
+    if came || matches!(input, Input::Terminal(_)) {
+        answer(debugger, "where", json)?;
+    }
     match input {
         Input::Script(lines) => {
-            for line in lines.iter().map(|line| line.trim()).filter(|line| !line.is_empty() && !line.starts_with('#')) {
+            while let Some(line) = lines.pop_front() {
+                let line = line.trim();
+                if line.is_empty() || line.starts_with('#') {
+                    continue;
+                }
                 if !json {
                     console.print(&format!("{PROMPT}{line}\n"))?;
                 }
-                if !answer(debugger, line, json)? {
-                    return Ok(());
+                match answer(debugger, line, json)? {
+                    Next::Command => {}
+                    Next::End => return Ok(None),
+                    Next::Elsewhere(at) => return Ok(Some(at)),
                 }
             }
-            Ok(())
+            Ok(None)
         }
         Input::Pipe => {
-            for line in std::io::stdin().lock().lines() {
+            for line in std::io::stdin().lines() {
                 let line = line.map_err(|e| Failure::wrong("cannot-read", format!("stdin cannot be read: {e}")))?;
                 match answer(debugger, line.trim(), json) {
-                    Ok(true) => {}
-                    Ok(false) => return Ok(()),
                     // The next command may be right.
-                    Err(Failure::Message(..)) => {}
+                    Ok(Next::Command) | Err(Failure::Message(..)) => {}
+                    Ok(Next::End) => return Ok(None),
+                    Ok(Next::Elsewhere(at)) => return Ok(Some(at)),
                     Err(failure) => return Err(failure),
                 }
             }
-            Ok(())
+            Ok(None)
         }
-        Input::Terminal => terminal(debugger, json),
+        Input::Terminal(editor) => {
+            if editor.is_none() {
+                let mut new = Editor::new().map_err(broken)?;
+                new.set_helper(Some(Completion));
+                *editor = Some(Box::new(new));
+            }
+            editor.as_mut().map_or(Ok(None), |editor| terminal(debugger, editor, json))
+        }
     }
 }
 
-fn terminal(debugger: &mut Debugger<'_, '_>, json: bool) -> Result<(), Failure> {
-    let broken = |e: ReadlineError| Failure::wrong("cannot-read", format!("the terminal cannot be read: {e}"));
-    let mut editor: Editor<Completion, DefaultHistory> = Editor::new().map_err(broken)?;
-    editor.set_helper(Some(Completion));
+fn broken(e: ReadlineError) -> Failure {
+    Failure::wrong("cannot-read", format!("the terminal cannot be read: {e}"))
+}
+
+fn terminal(
+    debugger: &mut Debugger<'_, '_>,
+    editor: &mut Editor<Completion, DefaultHistory>,
+    json: bool,
+) -> Result<Option<Position>, Failure> {
     let mut last = String::new();
-    answer(debugger, "where", json)?;
     loop {
         match editor.readline(PROMPT) {
             Ok(line) => {
@@ -131,13 +170,14 @@ fn terminal(debugger: &mut Debugger<'_, '_>, json: bool) -> Result<(), Failure> 
                 }
                 // An empty line is the last command again.
                 match answer(debugger, &last, json) {
-                    Ok(true) | Err(Failure::Message(..)) => {}
-                    Ok(false) => return Ok(()),
+                    Ok(Next::Command) | Err(Failure::Message(..)) => {}
+                    Ok(Next::End) => return Ok(None),
+                    Ok(Next::Elsewhere(at)) => return Ok(Some(at)),
                     Err(failure) => return Err(failure),
                 }
             }
             Err(ReadlineError::Interrupted) => {}
-            Err(ReadlineError::Eof) => return Ok(()),
+            Err(ReadlineError::Eof) => return Ok(None),
             Err(e) => return Err(broken(e)),
         }
     }

@@ -12,12 +12,11 @@ use ctm::job::JobError;
 use ctm::trace::observe::{Unit, Watcher, Wish};
 use ctm::trace::{Listing, Session, TraceError};
 use ctm_exec::{Fault, Position};
-use ctm_ide::debugger::Debugger;
+use ctm_ide::debugger::{Debugger, Kept};
 use input::Input;
 use std::ops::ControlFlow;
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 /// Step through the group of a processor, forwards and backwards
 ///
@@ -44,14 +43,26 @@ pub(crate) struct DebugArgs {
     pub(crate) json: bool,
 }
 
+/// What stays when another group is looked at.
+struct Shared {
+    input: Input,
+    kept: Kept,
+    /// The processor that is wanted, if it is in another group.
+    elsewhere: Option<Position>,
+    failure: Option<Failure>,
+    began: bool,
+}
+
 struct Debugging {
     at: Position,
     listing: Arc<Listing>,
     pass: usize,
-    input: Input,
     json: bool,
-    began: Arc<AtomicBool>,
-    failure: Arc<Mutex<Option<Failure>>>,
+    shared: Arc<Mutex<Shared>>,
+}
+
+fn lock(shared: &Mutex<Shared>) -> MutexGuard<'_, Shared> {
+    shared.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Watcher for Debugging {
@@ -60,35 +71,56 @@ impl Watcher for Debugging {
     }
 
     fn watch(&mut self, unit: &mut Unit<'_>) -> Result<ControlFlow<()>, Fault> {
-        self.began.store(true, Ordering::Relaxed);
         let lane = unit.positions().iter().position(|&at| at == self.at).unwrap_or(0);
+        let mut shared = lock(&self.shared);
+        let came = shared.elsewhere.take().is_some();
+        let kept = std::mem::take(&mut shared.kept);
         let session = Session::new(unit);
-        let mut debugger = Debugger::new(session, Arc::clone(&self.listing), self.pass, lane);
-        if let Err(failure) = input::run(&mut debugger, &mut self.input, self.json) {
-            *self.failure.lock().unwrap_or_else(PoisonError::into_inner) = Some(failure);
+        let mut debugger = Debugger::new(session, Arc::clone(&self.listing), self.pass, lane).with(kept);
+        shared.began = true;
+        match input::run(&mut debugger, &mut shared.input, self.json, came) {
+            Ok(elsewhere) => shared.elsewhere = elsewhere,
+            Err(failure) => shared.failure = Some(failure),
         }
+        shared.kept = debugger.kept();
         Ok(ControlFlow::Break(()))
     }
 }
 
-pub(crate) fn run(_: &Console, args: &DebugArgs) -> Ending {
-    let (subject, chosen, at) = args.launch.chosen(args.at)?;
-    let (began, failure) = (Arc::new(AtomicBool::new(false)), Arc::new(Mutex::new(None)));
-    let debugging = Debugging {
-        at,
-        listing: Arc::new(Listing::new(&chosen.program)),
-        pass: chosen.pass,
-        input: Input::new(args.script.as_deref())?,
-        json: args.json,
-        began: Arc::clone(&began),
-        failure: Arc::clone(&failure),
-    };
-    subject.watch(&chosen, debugging)?;
-    if let Some(failure) = failure.lock().unwrap_or_else(PoisonError::into_inner).take() {
+/// A session in the group of a processor, up to its end or to where another group is wanted.
+fn session(args: &DebugArgs, at: Option<Position>, shared: &Arc<Mutex<Shared>>) -> Result<Position, Failure> {
+    lock(shared).began = false;
+    let (subject, chosen, at) = args.launch.chosen(at)?;
+    let listing = Arc::new(Listing::new(&chosen.program));
+    let (pass, json) = (chosen.pass, args.json);
+    subject.watch(&chosen, Debugging { at, listing, pass, json, shared: Arc::clone(shared) })?;
+    let mut now = lock(shared);
+    if let Some(failure) = now.failure.take() {
         return Err(failure);
     }
-    if !began.load(Ordering::Relaxed) {
+    if !now.began {
         return Err(JobError::from(TraceError::NotRun(at)).into());
     }
-    Ok(Exit::Done)
+    Ok(at)
+}
+
+pub(crate) fn run(console: &Console, args: &DebugArgs) -> Ending {
+    let input = Input::new(args.script.as_deref())?;
+    let is_script = input.is_script();
+    let shared = Shared { input, kept: Kept::default(), elsewhere: None, failure: None, began: false };
+    let shared = Arc::new(Mutex::new(shared));
+    let mut last = session(args, args.at, &shared)?;
+    loop {
+        let wanted = lock(&shared).elsewhere;
+        let Some(wanted) = wanted else { return Ok(Exit::Done) };
+        match session(args, Some(wanted), &shared) {
+            Ok(at) => last = at,
+            // There is no such processor: back to where the user was. A wrong command ends a script.
+            Err(failure) if is_script || lock(&shared).began => return Err(failure),
+            Err(failure) => {
+                failure.report(console);
+                session(args, Some(last), &shared)?;
+            }
+        }
+    }
 }

@@ -2,6 +2,7 @@
 
 use super::said;
 use super::variables::{self, Scope};
+use crate::captures::Capture;
 use crate::debugger::position;
 use ctm::job::{AnyProgram, Isa, Job, Reader, read_file};
 use ctm::trace::{Choice, Chosen, DrawStage, Listing, Subject};
@@ -67,25 +68,33 @@ pub(super) fn prepare(arguments: &Value) -> Result<Prepared, String> {
         }
         _ => return Err("`at` is a processor: \"35,22\"".into()),
     };
+    let stage = match arguments["stage"].as_str() {
+        None => DrawStage::default(),
+        Some(name) => DrawStage::ALL
+            .iter()
+            .find(|row| row.0 == name)
+            .map(|row| row.1)
+            .ok_or_else(|| format!("`stage` is \"{name}\"; there are pixel and vertex"))?,
+    };
+    let draw = match number("draw")? {
+        Some(0) => return Err("`draw` counts from 1".into()),
+        draw => draw.and_then(|n| usize::try_from(n - 1).ok()),
+    };
     let subject = if Subject::is_recording(&path) {
         Subject::Recording(path)
     } else if Subject::is_drawing(&path) {
-        let stage = match arguments["stage"].as_str() {
-            None => DrawStage::default(),
-            Some(name) => DrawStage::ALL
-                .iter()
-                .find(|row| row.0 == name)
-                .map(|row| row.1)
-                .ok_or_else(|| format!("`stage` is \"{name}\"; there are pixel and vertex"))?,
-        };
-        Subject::Drawing(Box::new(ctm::Drawing::read(&path).map_err(|e| said(&e))?), stage)
+        Subject::Drawing(Arc::new(ctm::Drawing::read(&path).map_err(|e| said(&e))?), stage)
+    } else if Capture::is_one(&path) {
+        Subject::Drawing(Arc::new(Capture::read(&path).map_err(|e| said(&e))?), stage)
     } else {
         Subject::Job(Box::new(job(&path, arguments)?))
     };
-    let chosen = subject.choose(Choice { pass, launch: number("launch")? }, at).map_err(|e| said(&e))?;
+    let pass = pass.or(draw);
     let drawn = matches!(subject, Subject::Drawing(..));
-    let at =
-        at.unwrap_or(if drawn { Position::default() } else { Position { i: chosen.domain.i0, j: chosen.domain.j0 } });
+    // Of draws, some pixel is meant.
+    let at = at.or(drawn.then(Position::default));
+    let chosen = subject.choose(Choice { pass, launch: number("launch")? }, at).map_err(|e| said(&e))?;
+    let at = at.unwrap_or(Position { i: chosen.domain.i0, j: chosen.domain.j0 });
     let program = &chosen.program;
     let listing = Arc::new(Listing::new(program));
     let scopes = match &program.program {

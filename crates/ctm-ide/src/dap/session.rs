@@ -152,6 +152,9 @@ impl Adapter {
             let said = match debugger.command(expression)? {
                 Answer::Said(said) => said,
                 Answer::Quit => return Err("disconnect to end".into()),
+                Answer::Elsewhere(at) => {
+                    return Err(format!("({}, {}) is in another group: launch with `at` to look there", at.i, at.j));
+                }
             };
             if debugger.session.time() != before {
                 let stop = stop_of(&said.value, debugger);

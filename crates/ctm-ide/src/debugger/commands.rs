@@ -4,6 +4,7 @@ use super::{Direction, Said, conditions};
 use conditions::{Breakpoint, Condition, Kind};
 use ctm::trace::observe::{At, Isa, LaneState, Place};
 use ctm::trace::{Ancestry, Listing, Session, Stop, number};
+use ctm_exec::Position;
 use serde_json::{Value, json};
 use std::fmt::Write as _;
 use std::sync::Arc;
@@ -47,6 +48,7 @@ commands! {
     "break" "br" "[LINE | LABEL | pc N | if PLACE OP VALUE | write PLACE | divergence | nan]" "a breakpoint, with `if PLACE OP VALUE` behind it where it counts only then; without anything, the list" |d, a| d.add(a);
     "delete" "del" "N" "removes a breakpoint" |d, a| d.delete(a);
     "lane" "la" "N | I,J" "looks at another lane" |d, a| d.lane(a);
+    "at" "at" "I,J" "looks at another processor; in another group from its start, with the same breakpoints" |_, _| Ok(Said::default());
     "print" "p" "PLACE..." "what registers hold, in all forms" |d, a| d.print(a);
     "display" "di" "PLACE..." "prints these after every command that moves; without anything, none" |d, a| d.display(a);
     "set" "set" "PLACE = VALUE" "makes a register hold something else: a number or bits as 0x..." |d, a| d.set(a);
@@ -63,6 +65,16 @@ pub enum Answer {
     Said(Said),
     /// The user has enough.
     Quit,
+    /// The user wants a processor of another group.
+    Elsewhere(Position),
+}
+
+/// What a user has said that holds in other groups, too.
+#[derive(Clone, Default)]
+pub struct Kept {
+    breakpoints: Vec<Breakpoint>,
+    displayed: Vec<Place>,
+    made: u32,
 }
 
 /// A session and what the user has said of it.
@@ -76,6 +88,9 @@ pub struct Debugger<'u, 'a> {
     made: u32,
     interrupt: Arc<AtomicBool>,
 }
+
+/// Instructions that are looked at one by one, going back.
+const KEPT: usize = 500;
 
 fn count(argument: &str) -> Result<u64, String> {
     if argument.is_empty() {
@@ -132,10 +147,30 @@ impl<'u, 'a> Debugger<'u, 'a> {
             long.next().filter(|_| long.next().is_none())
         });
         let command = command.ok_or_else(|| format!("there is no command `{name}`; help lists them"))?;
-        if command.name == "quit" {
-            return Ok(Answer::Quit);
+        match command.name {
+            "quit" => Ok(Answer::Quit),
+            "at" => {
+                let at = super::position(argument)?;
+                match self.session.positions().contains(&at) {
+                    true => self.lane(argument).map(Answer::Said),
+                    false => Ok(Answer::Elsewhere(at)),
+                }
+            }
+            _ => (command.run)(self, argument.trim()).map(Answer::Said),
         }
-        (command.run)(self, argument.trim()).map(Answer::Said)
+    }
+
+    /// What holds in other groups, too.
+    #[must_use]
+    pub fn kept(&self) -> Kept {
+        Kept { breakpoints: self.breakpoints.clone(), displayed: self.displayed.clone(), made: self.made }
+    }
+
+    /// With what was said in another group.
+    #[must_use]
+    pub fn with(self, kept: Kept) -> Self {
+        let Kept { breakpoints, displayed, made } = kept;
+        Self { breakpoints, displayed, made, ..self }
     }
 
     fn help(&self, name: &str) -> Result<Said, String> {
@@ -275,6 +310,15 @@ impl<'u, 'a> Debugger<'u, 'a> {
 
     pub(crate) fn next(&mut self, direction: Direction) -> Result<Said, String> {
         let lane = self.lane;
+        // It is one of the last instructions mostly, which are kept.
+        if direction == Direction::Backward {
+            for _ in 0..KEPT {
+                let stop = self.session.back();
+                if stop != Stop::Reached || self.session.upcoming().is_none_or(|event| event.executing.contains(lane)) {
+                    return Ok(self.moved(&stop));
+                }
+            }
+        }
         let stop = self
             .run(direction, true, &mut |session| session.upcoming().is_none_or(|event| event.executing.contains(lane)));
         Ok(self.moved(&stop))
@@ -450,9 +494,10 @@ impl<'u, 'a> Debugger<'u, 'a> {
         let found = match argument.split_once(',') {
             Some(_) => {
                 let at = super::position(argument)?;
-                positions.iter().position(|&p| p == at).ok_or_else(|| {
-                    format!("({}, {}) is not in this group; `ctm debug --at` chooses another group", at.i, at.j)
-                })?
+                positions
+                    .iter()
+                    .position(|&p| p == at)
+                    .ok_or_else(|| format!("({}, {}) is not in this group; `at` chooses another group", at.i, at.j))?
             }
             None => argument
                 .parse()

@@ -12,7 +12,7 @@ mod commands;
 pub(crate) mod conditions;
 
 pub(crate) use commands::shown;
-pub use commands::{Answer, COMMANDS, Command, Debugger};
+pub use commands::{Answer, COMMANDS, Command, Debugger, Kept};
 pub use ctm::trace::Direction;
 use ctm_exec::Position;
 use serde_json::{Value, json};

@@ -1,16 +1,18 @@
 //! What the page asks for. Each question is a JSON object, each answer too; `{"error": ...}` says why there is none.
 
-use super::entries::{Entry, said};
+use super::entries::{Directory, Entry, Opened, said};
 use crate::language::{Document, Language};
+use ctm::Drawing;
 use ctm::array::{Array, Kind, Values};
-use ctm::job::JobError;
+use ctm::job::Job;
 use ctm::render;
-use ctm::trace::{Ancestry, Choice, Limits, Profile, Trace, TraceError, observe::Place};
+use ctm::trace::{Ancestry, Choice, DrawStage, Limits, Profile, Subject, Trace, TraceError, observe::Place};
 use ctm_exec::{Control, Position};
 use ctm_isa::diag::Severity;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
-use std::time::Duration;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
 
 /// The wall time of a launch that the page starts.
 const PATIENCE: Duration = Duration::from_secs(20);
@@ -148,11 +150,25 @@ fn manual(question: &Value) -> Result<Value, String> {
     Ok(json!({ "text": pages.join("\n\n") }))
 }
 
-/// The job of a question, with less patience than a job may have.
-fn job(question: &Value, entries: &[Entry]) -> Result<(ctm::job::Job, Option<super::entries::Directory>), String> {
-    let (mut job, directory) = entry(question, entries)?.job(&texts(question)).map_err(|e| said(&e))?;
-    job.run.budget.time = Some(job.run.budget.time.map_or(PATIENCE, |time| time.min(PATIENCE)));
-    Ok((job, directory))
+/// What a question is about, with less patience than a job may have.
+fn opened(question: &Value, entries: &[Entry]) -> Result<(Opened, Option<Directory>), String> {
+    let (mut opened, directory) = entry(question, entries)?.opened(&texts(question)).map_err(|e| said(&e))?;
+    let time = match &mut opened {
+        Opened::Job(job) => &mut job.run.budget.time,
+        Opened::Drawing(drawing) => &mut drawing.budget.time,
+    };
+    *time = Some(time.map_or(PATIENCE, |time| time.min(PATIENCE)));
+    Ok((opened, directory))
+}
+
+/// The same, to look into: of draws, the pixel programs.
+fn subject(question: &Value, entries: &[Entry]) -> Result<(Subject, Option<Directory>), String> {
+    let (opened, directory) = opened(question, entries)?;
+    let subject = match opened {
+        Opened::Job(job) => Subject::Job(job),
+        Opened::Drawing(drawing) => Subject::Drawing(Arc::new(*drawing), DrawStage::Pixel),
+    };
+    Ok((subject, directory))
 }
 
 fn picture(array: &Array) -> Result<String, String> {
@@ -160,21 +176,36 @@ fn picture(array: &Array) -> Result<String, String> {
     Ok(format!("data:image/png;base64,{}", base64(&bytes)))
 }
 
+/// An output as the page shows it; column and row of its first element.
+fn shown(name: &str, array: &Array, left: u32, top: u32) -> Result<Value, String> {
+    Ok(json!({
+        "name": name,
+        "width": array.width,
+        "height": array.height,
+        "channels": array.channels,
+        "left": left,
+        "top": top,
+        "picture": picture(array)?,
+    }))
+}
+
 fn run(question: &Value, entries: &[Entry], control: &Control) -> Result<Value, String> {
-    let (job, _directory) = job(question, entries)?;
+    let (opened, _directory) = opened(question, entries)?;
+    match opened {
+        Opened::Job(job) => run_job(&job, control),
+        Opened::Drawing(mut drawing) => {
+            drawing.control = control.clone();
+            draw(&drawing)
+        }
+    }
+}
+
+fn run_job(job: &Job, control: &Control) -> Result<Value, String> {
     let report = job.run_under(control, |_| {}).map_err(|e| said(&e))?;
     let mut outputs = Vec::new();
     for output in &report.outputs {
         let Some(array) = report.array(output.slot) else { continue };
-        outputs.push(json!({
-            "name": output.name,
-            "width": array.width,
-            "height": array.height,
-            "channels": array.channels,
-            "left": output.rect.x,
-            "top": output.rect.y,
-            "picture": picture(&array)?,
-        }));
+        outputs.push(shown(&output.name, &array, output.rect.x, output.rect.y)?);
     }
     let reports: String = report.reports.iter().map(|report| format!("{}\n", render::text(report, false))).collect();
     let domain = job.passes.last().map(|pass| pass.domain);
@@ -186,6 +217,26 @@ fn run(question: &Value, entries: &[Entry], control: &Control) -> Result<Value, 
     }))
 }
 
+fn draw(drawing: &Drawing) -> Result<Value, String> {
+    let since = Instant::now();
+    let drawn = drawing.prepare().and_then(|mut prepared| prepared.draw(0.0)).map_err(|error| match error {
+        ctm::draw::Error::Job(error) => said(&error),
+        error => error.to_string(),
+    })?;
+    let milliseconds = since.elapsed().as_secs_f64() * 1000.0;
+    let mut outputs = Vec::new();
+    for target in drawn.targets.iter().filter(|target| !target.format().number.is_integer()) {
+        outputs.push(shown(&format!("target {}", target.number), &target.array(), 0, 0)?);
+    }
+    let [width, height] = drawn.size;
+    Ok(json!({
+        "outputs": outputs,
+        "said": drawn.findings.iter().map(|finding| format!("{finding}\n")).collect::<String>(),
+        "milliseconds": milliseconds,
+        "domain": [0, 0, width.saturating_sub(1), height.saturating_sub(1)],
+    }))
+}
+
 fn at(question: &Value) -> Result<Position, String> {
     let number = |n: usize| question["at"][n].as_u64().and_then(|n| u32::try_from(n).ok());
     let (Some(i), Some(j)) = (number(0), number(1)) else { return Err("`at` is a processor: [35, 22]".into()) };
@@ -193,9 +244,10 @@ fn at(question: &Value) -> Result<Position, String> {
 }
 
 fn traced(question: &Value, entries: &[Entry]) -> Result<Trace, String> {
-    let (job, _directory) = job(question, entries)?;
-    let limits = Limits { instructions: LONGEST_TRACE, ..Limits::default() };
-    Trace::of_job(&job, Choice::default(), at(question)?, &limits).map_err(|e| match e {
+    let (subject, _directory) = subject(question, entries)?;
+    let (limits, at) = (Limits { instructions: LONGEST_TRACE, ..Limits::default() }, at(question)?);
+    let chosen = subject.choose(Choice::default(), Some(at)).map_err(|e| said(&e))?;
+    Trace::of(&subject, &chosen, at, &limits).map_err(|e| match e {
         TraceError::Job(e) => said(&e),
         TraceError::NotRun(_) => e.to_string(),
     })
@@ -219,8 +271,9 @@ fn why(question: &Value, entries: &[Entry]) -> Result<Value, String> {
 
 #[allow(clippy::cast_precision_loss, reason = "numbers for people")]
 fn profile(question: &Value, entries: &[Entry]) -> Result<Value, String> {
-    let (job, _directory) = job(question, entries)?;
-    let profile = Profile::of_job(&job, Choice::default()).map_err(|e: JobError| said(&e))?;
+    let (subject, _directory) = subject(question, entries)?;
+    let chosen = subject.choose(Choice::default(), None).map_err(|e| said(&e))?;
+    let profile = Profile::of(&subject, &chosen).map_err(|e| said(&e))?;
     let mut lines = Vec::new();
     for line in 1..=profile.listing.lines.len() {
         if let Some(count) = profile.of_line(line) {
@@ -285,6 +338,38 @@ mod tests {
         let question = json!({ "text": "ü😀x", "offset": 3 });
         assert_eq!(byte(&question), 6);
         assert_eq!(units("ü😀x", 6), 3);
+    }
+
+    /// A draw job of the user's: its picture, a pixel's steps, counts, and a program that the page has changed.
+    #[test]
+    fn draws_are_answered() {
+        let job = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/draw/cube/job.toml");
+        let entries = super::super::entries::all(std::slice::from_ref(&job));
+        let name = entries[0].name.clone();
+        let ask = |what: &str, mut question: Value| {
+            question["entry"] = name.as_str().into();
+            answer(what, &question, &entries, &Control::none())
+        };
+        let opened = ask("open", json!({}));
+        let names: Vec<&str> =
+            opened["files"].as_array().unwrap().iter().map(|file| file["name"].as_str().unwrap()).collect();
+        assert_eq!(names, ["job.toml", "cube.vsh", "cube.psh"]);
+        let run = ask("run", json!({}));
+        assert_eq!((&run["outputs"][0]["width"], &run["domain"]), (&json!(320), &json!([0, 0, 319, 239])), "{run}");
+        let trace = ask("trace", json!({ "at": [160, 120] }));
+        assert!(trace["error"].is_null(), "{trace}");
+        let why = ask("why", json!({ "at": [160, 120], "value": "PIX0.x" }));
+        assert!(why["text"].as_str().unwrap().contains("SAMPLE"), "{why}");
+        assert!(ask("trace", json!({ "at": [0, 0] }))["error"].as_str().unwrap().contains("does not run for pixel"));
+        let profile = ask("profile", json!({}));
+        assert!(profile["lines"].as_array().unwrap().len() > 3, "{profile}");
+        let program = opened["files"][2]["text"].as_str().unwrap();
+        assert!(program.contains("MUL "), "{program}");
+        let changed = ask("run", json!({ "files": { "cube.psh": program.replacen("MUL ", "ADD ", 1) } }));
+        assert!(changed["outputs"][0]["picture"].is_string(), "{changed}");
+        assert_ne!(changed["outputs"][0]["picture"], run["outputs"][0]["picture"]);
+        let wrong = ask("run", json!({ "files": { "cube.psh": "MUUL" } }));
+        assert!(wrong["error"].is_string(), "{wrong}");
     }
 
     #[test]

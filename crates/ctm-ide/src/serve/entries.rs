@@ -1,8 +1,11 @@
 //! What the page can open: the examples, which are part of the program, and jobs of the user's.
 
 use crate::language::Language;
+use ctm::Drawing;
+use ctm::draw::ProgramSource;
 use ctm::job::{Job, JobError, Reader};
 use ctm::render::{self, Report};
+use ctm::trace::Subject;
 use ctm_isa::diag::Diagnostic;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
@@ -76,6 +79,19 @@ fn wrong(message: impl Into<String>) -> JobError {
     JobError::Usage(vec![Report::bare(Diagnostic::error("page", message))])
 }
 
+fn program_file(program: &ProgramSource) -> Option<&PathBuf> {
+    match program {
+        ProgramSource::File(path) => Some(path),
+        ProgramSource::Given(_) => None,
+    }
+}
+
+/// What an entry is, read.
+pub(super) enum Opened {
+    Job(Box<Job>),
+    Drawing(Box<Drawing>),
+}
+
 /// Numbers of directories that are there for one run.
 static RUNS: AtomicU64 = AtomicU64::new(0);
 
@@ -120,9 +136,13 @@ impl Entry {
         let read = |path: &Path| std::fs::read_to_string(path).map_err(|e| wrong(format!("{}: {e}", path.display())));
         let name = |path: &Path| path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let mut files = vec![File { name: name(path), text: read(path)? }];
-        let job = Reader::for_file(path)?.finish()?;
-        for pass in &job.passes {
-            let program = &pass.program.value;
+        let programs: Vec<PathBuf> = if Subject::is_drawing(path) {
+            let drawing = Drawing::read(path)?;
+            drawing.draws.iter().flat_map(|draw| &draw.programs).filter_map(program_file).cloned().collect()
+        } else {
+            Reader::for_file(path)?.finish()?.passes.iter().map(|pass| pass.program.value.clone()).collect()
+        };
+        for program in &programs {
             let known = files.iter().any(|file| file.name == name(program));
             // Words are nothing to edit.
             if !known && Language::of_path(program).is_some() {
@@ -132,8 +152,53 @@ impl Entry {
         Ok(files)
     }
 
+    /// What is looked into, with the page's texts: a job or draws that write no files. The directory stays until what is made of them is done.
+    pub(super) fn opened(&self, texts: &BTreeMap<String, String>) -> Result<(Opened, Option<Directory>), JobError> {
+        let path = self.path.as_deref().unwrap_or(Path::new(""));
+        let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
+        let is_drawing = match texts.get(&name) {
+            Some(text) => Drawing::is_job(text),
+            None => Subject::is_drawing(path),
+        };
+        if self.path.is_some() && is_drawing {
+            let (drawing, directory) = self.drawing(path, texts)?;
+            return Ok((Opened::Drawing(Box::new(drawing)), directory));
+        }
+        let (job, directory) = self.job(texts)?;
+        Ok((Opened::Job(Box::new(job)), directory))
+    }
+
+    /// The draws of a user's file. Programs that the page has changed are files of the directory.
+    fn drawing(&self, path: &Path, texts: &BTreeMap<String, String>) -> Result<(Drawing, Option<Directory>), JobError> {
+        let known = self.files()?;
+        let Some(job) = known.first() else { return Err(wrong("there is no such job")) };
+        let text = texts.get(&job.name).unwrap_or(&job.text);
+        let mut drawing = Drawing::parse(text, &job.name, path.parent().unwrap_or(Path::new("")))?;
+        drawing.targets.iter_mut().for_each(|target| target.saves.clear());
+        if let Some(depth) = &mut drawing.depth {
+            (depth.save, depth.save_stencil) = (None, None);
+        }
+        let mut directory = None;
+        for program in drawing.draws.iter_mut().flat_map(|draw| &mut draw.programs) {
+            let ProgramSource::File(place) = program else { continue };
+            let name = place.file_name().unwrap_or_default().to_string_lossy().into_owned();
+            let changed = |file: &&File| file.name == name && texts.get(&name).is_some_and(|text| *text != file.text);
+            if known.iter().skip(1).find(changed).is_none() {
+                continue;
+            }
+            if directory.is_none() {
+                directory = Some(Directory::new().map_err(|e| wrong(format!("no directory for the run: {e}")))?);
+            }
+            if let (Some(directory), Some(text)) = (&directory, texts.get(&name)) {
+                *place = directory.0.join(&name);
+                std::fs::write(&*place, text).map_err(|e| wrong(format!("{name}: {e}")))?;
+            }
+        }
+        Ok((drawing, directory))
+    }
+
     /// The job with the page's texts, writing no files; the directory stays until what is made of the job is done.
-    pub(super) fn job(&self, texts: &BTreeMap<String, String>) -> Result<(Job, Option<Directory>), JobError> {
+    fn job(&self, texts: &BTreeMap<String, String>) -> Result<(Job, Option<Directory>), JobError> {
         let known = self.files()?;
         let job_file = known.first().map(|file| file.name.clone()).unwrap_or_default();
         let text = texts.get(&job_file).or(known.first().map(|file| &file.text)).cloned().unwrap_or_default();

@@ -9,7 +9,7 @@ use super::surfaces::Surfaces;
 use crate::Error;
 use crate::packets::{Kind, Packet, Packets};
 use crate::stream::Relocation;
-use ctm_draw::{Fragment, Note};
+use ctm_draw::{Fragment, Note, Notice};
 use ctm_exec::{Budget, Control, Engine};
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -27,13 +27,22 @@ pub struct DrawOptions {
     pub checks: bool,
     /// The column and row of a pixel whose fragments are told ([`Stepped::fragments`]).
     pub watch: Option<[u32; 2]>,
+    /// Hears of the launches of draws.
+    pub notice: Notice,
 }
 
 impl Default for DrawOptions {
     /// All cores; half a minute for a draw.
     fn default() -> Self {
         let budget = Budget { time: Some(Duration::from_secs(30)), ..Budget::default() };
-        Self { one_thread: false, budget, control: Control::default(), checks: false, watch: None }
+        Self {
+            one_thread: false,
+            budget,
+            control: Control::default(),
+            checks: false,
+            watch: None,
+            notice: Notice::default(),
+        }
     }
 }
 

@@ -395,9 +395,9 @@ impl Device {
                     count: call.count,
                     instances,
                 };
-                let DrawOptions { one_thread, budget, ref control, checks, watch } = device.options;
-                let control = control.clone();
-                let options = Options { one_thread, budget, control, checks, watch, ..Options::default() };
+                let DrawOptions { one_thread, budget, ref control, checks, watch, ref notice } = device.options;
+                let (control, notice) = (control.clone(), notice.clone());
+                let options = Options { one_thread, budget, control, checks, watch, notice };
                 ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &options)
                     .map_err(|error| Error::new("draw", error.to_string()))
             });

@@ -37,8 +37,8 @@ pub use pair::{Attribute, Links, Pair, Part};
 pub use plan::{
     Cull, DepthPlan, DrawPlan, Drawing, MeshSource, Mixing, ProgramSource, TargetPlan, TextureBinding, TextureData,
 };
-pub use prepare::Prepared;
-pub(crate) use prepare::{NoticeFn, picture};
+pub(crate) use prepare::picture;
+pub use prepare::{NoticeFn, Prepared};
 
 use crate::job::JobError;
 use ctm_draw::DrawError;

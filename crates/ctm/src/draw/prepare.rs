@@ -38,7 +38,8 @@ pub struct Prepared<'a> {
     pub(super) notice: Option<Arc<NoticeFn>>,
 }
 
-pub(crate) type NoticeFn = dyn Fn(usize, &LaunchNotice<'_>) + Send + Sync;
+/// Hears of a launch that is about to run: the number of its draw, from 0 on, and what its lanes are.
+pub type NoticeFn = dyn Fn(usize, &LaunchNotice<'_>) + Send + Sync;
 
 impl Prepared<'_> {
     /// Runs all launches on an engine around this one, and tells of each before it runs.

@@ -8,14 +8,63 @@ use super::subject::{Chosen, DrawStage, wrong};
 use crate::draw::{Drawing, Error, NoticeFn};
 use crate::job::{JobError, PassProgram};
 use crate::render::Report;
-use ctm_draw::DrawError;
+use ctm_draw::{DrawError, LaunchNotice};
 use ctm_exec::observe::{Unit, Watcher, Wish};
 use ctm_exec::watch::Control;
+use ctm_exec::x1k::Interp;
 use ctm_exec::{Domain, Engine, Fault, Outcome, Position, r700, x1k};
 use ctm_isa::diag::Diagnostic;
 use std::collections::HashMap;
+use std::fmt;
 use std::ops::ControlFlow;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Puts an engine around the one on which programs would run.
+pub type Wrap<'a> = Box<dyn FnOnce(Box<dyn Engine>) -> Box<dyn Engine> + 'a>;
+
+/// Whatever draws: a [`Drawing`], or a capture of command streams.
+pub trait Draws: fmt::Debug + Send + Sync {
+    /// The number of the first draw, as people count: 0, or 1 for captures.
+    fn first(&self) -> usize {
+        0
+    }
+
+    /// How many draws there are, where that is known before they are drawn.
+    fn count(&self) -> Option<usize> {
+        None
+    }
+
+    /// Columns and rows of what is drawn to, where that is known before.
+    fn size(&self) -> Option<[u32; 2]> {
+        None
+    }
+
+    /// Draws, on one thread, on the engine that `wrap` makes. `notice` hears of each launch before it runs, with the number of its draw from 0 on. Nothing has to be
+    /// drawn behind draw `last`. A program that does wrong ends it, and is no error here: whoever watches has seen it.
+    ///
+    /// # Errors
+    /// What is wrong with the source.
+    fn draw(&self, wrap: Wrap<'_>, notice: Arc<NoticeFn>, last: Option<usize>) -> Result<(), JobError>;
+}
+
+impl Draws for Drawing {
+    fn count(&self) -> Option<usize> {
+        Some(self.draws.len())
+    }
+
+    fn size(&self) -> Option<[u32; 2]> {
+        Some(self.size)
+    }
+
+    fn draw(&self, wrap: Wrap<'_>, notice: Arc<NoticeFn>, _: Option<usize>) -> Result<(), JobError> {
+        let mut prepared = self.prepare().map_err(failed)?;
+        prepared.watch(wrap, notice);
+        match prepared.draw(0.0) {
+            Ok(_) | Err(Error::Draw(_, DrawError::Program { .. })) => Ok(()),
+            Err(error) => Err(failed(error)),
+        }
+    }
+}
 
 /// The lane of a launch that is meant, and what each lane is.
 #[derive(Clone, Debug)]
@@ -35,6 +84,8 @@ struct Coming {
 #[derive(Default)]
 struct Seen {
     launches: u64,
+    /// Draws so far.
+    draws: usize,
     /// Fragments, or invocations, of what was asked for.
     found: u64,
     coming: Option<Coming>,
@@ -53,64 +104,71 @@ fn failed(error: Error) -> JobError {
     }
 }
 
-/// Draws, and hears of every launch of a stage. A program that does wrong ends it, as does a watcher.
-fn drawn(
-    drawing: &Drawing,
-    wrap: impl FnOnce(Box<dyn Engine>) -> Box<dyn Engine>,
-    notice: Arc<NoticeFn>,
-) -> Result<(), JobError> {
-    let mut prepared = drawing.prepare().map_err(failed)?;
-    prepared.watch(wrap, notice);
-    match prepared.draw(0.0) {
-        // The launch that did wrong has been seen, too.
-        Ok(_) | Err(Error::Draw(_, DrawError::Program { .. })) => Ok(()),
-        Err(error) => Err(failed(error)),
-    }
+/// A pixel or a vertex that is none of what was asked for: a helper, or the same pixel of another primitive.
+const OTHER: Position = Position { i: u32::MAX, j: u32::MAX };
+
+fn lanes(domain: Domain) -> impl Iterator<Item = Position> + Clone {
+    (domain.j0..=domain.j1).flat_map(move |j| (domain.i0..=domain.i1).map(move |i| Position { i, j }))
 }
 
-/// The lane of a pixel or a vertex: of all draws or of draw `pass` the last one, or the one with the number `launch` among them.
+/// The lane of a pixel or a vertex: of all draws or of draw `pass` the last one, or the one with the number `launch` among them. Without `at` the last launch, as its
+/// first lane.
 pub(super) fn choose(
-    drawing: &Drawing,
+    draws: &dyn Draws,
     stage: DrawStage,
     choice: Choice,
     at: Option<Position>,
 ) -> Result<Chosen, JobError> {
-    let draws = drawing.draws.len();
-    if let Some(pass) = choice.pass.filter(|&pass| pass >= draws) {
-        let last = draws.saturating_sub(1);
-        return Err(wrong("no-such-launch", format!("there is no draw {pass}, there are draws 0 to {last}")));
+    let first = draws.first();
+    let no_draw = |pass: usize, count: usize| {
+        let (pass, last) = (pass + first, (count + first).saturating_sub(1));
+        wrong("no-such-launch", format!("there is no draw {pass}, there are draws {first} to {last}"))
+    };
+    if let (Some(pass), Some(count)) = (choice.pass, draws.count())
+        && pass >= count
+    {
+        return Err(no_draw(pass, count));
     }
-    let at = at.unwrap_or_default();
-    let name = DrawStage::ALL.iter().find(|row| row.1 == stage).map_or("", |row| row.0);
+    if at.is_none() && choice.launch.is_some() {
+        return Err(wrong("no-such-launch", "--launch counts the fragments of one pixel, and no pixel is named"));
+    }
     let seen = Arc::new(Mutex::new(Seen::default()));
     let hears = Arc::clone(&seen);
-    let notice = move |draw: usize, launch: &ctm_draw::LaunchNotice<'_>| {
-        let mut lanes = Vec::new();
-        if launch.stage == name && choice.pass.is_none_or(|pass| pass == draw) {
-            let d = launch.domain;
-            let all = || (d.j0..=d.j1).flat_map(move |j| (d.i0..=d.i1).map(move |i| Position { i, j }));
-            for lane in all().filter(|&lane| launch.place(lane) == at && launch.counts(lane)) {
+    let notice = move |draw: usize, launch: &LaunchNotice<'_>| {
+        let mut found = Vec::new();
+        if launch.stage == stage.name() && choice.pass.is_none_or(|pass| pass == draw) {
+            let all = || lanes(launch.domain);
+            let mut meant: Vec<Position> =
+                all().filter(|&lane| at.is_none_or(|at| launch.place(lane) == at) && launch.counts(lane)).collect();
+            meant.truncate(if at.is_some() { usize::MAX } else { 1 });
+            for lane in meant {
                 // Other lanes of the same pixel are those of other primitives.
-                let other = Position { i: u32::MAX, j: u32::MAX };
                 let name = |of: Position| match launch.place(of) {
-                    place if place == at && of != lane => other,
+                    place if place == launch.place(lane) && of != lane => OTHER,
                     place => place,
                 };
-                lanes.push(Lane { lane, names: all().map(|of| (of, name(of))).collect() });
+                found.push(Lane { lane, names: all().map(|of| (of, name(of))).collect() });
             }
         }
-        lock(&hears).coming = Some(Coming { draw, domain: launch.domain, lanes });
+        let mut seen = lock(&hears);
+        seen.draws = seen.draws.max(draw + 1);
+        seen.coming = Some(Coming { draw, domain: launch.domain, lanes: found });
     };
     let noting = Arc::clone(&seen);
     let wrap = move |inner| -> Box<dyn Engine> { Box::new(Choosing { inner, seen: noting, launch: choice.launch }) };
-    drawn(drawing, wrap, Arc::new(notice))?;
+    draws.draw(Box::new(wrap), Arc::new(notice), choice.pass)?;
     let mut seen = lock(&seen);
-    let found = seen.found;
+    let (found, count) = (seen.found, seen.draws);
     seen.chosen.take().ok_or_else(|| {
-        let what = match stage {
-            DrawStage::Pixel => format!("pixel ({}, {})", at.i, at.j),
-            DrawStage::Vertex => format!("vertex {} of instance {}", at.i, at.j),
+        if let Some(pass) = choice.pass.filter(|&pass| pass >= count && draws.count().is_none()) {
+            return no_draw(pass, count);
+        }
+        let what = match (stage, at) {
+            (_, None) => "anything".to_owned(),
+            (DrawStage::Pixel, Some(at)) => format!("pixel ({}, {})", at.i, at.j),
+            (DrawStage::Vertex, Some(at)) => format!("vertex {} of instance {}", at.i, at.j),
         };
+        let name = stage.name();
         wrong(
             "no-such-launch",
             match choice.launch {
@@ -125,8 +183,7 @@ pub(super) fn choose(
 
 /// Shows the launch that was chosen to a watcher, which hears of pixels or vertices.
 pub(super) fn watch(
-    drawing: &Drawing,
-    _: DrawStage,
+    draws: &dyn Draws,
     chosen: &Chosen,
     watcher: impl Watcher + Send + 'static,
 ) -> Result<(), JobError> {
@@ -136,7 +193,46 @@ pub(super) fn watch(
     let watcher = Renamed { lane, watcher };
     let which = chosen.which;
     let wrap = move |inner| super::choice::watching(inner, which, watcher);
-    drawn(drawing, wrap, Arc::new(|_, _| {}))
+    draws.draw(Box::new(wrap), Arc::new(|_, _| {}), Some(chosen.pass))
+}
+
+/// Shows all launches of a stage of the chosen draw to a watcher, which hears of pixels or vertices; helpers are called (4294967295, 4294967295).
+pub(super) fn watch_all(
+    draws: &dyn Draws,
+    stage: DrawStage,
+    chosen: &Chosen,
+    watcher: impl Watcher + Send + 'static,
+) -> Result<(), JobError> {
+    let coming = Arc::new(Mutex::new(None));
+    let (hears, wanted) = (Arc::clone(&coming), chosen.pass);
+    let notice = move |draw: usize, launch: &LaunchNotice<'_>| {
+        let name = |of: Position| if launch.counts(of) { launch.place(of) } else { OTHER };
+        let names = || lanes(launch.domain).map(|of| (of, name(of))).collect();
+        *lock(&hears) = (draw == wanted && launch.stage == stage.name()).then(names);
+    };
+    let watcher = Mutex::new(watcher);
+    let wrap = move |inner| -> Box<dyn Engine> { Box::new(Every { inner, coming, watcher }) };
+    draws.draw(Box::new(wrap), Arc::new(notice), Some(wanted))
+}
+
+/// The domain of all pixels, or of all vertices, of the chosen draw.
+pub(super) fn domain(draws: &dyn Draws, stage: DrawStage, chosen: &Chosen) -> Result<Domain, JobError> {
+    if let (Some([width, height]), DrawStage::Pixel) = (draws.size(), stage) {
+        return Ok(Domain { i0: 0, j0: 0, i1: width.saturating_sub(1), j1: height.saturating_sub(1) });
+    }
+    let last = Arc::new(Mutex::new([0u32; 2]));
+    let (hears, wanted) = (Arc::clone(&last), chosen.pass);
+    let notice = move |draw: usize, launch: &LaunchNotice<'_>| {
+        if draw == wanted && launch.stage == stage.name() {
+            let mut last = lock(&hears);
+            for of in lanes(launch.domain).filter(|&of| launch.counts(of)).map(|of| launch.place(of)) {
+                *last = [last[0].max(of.i), last[1].max(of.j)];
+            }
+        }
+    };
+    draws.draw(Box::new(|inner| inner), Arc::new(notice), Some(wanted))?;
+    let [i1, j1] = *lock(&last);
+    Ok(Domain { i0: 0, j0: 0, i1, j1 })
 }
 
 /// A watcher of one lane that knows lanes by what they are.
@@ -145,21 +241,84 @@ struct Renamed<W> {
     watcher: W,
 }
 
-impl<W> Renamed<W> {
-    fn names(&self, positions: &[Position]) -> Vec<Position> {
-        positions.iter().map(|at| self.lane.names.get(at).copied().unwrap_or(*at)).collect()
-    }
+fn renamed(names: &HashMap<Position, Position>, positions: &[Position]) -> Vec<Position> {
+    positions.iter().map(|at| names.get(at).copied().unwrap_or(*at)).collect()
 }
 
 impl<W: Watcher> Watcher for Renamed<W> {
     fn wish(&mut self, positions: &[Position]) -> Wish {
-        if positions.contains(&self.lane.lane) { self.watcher.wish(&self.names(positions)) } else { Wish::Skip }
+        if positions.contains(&self.lane.lane) {
+            self.watcher.wish(&renamed(&self.lane.names, positions))
+        } else {
+            Wish::Skip
+        }
     }
 
     fn watch(&mut self, unit: &mut Unit<'_>) -> Result<ControlFlow<()>, Fault> {
-        let names = self.names(unit.positions());
+        let names = renamed(&self.lane.names, unit.positions());
         unit.rename(names);
         self.watcher.watch(unit)
+    }
+}
+
+/// A watcher of all lanes of a launch that knows lanes by what they are.
+struct AllRenamed<'a, W> {
+    names: HashMap<Position, Position>,
+    watcher: &'a mut W,
+}
+
+impl<W: Watcher> Watcher for AllRenamed<'_, W> {
+    fn wish(&mut self, positions: &[Position]) -> Wish {
+        self.watcher.wish(&renamed(&self.names, positions))
+    }
+
+    fn watch(&mut self, unit: &mut Unit<'_>) -> Result<ControlFlow<()>, Fault> {
+        let names = renamed(&self.names, unit.positions());
+        unit.rename(names);
+        self.watcher.watch(unit)
+    }
+}
+
+/// An engine that shows every launch with names to a watcher.
+struct Every<W> {
+    inner: Box<dyn Engine>,
+    coming: Arc<Mutex<Option<HashMap<Position, Position>>>>,
+    watcher: Mutex<W>,
+}
+
+impl<W: Watcher + Send> Engine for Every<W> {
+    fn name(&self) -> &'static str {
+        self.inner.name()
+    }
+
+    fn run_x1k_under(
+        &self,
+        control: &Control,
+        launch: &x1k::Launch<'_>,
+        memory: &mut dyn x1k::Memory,
+    ) -> Result<Outcome, Fault> {
+        let coming = lock(&self.coming).take();
+        match coming {
+            None => self.inner.run_x1k_under(control, launch, memory),
+            Some(names) => {
+                Interp.watch_x1k(launch, memory, &mut AllRenamed { names, watcher: &mut *lock(&self.watcher) })
+            }
+        }
+    }
+
+    fn run_r700_under(
+        &self,
+        control: &Control,
+        launch: &r700::Launch<'_>,
+        memory: &mut dyn r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        let coming = lock(&self.coming).take();
+        match coming {
+            None => self.inner.run_r700_under(control, launch, memory),
+            Some(names) => {
+                Interp.watch_r700(launch, memory, &mut AllRenamed { names, watcher: &mut *lock(&self.watcher) })
+            }
+        }
     }
 }
 

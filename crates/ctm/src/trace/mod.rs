@@ -2,7 +2,8 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `subject` | what has launches: jobs and recordings |
+//! | `subject` | what has launches: jobs, recordings and draws |
+//! | `drawing` | launches of draws, by pixel and by vertex |
 //! | `choice` | which launch of a job is watched, and an engine that lets a watcher see it |
 //! | `listing` | a program as lines, and which line an instruction stands on |
 //! | `record` | a [`Trace`]: everything that lanes of a group read and wrote |
@@ -34,9 +35,11 @@ mod session;
 mod subject;
 mod why;
 
+pub use crate::draw::NoticeFn;
 pub use choice::{Choice, watch_job, watching};
 pub use compare::{Difference, Incomparable, Left, Parting, Store, agree, difference, left_by, parting};
 pub use ctm_exec::observe;
+pub use drawing::{Draws, Wrap};
 pub use graph::{Block, Graph};
 pub use listing::{Line, Listing};
 pub use live::{LiveRange, Liveness};

@@ -25,7 +25,7 @@ pub struct Count {
     pub cost: Counters,
 }
 
-/// Counts of a launch.
+/// Counts of a launch; of draws, of all launches of a stage of one draw.
 #[derive(Clone, Debug)]
 pub struct Profile {
     /// The program.
@@ -76,12 +76,12 @@ impl Profile {
         Self::of(&subject, &subject.choose(choice, None)?)
     }
 
-    /// Counts a launch.
+    /// Counts a launch; of draws, the chosen stage of the chosen draw, pixels as often as they have fragments.
     ///
     /// # Errors
     /// Everything that is wrong with the subject.
     pub fn of(subject: &Subject, chosen: &Chosen) -> Result<Self, JobError> {
-        let domain = chosen.domain;
+        let domain = subject.whole_domain(chosen)?;
         let elements = domain.width() as usize * domain.height() as usize;
         let profile = Arc::new(Mutex::new(Self {
             listing: Arc::new(Listing::new(&chosen.program)),
@@ -93,7 +93,7 @@ impl Profile {
             waited: vec![0; elements],
             fault: None,
         }));
-        subject.watch(chosen, Counting { profile: Arc::clone(&profile) })?;
+        subject.watch_whole(chosen, Counting { profile: Arc::clone(&profile) })?;
         let profile = profile.lock().unwrap_or_else(PoisonError::into_inner);
         Ok(profile.clone())
     }

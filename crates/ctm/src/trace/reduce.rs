@@ -2,7 +2,7 @@
 
 /// A program text that still passes, with nothing left that can be taken away line by line or half by half.
 ///
-/// First runs of lines go, long ones before short ones, then halves of co-issued pairs, modifiers and comments. `holds` is asked for every text that
+/// First runs of lines go, long ones before short ones, then halves of co-issued pairs, modifiers and comments; operands become zero. `holds` is asked for every text that
 /// is tried; it has to be true for `text` itself, or `text` comes back.
 pub fn reduce(text: &str, holds: &mut dyn FnMut(&str) -> bool) -> String {
     let mut lines: Vec<String> = text.lines().map(str::to_owned).collect();
@@ -31,10 +31,14 @@ pub fn reduce(text: &str, holds: &mut dyn FnMut(&str) -> bool) -> String {
         }
         pairs(&mut lines, holds, &joined);
         for n in 0..lines.len() {
-            for simpler in simpler(&lines[n]) {
+            let mut tried = 0;
+            while let Some(simpler) = simpler(&lines[n]).into_iter().nth(tried) {
                 let old = std::mem::replace(&mut lines[n], simpler);
-                if !holds(&joined(&lines)) {
+                if holds(&joined(&lines)) {
+                    tried = 0;
+                } else {
                     lines[n] = old;
+                    tried += 1;
                 }
             }
         }
@@ -87,6 +91,17 @@ fn simpler(line: &str) -> Vec<String> {
     }
     if line.contains(", -") {
         forms.push(line.replace(", -", ", "));
+    }
+    // An operand becomes zero, as either language writes it.
+    let code = line.split(';').next().unwrap_or("");
+    for (comma, _) in code.match_indices(", ") {
+        let from = code.len() - code[comma + 2..].trim_start().len();
+        let to = code[from..].find([',', '|', ' ']).map_or(code.len(), |at| from + at);
+        for zero in ["0", "0.0f"] {
+            if !code[from..to].starts_with('0') {
+                forms.push(format!("{}{zero}{}", &line[..from], &line[to..]));
+            }
+        }
     }
     forms
 }

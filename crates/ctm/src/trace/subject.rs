@@ -1,7 +1,7 @@
 //! What launches are watched of: a job, a drawing, or a recording of devices.
 
 use super::choice::{Choice, Picking, Shown, watch_job};
-use super::drawing::{self, Lane};
+use super::drawing::{self, Draws, Lane};
 use crate::draw::Drawing;
 use crate::job::{AnyProgram, Job, JobError, PassProgram};
 use crate::record::{FORMAT, ReplayOptions, replay_on};
@@ -23,7 +23,7 @@ pub enum Subject {
     /// A recording of devices (`docs/replay.md`).
     Recording(PathBuf),
     /// Draws (`docs/draw-jobs.md`), and which of their programs: pixels are processors by column and row, vertices by number and instance.
-    Drawing(Box<Drawing>, DrawStage),
+    Drawing(Arc<dyn Draws>, DrawStage),
 }
 
 /// A program of a draw.
@@ -39,6 +39,15 @@ pub enum DrawStage {
 impl DrawStage {
     /// Every stage with its name.
     pub const ALL: [(&'static str, Self); 2] = [("pixel", Self::Pixel), ("vertex", Self::Vertex)];
+
+    /// Its name.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Pixel => Self::ALL[0].0,
+            Self::Vertex => Self::ALL[1].0,
+        }
+    }
 }
 
 /// A launch of a subject.
@@ -101,7 +110,7 @@ impl Subject {
                     None => Err(wrong("no-such-launch", format!("there is no pass {pass}"))),
                 }
             }
-            Self::Drawing(drawing, stage) => drawing::choose(drawing, *stage, choice, at),
+            Self::Drawing(draws, stage) => drawing::choose(draws.as_ref(), *stage, choice, at),
             Self::Recording(path) => {
                 if choice.pass.is_some() {
                     return Err(wrong(
@@ -130,6 +139,22 @@ impl Subject {
         }
     }
 
+    /// Shows all that a profile counts to a watcher: a launch; of draws all launches of the chosen draw.
+    pub(super) fn watch_whole(&self, chosen: &Chosen, watcher: impl Watcher + Send + 'static) -> Result<(), JobError> {
+        match self {
+            Self::Drawing(draws, stage) => drawing::watch_all(draws.as_ref(), *stage, chosen, watcher),
+            Self::Job(_) | Self::Recording(_) => self.watch(chosen, watcher),
+        }
+    }
+
+    /// The domain of what a profile counts.
+    pub(super) fn whole_domain(&self, chosen: &Chosen) -> Result<Domain, JobError> {
+        match self {
+            Self::Drawing(draws, stage) => drawing::domain(draws.as_ref(), *stage, chosen),
+            Self::Job(_) | Self::Recording(_) => Ok(chosen.domain),
+        }
+    }
+
     /// Shows a launch to a watcher. Launches before it run on the subject's own engine; no file is written.
     ///
     /// # Errors
@@ -146,7 +171,7 @@ impl Subject {
                 };
                 replayed(path, &wrap)
             }
-            Self::Drawing(drawing, stage) => drawing::watch(drawing, *stage, chosen, watcher),
+            Self::Drawing(draws, _) => drawing::watch(draws.as_ref(), chosen, watcher),
         }
     }
 }
