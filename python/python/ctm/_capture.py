@@ -20,7 +20,7 @@ class Replayed(Drawn):
 
     >>> drawn = ctm.Capture.open("crates/ctm-radeon/tests/captures/scenes/depth.capture").replay()
     >>> len(drawn.draws), drawn.problems, drawn.submissions, drawn.counts
-    (3, [], 2, {'draws': 3, 'submissions': 2})
+    (3, [], 1, {'draws': 3, 'submissions': 1})
     """
 
     def __init__(self, targets, draws, problems, submissions):

@@ -43,8 +43,8 @@ class Error(Exception):
     >>> try:
     ...     ctm.run(".output o = o0\\nmov o, r0", 0)
     ... except ctm.Error as error:
-    ...     print(type(error).__name__, error.code)
-    ArgumentError argument
+    ...     print(type(error).__name__)
+    ArgumentError
     """
 
     def __init__(

@@ -69,6 +69,11 @@ class Picture:
     >>> picture = ctm.Picture(np.zeros((2, 3, 4), np.float32))
     >>> picture.png()[:4]
     b'\\x89PNG'
+    >>> import os, tempfile
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     picture.save(os.path.join(folder, "black.png"))
+    ...     os.listdir(folder)
+    ['black.png']
     """
 
     def __init__(self, array):
