@@ -67,6 +67,9 @@ impl Bands<'_, '_> {
             let band = |(n, merger): (usize, &mut Merger<'_, '_>)| {
                 let top = n as i32 * rows;
                 let within = Rect { top, bottom: top + rows, ..self.bounds }.and(self.bounds);
+                if pieces.iter().any(|piece| piece.rows()[0] < within.bottom && within.top < piece.rows()[1]) {
+                    merger.prepare();
+                }
                 over.draw(std::slice::from_mut(merger), within, n, pieces)
             };
             if self.one_thread {

@@ -7,6 +7,7 @@ use crate::setup::Setup;
 use crate::shade::{Exports, ShadeQuad};
 use crate::stage::{Staged, Window};
 use crate::state::{Blend, ColourState, DepthCopy, DrawState, LogicOp, PixelSource};
+use crate::surface::Surface;
 use crate::targets::{Open, OpenColour};
 use crate::watch::{Ending, Fragment, SampleTest, Stored, Watch};
 use ctm_exec::ExportRow;
@@ -131,6 +132,12 @@ impl<'a, 't> Merger<'a, 't> {
     /// Whether depth or stencil decide about pixels before the program.
     pub(crate) fn tests(&self) -> bool {
         self.open.depth.is_some() && (self.state.depth.test.is_some() || self.state.depth.stencil.is_some())
+    }
+
+    /// Gets ready for many pixels.
+    pub(crate) fn prepare(&self) {
+        let colours = self.open.colour.iter().flatten().map(|target| &target.surface);
+        colours.chain(self.open.depth.iter().map(|target| &target.surface)).for_each(Surface::find_tiles);
     }
 
     /// Tests pixels of one sample each, and keeps those that pass.
@@ -298,6 +305,14 @@ impl<'a, 't> Merger<'a, 't> {
         let bits = target.load(place);
         let (stored_depth, stored_stencil) = target.format.unpack(bits);
         let new = target.format.quantised(setup.clamped(state.clear_depth.map_or(depth, f64::from)));
+        if let (None, Some(compare), None) = (&stencil, state.test, &self.watch) {
+            // What is mostly asked.
+            let passes = target.format.passes(compare, new, stored_depth);
+            if passes && state.write && new != stored_depth {
+                target.store(place, target.format.pack(bits, new, stored_stencil));
+            }
+            return passes;
+        }
         let value = |face: &crate::state::StencilFace| reference.unwrap_or(face.reference);
         let stencil_passes = stencil.is_none_or(|face| face.passes(value(&face), stored_stencil));
         let depth_passes = state.test.is_none_or(|compare| target.format.passes(compare, new, stored_depth));
