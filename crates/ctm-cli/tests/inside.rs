@@ -235,9 +235,9 @@ fn draws_are_counted_and_their_programs_made_smaller() {
     good(&["trace", CUBE, "--at", "160,120", "-o", &page]);
     assert!(std::fs::read_to_string(page).unwrap().contains("SAMPLE"));
     bad(&["profile", CUBE, "--launch", "1"], 2, "no pixel is named");
-    // The texture lookup is all that is wanted.
+    // The texture lookup is all that is wanted; a dot product goes with all four of its slots only, so it may stay.
     let small = good(&["reduce", CUBE, "--while", "grep -q SAMPLE {}"]);
-    assert!(small.contains("SAMPLE") && small.lines().count() <= 3, "{small}");
+    assert!(small.contains("SAMPLE") && small.lines().count() <= 7, "{small}");
     let vertex = good(&["reduce", CUBE, "--draw-stage", "vertex", "--while", "grep -q POS0 {}"]);
     assert!(vertex.contains("POS0") && !vertex.contains("SAMPLE"), "{vertex}");
     bad(&["reduce", MANDELBROT, "--draw-stage", "vertex", "--while", "true"], 2, "--draw-stage is for draw jobs");
