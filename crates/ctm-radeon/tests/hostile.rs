@@ -54,6 +54,16 @@ fn any_words_become_text_and_the_same_words_again() {
     }
 }
 
+/// Registers of the oldest kind of packet may go on behind the last one that such a packet can begin at.
+#[test]
+fn packets_that_end_behind_the_registers() {
+    let words = [0x0002_ffff, 1, 2, 3];
+    let shown = text::disassemble(&words, &[]);
+    assert_eq!(text::assemble(&shown).as_deref(), Ok(&words[..]), "{shown}");
+    let found = text::assemble("REGISTERS\n 0x40000 = 1").unwrap_err();
+    assert!(found[0].message.contains("allowed is up to 0x3fffc"), "{found:?}");
+}
+
 #[test]
 fn bad_text_is_told() {
     let table = [

@@ -192,7 +192,10 @@ impl Parser<'_> {
             (None, Some(Shape::Registers(first, end))) if offset < first || offset >= end => {
                 Some(format!("`{name}` lies at {offset:#x}, the packet writes {first:#x} up to {end:#x}"))
             }
-            (_, None) if offset / 4 > 0xffff => Some(format!("`{name}` lies at {offset:#x}, allowed is up to 0x3fffc")),
+            // A packet that begins there may go on behind it.
+            (None, None) if offset / 4 > 0xffff => {
+                Some(format!("`{name}` lies at {offset:#x}, allowed is up to 0x3fffc"))
+            }
             _ if !offset.is_multiple_of(4) => Some(format!("{offset:#x} is no multiple of 4")),
             _ => None,
         };
