@@ -271,3 +271,38 @@ fn both_ways_draw_the_same() {
     // Launches of quads of any place have two rows.
     assert!(rectangles > 60, "{rectangles} rectangles");
 }
+
+/// Targets may be wider than the domains of jobs.
+#[test]
+fn bands_of_the_widest_targets() {
+    let (program, constants, memory) = (program(), Constants::default(), Arrays::default());
+    let positions =
+        [[-1.0f32, -1.0, 0.5, 1.0], [1.0, -1.0, 0.5, 1.0], [-1.0, 1.0, 0.5, 1.0]].map(|p| p.map(f32::to_bits));
+    let parameters =
+        [[0.0f32, 0.0, 1.0, 1.0], [16384.0, 0.0, 1.0, 1.0], [0.0, 64.0, 1.0, 1.0]].map(|p| p.map(f32::to_bits));
+    let (all, other): ([&[[u32; 4]]; 1], [&[[u32; 4]]; 1]) = ([&positions], [&parameters]);
+    let vertices = VertexSource::Given { positions: &all, parameters: &other };
+    let stage =
+        Stage { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
+    let mut state = DrawState::new(vertices, PixelSource::Program(stage));
+    let viewports = [Viewport::of_size(16384, 64, false)];
+    state.clip = ClipState { viewports: &viewports, ..state.clip };
+    state.outputs = VertexOutputs { semantics: &[1], ..VertexOutputs::default() };
+    let inputs = [PixelInput { semantic: 1, ..PixelInput::default() }];
+    state.inputs = PixelInputs { parameters: &inputs, ..PixelInputs::default() };
+    let call = Draw { topology: Topology::Triangles, indices: Indices::Counted, count: 3, instances: 1 };
+    let run = |engine: &dyn Engine, watch: Option<[u32; 2]>| {
+        let mut bytes = vec![0; 16384 * 64 * 16];
+        let mut targets = Targets::default();
+        let (layout, format) = (Layout::linear(16384, 64, 16, 1), ColourFormat::RGBA32F);
+        targets.colour[0] = Some(ColourTarget { bytes: &mut bytes, layout, format, size: [16384, 64], slices: [0; 2] });
+        let counts = draw(engine, &state, &call, &mut targets, &Options { watch, ..Options::default() }).unwrap();
+        (bytes, counts.pixels)
+    };
+    let jit = ctm_jit::Jit::default();
+    let (whole, pixels) = run(&jit, None);
+    assert_eq!(pixels, 16384 * 64 / 2);
+    let (quads, other) = run(&jit, Some([16383, 63]));
+    assert_eq!(pixels, other);
+    assert!(alike(ColourFormat::RGBA32F, [&whole, &quads]).is_ok());
+}
