@@ -280,7 +280,8 @@ fn bands_of_the_widest_targets() {
         [[-1.0f32, -1.0, 0.5, 1.0], [1.0, -1.0, 0.5, 1.0], [-1.0, 1.0, 0.5, 1.0]].map(|p| p.map(f32::to_bits));
     let parameters =
         [[0.0f32, 0.0, 1.0, 1.0], [16384.0, 0.0, 1.0, 1.0], [0.0, 64.0, 1.0, 1.0]].map(|p| p.map(f32::to_bits));
-    let (all, other): ([&[[u32; 4]]; 1], [&[[u32; 4]]; 1]) = ([&positions], [&parameters]);
+    let all: [&[[u32; 4]]; 1] = [&positions];
+    let other: [&[[u32; 4]]; 1] = [&parameters];
     let vertices = VertexSource::Given { positions: &all, parameters: &other };
     let stage =
         Stage { program: &program, fetch_program: None, constants: &constants, memory: &memory, semantics: &[] };
@@ -302,7 +303,7 @@ fn bands_of_the_widest_targets() {
     let jit = ctm_jit::Jit::default();
     let (whole, pixels) = run(&jit, None);
     assert_eq!(pixels, 16384 * 64 / 2);
-    let (quads, other) = run(&jit, Some([16383, 63]));
-    assert_eq!(pixels, other);
+    let (quads, of_quads) = run(&jit, Some([16383, 63]));
+    assert_eq!(pixels, of_quads);
     assert!(alike(ColourFormat::RGBA32F, [&whole, &quads]).is_ok());
 }
