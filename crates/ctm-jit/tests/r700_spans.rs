@@ -472,6 +472,68 @@ fn random_programs() {
     }
 }
 
+/// Programs that keep so much at once that code is for fewer lanes than a wavefront has: targets, edges, covered lanes and threads are those of the launch all the same.
+#[test]
+fn programs_that_keep_much() {
+    const KEPT: usize = 48;
+    for seed in 0..60 * std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1) {
+        let r = &mut Random::new(seed ^ 0x3a11_0f00);
+        let (targets, kept) = (1 + r.below(2), KEPT + r.below(60) as usize);
+        let letters = ["x", "y", "z", "w"];
+        let group = |line: &mut dyn FnMut(&str) -> String| {
+            letters.map(|letter| format!("{letter}: {}\n", line(letter))).concat()
+        };
+        // All registers are made first and used afterwards, the last one first.
+        let mut groups: Vec<String> = Vec::new();
+        for register in 2..2 + kept {
+            let (from, element) = (r.below(2), r.of(&letters));
+            groups.push(group(&mut |letter| {
+                let (factor, of) = (f64::from(r.below(64)) / 64.0, r.below(2));
+                format!("MULADD R{register}.{letter}, R{from}.{element}, {factor}f, R{of}.{letter}")
+            }));
+        }
+        for register in (2..2 + kept).rev() {
+            let to = register % 2;
+            groups.push(group(&mut |letter| {
+                format!("MULADD R{to}.{letter}, R{register}.{letter}, R{register}.{letter}, R1.{letter}")
+            }));
+        }
+        let mut text = String::new();
+        for clause in groups.chunks(28) {
+            text += "ALU:\n";
+            (0..).zip(clause).for_each(|(n, group): (usize, &String)| text += &format!("{n} {group}"));
+        }
+        text +=
+            if targets == 2 { "EXP: PIX0, R0.xyzw\nEXP_DONE: PIX1, R1.xyzw\n" } else { "EXP_DONE: PIX0, R0.xyzw\n" };
+        let program = program(&(text + "END_OF_PROGRAM\n"));
+        let plane = |temp| {
+            let of = |r: &mut Random| std::array::from_fn(|_| f64::from(r.below(9)) / 8.0);
+            Plane { temp, origin: of(r), di: of(r), dj: of(r), bits: false }
+        };
+        let planes: Vec<Plane> = (0..2).map(plane).collect();
+        let (i0, j0) = (r.below(5), r.below(3));
+        let domain = [i0, j0, i0 + r.below(120), j0 + r.below(6)];
+        let channels = r.of(&[
+            (4, 15, Form::Floats, false),
+            (4, 15, Form::Bytes { swapped: false }, true),
+            (2, 3, Form::Floats, true),
+        ]);
+        let memory = Targets::new(domain[2] + 2, domain[3] + 1, &[channels; 2]);
+        let words: Vec<u64> = (0..32).map(|_| r.of(&[0, u64::MAX, 0xf0f0_1248_0000_ffff, 1 << 40])).collect();
+        let covered = r.one_in(2).then_some(words.as_slice());
+        let (planes, program, wavefront) = (&planes, &program, r.of(&[16, 32, 64]));
+        let (counters, threads) = (r.one_in(4), 1 + r.below(2) as usize);
+        let case = Case { program, planes, domain, wavefront, counters, threads, turns: 1, covered, divisor: None };
+        let mut expected = memory.clone();
+        let outcome = case.run(&Interp, &mut expected);
+        for backend in Backend::available() {
+            let mut found = memory.clone();
+            assert_eq!(case.run(&Jit::with_backend(backend), &mut found), outcome, "seed {seed}, {backend}");
+            assert!(found == expected, "seed {seed}, {backend}, {domain:?}, {wavefront} lanes: targets differ");
+        }
+    }
+}
+
 /// The time of a thread for mandelbrot of `ctm bench`: `cargo test --release -p ctm-jit --test r700_spans -- --ignored --nocapture`.
 #[test]
 #[ignore = "a measurement"]

@@ -162,6 +162,9 @@ pub(super) fn artifact(
 /// A program, ready to run.
 pub struct Artifact {
     pub(super) code: Code,
+    /// Lanes of a wavefront.
+    #[cfg(target_arch = "x86_64")]
+    lanes: usize,
     /// The variables that somebody may still read at the beginning of each block.
     #[cfg(target_arch = "x86_64")]
     live: Vec<VarSet>,
@@ -239,6 +242,8 @@ impl Artifact {
             keeps,
             code,
             #[cfg(target_arch = "x86_64")]
+            lanes: launch.wavefront.lanes(),
+            #[cfg(target_arch = "x86_64")]
             live,
             #[cfg(target_arch = "x86_64")]
             native: std::array::from_fn(|_| OnceLock::new()),
@@ -273,7 +278,7 @@ impl Artifact {
     /// The machine code for these uniform values, if there is any; that they are ordinary or moderate is found out here. `starts`: start values are
     /// moderate.
     #[cfg(target_arch = "x86_64")]
-    pub(super) fn native(&self, of: Variant, lanes: usize, uniforms: &[u32], starts: bool) -> Option<&Native> {
+    pub(super) fn native(&self, of: Variant, uniforms: &[u32], starts: bool) -> Option<&Native> {
         if !of.isa.is_available() {
             return None;
         }
@@ -301,9 +306,15 @@ impl Artifact {
         let make = || {
             let chosen = at_hand.filter(|&(with, _)| assume && with == moderate).map(|(_, chosen)| chosen);
             let chosen = chosen.unwrap_or_else(|| choose(assume, moderate));
-            Native::new(&self.code, &self.live, (&self.start, &self.exports), lanes, variant, chosen)
+            Native::new(&self.code, &self.live, (&self.start, &self.exports), self.lanes, variant, chosen)
         };
         self.native[variant.number()].get_or_init(make).as_ref()
+    }
+
+    /// Whether what lanes do does not depend on which wavefront they are in: they share nothing, and what they call for looks at nothing but quads.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn is_of_quads(&self) -> bool {
+        !self.keeps && !self.uses_globals && self.code.turns.is_empty()
     }
 
     /// Whether wavefronts may issue more instructions than these.

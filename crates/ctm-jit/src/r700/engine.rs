@@ -10,6 +10,10 @@ use super::wave::lanes_of;
 use super::worker::{Direct, Ended, Left, Referred, Spans, TaskDone, Way, Worker};
 use crate::backend::Backend;
 use crate::work::{share, threads};
+#[cfg(target_arch = "x86_64")]
+use crate::x86::r700::Variant;
+#[cfg(target_arch = "x86_64")]
+use ctm_exec::GroupSize;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::wavefront::Context;
 use ctm_exec::r700::{Exports, Launch, Memory, Target, VertexEvent, clocks};
@@ -38,7 +42,7 @@ pub(super) struct Run<'a> {
     pub(super) artifact: &'a Artifact,
     /// The programs as the reference interpreter reads them, once it has to.
     pub(super) context: OnceLock<Context<'a>>,
-    pub(super) watch: Watch,
+    pub(super) watch: &'a Watch,
     pub(super) waves: Waves,
     /// Wavefronts of a thread group.
     pub(super) per_group: u64,
@@ -50,6 +54,9 @@ pub(super) struct Run<'a> {
     pub(super) referred: AtomicU64,
     #[cfg(target_arch = "x86_64")]
     pub(super) backend: Backend,
+    /// Its wavefronts may be narrower than the program's: the launch's are as machine code wants them.
+    #[cfg(target_arch = "x86_64")]
+    narrows: bool,
 }
 
 /// What a launch did so far.
@@ -93,7 +100,8 @@ pub fn run(
     if artifact.writes_memory() && memory.outputs_alias_inputs() {
         return programs.reference(control, launch, memory);
     }
-    let run = run_of(control, launch, &artifact, backend);
+    let watch = Watch::new(&launch.budget, control, launch.domain.processors());
+    let run = Run::new(launch, &artifact, &watch, backend);
     if artifact.may_exceed(run.per_look) && !run.watch.sets_flags() {
         return programs.reference(control, launch, memory);
     }
@@ -102,34 +110,66 @@ pub fn run(
     outcome
 }
 
-/// A launch that has not begun.
-#[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there is one back end"))]
-pub(super) fn run_of<'a>(
-    control: &Control,
-    launch: &'a Launch<'a>,
-    artifact: &'a Artifact,
-    backend: Backend,
-) -> Run<'a> {
-    let fuel = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
-    let fetches = !artifact.code.fetches.is_empty();
-    let per_look = if fetches { INSTRUCTIONS_PER_LOOK_FETCHING } else { INSTRUCTIONS_PER_LOOK };
-    Run {
-        launch,
-        artifact,
-        context: OnceLock::new(),
-        watch: Watch::new(&launch.budget, control, launch.domain.processors()),
-        waves: Waves::of(launch),
-        per_group: waves_per_group(launch),
-        starts: Starts::of(&artifact.start, launch),
-        fuel,
-        per_look: fuel.min(per_look),
-        referred: AtomicU64::new(0),
-        #[cfg(target_arch = "x86_64")]
-        backend,
-    }
-}
-
 impl<'a> Run<'a> {
+    /// A launch that has not begun.
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there is one back end"))]
+    pub(super) fn new(launch: &'a Launch<'a>, artifact: &'a Artifact, watch: &'a Watch, backend: Backend) -> Self {
+        let fuel = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
+        let fetches = !artifact.code.fetches.is_empty();
+        let per_look = if fetches { INSTRUCTIONS_PER_LOOK_FETCHING } else { INSTRUCTIONS_PER_LOOK };
+        Self {
+            launch,
+            artifact,
+            context: OnceLock::new(),
+            watch,
+            waves: Waves::of(launch),
+            per_group: waves_per_group(launch),
+            starts: Starts::of(&artifact.start, launch),
+            fuel,
+            per_look: fuel.min(per_look),
+            referred: AtomicU64::new(0),
+            #[cfg(target_arch = "x86_64")]
+            backend,
+            #[cfg(target_arch = "x86_64")]
+            narrows: false,
+        }
+    }
+
+    /// What machine code may rely on.
+    #[cfg(target_arch = "x86_64")]
+    pub(super) fn variant(&self, bindings: &[Option<Binding<'_>>]) -> Option<Variant> {
+        let bindings = || bindings.iter().flatten();
+        Some(Variant {
+            isa: self.backend.isa()?,
+            assume: false,
+            moderate: false,
+            linear: bindings().any(Binding::is_linear),
+            levels: self.backend == Backend::Avx512 && bindings().any(Binding::has_levels),
+            // Whose turn it is follows from the blocks that have been passed.
+            counts: self.launch.counters || !self.artifact.code.turns.is_empty(),
+            fuel: self.artifact.may_exceed(self.per_look),
+            narrows: self.narrows,
+        })
+    }
+
+    /// The wavefronts that machine code wants, if they are narrower than the launch's and nobody can see the difference: lanes share nothing, nothing is counted, and no
+    /// wavefront can come to a fault, which names an instruction and depends on how far others have come.
+    #[cfg(target_arch = "x86_64")]
+    fn narrower(&self, reads: &dyn Memory, uniforms: &[u32]) -> Option<GroupSize> {
+        let Launch { counters, wavefront, .. } = *self.launch;
+        if self.backend != Backend::Avx512 || counters || !self.artifact.is_of_quads() {
+            return None;
+        }
+        let fetches = &self.artifact.code.fetches;
+        let bindings: Vec<_> = fetches.iter().map(|fetch| Binding::of(self.launch, reads, fetch)).collect();
+        let of = Variant { narrows: true, ..self.variant(&bindings)? };
+        if of.fuel || bindings.iter().any(Option::is_none) {
+            return None;
+        }
+        let lanes = self.artifact.native(of, uniforms, self.starts.are_moderate())?.lanes();
+        if lanes < wavefront.lanes() { GroupSize::new(lanes as u16) } else { None }
+    }
+
     fn go(&self, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
         #[cfg(target_arch = "x86_64")]
         if let Some(counters) = self.stream(memory) {
@@ -147,6 +187,15 @@ impl<'a> Run<'a> {
             && let Some(uniforms) = &uniforms
             && let Some((outputs, reads)) = Outputs::of(memory, &self.artifact.exports, self.launch)
         {
+            #[cfg(target_arch = "x86_64")]
+            if let Some(wavefront) = self.narrower(&*reads, uniforms) {
+                let launch = Launch { wavefront, ..*self.launch };
+                let run = Run { narrows: true, ..Run::new(&launch, self.artifact, self.watch, self.backend) };
+                let way = Way::of(&run, &outputs);
+                run.direct(&Direct { outputs, reads, uniforms, way }, &mut all)?;
+                all.counters.groups = self.waves.count();
+                return Ok(Outcome { counters: all.counters, findings: Vec::new() });
+            }
             let way = Way::of(self, &outputs);
             let direct = Direct { outputs, reads, uniforms, way };
             self.direct(&direct, &mut all)?;
@@ -399,24 +448,13 @@ mod tests {
             let words = text.split_whitespace().flat_map(|word| u32::from_str_radix(word.trim_start_matches("0x"), 16));
             let program = ctm_isa::r700::Program::from_words(words.collect());
             let constants = Constants::default();
-            let launch = Launch::new(&program, &constants, Domain { i0: 0, j0: 0, i1: 15, j1: 3 });
+            let domain = Domain { i0: 0, j0: 0, i1: 15, j1: 3 };
+            let launch = Launch { counters: false, ..Launch::new(&program, &constants, domain) };
             let Some(artifact) = Artifact::new(&launch, Streams::new(Default::default(), Default::default())) else {
                 panic!("{} is not lowered", path.display())
             };
-            let run = Run {
-                launch: &launch,
-                artifact: &artifact,
-                context: OnceLock::new(),
-                watch: Watch::new(&launch.budget, &Control::none(), 0),
-                per_look: 1_000_000,
-                waves: Waves::of(&launch),
-                per_group: 1,
-                starts: Starts::of(&artifact.start, &launch),
-                fuel: 1_000_000,
-                referred: AtomicU64::new(0),
-                #[cfg(target_arch = "x86_64")]
-                backend: Backend::detect(),
-            };
+            let watch = Watch::new(&launch.budget, &Control::none(), 0);
+            let run = Run::new(&launch, &artifact, &watch, Backend::detect());
             let mut memory = Arrays::default();
             memory.textures.insert(18, Picture::filled(4, 4, [0.5; 4]).into());
             memory.textures.insert(19, Picture::filled(4, 4, [0.5; 4]).into());
@@ -441,9 +479,22 @@ mod tests {
                     levels: false,
                     counts: true,
                     fuel: true,
+                    narrows: false,
                 };
-                let native = artifact.native(of, 64, &uniforms, true);
+                let native = artifact.native(of, &uniforms, true);
                 assert!(native.is_some(), "{} has no machine code for {isa:?}", path.display());
+            }
+            #[cfg(target_arch = "x86_64")]
+            if run.backend == Backend::Avx512 {
+                // What keeps many texels at once takes fewer lanes, what keeps little takes all.
+                let name = path.file_stem().unwrap_or_default();
+                let fewer = run.narrower(&memory, &uniforms).is_some();
+                assert!(fewer || name != "conv5x5", "{} is not narrowed", path.display());
+                assert!(
+                    !fewer || !["tex2d", "varying"].iter().any(|few| name == *few),
+                    "{} is narrowed",
+                    path.display()
+                );
             }
             programs += 1;
         }

@@ -45,7 +45,7 @@ impl Run<'_> {
         let planes: Vec<_> = launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs).copied().collect();
         let parts = || Some(uniform.parts.clone());
         let program = Program { code: &uniform.code, parts: &parts, ints: &[] };
-        let (threads, watch) = (launch.threads, Some(&self.watch));
+        let (threads, watch) = (launch.threads, Some(self.watch));
         let given = Given { domain, planes: &planes, constants: &constants, threads, watch };
         let done = stream::run_on(streams, isa, &program, &given, &surfaces)?;
         let mut counters = Counters::default();

@@ -6,7 +6,7 @@
 
 use super::artifact::Artifact;
 use super::bindings::Binding;
-use super::engine::{Run, run_of};
+use super::engine::Run;
 use super::worker::Worker;
 use crate::backend::Backend;
 use crate::x86::walled::Walled;
@@ -16,6 +16,7 @@ use ctm_exec::r700::{
     Arrays, Buffer, Constants, Exports, Launch, LoopConstant, Memory, Plane, Sampler, Space, Texture, VertexEvent,
     Written,
 };
+use ctm_exec::watch::Watch;
 use ctm_exec::{Budget, Control, Counters, Domain, GroupSize, Position};
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
@@ -190,7 +191,8 @@ fn stay_inside(backend: Backend) {
             continue;
         };
         let walls = memory(r);
-        let of = |backend| -> Run<'_> { run_of(&Control::none(), &launch, &artifact, backend) };
+        let watch = Watch::new(&launch.budget, &Control::none(), 0);
+        let of = |backend| -> Run<'_> { Run::new(&launch, &artifact, &watch, backend) };
         let (native, portable) = (of(backend), of(Backend::Portable));
         let Some(uniforms) = native.uniforms(&walls) else { continue };
         let uniforms = Walled::of(&uniforms);

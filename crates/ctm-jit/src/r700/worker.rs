@@ -11,13 +11,9 @@ use super::places::Places;
 use super::portable::Machine;
 use super::verify::reads;
 use super::wave::{LANES, Ran, Row, Shared, Wave};
-use crate::backend::Backend;
 use crate::lanes::Refer;
 #[cfg(target_arch = "x86_64")]
-use crate::x86::{
-    Frame,
-    r700::{Native, Variant},
-};
+use crate::x86::{Frame, r700::Native};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::wavefront::{Context, Wavefront};
@@ -172,21 +168,9 @@ impl<'a> Member<'a> {
         run: &Run<'_>,
         shared: &Shared<'_>,
     ) -> Option<(&'a Native, &'f mut Frame)> {
-        let isa = run.backend.isa()?;
-        let linear = shared.bindings.iter().flatten().any(Binding::is_linear);
-        let levels = run.backend == Backend::Avx512 && shared.bindings.iter().flatten().any(Binding::has_levels);
-        // Whose turn it is follows from the blocks that have been passed.
-        let counts = run.launch.counters || !artifact.code.turns.is_empty();
-        let of = Variant {
-            isa,
-            assume: false,
-            moderate: false,
-            linear,
-            levels,
-            counts,
-            fuel: artifact.may_exceed(run.per_look),
-        };
-        let native = artifact.native(of, run.launch.wavefront.lanes(), shared.uniforms, run.starts.are_moderate())?;
+        let of = run.variant(shared.bindings)?;
+        let native = artifact.native(of, shared.uniforms, run.starts.are_moderate())?;
+        debug_assert_eq!(native.lanes(), run.launch.wavefront.lanes(), "it is for these wavefronts");
         if !matches!(frame, Some((of, _)) if std::ptr::eq(*of, native))
             && let Some((other, frame)) = frame.replace((native, native.frame()))
         {

@@ -177,6 +177,17 @@ impl Ranges {
         self.found.push((vector, (first as u32, end as u32)));
     }
 
+    /// How many vectors there are.
+    pub const fn vectors(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// How much those uses weigh whose vectors live in rows of the frame.
+    pub fn weight_in_rows(&self, homes: &Homes) -> u64 {
+        let in_rows = self.weights.iter().zip(&homes.of).filter(|(_, home)| matches!(home, Home::Row(_)));
+        in_rows.map(|(weight, _)| weight).sum()
+    }
+
     /// What was found, by vectors.
     fn spans(&self) -> Spans {
         let count = self.weights.len();

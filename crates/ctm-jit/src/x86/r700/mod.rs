@@ -7,6 +7,7 @@
 //! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
 //! | `fused` | instructions that AVX-512 does as one |
 //! | `lookups`, `levels` | lookups of texels and items, and the tables by which code finds them; those of textures with mipmap levels, layers or faces |
+//! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
 //! | `alu`, `doubles` | what operations are in instructions |
 //! | `emit`, `emit/vectors` | machine code for AVX-512: the whole; single vector instructions |
 //! | `emit/active`, `emit/masks` | where the active lanes are; other masks |
@@ -25,6 +26,7 @@ pub(in crate::x86) mod facts;
 mod fused;
 mod levels;
 mod lookups;
+mod narrow;
 #[cfg(test)]
 mod occurs;
 mod select;
@@ -242,16 +244,18 @@ pub struct Variant {
     pub counts: bool,
     /// It counts instructions down.
     pub fuel: bool,
+    /// It may be for fewer lanes than were asked for, where that is faster: [`Native::lanes`].
+    pub narrows: bool,
 }
 
 impl Variant {
     /// How many there are.
-    pub const COUNT: usize = 128;
+    pub const COUNT: usize = 256;
 
     /// Its number.
     pub fn number(self) -> usize {
-        let Self { isa, assume, moderate, linear, levels, counts, fuel } = self;
-        let facts = [isa == Isa::Avx2, assume, moderate, linear, levels, counts, fuel];
+        let Self { isa, assume, moderate, linear, levels, counts, fuel, narrows } = self;
+        let facts = [isa == Isa::Avx2, assume, moderate, linear, levels, counts, fuel, narrows];
         facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
     }
 }
@@ -259,6 +263,8 @@ impl Variant {
 /// A program in machine code.
 pub struct Native {
     text: Mmap,
+    /// Lanes of a wavefront.
+    lanes: usize,
     layout: Layout,
     calls: Vec<Call>,
     samples: Vec<Sample>,
@@ -282,8 +288,8 @@ impl Native {
         code: &Code,
         live: &[VarSet],
         (start, exports): (&[Var], &[usize]),
-        lanes: usize,
-        Variant { isa, linear, levels, counts, fuel, .. }: Variant,
+        mut lanes: usize,
+        Variant { isa, linear, levels, counts, fuel, narrows, .. }: Variant,
         chosen: Chosen,
     ) -> Option<Self> {
         let Chosen { mut lists, vars, used, in_rows, vectors, calls, samples, .. } = chosen;
@@ -300,10 +306,16 @@ impl Native {
         let mut rows = Vec::with_capacity(exports.len());
         let (bytes, layout) = match isa {
             Isa::Avx512 => {
-                let copies = (lanes / isa.lanes()) as u8;
+                let mut copies = (lanes / isa.lanes()) as u8;
                 let turns = fused::fuse(code, &mut lists, used.len(), vectors);
                 let ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
-                let homes = ranges.homes(isa.registers() / copies, in_rows);
+                let homes;
+                if narrows {
+                    (copies, homes) = narrow::narrow((code, &lists), &ranges, exports, in_rows, copies);
+                    lanes = usize::from(copies) * isa.lanes();
+                } else {
+                    homes = ranges.homes(isa.registers() / copies, in_rows);
+                }
                 let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len(), levels);
                 rows.extend(exports.iter().enumerate().map(|(place, &export)| {
                     let vector = vars[Var::export(export / 4, export % 4).index()];
@@ -364,7 +376,12 @@ impl Native {
         let gradients = code.fetches.iter().any(needs);
         let exports = exports.to_vec();
         let frames = Mutex::default();
-        Some(Self { text, layout, calls, samples, exports, rows, shares, gradients, frames })
+        Some(Self { text, lanes, layout, calls, samples, exports, rows, shares, gradients, frames })
+    }
+
+    /// Lanes of the wavefronts that it is for.
+    pub const fn lanes(&self) -> usize {
+        self.lanes
     }
 
     /// The code.

@@ -199,20 +199,22 @@ impl<'a> Block<'a> {
 }
 
 impl Native {
-    /// Runs so many wavefronts, of which the first one lies at these places. `covered`: a word for each of them, the lanes whose exports are stored. Passages of blocks, active lanes and what fetches count are those of all that began.
+    /// Runs so many wavefronts, of which the first one lies at these places. `covered`: the lanes whose exports are stored, 64 a word, and which of them the first wavefront begins with, a multiple of a wavefront's lanes. Passages of blocks, active lanes and what fetches count are those of all that began.
     pub fn run_span(
         &self,
         frame: &mut Frame,
         shared: &Shared<'_>,
         wave: &mut Wave,
         block: &mut Block<'_>,
-        (places, covered, waves): (&Places, Option<&[u64]>, u64),
+        (places, covered, waves): (&Places, Option<(&[u64], u64)>, u64),
     ) -> Ended {
         let fits = |of: &Surface<'_>| of.from.iter().flatten().all(|&from| from < self.rows.len());
         let starts = block.given.starts.is_none_or(|starts| starts.len() == wave.start.len());
         // Start values that are given are those of the first wavefront.
         let most = if block.given.starts.is_none() { 1 } else { u64::MAX };
-        let is_short = covered.is_some_and(|words| (words.len() as u64) < waves);
+        let lanes_of_all = waves.saturating_mul(wave_lanes(block) as u64);
+        let is_short =
+            covered.is_some_and(|(words, first)| 64 * (words.len() as u64) < first.saturating_add(lanes_of_all));
         if is_short || waves == 0 || waves > most || !starts || !block.given.surfaces.iter().all(fits) {
             return Ended::default();
         }
@@ -222,7 +224,7 @@ impl Native {
         let strip = if block.given.steps.quads && full { 1 } else { u32::MAX / 2 };
         block.bytes.put(block::STRIP, &strip.to_le_bytes());
         block.bytes.put(block::SENT, &u64::MAX.to_le_bytes());
-        let covered = covered.map_or(0, |words| words.as_ptr() as usize);
+        let covered = covered.map_or(0, |(words, first)| words.as_ptr() as usize + first as usize / 8);
         block.bytes.put(block::COVERED, &covered.to_le_bytes());
         block.bytes.put(block::WAVES, &waves.to_le_bytes());
         block.bytes.put(block::PROCESSORS, &0u64.to_le_bytes());

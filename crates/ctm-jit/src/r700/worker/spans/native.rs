@@ -28,10 +28,8 @@ impl<'a> Way<'a> {
         let starts = run.starts.coefficients(domain).filter(|_| !run.artifact.keeps);
         let single = run.starts.are_exact(domain);
         let (divisor, surfaces) = (run.starts.divisor(), outputs.surfaces());
-        // Code takes a word for each wavefront.
-        let fits = run.launch.covered.is_none_or(|covered| {
-            run.launch.wavefront.lanes() == 64 && covered.len() as u64 >= run.waves.count() && starts.is_some()
-        });
+        let all = run.waves.count().saturating_mul(run.launch.wavefront.lanes() as u64);
+        let fits = run.launch.covered.is_none_or(|covered| 64 * covered.len() as u64 >= all && starts.is_some());
         let steps = run.waves.steps();
         (fits && run.backend == Backend::Avx512).then_some(Self { steps, starts, single, divisor, surfaces })
     }
@@ -89,8 +87,7 @@ impl Worker<'_> {
             stop: part.flag(),
             bindings,
         };
-        // The words of these wavefronts; there are as many.
-        let covered = run.launch.covered.map(|all| all.get(index as usize..).unwrap_or_default());
+        let covered = run.launch.covered.map(|all| (all, index * run.launch.wavefront.lanes() as u64));
         let mut waves = run.waves.alike(index, end).min(spans.most);
         let mut all = None;
         let ended = loop {

@@ -57,7 +57,7 @@ pub const RUNS: i32 = 128;
 pub const DIVISOR: i32 = 136;
 /// One, in double precision.
 pub const ONE: i32 = 160;
-/// Pointer to the word of the next wavefront's covered lanes; 0: all are.
+/// Pointer to the bits of the next wavefront's covered lanes; 0: all are.
 pub const COVERED: i32 = 168;
 /// The covered lanes of the wavefront.
 pub const SENT: i32 = 176;

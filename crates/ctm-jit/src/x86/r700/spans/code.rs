@@ -249,8 +249,17 @@ impl Emit {
         self.asm.int_load(Int::Mov, true, RCX, RBP, block::COVERED);
         self.asm.wide_test(RCX, RCX);
         self.asm.jump_if(Cond::Equal, all);
-        self.asm.int_store_imm(Int::Add, true, RBP, block::COVERED, 8);
-        self.asm.int_load(Int::Mov, true, RDX, RCX, 0);
+        self.asm.int_store_imm(Int::Add, true, RBP, block::COVERED, 2 * i32::from(self.copies));
+        match self.copies {
+            1 => {
+                self.asm.load_byte(RDX, false, RCX, 1);
+                self.asm.wide_shift(LEFT, RDX, 8);
+                self.asm.load_byte(RCX, false, RCX, 0);
+                self.asm.wide(Int::Or, RDX, RCX);
+            }
+            2 => self.asm.int_load(Int::Mov, false, RDX, RCX, 0),
+            _ => self.asm.int_load(Int::Mov, true, RDX, RCX, 0),
+        }
         self.asm.int_store(Int::Mov, true, RBP, block::SENT, RDX);
         self.asm.wide_test(RAX, RDX);
         self.asm.jump_if(Cond::Equal, next);
