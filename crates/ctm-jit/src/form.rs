@@ -12,6 +12,7 @@
 //! function. **Invariant.** Every operation is exact in that sense for lanes that nobody looks at, too: quad operations and
 //! WRITE_INACTIVE make them visible.
 
+use ctm_exec::x1k::float::number;
 use ctm_isa::r700::ops as r700;
 use ctm_isa::x1k::ops::{AlphaOp, CompareOp, FcOp, Imod, Omod};
 use ctm_isa::x1k::{OUTPUTS, TEMPORARIES};
@@ -93,6 +94,19 @@ pub enum Test {
     GreaterEqual,
     /// `x == y`
     Equal,
+}
+
+impl Test {
+    /// Whether it holds for these bits.
+    pub fn holds(self, x: u32, y: u32) -> bool {
+        let (x, y) = (number(x), number(y));
+        match self {
+            Self::Less => x < y,
+            Self::Greater => x > y,
+            Self::GreaterEqual => x >= y,
+            Self::Equal => x == y,
+        }
+    }
 }
 
 /// One micro-operation.
@@ -455,7 +469,7 @@ pub struct Code {
 
 impl Op {
     /// The vectors it reads.
-    pub fn reads(&self) -> impl Iterator<Item = Value> + use<> {
+    pub fn reads(&self) -> Each<Value> {
         match *self {
             Self::Bits(_) | Self::Get(_) | Self::Const(_) | Self::GetRelative { .. } | Self::Guard { .. } => {
                 Few::of([])

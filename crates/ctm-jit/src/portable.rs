@@ -4,10 +4,10 @@
 //! arithmetic than which function to call, so it is also what other back ends are compared with.
 
 use crate::engine::Source;
-use crate::form::{Block, Code, End, File, Flow, Levels, OUTPUT_VARS, Op, Target, Test, Under, Value, Var};
+use crate::form::{Block, Code, End, File, Flow, Levels, OUTPUT_VARS, Op, Target, Under, Value, Var};
 use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, lanes_of, output_var};
 use crate::passes::leaves_loop;
-use ctm_exec::x1k::float::{Wide, number};
+use ctm_exec::x1k::float::Wide;
 use ctm_exec::x1k::ops::{self, ZeroRule};
 use ctm_exec::x1k::{Constants, Memory, sample, transcendental};
 use ctm_isa::x1k::ops::{AlphaOp, CompareOp, FcOp};
@@ -174,7 +174,7 @@ impl Machine {
                 }
                 Op::Pick { test, x, y, a, b } => {
                     let (x, y, a, b) = (self.row(x), self.row(y), self.row(a), self.row(b));
-                    std::array::from_fn(|l| if holds(test, x[l], y[l]) { a[l] } else { b[l] })
+                    std::array::from_fn(|l| if test.holds(x[l], y[l]) { a[l] } else { b[l] })
                 }
                 Op::Scale(a, omod) => self.map(a, |x| ops::output_modifier(Wide::from_bits(x), omod, false)),
                 Op::Clamp(a) => self.map(a, ops::clamp),
@@ -381,16 +381,6 @@ fn store(to: &mut Row, row: &Row, mask: Mask) {
 
 fn lanes_where(test: impl Fn(usize) -> bool) -> Mask {
     (0..LANES).fold(0, |mask, lane| mask | Mask::from(test(lane)) << lane)
-}
-
-fn holds(test: Test, x: u32, y: u32) -> bool {
-    let (x, y) = (number(x), number(y));
-    match test {
-        Test::Less => x < y,
-        Test::Greater => x > y,
-        Test::GreaterEqual => x >= y,
-        Test::Equal => x == y,
-    }
 }
 
 /// The function of a transcendental operation.

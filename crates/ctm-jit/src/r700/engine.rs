@@ -156,8 +156,10 @@ impl<'a> Run<'a> {
     /// wavefront can come to a fault, which names an instruction and depends on how far others have come.
     #[cfg(target_arch = "x86_64")]
     fn narrower(&self, reads: &dyn Memory, uniforms: &[u32]) -> Option<GroupSize> {
-        let Launch { counters, wavefront, .. } = *self.launch;
-        if self.backend != Backend::Avx512 || counters || !self.artifact.is_of_quads() {
+        let Launch { counters, covered, wavefront, .. } = *self.launch;
+        // How many lanes run of covered ones is counted by words.
+        let counts = covered.is_none() || wavefront.lanes() == 64 && self.waves.steps().whole;
+        if self.backend != Backend::Avx512 || counters || !counts || !self.artifact.is_of_quads() {
             return None;
         }
         let fetches = &self.artifact.code.fetches;
@@ -194,6 +196,9 @@ impl<'a> Run<'a> {
                 let way = Way::of(&run, &outputs);
                 run.direct(&Direct { outputs, reads, uniforms, way }, &mut all)?;
                 all.counters.groups = self.waves.count();
+                if let Some(covered) = self.launch.covered {
+                    all.counters.processors = self.waves.lanes_that_run(covered);
+                }
                 return Ok(Outcome { counters: all.counters, findings: Vec::new() });
             }
             let way = Way::of(self, &outputs);

@@ -100,6 +100,15 @@ impl Waves {
         self.all - self.count().saturating_sub(1) * self.lanes
     }
 
+    /// Lanes of wavefronts that have a covered one, where wavefronts have 64 lanes, all of them in the domain.
+    #[cfg(target_arch = "x86_64")]
+    pub fn lanes_that_run(&self, covered: &[u64]) -> u64 {
+        let words = (0..self.count()).zip(covered);
+        let lanes = |index: u64| if self.is_whole(index) { self.lanes } else { self.lanes_of_last() };
+        let runs = |&(index, word): &(u64, &u64)| word & mask_of(lanes(index) as usize) != 0;
+        words.filter(runs).map(|(index, _)| lanes(index)).sum()
+    }
+
     /// Lanes of a wavefront, but for the last one.
     const fn is_whole(&self, index: u64) -> bool {
         (index + 1) * self.lanes <= self.all

@@ -212,9 +212,20 @@ impl Builder {
         self.holds[var.index()] = whole.then_some(value);
     }
 
-    fn sign(&mut self, imod: Imod, a: Value) -> Value {
+    /// `of` applied to the bits in every lane, where they are known: to the constant, or to both of a choice between two constants.
+    fn folded(&mut self, a: Value, of: impl Fn(u32) -> u32) -> Option<Value> {
         if let Some(bits) = self.constant(a) {
-            return self.bits(ops::input_modifier(imod, bits));
+            return Some(self.bits(of(bits)));
+        }
+        let Op::Pick { test, x, y, a, b } = self.ops[a.index()] else { return None };
+        let (a, b) = (self.constant(a)?, self.constant(b)?);
+        let (a, b) = (self.bits(of(a)), self.bits(of(b)));
+        Some(self.pick(test, [x, y], [a, b]))
+    }
+
+    fn sign(&mut self, imod: Imod, a: Value) -> Value {
+        if let Some(folded) = self.folded(a, |bits| ops::input_modifier(imod, bits)) {
+            return folded;
         }
         match (imod, self.ops[a.index()]) {
             (Imod::Off, _) => a,
@@ -228,9 +239,17 @@ impl Builder {
     }
 
     fn mad(&mut self, [a, b, c]: [Value; 3], zero_wins: bool, omod: Omod) -> Value {
-        if let [Some(x), Some(y), Some(z)] = [a, b, c].map(|v| self.constant(v)) {
-            let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
-            return self.bits(ops::output_modifier(ops::mad(x, y, z, zero), omod, false));
+        let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
+        let made = |[x, y, z]: [u32; 3]| ops::output_modifier(ops::mad(x, y, z, zero), omod, false);
+        let folded = match [a, b, c].map(|v| self.constant(v)) {
+            [Some(x), Some(y), Some(z)] => Some(self.bits(made([x, y, z]))),
+            [None, Some(y), Some(z)] => self.folded(a, |x| made([x, y, z])),
+            [Some(x), None, Some(z)] => self.folded(b, |y| made([x, y, z])),
+            [Some(x), Some(y), None] => self.folded(c, |z| made([x, y, z])),
+            _ => None,
+        };
+        if let Some(folded) = folded {
+            return folded;
         }
         // A constant factor that is a number other than zero never makes 0 times infinity or NaN.
         let harmless = |v: Value| {
@@ -245,20 +264,34 @@ impl Builder {
 
     fn pick(&mut self, test: Test, [x, y]: [Value; 2], [a, b]: [Value; 2]) -> Value {
         // The same operand twice: a move (CTM §3.3.5).
-        if a == b { a } else { self.pure(Op::Pick { test, x, y, a, b }) }
+        if a == b {
+            return a;
+        }
+        // A comparison of what an earlier one has chosen between two constants says what that one says, or the opposite, or always the same.
+        if let Op::Pick { test: earlier, x: left, y: right, a: then, b: otherwise } = self.ops[x.index()]
+            && let [Some(then), Some(otherwise), Some(with)] = [then, otherwise, y].map(|v| self.constant(v))
+        {
+            return match [then, otherwise].map(|chosen| test.holds(chosen, with)) {
+                [true, true] => a,
+                [false, false] => b,
+                [true, false] => self.pick(earlier, [left, right], [a, b]),
+                [false, true] => self.pick(earlier, [left, right], [b, a]),
+            };
+        }
+        self.pure(Op::Pick { test, x, y, a, b })
     }
 
     fn scale(&mut self, a: Value, omod: Omod) -> Value {
-        if let Some(bits) = self.constant(a) {
-            return self.bits(ops::output_modifier(Wide::from_bits(bits), omod, false));
+        if let Some(folded) = self.folded(a, |bits| ops::output_modifier(Wide::from_bits(bits), omod, false)) {
+            return folded;
         }
         let known = self.known[a.index()];
         if omod == Omod::U1 && known.flushed && known.one_nan { a } else { self.pure(Op::Scale(a, omod)) }
     }
 
     fn clamp(&mut self, a: Value) -> Value {
-        match self.constant(a) {
-            Some(bits) => self.bits(ops::clamp(bits)),
+        match self.folded(a, ops::clamp) {
+            Some(folded) => folded,
             None => self.pure(Op::Clamp(a)),
         }
     }

@@ -10,7 +10,11 @@ pub fn subtracted(code: &Code) -> Vec<u16> {
     let mut found = Vec::new();
     for block in &code.blocks {
         for op in &block.ops {
-            let Op::SetResult(_, value, _) = *op else { continue };
+            let Op::SetResult(_, mut value, _) = *op else { continue };
+            // A choice by the difference is compared as the difference itself.
+            if let Op::Pick { x, .. } = block.op_at(value) {
+                value = x;
+            }
             let Op::Mad { a, b, c, .. } = block.op_at(value) else { continue };
             for operand in [a, b, c] {
                 let operand = match block.op_at(operand) {

@@ -18,7 +18,7 @@ use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
 use super::lookups::{Fetch, Write};
 use super::r700::alu::{Alu, Operand};
 use super::scalar::{self, Sink, Special};
-use crate::form::{Block, File, Op, Test, Under, Value};
+use crate::form::{Block, Few, File, Op, Test, Under, Value};
 use ctm_exec::x1k::float::{NAN, ONE, SIGN};
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::ops::{CompareOp, Imod, Omod};
@@ -37,6 +37,12 @@ pub const LESS: u8 = 0x11;
 pub const GREATER_EQUAL: u8 = 0x1d;
 /// Greater.
 pub const GREATER: u8 = 0x1e;
+/// Greater or equal, or one of them is a NaN.
+const NOT_LESS: u8 = 0x15;
+/// Less, or one of them is a NaN.
+const NOT_GREATER_EQUAL: u8 = 0x19;
+/// Less or equal, or one of them is a NaN.
+const NOT_GREATER: u8 = 0x1a;
 
 /// Turns blocks into vector instructions.
 pub struct Select<'a> {
@@ -200,7 +206,7 @@ impl<'a> Select<'a> {
                 Some(Src::Vector(dst))
             }
             Op::Pick { test, x, y, a, b } => {
-                if self.is_absorbed_pick(plan, place) {
+                if self.is_absorbed_pick(plan, place) || plan.notes[place].uses == 0 {
                     return;
                 }
                 let [x, y, a, b] = [x, y, a, b].map(|v| self.src(plan, v));
@@ -335,14 +341,11 @@ impl<'a> Select<'a> {
 
     /// Compares with zero, into mask 1.
     fn compare(&mut self, plan: &Plan<'_>, test: CompareOp, value: Value) {
-        let how = match test {
-            CompareOp::Equal => EQUAL,
-            CompareOp::Less => LESS,
-            CompareOp::GreaterEqual => GREATER_EQUAL,
-            CompareOp::NotEqual => NOT_EQUAL,
+        let (how, x, y) = match decision(plan.block, test, value) {
+            Some((how, x, y)) => (how, self.src(plan, x), self.src(plan, y)),
+            None => (with_zero(test), self.src(plan, value), Src::Literal(0)),
         };
-        let value = self.src(plan, value);
-        self.push(Lir::Test(encode::CMP_F32, how, 1, value, Src::Literal(0), 0));
+        self.push(Lir::Test(encode::CMP_F32, how, 1, x, y, 0));
     }
 
     /// Makes every NaN the one that arithmetic makes, where somebody can see it.
@@ -412,10 +415,34 @@ const fn absorbs(op: &Op) -> bool {
     }
 }
 
-/// What an operation reads once multiply-adds have absorbed negations.
+/// What an operation reads once multiply-adds have absorbed negations, and comparisons with zero choices between two constants.
 fn operands(block: &Block, op: &Op) -> impl Iterator<Item = Value> {
+    let compared = match *op {
+        Op::SetPredicate(_, test, value, _) | Op::SetResult(test, value, _) => decision(block, test, value),
+        Op::Kill(value, _) => decision(block, CompareOp::Less, value),
+        _ => None,
+    };
+    let reads = match compared {
+        Some((_, x, y)) => Few::of([x, y]).into_iter(),
+        None => op.reads(),
+    };
     let absorbs = absorbs(op);
-    op.reads().map(move |value| if absorbs { resolve(block, value).0 } else { value })
+    reads.map(move |value| if absorbs { resolve(block, value).0 } else { value })
+}
+
+/// How a choice between two constants, compared with zero, compares what it was made by: predicate, left and right side. `None`: it is no such choice, or it does not matter what
+/// was chosen.
+fn decision(block: &Block, test: CompareOp, value: Value) -> Option<(u8, Value, Value)> {
+    let Op::Pick { test: made, x, y, a, b } = block.op_at(value) else { return None };
+    let passes = |value: Value| match block.op_at(value) {
+        Op::Bits(bits) => Some(ctm_exec::x1k::ops::compare(test, bits)),
+        _ => None,
+    };
+    match (passes(a)?, passes(b)?) {
+        (true, false) => Some((predicate(made), x, y)),
+        (false, true) => Some((opposite(made), x, y)),
+        (true, true) | (false, false) => None,
+    }
 }
 
 /// Whether a store goes to all lanes: nobody looks at those that it does not concern.
@@ -431,6 +458,26 @@ fn makes(op: &Op) -> bool {
 /// Whether the operation can be made under a mask.
 const fn merges(op: &Op) -> bool {
     matches!(op, Op::Mad { .. })
+}
+
+/// The predicate of a comparison with zero.
+const fn with_zero(test: CompareOp) -> u8 {
+    match test {
+        CompareOp::Equal => EQUAL,
+        CompareOp::Less => LESS,
+        CompareOp::GreaterEqual => GREATER_EQUAL,
+        CompareOp::NotEqual => NOT_EQUAL,
+    }
+}
+
+/// The predicate that holds where the test does not.
+const fn opposite(test: Test) -> u8 {
+    match test {
+        Test::Less => NOT_LESS,
+        Test::Greater => NOT_GREATER,
+        Test::GreaterEqual => NOT_GREATER_EQUAL,
+        Test::Equal => NOT_EQUAL,
+    }
 }
 
 fn predicate(test: Test) -> u8 {
