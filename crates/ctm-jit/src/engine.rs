@@ -87,6 +87,7 @@ impl Default for StreamLimits {
 pub struct Jit {
     backend: Backend,
     copies: Option<u8>,
+    calls: bool,
     streams: StreamLimits,
     streams_run: Arc<AtomicU64>,
     cache: Mutex<Vec<Remembered>>,
@@ -128,6 +129,7 @@ impl Jit {
         Self {
             backend,
             copies: None,
+            calls: false,
             streams: StreamLimits::default(),
             streams_run: Arc::default(),
             cache: Mutex::default(),
@@ -140,6 +142,13 @@ impl Jit {
     #[must_use]
     pub fn with_copies(self, copies: u8) -> Self {
         Self { copies: Some(copies), cache: Mutex::default(), ..self }
+    }
+
+    /// The same engine, calling the reference function of every X1K operation that looks at one channel of its operands, as it does for operations
+    /// for which it has no code. For tests: results do not depend on it.
+    #[must_use]
+    pub fn with_calls(self) -> Self {
+        Self { calls: true, cache: Mutex::default(), ..self }
     }
 
     /// The same engine with other limits for streams. For tests: results do not depend on them.
@@ -323,7 +332,7 @@ impl Artifact {
     }
 
     fn of(launch: &Launch<'_>, engine: &Jit) -> Option<Self> {
-        let lowered = crate::x1k::lower(launch.program, launch.constants, launch.counters)?;
+        let lowered = crate::x1k::lower_with(launch.program, launch.constants, launch.counters, engine.calls)?;
         let mut code = lowered.clone();
         let liveness = optimise(&mut code, false);
         let start = liveness.at(ENTRY).iter().filter(|&var| Ramp::of(var, launch.planes).is_some()).collect();

@@ -13,6 +13,7 @@
 //! WRITE_INACTIVE make them visible.
 
 use ctm_exec::x1k::float::number;
+use ctm_exec::x1k::functions::UnitOp;
 use ctm_isa::r700::ops as r700;
 use ctm_isa::x1k::ops::{AlphaOp, CompareOp, FcOp, Imod, Omod};
 use ctm_isa::x1k::{OUTPUTS, TEMPORARIES};
@@ -164,6 +165,19 @@ pub enum Op {
     Fraction(Value, Omod),
     /// A transcendental function (`ctm_exec::x1k::transcendental`).
     Scalar(AlphaOp, Value),
+    /// An operation of the X1K for which back ends have no code of their own: its reference function is called for each lane (`UnitOp::channel`).
+    Reference {
+        /// Which: one that looks at one channel of its operands.
+        op: UnitOp,
+        /// A, B and C.
+        abc: [Value; 3],
+        /// 0 times infinity and 0 times NaN are 0 (`ops::ZeroRule`).
+        zero_wins: bool,
+        /// Output modifier.
+        omod: Omod,
+        /// To 0..1.
+        clamp: bool,
+    },
     /// An R700 operation of one slot with its output modifier and clamp (`ctm_exec::r700::single`); what it does beside its result is not
     /// part of it. Operations of fewer operands repeat one.
     R700(r700::AluOp, [Value; 3], r700::Omod, bool),
@@ -486,7 +500,9 @@ impl Op {
             | Self::SetPredicate(_, _, a, _)
             | Self::SetResult(_, a, _)
             | Self::Kill(a, _) => Few::of([a]),
-            Self::Mad { a, b, c, .. } | Self::R700(_, [a, b, c], ..) => Few::of([a, b, c]),
+            Self::Mad { a, b, c, .. } | Self::Reference { abc: [a, b, c], .. } | Self::R700(_, [a, b, c], ..) => {
+                Few::of([a, b, c])
+            }
             Self::Pick { x, y, a, b, .. } => Few::of([x, y, a, b]),
             Self::Fetch { s, t, .. } => Few::of([s, t]),
             Self::Write { index: [x, y], value, .. } => Few::of([x, y, value]),

@@ -335,6 +335,9 @@ pub fn renamed(op: Op, name: impl Fn(Value) -> Value) -> Op {
         Op::Clamp(a) => Op::Clamp(name(a)),
         Op::Fraction(a, omod) => Op::Fraction(name(a), omod),
         Op::Scalar(function, a) => Op::Scalar(function, name(a)),
+        Op::Reference { op, abc, zero_wins, omod, clamp } => {
+            Op::Reference { op, abc: abc.map(name), zero_wins, omod, clamp }
+        }
         Op::R700(op, abc, omod, clamp) => Op::R700(op, abc.map(name), omod, clamp),
         Op::QuadLane(a, lane) => Op::QuadLane(name(a), lane),
         Op::Texel(a, channel) => Op::Texel(name(a), channel),

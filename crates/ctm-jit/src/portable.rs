@@ -8,9 +8,10 @@ use crate::form::{Block, Code, End, File, Flow, Levels, OUTPUT_VARS, Op, Target,
 use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, lanes_of, output_var};
 use crate::passes::leaves_loop;
 use ctm_exec::x1k::float::Wide;
+use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::ops::{self, ZeroRule};
-use ctm_exec::x1k::{Constants, Memory, sample, transcendental};
-use ctm_isa::x1k::ops::{AlphaOp, CompareOp, FcOp};
+use ctm_exec::x1k::{Constants, Memory, sample};
+use ctm_isa::x1k::ops::{CompareOp, FcOp, Omod};
 use ctm_isa::x1k::{BRANCH_COUNTER_FULL, FLOAT_CONSTANTS, LOOP_STACK, TEMPORARIES};
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -180,8 +181,13 @@ impl Machine {
                 Op::Clamp(a) => self.map(a, ops::clamp),
                 Op::Fraction(a, omod) => self.map(a, |x| ops::output_modifier(ops::frc(x), omod, false)),
                 Op::Scalar(function, a) => {
-                    let function = scalar(function).ok_or(Refer)?;
-                    self.map(a, function)
+                    let function = |x| UnitOp::Alpha(function).channel([x; 3], ZeroRule::Ieee, Omod::U1, false);
+                    self.map(a, |x| function(x).unwrap_or(0))
+                }
+                Op::Reference { op, abc, zero_wins, omod, clamp } => {
+                    let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
+                    let [a, b, c] = abc.map(|value| self.row(value));
+                    std::array::from_fn(|l| op.channel([a[l], b[l], c[l]], zero, omod, clamp).unwrap_or(0))
                 }
                 Op::R700(op, abc, omod, clamp) => {
                     let [a, b, c] = abc.map(|value| self.row(value));
@@ -381,25 +387,4 @@ fn store(to: &mut Row, row: &Row, mask: Mask) {
 
 fn lanes_where(test: impl Fn(usize) -> bool) -> Mask {
     (0..LANES).fold(0, |mask, lane| mask | Mask::from(test(lane)) << lane)
-}
-
-/// The function of a transcendental operation.
-pub fn scalar(function: AlphaOp) -> Option<fn(u32) -> u32> {
-    match function {
-        AlphaOp::Ex2 => Some(transcendental::ex2),
-        AlphaOp::Ln2 => Some(transcendental::ln2),
-        AlphaOp::Rcp => Some(transcendental::rcp),
-        AlphaOp::Rsq => Some(transcendental::rsq),
-        AlphaOp::Sin => Some(transcendental::sin),
-        AlphaOp::Cos => Some(transcendental::cos),
-        AlphaOp::Mad
-        | AlphaOp::Dp
-        | AlphaOp::Min
-        | AlphaOp::Max
-        | AlphaOp::Cnd
-        | AlphaOp::Cmp
-        | AlphaOp::Frc
-        | AlphaOp::Mdh
-        | AlphaOp::Mdv => None,
-    }
 }

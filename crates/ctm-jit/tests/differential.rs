@@ -8,7 +8,7 @@ use ctm_exec::x1k::Interp;
 use ctm_exec::{Fault, Outcome};
 use ctm_isa::x1k::Program;
 use ctm_jit::{Backend, Jit, StreamLimits};
-use ctm_testkit::tries::on_all_cores;
+use ctm_testkit::tries::{Differences, on_all_cores};
 use ctm_testkit::x1k::case::reduce::reduced;
 use ctm_testkit::x1k::case::{Case, KINDS, Kind};
 use ctm_testkit::x1k::surfaces::Surfaces;
@@ -52,6 +52,12 @@ impl Engines {
         Self { backends: Backend::available().map(of).collect() }
     }
 
+    /// The same, calling the reference function of every operation that may be called.
+    fn with_calls() -> Self {
+        let all = Self::new().backends.into_iter();
+        Self { backends: all.map(|engines| engines.into_iter().map(Jit::with_calls).collect()).collect() }
+    }
+
     /// One of each back end for this seed.
     fn of(&self, seed: u64) -> impl Iterator<Item = &Jit> {
         self.backends.iter().map(move |engines| &engines[seed as usize % engines.len()])
@@ -84,16 +90,21 @@ type Ran = (Result<Outcome, Fault>, Surfaces);
 fn compare(kind: &Kind) -> Vec<Engines> {
     let once = ONCE.iter().filter(|once| once.0 == kind.name).map(|once| once.1);
     on_all_cores(kind.seeds().chain(once), Engines::new, |engines, seed, differences| {
-        let (program, case) = kind.make(seed);
-        let expected = case.run(&program, &Interp, 1);
-        for engine in engines.of(seed) {
-            let Some(text) = difference(&program, &case, &expected, engine) else { continue };
-            let differs =
-                |program: &Program, case: &Case| difference(program, case, &case.run(program, &Interp, 1), engine);
-            let small = if differences.is_empty() { reduced(&program, &case, differs) } else { String::new() };
-            differences.add(seed, format!("{}, {}: {text}\n{small}", kind.name, engine.backend()));
-        }
+        compare_one(kind, engines, seed, differences);
     })
+}
+
+/// Compares the program of this number.
+fn compare_one(kind: &Kind, engines: &Engines, seed: u64, differences: &Differences) {
+    let (program, case) = kind.make(seed);
+    let expected = case.run(&program, &Interp, 1);
+    for engine in engines.of(seed) {
+        let Some(text) = difference(&program, &case, &expected, engine) else { continue };
+        let differs =
+            |program: &Program, case: &Case| difference(program, case, &case.run(program, &Interp, 1), engine);
+        let small = if differences.is_empty() { reduced(&program, &case, differs) } else { String::new() };
+        differences.add(seed, format!("{}, {}: {text}\n{small}", kind.name, engine.backend()));
+    }
 }
 
 fn named(name: &str) {
@@ -133,6 +144,16 @@ fn raw_flow_control() {
 #[test]
 fn raw_flow_control_with_everything() {
     named("raw flow control with everything");
+}
+
+/// Operations that may be calls of their reference functions are, as those are for which the engine has no code.
+#[test]
+fn operations_by_calls() {
+    for kind in &KINDS {
+        on_all_cores(kind.seeds().step_by(4), Engines::with_calls, |engines, seed, differences| {
+            compare_one(kind, engines, seed, differences);
+        });
+    }
 }
 
 /// Programs that write past the cache, and may read what they have written. Some are to end well, others after they have written something.

@@ -3,13 +3,14 @@
 //! An instruction is two phases. [`compute`] reads every source of both halves and gives the results; [`write_back`] then stores
 //! them under masks. Nothing is stored before everything is read, as the two halves are co-issued.
 
+use super::Constants;
 use super::float::Wide;
+use super::functions::{self, Function, UnitOp};
 use super::lanes::{BLOCK, Block, LaneMask, Values, store};
 use super::ops::{self, ZeroRule};
 use super::plan::{AluPlan, channel_of};
-use super::{Constants, transcendental};
 use ctm_isa::x1k::inst::{Source, inline_constant};
-use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, CompareOp, InstType, Omod, PredSel, RgbOp, Sel, Swizzle};
+use ctm_isa::x1k::ops::{AluResultSel, CompareOp, InstType, Looks, Omod, PredSel, Sel, Swizzle};
 use ctm_isa::x1k::{FLOAT_CONSTANTS, TEMPORARIES};
 
 /// What every lane of the group sees alike while one instruction runs.
@@ -124,77 +125,44 @@ impl Units<'_> {
 
     /// The result that DP3, DP4 and D2A give to all channels, and to `ALPHA_DP`.
     fn dot_product(&self) -> Option<[Wide; BLOCK]> {
-        let zero = self.surroundings.zero;
-        let pair = |channel| (self.rgb_operand(0, channel), self.rgb_operand(1, channel));
-        match self.plan.inst.rgba.op {
-            RgbOp::Dp3 => {
-                let ((ar, br), (ag, bg), (ab, bb)) = (pair(0), pair(1), pair(2));
-                Some(each(|l| ops::dp3([ar[l], ag[l], ab[l]], [br[l], bg[l], bb[l]], zero)))
-            }
-            RgbOp::Dp4 => {
-                let ((ar, br), (ag, bg), (ab, bb)) = (pair(0), pair(1), pair(2));
-                let (aa, ba) = (self.alpha_operand(0), self.alpha_operand(1));
-                Some(each(|l| ops::dp4([ar[l], ag[l], ab[l], aa[l]], [br[l], bg[l], bb[l], ba[l]], zero)))
-            }
-            RgbOp::D2a => {
-                let ((ar, br), (ag, bg), cb) = (pair(0), pair(1), self.rgb_operand(2, 2));
-                Some(each(|l| ops::d2a([ar[l], ag[l]], [br[l], bg[l]], cb[l], zero)))
-            }
-            RgbOp::Mad
-            | RgbOp::Min
-            | RgbOp::Max
-            | RgbOp::Cnd
-            | RgbOp::Cmp
-            | RgbOp::Frc
-            | RgbOp::Sop
-            | RgbOp::Mdh
-            | RgbOp::Mdv => None,
+        let op = UnitOp::Rgb(self.plan.inst.rgba.op);
+        let Function::Dot(function) = op.function() else { return None };
+        let mut operands = [[[0; BLOCK]; 4]; 3];
+        for (which, channel) in op.info().looked_at(0b111) {
+            operands[which][channel] =
+                if channel == 3 { self.alpha_operand(which) } else { self.rgb_operand(which, channel) };
         }
+        let [a, b, [_, _, c, _]] = &operands;
+        let zero = self.surroundings.zero;
+        Some(each(|l| function(a.map(|a| a[l]), b.map(|b| b[l]), c[l], zero)))
     }
 
     /// The result of the alpha unit's transcendental operation, as `RGB_SOP` copies it.
     fn transcendental(&self) -> Option<[Wide; BLOCK]> {
-        let function = match self.plan.inst.alpha.op {
-            AlphaOp::Ex2 => transcendental::ex2,
-            AlphaOp::Ln2 => transcendental::ln2,
-            AlphaOp::Rcp => transcendental::rcp,
-            AlphaOp::Rsq => transcendental::rsq,
-            AlphaOp::Sin => transcendental::sin,
-            AlphaOp::Cos => transcendental::cos,
-            AlphaOp::Mad
-            | AlphaOp::Dp
-            | AlphaOp::Min
-            | AlphaOp::Max
-            | AlphaOp::Cnd
-            | AlphaOp::Cmp
-            | AlphaOp::Frc
-            | AlphaOp::Mdh
-            | AlphaOp::Mdv => return None,
-        };
-        let a = self.alpha_operand(0);
-        Some(each(|l| Wide::from_bits(function(a[l]))))
+        let op = self.plan.inst.alpha.op;
+        let Function::Number(function) = UnitOp::Alpha(op).function() else { return None };
+        op.is_transcendental().then(|| {
+            let (a, zero) = (self.alpha_operand(0), self.surroundings.zero);
+            map(a, |a| function([a, 0, 0], zero))
+        })
     }
 
     /// One channel of the RGB unit's result.
     fn rgb(&self, channel: usize, dot: Option<[Wide; BLOCK]>, scalar: Option<[Wide; BLOCK]>) -> Values {
         let inst = &self.plan.inst;
         let finish = Finish { omod: inst.rgb.omod, clamp: inst.cmn.rgb_clamp };
-        let zero = self.surroundings.zero;
-        let operand = |which| self.rgb_operand(which, channel);
-        match inst.rgba.op {
-            RgbOp::Mad => finish.wide(map3(operand(0), operand(1), operand(2), |a, b, c| ops::mad(a, b, c, zero))),
-            RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a => finish.wide(dot.unwrap_or([ops::INVALID_COPY; BLOCK])),
-            RgbOp::Min => finish.choice(map2(operand(0), operand(1), ops::min)),
-            RgbOp::Max => finish.choice(map2(operand(0), operand(1), ops::max)),
-            RgbOp::Cnd => finish.choice(map3(operand(0), operand(1), operand(2), ops::cnd)),
-            RgbOp::Cmp => finish.choice(map3(operand(0), operand(1), operand(2), ops::cmp)),
-            RgbOp::Frc => finish.wide(map(operand(0), ops::frc)),
-            RgbOp::Sop => finish.wide(scalar.unwrap_or([ops::INVALID_COPY; BLOCK])),
-            RgbOp::Mdh | RgbOp::Mdv => {
+        let op = UnitOp::Rgb(inst.rgba.op);
+        match op.function() {
+            Function::Number(_) | Function::Choice(_) => {
+                self.single(op, finish, |which| self.rgb_operand(which, channel))
+            }
+            Function::Dot(_) => finish.wide(dot.unwrap_or([ops::INVALID_COPY; BLOCK])),
+            Function::Copy => finish.wide(scalar.unwrap_or([ops::INVALID_COPY; BLOCK])),
+            Function::Quad { horizontal } => {
                 // A and C read src0 whatever they select; only their input modifiers count (x1k-encoding §1.5).
                 let src0 = self.source(self.plan.rgb_sources[0], channel);
                 let [a, _, c] = self.plan.rgb_operands.map(|o| map(src0, |x| ops::input_modifier(o.imod, x)));
-                finish.wide(quad(a, operand(1), c, inst.rgba.op == RgbOp::Mdh, zero))
+                finish.wide(quad(a, self.rgb_operand(1, channel), c, horizontal, self.surroundings.zero))
             }
         }
     }
@@ -203,25 +171,28 @@ impl Units<'_> {
     fn alpha(&self, dot: Option<[Wide; BLOCK]>, scalar: Option<[Wide; BLOCK]>) -> Values {
         let inst = &self.plan.inst;
         let finish = Finish { omod: inst.alpha.omod, clamp: inst.cmn.alpha_clamp };
-        let zero = self.surroundings.zero;
-        let operand = |which| self.alpha_operand(which);
-        match inst.alpha.op {
-            AlphaOp::Mad => finish.wide(map3(operand(0), operand(1), operand(2), |a, b, c| ops::mad(a, b, c, zero))),
-            AlphaOp::Dp => finish.wide(dot.unwrap_or([ops::INVALID_COPY; BLOCK])),
-            AlphaOp::Min => finish.choice(map2(operand(0), operand(1), ops::min)),
-            AlphaOp::Max => finish.choice(map2(operand(0), operand(1), ops::max)),
-            AlphaOp::Cnd => finish.choice(map3(operand(0), operand(1), operand(2), ops::cnd)),
-            AlphaOp::Cmp => finish.choice(map3(operand(0), operand(1), operand(2), ops::cmp)),
-            AlphaOp::Frc => finish.wide(map(operand(0), ops::frc)),
-            AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos => {
-                finish.wide(scalar.unwrap_or([ops::INVALID_COPY; BLOCK]))
+        let op = UnitOp::Alpha(inst.alpha.op);
+        match (op.function(), scalar) {
+            (Function::Number(_), Some(scalar)) => finish.wide(scalar),
+            (Function::Number(_) | Function::Choice(_), _) => {
+                self.single(op, finish, |which| self.alpha_operand(which))
             }
-            AlphaOp::Mdh | AlphaOp::Mdv => {
+            (Function::Dot(_) | Function::Copy, _) => finish.wide(dot.unwrap_or([ops::INVALID_COPY; BLOCK])),
+            (Function::Quad { horizontal }, _) => {
                 let src0 = self.source(self.plan.alpha_sources[0], 3);
                 let [a, _, c] = self.plan.alpha_operands.map(|o| map(src0, |x| ops::input_modifier(o.imod, x)));
-                finish.wide(quad(a, operand(1), c, inst.alpha.op == AlphaOp::Mdh, zero))
+                finish.wide(quad(a, self.alpha_operand(1), c, horizontal, self.surroundings.zero))
             }
         }
+    }
+
+    /// The result of an operation that looks at one channel of its operands.
+    fn single(&self, op: UnitOp, finish: Finish, operand: impl Fn(usize) -> Values) -> Values {
+        let looks = op.info().looks;
+        let [a, b, c]: [Values; 3] =
+            std::array::from_fn(|which| if looks[which] == Looks::Nothing { [0; BLOCK] } else { operand(which) });
+        let zero = self.surroundings.zero;
+        each(|l| op.channel([a[l], b[l], c[l]], zero, finish.omod, finish.clamp).unwrap_or(0))
     }
 }
 
@@ -239,15 +210,8 @@ struct Finish {
 }
 
 impl Finish {
-    /// Of an arithmetic result. `OMOD_DISABLED` is not valid here; it counts as U1 without clamp.
     fn wide(self, values: [Wide; BLOCK]) -> Values {
-        let clamp = self.clamp && self.omod != Omod::Disabled;
-        values.map(|value| ops::output_modifier(value, self.omod, clamp))
-    }
-
-    /// Of a chosen operand: `OMOD_DISABLED` lets its bits through.
-    fn choice(self, bits: Values) -> Values {
-        if self.omod == Omod::Disabled { bits } else { self.wide(bits.map(Wide::from_bits)) }
+        values.map(|value| functions::finish(value, self.omod, self.clamp))
     }
 }
 
@@ -369,8 +333,4 @@ fn map<T>(a: Values, function: impl Fn(u32) -> T) -> [T; BLOCK] {
 
 fn map2<T>(a: Values, b: Values, function: impl Fn(u32, u32) -> T) -> [T; BLOCK] {
     each(|l| function(a[l], b[l]))
-}
-
-fn map3<T>(a: Values, b: Values, c: Values, function: impl Fn(u32, u32, u32) -> T) -> [T; BLOCK] {
-    each(|l| function(a[l], b[l], c[l]))
 }

@@ -4,6 +4,7 @@
 //! |---|---|
 //! | `float` | single precision as the X1K keeps it, and the wide values before the output modifier |
 //! | `ops` | one pure function per operation |
+//! | `functions` | from an opcode to the function that computes it |
 //! | `transcendental` | EX2, LN2, RCP, RSQ, SIN, COS, each one fixed sequence |
 //! | `sample` | from coordinates to input elements: scaling, wrap, filter |
 //! | `flow` | the flow-control machine of CTM §3.5 |
@@ -21,6 +22,7 @@ pub mod arrays;
 pub mod checks;
 pub mod float;
 pub mod flow;
+pub mod functions;
 pub mod group;
 pub mod interp;
 pub mod lanes;

@@ -358,9 +358,24 @@ impl RgbOp {
     pub const fn is_quad(self) -> bool {
         matches!(self.info().class, Class::Quad)
     }
+
+    /// The alpha unit's operation of the same name, where each unit computes its own channels.
+    #[must_use]
+    pub fn alpha(self) -> Option<AlphaOp> {
+        match self.info().class {
+            Class::Plain | Class::Choice | Class::Quad => AlphaOp::from_name(self.name()),
+            Class::DotProduct | Class::Transcendental | Class::Copy => None,
+        }
+    }
 }
 
 impl AlphaOp {
+    /// The RGB unit's operation of the same name, where each unit computes its own channels.
+    #[must_use]
+    pub fn rgb(self) -> Option<RgbOp> {
+        RgbOp::from_name(self.name()).filter(|rgb| rgb.alpha() == Some(self))
+    }
+
     /// Whether the result is one that `RGB_SOP` can copy (CTM §3.3.4).
     #[must_use]
     pub const fn is_transcendental(self) -> bool {

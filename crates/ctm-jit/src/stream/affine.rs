@@ -305,7 +305,7 @@ fn jumps(flow: &Flow) -> Option<Target> {
 fn concerns_all(op: &Op) -> bool {
     match op {
         Op::Set(_, _, under) | Op::Fetch { under, .. } => under.predicate.is_none(),
-        Op::Kill(..) | Op::SetRelative { .. } | Op::QuadLane(..) | Op::Write { .. } => false,
+        Op::Kill(..) | Op::SetRelative { .. } | Op::QuadLane(..) | Op::Write { .. } | Op::Reference { .. } => false,
         Op::GetRelative { file, .. } => *file == File::Const,
         _ => true,
     }

@@ -38,7 +38,13 @@ enum Edge {
 }
 
 /// Lowers a program; `None` when it has too many states. `counts`: somebody looks at counters.
+#[cfg(all(test, target_arch = "x86_64"))]
 pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<Code> {
+    lower_with(program, constants, counts, false)
+}
+
+/// The same; `calls`: with calls of reference functions where there is code, too.
+pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls: bool) -> Option<Code> {
     let instructions: Vec<Option<Inst>> = program.words.iter().map(|words| Inst::decode(words).ok()).collect();
     let starts = starts(program, &instructions);
     let decoded = || instructions.iter().flatten();
@@ -55,7 +61,7 @@ pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<C
         ids: Map::default(),
         states: Vec::new(),
         watches_idle_lanes,
-        builder: Builder::new(program, sees_uncovered),
+        builder: Builder::new(program, sees_uncovered, calls),
     };
     let first = State { pc: program.first, depth: 0, frames: Frames::default(), addresses: Vec::new() };
     let mut blocks = Vec::new();
@@ -212,7 +218,7 @@ impl Graph<'_> {
         let mut pc = state.pc;
         let end = loop {
             match self.instructions.get(usize::from(pc)).copied().flatten() {
-                // The reference interpreter runs the group from here on, and calls the reference function.
+                // The reference interpreter runs the group from here on.
                 Some(Inst::Alu(alu)) if !lower::exists(&alu) => break End::Next(Target::Reference),
                 Some(Inst::Alu(alu)) => self.builder.alu(alu),
                 Some(Inst::Tex(tex)) => self.builder.tex(&tex),

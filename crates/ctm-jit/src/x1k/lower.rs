@@ -10,6 +10,7 @@ use crate::form::{File, Op, Tally, Test, Under, Value, Var};
 use crate::map::{Made, hash_of};
 use ctm_exec::x1k::alu::predicate_channel;
 use ctm_exec::x1k::float::{NAN, SIGN, Wide, flush};
+use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::group::shares_index;
 use ctm_exec::x1k::ops::{self, ZeroRule};
 use ctm_exec::x1k::plan::AluPlan;
@@ -18,8 +19,8 @@ use ctm_isa::x1k::Program;
 use ctm_isa::x1k::formats::CmnInst;
 use ctm_isa::x1k::inst::{AluInst, Source, TexInstruction, inline_constant};
 use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, Channel, CompareOp, Imod, Omod, TexOp};
-use units::Units;
 pub use units::exists;
+use units::{Finish, Units};
 
 /// What is known of the bits of a vector.
 #[derive(Clone, Copy, Debug, Default)]
@@ -45,6 +46,8 @@ pub struct Builder {
     uncached: bool,
     /// Somebody sees what uncovered lanes hold: an operation that looks at lanes that do not run, a vote, an uncached write.
     sees_uncovered: bool,
+    /// Operations that look at one channel are calls of their reference functions, even where back ends have code for them.
+    calls: bool,
     /// What the instructions so far count.
     pub tally: Tally,
     /// Of all blocks so far: nothing may fault.
@@ -75,6 +78,7 @@ fn hash(op: &Op) -> u32 {
         Op::GetRelative { base, channel, .. } => hash_of([11 + 16 * u32::from(channel), base.into()]),
         Op::Guard { base, .. } => hash_of([12, base.into()]),
         Op::R700(_, [a, b, c], ..) => hash_of([13, a.0, b.0, c.0]),
+        Op::Reference { abc: [a, b, c], .. } => hash_of([14, a.0, b.0, c.0]),
         Op::Get(_)
         | Op::Fetch { .. }
         | Op::Write { .. }
@@ -88,7 +92,7 @@ fn hash(op: &Op) -> u32 {
 
 impl Builder {
     /// A builder for blocks of this program.
-    pub fn new(program: &Program, sees_uncovered: bool) -> Self {
+    pub fn new(program: &Program, sees_uncovered: bool, calls: bool) -> Self {
         Self {
             ops: Vec::with_capacity(256),
             known: Vec::with_capacity(256),
@@ -99,6 +103,7 @@ impl Builder {
             conditional_value: program.conditional_value,
             uncached: program.uncached,
             sees_uncovered,
+            calls,
             tally: Tally::default(),
             faultless: true,
             inputs: 0,
@@ -164,6 +169,7 @@ impl Builder {
                 let (a, b) = (of(a), of(b));
                 Known { flushed: a.flushed && b.flushed, one_nan: a.one_nan && b.one_nan }
             }
+            Op::Reference { omod, .. } => Known { flushed: omod != Omod::Disabled, one_nan: omod != Omod::Disabled },
             Op::Get(_)
             | Op::Const(_)
             | Op::GetRelative { .. }
@@ -260,6 +266,10 @@ impl Builder {
         let is_constant = |v: Value| matches!(self.ops[v.index()], Op::Bits(_) | Op::Const(_));
         let (a, b) = if is_constant(a) && !is_constant(b) { (b, a) } else { (a, b) };
         self.pure(Op::Mad { a, b, c, zero_wins, omod })
+    }
+
+    fn reference(&mut self, op: UnitOp, abc: [Value; 3], Finish { omod, clamp }: Finish) -> Value {
+        self.pure(Op::Reference { op, abc, zero_wins: self.zero_wins, omod, clamp })
     }
 
     fn pick(&mut self, test: Test, [x, y]: [Value; 2], [a, b]: [Value; 2]) -> Value {

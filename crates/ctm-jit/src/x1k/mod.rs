@@ -8,4 +8,6 @@
 mod flow;
 mod lower;
 
-pub use flow::{for_covered_groups, lower};
+#[cfg(all(test, target_arch = "x86_64"))]
+pub use flow::lower;
+pub use flow::{for_covered_groups, lower_with};

@@ -199,6 +199,7 @@ impl Emit<'_> {
             }
             Lir::Fetch(fetch, under) => self.fetch(fetch, under, unit.copy),
             Lir::Write(write, under) => self.uncached_write(write, under, unit.copy),
+            Lir::Reference(function) => self.reference(function, unit.copy),
             Lir::Guard { frame, base, limit } => {
                 let skip = self.asm.label();
                 if waited {

@@ -134,6 +134,8 @@ pub enum Lir {
     Fetch(u16, Under),
     /// Calls the uncached write of this number; refers on failure.
     Write(u16, Under),
+    /// Calls the reference function of this number for all lanes; A, B and C are in rows of the frame, and the result will be.
+    Reference(u16),
     /// Refers when `base + aL` is not a register: the limit of the file.
     Guard { frame: Option<u8>, base: u8, limit: u32 },
     /// `dst = constant base + aL`, in every lane.
@@ -241,6 +243,7 @@ impl Lir {
             | Self::Kill(..)
             | Self::Fetch(..)
             | Self::Write(..)
+            | Self::Reference(_)
             | Self::Guard { .. } => (None, [none; 3]),
         }
     }
@@ -274,6 +277,7 @@ impl Lir {
             | Self::Kill(..)
             | Self::Fetch(..)
             | Self::Write(..)
+            | Self::Reference(_)
             | Self::Guard { .. }
             | Self::ConstRelative { .. }
             | Self::TempRelative { .. } => [None, None, None],
@@ -315,6 +319,7 @@ impl Lir {
             | Self::Store(..)
             | Self::Fetch(..)
             | Self::Write(..)
+            | Self::Reference(_)
             | Self::Guard { .. }
             | Self::ConstRelative { .. }
             | Self::TempRelative { .. }

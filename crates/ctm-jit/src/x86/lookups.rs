@@ -16,6 +16,9 @@ use super::texels::{Texels, clamped};
 use super::vectors::Vectors;
 use crate::form::Under;
 use ctm_exec::x1k::float::ONE;
+use ctm_exec::x1k::functions::UnitOp;
+use ctm_exec::x1k::ops::ZeroRule;
+use ctm_isa::x1k::ops::Omod;
 
 /// A fetch of the program.
 #[derive(Clone, Copy, Debug)]
@@ -41,10 +44,25 @@ pub struct Write {
     pub clear: u8,
 }
 
+/// A reference function that the program calls.
+#[derive(Clone, Copy, Debug)]
+pub struct Reference {
+    /// The operation.
+    pub op: UnitOp,
+    /// 0 times infinity and NaN.
+    pub zero: ZeroRule,
+    /// Output modifier.
+    pub omod: Omod,
+    /// To 0..1.
+    pub clamp: bool,
+}
+
 /// What is added to the numbers of uncached writes where they are called.
 pub const WRITES: u32 = 1 << 16;
+/// The same for reference functions.
+pub const REFERENCES: u32 = 2 << 16;
 
-/// A fetch of a copy that may have to be a call, or an uncached write, which always is one; its lanes are in rcx.
+/// A fetch of a copy that may have to be a call, or an uncached write or a reference function, which always are; the lanes are in rcx.
 #[derive(Clone, Copy, Debug)]
 pub struct Call {
     from: Label,
@@ -83,6 +101,15 @@ impl Emit<'_> {
         self.asm.jump_if(Cond::NotEqual, from);
         self.asm.place(back);
         self.calls.push(Call { from, back, number: WRITES + u32::from(number), copy });
+        self.cached = [false; MAX_COPIES as usize];
+    }
+
+    /// A call of a reference function for all lanes of a copy: operands and result are rows of its part.
+    pub fn reference(&mut self, number: u16, copy: u8) {
+        let (from, back) = (self.asm.label(), self.asm.label());
+        self.asm.jump(from);
+        self.asm.place(back);
+        self.calls.push(Call { from, back, number: REFERENCES + u32::from(number), copy });
         self.cached = [false; MAX_COPIES as usize];
     }
 

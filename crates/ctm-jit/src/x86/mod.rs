@@ -77,7 +77,7 @@ use frame::{Layout, Line, head, input, part, target};
 pub use isa::Isa;
 use isa::{MAX_COPIES, MAX_COPIES_APART};
 use lir::{Lines, Vars};
-use lookups::{Fetch, WRITES, Write};
+use lookups::{Fetch, REFERENCES, Reference, WRITES, Write};
 use memmap2::{Mmap, MmapOptions};
 use sampling::Kind;
 use select::{Facts, Select};
@@ -132,6 +132,7 @@ pub struct Native {
     pub copies: usize,
     fetches: Vec<Fetch>,
     writes: Vec<Write>,
+    references: Vec<Reference>,
     outputs: Vec<usize>,
     starts: usize,
     existing: Mask,
@@ -239,6 +240,7 @@ impl Native {
             copies: usize::from(choice.copies),
             fetches: choice.fetches.clone(),
             writes: choice.writes.clone(),
+            references: choice.references.clone(),
             outputs: outputs.to_vec(),
             starts: start.len(),
             existing: mask_of(options.lanes),
@@ -286,10 +288,11 @@ impl Native {
         }
         let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));
         let writes = std::mem::take(&mut select.writes);
+        let references = std::mem::take(&mut select.references);
         let assumed = select.assumed;
         let ranges = Ranges::of(code, &lines, live, &vars, vectors);
         let copies = copies.unwrap_or_else(|| options.isa.copies(ranges.pressure, joint));
-        Choice { lines, vars, ranges, copies, fetches, writes, assumed, joint }
+        Choice { lines, vars, ranges, copies, fetches, writes, references, assumed, joint }
     }
 
     /// The code.
@@ -430,7 +433,13 @@ impl Native {
         source: &Source<'_>,
         visits: &mut [Visits],
     ) -> u32 {
-        let context = Context { source, fetches: &self.fetches, writes: &self.writes, layout: &self.layout };
+        let context = Context {
+            source,
+            fetches: &self.fetches,
+            writes: &self.writes,
+            references: &self.references,
+            layout: &self.layout,
+        };
         self.put_inputs(frame, source);
         frame.put(head::CONSTANTS, &(constants.float.as_ptr() as usize).to_le_bytes());
         frame.put(head::INTS, &(constants.int.as_ptr() as usize).to_le_bytes());
@@ -528,6 +537,7 @@ struct Choice {
     copies: u8,
     fetches: Vec<Fetch>,
     writes: Vec<Write>,
+    references: Vec<Reference>,
     /// No sum may fall below the range of single precision.
     assumed: bool,
     /// All copies go the same way.
@@ -545,16 +555,17 @@ fn reference_lookups() -> u64 {
     LOOKUPS.get()
 }
 
-/// What fetches and uncached writes need.
+/// What calls need.
 struct Context<'a> {
     source: &'a Source<'a>,
     fetches: &'a [Fetch],
     writes: &'a [Write],
+    references: &'a [Reference],
     layout: &'a Layout,
 }
 
-/// Reads an input for the `lanes` of a copy, or writes past the cache ([`WRITES`]): coordinates, indices, bits and results are rows of its part of
-/// the frame. 0: done, 1: refer.
+/// Reads an input for the `lanes` of a copy, or writes past the cache ([`WRITES`]), or calls a reference function for all lanes ([`REFERENCES`]):
+/// coordinates, indices, operands and results are rows of its part of the frame. 0: done, 1: refer.
 unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u32) -> u32 {
     // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call.
     let context = unsafe { &*frame.add(head::CONTEXT as usize).cast::<*const Context<'_>>().read() };
@@ -566,6 +577,17 @@ unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u
     // A group may have fewer lanes than code knows of.
     let (covered, lanes) = (mask(part::COVERED), lanes & mask(part::EXISTING));
     let source = context.source;
+    if let Some(number) = number.checked_sub(REFERENCES) {
+        let Some(&Reference { op, zero, omod, clamp }) = context.references.get(number as usize) else { return 1 };
+        let results = catch_unwind(AssertUnwindSafe(|| {
+            let [a, b, c, ..] = rows;
+            std::array::from_fn(|lane| op.channel([a[lane], b[lane], c[lane]], zero, omod, clamp).unwrap_or(0))
+        }));
+        return results.map_or(1, |row| {
+            rows[2] = row;
+            0
+        });
+    }
     if let Some(number) = number.checked_sub(WRITES) {
         let Some(&Write { shared, set, clear }) = context.writes.get(number as usize) else { return 1 };
         let mut writing = lanes;

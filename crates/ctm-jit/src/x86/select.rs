@@ -15,11 +15,12 @@ use facts::Known;
 use super::encode;
 use super::isa::Isa;
 use super::lir::{Group, Lines, Lir, Src, Vars, Vector};
-use super::lookups::{Fetch, Write};
+use super::lookups::{Fetch, Reference, Write};
 use super::r700::alu::{Alu, Operand};
 use super::scalar::{self, Sink, Special};
 use crate::form::{Block, Few, File, Op, Test, Under, Value};
 use ctm_exec::x1k::float::{NAN, ONE, SIGN};
+use ctm_exec::x1k::ops::ZeroRule;
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::ops::{CompareOp, Imod, Omod};
 use plan::{Note, Plan, Tables};
@@ -66,6 +67,8 @@ pub struct Select<'a> {
     pub fetches: Vec<Fetch>,
     /// Its uncached writes, in the order of theirs.
     pub writes: Vec<Write>,
+    /// Its calls of reference functions, in the order of theirs.
+    pub references: Vec<Reference>,
     tables: Tables,
     /// Room for those of a block.
     notes: Vec<Note>,
@@ -78,6 +81,13 @@ pub struct Rows {
     pub coordinates: i32,
     /// What a fetch gave: four rows.
     pub texels: i32,
+}
+
+impl Rows {
+    /// The three operands of a write or of a call of a reference function, whose result is then where the third was.
+    const fn call(self) -> [i32; 3] {
+        [self.coordinates, self.coordinates + 64, self.texels]
+    }
 }
 
 impl Sink for Select<'_> {
@@ -123,6 +133,7 @@ impl<'a> Select<'a> {
             masks: false,
             fetches: Vec::new(),
             writes: Vec::new(),
+            references: Vec::new(),
             tables: Tables::default(),
             notes: Vec::new(),
         }
@@ -243,6 +254,18 @@ impl<'a> Select<'a> {
                 scalar::emit(self, function, a, dst, Special { one_nan: plan.known[place].seen, signed_root: false });
                 Some(Src::Vector(dst))
             }
+            Op::Reference { op, abc, zero_wins, omod, clamp } => {
+                for (row, value) in self.rows.call().into_iter().zip(abc) {
+                    let src = self.src(plan, value);
+                    self.push(Lir::Store(row, src));
+                }
+                self.push(Lir::Reference(self.references.len() as u16));
+                let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
+                self.references.push(Reference { op, zero, omod, clamp });
+                let dst = self.dst(plan, place);
+                self.push(Lir::Copy(dst, Src::Row(self.rows.texels)));
+                Some(Src::Vector(dst))
+            }
             Op::R700(op, values, omod, clamp) => {
                 let operands = values.map(|value| {
                     let (bare, negated) =
@@ -282,8 +305,7 @@ impl<'a> Select<'a> {
                 None
             }
             Op::Write { index: [x, y], value, shared, under, set, clear } => {
-                let rows = [self.rows.coordinates, self.rows.coordinates + 64, self.rows.texels];
-                for (row, value) in rows.into_iter().zip([x, y, value]) {
+                for (row, value) in self.rows.call().into_iter().zip([x, y, value]) {
                     let src = self.src(plan, value);
                     self.push(Lir::Store(row, src));
                 }

@@ -218,6 +218,7 @@ pub trait Vectors: Sized {
             | Lir::Store(..)
             | Lir::Fetch(..)
             | Lir::Write(..)
+            | Lir::Reference(_)
             | Lir::Guard { .. }
             | Lir::ConstRelative { .. }
             | Lir::TempRelative { .. }

@@ -4,10 +4,10 @@ use super::fetches::{Bound, x1k_lookup};
 use ctm::trace::observe::{Event, LaneEvent, Place};
 use ctm_exec::Position;
 use ctm_exec::x1k::float::Wide;
+use ctm_exec::x1k::functions::{Function, UnitOp};
 use ctm_exec::x1k::ops::{self, ZeroRule};
-use ctm_exec::x1k::transcendental;
 use ctm_isa::x1k::inst::{Inst, Source, inline_constant};
-use ctm_isa::x1k::ops::{AlphaOp, AluResultSel, CompareOp, InstType, Omod, RgbOp, Sel, Swizzle};
+use ctm_isa::x1k::ops::{AluResultSel, CompareOp, InstType, Looks, Omod, Sel, Swizzle};
 use ctm_isa::x1k::{Program, inst::AluInst};
 
 struct Lane<'a> {
@@ -107,30 +107,39 @@ impl Lane<'_> {
     }
 
     fn dot(&self) -> Option<Wide> {
-        let (a, b) = (|c| self.rgb_operand(0, c), |c| self.rgb_operand(1, c));
-        Some(match self.inst.rgba.op {
-            RgbOp::Dp3 => ops::dp3([a(0)?, a(1)?, a(2)?], [b(0)?, b(1)?, b(2)?], self.zero),
-            RgbOp::Dp4 => ops::dp4(
-                [a(0)?, a(1)?, a(2)?, self.alpha_operand(0)?],
-                [b(0)?, b(1)?, b(2)?, self.alpha_operand(1)?],
-                self.zero,
-            ),
-            RgbOp::D2a => ops::d2a([a(0)?, a(1)?], [b(0)?, b(1)?], self.rgb_operand(2, 2)?, self.zero),
-            _ => return None,
-        })
+        let op = UnitOp::Rgb(self.inst.rgba.op);
+        let Function::Dot(function) = op.function() else { return None };
+        let mut operands = [[0; 4]; 3];
+        for (which, channel) in op.info().looked_at(7) {
+            operands[which][channel] =
+                if channel == 3 { self.alpha_operand(which)? } else { self.rgb_operand(which, channel)? };
+        }
+        Some(function(operands[0], operands[1], operands[2][2], self.zero))
     }
 
     fn transcendental(&self) -> Option<Wide> {
-        let a = self.alpha_operand(0)?;
-        Some(Wide::from_bits(match self.inst.alpha.op {
-            AlphaOp::Ex2 => transcendental::ex2(a),
-            AlphaOp::Ln2 => transcendental::ln2(a),
-            AlphaOp::Rcp => transcendental::rcp(a),
-            AlphaOp::Rsq => transcendental::rsq(a),
-            AlphaOp::Sin => transcendental::sin(a),
-            AlphaOp::Cos => transcendental::cos(a),
-            _ => return None,
-        }))
+        let op = self.inst.alpha.op;
+        match UnitOp::Alpha(op).function() {
+            Function::Number(function) if op.is_transcendental() => {
+                Some(function([self.alpha_operand(0)?, 0, 0], self.zero))
+            }
+            _ => None,
+        }
+    }
+
+    /// What an operation of one channel gives: a number, or the bits of an operand.
+    fn single(&self, op: UnitOp, x: impl Fn(usize) -> Option<u32>) -> Option<Result<Wide, u32>> {
+        let mut abc = [0; 3];
+        for (which, looks) in op.info().looks.into_iter().enumerate() {
+            if looks != Looks::Nothing {
+                abc[which] = x(which)?;
+            }
+        }
+        match op.function() {
+            Function::Number(function) => Some(Ok(function(abc, self.zero))),
+            Function::Choice(function) => Some(Err(function(abc))),
+            Function::Dot(_) | Function::Copy | Function::Quad { .. } => None,
+        }
     }
 
     fn finish(value: Result<Wide, u32>, omod: Omod, clamp: bool) -> u32 {
@@ -157,19 +166,15 @@ impl Lane<'_> {
 
     fn rgb(&self, channel: usize) -> Option<u32> {
         let inst = self.inst;
+        let op = UnitOp::Rgb(inst.rgba.op);
         let x = |which| self.rgb_operand(which, channel);
-        let value = match inst.rgba.op {
-            RgbOp::Mad => Ok(ops::mad(x(0)?, x(1)?, x(2)?, self.zero)),
-            RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a => Ok(self.dot()?),
-            RgbOp::Min => Err(ops::min(x(0)?, x(1)?)),
-            RgbOp::Max => Err(ops::max(x(0)?, x(1)?)),
-            RgbOp::Cnd => Err(ops::cnd(x(0)?, x(1)?, x(2)?)),
-            RgbOp::Cmp => Err(ops::cmp(x(0)?, x(1)?, x(2)?)),
-            RgbOp::Frc => Ok(ops::frc(x(0)?)),
-            RgbOp::Sop => Ok(self.transcendental()?),
-            RgbOp::Mdh | RgbOp::Mdv => {
+        let value = match op.function() {
+            Function::Number(_) | Function::Choice(_) => self.single(op, x)?,
+            Function::Dot(_) => Ok(self.dot()?),
+            Function::Copy => Ok(self.transcendental()?),
+            Function::Quad { horizontal } => {
                 let modify = |which: usize, bits| ops::input_modifier(inst.rgb_operands()[which].imod, bits);
-                Ok(self.quad(inst.rgb_sources()[0], channel, x(1)?, inst.rgba.op == RgbOp::Mdh, modify)?)
+                Ok(self.quad(inst.rgb_sources()[0], channel, x(1)?, horizontal, modify)?)
             }
         };
         Some(Self::finish(value, inst.rgb.omod, inst.cmn.rgb_clamp))
@@ -177,21 +182,14 @@ impl Lane<'_> {
 
     fn alpha(&self) -> Option<u32> {
         let inst = self.inst;
+        let op = UnitOp::Alpha(inst.alpha.op);
         let x = |which| self.alpha_operand(which);
-        let value = match inst.alpha.op {
-            AlphaOp::Mad => Ok(ops::mad(x(0)?, x(1)?, x(2)?, self.zero)),
-            AlphaOp::Dp => Ok(self.dot()?),
-            AlphaOp::Min => Err(ops::min(x(0)?, x(1)?)),
-            AlphaOp::Max => Err(ops::max(x(0)?, x(1)?)),
-            AlphaOp::Cnd => Err(ops::cnd(x(0)?, x(1)?, x(2)?)),
-            AlphaOp::Cmp => Err(ops::cmp(x(0)?, x(1)?, x(2)?)),
-            AlphaOp::Frc => Ok(ops::frc(x(0)?)),
-            AlphaOp::Mdh | AlphaOp::Mdv => {
+        let value = match op.function() {
+            Function::Number(_) | Function::Choice(_) => self.single(op, x)?,
+            Function::Dot(_) | Function::Copy => Ok(self.dot()?),
+            Function::Quad { horizontal } => {
                 let modify = |which: usize, bits| ops::input_modifier(inst.alpha_operands()[which].imod, bits);
-                Ok(self.quad(inst.alpha_sources()[0], 3, x(1)?, inst.alpha.op == AlphaOp::Mdh, modify)?)
-            }
-            AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos => {
-                Ok(self.transcendental()?)
+                Ok(self.quad(inst.alpha_sources()[0], 3, x(1)?, horizontal, modify)?)
             }
         };
         Some(Self::finish(value, inst.alpha.omod, inst.cmn.alpha_clamp))

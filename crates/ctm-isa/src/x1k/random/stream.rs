@@ -4,7 +4,9 @@ use super::instructions::{alpha_addr, rgb_addr};
 use super::{AlphaAddr, CONSTANTS, FlowControl, INTS, Maker, Random, Row, Shape, TEMPS};
 use crate::x1k::formats::TexAddr;
 use crate::x1k::inst::{AluInst, Inst, Source};
-use crate::x1k::ops::{AlphaOp, BOp, Channel, FcOp, Imod, InstType, Omod, PredSel, RgbOp, Sel, SrcpOp, Swizzle, TexOp};
+use crate::x1k::ops::{
+    AlphaOp, BOp, Channel, Class, FcOp, Imod, InstType, Omod, PredSel, RgbOp, Sel, SrcpOp, Swizzle, TexOp,
+};
 use crate::x1k::program::Program;
 
 /// Floating-point constants that coordinates are made with: so many of them, from [`CONSTANTS`] on.
@@ -254,15 +256,9 @@ impl Stream {
 
     /// Makes the units do the same: every channel from its own place, or all from one.
     fn make_alike(&mut self, alu: &mut AluInst) {
-        let pairs = [
-            (RgbOp::Mad, AlphaOp::Mad),
-            (RgbOp::Min, AlphaOp::Min),
-            (RgbOp::Max, AlphaOp::Max),
-            (RgbOp::Cnd, AlphaOp::Cnd),
-            (RgbOp::Cmp, AlphaOp::Cmp),
-            (RgbOp::Frc, AlphaOp::Frc),
-            (RgbOp::Mad, AlphaOp::Mad),
-        ];
+        let single = |op: &&RgbOp| matches!(op.info().class, Class::Plain | Class::Choice);
+        let pairs = RgbOp::ALL.iter().filter(single).filter_map(|&op| Some((op, op.alpha()?)));
+        let pairs: Vec<_> = pairs.chain([(RgbOp::Mad, AlphaOp::Mad)]).collect();
         let scalars = [AlphaOp::Rcp, AlphaOp::Rsq, AlphaOp::Ex2, AlphaOp::Ln2, AlphaOp::Sin, AlphaOp::Cos];
         let one_for_all = self.flag(8);
         (alu.rgba.op, alu.alpha.op) =

@@ -7,7 +7,9 @@ use super::lexer::{Cursor, Tok, unknown_word};
 use super::names::{File, Names};
 use super::operand::{ALPHA, Mask, Operand, RGB, Written, mask, operand};
 use crate::diag::{Diagnostic, Span};
-use crate::x1k::ops::{AlphaOp, AluResultSel, CompareOp, InstType, Omod, PredSel, RgbOp};
+use crate::x1k::ops::{AlphaOp, AluResultSel, Class, CompareOp, InstType, Omod, PredSel, RgbOp};
+use std::borrow::Cow;
+use std::sync::LazyLock;
 
 /// Which predicate bits guard the writes of a half.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -111,35 +113,46 @@ pub(super) enum Mnemonic {
     Idle,
 }
 
-/// Every mnemonic of the ALU. The first name of a meaning is the one that is printed.
-pub(super) const MNEMONICS: &[(&str, Mnemonic)] = &[
+/// Mnemonics that are no operation's name.
+const SHORT: &[(&str, Mnemonic)] = &[
     ("mov", Mnemonic::Mov),
     ("add", Mnemonic::Add),
     ("sub", Mnemonic::Sub),
     ("mul", Mnemonic::Mul),
-    ("mad", Mnemonic::Both(RgbOp::Mad, AlphaOp::Mad)),
-    ("min", Mnemonic::Both(RgbOp::Min, AlphaOp::Min)),
-    ("max", Mnemonic::Both(RgbOp::Max, AlphaOp::Max)),
-    ("cnd", Mnemonic::Both(RgbOp::Cnd, AlphaOp::Cnd)),
-    ("cmp", Mnemonic::Both(RgbOp::Cmp, AlphaOp::Cmp)),
-    ("frc", Mnemonic::Both(RgbOp::Frc, AlphaOp::Frc)),
-    ("mdh", Mnemonic::Both(RgbOp::Mdh, AlphaOp::Mdh)),
-    ("mdv", Mnemonic::Both(RgbOp::Mdv, AlphaOp::Mdv)),
-    ("dp3", Mnemonic::Dot(RgbOp::Dp3)),
-    ("dp4", Mnemonic::Dot(RgbOp::Dp4)),
-    ("d2a", Mnemonic::Dot(RgbOp::D2a)),
-    ("ex2", Mnemonic::Scalar(AlphaOp::Ex2)),
     ("lg2", Mnemonic::Scalar(AlphaOp::Ln2)),
-    ("ln2", Mnemonic::Scalar(AlphaOp::Ln2)),
-    ("rcp", Mnemonic::Scalar(AlphaOp::Rcp)),
-    ("rsq", Mnemonic::Scalar(AlphaOp::Rsq)),
-    ("sin", Mnemonic::Scalar(AlphaOp::Sin)),
-    ("cos", Mnemonic::Scalar(AlphaOp::Cos)),
     ("lrp", Mnemonic::Lrp),
-    ("dp", Mnemonic::Dp),
-    ("sop", Mnemonic::Sop),
     ("idle", Mnemonic::Idle),
 ];
+
+/// Every mnemonic of the ALU: the short ones, then the operations by their names.
+static MNEMONICS: LazyLock<Vec<(Cow<'static, str>, Mnemonic)>> = LazyLock::new(|| {
+    let short = SHORT.iter().map(|&(name, mnemonic)| (Cow::Borrowed(name), mnemonic));
+    let named = |name: &str, mnemonic| (Cow::Owned(name.to_ascii_lowercase()), mnemonic);
+    let rgb = RgbOp::ALL.iter().filter_map(|&op| {
+        let mnemonic = match op.info().class {
+            Class::Plain | Class::Choice | Class::Quad => Mnemonic::Both(op, op.alpha()?),
+            Class::DotProduct => Mnemonic::Dot(op),
+            Class::Copy => Mnemonic::Sop,
+            Class::Transcendental => return None,
+        };
+        Some(named(op.name(), mnemonic))
+    });
+    let alpha = AlphaOp::ALL.iter().filter_map(|&op| {
+        let mnemonic = match op.info().class {
+            Class::Transcendental => Mnemonic::Scalar(op),
+            Class::Copy => Mnemonic::Dp,
+            // They have the RGB unit's.
+            Class::Plain | Class::Choice | Class::Quad | Class::DotProduct => return None,
+        };
+        Some(named(op.name(), mnemonic))
+    });
+    short.chain(rgb).chain(alpha).collect()
+});
+
+/// Every mnemonic of the ALU. The first name of a meaning is the one that is printed.
+pub(super) fn mnemonics() -> impl Iterator<Item = (&'static str, Mnemonic)> {
+    MNEMONICS.iter().map(|(name, mnemonic)| (name.as_ref(), *mnemonic))
+}
 
 impl Mnemonic {
     /// What it is short for, and the operations of the tables that it is made of.
@@ -164,11 +177,11 @@ impl Mnemonic {
     }
 
     pub fn of(word: &str) -> Option<Self> {
-        MNEMONICS.iter().find(|(name, _)| *name == word).map(|m| m.1)
+        mnemonics().find(|(name, _)| *name == word).map(|m| m.1)
     }
 
     pub fn name(self) -> &'static str {
-        MNEMONICS.iter().find(|m| m.1 == self).map_or("?", |m| m.0)
+        mnemonics().find(|m| m.1 == self).map_or("?", |m| m.0)
     }
 
     /// The smallest and the largest number of operands.
@@ -452,7 +465,7 @@ fn half<'a>(cursor: &mut Cursor<'_, 'a>, names: &Names<'a>, attrs: &mut Attrs, b
             let finding = Diagnostic::error("mnemonic", format!("`{word}` is not an instruction of the ALU"));
             return Err(Box::new(finding.at(start, "").cite("CTM §3.3.4").help(instead)));
         }
-        let known: Vec<&str> = MNEMONICS.iter().map(|m| m.0).collect();
+        let known: Vec<&str> = mnemonics().map(|m| m.0).collect();
         return Err(unknown_word("mnemonic", "an instruction of the ALU", word, start, &known));
     };
     let mut dests = Dests::default();

@@ -277,23 +277,6 @@ fn sugar(
     }
 }
 
-/// The alpha operation by the RGB unit's name, for operations that both have.
-fn common(op: AlphaOp) -> Option<RgbOp> {
-    Some(match op {
-        AlphaOp::Mad => RgbOp::Mad,
-        AlphaOp::Min => RgbOp::Min,
-        AlphaOp::Max => RgbOp::Max,
-        AlphaOp::Cnd => RgbOp::Cnd,
-        AlphaOp::Cmp => RgbOp::Cmp,
-        AlphaOp::Frc => RgbOp::Frc,
-        AlphaOp::Mdh => RgbOp::Mdh,
-        AlphaOp::Mdv => RgbOp::Mdv,
-        AlphaOp::Dp | AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos => {
-            return None;
-        }
-    })
-}
-
 /// Which of the operands an operation's statement is written with: the ones that are there.
 fn present(operands: &[Operand; 3]) -> Vec<Operand> {
     operands.iter().copied().filter(|o| *o != Operand::ABSENT).collect()
@@ -392,7 +375,7 @@ impl Printer<'_> {
     fn alpha_half(&self, part: &Part<'_>) -> Option<String> {
         let half = &part.pair.alpha;
         let dests = part.destinations(ALPHA, self.output)?;
-        let (mnemonic, list) = match common(half.op) {
+        let (mnemonic, list) = match half.op.rgb() {
             None if half.op == AlphaOp::Dp => (Mnemonic::Dp, present(&half.operands)),
             None => (Mnemonic::Scalar(half.op), present(&half.operands)),
             Some(op) => sugar(op, &half.operands, half.omod, half.clamp, ALPHA, ALPHA)
@@ -494,7 +477,7 @@ impl Printer<'_> {
         let (rgb, alpha) = (&part.pair.rgb, &part.pair.alpha);
         let wanted = part.channels(15);
         let both_write = wanted & RGB != 0 && wanted & ALPHA != 0;
-        if !both_write || common(alpha.op) != Some(rgb.op) || (rgb.omod, rgb.clamp) != (alpha.omod, alpha.clamp) {
+        if !both_write || alpha.op.rgb() != Some(rgb.op) || (rgb.omod, rgb.clamp) != (alpha.omod, alpha.clamp) {
             return None;
         }
         let mut operands = rgb.operands;
@@ -516,10 +499,7 @@ impl Printer<'_> {
 }
 
 fn both(op: RgbOp) -> Mnemonic {
-    super::alu::MNEMONICS
-        .iter()
-        .find_map(|&(_, m)| matches!(m, Mnemonic::Both(rgb, _) if rgb == op).then_some(m))
-        .unwrap_or(Mnemonic::Idle)
+    op.alpha().map_or(Mnemonic::Idle, |alpha| Mnemonic::Both(op, alpha))
 }
 
 /// Whether an operand of both halves reads different sources in them: two statements say that better.

@@ -282,7 +282,7 @@ impl<'a> Assembler<'a> {
         if word.is_empty() {
             return Err(cursor.unexpected("an instruction, a label or a directive"));
         }
-        let known: Vec<&str> = (alu::MNEMONICS.iter().map(|m| m.0))
+        let known: Vec<&str> = (alu::mnemonics().map(|m| m.0))
             .chain(tex::MNEMONICS.iter().map(|m| m.0))
             .chain(flow::MNEMONICS.iter().copied())
             .chain(["end"])

@@ -50,7 +50,7 @@ pub fn meaning(word: &str) -> Option<(&'static str, Vec<&'static str>)> {
 #[must_use]
 pub fn vocabulary() -> Vocabulary {
     let all = |kind: WordKind, words: &[&'static str]| words.iter().map(|&word| (kind, word)).collect::<Vec<_>>();
-    let mut words: Vocabulary = alu::MNEMONICS.iter().map(|(name, _)| (WordKind::Arithmetic, *name)).collect();
+    let mut words: Vocabulary = alu::mnemonics().map(|(name, _)| (WordKind::Arithmetic, name)).collect();
     words.extend(tex::MNEMONICS.iter().map(|(name, _)| (WordKind::Memory, *name)));
     words.extend(flow::words().map(|name| (WordKind::Flow, name)));
     words.extend(all(WordKind::Modifier, attrs::WORDS_AT_END));

@@ -3,21 +3,23 @@
 use super::Builder;
 use crate::form::{Op, Test, Value};
 use ctm_exec::x1k::float::{HALF, ONE, SIGN};
+use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::plan::{AluPlan, channel_of};
 use ctm_isa::x1k::inst::AluInst;
-use ctm_isa::x1k::ops::{AlphaOp, Imod, Omod, RgbOp, Sel, SrcpOp, Swizzle};
+use ctm_isa::x1k::ops::{AlphaOp, Class, Imod, Looks, Omod, RgbOp, Sel, SrcpOp, Swizzle};
 
-/// Whether there is code for both operations of an instruction. Where there is none, groups that come to it go on in the reference interpreter: what
-/// [`Units`] makes of such an operation is not used.
+/// Whether both operations of an instruction can be lowered. Dot products and quad operations without a lowering cannot: groups that come to one go on in the
+/// reference interpreter. Operations that look at one channel always can ([`Op::Reference`]).
 pub const fn exists(inst: &AluInst) -> bool {
-    let rgb = match inst.rgba.op {
-        RgbOp::Mad | RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a | RgbOp::Min | RgbOp::Max | RgbOp::Cnd | RgbOp::Cmp => true,
-        RgbOp::Frc | RgbOp::Sop | RgbOp::Mdh | RgbOp::Mdv => true,
+    let rgb = match inst.rgba.op.info().class {
+        Class::Plain | Class::Choice | Class::Transcendental | Class::Copy => true,
+        Class::DotProduct => matches!(inst.rgba.op, RgbOp::Dp3 | RgbOp::Dp4 | RgbOp::D2a),
+        Class::Quad => matches!(inst.rgba.op, RgbOp::Mdh | RgbOp::Mdv),
     };
-    let alpha = match inst.alpha.op {
-        AlphaOp::Mad | AlphaOp::Dp | AlphaOp::Min | AlphaOp::Max | AlphaOp::Cnd | AlphaOp::Cmp | AlphaOp::Frc => true,
-        AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos => true,
-        AlphaOp::Mdh | AlphaOp::Mdv => true,
+    let alpha = match inst.alpha.op.info().class {
+        Class::Plain | Class::Choice | Class::Transcendental | Class::Copy => true,
+        Class::DotProduct => false,
+        Class::Quad => matches!(inst.alpha.op, AlphaOp::Mdh | AlphaOp::Mdv),
     };
     rgb && alpha
 }
@@ -138,8 +140,18 @@ impl Units<'_> {
         let op = self.plan.inst.alpha.op;
         op.is_transcendental().then(|| {
             let a = self.alpha_operand(0);
-            self.b.pure(Op::Scalar(op, a))
+            if has_code(op) && !self.b.calls {
+                return self.b.pure(Op::Scalar(op, a));
+            }
+            self.b.reference(UnitOp::Alpha(op), [a; 3], Finish::NONE)
         })
+    }
+
+    /// A call of the reference function.
+    fn reference(&mut self, op: UnitOp, finish: Finish, operand: impl Fn(&mut Self, usize) -> Value) -> Value {
+        let looks = op.info().looks;
+        let abc = [0, 1, 2].map(|n| if looks[n] == Looks::Nothing { self.b.bits(0) } else { operand(self, n) });
+        self.b.reference(op, abc, finish)
     }
 
     /// Of an arithmetic result that is wide until now: output modifier and clamp. `OMOD_DISABLED` counts as U1 without clamp.
@@ -162,6 +174,7 @@ impl Units<'_> {
         let finish = Finish { omod: inst.rgb.omod, clamp: inst.cmn.rgb_clamp };
         let operand = |units: &mut Self, which| units.rgb_operand(which, channel);
         match inst.rgba.op {
+            op if self.b.calls && is_single(UnitOp::Rgb(op)) => self.reference(UnitOp::Rgb(op), finish, operand),
             RgbOp::Mad => {
                 let abc = [operand(self, 0), operand(self, 1), operand(self, 2)];
                 self.finish_mad(finish, abc)
@@ -189,13 +202,14 @@ impl Units<'_> {
                 let a = operand(self, 0);
                 self.finish_wide(finish, |b, omod| b.pure(Op::Fraction(a, omod)))
             }
-            RgbOp::Sop => self.finish_scalar(finish, scalar),
             RgbOp::Mdh | RgbOp::Mdv => {
                 let src0 = self.b.source(self.plan.rgb_sources[0], channel);
                 let b = operand(self, 1);
                 let imods = [self.plan.rgb_operands[0].imod, self.plan.rgb_operands[2].imod];
                 self.quad(finish, src0, b, imods, inst.rgba.op == RgbOp::Mdh)
             }
+            op if op.info().class == Class::Copy => self.finish_scalar(finish, scalar),
+            op => self.reference(UnitOp::Rgb(op), finish, operand),
         }
     }
 
@@ -203,6 +217,9 @@ impl Units<'_> {
         let inst = &self.plan.inst;
         let finish = Finish { omod: inst.alpha.omod, clamp: inst.cmn.alpha_clamp };
         match inst.alpha.op {
+            op if self.b.calls && is_single(UnitOp::Alpha(op)) => {
+                self.reference(UnitOp::Alpha(op), finish, Self::alpha_operand)
+            }
             AlphaOp::Mad => {
                 let abc = [self.alpha_operand(0), self.alpha_operand(1), self.alpha_operand(2)];
                 self.finish_mad(finish, abc)
@@ -230,15 +247,14 @@ impl Units<'_> {
                 let a = self.alpha_operand(0);
                 self.finish_wide(finish, |b, omod| b.pure(Op::Fraction(a, omod)))
             }
-            AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos => {
-                self.finish_scalar(finish, scalar)
-            }
+            op if op.is_transcendental() => self.finish_scalar(finish, scalar),
             AlphaOp::Mdh | AlphaOp::Mdv => {
                 let src0 = self.b.source(self.plan.alpha_sources[0], 3);
                 let b = self.alpha_operand(1);
                 let imods = [self.plan.alpha_operands[0].imod, self.plan.alpha_operands[2].imod];
                 self.quad(finish, src0, b, imods, inst.alpha.op == AlphaOp::Mdh)
             }
+            op => self.reference(UnitOp::Alpha(op), finish, Self::alpha_operand),
         }
     }
 
@@ -286,7 +302,74 @@ struct Dot {
 
 /// Output modifier and clamp of a unit.
 #[derive(Clone, Copy)]
-struct Finish {
-    omod: Omod,
-    clamp: bool,
+pub(super) struct Finish {
+    pub omod: Omod,
+    pub clamp: bool,
+}
+
+impl Finish {
+    /// Neither.
+    const NONE: Self = Self { omod: Omod::U1, clamp: false };
+}
+
+/// Whether back ends have code for a transcendental operation.
+const fn has_code(op: AlphaOp) -> bool {
+    matches!(op, AlphaOp::Ex2 | AlphaOp::Ln2 | AlphaOp::Rcp | AlphaOp::Rsq | AlphaOp::Sin | AlphaOp::Cos)
+}
+
+/// Whether the unit itself computes it, one channel after the other.
+const fn is_single(op: UnitOp) -> bool {
+    matches!(op.info().class, Class::Plain | Class::Choice)
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+
+    use super::*;
+    use crate::form::{End, Target};
+    use crate::x1k::lower_with;
+    use ctm_exec::x1k::Constants;
+    use ctm_isa::x1k::{Inst, Program};
+
+    /// What an instruction with these two operations becomes.
+    fn ops(rgb: RgbOp, alpha: AlphaOp, calls: bool) -> Vec<Op> {
+        let mut program = ctm_isa::x1k::text::assemble("mad o0, r0, r1, r2").program.unwrap();
+        let Ok(Inst::Alu(mut inst)) = Inst::decode(&program.words[0]) else { panic!("no ALU instruction") };
+        (inst.rgba.op, inst.alpha.op) = (rgb, alpha);
+        program = Program { words: vec![Inst::Alu(inst).encode()], ..program };
+        let code = lower_with(&program, &Constants::default(), false, calls).unwrap();
+        assert!(code.blocks.iter().all(|block| block.end != End::Next(Target::Reference)), "{rgb:?}, {alpha:?}");
+        code.blocks.into_iter().flat_map(|block| block.ops).collect()
+    }
+
+    fn called(ops: &[Op]) -> Vec<UnitOp> {
+        ops.iter().filter_map(|op| if let Op::Reference { op, .. } = op { Some(*op) } else { None }).collect()
+    }
+
+    #[test]
+    fn every_operation_of_one_channel_can_be_a_call() {
+        let mut seen = 0;
+        for &rgb in RgbOp::ALL {
+            let found = called(&ops(rgb, AlphaOp::Mad, true));
+            assert_eq!(found.contains(&UnitOp::Rgb(rgb)), is_single(UnitOp::Rgb(rgb)), "{rgb:?}");
+            seen += usize::from(is_single(UnitOp::Rgb(rgb)));
+        }
+        for &alpha in AlphaOp::ALL {
+            let found = called(&ops(RgbOp::Mad, alpha, true));
+            let may = is_single(UnitOp::Alpha(alpha)) || alpha.is_transcendental();
+            assert_eq!(found.contains(&UnitOp::Alpha(alpha)), may, "{alpha:?}");
+            seen += usize::from(may);
+        }
+        assert!(seen >= 18, "{seen}");
+    }
+
+    #[test]
+    fn what_back_ends_have_code_for_is_no_call() {
+        for &rgb in RgbOp::ALL {
+            for &alpha in AlphaOp::ALL {
+                assert_eq!(called(&ops(rgb, alpha, false)), [], "{rgb:?}, {alpha:?}");
+            }
+        }
+    }
 }

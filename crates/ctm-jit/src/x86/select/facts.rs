@@ -5,6 +5,7 @@ use crate::passes::VarSet;
 use crate::x86::r700::facts::{is_choice, is_integer};
 use ctm_exec::x1k::float::NAN;
 use ctm_isa::x1k::TEMPORARIES;
+use ctm_isa::x1k::ops::Omod;
 
 /// What holds for variables at every block's beginning, and for the vectors of each block.
 pub struct Facts {
@@ -147,6 +148,7 @@ impl Facts {
                 Op::Sign(_, a) | Op::QuadLane(a, _) => is(a),
                 Op::Pick { a, b, .. } => is(a) && is(b),
                 Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => true,
+                Op::Reference { omod, .. } => omod != Omod::Disabled,
                 Op::R700(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
                 Op::R700(op, ..) => !is_integer(op),
                 Op::Set(var, value, _) => {
@@ -171,6 +173,7 @@ impl Facts {
                     see_in(vectors)(value);
                 }
                 Op::SetRelative { value, .. } | Op::Write { value, .. } => see_in(vectors)(value),
+                Op::Reference { abc, .. } => abc.into_iter().for_each(see_in(vectors)),
                 Op::R700(op, abc, ..) if is_integer(op) => abc.into_iter().for_each(see_in(vectors)),
                 Op::Pick { a, b, .. } if vectors[place].seen => [a, b].into_iter().for_each(see_in(vectors)),
                 Op::Sign(_, a) | Op::QuadLane(a, _) if vectors[place].seen => see_in(vectors)(a),
@@ -199,6 +202,7 @@ fn values_clean(block: &Block, clean: &VarSet) -> Vec<bool> {
             Op::QuadLane(a, _) => is(a),
             Op::Pick { a, b, .. } => is(a) && is(b),
             Op::Mad { .. } | Op::Scale(..) | Op::Clamp(_) | Op::Fraction(..) | Op::Scalar(..) => true,
+            Op::Reference { omod, .. } => omod != Omod::Disabled,
             Op::R700(op, [_, b, c], _, clamp) if is_choice(op) => clamp && !is_integer(op) || is(b) && is(c),
             Op::R700(op, ..) => !is_integer(op),
             _ => false,

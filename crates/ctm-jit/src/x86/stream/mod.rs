@@ -465,7 +465,7 @@ fn reorder(lines: &Lines, fetches: &[Fetch], number: &mut usize, vars: usize, lo
                     current = fetches.next().copied();
                     *number += 1;
                 }
-                Lir::Store(..) | Lir::Write(..) | Lir::Written(..) | Lir::Guard { .. } => {}
+                Lir::Store(..) | Lir::Write(..) | Lir::Reference(_) | Lir::Written(..) | Lir::Guard { .. } => {}
                 Lir::Copy(dst, Src::Row(offset)) => {
                     let Some(fetch) = current else { continue };
                     loads.push(Load { fetch, number: *number, channel: (offset / 64) as u8 });
