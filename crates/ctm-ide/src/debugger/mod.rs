@@ -10,12 +10,13 @@
 
 mod commands;
 pub(crate) mod conditions;
+mod views;
 
-pub(crate) use commands::shown;
 pub use commands::{Answer, COMMANDS, Command, Debugger, Kept};
 pub use ctm::trace::Direction;
 use ctm_exec::Position;
 use serde_json::{Value, json};
+pub(crate) use views::shown;
 
 /// What a command says.
 #[derive(Clone, Debug, Default)]

@@ -4,89 +4,14 @@
 //! Every number carries a bound of how far another correct implementation may be from it; where a comparison, a fraction or a lookup falls within
 //! that bound, what follows is unknown and not compared.
 
+mod number;
+mod text;
+
 use ctm_exec::x1k::arrays::Picture;
+use number::EPS;
+pub use number::{N, UNKNOWN, exact};
 use std::collections::HashMap;
-
-/// A number and how far off it may be; infinite when nothing is known.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct N {
-    pub v: f64,
-    pub e: f64,
-}
-
-const EPS: f64 = 1.0 / 4_194_304.0;
-
-fn n(v: f64, e: f64) -> N {
-    if !v.is_finite() || v.abs() > 1e30 || !e.is_finite() {
-        return UNKNOWN;
-    }
-    N { v, e: e + v.abs() * EPS + 1e-35 }
-}
-
-pub const UNKNOWN: N = N { v: 0.0, e: f64::INFINITY };
-
-pub fn exact(v: f32) -> N {
-    N { v: f64::from(v), e: 0.0 }
-}
-
-impl N {
-    fn known(self) -> bool {
-        self.e.is_finite()
-    }
-    fn neg(self) -> N {
-        N { v: -self.v, ..self }
-    }
-    fn abs(self) -> N {
-        N { v: self.v.abs(), ..self }
-    }
-    fn add(self, o: N) -> N {
-        if self.e == 0.0 && o.e == 0.0 && f64::from((self.v + o.v) as f32) == self.v + o.v {
-            return N { v: self.v + o.v, e: 0.0 };
-        }
-        // The terms may be rounded before they cancel.
-        n(self.v + o.v, self.e + o.e + (self.v.abs() + o.v.abs()) * EPS)
-    }
-    fn mul(self, o: N) -> N {
-        let v = self.v * o.v;
-        if self.e == 0.0 && o.e == 0.0 && f64::from(v as f32) == v {
-            return N { v, e: 0.0 };
-        }
-        n(v, self.v.abs() * o.e + o.v.abs() * self.e + self.e * o.e)
-    }
-    /// Its sign: -1, 0, 1, if that is sure.
-    fn sign(self) -> Option<i32> {
-        if self.e == 0.0 {
-            return Some(if self.v > 0.0 { 1 } else { -i32::from(self.v < 0.0) });
-        }
-        (self.v.abs() > self.e).then_some(if self.v > 0.0 { 1 } else { -1 })
-    }
-    fn saturate(self) -> N {
-        if !self.known() {
-            return self;
-        }
-        N { v: self.v.clamp(0.0, 1.0), ..self }
-    }
-    /// The value of a function whose change is at most `slope` here.
-    fn map(self, f: impl Fn(f64) -> f64, slope: f64) -> N {
-        if !self.known() {
-            return self;
-        }
-        n(f(self.v), self.e * slope)
-    }
-    fn pick(sign: Option<i32>, a: N, b: N, first: impl Fn(i32) -> bool) -> N {
-        match sign {
-            Some(s) => {
-                if first(s) {
-                    a
-                } else {
-                    b
-                }
-            }
-            None if a == b => a,
-            None => UNKNOWN,
-        }
-    }
-}
+use text::{Line, Operand, parse};
 
 type V = [N; 4];
 
@@ -107,93 +32,6 @@ pub struct Pixel {
     /// `None`: not known, because some branch could not be decided.
     pub outputs: Option<[[Option<N>; 4]; 4]>,
     pub depth: Option<N>,
-}
-
-#[derive(Clone, Debug)]
-struct Operand {
-    file: String,
-    index: usize,
-    relative: bool,
-    swizzle: [usize; 4],
-    neg: bool,
-    abs: bool,
-    not: bool,
-}
-
-#[derive(Clone, Debug)]
-struct Line {
-    name: String,
-    suffix: Vec<String>,
-    guard: Option<Operand>,
-    operands: Vec<Operand>,
-    mask: [bool; 4],
-    numbers: Vec<f64>,
-}
-
-fn operand(text: &str) -> Operand {
-    let mut text = text.trim();
-    let mut take = |c: char| {
-        let found = text.starts_with(c);
-        if found {
-            text = text[1..].trim_start();
-        }
-        found
-    };
-    let (not, neg) = (take('!'), take('-'));
-    let (register, swizzle) = text.split_once('.').unwrap_or((text, ""));
-    let abs = register.ends_with("_abs");
-    let register = register.trim_end_matches("_abs");
-    let (name, inner) = match register.split_once('[') {
-        Some((name, rest)) => (name, Some(rest.trim_end_matches(']').to_owned())),
-        None => (register, None),
-    };
-    let digits: String = name.chars().skip_while(|c| !c.is_ascii_digit()).collect();
-    let file = name[..name.len() - digits.len()].to_owned();
-    let mut index: usize = digits.parse().unwrap_or(0);
-    let mut relative = false;
-    for term in inner.iter().flat_map(|i| i.split('+')) {
-        match term.trim() {
-            "aL" => relative = true,
-            number => index += number.parse::<usize>().unwrap(),
-        }
-    }
-    let list: Vec<usize> = swizzle.chars().map(|c| "xyzwrgba".find(c).unwrap() % 4).collect();
-    let last = list.last().copied();
-    let swizzle = std::array::from_fn(|i| list.get(i).copied().or(last).unwrap_or(i));
-    Operand { file, index, relative, swizzle, neg, abs, not }
-}
-
-fn parse(text: &str) -> Vec<Line> {
-    let mut lines = Vec::new();
-    for line in text.lines() {
-        let line = line.split("//").next().unwrap().split(';').next().unwrap().trim();
-        if line.is_empty() {
-            continue;
-        }
-        let (mut rest, mut guard) = (line, None);
-        if let Some(inner) = line.strip_prefix('(') {
-            let (inside, behind) = inner.split_once(')').unwrap();
-            (guard, rest) = (Some(operand(inside)), behind.trim());
-        }
-        let (word, arguments) = rest.split_once(char::is_whitespace).unwrap_or((rest, ""));
-        let mut parts = word.split('_').map(str::to_owned);
-        let name = parts.next().unwrap();
-        let suffix: Vec<String> = parts.collect();
-        let list: Vec<&str> = arguments.split(',').map(str::trim).filter(|a| !a.is_empty()).collect();
-        let is_number = |a: &str| a.trim_start_matches('-').starts_with(|c: char| c.is_ascii_digit());
-        let numbers = list.iter().filter(|a| is_number(a)).map(|a| a.parse().unwrap()).collect();
-        let operands: Vec<Operand> = list.iter().filter(|a| !is_number(a)).map(|a| operand(a)).collect();
-        let mut mask = [true; 4];
-        if let Some((_, letters)) = list.first().and_then(|a| a.split_once('.'))
-            && !is_number(list[0])
-        {
-            mask = std::array::from_fn(|i| {
-                letters.contains("xyzw".as_bytes()[i] as char) || letters.contains("rgba".as_bytes()[i] as char)
-            });
-        }
-        lines.push(Line { name, suffix, guard, operands, mask, numbers });
-    }
-    lines
 }
 
 /// A shader, read.
