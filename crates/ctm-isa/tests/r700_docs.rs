@@ -1,11 +1,11 @@
-//! Every block of `docs/r700-assembly.md` and `docs/r700-containers.md` is what the page says.
+//! Every block of the pages on R700 assembly (`docs/r700-assembly.md` and the two behind it) is what the page says.
 
 #![allow(clippy::unwrap_used, reason = "a test fails by panicking")]
 
 use ctm_isa::r700::text::{Options, assemble, disassemble};
 
 fn blocks(tag: &str) -> Vec<String> {
-    let page = ["r700-assembly", "r700-containers"]
+    let page = ["r700-assembly", "r700-assembly-fetches", "r700-containers"]
         .map(|name| std::fs::read_to_string(format!("{}/../../docs/{name}.md", env!("CARGO_MANIFEST_DIR"))).unwrap());
     let page = page.join("\n");
     let mut all = Vec::new();

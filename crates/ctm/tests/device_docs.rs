@@ -1,12 +1,24 @@
 //! The pages that are made from tables are up to date. `CTM_BLESS=1 cargo test -p close-to-metal --test device_docs` writes them anew.
 
 #[test]
-fn commands_page_is_made_from_the_table() {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/commands.md");
-    let page = ctm::commands::markdown();
-    if std::env::var_os("CTM_BLESS").is_some() {
-        std::fs::write(path, &page).expect("docs/commands.md can be written");
+fn commands_pages_are_made_from_the_table() {
+    for (name, page) in ctm::commands::pages() {
+        let path = format!("{}/../../docs/{name}", env!("CARGO_MANIFEST_DIR"));
+        if std::env::var_os("CTM_BLESS").is_some() {
+            std::fs::write(&path, &page).expect("the page can be written");
+        }
+        let found = std::fs::read_to_string(&path).unwrap_or_default().replace("\r\n", "\n");
+        assert!(found == page, "docs/{name} differs from the table; CTM_BLESS=1 writes it anew");
     }
-    let found = std::fs::read_to_string(path).unwrap_or_default().replace("\r\n", "\n");
-    assert!(found == page, "docs/commands.md differs from the table; CTM_BLESS=1 writes it anew");
+}
+
+/// Each command's parameters are on one page.
+#[test]
+fn every_command_has_its_parameters_on_one_page() {
+    let pages = ctm::commands::pages();
+    for kind in ctm::commands::CommandKind::ALL {
+        let heading = format!("### `{}` (", kind.name());
+        let count: usize = pages.iter().map(|(_, page)| page.matches(&heading).count()).sum();
+        assert_eq!(count, 1, "{heading}");
+    }
 }

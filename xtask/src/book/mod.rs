@@ -32,7 +32,16 @@ const PARTS: &[(&str, &[&str])] = &[
     ("From your language", &["cli.md", "cli-run.md", "python.md", "rust.md", "c-api.md", "many-machines.md"]),
     (
         "Writing programs",
-        &["x1k-assembly.md", "r700-assembly.md", "r700-containers.md", "ps3.md", "x1k-checks.md", "r700-checks.md"],
+        &[
+            "x1k-assembly.md",
+            "x1k-assembly-flow.md",
+            "r700-assembly.md",
+            "r700-assembly-fetches.md",
+            "r700-containers.md",
+            "ps3.md",
+            "x1k-checks.md",
+            "r700-checks.md",
+        ],
     ),
     (
         "Running programs",
@@ -50,10 +59,33 @@ const PARTS: &[(&str, &[&str])] = &[
             "radeon.md",
         ],
     ),
-    ("The machines", &["device.md", "commands.md", "image.md", "flow-control.md", "arithmetic.md", "clocks.md"]),
+    (
+        "The machines",
+        &[
+            "device.md",
+            "commands.md",
+            "commands-launch.md",
+            "commands-memory.md",
+            "commands-extensions.md",
+            "commands-r700.md",
+            "commands-r700-memory.md",
+            "image.md",
+            "flow-control.md",
+            "arithmetic.md",
+            "clocks.md",
+        ],
+    ),
     (
         "The project",
-        &["engine.md", "performance.md", "manuals.md", "r700-open-questions.md", "known-gaps.md", "add-an-opcode.md"],
+        &[
+            "engine.md",
+            "performance.md",
+            "manuals.md",
+            "r700-open-questions.md",
+            "known-gaps.md",
+            "known-gaps-isa.md",
+            "add-an-opcode.md",
+        ],
     ),
 ];
 

@@ -16,20 +16,26 @@ pub struct Hover {
     pub markdown: String,
 }
 
-/// The page of a language.
-const fn page(language: Language) -> &'static str {
+/// The pages of a language.
+const fn pages(language: Language) -> [&'static str; 2] {
     match language {
-        Language::X1k => include_str!("../../embedded/docs/x1k-assembly.md"),
-        Language::R700 => include_str!("../../embedded/docs/r700-assembly.md"),
+        Language::X1k => [
+            include_str!("../../embedded/docs/x1k-assembly.md"),
+            include_str!("../../embedded/docs/x1k-assembly-flow.md"),
+        ],
+        Language::R700 => [
+            include_str!("../../embedded/docs/r700-assembly.md"),
+            include_str!("../../embedded/docs/r700-assembly-fetches.md"),
+        ],
     }
 }
 
-/// The row of a table of the language's page whose first cell has `code`: the cells, without their bars.
+/// The row of a table of the language's pages whose first cell has `code`: the cells, without their bars.
 pub(super) fn row(language: Language, code: &str) -> Option<Vec<&'static str>> {
     let is_it = |cell: &str| {
         cell.split('`').skip(1).step_by(2).any(|written| written == code || written.split(' ').next() == Some(code))
     };
-    page(language).lines().filter(|line| line.starts_with('|')).find_map(|line| {
+    pages(language).into_iter().flat_map(str::lines).filter(|line| line.starts_with('|')).find_map(|line| {
         // `\|` is a bar of the text.
         let cells: Vec<&str> = line.trim_matches('|').split(" | ").map(str::trim).collect();
         (cells.len() >= 2 && is_it(cells[0])).then_some(cells)

@@ -231,7 +231,7 @@ pub fn every_vector_gives_its_bits_and_every_operation_has_one(engine: &dyn Engi
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
-    // NOP computes nothing (its own test below); MOVA_GPR_INT is in docs/known-gaps.md.
+    // NOP computes nothing (its own test below); MOVA_GPR_INT is in docs/known-gaps-isa.md.
     let elsewhere = [AluOp::Op2(Op2::Nop), AluOp::Op2(Op2::MovaGprInt)];
     let missing: Vec<&str> =
         AluOp::all().filter(|op| !seen.contains(op) && !elsewhere.contains(op)).map(AluOp::name).collect();

@@ -5,7 +5,7 @@
 //! | `table` | every command, every parameter, every field (table) |
 //! | `text` | the printed form of a buffer, both ways |
 //! | `builder` | [`CommandBuffer`]: putting a buffer together |
-//! | `page` | `docs/commands.md` |
+//! | `page` | `docs/commands.md` and the pages beside it |
 //! | `r700` | the words, structures and builder methods of commands that only R700 devices take |
 //!
 //! A command is a header word and its parameters. The header is a PM4 type-3 packet: bits 31:30 are 3, bits 29:16 one less
@@ -18,7 +18,7 @@ mod table;
 mod text;
 
 pub use builder::CommandBuffer;
-pub use page::markdown;
+pub use page::pages;
 pub use r700::{
     BankWord, BufferPlace, BufferWord, BytesWord, ChipWord, ConstantsPlace, ConstantsWord, EntryWord, EventsWord,
     ExportKind, ExportWord, FetchFormatWord, GlobalsWord, GroupWord, InstanceOffsetWord, InterpolantsWord, ItemWord,

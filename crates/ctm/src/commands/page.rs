@@ -1,14 +1,10 @@
-//! `docs/commands.md`, made from the table.
+//! `docs/commands.md` and the pages beside it, made from the table.
 
-use super::{Command, CommandKind, Param, Reserved, Show, formats};
+use super::{Command, CommandKind, Param, Reserved, Show, Unit, formats};
 use crate::mc::{Format, Tiling};
 use std::fmt::Write;
 
 const HEAD: &str = "\
-# Commands
-
-<!-- Made from crates/ctm/src/commands/table.rs by the test `device_docs`; CTM_BLESS=1 writes it anew. -->
-
 A command buffer is a run of commands in device memory. Each command is a header word and its parameters, all little-endian dwords.
 The header is a PM4 type-3 packet: bits 31:30 are 3, bits 29:16 the number of parameters less one, bits 15:8 the opcode, bits 7:0 zero.
 
@@ -23,10 +19,8 @@ on with the next buffer. Reserved bits are not looked at where the table says *i
 
 ";
 
-const EXTENSIONS: &str = "\
-## Extensions
-
-These are not in the Guide.
+const EXTENSIONS: &str = "
+## What the extensions mean
 
 ### set_params
 
@@ -70,8 +64,6 @@ The records are read when a program starts, and applied after its rasteriser ins
 ";
 
 const R700: &str = "\
-## R700 devices
-
 An R700 device takes all commands; an X1K device stops at those of R700 devices. What commands of the Guide mean there:
 
 | command | on an R700 device |
@@ -90,7 +82,7 @@ Location PE with another test than ALWAYS stops the buffer at `start_program` |
 
 The last command that says something about a thing counts, whichever of them it is.
 
-### Programs
+## Programs
 
 `set_program` names words or an image in memory; `bytes=0` takes it away. Words are little-endian dwords, at most 1 MiB; images are at most 16 MiB.
 `which=fetch` is what `CALL_FS` calls; without one it does nothing. Programs are read when they are first started after `set_program`,
@@ -100,7 +92,7 @@ The stage is that of `set_stage`; before the first one, what the image says, els
 numbered in that order. At the start R0 holds (i, j, 0, 0): numbers for pixel programs, integers for all others. Interpolants (`set_interpolants`) and
 planes (`set_planes`) replace what registers hold, all others hold 0.
 
-### Constants and resources
+## Constants and resources
 
 | command | what lies at the address |
 |---|---|
@@ -118,18 +110,18 @@ program type, which clauses and fetches with ALT_CONST name, until `select_resou
 
 `set_index_offsets` is added to the indices of vertex fetches: `vertex` where FETCH_TYPE is VERTEX_DATA, `instance` where it is INSTANCE_DATA.
 
-### Memories
+## Memories
 
 `set_memory` says where MEM instructions write and MEM_RD fetches read. The ring and the streams hold an item of `item` dwords for each thread, in the order of
 threads; for the reduction buffer `item` is the number of elements of four dwords that each thread has. Scratch memory is each thread's own and lives as long as it does:
 the command is accepted and has to name memory that exists, but nothing is stored there.
 
-### Exports
+## Exports
 
 `set_export` says where element (i, j) of a target goes, in the formats of the Guide; float formats store bits, so integers too. A height of 0 takes the target away.
 A colour without a target is a fault when a thread exports it; depth, positions and parameters without one are dropped.
 
-### Geometry programs
+## Geometry programs
 
 `EMIT_VERTEX`, `EMIT_CUT_VERTEX` and `CUT_VERTEX` are stored where `set_vertex_events` says. Dword 0 is the number of events of the last geometry launch, each
 of the others one event: bits 11:0 i, 23:12 j of the thread, 31:30 what it was (1 emit, 2 emit and cut, 3 cut). Events of one thread come in order.
@@ -138,14 +130,63 @@ More events than there is room for are a fault. `ctm::device::strips` makes stri
 No stage starts another: a vertex program writes its ring, a geometry program reads it as a buffer of vertex fetches and writes another ring, and a copy program
 reads that. `crates/ctm/examples/geometry_chain.rs` shows how.
 
-### Interpolants
+## Interpolants
 
 `set_interpolants` says that registers `first`.. receive interpolants 0..`count` of the records of `set_params` in pixel programs.
 ";
 
-/// The text of `docs/commands.md`.
+/// What stands at the head of each page.
+const MADE: &str =
+    "<!-- Made from crates/ctm/src/commands/table.rs by the test `device_docs`; CTM_BLESS=1 writes it anew. -->";
+
+/// The pages of `docs/` that are made from the table of commands: file name and text.
+///
+/// ```
+/// let pages = ctm::commands::pages();
+/// let (name, text) = &pages[0];
+/// assert_eq!(*name, "commands.md");
+/// assert!(text.contains("| `start_program` |"));
+/// ```
 #[must_use]
-pub fn markdown() -> String {
+pub fn pages() -> Vec<(&'static str, String)> {
+    let guide = |kind: CommandKind| !kind.info().extension && !kind.info().r700_only;
+    let of_memory = |kind: CommandKind| kind.cite() == "CTM §2.2.2";
+    let r700 = |kind: CommandKind| kind.info().r700_only;
+    let in_pe = |kind: CommandKind| kind.info().unit == Unit::Pe;
+    let page = |title: &str, text: &str| format!("# {title}\n\n{MADE}\n\n{text}");
+    let mut launch = page(
+        "Commands: launches and tests",
+        "Counters, domain, start, and conditional execution (CTM §2.2.1, §2.2.3).\n",
+    );
+    commands(&mut launch, |kind| guide(kind) && !of_memory(kind));
+    let mut memory = page(
+        "Commands: formats, caches and masks",
+        "What lies where in memory, and what of it caches hold (CTM §2.2.2).\n",
+    );
+    commands(&mut memory, |kind| guide(kind) && of_memory(kind));
+    let mut extensions = page("Commands: extensions", "These are not in the Guide. Both devices take them.\n");
+    commands(&mut extensions, |kind| kind.info().extension && !r700(kind));
+    extensions += EXTENSIONS;
+    let mut programs = page("Commands of R700 devices", R700);
+    programs += "\n## Parameters: programs and threads\n";
+    commands(&mut programs, |kind| r700(kind) && in_pe(kind));
+    let mut resources = page(
+        "Commands of R700 devices: what lies in memory",
+        "[Commands of R700 devices](commands-r700.md) says what lies at the addresses.\n",
+    );
+    commands(&mut resources, |kind| r700(kind) && !in_pe(kind));
+    vec![
+        ("commands.md", page("Commands", &overview())),
+        ("commands-launch.md", launch),
+        ("commands-memory.md", memory),
+        ("commands-extensions.md", extensions),
+        ("commands-r700.md", programs),
+        ("commands-r700-memory.md", resources),
+    ]
+}
+
+/// What all commands have in common, and one line for each.
+fn overview() -> String {
     let mut out = String::from(HEAD);
     out += "| command | word | pipelined | unit | device | what it does |\n|---|---|---|---|---|---|\n";
     for &kind in CommandKind::ALL {
@@ -163,10 +204,9 @@ pub fn markdown() -> String {
         );
     }
     out += "\nThe headers `C0000200` and `C0000500`, which announce the one parameter that the Guide describes for `init_perf_counters` and\n";
-    out += "`read_perf_counters`, are accepted too, and so is `C0000100` for `set_params`.\n\n## Parameters\n";
-    for &kind in CommandKind::ALL {
-        command(&mut out, kind);
-    }
+    out += "`read_perf_counters`, are accepted too, and so is `C0000100` for `set_params`.\n\n## Parameters\n\n";
+    out += "Each command's parameters, bit by bit: [launches and tests](commands-launch.md), [formats, caches and masks](commands-memory.md),\n";
+    out += "[extensions](commands-extensions.md); of R700 devices [programs and threads](commands-r700.md) and [what lies in memory](commands-r700-memory.md).\n";
     out += "\n## Data formats and tilings\n\n| number | format | channels | bytes per element | |\n|---|---|---|---|---|\n";
     for &format in Format::ALL {
         let info = format.info();
@@ -184,10 +224,12 @@ pub fn markdown() -> String {
     for &tiling in Tiling::ALL {
         let _ = writeln!(out, "| {} | `{}` | {} |", tiling.code(), tiling.name(), tiling.doc().trim());
     }
-    out.push('\n');
-    out += EXTENSIONS;
-    out += R700;
     out
+}
+
+/// The parameters of these commands.
+fn commands(out: &mut String, which: impl Fn(CommandKind) -> bool) {
+    CommandKind::ALL.iter().filter(|kind| which(**kind)).for_each(|&kind| command(out, kind));
 }
 
 fn summary(kind: CommandKind) -> &'static str {
