@@ -5,6 +5,7 @@ use super::form::{Code, Fetch, Op, Store, Var};
 use super::lower::{lower, waves_per_group};
 #[cfg(target_arch = "x86_64")]
 use super::passes::VarSet;
+use super::places::Waves;
 use super::wave::EXPORTS;
 #[cfg(target_arch = "x86_64")]
 pub use crate::stream::Streams;
@@ -78,6 +79,13 @@ pub struct Key {
     /// Wavefronts of a thread group.
     waves_per_group: u64,
     global_gprs: u8,
+    /// All lanes that exist lie in the domain.
+    is_whole: bool,
+}
+
+/// Whether all lanes that exist lie in the domain.
+fn is_whole(launch: &Launch<'_>) -> bool {
+    Waves::of(launch).steps().whole
 }
 
 impl Key {
@@ -99,6 +107,7 @@ impl Key {
             rows: launch.rows.iter().map(row_element).collect(),
             waves_per_group: waves_per_group(launch),
             global_gprs: launch.global_gprs,
+            is_whole: is_whole(launch),
         }
     }
 
@@ -115,7 +124,8 @@ impl Key {
             && self.booleans == booleans(launch)
             && self.planes == planes(launch)
             && self.waves_per_group == waves_per_group(launch)
-            && self.global_gprs == launch.global_gprs;
+            && self.global_gprs == launch.global_gprs
+            && self.is_whole == is_whole(launch);
         small
             && *main == launch.program.words
             && fetch.is_none_or(|program| *fetch_words == program.words)
@@ -199,8 +209,9 @@ impl Artifact {
     pub(super) fn new(launch: &Launch<'_>, streams: Streams) -> Option<Self> {
         let mut code = lower(launch)?;
         let bound = bound::instructions(&code);
-        super::masks::simplify(&mut code);
-        let live = super::passes::optimise(&mut code);
+        let whole = is_whole(launch);
+        super::masks::simplify(&mut code, whole);
+        let live = super::passes::optimise(&mut code, whole);
         #[cfg(not(target_arch = "x86_64"))]
         drop(live);
         let ops = || code.blocks.iter().flat_map(|block| &block.ops);

@@ -355,7 +355,7 @@ impl Lower<'_> {
             b.make(Op::Alu(op, args, omod, clamp))
         };
         let holds = |b: &mut Build| match op {
-            AluOp::Op2(op) => b.make(Op::Holds(op, [args[0], args[1]])),
+            AluOp::Op2(op) => b.make(Op::Holds(op, [args[0], args[1]], true)),
             AluOp::Op3(_) => b.bits(0),
         };
         let what = match effect {

@@ -213,8 +213,8 @@ pub enum Op {
     Neg(Value),
     /// An operation of one slot with its modifiers.
     Alu(AluOp, [Value; 3], Omod, bool),
-    /// All ones where the operation's predicate says execute or its comparison kills, else 0.
-    Holds(Op2, [Value; 2]),
+    /// All ones where the operation's predicate says execute or its comparison kills (`true`), or where it does not (`false`), else 0.
+    Holds(Op2, [Value; 2], bool),
     /// `c != 0 ? a : b`, as bits.
     Select(Value, Value, Value),
     /// An element (0 = x) of CUBE of a direction.
@@ -257,7 +257,7 @@ impl Op {
                 put(&[*a]);
             }
             Self::Alu(op, abc, ..) => put(&abc[..usize::from(op.info().operands).min(3)]),
-            Self::Holds(_, ab) => put(ab),
+            Self::Holds(_, ab, _) => put(ab),
             Self::Select(c, a, b) => put(&[*c, *a, *b]),
             Self::Cube(_, xyz, ..) => put(xyz),
             Self::Wide(_, _, dwords, ..) => put(dwords),

@@ -6,6 +6,7 @@
 
 mod branches;
 mod build;
+mod fold;
 mod sends;
 
 pub use build::Build;

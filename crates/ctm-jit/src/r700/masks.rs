@@ -14,11 +14,11 @@ const MOST_ROWS: usize = 256;
 /// How many rows are followed through one operation at most, all in all.
 const MOST_STEPS: usize = 200_000;
 
-/// Leaves out what is known; gives masks that are the same one name.
-pub fn simplify(code: &mut Code) {
+/// Leaves out what is known; gives masks that are the same one name. `whole`: all lanes that exist lie in the domain.
+pub fn simplify(code: &mut Code, whole: bool) {
     let Some(bits) = Bits::of(code) else { return };
     let live = bits.live(code);
-    let Some(entries) = bits.follow(code, &live) else { return };
+    let Some(entries) = bits.follow(code, &live, whole) else { return };
     for (block, entry) in code.blocks.iter_mut().zip(&entries) {
         bits.rewrite(block, entry);
     }
@@ -164,11 +164,14 @@ impl Bits {
     }
 
     /// What lanes can be at the beginning of each block; no rows where nothing leads.
-    fn follow(&self, code: &Code, live: &[u64]) -> Option<Vec<Entry>> {
+    fn follow(&self, code: &Code, live: &[u64], whole: bool) -> Option<Vec<Entry>> {
         let mut entries = vec![Entry::default(); code.blocks.len()];
         let [existing, valid, active] = [M::EXISTING, M::VALID, M::ACTIVE].map(|m| self.bit(m));
         let always = ALWAYS.into_iter().fold(0, |set, m| set | self.bit(m));
-        let first = vec![0, existing, existing | valid | active];
+        let mut first = vec![0, existing | valid | active];
+        if !whole {
+            first.insert(1, existing);
+        }
         entries[0] = Entry { rows: first, defined: always };
         let mut open = vec![0];
         let mut steps = 0;

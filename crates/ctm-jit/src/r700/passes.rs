@@ -56,6 +56,10 @@ impl Live {
     fn before(&mut self, op: &Op) {
         match op {
             Op::Set(var, _, M::ACTIVE) => self.active.remove(*var),
+            Op::Set(var, _, M::EXISTING) => {
+                self.active.remove(*var);
+                self.idle.remove(*var);
+            }
             Op::Get(var) => self.active.insert(*var),
             Op::GetRelative(super::form::File::Gprs(_), ..) => self.active = VarSet::ALL,
             Op::Mask(op) if op.writes() == M::ACTIVE => {
@@ -70,12 +74,13 @@ impl Live {
     }
 }
 
-/// Takes out what nobody sees. Gives the variables that somebody may still read at the beginning of each block.
-pub fn optimise(code: &mut Code) -> Vec<VarSet> {
+/// Takes out what nobody sees. Gives the variables that somebody may still read at the beginning of each block. `whole`: all lanes that exist lie in the domain.
+pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
+    let ops = || code.blocks.iter().flat_map(|block| &block.ops);
     // Whole quads wake lanes for one clause.
-    let wakes = |op: &Op| matches!(op, Op::Mask(MaskOp::Quads(..)));
-    let wakes = code.blocks.iter().flat_map(|block| &block.ops).any(wakes);
-    if code.relative_gprs || code.watches_idle_lanes || wakes {
+    let wakes = ops().any(|op| matches!(op, Op::Mask(MaskOp::Quads(..))));
+    let idles = !whole || ops().any(|op| matches!(op, Op::Mask(op) if op.writes() == M::ACTIVE));
+    if code.relative_gprs || (code.watches_idle_lanes || wakes) && idles {
         for block in &mut code.blocks {
             sweep(block, &mut |_, _| true);
         }
@@ -176,7 +181,7 @@ fn rename(op: &mut Op, names: &[Value]) {
             let first = if operands == 0 { Value(0) } else { abc[0] };
             abc[operands..].fill(first);
         }
-        Op::Holds(_, ab) => ab.iter_mut().for_each(new),
+        Op::Holds(_, ab, _) => ab.iter_mut().for_each(new),
         Op::Select(c, a, b) => [c, a, b].into_iter().for_each(new),
         Op::Cube(_, xyz, ..) => xyz.iter_mut().for_each(new),
         Op::Wide(_, _, dwords, ..) => dwords.iter_mut().for_each(new),

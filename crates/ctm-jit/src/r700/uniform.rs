@@ -6,13 +6,13 @@
 
 use super::bindings::is_plain_sample;
 use super::form::{Block, Code, End, Fetch, M, MaskOp, Op, Target, Value as Old, Var as OldVar};
-use crate::form::{self, BlockId, Flow, Frames, Levels, Tally, Under, Value, Var};
+use crate::form::{self, BlockId, Flow, Frames, Levels, Tally, Test, Under, Value, Var};
 use crate::map::Map;
 use crate::stream::affine::{Item, LOOPS};
 use crate::x86::r700::alu::Alu;
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::texel_offset;
-use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
+use ctm_isa::r700::ops::{AluOp, Decides, Domain, Omod, Op2, Op3, Test as Compare};
 use ctm_isa::x1k::ops::{FcOp, Imod};
 use ctm_isa::x1k::{INPUTS, OUTPUTS, TEMPORARIES};
 use std::collections::BTreeMap;
@@ -318,13 +318,13 @@ impl<'a> Build<'a> {
     fn block(&mut self, block: &Block) -> Option<()> {
         let mut values: Vec<Value> = Vec::with_capacity(block.ops.len());
         for op in &block.ops {
-            let value = self.op(op, &values)?;
+            let value = self.op(op, &values, block)?;
             values.push(value);
         }
         Some(())
     }
 
-    fn op(&mut self, op: &Op, values: &[Value]) -> Option<Value> {
+    fn op(&mut self, op: &Op, values: &[Value], block: &Block) -> Option<Value> {
         let of = |value: Old| values[value.index()];
         Some(match *op {
             Op::Bits(bits) => self.pure(form::Op::Bits(bits)),
@@ -352,9 +352,14 @@ impl<'a> Build<'a> {
                 };
                 self.alu(op, operands, omod, clamp)?
             }
-            Op::Holds(op, [a, b]) => {
+            Op::Holds(op, [a, b], wanted) => {
                 let (a, b) = (of(a), of(b));
-                self.alu(AluOp::Op2(op.truth()?), [a, b, a], Omod::Off, false)?
+                let holds = self.alu(AluOp::Op2(op.truth()?), [a, b, a], Omod::Off, false)?;
+                if wanted { holds } else { self.alu(AluOp::Op2(Op2::NotInt), [holds; 3], Omod::Off, false)? }
+            }
+            Op::Select(c, a, b) if let Some((test, [x, y], wanted)) = float_test(&block.ops[c.index()]) => {
+                let (a, b) = if wanted { (of(a), of(b)) } else { (of(b), of(a)) };
+                self.pure(form::Op::Pick { test, x: of(x), y: of(y), a, b })
             }
             // Where the condition is 0, the second.
             Op::Select(c, a, b) => self.alu(AluOp::Op3(Op3::CndeInt), [of(c), of(b), of(a)], Omod::Off, false)?,
@@ -413,6 +418,23 @@ impl<'a> Build<'a> {
         let [s, t] = moved;
         let (unscaled, uncached) = (true, false);
         Some(self.effect(form::Op::Fetch { input: input as u8, s, t, unscaled, uncached, under: EVERYWHERE }))
+    }
+}
+
+/// What compares two floats: how, what, and whether it has to hold.
+const fn float_test(op: &Op) -> Option<(Test, [Old; 2], bool)> {
+    let Op::Holds(op, ab, wanted) = *op else { return None };
+    let info = op.info();
+    match (info.reads, info.decides) {
+        (Domain::Float, Decides::Compare(test)) => match test {
+            Compare::Equal => Some((Test::Equal, ab, wanted)),
+            Compare::NotEqual => Some((Test::Equal, ab, !wanted)),
+            Compare::Greater => Some((Test::Greater, ab, wanted)),
+            Compare::GreaterEqual => Some((Test::GreaterEqual, ab, wanted)),
+            Compare::Less => Some((Test::Less, ab, wanted)),
+            Compare::LessEqual => None,
+        },
+        _ => None,
     }
 }
 

@@ -15,10 +15,10 @@ pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
         Op::Abs(_) => args[0] & !SIGN,
         Op::Neg(_) => args[0] ^ SIGN,
         Op::Alu(op, _, omod, clamp) => alu(op, [args[0], args[1], args[2]], omod, clamp),
-        Op::Holds(op, _) => {
+        Op::Holds(op, _, wanted) => {
             let effect = op2(op, args[0], args[1]).ok().flatten().map(|scalar| scalar.effect);
             let holds = matches!(effect, Some(Effect::Predicate(true) | Effect::Kill(true)));
-            if holds { u32::MAX } else { 0 }
+            if holds == wanted { u32::MAX } else { 0 }
         }
         Op::Select(..) => {
             if args[0] != 0 {

@@ -296,11 +296,28 @@ impl Op2 {
     /// `PRED_SETGE_INT`. `None` for operations that set no predicate, or not by comparing two 32-bit numbers.
     #[must_use]
     pub fn truth(self) -> Option<Self> {
+        if self.info().kind != Kind::PredSet {
+            return None;
+        }
+        self.compares_alike(|row| row.kind == Kind::Plain && row.writes.is_integer())
+    }
+
+    /// The operation that sets the predicate where this one's comparison holds: `PRED_SETGE_INT` of `SETGE_INT`. `None` for operations that do not give the outcome of
+    /// comparing two 32-bit numbers.
+    #[must_use]
+    pub fn predicate(self) -> Option<Self> {
+        if self.info().kind != Kind::Plain {
+            return None;
+        }
+        self.compares_alike(|row| row.kind == Kind::PredSet)
+    }
+
+    /// The operation that compares the same in the same way, and is such.
+    fn compares_alike(self, is: impl Fn(&AluInfo) -> bool) -> Option<Self> {
         let info = self.info();
-        let alike = |row: &AluInfo| row.kind == Kind::Plain && row.decides == info.decides && row.reads == info.reads;
-        let gives_mask = |row: &AluInfo| row.writes.is_integer();
-        let compares = info.kind == Kind::PredSet && matches!(info.decides, Decides::Compare(_));
-        Self::ALL.iter().copied().find(|op| compares && alike(&op.info()) && gives_mask(&op.info()))
+        let alike = |row: &AluInfo| row.decides == info.decides && row.reads == info.reads && is(row);
+        let compares = matches!(info.decides, Decides::Compare(_));
+        compares.then(|| Self::ALL.iter().copied().find(|op| alike(&op.info())))?
     }
 }
 

@@ -29,7 +29,7 @@ impl Build {
         if let Some(&value) = self.made.get(&op) {
             return value;
         }
-        let value = self.push(op);
+        let value = self.folded(&op).unwrap_or_else(|| self.push(op));
         self.made.insert(op, value);
         value
     }

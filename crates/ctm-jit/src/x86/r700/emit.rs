@@ -52,6 +52,8 @@ pub struct Layout {
     pub exports: i32,
     /// Vectors without a register.
     pub spills: i32,
+    /// Bytes from one of them to the next.
+    pub spill_bytes: i32,
     /// Registers during calls.
     save: i32,
     /// The numbers of a piece's lanes.
@@ -65,19 +67,19 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For so many start values, exported elements, spilled vectors and lookups, which may be of textures with mipmap levels.
-    pub fn new(start: usize, exports: usize, spills: u32, samples: usize, levels: bool) -> Self {
+    /// For so many start values, exported elements, spilled vectors and how many bytes each has, and lookups, which may be of textures with mipmap levels.
+    pub fn new(start: usize, exports: usize, (spills, spill_bytes): (u32, i32), samples: usize, levels: bool) -> Self {
         let start_at = super::lane_numbers() + ROW;
         let exports_at = start_at + ROW * start as i32;
         let spills_at = exports_at + ROW * exports as i32;
-        let save = spills_at + ROW * spills as i32;
+        let save = (spills_at + spill_bytes * spills as i32 + 63) & !63;
         let lanes = save + 64 * 32;
         let tables = lanes + 64;
         let behind = tables + table::BYTES * samples as i32;
         let levels_at = (behind + 63) & !63;
         let levels = levels.then_some(levels_at);
         let size = levels.map_or(behind, |at| at + tables::BYTES * samples as i32 + 64 * tables::ROWS);
-        Self { start: start_at, exports: exports_at, spills: spills_at, save, lanes, tables, levels, size }
+        Self { start: start_at, exports: exports_at, spills: spills_at, spill_bytes, save, lanes, tables, levels, size }
     }
 
     /// The table of a lookup's texture with mipmap levels.
@@ -428,13 +430,7 @@ impl Emit<'_> {
             Ins::Set(dst, src, under) => {
                 for copy in self.copies() {
                     let k = self.lane_mask(under, copy);
-                    if let Some(register) = self.register(dst, copy) {
-                        self.load_masked(register, src, copy, k);
-                    } else {
-                        let from = self.reg(src, copy, SCRATCH);
-                        let row = self.row(dst, copy);
-                        self.asm.evex(MOVUPS_STORE, from, 0, row, k, false, None);
-                    }
+                    self.change(dst, copy, |e, dst| e.load_masked(dst, src, copy, k));
                 }
             }
             Ins::SetTwo(op, dst, a, b, under) => {

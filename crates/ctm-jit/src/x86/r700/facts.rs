@@ -161,7 +161,7 @@ impl Facts {
                     }
                 }
                 Op::Alu(op, ..) if !is_integer(op) => {}
-                Op::Holds(op, _) if !is_integer(AluOp::Op2(op)) => {}
+                Op::Holds(op, ..) if !is_integer(AluOp::Op2(op)) => {}
                 Op::Select(c, a, b) => {
                     seen[c.index()] = true;
                     seen[a.index()] |= own;
@@ -293,6 +293,11 @@ pub fn truth(op: Op2) -> Option<(Comparison, Option<Comparison>)> {
         Op2::PredSetRestore => (counter, None),
         _ => return None,
     })
+}
+
+/// The comparison that holds where this one does not, NaNs included.
+pub const fn opposite(how: u8) -> u8 {
+    how ^ 4
 }
 
 /// Bits for true and for false.

@@ -316,11 +316,14 @@ impl Native {
                 } else {
                     homes = ranges.homes(isa.registers() / copies, in_rows);
                 }
-                let layout = Layout::new(start.len(), exports.len(), homes.rows, samples.len(), levels);
+                // An index counts rows of whole wavefronts; others lie close together, as those far apart would share few lines of the cache.
+                let spill_bytes = if in_rows.is_some() { ROW } else { 64 * i32::from(copies) };
+                let spills = (homes.rows, spill_bytes);
+                let layout = Layout::new(start.len(), exports.len(), spills, samples.len(), levels);
                 rows.extend(exports.iter().enumerate().map(|(place, &export)| {
                     let vector = vars[Var::export(export / 4, export % 4).index()];
                     match vector.map(|vector| homes.of[vector.index()]) {
-                        Some(Home::Row(row)) => layout.spills + ROW * row as i32,
+                        Some(Home::Row(row)) => layout.spills + layout.spill_bytes * row as i32,
                         _ => layout.exports + ROW * place as i32,
                     }
                 }));

@@ -7,7 +7,7 @@ mod fetches;
 
 use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
-use super::facts::{Facts, INT_NOT_EQUAL, Side, indexed, truth};
+use super::facts::{Facts, INT_NOT_EQUAL, Side, indexed, opposite, truth};
 use super::sizes::{Sizes, is_power_of_two};
 use super::{Call, Indexed, Ins, Sample, alu};
 use crate::r700::form::{Block, Fetch, File, M, MaskOp, Op, Store, Value, Var};
@@ -157,7 +157,7 @@ impl<'a> Select<'a> {
                 plan.last[value.index()] = place;
                 plan.uses[value.index()] += 1;
                 // A comparison may be made where its result is used.
-                if let Op::Holds(_, ab) = block.ops[value.index()] {
+                if let Op::Holds(_, ab, _) = block.ops[value.index()] {
                     ab.into_iter().for_each(|v| plan.last[v.index()] = place);
                     plan.shown[value.index()] |= match *op {
                         Op::Select(_, a, b) => a == value || b == value,
@@ -325,7 +325,7 @@ impl<'a> Select<'a> {
             return None;
         }
         // A comparison that only chooses or becomes a mask is made there.
-        if matches!(op, Op::Holds(op, _) if truth(*op).is_some()) && self.only_chooses(plan, place) {
+        if matches!(op, Op::Holds(op, ..) if truth(*op).is_some()) && self.only_chooses(plan, place) {
             return None;
         }
         if let Some(result) = self.wide(plan, place) {
@@ -339,7 +339,7 @@ impl<'a> Select<'a> {
         let is_read = |home: Vector| reads().any(|v| plan.at[v.index()] == Some(Src::Vector(home)));
         let is_read = |home: Vector| {
             let through = |v: Value| match plan.block.ops[v.index()] {
-                Op::Holds(_, ab) => ab.into_iter().any(|v| plan.at[v.index()] == Some(Src::Vector(home))),
+                Op::Holds(_, ab, _) => ab.into_iter().any(|v| plan.at[v.index()] == Some(Src::Vector(home))),
                 _ => false,
             };
             is_read(home) || reads().any(through)
@@ -375,9 +375,9 @@ impl<'a> Select<'a> {
 
     /// Puts the lanes in which a value is not zero into mask 1.
     fn truth(&mut self, plan: &Plan<'_>, value: Value) {
-        if let Op::Holds(op, ab) = plan.block.ops[value.index()]
+        if let Op::Holds(op, ab, wanted) = plan.block.ops[value.index()]
             && plan.at[value.index()].is_none()
-            && self.holds(plan, op, ab)
+            && self.holds(plan, (op, ab), wanted)
         {
             return;
         }
@@ -385,9 +385,13 @@ impl<'a> Select<'a> {
         self.push(Lir::Test(encode::CMP_I32, INT_NOT_EQUAL, 1, src, Src::Literal(0), 0));
     }
 
-    /// Puts the lanes where an operation's predicate says execute, or where it kills, into mask 1.
-    fn holds(&mut self, plan: &Plan<'_>, op: Op2, [a, b]: [Value; 2]) -> bool {
+    /// Puts the lanes where an operation's predicate says execute, or where it kills, into mask 1, or (not `wanted`) those where it does not.
+    fn holds(&mut self, plan: &Plan<'_>, (op, [a, b]): (Op2, [Value; 2]), wanted: bool) -> bool {
         let Some((first, second)) = truth(op) else { return false };
+        // The opposite of two comparisons is none.
+        if !wanted && second.is_some() {
+            return false;
+        }
         for ((compare, how, x, y), under) in
             [(Some(first), 0), (second, 1)].into_iter().filter_map(|(c, k)| Some((c?, k)))
         {
@@ -397,6 +401,7 @@ impl<'a> Select<'a> {
                 Side::Bits(bits) => Src::Literal(bits),
             };
             let (x, y) = (side(x), side(y));
+            let how = if wanted { how } else { opposite(how) };
             self.push(Lir::Test(compare, how, 1, x, y, under));
         }
         true
@@ -442,8 +447,8 @@ impl<'a> Select<'a> {
                 let (a, b) = (self.src(plan, a), self.src(plan, b));
                 self.push(Lir::Blend(dst, 1, a, b));
             }
-            Op::Holds(op, ab) => {
-                if !self.holds(plan, op, ab) {
+            Op::Holds(op, ab, wanted) => {
+                if !self.holds(plan, (op, ab), wanted) {
                     return false;
                 }
                 self.push(Lir::Blend(dst, 1, Src::Literal(u32::MAX), Src::Literal(0)));

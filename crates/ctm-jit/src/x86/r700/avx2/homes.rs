@@ -78,7 +78,7 @@ impl Pool {
 impl Homes {
     /// Finds them.
     pub fn of(program: &Program<'_>, blocks: &[Vec<Step<'_>>]) -> Self {
-        let layout = Layout::new(program.start.len(), program.exports.len(), 0, 0, false);
+        let layout = Layout::new(program.start.len(), program.exports.len(), (0, ROW), 0, false);
         let mut homes = Self { of: vec![Home::Nowhere; program.vectors], rows: 0, slots: 0 };
         for (number, &var) in program.used.iter().enumerate() {
             let start = program.start.iter().position(|&v| v == var);

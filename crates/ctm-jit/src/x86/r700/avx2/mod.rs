@@ -23,7 +23,7 @@ mod relative;
 mod stretches;
 
 use super::emit::Layout;
-use super::{Ins, Sample};
+use super::{Ins, ROW, Sample};
 use crate::r700::form::{Code, Var};
 use crate::x86::isa::Isa;
 use crate::x86::lir::Vector;
@@ -71,7 +71,8 @@ pub struct Program<'a> {
 pub fn emit(program: &Program<'_>) -> (Vec<u8>, Layout) {
     let steps: Vec<Vec<Step<'_>>> = program.lists.iter().map(|list| stretches::steps(list)).collect();
     let homes = Homes::of(program, &steps);
-    let mut layout = Layout::new(program.start.len(), program.exports.len(), homes.rows, program.samples.len(), false);
+    let mut layout =
+        Layout::new(program.start.len(), program.exports.len(), (homes.rows, ROW), program.samples.len(), false);
     let mut emit = emit::Emit::new(program, &steps, homes, layout);
     emit.program();
     layout.size = emit.size;

@@ -8,7 +8,6 @@ use crate::x86::encode::{
     MOVUPS_LOAD, MOVUPS_STORE, MUL, OR, RBP, RBX, Rm, SHIFT_IMM, V, XOR,
 };
 use crate::x86::lir::{Class, K, Lir, Negated, Src, Vector};
-use crate::x86::r700::ROW;
 use crate::x86::r700::facts::{
     AT_LEAST, AT_MOST, EQUAL, GREATER, INT_AT_LEAST, INT_AT_MOST, INT_EQUAL, INT_GREATER, INT_LESS, INT_NOT_EQUAL,
     LESS, NOT_EQUAL, NOT_GREATER, NOT_LESS, UNORDERED,
@@ -44,7 +43,7 @@ impl Emit<'_> {
             Home::Row(row) => row as i32,
             Home::Register(_) | Home::Nowhere => 0,
         };
-        Rm::Row(RBX, self.input.layout.spills + ROW * row + 64 * i32::from(copy))
+        Rm::Row(RBX, self.input.layout.spills + self.input.layout.spill_bytes * row + 64 * i32::from(copy))
     }
 
     pub(super) fn rm(&self, src: Src, copy: u8) -> Rm {
@@ -101,7 +100,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Changes a vector in part.
+    /// Changes a vector in part. Rows are stored whole: what loads one that was stored under a mask would wait for it.
     pub(super) fn change(&mut self, vector: Vector, copy: u8, make: impl FnOnce(&mut Self, u8)) {
         if self.register(vector, copy).is_none() {
             let row = self.row(vector, copy);
@@ -209,13 +208,7 @@ impl Emit<'_> {
         let (a, b) = if commutes(op) && in_memory(self, a) && !in_memory(self, b) { (b, a) } else { (a, b) };
         let a = self.reg(a, copy, OPERAND);
         let rm = self.rm(b, copy);
-        if let Some(register) = self.register(dst, copy) {
-            self.asm.evex(op, register, a, rm, k, false, None);
-        } else {
-            self.asm.vector(op, SCRATCH, a, rm);
-            let row = self.row(dst, copy);
-            self.asm.evex(MOVUPS_STORE, SCRATCH, 0, row, k, false, None);
-        }
+        self.change(dst, copy, |e, dst| e.asm.evex(op, dst, a, rm, k, false, None));
     }
 
     pub(super) fn fma(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], copy: u8) {
