@@ -223,11 +223,13 @@ pub fn op3(op: Op3, a: u32, b: u32, c: u32) -> Option<Scalar> {
 }
 
 /// A result times a power of two.
+#[inline]
 fn scaled(x: f32, factor: f64) -> f32 {
     f32::from_bits(Wide::from(x).scaled(factor).round())
 }
 
 /// The factor of an output modifier (R700 §4.9.1).
+#[inline]
 #[must_use]
 pub const fn factor(omod: Omod) -> f64 {
     match omod {
@@ -239,6 +241,7 @@ pub const fn factor(omod: Omod) -> f64 {
 }
 
 /// The bits that are written: scaled, then clamped to 0..1 (a NaN and what is not above zero become +0).
+#[inline]
 #[must_use]
 pub fn output(value: Value, omod: Omod, clamp: bool) -> u32 {
     let x = match value {

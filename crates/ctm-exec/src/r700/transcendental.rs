@@ -4,13 +4,15 @@
 //! Square roots are made of a reciprocal square root and one correction.
 
 use crate::x1k::float::{INFINITY, NAN, SIGN, flush, fma};
-use crate::x1k::transcendental as sequence;
+use crate::x1k::transcendental::{self as sequence, Fused};
 
 /// The bits of MAX_FLOAT.
-const MAX_FLOAT: u32 = f32::MAX.to_bits();
+pub const MAX_FLOAT: u32 = f32::MAX.to_bits();
 
 /// An infinite result replaced by a magnitude of the same sign.
-const fn infinity_becomes(bits: u32, magnitude: u32) -> u32 {
+#[inline]
+#[must_use]
+pub const fn infinity_becomes(bits: u32, magnitude: u32) -> u32 {
     if bits & !SIGN == INFINITY { bits & SIGN | magnitude } else { bits }
 }
 
@@ -37,7 +39,13 @@ pub fn log_ieee(a: u32) -> u32 {
 /// `LOG_CLAMPED`: as [`log_ieee`], with -MAX_FLOAT for -infinity (and only for that).
 #[must_use]
 pub fn log_clamped(a: u32) -> u32 {
-    let log = log_ieee(a);
+    log_becomes_finite(log_ieee(a))
+}
+
+/// A logarithm with -MAX_FLOAT for -infinity.
+#[inline]
+#[must_use]
+pub const fn log_becomes_finite(log: u32) -> u32 {
     if log == SIGN | INFINITY { SIGN | MAX_FLOAT } else { log }
 }
 
@@ -72,7 +80,14 @@ pub fn recip_ff(a: u32) -> u32 {
 /// -0 gives -infinity as in IEEE (X1K differs): only so can the -infinity occur that the pages of the clamped forms name.
 #[must_use]
 pub fn recipsqrt_ieee(a: u32) -> u32 {
-    if flush(a) == SIGN { SIGN | INFINITY } else { sequence::rsq(a) }
+    recipsqrt_ieee_by(a, fma)
+}
+
+/// [`recipsqrt_ieee`] with this fused multiply-add.
+#[inline(always)]
+#[must_use]
+pub fn recipsqrt_ieee_by(a: u32, fma: impl Fused) -> u32 {
+    if flush(a) == SIGN { SIGN | INFINITY } else { sequence::rsq_by(a, fma) }
 }
 
 /// `RECIPSQRT_CLAMPED`: as [`recipsqrt_ieee`], with MAX_FLOAT of the same sign for infinities.
@@ -97,10 +112,17 @@ pub fn recipsqrt_ff(a: u32) -> u32 {
 /// s + (m - s*s) * (y/2), where the difference is one fused multiply-add; k added to the exponent.
 #[must_use]
 pub fn sqrt_ieee(a: u32) -> u32 {
+    sqrt_ieee_by(a, fma)
+}
+
+/// [`sqrt_ieee`] with this fused multiply-add.
+#[inline(always)]
+#[must_use]
+pub fn sqrt_ieee_by(a: u32, fma: impl Fused) -> u32 {
     let x = flush(a);
     let m = f32::from_bits((x & 0x00ff_ffff) + (126 << 23));
     let k = ((x >> 23).cast_signed() - 126) >> 1;
-    let y = f32::from_bits(sequence::rsq(m.to_bits()));
+    let y = f32::from_bits(sequence::rsq_by(m.to_bits(), fma));
     let s = m * y;
     let root = fma(fma(-s, s, m), 0.5 * y, s);
     let magnitude = root.to_bits().cast_signed().wrapping_add(k << 23);

@@ -26,12 +26,14 @@ pub const fn flush(bits: u32) -> u32 {
 }
 
 /// The number that arithmetic sees in `bits`.
+#[inline]
 #[must_use]
 pub const fn number(bits: u32) -> f32 {
     f32::from_bits(flush(bits))
 }
 
 /// The bits of a single-precision result: a denormal becomes the zero of its sign, every NaN becomes [`NAN`].
+#[inline]
 #[must_use]
 pub const fn bits(x: f32) -> u32 {
     if x.is_nan() { NAN } else { flush(x.to_bits()) }
@@ -47,6 +49,7 @@ impl Wide {
     pub const ZERO: Self = Self(0.0);
 
     /// The single-precision number in `bits`, a denormal read as zero.
+    #[inline]
     #[must_use]
     pub const fn from_bits(bits: u32) -> Self {
         Self(number(bits) as f64)
@@ -70,6 +73,7 @@ impl Wide {
     }
 
     /// The value times a power of two.
+    #[inline]
     #[must_use]
     pub fn scaled(self, factor: f64) -> Self {
         Self(self.0 * factor)

@@ -30,6 +30,7 @@ pub fn presubtract(op: SrcpOp, src0: u32, src1: u32) -> u32 {
 }
 
 /// `IMOD`: input modifier (CTM §3.3.3). It acts on the sign bit alone, of every value, NaN included.
+#[inline]
 #[must_use]
 pub const fn input_modifier(op: Imod, x: u32) -> u32 {
     match op {
@@ -50,6 +51,7 @@ pub enum ZeroRule {
 }
 
 /// The exact product of two single-precision numbers.
+#[inline]
 fn product(a: f32, b: f32, zero: ZeroRule) -> f64 {
     let exact = f64::from(a) * f64::from(b);
     match zero {
@@ -82,6 +84,7 @@ fn sum_of_terms([r, g, b, a]: [f32; 4]) -> Wide {
 ///
 /// NaN, infinities and zeros follow IEEE (tables of §3.6.2): inf*0 and inf-inf are NaN, 0 + -0 is +0, -0 + -0 is -0. An exact
 /// cancellation is +0.
+#[inline]
 #[must_use]
 pub fn mad(a: u32, b: u32, c: u32, zero: ZeroRule) -> Wide {
     Wide::sum(product(number(a), number(b), zero), f64::from(number(c)))
@@ -114,6 +117,7 @@ pub fn d2a(a: [u32; 2], b: [u32; 2], c: u32, zero: ZeroRule) -> Wide {
 /// `OP_RGB_MIN`, `OP_ALPHA_MIN`: `A < B ? A : B` (CTM §3.3.4); gives the bits of A or B.
 ///
 /// B when either is NaN, and when both are zeros of whatever sign (§3.6.2): `min(+0, -0)` is -0.
+#[inline]
 #[must_use]
 pub fn min(a: u32, b: u32) -> u32 {
     if number(a) < number(b) { a } else { b }
@@ -123,6 +127,7 @@ pub fn min(a: u32, b: u32) -> u32 {
 ///
 /// B when either is NaN, and when both are zeros of whatever sign (§3.6.2). *The formula of §3.3.4 would give A for equal zeros;
 /// §3.6.2 says B, and for other equal values the bits are the same.*
+#[inline]
 #[must_use]
 pub fn max(a: u32, b: u32) -> u32 {
     if number(a) > number(b) { a } else { b }
@@ -147,6 +152,7 @@ pub fn cmp(a: u32, b: u32, c: u32) -> u32 {
 /// `OP_RGB_FRC`, `OP_ALPHA_FRC`: `A - floor(A)` (CTM §3.3.4), rounded once.
 ///
 /// +0 for integers and zeros of either sign. A negative number no further from zero than 2^-25 gives 1. NaN for infinities and NaN.
+#[inline]
 #[must_use]
 pub fn frc(a: u32) -> Wide {
     let a = f64::from(number(a));
@@ -161,6 +167,7 @@ pub fn quad_mad(top_left: u32, b: u32, neighbour: u32, zero: ZeroRule) -> Wide {
 }
 
 /// The factor of an output modifier (CTM §3.3.5). `OMOD_DISABLED` on an operation that does not allow it counts as U1.
+#[inline]
 #[must_use]
 pub const fn omod_factor(omod: Omod) -> f64 {
     match omod {
@@ -175,6 +182,7 @@ pub const fn omod_factor(omod: Omod) -> f64 {
 }
 
 /// The clamp to 0..1 (CTM §3.3.5): `MIN(MAX(x, +0), 1)` by the Guide's own [`min`] and [`max`], so NaN and -0 become +0.
+#[inline]
 #[must_use]
 pub fn clamp(x: u32) -> u32 {
     min(max(x, 0), ONE)
@@ -183,6 +191,7 @@ pub fn clamp(x: u32) -> u32 {
 /// Output modifier and clamp (CTM §3.3.5): what every result but a move goes through.
 ///
 /// The wide value is multiplied, rounded once, a NaN becomes 0x7fffffff, a denormal a zero, then the clamp.
+#[inline]
 #[must_use]
 pub fn output_modifier(value: Wide, omod: Omod, clamped: bool) -> u32 {
     let bits = value.scaled(omod_factor(omod)).round();
@@ -199,6 +208,7 @@ pub fn output_modifier(value: Wide, omod: Omod, clamped: bool) -> u32 {
 /// | NaN | 0 | 0 | 0 | 1 |
 ///
 /// (the table of §3.6.1).
+#[inline]
 #[must_use]
 pub fn compare(op: CompareOp, x: u32) -> bool {
     let x = number(x);
@@ -211,6 +221,7 @@ pub fn compare(op: CompareOp, x: u32) -> bool {
 }
 
 /// `TEX_INST_KILL_LT_0` (CTM §3.4.1): whether one channel kills, by the table of [`compare`]; -0 and NaN do not.
+#[inline]
 #[must_use]
 pub fn kills(x: u32) -> bool {
     compare(CompareOp::Less, x)

@@ -8,6 +8,7 @@ use super::{Filter, Input, Memory, Wrap};
 use crate::engine::MemoryFault;
 
 /// A coordinate on its way to the texture unit: NaN becomes +infinity, a denormal the zero of its sign (CTM §3.6.4).
+#[inline]
 #[must_use]
 pub const fn coordinate(bits: u32) -> f32 {
     let x = number(bits);
@@ -25,6 +26,7 @@ pub fn project(c: u32, reciprocal_q: u32) -> u32 {
 }
 
 /// A coordinate in elements: times the dimension, rounded to single precision, unless UNSCALED (CTM §3.4).
+#[inline]
 #[must_use]
 #[allow(clippy::cast_precision_loss, reason = "dimensions are far below 2^24")]
 pub fn in_elements(c: u32, size: u32, unscaled: bool) -> f32 {
@@ -38,6 +40,7 @@ pub fn in_elements(c: u32, size: u32, unscaled: bool) -> f32 {
 /// | clamp | the nearest element | +inf the last, -inf the first |
 /// | repeat, mirror | the repeated element | the first |
 /// | border | the border | the border |
+#[inline]
 #[must_use]
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "the number lies in 0..size")]
 pub fn wrap(floored: f32, size: u32, wrap: Wrap) -> Option<u32> {
@@ -84,8 +87,8 @@ pub const fn elements_per_lookup(filter: Filter) -> u64 {
 ///
 /// # Errors
 /// When the input has no elements, or memory refuses one.
-pub fn lookup(
-    memory: &dyn Memory,
+pub fn lookup<M: Memory + ?Sized>(
+    memory: &M,
     index: u8,
     input: &Input,
     (s, t): (u32, u32),

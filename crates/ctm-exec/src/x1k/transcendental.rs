@@ -15,6 +15,11 @@
 
 use super::float::{INFINITY, MIN_NORMAL, NAN, ONE, SIGN, flush, fma};
 
+/// A fused multiply-add of single precision: [`fma`], or that of a host. As only normal numbers matter in the sequences, it may keep denormals; and as
+/// special values are selected at their ends, it may make any NaN.
+pub trait Fused: Fn(f32, f32, f32) -> f32 + Copy {}
+impl<F: Fn(f32, f32, f32) -> f32 + Copy> Fused for F {}
+
 /// The fraction bits of a number.
 pub const FRACTION: u32 = 0x007f_ffff;
 /// The exponent bits of a number.
@@ -71,11 +76,13 @@ pub const SINE_POLYNOMIAL: [f32; 5] = [
 ];
 
 /// `magnitude`, which integer arithmetic on exponents has made, with what is smaller than a normal number replaced by 0.
+#[inline]
 const fn flush_magnitude(magnitude: i32) -> u32 {
     if magnitude < MIN_NORMAL.cast_signed() { 0 } else { magnitude.cast_unsigned() }
 }
 
 /// Whether the bits are those of a NaN.
+#[inline]
 const fn is_nan(bits: u32) -> bool {
     bits & !SIGN > INFINITY
 }
@@ -94,6 +101,13 @@ const fn is_nan(bits: u32) -> bool {
 #[inline]
 #[must_use]
 pub fn rcp(a: u32) -> u32 {
+    rcp_by(a, fma)
+}
+
+/// [`rcp`] with this fused multiply-add: see [`Fused`].
+#[inline(always)]
+#[must_use]
+pub fn rcp_by(a: u32, fma: impl Fused) -> u32 {
     let x = flush(a);
     let m = f32::from_bits(x & FRACTION | ONE);
     let step = |y: f32| {
@@ -126,6 +140,13 @@ pub fn rcp(a: u32) -> u32 {
 #[inline]
 #[must_use]
 pub fn rsq(a: u32) -> u32 {
+    rsq_by(a, fma)
+}
+
+/// [`rsq`] with this fused multiply-add: see [`Fused`].
+#[inline(always)]
+#[must_use]
+pub fn rsq_by(a: u32, fma: impl Fused) -> u32 {
     let x = flush(a);
     // The lowest exponent bit stays with the fraction: with 126 added it makes m, and what remains of the exponent is even.
     let m = f32::from_bits((x & (FRACTION | MIN_NORMAL)) + (126 << 23));
@@ -159,6 +180,13 @@ pub fn rsq(a: u32) -> u32 {
 #[inline]
 #[must_use]
 pub fn ex2(a: u32) -> u32 {
+    ex2_by(a, fma)
+}
+
+/// [`ex2`] with this fused multiply-add: see [`Fused`].
+#[inline(always)]
+#[must_use]
+pub fn ex2_by(a: u32, fma: impl Fused) -> u32 {
     const C: [f32; 6] = EX2_POLYNOMIAL;
     let x = f32::from_bits(flush(a));
     let [least, most] = EX2_RANGE;
@@ -189,8 +217,15 @@ pub fn ex2(a: u32) -> u32 {
 /// 2^-25.2); the result is one fused multiply-add of f, P and e + f.
 #[inline]
 #[must_use]
-#[allow(clippy::cast_precision_loss, reason = "the exponent has 8 bits")]
 pub fn ln2(a: u32) -> u32 {
+    ln2_by(a, fma)
+}
+
+/// [`ln2`] with this fused multiply-add: see [`Fused`].
+#[inline(always)]
+#[must_use]
+#[allow(clippy::cast_precision_loss, reason = "the exponent has 8 bits")]
+pub fn ln2_by(a: u32, fma: impl Fused) -> u32 {
     const C: [f32; 9] = LN2_POLYNOMIAL;
     let x = flush(a);
     let e = (x & !SIGN).cast_signed().wrapping_sub(THREE_QUARTERS.cast_signed()) >> 23;
@@ -229,11 +264,18 @@ pub fn ln2(a: u32) -> u32 {
 #[inline]
 #[must_use]
 pub fn sin(a: u32) -> u32 {
+    sin_by(a, fma)
+}
+
+/// [`sin`] with this fused multiply-add: see [`Fused`].
+#[inline(always)]
+#[must_use]
+pub fn sin_by(a: u32, fma: impl Fused) -> u32 {
     let x = flush(a);
     let r = turns(x);
     let (near, far) = (r.abs(), 0.5 - r.abs());
     let q = if near < far { near } else { far };
-    let y = sine_of_quarter(q).to_bits() ^ (r.to_bits() ^ x) & SIGN;
+    let y = sine_of_quarter(q, fma).to_bits() ^ (r.to_bits() ^ x) & SIGN;
     if x & !SIGN >= INFINITY { NAN } else { y }
 }
 
@@ -249,13 +291,21 @@ pub fn sin(a: u32) -> u32 {
 #[inline]
 #[must_use]
 pub fn cos(a: u32) -> u32 {
+    cos_by(a, fma)
+}
+
+/// [`cos`] with this fused multiply-add: see [`Fused`].
+#[inline(always)]
+#[must_use]
+pub fn cos_by(a: u32, fma: impl Fused) -> u32 {
     let x = flush(a);
     let q = 0.25 - turns(x).abs();
-    let y = sine_of_quarter(q.abs()).to_bits() ^ q.to_bits() & SIGN;
+    let y = sine_of_quarter(q.abs(), fma).to_bits() ^ q.to_bits() & SIGN;
     if x & !SIGN >= INFINITY { NAN } else { y }
 }
 
 /// `|x|` less its nearest integer (ties to even), exact; 0 from 2^23 on.
+#[inline(always)]
 fn turns(x: u32) -> f32 {
     let magnitude = f32::from_bits(x & !SIGN);
     let nearest = (magnitude + TO_INTEGER) - TO_INTEGER;
@@ -263,7 +313,8 @@ fn turns(x: u32) -> f32 {
 }
 
 /// sin(2pi q) for q in [0, 0.25]: q times a polynomial of degree 4 in q*q (relative error 2^-27.5), at most 1.
-fn sine_of_quarter(q: f32) -> f32 {
+#[inline(always)]
+fn sine_of_quarter(q: f32, fma: impl Fused) -> f32 {
     const C: [f32; 5] = SINE_POLYNOMIAL;
     // The square of a tiny q may be a denormal or zero; either way the last addition gives C[0].
     let s = q * q;
