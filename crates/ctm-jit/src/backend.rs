@@ -15,7 +15,7 @@ pub enum Backend {
     Avx512,
     /// Machine code for x86-64 with AVX2 and FMA.
     Avx2,
-    /// The reference functions, lane by lane; on every host.
+    /// Plain Rust in rows of 64 lanes; on every host.
     Portable,
 }
 

@@ -1,5 +1,6 @@
 //! The engine: lowers a program once, and remembers it.
 
+mod direct;
 mod journal;
 mod run;
 #[cfg(target_arch = "x86_64")]
@@ -13,6 +14,7 @@ use crate::form::{Code, OUTPUT_VARS, Var};
 use crate::grid::Ramp;
 use crate::lanes::{ENTRY, LANES};
 use crate::passes::optimise;
+use crate::portable::{Dense, GROUPS};
 #[cfg(target_arch = "x86_64")]
 use crate::x86::Native;
 use ctm_exec::watch::Watch;
@@ -21,10 +23,8 @@ use ctm_exec::{Control, Engine, Fault, Outcome};
 use ctm_isa::x1k::Words;
 use run::Run;
 use std::fmt;
-#[cfg(target_arch = "x86_64")]
-use std::sync::OnceLock;
 use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use worker::Worker;
 
 /// Programs that an engine remembers.
@@ -290,6 +290,10 @@ pub struct Artifact {
     streams: crate::stream::Streams,
     /// Its form for one group at a time.
     pub code: Code,
+    /// Groups that the portable machine runs together.
+    copies: usize,
+    /// The program of the portable machine; made when first needed.
+    dense: OnceLock<Arc<Dense>>,
     /// The variables that a group has to be given: live at the start and covered by a plane.
     pub start: Vec<Var>,
     /// The output components that it may write.
@@ -359,6 +363,9 @@ impl Artifact {
             }),
             #[cfg(target_arch = "x86_64")]
             streams: crate::stream::Streams::new(engine.streams, Arc::clone(&engine.streams_run)),
+            // Groups that write run one by one.
+            copies: if code.writes { 1 } else { engine.copies.map_or(GROUPS, usize::from).clamp(1, GROUPS) },
+            dense: OnceLock::new(),
             code,
             start,
             outputs,
@@ -377,6 +384,11 @@ impl Artifact {
             let _ = constants;
             false
         }
+    }
+
+    /// The program of the portable machine.
+    fn dense(&self) -> Arc<Dense> {
+        Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::new(&self.code))))
     }
 
     /// The machine code, if this host lets us make it.

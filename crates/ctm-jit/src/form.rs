@@ -99,6 +99,7 @@ pub enum Test {
 
 impl Test {
     /// Whether it holds for these bits.
+    #[inline]
     pub fn holds(self, x: u32, y: u32) -> bool {
         let (x, y) = (number(x), number(y));
         match self {

@@ -10,7 +10,7 @@
 //! | `x1k/lower`, `x1k/flow` | from X1K instructions to the form |
 //! | `awake` | where some lane runs, whatever the data are |
 //! | `passes` | liveness, dead code, masks that nobody sees |
-//! | `portable` | the form, run lane by lane |
+//! | `portable`, `rows` | the form in plain Rust; rows of 64 lanes |
 //! | `x86/` | the form as machine code |
 //! | `backend` | which of them runs |
 //! | `lanes`, `grid` | what goes into a group and comes out; where its lanes lie |
@@ -26,7 +26,8 @@
 //!
 //! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a whole group has
 //! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this room alone, and there in
-//! `x86/mod`, `x86/r700/mod` and `x86/stream/run`, which call code, `x86/frame`, which code works on, and `direct` only.
+//! `x86/mod`, `x86/r700/mod` and `x86/stream/run`, which call code, `x86/frame`, which code works on, `direct`, and `rows`, which
+//! asks what the processor has.
 
 #![allow(
     clippy::cast_possible_truncation,
@@ -37,7 +38,6 @@ mod awake;
 mod backend;
 #[cfg(all(test, unix, target_arch = "x86_64"))]
 mod cost;
-#[cfg(target_arch = "x86_64")]
 mod direct;
 mod engine;
 mod form;
@@ -47,6 +47,7 @@ mod map;
 mod passes;
 mod portable;
 mod r700;
+mod rows;
 #[cfg(target_arch = "x86_64")]
 mod stream;
 mod verify;

@@ -1,19 +1,37 @@
-//! The form, run lane by lane: the back end for every host.
+//! The form in plain Rust: the back end for every host.
 //!
-//! Each operation is a loop over the lanes with the reference function of `ctm-exec` in it. Nothing here knows more about
-//! arithmetic than which function to call, so it is also what other back ends are compared with.
+//! [`GROUPS`] groups run together, a row of 64 lanes for each vector. Where groups decide differently at a flow-control instruction, those that have come
+//! to the earliest block go on, under a mask, until the others are met again: blocks stand in an order in which loops are contiguous.
+//!
+//! | file | what |
+//! |---|---|
+//! | `dense` | operations whose operands are rows |
+//! | `flow` | flow control of one group |
+//! | `lookups` | texture fetches |
+
+mod dense;
+mod flow;
+mod lookups;
 
 use crate::engine::Source;
-use crate::form::{Block, Code, End, File, Flow, Levels, OUTPUT_VARS, Op, Target, Under, Value, Var};
-use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, lanes_of, output_var};
-use crate::passes::leaves_loop;
-use ctm_exec::x1k::float::Wide;
+use crate::form::{Block, BlockId, Code, End, File, OUTPUT_VARS, Op, Target, Test, Under, Value, Var};
+use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Visits, output_var};
+use crate::rows::{self, Row, Work, canonical, lanes_of, lanes_where, map, map3, on_this_host, store};
+use ctm_exec::x1k::float::{Wide, number};
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::ops::{self, ZeroRule};
-use ctm_exec::x1k::{Constants, Memory, sample};
-use ctm_isa::x1k::ops::{CompareOp, FcOp, Omod};
-use ctm_isa::x1k::{BRANCH_COUNTER_FULL, FLOAT_CONSTANTS, LOOP_STACK, TEMPORARIES};
+use ctm_exec::x1k::{Constants, transcendental};
+use ctm_isa::x1k::ops::{AlphaOp, CompareOp, Omod};
+use ctm_isa::x1k::{FLOAT_CONSTANTS, TEMPORARIES};
+pub use dense::Dense;
+use dense::{Constant, Step};
+use flow::{Flows, Sees};
+use lookups::Lookup;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU32, Ordering};
+
+/// Groups that run together.
+pub const GROUPS: usize = rows::LANES / LANES;
 
 /// What all groups of a launch share.
 #[derive(Clone, Copy)]
@@ -32,97 +50,145 @@ pub struct Shared<'a> {
     pub stop: &'a AtomicU32,
 }
 
-/// The state of one group. It is used for one group after the other.
+/// One of the groups.
+#[derive(Clone)]
+struct Group {
+    /// The block that it has come to; `None` at its end.
+    at: Option<BlockId>,
+    issued: u64,
+    flows: Flows,
+}
+
+/// The state of groups that run together. It is used for some after the others.
 pub struct Machine {
-    vars: Vec<Row>,
-    values: Vec<Row>,
-    texels: Vec<(u32, [Row; 4])>,
-    existing: Mask,
-    covered: Mask,
-    running: Mask,
-    result: Mask,
-    predicates: [Mask; 4],
-    written: [Mask; OUTPUT_VARS],
-    levels: [Mask; BRANCH_COUNTER_FULL as usize + 2],
-    broke: [Mask; LOOP_STACK],
-    continued: [Mask; LOOP_STACK],
-    counts: [u8; LOOP_STACK],
-    loop_variables: [i32; LOOP_STACK],
-    steps: [i8; LOOP_STACK],
+    dense: Arc<Dense>,
+    rows: Vec<Row>,
+    groups: Vec<Group>,
+    /// Lanes of the groups that are at the block that runs.
+    here: u64,
+    existing: u64,
+    covered: u64,
+    /// Of the lanes [`Self::here`], those that flow control lets run.
+    running: u64,
+    result: u64,
+    predicates: [u64; 4],
+    written: [u64; OUTPUT_VARS],
+}
+
+/// The lanes of a group.
+const fn lanes_of_group(group: usize) -> u64 {
+    (Mask::MAX as u64) << (LANES * group)
+}
+
+/// What a mask says of a group.
+const fn of_group(mask: u64, group: usize) -> Mask {
+    (mask >> (LANES * group)) as Mask
 }
 
 impl Machine {
-    /// A machine for programs of this size.
-    pub fn new(code: &Code) -> Self {
-        let values = code.blocks.iter().map(|block| block.ops.len()).max().unwrap_or(0);
+    /// A machine for a program.
+    pub fn new(dense: Arc<Dense>) -> Self {
         Self {
-            vars: vec![[0; LANES]; Var::COUNT],
-            values: vec![[0; LANES]; values],
-            texels: Vec::new(),
+            rows: vec![[0; rows::LANES]; dense.rows],
+            dense,
+            groups: Vec::with_capacity(GROUPS),
+            here: 0,
             existing: 0,
             covered: 0,
             running: 0,
             result: 0,
             predicates: [0; 4],
             written: [0; OUTPUT_VARS],
-            levels: [0; BRANCH_COUNTER_FULL as usize + 2],
-            broke: [0; LOOP_STACK],
-            continued: [0; LOOP_STACK],
-            counts: [0; LOOP_STACK],
-            loop_variables: [0; LOOP_STACK],
-            steps: [0; LOOP_STACK],
         }
     }
 
-    /// Runs one group to its end and adds up which blocks it passed.
+    /// Runs up to [`GROUPS`] groups to their ends and adds up which blocks they passed.
     ///
     /// # Errors
-    /// [`Refer`] when the reference interpreter has to run it instead; then what it left means nothing, `visits` neither.
-    pub fn run(&mut self, shared: &Shared<'_>, lanes: &mut Lanes, visits: &mut [Visits]) -> Result<(), Refer> {
+    /// [`Refer`] when the reference interpreter has to run them instead; then what they left means nothing, `visits` neither.
+    pub fn run(&mut self, shared: &Shared<'_>, lanes: &mut [Lanes], visits: &mut [Visits]) -> Result<(), Refer> {
         self.restart(shared, lanes);
-        let mut at = ENTRY;
-        let mut issued = 0u64;
-        loop {
+        while let Some(at) = self.groups.iter().filter_map(|group| group.at).min() {
             let block = &shared.code.blocks[at.index()];
-            issued += u64::from(block.tally.instructions());
-            if issued > shared.limit || shared.stop.load(Ordering::Relaxed) != 0 {
+            (self.here, self.running) = (0, 0);
+            for (n, group) in self.groups.iter_mut().enumerate().filter(|(_, group)| group.at == Some(at)) {
+                group.issued += u64::from(block.tally.instructions());
+                if group.issued > shared.limit {
+                    return Err(Refer);
+                }
+                self.here |= lanes_of_group(n);
+                self.running |= u64::from(group.flows.running) << (LANES * n);
+                visits[at.index()].groups += 1;
+            }
+            if shared.stop.load(Ordering::Relaxed) != 0 {
                 return Err(Refer);
             }
-            visits[at.index()].add(&Visits {
-                groups: 1,
-                active: u64::from((self.running & self.covered).count_ones()),
-                covered: u64::from(self.covered.count_ones()),
-            });
-            self.block(shared, block)?;
-            let next = match block.end {
-                End::Stop => break,
-                End::Next(target) => target,
-                End::Flow(flow) => self.flow(shared, &flow),
-            };
-            at = match next {
-                Target::Block(id) => id,
-                Target::Never | Target::Reference => return Err(Refer),
-            };
+            visits[at.index()].active += u64::from((self.running & self.covered).count_ones());
+            visits[at.index()].covered += u64::from((self.here & self.covered).count_ones());
+            on_this_host(Ops { machine: self, shared, block, at })?;
+            for n in 0..self.groups.len() {
+                if self.groups[n].at == Some(at) {
+                    self.groups[n].at = self.next(n, shared, block.end)?;
+                }
+            }
         }
-        lanes.covered = self.covered;
-        lanes.written = self.written;
-        for index in 0..OUTPUT_VARS {
-            lanes.outputs[index] = self.vars[output_var(index).index()];
+        for (n, lanes) in lanes.iter_mut().enumerate() {
+            lanes.covered = of_group(self.covered, n);
+            lanes.written = self.written.map(|written| of_group(written, n));
+            for index in 0..OUTPUT_VARS {
+                if let Some(row) = self.dense.row(output_var(index)).filter(|_| lanes.written[index] != 0) {
+                    lanes.outputs[index].copy_from_slice(&self.rows[row][LANES * n..LANES * (n + 1)]);
+                }
+            }
         }
         Ok(())
     }
 
-    fn restart(&mut self, shared: &Shared<'_>, lanes: &Lanes) {
-        self.vars.fill([0; LANES]);
-        shared.start.iter().zip(&lanes.start).for_each(|(var, row)| self.vars[var.index()] = *row);
-        (self.existing, self.covered, self.running) = (lanes.existing, lanes.covered, lanes.existing);
+    fn restart(&mut self, shared: &Shared<'_>, lanes: &[Lanes]) {
+        let dense = &*self.dense;
+        self.rows[..dense.vars].fill([0; rows::LANES]);
+        dense.constants.fill(&mut self.rows, |constant| match constant {
+            Constant::Bits(bits) => bits,
+            Constant::Float(index) => shared.constants.float[usize::from(index / 4)][usize::from(index % 4)],
+        });
+        self.groups.clear();
+        (self.existing, self.covered) = (0, 0);
+        for (n, lanes) in lanes.iter().enumerate() {
+            for (&var, row) in shared.start.iter().zip(&lanes.start) {
+                if let Some(to) = dense.row(var) {
+                    self.rows[to][LANES * n..LANES * (n + 1)].copy_from_slice(row);
+                }
+            }
+            self.existing |= u64::from(lanes.existing) << (LANES * n);
+            self.covered |= u64::from(lanes.covered) << (LANES * n);
+            self.groups.push(Group { at: Some(ENTRY), issued: 0, flows: Flows::new(lanes.existing) });
+        }
         (self.result, self.predicates, self.written) = (0, [0; 4], [0; OUTPUT_VARS]);
-        self.levels.fill(0);
-        (self.broke, self.continued) = ([0; LOOP_STACK], [0; LOOP_STACK]);
     }
 
-    fn mask(&self, under: Under) -> Mask {
-        let mut mask = if under.inactive { self.existing } else { self.running };
+    /// Where a group goes on.
+    fn next(&mut self, group: usize, shared: &Shared<'_>, end: End) -> Result<Option<BlockId>, Refer> {
+        let target = match end {
+            End::Stop => return Ok(None),
+            End::Next(target) => target,
+            End::Flow(flow) => {
+                let sees = Sees {
+                    covered: of_group(self.covered, group),
+                    predicates: self.predicates.map(|predicate| of_group(predicate, group)),
+                    result: of_group(self.result, group),
+                };
+                self.result &= !lanes_of_group(group);
+                self.groups[group].flows.decide(shared.constants, &flow, sees)
+            }
+        };
+        match target {
+            Target::Block(id) => Ok(Some(id)),
+            Target::Never | Target::Reference => Err(Refer),
+        }
+    }
+
+    fn mask(&self, under: Under) -> u64 {
+        let mut mask = if under.inactive { self.existing & self.here } else { self.running };
         if let Some((bit, inverted)) = under.predicate {
             let set = self.predicates[usize::from(bit)];
             mask &= if inverted { !set } else { set };
@@ -131,21 +197,35 @@ impl Machine {
     }
 
     fn row(&self, value: Value) -> &Row {
-        &self.values[value.index()]
+        &self.rows[value.index()]
     }
 
-    fn map(&self, a: Value, function: impl Fn(u32) -> u32) -> Row {
-        self.row(a).map(function)
-    }
-
-    fn compare(&self, test: CompareOp, value: Value) -> Mask {
+    #[inline(always)]
+    fn compare(&self, test: CompareOp, value: Value) -> u64 {
         let row = self.row(value);
-        lanes_where(|lane| ops::compare(test, row[lane]))
+        match test {
+            CompareOp::Equal => lanes_where(row, |x| ops::compare(CompareOp::Equal, x)),
+            CompareOp::Less => lanes_where(row, |x| ops::compare(CompareOp::Less, x)),
+            CompareOp::GreaterEqual => lanes_where(row, |x| ops::compare(CompareOp::GreaterEqual, x)),
+            CompareOp::NotEqual => lanes_where(row, |x| ops::compare(CompareOp::NotEqual, x)),
+        }
     }
 
-    /// The register `base + aL`, if there is one.
-    fn relative(&self, block: &Block, file: File, base: u8) -> Option<usize> {
-        let al = block.frames.loop_variable().map_or(0, |frame| self.loop_variables[frame]);
+    /// Stores a row in another.
+    #[inline(always)]
+    fn set(&mut self, to: usize, from: Value, mask: u64) {
+        if mask | !self.existing == u64::MAX {
+            self.rows.copy_within(from.index()..=from.index(), to);
+        } else {
+            let row = self.rows[from.index()];
+            store(&mut self.rows[to], &row, mask);
+        }
+    }
+
+    /// The register `base + aL` of a group, if there is one.
+    fn relative(&self, group: usize, block: &Block, file: File, base: u8) -> Option<usize> {
+        let flows = &self.groups[group].flows;
+        let al = block.frames.loop_variable().map_or(0, |frame| flows.loop_variables[frame]);
         let limit = match file {
             File::Temp => TEMPORARIES,
             File::Const => FLOAT_CONSTANTS,
@@ -153,238 +233,199 @@ impl Machine {
         usize::try_from(i64::from(base) + i64::from(al)).ok().filter(|&index| index < limit)
     }
 
-    fn block(&mut self, shared: &Shared<'_>, block: &Block) -> Result<(), Refer> {
-        self.texels.clear();
-        for (place, op) in block.ops.iter().enumerate() {
-            let row = match *op {
-                Op::Bits(bits) => [bits; LANES],
-                Op::Get(var) => self.vars[var.index()],
-                Op::Const(index) => [shared.constants.float[usize::from(index / 4)][usize::from(index % 4)]; LANES],
-                Op::GetRelative { file, base, channel } => {
-                    let register = self.relative(block, file, base).ok_or(Refer)?;
-                    match file {
-                        File::Temp => self.vars[Var::temp(register, channel.into()).index()],
-                        File::Const => [shared.constants.float[register][usize::from(channel)]; LANES],
-                    }
+    /// The groups that are at the block that runs.
+    fn groups_here(&self) -> impl Iterator<Item = usize> + use<> {
+        let here = self.here;
+        (0..self.groups.len()).filter(move |&group| of_group(here, group) != 0)
+    }
+
+    fn get_relative(
+        &self,
+        block: &Block,
+        constants: &Constants,
+        (file, base, channel): (File, u8, u8),
+    ) -> Result<Row, Refer> {
+        let mut row = [0; rows::LANES];
+        for group in self.groups_here() {
+            let register = self.relative(group, block, file, base).ok_or(Refer)?;
+            let lanes = LANES * group..LANES * (group + 1);
+            match file {
+                File::Temp => {
+                    let from = self.dense.row(Var::temp(register, channel.into())).ok_or(Refer)?;
+                    row[lanes.clone()].copy_from_slice(&self.rows[from][lanes]);
                 }
-                Op::Sign(imod, a) => self.map(a, |x| ops::input_modifier(imod, x)),
-                Op::Mad { a, b, c, zero_wins, omod } => {
-                    let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
-                    let (a, b, c) = (self.row(a), self.row(b), self.row(c));
-                    std::array::from_fn(|l| ops::output_modifier(ops::mad(a[l], b[l], c[l], zero), omod, false))
-                }
-                Op::Pick { test, x, y, a, b } => {
-                    let (x, y, a, b) = (self.row(x), self.row(y), self.row(a), self.row(b));
-                    std::array::from_fn(|l| if test.holds(x[l], y[l]) { a[l] } else { b[l] })
-                }
-                Op::Scale(a, omod) => self.map(a, |x| ops::output_modifier(Wide::from_bits(x), omod, false)),
-                Op::Clamp(a) => self.map(a, ops::clamp),
-                Op::Fraction(a, omod) => self.map(a, |x| ops::output_modifier(ops::frc(x), omod, false)),
-                Op::Scalar(function, a) => {
-                    let function = |x| UnitOp::Alpha(function).channel([x; 3], ZeroRule::Ieee, Omod::U1, false);
-                    self.map(a, |x| function(x).unwrap_or(0))
-                }
-                Op::Reference { op, abc, zero_wins, omod, clamp } => {
-                    let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
-                    let [a, b, c] = abc.map(|value| self.row(value));
-                    std::array::from_fn(|l| op.channel([a[l], b[l], c[l]], zero, omod, clamp).unwrap_or(0))
-                }
-                Op::R700(op, abc, omod, clamp) => {
-                    let [a, b, c] = abc.map(|value| self.row(value));
-                    std::array::from_fn(|l| crate::r700::alu(op, [a[l], b[l], c[l]], omod, clamp))
-                }
-                Op::QuadLane(a, which) => {
-                    let a = self.row(a);
-                    std::array::from_fn(|l| a[l & !3 | usize::from(which)])
-                }
-                Op::Texel(fetch, channel) => {
-                    let fetched = self.texels.iter().find(|(made, _)| *made == fetch.0);
-                    fetched.map_or([0; LANES], |(_, texels)| texels[usize::from(channel)])
-                }
-                Op::Fetch { input, s, t, unscaled, uncached, under } => {
-                    let fetch = |memory: &dyn Memory| self.fetch(memory, input, [s, t], unscaled, uncached, under);
-                    let texels = shared.source.read(fetch)??;
-                    self.texels.push((place as u32, texels));
-                    continue;
-                }
-                Op::Write { index: [x, y], value, shared: shares, under, set, clear } => {
-                    let mut writing = self.mask(under);
-                    let Some(first) = lanes_of(writing).next() else { continue };
-                    for (bit, predicate) in self.predicates.iter().enumerate() {
-                        writing &= if set >> bit & 1 == 1 { *predicate } else { Mask::MAX };
-                        writing &= if clear >> bit & 1 == 1 { !*predicate } else { Mask::MAX };
-                    }
-                    let rows = [x, y, value].map(|value| self.row(value));
-                    shared.source.write(rows, writing, shares.then_some(first))?;
-                    continue;
-                }
-                Op::Set(var, a, under) => {
-                    let (row, mask) = (self.values[a.index()], self.mask(under));
-                    store(&mut self.vars[var.index()], &row, mask);
-                    if let Some(output) = var.output_index() {
-                        self.written[output] |= mask;
-                    }
-                    continue;
-                }
-                Op::SetRelative { base, channel, value, under } => {
-                    let register = self.relative(block, File::Temp, base).ok_or(Refer)?;
-                    let (row, mask) = (self.values[value.index()], self.mask(under));
-                    store(&mut self.vars[Var::temp(register, channel.into()).index()], &row, mask);
-                    continue;
-                }
-                Op::SetPredicate(bit, test, a, under) => {
-                    let (set, mask) = (self.compare(test, a), self.mask(under));
-                    let old = &mut self.predicates[usize::from(bit)];
-                    *old = *old & !mask | set & mask;
-                    continue;
-                }
-                Op::SetResult(test, a, under) => {
-                    let (set, mask) = (self.compare(test, a), self.mask(under));
-                    self.result = self.result & !mask | set & mask;
-                    continue;
-                }
-                Op::Kill(a, under) => {
-                    let row = self.row(a);
-                    self.covered &= !(lanes_where(|lane| ops::kills(row[lane])) & self.mask(under));
-                    continue;
-                }
-                Op::Guard { file, base } => {
-                    self.relative(block, file, base).ok_or(Refer)?;
-                    continue;
-                }
-            };
-            self.values[place] = row;
+                File::Const => row[lanes].fill(constants.float[register][usize::from(channel)]),
+            }
+        }
+        Ok(row)
+    }
+
+    fn set_relative(&mut self, block: &Block, (base, channel): (u8, u8), value: Value, mask: u64) -> Result<(), Refer> {
+        for group in self.groups_here() {
+            let register = self.relative(group, block, File::Temp, base).ok_or(Refer)?;
+            let to = self.dense.row(Var::temp(register, channel.into())).ok_or(Refer)?;
+            self.set(to, value, mask & lanes_of_group(group));
         }
         Ok(())
     }
 
-    fn fetch(
-        &self,
-        memory: &dyn Memory,
-        index: u8,
-        [s, t]: [Value; 2],
-        unscaled: bool,
-        uncached: bool,
-        under: Under,
-    ) -> Result<[Row; 4], Refer> {
-        let input = memory.input(index).ok_or(Refer)?;
-        let (s, t) = (self.row(s), self.row(t));
-        let working = self.mask(under);
-        let mut texels = [[0; LANES]; 4];
-        for lane in (0..LANES).filter(|lane| working >> lane & 1 == 1) {
-            match sample::lookup(memory, index, &input, (s[lane], t[lane]), unscaled, uncached) {
-                Ok(sampled) => (0..4).for_each(|c| texels[c][lane] = sampled.texel[c]),
-                Err(_) if self.covered >> lane & 1 == 1 => return Err(Refer),
-                // An uncovered lane cannot fault: it reads 0.
-                Err(_) => {}
-            }
+    fn fetch(&self, shared: &Shared<'_>, lookup: &Lookup, at: [Value; 2]) -> Result<[Row; 4], Refer> {
+        let at = at.map(|value| self.row(value));
+        match shared.source.views.filter(|views| views.lends(lookup.input)) {
+            Some(views) => lookup.of(views, at),
+            None => shared.source.read(|memory| lookup.of(memory, at))?,
         }
-        Ok(texels)
     }
 
-    /// Executes a flow-control instruction (CTM §3.5.2, §3.5.3): the machine of `ctm_exec::x1k::flow` on masks.
-    fn flow(&mut self, shared: &Shared<'_>, flow: &Flow) -> Target {
-        let frame = usize::from(flow.frame);
-        let mut levels = usize::from(flow.depth);
-        // The end of an iteration comes first: who left it by CONTINUE takes part in the decision again.
-        if matches!(flow.op, FcOp::EndLoop | FcOp::EndRep) {
-            self.running |= std::mem::take(&mut self.continued[frame]);
-        }
-        let takes_part = if flow.ignore_uncovered { self.covered } else { Mask::MAX };
-        let mut exchanged = 0;
-        if flow.exchange {
-            if levels == 0 {
-                (levels, self.levels[0]) = (1, 0);
-            }
-            exchanged = self.running;
-            self.running = std::mem::replace(&mut self.levels[levels - 1], exchanged);
-        }
-        let wants = self.wants(flow);
-        let voters = self.running & takes_part;
-        let (jumps, stays) = (voters & wants, voters & !wants);
-        let any_jump = (jumps | exchanged & takes_part) != 0;
-        let voted = if flow.jump_any { any_jump } else { stays == 0 };
-        let branch_idle = self.levels[..levels].iter().fold(0, |all, level| all | level) & takes_part;
-        let open = frame + 1;
-        let jump = match flow.op {
-            FcOp::Jump => voted,
-            FcOp::Loop | FcOp::Rep => voted || shared.constants.int[usize::from(flow.int)][0] == 0,
-            FcOp::EndLoop | FcOp::EndRep => voted && self.counts[frame] > 1,
-            FcOp::BreakLoop | FcOp::BreakRep => {
-                let continued = self.continued[..open].iter().fold(0, |all, c| all | c) & takes_part;
-                voted && branch_idle == 0 && continued == 0
-            }
-            FcOp::Continue => voted && branch_idle == 0,
-        };
-        let target = if jump { flow.jump } else { flow.stay };
-        if matches!(target, Target::Never | Target::Reference) {
-            return target;
-        }
-        match (flow.op, jump) {
-            (FcOp::Jump, _) | (FcOp::Loop | FcOp::Rep | FcOp::Continue, true) => {}
-            (FcOp::Loop | FcOp::Rep, false) => {
-                let [count, value, step, _] = shared.constants.int[usize::from(flow.int)];
-                self.counts[frame] = count;
-                if flow.op == FcOp::Loop {
-                    (self.loop_variables[frame], self.steps[frame]) = (i32::from(value), step.cast_signed());
-                }
-                (self.broke[frame], self.continued[frame]) = (0, 0);
-            }
-            (FcOp::EndLoop | FcOp::EndRep, true) => {
-                self.counts[frame] -= 1;
-                self.loop_variables[frame] = self.loop_variables[frame].wrapping_add(self.steps[frame].into());
-            }
-            (op @ (FcOp::EndLoop | FcOp::EndRep | FcOp::BreakLoop | FcOp::BreakRep), _) if leaves_loop(op, jump) => {
-                self.running |= std::mem::take(&mut self.broke[frame]) | std::mem::take(&mut self.continued[frame]);
-            }
-            (FcOp::EndLoop | FcOp::EndRep | FcOp::BreakLoop | FcOp::BreakRep, _) => {
-                self.running &= !jumps;
-                self.broke[frame] |= jumps;
-            }
-            (FcOp::Continue, false) => {
-                self.running &= !jumps;
-                self.continued[frame] |= jumps;
-            }
-        }
-        match if jump { flow.jump_levels } else { flow.stay_levels } {
-            Levels::Keep => {}
-            Levels::Pop(count) => {
-                for level in &mut self.levels[levels - usize::from(count)..levels] {
-                    self.running |= std::mem::take(level);
-                }
-            }
-            Levels::Push => {
-                let disagree = if jump { stays } else { jumps } & self.running;
-                self.running &= !disagree;
-                self.levels[levels] = disagree;
-            }
-        }
-        self.result = 0;
-        target
-    }
-
-    /// The lanes whose truth table says jump.
-    fn wants(&self, flow: &Flow) -> Mask {
-        let predicate = match flow.predicate {
-            None => Mask::MAX,
-            Some((bit, false)) => self.predicates[usize::from(bit)],
-            Some((bit, true)) => !self.predicates[usize::from(bit)],
-        };
-        let of = |bit: u8, lanes: Mask| if flow.wants >> bit & 1 == 1 { lanes } else { 0 };
-        of(0, !self.result & !predicate)
-            | of(1, !self.result & predicate)
-            | of(2, self.result & !predicate)
-            | of(3, self.result & predicate)
+    /// Uncached writes. Then groups run one by one.
+    fn write(&self, shared: &Shared<'_>, values: [Value; 3], writing: u64, first: Option<usize>) -> Result<(), Refer> {
+        let [x, y, value] = values.map(|value| self.row(value).as_chunks::<LANES>().0.first().ok_or(Refer));
+        shared.source.write([x?, y?, value?], writing as Mask, first)
     }
 }
 
-/// Writes `row` to `to` where the mask says so.
-fn store(to: &mut Row, row: &Row, mask: Mask) {
-    for lane in 0..LANES {
-        to[lane] = if mask >> lane & 1 == 1 { row[lane] } else { to[lane] };
+/// The operations of a block.
+struct Ops<'a, 'b> {
+    machine: &'a mut Machine,
+    shared: &'a Shared<'b>,
+    block: &'a Block,
+    at: BlockId,
+}
+
+impl Work for Ops<'_, '_> {
+    type Done = Result<(), Refer>;
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> Result<(), Refer> {
+        let Self { machine, shared, block, at } = self;
+        let dense = Arc::clone(&machine.dense);
+        for &Step { op, to } in &dense.blocks[at.index()] {
+            let row = match op {
+                Op::Bits(_) | Op::Const(_) | Op::Texel(..) => continue,
+                Op::Get(var) => machine.rows[dense.row(var).ok_or(Refer)?],
+                Op::GetRelative { file, base, channel } => {
+                    machine.get_relative(block, shared.constants, (file, base, channel))?
+                }
+                Op::Sign(imod, a) => map(machine.row(a), |x| ops::input_modifier(imod, x)),
+                Op::Mad { a, b, c, zero_wins, omod } => {
+                    rows::fused::<FUSED>(machine.row(a), machine.row(b), machine.row(c), zero_wins, omod)
+                }
+                Op::Pick { test, x, y, a, b } => {
+                    let [x, y, a, b] = [x, y, a, b].map(|value| machine.row(value));
+                    match test {
+                        Test::Less => pick(x, y, a, b, |x, y| Test::Less.holds(x, y)),
+                        Test::Greater => pick(x, y, a, b, |x, y| Test::Greater.holds(x, y)),
+                        Test::GreaterEqual => pick(x, y, a, b, |x, y| Test::GreaterEqual.holds(x, y)),
+                        Test::Equal => pick(x, y, a, b, |x, y| Test::Equal.holds(x, y)),
+                    }
+                }
+                Op::Scale(a, Omod::U1 | Omod::Disabled) => map(machine.row(a), |x| canonical(number(x))),
+                Op::Scale(a, omod) => map(machine.row(a), |x| ops::output_modifier(Wide::from_bits(x), omod, false)),
+                Op::Clamp(a) => map(machine.row(a), ops::clamp),
+                // The difference is exact or rounded once, and never tiny.
+                Op::Fraction(a, Omod::U1 | Omod::Disabled) => {
+                    map(machine.row(a), |x| canonical(number(x) - number(x).floor()))
+                }
+                Op::Fraction(a, omod) => map(machine.row(a), |x| ops::output_modifier(ops::frc(x), omod, false)),
+                Op::Scalar(function, a) => scalar::<FUSED>(function, machine.row(a)),
+                Op::Reference { op, abc, zero_wins, omod, clamp } => {
+                    let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
+                    let [a, b, c] = abc.map(|value| machine.row(value));
+                    map3(a, b, c, |a, b, c| op.channel([a, b, c], zero, omod, clamp).unwrap_or(0))
+                }
+                Op::R700(op, abc, omod, clamp) => {
+                    let rows = abc.map(|value| machine.row(value));
+                    crate::r700::alu_rows::<FUSED>(op, rows, omod, clamp)
+                }
+                Op::QuadLane(a, which) => {
+                    let mut row = *machine.row(a);
+                    row.as_chunks_mut::<4>().0.iter_mut().for_each(|quad| *quad = [quad[usize::from(which & 3)]; 4]);
+                    row
+                }
+                Op::Fetch { input, s, t, unscaled, uncached, under } => {
+                    let lookup =
+                        Lookup { input, unscaled, uncached, working: machine.mask(under), covered: machine.covered };
+                    let at = [machine.row(s), machine.row(t)];
+                    let of_array = shared.source.views.and_then(|views| lookup.of_array::<FUSED>(views, at));
+                    let texels = match of_array {
+                        Some(texels) => texels,
+                        None => machine.fetch(shared, &lookup, [s, t])?,
+                    };
+                    machine.rows[to as usize..to as usize + 4].copy_from_slice(&texels);
+                    continue;
+                }
+                Op::Write { index: [x, y], value, shared: shares, under, set, clear } => {
+                    let mut writing = machine.mask(under);
+                    let Some(first) = lanes_of(writing).next() else { continue };
+                    for (bit, predicate) in machine.predicates.iter().enumerate() {
+                        writing &= if set >> bit & 1 == 1 { *predicate } else { u64::MAX };
+                        writing &= if clear >> bit & 1 == 1 { !*predicate } else { u64::MAX };
+                    }
+                    machine.write(shared, [x, y, value], writing, shares.then_some(first))?;
+                    continue;
+                }
+                Op::Set(var, a, under) => {
+                    let mask = machine.mask(under);
+                    machine.set(dense.row(var).ok_or(Refer)?, a, mask);
+                    if let Some(output) = var.output_index() {
+                        machine.written[output] |= mask;
+                    }
+                    continue;
+                }
+                Op::SetRelative { base, channel, value, under } => {
+                    let mask = machine.mask(under);
+                    machine.set_relative(block, (base, channel), value, mask)?;
+                    continue;
+                }
+                Op::SetPredicate(bit, test, a, under) => {
+                    let (set, mask) = (machine.compare(test, a), machine.mask(under));
+                    let old = &mut machine.predicates[usize::from(bit)];
+                    *old = *old & !mask | set & mask;
+                    continue;
+                }
+                Op::SetResult(test, a, under) => {
+                    let (set, mask) = (machine.compare(test, a), machine.mask(under));
+                    machine.result = machine.result & !mask | set & mask;
+                    continue;
+                }
+                Op::Kill(a, under) => {
+                    let killed = lanes_where(machine.row(a), ops::kills);
+                    machine.covered &= !(killed & machine.mask(under));
+                    continue;
+                }
+                Op::Guard { file, base } => {
+                    if machine.groups_here().any(|group| machine.relative(group, block, file, base).is_none()) {
+                        return Err(Refer);
+                    }
+                    continue;
+                }
+            };
+            machine.rows[to as usize] = row;
+        }
+        Ok(())
     }
 }
 
-fn lanes_where(test: impl Fn(usize) -> bool) -> Mask {
-    (0..LANES).fold(0, |mask, lane| mask | Mask::from(test(lane)) << lane)
+#[inline(always)]
+fn pick(x: &Row, y: &Row, a: &Row, b: &Row, holds: impl Fn(u32, u32) -> bool) -> Row {
+    let mut row = [0; rows::LANES];
+    for lane in 0..rows::LANES {
+        row[lane] = if holds(x[lane], y[lane]) { a[lane] } else { b[lane] };
+    }
+    row
+}
+
+/// A transcendental operation; one that has no loop here is done lane by lane.
+#[inline(always)]
+fn scalar<const FUSED: bool>(function: AlphaOp, a: &Row) -> Row {
+    let fma = rows::fma::<FUSED>;
+    match function {
+        AlphaOp::Ex2 => map(a, |x| transcendental::ex2_by(x, fma)),
+        AlphaOp::Ln2 => map(a, |x| transcendental::ln2_by(x, fma)),
+        AlphaOp::Rcp => map(a, |x| transcendental::rcp_by(x, fma)),
+        AlphaOp::Rsq => map(a, |x| transcendental::rsq_by(x, fma)),
+        AlphaOp::Sin => map(a, |x| transcendental::sin_by(x, fma)),
+        AlphaOp::Cos => map(a, |x| transcendental::cos_by(x, fma)),
+        _ => map(a, |x| UnitOp::Alpha(function).channel([x; 3], ZeroRule::Ieee, Omod::U1, false).unwrap_or(0)),
+    }
 }

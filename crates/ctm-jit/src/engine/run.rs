@@ -4,6 +4,7 @@ use super::Source;
 use super::journal::{Journal, Log};
 use super::worker::{AllVisits, Held, Job, Left, TaskDone, Worker, no_visits};
 use super::{Artifact, Variant};
+use crate::direct::Views;
 use crate::form::{OUTPUT_VARS, Var};
 use crate::grid::{Grid, Ramp};
 use crate::lanes::{Mask, Row, count, instruction_bound, lanes_of, mask_of, output_var};
@@ -172,16 +173,18 @@ impl<'a> Run<'a> {
         Outcome { counters: self.counters, findings: Vec::new() }
     }
 
-    /// The inputs as arrays, where machine code looks up elements.
-    #[cfg(target_arch = "x86_64")]
-    fn views<'m>(&self, memory: &'m dyn Memory) -> Option<crate::direct::Views<'m>> {
-        let reads = self.native.is_some() && self.artifact.code.inputs != 0;
-        reads.then(|| crate::direct::Views::of(memory))
+    /// The inputs as arrays, where elements are looked up.
+    fn views<'m>(&self, memory: &'m dyn Memory) -> Option<Views<'m>> {
+        (self.artifact.code.inputs != 0).then(|| Views::of(memory))
     }
 
-    #[cfg(not(target_arch = "x86_64"))]
-    const fn views(&self, _memory: &dyn Memory) -> Option<()> {
-        None
+    /// Groups that run together.
+    pub(super) fn copies(&self) -> usize {
+        #[cfg(target_arch = "x86_64")]
+        if let Some(native) = self.native {
+            return native.copies;
+        }
+        self.artifact.copies
     }
 
     /// Which code it runs.
@@ -253,15 +256,10 @@ impl<'a> Run<'a> {
         #[cfg(target_arch = "x86_64")]
         {
             self.native = self.artifact.native(self.variant());
-            let (first, refused, left) = self.write_directly(memory);
-            let left = left.into_iter().map(|places| self.jobs_at(places)).collect();
-            (first, refused, left)
         }
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            let _ = memory;
-            (0, Vec::new(), Vec::new())
-        }
+        let (first, refused, left) = self.write_directly(memory);
+        let left = left.into_iter().map(|places| self.jobs_at(places)).collect();
+        (first, refused, left)
     }
 
     /// Asks which processors are to run. A conditional buffer that cannot be read concerns the group at which it happens: those

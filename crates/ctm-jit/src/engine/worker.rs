@@ -4,7 +4,6 @@
 use super::Variant;
 use super::journal::Exclusive;
 use super::run::Run;
-#[cfg(target_arch = "x86_64")]
 use crate::direct;
 use crate::form::{Code, OUTPUT_VARS};
 use crate::grid::Places;
@@ -51,7 +50,6 @@ pub struct Source<'a> {
     /// Through this, always.
     reach: Reach<'a>,
     /// From these, where it is the same.
-    #[cfg(target_arch = "x86_64")]
     pub views: Option<&'a direct::Views<'a>>,
 }
 
@@ -67,11 +65,7 @@ enum Reach<'a> {
 impl<'a> Source<'a> {
     /// Memory that one group has to itself.
     pub(super) const fn alone(memory: &'a dyn Exclusive) -> Self {
-        Self {
-            reach: Reach::Alone(memory),
-            #[cfg(target_arch = "x86_64")]
-            views: None,
-        }
+        Self { reach: Reach::Alone(memory), views: None }
     }
 
     /// Reads.
@@ -103,15 +97,8 @@ impl<'a> Source<'a> {
     }
 
     /// A memory, and its arrays, if there are any.
-    #[cfg(target_arch = "x86_64")]
     pub(super) const fn reading(memory: &'a dyn Memory, views: Option<&'a direct::Views<'a>>) -> Self {
         Self { reach: Reach::Shared(memory), views }
-    }
-
-    /// A memory.
-    #[cfg(not(target_arch = "x86_64"))]
-    pub(super) const fn reading(memory: &'a dyn Memory, _: Option<&'a ()>) -> Self {
-        Self { reach: Reach::Shared(memory) }
     }
 }
 
@@ -189,8 +176,8 @@ impl Worker {
         let native = run.native.map(|native| (Engines::Native(Attempts::new(native)), native.copies));
         #[cfg(not(target_arch = "x86_64"))]
         let native = None;
-        let (machine, copies) =
-            native.unwrap_or_else(|| (Engines::Portable(Box::new(Machine::new(&run.artifact.code))), 1));
+        let portable = || (Engines::Portable(Box::new(Machine::new(run.artifact.dense()))), run.artifact.copies);
+        let (machine, copies) = native.unwrap_or_else(portable);
         Self {
             machine,
             starts: Vec::new(),
@@ -290,7 +277,7 @@ impl Worker {
                     limit: run.launch.budget.instructions_per_group.unwrap_or(u64::MAX),
                     stop: part.flag(),
                 };
-                lanes.iter_mut().try_for_each(|lanes| machine.run(&shared, lanes, &mut self.visits))
+                machine.run(&shared, lanes, &mut self.visits)
             }
         }
     }

@@ -1,6 +1,7 @@
 //! R700 programs, lowered once and remembered with all that lowering depends on.
 
 use super::bound;
+use super::dense::Dense;
 use super::form::{Code, Fetch, Op, Store, Var};
 use super::lower::{lower, waves_per_group};
 #[cfg(target_arch = "x86_64")]
@@ -202,6 +203,8 @@ pub struct Artifact {
     pub(super) keeps: bool,
     /// How many instructions a wavefront can issue at most, if no flow control can lead to the reference interpreter.
     pub(super) bound: Option<u64>,
+    /// The program of the portable machine; made when first needed.
+    dense: OnceLock<Arc<Dense>>,
 }
 
 impl Artifact {
@@ -267,7 +270,13 @@ impl Artifact {
             start,
             exports,
             bound,
+            dense: OnceLock::new(),
         })
+    }
+
+    /// The program of the portable machine.
+    pub(super) fn dense(&self) -> Arc<Dense> {
+        Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::new(&self.code))))
     }
 
     /// Whether it writes memory that threads share. What a group has written can be written again: nobody has read it meanwhile but the

@@ -8,7 +8,8 @@
 //! | `passes`, `masks` | what is left out: vectors and stores; operations on masks |
 //! | `wave` | what goes into a wavefront and comes out; its fetches |
 //! | `group` | what the wavefronts of a group share; memory writes and reads |
-//! | `values`, `portable` | the form, run by the reference functions |
+//! | `values` | what operations mean, by the reference functions |
+//! | `portable`, `dense`, `alu_rows` | the form in plain Rust: operations on rows |
 //! | `uniform` | programs whose every thread does the same, in the X1K's form, for streams |
 //! | `artifact` | programs that have been lowered, with their code |
 //! | `bound` | how many instructions a wavefront can issue |
@@ -20,12 +21,14 @@
 //!
 //! Machine code is made in `x86/r700`. Begin with `form`.
 
+mod alu_rows;
 mod artifact;
 pub mod bindings;
 mod bound;
 mod clauses;
 #[cfg(all(test, unix, target_arch = "x86_64"))]
 mod cost;
+mod dense;
 mod engine;
 pub mod form;
 pub mod group;
@@ -46,6 +49,6 @@ mod walled;
 pub mod wave;
 mod worker;
 
+pub use alu_rows::alu_rows;
 pub use artifact::Programs;
 pub use engine::run;
-pub use values::alu;

@@ -162,7 +162,7 @@ pub(super) fn sweep(block: &mut Block, keeps: &mut dyn FnMut(usize, &Op) -> bool
 }
 
 /// Gives the vectors that an operation reads their new names.
-fn rename(op: &mut Op, names: &[Value]) {
+pub(super) fn rename(op: &mut Op, names: &[Value]) {
     let new = |value: &mut Value| *value = names[value.index()];
     match op {
         Op::Bits(_)

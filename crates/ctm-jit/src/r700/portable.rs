@@ -1,21 +1,26 @@
-//! The portable back end: the form, operation by operation, by the reference functions.
+//! The portable back end: the form in plain Rust, a row of 64 lanes for each vector.
 
+use super::alu_rows::{alu_rows, holds};
+use super::dense::{Constant, Dense, Step};
 use super::form::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
 use super::values::lane;
 use super::wave::{GRADIENTS, LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_of, mask_of, quads};
 use crate::lanes::Refer;
+use crate::rows::{Work, lanes_where, map, map3, on_this_host, store};
 use ctm_exec::r700::alu::{relative_read, relative_write};
-use ctm_exec::x1k::float::NAN;
+use ctm_exec::x1k::float::{NAN, SIGN};
+use std::cell::Cell;
+use std::sync::Arc;
 use std::sync::atomic::Ordering;
 
 /// The state of a wavefront that runs.
 pub struct Machine {
-    vars: Vec<Row>,
+    dense: Arc<Dense>,
+    rows: Vec<Row>,
     masks: [u64; M::COUNT],
-    values: Vec<Row>,
-    /// What a fetch read, by the value that stands for it.
-    texels: Vec<(Value, [Row; 4])>,
     gradients: [Row; GRADIENTS],
+    /// The lanes that the wavefront has.
+    existing: u64,
     /// Instructions issued.
     issued: u64,
     /// The block that runs.
@@ -25,14 +30,14 @@ pub struct Machine {
 }
 
 impl Machine {
-    /// A machine.
-    pub fn new() -> Self {
+    /// A machine for a program.
+    pub fn new(dense: Arc<Dense>) -> Self {
         Self {
-            vars: vec![[0; LANES]; Var::COUNT],
+            rows: vec![[0; LANES]; dense.rows],
+            dense,
             masks: [0; M::COUNT],
-            values: Vec::new(),
-            texels: Vec::new(),
             gradients: [[0; LANES]; GRADIENTS],
+            existing: 0,
             issued: 0,
             block: 0,
             place: 0,
@@ -40,20 +45,34 @@ impl Machine {
     }
 
     /// Begins a wavefront.
-    pub fn begin(&mut self, start: &[Var], lanes: usize, wave: &Wave) {
-        self.vars.iter_mut().for_each(|row| *row = [0; LANES]);
-        for (var, row) in start.iter().zip(&wave.start) {
-            self.vars[var.index()] = *row;
+    ///
+    /// # Errors
+    /// [`Refer`]: there is no such uniform value.
+    pub fn begin(&mut self, start: &[Var], shared: &Shared<'_>, wave: &Wave) -> Result<(), Refer> {
+        let dense = &*self.dense;
+        self.rows[..dense.vars].fill([0; LANES]);
+        let missing = Cell::new(false);
+        dense.constants.fill(&mut self.rows, |constant| match constant {
+            Constant::Bits(bits) => bits,
+            Constant::Uniform(index) => shared.uniforms.get(usize::from(index)).copied().unwrap_or_else(|| {
+                missing.set(true);
+                0
+            }),
+        });
+        for (&var, row) in start.iter().zip(&wave.start) {
+            if let Some(to) = dense.row(var) {
+                self.rows[to] = *row;
+            }
         }
         self.masks = [0; M::COUNT];
-        self.masks[M::EXISTING.index()] = mask_of(lanes);
+        self.existing = mask_of(shared.lanes);
+        self.masks[M::EXISTING.index()] = self.existing;
         self.masks[M::VALID.index()] = wave.valid;
         self.masks[M::ACTIVE.index()] = wave.valid;
         self.masks[M::FIRST.index()] = wave.fetched.first_in_group as u64;
         (self.issued, self.block, self.place) = (0, 0, 0);
-        self.values.clear();
-        self.texels.clear();
         self.gradients = [[0; LANES]; GRADIENTS];
+        if missing.get() { Err(Refer) } else { Ok(()) }
     }
 
     /// Runs the wavefront to its end, or to where it takes its turn; the next call goes on from there.
@@ -71,7 +90,7 @@ impl Machine {
                     return Err(Refer);
                 }
             }
-            if let Some(turn) = self.ops(&block.ops, shared, wave)? {
+            if let Some(turn) = on_this_host(Ops { machine: self, shared, wave })? {
                 return Ok(Ran::ToTurn(turn));
             }
             let target = match block.end {
@@ -92,7 +111,10 @@ impl Machine {
         }
         wave.valid = self.masks[M::VALID.index()];
         for (row, &index) in wave.exports.iter_mut().zip(exports) {
-            *row = self.vars[Var::export(0, 0).index() + index];
+            match self.dense.row(Var((Var::export(0, 0).index() + index) as u16)) {
+                Some(from) => *row = self.rows[from],
+                None => *row = [0; LANES],
+            }
         }
         Ok(Ran::ToEnd)
     }
@@ -101,111 +123,99 @@ impl Machine {
         self.masks[m.index()]
     }
 
-    /// What is left of a block's operations; the number of the turn that comes first.
-    fn ops(&mut self, ops: &[Op], shared: &Shared<'_>, wave: &mut Wave) -> Result<Option<u16>, Refer> {
-        let from = std::mem::take(&mut self.place);
-        for (place, op) in ops.iter().enumerate().skip(from) {
-            let row = self.op(Value(place as u32), op, shared, wave)?;
-            self.values.push(row);
-            if let Op::Turn(number) = *op {
-                self.place = place + 1;
-                return Ok(Some(number));
-            }
-        }
-        self.values.clear();
-        self.texels.clear();
-        Ok(None)
+    fn row(&self, value: Value) -> &Row {
+        &self.rows[value.index()]
     }
 
-    fn op(&mut self, value: Value, op: &Op, shared: &Shared<'_>, wave: &mut Wave) -> Result<Row, Refer> {
+    /// Stores a row in another.
+    #[inline(always)]
+    fn set(&mut self, to: usize, from: Value, mask: u64) {
+        if mask | !self.existing == u64::MAX {
+            self.rows.copy_within(from.index()..=from.index(), to);
+        } else {
+            let row = self.rows[from.index()];
+            store(&mut self.rows[to], &row, mask);
+        }
+    }
+
+    fn set_relative(&mut self, (gprs, base, element): (u8, u8, u8), index: Value, from: Value, mask: u64) {
+        let (index, from) = (*self.row(index), *self.row(from));
+        for lane in lanes_of(mask) {
+            let register = relative_write(base, index[lane].cast_signed(), usize::from(gprs));
+            let var = register.map(|register| Var::gpr(register, usize::from(element)));
+            if let Some(row) = var.and_then(|var| self.dense.row(var)) {
+                self.rows[row][lane] = from[lane];
+            }
+        }
+    }
+
+    fn get_relative(
+        &self,
+        (file, base, element): (File, u8, u8),
+        index: Value,
+        shared: &Shared<'_>,
+        wave: &Wave,
+    ) -> Row {
+        let index = self.row(index);
         let mut row = [0; LANES];
-        match *op {
-            Op::Get(var) => row = self.vars[var.index()],
-            Op::Uniform(index) => row = [*shared.uniforms.get(usize::from(index)).ok_or(Refer)?; LANES],
-            Op::Number(number) => row = [self.mask(number) as u32; LANES],
-            Op::Lane => row = LANE_NUMBERS,
-            Op::GetRelative(File::Share, base, _, index) => {
-                let index = &self.values[index.index()];
-                for (place, &index) in row.iter_mut().zip(index) {
-                    *place = wave.fetched.group.dword(index.wrapping_add(base.into()));
-                }
+        if file == File::Share {
+            for (place, &index) in row.iter_mut().zip(index) {
+                *place = wave.fetched.group.dword(index.wrapping_add(base.into()));
             }
-            Op::GetRelative(file, base, element, index) => {
-                let index = self.values[index.index()];
-                relative(file, base, element, &index, &mut row, shared, &|var| &self.vars[var.index()]);
-            }
-            Op::Fetched(of, element) => {
-                let found = self.texels.iter().find(|(value, _)| *value == of);
-                row = found.ok_or(Refer)?.1[usize::from(element & 3)];
-            }
-            Op::Fetch(number, at, under) => {
-                let at = at.map(|value| &self.values[value.index()]);
-                let mut texels = [[0; LANES]; 4];
-                let under = self.masks[under.index()];
-                wave.fetched.run(shared, usize::from(number), &at, under, &mut texels, &mut self.gradients)?;
-                self.texels.push((value, texels));
-            }
-            Op::Store(number, of, under) => {
-                let of = of.map(|value| &self.values[value.index()]);
-                wave.fetched.store(shared, usize::from(number), &of, self.masks[under.index()])?;
-            }
-            Op::Set(var, from, under) => {
-                let from = self.values[from.index()];
-                let place = &mut self.vars[var.index()];
-                lanes_of(self.masks[under.index()]).for_each(|lane| place[lane] = from[lane]);
-            }
-            Op::SetRelative(gprs, base, element, index, from, under) => {
-                let (index, from) = (self.values[index.index()], self.values[from.index()]);
-                for lane in lanes_of(self.mask(under)) {
-                    let register = relative_write(base, index[lane].cast_signed(), usize::from(gprs));
-                    if let Some(register) = register {
-                        self.vars[Var::gpr(register, usize::from(element)).index()][lane] = from[lane];
-                    }
-                }
-            }
-            Op::Mark(var, under) => {
-                if let Some(index) = var.export_index() {
-                    wave.written[index] |= self.mask(under);
-                }
-            }
-            Op::Mask(op) => self.mask_op(op, shared.lanes),
-            Op::Tally(weight) => {
-                wave.active_lanes += u64::from(self.mask(M::ACTIVE).count_ones()) * u64::from(weight);
-            }
-            Op::Turn(_) => {}
-            Op::Bits(bits) => row = [bits; LANES],
-            Op::Abs(_) | Op::Neg(_) | Op::Alu(..) | Op::Holds(..) | Op::Select(..) | Op::Cube(..) | Op::Wide(..) => {
-                let none = [0; LANES];
-                let mut rows = [&none; 6];
-                let mut count = 0;
-                for (row, value) in rows.iter_mut().zip(op.reads()) {
-                    *row = &self.values[value.index()];
-                    count += 1;
-                }
-                let mut args = [0; 6];
-                for (at, result) in row.iter_mut().enumerate().take(shared.lanes) {
-                    for (arg, row) in args.iter_mut().zip(&rows[..count]) {
-                        *arg = row[at];
-                    }
-                    *result = lane(op, &args);
-                }
-            }
+            return row;
         }
-        Ok(row)
+        const NONE: Row = [0; LANES];
+        let var = |var| self.dense.row(var).map_or(&NONE, |row| &self.rows[row]);
+        relative(file, base, element, index, &mut row, shared, &var);
+        row
     }
 
-    fn mask_op(&mut self, op: MaskOp, lanes: usize) {
+    fn fetch(
+        &mut self,
+        (number, to): (u16, u32),
+        at: [Value; 4],
+        under: M,
+        shared: &Shared<'_>,
+        wave: &mut Wave,
+    ) -> Result<(), Refer> {
+        let mut texels = [[0; LANES]; 4];
+        let under = self.mask(under);
+        let at = at.map(|value| &self.rows[value.index()]);
+        wave.fetched.run(shared, usize::from(number), &at, under, &mut texels, &mut self.gradients)?;
+        self.rows[to as usize..to as usize + 4].copy_from_slice(&texels);
+        Ok(())
+    }
+
+    /// An operation that the reference functions do lane by lane.
+    fn by_lanes(&self, op: &Op, lanes: usize) -> Row {
+        let none = [0; LANES];
+        let mut rows = [&none; 6];
+        let mut count = 0;
+        for (row, value) in rows.iter_mut().zip(op.reads()) {
+            *row = self.row(value);
+            count += 1;
+        }
+        let mut results = [0; LANES];
+        let mut args = [0; 6];
+        for (at, result) in results.iter_mut().enumerate().take(lanes) {
+            for (arg, row) in args.iter_mut().zip(&rows[..count]) {
+                *arg = row[at];
+            }
+            *result = lane(op, &args);
+        }
+        results
+    }
+
+    #[inline(always)]
+    fn mask_op(&mut self, op: MaskOp) {
         let result = match op {
             MaskOp::Copy(_, a) => self.mask(a),
             MaskOp::And(_, a, b) => self.mask(a) & self.mask(b),
             MaskOp::AndNot(_, a, b) => self.mask(a) & !self.mask(b),
             MaskOp::Or(_, a, b) => self.mask(a) | self.mask(b),
             MaskOp::Xor(_, a, b) => self.mask(a) ^ self.mask(b),
-            MaskOp::Quads(_, a) => quads(self.mask(a)) & mask_of(lanes),
-            MaskOp::Lanes(_, value) => {
-                let row = &self.values[value.index()];
-                (0..lanes).fold(0, |mask, lane| mask | u64::from(row[lane] != 0) << lane)
-            }
+            MaskOp::Quads(_, a) => quads(self.mask(a)) & self.existing,
+            MaskOp::Lanes(_, value) => lanes_where(self.row(value), |bits| bits != 0) & self.existing,
             MaskOp::Number(_, number) => i64::from(number).cast_unsigned(),
             MaskOp::Add(d, number, thirteen_bits) => {
                 let sum = self.mask(d).wrapping_add(i64::from(number).cast_unsigned());
@@ -220,6 +230,86 @@ impl Machine {
             }
         };
         self.masks[op.writes().index()] = result;
+    }
+}
+
+/// What is left of a block's operations; gives the number of the turn that comes first.
+struct Ops<'a, 'b> {
+    machine: &'a mut Machine,
+    shared: &'a Shared<'b>,
+    wave: &'a mut Wave,
+}
+
+impl Work for Ops<'_, '_> {
+    type Done = Result<Option<u16>, Refer>;
+
+    #[inline(always)]
+    fn run<const FUSED: bool>(self) -> Result<Option<u16>, Refer> {
+        let Self { machine, shared, wave } = self;
+        let dense = Arc::clone(&machine.dense);
+        let from = std::mem::take(&mut machine.place);
+        for (place, &Step { op, to }) in dense.blocks[machine.block].iter().enumerate().skip(from) {
+            let row = match op {
+                Op::Bits(_) | Op::Uniform(_) | Op::Fetched(..) => continue,
+                Op::Get(var) => machine.rows[dense.row(var).ok_or(Refer)?],
+                Op::Number(number) => [machine.mask(number) as u32; LANES],
+                Op::Lane => LANE_NUMBERS,
+                Op::GetRelative(file, base, element, index) => {
+                    machine.get_relative((file, base, element), index, shared, wave)
+                }
+                Op::Abs(a) => map(machine.row(a), |x| x & !SIGN),
+                Op::Neg(a) => map(machine.row(a), |x| x ^ SIGN),
+                Op::Alu(op, abc, omod, clamp) => {
+                    alu_rows::<FUSED>(op, abc.map(|value| machine.row(value)), omod, clamp)
+                }
+                Op::Holds(of, [a, b]) => match holds(of, machine.row(a), machine.row(b)) {
+                    Some(row) => row,
+                    None => machine.by_lanes(&op, shared.lanes),
+                },
+                Op::Select(c, a, b) => {
+                    map3(machine.row(c), machine.row(a), machine.row(b), |c, a, b| if c != 0 { a } else { b })
+                }
+                Op::Cube(..) | Op::Wide(..) => machine.by_lanes(&op, shared.lanes),
+                Op::Fetch(number, at, under) => {
+                    machine.fetch((number, to), at, under, shared, wave)?;
+                    continue;
+                }
+                Op::Store(number, of, under) => {
+                    let of = of.map(|value| machine.row(value));
+                    wave.fetched.store(shared, usize::from(number), &of, machine.mask(under))?;
+                    continue;
+                }
+                Op::Set(var, from, under) => {
+                    let mask = machine.mask(under);
+                    machine.set(dense.row(var).ok_or(Refer)?, from, mask);
+                    continue;
+                }
+                Op::SetRelative(gprs, base, element, index, from, under) => {
+                    machine.set_relative((gprs, base, element), index, from, machine.mask(under));
+                    continue;
+                }
+                Op::Mark(var, under) => {
+                    if let Some(index) = var.export_index() {
+                        wave.written[index] |= machine.mask(under);
+                    }
+                    continue;
+                }
+                Op::Mask(op) => {
+                    machine.mask_op(op);
+                    continue;
+                }
+                Op::Tally(weight) => {
+                    wave.active_lanes += u64::from(machine.mask(M::ACTIVE).count_ones()) * u64::from(weight);
+                    continue;
+                }
+                Op::Turn(number) => {
+                    machine.place = place + 1;
+                    return Ok(Some(number));
+                }
+            };
+            machine.rows[to as usize] = row;
+        }
+        Ok(None)
     }
 }
 

@@ -187,9 +187,9 @@ impl<'a> Member<'a> {
         }
         #[cfg(not(target_arch = "x86_64"))]
         let _ = run;
-        let machine = self.machine.get_or_insert_with(Machine::new);
+        let machine = self.machine.get_or_insert_with(|| Machine::new(artifact.dense()));
         if !goes_on {
-            machine.begin(&artifact.start, shared.lanes, &self.wave);
+            machine.begin(&artifact.start, shared, &self.wave)?;
         }
         machine.run(&artifact.code, &artifact.exports, shared, &mut self.wave)
     }

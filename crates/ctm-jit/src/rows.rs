@@ -1,0 +1,356 @@
+//! Rows of 64 lanes: what the portable machines of both instruction sets compute with.
+//!
+//! Every operation is a plain loop over the lanes of a row, which the compiler makes vector instructions of. Loops with a fused
+//! multiply-add are compiled for hosts that have one ([`on_this_host`]); others go the way of the reference functions.
+//!
+//! **Exactness.** Where single precision rounds as the reference does, it is used; a row in which some lane comes near the smallest normal
+//! number, where the two differ, is computed again by the reference function.
+
+use ctm_exec::x1k::float::{NAN, SIGN, flush, number};
+use ctm_exec::x1k::ops::{ZeroRule, mad, omod_factor, output_modifier};
+use ctm_isa::x1k::ops::Omod;
+
+/// Lanes of a row.
+pub const LANES: usize = 64;
+
+/// 32 bits for each lane.
+pub type Row = [u32; LANES];
+
+/// The bits of 2^-126, the smallest normal number.
+const SMALLEST: u32 = 0x0080_0000;
+/// The bits of 2^-122: what is not smaller is a normal number after every output modifier.
+const SMALL: u32 = 0x0280_0000;
+const INFINITY: u32 = 0x7f80_0000;
+
+/// Something that is compiled for every host, and once more for those with wider vectors and a fused multiply-add.
+pub trait Work {
+    /// What it gives.
+    type Done;
+
+    /// Does it. `FUSED`: `f32::mul_add` is one instruction here.
+    fn run<const FUSED: bool>(self) -> Self::Done;
+}
+
+/// Does it with what this host has.
+#[inline]
+pub fn on_this_host<W: Work>(work: W) -> W::Done {
+    #[cfg(target_arch = "x86_64")]
+    {
+        if is_x86_feature_detected!("avx2") && is_x86_feature_detected!("fma") {
+            #[allow(unsafe_code, reason = "the processor has been asked")]
+            // SAFETY: the processor has what the function is compiled for, and the system keeps its registers.
+            return unsafe { with_avx2(work) };
+        }
+        work.run::<false>()
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    {
+        work.run::<{ cfg!(target_arch = "aarch64") }>()
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+#[target_feature(enable = "avx2,fma")]
+fn with_avx2<W: Work>(work: W) -> W::Done {
+    work.run::<true>()
+}
+
+/// A function of each lane.
+#[inline(always)]
+pub fn map(a: &Row, function: impl Fn(u32) -> u32) -> Row {
+    let mut row = [0; LANES];
+    for lane in 0..LANES {
+        row[lane] = function(a[lane]);
+    }
+    row
+}
+
+/// A function of two.
+#[inline(always)]
+pub fn map2(a: &Row, b: &Row, function: impl Fn(u32, u32) -> u32) -> Row {
+    let mut row = [0; LANES];
+    for lane in 0..LANES {
+        row[lane] = function(a[lane], b[lane]);
+    }
+    row
+}
+
+/// A function of three.
+#[inline(always)]
+pub fn map3(a: &Row, b: &Row, c: &Row, function: impl Fn(u32, u32, u32) -> u32) -> Row {
+    let mut row = [0; LANES];
+    for lane in 0..LANES {
+        row[lane] = function(a[lane], b[lane], c[lane]);
+    }
+    row
+}
+
+/// The bits of a result: a denormal becomes the zero of its sign, every NaN becomes the one. As `ctm_exec::x1k::float::bits`.
+#[inline(always)]
+pub fn canonical(x: f32) -> u32 {
+    if x.is_nan() { NAN } else { flush(x.to_bits()) }
+}
+
+/// The lanes for which something holds.
+#[inline(always)]
+pub fn lanes_where(a: &Row, holds: impl Fn(u32) -> bool) -> u64 {
+    let mut halves = [0u32; 2];
+    for (half, lanes) in halves.iter_mut().zip(a.as_chunks::<32>().0) {
+        for (lane, &bits) in lanes.iter().enumerate() {
+            *half |= u32::from(holds(bits)) << lane;
+        }
+    }
+    u64::from(halves[0]) | u64::from(halves[1]) << 32
+}
+
+/// Writes `from` to `to` where the mask says so.
+#[inline(always)]
+pub fn store(to: &mut Row, from: &Row, mask: u64) {
+    let halves = [mask as u32, (mask >> 32) as u32];
+    let rows = to.as_chunks_mut::<32>().0.iter_mut().zip(from.as_chunks::<32>().0);
+    for ((to, from), mask) in rows.zip(halves) {
+        for lane in 0..32 {
+            to[lane] = if mask >> lane & 1 == 1 { from[lane] } else { to[lane] };
+        }
+    }
+}
+
+/// The lanes of a mask, in order.
+pub fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
+    let mut left = mask;
+    std::iter::from_fn(move || {
+        let lane = left.trailing_zeros() as usize;
+        left &= left.wrapping_sub(1);
+        (lane < LANES).then_some(lane)
+    })
+}
+
+/// A fused multiply-add for sequences that see normal numbers.
+#[inline(always)]
+pub fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
+    if FUSED { a.mul_add(b, c) } else { ctm_exec::x1k::float::fma(a, b, c) }
+}
+
+/// A product and a sum with one rounding, times an output modifier: as `ctm_exec::x1k::ops::mad` and `output_modifier`.
+#[inline(always)]
+pub fn fused<const FUSED: bool>(a: &Row, b: &Row, c: &Row, zero_wins: bool, omod: Omod) -> Row {
+    if FUSED {
+        let plain = matches!(omod, Omod::U1 | Omod::Disabled);
+        let factor = omod_factor(omod) as f32;
+        let (row, rare) = match (plain, zero_wins) {
+            (true, false) => fused_fast::<true, false>(a, b, c, factor),
+            (true, true) => fused_fast::<true, true>(a, b, c, factor),
+            (false, false) => fused_fast::<false, false>(a, b, c, factor),
+            (false, true) => fused_fast::<false, true>(a, b, c, factor),
+        };
+        if !rare {
+            return row;
+        }
+    }
+    let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
+    map3(a, b, c, |a, b, c| output_modifier(mad(a, b, c, zero), omod, false))
+}
+
+/// The same in single precision; says whether some lane may be wrong.
+#[inline(always)]
+fn fused_fast<const PLAIN: bool, const ZERO_WINS: bool>(a: &Row, b: &Row, c: &Row, factor: f32) -> (Row, bool) {
+    let (mut row, mut rare) = ([0; LANES], 0);
+    for lane in 0..LANES {
+        let (mut x, mut y, z) = (number(a[lane]), number(b[lane]), number(c[lane]));
+        if ZERO_WINS {
+            let zero = (x * y).is_nan() & ((x == 0.0) | (y == 0.0));
+            (x, y) = if zero { (0.0, 0.0) } else { (x, y) };
+        }
+        let sum = x.mul_add(y, z);
+        let magnitude = sum.to_bits() & !SIGN;
+        if PLAIN {
+            // Smaller than that before rounding, or not?
+            rare |= u32::from(magnitude == SMALLEST);
+            row[lane] = canonical(sum);
+        } else {
+            // Rounded, or infinite, before it was multiplied.
+            rare |= u32::from((magnitude != 0) & (magnitude < SMALL)) | u32::from(magnitude == INFINITY);
+            row[lane] = canonical(sum * factor);
+        }
+    }
+    (row, rare != 0)
+}
+
+/// A product, rounded to single precision: as `ctm_exec::r700::ops::mul_ieee`, or as `mul`, whose zeros win.
+#[inline(always)]
+pub fn product(a: &Row, b: &Row, zero_wins: bool) -> Row {
+    let (row, rare) = if zero_wins { product_fast::<true>(a, b) } else { product_fast::<false>(a, b) };
+    if !rare {
+        return row;
+    }
+    let multiply = if zero_wins { ctm_exec::r700::ops::mul } else { ctm_exec::r700::ops::mul_ieee };
+    map2(a, b, |a, b| canonical(multiply(number(a), number(b))))
+}
+
+#[inline(always)]
+fn product_fast<const ZERO_WINS: bool>(a: &Row, b: &Row) -> (Row, bool) {
+    let (mut row, mut rare) = ([0; LANES], 0);
+    for lane in 0..LANES {
+        let (x, y) = (number(a[lane]), number(b[lane]));
+        let product = x * y;
+        rare |= u32::from(product.to_bits() & !SIGN == SMALLEST);
+        let zero = ZERO_WINS & product.is_nan() & ((x == 0.0) | (y == 0.0));
+        row[lane] = if zero { 0 } else { canonical(product) };
+    }
+    (row, rare != 0)
+}
+
+/// A sum, rounded to single precision: as `ctm_exec::r700::ops::add`.
+#[inline(always)]
+pub fn sum(a: &Row, b: &Row) -> Row {
+    map2(a, b, |a, b| canonical(number(a) + number(b)))
+}
+
+/// Rows for vectors: those that nobody reads any more are given to others.
+pub struct Pool {
+    first: u32,
+    next: u32,
+    most: u32,
+    free: Vec<u32>,
+}
+
+impl Pool {
+    /// Rows from this one on.
+    pub const fn new(first: u32) -> Self {
+        Self { first, next: first, most: first, free: Vec::new() }
+    }
+
+    /// Nobody has one.
+    pub fn restart(&mut self) {
+        self.next = self.first;
+        self.free.clear();
+    }
+
+    /// A row that nobody has.
+    pub fn take(&mut self) -> u32 {
+        self.free.pop().unwrap_or_else(|| {
+            self.next += 1;
+            self.most = self.most.max(self.next);
+            self.next - 1
+        })
+    }
+
+    /// So many side by side.
+    pub fn take_side_by_side(&mut self, count: u32) -> u32 {
+        self.next += count;
+        self.most = self.most.max(self.next);
+        self.next - count
+    }
+
+    /// Nobody reads it any more.
+    pub fn give(&mut self, row: u32) {
+        self.free.push(row);
+    }
+
+    /// The first row that it never gave.
+    pub const fn end(&self) -> usize {
+        self.most as usize
+    }
+}
+
+/// Rows that hold the same in every lane, throughout a launch.
+pub struct Constants<T> {
+    /// The row of the first one.
+    first: u32,
+    of: Vec<T>,
+}
+
+impl<T: Copy + PartialEq> Constants<T> {
+    /// None yet; their rows begin with this one.
+    pub const fn new(first: u32) -> Self {
+        Self { first, of: Vec::new() }
+    }
+
+    /// The row of one.
+    pub fn row(&mut self, constant: T) -> u32 {
+        let place = self.of.iter().position(|&known| known == constant).unwrap_or_else(|| {
+            self.of.push(constant);
+            self.of.len() - 1
+        });
+        self.first + place as u32
+    }
+
+    /// How many there are.
+    pub const fn count(&self) -> u32 {
+        self.of.len() as u32
+    }
+
+    /// Fills the rows that do not hold what they should.
+    pub fn fill(&self, rows: &mut [Row], bits: impl Fn(T) -> u32) {
+        for (row, &constant) in rows[self.first as usize..].iter_mut().zip(&self.of) {
+            let bits = bits(constant);
+            if row[0] != bits || row[LANES - 1] != bits {
+                row.fill(bits);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ctm_testkit::seeded::Random;
+
+    struct Fused<'a>([&'a Row; 3], bool, Omod);
+
+    impl Work for Fused<'_> {
+        type Done = Row;
+
+        #[inline(always)]
+        fn run<const FUSED: bool>(self) -> Row {
+            let [a, b, c] = self.0;
+            fused::<FUSED>(a, b, c, self.1, self.2)
+        }
+    }
+
+    /// Numbers around the ends of the range, and others.
+    fn number_near(random: &mut Random, exponent: u32) -> u32 {
+        let bits = random.word();
+        match bits >> 28 {
+            0 => [0, SIGN, 1, SMALLEST, SMALLEST - 1, INFINITY, SIGN | INFINITY, NAN][bits as usize % 8],
+            1..=11 => bits & 0x807f_ffff | (exponent + (bits >> 8) % 4) << 23,
+            _ => bits,
+        }
+    }
+
+    #[test]
+    fn sums_and_products_are_those_of_the_reference() {
+        let mut random = Random::new(11);
+        let omods = [Omod::U1, Omod::U2, Omod::U8, Omod::D2, Omod::D8];
+        for n in 0..4000 {
+            let [a, b, c]: [Row; 3] = std::array::from_fn(|operand| {
+                let exponent = if operand < 2 { [62, 63, 126, 189][n % 4] } else { [0, 1, 125, 250][n / 4 % 4] };
+                std::array::from_fn(|_| number_near(&mut random, exponent))
+            });
+            let (omod, zero_wins) = (omods[n % 5], n % 3 == 0);
+            let zero = if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
+            let row = on_this_host(Fused([&a, &b, &c], zero_wins, omod));
+            assert_eq!(row, Fused([&a, &b, &c], zero_wins, omod).run::<false>());
+            let products = product(&a, &b, zero_wins);
+            for lane in 0..LANES {
+                let (x, y, z) = (a[lane], b[lane], c[lane]);
+                let expected = output_modifier(mad(x, y, z, zero), omod, false);
+                assert_eq!(row[lane], expected, "{x:#x} * {y:#x} + {z:#x}, {omod:?}, {zero_wins}");
+                let multiply = if zero_wins { ctm_exec::r700::ops::mul } else { ctm_exec::r700::ops::mul_ieee };
+                let expected = canonical(multiply(number(x), number(y)));
+                assert_eq!(products[lane], expected, "{x:#x} * {y:#x}, {zero_wins}");
+            }
+        }
+    }
+
+    #[test]
+    fn masks_name_lanes() {
+        let row: Row = std::array::from_fn(|lane| lane as u32);
+        assert_eq!(lanes_where(&row, |lane| lane == 0 || lane == 31 || lane >= 40), 1 | 1 << 31 | !0 << 40);
+        let mut to = [7; LANES];
+        store(&mut to, &row, 1 << 63 | 2);
+        assert!(
+            to.iter().enumerate().all(|(lane, &bits)| bits == if matches!(lane, 1 | 63) { lane as u32 } else { 7 })
+        );
+    }
+}
