@@ -262,8 +262,9 @@ impl Work for Ops<'_, '_> {
                 Op::Alu(op, abc, omod, clamp) => {
                     alu_rows::<FUSED>(op, abc.map(|value| machine.row(value)), omod, clamp)
                 }
-                Op::Holds(of, [a, b]) => match holds(of, machine.row(a), machine.row(b)) {
-                    Some(row) => row,
+                Op::Holds(of, [a, b], wanted) => match holds(of, machine.row(a), machine.row(b)) {
+                    Some(row) if wanted => row,
+                    Some(row) => map(&row, |holds| !holds),
                     None => machine.by_lanes(&op, shared.lanes),
                 },
                 Op::Select(c, a, b) => {
