@@ -8,7 +8,7 @@
 
 use super::lower::{self, Builder};
 use crate::awake::settle_loops;
-use crate::form::{Block, BlockId, Code, End, Flow, Frames, Levels, Target};
+use crate::form::{Block, BlockId, Code, End, Flow, Frames, Levels, Op, Target};
 use crate::map::Map;
 use ctm_exec::x1k::Constants;
 use ctm_exec::x1k::alu::predicate_channel;
@@ -85,6 +85,7 @@ pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls:
         outputs: graph.builder.outputs,
     };
     settle_loops(&mut code, !counts);
+    forget_loop_variables(&mut code);
     code.blocks = order(std::mem::take(&mut code.blocks));
     code.faultless &= code.blocks.iter().all(|block| match block.end {
         End::Stop => true,
@@ -92,6 +93,25 @@ pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls:
         End::Flow(flow) => flow.stay != Target::Reference && flow.jump != Target::Reference,
     });
     Some(code)
+}
+
+/// Makes every LOOP a REP where nobody reads aL: then it need not be kept.
+fn forget_loop_variables(code: &mut Code) {
+    let reads = |op: &Op| matches!(op, Op::GetRelative { .. } | Op::SetRelative { .. } | Op::Guard { .. });
+    if code.blocks.iter().flat_map(|block| &block.ops).any(reads) {
+        return;
+    }
+    for block in &mut code.blocks {
+        block.frames.frames.iter_mut().for_each(|(has_variable, _)| *has_variable = false);
+        if let End::Flow(flow) = &mut block.end {
+            flow.op = match flow.op {
+                FcOp::Loop => FcOp::Rep,
+                FcOp::EndLoop => FcOp::EndRep,
+                FcOp::BreakLoop => FcOp::BreakRep,
+                op @ (FcOp::Jump | FcOp::Rep | FcOp::EndRep | FcOp::BreakRep | FcOp::Continue) => op,
+            };
+        }
+    }
 }
 
 /// The same program for groups all of whose processors are covered to the end, if it asks who is: what ignores uncovered ones concerns all then. `None`
