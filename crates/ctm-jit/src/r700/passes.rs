@@ -53,14 +53,20 @@ struct Live {
 }
 
 impl Live {
-    fn before(&mut self, op: &Op) {
+    /// Steps back over an operation; `seen`: somebody looks at what it reads in all lanes, active or not.
+    fn before(&mut self, op: &Op, seen: bool) {
         match op {
             Op::Set(var, _, M::ACTIVE) => self.active.remove(*var),
             Op::Set(var, _, M::EXISTING) => {
                 self.active.remove(*var);
                 self.idle.remove(*var);
             }
-            Op::Get(var) => self.active.insert(*var),
+            Op::Get(var) => {
+                self.active.insert(*var);
+                if seen {
+                    self.idle.insert(*var);
+                }
+            }
             Op::GetRelative(super::form::File::Gprs(_), ..) => self.active = VarSet::ALL,
             Op::Mask(op) if op.writes() == M::ACTIVE => {
                 let (active, idle) = (self.active, self.idle);
@@ -80,12 +86,13 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
     // Whole quads wake lanes for one clause.
     let wakes = ops().any(|op| matches!(op, Op::Mask(MaskOp::Quads(..))));
     let idles = !whole || ops().any(|op| matches!(op, Op::Mask(op) if op.writes() == M::ACTIVE));
-    if code.relative_gprs || (code.watches_idle_lanes || wakes) && idles {
+    if code.relative_gprs || wakes && idles {
         for block in &mut code.blocks {
             sweep(block, &mut |_, _| true);
         }
         return vec![VarSet::ALL; code.blocks.len()];
     }
+    let seen: Vec<Vec<bool>> = code.blocks.iter().map(|block| seen(block, code.watches_idle_lanes && idles)).collect();
     let mut exports = VarSet::NONE;
     (0..super::wave::EXPORTS).for_each(|e| exports.insert(Var::export(e / 4, e % 4)));
     let end = Live { active: exports, idle: exports };
@@ -103,7 +110,7 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
         let mut changed = false;
         for (index, block) in code.blocks.iter().enumerate().rev() {
             let mut live = out(block, &into);
-            block.ops.iter().rev().for_each(|op| live.before(op));
+            block.ops.iter().zip(&seen[index]).rev().for_each(|(op, &seen)| live.before(op, seen));
             if live != into[index] {
                 into[index] = live;
                 changed = true;
@@ -113,7 +120,7 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
             break;
         }
     }
-    for block in &mut code.blocks {
+    for (block, seen) in code.blocks.iter_mut().zip(&seen) {
         let mut live = out(block, &into);
         let mut keeps = vec![true; block.ops.len()];
         for (place, op) in block.ops.iter_mut().enumerate().rev() {
@@ -127,7 +134,7 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
                     continue;
                 }
             }
-            live.before(op);
+            live.before(op, seen[place]);
         }
         sweep(block, &mut |place, _| keeps[place]);
     }
@@ -137,6 +144,14 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
         either
     };
     into.iter().map(either).collect()
+}
+
+/// For each operation of a block whether it reads a variable for a fetch, which looks at the other lanes of a quad where such fetches are (`watches`).
+fn seen(block: &Block, watches: bool) -> Vec<bool> {
+    let mut seen = vec![false; block.ops.len()];
+    let fetches = block.ops.iter().filter(|_| watches);
+    fetches.filter(|op| matches!(op, Op::Fetch(..))).flat_map(Op::reads).for_each(|value| seen[value.index()] = true);
+    seen
 }
 
 /// Takes out operations that `keeps` does not want, and vectors without readers.
