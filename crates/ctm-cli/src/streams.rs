@@ -12,7 +12,7 @@ use ctm::render::{Report, Source};
 use ctm_draw::Note;
 use ctm_isa::diag::{Diagnostic, Severity};
 use ctm_radeon::capture::{FORMAT, ReadError, Submission};
-use ctm_radeon::execute::{DrawOptions, Next, Outline, SpecialOp, Stepped, TargetPicture};
+use ctm_radeon::execute::{DrawOptions, Next, Outline, Stepped, TargetPicture};
 use ctm_radeon::replay::Replay;
 use ctm_radeon::{Relocation, check, text};
 use serde_json::{Value, json};
@@ -289,7 +289,7 @@ pub(crate) fn replay(console: &Console, args: &ReplayArgs) -> Ending {
         console.print(&format!("{told}\n"))?;
     } else {
         for (number, outline) in &outlines {
-            console.print(&listed(*number, outline))?;
+            console.print(&listed(*number as usize, outline))?;
         }
         if args.at.is_some() && fragments.is_empty() {
             console.print("nothing came to this pixel\n")?;
@@ -371,14 +371,8 @@ fn save(console: &Console, directory: &Path, picture: &TargetPicture) -> Result<
     Ok(paths)
 }
 
-fn listed(number: u32, outline: &Outline) -> String {
-    let kind = outline.topology.map_or_else(|| "unknown primitives".to_owned(), |topology| format!("{topology:?}"));
-    let special = if outline.special == SpecialOp::Normal { String::new() } else { format!(", {:?}", outline.special) };
-    let indexed = if outline.indexed { " indices" } else { " vertices" };
-    let mut out = format!(
-        "draw {number} (dword {}): {kind}, {}{indexed}, {} instances{special}; {} pixels, {} samples passed\n",
-        outline.dword, outline.count, outline.instances, outline.counts.pixels, outline.counts.samples_passed
-    );
+fn listed(number: usize, outline: &Outline) -> String {
+    let mut out = format!("{}\n", outline.line(number));
     for target in &outline.targets {
         let _ = writeln!(out, "    to {target}");
     }

@@ -3,12 +3,12 @@
 use ctm::EngineKind;
 use ctm::job::{JobError, read_file};
 use ctm::render::Report;
-use ctm::trace::{Draws, NoticeFn, Wrap};
+use ctm::trace::{BehindFn, Draws, NoticeFn, Target, Wrap};
 use ctm_draw::Notice;
-use ctm_exec::Budget;
+use ctm_exec::{Budget, Engine};
 use ctm_isa::diag::Diagnostic;
 use ctm_radeon::capture::{ReadError, is_capture};
-use ctm_radeon::execute::{DrawOptions, Next, Stepped};
+use ctm_radeon::execute::{DrawOptions, Next, Stepped, TargetPicture};
 use ctm_radeon::replay::Replay;
 use std::fmt;
 use std::path::Path;
@@ -33,6 +33,12 @@ impl Capture {
         is_capture(path)
     }
 
+    /// A capture of which these are the bytes.
+    #[must_use]
+    pub const fn from_bytes(bytes: Vec<u8>) -> Self {
+        Self { bytes }
+    }
+
     /// Reads a capture.
     ///
     /// # Errors
@@ -54,7 +60,6 @@ impl Draws for Capture {
     /// A capture that was cut is drawn as far as it goes.
     fn draw(&self, wrap: Wrap<'_>, notice: Arc<NoticeFn>, last: Option<usize>) -> Result<(), JobError> {
         let engine = EngineKind::default().engine().map_err(|e| wrong("no-engine", e.to_string()))?;
-        let damaged = |error: ReadError| wrong("bad-capture", error.to_string());
         let mut replay = Replay::new(self.bytes.as_slice(), wrap(engine)).map_err(damaged)?;
         let drawn = Arc::new(AtomicUsize::new(0));
         let now = Arc::clone(&drawn);
@@ -65,14 +70,57 @@ impl Draws for Capture {
             draw if Some(draw) == last => Next::Stop,
             _ => Next::Continue,
         };
-        while let Some(replayed) = match replay.step(&mut behind) {
-            Err(ReadError::Cut { .. }) => None,
-            stepped => stepped.map_err(damaged)?,
-        } {
-            if replayed.submitted.stopped {
-                break;
-            }
-        }
-        Ok(())
+        steps(&mut replay, &mut behind)
     }
+
+    fn targets(&self, engine: Box<dyn Engine>, behind: &mut BehindFn<'_>) -> Result<(), JobError> {
+        let mut replay = Replay::new(self.bytes.as_slice(), engine).map_err(damaged)?;
+        replay.device().set_options(DrawOptions { targets: true, ..DrawOptions::default() });
+        let mut drawn = 0;
+        let mut step = |stepped: &Stepped<'_>| {
+            let mut look = || stepped.targets().map(shown).map_err(|error| wrong(error.kind, error.message));
+            let next = behind(drawn, &mut look);
+            drawn += 1;
+            if next.is_break() { Next::Stop } else { Next::Continue }
+        };
+        steps(&mut replay, &mut step)
+    }
+
+    fn list(&self) -> Result<Vec<String>, JobError> {
+        let engine = EngineKind::default().engine().map_err(|e| wrong("no-engine", e.to_string()))?;
+        let mut replay = Replay::new(self.bytes.as_slice(), engine).map_err(damaged)?;
+        let mut lines = Vec::new();
+        let mut step = |stepped: &Stepped<'_>| {
+            lines.push(stepped.outline.line(lines.len() + 1));
+            Next::Continue
+        };
+        steps(&mut replay, &mut step)?;
+        Ok(lines)
+    }
+}
+
+fn damaged(error: ReadError) -> JobError {
+    wrong("bad-capture", error.to_string())
+}
+
+/// Runs a capture until it ends, is cut, or the watcher has seen enough.
+fn steps(replay: &mut Replay<&[u8]>, behind: &mut dyn FnMut(&Stepped<'_>) -> Next) -> Result<(), JobError> {
+    loop {
+        match replay.step(behind) {
+            Ok(Some(replayed)) if !replayed.submitted.stopped => {}
+            Ok(_) | Err(ReadError::Cut { .. }) => return Ok(()),
+            Err(error) => return Err(damaged(error)),
+        }
+    }
+}
+
+fn shown(pictures: Vec<TargetPicture>) -> Vec<Target> {
+    let shown = |picture: TargetPicture| Target {
+        channels: if picture.name.starts_with("colour") { 4 } else { 1 },
+        name: picture.name,
+        size: picture.size,
+        texels: picture.pixels,
+        integers: picture.integers,
+    };
+    pictures.into_iter().map(shown).collect()
 }

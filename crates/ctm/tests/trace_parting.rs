@@ -2,7 +2,7 @@
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
 use ctm::job::{Job, Reader};
-use ctm::trace::{Choice, Limits, Trace, parting, reduce};
+use ctm::trace::{Choice, Limits, Trace, difference, parting, reduce};
 use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane, arrays::Picture};
 use ctm_exec::{Budget, Domain, Engine, GroupSize, Position};
 use ctm_isa::x1k::text::assemble;
@@ -43,8 +43,9 @@ fn changed_instructions_are_found() {
         let d = job.passes[pass].domain;
         let at = Position { i: (d.i0 + d.i1) / 2, j: (d.j0 + d.j1) / 2 };
         let limits = Limits { quad_only: true, ..Limits::default() };
-        let trace = |job: &Job| Trace::of_job(job, Choice { pass: Some(pass), launch: None }, at, &limits).unwrap();
-        let whole = trace(&job);
+        let trace = |job: &Job, at| Trace::of_job(job, Choice { pass: Some(pass), launch: None }, at, &limits).unwrap();
+        let whole = trace(&job, at);
+        let mut report = None;
         let source = std::fs::read_to_string(&job.passes[pass].program.value).unwrap();
         let lines: Vec<&str> = source.lines().collect();
         let extension = job.passes[pass].program.value.extension().unwrap().to_str().unwrap().to_owned();
@@ -70,10 +71,12 @@ fn changed_instructions_are_found() {
             if first.passes.len() > 1 || first.repeat > 1 {
                 continue;
             }
-            let (a, b) = (trace(&first), trace(&other));
-            // Zero times minus one is another zero; what changes nothing cannot be found.
-            let Some(parting) = parting(&a, &b, 0.0) else { continue };
-            let store = parting.a.unwrap();
+            // As `ctm compare` does it: the first value that differs, then what made it. What changes no output is not found, and need not be.
+            let left = report.get_or_insert_with(|| first.without_files().run(|_| {}).unwrap());
+            let Ok(right) = other.without_files().run(|_| {}) else { continue };
+            let Some(differs) = difference(left, &right, 0.0).unwrap() else { continue };
+            let (a, b) = (trace(&first, differs.at), trace(&other, differs.at));
+            let store = parting(&a, &b, 0.0).expect("the programs part").a.unwrap();
             let at = a.steps[store.step].event.at;
             assert_eq!(a.listing.line(at), Some(line), "{}: `{}`", path.display(), lines[line - 1]);
             found += 1;

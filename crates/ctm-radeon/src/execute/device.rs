@@ -29,6 +29,8 @@ pub struct DrawOptions {
     pub watch: Option<[u32; 2]>,
     /// Hears of the launches of draws.
     pub notice: Notice,
+    /// [`Stepped::targets`] can be asked: what a draw wrote goes to memory before its watcher sees it.
+    pub targets: bool,
 }
 
 impl Default for DrawOptions {
@@ -42,6 +44,7 @@ impl Default for DrawOptions {
             checks: false,
             watch: None,
             notice: Notice::default(),
+            targets: false,
         }
     }
 }
@@ -98,6 +101,18 @@ pub struct Stepped<'a> {
     pub fragments: &'a [Fragment],
     /// The programs of the draw: `vertex`, `geometry`, `copy` or `pixel` as in notes, and the address.
     pub programs: Vec<(&'static str, u64)>,
+    /// Registers and memory behind the draw, where [`DrawOptions::targets`] asks for them.
+    behind: Option<(&'a Registers, &'a dyn GpuMemory)>,
+}
+
+impl Stepped<'_> {
+    /// What the targets of the draw hold behind it; none unless [`DrawOptions::targets`] asks for them.
+    ///
+    /// # Errors
+    /// Targets that cannot be read.
+    pub fn targets(&self) -> Result<Vec<TargetPicture>, Error> {
+        self.behind.map_or_else(|| Ok(Vec::new()), |(registers, memory)| draws::pictures(registers, memory))
+    }
 }
 
 /// A Radeon in software: registers, and what runs programs. Memory is the caller's.
@@ -248,9 +263,13 @@ impl Device {
                 }
                 let changes = self.changed.replace(BTreeMap::new()).unwrap_or_default().into_iter().collect();
                 let outline = self.outline(&placed, submitted.draws, counts, changes);
+                if self.options.targets {
+                    self.surfaces.bring_back_all(memory);
+                }
                 let (notes, fragments) = (&self.notes, &self.fragments);
                 let programs = draws::programs(&self.registers);
-                let stepped = Stepped { outline, problem: problem.as_ref(), notes, fragments, programs };
+                let behind = self.options.targets.then_some((&self.registers, &*memory));
+                let stepped = Stepped { outline, problem: problem.as_ref(), notes, fragments, programs, behind };
                 submitted.stopped = watcher(&stepped) == Next::Stop;
             }
             submitted.problems.extend(problem);

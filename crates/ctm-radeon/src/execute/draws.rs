@@ -71,6 +71,18 @@ pub struct Outline {
 }
 
 impl Outline {
+    /// The draw in a line; `number` counts the draws of a whole capture.
+    #[must_use]
+    pub fn line(&self, number: usize) -> String {
+        let kind = self.topology.map_or_else(|| "unknown primitives".to_owned(), |topology| format!("{topology:?}"));
+        let special = if self.special == SpecialOp::Normal { String::new() } else { format!(", {:?}", self.special) };
+        let indexed = if self.indexed { " indices" } else { " vertices" };
+        format!(
+            "draw {number} (dword {}): {kind}, {}{indexed}, {} instances{special}; {} pixels, {} samples passed",
+            self.dword, self.count, self.instances, self.counts.pixels, self.counts.samples_passed
+        )
+    }
+
     /// The same for programs; `number` counts the draws of a whole capture.
     #[must_use]
     pub fn json(&self, number: u32) -> serde_json::Value {
@@ -395,7 +407,7 @@ impl Device {
                     count: call.count,
                     instances,
                 };
-                let DrawOptions { one_thread, budget, ref control, checks, watch, ref notice } = device.options;
+                let DrawOptions { one_thread, budget, ref control, checks, watch, ref notice, .. } = device.options;
                 let (control, notice) = (control.clone(), notice.clone());
                 let options = Options { one_thread, budget, control, checks, watch, notice };
                 ctm_draw::draw_watched(device.engine.as_ref(), &state, &draw, targets, &options)

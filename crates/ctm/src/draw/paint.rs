@@ -20,6 +20,7 @@ use ctm_draw::{
     clear_depth, draw, draw_watched,
 };
 use ctm_exec::r700::resources::{Image, Texture};
+use std::ops::ControlFlow;
 
 /// What was drawn.
 #[derive(Clone, Debug)]
@@ -119,6 +120,19 @@ impl DrawnTarget {
 }
 
 impl Drawn {
+    fn nothing(size: [u32; 2]) -> Self {
+        Self {
+            size,
+            targets: Vec::new(),
+            depths: Vec::new(),
+            stencils: Vec::new(),
+            counts: Counts::default(),
+            draws: Vec::new(),
+            findings: Vec::new(),
+            events: Vec::new(),
+        }
+    }
+
     /// What a colour target holds, by its number.
     #[must_use]
     pub fn target(&self, number: u8) -> Option<&DrawnTarget> {
@@ -179,6 +193,9 @@ impl Drawn {
     }
 }
 
+/// Hears of a draw behind it: its number, from 0 on, and what shows the targets.
+pub(super) type Behind<'a> = dyn FnMut(usize, &mut dyn FnMut() -> Result<Drawn, Error>) -> ControlFlow<()> + 'a;
+
 /// The memory of the targets of a drawing.
 struct Canvas {
     size: [u32; 2],
@@ -216,20 +233,16 @@ impl Prepared<'_> {
     ///
     /// # Errors
     /// What is wrong with a draw, or a fault of a program.
-    #[allow(clippy::cast_precision_loss, reason = "sizes of pictures")]
     pub fn draw(&mut self, time: f32) -> Result<Drawn, Error> {
+        self.draw_behind(time, &mut |_, _| ControlFlow::Continue(()))
+    }
+
+    /// The same; `behind` hears of each draw behind it, by its number from 0 on, and can ask what the targets hold then. Nothing is drawn behind a break.
+    #[allow(clippy::cast_precision_loss, reason = "sizes of pictures")]
+    pub(crate) fn draw_behind(&mut self, time: f32, behind: &mut Behind<'_>) -> Result<Drawn, Error> {
         let mut canvas = self.canvas()?;
         let [width, height] = canvas.size;
-        let mut drawn = Drawn {
-            size: canvas.size,
-            targets: Vec::new(),
-            depths: Vec::new(),
-            stencils: Vec::new(),
-            counts: Counts::default(),
-            draws: Vec::new(),
-            findings: Vec::new(),
-            events: Vec::new(),
-        };
+        let mut drawn = Drawn::nothing(canvas.size);
         let several = self.draws.len() > 1;
         for number in 0..self.draws.len() {
             self.look(number, &mut canvas)?;
@@ -254,7 +267,20 @@ impl Prepared<'_> {
             drawn.draws.push((draw.name.clone(), done.counts));
             let events = done.fragments.into_iter().map(|fragment| PixelEvent { draw: draw.name.clone(), fragment });
             drawn.events.extend(events);
+            let mut look = || {
+                let mut now = Drawn::nothing(canvas.size);
+                self.show(&mut canvas, &mut now).map(|()| now)
+            };
+            if behind(number, &mut look).is_break() {
+                break;
+            }
         }
+        self.show(&mut canvas, &mut drawn)?;
+        Ok(drawn)
+    }
+
+    /// What targets hold now.
+    fn show(&self, canvas: &mut Canvas, drawn: &mut Drawn) -> Result<(), Error> {
         if let Some((format, bytes)) = &canvas.depth {
             let samples = bytes.chunks_exact(format.bytes() * canvas.samples as usize);
             let stored = samples.map(|samples| {
@@ -268,11 +294,11 @@ impl Prepared<'_> {
         }
         let size = canvas.size;
         for place in 0..canvas.colours.len() {
-            let bytes = self.resolved(&mut canvas, place)?;
+            let bytes = self.resolved(canvas, place)?;
             let (number, colours, _) = &canvas.colours[place];
             drawn.targets.push(DrawnTarget { number: *number, size, colours: *colours, bytes });
         }
-        Ok(drawn)
+        Ok(())
     }
 
     /// Targets with what they hold before the first draw.

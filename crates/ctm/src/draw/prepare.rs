@@ -42,6 +42,11 @@ pub struct Prepared<'a> {
 pub type NoticeFn = dyn Fn(usize, &LaunchNotice<'_>) + Send + Sync;
 
 impl Prepared<'_> {
+    /// Runs all launches on this engine.
+    pub(crate) fn run_on(&mut self, engine: Box<dyn Engine>) {
+        self.engine = engine;
+    }
+
     /// Runs all launches on an engine around this one, and tells of each before it runs.
     pub(crate) fn watch(&mut self, wrap: impl FnOnce(Box<dyn Engine>) -> Box<dyn Engine>, notice: Arc<NoticeFn>) {
         let inner = std::mem::replace(&mut self.engine, Box::new(x1k::Interp));

@@ -29,9 +29,24 @@ pub struct Difference {
 /// What each processor of a launch left in its outputs: the last value of each place.
 pub type Left = BTreeMap<Position, BTreeMap<Place, u32>>;
 
-struct Leaving {
-    left: Arc<Mutex<Left>>,
-    fault: Arc<Mutex<Option<Fault>>>,
+/// Notes what lanes leave in their outputs.
+pub(super) struct Leaving(Leavings);
+
+/// What a [`Leaving`] notes.
+#[derive(Clone, Default)]
+pub(super) struct Leavings(Arc<Mutex<(Left, Option<Fault>)>>);
+
+impl Leavings {
+    pub(super) fn take(&self) -> (Left, Option<Fault>) {
+        std::mem::take(&mut *self.0.lock().unwrap_or_else(PoisonError::into_inner))
+    }
+}
+
+impl Leaving {
+    pub(super) fn new() -> (Self, Leavings) {
+        let left = Leavings::default();
+        (Self(left.clone()), left)
+    }
 }
 
 impl Watcher for Leaving {
@@ -42,7 +57,8 @@ impl Watcher for Leaving {
     fn watch(&mut self, unit: &mut Unit<'_>) -> Result<ControlFlow<()>, Fault> {
         let positions = unit.positions().to_vec();
         let all = Lanes::first(positions.len());
-        let mut left = self.left.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut noted = self.0.0.lock().unwrap_or_else(PoisonError::into_inner);
+        let (left, ended) = &mut *noted;
         let mut events = Vec::new();
         while !unit.has_ended() {
             let result = unit.step(Detail::Values(&all), &mut events);
@@ -52,7 +68,7 @@ impl Watcher for Leaving {
                 left.entry(at).or_default().extend(writes.map(|write| (write.place, write.bits)));
             }
             if let Err(fault) = result {
-                *self.fault.lock().unwrap_or_else(PoisonError::into_inner) = Some(fault);
+                *ended = Some(fault);
                 return Ok(ControlFlow::Break(()));
             }
         }
@@ -65,11 +81,9 @@ impl Watcher for Leaving {
 /// # Errors
 /// Everything that is wrong with the subject.
 pub fn left_by(subject: &Subject, chosen: &Chosen) -> Result<(Left, Option<Fault>), JobError> {
-    let (left, fault) = (Arc::new(Mutex::new(Left::new())), Arc::new(Mutex::new(None)));
-    subject.watch(chosen, Leaving { left: Arc::clone(&left), fault: Arc::clone(&fault) })?;
-    let left = std::mem::take(&mut *left.lock().unwrap_or_else(PoisonError::into_inner));
-    let fault = fault.lock().unwrap_or_else(PoisonError::into_inner).take();
-    Ok((left, fault))
+    let (watcher, left) = Leaving::new();
+    subject.watch(chosen, watcher)?;
+    Ok(left.take())
 }
 
 /// Whether two values are the same: bit for bit, or within a tolerance that is relative above 1.

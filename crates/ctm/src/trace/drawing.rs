@@ -5,7 +5,8 @@
 
 use super::choice::Choice;
 use super::subject::{Chosen, DrawStage, wrong};
-use crate::draw::{Drawing, Error, NoticeFn};
+use crate::array::{Array, Values};
+use crate::draw::{DrawPlan, Drawing, Drawn, Error, MeshSource, NoticeFn};
 use crate::job::{JobError, PassProgram};
 use crate::render::Report;
 use ctm_draw::{DrawError, LaunchNotice};
@@ -45,6 +46,67 @@ pub trait Draws: fmt::Debug + Send + Sync {
     /// # Errors
     /// What is wrong with the source.
     fn draw(&self, wrap: Wrap<'_>, notice: Arc<NoticeFn>, last: Option<usize>) -> Result<(), JobError>;
+
+    /// Draws on an engine, as fast as it goes; `behind` hears of each draw behind it, and nothing is drawn behind a break.
+    ///
+    /// # Errors
+    /// What is wrong with the source, or a draw of a [`Drawing`] that fails.
+    fn targets(&self, engine: Box<dyn Engine>, behind: &mut BehindFn<'_>) -> Result<(), JobError>;
+
+    /// Each draw in a line, as people are told of it.
+    ///
+    /// # Errors
+    /// What is wrong with the source.
+    fn list(&self) -> Result<Vec<String>, JobError>;
+}
+
+/// Hears of a draw behind it: its number, from 0 on, and what shows its targets: colours by number, then depths, then stencil values.
+pub type BehindFn<'a> = dyn FnMut(usize, &mut dyn FnMut() -> Result<Vec<Target>, JobError>) -> ControlFlow<()> + 'a;
+
+/// What a target holds.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Target {
+    /// `colour0` to `colour7`, `depth` or `stencil`.
+    pub name: String,
+    /// Columns and rows.
+    pub size: [u32; 2],
+    /// How many channels count: 4 of colours, otherwise 1.
+    pub channels: usize,
+    /// Bits of each pixel, row by row.
+    pub texels: Vec<[u32; 4]>,
+    /// The bits are integers, not floats.
+    pub integers: bool,
+}
+
+impl Target {
+    /// It as numbers; integers by their value.
+    #[must_use]
+    pub fn array(&self) -> Array {
+        #[allow(clippy::cast_precision_loss, reason = "to be looked at")]
+        let value = |bits: u32| if self.integers { bits as f32 } else { f32::from_bits(bits) };
+        let values = self.texels.iter().flat_map(|texel| texel.iter().take(self.channels).map(|&bits| value(bits)));
+        let [width, height] = self.size.map(|side| side as usize);
+        Array { width, height, channels: self.channels, values: Values::F32(values.collect()) }
+    }
+
+    /// The targets of a drawing.
+    fn of(drawn: &Drawn) -> Vec<Self> {
+        let size = drawn.size;
+        let one = |name: &str, bits: Vec<u32>, integers| {
+            let texels = bits.into_iter().map(|bits| [bits, 0, 0, 0]).collect::<Vec<_>>();
+            (!texels.is_empty()).then(|| Self { name: name.to_owned(), size, channels: 1, texels, integers })
+        };
+        let colours = drawn.targets.iter().map(|target| Self {
+            name: format!("colour{}", target.number),
+            size,
+            channels: 4,
+            texels: target.texels().collect(),
+            integers: target.format().number.is_integer(),
+        });
+        let depths = one("depth", drawn.depths.iter().map(|depth| depth.to_bits()).collect(), false);
+        let stencils = one("stencil", drawn.stencils.iter().map(|&value| value.into()).collect(), true);
+        colours.chain(depths).chain(stencils).collect()
+    }
 }
 
 impl Draws for Drawing {
@@ -63,6 +125,27 @@ impl Draws for Drawing {
             Ok(_) | Err(Error::Draw(_, DrawError::Program { .. })) => Ok(()),
             Err(error) => Err(failed(error)),
         }
+    }
+
+    fn targets(&self, engine: Box<dyn Engine>, behind: &mut BehindFn<'_>) -> Result<(), JobError> {
+        let mut prepared = self.prepare().map_err(failed)?;
+        prepared.run_on(engine);
+        let mut behind = |draw: usize, look: &mut dyn FnMut() -> Result<Drawn, Error>| {
+            behind(draw, &mut || look().map(|drawn| Target::of(&drawn)).map_err(failed))
+        };
+        prepared.draw_behind(0.0, &mut behind).map(|_| ()).map_err(failed)
+    }
+
+    fn list(&self) -> Result<Vec<String>, JobError> {
+        let line = |(number, draw): (usize, &DrawPlan)| {
+            let name = draw.name.as_ref().map_or_else(String::new, |name| format!(" {name}"));
+            let mesh = match &draw.mesh {
+                MeshSource::Named(mesh) => format!(": {mesh}"),
+                MeshSource::Given(_) => String::new(),
+            };
+            format!("draw {number}{name}{mesh}")
+        };
+        Ok(self.draws.iter().enumerate().map(line).collect())
     }
 }
 

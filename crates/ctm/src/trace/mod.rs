@@ -13,6 +13,7 @@
 //! | `graph` | the control flow that was executed, as DOT and SVG |
 //! | `live` | live ranges, pressure, and the longest chain of one processor |
 //! | `compare` | where two runs part |
+//! | `targets` | where two sources of draws part |
 //! | `reduce` | smaller programs that still do what they should |
 //! | `session` | a [`Session`]: a group under way, forwards and backwards |
 //!
@@ -33,13 +34,14 @@ mod record;
 mod reduce;
 mod session;
 mod subject;
+mod targets;
 mod why;
 
 pub use crate::draw::NoticeFn;
 pub use choice::{Choice, watch_job, watching};
 pub use compare::{Difference, Incomparable, Left, Parting, Store, agree, difference, left_by, parting};
 pub use ctm_exec::observe;
-pub use drawing::{Draws, Wrap};
+pub use drawing::{BehindFn, Draws, Target, Wrap};
 pub use graph::{Block, Graph};
 pub use listing::{Line, Listing};
 pub use live::{LiveRange, Liveness};
@@ -49,6 +51,7 @@ pub use record::{Limits, Step, Trace, TraceError};
 pub use reduce::reduce;
 pub use session::{Direction, Session, SetError, Stop};
 pub use subject::{Chosen, DrawStage, Subject};
+pub use targets::{Apart, DrawParting, TargetDifference, apart, draws_parting, target_difference, targets_behind};
 pub use why::{Ancestor, Ancestry, Oddity, OddityKind};
 
 /// The value of 32 bits as people read it: the shortest decimal number, NaN by its bits.

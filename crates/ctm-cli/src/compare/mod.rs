@@ -1,28 +1,27 @@
-//! `ctm compare`.
+//! `ctm compare`: of jobs and recordings here, of draws in `draws`.
+
+mod draws;
 
 use crate::Ending;
 use crate::args::JobFlags;
 use crate::console::{Console, Exit, Failure};
 use crate::watched::LaunchArgs;
 use clap::Args;
-use ctm::Drawing;
 use ctm::EngineKind;
-use ctm::Position;
 use ctm::array::{Array, Kind};
-use ctm::draw::Drawn;
 use ctm::job::{Job, JobError, JobReport};
-use ctm::trace::{
-    Choice, Chosen, DrawStage, Limits, Store, Subject, Trace, agree, difference, left_by, number, parting,
-};
+use ctm::trace::observe::{Place, Read};
+use ctm::trace::{Choice, Chosen, Limits, Parting, Store, Subject, Trace, agree, difference, left_by, number, parting};
+use ctm_ide::captures::Capture;
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
-use std::sync::Arc;
 
 /// Find where two runs part
 ///
 /// Runs two jobs and compares their outputs value by value. At the first value that differs, both processors are traced, and the first
-/// instruction whose store differs is shown: the n-th store to a register in one is the counterpart of the n-th in the other.
+/// instruction whose store differs is shown: the n-th store to a register in one is the counterpart of the n-th in the other. Captures and draw jobs are drawn side by
+/// side: the first draw behind which a target differs, the first pixel, and where the pixel programs, or the vertex programs before them, part.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -31,11 +30,14 @@ Examples:
   ctm compare job.toml --engines interp,jit       two engines
   ctm compare job.toml expected.npy               output 0 against a picture or array
   ctm compare job.toml tape                       a job and a recording: what the last launches leave
+  ctm compare old.capture new.capture             two captures of the same program, draw by draw
+  ctm compare trace.capture --engines interp,jit  a capture on two engines
+  ctm compare trace.capture want.png --draw 2     what target 0 holds behind draw 2, against a picture
   ctm compare a.toml b.toml --tolerance 1e-4      relative above 1
 
 Exit codes: 0 the same, 4 different, 1, 2, 3 as `ctm run`. `ctm replay` compares a recording with itself.")]
 pub(crate) struct CompareArgs {
-    /// A job file, a draw job, or a recording of devices
+    /// A job file, a draw job, a capture of command streams, or a recording of devices
     #[arg(value_name = "A")]
     pub(crate) a: PathBuf,
     /// Another one, or an array (.npy, .png, .pfm)
@@ -50,6 +52,9 @@ pub(crate) struct CompareArgs {
     /// How far values may be apart, relative above 1; 0: bit for bit
     #[arg(long, value_name = "X", default_value_t = 0.0)]
     pub(crate) tolerance: f32,
+    /// Of captures: only what targets hold behind this draw, from 1, as `ctm replay --list` counts
+    #[arg(long, value_name = "N")]
+    pub(crate) draw: Option<usize>,
     /// Print JSON
     #[arg(long)]
     pub(crate) json: bool,
@@ -75,11 +80,15 @@ pub(crate) fn run(console: &Console, args: &CompareArgs) -> Ending {
             format!("the tolerance is {}, it is a number from 0 up", args.tolerance),
         ));
     }
-    if [Some(&args.a), args.b.as_ref()].into_iter().flatten().any(|path| Subject::is_recording(path)) {
-        return launches(console, args);
+    let either = |is: fn(&Path) -> bool| [Some(&args.a), args.b.as_ref()].into_iter().flatten().any(|path| is(path));
+    if either(|path| Subject::is_drawing(path) || Capture::is_one(path)) {
+        return draws::run(console, args);
     }
-    if [Some(&args.a), args.b.as_ref()].into_iter().flatten().any(|path| Subject::is_drawing(path)) {
-        return drawings(console, args);
+    if args.draw.is_some() {
+        return Err(Failure::usage("draw-flags", "--draw is for captures, and neither is one"));
+    }
+    if either(Subject::is_recording) {
+        return launches(console, args);
     }
     let mut a = job(&args.a)?;
     if let Some(path) = args.b.as_deref().filter(|path| Kind::of(path).is_some()) {
@@ -133,6 +142,14 @@ pub(crate) fn run(console: &Console, args: &CompareArgs) -> Ending {
 
 /// Where two processors part, as text and as JSON.
 fn say_parting(x: &Trace, y: &Trace, tolerance: f32, text: &mut String, value: &mut Value) {
+    match parting(x, y, tolerance) {
+        None => text.push_str("the stores of the two processors are the same as far as they were followed\n"),
+        Some(parting) => say_parted(x, y, &parting, tolerance, text, value),
+    }
+}
+
+/// The same where it is known where they part.
+fn say_parted(x: &Trace, y: &Trace, parting: &Parting, tolerance: f32, text: &mut String, value: &mut Value) {
     let shown = |trace: &Trace, store: &Store| {
         let step = &trace.steps[store.step];
         let line = trace.listing.line(step.event.at).unwrap_or(0);
@@ -150,97 +167,38 @@ fn say_parting(x: &Trace, y: &Trace, tolerance: f32, text: &mut String, value: &
             json,
         )
     };
-    match parting(x, y, tolerance) {
-        None => text.push_str("the stores of the two processors are the same as far as they were followed\n"),
-        Some(parting) => {
-            for (name, trace, store) in [("a", x, parting.a), ("b", y, parting.b)] {
-                match store {
-                    Some(store) => {
-                        let (line, json) = shown(trace, &store);
-                        text.push_str(&format!("  {name}: {line}"));
-                        value[format!("instruction_{name}")] = json;
-                    }
-                    None => text.push_str(&format!("  {name}: has no such store\n")),
-                }
+    for (name, trace, store) in [("a", x, parting.a), ("b", y, parting.b)] {
+        match store {
+            Some(store) => {
+                let (line, json) = shown(trace, &store);
+                text.push_str(&format!("  {name}: {line}"));
+                value[format!("instruction_{name}")] = json;
             }
+            None => text.push_str(&format!("  {name}: has no such store\n")),
         }
     }
+    let read = read_apart(x, y, parting, tolerance);
+    for (place, p, q) in &read {
+        text.push_str(&format!("  reads {place} = {} and {}\n", number(*p), number(*q)));
+    }
+    let hex = |bits: u32| format!("0x{bits:08x}");
+    value["reads"] =
+        read.iter().map(|(place, p, q)| json!({ "place": place.to_string(), "a": hex(*p), "b": hex(*q) })).collect();
 }
 
-/// Two draw jobs, or one on two engines: the first pixel of a target that differs, and where its pixel programs part.
-fn drawings(console: &Console, args: &CompareArgs) -> Ending {
-    if args.program_b.is_some() {
-        return Err(Failure::usage("draw-flags", "a draw job names its own programs"));
-    }
-    let read = |path: &Path| match Subject::is_drawing(path) {
-        true => Drawing::read(path).map_err(Failure::from),
-        false => Err(Failure::usage("draw-flags", format!("{} is no draw job, as the other is", path.display()))),
+/// What the two instructions that part read from the same place, where it is not the same.
+fn read_apart(x: &Trace, y: &Trace, parting: &Parting, tolerance: f32) -> Vec<(Place, u32, u32)> {
+    let reads = |trace: &Trace, store: Option<Store>| -> Vec<Read> {
+        let lanes = store.map_or(&[][..], |store| &trace.steps[store.step].event.lanes);
+        let own = lanes.iter().filter(|event| usize::from(event.lane) == trace.lane);
+        own.flat_map(|event| event.reads.iter().copied()).collect()
     };
-    let mut a = read(&args.a)?;
-    let mut b = args.b.as_deref().map_or_else(|| Ok(a.clone()), read)?;
-    if let Some(engines) = &args.engines {
-        (a.engine, b.engine) = two_engines(engines)?;
-    }
-    let draw = |drawing: &Drawing| {
-        let drawn = drawing.prepare().and_then(|mut prepared| prepared.draw(0.0));
-        drawn.map_err(|error| Failure::wrong("draw", error.to_string()))
-    };
-    let (left, right) = (draw(&a)?, draw(&b)?);
-    let shapes = |drawn: &Drawn| (drawn.size, drawn.targets.iter().map(|t| (t.number, t.format())).collect::<Vec<_>>());
-    if shapes(&left) != shapes(&right) {
-        return Err(Failure::wrong("no-comparison", "the targets have other sizes, numbers or formats"));
-    }
-    let (mut first, mut count) = (None, 0u64);
-    for (x, y) in left.targets.iter().zip(&right.targets) {
-        let integers = x.format().number.is_integer();
-        let agrees =
-            |p: u32, q: u32| p == q || !integers && agree(f32::from_bits(p), f32::from_bits(q), args.tolerance);
-        for (n, (p, q)) in x.texels().zip(y.texels()).enumerate() {
-            for channel in (0..4).filter(|&c| !agrees(p[c], q[c])) {
-                first.get_or_insert((x.number, n, channel, p[channel], q[channel]));
-                count += 1;
-            }
-        }
-    }
-    let Some((target, n, channel, p, q)) = first else { return same(console, args) };
-    let place = |n: usize| u32::try_from(n).unwrap_or(u32::MAX);
-    let width = left.size[0] as usize;
-    let at = Position { i: place(n % width), j: place(n / width) };
-    let mut text = format!(
-        "target {target} differs in {count} values, first at pixel ({}, {}) channel {channel}: {} and {}\n",
-        at.i,
-        at.j,
-        number(p),
-        number(q)
-    );
-    let mut value = json!({
-        "status": "different",
-        "output": format!("pix{target}"),
-        "position": [at.i, at.j],
-        "channel": channel,
-        "a": format!("0x{p:08x}"),
-        "b": format!("0x{q:08x}"),
-        "count": count,
-    });
-    if args.engines.is_none() {
-        let trace = |drawing: &Drawing| -> Result<Trace, JobError> {
-            let subject = Subject::Drawing(Arc::new(drawing.clone()), DrawStage::Pixel);
-            let chosen = subject.choose(Choice::default(), Some(at))?;
-            Trace::of(&subject, &chosen, at, &Limits::default()).map_err(JobError::from)
-        };
-        match (trace(&a), trace(&b)) {
-            (Ok(x), Ok(y)) => say_parting(&x, &y, args.tolerance, &mut text, &mut value),
-            (x, y) => {
-                for (name, error) in [("a", x.err()), ("b", y.err())] {
-                    if let Some(error) = error {
-                        text.push_str(&format!("{name}: {error}\n"));
-                    }
-                }
-            }
-        }
-    }
-    console.print(&if args.json { format!("{value}\n") } else { text })?;
-    Ok(Exit::Differs)
+    let (a, b) = (reads(x, parting.a), reads(y, parting.b));
+    let differs = |p: u32, q: u32| p != q && !agree(f32::from_bits(p), f32::from_bits(q), tolerance);
+    let both = a.iter().zip(&b).filter(|(p, q)| p.place == q.place && differs(p.bits, q.bits));
+    let mut all: Vec<_> = both.map(|(p, q)| (p.place, p.bits, q.bits)).collect();
+    all.dedup();
+    all
 }
 
 /// Two engines by their names.
