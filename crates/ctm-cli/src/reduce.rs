@@ -6,22 +6,28 @@ use crate::console::{Console, Exit, Failure};
 use crate::watched::stage;
 use clap::Args;
 use ctm::draw::ProgramSource;
-use ctm::job::{AnyProgram, Reader};
-use ctm::trace::{DrawStage, Subject, reduce};
+use ctm::job::Reader;
+use ctm::trace::{DrawStage, Subject, program_text, reduce, reduce_job};
 use ctm_isa::{r700, x1k};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Make a program smaller while a command still succeeds
+/// Make a program, or a whole job, smaller while a command still succeeds
 ///
 /// Takes lines, halves and modifiers away as long as the command ends with 0. In the command, {} stands for the program file that is tried; texts
 /// that do not assemble are not tried. The smallest program goes to stdout or to -o.
+///
+/// Where the command has {job}, all of a job is made smaller: its domain, keys, constants, arrays, meshes, draws and programs. {job} stands for the job file that is tried,
+/// in a directory with all that it names. -o is the directory in which the smallest job is left; it runs on its own.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   ctm reduce bad.x1k --while 'ctm run {} --size 4x4 --engine verify --json | grep -q engine-difference' -o small.x1k
   ctm reduce job.toml --while './fails.sh {}'       the program of the job's last pass
   ctm reduce draw.toml --while './fails.sh {}'      the pixel program of the last draw; --draw-stage vertex: its vertex program
+  ctm reduce job.toml --while 'ctm run {job} --json | grep -q NaN' -o small
+                                                    small/job.toml, with the programs and arrays that it still needs
+The command should ask for the failure itself: a smaller job may be wrong in other ways.
 
 Exit codes: 0 done, 1 the command does not succeed for the program as it is.")]
 pub(crate) struct ReduceArgs {
@@ -31,7 +37,7 @@ pub(crate) struct ReduceArgs {
     /// The command, run by `sh -c`
     #[arg(long = "while", value_name = "COMMAND")]
     pub(crate) command: String,
-    /// Where the smallest program goes, instead of stdout
+    /// Where the smallest program goes, instead of stdout; with {job}, the directory of the smallest job
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: Option<PathBuf>,
     /// The instruction set, where the file does not say which
@@ -57,52 +63,28 @@ fn drawn(args: &ReduceArgs) -> Result<PathBuf, Failure> {
     }
 }
 
+fn is_job(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"))
+}
+
 /// The text of a program and the extension of such texts.
 fn text_of(args: &ReduceArgs) -> Result<(String, &'static str), Failure> {
+    let isa = args.isa.map(ctm::job::Isa::from);
     if Subject::is_drawing(&args.file) {
-        return text_in(args, drawn(args)?);
+        return Ok(program_text(&drawn(args)?, isa)?);
     }
     if args.stage.is_some() {
         return Err(Failure::usage("draw-flags", "--draw-stage is for draw jobs"));
     }
-    let is_job = args.file.extension().is_some_and(|e| e.eq_ignore_ascii_case("toml"));
-    let mut reader = if is_job { Reader::for_file(&args.file)? } else { Reader::for_program(&args.file) };
-    if let Some(isa) = args.isa {
-        reader.isa(isa.into());
+    if !is_job(&args.file) {
+        return Ok(program_text(&args.file, isa)?);
     }
-    if !is_job {
-        reader.flag("size", "1x1");
-    }
-    let path = reader.finish()?.passes.pop().map(|pass| pass.program.value).unwrap_or_default();
-    text_in(args, path)
-}
-
-/// The same of a program's file.
-fn text_in(args: &ReduceArgs, path: PathBuf) -> Result<(String, &'static str), Failure> {
-    let isa = args.isa.map(ctm::job::Isa::from);
-    let (bytes, _) = crate::console::program_bytes(&path)?;
-    let extension = path.extension().and_then(|e| e.to_str()).unwrap_or("").to_ascii_lowercase();
-    match extension.as_str() {
-        "x1k" => return Ok((String::from_utf8_lossy(&bytes).into_owned(), "x1k")),
-        "psh" | "vsh" | "gsh" | "csh" | "r700" if std::str::from_utf8(&bytes).is_ok() => {
-            return Ok((String::from_utf8_lossy(&bytes).into_owned(), "psh"));
-        }
-        _ => {}
-    }
-    // Words and images: their disassembly.
-    let mut reader = Reader::for_program(&path);
+    let mut reader = Reader::for_file(&args.file)?;
     if let Some(isa) = isa {
         reader.isa(isa);
     }
-    reader.flag("size", "1x1");
-    let programs = reader.finish()?.programs()?;
-    match programs.last().map(|pass| &pass.program) {
-        Some(AnyProgram::X1k(program)) => Ok((x1k::text::disassemble(program, &x1k::text::Options::default()), "x1k")),
-        Some(AnyProgram::R700(program)) => {
-            Ok((r700::text::disassemble(program, &r700::text::Options::default()), "psh"))
-        }
-        None => Err(Failure::wrong("no-program", format!("{} has no program", args.file.display()))),
-    }
+    let path = reader.finish()?.passes.pop().map(|pass| pass.program.value).unwrap_or_default();
+    Ok(program_text(&path, isa)?)
 }
 
 fn assembles(text: &str, extension: &str) -> bool {
@@ -115,12 +97,28 @@ fn assembles(text: &str, extension: &str) -> bool {
     }
 }
 
+/// Whether a command succeeds.
+fn succeeds(command: &str, program: &Path) -> bool {
+    let status = Command::new("sh")
+        .args(["-c", command])
+        .env("CTM_PROGRAM", program)
+        .stdin(Stdio::null())
+        .stdout(Stdio::null())
+        .stderr(Stdio::null())
+        .status();
+    status.is_ok_and(|status| status.success())
+}
+
+fn cannot(path: &Path, e: &std::io::Error) -> Failure {
+    Failure::wrong("cannot-write", format!("{} cannot be written: {e}", path.display()))
+}
+
 pub(crate) fn run(console: &Console, args: &ReduceArgs) -> Ending {
+    if args.command.contains("{job}") {
+        return job(console, args);
+    }
     let (text, extension) = text_of(args)?;
     let file = std::env::temp_dir().join(format!("ctm-reduce-{}.{extension}", std::process::id()));
-    let cannot = |path: &Path, e: &std::io::Error| {
-        Failure::wrong("cannot-write", format!("{} cannot be written: {e}", path.display()))
-    };
     std::fs::write(&file, &text).map_err(|e| cannot(&file, &e))?;
     let command = args.command.replace("{}", &file.display().to_string());
     let mut tries = 0u32;
@@ -129,14 +127,7 @@ pub(crate) fn run(console: &Console, args: &ReduceArgs) -> Ending {
             return false;
         }
         tries += 1;
-        let status = Command::new("sh")
-            .args(["-c", &command])
-            .env("CTM_PROGRAM", &file)
-            .stdin(Stdio::null())
-            .stdout(Stdio::null())
-            .stderr(Stdio::null())
-            .status();
-        status.is_ok_and(|status| status.success())
+        succeeds(&command, &file)
     };
     let first = holds(&text);
     let small = if first { reduce(&text, &mut holds) } else { String::new() };
@@ -151,5 +142,56 @@ pub(crate) fn run(console: &Console, args: &ReduceArgs) -> Ending {
         Some(path) => console.write(path, small.as_bytes())?,
         None => console.print(&small)?,
     }
+    Ok(Exit::Done)
+}
+
+/// All of a job.
+fn job(console: &Console, args: &ReduceArgs) -> Ending {
+    let usage = |message: String| Err(Failure::usage("reduce-job", message));
+    if !is_job(&args.file) {
+        return usage(format!("{{job}} is for job files (.toml), which {} is not", args.file.display()));
+    }
+    if args.stage.is_some() || args.isa.is_some() {
+        return usage("with {job} all programs are made smaller; --draw-stage and --isa are for one of them".into());
+    }
+    let Some(output) = &args.output else {
+        return usage("with {job} several files are left; -o names the directory for them".into());
+    };
+    let is_empty = match std::fs::read_dir(output) {
+        Ok(mut entries) => entries.next().is_none(),
+        Err(e) if e.kind() == std::io::ErrorKind::NotFound => true,
+        Err(e) => return Err(cannot(output, &e)),
+    };
+    if !is_empty {
+        return usage(format!("{} is not empty; -o names a new directory", output.display()));
+    }
+    let is_new = !output.exists();
+    std::fs::create_dir_all(output).map_err(|e| cannot(output, &e))?;
+    let made = std::fs::canonicalize(output).map_err(|e| cannot(output, &e)).and_then(|directory| {
+        let mut holds = |kept: ctm::trace::Kept<'_>| {
+            let command = args.command.replace("{job}", &kept.job.display().to_string());
+            succeeds(&command.replace("{}", &kept.program.display().to_string()), kept.program)
+        };
+        reduce_job(&args.file, &directory, &mut holds).map_err(Failure::from)
+    });
+    let made = match made {
+        Ok(made) => made,
+        Err(failure) => {
+            // What was begun is of no use.
+            for entry in std::fs::read_dir(output).into_iter().flatten().flatten() {
+                let _ = std::fs::remove_file(entry.path());
+            }
+            if is_new {
+                let _ = std::fs::remove_dir(output);
+            }
+            return Err(failure);
+        }
+    };
+    let ([bytes, bytes_now], [lines, lines_now]) = ((made.bytes), (made.lines));
+    console.note(&format!(
+        "{lines_now} of {lines} lines of programs and {bytes_now} of {bytes} bytes are left, after {} runs of the command",
+        made.tries
+    ));
+    console.print(&format!("{}\n", output.join("job.toml").display()))?;
     Ok(Exit::Done)
 }

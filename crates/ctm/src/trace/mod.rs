@@ -14,7 +14,7 @@
 //! | `live` | live ranges, pressure, and the longest chain of one processor |
 //! | `compare` | where two runs part |
 //! | `targets` | where two sources of draws part |
-//! | `reduce` | smaller programs that still do what they should |
+//! | `reduce` | smaller programs and jobs that still do what they should |
 //! | `session` | a [`Session`]: a group under way, forwards and backwards |
 //!
 //! All of it stands on [`ctm_exec::observe`]. The launch that is watched runs on the reference interpreter; launches before it run on the job's
@@ -48,7 +48,7 @@ pub use live::{LiveRange, Liveness};
 pub use output::{flow_json, isa_name};
 pub use profile::{Count, Profile};
 pub use record::{Limits, Step, Trace, TraceError};
-pub use reduce::reduce;
+pub use reduce::{Kept, Reduced, program_text, reduce, reduce_job};
 pub use session::{Direction, Session, SetError, Stop};
 pub use subject::{Chosen, DrawStage, Subject};
 pub use targets::{Apart, DrawParting, TargetDifference, apart, draws_parting, target_difference, targets_behind};
