@@ -5,6 +5,7 @@ use crate::console::{Console, Exit, Failure};
 use clap::Args;
 use ctm::Drawing;
 use ctm::trace::Subject;
+use ctm_ide::captures::Capture;
 use ctm_ide::serve::Server;
 use std::path::PathBuf;
 
@@ -52,17 +53,18 @@ pub(crate) fn dap(_: &Console, _: &DapArgs) -> Ending {
 /// A page in the browser: edit, run, and see every step of a pixel
 ///
 /// The page is served on this machine only, at an address that holds a random token, and loads nothing from anywhere. The examples are part of the program; jobs of one's own
-/// are opened beside them. No file of a job is written. Ctrl-C ends it.
+/// are opened beside them, and so are captures of command streams and recordings of devices. No file of a job is written. Ctrl-C ends it.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
   ctm serve                     the examples
   ctm serve job.toml            a job of one's own, and the examples
+  ctm serve trace.capture tape   a capture, draw by draw, and a recording, launch by launch
   ctm serve --port 8700         always at the same port
 
 docs/page.md describes the page.")]
 pub(crate) struct ServeArgs {
-    /// Job files, or draw jobs, to open beside the examples
+    /// Job files, draw jobs, captures or recordings, to open beside the examples
     #[arg(value_name = "JOB")]
     pub(crate) jobs: Vec<PathBuf>,
     /// The port; any that is free when left out
@@ -72,7 +74,9 @@ pub(crate) struct ServeArgs {
 
 pub(crate) fn serve(console: &Console, args: &ServeArgs) -> Ending {
     for job in &args.jobs {
-        if Subject::is_drawing(job) {
+        if Capture::is_one(job) || Subject::is_recording(job) {
+            // What is wrong further on is said when it is opened.
+        } else if Subject::is_drawing(job) {
             Drawing::read(job)?;
         } else {
             ctm::job::Reader::for_file(job)?.finish()?;

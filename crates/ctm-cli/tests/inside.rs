@@ -325,3 +325,84 @@ fn two_draws_part_at_an_instruction() {
     assert!(stdout.starts_with("target 0 differs in ") && stdout.contains("MUL") && stdout.contains("ADD"), "{stdout}");
     bad(&["compare", CUBE, MANDELBROT], 2, "is no draw job");
 }
+
+#[test]
+fn two_captures_part_at_a_draw_a_pixel_and_an_instruction() {
+    let capture = |name: &str| format!("crates/ctm-radeon/tests/captures/{name}.capture");
+    let (plasma, conv) = (capture("plasma"), capture("conv5x5"));
+    assert_eq!(good(&["compare", &plasma, &plasma]), "the same\n");
+    assert_eq!(good(&["compare", &plasma, "--engines", "interp,jit"]), "the same\n");
+    let (code, text, error) = ctm_with(&["compare", &plasma, &conv], "");
+    assert_eq!(code, 4, "{text}{error}");
+    assert!(text.starts_with("draw 2: target 0 differs in ") && text.contains("first at pixel (0, 0)"), "{text}");
+    assert!(text.contains("  a: disassembly:") && text.contains("  b: disassembly:"), "{text}");
+    let (_, json, _) = ctm_with(&["compare", &plasma, &conv, "--json"], "");
+    let json: Value = serde_json::from_str(&json).unwrap();
+    assert_eq!((&json["draw"], &json["output"]), (&2.into(), &"pix0".into()));
+    assert!(json["instruction_a"]["text"].is_string() && json["program"]["stage"] == "pixel", "{json}");
+    // A capture and a picture.
+    let folder = temporary("capture-targets");
+    good(&["replay", &plasma, "--draw", "2", "-o", &folder]);
+    let exact = Path::new(&folder).join("colour0.npy").display().to_string();
+    let rounded = Path::new(&folder).join("colour0.png").display().to_string();
+    assert_eq!(good(&["compare", &plasma, &exact, "--draw", "2"]), "the same\n");
+    assert_eq!(good(&["compare", &plasma, &rounded, "--draw", "2", "--tolerance", "0.002"]), "the same\n");
+    let (code, text, _) = ctm_with(&["compare", &conv, &exact, "--draw", "2"], "");
+    assert_eq!(code, 4, "{text}");
+    assert!(text.contains(&format!("`ctm why {conv} --draw 2 --at 0,0` shows what made it")), "{text}");
+    // A draw job and a picture.
+    let picture = temporary("cube-picture.npy");
+    good(&["draw", CUBE, "-o", &picture]);
+    assert_eq!(good(&["compare", CUBE, &picture]), "the same\n");
+    bad(&["compare", &plasma, &exact, "--draw", "9"], 2, "there is no draw 9, there are draws 1 to 3");
+    bad(&["compare", &plasma, &conv, "--draw", "0"], 2, "draws count from 1");
+    bad(&["compare", &plasma, &capture("mrt2")], 2, "draw 1: the targets are");
+    bad(&["compare", &plasma, CUBE], 2, "the targets are");
+    bad(&["compare", &plasma, MANDELBROT], 2, "is no draw job and no capture");
+    bad(&["compare", CUBE, CUBE, "--draw", "1"], 2, "--draw is for captures");
+    bad(&["compare", MANDELBROT, MANDELBROT, "--draw", "1"], 2, "--draw is for captures");
+    bad(&["compare", &plasma, "docs/mandelbrot.png"], 1, "columns, rows, channels");
+    bad(&["compare", &plasma, "nothing.png"], 1, "cannot be read");
+    bad(&["compare", &plasma, "nothing.capture"], 2, "is no draw job and no capture");
+    bad(&["compare", &plasma, "--engines", "interp,other"], 2, "are not two engines");
+    bad(&["compare", &plasma, "--program-b", "x.psh"], 2, "name their own programs");
+    // Damaged in the middle, and cut: the first is an error, the second is good as far as it goes.
+    let mut bytes = std::fs::read(root().join(&plasma)).unwrap();
+    let cut = temporary("cut.capture");
+    std::fs::write(&cut, &bytes[..bytes.len() - bytes.len() / 8]).unwrap();
+    let (code, text, error) = ctm_with(&["compare", &plasma, &cut], "");
+    assert_eq!(code, 4, "{error}");
+    assert!(text.contains("the draws that both have are the same; 3 and "), "{text}");
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    let damaged = temporary("damaged.capture");
+    std::fs::write(&damaged, &bytes).unwrap();
+    bad(&["compare", &plasma, &damaged], 1, "bad-capture");
+}
+
+#[test]
+#[cfg(unix)]
+fn a_whole_job_is_made_smaller() {
+    let ctm = env!("CARGO_BIN_EXE_ctm");
+    let small = temporary("small-job");
+    let _ = std::fs::remove_dir_all(&small);
+    let saxpy = "examples/saxpy/job.toml";
+    // The sum of the texel (3, 2) is wanted, whatever else goes.
+    let command = format!("{ctm} run {{job}} --engine interp --json && grep -q tex {{}}");
+    let said = good(&["reduce", saxpy, "--while", &command, "-o", &small]);
+    assert_eq!(said.trim(), format!("{small}/job.toml"));
+    let job = std::fs::read_to_string(&said.trim()).unwrap();
+    assert!(job.contains("domain = [0, 0, 0, 0]") && !job.contains("save"), "{job}");
+    assert!(!Path::new(&small).join("sum.npy").exists(), "what runs wrote goes");
+    let program = std::fs::read_to_string(Path::new(&small).join("saxpy.x1k")).unwrap();
+    assert!(program.contains("tex") && !program.contains("mad"), "{program}");
+    good(&["run", said.trim()]);
+    bad(&["reduce", saxpy, "--while", "test -f {job}", "-o", &small], 2, "is not empty");
+    bad(&["reduce", saxpy, "--while", "test -f {job}"], 2, "-o names the directory");
+    bad(&["reduce", "examples/saxpy/saxpy.x1k", "--while", "test -f {job}", "-o", "x"], 2, "is for job files");
+    bad(&["reduce", saxpy, "--while", "{job}", "--isa", "x1k", "-o", "x"], 2, "--draw-stage and --isa");
+    let none = temporary("none-left");
+    bad(&["reduce", saxpy, "--while", "! test -f {job}", "-o", &none], 1, "nothing to keep");
+    assert!(!Path::new(&none).exists(), "a directory that was made for nothing goes");
+    bad(&["reduce", "absent.toml", "--while", "test -f {job}", "-o", &none], 1, "absent.toml");
+}

@@ -16,8 +16,14 @@ struct Server {
 
 impl Server {
     fn start() -> Self {
+        Self::with(&[])
+    }
+
+    /// With files of a user.
+    fn with(files: &[String]) -> Self {
         let mut process = Command::new(env!("CARGO_BIN_EXE_ctm"))
             .arg("serve")
+            .args(files)
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -403,4 +409,140 @@ fn the_page_works_in_a_browser() {
     assert_eq!(browser.evaluate("document.querySelectorAll('#run, #share').length"), 0);
     let requests = std::mem::take(&mut browser.requests);
     assert!(requests.iter().all(|url| url.starts_with("file:") || url.starts_with("data:")), "{requests:?}");
+}
+
+fn root() -> PathBuf {
+    PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
+}
+
+fn captured() -> String {
+    root().join("crates/ctm-radeon/tests/captures/plasma.capture").display().to_string()
+}
+
+/// A recording of two launches: the histogram example.
+fn recorded(name: &str) -> String {
+    let folder = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("serve").join(name);
+    std::fs::create_dir_all(&folder).unwrap();
+    for file in std::fs::read_dir(root().join("examples/histogram")).unwrap().flatten() {
+        std::fs::copy(file.path(), folder.join(file.file_name())).unwrap();
+    }
+    let tape = folder.join("tape");
+    let _ = std::fs::remove_file(&tape);
+    let run = Command::new(env!("CARGO_BIN_EXE_ctm"))
+        .arg("run")
+        .arg(folder.join("job.toml"))
+        .env("CTM_RECORD", &tape)
+        .output()
+        .unwrap();
+    assert!(run.status.success(), "{run:?}");
+    tape.display().to_string()
+}
+
+#[test]
+fn captures_and_recordings_are_answered() {
+    let (capture, tape) = (captured(), recorded("answered"));
+    let server = Server::with(&[capture.clone(), tape.clone()]);
+    let open = server.ask("open", &json!({ "entry": capture }));
+    assert_eq!((&open["given"], &open["files"]), (&"capture".into(), &json!([])));
+    let draws = server.ask("launches", &json!({ "entry": capture }));
+    let draws = draws["launches"].as_array().unwrap();
+    assert!(draws.len() == 3 && draws[1].as_str().unwrap().starts_with("draw 2 "), "{draws:?}");
+    // The first draw clears, the second one draws the picture.
+    let run = |entry: &str, launch: u64| server.ask("run", &json!({ "entry": entry, "launch": launch }));
+    let (clear, picture) = (run(&capture, 0), run(&capture, 1));
+    assert_eq!((&picture["outputs"][0]["width"], &picture["domain"]), (&json!(64), &json!([0, 0, 63, 63])));
+    assert!(clear["outputs"][0]["picture"] != picture["outputs"][0]["picture"]);
+    assert!(picture["files"][0]["text"].as_str().unwrap().contains("MULADD_e"), "{picture}");
+    let of = json!({ "entry": capture, "launch": 1, "at": [17, 40], "value": "PIX0.x" });
+    assert!(server.ask("trace", &of)["steps"].as_array().unwrap().len() > 10);
+    assert!(server.ask("why", &of)["text"].as_str().unwrap().starts_with("PIX0.x = "));
+    assert!(server.ask("profile", &of)["lines"].as_array().unwrap().len() > 5);
+
+    let open = server.ask("open", &json!({ "entry": tape }));
+    assert_eq!(open["given"], "recording");
+    let launches = server.ask("launches", &json!({ "entry": tape }));
+    assert_eq!(launches["launches"][1], "launch 1: X1K, 10 instructions, (0, 0) to (15, 0)");
+    // Scattered counts first, then their sums: as many as there are pixels.
+    let (counts, sums) = (run(&tape, 0), run(&tape, 1));
+    assert_eq!(counts["outputs"][0]["name"], "o0, uncached");
+    assert_eq!((&sums["outputs"][0]["name"], &sums["outputs"][0]["width"]), (&"o0".into(), &json!(16)));
+    assert!(sums["files"][0]["text"].as_str().unwrap().contains("end"), "{sums}");
+    let of = json!({ "entry": tape, "launch": 1, "at": [3, 0], "value": "o0.r" });
+    assert!(server.ask("trace", &of)["steps"].as_array().unwrap().len() > 5);
+    assert!(server.ask("why", &of)["text"].as_str().unwrap().starts_with("o0.r = "));
+
+    // What is not there.
+    let wrong = |name: &str, question: Value| server.ask(name, &question)["error"].as_str().unwrap().to_owned();
+    assert!(
+        wrong("run", json!({ "entry": capture, "launch": 9 })).contains("there is no draw 10, there are draws 1 to 3")
+    );
+    assert!(wrong("run", json!({ "entry": capture })).contains("say which draw"));
+    assert!(wrong("run", json!({ "entry": tape, "launch": 9 })).contains("there is no launch 9"));
+    assert!(wrong("run", json!({ "entry": tape })).contains("say which launch"));
+    assert!(
+        wrong("trace", json!({ "entry": capture, "launch": 1, "at": [99, 0] }))
+            .contains("does not run for pixel (99, 0)")
+    );
+    assert!(
+        wrong("trace", json!({ "entry": tape, "launch": 1, "at": [99, 0] })).contains("not in the domain of launch 1")
+    );
+    // One that is damaged says so when it is opened, and the server goes on.
+    let mut bytes = std::fs::read(&capture).unwrap();
+    let middle = bytes.len() / 2;
+    bytes[middle] ^= 0x55;
+    let damaged = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("serve/damaged.capture").display().to_string();
+    std::fs::write(&damaged, bytes).unwrap();
+    drop(server);
+    let server = Server::with(std::slice::from_ref(&damaged));
+    let said = server.ask("launches", &json!({ "entry": damaged }))["error"].as_str().unwrap().to_owned();
+    assert!(said.contains("bad-capture"), "{said}");
+    assert!(server.ask("open", &json!({ "entry": "saxpy" }))["files"].is_array());
+}
+
+#[test]
+fn captures_and_recordings_in_a_browser() {
+    let Some(mut browser) = Browser::start() else {
+        println!("skipped: there is no Chromium (Debian's package `chromium`)");
+        return;
+    };
+    let (capture, tape) = (captured(), recorded("browser"));
+    let server = Server::with(&[capture.clone(), tape.clone()]);
+    browser.open(&server.address());
+    // The capture is opened at its last draw; the list has all of them.
+    browser
+        .until("document.querySelectorAll('#launches option').length === 3 && document.querySelector('#picture img')");
+    assert_eq!(browser.evaluate("document.querySelector('#which').hidden"), false);
+    assert_eq!(browser.evaluate("document.querySelector('#launches').value"), "2");
+    browser.evaluate("(() => { const l = document.querySelector('#launches'); l.value = '1'; l.dispatchEvent(new Event('change')); })()");
+    browser.until("ctm.state.launch === 1 && ctm.state.run && document.querySelector('#picture img')");
+    browser.until("[...document.querySelectorAll('.cm-line')].some(l => l.textContent.includes('MULADD_e'))");
+    assert_eq!(browser.evaluate("ctm.editor().state.readOnly"), true);
+    browser.screenshot("capture");
+    // A pixel, its steps, the slider, and the line in the text.
+    browser.evaluate("(() => { const i = document.querySelector('#picture img'), b = i.getBoundingClientRect(); i.dispatchEvent(new MouseEvent('click', { clientX: Math.round(b.left + i.clientLeft + i.clientWidth * 17.5 / 64), clientY: Math.round(b.top + i.clientTop + i.clientHeight * 40.5 / 64) })); })()");
+    browser.until("ctm.steps() && ctm.state.trace && !document.querySelector('#steps').hidden");
+    assert_eq!(browser.evaluate("ctm.state.at.join()"), "17,40");
+    browser.evaluate(
+        "(() => { const s = document.querySelector('#time'); s.value = 5; s.dispatchEvent(new Event('input')); })()",
+    );
+    browser.until("document.querySelector('#now').textContent.startsWith('5') && document.querySelector('.cm-here')");
+    assert_eq!(browser.evaluate("document.querySelectorAll('.mask button').length"), 64);
+    browser.screenshot("capture-steps");
+    browser.evaluate("document.querySelector('[data-view=profile]').click()");
+    browser.until("document.querySelectorAll('#profile tbody tr').length > 5");
+
+    // The recording: two launches.
+    browser.evaluate(&format!(
+        "(() => {{ const s = document.querySelector('#entries'); s.value = {}; s.dispatchEvent(new Event('change')); }})()",
+        json!(tape)
+    ));
+    browser.until("ctm.state.given === 'recording' && ctm.state.run && ctm.state.launch === 1");
+    browser.evaluate("(() => { const l = document.querySelector('#launches'); l.value = '0'; l.dispatchEvent(new Event('change')); })()");
+    browser.until("ctm.state.launch === 0 && ctm.state.run && document.querySelector('#picture figcaption').textContent.includes('uncached')");
+    browser.evaluate("document.querySelector('[data-view=steps]').click()");
+    browser.until("ctm.steps() && ctm.state.trace && document.querySelectorAll('.mask button').length === 16");
+    browser.screenshot("recording");
+    // An example again: texts that can be edited, and no list.
+    browser.evaluate("(() => { const s = document.querySelector('#entries'); s.value = 'saxpy'; s.dispatchEvent(new Event('change')); })()");
+    browser.until("ctm.state.entry === 'saxpy' && ctm.state.run && !ctm.editor().state.readOnly && document.querySelector('#which').hidden");
 }

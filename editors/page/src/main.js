@@ -13,7 +13,7 @@ const shared = JSON.parse($("state").textContent);
 
 // What is shown; a shared file begins with it.
 const state = shared || {
-  entry: null, files: [], words: null, file: 0, run: null, trace: null, at: null, now: 0, selected: undefined, profile: null, manual: "", view: "picture",
+  entry: null, given: null, launches: [], launch: null, files: [], words: null, file: 0, run: null, trace: null, at: null, now: 0, selected: undefined, profile: null, manual: "", view: "picture",
 };
 let steps = null, editor = null;
 
@@ -49,7 +49,7 @@ async function busy(what, place, work) {
 
 // ---- texts
 
-const languages = new Compartment();
+const languages = new Compartment(), fixed = new Compartment();
 const here = StateEffect.define();
 const hereField = StateField.define({
   create: () => Decoration.none,
@@ -69,7 +69,8 @@ const hereField = StateField.define({
 
 const current = () => state.files[state.file];
 const texts = () => Object.fromEntries(state.files.map((file) => [file.name, file.text]));
-const question = (more) => ({ entry: state.entry, files: texts(), ...more });
+// Of a capture or a recording nothing can be edited.
+const question = (more) => ({ entry: state.entry, files: state.given ? {} : texts(), launch: state.launch, ...more });
 const inText = (offset) => ({ language: current().language, text: current().text, offset });
 
 const findings = linter(async (view) => {
@@ -122,6 +123,7 @@ async function goToDefinition(view) {
 
 async function format() {
   const file = current();
+  if (state.given) return status(`the programs of a ${state.given} are as they are`);
   if (!file.language) return status("only programs are laid out");
   const { text } = await ask("format", { language: file.language, text: file.text });
   if (text !== file.text) editor.dispatch({ changes: { from: 0, to: editor.state.doc.length, insert: text } });
@@ -129,7 +131,14 @@ async function format() {
 }
 
 const run = () => busy("running", "picture", async () => {
+  if (!state.given) await listLaunches();
   const answer = await ask("run", question({}));
+  if (state.given) {
+    state.files = answer.files || [];
+    delete answer.files;
+    state.file = 0;
+    drawFiles();
+  }
   state.run = answer;
   if (state.at && !inside(state.at)) state.at = null;
   status(`done in ${answer.milliseconds.toFixed(1)} ms`);
@@ -156,7 +165,7 @@ function makeEditor() {
       extensions: [
         lineNumbers(), highlightActiveLine(), drawSelection(), history(), highlightSelectionMatches(), lintGutter(), findings, hover,
         autocompletion({ override: [complete] }), hereField, changed, languages.of([]),
-        EditorState.readOnly.of(Boolean(shared)),
+        fixed.of(EditorState.readOnly.of(Boolean(shared))),
         EditorView.contentAttributes.of({ "aria-label": "program text" }),
         keymap.of([...keys, ...completionKeymap, ...lintKeymap, ...searchKeymap, ...historyKeymap, indentWithTab, ...defaultKeymap]),
         EditorView.domEventHandlers({ dblclick: (_, view) => { if (steps) steps.goToLine(view.state.doc.lineAt(view.state.selection.main.head).number); } }),
@@ -169,10 +178,14 @@ const switching = Annotation.define();
 
 function openFile(number) {
   state.file = number;
-  const file = current();
+  const file = current() || { text: "", language: null };
   editor.dispatch({
     changes: { from: 0, to: editor.state.doc.length, insert: file.text },
-    effects: [languages.reconfigure(language(file.language, state.words)), here.of(0)],
+    effects: [
+      languages.reconfigure(language(file.language, state.words)),
+      fixed.reconfigure(EditorState.readOnly.of(Boolean(shared || state.given))),
+      here.of(0),
+    ],
     annotations: switching.of(true),
     selection: { anchor: 0 },
   });
@@ -184,17 +197,48 @@ function drawFiles() {
   $("files").textContent = "";
   state.files.forEach((file, n) => $("files").append(element("button", { role: "tab", onclick: () => openFile(n) }, file.name)));
   // Programs are what one comes for; the job is beside them.
-  openFile(shared ? state.file : Math.min(1, state.files.length - 1));
+  openFile(shared || state.given ? state.file : Math.min(1, state.files.length - 1));
 }
 
 const open = (name) => busy("opening", "picture", async () => {
   const answer = await ask("open", { entry: name });
-  Object.assign(state, { entry: name, files: answer.files, run: null, trace: null, at: null, profile: null, now: 0, selected: undefined });
+  Object.assign(state, { entry: name, given: answer.given || null, launches: [], launch: null, file: 0, files: answer.files, run: null, trace: null, at: null, profile: null, now: 0, selected: undefined });
   steps = null;
   for (const view of ["picture", "steps", "profile"]) $(view).textContent = "";
   drawFiles();
+  drawLaunches();
+  if (state.given) {
+    await listLaunches();
+    if (!state.launches.length) throw new Error(`the ${state.given} has none`);
+  }
   await run();
 });
+
+// ---- launches: passes, draws, or the launches of a recording
+
+async function listLaunches() {
+  const { launches } = await ask("launches", question({}));
+  state.launches = launches;
+  if (state.launch >= launches.length) state.launch = null;
+  if (state.given && state.launch === null) state.launch = launches.length ? launches.length - 1 : null;
+  drawLaunches();
+}
+
+function drawLaunches() {
+  const list = $("launches");
+  list.textContent = "";
+  $("which").hidden = !state.given && state.launches.length < 2;
+  if (!state.given) list.append(element("option", { value: "" }, "the last one that has the pixel"));
+  state.launches.forEach((text, n) => list.append(element("option", { value: n }, text)));
+  list.value = state.launch === null ? "" : state.launch;
+}
+
+function choose(launch) {
+  Object.assign(state, { launch, run: null, trace: null, at: null, profile: null, now: 0, selected: undefined });
+  steps = null;
+  for (const view of ["picture", "steps", "profile"]) $(view).textContent = "";
+  run();
+}
 
 // ---- views
 
@@ -221,7 +265,7 @@ function drawPicture() {
   place.textContent = "";
   if (!state.run) return;
   if (state.run.said) place.append(element("pre", {}, state.run.said));
-  if (!state.run.outputs.length) place.append(element("p", {}, "The job has no output."));
+  if (!state.run.outputs.length) place.append(element("p", {}, state.given ? "It has no output that can be shown." : "The job has no output."));
   for (const output of state.run.outputs) {
     const image = element("img", { src: output.picture, alt: `output ${output.name}`, title: "click a pixel to see what it did" });
     if (output.width < 256) image.style.width = "min(100%, 24rem)";
@@ -362,6 +406,8 @@ async function begin() {
   if (shared) {
     for (const id of ["run", "format", "share"]) $(id).remove();
     $("entries").append(element("option", {}, state.entry || ""));
+    drawLaunches();
+    $("launches").disabled = true;
     drawFiles();
     if (state.run) drawPicture();
     if (state.trace) drawSteps();
@@ -373,6 +419,7 @@ async function begin() {
   $("format").onclick = () => busy("laying out", null, format);
   $("share").onclick = share;
   $("entries").onchange = () => open($("entries").value);
+  $("launches").onchange = () => choose($("launches").value === "" ? null : +$("launches").value);
   await busy("opening", "picture", async () => {
     state.words = await ask("words", {});
     const { entries } = await ask("entries", {});

@@ -3,14 +3,20 @@
 use super::entries::{Directory, Entry, Opened, said};
 use crate::language::{Document, Language};
 use ctm::Drawing;
+use ctm::EngineKind;
 use ctm::array::{Array, Kind, Values};
 use ctm::job::Job;
 use ctm::render;
-use ctm::trace::{Ancestry, Choice, DrawStage, Limits, Profile, Subject, Trace, TraceError, observe::Place};
+use ctm::trace::observe::{Isa, Place};
+use ctm::trace::{
+    Ancestry, Choice, DrawStage, Draws, Limits, Profile, Subject, Trace, TraceError, launch_outputs, pictures,
+    targets_behind,
+};
 use ctm_exec::{Control, Position};
 use ctm_isa::diag::Severity;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
+use std::path::Path;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -43,6 +49,7 @@ pub(super) fn answer(name: &str, question: &Value, entries: &[Entry], control: &
         "format" => Ok(json!({ "text": document(question).formatted() })),
         "words" => Ok(words()),
         "manual" => manual(question),
+        "launches" => launches(question, entries, control),
         "run" => run(question, entries, control),
         "trace" => trace(question, entries),
         "why" => why(question, entries),
@@ -154,10 +161,13 @@ fn manual(question: &Value) -> Result<Value, String> {
 fn opened(question: &Value, entries: &[Entry]) -> Result<(Opened, Option<Directory>), String> {
     let (mut opened, directory) = entry(question, entries)?.opened(&texts(question)).map_err(|e| said(&e))?;
     let time = match &mut opened {
-        Opened::Job(job) => &mut job.run.budget.time,
-        Opened::Drawing(drawing) => &mut drawing.budget.time,
+        Opened::Job(job) => Some(&mut job.run.budget.time),
+        Opened::Drawing(drawing) => Some(&mut drawing.budget.time),
+        Opened::Capture(_) | Opened::Recording(_) => None,
     };
-    *time = Some(time.map_or(PATIENCE, |time| time.min(PATIENCE)));
+    if let Some(time) = time {
+        *time = Some(time.map_or(PATIENCE, |time| time.min(PATIENCE)));
+    }
     Ok((opened, directory))
 }
 
@@ -167,8 +177,43 @@ fn subject(question: &Value, entries: &[Entry]) -> Result<(Subject, Option<Direc
     let subject = match opened {
         Opened::Job(job) => Subject::Job(job),
         Opened::Drawing(drawing) => Subject::Drawing(Arc::new(*drawing), DrawStage::Pixel),
+        Opened::Capture(draws) => Subject::Drawing(draws, DrawStage::Pixel),
+        Opened::Recording(path) => Subject::Recording(path),
     };
     Ok((subject, directory))
+}
+
+/// The pass, draw or launch that is chosen, from 0.
+fn chosen_number(question: &Value) -> Option<usize> {
+    question["launch"].as_u64().and_then(|n| usize::try_from(n).ok())
+}
+
+/// The same as a choice: of recordings a launch, otherwise a pass or a draw.
+fn choice(question: &Value, subject: &Subject) -> Choice {
+    let number = chosen_number(question);
+    match subject {
+        Subject::Recording(_) => Choice { pass: None, launch: number.map(|n| n as u64) },
+        Subject::Job(_) | Subject::Drawing(..) => Choice { pass: number, launch: None },
+    }
+}
+
+/// What there is to choose from, in lines: passes, draws, or launches.
+fn launches(question: &Value, entries: &[Entry], control: &Control) -> Result<Value, String> {
+    let (opened, _directory) = opened(question, entries)?;
+    let lines = match opened {
+        Opened::Job(job) => {
+            let line = |(n, pass): (usize, &ctm::job::Pass)| {
+                let name = pass.name.as_ref().map_or_else(String::new, |name| format!(" {}", name.value));
+                let program = pass.program.value.file_name().unwrap_or_default().to_string_lossy();
+                format!("pass {n}{name}: {program}")
+            };
+            job.passes.iter().enumerate().map(line).collect()
+        }
+        Opened::Drawing(drawing) => drawing.list().map_err(|e| said(&e))?,
+        Opened::Capture(draws) => draws.list().map_err(|e| said(&e))?,
+        Opened::Recording(path) => ctm::trace::launches(&path, Some(PATIENCE), control).map_err(|e| said(&e))?,
+    };
+    Ok(json!({ "launches": lines }))
 }
 
 fn picture(array: &Array) -> Result<String, String> {
@@ -195,9 +240,75 @@ fn run(question: &Value, entries: &[Entry], control: &Control) -> Result<Value, 
         Opened::Job(job) => run_job(&job, control),
         Opened::Drawing(mut drawing) => {
             drawing.control = control.clone();
-            draw(&drawing)
+            match chosen_number(question) {
+                Some(number) => behind(&*drawing, drawing.engine, number),
+                None => draw(&drawing),
+            }
         }
+        Opened::Capture(draws) => {
+            let number = chosen_number(question).ok_or("say which draw")?;
+            let mut answer = behind(&*draws, EngineKind::default(), number)?;
+            let stages = [(DrawStage::Pixel, "pixel program"), (DrawStage::Vertex, "vertex program")];
+            answer["files"] = stages
+                .into_iter()
+                .filter_map(|(stage, name)| {
+                    let subject = Subject::Drawing(Arc::clone(&draws), stage);
+                    let chosen = subject.choose(Choice { pass: Some(number), launch: None }, None).ok()?;
+                    // Traces are of pixels: their listing has that name.
+                    let (listing, text) = Subject::program_of(&chosen);
+                    let name = if stage == DrawStage::Pixel { listing } else { name.to_owned() };
+                    Some(json!({ "name": name, "text": text, "language": Language::R700.id() }))
+                })
+                .collect();
+            Ok(answer)
+        }
+        Opened::Recording(path) => recorded(&path, chosen_number(question).ok_or("say which launch")?, control),
     }
+}
+
+/// The targets behind a draw.
+fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Result<Value, String> {
+    let since = Instant::now();
+    let engine = engine.engine().map_err(|e| e.to_string())?;
+    let (_, targets) = targets_behind(draws, engine, Some(number)).map_err(|e| said(&e))?;
+    let milliseconds = since.elapsed().as_secs_f64() * 1000.0;
+    let mut outputs = Vec::new();
+    for target in targets.iter().filter(|target| !target.integers) {
+        let name = target.name.replacen("colour", "target ", 1);
+        outputs.push(shown(&name, &target.array(), 0, 0)?);
+    }
+    let [width, height] = targets.first().map_or([0, 0], |target| target.size);
+    let said = if targets.is_empty() { "the draw has no target\n" } else { "" };
+    Ok(json!({
+        "outputs": outputs,
+        "said": said,
+        "milliseconds": milliseconds,
+        "domain": [0, 0, width.saturating_sub(1), height.saturating_sub(1)],
+    }))
+}
+
+/// What a launch of a recording leaves, and its program.
+fn recorded(path: &Path, number: usize, control: &Control) -> Result<Value, String> {
+    let subject = Subject::Recording(path.to_owned());
+    let chosen = subject.choose(Choice { pass: None, launch: Some(number as u64) }, None).map_err(|e| said(&e))?;
+    let since = Instant::now();
+    let (left, fault) = launch_outputs(path, number as u64, Some(PATIENCE), control).map_err(|e| said(&e))?;
+    let milliseconds = since.elapsed().as_secs_f64() * 1000.0;
+    let mut outputs = Vec::new();
+    for (name, array) in pictures(&left, chosen.domain) {
+        let (i, j) = if name.contains("uncached") { (0, 0) } else { (chosen.domain.i0, chosen.domain.j0) };
+        outputs.push(shown(&name, &array, i, j)?);
+    }
+    let (name, text) = Subject::program_of(&chosen);
+    let language = if chosen.isa() == Isa::X1k { Language::X1k } else { Language::R700 };
+    let domain = chosen.domain;
+    Ok(json!({
+        "outputs": outputs,
+        "said": fault.map_or_else(String::new, |fault| format!("{fault}\n")),
+        "milliseconds": milliseconds,
+        "domain": [domain.i0, domain.j0, domain.i1, domain.j1],
+        "files": [{ "name": name, "text": text, "language": language.id() }],
+    }))
 }
 
 fn run_job(job: &Job, control: &Control) -> Result<Value, String> {
@@ -246,7 +357,7 @@ fn at(question: &Value) -> Result<Position, String> {
 fn traced(question: &Value, entries: &[Entry]) -> Result<Trace, String> {
     let (subject, _directory) = subject(question, entries)?;
     let (limits, at) = (Limits { instructions: LONGEST_TRACE, ..Limits::default() }, at(question)?);
-    let chosen = subject.choose(Choice::default(), Some(at)).map_err(|e| said(&e))?;
+    let chosen = subject.choose(choice(question, &subject), Some(at)).map_err(|e| said(&e))?;
     Trace::of(&subject, &chosen, at, &limits).map_err(|e| match e {
         TraceError::Job(e) => said(&e),
         TraceError::NotRun(_) => e.to_string(),
@@ -272,7 +383,7 @@ fn why(question: &Value, entries: &[Entry]) -> Result<Value, String> {
 #[allow(clippy::cast_precision_loss, reason = "numbers for people")]
 fn profile(question: &Value, entries: &[Entry]) -> Result<Value, String> {
     let (subject, _directory) = subject(question, entries)?;
-    let chosen = subject.choose(Choice::default(), None).map_err(|e| said(&e))?;
+    let chosen = subject.choose(choice(question, &subject), None).map_err(|e| said(&e))?;
     let profile = Profile::of(&subject, &chosen).map_err(|e| said(&e))?;
     let mut lines = Vec::new();
     for line in 1..=profile.listing.lines.len() {

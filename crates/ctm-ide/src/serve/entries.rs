@@ -1,15 +1,17 @@
 //! What the page can open: the examples, which are part of the program, and jobs of the user's.
 
+use crate::captures::Capture;
 use crate::language::Language;
 use ctm::Drawing;
 use ctm::draw::ProgramSource;
 use ctm::job::{Job, JobError, Reader};
 use ctm::render::{self, Report};
-use ctm::trace::Subject;
+use ctm::trace::{Draws, Subject};
 use ctm_isa::diag::Diagnostic;
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// The files of an example, its job first.
@@ -90,6 +92,26 @@ fn program_file(program: &ProgramSource) -> Option<&PathBuf> {
 pub(super) enum Opened {
     Job(Box<Job>),
     Drawing(Box<Drawing>),
+    /// A capture: draws that are as they are.
+    Capture(Arc<dyn Draws>),
+    /// A recording of devices.
+    Recording(PathBuf),
+}
+
+/// What cannot be edited: its launches are looked at one by one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Given {
+    Capture,
+    Recording,
+}
+
+/// Whether a file is a recording or a capture, by how it begins.
+fn given(path: &Path) -> Option<Given> {
+    match () {
+        () if Capture::is_one(path) => Some(Given::Capture),
+        () if Subject::is_recording(path) => Some(Given::Recording),
+        () => None,
+    }
 }
 
 /// Numbers of directories that are there for one run.
@@ -120,6 +142,10 @@ impl Entry {
 
     /// The texts of the job: the job file, then its programs.
     pub(super) fn open(&self) -> Result<Value, JobError> {
+        if let Some(given) = self.path.as_deref().and_then(given) {
+            let kind = if given == Given::Capture { "capture" } else { "recording" };
+            return Ok(json!({ "name": self.name, "files": [], "given": kind }));
+        }
         let files = self.files()?;
         Ok(json!({ "name": self.name, "files": files.iter().map(File::json).collect::<Vec<_>>() }))
     }
@@ -155,6 +181,11 @@ impl Entry {
     /// What is looked into, with the page's texts: a job or draws that write no files. The directory stays until what is made of them is done.
     pub(super) fn opened(&self, texts: &BTreeMap<String, String>) -> Result<(Opened, Option<Directory>), JobError> {
         let path = self.path.as_deref().unwrap_or(Path::new(""));
+        match given(path) {
+            Some(Given::Capture) => return Ok((Opened::Capture(Arc::new(Capture::read(path)?)), None)),
+            Some(Given::Recording) => return Ok((Opened::Recording(path.to_owned()), None)),
+            None => {}
+        }
         let name = path.file_name().unwrap_or_default().to_string_lossy().into_owned();
         let is_drawing = match texts.get(&name) {
             Some(text) => Drawing::is_job(text),

@@ -7,6 +7,7 @@
 //! | `choice` | which launch of a job is watched, and an engine that lets a watcher see it |
 //! | `listing` | a program as lines, and which line an instruction stands on |
 //! | `record` | a [`Trace`]: everything that lanes of a group read and wrote |
+//! | `recorded` | which launches a recording has, and what one of them leaves |
 //! | `output` | a trace as text, JSON lines, Perfetto trace and HTML |
 //! | `why` | the ancestry of a value |
 //! | `profile` | counts for every instruction and every processor of a launch |
@@ -31,6 +32,7 @@ mod live;
 mod output;
 mod profile;
 mod record;
+mod recorded;
 mod reduce;
 mod session;
 mod subject;
@@ -48,6 +50,7 @@ pub use live::{LiveRange, Liveness};
 pub use output::{flow_json, isa_name};
 pub use profile::{Count, Profile};
 pub use record::{Limits, Step, Trace, TraceError};
+pub use recorded::{launch_outputs, launches, pictures};
 pub use reduce::{Kept, Reduced, program_text, reduce, reduce_job};
 pub use session::{Direction, Session, SetError, Stop};
 pub use subject::{Chosen, DrawStage, Subject};

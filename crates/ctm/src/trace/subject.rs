@@ -121,7 +121,7 @@ impl Subject {
                 let noted = Arc::new(Mutex::new(Noted { launch: choice.launch, at, seen: 0, chosen: None }));
                 let noting = Arc::clone(&noted);
                 let wrap = move |inner| -> Box<dyn Engine> { Box::new(Noting { inner, noted: Arc::clone(&noting) }) };
-                replayed(path, &wrap)?;
+                replayed(path, &Control::none(), &wrap)?;
                 let mut noted = noted.lock().unwrap_or_else(PoisonError::into_inner);
                 let (seen, shown) = (noted.seen, |at: Position| format!("processor ({}, {})", at.i, at.j));
                 noted.chosen.take().ok_or_else(|| {
@@ -169,7 +169,7 @@ impl Subject {
                 let wrap = move |inner| -> Box<dyn Engine> {
                     Box::new(Picking { inner, picked: Arc::clone(&picked), which, seen: Arc::clone(&seen) })
                 };
-                replayed(path, &wrap)
+                replayed(path, &Control::none(), &wrap)
             }
             Self::Drawing(draws, _) => drawing::watch(draws.as_ref(), chosen, watcher),
         }
@@ -177,12 +177,16 @@ impl Subject {
 }
 
 /// Replays a recording on engines of one's own; what differs from it does not matter, as launches may be ended.
-fn replayed(path: &Path, wrap: &dyn Fn(Box<dyn Engine>) -> Box<dyn Engine>) -> Result<(), JobError> {
+pub(super) fn replayed(
+    path: &Path,
+    control: &Control,
+    wrap: &dyn Fn(Box<dyn Engine>) -> Box<dyn Engine>,
+) -> Result<(), JobError> {
     let cannot = |why: String| wrong("not-a-recording", format!("{}: {why}", path.display()));
     let file = File::open(path).map_err(|e| cannot(e.to_string()))?;
     let options = ReplayOptions::default();
     let from = BufReader::with_capacity(1 << 20, file);
-    replay_on(&Control::none(), from, &options, wrap, |_| {}).map_err(|e| cannot(e.to_string()))?;
+    replay_on(control, from, &options, wrap, |_| {}).map_err(|e| cannot(e.to_string()))?;
     Ok(())
 }
 
