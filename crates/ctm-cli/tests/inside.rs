@@ -391,7 +391,7 @@ fn a_whole_job_is_made_smaller() {
     let command = format!("{ctm} run {{job}} --engine interp --json && grep -q tex {{}}");
     let said = good(&["reduce", saxpy, "--while", &command, "-o", &small]);
     assert_eq!(said.trim(), format!("{small}/job.toml"));
-    let job = std::fs::read_to_string(&said.trim()).unwrap();
+    let job = std::fs::read_to_string(said.trim()).unwrap();
     assert!(job.contains("domain = [0, 0, 0, 0]") && !job.contains("save"), "{job}");
     assert!(!Path::new(&small).join("sum.npy").exists(), "what runs wrote goes");
     let program = std::fs::read_to_string(Path::new(&small).join("saxpy.x1k")).unwrap();

@@ -24,6 +24,7 @@ impl Server {
         let mut process = Command::new(env!("CARGO_BIN_EXE_ctm"))
             .arg("serve")
             .args(files)
+            .current_dir(captures())
             .stdout(Stdio::piped())
             .stderr(Stdio::null())
             .spawn()
@@ -415,8 +416,13 @@ fn root() -> PathBuf {
     PathBuf::from(env!("CARGO_MANIFEST_DIR")).join("../..")
 }
 
+/// Where servers run.
+fn captures() -> PathBuf {
+    root().join("crates/ctm-radeon/tests/captures")
+}
+
 fn captured() -> String {
-    root().join("crates/ctm-radeon/tests/captures/plasma.capture").display().to_string()
+    "plasma.capture".to_owned()
 }
 
 /// A recording of two launches: the histogram example.
@@ -487,7 +493,7 @@ fn captures_and_recordings_are_answered() {
         wrong("trace", json!({ "entry": tape, "launch": 1, "at": [99, 0] })).contains("not in the domain of launch 1")
     );
     // One that is damaged says so when it is opened, and the server goes on.
-    let mut bytes = std::fs::read(&capture).unwrap();
+    let mut bytes = std::fs::read(captures().join(&capture)).unwrap();
     let middle = bytes.len() / 2;
     bytes[middle] ^= 0x55;
     let damaged = PathBuf::from(env!("CARGO_TARGET_TMPDIR")).join("serve/damaged.capture").display().to_string();

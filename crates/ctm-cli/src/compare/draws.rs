@@ -191,9 +191,11 @@ fn picture(console: &Console, args: &CompareArgs, a: &Source, wanted: Option<usi
     }
     let (mut first, mut count) = (None, 0u64);
     let channels = expected.channels;
+    // What a picture of integers can hold.
+    let held = |value: f32| if kind == Kind::Png && !value.is_nan() { value.clamp(0.0, 1.0) } else { value };
     for n in 0..found.width * found.height * channels {
         let (pixel, channel) = (n / channels, n % channels);
-        let (p, q) = (found.value(pixel * found.channels + channel), expected.value(n));
+        let (p, q) = (held(found.value(pixel * found.channels + channel)), expected.value(n));
         if !agree(p, q, args.tolerance) {
             count += 1;
             first.get_or_insert((pixel, channel, p.to_bits(), q.to_bits()));
