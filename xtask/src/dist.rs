@@ -37,6 +37,15 @@ fn release_notes(version: &str) -> Result<String, String> {
     Ok(format!("{}\n", section.join("\n").trim_end()))
 }
 
+/// Packs every package for the registry, and builds each from its archive against the others'. It is the dry run of publishing them.
+///
+/// Needs a cargo that publishes packages which depend on each other (1.90).
+pub(crate) fn packages() -> Result<(), String> {
+    let publish =
+        ["publish", "--workspace", "--exclude", "xtask", "--exclude", "ctm-testkit", "--dry-run", "--allow-dirty"];
+    cargo("packages for the registry, each built from its archive", &publish, &[])
+}
+
 /// The whole of `cargo xtask dist`.
 pub(crate) fn dist() -> Result<(), String> {
     let place = root().join("target/dist");
@@ -53,10 +62,7 @@ pub(crate) fn dist() -> Result<(), String> {
     }
     let archive = format!("{name}.tar.gz");
     run(Command::new("tar").args(["--owner=0", "--group=0", "-czf"]).arg(&archive).arg(&name).current_dir(&place))?;
-    // Needs a cargo that packs packages which depend on each other (1.90).
-    let pack =
-        ["package", "--workspace", "--exclude", "xtask", "--exclude", "ctm-testkit", "--no-verify", "--allow-dirty"];
-    cargo("packages for the registry", &pack, &[])?;
+    packages()?;
     let version = env!("CARGO_PKG_VERSION");
     let packages = root().join("target/package");
     let mut crates = Command::new("tar");

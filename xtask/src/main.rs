@@ -5,6 +5,7 @@ use std::process::{Command, ExitCode};
 
 mod book;
 mod dist;
+mod doc_examples;
 mod editors;
 mod example_data;
 mod examples;
@@ -12,7 +13,7 @@ mod install;
 mod minimum;
 mod python;
 
-const USAGE: &str = "usage: cargo xtask check | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | book | dist
+const USAGE: &str = "usage: cargo xtask check | examples | example-data | grammars | page | install --prefix DIR | c-examples | python [INTERPRETER...] | doc-examples | book | packages | dist
 
 check         formatting, lints, features, minimum Rust version, tests, documentation, fuzz targets, examples, C programs: what must hold before a change lands
 examples      checks every program of examples/ and runs every job
@@ -22,7 +23,9 @@ page          bundles editors/page, by npm and esbuild, into what `ctm serve` ha
 install       puts the command with its manual pages and completions, and the C library, below DIR: headers, static and shared library, pkg-config file
 c-examples    builds examples/c against an installed library, in every version of C and C++, and runs them
 python        builds the Python package, installs it into an environment of its own, and tests it, with python3 or with each interpreter that is named; skipped where there is no Python or no network
+doc-examples  checks that public items of the Rust library stand in examples that run
 book          makes the book of the documentation below target/book, and checks its links; HTML where mdbook is there
+packages      packs every package of the workspace and builds each from its archive, as publishing would; publishes nothing
 dist          what a release consists of, below target/dist: an archive, the packages of the registry, the wheel where Python is there, check sums";
 
 fn main() -> ExitCode {
@@ -35,7 +38,9 @@ fn main() -> ExitCode {
         ["page"] => editors::page(&root()),
         ["install", "--prefix", prefix] => install::install(Path::new(prefix)),
         ["c-examples"] => install::c_examples(),
+        ["doc-examples"] => documentation(),
         ["book"] => book::book(),
+        ["packages"] => dist::packages(),
         ["dist"] => dist::dist(),
         ["python", ref interpreters @ ..] => python::check(interpreters),
         _ => {
@@ -73,7 +78,7 @@ fn check() -> Result<(), String> {
     say("== the minimum Rust version");
     minimum::check()?;
     cargo("tests (the README's second command)", &["test", "--workspace"], &[])?;
-    cargo("documentation", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    documentation()?;
     // What they link to is built by a nightly compiler; without it nothing is linked.
     let fuzz = ["check", "--manifest-path", "fuzz/Cargo.toml", "--target-dir", "target/fuzz"];
     cargo("fuzz targets compile", &fuzz, &[("CUSTOM_LIBFUZZER_PATH", "target/no-libfuzzer.a")])?;
@@ -86,6 +91,13 @@ fn check() -> Result<(), String> {
     python::check(&[])?;
     say("== the book");
     book::book()
+}
+
+/// The documentation of all packages, and that the items of the library have examples.
+fn documentation() -> Result<(), String> {
+    cargo("documentation", &["doc", "--workspace", "--no-deps"], &[("RUSTDOCFLAGS", "-D warnings")])?;
+    say("== examples of public items");
+    doc_examples::check()
 }
 
 /// The library with none of its features and with each alone.

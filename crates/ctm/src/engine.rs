@@ -1,6 +1,17 @@
 //! Which engine runs programs: the names that people type, and the engines they stand for.
 //!
 //! Engines give the same bits, faults and counters; the choice is one of speed. What nobody chose is [`EngineKind::preferred`].
+//!
+//! ```
+//! use ctm::engine::{EngineError, EngineKind, UnknownEngine};
+//! use ctm::Engine;
+//!
+//! let engine: Box<dyn Engine> = EngineKind::Interp.engine()?;
+//! assert_eq!(engine.name(), "interp");
+//! assert_eq!(EngineKind::from_name("fast"), None);
+//! assert!(UnknownEngine("fast".into()).to_string().contains("interp, jit, verify"));
+//! # Ok::<(), EngineError>(())
+//! ```
 
 use ctm_exec::Engine;
 use ctm_exec::x1k::Interp;

@@ -6,6 +6,52 @@
 //!
 //! **Invariants.** An arena never moves and never grows, so that a host pointer into it stays good as long as the device lives.
 //! Nothing outside the arenas can be reached.
+//!
+//! ```
+//! use ctm::memory::{ArenaError, ArenaId, ArenaOptions, ArenaRange, DeviceMemory, GpuAddr, Lent, MemoryError};
+//!
+//! let options = ArenaOptions::with_sizes([1 << 20; 4])?;
+//! let range: ArenaRange = options.range(ArenaId::GpuB);
+//! let mut memory = DeviceMemory::new(&options)?;
+//! memory.write_u32(range.base, 7)?;
+//! assert_eq!(memory.read_u32(range.base)?, 7);
+//! assert!(matches!(memory.read_u32(GpuAddr(0)), Err(MemoryError::Outside { .. })));
+//! // Parts of it, to be read and to be written at once.
+//! let next = GpuAddr(range.base.0 + 4);
+//! let lent: Option<Lent<'_>> = memory.lend(&[(range.base, 4)], &[(next, 4)]);
+//! assert!(lent.is_some_and(|lent| lent.reads[0] == Some(&[7, 0, 0, 0][..])));
+//! assert!(matches!(ArenaOptions::with_sizes([u32::MAX; 4]), Err(ArenaError::TooLarge { .. } | ArenaError::AddressSpace { .. } | ArenaError::Misaligned { .. })));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Arenas whose bytes are someone else's:
+//!
+//! ```
+//! use ctm::memory::{ArenaError, ArenaOptions, DeviceMemory, Parts, SharedPages, pages};
+//! use std::ops::Range;
+//!
+//! struct Mine(Vec<u8>);
+//!
+//! impl SharedPages for Mine {
+//!     fn slice(&self, offset: usize, bytes: usize) -> &[u8] {
+//!         &self.0[offset..offset + bytes]
+//!     }
+//!     fn slice_mut(&mut self, offset: usize, bytes: usize) -> &mut [u8] {
+//!         &mut self.0[offset..offset + bytes]
+//!     }
+//!     fn parts(&mut self, _: &[Range<usize>], _: &[Range<usize>]) -> Option<Parts<'_>> {
+//!         None
+//!     }
+//! }
+//!
+//! let options = ArenaOptions::with_sizes([1 << 16; 4])?;
+//! let memory = DeviceMemory::with_pages(&options, |arena, range| {
+//!     assert!(pages(arena, range)?.iter().all(|&byte| byte == 0));
+//!     Ok::<_, ArenaError>(Box::new(Mine(vec![0; range.bytes as usize])) as Box<dyn SharedPages>)
+//! })?;
+//! assert_eq!(memory.read_u32(options.gpu.base)?, 0);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod arenas;
 mod lend;

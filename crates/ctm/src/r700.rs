@@ -1,6 +1,28 @@
 //! Files that hold R700 programs: listings, words, and the containers of AMD's and other tools.
 //!
 //! They can be assembled, printed, checked, and run by jobs ([`crate::job::r700`] says what those have for them).
+//!
+//! ```
+//! use ctm::ctm_image::r700::gfd::Gfd;
+//! use ctm::ctm_isa::r700::text::Options;
+//! use ctm::job::Isa;
+//! use ctm::r700::{ContainerKind, Loaded, every_program, is_container_text, is_r700, not_stored, print_gfd, unmet_semantics, write_container, write_gfd};
+//! use std::path::Path;
+//!
+//! let text = b".stage pixel\nALU:\n x: MOV R0.x, 1.0f\nEXP_DONE: PIX0, R0.xxxx\nEND_OF_PROGRAM\n";
+//! let path = Path::new("one.psh");
+//! assert!(is_r700(text, path, None));
+//! let options = Options::default();
+//! let loaded = Loaded::from_bytes(text, path, Some(Isa::R700), None, &options)?;
+//! assert!(not_stored(&loaded, true).is_empty());
+//! let file = write_gfd(&[&loaded])?;
+//! assert_eq!(write_container(&[("main", &loaded)], ContainerKind::Gfd)?, file);
+//! let gsh = Path::new("one.gsh");
+//! assert_eq!(every_program(&file, gsh, None, &options)?.len(), 1);
+//! assert!(unmet_semantics(&file).is_empty());
+//! assert!(is_container_text(&print_gfd(&Gfd::read(&file)?)));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::job::load::{hex_error, kind_of, read_file, text_of};
 use crate::job::{Isa, JobError};

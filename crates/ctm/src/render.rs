@@ -2,6 +2,20 @@
 //!
 //! A [`Diagnostic`] is data with byte offsets; here it meets the text it is about. Everything else that reports findings goes
 //! through [`text`] or [`json()`], so that they look the same wherever they come from.
+//!
+//! ```
+//! use ctm::render::{Report, Source, json, text};
+//! use ctm::{Diagnostic, Label, Severity, Span};
+//! use std::sync::Arc;
+//!
+//! let diagnostic = Diagnostic::error("mnemonic", "`mvo` is not an instruction").at(Span::new(0, 3), "");
+//! assert_eq!(diagnostic.severity, Severity::Error);
+//! let label: &Label = &diagnostic.labels[0];
+//! assert_eq!(label.span, Span::new(0, 3));
+//! let report = Report { diagnostic, source: Some(Arc::new(Source::new("a.x1k", "mvo r0, r1"))) };
+//! assert!(text(&report, false).contains("a.x1k:1:1"));
+//! assert_eq!(json(&report)["severity"], "error");
+//! ```
 
 use annotate_snippets::{AnnotationKind, Group, Level, Origin, Renderer, Snippet};
 use ctm_isa::diag::{Diagnostic, Severity, Span};

@@ -10,6 +10,91 @@
 //!
 //! A command is a header word and its parameters. The header is a PM4 type-3 packet: bits 31:30 are 3, bits 29:16 one less
 //! than the number of parameters, bits 15:8 the opcode, bits 7:0 zero. *The Guide shows the finished words only; they all have this form.*
+//!
+//! A buffer is built, printed, read again and decoded:
+//!
+//! ```
+//! use ctm::commands::{Command, CommandBuffer, CommandKind, Header, MAX_PARAMS, is_command_buffer, parse, print};
+//! use ctm::Domain;
+//!
+//! let buffer = CommandBuffer::new().set_domain(Domain { i0: 0, j0: 0, i1: 63, j1: 31 }).start_program();
+//! assert!(is_command_buffer(buffer.words()));
+//! assert_eq!(parse(&print(buffer.words())).ok().as_deref(), Some(buffer.words()));
+//! let first = Command::decode(buffer.words())?;
+//! assert_eq!((first.kind(), first.params()), (CommandKind::SetDomain, &[0, 0, 63, 31][..]));
+//! let header = Header::decode(first.header())?;
+//! assert_eq!((header.packet, header.count, header.opcode), (3, 3, 7));
+//! assert!(CommandKind::ALL.iter().all(|kind| kind.info().params.len() <= MAX_PARAMS));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! What is no command, and what a command does not take, are errors that say so:
+//!
+//! ```
+//! use ctm::commands::{Command, CommandInfo, CommandKind, DecodeError, Param, ParamError, Reserved, SET_PARAMS_ALIAS, Show, Unit};
+//!
+//! assert_eq!(Command::decode(&[0]), Err(DecodeError::NotACommand));
+//! let info: CommandInfo = CommandKind::SetOutMask.info();
+//! assert_eq!((info.unit, info.unit.name()), (Unit::Mc, "MC"));
+//! let param: &Param = &info.params[0];
+//! assert!(param.reserved == Reserved::MustBeZero && param.show == Show::Fields);
+//! let wrong = Command::new(CommandKind::SetOutMask, &[1 << 31]).check();
+//! assert!(matches!(wrong, Err(ParamError::ReservedBits { index: 0, bits: 0x8000_0000, .. })));
+//! // `set_params` has a second opcode.
+//! assert_eq!(Command::decode(&[0xc000_0000 | u32::from(SET_PARAMS_ALIAS) << 8, 0])?.kind(), CommandKind::SetParams);
+//! # Ok::<(), DecodeError>(())
+//! ```
+//!
+//! Parameters are words with named fields, and fields have named values:
+//!
+//! ```
+//! use ctm::commands::*;
+//!
+//! let words = [
+//!     AddressWord::FORMAT, CondMaskWord::FORMAT, CondTestWord::FORMAT, DomainI0::FORMAT, DomainI1::FORMAT, DomainJ0::FORMAT,
+//!     DomainJ1::FORMAT, HeightWord::FORMAT, InputWord::FORMAT, LocWord::FORMAT, OutputWord::FORMAT, PerfFlagsWord::FORMAT,
+//!     PlaneCountWord::FORMAT, RawWord::FORMAT, SamplerWidthWord::FORMAT, SamplerWord::FORMAT, WriteMaskWord::FORMAT,
+//! ];
+//! let of_r700 = [
+//!     BankWord::FORMAT, BufferWord::FORMAT, BytesWord::FORMAT, ChipWord::FORMAT, ConstantsWord::FORMAT, EntryWord::FORMAT,
+//!     EventsWord::FORMAT, ExportWord::FORMAT, FetchFormatWord::FORMAT, GlobalsWord::FORMAT, GroupWord::FORMAT,
+//!     InstanceOffsetWord::FORMAT, InterpolantsWord::FORMAT, ItemWord::FORMAT, LodBiasWord::FORMAT, MaxLodWord::FORMAT,
+//!     MemoryWord::FORMAT, MinLodWord::FORMAT, NeedsWord::FORMAT, ProgramWord::FORMAT, ResourceSetWord::FORMAT,
+//!     SemanticsWord::FORMAT, StageWord::FORMAT, StrideWord::FORMAT, TextureDepthWord::FORMAT, TexturePitchWord::FORMAT,
+//!     TextureSamplerWord::FORMAT, TextureSizeWord::FORMAT, TextureWord::FORMAT, VertexOffsetWord::FORMAT,
+//! ];
+//! assert!(words.iter().chain(&of_r700).all(|word| !word.fields.is_empty()));
+//! let test = CondTestWord::decode(2)?;
+//! assert_eq!(test.encode(), 2);
+//!
+//! // Every value of a field has its number and its name.
+//! let named = [
+//!     CondTest::ALL.len(), CondLoc::ALL.len(), SamplerFilter::ALL.len(), SamplerWrap::ALL.len(), ExportKind::ALL.len(), MemoryKind::ALL.len(),
+//!     ProgramForm::ALL.len(), ProgramSlot::ALL.len(), ResourceSet::ALL.len(), SamplerCompare::ALL.len(), SamplerMip::ALL.len(),
+//! ];
+//! assert!(named.iter().all(|&values| values >= 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! R700 devices take places of programs, constants, buffers and memories as structures:
+//!
+//! ```
+//! use ctm::commands::{BufferPlace, CommandBuffer, ConstantsPlace, MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot};
+//! use ctm::ctm_exec::r700::formats::Format;
+//! use ctm::ctm_isa::r700::ops::DataFormat;
+//! use ctm::ctm_isa::r700::program::Stage;
+//! use ctm::GpuAddr;
+//!
+//! let base = GpuAddr(0x1000_0000);
+//! let format = Format { data: DataFormat::Fmt32_32_32_32Float, ..Format::default() };
+//! let buffer = CommandBuffer::new()
+//!     .set_program(ProgramSlot::Main, &ProgramPlace::image(base, 4096, 0))
+//!     .set_stage(Stage::Vertex)
+//!     .set_const_buffer(0, &ConstantsPlace { base, constants: 16 })
+//!     .set_vtx_buffer(1, &BufferPlace { base, bytes: 64, stride_bytes: 16, format })
+//!     .set_memory(MemoryKind::Ring, &MemoryPlace { base, bytes: 4096, item: 4 });
+//! assert!(ctm::commands::is_command_buffer(buffer.words()));
+//! ```
 
 mod builder;
 mod page;

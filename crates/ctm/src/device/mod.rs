@@ -13,6 +13,42 @@
 //!
 //! **Invariants.** Registers and memory keep their values from one buffer to the next, also after an error. Nothing a buffer or a program
 //! says panics, or reaches memory outside the arenas. When [`Device::submit`] returns, everything is in memory.
+//!
+//! What a device is, what it holds, and what it says of a submission:
+//!
+//! ```
+//! use ctm::device::{Caches, CommandError, CommandErrorReason, BoundTexture, CommandFinding, ConditionalUnit, DeviceKind, InputSampler, LaunchReport, LoopConstants, PLANE_BYTES};
+//! use ctm::device::{ParamsStride, PerfCounters, R700Registers, Registers, Resources, Strip, passes, strips};
+//! use ctm::commands::CondTest;
+//! use ctm::{ArenaId, CommandBuffer, Device, DeviceOptions, SubmitReport};
+//!
+//! let options = DeviceOptions { params_stride: ParamsStride::Floats36, ..DeviceOptions::checked() };
+//! assert!(options.kind == DeviceKind::X1k && options.caches == Caches::Modelled);
+//! let mut device = Device::new(options)?;
+//! let at = device.allocate(ArenaId::Gpu, 64)?;
+//! device.write_dwords(at, CommandBuffer::new().set_out_mask(0b0011).words())?;
+//! let report: SubmitReport = device.submit(at, 2)?;
+//! let (launches, findings): (&[LaunchReport], &[CommandFinding]) = (&report.launches, &report.findings);
+//! assert!(report.commands == 1 && launches.is_empty() && findings.is_empty());
+//!
+//! let registers: &Registers = device.registers();
+//! let (sampler, unit, counters): (InputSampler, ConditionalUnit, PerfCounters) =
+//!     (registers.samplers[0], registers.conditional, registers.perf);
+//! assert!(registers.out_mask == 3 && sampler.width == 0 && !counters.counting);
+//! assert!(passes(CondTest::Always, unit.value, 0));
+//! let r700: R700Registers = R700Registers::default();
+//! let own: &Resources = &r700.own;
+//! let (texture, loops): (Option<&BoundTexture>, Option<LoopConstants>) = (own.textures.get(&0), r700.loop_constants);
+//! assert!(texture.is_none() && loops.is_none());
+//! let none: Vec<Strip> = strips([]);
+//! assert!(none.is_empty());
+//!
+//! device.write_dwords(at, &[0])?;
+//! let wrong: CommandError = device.submit(at, 1).unwrap_err();
+//! assert!(matches!(wrong.reason, CommandErrorReason::Decode(_)) && wrong.offset_dwords == 0);
+//! assert_eq!(PLANE_BYTES, 104);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod cache;
 mod co;

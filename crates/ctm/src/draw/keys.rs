@@ -1,4 +1,14 @@
 //! Every key of a job file of `ctm draw`: one row each. The reader, its suggestions and the test of `docs/draw-jobs.md` are derived from here.
+//!
+//! ```
+//! use ctm::draw::keys;
+//!
+//! let sections = [
+//!     keys::DRAWING, keys::DRAW, keys::TARGET, keys::DEPTH, keys::TEXTURE, keys::CAMERA, keys::STENCIL, keys::BLEND, keys::RUN,
+//! ];
+//! assert_eq!(sections.len(), keys::SECTIONS.len());
+//! assert!(sections.iter().all(|section| !section.keys.is_empty()));
+//! ```
 
 use crate::job::keys::{For, Key, Section};
 

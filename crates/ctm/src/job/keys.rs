@@ -1,4 +1,16 @@
 //! Every key of a job file: one row each. The reader, its suggestions and the test of `docs/jobs.md` are derived from here.
+//!
+//! ```
+//! use ctm::job::keys::{self, For, Key, Section};
+//!
+//! let sections: [Section; 12] = [
+//!     keys::JOB, keys::PASS, keys::PROGRAM_INFO, keys::REGISTER, keys::CONSTANTS, keys::CONSTANT_BUFFER, keys::BUFFER, keys::TEXTURE, keys::MEMORY,
+//!     keys::OUTPUT, keys::CONDITIONAL, keys::RUN,
+//! ];
+//! assert!(keys::SECTIONS.len() >= sections.len());
+//! let key: Option<&Key> = keys::JOB.keys.iter().find(|key| key.name == "program");
+//! assert!(key.is_some_and(|key| key.isa == For::Both));
+//! ```
 
 /// Which programs a key is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -18,6 +18,58 @@
 //! all of its fields are public.
 //!
 //! **Invariant.** A job of X1K programs reaches the device only through memory and command buffers, as any client of CTM would.
+//!
+//! A job from a text and flags, checked, run, and its results:
+//!
+//! ```
+//! use ctm::job::{AnyProgram, FLAGS, Flag, Form, Isa, Job, JobError, JobReport, Loaded, OutputResult, Pass, PassProgram, PassReport, Progress};
+//! use ctm::job::{LAUNCH_TIME, Reader, Run, formats, json};
+//! use ctm::render::Report;
+//!
+//! let mut reader = Reader::for_program_bytes("ramp.x1k", b".output y = o0\n.const k = c0\nmul y, r0, k\n".to_vec());
+//! reader.flag("size", "3x1");
+//! reader.flag("const", "k=2,2,2,2");
+//! let job: Job = reader.finish()?;
+//! let (pass, run): (&Pass, &Run) = (&job.passes[0], &job.run);
+//! assert!(pass.repeat == 1 && !run.check && run.budget.time == Some(LAUNCH_TIME));
+//! let programs: Vec<PassProgram> = job.programs()?;
+//! assert!(matches!(programs[0].program, AnyProgram::X1k(_)));
+//! let reports: Vec<Report> = job.check()?;
+//! assert!(reports.is_empty());
+//!
+//! let mut last: Option<Progress> = None;
+//! let report: JobReport = job.run(|progress| last = Some(progress))?;
+//! let (pass, output): (&PassReport, &OutputResult) = (&report.passes[0], &report.outputs[0]);
+//! assert_eq!((pass.launches, output.name.as_str()), (1, "y"));
+//! assert!(json::counters(&pass.counters).is_object() && output.rect.width * output.rect.height <= json::FEW as u32);
+//!
+//! // What may be written, and what is wrong.
+//! let size: Option<&Flag> = FLAGS.iter().find(|flag| flag.name == "size");
+//! assert!(size.is_some() && formats().iter().any(|(name, _)| *name == "float32_4"));
+//! let wrong: Result<Job, JobError> = Reader::for_job("domain = 3", "job.toml", "".as_ref()).finish();
+//! assert!(matches!(wrong, Err(JobError::Wrong(_))));
+//!
+//! // A program file by itself.
+//! let loaded = Loaded::from_bytes(b"mov o0, r0\n", "a.x1k".as_ref(), Some(Isa::X1k), None)?;
+//! assert!(loaded.form == Form::Text && loaded.reports.is_empty());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Bytes of files, before anybody knows what they are:
+//!
+//! ```
+//! use ctm::job::{MergeError, Shard, byte_code_text, merge, not_foreign, read_file, text_of};
+//! use std::path::Path;
+//!
+//! assert_eq!(text_of(b"mov o0, r0", "a.x1k")?, "mov o0, r0");
+//! assert!(text_of(&[0xff], "a.x1k").is_err() && read_file(Path::new("nowhere"), "the program", None).is_err());
+//! assert!(not_foreign(b"#version 330\n", Path::new("a.glsl"), None).is_err());
+//! assert!(byte_code_text(b"mov o0, r0", "a.x1k")?.is_none());
+//! let shard = Shard { part: 1, parts: 4 };
+//! assert_eq!(shard.part + 3, shard.parts);
+//! assert!(matches!(merge(Path::new("nowhere.npy")), Err(MergeError::NoParts { .. } | MergeError::Io { .. })));
+//! # Ok::<(), ctm::JobError>(())
+//! ```
 
 mod draft;
 mod files;

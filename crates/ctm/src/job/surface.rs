@@ -1,4 +1,21 @@
 //! Arrays into device memory and back: conversion to the device's formats, and the memory controller's order.
+//!
+//! ```
+//! use ctm::job::surface::{Rect, download, fill, with_rows};
+//! use ctm::mc::{Format, Surface, Tiling};
+//! use ctm::memory::{ArenaId, ArenaOptions, DeviceMemory};
+//!
+//! let mut memory = DeviceMemory::new(&ArenaOptions::with_sizes([1 << 20; 4])?)?;
+//! let surface = Surface::for_size(8, 4, Format::Float32x1, Tiling::Linear)?;
+//! let surface = surface.at(memory.allocate(ArenaId::Gpu, surface.bytes())?);
+//! fill(&mut memory, &surface, [2f32.to_bits(); 4])?;
+//! let rect = Rect { x: 0, y: 0, width: 3, height: 2 };
+//! assert_eq!(download(&memory, &surface, rect)?.to_f32(), [2.0; 6]);
+//! let mut row = Vec::new();
+//! with_rows(&memory, &surface, rect, false, |rows| rows(1, &mut row))?;
+//! assert_eq!(row, [2.0; 3]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 use crate::array::{Array, ArrayError, FillRow, Layout, Values};
 use crate::mc::{ByteOrder, Format, Surface};

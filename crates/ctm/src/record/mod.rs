@@ -13,6 +13,59 @@
 //!
 //! **Invariants.** A device that is not recorded does nothing for it: memory is watched by another kind of storage, not by a question on
 //! the way. What is read from a file is trusted in nothing; no file panics.
+//!
+//! A recording of a device's submissions is made in memory, and runs again:
+//!
+//! ```
+//! use ctm::record::{Difference, ENVIRONMENT, End, Found, Noticed, Place, ReadError, RecordError, Recording, ReplayOptions, ReplayReport, VERSION};
+//! use ctm::record::{environment, replay, replay_on, replay_under};
+//! use ctm::{ArenaId, CommandBuffer, Control, Device, DeviceOptions};
+//! use std::sync::{Arc, Mutex};
+//!
+//! #[derive(Clone, Default)]
+//! struct File(Arc<Mutex<Vec<u8>>>);
+//!
+//! impl std::io::Write for File {
+//!     fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
+//!         self.0.lock().unwrap().write(bytes)
+//!     }
+//!     fn flush(&mut self) -> std::io::Result<()> {
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let file = File::default();
+//! let mut device = Device::new(DeviceOptions::default())?;
+//! let recording: Arc<Recording> = Recording::to(Box::new(file.clone()));
+//! device.record(&recording)?;
+//! let at = device.allocate(ArenaId::Gpu, 64)?;
+//! let buffer = CommandBuffer::new().wait_for_idle();
+//! device.write_dwords(at, buffer.words())?;
+//! device.submit(at, buffer.len_dwords() as u32)?;
+//! drop((device, recording));
+//!
+//! let bytes = file.0.lock().unwrap().clone();
+//! let options = ReplayOptions::default();
+//! let report: ReplayReport = replay(&bytes[..], &options, |_| {})?;
+//! let difference: Option<&Difference> = report.difference.as_ref();
+//! let noticed: &[Noticed] = &report.noticed;
+//! assert!(report.submissions == 1 && difference.is_none() && noticed.is_empty());
+//! assert!(!matches!(report.end, End::Cut { .. } | End::Damaged { .. }));
+//! // The same under a control, and with an engine of the caller's.
+//! assert_eq!(replay_under(&Control::none(), &bytes[..], &options, |_| {})?.submissions, 1);
+//! assert_eq!(replay_on(&Control::none(), &bytes[..], &options, &|engine| engine, |_| {})?.submissions, 1);
+//!
+//! let place = Place { device: 0, submission: 3 };
+//! let found = Found::Engines { message: "r1.x".into() };
+//! assert!(Difference { place, found }.to_string().contains("the engines differ"));
+//! assert!(matches!(replay(&b"nothing"[..], &options, |_| {}), Err(ReadError::NotARecording)));
+//! assert_eq!(VERSION, 1);
+//! // Clients are recorded when the environment says so.
+//! assert_eq!(ENVIRONMENT, "CTM_RECORD");
+//! let wished: Result<Option<Arc<Recording>>, RecordError> = environment();
+//! assert!(wished?.is_none());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod format;
 mod options;

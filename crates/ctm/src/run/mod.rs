@@ -26,6 +26,37 @@
 //! assert_eq!(done.values("y"), [20.0, 30.0, 40.0, 50.0]);
 //! # Ok::<(), ctm::Error>(())
 //! ```
+//!
+//! Numbers of any kind go in, and what is wrong is told:
+//!
+//! ```
+//! use ctm::run::{ArgumentError, COLUMNS, Done, Error, Numbers, Program, Run, View};
+//! use ctm::{Budget, Control, Counters, Domain, EngineKind, GroupSize, Position, Progress};
+//!
+//! let program = Program::assemble(".input x = s0\n.output y = o0\ntex r1, x, r0.rg\nmul y, r1, 2.0")?;
+//! let rows = View::rows(Numbers::F32(&[1.0, 2.0, 3.0, 4.0]), [2, 2, 1]);
+//! let control = Control::new();
+//! let done: Done = Run::of(&program)
+//!     .domain(Domain { i0: 0, j0: 0, i1: 1, j1: 1 })
+//!     .input("x", rows)
+//!     .output("y", 1)
+//!     .engine(EngineKind::Interp)
+//!     .group(GroupSize::X1K)
+//!     .budget(Budget::default())
+//!     .counted(true)
+//!     .under(&control)
+//!     .run()?;
+//! assert_eq!(done.values("y"), [2.0, 4.0, 6.0, 8.0]);
+//! let counters: &Counters = &done.counters;
+//! assert_eq!(counters.processors, 4);
+//! let progress: Progress = control.progress();
+//! assert_eq!(progress.share(), 1.0);
+//! assert_eq!(Position { i: 1, j: 0 }.i, 1);
+//!
+//! let wrong = Run::of(&program).size(COLUMNS + 1, 1).output("y", 1).run();
+//! assert!(matches!(wrong, Err(Error::Argument(ArgumentError::Domain { .. }))), "{wrong:?}");
+//! # Ok::<(), Error>(())
+//! ```
 
 mod error;
 mod program;

@@ -10,6 +10,25 @@
 //! | `mipmaps` | smaller levels of a texture that has none |
 //!
 //! **Invariant.** Hostile bytes give a [`TextureError`], never a panic or more memory than the texture that the file describes has.
+//!
+//! ```
+//! use ctm::ctm_exec::r700::resources::TextureKind;
+//! use ctm::texture::{EXTENSIONS, FORMATS, FileFormat, TextureError, is_texture, read, stacked, with_levels};
+//! use std::path::Path;
+//!
+//! assert!(EXTENSIONS.contains(".dds") && is_texture(Path::new("wood.dds")));
+//! let row: &FileFormat = &FORMATS[0];
+//! assert!(row.dxgi != 0 || row.vk != 0);
+//! let wrong: TextureError = read(Path::new("wood.dds"), b"DDS ").unwrap_err();
+//! assert!(!wrong.0.is_empty());
+//!
+//! // Two pictures become the layers of an array, with their mipmap levels.
+//! let picture = ctm::array::npy_bytes(ctm::array::ItemType::Float32, &[2, 2, 4], &[0; 16])?;
+//! let image = || read(Path::new("layer.npy"), &picture);
+//! let layers = with_levels(stacked(TextureKind::TwoDArray, vec![image()?, image()?])?);
+//! assert_eq!((layers.texture.depth, layers.texture.levels), (2, 2));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod dds;
 mod formats;

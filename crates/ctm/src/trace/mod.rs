@@ -22,6 +22,128 @@
 //! engine. Nothing here writes the files that a job names.
 //!
 //! Begin with [`Trace::of_job`].
+//!
+//! One processor of a small job, looked at in every way:
+//!
+//! ```
+//! use ctm::Position;
+//! use ctm::job::Reader;
+//! use ctm::trace::observe::{At, Event, Flow, Isa, LaneEvent, LaneFlow, LaneState, Lanes, Place, Read, Write};
+//! use ctm::trace::{Ancestor, Ancestry, Block, Choice, Chosen, Count, Graph, Limits, Line, Listing, LiveRange, Liveness, Oddity, OddityKind};
+//! use ctm::trace::{Profile, Step, Subject, Trace, flow_json, isa_name, number};
+//!
+//! let text = b".output y = o0\nadd r1, r0, r0\nrcp r2, r1.g\nmov y, r1\n";
+//! let mut reader = Reader::for_program_bytes("double.x1k", text.to_vec());
+//! reader.flag("size", "4x1");
+//! let subject = Subject::Job(Box::new(reader.finish()?));
+//! let at = Position { i: 2, j: 0 };
+//! let chosen: Chosen = subject.choose(Choice::default(), Some(at))?;
+//!
+//! // Everything that its group read and wrote.
+//! let trace = Trace::of(&subject, &chosen, at, &Limits::default())?;
+//! assert_eq!((trace.positions[trace.lane], isa_name(trace.isa)), (at, "x1k"));
+//! let step: &Step = &trace.steps[0];
+//! let event: &Event = &step.event;
+//! let lane: &LaneEvent = event.lanes.iter().find(|lane| usize::from(lane.lane) == trace.lane).unwrap();
+//! let (read, write): (&Read, &Write) = (&lane.reads[0], &lane.writes[0]);
+//! assert_eq!((number(read.bits), number(write.bits)), ("2".into(), "4".into()));
+//! let lanes: &Lanes = &event.executing;
+//! assert!(lanes.contains(trace.lane));
+//! let flow: &Flow = &trace.start[0];
+//! let first: &LaneFlow = &flow.lanes[0];
+//! assert!(first.covered && first.state == LaneState::Running && flow_json(flow).is_object());
+//!
+//! // Where a value comes from; what is odd; how long values live; how the program ran.
+//! let place: Place = Place::parse(Isa::X1k, "o0.r")?[0];
+//! let ancestry: Ancestry = Ancestry::of(&trace, trace.lane, place, None).unwrap();
+//! let value: &Ancestor = &ancestry.nodes[0];
+//! assert_eq!(number(value.bits), "4");
+//! let oddities: Vec<Oddity> = trace.oddities(trace.lane);
+//! assert!(oddities.iter().any(|oddity| oddity.kind == OddityKind::Infinity));
+//! let liveness: Liveness = trace.liveness(trace.lane);
+//! let range: Option<&LiveRange> = liveness.ranges.first();
+//! assert!(range.is_some());
+//! let profile = Profile::of(&subject, &chosen)?;
+//! let graph: Graph = profile.graph();
+//! let block: &Block = &graph.blocks[0];
+//! let listing: &Listing = &trace.listing;
+//! let line: &Line = &listing.lines[listing.line(block.instructions[0]).unwrap() - 1];
+//! // Lines count from 1.
+//! let first: At = line.at[0];
+//! assert_eq!(first, block.instructions[0]);
+//! let count: Count = profile.total();
+//! assert!(count.executed >= 3);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! Two jobs are compared, and a program is made smaller:
+//!
+//! ```
+//! use ctm::job::{Job, Reader};
+//! use ctm::trace::{Choice, Difference, Incomparable, Left, Parting, Store, Subject, agree, difference, left_by, parting, reduce};
+//! use ctm::trace::{Limits, Trace};
+//! use ctm::{JobError, Position};
+//!
+//! let job = |text: &str| -> Result<Job, JobError> {
+//!     let mut reader = Reader::for_program_bytes("p.x1k", text.into());
+//!     reader.flag("size", "2x1");
+//!     reader.finish()
+//! };
+//! let (a, b) = (job(".output y = o0\nmov y, r0\n")?, job(".output y = o0\nadd y, r0, r0\n")?);
+//! let found: Result<Option<Difference>, Incomparable> = difference(&a.run(|_| {})?, &b.run(|_| {})?, 0.0);
+//! let found = found?.unwrap();
+//! assert_eq!((found.at, found.a, found.b), (Position { i: 1, j: 0 }, 1.0, 2.0));
+//! assert!(agree(1.0, 1.0 + 1e-7, 1e-6) && !agree(1.0, 2.0, 0.0));
+//!
+//! let trace = |job: &Job| Trace::of_job(job, Choice::default(), found.at, &Limits::default());
+//! let parts: Parting = parting(&trace(&a)?, &trace(&b)?, 0.0).unwrap();
+//! let (left, right): (Option<Store>, Option<Store>) = (parts.a, parts.b);
+//! assert!(left.is_some() && right.is_some());
+//! let subject = Subject::Job(Box::new(a));
+//! let (left, fault): (Left, _) = left_by(&subject, &subject.choose(Choice::default(), None)?)?;
+//! assert!(left.contains_key(&found.at) && fault.is_none());
+//!
+//! assert_eq!(reduce("mov r1, r0\nmov o0, r0\n", &mut |text| text.contains("o0")).trim(), "mov o0, 0");
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! A session steps through a group, forwards and backwards:
+//!
+//! ```
+//! use ctm::job::Reader;
+//! use ctm::trace::observe::{Isa, Place, PlaceError, Unit, Watcher, Wish};
+//! use ctm::trace::{Direction, Session, SetError, Stop, watch_job};
+//! use ctm::{Position, ctm_exec::Fault};
+//! use std::ops::ControlFlow;
+//! use std::sync::{Arc, Mutex};
+//!
+//! struct Look(Arc<Mutex<Vec<String>>>);
+//!
+//! impl Watcher for Look {
+//!     fn wish(&mut self, _: &[Position]) -> Wish {
+//!         Wish::Watch
+//!     }
+//!     fn watch(&mut self, unit: &mut Unit<'_>) -> Result<ControlFlow<()>, Fault> {
+//!         let mut session = Session::new(unit);
+//!         let place: Result<Vec<Place>, PlaceError> = Place::parse(Isa::X1k, "r1.r");
+//!         let place = place.unwrap()[0];
+//!         let set: Result<(), SetError> = session.set(0, place, 7f32.to_bits());
+//!         assert!(set.is_ok());
+//!         let mut all = |_: &mut Session<'_, '_>| false;
+//!         assert_eq!(session.run(Direction::Forward, false, &mut all), Stop::End);
+//!         assert_eq!(session.back(), Stop::Reached);
+//!         self.0.lock().unwrap().push(format!("{:?}", session.value(0, place).map(f32::from_bits)));
+//!         Ok(ControlFlow::Continue(()))
+//!     }
+//! }
+//!
+//! let mut reader = Reader::for_program_bytes("p.x1k", b".output y = o0\nadd r1, r1, r1\nmov y, r1\n".to_vec());
+//! reader.flag("size", "1x1");
+//! let seen = Arc::new(Mutex::new(Vec::new()));
+//! watch_job(&reader.finish()?, 0, Look(Arc::clone(&seen)))?;
+//! assert_eq!(*seen.lock().unwrap(), ["Some(14.0)"]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod choice;
 mod compare;

@@ -11,6 +11,54 @@
 //!
 //! An R700 job needs no device: its programs run on plain arrays ([`ctm_exec::r700::Arrays`]), bound by number as the manual's
 //! fetch constants, samplers and host registers would bind them.
+//!
+//! ```
+//! use ctm::ctm_exec::r700::Target;
+//! use ctm::job::r700::{ConstantBuffer, Contents, FetchBuffer, Lookup, MemoryBlock, R700Pass, target_name, target_of, target_slot};
+//! use ctm::job::{Conditional, Data, FromOutput, Given, Located, Output, ProgramInfo, Reader, Ref, Save, Texture, Varying};
+//!
+//! let text = r#"
+//! isa = "r700"
+//! program = "p.psh"
+//! domain = [0, 0, 7, 7]
+//! [[constant_buffer]]
+//! bank = 0
+//! values = [[1, 2, 3, 4]]
+//! [[texture]]
+//! slot = 0
+//! data = "photo.png"
+//! [[output]]
+//! slot = "pix0"
+//! save = "out.npy"
+//! "#;
+//! let job = Reader::for_job(text, "job.toml", "".as_ref()).finish()?;
+//! let (given, pass): (&Given, _) = (&job.given, &job.passes[0]);
+//! assert!(given.bytes.is_none());
+//! let r700: &R700Pass = pass.r700.as_ref().unwrap();
+//! let bank: &ConstantBuffer = &r700.constant_buffers[0];
+//! assert!(bank.bank.value == 0 && matches!(bank.contents, Contents::Values(_)));
+//! let (buffer, memory): (Option<&FetchBuffer>, Option<&MemoryBlock>) = (r700.buffers.first(), r700.memories.first());
+//! assert!(buffer.is_none() && memory.is_none());
+//!
+//! let texture: &Texture = &pass.textures[0];
+//! let slot: &Located<Ref> = &texture.slot;
+//! assert_eq!(slot.value, Ref::Index(0));
+//! assert!(matches!(texture.data.as_ref().map(|data| &data.value), Some(Data::File(_))));
+//! let (from, lookup): (Option<&Located<FromOutput>>, &Lookup) = (texture.output.as_ref(), &texture.lookup);
+//! assert!(from.is_none() && lookup.levels.is_empty());
+//! let output: &Output = &pass.outputs[0];
+//! let saves: &[Save] = if output.saves.is_empty() { &job.saves } else { &output.saves };
+//! assert!(saves[0].path.value.ends_with("out.npy"));
+//! let conditional: Option<&Conditional> = pass.conditional.as_ref();
+//! let information: Option<&Located<ProgramInfo>> = pass.program_info.as_ref();
+//! let varying: Option<&Varying> = pass.varying.values().next();
+//! assert!(conditional.is_none() && information.is_none() && varying.is_none());
+//!
+//! // Exports by name and by number.
+//! assert_eq!(target_of(&Ref::Name("depth".into())), Some(Target::Depth));
+//! assert_eq!((target_name(Target::Pixel(1)), target_slot(Target::Depth)), ("pix1".to_owned(), 8));
+//! # Ok::<(), ctm::JobError>(())
+//! ```
 
 mod draft;
 mod elements;
