@@ -32,7 +32,13 @@ const fn of(what: &'static str, advice: &'static str) -> Foreign {
 static TEXTS: &[Row] = &[
     (of("SPIR-V assembly", FIRST), |line| line.starts_with("OpCapability ") || line.starts_with("OpMemoryModel ")),
     (of("WGSL", FIRST), |line| ["@fragment", "@vertex", "@compute", "@group("].iter().any(|word| line.starts_with(word))),
-    (of("HLSL", TO_PS3), |line| line.contains(": SV_") || line.contains(":SV_") || line.starts_with("cbuffer ") || line.contains(": register(")),
+    (of("HLSL", TO_PS3), |line| {
+        let semantic = [": SV_", ":SV_", ": register(", ": COLOR", ": TEXCOORD", ": POSITION"];
+        semantic.iter().any(|word| line.contains(word))
+            || line.starts_with("cbuffer ")
+            || line.starts_with("sampler2D ")
+            || ["float ", "float2 ", "float3 ", "float4 ", "half4 ", "float4x4 "].iter().any(|word| line.starts_with(word) && line.contains('('))
+    }),
     (of("GLSL", WORDS), |line| {
         line.starts_with("#version ")
             || line.starts_with("precision mediump ")
@@ -74,6 +80,9 @@ mod tests {
             ("#version 330\nout vec4 c;\nvoid main() { c = vec4(1.0); }\n", "GLSL"),
             ("precision mediump float;\nvoid main() {}\n", "GLSL"),
             ("float4 main(float2 uv : TEXCOORD0) : SV_Target { return 1; }\n", "HLSL"),
+            ("sampler2D s;\nstruct In {\n", "HLSL"),
+            ("float4 main(float2 uv : TEXCOORD0) : COLOR0 { return 1; }\n", "HLSL"),
+            ("float3 lit(float3 n) {\n", "HLSL"),
             ("@fragment\nfn main() -> @location(0) vec4f { return vec4f(1); }\n", "WGSL"),
             ("; SPIR-V\nOpCapability Shader\n", "SPIR-V assembly"),
             ("; ModuleID = 'a'\ndefine amdgpu_ps void @main() {\n", "LLVM's intermediate language"),
