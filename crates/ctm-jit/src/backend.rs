@@ -1,5 +1,6 @@
 //! What can execute the form, and which of it is chosen.
 
+use crate::optional::PassesError;
 use std::fmt;
 
 /// The environment variable that names a back end.
@@ -115,7 +116,7 @@ const fn executes() -> bool {
     false
 }
 
-/// A back end that cannot be had.
+/// A back end that cannot be had, or a pass that cannot be left out.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BackendError {
     name: String,
@@ -131,6 +132,8 @@ enum Reason {
     Processor,
     /// Memory cannot be made executable.
     Memory,
+    /// It is no pass that may be left out.
+    Passes,
 }
 
 impl fmt::Display for BackendError {
@@ -139,6 +142,9 @@ impl fmt::Display for BackendError {
             backends.map(|backend| format!("`{backend}`")).collect::<Vec<_>>().join(", ")
         };
         let name = &self.name;
+        if self.reason == Reason::Passes {
+            return f.write_str(name);
+        }
         if self.from_environment {
             write!(f, "{ISA}: ")?;
         }
@@ -147,6 +153,7 @@ impl fmt::Display for BackendError {
                 write!(f, "`{name}` is no back end of the engine; there are {}", list(&mut Backend::ALL.into_iter()))?;
             }
             Reason::Processor => write!(f, "this host does not have what the back end `{name}` needs")?,
+            Reason::Passes => {}
             Reason::Memory => {
                 write!(f, "memory cannot be made executable here, which the back end `{name}` needs")?;
             }
@@ -156,6 +163,12 @@ impl fmt::Display for BackendError {
 }
 
 impl std::error::Error for BackendError {}
+
+impl From<PassesError> for BackendError {
+    fn from(error: PassesError) -> Self {
+        Self { name: error.to_string(), reason: Reason::Passes, from_environment: true }
+    }
+}
 
 #[cfg(test)]
 mod tests {

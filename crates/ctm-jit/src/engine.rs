@@ -13,6 +13,7 @@ use crate::backend::{Backend, BackendError};
 use crate::form::{Code, OUTPUT_VARS, Var};
 use crate::grid::Ramp;
 use crate::lanes::{ENTRY, LANES};
+use crate::optional::{self, Pass};
 use crate::passes::optimise;
 use crate::portable::{Dense, GROUPS};
 #[cfg(target_arch = "x86_64")]
@@ -110,8 +111,9 @@ impl Jit {
     /// An engine with the back end that [`Backend::from_environment`] finds.
     ///
     /// # Errors
-    /// When `CTM_ENGINE_ISA` names a back end that cannot be had.
+    /// When `CTM_ENGINE_ISA` names a back end that cannot be had, or `CTM_PASSES` something else than passes to leave out.
     pub fn from_environment() -> Result<Self, BackendError> {
+        optional::check()?;
         Backend::from_environment().map(Self::with_backend)
     }
 
@@ -328,7 +330,8 @@ impl Variant {
 impl Artifact {
     fn new(launch: &Launch<'_>, engine: &Jit) -> Option<Self> {
         let mut artifact = Self::of(launch, engine)?;
-        if let Some(program) = crate::x1k::for_covered_groups(launch.program) {
+        let covered = Pass::Covered.is_on().then(|| crate::x1k::for_covered_groups(launch.program));
+        if let Some(program) = covered.flatten() {
             let whole = Self::of(&Launch { program: &program, ..*launch }, engine);
             artifact.whole = whole.map(|whole| Box::new(Self { covered: true, ..whole }));
         }

@@ -14,6 +14,7 @@
 //! | `x86/` | the form as machine code |
 //! | `backend` | which of them runs |
 //! | `lanes`, `grid` | what goes into a group and comes out; where its lanes lie |
+//! | `optional` | which passes may be left out, and the switch that leaves them out |
 //! | `map` | tables for looking things up while compiling |
 //! | `direct` | outputs written without asking memory for each |
 //! | `stream/` | launches in which every processor does the same, tile by tile |
@@ -44,6 +45,7 @@ mod form;
 mod grid;
 mod lanes;
 mod map;
+mod optional;
 mod passes;
 mod portable;
 mod r700;
@@ -59,4 +61,5 @@ mod x86;
 
 pub use backend::{Backend, BackendError};
 pub use engine::{Jit, StreamLimits};
+pub use optional::{PassesError, check as check_passes, passes};
 pub use verify::{DIFFERENCE, Difference, Verify};

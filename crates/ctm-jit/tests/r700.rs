@@ -16,7 +16,7 @@ use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};
 use ctm_jit::{Backend, Jit, Verify};
 use ctm_testkit::far::FAR;
-use ctm_testkit::tries::{Differences, on_all_cores, seeds};
+use ctm_testkit::tries::{Differences, on_all_cores, seeds, without_each};
 use serde_json::Value;
 use std::path::{Path, PathBuf};
 
@@ -676,4 +676,11 @@ fn memory_writes_keep_their_order() {
         }
     }
     assert_eq!(faults, 4);
+}
+
+/// Results do not depend on the passes that are left out.
+#[test]
+fn each_pass_may_be_left_out() {
+    let passes = ctm_jit::passes().filter(|(_, precondition)| !precondition.starts_with("X1K")).map(|(name, _)| name);
+    without_each(passes, &["corpus_programs", "lanes_leave_a_loop"]);
 }

@@ -70,3 +70,19 @@ pub fn on_all_cores<S: Send>(
     assert!(texts.is_empty(), "{}", texts.join("\n"));
     states
 }
+
+/// Runs these tests of this test program once for each of the engine's passes, in a process that leaves it out: `CTM_PASSES` is read once.
+///
+/// # Panics
+/// When one of them fails, or is not there.
+#[allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
+pub fn without_each(passes: impl Iterator<Item = &'static str>, tests: &[&str]) {
+    for pass in passes {
+        let mut command = std::process::Command::new(std::env::current_exe().unwrap());
+        command.args(tests).arg("--exact").env("CTM_PASSES", format!("-{pass}"));
+        let output = command.output().unwrap();
+        let text = [output.stdout, output.stderr].map(|text| String::from_utf8_lossy(&text).into_owned()).concat();
+        let all = text.contains(&format!(" {} passed", tests.len()));
+        assert!(output.status.success() && all, "without {pass}:\n{text}");
+    }
+}

@@ -139,6 +139,7 @@ fn backend(kind: BenchEngine) -> Result<Option<Backend>, Failure> {
 
 /// A new engine of this kind.
 fn engine(kind: BenchEngine) -> Result<Box<dyn Engine>, Failure> {
+    ctm_jit::check_passes().map_err(|error| Failure::usage("no-pass", error.to_string()))?;
     Ok(match backend(kind)? {
         None => Box::new(Interp),
         Some(backend) => Box::new(Jit::with_backend(backend)),

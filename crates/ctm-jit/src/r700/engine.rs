@@ -9,6 +9,8 @@ use super::places::{Places, Starts, Waves};
 use super::wave::lanes_of;
 use super::worker::{Direct, Ended, Left, Referred, Spans, TaskDone, Way, Worker};
 use crate::backend::Backend;
+#[cfg(target_arch = "x86_64")]
+use crate::optional::Pass;
 use crate::work::{share, threads};
 #[cfg(target_arch = "x86_64")]
 use crate::x86::r700::Variant;
@@ -144,7 +146,7 @@ impl<'a> Run<'a> {
             assume: false,
             moderate: false,
             linear: bindings().any(Binding::is_linear),
-            levels: self.backend == Backend::Avx512 && bindings().any(Binding::has_levels),
+            levels: Pass::Levels.is_on() && self.backend == Backend::Avx512 && bindings().any(Binding::has_levels),
             // Whose turn it is follows from the blocks that have been passed.
             counts: self.launch.counters || !self.artifact.code.turns.is_empty(),
             fuel: self.artifact.may_exceed(self.per_look),
@@ -156,6 +158,9 @@ impl<'a> Run<'a> {
     /// wavefront can come to a fault, which names an instruction and depends on how far others have come.
     #[cfg(target_arch = "x86_64")]
     fn narrower(&self, reads: &dyn Memory, uniforms: &[u32]) -> Option<GroupSize> {
+        if !Pass::Narrow.is_on() {
+            return None;
+        }
         let Launch { counters, covered, wavefront, .. } = *self.launch;
         // How many lanes run of covered ones is counted by words.
         let counts = covered.is_none() || wavefront.lanes() == 64 && self.waves.steps().whole;

@@ -8,6 +8,7 @@
 
 use super::form::{Block, Code, End, M, MaskOp, Op, Target};
 use super::passes::sweep;
+use crate::optional::Pass;
 
 /// The most rows at one place; programs that need more stay as they are.
 const MOST_ROWS: usize = 256;
@@ -16,6 +17,9 @@ const MOST_STEPS: usize = 200_000;
 
 /// Leaves out what is known; gives masks that are the same one name. `whole`: all lanes that exist lie in the domain.
 pub fn simplify(code: &mut Code, whole: bool) {
+    if !Pass::Masks.is_on() {
+        return;
+    }
     let Some(bits) = Bits::of(code) else { return };
     let live = bits.live(code);
     let Some(entries) = bits.follow(code, &live, whole) else { return };

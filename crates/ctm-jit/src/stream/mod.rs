@@ -14,6 +14,7 @@ use crate::engine::StreamLimits;
 use crate::form::{Code, OUTPUT_VARS, Op, Var};
 use crate::grid::Ramp;
 use crate::lanes::{ENTRY, Visits};
+use crate::optional::Pass;
 use crate::passes::{Liveness, optimise};
 use crate::work::{share, threads};
 use crate::x86::Isa;
@@ -140,7 +141,8 @@ impl Streams {
     pub fn take(&self, domain: Domain, instructions: u64) -> bool {
         let processors = u64::from(domain.width()) * u64::from(domain.height());
         let enough = self.limits.processors;
-        processors >= enough || processors.saturating_mul(instructions) >= enough.saturating_mul(LONG)
+        let enough = processors >= enough || processors.saturating_mul(instructions) >= enough.saturating_mul(LONG);
+        enough && Pass::Streams.is_on()
     }
 
     fn get(&self, isa: Isa, key: &Key, program: &Program<'_>, given: &Given<'_>) -> Option<Arc<Stream>> {
@@ -184,7 +186,8 @@ impl Stream {
         let start_values: Vec<(Var, Linear)> =
             given.map(|(var, ramp)| Some((var, affine::of_ramp(&ramp)?))).collect::<Option<_>>()?;
         let mut prepared = plain;
-        if start_values.is_empty()
+        if Pass::Packed.is_on()
+            && start_values.is_empty()
             && let Some(mut packed) = prepare::packed(&prepared)
         {
             let packed_live = optimise(&mut packed.code, false);
@@ -238,7 +241,8 @@ fn choose(
     let is_wide =
         |tile: Tile, each: u32, columns: u32| tile.vectors >= 4 || 2 * u32::from(tile.vectors) * each > columns;
     // AVX2 has too few registers for it, packed vectors lie side by side in larger numbers.
-    if isa == Isa::Avx512
+    if Pass::Pairs.is_on()
+        && isa == Isa::Avx512
         && !prepared.packed
         && let Some((mut joined, items)) = turns::joined(&prepared, &tree.items)
     {

@@ -30,6 +30,7 @@ use super::vectors::Vectors;
 use super::whole::Body;
 use crate::form::{BlockId, Code, End, Flow, Target, Var};
 use crate::lanes::Mask;
+use crate::optional::Pass;
 
 /// What code returns: the groups have ended.
 pub const DONE: u32 = 0;
@@ -237,7 +238,7 @@ impl Emit<'_> {
 
     /// Gives registers that are left to the literals and constants with the most uses.
     fn choose_constants(&mut self) {
-        let uses = kept::uses(&self.input.code.blocks, self.input.lines);
+        let uses = if Pass::Kept.is_on() { kept::uses(&self.input.code.blocks, self.input.lines) } else { Vec::new() };
         let first = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
         let first = if self.input.spans { first.max(span::FREE) } else { first };
         // Without a loop, loading a constant before its one use gains nothing.

@@ -65,6 +65,7 @@ mod whole;
 use crate::engine::Source;
 use crate::form::{Block, Code, End, Op, Var};
 use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
+use crate::optional::Pass;
 use crate::passes::{Liveness, VarSet, optimise, parts};
 use alloc::Ranges;
 use ctm_exec::x1k::float::ONE;
@@ -158,13 +159,15 @@ impl Native {
         options: Options,
     ) -> Option<Self> {
         let one_copy = lowered.watches_idle_lanes || lowered.relative_temps;
-        let everybody_votes = (!options.counters && !options.fuel).then(|| with_all_votes(lowered)).flatten();
+        let everybody_votes =
+            (!options.counters && !options.fuel && Pass::Votes.is_on()).then(|| with_all_votes(lowered)).flatten();
         let single = everybody_votes.as_ref().map_or(single, |(code, live)| (code, live));
-        let joint = !options.counters && !options.fuel && joint::holds(single.0);
+        let joint = !options.counters && !options.fuel && Pass::Joint.is_on() && joint::holds(single.0);
         let most = if joint { MAX_COPIES } else { MAX_COPIES_APART };
-        let copies = options.copies.map(|n| n.clamp(1, most));
+        let copies = options.copies.map(|n| n.clamp(1, most)).or((!Pass::Copies.is_on()).then_some(1));
         if joint {
-            let joined = breaks::joined(single.0).filter(joint::holds).map(|mut code| {
+            let joined = Pass::Breaks.is_on().then(|| breaks::joined(single.0)).flatten();
+            let joined = joined.filter(joint::holds).map(|mut code| {
                 let live = optimise(&mut code, false);
                 (code, live)
             });
@@ -207,7 +210,7 @@ impl Native {
         if layout.size > FRAME_LIMIT {
             return None;
         }
-        let spans = !options.fuel && !options.careful && options.lanes == LANES;
+        let spans = Pass::Spans.is_on() && !options.fuel && !options.careful && options.lanes == LANES;
         let flows = Flows::of(code, &choice.lines, &live.waits);
         let turns = (0..).zip(&flows.turns).filter_map(|(first, last)| Some((first, (*last)?.index()))).collect();
         let input = emit::Input {
@@ -275,13 +278,13 @@ impl Native {
         let facts = Facts::of(code, start);
         let mut select = Select::new(options.isa, &vars, &facts, Layout::ROWS);
         select.careful = options.careful;
-        select.merges = options.isa == Isa::Avx512 && !code.watches_idle_lanes;
+        select.merges = Pass::Merges.is_on() && options.isa == Isa::Avx512 && !code.watches_idle_lanes;
         let mut lines: Vec<Lines> = (0..)
             .zip(&code.blocks)
             .zip(&live.waited)
             .map(|((n, block), &waited)| select.block(n, block, waited))
             .collect();
-        if options.exact && joint {
+        if options.exact && joint && Pass::Differences.is_on() {
             // The same program as the one whose constants were looked at.
             let subtracted = differences::subtracted(code);
             lines.iter_mut().for_each(|lines| compare_directly(lines, &subtracted, vars.used.len()));

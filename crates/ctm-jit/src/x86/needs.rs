@@ -2,6 +2,7 @@
 
 use super::lir::{Lines, Lir};
 use crate::form::{Code, End, Flow, Target, Under};
+use crate::optional::Pass;
 use crate::passes::leaves_loop;
 
 /// What is looked at.
@@ -43,6 +44,9 @@ impl Needs {
                     behind[usize::from(flow.frame)] |= running[next.index()];
                 }
             }
+        }
+        if !Pass::Needs.is_on() {
+            return Self { predicates: true, covered: true, written: true, behind: vec![true; frames] };
         }
         Self { predicates, covered, written, behind }
     }

@@ -11,6 +11,7 @@ use super::isa::{Isa, MAX_COPIES_APART};
 use super::lir::{Lir, Src};
 use super::vectors::Vectors;
 use crate::form::{Block, BlockId, End, Flow, Levels, Target, Under};
+use crate::optional::Pass;
 use ctm_isa::x1k::ops::FcOp;
 
 /// The lanes of each copy that stay.
@@ -43,6 +44,9 @@ impl Emit<'_> {
         let block = &self.input.code.blocks[index];
         let lines = &self.input.lines[index];
         let End::Flow(flow) = block.end else { return None };
+        if !Pass::Together.is_on() {
+            return None;
+        }
         let group = lines.groups.last()?;
         let &[Lir::Test(CMP_F32, how, 1, value, other, 0), Lir::SetMask(4, 1, under)] =
             &lines.lir[group.first..group.end]

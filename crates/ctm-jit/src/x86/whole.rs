@@ -15,6 +15,7 @@ use super::together::Decision;
 use super::vectors::Vectors;
 use crate::form::{BlockId, Code, End, Flow, Levels, Target, Under};
 use crate::lanes::Mask;
+use crate::optional::Pass;
 use ctm_isa::x1k::ops::FcOp;
 
 /// The most blocks of a body.
@@ -64,7 +65,7 @@ impl Emit<'_> {
     /// Finds the loops whose bodies have a second code.
     pub fn choose_bodies(&mut self) {
         let input = self.input;
-        if input.isa != Isa::Avx2 || !input.joint || input.existing != Mask::MAX {
+        if !Pass::Whole.is_on() || input.isa != Isa::Avx2 || !input.joint || input.existing != Mask::MAX {
             return;
         }
         for block in &input.code.blocks {

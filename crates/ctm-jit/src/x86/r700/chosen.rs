@@ -5,6 +5,7 @@ use super::lookups::Sample;
 use super::select::Select;
 use super::sizes::{Sizes, is_moderate};
 use super::{Call, Ins};
+use crate::optional::Pass;
 use crate::r700::form::{Code, File, Op, Var};
 use crate::x86::isa::Isa;
 use crate::x86::lir::Vector;
@@ -76,8 +77,9 @@ impl Chosen {
                 note(*var, &mut vars, &mut used);
             }
         }
+        let assume = assume && Pass::Ordinary.is_on();
         let facts = Facts::of(code, start);
-        let sizes = if moderate { Sizes::of(code, start) } else { None };
+        let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
         let resources = (code.fetches.as_slice(), code.stores.as_slice());
         let mut select = Select::new(isa, &facts, &vars, resources, used.len() as u32, assume, sizes.as_ref());
         let lists = (0..).zip(&code.blocks).map(|(index, block)| select.block(index, block)).collect();

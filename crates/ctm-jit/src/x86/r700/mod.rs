@@ -40,6 +40,7 @@ use super::lir::{Lir, Src, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
 use crate::form::Each;
 use crate::lanes::Refer;
+use crate::optional::Pass;
 use crate::r700::bindings::Binding;
 use crate::r700::form::{Code, End, Fetch, M, MaskOp, Op, Var};
 use crate::r700::passes::VarSet;
@@ -307,7 +308,11 @@ impl Native {
         let (bytes, layout) = match isa {
             Isa::Avx512 => {
                 let mut copies = (lanes / isa.lanes()) as u8;
-                let turns = fused::fuse(code, &mut lists, used.len(), vectors);
+                let turns = if Pass::Fused.is_on() {
+                    fused::fuse(code, &mut lists, used.len(), vectors)
+                } else {
+                    vec![None; lists.len()]
+                };
                 let ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
                 let homes;
                 if narrows {

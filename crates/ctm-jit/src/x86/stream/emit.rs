@@ -3,6 +3,7 @@
 use super::memory::table;
 use super::{Chosen, Home, Kind, Layout, Options, ROW_STEP, Slot, TILE_STEP, Tile, Varies, at, slot_at, turn_step};
 use crate::form::End;
+use crate::optional::Pass;
 use crate::stream::affine::{Item, LOOPS, Linear};
 use crate::x86::alloc::Given;
 use crate::x86::encode::{ADD, Asm, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBP, RBX, RDI, Rm};
@@ -264,7 +265,8 @@ impl Emit<'_> {
     fn choose_literals(&mut self, count: u8, mut row: impl FnMut() -> i32) {
         let is_used = |register: u8| self.homes.contains(&Home::Register(register));
         let free: Vec<u8> = (0..count).map(|r| self.of.isa_register(r)).filter(|&r| !is_used(r)).collect();
-        let uses = kept::uses(&self.of.prepared.code.blocks, &self.of.lines);
+        let uses =
+            if Pass::Kept.is_on() { kept::uses(&self.of.prepared.code.blocks, &self.of.lines) } else { Vec::new() };
         let (with, without) = uses.split_at(free.len().min(uses.len()));
         with.iter().zip(free).for_each(|(&(src, _), register)| self.kept.add(src, Rm::Reg(register)));
         if self.of.isa == Isa::Avx2 {

@@ -6,6 +6,7 @@
 use super::super::Frame;
 use super::Kernel;
 use super::run::{Rect, Surfaces, range};
+use crate::optional::Pass;
 use crate::stream::affine::Fetch;
 use ctm_isa::x1k::INPUTS;
 
@@ -82,7 +83,7 @@ impl Kernel {
 
     /// What all rows of tiles read of an input, if it is the same.
     fn part(&self, input: usize, rect: &Rect) -> Option<Part> {
-        if self.options.careful || rect.tiles != 1 || rect.rows < LEAST_ROWS {
+        if !Pass::Panels.is_on() || self.options.careful || rect.tiles != 1 || rect.rows < LEAST_ROWS {
             return None;
         }
         let columns = [i64::from(rect.i), i64::from(rect.i) + i64::from(self.columns) - 1];

@@ -2,6 +2,7 @@
 
 use super::Direct;
 use crate::backend::Backend;
+use crate::optional::Pass;
 use crate::r700::bindings::Binding;
 use crate::r700::engine::Run;
 use crate::r700::outputs::Outputs;
@@ -31,7 +32,13 @@ impl<'a> Way<'a> {
         let all = run.waves.count().saturating_mul(run.launch.wavefront.lanes() as u64);
         let fits = run.launch.covered.is_none_or(|covered| 64 * covered.len() as u64 >= all && starts.is_some());
         let steps = run.waves.steps();
-        (fits && run.backend == Backend::Avx512).then_some(Self { steps, starts, single, divisor, surfaces })
+        (Pass::Waves.is_on() && fits && run.backend == Backend::Avx512).then_some(Self {
+            steps,
+            starts,
+            single,
+            divisor,
+            surfaces,
+        })
     }
 
     fn given(&self) -> Given<'_> {

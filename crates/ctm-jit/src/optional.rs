@@ -1,0 +1,167 @@
+//! What the engine may leave out: one table of optional passes, with a switch for each.
+//!
+//! `CTM_PASSES=-joint,-spans` leaves those passes out, to find the one at fault where two engines differ. The variable is read once. Results never
+//! depend on it; the differential tests run without each of them. What each gains is in `docs/engine.md`.
+
+use std::fmt;
+use std::sync::OnceLock;
+
+/// The environment variable that names passes to leave out.
+const PASSES: &str = "CTM_PASSES";
+
+/// Makes the enum and the table of it. A row of three,
+///
+/// ```text
+/// /// Flow control is decided for all groups of a pass at once.
+/// Joint "joint" "X1K: a group that stays with no lane running comes to where it would have jumped; nothing is counted";
+/// ```
+///
+/// becomes `Pass::Joint`, with [`Pass::name`] and [`Pass::precondition`].
+macro_rules! passes {
+    ($($(#[$doc:meta])* $variant:ident $name:literal $precondition:literal;)*) => {
+        /// A pass that may be left out.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub enum Pass {
+            $($(#[$doc])* $variant,)*
+        }
+
+        impl Pass {
+            /// All of them.
+            pub const ALL: &[Self] = &[$(Self::$variant,)*];
+
+            /// The name that `CTM_PASSES` uses.
+            pub const fn name(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $name,)*
+                }
+            }
+
+            /// What has to hold for it.
+            pub const fn precondition(self) -> &'static str {
+                match self {
+                    $(Self::$variant => $precondition,)*
+                }
+            }
+        }
+    };
+}
+
+passes! {
+    /// Launches run tile by tile.
+    Streams "streams" "every processor does the same, and coordinates are whole linear functions of the index pair";
+    /// Two turns of a stream's loop are one.
+    Pairs "pairs" "AVX-512 streams: an even number of turns, and as many vectors side by side as without it";
+    /// The four channels of a processor are side by side in a vector of a stream.
+    Packed "packed" "streams: operations do the same to the four channels of a register";
+    /// Columns that all rows of tiles read are copied side by side.
+    Panels "panels" "streams: an input whose rows lie far apart is read again and again";
+    /// Machine code goes from group to group.
+    Spans "spans" "X1K: groups side by side, outputs that are arrays of floats, nothing counted down";
+    /// Groups that are covered to their end run code of their own.
+    Covered "covered" "X1K: flow control leaves uncovered lanes out, and nothing is killed";
+    /// Uncovered lanes vote like others.
+    Votes "votes" "X1K: no operation looks at idle lanes, nothing is counted or written past the cache";
+    /// Flow control is decided for all groups of a pass at once.
+    Joint "joint" "X1K: a group that stays with no lane running comes to where it would have jumped; nothing is counted";
+    /// Several groups run in one pass.
+    Copies "copies" "X1K: registers are left, and no operation looks at idle lanes";
+    /// Lanes leave two loops at once.
+    Breaks "breaks" "X1K, joint: the comparison behind an inner loop is the one by which lanes have left it";
+    /// Loops run without masks while all lanes run.
+    Whole "whole" "X1K on AVX2, joint: a small innermost loop with no flow control but breaks";
+    /// Differences that are compared with zero are compared directly.
+    Differences "differences" "X1K, joint: the constant is finite and at least 2^-101";
+    /// Copies decide together where one comparison does.
+    Together "together" "X1K: lanes decide by one comparison with zero at a block's end";
+    /// Masks that nobody looks at are not kept.
+    Needs "needs" "X1K, joint: nothing reads the mask";
+    /// Multiply-adds are made under the mask of their store.
+    Merges "merges" "X1K on AVX-512: nobody else reads the result";
+    /// Literals and constants have registers.
+    Kept "kept" "registers are left, and there is more than one use";
+    /// Operations on masks that are known are left out.
+    Masks "masks" "R700: a mask is always empty, or the same as another";
+    /// Wavefronts follow one another in one call.
+    Waves "waves" "R700 on AVX-512: exports go to arrays, and wavefronts are groups by themselves";
+    /// Sums are made under the mask of their store, comparisons into the active lanes.
+    Fused "fused" "R700 on AVX-512: nobody else reads the result";
+    /// A multiply-add by a power of two is one operation.
+    Sizes "sizes" "R700: uniform and start values are below 2^40";
+    /// Products need no look for zero times infinity.
+    Ordinary "ordinary" "R700: a factor is a uniform value that is neither zero, infinite nor NaN in this launch";
+    /// Wavefronts are narrower than the program's.
+    Narrow "narrow" "R700: more vectors are live than there are registers, lanes share nothing, and nothing is counted";
+    /// Textures with levels, layers and faces are looked up by code.
+    Levels "levels" "R700 on AVX-512: memory offers texels, and the filters are nearest or linear";
+}
+
+impl Pass {
+    /// Whether it is not left out.
+    pub fn is_on(self) -> bool {
+        left_out().as_ref().map_or(true, |left_out| left_out >> (self as u32) & 1 == 0)
+    }
+}
+
+/// The passes that `CTM_PASSES` may leave out: their names, and what has to hold for each.
+pub fn passes() -> impl Iterator<Item = (&'static str, &'static str)> {
+    Pass::ALL.iter().map(|pass| (pass.name(), pass.precondition()))
+}
+
+/// What the environment leaves out, as bits.
+fn left_out() -> &'static Result<u64, PassesError> {
+    static LEFT_OUT: OnceLock<Result<u64, PassesError>> = OnceLock::new();
+    LEFT_OUT.get_or_init(|| match std::env::var_os(PASSES) {
+        None => Ok(0),
+        Some(names) => parse(&names.to_string_lossy()),
+    })
+}
+
+/// Whether the environment names passes that there are.
+///
+/// # Errors
+/// When it does not.
+pub fn check() -> Result<(), PassesError> {
+    left_out().as_ref().map(drop).map_err(Clone::clone)
+}
+
+fn parse(names: &str) -> Result<u64, PassesError> {
+    names.split(',').map(str::trim).filter(|name| !name.is_empty()).try_fold(0, |bits, given| {
+        let found = given.strip_prefix('-').and_then(|name| Pass::ALL.iter().find(|pass| pass.name() == name));
+        found.map(|&pass| bits | 1 << (pass as u32)).ok_or_else(|| PassesError { given: given.to_owned() })
+    })
+}
+
+/// `CTM_PASSES` names something else than passes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PassesError {
+    given: String,
+}
+
+impl fmt::Display for PassesError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let names: Vec<String> = Pass::ALL.iter().map(|pass| format!("`-{}`", pass.name())).collect();
+        write!(f, "{PASSES}: `{}` is no pass to leave out; there are {}", self.given, names.join(", "))
+    }
+}
+
+impl std::error::Error for PassesError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_are_understood_or_refused() {
+        for (bit, (name, precondition)) in passes().enumerate() {
+            assert_eq!(parse(&format!("-{name}")), Ok(1 << bit));
+            assert!(!precondition.is_empty());
+        }
+        assert_eq!(parse(""), Ok(0));
+        assert_eq!(parse(" -streams , -pairs"), Ok(3));
+        let error = parse("-spans,-quick").map_err(|error| error.to_string());
+        let start = "CTM_PASSES: `-quick` is no pass to leave out; there are `-streams`, ";
+        assert!(error.as_ref().is_err_and(|text| text.starts_with(start)), "{error:?}");
+        // A name without its sign is no request to leave anything out.
+        assert!(parse("spans").is_err());
+    }
+}
