@@ -143,6 +143,13 @@ fn words_come_in_any_shape() {
         d.file(name, text);
         assert_eq!(d.good(&["dis", name]), listing, "{name}");
     }
+    // Binary words from a pipe are what `--isa` says.
+    d.good(&["asm", "a.x1k", "-o", "a.bin"]);
+    let binary = d.read("a.bin");
+    let (code, listed, stderr) = piped(&d, &["dis", "-", "--isa", "x1k"], &binary);
+    assert_eq!((code, listed), (0, listing.clone()), "{stderr}");
+    let (code, _, stderr) = piped(&d, &["dis", "-"], &binary);
+    assert!(code == 1 && stderr.contains("--isa x1k or r700"), "{stderr}");
     // A line that is too short among others is a mistake.
     d.file("short.hex", text.replacen(words[3], "", 1));
     d.bad(&["dis", "short.hex"], 1, &["the end of a line of 5 words"]);

@@ -213,6 +213,16 @@ fn the_order_of_slots_is_told_once() {
     assert_eq!((code, stderr.matches("warning[slot-order]").count()), (0, 1), "{stderr}");
 }
 
+/// The same of a text that nothing ends.
+#[test]
+fn a_missing_end_is_told_once() {
+    let file = Path::new(env!("CARGO_TARGET_TMPDIR")).join("no-end.r700");
+    std::fs::write(&file, "EXP_DONE: PIX0, R0.xyzw\n").unwrap();
+    let (code, _, stderr) = ctm(&["check".as_ref(), &file]);
+    assert_eq!(code, 1, "{stderr}");
+    assert!(stderr.contains("error[runs-off]") && stderr.ends_with("1 error\n"), "{stderr}");
+}
+
 /// Truth: addresses of the chips' published address library (32 bits an element, one pipe, four banks).
 #[test]
 fn surfaces_are_tiled_and_untiled() {

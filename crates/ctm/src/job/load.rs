@@ -64,6 +64,11 @@ pub fn text_of<'a>(bytes: &'a [u8], name: &str) -> Result<&'a str, JobError> {
     Ok(text.strip_prefix('\u{feff}').unwrap_or(text))
 }
 
+/// Whether bytes are no text that anybody writes.
+fn is_binary(bytes: &[u8]) -> bool {
+    bytes.contains(&0) || std::str::from_utf8(bytes).is_err()
+}
+
 impl Loaded {
     /// Reads a program file. `isa` is what the user says where the file does not.
     ///
@@ -141,7 +146,8 @@ impl Loaded {
             Kind::R700Hex | Kind::R700Text | Kind::Cal | Kind::LlvmR600 | Kind::Gfd => r700(),
             Kind::OtherElf => Err(wrong("wrong-file", format!("{name} is {}; {READABLE}", kind.describe()))),
             Kind::Unknown if isa == Some(Isa::R700) => r700(),
-            Kind::Unknown if extension(path) == "bin" => {
+            // Words that come from a pipe have no name that says so.
+            Kind::Unknown if extension(path) == "bin" || (isa == Some(Isa::X1k) && is_binary(bytes)) => {
                 let program = hex::read_binary(bytes).map_err(|e| match isa {
                     None => {
                         let finding = Diagnostic::error(e.name(), format!("{name}: {e}, as words of the X1K"));
@@ -165,14 +171,17 @@ impl Loaded {
             }
             Kind::Unknown => match text_of(bytes, &name) {
                 // Text that begins oddly: what is odd about it, the assembler tells.
-                Ok(text) if isa == Some(Isa::X1k) && !text.contains('\0') => assemble(text, &name),
-                Ok(_) => Err(wrong(
+                Ok(text) if isa == Some(Isa::X1k) => assemble(text, &name),
+                Ok(_) if !is_binary(bytes) => Err(wrong(
                     "wrong-file",
                     format!(
                         "{name} is no program that can be recognised; {READABLE}; --isa x1k takes any text for X1K assembly"
                     ),
                 )),
-                Err(_) => Err(wrong("wrong-file", format!("{name} is no program; {READABLE}"))),
+                _ => Err(wrong(
+                    "wrong-file",
+                    format!("{name} is no program; {READABLE}; --isa x1k or r700 takes it for words of that machine"),
+                )),
             },
         }
     }
