@@ -344,6 +344,22 @@ fn killed_pixels_and_alpha_leave_nothing() {
 }
 
 #[test]
+fn pixels_that_export_nothing_leave_depth_unless_they_are_killed() {
+    let slope: Vec<_> = COVER.iter().map(|&at| (at, [(at[0] + 1.0) / 2.0, 0.0, 0.0, 1.0])).collect();
+    // A masked export is an end, and stores nothing.
+    let kills = text("ALU:\n x: KILLGT ____, 0.5, R0.x\nEXP_DONE: PIX0, R0.____\nEND_OF_PROGRAM\n");
+    let mut canvas = Canvas::new(ColourFormat::RGBA8, 1);
+    let counts = drawn(&Given::new(&slope), &kills, Topology::TriangleStrip, &mut canvas, |state| {
+        state.depth = DepthState { test: Some(Compare::Less), write: true, kill: true, ..DepthState::default() };
+    });
+    assert_eq!(counts.samples_passed, u64::from(SIDE * SIDE / 2));
+    let later = drawn(&cover(0.9, [1.0; 4]), &passes_on(), Topology::TriangleStrip, &mut canvas, |state| {
+        state.depth.test = Some(Compare::Less);
+    });
+    assert_eq!(later.samples_passed, u64::from(SIDE * SIDE / 2));
+}
+
+#[test]
 fn exported_depth_is_tested() {
     let exports = text("EXP: PIX0, R0.xyzw\nEXP_DONE: PIX61, R0.x___\nEND_OF_PROGRAM\n");
     let slope: Vec<_> = COVER.iter().map(|&at| (at, [(at[0] + 1.0) / 2.0; 4])).collect();

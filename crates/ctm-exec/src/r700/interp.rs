@@ -148,6 +148,9 @@ impl<'a> Run<'a> {
                 self.outcome.counters.writes += written.elements;
                 self.outcome.counters.write_bytes += written.bytes;
             }
+            if let Some(rows) = memory.lane_rows() {
+                wavefront.survivors().for_each(|at| _ = rows.survive(at));
+            }
         }
         Ok(())
     }

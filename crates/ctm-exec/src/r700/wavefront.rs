@@ -155,6 +155,12 @@ impl Wavefront {
         sent.map(|((at, exports), _)| (*at, exports))
     }
 
+    /// Where the valid and covered lanes lie, whether they stored something or not.
+    pub fn survivors(&self) -> impl Iterator<Item = Position> + '_ {
+        let valid = self.flow.valid.iter().zip(&self.covered).map(|(&valid, &covered)| valid && covered);
+        self.positions.iter().zip(valid).filter(|(_, valid)| *valid).map(|(at, _)| *at)
+    }
+
     /// Registers of a lane, all 128.
     #[must_use]
     pub fn registers(&self, lane: usize) -> &[[u32; 4]] {

@@ -360,12 +360,15 @@ impl<'a> Run<'a> {
                     }
                 }
                 Left::Reference(waves) => {
-                    for Referred { events, exports } in waves {
+                    for Referred { events, exports, survivors } in waves {
                         for &(at, event) in events {
                             self.say(at, event, memory)?;
                         }
                         for (at, exports) in exports {
                             self.send(*at, exports, memory, counters)?;
+                        }
+                        if let Some(rows) = memory.lane_rows() {
+                            survivors.iter().for_each(|&at| _ = rows.survive(at));
                         }
                     }
                 }
@@ -378,7 +381,6 @@ impl<'a> Run<'a> {
     /// Stores what a wavefront exports lane beside lane: as [`Exports::store`] does for each lane.
     fn keep(&self, wave: &Ended, index: u64, targets: &[Target], rows: &mut LaneRows<Target>, counters: &mut Counters) {
         let first = index as usize * self.launch.wavefront.lanes();
-        let mut sent = 0;
         let elements = self.artifact.exports.iter().zip(&wave.written).zip(&wave.rows);
         let mut elements = elements.map(|((&export, &written), row)| (export, written & wave.valid, row)).peekable();
         while let Some(&(export, ..)) = elements.peek() {
@@ -392,10 +394,9 @@ impl<'a> Run<'a> {
                     counters.write_bytes += 4 * u64::from(written.count_ones());
                 }
             }
-            sent |= any;
             counters.writes += if place.is_some() { u64::from(any.count_ones()) } else { 0 };
         }
-        rows.survive_all(first, sent);
+        rows.survive_all(first, wave.valid);
     }
 
     /// What a lane of a wavefront exports.

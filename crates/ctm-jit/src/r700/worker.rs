@@ -39,6 +39,7 @@ pub struct Ended {
 pub struct Referred {
     pub events: Vec<(Position, VertexEvent)>,
     pub exports: Vec<(Position, Exports)>,
+    pub survivors: Vec<Position>,
 }
 
 /// What one group left.
@@ -397,7 +398,7 @@ impl<'a> Worker<'a> {
         let left = |wavefront: &Wavefront| {
             counters.add(wavefront.counters());
             let exports = wavefront.exports().map(|(at, exports)| (at, exports.clone())).collect();
-            Referred { events: wavefront.events().collect(), exports }
+            Referred { events: wavefront.events().collect(), exports, survivors: wavefront.survivors().collect() }
         };
         Ok(Left::Reference(wavefronts.iter().map(left).collect()))
     }
