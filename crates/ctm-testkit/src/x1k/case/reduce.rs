@@ -46,10 +46,12 @@ pub fn reduced(program: &Program, case: &Case, differs: impl Fn(&Program, &Case)
             }
         }
         let domain = case.domain;
-        let smaller = [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)].map(|(i0, j0, i1, j1)| {
-            ctm_exec::Domain { i0: domain.i0 + i0, j0: domain.j0 + j0, i1: domain.i1 - i1, j1: domain.j1 - j1 }
-        });
-        for domain in smaller.into_iter().filter(|d| d.i0 <= d.i1 && d.j0 <= d.j1) {
+        let smaller =
+            [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)].into_iter().filter_map(|(i0, j0, i1, j1)| {
+                let (i1, j1) = (domain.i1.checked_sub(i1)?, domain.j1.checked_sub(j1)?);
+                Some(ctm_exec::Domain { i0: domain.i0 + i0, j0: domain.j0 + j0, i1, j1 })
+            });
+        for domain in smaller.filter(|d| d.i0 <= d.i1 && d.j0 <= d.j1) {
             let changed = Case { domain, ..case.clone() };
             if fails(&program, &changed) {
                 (case, again) = (changed, true);
