@@ -391,7 +391,7 @@ impl Artifact {
 
     /// The program of the portable machine.
     fn dense(&self) -> Arc<Dense> {
-        Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::new(&self.code))))
+        Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::of(&self.code))))
     }
 
     /// The machine code, if this host lets us make it.

@@ -39,6 +39,7 @@ mod awake;
 mod backend;
 #[cfg(all(test, unix, target_arch = "x86_64"))]
 mod cost;
+mod dense;
 mod direct;
 mod engine;
 mod form;

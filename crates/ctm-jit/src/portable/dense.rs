@@ -1,8 +1,8 @@
-//! A program for the portable machine: operations whose operands are rows.
+//! The X1K's form for the portable machine.
 
-use crate::form::{Block, Code, Op, Value, Var};
+use crate::dense::{self, FormOp, Makes};
+use crate::form::{Code, Op, Value, Var};
 use crate::passes::renamed;
-use crate::rows::{Constants, Pool};
 use ctm_isa::x1k::TEMPORARIES;
 
 /// What is the same in all lanes of a launch.
@@ -14,121 +14,59 @@ pub enum Constant {
     Float(u16),
 }
 
-/// An operation, with the numbers of rows in place of values, and the row that it makes (of [`Op::Fetch`] the first of four).
-#[derive(Clone, Copy, Debug)]
-pub struct Step {
-    /// What it does.
-    pub op: Op,
-    /// Where its result goes.
-    pub to: u32,
+impl FormOp for Op {
+    type Var = Var;
+    type Constant = Constant;
+
+    fn operands(&self) -> impl Iterator<Item = usize> {
+        self.reads().map(Value::index)
+    }
+
+    fn on_rows(self, rows: &[u32]) -> Self {
+        renamed(self, |value| Value(rows[value.index()]))
+    }
+
+    fn makes(&self) -> Makes<Var, Constant> {
+        match *self {
+            Self::Bits(bits) => Makes::Constant(Constant::Bits(bits)),
+            Self::Const(index) => Makes::Constant(Constant::Float(index)),
+            Self::Texel(fetch, channel) => Makes::Part(fetch.index(), channel.into()),
+            Self::Get(var) => Makes::Variable(var),
+            Self::Fetch { .. } => Makes::Four,
+            _ if self.is_pure() => Makes::Row,
+            _ => Makes::Nothing,
+        }
+    }
+
+    fn changes(&self, var: Var) -> bool {
+        match *self {
+            Self::Set(to, ..) => to == var,
+            Self::SetRelative { .. } => var.output_index().is_none(),
+            _ => false,
+        }
+    }
 }
 
 /// The program.
-pub struct Dense {
-    /// The operations of each block.
-    pub blocks: Vec<Vec<Step>>,
-    /// The row of each variable, [`Self::NO_ROW`] for those that nobody reads or writes.
-    pub rows_of_vars: Vec<u32>,
-    /// Rows of variables: the first ones.
-    pub vars: usize,
-    /// Rows of constants: the next ones.
-    pub constants: Constants<Constant>,
-    /// All rows.
-    pub rows: usize,
-}
+pub type Dense = dense::Dense<Op>;
+/// One of its operations.
+pub type Step = dense::Step<Op>;
 
 impl Dense {
-    /// See [`Self::rows_of_vars`].
-    pub const NO_ROW: u32 = u32::MAX;
-
     /// Of a program.
-    pub fn new(code: &Code) -> Self {
+    pub fn of(code: &Code) -> Self {
         let mut used = vec![false; Var::COUNT];
         used[..4 * TEMPORARIES].fill(code.relative_temps);
-        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
-        for op in ops() {
+        for op in code.blocks.iter().flat_map(|block| &block.ops) {
             if let Op::Get(var) | Op::Set(var, ..) = op {
                 used[var.index()] = true;
             }
         }
-        let mut vars = 0;
-        let row = |used: &bool| {
-            vars += u32::from(*used);
-            if *used { vars - 1 } else { Self::NO_ROW }
-        };
-        let rows_of_vars: Vec<u32> = used.iter().map(row).collect();
-        let mut constants = Constants::new(vars);
-        ops().filter_map(constant).for_each(|of| {
-            constants.row(of);
-        });
-        let mut pool = Pool::new(vars + constants.count());
-        let blocks = code.blocks.iter().map(|block| dense(block, &rows_of_vars, &mut constants, &mut pool)).collect();
-        Self { blocks, rows_of_vars, vars: vars as usize, constants, rows: pool.end() }
+        Self::new(code.blocks.iter().map(|block| block.ops.as_slice()), &used, Var::index)
     }
 
-    /// The row of a variable, if it has one.
+    /// The row of a variable, if somebody reads or writes it.
     pub fn row(&self, var: Var) -> Option<usize> {
-        self.rows_of_vars.get(var.index()).filter(|&&row| row != Self::NO_ROW).map(|&row| row as usize)
+        self.row_of(var.index())
     }
-}
-
-fn constant(op: &Op) -> Option<Constant> {
-    match *op {
-        Op::Bits(bits) => Some(Constant::Bits(bits)),
-        Op::Const(index) => Some(Constant::Float(index)),
-        _ => None,
-    }
-}
-
-/// Gives the values of a block rows. A value that is a constant, a texel or a variable, until something is stored there, has no row of its own.
-fn dense(block: &Block, vars: &[u32], constants: &mut Constants<Constant>, pool: &mut Pool) -> Vec<Step> {
-    pool.restart();
-    let mut last_use = vec![0; block.ops.len()];
-    for (place, op) in block.ops.iter().enumerate() {
-        op.reads().for_each(|value| last_use[value.index()] = place);
-    }
-    let mut rows = Vec::with_capacity(block.ops.len());
-    // Whether the row comes from the pool and goes back to it.
-    let mut owned = vec![false; block.ops.len()];
-    let mut steps = Vec::with_capacity(block.ops.len());
-    for (place, &op) in block.ops.iter().enumerate() {
-        let named = renamed(op, |value| Value(rows[value.index()]));
-        for value in op.reads().filter(|value| last_use[value.index()] == place) {
-            if std::mem::take(&mut owned[value.index()]) {
-                pool.give(rows[value.index()]);
-            }
-        }
-        let row = match op {
-            Op::Bits(_) | Op::Const(_) => constant(&op).map_or(0, |of| constants.row(of)),
-            Op::Texel(fetch, channel) => rows[fetch.index()] + u32::from(channel),
-            Op::Get(var) if stays(block, var, place, last_use[place]) => vars[var.index()],
-            _ => {
-                let to = match op {
-                    Op::Fetch { .. } => pool.take_side_by_side(4),
-                    _ if op.is_pure() => {
-                        owned[place] = last_use[place] > place;
-                        pool.take()
-                    }
-                    _ => 0,
-                };
-                if op.is_pure() && !owned[place] {
-                    // Nobody reads it.
-                    pool.give(to);
-                }
-                steps.push(Step { op: named, to });
-                to
-            }
-        };
-        rows.push(row);
-    }
-    steps
-}
-
-/// Whether nothing is stored in a variable behind `first`, before `last`.
-fn stays(block: &Block, var: Var, first: usize, last: usize) -> bool {
-    block.ops.get(first..last).unwrap_or_default().iter().all(|op| match *op {
-        Op::Set(to, ..) => to != var,
-        Op::SetRelative { .. } => var.output_index().is_some(),
-        _ => true,
-    })
 }

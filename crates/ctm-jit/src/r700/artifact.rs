@@ -276,7 +276,7 @@ impl Artifact {
 
     /// The program of the portable machine.
     pub(super) fn dense(&self) -> Arc<Dense> {
-        Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::new(&self.code))))
+        Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::of(&self.code))))
     }
 
     /// Whether it writes memory that threads share. What a group has written can be written again: nobody has read it meanwhile but the

@@ -169,7 +169,7 @@ pub(super) fn sweep(block: &mut Block, keeps: &mut dyn FnMut(usize, &Op) -> bool
         names.push(Value(ops.len() as u32));
         if needed {
             let mut op = *op;
-            rename(&mut op, &names);
+            rename(&mut op, |value| names[value.index()]);
             ops.push(op);
         }
     }
@@ -177,8 +177,8 @@ pub(super) fn sweep(block: &mut Block, keeps: &mut dyn FnMut(usize, &Op) -> bool
 }
 
 /// Gives the vectors that an operation reads their new names.
-pub(super) fn rename(op: &mut Op, names: &[Value]) {
-    let new = |value: &mut Value| *value = names[value.index()];
+pub(super) fn rename(op: &mut Op, name: impl Fn(Value) -> Value) {
+    let new = |value: &mut Value| *value = name(*value);
     match op {
         Op::Bits(_)
         | Op::Get(_)
