@@ -41,6 +41,23 @@ struct Heard {
     fault: Mutex<Option<Fault>>,
 }
 
+impl Heard {
+    /// What the launch that is kept left.
+    fn keep(&self, left: Left, result: &Result<Outcome, Fault>) {
+        *lock(&self.left) = left;
+        *lock(&self.fault) = result.as_ref().err().cloned();
+    }
+}
+
+impl<S: Fn(u64, Domain, PassProgram)> Listening<S> {
+    /// A launch begins; says whether it is the one to keep.
+    fn hears(&self, domain: Domain, program: PassProgram) -> bool {
+        let number = self.heard.seen.fetch_add(1, Ordering::Relaxed);
+        (self.launch)(number, domain, program);
+        self.kept == Some(number)
+    }
+}
+
 impl<S: Fn(u64, Domain, PassProgram) + Send + Sync> Engine for Listening<S> {
     fn name(&self) -> &'static str {
         self.inner.name()
@@ -52,17 +69,15 @@ impl<S: Fn(u64, Domain, PassProgram) + Send + Sync> Engine for Listening<S> {
         launch: &x1k::Launch<'_>,
         memory: &mut dyn x1k::Memory,
     ) -> Result<Outcome, Fault> {
-        let number = self.heard.seen.fetch_add(1, Ordering::Relaxed);
-        (self.launch)(number, launch.domain, launch.into());
+        let is_kept = self.hears(launch.domain, launch.into());
         let mut launch = *launch;
         launch.budget.time = shorter(launch.budget.time, self.patience);
-        if self.kept != Some(number) {
+        if !is_kept {
             return self.inner.run_x1k_under(control, &launch, memory);
         }
         let mut memory = Keeping { inner: memory, left: Left::new() };
         let result = self.inner.run_x1k_under(control, &launch, &mut memory);
-        *lock(&self.heard.left) = memory.left;
-        *lock(&self.heard.fault) = result.as_ref().err().cloned();
+        self.heard.keep(memory.left, &result);
         result
     }
 
@@ -72,17 +87,15 @@ impl<S: Fn(u64, Domain, PassProgram) + Send + Sync> Engine for Listening<S> {
         launch: &r700::Launch<'_>,
         memory: &mut dyn r700::Memory,
     ) -> Result<Outcome, Fault> {
-        let number = self.heard.seen.fetch_add(1, Ordering::Relaxed);
-        (self.launch)(number, launch.domain, launch.into());
+        let is_kept = self.hears(launch.domain, launch.into());
         let mut launch = *launch;
         launch.budget.time = shorter(launch.budget.time, self.patience);
-        if self.kept != Some(number) {
+        if !is_kept {
             return self.inner.run_r700_under(control, &launch, memory);
         }
         let mut memory = Keeping { inner: memory, left: Left::new() };
         let result = self.inner.run_r700_under(control, &launch, &mut memory);
-        *lock(&self.heard.left) = memory.left;
-        *lock(&self.heard.fault) = result.as_ref().err().cloned();
+        self.heard.keep(memory.left, &result);
         result
     }
 }
