@@ -5,7 +5,7 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `dense` | operations whose operands are rows |
+//! | `dense` | what the X1K's operations make, for `crate::dense` |
 //! | `flow` | flow control of one group |
 //! | `lookups` | texture fetches |
 
