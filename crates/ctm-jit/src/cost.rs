@@ -68,7 +68,7 @@ fn stream_program(seed: u64, instructions: usize, plain: bool) -> Program {
 
 /// Code for groups that counts nothing.
 const JOINT: fn(Isa) -> Options =
-    |isa| Options { isa, lanes: 16, fuel: false, counters: false, careful: false, exact: false, copies: None };
+    |isa| Options { isa, lanes: 16, fuel: false, counters: false, careful: false, copies: None };
 
 /// Code for groups that counts.
 const COUNTING: fn(Isa) -> Options = |isa| Options { counters: true, ..JOINT(isa) };
@@ -127,10 +127,9 @@ fn fingerprints() {
     let constants = Constants::default();
     let flows = [FlowControl::None, FlowControl::Statements, FlowControl::Raw];
     type Kind = (&'static str, fn(Isa) -> Options);
-    let kinds: [Kind; 5] = [
+    let kinds: [Kind; 4] = [
         ("", COUNTING),
         ("joint ", JOINT),
-        ("exact ", |isa| Options { exact: true, ..JOINT(isa) }),
         ("careful ", |isa| Options { careful: true, copies: Some(2), ..JOINT(isa) }),
         ("fuel ", |isa| Options { fuel: true, ..COUNTING(isa) }),
     ];

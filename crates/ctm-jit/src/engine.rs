@@ -281,10 +281,7 @@ pub struct Artifact {
     liveness: crate::passes::Liveness,
     /// Its machine code in each [`Variant`]; made when first needed.
     #[cfg(target_arch = "x86_64")]
-    native: [OnceLock<Option<Native>>; 16],
-    /// Constants on which it depends how comparisons are made.
-    #[cfg(target_arch = "x86_64")]
-    subtracted: Vec<u16>,
+    native: [OnceLock<Option<Native>>; 8],
     #[cfg(target_arch = "x86_64")]
     options: Option<crate::x86::Options>,
     /// Its code for launches without masks.
@@ -305,7 +302,7 @@ pub struct Artifact {
     /// The same program for such groups, where that makes a difference: votes of uncovered processors need no care then.
     whole: Option<Box<Self>>,
     /// What threads need to run groups, kept from launch to launch: for each variant that is not careful.
-    idle: [Mutex<Vec<Worker>>; 8],
+    idle: [Mutex<Vec<Worker>>; 4],
 }
 
 /// What machine code of one program differs in.
@@ -315,15 +312,13 @@ pub struct Variant {
     pub fuel: bool,
     /// Visits of blocks are counted.
     pub counters: bool,
-    /// Differences from constants may be compared as [`crate::x86::are_exact`] says.
-    pub exact: bool,
     /// It looks for sums that have fallen below the range of single precision.
     pub careful: bool,
 }
 
 impl Variant {
     const fn number(self) -> usize {
-        self.fuel as usize + 2 * self.counters as usize + 4 * self.exact as usize + 8 * self.careful as usize
+        self.fuel as usize + 2 * self.counters as usize + 4 * self.careful as usize
     }
 }
 
@@ -352,14 +347,11 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             native: Default::default(),
             #[cfg(target_arch = "x86_64")]
-            subtracted: crate::x86::subtracted(&code),
-            #[cfg(target_arch = "x86_64")]
             options: engine.backend.isa().map(|isa| crate::x86::Options {
                 isa,
                 lanes: launch.group.lanes(),
                 fuel: false,
                 careful: false,
-                exact: false,
                 counters: false,
                 // Groups run one by one.
                 copies: if code.writes { Some(1) } else { engine.copies },
@@ -378,17 +370,6 @@ impl Artifact {
         })
     }
 
-    /// See [`Variant::exact`].
-    pub fn exact(&self, constants: &ctm_exec::x1k::Constants) -> bool {
-        #[cfg(target_arch = "x86_64")]
-        return !self.subtracted.is_empty() && crate::x86::are_exact(&self.subtracted, constants);
-        #[cfg(not(target_arch = "x86_64"))]
-        {
-            let _ = constants;
-            false
-        }
-    }
-
     /// The program of the portable machine.
     fn dense(&self) -> Arc<Dense> {
         Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::of(&self.code))))
@@ -398,8 +379,8 @@ impl Artifact {
     #[cfg(target_arch = "x86_64")]
     fn native(&self, variant: Variant) -> Option<&Native> {
         let make = || {
-            let Variant { fuel, counters, exact, careful } = variant;
-            let mut options = crate::x86::Options { fuel, counters, exact, careful, ..self.options? };
+            let Variant { fuel, counters, careful } = variant;
+            let mut options = crate::x86::Options { fuel, counters, careful, ..self.options? };
             if careful && !self.code.writes {
                 // It runs the same groups once more.
                 options.copies = self.native(Variant { careful: false, ..variant }).map(|native| native.copies as u8);

@@ -59,8 +59,6 @@ passes! {
     Spans "spans" "X1K: groups side by side, outputs that are arrays of floats, nothing counted down";
     /// Groups that are covered to their end run code of their own.
     Covered "covered" "X1K: flow control leaves uncovered lanes out, and nothing is killed";
-    /// Uncovered lanes vote like others.
-    Votes "votes" "X1K: no operation looks at idle lanes, nothing is counted or written past the cache";
     /// Flow control is decided for all groups of a pass at once.
     Joint "joint" "X1K: a group that stays with no lane running comes to where it would have jumped; nothing is counted";
     /// Several groups run in one pass.
@@ -69,8 +67,6 @@ passes! {
     Breaks "breaks" "X1K, joint: the comparison behind an inner loop is the one by which lanes have left it";
     /// Loops run without masks while all lanes run.
     Whole "whole" "X1K on AVX2, joint: a small innermost loop with no flow control but breaks";
-    /// Differences that are compared with zero are compared directly.
-    Differences "differences" "X1K, joint: the constant is finite and at least 2^-101";
     /// Copies decide together where one comparison does.
     Together "together" "X1K: lanes decide by one comparison with zero at a block's end";
     /// Masks that nobody looks at are not kept.
@@ -87,8 +83,6 @@ passes! {
     Fused "fused" "R700 on AVX-512: nobody else reads the result";
     /// A multiply-add by a power of two is one operation.
     Sizes "sizes" "R700: uniform and start values are below 2^40";
-    /// Products need no look for zero times infinity.
-    Ordinary "ordinary" "R700: a factor is a uniform value that is neither zero, infinite nor NaN in this launch";
     /// Wavefronts are narrower than the program's.
     Narrow "narrow" "R700: more vectors are live than there are registers, lanes share nothing, and nothing is counted";
     /// Textures with levels, layers and faces are looked up by code.

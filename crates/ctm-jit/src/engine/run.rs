@@ -39,8 +39,6 @@ pub(super) struct Run<'a> {
     pub(super) bound: Option<u64>,
     #[cfg(target_arch = "x86_64")]
     pub(super) native: Option<&'a Native>,
-    /// See [`Variant::exact`].
-    exact: bool,
     /// The machine code counts instructions down, looks whether to stop, and may refer.
     pub(super) counts_down: bool,
     /// Instructions that one group may issue.
@@ -56,7 +54,6 @@ impl<'a> Run<'a> {
         let counts_down = bound.is_none_or(|bound| bound > fuel.min(per_look));
         Self {
             bound,
-            exact: artifact.exact(launch.constants),
             counts_down,
             #[cfg(target_arch = "x86_64")]
             native: None,
@@ -189,12 +186,7 @@ impl<'a> Run<'a> {
 
     /// Which code it runs.
     pub(super) const fn variant(&self) -> Variant {
-        Variant {
-            fuel: self.counts_down,
-            counters: self.launch.counters,
-            exact: self.exact,
-            careful: self.artifact.code.writes,
-        }
+        Variant { fuel: self.counts_down, counters: self.launch.counters, careful: self.artifact.code.writes }
     }
 
     /// Workers that nobody uses.

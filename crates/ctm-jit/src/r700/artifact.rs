@@ -182,9 +182,9 @@ pub struct Artifact {
     /// Its machine code in each [`Variant`]; made when first needed.
     #[cfg(target_arch = "x86_64")]
     native: [OnceLock<Option<Native>>; Variant::COUNT],
-    /// What code that assumes something needs: for AVX-512 without and with moderate values, for AVX2.
+    /// What code for moderate values needs, for AVX-512 and for AVX2.
     #[cfg(target_arch = "x86_64")]
-    needs: [OnceLock<Needs>; 4],
+    needs: [OnceLock<Needs>; 2],
     /// Its form for streams, if every thread does the same; made when first needed.
     #[cfg(target_arch = "x86_64")]
     pub(super) uniform: OnceLock<Option<super::uniform::Uniform>>,
@@ -295,37 +295,26 @@ impl Artifact {
         self.uses_globals || self.reads_back
     }
 
-    /// The machine code for these uniform values, if there is any; that they are ordinary or moderate is found out here. `starts`: start values are
+    /// The machine code for these uniform values, if there is any; that they are moderate is found out here. `starts`: start values are
     /// moderate.
     #[cfg(target_arch = "x86_64")]
     pub(super) fn native(&self, of: Variant, uniforms: &[u32], starts: bool) -> Option<&Native> {
         if !of.isa.is_available() {
             return None;
         }
-        let choose = |assume, moderate| Chosen::new(&self.code, &self.start, of.isa, assume, moderate);
+        let choose = |moderate| Chosen::new(&self.code, &self.start, of.isa, moderate);
         // What was chosen to find out what it needs serves for the code.
         let mut at_hand = None;
-        let mut needs = |moderate| {
-            let known = &self.needs[2 * usize::from(of.isa == Isa::Avx2) + usize::from(moderate)];
-            known.get_or_init(|| {
-                let chosen = choose(true, moderate);
-                let needs = chosen.needs.clone();
-                at_hand = Some((moderate, chosen));
-                needs
-            })
-        };
-        let mut needed = needs(true);
-        let (mut assume, mut moderate) = (true, true);
-        if needed.asks_for_moderate() && !needed.are_met(uniforms, starts) {
-            (needed, moderate) = (needs(false), false);
-        }
-        if !needed.are_met(uniforms, starts) {
-            (assume, moderate) = (false, false);
-        }
-        let variant = Variant { assume, moderate, ..of };
+        let needs = self.needs[usize::from(of.isa == Isa::Avx2)].get_or_init(|| {
+            let chosen = choose(true);
+            let needs = chosen.needs.clone();
+            at_hand = Some(chosen);
+            needs
+        });
+        let moderate = needs.are_met(uniforms, starts);
+        let variant = Variant { moderate, ..of };
         let make = || {
-            let chosen = at_hand.filter(|&(with, _)| assume && with == moderate).map(|(_, chosen)| chosen);
-            let chosen = chosen.unwrap_or_else(|| choose(assume, moderate));
+            let chosen = at_hand.filter(|_| moderate).unwrap_or_else(|| choose(moderate));
             Native::new(&self.code, &self.live, (&self.start, &self.exports), self.lanes, variant, chosen)
         };
         self.native[variant.number()].get_or_init(make).as_ref()

@@ -143,7 +143,6 @@ impl<'a> Run<'a> {
         let bindings = || bindings.iter().flatten();
         Some(Variant {
             isa: self.backend.isa()?,
-            assume: false,
             moderate: false,
             linear: bindings().any(Binding::is_linear),
             levels: Pass::Levels.is_on() && self.backend == Backend::Avx512 && bindings().any(Binding::has_levels),
@@ -484,7 +483,6 @@ mod tests {
             for isa in Backend::available().filter_map(Backend::isa) {
                 let of = crate::x86::r700::Variant {
                     isa,
-                    assume: false,
                     moderate: false,
                     linear: false,
                     levels: false,

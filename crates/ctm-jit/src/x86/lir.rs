@@ -166,17 +166,6 @@ pub struct Lines {
     pub groups: Vec<Group>,
 }
 
-impl Lines {
-    /// Removes an instruction; a group may be empty then.
-    pub fn remove(&mut self, at: usize) {
-        self.lir.remove(at);
-        for group in &mut self.groups {
-            group.first -= usize::from(group.first > at);
-            group.end -= usize::from(group.end > at);
-        }
-    }
-}
-
 /// The vectors of a program's variables.
 #[derive(Clone, Debug)]
 pub struct Vars {

@@ -13,7 +13,6 @@
 //! | `needs` | which masks are looked at |
 //! | `breaks` | breaks that lead to breaks |
 //! | `whole` | loops while all lanes run, on AVX2 |
-//! | `differences` | comparisons of differences with zero |
 //! | `kept` | literals and constants with registers |
 //! | `lookups` | fetches: gathers, calls |
 //! | `sampling` | routines for fetches that weigh elements, repeat, or have a border |
@@ -32,7 +31,6 @@ mod alloc;
 mod avx2;
 mod avx512;
 mod breaks;
-mod differences;
 mod elements;
 mod emit;
 mod encode;
@@ -63,15 +61,13 @@ pub mod walled;
 mod whole;
 
 use crate::engine::Source;
-use crate::form::{Block, Code, End, Op, Var};
+use crate::form::{Code, Op, Var};
 use crate::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
 use crate::optional::Pass;
 use crate::passes::{Liveness, VarSet, optimise, parts};
 use alloc::Ranges;
 use ctm_exec::x1k::float::ONE;
 use ctm_exec::x1k::{Constants, Form, sample};
-use differences::compare_directly;
-pub use differences::{are_exact, subtracted};
 use flows::Flows;
 pub use frame::Frame;
 use frame::{Layout, Line, head, input, part, target};
@@ -105,8 +101,6 @@ pub struct Options {
     /// Sums that an output modifier makes larger are looked at whether they fell out of the range of single precision before. Without
     /// it, code says when one has fallen below, and its results count for nothing.
     pub careful: bool,
-    /// Differences from constants may be compared as [`differences::are_exact`] says.
-    pub exact: bool,
     /// Groups that run at once, where the program allows more than one; otherwise as many as fit.
     pub copies: Option<u8>,
 }
@@ -159,9 +153,6 @@ impl Native {
         options: Options,
     ) -> Option<Self> {
         let one_copy = lowered.watches_idle_lanes || lowered.relative_temps;
-        let everybody_votes =
-            (!options.counters && !options.fuel && Pass::Votes.is_on()).then(|| with_all_votes(lowered)).flatten();
-        let single = everybody_votes.as_ref().map_or(single, |(code, live)| (code, live));
         let joint = !options.counters && !options.fuel && Pass::Joint.is_on() && joint::holds(single.0);
         let most = if joint { MAX_COPIES } else { MAX_COPIES_APART };
         let copies = options.copies.map(|n| n.clamp(1, most)).or((!Pass::Copies.is_on()).then_some(1));
@@ -279,16 +270,11 @@ impl Native {
         let mut select = Select::new(options.isa, &vars, &facts, Layout::ROWS);
         select.careful = options.careful;
         select.merges = Pass::Merges.is_on() && options.isa == Isa::Avx512 && !code.watches_idle_lanes;
-        let mut lines: Vec<Lines> = (0..)
+        let lines: Vec<Lines> = (0..)
             .zip(&code.blocks)
             .zip(&live.waited)
             .map(|((n, block), &waited)| select.block(n, block, waited))
             .collect();
-        if options.exact && joint && Pass::Differences.is_on() {
-            // The same program as the one whose constants were looked at.
-            let subtracted = differences::subtracted(code);
-            lines.iter_mut().for_each(|lines| compare_directly(lines, &subtracted, vars.used.len()));
-        }
         let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));
         let writes = std::mem::take(&mut select.writes);
         let references = std::mem::take(&mut select.references);
@@ -624,31 +610,4 @@ unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u
     // A panic must not cross the code that called; the reference interpreter will meet it again.
     let result = catch_unwind(AssertUnwindSafe(|| source.read(&mut look_up)));
     u32::from(!matches!(result, Ok(Ok(Some(())))))
-}
-
-/// The same program with votes of uncovered lanes, where that lets all copies go the same way. Nobody sees what such lanes hold or do, as long as no
-/// operation looks at idle lanes, nobody counts and nothing is written past the cache; how long they keep others waiting has a bound.
-fn with_all_votes(lowered: &Code) -> Option<(Code, Liveness)> {
-    let ignores = |block: &Block| matches!(block.end, End::Flow(flow) if flow.ignore_uncovered);
-    if lowered.watches_idle_lanes || lowered.writes || !lowered.blocks.iter().any(ignores) {
-        return None;
-    }
-    let mut code = lowered.clone();
-    for block in &mut code.blocks {
-        if let End::Flow(flow) = &mut block.end {
-            flow.ignore_uncovered = false;
-        }
-        for op in &mut block.ops {
-            match op {
-                Op::Set(.., under)
-                | Op::SetRelative { under, .. }
-                | Op::SetPredicate(.., under)
-                | Op::SetResult(.., under)
-                | Op::Kill(_, under) => under.covered = false,
-                _ => {}
-            }
-        }
-    }
-    let live = optimise(&mut code, false);
-    joint::holds(&code).then_some((code, live))
 }

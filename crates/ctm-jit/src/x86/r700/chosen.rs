@@ -31,8 +31,6 @@ pub struct Chosen {
 /// What instructions rely on.
 #[derive(Clone, Debug)]
 pub struct Needs {
-    /// Uniform values that have to be neither zero, infinite nor NaN.
-    assumed: Vec<u16>,
     /// Uniform values that have to be moderate; `None`: start values need not be either.
     moderate: Option<Vec<u16>>,
 }
@@ -40,23 +38,15 @@ pub struct Needs {
 impl Needs {
     /// Whether these uniform values are so; `starts`: start values are moderate.
     pub fn are_met(&self, uniforms: &[u32], starts: bool) -> bool {
-        let all = |of: &[u16], is: fn(u32) -> bool| {
-            of.iter().all(|&index| uniforms.get(usize::from(index)).is_some_and(|&bits| is(bits)))
-        };
-        let moderate = self.moderate.as_ref().is_none_or(|of| starts && all(of, is_moderate));
-        moderate && all(&self.assumed, |bits| f32::from_bits(bits).is_normal())
-    }
-
-    /// Whether others that are chosen without moderate values may need less.
-    pub const fn asks_for_moderate(&self) -> bool {
-        self.moderate.is_some()
+        let is = |&index: &u16| uniforms.get(usize::from(index)).is_some_and(|&bits| is_moderate(bits));
+        self.moderate.as_ref().is_none_or(|of| starts && of.iter().all(is))
     }
 }
 
 impl Chosen {
-    /// Chooses them. `start`: variables with start values. With `assume`, uniform values are taken for ordinary numbers where that helps,
-    /// with `moderate` uniform values and start values for moderate ones.
-    pub fn new(code: &Code, start: &[Var], isa: Isa, assume: bool, moderate: bool) -> Self {
+    /// Chooses them. `start`: variables with start values. With `moderate`, uniform values and start values are taken for moderate
+    /// ones where that helps.
+    pub fn new(code: &Code, start: &[Var], isa: Isa, moderate: bool) -> Self {
         let mut vars: Vec<Option<Vector>> = vec![None; Var::COUNT];
         let mut used = Vec::new();
         let note = |var: Var, vars: &mut [Option<Vector>], used: &mut Vec<Var>| {
@@ -77,15 +67,13 @@ impl Chosen {
                 note(*var, &mut vars, &mut used);
             }
         }
-        let assume = assume && Pass::Ordinary.is_on();
         let facts = Facts::of(code, start);
         let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
         let resources = (code.fetches.as_slice(), code.stores.as_slice());
-        let mut select = Select::new(isa, &facts, &vars, resources, used.len() as u32, assume, sizes.as_ref());
+        let mut select = Select::new(isa, &facts, &vars, resources, used.len() as u32, sizes.as_ref());
         let lists = (0..).zip(&code.blocks).map(|(index, block)| select.block(index, block)).collect();
         let vectors = select.vectors as usize;
         let (calls, samples) = (std::mem::take(&mut select.calls), std::mem::take(&mut select.samples));
-        let assumed = select.assumed.take().unwrap_or_default();
         let moderate = select.relies_on_sizes.then(|| {
             let mut named: Vec<u16> =
                 ops().filter_map(|op| if let Op::Uniform(index) = *op { Some(index) } else { None }).collect();
@@ -93,6 +81,6 @@ impl Chosen {
             named.dedup();
             named
         });
-        Self { lists, vars, used, in_rows, vectors, calls, samples, needs: Needs { assumed, moderate } }
+        Self { lists, vars, used, in_rows, vectors, calls, samples, needs: Needs { moderate } }
     }
 }

@@ -233,8 +233,6 @@ impl Ins {
 pub struct Variant {
     /// What to make code for.
     pub isa: Isa,
-    /// Some uniform values are ordinary numbers: [`Needs`].
-    pub assume: bool,
     /// Uniform values and start values are moderate: [`Needs`].
     pub moderate: bool,
     /// Some lookup weighs texels; code without this calls for those.
@@ -251,12 +249,12 @@ pub struct Variant {
 
 impl Variant {
     /// How many there are.
-    pub const COUNT: usize = 256;
+    pub const COUNT: usize = 128;
 
     /// Its number.
     pub fn number(self) -> usize {
-        let Self { isa, assume, moderate, linear, levels, counts, fuel, narrows } = self;
-        let facts = [isa == Isa::Avx2, assume, moderate, linear, levels, counts, fuel, narrows];
+        let Self { isa, moderate, linear, levels, counts, fuel, narrows } = self;
+        let facts = [isa == Isa::Avx2, moderate, linear, levels, counts, fuel, narrows];
         facts.into_iter().fold(0, |number, fact| 2 * number + usize::from(fact))
     }
 }

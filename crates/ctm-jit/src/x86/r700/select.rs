@@ -31,8 +31,6 @@ pub struct Select<'a> {
     pub vectors: u32,
     /// Calls so far.
     pub calls: Vec<Call>,
-    /// Uniform values are neither zero, infinite nor NaN where that matters: which ones it matters for.
-    pub assumed: Option<Vec<u16>>,
     /// How large numbers can become, where uniform values and start values are moderate.
     sizes: Option<&'a Sizes>,
     /// Something relies on that.
@@ -98,10 +96,8 @@ impl<'a> Select<'a> {
         vars: &'a [Option<Vector>],
         (fetches, stores): (&'a [Fetch], &'a [Store]),
         used: u32,
-        assume: bool,
         sizes: Option<&'a Sizes>,
     ) -> Self {
-        let assumed = assume.then(Vec::new);
         Self {
             isa,
             facts,
@@ -111,7 +107,6 @@ impl<'a> Select<'a> {
             samples: Vec::new(),
             vectors: used,
             calls: Vec::new(),
-            assumed,
             sizes,
             relies_on_sizes: false,
             out: Vec::new(),
@@ -489,23 +484,11 @@ impl<'a> Select<'a> {
         }
         true
     }
+}
 
-    /// Whether a factor is known to be neither zero, infinite nor NaN.
-    fn is_ordinary(&mut self, plan: &Plan<'_>, value: Value) -> bool {
-        match plan.block.ops[bare(plan.block, value).index()] {
-            Op::Bits(bits) => f32::from_bits(bits).is_normal(),
-            Op::Uniform(index) => match &mut self.assumed {
-                Some(assumed) => {
-                    if !assumed.contains(&index) {
-                        assumed.push(index);
-                    }
-                    true
-                }
-                None => false,
-            },
-            _ => false,
-        }
-    }
+/// Whether a factor is known to be neither zero, infinite nor NaN.
+fn is_ordinary(plan: &Plan<'_>, value: Value) -> bool {
+    matches!(plan.block.ops[bare(plan.block, value).index()], Op::Bits(bits) if f32::from_bits(bits).is_normal())
 }
 
 /// One block's instructions, for [`Alu::emit`].
@@ -536,7 +519,7 @@ impl Target for With<'_, '_, '_> {
     fn zero_wins(&mut self, dst: Vector, [a, b]: [Operand; 2]) {
         let [va, vb] = [a, b].map(|operand| Value(operand.value));
         let same = bare(self.plan.block, va) == bare(self.plan.block, vb);
-        if !same && !self.select.is_ordinary(self.plan, va) && !self.select.is_ordinary(self.plan, vb) {
+        if !same && !is_ordinary(self.plan, va) && !is_ordinary(self.plan, vb) {
             self.select.out.push(Ins::ZeroRule(dst, a.src, b.src));
         }
     }
