@@ -569,10 +569,11 @@ pub(crate) struct RadeonArgs {
     pub(crate) program: Vec<OsString>,
 }
 
-/// Make R700 programs of GLSL, by the installed Mesa
+/// Make R700 or X1K programs of GLSL, by the installed Mesa
 ///
 /// The driver compiles and draws the pair once in a process in which a Radeon appears, and programs, registers and bindings are taken from its
-/// stream. Textures and constants have the numbers that a console's programs have.
+/// stream. R700: textures and constants have the numbers that a console's programs have. X1K: the pixel program alone, of shaders up to version 120,
+/// with the names of samplers and uniforms.
 #[derive(Args, Debug)]
 #[command(after_help = "\
 Examples:
@@ -580,7 +581,8 @@ Examples:
   ctm draw pair.gsh --mesh cube -o cube.png
   ctm glsl shader.vert shader.frag -o pixel.hex     the words of the pixel program
   ctm glsl shader.vert shader.frag -o job.toml      a job of `ctm draw`, and the container beside it
-  ctm glsl shader.vert shader.frag -o - | less      both as text")]
+  ctm glsl shader.vert shader.frag -o - | less      both as text
+  ctm glsl shader.vert shader.frag --isa x1k -o job.toml      a job of `ctm run`, and the program beside it")]
 pub(crate) struct GlslArgs {
     /// The vertex shader
     #[arg(value_name = "VERTEX")]
@@ -588,9 +590,13 @@ pub(crate) struct GlslArgs {
     /// The fragment shader
     #[arg(value_name = "FRAGMENT")]
     pub(crate) fragment: PathBuf,
-    /// Where the programs go: .gsh, .hex (the pixel program) or .toml (a job, with a container beside it); `-` prints both as text
+    /// Where the programs go: .gsh, .hex (the pixel program) or .toml (a job, with a container beside it); `-` prints both as text. X1K: .x1k (text), .hex,
+    /// .bin, .elf or .toml
     #[arg(short, long, value_name = "OUT")]
     pub(crate) output: PathBuf,
+    /// The instruction set
+    #[arg(long, value_enum, value_name = "ISA", default_value = "r700")]
+    pub(crate) isa: IsaName,
     /// The preloaded library, where it is not beside this program or in ../lib
     #[arg(long, value_name = "FILE")]
     pub(crate) library: Option<PathBuf>,

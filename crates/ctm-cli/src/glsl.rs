@@ -1,14 +1,17 @@
 //! `ctm glsl`: starts itself as a client in which a Radeon appears, and takes the programs out of the capture.
 
 use crate::Ending;
-use crate::args::{GlslArgs, RadeonArgs};
+use crate::args::{GlslArgs, IsaName, RadeonArgs};
+use crate::asm::encode;
 use crate::console::{Console, Exit, Failure};
 use crate::radeon;
 use ctm::job::read_file;
-use ctm_glsl::{Pair, Wanted};
+use ctm_glsl::{Input, Pair, Pixel, Wanted};
 use ctm_image::hex;
 use ctm_image::r700::gfd;
 use ctm_isa::diag::Diagnostic;
+use ctm_isa::x1k::program::{Preload, SymbolKind};
+use ctm_isa::x1k::text;
 use ctm_radeon::environment::Chip;
 use serde_json::{Value, json};
 use std::fs::{self, File};
@@ -34,11 +37,24 @@ pub(crate) fn run(console: &Console, args: &GlslArgs) -> Ending {
     }
     let capture = capture(&directory.0)?;
     let open = || File::open(&capture).map(BufReader::new);
-    let pair = ctm_glsl::pair(open, &told).map_err(|e| Failure::wrong("glsl", e.to_string()))?;
-    for remark in &pair.remarks {
-        console.report(&ctm::render::Report::bare(Diagnostic::warning("glsl", remark.as_str())));
+    let wrong = |e: ctm_glsl::Error| Failure::wrong("glsl", e.to_string());
+    let remark = |remarks: &[String]| {
+        for remark in remarks {
+            console.report(&ctm::render::Report::bare(Diagnostic::warning("glsl", remark.as_str())));
+        }
+    };
+    match args.isa {
+        IsaName::R700 => {
+            let pair = ctm_glsl::pair(open, &told).map_err(wrong)?;
+            remark(&pair.remarks);
+            write(console, args, pair)
+        }
+        IsaName::X1k => {
+            let pixel = ctm_glsl::pixel(open, &told).map_err(wrong)?;
+            remark(&pixel.remarks);
+            write_x1k(console, args, &pixel)
+        }
     }
-    write(console, args, pair)
 }
 
 fn shader(path: &Path) -> Result<String, Failure> {
@@ -75,7 +91,10 @@ fn told(args: &GlslArgs, captures: &Path) -> Result<Value, Failure> {
         stats: false,
         engine: None,
         no_execute: true,
-        chip: Chip::default(),
+        chip: match args.isa {
+            IsaName::X1k => Chip::R580,
+            IsaName::R700 => Chip::Rv770,
+        },
         library: args.library.clone(),
         program: vec![program.into()],
     };
@@ -96,7 +115,7 @@ fn told(args: &GlslArgs, captures: &Path) -> Result<Value, Failure> {
 fn capture(directory: &Path) -> Result<PathBuf, Failure> {
     let found = fs::read_dir(directory).ok().and_then(|mut all| all.next()).and_then(Result::ok);
     found.map(|entry| entry.path()).ok_or_else(|| {
-        let message = "the driver has submitted nothing: OpenGL did not come from Mesa's r600 driver, which is in Debian's libgl1-mesa-dri";
+        let message = "the driver has submitted nothing: OpenGL did not come from Mesa's driver of that chip, which is in Debian's libgl1-mesa-dri";
         Failure::wrong("glsl", message)
     })
 }
@@ -153,6 +172,77 @@ fn job(output: &Path, programs: [&gfd::NewProgram; 2]) -> String {
     }
     for sampler in variables(Sampler) {
         out.push_str(&format!("\n# [[texture]]\n# name = {}\n# data = \"picture.png\"\n", Value::from(sampler)));
+    }
+    out
+}
+
+/// Writes an X1K program.
+fn write_x1k(console: &Console, args: &GlslArgs, pixel: &Pixel) -> Ending {
+    let output = &args.output;
+    let listing = || text::disassemble(&pixel.program, &text::Options::default());
+    match output.extension().and_then(|e| e.to_str()) {
+        _ if output == Path::new("-") => console.print(&listing())?,
+        Some("x1k") => console.write(output, listing().as_bytes())?,
+        Some("toml") => {
+            console.write(&output.with_extension("x1k"), listing().as_bytes())?;
+            console.write(output, job_x1k(output, pixel).as_bytes())?;
+        }
+        Some("hex" | "bin" | "elf") => console.write(output, &encode(&pixel.program, output)?)?,
+        _ => {
+            let message = format!(
+                "{}: an X1K program can be written as .x1k, .hex, .bin, .elf and .toml, and `-`",
+                output.display()
+            );
+            return Err(Failure::usage("unknown-extension", message));
+        }
+    }
+    Ok(Exit::Done)
+}
+
+/// Columns and rows of the job's domain.
+const SIDE: u16 = 64;
+
+/// A job of `ctm run` with every constant and texture that is to be filled in. Varyings are 0 to 1 over the domain, at the middle of each pixel.
+fn job_x1k(output: &Path, pixel: &Pixel) -> String {
+    let side = f64::from(SIDE);
+    let file = |extension: &str| output.with_extension(extension);
+    let name = |path: &Path| Value::from(path.file_name().unwrap_or_default().to_string_lossy()).to_string();
+    let mut out = format!("isa = \"x1k\"\nprogram = {}\ndomain = [0, 0, {n}, {n}]\n", name(&file("x1k")), n = SIDE - 1);
+    for (preload, input) in pixel.program.preloads.iter().zip(&pixel.inputs) {
+        let (Preload::Interpolant { temp, .. } | Preload::Position { temp }) = preload;
+        let (what, origin, step) = match input {
+            Input::Varying(n) => {
+                (format!("varying {n}, as the linker orders them"), [0.5 / side, 0.5 / side, 0.0, 0.0], 1.0 / side)
+            }
+            _ => ("the position in clip space".to_owned(), [1.0 / side - 1.0, 1.0 / side - 1.0, 0.0, 1.0], 2.0 / side),
+        };
+        out.push_str(&format!(
+            "\n# {what}\n[[register]]\nindex = {temp}\norigin = {origin:?}\ndi = [{step:?}, 0.0, 0.0, 0.0]\ndj = [0.0, {step:?}, 0.0, 0.0]\n"
+        ));
+    }
+    let symbols = |kind| pixel.program.symbols.iter().filter(move |symbol| symbol.kind == kind);
+    let mut constants = Vec::new();
+    for symbol in symbols(SymbolKind::Float) {
+        constants.push(format!("# c{}: {}\n{} = [0.0, 0.0, 0.0, 0.0]\n", symbol.index, symbol.name, symbol.index));
+    }
+    for (index, of) in &pixel.of_target {
+        let value = of.value(f32::from(SIDE), f32::from(SIDE));
+        constants.push(format!("# of the target's size\n{index} = {value:?}\n"));
+    }
+    if !constants.is_empty() {
+        out.push_str("\n[constants.float]\n");
+        out.extend(constants);
+    }
+    for symbol in symbols(SymbolKind::Input) {
+        out.push_str(&format!(
+            "\n# {}\n# [[texture]]\n# slot = {}\n# data = \"picture.png\"\n",
+            symbol.name, symbol.index
+        ));
+    }
+    for slot in pixel.program.usage().outputs {
+        let to = if slot == 0 { String::new() } else { format!("-{slot}") };
+        let to = output.with_file_name(format!("{}{to}.png", output.file_stem().unwrap_or_default().to_string_lossy()));
+        out.push_str(&format!("\n[[output]]\nslot = {slot}\nsave = {}\n", name(&to)));
     }
     out
 }

@@ -225,7 +225,9 @@ pub fn reflect(wanted: &Wanted) -> Result<Value, Failed> {
     let (display, context) = context(&egl, &wanted.vertex)?;
     // SAFETY: a C string, and EGL is there.
     let gl = Gl::load(|name| Some(unsafe { (egl.get_proc_address)(name.as_ptr()) }))?;
-    let client = Client { gl, pattern: std::cell::Cell::new(FIRST_PATTERN) };
+    // SAFETY: a current context; the version is a C string.
+    let version = unsafe { CStr::from_ptr((gl.get_string)(0x1f02)) }.to_string_lossy().into_owned();
+    let client = Client { gl, pattern: std::cell::Cell::new(FIRST_PATTERN), version };
     let told = client.run(wanted);
     // SAFETY: both are EGL's, and are not used afterwards.
     unsafe {
@@ -267,6 +269,8 @@ fn context(egl: &Egl, shader: &str) -> Result<(Handle, Handle), Failed> {
 struct Client {
     gl: Gl,
     pattern: std::cell::Cell<u32>,
+    /// What OpenGL calls its version: a number first.
+    version: String,
 }
 
 /// Columns of the first texture that is bound; each further one has 8 more.
@@ -300,17 +304,22 @@ impl Client {
             (gl.draw_arrays)(4, 0, 3);
             (gl.finish)();
             let renderer = CStr::from_ptr((gl.get_string)(0x1f01)).to_string_lossy().into_owned();
-            let version = CStr::from_ptr((gl.get_string)(0x1f02)).to_string_lossy().into_owned();
             Ok(json!({
                 "renderer": renderer,
-                "version": version,
+                "version": self.version,
                 "targets": targets,
+                "position": wanted.fragment.contains("gl_FragCoord"),
                 "attributes": attributes,
                 "blocks": blocks,
                 "uniforms": uniforms,
                 "samplers": samplers,
             }))
         }
+    }
+
+    /// Whether the chip has whole numbers, as OpenGL 3.0 and later want them.
+    fn has_integers(&self) -> bool {
+        self.version.split('.').next().and_then(|major| major.parse::<u32>().ok()).is_some_and(|major| major >= 3)
     }
 
     /// A compiled shader.
@@ -525,7 +534,9 @@ impl Client {
     unsafe fn set(&self, location: i32, count: i32, of: &types::Type, values: &[u32]) {
         let gl = &self.gl;
         let floats: Vec<f32> = values.iter().map(|&bits| f32::from_bits(bits)).collect();
-        let integers: Vec<i32> = values.iter().map(|&bits| bits.cast_signed()).collect();
+        // Chips without integers get these as floats: the whole number that a pattern is as a float has that pattern again.
+        let as_integer = |bits: u32| if self.has_integers() { bits.cast_signed() } else { f32::from_bits(bits) as i32 };
+        let integers: Vec<i32> = values.iter().map(|&bits| as_integer(bits)).collect();
         let (f, i, u) = (floats.as_ptr(), integers.as_ptr(), values.as_ptr());
         // SAFETY: a current context; there are as many values as the type and the count say.
         unsafe {

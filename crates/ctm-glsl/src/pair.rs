@@ -32,6 +32,8 @@ pub enum Error {
     Capture(ReadError),
     /// It has no draw of triangles.
     NoDraw,
+    /// A stream is not made of packets.
+    Stream,
     /// A program does not end within its buffer.
     Program(&'static str),
     /// What the client said cannot be read.
@@ -43,6 +45,7 @@ impl fmt::Display for Error {
         match self {
             Self::Capture(e) => write!(f, "the capture cannot be read: {e}"),
             Self::NoDraw => f.write_str("the driver's streams have no draw of triangles"),
+            Self::Stream => f.write_str("a stream of the driver's is not made of packets"),
             Self::Program(which) => write!(f, "the {which} program does not end within its buffer"),
             Self::Client(what) => write!(f, "the client does not say `{what}`"),
         }

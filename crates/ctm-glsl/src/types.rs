@@ -22,6 +22,13 @@ pub(crate) struct Type {
     pub container: VariableType,
 }
 
+impl Type {
+    /// Whether its values are true and false, whatever numbers they were set to.
+    pub const fn is_boolean(&self) -> bool {
+        matches!(self.of, Of::Bool)
+    }
+}
+
 const fn row(number: u32, of: Of, columns: usize, rows: usize, container: VariableType) -> Type {
     Type { number, of, columns, rows, container }
 }

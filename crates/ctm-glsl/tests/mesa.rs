@@ -4,13 +4,14 @@
 #![cfg(target_os = "linux")]
 #![allow(clippy::unwrap_used, clippy::print_stderr, clippy::print_stdout)] // A test, which talks to the process that it starts.
 
-use ctm_glsl::{Pair, Wanted, pair, reflect};
+use ctm_glsl::{Input, Pair, Pixel, Wanted, pair, pixel, reflect};
 use ctm_image::r700::gfd::header::VariableKind;
 use ctm_image::r700::gfd::{NewProgram, build};
+use ctm_isa::x1k::program::{Literal, Preload, SymbolKind};
 use serde_json::Value;
 use std::fs::{self, File};
 use std::io::BufReader;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::Command;
 
 const VERTEX: &str = "#version 330 core
@@ -49,8 +50,24 @@ fn library() -> Option<PathBuf> {
     here.ancestors().skip(2).map(|d| d.join("libctm_radeon_shim.so")).find(|p| p.is_file())
 }
 
-/// Compiles a pair; `None` where something is absent, with a message.
+/// Compiles a pair for R700; `None` where something is absent, with a message.
 fn compile(name: &str, vertex: &str, fragment: &str) -> Option<Result<Pair, String>> {
+    let drawn = draw(name, vertex, fragment, "rv770")?;
+    Some(drawn.and_then(|(capture, told)| {
+        pair(|| File::open(&capture).map(BufReader::new), &told).map_err(|e| e.to_string())
+    }))
+}
+
+/// Compiles a pixel program for X1K; `None` where something is absent, with a message.
+fn compile_x1k(name: &str, vertex: &str, fragment: &str) -> Option<Result<Pixel, String>> {
+    let drawn = draw(name, vertex, fragment, "r580")?;
+    Some(drawn.and_then(|(capture, told)| {
+        pixel(|| File::open(&capture).map(BufReader::new), &told).map_err(|e| e.to_string())
+    }))
+}
+
+/// Has a pair drawn on a chip: the capture, and what the client says; or what the compiler says.
+fn draw(name: &str, vertex: &str, fragment: &str, chip: &str) -> Option<Result<(PathBuf, Value), String>> {
     let Some(library) = library() else {
         eprintln!("skipped: libctm_radeon_shim.so is not built");
         return None;
@@ -62,6 +79,7 @@ fn compile(name: &str, vertex: &str, fragment: &str) -> Option<Result<Pair, Stri
         .env("LD_PRELOAD", library)
         .env("CTM_RADEON_CAPTURE", &captures)
         .env("CTM_RADEON_EXECUTE", "0")
+        .env("CTM_RADEON_CHIP", chip)
         .env("MESA_SHADER_CACHE_DISABLE", "true")
         .env("CTM_GLSL_VERTEX", vertex)
         .env("CTM_GLSL_FRAGMENT", fragment)
@@ -78,7 +96,7 @@ fn compile(name: &str, vertex: &str, fragment: &str) -> Option<Result<Pair, Stri
     let told = out.lines().find_map(|line| line.strip_prefix("told ")).unwrap_or_else(|| panic!("{out}{output:?}"));
     let told: Value = serde_json::from_str(told).unwrap();
     let capture = fs::read_dir(&captures).unwrap().next().unwrap().unwrap().path();
-    Some(pair(|| File::open(&capture).map(BufReader::new), &told).map_err(|e| e.to_string()))
+    Some(Ok((capture, told)))
 }
 
 /// Name and columns of a program's variables of a kind.
@@ -120,4 +138,82 @@ fn errors_are_those_of_the_compiler() {
     let Some(pair) = compile("errors", VERTEX, bad) else { return };
     let error = pair.unwrap_err();
     assert!(error.contains("the fragment shader does not compile") && error.contains("missing"), "{error}");
+}
+
+/// The vertex shader that the programs of the corpus were compiled with, as far as it matters to them.
+const OLD_VERTEX: &str = "#version 120
+attribute vec4 p;
+varying vec2 v;
+void main() { gl_Position = p; v = p.xy * 0.5 + 0.5; }
+";
+
+#[test]
+fn programs_of_the_corpus_come_out_word_for_word() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../tests/corpus");
+    let names =
+        [("mesa", "life"), ("mesa", "fragcoord"), ("mesa", "loop_dynamic"), ("mesa", "mrt2"), ("compiled", "worley")];
+    for (folder, name) in
+        names.into_iter().filter(|(folder, name)| root.join(folder).join(format!("x1k/{name}.hex")).exists())
+    {
+        let fragment = fs::read_to_string(root.join(folder).join(format!("shaders/{name}.frag"))).unwrap();
+        let Some(pixel) = compile_x1k(&format!("x1k-{name}"), OLD_VERTEX, &fragment) else { return };
+        let pixel = pixel.unwrap();
+        let text = fs::read_to_string(root.join(folder).join(format!("x1k/{name}.hex"))).unwrap();
+        assert_eq!(pixel.program.words, ctm_image::hex::read(&text).unwrap().words, "{name}");
+        let record = fs::read_to_string(root.join(folder).join(format!("x1k/{name}.json"))).unwrap();
+        let record: Value = serde_json::from_str(&record).unwrap();
+        // Constants that scale a position depend on the size of the target.
+        for literal in &pixel.program.literals {
+            let Literal::Float { index, bits } = *literal else { continue };
+            let known =
+                record["constants"].as_array().unwrap().iter().find(|c| c["index"].as_u64() == Some(index.into()));
+            let known = known.unwrap_or_else(|| panic!("{name}: c{index}"))["hex"].as_array().unwrap();
+            let known: Vec<u32> =
+                known.iter().map(|hex| u32::from_str_radix(hex.as_str().unwrap(), 16).unwrap()).collect();
+            assert!(
+                known == bits || pixel.of_target.iter().any(|&(of, _)| of == index),
+                "{name}: c{index} is {bits:08x?}, not {known:08x?}"
+            );
+        }
+        let position = [Input::Position];
+        assert_eq!(pixel.inputs, if name == "fragcoord" { &position[..] } else { &[Input::Varying(0)] }, "{name}");
+        assert_eq!(pixel.program.usage().outputs.len(), if name == "mrt2" { 2 } else { 1 }, "{name}");
+    }
+}
+
+#[test]
+fn programs_of_the_x1k_have_their_names() {
+    let fragment = "#version 120
+uniform sampler2D first, second;
+uniform vec4 colour;
+uniform mat2 turn;
+uniform int count;
+uniform bool whether;
+varying vec2 v;
+void main() {
+    vec2 at = turn * v;
+    vec4 sum = texture2D(second, at) * colour;
+    for (int i = 0; i < count; i++) sum += texture2D(first, at * sum.x);
+    if (whether) sum = sum.yxwz;
+    gl_FragColor = sum + vec4(0.3);
+}
+";
+    let Some(pixel) = compile_x1k("x1k-names", OLD_VERTEX, fragment) else { return };
+    let pixel = pixel.unwrap();
+    assert!(pixel.program.preloads.iter().all(|preload| matches!(preload, Preload::Interpolant { index: 0, .. })));
+    let names = |kind| {
+        let of_kind = pixel.program.symbols.iter().filter(|symbol| symbol.kind == kind);
+        of_kind.map(|symbol| symbol.name.as_str()).collect::<std::collections::BTreeSet<_>>()
+    };
+    assert_eq!(names(SymbolKind::Input), ["first", "second"].into());
+    assert_eq!(names(SymbolKind::Float), ["colour", "count", "turn[0]", "turn[1]"].into());
+    assert_eq!(pixel.remarks, ["uniform `whether` is a boolean, whose place cannot be seen"]);
+}
+
+#[test]
+fn what_the_x1k_cannot_do_is_said_by_its_compiler() {
+    let fragment = "#version 330 core\nout vec4 c;\nvoid main() { c = vec4(1); }\n";
+    let Some(pixel) = compile_x1k("x1k-version", VERTEX, fragment) else { return };
+    let error = pixel.unwrap_err();
+    assert!(error.contains("version") || error.contains("context"), "{error}");
 }
