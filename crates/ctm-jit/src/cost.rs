@@ -80,7 +80,7 @@ fn compile(launch: &Launch<'_>, options: Options) -> Option<Native> {
     let live = optimise(&mut code, false);
     let start: Vec<Var> = live.at(ENTRY).iter().filter(|&var| Ramp::of(var, launch.planes).is_some()).collect();
     let outputs: Vec<usize> = (0..OUTPUT_VARS).filter(|index| code.outputs >> index & 1 == 1).collect();
-    Native::new(&lowered, (&code, &live), &start, &outputs, options)
+    Native::new(&lowered, (&code, &live), &start, &outputs, &[], options)
 }
 
 /// The kernel for the inside of a domain, or (`careful`) for its edges.

@@ -19,7 +19,7 @@ use crate::portable::{Dense, GROUPS};
 #[cfg(target_arch = "x86_64")]
 use crate::x86::Native;
 use ctm_exec::watch::Watch;
-use ctm_exec::x1k::{Interp, Launch, Memory};
+use ctm_exec::x1k::{Constants, Interp, Launch, Memory};
 use ctm_exec::{Control, Engine, Fault, Outcome};
 use ctm_isa::x1k::Words;
 use run::Run;
@@ -281,7 +281,10 @@ pub struct Artifact {
     liveness: crate::passes::Liveness,
     /// Its machine code in each [`Variant`]; made when first needed.
     #[cfg(target_arch = "x86_64")]
-    native: [OnceLock<Option<Native>>; 8],
+    native: [OnceLock<Option<Native>>; 16],
+    /// Components of constants by which something is multiplied, and which were numbers other than zero in the first launch.
+    #[cfg(target_arch = "x86_64")]
+    ordinary: Vec<u16>,
     #[cfg(target_arch = "x86_64")]
     options: Option<crate::x86::Options>,
     /// Its code for launches without masks.
@@ -302,7 +305,7 @@ pub struct Artifact {
     /// The same program for such groups, where that makes a difference: votes of uncovered processors need no care then.
     whole: Option<Box<Self>>,
     /// What threads need to run groups, kept from launch to launch: for each variant that is not careful.
-    idle: [Mutex<Vec<Worker>>; 4],
+    idle: [Mutex<Vec<Worker>>; 8],
 }
 
 /// What machine code of one program differs in.
@@ -312,13 +315,15 @@ pub struct Variant {
     pub fuel: bool,
     /// Visits of blocks are counted.
     pub counters: bool,
+    /// The constants of [`Artifact::ordinary`] are taken for numbers other than zero.
+    pub ordinary: bool,
     /// It looks for sums that have fallen below the range of single precision.
     pub careful: bool,
 }
 
 impl Variant {
     const fn number(self) -> usize {
-        self.fuel as usize + 2 * self.counters as usize + 4 * self.careful as usize
+        self.fuel as usize + 2 * self.counters as usize + 4 * self.ordinary as usize + 8 * self.careful as usize
     }
 }
 
@@ -347,6 +352,11 @@ impl Artifact {
             #[cfg(target_arch = "x86_64")]
             native: Default::default(),
             #[cfg(target_arch = "x86_64")]
+            ordinary: crate::x86::factors(&code)
+                .into_iter()
+                .filter(|&component| is_ordinary(launch.constants, component))
+                .collect(),
+            #[cfg(target_arch = "x86_64")]
             options: engine.backend.isa().map(|isa| crate::x86::Options {
                 isa,
                 lanes: launch.group.lanes(),
@@ -370,6 +380,17 @@ impl Artifact {
         })
     }
 
+    /// See [`Variant::ordinary`].
+    pub fn has_ordinary(&self, constants: &Constants) -> bool {
+        #[cfg(target_arch = "x86_64")]
+        return !self.ordinary.is_empty() && self.ordinary.iter().all(|&component| is_ordinary(constants, component));
+        #[cfg(not(target_arch = "x86_64"))]
+        {
+            let _ = constants;
+            false
+        }
+    }
+
     /// The program of the portable machine.
     fn dense(&self) -> Arc<Dense> {
         Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::of(&self.code))))
@@ -379,14 +400,22 @@ impl Artifact {
     #[cfg(target_arch = "x86_64")]
     fn native(&self, variant: Variant) -> Option<&Native> {
         let make = || {
-            let Variant { fuel, counters, careful } = variant;
+            let Variant { fuel, counters, ordinary, careful } = variant;
             let mut options = crate::x86::Options { fuel, counters, careful, ..self.options? };
             if careful && !self.code.writes {
                 // It runs the same groups once more.
                 options.copies = self.native(Variant { careful: false, ..variant }).map(|native| native.copies as u8);
             }
-            Native::new(&self.lowered, (&self.code, &self.liveness), &self.start, &self.outputs, options)
+            let ordinary = if ordinary { self.ordinary.as_slice() } else { &[] };
+            let single = (&self.code, &self.liveness);
+            Native::new(&self.lowered, single, &self.start, &self.outputs, ordinary, options)
         };
         self.native[variant.number()].get_or_init(make).as_ref()
     }
+}
+
+/// Whether a component of a constant is a number other than zero.
+#[cfg(target_arch = "x86_64")]
+fn is_ordinary(constants: &Constants, component: u16) -> bool {
+    f32::from_bits(constants.float[usize::from(component) / 4][usize::from(component) % 4]).is_normal()
 }

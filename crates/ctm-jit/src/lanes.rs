@@ -1,6 +1,6 @@
 //! What goes into a group and what comes out of it, whichever back end runs it.
 
-use crate::form::{BlockId, Code, End, OUTPUT_VARS, Op, Target, Var};
+use crate::form::{BlockId, Code, End, OUTPUT_VARS, Op, Tally, Target, Var};
 use ctm_exec::Counters;
 use ctm_exec::x1k::{Constants, Memory, sample};
 use ctm_isa::x1k::ops::FcOp;
@@ -113,8 +113,9 @@ pub const fn output_var(index: usize) -> Var {
     Var((Var::COUNT - OUTPUT_VARS + index) as u16)
 }
 
-/// How many instructions one group can issue at most; `None` when that depends on data: some jump goes back that ends no loop.
-pub fn instruction_bound(code: &Code, constants: &Constants) -> Option<u64> {
+/// How many instructions one group can issue at most, each block's as `weight` counts them; `None` when that depends on data: some jump goes back that
+/// ends no loop.
+pub fn instruction_bound(code: &Code, constants: &Constants, weight: impl Fn(&Tally) -> u32) -> Option<u64> {
     let mut bound = 0u64;
     for (index, block) in code.blocks.iter().enumerate() {
         let goes_back = |target: Target| matches!(target, Target::Block(id) if id.index() <= index);
@@ -131,7 +132,7 @@ pub fn instruction_bound(code: &Code, constants: &Constants) -> Option<u64> {
         }
         let turns = |&(_, int): &(bool, u8)| u64::from(constants.int[usize::from(int)][0].max(1));
         let turns = block.frames.frames.iter().map(turns).product::<u64>();
-        bound = bound.saturating_add(turns.saturating_mul(block.tally.instructions().into()));
+        bound = bound.saturating_add(turns.saturating_mul(weight(&block.tally).into()));
     }
     Some(bound)
 }

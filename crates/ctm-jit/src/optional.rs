@@ -67,6 +67,10 @@ passes! {
     Breaks "breaks" "X1K, joint: the comparison behind an inner loop is the one by which lanes have left it";
     /// Loops run without masks while all lanes run.
     Whole "whole" "X1K on AVX2, joint: a small innermost loop with no flow control but breaks";
+    /// Products of constants need no look for zero times infinity.
+    Ordinary "ordinary" "X1K: the constant was a number other than zero in the program's first launch, and is in this one";
+    /// Looks at products are put off until somebody reads something else than sums and products of them.
+    Deferred "deferred" "X1K: zero times anything is zero, and what the products read stays in registers until then";
     /// Copies decide together where one comparison does.
     Together "together" "X1K: lanes decide by one comparison with zero at a block's end";
     /// Masks that nobody looks at are not kept.

@@ -5,9 +5,10 @@ use super::journal::{Journal, Log};
 use super::worker::{AllVisits, Held, Job, Left, TaskDone, Worker, no_visits};
 use super::{Artifact, Variant};
 use crate::direct::Views;
-use crate::form::{OUTPUT_VARS, Var};
+use crate::form::{OUTPUT_VARS, Tally, Var};
 use crate::grid::{Grid, Ramp};
 use crate::lanes::{Mask, Row, count, instruction_bound, lanes_of, mask_of, output_var};
+use crate::optional::Pass;
 use crate::work::share;
 #[cfg(target_arch = "x86_64")]
 use crate::x86::Native;
@@ -21,9 +22,10 @@ use std::sync::{MutexGuard, OnceLock, PoisonError};
 const GROUPS_PER_BATCH: u64 = 4096;
 /// Groups that one task of a batch runs.
 const GROUPS_PER_TASK: usize = 64;
-/// Instructions of a group within which machine code need not look whether to stop; fewer where it fetches, as fetches may take long.
+/// Instructions of a group within which machine code need not look whether to stop.
 const INSTRUCTIONS_PER_LOOK: u64 = if cfg!(test) { 200 } else { 1 << 24 };
-const INSTRUCTIONS_PER_LOOK_FETCHING: u64 = INSTRUCTIONS_PER_LOOK / 16;
+/// A fetch may take as long as so many other instructions.
+const INSTRUCTIONS_PER_FETCH: u32 = 16;
 
 /// A launch under way.
 pub(super) struct Run<'a> {
@@ -43,21 +45,25 @@ pub(super) struct Run<'a> {
     pub(super) counts_down: bool,
     /// Instructions that one group may issue.
     pub(super) fuel: u64,
+    /// See [`Variant::ordinary`].
+    ordinary: bool,
 }
 
 impl<'a> Run<'a> {
     pub(super) fn new(watch: &'a Watch, launch: &'a Launch<'a>, artifact: &'a Artifact) -> Self {
         let fuel = launch.budget.instructions_per_group.unwrap_or(u64::MAX);
-        let bound = instruction_bound(&artifact.code, launch.constants);
-        let fetches = artifact.code.inputs != 0;
-        let per_look = if fetches { INSTRUCTIONS_PER_LOOK_FETCHING } else { INSTRUCTIONS_PER_LOOK };
-        let counts_down = bound.is_none_or(|bound| bound > fuel.min(per_look));
+        let bound_of = |weight: fn(&Tally) -> u32| instruction_bound(&artifact.code, launch.constants, weight);
+        let bound = bound_of(Tally::instructions);
+        let work = bound_of(|tally| tally.instructions() + (INSTRUCTIONS_PER_FETCH - 1) * tally.tex_wide);
+        let counts_down =
+            bound.is_none_or(|bound| bound > fuel) || work.is_none_or(|work| work > INSTRUCTIONS_PER_LOOK);
         Self {
             bound,
             counts_down,
             #[cfg(target_arch = "x86_64")]
             native: None,
             fuel,
+            ordinary: Pass::Ordinary.is_on() && artifact.has_ordinary(launch.constants),
             launch,
             artifact,
             grid: Grid::new(launch.domain, launch.group.lanes()),
@@ -186,7 +192,12 @@ impl<'a> Run<'a> {
 
     /// Which code it runs.
     pub(super) const fn variant(&self) -> Variant {
-        Variant { fuel: self.counts_down, counters: self.launch.counters, careful: self.artifact.code.writes }
+        Variant {
+            fuel: self.counts_down,
+            counters: self.launch.counters,
+            ordinary: self.ordinary,
+            careful: self.artifact.code.writes,
+        }
     }
 
     /// Workers that nobody uses.

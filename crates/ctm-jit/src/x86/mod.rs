@@ -77,6 +77,7 @@ use lir::{Lines, Vars};
 use lookups::{Fetch, REFERENCES, Reference, WRITES, Write};
 use memmap2::{Mmap, MmapOptions};
 use sampling::Kind;
+pub use select::factors;
 use select::{Facts, Select};
 pub use span::{Partial, Span, SpanEnd, StartsOfSpan, TargetOfSpan};
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -144,14 +145,19 @@ pub struct Native {
 impl Native {
     /// Makes the code of a program; `None` when memory cannot be made executable or a frame would be too large.
     ///
-    /// `lowered` is as lowered; `single` is optimised for one group at a time, with its liveness.
+    /// `lowered` is as lowered; `single` is optimised for one group at a time, with its liveness. `ordinary`: the constants that are known to be numbers
+    /// other than zero, in order.
     pub fn new(
         lowered: &Code,
         single: (&Code, &Liveness),
         start: &[Var],
         outputs: &[usize],
+        ordinary: &[u16],
         options: Options,
     ) -> Option<Self> {
+        let choose = |code: &Code, live: &Liveness, copies, joint| {
+            Self::choose(code, live, start, copies, ordinary, options, joint)
+        };
         let one_copy = lowered.watches_idle_lanes || lowered.relative_temps;
         let joint = !options.counters && !options.fuel && Pass::Joint.is_on() && joint::holds(single.0);
         let most = if joint { MAX_COPIES } else { MAX_COPIES_APART };
@@ -163,7 +169,7 @@ impl Native {
                 (code, live)
             });
             let (code, live) = joined.as_ref().map_or(single, |(code, live)| (code, live));
-            let choice = Self::choose(code, live, start, copies, options, true);
+            let choice = choose(code, live, copies, true);
             return Self::make(code, live, &choice, start, outputs, options);
         }
         let several = if one_copy || copies == Some(1) || copies.is_none() && one_fits(single, options.isa) {
@@ -171,17 +177,17 @@ impl Native {
         } else if parts(lowered) {
             let mut code = lowered.clone();
             let live = optimise(&mut code, true);
-            let choice = Self::choose(&code, &live, start, copies, options, false);
+            let choice = choose(&code, &live, copies, false);
             (choice.copies > 1).then_some(((code, live), choice))
         } else {
             // Several are made as one is.
-            let choice = Self::choose(single.0, single.1, start, copies, options, false);
+            let choice = choose(single.0, single.1, copies, false);
             return Self::make(single.0, single.1, &choice, start, outputs, options);
         };
         match several {
             Some(((code, live), choice)) => Self::make(&code, &live, &choice, start, outputs, options),
             None => {
-                let choice = Self::choose(single.0, single.1, start, Some(1), options, false);
+                let choice = choose(single.0, single.1, Some(1), false);
                 Self::make(single.0, single.1, &choice, start, outputs, options)
             }
         }
@@ -250,6 +256,7 @@ impl Native {
         live: &Liveness,
         start: &[Var],
         copies: Option<u8>,
+        ordinary: &[u16],
         options: Options,
         joint: bool,
     ) -> Choice {
@@ -267,21 +274,29 @@ impl Native {
         }
         let vars = Vars::new(used.iter().collect());
         let facts = Facts::of(code, start);
-        let mut select = Select::new(options.isa, &vars, &facts, Layout::ROWS);
-        select.careful = options.careful;
-        select.merges = Pass::Merges.is_on() && options.isa == Isa::Avx512 && !code.watches_idle_lanes;
-        let lines: Vec<Lines> = (0..)
-            .zip(&code.blocks)
-            .zip(&live.waited)
-            .map(|((n, block), &waited)| select.block(n, block, waited))
-            .collect();
-        let (vectors, fetches) = (select.vectors as usize, std::mem::take(&mut select.fetches));
-        let writes = std::mem::take(&mut select.writes);
-        let references = std::mem::take(&mut select.references);
-        let assumed = select.assumed;
-        let ranges = Ranges::of(code, &lines, live, &vars, vectors);
-        let copies = copies.unwrap_or_else(|| options.isa.copies(ranges.pressure, joint));
-        Choice { lines, vars, ranges, copies, fetches, writes, references, assumed, joint }
+        let choose = |defers: bool| {
+            let mut select = Select::new(options.isa, &vars, &facts, Layout::ROWS);
+            select.careful = options.careful;
+            (select.defers, select.ordinary) = (defers, ordinary);
+            select.merges = Pass::Merges.is_on() && options.isa == Isa::Avx512 && !code.watches_idle_lanes;
+            let blocks = (0..).zip(&code.blocks).zip(&live.waited);
+            let lines: Vec<Lines> = blocks.map(|((n, block), &waited)| select.block(n, block, waited)).collect();
+            let ranges = Ranges::of(code, &lines, live, &vars, select.vectors as usize);
+            let copies = copies.unwrap_or_else(|| options.isa.copies(ranges.pressure, joint));
+            let Select { fetches, writes, references, assumed, has_deferred, .. } = select;
+            let choice =
+                Choice { lines, vars: vars.clone(), ranges, copies, fetches, writes, references, assumed, joint };
+            (choice, has_deferred)
+        };
+        let (choice, has_deferred) = choose(Pass::Deferred.is_on());
+        if has_deferred && copies.is_none() && choice.copies < MAX_COPIES {
+            // What is put off needs registers; more copies are worth more.
+            let (without, _) = choose(false);
+            if without.copies > choice.copies {
+                return without;
+            }
+        }
+        choice
     }
 
     /// The code.

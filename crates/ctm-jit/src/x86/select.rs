@@ -4,6 +4,7 @@
 //! processor flushes them (MXCSR), exactly as the X1K does; only moves and choices carry them, so a `Scale` after those multiplies
 //! by one.
 
+mod deferred;
 mod facts;
 mod plan;
 mod r700;
@@ -11,6 +12,7 @@ mod sums;
 
 pub use facts::Facts;
 use facts::Known;
+pub use sums::factors;
 
 use super::encode;
 use super::isa::Isa;
@@ -23,6 +25,7 @@ use ctm_exec::x1k::float::{NAN, ONE, SIGN};
 use ctm_exec::x1k::ops::ZeroRule;
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::ops::{CompareOp, Imod, Omod};
+use deferred::Deferred;
 use plan::{Note, Plan, Tables};
 use r700::R700;
 
@@ -63,6 +66,13 @@ pub struct Select<'a> {
     lines: Lines,
     /// Some instruction since the last group names a mask register.
     masks: bool,
+    /// Looks for wrong NaNs may be put off.
+    pub defers: bool,
+    /// Constants that are numbers other than zero in this launch, in order.
+    pub ordinary: &'a [u16],
+    deferred: Deferred,
+    /// Some were.
+    pub has_deferred: bool,
     /// The fetches of the program, in the order of their numbers.
     pub fetches: Vec<Fetch>,
     /// Its uncached writes, in the order of theirs.
@@ -99,6 +109,9 @@ impl Sink for Select<'_> {
     // Where it is called it is known which instruction that is.
     #[inline(always)]
     fn push(&mut self, lir: Lir) {
+        if !self.deferred.is_empty() {
+            self.settle_before(&lir);
+        }
         self.masks |= lir.uses_masks();
         self.lines.lir.push(lir);
     }
@@ -131,6 +144,10 @@ impl<'a> Select<'a> {
             vectors: vars.used.len() as u32,
             lines: Lines::default(),
             masks: false,
+            defers: false,
+            ordinary: &[],
+            deferred: Deferred::default(),
+            has_deferred: false,
             fetches: Vec::new(),
             writes: Vec::new(),
             references: Vec::new(),
@@ -148,8 +165,16 @@ impl<'a> Select<'a> {
             self.op(&mut plan, place);
             self.split();
         }
+        if !self.deferred.is_empty() {
+            self.settle();
+        }
         self.notes = plan.notes;
         std::mem::take(&mut self.lines)
+    }
+
+    /// Whether an operand is known to be a number other than zero.
+    fn is_ordinary(&self, src: Src) -> bool {
+        matches!(src, Src::Const(index) if self.ordinary.binary_search(&index).is_ok())
     }
 
     /// Where the operation's result goes.

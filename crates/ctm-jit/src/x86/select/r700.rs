@@ -1,6 +1,7 @@
 //! The operations of R700 programs, which have their instructions in [`super::super::r700::alu`].
 
-use super::{EQUAL, Select, UNORDERED};
+use super::Select;
+use super::deferred::Rule;
 use crate::form::{Block, Op, Value};
 use crate::x86::encode;
 use crate::x86::isa::Isa;
@@ -55,14 +56,8 @@ impl Target for R700<'_, '_, '_> {
             return;
         }
         let [a, b] = operands.map(|operand| operand.src);
-        let it = Src::Vector(dst);
-        self.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, it, it, 0));
-        self.push(Lir::StopIfNone(1));
-        self.push(Lir::Test(encode::CMP_F32, EQUAL, 2, a, Src::Literal(0), 1));
-        self.push(Lir::Test(encode::CMP_F32, EQUAL, 3, b, Src::Literal(0), 1));
-        self.push(Lir::Or(2, 2, 3));
-        self.push(Lir::Merge(dst, 2, Src::Literal(0)));
-        self.select.split();
+        let rule = Rule { factors: [a, b], mend: Lir::Merge(dst, 2, Src::Literal(0)), before: None };
+        self.select.defer(Lir::Two(encode::MUL, dst, a, b), rule);
     }
 
     fn multiply_add(&mut self, dst: Vector, [a, b, c]: [Operand; 3], zero_wins: bool) {

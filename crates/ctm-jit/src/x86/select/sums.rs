@@ -1,8 +1,9 @@
 //! Multiply-adds: negations, output modifiers at the ends of the range, the zero rule, stores under masks.
 
+use super::deferred::Rule;
 use super::plan::Plan;
-use super::{EQUAL, NOT_EQUAL, Select, UNORDERED, factor, resolve};
-use crate::form::{Under, Value};
+use super::{EQUAL, NOT_EQUAL, Select, factor, resolve};
+use crate::form::{Code, Op, Under, Value};
 use crate::x86::encode;
 use crate::x86::lir::{Class, Lir, Negated, Src, Vector};
 use crate::x86::scalar::Sink;
@@ -13,6 +14,7 @@ impl Select<'_> {
     pub(super) fn mad(&mut self, plan: &Plan<'_>, dst: Vector, abc: [Value; 3], zero_wins: bool, omod: Omod) {
         let resolved = abc.map(|value| resolve(plan.block, value));
         let [a, b, c] = resolved.map(|(value, _)| self.src(plan, value));
+        let zero_wins = zero_wins && ![a, b].iter().any(|src| self.is_ordinary(*src));
         let negated = Negated { product: resolved[0].1 != resolved[1].1, summand: resolved[2].1 };
         if omod == Omod::U1 && !zero_wins {
             return self.plain_mad(dst, negated, [a, b, c]);
@@ -23,22 +25,17 @@ impl Select<'_> {
         let sum = if omod == Omod::U1 { result } else { self.fresh() };
         self.plain_mad(sum, negated, [a, b, c]);
         let sum_src = Src::Vector(sum);
-        if zero_wins {
+        if zero_wins && let Some(&made) = self.lines.lir.last() {
             // Where the sum is a NaN and a factor is zero, the product is +0.
-            self.push(Lir::Test(encode::CMP_F32, UNORDERED, 1, sum_src, sum_src, 0));
-            self.push(Lir::StopIfNone(1));
-            self.push(Lir::Test(encode::CMP_F32, EQUAL, 2, a, Src::Literal(0), 1));
-            self.push(Lir::Test(encode::CMP_F32, EQUAL, 3, b, Src::Literal(0), 1));
-            self.push(Lir::Or(2, 2, 3));
-            if negated.summand {
+            let (before, mend) = if negated.summand {
                 // +0 less the summand.
                 let zero = self.fresh();
-                self.push(Lir::Copy(zero, Src::Literal(0)));
-                self.push(Lir::MergeTwo(encode::SUB, sum, 2, Src::Vector(zero), c));
+                let before = Lir::Copy(zero, Src::Literal(0));
+                (Some(before), Lir::MergeTwo(encode::SUB, sum, 2, Src::Vector(zero), c))
             } else {
-                self.push(Lir::MergeTwo(encode::ADD, sum, 2, c, Src::Literal(0)));
-            }
-            self.split();
+                (None, Lir::MergeTwo(encode::ADD, sum, 2, c, Src::Literal(0)))
+            };
+            self.defer(made, Rule { factors: [a, b], mend, before });
         }
         if omod != Omod::U1 {
             let by = factor(omod);
@@ -81,6 +78,9 @@ impl Select<'_> {
     pub(super) fn masked(&mut self, plan: &Plan<'_>, dst: Vector, abc: [Value; 3], zero_wins: bool, omod: Omod) {
         let made = self.fresh();
         self.mad(plan, made, abc, zero_wins, omod);
+        if !self.deferred.is_empty() {
+            return self.push(Lir::Set(dst, Src::Vector(made), Some(Under::default())));
+        }
         let under = Under::default();
         let masked = match self.lines.lir.last() {
             Some(&Lir::Two(op, _, a, b)) => Lir::TwoUnder(op, dst, a, b, under),
@@ -107,4 +107,22 @@ impl Select<'_> {
             _ => Lir::Fma(negated, dst, [a, b, c]),
         });
     }
+}
+
+/// The components of constants by which a program multiplies what may be no number, in order.
+pub fn factors(code: &Code) -> Vec<u16> {
+    let mut found = Vec::new();
+    for block in &code.blocks {
+        for op in &block.ops {
+            let Op::Mad { a, b, zero_wins: true, .. } = *op else { continue };
+            for factor in [a, b] {
+                if let Op::Const(component) = block.op_at(resolve(block, factor).0) {
+                    found.push(component);
+                }
+            }
+        }
+    }
+    found.sort_unstable();
+    found.dedup();
+    found
 }
