@@ -1,6 +1,7 @@
 //! Makes a case that fails smaller, for whoever looks for the reason.
 
 use super::Case;
+use ctm_exec::Domain;
 use ctm_isa::x1k::inst::AluInst;
 use ctm_isa::x1k::ops::{AlphaOp, Imod, InstType, Omod, PredSel, RgbOp};
 use ctm_isa::x1k::{Inst, Program};
@@ -45,13 +46,7 @@ pub fn reduced(program: &Program, case: &Case, differs: impl Fn(&Program, &Case)
                 }
             }
         }
-        let domain = case.domain;
-        let smaller =
-            [(1, 0, 0, 0), (0, 1, 0, 0), (0, 0, 1, 0), (0, 0, 0, 1)].into_iter().filter_map(|(i0, j0, i1, j1)| {
-                let (i1, j1) = (domain.i1.checked_sub(i1)?, domain.j1.checked_sub(j1)?);
-                Some(ctm_exec::Domain { i0: domain.i0 + i0, j0: domain.j0 + j0, i1, j1 })
-            });
-        for domain in smaller.filter(|d| d.i0 <= d.i1 && d.j0 <= d.j1) {
+        for domain in smaller(case.domain) {
             let changed = Case { domain, ..case.clone() };
             if fails(&program, &changed) {
                 (case, again) = (changed, true);
@@ -77,4 +72,44 @@ pub fn reduced(program: &Program, case: &Case, differs: impl Fn(&Program, &Case)
         &case.constants.bool[..4],
         &case.constants.float[..20],
     )
+}
+
+/// The domains that lack one column or one row.
+fn smaller(domain: Domain) -> impl Iterator<Item = Domain> {
+    let Domain { i0, j0, i1, j1 } = domain;
+    let without_first =
+        [i0.checked_add(1).map(|i0| Domain { i0, ..domain }), j0.checked_add(1).map(|j0| Domain { j0, ..domain })];
+    let without_last =
+        [i1.checked_sub(1).map(|i1| Domain { i1, ..domain }), j1.checked_sub(1).map(|j1| Domain { j1, ..domain })];
+    without_first.into_iter().chain(without_last).flatten().filter(|d| d.i0 <= d.i1 && d.j0 <= d.j1)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use ctm_isa::x1k::random::{FlowControl, Shape, program};
+
+    #[test]
+    fn domains_lose_a_column_or_a_row_and_never_all() {
+        let all =
+            |i0, j0, i1, j1| smaller(Domain { i0, j0, i1, j1 }).map(|d| (d.i0, d.j0, d.i1, d.j1)).collect::<Vec<_>>();
+        assert_eq!(all(2, 3, 4, 6), [(3, 3, 4, 6), (2, 4, 4, 6), (2, 3, 3, 6), (2, 3, 4, 5)]);
+        assert_eq!(all(0, 0, 0, 2), [(0, 1, 0, 2), (0, 0, 0, 1)]);
+        for corner in [0, 7, u32::MAX] {
+            assert_eq!(all(corner, corner, corner, corner), [], "one processor at {corner}");
+        }
+    }
+
+    #[test]
+    fn what_fails_always_becomes_one_processor_that_does_nothing() {
+        let shape =
+            Shape { instructions: 12, flow: FlowControl::None, inputs: 0, watches_idle_lanes: false, relative: false };
+        for seed in 0..8 {
+            let text = reduced(&program(seed, &shape), &Case::new(seed), |_, _| Some("always".to_owned()));
+            let domain = text.lines().find_map(|line| line.strip_prefix("Domain { ")).unwrap_or(&text);
+            let numbers: Vec<&str> = domain.split(|c: char| !c.is_ascii_digit()).filter(|n| !n.is_empty()).collect();
+            assert_eq!(numbers[..2], numbers[2..4], "{text}");
+            assert!(text.starts_with("made smaller: always\n"), "{text}");
+        }
+    }
 }
