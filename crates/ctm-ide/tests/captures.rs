@@ -7,12 +7,13 @@ use ctm::trace::observe::{Place, Read};
 use ctm::trace::{
     Ancestry, Apart, Choice, DrawStage, Draws, Limits, Profile, Subject, Trace, apart, draws_parting, targets_behind,
 };
+use ctm_exec::Position;
 use ctm_exec::r700::Target;
 use ctm_exec::x1k::Interp;
-use ctm_exec::{Control, Engine, Fault, Outcome, Position};
 use ctm_ide::captures::Capture;
 use ctm_isa::r700;
 use ctm_radeon::capture::{Event, Reader, Writer};
+use ctm_testkit::changed::{Changed, Run};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -262,40 +263,6 @@ fn captures_with_other_draws_are_told_apart() {
     }
 }
 
-/// An engine that runs another program in place of one.
-struct Planted {
-    from: Vec<u32>,
-    to: r700::Program,
-}
-
-impl Engine for Planted {
-    fn name(&self) -> &'static str {
-        "planted"
-    }
-
-    fn run_x1k_under(
-        &self,
-        control: &Control,
-        launch: &ctm_exec::x1k::Launch<'_>,
-        memory: &mut dyn ctm_exec::x1k::Memory,
-    ) -> Result<Outcome, Fault> {
-        Interp.run_x1k_under(control, launch, memory)
-    }
-
-    fn run_r700_under(
-        &self,
-        control: &Control,
-        launch: &ctm_exec::r700::Launch<'_>,
-        memory: &mut dyn ctm_exec::r700::Memory,
-    ) -> Result<Outcome, Fault> {
-        let mut launch = *launch;
-        if launch.program.words == self.from {
-            launch.program = &self.to;
-        }
-        Interp.run_r700_under(control, &launch, memory)
-    }
-}
-
 #[test]
 fn an_engine_that_is_wrong_is_told_apart() {
     let whole = draws(&bytes_of("plasma"));
@@ -305,7 +272,15 @@ fn an_engine_that_is_wrong_is_told_apart() {
     let text = r700::text::disassemble(program, &r700::text::Options::default());
     let line = text.lines().find_map(|line| Some((line, negated(line)?))).unwrap();
     let other = r700::text::assemble(&text.replacen(line.0, &line.1, 1), &r700::text::Options::default());
-    let wrong = Planted { from: program.words.clone(), to: other.program.unwrap() };
+    let (from, to) = (program.words.clone(), other.program.unwrap());
+    let change = move |launch: &ctm_exec::r700::Launch<'_>, run: Run<'_>| {
+        if launch.program.words == from {
+            run(&ctm_exec::r700::Launch { program: &to, ..*launch })
+        } else {
+            run(launch)
+        }
+    };
+    let wrong = Changed { engine: Interp, change };
     match apart((&*whole, Box::new(Interp)), (&*whole, Box::new(wrong)), 0.0).unwrap() {
         Some(Apart::Draw(1, found)) => assert_eq!(found.target, "colour0"),
         other => panic!("{other:?}"),

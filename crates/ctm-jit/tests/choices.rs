@@ -1,11 +1,10 @@
 //! Choices between constants, what is computed from them and what compares them, against the reference interpreter: compilers make every condition in this way.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::Interp;
 use ctm_isa::x1k::random::Random;
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::tries::{on_all_cores, seeds};
-use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
+use ctm_testkit::x1k::surfaces::{Case, Surfaces};
 use std::fmt::Write as _;
 
 /// A constant that an instruction can name.
@@ -79,19 +78,9 @@ fn choices_between_constants() {
         let r = &mut Random::new(seed ^ 0xc401_ce00);
         let text = program(r);
         let domain = r.of(&[[0, 0, 63, 7], [0, 0, 47, 3], [3, 1, 40, 6]]);
-        let output = |_| Array::with_pitch(70, [64, 8], 4, |x, y, _| x ^ y);
-        let memory = Surfaces { outputs: (0..2).map(output).collect(), direct: true, ..Surfaces::default() };
         let case = Case { threads: 1, counters: r.one_in(5), ..Case::new(&text, domain) };
-        let mut expected = memory.clone();
-        let outcome = case.run(&Interp, &mut expected);
-        for engine in engines {
-            let mut found = memory.clone();
-            let same = case.run(engine, &mut found) == outcome;
-            let difference = found.first_difference(&expected);
-            if !same || difference.is_some() {
-                differences.add(seed, format!("{}: {difference:?}\n{text}", engine.backend()));
-                break;
-            }
+        if let Some((engine, difference)) = case.differing(engines, &Surfaces::two_outputs()) {
+            differences.add(seed, format!("{}: {difference}\n{text}", engine.backend()));
         }
     });
 }

@@ -1,11 +1,10 @@
 //! Loops in loops that lanes leave by the same comparison, or nearly, against the reference interpreter.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::Interp;
 use ctm_isa::x1k::random::Random;
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::tries::{on_all_cores, seeds};
-use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
+use ctm_testkit::x1k::surfaces::{Case, Surfaces};
 use std::fmt::Write as _;
 
 /// What a loop's BREAK compares: mostly the same at all of them.
@@ -122,19 +121,9 @@ fn loops_that_are_left_by_the_same_comparison() {
         let r = &mut Random::new(seed);
         let text = program(r);
         let domain = r.of(&[[0, 0, 63, 7], [0, 0, 47, 3], [3, 1, 40, 6]]);
-        let output = |_| Array::with_pitch(70, [64, 8], 4, |x, y, _| x ^ y);
-        let memory = Surfaces { outputs: (0..2).map(output).collect(), direct: true, ..Surfaces::default() };
         let case = Case { threads: 1, counters: r.below(5) == 0, ..Case::new(&text, domain) };
-        let mut expected = memory.clone();
-        let outcome = case.run(&Interp, &mut expected);
-        for engine in engines {
-            let mut found = memory.clone();
-            let same = case.run(engine, &mut found) == outcome;
-            let difference = found.first_difference(&expected);
-            if !same || difference.is_some() {
-                differences.add(seed, format!("{}: {difference:?}\n{text}", engine.backend()));
-                break;
-            }
+        if let Some((engine, difference)) = case.differing(engines, &Surfaces::two_outputs()) {
+            differences.add(seed, format!("{}: {difference}\n{text}", engine.backend()));
         }
     });
 }

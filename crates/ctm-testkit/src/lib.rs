@@ -7,6 +7,7 @@
 //! | [`r700`] | R700: run vectors, structured programs |
 //! | [`far`], [`starts`] | values where planes of coordinates begin |
 //! | [`tries`] | random tries on all cores, and which are wanted |
+//! | [`changed`] | an engine that does not do what it is told |
 //! | [`seeded`], [`clock`] | numbers that are the same in every run; the time that a thread has run |
 #![allow(
     missing_docs,
@@ -15,6 +16,7 @@
     reason = "test helpers: they stop at what they did not expect"
 )]
 
+pub mod changed;
 pub mod check_vectors;
 pub mod clock;
 pub mod far;

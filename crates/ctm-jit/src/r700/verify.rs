@@ -366,33 +366,7 @@ mod tests {
     use ctm_exec::r700::{Arrays, Constants, Plane};
     use ctm_exec::x1k::arrays::Picture;
     use ctm_isa::r700::text::{Options, assemble};
-
-    /// An engine, with registers that begin as given.
-    struct Other<E>(E, Plane);
-
-    impl<E: Engine> Engine for Other<E> {
-        fn name(&self) -> &'static str {
-            "other"
-        }
-
-        fn run_x1k_under(
-            &self,
-            control: &Control,
-            launch: &ctm_exec::x1k::Launch<'_>,
-            memory: &mut dyn ctm_exec::x1k::Memory,
-        ) -> Result<Outcome, Fault> {
-            self.0.run_x1k_under(control, launch, memory)
-        }
-
-        fn run_r700_under(
-            &self,
-            control: &Control,
-            launch: &Launch<'_>,
-            memory: &mut dyn Memory,
-        ) -> Result<Outcome, Fault> {
-            self.0.run_r700_under(control, &Launch { planes: &[self.1], ..*launch }, memory)
-        }
-    }
+    use ctm_testkit::changed::{Changed, Run};
 
     /// By outputs that are sent, and by outputs that the engine stores where memory lends them.
     #[test]
@@ -405,8 +379,10 @@ mod tests {
         launch.planes = &planes;
         // From column 1 on, y is another.
         let lie = Plane { di: [1.0, 2.0, 0.0, 0.0], ..planes[0] };
-        let engines = |plane| -> [Box<dyn Engine>; 2] {
-            [Box::new(Other(Interp, plane)), Box::new(Other(crate::Jit::new(), plane))]
+        // Engines whose registers begin as given.
+        let engines = |plane: Plane| -> [Box<dyn Engine>; 2] {
+            let change = move |launch: &Launch<'_>, run: Run<'_>| run(&Launch { planes: &[plane], ..*launch });
+            [Box::new(Changed { engine: Interp, change }), Box::new(Changed { engine: crate::Jit::new(), change })]
         };
         for (engine, liar) in engines(planes[0]).into_iter().zip(engines(lie)) {
             let mut memory = Arrays::default();

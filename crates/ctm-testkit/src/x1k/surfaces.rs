@@ -6,7 +6,9 @@
 )]
 
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Constants, Direct, Elements, Form, Input, Launch, Memory, Outputs, Plane, Sampler, Written};
+use ctm_exec::x1k::{
+    Constants, Direct, Elements, Form, Input, Interp, Launch, Memory, Outputs, Plane, Sampler, Written,
+};
 use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome, Position};
 use ctm_isa::x1k::program::{Literal, SymbolKind};
 use ctm_isa::x1k::{INPUTS, Program};
@@ -132,6 +134,12 @@ pub struct Surfaces<W = Vec<u32>> {
 }
 
 impl Surfaces {
+    /// Two outputs with gaps between their rows, which engines may write themselves.
+    pub fn two_outputs() -> Self {
+        let output = |_| Array::with_pitch(70, [64, 8], 4, |x, y, _| x ^ y);
+        Self { outputs: (0..2).map(output).collect(), direct: true, ..Self::default() }
+    }
+
     /// The same surfaces in other memory.
     pub fn in_memory<W>(&self, mut of: impl FnMut(&[u32]) -> W) -> Surfaces<W> {
         Surfaces {
@@ -320,6 +328,18 @@ impl Case {
         let index = self.program.symbol(SymbolKind::Int, name).unwrap();
         self.constants.int[usize::from(index)] = [value[0], value[1], value[2], 0];
         self
+    }
+
+    /// The first engine that does not do what the reference interpreter does with these surfaces, and where they differ if they do.
+    pub fn differing<'e, E: Engine>(&self, engines: &'e [E], memory: &Surfaces) -> Option<(&'e E, String)> {
+        let mut expected = memory.clone();
+        let outcome = self.run(&Interp, &mut expected);
+        engines.iter().find_map(|engine| {
+            let mut found = memory.clone();
+            let same = self.run(engine, &mut found) == outcome;
+            let difference = found.first_difference(&expected);
+            (!same || difference.is_some()).then(|| (engine, format!("{difference:?}")))
+        })
     }
 
     pub fn run(&self, engine: &dyn Engine, memory: &mut Surfaces) -> Result<Outcome, Fault> {

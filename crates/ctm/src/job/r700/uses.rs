@@ -1,10 +1,11 @@
 //! What a program's words name: exports, memories, resources and constants. What is addressed relative to a register is not known.
 
 use crate::r700::targets;
+use ctm_exec::r700::memory::space;
 use ctm_exec::r700::texture::needs_no_resource;
 use ctm_exec::r700::{Space, Target};
 use ctm_isa::r700::inst::{AluInst, Cf, CfAlu, CfPlain, ClauseBody, Decoded, Fetch};
-use ctm_isa::r700::ops::{CfOp, Cond, ExportOp, KcacheMode, MemOp, Source, TexOp};
+use ctm_isa::r700::ops::{CfOp, Cond, KcacheMode, MemOp, Source, TexOp};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// Constants of a line of a constant buffer.
@@ -52,7 +53,7 @@ impl Uses {
                     uses.read(e.word0.rw_gpr, e.word1.burst_count);
                 }
                 Ok(Cf::Mem(m)) => {
-                    uses.spaces.extend(written(m.word1.op));
+                    uses.spaces.extend(space(m.word1.op));
                     uses.read(m.word0.rw_gpr, m.word1.burst_count);
                 }
                 Ok(Cf::Alu(alu)) => uses.windows_of(alu),
@@ -155,20 +156,6 @@ impl Uses {
             },
             Fetch::MemDsw(_) | Fetch::MemDsr(_) => {}
         }
-    }
-}
-
-/// The memory of a write; `None` for exports and for scratch memory, which is the thread's own.
-const fn written(op: ExportOp) -> Option<Space> {
-    match op {
-        ExportOp::MemStream0 => Some(Space::Stream(0)),
-        ExportOp::MemStream1 => Some(Space::Stream(1)),
-        ExportOp::MemStream2 => Some(Space::Stream(2)),
-        ExportOp::MemStream3 => Some(Space::Stream(3)),
-        ExportOp::MemReduction => Some(Space::Reduction),
-        ExportOp::MemRing => Some(Space::Ring),
-        ExportOp::MemExport => Some(Space::Scatter),
-        ExportOp::MemScratch | ExportOp::Export | ExportOp::ExportDone => None,
     }
 }
 

@@ -1,0 +1,39 @@
+//! An engine that does not do what it is told.
+
+use ctm_exec::{Control, Engine, Fault, Outcome, r700, x1k};
+
+/// An engine that runs R700 launches as `change` changes them: it gets the launch and what runs one.
+pub struct Changed<E, F> {
+    pub engine: E,
+    pub change: F,
+}
+
+/// Runs a launch.
+pub type Run<'r> = &'r mut dyn FnMut(&r700::Launch<'_>) -> Result<Outcome, Fault>;
+
+impl<E: Engine, F> Engine for Changed<E, F>
+where
+    F: Fn(&r700::Launch<'_>, Run<'_>) -> Result<Outcome, Fault> + Send + Sync,
+{
+    fn name(&self) -> &'static str {
+        "changed"
+    }
+
+    fn run_x1k_under(
+        &self,
+        control: &Control,
+        launch: &x1k::Launch<'_>,
+        memory: &mut dyn x1k::Memory,
+    ) -> Result<Outcome, Fault> {
+        self.engine.run_x1k_under(control, launch, memory)
+    }
+
+    fn run_r700_under(
+        &self,
+        control: &Control,
+        launch: &r700::Launch<'_>,
+        memory: &mut dyn r700::Memory,
+    ) -> Result<Outcome, Fault> {
+        (self.change)(launch, &mut |launch| self.engine.run_r700_under(control, launch, memory))
+    }
+}
