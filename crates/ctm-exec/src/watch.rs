@@ -285,7 +285,11 @@ impl Part {
 
     /// It has faulted: parts that come after it stop.
     pub fn fault(&self) {
-        let number = self.flag.number;
+        self.fault_in(self.flag.number);
+    }
+
+    /// The same of a part that is several groups, numbered by its first one: the group `number` has faulted. Whoever runs that group once more, to say where, is not stopped.
+    pub fn fault_in(&self, number: u64) {
         self.shared.faulted.fetch_min(number, Ordering::SeqCst);
         let parts = lock(&self.shared.parts);
         parts.iter().filter(|part| part.number > number).for_each(|part| part.stop.store(1, Ordering::SeqCst));
@@ -403,6 +407,16 @@ mod tests {
         at.fault();
         assert!(!before.is_stopped() && after.is_stopped() && after.is_abandoned());
         assert!(watch.part(9).is_abandoned() && !watch.part(0).is_stopped());
+    }
+
+    #[test]
+    fn a_group_within_a_part_that_faulted_can_be_run_again() {
+        let watch = Watch::new(&ENDLESS, &Control::none(), 1);
+        let (task, next) = (watch.part(16), watch.part(32));
+        task.fault_in(19);
+        assert!(!task.is_stopped() && next.is_stopped());
+        let [before, again, behind] = [18, 19, 20].map(|group| watch.part(group).is_stopped());
+        assert_eq!([before, again, behind], [false, false, true]);
     }
 
     #[test]

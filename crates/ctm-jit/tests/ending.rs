@@ -125,11 +125,17 @@ const R700_ENDLESS: &str = "ALU\n0 x: MOV R1.x, 0\nagain:\nALU\n1 x: ADD R1.x, R
 /// It writes memory, so its wavefronts wait for their turn.
 const R700_WRITES: &str = "MEM_EXPORT: WRITE(0), R0.x___ ARRAY_SIZE(0)\nagain:\nALU\n0 x: ADD R1.x, R0.x, R1.x\nJUMP CND(FALSE) ADDR(again)\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n";
 
-fn run_r700(engine: &dyn Engine, control: &Control, text: &str, budget: Budget) -> (Result<Outcome, Fault>, Duration) {
+fn run_r700(
+    engine: &dyn Engine,
+    control: &Control,
+    text: &str,
+    side: u32,
+    budget: Budget,
+) -> (Result<Outcome, Fault>, Duration) {
     let assembly = ctm_isa::r700::text::assemble(text, &ctm_isa::r700::text::Options::default());
     let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
     let constants = r700::Constants::default();
-    let domain = Domain { i0: 0, j0: 0, i1: 511, j1: 511 };
+    let domain = Domain { i0: 0, j0: 0, i1: side - 1, j1: side - 1 };
     let planes = [Plane::position(0)];
     let launch = r700::Launch {
         stage: Stage::Pixel,
@@ -138,7 +144,7 @@ fn run_r700(engine: &dyn Engine, control: &Control, text: &str, budget: Budget) 
         ..r700::Launch::new(&program, &constants, domain)
     };
     let mut memory = r700::Arrays::default();
-    memory.targets.insert(r700::Target::Pixel(0), Picture::filled(512, 512, [0.0; 4]));
+    memory.targets.insert(r700::Target::Pixel(0), Picture::filled(side, side, [0.0; 4]));
     memory.spaces.insert(r700::Space::Scatter, vec![0; 1024]);
     let since = Instant::now();
     let outcome = engine.run_r700_under(control, &launch, &mut memory);
@@ -150,11 +156,15 @@ fn r700_launches_end_the_same_way() {
     let few = Budget { instructions_per_group: Some(100_000), time: None };
     for (name, engine) in engines() {
         for text in [R700_ENDLESS, R700_WRITES] {
-            let (outcome, taken) = run_r700(&*engine, &Control::none(), text, few);
-            assert_eq!(outcome.unwrap_err().kind, FaultKind::InstructionBudget { limit: 100_000 }, "{name}");
-            assert!(taken < 2 * SLACK, "{name}: {taken:?}");
+            // As long as the machine, with whatever else it does, takes for one wavefront.
+            let (small, one) = run_r700(&*engine, &Control::none(), text, 8, few);
+            let (outcome, taken) = run_r700(&*engine, &Control::none(), text, 512, few);
+            let fault = outcome.unwrap_err();
+            assert_eq!(fault.kind, FaultKind::InstructionBudget { limit: 100_000 }, "{name}: {fault}");
+            assert_eq!(fault, small.unwrap_err(), "{name}");
+            assert!(taken < 4 * one + SLACK, "{name}: {taken:?} for 512x512, {one:?} for 8x8");
             let limit = Duration::from_millis(150);
-            let (outcome, taken) = run_r700(&*engine, &Control::none(), text, time(150));
+            let (outcome, taken) = run_r700(&*engine, &Control::none(), text, 512, time(150));
             assert_eq!(outcome.unwrap_err().kind, FaultKind::TimeBudget { limit }, "{name}");
             assert!(taken < limit + SLACK, "{name}: {taken:?}");
             eprintln!("{name}: {taken:?}");
@@ -162,7 +172,25 @@ fn r700_launches_end_the_same_way() {
         let control = Control::new();
         control.cancel();
         let (outcome, _) =
-            run_r700(&*engine, &control, R700_ENDLESS, Budget { time: None, instructions_per_group: None });
+            run_r700(&*engine, &control, R700_ENDLESS, 512, Budget { time: None, instructions_per_group: None });
         assert_eq!(outcome.unwrap_err().kind, FaultKind::Cancelled, "{name}");
+    }
+}
+
+/// Endless for the processors right of column 300: neither the first group of a launch nor the first of what a thread runs together.
+const R700_LATE: &str = "ALU:\n 0 x: MOV R1.x, 0\nLOOP_START_DX10 ADDR(done)\nturn:\nALU_BREAK:\n 1 x: ADD R1.x, R1.x, 1.0f\n \
+                         2 x: PRED_SETGT ____, R0.x, 300.5f UPDATE_EXEC_MASK UPDATE_PRED\nLOOP_END ADDR(turn)\ndone:\n";
+
+#[test]
+fn the_fault_of_a_later_group_is_told_as_it_is() {
+    let few = Budget { instructions_per_group: Some(5_000), time: None };
+    for write in ["", "MEM_EXPORT: WRITE(0), R0.x___ ARRAY_SIZE(0)\n"] {
+        let text = format!("{R700_LATE}{write}EXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n");
+        let mut expected = None;
+        for (name, engine) in engines() {
+            let fault = run_r700(&*engine, &Control::none(), &text, 512, few).0.unwrap_err();
+            assert_eq!(fault.kind, FaultKind::InstructionBudget { limit: 5_000 }, "{name}: {text}");
+            assert_eq!(*expected.get_or_insert_with(|| fault.clone()), fault, "{name}: {text}");
+        }
     }
 }

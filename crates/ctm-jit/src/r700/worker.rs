@@ -251,12 +251,12 @@ impl<'a> Worker<'a> {
             };
             if ran.is_err() {
                 let waves = run.waves_of(index);
-                let members = self.members.iter().take((waves.end - waves.start) as usize);
-                is_spent |= members.into_iter().any(|member| member.wave.is_spent);
-            }
-            if is_spent {
-                // The reference interpreter will find the same, and say at which instruction.
-                part.fault();
+                let mut members = self.members.iter().take((waves.end - waves.start) as usize);
+                if !is_spent && members.any(|member| member.wave.is_spent) {
+                    is_spent = true;
+                    // The reference interpreter will find the same, and say at which instruction.
+                    part.fault_in(index);
+                }
             }
             let left = match ran {
                 Ok(waves) => {
