@@ -210,7 +210,8 @@ pub(super) struct Unfinished {
 pub(super) fn acquires(inst: &Inst, uncached: bool) -> bool {
     match inst {
         Inst::Tex(tex) => tex.inst.tex_sem_acquire,
-        Inst::Alu(alu) if uncached && alu.is_output() => matches!(
+        // Where nothing is written, nothing is acquired.
+        Inst::Alu(alu) if uncached && alu.is_output() && (alu.cmn.rgb_omask != 0 || alu.cmn.alpha_omask) => matches!(
             UmrtTarget::from_code(u32::from(alu.rgb.target)),
             Some(UmrtTarget::SameIdxAcquire | UmrtTarget::PerProcessorIdxAcquire)
         ),
