@@ -3,14 +3,17 @@
 use crate::Ending;
 use crate::args::IsaName;
 use crate::console::{Console, Exit, Failure};
+use crate::interrupt;
 use crate::watched::stage;
 use clap::Args;
+use ctm::Control;
 use ctm::draw::ProgramSource;
 use ctm::job::Reader;
 use ctm::trace::{DrawStage, Subject, program_text, reduce, reduce_job};
 use ctm_isa::{r700, x1k};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
+use std::time::Duration;
 
 /// Make a program, or a whole job, smaller while a command still succeeds
 ///
@@ -27,9 +30,9 @@ Examples:
   ctm reduce draw.toml --while './fails.sh {}'      the pixel program of the last draw; --draw-stage vertex: its vertex program
   ctm reduce job.toml --while 'ctm run {job} --json | grep -q NaN' -o small
                                                     small/job.toml, with the programs and arrays that it still needs
-The command should ask for the failure itself: a smaller job may be wrong in other ways.
+The command should ask for the failure itself: a smaller job may be wrong in other ways. Ctrl-C ends it and leaves the smallest so far, which still makes the command succeed.
 
-Exit codes: 0 done, 1 the command does not succeed for the program as it is.")]
+Exit codes: 0 done, 1 the command does not succeed for the program as it is, 130 ended by Ctrl-C.")]
 pub(crate) struct ReduceArgs {
     /// A program, a job whose last program it is, or a draw job
     #[arg(value_name = "JOB")]
@@ -97,16 +100,44 @@ fn assembles(text: &str, extension: &str) -> bool {
     }
 }
 
-/// Whether a command succeeds.
-fn succeeds(command: &str, program: &Path) -> bool {
-    let status = Command::new("sh")
+/// How long to wait between two looks at a command, at most.
+const LOOK: Duration = Duration::from_millis(10);
+
+/// Whether a command succeeds; no when it is cancelled before its end.
+fn succeeds(command: &str, program: &Path, control: &Control) -> bool {
+    let begun = Command::new("sh")
         .args(["-c", command])
         .env("CTM_PROGRAM", program)
         .stdin(Stdio::null())
         .stdout(Stdio::null())
         .stderr(Stdio::null())
-        .status();
-    status.is_ok_and(|status| status.success())
+        .spawn();
+    let Ok(mut child) = begun else { return false };
+    let mut wait = Duration::from_micros(100);
+    loop {
+        match child.try_wait() {
+            Ok(Some(status)) => return status.success() && !control.is_cancelled(),
+            Ok(None) if !control.is_cancelled() => {}
+            _ => {
+                let _ = child.kill();
+                let _ = child.wait();
+                return false;
+            }
+        }
+        std::thread::sleep(wait);
+        wait = (wait * 2).min(LOOK);
+    }
+}
+
+/// Ends a reduction that has left something.
+fn ended(console: &Console, control: &Control, left: &str) -> Exit {
+    let (begin, exit) = if control.is_cancelled() {
+        ("ended by Ctrl-C; of the smallest so far ", Exit::Interrupted)
+    } else {
+        ("", Exit::Done)
+    };
+    console.note(&format!("{begin}{left}"));
+    exit
 }
 
 fn cannot(path: &Path, e: &std::io::Error) -> Failure {
@@ -121,28 +152,37 @@ pub(crate) fn run(console: &Console, args: &ReduceArgs) -> Ending {
     let file = std::env::temp_dir().join(format!("ctm-reduce-{}.{extension}", std::process::id()));
     std::fs::write(&file, &text).map_err(|e| cannot(&file, &e))?;
     let command = args.command.replace("{}", &file.display().to_string());
+    let control = interrupt::control();
     let mut tries = 0u32;
     let mut holds = |text: &str| {
         if !assembles(text, extension) || std::fs::write(&file, text).is_err() {
             return false;
         }
         tries += 1;
-        succeeds(&command, &file)
+        succeeds(&command, &file, &control)
     };
     let first = holds(&text);
-    let small = if first { reduce(&text, &mut holds) } else { String::new() };
+    let small = if first { reduce(&text, &control, &mut holds) } else { String::new() };
     let _ = std::fs::remove_file(&file);
+    if !first && control.is_cancelled() {
+        return Err(nothing_yet());
+    }
     if !first {
         let message = "the command does not succeed for the program as it is, so there is nothing to keep".to_owned();
         return Err(Failure::wrong("nothing-to-reduce", message));
     }
     let lines = |text: &str| text.lines().filter(|line| !line.trim().is_empty()).count();
-    console.note(&format!("{} of {} lines are left, after {tries} runs of the command", lines(&small), lines(&text)));
     match &args.output {
         Some(path) => console.write(path, small.as_bytes())?,
         None => console.print(&small)?,
     }
-    Ok(Exit::Done)
+    let left = format!("{} of {} lines are left, after {tries} runs of the command", lines(&small), lines(&text));
+    Ok(ended(console, &control, &left))
+}
+
+fn nothing_yet() -> Failure {
+    let message = "ended by Ctrl-C before the command had succeeded once; nothing is written".to_owned();
+    Failure::Message(Exit::Interrupted, "cancelled", message)
 }
 
 /// All of a job.
@@ -165,14 +205,15 @@ fn job(console: &Console, args: &ReduceArgs) -> Ending {
     if !is_empty {
         return usage(format!("{} is not empty; -o names a new directory", output.display()));
     }
+    let control = interrupt::control();
     let is_new = !output.exists();
     std::fs::create_dir_all(output).map_err(|e| cannot(output, &e))?;
     let made = std::fs::canonicalize(output).map_err(|e| cannot(output, &e)).and_then(|directory| {
         let mut holds = |kept: ctm::trace::Kept<'_>| {
             let command = args.command.replace("{job}", &kept.job.display().to_string());
-            succeeds(&command.replace("{}", &kept.program.display().to_string()), kept.program)
+            succeeds(&command.replace("{}", &kept.program.display().to_string()), kept.program, &control)
         };
-        reduce_job(&args.file, &directory, &mut holds).map_err(Failure::from)
+        reduce_job(&args.file, &directory, &control, &mut holds).map_err(Failure::from)
     });
     let made = match made {
         Ok(made) => made,
@@ -184,14 +225,14 @@ fn job(console: &Console, args: &ReduceArgs) -> Ending {
             if is_new {
                 let _ = std::fs::remove_dir(output);
             }
-            return Err(failure);
+            return Err(if control.is_cancelled() { nothing_yet() } else { failure });
         }
     };
     let ([bytes, bytes_now], [lines, lines_now]) = ((made.bytes), (made.lines));
-    console.note(&format!(
+    console.print(&format!("{}\n", output.join("job.toml").display()))?;
+    let left = format!(
         "{lines_now} of {lines} lines of programs and {bytes_now} of {bytes} bytes are left, after {} runs of the command",
         made.tries
-    ));
-    console.print(&format!("{}\n", output.join("job.toml").display()))?;
-    Ok(Exit::Done)
+    );
+    Ok(ended(console, &control, &left))
 }

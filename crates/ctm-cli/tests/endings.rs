@@ -94,6 +94,76 @@ fn ctrl_c_ends_a_run() {
     assert!(!d.0.join("never.npy").exists());
 }
 
+/// Ctrl-C in the middle of making something smaller leaves the smallest so far, and says so.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_leaves_the_smallest_so_far() {
+    let lines: String = (0..200).map(|n| format!("        add r{}, r1, r0\n", 2 + n % 20)).collect();
+    let text = format!("{lines}        mov o0, r0\n        end\n");
+    let job = "program = \"long.x1k\"\ndomain = [0, 0, 3, 3]\n[[output]]\nslot = 0\nsave = \"o.npy\"\n";
+    // The command says how often it was asked; it takes a moment, and holds.
+    let asked = "echo asked >> tries; sleep 0.02; grep -q 'mov o0' ";
+    for (file, command, left) in [
+        ("long.x1k", format!("{asked} {{}}"), "small.x1k"),
+        ("job.toml", format!("{asked} {{}} && test -e {{job}}"), "small/long.x1k"),
+    ] {
+        let d = Dir::new("ctrl-c-reduce");
+        d.file("long.x1k", &text).file("job.toml", job);
+        let output = left.split('/').next().unwrap();
+        let child = std::process::Command::new(env!("CARGO_BIN_EXE_ctm"))
+            .args(["reduce", file, "--while", &command, "-o", output])
+            .current_dir(&d.0)
+            .stdout(std::process::Stdio::piped())
+            .stderr(std::process::Stdio::piped())
+            .spawn()
+            .unwrap();
+        let since = Instant::now();
+        let tries = || std::fs::read_to_string(d.0.join("tries")).unwrap_or_default().lines().count();
+        while tries() < 5 && since.elapsed() < SLACK {
+            std::thread::sleep(Duration::from_millis(5));
+        }
+        let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(interrupt.success());
+        let since = Instant::now();
+        let output = child.wait_with_output().unwrap();
+        let stderr = String::from_utf8(output.stderr).unwrap();
+        assert_eq!(output.status.code(), Some(130), "{stderr}");
+        assert!(stderr.contains("ended by Ctrl-C; of the smallest so far"), "{stderr}");
+        assert!(since.elapsed() < SLACK);
+        let small = std::fs::read_to_string(d.0.join(left)).unwrap();
+        assert!(small.contains("mov o0") && small.lines().count() < text.lines().count(), "{small}");
+        d.good(&["check", left]);
+        if file == "job.toml" {
+            d.good(&["run", "small/job.toml"]);
+        }
+    }
+}
+
+/// Before the command has held once there is nothing to leave.
+#[cfg(unix)]
+#[test]
+fn ctrl_c_at_once_leaves_nothing() {
+    let d = Dir::new("ctrl-c-first");
+    d.file("one.x1k", "        mov o0, r0\n        end\n");
+    let child = std::process::Command::new(env!("CARGO_BIN_EXE_ctm"))
+        .args(["reduce", "one.x1k", "--while", "touch begun; exec sleep 600", "-o", "small.x1k"])
+        .current_dir(&d.0)
+        .stderr(std::process::Stdio::piped())
+        .spawn()
+        .unwrap();
+    let since = Instant::now();
+    while !d.0.join("begun").exists() && since.elapsed() < SLACK {
+        std::thread::sleep(Duration::from_millis(5));
+    }
+    assert!(std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap().success());
+    let since = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains("before the command had succeeded once; nothing is written"), "{stderr}");
+    assert!(since.elapsed() < SLACK && !d.0.join("small.x1k").exists());
+}
+
 /// Runs `ctm` on a pseudoterminal of 100 columns, which `script` of util-linux makes: exit code, and what the terminal saw. Ctrl-C is pressed after so many seconds.
 #[cfg(target_os = "linux")]
 fn on_a_terminal(d: &Dir, arguments: &str, ctrl_c: Option<u64>) -> Option<(Option<i32>, String)> {

@@ -1,21 +1,13 @@
 //! Planted failures that depend on inputs: whole jobs become as small as what makes them fail, and run on their own.
 #![allow(clippy::unwrap_used, clippy::panic, reason = "a test stops at what it did not expect")]
 
+use ctm::Control;
 use ctm::array::{ItemType, Items, npy_bytes};
 use ctm::draw::Drawing;
 use ctm::job::{Job, Reader};
 use ctm::trace::{Kept, reduce_job};
+use ctm_testkit::seeded::Random;
 use std::path::{Path, PathBuf};
-
-/// A row of numbers that look random; the same for a seed everywhere.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
 
 /// A fresh directory.
 fn directory(name: &str) -> PathBuf {
@@ -46,24 +38,24 @@ fn gives_nan(job: &Path) -> bool {
 }
 
 /// Elements of a picture of 48 x 40: all positive but one.
-fn picture(random: &mut Numbers) -> (Vec<f32>, [usize; 2]) {
+fn picture(random: &mut Random) -> (Vec<f32>, [usize; 2]) {
     let mut values: Vec<f32> = (0..48 * 40 * 4).map(|_| 0.25 + random.below(1000) as f32 / 512.0).collect();
-    let at = [random.below(48) as usize, random.below(40) as usize];
+    let at = [random.below(48), random.below(40)];
     values[(at[1] * 48 + at[0]) * 4] = -3.5;
     (values, at)
 }
 
 /// The square root of an input that is less than nothing at one place, among 200 instructions that do not matter, for the X1K.
 fn plant_x1k(place: &Path, seed: u64) -> [usize; 2] {
-    let mut random = Numbers(seed);
+    let mut random = Random::new(seed);
     let mut lines: Vec<String> = (0..220)
         .map(|_| {
             let (to, a, b) = (3 + random.below(4), 2 + random.below(5), 3 + random.below(4));
-            let op = ["add", "mul", "max", "min"][random.below(4) as usize];
+            let op = ["add", "mul", "max", "min"][random.below(4)];
             format!("        {op}   r{to}.rgb, r{a}.rgb, r{b}.rgb")
         })
         .collect();
-    let at = 40 + random.below(120) as usize;
+    let at = 40 + random.below(120);
     lines.insert(at, "        mul   r9.rgba, r1.rrrr, scale.rrrr".into());
     lines.insert(at + 25, "        rsq   r9.r, r9.a".into());
     let head = ".input  x = s0, y = s1\n.output sum = o0\n.const  scale = c0\n.const  unused = c1\n\
@@ -83,16 +75,16 @@ fn plant_x1k(place: &Path, seed: u64) -> [usize; 2] {
 
 /// The same for the R700; a row of a constant buffer matters as well.
 fn plant_r700(place: &Path, seed: u64) -> [usize; 2] {
-    let mut random = Numbers(seed);
+    let mut random = Random::new(seed);
     let mut groups: Vec<String> = (0..210)
         .map(|_| {
             let (to, a, b) = (3 + random.below(4), 2 + random.below(5), 3 + random.below(4));
-            let op = ["ADD", "MUL", "MAX", "MIN"][random.below(4) as usize];
-            let channel = ["x", "y", "z", "w"][random.below(4) as usize];
+            let op = ["ADD", "MUL", "MAX", "MIN"][random.below(4)];
+            let channel = ["x", "y", "z", "w"][random.below(4)];
             format!("     {channel}: {op} R{to}.{channel}, R{a}.{channel}, R{b}.{channel}\n")
         })
         .collect();
-    let at = 30 + random.below(70) as usize;
+    let at = 30 + random.below(70);
     groups.insert(at, "     x: MUL R9.x, R1.x, KC0[5].z\n".into());
     groups.insert(at + 25, "     t: RECIPSQRT_IEEE R9.y, R9.x\n".into());
     let clause = |groups: &[String]| format!("ALU: KCACHE0(CB0:0-15)\n{}", groups.join("\n"));
@@ -152,8 +144,8 @@ fn planted_jobs_of_both_machines_become_small() {
         );
         assert!(instructions(&job) > 200);
         let small = directory(&format!("{name}-small"));
-        let made =
-            reduce_job(&job, &small, &mut |kept: Kept<'_>| gives_nan(kept.job)).unwrap_or_else(|e| panic!("{e}"));
+        let made = reduce_job(&job, &small, &Control::none(), &mut |kept: Kept<'_>| gives_nan(kept.job))
+            .unwrap_or_else(|e| panic!("{e}"));
         let _ = std::fs::remove_dir_all(&place);
         let job = moved(&small, &small.with_extension("elsewhere"));
         assert!(gives_nan(&job), "seed {seed}");
@@ -219,7 +211,8 @@ fn a_planted_draw_job_keeps_one_triangle() {
     assert!(drawing.prepare().and_then(|mut prepared| prepared.draw(0.0)).map_err(|e| panic!("{e}")).is_ok());
     assert!(is_green(&job));
     let small = directory("draw-small");
-    let made = reduce_job(&job, &small, &mut |kept: Kept<'_>| is_green(kept.job)).unwrap_or_else(|e| panic!("{e}"));
+    let made = reduce_job(&job, &small, &Control::none(), &mut |kept: Kept<'_>| is_green(kept.job))
+        .unwrap_or_else(|e| panic!("{e}"));
     let _ = std::fs::remove_dir_all(&place);
     let job = moved(&small, &small.with_extension("elsewhere"));
     assert!(is_green(&job));
@@ -233,6 +226,140 @@ fn a_planted_draw_job_keeps_one_triangle() {
     assert_eq!(mesh.len(), 1, "{mesh:?}");
     assert_eq!(Items::from_npy(&std::fs::read(&mesh[0]).unwrap()).unwrap().shape, [3, 12]);
     println!("{} tries, {:?} lines, {:?} bytes\n{text}", made.tries, made.lines, made.bytes);
+}
+
+/// A DDS file of RGBA floats: all levels of all faces, face by face.
+fn dds_floats(path: &Path, side: u32, levels: u32, is_cube: bool, texel: impl Fn(u32, u32, u32, u32) -> [f32; 4]) {
+    let mut head = [0u32; 37];
+    head[0] = u32::from_le_bytes(*b"DDS ");
+    (head[1], head[2], head[3], head[4], head[7], head[19]) = (124, 0x21007, side, side, levels, 32);
+    (head[20], head[21]) = (4, u32::from_le_bytes(*b"DX10"));
+    // DXGI_FORMAT_R32G32B32A32_FLOAT, a texture of two dimensions, cube or not, one of them.
+    (head[32], head[33], head[34], head[35]) = (2, 3, if is_cube { 4 } else { 0 }, 1);
+    let mut words = head.to_vec();
+    for face in 0..if is_cube { 6 } else { 1 } {
+        for level in 0..levels {
+            let side = (side >> level).max(1);
+            for (y, x) in (0..side).flat_map(|y| (0..side).map(move |x| (y, x))) {
+                words.extend(texel(face, level, x, y).map(f32::to_bits));
+            }
+        }
+    }
+    write(path, words.iter().flat_map(|word| word.to_le_bytes()).collect::<Vec<u8>>());
+}
+
+/// The npy files of a directory with what they hold, and whether textures of other formats are there.
+fn left_in(directory: &Path) -> (Vec<Vec<usize>>, bool) {
+    let files: Vec<PathBuf> = std::fs::read_dir(directory).unwrap().flatten().map(|file| file.path()).collect();
+    let is = |path: &Path, wanted: &str| path.extension().is_some_and(|e| e == wanted);
+    let arrays = files.iter().filter(|path| is(path, "npy"));
+    let shapes = arrays.map(|path| Items::from_npy(&std::fs::read(path).unwrap()).unwrap().shape).collect();
+    (shapes, files.iter().any(|path| is(path, "dds")))
+}
+
+/// A texel of a DDS file that is less than nothing is all that stays of it; of a cube its face, of a chain of levels the one that is read.
+#[test]
+fn textures_in_containers_become_small() {
+    let bad = |is_it: bool| if is_it { [-2.0, 0.0, 0.0, 1.0] } else { [0.5, 0.25, 0.0, 1.0] };
+    let program = |fetch: &str| {
+        format!(
+            ".stage pixel\nALU:\n     x: ADD R0.x, R0.x, 0.5f\n     y: ADD R0.y, R0.y, 0.5f\n     z: MOV R0.z, 0\n     w: MOV R0.w, 1.0f\nTEX:\n     {fetch}\n\
+             ALU:\n     t: RECIPSQRT_IEEE R1.x, R1.x\nEXP_DONE: PIX0, R1.xyzw\nEND_OF_PROGRAM\n"
+        )
+    };
+    let job = |more: &str| {
+        format!(
+            "program = \"p.psh\"\ndomain = [0, 0, 31, 31]\n\n[[texture]]\nslot = 0\ndata = \"t.dds\"\n{more}\n[[output]]\nslot = 0\nsave = \"o.npy\"\n\n[run]\nengine = \"interp\"\n"
+        )
+    };
+    let flat = "SAMPLE R1.xyzw, R0.xy__, t0, s0 DENORM(XY)";
+    let of_level = "SAMPLE_L R1.xyzw, R0.xyzw, t0, s0 DENORM(XY)";
+    for (name, fetch, levels, more, most) in
+        [("flat", flat, 1, "", 1), ("levels", of_level, 3, "mip = \"nearest\"\n", 32 * 32)]
+    {
+        let place = directory(&format!("dds-{name}"));
+        // With levels, it is in level 1 that something is wrong.
+        dds_floats(&place.join("t.dds"), 32, levels, false, |_, level, x, y| {
+            bad((level, x, y) == (levels.min(2) - 1, 9, 5))
+        });
+        write(&place.join("p.psh"), program(fetch));
+        write(&place.join("job.toml"), job(more));
+        assert!(
+            gives_nan(&place.join("job.toml")),
+            "{name}: {:?}",
+            read(&place.join("job.toml")).map(|job| job.run(|_| {}).map(|_| ()))
+        );
+        let small = directory(&format!("dds-{name}-small"));
+        let made =
+            reduce_job(&place.join("job.toml"), &small, &Control::none(), &mut |kept: Kept<'_>| gives_nan(kept.job));
+        let made = made.unwrap_or_else(|e| panic!("{name}: {e}"));
+        let (shapes, has_dds) = left_in(&small);
+        let text = std::fs::read_to_string(small.join("job.toml")).unwrap();
+        assert!(!has_dds, "{name}: {text}");
+        assert!(shapes.iter().all(|shape| shape[0] * shape[1] <= most), "{name}: {shapes:?}\n{text}");
+        println!("{name}: {shapes:?}, {:?} bytes", made.bytes);
+    }
+
+    // A draw whose texture is a cube of which the program reads the first face: that one is left.
+    let (place, example) =
+        (directory("dds-draw"), Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/draw/cube"));
+    for file in ["cube.vsh", "cube.psh"] {
+        std::fs::copy(example.join(file), place.join(file)).unwrap();
+    }
+    dds_floats(&place.join("t.dds"), 8, 1, true, |face, _, x, y| bad((face, x, y) == (0, 4, 4)));
+    let job = "size = [8, 8]\nprograms = [\"cube.vsh\", \"cube.psh\"]\nmesh = \"quad\"\n\n[[texture]]\nname = \"colour\"\ndata = \"t.dds\"\n";
+    write(&place.join("job.toml"), job);
+    let is_drawn = |kept: Kept<'_>| {
+        let drawing = Drawing::read(kept.job).ok().filter(|drawing| !drawing.draws[0].textures.is_empty());
+        drawing.is_some_and(|drawing| drawing.prepare().and_then(|mut prepared| prepared.draw(0.0)).is_ok())
+    };
+    let small = directory("dds-draw-small");
+    reduce_job(&place.join("job.toml"), &small, &Control::none(), &mut |kept| is_drawn(kept))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let (shapes, has_dds) = left_in(&small);
+    assert!(
+        !has_dds && shapes == [[1, 1, 4]],
+        "{shapes:?} {}",
+        std::fs::read_to_string(small.join("job.toml")).unwrap()
+    );
+    // All faces are needed: they are arrays, too.
+    let has_faces = |kept: Kept<'_>| {
+        let text = std::fs::read_to_string(kept.job).unwrap_or_default();
+        is_drawn(kept) && (text.contains("t.dds") || text.contains("kind = \"cube\""))
+    };
+    let small = directory("dds-draw-small");
+    reduce_job(&place.join("job.toml"), &small, &Control::none(), &mut |kept| has_faces(kept))
+        .unwrap_or_else(|e| panic!("{e}"));
+    let (shapes, has_dds) = left_in(&small);
+    assert!(!has_dds && shapes.len() == 6, "{shapes:?} {}", std::fs::read_to_string(small.join("job.toml")).unwrap());
+}
+
+/// Cancelled after any number of tries, the directory has the smallest job so far, which holds and stands on its own.
+#[test]
+fn a_job_that_is_cancelled_stays_whole() {
+    let place = directory("cancelled");
+    plant_x1k(&place, 5);
+    let mut bytes = 0;
+    for tries in [2, 9, 40, 150] {
+        let small = directory("cancelled-small");
+        let (control, mut asked) = (Control::new(), 0);
+        let made = reduce_job(&place.join("job.toml"), &small, &control, &mut |kept: Kept<'_>| {
+            asked += 1;
+            if asked == tries {
+                control.cancel();
+            }
+            gives_nan(kept.job)
+        });
+        let made = made.unwrap_or_else(|e| panic!("{e}"));
+        assert_eq!((made.tries, asked), (tries, tries));
+        assert!(gives_nan(&moved(&small, &small.with_extension("elsewhere"))));
+        bytes = made.bytes[1];
+    }
+    assert!(bytes < 70_000, "{bytes}");
+    let (control, small) = (Control::new(), directory("cancelled-first"));
+    control.cancel();
+    let error = reduce_job(&place.join("job.toml"), &small, &control, &mut |_| true).unwrap_err().to_string();
+    assert!(error.contains("before the command had succeeded once"), "{error}");
 }
 
 /// A built-in mesh becomes triangles of which most go; passes that do not matter go.
@@ -249,7 +376,8 @@ fn built_in_meshes_and_passes_go() {
         drawn.is_some_and(|drawn| drawn.pixels().chunks(4).any(|texel| texel[0] > 100))
     };
     let small = directory("sphere-small");
-    reduce_job(&place.join("job.toml"), &small, &mut |kept| is_drawn(kept)).unwrap_or_else(|e| panic!("{e}"));
+    reduce_job(&place.join("job.toml"), &small, &Control::none(), &mut |kept| is_drawn(kept))
+        .unwrap_or_else(|e| panic!("{e}"));
     let items = Items::from_npy(&std::fs::read(small.join("mesh0.npy")).unwrap()).unwrap();
     assert_eq!(items.shape, [3, 12]);
 
@@ -271,7 +399,8 @@ fn built_in_meshes_and_passes_go() {
         })
     };
     let small = directory("passes-small");
-    reduce_job(&place.join("job.toml"), &small, &mut |kept| nine(kept)).unwrap_or_else(|e| panic!("{e}"));
+    reduce_job(&place.join("job.toml"), &small, &Control::none(), &mut |kept| nine(kept))
+        .unwrap_or_else(|e| panic!("{e}"));
     let text = std::fs::read_to_string(small.join("job.toml")).unwrap();
     assert!(text.matches("[[pass]]").count() <= 1 && !text.contains("repeat") && !text.contains("one.x1k"), "{text}");
     assert!(!small.join("one.x1k").exists() && small.join("two.x1k").exists());
@@ -283,16 +412,19 @@ fn what_cannot_be_made_smaller_is_said() {
     let small = directory("wrong-small");
     let said = |text: &str, holds: bool| {
         write(&place.join("job.toml"), text);
-        reduce_job(&place.join("job.toml"), &small, &mut |_| holds).unwrap_err().to_string()
+        reduce_job(&place.join("job.toml"), &small, &Control::none(), &mut |_| holds).unwrap_err().to_string()
     };
     assert!(said("program = \"none.x1k\"\ndomain = [0, 0]\n", true).contains("none.x1k"));
     assert!(said("domain = [0, 0\n", true).contains("toml-syntax"), "{}", said("domain = [0, 0\n", true));
     assert!(said("colour = 3\n", true).contains("colour"));
     write(&place.join("one.x1k"), "        mov o0, 1\n        end\n");
     assert!(said("program = \"one.x1k\"\ndomain = [0, 0]\n", false).contains("nothing to keep"));
-    let error = reduce_job(&place.join("absent.toml"), &small, &mut |_| true).unwrap_err().to_string();
+    let error =
+        reduce_job(&place.join("absent.toml"), &small, &Control::none(), &mut |_| true).unwrap_err().to_string();
     assert!(error.contains("absent.toml"), "{error}");
     write(&place.join("job.toml"), "program = \"one.x1k\"\ndomain = [0, 0]\n");
-    let error = reduce_job(&place.join("job.toml"), &small.join("absent"), &mut |_| true).unwrap_err().to_string();
+    let error = reduce_job(&place.join("job.toml"), &small.join("absent"), &Control::none(), &mut |_| true)
+        .unwrap_err()
+        .to_string();
     assert!(error.contains("cannot be written"), "{error}");
 }

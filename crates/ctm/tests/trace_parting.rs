@@ -6,6 +6,7 @@ use ctm::trace::{Choice, Limits, Trace, difference, parting, reduce};
 use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane, arrays::Picture};
 use ctm_exec::{Budget, Domain, Engine, GroupSize, Position};
 use ctm_isa::x1k::text::assemble;
+use ctm_testkit::seeded::Random;
 use std::path::{Path, PathBuf};
 
 fn root() -> PathBuf {
@@ -86,16 +87,6 @@ fn changed_instructions_are_found() {
     assert!(found >= 50, "{found} planted changes were found");
 }
 
-/// A row of numbers that look random; the same for a seed everywhere.
-struct Numbers(u64);
-
-impl Numbers {
-    fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (self.0 >> 33) % limit
-    }
-}
-
 /// Whether a program of one processor gives NaN in o0.r.
 fn gives_nan(text: &str) -> bool {
     let Some(program) = assemble(text).program.filter(|p| !p.words.is_empty()) else { return false };
@@ -122,22 +113,22 @@ fn gives_nan(text: &str) -> bool {
 #[test]
 fn failing_programs_of_200_instructions_become_10_at_most() {
     for seed in 0..10 {
-        let mut random = Numbers(seed + 1);
+        let mut random = Random::new(seed + 1);
         let mut lines: Vec<String> = (0..230)
             .map(|_| {
                 let (to, a, b) = (1 + random.below(5), 1 + random.below(5), 1 + random.below(5));
-                let op = ["add", "mul", "max", "min"][random.below(4) as usize];
+                let op = ["add", "mul", "max", "min"][random.below(4)];
                 format!("        {op}   r{to}.rgb, r{a}.rgb, r{b}.rgb")
             })
             .collect();
         // The mistake: the square root of less than nothing, which reaches the output.
-        let at = 60 + random.below(100) as usize;
+        let at = 60 + random.below(100);
         lines.insert(at, "        mov   r9.a, -c0.a".into());
         lines.insert(at + 30, "        rsq   r9.r, r9.a".into());
         lines.push("        add   o0.rgb, r9.rrr, r1.rgb | mov o0.a, 1".into());
         let text = lines.join("\n") + "\n        end\n";
         assert!(gives_nan(&text), "seed {seed}:\n{:?}", assemble(&text).diagnostics);
-        let small = reduce(&text, &mut gives_nan);
+        let small = reduce(&text, &ctm::Control::none(), &mut gives_nan);
         let left = assemble(&small).program.unwrap().words.len();
         assert!(gives_nan(&small) && left <= 10, "seed {seed}: {left} instructions are left:\n{small}");
     }

@@ -9,7 +9,7 @@ use ctm::job::Job;
 use ctm::render;
 use ctm::trace::observe::{Isa, Place};
 use ctm::trace::{
-    Ancestry, Choice, DrawStage, Draws, Limits, Profile, Subject, Trace, TraceError, launch_outputs, pictures,
+    Ancestry, Choice, DrawStage, Draws, LaunchOutputs, Limits, Profile, Subject, Trace, TraceError, launch_outputs,
     targets_behind,
 };
 use ctm_exec::{Control, Position};
@@ -289,13 +289,12 @@ fn behind(draws: &dyn Draws, engine: EngineKind, number: usize) -> Result<Value,
 
 /// What a launch of a recording leaves, and its program.
 fn recorded(path: &Path, number: usize, control: &Control) -> Result<Value, String> {
-    let subject = Subject::Recording(path.to_owned());
-    let chosen = subject.choose(Choice { pass: None, launch: Some(number as u64) }, None).map_err(|e| said(&e))?;
     let since = Instant::now();
-    let (left, fault) = launch_outputs(path, number as u64, Some(PATIENCE), control).map_err(|e| said(&e))?;
+    let left = launch_outputs(path, number as u64, Some(PATIENCE), control).map_err(|e| said(&e))?;
     let milliseconds = since.elapsed().as_secs_f64() * 1000.0;
+    let LaunchOutputs { chosen, outputs: arrays, fault } = left;
     let mut outputs = Vec::new();
-    for (name, array) in pictures(&left, chosen.domain) {
+    for (name, array) in arrays {
         let (i, j) = if name.contains("uncached") { (0, 0) } else { (chosen.domain.i0, chosen.domain.j0) };
         outputs.push(shown(&name, &array, i, j)?);
     }

@@ -103,7 +103,8 @@
 //! let (left, fault): (Left, _) = left_by(&subject, &subject.choose(Choice::default(), None)?)?;
 //! assert!(left.contains_key(&found.at) && fault.is_none());
 //!
-//! assert_eq!(reduce("mov r1, r0\nmov o0, r0\n", &mut |text| text.contains("o0")).trim(), "mov o0, 0");
+//! let control = ctm::Control::none();
+//! assert_eq!(reduce("mov r1, r0\nmov o0, r0\n", &control, &mut |text| text.contains("o0")).trim(), "mov o0, 0");
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -172,7 +173,7 @@ pub use live::{LiveRange, Liveness};
 pub use output::{flow_json, isa_name};
 pub use profile::{Count, Profile};
 pub use record::{Limits, Step, Trace, TraceError};
-pub use recorded::{launch_outputs, launches, pictures};
+pub use recorded::{LaunchOutputs, launch_outputs, launches};
 pub use reduce::{Kept, Reduced, program_text, reduce, reduce_job};
 pub use session::{Direction, Session, SetError, Stop};
 pub use subject::{Chosen, DrawStage, Subject};

@@ -1,7 +1,6 @@
 //! Launches of recordings: which there are, and what one of them leaves in its outputs.
 
-use super::Left;
-use super::subject::{Chosen, Subject, replayed, wrong};
+use super::subject::{Chosen, Subject, no_launch, replayed};
 use crate::array::{Array, Values};
 use crate::job::{AnyProgram, JobError, PassProgram};
 use ctm_exec::engine::MemoryFault;
@@ -10,9 +9,9 @@ use ctm_exec::r700::resources::{Buffer, Sampler, Texture};
 use ctm_exec::r700::{Exports, Space, Target, VertexEvent};
 use ctm_exec::watch::Control;
 use ctm_exec::x1k::{Elements, Input, Outputs, Written};
-use ctm_exec::{Domain, Engine, Fault, Outcome, Position, r700, x1k};
+use ctm_exec::{Domain, Engine, Fault, FaultKind, Outcome, Position, r700, x1k};
 use ctm_isa::x1k::INPUTS;
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, HashMap};
 use std::path::Path;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -22,7 +21,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Sees the launches of a recording; those that it wants with a memory that tells what is left.
+/// Sees the launches of a recording; the one that it wants with a memory that tells what is left.
 struct Listening<S> {
     inner: Box<dyn Engine>,
     heard: Arc<Heard>,
@@ -33,28 +32,46 @@ struct Listening<S> {
     patience: Option<Duration>,
 }
 
-/// What launches left.
+/// What was heard.
 #[derive(Default)]
 struct Heard {
     seen: AtomicU64,
-    left: Mutex<Left>,
-    fault: Mutex<Option<Fault>>,
+    kept: Mutex<Option<LaunchOutputs>>,
 }
 
-impl Heard {
-    /// What the launch that is kept left.
-    fn keep(&self, left: Left, result: &Result<Outcome, Fault>) {
-        *lock(&self.left) = left;
-        *lock(&self.fault) = result.as_ref().err().cloned();
-    }
+/// What a launch of a recording leaves.
+#[derive(Clone, Debug)]
+pub struct LaunchOutputs {
+    /// The launch.
+    pub chosen: Chosen,
+    /// Of each output by its name a picture of four channels over the domain, of scattered values one of one channel as far as they reach. What nobody wrote is 0.
+    pub outputs: Vec<(String, Array)>,
+    /// What ended it.
+    pub fault: Option<Fault>,
 }
 
 impl<S: Fn(u64, Domain, PassProgram)> Listening<S> {
-    /// A launch begins; says whether it is the one to keep.
-    fn hears(&self, domain: Domain, program: PassProgram) -> bool {
-        let number = self.heard.seen.fetch_add(1, Ordering::Relaxed);
-        (self.launch)(number, domain, program);
-        self.kept == Some(number)
+    /// Runs a launch. That which is to be kept runs on another memory; those behind it do not run.
+    fn hear(
+        &self,
+        (domain, program): (Domain, PassProgram),
+        run: impl FnOnce(Option<&mut Kept>) -> Result<Outcome, Fault>,
+    ) -> Result<Outcome, Fault> {
+        let which = self.heard.seen.fetch_add(1, Ordering::Relaxed);
+        match self.kept {
+            Some(kept) if which > kept => return Err(Fault { kind: FaultKind::Stopped, pc: 0, position: None }),
+            Some(kept) if which == kept => {}
+            _ => {
+                (self.launch)(which, domain, program);
+                return run(None);
+            }
+        }
+        let mut left = Kept { domain, outputs: BTreeMap::new(), scattered: HashMap::new() };
+        let result = run(Some(&mut left));
+        let chosen = Chosen { pass: 0, which, domain, program, lane: None };
+        let fault = result.as_ref().err().cloned();
+        *lock(&self.heard.kept) = Some(LaunchOutputs { chosen, outputs: left.pictures(), fault });
+        result
     }
 }
 
@@ -69,16 +86,12 @@ impl<S: Fn(u64, Domain, PassProgram) + Send + Sync> Engine for Listening<S> {
         launch: &x1k::Launch<'_>,
         memory: &mut dyn x1k::Memory,
     ) -> Result<Outcome, Fault> {
-        let is_kept = self.hears(launch.domain, launch.into());
         let mut launch = *launch;
         launch.budget.time = shorter(launch.budget.time, self.patience);
-        if !is_kept {
-            return self.inner.run_x1k_under(control, &launch, memory);
-        }
-        let mut memory = Keeping { inner: memory, left: Left::new() };
-        let result = self.inner.run_x1k_under(control, &launch, &mut memory);
-        self.heard.keep(memory.left, &result);
-        result
+        self.hear((launch.domain, (&launch).into()), |left| match left {
+            None => self.inner.run_x1k_under(control, &launch, memory),
+            Some(left) => self.inner.run_x1k_under(control, &launch, &mut Keeping { inner: memory, left }),
+        })
     }
 
     fn run_r700_under(
@@ -87,16 +100,12 @@ impl<S: Fn(u64, Domain, PassProgram) + Send + Sync> Engine for Listening<S> {
         launch: &r700::Launch<'_>,
         memory: &mut dyn r700::Memory,
     ) -> Result<Outcome, Fault> {
-        let is_kept = self.hears(launch.domain, launch.into());
         let mut launch = *launch;
         launch.budget.time = shorter(launch.budget.time, self.patience);
-        if !is_kept {
-            return self.inner.run_r700_under(control, &launch, memory);
-        }
-        let mut memory = Keeping { inner: memory, left: Left::new() };
-        let result = self.inner.run_r700_under(control, &launch, &mut memory);
-        self.heard.keep(memory.left, &result);
-        result
+        self.hear((launch.domain, (&launch).into()), |left| match left {
+            None => self.inner.run_r700_under(control, &launch, memory),
+            Some(left) => self.inner.run_r700_under(control, &launch, &mut Keeping { inner: memory, left }),
+        })
     }
 }
 
@@ -132,7 +141,7 @@ pub fn launches(path: &Path, patience: Option<Duration>, control: &Control) -> R
     Ok(lines)
 }
 
-/// What a launch of a recording sends to its outputs, on the engine of the recording, and the fault that ended it. Masks of the device are not looked at.
+/// What a launch of a recording sends to its outputs, on the engine of the recording. Masks of the device are not looked at.
 ///
 /// # Errors
 /// The file is no recording, cannot be read, or has no such launch.
@@ -141,77 +150,77 @@ pub fn launch_outputs(
     which: u64,
     patience: Option<Duration>,
     control: &Control,
-) -> Result<(Left, Option<Fault>), JobError> {
+) -> Result<LaunchOutputs, JobError> {
     let heard = Arc::new(Heard::default());
     let wrap = |inner| -> Box<dyn Engine> {
         let heard = Arc::clone(&heard);
         Box::new(Listening { inner, heard, launch: |_, _, _| {}, kept: Some(which), patience })
     };
     replayed(path, control, &wrap)?;
-    let seen = heard.seen.load(Ordering::Relaxed);
-    if which >= seen {
-        let message = format!("the recording has {seen} launches, there is no launch {which}");
-        return Err(wrong("no-such-launch", message));
-    }
-    let left = std::mem::take(&mut *lock(&heard.left));
-    let fault = lock(&heard.fault).take();
-    Ok((left, fault))
+    let kept = lock(&heard.kept).take();
+    kept.ok_or_else(|| no_launch(which, heard.seen.load(Ordering::Relaxed)))
 }
 
 /// The most columns or rows of a picture of scattered values.
 const MOST: u32 = 4096;
 
-/// What processors left as pictures: of each output four channels over the domain, of scattered values one channel as far as they reach. What nobody wrote is 0.
-#[must_use]
-pub fn pictures(left: &Left, domain: Domain) -> Vec<(String, Array)> {
-    #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-    enum Of {
-        Output(u8),
-        Export(Target),
-        Uncached,
+/// Where processors send values.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Of {
+    Output(u8),
+    Export(Target),
+}
+
+impl Of {
+    fn name(self) -> String {
+        match self {
+            Self::Output(n) => format!("o{n}"),
+            Self::Export(target) => Place::Export(target, 0).to_string().trim_end_matches(".x").to_owned(),
+        }
     }
-    let split = |place: &Place| match *place {
-        Place::Output(n, channel) => Some((Of::Output(n), channel)),
-        Place::Export(target, channel) => Some((Of::Export(target), channel)),
-        Place::Uncached(..) => Some((Of::Uncached, 0)),
-        _ => None,
-    };
-    let all: BTreeSet<Of> = left.values().flat_map(|places| places.keys()).filter_map(split).map(|of| of.0).collect();
-    let picture = |of: Of| {
-        let scattered = || left.values().flat_map(|places| places.iter());
-        let place = |place: &Place| if let Place::Uncached(x, y) = *place { Some([x, y]) } else { None };
-        if of == Of::Uncached {
-            let near = || {
-                scattered()
-                    .filter_map(|(p, bits)| Some((place(p)?, *bits)))
-                    .filter(|(at, _)| *at < [MOST; 2] && at[1] < MOST)
-            };
-            let [width, height] = near().fold([0, 0], |[w, h], ([x, y], _)| [w.max(x + 1), h.max(y + 1)]);
-            let mut values = vec![0.0; width as usize * height as usize];
-            for ([x, y], bits) in near() {
-                values[(y * width + x) as usize] = f32::from_bits(bits);
-            }
-            let (width, height) = (width as usize, height as usize);
-            return ("o0, uncached".to_owned(), Array { width, height, channels: 1, values: Values::F32(values) });
+}
+
+/// What the processors of a launch left so far.
+struct Kept {
+    domain: Domain,
+    /// Four channels of each processor, row by row.
+    outputs: BTreeMap<Of, Vec<f32>>,
+    scattered: HashMap<[u32; 2], u32>,
+}
+
+impl Kept {
+    /// The elements that a processor sent to an output.
+    fn put(&mut self, at: Position, of: Of, values: [u32; 4], elements: u8) {
+        let domain = self.domain;
+        if elements & 15 == 0 || !domain.contains(at) {
+            return;
         }
         let (width, height) = (domain.width() as usize, domain.height() as usize);
-        let mut values = vec![0.0; width * height * 4];
-        for (at, places) in left.iter().filter(|(at, _)| domain.contains(**at)) {
-            let first = ((at.j - domain.j0) as usize * width + (at.i - domain.i0) as usize) * 4;
-            for (place, bits) in places {
-                if let Some((_, channel)) = split(place).filter(|found| found.0 == of) {
-                    values[first + usize::from(channel & 3)] = f32::from_bits(*bits);
-                }
-            }
+        let all = self.outputs.entry(of).or_insert_with(|| vec![0.0; width * height * 4]);
+        let first = ((at.j - domain.j0) as usize * width + (at.i - domain.i0) as usize) * 4;
+        for (channel, bits) in values.into_iter().enumerate().filter(|(channel, _)| elements >> channel & 1 == 1) {
+            all[first + channel] = f32::from_bits(bits);
         }
-        let name = match of {
-            Of::Output(n) => format!("o{n}"),
-            Of::Export(target) => Place::Export(target, 0).to_string().trim_end_matches(".x").to_owned(),
-            Of::Uncached => String::new(),
-        };
-        (name, Array { width, height, channels: 4, values: Values::F32(values) })
-    };
-    all.into_iter().map(picture).collect()
+    }
+
+    fn pictures(self) -> Vec<(String, Array)> {
+        let (width, height) = (self.domain.width() as usize, self.domain.height() as usize);
+        let outputs = self.outputs.into_iter();
+        let mut all: Vec<_> = outputs
+            .map(|(of, values)| (of.name(), Array { width, height, channels: 4, values: Values::F32(values) }))
+            .collect();
+        if !self.scattered.is_empty() {
+            let near = || self.scattered.iter().filter(|([x, y], _)| *x < MOST && *y < MOST);
+            let [width, height] = near().fold([0, 0], |[w, h], ([x, y], _)| [w.max(x + 1), h.max(y + 1)]);
+            let (width, height) = (width as usize, height as usize);
+            let mut values = vec![0.0; width * height];
+            for ([x, y], bits) in near() {
+                values[*y as usize * width + *x as usize] = f32::from_bits(*bits);
+            }
+            all.push(("o0, uncached".to_owned(), Array { width, height, channels: 1, values: Values::F32(values) }));
+        }
+        all
+    }
 }
 
 impl Subject {
@@ -227,7 +236,7 @@ impl Subject {
 /// A memory that notes what is sent to outputs.
 struct Keeping<'a, M: ?Sized> {
     inner: &'a mut M,
-    left: Left,
+    left: &'a mut Kept,
 }
 
 impl x1k::Memory for Keeping<'_, dyn x1k::Memory + '_> {
@@ -250,11 +259,8 @@ impl x1k::Memory for Keeping<'_, dyn x1k::Memory + '_> {
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
         let written = self.inner.commit(at, outputs)?;
         if !self.inner.last_test_failed() {
-            let places = self.left.entry(at).or_default();
             for (n, (values, elements)) in (0..).zip(outputs.values.iter().zip(outputs.written)) {
-                for channel in (0..4u8).filter(|channel| elements >> channel & 1 == 1) {
-                    places.insert(Place::Output(n, channel), values[usize::from(channel)]);
-                }
+                self.left.put(at, Of::Output(n), *values, elements);
             }
         }
         Ok(written)
@@ -263,7 +269,7 @@ impl x1k::Memory for Keeping<'_, dyn x1k::Memory + '_> {
     fn write_uncached(&mut self, x: u32, y: u32, bits: u32) -> Result<Written, MemoryFault> {
         let written = self.inner.write_uncached(x, y, bits)?;
         // Whoever it was: later writes win.
-        self.left.entry(Position { i: x, j: y }).or_default().insert(Place::Uncached(x, y), bits);
+        self.left.scattered.insert([x, y], bits);
         Ok(written)
     }
 
@@ -335,11 +341,9 @@ impl r700::Memory for Keeping<'_, dyn r700::Memory + '_> {
 
     fn commit(&mut self, at: Position, exports: &Exports) -> Result<Written, MemoryFault> {
         let written = self.inner.commit(at, exports)?;
-        let places = self.left.entry(at).or_default();
         for target in Target::all() {
-            let Some((values, elements)) = exports.get(target) else { continue };
-            for channel in (0..4u8).filter(|channel| elements >> channel & 1 == 1) {
-                places.insert(Place::Export(target, channel), values[usize::from(channel)]);
+            if let Some((values, elements)) = exports.get(target) {
+                self.left.put(at, Of::Export(target), values, elements);
             }
         }
         Ok(written)

@@ -126,9 +126,7 @@ impl Subject {
                 let (seen, shown) = (noted.seen, |at: Position| format!("processor ({}, {})", at.i, at.j));
                 noted.chosen.take().ok_or_else(|| {
                     let why = match (choice.launch, at) {
-                        (Some(n), _) if n >= seen => {
-                            format!("the recording has {seen} launches, there is no launch {n}")
-                        }
+                        (Some(n), _) if n >= seen => return no_launch(n, seen),
                         (Some(n), Some(at)) => format!("{} is not in the domain of launch {n}", shown(at)),
                         (_, Some(at)) if seen > 0 => format!("{} is in the domain of no launch", shown(at)),
                         _ => "the recording has no launches".to_owned(),
@@ -174,6 +172,11 @@ impl Subject {
             Self::Drawing(draws, _) => drawing::watch(draws.as_ref(), chosen, watcher),
         }
     }
+}
+
+/// What is said of a launch that a recording does not have.
+pub(super) fn no_launch(which: u64, seen: u64) -> JobError {
+    wrong("no-such-launch", format!("the recording has {seen} launches, there is no launch {which}"))
 }
 
 /// Replays a recording on engines of one's own; what differs from it does not matter, as launches may be ended.

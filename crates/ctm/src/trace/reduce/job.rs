@@ -2,13 +2,14 @@
 
 use super::files::{File, JOB, PROGRAMS, State, extension, program_text};
 use super::tree::{self, Place, Step, at_mut, key, node};
-use super::{items, narrowed, reduce, thinned};
+use super::{items, narrowed, reduce, textures, thinned};
 use crate::array::Items;
 use crate::draw::{Drawing, Mesh, TOPOLOGIES};
 use crate::job::tree::{Node, Table, Tree, Value};
 use crate::job::{JobError, Reader, read_file};
 use crate::render::{Report, Source};
 use ctm_draw::state::Topology;
+use ctm_exec::Control;
 use ctm_isa::diag::Diagnostic;
 use ctm_isa::{r700, x1k};
 use std::collections::{BTreeMap, VecDeque};
@@ -56,13 +57,19 @@ const ROUNDS: usize = 4;
 const EMPTYINGS: usize = 200;
 
 /// Makes a job, or a draw job, smaller while a test holds. The directory, which is there and empty, has the files that are left at the end: they need
-/// nothing else.
+/// nothing else. When `control` is cancelled these are the smallest so far.
 ///
-/// The test is asked with the files in that directory; what it leaves there is taken away. Tries that the reader refuses are not asked.
+/// The test is asked with the files in that directory; what it leaves there is taken away. Tries that the reader refuses are not asked; what is said of the one during which
+/// it was cancelled is not looked at.
 ///
 /// # Errors
-/// The job is wrong or names files that cannot be read, the directory cannot be written, or the test does not hold for the job as it is.
-pub fn reduce_job(job: &Path, directory: &Path, holds: &mut dyn FnMut(Kept<'_>) -> bool) -> Result<Reduced, JobError> {
+/// The job is wrong or names files that cannot be read, the directory cannot be written, or the test does not hold for the job as it is, or was cancelled before it did.
+pub fn reduce_job(
+    job: &Path,
+    directory: &Path,
+    control: &Control,
+    holds: &mut dyn FnMut(Kept<'_>) -> bool,
+) -> Result<Reduced, JobError> {
     let text = String::from_utf8_lossy(&read_file(job, "the job", None)?).into_owned();
     let (tree, errors) = Tree::parse(&text);
     if !errors.is_empty() {
@@ -80,7 +87,7 @@ pub fn reduce_job(job: &Path, directory: &Path, holds: &mut dyn FnMut(Kept<'_>) 
     let mut state = State { root: tree.root, files: BTreeMap::new() };
     state.collect(job.parent().unwrap_or(Path::new("")))?;
     let none = State { root: Table::default(), files: BTreeMap::new() };
-    let mut work = Work { directory, is_drawing, state: none, holds, tries: 0, failed: None };
+    let mut work = Work { directory, control, is_drawing, state: none, holds, tries: 0, failed: None };
     work.put(&state).map_err(|error| wrong("cannot-write", error))?;
     work.state = state;
     work.reads().map_err(|error| {
@@ -88,6 +95,9 @@ pub fn reduce_job(job: &Path, directory: &Path, holds: &mut dyn FnMut(Kept<'_>) 
         wrong("not-self-contained", message)
     })?;
     if !work.asked() {
+        if control.is_cancelled() {
+            return Err(wrong("cancelled", "it was cancelled before the command had succeeded once"));
+        }
         let message = "the command does not succeed for the job as it is, so there is nothing to keep";
         return Err(wrong("nothing-to-reduce", message));
     }
@@ -121,6 +131,7 @@ fn first_message(error: &JobError) -> String {
 
 struct Work<'a> {
     directory: &'a Path,
+    control: &'a Control,
     is_drawing: bool,
     /// What holds; the directory has its files.
     state: State,
@@ -172,7 +183,7 @@ impl Work<'_> {
         self.tidy();
         let job = self.directory.join(JOB);
         let program = self.program().map_or_else(|| job.clone(), |name| self.directory.join(name));
-        (self.holds)(Kept { job: &job, program: &program })
+        (self.holds)(Kept { job: &job, program: &program }) && !self.control.is_cancelled()
     }
 
     /// The program that the job names last.
@@ -184,7 +195,7 @@ impl Work<'_> {
 
     /// Goes over to another state if the test holds for it.
     fn attempt(&mut self, mut next: State) -> bool {
-        if self.failed.is_some() {
+        if self.failed.is_some() || self.control.is_cancelled() {
             return false;
         }
         next.forget();
@@ -229,8 +240,9 @@ impl Work<'_> {
         tree::all(&self.state.root).into_iter().filter(|(place, node)| wanted(place, node)).map(|(p, _)| p).collect()
     }
 
-    /// Meshes become arrays of vertices, and programs texts, where the test holds for that.
+    /// Meshes become arrays of vertices, textures arrays of texels, and programs texts, where the test holds for that.
     fn convert(&mut self) {
+        self.convert_textures();
         let is_mesh = |place: &Place, node: &Node| key(place) == "mesh" && matches!(node.value, Value::String(_));
         for (number, place) in self.places(is_mesh).into_iter().enumerate() {
             let Some(Value::String(name)) = self.value(&place).cloned() else { continue };
@@ -270,6 +282,26 @@ impl Work<'_> {
         }
     }
 
+    fn convert_textures(&mut self) {
+        let is_texture = |place: &Place, _: &Node| {
+            let file = textures::named(&self.state, place).and_then(|name| self.state.files.get(&name));
+            key(place) == "data" && matches!(file, Some(File::Other(_)))
+        };
+        for place in self.places(is_texture) {
+            let mut states = textures::as_arrays(&self.state, &place, self.is_drawing).into_iter();
+            if states.any(|next| self.attempt(next)) {
+                continue;
+            }
+            // Its numbers can be emptied; what the reader of textures does not take is not asked.
+            if let Some(name) = textures::named(&self.state, &place)
+                && let Some(file) = self.state.files.get_mut(&name)
+                && let File::Other(bytes) = file
+            {
+                *file = File::Raw(Arc::clone(bytes));
+            }
+        }
+    }
+
     /// Files that the job names as programs.
     fn programs(&self) -> impl Iterator<Item = (String, File)> {
         let all = tree::all(&self.state.root).into_iter();
@@ -291,7 +323,7 @@ impl Work<'_> {
             let File::Text(text) = file else { continue };
             let is_x1k = extension(&name) == "x1k";
             let same = Arc::clone(&text);
-            let small = reduce(&text, &mut |text| {
+            let small = reduce(&text, self.control, &mut |text| {
                 if *text == *same {
                     return true;
                 }

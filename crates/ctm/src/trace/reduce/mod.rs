@@ -7,11 +7,13 @@
 //! | `files` | the files that a job names, as they lie beside it |
 //! | `tree` | the values of a job file: places, taking away, printing |
 //! | `items` | arrays: cut, emptied, thinned |
+//! | `textures` | textures in files of their own formats, as arrays |
 
 mod files;
 mod items;
 mod job;
 mod text;
+mod textures;
 mod tree;
 
 pub use files::program_text;
