@@ -5,7 +5,7 @@
 
 mod client;
 
-use client::{Device, SMALL, close, commands, image, last_error, open};
+use client::{SMALL, close, commands, image, last_error, open};
 use ctm::commands::{CommandBuffer, MemoryKind, MemoryPlace, ProgramPlace, ProgramSlot};
 use ctm::memory::GpuAddr;
 use ctm_capi::api::Status;
@@ -17,7 +17,7 @@ use ctm_capi::managed::{
 };
 use ctm_exec::Domain;
 use ctm_isa::r700::program::Stage;
-use std::ffi::{CStr, CString};
+use std::ffi::CStr;
 use std::ptr::null_mut;
 
 #[test]

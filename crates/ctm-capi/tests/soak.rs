@@ -6,7 +6,6 @@
 mod client;
 
 use client::{Device, SMALL, close, commands, image, last_error, open};
-use ctm_capi::managed::amCommandBufferConsumed;
 use std::sync::Barrier;
 
 /// Rounds of submissions: all devices opened, used and closed in each.
