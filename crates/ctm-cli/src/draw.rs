@@ -455,6 +455,7 @@ fn counts_json(counts: &Counts) -> serde_json::Value {
         "vertices": counts.vertices,
         "primitives": counts.primitives,
         "invocations": counts.invocations,
+        "emitted": counts.emitted,
         "visible": counts.visible,
         "quads": counts.quads,
         "pixels": counts.pixels,

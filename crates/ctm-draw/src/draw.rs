@@ -114,6 +114,8 @@ pub struct Counts {
     pub primitives: u64,
     /// Invocations of the geometry program.
     pub invocations: u64,
+    /// Primitives that the geometry program emitted: each point, line and triangle of its strips.
+    pub emitted: u64,
     /// Primitives that stream output was to store, and those that it stored.
     pub stream_primitives: [u64; 2],
     /// Primitives that clipping left something of.
@@ -136,6 +138,7 @@ impl Counts {
         self.indices += other.indices;
         self.primitives += other.primitives;
         self.invocations += other.invocations;
+        self.emitted += other.emitted;
         self.stream_primitives[0] += other.stream_primitives[0];
         self.stream_primitives[1] += other.stream_primitives[1];
         self.visible += other.visible;

@@ -143,6 +143,7 @@ impl Front<'_, '_> {
             let primitives: Vec<Primitive> = of_instance.iter().map(|of| of.0).collect();
             geometry::run(runner, state, geometry, instance, &primitives, &mut |emitted| {
                 self.counts.vertices += emitted.places.len() as u64;
+                self.counts.emitted += emitted.primitives.len() as u64;
                 tell(self.emitted(emitted, instance, cutter)?)
             })?;
         }

@@ -165,7 +165,7 @@ fn a_geometry_program_that_passes_triangles_on_changes_nothing() {
     for engine in [&Interp as &dyn Engine, &Jit::new()] {
         let chain = drawn(engine, &Way::Geometry, None);
         assert!(chain.colour == plain.colour);
-        assert_eq!((chain.counts.invocations, chain.counts.vertices), (8, 24));
+        assert_eq!((chain.counts.invocations, chain.counts.vertices, chain.counts.emitted), (8, 24, 8));
         assert_eq!(chain.counts.pixels, plain.counts.pixels);
     }
 }

@@ -222,11 +222,11 @@ impl Device {
             let add = [
                 counts.pixels,
                 counts.visible,
-                counts.primitives,
+                if counts.invocations > 0 { counts.emitted } else { counts.primitives },
                 counts.vertices,
                 counts.invocations,
-                if counts.invocations > 0 { counts.primitives } else { 0 },
-                if counts.invocations > 0 { counts.invocations } else { counts.primitives },
+                counts.emitted,
+                counts.primitives,
                 counts.indices,
             ];
             for (sum, add) in counters.pipeline.iter_mut().zip(add) {
