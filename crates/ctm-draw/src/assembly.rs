@@ -98,6 +98,15 @@ impl Assembler {
             self.first = vertex;
         }
         self.seen += 1;
+        if let (Topology::Triangles, &[a, b]) = (self.topology, self.held.as_slice()) {
+            // What is mostly drawn.
+            self.held.clear();
+            let (vertices, provoking, number) = ([a, b, vertex], self.provoking([a, vertex]), self.number);
+            let (shape, inputs, input_count) = (Shape::Triangle, [a, b, vertex, a, a, a], 3);
+            out.push(Primitive { shape, vertices, provoking, number, edges: 0b111, begins: true, inputs, input_count });
+            self.number = number.wrapping_add(1);
+            return;
+        }
         self.held.push(vertex);
         let first_line = self.seen == 2;
         match (self.topology, self.held.as_slice()) {
@@ -121,10 +130,6 @@ impl Assembler {
                 let begins = self.seen == 4;
                 self.emit_with(out, Shape::Line, [a, b, b], [a, b], begins, &[before, a, b, after]);
                 self.held.remove(0);
-            }
-            (Topology::Triangles, &[a, b, c]) => {
-                self.emit(out, Shape::Triangle, [a, b, c], [a, c], true);
-                self.held.clear();
             }
             (Topology::Rectangles, &[a, b, c]) => {
                 self.emit(out, Shape::Rectangle, [a, b, c], [a, c], true);

@@ -15,9 +15,9 @@ use ctm_exec::{Domain, Fault, LaneOrder, LaneRows, Position};
 use ctm_isa::r700::program::{Stage as StageKind, Usage};
 
 /// Quads, roughly, from which on pieces are looked at.
-const LEAST_QUADS: u64 = 200;
+const LEAST_QUADS: u64 = 400;
 /// Pixels of a band from which on a launch is worth it.
-const LEAST_PIXELS: u64 = 200;
+const LEAST_PIXELS: u64 = 400;
 
 /// Whether a piece is looked at: by the box around it.
 pub(crate) const fn is_large(piece: &Piece) -> bool {
@@ -185,14 +185,19 @@ impl Covered {
         }));
     }
 
-    /// Keeps those covered pixels for which this is true; it is asked row by row.
-    pub(crate) fn only(&mut self, mut keeps: impl FnMut(i32, i32) -> bool) {
+    /// Keeps those covered pixels that are marked; it is asked for each row, with its first column and a mark of each pixel.
+    pub(crate) fn only(&mut self, mut keeps: impl FnMut(i32, i32, &mut [bool])) {
         let lanes = Lanes::of(self.rect);
         let mut words = vec![0; lanes.count.div_ceil(64)];
+        let mut marks = Vec::new();
         for (y, &[left, right]) in (self.rect.top..).zip(&self.spans) {
-            for x in left..right {
-                let lane = lanes.lane(x, y);
-                words[lane / 64] |= u64::from(keeps(x, y)) << (lane % 64);
+            marks.clear();
+            marks.resize((right - left).max(0) as usize, true);
+            keeps(left, y, &mut marks);
+            let first = lanes.lane(left & !1, y);
+            for (x, _) in (left & 1..).zip(&marks).filter(|(_, is_kept)| **is_kept) {
+                let lane = first + 4 * (x / 2) as usize + (x & 1) as usize;
+                words[lane / 64] |= 1 << (lane % 64);
             }
         }
         (self.words, self.has_holes) = (Some(words), true);

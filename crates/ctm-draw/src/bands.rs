@@ -20,6 +20,9 @@ use std::sync::OnceLock;
 /// fault leaves behind.
 const MANY: u64 = 4 * PER_LAUNCH as u64;
 
+/// Quads, roughly, from which on pieces are looked at row by row.
+const LEAST_SPANS: u64 = 12;
+
 /// The bands of a draw's targets, and the program that runs for their pixels.
 pub(crate) struct Bands<'a, 't> {
     pub(crate) runner: &'a Runner<'a>,
@@ -54,6 +57,7 @@ impl Bands<'_, '_> {
             shader,
             coverer: &coverer,
             samples,
+            all: raster.samples.all(),
             rows: self.rows,
             vertices,
             large: &large,
@@ -62,15 +66,27 @@ impl Bands<'_, '_> {
         let quads = pieces.iter().map(Piece::most_quads).fold(0, u64::saturating_add);
         let rows = self.rows as i32;
         let done: Vec<Result<[u64; 2], DrawError>> = if quads < MANY || self.mergers.len() == 1 {
-            vec![over.draw(&mut self.mergers, self.bounds, 0, pieces)]
+            vec![over.draw(&mut self.mergers, self.bounds, 0, pieces, 0..pieces.len() as u32)]
         } else {
+            // The numbers of the pieces that each band may have pixels of.
+            let mut of_bands: Vec<Vec<u32>> = vec![Vec::new(); self.mergers.len()];
+            for (number, piece) in (0u32..).zip(pieces) {
+                let [top, bottom] = piece.rows();
+                if top < bottom {
+                    let (first, last) = (top.max(0) / rows, (bottom - 1).max(0) / rows);
+                    let bands = of_bands.iter_mut().take(last as usize + 1).skip(first as usize);
+                    bands.for_each(|numbers| numbers.push(number));
+                }
+            }
             let band = |(n, merger): (usize, &mut Merger<'_, '_>)| {
                 let top = n as i32 * rows;
                 let within = Rect { top, bottom: top + rows, ..self.bounds }.and(self.bounds);
-                if pieces.iter().any(|piece| piece.rows()[0] < within.bottom && within.top < piece.rows()[1]) {
-                    merger.prepare();
+                let numbers = &of_bands[n];
+                if numbers.is_empty() {
+                    return Ok([0; 2]);
                 }
-                over.draw(std::slice::from_mut(merger), within, n, pieces)
+                merger.prepare();
+                over.draw(std::slice::from_mut(merger), within, n, pieces, numbers.iter().copied())
             };
             if self.one_thread {
                 self.mergers.iter_mut().enumerate().map(band).collect()
@@ -94,6 +110,8 @@ struct Over<'r> {
     coverer: &'r Coverer<'r>,
     /// Samples that the program runs for, each by itself; 0: for pixels.
     samples: u8,
+    /// The mask of all samples of a pixel.
+    all: u8,
     rows: u32,
     vertices: &'r Vertices,
     /// The numbers of large pieces, where all lie in layer 0; otherwise none.
@@ -122,13 +140,14 @@ impl Over<'_> {
     }
 
     /// Draws the pixels of these pieces within a rectangle, in order; gives how many quads and pixels were shaded. `first`: the number of the first of
-    /// these bands.
+    /// these bands; `numbers`: those of the pieces.
     fn draw(
         &self,
         mergers: &mut [Merger<'_, '_>],
         within: Rect,
         first: usize,
         pieces: &[Piece],
+        numbers: impl Iterator<Item = u32>,
     ) -> Result<[u64; 2], DrawError> {
         let Some(early) = mergers.first().map(|merger| merger.early) else { return Ok([0; 2]) };
         let mut batch = Batch {
@@ -141,10 +160,13 @@ impl Over<'_> {
             exports: None,
             packed: Packed::default(),
             staged: Staged::default(),
+            marks: [Vec::new(), Vec::new()],
+            depths: Vec::new(),
             shaded: [0; 2],
         };
         let hidden = self.hidden(&batch, within);
-        for (number, piece) in (0u32..).zip(pieces) {
+        for number in numbers {
+            let piece = &pieces[number as usize];
             let [top, bottom] = piece.rows();
             if bottom <= within.top || within.bottom <= top {
                 continue;
@@ -212,6 +234,10 @@ impl Over<'_> {
         early: bool,
     ) -> Result<(), DrawError> {
         let piece = &batch.pieces[number as usize];
+        let tests_rows = batch.mergers.first().is_some_and(Merger::tests_rows);
+        if self.samples == 0 && tests_rows && piece.most_quads() >= LEAST_SPANS && self.coverer.has_spans(piece) {
+            return batch.spans(number, within);
+        }
         let mut result = Ok(());
         self.coverer.cover(piece, within, &mut |quad: QuadCoverage| {
             if result.is_err() {
@@ -245,6 +271,9 @@ struct Batch<'b, 'r, 'a, 't> {
     packed: Packed,
     /// Colours that wait for blending, of the last piece.
     staged: Staged,
+    /// Memory for rows under way.
+    marks: [Vec<bool>; 2],
+    depths: Vec<f64>,
     shaded: [u64; 2],
 }
 
@@ -264,6 +293,60 @@ impl Batch<'_, '_, '_, '_> {
             if self.quads.len() == PER_LAUNCH {
                 self.flush()?;
             }
+        }
+        Ok(())
+    }
+
+    /// Adds the quads of a piece that covers one span of each row, tested row by row.
+    fn spans(&mut self, number: u32, within: Rect) -> Result<(), DrawError> {
+        let (over, piece) = (self.over, &self.pieces[number as usize]);
+        let [top, bottom] = piece.rows();
+        let rows = Rect { top: top.max(within.top), bottom: bottom.min(within.bottom), ..within };
+        // Of the two rows of quads under way: the first column, and which pixels are to be drawn.
+        let mut marks: [Vec<bool>; 2] = std::mem::take(&mut self.marks);
+        let mut begin = [0; 2];
+        let mut y = i32::MIN;
+        marks.iter_mut().for_each(Vec::clear);
+        let mut result = Ok(());
+        over.coverer.spans(piece, rows, &mut |row, left, right| {
+            if row & !1 != y {
+                if result.is_ok() {
+                    result = self.quads_of_rows(number, y, begin, &marks);
+                }
+                y = row & !1;
+                marks.iter_mut().for_each(Vec::clear);
+            }
+            let n = (row & 1) as usize;
+            begin[n] = left;
+            marks[n].resize((right - left) as usize, true);
+            let band = self.band_of(row);
+            self.mergers[band].test_row(&piece.setup, [left, row], &mut self.depths, &mut marks[n]);
+        });
+        let result = result.and_then(|()| self.quads_of_rows(number, y, begin, &marks));
+        self.marks = marks;
+        result
+    }
+
+    /// Adds the quads of two rows of pixels that passed all tests.
+    fn quads_of_rows(&mut self, number: u32, y: i32, begin: [i32; 2], marks: &[Vec<bool>; 2]) -> Result<(), DrawError> {
+        let all = self.over.all;
+        let first = |n: usize| if marks[n].is_empty() { i32::MAX } else { begin[n] };
+        let end = |n: usize| if marks[n].is_empty() { i32::MIN } else { begin[n] + marks[n].len() as i32 };
+        let (left, right) = (first(0).min(first(1)), end(0).max(end(1)));
+        let mut x = left & !1;
+        while x < right {
+            let mask = |n: usize, x: i32| {
+                let is_drawn = x >= begin[n] && marks[n].get((x - begin[n]) as usize).is_some_and(|&mark| mark);
+                if is_drawn { all } else { 0 }
+            };
+            let masks = [mask(0, x), mask(0, x + 1), mask(1, x), mask(1, x + 1)];
+            if masks != [0; 4] {
+                self.quads.push(ShadeQuad { setup: number, quad: QuadCoverage { x, y, masks }, sample: None });
+                if self.quads.len() == PER_LAUNCH {
+                    self.flush()?;
+                }
+            }
+            x += 2;
         }
         Ok(())
     }

@@ -96,68 +96,100 @@ fn factor(factor: Factor, colours: &Colours, c: usize) -> f32 {
     }
 }
 
+/// Pixels that are blended together.
+pub(crate) const TOGETHER: usize = 64;
+
+/// A channel of pixels side by side.
+pub(crate) type Row = [f32; TOGETHER];
+
+static ZEROS: Row = [0.0; TOGETHER];
+
 /// Colours of pixels side by side: a row for each channel.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug)]
 pub(crate) struct Rows {
-    pub(crate) source: [Vec<f32>; 4],
+    pub(crate) source: [Row; 4],
     /// The second output.
-    pub(crate) source1: [Vec<f32>; 4],
-    pub(crate) destination: [Vec<f32>; 4],
-    pub(crate) blended: [Vec<f32>; 4],
-    zeros: Vec<f32>,
-    saturated: Vec<f32>,
+    pub(crate) source1: [Row; 4],
+    pub(crate) destination: [Row; 4],
+    saturated: Row,
+}
+
+impl Default for Rows {
+    fn default() -> Self {
+        let rows = [ZEROS; 4];
+        Self { source: rows, source1: rows, destination: rows, saturated: ZEROS }
+    }
 }
 
 /// A factor of a channel in every pixel: a number and a multiple of a row.
 struct Term<'r> {
     base: f32,
     scale: f32,
-    row: &'r [f32],
+    row: &'r Row,
 }
 
 /// Makes each pixel of four rows.
 #[inline]
 #[allow(clippy::needless_range_loop, reason = "compilers make vectors of this form")]
-fn each(to: &mut [f32], rows: [&[f32]; 4], of: impl Fn([f32; 4]) -> f32) {
-    let count = to.len();
-    let [a, b, c, d] = rows;
-    let (Some(a), Some(b), Some(c), Some(d)) = (a.get(..count), b.get(..count), c.get(..count), d.get(..count)) else {
-        return;
-    };
-    for n in 0..count {
+fn each(to: &mut Row, [a, b, c, d]: [&Row; 4], of: impl Fn([f32; 4]) -> f32) {
+    for n in 0..TOGETHER {
         to[n] = of([a[n], b[n], c[n], d[n]]);
     }
 }
 
-impl Rows {
-    /// Room for so many pixels.
-    pub(crate) fn resize(&mut self, pixels: usize) {
-        let all = [&mut self.source, &mut self.source1, &mut self.destination, &mut self.blended];
-        all.into_iter().flatten().chain([&mut self.zeros, &mut self.saturated]).for_each(|row| row.resize(pixels, 0.0));
+/// Limits every number; NaN becomes the lower end.
+pub(crate) fn limit_row(row: &mut Row, (least, most): (f32, f32)) {
+    for x in row {
+        let raised = if *x > least { *x } else { least };
+        *x = if raised < most { raised } else { most };
     }
+}
 
-    /// Colours as launches store them. The second ones may be none.
+/// Colours, channel beside channel.
+fn set_all(rows: &mut [Row; 4], colours: &[[u32; 4]; TOGETHER]) {
+    for (n, &colour) in colours.iter().enumerate() {
+        rows.iter_mut().zip(colour).for_each(|(row, bits)| row[n] = f32::from_bits(bits));
+    }
+}
+
+impl Rows {
+    /// Colours as launches store them, of at most [`TOGETHER`] pixels. The second ones may be none.
     pub(crate) fn set_sources(&mut self, source: &[[u32; 4]], source1: &[[u32; 4]]) {
         for (rows, colours) in [(&mut self.source, source), (&mut self.source1, source1)] {
-            for (c, row) in rows.iter_mut().enumerate() {
-                row.iter_mut().zip(colours).for_each(|(to, colour)| *to = f32::from_bits(colour[c]));
+            if let Some(all) = colours.first_chunk::<TOGETHER>() {
+                set_all(rows, all);
+            } else {
+                for (n, &colour) in colours.iter().enumerate() {
+                    rows.iter_mut().zip(colour).for_each(|(row, bits)| row[n] = f32::from_bits(bits));
+                }
             }
         }
     }
 
     /// What [`blend`] makes of each pixel, without its alternatives for each of them.
-    pub(crate) fn blend(&mut self, blend: &Blend, constant: [f32; 4], number: NumberType, clamps: bool) {
+    pub(crate) fn blend(
+        &mut self,
+        blend: &Blend,
+        constant: [f32; 4],
+        number: NumberType,
+        clamps: bool,
+        blended: &mut [Row; 4],
+    ) {
         let limit = range(number).filter(|_| clamps);
         let mut constant = constant;
         if let Some((least, most)) = limit {
-            let rows = [&mut self.source, &mut self.source1, &mut self.destination];
-            let all = rows.into_iter().flatten().map(Vec::as_mut_slice).chain([constant.as_mut_slice()]);
-            all.for_each(|row| row.iter_mut().for_each(|x| *x = x.max(least).min(most)));
+            self.source.iter_mut().chain(&mut self.destination).for_each(|row| limit_row(row, (least, most)));
+            if blend.reads_source1() {
+                self.source1.iter_mut().for_each(|row| limit_row(row, (least, most)));
+            }
+            constant.iter_mut().for_each(|x| *x = x.max(least).min(most));
         }
-        let alphas = self.source[3].iter().zip(&self.destination[3]);
-        self.saturated.iter_mut().zip(alphas).for_each(|(x, (&s, &d))| *x = s.min(1.0 - d));
         let alpha = blend.alpha.unwrap_or(blend.colour);
-        let mut blended = std::mem::take(&mut self.blended);
+        let of_both = [blend.colour.factors(), alpha.factors()];
+        if of_both.as_flattened().contains(&Factor::SourceAlphaSaturate) {
+            let alphas = self.source[3].iter().zip(&self.destination[3]);
+            self.saturated.iter_mut().zip(alphas).for_each(|(x, (&s, &d))| *x = s.min(1.0 - d));
+        }
         for (c, to) in blended.iter_mut().enumerate() {
             let equation = if c == 3 { &alpha } else { &blend.colour };
             let [by_source, by_destination] = equation.factors();
@@ -182,26 +214,25 @@ impl Rows {
                 }),
                 // Factors do not count.
                 Combine::Min | Combine::Max => {
-                    let colours = [&self.source[c][..], &self.destination[c], &self.zeros, &self.zeros];
+                    let colours = [&self.source[c], &self.destination[c], &ZEROS, &ZEROS];
                     let is_min = equation.combine == Combine::Min;
                     each(to, colours, |[s, d, ..]| if is_min { s.min(d) } else { s.max(d) });
                 }
             }
         }
-        if let Some((least, most)) = limit {
-            blended.iter_mut().flatten().for_each(|x| *x = x.max(least).min(most));
+        if let Some(limit) = limit {
+            blended.iter_mut().for_each(|row| limit_row(row, limit));
         }
-        self.blended = blended;
     }
 
     /// A colour's channel and its factor: nothing, where the factor is 0.
-    fn product<'r>(&'r self, value: &'r [f32], by: Factor, constant: [f32; 4], c: usize) -> (&'r [f32], Term<'r>) {
-        let number = |base: f32| Term { base, scale: 0.0, row: &self.zeros };
-        let of = |row: &'r Vec<f32>| Term { base: 0.0, scale: 1.0, row };
-        let one_minus = |row: &'r Vec<f32>| Term { base: 1.0, scale: -1.0, row };
+    fn product<'r>(&'r self, value: &'r Row, by: Factor, constant: [f32; 4], c: usize) -> (&'r Row, Term<'r>) {
+        let number = |base: f32| Term { base, scale: 0.0, row: &ZEROS };
+        let of = |row: &'r Row| Term { base: 0.0, scale: 1.0, row };
+        let one_minus = |row: &'r Row| Term { base: 1.0, scale: -1.0, row };
         let term = match by {
             // Infinity times nothing is nothing.
-            Factor::Zero => return (&self.zeros, number(0.0)),
+            Factor::Zero => return (&ZEROS, number(0.0)),
             Factor::One => number(1.0),
             Factor::SourceColour => of(&self.source[c]),
             Factor::OneMinusSourceColour => one_minus(&self.source[c]),
@@ -319,18 +350,18 @@ mod tests {
             let equations = Blend { colour, alpha: (k % 3 == 0).then_some(alpha) };
             let of = |n: usize, by: usize| -> [f32; 4] { std::array::from_fn(|c| values[(n * by + c * 3 + k) % 8]) };
             for (number, clamps) in [(NumberType::Float, true), (NumberType::Unorm, true), (NumberType::Snorm, false)] {
-                rows.resize(64);
                 for n in 0..64 {
                     for (row, by) in [(&mut rows.source, 1), (&mut rows.source1, 5), (&mut rows.destination, 7)] {
                         row.iter_mut().zip(of(n, by)).for_each(|(row, x)| row[n] = x);
                     }
                 }
-                rows.blend(&equations, COLOURS.constant, number, clamps);
+                let mut blended = [ZEROS; 4];
+                rows.blend(&equations, COLOURS.constant, number, clamps, &mut blended);
                 for n in 0..64 {
                     let [source, source1, destination] = [1, 5, 7].map(|by| of(n, by));
                     let colours = Colours { source, source1, destination, ..COLOURS };
                     let expected = blend(&equations, colours, number, clamps);
-                    let found = [0, 1, 2, 3].map(|c: usize| rows.blended[c][n]);
+                    let found = blended.each_ref().map(|row| row[n]);
                     let same = |(a, b): (&f32, &f32)| a == b || a.is_nan() && b.is_nan();
                     assert!(
                         found.iter().zip(&expected).all(same),

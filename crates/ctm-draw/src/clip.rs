@@ -133,13 +133,13 @@ impl ClipState<'_> {
         self.viewports.get(number as usize).copied().unwrap_or_default()
     }
 
-    /// Signed distances of a vertex from each plane; those that do not count are 0. User planes and distances come last.
-    fn distances(&self, vertex: &ClipInput) -> [f64; PLANES] {
+    /// Signed distances from the planes of the view volume.
+    #[inline]
+    fn volume_distances(&self, vertex: &ClipInput) -> [f64; 7] {
         let [x, y, z, w] = vertex.position.map(f64::from);
         let [gx, gy] = self.guard_band.map(f64::from);
-        let mut all = [0.0; PLANES];
         let near = if self.half_z { z } else { z + w };
-        let volume = [
+        [
             w - LEAST_W,
             gx * w + x,
             gx * w - x,
@@ -147,8 +147,14 @@ impl ClipState<'_> {
             gy * w - y,
             if self.no_near { 0.0 } else { near },
             if self.no_far { 0.0 } else { w - z },
-        ];
-        all[..7].copy_from_slice(&volume);
+        ]
+    }
+
+    /// Signed distances of a vertex from each plane; those that do not count are 0. User planes and distances come last.
+    fn distances(&self, vertex: &ClipInput) -> [f64; PLANES] {
+        let [x, y, z, w] = vertex.position.map(f64::from);
+        let mut all = [0.0; PLANES];
+        all[..7].copy_from_slice(&self.volume_distances(vertex));
         for (place, plane) in all[7..13].iter_mut().zip(self.user_planes) {
             if let Some(plane) = plane {
                 let [a, b, c, d] = plane.map(f64::from);
@@ -182,7 +188,9 @@ impl ClipState<'_> {
     pub fn is_inside(&self, vertex: &ClipInput) -> bool {
         let counts = !self.discard && !self.disabled && self.cull_distances == 0 && !vertex.killed;
         // Distances of positions that are no numbers are none.
-        counts && self.distances(vertex).iter().all(|&distance| distance >= 0.0)
+        let is_inside = |all: &[f64]| all.iter().all(|&distance| distance >= 0.0);
+        let only_volume = self.clip_distances == 0 && self.user_planes.iter().all(Option::is_none);
+        counts && is_inside(&self.volume_distances(vertex)) && (only_volume || is_inside(&self.distances(vertex)))
     }
 
     /// What is left of a primitive of 1 to 3 vertices: a polygon, a line, a point, or nothing. `edges`: bit k, the edge from vertex k is one.

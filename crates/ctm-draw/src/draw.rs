@@ -319,9 +319,14 @@ pub fn clear_colour(targets: &mut Targets<'_>, number: usize, rgba: [u32; 4], wi
         let bounds = open.bounds.and(within);
         let Some(target) = &mut open.colour[number] else { return Ok(()) };
         let bits = target.colours.pack(rgba, false);
-        for_each_sample(bounds, layers, samples, |x, y, layer, sample| {
-            if let Some(place) = target.surface.place(x, y, layer, sample) {
-                target.surface.store(place, bits);
+        for_each_row(bounds, layers, |y, layer| {
+            if target.surface.fill_row([bounds.left, bounds.right], y, layer, bits) {
+                return;
+            }
+            for (x, sample) in samples_of_row(bounds, samples) {
+                if let Some(place) = target.surface.place(x, y, layer, sample) {
+                    target.surface.store(place, bits);
+                }
             }
         });
         Ok(())
@@ -344,9 +349,15 @@ pub fn clear_depth(targets: &mut Targets<'_>, depth: f32, stencil: u8, within: R
         let bounds = open.bounds.and(within);
         let Some(target) = &mut open.depth else { return Ok(()) };
         let depth = target.format.quantised(depth.into());
-        for_each_sample(bounds, layers, samples, |x, y, layer, sample| {
-            if let Some(place) = target.surface.place(x, y, layer, sample) {
-                target.store(place, target.format.pack(0, depth, stencil));
+        let bits = target.format.pack(0, depth, stencil);
+        for_each_row(bounds, layers, |y, layer| {
+            if target.surface.fill_row([bounds.left, bounds.right], y, layer, bits.into()) {
+                return;
+            }
+            for (x, sample) in samples_of_row(bounds, samples) {
+                if let Some(place) = target.surface.place(x, y, layer, sample) {
+                    target.store(place, bits);
+                }
             }
         });
         Ok(())
@@ -355,12 +366,12 @@ pub fn clear_depth(targets: &mut Targets<'_>, depth: f32, stencil: u8, within: R
     result
 }
 
-fn for_each_sample(bounds: Rect, layers: u32, samples: u32, mut visit: impl FnMut(i32, i32, u32, u32)) {
+fn for_each_row(bounds: Rect, layers: u32, mut visit: impl FnMut(i32, u32)) {
     for layer in 0..=layers {
-        for y in bounds.top..bounds.bottom {
-            for x in bounds.left..bounds.right {
-                (0..samples).for_each(|sample| visit(x, y, layer, sample));
-            }
-        }
+        (bounds.top..bounds.bottom).for_each(|y| visit(y, layer));
     }
+}
+
+fn samples_of_row(bounds: Rect, samples: u32) -> impl Iterator<Item = (i32, u32)> {
+    (bounds.left..bounds.right).flat_map(move |x| (0..samples).map(move |sample| (x, sample)))
 }

@@ -1,12 +1,13 @@
-//! What becomes of a pixel's colours: kill, alpha test, coverage, depth and stencil, blending, storing.
+//! What becomes of a pixel's colours: kill, alpha test, coverage, depth and stencil, blending, storing. Rows of pixels: `merge/rows.rs`.
 
-use crate::band::Covered;
+mod rows;
+
 use crate::blend::{self, blend};
 use crate::raster::UNITS;
 use crate::setup::Setup;
 use crate::shade::{Exports, ShadeQuad};
-use crate::stage::{Staged, Window};
-use crate::state::{Blend, ColourState, DepthCopy, DrawState, LogicOp, PixelSource};
+use crate::stage::Window;
+use crate::state::{Blend, ColourState, Compare, DepthCopy, DrawState, LogicOp, PixelSource};
 use crate::surface::Surface;
 use crate::targets::{Open, OpenColour};
 use crate::watch::{Ending, Fragment, SampleTest, Stored, Watch};
@@ -44,6 +45,8 @@ pub(crate) struct Merger<'a, 't> {
     plain: bool,
     /// Nothing is left to test, and every pixel has one sample.
     simple: bool,
+    /// The depth test, where it is all that is tested, and every pixel has one sample.
+    only_depth: Option<Compare>,
     watch: Option<Watch>,
     /// Depth and stencil can be tested before the program.
     pub(crate) early: bool,
@@ -117,7 +120,11 @@ impl<'a, 't> Merger<'a, 't> {
         let simple = early && one && !special;
         let plain = simple && plans.0.iter().flatten().all(|plan: &Plan| plan.replaces);
         let plans = Arc::clone(plans);
-        Self { state, open, plans, plain, simple, watch, early, samples_passed: 0, pixels_written: 0 }
+        let has_stencil = open.depth.as_ref().is_some_and(|target| target.format.has_stencil());
+        let without = state.depth.stencil.is_none() || !has_stencil;
+        let alone = one && without && watch.is_none() && open.depth.is_some() && state.depth.clear_depth.is_none();
+        let only_depth = state.depth.test.filter(|_| alone);
+        Self { state, open, plans, plain, simple, only_depth, watch, early, samples_passed: 0, pixels_written: 0 }
     }
 
     /// Whether launches may store themselves, if every pixel exports these colours: they replace what targets hold, and nothing is tested after the program.
@@ -138,18 +145,6 @@ impl<'a, 't> Merger<'a, 't> {
     pub(crate) fn prepare(&self) {
         let colours = self.open.colour.iter().flatten().map(|target| &target.surface);
         colours.chain(self.open.depth.iter().map(|target| &target.surface)).for_each(Surface::find_tiles);
-    }
-
-    /// Tests pixels of one sample each, and keeps those that pass.
-    pub(crate) fn test_band(&mut self, setup: &Setup, covered: &mut Covered) {
-        let centre = self.state.raster.centre();
-        if let Some(target) = &self.open.depth {
-            target.surface.find_tiles();
-        }
-        covered.only(|x, y| {
-            let place = [i64::from(x) * UNITS + centre, i64::from(y) * UNITS + centre];
-            self.sample_passes(setup, [x, y], 0, setup.depth(place), None)
-        });
     }
 
     /// Counts pixels, of one sample each, as drawn by launches that store themselves.
@@ -179,45 +174,6 @@ impl<'a, 't> Merger<'a, 't> {
         if self.simple && wanted & exported == wanted { wanted } else { 0 }
     }
 
-    /// Merges the colours of pixels of one sample, which passed all tests and wait in rows of the box's width.
-    pub(crate) fn merge_band(&mut self, covered: &Covered, staged: &Staged) {
-        let (state, rect) = (&self.state.colour, covered.rect);
-        let width = (rect.right - rect.left) as usize;
-        for (n, (target, plan)) in self.open.colour.iter_mut().zip(&self.plans.0).enumerate() {
-            let (Some(target), Some(plan)) = (target, plan) else { continue };
-            target.surface.find_tiles();
-            let (source, second) = (&staged[if state.multiwrite { 0 } else { n }], &staged[1]);
-            let mut rows = blend::Rows::default();
-            let (mut stored, mut marks) = (Vec::new(), Vec::new());
-            for (y, &[left, right]) in (rect.top..).zip(&covered.spans) {
-                let pixels = (right - left).max(0) as usize;
-                let first = (y - rect.top) as usize * width + (left - rect.left) as usize;
-                let Some(values) = source.get(first..first + pixels).filter(|values| !values.is_empty()) else {
-                    continue;
-                };
-                stored.clear();
-                stored.resize(pixels, 0);
-                if !plan.replaces {
-                    target.surface.load_row(left, y, &mut stored);
-                }
-                let of = &state.targets[n];
-                let new: Vec<u128> = if let Some(equations) = &plan.blend {
-                    rows.resize(pixels);
-                    rows.set_sources(values, second.get(first..first + pixels).unwrap_or_default());
-                    target.colours.unpack_rows(&stored, &mut rows.destination);
-                    rows.blend(equations, state.constant, target.colours.format().number, of.blend_clamp);
-                    target.colours.pack_floats(&rows.blended, of.truncate)
-                } else {
-                    let pack = |(value, &stored)| state.logic.apply(target.colours.pack(value, of.truncate), stored);
-                    values.iter().copied().zip(&stored).map(pack).collect()
-                };
-                covered.marks(y, [left, right], &mut marks);
-                stored.iter_mut().zip(new).for_each(|(stored, new)| *stored = *stored & !plan.bits | new & plan.bits);
-                target.surface.store_row(left, y, &stored, &marks);
-            }
-        }
-    }
-
     /// What came to the watched pixel.
     pub(crate) fn fragments(self) -> Vec<Fragment> {
         self.watch.map(|watch| watch.fragments).unwrap_or_default()
@@ -240,6 +196,26 @@ impl<'a, 't> Merger<'a, 't> {
         if self.open.depth.is_none() && self.watch.is_none() {
             if !self.state.depth.counts_nothing {
                 self.samples_passed += quad.quad.masks.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
+            }
+            return;
+        }
+        if self.only_depth.is_some() {
+            let centre = self.state.raster.centre();
+            for row in 0..2usize {
+                let mut marks = [quad.quad.masks[2 * row] != 0, quad.quad.masks[2 * row + 1] != 0];
+                let at = [quad.quad.x, quad.quad.y + row as i32];
+                if marks == [false; 2] {
+                    continue;
+                }
+                let mut depths = [0.0; 2];
+                setup.depths(at.map(|pixel| i64::from(pixel) * UNITS + centre), UNITS, &mut depths);
+                self.row_passes(setup, at, &depths, &mut marks);
+                for (mask, passes) in quad.quad.masks[2 * row..].iter_mut().zip(marks) {
+                    *mask = if passes { *mask } else { 0 };
+                    if !self.state.depth.counts_nothing {
+                        self.samples_passed += u64::from(mask.count_ones());
+                    }
+                }
             }
             return;
         }

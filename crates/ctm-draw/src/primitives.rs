@@ -38,6 +38,7 @@ enum Area {
 }
 
 impl Piece {
+    #[inline]
     fn new(setup: Setup, area: Area, scissor: Rect) -> Self {
         let of = |at: &[[i64; 2]], more: i64| {
             let least = at.iter().map(|at| at[1]).min().unwrap_or(0);
@@ -55,9 +56,8 @@ impl Piece {
             Area::Line { from, to, width, .. } => of(&[*from, *to], width * UNITS),
         };
         let rows = [(top as i32).max(scissor.top), (bottom as i32).min(scissor.bottom)];
-        let mut piece = Self { setup, area, scissor, rows, most_quads: 0 };
-        piece.most_quads = piece.quads_around();
-        piece
+        let most_quads = area.quads_around(rows, scissor);
+        Self { setup, area, scissor, rows, most_quads }
     }
 
     /// The first row that it may have pixels in, and the first behind them.
@@ -69,20 +69,23 @@ impl Piece {
     pub(crate) const fn most_quads(&self) -> u64 {
         self.most_quads
     }
+}
 
-    fn quads_around(&self) -> u64 {
-        let [top, bottom] = self.rows();
+impl Area {
+    /// How many quads there are at most in these rows, roughly.
+    #[inline]
+    fn quads_around(&self, [top, bottom]: [i32; 2], scissor: Rect) -> u64 {
         let rows = i64::from(bottom - top).max(0) as u64 / 2 + 1;
-        let columns = match &self.area {
-            Area::Triangle(Triangle { at: [a, b, c], .. }) => a[0].max(b[0]).max(c[0]) - a[0].min(b[0]).min(c[0]),
-            Area::Halves(halves) => {
+        let columns = match self {
+            Self::Triangle(Triangle { at: [a, b, c], .. }) => a[0].max(b[0]).max(c[0]) - a[0].min(b[0]).min(c[0]),
+            Self::Halves(halves) => {
                 let of = halves[0].at.map(|at| at[0]);
                 of[0].max(of[1]).max(of[2]) - of[0].min(of[1])
             }
-            Area::Box([a, b]) => (a[0] - b[0]).abs(),
-            Area::Line { from, to, width, .. } => (from[0] - to[0]).abs() + width * UNITS,
+            Self::Box([a, b]) => (a[0] - b[0]).abs(),
+            Self::Line { from, to, width, .. } => (from[0] - to[0]).abs() + width * UNITS,
         };
-        let width = i64::from(self.scissor.right - self.scissor.left).max(0);
+        let width = i64::from(scissor.right - scissor.left).max(0);
         let columns = (columns / UNITS + 2).clamp(0, width) as u64;
         rows.saturating_mul(columns / 2 + 1)
     }
@@ -238,6 +241,7 @@ struct Common {
 }
 
 impl Common {
+    #[inline]
     fn setup(&self, corners: [Corner; 3], cut: Option<Box<[Shares; 3]>>, share: Share) -> Setup {
         let &Self { primitive, instance, slots, provoking, is_front, offset, viewport, layer, .. } = self;
         let (depth_range, sprite) = (viewport.depth, None);

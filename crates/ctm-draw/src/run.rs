@@ -71,7 +71,9 @@ impl<'a, 't> Run<'a, 't> {
                     }
                     None => assembler.finish(&mut made),
                 }
-                primitives.extend(made.drain(..).map(|primitive| (primitive, instance)));
+                if !made.is_empty() {
+                    primitives.extend(made.drain(..).map(|primitive| (primitive, instance)));
+                }
                 if primitives.len() >= PRIMITIVES {
                     self.primitives(&primitives, &mut cutter)?;
                     primitives.clear();

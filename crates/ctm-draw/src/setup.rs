@@ -118,6 +118,34 @@ impl Setup {
         z0 + second * (z1 - z0) + third * (z2 - z0) + self.offset
     }
 
+    /// The depths at places side by side, from this one on: what [`Self::depth`] gives for each.
+    pub(crate) fn depths(&self, [x, y]: [i64; 2], step: i64, to: &mut [f64]) {
+        let Share::Triangle(area) = self.share else {
+            (0..).zip(to).for_each(|(n, to)| *to = self.depth([x + n * step, y]));
+            return;
+        };
+        let inverse = 1.0 / area as f64;
+        let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
+        let [z0, z1, z2] = self.corners.map(|corner| corner.z);
+        let (by_second, by_third) = (z1 - z0, z2 - z0);
+        // Twice the areas that the place makes with edges: whole numbers, at the first place and from place to place.
+        let second = (x - x0) * (y2 - y0) - (x2 - x0) * (y - y0);
+        let third = (x1 - x0) * (y - y0) - (x - x0) * (y1 - y0);
+        let (second_step, third_step) = (step * (y2 - y0), -step * (y1 - y0));
+        let last = to.len() as i64;
+        let is_exact = |first: i64, step: i64| first.abs().max((first + last * step).abs()) < 1 << 52;
+        if is_exact(second, second_step) && is_exact(third, third_step) {
+            let [second, second_step, third, third_step] =
+                [second, second_step, third, third_step].map(|area| area as f64);
+            for (n, to) in (0i32..).zip(to) {
+                let (a, b) = (second + f64::from(n) * second_step, third + f64::from(n) * third_step);
+                *to = z0 + a * inverse * by_second + b * inverse * by_third + self.offset;
+            }
+        } else {
+            (0..).zip(to).for_each(|(n, to)| *to = self.depth([x + n * step, y]));
+        }
+    }
+
     /// A depth within the range of the viewport.
     #[must_use]
     pub fn clamped(&self, depth: f64) -> f64 {

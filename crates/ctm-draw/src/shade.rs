@@ -15,6 +15,9 @@ use ctm_isa::x1k::TEMPORARIES;
 /// Quads of one launch.
 pub(crate) const PER_LAUNCH: usize = 512;
 
+/// Quads whose parameters are looked at together.
+const TOGETHER: usize = 32;
+
 /// A quad that the pixel program runs for. Its uncovered pixels run, too, and count for nothing.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct ShadeQuad {
@@ -45,6 +48,17 @@ fn place(raster: &RasterState, place: Place, at: [i32; 2], mask: u8, sample: Opt
         }
         (Place::Centre | Place::Centroid | Place::Sample, None) => middle,
     }
+}
+
+/// The same of the pixels of a quad.
+#[inline]
+fn places(raster: &RasterState, of: Place, quad: &ShadeQuad) -> [[i64; 2]; 4] {
+    let at = pixels(&quad.quad);
+    if of == Place::Centre && quad.sample.is_none() {
+        let centre = raster.centre();
+        return at.map(|at| at.map(|pixel| i64::from(pixel) * crate::raster::UNITS + centre));
+    }
+    std::array::from_fn(|n| place(raster, of, at[n], quad.quad.masks[n], quad.sample))
 }
 
 /// A start value of a pixel: of its quad, its place, its mask.
@@ -237,48 +251,49 @@ impl Shader<'_> {
             })
             .collect();
         let raster = &self.state.raster;
-        let is_interpolated =
-            found.iter().any(|(input, parameter)| parameter.is_some() && input.interpolation != Interpolation::Flat);
-        // The rows lie register by register, element by element, as they were made.
-        for (number, quad) in quads.iter().enumerate() {
-            let setup = &pieces[quad.setup as usize].setup;
-            let at = pixels(&quad.quad);
-            let places = |of: Place| -> [[i64; 2]; 4] {
-                std::array::from_fn(|n| place(raster, of, at[n], quad.quad.masks[n], quad.sample))
-            };
-            // Mostly all parameters are evaluated in one place.
-            let mut held: Option<(Place, Weights)> = None;
+        // Of quads that are looked at together, the weights in one place.
+        let mut weights: Vec<Weights> = Vec::new();
+        for (first, quads) in (0..).step_by(TOGETHER).zip(quads.chunks(TOGETHER)) {
+            let mut held: Option<Place> = None;
             for (n, &(input, parameter)) in found.iter().enumerate() {
-                let lanes = 4 * number..4 * number + 4;
-                let mut store = |element: usize, values: [u32; 4]| {
-                    scratch.rows[4 * n + element].2[lanes.clone()].copy_from_slice(&values);
-                };
-                match parameter.map(|parameter| &vertices.parameters[parameter]) {
-                    None => (0..4).for_each(|element| store(element, [input.default[element]; 4])),
+                // The rows lie register by register, element by element, as they were made.
+                let [x, y, z, w] = &mut scratch.rows[4 * n..4 * n + 4] else { continue };
+                let lanes = 4 * first..4 * (first + quads.len());
+                let mut rows = [x, y, z, w].map(|row| row.2[lanes.clone()].as_chunks_mut::<4>().0);
+                match parameter.map(|parameter| vertices.parameters[parameter].as_slice()) {
+                    None => {
+                        rows.iter_mut().zip(input.default).for_each(|(row, bits)| row.fill([bits; 4]));
+                    }
                     Some(all) if input.interpolation == Interpolation::Flat => {
-                        let value = all[setup.provoking as usize];
-                        (0..4).for_each(|element| store(element, [value[element]; 4]));
+                        for (number, quad) in quads.iter().enumerate() {
+                            let value = all[pieces[quad.setup as usize].setup.provoking as usize];
+                            rows.iter_mut().zip(value).for_each(|(row, bits)| row[number] = [bits; 4]);
+                        }
                     }
                     Some(all) => {
-                        if is_interpolated && held.as_ref().is_none_or(|held| held.0 != input.place) {
-                            held = Some((input.place, setup.weights(places(input.place))));
+                        if held != Some(input.place) {
+                            weights.clear();
+                            weights.extend(quads.iter().map(|quad| {
+                                pieces[quad.setup as usize].setup.weights(places(raster, input.place, quad))
+                            }));
+                            held = Some(input.place);
                         }
-                        let Some((_, weights)) = &held else { continue };
-                        let corners = setup.slots.map(|slot| &all[slot as usize]);
-                        for element in 0..4 {
-                            let of = corners.map(|corner| f32::from_bits(corner[element]));
-                            store(element, weights.mix(input.interpolation, of).map(f32::to_bits));
+                        for (number, (quad, weights)) in quads.iter().zip(&weights).enumerate() {
+                            let slots = &pieces[quad.setup as usize].setup.slots;
+                            let [a, b, c] = slots.map(|slot| &all[slot as usize]);
+                            for (element, row) in rows.iter_mut().enumerate() {
+                                let of = [a[element], b[element], c[element]].map(f32::from_bits);
+                                row[number] = weights.mix(input.interpolation, of).map(f32::to_bits);
+                            }
                         }
                     }
                 }
-                if let (true, Some(&sprite)) = (input.sprite, setup.sprite.as_deref()) {
-                    for (pixel, at) in places(input.place).into_iter().enumerate() {
-                        let lane = 4 * number + pixel;
-                        let mut value = [0, 1, 2, 3].map(|element| scratch.rows[4 * n + element].2[lane]);
+                for (number, quad) in quads.iter().enumerate().filter(|_| input.sprite) {
+                    let Some(&sprite) = pieces[quad.setup as usize].setup.sprite.as_deref() else { continue };
+                    for (pixel, at) in places(raster, input.place, quad).into_iter().enumerate() {
+                        let mut value = rows.each_ref().map(|row| row[number][pixel]);
                         self.replace(&mut value, self.sprite(sprite, at));
-                        for (element, bits) in value.into_iter().enumerate() {
-                            scratch.rows[4 * n + element].2[lane] = bits;
-                        }
+                        rows.iter_mut().zip(value).for_each(|(row, bits)| row[number][pixel] = bits);
                     }
                 }
             }

@@ -147,6 +147,31 @@ impl<'t> Surface<'t> {
         (rows.pixel == 4 && end <= self.bytes.len()).then_some(first..end)
     }
 
+    /// Stores one value in every sample of pixels side by side, from the first column up to the one behind the last; `false` where they do not lie so.
+    pub(crate) fn fill_row(&mut self, [left, right]: [i32; 2], y: i32, layer: u32, bits: u128) -> bool {
+        let Some(rows) = &self.rows else { return false };
+        if self.slices[0].checked_add(layer).is_none_or(|slice| slice > self.slices[1]) {
+            return false;
+        }
+        let first = rows.place(left, y, 0) + u64::from(layer) * self.layout.slice_bytes();
+        let first = first.wrapping_sub(self.first_byte) as usize;
+        let pixels = right.saturating_sub(left).max(0) as usize;
+        let end = pixels.checked_mul(rows.pixel as usize).and_then(|bytes| first.checked_add(bytes));
+        let Some(row) = end.and_then(|end| self.bytes.get_mut(first..end)) else { return false };
+        let value = bits.to_le_bytes();
+        match self.layout.element_bytes as usize {
+            4 => row.as_chunks_mut().0.fill([value[0], value[1], value[2], value[3]]),
+            size => row.chunks_exact_mut(size.max(1)).for_each(|element| element.copy_from_slice(&value[..size])),
+        }
+        true
+    }
+
+    /// The elements of pixels side by side in layer 0, of one sample and four bytes each; `None` where they do not lie so.
+    pub(crate) fn words(&mut self, x: i32, y: i32, pixels: usize) -> Option<&mut [[u8; 4]]> {
+        let line = self.line(x, y, pixels)?;
+        Some(self.bytes[line].as_chunks_mut().0)
+    }
+
     /// Reads pixels side by side in layer 0, of one sample.
     pub(crate) fn load_row(&self, x: i32, y: i32, to: &mut [u128]) {
         if let Some(line) = self.line(x, y, to.len()) {

@@ -12,6 +12,13 @@ pub(super) fn byte(value: u32) -> u32 {
     (scaled + (1u64 << 52) as f64).to_bits() as u32 & 255
 }
 
+/// The same of a number within 0 to 1.
+#[inline]
+#[allow(clippy::cast_possible_truncation, clippy::cast_precision_loss, reason = "the low bits of a number below 2^53")]
+pub(super) fn byte_within(value: f32) -> u32 {
+    (f64::from(value) * 255.0 + (1u64 << 52) as f64).to_bits() as u32 & 255
+}
+
 /// A number in a field of `size` bits.
 #[allow(
     clippy::cast_possible_truncation,

@@ -107,6 +107,9 @@ pub fn inside_triangle(triangle: &Triangle, place: [i64; 2], within: Rect) -> Re
 /// Side of the blocks of pixels that are looked at as a whole.
 const BLOCK: i32 = 8;
 
+/// Side of rectangles whose pixels are looked at by themselves.
+const SMALL: i32 = 4;
+
 /// Pixels of the box around these positions that may have a covered sample, cut by a scissor.
 #[allow(clippy::cast_possible_truncation, reason = "positions are limited")]
 fn around(at: &[[i64; 2]], points: &SamplePoints, scissor: Rect) -> Rect {
@@ -129,6 +132,10 @@ pub fn cover_triangle(triangle: &Triangle, points: &SamplePoints, scissor: Rect,
     let Some(edges) = triangle.edges() else { return };
     let bounds = around(&triangle.at, points, scissor);
     if bounds.is_empty() {
+        return;
+    }
+    if points.count == 1 && bounds.right - bounds.left <= SMALL && bounds.bottom - bounds.top <= SMALL {
+        small_quads(&edges, points, bounds, emit);
         return;
     }
     // What each edge gains from a pixel's corner to each place, and at most and least.
@@ -174,6 +181,31 @@ pub fn cover_triangle(triangle: &Triangle, points: &SamplePoints, scissor: Rect,
             block_x += BLOCK;
         }
         block_y += BLOCK;
+    }
+}
+
+/// Tells the quads of a small rectangle, looked at in one place of each pixel.
+fn small_quads(edges: &[Edge; 3], points: &SamplePoints, bounds: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
+    let ([px, py], mask) = (points.at[0], points.masks[0]);
+    // What each edge gains from a pixel to its neighbours.
+    let gains = edges.each_ref().map(|edge| [-edge.dy * UNITS, edge.dx * UNITS]);
+    let (left, top) = (bounds.left & !1, bounds.top & !1);
+    for y in (top..bounds.bottom).step_by(2) {
+        for x in (left..bounds.right).step_by(2) {
+            let first: [i64; 3] =
+                std::array::from_fn(|n| edges[n].at(i64::from(x) * UNITS + px, i64::from(y) * UNITS + py));
+            let mut quad = QuadCoverage { x, y, masks: [0; 4] };
+            for (n, place) in quad.masks.iter_mut().enumerate() {
+                let (right, down) = (n as i64 & 1, n as i64 >> 1);
+                // Negative if one of them is.
+                let all = (0..3).fold(0, |all, k| all | (first[k] + right * gains[k][0] + down * gains[k][1]));
+                let is_inside = bounds.contains(x + right as i32, y + down as i32);
+                *place = if all >= 0 && is_inside { mask } else { 0 };
+            }
+            if quad.masks != [0; 4] {
+                emit(quad);
+            }
+        }
     }
 }
 

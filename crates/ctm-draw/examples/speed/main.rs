@@ -1,6 +1,6 @@
 //! How long draws take: scenes of `bench/peers/scenes.c`, which draws the same with OpenGL. Prints `NAME MILLISECONDS PROCESSOR-MILLISECONDS`, medians.
 //!
-//! `cargo run --release -p ctm-draw --example speed -- [THREADS] [RUNS] [SCENE]`
+//! `cargo run --release -p ctm-draw --example speed -- [THREADS] [RUNS] [SCENE]`. `GEARS=file.ppm` keeps the last picture of the gears.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,
@@ -9,6 +9,8 @@
     clippy::cast_sign_loss,
     reason = "a measuring program"
 )]
+
+mod gears;
 
 use ctm_draw::clip::{ClipState, Viewport};
 use ctm_draw::format::ColourFormat;
@@ -57,6 +59,22 @@ fn cpu() -> f64 {
     let fields: Vec<&str> = text.rsplit(')').next().unwrap_or("").split_whitespace().collect();
     let ticks = |n: usize| fields.get(n).and_then(|t| t.parse::<f64>().ok()).unwrap_or(0.0);
     (ticks(11) + ticks(12)) / 100.0
+}
+
+/// Prints how long it takes, in the middle of these runs.
+fn measure(name: &str, runs: usize, mut run: impl FnMut()) {
+    run();
+    let busy = cpu();
+    let mut times: Vec<f64> = (0..runs)
+        .map(|_| {
+            let start = Instant::now();
+            run();
+            start.elapsed().as_secs_f64() * 1e3
+        })
+        .collect();
+    let busy = (cpu() - busy) * 1e3 / runs as f64;
+    times.sort_by(f64::total_cmp);
+    println!("{name} {:.4} {busy:.4}", times[runs / 2]);
 }
 
 fn main() {
@@ -137,17 +155,16 @@ fn main() {
         };
         let options = Options { one_thread: threads == 1, ..Options::default() };
         let runs = if name == "one_triangle" { 1000 * runs } else { runs };
-        draw(&engine, &state, &call, &mut targets, &options).unwrap();
-        let busy = cpu();
-        let mut times: Vec<f64> = (0..runs)
-            .map(|_| {
-                let start = Instant::now();
-                draw(&engine, &state, &call, &mut targets, &options).unwrap();
-                start.elapsed().as_secs_f64() * 1e3
-            })
-            .collect();
-        let busy = (cpu() - busy) * 1e3 / runs as f64;
-        times.sort_by(f64::total_cmp);
-        println!("{name} {:.4} {busy:.4}", times[runs / 2]);
+        measure(name, runs, || {
+            draw(&engine, &state, &call, &mut targets, &options).unwrap();
+        });
+    }
+    if only.as_deref().is_none_or(|only| only == "gears") {
+        let options = Options { one_thread: threads == 1, ..Options::default() };
+        let mut gears = gears::Gears::new();
+        measure("gears", 20 * runs, || gears.draw(&engine, &options));
+        if let Some(path) = std::env::var_os("GEARS") {
+            std::fs::write(path, gears.picture()).unwrap();
+        }
     }
 }
