@@ -20,6 +20,9 @@ use std::sync::OnceLock;
 /// fault leaves behind.
 const MANY: u64 = 4 * PER_LAUNCH as u64;
 
+/// Pixels that wait for blending.
+const MOST_STAGED: i32 = 1 << 15;
+
 /// Quads, roughly, from which on pieces are looked at row by row.
 const LEAST_SPANS: u64 = 12;
 
@@ -218,8 +221,15 @@ impl Over<'_> {
             let rows = self.rows as i32;
             let first_row = (batch.first + n) as i32 * rows;
             let part = Rect { top: first_row, bottom: first_row + rows, ..within }.and(within);
-            if !batch.band(number, part, n)? {
-                self.quads(batch, number, part, early)?;
+            // What waits for blending is little, so that it stays in caches, and so that memory is bounded.
+            let strip = if batch.waits(n) { (MOST_STAGED / (part.right - part.left).max(1)).max(2) & !1 } else { rows };
+            let mut top = part.top & !1;
+            while top < part.bottom {
+                let part = Rect { top, bottom: top + strip, ..part }.and(part);
+                if !batch.band(number, part, n)? {
+                    self.quads(batch, number, part, early)?;
+                }
+                top += strip;
             }
         }
         Ok(())
@@ -356,6 +366,11 @@ impl Batch<'_, '_, '_, '_> {
         self.shaded[0] += quads;
         self.shaded[1] += pixels;
         self.mergers[0].count(pixels);
+    }
+
+    /// Whether colours wait for blending where launches draw in a band.
+    fn waits(&self, band: usize) -> bool {
+        self.over.shader.is_some_and(|shader| !self.mergers[band].is_replaced(self.over.exported(shader)))
     }
 
     /// Draws the pixels of a piece in one band by a launch of its own, if that is worth it and may be; says whether it did.

@@ -4,7 +4,7 @@ use crate::assembly::{Primitive, Shape};
 use crate::clip::{ClipInput, ClipVertex, Viewport};
 use crate::raster::{
     DepthOffset, DepthStep, Fill, LinePixels, QuadCoverage, RasterState, Rect, SamplePoints, Triangle, UNITS,
-    cover_box, cover_triangle, inside_box, inside_triangle, triangle_spans, wide_line,
+    cover_box, cover_triangle, inside_box, inside_triangle, point_box, triangle_spans, wide_line,
 };
 use crate::setup::{Corner, Setup, Share, Shares};
 use crate::state::DrawState;
@@ -468,7 +468,7 @@ impl<'a> Cutter<'a> {
         if let (true, Some(offset)) = (raster.offset_others, raster.offset_front) {
             setup.offset += depth_offset(offset, raster.depth_step, [0.0; 2], &[corner]);
         }
-        let area = Area::Box([[left, top], [left + width, top + height]]);
+        let area = Area::Box(point_box(corner.0.at, [width, height]));
         pieces.push(Piece::new(setup, area, common.scissor));
     }
 

@@ -1,13 +1,14 @@
 //! Lines: by OpenGL's diamond-exit rule, and as rectangles across their direction.
 
 use super::{RasterState, Rect, UNITS};
+use std::cmp::Ordering;
 
 /// The pixels of a line that is drawn as columns or rows of pixels (OpenGL 3.3, 3.5.1).
 ///
 /// A line is wider than high, or not. In the first case it has one pixel in each column it passes, and so many below one another as it is
 /// wide; in the second case rows and columns change places. Of the first and last columns, those have a pixel whose diamond the line
 /// leaves: the points less than half a pixel from the centre, columns and rows added. So of lines that follow one another no pixel is
-/// drawn twice.
+/// drawn twice. What lies on borders is decided as if all positions lay less to the right by a very little, and higher up by much less than that.
 #[derive(Clone, Debug)]
 pub struct LinePixels {
     /// From a row above to a row below, or from left to right: which coordinate steps.
@@ -33,10 +34,10 @@ impl LinePixels {
         let (start, end) = (turned(from), turned(to));
         let step = if end[0] >= start[0] { 1 } else { -1 };
         let mut line = Self { steep, start, end, width: width.max(1), next: 0, last: 0, step, done: false };
-        // Columns whose centre lies between, both ends included, then looked at.
+        // Columns whose centre lies between. Positions on centres lie before them, seen from the left.
         let (a, b) = (start[0] * step, end[0] * step);
-        let first = a.div_euclid(UNITS) + i64::from(a.rem_euclid(UNITS) != 0);
-        let last = b.div_euclid(UNITS);
+        let past = |at: i64| at.div_euclid(UNITS) + i64::from(at.rem_euclid(UNITS) != 0 || step < 0);
+        let (first, last) = (past(a), past(b) - 1);
         (line.next, line.last) = (first, last);
         // Behind the centre of the column before, the line may still begin in its diamond.
         if line.leaves(start, (first - 1) * step) {
@@ -51,15 +52,20 @@ impl LinePixels {
         line
     }
 
-    /// Whether a point lies in the diamond of the pixel that the line has in a column. A point on its border is outside.
+    /// Whether a point lies in the diamond of the pixel that the line has in a column. Of the points on its border those right of the centre do.
     fn leaves(&self, point: [i64; 2], column: i64) -> bool {
-        let along = (point[0] - column * UNITS).abs();
-        let row = self.row(column);
-        let across = (point[1] - row * UNITS).abs();
-        along + across < UNITS / 2
+        let along = point[0] - column * UNITS;
+        let across = point[1] - self.row(column) * UNITS;
+        let right = if self.steep { across } else { along };
+        match (along.abs() + across.abs()).cmp(&(UNITS / 2)) {
+            Ordering::Less => true,
+            Ordering::Equal => right > 0,
+            Ordering::Greater => false,
+        }
     }
 
-    /// The pixel across in a column: the one whose centre is nearest to the line there; halves go to the larger one.
+    /// The pixel across in a column: the one whose centre is nearest to the line there. Halfway between, it is the left one of two columns; of two rows, the
+    /// one into which the line goes to the right, the upper one of a level line.
     fn row(&self, column: i64) -> i64 {
         let (length, rise) = (self.end[0] - self.start[0], self.end[1] - self.start[1]);
         // across = start + rise * (column - start) / length, in units; plus half a pixel, in whole pixels.
@@ -68,7 +74,12 @@ impl LinePixels {
         if below < 0 {
             (above, below) = (-above, -below);
         }
-        if below == 0 { (self.start[1] + UNITS / 2).div_euclid(UNITS) } else { above.div_euclid(below) }
+        if below == 0 {
+            // A line without length.
+            (above, below) = (self.start[1] + UNITS / 2, UNITS);
+        }
+        let falls = !self.steep && length.signum() * rise > 0;
+        above.div_euclid(below) - i64::from(above.rem_euclid(below) == 0 && !falls)
     }
 }
 
@@ -162,8 +173,9 @@ mod tests {
         assert_eq!(pixels([3.5, 0.5], [0.5, 0.5], 1), [[3, 0], [2, 0], [1, 0]]);
         assert_eq!(pixels([0.5, 0.5], [0.5, 2.5], 1), [[0, 0], [0, 1]]);
         assert_eq!(pixels([0.7, 0.5], [2.9, 0.5], 1), [[0, 0], [1, 0]]);
-        // The end lies on the diamond's border, which is outside: the pixel is left.
-        assert_eq!(pixels([0.5, 0.5], [3.0, 0.5], 1), [[0, 0], [1, 0], [2, 0]]);
+        // The end lies on the border of a diamond: inside on its right, outside on its left.
+        assert_eq!(pixels([0.5, 0.5], [3.0, 0.5], 1), [[0, 0], [1, 0]]);
+        assert_eq!(pixels([3.5, 0.5], [1.0, 0.5], 1), [[3, 0], [2, 0], [1, 0]]);
         assert_eq!(pixels([0.5, 0.5], [0.6, 0.5], 1), <[[i64; 2]; 0]>::default());
         assert_eq!(pixels([0.5, 0.5], [0.5, 0.5], 1), <[[i64; 2]; 0]>::default());
         assert_eq!(pixels([0.5, 0.5], [2.5, 2.5], 1), [[0, 0], [1, 1]]);
@@ -172,7 +184,7 @@ mod tests {
     #[test]
     fn wide_lines_lie_on_both_sides() {
         assert_eq!(pixels([0.5, 4.5], [1.5, 4.5], 3), [[0, 3], [0, 4], [0, 5]]);
-        assert_eq!(pixels([4.5, 0.5], [4.5, 1.5], 2), [[4, 0], [5, 0]]);
+        assert_eq!(pixels([4.5, 0.5], [4.5, 1.5], 2), [[3, 0], [4, 0]]);
     }
 
     /// Truth: the definition of OpenGL 3.3 (3.5.1), with a line's crossing of diamonds computed apart, in small steps.

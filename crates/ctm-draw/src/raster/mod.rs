@@ -7,7 +7,7 @@ mod line;
 mod triangle;
 
 pub use line::{LinePixels, wide_line};
-pub use triangle::{Triangle, cover_box, cover_triangle, inside_box, inside_triangle, triangle_spans};
+pub use triangle::{Triangle, cover_box, cover_triangle, inside_box, inside_triangle, point_box, triangle_spans};
 
 /// Units of a pixel's side: positions are multiples of 1/256 pixel.
 pub const UNITS: i64 = 256;

@@ -247,6 +247,14 @@ pub fn cover_box(corners: [[i64; 2]; 2], points: &SamplePoints, scissor: Rect, e
     );
 }
 
+/// The box that a point of this width and height is drawn as: right and bottom sides belong to it, left and top ones do not, so that a point one pixel large is the
+/// pixel that its position lies in, left and top sides of pixels included (OpenGL 2.1, 3.3.1).
+#[must_use]
+pub const fn point_box([x, y]: [i64; 2], [width, height]: [i64; 2]) -> [[i64; 2]; 2] {
+    let (left, top) = (x - width / 2 + 1, y - height / 2 + 1);
+    [[left, top], [left + width, top + height]]
+}
+
 /// Pixels that the box covers, looked at in one place of each: the rectangle, cut to them.
 #[must_use]
 #[allow(clippy::cast_possible_truncation, reason = "cut to the rectangle")]

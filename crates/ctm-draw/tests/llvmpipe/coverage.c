@@ -1,7 +1,7 @@
 /* Which samples OpenGL covers: reads shapes, draws each by itself, and writes what it covered.
  *
- * Standard input: one line `KIND SAMPLES COUNT` (KIND 3 triangles, 2 lines, 1 points), then for each shape KIND pairs of positions in 1/256 pixel
- * of a cell of 64 x 64, y upwards. Standard output: for each sample its place in a pixel as two numbers of 1/16, as text in the first line; then
+ * Standard input: one line `KIND SAMPLES COUNT WIDTH PATTERN REPEAT` (KIND 3 triangles, 2 lines, 1 points; WIDTH of lines and size of points, in pixels;
+ * PATTERN of stippled lines, 0: none, and pixels of its steps), then for each shape KIND pairs of positions in 1/256 pixel of a cell of 64 x 64, y upwards. Standard output: for each sample its place in a pixel as two numbers of 1/16, as text in the first line; then
  * for each shape 64 rows of 64 bytes, y upwards: bit n = sample n.
  *
  * build: cc coverage.c -lEGL -lOpenGL
@@ -59,11 +59,11 @@ static void context(void) {
 }
 
 int main(void) {
-    int kind, samples, count, n, k, cell;
+    int kind, samples, count, width, pattern, repeat, n, k, cell;
     GLuint frames[2], textures[2], white, copy, vertices;
     GLenum target;
     unsigned char *held = malloc(PIXELS * PIXELS), *all = malloc(PIXELS * PIXELS);
-    if (!held || !all || scanf("%d %d %d", &kind, &samples, &count) != 3 || kind < 1 || kind > 3) FAIL("bad input");
+    if (!held || !all || scanf("%d %d %d %d %d %d", &kind, &samples, &count, &width, &pattern, &repeat) != 6 || kind < 1 || kind > 3) FAIL("bad input");
     context();
     if (!strstr((const char *)glGetString(GL_RENDERER), "llvmpipe")) FAIL("the renderer is not llvmpipe");
     target = samples > 1 ? GL_TEXTURE_2D_MULTISAMPLE : GL_TEXTURE_2D;
@@ -98,6 +98,8 @@ int main(void) {
     glBindBuffer(GL_ARRAY_BUFFER, vertices);
     glEnableVertexAttribArray(0);
     glPixelStorei(GL_PACK_ALIGNMENT, 1);
+    glPointSize((float)width);
+    glLineStipple(repeat, (GLushort)pattern);
     for (n = 0; n < count; n += CELLS) {
         int here = count - n < CELLS ? count - n : CELLS;
         glBindFramebuffer(GL_FRAMEBUFFER, frames[0]);
@@ -105,6 +107,8 @@ int main(void) {
         glClear(GL_COLOR_BUFFER_BIT);
         glEnable(GL_SCISSOR_TEST);
         glUseProgram(white);
+        glLineWidth((float)width);
+        if (pattern) glEnable(GL_LINE_STIPPLE);
         glVertexAttribPointer(0, 2, GL_FLOAT, GL_FALSE, 0, 0);
         for (cell = 0; cell < here; cell++) {
             float at[6];
@@ -119,6 +123,7 @@ int main(void) {
             glBufferData(GL_ARRAY_BUFFER, 2 * kind * (GLsizei)sizeof(float), at, GL_STREAM_DRAW);
             glDrawArrays(kind == 3 ? GL_TRIANGLES : kind == 2 ? GL_LINES : GL_POINTS, 0, kind);
         }
+        glDisable(GL_LINE_STIPPLE);
         memset(all, 0, PIXELS * PIXELS);
         glBindFramebuffer(GL_FRAMEBUFFER, frames[1]);
         glDisable(GL_SCISSOR_TEST);
