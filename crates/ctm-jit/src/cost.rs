@@ -1,7 +1,7 @@
 //! What compiling costs, and whether a change to the compiler changes code: measurements, none of them run by default.
 //!
 //! Nothing here executes code, so both instruction sets can be looked at on any x86-64 host, and under tools that know only one of
-//! them. `docs/engine.md` has the commands.
+//! them. `docs/engine/cost.md` has the commands.
 #![allow(
     clippy::unwrap_used,
     clippy::print_stdout,

@@ -31,7 +31,7 @@ use worker::Worker;
 /// Programs that an engine remembers.
 const CACHED_PROGRAMS: usize = 256;
 
-/// When launches run as streams (`docs/engine.md`), and how.
+/// When launches run as streams (`docs/engine/streams.md`), and how.
 ///
 /// Results do not depend on it; the tests of streams use small domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

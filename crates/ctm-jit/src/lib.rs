@@ -23,7 +23,7 @@
 //! | `verify` | two engines compared |
 //! | `r700/` | the same for R700: its own form, wavefronts, comparison |
 //!
-//! Begin with `form`. `docs/engine.md` tells the whole.
+//! Begin with `form`. `docs/engine.md` tells the whole, page by page.
 //!
 //! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a whole group has
 //! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this room alone, and there in

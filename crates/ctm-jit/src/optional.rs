@@ -1,7 +1,7 @@
 //! What the engine may leave out: one table of optional passes, with a switch for each.
 //!
 //! `CTM_PASSES=-joint,-spans` leaves those passes out, to find the one at fault where two engines differ. The variable is read once. Results never
-//! depend on it; the differential tests run without each of them. What each gains is in `docs/engine.md`.
+//! depend on it; the differential tests run without each of them. What each gains is in `docs/engine/passes.md`.
 
 use std::fmt;
 use std::sync::OnceLock;

@@ -53,6 +53,8 @@ const PARTS: &[(&str, &[&str])] = &[
             "draw-jobs.md",
             "checked-runs.md",
             "inside.md",
+            "inside/differences.md",
+            "inside/reference.md",
             "page.md",
             "editors.md",
             "replay.md",
@@ -79,6 +81,16 @@ const PARTS: &[(&str, &[&str])] = &[
         "The project",
         &[
             "engine.md",
+            "engine/form.md",
+            "engine/r700.md",
+            "engine/launches.md",
+            "engine/streams.md",
+            "engine/code.md",
+            "engine/adding.md",
+            "engine/passes.md",
+            "engine/comparing.md",
+            "engine/cost.md",
+            "engine/gaps.md",
             "performance.md",
             "manuals.md",
             "r700-open-questions.md",
@@ -155,7 +167,11 @@ pub(crate) fn book() -> Result<(), String> {
         Ok(())
     };
     for (name, pages) in PARTS {
-        let pages: Vec<(usize, String)> = pages.iter().map(|page| (0, format!("docs/{page}"))).collect();
+        // Pages of a directory lie below the page that is named like it.
+        let depth = |page: &str| {
+            page.split_once('/').map_or(0, |(first, _)| usize::from(pages.contains(&format!("{first}.md").as_str())))
+        };
+        let pages: Vec<(usize, String)> = pages.iter().map(|page| (depth(page), format!("docs/{page}"))).collect();
         part(name, &pages)?;
         match *name {
             "Where to begin" => part("Gallery", &gallery)?,

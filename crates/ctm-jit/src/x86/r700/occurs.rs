@@ -1,5 +1,5 @@
 //! What has no lowering of its own, compared with a list: operations of the manual, and what occurs in the corpora, the run vectors and the
-//! examples. A new call, and one that is gone, fails here until `docs/engine.md` and the list say so.
+//! examples. A new call, and one that is gone, fails here until `docs/engine/gaps.md` and the list say so.
 
 use super::alu::{Alu, Nobody};
 use super::doubles::{Double, Wide};
