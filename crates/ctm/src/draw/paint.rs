@@ -523,12 +523,14 @@ impl Prepared<'_> {
 impl PreparedDraw<'_> {
     /// Sets the matrices of its viewers.
     fn turn(&mut self, width_by_height: f32, time: f32) -> Result<(), Error> {
-        for (name, camera) in &self.plan.cameras {
+        for (number, (name, camera)) in self.plan.cameras.iter().enumerate() {
             match &mut self.programs {
                 Programs::Pair(_) => self.programs.constant(name, &camera.matrix(width_by_height, time))?,
                 Programs::X1k(bound) => {
-                    // Rows are what multiplies here.
-                    bound.matrix.get_or_insert(Camera { rows: true, ..*camera }.matrix(width_by_height, time));
+                    // The first camera's rows are what multiplies here, anew for each time.
+                    if number == 0 {
+                        bound.matrix = Some(Camera { rows: true, ..*camera }.matrix(width_by_height, time));
+                    }
                 }
             }
         }
