@@ -1,6 +1,17 @@
 //! A camera and a turning object: the matrix that takes positions of a mesh to clip space.
 
 /// Where an object is seen from.
+///
+/// ```
+/// use ctm::draw::Camera;
+///
+/// // Two units away from the origin, which is in the middle, and x goes to the right.
+/// let camera = Camera { eye: [0.0, 0.0, 2.0], turn: [0.0; 3], rows: true, ..Camera::default() };
+/// let m = camera.matrix(1.0, 0.0);
+/// assert!(m[0] > 0.0 && m[1] == 0.0);
+/// // The last column is where the origin comes to.
+/// assert_eq!([m[3], m[7], m[15]], [0.0, 0.0, 2.0]);
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub struct Camera {
     /// The viewer.

@@ -43,6 +43,24 @@ impl Channel {
 }
 
 /// Vertices and the order in which they are drawn.
+///
+/// ```
+/// use ctm::draw::{BUILT_IN, Channel, Mesh, MeshError};
+///
+/// for name in BUILT_IN {
+///     assert!(!Mesh::built_in(name).unwrap().indices.is_empty());
+/// }
+/// let mesh = Mesh::from_obj("v 0 0 0\nv 1 0 0\nv 0 1 0\nf 1 2 3\n")?;
+/// assert_eq!(mesh.channel(Channel::Position)[1], [1.0, 0.0, 0.0, 1.0]);
+/// // Faces have the normals of their planes where the file has none.
+/// assert_eq!(mesh.channel(Channel::Normal)[0], [0.0, 0.0, 1.0, 0.0]);
+/// // Attributes of programs take channels by their names.
+/// assert_eq!(Channel::of_attribute("in_UV"), Some(Channel::Texcoord));
+///
+/// let wrong: MeshError = Mesh::from_obj("v 1 2\n").unwrap_err();
+/// assert_eq!(wrong.to_string(), "line 1: `v` has 2 numbers, 3 are needed");
+/// # Ok::<(), MeshError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Mesh {
     /// What primitives are made.

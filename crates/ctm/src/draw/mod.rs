@@ -13,6 +13,42 @@
 //! | `paint` | draws, and what targets hold then |
 //!
 //! A [`Drawing`] binds by the names in the programs' containers. [`ctm_draw`] is the interface below it, with all state.
+//!
+//! A picture as plain data: two draws into one target, and what came to one pixel.
+//!
+//! ```
+//! use ctm::Program;
+//! use ctm::ctm_draw::Ending;
+//! use ctm::draw::{Cull, DepthPlan, DrawPlan, Drawing, Drawn, DrawnTarget, Mixing, PixelEvent, Prepared, ProgramSource, TargetPlan};
+//!
+//! // An X1K pixel program; its vertices come transformed.
+//! let program = Program::assemble(".output colour = o0\nmov colour, c0")?;
+//! let mut drawing = Drawing::new(vec![program.clone()]);
+//! drawing.size = [8, 4];
+//! drawing.targets = vec![TargetPlan { clear: [0.0, 0.0, 1.0, 1.0], ..TargetPlan::new(0) }];
+//! drawing.depth = Some(DepthPlan { clear: 0.75, ..DepthPlan::default() });
+//! drawing.draws[0].constants.push(("c0".into(), vec![1.0, 0.0, 0.0, 1.0]));
+//! // Green is added on the left half.
+//! let mut left: DrawPlan = DrawPlan::new(vec![ProgramSource::from(program)]);
+//! left.constants.push(("c0".into(), vec![0.0, 1.0, 0.0, 0.0]));
+//! left.viewport = Some([0.0, 0.0, 4.0, 4.0]);
+//! left.mix(Mixing::Add);
+//! Cull::Back.of(&mut left.raster);
+//! drawing.draws.push(left);
+//! drawing.at = Some([1, 2]);
+//!
+//! // Files are read and names are looked up once; then it is drawn, at any time of an animation.
+//! let mut prepared: Prepared<'_> = drawing.prepare()?;
+//! let drawn: Drawn = prepared.draw(0.0)?;
+//! let target: &DrawnTarget = drawn.target(0).unwrap();
+//! assert_eq!(target.bytes()[..4], [255, 255, 0, 255]);
+//! assert_eq!(target.bytes()[7 * 4..][..4], [255, 0, 0, 255]);
+//! assert_eq!((drawn.depths[0], drawn.counts.pixels), (0.5, 32 + 16));
+//! let events: &[PixelEvent] = &drawn.events;
+//! assert_eq!(events.iter().map(|event| event.draw.as_str()).collect::<Vec<_>>(), ["0", "1"]);
+//! assert!(events.iter().all(|event| event.fragment.ending == Ending::Stored));
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
 
 mod builder;
 mod camera;
@@ -100,6 +136,21 @@ fn unknown(what: &str, name: &str, names: &[&str]) -> Error {
 }
 
 /// The bytes of an animated PNG of these pictures, each shown so long; the animation repeats for ever.
+///
+/// ```
+/// use ctm::draw::{Camera, animation};
+/// use ctm::{Draw, Program};
+///
+/// // A cube that turns, in the colours of its faces.
+/// let program = Program::assemble(".output colour = o0\nmov colour, r1")?;
+/// let drawing = Draw::whole(&program).size(16, 16).mesh("cube").camera("c0", Camera::default()).drawing()?;
+/// let mut prepared = drawing.prepare()?;
+/// let frames = [prepared.draw(0.0)?, prepared.draw(0.1)?];
+/// assert_ne!(frames[0].pixels(), frames[1].pixels());
+/// let file = animation(&frames, 40)?;
+/// assert!(file.starts_with(b"\x89PNG"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 ///
 /// # Errors
 /// Without pictures, with pictures of different sizes, or without the feature `png`.

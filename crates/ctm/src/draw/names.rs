@@ -5,6 +5,14 @@ use ctm_draw::format::{NumberType, Swap};
 use ctm_draw::state::{Combine, Factor, LogicOp, StencilOp, Topology};
 
 /// Topologies by the names that job files and Python have for them.
+///
+/// ```
+/// use ctm::ctm_draw::state::Topology;
+/// use ctm::draw::TOPOLOGIES;
+///
+/// let strip = TOPOLOGIES.iter().find(|(name, _)| *name == "triangle_strip").unwrap();
+/// assert_eq!(strip.1, Topology::TriangleStrip);
+/// ```
 #[rustfmt::skip]
 pub const TOPOLOGIES: [(&str, Topology); 11] = [
     ("points", Topology::Points), ("lines", Topology::Lines), ("line_strip", Topology::LineStrip), ("line_loop", Topology::LineLoop),

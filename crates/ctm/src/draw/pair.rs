@@ -33,6 +33,44 @@ pub struct Part {
 }
 
 /// A vertex and a pixel program.
+///
+/// ```
+/// use ctm::draw::{Attribute, Links, Pair, Part, UniformPlace};
+/// use ctm::{Isa, Program};
+///
+/// let vertex = "
+/// ; $ATTRIB_VARS[0].name = \"position\"
+/// ; $ATTRIB_VARS[0].location = 3
+/// ; $UNIFORM_VARS[0].name = \"matrix\"
+/// ; $UNIFORM_VARS[0].type = \"mat4\"
+/// ; $UNIFORM_VARS[0].block = -1
+/// ; $UNIFORM_VARS[0].offset = 16
+/// ; $NUM_SPI_VS_OUT_ID = 1
+/// ; $SPI_VS_OUT_ID[0].SEMANTIC_0 = 7
+/// CALL_FS
+/// EXP_DONE: POS0, R1.xyzw
+/// EXP_DONE: PARAM0, R1.xyzw
+/// END_OF_PROGRAM";
+/// let pixel = "
+/// ; $NUM_SPI_PS_INPUT_CNTL = 1
+/// ; $SPI_PS_INPUT_CNTL[0].SEMANTIC = 8
+/// EXP_DONE: PIX0, R0.xyzw
+/// END_OF_PROGRAM";
+/// let programs = [vertex, pixel].map(|text| Program::assemble_for(Isa::R700, text).map(Into::into));
+/// let [vertex, pixel] = programs;
+/// let pair = Pair::load(&[vertex?, pixel?])?;
+///
+/// let part: &Part = &pair.vertex;
+/// assert_eq!(part.uniforms().collect::<Vec<_>>(), ["matrix"]);
+/// // Offsets count dwords, places constants of four.
+/// assert_eq!(part.uniform("matrix"), Some(UniformPlace::File(4)));
+/// assert_eq!(pair.attributes(), [Attribute { name: "position".into(), location: 3, gpr: 1 }]);
+/// // Export 7 is not what the pixel program takes.
+/// let links: Links = pair.links();
+/// assert_eq!((links.semantics[0], links.inputs[0].semantic), (7, 8));
+/// assert_eq!(pair.findings().len(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct Pair {
     /// The vertex program.

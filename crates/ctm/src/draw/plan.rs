@@ -127,6 +127,16 @@ impl From<Program> for ProgramSource {
 }
 
 /// What a draw draws.
+///
+/// ```
+/// use ctm::draw::{Mesh, MeshSource};
+///
+/// let named: MeshSource = "cube".into();
+/// assert_eq!(named, MeshSource::Named("cube".into()));
+/// let given: MeshSource = Mesh::from_rows(&[-1.0, -1.0, 0.0, 3.0, -1.0, 0.0, -1.0, 3.0, 0.0], 3)?.into();
+/// assert!(matches!(given, MeshSource::Given(mesh) if mesh.vertices.len() == 3));
+/// # Ok::<(), ctm::draw::MeshError>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub enum MeshSource {
     /// A built-in mesh, or a file: OBJ, glTF, or an array of vertices.
@@ -310,6 +320,25 @@ pub enum TextureData {
 }
 
 /// A texture that is bound.
+///
+/// ```
+/// use ctm::Program;
+/// use ctm::draw::{DrawPlan, Drawing, TextureBinding, TextureData};
+///
+/// // The second draw copies, upside down, what the first one has left in target 0.
+/// let colour = Program::assemble(".output o = o0\nmov o, r0")?;
+/// let copy = Program::assemble(".input t = s0\n.output o = o0\nmad r0.rg, r0.rg, c0.rg, c0.ba\ntex r1, t, r0.rg scaled\nmov o, r1")?;
+/// let mut drawing = Drawing::new(vec![colour]);
+/// drawing.size = [4, 4];
+/// let mut second = DrawPlan::new(vec![copy]);
+/// second.constants.push(("c0".into(), vec![1.0, -1.0, 0.0, 1.0]));
+/// second.textures.push(TextureBinding::new("s0", TextureData::Target(0)));
+/// drawing.draws.push(second);
+/// let drawn = drawing.prepare()?.draw(0.0)?;
+/// // s of the first pixel is 1/8 of 255, and t was that of the last row.
+/// assert_eq!(drawn.pixels()[..2], [32, 223]);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct TextureBinding {
     /// The sampler's name, or `t` and a number.

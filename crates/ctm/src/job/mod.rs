@@ -475,6 +475,23 @@ pub enum JobError {
 }
 
 /// A fault, and which launch it ended.
+///
+/// ```
+/// use ctm::job::{JobError, Reader, RunFault};
+///
+/// // Three instructions, and a budget of two.
+/// let text = b".output o = o0\nmov r1, r0\nadd r1, r1, r1\nmov o, r1\n";
+/// let mut reader = Reader::for_program_bytes("long.x1k", text.to_vec());
+/// reader.flag("size", "1x1");
+/// reader.flag("budget-instructions", "2");
+/// let error = reader.finish()?.run(|_| {}).unwrap_err();
+/// let JobError::Fault(fault) = error else { panic!("{error}") };
+/// let fault: &RunFault = &fault;
+/// assert_eq!((fault.code, fault.pass), ("instruction-budget", 0));
+/// assert_eq!(fault.pc, Some(2));
+/// assert!(fault.report.diagnostic.message.starts_with("the group issued 2 instructions"));
+/// # Ok::<(), JobError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub struct RunFault {
     /// Which pass, from 0.

@@ -26,6 +26,16 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 /// The elements of an input: in memory, or in a file that is read row by row when they are needed.
+///
+/// ```
+/// use ctm::array::{Array, Values};
+/// use ctm::job::surface::Elements;
+/// use ctm::mc::Format;
+///
+/// let picture = Array { height: 1, width: 2, channels: 4, values: Values::U8(vec![0, 0, 0, 255, 9, 9, 9, 255]) };
+/// let elements = Elements::Array(picture.into());
+/// assert_eq!((elements.shape(), elements.natural_format()), ([1, 2, 4], Format::Uint8x4));
+/// ```
 #[derive(Clone, Debug)]
 pub enum Elements {
     /// In memory.

@@ -417,6 +417,29 @@ impl Reader<'_> {
 
 /// The container that a text says.
 ///
+/// ```
+/// use ctm::ctm_image::r700::gfd::Gfd;
+/// use ctm::ctm_isa::r700::text::Options;
+/// use ctm::r700::{ContainerKind, Loaded, assemble_gfd, print_gfd, replace_in_gfd, write_container};
+/// use std::path::Path;
+///
+/// let options = Options::default();
+/// let listing = |text: &str| Loaded::from_bytes(text.as_bytes(), Path::new("a.psh"), None, None, &options);
+/// let pixel = listing("EXP_DONE: PIX0, R0.xyzw\nEND_OF_PROGRAM\n")?;
+/// let bytes = write_container(&[("main", &pixel)], ContainerKind::Gfd)?;
+///
+/// // A container as a text, and back.
+/// let text = print_gfd(&Gfd::read(&bytes)?);
+/// let (again, findings) = assemble_gfd(&text, Path::new("a.gsh"), &options)?;
+/// assert!(again == bytes && findings.is_empty());
+///
+/// // Another program in the same container.
+/// let grey = listing("EXP_DONE: PIX0, R0.xxxw\nEND_OF_PROGRAM\n")?;
+/// let (changed, _) = replace_in_gfd(&bytes, "a.gsh", &grey, None)?;
+/// assert!(print_gfd(&Gfd::read(&changed)?).contains("R0.xxxw"));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 /// Everything that is wrong with the text, with its places.
 pub fn assemble_gfd(text: &str, path: &Path, options: &Options) -> Result<(Vec<u8>, Vec<Report>), JobError> {

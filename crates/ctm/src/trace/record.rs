@@ -71,6 +71,21 @@ pub struct Trace {
 }
 
 /// Why there is no trace.
+///
+/// ```
+/// use ctm::Position;
+/// use ctm::job::Reader;
+/// use ctm::trace::{Choice, Limits, Subject, Trace, TraceError};
+///
+/// let mut reader = Reader::for_program_bytes("p.x1k", b"mov o0, r0\n".to_vec());
+/// reader.flag("size", "4x1");
+/// let subject = Subject::Job(Box::new(reader.finish()?));
+/// let chosen = subject.choose(Choice::default(), None)?;
+/// let at = Position { i: 90, j: 0 };
+/// let error = Trace::of(&subject, &chosen, at, &Limits::default()).unwrap_err();
+/// assert!(matches!(error, TraceError::NotRun(place) if place == at));
+/// # Ok::<(), ctm::JobError>(())
+/// ```
 #[derive(Clone, Debug)]
 pub enum TraceError {
     /// What the job says.

@@ -205,6 +205,14 @@ pub struct Lookup {
 }
 
 /// How the elements of an R700 output are saved.
+///
+/// ```
+/// use ctm::array::ItemType;
+/// use ctm::job::r700::Elements;
+///
+/// let named = Elements::NAMES.iter().find(|(name, _)| *name == "float32_1").unwrap();
+/// assert_eq!(named.1, Elements { items: ItemType::Float32, channels: 1 });
+/// ```
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Elements {
     /// What they are.
