@@ -19,46 +19,13 @@ use ctm_exec::r700::{Arrays, Constants, Interp, Semantic};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::text::{Options as TextOptions, assemble};
 use ctm_jit::Jit;
+use ctm_testkit::r700::chain::{EXPORT, FETCH, GEOMETRY};
 
 const SIDE: u32 = 32;
 
-const FETCH: &str = "
-VTX:
-  SEMANTIC SEM[5].xyzw, R0.x, b0 FORMAT(32_32_32_32_FLOAT)
-  SEMANTIC SEM[9].xyzw, R0.x, b0 FORMAT(32_32_32_32_FLOAT) OFFSET(16)
-RETURN
-";
 const SEMANTICS: [Semantic; 2] = [Semantic { id: 5, gpr: 1 }, Semantic { id: 9, gpr: 2 }];
 
 const PLAIN: &str = "CALL_FS\nEXP_DONE: POS0, R1.xyzw\nEXP_DONE: PARAM0, R2.xyzw\nEND_OF_PROGRAM\n";
-
-/// Position and colour into the first ring: eight dwords.
-const EXPORT: &str = "
-CALL_FS
-MEM_RING: WRITE(0), R1.xyzw ARRAY_SIZE(255) ELEM_SIZE(3)
-MEM_RING: WRITE(16), R2.xyzw ARRAY_SIZE(255) ELEM_SIZE(3)
-NOP
-END_OF_PROGRAM
-";
-
-/// Three vertices of the first ring, at R0.x, R0.y, R0.w, become a strip.
-const GEOMETRY: &str = "
-VTX:
-  FETCH R2.xyzw, R0.x, b17 FORMAT(32_32_32_32_FLOAT)
-  FETCH R3.xyzw, R0.x, b17 FORMAT(32_32_32_32_FLOAT) OFFSET(16)
-  FETCH R4.xyzw, R0.y, b17 FORMAT(32_32_32_32_FLOAT)
-  FETCH R5.xyzw, R0.y, b17 FORMAT(32_32_32_32_FLOAT) OFFSET(16)
-  FETCH R6.xyzw, R0.w, b17 FORMAT(32_32_32_32_FLOAT)
-  FETCH R7.xyzw, R0.w, b17 FORMAT(32_32_32_32_FLOAT) OFFSET(16)
-MEM_RING: WRITE(0), R2.xyzw ARRAY_SIZE(255) ELEM_SIZE(3) BURSTCNT(1)
-EMIT_VERTEX
-MEM_RING: WRITE(32), R4.xyzw ARRAY_SIZE(255) ELEM_SIZE(3) BURSTCNT(1)
-EMIT_VERTEX
-MEM_RING: WRITE(64), R6.xyzw ARRAY_SIZE(255) ELEM_SIZE(3) BURSTCNT(1)
-EMIT_CUT_VERTEX
-NOP
-END_OF_PROGRAM
-";
 
 const COPY: &str = "
 VTX:

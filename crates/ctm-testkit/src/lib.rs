@@ -4,7 +4,7 @@
 //! |---|---|
 //! | [`vectors`], [`check_vectors`] | where the files of `tests/vectors` lie; cases for the checkers |
 //! | [`x1k`] | X1K: run vectors, random cases and how to make them smaller, structured programs, memories, instructions field by field |
-//! | [`r700`] | R700: run vectors, structured programs |
+//! | [`r700`] | R700: run vectors, structured programs, a chain with a geometry program |
 //! | [`far`], [`starts`] | values where planes of coordinates begin |
 //! | [`tries`] | random tries on all cores, and which are wanted |
 //! | [`changed`] | an engine that does not do what it is told |

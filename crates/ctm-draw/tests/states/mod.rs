@@ -19,6 +19,7 @@ use ctm_exec::r700::{Arrays, Constants, Sampler, Semantic};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::text::{Options as TextOptions, assemble};
+use ctm_testkit::r700::chain::{EXPORT, FETCH, GEOMETRY};
 
 /// How many bytes a state looks at.
 pub const BYTES: usize = 96;
@@ -55,12 +56,6 @@ impl Choices<'_> {
     }
 }
 
-const FETCH: &str = "
-VTX:
-  SEMANTIC SEM[5].xyzw, R0.x, b0 FORMAT(32_32_32_32_FLOAT)
-  SEMANTIC SEM[9].xyzw, R0.x, b0 FORMAT(32_32_32_32_FLOAT) OFFSET(16)
-RETURN
-";
 const PLAIN: &str = "
 CALL_FS
 EXP: POS0, R1.xyzw
@@ -73,30 +68,6 @@ CALL_FS
 MEM_STREAM0: WRITE(0), R1.xyzw ARRAY_SIZE(255) ELEM_SIZE(3)
 EXP_DONE: POS0, R1.xyzw
 EXP_DONE: PARAM0, R2.xyzw
-END_OF_PROGRAM
-";
-const EXPORT: &str = "
-CALL_FS
-MEM_RING: WRITE(0), R1.xyzw ARRAY_SIZE(255) ELEM_SIZE(3)
-MEM_RING: WRITE(16), R2.xyzw ARRAY_SIZE(255) ELEM_SIZE(3)
-NOP
-END_OF_PROGRAM
-";
-const GEOMETRY: &str = "
-VTX:
-  FETCH R2.xyzw, R0.x, b17 FORMAT(32_32_32_32_FLOAT)
-  FETCH R3.xyzw, R0.x, b17 FORMAT(32_32_32_32_FLOAT) OFFSET(16)
-  FETCH R4.xyzw, R0.y, b17 FORMAT(32_32_32_32_FLOAT)
-  FETCH R5.xyzw, R0.y, b17 FORMAT(32_32_32_32_FLOAT) OFFSET(16)
-  FETCH R6.xyzw, R0.w, b17 FORMAT(32_32_32_32_FLOAT)
-  FETCH R7.xyzw, R0.w, b17 FORMAT(32_32_32_32_FLOAT) OFFSET(16)
-MEM_RING: WRITE(0), R2.xyzw ARRAY_SIZE(255) ELEM_SIZE(3) BURSTCNT(1)
-EMIT_VERTEX
-MEM_RING: WRITE(32), R4.xyzw ARRAY_SIZE(255) ELEM_SIZE(3) BURSTCNT(1)
-EMIT_VERTEX
-MEM_RING: WRITE(64), R6.xyzw ARRAY_SIZE(255) ELEM_SIZE(3) BURSTCNT(1)
-EMIT_CUT_VERTEX
-NOP
 END_OF_PROGRAM
 ";
 const COPY: &str = "

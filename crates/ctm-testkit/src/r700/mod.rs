@@ -1,5 +1,6 @@
 //! R700.
 
 pub mod alu_vectors;
+pub mod chain;
 pub mod fetch_vectors;
 pub mod structured;
