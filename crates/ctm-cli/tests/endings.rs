@@ -138,9 +138,10 @@ fn ctrl_c_leaves_the_smallest_so_far() {
             Err(_) => small.lines().count() < text.lines().count(),
         };
         assert!(is_smaller, "{file}: {small}");
-        d.good(&["check", left]);
+        // What is left may read what nothing writes any more, which is a warning.
+        d.bad(&["check", left], 0, &[]);
         if file == "job.toml" {
-            d.good(&["run", "small/job.toml"]);
+            d.bad(&["run", "small/job.toml"], 0, &[]);
         }
     }
 }
