@@ -171,10 +171,11 @@ fn ctrl_c_at_once_leaves_nothing() {
     assert!(since.elapsed() < SLACK && !d.0.join("small.x1k").exists());
 }
 
-/// Runs `ctm` on a pseudoterminal of 100 columns, which `script` of util-linux makes: exit code, and what the terminal saw. Ctrl-C is pressed after so many seconds.
+/// Runs `ctm` on a pseudoterminal of 100 columns, which `script` of util-linux makes: exit code, and what the terminal saw. Ctrl-C is
+/// pressed when this has been seen.
 #[cfg(target_os = "linux")]
-fn on_a_terminal(d: &Dir, arguments: &str, ctrl_c: Option<u64>) -> Option<(Option<i32>, String)> {
-    use std::io::Write;
+fn on_a_terminal(d: &Dir, arguments: &str, ctrl_c: Option<&str>) -> Option<(Option<i32>, String)> {
+    use std::io::{Read, Write};
     use std::process::{Command, Stdio};
 
     let line = format!("stty cols 100 rows 24; exec {} {arguments}", env!("CARGO_BIN_EXE_ctm"));
@@ -188,14 +189,21 @@ fn on_a_terminal(d: &Dir, arguments: &str, ctrl_c: Option<u64>) -> Option<(Optio
         return None;
     };
     let mut keys = child.stdin.take().unwrap();
-    if let Some(seconds) = ctrl_c {
-        std::thread::sleep(Duration::from_secs(seconds));
-        keys.write_all(b"\x03").unwrap();
-        keys.flush().unwrap();
+    let mut screen = child.stdout.take().unwrap();
+    let (mut seen, mut pressed, since) = (Vec::new(), ctrl_c.is_none(), Instant::now());
+    let mut bytes = [0; 256];
+    while let Ok(count @ 1..) = screen.read(&mut bytes) {
+        seen.extend_from_slice(&bytes[..count]);
+        let is_there = |text: &str| String::from_utf8_lossy(&seen).contains(text);
+        if !pressed && (ctrl_c.is_some_and(is_there) || since.elapsed() > SLACK) {
+            keys.write_all(b"\x03").unwrap();
+            keys.flush().unwrap();
+            pressed = true;
+        }
     }
-    let output = child.wait_with_output().unwrap();
+    let status = child.wait().unwrap();
     drop(keys);
-    Some((output.status.code(), String::from_utf8_lossy(&output.stdout).into_owned()))
+    Some((status.code(), String::from_utf8_lossy(&seen).into_owned()))
 }
 
 #[cfg(target_os = "linux")]
@@ -226,7 +234,7 @@ fn the_keys_ctrl_c_end_a_run() {
     let d = Dir::new("keys");
     d.file("endless.x1k", ENDLESS);
     let run = "run endless.x1k --size 64x64 --budget-seconds 0 --budget-instructions 0 --out o0=never.npy";
-    let Some((code, seen)) = on_a_terminal(&d, run, Some(2)) else { return };
+    let Some((code, seen)) = on_a_terminal(&d, run, Some("%")) else { return };
     assert_eq!(code, Some(130), "{seen}");
     assert!(seen.contains("error[cancelled]"), "{seen}");
     assert!(!d.0.join("never.npy").exists());
