@@ -109,3 +109,33 @@ fn the_listing_has_every_word_and_opcode() {
         assert!(list.contains(name), "{name}");
     }
 }
+
+/// What the manual says in several ways, or leaves out, the pages of the R700 say as it is done.
+#[test]
+fn r700_pages_say_what_operations_do() {
+    for (name, texts) in [
+        ("JUMP", &["Pops and jumps when no pixel passes; does nothing otherwise"][..]),
+        ("ELSE", &["pops and jumps when none is active then"]),
+        ("PUSH_ELSE", &["active pixels that do not pass go on; jumps when there is none"]),
+        ("MOVA", &["an index above 255 or below -256, and NaN, becomes -256", "reference ctm_exec::r700::ops::mova "]),
+        ("MOVA_FLOOR", &["becomes -256", "reference ctm_exec::r700::ops::mova_floor "]),
+        ("MOVA_INT", &["becomes -256", "reference ctm_exec::r700::ops::mova_int "]),
+        ("MULADD", &["two roundings: of the product, then of the sum", "zero times anything", "ops::muladd "]),
+        ("MULADD_IEEE", &["two roundings", "0 times infinity is NaN", "ops::muladd_ieee "]),
+        ("DOT4", &["in the order w, z, y, x", "open", "ops::dot4 "]),
+        ("MAX4", &["a NaN gives way to the element behind it, and stays in x", "ops::max4 "]),
+    ] {
+        // However its lines are broken.
+        let page = Isa::r700().describe(name).unwrap();
+        let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+        for text in texts {
+            assert!(page.contains(text), "{name}: no `{text}` in\n{page}");
+        }
+    }
+    // Every operation that computes names the function that says how.
+    for op in ctm_isa::r700::ops::AluOp::all() {
+        let page = Isa::r700().describe(op.name()).unwrap();
+        let function = ctm_isa::r700::ops::notes::reference_function(op);
+        assert_eq!(page.contains("reference   "), function.is_some(), "{page}");
+    }
+}
