@@ -86,9 +86,14 @@ int main(void) {
     submission = amSubmitCommandBuffer(device, buffer, (AMuint32)n);
     if (submission == 0 || ctm_device_wait(device, submission, 50) != CTM_TIMEOUT)
         return fail("a submission without an end");
-    if (ctm_device_progress(device, &progress) != CTM_OK || ctm_device_cancel(device, submission) != CTM_OK)
+    do {
+        if (ctm_device_progress(device, &progress) != CTM_OK)
+            return fail("progress");
+    } while (progress.processors == 0); /* it has not begun */
+    printf("%u of %u processors are done\n", (unsigned)progress.done, (unsigned)progress.processors);
+    if (ctm_device_cancel(device, submission) != CTM_OK)
         return fail("cancel");
-    if (ctm_device_wait(device, submission, 60000) != CTM_FAULT)
+    if (ctm_device_wait(device, submission, 60000) != CTM_FAULT || strstr(ctm_last_error(), "cancelled") == NULL)
         return fail("a submission that is cancelled");
     printf("%s\n", ctm_last_error());
     amCloseManagedConnection(device);

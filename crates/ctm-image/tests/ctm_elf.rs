@@ -5,8 +5,9 @@
 use ctm_image::ctm_elf::{self, NoteKind, program_info};
 use ctm_image::elf::{self, Elf, ehdr};
 use ctm_image::{ImageError, hex};
-use ctm_isa::x1k::Program;
+use ctm_isa::x1k::ops::InstType;
 use ctm_isa::x1k::program::{Literal, Preload, Symbol, SymbolKind};
+use ctm_isa::x1k::{Inst, Program};
 use ctm_testkit::seeded::Random;
 
 fn corpus() -> Vec<Program> {
@@ -225,6 +226,28 @@ fn missing_notes_mean_none_but_the_first_is_required() {
     assert_eq!(image.remarks, []);
     let error = ctm_elf::read(&with_notes(&[("ATI DPP", 2, &[])])).unwrap_err();
     assert_eq!(error, ImageError::Missing { what: "program information note", offset: 52, cite: "CTM §4.1.4" });
+}
+
+/// In a program with uncached writes TARGET is the kind of write: its one output is 0 (CTM §3.3.8).
+#[test]
+fn kinds_of_uncached_writes_are_no_outputs() {
+    let text = ".uncached\n mov r1, r0.rrg0\n mov umrt[each], r1\n mov umrt[same], r1\n mov umrt[each], r1 acquire\n";
+    let example = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/histogram/count.x1k");
+    for text in [text.to_owned(), std::fs::read_to_string(example).unwrap()] {
+        let assembly = ctm_isa::x1k::text::assemble(&text);
+        let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
+        let mut kinds = program.words.iter().filter_map(|words| match Inst::decode(words) {
+            Ok(Inst::Alu(alu)) if alu.cmn.kind == InstType::Output => Some(alu.rgb.target),
+            _ => None,
+        });
+        assert!(kinds.any(|kind| kind != 0), "{text}");
+        let file = ctm_elf::write(&program).unwrap();
+        let image = ctm_elf::read_image(&file).unwrap();
+        assert_eq!((image.notes.outputs, image.remarks), (Some(vec![0]), vec![]), "{text}");
+        let info = ctm_image::info::describe(&file).unwrap().to_value();
+        let usage = info.get("program").and_then(|v| v.get("usage")).and_then(|v| v.get("outputs"));
+        assert_eq!(usage, Some(&ctm_image::info::Value::numbers([0u32])), "{text}");
+    }
 }
 
 #[test]

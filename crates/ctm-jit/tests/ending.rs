@@ -177,6 +177,29 @@ fn r700_launches_end_the_same_way() {
     }
 }
 
+#[test]
+fn r700_launches_are_cancelled_while_they_run() {
+    let endless = Budget { instructions_per_group: None, time: None };
+    for (name, engine) in engines() {
+        for text in [R700_ENDLESS, R700_WRITES] {
+            let control = Control::new();
+            let canceller = control.clone();
+            let thread = std::thread::spawn(move || {
+                while canceller.progress().processors == 0 {
+                    std::thread::sleep(Duration::from_millis(1));
+                }
+                canceller.cancel();
+                Instant::now()
+            });
+            let (outcome, _) = run_r700(&*engine, &control, text, 512, endless);
+            let since = thread.join().unwrap().elapsed();
+            assert_eq!(outcome.unwrap_err().kind, FaultKind::Cancelled, "{name}");
+            assert!(since < SLACK, "{name}: {since:?}");
+            assert_eq!((control.progress().done, control.progress().processors), (0, 512 * 512), "{name}");
+        }
+    }
+}
+
 /// Endless for the processors right of column 300: neither the first group of a launch nor the first of what a thread runs together.
 const R700_LATE: &str = "ALU:\n 0 x: MOV R1.x, 0\nLOOP_START_DX10 ADDR(done)\nturn:\nALU_BREAK:\n 1 x: ADD R1.x, R1.x, 1.0f\n \
                          2 x: PRED_SETGT ____, R0.x, 300.5f UPDATE_EXEC_MASK UPDATE_PRED\nLOOP_END ADDR(turn)\ndone:\n";

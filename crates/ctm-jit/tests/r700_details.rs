@@ -140,6 +140,12 @@ fn invalid_pixels_stay_out_after_pops() {
             "LOOP_START_DX10",
             format!("PUSH ADDR(out)\n{kill}out:\nLOOP_START_DX10 POP_CNT(1) CND(FALSE) MODE ADDR(end)\n"),
         ),
+        ("POP_PUSH_ELSE", format!("PUSH ADDR(out)\n{kill}out:\nPOP_PUSH_ELSE POP_CNT(1) CND(FALSE) MODE ADDR(end)\n")),
+        ("LOOP_START", format!("PUSH ADDR(out)\n{kill}out:\nLOOP_START POP_CNT(1) CND(FALSE) MODE ADDR(end)\n")),
+        (
+            "LOOP_START_NO_AL",
+            format!("PUSH ADDR(out)\n{kill}out:\nLOOP_START_NO_AL POP_CNT(1) CND(FALSE) MODE ADDR(end)\n"),
+        ),
         ("LOOP_END", format!("LOOP_START_NO_AL ADDR(out)\n{kill}LOOP_END MODE ADDR(0)\nout:\n")),
     ] {
         let rest = "NOP\nend:\nNOP\nNOP\nNOP\nEXP_DONE: PIX0, R0.x___\nEND_OF_PROGRAM\n";

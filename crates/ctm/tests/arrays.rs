@@ -114,6 +114,42 @@ fn png_clamps_and_comes_back() {
     assert_eq!(back, Array { channels: 3, values: Values::U8(vec![3, 3, 3, 9, 9, 9]), ..gray });
 }
 
+/// Grey pictures arrive as equal red, green and blue, those with alpha with theirs, in 8 and in 16 bits.
+#[test]
+#[cfg(feature = "png")]
+fn grey_pictures_arrive_as_grey() {
+    use png::{BitDepth, ColorType};
+    for (color, bits, data, channels, values) in [
+        (ColorType::Grayscale, BitDepth::Eight, vec![7, 200], 3, Values::U8(vec![7, 7, 7, 200, 200, 200])),
+        (
+            ColorType::GrayscaleAlpha,
+            BitDepth::Eight,
+            vec![7, 100, 200, 255],
+            4,
+            Values::U8(vec![7, 7, 7, 100, 200, 200, 200, 255]),
+        ),
+        (
+            ColorType::GrayscaleAlpha,
+            BitDepth::Sixteen,
+            vec![1, 2, 3, 4, 0xff, 0xff, 0, 1],
+            4,
+            Values::U16(vec![0x102, 0x102, 0x102, 0x304, 0xffff, 0xffff, 0xffff, 1]),
+        ),
+        // Four bits a pixel become eight.
+        (ColorType::Grayscale, BitDepth::Four, vec![0xf1], 3, Values::U8(vec![255, 255, 255, 17, 17, 17])),
+    ] {
+        let mut file = Vec::new();
+        let mut encoder = png::Encoder::new(&mut file, 2, 1);
+        encoder.set_color(color);
+        encoder.set_depth(bits);
+        let mut writer = encoder.write_header().unwrap();
+        writer.write_image_data(&data).unwrap();
+        writer.finish().unwrap();
+        let found = Array::from_bytes(Kind::Png, &file, None).unwrap();
+        assert_eq!(found, Array { height: 1, width: 2, channels, values }, "{color:?}");
+    }
+}
+
 #[test]
 fn raw_bytes_must_have_the_stated_size() {
     let shape = RawShape { width: 2, height: 1, format: RawFormat::Float32(1) };

@@ -270,6 +270,8 @@ fn interpolants_are_taken_at_centres() {
         let image = rig.program(&program);
         let error = rig.submit(&CommandBuffer::new().set_inst_fmt(image).start_program()).unwrap_err();
         assert_eq!(error.reason, CommandErrorReason::Interpolant { interpolant: index + 1, limit: index + 1 });
+        let holds = format!("interpolant {}, the parameter records hold interpolants 0 to {index}", index + 1);
+        assert!(error.to_string().contains(&holds), "{error}");
         program.preloads = vec![Preload::Interpolant { index: 0, temp: 0 }];
         let image = rig.program(&program);
         let zero = rig.bytes(&[0; 512]);

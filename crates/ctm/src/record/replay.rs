@@ -285,6 +285,8 @@ impl Session<'_> {
             let before = self.report.submissions;
             self.entry(entry).map_err(damaged)?;
             if self.control.is_cancelled() {
+                // A launch that was ended within is no difference.
+                self.report.difference = None;
                 return Ok(End::Cancelled);
             }
             if self.report.difference.is_some() {
