@@ -111,9 +111,11 @@ impl Control {
     #[must_use]
     pub fn progress(&self) -> Progress {
         let Some(state) = &self.state else { return Progress::default() };
+        let processors = state.processors.load(Ordering::Relaxed);
         Progress {
-            done: state.done.load(Ordering::Relaxed),
-            processors: state.processors.load(Ordering::Relaxed),
+            // Engines that work in tiles count those that reach beyond the domain as whole.
+            done: state.done.load(Ordering::Relaxed).min(processors),
+            processors,
             elapsed: lock(&state.started).map_or(Duration::ZERO, |started| started.elapsed()),
         }
     }

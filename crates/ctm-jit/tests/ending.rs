@@ -118,6 +118,7 @@ fn a_caller_can_cancel_and_sees_how_far_it_is() {
         let done = run(&*engine, &control, ".output c = o0\nmov c, r0\n", 64, Budget::default());
         assert!(done.0.is_ok());
         assert_eq!(control.progress().share(), 1.0, "{name}");
+        assert_eq!(control.progress().done, 64 * 64, "{name}");
     }
 }
 

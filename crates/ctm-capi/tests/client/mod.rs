@@ -1,5 +1,6 @@
 //! A client of the device interface, as the tests of it need one.
 #![allow(unsafe_code, reason = "the interface is one of pointers")]
+#![allow(dead_code, reason = "each test file uses a part")]
 
 use ctm::commands::CommandBuffer;
 use ctm::mc::{Format, Surface, Tiling};
