@@ -247,11 +247,10 @@ pub fn cover_box(corners: [[i64; 2]; 2], points: &SamplePoints, scissor: Rect, e
     );
 }
 
-/// The box that a point of this width and height is drawn as: right and bottom sides belong to it, left and top ones do not, so that a point one pixel large is the
-/// pixel that its position lies in, left and top sides of pixels included (OpenGL 2.1, 3.3.1).
+/// The box that a point of this width and height is drawn as. Its sides are those of any box: left and top ones belong to it.
 #[must_use]
 pub const fn point_box([x, y]: [i64; 2], [width, height]: [i64; 2]) -> [[i64; 2]; 2] {
-    let (left, top) = (x - width / 2 + 1, y - height / 2 + 1);
+    let (left, top) = (x - width / 2, y - height / 2);
     [[left, top], [left + width, top + height]]
 }
 
