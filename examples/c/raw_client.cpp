@@ -14,6 +14,10 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
+#include <type_traits>
+
+/* Clients keep integer constants by pointers of this type. */
+static_assert(std::is_same<decltype(AMUabiLiteralConst().value.int32), unsigned int[4]>::value, "int32 is unsigned");
 
 namespace {
 
