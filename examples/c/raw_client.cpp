@@ -14,10 +14,6 @@
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
-#include <type_traits>
-
-/* Clients keep integer constants by pointers of this type. */
-static_assert(std::is_same<decltype(AMUabiLiteralConst().value.int32), unsigned int[4]>::value, "int32 is unsigned");
 
 namespace {
 
@@ -78,6 +74,10 @@ struct Client {
             return false;
         std::memcpy(pointer(PROGRAM), binary, size);
         AMUabiConstsInfo constants = amuABIExtractConstants(binary);
+        /* Clients of that time keep integer constants by pointers to unsigned numbers. */
+        const unsigned int *bits = constants.litConsts[0].value.int32;
+        if (constants.litConstsCount > 0)
+            std::printf("  %u literals, the first begins with 0x%08x\n", constants.litConstsCount, bits[0]);
         void *none = reinterpret_cast<void *>(1); /* there is no boolean literal: must not be looked at */
         amuABISetLiteralConstants(constants, pointer(FLOATS), pointer(INTEGERS), none);
         for (AMuint32 n = 0; n < constants.userConstsCount; n++)
