@@ -9,6 +9,7 @@ use std::collections::BTreeMap;
 use std::fs::{self, File, OpenOptions};
 use std::io;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicU64, Ordering::Relaxed};
 
 impl Job {
     /// All files that the job saves something to.
@@ -107,23 +108,40 @@ fn free_space(_: &Path) -> Option<(u64, u64)> {
     None
 }
 
-/// Whether a file can be written: one that is there is opened, one that is not is made and removed again.
+/// Whether a file can be written: one that is there is opened, of one that is not its directory is tried.
+///
+/// Nothing is done under the file's own name: another run may write it at this time.
 fn writable(path: &Path) -> Result<(), String> {
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    if let Some(parent) = parent
-        && !parent.exists()
-    {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+    if !parent.exists() {
         return Err(format!("there is no directory {}", parent.display()));
     }
-    let tried = match fs::metadata(path) {
-        Ok(there) if there.is_dir() => return Err("it is a directory".to_owned()),
+    let there = fs::metadata(path).and_then(|there| match there {
+        there if there.is_dir() => Err(io::ErrorKind::IsADirectory.into()),
         // Opening a pipe waits for somebody to read it.
-        Ok(there) if !there.is_file() => Ok(()),
-        Ok(_) => OpenOptions::new().append(true).open(path).map(drop),
-        Err(e) if e.kind() == io::ErrorKind::NotFound => File::create_new(path).and_then(|_| fs::remove_file(path)),
-        Err(e) => Err(e),
+        there if !there.is_file() => Ok(()),
+        _ => OpenOptions::new().append(true).open(path).map(drop),
+    });
+    let tried = match there {
+        Err(e) if e.kind() == io::ErrorKind::NotFound => takes_files(parent),
+        Err(e) if e.kind() == io::ErrorKind::IsADirectory => return Err("it is a directory".to_owned()),
+        there => there,
     };
     tried.map_err(|e| e.to_string())
+}
+
+/// Makes a file in a directory and removes it again.
+fn takes_files(directory: &Path) -> io::Result<()> {
+    static TRIED: AtomicU64 = AtomicU64::new(0);
+    loop {
+        let name = format!(".ctm-{}-{}", std::process::id(), TRIED.fetch_add(1, Relaxed));
+        let file = directory.join(name);
+        match File::create_new(&file) {
+            // One that was killed left it, in a container perhaps, where numbers of processes repeat.
+            Err(e) if e.kind() == io::ErrorKind::AlreadyExists => {}
+            made => return made.and_then(|_| fs::remove_file(&file)),
+        }
+    }
 }
 
 #[cfg(test)]
@@ -143,6 +161,26 @@ mod tests {
         assert_eq!(writable(&directory), Err("it is a directory".to_owned()));
         let missing = directory.join("none").join("a.npy");
         assert!(writable(&missing).is_err_and(|why| why.starts_with("there is no directory")));
+        let _ = fs::remove_dir_all(&directory);
+    }
+
+    /// A run that looked under the file's own name took the file from another one, or refused it.
+    #[test]
+    fn runs_that_write_one_file_do_not_disturb_each_other() {
+        let directory = std::env::temp_dir().join(format!("ctm-both-{}", std::process::id()));
+        fs::create_dir_all(&directory).unwrap_or_else(|e| panic!("{e}"));
+        let file = directory.join("a.npy");
+        std::thread::scope(|scope| {
+            let looks = || (0..300).map(|_| writable(&file)).collect::<Result<(), _>>();
+            let (one, two) = (scope.spawn(looks), scope.spawn(looks));
+            for _ in 0..300 {
+                fs::write(&file, "new").unwrap_or_else(|e| panic!("{e}"));
+                assert_eq!(fs::read(&file).ok().as_deref(), Some(&b"new"[..]));
+                fs::remove_file(&file).unwrap_or_else(|e| panic!("{e}"));
+            }
+            assert_eq!(one.join().ok(), Some(Ok(())));
+            assert_eq!(two.join().ok(), Some(Ok(())));
+        });
         let _ = fs::remove_dir_all(&directory);
     }
 
