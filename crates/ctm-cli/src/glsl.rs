@@ -214,7 +214,9 @@ fn job_x1k(output: &Path, pixel: &Pixel) -> String {
             Input::Varying(n) => {
                 (format!("varying {n}, as the linker orders them"), [0.5 / side, 0.5 / side, 0.0, 0.0], 1.0 / side)
             }
-            _ => ("the position in clip space".to_owned(), [1.0 / side - 1.0, 1.0 / side - 1.0, 0.0, 1.0], 2.0 / side),
+            Input::Position => {
+                ("the position in clip space".to_owned(), [1.0 / side - 1.0, 1.0 / side - 1.0, 0.0, 1.0], 2.0 / side)
+            }
         };
         out.push_str(&format!(
             "\n# {what}\n[[register]]\nindex = {temp}\norigin = {origin:?}\ndi = [{step:?}, 0.0, 0.0, 0.0]\ndj = [0.0, {step:?}, 0.0, 0.0]\n"
@@ -222,7 +224,8 @@ fn job_x1k(output: &Path, pixel: &Pixel) -> String {
     }
     let symbols = |kind| pixel.program.symbols.iter().filter(move |symbol| symbol.kind == kind);
     let mut constants = Vec::new();
-    for symbol in symbols(SymbolKind::Float) {
+    let is_of_target = |index| pixel.of_target.iter().any(|&(of, _)| of == index);
+    for symbol in symbols(SymbolKind::Float).filter(|symbol| !is_of_target(symbol.index)) {
         constants.push(format!("# c{}: {}\n{} = [0.0, 0.0, 0.0, 0.0]\n", symbol.index, symbol.name, symbol.index));
     }
     for (index, of) in &pixel.of_target {

@@ -55,7 +55,6 @@ pub struct Pixel {
 
 /// What a temporary holds at the start.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Input {
     /// A varying, counted as the linker orders them.
     Varying(u8),
@@ -74,6 +73,15 @@ pub enum OfTarget {
 }
 
 impl OfTarget {
+    /// What constant `index` is called in the program.
+    fn name(self, index: u8) -> String {
+        let what = match self {
+            Self::Half => "half",
+            Self::Flip => "flip",
+        };
+        format!("target_{what}_{index}")
+    }
+
     /// Its value for a target of so many columns and rows.
     #[must_use]
     pub const fn value(self, columns: f32, rows: f32) -> [f32; 4] {
@@ -218,12 +226,18 @@ pub fn pixel<R: std::io::Read>(open: impl Fn() -> std::io::Result<R>, told: &Val
     let mut of_target = Vec::new();
     for (&index, bits) in state.constants.iter().filter(|(index, _)| usage.float_constants.contains(*index)) {
         let values = bits.map(f32::from_bits);
-        if let Some((of, _)) = OF_TARGET.into_iter().find(|(_, known)| reads_position && *known == values) {
-            of_target.push((index, of));
-        }
-        match bits.iter().find_map(|word| names.uniforms.get(word)) {
-            Some(name) => program.symbols.push(Symbol { name: name.clone(), kind: SymbolKind::Float, index }),
-            None => program.literals.push(Literal::Float { index, bits: *bits }),
+        let of_its_size = OF_TARGET.into_iter().find(|(_, known)| reads_position && *known == values);
+        let name = bits.iter().find_map(|word| names.uniforms.get(word));
+        match (of_its_size, name) {
+            // Its value is not the program's, or it would win over what a job gives.
+            (Some((of, _)), _) => {
+                of_target.push((index, of));
+                program.symbols.push(Symbol { name: of.name(index), kind: SymbolKind::Float, index });
+            }
+            (None, Some(name)) => {
+                program.symbols.push(Symbol { name: name.clone(), kind: SymbolKind::Float, index });
+            }
+            (None, None) => program.literals.push(Literal::Float { index, bits: *bits }),
         }
     }
     for &index in &usage.int_constants {
