@@ -113,8 +113,7 @@ impl Control {
         let Some(state) = &self.state else { return Progress::default() };
         let processors = state.processors.load(Ordering::Relaxed);
         Progress {
-            // Engines that work in tiles count those that reach beyond the domain as whole.
-            done: state.done.load(Ordering::Relaxed).min(processors),
+            done: state.done.load(Ordering::Relaxed),
             processors,
             elapsed: lock(&state.started).map_or(Duration::ZERO, |started| started.elapsed()),
         }
@@ -239,6 +238,13 @@ impl Watch {
     pub fn done(&self, processors: u64) {
         if let Some(state) = &self.shared.control.state {
             state.done.fetch_add(processors, Ordering::Relaxed);
+        }
+    }
+
+    /// So many that had ended are run anew, in another way.
+    pub fn undone(&self, processors: u64) {
+        if let Some(state) = &self.shared.control.state {
+            state.done.fetch_sub(processors, Ordering::Relaxed);
         }
     }
 }

@@ -114,11 +114,29 @@ fn a_caller_can_cancel_and_sees_how_far_it_is() {
             assert!(control.progress().share() < 1.0);
             assert_eq!(control.progress().processors, u64::from(side * side));
         }
-        let control = Control::new();
-        let done = run(&*engine, &control, ".output c = o0\nmov c, r0\n", 64, Budget::default());
-        assert!(done.0.is_ok());
-        assert_eq!(control.progress().share(), 1.0, "{name}");
-        assert_eq!(control.progress().done, 64 * 64, "{name}");
+    }
+}
+
+#[test]
+fn all_processors_are_counted_once() {
+    let stream = ".output c = o0\nmad r1, r0, r0, 1\nmul c, r1, r1\n";
+    let branches = ".output c = o0\nmov r1, r0\nfc jump func=0x0f b0=incr to=end\nmul r1, r1, r0\nend:\nmov c, r1\n";
+    let turns = ".output c = o0\nmov r1, 0\nrep i1\nmad r1, r1, r0, r0\nendrep\nmov c, r1\n";
+    let uncached = ".uncached\nmov r1, 0\nmov umrt[each], r1\n";
+    let r700 = "ALU\n0 x: MUL R1.x, R0.x, R0.x\nEXP_DONE: PIX0, R1.xxxx\nEND_OF_PROGRAM\n";
+    for (name, engine) in engines() {
+        for side in [1, 7, 64, 100, 333] {
+            let check = |text: &str, told: &dyn Fn(&Control) -> Result<Outcome, Fault>| {
+                let control = Control::new();
+                assert_eq!(told(&control).err(), None, "{name}, {side}\n{text}");
+                assert_eq!(control.progress().share(), 1.0, "{name}, {side}\n{text}");
+                assert_eq!(control.progress().done, u64::from(side * side), "{name}, {side}\n{text}");
+            };
+            for text in [stream, branches, turns, uncached] {
+                check(text, &|control| run(&*engine, control, text, side, Budget::default()).0);
+            }
+            check(r700, &|control| run_r700(&*engine, control, r700, side, Budget::default()).0);
+        }
     }
 }
 

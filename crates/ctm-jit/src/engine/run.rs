@@ -85,7 +85,6 @@ impl<'a> Run<'a> {
         let first_choice = whole.as_mut().unwrap_or(&mut self);
         if first_choice.stream(memory) {
             let counters = first_choice.counters;
-            self.watch.done(self.launch.domain.processors());
             return Ok(Outcome { counters, findings: Vec::new() });
         }
         #[cfg(target_arch = "x86_64")]

@@ -362,6 +362,8 @@ fn passes(tree: &Tree) -> impl Iterator<Item = (usize, u64)> {
 struct Area {
     kernel: Arc<Kernel>,
     rect: Rect,
+    /// Columns of its one tile that another area does too.
+    again: u32,
 }
 
 impl Stream {
@@ -402,7 +404,7 @@ impl Stream {
             }
         }
         let part = watch.map(|watch| watch.part(0));
-        let failed = AtomicBool::new(false);
+        let (failed, told) = (AtomicBool::new(false), AtomicU64::new(0));
         let one = |frames: &mut Vec<Option<Frame>>, task: usize| {
             if failed.load(Ordering::Relaxed) {
                 return;
@@ -415,11 +417,17 @@ impl Stream {
             }
             if let Some(watch) = watch {
                 let rows = u64::from(rect.rows) * u64::from(kernel.options.tile.rows);
-                watch.done(rows * u64::from(rect.tiles) * u64::from(kernel.columns));
+                let processors = rows * u64::from(rect.tiles * kernel.columns - areas[area].again);
+                told.fetch_add(processors, Ordering::Relaxed);
+                watch.done(processors);
             }
         };
         share(given.threads, tasks.len(), || areas.iter().map(|_| None).collect::<Vec<_>>(), one);
-        !failed.into_inner()
+        let failed = failed.into_inner();
+        if let Some(watch) = watch.filter(|_| failed) {
+            watch.undone(told.into_inner());
+        }
+        !failed
     }
 
     /// The domain cut into areas, each with its kernel.
@@ -477,12 +485,17 @@ impl Stream {
         let mut areas = Vec::new();
         for (j, rows, tile, safe) in bands {
             let narrow = Tile { rows: tile.rows, ..narrow };
+            // Areas come from left to right. Tiles are never cut, so some columns are done twice.
+            let mut next = domain.i0;
             let mut add = |i: u32, tiles: u32, tile: Tile, safe: bool, may_pass: bool| {
                 if tiles == 0 {
                     return Some(());
                 }
                 let options = Options { tile, careful: !safe, past_caches: large && aligned && may_pass };
-                areas.push(Area { kernel: self.kernel(options)?, rect: Rect { i, j, tiles, rows } });
+                let kernel = self.kernel(options)?;
+                let again = next - i;
+                next = i + tiles * kernel.columns;
+                areas.push(Area { kernel, rect: Rect { i, j, tiles, rows }, again });
                 Some(())
             };
             if safe {
@@ -492,7 +505,6 @@ impl Stream {
                 let left = end - first - tiles * across;
                 match tiles {
                     0 => add(at(first), left, narrow, true, true)?,
-                    // Some columns are done twice.
                     _ => add(at(end - across), left.min(1), tile, true, true)?,
                 }
                 add(at(end), strips - end, narrow, false, true)?;
