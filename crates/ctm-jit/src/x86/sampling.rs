@@ -13,19 +13,19 @@
 //! | rcx | the lanes; stays as it is |
 //! | rax | afterwards: 0, or 1 when nothing was done |
 //!
-//! It does nothing where a coordinate that repeats is finite and too large for single precision.
+//! It does nothing where a coordinate that repeats is too large for single precision, or is no number.
 
 use super::elements::{self, Elements};
 use super::encode::{
-    ADD_I32, AND, AND_F32, Asm, BROADCAST, CMP_F32, CVT_F32_I32, CVT_I32_F32, Cond, DIV, EQUAL_I32, Gpr, Int, Label,
-    MAX, MIN, MIN_I32, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_I32, RAX, RCX, RDI, RDX, RSI, Rm, SHIFT_IMM,
-    SHIFT_RIGHT as SHIFT_RIGHT_LANES, XOR,
+    ADD_I32, AND, AND_F32, Asm, BROADCAST, CMP_F32, CMP_I32, CVT_F32_I32, CVT_I32_F32, Cond, DIV, EQUAL_I32,
+    GREATER_I32, Gpr, Int, Label, MAX, MAX_I32, MIN, MIN_I32, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_I32, RAX,
+    RCX, RDI, RDX, RSI, Rm, SHIFT_IMM, SHIFT_RIGHT as SHIFT_RIGHT_LANES, XOR,
 };
 use super::frame::input;
 use super::isa::Isa;
-use super::r700::facts::EQUAL;
-use super::texels::{Axis, Texels};
-use ctm_exec::x1k::float::ONE;
+use super::r700::facts::{EQUAL, INT_AT_LEAST};
+use super::texels::{Axis, REPEATS_BELOW, Texels};
+use ctm_exec::x1k::float::{ONE, SIGN};
 use ctm_exec::x1k::{Filter, Form, Sampler, Wrap};
 use memmap2::Mmap;
 use std::sync::OnceLock;
@@ -34,7 +34,7 @@ use std::sync::OnceLock;
 pub const ROWS: i32 = ELEMENTS + elements::ROWS + 4 * 4;
 /// Where elements are.
 const ELEMENTS: i32 = USED as i32 + 4;
-/// Vector registers that a routine uses: the last ones. It saves those that the program may use.
+/// Vector registers that a routine uses at most: the last ones. It saves those that the program may use.
 const USED: u8 = 11;
 /// The description.
 const INPUT: Gpr = 8;
@@ -68,6 +68,10 @@ impl Kind {
     /// Nearest, clamped to the edge, numbers as they are: needs no routine.
     pub fn is_plain(self) -> bool {
         self.filter == Filter::Nearest && self.wrap == [Wrap::Clamp; 2] && self.form == Form::Floats
+    }
+
+    const fn has_border(self) -> bool {
+        matches!(self.wrap, [Wrap::Border, _] | [_, Wrap::Border])
     }
 
     const fn number(self) -> usize {
@@ -107,7 +111,7 @@ impl Kind {
             Isa::Avx512 => 0,
             Isa::Avx2 => 2 * Self::COUNT,
         };
-        let saves = registers > Names::of(isa).scratch;
+        let saves = registers > Names::of(isa, self).first();
         let number = of_isa + usize::from(saves) * Self::COUNT + self.number();
         let made = ROUTINES[number].get_or_init(|| super::executable(&routine(isa, self, saves)));
         made.as_ref().map(|text| text.as_ptr() as usize)
@@ -118,7 +122,7 @@ impl Kind {
 fn routine(isa: Isa, kind: Kind, saves: bool) -> Vec<u8> {
     let mut asm = Asm::new(isa);
     let refuse = asm.label();
-    let mut routine = Routine { asm, isa, kind, piece: 0, refuse, whole: false, saves, names: Names::of(isa) };
+    let mut routine = Routine { asm, isa, kind, piece: 0, refuse, whole: false, saves, names: Names::of(isa, kind) };
     routine.save(true);
     routine.asm.int_load(Int::Mov, true, RDX, INPUT, input::DATA);
     for piece in 0..isa.pieces() {
@@ -182,7 +186,29 @@ struct Names {
 }
 
 impl Names {
-    const fn of(isa: Isa) -> Self {
+    /// Few, as far as the kind allows: those that programs never use need not be saved.
+    const fn of(isa: Isa, kind: Kind) -> Self {
+        let few = matches!((isa, kind.filter), (Isa::Avx512, Filter::Nearest))
+            && match kind.form {
+                Form::Floats => true,
+                Form::Bytes { .. } => !kind.has_border(),
+                Form::Square | Form::Words => false,
+            };
+        if few {
+            let first = isa.registers();
+            let [x, y, other, texel] = [first, first + 1, first + 2, first + 3];
+            return Self {
+                scratch: texel,
+                x,
+                y,
+                other,
+                upper: [x; 2],
+                lower: [x; 2],
+                texels: [texel; 3],
+                dwords: x,
+                elements: [x, y, other, texel],
+            };
+        }
         let first = isa.all_registers() - USED;
         let (other, dwords) = (first + 3, first + 10);
         Self {
@@ -197,6 +223,11 @@ impl Names {
             elements: [other, first + 8, first + 9, dwords],
         }
     }
+
+    /// The first one; it uses those behind it, too.
+    const fn first(&self) -> u8 {
+        if self.scratch < self.x { self.scratch } else { self.x }
+    }
 }
 
 impl Routine {
@@ -207,9 +238,10 @@ impl Routine {
 
     /// Saves vector registers, or restores them.
     fn save(&mut self, save: bool) {
-        let first = if self.saves { self.names.scratch } else { self.isa.registers() };
+        let used = self.names.first();
+        let first = if self.saves { used } else { self.isa.registers() };
         for register in first..self.isa.registers() {
-            let row = Rm::Row(OWN, 64 * i32::from(register - self.names.scratch));
+            let row = Rm::Row(OWN, 64 * i32::from(register - used));
             self.asm.vector(if save { MOVUPS_STORE } else { MOVUPS_LOAD }, register, 0, row);
         }
     }
@@ -224,27 +256,41 @@ impl Routine {
         Rm::Each(INPUT, place + 4 * axis as i32)
     }
 
-    /// A coordinate in elements.
-    fn coordinate(&mut self, axis: usize, to: u8) {
+    /// The coordinates in elements.
+    fn coordinates(&mut self) {
         let n = self.names;
-        let row = self.row(RSI, axis as i32);
-        self.asm.vector(MOVUPS_LOAD, to, 0, row);
-        self.texels().with(MUL, to, to, Rm::Each(RDI, 4 * axis as i32));
-        if self.kind.repeats(axis) {
-            if self.isa == Isa::Avx512 {
-                self.asm.mask_from(1, PIECE);
-            }
-            self.texels().too_large(to, n.other, 1);
-            match self.isa {
-                Isa::Avx512 => self.asm.mask_test(1),
-                Isa::Avx2 => {
-                    self.asm.signs(RAX, n.scratch);
-                    self.asm.test(RAX, PIECE);
-                }
-            }
-            let refuse = self.refuse;
-            self.asm.jump_if(Cond::NotEqual, refuse);
+        for (axis, to) in [n.x, n.y].into_iter().enumerate() {
+            let row = self.row(RSI, axis as i32);
+            self.asm.vector(MOVUPS_LOAD, to, 0, row);
+            self.texels().with(MUL, to, to, Rm::Each(RDI, 4 * axis as i32));
         }
+        // As whole numbers without their sign floats are in order, and those that are no numbers come last.
+        let magnitude = |r: &mut Self, to: u8, of: u8| r.asm.vector(AND, to, of, Rm::Literal(!SIGN));
+        match [self.kind.repeats(0), self.kind.repeats(1)] {
+            [false, false] => return,
+            [true, false] => magnitude(self, n.other, n.x),
+            [false, true] => magnitude(self, n.other, n.y),
+            [true, true] => {
+                magnitude(self, n.other, n.x);
+                magnitude(self, n.texels[0], n.y);
+                self.asm.vector(MAX_I32, n.other, n.other, Rm::Reg(n.texels[0]));
+            }
+        }
+        let bound = REPEATS_BELOW.to_bits();
+        match self.isa {
+            Isa::Avx512 => {
+                self.asm.mask_from(1, PIECE);
+                self.asm.evex(CMP_I32, 1, n.other, Rm::Literal(bound), 1, false, Some(INT_AT_LEAST));
+                self.asm.mask_test(1);
+            }
+            Isa::Avx2 => {
+                self.asm.vector(GREATER_I32, n.scratch, n.other, Rm::Literal(bound - 1));
+                self.asm.signs(RAX, n.scratch);
+                self.asm.test(RAX, PIECE);
+            }
+        }
+        let refuse = self.refuse;
+        self.asm.jump_if(Cond::NotEqual, refuse);
     }
 
     /// A floored coordinate as the number of a column or row, always one that exists. `inside`: the row for the mask of lanes inside.
@@ -262,11 +308,9 @@ impl Routine {
                     last,
                     period: Self::each(input::PERIOD, axis),
                     inverse: Self::each(input::INVERSE, axis),
+                    mirrors: self.kind.wrap[axis] == Wrap::Mirror,
                 };
                 self.texels().repeat(u, n.other, &of_axis);
-                // Infinities read the first one: of no number the maximum is its second operand.
-                self.asm.vector(MAX, u, u, Rm::Literal(0));
-                self.texels().with(MIN, u, u, last);
             }
             Wrap::Border => {
                 self.texels().with(MIN, n.other, u, last);
@@ -304,10 +348,6 @@ impl Routine {
             }
             _ => self.asm.vector(MOVUPS_STORE, n.scratch, 0, row),
         }
-    }
-
-    fn has_border(&self) -> bool {
-        self.kind.wrap.contains(&Wrap::Border)
     }
 
     /// The lanes that look up an element that exists, of a corner: mask 1, or the scratch register. All, or the running ones, where there is
@@ -368,7 +408,7 @@ impl Routine {
 
     /// A dword at an offset behind those that indices name, or the border's channel.
     fn dword(&mut self, to: u8, index: u8, corner: [usize; 2], channel: i32, offset: i32) {
-        if self.has_border() {
+        if self.kind.has_border() {
             self.asm.vector(BROADCAST, to, 0, Self::each(input::BORDER, channel as usize));
             self.gather_inside(to, index, corner, offset);
         } else {
@@ -410,7 +450,7 @@ impl Routine {
     /// The border's channel in lanes outside.
     fn or_border(&mut self, to: u8, corner: [usize; 2], channel: i32) {
         let n = self.names;
-        if !self.has_border() {
+        if !self.kind.has_border() {
             return;
         }
         self.asm.vector(BROADCAST, n.dwords, 0, Self::each(input::BORDER, channel as usize));
@@ -428,7 +468,7 @@ impl Routine {
     fn missing(&mut self, to: u8, corner: [usize; 2], channel: i32) {
         let n = self.names;
         let bits = Rm::Literal(if channel == 3 { ONE } else { 0 });
-        if !self.has_border() {
+        if !self.kind.has_border() {
             return self.texels().load_each(to, bits);
         }
         self.asm.vector(BROADCAST, to, 0, Self::each(input::BORDER, channel as usize));
@@ -451,7 +491,7 @@ impl Routine {
         if self.isa != Isa::Avx512 || self.kind.form != Form::Floats {
             return self.channels(make);
         }
-        let as_they_are = corners.len() == 1 && !self.has_border();
+        let as_they_are = corners.len() == 1 && !self.kind.has_border();
         let (narrow, done) = (self.asm.label(), self.asm.label());
         self.asm.int_store_imm(Int::Cmp, false, INPUT, input::CHANNELS, 4);
         self.asm.jump_if(Cond::NotEqual, narrow);
@@ -503,8 +543,8 @@ impl Routine {
 
     fn nearest(&mut self) {
         let n = self.names;
+        self.coordinates();
         for (axis, u) in [n.x, n.y].into_iter().enumerate() {
-            self.coordinate(axis, u);
             self.texels().floor(u, u);
             self.wrapped(axis, u, 2 * axis as i32);
             self.texels().with(MUL_I32, u, u, Self::each(input::STRIDES, 1 - axis));
@@ -523,9 +563,9 @@ impl Routine {
     /// Four elements side by side, as channels.
     fn square(&mut self) {
         let n = self.names;
+        self.coordinates();
         let [right, below] = n.upper;
         for (axis, (u, next)) in [(n.x, right), (n.y, below)].into_iter().enumerate() {
-            self.coordinate(axis, u);
             self.texels().floor(u, u);
             self.wrapped(axis, u, 2 * axis as i32);
             self.texels().load_each(n.other, Self::each(input::LAST, axis));
@@ -549,10 +589,10 @@ impl Routine {
 
     fn linear(&mut self) {
         let n = self.names;
+        self.coordinates();
         // Columns of the left and right texels, rows of the upper and lower ones.
         let places = [n.upper, n.lower];
         for (axis, u) in [n.x, n.y].into_iter().enumerate() {
-            self.coordinate(axis, u);
             let [low, high] = places[axis];
             self.texels().split(u, low, high);
             for (n, place) in [low, high].into_iter().enumerate() {

@@ -24,6 +24,8 @@ pub struct Axis {
     pub period: Rm,
     /// 1 over that.
     pub inverse: Rm,
+    /// What is beyond the edge may be a mirror image.
+    pub mirrors: bool,
 }
 
 /// A coordinate as the number of a column or row, clamped: between 0 and `last` whatever the coordinate is. What is not a
@@ -75,20 +77,6 @@ impl Texels<'_> {
         self.asm.instruction(ROUND_SCALE, to, 0, Rm::Reg(u), Some(9));
     }
 
-    /// A mask of the lanes whose coordinate is finite and at least [`REPEATS_BELOW`] from 0: mask 1, under another one, or the register for
-    /// masks, which `under` does not concern. `other` is written.
-    pub fn too_large(&mut self, u: u8, other: u8, under: u8) {
-        // No number where the coordinate is not finite.
-        self.asm.vector(SUB, other, u, Rm::Reg(u));
-        self.asm.vector(ADD, other, other, Rm::Reg(u));
-        self.asm.vector(AND, other, other, Rm::Literal(!SIGN));
-        let bound = Rm::Literal(REPEATS_BELOW.to_bits());
-        match self.isa {
-            Isa::Avx512 => self.asm.evex(CMP_F32, 1, other, bound, under, false, Some(AT_LEAST)),
-            Isa::Avx2 => self.asm.vex(CMP_F32, self.scratch, other, bound, Some(AT_LEAST)),
-        }
-    }
-
     /// A floored coordinate in the first period, and behind the edge that of its mirror image; no number where it is not finite. `other` is written.
     ///
     /// A half more than a whole number is at least half of 1 / period away from each multiple of the period, when both are divided by it. The two
@@ -98,11 +86,13 @@ impl Texels<'_> {
         self.with(MUL, other, other, axis.inverse);
         self.floor(other, other);
         self.with(FNMADD231, u, other, axis.period);
-        // Columns and the last one: what a column and its image add up to. Where nothing is mirrored, no column is beyond.
-        self.load_each(other, axis.size);
-        self.with(ADD, other, other, axis.last);
-        self.asm.vector(SUB, other, other, Rm::Reg(u));
-        self.asm.vector(MIN, u, u, Rm::Reg(other));
+        if axis.mirrors {
+            // Columns and the last one: what a column and its image add up to. Where nothing is mirrored, no column is beyond.
+            self.load_each(other, axis.size);
+            self.with(ADD, other, other, axis.last);
+            self.asm.vector(SUB, other, other, Rm::Reg(u));
+            self.asm.vector(MIN, u, u, Rm::Reg(other));
+        }
     }
 
     /// Half a texel back, `low = floor(u)`, `high = low + 1`; u becomes how much the second texel weighs, 0 at infinity.

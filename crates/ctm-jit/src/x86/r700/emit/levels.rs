@@ -320,6 +320,7 @@ impl Emit<'_> {
                 last: of(of_level::LAST),
                 period: of(of_level::PERIOD),
                 inverse: of(of_level::INVERSE),
+                mirrors: true,
             };
             self.texels().floor(u, u);
             self.texels().repeat(u, GATHERED, &of_axis);

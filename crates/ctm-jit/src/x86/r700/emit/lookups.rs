@@ -377,6 +377,7 @@ impl Emit<'_> {
             last: each(table::LAST),
             period: each(table::PERIOD),
             inverse: each(table::INVERSE),
+            mirrors: true,
         };
         self.texels().floor(u, u);
         self.texels().repeat(u, GATHERED, &of_axis);
