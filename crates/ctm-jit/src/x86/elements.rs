@@ -53,18 +53,35 @@ impl Elements {
 
     /// The same where elements differ; their numbers lie in the first row.
     fn load_apart(&self, asm: &mut Asm) {
-        let [a, b, c, d] = self.registers;
         let (base, offset) = self.rows;
-        for (register, first) in self.registers.into_iter().zip(0..) {
-            for quarter in 0..LANES as u8 / 4 {
-                asm.int_load(Int::Mov, false, RAX, base, offset + 4 * (i32::from(4 * quarter) + first));
-                match quarter {
-                    0 => asm.load_quarter(register, self.data, RAX),
-                    _ => asm.insert_quarter(register, quarter, self.data, RAX),
-                }
+        for (register, place) in self.registers.into_iter().zip(0..) {
+            self.quarters(asm, Rm::Row(base, offset), place, register);
+        }
+        self.transpose(asm);
+    }
+
+    /// A lane's number of a row, in rax.
+    pub(super) fn number(asm: &mut Asm, row: Rm, lane: u8) {
+        if let Rm::Row(base, offset) = row {
+            asm.int_load(Int::Mov, false, RAX, base, offset + 4 * i32::from(lane));
+        }
+    }
+
+    /// The elements of the lanes at one place of each quarter, whose numbers lie in a row.
+    pub(super) fn quarters(&self, asm: &mut Asm, numbers: Rm, place: u8, register: u8) {
+        for quarter in 0..LANES as u8 / 4 {
+            Self::number(asm, numbers, 4 * quarter + place);
+            match quarter {
+                0 => asm.load_quarter(register, self.data, RAX),
+                _ => asm.insert_quarter(register, quarter, self.data, RAX),
             }
         }
-        // Each quarter holds four elements, one in each register.
+    }
+
+    /// From four elements in each register, of the lanes at one place of each quarter, to channels.
+    pub(super) fn transpose(&self, asm: &mut Asm) {
+        let [a, b, c, d] = self.registers;
+        let (base, offset) = self.rows;
         let [one, other] = [1, 2].map(|row| Rm::Row(base, offset + 64 * row));
         for (low, high, kept) in [(a, b, one), (c, d, other)] {
             asm.vector(MOVUPS_STORE, high, 0, kept);

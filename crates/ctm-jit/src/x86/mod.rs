@@ -58,6 +58,7 @@ mod together;
 mod vectors;
 #[cfg(all(test, unix))]
 pub mod walled;
+mod weighed;
 mod whole;
 
 use crate::engine::Source;

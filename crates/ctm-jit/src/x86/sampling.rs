@@ -25,15 +25,18 @@ use super::frame::input;
 use super::isa::Isa;
 use super::r700::facts::{EQUAL, INT_AT_LEAST};
 use super::texels::{Axis, REPEATS_BELOW, Texels};
+use super::weighed::Corners;
 use ctm_exec::x1k::float::{ONE, SIGN};
 use ctm_exec::x1k::{Filter, Form, Sampler, Wrap};
 use memmap2::Mmap;
 use std::sync::OnceLock;
 
 /// Rows that a routine needs: registers that it saves, masks, and elements of four corners, channel by channel.
-pub const ROWS: i32 = ELEMENTS + elements::ROWS + 4 * 4;
+pub const ROWS: i32 = CORNERS + if Corners::ROWS > 4 * 4 { Corners::ROWS } else { 4 * 4 };
 /// Where elements are.
 const ELEMENTS: i32 = USED as i32 + 4;
+/// What is behind: elements of four corners, channel by channel, or those by which they are weighed.
+const CORNERS: i32 = ELEMENTS + elements::ROWS;
 /// Vector registers that a routine uses at most: the last ones. It saves those that the program may use.
 const USED: u8 = 11;
 /// The description.
@@ -481,17 +484,18 @@ impl Routine {
 
     /// Where a channel of a corner's elements lies.
     fn element(&self, [x, y]: [usize; 2], channel: i32) -> Rm {
-        self.row(OWN, ELEMENTS + elements::ROWS + 4 * (2 * y + x) as i32 + channel)
+        self.row(OWN, CORNERS + 4 * (2 * y + x) as i32 + channel)
     }
 
     /// Makes channels as [`Self::channels`] does. Where elements may have four channels, there is code for these, too, which loads the elements of
     /// the corners first.
     fn all_channels(&mut self, corners: &[([usize; 2], u8)], make: impl Fn(&mut Self, i32, bool) -> u8) {
         let n = self.names;
-        if self.isa != Isa::Avx512 || self.kind.form != Form::Floats {
+        let as_they_are = corners.len() == 1 && !self.kind.has_border();
+        let weighed = corners.len() > 1 && !self.kind.has_border();
+        if self.isa != Isa::Avx512 || self.kind.form != Form::Floats || weighed {
             return self.channels(make);
         }
-        let as_they_are = corners.len() == 1 && !self.kind.has_border();
         let (narrow, done) = (self.asm.label(), self.asm.label());
         self.asm.int_store_imm(Int::Cmp, false, INPUT, input::CHANNELS, 4);
         self.asm.jump_if(Cond::NotEqual, narrow);
@@ -608,6 +612,14 @@ impl Routine {
         self.asm.vector(ADD_I32, right, right, Rm::Reg(up));
         self.asm.vector(MOVAPS, up, 0, Rm::Reg(n.other));
         let corners = [([0, 0], left), ([1, 0], right), ([0, 1], up), ([1, 1], down)];
+        let (narrow, done) = (self.asm.label(), self.asm.label());
+        if self.isa == Isa::Avx512 && self.kind.form == Form::Floats && !self.kind.has_border() {
+            self.asm.int_store_imm(Int::Cmp, false, INPUT, input::CHANNELS, 4);
+            self.asm.jump_if(Cond::NotEqual, narrow);
+            self.weigh(corners.map(|(_, index)| index));
+            self.asm.jump(done);
+        }
+        self.asm.place(narrow);
         self.all_channels(&corners, |r, channel, there| {
             let [upper, one, lower] = n.texels;
             for (y, (to, indices)) in [(upper, n.upper), (lower, n.lower)].into_iter().enumerate() {
@@ -624,5 +636,24 @@ impl Routine {
             r.texels().one_nan(upper);
             upper
         });
+        self.asm.place(done);
+    }
+
+    /// Weighs elements of four channels.
+    fn weigh(&mut self, indices: [u8; 4]) {
+        let n = self.names;
+        let corners = Corners { base: OWN, offset: 64 * CORNERS };
+        for (corner, index) in indices.into_iter().enumerate() {
+            self.asm.vector(MOVUPS_STORE, index, 0, corners.index(corner));
+        }
+        for (axis, weight) in [n.x, n.y].into_iter().enumerate() {
+            self.asm.vector(MOVUPS_STORE, weight, 0, corners.weight(axis));
+        }
+        let elements = Elements { registers: n.elements, data: RDX, rows: (OWN, 64 * ELEMENTS) };
+        elements.weigh(&mut self.asm, corners);
+        for (channel, register) in (0..).zip(elements.channels()) {
+            let row = self.row(RSI, 2 + channel);
+            self.asm.vector(MOVUPS_STORE, register, 0, row);
+        }
     }
 }

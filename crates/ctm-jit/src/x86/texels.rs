@@ -7,8 +7,8 @@ use super::encode::{
     SUB, V, XOR,
 };
 use super::isa::Isa;
-use super::r700::facts::{AT_LEAST, EQUAL, GREATER, LESS, UNORDERED};
-use ctm_exec::x1k::float::{HALF, NAN, ONE, SIGN};
+use super::r700::facts::{EQUAL, GREATER, LESS, UNORDERED};
+use ctm_exec::x1k::float::{HALF, NAN, ONE};
 
 /// Floored coordinates that are no further from 0 repeat in single precision: see [`Texels::repeat`].
 pub const REPEATS_BELOW: f32 = (1 << 21) as f32;

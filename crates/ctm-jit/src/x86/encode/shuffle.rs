@@ -13,6 +13,8 @@ rows! { SHUFFLE_ROWS
     PERMUTE = 2 1 0x16;
     /// The same from two vectors, the result's old elements first. AVX-512 alone.
     PERMUTE_TWO = 2 1 0x7f;
+    /// Two quarters of each source; the immediate says which. AVX-512 alone.
+    SHUFFLE_QUARTERS = 3 1 0x23;
 }
 
 impl Asm {
@@ -42,7 +44,19 @@ impl Asm {
         self.byte(quarter);
     }
 
-    /// An instruction on 16 bytes: its map, the other two bytes of the prefix, its opcode.
+    /// The 32 bytes at `base + 4 * index` in the first half, zeros in the other: AVX-512. The base is neither rbp nor r13.
+    pub fn load_half(&mut self, dst: u8, base: Gpr, index: Gpr) {
+        self.quarter_at(dst, (1, 15 << 3 | 4, 1 << 5 | 1 << 3, 0x10), base, index);
+    }
+
+    /// The same 32 bytes in the second half; the first one stays: AVX-512.
+    pub fn insert_half(&mut self, dst: u8, base: Gpr, index: Gpr) {
+        let (low, high) = ((!dst & 15) << 3, (!(dst >> 4) & 1) << 3);
+        self.quarter_at(dst, (3, 1 << 7 | low | 4 | 1, 2 << 5 | high, 0x1a), base, index);
+        self.byte(1);
+    }
+
+    /// An instruction on 16 or 32 bytes: its map, the other two bytes of the prefix, its opcode.
     fn quarter_at(&mut self, dst: u8, (map, second, third, opcode): (u8, u8, u8, u8), base: Gpr, index: Gpr) {
         debug_assert!(base & 7 != 5, "it needs no displacement");
         let (r, x, b) = (!(dst >> 3) & 1, !(index >> 3) & 1, !(base >> 3) & 1);
@@ -111,17 +125,20 @@ mod tests {
 
     #[test]
     fn shuffles() {
-        let names = ["vunpcklps", "vunpckhps", "vshufps", "vmovntps", "vpermps", "vpermt2ps"];
+        let names = ["vunpcklps", "vunpckhps", "vshufps", "vmovntps", "vpermps", "vpermt2ps", "vshuff32x4"];
         for (isa, vector) in [(Isa::Avx512, "zmm"), (Isa::Avx2, "ymm")] {
             for ((_, op), name) in SHUFFLE_ROWS.iter().zip(names) {
                 let found = |rm| match *op {
                     SHUFFLE => decoded_for(isa, |a| a.instruction(SHUFFLE, 11, 9, rm, Some(0x44))),
+                    SHUFFLE_QUARTERS => {
+                        decoded_for(Isa::Avx512, |a| a.instruction(SHUFFLE_QUARTERS, 11, 9, rm, Some(0x44)))
+                    }
                     STORE_PAST_CACHES => decoded_for(isa, |a| a.vector(STORE_PAST_CACHES, 11, 0, rm)),
                     PERMUTE_TWO => decoded_for(Isa::Avx512, |a| a.vector(PERMUTE_TWO, 11, 9, rm)),
                     op => decoded_for(isa, |a| a.vector(op, 11, 9, rm)),
                 };
-                let vector = if *op == PERMUTE_TWO { "zmm" } else { vector };
-                let end = if *op == SHUFFLE { ",44h" } else { "" };
+                let vector = if matches!(*op, PERMUTE_TWO | SHUFFLE_QUARTERS) { "zmm" } else { vector };
+                let end = if matches!(*op, SHUFFLE | SHUFFLE_QUARTERS) { ",44h" } else { "" };
                 if *op == STORE_PAST_CACHES {
                     assert_eq!(found(Rm::Row(RBX, 64)), format!("{name} [rbx+40h],{vector}11"));
                 } else {
@@ -143,6 +160,10 @@ mod tests {
             (Isa::Avx512, "vmovups xmm3,[r8+r9*4]", |a| a.load_quarter(3, 8, 9)),
             (Isa::Avx512, "vinsertf32x4 zmm31,zmm31,[rdx+rax*4],3", |a| a.insert_quarter(31, 3, RDX, RAX)),
             (Isa::Avx512, "vinsertf32x4 zmm9,zmm9,[r8+r9*4],1", |a| a.insert_quarter(9, 1, 8, 9)),
+            (Isa::Avx512, "vmovups ymm28,[rdx+rax*4]", |a| a.load_half(28, RDX, RAX)),
+            (Isa::Avx512, "vmovups ymm3,[r8+r9*4]", |a| a.load_half(3, 8, 9)),
+            (Isa::Avx512, "vinsertf64x4 zmm31,zmm31,[rdx+rax*4],1", |a| a.insert_half(31, RDX, RAX)),
+            (Isa::Avx512, "vinsertf64x4 zmm9,zmm9,[r8+r9*4],1", |a| a.insert_half(9, 8, 9)),
             (Isa::Avx512, "vbroadcastf32x4 zmm9,[rbp-10h]", |a| a.broadcast_quarter(9, RBP, -16)),
             (Isa::Avx2, "vbroadcastf128 ymm11,[r12+40h]", |a| a.broadcast_quarter(11, 12, 0x40)),
             (Isa::Avx2, "vbroadcastf128 ymm3,[rbp-10h]", |a| a.broadcast_quarter(3, RBP, -16)),

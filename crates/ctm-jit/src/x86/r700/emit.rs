@@ -156,6 +156,8 @@ struct Emit<'a> {
     levels: Vec<(Label, Label, Label, i32)>,
     /// Where whole texels are loaded, if some lookup needs it.
     elements: Option<Label>,
+    /// Code that weighs elements, if some lookup calls it.
+    weighed: Option<Label>,
     /// Pieces of the active lanes are in their mask registers.
     cached: bool,
     /// The active lanes are in their general register.
@@ -187,6 +189,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         linear: Vec::new(),
         levels: Vec::new(),
         elements: None,
+        weighed: None,
         cached: false,
         whole: true,
         needs: Needs::of(input.code, input.lists, input.turns),

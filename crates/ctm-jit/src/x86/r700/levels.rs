@@ -81,8 +81,10 @@ pub mod rows {
     /// What was found: in the second level, or the only one; in the first of two.
     pub const FOUND: i32 = BASE + 1;
     pub const FIRST: i32 = FOUND + 4;
+    /// Where the nearest texel begins.
+    pub const NEAREST: i32 = FIRST + 4;
     /// Numbers: which lanes of the piece exist, which weigh texels, the longer of both gradients.
-    pub const MASKS: i32 = FIRST + 4;
+    pub const MASKS: i32 = NEAREST + 1;
     pub const EXISTING: i32 = 64 * MASKS;
     pub const LINEAR: i32 = EXISTING + 8;
     pub const GRADIENT: i32 = MASKS + 1;

@@ -331,8 +331,8 @@ impl Emit<'_> {
 
     /// Four texels of the level, weighed; in lanes that take the nearest one, that.
     fn weigh_at_level(&mut self, r: &Routine) {
-        let corners = self.corners(0);
-        for (axis, weight) in (0..).zip(corners.weights) {
+        let corners = self.corners();
+        for axis in 0..2 {
             self.coordinate(r, axis, SCRATCH);
             self.asm.int_load(Int::Mov, false, RAX, RBX, r.rows + rows::LINEAR);
             self.asm.mask_from(1, RAX);
@@ -342,24 +342,36 @@ impl Emit<'_> {
             self.asm.vector(SUB, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
             self.asm.vector(MAX, SCRATCH, SCRATCH, Rm::Literal(0));
             self.asm.vector(ADD, RIGHT, OPERAND, Rm::Literal(ONE));
-            self.store(SCRATCH, weight);
+            self.store(SCRATCH, corners.weight(axis as usize));
             for (high, register) in [OPERAND, RIGHT].into_iter().enumerate() {
                 self.wrapped_at_level(r, axis, register);
                 if axis == 1 {
                     self.asm.vector(MUL_I32, register, register, r.at_level(of_level::WIDTH));
                     self.asm.vector(ADD_I32, register, register, r.row(rows::BASE));
                 }
-                self.store(register, corners.place(axis as usize, high));
+                let place = self.place(axis as usize, high);
+                self.store(register, place);
             }
         }
-        self.load_corners(&corners);
-        for n in 0..CHANNELS {
-            self.weigh_corners(&corners, n);
-            self.asm.int_load(Int::Mov, false, RAX, RBX, r.rows + rows::LINEAR);
-            self.asm.mask_from(1, RAX);
-            self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners.texels(0, n));
-            self.asm.evex(MOVAPS, SCRATCH, 0, Rm::Reg(GATHERED), 1, false, None);
-            self.store(SCRATCH, r.row(rows::FOUND + n));
+        self.find_corners(corners);
+        // The indices are written.
+        self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners.index(0));
+        self.store(SCRATCH, r.row(rows::NEAREST));
+        self.weigh_elements();
+        for (n, register) in (0..).zip(self.whole_elements().channels()) {
+            self.store(register, r.row(rows::FOUND + n));
         }
+        let all = self.asm.label();
+        self.asm.int_store_imm(Int::Cmp, false, RBX, r.rows + rows::LINEAR, 0xffff);
+        self.asm.jump_if(Cond::Equal, all);
+        self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, r.row(rows::NEAREST));
+        self.load_elements();
+        self.asm.int_load(Int::Mov, false, RAX, RBX, r.rows + rows::LINEAR);
+        self.asm.mask_from(1, RAX);
+        for (n, register) in (0..).zip(self.whole_elements().channels()) {
+            self.asm.evex(MOVUPS_LOAD, register, 0, r.row(rows::FOUND + n), 1, false, None);
+            self.store(register, r.row(rows::FOUND + n));
+        }
+        self.asm.place(all);
     }
 }

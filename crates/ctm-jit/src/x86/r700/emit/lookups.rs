@@ -15,6 +15,7 @@ use crate::x86::r700::facts::{INT_NOT_EQUAL, NOT_LESS, UNORDERED};
 use crate::x86::r700::wide::RIGHT as RIGHT_SHIFT;
 use crate::x86::r700::{Looked, Sample, UNCOMPARED, argument, head, result, table};
 use crate::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
+use crate::x86::weighed::Corners;
 use ctm_exec::x1k::float::{NAN, SIGN};
 
 /// One more scratch register.
@@ -23,28 +24,6 @@ pub(super) const RIGHT: u8 = 31;
 const BELOW: u8 = 1;
 /// The extension of vector shifts to the left.
 pub(super) const SHIFT_LEFT: u8 = 6;
-
-/// Where the lookup of a piece that weighs four texels keeps what it works on.
-pub(super) struct Corners {
-    /// Of the second column and of the second row.
-    pub weights: [Rm; 2],
-    /// Where texels of a comparison are.
-    indices: [Rm; 4],
-    copy: u8,
-    save: i32,
-}
-
-impl Corners {
-    /// The columns (axis 0) and the beginnings of the rows, low and high.
-    pub fn place(&self, axis: usize, high: usize) -> Rm {
-        Rm::Row(RBX, argument(2 * axis + high) + 64 * i32::from(self.copy))
-    }
-
-    /// A channel of a corner's texels.
-    pub fn texels(&self, corner: usize, channel: i32) -> Rm {
-        Rm::Row(RBX, self.save + 64 * (elements::ROWS + 4 * corner as i32 + channel))
-    }
-}
 
 impl Emit<'_> {
     /// A lookup.
@@ -224,11 +203,17 @@ impl Emit<'_> {
         self.asm.call_label(elements);
     }
 
-    /// The code for that, once.
+    /// The code for that, and for [`Self::weigh_elements`], once.
     pub(super) fn elements(&mut self) {
         if let Some(label) = self.elements.take() {
             self.asm.place(label);
             self.whole_elements().load(&mut self.asm, SCRATCH);
+            self.asm.ret();
+        }
+        if let Some(label) = self.weighed.take() {
+            self.asm.place(label);
+            let corners = self.corners();
+            self.whole_elements().weigh(&mut self.asm, corners);
             self.asm.ret();
         }
     }
@@ -248,71 +233,65 @@ impl Emit<'_> {
         }
     }
 
-    /// Rows of arguments and results, and of those for registers during calls.
-    pub(super) fn corners(&self, copy: u8) -> Corners {
-        let row = |offset: i32| Rm::Row(RBX, offset + 64 * i32::from(copy));
-        let weights = [row(result(0)), row(result(1))];
-        let indices = [row(result(2)), row(result(3)), row(argument(4)), row(argument(5))];
-        Corners { weights, indices, copy, save: self.input.layout.save }
+    /// Rows of those for registers during calls.
+    pub(super) fn corners(&self) -> Corners {
+        Corners { base: RBX, offset: self.input.layout.save + 64 * elements::ROWS }
+    }
+
+    /// Where the columns (axis 0) and the beginnings of the rows are kept, low and high.
+    pub(super) fn place(&self, axis: usize, high: usize) -> Rm {
+        Rm::Row(RBX, self.input.layout.save + 64 * (elements::ROWS + Corners::ROWS + (2 * axis + high) as i32))
     }
 
     /// One piece of a lookup that weighs texels.
     fn weigh(&mut self, sample: &Sample, at: i32, copy: u8) {
-        let corners = self.corners(copy);
-        for (axis, weight) in corners.weights.into_iter().enumerate() {
+        let corners = self.corners();
+        for axis in 0..2 {
             let u = self.in_texels(sample, axis, copy, at, SCRATCH);
             if u != SCRATCH {
                 self.asm.vector(MOVAPS, SCRATCH, 0, Rm::Reg(u));
             }
             // The column behind is where nothing else is meanwhile.
             self.texels().split(SCRATCH, OPERAND, RIGHT);
-            self.store(SCRATCH, weight);
+            self.store(SCRATCH, corners.weight(axis));
             for (high, register) in [OPERAND, RIGHT].into_iter().enumerate() {
                 self.wrapped(sample, axis, at, register, register);
                 if axis == 1 {
                     self.asm.vector(MUL_I32, register, register, Rm::Each(RBX, at + table::WIDTH));
                 }
-                self.store(register, corners.place(axis, high));
+                let place = self.place(axis, high);
+                self.store(register, place);
             }
         }
+        self.find_corners(corners);
         if sample.looked.compares() {
-            return self.weigh_compared(sample, at, copy, &corners);
+            return self.weigh_compared(sample, at, copy, corners);
         }
-        self.load_corners(&corners);
-        for (element, dst) in (0..).zip(sample.dst) {
-            let Some(dst) = dst else { continue };
-            self.weigh_corners(&corners, element);
-            self.put(dst, copy, GATHERED);
+        self.weigh_elements();
+        for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
+            dst.into_iter().for_each(|dst| self.put(dst, copy, register));
         }
     }
 
-    /// The number of a corner's first dword, in the scratch register.
-    fn corner(&mut self, corners: &Corners, corner: usize) {
-        self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners.place(0, corner % 2));
-        self.asm.vector(ADD_I32, SCRATCH, SCRATCH, corners.place(1, corner / 2));
-        self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
-    }
-
-    /// Loads the texels of four corners to their rows.
-    pub(super) fn load_corners(&mut self, corners: &Corners) {
+    /// The numbers of the corners' first dwords.
+    pub(super) fn find_corners(&mut self, corners: Corners) {
         for corner in 0..4 {
-            self.corner(corners, corner);
-            self.load_elements();
-            for (channel, register) in (0..).zip(self.whole_elements().channels()) {
-                self.store(register, corners.texels(corner, channel));
-            }
+            let [column, row] = [self.place(0, corner % 2), self.place(1, corner / 2)];
+            self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, column);
+            self.asm.vector(ADD_I32, SCRATCH, SCRATCH, row);
+            self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
+            self.store(SCRATCH, corners.index(corner));
         }
     }
 
-    /// A channel of the corners' texels, weighed, in the register of what is gathered.
-    pub(super) fn weigh_corners(&mut self, corners: &Corners, channel: i32) {
-        self.two_rows(&corners.weights, |e, register, corner| {
-            e.asm.vector(MOVUPS_LOAD, register, 0, corners.texels(corner, channel));
-        });
+    /// Weighs the elements of four corners, into the scratch registers.
+    pub(super) fn weigh_elements(&mut self) {
+        let weighed = *self.weighed.get_or_insert_with(|| self.asm.label());
+        self.asm.call_label(weighed);
     }
 
     /// Two rows of texels, weighed along x, then along y: in the register of what is gathered.
-    fn two_rows(&mut self, weights: &[Rm; 2], mut load: impl FnMut(&mut Self, u8, usize)) {
+    fn two_rows(&mut self, weights: [Rm; 2], mut load: impl FnMut(&mut Self, u8, usize)) {
         for (row, low) in [GATHERED, OPERAND].into_iter().enumerate() {
             load(self, low, 2 * row);
             load(self, RIGHT, 2 * row + 1);
@@ -323,14 +302,10 @@ impl Emit<'_> {
     }
 
     /// The same for what comparisons with the texels give.
-    fn weigh_compared(&mut self, sample: &Sample, at: i32, copy: u8, corners: &Corners) {
-        for (corner, index) in corners.indices.into_iter().enumerate() {
-            self.corner(corners, corner);
-            self.store(SCRATCH, index);
-        }
+    fn weigh_compared(&mut self, sample: &Sample, at: i32, copy: u8, corners: Corners) {
         if let Some(dst) = sample.dst[0] {
-            self.two_rows(&corners.weights, |e, register, corner| {
-                e.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners.indices[corner]);
+            self.two_rows([0, 1].map(|axis| corners.weight(axis)), |e, register, corner| {
+                e.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners.index(corner));
                 e.asm.mask_from(1, RCX);
                 e.asm.gather(register, 1, RDX, SCRATCH, 0);
                 e.compare(sample, at, copy, register);
