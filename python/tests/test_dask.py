@@ -74,6 +74,60 @@ def test_a_sweep_gives_a_result_for_each(axpy):
         assert same(one["sum"], ctm.run(axpy, (37, 20), {"x": X, "y": X}, {"a": k})["sum"])
 
 
+def total(result):
+    return float(result["sum"].sum(dtype=np.float64))
+
+
+def test_a_sweep_is_reduced_where_it_runs(axpy):
+    with ThreadPoolExecutor(2) as pool:
+        found = ctm_dask.sweep(axpy, (37, 20), [{"a": k} for k in range(3)], executor=pool, reduce=total, inputs={"x": X, "y": X})
+    assert found == [total(ctm.run(axpy, (37, 20), {"x": X, "y": X}, {"a": k})) for k in range(3)]
+
+
+def test_processes_share_arrays(axpy, position):
+    with ProcessPoolExecutor(2) as pool:
+        assert ctm_dask._local(pool) == ctm_dask._shared.possible()
+        for halo in [{}, {"x": 0}]:
+            found = ctm_dask.run(axpy, (37, 20), {"x": X, "y": X}, {"a": 3}, executor=pool, halo=halo)["sum"]
+            assert same(found, ctm.run(axpy, (37, 20), {"x": X, "y": X}, {"a": 3})["sum"])
+        for domain in [np.s_[4:31, 3:9], 7, 10000]:
+            assert same(ctm_dask.run(position, domain, executor=pool)["o"], ctm.run(position, domain)["o"])
+
+
+@pytest.mark.skipif(not ctm_dask._shared.possible(), reason="no memory without a file here")
+def test_shared_arrays_end_with_their_run():
+    files = len(os.listdir("/proc/self/fd"))
+    with ctm_dask._shared.Store() as store:
+        array, name = store.new((3, 5), np.float32)
+        name.open()[1] = 7
+        assert array[1].tolist() == [7] * 5 and ctm_dask._shared.opens(name)
+    assert not ctm_dask._shared.opens(name) and array[1, 0] == 7
+    del array
+    assert len(os.listdir("/proc/self/fd")) == files
+
+
+def test_workers_that_share_nothing_are_sent_arrays(axpy, monkeypatch):
+    def away(self):
+        raise ctm_dask._shared.Away("elsewhere")
+
+    monkeypatch.setattr(ctm_dask._shared.Name, "open", away)
+    monkeypatch.setattr(ctm_dask, "_local", lambda pool: True)
+    with ThreadPoolExecutor(2) as pool:
+        found = ctm_dask.run(axpy, (37, 20), {"x": X, "y": X}, {"a": 3}, executor=pool)["sum"]
+    assert same(found, ctm.run(axpy, (37, 20), {"x": X, "y": X}, {"a": 3})["sum"])
+
+
+class DyingPool(ProcessPoolExecutor):
+    """The same as a pool of processes, with which arrays are shared."""
+
+    def __init__(self, mark):
+        super().__init__(2)
+        self.mark = mark
+
+    def submit(self, function, *arguments):
+        return super().submit(_die_once, self.mark, function, arguments)
+
+
 class Dying:
     """A pool whose first worker dies once, in the middle of its work."""
 
@@ -89,20 +143,22 @@ class Dying:
 
 def _die_once(mark, function, arguments):
     try:
-        os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
-        os.kill(os.getpid(), signal.SIGKILL)
+        if function.__name__.startswith("_shard"):
+            os.close(os.open(mark, os.O_CREAT | os.O_EXCL))
+            os.kill(os.getpid(), signal.SIGKILL)
     except FileExistsError:
         pass
     return function(*arguments)
 
 
-def test_a_lost_worker_costs_time_only(axpy, tmp_path):
+@pytest.mark.parametrize("kind", [Dying, DyingPool])
+def test_a_lost_worker_costs_time_only(kind, axpy, tmp_path):
     mark = str(tmp_path / "died")
     whole = ctm.run(axpy, (37, 20), {"x": X, "y": X}, {"a": 3})["sum"]
-    found = ctm_dask.run(axpy, (37, 20), {"x": X, "y": X}, {"a": 3}, executor=lambda: Dying(mark), shards=6)["sum"]
+    found = ctm_dask.run(axpy, (37, 20), {"x": X, "y": X}, {"a": 3}, executor=lambda: kind(mark), shards=6)["sum"]
     assert same(found, whole) and os.path.exists(mark)
     os.remove(mark)
-    pool = Dying(mark)
+    pool = kind(mark)
     with pytest.raises(RuntimeError, match="give a function"):
         ctm_dask.run(axpy, (37, 20), {"x": X, "y": X}, {"a": 3}, executor=pool, shards=6)
     pool.shutdown()

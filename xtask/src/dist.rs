@@ -3,7 +3,7 @@
 //! An archive of what `cargo xtask install` puts below a prefix (stripped command, static on Linux, manual pages, completions, headers, libraries), with licences and the change
 //! log; the packages of the registry, in one archive; the Python wheel, where Python is there; the notes of the release; and SHA-256 sums of all of them. The same sources and tools give the same names; archives also hold the times of their files.
 
-use super::install::{install_with, make_relocatable};
+use super::install::{install_with, make_relocatable, target};
 use super::{cargo, python, root, run, say};
 use sha2::{Digest, Sha256};
 use std::fs;
@@ -37,12 +37,12 @@ fn release_notes(version: &str) -> Result<String, String> {
     Ok(format!("{}\n", section.join("\n").trim_end()))
 }
 
+/// Which packages the registry gets. Needs a cargo that packs packages which depend on each other (1.90).
+const PUBLISHED: &[&str] = &["--workspace", "--exclude", "xtask", "--exclude", "ctm-testkit", "--allow-dirty"];
+
 /// Packs every package for the registry, and builds each from its archive against the others'. It is the dry run of publishing them.
-///
-/// Needs a cargo that publishes packages which depend on each other (1.90).
 pub(crate) fn packages() -> Result<(), String> {
-    let publish =
-        ["publish", "--workspace", "--exclude", "xtask", "--exclude", "ctm-testkit", "--dry-run", "--allow-dirty"];
+    let publish = [&["publish", "--dry-run"], PUBLISHED].concat();
     cargo("packages for the registry, each built from its archive", &publish, &[])
 }
 
@@ -62,9 +62,10 @@ pub(crate) fn dist() -> Result<(), String> {
     }
     let archive = format!("{name}.tar.gz");
     run(Command::new("tar").args(["--owner=0", "--group=0", "-czf"]).arg(&archive).arg(&name).current_dir(&place))?;
-    packages()?;
+    // `packages` builds them, which takes as long as everything else here together.
+    cargo("packages for the registry", &[&["package", "--no-verify"], PUBLISHED].concat(), &[])?;
     let version = env!("CARGO_PKG_VERSION");
-    let packages = root().join("target/package");
+    let packages = target().join("package");
     let mut crates = Command::new("tar");
     crates.args(["--owner=0", "--group=0", "-cf"]).arg(place.join(format!("ctm-{version}-crates.tar")));
     for file in files_ending(&packages, &format!("-{version}.crate"))? {

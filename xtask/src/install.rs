@@ -58,20 +58,17 @@ const COMPLETIONS: &[(&str, &str)] = &[
 
 /// The command, its manual pages and what shells complete; where the command is.
 fn install_command(prefix: &Path, alone: bool) -> Result<PathBuf, String> {
-    let build = ["rustc", "--release", "-p", "ctm-cli", "--bin", "ctm"];
-    let strip = ["--", "-C", STRIPPED];
-    let mut built = target();
-    // Only with a target named do flags stay away from what runs while it is built.
-    if alone && let Some(triple) = ALONE {
-        let flags = [("RUSTFLAGS", "-C target-feature=+crt-static")];
-        cargo("the command, static", &[&build[..], &["--target", triple], &strip].concat(), &flags)?;
-        built = built.join(triple);
+    let mut build = vec!["rustc", "--release", "-p", "ctm-cli", "--bin", "ctm", "--", "-C", STRIPPED];
+    if alone && STATIC {
+        // Libraries are compiled alike either way; only what is linked at the end differs.
+        build.extend(["-C", "target-feature=+crt-static"]);
+        cargo("the command, static", &build, &[])?;
     } else {
-        cargo("the command", &[&build[..], &strip].concat(), &[])?;
+        cargo("the command", &build, &[])?;
     }
     let name = format!("ctm{}", std::env::consts::EXE_SUFFIX);
     let command = prefix.join("bin").join(&name);
-    copy(&built.join("release").join(&name), &command)?;
+    copy(&target().join("release").join(&name), &command)?;
     let pages = prefix.join("share/man/man1");
     fs::create_dir_all(&pages).map_err(|e| told(&pages, &e))?;
     run(Command::new(&command).arg("man").arg(&pages))?;
@@ -84,14 +81,8 @@ fn install_command(prefix: &Path, alone: bool) -> Result<PathBuf, String> {
     Ok(command)
 }
 
-/// The target for which a command can be linked that needs no shared library, if the host's is one.
-const ALONE: Option<&str> = if cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "x86_64")) {
-    Some("x86_64-unknown-linux-gnu")
-} else if cfg!(all(target_os = "linux", target_env = "gnu", target_arch = "aarch64")) {
-    Some("aarch64-unknown-linux-gnu")
-} else {
-    None
-};
+/// Whether a command can be linked on this host that needs no shared library.
+const STATIC: bool = cfg!(all(target_os = "linux", target_env = "gnu"));
 
 /// What is installed has the symbols that others link to, and no others.
 const STRIPPED: &str = "strip=symbols";
@@ -215,7 +206,7 @@ fn told(path: &Path, error: &std::io::Error) -> String {
     format!("{}: {error}", path.display())
 }
 
-fn target() -> PathBuf {
+pub(crate) fn target() -> PathBuf {
     std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| root().join("target"), PathBuf::from)
 }
 

@@ -3,7 +3,7 @@
 :func:`run` gives the same bits as :func:`ctm.run` on one machine, for every program whose processors write their own elements only. Programs with
 uncached writes (UMRT), with memories or with vertex emission are refused.
 
-With no executor, results are lazy Dask arrays; with one (``concurrent.futures``, a ``distributed.Client``, ``mpi4py.futures``, :class:`RayExecutor`), NumPy
+A shard runs on one thread, as there are many. With no executor, results are lazy Dask arrays; with one (``concurrent.futures``, a ``distributed.Client``, ``mpi4py.futures``, :class:`RayExecutor`), NumPy
 arrays. Only :func:`run` without an executor needs Dask.
 
 >>> import numpy as np, ctm, ctm_dask
@@ -23,10 +23,15 @@ import ctm
 import numpy as np
 from ctm import _arrays
 
+from . import _shared
+
 __all__ = ["RayExecutor", "run", "sweep"]
 
 # Runs that did not fail by the program's own doing are tried so often.
 RETRIES = 3
+
+# Shards of a domain where nobody says how many: some for each of a few workers, so that they end at about the same time.
+SHARDS = 16
 
 
 def run(
@@ -44,51 +49,55 @@ def run(
 ):
     """Runs a program over a domain that is cut into shards of rows.
 
-    Parameters are those of :func:`ctm.run` (``options`` too), and:
+    Parameters are those of :func:`ctm.run` (``options`` too; ``threads`` is 1 here if it is not given), and:
 
     halo : dict, optional
         Inputs of which a shard needs only its own rows and so many more on both sides: ``{"x": 0}`` for an input that each processor reads at its own
         place. What the program reads beyond them it reads as zeros. Such inputs may be Dask arrays, of which a shard loads what it needs; all others go to
         every shard whole.
     shards : int, optional
-        How many; without it, as many as the first Dask array in ``halo`` has chunks of rows, or four.
+        How many; without it, as many as the first Dask array in ``halo`` has chunks of rows, or 16.
     executor : optional
         Something with ``submit(function, *arguments)`` that gives futures, or a function without arguments that makes one: then shards of a broken pool are
         run again on a new one. Without it the result is lazy Dask arrays.
     retries : int
         How often a shard is run again whose worker was lost. Faults of the program are not tried again. Dask's own scheduler has its own number.
 
-    Returns a dictionary of arrays with one chunk of rows for each shard.
+    Returns a dictionary of arrays; Dask arrays have one chunk of rows for each shard. Between processes of one Linux machine (a ``ProcessPoolExecutor``, a
+    ``distributed.Client`` of which all workers are here) results and whole inputs are shared, and not sent.
     """
     if isinstance(program, str):
         program = ctm.Program(program)
+    options.setdefault("threads", 1)
     plan = _Plan(program, domain, inputs, constants, outputs, halo or {}, shards, options)
     if executor is None:
         return plan.lazy()
-    parts = _gather(executor, [(_shard, plan.task(rows)) for rows in plan.rows], retries)
-    whole = {}
-    for name in parts[0]:
-        whole[name] = plan.finish(name, np.concatenate([part[name] for part in parts]))
-    return whole
+    try:
+        return plan.gather(executor, retries, _local)
+    except _shared.Away:
+        return plan.gather(executor, retries, lambda pool: False)
 
 
-def sweep(program, domain, parameters, *, executor, retries=RETRIES, **arguments):
+def sweep(program, domain, parameters, *, executor, reduce=None, retries=RETRIES, **arguments):
     """Runs a program once for each entry of ``parameters``, a list of dictionaries of constants, and gives the list of results, dictionaries of arrays.
 
-    ``arguments`` are those of :func:`ctm.run`, the same for every run; its ``constants`` are those that do not change. The program may scatter: every run is
-    whole.
+    ``arguments`` are those of :func:`ctm.run`, the same for every run; its ``constants`` are those that do not change, and ``threads`` is 1 if it is not given.
+    The program may scatter: every run is whole. ``reduce``, a function that workers can import, takes the dictionary of a run where it ran; what it gives is
+    moved and stands in the list in the dictionary's place.
     """
     if isinstance(program, str):
         program = ctm.Program(program)
+    arguments.setdefault("threads", 1)
     constants = dict(arguments.pop("constants", None) or {})
     tasks = []
     for values in parameters:
-        tasks.append((_whole, (program, domain, {**constants, **values}, arguments)))
-    return _gather(executor, tasks, retries)
+        tasks.append((_whole, (program, domain, {**constants, **values}, arguments, reduce)))
+    return _gather(executor, lambda pool: tasks, retries)
 
 
-def _whole(program, domain, constants, arguments):
-    return dict(ctm.run(program, domain, constants=constants, **arguments))
+def _whole(program, domain, constants, arguments, reduce):
+    done = dict(ctm.run(program, domain, constants=constants, **arguments))
+    return done if reduce is None else reduce(done)
 
 
 class _Plan:
@@ -111,7 +120,7 @@ class _Plan:
         if extent.line is not None and program.isa == "r700" and program.inputs and "b" in {r[0] for r in program.inputs.values()}:
             raise ctm.ArgumentError("a program that fetches from buffers is cut over (rows, columns) only")
         self.columns, self.last = extent.columns, extent.rows
-        first = 0 if extent.part is None else extent.part[0].start
+        self.first = 0 if extent.part is None else extent.part[0].start
         self.left = 0 if extent.part is None else extent.part[1].start
         self.inputs, self.halo = {}, {}
         for name, value in (inputs or {}).items():
@@ -127,8 +136,8 @@ class _Plan:
         self.outputs = self._outputs(outputs, extent)
         chunked = [self.inputs[name] for name in self.halo if hasattr(self.inputs[name], "chunks")]
         if shards is None:
-            shards = len(chunked[0].chunks[0]) if chunked else 4
-        self.rows = split(first, self.last, _arrays.integer(shards, "`shards`", 1, 4096))
+            shards = len(chunked[0].chunks[0]) if chunked else SHARDS
+        self.rows = split(self.first, self.last, _arrays.integer(shards, "`shards`", 1, 4096))
 
     def _folded(self, name, value, chunked):
         """An input of a line as the rows that it is folded into."""
@@ -153,10 +162,35 @@ class _Plan:
             raise ctm.ArgumentError("outputs of shards are new arrays; give a number of channels, or (channels, dtype)")
         return {output.name: (output.channels, output.array.dtype.str) for output in wanted}
 
-    def task(self, rows):
+    def shape(self, name, rows):
+        """The shape of an output over rows."""
+        channels, width = self.outputs[name][0], self.columns - self.left
+        return (rows[1] - rows[0], width) if channels == 1 else (rows[1] - rows[0], width, channels)
+
+    def gather(self, executor, retries, local):
+        """Arrays of all shards, run by an executor; shared where ``local`` says so of what it submits to."""
+        whole = {}
+        with _shared.Store() as store:
+
+            def tasks(pool):
+                if not local(pool):
+                    return [(_shard, self.task(rows, self.inputs)) for rows in self.rows]
+                inputs = {n: a if n in self.halo or isinstance(a, ctm.Sampler) else store.copy(a) for n, a in self.inputs.items()}
+                into = {}
+                for name, (_, dtype) in self.outputs.items():
+                    whole[name], into[name] = store.new(self.shape(name, (self.first, self.last)), dtype)
+                return [(_shard_into, (rows[0] - self.first, into, *self.task(rows, inputs))) for rows in self.rows]
+
+            parts = _gather(executor, tasks, retries)
+        for name in self.outputs:
+            if name not in whole:
+                whole[name] = np.concatenate([part[name] for part in parts])
+        return {name: self.finish(name, array) for name, array in whole.items()}
+
+    def task(self, rows, inputs):
         """The arguments of a shard."""
         given = {}
-        for name, array in self.inputs.items():
+        for name, array in inputs.items():
             if name in self.halo:
                 low, high = max(rows[0] - self.halo[name], 0), min(rows[1] + self.halo[name], array.shape[0])
                 given[name] = (np.asarray(array[low:high]), low, array.shape)
@@ -198,10 +232,8 @@ class _Plan:
                     given[name] = (whole[name], None, None)
             parts.append((rows, shard(program, *self._arguments(rows, given)[1:])))
         out = {}
-        for name, (channels, dtype) in self.outputs.items():
-            width = self.columns - self.left
-            shape = (width,) if channels == 1 else (width, channels)
-            pieces = [da.from_delayed(part[name], (rows[1] - rows[0], *shape), dtype=dtype) for rows, part in parts]
+        for name, (_, dtype) in self.outputs.items():
+            pieces = [da.from_delayed(part[name], self.shape(name, rows), dtype=dtype) for rows, part in parts]
             out[name] = self.finish(name, da.concatenate(pieces))
         return out
 
@@ -226,20 +258,45 @@ def _shard(program, rows, columns, given, constants, outputs, options):
             whole = np.zeros(shape, array.dtype)
             whole[low : low + len(array)] = array
             array = whole
-        inputs[name] = array
+        inputs[name] = array.open() if isinstance(array, _shared.Name) else array
     wanted = {name: (channels, dtype) for name, (channels, dtype) in outputs.items()}
     domain = (slice(*rows), slice(*columns))
     done = ctm.run(program, domain, inputs, constants, wanted, **options)
     return {name: np.ascontiguousarray(array) for name, array in done.items()}
 
 
+def _shard_into(row, into, *task):
+    """One shard, whose rows go where the processes share them. A shard that runs twice writes the same."""
+    for name, array in _shard(*task).items():
+        into[name].open()[row : row + len(array)] = array
+
+
+def _local(pool):
+    """Whether all that may run a pool's tasks can open what this process shares."""
+    if not _shared.possible():
+        return False
+    with _shared.Store() as store:
+        _, name = store.new((1,), "u1")
+        if isinstance(pool, _futures.ProcessPoolExecutor):
+            # Its processes begin here, and so keep nothing of what comes later.
+            try:
+                return pool.submit(_shared.opens, name).result()
+            except _futures.BrokenExecutor:
+                return False
+        if not type(pool).__module__.startswith("distributed.") or getattr(pool, "asynchronous", True):
+            return False
+        found = pool.run(_shared.opens, name)
+        return bool(found) and all(found.values())
+
+
 def _gather(executor, tasks, retries):
-    """Results in order; what a lost worker had is run again."""
+    """Results in order of the tasks that ``tasks`` gives for a pool; what a lost worker had is run again."""
     makes = callable(executor) and not hasattr(executor, "submit")
     pool = executor() if makes else executor
-    results = [None] * len(tasks)
-    left = dict.fromkeys(range(len(tasks)), 0)
     try:
+        tasks = tasks(pool)
+        results = [None] * len(tasks)
+        left = dict.fromkeys(range(len(tasks)), 0)
         while left:
             submitted, lost = {}, None
             for n in left:
@@ -253,7 +310,7 @@ def _gather(executor, tasks, retries):
                 try:
                     results[n] = future.result()
                     del left[n]
-                except (ctm.Error, TypeError, ValueError):
+                except (ctm.Error, TypeError, ValueError, _shared.Away):
                     for other in submitted.values():
                         other.cancel()
                     raise

@@ -6,6 +6,7 @@ import numpy as np
 __all__ = ["RayExecutor", "run", "sweep"]
 
 RETRIES: int
+SHARDS: int
 
 def run(
     program: Union[ctm.Program, str],
@@ -26,9 +27,10 @@ def sweep(
     parameters: Sequence[Mapping[str, Any]],
     *,
     executor: Any,
+    reduce: Optional[Callable[[Dict[str, np.ndarray]], Any]] = None,
     retries: int = 3,
     **arguments: Any,
-) -> List[Dict[str, np.ndarray]]: ...
+) -> List[Any]: ...
 def split(first: int, last: int, shards: int) -> List[Tuple[int, int]]: ...
 
 class RayExecutor:
