@@ -42,7 +42,7 @@ def main():
     one, alone = measure("one process", lambda: ctm.run(program, (size, size), constants=view, outputs=wanted, threads=1)["colour"])
 
     def shards(executor):
-        return ctm_dask.run(program, (size, size), None, view, wanted, executor=executor, shards=8, threads=1)["colour"]
+        return ctm_dask.run(program, (size, size), None, view, wanted, executor=executor)["colour"]
 
     def compare(name, executor):
         shards(executor)  # Workers import and compile once.

@@ -31,7 +31,7 @@ __all__ = ["RayExecutor", "run", "sweep"]
 RETRIES = 3
 
 # Shards of a domain where nobody says how many: some for each of a few workers, so that they end at about the same time.
-SHARDS = 16
+SHARDS = 32
 
 
 def run(
@@ -56,7 +56,7 @@ def run(
         place. What the program reads beyond them it reads as zeros. Such inputs may be Dask arrays, of which a shard loads what it needs; all others go to
         every shard whole.
     shards : int, optional
-        How many; without it, as many as the first Dask array in ``halo`` has chunks of rows, or 16.
+        How many; without it, as many as the first Dask array in ``halo`` has chunks of rows, or 32.
     executor : optional
         Something with ``submit(function, *arguments)`` that gives futures, or a function without arguments that makes one: then shards of a broken pool are
         run again on a new one. Without it the result is lazy Dask arrays.
@@ -230,7 +230,13 @@ class _Plan:
                     given[name] = (piece, low, array.shape)
                 else:
                     given[name] = (whole[name], None, None)
-            parts.append((rows, shard(program, *self._arguments(rows, given)[1:])))
+            parts.append((rows, (program, *self._arguments(rows, given)[1:])))
+        # The only output needs no task of its own that takes it out of a dictionary.
+        if len(self.outputs) == 1:
+            pick = dask.delayed(_only, pure=True)
+            parts = [(rows, dict.fromkeys(self.outputs, pick(*task))) for rows, task in parts]
+        else:
+            parts = [(rows, shard(*task)) for rows, task in parts]
         out = {}
         for name, (_, dtype) in self.outputs.items():
             pieces = [da.from_delayed(part[name], self.shape(name, rows), dtype=dtype) for rows, part in parts]
@@ -263,6 +269,12 @@ def _shard(program, rows, columns, given, constants, outputs, options):
     domain = (slice(*rows), slice(*columns))
     done = ctm.run(program, domain, inputs, constants, wanted, **options)
     return {name: np.ascontiguousarray(array) for name, array in done.items()}
+
+
+def _only(*task):
+    """One shard of a program of which one output is wanted."""
+    (array,) = _shard(*task).values()
+    return array
 
 
 def _shard_into(row, into, *task):
