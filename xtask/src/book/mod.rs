@@ -14,7 +14,7 @@ use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 /// What makes HTML of the book where it is not there yet.
-const INSTALL: &str = "cargo install mdbook --version ^0.5 --locked";
+const INSTALL: &str = "cargo install mdbook --version ^0.4.52 --locked";
 
 /// Parts of the book, and the pages of `docs/` in each; a page's title is its heading.
 const PARTS: &[(&str, &[&str])] = &[
