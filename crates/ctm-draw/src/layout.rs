@@ -226,6 +226,19 @@ impl Layout {
         }
     }
 
+    /// The same of pixels of several samples: tiles of which it is true of each sample, if what it adds and folds in belongs to the row.
+    pub(crate) fn folded_bytes_of_samples(&self) -> Option<u32> {
+        let Tiling { pipes, banks, group_bytes, sample_split_bytes, .. } = self.tiling;
+        if self.samples == 1 {
+            return self.folded_bytes();
+        }
+        let (of_sample, of_all) = (64 * self.element_bytes, 64 * self.element_bytes * self.samples);
+        let is_split = of_all > sample_split_bytes;
+        let of_tile = if is_split { sample_split_bytes.max(of_sample) } else { of_all };
+        let folds = self.mode == ArrayMode::Tiled2d && of_tile >= group_bytes && !(is_split && self.depth_order);
+        folds.then_some(of_tile * pipes * banks)
+    }
+
     /// The first byte of a sample. The sum of all is one to one onto the bytes of the slices, for layouts that [`Self::check`] accepts.
     #[must_use]
     pub fn offset(&self, x: u32, y: u32, slice: u32, sample: u32) -> u64 {

@@ -7,7 +7,7 @@ use crate::raster::UNITS;
 use crate::setup::Setup;
 use crate::shade::{Exports, ShadeQuad};
 use crate::stage::Window;
-use crate::state::{Blend, ColourState, Compare, DepthCopy, DrawState, LogicOp, PixelSource};
+use crate::state::{Blend, ColourState, Compare, DepthCopy, DrawState, LogicOp, PixelSource, StencilOp};
 use crate::surface::Surface;
 use crate::targets::{Open, OpenColour};
 use crate::watch::{Ending, Fragment, SampleTest, Stored, Watch};
@@ -280,6 +280,12 @@ impl<'a, 't> Merger<'a, 't> {
         }
         let bits = target.load(place);
         let (stored_depth, stored_stencil) = target.format.unpack(bits);
+        let value = |face: &crate::state::StencilFace| reference.unwrap_or(face.reference);
+        let stencil_passes = stencil.is_none_or(|face| face.passes(value(&face), stored_stencil));
+        if !stencil_passes && self.watch.is_none() && stencil.is_some_and(|face| face.fail == StencilOp::Keep) {
+            // Nothing changes, whatever the depth is.
+            return false;
+        }
         let new = target.format.quantised(setup.clamped(state.clear_depth.map_or(depth, f64::from)));
         if let (None, Some(compare), None) = (&stencil, state.test, &self.watch) {
             // What is mostly asked.
@@ -289,8 +295,6 @@ impl<'a, 't> Merger<'a, 't> {
             }
             return passes;
         }
-        let value = |face: &crate::state::StencilFace| reference.unwrap_or(face.reference);
-        let stencil_passes = stencil.is_none_or(|face| face.passes(value(&face), stored_stencil));
         let depth_passes = state.test.is_none_or(|compare| target.format.passes(compare, new, stored_depth));
         let passes = stencil_passes && depth_passes;
         if let Some(watch) = self.watch.as_mut().filter(|watch| watch.at == at) {

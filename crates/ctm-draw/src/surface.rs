@@ -73,8 +73,16 @@ pub(crate) struct Surface<'t> {
     rows: Option<Rows>,
     /// Where columns lie among tiles, once somebody has asked; of all bands.
     columns: Arc<OnceLock<Arc<[u32]>>>,
-    /// Where rows lie, too.
-    tiles: OnceLock<Option<Tiles>>,
+    /// Where rows lie, too: of each sample.
+    tiles: OnceLock<Vec<Tiles>>,
+}
+
+/// Where elements side by side lie among tiles, of one sample, if that is known.
+fn tiled_row(tiles: Option<&Vec<Tiles>>, x: u32, y: u32, count: usize) -> Option<impl Iterator<Item = usize>> {
+    let [tiles] = tiles?.as_slice() else { return None };
+    let last = x.checked_add(u32::try_from(count.checked_sub(1)?).ok()?)?;
+    tiles.offset(last, y)?;
+    Some((x..=last).map(move |x| tiles.offset(x, y).unwrap_or_default() as usize))
 }
 
 /// Layer 0 as lines of elements.
@@ -106,7 +114,7 @@ impl<'t> Surface<'t> {
             if let Some(rows) = &self.rows {
                 return Some(rows.place(x, y, sample));
             }
-            if let Some(Some(tiles)) = self.tiles.get()
+            if let Some(tiles) = self.tiles.get().and_then(|tiles| tiles.get(sample as usize))
                 && let Some(offset) = tiles.offset(x as u32, (y as u32).wrapping_sub(self.first_row))
             {
                 return Some(self.first_byte + u64::from(offset));
@@ -172,6 +180,38 @@ impl<'t> Surface<'t> {
         Some(self.bytes[line].as_chunks_mut().0)
     }
 
+    /// Reads pixels side by side in layer 0, of one sample and four bytes each; `false` where their places are not known.
+    pub(crate) fn load_words(&self, x: i32, y: i32, to: &mut [[u8; 4]]) -> bool {
+        if let Some(line) = self.line(x, y, to.len()) {
+            to.copy_from_slice(self.bytes[line].as_chunks().0);
+            return true;
+        }
+        let tiles = self.tiles.get().filter(|_| self.layout.element_bytes == 4);
+        let y = y.cast_unsigned().wrapping_sub(self.first_row);
+        let Some(places) = tiled_row(tiles, x.cast_unsigned(), y, to.len()) else { return false };
+        let words = self.bytes.as_chunks().0;
+        for (to, place) in to.iter_mut().zip(places) {
+            *to = words.get(place / 4).copied().unwrap_or_default();
+        }
+        true
+    }
+
+    /// Stores what [`Self::load_words`] has read, changed.
+    pub(crate) fn store_words(&mut self, x: i32, y: i32, from: &[[u8; 4]]) {
+        if let Some(line) = self.line(x, y, from.len()) {
+            self.bytes[line].as_chunks_mut().0.copy_from_slice(from);
+            return;
+        }
+        let y = y.cast_unsigned().wrapping_sub(self.first_row);
+        let places = tiled_row(self.tiles.get(), x.cast_unsigned(), y, from.len()).into_iter().flatten();
+        let words = self.bytes.as_chunks_mut().0;
+        for (from, place) in from.iter().zip(places) {
+            if let Some(word) = words.get_mut(place / 4) {
+                *word = *from;
+            }
+        }
+    }
+
     /// Reads pixels side by side in layer 0, of one sample.
     pub(crate) fn load_row(&self, x: i32, y: i32, to: &mut [u128]) {
         if let Some(line) = self.line(x, y, to.len()) {
@@ -218,7 +258,8 @@ impl<'t> Surface<'t> {
             return Some(Lines { bytes, pitch, height, tiles: None });
         }
         self.find_tiles();
-        let tiles = self.tiles.get()?.clone()?;
+        let [tiles] = self.tiles.get()?.as_slice() else { return None };
+        let tiles = tiles.clone();
         Some(Lines { bytes: self.bytes, pitch, height: tiles.rows.len() as u32, tiles: Some(tiles) })
     }
 
@@ -229,21 +270,24 @@ impl<'t> Surface<'t> {
         }
     }
 
-    fn tiles(&self) -> Option<Tiles> {
-        let tile_bytes = self.layout.folded_bytes()?;
+    fn tiles(&self) -> Vec<Tiles> {
+        let Some(tile_bytes) = self.layout.folded_bytes_of_samples() else { return Vec::new() };
         let tile = u64::from(tile_bytes);
-        let place = |x: u32, y: u32| self.layout.offset(x, y, self.slices[0], 0);
-        // What the slice adds belongs to rows.
-        let first = place(0, 0);
+        let place = |x: u32, y: u32, sample: u32| self.layout.offset(x, y, self.slices[0], sample);
+        // What the slice and the sample add belongs to rows.
+        let first = place(0, 0, 0);
         let column = |x: u32| {
-            let at = place(x, 0);
+            let at = place(x, 0, 0);
             u32::try_from(at / tile * tile - first / tile * tile).ok().map(|whole| whole | ((at ^ first) % tile) as u32)
         };
         let columns = self.columns.get_or_init(|| (0..self.layout.pitch).map_while(column).collect());
-        let row = |y: u32| u32::try_from(place(0, y).checked_sub(self.first_byte)?).ok();
         let ends = |at: &u32| (*at as usize) < self.bytes.len();
-        let rows = (self.first_row..self.layout.height).map_while(row).take_while(ends).collect();
-        Some(Tiles { columns: columns.clone(), rows, tile_bytes })
+        let of_sample = |sample: u32| {
+            let row = |y: u32| u32::try_from(place(0, y, sample).checked_sub(self.first_byte)?).ok();
+            let rows = (self.first_row..self.layout.height).map_while(row).take_while(ends).collect();
+            Tiles { columns: columns.clone(), rows, tile_bytes }
+        };
+        (0..self.layout.samples).map(of_sample).collect()
     }
 
     /// Whether bands of so many rows lie in memory of their own.
@@ -268,5 +312,55 @@ impl<'t> Surface<'t> {
             tiles: OnceLock::new(),
         };
         (0u32..).zip(parts.chunks_mut(of_band as usize)).map(band).collect()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::layout::Tiling;
+
+    #[test]
+    fn samples_lie_where_the_layout_says() {
+        let mut tiled = 0;
+        for (mode, element_bytes, samples) in [ArrayMode::Linear, ArrayMode::Tiled1d, ArrayMode::Tiled2d]
+            .into_iter()
+            .flat_map(|mode| [1, 2, 4, 8, 16].map(|bytes| (mode, bytes)))
+            .flat_map(|(mode, bytes)| [1, 2, 4, 8].map(|samples| (mode, bytes, samples)))
+        {
+            for (depth_order, pipes, swizzle) in [(false, 1, 0), (true, 1, 0), (false, 2, 5), (true, 2, 5)] {
+                let tiling = Tiling { pipes, swizzle, ..Tiling::default() };
+                let layout = Layout { mode, pitch: 96, height: 48, element_bytes, samples, depth_order, tiling };
+                if layout.check().is_err() || swizzle >= pipes * tiling.banks {
+                    continue;
+                }
+                let mut bytes = vec![0; 2 * layout.slice_bytes() as usize];
+                let surface = Surface::new(&mut bytes, layout, [1, 1]);
+                let mut rows = if surface.splits(16) { surface.split(16) } else { vec![surface] };
+                let of_band = layout.height / rows.len() as u32;
+                for (n, band) in (0u32..).zip(&mut rows) {
+                    band.find_tiles();
+                    tiled += band.tiles.get().map_or(0, Vec::len);
+                    if samples == 1 && element_bytes == 4 {
+                        let first = (n * of_band) as i32;
+                        for (x, y) in (first..first + of_band as i32).map(|y| (5, y)) {
+                            let words: [[u8; 4]; 40] = std::array::from_fn(|n| [n as u8, x as u8, y as u8, 1]);
+                            band.store_words(x, y, &words);
+                            let (mut read, mut elements) = ([[0; 4]; 40], [0; 40]);
+                            assert!(band.load_words(x, y, &mut read));
+                            band.load_row(x, y, &mut elements);
+                            assert_eq!((read, elements), (words, words.map(|word| u32::from_le_bytes(word).into())));
+                        }
+                    }
+                    for (x, y) in (n * of_band..(n + 1) * of_band).flat_map(|y| (0..96).map(move |x| (x, y))) {
+                        for sample in 0..samples {
+                            let place = band.place(x as i32, y as i32, 0, sample);
+                            assert_eq!(place, Some(layout.offset(x, y, 1, sample)), "{layout:?} {x} {y} {sample}");
+                        }
+                    }
+                }
+            }
+        }
+        assert!(tiled > 100, "{tiled} arrangements of samples were folded");
     }
 }

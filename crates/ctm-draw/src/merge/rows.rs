@@ -104,20 +104,20 @@ impl Merger<'_, '_> {
                     if plan.blend.is_some() {
                         rows.set_sources(values, second.get(first..first + pixels).unwrap_or_default());
                     }
-                    if let (Some(equations), Some(at)) = (&plan.blend, target.colours.bytes_at())
-                        && let (false, Some(words)) = (of.truncate, target.surface.words(x, y, pixels))
+                    if let (Some(equations), Some(at), false) = (&plan.blend, target.colours.bytes_at(), of.truncate)
+                        && target.surface.load_words(x, y, &mut held[..pixels])
                     {
-                        held[..pixels].copy_from_slice(words);
                         unpack_bytes(&held, at, &mut rows.destination);
                         rows.blend(equations, state.constant, number, of.blend_clamp, &mut blended);
                         if !of.blend_clamp {
                             blended.iter_mut().for_each(|row| blend::limit_row(row, (0.0, 1.0)));
                         }
                         let (new, bits) = (pack_bytes(&blended, at), plan.bits as u32);
-                        for ((word, new), &is_marked) in words.iter_mut().zip(new).zip(marks) {
+                        for ((word, new), &is_marked) in held.iter_mut().zip(new).zip(marks) {
                             let bits = if is_marked { bits } else { 0 };
                             *word = (u32::from_le_bytes(*word) & !bits | new & bits).to_le_bytes();
                         }
+                        target.surface.store_words(x, y, &held[..pixels]);
                         continue;
                     }
                     let (mut stored, mut new) = ([0; TOGETHER], [0; TOGETHER]);

@@ -454,9 +454,8 @@ impl Tiles {
     #[must_use]
     pub fn offset(&self, x: u32, y: u32) -> Option<u32> {
         let (column, row) = (*self.columns.get(x as usize)?, *self.rows.get(y as usize)?);
-        let bytes = self.tile_bytes;
-        let within = (column ^ row) % bytes;
-        Some(((column - column % bytes) + (row - row % bytes)) | within)
+        let within = self.tile_bytes.wrapping_sub(1);
+        Some((column & !within).wrapping_add(row & !within) | (column ^ row) & within)
     }
 }
 

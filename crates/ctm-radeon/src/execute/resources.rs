@@ -108,9 +108,11 @@ impl BufferWords {
             srf: SrfMode::from_bits(of(Word2::SRF_MODE_ALL)).unwrap_or(SrfMode::ZeroClampMinusOne),
             endian: EndianSwap::from_bits(of(Word2::ENDIAN_SWAP)).unwrap_or(EndianSwap::None),
         };
+        // A buffer ends with a whole dword: drivers give the bytes of the last attribute, and fetch three small elements of it as four.
+        let size_bytes = (u64::from(words[1]) + 1).next_multiple_of(4);
         Self {
             address: u64::from(words[0]) | u64::from(of(Word2::BASE_ADDRESS_HI)) << 32,
-            buffer: Buffer { size_bytes: u64::from(words[1]) + 1, stride_bytes: of(Word2::STRIDE), format },
+            buffer: Buffer { size_bytes, stride_bytes: of(Word2::STRIDE), format },
         }
     }
 }
@@ -439,5 +441,17 @@ pub const fn depth_format(number: u32) -> Option<ctm_draw::depth::DepthFormat> {
         6 => Some(DepthFormat::D32Float),
         7 => Some(DepthFormat::X24S8D32Float),
         _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Four vertices of three bytes, four bytes apart, in a buffer that ends with the last of them: the fetch of four elements of the last vertex lies inside.
+    #[test]
+    fn buffers_end_with_a_whole_dword() {
+        let size = |last_byte| BufferWords::of(&[0, last_byte, 4 << 8, 0, 0, 0, 0xc000_0000]).buffer.size_bytes;
+        assert_eq!([14, 29, 31, 32, u32::MAX].map(size), [16, 32, 32, 36, 1 << 32]);
     }
 }
