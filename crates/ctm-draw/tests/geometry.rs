@@ -15,15 +15,13 @@ use ctm_draw::{ColourTarget, Counts, Options, StreamBuffer, Targets, draw};
 use ctm_exec::Engine;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::BufferData;
-use ctm_exec::r700::{Arrays, Constants, Interp, Semantic};
+use ctm_exec::r700::{Arrays, Constants, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::text::{Options as TextOptions, assemble};
 use ctm_jit::Jit;
-use ctm_testkit::r700::chain::{EXPORT, FETCH, GEOMETRY};
+use ctm_testkit::r700::chain::{EXPORT, FETCH, GEOMETRY, SEMANTICS, STREAMING};
 
 const SIDE: u32 = 32;
-
-const SEMANTICS: [Semantic; 2] = [Semantic { id: 5, gpr: 1 }, Semantic { id: 9, gpr: 2 }];
 
 const PLAIN: &str = "CALL_FS\nEXP_DONE: POS0, R1.xyzw\nEXP_DONE: PARAM0, R2.xyzw\nEND_OF_PROGRAM\n";
 
@@ -31,14 +29,6 @@ const COPY: &str = "
 VTX:
   FETCH R1.xyzw, R0.x, b17 FORMAT(32_32_32_32_FLOAT)
   FETCH R2.xyzw, R0.x, b17 FORMAT(32_32_32_32_FLOAT) OFFSET(16)
-MEM_STREAM0: WRITE(0), R1.xyzw ARRAY_SIZE(255) ELEM_SIZE(3)
-EXP_DONE: POS0, R1.xyzw
-EXP_DONE: PARAM0, R2.xyzw
-END_OF_PROGRAM
-";
-
-const STREAMING: &str = "
-CALL_FS
 MEM_STREAM0: WRITE(0), R1.xyzw ARRAY_SIZE(255) ELEM_SIZE(3)
 EXP_DONE: POS0, R1.xyzw
 EXP_DONE: PARAM0, R2.xyzw

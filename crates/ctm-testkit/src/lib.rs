@@ -8,6 +8,7 @@
 //! | [`far`], [`starts`] | values where planes of coordinates begin |
 //! | [`tries`] | random tries on all cores, and which are wanted |
 //! | [`changed`] | an engine that does not do what it is told |
+//! | [`tape`] | where a recording goes |
 //! | [`seeded`], [`clock`] | numbers that are the same in every run; the time that a thread has run |
 #![allow(
     missing_docs,
@@ -23,6 +24,7 @@ pub mod far;
 pub mod r700;
 pub mod seeded;
 pub mod starts;
+pub mod tape;
 pub mod tries;
 pub mod x1k;
 

@@ -11,8 +11,8 @@ use ctm::memory::ArenaOptions;
 use ctm::record::{End, Recording, ReplayOptions, replay_under};
 use ctm_exec::{Budget, Control, Domain, Engine, Fault, FaultKind, Outcome, r700, x1k};
 use ctm_isa::r700::program::{Chip, Stage};
+use ctm_testkit::tape::Tape;
 use device_support::{Rig, position_program};
-use std::sync::{Arc, Mutex};
 use std::thread::JoinHandle;
 use std::time::Duration;
 
@@ -94,21 +94,6 @@ impl Engine for Idle {
     }
 }
 
-/// Where a recording goes.
-#[derive(Clone, Default)]
-struct Tape(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Tape {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 fn recorded(is_r700: bool, session: impl FnOnce(&mut Rig)) -> Vec<u8> {
     let tape = Tape::default();
     let recording = Recording::to(Box::new(tape.clone()));
@@ -116,7 +101,7 @@ fn recorded(is_r700: bool, session: impl FnOnce(&mut Rig)) -> Vec<u8> {
     rig.device.record(&recording).unwrap();
     session(&mut rig);
     drop(rig);
-    tape.0.lock().unwrap().clone()
+    tape.bytes()
 }
 
 #[test]

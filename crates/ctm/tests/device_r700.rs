@@ -16,10 +16,10 @@ use ctm_exec::r700::{Space, Target, VertexEvent};
 use ctm_exec::{Domain, Position};
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::program::{Chip, Stage};
+use ctm_testkit::tape::Tape;
 use device_support::Rig;
 use device_support::r700::*;
 use std::path::Path;
-use std::sync::{Arc, Mutex};
 
 // ---- vertex programs ------------------------------------------------------------------------------------------
 
@@ -325,21 +325,6 @@ fn checked_mode_misses_commands_of_r700_chains_too() {
     assert_eq!(bits(&rig, &out, 8, 1)[5], [5, 0, 0, 0]);
 }
 
-/// Where a recording goes.
-#[derive(Clone, Default)]
-struct Tape(Arc<Mutex<Vec<u8>>>);
-
-impl std::io::Write for Tape {
-    fn write(&mut self, bytes: &[u8]) -> std::io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> std::io::Result<()> {
-        Ok(())
-    }
-}
-
 #[test]
 fn recordings_of_r700_devices_run_again_on_every_engine() {
     let tape = Tape::default();
@@ -361,7 +346,7 @@ fn recordings_of_r700_devices_run_again_on_every_engine() {
     rig.submit(&start(Stage::Geometry, &program, row(100), setup)).unwrap();
     assert_eq!(dwords(&rig, squares, 100)[99], 106 * 106);
     assert!(rig.submit(&CommandBuffer::new().set_vertex_events(events, 9).start_program()).is_err());
-    let recorded = tape.0.lock().unwrap().clone();
+    let recorded = tape.bytes();
     for engine in EngineKind::ALL {
         let options = ReplayOptions { engine: Some(engine), ..ReplayOptions::default() };
         let report = replay(&recorded[..], &options, |_| ()).unwrap();
@@ -389,7 +374,7 @@ fn launches_of_recorded_r700_devices_are_looked_into() {
         .set_memory(MemoryKind::Scatter, &MemoryPlace { base: squares, bytes: 400, item: 0 });
     rig.submit(&start(Stage::Compute, &program, row(100), setup)).unwrap();
     let path = Path::new(env!("CARGO_TARGET_TMPDIR")).join("r700.tape");
-    std::fs::write(&path, tape.0.lock().unwrap().as_slice()).unwrap();
+    std::fs::write(&path, tape.bytes()).unwrap();
     assert!(Subject::is_recording(&path));
     let (subject, at) = (Subject::Recording(path), Position { i: 42, j: 0 });
     let chosen = subject.choose(Choice::default(), Some(at)).unwrap();

@@ -11,34 +11,10 @@ use ctm::record::{End, Found, Place, ReadError, RecordError, Recording, ReplayOp
 use ctm::{EngineKind, SubmitReport};
 use ctm_exec::x1k::{Interp, Launch, Memory, Outputs};
 use ctm_exec::{Budget, Control, Domain, Engine, Fault, Outcome};
+use ctm_testkit::tape::Tape;
 use device_support::*;
 use std::io::{self, Write};
-use std::sync::{Arc, Mutex};
-
-/// Where a recording goes, and what is there so far.
-#[derive(Clone, Default)]
-struct Tape(Arc<Mutex<Vec<u8>>>);
-
-impl Write for Tape {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.lock().unwrap().extend(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-impl Tape {
-    fn bytes(&self) -> Vec<u8> {
-        self.0.lock().unwrap().clone()
-    }
-
-    fn len(&self) -> usize {
-        self.0.lock().unwrap().len()
-    }
-}
+use std::sync::Arc;
 
 fn small() -> DeviceOptions {
     DeviceOptions {
@@ -262,9 +238,9 @@ fn only_what_changed_is_recorded_again() {
         CommandBuffer::new().set_inst_fmt(program).set_inp_fmt(0, &input).set_out_fmt(0, &out).set_domain(domain);
     let buffer = buffer.start_program();
     let run = |rig: &mut Rig| {
-        let before = tape.len();
+        let before = tape.bytes().len();
         rig.submit(&buffer).unwrap();
-        tape.len() - before
+        tape.bytes().len() - before
     };
     // Noise does not compress: a quarter of a megabyte twice, and what else there is.
     let first = run(&mut rig);

@@ -15,11 +15,11 @@ use ctm_draw::{ColourTarget, Counts, DepthTarget, Options, StreamBuffer, Targets
 use ctm_exec::Engine;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{BufferData, Filter, Image, Texture, Wrap};
-use ctm_exec::r700::{Arrays, Constants, Sampler, Semantic};
+use ctm_exec::r700::{Arrays, Constants, Sampler};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::text::{Options as TextOptions, assemble};
-use ctm_testkit::r700::chain::{EXPORT, FETCH, GEOMETRY};
+use ctm_testkit::r700::chain::{EXPORT, FETCH, GEOMETRY, SEMANTICS, STREAMING};
 
 /// How many bytes a state looks at.
 pub const BYTES: usize = 96;
@@ -63,13 +63,6 @@ EXP_DONE: POS1, R2.xyzw
 EXP_DONE: PARAM0, R2.xyzw
 END_OF_PROGRAM
 ";
-const STREAMING: &str = "
-CALL_FS
-MEM_STREAM0: WRITE(0), R1.xyzw ARRAY_SIZE(255) ELEM_SIZE(3)
-EXP_DONE: POS0, R1.xyzw
-EXP_DONE: PARAM0, R2.xyzw
-END_OF_PROGRAM
-";
 const COPY: &str = "
 VTX:
   FETCH R1.xyzw, R0.x, b17 FORMAT(32_32_32_32_FLOAT)
@@ -85,7 +78,6 @@ const PIXELS: [&str; 5] = [
     "EXP: PIX0, R0.xyzw\nEXP_DONE: PIX61, R0.xyz_\nEND_OF_PROGRAM\n",
     "EXP: PIX0, R0.xyzw\nEXP_DONE: PIX1, R0.wzyx\nEND_OF_PROGRAM\n",
 ];
-const SEMANTICS: [Semantic; 2] = [Semantic { id: 5, gpr: 1 }, Semantic { id: 9, gpr: 2 }];
 
 /// A program that has a few registers beside its own.
 fn text(source: &str) -> Program {

@@ -171,7 +171,7 @@ mod tests {
         fs::create_dir_all(&directory).unwrap_or_else(|e| panic!("{e}"));
         let file = directory.join("a.npy");
         std::thread::scope(|scope| {
-            let looks = || (0..300).map(|_| writable(&file)).collect::<Result<(), _>>();
+            let looks = || (0..300).try_for_each(|_| writable(&file));
             let (one, two) = (scope.spawn(looks), scope.spawn(looks));
             for _ in 0..300 {
                 fs::write(&file, "new").unwrap_or_else(|e| panic!("{e}"));
