@@ -213,7 +213,8 @@ const fn in_memory(reg: u8, base: Gpr, offset: i32, shift: u32) -> (u64, usize) 
 /// Code under construction.
 #[derive(Debug)]
 pub struct Asm {
-    isa: Isa,
+    /// The instruction set.
+    pub isa: Isa,
     /// The bytes so far.
     pub code: Vec<u8>,
     labels: Vec<Option<usize>>,

@@ -5,6 +5,7 @@
 
 mod block;
 mod code;
+mod lanes;
 mod stores;
 
 use super::{Frame, Line, Native, ROW, Shared, Wave, head};
@@ -12,6 +13,7 @@ use crate::grid::Coefficients;
 use crate::lanes::LANES;
 use crate::r700::form::M;
 use crate::r700::places::{Places, Steps};
+use crate::x86::isa::Isa;
 use crate::x86::quads;
 use block::{coefficients, surface};
 use code::{Code, mask_at};
@@ -76,9 +78,9 @@ pub struct Ended {
 }
 
 impl<'a> Block<'a> {
-    /// For wavefronts of so many lanes. `None` where memory cannot be made executable.
-    pub fn new(lanes: usize, given: Given<'a>) -> Option<Self> {
-        let code = Code::of((lanes / LANES) as u8)?;
+    /// For wavefronts of so many lanes. `None` where memory cannot be made executable. On AVX2 start values that are made are in single precision.
+    pub fn new(isa: Isa, lanes: usize, given: Given<'a>) -> Option<Self> {
+        let code = Code::of(isa, (lanes / LANES) as u8)?;
         let starts = given.starts.unwrap_or_default();
         let surfaces = block::COEFFICIENTS + coefficients::SIZE * starts.len() as i32;
         let mut bytes = Frame::new(surfaces + surface::SIZE * given.surfaces.len() as i32);

@@ -1,19 +1,20 @@
 //! Spans in machine code.
 
 use super::Direct;
-use crate::backend::Backend;
 use crate::optional::Pass;
 use crate::r700::bindings::Binding;
 use crate::r700::engine::Run;
 use crate::r700::outputs::Outputs;
 use crate::r700::wave::Shared;
 use crate::r700::worker::{Member, Worker};
+use crate::x86::Isa;
 use crate::x86::r700::spans::{Block, Given, Surface};
 use ctm_exec::Counters;
 use ctm_exec::watch::Part;
 
 /// How code goes from wavefront to wavefront.
 pub struct Way<'a> {
+    isa: Isa,
     steps: crate::r700::places::Steps,
     /// What start values are made of; `None`: Rust code makes them, for one wavefront at a time.
     starts: Option<Vec<crate::grid::Coefficients>>,
@@ -26,23 +27,19 @@ impl<'a> Way<'a> {
     /// Of a launch that stores there.
     pub fn of(run: &Run<'_>, outputs: &Outputs<'a>) -> Option<Self> {
         let domain = &run.launch.domain;
-        let starts = run.starts.coefficients(domain).filter(|_| !run.artifact.keeps);
+        let isa = run.backend.isa()?;
         let single = run.starts.are_exact(domain);
+        let makes = !run.artifact.keeps && (single || isa == Isa::Avx512);
+        let starts = run.starts.coefficients(domain).filter(|_| makes);
         let (divisor, surfaces) = (run.starts.divisor(), outputs.surfaces());
         let all = run.waves.count().saturating_mul(run.launch.wavefront.lanes() as u64);
         let fits = run.launch.covered.is_none_or(|covered| 64 * covered.len() as u64 >= all && starts.is_some());
         let steps = run.waves.steps();
-        (Pass::Waves.is_on() && fits && run.backend == Backend::Avx512).then_some(Self {
-            steps,
-            starts,
-            single,
-            divisor,
-            surfaces,
-        })
+        (Pass::Waves.is_on() && fits).then_some(Self { isa, steps, starts, single, divisor, surfaces })
     }
 
     fn given(&self) -> Given<'_> {
-        let Self { steps, starts, single, divisor, surfaces } = self;
+        let Self { steps, starts, single, divisor, surfaces, .. } = self;
         Given { steps, starts: starts.as_deref(), single: *single, divisor: *divisor, surfaces }
     }
 }
@@ -58,7 +55,7 @@ impl<'a> Spans<'a> {
     /// `None` where there is no code for them.
     pub fn new(run: &Run<'_>, direct: &'a Direct<'_>) -> Option<Self> {
         let way = direct.way.as_ref()?;
-        let block = Block::new(run.launch.wavefront.lanes(), way.given())?;
+        let block = Block::new(way.isa, run.launch.wavefront.lanes(), way.given())?;
         let of_code = if run.artifact.may_exceed(run.per_look) { None } else { run.artifact.bound };
         let most = of_code.map_or(u64::MAX, |bound| (8 * run.per_look / bound.max(1)).max(1));
         Some(Self { block, most: if way.starts.is_none() { 1 } else { most } })

@@ -16,9 +16,9 @@ use crate::grid::Makes;
 use crate::r700::form::M;
 use crate::r700::wave::GRADIENTS;
 use crate::x86::encode::{
-    ADD, ADD_F64, ADD_I32, Asm, BROADCAST, CMP_I32, CVT_F64_F32, CVT_F64_I64, CVT_I32_F32, CVT_I32_F64, Cond, DIV_F64,
-    EXTRACT_HALF, Gpr, INSERT_HALF, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_F64, NARROW_I64, RAX, RBP, RBX,
-    RCX, RDI, RDX, Rm, SUB_I32, XOR,
+    ADD, ADD_F64, ADD_I32, AND, Asm, BROADCAST, CMP_I32, CVT_F64_F32, CVT_F64_I64, CVT_I32_F32, CVT_I32_F64, Cond,
+    DIV_F64, EXTRACT_HALF, GREATER_I32, Gpr, INSERT_HALF, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_F64,
+    NARROW_I64, OR, RAX, RBP, RBX, RCX, RDI, RDX, Rm, SUB_I32, XOR,
 };
 use crate::x86::executable;
 use crate::x86::isa::Isa;
@@ -47,16 +47,17 @@ pub struct Code {
 }
 
 impl Code {
-    /// For wavefronts of 1, 2 or 4 registers of lanes; `None` where memory cannot be made executable.
-    pub fn of(copies: u8) -> Option<&'static Self> {
-        static ALL: [OnceLock<Option<Code>>; 3] = [const { OnceLock::new() }; 3];
-        ALL.get(usize::from(copies / 2))?.get_or_init(|| Self::new(copies)).as_ref()
+    /// For wavefronts of 1, 2 or 4 times 16 lanes; `None` where memory cannot be made executable.
+    pub fn of(isa: Isa, copies: u8) -> Option<&'static Self> {
+        static ALL: [OnceLock<Option<Code>>; 6] = [const { OnceLock::new() }; 6];
+        let of_isa = if isa == Isa::Avx512 { 0 } else { 3 };
+        ALL.get(of_isa + usize::from(copies / 2))?.get_or_init(|| Self::new(isa, copies)).as_ref()
     }
 
-    fn new(copies: u8) -> Option<Self> {
-        let mut emit = Emit { asm: Asm::new(Isa::Avx512), copies };
+    fn new(isa: Isa, copies: u8) -> Option<Self> {
+        let mut emit = Emit { asm: Asm::new(isa), isa, copies };
         emit.span();
-        let routines = stores::emit(&mut emit.asm, copies);
+        let routines = stores::emit(&mut emit.asm, isa, copies);
         let text = executable(&emit.asm.finish())?;
         Some(Self { text, routines })
     }
@@ -74,12 +75,28 @@ impl Code {
 
 struct Emit {
     asm: Asm,
+    isa: Isa,
     copies: u8,
 }
 
 impl Emit {
     fn copies(&self) -> std::ops::Range<u8> {
         0..self.copies
+    }
+
+    /// Where the vectors of a row begin, in bytes.
+    fn parts(&self) -> impl Iterator<Item = i32> + use<> {
+        let bytes = self.isa.bytes();
+        (0..i32::from(self.copies * self.isa.pieces())).map(move |part| bytes * part)
+    }
+
+    /// A dword for all lanes: in memory, or in a register where instructions take none from there.
+    fn each(&mut self, base: Gpr, offset: i32, register: u8) -> Rm {
+        if self.isa == Isa::Avx512 {
+            return Rm::Each(base, offset);
+        }
+        self.asm.vector(BROADCAST, register, 0, Rm::Each(base, offset));
+        Rm::Reg(register)
     }
 
     /// Zero is returned when all wavefronts have ended; what the program's code gave, when it gave something else.
@@ -130,29 +147,43 @@ impl Emit {
         self.asm.move_wide(RCX, RBP);
         self.asm.wide_imm(Int::Add, RCX, block::COEFFICIENTS);
         self.asm.int_load(Int::Mov, true, RDX, RBP, block::START_ROWS);
-        self.asm.int_store_imm(Int::Cmp, false, RBP, block::SINGLE, 0);
-        self.asm.jump_if(Cond::NotEqual, exact);
-        self.doubles();
-        self.asm.jump(done);
-        self.asm.place(exact);
-        for copy in self.copies() {
-            for (to, from) in [(copy, block::I), (4 + copy, block::J)] {
-                self.asm.vector(CVT_I32_F32, to, 0, Rm::Row(RBP, from + 64 * i32::from(copy)));
+        let wide = self.isa == Isa::Avx512;
+        if wide {
+            self.asm.int_store_imm(Int::Cmp, false, RBP, block::SINGLE, 0);
+            self.asm.jump_if(Cond::NotEqual, exact);
+            self.doubles();
+            self.asm.jump(done);
+            self.asm.place(exact);
+            for (part, n) in self.parts().zip(0..) {
+                self.numbers(part, [n, 4 + n]);
             }
         }
         let each = self.asm.label();
         self.asm.place(each);
         let (sum, product) = (8, 9);
-        for copy in self.copies() {
-            let at = |of: i32| Rm::Each(RCX, of);
-            self.asm.vector(MUL, sum, copy, at(coefficients::DI_SINGLE));
-            self.asm.vector(ADD, sum, sum, at(coefficients::ORIGIN_SINGLE));
-            self.asm.vector(MUL, product, 4 + copy, at(coefficients::DJ_SINGLE));
+        let [di, origin, dj] = [coefficients::DI_SINGLE, coefficients::ORIGIN_SINGLE, coefficients::DJ_SINGLE];
+        let [di, origin, dj] = [(di, 10), (origin, 11), (dj, 12)].map(|(of, register)| self.each(RCX, of, register));
+        for (part, n) in self.parts().zip(0..) {
+            // There are not registers for all of them.
+            let [i, j] = if wide { [n, 4 + n] } else { [0, 1] };
+            if !wide {
+                self.numbers(part, [i, j]);
+            }
+            self.asm.vector(MUL, sum, i, di);
+            self.asm.vector(ADD, sum, sum, origin);
+            self.asm.vector(MUL, product, j, dj);
             self.asm.vector(ADD, sum, sum, Rm::Reg(product));
-            self.asm.vector(MOVUPS_STORE, sum, 0, Rm::Row(RDX, 64 * i32::from(copy)));
+            self.asm.vector(MOVUPS_STORE, sum, 0, Rm::Row(RDX, part));
         }
         self.next_start(each);
         self.asm.place(done);
+    }
+
+    /// Columns and rows as numbers in single precision.
+    fn numbers(&mut self, part: i32, registers: [u8; 2]) {
+        for (to, from) in registers.into_iter().zip([block::I, block::J]) {
+            self.asm.vector(CVT_I32_F32, to, 0, Rm::Row(RBP, from + part));
+        }
     }
 
     fn next_start(&mut self, each: Label) {
@@ -229,20 +260,9 @@ impl Emit {
         self.asm.int_load(Int::Mov, true, RAX, RBX, mask_at(M::EXISTING));
         self.asm.int_store_imm(Int::Cmp, false, RBP, block::WHOLE, 0);
         self.asm.jump_if(Cond::NotEqual, whole);
-        for copy in self.copies() {
-            for (register, of, bounds) in [(0, block::I, [block::I0, block::I1]), (1, block::J, [block::J0, block::J1])]
-            {
-                self.asm.vector(MOVUPS_LOAD, register, 0, Rm::Row(RBP, of + 64 * i32::from(copy)));
-                for (n, (bound, how)) in bounds.into_iter().zip([NOT_BELOW, AT_MOST]).enumerate() {
-                    let under = if register == 0 && n == 0 { 0 } else { 1 };
-                    self.asm.evex(CMP_I32, 1, register, Rm::Each(RBP, bound), under, false, Some(how));
-                }
-            }
-            self.asm.mask_to(if copy == 0 { RDX } else { RCX }, 1);
-            if copy > 0 {
-                self.asm.wide_shift(LEFT, RCX, 16 * copy);
-                self.asm.wide(Int::Or, RDX, RCX);
-            }
+        match self.isa {
+            Isa::Avx512 => self.inside_wide(),
+            Isa::Avx2 => self.inside(),
         }
         self.asm.wide(Int::And, RAX, RDX);
         self.asm.place(whole);
@@ -271,6 +291,50 @@ impl Emit {
         self.asm.int_store(Int::Mov, true, RBP, block::RUNS, RCX);
     }
 
+    /// rdx = the lanes in the domain.
+    fn inside_wide(&mut self) {
+        for copy in self.copies() {
+            for (register, of, bounds) in [(0, block::I, [block::I0, block::I1]), (1, block::J, [block::J0, block::J1])]
+            {
+                self.asm.vector(MOVUPS_LOAD, register, 0, Rm::Row(RBP, of + 64 * i32::from(copy)));
+                for (n, (bound, how)) in bounds.into_iter().zip([NOT_BELOW, AT_MOST]).enumerate() {
+                    let under = if register == 0 && n == 0 { 0 } else { 1 };
+                    self.asm.evex(CMP_I32, 1, register, Rm::Each(RBP, bound), under, false, Some(how));
+                }
+            }
+            self.asm.mask_to(if copy == 0 { RDX } else { RCX }, 1);
+            if copy > 0 {
+                self.asm.wide_shift(LEFT, RCX, 16 * copy);
+                self.asm.wide(Int::Or, RDX, RCX);
+            }
+        }
+    }
+
+    /// The same on AVX2.
+    fn inside(&mut self) {
+        let (outside, place, other) = (0, 1, 2);
+        let bounds = [(block::I0, 4), (block::I1, 5), (block::J0, 6), (block::J1, 7)];
+        for (of, register) in bounds {
+            self.asm.vector(BROADCAST, register, 0, Rm::Each(RBP, of));
+        }
+        for (part, n) in self.parts().zip(0..) {
+            self.asm.vector(XOR, outside, outside, Rm::Reg(outside));
+            for (of, first, last) in [(block::I, 4, 5), (block::J, 6, 7)] {
+                self.asm.vector(MOVUPS_LOAD, place, 0, Rm::Row(RBP, of + part));
+                for (a, b) in [(first, place), (place, last)] {
+                    self.asm.vector(GREATER_I32, other, a, Rm::Reg(b));
+                    self.asm.vector(OR, outside, outside, Rm::Reg(other));
+                }
+            }
+            self.asm.signs(if n == 0 { RDX } else { RCX }, outside);
+            if n > 0 {
+                self.asm.wide_shift(LEFT, RCX, Isa::Avx2.lanes() as u8 * n);
+                self.asm.wide(Int::Or, RDX, RCX);
+            }
+        }
+        self.asm.wide_not(RDX);
+    }
+
     /// None is set.
     fn gradients(&mut self) {
         let none = self.asm.label();
@@ -278,8 +342,8 @@ impl Emit {
         self.asm.jump_if(Cond::Equal, none);
         self.asm.vector(XOR, 0, 0, Rm::Reg(0));
         for number in 0..GRADIENTS {
-            for copy in self.copies() {
-                self.asm.vector(MOVUPS_STORE, 0, 0, Rm::Row(RBX, gradient(number) + 64 * i32::from(copy)));
+            for part in self.parts() {
+                self.asm.vector(MOVUPS_STORE, 0, 0, Rm::Row(RBX, gradient(number) + part));
             }
         }
         self.asm.place(none);
@@ -328,6 +392,9 @@ impl Emit {
 
     /// To where the next wavefront lies.
     fn advance(&mut self) {
+        if self.isa == Isa::Avx2 {
+            return self.advance_parts();
+        }
         let each = |at: i32| Rm::Each(RBP, at);
         for copy in self.copies() {
             let [i, j] = [block::I, block::J].map(|of| Rm::Row(RBP, of + 64 * i32::from(copy)));
@@ -339,6 +406,28 @@ impl Emit {
             self.asm.evex(CMP_I32, 1, 0, each(block::LAST), 0, false, Some(ABOVE));
             self.asm.evex(SUB_I32, 0, 0, each(block::WIDTH), 1, false, None);
             self.asm.evex(ADD_I32, 1, 1, each(block::NEXT_ROW), 1, false, None);
+            self.asm.vector(MOVUPS_STORE, 0, 0, i);
+            self.asm.vector(MOVUPS_STORE, 1, 0, j);
+        }
+    }
+
+    /// The same on AVX2.
+    fn advance_parts(&mut self) {
+        let [di, dj, last, width, next_row] = [4, 5, 6, 7, 8];
+        let steps = [block::DI, block::DJ, block::LAST, block::WIDTH, block::NEXT_ROW];
+        for (register, of) in [di, dj, last, width, next_row].into_iter().zip(steps) {
+            self.asm.vector(BROADCAST, register, 0, Rm::Each(RBP, of));
+        }
+        for part in self.parts() {
+            let [i, j] = [block::I, block::J].map(|of| Rm::Row(RBP, of + part));
+            let (behind, change) = (2, 3);
+            self.asm.vector(ADD_I32, 0, di, i);
+            self.asm.vector(ADD_I32, 1, dj, j);
+            self.asm.vector(GREATER_I32, behind, 0, Rm::Reg(last));
+            self.asm.vector(AND, change, behind, Rm::Reg(width));
+            self.asm.vector(SUB_I32, 0, 0, Rm::Reg(change));
+            self.asm.vector(AND, change, behind, Rm::Reg(next_row));
+            self.asm.vector(ADD_I32, 1, 1, Rm::Reg(change));
             self.asm.vector(MOVUPS_STORE, 0, 0, i);
             self.asm.vector(MOVUPS_STORE, 1, 0, j);
         }

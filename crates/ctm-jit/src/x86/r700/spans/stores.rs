@@ -2,6 +2,7 @@
 
 use super::block::{self, surface};
 use super::code::mask_at;
+use super::lanes;
 use crate::r700::form::M;
 use crate::x86::encode::{
     ADD_I32, AND, AND_NOT_F32, Asm, BROADCAST, Cond, FMADD213, Gpr, Int, Label, MAX, MIN, MOVAPS, MOVUPS_LOAD,
@@ -28,10 +29,8 @@ pub enum Kind {
 pub struct Routines {
     /// For whole elements of 1, 2 and 4 channels.
     whole: [usize; 3],
-    /// For elements of 2 and 4 channels of which some lanes write some.
-    masked: [usize; 2],
-    /// For elements of any number of channels of single precision, wherever they lie.
-    parts: usize,
+    /// For elements of 1 to 4 channels of single precision, wherever they lie, of which some lanes write some.
+    parts: [usize; 4],
     /// For four channels of 8 bits: whole elements of a strip, and others.
     bytes: [usize; 2],
     /// For one channel of 16 bits.
@@ -42,10 +41,10 @@ impl Routines {
     /// Those for strips of whole elements, and for everything else.
     pub fn of(&self, kind: Kind) -> [usize; 2] {
         match kind {
-            Kind::Floats(1) => [self.whole[0], self.parts],
-            Kind::Floats(2) => [self.whole[1], self.masked[0]],
-            Kind::Floats(4) => [self.whole[2], self.masked[1]],
-            Kind::Floats(_) => [self.parts; 2],
+            Kind::Floats(1) => [self.whole[0], self.parts[0]],
+            Kind::Floats(2) => [self.whole[1], self.parts[1]],
+            Kind::Floats(4) => [self.whole[2], self.parts[3]],
+            Kind::Floats(_) => [self.parts[2]; 2],
             Kind::Bytes => self.bytes,
             Kind::Words => self.words,
         }
@@ -53,22 +52,28 @@ impl Routines {
 }
 
 /// Registers with the rows of channels; in [`parts`] with the lanes that are stored.
-const CHANNELS: [Gpr; 4] = [8, 9, 10, 11];
+pub(super) const CHANNELS: [Gpr; 4] = [8, 9, 10, 11];
 
 /// The vector that says where elements begin.
 const PLACE: u8 = 0;
 
 /// All routines.
-pub fn emit(asm: &mut Asm, copies: u8) -> Routines {
-    let whole = [1, 2, 4].map(|channels| strip(asm, copies, channels));
+pub fn emit(asm: &mut Asm, isa: Isa, copies: u8) -> Routines {
+    let whole = [1, 2, 4].map(|channels| strip(asm, isa, copies, channels));
+    let bytes_of_strip = bytes_of_strip(asm, isa, copies);
+    if isa == Isa::Avx2 {
+        let parts = [1, 2, 3, 4].map(|channels| lanes::emit(asm, copies, Kind::Floats(channels)));
+        let [bytes, words] = [Kind::Bytes, Kind::Words].map(|kind| lanes::emit(asm, copies, kind));
+        return Routines { whole, parts, bytes: [bytes_of_strip, bytes], words: [words; 2] };
+    }
     let lanes = asm.label();
-    let parts = asm.code.len();
+    let all = asm.code.len();
     asm.place(lanes);
     scattered(asm, copies);
-    let masked = [2, 4].map(|channels| masked(asm, copies, channels, lanes));
-    let bytes = [bytes_of_strip(asm, copies), bytes(asm, copies)];
+    let [two, four] = [2, 4].map(|channels| masked(asm, copies, channels, lanes));
+    let bytes = [bytes_of_strip, bytes(asm, copies)];
     let words = [words_of_strip(asm, copies), words(asm, copies)];
-    Routines { whole, masked, parts, bytes, words }
+    Routines { whole, parts: [all, two, all, four], bytes, words }
 }
 
 /// The addresses of a strip's two rows.
@@ -84,7 +89,7 @@ fn strip_rows(asm: &mut Asm, element_bytes: i32) {
 }
 
 /// Whole elements of a strip, row by row.
-fn strip(asm: &mut Asm, copies: u8, channels: usize) -> usize {
+fn strip(asm: &mut Asm, isa: Isa, copies: u8, channels: usize) -> usize {
     let entry = asm.code.len();
     asm.int_store_imm(Int::Add, true, 12, surface::WHOLE, 1);
     strip_rows(asm, 4 * channels as i32);
@@ -94,7 +99,7 @@ fn strip(asm: &mut Asm, copies: u8, channels: usize) -> usize {
     for copy in 0..copies {
         let rows = [64 * i32::from(copy); 4];
         let tables = (RBP, block::QUADS);
-        Stores { isa: Isa::Avx512, asm, from: CHANNELS, to: [RCX, RDX], tables, masks: None }.store(&rows[..channels]);
+        Stores { isa, asm, from: CHANNELS, to: [RCX, RDX], tables, masks: None }.store(&rows[..channels]);
         if copy + 1 < copies {
             let beside = group_bytes(channels as u32) as i32;
             asm.wide_imm(Int::Add, RCX, beside);
@@ -144,7 +149,7 @@ fn masked(asm: &mut Asm, copies: u8, channels: usize, lanes: Label) -> usize {
 }
 
 /// The lanes that are stored, channel by channel, in the registers of channels; they are counted.
-fn written(asm: &mut Asm) {
+pub(super) fn written(asm: &mut Asm) {
     // Channels that elements do not have are written by no lane.
     for register in CHANNELS {
         asm.int_imm(register, 0);
@@ -196,7 +201,7 @@ fn places(asm: &mut Asm, copy: u8) {
 }
 
 /// rax = the lanes of which some channel is stored.
-fn any(asm: &mut Asm) {
+pub(super) fn any(asm: &mut Asm) {
     asm.wide(Int::Mov, RAX, CHANNELS[0]);
     CHANNELS[1..].iter().for_each(|&register| asm.wide(Int::Or, RAX, register));
 }
@@ -230,38 +235,48 @@ fn scale(asm: &mut Asm, register: u8, most: u32) {
     let factor = register + 1;
     asm.vector(MAX, register, register, Rm::Literal(0));
     asm.vector(MIN, register, register, Rm::Literal(1f32.to_bits()));
-    asm.vector(BROADCAST, factor, 0, Rm::Literal((most as f32).to_bits()));
+    let of_literals = if asm.isa == Isa::Avx2 { MOVUPS_LOAD } else { BROADCAST };
+    asm.vector(of_literals, factor, 0, Rm::Literal((most as f32).to_bits()));
     asm.vector(FMADD213, register, factor, Rm::Literal(MAGIC.to_bits()));
     asm.vector(AND, register, register, Rm::Literal(u16::MAX.into()));
 }
 
-/// A channel of a piece, scaled.
-fn scaled(asm: &mut Asm, register: u8, channel: i32, copy: u8, most: u32) {
+/// A channel of the lanes at an offset of its row, scaled. Changes the register behind, and rsi.
+pub(super) fn scaled(asm: &mut Asm, register: u8, channel: i32, offset: i32, most: u32) {
     asm.int_load(Int::Mov, true, RSI, 12, surface::ROWS + 8 * channel);
-    asm.vector(MOVUPS_LOAD, register, 0, Rm::Row(RSI, 64 * i32::from(copy)));
+    asm.vector(MOVUPS_LOAD, register, 0, Rm::Row(RSI, offset));
     scale(asm, register, most);
 }
 
+/// Four channels of 8 bits of the lanes at an offset of their rows, as dwords; the register that has them.
+pub(super) fn combined(asm: &mut Asm, offset: i32) -> u8 {
+    let (all, one, shift) = (9, 10, 11);
+    for channel in 0..4 {
+        scaled(asm, one, channel, offset, u8::MAX.into());
+        asm.vector(BROADCAST, shift, 0, Rm::Each(12, surface::SHIFTS + 4 * channel));
+        asm.vector(SHIFT_LEFT, one, one, Rm::Reg(shift));
+        if channel == 0 {
+            asm.vector(MOVAPS, all, 0, Rm::Reg(one));
+        } else {
+            asm.vector(OR, all, all, Rm::Reg(one));
+        }
+    }
+    all
+}
+
 /// Four channels of 8 bits of a strip, row by row.
-fn bytes_of_strip(asm: &mut Asm, copies: u8) -> usize {
+fn bytes_of_strip(asm: &mut Asm, isa: Isa, copies: u8) -> usize {
     let entry = asm.code.len();
     asm.int_store_imm(Int::Add, true, 12, surface::WHOLE, 1);
     strip_rows(asm, 4);
-    let (all, one) = (16, 17);
     for copy in 0..copies {
-        for channel in 0..4 {
-            scaled(asm, one, channel, copy, u8::MAX.into());
-            asm.vector(SHIFT_LEFT, one, one, Rm::Each(12, surface::SHIFTS + 4 * channel));
-            if channel == 0 {
-                asm.vector(MOVAPS, all, 0, Rm::Reg(one));
-            } else {
-                asm.vector(OR, all, all, Rm::Reg(one));
-            }
+        for piece in 0..isa.pieces() {
+            let part = isa.bytes() * i32::from(piece);
+            let all = combined(asm, 64 * i32::from(copy) + part);
+            asm.vector(MOVUPS_STORE, all, 0, Rm::Row(RBP, block::MASK_ROWS + part));
         }
-        asm.vector(MOVUPS_STORE, all, 0, Rm::Row(RBP, block::MASK_ROWS));
         let tables = (RBP, block::QUADS);
-        Stores { isa: Isa::Avx512, asm, from: [RBP; 4], to: [RCX, RDX], tables, masks: None }
-            .store(&[block::MASK_ROWS]);
+        Stores { isa, asm, from: [RBP; 4], to: [RCX, RDX], tables, masks: None }.store(&[block::MASK_ROWS]);
         let beside = group_bytes(1) as i32;
         asm.wide_imm(Int::Add, RCX, beside);
         asm.wide_imm(Int::Add, RDX, beside);
@@ -294,7 +309,7 @@ fn bytes(asm: &mut Asm, copies: u8) -> usize {
             asm.vector(XOR, register, register, Rm::Reg(register));
         }
         for (channel, register) in (0..).zip(CHANNELS) {
-            scaled(asm, one, channel, copy, u8::MAX.into());
+            scaled(asm, one, channel, 64 * i32::from(copy), u8::MAX.into());
             asm.vector(BROADCAST, its_bits, 0, Rm::Literal(u8::MAX.into()));
             asm.mask_from(1, register);
             for (all, one) in [(new, one), (bits, its_bits)] {
@@ -318,7 +333,7 @@ fn words_of_strip(asm: &mut Asm, copies: u8) -> usize {
     asm.vector(MOVUPS_LOAD, order, 0, Rm::Row(RBP, block::QUADS));
     for copy in 0..copies {
         let beside = 16 * i32::from(copy);
-        scaled(asm, value, 0, copy, u16::MAX.into());
+        scaled(asm, value, 0, 64 * i32::from(copy), u16::MAX.into());
         asm.vector(PERMUTE, value, order, Rm::Reg(value));
         asm.vector(NARROW_I32, value, 0, Rm::Reg(value));
         asm.store_quarter(value, 0, RCX, beside);
@@ -342,7 +357,7 @@ fn words(asm: &mut Asm, copies: u8) -> usize {
         asm.wide(Int::Or, RAX, CHANNELS[0]);
         asm.int_op_imm(Int::And, RAX, 0x5555);
         places(asm, copy);
-        scaled(asm, new, 0, copy, u16::MAX.into());
+        scaled(asm, new, 0, 64 * i32::from(copy), u16::MAX.into());
         asm.mask_from(1, CHANNELS[0]);
         asm.evex(MOVAPS, new, 0, Rm::Reg(new), 1, true, None);
         asm.evex(BROADCAST, bits, 0, Rm::Literal(u16::MAX.into()), 1, true, None);
