@@ -311,9 +311,11 @@ impl Routine {
                     last,
                     period: Self::each(input::PERIOD, axis),
                     inverse: Self::each(input::INVERSE, axis),
-                    mirrors: self.kind.wrap[axis] == Wrap::Mirror,
                 };
                 self.texels().repeat(u, n.other, &of_axis);
+                if self.kind.wrap[axis] == Wrap::Mirror {
+                    self.texels().mirror(u, n.other, &of_axis);
+                }
             }
             Wrap::Border => {
                 self.texels().with(MIN, n.other, u, last);

@@ -24,8 +24,6 @@ pub struct Axis {
     pub period: Rm,
     /// 1 over that.
     pub inverse: Rm,
-    /// What is beyond the edge may be a mirror image.
-    pub mirrors: bool,
 }
 
 /// A coordinate as the number of a column or row, clamped: between 0 and `last` whatever the coordinate is. What is not a
@@ -77,7 +75,7 @@ impl Texels<'_> {
         self.asm.instruction(ROUND_SCALE, to, 0, Rm::Reg(u), Some(9));
     }
 
-    /// A floored coordinate in the first period, and behind the edge that of its mirror image; no number where it is not finite. `other` is written.
+    /// A floored coordinate in the first period; no number where it is not finite. `other` is written.
     ///
     /// A half more than a whole number is at least half of 1 / period away from each multiple of the period, when both are divided by it. The two
     /// roundings of the quotient move it by less than that below [`REPEATS_BELOW`]; so its floor is exact, and the fused sum is, too.
@@ -86,13 +84,15 @@ impl Texels<'_> {
         self.with(MUL, other, other, axis.inverse);
         self.floor(other, other);
         self.with(FNMADD231, u, other, axis.period);
-        if axis.mirrors {
-            // Columns and the last one: what a column and its image add up to. Where nothing is mirrored, no column is beyond.
-            self.load_each(other, axis.size);
-            self.with(ADD, other, other, axis.last);
-            self.asm.vector(SUB, other, other, Rm::Reg(u));
-            self.asm.vector(MIN, u, u, Rm::Reg(other));
-        }
+    }
+
+    /// A coordinate in the first period: behind the edge that of its mirror image. `other` is written.
+    pub fn mirror(&mut self, u: u8, other: u8, axis: &Axis) {
+        // Columns and the last one: what a column and its image add up to. Where nothing is mirrored, no column is beyond.
+        self.load_each(other, axis.size);
+        self.with(ADD, other, other, axis.last);
+        self.asm.vector(SUB, other, other, Rm::Reg(u));
+        self.asm.vector(MIN, u, u, Rm::Reg(other));
     }
 
     /// Half a texel back, `low = floor(u)`, `high = low + 1`; u becomes how much the second texel weighs, 0 at infinity.

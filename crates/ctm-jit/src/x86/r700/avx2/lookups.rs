@@ -190,10 +190,10 @@ impl Emit<'_> {
             last: each(table::LAST),
             period: each(table::PERIOD),
             inverse: each(table::INVERSE),
-            mirrors: true,
         };
         self.texels().floor(u, u);
         self.texels().repeat(u, SCRATCH, &of_axis);
+        self.texels().mirror(u, SCRATCH, &of_axis);
         self.asm.place(done);
     }
 

@@ -320,10 +320,13 @@ impl Emit<'_> {
                 last: of(of_level::LAST),
                 period: of(of_level::PERIOD),
                 inverse: of(of_level::INVERSE),
-                mirrors: true,
             };
             self.texels().floor(u, u);
             self.texels().repeat(u, GATHERED, &of_axis);
+            // All levels are mirrored, or none.
+            let [period, size] = [of_level::PERIOD, of_level::SIZE].map(|number| r.of + 64 * (number + axis));
+            self.unless_mirrored(period, size, done);
+            self.texels().mirror(u, GATHERED, &of_axis);
             self.asm.place(done);
         }
         clamped(&mut self.asm, u, u, r.at_level(of_level::LAST + axis));

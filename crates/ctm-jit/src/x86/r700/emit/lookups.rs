@@ -352,11 +352,19 @@ impl Emit<'_> {
             last: each(table::LAST),
             period: each(table::PERIOD),
             inverse: each(table::INVERSE),
-            mirrors: true,
         };
         self.texels().floor(u, u);
         self.texels().repeat(u, GATHERED, &of_axis);
+        self.unless_mirrored(at + table::PERIOD + 4 * axis, at + table::SIZE + 4 * axis, done);
+        self.texels().mirror(u, GATHERED, &of_axis);
         self.asm.place(done);
+    }
+
+    /// Goes to `done` where a period is as long as the texture. Changes rax.
+    pub(super) fn unless_mirrored(&mut self, period: i32, size: i32, done: Label) {
+        self.asm.int_load(Int::Mov, false, RAX, RBX, period);
+        self.asm.int_load(Int::Cmp, false, RAX, RBX, size);
+        self.asm.jump_if(Cond::Equal, done);
     }
 
     pub(super) fn texels(&mut self) -> Texels<'_> {
