@@ -32,6 +32,19 @@ const SLOW: &str = "\
 /// These tests run beside others.
 const SLACK: Duration = Duration::from_secs(8);
 
+/// Ctrl-C ends a command soon, with its own exit code and these words.
+#[cfg(unix)]
+fn interrupted(child: std::process::Child, says: &str) {
+    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(interrupt.success());
+    let since = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    let stderr = String::from_utf8(output.stderr).unwrap();
+    assert_eq!(output.status.code(), Some(130), "{stderr}");
+    assert!(stderr.contains(says), "{stderr}");
+    assert!(since.elapsed() < SLACK);
+}
+
 #[test]
 fn time_ends_a_run_of_any_size_at_a_named_instruction() {
     let d = Dir::new("time");
@@ -83,14 +96,7 @@ fn ctrl_c_ends_a_run() {
         .unwrap();
     // Long enough for the handler to be there.
     std::thread::sleep(Duration::from_secs(2));
-    let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(interrupt.success());
-    let since = Instant::now();
-    let output = child.wait_with_output().unwrap();
-    let stderr = String::from_utf8(output.stderr).unwrap();
-    assert_eq!(output.status.code(), Some(130), "{stderr}");
-    assert!(stderr.contains("error[cancelled]"), "{stderr}");
-    assert!(since.elapsed() < SLACK);
+    interrupted(child, "error[cancelled]");
     assert!(!d.0.join("never.npy").exists());
 }
 
@@ -122,14 +128,7 @@ fn ctrl_c_leaves_the_smallest_so_far() {
         while tries() < 5 && since.elapsed() < SLACK {
             std::thread::sleep(Duration::from_millis(5));
         }
-        let interrupt = std::process::Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-        assert!(interrupt.success());
-        let since = Instant::now();
-        let output = child.wait_with_output().unwrap();
-        let stderr = String::from_utf8(output.stderr).unwrap();
-        assert_eq!(output.status.code(), Some(130), "{stderr}");
-        assert!(stderr.contains("ended by Ctrl-C; of the smallest so far"), "{stderr}");
-        assert!(since.elapsed() < SLACK);
+        interrupted(child, "ended by Ctrl-C; of the smallest so far");
         let small = std::fs::read_to_string(d.0.join(left)).unwrap();
         assert!(small.contains("mov o0"), "{small}");
         // Of a job the domain is first, of a program its lines.
