@@ -89,11 +89,9 @@ impl Covered {
         if piece.setup.layer != 0 || !is_large(piece) || !coverer.has_spans(piece) {
             return None;
         }
-        let [top, bottom] = piece.rows();
         let mut spans = Vec::with_capacity(64);
         let mut rect = Rect { left: i32::MAX, right: i32::MIN, top: 0, bottom: 0 };
-        let rows = Rect { top: top.max(within.top), bottom: bottom.min(within.bottom), ..within };
-        coverer.spans(piece, rows, &mut |y, left, right| {
+        coverer.spans(piece, within, &mut |y, left, right| {
             if spans.is_empty() {
                 rect.top = y;
             }
@@ -185,19 +183,20 @@ impl Covered {
         }));
     }
 
-    /// Keeps those covered pixels that are marked; it is asked for each row, with its first column and a mark of each pixel.
-    pub(crate) fn only(&mut self, mut keeps: impl FnMut(i32, i32, &mut [bool])) {
+    /// Keeps those covered pixels whose bits are set in what it is told: for up to 64 pixels side by side, from a column and row on.
+    pub(crate) fn only(&mut self, mut keeps: impl FnMut([i32; 2], usize) -> u64) {
         let lanes = Lanes::of(self.rect);
         let mut words = vec![0; lanes.count.div_ceil(64)];
-        let mut marks = Vec::new();
         for (y, &[left, right]) in (self.rect.top..).zip(&self.spans) {
-            marks.clear();
-            marks.resize((right - left).max(0) as usize, true);
-            keeps(left, y, &mut marks);
-            let first = lanes.lane(left & !1, y);
-            for (x, _) in (left & 1..).zip(&marks).filter(|(_, is_kept)| **is_kept) {
-                let lane = first + 4 * (x / 2) as usize + (x & 1) as usize;
-                words[lane / 64] |= 1 << (lane % 64);
+            for from in (left..right).step_by(64) {
+                let count = (right - from).min(64);
+                let mut kept = keeps([from, y], count as usize) & u64::MAX >> (64 - count);
+                while kept != 0 {
+                    let x = from + kept.trailing_zeros() as i32;
+                    kept &= kept - 1;
+                    let lane = lanes.lane(x, y);
+                    words[lane / 64] |= 1 << (lane % 64);
+                }
             }
         }
         (self.words, self.has_holes) = (Some(words), true);

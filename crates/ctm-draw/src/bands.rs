@@ -52,7 +52,8 @@ impl Bands<'_, '_> {
         let samples = if raster.per_sample && raster.samples.count > 1 { raster.samples.count as u8 } else { 0 };
         let (runner, shader) = (self.runner, self.shader.as_ref());
         let mut large = Vec::new();
-        if pieces.iter().all(|piece| piece.setup.layer == 0) {
+        let is_flat = pieces.iter().all(|piece| piece.setup.layer == 0);
+        if is_flat {
             large.extend((0u32..).zip(pieces).filter(|(_, piece)| band::is_large(piece)).map(|(number, _)| number));
         }
         let over = Over {
@@ -63,6 +64,7 @@ impl Bands<'_, '_> {
             all: raster.samples.all(),
             rows: self.rows,
             vertices,
+            is_flat,
             large: &large,
             exported: OnceLock::new(),
         };
@@ -74,12 +76,10 @@ impl Bands<'_, '_> {
             // The numbers of the pieces that each band may have pixels of.
             let mut of_bands: Vec<Vec<u32>> = vec![Vec::new(); self.mergers.len()];
             for (number, piece) in (0u32..).zip(pieces) {
-                let [top, bottom] = piece.rows();
-                if top < bottom {
-                    let (first, last) = (top.max(0) / rows, (bottom - 1).max(0) / rows);
-                    let bands = of_bands.iter_mut().take(last as usize + 1).skip(first as usize);
-                    bands.for_each(|numbers| numbers.push(number));
-                }
+                let Rect { top, bottom, .. } = piece.bounds();
+                let (first, last) = (top.max(0) / rows, (bottom - 1).max(0) / rows);
+                let bands = of_bands.iter_mut().take(last as usize + 1).skip(first as usize);
+                bands.for_each(|numbers| numbers.push(number));
             }
             let band = |(n, merger): (usize, &mut Merger<'_, '_>)| {
                 let top = n as i32 * rows;
@@ -106,6 +106,43 @@ impl Bands<'_, '_> {
     }
 }
 
+/// Pixels of a row that are to be drawn: bits of words of 64 columns.
+struct Marks {
+    /// The number of the first word.
+    first: i32,
+    words: Vec<u64>,
+}
+
+impl Default for Marks {
+    fn default() -> Self {
+        Self { first: i32::MAX, words: Vec::new() }
+    }
+}
+
+impl Marks {
+    fn clear(&mut self) {
+        self.first = i32::MAX;
+        self.words.clear();
+    }
+
+    /// Marks those pixels of a span, which begins here, that pass: it is asked for up to 64 pixels from a column on.
+    fn fill(&mut self, left: i32, right: i32, mut passes: impl FnMut(i32, usize) -> u64) {
+        self.first = left.div_euclid(64);
+        let mut x = left;
+        while x < right {
+            let count = (64 - x.rem_euclid(64)).min(right - x);
+            self.words.push(passes(x, count as usize) << x.rem_euclid(64));
+            x += count;
+        }
+    }
+
+    /// The word of this number.
+    fn word(&self, number: i32) -> u64 {
+        let place = usize::try_from(i64::from(number) - i64::from(self.first));
+        place.ok().and_then(|place| self.words.get(place)).copied().unwrap_or(0)
+    }
+}
+
 /// What bands of a batch have in common.
 struct Over<'r> {
     runner: &'r Runner<'r>,
@@ -117,6 +154,8 @@ struct Over<'r> {
     all: u8,
     rows: u32,
     vertices: &'r Vertices,
+    /// All pieces lie in layer 0.
+    is_flat: bool,
     /// The numbers of large pieces, where all lie in layer 0; otherwise none.
     large: &'r [u32],
     /// The colours that every pixel exports, once somebody has asked.
@@ -131,10 +170,20 @@ impl Over<'_> {
 
     /// Quads and pixels of a piece within a rectangle.
     fn count(&self, piece: &Piece, within: Rect) -> [u64; 2] {
-        if let Some(covered) = Covered::of(piece, self.coverer, within) {
-            return covered.count();
-        }
         let mut count = [0; 2];
+        if self.coverer.has_spans(piece) {
+            // The last row of pixels: its number, its first quad, and the one behind its last.
+            let mut last = [i32::MIN; 3];
+            self.coverer.spans(piece, within, &mut |y, left, right| {
+                let [begin, end] = [left >> 1, (right + 1) >> 1];
+                let both =
+                    if last[0] ^ 1 == y && y & 1 == 1 { (end.min(last[2]) - begin.max(last[1])).max(0) } else { 0 };
+                count[0] += u64::from((end - begin - both).unsigned_abs());
+                count[1] += u64::from((right - left).unsigned_abs());
+                last = [y, begin, end];
+            });
+            return count;
+        }
         self.coverer.cover(piece, within, &mut |quad| {
             count[0] += 1;
             count[1] += quad.masks.iter().filter(|&&mask| mask != 0).count() as u64;
@@ -163,15 +212,13 @@ impl Over<'_> {
             exports: None,
             packed: Packed::default(),
             staged: Staged::default(),
-            marks: [Vec::new(), Vec::new()],
-            depths: Vec::new(),
+            marks: [Marks::default(), Marks::default()],
             shaded: [0; 2],
         };
         let hidden = self.hidden(&batch, within);
         for number in numbers {
             let piece = &pieces[number as usize];
-            let [top, bottom] = piece.rows();
-            if bottom <= within.top || within.bottom <= top {
+            if !piece.bounds().meets(within) {
                 continue;
             }
             let Some(hidden) = &hidden else {
@@ -215,8 +262,7 @@ impl Over<'_> {
         if !band::is_large(piece) || self.samples != 0 {
             return self.quads(batch, number, within, early);
         }
-        let [top, bottom] = piece.rows();
-        let (top, bottom) = (top.max(within.top), bottom.min(within.bottom));
+        let Rect { top, bottom, .. } = piece.bounds().and(within);
         for n in batch.band_of(top)..=batch.band_of(bottom - 1) {
             let rows = self.rows as i32;
             let first_row = (batch.first + n) as i32 * rows;
@@ -281,16 +327,37 @@ struct Batch<'b, 'r, 'a, 't> {
     packed: Packed,
     /// Colours that wait for blending, of the last piece.
     staged: Staged,
-    /// Memory for rows under way.
-    marks: [Vec<bool>; 2],
-    depths: Vec<f64>,
+    /// Memory for two rows under way.
+    marks: [Marks; 2],
     shaded: [u64; 2],
 }
 
 impl Batch<'_, '_, '_, '_> {
     /// The band that a row lies in.
     fn band_of(&self, y: i32) -> usize {
-        (y.max(0) as usize / self.over.rows as usize - self.first).min(self.mergers.len() - 1)
+        let row = if self.mergers.len() == 1 { 0 } else { y.max(0).cast_unsigned() };
+        ((row / self.over.rows) as usize).saturating_sub(self.first).min(self.mergers.len() - 1)
+    }
+
+    /// Stores what a launch exported for quads, as targets take it.
+    fn store_packed(&mut self, quads: &[ShadeQuad]) {
+        let pieces = self.pieces;
+        let layer = |quad: &ShadeQuad| pieces[quad.setup as usize].setup.layer;
+        let layer: Option<&dyn Fn(&ShadeQuad) -> u32> = if self.over.is_flat { None } else { Some(&layer) };
+        let mut number = 0;
+        while let Some(first) = quads.get(number) {
+            // Quads one after the other that lie in one band.
+            let band = self.band_of(first.quad.y);
+            let top = (self.first + band) as i32 * self.over.rows as i32;
+            let is_there = |quad: &&ShadeQuad| (top..top + self.over.rows as i32).contains(&quad.quad.y);
+            let of_band = if self.mergers.len() == 1 {
+                quads.len()
+            } else {
+                quads[number..].iter().take_while(is_there).count().max(1)
+            };
+            self.mergers[band].store_packed(&quads[number..number + of_band], layer, number, &self.packed);
+            number += of_band;
+        }
     }
 
     fn add(&mut self, mut quad: ShadeQuad, early: bool) -> Result<(), DrawError> {
@@ -310,53 +377,50 @@ impl Batch<'_, '_, '_, '_> {
     /// Adds the quads of a piece that covers one span of each row, tested row by row.
     fn spans(&mut self, number: u32, within: Rect) -> Result<(), DrawError> {
         let (over, piece) = (self.over, &self.pieces[number as usize]);
-        let [top, bottom] = piece.rows();
-        let rows = Rect { top: top.max(within.top), bottom: bottom.min(within.bottom), ..within };
-        // Of the two rows of quads under way: the first column, and which pixels are to be drawn.
-        let mut marks: [Vec<bool>; 2] = std::mem::take(&mut self.marks);
-        let mut begin = [0; 2];
+        let depths = self.mergers.first().map(|merger| merger.depths(&piece.setup, piece.bounds().and(within)));
+        let Some(depths) = depths else { return Ok(()) };
+        let mut marks = std::mem::take(&mut self.marks);
         let mut y = i32::MIN;
-        marks.iter_mut().for_each(Vec::clear);
+        marks.iter_mut().for_each(Marks::clear);
         let mut result = Ok(());
-        over.coverer.spans(piece, rows, &mut |row, left, right| {
+        over.coverer.spans(piece, within, &mut |row, left, right| {
             if row & !1 != y {
                 if result.is_ok() {
-                    result = self.quads_of_rows(number, y, begin, &marks);
+                    result = self.quads_of_rows(number, y, &marks);
                 }
                 y = row & !1;
-                marks.iter_mut().for_each(Vec::clear);
+                marks.iter_mut().for_each(Marks::clear);
             }
-            let n = (row & 1) as usize;
-            begin[n] = left;
-            marks[n].resize((right - left) as usize, true);
             let band = self.band_of(row);
-            self.mergers[band].test_row(&piece.setup, [left, row], &mut self.depths, &mut marks[n]);
+            let merger = &mut self.mergers[band];
+            marks[(row & 1) as usize].fill(left, right, |x, count| merger.test_row(&depths, [x, row], count));
         });
-        let result = result.and_then(|()| self.quads_of_rows(number, y, begin, &marks));
+        let result = result.and_then(|()| self.quads_of_rows(number, y, &marks));
         self.marks = marks;
         result
     }
 
     /// Adds the quads of two rows of pixels that passed all tests.
-    fn quads_of_rows(&mut self, number: u32, y: i32, begin: [i32; 2], marks: &[Vec<bool>; 2]) -> Result<(), DrawError> {
+    fn quads_of_rows(&mut self, number: u32, y: i32, marks: &[Marks; 2]) -> Result<(), DrawError> {
         let all = self.over.all;
-        let first = |n: usize| if marks[n].is_empty() { i32::MAX } else { begin[n] };
-        let end = |n: usize| if marks[n].is_empty() { i32::MIN } else { begin[n] + marks[n].len() as i32 };
-        let (left, right) = (first(0).min(first(1)), end(0).max(end(1)));
-        let mut x = left & !1;
-        while x < right {
-            let mask = |n: usize, x: i32| {
-                let is_drawn = x >= begin[n] && marks[n].get((x - begin[n]) as usize).is_some_and(|&mark| mark);
-                if is_drawn { all } else { 0 }
-            };
-            let masks = [mask(0, x), mask(0, x + 1), mask(1, x), mask(1, x + 1)];
-            if masks != [0; 4] {
-                self.quads.push(ShadeQuad { setup: number, quad: QuadCoverage { x, y, masks }, sample: None });
+        let end =
+            |marks: &Marks| if marks.words.is_empty() { i32::MIN } else { marks.first + marks.words.len() as i32 };
+        for word in marks[0].first.min(marks[1].first)..end(&marks[0]).max(end(&marks[1])) {
+            let [upper, lower] = [&marks[0], &marks[1]].map(|marks| marks.word(word));
+            let any = upper | lower;
+            // The first bit of each quad.
+            let mut left = (any | any >> 1) & 0x5555_5555_5555_5555;
+            while left != 0 {
+                let at = left.trailing_zeros();
+                left &= left - 1;
+                let mask = |row: u64, bit: u32| if row >> (at + bit) & 1 == 1 { all } else { 0 };
+                let masks = [mask(upper, 0), mask(upper, 1), mask(lower, 0), mask(lower, 1)];
+                let quad = QuadCoverage { x: word * 64 + at as i32, y, masks };
+                self.quads.push(ShadeQuad { setup: number, quad, sample: None });
                 if self.quads.len() == PER_LAUNCH {
                     self.flush()?;
                 }
             }
-            x += 2;
         }
         Ok(())
     }
@@ -436,11 +500,11 @@ impl Batch<'_, '_, '_, '_> {
                 .run(&quads, self.pieces, self.over.vertices, &mut self.scratch, self.exports.take())
                 .map_err(|fault| DrawError::Program { stage: "pixel", fault })?;
             let is_packed = self.mergers[0].pack(&exports, &mut self.packed);
-            for (number, quad) in quads.iter().enumerate() {
-                let (band, setup) = (self.band_of(quad.quad.y), &self.pieces[quad.setup as usize].setup);
-                if is_packed {
-                    self.mergers[band].store_packed(quad, setup.layer, number, &self.packed);
-                } else {
+            if is_packed {
+                self.store_packed(&quads);
+            } else {
+                for (number, quad) in quads.iter().enumerate() {
+                    let (band, setup) = (self.band_of(quad.quad.y), &self.pieces[quad.setup as usize].setup);
                     self.mergers[band].merge(quad, setup, Some((&exports, number)));
                 }
             }

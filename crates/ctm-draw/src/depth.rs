@@ -69,6 +69,14 @@ impl DepthFormat {
         !matches!(self.row().1, Depth::Fraction(_))
     }
 
+    /// The bits of depth, where it is a fraction in the low bits of a sample of four bytes.
+    pub(crate) const fn fraction_bits(self) -> Option<u32> {
+        match self.row() {
+            (4, Depth::Fraction(bits), _) => Some(bits),
+            _ => None,
+        }
+    }
+
     /// A depth as it is stored; stored depths compare as their numbers do, but for negative floats ([`Self::passes`]). Fractions are clamped to 0 to
     /// 1 and rounded to the nearest, halves up.
     #[must_use]

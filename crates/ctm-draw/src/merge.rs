@@ -2,8 +2,10 @@
 
 mod rows;
 
+use self::rows::FractionTest;
 use crate::blend::{self, blend};
-use crate::raster::UNITS;
+use crate::depth::DepthFormat;
+use crate::raster::{QuadCoverage, UNITS};
 use crate::setup::Setup;
 use crate::shade::{Exports, ShadeQuad};
 use crate::stage::Window;
@@ -47,6 +49,8 @@ pub(crate) struct Merger<'a, 't> {
     simple: bool,
     /// The depth test, where it is all that is tested, and every pixel has one sample.
     only_depth: Option<Compare>,
+    /// The same for words with fractions.
+    fractions: Option<FractionTest>,
     watch: Option<Watch>,
     /// Depth and stencil can be tested before the program.
     pub(crate) early: bool,
@@ -124,7 +128,10 @@ impl<'a, 't> Merger<'a, 't> {
         let without = state.depth.stencil.is_none() || !has_stencil;
         let alone = one && without && watch.is_none() && open.depth.is_some() && state.depth.clear_depth.is_none();
         let only_depth = state.depth.test.filter(|_| alone);
-        Self { state, open, plans, plain, simple, only_depth, watch, early, samples_passed: 0, pixels_written: 0 }
+        let format = open.depth.as_ref().map_or_else(DepthFormat::default, |target| target.format);
+        let fractions = only_depth.and_then(|compare| FractionTest::of(format, compare, state.depth.write));
+        let (samples_passed, pixels_written) = (0, 0);
+        Self { state, open, plans, plain, simple, only_depth, fractions, watch, early, samples_passed, pixels_written }
     }
 
     /// Whether launches may store themselves, if every pixel exports these colours: they replace what targets hold, and nothing is tested after the program.
@@ -200,18 +207,17 @@ impl<'a, 't> Merger<'a, 't> {
             return;
         }
         if self.only_depth.is_some() {
-            let centre = self.state.raster.centre();
+            let depths = self.depths(setup, quad.quad.rect());
             for row in 0..2usize {
-                let mut marks = [quad.quad.masks[2 * row] != 0, quad.quad.masks[2 * row + 1] != 0];
+                let marked =
+                    u64::from(quad.quad.masks[2 * row] != 0) | u64::from(quad.quad.masks[2 * row + 1] != 0) << 1;
                 let at = [quad.quad.x, quad.quad.y + row as i32];
-                if marks == [false; 2] {
+                if marked == 0 {
                     continue;
                 }
-                let mut depths = [0.0; 2];
-                setup.depths(at.map(|pixel| i64::from(pixel) * UNITS + centre), UNITS, &mut depths);
-                self.row_passes(setup, at, &depths, &mut marks);
-                for (mask, passes) in quad.quad.masks[2 * row..].iter_mut().zip(marks) {
-                    *mask = if passes { *mask } else { 0 };
+                let passed = self.row_passes(&depths, at, marked);
+                for (n, mask) in quad.quad.masks[2 * row..].iter_mut().enumerate().take(2) {
+                    *mask = if passed >> n & 1 == 1 { *mask } else { 0 };
                     if !self.state.depth.counts_nothing {
                         self.samples_passed += u64::from(mask.count_ones());
                     }
@@ -335,33 +341,38 @@ impl<'a, 't> Merger<'a, 't> {
             })
     }
 
-    /// Stores the colours of a quad that [`Self::pack`] has packed: the quad of this number of a launch.
-    pub(crate) fn store_packed(&mut self, quad: &ShadeQuad, layer: u32, number: usize, packed: &Packed) {
-        let mut any = false;
+    /// Stores the colours of quads that [`Self::pack`] has packed: from the quad of this number of a launch on. `layer`: of each quad, if not all lie in layer 0.
+    pub(crate) fn store_packed(
+        &mut self,
+        quads: &[ShadeQuad],
+        layer: Option<&dyn Fn(&ShadeQuad) -> u32>,
+        number: usize,
+        packed: &Packed,
+    ) {
+        let layer = |quad: &ShadeQuad| layer.map_or(0, |layer| layer(quad));
+        let mut has_targets = false;
+        let mut dropped = 0;
         for (n, target) in self.open.colour.iter_mut().enumerate() {
             let (Some(target), true) = (target, self.plans.0[n].is_some()) else { continue };
-            for row in 0..2 {
-                let (x, y) = (quad.quad.x, quad.quad.y + row as i32);
-                let masks = [quad.quad.masks[2 * row], quad.quad.masks[2 * row + 1]];
-                let first = 4 * number + 2 * row;
-                let Some(&[left, right]) = packed[n].get(first..first + 2) else { continue };
-                if masks[0] != 0 && masks[1] != 0 && target.surface.store_two(x, y, layer, [left, right]) {
-                    any = true;
+            let Some(bits) = packed[n].get(4 * number..4 * (number + quads.len())) else { continue };
+            // The layers of all targets are the same ones for all pixels of a quad.
+            (has_targets, dropped) = (true, 0);
+            for (quad, bits) in quads.iter().zip(bits.as_chunks::<4>().0) {
+                let (QuadCoverage { x, y, masks }, layer) = (quad.quad, layer(quad));
+                if target.surface.store_quad([x, y], layer, masks.map(|mask| mask != 0), bits) {
                     continue;
                 }
-                for ((x, bits), mask) in (x..).zip([left, right]).zip(masks) {
-                    if mask != 0
-                        && let Some(place) = target.surface.place(x, y, layer, 0)
-                    {
-                        target.surface.store(place, bits.into());
-                        any = true;
+                for (pixel, _) in masks.iter().enumerate().filter(|(_, mask)| **mask != 0) {
+                    match target.surface.place(x + (pixel as i32 & 1), y + (pixel as i32 >> 1), layer, 0) {
+                        Some(place) => target.surface.store(place, bits[pixel].into()),
+                        None => dropped += 1,
                     }
                 }
             }
         }
-        // The layers of all targets are the same ones for all pixels of a quad.
-        if any {
-            self.pixels_written += quad.quad.masks.iter().filter(|&&mask| mask != 0).count() as u64;
+        if has_targets {
+            let covered = quads.iter().flat_map(|quad| quad.quad.masks).filter(|&mask| mask != 0).count() as u64;
+            self.pixels_written += covered - dropped;
         }
     }
 

@@ -3,8 +3,8 @@
 use crate::assembly::{Primitive, Shape};
 use crate::clip::{ClipInput, ClipVertex, Viewport};
 use crate::raster::{
-    DepthOffset, DepthStep, Fill, LinePixels, QuadCoverage, RasterState, Rect, SamplePoints, Triangle, UNITS,
-    cover_box, cover_triangle, inside_box, inside_triangle, point_box, triangle_spans, wide_line,
+    DepthOffset, DepthStep, Fill, LinePixels, QuadCoverage, RasterState, Rect, SamplePoints, Triangle, UNITS, around,
+    cover_box, cover_triangle, inside_box, inside_triangle, point_box, triangle_quads, triangle_spans, wide_line,
 };
 use crate::setup::{Corner, Setup, Share, Shares};
 use crate::state::DrawState;
@@ -16,78 +16,70 @@ pub(crate) struct Piece {
     /// What its pixels have in common.
     pub(crate) setup: Setup,
     area: Area,
-    scissor: Rect,
-    rows: [i32; 2],
-    most_quads: u64,
+    /// It has no pixels outside.
+    bounds: Rect,
 }
 
 /// Which pixels.
 #[derive(Clone, Debug)]
 enum Area {
-    Triangle(Triangle),
+    /// Those between its corners.
+    Triangle,
     /// A line that is a rectangle across its direction: two halves.
     Halves(Box<[Triangle; 2]>),
     Box([[i64; 2]; 2]),
-    /// Columns or rows of pixels; `stipple`: steps of the pattern before its first pixel.
-    Line {
-        from: [i64; 2],
-        to: [i64; 2],
-        width: i64,
-        stipple: u64,
-    },
+    Line(Box<Line>),
+}
+
+/// Columns or rows of pixels; `stipple`: steps of the pattern before its first pixel.
+#[derive(Clone, Copy, Debug)]
+struct Line {
+    from: [i64; 2],
+    to: [i64; 2],
+    width: i64,
+    stipple: u64,
 }
 
 impl Piece {
+    /// Adds a piece with the pixels of an area that lie in a rectangle, if there may be any.
     #[inline]
-    fn new(setup: Setup, area: Area, scissor: Rect) -> Self {
-        let of = |at: &[[i64; 2]], more: i64| {
-            let least = at.iter().map(|at| at[1]).min().unwrap_or(0);
-            let most = at.iter().map(|at| at[1]).max().unwrap_or(0);
-            [(least - more).div_euclid(UNITS) - 1, (most + more).div_euclid(UNITS) + 2]
-        };
-        let [top, bottom] = match &area {
-            Area::Triangle(triangle) => of(&triangle.at, 0),
-            Area::Halves(halves) => {
-                let [a, b] = &**halves;
-                let ([top, bottom], [other_top, other_bottom]) = (of(&a.at, 0), of(&b.at, 0));
-                [top.min(other_top), bottom.max(other_bottom)]
+    fn add(pieces: &mut Vec<Self>, setup: Setup, area: Area, (points, scissor): (&SamplePoints, Rect)) {
+        let bounds = match &area {
+            Area::Triangle => around(&setup.corners.map(|corner| corner.at), points, scissor),
+            Area::Halves(halves) => around(halves.each_ref().map(|half| half.at).as_flattened(), points, scissor),
+            Area::Box(corners) => around(corners, points, scissor),
+            Area::Line(line) => {
+                let Line { from, to, width, .. } = **line;
+                let (low, high) = (|n: usize| from[n].min(to[n]), |n: usize| from[n].max(to[n]));
+                let more = (width + 2) * UNITS;
+                let corners = [[low(0) - more, low(1) - more], [high(0) + more, high(1) + more]];
+                around(&corners, points, scissor)
             }
-            Area::Box(corners) => of(corners, 0),
-            Area::Line { from, to, width, .. } => of(&[*from, *to], width * UNITS),
         };
-        let rows = [(top as i32).max(scissor.top), (bottom as i32).min(scissor.bottom)];
-        let most_quads = area.quads_around(rows, scissor);
-        Self { setup, area, scissor, rows, most_quads }
+        if !bounds.is_empty() {
+            pieces.push(Self { setup, area, bounds });
+        }
     }
 
-    /// The first row that it may have pixels in, and the first behind them.
-    pub(crate) const fn rows(&self) -> [i32; 2] {
-        self.rows
+    /// The triangle of [`Area::Triangle`].
+    #[inline]
+    fn triangle(&self) -> Triangle {
+        let at = self.setup.corners.map(|corner| corner.at);
+        match self.setup.share {
+            Share::Triangle(area) => Triangle { at, area },
+            Share::Line | Share::Point => Triangle::new(at),
+        }
+    }
+
+    /// It has no pixels outside; some pixel lies in it.
+    pub(crate) const fn bounds(&self) -> Rect {
+        self.bounds
     }
 
     /// How many quads it has at most, roughly.
     pub(crate) const fn most_quads(&self) -> u64 {
-        self.most_quads
-    }
-}
-
-impl Area {
-    /// How many quads there are at most in these rows, roughly.
-    #[inline]
-    fn quads_around(&self, [top, bottom]: [i32; 2], scissor: Rect) -> u64 {
-        let rows = i64::from(bottom - top).max(0) as u64 / 2 + 1;
-        let columns = match self {
-            Self::Triangle(Triangle { at: [a, b, c], .. }) => a[0].max(b[0]).max(c[0]) - a[0].min(b[0]).min(c[0]),
-            Self::Halves(halves) => {
-                let of = halves[0].at.map(|at| at[0]);
-                of[0].max(of[1]).max(of[2]) - of[0].min(of[1])
-            }
-            Self::Box([a, b]) => (a[0] - b[0]).abs(),
-            Self::Line { from, to, width, .. } => (from[0] - to[0]).abs() + width * UNITS,
-        };
-        let width = i64::from(scissor.right - scissor.left).max(0);
-        let columns = (columns / UNITS + 2).clamp(0, width) as u64;
-        rows.saturating_mul(columns / 2 + 1)
+        let Rect { left, top, right, bottom } = self.bounds;
+        ((right - left) as u64 / 2 + 1) * ((bottom - top) as u64 / 2 + 1)
     }
 }
 
@@ -104,7 +96,7 @@ impl<'a> Coverer<'a> {
 
     /// Tells the quads of a piece that lie in a rectangle, whose sides are even.
     pub(crate) fn cover(&self, piece: &Piece, within: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
-        let scissor = piece.scissor.and(within);
+        let scissor = piece.bounds.and(within);
         if scissor.is_empty() {
             return;
         }
@@ -128,43 +120,44 @@ impl<'a> Coverer<'a> {
     /// Whether a piece covers one span of columns in each row, and nothing else decides.
     pub(crate) fn has_spans(&self, piece: &Piece) -> bool {
         let plain = self.raster.clip_rectangles.is_none() && self.raster.sample_mask == [u8::MAX; 4];
-        plain && self.points.count == 1 && matches!(piece.area, Area::Triangle(_) | Area::Box(_))
+        plain && self.points.count == 1 && matches!(piece.area, Area::Triangle | Area::Box(_))
     }
 
     /// Tells the rows of a rectangle in which a piece covers something, with the first column and the one behind the last.
     pub(crate) fn spans(&self, piece: &Piece, within: Rect, tell: &mut dyn FnMut(i32, i32, i32)) {
-        let (scissor, place) = (piece.scissor.and(within), self.points.at[0]);
+        let (scissor, place) = (piece.bounds.and(within), self.points.at[0]);
         match &piece.area {
             _ if !self.has_spans(piece) || scissor.is_empty() => {}
-            Area::Triangle(triangle) => triangle_spans(triangle, place, scissor, tell),
+            Area::Triangle => triangle_spans(&piece.triangle(), place, scissor, tell),
             Area::Box(corners) => {
                 let inside = inside_box(*corners, place, scissor);
                 if inside.left < inside.right {
                     (inside.top..inside.bottom).for_each(|y| tell(y, inside.left, inside.right));
                 }
             }
-            Area::Halves(_) | Area::Line { .. } => {}
+            Area::Halves(_) | Area::Line(_) => {}
         }
     }
 
     /// Pixels of a rectangle that a piece covers, in columns that are covered in all of their rows. Empty where [`Self::has_spans`] is false.
     pub(crate) fn inside(&self, piece: &Piece, within: Rect) -> Rect {
-        let scissor = piece.scissor.and(within);
+        let scissor = piece.bounds.and(within);
         let place = self.points.at[0];
         match &piece.area {
             _ if !self.has_spans(piece) || scissor.is_empty() => Rect { right: within.left, ..within },
-            Area::Triangle(triangle) => inside_triangle(triangle, place, scissor),
+            Area::Triangle => inside_triangle(&piece.triangle(), place, scissor),
             Area::Box(corners) => inside_box(*corners, place, scissor),
-            Area::Halves(_) | Area::Line { .. } => Rect { right: within.left, ..within },
+            Area::Halves(_) | Area::Line(_) => Rect { right: within.left, ..within },
         }
     }
 
     fn area(&self, piece: &Piece, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
         match &piece.area {
-            Area::Triangle(triangle) => cover_triangle(triangle, &self.points, scissor, emit),
+            Area::Triangle => triangle_quads(&piece.triangle(), &self.points, scissor, emit),
             Area::Halves(halves) => halves.iter().for_each(|half| cover_triangle(half, &self.points, scissor, emit)),
             Area::Box(corners) => cover_box(*corners, &self.points, scissor, emit),
-            &Area::Line { from, to, width, stipple } => {
+            Area::Line(line) => {
+                let Line { from, to, width, stipple } = **line;
                 self.line(LinePixels::new(from, to, width, self.raster.centre()), stipple, scissor, emit);
             }
         }
@@ -209,6 +202,7 @@ pub(crate) struct Cutter<'a> {
     state: &'a DrawState<'a>,
     /// Pixels that can be drawn at all.
     bounds: Rect,
+    points: SamplePoints,
     /// Steps of the stipple pattern so far.
     stipple: u64,
     /// Primitives that clipping left something of.
@@ -272,7 +266,7 @@ impl Common {
 
 impl<'a> Cutter<'a> {
     pub(crate) fn new(state: &'a DrawState<'a>, bounds: Rect) -> Self {
-        Self { state, bounds, stipple: 0, visible: 0 }
+        Self { state, bounds, points: state.raster.sample_points(), stipple: 0, visible: 0 }
     }
 
     /// Where a vertex lies in the window; `None` where the division gives nothing.
@@ -312,7 +306,7 @@ impl<'a> Cutter<'a> {
         self.visible += 1;
         if triangle.area != 0 && !culled {
             let setup = common.setup(corners, None, Share::Triangle(triangle.area));
-            pieces.push(Piece::new(setup, Area::Triangle(triangle), common.scissor));
+            Piece::add(pieces, setup, Area::Triangle, (&self.points, common.scissor));
         }
         true
     }
@@ -416,7 +410,7 @@ impl<'a> Cutter<'a> {
                         continue;
                     }
                     let setup = common.setup_cut(of, Share::Triangle(triangle.area));
-                    pieces.push(Piece::new(setup, Area::Triangle(triangle), common.scissor));
+                    Piece::add(pieces, setup, Area::Triangle, (&self.points, common.scissor));
                 }
             }
             Fill::Lines => {
@@ -447,7 +441,7 @@ impl<'a> Cutter<'a> {
         };
         let ((left, right), (top, bottom)) = (range(0), range(1));
         let setup = common.setup_cut(corners, Share::Triangle(triangle.area));
-        pieces.push(Piece::new(setup, Area::Box([[left, top], [right, bottom]]), common.scissor));
+        Piece::add(pieces, setup, Area::Box([[left, top], [right, bottom]]), (&self.points, common.scissor));
     }
 
     fn point(&mut self, corner: Cut, common: Common, vertices: &Vertices, pieces: &mut Vec<Piece>) {
@@ -469,7 +463,7 @@ impl<'a> Cutter<'a> {
             setup.offset += depth_offset(offset, raster.depth_step, [0.0; 2], &[corner]);
         }
         let area = Area::Box(point_box(corner.0.at, [width, height]));
-        pieces.push(Piece::new(setup, area, common.scissor));
+        Piece::add(pieces, setup, area, (&self.points, common.scissor));
     }
 
     /// A line that is one, not an edge of a triangle.
@@ -491,9 +485,9 @@ impl<'a> Cutter<'a> {
             let width = (f64::from(raster.line_width).clamp(1.0, 8192.0)).round() as i64;
             let stipple = self.stipple;
             self.stipple = stipple.wrapping_add(LinePixels::new(a.0.at, b.0.at, width, raster.centre()).left());
-            Area::Line { from: a.0.at, to: b.0.at, width, stipple }
+            Area::Line(Box::new(Line { from: a.0.at, to: b.0.at, width, stipple }))
         };
-        pieces.push(Piece::new(setup, area, common.scissor));
+        Piece::add(pieces, setup, area, (&self.points, common.scissor));
     }
 }
 

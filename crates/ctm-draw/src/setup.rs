@@ -4,6 +4,7 @@
 //! interpolated between the vertices that the program exported, also where clipping has cut the primitive.
 
 use crate::clip::ClipVertex;
+use crate::raster::{Rect, UNITS};
 use crate::state::Interpolation;
 
 /// A corner of what is drawn of a primitive.
@@ -118,32 +119,25 @@ impl Setup {
         z0 + second * (z1 - z0) + third * (z2 - z0) + self.offset
     }
 
-    /// The depths at places side by side, from this one on: what [`Self::depth`] gives for each.
-    pub(crate) fn depths(&self, [x, y]: [i64; 2], step: i64, to: &mut [f64]) {
-        let Share::Triangle(area) = self.share else {
-            (0..).zip(to).for_each(|(n, to)| *to = self.depth([x + n * step, y]));
-            return;
-        };
-        let inverse = 1.0 / area as f64;
+    /// The depths of the pixels of a rectangle: what [`Self::depth`] gives for each. `centre`: where in a pixel they are looked at.
+    #[inline]
+    pub(crate) fn depths(&self, rect: Rect, centre: i64) -> Depths<'_> {
+        let mut depths = Depths { setup: self, centre, planes: None };
+        let Share::Triangle(area) = self.share else { return depths };
         let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
-        let [z0, z1, z2] = self.corners.map(|corner| corner.z);
-        let (by_second, by_third) = (z1 - z0, z2 - z0);
-        // Twice the areas that the place makes with edges: whole numbers, at the first place and from place to place.
-        let second = (x - x0) * (y2 - y0) - (x2 - x0) * (y - y0);
-        let third = (x1 - x0) * (y - y0) - (x - x0) * (y1 - y0);
-        let (second_step, third_step) = (step * (y2 - y0), -step * (y1 - y0));
-        let last = to.len() as i64;
-        let is_exact = |first: i64, step: i64| first.abs().max((first + last * step).abs()) < 1 << 52;
-        if is_exact(second, second_step) && is_exact(third, third_step) {
-            let [second, second_step, third, third_step] =
-                [second, second_step, third, third_step].map(|area| area as f64);
-            for (n, to) in (0i32..).zip(to) {
-                let (a, b) = (second + f64::from(n) * second_step, third + f64::from(n) * third_step);
-                *to = z0 + a * inverse * by_second + b * inverse * by_third + self.offset;
-            }
-        } else {
-            (0..).zip(to).for_each(|(n, to)| *to = self.depth([x + n * step, y]));
+        let (x, y) = (centre - x0, centre - y0);
+        let second = [x * (y2 - y0) - (x2 - x0) * y, UNITS * (y2 - y0), UNITS * (x0 - x2)];
+        let third = [(x1 - x0) * y - x * (y1 - y0), UNITS * (y0 - y1), UNITS * (x1 - x0)];
+        // Sums and products of whole numbers are exact within bounds; a plane is largest at a corner.
+        let is_exact = |plane: [i64; 3]| {
+            [[rect.left, rect.top], [rect.right, rect.top], [rect.left, rect.bottom], [rect.right, rect.bottom]]
+                .into_iter()
+                .all(|at| at_pixel(plane, at).abs() < 1 << 52)
+        };
+        if is_exact(second) && is_exact(third) {
+            depths.planes = Some(Planes { second, third, inverse: 1.0 / area as f64 });
         }
+        depths
     }
 
     /// A depth within the range of the viewport.
@@ -216,6 +210,84 @@ impl Setup {
             second * (z1 - z0) + third * (z2 - z0)
         };
         [z([here[0] + pixel, here[1]]), z([here[0], here[1] + pixel])]
+    }
+}
+
+/// A plane over the window, by its value at pixel (0, 0) and its change by column and row, at a pixel.
+fn at_pixel([origin, di, dj]: [i64; 3], [x, y]: [i32; 2]) -> i64 {
+    origin + i64::from(x) * di + i64::from(y) * dj
+}
+
+/// Depths of the pixels of a rectangle.
+pub(crate) struct Depths<'s> {
+    pub(crate) setup: &'s Setup,
+    centre: i64,
+    planes: Option<Planes>,
+}
+
+/// Twice the areas that a pixel makes with edges, as planes over the window that are exact.
+struct Planes {
+    second: [i64; 3],
+    third: [i64; 3],
+    inverse: f64,
+}
+
+impl<'s> Depths<'s> {
+    /// Those of a row, from this pixel on.
+    #[inline]
+    pub(crate) fn row(&self, at: [i32; 2]) -> DepthRow<'s> {
+        let Self { setup, centre, ref planes } = *self;
+        let line = planes.as_ref().map(|&Planes { second, third, inverse }| {
+            let of = |plane: [i64; 3]| [at_pixel(plane, at) as f64, plane[1] as f64];
+            Line { second: of(second), third: of(third), inverse }
+        });
+        DepthRow { setup, at: at.map(|pixel| i64::from(pixel) * UNITS + centre), line }
+    }
+}
+
+/// Depths of pixels side by side.
+pub(crate) struct DepthRow<'s> {
+    setup: &'s Setup,
+    /// The first place, in units.
+    at: [i64; 2],
+    line: Option<Line>,
+}
+
+/// Twice the areas that pixels make with edges: at the first one, and from pixel to pixel.
+struct Line {
+    second: [f64; 2],
+    third: [f64; 2],
+    inverse: f64,
+}
+
+impl DepthRow<'_> {
+    /// Of eight pixels, from the one of this number on. Those outside of the rectangle mean nothing.
+    #[inline]
+    pub(crate) fn eight(&self, first: usize) -> [f64; 8] {
+        let Self { setup, at: [x, y], line } = self;
+        let Some(Line { second, third, inverse }) = line else {
+            return std::array::from_fn(|n| setup.depth([x + (first + n) as i64 * UNITS, *y]));
+        };
+        let [z0, z1, z2] = setup.corners.map(|corner| corner.z);
+        let (by_second, by_third) = (z1 - z0, z2 - z0);
+        let (first, mut depths) = (f64::from(first as u32), [0.0; 8]);
+        for (n, depth) in (0u8..).zip(&mut depths) {
+            let n = first + f64::from(n);
+            let (a, b) = (second[0] + n * second[1], third[0] + n * third[1]);
+            *depth = z0 + a * inverse * by_second + b * inverse * by_third + setup.offset;
+        }
+        depths
+    }
+
+    /// Asks for each of the first 64 pixels whose bits are set, with its number and depth; gives the bits of those where the answer is yes.
+    pub(crate) fn each(&self, marked: u64, mut holds: impl FnMut(i32, f64) -> bool) -> u64 {
+        let mut answers = 0;
+        for first in (0..64).step_by(8).filter(|first| (marked >> first) as u8 != 0) {
+            for (n, depth) in (first..).zip(self.eight(first)).filter(|(n, _)| marked >> n & 1 == 1) {
+                answers |= u64::from(holds(n as i32, depth)) << n;
+            }
+        }
+        answers
     }
 }
 

@@ -134,16 +134,31 @@ impl<'t> Surface<'t> {
         store(self.bytes, place.wrapping_sub(self.first_byte), self.layout.element_bytes, bits);
     }
 
-    /// Stores two pixels side by side, of four bytes each; `false` where they do not lie side by side.
+    /// Stores those pixels of a quad that are covered, of one sample and four bytes each; `false` where they do not lie side by side, or at the end of memory.
     #[inline]
-    pub(crate) fn store_two(&mut self, x: i32, y: i32, layer: u32, [left, right]: [u32; 2]) -> bool {
+    pub(crate) fn store_quad(&mut self, [x, y]: [i32; 2], layer: u32, covered: [bool; 4], bits: &[u32; 4]) -> bool {
         let (Some(rows), 0) = (&self.rows, layer) else { return false };
         if rows.pixel != 4 {
             return false;
         }
-        let at = rows.place(x, y, 0).wrapping_sub(self.first_byte) as usize;
-        let Some(two) = self.bytes.get_mut(at..at.saturating_add(8)) else { return false };
-        two.copy_from_slice(&(u64::from(right) << 32 | u64::from(left)).to_le_bytes());
+        let first = rows.place(x, y, 0).wrapping_sub(self.first_byte) as usize;
+        let second = first.wrapping_add(rows.row as usize);
+        // The ends first, so that all is stored or nothing.
+        let (two, end) = (first.saturating_add(8), second.saturating_add(8));
+        if end > self.bytes.len() || two > second {
+            return false;
+        }
+        let (above, below) = self.bytes.split_at_mut(second);
+        let rows = [&mut above[first..two], &mut below[..8]];
+        let mask = |is_covered: bool, n: u32| if is_covered { u64::from(u32::MAX) << (32 * n) } else { 0 };
+        for (row, of_row) in rows.into_iter().enumerate() {
+            let [left, right] = [covered[2 * row], covered[2 * row + 1]];
+            let kept = !(mask(left, 0) | mask(right, 1));
+            let new = u64::from(bits[2 * row + 1]) << 32 | u64::from(bits[2 * row]);
+            if let Some(two) = of_row.first_chunk_mut() {
+                *two = (u64::from_le_bytes(*two) & kept | new & !kept).to_le_bytes();
+            }
+        }
         true
     }
 
@@ -210,6 +225,12 @@ impl<'t> Surface<'t> {
                 *word = *from;
             }
         }
+    }
+
+    /// The elements from a pixel of layer 0 on, where so many pixels, of one sample and four bytes each, lie side by side; later ones may be of other rows.
+    pub(crate) fn words_from(&mut self, x: i32, y: i32, pixels: usize) -> Option<&mut [[u8; 4]]> {
+        let line = self.line(x, y, pixels)?;
+        Some(self.bytes[line.start..].as_chunks_mut().0)
     }
 
     /// Reads pixels side by side in layer 0, of one sample.

@@ -3,37 +3,127 @@
 use super::Merger;
 use crate::band::Covered;
 use crate::blend::{self, TOGETHER};
+use crate::depth::DepthFormat;
 use crate::format::{pack_bytes, unpack_bytes};
-use crate::raster::UNITS;
-use crate::setup::Setup;
+use crate::raster::Rect;
+use crate::setup::{DepthRow, Depths, Setup};
 use crate::stage::Staged;
+use crate::state::Compare;
+
+/// Pixels of a row that are asked for at a time at most: the bits of a word.
+const WORD: usize = u64::BITS as usize;
+
+/// A depth test of words whose low bits are a fraction. The arithmetic is that of [`DepthFormat::quantised`], in forms that a compiler makes vectors of.
+#[derive(Clone, Copy)]
+pub(super) struct FractionTest {
+    /// The bits of depth.
+    field: u32,
+    /// Those of them that are written.
+    written: u32,
+    /// All bits, where the test passes if the new depth is less, equal or greater; otherwise none.
+    passes: [u32; 3],
+}
+
+impl FractionTest {
+    /// Of a format; `None` of one whose depths are no such fractions.
+    pub(super) fn of(format: DepthFormat, compare: Compare, writes: bool) -> Option<Self> {
+        let field = (1u32 << format.fraction_bits()?) - 1;
+        let passes = [(0, 1), (0, 0), (1, 0)].map(|(new, stored)| mask(compare.holds(&new, &stored)));
+        Some(Self { field, written: if writes { field } else { 0 }, passes })
+    }
+
+    /// Tests those of eight pixels whose bits are set, and stores the depths of those that pass, whose bits it gives.
+    #[inline]
+    fn eight(&self, words: &mut [[u8; 4]; 8], depths: &[f64; 8], [least, most]: [f64; 2], marked: u8) -> u8 {
+        let Self { field, written, passes: [less, equal, greater] } = *self;
+        let scale = f64::from(field);
+        // Sums with it are whole numbers, which are the low bits of the sum.
+        let whole = (1u64 << 52) as f64;
+        let mut new = [0i32; 8];
+        for n in 0..8 {
+            let depth = if depths[n] > least { depths[n] } else { least };
+            let depth = if depth < most { depth } else { most };
+            let value = depth * scale + 0.5;
+            let nearest = value + whole;
+            let is_above = if nearest - whole > value { 1 } else { 0 };
+            new[n] = nearest.to_bits().wrapping_sub(is_above) as i32;
+        }
+        let mut passed = 0;
+        for n in 0..8 {
+            let bits = u32::from_le_bytes(words[n]);
+            let stored = (bits & field).cast_signed();
+            let passes =
+                mask(new[n] < stored) & less | mask(new[n] == stored) & equal | mask(new[n] > stored) & greater;
+            let passes = passes & mask(u32::from(marked) & 1 << n != 0);
+            let written = passes & written;
+            words[n] = (bits & !written | new[n].cast_unsigned() & written).to_le_bytes();
+            passed |= passes & 1 << n;
+        }
+        passed as u8
+    }
+
+    /// The same of a row of up to 64 pixels, which begins with these words. `range`: of depths.
+    fn row(&self, words: &mut [[u8; 4]], depths: &DepthRow<'_>, range: [f32; 2], marked: u64) -> u64 {
+        // Both ranges at once: the viewport's, and 0 to 1. One that is upside down: the upper bound counts.
+        let [least, most] = range.map(|bound| f64::from(bound.clamp(0.0, 1.0)));
+        let range = [if least.is_nan() { 0.0 } else { least }, if most.is_nan() { 1.0 } else { most }];
+        let mut passed = 0;
+        for first in (0..WORD).step_by(8) {
+            let eight = (marked >> first) as u8;
+            if eight == 0 {
+                continue;
+            }
+            let (of, words) = (depths.eight(first), words.get_mut(first..).unwrap_or_default());
+            // What is not marked stays, and may be of another row.
+            let passes = if let Some(words) = words.first_chunk_mut() {
+                self.eight(words, &of, range, eight)
+            } else {
+                let (mut copy, count) = ([[0; 4]; 8], words.len());
+                copy[..count].copy_from_slice(words);
+                let passes = self.eight(&mut copy, &of, range, eight);
+                words.copy_from_slice(&copy[..count]);
+                passes
+            };
+            passed |= u64::from(passes) << first;
+        }
+        passed
+    }
+}
+
+const fn mask(holds: bool) -> u32 {
+    if holds { u32::MAX } else { 0 }
+}
+
+/// The bits of the first pixels of a row: of at most 64.
+const fn first(count: usize) -> u64 {
+    match count {
+        0 => 0,
+        1..WORD => u64::MAX >> (WORD - count),
+        _ => u64::MAX,
+    }
+}
 
 impl Merger<'_, '_> {
     /// Tests pixels of one sample each, and keeps those that pass.
     pub(crate) fn test_band(&mut self, setup: &Setup, covered: &mut Covered) {
-        let centre = self.state.raster.centre();
         if let Some(target) = &self.open.depth {
             target.surface.find_tiles();
         }
-        let mut depths = Vec::new();
-        covered.only(|left, y, marks| {
-            depths.resize(marks.len(), 0.0);
-            setup.depths([i64::from(left) * UNITS + centre, i64::from(y) * UNITS + centre], UNITS, &mut depths);
-            self.row_passes(setup, [left, y], &depths, marks);
-        });
+        let depths = self.depths(setup, covered.rect);
+        covered.only(|at, count| self.row_passes(&depths, at, first(count)));
     }
 
-    /// Tests pixels side by side before the program, of one sample each, all marked; unmarks those that do not pass, and counts the others.
-    pub(crate) fn test_row(&mut self, setup: &Setup, at: [i32; 2], depths: &mut Vec<f64>, marks: &mut [bool]) {
+    /// Tests up to 64 pixels side by side before the program, of one sample each; gives those that pass, bit by bit, and counts them.
+    #[inline]
+    pub(crate) fn test_row(&mut self, depths: &Depths<'_>, at: [i32; 2], count: usize) -> u64 {
+        let mut passed = first(count);
         if self.tests() {
-            let centre = self.state.raster.centre();
-            depths.resize(marks.len(), 0.0);
-            setup.depths(at.map(|pixel| i64::from(pixel) * UNITS + centre), UNITS, depths);
-            self.row_passes(setup, at, depths, marks);
+            passed = self.row_passes(depths, at, passed);
         }
         if !self.state.depth.counts_nothing {
-            self.samples_passed += marks.iter().filter(|&&mark| mark).count() as u64;
+            self.samples_passed += u64::from(passed.count_ones());
         }
+        passed
     }
 
     /// Whether rows of pixels can be tested before the program.
@@ -41,45 +131,35 @@ impl Merger<'_, '_> {
         self.simple
     }
 
-    /// Tests pixels side by side, of one sample each; unmarks those that do not pass. Only marked ones are looked at.
+    /// The depths of the pixels of a rectangle.
     #[inline]
-    pub(super) fn row_passes(&mut self, setup: &Setup, [left, y]: [i32; 2], depths: &[f64], marks: &mut [bool]) {
+    pub(crate) fn depths<'s>(&self, setup: &'s Setup, rect: Rect) -> Depths<'s> {
+        setup.depths(rect, self.state.raster.centre())
+    }
+
+    /// Tests those of 64 pixels side by side, of one sample each, whose bits are set; gives those that pass.
+    pub(super) fn row_passes(&mut self, depths: &Depths<'_>, [left, y]: [i32; 2], marked: u64) -> u64 {
+        let (setup, depths) = (depths.setup, depths.row([left, y]));
         let (Some(compare), Some(target)) = (self.only_depth, &mut self.open.depth) else {
-            for ((x, &depth), mark) in (left..).zip(depths).zip(marks) {
-                *mark = *mark && self.sample_passes(setup, [x, y], 0, depth, None);
-            }
-            return;
+            return depths.each(marked, |n, depth| self.sample_passes(setup, [left + n, y], 0, depth, None));
         };
+        if let (Some(test), 0) = (&self.fractions, setup.layer)
+            && let Some(words) = target.surface.words_from(left, y, WORD - marked.leading_zeros() as usize)
+        {
+            return test.row(words, &depths, setup.depth_range, marked);
+        }
         let (format, writes) = (target.format, self.state.depth.write);
-        let test = |depth: f64, bits: u64| {
-            let (stored, stencil) = format.unpack(bits);
+        depths.each(marked, |n, depth| {
+            let Some(place) = target.surface.place(left + n, y, setup.layer, 0) else { return false };
+            let before = target.load(place);
+            let (stored, stencil) = format.unpack(before);
             let new = format.quantised(setup.clamped(depth));
             let passes = format.passes(compare, new, stored);
-            (passes, if passes && writes { format.pack(bits, new, stencil) } else { bits })
-        };
-        if setup.layer == 0
-            && let Some(words) = target.surface.words(left, y, depths.len())
-        {
-            for ((word, &depth), mark) in words.iter_mut().zip(depths).zip(marks) {
-                if *mark {
-                    let (passes, bits) = test(depth, u32::from_le_bytes(*word).into());
-                    (*word, *mark) = ((bits as u32).to_le_bytes(), passes);
-                }
+            if passes && writes && new != stored {
+                target.store(place, format.pack(before, new, stencil));
             }
-            return;
-        }
-        for ((x, &depth), mark) in (left..).zip(depths).zip(marks).filter(|of| *of.1) {
-            let Some(place) = target.surface.place(x, y, setup.layer, 0) else {
-                *mark = false;
-                continue;
-            };
-            let before = target.load(place);
-            let (passes, bits) = test(depth, before);
-            *mark = passes;
-            if bits != before {
-                target.store(place, bits);
-            }
-        }
+            passes
+        })
     }
 
     /// Merges the colours of pixels of one sample, which passed all tests and wait in rows of the box's width.

@@ -8,6 +8,7 @@ mod triangle;
 
 pub use line::{LinePixels, wide_line};
 pub use triangle::{Triangle, cover_box, cover_triangle, inside_box, inside_triangle, point_box, triangle_spans};
+pub(crate) use triangle::{around, triangle_quads};
 
 /// Units of a pixel's side: positions are multiples of 1/256 pixel.
 pub const UNITS: i64 = 256;

@@ -112,12 +112,15 @@ const SMALL: i32 = 4;
 
 /// Pixels of the box around these positions that may have a covered sample, cut by a scissor.
 #[allow(clippy::cast_possible_truncation, reason = "positions are limited")]
-fn around(at: &[[i64; 2]], points: &SamplePoints, scissor: Rect) -> Rect {
+#[inline]
+pub(crate) fn around(at: &[[i64; 2]], points: &SamplePoints, scissor: Rect) -> Rect {
     let range = |axis: usize| {
         let least = at.iter().map(|p| p[axis]).min().unwrap_or(0);
         let most = at.iter().map(|p| p[axis]).max().unwrap_or(0);
-        let first = points.iter().map(|(place, _)| place[axis]).max().unwrap_or(0);
-        let last = points.iter().map(|(place, _)| place[axis]).min().unwrap_or(0);
+        let [mut first, mut last] = [points.at[0][axis]; 2];
+        for (place, _) in points.iter().skip(1) {
+            (first, last) = (first.max(place[axis]), last.min(place[axis]));
+        }
         // A sample at pixel * UNITS + place lies in least..=most.
         let from = (least - first).div_euclid(UNITS);
         let to = (most - last).div_euclid(UNITS) + 1;
@@ -129,8 +132,17 @@ fn around(at: &[[i64; 2]], points: &SamplePoints, scissor: Rect) -> Rect {
 
 /// Tells the quads of which a triangle covers a sample, row of blocks by row of blocks. Triangles without area cover nothing.
 pub fn cover_triangle(triangle: &Triangle, points: &SamplePoints, scissor: Rect, emit: &mut dyn FnMut(QuadCoverage)) {
+    triangle_quads(triangle, points, around(&triangle.at, points, scissor), emit);
+}
+
+/// The same within a rectangle in which the triangle has all its pixels, or those that are wanted.
+pub(crate) fn triangle_quads(
+    triangle: &Triangle,
+    points: &SamplePoints,
+    bounds: Rect,
+    emit: &mut dyn FnMut(QuadCoverage),
+) {
     let Some(edges) = triangle.edges() else { return };
-    let bounds = around(&triangle.at, points, scissor);
     if bounds.is_empty() {
         return;
     }
