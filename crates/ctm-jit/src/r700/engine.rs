@@ -6,7 +6,7 @@ use super::group::Stored;
 use super::lower::waves_per_group;
 use super::outputs::Outputs;
 use super::places::{Places, Starts, Waves};
-use super::wave::lanes_of;
+use super::wave::{Row, lanes_of};
 use super::worker::{Direct, Ended, Left, Referred, Spans, TaskDone, Way, Worker};
 use crate::backend::Backend;
 #[cfg(target_arch = "x86_64")]
@@ -20,7 +20,7 @@ use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::wavefront::Context;
 use ctm_exec::r700::{Exports, Launch, Memory, Target, VertexEvent, clocks};
 use ctm_exec::watch::Watch;
-use ctm_exec::{Control, Counters, Fault, FaultKind, LaneRows, Outcome, Position};
+use ctm_exec::{Control, Counters, Domain, Fault, FaultKind, LaneOrder, LaneRows, Outcome, Position};
 use ctm_isa::r700::program::Stage;
 use std::sync::OnceLock;
 use std::sync::atomic::AtomicU64;
@@ -213,6 +213,19 @@ impl<'a> Run<'a> {
         }
         let mut worker = None;
         let mut first = 0;
+        if !waits
+            && self.launch.threads == 1
+            && let Some(uniforms) = &uniforms
+            && let Some(rows) = memory.lane_rows().filter(|rows| rows.order() == self.launch.lane_order())
+        {
+            // Nobody reads them meanwhile.
+            let nothing = LaneRows::new(LaneOrder::rows(Domain { i0: 0, j0: 0, i1: 0, j1: 0 }), &[]);
+            let mut taken = std::mem::replace(rows, nothing);
+            first = self.in_rows(&mut taken, memory, uniforms, &mut all);
+            if let Some(rows) = memory.lane_rows() {
+                *rows = taken;
+            }
+        }
         while first < count {
             let end = (first + batch).min(count);
             if alias && first > 0 {
@@ -268,6 +281,29 @@ impl<'a> Run<'a> {
             all.add(&counters, &visits);
         }
         Ok(())
+    }
+
+    /// Runs wavefronts, each a group by itself, in order, and stores what they export in rows, as long as they run here. Gives the number of the first that does not.
+    fn in_rows(&self, rows: &mut LaneRows<Target>, memory: &dyn Memory, uniforms: &[u32], all: &mut Done) -> u64 {
+        let targets: Vec<Target> = Target::all().collect();
+        let fetches = &self.artifact.code.fetches;
+        let bindings: Vec<_> = fetches.iter().map(|fetch| Binding::of(self.launch, memory, fetch)).collect();
+        let mut worker = Worker::new(self);
+        let mut counters = Counters::default();
+        worker.begin();
+        let part = self.watch.part(0);
+        let mut next = 0;
+        while next < self.waves.count()
+            && !part.is_stopped()
+            && worker.here((self, &part), next, uniforms, &bindings, memory, &mut counters).is_ok()
+        {
+            let (wave, valid) = worker.last_wave();
+            let written = |place: usize| wave.written[self.artifact.exports[place]];
+            self.keep((valid, &written, &wave.exports), next, &targets, rows, &mut counters);
+            next += 1;
+        }
+        all.add(&counters, &worker.end());
+        next
     }
 
     /// The table of uniform values; `None` when memory refuses a constant, which the reference interpreter will tell.
@@ -346,7 +382,9 @@ impl<'a> Run<'a> {
                             self.say(places.position(lane.into()), event, memory)?;
                         }
                         if let Some(rows) = memory.lane_rows().filter(|rows| rows.order() == order) {
-                            self.keep(wave, index, &targets, rows, counters);
+                            let written = |place: usize| wave.written[place];
+                            let of: (u64, &dyn Fn(usize) -> u64, &[Row]) = (wave.valid, &written, &wave.rows);
+                            self.keep(of, index, &targets, rows, counters);
                             continue;
                         }
                         for lane in lanes_of(wave.valid) {
@@ -377,11 +415,19 @@ impl<'a> Run<'a> {
         task.fault.clone().map_or(Ok(()), Err)
     }
 
-    /// Stores what a wavefront exports lane beside lane: as [`Exports::store`] does for each lane.
-    fn keep(&self, wave: &Ended, index: u64, targets: &[Target], rows: &mut LaneRows<Target>, counters: &mut Counters) {
+    /// Stores what a wavefront exports lane beside lane: as [`Exports::store`] does for each lane. Given are its valid lanes, those that wrote each element that
+    /// the program may export, and the rows of these.
+    fn keep(
+        &self,
+        (valid, written, from): (u64, &dyn Fn(usize) -> u64, &[Row]),
+        index: u64,
+        targets: &[Target],
+        rows: &mut LaneRows<Target>,
+        counters: &mut Counters,
+    ) {
         let first = index as usize * self.launch.wavefront.lanes();
-        let elements = self.artifact.exports.iter().zip(&wave.written).zip(&wave.rows);
-        let mut elements = elements.map(|((&export, &written), row)| (export, written & wave.valid, row)).peekable();
+        let elements = self.artifact.exports.iter().enumerate().zip(from);
+        let mut elements = elements.map(|((place, &export), row)| (export, written(place) & valid, row)).peekable();
         while let Some(&(export, ..)) = elements.peek() {
             let target = export / 4;
             let place = rows.targets().iter().position(|&t| t == targets[target]);
@@ -395,7 +441,7 @@ impl<'a> Run<'a> {
             }
             counters.writes += if place.is_some() { u64::from(any.count_ones()) } else { 0 };
         }
-        rows.survive_all(first, wave.valid);
+        rows.survive_all(first, valid);
     }
 
     /// What a lane of a wavefront exports.

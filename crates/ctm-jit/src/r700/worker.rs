@@ -232,6 +232,12 @@ impl<'a> Worker<'a> {
         outputs.store(places, wave.valid & covered, |place| wave.written[exports[place]], &wave.exports)
     }
 
+    /// What the last wavefront, a group by itself, left, and its lanes whose exports are sent.
+    pub fn last_wave(&self) -> (&Wave, u64) {
+        let Member { wave, covered, .. } = &self.members[0];
+        (wave, wave.valid & covered)
+    }
+
     /// Runs groups up to the first fault.
     pub fn task(&mut self, run: &Run<'_>, groups: &[u64], uniforms: Option<&[u32]>, memory: &dyn Memory) -> TaskDone {
         let mut counters = Counters::default();
