@@ -199,13 +199,16 @@ impl<'a, 't> Merger<'a, 't> {
     }
 
     /// The samples of a quad that pass depth and stencil before the program runs.
+    #[inline]
     pub(crate) fn test_early(&mut self, setup: &Setup, quad: &mut ShadeQuad) {
-        if self.open.depth.is_none() && self.watch.is_none() {
-            if !self.state.depth.counts_nothing {
-                self.samples_passed += quad.quad.masks.iter().map(|mask| u64::from(mask.count_ones())).sum::<u64>();
-            }
-            return;
+        if self.open.depth.is_some() || self.watch.is_some() {
+            self.test_quad(setup, quad);
+        } else if !self.state.depth.counts_nothing {
+            self.samples_passed += u64::from(u32::from_ne_bytes(quad.quad.masks).count_ones());
         }
+    }
+
+    fn test_quad(&mut self, setup: &Setup, quad: &mut ShadeQuad) {
         if self.only_depth.is_some() {
             let depths = self.depths(setup, quad.quad.rect());
             for row in 0..2usize {

@@ -42,7 +42,6 @@ struct Line {
 
 impl Piece {
     /// Adds a piece with the pixels of an area that lie in a rectangle, if there may be any.
-    #[inline]
     fn add(pieces: &mut Vec<Self>, setup: Setup, area: Area, (points, scissor): (&SamplePoints, Rect)) {
         let bounds = match &area {
             Area::Triangle => around(&setup.corners.map(|corner| corner.at), points, scissor),
@@ -58,6 +57,16 @@ impl Piece {
         };
         if !bounds.is_empty() {
             pieces.push(Self { setup, area, bounds });
+        }
+    }
+
+    /// The same of a triangle that clipping left as it is.
+    #[inline]
+    fn add_whole(pieces: &mut Vec<Self>, common: &Common, corners: [Corner; 3], area: i64, points: &SamplePoints) {
+        let bounds = around(&corners.map(|corner| corner.at), points, common.scissor);
+        if !bounds.is_empty() {
+            let setup = common.setup(corners, None, Share::Triangle(area));
+            pieces.push(Self { setup, area: Area::Triangle, bounds });
         }
     }
 
@@ -305,8 +314,7 @@ impl<'a> Cutter<'a> {
         }
         self.visible += 1;
         if triangle.area != 0 && !culled {
-            let setup = common.setup(corners, None, Share::Triangle(triangle.area));
-            Piece::add(pieces, setup, Area::Triangle, (&self.points, common.scissor));
+            Piece::add_whole(pieces, &common, corners, triangle.area, &self.points);
         }
         true
     }

@@ -172,11 +172,44 @@ impl Setup {
         1.0 / (first * a + second * b + third * c)
     }
 
+    /// What part of each corner the pixels of a quad are, from its first pixel on, each at this place within it.
+    #[inline]
+    fn shares_of_quad(&self, at: [i32; 2], place: i64) -> [[f64; 4]; 3] {
+        let [x, y] = at.map(|pixel| i64::from(pixel) * UNITS + place);
+        let [[x0, y0], [x1, y1], [x2, y2]] = self.corners.map(|corner| corner.at);
+        let [ex1, ey1, ex2, ey2] = [x1 - x0, y1 - y0, x2 - x0, y2 - y0];
+        let [dx, dy] = [x - x0, y - y0];
+        // Twice the areas that the first pixel makes with edges: whole numbers, and exact as long as they are not large, as their changes are.
+        let (second, third) = (dx * ey2 - ex2 * dy, ex1 * dy - dx * ey1);
+        match self.share {
+            Share::Triangle(area) if second.abs().max(third.abs()) < 1 << 52 => {
+                let inverse = 1.0 / area as f64;
+                let of = |first: i64, right: i64, down: i64| {
+                    let [first, right, down] = [first, UNITS * right, UNITS * down].map(|area| area as f64);
+                    [first, first + right, first + down, first + right + down].map(|area| area * inverse)
+                };
+                let (second, third) = (of(second, ey2, -ex2), of(third, -ey1, ex1));
+                [std::array::from_fn(|n| 1.0 - second[n] - third[n]), second, third]
+            }
+            _ => self.shares_of_four(&[[x, y], [x + UNITS, y], [x, y + UNITS], [x + UNITS, y + UNITS]]),
+        }
+    }
+
+    /// The weights of the pixels of a quad, from its first pixel on, each at this place within it.
+    #[inline]
+    pub(crate) fn weights_of_quad(&self, at: [i32; 2], place: i64) -> Weights {
+        self.weights_of(self.shares_of_quad(at, place))
+    }
+
     /// The weights at four places in units.
     #[must_use]
     #[inline]
     pub fn weights(&self, places: [[i64; 2]; 4]) -> Weights {
-        let of = self.shares_of_four(&places);
+        self.weights_of(self.shares_of_four(&places))
+    }
+
+    #[inline]
+    fn weights_of(&self, of: [[f64; 4]; 3]) -> Weights {
         let [a, b, c] = self.corners.map(|corner| corner.reciprocal_w);
         if a == b && a == c && self.cut.is_none() {
             // Without perspective both are the same.

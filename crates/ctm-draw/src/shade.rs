@@ -274,7 +274,12 @@ impl Shader<'_> {
                         if held != Some(input.place) {
                             weights.clear();
                             weights.extend(quads.iter().map(|quad| {
-                                pieces[quad.setup as usize].setup.weights(places(raster, input.place, quad))
+                                let setup = &pieces[quad.setup as usize].setup;
+                                if input.place == Place::Centre && quad.sample.is_none() {
+                                    setup.weights_of_quad([quad.quad.x, quad.quad.y], raster.centre())
+                                } else {
+                                    setup.weights(places(raster, input.place, quad))
+                                }
                             }));
                             held = Some(input.place);
                         }

@@ -74,16 +74,23 @@ impl FractionTest {
                 continue;
             }
             let (of, words) = (depths.eight(first), words.get_mut(first..).unwrap_or_default());
-            // What is not marked stays, and may be of another row.
-            let passes = if let Some(words) = words.first_chunk_mut() {
+            // What is not marked stays, and may be of another row; at the end of memory there may be fewer.
+            let mut copy = [[0; 4]; 8];
+            let count = words.len().min(8);
+            let is_copied = count < 8;
+            let passes = {
+                let words = match words.first_chunk_mut() {
+                    Some(words) => words,
+                    None => {
+                        copy[..count].copy_from_slice(words);
+                        &mut copy
+                    }
+                };
                 self.eight(words, &of, range, eight)
-            } else {
-                let (mut copy, count) = ([[0; 4]; 8], words.len());
-                copy[..count].copy_from_slice(words);
-                let passes = self.eight(&mut copy, &of, range, eight);
-                words.copy_from_slice(&copy[..count]);
-                passes
             };
+            if is_copied {
+                words.copy_from_slice(&copy[..count]);
+            }
             passed |= u64::from(passes) << first;
         }
         passed

@@ -249,7 +249,9 @@ impl RasterState {
     pub fn snap(&self, pixels: f64) -> i64 {
         let grid = i64::from(self.grid.clamp(1, 256));
         let at = pixels.clamp(-FARTHEST, FARTHEST) * 256.0 / grid as f64;
-        let below = at.floor();
+        // The largest whole number that is not above: a call of its own on plain processors.
+        let towards_zero = at as i64 as f64;
+        let below = if towards_zero > at { towards_zero - 1.0 } else { towards_zero };
         let on_grid = match self.rounding {
             Rounding::Truncate => below,
             Rounding::Nearest => (at + 0.5).floor(),

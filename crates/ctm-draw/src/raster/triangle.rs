@@ -118,8 +118,10 @@ pub(crate) fn around(at: &[[i64; 2]], points: &SamplePoints, scissor: Rect) -> R
         let least = at.iter().map(|p| p[axis]).min().unwrap_or(0);
         let most = at.iter().map(|p| p[axis]).max().unwrap_or(0);
         let [mut first, mut last] = [points.at[0][axis]; 2];
-        for (place, _) in points.iter().skip(1) {
-            (first, last) = (first.max(place[axis]), last.min(place[axis]));
+        if points.count > 1 {
+            for (place, _) in points.iter() {
+                (first, last) = (first.max(place[axis]), last.min(place[axis]));
+            }
         }
         // A sample at pixel * UNITS + place lies in least..=most.
         let from = (least - first).div_euclid(UNITS);
