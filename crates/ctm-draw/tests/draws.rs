@@ -600,6 +600,16 @@ fn targets_that_cannot_be_drawn_to_are_told() {
         targets.depth.as_mut().unwrap().slices = [0, 1];
     });
     assert_eq!(short, "the depth target cannot be drawn to: its memory has 4096 bytes, its slices need 8192");
+    // Sizes beyond what memory there is are added up without it.
+    let eight = DrawState { raster: RasterState { samples: SamplePattern::EIGHT, ..state.raster }, ..state };
+    let large = told(&eight, |targets| {
+        let colour = targets.colour[0].as_mut().unwrap();
+        (colour.format, colour.layout) = (ColourFormat::RGBA32F, Layout::linear(16384, 16384, 16, 8));
+        (colour.size, colour.slices) = ([16384; 2], [0, 2047]);
+    });
+    let bytes = 16384u64.pow(2) * 16 * 8 * 2048;
+    assert!(large.starts_with("colour target 0 cannot be drawn to: its memory has"), "{large}");
+    assert!(large.ends_with(&format!("its slices need {bytes}")), "{large}");
     let three = SamplePattern { count: 3, ..SamplePattern::ONE };
     let odd = DrawState { raster: RasterState { samples: three, ..state.raster }, ..state };
     assert_eq!(told(&odd, |_| {}), "`raster.samples.count` is 3, allowed is 1, 2, 4 or 8");
