@@ -189,12 +189,6 @@ impl<'t> Surface<'t> {
         true
     }
 
-    /// The elements of pixels side by side in layer 0, of one sample and four bytes each; `None` where they do not lie so.
-    pub(crate) fn words(&mut self, x: i32, y: i32, pixels: usize) -> Option<&mut [[u8; 4]]> {
-        let line = self.line(x, y, pixels)?;
-        Some(self.bytes[line].as_chunks_mut().0)
-    }
-
     /// Reads pixels side by side in layer 0, of one sample and four bytes each; `false` where their places are not known.
     pub(crate) fn load_words(&self, x: i32, y: i32, to: &mut [[u8; 4]]) -> bool {
         if let Some(line) = self.line(x, y, to.len()) {
