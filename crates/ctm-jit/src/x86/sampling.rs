@@ -13,20 +13,20 @@
 //! | rcx | the lanes; stays as it is |
 //! | rax | afterwards: 0, or 1 when nothing was done |
 //!
-//! It does nothing where a coordinate that repeats is too large for single precision, or is no number.
+//! It does nothing where a coordinate that repeats is finite and too large for single precision.
 
 use super::elements::{self, Elements};
 use super::encode::{
     ADD_I32, AND, AND_F32, Asm, BROADCAST, CMP_F32, CMP_I32, CVT_F32_I32, CVT_I32_F32, Cond, DIV, EQUAL_I32,
-    GREATER_I32, Gpr, Int, Label, MAX, MAX_I32, MIN, MIN_I32, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_I32, RAX,
-    RCX, RDI, RDX, RSI, Rm, SHIFT_IMM, SHIFT_RIGHT as SHIFT_RIGHT_LANES, XOR,
+    GREATER_I32, Gpr, Int, Label, MAX, MIN, MIN_I32, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_I32, RAX, RCX, RDI,
+    RDX, RSI, Rm, SHIFT_IMM, SHIFT_RIGHT as SHIFT_RIGHT_LANES, SUB_I32, XOR,
 };
 use super::frame::input;
 use super::isa::Isa;
-use super::r700::facts::{EQUAL, INT_AT_LEAST};
+use super::r700::facts::{EQUAL, INT_LESS};
 use super::texels::{Axis, REPEATS_BELOW, Texels};
 use super::weighed::Corners;
-use ctm_exec::x1k::float::{ONE, SIGN};
+use ctm_exec::x1k::float::{INFINITY, ONE, SIGN};
 use ctm_exec::x1k::{Filter, Form, Sampler, Wrap};
 use memmap2::Mmap;
 use std::sync::OnceLock;
@@ -267,27 +267,34 @@ impl Routine {
             self.asm.vector(MOVUPS_LOAD, to, 0, row);
             self.texels().with(MUL, to, to, Rm::Each(RDI, 4 * axis as i32));
         }
-        // As whole numbers without their sign floats are in order, and those that are no numbers come last.
-        let magnitude = |r: &mut Self, to: u8, of: u8| r.asm.vector(AND, to, of, Rm::Literal(!SIGN));
+        // Without their signs floats are in order as whole numbers. Less the bound, those from there on to infinity are the first ones, without a sign; with
+        // one, as comparisons take them, when half of all numbers is subtracted, too.
+        const HALF_OF_ALL: u32 = 1 << 31;
+        let bound = REPEATS_BELOW.to_bits() + HALF_OF_ALL;
+        let beyond = |r: &mut Self, to: u8, of: u8| {
+            r.asm.vector(AND, to, of, Rm::Literal(!SIGN));
+            r.asm.vector(SUB_I32, to, to, Rm::Literal(bound));
+        };
         match [self.kind.repeats(0), self.kind.repeats(1)] {
             [false, false] => return,
-            [true, false] => magnitude(self, n.other, n.x),
-            [false, true] => magnitude(self, n.other, n.y),
+            [true, false] => beyond(self, n.other, n.x),
+            [false, true] => beyond(self, n.other, n.y),
             [true, true] => {
-                magnitude(self, n.other, n.x);
-                magnitude(self, n.texels[0], n.y);
-                self.asm.vector(MAX_I32, n.other, n.other, Rm::Reg(n.texels[0]));
+                beyond(self, n.other, n.x);
+                beyond(self, n.texels[0], n.y);
+                self.asm.vector(MIN_I32, n.other, n.other, Rm::Reg(n.texels[0]));
             }
         }
-        let bound = REPEATS_BELOW.to_bits();
+        let finite = Rm::Literal(INFINITY.wrapping_sub(bound));
         match self.isa {
             Isa::Avx512 => {
                 self.asm.mask_from(1, PIECE);
-                self.asm.evex(CMP_I32, 1, n.other, Rm::Literal(bound), 1, false, Some(INT_AT_LEAST));
+                self.asm.evex(CMP_I32, 1, n.other, finite, 1, false, Some(INT_LESS));
                 self.asm.mask_test(1);
             }
             Isa::Avx2 => {
-                self.asm.vector(GREATER_I32, n.scratch, n.other, Rm::Literal(bound - 1));
+                self.asm.vector(MOVUPS_LOAD, n.scratch, 0, finite);
+                self.asm.vector(GREATER_I32, n.scratch, n.scratch, Rm::Reg(n.other));
                 self.asm.signs(RAX, n.scratch);
                 self.asm.test(RAX, PIECE);
             }
@@ -316,6 +323,9 @@ impl Routine {
                 if self.kind.wrap[axis] == Wrap::Mirror {
                     self.texels().mirror(u, n.other, &of_axis);
                 }
+                // Infinities read the first one, and lanes at rest one that exists: of no number the maximum is its second operand.
+                self.asm.vector(MAX, u, u, Rm::Literal(0));
+                self.texels().with(MIN, u, u, last);
             }
             Wrap::Border => {
                 self.texels().with(MIN, n.other, u, last);
