@@ -100,6 +100,48 @@ fn lookups_that_depend() {
     }
 }
 
+/// Lanes at rest have coordinates that no array has; code loads their elements with those of the others.
+#[test]
+fn lanes_at_rest_read_what_exists() {
+    let text = "
+.input  places = s0, found = s1
+.output at = o0
+.const  limit = c0 (9, 0, 0, 0)
+        tex   r1, places, r0.rg
+        mov   r2, 7
+        add   res(r ge), r0.r, -limit.r
+        if    res
+          tex   r2, found, r1.rg
+        endif
+        mov   at, r2
+";
+    let far = [3e12, -3e12, f32::MAX, f32::MIN, f32::INFINITY, f32::NEG_INFINITY, f32::NAN];
+    let places = Array::with_pitch(40, [40, 9], 4, |x, y, c| {
+        let n = x + 3 * y + u32::from(c);
+        if x < 9 { far[n as usize % far.len()].to_bits() } else { (n as f32 * 0.37 - 4.0).to_bits() }
+    });
+    let found = Array::with_pitch(7, [7, 5], 4, |x, y, c| 0x3f80_0000 | x << 12 | y << 4 | u32::from(c));
+    let mut memory = Surfaces { inputs: vec![places, found], direct: true, ..Surfaces::default() };
+    memory.outputs.push(Array::with_pitch(40, [40, 9], 4, |_, _, _| 3));
+    let case = Case { threads: 1, counters: false, ..Case::new(text, [0, 0, 39, 8]) };
+    for filter in [Filter::Nearest, Filter::Linear] {
+        for wrap in [Wrap::Repeat, Wrap::Mirror] {
+            memory.samplers[1] = Sampler { filter, wrap: [wrap; 2], border: [0; 4] };
+            let mut expected = memory.clone();
+            let outcome = case.run(&Interp, &mut expected);
+            for backend in Backend::available() {
+                let mut seen = memory.clone();
+                assert_eq!(
+                    case.run(&Jit::with_backend(backend), &mut seen),
+                    outcome,
+                    "{filter:?}, {wrap:?}, {backend}"
+                );
+                assert_eq!(seen.first_difference(&expected), None, "{filter:?}, {wrap:?}, {backend}");
+            }
+        }
+    }
+}
+
 /// Lookups of two arrays in a loop that ends after three turns and might go on.
 fn in_launch(what: &str) -> String {
     let [within, behind] = match what {
