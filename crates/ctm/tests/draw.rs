@@ -87,6 +87,16 @@ fn what_is_missing_or_wrong_is_told() {
     );
     assert_eq!(told(|d| d.size = [0, 5]), "the picture is 0 x 5, allowed is 1..=16384 each");
     assert_eq!(told(|d| d.samples = 3), "3 samples, allowed is 1, 2, 4 or 8");
+    // What would take more memory is refused before any is taken: a depth of 4 bytes, and one target or eight of 16.
+    let format = ctm_draw::format::ColourFormat::RGBA32F;
+    let large = |count: u8| {
+        let mut drawing = cube();
+        (drawing.size, drawing.samples) = ([16384; 2], 8);
+        drawing.targets = (0..count).map(|n| TargetPlan { format, ..TargetPlan::new(n) }).collect();
+        drawing.prepare().err().map(|error| error.to_string()).unwrap_or_default()
+    };
+    assert_eq!(large(1), "targets of 16384 x 16384 take 42949672960 bytes, allowed is 2147483648");
+    assert_eq!(large(8), "targets of 16384 x 16384 take 283467841536 bytes, allowed is 2147483648");
     assert!(told(|d| d.draws[0].mesh = "sofa".into()).starts_with("there is no mesh `sofa`; there are triangle, quad"));
     assert!(told(|d| d.draws[0].textures[0].name = "color".into()).ends_with("did you mean `colour`?"));
     assert!(
