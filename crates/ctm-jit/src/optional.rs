@@ -82,7 +82,7 @@ passes! {
     /// Operations on masks that are known are left out.
     Masks "masks" "R700: a mask is always empty, or the same as another";
     /// Wavefronts follow one another in one call.
-    Waves "waves" "R700 on AVX-512: exports go to arrays, and wavefronts are groups by themselves";
+    Waves "waves" "R700 in machine code: exports go to arrays, and wavefronts are groups by themselves";
     /// Sums are made under the mask of their store, comparisons into the active lanes.
     Fused "fused" "R700 on AVX-512: nobody else reads the result";
     /// A multiply-add by a power of two is one operation.

@@ -15,6 +15,8 @@
 //!
 //! It does nothing where a coordinate that repeats is finite and too large for single precision.
 
+mod kinds;
+
 use super::elements::{self, Elements};
 use super::encode::{
     ADD_I32, AND, AND_F32, Asm, BROADCAST, CMP_F32, CMP_I32, CVT_F32_I32, CVT_I32_F32, Cond, DIV, EQUAL_I32,
@@ -27,9 +29,9 @@ use super::r700::facts::{EQUAL, INT_LESS};
 use super::texels::{Axis, REPEATS_BELOW, Texels};
 use super::weighed::Corners;
 use ctm_exec::x1k::float::{INFINITY, ONE, SIGN};
-use ctm_exec::x1k::{Filter, Form, Sampler, Wrap};
-use memmap2::Mmap;
-use std::sync::OnceLock;
+use ctm_exec::x1k::{Filter, Form, Wrap};
+pub use kinds::Kind;
+use kinds::{Names, USED};
 
 /// Rows that a routine needs: registers that it saves, masks, and elements of four corners, channel by channel.
 pub const ROWS: i32 = CORNERS + if Corners::ROWS > 4 * 4 { Corners::ROWS } else { 4 * 4 };
@@ -37,8 +39,6 @@ pub const ROWS: i32 = CORNERS + if Corners::ROWS > 4 * 4 { Corners::ROWS } else 
 const ELEMENTS: i32 = USED as i32 + 4;
 /// What is behind: elements of four corners, channel by channel, or those by which they are weighed.
 const CORNERS: i32 = ELEMENTS + elements::ROWS;
-/// Vector registers that a routine uses at most: the last ones. It saves those that the program may use.
-const USED: u8 = 11;
 /// The description.
 const INPUT: Gpr = 8;
 /// The channels that are wanted.
@@ -50,76 +50,6 @@ const PIECE: Gpr = 11;
 /// The extensions of vector shifts.
 const SHIFT_LEFT: u8 = 6;
 const SHIFT_RIGHT: u8 = 2;
-
-/// What routines differ in.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Kind {
-    filter: Filter,
-    wrap: [Wrap; 2],
-    form: Form,
-}
-
-impl Kind {
-    /// How many there are.
-    const COUNT: usize = 2 * 4 * 4 * 5;
-
-    /// Of a sampler, and of elements.
-    pub const fn of(sampler: &Sampler, form: Form) -> Self {
-        Self { filter: sampler.filter, wrap: sampler.wrap, form }
-    }
-
-    /// Nearest, clamped to the edge, numbers as they are: needs no routine.
-    pub fn is_plain(self) -> bool {
-        self.filter == Filter::Nearest && self.wrap == [Wrap::Clamp; 2] && self.form == Form::Floats
-    }
-
-    const fn has_border(self) -> bool {
-        matches!(self.wrap, [Wrap::Border, _] | [_, Wrap::Border])
-    }
-
-    const fn number(self) -> usize {
-        let form = match self.form {
-            Form::Floats => 0,
-            Form::Square => 1,
-            Form::Bytes { swapped: false } => 2,
-            Form::Bytes { swapped: true } => 3,
-            Form::Words => 4,
-        };
-        let [x, y] = self.wrap;
-        ((form * 2 + self.filter as usize) * 4 + x as usize) * 4 + y as usize
-    }
-
-    /// Whether coordinates of an axis repeat, mirrored or not.
-    pub fn repeats(self, axis: usize) -> bool {
-        self.period(axis, 1) != 0
-    }
-
-    /// After how many columns or rows an axis of so many repeats; 0: it does not.
-    pub fn period(self, axis: usize, size: u32) -> u32 {
-        match self.wrap[axis] {
-            Wrap::Clamp | Wrap::Border => 0,
-            Wrap::Repeat => size,
-            Wrap::Mirror => 2 * size,
-        }
-    }
-
-    /// Where its routine is, for a program that uses so many vector registers; `None` when there is none, or memory cannot be made executable.
-    pub fn routine(self, isa: Isa, registers: u8) -> Option<usize> {
-        if self.form == Form::Square && self.filter == Filter::Linear {
-            // Sixteen elements for each of them.
-            return None;
-        }
-        static ROUTINES: [OnceLock<Option<Mmap>>; 4 * Kind::COUNT] = [const { OnceLock::new() }; 4 * Kind::COUNT];
-        let of_isa = match isa {
-            Isa::Avx512 => 0,
-            Isa::Avx2 => 2 * Self::COUNT,
-        };
-        let saves = registers > Names::of(isa, self).first();
-        let number = of_isa + usize::from(saves) * Self::COUNT + self.number();
-        let made = ROUTINES[number].get_or_init(|| super::executable(&routine(isa, self, saves)));
-        made.as_ref().map(|text| text.as_ptr() as usize)
-    }
-}
 
 /// The code of a routine; `saves`: the program may use registers that it uses.
 fn routine(isa: Isa, kind: Kind, saves: bool) -> Vec<u8> {
@@ -163,74 +93,6 @@ struct Routine {
     /// It saves registers.
     saves: bool,
     names: Names,
-}
-
-/// The vector registers of a routine.
-#[derive(Clone, Copy)]
-struct Names {
-    /// What instructions cannot take from memory, and masks: the first one.
-    scratch: u8,
-    /// Coordinates, then columns; of linear lookups how much the right texel weighs.
-    x: u8,
-    /// Rows.
-    y: u8,
-    /// Whatever is needed for some instructions.
-    other: u8,
-    /// Where texels of the upper row are.
-    upper: [u8; 2],
-    /// Where those of the lower row are.
-    lower: [u8; 2],
-    /// Texels.
-    texels: [u8; 3],
-    /// Numbers of dwords, and borders of converted elements.
-    dwords: u8,
-    /// Elements, before all other texels.
-    elements: [u8; 4],
-}
-
-impl Names {
-    /// Few, as far as the kind allows: those that programs never use need not be saved.
-    const fn of(isa: Isa, kind: Kind) -> Self {
-        let few = matches!((isa, kind.filter), (Isa::Avx512, Filter::Nearest))
-            && match kind.form {
-                Form::Floats => true,
-                Form::Bytes { .. } => !kind.has_border(),
-                Form::Square | Form::Words => false,
-            };
-        if few {
-            let first = isa.registers();
-            let [x, y, other, texel] = [first, first + 1, first + 2, first + 3];
-            return Self {
-                scratch: texel,
-                x,
-                y,
-                other,
-                upper: [x; 2],
-                lower: [x; 2],
-                texels: [texel; 3],
-                dwords: x,
-                elements: [x, y, other, texel],
-            };
-        }
-        let first = isa.all_registers() - USED;
-        let (other, dwords) = (first + 3, first + 10);
-        Self {
-            scratch: first,
-            x: first + 1,
-            y: first + 2,
-            other,
-            upper: [first + 4, first + 5],
-            lower: [first + 6, first + 7],
-            texels: [first + 8, other, first + 9],
-            dwords,
-            elements: [other, first + 8, first + 9, dwords],
-        }
-    }
-
-    /// The first one; it uses those behind it, too.
-    const fn first(&self) -> u8 {
-        if self.scratch < self.x { self.scratch } else { self.x }
-    }
 }
 
 impl Routine {
