@@ -165,14 +165,18 @@ impl Homes {
 fn note(variables: usize, steps: &[Step<'_>], lives: &mut [Life]) -> Vec<Vector> {
     let mut own = Vec::new();
     let mut one = |ins: &Ins, at: (u32, u32), whole: bool| {
-        let written = ins.writes().map(|(vector, _)| (vector, false));
-        let reads = ins.reads().map(|vector| (vector, true)).chain(written);
-        for (vector, read) in reads.filter(|(vector, _)| vector.index() >= variables) {
+        let mut occurs = |vector: Vector, read: bool| {
             let life = &mut lives[vector.index()];
-            if !life.occurs {
-                own.push(vector);
+            if vector.index() >= variables {
+                if !life.occurs {
+                    own.push(vector);
+                }
+                life.note(at, whole, read);
             }
-            life.note(at, whole, read);
+        };
+        ins.reads().for_each(|vector| occurs(vector, true));
+        if let Some((vector, _)) = ins.writes() {
+            occurs(vector, false);
         }
     };
     for (step, number) in steps.iter().zip(0..) {
