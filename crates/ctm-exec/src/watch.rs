@@ -111,10 +111,9 @@ impl Control {
     #[must_use]
     pub fn progress(&self) -> Progress {
         let Some(state) = &self.state else { return Progress::default() };
-        let processors = state.processors.load(Ordering::Relaxed);
         Progress {
             done: state.done.load(Ordering::Relaxed),
-            processors,
+            processors: state.processors.load(Ordering::Relaxed),
             elapsed: lock(&state.started).map_or(Duration::ZERO, |started| started.elapsed()),
         }
     }
