@@ -4,63 +4,43 @@
 //! runs both and compares. What it is not: a second definition of what programs do. Every operation that a back end has not lowered
 //! itself calls its reference function, and every group that may fault is run by the reference interpreter.
 //!
-//! | file | what |
+//! | folder | what |
 //! |---|---|
-//! | `form` | the micro-operation form, for both instruction sets |
-//! | `x1k/lower`, `x1k/flow` | from X1K instructions to the form |
-//! | `awake` | where some lane runs, whatever the data are |
-//! | `passes` | liveness, dead code, masks that nobody sees |
-//! | `portable`, `rows` | the form in plain Rust; rows of 64 lanes |
-//! | `x86/` | the form as machine code |
-//! | `backend` | which of them runs |
-//! | `lanes`, `grid` | what goes into a group and comes out; where its lanes lie |
-//! | `optional` | which passes may be left out, and the switch that leaves them out |
-//! | `map` | tables for looking things up while compiling |
-//! | `direct` | outputs written without asking memory for each |
-//! | `stream/` | launches in which every processor does the same, tile by tile |
-//! | `work` | tasks on several threads |
-//! | `engine` | batches of groups on all cores, commits in order |
-//! | `verify` | two engines compared |
-//! | `r700/` | the same for R700: its own form, wavefronts, comparison |
+//! | `ir/` | micro-operations on lane vectors: the form of X1K programs, and that of R700's |
+//! | `launch/` | what goes into groups and wavefronts, and what comes out; arrays that memory lends |
+//! | `lower/` | from instructions to the forms |
+//! | `passes/` | liveness, dead code, masks that nobody sees; which passes may be left out |
+//! | `stream/` | programs in which every processor does the same |
+//! | `codegen/` | the forms as machine code, and in plain Rust |
+//! | `runtime/` | batches of groups on all cores, commits in order |
+//! | `verify/` | two engines compared |
 //!
-//! Begin with `form`. `docs/engine.md` tells the whole, page by page.
+//! None of them uses one that stands below it (`tests/layout.rs`). Begin with `ir`. `docs/engine.md` tells the whole, page by page.
 //!
 //! **Invariants.** Results never depend on the back end or the number of threads. Nothing is sent to memory before a whole group has
-//! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this room alone, and there in
-//! `x86/mod`, `x86/r700/mod` and `x86/stream/run`, which call code, `x86/frame`, which code works on, `direct`, and `rows`, which
-//! asks what the processor has.
+//! run, so a group can always be run again by the reference interpreter. `unsafe` is allowed in this crate alone, and there in
+//! `codegen/x86/mod`, `codegen/x86/r700/mod` and `codegen/x86/stream/run`, which call code, `codegen/x86/frame`, which code works on,
+//! `launch/direct` and `runtime/native`, which see arrays as dwords, and `codegen/portable/rows`, which asks what the processor has.
 
 #![allow(
     clippy::cast_possible_truncation,
     reason = "registers, blocks and operations are counted in numbers that hold their limits"
 )]
 
-mod awake;
-mod backend;
-#[cfg(all(test, unix, target_arch = "x86_64"))]
-mod cost;
-mod dense;
-mod direct;
-mod engine;
-mod form;
-mod grid;
-mod lanes;
-mod map;
-mod optional;
+mod codegen;
+mod ir;
+mod launch;
+mod lower;
 mod passes;
-mod portable;
-mod r700;
-mod rows;
+mod runtime;
 #[cfg(target_arch = "x86_64")]
 mod stream;
+#[cfg(test)]
+#[path = "../tests/unit/mod.rs"]
+mod tests;
 mod verify;
-mod work;
-mod x1k;
-#[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code, reason = "machine code is made and called here")]
-mod x86;
 
-pub use backend::{Backend, BackendError};
-pub use engine::{Jit, StreamLimits};
-pub use optional::{PassesError, check as check_passes, passes};
+pub use passes::table::{PassesError, check as check_passes, passes};
+pub use runtime::backend::{Backend, BackendError};
+pub use runtime::engine::{Jit, StreamLimits};
 pub use verify::{DIFFERENCE, Difference, Verify};

@@ -5,15 +5,45 @@
 //! long as they are multiples of 1/256 below 65536 in magnitude, which single precision holds without rounding. What is not known
 //! to be so is no linear function here, whatever it may be.
 
-use super::Given;
-use crate::form::{Block, Code, End, File, Flow, Levels, Op, Target, Value, Var};
-use crate::grid::Ramp;
-use crate::lanes::ENTRY;
-use crate::map::Map;
+use crate::ir::map::Map;
+use crate::ir::x1k::{Block, Code, End, File, Flow, Levels, Op, Target, Value, Var};
+use crate::launch::grid::Ramp;
+use crate::launch::lanes::ENTRY;
+use ctm_exec::Domain;
+use ctm_exec::watch::Watch;
+use ctm_exec::x1k::Plane;
 use ctm_exec::x1k::float::flush;
 use ctm_exec::x1k::{Launch, ops};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::{FcOp, Imod};
+
+/// What a launch of either instruction set gives.
+#[derive(Clone, Copy)]
+pub struct Given<'a> {
+    /// The domain.
+    pub domain: Domain,
+    /// What registers hold at the start.
+    pub planes: &'a [Plane],
+    /// Dwords of the constants that do not change.
+    pub constants: &'a [u32],
+    /// Worker threads; 0: one per core.
+    pub threads: usize,
+    /// Says when it has to stop.
+    pub watch: Option<&'a Watch>,
+}
+
+impl<'a> Given<'a> {
+    /// What an X1K launch gives.
+    pub fn of(launch: &'a Launch<'a>, watch: Option<&'a Watch>) -> Self {
+        let Launch { domain, planes, threads, constants, .. } = *launch;
+        Self { domain, planes, constants: constants.float.as_flattened(), threads, watch }
+    }
+
+    /// The bits of a component of a constant.
+    pub fn constant(&self, index: u16) -> u32 {
+        self.constants.get(usize::from(index)).copied().unwrap_or_default()
+    }
+}
 
 /// The most loops around a fetch.
 pub const LOOPS: usize = 4;

@@ -5,9 +5,9 @@
 //! there, and elements are read and written as they lie in memory. [`WHOLE`] is the channel number of a texel that is a whole element.
 
 use super::affine::{Fetch, Tree};
-use crate::form::{Code, Op, Under, Value, Var};
-use crate::map::Map;
-use crate::passes::{VarSet, renamed};
+use crate::ir::map::Map;
+use crate::ir::x1k::{Code, Op, Under, Value, Var};
+use crate::passes::x1k::{VarSet, renamed};
 use ctm_exec::x1k::float::ONE;
 
 /// In the packed form: all channels of an element, each in its lane.

@@ -6,9 +6,9 @@
 
 use super::affine::{Fetch, Item};
 use super::prepare::Prepared;
-use crate::form::{Block, File, Op, Value, Var};
-use crate::map::Map;
-use crate::passes::renamed;
+use crate::ir::map::Map;
+use crate::ir::x1k::{Block, File, Op, Value, Var};
+use crate::passes::x1k::renamed;
 use ctm_isa::r700::ops::Units;
 
 /// Operations that a turn may have: two of them have to find registers.
@@ -151,7 +151,8 @@ mod tests {
     #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
     use super::*;
-    use crate::stream::{Given, affine, prepare};
+    use crate::stream::affine::Given;
+    use crate::stream::{affine, prepare};
     use ctm_exec::x1k::{Constants, Launch, Plane};
     use ctm_exec::{Budget, Domain, GroupSize};
 
@@ -178,12 +179,12 @@ mod tests {
             checks: false,
             counters: false,
         };
-        let code = crate::x1k::lower(&program, &constants, false).unwrap();
+        let code = crate::lower::x1k::lower(&program, &constants, false).unwrap();
         let parts = affine::parts(&code, &launch).unwrap();
         let tree = affine::analyse(&code, parts, &Given::of(&launch, None)).unwrap();
         let mut plain = prepare::plain(&code, &tree, |_| 4);
         prepare::drop_faint(&mut plain.code);
-        crate::passes::optimise(&mut plain.code, false);
+        crate::passes::x1k::optimise(&mut plain.code, false);
         joined(&plain, &tree.items)
     }
 

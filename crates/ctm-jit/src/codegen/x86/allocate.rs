@@ -1,0 +1,419 @@
+//! Which vectors live in registers.
+//!
+//! A place is one position in the whole program. Every vector has the set of places at which it is live; registers are given out greedily,
+//! the vectors with the most weighted uses per place first (a use inside a loop counts eight times as much as one around it).
+//! What gets no register lives in a row of the frame.
+
+use super::lir::{Lines, Vars, Vector, read};
+use crate::ir::x1k::{BlockId, Code, End, OUTPUT_VARS};
+use crate::launch::lanes::output_var;
+use crate::passes::x1k::{Liveness, VarSet};
+
+/// Where a vector lives.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Home {
+    /// In a register: of so many copies, the first.
+    Register(u8),
+    /// In a row of the frame.
+    Row(u32),
+    /// It is never live.
+    Nowhere,
+}
+
+/// Places at which something is live: from the first to before the second.
+type Span = (u32, u32);
+
+/// How a program uses its vectors.
+#[derive(Clone, Debug)]
+pub struct Ranges {
+    /// Vectors and where they are live, in no order; what belongs to one vector may overlap.
+    found: Vec<(Vector, Span)>,
+    weights: Vec<u64>,
+    places: usize,
+    /// How many vectors are live at once where it matters most: in the deepest loops.
+    pub pressure: usize,
+}
+
+/// The spans of each vector, in order and apart.
+#[derive(Clone, Debug, Default)]
+struct Spans {
+    spans: Vec<Span>,
+    /// Where each vector's spans begin; one more than there are vectors.
+    first: Vec<u32>,
+}
+
+impl Spans {
+    fn of(&self, vector: usize) -> &[Span] {
+        &self.spans[self.first[vector] as usize..self.first[vector + 1] as usize]
+    }
+
+    fn length(&self, vector: usize) -> u64 {
+        self.of(vector).iter().map(|(first, end)| u64::from(end - first)).sum()
+    }
+}
+
+/// Sets of places, one after the other.
+struct Sets {
+    words: Vec<u64>,
+    each: usize,
+}
+
+/// The words that a span touches, each with the bits that belong to it.
+fn words((first, end): Span) -> impl Iterator<Item = (usize, u64)> {
+    let (from, to) = (first as usize / 64, (end as usize - 1) / 64);
+    let (low, high) = (u64::MAX << (first % 64), u64::MAX >> (63 - (end - 1) % 64));
+    (from..=to).map(move |word| {
+        let mask = if word == from { low } else { u64::MAX } & if word == to { high } else { u64::MAX };
+        (word, mask)
+    })
+}
+
+impl Sets {
+    /// `count` empty sets.
+    fn new(count: usize, places: usize) -> Self {
+        let each = places.div_ceil(64);
+        Self { words: vec![0; count * each], each }
+    }
+
+    fn meets(&self, set: usize, spans: &[Span]) -> bool {
+        let of = &self.words[set * self.each..(set + 1) * self.each];
+        spans.iter().any(|&span| words(span).any(|(word, mask)| of[word] & mask != 0))
+    }
+
+    fn add(&mut self, set: usize, spans: &[Span]) {
+        let of = &mut self.words[set * self.each..(set + 1) * self.each];
+        spans.iter().for_each(|&span| words(span).for_each(|(word, mask)| of[word] |= mask));
+    }
+}
+
+/// Homes of all vectors.
+#[derive(Clone, Debug)]
+pub struct Homes {
+    /// Of each vector.
+    pub of: Vec<Home>,
+    /// Rows of the frame.
+    pub rows: u32,
+    /// Registers that some vector uses, in numbers of bundles.
+    pub bundles: u8,
+}
+
+impl Ranges {
+    /// Works them out. `vectors`: how many there are; variables come first.
+    pub fn of(code: &Code, lines: &[Lines], live: &Liveness, vars: &Vars, vectors: usize) -> Self {
+        let places = lines.iter().map(|l| l.lir.len() + 2).sum::<usize>();
+        let mut ranges = Self::empty(vectors, places);
+        ranges.found.reserve(vectors + 2 * vars.used.len() + 64);
+        let mut outputs = VarSet::default();
+        (0..OUTPUT_VARS).filter(|i| code.outputs >> i & 1 == 1).for_each(|i| outputs.insert(output_var(i)));
+        let mut first = 0;
+        let mut deepest = 0;
+        // The end of the live range that each vector is in, going backwards.
+        let mut ends = vec![0u32; vectors];
+        for (index, (block, lines)) in code.blocks.iter().zip(lines).enumerate() {
+            let depth = block.frames.frames.len();
+            let weight = 1 << (3 * depth);
+            let end = first + lines.lir.len() as u32 + 2;
+            let mut out = if block.end == End::Stop { outputs } else { VarSet::default() };
+            block.successors().for_each(|next| {
+                out.add(&live.at(next));
+            });
+            let mut alive = 0;
+            for (number, &var) in vars.used.iter().enumerate() {
+                let is = out.contains(var);
+                ends[number] = if is { end } else { 0 };
+                alive += usize::from(is);
+            }
+            let mut pressure = alive;
+            for (line, lir) in lines.lir.iter().enumerate().rev() {
+                let place = first + 1 + line as u32;
+                let (written, sources) = lir.touches();
+                if let Some((vector, partly)) = written {
+                    let number = vector.index();
+                    ranges.weights[number] += weight;
+                    let end = std::mem::take(&mut ends[number]);
+                    alive -= usize::from(end > 0);
+                    ranges.found.push((vector, (place, end.max(place + 1))));
+                    if partly {
+                        ends[number] = place + 1;
+                        alive += 1;
+                    }
+                }
+                for vector in read(written, sources) {
+                    ranges.weights[vector.index()] += weight;
+                    if ends[vector.index()] == 0 {
+                        ends[vector.index()] = place;
+                        alive += 1;
+                    }
+                }
+                pressure = pressure.max(alive);
+            }
+            let into = live.at(BlockId(index as u16));
+            for (number, &var) in vars.used.iter().enumerate() {
+                let end = std::mem::take(&mut ends[number]);
+                if into.contains(var) || end > 0 {
+                    ranges.found.push((Vector(number as u32), (first, end.max(first + 1))));
+                }
+            }
+            if depth > deepest || (depth == deepest && pressure > ranges.pressure) {
+                (deepest, ranges.pressure) = (depth, pressure);
+            }
+            first = end;
+        }
+        ranges
+    }
+
+    /// Nothing is live yet: for so many vectors and places.
+    pub fn empty(vectors: usize, places: usize) -> Self {
+        Self { found: Vec::new(), weights: vec![0; vectors], places, pressure: 0 }
+    }
+
+    /// Counts a use.
+    pub fn weigh(&mut self, vector: Vector, weight: u64) {
+        self.weights[vector.index()] += weight;
+    }
+
+    /// A vector is live from `first` to before `end`.
+    pub fn add(&mut self, vector: Vector, first: usize, end: usize) {
+        self.found.push((vector, (first as u32, end as u32)));
+    }
+
+    /// How many vectors there are.
+    pub const fn vectors(&self) -> usize {
+        self.weights.len()
+    }
+
+    /// How much those uses weigh whose vectors live in rows of the frame.
+    pub fn weight_in_rows(&self, homes: &Homes) -> u64 {
+        let in_rows = self.weights.iter().zip(&homes.of).filter(|(_, home)| matches!(home, Home::Row(_)));
+        in_rows.map(|(weight, _)| weight).sum()
+    }
+
+    /// What was found, by vectors.
+    fn spans(&self) -> Spans {
+        let count = self.weights.len();
+        let mut first = vec![0u32; count + 1];
+        self.found.iter().for_each(|(vector, _)| first[vector.index() + 1] += 1);
+        for number in 0..count {
+            first[number + 1] += first[number];
+        }
+        let mut next = first.clone();
+        let mut spans: Vec<Span> = vec![(0, 0); self.found.len()];
+        for &(vector, span) in &self.found {
+            let next = &mut next[vector.index()];
+            spans[*next as usize] = span;
+            *next += 1;
+        }
+        // Those of one vector in order, without what they have in common.
+        let mut kept = 0;
+        let mut from = 0;
+        for number in 0..count {
+            let to = first[number + 1] as usize;
+            if to - from > 1 {
+                spans[from..to].sort_unstable();
+            }
+            first[number] = kept as u32;
+            for place in from..to {
+                let span = spans[place];
+                if kept > first[number] as usize && spans[kept - 1].1 >= span.0 {
+                    spans[kept - 1].1 = spans[kept - 1].1.max(span.1);
+                } else {
+                    spans[kept] = span;
+                    kept += 1;
+                }
+            }
+            from = to;
+        }
+        first[count] = kept as u32;
+        spans.truncate(kept);
+        Spans { spans, first }
+    }
+
+    /// The vectors that are live somewhere, those with the most uses per place first.
+    fn by_density(&self, spans: &Spans) -> Vec<usize> {
+        // Sorted as one number: how much less than the largest density there can be, then the vector.
+        const NUMBERS: u32 = 24;
+        const DENSEST: u64 = u64::MAX >> NUMBERS;
+        debug_assert!(self.weights.len() <= 1 << NUMBERS, "programs have fewer instructions");
+        let live = (0..self.weights.len()).filter(|&n| !spans.of(n).is_empty());
+        let density = |n: usize| (self.weights[n] * 1024 / spans.length(n).max(1)).min(DENSEST);
+        let mut order: Vec<u64> = live.map(|n| (DENSEST - density(n)) << NUMBERS | n as u64).collect();
+        order.sort_unstable();
+        order.into_iter().map(|key| (key & ((1 << NUMBERS) - 1)) as usize).collect()
+    }
+
+    /// Gives out `bundles` bundles; with `all_rows` none, as every variable has to be reached by a number.
+    pub fn homes(&self, bundles: u8, variables_in_rows: Option<usize>) -> Homes {
+        let spans = self.spans();
+        let mut order = self.by_density(&spans);
+        let mut taken = Sets::new(bundles.into(), self.places);
+        let mut homes = Homes { of: vec![Home::Nowhere; self.weights.len()], rows: 0, bundles: 0 };
+        if let Some(variables) = variables_in_rows {
+            // Rows of variables stand in the order of their numbers.
+            (0..variables).for_each(|n| homes.of[n] = Home::Row(n as u32));
+            homes.rows = variables as u32;
+            order.retain(|&n| n >= variables);
+        }
+        for number in order {
+            let live = spans.of(number);
+            let free = (0..homes.bundles).find(|&bundle| !taken.meets(bundle.into(), live));
+            let bundle = match free {
+                Some(bundle) => bundle,
+                None if homes.bundles < bundles => {
+                    homes.bundles += 1;
+                    homes.bundles - 1
+                }
+                None => {
+                    homes.of[number] = Home::Row(homes.rows);
+                    homes.rows += 1;
+                    continue;
+                }
+            };
+            taken.add(bundle.into(), live);
+            homes.of[number] = Home::Register(bundle);
+        }
+        homes
+    }
+}
+
+/// What lives in one register: vectors and the numbers of their instances.
+type Held = Vec<(usize, u8)>;
+
+/// Whether two lists of spans have a place in common.
+fn meet(mut a: &[Span], mut b: &[Span]) -> bool {
+    while let ([x, more_a @ ..], [y, more_b @ ..]) = (a, b) {
+        if x.1 <= y.0 {
+            a = more_a;
+        } else if y.1 <= x.0 {
+            b = more_b;
+        } else {
+            return true;
+        }
+    }
+    false
+}
+
+impl Ranges {
+    /// How much all uses weigh of vectors that have so many instances each.
+    pub fn weight(&self, instances: &[u8]) -> u64 {
+        self.weights.iter().zip(instances).map(|(weight, &instances)| weight * u64::from(instances)).sum()
+    }
+
+    /// Where vectors are live, for [`Self::registers`]. An instruction on a vector of several instances is several machine instructions. Up to the last
+    /// one of them, the place `together` of its own, what it reads is not free yet.
+    pub fn lives(&self, together: &[usize]) -> Lives {
+        let spans = self.spans();
+        let order = self.by_density(&spans);
+        let mut wide: Vec<Span> = Vec::with_capacity(spans.spans.len());
+        let mut wide_of = vec![(0, 0); self.weights.len()];
+        for (vector, of) in wide_of.iter_mut().enumerate() {
+            let from = wide.len();
+            for &(first, end) in spans.of(vector) {
+                let span = (first, together.get(end as usize).map_or(end, |&until| end.max(until as u32 + 1)));
+                match wide[from..].last_mut() {
+                    Some(last) if last.1 >= span.0 => last.1 = last.1.max(span.1),
+                    _ => wide.push(span),
+                }
+            }
+            *of = (from as u32, wide.len() as u32);
+        }
+        Lives { spans, order, wide, wide_of, places: self.places.max(together.len()) + 64 }
+    }
+
+    /// Gives out single registers: vector `n` needs `instances[n]` of them, or none when that is 0. What gets no register is `None`; the result
+    /// is `None` as soon as that weighs more than `most`.
+    ///
+    /// Instance k of what an instruction writes may take the place of instance k of what it reads, if both vectors are of one class.
+    pub fn registers(&self, lives: &Lives, instances: &[u8], classes: &[u8], count: u8, most: u64) -> Option<Given> {
+        let spans = &lives.spans;
+        let wide = |n: usize| lives.wide(n);
+        let places = lives.places;
+        let (mut live_in, mut wide_in) = (Sets::new(count.into(), places), Sets::new(count.into(), places));
+        let mut registers: Vec<Held> = Vec::new();
+        let mut given = Given { first: Vec::with_capacity(instances.len() + 1), of: Vec::new(), left: 0 };
+        let mut total = 0;
+        for &instances in instances {
+            given.first.push(total);
+            total += u32::from(instances);
+        }
+        given.first.push(total);
+        given.of.resize(total as usize, None);
+        for &n in &lives.order {
+            for instance in 0..instances[n] {
+                let mut free = None;
+                for (number, held) in registers.iter().enumerate() {
+                    if live_in.meets(number, spans.of(n)) {
+                        continue;
+                    }
+                    let apart = !wide_in.meets(number, spans.of(n)) && !live_in.meets(number, wide(n));
+                    let follows = |&(m, k): &(usize, u8)| {
+                        (classes[m] == classes[n] && k == instance)
+                            || !(meet(wide(m), spans.of(n)) || meet(spans.of(m), wide(n)))
+                    };
+                    if apart {
+                        free = free.or(Some(number));
+                    } else if held.iter().all(follows) {
+                        // The same instance before or after: best, as the others will fit as well.
+                        free = Some(number);
+                        break;
+                    }
+                }
+                if free.is_none() && registers.len() < usize::from(count) {
+                    registers.push(Held::new());
+                    free = Some(registers.len() - 1);
+                }
+                match free {
+                    Some(number) => {
+                        live_in.add(number, spans.of(n));
+                        wide_in.add(number, wide(n));
+                        registers[number].push((n, instance));
+                    }
+                    None => {
+                        given.left += self.weights[n];
+                        if given.left > most {
+                            return None;
+                        }
+                    }
+                }
+                given.of[given.first[n] as usize + usize::from(instance)] = free.map(|register| register as u8);
+            }
+        }
+        Some(given)
+    }
+}
+
+/// Where vectors are live, prepared for [`Ranges::registers`].
+#[derive(Clone, Debug, Default)]
+pub struct Lives {
+    spans: Spans,
+    /// The vectors that are live somewhere, those with the most uses per place first.
+    order: Vec<usize>,
+    /// The spans of vectors with what has to follow them.
+    wide: Vec<Span>,
+    /// Where those of each vector begin and end.
+    wide_of: Vec<(u32, u32)>,
+    places: usize,
+}
+
+impl Lives {
+    fn wide(&self, vector: usize) -> &[Span] {
+        let (first, end) = self.wide_of[vector];
+        &self.wide[first as usize..end as usize]
+    }
+}
+
+/// Single registers that were given out.
+#[derive(Clone, Debug)]
+pub struct Given {
+    /// Where those of each vector begin; one more than there are vectors.
+    first: Vec<u32>,
+    of: Vec<Option<u8>>,
+    /// How much those weigh that have none.
+    pub left: u64,
+}
+
+impl Given {
+    /// Of each instance of a vector.
+    pub fn of(&self, vector: usize) -> &[Option<u8>] {
+        &self.of[self.first[vector] as usize..self.first[vector + 1] as usize]
+    }
+}

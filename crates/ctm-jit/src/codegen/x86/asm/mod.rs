@@ -1,0 +1,560 @@
+//! An encoder for the instructions that the emitter uses: EVEX and VEX vector forms, mask registers, and a little integer code.
+//!
+//! Vector instructions are rows ([`V`]); the tests decode every form with an independent decoder. Positions are byte offsets into the
+//! code. Literals lie behind the code and are addressed relative to the instruction.
+
+mod convert;
+mod double;
+mod evex;
+mod shuffle;
+mod vex;
+mod wide;
+
+pub use convert::{CVT_F64_F32, CVT_F64_I64, CVT_I32_F64, EXTRACT_HALF, INSERT_HALF, NARROW_I32, NARROW_I64};
+pub use double::{
+    ADD_F64, AND_I64, CMP_F64, DIV_F64, MAX_F64, MIN_F64, MUL_F64, MUL_WIDE_I32, MUL_WIDE_U32, OR_I64, ROUND_F64,
+    SUB_F64,
+};
+pub use shuffle::{PERMUTE, PERMUTE_TWO, SHUFFLE, SHUFFLE_QUARTERS, STORE_PAST_CACHES, UNPACK_HIGH, UNPACK_LOW};
+pub use vex::{AND_F32, AND_NOT_F32, BROADCAST_BYTE, EQUAL_I32, GREATER_I32, OR_F32, PERMUTE_HALVES, SHIFT_LEFT_LANES};
+
+pub use wide::{
+    BROADCAST_LANE_0, CMP_U32, CVT_F32_I32, CVT_U32_F32, MAX_I32, MAX_U32, MIN_I32, MIN_U32, MUL_I32, SHIFT_LEFT,
+    SHIFT_RIGHT, SHIFT_RIGHT_SIGNED,
+};
+
+use super::isa::Isa;
+use crate::ir::map::Map;
+
+/// A vector instruction: opcode map, mandatory prefix, opcode byte.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct V {
+    /// 1: 0F, 2: 0F38, 3: 0F3A.
+    map: u8,
+    /// 0: none, 1: 66, 2: F3, 3: F2.
+    pp: u8,
+    opcode: u8,
+    /// 1: elements of 64 bits. The forms of AVX2 do not ask.
+    wide: u8,
+}
+
+const fn v(map: u8, pp: u8, opcode: u8) -> V {
+    V { map, pp, opcode, wide: 0 }
+}
+
+macro_rules! rows {
+    ($table:ident $($(#[doc = $doc:literal])* $name:ident = $map:literal $pp:literal $opcode:literal;)+) => {
+        $($(#[doc = $doc])* pub const $name: V = v($map, $pp, $opcode);)+
+        /// Every row, for the tests.
+        #[cfg(test)]
+        pub const $table: &[(&str, V)] = &[$((stringify!($name), $name)),+];
+    };
+}
+
+use rows;
+
+rows! { ROWS
+    MOVUPS_LOAD = 1 0 0x10;
+    MOVUPS_STORE = 1 0 0x11;
+    MOVAPS = 1 0 0x28;
+    AND = 1 1 0xdb;
+    OR = 1 1 0xeb;
+    XOR = 1 1 0xef;
+    ADD = 1 0 0x58;
+    MUL = 1 0 0x59;
+    SUB = 1 0 0x5c;
+    MIN = 1 0 0x5d;
+    DIV = 1 0 0x5e;
+    MAX = 1 0 0x5f;
+    CVT_I32_F32 = 1 0 0x5b;
+    SHIFT_IMM = 1 1 0x72;
+    CMP_F32 = 1 0 0xc2;
+    ADD_I32 = 1 1 0xfe;
+    SUB_I32 = 1 1 0xfa;
+    BROADCAST = 2 1 0x18;
+    BLEND_MASK = 2 1 0x65;
+    FMADD132 = 2 1 0x98;
+    FMADD213 = 2 1 0xa8;
+    FMADD231 = 2 1 0xb8;
+    FMSUB132 = 2 1 0x9a;
+    FMSUB213 = 2 1 0xaa;
+    FMSUB231 = 2 1 0xba;
+    FNMADD132 = 2 1 0x9c;
+    FNMADD213 = 2 1 0xac;
+    FNMADD231 = 2 1 0xbc;
+    FNMSUB132 = 2 1 0x9e;
+    FNMSUB213 = 2 1 0xae;
+    FNMSUB231 = 2 1 0xbe;
+    PERMUTE_IN_QUAD = 3 1 0x04;
+    ROUND_SCALE = 3 1 0x08;
+    CMP_I32 = 3 1 0x1f;
+    CLASS = 3 1 0x66;
+    /// The exponent, as a number.
+    EXPONENT = 2 1 0x42;
+    /// The fraction, with the exponent that the immediate says.
+    FRACTION = 3 1 0x26;
+    /// Less its nearest integer.
+    REDUCE = 3 1 0x56;
+    /// Times a power of two.
+    SCALE = 2 1 0x2c;
+    /// One of two numbers by size.
+    RANGE = 3 1 0x50;
+    /// Replaces results by the class of an operand.
+    FIXUP = 3 1 0x54;
+}
+
+/// A general register, by number.
+pub type Gpr = u8;
+pub const RAX: Gpr = 0;
+pub const RCX: Gpr = 1;
+pub const RDX: Gpr = 2;
+pub const RBX: Gpr = 3;
+pub const RSP: Gpr = 4;
+pub const RBP: Gpr = 5;
+pub const RSI: Gpr = 6;
+pub const RDI: Gpr = 7;
+
+/// The last operand of a vector instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Rm {
+    /// A vector register (or a mask register).
+    Reg(u8),
+    /// 64 bytes at base + offset.
+    Row(Gpr, i32),
+    /// 4 bytes at base + offset, in every lane.
+    Each(Gpr, i32),
+    /// A literal, in every lane.
+    Literal(u32),
+    /// In each lane of a piece of 8 lanes: how far left of the sign bit the lane's bit of a mask is.
+    LaneShifts(u8),
+}
+
+/// A place to jump to.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Label(usize);
+
+/// Condition codes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Cond {
+    /// Unsigned below.
+    Below = 2,
+    /// Unsigned above or equal.
+    AboveEqual = 3,
+    /// Equal, zero.
+    Equal = 4,
+    /// Not equal, not zero.
+    NotEqual = 5,
+    /// Unsigned below or equal.
+    BelowEqual = 6,
+    /// Unsigned above.
+    Above = 7,
+}
+
+impl Cond {
+    /// What holds when it does not.
+    pub const fn opposite(self) -> Self {
+        match self {
+            Self::Below => Self::AboveEqual,
+            Self::AboveEqual => Self::Below,
+            Self::Equal => Self::NotEqual,
+            Self::NotEqual => Self::Equal,
+            Self::BelowEqual => Self::Above,
+            Self::Above => Self::BelowEqual,
+        }
+    }
+}
+
+/// Integer operations with two operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Int {
+    Add = 0x03,
+    Or = 0x0b,
+    And = 0x23,
+    Sub = 0x2b,
+    Xor = 0x33,
+    Cmp = 0x3b,
+    Mov = 0x8b,
+}
+
+/// The last operand as bytes.
+struct Tail {
+    bits: u64,
+    count: usize,
+    /// The number of the first dword of a literal, whose displacement stands behind the first byte.
+    literal: Option<usize>,
+}
+
+/// No bytes.
+const NOTHING: (u64, usize) = (0, 0);
+
+/// The bytes of an immediate.
+const fn dword(imm: i32) -> (u64, usize) {
+    (imm.cast_unsigned() as u64, 4)
+}
+
+/// The prefix, where it says something, and the opcode.
+const fn prefixed(wide: bool, reg: u8, base: u8, opcode: u8) -> (u64, usize) {
+    let rex = 0x40 | (wide as u8) << 3 | (reg >> 3 & 1) << 2 | base >> 3 & 1;
+    if rex == 0x40 { (opcode as u64, 1) } else { (rex as u64 | (opcode as u64) << 8, 2) }
+}
+
+/// ModRM, SIB and displacement of an operand in memory. `reg` is in its place; a byte displacement counts in steps of `1 << shift`.
+#[inline]
+const fn in_memory(reg: u8, base: Gpr, offset: i32, shift: u32) -> (u64, usize) {
+    let scaled = offset >> shift;
+    let short = scaled << shift == offset && scaled as i8 as i32 == scaled;
+    let mode = (if short { 0x40 } else { 0x80 } | reg | base & 7) as u64;
+    let displacement = if short { scaled as i8 as u8 as u64 } else { offset.cast_unsigned() as u64 };
+    let bytes = if short { 1 } else { 4 };
+    // A base like the stack pointer is named by a byte of its own.
+    if base & 7 == 4 { (mode | 0x2400 | displacement << 16, 2 + bytes) } else { (mode | displacement << 8, 1 + bytes) }
+}
+
+/// Code under construction.
+#[derive(Debug)]
+pub struct Asm {
+    /// The instruction set.
+    pub isa: Isa,
+    /// The bytes so far.
+    pub code: Vec<u8>,
+    labels: Vec<Option<usize>>,
+    jumps: Vec<(usize, Label)>,
+    /// Dwords behind the code; a literal of wide code is eight of them.
+    literals: Vec<u32>,
+    /// The numbers of literals, by what they stand for.
+    literal_numbers: Map<u64, usize>,
+    /// Where a displacement to a literal stands, the end of its instruction, and the number of its first dword.
+    literal_uses: Vec<(usize, usize, usize)>,
+}
+
+impl Asm {
+    /// No code yet; whole vectors are the instruction set's.
+    pub fn new(isa: Isa) -> Self {
+        Self {
+            isa,
+            code: Vec::with_capacity(16 << 10),
+            labels: Vec::with_capacity(256),
+            jumps: Vec::with_capacity(256),
+            literals: Vec::new(),
+            literal_numbers: Map::default(),
+            literal_uses: Vec::new(),
+        }
+    }
+
+    /// A label without a place yet.
+    pub fn label(&mut self) -> Label {
+        self.labels.push(None);
+        Label(self.labels.len() - 1)
+    }
+
+    /// Gives a label this place.
+    pub fn place(&mut self, label: Label) {
+        self.labels[label.0] = Some(self.code.len());
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.code.push(byte);
+    }
+
+    fn dword(&mut self, dword: i32) {
+        self.code.extend_from_slice(&dword.to_le_bytes());
+    }
+
+    /// The lowest `count` bytes of a number.
+    #[inline]
+    fn bytes(&mut self, bits: u64, count: usize) {
+        self.code.extend_from_slice(&bits.to_le_bytes());
+        self.code.truncate(self.code.len() - 8 + count);
+    }
+
+    /// The lowest `count` bytes of a longer number.
+    #[inline]
+    fn long(&mut self, bits: u128, count: usize) {
+        self.code.extend_from_slice(&bits.to_le_bytes());
+        self.code.truncate(self.code.len() - 16 + count);
+    }
+
+    /// The finished code: jumps resolved, literals appended.
+    pub fn finish(mut self) -> Vec<u8> {
+        for (at, label) in std::mem::take(&mut self.jumps) {
+            let target = self.labels[label.0].unwrap_or_default();
+            let distance = target as i64 - (at as i64 + 4);
+            self.code[at..at + 4].copy_from_slice(&(distance as i32).to_le_bytes());
+        }
+        while !self.code.len().is_multiple_of(self.literal_bytes()) {
+            self.byte(0xcc);
+        }
+        let pool = self.code.len();
+        for literal in std::mem::take(&mut self.literals) {
+            self.code.extend(literal.to_le_bytes());
+        }
+        for (at, end, literal) in std::mem::take(&mut self.literal_uses) {
+            let distance = (pool + 4 * literal) as i64 - end as i64;
+            self.code[at..at + 4].copy_from_slice(&(distance as i32).to_le_bytes());
+        }
+        self.code
+    }
+
+    /// ModRM, SIB and displacement of an operand. `scale`: what a byte displacement is multiplied with.
+    #[inline]
+    fn tail(&mut self, reg: u8, rm: Rm, scale: i32) -> Tail {
+        let reg = (reg & 7) << 3;
+        match rm {
+            Rm::Reg(r) => Tail { bits: (0xc0 | reg | r & 7).into(), count: 1, literal: None },
+            Rm::Row(base, offset) | Rm::Each(base, offset) => {
+                debug_assert!(scale.count_ones() == 1);
+                let (bits, count) = in_memory(reg, base, offset, scale.trailing_zeros());
+                Tail { bits, count, literal: None }
+            }
+            Rm::Literal(bits) => self.pooled(reg, bits.into(), |_| bits),
+            Rm::LaneShifts(piece) => {
+                let name = 1 << 32 | u64::from(piece);
+                self.pooled(reg, name, |lane| 31 - 8 * u32::from(piece) - lane as u32)
+            }
+        }
+    }
+
+    /// The same, as code.
+    fn operand(&mut self, reg: u8, rm: Rm, scale: i32) {
+        let tail = self.tail(reg, rm, scale);
+        self.put((0, 0), tail, NOTHING);
+    }
+
+    /// An instruction: bytes and how many there are, of all before the operand, the operand, and of what follows it.
+    #[inline]
+    fn put(&mut self, (head, before): (u64, usize), tail: Tail, (imm, after): (u64, usize)) {
+        let start = self.code.len();
+        let place = before + tail.count;
+        let end = start + place + after;
+        if place + after <= 8 {
+            self.bytes(head | tail.bits << (8 * before) | imm << ((8 * place) & 63), place + after);
+        } else {
+            let bits = u128::from(head) | u128::from(tail.bits) << (8 * before) | u128::from(imm) << (8 * place);
+            self.long(bits, place + after);
+        }
+        if let Some(literal) = tail.literal {
+            // The displacement counts from the instruction's end.
+            self.literal_uses.push((start + before + 1, end, literal));
+        }
+    }
+
+    /// Bytes of a literal: what has no broadcast of its own needs all of it.
+    const fn literal_bytes(&self) -> usize {
+        match self.isa {
+            Isa::Avx512 => 4,
+            Isa::Avx2 => 32,
+        }
+    }
+
+    /// Names a literal behind the code, as [`Self::tail`] does. `name` stands for the lanes.
+    fn pooled(&mut self, reg: u8, name: u64, lane: impl Fn(usize) -> u32) -> Tail {
+        let lanes = self.literal_bytes() / 4;
+        let next = self.literal_numbers.len();
+        let number = *self.literal_numbers.entry(name).or_insert(next);
+        if number == next {
+            self.literals.extend((0..lanes).map(lane));
+        }
+        Tail { bits: (reg | 5).into(), count: 5, literal: Some(number * lanes) }
+    }
+
+    /// An instruction on whole vectors: `reg`, `second` (0 where it has none), `rm`, immediate.
+    pub fn instruction(&mut self, op: V, reg: u8, second: u8, rm: Rm, imm: Option<u8>) {
+        match self.isa {
+            Isa::Avx512 => self.evex(op, reg, second, rm, 0, false, imm),
+            Isa::Avx2 => self.vex(op, reg, second, rm, imm),
+        }
+    }
+
+    /// `dst = op(a, b)`.
+    pub fn vector(&mut self, op: V, dst: u8, a: u8, b: Rm) {
+        self.instruction(op, dst, a, b, None);
+    }
+
+    /// The prefix, where it says something, and the opcode.
+    fn prefixed(&mut self, wide: bool, reg: u8, base: u8, opcode: u8) {
+        let (bits, count) = prefixed(wide, reg, base, opcode);
+        self.bytes(bits, count);
+    }
+
+    /// An integer instruction.
+    fn integer(&mut self, wide: bool, opcode: u8, reg: Gpr, rm: Rm, (imm, after): (u64, usize)) {
+        let field = (reg & 7) << 3;
+        match rm {
+            Rm::Row(base, offset) => {
+                let (head, count) = prefixed(wide, reg, base, opcode);
+                let (operand, more) = in_memory(field, base, offset, 0);
+                // At most two bytes and six.
+                self.bytes(head | operand << (8 * count), count + more);
+            }
+            Rm::Reg(r) => {
+                let (head, count) = prefixed(wide, reg, r, opcode);
+                self.bytes(head | u64::from(0xc0 | field | r & 7) << (8 * count), count + 1);
+            }
+            Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => {
+                debug_assert!(false, "integer instructions have no such operand");
+            }
+        }
+        if after > 0 {
+            self.bytes(imm, after);
+        }
+    }
+
+    /// `dst op= src` (32 bits), between registers.
+    pub fn int(&mut self, op: Int, dst: Gpr, src: Gpr) {
+        self.integer(false, op as u8, dst, Rm::Reg(src), NOTHING);
+    }
+
+    /// `dst op= [base + offset]` (32 bits, or 64 when `wide`).
+    pub fn int_load(&mut self, op: Int, wide: bool, dst: Gpr, base: Gpr, offset: i32) {
+        self.integer(wide, op as u8, dst, Rm::Row(base, offset), NOTHING);
+    }
+
+    /// `[base + offset] op= src` (32 bits, or 64 when `wide`).
+    pub fn int_store(&mut self, op: Int, wide: bool, base: Gpr, offset: i32, src: Gpr) {
+        self.integer(wide, op as u8 - 2, src, Rm::Row(base, offset), NOTHING);
+    }
+
+    /// `dst = imm`.
+    pub fn int_imm(&mut self, dst: Gpr, imm: u32) {
+        self.prefixed(false, 0, dst, 0xb8 | dst & 7);
+        self.dword(imm as i32);
+    }
+
+    /// `dst op= imm` (32 bits).
+    pub fn int_op_imm(&mut self, op: Int, dst: Gpr, imm: i32) {
+        self.integer(false, 0x81, (op as u8 >> 3) & 7, Rm::Reg(dst), dword(imm));
+    }
+
+    /// `[base + offset] op= imm` (32 bits, or 64 when `wide`); [`Int::Mov`] stores.
+    pub fn int_store_imm(&mut self, op: Int, wide: bool, base: Gpr, offset: i32, imm: i32) {
+        let (opcode, extension) = if op == Int::Mov { (0xc7, 0) } else { (0x81, (op as u8 >> 3) & 7) };
+        self.integer(wide, opcode, extension, Rm::Row(base, offset), dword(imm));
+    }
+
+    /// `dst = the number of set bits of src`.
+    pub fn popcount(&mut self, dst: Gpr, src: Gpr) {
+        self.byte(0xf3);
+        self.prefixed(false, dst, src, 0x0f);
+        self.byte(0xb8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// `dst = [base + offset]`, one byte, without or with sign.
+    pub fn load_byte(&mut self, dst: Gpr, signed: bool, base: Gpr, offset: i32) {
+        self.prefixed(false, dst, base, 0x0f);
+        self.byte(if signed { 0xbe } else { 0xb6 });
+        self.operand(dst, Rm::Row(base, offset), 1);
+    }
+
+    /// `dst = !dst` (32 bits).
+    pub fn not(&mut self, dst: Gpr) {
+        self.prefixed(false, 0, dst, 0xf7);
+        self.operand(2, Rm::Reg(dst), 1);
+    }
+
+    /// Sets flags by `a & b`.
+    pub fn test(&mut self, a: Gpr, b: Gpr) {
+        self.integer(false, 0x85, b, Rm::Reg(a), NOTHING);
+    }
+
+    /// Sets flags by `a & imm`.
+    pub fn test_imm(&mut self, a: Gpr, imm: i32) {
+        self.integer(false, 0xf7, 0, Rm::Reg(a), dword(imm));
+    }
+
+    /// `dst <<= count` (32 bits).
+    pub fn shift_left(&mut self, dst: Gpr, count: u8) {
+        self.prefixed(false, 0, dst, 0xc1);
+        self.operand(4, Rm::Reg(dst), 1);
+        self.byte(count);
+    }
+
+    /// `dst = [base + offset] * factor`, 64 bits.
+    pub fn multiply_wide(&mut self, dst: Gpr, base: Gpr, offset: i32, factor: i32) {
+        self.prefixed(true, dst, base, 0x69);
+        self.operand(dst, Rm::Row(base, offset), 1);
+        self.dword(factor);
+    }
+
+    /// `dst -= src`, 64 bits.
+    pub fn subtract_wide(&mut self, dst: Gpr, src: Gpr) {
+        self.prefixed(true, dst, src, Int::Sub as u8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// `dst = src + dst`, 64 bits.
+    pub fn add_wide(&mut self, dst: Gpr, src: Gpr) {
+        self.prefixed(true, dst, src, Int::Add as u8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// `dst = src`, 64 bits.
+    pub fn move_wide(&mut self, dst: Gpr, src: Gpr) {
+        self.prefixed(true, dst, src, Int::Mov as u8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// Jumps.
+    pub fn jump(&mut self, to: Label) {
+        self.byte(0xe9);
+        self.dword(0);
+        self.jumps.push((self.code.len() - 4, to));
+    }
+
+    /// Jumps if the condition holds.
+    pub fn jump_if(&mut self, condition: Cond, to: Label) {
+        self.bytes(0x0f | (0x80 | u64::from(condition as u8)) << 8, 6);
+        self.jumps.push((self.code.len() - 4, to));
+    }
+
+    /// Calls code of its own.
+    pub fn call_label(&mut self, to: Label) {
+        self.byte(0xe8);
+        self.dword(0);
+        self.jumps.push((self.code.len() - 4, to));
+    }
+
+    /// Calls the address in `[base + offset]`.
+    pub fn call(&mut self, base: Gpr, offset: i32) {
+        self.prefixed(false, 0, base, 0xff);
+        self.operand(2, Rm::Row(base, offset), 1);
+    }
+
+    /// Pushes a register.
+    pub fn push(&mut self, r: Gpr) {
+        self.prefixed(false, 0, r, 0x50 | r & 7);
+    }
+
+    /// Pops a register.
+    pub fn pop(&mut self, r: Gpr) {
+        self.prefixed(false, 0, r, 0x58 | r & 7);
+    }
+
+    /// Adds to the stack pointer.
+    pub fn move_stack(&mut self, bytes: i32) {
+        self.prefixed(true, 0, RSP, 0x81);
+        self.operand(0, Rm::Reg(RSP), 1);
+        self.dword(bytes);
+    }
+
+    /// Returns.
+    pub fn ret(&mut self) {
+        self.byte(0xc3);
+    }
+
+    /// `MXCSR = [base + offset]`, or the other way when `store`.
+    pub fn mxcsr(&mut self, store: bool, base: Gpr, offset: i32) {
+        self.prefixed(false, 0, base, 0x0f);
+        self.byte(0xae);
+        self.operand(if store { 3 } else { 2 }, Rm::Row(base, offset), 1);
+    }
+
+    /// Clears the upper halves of vector registers, as code that follows may use older forms.
+    pub fn zero_upper(&mut self) {
+        self.code.extend([0xc5, 0xf8, 0x77]);
+    }
+}
+
+#[cfg(test)]
+#[path = "../../../../tests/unit/asm.rs"]
+mod tests;

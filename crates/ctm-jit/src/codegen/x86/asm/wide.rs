@@ -1,0 +1,168 @@
+//! What R700 code needs besides: integer instructions of 64 bits, for masks of whole wavefronts, and integer operations on vectors.
+
+use super::{Asm, Gpr, Int, Rm, V, rows, v};
+
+rows! { R700_ROWS
+    MAX_I32 = 2 1 0x3d;
+    MIN_I32 = 2 1 0x39;
+    MAX_U32 = 2 1 0x3f;
+    MIN_U32 = 2 1 0x3b;
+    SHIFT_RIGHT = 2 1 0x45;
+    SHIFT_RIGHT_SIGNED = 2 1 0x46;
+    SHIFT_LEFT = 2 1 0x47;
+    MUL_I32 = 2 1 0x40;
+    CVT_U32_F32 = 1 3 0x7a;
+    CMP_U32 = 3 1 0x1e;
+    CVT_F32_I32 = 1 2 0x5b;
+    BROADCAST_LANE_0 = 2 1 0x58;
+}
+
+impl Asm {
+    /// `dst op= src`.
+    pub fn wide(&mut self, op: Int, dst: Gpr, src: Gpr) {
+        self.prefixed(true, dst, src, op as u8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// `dst op= imm`.
+    pub fn wide_imm(&mut self, op: Int, dst: Gpr, imm: i32) {
+        self.prefixed(true, 0, dst, 0x81);
+        self.operand((op as u8 >> 3) & 7, Rm::Reg(dst), 1);
+        self.dword(imm);
+    }
+
+    /// `dst` shifted; the number is the opcode's extension: 4 left, 5 logical right, 7 arithmetic right.
+    pub fn wide_shift(&mut self, how: u8, dst: Gpr, count: u8) {
+        self.prefixed(true, 0, dst, 0xc1);
+        self.operand(how, Rm::Reg(dst), 1);
+        self.byte(count);
+    }
+
+    /// `dst = !dst`.
+    pub fn wide_not(&mut self, dst: Gpr) {
+        self.prefixed(true, 0, dst, 0xf7);
+        self.operand(2, Rm::Reg(dst), 1);
+    }
+
+    /// Sets flags by `a & b`.
+    pub fn wide_test(&mut self, a: Gpr, b: Gpr) {
+        self.prefixed(true, b, a, 0x85);
+        self.operand(b, Rm::Reg(a), 1);
+    }
+
+    /// `dst = the number of set bits of src`.
+    pub fn wide_popcount(&mut self, dst: Gpr, src: Gpr) {
+        self.byte(0xf3);
+        self.prefixed(true, dst, src, 0x0f);
+        self.byte(0xb8);
+        self.operand(dst, Rm::Reg(src), 1);
+    }
+
+    /// The dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
+    pub fn gather(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.indexed(0x92, dst, mask, base, (index, 2), offset);
+    }
+
+    /// The dwords at `base + index + offset`: as [`Self::gather`], by bytes.
+    pub fn gather_bytes(&mut self, dst: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.indexed(0x92, dst, mask, base, (index, 0), offset);
+    }
+
+    /// Stores dwords at `base + 4 * index + offset` for the lanes of a mask, which is empty afterwards.
+    pub fn scatter(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.indexed(0xa2, src, mask, base, (index, 2), offset);
+    }
+
+    /// Stores dwords at `base + index + offset`: as [`Self::scatter`], by bytes.
+    pub fn scatter_bytes(&mut self, src: u8, mask: u8, base: Gpr, index: u8, offset: i32) {
+        self.indexed(0xa2, src, mask, base, (index, 0), offset);
+    }
+
+    /// `scale`: how far left the index is shifted.
+    fn indexed(&mut self, opcode: u8, dst: u8, mask: u8, base: Gpr, (index, scale): (u8, u8), offset: i32) {
+        self.byte(0x62);
+        let (r, x, b) = (!(dst >> 3) & 1, !(index >> 3) & 1, !(base >> 3) & 1);
+        self.byte(r << 7 | x << 6 | b << 5 | (!(dst >> 4) & 1) << 4 | 2);
+        self.byte(15 << 3 | 4 | 1);
+        self.byte(2 << 5 | (!(index >> 4) & 1) << 3 | mask);
+        self.byte(opcode);
+        self.byte(0x80 | (dst & 7) << 3 | 4);
+        self.byte(scale << 6 | (index & 7) << 3 | base & 7);
+        self.dword(offset);
+    }
+
+    /// Sets flags by comparing the byte at `base + offset` with a number.
+    pub fn compare_byte(&mut self, base: Gpr, offset: i32, imm: u8) {
+        self.integer(false, 0x80, 7, Rm::Row(base, offset), (imm.into(), 1));
+    }
+
+    /// `dst = src * imm`.
+    pub fn wide_times(&mut self, dst: Gpr, src: Gpr, imm: i32) {
+        self.prefixed(true, dst, src, 0x69);
+        self.operand(dst, Rm::Reg(src), 1);
+        self.dword(imm);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{RAX, RBX, RCX};
+    use super::*;
+    use crate::codegen::x86::isa::Isa;
+    use iced_x86::{Decoder, DecoderOptions, Formatter, IntelFormatter};
+
+    /// What an independent decoder reads.
+    fn decoded(emit: impl FnOnce(&mut Asm)) -> String {
+        let mut asm = Asm::new(Isa::Avx512);
+        emit(&mut asm);
+        let length = asm.code.len();
+        let bytes = asm.finish();
+        let instruction = Decoder::with_ip(64, &bytes, 0, DecoderOptions::NONE).decode();
+        assert_eq!(instruction.len(), length, "{bytes:02x?}");
+        let mut text = String::new();
+        IntelFormatter::new().format(&instruction, &mut text);
+        text
+    }
+
+    #[test]
+    fn vector_rows() {
+        let names =
+            ["vpmaxsd", "vpminsd", "vpmaxud", "vpminud", "vpsrlvd", "vpsravd", "vpsllvd", "vpmulld", "vcvtudq2ps", ""];
+        for ((_, op), name) in R700_ROWS.iter().zip(names) {
+            let one = [CVT_U32_F32, CVT_F32_I32, BROADCAST_LANE_0].contains(op);
+            let second = if one { 0 } else { 9 };
+            let found = || decoded(|a| a.evex(*op, 17, second, Rm::Row(RBX, 64), 0, false, None));
+            match *op {
+                CMP_U32 => {
+                    let found = decoded(|a| a.evex(CMP_U32, 3, 1, Rm::Reg(31), 0, false, Some(6)));
+                    assert_eq!(found, "vpcmpnleud k3,zmm1,zmm31");
+                }
+                BROADCAST_LANE_0 => {
+                    let found = decoded(|a| a.evex(BROADCAST_LANE_0, 29, 0, Rm::Reg(28), 0, false, None));
+                    assert_eq!(found, format!("{name} zmm29,xmm28"));
+                }
+                _ if one => assert_eq!(found(), format!("{name} zmm17,[rbx+40h]")),
+                _ => assert_eq!(found(), format!("{name} zmm17,zmm9,[rbx+40h]")),
+            }
+        }
+    }
+
+    #[test]
+    fn wide_integers() {
+        assert_eq!(decoded(|a| a.wide(Int::And, RAX, 12)), "and rax,r12");
+        assert_eq!(decoded(|a| a.wide(Int::Mov, 12, RCX)), "mov r12,rcx");
+        assert_eq!(decoded(|a| a.wide_imm(Int::Sub, 14, 7)), "sub r14,7");
+        assert_eq!(decoded(|a| a.wide_shift(4, RCX, 48)), "shl rcx,30h");
+        assert_eq!(decoded(|a| a.wide_shift(5, RAX, 16)), "shr rax,10h");
+        assert_eq!(decoded(|a| a.wide_shift(7, RAX, 51)), "sar rax,33h");
+        assert_eq!(decoded(|a| a.wide_not(RCX)), "not rcx");
+        assert_eq!(decoded(|a| a.gather(5, 1, RCX, 28, 8)), "vgatherdps zmm5,k1,[rcx+zmm28*4+8]");
+        assert_eq!(decoded(|a| a.gather(30, 2, 9, 11, 0x400)), "vgatherdps zmm30,k2,[r9+zmm11*4+400h]");
+        assert_eq!(decoded(|a| a.gather_bytes(5, 1, RCX, 28, 8)), "vgatherdps zmm5,k1,[rcx+zmm28+8]");
+        assert_eq!(decoded(|a| a.scatter(30, 2, RBX, 28, 0x400)), "vscatterdps [rbx+zmm28*4+400h],k2,zmm30");
+        assert_eq!(decoded(|a| a.wide_test(RAX, RAX)), "test rax,rax");
+        assert_eq!(decoded(|a| a.wide_popcount(RAX, 12)), "popcnt rax,r12");
+        assert_eq!(decoded(|a| a.compare_byte(7, 72, 0)), "cmp byte ptr [rdi+48h],0");
+        assert_eq!(decoded(|a| a.wide_times(RAX, RCX, 15)), "imul rax,rcx,0Fh");
+    }
+}

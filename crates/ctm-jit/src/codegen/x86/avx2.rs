@@ -1,0 +1,230 @@
+//! Masks of lanes on AVX2: vectors. Comparisons make all ones or all zeros in a lane; of running lanes only the sign bits mean something, and
+//! they serve only to choose.
+//!
+//! | where | what |
+//! |---|---|
+//! | ymm15 | mask 1; streams may choose another register |
+//! | rows of the frame | masks 2 and 3, which only the slow ways of a multiply-add use; the running lanes of copies, once loaded in a block |
+
+use super::emit::{Emit, Unit};
+use super::isa::Isa;
+use super::lir::{Class, K, Lir, Src, Vector};
+use super::vectors::{Access, Place, Vectors};
+use crate::codegen::x86::asm::{
+    AND_F32, AND_NOT_F32, CMP_F32, CMP_F64, CMP_U32, Cond, EQUAL_I32, GREATER_I32, Label, MAX_U32, MOVUPS_LOAD, OR_F32,
+    RAX, RCX, Rm, SHIFT_LEFT_LANES, V, XOR,
+};
+use crate::ir::x1k::Under;
+use ctm_exec::x1k::float::{INFINITY, SIGN};
+
+/// Mask 1, in groups.
+const MASK: u8 = Isa::Avx2.mask_scratch();
+/// The largest finite number.
+const LARGEST: u32 = INFINITY - 1;
+
+/// Instructions that make or use masks.
+pub trait Avx2Masks: Vectors {
+    /// A mask as instructions take it last.
+    fn mask_rm(&self, k: K) -> Rm {
+        if k == 1 { Rm::Reg(self.mask()) } else { self.mask_row(k) }
+    }
+
+    /// A mask in a register.
+    fn mask_reg(&mut self, k: K, scratch: u8) -> u8 {
+        if k == 1 {
+            return self.mask();
+        }
+        let row = self.mask_row(k);
+        self.asm().vector(MOVUPS_LOAD, scratch, 0, row);
+        scratch
+    }
+
+    /// Makes a mask with `make`, which is given the register to write, and keeps it in another mask's lanes.
+    fn make_mask(&mut self, k: K, under: K, make: impl FnOnce(&mut Self, u8)) {
+        let (mask, scratch) = (self.mask(), self.isa().scratch());
+        let to = if k == 1 && under == 0 { mask } else { scratch };
+        make(self, to);
+        if under != 0 {
+            let under = self.mask_rm(under);
+            self.asm().vector(AND_F32, if k == 1 { mask } else { to }, to, under);
+        }
+        if k != 1 {
+            let row = self.mask_row(k);
+            self.store(to, row);
+        }
+    }
+
+    /// An instruction on masks.
+    fn avx2_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
+        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        match *lir {
+            Lir::Test(op, how, k, a, b, under) => self.make_mask(k, under, |e, to| {
+                if op == CMP_F32 || op == CMP_F64 {
+                    let a = e.reg(a, unit, operand_scratch);
+                    let b = e.last(b, unit, scratch);
+                    e.asm().vex(op, to, a, b, Some(how));
+                    return;
+                }
+                let (signed, swap, not) = integer_test(how);
+                if op == CMP_U32 && signed == GREATER_I32 {
+                    // There is no such comparison: one is at least as large as the other where it is the larger one of both.
+                    let (a, b) = if swap { (a, b) } else { (b, a) };
+                    let a = e.reg(a, unit, operand_scratch);
+                    let b = e.last(b, unit, scratch);
+                    e.asm().vector(MAX_U32, to, a, b);
+                    e.asm().vector(EQUAL_I32, to, to, Rm::Reg(a));
+                    if !not {
+                        e.asm().vector(XOR, to, to, Rm::Literal(u32::MAX));
+                    }
+                    return;
+                }
+                let op = signed;
+                let (a, b) = if swap { (b, a) } else { (a, b) };
+                let a = e.reg(a, unit, operand_scratch);
+                let b = e.last(b, unit, scratch);
+                e.asm().vector(op, to, a, b);
+                if not {
+                    e.asm().vector(XOR, to, to, Rm::Literal(u32::MAX));
+                }
+            }),
+            Lir::Class(class, k, a, under) => self.make_mask(k, under, |e, to| {
+                let a = e.reg(a, unit, operand_scratch);
+                e.asm().vector(AND_F32, to, a, Rm::Literal(!SIGN));
+                match class {
+                    Class::Infinite => e.asm().vector(EQUAL_I32, to, to, Rm::Literal(INFINITY)),
+                    Class::NotFinite => e.asm().vector(GREATER_I32, to, to, Rm::Literal(LARGEST)),
+                }
+            }),
+            Lir::Or(k, a, b) => self.make_mask(k, 0, |e, to| {
+                let a = e.mask_reg(a, operand_scratch);
+                let b = e.mask_rm(b);
+                e.asm().vector(OR_F32, to, a, b);
+            }),
+            Lir::AndNot(k, a, b) => self.make_mask(k, 0, |e, to| {
+                let a = e.mask_reg(a, operand_scratch);
+                let b = e.mask_rm(b);
+                e.asm().vector(AND_NOT_F32, to, a, b);
+            }),
+            Lir::Blend(dst, k, yes, no) => {
+                if k == 1 {
+                    let mask = self.mask();
+                    self.make(dst, unit, |e, dst| {
+                        let no = e.reg(no, unit, operand_scratch);
+                        let yes = e.last(yes, unit, scratch);
+                        e.asm().blend(dst, mask, yes, no);
+                    });
+                } else {
+                    let yes = self.reg(yes, unit, scratch);
+                    let mask = self.mask_row(k);
+                    self.asm().vector(AND_F32, scratch, yes, mask);
+                    let mask = self.mask_reg(k, operand_scratch);
+                    // The last scratch register would be mask 1.
+                    let no = self.rm(no, unit);
+                    debug_assert!(self.folds(Access::of(no)), "constants are chosen by mask 1");
+                    self.asm().vector(AND_NOT_F32, operand_scratch, mask, no);
+                    self.make(dst, unit, |e, dst| e.asm().vector(OR_F32, dst, scratch, Rm::Reg(operand_scratch)));
+                }
+            }
+            Lir::Merge(dst, k, a) => {
+                let yes = self.last(a, unit, operand_scratch);
+                self.merge(dst, unit, k, yes);
+            }
+            Lir::MergeTwo(op, dst, k, a, b) => {
+                let a = self.reg(a, unit, operand_scratch);
+                let b = self.last(b, unit, scratch);
+                self.asm().vector(op, operand_scratch, a, b);
+                self.merge(dst, unit, k, Rm::Reg(operand_scratch));
+            }
+            Lir::StopIfNone(k) => {
+                let mask = self.mask_reg(k, scratch);
+                self.asm().signs(RAX, mask);
+                self.asm().test(RAX, RAX);
+                self.asm().jump_if(Cond::Equal, end);
+            }
+            _ => debug_assert!(false, "{lir:?} names no mask"),
+        }
+    }
+
+    /// `dst = k ? yes : dst`; `yes` may be in the scratch register for operands.
+    fn merge(&mut self, dst: Vector, unit: Self::Unit, k: K, yes: Rm) {
+        if k == 1 {
+            let mask = self.mask();
+            return self.change(dst, unit, |e, dst| e.asm().blend(dst, mask, yes, dst));
+        }
+        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        let mask = self.mask_reg(k, scratch);
+        self.asm().vector(AND_F32, operand_scratch, mask, yes);
+        match self.place(dst, unit) {
+            Place::Register(old) => self.asm().vector(AND_NOT_F32, scratch, mask, Rm::Reg(old)),
+            Place::Memory(old) => self.asm().vector(AND_NOT_F32, scratch, mask, old),
+            Place::Nowhere => {}
+        }
+        self.make(dst, unit, |e, dst| e.asm().vector(OR_F32, dst, scratch, Rm::Reg(operand_scratch)));
+    }
+}
+
+impl<E: Vectors> Avx2Masks for E {}
+
+impl Emit<'_> {
+    /// Stores into a variable under a mask.
+    pub fn avx2_set(&mut self, dst: Vector, src: Src, under: Under, unit: Unit) {
+        self.avx2_lane_mask(under, unit);
+        let yes = self.last(src, unit, self.input.isa.operand_scratch());
+        self.merge(dst, unit, 1, yes);
+    }
+
+    /// The lanes of an effect as mask 1: their sign bits.
+    pub fn avx2_lane_mask(&mut self, under: Under, unit: Unit) -> K {
+        if under != Under::default() {
+            let lanes = self.lanes(under, unit.copy);
+            self.asm.spread(MASK, lanes);
+            self.asm.vector(SHIFT_LEFT_LANES, MASK, MASK, Rm::LaneShifts(unit.piece));
+            return 1;
+        }
+        if !self.input.joint && !self.cached[usize::from(unit.copy)] {
+            self.spread_running(unit.copy);
+            self.cached[usize::from(unit.copy)] = true;
+        }
+        let row = self.running_row(unit.copy, unit.piece);
+        self.asm.vector(MOVUPS_LOAD, MASK, 0, row);
+        1
+    }
+
+    /// The running lanes of a copy as vectors: from its general register.
+    pub fn spread_running(&mut self, copy: u8) {
+        let scratch = self.input.isa.scratch();
+        self.asm.spread(scratch, Self::running(copy));
+        for unit in self.units(copy) {
+            self.asm.vector(SHIFT_LEFT_LANES, MASK, scratch, Rm::LaneShifts(unit.piece));
+            let row = self.running_row(copy, unit.piece);
+            self.store(MASK, row);
+        }
+    }
+
+    /// Stores lanes of a register, which is not the scratch register for results.
+    pub fn avx2_store_masked(&mut self, register: u8, row: Rm) {
+        let scratch = self.input.isa.scratch();
+        self.asm.vector(MOVUPS_LOAD, scratch, 0, row);
+        self.asm.blend(scratch, MASK, Rm::Reg(register), scratch);
+        self.store(scratch, row);
+    }
+
+    /// rcx = the bits of a piece of a mask.
+    pub fn avx2_bits(&mut self, k: K) {
+        let mask = self.mask_reg(k, self.input.isa.scratch());
+        self.asm.signs(RCX, mask);
+    }
+}
+
+/// A comparison of signed integers, by its number in AVX-512: the instruction, whether operands change places, whether it is the
+/// opposite.
+const fn integer_test(how: u8) -> (V, bool, bool) {
+    match how & 7 {
+        0 => (EQUAL_I32, false, false),
+        1 => (GREATER_I32, true, false),
+        2 => (GREATER_I32, false, true),
+        4 => (EQUAL_I32, false, true),
+        5 => (GREATER_I32, true, true),
+        _ => (GREATER_I32, false, false),
+    }
+}

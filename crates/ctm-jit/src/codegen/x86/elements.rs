@@ -1,0 +1,97 @@
+//! Elements of four dwords, one for each lane. A load for each element and a transposition take less time than four gathers of dwords; where all lanes
+//! want the same element, as they do where a picture is drawn larger than it is, its dwords are broadcast. AVX-512.
+
+use super::r700::facts::INT_NOT_EQUAL;
+use super::r700::wide::LEFT;
+use crate::codegen::x86::asm::{
+    Asm, BROADCAST, BROADCAST_LANE_0, CMP_I32, Cond, Gpr, Int, MOVUPS_STORE, RAX, Rm, SHUFFLE, UNPACK_HIGH, UNPACK_LOW,
+};
+use crate::launch::lanes::LANES;
+
+/// Rows that [`Elements`] needs.
+pub const ROWS: i32 = 3;
+
+/// Where elements are loaded to, and from.
+#[derive(Clone, Copy, Debug)]
+pub struct Elements {
+    /// Registers that it writes; afterwards they have the channels ([`Self::channels`]). Changes rax and mask 1, too.
+    pub registers: [u8; 4],
+    /// Pointer to the array.
+    pub data: Gpr,
+    /// Rows of its own.
+    pub rows: (Gpr, i32),
+}
+
+impl Elements {
+    /// The registers that have the channels: r, g, b, a.
+    pub const fn channels(&self) -> [u8; 4] {
+        let [a, b, c, d] = self.registers;
+        [a, c, b, d]
+    }
+
+    /// Loads the elements of all lanes, each of which lies in the array. `index`: the numbers of their first dwords; the first of the registers, or none
+    /// of them.
+    pub fn load(&self, asm: &mut Asm, index: u8) {
+        let (base, offset) = self.rows;
+        let (first, [differ, done]) = (self.registers[1], [(); 2].map(|()| asm.label()));
+        asm.vector(MOVUPS_STORE, index, 0, Rm::Row(base, offset));
+        asm.vector(BROADCAST_LANE_0, first, 0, Rm::Reg(index));
+        asm.evex(CMP_I32, 1, index, Rm::Reg(first), 0, false, Some(INT_NOT_EQUAL));
+        asm.mask_test(1);
+        asm.jump_if(Cond::NotEqual, differ);
+        asm.int_load(Int::Mov, false, RAX, base, offset);
+        asm.wide_shift(LEFT, RAX, 2);
+        asm.wide(Int::Add, RAX, self.data);
+        for (channel, register) in (0..).zip(self.channels()) {
+            asm.vector(BROADCAST, register, 0, Rm::Each(RAX, 4 * channel));
+        }
+        asm.jump(done);
+        asm.place(differ);
+        self.load_apart(asm);
+        asm.place(done);
+    }
+
+    /// The same where elements differ; their numbers lie in the first row.
+    fn load_apart(&self, asm: &mut Asm) {
+        let (base, offset) = self.rows;
+        for (register, place) in self.registers.into_iter().zip(0..) {
+            self.quarters(asm, Rm::Row(base, offset), place, register);
+        }
+        self.transpose(asm);
+    }
+
+    /// A lane's number of a row, in rax.
+    pub(super) fn number(asm: &mut Asm, row: Rm, lane: u8) {
+        if let Rm::Row(base, offset) = row {
+            asm.int_load(Int::Mov, false, RAX, base, offset + 4 * i32::from(lane));
+        }
+    }
+
+    /// The elements of the lanes at one place of each quarter, whose numbers lie in a row.
+    pub(super) fn quarters(&self, asm: &mut Asm, numbers: Rm, place: u8, register: u8) {
+        for quarter in 0..LANES as u8 / 4 {
+            Self::number(asm, numbers, 4 * quarter + place);
+            match quarter {
+                0 => asm.load_quarter(register, self.data, RAX),
+                _ => asm.insert_quarter(register, quarter, self.data, RAX),
+            }
+        }
+    }
+
+    /// From four elements in each register, of the lanes at one place of each quarter, to channels.
+    pub(super) fn transpose(&self, asm: &mut Asm) {
+        let [a, b, c, d] = self.registers;
+        let (base, offset) = self.rows;
+        let [one, other] = [1, 2].map(|row| Rm::Row(base, offset + 64 * row));
+        for (low, high, kept) in [(a, b, one), (c, d, other)] {
+            asm.vector(MOVUPS_STORE, high, 0, kept);
+            asm.vector(UNPACK_HIGH, high, low, kept);
+            asm.vector(UNPACK_LOW, low, low, kept);
+        }
+        for (left, right, kept) in [(a, c, one), (b, d, other)] {
+            asm.vector(MOVUPS_STORE, right, 0, kept);
+            asm.instruction(SHUFFLE, right, left, Rm::Reg(right), Some(0xee));
+            asm.instruction(SHUFFLE, left, left, kept, Some(0x44));
+        }
+    }
+}

@@ -1,0 +1,179 @@
+//! What holds for flow control whatever the data are: what lets machine code decide for all copies at once.
+
+use super::lir::{Lines, Lir};
+use crate::ir::awake::awake;
+use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Levels, Target};
+use crate::passes::x1k::leaves_loop;
+use ctm_isa::x1k::ops::FcOp;
+
+/// Such facts about a program. Copies that wait elsewhere do not count as being at a block.
+pub struct Flows {
+    /// For each block, where copies may wait while others run it.
+    pub waits: Vec<Vec<BlockId>>,
+    /// At each block's beginning, some lane of every copy that is there runs.
+    pub awake: Vec<bool>,
+    /// The ALU result is 0 at each block's beginning.
+    pub clear: Vec<bool>,
+    /// The ALU result is 0 at each block's end.
+    pub clear_end: Vec<bool>,
+    /// Where a loop ends, exactly those lanes run again that ran where it began.
+    pub closed: bool,
+    /// Of each frame of the loop stack: all copies that are in such a loop have the same number of turns left, and its end depends on
+    /// nothing else.
+    pub counted: Vec<bool>,
+    /// For the first block of a loop: its last block. Whoever comes to the first one comes from there, or from before the loop.
+    pub turns: Vec<Option<BlockId>>,
+}
+
+impl Flows {
+    /// Works them out. `lines`: the instructions; `waits`: for each block, where copies may wait while others run it.
+    pub fn of(code: &Code, lines: &[Lines], waits: &[Vec<BlockId>]) -> Self {
+        let count = code.blocks.len();
+        let sets_result = |lines: &Lines| lines.lir.iter().any(|lir| matches!(lir, Lir::SetMask(4, ..)));
+        let sets: Vec<bool> = lines.iter().map(sets_result).collect();
+        let mut clear = vec![true; count];
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for (index, block) in code.blocks.iter().enumerate() {
+                if let End::Next(Target::Block(next)) = block.end
+                    && (sets[index] || !clear[index])
+                {
+                    changed |= std::mem::replace(&mut clear[next.index()], false);
+                }
+            }
+        }
+        let mut flows = Self {
+            waits: waits.to_vec(),
+            awake: awake(code),
+            clear_end: clear.iter().zip(&sets).map(|(&clear, &sets)| clear && !sets).collect(),
+            clear,
+            closed: closed(code),
+            counted: Vec::new(),
+            turns: vec![None; count],
+        };
+        let frames = code.blocks.iter().map(|block| match block.end {
+            End::Flow(flow) => block.frames.frames.len().max(usize::from(flow.frame) + 1),
+            End::Stop | End::Next(_) => block.frames.frames.len(),
+        });
+        let frames = frames.max().unwrap_or(0);
+        flows.counted = (0..frames as u8).map(|frame| flows.is_counted(code, frame)).collect();
+        for index in 0..count {
+            flows.turns[index] = flows.last_of(code, BlockId(index as u16));
+        }
+        flows
+    }
+
+    /// Whether the turns of this frame's loops depend on nothing but their count, which is the same for all copies.
+    fn is_counted(&self, code: &Code, frame: u8) -> bool {
+        let of_frame = |index: &usize| matches!(code.blocks[*index].end, End::Flow(flow) if flow.frame == frame);
+        (0..code.blocks.len()).filter(of_frame).all(|index| {
+            let End::Flow(flow) = code.blocks[index].end else { return true };
+            match flow.op {
+                FcOp::Jump | FcOp::BreakLoop | FcOp::BreakRep => true,
+                FcOp::Continue => false,
+                FcOp::Loop | FcOp::Rep => self.alone(code, index, frame),
+                FcOp::EndLoop | FcOp::EndRep => {
+                    let always = flow.wants == 15 && (!flow.jump_any || self.awake[index]);
+                    self.alone(code, index, frame) && always && self.plain(&flow, index)
+                }
+            }
+        })
+    }
+
+    /// Whether nobody waits in a loop of this frame while the block runs.
+    fn alone(&self, code: &Code, index: usize, frame: u8) -> bool {
+        self.waits[index].iter().all(|wait| code.blocks[wait.index()].frames.frames.len() <= frame.into())
+    }
+
+    /// Whether it does nothing to levels, and has nothing to do for the ALU result.
+    fn plain(&self, flow: &Flow, index: usize) -> bool {
+        let keeps = flow.stay_levels == Levels::Keep && flow.jump_levels == Levels::Keep;
+        let goes = matches!((flow.stay, flow.jump), (Target::Block(_), Target::Block(_)));
+        keeps && goes && !flow.exchange && !flow.ignore_uncovered && self.clear_end[index]
+    }
+
+    /// Whether this beginning of a loop depends on the count alone.
+    pub fn begins(&self, flow: &Flow, index: usize) -> bool {
+        matches!(flow.op, FcOp::Loop | FcOp::Rep)
+            && self.counted[usize::from(flow.frame)]
+            && flow.wants == 0
+            && (flow.jump_any || self.awake[index])
+            && self.plain(flow, index)
+    }
+
+    /// Whether this end of a loop depends on the count alone.
+    pub fn ends(&self, flow: &Flow) -> bool {
+        matches!(flow.op, FcOp::EndLoop | FcOp::EndRep) && self.counted[usize::from(flow.frame)]
+    }
+
+    /// The last block of the loop that begins here, if visits of the first one follow from those of the last.
+    fn last_of(&self, code: &Code, first: BlockId) -> Option<BlockId> {
+        let mut last = None;
+        if first == BlockId(0) || code.watches_idle_lanes {
+            return None;
+        }
+        for (index, block) in code.blocks.iter().enumerate() {
+            if !block.successors().any(|next| next == first) {
+                continue;
+            }
+            let End::Flow(flow) = block.end else { return None };
+            let (stays, jumps) = (flow.stay == Target::Block(first), flow.jump == Target::Block(first));
+            if self.begins(&flow, index) && stays && !jumps {
+                continue;
+            }
+            if !self.ends(&flow) || stays || last.is_some() || index == first.index() {
+                return None;
+            }
+            last = Some(BlockId(index as u16));
+        }
+        last
+    }
+}
+
+/// Whether, of every loop, exactly those lanes run behind it that ran before it; but for those that leave the loop around it, too.
+pub fn closed(code: &Code) -> bool {
+    code.blocks.iter().all(|block| match block.end {
+        End::Flow(flow) if matches!(flow.op, FcOp::Loop | FcOp::Rep) => loop_is_closed(code, &flow),
+        _ => true,
+    })
+}
+
+fn loop_is_closed(code: &Code, begin: &Flow) -> bool {
+    let Target::Block(first) = begin.stay else { return true };
+    let depth = code.blocks[first.index()].depth;
+    let inside = |block: &Block| block.frames.frames.len() > begin.frame.into();
+    let mut seen = vec![false; code.blocks.len()];
+    let mut pending = vec![first];
+    while let Some(id) = pending.pop() {
+        if std::mem::replace(&mut seen[id.index()], true) {
+            continue;
+        }
+        let block = &code.blocks[id.index()];
+        if block.depth < depth || !inside(block) {
+            return false;
+        }
+        match block.end {
+            End::Stop => {}
+            End::Next(Target::Block(next)) => pending.push(next),
+            End::Next(_) => {}
+            End::Flow(flow) => {
+                if flow.exchange && flow.depth <= depth {
+                    return false;
+                }
+                for (target, jump) in [(flow.stay, false), (flow.jump, true)] {
+                    let Target::Block(next) = target else { continue };
+                    let leaves = leaves_loop(flow.op, jump);
+                    if leaves && flow.frame < begin.frame && inside(block) {
+                        // See `breaks`.
+                    } else if flow.frame != begin.frame || !leaves {
+                        pending.push(next);
+                    } else if code.blocks[next.index()].depth != depth {
+                        return false;
+                    }
+                }
+            }
+        }
+    }
+    true
+}

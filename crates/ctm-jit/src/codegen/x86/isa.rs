@@ -1,0 +1,106 @@
+//! The instruction sets that code can be made for, and what differs between them.
+
+use crate::launch::lanes::LANES;
+
+/// The most copies.
+pub const MAX_COPIES: u8 = 4;
+/// The most copies that may part ways.
+pub const MAX_COPIES_APART: u8 = 3;
+
+/// The largest pressure at which AVX2 runs two copies.
+const AVX2_PRESSURE_OF_TWO: usize = 12;
+
+/// An instruction set.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Isa {
+    /// 32 registers of 512 bits, mask registers: AVX-512 F and DQ.
+    Avx512,
+    /// 16 registers of 256 bits, masks in them too: AVX2 and FMA.
+    Avx2,
+}
+
+impl Isa {
+    /// Whether this host can run it: the processor has it, and the system keeps its registers.
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Avx512 => {
+                is_x86_feature_detected!("avx512f")
+                    && is_x86_feature_detected!("avx512dq")
+                    && is_x86_feature_detected!("popcnt")
+            }
+            Self::Avx2 => {
+                is_x86_feature_detected!("avx2")
+                    && is_x86_feature_detected!("fma")
+                    && is_x86_feature_detected!("popcnt")
+            }
+        }
+    }
+
+    /// Lanes of a register.
+    pub const fn lanes(self) -> usize {
+        match self {
+            Self::Avx512 => 16,
+            Self::Avx2 => 8,
+        }
+    }
+
+    /// Registers that one vector takes: its *pieces*.
+    pub const fn pieces(self) -> u8 {
+        (LANES / self.lanes()) as u8
+    }
+
+    /// Bytes of a register.
+    pub const fn bytes(self) -> i32 {
+        4 * self.lanes() as i32
+    }
+
+    /// Registers that vectors may have; those behind them are scratch.
+    pub const fn registers(self) -> u8 {
+        match self {
+            Self::Avx512 => 28,
+            Self::Avx2 => 13,
+        }
+    }
+
+    /// All vector registers.
+    pub const fn all_registers(self) -> u8 {
+        match self {
+            Self::Avx512 => 32,
+            Self::Avx2 => 16,
+        }
+    }
+
+    /// Vectors of so many copies that have registers.
+    pub const fn bundles(self, copies: u8) -> u8 {
+        self.registers() / self.pieces() / copies
+    }
+
+    /// How many copies run a program best that has so many vectors live at once where it matters.
+    ///
+    /// AVX2 has few registers but reads operands from memory at no cost, so a second copy pays while its latencies are what counts; measured. Where
+    /// all copies go the same way (`joint`), what a turn carries to the next counts most, and has to be in registers.
+    pub fn copies(self, pressure: usize, joint: bool) -> u8 {
+        let most = if joint { MAX_COPIES } else { MAX_COPIES_APART };
+        let fit = (usize::from(self.bundles(1)) / pressure.max(1)).clamp(1, most.into()) as u8;
+        match self {
+            Self::Avx512 => fit,
+            Self::Avx2 if joint && pressure > self.bundles(1).into() => fit,
+            Self::Avx2 => fit.max(1 + u8::from(pressure <= AVX2_PRESSURE_OF_TWO)),
+        }
+    }
+
+    /// The scratch register for results.
+    pub const fn scratch(self) -> u8 {
+        self.registers()
+    }
+
+    /// The scratch register for operands.
+    pub const fn operand_scratch(self) -> u8 {
+        self.registers() + 1
+    }
+
+    /// The scratch register for masks, where they are vectors.
+    pub const fn mask_scratch(self) -> u8 {
+        self.registers() + 2
+    }
+}

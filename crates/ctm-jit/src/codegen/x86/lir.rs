@@ -1,0 +1,333 @@
+//! Instructions on vectors, before registers are chosen: each is about one machine instruction for each copy.
+//!
+//! Vectors are numbered: first the variables that the program uses, then what blocks make for themselves. Mask registers are named
+//! outright, as nothing in them outlives one [`Group`].
+
+use crate::codegen::x86::asm::V;
+use crate::ir::x1k::{Each, Few, Under, Var};
+
+/// A vector that will live in a register, or in a row of the frame.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Vector(pub u32);
+
+impl Vector {
+    /// Its number.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An operand.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Src {
+    /// A vector.
+    Vector(Vector),
+    /// The same bits in every lane.
+    Literal(u32),
+    /// A component of a floating-point constant.
+    Const(u16),
+    /// 64 bytes of the frame, at this offset from the copy's part.
+    Row(i32),
+}
+
+/// A mask register, 1..=3.
+pub type K = u8;
+
+/// Which of the three roles of a fused multiply-add are negated.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Negated {
+    /// The product.
+    pub product: bool,
+    /// The summand.
+    pub summand: bool,
+}
+
+/// A kind of number.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Class {
+    /// The infinities.
+    Infinite,
+    /// NaNs and infinities.
+    NotFinite,
+}
+
+impl Class {
+    /// The number that AVX-512 gives to the set.
+    pub const fn number(self) -> u8 {
+        match self {
+            Self::Infinite => 0x18,
+            Self::NotFinite => 0x99,
+        }
+    }
+}
+
+/// The tables of [`Lir::Fix`]: a digit for each class of number, and what each digit asks for. Denormals count as zeros.
+pub mod fix {
+    /// A NaN, as it is (that is, made quiet).
+    pub const OPERAND: u32 = 2;
+    /// A NaN.
+    pub const NAN: u32 = 3;
+    /// Infinity.
+    pub const INFINITY: u32 = 5;
+    /// Infinity with the operand's sign.
+    pub const SIGNED_INFINITY: u32 = 6;
+    /// +0.
+    pub const ZERO: u32 = 8;
+
+    /// NaNs keep what they are, zeros, negative infinity, positive infinity and other negative numbers become these; 0: nothing
+    /// changes.
+    pub const fn table(zero: u32, minus_infinity: u32, infinity: u32, negative: u32) -> u32 {
+        OPERAND | OPERAND << 4 | zero << 8 | minus_infinity << 16 | infinity << 20 | negative << 24
+    }
+}
+
+/// One instruction.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum Lir {
+    /// `dst = a`.
+    Copy(Vector, Src),
+    /// `dst = op(a, b)`.
+    Two(V, Vector, Src, Src),
+    /// `dst = op(a, b)` with an immediate.
+    TwoImm(V, Vector, Src, Src, u8),
+    /// Replaces `dst` by what the table says for the class of number that `a` is (AVX-512); see [`fix`].
+    Fix(Vector, Src, u32),
+    /// `dst = op(a)` with an immediate.
+    One(V, Vector, Src, Option<u8>),
+    /// `dst = a` shifted; the number is the opcode's extension: 2 logical right, 4 arithmetic right, 6 left.
+    Shift(u8, Vector, Src, u8),
+    /// `dst = ±(a * b) ± c`.
+    Fma(Negated, Vector, [Src; 3]),
+    /// `dst = ±(a * b) ± c`, the product rounded before the sum; not both negated.
+    MulAdd(Negated, Vector, [Src; 3]),
+    /// `k = a ? b`, under another mask (0: none). The instruction compares floats or integers, the number says how.
+    Test(V, u8, K, Src, Src, K),
+    /// `k = class of a`, under another mask.
+    Class(Class, K, Src, K),
+    /// `k = a | b`.
+    Or(K, K, K),
+    /// `k = !a & b`.
+    AndNot(K, K, K),
+    /// `dst = k ? yes : no`.
+    Blend(Vector, K, Src, Src),
+    /// `dst = k ? yes : dst`.
+    Merge(Vector, K, Src),
+    /// `dst = k ? op(a, b) : dst`.
+    MergeTwo(V, Vector, K, Src, Src),
+    /// Skips the rest of the group when the mask is empty.
+    StopIfNone(K),
+    /// `dst = op(a, b)` under a mask; only where instructions have masks.
+    TwoUnder(V, Vector, Src, Src, Under),
+    /// `dst = ±(a * b) ± c` under a mask, where `dst` is one of the operands; only where instructions have masks.
+    FmaUnder(Negated, Vector, [Src; 3], Under),
+    /// Stores into a variable under a mask; `None`: into all lanes.
+    Set(Vector, Src, Option<Under>),
+    /// Records that an output component was written.
+    Written(u8, Under),
+    /// Stores a mask: the predicate bit (4: the ALU result) gets `k` in the lanes of the effect.
+    SetMask(u8, K, Under),
+    /// Uncovers the lanes of `k`, those of the effect.
+    Kill(K, Under),
+    /// Stores a vector into a row of the frame.
+    Store(i32, Src),
+    /// Calls the fetch of this number; refers on failure.
+    Fetch(u16, Under),
+    /// Calls the uncached write of this number; refers on failure.
+    Write(u16, Under),
+    /// Calls the reference function of this number for all lanes; A, B and C are in rows of the frame, and the result will be.
+    Reference(u16),
+    /// Refers when `base + aL` is not a register: the limit of the file.
+    Guard { frame: Option<u8>, base: u8, limit: u32 },
+    /// `dst = constant base + aL`, in every lane.
+    ConstRelative { frame: Option<u8>, base: u8, channel: u8, dst: Vector },
+    /// `dst = temporary base + aL`.
+    TempRelative { frame: Option<u8>, base: u8, channel: u8, dst: Vector },
+    /// Stores into the temporary `base + aL` under a mask.
+    SetTempRelative { frame: Option<u8>, base: u8, channel: u8, src: Src, under: Under },
+}
+
+/// Instructions that belong together: with mask registers, they are emitted copy by copy.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Group {
+    /// The first instruction.
+    pub first: usize,
+    /// One past the last.
+    pub end: usize,
+    /// Some of them use mask registers.
+    pub masks: bool,
+}
+
+/// A block in these instructions.
+#[derive(Clone, Debug, Default)]
+pub struct Lines {
+    /// The instructions.
+    pub lir: Vec<Lir>,
+    /// They in groups.
+    pub groups: Vec<Group>,
+}
+
+/// The vectors of a program's variables.
+#[derive(Clone, Debug)]
+pub struct Vars {
+    numbers: Vec<Option<Vector>>,
+    /// The variables that have a vector.
+    pub used: Vec<Var>,
+}
+
+impl Vars {
+    /// Numbers these variables.
+    pub fn new(used: Vec<Var>) -> Self {
+        let mut numbers = vec![None; Var::COUNT];
+        for (number, var) in used.iter().enumerate() {
+            numbers[var.index()] = Some(Vector(number as u32));
+        }
+        Self { numbers, used }
+    }
+
+    /// The vector of a variable; variables without one are never read.
+    pub fn of(&self, var: Var) -> Option<Vector> {
+        self.numbers[var.index()]
+    }
+}
+
+impl Lir {
+    /// The vector that it makes anew, or changes in part (`true`).
+    #[inline]
+    pub fn writes(&self) -> Option<(Vector, bool)> {
+        self.touches().0
+    }
+
+    /// The vectors that it reads, the one it changes in part included.
+    #[inline]
+    pub fn reads(&self) -> Each<Vector> {
+        let (written, sources) = self.touches();
+        read(written, sources)
+    }
+
+    /// The vector that it makes anew, or changes in part (`true`), and its operands.
+    pub fn touches(&self) -> (Option<(Vector, bool)>, [Src; 3]) {
+        let none = Src::Literal(0);
+        match *self {
+            Self::Copy(dst, a) | Self::One(_, dst, a, _) | Self::Shift(_, dst, a, _) => {
+                (Some((dst, false)), [a, none, none])
+            }
+            Self::Two(_, dst, a, b) | Self::TwoImm(_, dst, a, b, _) | Self::Blend(dst, _, a, b) => {
+                (Some((dst, false)), [a, b, none])
+            }
+            Self::Fma(_, dst, abc) | Self::MulAdd(_, dst, abc) => (Some((dst, false)), abc),
+            Self::ConstRelative { dst, .. } | Self::TempRelative { dst, .. } => (Some((dst, false)), [none; 3]),
+            Self::Merge(dst, _, a) | Self::Fix(dst, a, _) => (Some((dst, true)), [a, none, none]),
+            Self::MergeTwo(_, dst, _, a, b) | Self::TwoUnder(_, dst, a, b, _) => (Some((dst, true)), [a, b, none]),
+            Self::FmaUnder(_, dst, abc, _) => (Some((dst, true)), abc),
+            Self::Set(dst, a, under) => (Some((dst, under.is_some())), [a, none, none]),
+            Self::Class(_, _, a, _) | Self::Store(_, a) | Self::SetTempRelative { src: a, .. } => {
+                (None, [a, none, none])
+            }
+            Self::Test(_, _, _, a, b, _) => (None, [a, b, none]),
+            Self::Or(..)
+            | Self::AndNot(..)
+            | Self::StopIfNone(_)
+            | Self::Written(..)
+            | Self::SetMask(..)
+            | Self::Kill(..)
+            | Self::Fetch(..)
+            | Self::Write(..)
+            | Self::Reference(_)
+            | Self::Guard { .. } => (None, [none; 3]),
+        }
+    }
+
+    /// The same with other operands in place of its own; what it changes in part stays.
+    pub fn with_reads(mut self, name: impl Fn(Vector) -> Vector) -> Self {
+        let sources: [Option<&mut Src>; 3] = match &mut self {
+            Self::Copy(_, a)
+            | Self::One(_, _, a, _)
+            | Self::Shift(_, _, a, _)
+            | Self::Class(_, _, a, _)
+            | Self::Merge(_, _, a)
+            | Self::Fix(_, a, _)
+            | Self::Set(_, a, _)
+            | Self::Store(_, a)
+            | Self::SetTempRelative { src: a, .. } => [Some(a), None, None],
+            Self::Two(_, _, a, b)
+            | Self::TwoImm(_, _, a, b, _)
+            | Self::Test(_, _, _, a, b, _)
+            | Self::MergeTwo(_, _, _, a, b)
+            | Self::TwoUnder(_, _, a, b, _)
+            | Self::Blend(_, _, a, b) => [Some(a), Some(b), None],
+            Self::Fma(_, _, [a, b, c]) | Self::MulAdd(_, _, [a, b, c]) | Self::FmaUnder(_, _, [a, b, c], _) => {
+                [Some(a), Some(b), Some(c)]
+            }
+            Self::Or(..)
+            | Self::AndNot(..)
+            | Self::StopIfNone(_)
+            | Self::Written(..)
+            | Self::SetMask(..)
+            | Self::Kill(..)
+            | Self::Fetch(..)
+            | Self::Write(..)
+            | Self::Reference(_)
+            | Self::Guard { .. }
+            | Self::ConstRelative { .. }
+            | Self::TempRelative { .. } => [None, None, None],
+        };
+        for src in sources.into_iter().flatten() {
+            if let Src::Vector(vector) = src {
+                *vector = name(*vector);
+            }
+        }
+        self
+    }
+
+    /// Whether it names a mask register.
+    #[inline]
+    pub fn uses_masks(&self) -> bool {
+        match self {
+            Self::Test(..)
+            | Self::Class(..)
+            | Self::Or(..)
+            | Self::AndNot(..)
+            | Self::Blend(..)
+            | Self::Merge(..)
+            | Self::MergeTwo(..)
+            | Self::TwoUnder(..)
+            | Self::FmaUnder(..)
+            | Self::StopIfNone(_)
+            | Self::SetMask(..)
+            | Self::Kill(..) => true,
+            Self::Set(_, _, under) => under.is_some(),
+            Self::Copy(..)
+            | Self::Two(..)
+            | Self::TwoImm(..)
+            | Self::Fix(..)
+            | Self::One(..)
+            | Self::Shift(..)
+            | Self::Fma(..)
+            | Self::MulAdd(..)
+            | Self::Written(..)
+            | Self::Store(..)
+            | Self::Fetch(..)
+            | Self::Write(..)
+            | Self::Reference(_)
+            | Self::Guard { .. }
+            | Self::ConstRelative { .. }
+            | Self::TempRelative { .. }
+            | Self::SetTempRelative { .. } => false,
+        }
+    }
+}
+
+/// The vectors among operands, and the one that is written if it is changed in part.
+#[inline]
+pub fn read<const N: usize>(written: Option<(Vector, bool)>, sources: [Src; N]) -> Each<Vector> {
+    let mut few = Few::default();
+    for src in sources {
+        if let Src::Vector(vector) = src {
+            few.push(vector);
+        }
+    }
+    if let Some((dst, true)) = written {
+        few.push(dst);
+    }
+    few.into_iter()
+}

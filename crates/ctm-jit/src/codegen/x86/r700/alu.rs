@@ -1,0 +1,532 @@
+//! R700's arithmetic as vector instructions, for whoever chooses instructions: its own back end, and streams.
+//!
+//! Denormals are flushed by the processor; where an instruction would let one through, a product with 1.0 stands before it. NaN bits are
+//! made right only in vectors whose bits somebody can see.
+
+mod counters;
+pub(super) mod integers;
+
+use super::facts::{
+    AT_LEAST, EQUAL, GREATER, INT_AT_LEAST, INT_EQUAL, INT_GREATER, LESS, NOT_GREATER, UNORDERED, comparison, outcomes,
+};
+use crate::codegen::x86::asm;
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
+use crate::codegen::x86::scalar;
+use crate::codegen::x86::scalar::{Sink, Special};
+use ctm_exec::x1k::float::{INFINITY, NAN, ONE, SIGN};
+use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
+use ctm_isa::x1k::ops::AlphaOp;
+
+/// What takes instructions, and knows how products of zero are made right.
+pub trait Target: Sink {
+    /// Makes `dst`, which is the product of the first two operands, +0 where one of them is zero and the other infinite or a NaN.
+    fn zero_wins(&mut self, dst: Vector, operands: [Operand; 2]);
+
+    /// `dst = a * b + c`, each step rounded; the product is shown to nobody. `zero_wins` as above.
+    fn multiply_add(&mut self, dst: Vector, operands: [Operand; 3], zero_wins: bool)
+    where
+        Self: Sized,
+    {
+        multiply_add(self, dst, operands, zero_wins);
+    }
+}
+
+/// [`Target::multiply_add`] where nothing more is known: a product and a sum.
+pub fn multiply_add(s: &mut impl Target, dst: Vector, operands: [Operand; 3], zero_wins: bool) {
+    let product = s.fresh();
+    let [a, b, mut c] = operands;
+    s.push(Lir::Two(asm::MUL, product, a.src, b.src));
+    if zero_wins {
+        s.zero_wins(product, [a, b]);
+    }
+    let product = Src::Vector(product);
+    // The sign of a product is that of its factors.
+    if a.negated == b.negated {
+        let op = if c.negated { asm::SUB } else { asm::ADD };
+        return s.push(Lir::Two(op, dst, product, c.src));
+    }
+    if c.negated {
+        c = c.plain(s);
+    }
+    s.push(Lir::Two(asm::SUB, dst, c.src, product));
+}
+
+/// An operand.
+#[derive(Clone, Copy, Debug)]
+pub struct Operand {
+    /// Where it is.
+    pub src: Src,
+    /// It holds no denormals.
+    pub flushed: bool,
+    /// What the caller calls it.
+    pub value: u32,
+    /// It is to be negated first. Sums, and multiply-adds that follow IEEE, take such operands.
+    pub negated: bool,
+}
+
+impl Operand {
+    /// The same, negated where it has to be.
+    pub fn plain(self, s: &mut (impl Sink + ?Sized)) -> Self {
+        if !self.negated {
+            return self;
+        }
+        Self { src: s.two(asm::XOR, self.src, Src::Literal(SIGN)), negated: false, ..self }
+    }
+}
+
+/// An operation of one slot with its modifiers.
+#[derive(Clone, Copy, Debug)]
+pub struct Alu {
+    /// Which.
+    pub op: AluOp,
+    /// Output modifier.
+    pub omod: Omod,
+    /// To 0..1.
+    pub clamp: bool,
+    /// Somebody can see the bits of a NaN.
+    pub seen: bool,
+}
+
+impl Alu {
+    /// Whether the instructions write the result only once they have read all operands, so that it may take an operand's place.
+    pub const fn writes_last(&self) -> bool {
+        use Op2::{AddInt, AndInt, AshrInt, LshlInt, LshrInt, MulloInt, MulloUint, OrInt, SubInt, XorInt};
+        use Op3::{Muladd, MuladdD2, MuladdIeee, MuladdIeeeD2, MuladdIeeeM2, MuladdIeeeM4, MuladdM2, MuladdM4};
+        matches!(
+            self.op,
+            AluOp::Op2(Op2::Add | Op2::MulIeee | Op2::Mov | Op2::Min)
+                | AluOp::Op2(
+                    AddInt | SubInt | AndInt | OrInt | XorInt | LshlInt | LshrInt | AshrInt | MulloInt | MulloUint
+                )
+                | AluOp::Op3(Muladd | MuladdM2 | MuladdM4 | MuladdD2)
+                | AluOp::Op3(MuladdIeee | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2)
+        )
+    }
+
+    /// Whether it takes operands that are to be negated.
+    pub const fn negates(op: AluOp) -> bool {
+        use Op3::{MuladdIeee, MuladdIeeeD2, MuladdIeeeM2, MuladdIeeeM4};
+        matches!(op, AluOp::Op2(Op2::Add) | AluOp::Op3(MuladdIeee | MuladdIeeeM2 | MuladdIeeeM4 | MuladdIeeeD2))
+    }
+
+    /// Whether there are instructions for an operation.
+    pub fn exists(op: AluOp) -> bool {
+        let operand = Operand { src: Src::Literal(0), flushed: true, value: 0, negated: false };
+        Self { op, omod: Omod::Off, clamp: false, seen: false }.emit(&mut Nobody, Vector(0), [operand; 3])
+    }
+
+    /// Emits `dst = op(operands)`; false, and nothing has been emitted, when there are no instructions for it.
+    pub fn emit(self, s: &mut impl Target, dst: Vector, operands: [Operand; 3]) -> bool {
+        match self.op {
+            AluOp::Op2(op) => self.op2(s, dst, op, [operands[0], operands[1]]),
+            AluOp::Op3(op) => self.op3(s, dst, op, operands),
+        }
+    }
+
+    /// Output modifier, clamp, NaN bits.
+    pub(super) fn finish(self, s: &mut impl Sink, dst: Vector, may_be_nan: bool) {
+        let it = Src::Vector(dst);
+        if let Some(factor) = factor(self.omod) {
+            s.push(Lir::Two(asm::MUL, dst, it, factor));
+        }
+        if self.clamp {
+            s.push(Lir::Two(asm::MAX, dst, it, Src::Literal(0)));
+            s.push(Lir::Two(asm::MIN, dst, it, Src::Literal(ONE)));
+        } else if may_be_nan && self.seen {
+            s.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, it, it, 0));
+            s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+        }
+    }
+
+    fn op2(self, s: &mut impl Target, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> bool {
+        let (a, b) = (va.src, vb.src);
+        if let Some((compare, how)) = comparison(op) {
+            let (yes, no) = outcomes(op);
+            s.push(Lir::Test(compare, how, 1, a, b, 0));
+            s.push(Lir::Blend(dst, 1, Src::Literal(yes), Src::Literal(no)));
+            if (yes, no) != (u32::MAX, 0) && (self.omod != Omod::Off || self.clamp) {
+                self.finish(s, dst, false);
+            }
+            return true;
+        }
+        let simple = |op: Op2| {
+            Some(match op {
+                Op2::AndInt => asm::AND,
+                Op2::OrInt => asm::OR,
+                Op2::XorInt => asm::XOR,
+                Op2::AddInt => asm::ADD_I32,
+                Op2::SubInt => asm::SUB_I32,
+                Op2::MaxInt => asm::MAX_I32,
+                Op2::MinInt => asm::MIN_I32,
+                Op2::MaxUint => asm::MAX_U32,
+                Op2::MinUint => asm::MIN_U32,
+                Op2::AshrInt => asm::SHIFT_RIGHT_SIGNED,
+                Op2::LshrInt => asm::SHIFT_RIGHT,
+                Op2::LshlInt => asm::SHIFT_LEFT,
+                Op2::MulloInt | Op2::MulloUint => asm::MUL_I32,
+                _ => return None,
+            })
+        };
+        if let Some(instruction) = simple(op) {
+            s.push(Lir::Two(instruction, dst, a, b));
+            return true;
+        }
+        let round = |op: Op2| {
+            Some(match op {
+                Op2::Floor => 9,
+                Op2::Ceil => 10,
+                Op2::Trunc => 11,
+                Op2::Rndne => 8,
+                _ => return None,
+            })
+        };
+        if let Some(how) = round(op) {
+            let a = flush(s, va);
+            s.push(Lir::One(asm::ROUND_SCALE, dst, a, Some(how)));
+            self.finish(s, dst, true);
+            return true;
+        }
+        let both_flushed = va.flushed && vb.flushed;
+        match op {
+            Op2::NotInt => {
+                s.push(Lir::Two(asm::XOR, dst, a, Src::Literal(u32::MAX)));
+                return true;
+            }
+            Op2::Add => match (va.negated, vb.negated) {
+                (false, false) => s.push(Lir::Two(asm::ADD, dst, a, b)),
+                (false, true) => s.push(Lir::Two(asm::SUB, dst, a, b)),
+                (true, false) => s.push(Lir::Two(asm::SUB, dst, b, a)),
+                (true, true) => {
+                    let a = va.plain(s);
+                    s.push(Lir::Two(asm::SUB, dst, a.src, b));
+                }
+            },
+            Op2::MulIeee => s.push(Lir::Two(asm::MUL, dst, a, b)),
+            Op2::Mul => {
+                s.push(Lir::Two(asm::MUL, dst, a, b));
+                s.zero_wins(dst, [va, vb]);
+            }
+            Op2::Max => {
+                s.push(Lir::Test(asm::CMP_F32, AT_LEAST, 1, a, b, 0));
+                s.push(Lir::Blend(dst, 1, a, b));
+                flush_result(s, dst, both_flushed);
+            }
+            Op2::Min => {
+                s.push(Lir::Two(asm::MIN, dst, a, b));
+                flush_result(s, dst, both_flushed);
+            }
+            Op2::MaxDx10 => {
+                s.push(Lir::Test(asm::CMP_F32, AT_LEAST, 1, a, b, 0));
+                s.push(Lir::Test(asm::CMP_F32, UNORDERED, 2, b, b, 0));
+                s.push(Lir::Or(1, 1, 2));
+                s.push(Lir::Blend(dst, 1, a, b));
+                flush_result(s, dst, both_flushed);
+            }
+            Op2::MinDx10 => {
+                s.push(Lir::Two(asm::MIN, dst, a, b));
+                s.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, b, b, 0));
+                s.push(Lir::Merge(dst, 1, a));
+                flush_result(s, dst, both_flushed);
+            }
+            Op2::Fract => {
+                let a = flush(s, va);
+                let floor = s.fresh();
+                s.push(Lir::One(asm::ROUND_SCALE, floor, a, Some(9)));
+                s.push(Lir::Two(asm::SUB, dst, a, Src::Vector(floor)));
+            }
+            Op2::Mov => {
+                s.push(Lir::Two(asm::MUL, dst, a, factor(self.omod).unwrap_or(Src::Literal(ONE))));
+                Self { omod: Omod::Off, ..self }.finish(s, dst, true);
+                return true;
+            }
+            Op2::IntToFlt => {
+                s.push(Lir::One(asm::CVT_I32_F32, dst, a, None));
+                self.finish(s, dst, false);
+                return true;
+            }
+            Op2::UintToFlt => {
+                s.push(Lir::One(asm::CVT_U32_F32, dst, a, None));
+                self.finish(s, dst, false);
+                return true;
+            }
+            Op2::FltToInt | Op2::FltToUint => {
+                float_to_int(s, dst, a);
+                return true;
+            }
+            Op2::MulhiInt | Op2::MulhiUint => {
+                integers::high_product(s, dst, [a, b], op == Op2::MulhiInt);
+                return true;
+            }
+            Op2::RecipInt | Op2::RecipUint => {
+                integers::reciprocal(s, dst, a, op == Op2::RecipInt);
+                return true;
+            }
+            Op2::Mova | Op2::MovaFloor | Op2::MovaInt => {
+                integers::address(s, dst, op, va);
+                return true;
+            }
+            _ => {
+                if let Some(may_be_nan) = counters::emit(s, dst, op, [va, vb]) {
+                    self.finish(s, dst, may_be_nan);
+                    return true;
+                }
+                if !self.transcendental(s, op, va, dst) {
+                    return false;
+                }
+                // They make the one NaN themselves.
+                self.finish(s, dst, false);
+                return true;
+            }
+        }
+        self.finish(s, dst, true);
+        true
+    }
+
+    fn transcendental(self, s: &mut impl Sink, op: Op2, operand: Operand, dst: Vector) -> bool {
+        let function = match op {
+            Op2::ExpIeee => AlphaOp::Ex2,
+            Op2::LogIeee | Op2::LogClamped => AlphaOp::Ln2,
+            Op2::RecipIeee | Op2::RecipClamped | Op2::RecipFf => AlphaOp::Rcp,
+            Op2::RecipsqrtIeee | Op2::RecipsqrtClamped | Op2::RecipsqrtFf => AlphaOp::Rsq,
+            Op2::Sin => AlphaOp::Sin,
+            Op2::Cos => AlphaOp::Cos,
+            Op2::SqrtIeee => {
+                let x = flush(s, operand);
+                square_root(s, x, dst);
+                return true;
+            }
+            _ => return false,
+        };
+        let x = flush(s, operand);
+        scalar::emit(s, function, x, dst, Special { one_nan: self.seen, signed_root: true });
+        let it = Src::Vector(dst);
+        let magnitude = match op {
+            Op2::RecipClamped | Op2::RecipsqrtClamped => f32::MAX.to_bits(),
+            Op2::RecipFf | Op2::RecipsqrtFf => 0,
+            Op2::LogClamped => {
+                s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, it, Src::Literal(SIGN | INFINITY), 0));
+                s.push(Lir::Merge(dst, 1, Src::Literal(SIGN | f32::MAX.to_bits())));
+                return true;
+            }
+            _ => return true,
+        };
+        let sign = s.two(asm::AND, it, Src::Literal(SIGN));
+        let bounded = s.two(asm::OR, sign, Src::Literal(magnitude));
+        let size = s.two(asm::AND, it, Src::Literal(!SIGN));
+        s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, size, Src::Literal(INFINITY), 0));
+        s.push(Lir::Merge(dst, 1, bounded));
+        true
+    }
+
+    fn op3(self, s: &mut impl Target, dst: Vector, op: Op3, [va, vb, vc]: [Operand; 3]) -> bool {
+        let choice = match op {
+            Op3::Cnde => Some((asm::CMP_F32, EQUAL, false)),
+            Op3::Cndgt => Some((asm::CMP_F32, GREATER, false)),
+            Op3::Cndge => Some((asm::CMP_F32, AT_LEAST, false)),
+            Op3::CndeInt => Some((asm::CMP_I32, INT_EQUAL, true)),
+            Op3::CndgtInt => Some((asm::CMP_I32, INT_GREATER, true)),
+            Op3::CndgeInt => Some((asm::CMP_I32, INT_AT_LEAST, true)),
+            _ => None,
+        };
+        if let Some((compare, how, integer)) = choice {
+            s.push(Lir::Test(compare, how, 1, va.src, Src::Literal(0), 0));
+            s.push(Lir::Blend(dst, 1, vb.src, vc.src));
+            if !integer && (self.omod != Omod::Off || self.clamp) {
+                flush_result(s, dst, vb.flushed && vc.flushed);
+                self.finish(s, dst, true);
+            }
+            return true;
+        }
+        let lit = match op {
+            Op3::MulLit => Some(Omod::Off),
+            Op3::MulLitM2 => Some(Omod::M2),
+            Op3::MulLitM4 => Some(Omod::M4),
+            Op3::MulLitD2 => Some(Omod::D2),
+            _ => None,
+        };
+        if let Some(omod) = lit {
+            const LEAST: Src = Src::Literal(SIGN | (INFINITY - 1));
+            s.push(Lir::Two(asm::MUL, dst, va.src, vb.src));
+            s.zero_wins(dst, [va, vb]);
+            // The least number, what is less, and NaNs.
+            s.push(Lir::Test(asm::CMP_F32, NOT_GREATER, 1, vb.src, LEAST, 0));
+            s.push(Lir::Merge(dst, 1, LEAST));
+            s.push(Lir::Test(asm::CMP_F32, NOT_GREATER, 1, vc.src, Src::Literal(0), 0));
+            s.push(Lir::Merge(dst, 1, LEAST));
+            if let Some(scale) = factor(omod) {
+                s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), scale));
+            }
+            self.finish(s, dst, true);
+            return true;
+        }
+        let (ieee, scale) = match op {
+            Op3::Muladd => (false, None),
+            Op3::MuladdM2 => (false, factor(Omod::M2)),
+            Op3::MuladdM4 => (false, factor(Omod::M4)),
+            Op3::MuladdD2 => (false, factor(Omod::D2)),
+            Op3::MuladdIeee => (true, None),
+            Op3::MuladdIeeeM2 => (true, factor(Omod::M2)),
+            Op3::MuladdIeeeM4 => (true, factor(Omod::M4)),
+            Op3::MuladdIeeeD2 => (true, factor(Omod::D2)),
+            _ => return false,
+        };
+        s.multiply_add(dst, [va, vb, vc], !ieee);
+        if let Some(scale) = scale {
+            s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), scale));
+        }
+        self.finish(s, dst, true);
+        true
+    }
+}
+
+/// Takes instructions and forgets them.
+pub(super) struct Nobody;
+
+impl Sink for Nobody {
+    fn isa(&self) -> Isa {
+        Isa::Avx512
+    }
+
+    fn split(&mut self) {}
+
+    fn fresh(&mut self) -> Vector {
+        Vector(0)
+    }
+
+    fn push(&mut self, _: Lir) {}
+}
+
+impl Target for Nobody {
+    fn zero_wins(&mut self, _: Vector, _: [Operand; 2]) {}
+}
+
+/// `CUBE` of a direction: `element` 0..=3 of what `ctm_exec::r700::ops::cube` gives. Operands are not negated.
+pub fn cube(s: &mut impl Sink, dst: Vector, element: u8, [vx, vy, vz]: [Operand; 3], alu: Alu) {
+    let [x, y, z] = [vx.src, vy.src, vz.src];
+    let zero = Src::Literal(0);
+    let [ax, ay, az] = [x, y, z].map(|v| s.two(asm::AND, v, Src::Literal(!SIGN)));
+    let below_zero = |s: &mut dyn FnMut(Lir), v: Src| s(Lir::Test(asm::CMP_F32, LESS, 3, v, zero, 0));
+    let negative = |s: &mut _, v: Src| Sink::two(s, asm::XOR, v, Src::Literal(SIGN));
+    // Masks 1 and 2: where z and where y is the major axis.
+    let axes = |s: &mut dyn FnMut(Lir)| {
+        s(Lir::Test(asm::CMP_F32, AT_LEAST, 1, az, ax, 0));
+        s(Lir::Test(asm::CMP_F32, AT_LEAST, 1, az, ay, 1));
+        s(Lir::Test(asm::CMP_F32, AT_LEAST, 2, ay, ax, 0));
+        s(Lir::AndNot(2, 1, 2));
+    };
+    match element {
+        0 => {
+            let (turned, choice) = (negative(s, z), s.fresh());
+            s.push(Lir::Two(asm::XOR, dst, y, Src::Literal(SIGN)));
+            below_zero(&mut |lir| s.push(lir), y);
+            s.push(Lir::Blend(choice, 3, turned, z));
+            axes(&mut |lir| s.push(lir));
+            s.push(Lir::Merge(dst, 2, Src::Vector(choice)));
+        }
+        1 => {
+            let (minus_x, minus_z, choice) = (negative(s, x), negative(s, z), s.fresh());
+            below_zero(&mut |lir| s.push(lir), z);
+            s.push(Lir::Blend(choice, 3, minus_x, x));
+            below_zero(&mut |lir| s.push(lir), x);
+            s.push(Lir::Blend(dst, 3, z, minus_z));
+            axes(&mut |lir| s.push(lir));
+            s.push(Lir::Merge(dst, 2, x));
+            s.push(Lir::Merge(dst, 1, Src::Vector(choice)));
+        }
+        2 => {
+            s.push(Lir::Copy(dst, x));
+            axes(&mut |lir| s.push(lir));
+            s.push(Lir::Merge(dst, 2, y));
+            s.push(Lir::Merge(dst, 1, z));
+            s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), Src::Literal(2f32.to_bits())));
+        }
+        _ => {
+            let major = s.fresh();
+            s.push(Lir::Copy(major, x));
+            s.push(Lir::Copy(dst, zero));
+            axes(&mut |lir| s.push(lir));
+            for (k, axis, face) in [(2, y, 2f32), (1, z, 4f32)] {
+                s.push(Lir::Merge(major, k, axis));
+                s.push(Lir::Merge(dst, k, Src::Literal(face.to_bits())));
+            }
+            below_zero(&mut |lir| s.push(lir), Src::Vector(major));
+            s.push(Lir::MergeTwo(asm::ADD, dst, 3, Src::Vector(dst), Src::Literal(ONE)));
+            return;
+        }
+    }
+    if element < 2 {
+        flush_result(s, dst, vx.flushed && vy.flushed && vz.flushed);
+    }
+    alu.finish(s, dst, true);
+}
+
+/// An operand without denormals.
+fn flush(s: &mut impl Sink, operand: Operand) -> Src {
+    if operand.flushed { operand.src } else { s.two(asm::MUL, operand.src, Src::Literal(ONE)) }
+}
+
+fn flush_result(s: &mut impl Sink, dst: Vector, flushed: bool) {
+    if !flushed {
+        s.push(Lir::Two(asm::MUL, dst, Src::Vector(dst), Src::Literal(ONE)));
+    }
+}
+
+pub(super) fn shift(s: &mut impl Sink, how: u8, a: Src, count: u8) -> Src {
+    let dst = s.fresh();
+    s.push(Lir::Shift(how, dst, a, count));
+    Src::Vector(dst)
+}
+
+/// The low-order bits of the integer part: the fraction with its leading one, shifted by the exponent. Shift counts beyond 31, negative
+/// ones too, give 0.
+fn float_to_int(s: &mut impl Sink, dst: Vector, a: Src) {
+    let exponent = shift(s, 2, a, 23);
+    let exponent = s.two(asm::AND, exponent, Src::Literal(255));
+    let left = s.two(asm::SUB_I32, exponent, Src::Literal(150));
+    let right = s.two(asm::SUB_I32, Src::Literal(150), exponent);
+    let fraction = s.two(asm::AND, a, Src::Literal(0x007f_ffff));
+    let fraction = s.two(asm::OR, fraction, Src::Literal(0x0080_0000));
+    let up = s.two(asm::SHIFT_LEFT, fraction, left);
+    let down = s.two(asm::SHIFT_RIGHT, fraction, right);
+    let magnitude = s.two(asm::OR, up, down);
+    let sign = shift(s, 4, a, 31);
+    let turned = s.two(asm::XOR, magnitude, sign);
+    s.push(Lir::Two(asm::SUB_I32, dst, turned, sign));
+}
+
+/// The sequence of `ctm_exec::r700::transcendental::sqrt_ieee`.
+fn square_root(s: &mut impl Sink, x: Src, dst: Vector) {
+    let low = s.two(asm::AND, x, Src::Literal(0x00ff_ffff));
+    let m = s.two(asm::ADD_I32, low, Src::Literal(126 << 23));
+    let exponent = shift(s, 2, x, 23);
+    let exponent = s.two(asm::SUB_I32, exponent, Src::Literal(126));
+    let k = shift(s, 4, exponent, 1);
+    let y = scalar::reciprocal_root(s, m);
+    let root = s.two(asm::MUL, m, y);
+    let minus = Negated { product: true, summand: false };
+    let rest = s.fma(minus, [root, root, m]);
+    let half = s.two(asm::MUL, y, Src::Literal(0x3f00_0000));
+    let root = s.fma(Negated::default(), [rest, half, root]);
+    let k = shift(s, 6, k, 23);
+    s.push(Lir::Two(asm::ADD_I32, dst, root, k));
+    s.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, x, x, 0));
+    s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+    s.push(Lir::Test(asm::CMP_F32, LESS, 1, x, Src::Literal(0), 0));
+    s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+    s.push(Lir::Test(asm::CMP_F32, EQUAL, 1, x, Src::Literal(0), 0));
+    s.push(Lir::Merge(dst, 1, x));
+    s.push(Lir::Test(asm::CMP_F32, EQUAL, 1, x, Src::Literal(INFINITY), 0));
+    s.push(Lir::Merge(dst, 1, x));
+}
+
+/// The factor of an output modifier, if there is one.
+fn factor(omod: Omod) -> Option<Src> {
+    let factor: f32 = match omod {
+        Omod::Off => return None,
+        Omod::M2 => 2.0,
+        Omod::M4 => 4.0,
+        Omod::D2 => 0.5,
+    };
+    Some(Src::Literal(factor.to_bits()))
+}

@@ -1,0 +1,54 @@
+//! Predicates that keep a counter of skipped branches in a register: PRED_SET_INV, POP, CLR, RESTORE and the PUSH forms.
+
+use super::super::facts::{AT_MOST, EQUAL, Side, truth};
+use super::{Operand, flush};
+use crate::codegen::x86::asm;
+use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::scalar::Sink;
+use ctm_exec::x1k::float::{INFINITY, ONE};
+use ctm_isa::r700::ops::Op2;
+
+/// Emits what one of them writes before its modifiers; says whether that may be a NaN. `None`, and nothing is emitted, for other operations.
+pub fn emit(s: &mut impl Sink, dst: Vector, op: Op2, [va, vb]: [Operand; 2]) -> Option<bool> {
+    let (a, b) = (va.src, vb.src);
+    let zero = Src::Literal(0);
+    match op {
+        Op2::PredSetInv => {
+            let counter = flush(s, va);
+            s.push(Lir::Copy(dst, counter));
+            s.push(Lir::Test(asm::CMP_F32, EQUAL, 1, counter, Src::Literal(ONE), 0));
+            s.push(Lir::Merge(dst, 1, zero));
+            s.push(Lir::Test(asm::CMP_F32, EQUAL, 1, counter, zero, 0));
+            s.push(Lir::Merge(dst, 1, Src::Literal(ONE)));
+        }
+        Op2::PredSetPop => {
+            s.push(Lir::Two(asm::SUB, dst, a, b));
+            s.push(Lir::Test(asm::CMP_F32, AT_MOST, 1, a, b, 0));
+            s.push(Lir::Merge(dst, 1, zero));
+        }
+        Op2::PredSetClr => {
+            s.push(Lir::Copy(dst, Src::Literal(INFINITY - 1)));
+            return Some(false);
+        }
+        Op2::PredSetRestore => {
+            let counter = flush(s, va);
+            s.push(Lir::Copy(dst, counter));
+            s.push(Lir::Test(asm::CMP_F32, EQUAL, 1, counter, zero, 0));
+            s.push(Lir::Merge(dst, 1, zero));
+        }
+        _ => {
+            let (counter, Some(condition)) = truth(op)? else { return None };
+            s.push(Lir::Two(asm::ADD, dst, a, Src::Literal(ONE)));
+            let side = |side| match side {
+                Side::A => a,
+                Side::B => b,
+                Side::Bits(bits) => Src::Literal(bits),
+            };
+            for ((compare, how, x, y), under) in [(counter, 0), (condition, 1)] {
+                s.push(Lir::Test(compare, how, 1, side(x), side(y), under));
+            }
+            s.push(Lir::Merge(dst, 1, zero));
+        }
+    }
+    Some(true)
+}

@@ -1,0 +1,90 @@
+//! Integer products and reciprocals, and the indices of the address register.
+
+use super::super::facts::{GREATER, INT_GREATER};
+use super::{Operand, flush, shift};
+use crate::codegen::x86::asm;
+use crate::codegen::x86::asm::{SHUFFLE, UNPACK_HIGH, UNPACK_LOW, V};
+use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::scalar::Sink;
+use ctm_isa::r700::ops::Op2;
+
+/// Unsigned less.
+const BELOW: u8 = 1;
+/// The low dwords of two vectors of 64-bit elements, and the high ones.
+pub const LOW_DWORDS: u8 = 0x88;
+pub const HIGH_DWORDS: u8 = 0xdd;
+
+/// The lanes of two dwords as elements of 64 bits, in two vectors.
+pub fn unpack(s: &mut (impl Sink + ?Sized), low: Src, high: Src) -> [Src; 2] {
+    [s.two(UNPACK_LOW, low, high), s.two(UNPACK_HIGH, low, high)]
+}
+
+/// The same number of 64 bits in every element.
+pub fn number(s: &mut (impl Sink + ?Sized), bits: u64) -> Src {
+    s.two(UNPACK_LOW, Src::Literal(bits as u32), Src::Literal((bits >> 32) as u32))
+}
+
+/// The high dwords of products.
+pub fn high_product(s: &mut impl Sink, dst: Vector, [a, b]: [Src; 2], signed: bool) {
+    let multiply: V = if signed { asm::MUL_WIDE_I32 } else { asm::MUL_WIDE_U32 };
+    let (a, b) = (unpack(s, a, a), unpack(s, b, b));
+    let products = [s.two(multiply, a[0], b[0]), s.two(multiply, a[1], b[1])];
+    s.push(Lir::TwoImm(SHUFFLE, dst, products[0], products[1], HIGH_DWORDS));
+}
+
+/// `2^32 / a`. A quotient that is no integer is at least 2^-32 of itself away from the next one, so that it does not become one by rounding.
+pub fn reciprocal(s: &mut impl Sink, dst: Vector, a: Src, signed: bool) {
+    const TWO_52: u64 = 0x4330_0000_0000_0000;
+    const TWO_32: u64 = 0x41f0_0000_0000_0000;
+    let sign = if signed { Some(shift(s, 4, a, 31)) } else { None };
+    let size = match sign {
+        Some(sign) => {
+            let turned = s.two(asm::XOR, a, sign);
+            s.two(asm::SUB_I32, turned, sign)
+        }
+        None => a,
+    };
+    // 2^52 and the integer below it.
+    let lifted = unpack(s, size, Src::Literal((TWO_52 >> 32) as u32));
+    let (two_52, two_32) = (number(s, TWO_52), number(s, TWO_32));
+    let quotients = lifted.map(|lifted| {
+        let divisor = s.two(asm::SUB_F64, lifted, two_52);
+        let quotient = s.two(asm::DIV_F64, two_32, divisor);
+        let floor = s.fresh();
+        s.push(Lir::One(asm::ROUND_F64, floor, quotient, Some(9)));
+        s.two(asm::ADD_F64, Src::Vector(floor), two_52)
+    });
+    s.push(Lir::TwoImm(SHUFFLE, dst, quotients[0], quotients[1], LOW_DWORDS));
+    s.push(Lir::Test(asm::CMP_U32, BELOW, 1, size, Src::Literal(2), 0));
+    s.push(Lir::Merge(dst, 1, Src::Literal(u32::MAX)));
+    if let Some(sign) = sign {
+        let most = s.two(asm::SUB_I32, Src::Literal(i32::MAX.cast_unsigned()), sign);
+        s.push(Lir::Two(asm::MIN_U32, dst, Src::Vector(dst), most));
+        s.push(Lir::Two(asm::XOR, dst, Src::Vector(dst), sign));
+        s.push(Lir::Two(asm::SUB_I32, dst, Src::Vector(dst), sign));
+    }
+}
+
+/// An index of nine bits; -256 for what is none.
+pub fn address(s: &mut impl Sink, dst: Vector, op: Op2, operand: Operand) {
+    const LEAST: Src = Src::Literal((-256i32).cast_unsigned());
+    if op == Op2::MovaInt {
+        let a = operand.src;
+        let above = s.two(asm::ADD_I32, a, Src::Literal(256));
+        s.push(Lir::Copy(dst, a));
+        s.push(Lir::Test(asm::CMP_U32, INT_GREATER, 1, above, Src::Literal(511), 0));
+        s.push(Lir::Merge(dst, 1, LEAST));
+        return;
+    }
+    let x = match op {
+        Op2::Mova => s.two(asm::ADD, operand.src, Src::Literal(0.5f32.to_bits())),
+        _ => flush(s, operand),
+    };
+    let floor = s.fresh();
+    s.push(Lir::One(asm::ROUND_SCALE, floor, x, Some(9)));
+    // Of a NaN the maximum is its second operand.
+    let bounded = s.two(asm::MAX, Src::Vector(floor), Src::Literal((-256f32).to_bits()));
+    s.push(Lir::One(asm::CVT_F32_I32, dst, bounded, None));
+    s.push(Lir::Test(asm::CMP_F32, GREATER, 1, bounded, Src::Literal(255f32.to_bits()), 0));
+    s.push(Lir::Merge(dst, 1, LEAST));
+}

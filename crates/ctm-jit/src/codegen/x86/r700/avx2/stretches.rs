@@ -1,0 +1,111 @@
+//! Where a block's instructions are cut into stretches, which can be run part by part.
+//!
+//! What changes or reads masks stands before the stretch that it was found in, unless that uses the same masks.
+
+use super::super::{Indexed, Ins};
+use crate::ir::r700::M;
+
+/// Masks that one stretch can make.
+pub const MOST_MASKS: usize = 3;
+
+/// What follows what.
+#[derive(Debug)]
+pub enum Step<'a> {
+    /// A stretch.
+    Stretch(Vec<&'a Ins>),
+    /// Something that concerns the wavefront as a whole.
+    Whole(&'a Ins),
+}
+
+/// The masks that a stretch looks at, and those it makes.
+#[derive(Default)]
+struct Masks {
+    reads: Vec<M>,
+    makes: Vec<M>,
+}
+
+/// The mask that an instruction of a stretch reads.
+fn read_by(ins: &Ins) -> Option<M> {
+    match *ins {
+        Ins::Set(_, _, under) | Ins::SetRelative(.., under) | Ins::Keep(.., under) if under != M::EXISTING => {
+            Some(under)
+        }
+        Ins::Number(_, m) => Some(m),
+        _ => None,
+    }
+}
+
+/// Whether it writes to the local data share: a stretch by itself.
+const fn writes_share(ins: &Ins) -> bool {
+    matches!(ins, Ins::SetRelative(Indexed::Share, ..))
+}
+
+/// Cuts a list.
+pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
+    let mut steps = Vec::new();
+    let mut stretch = Vec::new();
+    let mut masks = Masks::default();
+    let flush = |steps: &mut Vec<_>, stretch: &mut Vec<_>, masks: &mut Masks| {
+        if !stretch.is_empty() {
+            steps.push(Step::Stretch(std::mem::take(stretch)));
+        }
+        *masks = Masks::default();
+    };
+    for ins in list {
+        let meets = match *ins {
+            // All parts see what all parts have written before, and write it in order.
+            Ins::SetRelative(Indexed::Share, ..) => true,
+            // All vectors may be needed.
+            Ins::Call(..) | Ins::Turn(_) | Ins::Sample(..) | Ins::Also(_) => true,
+            Ins::Mark(_, m) => masks.makes.contains(&m),
+            Ins::Tally(_) => masks.makes.contains(&M::ACTIVE),
+            Ins::Mask(op) => {
+                masks.reads.contains(&op.writes())
+                    || masks.makes.contains(&op.writes())
+                    || op.reads().into_iter().flatten().any(|m| masks.makes.contains(&m))
+            }
+            Ins::BeginLanes => masks.makes.len() == MOST_MASKS,
+            Ins::EndLanes(m) => {
+                masks.makes.push(m);
+                false
+            }
+            Ins::Lir(_)
+            | Ins::Split
+            | Ins::ZeroRule(..)
+            | Ins::Set(..)
+            | Ins::SetTwo(..)
+            | Ins::EndKeep
+            | Ins::GetRelative(..)
+            | Ins::SetRelative(..)
+            | Ins::Keep(..)
+            | Ins::Number(..)
+            | Ins::Slope(..) => read_by(ins).is_some_and(|m| masks.makes.contains(&m)),
+        };
+        if meets {
+            flush(&mut steps, &mut stretch, &mut masks);
+        }
+        match ins {
+            Ins::Call(..)
+            | Ins::Turn(_)
+            | Ins::Sample(..)
+            | Ins::Also(_)
+            | Ins::Mark(..)
+            | Ins::Mask(_)
+            | Ins::Tally(_) => {
+                steps.push(Step::Whole(ins));
+            }
+            Ins::Split if stretch.is_empty() => {}
+            ins if writes_share(ins) => {
+                stretch.push(ins);
+                flush(&mut steps, &mut stretch, &mut masks);
+            }
+            ins => {
+                masks.reads.extend(read_by(ins));
+                stretch.push(ins);
+            }
+        }
+    }
+    flush(&mut steps, &mut stretch, &mut masks);
+    steps.retain(|step| !matches!(step, Step::Stretch(list) if list.iter().all(|ins| matches!(ins, Ins::Split))));
+    steps
+}

@@ -1,0 +1,86 @@
+//! Instructions chosen for a program, before registers are: what they rely on is known then.
+
+use super::facts::{self, Facts};
+use super::lookups::Sample;
+use super::select::Select;
+use super::sizes::{Sizes, is_moderate};
+use super::{Call, Ins};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::Vector;
+use crate::ir::r700::{Code, File, Op, Var};
+use crate::passes::table::Pass;
+
+/// Instructions, and what goes with them.
+pub struct Chosen {
+    /// Of each block.
+    pub(super) lists: Vec<Vec<Ins>>,
+    /// The vectors of variables: of those that are read, written or exported.
+    pub(super) vars: Vec<Option<Vector>>,
+    /// These variables, by the numbers of their vectors.
+    pub(super) used: Vec<Var>,
+    /// The first of them, which an index can name: they lie in rows, in this order.
+    pub(super) in_rows: Option<usize>,
+    /// Vectors.
+    pub(super) vectors: usize,
+    pub(super) calls: Vec<Call>,
+    pub(super) samples: Vec<Sample>,
+    /// What it relies on.
+    pub needs: Needs,
+}
+
+/// What instructions rely on.
+#[derive(Clone, Debug)]
+pub struct Needs {
+    /// Uniform values that have to be moderate; `None`: start values need not be either.
+    moderate: Option<Vec<u16>>,
+}
+
+impl Needs {
+    /// Whether these uniform values are so; `starts`: start values are moderate.
+    pub fn are_met(&self, uniforms: &[u32], starts: bool) -> bool {
+        let is = |&index: &u16| uniforms.get(usize::from(index)).is_some_and(|&bits| is_moderate(bits));
+        self.moderate.as_ref().is_none_or(|of| starts && of.iter().all(is))
+    }
+}
+
+impl Chosen {
+    /// Chooses them. `start`: variables with start values. With `moderate`, uniform values and start values are taken for moderate
+    /// ones where that helps.
+    pub fn new(code: &Code, start: &[Var], isa: Isa, moderate: bool) -> Self {
+        let mut vars: Vec<Option<Vector>> = vec![None; Var::COUNT];
+        let mut used = Vec::new();
+        let note = |var: Var, vars: &mut [Option<Vector>], used: &mut Vec<Var>| {
+            if vars[var.index()].is_none() {
+                vars[var.index()] = Some(Vector(used.len() as u32));
+                used.push(var);
+            }
+        };
+        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
+        for op in ops() {
+            if let Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) = *op {
+                facts::indexed(gprs, element).for_each(|var| note(var, &mut vars, &mut used));
+            }
+        }
+        let in_rows = (!used.is_empty()).then_some(used.len());
+        for op in ops() {
+            if let Op::Get(var) | Op::Set(var, ..) | Op::Mark(var, _) = op {
+                note(*var, &mut vars, &mut used);
+            }
+        }
+        let facts = Facts::of(code, start);
+        let sizes = if moderate && Pass::Sizes.is_on() { Sizes::of(code, start) } else { None };
+        let resources = (code.fetches.as_slice(), code.stores.as_slice());
+        let mut select = Select::new(isa, &facts, &vars, resources, used.len() as u32, sizes.as_ref());
+        let lists = (0..).zip(&code.blocks).map(|(index, block)| select.block(index, block)).collect();
+        let vectors = select.vectors as usize;
+        let (calls, samples) = (std::mem::take(&mut select.calls), std::mem::take(&mut select.samples));
+        let moderate = select.relies_on_sizes.then(|| {
+            let mut named: Vec<u16> =
+                ops().filter_map(|op| if let Op::Uniform(index) = *op { Some(index) } else { None }).collect();
+            named.sort_unstable();
+            named.dedup();
+            named
+        });
+        Self { lists, vars, used, in_rows, vectors, calls, samples, needs: Needs { moderate } }
+    }
+}

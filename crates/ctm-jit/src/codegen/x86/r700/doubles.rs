@@ -1,0 +1,314 @@
+//! R700's 64-bit operations as vector instructions.
+//!
+//! Registers hold doubles as two dwords, so a vector of doubles is two vectors of dwords. For arithmetic they are unpacked into elements of 64
+//! bits, which the processor adds and multiplies; its flush of denormals is `ctm_exec::r700::ops64`'s. It makes NaN operands quiet, which
+//! here stay as they are, so they are put back. What only splits and joins exponents and fractions is done on the dwords.
+
+use super::alu::integers::{HIGH_DWORDS, LOW_DWORDS, number, unpack};
+use super::alu::{Alu, shift};
+use super::facts::{INT_AT_LEAST, INT_AT_MOST, INT_EQUAL, INT_GREATER, INT_LESS, INT_NOT_EQUAL, UNORDERED, float_test};
+use crate::codegen::x86::asm;
+use crate::codegen::x86::asm::{SHUFFLE, V};
+use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::scalar::Sink;
+use ctm_exec::x1k::float::{INFINITY, MIN_NORMAL, SIGN};
+use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, Op3};
+
+/// The high dword of infinity; where sign and fraction stand in one.
+const INFINITY64: u32 = 0x7ff0_0000;
+const SIGN_AND_FRACTION: u32 = SIGN | 0x000f_ffff;
+/// What the exponents of both precisions differ by, in a high dword.
+const REBIAS: u32 = (1023 - 127) << 20;
+
+/// Doubles of all lanes, unpacked.
+pub type Pair = [Src; 2];
+
+/// What an operation gives.
+#[derive(Clone, Copy, Debug)]
+pub struct Results {
+    /// Its dwords, by the `part` of the form's operation; 4 is where the predicate holds.
+    pub parts: [Src; 5],
+    /// The same as doubles, where they were made so.
+    pub doubles: Option<Pair>,
+}
+
+/// A 64-bit operation with its modifiers.
+#[derive(Clone, Copy, Debug)]
+pub struct Wide {
+    /// Which.
+    pub op: AluOp,
+    /// Output modifier.
+    pub omod: Omod,
+    /// To 0..1.
+    pub clamp: bool,
+}
+
+/// An operand: its high and low dwords, and the same unpacked if that has been done.
+#[derive(Clone, Copy, Debug)]
+pub struct Double {
+    /// The high dwords.
+    pub high: Src,
+    /// The low dwords.
+    pub low: Src,
+    /// Both.
+    pub pair: Option<Pair>,
+}
+
+impl Double {
+    fn pair(self, s: &mut impl Sink) -> Pair {
+        self.pair.unwrap_or_else(|| unpack(s, self.low, self.high))
+    }
+}
+
+fn vector(src: Src) -> Vector {
+    // What `Sink::two` gives, and nothing else, comes here.
+    if let Src::Vector(vector) = src { vector } else { Vector(0) }
+}
+
+impl Wide {
+    /// Emits the operation; `None`, and nothing is emitted, where there is none.
+    pub fn emit(self, s: &mut impl Sink, [a, b, c]: [Double; 3]) -> Option<Results> {
+        match self.op {
+            AluOp::Op2(Op2::Add64) => {
+                let (a, b) = (a.pair(s), b.pair(s));
+                let sum = arithmetic(s, asm::ADD_F64, a, b);
+                Some(self.finish(s, sum, factor(self.omod)))
+            }
+            AluOp::Op2(Op2::Mul64) => {
+                let (pa, pb) = (a.pair(s), if same(a, b) { None } else { Some(b.pair(s)) });
+                let product = arithmetic(s, asm::MUL_F64, pa, pb.unwrap_or(pa));
+                Some(self.finish(s, product, factor(self.omod)))
+            }
+            AluOp::Op3(Op3::Muladd64 | Op3::Muladd64M2 | Op3::Muladd64M4 | Op3::Muladd64D2) => {
+                let (pa, pb) = (a.pair(s), b.pair(s));
+                let product = arithmetic(s, asm::MUL_F64, pa, pb);
+                let c = c.pair(s);
+                let sum = arithmetic(s, asm::ADD_F64, product, c);
+                Some(self.finish(s, sum, factor(self.op.info().scale)))
+            }
+            AluOp::Op2(Op2::Fract64) => {
+                let a = a.pair(s);
+                let below_one = number(s, 1f64.to_bits() - 1);
+                let fraction = a.map(|a| {
+                    let floor = s.fresh();
+                    s.push(Lir::One(asm::ROUND_F64, floor, a, Some(9)));
+                    let rest = s.two(asm::SUB_F64, a, Src::Vector(floor));
+                    // Of a NaN, which an infinity leaves, the minimum is its second operand.
+                    s.two(asm::MIN_F64, below_one, rest)
+                });
+                keep_nans(s, fraction, a);
+                Some(self.finish(s, fraction, factor(self.omod)))
+            }
+            AluOp::Op2(Op2::Ldexp64) => {
+                let dwords = ldexp(s, a, b.high);
+                Some(self.finish_dwords(s, dwords))
+            }
+            AluOp::Op2(Op2::Flt32ToFlt64) => {
+                let dwords = lengthened(s, a.high);
+                Some(self.finish_dwords(s, dwords))
+            }
+            AluOp::Op2(Op2::Flt64ToFlt32) => {
+                let single = shortened(s, a);
+                if self.omod != Omod::Off || self.clamp {
+                    let alu = Alu { op: self.op, omod: self.omod, clamp: self.clamp, seen: true };
+                    alu.finish(s, single, true);
+                }
+                Some(Results { parts: [Src::Vector(single), ZERO, ZERO, ZERO, ZERO], doubles: None })
+            }
+            AluOp::Op2(op @ (Op2::PredSete64 | Op2::PredSetgt64 | Op2::PredSetge64)) => {
+                let Decides::Compare(test) = op.info().decides else { return None };
+                let how = float_test(test);
+                let (a, b) = (a.pair(s), b.pair(s));
+                let ones = s.fresh();
+                s.push(Lir::Copy(ones, Src::Literal(u32::MAX)));
+                let mut holds = [s.fresh(), s.fresh()];
+                for (n, holds) in holds.iter_mut().enumerate() {
+                    s.push(Lir::Copy(*holds, ZERO));
+                    s.push(Lir::Test(asm::CMP_F64, how, 1, a[n], b[n], 0));
+                    s.push(Lir::MergeTwo(asm::OR_I64, *holds, 1, Src::Vector(ones), Src::Vector(ones)));
+                }
+                let [low, _] = pack(s, holds.map(Src::Vector));
+                let skips = s.two(asm::XOR, low, Src::Literal(u32::MAX));
+                Some(Results { parts: [skips, skips, skips, skips, low], doubles: None })
+            }
+            AluOp::Op2(Op2::Frexp64) => Some(Results { parts: frexp(s, a), doubles: None }),
+            AluOp::Op2(_) | AluOp::Op3(_) => None,
+        }
+    }
+
+    /// Output modifier and clamp, and the dwords of the results.
+    fn finish(self, s: &mut impl Sink, mut doubles: Pair, factor: Option<u64>) -> Results {
+        if let Some(factor) = factor {
+            let factor = number(s, factor);
+            let scaled = doubles.map(|x| s.two(asm::MUL_F64, x, factor));
+            keep_nans(s, scaled, doubles);
+            doubles = scaled;
+        }
+        if self.clamp {
+            let one = number(s, 1f64.to_bits());
+            let zero = s.fresh();
+            s.push(Lir::Copy(zero, ZERO));
+            doubles = doubles.map(|x| {
+                let positive = s.two(asm::MAX_F64, x, Src::Vector(zero));
+                s.two(asm::MIN_F64, positive, one)
+            });
+        }
+        let [low, high] = pack(s, doubles);
+        Results { parts: [low, high, low, high, ZERO], doubles: Some(doubles) }
+    }
+
+    /// The same for results in dwords: low, high.
+    fn finish_dwords(self, s: &mut impl Sink, [low, high]: [Src; 2]) -> Results {
+        if self.omod != Omod::Off || self.clamp {
+            let doubles = unpack(s, low, high);
+            return self.finish(s, doubles, factor(self.omod));
+        }
+        Results { parts: [low, high, low, high, ZERO], doubles: None }
+    }
+}
+
+const ZERO: Src = Src::Literal(0);
+
+fn same(a: Double, b: Double) -> bool {
+    a.high == b.high && a.low == b.low
+}
+
+fn factor(omod: Omod) -> Option<u64> {
+    match omod {
+        Omod::Off => None,
+        Omod::M2 => Some(2f64.to_bits()),
+        Omod::M4 => Some(4f64.to_bits()),
+        Omod::D2 => Some(0.5f64.to_bits()),
+    }
+}
+
+/// Low and high dwords.
+fn pack(s: &mut impl Sink, [first, second]: Pair) -> [Src; 2] {
+    [LOW_DWORDS, HIGH_DWORDS].map(|which| {
+        let dst = s.fresh();
+        s.push(Lir::TwoImm(SHUFFLE, dst, first, second, which));
+        Src::Vector(dst)
+    })
+}
+
+/// A sum or product; a NaN operand stays as it is, the first before the second.
+fn arithmetic(s: &mut impl Sink, op: V, a: Pair, b: Pair) -> Pair {
+    let results = [s.two(op, a[0], b[0]), s.two(op, a[1], b[1])];
+    if a != b {
+        keep_nans(s, results, b);
+    }
+    keep_nans(s, results, a);
+    results
+}
+
+/// Replaces results by NaN operands.
+fn keep_nans(s: &mut impl Sink, results: Pair, operands: Pair) {
+    for (result, operand) in results.into_iter().zip(operands) {
+        s.push(Lir::Test(asm::CMP_F64, UNORDERED, 1, operand, operand, 0));
+        s.push(Lir::MergeTwo(asm::AND_I64, vector(result), 1, operand, operand));
+    }
+}
+
+/// `a * 2 ^ power`, as dwords.
+fn ldexp(s: &mut impl Sink, a: Double, power: Src) -> [Src; 2] {
+    let exponent = exponent(s, a.high);
+    // Beyond these nothing changes.
+    let power = s.two(asm::MIN_I32, power, Src::Literal(4096));
+    let power = s.two(asm::MAX_I32, power, Src::Literal((-4096i32).cast_unsigned()));
+    let sum = s.two(asm::ADD_I32, exponent, power);
+    let sign = s.two(asm::AND, a.high, Src::Literal(SIGN));
+    let rest = s.two(asm::AND, a.high, Src::Literal(SIGN_AND_FRACTION));
+    let moved = shift(s, 6, sum, 20);
+    let high = s.two(asm::OR, rest, moved);
+    let infinity = s.two(asm::OR, sign, Src::Literal(INFINITY64));
+    let low = s.fresh();
+    s.push(Lir::Copy(low, a.low));
+    let tests: [(u8, Src, u32, Src, Src); 4] = [
+        (INT_AT_LEAST, sum, 0x7ff, infinity, ZERO),
+        (INT_AT_MOST, sum, 0, sign, ZERO),
+        (INT_EQUAL, exponent, 0, sign, ZERO),
+        (INT_EQUAL, exponent, 0x7ff, a.high, a.low),
+    ];
+    for (how, of, bound, h, l) in tests {
+        s.push(Lir::Test(asm::CMP_I32, how, 1, of, Src::Literal(bound), 0));
+        s.push(Lir::Merge(vector(high), 1, h));
+        s.push(Lir::Merge(low, 1, l));
+    }
+    [Src::Vector(low), high]
+}
+
+fn exponent(s: &mut impl Sink, high: Src) -> Src {
+    let field = shift(s, 2, high, 20);
+    s.two(asm::AND, field, Src::Literal(0x7ff))
+}
+
+/// Exponent, its sign, and the dwords of the fraction.
+fn frexp(s: &mut impl Sink, a: Double) -> [Src; 5] {
+    let field = exponent(s, a.high);
+    let power = s.two(asm::ADD_I32, field, Src::Literal((-1022i32).cast_unsigned()));
+    let sign = s.two(asm::AND, a.high, Src::Literal(SIGN));
+    let size = s.two(asm::AND, a.high, Src::Literal(!SIGN));
+    let rest = s.two(asm::AND, a.high, Src::Literal(SIGN_AND_FRACTION));
+    let high = s.two(asm::OR, rest, Src::Literal(0x3fe << 20));
+    let low = s.fresh();
+    s.push(Lir::Copy(low, a.low));
+    s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, field, ZERO, 0));
+    s.push(Lir::Merge(vector(power), 1, ZERO));
+    s.push(Lir::Merge(vector(high), 1, sign));
+    s.push(Lir::Merge(low, 1, ZERO));
+    s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, field, Src::Literal(0x7ff), 0));
+    s.push(Lir::Merge(vector(power), 1, Src::Literal(u32::MAX)));
+    s.push(Lir::Merge(vector(high), 1, a.high));
+    s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, size, Src::Literal(INFINITY64), 0));
+    s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, a.low, ZERO, 1));
+    s.push(Lir::Merge(vector(high), 1, Src::Literal(0xfff8_0000)));
+    let extended = shift(s, 4, power, 31);
+    [power, extended, Src::Vector(low), high, ZERO]
+}
+
+/// A single-precision number in double precision, as dwords.
+fn lengthened(s: &mut impl Sink, a: Src) -> [Src; 2] {
+    let sign = s.two(asm::AND, a, Src::Literal(SIGN));
+    let size = s.two(asm::AND, a, Src::Literal(!SIGN));
+    let moved = shift(s, 2, size, 3);
+    let high = s.two(asm::ADD_I32, moved, Src::Literal(REBIAS));
+    let low = shift(s, 6, a, 29);
+    s.push(Lir::Test(asm::CMP_I32, INT_AT_LEAST, 1, size, Src::Literal(INFINITY), 0));
+    s.push(Lir::MergeTwo(asm::OR, vector(high), 1, high, Src::Literal(INFINITY64)));
+    s.push(Lir::Test(asm::CMP_I32, INT_LESS, 1, size, Src::Literal(MIN_NORMAL), 0));
+    s.push(Lir::Merge(vector(high), 1, ZERO));
+    s.push(Lir::Merge(vector(low), 1, ZERO));
+    s.push(Lir::Two(asm::OR, vector(high), high, sign));
+    [low, high]
+}
+
+/// A double-precision number in single precision: the bits that are left out round what stays, and carry into the exponent.
+fn shortened(s: &mut impl Sink, a: Double) -> Vector {
+    let sign = s.two(asm::AND, a.high, Src::Literal(SIGN));
+    let size = s.two(asm::AND, a.high, Src::Literal(!SIGN));
+    let rebiased = s.two(asm::SUB_I32, size, Src::Literal(REBIAS));
+    let upper = shift(s, 6, rebiased, 3);
+    let lower = shift(s, 2, a.low, 29);
+    let kept = s.two(asm::OR, upper, lower);
+    let left_out = s.two(asm::AND, a.low, Src::Literal(0x1fff_ffff));
+    let odd = s.two(asm::AND, kept, Src::Literal(1));
+    let half = s.two(asm::ADD_I32, left_out, Src::Literal(0x0fff_ffff));
+    let half = s.two(asm::ADD_I32, half, odd);
+    let carry = shift(s, 2, half, 29);
+    let dst = vector(s.two(asm::ADD_I32, kept, carry));
+    let it = Src::Vector(dst);
+    s.push(Lir::Test(asm::CMP_I32, INT_LESS, 1, it, Src::Literal(MIN_NORMAL), 0));
+    s.push(Lir::Merge(dst, 1, ZERO));
+    s.push(Lir::Test(asm::CMP_I32, INT_LESS, 1, size, Src::Literal(REBIAS), 0));
+    s.push(Lir::Merge(dst, 1, ZERO));
+    s.push(Lir::Test(asm::CMP_I32, INT_AT_LEAST, 1, size, Src::Literal(REBIAS + (255 << 20)), 0));
+    s.push(Lir::Merge(dst, 1, Src::Literal(INFINITY)));
+    const ONE_NAN: Src = Src::Literal(0x7fc0_0000);
+    s.push(Lir::Test(asm::CMP_I32, INT_GREATER, 1, size, Src::Literal(INFINITY64), 0));
+    s.push(Lir::Merge(dst, 1, ONE_NAN));
+    s.push(Lir::Test(asm::CMP_I32, INT_EQUAL, 1, size, Src::Literal(INFINITY64), 0));
+    s.push(Lir::Test(asm::CMP_I32, INT_NOT_EQUAL, 1, a.low, ZERO, 1));
+    s.push(Lir::Merge(dst, 1, ONE_NAN));
+    s.push(Lir::Two(asm::OR, dst, it, sign));
+    dst
+}

@@ -1,0 +1,161 @@
+//! Masks other than the active lanes, and numbers: in registers or in the frame; operations on all of them.
+
+use super::{ACTIVE, Emit, Input};
+use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
+use crate::codegen::x86::lir::K;
+use crate::codegen::x86::r700::Ins;
+use crate::codegen::x86::r700::wide;
+use crate::codegen::x86::r700::wide::RIGHT;
+use crate::ir::r700::{End, M, MaskOp};
+
+/// Registers for those that are used most.
+const REGISTERS: [Gpr; 5] = [9, 10, 11, RSI, RDI];
+
+/// Registers for the masks and numbers that are used most, weighted by the depth of loops. Those that others look at stay in the frame.
+pub(super) fn homes(input: &Input<'_>) -> Vec<Option<Gpr>> {
+    let mut homes = vec![None; M::COUNT];
+    if input.calls || !input.samples.is_empty() {
+        return homes;
+    }
+    let mut uses = vec![0u64; M::COUNT];
+    let shared = [M::ACTIVE, M::EXISTING, M::NONE, M::VALID];
+    for ((block, list), turns) in input.code.blocks.iter().zip(input.lists).zip(input.turns) {
+        let weight = 1 << (3 * u64::from(block.loops.min(8)));
+        let mut note = |m: M| uses[m.index()] += weight;
+        for ins in list {
+            match *ins {
+                Ins::Mask(op) => op.reads().into_iter().flatten().chain([op.writes()]).for_each(&mut note),
+                Ins::Set(.., m) | Ins::SetTwo(.., m) | Ins::SetRelative(.., m) | Ins::Mark(_, m) | Ins::EndLanes(m) => {
+                    note(m);
+                }
+                Ins::Keep(.., m) => note(m),
+                _ => {}
+            }
+        }
+        turns.iter().for_each(|turns| note(turns.left));
+        if let End::Branch { mask, .. } = block.end {
+            note(mask);
+        }
+    }
+    // Vectors are made of these.
+    let numbers =
+        input.lists.iter().flatten().filter_map(|ins| if let Ins::Number(_, m) = *ins { Some(m) } else { None });
+    numbers.chain(shared).for_each(|m| uses[m.index()] = 0);
+    for register in REGISTERS {
+        let most = (0..M::COUNT).max_by_key(|&m| (uses[m], std::cmp::Reverse(m))).filter(|&m| uses[m] > 0);
+        let Some(m) = most else { break };
+        homes[m] = Some(register);
+        uses[m] = 0;
+    }
+    homes
+}
+
+impl Emit<'_> {
+    /// The register that a mask lives in.
+    pub(super) fn mask_home(&self, m: M) -> Option<Gpr> {
+        if m == M::ACTIVE { Some(ACTIVE) } else { self.masks[m.index()] }
+    }
+
+    /// A register that holds a mask: its own, or `scratch`.
+    pub(super) fn mask_register(&mut self, m: M, scratch: Gpr) -> Gpr {
+        if m == M::ACTIVE {
+            self.whole();
+        }
+        self.mask_home(m).unwrap_or_else(|| {
+            self.asm.int_load(Int::Mov, true, scratch, RBX, Self::mask_at(m));
+            scratch
+        })
+    }
+
+    pub(super) fn load_mask(&mut self, register: Gpr, m: M) {
+        let from = self.mask_register(m, register);
+        if from != register {
+            self.asm.wide(Int::Mov, register, from);
+        }
+    }
+
+    pub(super) fn store_mask(&mut self, m: M, register: Gpr) {
+        match self.mask_home(m) {
+            Some(home) if home == register => {}
+            Some(home) => self.asm.wide(Int::Mov, home, register),
+            None => self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(m), register),
+        }
+        if m == M::ACTIVE {
+            (self.whole, self.cached) = (true, false);
+        }
+    }
+
+    /// `register op= m`.
+    fn with_mask(&mut self, op: Int, register: Gpr, m: M) {
+        if m == M::ACTIVE {
+            self.whole();
+        }
+        match self.mask_home(m) {
+            Some(home) => self.asm.wide(op, register, home),
+            None => self.asm.int_load(op, true, register, RBX, Self::mask_at(m)),
+        }
+    }
+
+    /// `d = a op b`.
+    fn combine(&mut self, op: Int, d: M, a: M, b: M) {
+        let home = self.mask_home(d).filter(|_| d != b || a == b).unwrap_or(RAX);
+        self.load_mask(home, a);
+        self.with_mask(op, home, b);
+        self.store_mask(d, home);
+    }
+
+    pub(super) fn mask_op(&mut self, op: MaskOp) {
+        match op {
+            MaskOp::Copy(d, a) => {
+                let from = self.mask_register(a, RAX);
+                return self.store_mask(d, from);
+            }
+            MaskOp::And(d, a, b) => return self.combine(Int::And, d, a, b),
+            MaskOp::Or(d, a, b) => return self.combine(Int::Or, d, a, b),
+            MaskOp::Xor(d, a, b) => return self.combine(Int::Xor, d, a, b),
+            MaskOp::AndNot(_, a, b) => {
+                self.load_mask(RAX, b);
+                self.asm.wide_not(RAX);
+                self.with_mask(Int::And, RAX, a);
+            }
+            MaskOp::Quads(_, a) => {
+                self.load_mask(RAX, a);
+                wide::whole_quads(&mut self.asm);
+                self.with_mask(Int::And, RAX, M::EXISTING);
+            }
+            MaskOp::Number(d, number) => {
+                self.asm.int_imm(RAX, 0);
+                self.asm.wide_imm(Int::Add, RAX, number);
+                return self.store_mask(d, RAX);
+            }
+            MaskOp::Add(d, number, thirteen_bits) => {
+                let home = self.mask_home(d).unwrap_or(RAX);
+                self.load_mask(home, d);
+                wide::add(&mut self.asm, home, number, thirteen_bits);
+                return self.store_mask(d, home);
+            }
+            MaskOp::IfNot0(_, a, b) => {
+                self.load_mask(RAX, a);
+                self.load_mask(RCX, b);
+                wide::unless_zero(&mut self.asm);
+            }
+            MaskOp::Lanes(..) => return,
+        }
+        self.store_mask(op.writes(), RAX);
+    }
+
+    /// The lanes of a mask that belong to a piece, in a mask register.
+    pub(super) fn lane_mask(&mut self, under: M, copy: u8) -> K {
+        if under != M::ACTIVE {
+            let from = self.mask_register(under, RAX);
+            if copy > 0 {
+                self.load_mask(RAX, under);
+                self.asm.wide_shift(RIGHT, RAX, 16 * copy);
+            }
+            self.asm.mask_from(1, if copy > 0 { RAX } else { from });
+            return 1;
+        }
+        self.pieces();
+        4 + copy
+    }
+}

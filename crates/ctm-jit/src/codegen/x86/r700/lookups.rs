@@ -1,0 +1,116 @@
+//! Lookups of texels and of items of buffers, and the tables by which code finds them.
+
+use crate::codegen::x86::Frame;
+use crate::codegen::x86::lir::{Src, Vector};
+use crate::ir::r700::M;
+use crate::launch::r700::bindings::Binding;
+use ctm_exec::r700::resources::Compare;
+use ctm_exec::r700::sample::compared;
+use ctm_exec::r700::texture::Detail;
+use ctm_exec::x1k::float::ONE;
+
+/// A lookup of texels or items: directly where the fetch has a binding, otherwise by a call.
+#[derive(Clone, Copy, Debug)]
+pub struct Sample {
+    /// The fetch.
+    pub fetch: u16,
+    /// The call.
+    pub call: u16,
+    pub at: [Src; 4],
+    /// The elements that somebody reads.
+    pub dst: [Option<Vector>; 4],
+    pub under: M,
+    pub looked: Looked,
+}
+
+/// How a lookup finds what it reads.
+#[derive(Clone, Copy, Debug)]
+pub enum Looked {
+    /// The nearest texel, or four that are weighed; whether coordinates count texels, what is added to them in texels, whether texels are
+    /// compared with the fourth coordinate, and where the level of detail comes from.
+    Nearest { unnormalised: [bool; 2], offset: [f32; 2], compares: bool, detail: Detail },
+    /// The texel with these numbers, or zeros.
+    Load { offset: [i32; 2] },
+    /// The item with this number, or zeros: so many dwords, and the fourth element where they are fewer.
+    Item { dwords: u8, one: u32 },
+}
+
+/// What a comparison gives besides its first element.
+pub const UNCOMPARED: [u32; 4] = [0, 0, 0, ONE];
+
+impl Looked {
+    /// Whether texels are compared with a reference value.
+    pub const fn compares(self) -> bool {
+        matches!(self, Self::Nearest { compares: true, .. })
+    }
+}
+
+/// Offsets in the table that a sample finds its texture or buffer by.
+pub mod table {
+    /// 1 if there is a binding, 2 if it weighs texels, 3 if it has mipmap levels, layers or faces.
+    pub const BOUND: i32 = 0;
+    /// Pointer to the texels or items.
+    pub const DATA: i32 = 8;
+    /// The largest column and row, as numbers.
+    pub const LAST: i32 = 16;
+    /// Columns and rows, as numbers.
+    pub const SIZE: i32 = 24;
+    /// Columns; bytes from item to item.
+    pub const WIDTH: i32 = 32;
+    /// Rows; items.
+    pub const HEIGHT: i32 = 36;
+    /// Lanes that have looked up.
+    pub const LANES: i32 = 40;
+    /// After how many columns and rows they repeat, as numbers; 0: they do not.
+    pub const PERIOD: i32 = 48;
+    /// One over that.
+    pub const INVERSE: i32 = 56;
+    /// What is added to the number of an item. It stands where textures have columns.
+    pub const FIRST: i32 = LAST;
+    /// What a comparison gives if the reference value is no number or the texel is none; then by what that changes where the reference is less,
+    /// where it is equal, and where it is greater.
+    pub const COMPARED: i32 = 64;
+    /// Its size.
+    pub const BYTES: i32 = 80;
+}
+
+/// See [`table::COMPARED`].
+fn outcomes(compare: Compare) -> [u32; 4] {
+    let of = |reference: f32| compared(compare, reference, 1f32.to_bits())[0];
+    let unordered = of(f32::NAN);
+    [unordered, of(0.0) ^ unordered, of(1.0) ^ unordered, of(2.0) ^ unordered]
+}
+
+/// Fills in a lookup's table.
+pub fn put(frame: &mut Frame, at: i32, binding: Option<&Binding<'_>>) {
+    let bound = u64::from(binding.is_some()) + u64::from(binding.is_some_and(Binding::is_linear));
+    frame.put(at + table::BOUND, &bound.to_le_bytes());
+    frame.put(at + table::LANES, &0u64.to_le_bytes());
+    let Some(binding) = binding else { return };
+    match binding {
+        Binding::Texels(texture) => {
+            frame.put(at + table::DATA, &(texture.texels.as_ptr() as usize).to_le_bytes());
+            let mut number =
+                |place: i32, axis: i32, x: f32| frame.put(at + place + 4 * axis, &x.to_bits().to_le_bytes());
+            for (axis, size) in [texture.width, texture.height].into_iter().enumerate() {
+                let (axis, period) = (axis as i32, texture.periods[axis]);
+                number(table::LAST, axis, (size - 1) as f32);
+                number(table::SIZE, axis, size as f32);
+                number(table::PERIOD, axis, period as f32);
+                number(table::INVERSE, axis, 1.0 / period as f32);
+            }
+            for (n, bits) in (0..).zip(outcomes(texture.compare)) {
+                frame.put(at + table::COMPARED + 4 * n, &bits.to_le_bytes());
+            }
+            frame.put(at + table::WIDTH, &texture.width.to_le_bytes());
+            frame.put(at + table::HEIGHT, &texture.height.to_le_bytes());
+        }
+        Binding::Levels(_) => {}
+        Binding::Items(items) => {
+            frame.put(at + table::DATA, &(items.bytes.as_ptr() as usize).to_le_bytes());
+            frame.put(at + table::FIRST, &items.first.to_le_bytes());
+            frame.put(at + table::WIDTH, &items.stride.to_le_bytes());
+            frame.put(at + table::HEIGHT, &items.count.to_le_bytes());
+        }
+    }
+}

@@ -1,0 +1,91 @@
+//! Narrower wavefronts for programs that keep many vectors at once.
+//!
+//! A vector of 64 lanes takes four registers, so eight vectors fill the processor's. Where a program keeps more, two wavefronts of 32 lanes or four of 16, one
+//! after the other, may take less time: what they keep lies in registers and not in the frame. They pay for starts, exports and branches again, and where each instruction waits for
+//! the one before, there is less to do meanwhile.
+
+use super::Ins;
+use crate::codegen::x86::allocate::{Homes, Ranges};
+use crate::codegen::x86::isa::Isa;
+use crate::ir::r700::Code;
+
+/// Estimated cycles of an instruction on one register, and until its result is there.
+const INSTRUCTION: [u64; 2] = [1, 4];
+/// Those of a lookup.
+const LOOKUP: [u64; 2] = [20, 60];
+/// Cycles of a wavefront's start and of storing to one target. Targets disturb each other, so it grows with the square of their number.
+const WAVEFRONT: f64 = 100.0;
+/// Cycles of a block's end.
+const BLOCK: f64 = 10.0;
+/// Bytes of rows in the frame at which a use of one register's row takes a cycle longer; it takes as much longer as they fill the first-level cache.
+const ROWS: f64 = 22.0 * 1024.0;
+/// Fewer lanes have to be estimated to take less than this share of the time.
+const GAIN: f64 = 0.85;
+
+/// What a program does, whatever the number of lanes.
+struct Work {
+    /// Cycles of all instructions on one register.
+    cycles: u64,
+    /// Cycles from the start to the end if nothing but what came before has to be waited for.
+    latency: u64,
+    /// Passages of blocks.
+    blocks: u64,
+}
+
+impl Work {
+    fn of(code: &Code, lists: &[Vec<Ins>], vectors: usize) -> Self {
+        let mut work = Self { cycles: 0, latency: 0, blocks: 0 };
+        let mut ready = vec![0; vectors];
+        for (block, list) in code.blocks.iter().zip(lists) {
+            let weight = 1 << (3 * u64::from(block.loops.min(8)));
+            ready.fill(0u64);
+            let mut latest = 0;
+            for ins in list {
+                let [cycles, latency] = if matches!(ins, Ins::Sample(..)) { LOOKUP } else { INSTRUCTION };
+                let begins = ins.reads().map(|vector| ready[vector.index()]).max().unwrap_or(0);
+                work.cycles += weight * cycles;
+                if let Some((vector, _)) = ins.writes() {
+                    ready[vector.index()] = begins + latency;
+                    latest = latest.max(begins + latency);
+                }
+            }
+            work.latency += weight * latest;
+            work.blocks += weight;
+        }
+        work
+    }
+}
+
+/// How many registers of 16 lanes a vector has, and how they are given out: as for `asked` registers, or for fewer where that is estimated to be faster.
+pub fn narrow(
+    (code, lists): (&Code, &[Vec<Ins>]),
+    ranges: &Ranges,
+    exports: &[usize],
+    in_rows: Option<usize>,
+    asked: u8,
+) -> (u8, Homes) {
+    let work = Work::of(code, lists, ranges.vectors());
+    let targets = exports.chunk_by(|a, b| a / 4 == b / 4).count().max(1) as f64;
+    let apart = WAVEFRONT * targets * targets + BLOCK * work.blocks as f64;
+    // Cycles of all lanes, where so many are spent on rows of one register.
+    let time = |copies: u8, rows: f64| {
+        let cycles = (f64::from(copies) * (work.cycles as f64 + rows)).max(work.latency as f64);
+        f64::from(asked / copies) * (cycles + apart)
+    };
+    let estimate = |copies: u8| {
+        let homes = ranges.homes(Isa::Avx512.registers() / copies, in_rows);
+        let bytes = f64::from(homes.rows) * f64::from(copies) * 64.0;
+        let rows = ranges.weight_in_rows(&homes) as f64 * bytes / ROWS;
+        (time(copies, rows), copies, homes)
+    };
+    let mut best = estimate(asked);
+    for copies in [2, 1].into_iter().filter(|&copies| copies < asked) {
+        if time(copies, 0.0) < GAIN * best.0 {
+            let other = estimate(copies);
+            if other.0 < GAIN * best.0 {
+                best = other;
+            }
+        }
+    }
+    (best.1, best.2)
+}

@@ -1,0 +1,102 @@
+//! What fetches are in instructions: lookups, differences in quads, gradients that are set, calls.
+
+use super::super::{Call, Ins, Looked, Sample, gradient};
+use super::{Plan, Select};
+use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::scalar::Sink;
+use crate::ir::r700::{Fetch, M, Op, Value};
+use crate::launch::r700::bindings::takes_level_0;
+use ctm_exec::r700::texture::{self, is_comparison};
+use ctm_exec::r700::vertex::own_plain_dwords;
+use ctm_isa::r700::inst::texel_offset;
+use ctm_isa::r700::ops::TexOp;
+
+/// Coordinates x, y, z.
+const COORDINATES: usize = 3;
+
+impl Select<'_> {
+    /// A fetch.
+    pub(super) fn fetch(&mut self, plan: &Plan<'_>, place: usize, number: u16, at: [Src; 4], under: M) {
+        let fetch = self.fetches.get(usize::from(number));
+        // What may not be bound is for the call.
+        let own = fetch.filter(|fetch| !fetch.alternate()).and_then(|fetch| match fetch {
+            Fetch::Texture(inst) => Some(inst.word0.op),
+            _ => None,
+        });
+        match (own, fetch.and_then(looked)) {
+            (Some(TexOp::GetGradientsH), _) => self.slopes(plan, place, false, at),
+            (Some(TexOp::GetGradientsV), _) => self.slopes(plan, place, true, at),
+            (Some(TexOp::SetGradientsH), _) => self.keep(plan, place, 0, at, under),
+            (Some(TexOp::SetGradientsV), _) => self.keep(plan, place, COORDINATES, at, under),
+            (_, Some(looked)) => self.sample(plan, place, number, looked, at, under),
+            (_, None) => self.call(Call::Fetch(number), &at, under),
+        }
+    }
+
+    /// Keeps coordinates as gradients, from a row on; what is read of such a fetch is 0.
+    fn keep(&mut self, plan: &Plan<'_>, place: usize, first: usize, at: [Src; 4], under: M) {
+        for (n, &src) in at.iter().enumerate().take(COORDINATES) {
+            self.out.push(Ins::Keep(gradient(first + n), src, under));
+        }
+        let dst = self.wanted(plan, place);
+        dst.into_iter().flatten().for_each(|dst| self.push(Lir::Copy(dst, Src::Literal(0))));
+        self.sampled = Some((Value(place as u32), dst));
+    }
+
+    /// Vectors for the elements of a fetch that somebody reads.
+    fn wanted(&mut self, plan: &Plan<'_>, place: usize) -> [Option<Vector>; 4] {
+        let value = Value(place as u32);
+        let mut dst = [None; 4];
+        for (element, dst) in (0..).zip(&mut dst) {
+            let reads = |(at, op): (usize, &Op)| *op == Op::Fetched(value, element) && plan.uses[at] > 0;
+            if plan.block.ops.iter().enumerate().any(reads) {
+                *dst = Some(self.fresh());
+            }
+        }
+        dst
+    }
+
+    /// What coordinates differ by in each quad.
+    fn slopes(&mut self, plan: &Plan<'_>, place: usize, vertical: bool, at: [Src; 4]) {
+        let dst = self.wanted(plan, place);
+        for (dst, at) in dst.into_iter().zip(at).filter_map(|(dst, at)| Some((dst?, at))) {
+            self.out.push(Ins::Slope(dst, at, vertical));
+        }
+        self.sampled = Some((Value(place as u32), dst));
+    }
+
+    /// A lookup that may find its texels or items itself.
+    fn sample(&mut self, plan: &Plan<'_>, place: usize, fetch: u16, looked: Looked, at: [Src; 4], under: M) {
+        let dst = self.wanted(plan, place);
+        let call = self.calls.len() as u16;
+        self.samples.push(Sample { fetch, call, at, dst, under, looked });
+        self.calls.push(Call::Fetch(fetch));
+        let mut made = dst.into_iter().flatten();
+        self.out.push(Ins::Sample(self.samples.len() as u16 - 1, made.next(), at));
+        self.out.extend(made.map(Ins::Also));
+        self.sampled = Some((Value(place as u32), dst));
+    }
+}
+
+/// How machine code can find what a fetch reads, if memory offers it.
+fn looked(fetch: &Fetch) -> Option<Looked> {
+    match fetch {
+        Fetch::Texture(inst) => {
+            let offset = [inst.word2.offset_x, inst.word2.offset_y].map(texel_offset);
+            match inst.word0.op {
+                TexOp::Ld => Some(Looked::Load { offset: offset.map(|x| x.floor() as i32) }),
+                op if takes_level_0(op) => {
+                    let unnormalised = [!inst.word1.coord_type_x, !inst.word1.coord_type_y];
+                    let detail = texture::detail(op)?;
+                    Some(Looked::Nearest { unnormalised, offset, compares: is_comparison(op), detail })
+                }
+                _ => None,
+            }
+        }
+        Fetch::Vertex(inst) => {
+            let (dwords, one) = own_plain_dwords(inst)?;
+            Some(Looked::Item { dwords: dwords as u8, one })
+        }
+        Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => None,
+    }
+}

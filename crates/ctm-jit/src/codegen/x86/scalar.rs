@@ -1,0 +1,330 @@
+//! The transcendental functions: the sequences of `ctm_exec::x1k::transcendental`, instruction by instruction.
+//!
+//! That module is the definition; here nothing is explained twice. The differential tests compare every bit.
+//!
+//! What differs is how exponents and special values are taken care of. RCP and RSQ make their steps on the operand itself instead of its
+//! fraction, which gives the same bits. AVX-512 has instructions that split and join numbers, and one that replaces results by what the
+//! operand is. On AVX2 operands that are no positive (or small enough) normal numbers are looked for, and patched where there are any.
+
+use super::isa::Isa;
+use super::lir::{Lir, Negated, Src, Vector, fix};
+use super::select::{EQUAL, GREATER_EQUAL, LESS, UNORDERED};
+use crate::codegen::x86::asm;
+use crate::codegen::x86::asm::V;
+use ctm_exec::x1k::float::{HALF, INFINITY, MIN_NORMAL, NAN, SIGN};
+use ctm_exec::x1k::transcendental::{
+    EX2_POLYNOMIAL, EX2_RANGE, EXPONENT, LN2_POLYNOMIAL, RCP_SEED, RSQ_FIRST, RSQ_SEED, RSQ_STEP, SINE_POLYNOMIAL,
+    THREE_QUARTERS, TO_INTEGER, TO_SIGNED_INTEGER,
+};
+use ctm_isa::x1k::ops::AlphaOp;
+
+/// What takes instructions, and makes vectors.
+pub trait Sink {
+    /// A vector of its own.
+    fn fresh(&mut self) -> Vector;
+
+    /// Appends an instruction.
+    fn push(&mut self, lir: Lir);
+
+    /// For whom.
+    fn isa(&self) -> Isa;
+
+    /// Ends what a [`Lir::StopIfNone`] may skip.
+    fn split(&mut self);
+
+    /// `dst = op(a, b)` in a vector of its own.
+    fn two(&mut self, op: V, a: Src, b: Src) -> Src {
+        let dst = self.fresh();
+        self.push(Lir::Two(op, dst, a, b));
+        Src::Vector(dst)
+    }
+
+    /// `±(a * b) ± c` in a vector of its own.
+    fn fma(&mut self, negated: Negated, abc: [Src; 3]) -> Src {
+        let dst = self.fresh();
+        self.push(Lir::Fma(negated, dst, abc));
+        Src::Vector(dst)
+    }
+}
+
+const PLUS: Negated = Negated { product: false, summand: false };
+const MINUS: Negated = Negated { product: true, summand: false };
+/// Comparison of signed integers: greater.
+const GREATER_I32: u8 = 6;
+
+const fn float(x: f32) -> Src {
+    Src::Literal(x.to_bits())
+}
+
+/// What is wanted of special values.
+#[derive(Clone, Copy, Debug)]
+pub struct Special {
+    /// Somebody can see the bits of a NaN.
+    pub one_nan: bool,
+    /// The reciprocal root of -0 is -infinity.
+    pub signed_root: bool,
+}
+
+/// Emits `dst = function(a)`.
+pub fn emit(s: &mut impl Sink, function: AlphaOp, x: Src, dst: Vector, special: Special) {
+    // The operand is looked at once more behind the result.
+    let result = if x == Src::Vector(dst) { s.fresh() } else { dst };
+    match function {
+        AlphaOp::Rcp => rcp(s, x, result),
+        AlphaOp::Rsq => rsq(s, x, result, special.signed_root),
+        AlphaOp::Ex2 => ex2(s, x, result),
+        AlphaOp::Ln2 => ln2(s, x, result),
+        AlphaOp::Sin => sin(s, x, result),
+        AlphaOp::Cos => cos(s, x, result),
+        // Lowering makes calls of the others.
+        _ => s.push(Lir::Copy(result, Src::Literal(0))),
+    }
+    if special.one_nan {
+        s.split();
+        patch(s, result, IS_NAN, [Src::Vector(result); 2], Src::Literal(NAN));
+    }
+    if result != dst {
+        s.push(Lir::Copy(dst, Src::Vector(result)));
+    }
+}
+
+fn one(s: &mut impl Sink, op: V, a: Src, imm: Option<u8>) -> Src {
+    let dst = s.fresh();
+    s.push(Lir::One(op, dst, a, imm));
+    Src::Vector(dst)
+}
+
+fn shift(s: &mut impl Sink, how: u8, a: Src, count: u8) -> Src {
+    let dst = s.fresh();
+    s.push(Lir::Shift(how, dst, a, count));
+    Src::Vector(dst)
+}
+
+/// Logical right, left.
+const RIGHT: u8 = 2;
+const LEFT: u8 = 6;
+
+/// `result = x ? y : result` where a comparison holds.
+fn patch(s: &mut impl Sink, result: Vector, (op, how): (V, u8), [x, y]: [Src; 2], value: Src) {
+    s.push(Lir::Test(op, how, 1, x, y, 0));
+    s.push(Lir::Merge(result, 1, value));
+}
+
+const ZERO: Src = Src::Literal(0);
+const IS_EQUAL: (V, u8) = (asm::CMP_F32, EQUAL);
+const IS_AT_LEAST: (V, u8) = (asm::CMP_F32, GREATER_EQUAL);
+const IS_NAN: (V, u8) = (asm::CMP_F32, UNORDERED);
+
+/// A polynomial with these coefficients, lowest power first.
+fn polynomial(s: &mut impl Sink, x: Src, coefficients: &[f32]) -> Src {
+    let mut powers = coefficients.iter().rev().map(|&c| float(c));
+    let highest = powers.next().unwrap_or(ZERO);
+    powers.fold(highest, |p, c| s.fma(PLUS, [x, p, c]))
+}
+
+/// What follows concerns lanes only whose bits are not those of a normal number from 2^-126 to this one, and is skipped if there are
+/// none. Ends with the group.
+fn unless_normal(s: &mut impl Sink, bits: Src, most: u32) {
+    s.split();
+    // Signed comparison of what the range is moved to the smallest integers for.
+    let from_least = s.two(asm::ADD_I32, bits, Src::Literal(SIGN - MIN_NORMAL));
+    s.push(Lir::Test(asm::CMP_I32, GREATER_I32, 1, from_least, Src::Literal(SIGN - MIN_NORMAL + most), 0));
+    s.push(Lir::StopIfNone(1));
+}
+
+/// NaN where [`unless_normal`] found something, but these values for zeros and infinity.
+fn patch_root(s: &mut impl Sink, x: Src, dst: Vector, [zero, infinity]: [Src; 2]) {
+    s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
+    patch(s, dst, IS_EQUAL, [x, ZERO], zero);
+    patch(s, dst, IS_EQUAL, [x, Src::Literal(INFINITY)], infinity);
+    s.split();
+}
+
+/// Above this the reciprocal is zero.
+const RCP_LARGEST: u32 = 0x7e80_0000;
+
+fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
+    let inside = match s.isa() {
+        Isa::Avx512 => {
+            // The number with the smaller magnitude, and x's sign: beyond 2^127 seeds would be no numbers.
+            let inside = s.fresh();
+            s.push(Lir::TwoImm(asm::RANGE, inside, x, Src::Literal(RCP_SEED), 2));
+            Src::Vector(inside)
+        }
+        Isa::Avx2 => x,
+    };
+    let mut y = s.two(asm::SUB_I32, Src::Literal(RCP_SEED), inside);
+    for last in [false, true] {
+        let e = s.fma(MINUS, [inside, y, float(1.0)]);
+        let q = s.fma(PLUS, [e, e, e]);
+        let next = if last { dst } else { s.fresh() };
+        s.push(Lir::Fma(PLUS, next, [y, q, y]));
+        y = Src::Vector(next);
+    }
+    match s.isa() {
+        Isa::Avx512 => s.push(Lir::Fix(dst, x, fix::table(fix::SIGNED_INFINITY, 0, 0, 0))),
+        Isa::Avx2 => {
+            let magnitude = s.two(asm::AND, x, Src::Literal(!SIGN));
+            unless_normal(s, magnitude, RCP_LARGEST);
+            let value = s.fresh();
+            s.push(Lir::Test(asm::CMP_F32, LESS, 2, magnitude, float(1.0), 0));
+            s.push(Lir::Blend(value, 2, Src::Literal(INFINITY), ZERO));
+            let sign = s.two(asm::AND, x, Src::Literal(SIGN));
+            let value = s.two(asm::OR, Src::Vector(value), sign);
+            s.push(Lir::Merge(dst, 1, value));
+            patch(s, dst, IS_NAN, [x, x], Src::Literal(NAN));
+            s.split();
+        }
+    }
+}
+
+/// The reciprocal root without a thought for special values.
+fn root_steps(s: &mut impl Sink, x: Src, dst: Vector) {
+    let half = shift(s, RIGHT, x, 1);
+    let y = s.two(asm::SUB_I32, Src::Literal(RSQ_SEED), half);
+    let xy = s.two(asm::MUL, x, y);
+    let w = s.fma(MINUS, [xy, y, float(RSQ_FIRST)]);
+    let y = s.two(asm::MUL, y, w);
+    let xy = s.two(asm::MUL, x, y);
+    let e = s.fma(MINUS, [xy, y, float(1.0)]);
+    let p = s.fma(PLUS, [e, float(RSQ_STEP[1]), float(RSQ_STEP[0])]);
+    let p = s.two(asm::MUL, p, e);
+    s.push(Lir::Fma(PLUS, dst, [y, p, y]));
+}
+
+/// RSQ of positive normal numbers.
+pub fn reciprocal_root(s: &mut impl Sink, x: Src) -> Src {
+    let dst = s.fresh();
+    root_steps(s, x, dst);
+    Src::Vector(dst)
+}
+
+fn rsq(s: &mut impl Sink, x: Src, dst: Vector, signed: bool) {
+    root_steps(s, x, dst);
+    match s.isa() {
+        Isa::Avx512 => {
+            let zero = if signed { fix::SIGNED_INFINITY } else { fix::INFINITY };
+            s.push(Lir::Fix(dst, x, fix::table(zero, fix::NAN, fix::ZERO, fix::NAN)));
+        }
+        Isa::Avx2 => {
+            unless_normal(s, x, INFINITY - 1);
+            let mut infinity = Src::Literal(INFINITY);
+            if signed {
+                let sign = s.two(asm::AND, x, Src::Literal(SIGN));
+                infinity = s.two(asm::OR, sign, infinity);
+            }
+            patch_root(s, x, dst, [infinity, ZERO]);
+        }
+    }
+}
+
+fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
+    match s.isa() {
+        Isa::Avx512 => {
+            // An infinity has the fraction 0; scaling knows the ends of the range.
+            let f = one(s, asm::REDUCE, x, Some(8));
+            let n = s.two(asm::SUB, x, f);
+            let p = polynomial(s, f, &EX2_POLYNOMIAL);
+            let p = s.fma(PLUS, [f, p, float(1.0)]);
+            s.push(Lir::Two(asm::SCALE, dst, p, n));
+        }
+        Isa::Avx2 => {
+            // MAXPS and MINPS choose as the comparisons of the definition do, but hand NaNs on.
+            let above = s.two(asm::MAX, float(EX2_RANGE[0]), x);
+            let inside = s.two(asm::MIN, float(EX2_RANGE[1]), above);
+            let shifted = s.two(asm::ADD, inside, float(TO_SIGNED_INTEGER));
+            let nearest = s.two(asm::SUB, shifted, float(TO_SIGNED_INTEGER));
+            let f = s.two(asm::SUB, inside, nearest);
+            let p = polynomial(s, f, &EX2_POLYNOMIAL);
+            let p = s.fma(PLUS, [f, p, float(1.0)]);
+            // 0 for a NaN, once shifted.
+            let n = one(s, asm::CVT_F32_I32, nearest, None);
+            let n = shift(s, LEFT, n, 23);
+            let scaled = s.two(asm::ADD_I32, p, n);
+            s.push(Lir::Two(asm::MUL, dst, scaled, float(1.0)));
+        }
+    }
+}
+
+fn ln2(s: &mut impl Sink, x: Src, dst: Vector) {
+    match s.isa() {
+        Isa::Avx512 => {
+            // The fraction in 0.75..1.5, NaN for negative numbers; the exponent is one more where it is below 1.
+            let m = one(s, asm::FRACTION, x, Some(0x0f));
+            let f = s.two(asm::SUB, m, float(1.0));
+            let low = one(s, asm::EXPONENT, x, None);
+            let more = one(s, asm::EXPONENT, m, None);
+            let e = s.two(asm::SUB, low, more);
+            let p = polynomial(s, f, &LN2_POLYNOMIAL);
+            let sum = s.two(asm::ADD, e, f);
+            s.push(Lir::Fma(PLUS, dst, [f, p, sum]));
+        }
+        Isa::Avx2 => {
+            let e = s.two(asm::SUB_I32, x, Src::Literal(THREE_QUARTERS));
+            let e = s.two(asm::AND, e, Src::Literal(SIGN | EXPONENT));
+            let m = s.two(asm::SUB_I32, x, e);
+            let f = s.two(asm::SUB, m, float(1.0));
+            let p = polynomial(s, f, &LN2_POLYNOMIAL);
+            let e = one(s, asm::CVT_I32_F32, e, None);
+            // An exact product: the sum is rounded as it is by itself.
+            let sum = s.fma(PLUS, [e, float(1.0 / TO_INTEGER), f]);
+            s.push(Lir::Fma(PLUS, dst, [f, p, sum]));
+            unless_normal(s, x, INFINITY - 1);
+            patch_root(s, x, dst, [SIGN | INFINITY, INFINITY].map(Src::Literal));
+        }
+    }
+}
+
+/// `|x|` less its nearest integer, 0 from 2^23 on.
+fn turns(s: &mut impl Sink, magnitude: Src) -> Src {
+    if s.isa() == Isa::Avx512 {
+        return one(s, asm::REDUCE, magnitude, Some(8));
+    }
+    let shifted = s.two(asm::ADD, magnitude, float(TO_INTEGER));
+    let nearest = s.two(asm::SUB, shifted, float(TO_INTEGER));
+    let r = s.fresh();
+    s.push(Lir::Two(asm::SUB, r, magnitude, nearest));
+    patch(s, r, IS_AT_LEAST, [magnitude, float(TO_INTEGER)], ZERO);
+    Src::Vector(r)
+}
+
+fn sine_of_quarter(s: &mut impl Sink, q: Src) -> Src {
+    let square = s.two(asm::MUL, q, q);
+    let p = polynomial(s, square, &SINE_POLYNOMIAL);
+    let y = s.two(asm::MUL, q, p);
+    s.two(asm::MIN, y, float(1.0))
+}
+
+/// NaN for infinities and NaN; else the sine with this sign.
+fn finish(s: &mut impl Sink, magnitude: Src, sine: Src, sign_of: Src, dst: Vector) {
+    let sign = s.two(asm::AND, sign_of, Src::Literal(SIGN));
+    s.push(Lir::Two(asm::XOR, dst, sine, sign));
+    match s.isa() {
+        Isa::Avx512 => s.push(Lir::Fix(dst, magnitude, fix::table(0, 0, fix::NAN, 0))),
+        Isa::Avx2 => {
+            patch(s, dst, IS_EQUAL, [magnitude, Src::Literal(INFINITY)], Src::Literal(NAN));
+            patch(s, dst, IS_NAN, [magnitude, magnitude], Src::Literal(NAN));
+        }
+    }
+}
+
+fn sin(s: &mut impl Sink, x: Src, dst: Vector) {
+    let magnitude = s.two(asm::AND, x, Src::Literal(!SIGN));
+    let r = turns(s, magnitude);
+    let near = s.two(asm::AND, r, Src::Literal(!SIGN));
+    let far = s.two(asm::SUB, Src::Literal(HALF), near);
+    let q = s.two(asm::MIN, near, far);
+    let sine = sine_of_quarter(s, q);
+    let signs = s.two(asm::XOR, r, x);
+    finish(s, magnitude, sine, signs, dst);
+}
+
+fn cos(s: &mut impl Sink, x: Src, dst: Vector) {
+    let magnitude = s.two(asm::AND, x, Src::Literal(!SIGN));
+    let r = turns(s, magnitude);
+    let r = s.two(asm::AND, r, Src::Literal(!SIGN));
+    let q = s.two(asm::SUB, float(0.25), r);
+    let near = s.two(asm::AND, q, Src::Literal(!SIGN));
+    let sine = sine_of_quarter(s, near);
+    finish(s, magnitude, sine, q, dst);
+}

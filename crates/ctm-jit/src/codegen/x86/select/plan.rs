@@ -1,0 +1,205 @@
+//! What is known of a block before its instructions are chosen: who uses vectors, and which are made where they are stored.
+
+use super::{Known, Select, makes, merges, operands, whole};
+use crate::codegen::x86::lir::{Src, Vector};
+use crate::ir::x1k::{Block, File, Op, Under, Value, Var};
+
+/// What is known of one block before its instructions are chosen.
+pub(super) struct Plan<'a> {
+    pub block: &'a Block,
+    /// Every lane of every copy runs in it.
+    pub all_here: bool,
+    pub known: &'a [Known],
+    /// Of each operation.
+    pub notes: Vec<Note>,
+}
+
+/// What is planned for the vector that an operation makes.
+#[derive(Clone, Copy)]
+pub(super) struct Note {
+    pub uses: u32,
+    pub last_use: u32,
+    /// Of the vectors that stand for a variable, the one before.
+    pub before: u32,
+    /// A read of a variable that needs a copy, as the variable changes before the last use.
+    pub copied: bool,
+    /// The store that it goes to has the mask of the running lanes.
+    pub masked: bool,
+    /// A [`Op::Scale`] reads it.
+    pub scaled: bool,
+    /// Of a fetch: the channels that are read.
+    pub channels: u8,
+    /// Where it goes as it is made.
+    pub home: Option<Vector>,
+    /// Where it is, once made.
+    pub at: Option<Src>,
+}
+
+impl Default for Note {
+    fn default() -> Self {
+        Self {
+            uses: 0,
+            last_use: 0,
+            before: NONE,
+            home: None,
+            copied: false,
+            masked: false,
+            scaled: false,
+            channels: 0,
+            at: None,
+        }
+    }
+}
+
+impl<'a> Select<'a> {
+    pub(super) fn plan<'b>(&mut self, index: usize, block: &'b Block, waited: bool) -> Plan<'b>
+    where
+        'a: 'b,
+    {
+        let count = block.ops.len();
+        let mut notes = std::mem::take(&mut self.notes);
+        notes.clear();
+        notes.resize(count, Note::default());
+        let facts = self.facts;
+        let mut plan = Plan { block, all_here: block.all_run() && !waited, known: &facts.vectors[index], notes };
+        for (place, op) in block.ops.iter().enumerate() {
+            for value in operands(block, op) {
+                let note = &mut plan.notes[value.index()];
+                note.uses += 1;
+                note.last_use = place as u32;
+            }
+            match *op {
+                Op::Scale(value, _) => plan.notes[value.index()].scaled = true,
+                Op::Texel(fetch, channel) => plan.notes[fetch.index()].channels |= 1 << channel,
+                _ => {}
+            }
+        }
+        let mut tables = std::mem::take(&mut self.tables);
+        tables.begin(count);
+        for place in (0..count).rev() {
+            let last = plan.notes[place].last_use;
+            let mut until = |values: &[Value]| {
+                for value in values {
+                    let note = &mut plan.notes[value.index()];
+                    note.last_use = note.last_use.max(last);
+                }
+            };
+            match block.ops[place] {
+                // These may vanish into whoever reads them; their operands are read there then.
+                Op::Sign(_, a) | Op::Scale(a, _) => until(&[a]),
+                Op::Pick { x, y, a, b, .. } => until(&[x, y, a, b]),
+                Op::Get(var) => _ = tables.write_after(var, place),
+                Op::Set(var, ..) => tables.write_after(var, place).next_write = place as u32,
+                Op::SetRelative { channel, .. } => tables.relative[usize::from(channel)].0 = place as u32,
+                _ => {}
+            }
+        }
+        for (place, op) in block.ops.iter().enumerate() {
+            match *op {
+                Op::Get(var) => {
+                    let note = &mut plan.notes[place];
+                    note.copied = note.last_use > tables.writes[place];
+                    if !note.copied {
+                        note.before = std::mem::replace(&mut tables.vars[var.index()].newest, place as u32);
+                    }
+                    tables.vars[var.index()].last_access = place as u32;
+                }
+                Op::Set(var, value, under) => {
+                    let made = value.index();
+                    let still_read = || {
+                        let mut earlier = tables.vars[var.index()].newest as usize;
+                        while earlier != NONE as usize {
+                            if earlier < made && plan.notes[earlier].last_use as usize > made {
+                                return true;
+                            }
+                            earlier = plan.notes[earlier].before as usize;
+                        }
+                        false
+                    };
+                    if let Some(vector) = self.vars.of(var)
+                        && self.may_go_home(&plan, made, under)
+                        // Nothing reads or writes the variable in between,
+                        && tables.last_access(var) <= made
+                        // nothing is still to be read of the old value, and of an earlier vector that went to the same place,
+                        && !still_read()
+                        // and no later store changes the place before the last use of this value.
+                        && plan.notes[made].last_use < tables.writes[place]
+                    {
+                        let masked = !whole(plan.all_here, under);
+                        let note = &mut plan.notes[made];
+                        (note.home, note.masked) = (Some(vector), masked);
+                        note.before = std::mem::replace(&mut tables.vars[var.index()].newest, made as u32);
+                    }
+                    tables.vars[var.index()].last_access = place as u32;
+                }
+                Op::SetRelative { channel, .. } | Op::GetRelative { file: File::Temp, channel, .. } => {
+                    tables.relative[usize::from(channel)].1 = place as u32;
+                }
+                _ => {}
+            }
+        }
+        self.tables = tables;
+        plan
+    }
+
+    /// Whether what a store stores may be made where it goes.
+    fn may_go_home(&self, plan: &Plan<'_>, made: usize, under: Under) -> bool {
+        let op = &plan.block.ops[made];
+        let masked = !whole(plan.all_here, under);
+        let merges = self.merges && under == Under::default() && merges(op) && !plan.known[made].seen;
+        makes(op) && plan.notes[made].home.is_none() && (!masked || merges)
+    }
+}
+
+/// No place of a block.
+const NONE: u32 = u32::MAX;
+
+/// What is looked up by variable while a block is planned; a relative address may be any temporary.
+#[derive(Default)]
+pub(super) struct Tables {
+    /// For each operation that reads or stores a variable, the next one that may store into it.
+    writes: Vec<u32>,
+    /// By variable.
+    vars: Vec<VarState>,
+    /// The next and the last operation with a relative address, by channel.
+    relative: [(u32, u32); 4],
+}
+
+#[derive(Clone, Copy)]
+struct VarState {
+    next_write: u32,
+    /// The last operation so far that may read or store it; 0 without one, as the first operation of a block makes what others read.
+    last_access: u32,
+    /// The newest vector that stands for it: what is read of its place.
+    newest: u32,
+}
+
+impl Default for VarState {
+    fn default() -> Self {
+        Self { next_write: NONE, last_access: 0, newest: NONE }
+    }
+}
+
+impl Tables {
+    /// For a block of so many operations.
+    fn begin(&mut self, count: usize) {
+        self.vars.clear();
+        self.vars.resize(Var::COUNT, VarState::default());
+        self.relative = [(NONE, 0); 4];
+        self.writes.clear();
+        self.writes.resize(count, NONE);
+    }
+
+    /// Notes for an operation on a variable which store into it is next, where those behind it are known.
+    fn write_after(&mut self, var: Var, place: usize) -> &mut VarState {
+        let state = &mut self.vars[var.index()];
+        let relative = if var.output_index().is_none() { self.relative[var.index() % 4].0 } else { NONE };
+        self.writes[place] = state.next_write.min(relative);
+        state
+    }
+
+    fn last_access(&self, var: Var) -> usize {
+        let relative = if var.output_index().is_none() { self.relative[var.index() % 4].1 } else { 0 };
+        self.vars[var.index()].last_access.max(relative) as usize
+    }
+}

@@ -1,0 +1,390 @@
+//! From vector instructions to the code of a tile.
+
+use super::memory::table;
+use super::{Chosen, Home, Kind, Layout, Options, ROW_STEP, Slot, TILE_STEP, Tile, Varies, at, slot_at, turn_step};
+use crate::codegen::x86::allocate::Given;
+use crate::codegen::x86::asm::{ADD, Asm, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBP, RBX, RDI, Rm};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::kept;
+use crate::codegen::x86::kept::Kept;
+use crate::codegen::x86::lir::{Group, Lines, Lir, Src, Vector};
+use crate::codegen::x86::vectors::Vectors;
+use crate::ir::x1k::End;
+use crate::passes::table::Pass;
+use crate::stream::affine::{Item, LOOPS, Linear};
+
+/// Code under construction.
+pub(super) struct Emit<'a> {
+    pub of: &'a Chosen,
+    pub options: Options,
+    /// Of each vector's instances.
+    homes: Vec<Home>,
+    /// Where those of each vector begin; one more than there are vectors.
+    first_homes: Vec<u32>,
+    pub asm: Asm,
+    pub slots: Vec<Slot>,
+    /// The registers of slots.
+    pub resident: Vec<Option<Gpr>>,
+    /// The registers of loop turns.
+    pub turns: [Option<Gpr>; LOOPS],
+    /// Literals and constants that have a register or a row of the frame.
+    pub kept: Kept<Rm>,
+    /// Whether units may leave operands to those that follow, and what has been left in the scratch register for operands: which instance.
+    pub shares: bool,
+    pub shared: Option<(Src, usize)>,
+    pub layout: Layout,
+    pub transposed: bool,
+    /// Vectors have the third scratch register, too; no result lives in a row of the frame.
+    pub lean: bool,
+    /// The block whose instructions are looked at.
+    current: usize,
+}
+
+/// One vector of a tile.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Unit {
+    pub row: u8,
+    pub column: u8,
+}
+
+impl<'a> Emit<'a> {
+    /// Nothing yet.
+    pub fn new(of: &'a Chosen, options: Options) -> Self {
+        Self {
+            of,
+            options,
+            homes: Vec::new(),
+            first_homes: Vec::new(),
+            asm: Asm::new(of.isa),
+            slots: Vec::new(),
+            resident: Vec::new(),
+            turns: [None; LOOPS],
+            kept: Kept::default(),
+            shares: false,
+            shared: None,
+            layout: Layout::default(),
+            transposed: of.transposed(),
+            lean: false,
+            current: 0,
+        }
+    }
+}
+
+impl Emit<'_> {
+    pub fn packed(&self) -> bool {
+        self.of.prepared.packed
+    }
+
+    /// The units for which something that varies so has to be done.
+    pub fn units(&self, varies: Varies) -> impl Iterator<Item = Unit> + use<> {
+        let rows = if varies.rows { self.options.tile.rows } else { 1 };
+        let columns = if varies.columns { self.options.tile.vectors } else { 1 };
+        (0..rows).flat_map(move |row| (0..columns).map(move |column| Unit { row, column }))
+    }
+
+    pub fn instance(&self, vector: Vector, unit: Unit) -> usize {
+        let varies = self.of.varies[vector.index()];
+        let columns = if varies.columns { usize::from(self.options.tile.vectors) } else { 1 };
+        let row = if varies.rows { usize::from(unit.row) } else { 0 };
+        row * columns + if varies.columns { usize::from(unit.column) } else { 0 }
+    }
+
+    fn homes_of(&self, vector: Vector) -> &[Home] {
+        let [first, end] = [0, 1].map(|next| self.first_homes[vector.index() + next] as usize);
+        &self.homes[first..end]
+    }
+
+    /// Whether a load is read where it lies.
+    pub fn is_in_place(&self, vector: Vector) -> bool {
+        matches!(self.homes_of(vector).first(), Some(Home::Load(_)))
+    }
+
+    pub fn home(&self, vector: Vector, unit: Unit) -> Home {
+        self.homes[self.first_homes[vector.index()] as usize + self.instance(vector, unit)]
+    }
+
+    /// Says where everything lives; vectors, literals and constants have `count` registers together.
+    pub fn lay_out(&mut self, registers: &Given, count: u8) {
+        let of = self.of;
+        self.lean = count > of.isa.all_registers() - 3;
+        let units = usize::from(self.options.tile.rows) * usize::from(self.options.tile.vectors);
+        let mut next = (slot_at(self.slots.len()) + 63) & !63;
+        let mut take = |rows: usize| {
+            let at = next;
+            next += 64 * rows as i32;
+            at
+        };
+        self.layout.tables = take(table::ROWS);
+        self.layout.masks = take(2);
+        self.layout.lanes = take(usize::from(self.options.tile.vectors));
+        self.layout.starts = take(3 * units * of.starts.len());
+        self.layout.spills = take(0);
+        self.homes.reserve(of.varies.iter().map(|&varies| self.units(varies).count()).sum());
+        self.first_homes.reserve(of.vectors + 1);
+        for vector in 0..of.vectors {
+            self.first_homes.push(self.homes.len() as u32);
+            let given = registers.of(vector);
+            for instance in 0..self.units(self.of.varies[vector]).count() {
+                self.homes.push(match given.get(instance) {
+                    Some(Some(register)) => Home::Register(of.isa_register(*register)),
+                    Some(None) => Home::Row(take(1)),
+                    None => Home::Nowhere,
+                });
+            }
+        }
+        self.first_homes.push(self.homes.len() as u32);
+        let in_place = of.in_place(self.options.tile, self.options.careful);
+        for (number, lines) in of.lines.iter().enumerate() {
+            if in_place.is_empty() {
+                break;
+            }
+            self.current = number;
+            for lir in &lines.lir {
+                let Some((dst, _)) = lir.writes() else { continue };
+                let home = match *lir {
+                    Lir::Copy(_, Src::Row(load)) => Home::Load(load as u16),
+                    Lir::ConstRelative { .. } => Home::Nowhere,
+                    _ => continue,
+                };
+                if !in_place.contains(&dst) {
+                    continue;
+                }
+                let home = match *lir {
+                    Lir::ConstRelative { frame, base, channel, .. } => self.constant_home(frame, base, channel),
+                    _ => home,
+                };
+                let [first, end] = [0, 1].map(|next| self.first_homes[dst.index() + next] as usize);
+                self.homes[first..end].fill(home);
+            }
+        }
+        self.choose_literals(count, || take(1));
+        self.layout.size = take(0);
+    }
+
+    pub fn constant_home(&mut self, frame: Option<u8>, base: u8, channel: u8) -> Home {
+        let offset = 16 * i32::from(base) + 4 * i32::from(channel);
+        let kind = frame.map(|frame| self.of.relative_constants(self.current, frame));
+        let slot = kind.map_or(usize::MAX, |kind| self.slot(Slot { kind, row: 0 }));
+        Home::Constant { slot, offset }
+    }
+
+    fn group(&mut self, lines: &Lines, group: &Group) {
+        let lir = &lines.lir[group.first..group.end];
+        if let [Lir::Copy(_, Src::Row(_))] = lir {
+            return;
+        }
+        self.shares = false;
+        if group.masks {
+            let mut varies = Varies::default();
+            for vector in lir.iter().flat_map(|l| l.reads().chain(l.writes().map(|w| w.0))) {
+                varies = varies.with(self.of.varies[vector.index()]);
+            }
+            for unit in self.units(varies) {
+                let end = self.asm.label();
+                lir.iter().for_each(|lir| self.line(lir, unit, end));
+                self.asm.place(end);
+            }
+        } else {
+            let end = self.asm.label();
+            self.asm.place(end);
+            for lir in lir {
+                let varies = lir.writes().map_or(Varies::default(), |(dst, _)| self.of.varies[dst.index()]);
+                // These put nothing but operands into the scratch register for operands.
+                self.shares = matches!(lir, Lir::Two(..) | Lir::Fma(..));
+                self.shared = None;
+                for unit in self.units(varies) {
+                    self.line(lir, unit, end);
+                }
+            }
+        }
+    }
+
+    fn block(&mut self, index: usize) {
+        let of = self.of;
+        let lines = &of.lines[index];
+        self.current = index;
+        self.ask_ahead(index);
+        let mut place = 0;
+        while place < lines.groups.len() {
+            let group = &lines.groups[place];
+            if let [Lir::Copy(_, Src::Row(load))] = lines.lir[group.first..group.end] {
+                // The loads of one fetch that come together.
+                let number = of.loads[load as usize].number;
+                let mut together = Vec::new();
+                while let Some(group) = lines.groups.get(place)
+                    && let [Lir::Copy(dst, Src::Row(load))] = lines.lir[group.first..group.end]
+                    && of.loads[load as usize].number == number
+                {
+                    together.push((dst, of.loads[load as usize]));
+                    place += 1;
+                }
+                self.loads(&together);
+            } else {
+                self.group(lines, group);
+                place += 1;
+            }
+        }
+        if of.prepared.code.blocks[index].end == End::Stop {
+            self.outputs();
+        }
+    }
+
+    fn items(&mut self, items: &[Item], depth: usize) {
+        for item in items {
+            match item {
+                Item::Block(index) => self.block(*index),
+                Item::Loop { turns, body, .. } => self.repeat(*turns, body, depth),
+            }
+        }
+    }
+
+    fn repeat(&mut self, turns: u16, body: &[Item], depth: usize) {
+        let at = at::TURNS + 4 * depth as i32;
+        match self.turns[depth] {
+            Some(register) => self.asm.int_imm(register, turns.into()),
+            None => self.asm.int_store_imm(Int::Mov, false, RBX, at, turns.into()),
+        }
+        let again = self.asm.label();
+        self.asm.place(again);
+        self.items(body, depth + 1);
+        let moves = move |slot: &Slot| match slot.kind {
+            Kind::Input { x, y, .. } => x.turns[depth] != 0 || y.turns[depth] != 0,
+            Kind::Coordinate(of) => of.turns[depth] != 0,
+            Kind::Constants { depth: of, .. } => usize::from(of) == depth,
+            Kind::Output(_) => false,
+        };
+        self.step(moves, turn_step(depth));
+        match self.turns[depth] {
+            Some(register) => self.asm.int_op_imm(Int::Sub, register, 1),
+            None => self.asm.int_store_imm(Int::Sub, false, RBX, at, 1),
+        }
+        self.asm.jump_if(Cond::NotEqual, again);
+        self.step_back(moves, turn_step(depth), turns);
+    }
+
+    /// Gives registers that are left to the literals and constants with the most uses; on AVX2 the constants that are left get rows.
+    fn choose_literals(&mut self, count: u8, mut row: impl FnMut() -> i32) {
+        let is_used = |register: u8| self.homes.contains(&Home::Register(register));
+        let free: Vec<u8> = (0..count).map(|r| self.of.isa_register(r)).filter(|&r| !is_used(r)).collect();
+        let uses =
+            if Pass::Kept.is_on() { kept::uses(&self.of.prepared.code.blocks, &self.of.lines) } else { Vec::new() };
+        let (with, without) = uses.split_at(free.len().min(uses.len()));
+        with.iter().zip(free).for_each(|(&(src, _), register)| self.kept.add(src, Rm::Reg(register)));
+        if self.of.isa == Isa::Avx2 {
+            let constants = without.iter().filter(|(src, _)| matches!(src, Src::Const(_)));
+            constants.for_each(|&(src, _)| self.kept.add(src, Rm::Row(RBX, row())));
+        }
+    }
+
+    /// Loads what is kept.
+    fn load_kept(&mut self) {
+        let unit = Unit { row: 0, column: 0 };
+        // They have to be loaded from where they are before they count as being elsewhere.
+        let kept = std::mem::take(&mut self.kept);
+        for (src, to) in kept.iter() {
+            if let Rm::Reg(register) = to {
+                self.load_into(register, src, unit);
+            } else {
+                let scratch = self.of.isa.scratch();
+                self.load_into(scratch, src, unit);
+                Vectors::store(self, scratch, to);
+            }
+        }
+        self.kept = kept;
+    }
+
+    pub fn everything(&mut self) {
+        for register in [RBX, RBP, 12, 13, 14, 15] {
+            self.asm.push(register);
+        }
+        self.asm.move_stack(-8);
+        self.asm.move_wide(RBX, RDI);
+        self.asm.int_load(Int::Mov, true, RBP, RBX, at::CONSTANTS);
+        self.asm.mxcsr(true, RBX, at::HOST_MXCSR);
+        self.asm.mxcsr(false, RBX, at::MXCSR);
+        self.load_kept();
+        for number in 0..self.slots.len() {
+            if let Some(register) = self.resident[number] {
+                self.asm.int_load(Int::Mov, true, register, RBX, slot_at(number));
+            }
+        }
+        let (next_row, next_tile) = (self.asm.label(), self.asm.label());
+        self.asm.place(next_row);
+        self.asm.int_load(Int::Mov, false, RAX, RBX, at::TILES);
+        self.asm.int_store(Int::Mov, false, RBX, at::TILES_LEFT, RAX);
+        self.asm.place(next_tile);
+        self.begin();
+        let of = self.of;
+        self.items(&of.items, 0);
+        let columns = |slot: &Slot| match slot.kind {
+            Kind::Input { x, y, .. } => x.i != 0 || y.i != 0,
+            Kind::Coordinate(of) => of.i != 0,
+            Kind::Output(_) => true,
+            Kind::Constants { .. } => false,
+        };
+        self.step(columns, TILE_STEP);
+        self.step_starts(1, |value| value.i != 0);
+        self.asm.int_store_imm(Int::Sub, false, RBX, at::TILES_LEFT, 1);
+        self.asm.jump_if(Cond::NotEqual, next_tile);
+        let rows = move |slot: &Slot| match slot.kind {
+            Kind::Input { x, y, .. } => columns(slot) || x.j != 0 || y.j != 0,
+            Kind::Coordinate(of) => of.i != 0 || of.j != 0,
+            Kind::Output(_) => true,
+            Kind::Constants { .. } => false,
+        };
+        self.step(rows, ROW_STEP);
+        self.step_starts(2, |value| value.i != 0 || value.j != 0);
+        self.asm.int_store_imm(Int::Sub, false, RBX, at::ROWS_LEFT, 1);
+        self.asm.jump_if(Cond::NotEqual, next_row);
+        if self.options.past_caches {
+            self.asm.store_fence();
+        }
+        self.asm.mxcsr(false, RBX, at::HOST_MXCSR);
+        self.asm.zero_upper();
+        self.asm.move_stack(8);
+        for register in [15, 14, 13, 12, RBP, RBX] {
+            self.asm.pop(register);
+        }
+        self.asm.ret();
+    }
+
+    /// Row of a start value in the frame; `part`: 0 now, 1 what a tile adds, 2 what a row of tiles adds.
+    fn start_row(&self, start: usize, unit: Unit, part: usize) -> i32 {
+        start_row(&self.layout, self.options.tile, start, (unit.row, unit.column), part)
+    }
+
+    /// What variables hold at the beginning of a tile.
+    fn begin(&mut self) {
+        let of = self.of;
+        for var in of.live_in.iter() {
+            let Some(vector) = of.vars.of(var) else { continue };
+            let start = of.starts.iter().position(|start| start.var == var);
+            for unit in self.units(self.of.varies[vector.index()]) {
+                let rm = start.map_or(Rm::Literal(0), |start| Rm::Row(RBX, self.start_row(start, unit, 0)));
+                self.make(vector, unit, |e, register| e.load_rm(register, rm, 0));
+            }
+        }
+    }
+
+    fn step_starts(&mut self, part: usize, moves: impl Fn(&Linear) -> bool) {
+        for (number, start) in self.of.starts.iter().enumerate() {
+            if !moves(&start.value) {
+                continue;
+            }
+            for unit in self.units(Varies::ALL) {
+                let (now, step) = (self.start_row(number, unit, 0), self.start_row(number, unit, part));
+                let scratch = self.of.isa.scratch();
+                self.asm.vector(MOVUPS_LOAD, scratch, 0, Rm::Row(RBX, now));
+                self.asm.vector(ADD, scratch, scratch, Rm::Row(RBX, step));
+                Vectors::store(self, scratch, Rm::Row(RBX, now));
+            }
+        }
+    }
+}
+
+/// Row of a start value in the frame.
+pub(super) fn start_row(layout: &Layout, tile: Tile, start: usize, (row, column): (u8, u8), part: usize) -> i32 {
+    let units = usize::from(tile.rows) * usize::from(tile.vectors);
+    let unit = usize::from(row) * usize::from(tile.vectors) + usize::from(column);
+    layout.starts + 64 * ((start * 3 + part) * units + unit) as i32
+}

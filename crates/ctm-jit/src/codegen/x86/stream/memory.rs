@@ -1,0 +1,351 @@
+//! Loads and stores of a tile: elements in memory, vectors in registers.
+
+use super::emit::{Emit, Unit};
+use super::{Chosen, Kind, Load, Slot, Varies, Way, at, slot_at};
+use crate::codegen::x86::asm::{
+    ADD_I32, BROADCAST, EQUAL_I32, Int, MAX_I32, MIN_I32, MOVUPS_LOAD, MOVUPS_STORE, MUL_I32, PERMUTE, PERMUTE_TWO,
+    RBX, RDI, Rm, SHIFT_IMM, SHUFFLE, STORE_PAST_CACHES, SUB_I32, UNPACK_HIGH, UNPACK_LOW, V, XOR,
+};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::vectors::Vectors;
+use crate::launch::lanes::output_var;
+use crate::stream::affine::{Fetch, Linear};
+use crate::stream::prepare::WHOLE;
+
+/// The low and the high pairs of two vectors, in each quarter.
+const LOW: Option<u8> = Some(0x44);
+const HIGH: Option<u8> = Some(0xee);
+
+/// The even and the odd elements of two vectors, in each quarter.
+const EVEN: Option<u8> = Some(0x88);
+const ODD: Option<u8> = Some(0xdd);
+
+/// Rows of permutations in the frame.
+pub(super) mod table {
+    /// From columns to lanes.
+    pub const READ: usize = 0;
+    /// From lanes to columns.
+    pub const WRITE: usize = 1;
+    /// AVX-512: red, and then green, of sixteen elements of two channels, in two vectors. AVX2: what orders the elements of one channel
+    /// that a shuffle has left.
+    pub const READ_PAIRS: usize = 2;
+    /// The other way. AVX-512: the first and the second eight elements. AVX2: what orders the elements of one channel for being unpacked.
+    pub const WRITE_PAIRS: usize = 4;
+    /// The channel of each lane of the packed form.
+    pub const CHANNEL: usize = 6;
+    /// How many.
+    pub const ROWS: usize = 7;
+}
+
+/// Bytes of a line of the caches.
+const LINE: i32 = 64;
+/// How far ahead lines are asked for at least: half a page, as processors guess none of those in the next one; measured.
+const AHEAD: i32 = 2048;
+/// Steps that are longer are none along a row.
+const FURTHEST: i32 = 1 << 20;
+/// Turns between a tile and the next one after which caches may have lost what was asked for.
+const TURNS_KEPT: u64 = 64;
+
+impl Chosen {
+    /// How many bytes further a fetch will read soon: in later turns of the loop around this block, if these go along a row, else in later
+    /// tiles. `size`: of an element, and of what a tile reads now.
+    fn ahead(&self, block: usize, fetch: &Fetch, [size, bytes]: [i32; 2]) -> Option<i32> {
+        let around = &self.around[block];
+        let step = match around.len().checked_sub(1) {
+            Some(last) if fetch.x.turns[last] != 0 && fetch.y.turns[last] == 0 => {
+                i32::try_from(fetch.x.turns[last]).ok()?.checked_mul(size)?
+            }
+            _ if self.shares_rows() => return None,
+            _ if around.iter().map(|(turns, _)| u64::from(*turns)).product::<u64>() > TURNS_KEPT => return None,
+            _ => bytes,
+        };
+        (step.abs() <= FURTHEST).then(|| step * ((AHEAD + step.abs() - 1) / step.abs()))
+    }
+}
+
+impl Emit<'_> {
+    fn table(&self, row: usize) -> Rm {
+        Rm::Row(RBX, self.layout.tables + 64 * row as i32)
+    }
+
+    /// Stores into an output.
+    fn put(&mut self, register: u8, to: Rm) {
+        let op = if self.options.past_caches { STORE_PAST_CACHES } else { MOVUPS_STORE };
+        self.asm.vector(op, register, 0, to);
+    }
+
+    /// Asks for what later tiles or turns read side by side as this block does now.
+    pub fn ask_ahead(&mut self, block: usize) {
+        let of = self.of;
+        // Numbers of slots, and of lines from there.
+        let mut lines: Vec<(usize, i32)> = Vec::new();
+        let mut last = None;
+        for lir in &of.lines[block].lir {
+            let Lir::Copy(_, Src::Row(load)) = *lir else { continue };
+            let load = &of.loads[load as usize];
+            // The channels of one fetch lie in the same lines.
+            let is_known = last.replace(load.number) == Some(load.number);
+            if is_known || of.way(load, self.options.careful) != Way::Contiguous {
+                continue;
+            }
+            let size = 4 * i32::from(of.geometry.inputs[usize::from(load.fetch.input)]);
+            let bytes = size * of.columns() as i32 * i32::from(self.options.tile.vectors);
+            let Some(ahead) = of.ahead(block, &load.fetch, [size, bytes]) else { continue };
+            let first = load.fetch.x.c as i32 * size + ahead;
+            for unit in self.units(Varies { rows: true, columns: false }) {
+                let slot = self.slot(Self::input_slot(load, unit));
+                lines.extend((first.div_euclid(LINE)..(first + bytes).div_euclid(LINE)).map(|line| (slot, line)));
+            }
+        }
+        lines.sort_unstable();
+        lines.dedup();
+        for (slot, line) in lines {
+            let base = self.pointer(self.slots[slot]);
+            self.asm.prefetch(base, LINE * line);
+        }
+    }
+
+    /// Loads channels of one fetch.
+    pub fn loads(&mut self, together: &[(Vector, Load)]) {
+        let wanted: Vec<(Vector, Load)> = together.iter().filter(|(dst, _)| !self.is_in_place(*dst)).copied().collect();
+        let Some((_, load)) = wanted.first().copied() else { return };
+        let way = self.of.way(&load, self.options.careful);
+        let varies = wanted.iter().fold(Varies::default(), |all, (dst, _)| all.with(self.of.varies[dst.index()]));
+        for unit in self.units(varies) {
+            match way {
+                Way::Uniform => self.uniform(&wanted, unit),
+                Way::Contiguous if self.packed() => {
+                    for (dst, load) in &wanted {
+                        let from = self.load_operand(load, unit);
+                        self.make(*dst, unit, |e, dst| e.load_rm(dst, from, 0));
+                    }
+                }
+                Way::Contiguous => self.contiguous(&wanted, unit),
+                Way::Gather => self.gather(&wanted, unit),
+            }
+        }
+    }
+
+    fn uniform(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
+        for (dst, load) in wanted {
+            let Rm::Each(base, offset) = self.load_operand(load, unit) else { continue };
+            self.make(*dst, unit, |e, dst| {
+                if load.channel == WHOLE {
+                    // The operand named its first channel.
+                    e.asm.broadcast_quarter(dst, base, offset);
+                } else {
+                    e.asm.vector(BROADCAST, dst, 0, Rm::Each(base, offset));
+                }
+            });
+        }
+    }
+
+    /// A vector's elements side by side, in the plain form.
+    fn contiguous(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
+        let Some((_, load)) = wanted.first() else { return };
+        let channels = self.of.geometry.inputs[usize::from(load.fetch.input)];
+        let Rm::Row(base, offset) = self.load_operand(load, unit) else { return };
+        let (isa, bytes) = (self.of.isa, self.of.isa.bytes());
+        let from = |vector: i32| Rm::Row(base, offset + bytes * vector);
+        let target = |channel: u8| wanted.iter().find(|(_, load)| load.channel == channel).map(|(dst, _)| *dst);
+        let (one, other) = (isa.operand_scratch(), isa.mask_scratch());
+        match channels {
+            1 => {
+                let Some(dst) = target(0) else { return };
+                let (transposed, table) = (self.transposed, self.table(table::READ));
+                self.make(dst, unit, |e, dst| {
+                    if transposed {
+                        e.asm.vector(MOVUPS_LOAD, one, 0, table);
+                        e.asm.vector(PERMUTE, dst, one, from(0));
+                    } else {
+                        e.asm.vector(MOVUPS_LOAD, dst, 0, from(0));
+                    }
+                });
+            }
+            2 => {
+                for (channel, apart) in [(0, EVEN), (1, ODD)] {
+                    let Some(dst) = target(channel) else { continue };
+                    let table = self.table(table::READ_PAIRS + usize::from(channel));
+                    self.make(dst, unit, |e, dst| {
+                        e.asm.vector(MOVUPS_LOAD, one, 0, table);
+                        e.asm.vector(MOVUPS_LOAD, dst, 0, from(0));
+                        match isa {
+                            Isa::Avx512 => e.asm.vector(PERMUTE_TWO, dst, one, from(1)),
+                            Isa::Avx2 => {
+                                e.asm.instruction(SHUFFLE, dst, dst, from(1), apart);
+                                e.asm.vector(PERMUTE, dst, one, Rm::Reg(dst));
+                            }
+                        }
+                    });
+                }
+            }
+            _ => {
+                // Pairs of rows, then pairs of those; columns of quarters become vectors.
+                let (low, high) = ((target(0), target(1)), (target(2), target(3)));
+                for (op, targets) in [(UNPACK_LOW, low), (UNPACK_HIGH, high)] {
+                    if targets == (None, None) {
+                        continue;
+                    }
+                    self.asm.vector(MOVUPS_LOAD, one, 0, from(0));
+                    self.asm.vector(op, one, one, from(1));
+                    self.asm.vector(MOVUPS_LOAD, other, 0, from(2));
+                    self.asm.vector(op, other, other, from(3));
+                    for (half, dst) in [(LOW, targets.0), (HIGH, targets.1)] {
+                        if let Some(dst) = dst {
+                            self.make(dst, unit, |e, dst| e.asm.instruction(SHUFFLE, dst, one, Rm::Reg(other), half));
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    /// `dst = op(dst, the dword at this place of the frame)`, by way of a register where there is no such operand.
+    fn with_each(&mut self, op: V, dst: u8, offset: i32, scratch: u8) {
+        let each = Rm::Each(RBX, offset);
+        let operand = match self.of.isa {
+            Isa::Avx512 => each,
+            Isa::Avx2 => {
+                self.asm.vector(BROADCAST, scratch, 0, each);
+                Rm::Reg(scratch)
+            }
+        };
+        self.asm.vector(op, dst, dst, operand);
+    }
+
+    /// A coordinate in every lane, clamped; `limit`: where the largest one stands in the frame.
+    fn clamped(&mut self, register: u8, of: Linear, unit: Unit, limit: i32, scratch: u8) {
+        let slot = self.slot(Self::coordinate_slot(of, unit));
+        self.asm.vector(BROADCAST, register, 0, Rm::Each(RBX, slot_at(slot)));
+        if of.i != 0 {
+            let lanes = Rm::Row(RBX, self.layout.lanes + 64 * i32::from(unit.column));
+            self.asm.vector(MOVUPS_LOAD, scratch, 0, lanes);
+            if of.i != 1 {
+                self.asm.vector(MUL_I32, scratch, scratch, Rm::Literal(of.i as i32 as u32));
+            }
+            self.asm.vector(ADD_I32, register, register, Rm::Reg(scratch));
+        }
+        self.asm.vector(XOR, scratch, scratch, Rm::Reg(scratch));
+        self.asm.vector(MAX_I32, register, register, Rm::Reg(scratch));
+        self.with_each(MIN_I32, register, limit, scratch);
+    }
+
+    fn gather(&mut self, wanted: &[(Vector, Load)], unit: Unit) {
+        let Some((_, load)) = wanted.first().copied() else { return };
+        let input = at::INPUTS + 32 * i32::from(load.fetch.input);
+        let channels = self.of.geometry.inputs[usize::from(load.fetch.input)];
+        let isa = self.of.isa;
+        let (index, row, scratch) = (isa.operand_scratch(), isa.scratch(), isa.mask_scratch());
+        self.clamped(index, load.fetch.x, unit, input + 8, scratch);
+        self.clamped(row, load.fetch.y, unit, input + 12, scratch);
+        self.with_each(MUL_I32, row, input + 16, scratch);
+        self.asm.vector(ADD_I32, index, index, Rm::Reg(row));
+        if channels > 1 {
+            self.asm.instruction(SHIFT_IMM, 6, index, Rm::Reg(index), Some(channels / 2));
+        }
+        self.asm.int_load(Int::Mov, true, RDI, RBX, input);
+        let mut is_whole = false;
+        for (dst, load) in wanted {
+            if is_whole != (load.channel == WHOLE) {
+                let channel = self.table(table::CHANNEL);
+                self.asm.vector(if is_whole { SUB_I32 } else { ADD_I32 }, index, index, channel);
+                is_whole = !is_whole;
+            }
+            let offset = if is_whole { 0 } else { 4 * i32::from(load.channel) };
+            self.make(*dst, unit, |e, dst| {
+                e.asm.vector(XOR, dst, dst, Rm::Reg(dst));
+                match isa {
+                    Isa::Avx512 => {
+                        e.asm.mask_all(1);
+                        e.asm.gather(dst, 1, RDI, index, offset);
+                    }
+                    Isa::Avx2 => {
+                        e.asm.vector(EQUAL_I32, scratch, scratch, Rm::Reg(scratch));
+                        e.asm.gather_by_signs(dst, scratch, RDI, index, offset);
+                    }
+                }
+            });
+        }
+    }
+
+    /// Writes the outputs of a tile.
+    pub fn outputs(&mut self) {
+        self.shares = false;
+        for target in 0..ctm_isa::x1k::OUTPUTS {
+            if self.of.geometry.outputs[target] > 0 {
+                for unit in self.units(Varies::ALL) {
+                    self.output(target, unit);
+                }
+            }
+        }
+    }
+
+    fn output(&mut self, target: usize, unit: Unit) {
+        let channels = self.of.geometry.outputs[target];
+        let slot = Slot { kind: Kind::Output(target as u8), row: unit.row };
+        let vectors: [Option<Vector>; 4] = std::array::from_fn(|c| self.of.vars.of(output_var(4 * target + c)));
+        let src = |c: usize| vectors[c].map_or(Src::Literal(0), Src::Vector);
+        let (isa, bytes) = (self.of.isa, self.of.isa.bytes());
+        let (scratch, one, other) = (isa.scratch(), isa.operand_scratch(), isa.mask_scratch());
+        if self.packed() {
+            let from = self.reg(src(0), unit, scratch);
+            let to = self.pointer(slot);
+            return self.put(from, Rm::Row(to, bytes * i32::from(unit.column)));
+        }
+        let first = bytes * i32::from(channels) * i32::from(unit.column);
+        match channels {
+            1 => {
+                let mut from = self.reg(src(0), unit, scratch);
+                if self.transposed {
+                    let table = self.table(table::WRITE);
+                    self.asm.vector(MOVUPS_LOAD, one, 0, table);
+                    self.asm.vector(PERMUTE, scratch, one, Rm::Reg(from));
+                    from = scratch;
+                }
+                let to = self.pointer(slot);
+                self.put(from, Rm::Row(to, first));
+            }
+            2 => match isa {
+                Isa::Avx512 => {
+                    let green = self.reg(src(1), unit, other);
+                    for half in 0..2 {
+                        let table = self.table(table::WRITE_PAIRS + half);
+                        self.asm.vector(MOVUPS_LOAD, one, 0, table);
+                        self.load_into(scratch, src(0), unit);
+                        self.asm.vector(PERMUTE_TWO, scratch, one, Rm::Reg(green));
+                        let to = self.pointer(slot);
+                        self.put(scratch, Rm::Row(to, first + bytes * half as i32));
+                    }
+                }
+                Isa::Avx2 => {
+                    let table = self.table(table::WRITE_PAIRS);
+                    self.asm.vector(MOVUPS_LOAD, one, 0, table);
+                    for (channel, register) in [(0, scratch), (1, other)] {
+                        let from = self.reg(src(channel), unit, register);
+                        self.asm.vector(PERMUTE, register, one, Rm::Reg(from));
+                    }
+                    for (half, op) in [(0, UNPACK_LOW), (1, UNPACK_HIGH)] {
+                        self.asm.vector(op, one, scratch, Rm::Reg(other));
+                        let to = self.pointer(slot);
+                        self.put(one, Rm::Row(to, first + bytes * half));
+                    }
+                }
+            },
+            _ => {
+                for (vector, op) in [(0, UNPACK_LOW), (2, UNPACK_HIGH)] {
+                    for (pair, register) in [(0, one), (2, other)] {
+                        let a = self.reg(src(pair), unit, scratch);
+                        let b = self.last(src(pair + 1), unit, register);
+                        self.asm.vector(op, register, a, b);
+                    }
+                    for (vector, half) in [(vector, LOW), (vector + 1, HIGH)] {
+                        self.asm.instruction(SHUFFLE, scratch, one, Rm::Reg(other), half);
+                        let to = self.pointer(slot);
+                        self.put(scratch, Rm::Row(to, first + bytes * vector));
+                    }
+                }
+            }
+        }
+    }
+}

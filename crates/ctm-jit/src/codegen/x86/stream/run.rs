@@ -1,0 +1,282 @@
+//! Runs kernels: fills in addresses and steps, and calls the code.
+
+use super::emit::start_row;
+use super::memory::table;
+use super::panels::Origin;
+use super::tiles::columns;
+use super::{Frame, Kernel, Kind, ROW_STEP, Slot, Steps, TILE_STEP, at, slot_at, turn_step};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::{Line, MXCSR};
+use crate::launch::lanes::LANES;
+use crate::stream::affine::{Fetch, LOOPS, Linear};
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use std::sync::atomic::AtomicU32;
+
+/// An input: rows of elements of single-precision channels.
+#[derive(Clone, Copy)]
+pub struct InputView<'a> {
+    /// The bytes, from element (0, 0) on.
+    pub bytes: &'a [u8],
+    /// Elements from one row to the next.
+    pub pitch: u32,
+    /// Columns that may be read.
+    pub width: u32,
+    /// Rows that may be read.
+    pub height: u32,
+    /// Channels of an element: 1, 2 or 4.
+    pub channels: u8,
+}
+
+/// An output.
+#[derive(Clone, Copy)]
+pub struct OutputView<'a> {
+    /// Its dwords; threads write different ones.
+    pub cells: &'a [AtomicU32],
+    /// Elements from one row to the next.
+    pub pitch: u32,
+    /// Channels of an element: 1, 2 or 4.
+    pub channels: u8,
+}
+
+/// What a launch reads and writes.
+pub struct Surfaces<'a> {
+    /// Inputs that are fetched.
+    pub inputs: [Option<InputView<'a>>; INPUTS],
+    /// Outputs that are written.
+    pub outputs: [Option<OutputView<'a>>; OUTPUTS],
+}
+
+/// Tiles to run.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rect {
+    /// Column of the first one.
+    pub i: u32,
+    /// Row of the first one.
+    pub j: u32,
+    /// Tiles side by side, at least one.
+    pub tiles: u32,
+    /// Tiles one below the other, at least one.
+    pub rows: u32,
+}
+
+/// The smallest and the largest value over an area and all turns.
+pub(super) fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], turns: &[u16; LOOPS]) -> [i64; 2] {
+    let mut range = [of.c; 2];
+    let mut add = |step: i64, [first, last]: [i64; 2]| {
+        let ends = [step * first, step * last];
+        range[0] += ends[0].min(ends[1]);
+        range[1] += ends[0].max(ends[1]);
+    };
+    add(of.i, columns);
+    add(of.j, rows);
+    for (step, &turns) in of.turns.iter().zip(turns) {
+        add(*step, [0, i64::from(turns.max(1)) - 1]);
+    }
+    range
+}
+
+/// Whether no column that the fetch reads has to be clamped, for these columns and rows of the domain.
+pub fn columns_inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], width: u32) -> bool {
+    let [first, last] = range(&fetch.x, columns, rows, &fetch.turns);
+    first >= 0 && last < i64::from(width)
+}
+
+/// The same for rows.
+pub fn rows_inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], height: u32) -> bool {
+    let [first, last] = range(&fetch.y, columns, rows, &fetch.turns);
+    first >= 0 && last < i64::from(height)
+}
+
+impl Kernel {
+    /// A frame for this code, with what never changes in it.
+    pub fn frame(&self) -> Frame {
+        let mut frame = Frame::new(self.layout.size);
+        frame.put(at::MXCSR, &MXCSR.to_le_bytes());
+        let lanes = self.isa.lanes();
+        let mut lane_of = [0; LANES];
+        if !self.packed {
+            (0..lanes).for_each(|lane| lane_of[self.column(lane)] = lane);
+        }
+        // What one shuffle of two vectors of pairs leaves of a channel: element 0, 1, 4, 5, 2, 3, 6, 7. It is its own inverse.
+        let order = |place: usize| 2 * (place / 4) + 4 * (place / 2 % 2) + place % 2;
+        let entry = |row: usize, lane: usize| match (row, self.isa) {
+            (table::READ, _) => self.column(lane),
+            (table::WRITE, _) => lane_of[lane],
+            (table::CHANNEL, _) => lane % 4,
+            (table::READ_PAIRS..table::WRITE_PAIRS, Isa::Avx512) => 2 * self.column(lane) + row - table::READ_PAIRS,
+            (table::READ_PAIRS..table::WRITE_PAIRS, Isa::Avx2) => order(self.column(lane)),
+            (_, Isa::Avx512) => lane_of[LANES / 2 * (row - table::WRITE_PAIRS) + lane / 2] + LANES * (lane % 2),
+            (_, Isa::Avx2) => lane_of[order(lane)],
+        };
+        for row in 0..table::ROWS {
+            let entries = std::array::from_fn(|lane| entry(row, lane % lanes) as u32);
+            frame.put_row(self.layout.tables + 64 * row as i32, &entries);
+        }
+        let each = self.each();
+        for vector in 0..usize::from(self.options.tile.vectors) {
+            let row = std::array::from_fn(|lane| (each * vector + self.column(lane % lanes)) as u32);
+            frame.put_row(self.layout.lanes + 64 * vector as i32, &row);
+        }
+        frame
+    }
+
+    /// Columns of a vector.
+    const fn each(&self) -> usize {
+        columns(self.isa, self.packed) as usize
+    }
+
+    /// The column of a lane among its vector's.
+    const fn column(&self, lane: usize) -> usize {
+        match (self.packed, self.transposed) {
+            (true, _) => lane / 4,
+            (false, true) => self.isa.lanes() / 4 * (lane % 4) + lane / 4,
+            (false, false) => lane,
+        }
+    }
+
+    /// Where a slot begins, and its steps.
+    fn steps(
+        &self,
+        slot: &Slot,
+        rect: &Rect,
+        origins: &[Option<Origin>; INPUTS],
+        surfaces: &Surfaces<'_>,
+        constants: &[u32],
+    ) -> Option<Steps> {
+        let (i, j) = (i64::from(rect.i), i64::from(rect.j) + i64::from(slot.row));
+        let at = |of: &Linear| of.c + of.i * i + of.j * j;
+        // Linear functions of the place, added up with these weights.
+        let sum = |parts: &[(&Linear, i64)], base: i64| {
+            let of = |f: &dyn Fn(&Linear) -> i64| parts.iter().map(|(linear, weight)| f(linear) * weight).sum::<i64>();
+            let tile = of(&|l| l.i) * i64::from(self.columns);
+            Steps {
+                first: base + of(&at),
+                tile,
+                row: of(&|l| l.j) * i64::from(self.options.tile.rows) - tile * i64::from(rect.tiles),
+                turns: std::array::from_fn(|depth| of(&|l| l.turns[depth])),
+            }
+        };
+        Some(match slot.kind {
+            Kind::Input { input, x, y } => {
+                let origin = origins[usize::from(input)]?;
+                let size = 4 * i64::from(self.geometry.inputs[usize::from(input)]);
+                sum(&[(&x, size), (&y, size * origin.pitch)], origin.address)
+            }
+            Kind::Output(target) => {
+                let view = surfaces.outputs[usize::from(target)]?;
+                let size = 4 * i64::from(view.channels);
+                let column = Linear { i: 1, ..Linear::default() };
+                let row = Linear { j: 1, ..Linear::default() };
+                sum(&[(&column, size), (&row, size * i64::from(view.pitch))], view.cells.as_ptr() as i64)
+            }
+            Kind::Coordinate(of) => sum(&[(&of, 1)], 0),
+            Kind::Constants { depth, first, step } => {
+                let mut turns = [0; LOOPS];
+                turns[usize::from(depth)] = 16 * i64::from(step);
+                let first = constants.as_ptr() as i64 + 16 * i64::from(first);
+                Steps { first, tile: 0, row: 0, turns }
+            }
+        })
+    }
+
+    /// Whether everything that the code touches lies where it should.
+    fn is_inside(&self, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32]) -> bool {
+        let (i, j) = (i64::from(rect.i), i64::from(rect.j));
+        let columns = [i, i + i64::from(rect.tiles) * i64::from(self.columns) - 1];
+        let rows = [j, j + i64::from(rect.rows) * i64::from(self.options.tile.rows) - 1];
+        let fetches = self.fetches.iter().all(|fetch| {
+            surfaces.inputs[usize::from(fetch.input)].is_some_and(|view| {
+                let last = (i64::from(view.height) - 1) * i64::from(view.pitch) + i64::from(view.width);
+                let exists = view.width.min(view.height) > 0 && view.width <= view.pitch;
+                let holds = exists && last * 4 * i64::from(view.channels) <= view.bytes.len() as i64;
+                // Gathers count elements in 32 bits.
+                let small = last * i64::from(view.channels) < i64::from(i32::MAX);
+                let safe = self.options.careful
+                    || (columns_inside(fetch, columns, rows, view.width)
+                        && rows_inside(fetch, columns, rows, view.height));
+                holds && small && safe && view.channels == self.geometry.inputs[usize::from(fetch.input)]
+            })
+        });
+        let outputs = self.geometry.outputs.iter().zip(&surfaces.outputs).all(|(&channels, view)| {
+            channels == 0
+                || view.is_some_and(|view| {
+                    let last = rows[1] * i64::from(view.pitch) + columns[1] + 1;
+                    let aligned = |x: u64| !self.options.past_caches || x.is_multiple_of(self.isa.bytes() as u64);
+                    let size = 4 * u64::from(channels);
+                    view.channels == channels
+                        && columns[1] < i64::from(view.pitch)
+                        && last * i64::from(channels) <= view.cells.len() as i64
+                        && aligned(view.cells.as_ptr() as u64)
+                        && aligned(size * u64::from(view.pitch))
+                        && aligned(size * u64::from(rect.i))
+                })
+        });
+        fetches && outputs && self.constants <= constants.len()
+    }
+
+    /// Runs tiles; `false`, and nothing has happened, when they would reach beyond what is there.
+    pub fn run(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32]) -> bool {
+        if rect.tiles == 0 || rect.rows == 0 || !self.is_inside(rect, surfaces, constants) {
+            return false;
+        }
+        frame.put(at::CONSTANTS, &(constants.as_ptr() as usize).to_le_bytes());
+        frame.put(at::TILES, &rect.tiles.to_le_bytes());
+        frame.put(at::ROWS_LEFT, &rect.rows.to_le_bytes());
+        for (input, view) in surfaces.inputs.iter().enumerate() {
+            let Some(view) = view else { continue };
+            let at = at::INPUTS + 32 * input as i32;
+            frame.put(at, &(view.bytes.as_ptr() as usize).to_le_bytes());
+            for (place, number) in [(8, view.width - 1), (12, view.height - 1), (16, view.pitch)] {
+                frame.put(at + place, &number.to_le_bytes());
+            }
+        }
+        let origins = self.origins(frame, rect, surfaces);
+        for (number, slot) in self.slots.iter().enumerate() {
+            let Some(steps) = self.steps(slot, rect, &origins, surfaces, constants) else { return false };
+            let at = slot_at(number);
+            frame.put(at, &steps.first.to_le_bytes());
+            frame.put(at + TILE_STEP, &steps.tile.to_le_bytes());
+            frame.put(at + ROW_STEP, &steps.row.to_le_bytes());
+            for (depth, step) in steps.turns.iter().enumerate() {
+                frame.put(at + turn_step(depth), &step.to_le_bytes());
+            }
+        }
+        self.put_starts(frame, rect);
+        type Entry = unsafe extern "sysv64" fn(*mut Line);
+        // SAFETY: the text is code that `emit` made for this signature, mapped executable and kept by `self`.
+        let entry = unsafe { std::mem::transmute::<*const u8, Entry>(self.text.as_ptr()) };
+        // SAFETY: the frame has the layout's size. The code reads constants and inputs and writes outputs where the slots lead: `is_inside` has
+        // found all of that within the slices, which outlive the call (careful code clamps each lane instead), and panels hold all that is
+        // read of the inputs that they stand for; relative constants
+        // were found within the file when the kernel was made. Outputs are cells that other threads may write, but not the same ones.
+        unsafe { entry(frame.bytes.as_mut_ptr()) };
+        true
+    }
+
+    /// What variables hold in the first tile, and how that changes.
+    #[allow(clippy::cast_precision_loss, reason = "whole multiples of 1/256 below 65536")]
+    fn put_starts(&self, frame: &mut Frame, rect: &Rect) {
+        let tile = self.options.tile;
+        let each = self.each();
+        let number = |units: i64| (units as f32 / 256.0).to_bits();
+        for (start, of) in self.starts.iter().enumerate() {
+            let value = of.value;
+            let step = value.i * i64::from(self.columns);
+            let row_step = value.j * i64::from(tile.rows) - step * i64::from(rect.tiles);
+            for row in 0..tile.rows {
+                for column in 0..tile.vectors {
+                    let at = |part| start_row(&self.layout, tile, start, (row, column), part);
+                    let j = i64::from(rect.j) + i64::from(row);
+                    let now = std::array::from_fn(|lane| {
+                        let among = self.column(lane % self.isa.lanes());
+                        let i = i64::from(rect.i) + (each * usize::from(column) + among) as i64;
+                        number(value.c + value.i * i + value.j * j)
+                    });
+                    frame.put_row(at(0), &now);
+                    frame.put_row(at(1), &[number(step); LANES]);
+                    frame.put_row(at(2), &[number(row_step); LANES]);
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,130 @@
+//! Slots: pointers and coordinates that take fixed steps.
+
+use super::emit::{Emit, Unit};
+use super::{Kind, Load, Slot, Varies, Way, slot_at};
+use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RDX, RSI};
+use crate::codegen::x86::lir::{Lir, Src};
+use crate::stream::affine::{Fetch, Linear, depth};
+
+/// General registers for turns and slots, the most useful last.
+const GENERAL: [Gpr; 12] = [RDI, RSI, RDX, RCX, 8, 9, 10, 11, 12, 13, 14, 15];
+
+impl Emit<'_> {
+    pub fn slot(&mut self, slot: Slot) -> usize {
+        self.slots.iter().position(|s| *s == slot).unwrap_or_else(|| {
+            self.slots.push(slot);
+            self.slots.len() - 1
+        })
+    }
+
+    pub fn input_slot(load: &Load, unit: Unit) -> Slot {
+        let Fetch { input, x, y, .. } = load.fetch;
+        let row = if x.j != 0 || y.j != 0 { unit.row } else { 0 };
+        Slot { kind: Kind::Input { input, x: Linear { c: 0, ..x }, y }, row }
+    }
+
+    pub fn coordinate_slot(of: Linear, unit: Unit) -> Slot {
+        Slot { kind: Kind::Coordinate(of), row: if of.j != 0 { unit.row } else { 0 } }
+    }
+
+    /// Names all slots, and gives registers to those that are used most.
+    pub fn collect_slots(&mut self) {
+        let mut weights: Vec<(usize, u64)> = Vec::new();
+        let mut note = |slot: usize, weight: u64| match weights.iter_mut().find(|(s, _)| *s == slot) {
+            Some((_, all)) => *all += weight,
+            None => weights.push((slot, weight)),
+        };
+        let of = self.of;
+        for (number, (block, lines)) in of.prepared.code.blocks.iter().zip(&of.lines).enumerate() {
+            let weight = 1u64 << (3 * block.frames.frames.len());
+            for lir in &lines.lir {
+                match *lir {
+                    Lir::Copy(_, Src::Row(load)) => {
+                        let load = of.loads[load as usize];
+                        let gathers = of.way(&load, self.options.careful) == Way::Gather;
+                        for unit in self.units(Varies { rows: true, columns: false }) {
+                            if gathers {
+                                self.slot(Self::coordinate_slot(load.fetch.x, unit));
+                                self.slot(Self::coordinate_slot(load.fetch.y, unit));
+                            } else {
+                                let slot = self.slot(Self::input_slot(&load, unit));
+                                note(slot, weight);
+                            }
+                        }
+                    }
+                    Lir::ConstRelative { frame: Some(frame), .. } => {
+                        let slot = self.slot(Slot { kind: of.relative_constants(number, frame), row: 0 });
+                        note(slot, weight);
+                    }
+                    _ => {}
+                }
+            }
+        }
+        for (target, &channels) in of.geometry.outputs.iter().enumerate() {
+            if channels > 0 {
+                for row in 0..self.options.tile.rows {
+                    let slot = self.slot(Slot { kind: Kind::Output(target as u8), row });
+                    note(slot, 1);
+                }
+            }
+        }
+        let mut free = GENERAL.to_vec();
+        if self.slots.iter().any(|slot| matches!(slot.kind, Kind::Coordinate(_))) {
+            // Gathers need a base.
+            free.retain(|&r| r != RDI);
+        }
+        // The innermost loops first.
+        for turns in self.turns.iter_mut().take(depth(&of.items)).rev() {
+            *turns = free.pop();
+        }
+        weights.sort_by_key(|&(_, weight)| std::cmp::Reverse(weight));
+        self.resident = vec![None; self.slots.len()];
+        for (slot, _) in weights {
+            self.resident[slot] = free.pop();
+        }
+    }
+
+    /// The register that holds a slot: its own, or rax, loaded now.
+    pub fn pointer(&mut self, slot: Slot) -> Gpr {
+        let number = self.slot(slot);
+        match self.resident.get(number).copied().flatten() {
+            Some(register) => register,
+            None => {
+                self.asm.int_load(Int::Mov, true, RAX, RBX, slot_at(number));
+                RAX
+            }
+        }
+    }
+
+    /// Adds the step at `offset` of every slot that has one.
+    pub fn step(&mut self, moves: impl Fn(&Slot) -> bool, offset: i32) {
+        for number in 0..self.slots.len() {
+            if !moves(&self.slots[number]) {
+                continue;
+            }
+            let at = slot_at(number);
+            match self.resident[number] {
+                Some(register) => self.asm.int_load(Int::Add, true, register, RBX, at + offset),
+                None => {
+                    self.asm.int_load(Int::Mov, true, RAX, RBX, at + offset);
+                    self.asm.int_store(Int::Add, true, RBX, at, RAX);
+                }
+            }
+        }
+    }
+
+    /// Takes back all the steps that a loop has made.
+    pub fn step_back(&mut self, moves: impl Fn(&Slot) -> bool, offset: i32, turns: u16) {
+        for number in 0..self.slots.len() {
+            if !moves(&self.slots[number]) {
+                continue;
+            }
+            let at = slot_at(number);
+            self.asm.multiply_wide(RAX, RBX, at + offset, turns.into());
+            match self.resident[number] {
+                Some(register) => self.asm.subtract_wide(register, RAX),
+                None => self.asm.int_store(Int::Sub, true, RBX, at, RAX),
+            }
+        }
+    }
+}

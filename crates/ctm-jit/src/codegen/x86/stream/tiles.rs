@@ -1,0 +1,275 @@
+//! How large tiles are, and which vectors have registers.
+
+use super::{Chosen, Load, Tile, Varies, Way};
+use crate::codegen::x86::allocate::{Given, Lives};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::stream::affine::Fetch;
+use crate::stream::prepare::WHOLE;
+
+/// Tiles to try, the best first: rows, vectors side by side.
+struct Candidates {
+    /// Rows have fetches in common that columns have not.
+    shared: &'static [(u8, u8)],
+    /// Packed, with loops.
+    wide: &'static [(u8, u8)],
+    /// Everything else.
+    plain: &'static [(u8, u8)],
+}
+
+/// The share of all uses of vectors that may be reads of memory where several chains are made instead of one.
+const READS_FOR_CHAINS: u64 = 4;
+
+const AVX512: Candidates = Candidates {
+    shared: &[(8, 2), (4, 4), (4, 2), (2, 2), (2, 1), (1, 1)],
+    wide: &[(1, 8), (1, 4), (1, 2), (1, 1)],
+    plain: &[(1, 4), (1, 2), (1, 1)],
+};
+
+const AVX2: Candidates = Candidates {
+    shared: &[(6, 2), (4, 2), (2, 2), (2, 1), (1, 1)],
+    wide: &[(1, 8), (1, 4), (1, 2), (1, 1)],
+    plain: &[(1, 4), (1, 2), (1, 1)],
+};
+
+impl Chosen {
+    /// Columns of a vector.
+    pub fn columns(&self) -> u32 {
+        columns(self.isa, self.prepared.packed)
+    }
+
+    /// How many registers vectors, literals and constants may have. Scratch registers that this program needs none of count as well.
+    pub(super) fn register_count(&self, careful: bool) -> u8 {
+        let needs_third = match self.isa {
+            // Masks have registers of their own.
+            Isa::Avx512 => false,
+            Isa::Avx2 => !self.lines.iter().all(|lines| only_mends(&lines.lir)),
+        };
+        let gathers = self.loads.iter().any(|load| self.way(load, careful) == Way::Gather);
+        let scratch = if needs_third || gathers || !self.prepared.packed { 3 } else { 2 };
+        self.isa.all_registers() - scratch
+    }
+
+    /// The machine's register of a number: scratch registers that are not needed come last.
+    pub(super) fn isa_register(&self, number: u8) -> u8 {
+        let first_scratch = self.isa.registers();
+        if number < first_scratch { number } else { self.isa.all_registers() - 1 - (number - first_scratch) }
+    }
+
+    pub(super) fn way(&self, load: &Load, careful: bool) -> Way {
+        let Fetch { x, y, .. } = load.fetch;
+        if careful {
+            Way::Gather
+        } else if x.i == 0 && y.i == 0 {
+            Way::Uniform
+        } else if x.i == 1
+            && y.i == 0
+            && (!self.prepared.packed || self.geometry.inputs[usize::from(load.fetch.input)] == 4)
+        {
+            Way::Contiguous
+        } else {
+            Way::Gather
+        }
+    }
+
+    /// On what each vector depends.
+    pub(super) fn varies(&self) -> Vec<Varies> {
+        let mut varies = vec![Varies::default(); self.vectors];
+        for start in &self.starts {
+            if let Some(vector) = self.vars.of(start.var) {
+                varies[vector.index()] = Varies { rows: start.value.j != 0, columns: start.value.i != 0 };
+            }
+        }
+        let mut changed = true;
+        while changed {
+            changed = false;
+            for lines in &self.lines {
+                for group in &lines.groups {
+                    let lir = &lines.lir[group.first..group.end];
+                    let mut together = Varies::default();
+                    if group.masks {
+                        // Each unit runs all of the group: what it makes on the way belongs to the unit.
+                        for vector in lir.iter().flat_map(|lir| lir.reads().chain(lir.writes().map(|w| w.0))) {
+                            together = together.with(varies[vector.index()]);
+                        }
+                    }
+                    for lir in lir {
+                        let Some((dst, _)) = lir.writes() else { continue };
+                        let mut of = together.with(varies[dst.index()]);
+                        for vector in lir.reads() {
+                            of = of.with(varies[vector.index()]);
+                        }
+                        if let Lir::Copy(_, Src::Row(load)) = *lir {
+                            let Fetch { x, y, .. } = self.loads[load as usize].fetch;
+                            of = of.with(Varies { rows: x.j != 0 || y.j != 0, columns: x.i != 0 || y.i != 0 });
+                        }
+                        if of != varies[dst.index()] {
+                            varies[dst.index()] = of;
+                            changed = true;
+                        }
+                    }
+                }
+            }
+        }
+        varies
+    }
+
+    /// Whether rows of a tile have fetches in common that its columns have not, inside a loop.
+    pub fn shares_rows(&self) -> bool {
+        let looped = |block: usize| !self.prepared.code.blocks[block].frames.frames.is_empty();
+        self.prepared
+            .fetches
+            .iter()
+            .enumerate()
+            .filter(|(block, _)| looped(*block))
+            .flat_map(|(_, fetches)| fetches)
+            .any(|fetch| (fetch.x.i != 0 || fetch.y.i != 0) && fetch.x.j == 0 && fetch.y.j == 0)
+    }
+
+    /// The largest tile whose vectors have registers.
+    pub fn tile(&mut self, columns: u32) -> Tile {
+        let Candidates { shared, wide, plain } = match self.isa {
+            Isa::Avx512 => AVX512,
+            Isa::Avx2 => AVX2,
+        };
+        let looped = self.prepared.code.blocks.iter().any(|block| !block.frames.frames.is_empty());
+        let candidates = match (self.prepared.packed, looped) {
+            _ if self.shares_rows() => shared,
+            (true, true) => wide,
+            (true, false) => plain,
+            // The turns of a loop are one chain, which ends where the next begins; outside of loops the processor sees the next tile.
+            (false, true) => plain,
+            (false, false) => &plain[1..],
+        };
+        // Of long chains of arithmetic the processor sees too little at once; some side by side are worth some reads of memory; measured.
+        let chains = !self.prepared.packed && !self.shares_rows();
+        let count = self.register_count(false);
+        let mut best = Tile { rows: 1, vectors: 1 };
+        for &(rows, vectors) in candidates {
+            let tile = Tile { rows, vectors };
+            if u32::from(vectors) * self.columns() > columns {
+                continue;
+            }
+            best = tile;
+            let instances = self.instances(tile, false);
+            let most = if chains { self.ranges.weight(&instances) / READS_FOR_CHAINS } else { 0 };
+            if let Some(given) = self.registers(&instances, count, most) {
+                self.full = Some((tile, given));
+                break;
+            }
+        }
+        best
+    }
+
+    /// Gives out registers, as long as what has none does not weigh more than `most`.
+    pub(super) fn registers(&self, instances: &[u8], count: u8, most: u64) -> Option<Given> {
+        self.ranges.registers(&self.lives, instances, &self.classes, count, most)
+    }
+
+    /// The places at which vectors have to have registers, and up to where.
+    pub(super) fn lives(&self) -> Lives {
+        // One unit runs all of a group with masks before the next one begins.
+        let mut together = Vec::new();
+        for lines in &self.lines {
+            let first = together.len();
+            together.extend(first..first + lines.lir.len() + 2);
+            for group in lines.groups.iter().filter(|group| group.masks) {
+                together[first + 1 + group.first..first + 1 + group.end].fill(first + group.end);
+            }
+        }
+        self.ranges.lives(&together)
+    }
+
+    /// How many registers each vector wants.
+    pub(super) fn instances(&self, tile: Tile, careful: bool) -> Vec<u8> {
+        let count = |v: &Varies| if v.rows { tile.rows } else { 1 } * if v.columns { tile.vectors } else { 1 };
+        let mut instances: Vec<u8> = self.varies.iter().map(count).collect();
+        self.in_place(tile, careful).iter().for_each(|vector| instances[vector.index()] = 0);
+        instances
+    }
+
+    /// Vectors that are read where they lie, as each instance has one use; in the order in which they are made.
+    pub(super) fn in_place(&self, tile: Tile, careful: bool) -> Vec<Vector> {
+        /// How one is used.
+        struct Uses {
+            vector: Vector,
+            is_whole: bool,
+            uses: u32,
+            readers: u32,
+        }
+        /// No such vector.
+        const NONE: u32 = u32::MAX;
+        let count = |v: Varies| if v.rows { u32::from(tile.rows) } else { 1 } * if v.columns { u32::from(tile.vectors) } else { 1 };
+        let mut found: Vec<Uses> = Vec::new();
+        let mut numbers: Vec<u32> = Vec::new();
+        for lir in self.lines.iter().flat_map(|lines| &lines.lir) {
+            if !found.is_empty() {
+                for vector in lir.reads() {
+                    if numbers[vector.index()] != NONE {
+                        let of = lir.writes().map_or(Varies::ALL, |(d, _)| self.varies[d.index()]);
+                        let found = &mut found[numbers[vector.index()] as usize];
+                        found.uses = found.uses.saturating_add(count(of));
+                        found.readers += 1;
+                    }
+                }
+                if let Some((vector, _)) = lir.writes()
+                    && numbers[vector.index()] != NONE
+                {
+                    // Changed in part: it needs a place of its own.
+                    found[numbers[vector.index()] as usize].uses = u32::MAX;
+                }
+            }
+            let (vector, is_whole) = match *lir {
+                Lir::Copy(dst, Src::Row(load)) if self.is_operand(&self.loads[load as usize], careful) => {
+                    (dst, self.loads[load as usize].channel == WHOLE)
+                }
+                Lir::ConstRelative { dst, .. } => (dst, false),
+                _ => continue,
+            };
+            if vector.index() >= self.vars.used.len() {
+                numbers.resize(self.vectors, NONE);
+                numbers[vector.index()] = found.len() as u32;
+                found.push(Uses { vector, is_whole, uses: 0, readers: 0 });
+            }
+        }
+        found.retain(|of| {
+            // Where an instruction cannot take it as it is, the units of one instruction share it.
+            let shared = self.isa == Isa::Avx2 && of.readers == 1 && of.uses < u32::MAX && !of.is_whole;
+            of.uses <= count(self.varies[of.vector.index()]) || shared
+        });
+        found.into_iter().map(|of| of.vector).collect()
+    }
+
+    /// Whether an instruction can take the load as its last operand.
+    fn is_operand(&self, load: &Load, careful: bool) -> bool {
+        match self.way(load, careful) {
+            Way::Uniform => load.channel != WHOLE,
+            Way::Contiguous => self.prepared.packed && load.channel == WHOLE,
+            Way::Gather => false,
+        }
+    }
+
+    /// In the plain form: lane 4a + b is column `quarters * b + a`, which saves permutations when elements have four channels.
+    pub(super) fn transposed(&self) -> bool {
+        let inputs = self.loads.iter().filter(|load| self.way(load, false) == Way::Contiguous);
+        let mut channels = inputs.map(|load| self.geometry.inputs[usize::from(load.fetch.input)]);
+        !self.prepared.packed && (channels.any(|c| c == 4) || self.geometry.outputs.contains(&4))
+    }
+}
+
+/// Whether masks are used only to make NaNs right, at once and without another operand: any register will do for them.
+fn only_mends(lir: &[Lir]) -> bool {
+    let mut masks = lir.iter().filter(|lir| lir.uses_masks());
+    while let Some(first) = masks.next() {
+        match (*first, masks.next()) {
+            (Lir::Test(_, _, 1, a, b, 0), Some(&Lir::Merge(_, 1, Src::Literal(_)))) if a == b => {}
+            _ => return false,
+        }
+    }
+    true
+}
+
+/// Columns of a vector.
+pub const fn columns(isa: Isa, packed: bool) -> u32 {
+    isa.lanes() as u32 / if packed { 4 } else { 1 }
+}

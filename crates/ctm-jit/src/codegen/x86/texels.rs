@@ -1,0 +1,172 @@
+//! From coordinates to texels, in instructions: what lookups of X1K and of R700 programs have in common, on both instruction sets.
+//!
+//! Registers are the caller's. Numbers of an input lie in memory, each for all lanes.
+
+use super::isa::Isa;
+use super::r700::facts::{EQUAL, GREATER, LESS, UNORDERED};
+use crate::codegen::x86::asm::{
+    ADD, AND, Asm, BROADCAST, CMP_F32, CVT_F32_I32, FMADD231, FNMADD231, MAX, MIN, MOVUPS_LOAD, MUL, ROUND_SCALE, Rm,
+    SUB, V, XOR,
+};
+use ctm_exec::x1k::float::{HALF, NAN, ONE};
+
+/// Floored coordinates that are no further from 0 repeat in single precision: see [`Texels::repeat`].
+pub const REPEATS_BELOW: f32 = (1 << 21) as f32;
+
+/// What is known of one axis.
+#[derive(Clone, Copy, Debug)]
+pub struct Axis {
+    /// Columns or rows.
+    pub size: Rm,
+    /// The last one.
+    pub last: Rm,
+    /// After how many it repeats.
+    pub period: Rm,
+    /// 1 over that.
+    pub inverse: Rm,
+}
+
+/// A coordinate as the number of a column or row, clamped: between 0 and `last` whatever the coordinate is. What is not a
+/// number counts as infinite: the minimum is its second operand then.
+pub fn clamped(asm: &mut Asm, to: u8, u: u8, last: Rm) {
+    asm.vector(MIN, to, u, last);
+    asm.vector(MAX, to, to, Rm::Literal(0));
+    asm.vector(CVT_F32_I32, to, 0, Rm::Reg(to));
+}
+
+/// Makes the instructions of lookups.
+pub struct Texels<'a> {
+    /// The code.
+    pub asm: &'a mut Asm,
+    /// The instruction set.
+    pub isa: Isa,
+    /// A register for numbers that stand for all lanes, and for masks, where instructions do not take them from memory or from mask
+    /// registers: AVX2. Mask 1 is AVX-512's.
+    pub scratch: u8,
+}
+
+impl Texels<'_> {
+    /// `to = op(a, b)`, where b may be a number in memory for all lanes.
+    pub fn with(&mut self, op: V, to: u8, a: u8, b: Rm) {
+        let b = self.each(b);
+        self.asm.vector(op, to, a, b);
+    }
+
+    /// A number in memory as instructions take it, until the next one.
+    pub fn each(&mut self, b: Rm) -> Rm {
+        match (self.isa, b) {
+            (Isa::Avx2, Rm::Each(..)) => {
+                self.asm.vector(BROADCAST, self.scratch, 0, b);
+                Rm::Reg(self.scratch)
+            }
+            _ => b,
+        }
+    }
+
+    /// A number in memory, or a row of them, or a literal in a register.
+    pub fn load_each(&mut self, to: u8, b: Rm) {
+        // On AVX2 literals are whole vectors.
+        let whole = matches!(b, Rm::Row(..)) || self.isa == Isa::Avx2 && matches!(b, Rm::Literal(_));
+        self.asm.vector(if whole { MOVUPS_LOAD } else { BROADCAST }, to, 0, b);
+    }
+
+    /// The whole number below.
+    pub fn floor(&mut self, to: u8, u: u8) {
+        self.asm.instruction(ROUND_SCALE, to, 0, Rm::Reg(u), Some(9));
+    }
+
+    /// A floored coordinate in the first period; no number where it is not finite. `other` is written.
+    ///
+    /// A half more than a whole number is at least half of 1 / period away from each multiple of the period, when both are divided by it. The two
+    /// roundings of the quotient move it by less than that below [`REPEATS_BELOW`]; so its floor is exact, and the fused sum is, too.
+    pub fn repeat(&mut self, u: u8, other: u8, axis: &Axis) {
+        self.asm.vector(ADD, other, u, Rm::Literal(HALF));
+        self.with(MUL, other, other, axis.inverse);
+        self.floor(other, other);
+        self.with(FNMADD231, u, other, axis.period);
+    }
+
+    /// A coordinate in the first period: behind the edge that of its mirror image. `other` is written.
+    pub fn mirror(&mut self, u: u8, other: u8, axis: &Axis) {
+        // Columns and the last one: what a column and its image add up to. Where nothing is mirrored, no column is beyond.
+        self.load_each(other, axis.size);
+        self.with(ADD, other, other, axis.last);
+        self.asm.vector(SUB, other, other, Rm::Reg(u));
+        self.asm.vector(MIN, u, u, Rm::Reg(other));
+    }
+
+    /// Half a texel back, `low = floor(u)`, `high = low + 1`; u becomes how much the second texel weighs, 0 at infinity.
+    pub fn split(&mut self, u: u8, low: u8, high: u8) {
+        self.asm.vector(SUB, u, u, Rm::Literal(HALF));
+        self.floor(low, u);
+        self.asm.vector(SUB, u, u, Rm::Reg(low));
+        // Of no number the maximum is its second operand.
+        self.asm.vector(MAX, u, u, Rm::Literal(0));
+        self.asm.vector(ADD, high, low, Rm::Literal(ONE));
+    }
+
+    /// `a = a + weight * (b - a)`.
+    pub fn mix(&mut self, a: u8, b: u8, weight: Rm) {
+        self.asm.vector(SUB, b, b, Rm::Reg(a));
+        self.asm.vector(FMADD231, a, b, weight);
+    }
+
+    /// `to` = what a comparison of a reference value with texels gives, by `outcomes`: for what is not ordered, and by what that changes where the
+    /// reference is less, equal, greater. On AVX2 `other` is written, and the reference is in a register.
+    pub fn compare(&mut self, to: u8, texel: u8, reference: Rm, outcomes: [Rm; 4], other: u8) {
+        let [unordered, changes @ ..] = outcomes;
+        self.load_each(to, unordered);
+        for (texel_is, change) in [GREATER, EQUAL, LESS].into_iter().zip(changes) {
+            match self.isa {
+                Isa::Avx512 => {
+                    self.asm.evex(CMP_F32, 1, texel, reference, 0, false, Some(texel_is));
+                    self.asm.evex(XOR, to, to, change, 1, false, None);
+                }
+                Isa::Avx2 => {
+                    self.load_each(other, change);
+                    self.asm.vex(CMP_F32, self.scratch, texel, reference, Some(texel_is));
+                    self.asm.vector(AND, other, other, Rm::Reg(self.scratch));
+                    self.asm.vector(XOR, to, to, Rm::Reg(other));
+                }
+            }
+        }
+    }
+
+    /// The one NaN for all of them.
+    pub fn one_nan(&mut self, a: u8) {
+        match self.isa {
+            Isa::Avx512 => {
+                self.asm.evex(CMP_F32, 1, a, Rm::Reg(a), 0, false, Some(UNORDERED));
+                self.asm.evex(BROADCAST, a, 0, Rm::Literal(NAN), 1, false, None);
+            }
+            Isa::Avx2 => {
+                self.asm.vex(CMP_F32, self.scratch, a, Rm::Reg(a), Some(UNORDERED));
+                self.asm.blend(a, self.scratch, Rm::Literal(NAN), a);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The sequence of [`Texels::repeat`], against the exact remainder.
+    #[test]
+    fn quotients_are_exact() {
+        let repeated = |x: f32, period: f32| {
+            let whole = ((x + 0.5) * (1.0 / period)).floor();
+            (-whole).mul_add(period, x)
+        };
+        let bound = REPEATS_BELOW as i32;
+        let periods = (1..600).chain((0..23).flat_map(|n| [(1 << n) - 1, 1 << n, (1 << n) + 1])).chain([8_388_607]);
+        for period in periods.filter(|&p: &i32| p > 0) {
+            // Around multiples, near and far.
+            let last = bound / period;
+            let multiples = (0..60).chain((0..60).map(|n| last - n)).map(|n| n * period);
+            for x in multiples.flat_map(|m| [m - 1, m, m + 1]).flat_map(|x| [x, -x]).filter(|x| x.abs() <= bound) {
+                assert_eq!(repeated(x as f32, period as f32), x.rem_euclid(period) as f32, "{x} by {period}");
+            }
+        }
+    }
+}

@@ -1,0 +1,374 @@
+//! Single vector instructions, written once for both instruction sets and for everything that emits them.
+//!
+//! Where vectors live, and how operands are reached, is the emitter's own affair ([`Vectors`]). Masks of lanes are in `avx512` and `avx2`.
+
+use super::avx2::Avx2Masks;
+use super::avx512::Avx512Masks;
+use super::isa::Isa;
+use super::lir::{K, Lir, Negated, Src, Vector};
+use crate::codegen::x86::asm::{
+    ADD, ADD_I32, AND, Asm, BROADCAST, CVT_I32_F32, CVT_U32_F32, FIXUP, FMADD132, FMADD213, FMADD231, FMSUB132,
+    FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, Label, MOVAPS, MOVUPS_LOAD,
+    MOVUPS_STORE, MUL, OR, Rm, SHIFT_IMM, SUB, V, XOR,
+};
+
+/// How an operand is had.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    /// In this register.
+    Register(u8),
+    /// In memory, as every instruction can take it.
+    Memory,
+    /// Four bytes in memory for all lanes: only AVX-512 takes them as they are.
+    Each,
+}
+
+impl Access {
+    /// Of an operand.
+    pub const fn of(rm: Rm) -> Self {
+        match rm {
+            Rm::Reg(register) => Self::Register(register),
+            Rm::Row(..) | Rm::Literal(_) | Rm::LaneShifts(_) => Self::Memory,
+            Rm::Each(..) => Self::Each,
+        }
+    }
+
+    /// Whether it has no register.
+    pub const fn is_memory(self) -> bool {
+        !matches!(self, Self::Register(_))
+    }
+}
+
+/// Where results go.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Place {
+    /// Into this register.
+    Register(u8),
+    /// Into memory.
+    Memory(Rm),
+    /// Nobody wants them.
+    Nowhere,
+}
+
+/// What emits instructions on vectors.
+pub trait Vectors: Sized {
+    /// Which of the registers that a vector stands for.
+    type Unit: Copy;
+
+    /// The instruction set.
+    fn isa(&self) -> Isa;
+
+    /// The code.
+    fn asm(&mut self) -> &mut Asm;
+
+    /// How an operand is had.
+    fn access(&self, src: Src, unit: Self::Unit) -> Access;
+
+    /// An operand as instructions take it last. It may need a pointer that is loaded now, and is good until the next operand.
+    fn rm(&mut self, src: Src, unit: Self::Unit) -> Rm;
+
+    /// Where a vector's results go.
+    fn place(&self, vector: Vector, unit: Self::Unit) -> Place;
+
+    /// Where masks without a register lie: 2 and 3 on AVX2.
+    fn mask_row(&self, k: K) -> Rm;
+
+    /// The register of mask 1 on AVX2.
+    fn mask(&self) -> u8 {
+        self.isa().mask_scratch()
+    }
+
+    /// Whether instructions can take the operand from memory themselves.
+    fn folds(&self, access: Access) -> bool {
+        match self.isa() {
+            Isa::Avx512 => true,
+            Isa::Avx2 => access != Access::Each,
+        }
+    }
+
+    /// An operand that instructions can take last, loaded into the scratch register if they can't as it is.
+    fn last(&mut self, src: Src, unit: Self::Unit, scratch: u8) -> Rm {
+        let access = self.access(src, unit);
+        self.last_of(access, src, unit, scratch)
+    }
+
+    /// The same, of an operand that is had so.
+    #[inline]
+    fn last_of(&mut self, access: Access, src: Src, unit: Self::Unit, scratch: u8) -> Rm {
+        match access {
+            Access::Register(register) => Rm::Reg(register),
+            Access::Memory | Access::Each if self.folds(access) => self.rm(src, unit),
+            Access::Memory | Access::Each => Rm::Reg(self.loaded(src, unit, scratch)),
+        }
+    }
+
+    /// Loads an operand into a register.
+    fn load_into(&mut self, register: u8, src: Src, unit: Self::Unit) {
+        let rm = self.rm(src, unit);
+        self.load_rm(register, rm, 0);
+    }
+
+    /// Loads what instructions take last into a register, under a mask register (0: none).
+    fn load_rm(&mut self, register: u8, rm: Rm, k: K) {
+        if k != 0 {
+            let op = match rm {
+                Rm::Reg(_) => MOVAPS,
+                Rm::Row(..) => MOVUPS_LOAD,
+                Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => BROADCAST,
+            };
+            return self.asm().evex(op, register, 0, rm, k, false, None);
+        }
+        let whole_literals = self.isa() == Isa::Avx2;
+        match rm {
+            Rm::Reg(from) if from == register => {}
+            Rm::Reg(_) => self.asm().vector(MOVAPS, register, 0, rm),
+            Rm::Literal(0) => self.asm().vector(XOR, register, register, Rm::Reg(register)),
+            Rm::Literal(_) if whole_literals => self.asm().vector(MOVUPS_LOAD, register, 0, rm),
+            Rm::Row(..) | Rm::LaneShifts(_) => self.asm().vector(MOVUPS_LOAD, register, 0, rm),
+            Rm::Each(..) | Rm::Literal(_) => self.asm().vector(BROADCAST, register, 0, rm),
+        }
+    }
+
+    /// Stores a register.
+    fn store(&mut self, register: u8, row: Rm) {
+        self.asm().vector(MOVUPS_STORE, register, 0, row);
+    }
+
+    /// An operand in a register: its own, or the scratch register.
+    fn reg(&mut self, src: Src, unit: Self::Unit, scratch: u8) -> u8 {
+        let access = self.access(src, unit);
+        self.reg_of(access, src, unit, scratch)
+    }
+
+    /// The same, of an operand that is had so.
+    #[inline]
+    fn reg_of(&mut self, access: Access, src: Src, unit: Self::Unit, scratch: u8) -> u8 {
+        match access {
+            Access::Register(register) => register,
+            Access::Memory | Access::Each => self.loaded(src, unit, scratch),
+        }
+    }
+
+    /// An operand without a register, loaded into the scratch register.
+    fn loaded(&mut self, src: Src, unit: Self::Unit, scratch: u8) -> u8 {
+        self.load_into(scratch, src, unit);
+        scratch
+    }
+
+    /// Makes a vector with `make`, which is given the register to write; stores it when the vector has none.
+    fn make(&mut self, vector: Vector, unit: Self::Unit, make: impl FnOnce(&mut Self, u8)) {
+        match self.place(vector, unit) {
+            Place::Register(register) => make(self, register),
+            Place::Memory(row) => {
+                let scratch = self.isa().scratch();
+                make(self, scratch);
+                self.store(scratch, row);
+            }
+            Place::Nowhere => {}
+        }
+    }
+
+    /// Changes a vector in part.
+    fn change(&mut self, vector: Vector, unit: Self::Unit, make: impl FnOnce(&mut Self, u8)) {
+        if let Place::Memory(row) = self.place(vector, unit) {
+            let scratch = self.isa().scratch();
+            self.asm().vector(MOVUPS_LOAD, scratch, 0, row);
+        }
+        self.make(vector, unit, make);
+    }
+
+    /// Copies an operand to a vector.
+    fn copy(&mut self, vector: Vector, src: Src, unit: Self::Unit) {
+        match self.place(vector, unit) {
+            Place::Register(register) => self.load_into(register, src, unit),
+            Place::Memory(row) => {
+                let scratch = self.isa().scratch();
+                let from = self.reg(src, unit, scratch);
+                self.store(from, row);
+            }
+            Place::Nowhere => {}
+        }
+    }
+
+    /// An instruction on vectors and masks alone, for one unit; says whether it was one. `end`: where a group goes whose mask is empty.
+    fn single(&mut self, lir: &Lir, unit: Self::Unit, end: Label) -> bool {
+        match *lir {
+            Lir::Copy(dst, a) => self.copy(dst, a, unit),
+            Lir::Two(op, dst, a, b) => self.two(op, dst, a, b, unit),
+            Lir::TwoImm(op, dst, a, b, imm) => self.two_imm(op, dst, [a, b], imm, unit),
+            Lir::Fix(dst, a, table) => self.fix(dst, a, table, unit),
+            Lir::One(op, dst, a, imm) => self.one(op, dst, a, imm, unit),
+            Lir::Shift(how, dst, a, count) => self.shift(how, dst, a, count, unit),
+            Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, unit),
+            Lir::MulAdd(negated, dst, abc) => self.mul_add(negated, dst, abc, unit),
+            Lir::Test(..)
+            | Lir::Class(..)
+            | Lir::Or(..)
+            | Lir::AndNot(..)
+            | Lir::Blend(..)
+            | Lir::Merge(..)
+            | Lir::MergeTwo(..)
+            | Lir::StopIfNone(_) => self.mask_line(lir, unit, end),
+            Lir::Set(..)
+            | Lir::TwoUnder(..)
+            | Lir::FmaUnder(..)
+            | Lir::Written(..)
+            | Lir::SetMask(..)
+            | Lir::Kill(..)
+            | Lir::Store(..)
+            | Lir::Fetch(..)
+            | Lir::Write(..)
+            | Lir::Reference(_)
+            | Lir::Guard { .. }
+            | Lir::ConstRelative { .. }
+            | Lir::TempRelative { .. }
+            | Lir::SetTempRelative { .. } => return false,
+        }
+        true
+    }
+
+    /// An instruction that makes or uses a mask; `end`: where a group goes whose mask is empty.
+    fn mask_line(&mut self, lir: &Lir, unit: Self::Unit, end: Label) {
+        match self.isa() {
+            Isa::Avx512 => self.avx512_line(lir, unit, end),
+            Isa::Avx2 => self.avx2_line(lir, unit, end),
+        }
+    }
+
+    /// `dst = op(a)` with an immediate.
+    fn one(&mut self, op: V, dst: Vector, a: Src, imm: Option<u8>, unit: Self::Unit) {
+        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        self.make(dst, unit, |e, dst| {
+            if op == CVT_U32_F32 && e.isa() == Isa::Avx2 {
+                // Both halves are exact as numbers, so one rounding joins them.
+                let a = e.reg(a, unit, scratch);
+                e.asm().instruction(SHIFT_IMM, 2, operand_scratch, Rm::Reg(a), Some(16));
+                e.asm().vector(CVT_I32_F32, operand_scratch, 0, Rm::Reg(operand_scratch));
+                e.asm().vector(AND, dst, a, Rm::Literal(0xffff));
+                e.asm().vector(CVT_I32_F32, dst, 0, Rm::Reg(dst));
+                return e.asm().vector(FMADD231, dst, operand_scratch, Rm::Literal(65536f32.to_bits()));
+            }
+            let rm = e.last(a, unit, operand_scratch);
+            e.asm().instruction(op, dst, 0, rm, imm);
+        });
+    }
+
+    /// `dst = op(a, b)` with an immediate.
+    fn two_imm(&mut self, op: V, dst: Vector, [a, b]: [Src; 2], imm: u8, unit: Self::Unit) {
+        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        self.make(dst, unit, |e, dst| {
+            let a = e.reg(a, unit, operand_scratch);
+            let rm = e.last(b, unit, scratch);
+            e.asm().instruction(op, dst, a, rm, Some(imm));
+        });
+    }
+
+    /// Changes `dst` by the class of `a`.
+    fn fix(&mut self, dst: Vector, a: Src, table: u32, unit: Self::Unit) {
+        let operand_scratch = self.isa().operand_scratch();
+        self.change(dst, unit, |e, dst| {
+            let a = e.reg(a, unit, operand_scratch);
+            let table = e.rm(Src::Literal(table), unit);
+            e.asm().evex(FIXUP, dst, a, table, 0, false, Some(0));
+        });
+    }
+
+    /// `dst = a` shifted.
+    fn shift(&mut self, how: u8, dst: Vector, a: Src, count: u8, unit: Self::Unit) {
+        let operand_scratch = self.isa().operand_scratch();
+        self.make(dst, unit, |e, dst| {
+            // Older forms shift registers only.
+            let rm = match e.isa() {
+                Isa::Avx512 => e.rm(a, unit),
+                Isa::Avx2 => Rm::Reg(e.reg(a, unit, operand_scratch)),
+            };
+            e.asm().instruction(SHIFT_IMM, how, dst, rm, Some(count));
+        });
+    }
+
+    /// `dst = op(a, b)`.
+    fn two(&mut self, op: V, dst: Vector, a: Src, b: Src, unit: Self::Unit) {
+        // A memory operand goes last, where the order does not matter.
+        let commutes = || [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op);
+        let (is_a, is_b) = (self.access(a, unit), self.access(b, unit));
+        let swap = is_a.is_memory() && !is_b.is_memory() && commutes();
+        let (a, b, is_a, is_b) = if swap { (b, a, is_b, is_a) } else { (a, b, is_a, is_b) };
+        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        self.make(dst, unit, |e, dst| {
+            let a = e.reg_of(is_a, a, unit, operand_scratch);
+            let rm = e.last_of(is_b, b, unit, if a == operand_scratch { scratch } else { operand_scratch });
+            e.asm().vector(op, dst, a, rm);
+        });
+    }
+
+    /// `dst = ±(a * b) ± c` with both roundings, not both negated; the product is in a scratch register meanwhile.
+    fn mul_add(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], unit: Self::Unit) {
+        let in_memory = |src: Src| self.access(src, unit).is_memory();
+        let (a, b) = if in_memory(a) && !in_memory(b) { (b, a) } else { (a, b) };
+        let (scratch, product) = (self.isa().scratch(), self.isa().operand_scratch());
+        self.make(dst, unit, |e, dst| {
+            let a = e.reg(a, unit, product);
+            let b = e.last(b, unit, scratch);
+            e.asm().vector(MUL, product, a, b);
+            if negated.product {
+                let c = e.reg(c, unit, scratch);
+                e.asm().vector(SUB, dst, c, Rm::Reg(product));
+            } else {
+                let c = e.last(c, unit, scratch);
+                e.asm().vector(if negated.summand { SUB } else { ADD }, dst, product, c);
+            }
+        });
+    }
+
+    /// `dst = ±(a * b) ± c`.
+    fn fma(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], unit: Self::Unit) {
+        let [form132, form213, form231] = forms(negated);
+        let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
+        self.make(dst, unit, |e, dst| {
+            let here = Access::Register(dst);
+            let [is_a, is_b, is_c] = [a, b, c].map(|src| e.access(src, unit));
+            if is_c != here && (is_a == here || is_b == here) {
+                // dst * x + c
+                let (x, is_x) = if is_a == here { (b, is_b) } else { (a, is_a) };
+                if is_x.is_memory() && !is_c.is_memory() {
+                    let c = e.reg_of(is_c, c, unit, operand_scratch);
+                    let x = e.last_of(is_x, x, unit, operand_scratch);
+                    e.asm().vector(form132, dst, c, x);
+                } else {
+                    let x = e.reg_of(is_x, x, unit, operand_scratch);
+                    let c = e.last_of(is_c, c, unit, scratch);
+                    e.asm().vector(form213, dst, x, c);
+                }
+                return;
+            }
+            // a * b + dst, once the summand is there. What can be taken from memory goes last.
+            let swap = is_a.is_memory() && (!is_b.is_memory() || (e.folds(is_a) && !e.folds(is_b)));
+            let (a, b, is_a, is_b) = if swap { (b, a, is_b, is_a) } else { (a, b, is_a, is_b) };
+            let a = e.reg_of(is_a, a, unit, operand_scratch);
+            // Two factors that have to be loaded; a result without a register wants the other scratch register, too.
+            let both = a == operand_scratch && !e.folds(is_b);
+            if both && dst == scratch {
+                e.load_into(dst, b, unit);
+                let mask_scratch = e.isa().mask_scratch();
+                let c = e.last(c, unit, mask_scratch);
+                e.asm().vector(form213, dst, a, c);
+                return;
+            }
+            if is_c != here {
+                e.load_into(dst, c, unit);
+            }
+            let b = e.last_of(is_b, b, unit, if both { scratch } else { operand_scratch });
+            e.asm().vector(form231, dst, a, b);
+        });
+    }
+}
+
+/// The three forms of a fused multiply-add: 132, 213 and 231.
+pub const fn forms(negated: Negated) -> [V; 3] {
+    match (negated.product, negated.summand) {
+        (false, false) => [FMADD132, FMADD213, FMADD231],
+        (false, true) => [FMSUB132, FMSUB213, FMSUB231],
+        (true, false) => [FNMADD132, FNMADD213, FNMADD231],
+        (true, true) => [FNMSUB132, FNMSUB213, FNMSUB231],
+    }
+}

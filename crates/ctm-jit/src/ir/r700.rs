@@ -1,0 +1,498 @@
+//! The micro-operation form of R700 programs: what a program does to one wavefront, one register element at a time.
+//!
+//! As in [`crate::ir::x1k`], a [`Code`] is a graph of blocks of operations on *lane vectors* in single-assignment form; here a vector has
+//! the 16, 32 or 64 lanes of a wavefront. What differs is flow control: pixel states, the stack and its loops are *masks* of 64
+//! bits in fixed places ([`M`]), and a few operations on them ([`MaskOp`]) say what each branch-loop instruction does.
+//!
+//! Arithmetic operations are the machine's own ([`Op::Alu`]); they mean what `ctm_exec::r700::alu::single` says.
+
+use ctm_exec::r700::VertexEvent;
+use ctm_exec::r700::memory::MemoryRead;
+use ctm_isa::r700::GPRS;
+use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, TexFetch, VtxFetch};
+use ctm_isa::r700::ops::{AluOp, Omod, Op2};
+
+/// A lane vector: the operation of the same block that makes it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Value(pub u32);
+
+impl Value {
+    /// Its place in the block's list.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// A variable: an element of a register or of an export, kept for each lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct Var(pub u16);
+
+/// Export targets: colours, depth, positions, parameters.
+pub const TARGETS: usize = 8 + 1 + 4 + 32;
+
+impl Var {
+    /// How many there are.
+    pub const COUNT: usize = 4 * (GPRS + TARGETS);
+
+    /// An element of a register.
+    pub const fn gpr(register: usize, element: usize) -> Self {
+        Self((4 * (register % GPRS) + element) as u16)
+    }
+
+    /// An element of an export target, by its place in `Target::all`.
+    pub const fn export(target: usize, element: usize) -> Self {
+        Self((4 * (GPRS + target) + element) as u16)
+    }
+
+    /// Its number.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// Which element of which export it is: `4 * target + element`; `None` for registers.
+    pub const fn export_index(self) -> Option<usize> {
+        self.index().checked_sub(4 * GPRS)
+    }
+}
+
+/// A mask of lanes, or a number of 64 bits that is the same for all: a place in the wavefront's state.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct M(pub u16);
+
+impl M {
+    /// Lanes that execute.
+    pub const ACTIVE: Self = Self(0);
+    /// The valid mask.
+    pub const VALID: Self = Self(1);
+    /// Lanes there are.
+    pub const EXISTING: Self = Self(2);
+    /// No lane.
+    pub const NONE: Self = Self(3);
+    /// Lanes that an instruction with its own mode concerns.
+    pub const CONCERNED: Self = Self(4);
+    /// Lanes that pass a condition test.
+    pub const PASS: Self = Self(5);
+    /// Scratch.
+    pub const TEMP: Self = Self(6);
+    /// More scratch.
+    pub const TEMP2: Self = Self(7);
+    /// The number of the wavefront's first thread in its group.
+    pub const FIRST: Self = Self(8);
+    /// The first place of the stack's entries.
+    const STACK: u16 = 9;
+    const PER_ENTRY: u16 = 5;
+    /// The most entries.
+    pub const ENTRIES: usize = 48;
+    /// How many places there are.
+    pub const COUNT: usize = (Self::STACK + Self::PER_ENTRY * Self::ENTRIES as u16) as usize;
+
+    const fn of_entry(entry: usize, place: u16) -> Self {
+        Self(Self::STACK + Self::PER_ENTRY * entry as u16 + place)
+    }
+
+    /// The active lanes that an entry of the stack keeps.
+    pub const fn saved(entry: usize) -> Self {
+        Self::of_entry(entry, 0)
+    }
+
+    /// Lanes that have left the loop of an entry.
+    pub const fn broken(entry: usize) -> Self {
+        Self::of_entry(entry, 1)
+    }
+
+    /// Lanes that wait for the next iteration.
+    pub const fn continued(entry: usize) -> Self {
+        Self::of_entry(entry, 2)
+    }
+
+    /// Iterations left.
+    pub const fn count(entry: usize) -> Self {
+        Self::of_entry(entry, 3)
+    }
+
+    /// The loop index.
+    pub const fn loop_index(entry: usize) -> Self {
+        Self::of_entry(entry, 4)
+    }
+
+    /// Its number.
+    pub const fn index(self) -> usize {
+        self.0 as usize
+    }
+}
+
+/// An operation on masks. The first place is the destination.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum MaskOp {
+    /// `d = a`
+    Copy(M, M),
+    /// `d = a & b`
+    And(M, M, M),
+    /// `d = a & !b`
+    AndNot(M, M, M),
+    /// `d = a | b`
+    Or(M, M, M),
+    /// `d = a ^ b`
+    Xor(M, M, M),
+    /// The quads of which a lane is in `a`.
+    Quads(M, M),
+    /// The lanes whose value is not zero.
+    Lanes(M, Value),
+    /// A number.
+    Number(M, i32),
+    /// Adds to a number; kept to 13 bits in two's complement when `true`.
+    Add(M, i32, bool),
+    /// `d = a` if the number `b` is not zero, else no lane.
+    IfNot0(M, M, M),
+}
+
+impl MaskOp {
+    /// What it changes.
+    pub const fn writes(&self) -> M {
+        match *self {
+            Self::Copy(d, ..)
+            | Self::And(d, ..)
+            | Self::AndNot(d, ..)
+            | Self::Or(d, ..)
+            | Self::Xor(d, ..)
+            | Self::Quads(d, ..)
+            | Self::Lanes(d, _)
+            | Self::Number(d, _)
+            | Self::Add(d, ..)
+            | Self::IfNot0(d, ..) => d,
+        }
+    }
+
+    /// What it reads.
+    pub const fn reads(&self) -> [Option<M>; 2] {
+        match *self {
+            Self::Lanes(..) | Self::Number(..) => [None; 2],
+            Self::Copy(_, a) | Self::Quads(_, a) | Self::Add(a, ..) => [Some(a), None],
+            Self::And(_, a, b)
+            | Self::AndNot(_, a, b)
+            | Self::Or(_, a, b)
+            | Self::Xor(_, a, b)
+            | Self::IfNot0(_, a, b) => [Some(a), Some(b)],
+        }
+    }
+
+    /// Whether it changes the active lanes so that only fewer can be.
+    pub fn only_narrows(&self) -> bool {
+        matches!(*self, Self::AndNot(M::ACTIVE, M::ACTIVE, _) | Self::And(M::ACTIVE, M::ACTIVE, _))
+    }
+}
+
+/// What a relative address reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum File {
+    /// The thread's registers: so many. Outside, register 0 is read and nothing is written.
+    Gprs(u8),
+    /// Constants of the table of uniform values: the first one's number and how many. Outside, NaN is read.
+    Constants(u16, u16),
+    /// Dwords of the local data share. Outside, 0 is read.
+    Share,
+}
+
+/// One micro-operation.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Op {
+    // --- vectors ---
+    /// The same bits in every lane.
+    Bits(u32),
+    /// What a variable holds here.
+    Get(Var),
+    /// A dword of the table of uniform values.
+    Uniform(u16),
+    /// A number of the wavefront's state, in every lane.
+    Number(M),
+    /// The lane's number.
+    Lane,
+    /// The sign bit cleared.
+    Abs(Value),
+    /// The sign bit turned.
+    Neg(Value),
+    /// An operation of one slot with its modifiers.
+    Alu(AluOp, [Value; 3], Omod, bool),
+    /// All ones where the operation's predicate says execute or its comparison kills (`true`), or where it does not (`false`), else 0.
+    Holds(Op2, [Value; 2], bool),
+    /// `c != 0 ? a : b`, as bits.
+    Select(Value, Value, Value),
+    /// An element (0 = x) of CUBE of a direction.
+    Cube(u8, [Value; 3], Omod, bool),
+    /// A dword (0..=3) of a 64-bit operation, or whether its predicate holds (4). Operands: high and low dwords of src0, src1, src2.
+    Wide(AluOp, u8, [Value; 6], Omod, bool),
+    /// An element of register or constant `base + index`.
+    GetRelative(File, u8, u8, Value),
+    /// An element of what a [`Op::Fetch`] read.
+    Fetched(Value, u8),
+
+    // --- effects ---
+    /// Runs the fetch of this number with these coordinates for the lanes of a mask.
+    Fetch(u16, [Value; 4], M),
+    /// Does what the [`Store`] of this number does, for the lanes of a mask: index and elements.
+    Store(u16, [Value; 5], M),
+    /// The other wavefronts of the group come to where this [`Turn`] is first, as far as they have issued fewer instructions.
+    Turn(u16),
+    /// Stores into a variable.
+    Set(Var, Value, M),
+    /// Stores into an element of the register `base + index`, if there is such a register.
+    SetRelative(u8, u8, u8, Value, Value, M),
+    /// Records that an element of an export was written.
+    Mark(Var, M),
+    /// Changes masks.
+    Mask(MaskOp),
+    /// Counts so many instructions for the active lanes.
+    Tally(u32),
+}
+
+impl Op {
+    /// The vectors it reads.
+    pub fn reads(&self) -> impl Iterator<Item = Value> + use<> {
+        let mut values = [None; 6];
+        let mut put = |from: &[Value]| from.iter().zip(&mut values).for_each(|(v, place)| *place = Some(*v));
+        match self {
+            Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(_) => {}
+            Self::Turn(_) | Self::Lane => {}
+            Self::Abs(a) | Self::Neg(a) | Self::GetRelative(_, _, _, a) | Self::Fetched(a, _) | Self::Set(_, a, _) => {
+                put(&[*a]);
+            }
+            Self::Alu(op, abc, ..) => put(&abc[..usize::from(op.info().operands).min(3)]),
+            Self::Holds(_, ab, _) => put(ab),
+            Self::Select(c, a, b) => put(&[*c, *a, *b]),
+            Self::Cube(_, xyz, ..) => put(xyz),
+            Self::Wide(_, _, dwords, ..) => put(dwords),
+            Self::Fetch(_, at, _) => put(at),
+            Self::Store(_, of, _) => put(of),
+            Self::SetRelative(_, _, _, index, value, _) => put(&[*index, *value]),
+            Self::Mask(MaskOp::Lanes(_, a)) => put(&[*a]),
+            Self::Mask(_) => {}
+        }
+        values.into_iter().flatten()
+    }
+
+    /// The masks and numbers that it reads.
+    pub fn masks(&self) -> impl Iterator<Item = M> + use<> {
+        let masks = match self {
+            Self::Mask(op) => op.reads(),
+            Self::Tally(_) => [Some(M::ACTIVE), None],
+            Self::Number(m) => [Some(*m), None],
+            _ => [self.clone().under().copied(), None],
+        };
+        masks.into_iter().flatten()
+    }
+
+    /// The mask of the lanes that it concerns.
+    pub const fn under(&mut self) -> Option<&mut M> {
+        match self {
+            Self::Fetch(.., under)
+            | Self::Store(.., under)
+            | Self::Set(.., under)
+            | Self::SetRelative(.., under)
+            | Self::Mark(_, under) => Some(under),
+            Self::Bits(_)
+            | Self::Get(_)
+            | Self::Uniform(_)
+            | Self::Number(_)
+            | Self::Lane
+            | Self::Abs(_)
+            | Self::Neg(_)
+            | Self::Alu(..)
+            | Self::Holds(..)
+            | Self::Select(..)
+            | Self::Cube(..)
+            | Self::Wide(..)
+            | Self::GetRelative(..)
+            | Self::Fetched(..)
+            | Self::Mask(_)
+            | Self::Turn(_)
+            | Self::Tally(_) => None,
+        }
+    }
+
+    /// Whether it only makes a vector: without a reader it can go.
+    pub const fn is_pure(&self) -> bool {
+        !matches!(
+            self,
+            Self::Fetch(..)
+                | Self::Store(..)
+                | Self::Turn(_)
+                | Self::Set(..)
+                | Self::SetRelative(..)
+                | Self::Mark(..)
+                | Self::Mask(_)
+                | Self::Tally(_)
+        )
+    }
+
+    /// Whether two of them with the same fields give the same vector wherever they stand in a block.
+    pub const fn is_constant(&self) -> bool {
+        self.is_pure() && !matches!(self, Self::Get(_) | Self::Number(_) | Self::GetRelative(..) | Self::Fetched(..))
+    }
+}
+
+/// A fetch instruction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fetch {
+    /// A texture fetch.
+    Texture(TexFetch),
+    /// A vertex fetch.
+    Vertex(VtxFetch),
+    /// One read of a burst of memory: by the index.
+    Memory(MemoryRead, u8),
+    /// One read of a burst of the local data share: by index and address, which come first. With BROADCAST for the first lane of the mask, and
+    /// what it finds is for all.
+    Share(MemDsr, u8),
+    /// A SIMD-global register by its number; 0 behind them.
+    Global,
+}
+
+impl Fetch {
+    /// Whether it reads the constants and resources of the other program type.
+    pub const fn alternate(&self) -> bool {
+        match self {
+            Self::Texture(inst) => inst.word0.alt_const,
+            Self::Vertex(inst) => inst.word2.alt_const,
+            Self::Memory(..) | Self::Share(..) | Self::Global => false,
+        }
+    }
+}
+
+/// Something that leaves the wavefront, or its registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Store {
+    /// One write of a burst to memory: index and elements.
+    Memory(CfMem, u8),
+    /// One write of a burst to the local data share: the elements.
+    Share(MemDsw, u8),
+    /// A geometry program says something about its vertices.
+    Event(VertexEvent),
+    /// A dword of the local data share by its number, if there is such a dword: number and bits.
+    Dword,
+    /// An element of a SIMD-global register by its number, if there is such a register: number and bits.
+    Global(u8),
+}
+
+/// A place where wavefronts of a group take turns: what follows is seen by the others.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Turn {
+    /// The block it is in.
+    pub block: u16,
+    /// Control-flow instructions of the block before it.
+    pub before: u32,
+}
+
+/// Where a jump leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Target {
+    /// To a block.
+    Block(u16),
+    /// To something that is, or may be, a fault: the reference interpreter runs the wavefront instead.
+    Reference,
+}
+
+/// How a block ends.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum End {
+    /// The program ends.
+    Stop,
+    /// On to another block.
+    Next(Target),
+    /// On to one of two.
+    Branch {
+        /// The lanes in question.
+        mask: M,
+        /// If there is none.
+        none: Target,
+        /// If there is one.
+        some: Target,
+    },
+}
+
+impl End {
+    /// The blocks it can go on to.
+    pub fn successors(&self) -> impl Iterator<Item = usize> + use<> {
+        let targets = match *self {
+            Self::Stop => [None, None],
+            Self::Next(target) => [Some(target), None],
+            Self::Branch { none, some, .. } => [Some(none), Some(some)],
+        };
+        targets.into_iter().flatten().filter_map(|target| match target {
+            Target::Block(id) => Some(usize::from(id)),
+            Target::Reference => None,
+        })
+    }
+}
+
+/// What one passage of a block counts, beside what depends on lanes.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tally {
+    /// Instruction groups.
+    pub alu: u32,
+    /// Groups that are waited for the address register.
+    pub delays: u32,
+    /// Exports.
+    pub output: u32,
+    /// Fetches.
+    pub tex: u32,
+    /// Passes of fetches beyond the first one of each.
+    pub tex_passes: u32,
+    /// Control-flow instructions that are no exports.
+    pub fc: u32,
+}
+
+impl Tally {
+    /// Instructions.
+    pub const fn instructions(&self) -> u32 {
+        self.alu + self.output + self.tex + self.fc
+    }
+
+    /// Control-flow instructions, exports and memory writes among them: what wavefronts of a group take turns with.
+    pub const fn steps(&self) -> u32 {
+        self.output + self.fc
+    }
+}
+
+/// A straight run of instructions.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Block {
+    /// How many loops are around it.
+    pub loops: u8,
+    /// What it does.
+    pub ops: Vec<Op>,
+    /// What it counts.
+    pub tally: Tally,
+    /// How it ends.
+    pub end: End,
+}
+
+/// Constants that a program locks, as they stand in the table of uniform values behind the constant file.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Locked {
+    /// Constant buffer.
+    pub bank: u8,
+    /// The first constant; those before 0 are zeros.
+    pub first: i32,
+    /// How many.
+    pub count: u16,
+    /// Of the other program type.
+    pub alternate: bool,
+}
+
+/// A program in micro-operations. Execution begins with block 0.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Code {
+    /// The blocks.
+    pub blocks: Vec<Block>,
+    /// Its fetches, by number.
+    pub fetches: Vec<Fetch>,
+    /// Its memory writes and what is like them, by number.
+    pub stores: Vec<Store>,
+    /// Where the wavefronts of a group take turns, by number; none where a group is one wavefront.
+    pub turns: Vec<Turn>,
+    /// Constants of buffers, in the order of the table.
+    pub locked: Vec<Locked>,
+    /// Some fetch looks at lanes that do not execute.
+    pub watches_idle_lanes: bool,
+    /// Some operation reads or writes a register by an index.
+    pub relative_gprs: bool,
+}

@@ -1,0 +1,101 @@
+//! What pure operations of the form mean, lane by lane, by the reference functions of `ctm-exec`.
+//!
+//! The portable back end runs them for every operation, machine code for those that it has no instructions for.
+
+use crate::ir::r700::Op;
+use ctm_exec::r700::single::{Effect, Value, factor, op2, op3, output};
+use ctm_exec::r700::{ops, ops64};
+use ctm_exec::x1k::float::{SIGN, number};
+use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
+
+/// What a pure operation that reads nothing but vectors gives for one lane; `args` are what [`Op::reads`] names, in that order.
+pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
+    match *op {
+        Op::Bits(bits) => bits,
+        Op::Abs(_) => args[0] & !SIGN,
+        Op::Neg(_) => args[0] ^ SIGN,
+        Op::Alu(op, _, omod, clamp) => alu(op, [args[0], args[1], args[2]], omod, clamp),
+        Op::Holds(op, _, wanted) => {
+            let effect = op2(op, args[0], args[1]).ok().flatten().map(|scalar| scalar.effect);
+            let holds = matches!(effect, Some(Effect::Predicate(true) | Effect::Kill(true)));
+            if holds == wanted { u32::MAX } else { 0 }
+        }
+        Op::Select(..) => {
+            if args[0] != 0 {
+                args[1]
+            } else {
+                args[2]
+            }
+        }
+        Op::Cube(element, _, omod, clamp) => {
+            let elements = ops::cube(number(args[0]), number(args[1]), number(args[2]));
+            let x = elements[usize::from(element & 3)];
+            output(if element == 3 { Value::Plain(x.to_bits()) } else { Value::Float(x) }, omod, clamp)
+        }
+        Op::Wide(op, part, _, omod, clamp) => wide(op, part, args, omod, clamp),
+        Op::Get(_)
+        | Op::Uniform(_)
+        | Op::Number(_)
+        | Op::Lane
+        | Op::GetRelative(..)
+        | Op::Fetched(..)
+        | Op::Fetch(..)
+        | Op::Store(..)
+        | Op::Turn(_)
+        | Op::Set(..)
+        | Op::SetRelative(..)
+        | Op::Mark(..)
+        | Op::Mask(_)
+        | Op::Tally(_) => 0,
+    }
+}
+
+/// An operation of one slot with its modifiers.
+pub fn alu(op: AluOp, [a, b, c]: [u32; 3], omod: Omod, clamp: bool) -> u32 {
+    let scalar = match op {
+        AluOp::Op2(op) => op2(op, a, b).ok().flatten(),
+        AluOp::Op3(op) => op3(op, a, b, c),
+    };
+    scalar.map_or(0, |scalar| output(scalar.value, omod, clamp))
+}
+
+/// A dword of a 64-bit operation's result, or whether its predicate holds (R700 §4.12).
+fn wide(op: AluOp, part: u8, args: &[u32; 6], omod: Omod, clamp: bool) -> u32 {
+    let double = |index: usize| u64::from(args[2 * index]) << 32 | u64::from(args[2 * index + 1]);
+    let (a, b, c) = (double(0), double(1), double(2));
+    let dword = |bits: u64| (bits >> (32 * u32::from(part & 1))) as u32;
+    let modified = |bits: u64, factor: f64| dword(ops64::modified(bits, factor, clamp));
+    let compared = |holds: bool| match (part, holds) {
+        (4, true) => u32::MAX,
+        (4, false) => 0,
+        _ => ops64::pred_set_64(holds),
+    };
+    match op {
+        AluOp::Op2(Op2::Add64) => modified(ops64::add_64(a, b), factor(omod)),
+        AluOp::Op2(Op2::Fract64) => modified(ops64::fract_64(a), factor(omod)),
+        AluOp::Op2(Op2::Ldexp64) => modified(ops64::ldexp_64(a, args[2]), factor(omod)),
+        AluOp::Op2(Op2::Flt32ToFlt64) => modified(ops64::flt32_to_flt64(args[0]), factor(omod)),
+        AluOp::Op2(Op2::Flt64ToFlt32) => {
+            let single = f32::from_bits(ops64::flt64_to_flt32(a));
+            let plain = omod == Omod::Off && !clamp;
+            let value = if plain { Value::Plain(single.to_bits()) } else { Value::Float(single) };
+            if part == 0 { output(value, omod, clamp) } else { 0 }
+        }
+        AluOp::Op2(Op2::PredSete64) => compared(ops64::sete_64(a, b)),
+        AluOp::Op2(Op2::PredSetgt64) => compared(ops64::setgt_64(a, b)),
+        AluOp::Op2(Op2::PredSetge64) => compared(ops64::setge_64(a, b)),
+        AluOp::Op2(Op2::Mul64) => modified(ops64::mul_64(a, b), factor(omod)),
+        AluOp::Op3(Op3::Muladd64 | Op3::Muladd64M2 | Op3::Muladd64M4 | Op3::Muladd64D2) => {
+            modified(ops64::muladd_64(a, b, c), factor(op.info().scale))
+        }
+        AluOp::Op2(Op2::Frexp64) => {
+            let (exponent, fraction) = ops64::frexp_64(a);
+            match part {
+                0 => exponent.cast_unsigned(),
+                1 => (exponent >> 31).cast_unsigned(),
+                _ => dword(fraction),
+            }
+        }
+        AluOp::Op2(_) | AluOp::Op3(_) => 0,
+    }
+}

@@ -1,0 +1,286 @@
+//! What fetches read without asking: textures and buffers that memory lends as arrays.
+
+use crate::ir::r700::Fetch;
+use ctm_exec::r700::formats::keeps_single;
+use ctm_exec::r700::resources::{AS_THEY_ARE, Compare, Filter, MipFilter, TextureKind, Wrap};
+use ctm_exec::r700::sample::filtered_axes;
+use ctm_exec::r700::texture::{self, Detail};
+use ctm_exec::r700::vertex::{VertexFetch, index_offset};
+use ctm_exec::r700::{Launch, Memory, Sampler, Texture};
+use ctm_isa::r700::inst::{TexFetch, VtxFetch, lod_bias};
+use ctm_isa::r700::ops::TexOp;
+use ctm_isa::r700::program::Stage;
+
+/// What a fetch reads without asking.
+#[derive(Clone, Copy)]
+pub enum Binding<'a> {
+    /// Texels of a texture.
+    Texels(Texels<'a>),
+    /// Texels of a texture with mipmap levels, layers or faces.
+    Levels(Levels<'a>),
+    /// Items of a buffer.
+    Items(Items<'a>),
+}
+
+/// A texture whose texels can be looked up: coordinates clamp to its edges, or repeat.
+#[derive(Clone, Copy)]
+pub struct Texels<'a> {
+    /// Row by row.
+    pub texels: &'a [[u32; 4]],
+    /// Texels of a row.
+    pub width: u32,
+    /// Rows.
+    pub height: u32,
+    /// Bytes that one texel asks memory for.
+    pub texel_bytes: u32,
+    /// Texels after which columns and rows repeat, their mirror image included; 0: they do not.
+    pub periods: [u32; 2],
+    /// Four texels are weighed, instead of taking the nearest one.
+    pub linear: bool,
+    /// How a comparison compares its reference value with a texel.
+    pub compare: Compare,
+}
+
+/// A buffer whose items can be copied.
+#[derive(Clone, Copy)]
+pub struct Items<'a> {
+    /// All of it, from item 0 on.
+    pub bytes: &'a [u8],
+    /// Items that lie in it: at most 2^31 bytes.
+    pub count: u32,
+    /// Bytes from item to item.
+    pub stride: u32,
+    /// Bytes that one item asks memory for.
+    pub item_bytes: u32,
+    /// Added to an index, modulo 2^32.
+    pub first: u32,
+}
+
+/// The most texels of a [`Binding`].
+const MOST_TEXELS: usize = 1 << 28;
+/// The longest row or column, so that every index is a single-precision number.
+const MOST_ALONG: u32 = 1 << 23;
+
+impl<'a> Binding<'a> {
+    /// Of a fetch.
+    pub fn of(launch: &Launch<'_>, memory: &'a dyn Memory, fetch: &Fetch) -> Option<Self> {
+        let memory = resources(memory, fetch.alternate())?;
+        match fetch {
+            Fetch::Texture(inst) => match Texels::of(memory, inst) {
+                Some(texels) => Some(Self::Texels(texels)),
+                None => Levels::of(launch, memory, inst).map(Self::Levels),
+            },
+            Fetch::Vertex(inst) => Items::of(launch, memory, inst).map(Self::Items),
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => None,
+        }
+    }
+
+    /// Whether it weighs texels.
+    pub const fn is_linear(&self) -> bool {
+        matches!(self, Self::Texels(Texels { linear: true, .. }))
+    }
+
+    /// Whether the texture has mipmap levels, layers or faces.
+    pub const fn has_levels(&self) -> bool {
+        matches!(self, Self::Levels(_))
+    }
+
+    /// Bytes that one lane asks memory for.
+    pub const fn bytes(&self) -> u32 {
+        match self {
+            Self::Texels(texels) => texels.texel_bytes,
+            Self::Levels(levels) => levels.texture.texel_bytes,
+            Self::Items(items) => items.item_bytes,
+        }
+    }
+}
+
+impl<'a> Texels<'a> {
+    fn of(memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
+        let (texture, sampler, texels) = plain(memory, inst)?;
+        let (width, height) = (texture.width, texture.height);
+        let loads = inst.word0.op == TexOp::Ld;
+        // In texels, nothing repeats.
+        let period = |axis: usize, unnormalised: bool, size: u32| match sampler.wrap[axis] {
+            Wrap::Clamp => Some(0),
+            Wrap::Repeat | Wrap::Mirror if unnormalised => Some(0),
+            Wrap::Repeat => Some(size),
+            Wrap::Mirror => Some(2 * size),
+            Wrap::Border => None,
+        };
+        let fits = texels.len() <= MOST_TEXELS && width.max(height) <= MOST_ALONG;
+        if !fits {
+            return None;
+        }
+        let linear = !loads && sampler.magnify == Filter::Linear;
+        let periods = if loads {
+            [0; 2]
+        } else {
+            [period(0, !inst.word1.coord_type_x, width)?, period(1, !inst.word1.coord_type_y, height)?]
+        };
+        Some(Self {
+            texels,
+            width,
+            height,
+            texel_bytes: texture.texel_bytes,
+            periods,
+            linear,
+            compare: sampler.compare,
+        })
+    }
+}
+
+/// A texture with mipmap levels, layers or faces.
+#[derive(Clone, Copy)]
+pub struct Levels<'a> {
+    /// What it looks like.
+    pub texture: Texture,
+    /// How it is sampled.
+    pub sampler: Sampler,
+    /// The bias of the instruction and of the sampler.
+    pub bias: f32,
+    /// Whether anything depends on the level of detail.
+    pub detail_matters: bool,
+    /// Texels after which columns and rows of each level repeat, in its sizes: 1, with their mirror image 2; 0: they do not.
+    pub periods: [u32; 2],
+    /// The level that lies first in memory. Levels may be arrays of their own: only machine code, which every address is the same to, goes from
+    /// this one to another.
+    pub first: &'a [[u32; 4]],
+    /// Where each level begins, in texels from there.
+    pub offsets: [u32; MOST_LEVELS],
+}
+
+/// The most mipmap levels of a [`Binding`].
+pub const MOST_LEVELS: usize = 16;
+
+impl<'a> Levels<'a> {
+    fn of(launch: &Launch<'_>, memory: &'a dyn Memory, inst: &TexFetch) -> Option<Self> {
+        let texture = memory.texture(inst.word0.resource_id)?;
+        let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
+        let detail = texture::detail(inst.word0.op)?;
+        let detail_matters = sampler.mip != MipFilter::None || sampler.magnify != sampler.minify;
+        let axes = filtered_axes(texture.kind).min(2);
+        let computes = match detail {
+            Detail::Computed { set } | Detail::Biased { set } => !set && launch.stage == Stage::Pixel && axes == 2,
+            Detail::Given | Detail::Zero => true,
+        };
+        let linear = sampler.magnify == Filter::Linear || sampler.minify == Filter::Linear;
+        let cube = texture.kind == TextureKind::Cube;
+        let of_kind = match texture.kind {
+            TextureKind::TwoD | TextureKind::TwoDArray => true,
+            TextureKind::OneD | TextureKind::OneDArray => !linear,
+            TextureKind::Cube => !(linear && sampler.seamless),
+            TextureKind::CubeArray | TextureKind::ThreeD => false,
+        };
+        // Code flushes them.
+        let ordinary =
+            [sampler.min_lod, sampler.max_lod, sampler.lod_bias].into_iter().all(|x| x == 0.0 || x.is_normal());
+        let others = texture::is_comparison(inst.word0.op) || inst.word0.bc_frac_mode || sampler.max_anisotropy > 1;
+        let others = others || sampler.bends() || texture.samples > 1;
+        if !of_kind || others || !ordinary || (detail_matters && !computes) {
+            return None;
+        }
+        let mut periods = [0; 2];
+        for (axis, unnormalised) in
+            [!inst.word1.coord_type_x, !inst.word1.coord_type_y].into_iter().enumerate().take(axes)
+        {
+            periods[axis] = match sampler.wrap[axis] {
+                Wrap::Clamp => 0,
+                Wrap::Repeat | Wrap::Mirror if unnormalised || cube => 0,
+                Wrap::Repeat => 1,
+                Wrap::Mirror => 2,
+                Wrap::Border => return None,
+            };
+        }
+        let levels = usize::try_from(texture.levels).ok().filter(|levels| (1..=MOST_LEVELS).contains(levels))?;
+        let mut slices: [&[[u32; 4]]; MOST_LEVELS] = [&[]; MOST_LEVELS];
+        for (level, slice) in (0..).zip(&mut slices).take(levels) {
+            let size = texture.size(level);
+            *slice = memory.texels(inst.word0.resource_id, level)?;
+            let fits = slice.len() <= MOST_TEXELS && size.into_iter().all(|size| (1..=MOST_ALONG).contains(&size));
+            if !fits || slice.len() as u64 != size.iter().map(|&size| u64::from(size)).product::<u64>() {
+                return None;
+            }
+        }
+        let address = |slice: &[[u32; 4]]| slice.as_ptr() as usize;
+        let first = slices[..levels].iter().copied().min_by_key(|slice| address(slice))?;
+        let mut offsets = [0; MOST_LEVELS];
+        for (slice, offset) in slices.iter().zip(&mut offsets).take(levels) {
+            let bytes = address(slice) - address(first);
+            // Code counts their dwords in 32 bits.
+            let fits = bytes.is_multiple_of(16) && bytes / 16 + slice.len() <= 1 << 30;
+            *offset = u32::try_from(bytes / 16).ok().filter(|_| fits)?;
+        }
+        let bias = match detail {
+            Detail::Computed { .. } | Detail::Biased { .. } => lod_bias(inst.word1.lod_bias) + sampler.lod_bias,
+            Detail::Given => sampler.lod_bias,
+            Detail::Zero => 0.0,
+        };
+        Some(Self { texture, sampler, bias, detail_matters, periods, first, offsets })
+    }
+}
+
+impl<'a> Items<'a> {
+    fn of(launch: &Launch<'_>, memory: &'a dyn Memory, inst: &VtxFetch) -> Option<Self> {
+        let fetch = VertexFetch::new(memory, inst).ok()?;
+        fetch.plain_dwords()?;
+        let bytes = memory.buffer_bytes(inst.word0.buffer_id)?;
+        let (stride, first_byte) = fetch.steps();
+        let whole = bytes.len() as u64 == fetch.buffer_bytes() && bytes.len() <= i32::MAX as usize;
+        let last = (bytes.len() as u64).checked_sub(u64::from(first_byte) + fetch.size_bytes())?;
+        let count = last.checked_div(stride.into())? + 1;
+        let first = index_offset(launch, inst.word0.fetch_type);
+        let bytes = bytes.get(first_byte as usize..)?;
+        let item_bytes = fetch.size_bytes() as u32;
+        whole.then_some(Self { bytes, count: u32::try_from(count).ok()?, stride, item_bytes, first })
+    }
+}
+
+/// The memory whose constants and resources are named; `None` where the other program type has none.
+pub fn resources(memory: &dyn Memory, alternate: bool) -> Option<&dyn Memory> {
+    if alternate { memory.alternate() } else { Some(memory) }
+}
+
+/// Whether a lookup takes level 0 when there is one filter and no mipmap.
+pub const fn is_plain_sample(op: TexOp) -> bool {
+    matches!(
+        op,
+        TexOp::Sample
+            | TexOp::SampleL
+            | TexOp::SampleLb
+            | TexOp::SampleLz
+            | TexOp::SampleG
+            | TexOp::SampleGL
+            | TexOp::SampleGLb
+            | TexOp::SampleGLz
+    )
+}
+
+/// Whether a lookup takes level 0 of whatever texture has one filter and no mipmap.
+pub const fn takes_level_0(op: TexOp) -> bool {
+    is_plain_sample(op) || texture::is_comparison(op)
+}
+
+/// What a lookup of a two-dimensional texture names, if its level of detail does not matter.
+pub fn plain<'a>(memory: &'a dyn Memory, inst: &TexFetch) -> Option<(Texture, Sampler, &'a [[u32; 4]])> {
+    let texture = memory.texture(inst.word0.resource_id)?;
+    let sampler = memory.sampler(inst.word2.sampler_id).unwrap_or_default();
+    let one_level = sampler.mip == MipFilter::None && sampler.magnify == sampler.minify && sampler.max_anisotropy <= 1;
+    let op = inst.word0.op;
+    let fine = op == TexOp::Ld || (takes_level_0(op) && one_level);
+    // Others are compared by the reference's function.
+    if texture::is_comparison(op)
+        && (texture::reference_element(op, texture.kind) != 3
+            || !keeps_single(&texture.format)
+            || texture.compared != AS_THEY_ARE)
+    {
+        return None;
+    }
+    let unusual = inst.word0.bc_frac_mode || sampler.bends() || texture.samples > 1;
+    if texture.kind != TextureKind::TwoD || texture.levels == 0 || !fine || unusual {
+        return None;
+    }
+    let texels = memory.texels(inst.word0.resource_id, 0)?;
+    let size = texture.width as usize * texture.height as usize;
+    (size > 0 && texels.len() == size).then_some((texture, sampler, texels))
+}

@@ -1,0 +1,225 @@
+//! What wavefronts export, in arrays that memory lends: no two threads write the same element, so wavefronts store in any order.
+
+use super::places::Places;
+use super::wave::{Row, lanes_of};
+use crate::launch::direct::cells;
+use ctm_exec::Position;
+use ctm_exec::r700::{Cells, Direct, Exports, Launch, Lent, Memory, Target, Tiles, Written};
+use ctm_exec::x1k::{Form, scaled};
+use ctm_isa::r700::program::Stage;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// How machine code stores elements.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Kind {
+    /// So many channels of single precision, 1 to 4.
+    Floats(u8),
+    /// Four channels of 8 bits.
+    Bytes,
+    /// One channel of 16 bits; two neighbours in a quad share a dword.
+    Words,
+}
+
+/// Where the elements of a target lie that a launch stores to.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone)]
+pub struct Surface<'a> {
+    /// From element (0, 0) on, up to all that lie in the domain: less than 2^31 bytes.
+    pub cells: &'a [AtomicU32],
+    /// Bytes from row to row.
+    pub row_bytes: usize,
+    /// Channels of an element, 1 to 4.
+    pub channels: usize,
+    /// Bytes of an element.
+    pub element_bytes: usize,
+    /// How it is stored.
+    pub kind: Kind,
+    /// Where its elements lie, if not row by row; every column and row of the domain is there.
+    pub tiles: Option<Tiles>,
+    /// By how many bits each channel is shifted, where an element is one dword.
+    pub shifts: [u32; 4],
+    /// Which of the exported elements each channel takes, by its place in the program's list; `None`: it is not written.
+    pub from: [Option<usize>; 4],
+}
+
+/// One target.
+struct Output<'a> {
+    target: Target,
+    cells: &'a [AtomicU32],
+    /// What elements are.
+    form: Form,
+    /// Elements from one row to the next.
+    pitch: usize,
+    tiles: Option<Tiles>,
+    channels: usize,
+    /// Channels that may be written.
+    mask: u8,
+    /// Which of the exported elements each channel takes: its place in the artifact's list. Channels that the mask does not let pass take none.
+    from: [Option<usize>; 4],
+}
+
+impl Output<'_> {
+    /// Stores channels of an element.
+    fn put(&self, at: Position, bits: [u32; 4], channels: u8) {
+        let bytes = match &self.tiles {
+            Some(tiles) => tiles.offset(at.i, at.j).map_or(usize::MAX, |offset| offset as usize),
+            None => (at.j as usize * self.pitch + at.i as usize) * self.element_bytes(),
+        };
+        let Some(cells) = self.cells.get(bytes / 4..) else { return };
+        let channels = (0..self.channels).filter(|channel| channels >> channel & 1 == 1);
+        // Neighbours may share a dword.
+        let part = |first: usize, most: u32, bits: u32| {
+            if let Some(cell) = cells.first() {
+                let change = |all: u32| Some(all & !(most << first) | scaled(bits, most) << first);
+                let _ = cell.fetch_update(Ordering::Relaxed, Ordering::Relaxed, change);
+            }
+        };
+        for channel in channels {
+            match self.form {
+                Form::Bytes { swapped } => part(8 * byte_of(channel, swapped), u8::MAX.into(), bits[channel]),
+                Form::Words => part(8 * (bytes % 4), u16::MAX.into(), bits[channel]),
+                Form::Floats | Form::Square => {
+                    if let Some(cell) = cells.get(channel) {
+                        cell.store(bits[channel], Ordering::Relaxed);
+                    }
+                }
+            }
+        }
+    }
+
+    const fn element_bytes(&self) -> usize {
+        self.form.element_bytes(self.channels as u8) as usize
+    }
+
+    /// Bytes of a channel.
+    const fn channel_bytes(&self) -> u64 {
+        (self.element_bytes() / self.channels) as u64
+    }
+
+    fn written(&self, channels: u8) -> Written {
+        Written { elements: u64::from(channels != 0), bytes: self.channel_bytes() * u64::from(channels.count_ones()) }
+    }
+}
+
+/// The byte of an element that holds a channel.
+const fn byte_of(channel: usize, swapped: bool) -> usize {
+    match (swapped, channel) {
+        (true, 0) => 2,
+        (true, 2) => 0,
+        _ => channel,
+    }
+}
+
+/// The targets of a launch, in order, without those that drop what they are sent.
+pub struct Outputs<'a>(Vec<Output<'a>>);
+
+impl<'a> Outputs<'a> {
+    /// Of a launch whose program may write these exported elements (`4 * target + element`, in order), and what the launch reads; `None` when exports have to be
+    /// committed.
+    pub fn of(
+        memory: &'a mut dyn Memory,
+        exports: &[usize],
+        launch: &Launch<'_>,
+    ) -> Option<(Self, Box<dyn Memory + 'a>)> {
+        let all: Vec<Target> = Target::all().collect();
+        let mut numbers: Vec<usize> = exports.iter().map(|export| export / 4).collect();
+        numbers.dedup();
+        let targets: Vec<Target> = numbers.iter().map(|&number| all[number]).collect();
+        let Direct { targets: lent, reads, .. } = memory.direct(&[], &targets)?;
+        let domain = &launch.domain;
+        let mut outputs = Vec::new();
+        for ((number, target), lent) in numbers.into_iter().zip(targets).zip(lent) {
+            let Some(Lent { elements: lent, tiles }) = lent else { continue };
+            let cells = match lent.bytes {
+                // They are little-endian.
+                Cells::Bytes(_) if cfg!(target_endian = "big") => return None,
+                Cells::Bytes(bytes) => cells(bytes)?,
+                Cells::Dwords(elements) => cells(elements)?,
+            };
+            let channels = usize::from(lent.channels);
+            let element_bytes = u64::from(lent.form.element_bytes(lent.channels));
+            // One channel of 16 bits: two of a quad share a dword, and no others.
+            let pairs = launch.stage == Stage::Pixel && lent.pitch % 2 == 0;
+            let stores = match lent.form {
+                Form::Floats => (1..=4).contains(&channels),
+                Form::Bytes { .. } => channels == 4,
+                Form::Words => channels == 1 && pairs,
+                Form::Square => false,
+            };
+            let last = match &tiles {
+                // Tiles are whole.
+                Some(tiles) if tiles.tile_bytes.is_power_of_two() => tiles.last(domain.i1, domain.j1)?,
+                Some(_) => return None,
+                None => {
+                    let last = u64::from(domain.j1) * u64::from(lent.pitch) + u64::from(domain.i1);
+                    ((last + 1) * element_bytes).next_multiple_of(4)
+                }
+            };
+            let holds =
+                domain.i1 < lent.width && domain.j1 < lent.height && (tiles.is_some() || lent.width <= lent.pitch);
+            // Code counts bytes in 31 bits.
+            let fits = last <= 4 * cells.len() as u64 && last < 1 << 31;
+            if !stores || !holds || !fits {
+                return None;
+            }
+            let passes = |&channel: &usize| channel < channels && lent.mask >> channel & 1 == 1;
+            let place = |channel: usize| exports.iter().position(|&export| export == 4 * number + channel);
+            let from = std::array::from_fn(|channel| Some(channel).filter(passes).and_then(place));
+            let mask = lent.mask & ((1 << channels) - 1) as u8;
+            let (form, pitch) = (lent.form, lent.pitch as usize);
+            outputs.push(Output { target, cells, form, pitch, tiles, channels, mask, from });
+        }
+        Some((Self(outputs), reads))
+    }
+
+    /// Where code stores.
+    #[cfg(target_arch = "x86_64")]
+    pub fn surfaces(&self) -> Vec<Surface<'a>> {
+        let surface = |output: &Output<'a>| {
+            let &Output { cells, form, pitch, ref tiles, channels, from, .. } = output;
+            let element_bytes = output.element_bytes();
+            let (kind, swapped) = match form {
+                Form::Floats | Form::Square => (Kind::Floats(channels as u8), false),
+                Form::Bytes { swapped } => (Kind::Bytes, swapped),
+                Form::Words => (Kind::Words, false),
+            };
+            let shifts = std::array::from_fn(|channel| 8 * byte_of(channel, swapped) as u32);
+            let (row_bytes, tiles) = (pitch * element_bytes, tiles.clone());
+            Surface { cells, row_bytes, channels, element_bytes, kind, tiles, shifts, from }
+        };
+        self.0.iter().map(surface).collect()
+    }
+
+    /// Stores what the valid lanes of a wavefront exported: the lanes that wrote each exported element, by its place in the list, and its row. Says
+    /// what that was.
+    pub fn store(&self, places: &Places, valid: u64, written: impl Fn(usize) -> u64, rows: &[Row]) -> Written {
+        let mut done = Written::default();
+        for output in &self.0 {
+            let lanes = output.from.map(|from| from.map_or(0, |place| written(place) & valid));
+            let any = lanes.iter().fold(0, |any, lanes| any | lanes);
+            done.elements += u64::from(any.count_ones());
+            done.bytes += lanes.iter().map(|lanes| output.channel_bytes() * u64::from(lanes.count_ones())).sum::<u64>();
+            for lane in lanes_of(any) {
+                let channels = (0..4).fold(0, |set, channel| set | ((lanes[channel] >> lane & 1) as u8) << channel);
+                let bits = output.from.map(|from| from.map_or(0, |place| rows[place][lane]));
+                output.put(places.position(lane), bits, channels);
+            }
+        }
+        done
+    }
+
+    /// Stores what a thread exported; says what that was.
+    pub fn send(&self, at: Position, exports: &Exports) -> Written {
+        let mut done = Written::default();
+        for output in &self.0 {
+            let Some((bits, elements)) = exports.get(output.target) else { continue };
+            let channels = elements & output.mask;
+            output.put(at, bits, channels);
+            let written = output.written(channels);
+            done.elements += written.elements;
+            done.bytes += written.bytes;
+        }
+        done
+    }
+}

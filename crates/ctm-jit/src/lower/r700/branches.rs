@@ -1,0 +1,255 @@
+//! Branch-loop instructions as operations on masks (R700 §3.7): what each does to the pixels, and where it leads.
+
+use super::{After, Build, Entry, Lower, Place, State, Steps, Stop, Test, held_by, mask_ops};
+use crate::ir::r700::{End, M, MaskOp, Target};
+use ctm_exec::r700::flow::LoopConstant;
+use ctm_isa::r700::CALL_DEPTH;
+
+impl Lower<'_> {
+    /// The lanes that pass, of those that `of` holds (table 3.4).
+    pub(super) fn test(&self, b: &mut Build, test: Test, of: M) -> M {
+        if !test.allowed {
+            return M::NONE;
+        }
+        if test.whole_quad {
+            b.mask(MaskOp::Quads(M::PASS, of));
+            M::PASS
+        } else if test.valid_pixel {
+            b.mask(MaskOp::And(M::PASS, of, M::VALID));
+            M::PASS
+        } else {
+            of
+        }
+    }
+
+    /// The lanes that a clause or an export concerns.
+    pub(super) fn concerned(&self, b: &mut Build, test: Test) -> M {
+        if test.whole_quad {
+            b.mask(MaskOp::Quads(M::CONCERNED, M::ACTIVE));
+            M::CONCERNED
+        } else if test.valid_pixel {
+            b.mask(MaskOp::And(M::CONCERNED, M::ACTIVE, M::VALID));
+            M::CONCERNED
+        } else {
+            M::ACTIVE
+        }
+    }
+
+    /// Lanes that pass become active, others not; those that a loop holds stay.
+    pub(super) fn narrow(&self, b: &mut Build, state: &State, test: Test, pass: M) {
+        if pass == M::ACTIVE {
+            return;
+        }
+        if test.whole_quad {
+            b.mask(MaskOp::Copy(M::TEMP, pass));
+            for held in held_by(state.loop_entry()) {
+                b.mask(MaskOp::AndNot(M::TEMP, M::TEMP, held));
+            }
+            b.mask(MaskOp::Copy(M::ACTIVE, M::TEMP));
+        } else {
+            b.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, pass));
+        }
+    }
+
+    /// Lanes that pass and that no loop holds go to a loop's mask.
+    pub(super) fn leave(&self, b: &mut Build, held: Option<usize>, pass: M, to: M) {
+        b.mask(MaskOp::Copy(M::TEMP, pass));
+        for held in held_by(held) {
+            b.mask(MaskOp::AndNot(M::TEMP, M::TEMP, held));
+        }
+        b.mask(MaskOp::Or(to, to, M::TEMP));
+        b.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, M::TEMP));
+    }
+
+    /// What popping so many states does, and the state after it. Valid pixel mode deactivates the invalid ones of the restored lanes.
+    pub(super) fn popped(&self, state: &State, count: u8, test: Test) -> Result<(Vec<MaskOp>, State), Stop> {
+        let mut popped = state.clone();
+        let mut ops = Vec::new();
+        if let Some(last) = popped.pop_states(count)? {
+            let held = held_by(state.loop_entry());
+            ops.push(MaskOp::Copy(M::ACTIVE, M::saved(last)));
+            ops.extend(held.into_iter().map(|held| MaskOp::AndNot(M::ACTIVE, M::ACTIVE, held)));
+            ops.extend(test.valid_pixel.then_some(MaskOp::And(M::ACTIVE, M::ACTIVE, M::VALID)));
+        }
+        Ok((ops, popped))
+    }
+
+    pub(super) fn pop(&self, b: &mut Build, state: &mut State, count: u8, test: Test) -> Result<(), Stop> {
+        let (ops, popped) = self.popped(state, count, test)?;
+        ops.into_iter().for_each(|op| b.mask(op));
+        *state = popped;
+        Ok(())
+    }
+
+    /// Of the lanes that were active at the last push and pass the test, active and inactive ones change places.
+    pub(super) fn exchange(&self, b: &mut Build, state: &State, test: Test) -> Result<(), Stop> {
+        let Some(Entry::Push) = state.stack.last() else { return Err(Stop::Refer) };
+        let pass = self.test(b, test, M::saved(state.stack.len() - 1));
+        b.mask(MaskOp::Xor(M::TEMP, M::ACTIVE, pass));
+        for held in held_by(state.loop_entry()) {
+            b.mask(MaskOp::AndNot(M::TEMP, M::TEMP, held));
+        }
+        b.mask(MaskOp::Copy(M::ACTIVE, M::TEMP));
+        Ok(())
+    }
+
+    pub(super) fn jump(
+        &mut self,
+        b: &mut Build,
+        state: &State,
+        test: Test,
+        pops: u8,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let mask = self.test(b, test, M::ACTIVE);
+        let none = match self.popped(state, pops, test) {
+            Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
+            Err(Stop::Refer) => Target::Reference,
+            Err(stop) => return Err(stop),
+        };
+        let some = self.way(&[], state, next, ends)?;
+        Ok(After::End(End::Branch { mask, none, some }))
+    }
+
+    pub(super) fn push(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        test: Test,
+        pops: u8,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let mask = self.test(b, test, M::ACTIVE);
+        let none = match self.popped(state, pops, test) {
+            Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
+            Err(Stop::Refer) => Target::Reference,
+            Err(stop) => return Err(stop),
+        };
+        let place = state.push(Entry::Push)?;
+        let mut stays = Build::default();
+        stays.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
+        self.narrow(&mut stays, state, test, mask);
+        let some = self.way(&mask_ops(&stays), state, next, ends)?;
+        Ok(After::End(End::Branch { mask, none, some }))
+    }
+
+    pub(super) fn push_else(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        test: Test,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let pass = self.test(b, test, M::ACTIVE);
+        let place = state.push(Entry::Push)?;
+        b.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
+        // All that pass go: the active mask itself, if it passes.
+        let pass = if pass == M::ACTIVE { M::saved(place) } else { pass };
+        b.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, pass));
+        let none = self.way(&[], state, target, ends)?;
+        let some = self.way(&[], state, next, ends)?;
+        Ok(After::End(End::Branch { mask: M::ACTIVE, none, some }))
+    }
+
+    #[allow(clippy::too_many_arguments, reason = "an instruction's fields")]
+    pub(super) fn loop_start(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        counted: Option<LoopConstant>,
+        indexed: Option<LoopConstant>,
+        test: Test,
+        pops: u8,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let mut mask = self.test(b, test, M::ACTIVE);
+        if counted.is_some_and(|c| c.count == 0) {
+            mask = M::NONE;
+        }
+        let none = match self.popped(state, pops, test) {
+            Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
+            Err(Stop::Refer) => Target::Reference,
+            Err(stop) => return Err(stop),
+        };
+        let place = state.push(Entry::Loop { counted: counted.is_some(), index: indexed.map(Steps::of) })?;
+        let mut ops = vec![
+            MaskOp::Copy(M::saved(place), M::ACTIVE),
+            MaskOp::AndNot(M::broken(place), M::EXISTING, mask),
+            MaskOp::Copy(M::continued(place), M::NONE),
+        ];
+        if mask != M::ACTIVE {
+            ops.push(MaskOp::Copy(M::ACTIVE, mask));
+        }
+        ops.extend(counted.map(|c| MaskOp::Number(M::count(place), i32::from(c.count))));
+        ops.extend(indexed.map(|c| MaskOp::Number(M::loop_index(place), i32::from(c.start))));
+        let some = self.way(&ops, state, next, ends)?;
+        Ok(After::End(End::Branch { mask, none, some }))
+    }
+
+    pub(super) fn loop_end(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        test: Test,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let Some(&Entry::Loop { counted, index }) = state.stack.last() else { return Err(Stop::Refer) };
+        let place = state.stack.len() - 1;
+        // Whole-quad mode has no meaning here.
+        if test.allowed {
+            b.mask(MaskOp::AndNot(M::PASS, M::EXISTING, M::broken(place)));
+            if test.valid_pixel {
+                b.mask(MaskOp::And(M::PASS, M::PASS, M::VALID));
+            }
+        } else {
+            b.mask(MaskOp::Copy(M::PASS, M::NONE));
+        }
+        if counted {
+            b.mask(MaskOp::Add(M::count(place), -1, false));
+            b.mask(MaskOp::IfNot0(M::PASS, M::PASS, M::count(place)));
+        }
+        if let Some(steps) = index {
+            b.mask(MaskOp::Add(M::loop_index(place), i32::from(steps.step), true));
+        }
+        let again = [
+            MaskOp::AndNot(M::broken(place), M::EXISTING, M::PASS),
+            MaskOp::Copy(M::continued(place), M::NONE),
+            MaskOp::Copy(M::ACTIVE, M::PASS),
+        ];
+        let some = self.way(&again, state, target, ends)?;
+        let mut left = state.clone();
+        left.stack.pop();
+        let mut leave = vec![MaskOp::Copy(M::ACTIVE, M::saved(place))];
+        leave.extend(test.valid_pixel.then_some(MaskOp::And(M::ACTIVE, M::ACTIVE, M::VALID)));
+        let none = self.way(&leave, &left, next, ends)?;
+        Ok(After::End(End::Branch { mask: M::PASS, none, some }))
+    }
+
+    pub(super) fn call(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        test: Test,
+        call_count: u8,
+        [next, target]: [Place; 2],
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let depth = state.depth + u32::from(call_count & 31);
+        if depth as usize > CALL_DEPTH {
+            b.pending += 1;
+            return Ok(After::On);
+        }
+        let mask = self.test(b, test, M::ACTIVE);
+        let none = self.way(&[], state, next, ends)?;
+        let mut called = state.clone();
+        called.push(Entry::Call { back: next, depth: state.depth })?;
+        called.depth = depth;
+        let some = self.way(&[], &called, target, ends)?;
+        Ok(After::End(End::Branch { mask, none, some }))
+    }
+}

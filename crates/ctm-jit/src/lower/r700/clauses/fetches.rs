@@ -1,0 +1,372 @@
+//! Fetch clauses: textures, buffers, memory, the local data share.
+
+use super::{chan, logic};
+use crate::ir::r700::{Fetch, File, M, MaskOp, Op, Store, Value, Var};
+use crate::lower::r700::{Build, LoopIndex, Lower, Stop, loop_index};
+use ctm_exec::r700::alu::is_register;
+use ctm_exec::r700::memory::{BANK_DWORDS, MemoryRead, share_stride, share_written_from};
+use ctm_exec::r700::vertex;
+use ctm_isa::r700::inst::{Fetch as Inst, FetchClause, MemDsr, MemDsw, MemRd, VtxWord1};
+use ctm_isa::r700::ops::{MuxCntl, Op2, RelMode, Sel, TexOp};
+use ctm_isa::r700::program::Stage;
+
+/// A number of a dword that no data share has, nor those just behind it.
+const BEYOND: u32 = 0x7fff_0000;
+
+/// What a fetch writes.
+#[derive(Clone, Copy)]
+struct Destination {
+    gpr: u8,
+    /// Relative to the loop index.
+    relative: bool,
+    under: M,
+}
+
+impl Lower<'_> {
+    /// A fetch clause for the lanes of `passes`.
+    pub fn fetch_clause(
+        &mut self,
+        b: &mut Build,
+        clause: &FetchClause,
+        passes: M,
+        index: Option<LoopIndex>,
+    ) -> Result<(), Stop> {
+        let index = index.map(|index| index.place);
+        for fetch in &clause.fetches {
+            let inst = fetch.inst.as_ref().map_err(|_| Stop::Refer)?;
+            let whole_quad = match &inst.fetch {
+                Inst::Tex(tex) => tex.word0.fetch_whole_quad,
+                Inst::Vtx(vtx) => vtx.word0.fetch_whole_quad,
+                Inst::MemRd(read) => read.word0.fetch_whole_quad,
+                Inst::MemDsw(_) | Inst::MemDsr(_) => false,
+            };
+            let under = if whole_quad {
+                // The invalid lanes of the quads are there too.
+                b.mask(MaskOp::Quads(M::TEMP2, passes));
+                b.mask(MaskOp::AndNot(M::TEMP2, M::TEMP2, M::VALID));
+                b.mask(MaskOp::Or(M::TEMP2, M::TEMP2, passes));
+                M::TEMP2
+            } else {
+                passes
+            };
+            if under != M::ACTIVE {
+                b.forget();
+            }
+            let zero = b.bits(0);
+            match &inst.fetch {
+                Inst::Tex(tex) => {
+                    let watches = watches(tex.word0.op, self.launch.stage);
+                    self.watches_idle_lanes |= watches;
+                    let mut at = [zero; 4];
+                    for (place, sel) in at.iter_mut().zip(tex.source_swizzle()) {
+                        let (base, relative) = (tex.word0.src_gpr, tex.word0.src_rel);
+                        *place = match element_of(sel) {
+                            Ok(element) => self.source(b, base, relative, element, index, watches),
+                            Err(bits) => b.bits(bits.unwrap_or(0)),
+                        };
+                    }
+                    let number = self.fetch_number(Fetch::Texture(*tex));
+                    let fetched = b.effect(Op::Fetch(number, at, under));
+                    let to = Destination { gpr: tex.word1.dst_gpr, relative: tex.word1.dst_rel, under };
+                    self.write_fetched(b, fetched, (tex.destination_swizzle(), ONE), to, index);
+                }
+                Inst::Vtx(vtx) => {
+                    let element = chan(vtx.word0.src_sel_x);
+                    let at = self.source(b, vtx.word0.src_gpr, vtx.word0.src_rel, element, index, false);
+                    let number = self.fetch_number(Fetch::Vertex(*vtx));
+                    let fetched = b.effect(Op::Fetch(number, [at, zero, zero, zero], under));
+                    let destination = match &vtx.word1 {
+                        VtxWord1::Gpr(w) => Some((w.dst_gpr, w.dst_rel)),
+                        VtxWord1::Sem(w) => {
+                            let row = self.launch.semantics.iter().find(|row| row.id == w.semantic_id);
+                            row.map(|row| (row.gpr, false))
+                        }
+                    };
+                    if let Some((gpr, relative)) = destination {
+                        let to = Destination { gpr, relative, under };
+                        self.write_fetched(b, fetched, (vtx.word1.swizzle(), vertex::one(vtx)), to, index);
+                    }
+                }
+                Inst::MemRd(read) => self.memory_read(b, read, under, index)?,
+                Inst::MemDsw(write) => self.share_write(b, write, under, index),
+                Inst::MemDsr(read) => self.share_read(b, read, under, index)?,
+            }
+            if under != M::ACTIVE {
+                b.forget();
+            }
+        }
+        Ok(())
+    }
+
+    /// A memory read (R700 chapter 7): the index is read once, then each element of a burst.
+    fn memory_read(&mut self, b: &mut Build, inst: &MemRd, under: M, index: Option<M>) -> Result<(), Stop> {
+        let (word0, word1) = (&inst.word0, &inst.word1);
+        let read = MemoryRead::new(inst, self.launch.chip).map_err(|_| Stop::Refer)?;
+        let zero = b.bits(0);
+        let given = self.source(b, word0.src_gpr, word0.src_rel, chan(word0.src_sel_x), index, false);
+        let swizzle = [word1.dst_sel_x, word1.dst_sel_y, word1.dst_sel_z, word1.dst_sel_w];
+        for burst in 0..=word0.burst_cnt {
+            let number = self.fetch_number(Fetch::Memory(read, burst));
+            let fetched = b.effect(Op::Fetch(number, [given, zero, zero, zero], under));
+            let gpr = word1.dst_gpr.saturating_add(burst);
+            if word1.dst_rel {
+                self.write_relative(b, fetched, swizzle, gpr, under, index);
+            } else {
+                self.write_fetched(b, fetched, (swizzle, ONE), Destination { gpr, relative: false, under }, index);
+            }
+        }
+        Ok(())
+    }
+
+    /// Writes what a memory read found to a register at the loop index; to register 0 where that lies outside the registers (R700 §4.6.3).
+    fn write_relative(
+        &mut self,
+        b: &mut Build,
+        fetched: Value,
+        swizzle: [Sel; 4],
+        gpr: u8,
+        under: M,
+        index: Option<M>,
+    ) {
+        let gprs = self.gprs();
+        let at = loop_index(b, index);
+        let (base, count) = (b.bits(gpr.into()), b.bits(gprs.into()));
+        let register = logic(b, Op2::AddInt, at, base);
+        let within = logic(b, Op2::SetgtUint, count, register);
+        let zero = b.bits(0);
+        let register = b.make(Op::Select(within, register, zero));
+        for (element, sel) in swizzle.into_iter().enumerate() {
+            let value = match element_of(sel) {
+                Ok(of) => b.make(Op::Fetched(fetched, of)),
+                Err(Some(bits)) => b.bits(bits),
+                Err(None) => continue,
+            };
+            self.relative_gprs = true;
+            b.effect(Op::SetRelative(gprs, 0, element as u8, register, value, under));
+            b.forget();
+        }
+    }
+
+    /// An element of what an operation of the data share reads (R700 §10.6).
+    fn share_source(
+        &mut self,
+        b: &mut Build,
+        (base, mode): (u8, RelMode),
+        sel: Sel,
+        index: Option<M>,
+        exactly: bool,
+    ) -> Option<Value> {
+        let element = match element_of(sel) {
+            Ok(element) => element,
+            Err(bits) => return bits.map(|bits| b.bits(bits)),
+        };
+        Some(match mode {
+            RelMode::None | RelMode::Loop => self.source(b, base, mode == RelMode::Loop, element, index, exactly),
+            RelMode::Global if usize::from(base) < self.globals() => {
+                let at = b.bits(base.into());
+                self.global(b, at, element)
+            }
+            RelMode::Global => b.bits(0),
+        })
+    }
+
+    /// Where a dword of a bank lies in the data share; beyond it where the bank ends, or where `within` says so.
+    fn share_index(&mut self, b: &mut Build, bank: Value, offset: Value, within: Option<Value>) -> Value {
+        let (three, ten, size, beyond) = (b.bits(3), b.bits(10), b.bits(BANK_DWORDS as u32), b.bits(BEYOND));
+        let bank = logic(b, Op2::AndInt, bank, three);
+        let first = logic(b, Op2::LshlInt, bank, ten);
+        let at = logic(b, Op2::AddInt, first, offset);
+        let mut inside = logic(b, Op2::SetgtUint, size, offset);
+        if let Some(within) = within {
+            inside = logic(b, Op2::AndInt, inside, within);
+        }
+        b.make(Op::Select(inside, at, beyond))
+    }
+
+    /// `LOCAL_DS_WRITE`.
+    fn share_write(&mut self, b: &mut Build, inst: &MemDsw, passes: M, index: Option<M>) {
+        let word = &inst.word0;
+        let sels = [word.src_sel_x, word.src_sel_y, word.src_sel_z, word.src_sel_w];
+        // Lanes that are not valid write nothing.
+        b.mask(MaskOp::And(M::TEMP2, passes, M::VALID));
+        let zero = b.bits(0);
+        // Threads write one after the other, each all its dwords: that can be seen where those of neighbours overlap.
+        let written = sels.iter().filter(|&&sel| sel != Sel::Mask).count();
+        let one_by_one = written > 1 && matches!(share_stride(inst), 1..=3);
+        let mut thread = b.make(Op::Lane);
+        if inst.word1.simd_wave_rel && self.takes_turns {
+            let first = b.make(Op::Number(M::FIRST));
+            thread = logic(b, Op2::AddInt, thread, first);
+        }
+        for burst in 0..=inst.word2.burst_cnt {
+            let source = (word.src_gpr.saturating_add(burst), word.src_rel_mode);
+            let mut values = [zero; 5];
+            for (value, sel) in values[1..].iter_mut().zip(sels) {
+                *value = self.share_source(b, source, sel, index, false).unwrap_or(zero);
+            }
+            if !one_by_one {
+                let (stride, two) = (b.bits(share_stride(inst) as u32), b.bits(2));
+                let row = logic(b, Op2::LshrInt, thread, two);
+                let row = logic(b, Op2::MulloUint, row, stride);
+                for c in (0..4).filter(|&c| sels[c] != Sel::Mask) {
+                    let from = b.bits((share_written_from(inst, 0, burst) + c) as u32);
+                    let offset = logic(b, Op2::AddInt, row, from);
+                    let at = self.share_index(b, thread, offset, None);
+                    let number = self.store_number(Store::Dword);
+                    b.effect(Op::Store(number, [at, values[c + 1], zero, zero, zero], M::TEMP2));
+                }
+                continue;
+            }
+            let number = self.store_number(Store::Share(*inst, burst));
+            b.effect(Op::Store(number, values, M::TEMP2));
+        }
+    }
+
+    /// `LOCAL_DS_READ`.
+    fn share_read(&mut self, b: &mut Build, inst: &MemDsr, passes: M, index: Option<M>) -> Result<(), Stop> {
+        let (word0, word1) = (&inst.word0, &inst.word1);
+        if word1.mux_cntl == MuxCntl::FftPermute {
+            return Err(Stop::Refer);
+        }
+        // With BROADCAST every lane gets what the first valid one reads, executing or not.
+        let (reads, under) = if word1.broadcast { (M::VALID, M::EXISTING) } else { (passes, passes) };
+        self.watches_idle_lanes |= word1.broadcast;
+        if word1.broadcast {
+            b.forget();
+        }
+        let writes = [word1.dst_wr_x, word1.dst_wr_y, word1.dst_wr_z, word1.dst_wr_w];
+        let elements = [Sel::X, Sel::Y, Sel::Z, Sel::W];
+        let swizzle: [Sel; 4] = std::array::from_fn(|c| if writes[c] { elements[c] } else { Sel::Mask });
+        for burst in 0..=inst.word2.burst_cnt {
+            let zero = b.bits(0);
+            let mut at = [zero; 4];
+            for (place, sel) in at.iter_mut().zip([word0.src_sel_x, word0.src_sel_y]) {
+                let source = (word0.src_gpr, word0.src_rel_mode);
+                *place = self.share_source(b, source, sel, index, word1.broadcast).unwrap_or(zero);
+            }
+            let values = if word1.broadcast {
+                let number = self.fetch_number(Fetch::Share(*inst, burst));
+                let fetched = b.effect(Op::Fetch(number, at, reads));
+                fetched_values(b, fetched, (swizzle, ONE))
+            } else {
+                self.share_values(b, inst, [at[0], at[1]], burst)
+            };
+            let gpr = word1.dst_gpr.saturating_add(burst);
+            if word1.dst_rel_mode == RelMode::Global {
+                if usize::from(gpr) < self.globals() {
+                    let at = b.bits(gpr.into());
+                    for (element, value) in (0..).zip(values) {
+                        value.into_iter().for_each(|value| self.write_global(b, at, element, value, under));
+                    }
+                }
+            } else {
+                let relative = word1.dst_rel_mode == RelMode::Loop;
+                self.write_values(b, values, Destination { gpr, relative, under }, index);
+            }
+        }
+        if word1.broadcast {
+            b.forget();
+        }
+        Ok(())
+    }
+
+    /// What a read of the data share finds for index x and address y, of the elements that it writes.
+    fn share_values(&mut self, b: &mut Build, inst: &MemDsr, [x, y]: [Value; 2], burst: u8) -> [Option<Value>; 4] {
+        let word = &inst.word1;
+        let writes = [word.dst_wr_x, word.dst_wr_y, word.dst_wr_z, word.dst_wr_w];
+        let (size, aligned) = (b.bits(BANK_DWORDS as u32), b.bits(!3));
+        let entry = logic(b, Op2::AndInt, x, aligned);
+        // The sum is no sum where one of them does not lie in the bank.
+        let within = [entry, y].map(|at| logic(b, Op2::SetgtUint, size, at));
+        let within = logic(b, Op2::AndInt, within[0], within[1]);
+        let offset = b.bits(u32::from(inst.word0.rd_offset) + 4 * u32::from(burst));
+        let at = logic(b, Op2::AddInt, entry, y);
+        let at = logic(b, Op2::AddInt, at, offset);
+        let word_select = word.mux_cntl == MuxCntl::WordSelect;
+        let first = if word_select { at } else { logic(b, Op2::AndInt, at, aligned) };
+        let first = self.share_index(b, x, first, Some(within));
+        let mut read = |c: u8| b.make(Op::GetRelative(File::Share, c, 0, first));
+        if word_select {
+            let value = read(0);
+            return writes.map(|writes| writes.then_some(value));
+        }
+        let mut values = [None; 4];
+        for (c, value) in (0..).zip(&mut values).filter(|(c, _)| writes[usize::from(*c)]) {
+            *value = Some(read(c));
+        }
+        values
+    }
+
+    /// `swizzle`: with the bits of its 1.
+    fn write_fetched(
+        &mut self,
+        b: &mut Build,
+        fetched: Value,
+        swizzle: ([Sel; 4], u32),
+        to: Destination,
+        index: Option<M>,
+    ) {
+        let values = fetched_values(b, fetched, swizzle);
+        self.write_values(b, values, to, index);
+    }
+
+    fn write_values(&mut self, b: &mut Build, values: [Option<Value>; 4], to: Destination, index: Option<M>) {
+        let gprs = self.gprs();
+        if !to.relative && !is_register(i64::from(to.gpr), usize::from(gprs)) {
+            return;
+        }
+        for (element, value) in values.into_iter().enumerate() {
+            let Some(value) = value else { continue };
+            if to.relative {
+                self.relative_gprs = true;
+                let index = loop_index(b, index);
+                b.effect(Op::SetRelative(gprs, to.gpr, element as u8, index, value, to.under));
+                b.forget();
+            } else {
+                b.set(Var::gpr(usize::from(to.gpr), element), value, to.under);
+            }
+        }
+    }
+}
+
+/// The bits of 1.0.
+const ONE: u32 = 1f32.to_bits();
+
+/// Elements of what a fetch read, through its swizzle. `one`: the bits of its 1.
+fn fetched_values(b: &mut Build, fetched: Value, (swizzle, one): ([Sel; 4], u32)) -> [Option<Value>; 4] {
+    swizzle.map(|sel| match element_of(sel) {
+        Err(Some(_)) if sel == Sel::One => Some(b.bits(one)),
+        Ok(of) => Some(b.make(Op::Fetched(fetched, of))),
+        Err(bits) => bits.map(|bits| b.bits(bits)),
+    })
+}
+
+/// The element that a selector names, or the constant bits that it stands for (none: masked).
+fn element_of(sel: Sel) -> Result<u8, Option<u32>> {
+    match sel {
+        Sel::X => Ok(0),
+        Sel::Y => Ok(1),
+        Sel::Z => Ok(2),
+        Sel::W => Ok(3),
+        Sel::Zero => Err(Some(0)),
+        Sel::One => Err(Some(0x3f80_0000)),
+        Sel::Mask => Err(None),
+    }
+}
+
+/// Whether a texture fetch looks at the coordinates of the other lanes of a quad: lookups do for their level in pixel programs, gradients always.
+const fn watches(op: TexOp, stage: Stage) -> bool {
+    match op {
+        TexOp::GetGradientsH | TexOp::GetGradientsV | TexOp::KeepGradients => true,
+        TexOp::Ld
+        | TexOp::SetGradientsH
+        | TexOp::SetGradientsV
+        | TexOp::SampleL
+        | TexOp::SampleLz
+        | TexOp::SampleCL
+        | TexOp::SampleCLz
+        | TexOp::GetTextureResinfo
+        | TexOp::GetNumberOfSamples => false,
+        _ => matches!(stage, Stage::Pixel),
+    }
+}

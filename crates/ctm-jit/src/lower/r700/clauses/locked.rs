@@ -1,0 +1,132 @@
+//! Locked constants (R700 §4.6.4): where they stand in the table of uniform values.
+
+use super::{Build, LoopIndex, Lower, Stop, logic, loop_index};
+use crate::ir::r700::{File, Locked, M, Op, Value};
+use ctm_exec::x1k::float::NAN;
+use ctm_isa::r700::inst::Kcache;
+use ctm_isa::r700::ops::{KcacheMode, Op2};
+use ctm_isa::r700::{CONSTANT_FILE, KCACHE_LINE};
+
+/// Constants of the table of uniform values, whose dwords are named by 16 bits.
+const MOST_CONSTANTS: i32 = 16_000;
+
+/// The constants that one set of a clause locks.
+#[derive(Clone, Copy)]
+pub(super) struct Window {
+    /// The first constant's number in the table.
+    first: u16,
+    /// How many of the table's it may reach.
+    reach: u16,
+    /// How many it has.
+    count: u16,
+    /// With LOCK_LOOP_INDEX: how many constants behind the first it begins, and where that line is before line 0, if it can be.
+    moved: Option<(Value, Option<Value>)>,
+}
+
+impl Window {
+    /// A constant that is named without an index.
+    pub(super) fn constant(&self, b: &mut Build, index: u8, element: u8) -> Value {
+        if u16::from(index) >= self.count {
+            return b.bits(NAN);
+        }
+        match self.moved {
+            None => b.make(Op::Uniform(4 * (self.first + u16::from(index)) + u16::from(element))),
+            Some((by, before)) => {
+                let value = b.make(Op::GetRelative(File::Constants(self.first, self.reach), index, element, by));
+                self.or_zero(b, value, before)
+            }
+        }
+    }
+
+    /// A constant at the loop index.
+    pub(super) fn relative(&self, b: &mut Build, index: u8, element: u8, at: Option<M>) -> Value {
+        let at = loop_index(b, at);
+        let Some((by, before)) = self.moved else {
+            return b.make(Op::GetRelative(File::Constants(self.first, self.count), index, element, at));
+        };
+        // The window begins at line aL / 16 already.
+        let in_line = b.bits(KCACHE_LINE - 1);
+        let at = logic(b, Op2::AndInt, at, in_line);
+        let base = b.bits(index.into());
+        let within = logic(b, Op2::AddInt, at, base);
+        let count = b.bits(self.count.into());
+        let within = logic(b, Op2::SetgtUint, count, within);
+        let at = logic(b, Op2::AddInt, at, by);
+        let value = b.make(Op::GetRelative(File::Constants(self.first, self.reach), index, element, at));
+        let value = self.or_zero(b, value, before);
+        let outside = b.bits(NAN);
+        b.make(Op::Select(within, value, outside))
+    }
+
+    /// No line lies before line 0: its constants are zeros.
+    fn or_zero(&self, b: &mut Build, value: Value, before: Option<Value>) -> Value {
+        let Some(before) = before else { return value };
+        let zero = b.bits(0);
+        b.make(Op::Select(before, zero, value))
+    }
+}
+
+impl Lower<'_> {
+    /// The constants that a set of a clause locks.
+    pub(super) fn window(
+        &mut self,
+        b: &mut Build,
+        set: Kcache,
+        alternate: bool,
+        index: Option<LoopIndex>,
+    ) -> Result<Window, Stop> {
+        let count = set.mode.constants() as u16;
+        let (line, constants) = (i32::from(set.line), KCACHE_LINE as i32);
+        let of = |first, reach, moved| Window { first, reach, count, moved };
+        match (set.mode, index) {
+            (KcacheMode::Nop, _) => Ok(of(0, 0, None)),
+            (KcacheMode::LockLoopIndex, Some(index)) => {
+                let [lowest, highest] = [index.lowest, index.highest].map(|index| line + (index >> 4));
+                let reach = (highest - lowest) * constants + i32::from(count);
+                let first = self.lock(set.bank, lowest * constants, reach, alternate)?;
+                let at = loop_index(b, Some(index.place));
+                let four = b.bits(4);
+                let lines = logic(b, Op2::AshrInt, at, four);
+                let all = logic(b, Op2::LshlInt, lines, four);
+                let from = b.bits(((line - lowest) * constants).cast_unsigned());
+                let by = logic(b, Op2::AddInt, all, from);
+                let before = (lowest < 0).then(|| {
+                    let line = b.bits(line.cast_unsigned());
+                    let at = logic(b, Op2::AddInt, lines, line);
+                    let zero = b.bits(0);
+                    logic(b, Op2::SetgtInt, zero, at)
+                });
+                Ok(of(first, reach as u16, Some((by, before))))
+            }
+            // Outside of loops the index is 0.
+            (KcacheMode::Lock1 | KcacheMode::Lock2 | KcacheMode::LockLoopIndex, _) => {
+                let first = self.lock(set.bank, line * constants, count.into(), alternate)?;
+                Ok(of(first, count, None))
+            }
+        }
+    }
+
+    /// A fault where the other program type has no constants.
+    pub(super) fn needs_alternate(&mut self) {
+        if !self.locked.iter().any(|locked| locked.alternate) {
+            self.locked.push(Locked { bank: 0, first: 0, count: 0, alternate: true });
+        }
+    }
+
+    /// Where locked constants stand in the table of uniform values: behind the constant file.
+    fn lock(&mut self, bank: u8, first: i32, count: i32, alternate: bool) -> Result<u16, Stop> {
+        let mut at = CONSTANT_FILE as i32;
+        for locked in &self.locked {
+            let same = (locked.bank, locked.first, locked.alternate) == (bank, first, alternate);
+            if same && i32::from(locked.count) >= count {
+                return Ok(at as u16);
+            }
+            at += i32::from(locked.count);
+        }
+        if at + count > MOST_CONSTANTS {
+            return Err(Stop::NotLowered);
+        }
+        self.locked.push(Locked { bank, first, count: count as u16, alternate });
+        Ok(at as u16)
+    }
+}

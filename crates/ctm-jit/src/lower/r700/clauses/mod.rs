@@ -1,0 +1,524 @@
+//! Clauses: from ALU groups (here) and fetches (`fetches`) to the form.
+//!
+//! Of a group, all sources are read before anything is written; PV, PS, AR and the predicate are names of vectors.
+
+mod fetches;
+mod globals;
+mod locked;
+
+use crate::ir::r700::{File, M, MaskOp, Op, Value, Var};
+use crate::lower::r700::{Build, LoopIndex, Lower, Stop, loop_index};
+use ctm_exec::r700::alu::is_register;
+use ctm_exec::r700::single::{Effect, op2, op3};
+use ctm_exec::x1k::float::NAN;
+use ctm_isa::r700::CONSTANT_FILE;
+use ctm_isa::r700::inst::{AluClause, AluInst, CfAlu, Group, Operand};
+use ctm_isa::r700::ops::{AluOp, Chan, IndexMode, Omod, Op2, PredSel, Slots, Source, SpecialSel, Unit};
+use ctm_isa::r700::program::Stage;
+use locked::Window;
+
+/// What an ALU clause left for flow control.
+pub struct Done {
+    /// The lanes that executed it.
+    executes: M,
+    /// Lanes that computed a predicate for the execute mask (`None`: all that execute), and what it says.
+    predicate: Option<(Option<Value>, Value)>,
+}
+
+impl Done {
+    /// Lanes that computed a predicate take it as their state; those that loops hold keep theirs.
+    pub fn take(&self, b: &mut Build, held: &[M]) {
+        let Some((has, says)) = self.predicate else { return };
+        b.mask(MaskOp::Lanes(M::TEMP2, says));
+        if self.executes == M::ACTIVE {
+            if let Some(has) = has {
+                b.mask(MaskOp::Lanes(M::TEMP, has));
+                b.mask(MaskOp::AndNot(M::TEMP, M::TEMP, M::TEMP2));
+                b.mask(MaskOp::AndNot(M::ACTIVE, M::ACTIVE, M::TEMP));
+            } else {
+                b.mask(MaskOp::And(M::ACTIVE, M::ACTIVE, M::TEMP2));
+            }
+            return;
+        }
+        self.had(b, has);
+        b.mask(MaskOp::And(M::TEMP2, M::TEMP2, M::TEMP));
+        for &held in held {
+            b.mask(MaskOp::AndNot(M::TEMP2, M::TEMP2, held));
+        }
+        b.mask(MaskOp::AndNot(M::TEMP, M::ACTIVE, M::TEMP));
+        b.mask(MaskOp::Or(M::ACTIVE, M::TEMP, M::TEMP2));
+    }
+
+    /// Leaves the lanes whose predicate says skip in [`M::TEMP`]; false if no lane computed one.
+    pub fn skipping(&self, b: &mut Build) -> bool {
+        let Some((has, says)) = self.predicate else { return false };
+        b.mask(MaskOp::Lanes(M::TEMP2, says));
+        self.had(b, has);
+        b.mask(MaskOp::AndNot(M::TEMP, M::TEMP, M::TEMP2));
+        true
+    }
+
+    /// Leaves the lanes that computed a predicate in [`M::TEMP`].
+    fn had(&self, b: &mut Build, has: Option<Value>) {
+        match has {
+            Some(has) => {
+                b.mask(MaskOp::Lanes(M::TEMP, has));
+                b.mask(MaskOp::And(M::TEMP, M::TEMP, self.executes));
+            }
+            None => b.mask(MaskOp::Copy(M::TEMP, self.executes)),
+        }
+    }
+}
+
+/// What a clause carries from group to group.
+struct Clause {
+    /// Locked constants of each set.
+    locked: [Window; 2],
+    index: Option<M>,
+    under: M,
+    pv: [Value; 4],
+    ps: Value,
+    ar: [Value; 4],
+    /// The predicate bit; `None`: set in every lane.
+    predicate: Option<Value>,
+    execute: Option<(Option<Value>, Value)>,
+    killed: Option<Value>,
+}
+
+/// What a unit did in a group.
+#[derive(Clone, Copy)]
+enum Unit1 {
+    /// Nothing.
+    Nop,
+    /// The predicate disabled it in every lane.
+    Disabled,
+    /// A result, and what else it does.
+    Result(Value, What),
+}
+
+#[derive(Clone, Copy)]
+enum What {
+    Nothing,
+    Predicate(Value),
+    Kill(Value),
+    Address,
+}
+
+fn chan(c: Chan) -> u8 {
+    match c {
+        Chan::X => 0,
+        Chan::Y => 1,
+        Chan::Z => 2,
+        Chan::W => 3,
+    }
+}
+
+fn partner(group: &Group, unit: Unit, op: AluOp) -> Result<&AluInst, Stop> {
+    group.unit(unit).filter(|inst| inst.op() == op).ok_or(Stop::Refer)
+}
+
+/// A bit operation.
+fn logic(b: &mut Build, op: Op2, x: Value, y: Value) -> Value {
+    b.make(Op::Alu(AluOp::Op2(op), [x, y, x], Omod::Off, false))
+}
+
+impl Lower<'_> {
+    /// An ALU clause under the active lanes, or their quads. Everything but flow control.
+    pub fn alu_clause(
+        &mut self,
+        b: &mut Build,
+        cf: &CfAlu,
+        clause: &AluClause,
+        index: Option<LoopIndex>,
+    ) -> Result<Done, Stop> {
+        let under = if cf.word1.whole_quad_mode {
+            b.mask(MaskOp::Quads(M::CONCERNED, M::ACTIVE));
+            b.forget();
+            M::CONCERNED
+        } else {
+            M::ACTIVE
+        };
+        if cf.word1.alt_const {
+            self.needs_alternate();
+        }
+        let [set0, set1] = cf.kcache();
+        let mut window = |set| self.window(b, set, cf.word1.alt_const, index);
+        let locked = [window(set0)?, window(set1)?];
+        let index = index.map(|index| index.place);
+        let zero = b.bits(0);
+        let mut state = Clause {
+            locked,
+            index,
+            under,
+            pv: [zero; 4],
+            ps: zero,
+            ar: [zero; 4],
+            predicate: None,
+            execute: None,
+            killed: None,
+        };
+        for group in &clause.groups {
+            self.group(b, &mut state, group)?;
+        }
+        if clause.broken.is_some() {
+            return Err(Stop::Refer);
+        }
+        if let Some(killed) = state.killed {
+            b.mask(MaskOp::Lanes(M::TEMP, killed));
+            b.mask(MaskOp::And(M::TEMP, M::TEMP, under));
+            b.mask(MaskOp::AndNot(M::VALID, M::VALID, M::TEMP));
+        }
+        if under != M::ACTIVE {
+            b.forget();
+        }
+        Ok(Done { executes: under, predicate: state.execute })
+    }
+
+    fn group(&mut self, b: &mut Build, clause: &mut Clause, group: &Group) -> Result<(), Stop> {
+        let mut done: [Option<(&AluInst, Unit1)>; 5] = [None; 5];
+        for slot in &group.slots {
+            done[slot.unit as usize] = Some((&slot.inst, self.compute(b, clause, group, slot.unit, &slot.inst)?));
+        }
+        // Predicates and AR are read as they were before the group.
+        let before = clause.predicate;
+        let mut enabled = [None; 5];
+        for (place, entry) in enabled.iter_mut().zip(&done) {
+            *place = match (entry.map(|(inst, _)| inst.word0.pred_sel), before) {
+                (Some(PredSel::One), Some(predicate)) => Some(predicate),
+                (Some(PredSel::Zero), Some(predicate)) => Some(logic(b, Op2::NotInt, predicate, predicate)),
+                _ => None,
+            };
+        }
+        let zero = b.bits(0);
+        for (unit, entry) in done.iter().enumerate() {
+            let previous = if unit == Unit::T as usize { clause.ps } else { clause.pv[unit] };
+            let new = match *entry {
+                None | Some((_, Unit1::Nop)) => zero,
+                Some((_, Unit1::Disabled)) => previous,
+                Some((inst, Unit1::Result(value, _))) => {
+                    self.write(b, clause, inst, value, enabled[unit])?;
+                    enabled[unit].map_or(value, |on| b.make(Op::Select(on, value, previous)))
+                }
+            };
+            *(if unit == Unit::T as usize { &mut clause.ps } else { &mut clause.pv[unit] }) = new;
+        }
+        for (unit, entry) in done.iter().enumerate() {
+            let Some((inst, Unit1::Result(value, what))) = *entry else { continue };
+            let on = enabled[unit];
+            match what {
+                What::Nothing => {}
+                What::Predicate(holds) => {
+                    if inst.updates_predicate() {
+                        let old = clause.predicate;
+                        clause.predicate = Some(match (on, old) {
+                            (None, _) => holds,
+                            (Some(on), Some(old)) => b.make(Op::Select(on, holds, old)),
+                            (Some(on), None) => {
+                                let all = b.bits(u32::MAX);
+                                b.make(Op::Select(on, holds, all))
+                            }
+                        });
+                    }
+                    if inst.updates_execute_mask() {
+                        clause.execute = Some(match (on, clause.execute) {
+                            (None, _) => (None, holds),
+                            (Some(on), None) => (Some(on), holds),
+                            (Some(on), Some((has, says))) => {
+                                let says = b.make(Op::Select(on, holds, says));
+                                (has.map(|has| logic(b, Op2::OrInt, has, on)), says)
+                            }
+                        });
+                    }
+                }
+                What::Kill(holds) => {
+                    if self.launch.stage == Stage::Pixel {
+                        let kills = on.map_or(holds, |on| logic(b, Op2::AndInt, on, holds));
+                        clause.killed = Some(clause.killed.map_or(kills, |old| logic(b, Op2::OrInt, old, kills)));
+                    }
+                }
+                What::Address => {
+                    let old = clause.ar[unit & 3];
+                    clause.ar[unit & 3] = on.map_or(value, |on| b.make(Op::Select(on, value, old)));
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// What one instruction gives, before anything of its group is written.
+    fn compute(
+        &mut self,
+        b: &mut Build,
+        clause: &Clause,
+        group: &Group,
+        unit: Unit,
+        inst: &AluInst,
+    ) -> Result<Unit1, Stop> {
+        let op = inst.op();
+        if op == AluOp::Op2(Op2::Nop) {
+            return Ok(Unit1::Nop);
+        }
+        if inst.word0.pred_sel == PredSel::Zero && clause.predicate.is_none() {
+            return Ok(Unit1::Disabled);
+        }
+        let slots = op.info().slots;
+        if matches!(slots, Slots::Pair64 | Slots::Quad64) && !self.launch.chip.has_doubles() {
+            return Err(Stop::Refer);
+        }
+        let (omod, clamp) = (inst.omod(), inst.clamp());
+        let place = unit as u8;
+        match slots {
+            Slots::One => self.single(b, clause, group, inst),
+            Slots::Reduction => {
+                let (mut x, mut y) = ([clause.ps; 4], [clause.ps; 4]);
+                for (element, unit) in [Unit::X, Unit::Y, Unit::Z, Unit::W].into_iter().enumerate() {
+                    let inst = partner(group, unit, op)?;
+                    x[element] = self.operand(b, clause, group, inst, 0)?;
+                    y[element] = self.operand(b, clause, group, inst, 1)?;
+                }
+                let mut two = |op, a, b2, omod, clamp| b.make(Op::Alu(AluOp::Op2(op), [a, b2, a], omod, clamp));
+                let value = match op {
+                    AluOp::Op2(Op2::Dot4 | Op2::Dot4Ieee) => {
+                        let multiply = if op == AluOp::Op2(Op2::Dot4) { Op2::Mul } else { Op2::MulIeee };
+                        let mut sum = two(multiply, x[3], y[3], Omod::Off, false);
+                        for element in [2, 1, 0] {
+                            let product = two(multiply, x[element], y[element], Omod::Off, false);
+                            let last = element == 0;
+                            let (omod, clamp) = if last { (omod, clamp) } else { (Omod::Off, false) };
+                            sum = two(Op2::Add, sum, product, omod, clamp);
+                        }
+                        sum
+                    }
+                    AluOp::Op2(Op2::Max4) => {
+                        let first = two(Op2::Max, x[3], x[2], Omod::Off, false);
+                        let second = two(Op2::Max, first, x[1], Omod::Off, false);
+                        two(Op2::Max, second, x[0], omod, clamp)
+                    }
+                    // The operands are Rn.zzxy and Rn.yxzz.
+                    AluOp::Op2(Op2::Cube) => b.make(Op::Cube(place & 3, [y[1], y[0], x[0]], omod, clamp)),
+                    _ => return Err(Stop::Refer),
+                };
+                Ok(Unit1::Result(value, What::Nothing))
+            }
+            Slots::Pair64 => {
+                let units = if place & 2 == 0 { [Unit::X, Unit::Y] } else { [Unit::Z, Unit::W] };
+                let (high, low) = (partner(group, units[0], op)?, partner(group, units[1], op)?);
+                let mut dwords = self.doubles(b, clause, group, high, low)?;
+                if op == AluOp::Op2(Op2::Ldexp64) {
+                    dwords[2] = self.read(b, clause, group, high, &high.operand(1))?;
+                }
+                let (omod, clamp) = (high.omod(), high.clamp());
+                let value = b.make(Op::Wide(op, place & 1, dwords, omod, clamp));
+                let what = match op {
+                    AluOp::Op2(Op2::PredSete64 | Op2::PredSetgt64 | Op2::PredSetge64) => {
+                        What::Predicate(b.make(Op::Wide(op, 4, dwords, Omod::Off, false)))
+                    }
+                    _ => What::Nothing,
+                };
+                Ok(Unit1::Result(value, what))
+            }
+            Slots::Quad64 => {
+                let all = [Unit::X, Unit::Y, Unit::Z, Unit::W].map(|unit| partner(group, unit, op));
+                let [x, y, z, w] = all;
+                let (x, y, z, w) = (x?, y?, z?, w?);
+                let low = if op == AluOp::Op2(Op2::Frexp64) { y } else { w };
+                let dwords = self.doubles(b, clause, group, x, low)?;
+                let part = place & 3;
+                let clamp = if part < 2 { x.clamp() } else { z.clamp() };
+                let value = b.make(Op::Wide(op, part, dwords, x.omod(), clamp));
+                Ok(Unit1::Result(value, What::Nothing))
+            }
+        }
+    }
+
+    fn single(&mut self, b: &mut Build, clause: &Clause, group: &Group, inst: &AluInst) -> Result<Unit1, Stop> {
+        let (op, omod, clamp) = (inst.op(), inst.omod(), inst.clamp());
+        // What kind of effect an operation has does not depend on its operands.
+        let effect = match op {
+            AluOp::Op2(op) => op2(op, 0, 0).map_err(|_| Stop::Refer)?,
+            AluOp::Op3(op) => op3(op, 0, 0, 0),
+        };
+        let effect = effect.ok_or(Stop::Refer)?.effect;
+        let mut args = [clause.ps; 3];
+        for (index, arg) in args.iter_mut().enumerate() {
+            let wanted = index < 2 || matches!(op, AluOp::Op3(_));
+            if wanted {
+                *arg = self.operand(b, clause, group, inst, index)?;
+            }
+        }
+        if matches!(op, AluOp::Op2(_)) {
+            args[2] = args[0];
+        }
+        let value = if op == AluOp::Op2(Op2::Mov) && omod == Omod::Off && !clamp {
+            args[0]
+        } else {
+            b.make(Op::Alu(op, args, omod, clamp))
+        };
+        let holds = |b: &mut Build| match op {
+            AluOp::Op2(op) => b.make(Op::Holds(op, [args[0], args[1]], true)),
+            AluOp::Op3(_) => b.bits(0),
+        };
+        let what = match effect {
+            Effect::None => What::Nothing,
+            Effect::Predicate(_) => What::Predicate(holds(b)),
+            Effect::Kill(_) => What::Kill(holds(b)),
+            Effect::Address(_) => What::Address,
+        };
+        Ok(Unit1::Result(value, what))
+    }
+
+    /// High and low dwords of the three operands.
+    fn doubles(
+        &mut self,
+        b: &mut Build,
+        clause: &Clause,
+        group: &Group,
+        high: &AluInst,
+        low: &AluInst,
+    ) -> Result<[Value; 6], Stop> {
+        let zero = b.bits(0);
+        let mut dwords = [zero; 6];
+        for index in 0..usize::from(high.op().info().operands).min(3) {
+            dwords[2 * index] = self.operand(b, clause, group, high, index)?;
+            // Modifiers belong to the high dword.
+            dwords[2 * index + 1] = self.read(b, clause, group, low, &low.operand(index))?;
+        }
+        Ok(dwords)
+    }
+
+    /// An operand with its modifiers.
+    fn operand(
+        &mut self,
+        b: &mut Build,
+        clause: &Clause,
+        group: &Group,
+        inst: &AluInst,
+        index: usize,
+    ) -> Result<Value, Stop> {
+        if index >= usize::from(inst.op().info().operands) {
+            return Ok(b.bits(0));
+        }
+        let operand = inst.operand(index);
+        let mut value = self.read(b, clause, group, inst, &operand)?;
+        if operand.abs {
+            value = match b.ops[value.index()] {
+                Op::Bits(bits) => b.bits(bits & 0x7fff_ffff),
+                _ => b.make(Op::Abs(value)),
+            };
+        }
+        if operand.neg {
+            value = match b.ops[value.index()] {
+                Op::Bits(bits) => b.bits(bits ^ 0x8000_0000),
+                _ => b.make(Op::Neg(value)),
+            };
+        }
+        Ok(value)
+    }
+
+    /// An operand before its modifiers.
+    fn read(
+        &mut self,
+        b: &mut Build,
+        clause: &Clause,
+        group: &Group,
+        inst: &AluInst,
+        operand: &Operand,
+    ) -> Result<Value, Stop> {
+        let mode = inst.word0.index_mode;
+        let element = chan(operand.chan);
+        Ok(match operand.source {
+            Source::Gpr(base) if operand.relative && is_global(mode) => {
+                self.global_read(b, clause, base, element, mode)
+            }
+            Source::Gpr(base) if operand.relative => {
+                let index = register_index(b, clause, mode);
+                self.relative_gprs = true;
+                b.make(Op::GetRelative(File::Gprs(self.gprs()), base, element, index))
+            }
+            Source::Gpr(base) => b.get(Var::gpr(usize::from(base), usize::from(element))),
+            Source::Kcache { set, index } => {
+                let window = clause.locked[usize::from(set & 1)];
+                match (operand.relative, mode) {
+                    (false, _) => window.constant(b, index, element),
+                    (true, IndexMode::Loop) => window.relative(b, index, element, clause.index),
+                    _ => b.bits(NAN),
+                }
+            }
+            Source::Constant(base) if operand.relative => {
+                let index = match mode {
+                    IndexMode::ArX | IndexMode::GlobalArX => clause.ar[0],
+                    IndexMode::ArY => clause.ar[1],
+                    IndexMode::ArZ => clause.ar[2],
+                    IndexMode::ArW => clause.ar[3],
+                    IndexMode::Loop => loop_index(b, clause.index),
+                    IndexMode::Global => b.bits(0),
+                };
+                b.make(Op::GetRelative(File::Constants(0, CONSTANT_FILE as u16), base, element, index))
+            }
+            Source::Constant(base) => b.make(Op::Uniform(4 * u16::from(base) + u16::from(element))),
+            Source::Special(sel) => match sel {
+                SpecialSel::OneDoubleLow | SpecialSel::HalfDoubleLow | SpecialSel::Zero => b.bits(0),
+                SpecialSel::OneDoubleHigh => b.bits(0x3ff0_0000),
+                SpecialSel::HalfDoubleHigh => b.bits(0x3fe0_0000),
+                SpecialSel::One => b.bits(0x3f80_0000),
+                SpecialSel::OneInt => b.bits(1),
+                SpecialSel::MinusOneInt => b.bits(u32::MAX),
+                SpecialSel::Half => b.bits(0x3f00_0000),
+                SpecialSel::Literal => b.bits(group.literals[usize::from(element)]),
+                SpecialSel::Pv => clause.pv[usize::from(element)],
+                SpecialSel::Ps => clause.ps,
+            },
+            Source::Reserved(_) => return Err(Stop::Refer),
+        })
+    }
+
+    /// Writes a result to the register, if there is one to write, in the lanes where `on` is set.
+    fn write(
+        &mut self,
+        b: &mut Build,
+        clause: &Clause,
+        inst: &AluInst,
+        value: Value,
+        on: Option<Value>,
+    ) -> Result<(), Stop> {
+        let (base, relative, element) = inst.destination();
+        if !inst.writes() {
+            return Ok(());
+        }
+        let element = chan(element);
+        let mode = inst.word0.index_mode;
+        if relative && is_global(mode) {
+            self.global_write(b, clause, (base, element, mode), value, on);
+        } else if relative {
+            let index = register_index(b, clause, mode);
+            let gprs = self.gprs();
+            self.relative_gprs = true;
+            let value = match on {
+                Some(on) => {
+                    let old = b.make(Op::GetRelative(File::Gprs(gprs), base, element, index));
+                    b.make(Op::Select(on, value, old))
+                }
+                None => value,
+            };
+            b.effect(Op::SetRelative(gprs, base, element, index, value, clause.under));
+            b.forget();
+        } else if is_register(i64::from(base), usize::from(self.gprs())) {
+            let var = Var::gpr(usize::from(base), usize::from(element));
+            b.set_where(on, var, value, clause.under);
+        }
+        Ok(())
+    }
+}
+
+/// Whether an address is not relative to the thread.
+const fn is_global(mode: IndexMode) -> bool {
+    matches!(mode, IndexMode::Global | IndexMode::GlobalArX)
+}
+
+/// The index that the address of a register of the thread adds (R700 table 4.2).
+fn register_index(b: &mut Build, clause: &Clause, mode: IndexMode) -> Value {
+    match mode {
+        IndexMode::Loop => loop_index(b, clause.index),
+        _ => clause.ar[0],
+    }
+}

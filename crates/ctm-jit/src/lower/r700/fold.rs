@@ -1,0 +1,119 @@
+//! Operations whose outcome is known, or one of two: of constants, and of choices between two constants.
+//!
+//! Compilers make every condition of a comparison that gives 1.0 or all ones, of operations on that, and of a comparison with zero at the end. What is computed from a choice between two constants
+//! is such a choice again, and who compares it compares what it was chosen by.
+
+use super::build::Build;
+use crate::ir::r700::{Op, Value};
+use crate::ir::values;
+use ctm_isa::r700::ops::{AluOp, Decides, Omod};
+
+/// A value that is one of two constants.
+struct Choice {
+    /// Where this is not 0,
+    by: Value,
+    /// the first, elsewhere the second.
+    of: [u32; 2],
+}
+
+impl Build {
+    /// What the operation gives, if that is something simpler.
+    pub(super) fn folded(&mut self, op: &Op) -> Option<Value> {
+        match *op {
+            Op::Abs(_) | Op::Neg(_) | Op::Holds(..) => self.computed(op),
+            Op::Alu(alu, [x, a, b], Omod::Off, false) if matches!(alu.info().decides, Decides::Choose(_)) => {
+                // It hands on one of two operands as it is: which one, by this operand.
+                let first = |x: u32| values::alu(alu, [x, u32::MAX, 0], Omod::Off, false) != 0;
+                if let Some(x) = self.constant(x) {
+                    return Some(if first(x) { a } else { b });
+                }
+                let Choice { by, of } = self.choice(x)?;
+                Some(self.chosen(by, of.map(first), [a, b]))
+            }
+            Op::Alu(..) => self.computed(op),
+            Op::Select(by, a, b) => {
+                if let Some(by) = self.constant(by) {
+                    return Some(if by == 0 { b } else { a });
+                }
+                if a == b {
+                    return Some(a);
+                }
+                let choice = self.choice(by)?;
+                let is_simpler = choice.by != by || matches!(self.ops[by.index()], Op::Holds(_, _, false));
+                is_simpler.then(|| self.chosen(choice.by, choice.of.map(|bits| bits != 0), [a, b]))
+            }
+            _ => None,
+        }
+    }
+
+    fn constant(&self, value: Value) -> Option<u32> {
+        match self.ops[value.index()] {
+            Op::Bits(bits) => Some(bits),
+            _ => None,
+        }
+    }
+
+    /// The value as a choice between two constants by a comparison.
+    fn choice(&mut self, value: Value) -> Option<Choice> {
+        match self.ops[value.index()] {
+            Op::Holds(op, ab, wanted) => {
+                let by = self.make(Op::Holds(op, ab, true));
+                Some(Choice { by, of: if wanted { [u32::MAX, 0] } else { [0, u32::MAX] } })
+            }
+            Op::Select(by, a, b) if matches!(self.ops[by.index()], Op::Holds(_, _, true)) => {
+                Some(Choice { by, of: [self.constant(a)?, self.constant(b)?] })
+            }
+            Op::Alu(AluOp::Op2(op), [a, b, _], Omod::Off, false) => {
+                let by = self.make(Op::Holds(op.predicate()?, [a, b], true));
+                let one = if op.info().writes.is_integer() { u32::MAX } else { 1f32.to_bits() };
+                Some(Choice { by, of: [one, 0] })
+            }
+            _ => None,
+        }
+    }
+
+    /// The first value where `by` is not 0 and the second elsewhere, each if so said, and else the other one.
+    fn chosen(&mut self, by: Value, first: [bool; 2], [a, b]: [Value; 2]) -> Value {
+        match first {
+            [true, true] => a,
+            [false, false] => b,
+            [true, false] => self.make(Op::Select(by, a, b)),
+            [false, true] => self.make(Op::Select(by, b, a)),
+        }
+    }
+
+    /// An operation on constants, or on one choice between two and constants.
+    fn computed(&mut self, op: &Op) -> Option<Value> {
+        let mut args = [0; 6];
+        let mut open = None;
+        for (value, arg) in op.reads().zip(&mut args) {
+            match self.constant(value) {
+                Some(bits) => *arg = bits,
+                None if open.is_none_or(|open| open == value) => open = Some(value),
+                None => return None,
+            }
+        }
+        let Some(open) = open else { return Some(self.bits(values::lane(op, &args))) };
+        let Choice { by, of } = self.choice(open)?;
+        let [then, otherwise] = of.map(|bits| {
+            op.reads().zip(&mut args).filter(|(value, _)| *value == open).for_each(|(_, arg)| *arg = bits);
+            values::lane(op, &args)
+        });
+        Some(self.between(by, [then, otherwise]))
+    }
+
+    /// A choice between two constants.
+    fn between(&mut self, by: Value, [then, otherwise]: [u32; 2]) -> Value {
+        match (self.ops[by.index()], then, otherwise) {
+            (_, a, b) if a == b => self.bits(a),
+            (_, u32::MAX, 0) => by,
+            (Op::Holds(op, ab, wanted), 0, u32::MAX) if matches!(op.info().decides, Decides::Compare(_)) => {
+                self.make(Op::Holds(op, ab, !wanted))
+            }
+            (_, a, b) => {
+                let (a, b) = (self.bits(a), self.bits(b));
+                self.make(Op::Select(by, a, b))
+            }
+        }
+    }
+}

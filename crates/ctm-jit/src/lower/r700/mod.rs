@@ -1,0 +1,572 @@
+//! From R700 programs to the form: control flow is followed once with everything that is known about the stack.
+//!
+//! How high the stack stands, and what each of its entries is, does not depend on data unless a program pops in one branch what it
+//! pushed in another. So each pair of an instruction and a stack becomes one block, and every pixel state that a stack entry keeps is a
+//! mask in a fixed place. Loop constants and booleans are part of the program here. What may be a fault leads to [`Target::Reference`].
+
+mod branches;
+mod build;
+mod clauses;
+mod fold;
+mod sends;
+
+pub use build::Build;
+
+use crate::ir::map::Map;
+use crate::ir::r700::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Turn, Value, Var};
+use ctm_exec::r700::clocks;
+use ctm_exec::r700::flow::LoopConstant;
+use ctm_exec::r700::{Launch, VertexEvent};
+use ctm_isa::r700::inst::{Cf, CfEntry, CfPlain, ClauseBody, Decoded};
+use ctm_isa::r700::ops::{CfOp, Cond};
+use ctm_isa::r700::program::Stage;
+use std::collections::HashSet;
+
+/// The most blocks.
+const BLOCKS: usize = 4096;
+/// The most operations of all blocks.
+const OPS: usize = 200_000;
+
+/// The most fetches, and the most stores: their numbers have 16 bits.
+const NUMBERS: usize = 50_000;
+
+/// Why lowering stops somewhere.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Stop {
+    /// Here the reference interpreter finds out whether there is a fault.
+    Refer,
+    /// The whole launch has to be left to it.
+    NotLowered,
+}
+
+/// A slot of the program (`false`) or the fetch program (`true`).
+pub type Place = (bool, u32);
+
+/// One entry of the stack.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+enum Entry {
+    Push,
+    Loop { counted: bool, index: Option<Steps> },
+    Call { back: Place, depth: u32 },
+}
+
+/// How a loop index goes: from where, by how much, how often.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+struct Steps {
+    start: u16,
+    step: i8,
+    turns: u16,
+}
+
+impl Steps {
+    const fn of(constant: LoopConstant) -> Self {
+        Self { start: constant.start, step: constant.step, turns: constant.count }
+    }
+
+    /// The lowest and the highest value; 13 bits in two's complement.
+    fn range(self) -> (i32, i32) {
+        let (start, last) =
+            (i32::from(self.start), i32::from(self.start) + i32::from(self.step) * i32::from(self.turns));
+        let (lowest, highest) = (start.min(last), start.max(last));
+        if lowest < -4096 || highest > 4095 { (-4096, 4095.max(start)) } else { (lowest, highest) }
+    }
+}
+
+/// A loop index: where it is, and what it can be.
+#[derive(Clone, Copy, Debug)]
+pub struct LoopIndex {
+    /// Its number.
+    pub place: M,
+    /// The least value.
+    pub lowest: i32,
+    /// The greatest value.
+    pub highest: i32,
+}
+
+/// An instruction and the stack there.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    place: Place,
+    stack: Vec<Entry>,
+    depth: u32,
+}
+
+impl State {
+    fn at(&self, place: Place) -> Self {
+        Self { place, ..self.clone() }
+    }
+
+    /// The innermost loop, which holds lanes.
+    fn loop_entry(&self) -> Option<usize> {
+        self.stack.iter().rposition(|entry| matches!(entry, Entry::Loop { .. }))
+    }
+
+    /// The loop that an instruction leaves.
+    fn left_loop(&self) -> Result<usize, Stop> {
+        let innermost = self.stack.iter().rposition(|entry| !matches!(entry, Entry::Push));
+        innermost.filter(|&entry| matches!(self.stack[entry], Entry::Loop { .. })).ok_or(Stop::Refer)
+    }
+
+    /// The loop index, if there is one.
+    fn index(&self) -> Option<LoopIndex> {
+        let of = |(place, entry): (usize, &Entry)| match entry {
+            Entry::Loop { index: Some(steps), .. } => {
+                let (lowest, highest) = steps.range();
+                Some(LoopIndex { place: M::loop_index(place), lowest, highest })
+            }
+            _ => None,
+        };
+        self.stack.iter().enumerate().rev().find_map(of)
+    }
+
+    /// Its number.
+    fn index_place(&self) -> Option<M> {
+        self.index().map(|index| index.place)
+    }
+
+    fn push(&mut self, entry: Entry) -> Result<usize, Stop> {
+        if self.stack.len() >= M::ENTRIES {
+            return Err(Stop::NotLowered);
+        }
+        self.stack.push(entry);
+        Ok(self.stack.len() - 1)
+    }
+
+    /// Pops so many states; gives the place of the last one.
+    fn pop_states(&mut self, count: u8) -> Result<Option<usize>, Stop> {
+        let mut last = None;
+        for _ in 0..count {
+            match self.stack.pop() {
+                Some(Entry::Push) => last = Some(self.stack.len()),
+                Some(Entry::Loop { .. } | Entry::Call { .. }) | None => return Err(Stop::Refer),
+            }
+        }
+        Ok(last)
+    }
+}
+
+/// How an instruction looks at lanes (R700 §3.6.4).
+#[derive(Clone, Copy)]
+struct Test {
+    /// COND, with its boolean.
+    allowed: bool,
+    whole_quad: bool,
+    valid_pixel: bool,
+}
+
+const ACTIVE: Test = Test { allowed: true, whole_quad: false, valid_pixel: false };
+
+/// A program being lowered.
+pub struct Lower<'a> {
+    pub launch: &'a Launch<'a>,
+    main: Decoded,
+    fetch: Option<Decoded>,
+    leaders: HashSet<Place>,
+    ids: Map<State, u16>,
+    queue: Vec<(u16, State)>,
+    blocks: Vec<Option<Block>>,
+    fetches: Vec<Fetch>,
+    stores: Vec<Store>,
+    turns: Vec<Turn>,
+    /// Groups have several wavefronts.
+    pub takes_turns: bool,
+    /// The block that is being made.
+    current: u16,
+    pub locked: Vec<Locked>,
+    pub watches_idle_lanes: bool,
+    pub relative_gprs: bool,
+    ops: usize,
+}
+
+/// Lowers a launch's programs; `None` when they have to be left to the reference interpreter.
+pub fn lower(launch: &Launch<'_>) -> Option<Code> {
+    let mut lower = Lower {
+        launch,
+        main: launch.program.decode(),
+        fetch: launch.fetch_program.map(ctm_isa::r700::Program::decode),
+        leaders: HashSet::new(),
+        ids: Map::default(),
+        queue: Vec::new(),
+        blocks: Vec::new(),
+        fetches: Vec::new(),
+        stores: Vec::new(),
+        turns: Vec::new(),
+        takes_turns: waves_per_group(launch) > 1,
+        current: 0,
+        locked: Vec::new(),
+        watches_idle_lanes: false,
+        relative_gprs: false,
+        ops: 0,
+    };
+    lower.find_leaders();
+    let start = State { place: (false, launch.program.entry), stack: Vec::new(), depth: 0 };
+    lower.block(start).ok()?;
+    while let Some((id, state)) = lower.queue.pop() {
+        lower.current = id;
+        let block = lower.follow(state).ok()?;
+        lower.ops += block.ops.len();
+        if lower.ops > OPS || lower.fetches.len().max(lower.stores.len()) > NUMBERS {
+            return None;
+        }
+        lower.blocks[usize::from(id)] = Some(block);
+    }
+    let blocks: Option<Vec<Block>> = lower.blocks.into_iter().collect();
+    Some(Code {
+        blocks: blocks?,
+        fetches: lower.fetches,
+        stores: lower.stores,
+        turns: lower.turns,
+        locked: lower.locked,
+        watches_idle_lanes: lower.watches_idle_lanes,
+        relative_gprs: lower.relative_gprs,
+    })
+}
+
+/// Wavefronts of a thread group.
+pub fn waves_per_group(launch: &Launch<'_>) -> u64 {
+    match launch.stage {
+        Stage::Compute => u64::from(launch.group_threads).div_ceil(launch.wavefront.lanes() as u64).max(1),
+        _ => 1,
+    }
+}
+
+/// How control goes on after an instruction.
+enum After {
+    /// To the next instruction.
+    On,
+    /// Elsewhere: the block ends so.
+    End(End),
+}
+
+impl Lower<'_> {
+    /// Places that jumps lead to begin blocks, so that what follows them is lowered once.
+    fn find_leaders(&mut self) {
+        for (is_fetch, decoded) in [(false, Some(&self.main)), (true, self.fetch.as_ref())] {
+            for entry in decoded.iter().flat_map(|decoded| &decoded.entries) {
+                if let Ok(Cf::Plain(plain)) = &entry.cf
+                    && !matches!(entry.clause, ClauseBody::Fetch(_))
+                {
+                    self.leaders.insert((is_fetch, plain.word0.addr));
+                    self.leaders.insert((is_fetch, entry.addr.wrapping_add(1)));
+                }
+            }
+        }
+    }
+
+    fn new_block(&mut self) -> Result<u16, Stop> {
+        if self.blocks.len() >= BLOCKS {
+            return Err(Stop::NotLowered);
+        }
+        self.blocks.push(None);
+        Ok(self.blocks.len() as u16 - 1)
+    }
+
+    /// The block of a state.
+    fn block(&mut self, state: State) -> Result<Target, Stop> {
+        if let Some(&id) = self.ids.get(&state) {
+            return Ok(Target::Block(id));
+        }
+        let id = self.new_block()?;
+        self.ids.insert(state.clone(), id);
+        self.queue.push((id, state));
+        Ok(Target::Block(id))
+    }
+
+    /// A jump's way: mask operations, the count of the instruction, then the block of the state.
+    fn way(&mut self, ops: &[MaskOp], state: &State, next: Place, ends: bool) -> Result<Target, Stop> {
+        let id = self.new_block()?;
+        let mut list: Vec<Op> = ops.iter().map(|&op| Op::Mask(op)).collect();
+        list.push(Op::Tally(1));
+        let end = if ends { End::Stop } else { End::Next(self.block(state.at(next))?) };
+        let loops = loops(state);
+        self.blocks[usize::from(id)] = Some(Block { loops, ops: list, tally: Tally::default(), end });
+        Ok(Target::Block(id))
+    }
+
+    /// Follows instructions until the block ends.
+    fn follow(&mut self, mut state: State) -> Result<Block, Stop> {
+        let mut build = Build::default();
+        let loops = loops(&state);
+        let mut first = true;
+        let end = loop {
+            if !first && self.leaders.contains(&state.place) {
+                break End::Next(self.block(state)?);
+            }
+            first = false;
+            let decoded = if state.place.0 { self.fetch.as_ref() } else { Some(&self.main) };
+            let Some(entry) = decoded.and_then(|decoded| decoded.at(state.place.1)).cloned() else {
+                break End::Next(Target::Reference);
+            };
+            match self.instruction(&mut build, &mut state, &entry) {
+                Ok(After::On) if entry.cf.as_ref().is_ok_and(Cf::ends_program) => break End::Stop,
+                Ok(After::On) => state.place.1 = state.place.1.wrapping_add(1),
+                Ok(After::End(end)) => break end,
+                Err(Stop::Refer) => break End::Next(Target::Reference),
+                Err(Stop::NotLowered) => return Err(Stop::NotLowered),
+            }
+        };
+        build.flush();
+        Ok(Block { loops, ops: build.ops, tally: build.tally, end })
+    }
+
+    /// A fetch's number.
+    pub fn fetch_number(&mut self, fetch: Fetch) -> u16 {
+        self.fetches.push(fetch);
+        self.fetches.len() as u16 - 1
+    }
+
+    /// A store's number.
+    pub fn store_number(&mut self, store: Store) -> u16 {
+        self.stores.push(store);
+        self.stores.len() as u16 - 1
+    }
+
+    fn instruction(&mut self, b: &mut Build, state: &mut State, entry: &CfEntry) -> Result<After, Stop> {
+        let cf = entry.cf.as_ref().map_err(|_| Stop::Refer)?;
+        if matches!(entry.clause, ClauseBody::Outside | ClauseBody::Unread) {
+            return Err(Stop::Refer);
+        }
+        self.turn(b, cf, &entry.clause);
+        match (cf, &entry.clause) {
+            (Cf::Alu(cf), ClauseBody::Alu(clause)) => {
+                use ctm_isa::r700::ops::CfAluOp;
+                let op = cf.word1.op;
+                if matches!(op, CfAluOp::PushBefore | CfAluOp::ElseAfter) {
+                    let place = state.push(Entry::Push)?;
+                    b.mask(MaskOp::Copy(M::saved(place), M::ACTIVE));
+                }
+                let held = state.loop_entry();
+                let index = state.index();
+                let done = self.alu_clause(b, cf, clause, index)?;
+                match op {
+                    CfAluOp::Alu
+                    | CfAluOp::PushBefore
+                    | CfAluOp::PopAfter
+                    | CfAluOp::Pop2After
+                    | CfAluOp::ElseAfter => {
+                        done.take(b, &held_by(held));
+                    }
+                    CfAluOp::Continue | CfAluOp::Break => {
+                        let entry = state.left_loop()?;
+                        let to = if op == CfAluOp::Break { M::broken(entry) } else { M::continued(entry) };
+                        if done.skipping(b) {
+                            self.leave(b, held, M::TEMP, to);
+                        }
+                    }
+                }
+                match op {
+                    CfAluOp::PopAfter => self.pop(b, state, 1, ACTIVE)?,
+                    CfAluOp::Pop2After => self.pop(b, state, 2, ACTIVE)?,
+                    CfAluOp::ElseAfter => {
+                        self.exchange(b, state, ACTIVE)?;
+                    }
+                    CfAluOp::Alu | CfAluOp::PushBefore | CfAluOp::Continue | CfAluOp::Break => {}
+                }
+                let groups = clause.groups.len() as u32;
+                b.tally.fc += 1;
+                b.tally.alu += groups;
+                b.tally.delays += clocks::delays(clause);
+                b.pending += 1 + groups;
+                Ok(After::On)
+            }
+            (Cf::Alu(_), _) => {
+                b.tally.fc += 1;
+                b.pending += 1;
+                Ok(After::On)
+            }
+            (Cf::Export(cf), _) => {
+                self.export(b, state, cf)?;
+                b.tally.output += 1;
+                b.pending += 1;
+                Ok(After::On)
+            }
+            (Cf::Mem(cf), _) => {
+                self.store(b, state, cf)?;
+                b.tally.output += 1;
+                b.pending += 1;
+                Ok(After::On)
+            }
+            (Cf::Plain(cf), clause) => self.plain(b, state, cf, clause, cf.word1.end_of_program),
+        }
+    }
+
+    fn plain(
+        &mut self,
+        b: &mut Build,
+        state: &mut State,
+        cf: &CfPlain,
+        clause: &ClauseBody,
+        ends: bool,
+    ) -> Result<After, Stop> {
+        let word = &cf.word1;
+        let constants = self.launch.constants;
+        let constant = usize::from(word.cf_const) % ctm_exec::r700::CF_CONSTANTS;
+        let allowed = match word.cond {
+            Cond::Active => true,
+            Cond::False => false,
+            Cond::Bool => constants.bool[constant],
+            Cond::NotBool => !constants.bool[constant],
+        };
+        let test = Test { allowed, whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode };
+        let pops = word.pop_count;
+        let next = (state.place.0, state.place.1.wrapping_add(1));
+        let target = (state.place.0, cf.word0.addr);
+        let is_fetch_clause = matches!(word.op, CfOp::Tex | CfOp::Vtx | CfOp::VtxTc);
+        if !is_fetch_clause {
+            b.tally.fc += 1;
+        }
+        // An instruction whose clause was read counts as a clause; others have no fetches.
+        match word.op {
+            CfOp::Nop | CfOp::WaitAck => {
+                b.pending += 1;
+                Ok(After::On)
+            }
+            CfOp::Tex | CfOp::Vtx | CfOp::VtxTc => {
+                b.tally.fc += 1;
+                b.pending += 1;
+                if let ClauseBody::Fetch(clause) = clause {
+                    let passes = self.concerned(b, Test { allowed: true, ..test });
+                    self.fetch_clause(b, clause, passes, state.index())?;
+                    b.tally.tex += clause.fetches.len() as u32;
+                    let passes = clause.fetches.iter().flat_map(|fetch| fetch.inst.as_ref().ok());
+                    b.tally.tex_passes += passes.map(|inst| clocks::passes(&inst.fetch) as u32 - 1).sum::<u32>();
+                    b.pending += clause.fetches.len() as u32;
+                }
+                Ok(After::On)
+            }
+            CfOp::LoopStart => {
+                let c = constants.loops[constant];
+                self.loop_start(b, state, Some(c), Some(c), test, pops, [next, target], ends)
+            }
+            CfOp::LoopStartNoAl => {
+                self.loop_start(b, state, Some(constants.loops[constant]), None, test, pops, [next, target], ends)
+            }
+            CfOp::LoopStartDx10 => self.loop_start(b, state, None, None, test, pops, [next, target], ends),
+            CfOp::LoopEnd => self.loop_end(b, state, test, [next, target], ends),
+            CfOp::LoopContinue | CfOp::LoopBreak => {
+                let entry = state.left_loop()?;
+                let pass = self.test(b, test, M::ACTIVE);
+                let to = if word.op == CfOp::LoopBreak { M::broken(entry) } else { M::continued(entry) };
+                self.leave(b, Some(entry), pass, to);
+                // Jump when every lane is held by the loop.
+                b.mask(MaskOp::Or(M::TEMP, M::broken(entry), M::continued(entry)));
+                b.mask(MaskOp::AndNot(M::TEMP, M::EXISTING, M::TEMP));
+                let mut jumped = state.clone();
+                jumped.stack.truncate(entry + 1);
+                // A call inside the loop cannot be left: `left_loop` has seen pushes only.
+                let none = self.way(&[], &jumped, target, ends)?;
+                let some = self.way(&[], state, next, ends)?;
+                Ok(After::End(End::Branch { mask: M::TEMP, none, some }))
+            }
+            CfOp::Jump => self.jump(b, state, test, pops, [next, target], ends),
+            CfOp::PopJump => {
+                self.pop(b, state, pops, test)?;
+                self.jump(b, state, test, 0, [next, target], ends)
+            }
+            CfOp::Push => self.push(b, state, test, pops, [next, target], ends),
+            CfOp::PopPush => {
+                self.pop(b, state, pops, test)?;
+                self.push(b, state, test, 0, [next, target], ends)
+            }
+            CfOp::PushElse => self.push_else(b, state, test, [next, target], ends),
+            CfOp::PopPushElse => {
+                self.pop(b, state, pops, test)?;
+                self.push_else(b, state, test, [next, target], ends)
+            }
+            CfOp::Else => {
+                self.exchange(b, state, test)?;
+                let (pops_ops, popped) = self.popped(state, pops, test)?;
+                let none = self.way(&pops_ops, &popped, target, ends)?;
+                let some = self.way(&[], state, next, ends)?;
+                Ok(After::End(End::Branch { mask: M::ACTIVE, none, some }))
+            }
+            CfOp::Pop => {
+                self.pop(b, state, pops, test)?;
+                let pass = self.test(b, test, M::ACTIVE);
+                self.narrow(b, state, test, pass);
+                b.pending += 1;
+                Ok(After::On)
+            }
+            CfOp::Call => self.call(b, state, test, word.call_count, [next, target], ends),
+            CfOp::CallFs => match self.launch.fetch_program {
+                Some(program) if !state.place.0 => {
+                    self.call(b, state, test, word.call_count, [next, (true, program.entry)], ends)
+                }
+                _ => {
+                    b.pending += 1;
+                    Ok(After::On)
+                }
+            },
+            CfOp::Return => {
+                let pass = self.test(b, test, M::ACTIVE);
+                b.mask(MaskOp::AndNot(M::TEMP, M::ACTIVE, pass));
+                let (ops, mut popped) = self.popped(state, pops, test)?;
+                let Some(Entry::Call { back, depth }) = popped.stack.pop() else { return Err(Stop::Refer) };
+                popped.depth = depth;
+                let none = self.way(&ops, &popped, back, ends)?;
+                let some = self.way(&[], state, next, ends)?;
+                Ok(After::End(End::Branch { mask: M::TEMP, none, some }))
+            }
+            CfOp::Kill if self.launch.stage == Stage::Pixel => {
+                let pass = self.test(b, test, M::ACTIVE);
+                b.mask(MaskOp::AndNot(M::VALID, M::VALID, pass));
+                let none = self.way(&[], state, target, ends)?;
+                let some = self.way(&[], state, next, ends)?;
+                Ok(After::End(End::Branch { mask: M::VALID, none, some }))
+            }
+            CfOp::Kill => {
+                b.pending += 1;
+                Ok(After::On)
+            }
+            CfOp::EmitVertex => self.vertex_event(b, test, VertexEvent::Emit),
+            CfOp::EmitCutVertex => self.vertex_event(b, test, VertexEvent::EmitCut),
+            CfOp::CutVertex => self.vertex_event(b, test, VertexEvent::Cut),
+        }
+    }
+
+    /// An element of the register that a fetch or an export reads, relative to the loop index if it says so.
+    pub fn source(
+        &mut self,
+        b: &mut Build,
+        base: u8,
+        relative: bool,
+        element: u8,
+        index: Option<M>,
+        exactly: bool,
+    ) -> Value {
+        if relative {
+            let index = loop_index(b, index);
+            self.relative_gprs = true;
+            return b.make(Op::GetRelative(crate::ir::r700::File::Gprs(self.gprs()), base, element, index));
+        }
+        let var = Var::gpr(usize::from(base), usize::from(element));
+        if exactly { b.get_exactly(var) } else { b.get(var) }
+    }
+
+    /// Registers of a thread.
+    pub fn gprs(&self) -> u8 {
+        self.launch.program.gprs.clamp(1, ctm_isa::r700::GPRS as u8)
+    }
+}
+
+/// The loop index as a vector.
+pub fn loop_index(b: &mut Build, index: Option<M>) -> Value {
+    match index {
+        Some(number) => b.make(Op::Number(number)),
+        None => b.bits(0),
+    }
+}
+
+/// The masks of the lanes that a loop holds.
+pub fn held_by(entry: Option<usize>) -> Vec<M> {
+    entry.map(|entry| vec![M::broken(entry), M::continued(entry)]).unwrap_or_default()
+}
+
+fn loops(state: &State) -> u8 {
+    state.stack.iter().filter(|entry| matches!(entry, Entry::Loop { .. })).count() as u8
+}
+
+fn mask_ops(build: &Build) -> Vec<MaskOp> {
+    let op = |op: &Op| if let Op::Mask(op) = op { Some(*op) } else { None };
+    build.ops.iter().filter_map(op).collect()
+}

@@ -1,0 +1,125 @@
+//! What leaves a wavefront: exports, memory writes, vertex events; and where wavefronts of a group take turns.
+
+use super::{After, Build, Lower, State, Stop, Test};
+use crate::ir::r700::{M, MaskOp, Op, Store, Turn, Var};
+use ctm_exec::r700::VertexEvent;
+use ctm_exec::r700::memory::space;
+use ctm_isa::r700::inst::{AluClause, Cf, CfExport, CfMem, ClauseBody, Fetch as Inst};
+use ctm_isa::r700::ops::{IndexMode, MemOp, Sel};
+use ctm_isa::r700::program::Stage;
+
+impl Lower<'_> {
+    /// Before an instruction that other wavefronts of the group may see, or that may see what they do: they take turns.
+    pub(super) fn turn(&mut self, b: &mut Build, cf: &Cf, clause: &ClauseBody) {
+        if self.takes_turns && self.is_seen(cf, clause) {
+            let number = self.turns.len() as u16;
+            self.turns.push(Turn { block: self.current, before: b.tally.steps() });
+            b.effect(Op::Turn(number));
+        }
+    }
+
+    /// Whether other wavefronts of the group may see what an instruction does, or it may see what they do.
+    fn is_seen(&self, cf: &Cf, clause: &ClauseBody) -> bool {
+        let fetches = |inst: &Inst| match inst {
+            Inst::MemRd(read) => read.word0.mem_op != MemOp::RdScratch,
+            Inst::MemDsw(_) | Inst::MemDsr(_) => true,
+            Inst::Tex(_) | Inst::Vtx(_) => false,
+        };
+        match (cf, clause) {
+            (Cf::Mem(cf), _) => space(cf.word1.op).is_some(),
+            (_, ClauseBody::Alu(clause)) => self.launch.global_gprs > 0 && names_globals(clause),
+            (_, ClauseBody::Fetch(clause)) => {
+                clause.fetches.iter().any(|fetch| fetch.inst.as_ref().is_ok_and(|inst| fetches(&inst.fetch)))
+            }
+            _ => false,
+        }
+    }
+
+    /// `EMIT_VERTEX` and its relatives.
+    pub(super) fn vertex_event(&mut self, b: &mut Build, test: Test, event: VertexEvent) -> Result<After, Stop> {
+        if self.launch.stage != Stage::Geometry {
+            return Err(Stop::Refer);
+        }
+        let pass = self.test(b, test, M::ACTIVE);
+        let zero = b.bits(0);
+        let number = self.store_number(Store::Event(event));
+        b.effect(Op::Store(number, [zero; 5], pass));
+        b.pending += 1;
+        Ok(After::On)
+    }
+
+    /// A memory write.
+    pub(super) fn store(&mut self, b: &mut Build, state: &State, cf: &CfMem) -> Result<(), Stop> {
+        let word = &cf.word1;
+        let test = Test { allowed: true, whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode };
+        let executes = self.concerned(b, test);
+        if executes != M::ACTIVE {
+            b.forget();
+        }
+        // Lanes that are not valid write nothing.
+        b.mask(MaskOp::And(M::TEMP2, executes, M::VALID));
+        let zero = b.bits(0);
+        let index = if cf.kind.is_indexed() {
+            self.source(b, cf.word0.index_gpr, false, 0, state.index_place(), false)
+        } else {
+            zero
+        };
+        for burst in 0..=word.burst_count {
+            let mut values = [index, zero, zero, zero, zero];
+            for element in (0..4u8).filter(|element| word.comp_mask >> element & 1 == 1) {
+                let (base, relative) = (cf.word0.rw_gpr.saturating_add(burst), cf.word0.rw_rel);
+                values[usize::from(element) + 1] = self.source(b, base, relative, element, state.index_place(), false);
+            }
+            let number = self.store_number(Store::Memory(*cf, burst));
+            b.effect(Op::Store(number, values, M::TEMP2));
+        }
+        if executes != M::ACTIVE {
+            b.forget();
+        }
+        Ok(())
+    }
+
+    /// `EXPORT`, `EXPORT_DONE`.
+    pub(super) fn export(&mut self, b: &mut Build, state: &State, cf: &CfExport) -> Result<(), Stop> {
+        let word = &cf.word1;
+        let test = Test { allowed: true, whole_quad: word.whole_quad_mode, valid_pixel: word.valid_pixel_mode };
+        let under = self.concerned(b, test);
+        if under != M::ACTIVE {
+            b.forget();
+        }
+        for burst in 0..=word.burst_count {
+            let index = u32::from(cf.word0.array_base) + u32::from(burst);
+            let target = ctm_exec::r700::Target::from_fields(cf.kind, index).map_err(|_| Stop::Refer)?;
+            let place = ctm_exec::r700::Target::all().position(|t| t == target).ok_or(Stop::Refer)?;
+            let base = cf.word0.rw_gpr.saturating_add(burst);
+            for (element, sel) in cf.swizzle().into_iter().enumerate() {
+                let value = match sel {
+                    Sel::X => self.source(b, base, cf.word0.rw_rel, 0, state.index_place(), false),
+                    Sel::Y => self.source(b, base, cf.word0.rw_rel, 1, state.index_place(), false),
+                    Sel::Z => self.source(b, base, cf.word0.rw_rel, 2, state.index_place(), false),
+                    Sel::W => self.source(b, base, cf.word0.rw_rel, 3, state.index_place(), false),
+                    Sel::Zero => b.bits(0),
+                    Sel::One => b.bits(0x3f80_0000),
+                    Sel::Mask => continue,
+                };
+                let var = Var::export(place, element);
+                b.set(var, value, under);
+                b.effect(Op::Mark(var, under));
+            }
+        }
+        if under != M::ACTIVE {
+            b.forget();
+        }
+        Ok(())
+    }
+}
+
+/// Whether a clause names registers that all wavefronts have.
+fn names_globals(clause: &AluClause) -> bool {
+    clause.groups.iter().flat_map(|group| &group.slots).any(|slot| {
+        let inst = &slot.inst;
+        let relative =
+            inst.destination().1 || (0..usize::from(inst.op().info().operands)).any(|n| inst.operand(n).relative);
+        relative && matches!(inst.word0.index_mode, IndexMode::Global | IndexMode::GlobalArX)
+    })
+}

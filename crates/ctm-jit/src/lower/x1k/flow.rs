@@ -1,0 +1,357 @@
+//! Flow control (CTM §3.5): the graph of blocks.
+//!
+//! The machine keeps two stacks and branch counters at run time. Here a program is followed from its beginning with everything about
+//! them that does not depend on data: how many levels of branch-inactive lanes there are, which loops are open, and where calls
+//! return to. One *state* (a program counter with these) becomes one block, so a subroutine is repeated for each way of calling it, and
+//! every push and pop is a fixed place. Programs made of the statements of CTM §3.5.4 have few states; whatever grows beyond
+//! [`STATES`] is left to the reference interpreter, and so is every path on which a stack may overflow or underflow.
+
+use crate::ir::awake::settle_loops;
+use crate::ir::map::Map;
+use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Frames, Levels, Op, Target};
+use crate::lower::x1k as lower;
+use crate::lower::x1k::Builder;
+use ctm_exec::x1k::Constants;
+use ctm_exec::x1k::alu::predicate_channel;
+use ctm_isa::x1k::inst::FcInstruction;
+use ctm_isa::x1k::ops::{AOp, BOp, FcOp, TexOp};
+use ctm_isa::x1k::{ADDRESS_STACK, BRANCH_COUNTER_FULL, BRANCH_COUNTER_PARTIAL, Inst, LOOP_STACK, Program};
+
+/// States that one program may have.
+const STATES: usize = 1024;
+/// Instructions that all blocks together may have.
+const INSTRUCTIONS: usize = 16 * 1024;
+
+/// All that is known of the machine at a block, beside data.
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+struct State {
+    pc: u16,
+    depth: u8,
+    frames: Frames,
+    addresses: Vec<u16>,
+}
+
+/// An edge of the graph.
+enum Edge {
+    To(State),
+    /// A stack may overflow or underflow there.
+    Fault,
+}
+
+/// Lowers a program; `None` when it has too many states. `counts`: somebody looks at counters.
+#[cfg(all(test, target_arch = "x86_64"))]
+pub fn lower(program: &Program, constants: &Constants, counts: bool) -> Option<Code> {
+    lower_with(program, constants, counts, false)
+}
+
+/// The same; `calls`: with calls of reference functions where there is code, too.
+pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls: bool) -> Option<Code> {
+    let instructions: Vec<Option<Inst>> = program.words.iter().map(|words| Inst::decode(words).ok()).collect();
+    let starts = starts(program, &instructions);
+    let decoded = || instructions.iter().flatten();
+    // Without flow control all lanes run always; they may be uncovered.
+    let flows = decoded().any(|inst| matches!(inst, Inst::Fc(_)));
+    let quads = decoded().any(lower::is_quad);
+    let watches_idle_lanes = flows && quads || decoded().any(lower::writes_inactive);
+    let sees_uncovered = flows || quads || watches_idle_lanes || program.uncached;
+    let mut graph = Graph {
+        program,
+        constants,
+        instructions: &instructions,
+        starts: &starts,
+        ids: Map::default(),
+        states: Vec::new(),
+        watches_idle_lanes,
+        builder: Builder::new(program, sees_uncovered, calls),
+    };
+    let first = State { pc: program.first, depth: 0, frames: Frames::default(), addresses: Vec::new() };
+    let mut blocks = Vec::new();
+    let mut issued = 0;
+    graph.target(first);
+    while let Some(state) = graph.states.get(blocks.len()).cloned() {
+        let block = graph.block(&state);
+        issued += block.tally.instructions() as usize;
+        blocks.push(block);
+        if blocks.len() > STATES || issued > INSTRUCTIONS {
+            return None;
+        }
+    }
+    let mut code = Code {
+        blocks: order(blocks),
+        watches_idle_lanes,
+        relative_temps: decoded().any(lower::has_relative_temps),
+        inputs: graph.builder.inputs,
+        writes: program.uncached,
+        faultless: graph.builder.faultless,
+        outputs: graph.builder.outputs,
+    };
+    settle_loops(&mut code, !counts);
+    forget_loop_variables(&mut code);
+    code.blocks = order(std::mem::take(&mut code.blocks));
+    code.faultless &= code.blocks.iter().all(|block| match block.end {
+        End::Stop => true,
+        End::Next(target) => target != Target::Reference,
+        End::Flow(flow) => flow.stay != Target::Reference && flow.jump != Target::Reference,
+    });
+    Some(code)
+}
+
+/// Makes every LOOP a REP where nobody reads aL: then it need not be kept.
+fn forget_loop_variables(code: &mut Code) {
+    let reads = |op: &Op| matches!(op, Op::GetRelative { .. } | Op::SetRelative { .. } | Op::Guard { .. });
+    if code.blocks.iter().flat_map(|block| &block.ops).any(reads) {
+        return;
+    }
+    for block in &mut code.blocks {
+        block.frames.frames.iter_mut().for_each(|(has_variable, _)| *has_variable = false);
+        if let End::Flow(flow) = &mut block.end {
+            flow.op = match flow.op {
+                FcOp::Loop => FcOp::Rep,
+                FcOp::EndLoop => FcOp::EndRep,
+                FcOp::BreakLoop => FcOp::BreakRep,
+                op @ (FcOp::Jump | FcOp::Rep | FcOp::EndRep | FcOp::BreakRep | FcOp::Continue) => op,
+            };
+        }
+    }
+}
+
+/// The same program for groups all of whose processors are covered to the end, if it asks who is: what ignores uncovered ones concerns all then. `None`
+/// where processors may be killed, or where it would be the same.
+pub fn for_covered_groups(program: &Program) -> Option<Program> {
+    if program.uncached {
+        return None;
+    }
+    let mut changed = program.clone();
+    for words in &mut changed.words {
+        match Inst::decode(words) {
+            Ok(Inst::Tex(tex)) if tex.inst.op == TexOp::KillLt0 => return None,
+            Ok(Inst::Tex(mut tex)) => {
+                tex.inst.ignore_uncovered = false;
+                *words = Inst::Tex(tex).encode();
+            }
+            Ok(Inst::Fc(mut fc)) => {
+                fc.inst.ignore_uncovered = false;
+                *words = Inst::Fc(fc).encode();
+            }
+            Ok(Inst::Alu(_)) | Err(_) => {}
+        }
+    }
+    (changed.words != program.words).then_some(changed)
+}
+
+/// The program counters at which blocks begin, whatever leads there.
+fn starts(program: &Program, instructions: &[Option<Inst>]) -> Vec<bool> {
+    let mut starts = vec![false; instructions.len() + 1];
+    let mut mark = |pc: usize| {
+        if let Some(start) = starts.get_mut(pc) {
+            *start = true;
+        }
+    };
+    mark(program.first.into());
+    for (pc, instruction) in instructions.iter().enumerate() {
+        match instruction {
+            Some(Inst::Fc(fc)) => {
+                mark(fc.addr.jump_addr.into());
+                mark(pc + 1);
+            }
+            // What is covered stays the same throughout a block, so that active lanes are counted once a block.
+            Some(Inst::Tex(tex)) if tex.inst.op == TexOp::KillLt0 => mark(pc + 1),
+            Some(Inst::Alu(_) | Inst::Tex(_)) | None => {}
+        }
+    }
+    starts
+}
+
+/// The blocks that something leads to, in an order in which loops and branches are contiguous: reverse postorder, the jump target visited first.
+fn order(blocks: Vec<Block>) -> Vec<Block> {
+    let count = blocks.len();
+    let mut postorder = Vec::with_capacity(count);
+    let mut seen = vec![false; count];
+    let mut pending = vec![(BlockId(0), false)];
+    while let Some((id, done)) = pending.pop() {
+        if done {
+            postorder.push(id);
+        } else if !std::mem::replace(&mut seen[id.index()], true) {
+            pending.push((id, true));
+            // What is pushed last is visited first.
+            pending.extend(blocks[id.index()].successors().filter(|s| !seen[s.index()]).map(|s| (s, false)));
+        }
+    }
+    let mut place = vec![BlockId(0); count];
+    for (new, old) in postorder.iter().rev().enumerate() {
+        place[old.index()] = BlockId(new as u16);
+    }
+    let moved = |target: Target| match target {
+        Target::Block(id) => Target::Block(place[id.index()]),
+        Target::Never | Target::Reference => target,
+    };
+    let mut blocks: Vec<Option<Block>> = blocks.into_iter().map(Some).collect();
+    let in_order = postorder.iter().rev().filter_map(|old| blocks[old.index()].take());
+    in_order
+        .map(|mut block| {
+            block.end = match block.end {
+                End::Stop => End::Stop,
+                End::Next(target) => End::Next(moved(target)),
+                End::Flow(flow) => End::Flow(Flow { stay: moved(flow.stay), jump: moved(flow.jump), ..flow }),
+            };
+            block
+        })
+        .collect()
+}
+
+struct Graph<'a> {
+    program: &'a Program,
+    constants: &'a Constants,
+    instructions: &'a [Option<Inst>],
+    starts: &'a [bool],
+    ids: Map<State, BlockId>,
+    states: Vec<State>,
+    watches_idle_lanes: bool,
+    builder: Builder,
+}
+
+impl Graph<'_> {
+    /// The block of a state.
+    fn target(&mut self, state: State) -> Target {
+        if usize::from(state.pc) >= self.instructions.len() {
+            return Target::Reference;
+        }
+        if let Some(&id) = self.ids.get(&state) {
+            return Target::Block(id);
+        }
+        let id = BlockId(u16::try_from(self.states.len()).unwrap_or(u16::MAX));
+        self.ids.insert(state.clone(), id);
+        self.states.push(state);
+        Target::Block(id)
+    }
+
+    fn edge(&mut self, edge: Edge) -> Target {
+        match edge {
+            Edge::To(state) => self.target(state),
+            Edge::Fault => Target::Reference,
+        }
+    }
+
+    /// Follows instructions from the state until one ends the block.
+    fn block(&mut self, state: &State) -> Block {
+        let all_run = state.depth == 0 && state.frames.frames.is_empty();
+        self.builder.begin(all_run || !self.watches_idle_lanes);
+        let mut pc = state.pc;
+        let end = loop {
+            match self.instructions.get(usize::from(pc)).copied().flatten() {
+                // The reference interpreter runs the group from here on.
+                Some(Inst::Alu(alu)) if !lower::exists(&alu) => break End::Next(Target::Reference),
+                Some(Inst::Alu(alu)) => self.builder.alu(alu),
+                Some(Inst::Tex(tex)) => self.builder.tex(&tex),
+                Some(Inst::Fc(fc)) => {
+                    self.builder.tally.fc += 1;
+                    break self.flow(state, &fc, pc);
+                }
+                // A slot that cannot be decoded, or none.
+                None => break End::Next(Target::Reference),
+            }
+            if pc == self.program.last {
+                break End::Stop;
+            }
+            pc += 1;
+            if self.starts.get(usize::from(pc)).copied().unwrap_or(false) {
+                break End::Next(self.target(State { pc, ..state.clone() }));
+            }
+        };
+        let (ops, tally) = self.builder.finish();
+        Block { pc: state.pc, depth: state.depth, frames: state.frames.clone(), ops, tally, end }
+    }
+
+    /// A flow-control instruction: where its two outcomes lead, and to what state.
+    fn flow(&mut self, state: &State, fc: &FcInstruction, pc: u16) -> End {
+        let op = fc.inst.op;
+        let open = state.frames.frames.len();
+        if open == 0 && !matches!(op, FcOp::Jump | FcOp::Loop | FcOp::Rep) {
+            return End::Next(Target::Reference);
+        }
+        let levels = state.depth.max(u8::from(fc.inst.b_else));
+        let effect = |op: BOp| match op {
+            BOp::None => Levels::Keep,
+            BOp::Decr if fc.inst.b_pop_cnt.min(levels) == 0 => Levels::Keep,
+            BOp::Decr => Levels::Pop(fc.inst.b_pop_cnt.min(levels)),
+            BOp::Incr => Levels::Push,
+        };
+        let (stay_levels, jump_levels) = (effect(fc.inst.b_op0), effect(fc.inst.b_op1));
+        let stay = self.outcome(state, fc, pc, levels, stay_levels, false);
+        let jump = self.outcome(state, fc, pc, levels, jump_levels, true);
+        if pc == self.program.last {
+            // It decides nothing any more, but it may fault.
+            let faults = matches!(stay, Edge::Fault) || matches!(jump, Edge::Fault);
+            return if faults { End::Next(Target::Reference) } else { End::Stop };
+        }
+        let boolean = self.constants.bool[usize::from(fc.addr.bool_addr & 31)];
+        let wants = (0..4u8)
+            .filter(|&bit| fc.inst.jump_func >> ((bit << 1) + u8::from(boolean)) & 1 == 1)
+            .fold(0, |wants, bit| wants | 1 << bit);
+        // The rows ENDIF and RETURN of CTM §3.5.4, for two, have only one outcome.
+        let never_jumps = fc.inst.jump_any && wants == 0 && !fc.inst.b_else && !matches!(op, FcOp::Loop | FcOp::Rep);
+        let always_jumps = !fc.inst.jump_any && wants == 15 && op == FcOp::Jump;
+        let stay = if always_jumps { Target::Never } else { self.edge(stay) };
+        let jump = if never_jumps { Target::Never } else { self.edge(jump) };
+        End::Flow(Flow {
+            op,
+            wants,
+            predicate: predicate_channel(fc.cmn.rgb_pred_sel, 0).map(|bit| (bit as u8, fc.cmn.rgb_pred_inv)),
+            ignore_uncovered: fc.inst.ignore_uncovered,
+            jump_any: fc.inst.jump_any,
+            exchange: fc.inst.b_else,
+            int: fc.addr.int_addr & 31,
+            count: self.constants.int[usize::from(fc.addr.int_addr & 31)][0],
+            frame: if matches!(op, FcOp::Loop | FcOp::Rep) { open } else { open.saturating_sub(1) } as u8,
+            depth: state.depth,
+            stay_levels,
+            jump_levels,
+            stay,
+            jump,
+        })
+    }
+
+    /// The state after one outcome of a flow-control instruction.
+    fn outcome(&self, state: &State, fc: &FcInstruction, pc: u16, levels: u8, effect: Levels, jump: bool) -> Edge {
+        let full = self.program.full_flow_control;
+        let mut next = State { pc: pc + 1, depth: levels, ..state.clone() };
+        match (fc.inst.op, jump) {
+            (FcOp::Jump, _) | (FcOp::Loop | FcOp::Rep, true) | (FcOp::Continue, _) => {}
+            (FcOp::EndLoop | FcOp::EndRep, true) | (FcOp::BreakLoop | FcOp::BreakRep, false) => {}
+            (FcOp::Loop | FcOp::Rep, false) => {
+                if next.frames.frames.len() >= if full { LOOP_STACK } else { 0 } {
+                    return Edge::Fault;
+                }
+                next.frames.frames.push((fc.inst.op == FcOp::Loop, fc.addr.int_addr & 31));
+            }
+            (FcOp::EndLoop | FcOp::EndRep, false) | (FcOp::BreakLoop | FcOp::BreakRep, true) => {
+                next.frames.frames.pop();
+            }
+        }
+        if jump {
+            next.pc = fc.addr.jump_addr;
+            match fc.inst.a_op {
+                AOp::None => {}
+                AOp::Push if next.addresses.len() >= if full { ADDRESS_STACK } else { 0 } => return Edge::Fault,
+                AOp::Push => next.addresses.push(pc + 1),
+                AOp::Pop => match next.addresses.pop() {
+                    Some(address) => next.pc = address,
+                    None => return Edge::Fault,
+                },
+            }
+        }
+        match effect {
+            Levels::Keep => {}
+            Levels::Pop(count) => next.depth -= count,
+            Levels::Push => {
+                let limit = if full { BRANCH_COUNTER_FULL } else { BRANCH_COUNTER_PARTIAL };
+                // The lanes of the lowest level would have this counter.
+                if next.depth > limit {
+                    return Edge::Fault;
+                }
+                next.depth += 1;
+            }
+        }
+        Edge::To(next)
+    }
+}

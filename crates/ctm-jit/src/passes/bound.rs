@@ -1,0 +1,161 @@
+//! How many instructions a wavefront can issue at most.
+
+use crate::ir::r700::{Block, Code, End, MaskOp, Op, Target};
+
+/// The most instructions that any wavefront issues, if there is such a number: the program never refers to the reference interpreter, and each way
+/// back leads through a counted loop's end.
+pub fn instructions(code: &Code) -> Option<u64> {
+    let refers = |target: Target| target == Target::Reference;
+    let any = code.blocks.iter().any(|block| match block.end {
+        End::Stop => false,
+        End::Next(target) => refers(target),
+        End::Branch { none, some, .. } => refers(none) || refers(some),
+    });
+    if any { None } else { of(&code.blocks, &vec![true; code.blocks.len()]) }
+}
+
+/// What is issued by one way through these blocks that enters each cycle once.
+fn of(blocks: &[Block], within: &[bool]) -> Option<u64> {
+    let mut sum = 0u64;
+    for part in parts(blocks, within) {
+        let own = |&block: &usize| u64::from(blocks[block].tally.instructions());
+        let alone = part.len() == 1 && blocks[part[0]].end.successors().all(|next| next != part[0]);
+        sum = sum.saturating_add(match part[..] {
+            [block] if alone => own(&block),
+            _ => {
+                let (end, turns) = part.iter().find_map(|&block| Some((block, turns(blocks, block, &part)?)))?;
+                let mut rest = vec![false; blocks.len()];
+                part.iter().filter(|&&block| block != end).for_each(|&block| rest[block] = true);
+                // The end of the loop is passed `turns` times, the rest before each time.
+                turns.saturating_mul(own(&end).saturating_add(of(blocks, &rest)?))
+            }
+        });
+    }
+    Some(sum)
+}
+
+/// How often at most the block is passed while the cycle is not left, if it counts turns down and leaves at the last one.
+fn turns(blocks: &[Block], block: usize, cycle: &[usize]) -> Option<u64> {
+    let ops = &blocks[block].ops;
+    let End::Branch { mask, none: Target::Block(left), .. } = blocks[block].end else { return None };
+    let counted = ops.iter().find_map(|op| match *op {
+        Op::Mask(MaskOp::Add(count, -1, false)) => Some(count),
+        _ => None,
+    })?;
+    let decides = |op: &Op| matches!(*op, Op::Mask(MaskOp::IfNot0(d, _, of)) if d == mask && of == counted);
+    // Nothing changes the decision, or the count, behind it.
+    let changes = |op: &&Op| matches!(op, Op::Mask(op) if [mask, counted].contains(&op.writes()));
+    let last: Vec<&Op> = ops.iter().filter(changes).rev().take(2).collect();
+    let decided = match last[..] {
+        [decision, count] => decides(decision) && *count == Op::Mask(MaskOp::Add(counted, -1, false)),
+        _ => false,
+    };
+    let starts = |of: &Block| {
+        let number =
+            |op: &Op| if let Op::Mask(MaskOp::Number(m, n)) = *op { (m == counted).then_some(n) } else { None };
+        of.ops.iter().filter_map(number).max()
+    };
+    let begins_inside = cycle.iter().any(|&block| starts(&blocks[block]).is_some());
+    if !decided || begins_inside || cycle.contains(&usize::from(left)) {
+        return None;
+    }
+    // Loops of the same depth share a count.
+    let most = blocks.iter().filter_map(starts).max()?;
+    u64::try_from(most).ok()
+}
+
+/// The cycles among these blocks, and those that are in none: sets of blocks that lead to one another.
+fn parts(blocks: &[Block], within: &[bool]) -> Vec<Vec<usize>> {
+    let mut from = vec![Vec::new(); blocks.len()];
+    for (block, of) in blocks.iter().enumerate().filter(|(block, _)| within[*block]) {
+        of.end.successors().filter(|&next| within[next]).for_each(|next| from[next].push(block));
+    }
+    // Blocks in the order in which a search forwards leaves them; searches backwards from the last of them find what leads to one another.
+    let mut left = Vec::new();
+    let mut seen: Vec<bool> = within.iter().map(|within| !within).collect();
+    for start in 0..blocks.len() {
+        let mut path = if std::mem::replace(&mut seen[start], true) { Vec::new() } else { vec![(start, 0)] };
+        while let Some((block, followed)) = path.pop() {
+            let Some(next) = blocks[block].end.successors().nth(followed) else {
+                left.push(block);
+                continue;
+            };
+            path.push((block, followed + 1));
+            if !std::mem::replace(&mut seen[next], true) {
+                path.push((next, 0));
+            }
+        }
+    }
+    let mut parts = Vec::new();
+    let mut seen = vec![false; blocks.len()];
+    for &start in left.iter().rev() {
+        let mut part = Vec::new();
+        let mut open = vec![start];
+        while let Some(block) = open.pop() {
+            if !std::mem::replace(&mut seen[block], true) {
+                part.push(block);
+                open.extend(&from[block]);
+            }
+        }
+        if !part.is_empty() {
+            parts.push(part);
+        }
+    }
+    parts
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::ir::r700::{M, Tally};
+
+    fn block(alu: u32, ops: Vec<MaskOp>, end: End) -> Block {
+        let tally = Tally { alu, ..Tally::default() };
+        Block { loops: 0, ops: ops.into_iter().map(Op::Mask).collect(), tally, end }
+    }
+
+    fn code(blocks: Vec<Block>) -> Code {
+        let (fetches, stores, turns, locked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Code { blocks, fetches, stores, turns, locked, watches_idle_lanes: false, relative_gprs: false }
+    }
+
+    /// The end of a loop of some depth.
+    fn end(depth: usize, alu: u32, again: u16, left: u16) -> Block {
+        let count = M::count(depth);
+        let ops = vec![MaskOp::Add(count, -1, false), MaskOp::IfNot0(M::PASS, M::PASS, count)];
+        block(alu, ops, End::Branch { mask: M::PASS, none: Target::Block(left), some: Target::Block(again) })
+    }
+
+    fn start(depth: usize, turns: i32, next: u16) -> Block {
+        block(0, vec![MaskOp::Number(M::count(depth), turns)], End::Next(Target::Block(next)))
+    }
+
+    #[test]
+    fn loops_multiply() {
+        // 3 * (10 + 4 * (100 + 1000) + 2) + 5, with both blocks of the inner loop in its cycle.
+        let blocks = vec![
+            start(0, 3, 1),
+            Block { tally: Tally { alu: 10, ..Tally::default() }, ..start(1, 4, 2) },
+            block(100, vec![], End::Next(Target::Block(3))),
+            end(1, 1000, 2, 4),
+            end(0, 2, 1, 5),
+            block(5, vec![], End::Stop),
+        ];
+        assert_eq!(instructions(&code(blocks)), Some(3 * (10 + 4 * 1100 + 2) + 5));
+    }
+
+    #[test]
+    fn what_does_not_end_has_no_bound() {
+        let forever = |next| vec![block(1, vec![], End::Next(next)), block(1, vec![], End::Stop)];
+        assert_eq!(instructions(&code(forever(Target::Block(0)))), None);
+        assert_eq!(instructions(&code(forever(Target::Reference))), None);
+        assert_eq!(instructions(&code(forever(Target::Block(1)))), Some(2));
+        // A loop that begins anew inside of itself.
+        let blocks = vec![start(0, 3, 1), end(0, 1, 0, 2), block(1, vec![], End::Stop)];
+        assert_eq!(instructions(&code(blocks)), None);
+        // A loop with a way round its end.
+        let round = End::Branch { mask: M::PASS, none: Target::Block(1), some: Target::Block(2) };
+        let blocks = vec![start(0, 3, 1), block(1, vec![], round), end(0, 1, 1, 3), block(1, vec![], End::Stop)];
+        assert_eq!(instructions(&code(blocks)), None);
+    }
+}

@@ -1,0 +1,369 @@
+//! What is known of masks before a program runs, and what need not be computed for that reason.
+//!
+//! What the masks say of one lane is a row of bits. Nearly every operation on masks does the same to each lane, whatever the other lanes do, so the rows
+//! that any lane can have at a place of the program are found by following the program with all of them at once: a few rows,
+//! as a lane of a structured program runs, waits in one of the branches or loops around, or does not exist. Two masks that agree in all rows are
+//! the same mask there. So a lane mask of a loop without CONTINUE is seen to be empty, those that go on at its end to be the active ones,
+//! and what nobody reads then is left out.
+
+use crate::ir::r700::{Block, Code, End, M, MaskOp, Op, Target};
+use crate::passes::r700::sweep;
+use crate::passes::table::Pass;
+
+/// The most rows at one place; programs that need more stay as they are.
+const MOST_ROWS: usize = 256;
+/// How many rows are followed through one operation at most, all in all.
+const MOST_STEPS: usize = 200_000;
+
+/// Leaves out what is known; gives masks that are the same one name. `whole`: all lanes that exist lie in the domain.
+pub fn simplify(code: &mut Code, whole: bool) {
+    if !Pass::Masks.is_on() {
+        return;
+    }
+    let Some(bits) = Bits::of(code) else { return };
+    let live = bits.live(code);
+    let Some(entries) = bits.follow(code, &live, whole) else { return };
+    for (block, entry) in code.blocks.iter_mut().zip(&entries) {
+        bits.rewrite(block, entry);
+    }
+    let live = bits.live(code);
+    for block in &mut code.blocks {
+        let mut reads = bits.live_out(block.end, &live);
+        let mut keeps = vec![true; block.ops.len()];
+        for (keeps, op) in keeps.iter_mut().zip(&block.ops).rev() {
+            let unchanged = matches!(*op, Op::Mask(MaskOp::Copy(d, a)) if d == a);
+            *keeps = !unchanged && bits.before(op, &mut reads);
+        }
+        sweep(block, &mut |place, _| keeps[place]);
+    }
+}
+
+/// Which masks somebody reads.
+pub struct Live {
+    bits: Bits,
+    live: Vec<u64>,
+}
+
+impl Live {
+    /// In a program; `None` when it has too many.
+    pub fn of(code: &Code) -> Option<Self> {
+        let bits = Bits::of(code)?;
+        let live = bits.live(code);
+        Some(Self { bits, live })
+    }
+
+    /// Whether somebody reads a mask behind the end of a block.
+    pub fn after(&self, end: End, m: M) -> bool {
+        let end =
+            if let End::Branch { none, some, .. } = end { End::Branch { mask: M::NONE, none, some } } else { end };
+        self.bits.live_out(end, &self.live) & self.bits.bit(m) != 0
+    }
+}
+
+/// The masks and numbers of a program, each as one bit of a row.
+struct Bits {
+    of: Vec<Option<u8>>,
+    masks: Vec<M>,
+    /// Those that are numbers, not masks.
+    numbers: u64,
+}
+
+/// What lanes can be at the beginning of a block.
+#[derive(Clone, Default)]
+struct Entry {
+    rows: Vec<u64>,
+    /// The masks that have been written, whichever way led here.
+    defined: u64,
+}
+
+/// What can be somewhere in a block.
+struct Here {
+    /// Rows, apart for what a number decides for all lanes.
+    worlds: Vec<Vec<u64>>,
+    defined: u64,
+}
+
+/// Masks that hold something from the start, whether somebody reads it or not.
+const ALWAYS: [M; 4] = [M::EXISTING, M::NONE, M::VALID, M::ACTIVE];
+
+impl Bits {
+    /// `None` when there are too many.
+    fn of(code: &Code) -> Option<Self> {
+        let mut bits = Self { of: vec![None; M::COUNT], masks: Vec::new(), numbers: 0 };
+        [M::NONE, M::ACTIVE, M::EXISTING, M::VALID].into_iter().for_each(|m| bits.note(m));
+        for block in &code.blocks {
+            for op in &block.ops {
+                op.masks().for_each(|m| bits.note(m));
+                if let Op::Mask(op) = op {
+                    bits.note(op.writes());
+                }
+            }
+            if let End::Branch { mask, .. } = block.end {
+                bits.note(mask);
+            }
+        }
+        if bits.masks.len() > 64 {
+            return None;
+        }
+        for op in code.blocks.iter().flat_map(|block| &block.ops) {
+            bits.numbers |= match *op {
+                Op::Mask(MaskOp::Number(m, _) | MaskOp::Add(m, ..) | MaskOp::IfNot0(_, _, m)) | Op::Number(m) => {
+                    bits.bit(m)
+                }
+                _ => 0,
+            };
+        }
+        Some(bits)
+    }
+
+    fn note(&mut self, m: M) {
+        if self.of[m.index()].is_none() {
+            self.of[m.index()] = Some(self.masks.len() as u8);
+            self.masks.push(m);
+        }
+    }
+
+    fn bit(&self, m: M) -> u64 {
+        self.of[m.index()].map_or(0, |bit| 1 << (bit & 63))
+    }
+
+    /// What the end of a block and its successors read.
+    fn live_out(&self, end: End, live: &[u64]) -> u64 {
+        let mut out = if end == End::Stop { self.bit(M::VALID) } else { 0 };
+        if let End::Branch { mask, .. } = end {
+            out |= self.bit(mask);
+        }
+        end.successors().fold(out, |out, next| out | live[next])
+    }
+
+    /// Steps back over an operation; says whether somebody reads what it does.
+    fn before(&self, op: &Op, live: &mut u64) -> bool {
+        if let Op::Mask(op) = op {
+            let bit = self.bit(op.writes());
+            if *live & bit == 0 {
+                return false;
+            }
+            *live &= !bit;
+        }
+        op.masks().for_each(|m| *live |= self.bit(m));
+        true
+    }
+
+    /// The masks that somebody reads, at the beginning of each block; a mask that only makes itself anew counts for nothing.
+    fn live(&self, code: &Code) -> Vec<u64> {
+        let mut live = vec![0; code.blocks.len()];
+        loop {
+            let mut changed = false;
+            for (index, block) in code.blocks.iter().enumerate().rev() {
+                let mut of = self.live_out(block.end, &live);
+                for op in block.ops.iter().rev() {
+                    self.before(op, &mut of);
+                }
+                changed |= std::mem::replace(&mut live[index], of) != of;
+            }
+            if !changed {
+                return live;
+            }
+        }
+    }
+
+    /// What lanes can be at the beginning of each block; no rows where nothing leads.
+    fn follow(&self, code: &Code, live: &[u64], whole: bool) -> Option<Vec<Entry>> {
+        let mut entries = vec![Entry::default(); code.blocks.len()];
+        let [existing, valid, active] = [M::EXISTING, M::VALID, M::ACTIVE].map(|m| self.bit(m));
+        let always = ALWAYS.into_iter().fold(0, |set, m| set | self.bit(m));
+        let mut first = vec![0, existing | valid | active];
+        if !whole {
+            first.insert(1, existing);
+        }
+        entries[0] = Entry { rows: first, defined: always };
+        let mut open = vec![0];
+        let mut steps = 0;
+        while let Some(index) = open.pop() {
+            let block = &code.blocks[index];
+            let mut here = Here::of(&entries[index]);
+            for op in &block.ops {
+                steps += here.worlds.iter().map(Vec::len).sum::<usize>();
+                self.step(op, &mut here);
+                if steps > MOST_STEPS || here.worlds.iter().any(|rows| rows.len() > MOST_ROWS) {
+                    return None;
+                }
+            }
+            let mut reach =
+                |target: Target, here: &Here, goes: &dyn Fn(&[u64]) -> bool, stays: &dyn Fn(u64) -> bool| {
+                    let Target::Block(id) = target else { return };
+                    let entry = &mut entries[usize::from(id)];
+                    let is_new = entry.rows.is_empty();
+                    let kept = live[usize::from(id)] | always;
+                    let before = entry.clone();
+                    let worlds = here.worlds.iter().filter(|rows| goes(rows)).flatten();
+                    entry.rows.extend(worlds.filter(|&&row| stays(row)).map(|row| row & kept));
+                    entry.rows.sort_unstable();
+                    entry.rows.dedup();
+                    entry.defined = here.defined & kept & if is_new { u64::MAX } else { entry.defined };
+                    let changed = before.rows != entry.rows || before.defined != entry.defined;
+                    if changed && !entry.rows.is_empty() && !open.contains(&usize::from(id)) {
+                        open.push(usize::from(id));
+                    }
+                };
+            match block.end {
+                End::Stop => {}
+                End::Next(target) => reach(target, &here, &|_| true, &|_| true),
+                End::Branch { mask, none, some } => {
+                    let bit = self.bit(mask);
+                    reach(none, &here, &|_| true, &|row| row & bit == 0);
+                    reach(some, &here, &|rows| rows.iter().any(|row| row & bit != 0), &|_| true);
+                }
+            }
+        }
+        Some(entries)
+    }
+
+    /// What an operation makes of a row, if that follows from the row.
+    fn result(&self, op: MaskOp, row: u64) -> Option<bool> {
+        let has = |m: M| row & self.bit(m) != 0;
+        match op {
+            MaskOp::Copy(_, a) => Some(has(a)),
+            MaskOp::And(_, a, b) => Some(has(a) && has(b)),
+            MaskOp::AndNot(_, a, b) => Some(has(a) && !has(b)),
+            MaskOp::Or(_, a, b) => Some(has(a) || has(b)),
+            MaskOp::Xor(_, a, b) => Some(has(a) != has(b)),
+            MaskOp::Quads(_, a) if has(a) || !has(M::EXISTING) => Some(has(M::EXISTING)),
+            MaskOp::Quads(..) => None,
+            // Lanes beyond those there are hold anything.
+            MaskOp::Lanes(..) => None,
+            MaskOp::Number(..) | MaskOp::Add(..) => Some(false),
+            MaskOp::IfNot0(_, a, _) => {
+                if has(a) {
+                    None
+                } else {
+                    Some(false)
+                }
+            }
+        }
+    }
+
+    fn step(&self, op: &Op, here: &mut Here) {
+        let Op::Mask(op) = *op else { return };
+        let bit = self.bit(op.writes());
+        here.defined |= bit;
+        if let (MaskOp::IfNot0(_, a, _), [rows]) = (op, &mut here.worlds[..]) {
+            // All lanes of the mask, or none.
+            let mut none: Vec<u64> = rows.iter().map(|row| row & !bit).collect();
+            none.sort_unstable();
+            none.dedup();
+            self.each(rows, bit, |row| Some(row & self.bit(a) != 0));
+            here.worlds.push(none);
+            return;
+        }
+        for rows in &mut here.worlds {
+            self.each(rows, bit, |row| self.result(op, row));
+        }
+    }
+
+    fn each(&self, rows: &mut Vec<u64>, bit: u64, result: impl Fn(u64) -> Option<bool>) {
+        let put = |row: u64, set: bool| if set { row | bit } else { row & !bit };
+        let old = std::mem::take(rows);
+        for row in old {
+            match result(row) {
+                Some(set) => rows.push(put(row, set)),
+                None => rows.extend([put(row, false), put(row, true)]),
+            }
+        }
+        rows.sort_unstable();
+        rows.dedup();
+    }
+
+    /// Whether two things hold for the same rows.
+    fn same(here: &Here, a: impl Fn(u64) -> bool, b: impl Fn(u64) -> bool) -> bool {
+        here.worlds.iter().flatten().all(|&row| a(row) == b(row))
+    }
+
+    /// The first mask, in order of names, that is the same as this one here.
+    fn name(&self, here: &Here, m: M) -> M {
+        let bit = self.bit(m);
+        self.known(here)
+            .find(|&c| c == m || Self::same(here, |row| row & bit != 0, |row| row & self.bit(c) != 0))
+            .unwrap_or(m)
+    }
+
+    /// Masks with a value here.
+    fn known<'a>(&'a self, here: &Here) -> impl Iterator<Item = M> + use<'a> {
+        let usable = here.defined & !self.numbers;
+        self.masks.iter().copied().filter(move |&m| usable & self.bit(m) != 0)
+    }
+
+    fn rewrite(&self, block: &mut Block, entry: &Entry) {
+        if entry.rows.is_empty() {
+            return;
+        }
+        let mut here = Here::of(entry);
+        // Masks that come from vectors of this block.
+        let mut made: Vec<M> = Vec::new();
+        for op in &mut block.ops {
+            let old = *op;
+            match op {
+                Op::Mask(op) => *op = self.simpler(&here, *op, &made),
+                Op::Tally(_) | Op::Number(_) => {}
+                op => op.under().into_iter().for_each(|m| *m = self.name(&here, *m)),
+            }
+            self.step(&old, &mut here);
+            if let Op::Mask(op) = old {
+                made.retain(|&m| m != op.writes());
+                if let MaskOp::Lanes(d, _) = op {
+                    made.push(d);
+                }
+            }
+        }
+        if let End::Branch { mask, .. } = &mut block.end {
+            *mask = self.name(&here, *mask);
+        }
+    }
+
+    /// The same with less; `Copy(d, d)` when it changes nothing.
+    fn simpler(&self, here: &Here, op: MaskOp, made: &[M]) -> MaskOp {
+        let name = |m: M| self.name(here, m);
+        let d = op.writes();
+        let result = |row: u64| self.result(op, row).unwrap_or(false);
+        match op {
+            MaskOp::Lanes(..) | MaskOp::Number(..) | MaskOp::Add(..) => return op,
+            MaskOp::IfNot0(d, a, b) => return MaskOp::IfNot0(d, name(a), b),
+            MaskOp::Quads(d, a) => return MaskOp::Quads(d, name(a)),
+            MaskOp::Copy(..) | MaskOp::And(..) | MaskOp::AndNot(..) | MaskOp::Or(..) | MaskOp::Xor(..) => {}
+        }
+        let is = |m: M| Self::same(here, result, |row| row & self.bit(m) != 0);
+        let was = |m: M| move |row: u64| row & self.bit(m) != 0;
+        if here.defined & self.bit(d) != 0 && is(d) {
+            return MaskOp::Copy(d, d);
+        }
+        let active = was(M::ACTIVE);
+        if d == M::ACTIVE && Self::same(here, result, |row| result(row) && active(row)) {
+            // Fewer lanes are active.
+            let of = made.iter().copied().chain(self.known(here)).filter(|&m| m != M::ACTIVE);
+            for m in of {
+                if Self::same(here, result, |row| active(row) && was(m)(row)) {
+                    return MaskOp::And(d, d, m);
+                }
+                if Self::same(here, result, |row| active(row) && !was(m)(row)) {
+                    return MaskOp::AndNot(d, d, m);
+                }
+            }
+        }
+        if let Some(m) = self.known(here).find(|&m| m != d && is(m)) {
+            return MaskOp::Copy(d, m);
+        }
+        match op {
+            MaskOp::And(d, a, b) => MaskOp::And(d, name(a), name(b)),
+            MaskOp::AndNot(d, a, b) => MaskOp::AndNot(d, name(a), name(b)),
+            MaskOp::Or(d, a, b) => MaskOp::Or(d, name(a), name(b)),
+            MaskOp::Xor(d, a, b) => MaskOp::Xor(d, name(a), name(b)),
+            other => other,
+        }
+    }
+}
+
+impl Here {
+    fn of(entry: &Entry) -> Self {
+        Self { worlds: vec![entry.rows.clone()], defined: entry.defined }
+    }
+}

@@ -1,0 +1,326 @@
+//! R700 programs, lowered once and remembered with all that lowering depends on.
+
+use crate::codegen::portable::r700::dense::Dense;
+#[cfg(target_arch = "x86_64")]
+use crate::codegen::x86::Isa;
+#[cfg(target_arch = "x86_64")]
+use crate::codegen::x86::r700::{Chosen, Native, Needs, Variant};
+use crate::ir::r700::{Code, Fetch, Op, Store, Var};
+use crate::launch::r700::places::Waves;
+use crate::launch::r700::places::row_element;
+use crate::launch::r700::wave::EXPORTS;
+use crate::lower::r700::{lower, waves_per_group};
+use crate::passes::bound;
+#[cfg(target_arch = "x86_64")]
+use crate::passes::r700::VarSet;
+#[cfg(target_arch = "x86_64")]
+pub use crate::runtime::streams::Streams;
+use ctm_exec::r700::memory::space;
+use ctm_exec::r700::{Interp, Launch, LoopConstant, Memory, Space};
+use ctm_exec::{Control, Engine, Fault, Outcome};
+use ctm_isa::r700::ops::TexOp;
+use ctm_isa::r700::program::{Chip, Stage};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+
+/// There are none.
+#[cfg(not(target_arch = "x86_64"))]
+pub type Streams = ();
+
+/// Programs that an engine remembers.
+const CACHED_PROGRAMS: usize = 256;
+
+/// The R700 programs that an engine has lowered.
+#[derive(Default)]
+pub struct Programs {
+    /// The last one that was launched comes first. `None`: what has to be left to the reference interpreter.
+    lowered: Mutex<Vec<(Key, Option<Arc<Artifact>>)>>,
+    /// What was left to it: launches as a whole, and thread groups of others.
+    referred: AtomicU64,
+}
+
+impl Programs {
+    /// How many launches as a whole, and how many thread groups of others, the reference interpreter has run.
+    pub fn referred(&self) -> u64 {
+        self.referred.load(Ordering::Relaxed)
+    }
+
+    /// Counts what was left to the reference interpreter.
+    pub fn refer(&self, more: u64) {
+        self.referred.fetch_add(more, Ordering::Relaxed);
+    }
+
+    /// Leaves a launch to it.
+    pub fn reference(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+        self.refer(1);
+        Interp.run_r700_under(control, launch, memory)
+    }
+}
+
+/// All that lowering depends on.
+pub struct Key {
+    words: [Vec<u32>; 2],
+    entries: [u32; 2],
+    has_fetch_program: bool,
+    gprs: u8,
+    stage: Stage,
+    chip: Chip,
+    lanes: usize,
+    booleans: u32,
+    loops: Vec<(u16, u16, i8)>,
+    semantics: Vec<(u8, u8)>,
+    /// Registers that hold something at the start.
+    planes: u128,
+    /// Elements that do so lane by lane, of register after register.
+    rows: Vec<u16>,
+    /// Wavefronts of a thread group.
+    waves_per_group: u64,
+    global_gprs: u8,
+    /// All lanes that exist lie in the domain.
+    is_whole: bool,
+}
+
+/// Whether all lanes that exist lie in the domain.
+fn is_whole(launch: &Launch<'_>) -> bool {
+    Waves::of(launch).steps().whole
+}
+
+impl Key {
+    fn of(launch: &Launch<'_>) -> Self {
+        let fetch = launch.fetch_program;
+        let words = |program: Option<&ctm_isa::r700::Program>| program.map(|p| p.words.clone()).unwrap_or_default();
+        Self {
+            words: [words(Some(launch.program)), words(fetch)],
+            entries: [launch.program.entry, fetch.map_or(0, |program| program.entry)],
+            has_fetch_program: fetch.is_some(),
+            gprs: launch.program.gprs,
+            stage: launch.stage,
+            chip: launch.chip,
+            lanes: launch.wavefront.lanes(),
+            booleans: booleans(launch),
+            loops: launch.constants.loops.iter().map(constant).collect(),
+            semantics: launch.semantics.iter().map(|row| (row.id, row.gpr)).collect(),
+            planes: planes(launch),
+            rows: launch.rows.iter().map(row_element).collect(),
+            waves_per_group: waves_per_group(launch),
+            global_gprs: launch.global_gprs,
+            is_whole: is_whole(launch),
+        }
+    }
+
+    /// Whether a launch's program is this one. Nothing is copied.
+    fn is_of(&self, launch: &Launch<'_>) -> bool {
+        let Self { words: [main, fetch_words], entries, has_fetch_program, .. } = self;
+        let fetch = launch.fetch_program;
+        let small = *entries == [launch.program.entry, fetch.map_or(0, |program| program.entry)]
+            && *has_fetch_program == fetch.is_some()
+            && self.gprs == launch.program.gprs
+            && self.stage == launch.stage
+            && self.chip == launch.chip
+            && self.lanes == launch.wavefront.lanes()
+            && self.booleans == booleans(launch)
+            && self.planes == planes(launch)
+            && self.waves_per_group == waves_per_group(launch)
+            && self.global_gprs == launch.global_gprs
+            && self.is_whole == is_whole(launch);
+        small
+            && *main == launch.program.words
+            && fetch.is_none_or(|program| *fetch_words == program.words)
+            && self.loops.iter().copied().eq(launch.constants.loops.iter().map(constant))
+            && self.semantics.iter().copied().eq(launch.semantics.iter().map(|row| (row.id, row.gpr)))
+            && self.rows.iter().copied().eq(launch.rows.iter().map(row_element))
+    }
+}
+
+fn constant(c: &LoopConstant) -> (u16, u16, i8) {
+    (c.count, c.start, c.step)
+}
+
+fn booleans(launch: &Launch<'_>) -> u32 {
+    launch.constants.bool.iter().fold(0, |all, &b| all << 1 | u32::from(b))
+}
+
+fn planes(launch: &Launch<'_>) -> u128 {
+    launch.planes.iter().fold(0, |set, plane| set | 1 << (plane.temp % 128))
+}
+
+/// The program of a launch; `None` when it has to be left to the reference interpreter.
+pub fn artifact(programs: &Programs, streams: &dyn Fn() -> Streams, launch: &Launch<'_>) -> Option<Arc<Artifact>> {
+    let mut known = programs.lowered.lock().unwrap_or_else(PoisonError::into_inner);
+    if let Some(place) = known.iter().position(|(key, _)| key.is_of(launch)) {
+        known[..=place].rotate_right(1);
+    } else {
+        known.truncate(CACHED_PROGRAMS - 1);
+        let artifact = Artifact::new(launch, streams()).map(Arc::new);
+        known.insert(0, (Key::of(launch), artifact));
+    }
+    known.first().and_then(|(_, artifact)| artifact.clone())
+}
+
+/// A program, ready to run.
+pub struct Artifact {
+    pub code: Code,
+    /// Lanes of a wavefront.
+    #[cfg(target_arch = "x86_64")]
+    lanes: usize,
+    /// The variables that somebody may still read at the beginning of each block.
+    #[cfg(target_arch = "x86_64")]
+    live: Vec<VarSet>,
+    /// Its machine code in each [`Variant`]; made when first needed.
+    #[cfg(target_arch = "x86_64")]
+    native: [OnceLock<Option<Native>>; Variant::COUNT],
+    /// What code for moderate values needs, for AVX-512 and for AVX2.
+    #[cfg(target_arch = "x86_64")]
+    needs: [OnceLock<Needs>; 2],
+    /// Its form for streams, if every thread does the same; made when first needed.
+    #[cfg(target_arch = "x86_64")]
+    pub uniform: OnceLock<Option<crate::stream::uniform::Uniform>>,
+    /// Its code for streams.
+    #[cfg(target_arch = "x86_64")]
+    pub streams: Streams,
+    /// The variables that a wavefront has to be given: read somewhere and covered by a plane or a row.
+    pub start: Vec<Var>,
+    /// The exported elements that it may write.
+    pub exports: Vec<usize>,
+    /// Whether it uses SIMD-global registers, which last from group to group.
+    pub uses_globals: bool,
+    /// Whether it reads memory that it writes.
+    pub reads_back: bool,
+    /// Whether fetches and stores keep something for each wavefront: a data share, scratch memory, faces of cubes.
+    pub keeps: bool,
+    /// How many instructions a wavefront can issue at most, if no flow control can lead to the reference interpreter.
+    pub bound: Option<u64>,
+    /// The program of the portable machine; made when first needed.
+    dense: OnceLock<Arc<Dense>>,
+}
+
+impl Artifact {
+    #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
+    pub fn new(launch: &Launch<'_>, streams: Streams) -> Option<Self> {
+        let mut code = lower(launch)?;
+        let bound = bound::instructions(&code);
+        let whole = is_whole(launch);
+        crate::passes::masks::simplify(&mut code, whole);
+        let live = crate::passes::r700::optimise(&mut code, whole);
+        #[cfg(not(target_arch = "x86_64"))]
+        drop(live);
+        let ops = || code.blocks.iter().flat_map(|block| &block.ops);
+        let gprs = usize::from(launch.program.gprs).clamp(1, ctm_isa::r700::GPRS);
+        let mut given = vec![false; Var::COUNT];
+        for plane in launch.planes.iter().filter(|plane| usize::from(plane.temp) < gprs) {
+            (0..4).for_each(|e| given[Var::gpr(usize::from(plane.temp), e).index()] = true);
+        }
+        for element in launch.rows.iter().map(row_element).filter(|&element| usize::from(element) < 4 * gprs) {
+            given[Var::gpr(usize::from(element / 4), usize::from(element % 4)).index()] = true;
+        }
+        let mut read = vec![code.relative_gprs; Var::COUNT];
+        let mut written = [false; EXPORTS];
+        for op in ops() {
+            match op {
+                Op::Get(var) => read[var.index()] = true,
+                Op::Mark(var, _) => var.export_index().into_iter().for_each(|index| written[index] = true),
+                _ => {}
+            }
+        }
+        let start = (0..Var::COUNT).filter(|&v| given[v] && read[v]).map(|v| Var(v as u16)).collect();
+        let exports = (0..EXPORTS).filter(|&e| written[e]).collect();
+        let uses_globals =
+            code.fetches.contains(&Fetch::Global) || code.stores.iter().any(|store| matches!(store, Store::Global(_)));
+        let spaces = code.stores.iter().filter_map(written_space);
+        let reads = |written| {
+            code.fetches.iter().any(|fetch| matches!(fetch, Fetch::Memory(read, _) if read.space == Some(written)))
+        };
+        let reads_back = spaces.into_iter().any(reads);
+        let kept = |fetch: &Fetch| match fetch {
+            Fetch::Texture(inst) => inst.word0.op == TexOp::SetCubemapIndex,
+            Fetch::Vertex(_) => false,
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => true,
+        };
+        let keeps = !code.stores.is_empty() || code.fetches.iter().any(kept);
+        Some(Self {
+            uses_globals,
+            reads_back,
+            keeps,
+            code,
+            #[cfg(target_arch = "x86_64")]
+            lanes: launch.wavefront.lanes(),
+            #[cfg(target_arch = "x86_64")]
+            live,
+            #[cfg(target_arch = "x86_64")]
+            native: std::array::from_fn(|_| OnceLock::new()),
+            #[cfg(target_arch = "x86_64")]
+            needs: Default::default(),
+            #[cfg(target_arch = "x86_64")]
+            uniform: OnceLock::new(),
+            #[cfg(target_arch = "x86_64")]
+            streams,
+            start,
+            exports,
+            bound,
+            dense: OnceLock::new(),
+        })
+    }
+
+    /// The program of the portable machine.
+    pub fn dense(&self) -> Arc<Dense> {
+        Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::of(&self.code))))
+    }
+
+    /// Whether it writes memory that threads share. What a group has written can be written again: nobody has read it meanwhile but the
+    /// group itself.
+    pub fn writes_memory(&self) -> bool {
+        self.code.stores.iter().any(|store| written_space(store).is_some())
+    }
+
+    /// Whether it sends something that keeps its order: writes to memory that threads share, vertex events.
+    pub fn sends_in_order(&self) -> bool {
+        self.writes_memory() || self.code.stores.iter().any(|store| matches!(store, Store::Event(_)))
+    }
+
+    /// Whether a group has to see what those before it have left.
+    pub fn follows(&self) -> bool {
+        self.uses_globals || self.reads_back
+    }
+
+    /// The machine code for these uniform values, if there is any; that they are moderate is found out here. `starts`: start values are
+    /// moderate.
+    #[cfg(target_arch = "x86_64")]
+    pub fn native(&self, of: Variant, uniforms: &[u32], starts: bool) -> Option<&Native> {
+        if !of.isa.is_available() {
+            return None;
+        }
+        let choose = |moderate| Chosen::new(&self.code, &self.start, of.isa, moderate);
+        // What was chosen to find out what it needs serves for the code.
+        let mut at_hand = None;
+        let needs = self.needs[usize::from(of.isa == Isa::Avx2)].get_or_init(|| {
+            let chosen = choose(true);
+            let needs = chosen.needs.clone();
+            at_hand = Some(chosen);
+            needs
+        });
+        let moderate = needs.are_met(uniforms, starts);
+        let variant = Variant { moderate, ..of };
+        let make = || {
+            let chosen = at_hand.filter(|_| moderate).unwrap_or_else(|| choose(moderate));
+            Native::new(&self.code, &self.live, (&self.start, &self.exports), self.lanes, variant, chosen)
+        };
+        self.native[variant.number()].get_or_init(make).as_ref()
+    }
+
+    /// Whether what lanes do does not depend on which wavefront they are in: they share nothing, and what they call for looks at nothing but quads.
+    #[cfg(target_arch = "x86_64")]
+    pub fn is_of_quads(&self) -> bool {
+        !self.keeps && !self.uses_globals && self.code.turns.is_empty()
+    }
+
+    /// Whether wavefronts may issue more instructions than these.
+    #[cfg(target_arch = "x86_64")]
+    pub fn may_exceed(&self, fuel: u64) -> bool {
+        self.bound.is_none_or(|bound| bound > fuel)
+    }
+}
+
+/// The memory that threads share which a store writes.
+fn written_space(store: &Store) -> Option<Space> {
+    if let Store::Memory(cf, _) = store { space(cf.word1.op) } else { None }
+}

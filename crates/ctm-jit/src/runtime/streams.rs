@@ -1,0 +1,498 @@
+//! Streams: launches whose every processor does the same, with fetches at whole linear functions of its index pair.
+//!
+//! Such a launch needs no masks and no coordinates: see `affine` for what qualifies, `prepare` for the form, `x86/stream` for the code. Groups
+//! mean nothing to it, so tiles are cut as is best for the machine. What it counts is known beforehand.
+//!
+//! Where a tile's fetches reach beyond an input, careful kernels clamp; rows and columns of tiles inside run without.
+
+use super::native;
+use crate::codegen::x86::Isa;
+use crate::codegen::x86::stream::{
+    Chosen, Frame, Geometry, Kernel, Options, Rect, Surfaces, Tile, columns, columns_inside, rows_inside,
+};
+use crate::ir::x1k::{Code, OUTPUT_VARS, Op, Var};
+use crate::launch::grid::Ramp;
+use crate::launch::lanes::{ENTRY, Visits};
+use crate::passes::table::Pass;
+use crate::passes::x1k::{Liveness, optimise};
+use crate::runtime::engine::StreamLimits;
+use crate::runtime::work::{share, threads};
+use crate::stream::affine::{Fetch, Given, Item, Linear, Tree};
+use crate::stream::prepare::{Prepared, WHOLE};
+use crate::stream::{affine, prepare, turns};
+use ctm_exec::watch::{Part, Watch};
+use ctm_exec::x1k::{Launch, Memory, Plane};
+use ctm_exec::{Domain, Position};
+use ctm_isa::x1k::{INPUTS, OUTPUTS};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+
+/// Instructions of one processor that make few of them worth it, too.
+const LONG: u64 = 64;
+/// Programs for streams that one artifact remembers.
+const REMEMBERED: usize = 8;
+/// Rows of tiles are cut into so many tasks for each core.
+const TASKS_PER_CORE: u64 = 16;
+/// But a task has at least so many operations of single processors to do.
+const OPERATIONS_OF_TASK: u64 = 1 << 15;
+/// And not more: between two tasks it is looked whether to stop.
+const OPERATIONS_PER_LOOK: u64 = 1 << 28;
+/// Operations that a processor may have: a tile cannot be stopped.
+const OPERATIONS_OF_PROCESSOR: u64 = 1 << 20;
+
+/// What a program for streams was made for.
+#[derive(Clone, PartialEq)]
+struct Key {
+    ints: Vec<[u8; 4]>,
+    planes: Vec<Plane>,
+    geometry: Geometry,
+    /// Columns of the domain, as far as they limit tiles.
+    columns: u32,
+}
+
+/// One that was tried.
+struct Entry {
+    key: Key,
+    /// Components of floating-point constants that it depends on, and their bits.
+    constants: Vec<(u16, u32)>,
+    stream: Option<Arc<Stream>>,
+}
+
+/// The programs for streams that were made of one program.
+pub struct Streams {
+    entries: Mutex<Vec<Entry>>,
+    limits: StreamLimits,
+    /// Launches that were run as streams.
+    ran: Arc<AtomicU64>,
+}
+
+/// A program for streams.
+struct Stream {
+    isa: Isa,
+    tree: Tree,
+    /// The program with its instructions chosen.
+    chosen: Chosen,
+    geometry: Geometry,
+    tile: Tile,
+    /// Tiles run down a column: the rows of a tile read the same, and so do those below it.
+    downwards: bool,
+    kernels: Mutex<Vec<(Options, Option<Arc<Kernel>>)>>,
+    past_caches_bytes: u64,
+    /// Operations of one processor.
+    operations: u64,
+}
+
+/// What ran.
+pub struct Done {
+    /// Elements and bytes that every processor wrote.
+    pub written: [u64; 2],
+    /// How often each processor passed each block.
+    pub passes: Vec<u64>,
+}
+
+/// A program that may be a stream.
+pub struct Program<'a> {
+    /// Its form.
+    pub code: &'a Code,
+    /// Its parts, if its flow does not depend on data.
+    pub parts: &'a dyn Fn() -> Option<Vec<Item>>,
+    /// Integer constants that these depend on.
+    pub ints: &'a [[u8; 4]],
+}
+
+impl Streams {
+    /// None yet; `ran` counts the launches that they run.
+    pub fn new(limits: StreamLimits, ran: Arc<AtomicU64>) -> Self {
+        Self { entries: Mutex::default(), limits, ran }
+    }
+
+    /// Whether a launch is worth it: many processors, or few with much to do. `instructions`: what each of them issues.
+    pub fn take(&self, domain: Domain, instructions: u64) -> bool {
+        let processors = u64::from(domain.width()) * u64::from(domain.height());
+        let enough = self.limits.processors;
+        let enough = processors >= enough || processors.saturating_mul(instructions) >= enough.saturating_mul(LONG);
+        enough && Pass::Streams.is_on()
+    }
+
+    fn get(&self, isa: Isa, key: &Key, program: &Program<'_>, given: &Given<'_>) -> Option<Arc<Stream>> {
+        let mut entries = self.entries.lock().unwrap_or_else(PoisonError::into_inner);
+        let holds = |entry: &&Entry| {
+            entry.key == *key && entry.constants.iter().all(|&(index, bits)| given.constant(index) == bits)
+        };
+        if let Some(entry) = entries.iter().find(holds) {
+            return entry.stream.clone();
+        }
+        if entries.len() >= REMEMBERED {
+            entries.remove(0);
+        }
+        let parts = (program.parts)();
+        let depends_on_data = parts.is_none();
+        let tree = parts.and_then(|parts| affine::analyse(program.code, parts, given));
+        let stream = tree.and_then(|tree| Stream::new(isa, program.code, tree, key, given, self.limits)).map(Arc::new);
+        let constants = match &stream {
+            Some(stream) => stream.tree.constants.clone(),
+            None if depends_on_data => Vec::new(),
+            // Others might do.
+            None => (0..=u16::MAX).zip(given.constants.iter().copied()).collect(),
+        };
+        entries.push(Entry { key: key.clone(), constants, stream: stream.clone() });
+        stream
+    }
+}
+
+impl Stream {
+    fn new(isa: Isa, code: &Code, tree: Tree, key: &Key, given: &Given<'_>, limits: StreamLimits) -> Option<Self> {
+        if !affine::all_linear(code, &tree) {
+            return None;
+        }
+        let geometry = key.geometry;
+        let mut plain = prepare::plain(code, &tree, |input| geometry.inputs[usize::from(input & 15)]);
+        plain.code.outputs = wanted(code, &geometry)?;
+        prepare::drop_faint(&mut plain.code);
+        let mut live = optimise(&mut plain.code, false);
+        let start = live.at(ENTRY);
+        let given = start.iter().filter_map(|var| Some((var, Ramp::of(var, given.planes)?)));
+        let start_values: Vec<(Var, Linear)> =
+            given.map(|(var, ramp)| Some((var, affine::of_ramp(&ramp)?))).collect::<Option<_>>()?;
+        let mut prepared = plain;
+        if Pass::Packed.is_on()
+            && start_values.is_empty()
+            && let Some(mut packed) = prepare::packed(&prepared)
+        {
+            let packed_live = optimise(&mut packed.code, false);
+            if suits(&packed, &geometry) {
+                (prepared, live) = (packed, packed_live);
+            }
+        }
+        let each = if prepared.packed { 4 } else { 16 };
+        if key.columns < each {
+            return None;
+        }
+        let operations =
+            passes(&tree).map(|(block, passes)| passes * prepared.code.blocks[block].ops.len() as u64).sum();
+        let (chosen, tile) = choose(isa, prepared, &tree, &live, &start_values, key)?;
+        let downwards = chosen.shares_rows();
+        let kernels = Mutex::default();
+        let past_caches_bytes = limits.past_caches_bytes;
+        Some(Self { isa, tree, chosen, geometry, tile, downwards, kernels, past_caches_bytes, operations })
+    }
+
+    fn kernel(&self, options: Options) -> Option<Arc<Kernel>> {
+        let mut kernels = self.kernels.lock().unwrap_or_else(PoisonError::into_inner);
+        if let Some((_, kernel)) = kernels.iter().find(|(o, _)| *o == options) {
+            return kernel.clone();
+        }
+        let kernel = self.chosen.compile(options).map(Arc::new);
+        kernels.push((options, kernel.clone()));
+        kernel
+    }
+
+    fn fetches(&self) -> impl Iterator<Item = &Fetch> {
+        self.chosen.prepared.fetches.iter().flatten()
+    }
+}
+
+/// Chooses instructions and the size of tiles, with two turns of a loop in one where that leaves as many vectors side by side.
+fn choose(
+    isa: Isa,
+    prepared: Prepared,
+    tree: &Tree,
+    live: &Liveness,
+    starts: &[(Var, Linear)],
+    key: &Key,
+) -> Option<(Chosen, Tile)> {
+    let of = |prepared: Prepared, items: Vec<Item>, live: &Liveness, joined: bool| {
+        let mut chosen = Chosen::new(isa, prepared, items, live, starts, key.geometry, joined)?;
+        let tile = chosen.tile(key.columns);
+        Some((chosen, tile))
+    };
+    // Nothing is gained where it costs vectors side by side.
+    let is_wide =
+        |tile: Tile, each: u32, columns: u32| tile.vectors >= 4 || 2 * u32::from(tile.vectors) * each > columns;
+    // AVX2 has too few registers for it, packed vectors lie side by side in larger numbers.
+    if Pass::Pairs.is_on()
+        && isa == Isa::Avx512
+        && !prepared.packed
+        && let Some((mut joined, items)) = turns::joined(&prepared, &tree.items)
+    {
+        let live = optimise(&mut joined.code, false);
+        if let Some((chosen, tile)) = of(joined, items, &live, true)
+            && !chosen.shares_rows()
+            && is_wide(tile, chosen.columns(), key.columns)
+        {
+            return Some((chosen, tile));
+        }
+    }
+    of(prepared, tree.items.clone(), live, false)
+}
+
+/// The kernel for the inside of the launch's domain, or (`careful`) for its edges, for measurements.
+#[cfg(test)]
+pub fn compile(isa: Isa, code: &Code, launch: &Launch<'_>, geometry: Geometry, careful: bool) -> Option<Arc<Kernel>> {
+    let columns = launch.domain.width().min(64);
+    let key = Key { ints: launch.constants.int.to_vec(), planes: launch.planes.to_vec(), geometry, columns };
+    let parts = || affine::parts(code, launch);
+    let program = Program { code, parts: &parts, ints: &launch.constants.int };
+    let streams = Streams::new(StreamLimits::default(), Arc::default());
+    let stream = streams.get(isa, &key, &program, &Given::of(launch, None))?;
+    let tile = if careful { stream.tile.narrow(isa) } else { stream.tile };
+    stream.kernel(Options { tile, careful, past_caches: false })
+}
+
+/// The output components that are to be written; `None` when a bound output does not get all its channels.
+fn wanted(code: &Code, geometry: &Geometry) -> Option<u32> {
+    if code.outputs >> (4 * OUTPUTS) != 0 {
+        return None;
+    }
+    let mut wanted = 0;
+    for (target, &channels) in geometry.outputs.iter().enumerate() {
+        let all = (1u32 << channels) - 1;
+        if code.outputs >> (4 * target) & all != all {
+            return None;
+        }
+        wanted |= all << (4 * target);
+    }
+    Some(wanted)
+}
+
+/// Whether elements are what the packed form takes them for.
+fn suits(packed: &Prepared, geometry: &Geometry) -> bool {
+    let outputs = geometry.outputs.iter().all(|&channels| channels == 0 || channels == 4);
+    let inputs = packed.code.blocks.iter().flat_map(|block| {
+        block.ops.iter().filter_map(|op| match *op {
+            Op::Texel(fetch, WHOLE) => Some(block.op_at(fetch)),
+            _ => None,
+        })
+    });
+    outputs
+        && inputs.into_iter().all(|op| match op {
+            Op::Fetch { input, .. } => geometry.inputs[usize::from(input & 15)] == 4,
+            _ => false,
+        })
+}
+
+/// Runs an X1K launch as a stream; `None`, and nothing has happened to it, when it is none. `instructions`: what each processor issues at most.
+pub fn run(
+    streams: &Streams,
+    isa: Isa,
+    code: &Code,
+    launch: &Launch<'_>,
+    instructions: u64,
+    watch: &Watch,
+    memory: &mut dyn Memory,
+) -> Option<Done> {
+    let domain = launch.domain;
+    if !streams.take(domain, instructions) || memory.outputs_alias_inputs() {
+        return None;
+    }
+    let inputs: [_; INPUTS] = std::array::from_fn(|index| memory.input(index as u8));
+    let last = Position { i: domain.i1, j: domain.j1 };
+    let surfaces = native::surfaces(memory.direct()?, inputs, code, last)?;
+    let parts = || affine::parts(code, launch);
+    let program = Program { code, parts: &parts, ints: &launch.constants.int };
+    run_on(streams, isa, &program, &Given::of(launch, Some(watch)), &surfaces)
+}
+
+/// Runs a launch as a stream; `None`, and nothing has happened to it, when it is none.
+pub fn run_on(
+    streams: &Streams,
+    isa: Isa,
+    program: &Program<'_>,
+    given: &Given<'_>,
+    surfaces: &Surfaces<'_>,
+) -> Option<Done> {
+    let (code, domain) = (program.code, given.domain);
+    let processors = u64::from(domain.width()) * u64::from(domain.height());
+    let geometry = Geometry {
+        inputs: surfaces.inputs.map(|view| view.map_or(0, |view| view.channels)),
+        outputs: surfaces.outputs.map(|view| view.map_or(0, |view| view.channels)),
+    };
+    let key =
+        Key { ints: program.ints.to_vec(), planes: given.planes.to_vec(), geometry, columns: domain.width().min(64) };
+    let stream = streams.get(isa, &key, program, given)?;
+    if !stream.run(given, surfaces) {
+        return None;
+    }
+    streams.ran.fetch_add(1, Ordering::Relaxed);
+    let mut passed = vec![0; code.blocks.len()];
+    passes(&stream.tree).for_each(|(block, passes)| passed[block] = passes);
+    let bound = geometry.outputs.iter().filter(|&&channels| channels > 0);
+    let bytes = bound.clone().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
+    Some(Done { written: [bound.count() as u64 * processors, bytes * processors], passes: passed })
+}
+
+/// The blocks, and how often each processor passes them.
+fn passes(tree: &Tree) -> impl Iterator<Item = (usize, u64)> {
+    let turns = |around: Vec<affine::Around>| around.iter().map(|(turns, _)| u64::from(*turns)).product();
+    affine::blocks(&tree.items).into_iter().map(move |(block, around)| (block, turns(around)))
+}
+
+/// Rows and columns of one kernel.
+struct Area {
+    kernel: Arc<Kernel>,
+    rect: Rect,
+    /// Columns of its one tile that another area does too.
+    again: u32,
+}
+
+impl Stream {
+    /// Runs all tiles; `false` when something could not be run: then all has to be run otherwise.
+    fn run(&self, given: &Given<'_>, surfaces: &Surfaces<'_>) -> bool {
+        let Given { domain, watch, .. } = *given;
+        if self.operations > OPERATIONS_OF_PROCESSOR {
+            return false;
+        }
+        let Some(areas) = self.areas(domain, surfaces) else { return false };
+        // Work is cut by rows.
+        let processors = u64::from(domain.width()) * u64::from(domain.height());
+        let cores = threads(given.threads) as u64;
+        let operations = processors.saturating_mul(self.operations);
+        let pieces = if cores == 1 || self.downwards {
+            1
+        } else {
+            (TASKS_PER_CORE * cores).min(operations / OPERATIONS_OF_TASK).max(1)
+        };
+        let pieces = pieces.max(operations / OPERATIONS_PER_LOOK);
+        let mut tasks: Vec<(usize, Rect)> = Vec::new();
+        for (area, of) in areas.iter().enumerate() {
+            let rows = u64::from(of.rect.rows);
+            let share = (rows * u64::from(of.kernel.options.tile.rows) * u64::from(of.rect.tiles * of.kernel.columns))
+                .div_ceil((processors / pieces).max(1));
+            let pieces = share.clamp(1, rows);
+            for piece in 0..pieces {
+                let (first, end) = (rows * piece / pieces, rows * (piece + 1) / pieces);
+                let j = of.rect.j + first as u32 * u32::from(of.kernel.options.tile.rows);
+                let rect = Rect { j, rows: (end - first) as u32, ..of.rect };
+                let height = u64::from(rect.rows) * u64::from(of.kernel.options.tile.rows);
+                let operations_of_tile = height * u64::from(of.kernel.columns) * self.operations;
+                let most = if self.downwards { 1 } else { (OPERATIONS_PER_LOOK / operations_of_tile.max(1)).max(1) };
+                for tile in (0..rect.tiles).step_by(most.min(u64::from(rect.tiles)).max(1) as usize) {
+                    let tiles = (rect.tiles - tile).min(u32::try_from(most).unwrap_or(u32::MAX));
+                    tasks.push((area, Rect { i: rect.i + tile * of.kernel.columns, tiles, ..rect }));
+                }
+            }
+        }
+        let part = watch.map(|watch| watch.part(0));
+        let (failed, told) = (AtomicBool::new(false), AtomicU64::new(0));
+        let one = |frames: &mut Vec<Option<Frame>>, task: usize| {
+            if failed.load(Ordering::Relaxed) {
+                return;
+            }
+            let (area, rect) = tasks[task];
+            let kernel = &areas[area].kernel;
+            let frame = frames[area].get_or_insert_with(|| kernel.frame());
+            if part.as_ref().is_some_and(Part::is_stopped) || !kernel.run(frame, &rect, surfaces, given.constants) {
+                failed.store(true, Ordering::Relaxed);
+            }
+            if let Some(watch) = watch {
+                let rows = u64::from(rect.rows) * u64::from(kernel.options.tile.rows);
+                let processors = rows * u64::from(rect.tiles * kernel.columns - areas[area].again);
+                told.fetch_add(processors, Ordering::Relaxed);
+                watch.done(processors);
+            }
+        };
+        share(given.threads, tasks.len(), || areas.iter().map(|_| None).collect::<Vec<_>>(), one);
+        let failed = failed.into_inner();
+        if let Some(watch) = watch.filter(|_| failed) {
+            watch.undone(told.into_inner());
+        }
+        !failed
+    }
+
+    /// The domain cut into areas, each with its kernel.
+    fn areas(&self, domain: Domain, surfaces: &Surfaces<'_>) -> Option<Vec<Area>> {
+        let full = self.tile;
+        let narrow = full.narrow(self.isa);
+        let columns = columns(self.isa, self.chosen.prepared.packed) * u32::from(narrow.vectors);
+        let strips = domain.width() / columns;
+        let bytes = self.geometry.outputs.iter().map(|&channels| 4 * u64::from(channels)).sum::<u64>();
+        let large = bytes * u64::from(domain.width()) * u64::from(domain.height()) >= self.past_caches_bytes;
+        let aligned = surfaces.outputs.iter().flatten().all(|view| {
+            let size = 4 * u64::from(view.channels);
+            (view.cells.as_ptr() as u64).is_multiple_of(64)
+                && (size * u64::from(view.pitch)).is_multiple_of(64)
+                && (size * u64::from(domain.i0)).is_multiple_of(64)
+        });
+        let whole_columns = [i64::from(domain.i0), i64::from(domain.i1)];
+        let whole_rows = [i64::from(domain.j0), i64::from(domain.j1)];
+        let view = |fetch: &Fetch| surfaces.inputs[usize::from(fetch.input)];
+        let column_safe = |i: u32| {
+            let here = [i64::from(i), i64::from(i + columns) - 1];
+            self.fetches().all(|f| view(f).is_some_and(|v| columns_inside(f, here, whole_rows, v.width)))
+        };
+        let row_safe = |j: u32, rows: u32| {
+            let here = [i64::from(j), i64::from(j + rows) - 1];
+            self.fetches().all(|f| view(f).is_some_and(|v| rows_inside(f, whole_columns, here, v.height)))
+        };
+        let at = |strip: u32| domain.i0 + strip * columns;
+        // Columns inside; where fetches go the other way there may be none.
+        let first = (0..strips).find(|&strip| column_safe(at(strip))).unwrap_or(strips);
+        let end = (first..strips).rev().find(|&strip| column_safe(at(strip))).map_or(first, |last| last + 1);
+        let (first, end) =
+            if (first..end).all(|strip| column_safe(at(strip))) { (first, end) } else { (strips, strips) };
+        let across = u32::from(full.vectors / narrow.vectors);
+        let rest = (!domain.width().is_multiple_of(columns)).then(|| domain.i1 + 1 - columns);
+        // Bands of rows of tiles that are alike.
+        let mut bands: Vec<(u32, u32, Tile, bool)> = Vec::new();
+        for (rows, from, to) in [
+            (
+                u32::from(full.rows),
+                domain.j0,
+                domain.j0 + domain.height() / u32::from(full.rows) * u32::from(full.rows),
+            ),
+            (1, domain.j0 + domain.height() / u32::from(full.rows) * u32::from(full.rows), domain.j1 + 1),
+        ] {
+            let tile = Tile { rows: rows as u8, ..full };
+            for j in (from..to).step_by(rows as usize) {
+                let safe = row_safe(j, rows);
+                match bands.last_mut() {
+                    Some((_, count, of, was)) if *was == safe && *of == tile => *count += 1,
+                    _ => bands.push((j, 1, tile, safe)),
+                }
+            }
+        }
+        let mut areas = Vec::new();
+        for (j, rows, tile, safe) in bands {
+            let narrow = Tile { rows: tile.rows, ..narrow };
+            // Areas come from left to right. Tiles are never cut, so some columns are done twice.
+            let mut next = domain.i0;
+            let mut add = |i: u32, tiles: u32, tile: Tile, safe: bool, may_pass: bool| {
+                if tiles == 0 {
+                    return Some(());
+                }
+                let options = Options { tile, careful: !safe, past_caches: large && aligned && may_pass };
+                let kernel = self.kernel(options)?;
+                let again = next - i;
+                next = i + tiles * kernel.columns;
+                areas.push(Area { kernel, rect: Rect { i, j, tiles, rows }, again });
+                Some(())
+            };
+            if safe {
+                add(at(0), first, narrow, false, true)?;
+                let tiles = (end - first) / across;
+                add(at(first), tiles, tile, true, true)?;
+                let left = end - first - tiles * across;
+                match tiles {
+                    0 => add(at(first), left, narrow, true, true)?,
+                    _ => add(at(end - across), left.min(1), tile, true, true)?,
+                }
+                add(at(end), strips - end, narrow, false, true)?;
+            } else {
+                add(at(0), strips, narrow, false, true)?;
+            }
+            if let Some(i) = rest {
+                add(i, 1, narrow, safe && column_safe(i), false)?;
+            }
+        }
+        Some(areas)
+    }
+}
+
+/// What blocks count, for so many groups with so many processors.
+pub fn visits(passes: &[u64], groups: u64, processors: u64) -> Vec<Visits> {
+    let of =
+        |&passes: &u64| Visits { groups: passes * groups, active: passes * processors, covered: passes * processors };
+    passes.iter().map(of).collect()
+}
+
+const _: () = assert!(OUTPUT_VARS == 4 * OUTPUTS + 1);

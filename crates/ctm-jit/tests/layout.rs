@@ -1,0 +1,71 @@
+//! The folders of `src` stand in an order, and none uses one behind it: so there is no cycle among them.
+
+#![allow(clippy::unwrap_used, reason = "tests")]
+
+use std::fs;
+use std::path::Path;
+
+/// From the first, which uses none of the others, to the last.
+const ORDER: [&str; 8] = ["ir", "launch", "lower", "passes", "stream", "codegen", "runtime", "verify"];
+
+/// Every Rust file below a folder, with its text.
+fn files(folder: &Path, found: &mut Vec<(String, String)>) {
+    for entry in fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() {
+            files(&path, found);
+        } else if path.extension().is_some_and(|e| e == "rs") {
+            found.push((path.display().to_string(), fs::read_to_string(&path).unwrap()));
+        }
+    }
+}
+
+/// The folders that a text names behind `crate::`, outside of comments, and the items of the library's root.
+fn uses(text: &str) -> Vec<String> {
+    let code: Vec<_> = text.lines().map(|line| line.split("//").next().unwrap_or_default()).collect();
+    // Unit tests may look at everything.
+    let end = code.iter().position(|line| *line == "mod tests {").unwrap_or(code.len());
+    let code = code[..end].join("\n");
+    let name = |s: &str| s.chars().take_while(|c| c.is_alphanumeric() || *c == '_').collect::<String>();
+    let mut found = Vec::new();
+    for behind in code.split("crate::").skip(1) {
+        match behind.strip_prefix('{') {
+            Some(group) => {
+                let group = group.split(';').next().unwrap_or_default();
+                found.extend(group.split([',', '{', '}']).map(|item| name(item.trim())));
+            }
+            None => found.push(name(behind)),
+        }
+    }
+    found
+}
+
+#[test]
+fn no_folder_uses_one_behind_it() {
+    let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let mut folders: Vec<_> =
+        fs::read_dir(&src).unwrap().map(|e| e.unwrap().file_name().into_string().unwrap()).collect();
+    folders.retain(|name| name != "lib.rs");
+    folders.sort_unstable();
+    let mut order = ORDER.to_vec();
+    order.sort_unstable();
+    assert_eq!(folders, order, "the order above names every folder");
+    let (mut arrows, mut wrong) = (0, Vec::new());
+    for (rank, folder) in ORDER.iter().enumerate() {
+        let mut found = Vec::new();
+        files(&src.join(folder), &mut found);
+        for (file, text) in found {
+            for used in uses(&text) {
+                let to = ORDER.iter().position(|name| *name == used);
+                // The root's items are those of the runtime, and of `verify`.
+                let to = to.or(used.starts_with(char::is_uppercase).then_some(ORDER.len() - 2));
+                arrows += usize::from(to.is_some_and(|to| to != rank));
+                if to.is_some_and(|to| to > rank) {
+                    wrong.push(format!("{file} uses {used}"));
+                }
+            }
+        }
+    }
+    assert!(arrows > 100, "uses are found: {arrows}");
+    assert!(wrong.is_empty(), "{wrong:#?}");
+}

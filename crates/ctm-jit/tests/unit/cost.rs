@@ -1,0 +1,319 @@
+//! What compiling costs, and whether a change to the compiler changes code: measurements, none of them run by default.
+//!
+//! Nothing here executes code, so both instruction sets can be looked at on any x86-64 host, and under tools that know only one of
+//! them. `docs/engine/cost.md` has the commands.
+#![allow(
+    clippy::unwrap_used,
+    clippy::print_stdout,
+    reason = "a test stops at what it did not expect, and says what it measured"
+)]
+
+use crate::codegen::x86::stream::{Geometry, Kernel};
+use crate::codegen::x86::{Isa, Native, Options};
+use crate::ir::x1k::{OUTPUT_VARS, Var};
+use crate::launch::grid::Ramp;
+use crate::launch::lanes::ENTRY;
+use crate::passes::x1k::optimise;
+use ctm_exec::x1k::{Constants, Launch, Plane};
+use ctm_exec::{Budget, Domain, GroupSize};
+use ctm_isa::x1k::random::{FlowControl, Random, Shape, StreamShape, program, stream};
+use ctm_isa::x1k::{INPUTS, OUTPUTS, Program};
+pub(crate) use ctm_testkit::clock::thread_time;
+use std::fmt::Write as _;
+use std::sync::Arc;
+
+const LENGTHS: [usize; 4] = [16, 64, 128, 512];
+const PLANES: &[Plane] = &[Plane::position(0)];
+
+fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
+    Launch {
+        program,
+        constants,
+        planes: PLANES,
+        rows: &[],
+        domain: Domain { i0: 0, j0: 0, i1: 63, j1: 63 },
+        group: GroupSize::X1K,
+        budget: Budget::default(),
+        threads: 1,
+        checks: false,
+        counters: true,
+    }
+}
+
+/// A random program for groups.
+fn random(seed: u64, instructions: usize, flow: FlowControl, other: bool) -> Program {
+    let (watches_idle_lanes, relative) = (other && seed % 3 == 1, other && seed % 3 == 2);
+    program(seed, &Shape { instructions, flow, inputs: 2, watches_idle_lanes, relative })
+}
+
+/// A program that is a stream: fetches at the index pair, then multiply-adds; `plain`: some treat channels differently.
+fn stream_program(seed: u64, instructions: usize, plain: bool) -> Program {
+    let mut text = String::from(".input a = s0\n.input b = s1\n.output colour = o0\n");
+    let mut random = Random::new(seed);
+    let mut pick = |n: u64| random.bits() % n;
+    for n in 0..4.min(instructions - 2) {
+        let _ = writeln!(text, "tex r{}, {}, r0.rg", n + 1, ["a", "b"][n % 2]);
+    }
+    for n in 4..instructions - 1 {
+        // Written once each before they are read.
+        let dst = if n < 9 { n as u64 + 1 } else { 1 + pick(9) };
+        let sources = (1 + pick(4.max(n as u64).min(9) - 1), 1 + pick(3), pick(24));
+        let swizzle = if plain && pick(3) == 0 { ".grba" } else { "" };
+        let _ = writeln!(text, "mad r{dst}, r{}{swizzle}, c{}.rrrr, r{}", sources.0, sources.2, sources.1);
+    }
+    text.push_str("mov colour, r1\n");
+    let assembly = ctm_isa::x1k::text::assemble(&text);
+    assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics))
+}
+
+/// Code for groups that counts nothing.
+const JOINT: fn(Isa) -> Options =
+    |isa| Options { isa, lanes: 16, fuel: false, counters: false, careful: false, copies: None };
+
+/// Code for groups that counts.
+const COUNTING: fn(Isa) -> Options = |isa| Options { counters: true, ..JOINT(isa) };
+
+/// Code for groups; whatever a launch does before it runs.
+fn compile(launch: &Launch<'_>, options: Options) -> Option<Native> {
+    let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
+    let mut code = lowered.clone();
+    let live = optimise(&mut code, false);
+    let start: Vec<Var> = live.at(ENTRY).iter().filter(|&var| Ramp::of(var, launch.planes).is_some()).collect();
+    let outputs: Vec<usize> = (0..OUTPUT_VARS).filter(|index| code.outputs >> index & 1 == 1).collect();
+    Native::new(&lowered, (&code, &live), &start, &outputs, &[], options)
+}
+
+/// The kernel for the inside of a domain, or (`careful`) for its edges.
+fn compile_stream(launch: &Launch<'_>, isa: Isa, careful: bool) -> Option<Arc<Kernel>> {
+    let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters)?;
+    let mut geometry = Geometry { inputs: [0; INPUTS], outputs: [0; OUTPUTS] };
+    (geometry.inputs[0], geometry.inputs[1], geometry.outputs[0]) = (4, 4, 4);
+    crate::runtime::streams::compile(isa, &lowered, launch, geometry, careful)
+}
+
+/// What many programs became.
+pub(crate) struct Print {
+    /// FNV-1a.
+    hash: u64,
+    bytes: usize,
+    parts: usize,
+}
+
+impl Default for Print {
+    fn default() -> Self {
+        Self { hash: 0xcbf2_9ce4_8422_2325, bytes: 0, parts: 0 }
+    }
+}
+
+impl Print {
+    pub(crate) fn add(&mut self, bytes: &[u8]) {
+        let step = |hash: u64, &byte: &u8| (hash ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
+        self.hash = bytes.iter().fold(self.hash, step);
+        self.bytes += bytes.len();
+        self.parts += 1;
+    }
+}
+
+impl std::fmt::Display for Print {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} parts, {} bytes, {:016x}", self.parts, self.bytes, self.hash)
+    }
+}
+
+/// Prints a hash of the code of many programs: a change that only makes the compiler faster leaves them alone.
+#[test]
+#[ignore = "to compare two versions"]
+fn fingerprints() {
+    let constants = Constants::default();
+    let flows = [FlowControl::None, FlowControl::Statements, FlowControl::Raw];
+    type Kind = (&'static str, fn(Isa) -> Options);
+    let kinds: [Kind; 4] = [
+        ("", COUNTING),
+        ("joint ", JOINT),
+        ("careful ", |isa| Options { careful: true, copies: Some(2), ..JOINT(isa) }),
+        ("fuel ", |isa| Options { fuel: true, ..COUNTING(isa) }),
+    ];
+    for (isa, (kind, options)) in [Isa::Avx512, Isa::Avx2].into_iter().flat_map(|isa| kinds.map(|kind| (isa, kind))) {
+        for (flow, instructions) in flows.into_iter().flat_map(|flow| [8, 40, 120].map(|n| (flow, n))) {
+            let mut all = Print::default();
+            for seed in 0..60 {
+                let program = random(seed, instructions, flow, true);
+                let Some(native) = compile(&launch(&program, &constants), options(isa)) else { continue };
+                all.add(native.text());
+                all.add(&[native.copies as u8]);
+            }
+            println!("{kind}{isa:?} {flow:?} {instructions}: {all}");
+        }
+    }
+    for (isa, instructions) in [Isa::Avx512, Isa::Avx2].into_iter().flat_map(|isa| [8, 40, 120].map(|n| (isa, n))) {
+        let (mut all, mut looped, mut careful) = (Print::default(), Print::default(), Print::default());
+        for seed in 0..60 {
+            let program = stream_program(seed, instructions, seed % 2 == 0);
+            if let Some(kernel) = compile_stream(&launch(&program, &constants), isa, false) {
+                all.add(kernel.text());
+            }
+            let shape = StreamShape {
+                instructions,
+                inputs: 2,
+                outputs: 1,
+                loops: (seed % 3) as u32,
+                alike: seed % 2 == 0,
+                relative: seed % 4 == 0,
+            };
+            let program = stream(seed, &shape);
+            let mut constants = Constants::default();
+            constants.int[..4].copy_from_slice(&[[3, 0, 1, 0], [1, 0, 0, 0], [2, 1, 2, 0], [70, 0, 1, 0]]);
+            for (print, is_careful) in [(&mut looped, false), (&mut careful, true)] {
+                if let Some(kernel) = compile_stream(&launch(&program, &constants), isa, is_careful) {
+                    print.add(kernel.text());
+                }
+            }
+        }
+        println!("stream {isa:?} {instructions}: {all}");
+        println!("random stream {isa:?} {instructions}: {looped}");
+        println!("careful stream {isa:?} {instructions}: {careful}");
+    }
+}
+
+/// For `valgrind --tool=callgrind`: 20 programs of 64 instructions for one instruction set.
+fn twenty(isa: Isa) {
+    let constants = Constants::default();
+    for seed in 0..20 {
+        let flow = if seed % 2 == 0 { FlowControl::None } else { FlowControl::Statements };
+        let program = random(seed, 48, flow, false);
+        std::hint::black_box(compile(&launch(&program, &constants), COUNTING(isa)));
+    }
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn twenty_for_avx512() {
+    twenty(Isa::Avx512);
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn twenty_for_avx2() {
+    twenty(Isa::Avx2);
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn twenty_streams() {
+    let constants = Constants::default();
+    for seed in 0..20 {
+        let program = stream_program(seed, 64, seed % 2 == 0);
+        std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512, false));
+    }
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn one_long_program() {
+    let constants = Constants::default();
+    let program = random(1, 512, FlowControl::None, false);
+    std::hint::black_box(compile(&launch(&program, &constants), COUNTING(Isa::Avx512)));
+}
+
+#[test]
+#[ignore = "a measurement"]
+fn one_long_stream() {
+    let constants = Constants::default();
+    let program = stream_program(1, 512, true);
+    std::hint::black_box(compile_stream(&launch(&program, &constants), Isa::Avx512, false));
+}
+
+/// For a profiler: programs again and again, as the variables ask: `CTM_COST="statements 384 avx2 joint"`, `CTM_SEED`, `CTM_TURNS`.
+#[test]
+#[ignore = "a measurement"]
+fn again() {
+    let number = |name| std::env::var(name).ok().and_then(|n| n.parse().ok());
+    let what = std::env::var("CTM_COST").unwrap_or_default();
+    let words: Vec<&str> = what.split_whitespace().collect();
+    let instructions = words.iter().find_map(|word| word.parse().ok()).unwrap_or(60);
+    let isa = if words.contains(&"avx2") { Isa::Avx2 } else { Isa::Avx512 };
+    let options = if words.contains(&"joint") { JOINT(isa) } else { COUNTING(isa) };
+    let seeds = number("CTM_SEED").map_or(0..10, |seed: u64| seed..seed + 1);
+    let constants = Constants::default();
+    for seed in seeds {
+        let program = match words.first() {
+            Some(&"statements") => random(seed, instructions, FlowControl::Statements, false),
+            Some(&"stream") => stream_program(seed, instructions, seed % 2 == 0),
+            _ => random(seed, instructions, FlowControl::None, false),
+        };
+        let launch = launch(&program, &constants);
+        let start = thread_time();
+        let turns = number("CTM_TURNS").unwrap_or(100);
+        for _ in 0..turns {
+            match words.first() {
+                Some(&"stream") => _ = std::hint::black_box(compile_stream(&launch, isa, false)),
+                _ => _ = std::hint::black_box(compile(&launch, options)),
+            }
+        }
+        let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
+        // A subroutine is there once for each way of calling it.
+        let lowered = crate::lower::x1k::lower(launch.program, launch.constants, launch.counters);
+        let blocks = lowered.as_ref().map_or(&[][..], |code| &code.blocks);
+        let issued: u32 = blocks.iter().map(|block| block.tally.instructions()).sum();
+        let ops: usize = blocks.iter().map(|block| block.ops.len()).sum();
+        let (words, blocks) = (program.words.len(), blocks.len());
+        println!("{seed}: {us:.0} us; {words} instructions, in blocks {issued}, operations {ops}, blocks {blocks}");
+    }
+}
+
+/// The thread's time of the fastest of several runs, in us.
+pub(crate) fn fastest(mut run: impl FnMut()) -> f64 {
+    let mut best = f64::INFINITY;
+    for _ in 0..25 {
+        let start = thread_time();
+        run();
+        best = best.min((thread_time() - start) as f64);
+    }
+    best / 1e3
+}
+
+/// Prints a table: what compiling takes by length of the program, the median of ten programs.
+#[test]
+#[ignore = "a measurement"]
+fn compilation() {
+    let constants = Constants::default();
+    println!("| code for | instructions | median us | most us |\n|---|--:|--:|--:|");
+    for instructions in LENGTHS {
+        let row = |name: &str, make: &dyn Fn(u64) -> Program, run: &dyn Fn(&Launch<'_>) -> bool| {
+            let mut times: Vec<(f64, usize)> = (0..10)
+                .map(|seed| {
+                    let program = make(seed);
+                    let launch = launch(&program, &constants);
+                    assert!(run(&launch), "{name}: seed {seed} has no code");
+                    (fastest(|| _ = std::hint::black_box(run(&launch))), program.words.len())
+                })
+                .collect();
+            times.sort_by(|a, b| a.0.total_cmp(&b.0));
+            let length = times.iter().map(|t| t.1).sum::<usize>() / times.len();
+            println!("| {name} | {length} | {:.0} | {:.0} |", times[5].0, times[9].0);
+        };
+        for isa in [Isa::Avx512, Isa::Avx2] {
+            // Exactly as many instructions as it says, the output included.
+            let straight = |seed| random(seed, instructions - 4, FlowControl::None, false);
+            let statements = |seed| random(seed, instructions * 3 / 4, FlowControl::Statements, false);
+            let counting = |launch: &Launch<'_>| compile(launch, COUNTING(isa)).is_some();
+            row(&format!("groups, straight, {isa:?}"), &straight, &counting);
+            row(&format!("groups, statements, {isa:?}"), &statements, &|launch| compile(launch, JOINT(isa)).is_some());
+            row(&format!("groups, statements, counting, {isa:?}"), &statements, &counting);
+        }
+        let stream = |seed| stream_program(seed, instructions, seed % 2 == 0);
+        for isa in [Isa::Avx512, Isa::Avx2] {
+            let name = format!("groups, multiply-adds, {isa:?}");
+            row(&name, &stream, &|launch| compile(launch, COUNTING(isa)).is_some());
+            row(&format!("stream, {isa:?}"), &stream, &|launch| compile_stream(launch, isa, false).is_some());
+        }
+    }
+    let program = ctm_isa::x1k::text::assemble(include_str!("../../../../examples/nbody/nbody.x1k")).program.unwrap();
+    let mut constants = constants;
+    constants.int[..2].fill([64, 0, 0, 0]);
+    let launch = launch(&program, &constants);
+    for isa in [Isa::Avx512, Isa::Avx2] {
+        let us = fastest(|| assert!(std::hint::black_box(compile_stream(&launch, isa, false)).is_some()));
+        println!("| stream, nbody, {isa:?} | {} | {us:.0} | {us:.0} |", program.words.len());
+    }
+}

@@ -1,0 +1,117 @@
+//! What compiling R700 programs costs, and whether a change to the compiler changes code: see [`crate::tests::cost`].
+#![allow(clippy::print_stdout, reason = "it says what it measured")]
+
+use crate::codegen::x86::Isa;
+use crate::codegen::x86::r700::Variant;
+use crate::runtime::r700::artifact::Artifact;
+use crate::tests::cost::{Print, fastest, thread_time};
+use ctm_exec::Domain;
+use ctm_exec::r700::{Constants, Launch, Plane};
+use ctm_isa::r700::Program;
+use ctm_isa::r700::program::Stage;
+use ctm_isa::r700::random::{Shape, program};
+
+const PLANES: &[Plane] = &[Plane::position(0)];
+
+fn launch<'a>(program: &'a Program, constants: &'a Constants) -> Launch<'a> {
+    Launch { planes: PLANES, ..Launch::new(program, constants, Domain { i0: 0, j0: 0, i1: 63, j1: 63 }) }
+}
+
+fn lower(launch: &Launch<'_>) -> Option<Artifact> {
+    Artifact::new(launch, crate::runtime::streams::Streams::new(Default::default(), Default::default()))
+}
+
+const SETS: [(Isa, &str); 2] = [(Isa::Avx512, "AVX-512"), (Isa::Avx2, "AVX2")];
+
+fn variant(isa: Isa, linear: bool) -> Variant {
+    Variant { isa, moderate: false, linear, levels: false, counts: true, fuel: true, narrows: false }
+}
+
+/// Prints a hash of the code of many programs.
+#[test]
+#[ignore = "to compare two versions"]
+fn fingerprints() {
+    let constants = Constants::default();
+    let shapes = [(2, false), (6, true), (20, false)];
+    for ((isa, set), (clauses, linear)) in SETS.into_iter().flat_map(|set| shapes.map(|shape| (set, shape))) {
+        let mut all = Print::default();
+        for seed in 0..100 {
+            let program = program(seed, &Shape { clauses, groups: 5, ..Shape::all(Stage::Pixel) });
+            let Some(artifact) = lower(&launch(&program, &constants)) else { continue };
+            if let Some(native) = artifact.native(variant(isa, linear), &[], true) {
+                all.add(native.text());
+            }
+        }
+        println!("R700, {set}, {clauses} clauses: {all}");
+    }
+}
+
+/// Prints a table: what compiling takes by length of the program in instruction groups, the median of ten programs.
+#[test]
+#[ignore = "a measurement"]
+fn compilation() {
+    let constants = Constants::default();
+    println!("| code for | groups | dwords | median us | most us |\n|---|--:|--:|--:|--:|");
+    let kinds = [("straight", false), ("statements", true)];
+    for ((isa, set), (name, flow)) in SETS.into_iter().flat_map(|set| kinds.map(|kind| (set, kind))) {
+        for (clauses, groups) in [(1, 16), (2, 32), (4, 32), (16, 32)] {
+            let shape = Shape { clauses, groups, flow, memory: false, kills: false, ..Shape::all(Stage::Pixel) };
+            let mut times = Vec::new();
+            let (mut dwords, mut issued) = (0, 0);
+            for seed in 0.. {
+                let program = program(seed, &shape);
+                let launch = launch(&program, &constants);
+                let make =
+                    || lower(&launch).filter(|artifact| artifact.native(variant(isa, false), &[], true).is_some());
+                let Some(artifact) = make() else { continue };
+                times.push(fastest(|| _ = std::hint::black_box(make())));
+                dwords += program.words.len();
+                issued += artifact.code.blocks.iter().map(|block| u64::from(block.tally.instructions())).sum::<u64>();
+                if times.len() == 10 || seed == 100 {
+                    break;
+                }
+            }
+            times.sort_by(f64::total_cmp);
+            let (Some(median), Some(most)) = (times.get(times.len() / 2), times.last()) else { continue };
+            let each = times.len();
+            println!(
+                "| R700, {set}, {name} | {} | {} | {median:.0} | {most:.0} |",
+                issued / each as u64,
+                dwords / each
+            );
+        }
+    }
+}
+
+/// For a profiler: programs again and again, as the variables ask: `CTM_COST="statements 4 avx2"` (clauses), `CTM_SEED`, `CTM_TURNS`.
+#[test]
+#[ignore = "a measurement"]
+fn again() {
+    let number = |name| std::env::var(name).ok().and_then(|n| n.parse().ok());
+    let what = std::env::var("CTM_COST").unwrap_or_default();
+    let words: Vec<&str> = what.split_whitespace().collect();
+    let clauses = words.iter().find_map(|word| word.parse().ok()).unwrap_or(4);
+    let isa = if words.contains(&"avx2") { Isa::Avx2 } else { Isa::Avx512 };
+    let flow = words.contains(&"statements");
+    let constants = Constants::default();
+    for seed in number("CTM_SEED").map_or(0..10, |seed| seed..seed + 1) {
+        let shape = Shape { clauses, groups: 32, flow, memory: false, kills: false, ..Shape::all(Stage::Pixel) };
+        let program = program(seed, &shape);
+        let launch = launch(&program, &constants);
+        let turns = number("CTM_TURNS").unwrap_or(100);
+        let (mut bytes, mut ops, mut groups, mut blocks) = (0, 0, 0u32, 0);
+        let start = thread_time();
+        for _ in 0..turns {
+            let Some(artifact) = lower(&launch) else { continue };
+            groups = artifact.code.blocks.iter().map(|block| block.tally.alu).sum();
+            ops = artifact.code.blocks.iter().map(|block| block.ops.len()).sum();
+            blocks = artifact.code.blocks.len();
+            bytes = artifact.native(variant(isa, false), &[], true).map_or(0, |native| native.text().len());
+        }
+        let us = (thread_time() - start) as f64 / 1e3 / turns as f64;
+        let dwords = program.words.len();
+        println!(
+            "{seed}: {us:.0} us; {dwords} dwords, {groups} groups, operations {ops}, blocks {blocks}, bytes {bytes}"
+        );
+    }
+}

@@ -1,0 +1,16 @@
+//! Tests and measurements that look inside: they are part of the library when it is tested.
+//!
+//! | file | what |
+//! |---|---|
+//! | `cost`, `cost_r700` | what compiling costs; run by name only |
+//! | `guarded`, `guarded_r700` | random programs between pages that may not be touched |
+
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod cost;
+#[cfg(all(unix, target_arch = "x86_64"))]
+mod cost_r700;
+#[cfg(all(unix, target_arch = "x86_64"))]
+#[allow(unsafe_code, reason = "pages are mapped and protected here")]
+pub mod guarded;
+#[cfg(target_arch = "x86_64")]
+mod guarded_r700;
