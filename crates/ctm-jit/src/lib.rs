@@ -22,11 +22,6 @@
 //! `codegen/x86/mod`, `codegen/x86/r700/mod` and `codegen/x86/stream/run`, which call code, `codegen/x86/frame`, which code works on,
 //! `launch/direct` and `runtime/native`, which see arrays as dwords, and `codegen/portable/rows`, which asks what the processor has.
 
-#![allow(
-    clippy::cast_possible_truncation,
-    reason = "registers, blocks and operations are counted in numbers that hold their limits"
-)]
-
 mod codegen;
 mod ir;
 mod launch;

@@ -7,5 +7,4 @@
 
 pub mod portable;
 #[cfg(target_arch = "x86_64")]
-#[allow(unsafe_code, reason = "machine code is made and called here")]
 pub mod x86;

@@ -1,5 +1,7 @@
 //! The frame: the memory that code works on. A head, a part for each copy, room for registers during calls.
 
+#![allow(unsafe_code, reason = "lines of the frame become bytes")]
+
 use super::isa::MAX_COPIES;
 use super::quads;
 use super::select::Rows;

@@ -429,6 +429,7 @@ impl Native {
     }
 
     /// Calls the code; what of the frame's head is the same for all calls is written here.
+    #[allow(unsafe_code, reason = "machine code is called, and calls back")]
     fn enter(
         &self,
         frame: &mut Frame,
@@ -570,6 +571,7 @@ struct Context<'a> {
 
 /// Reads an input for the `lanes` of a copy, or writes past the cache ([`WRITES`]), or calls a reference function for all lanes ([`REFERENCES`]):
 /// coordinates, indices, operands and results are rows of its part of the frame. 0: done, 1: refer.
+#[allow(unsafe_code, reason = "machine code is called, and calls back")]
 unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u32) -> u32 {
     // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call.
     let context = unsafe { &*frame.add(head::CONTEXT as usize).cast::<*const Context<'_>>().read() };

@@ -460,6 +460,7 @@ impl Native {
     ///
     /// # Errors
     /// [`Refer`]: the reference interpreter has to.
+    #[allow(unsafe_code, reason = "machine code is called, and calls back")]
     pub fn run(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave, goes_on: bool) -> Result<Ran, Refer> {
         if !goes_on {
             self.begin(frame, shared, wave);
@@ -611,6 +612,7 @@ struct Context<'a> {
 }
 
 /// Does what machine code has no instructions for: arguments and results are rows of the frame. 0: done, 1: refer.
+#[allow(unsafe_code, reason = "machine code is called, and calls back")]
 unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call, and
     // nobody else uses it meanwhile.

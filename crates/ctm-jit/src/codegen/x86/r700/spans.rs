@@ -180,6 +180,7 @@ impl<'a> Block<'a> {
 
 impl Native {
     /// Runs so many wavefronts, of which the first one lies at these places. `covered`: the lanes whose exports are stored, 64 a word, and which of them the first wavefront begins with, a multiple of a wavefront's lanes. Passages of blocks, active lanes and what fetches count are those of all that began.
+    #[allow(unsafe_code, reason = "machine code is called")]
     pub fn run_span(
         &self,
         frame: &mut Frame,

@@ -215,6 +215,7 @@ impl Kernel {
     }
 
     /// Runs tiles; `false`, and nothing has happened, when they would reach beyond what is there.
+    #[allow(unsafe_code, reason = "machine code is called")]
     pub fn run(&self, frame: &mut Frame, rect: &Rect, surfaces: &Surfaces<'_>, constants: &[u32]) -> bool {
         if rect.tiles == 0 || rect.rows == 0 || !self.is_inside(rect, surfaces, constants) {
             return false;
