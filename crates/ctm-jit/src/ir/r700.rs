@@ -231,8 +231,8 @@ pub enum Op {
     Fetch(u16, [Value; 4], M),
     /// Does what the [`Store`] of this number does, for the lanes of a mask: index and elements.
     Store(u16, [Value; 5], M),
-    /// The other wavefronts of the group come to where this [`Turn`] is first, as far as they have issued fewer instructions.
-    Turn(u16),
+    /// The other wavefronts of the group come to where this [`Yield`] is first, as far as they have issued fewer instructions.
+    Yield(u16),
     /// Stores into a variable.
     Set(Var, Value, M),
     /// Stores into an element of the register `base + index`, if there is such a register.
@@ -252,7 +252,7 @@ impl Op {
         let mut put = |from: &[Value]| from.iter().zip(&mut values).for_each(|(v, place)| *place = Some(*v));
         match self {
             Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(_) => {}
-            Self::Turn(_) | Self::Lane => {}
+            Self::Yield(_) | Self::Lane => {}
             Self::Abs(a) | Self::Neg(a) | Self::GetRelative(_, _, _, a) | Self::Fetched(a, _) | Self::Set(_, a, _) => {
                 put(&[*a]);
             }
@@ -304,7 +304,7 @@ impl Op {
             | Self::GetRelative(..)
             | Self::Fetched(..)
             | Self::Mask(_)
-            | Self::Turn(_)
+            | Self::Yield(_)
             | Self::Tally(_) => None,
         }
     }
@@ -315,7 +315,7 @@ impl Op {
             self,
             Self::Fetch(..)
                 | Self::Store(..)
-                | Self::Turn(_)
+                | Self::Yield(_)
                 | Self::Set(..)
                 | Self::SetRelative(..)
                 | Self::Mark(..)
@@ -372,9 +372,9 @@ pub enum Store {
     Global(u8),
 }
 
-/// A place where wavefronts of a group take turns: what follows is seen by the others.
+/// A place where a wavefront yields to the others of its group: what follows is seen by the others.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Turn {
+pub struct Yield {
     /// The block it is in.
     pub block: u16,
     /// Control-flow instructions of the block before it.
@@ -446,7 +446,7 @@ impl Tally {
         self.alu + self.output + self.tex + self.fc
     }
 
-    /// Control-flow instructions, exports and memory writes among them: what wavefronts of a group take turns with.
+    /// Control-flow instructions, exports and memory writes among them: by which wavefronts of a group are ordered.
     pub const fn steps(&self) -> u32 {
         self.output + self.fc
     }
@@ -487,8 +487,8 @@ pub struct Code {
     pub fetches: Vec<Fetch>,
     /// Its memory writes and what is like them, by number.
     pub stores: Vec<Store>,
-    /// Where the wavefronts of a group take turns, by number; none where a group is one wavefront.
-    pub turns: Vec<Turn>,
+    /// Where the wavefronts of a group yield to each other, by number; none where a group is one wavefront.
+    pub yields: Vec<Yield>,
     /// Constants of buffers, in the order of the table.
     pub locked: Vec<Locked>,
     /// Some fetch looks at lanes that do not execute.

@@ -41,7 +41,7 @@ pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
         | Op::Fetched(..)
         | Op::Fetch(..)
         | Op::Store(..)
-        | Op::Turn(_)
+        | Op::Yield(_)
         | Op::Set(..)
         | Op::SetRelative(..)
         | Op::Mark(..)

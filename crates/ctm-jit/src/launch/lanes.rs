@@ -103,7 +103,7 @@ pub fn count(code: &Code, visits: &[Visits], lanes: usize, memory: &dyn Memory, 
 
 /// The group has to be run by the reference interpreter: it does, or may do, something that ends in a fault.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Refer;
+pub struct BailOut;
 
 /// A program that begins with block 0.
 pub const ENTRY: BlockId = BlockId(0);
@@ -130,9 +130,9 @@ pub fn instruction_bound(code: &Code, constants: &Constants, weight: impl Fn(&Ta
         if unbounded {
             return None;
         }
-        let turns = |&(_, int): &(bool, u8)| u64::from(constants.int[usize::from(int)][0].max(1));
-        let turns = block.frames.frames.iter().map(turns).product::<u64>();
-        bound = bound.saturating_add(turns.saturating_mul(weight(&block.tally).into()));
+        let iterations = |&(_, int): &(bool, u8)| u64::from(constants.int[usize::from(int)][0].max(1));
+        let iterations = block.frames.frames.iter().map(iterations).product::<u64>();
+        bound = bound.saturating_add(iterations.saturating_mul(weight(&block.tally).into()));
     }
     Some(bound)
 }

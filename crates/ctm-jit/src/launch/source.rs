@@ -1,7 +1,7 @@
 //! What back ends read inputs from, and write to past the cache.
 
 use crate::launch::direct;
-use crate::launch::lanes::{Mask, Refer, Row, lanes_of};
+use crate::launch::lanes::{BailOut, Mask, Row, lanes_of};
 use ctm_exec::x1k::Memory;
 use ctm_exec::x1k::group::uncached_index;
 
@@ -33,13 +33,13 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// When no more may be read here.
-    pub fn read<T>(&self, mut with: impl FnMut(&dyn Memory) -> T) -> Result<T, Refer> {
+    pub fn read<T>(&self, mut with: impl FnMut(&dyn Memory) -> T) -> Result<T, BailOut> {
         match self.reach {
             Reach::Shared(memory) => Ok(with(memory)),
             Reach::Alone(memory) => {
                 let mut result = None;
                 memory.read(&mut |memory| result = Some(with(memory)))?;
-                result.ok_or(Refer)
+                result.ok_or(BailOut)
             }
         }
     }
@@ -48,12 +48,12 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// When one of them is refused; those before it are made.
-    pub fn write(&self, [x, y, bits]: [&Row; 3], lanes: Mask, shared: Option<usize>) -> Result<(), Refer> {
-        let Reach::Alone(memory) = self.reach else { return Err(Refer) };
+    pub fn write(&self, [x, y, bits]: [&Row; 3], lanes: Mask, shared: Option<usize>) -> Result<(), BailOut> {
+        let Reach::Alone(memory) = self.reach else { return Err(BailOut) };
         lanes_of(lanes).try_for_each(|lane| {
             let of = shared.unwrap_or(lane);
             let index = uncached_index(x[of]).zip(uncached_index(y[of]));
-            index.map_or(Err(Refer), |(x, y)| memory.write(x, y, bits[lane]))
+            index.map_or(Err(BailOut), |(x, y)| memory.write(x, y, bits[lane]))
         })
     }
 
@@ -69,13 +69,13 @@ pub trait Exclusive {
     ///
     /// # Errors
     /// When the journal is full.
-    fn read(&self, with: &mut dyn FnMut(&dyn Memory)) -> Result<(), Refer>;
+    fn read(&self, with: &mut dyn FnMut(&dyn Memory)) -> Result<(), BailOut>;
 
     /// Writes one value (`Memory::write_uncached`).
     ///
     /// # Errors
     /// When memory refuses it, or the journal is full: then nothing has been written.
-    fn write(&self, x: u32, y: u32, bits: u32) -> Result<(), Refer>;
+    fn write(&self, x: u32, y: u32, bits: u32) -> Result<(), BailOut>;
 
     /// Lets the reference interpreter run the group from its start.
     fn again(&self, with: &mut dyn FnMut(&mut dyn Memory));

@@ -2,14 +2,14 @@
 
 use crate::ir::r700::{Block, Code, End, MaskOp, Op, Target};
 
-/// The most instructions that any wavefront issues, if there is such a number: the program never refers to the reference interpreter, and each way
+/// The most instructions that any wavefront issues, if there is such a number: the program never bails out to the reference interpreter, and each way
 /// back leads through a counted loop's end.
 pub fn instructions(code: &Code) -> Option<u64> {
-    let refers = |target: Target| target == Target::Reference;
+    let bails_out = |target: Target| target == Target::Reference;
     let any = code.blocks.iter().any(|block| match block.end {
         End::Stop => false,
-        End::Next(target) => refers(target),
-        End::Branch { none, some, .. } => refers(none) || refers(some),
+        End::Next(target) => bails_out(target),
+        End::Branch { none, some, .. } => bails_out(none) || bails_out(some),
     });
     if any { None } else { of(&code.blocks, &vec![true; code.blocks.len()]) }
 }
@@ -23,19 +23,20 @@ fn of(blocks: &[Block], within: &[bool]) -> Option<u64> {
         sum = sum.saturating_add(match part[..] {
             [block] if alone => own(&block),
             _ => {
-                let (end, turns) = part.iter().find_map(|&block| Some((block, turns(blocks, block, &part)?)))?;
+                let (end, iterations) =
+                    part.iter().find_map(|&block| Some((block, iterations(blocks, block, &part)?)))?;
                 let mut rest = vec![false; blocks.len()];
                 part.iter().filter(|&&block| block != end).for_each(|&block| rest[block] = true);
-                // The end of the loop is passed `turns` times, the rest before each time.
-                turns.saturating_mul(own(&end).saturating_add(of(blocks, &rest)?))
+                // The end of the loop is passed `iterations` times, the rest before each time.
+                iterations.saturating_mul(own(&end).saturating_add(of(blocks, &rest)?))
             }
         });
     }
     Some(sum)
 }
 
-/// How often at most the block is passed while the cycle is not left, if it counts turns down and leaves at the last one.
-fn turns(blocks: &[Block], block: usize, cycle: &[usize]) -> Option<u64> {
+/// How often at most the block is passed while the cycle is not left, if it counts iterations down and leaves at the last one.
+fn iterations(blocks: &[Block], block: usize, cycle: &[usize]) -> Option<u64> {
     let ops = &blocks[block].ops;
     let End::Branch { mask, none: Target::Block(left), .. } = blocks[block].end else { return None };
     let counted = ops.iter().find_map(|op| match *op {
@@ -115,8 +116,8 @@ mod tests {
     }
 
     fn code(blocks: Vec<Block>) -> Code {
-        let (fetches, stores, turns, locked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Code { blocks, fetches, stores, turns, locked, watches_idle_lanes: false, relative_gprs: false }
+        let (fetches, stores, yields, locked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        Code { blocks, fetches, stores, yields, locked, watches_idle_lanes: false, relative_gprs: false }
     }
 
     /// The end of a loop of some depth.
@@ -126,8 +127,8 @@ mod tests {
         block(alu, ops, End::Branch { mask: M::PASS, none: Target::Block(left), some: Target::Block(again) })
     }
 
-    fn start(depth: usize, turns: i32, next: u16) -> Block {
-        block(0, vec![MaskOp::Number(M::count(depth), turns)], End::Next(Target::Block(next)))
+    fn start(depth: usize, iterations: i32, next: u16) -> Block {
+        block(0, vec![MaskOp::Number(M::count(depth), iterations)], End::Next(Target::Block(next)))
     }
 
     #[test]

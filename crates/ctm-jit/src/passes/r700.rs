@@ -186,7 +186,7 @@ pub fn rename(op: &mut Op, name: impl Fn(Value) -> Value) {
         | Op::Number(_)
         | Op::Mark(..)
         | Op::Tally(_)
-        | Op::Turn(_)
+        | Op::Yield(_)
         | Op::Lane => {}
         Op::Abs(a) | Op::Neg(a) | Op::GetRelative(_, _, _, a) | Op::Fetched(a, _) | Op::Set(_, a, _) => new(a),
         Op::Alu(op, abc, ..) => {

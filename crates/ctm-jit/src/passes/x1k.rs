@@ -88,7 +88,7 @@ impl Liveness {
 
 /// Removes what nobody reads and masks that nobody sees; gives the liveness of what is left.
 ///
-/// `together`: several groups run at once and may part ways. Where they do, those whose target comes later wait there.
+/// `together`: several groups run at once and may diverge. Where they do, those whose target comes later wait there.
 pub fn optimise(code: &mut Code, together: bool) -> Liveness {
     let paths = Paths::of(code, together);
     // What is live behind the only block is always the same, whatever it does.
@@ -111,7 +111,7 @@ pub fn optimise(code: &mut Code, together: bool) -> Liveness {
     liveness
 }
 
-/// Whether groups that run at once may part ways somewhere.
+/// Whether groups that run at once may diverge somewhere.
 #[cfg(target_arch = "x86_64")]
 pub fn parts(code: &Code) -> bool {
     code.blocks.iter().any(|block| {

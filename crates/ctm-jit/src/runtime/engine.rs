@@ -167,7 +167,7 @@ impl Jit {
     /// How much of R700 launches the reference interpreter has run in this engine's place: launches as a whole, and thread groups of others.
     #[must_use]
     pub fn r700_referred(&self) -> u64 {
-        self.r700.referred()
+        self.r700.bailed_out()
     }
 
     /// What executes the form.

@@ -19,7 +19,7 @@ use crate::runtime::engine::StreamLimits;
 use crate::runtime::work::{share, threads};
 use crate::stream::affine::{Fetch, Given, Item, Linear, Tree};
 use crate::stream::prepare::{Prepared, WHOLE};
-use crate::stream::{affine, prepare, turns};
+use crate::stream::{affine, interleave, prepare};
 use ctm_exec::watch::{Part, Watch};
 use ctm_exec::x1k::{Launch, Memory, Plane};
 use ctm_exec::{Domain, Position};
@@ -192,7 +192,7 @@ impl Stream {
     }
 }
 
-/// Chooses instructions and the size of tiles, with two turns of a loop in one where that leaves as many vectors side by side.
+/// Chooses instructions and the size of tiles, with two iterations of a loop in one where that leaves as many vectors side by side.
 fn choose(
     isa: Isa,
     prepared: Prepared,
@@ -213,7 +213,7 @@ fn choose(
     if Pass::Pairs.is_on()
         && isa == Isa::Avx512
         && !prepared.packed
-        && let Some((mut joined, items)) = turns::joined(&prepared, &tree.items)
+        && let Some((mut joined, items)) = interleave::joined(&prepared, &tree.items)
     {
         let live = optimise(&mut joined.code, false);
         if let Some((chosen, tile)) = of(joined, items, &live, true)
@@ -323,8 +323,9 @@ pub fn run_on(
 
 /// The blocks, and how often each processor passes them.
 fn passes(tree: &Tree) -> impl Iterator<Item = (usize, u64)> {
-    let turns = |around: Vec<affine::Around>| around.iter().map(|(turns, _)| u64::from(*turns)).product();
-    affine::blocks(&tree.items).into_iter().map(move |(block, around)| (block, turns(around)))
+    let iterations =
+        |around: Vec<affine::Around>| around.iter().map(|(iterations, _)| u64::from(*iterations)).product();
+    affine::blocks(&tree.items).into_iter().map(move |(block, around)| (block, iterations(around)))
 }
 
 /// Rows and columns of one kernel.

@@ -1,7 +1,7 @@
-//! Programs whose flow does not depend on data, and fetches whose coordinates are whole linear functions of the index pair and of loop turns.
+//! Programs whose flow does not depend on data, and fetches whose coordinates are whole linear functions of the index pair and of loop iterations.
 //!
 //! A program whose only flow control is counted loops is a tree ([`Item`]). Over it, each component of a register that is
-//! `c + i * (column) + j * (row) + n * (turn of a loop) ...` is followed exactly ([`Linear`]): sums and products of such values stay exact as
+//! `c + i * (column) + j * (row) + n * (iteration of a loop) ...` is followed exactly ([`Linear`]): sums and products of such values stay exact as
 //! long as they are multiples of 1/256 below 65536 in magnitude, which single precision holds without rounding. What is not known
 //! to be so is no linear function here, whatever it may be.
 
@@ -61,16 +61,16 @@ pub enum Item {
     Block(usize),
     /// A counted loop.
     Loop {
-        /// Turns, at least one.
-        turns: u16,
-        /// aL in the first turn and what each turn adds, for LOOP.
+        /// Iterations, at least one.
+        iterations: u16,
+        /// aL in the first iteration and what each iteration adds, for LOOP.
         variable: Option<(u8, i8)>,
         /// What is repeated.
         body: Vec<Item>,
     },
 }
 
-/// `c + i * column + j * row + turns[d] * (turn of the loop at depth d)`, in units of 1/256.
+/// `c + i * column + j * row + iterations[d] * (iteration of the loop at depth d)`, in units of 1/256.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct Linear {
     /// The constant.
@@ -79,13 +79,13 @@ pub struct Linear {
     pub i: i64,
     /// For each row.
     pub j: i64,
-    /// For each turn of the loops around, outermost first.
-    pub turns: [i64; LOOPS],
+    /// For each iteration of the loops around, outermost first.
+    pub iterations: [i64; LOOPS],
 }
 
 impl Linear {
     const fn constant(c: i64) -> Self {
-        Self { c, i: 0, j: 0, turns: [0; LOOPS] }
+        Self { c, i: 0, j: 0, iterations: [0; LOOPS] }
     }
 
     /// The value of a float that is a constant.
@@ -107,7 +107,7 @@ impl Linear {
         self.c += other.c;
         self.i += other.i;
         self.j += other.j;
-        self.turns.iter_mut().zip(other.turns).for_each(|(a, b)| *a += b);
+        self.iterations.iter_mut().zip(other.iterations).for_each(|(a, b)| *a += b);
         self
     }
 
@@ -118,23 +118,29 @@ impl Linear {
             exact &= x * factor % UNIT == 0;
             x * factor / UNIT
         };
-        let scaled = Self { c: of(self.c), i: of(self.i), j: of(self.j), turns: self.turns.map(&mut of) };
+        let scaled = Self { c: of(self.c), i: of(self.i), j: of(self.j), iterations: self.iterations.map(&mut of) };
         exact.then_some(scaled)
     }
 
-    /// Whether no index pair and no turn makes it leave the range in which it is exact.
-    fn is_exact(&self, turns: &[u16; LOOPS]) -> bool {
+    /// Whether no index pair and no iteration makes it leave the range in which it is exact.
+    fn is_exact(&self, iterations: &[u16; LOOPS]) -> bool {
         let reach = |x: i64, n: i64| x.abs().saturating_mul(n);
-        let turns = self.turns.iter().zip(turns).map(|(&t, &n)| reach(t, n.into())).fold(0, i64::saturating_add);
+        let iterations =
+            self.iterations.iter().zip(iterations).map(|(&t, &n)| reach(t, n.into())).fold(0, i64::saturating_add);
         let all = self.c.abs().saturating_add(reach(self.i, INDICES)).saturating_add(reach(self.j, INDICES));
-        all.saturating_add(turns) < LIMIT
+        all.saturating_add(iterations) < LIMIT
     }
 
     /// The whole number that it is, rounded down; `None` if it takes steps that are not whole.
     fn floor(&self) -> Option<Self> {
-        let whole = self.i % UNIT == 0 && self.j % UNIT == 0 && self.turns.iter().all(|t| t % UNIT == 0);
+        let whole = self.i % UNIT == 0 && self.j % UNIT == 0 && self.iterations.iter().all(|t| t % UNIT == 0);
         let part = |x: i64| x.div_euclid(UNIT);
-        whole.then_some(Self { c: part(self.c), i: part(self.i), j: part(self.j), turns: self.turns.map(part) })
+        whole.then_some(Self {
+            c: part(self.c),
+            i: part(self.i),
+            j: part(self.j),
+            iterations: self.iterations.map(part),
+        })
     }
 }
 
@@ -158,8 +164,8 @@ pub struct Fetch {
     pub x: Linear,
     /// The row.
     pub y: Linear,
-    /// Turns of the loops around; 0 where there is none.
-    pub turns: [u16; LOOPS],
+    /// Iterations of the loops around; 0 where there is none.
+    pub iterations: [u16; LOOPS],
 }
 
 /// A program as a tree, with its fetches.
@@ -185,7 +191,7 @@ pub fn analyse(code: &Code, items: Vec<Item>, given: &Given<'_>) -> Option<Tree>
         given_up: false,
         values: Vec::new(),
         work: 0,
-        turns: [0; LOOPS],
+        iterations: [0; LOOPS],
     };
     let mut state: Vec<Known> = (0..Var::COUNT as u16).map(|var| walk.start(Var(var))).collect();
     walk.items(&items, &mut state, 0);
@@ -203,14 +209,14 @@ pub fn analyse(code: &Code, items: Vec<Item>, given: &Given<'_>) -> Option<Tree>
     })
 }
 
-/// Whether relative addresses name registers that there are, in all turns; otherwise the launch ends with a fault, also where nothing is
+/// Whether relative addresses name registers that there are, in all iterations; otherwise the launch ends with a fault, also where nothing is
 /// made of what would be read.
 fn registers_exist(code: &Code, items: &[Item]) -> bool {
     blocks(items).into_iter().all(|(index, around)| {
         let block = &code.blocks[index];
-        let (turns, first, step) = match block.frames.loop_variable().map(|frame| around.get(frame)) {
+        let (iterations, first, step) = match block.frames.loop_variable().map(|frame| around.get(frame)) {
             None => (1, 0, 0),
-            Some(Some(&(turns, Some((first, step))))) => (turns, first, step),
+            Some(Some(&(iterations, Some((first, step))))) => (iterations, first, step),
             Some(_) => return false,
         };
         block.ops.iter().all(|op| {
@@ -219,11 +225,11 @@ fn registers_exist(code: &Code, items: &[Item]) -> bool {
                 File::Temp => ctm_isa::x1k::TEMPORARIES,
                 File::Const => ctm_isa::x1k::FLOAT_CONSTANTS,
             };
-            let exists = |turn: i32| {
-                let register = i32::from(base) + i32::from(first) + i32::from(step) * turn;
+            let exists = |iteration: i32| {
+                let register = i32::from(base) + i32::from(first) + i32::from(step) * iteration;
                 usize::try_from(register).is_ok_and(|register| register < limit)
             };
-            exists(0) && exists(i32::from(turns) - 1)
+            exists(0) && exists(i32::from(iterations) - 1)
         })
     })
 }
@@ -293,9 +299,9 @@ fn items(
             // All lanes run and are covered, so they agree if the truth table does not look at anything.
             FcOp::Jump => at = block_of(jumps(&flow)?)?,
             FcOp::Rep | FcOp::Loop => {
-                let [turns, first, step, _] = launch.constants.int[usize::from(flow.int)];
+                let [iterations, first, step, _] = launch.constants.int[usize::from(flow.int)];
                 // Nobody wants to jump over it.
-                if flow.wants != 0 || flow.jump_any || turns == 0 || depth == LOOPS {
+                if flow.wants != 0 || flow.jump_any || iterations == 0 || depth == LOOPS {
                     return None;
                 }
                 let begin = block_of(flow.stay)?;
@@ -307,7 +313,7 @@ fn items(
                     return None;
                 }
                 let variable = (flow.op == FcOp::Loop).then_some((first, step.cast_signed()));
-                list.push(Item::Loop { turns: turns.into(), variable, body });
+                list.push(Item::Loop { iterations: iterations.into(), variable, body });
                 at = next;
             }
             FcOp::EndRep | FcOp::EndLoop => {
@@ -351,8 +357,8 @@ struct Walk<'a> {
     given_up: bool,
     values: Vec<Known>,
     work: usize,
-    /// Turns of the loops around.
-    turns: [u16; LOOPS],
+    /// Iterations of the loops around.
+    iterations: [u16; LOOPS],
 }
 
 /// Operations that the analysis may follow, repetitions included.
@@ -369,7 +375,7 @@ impl Walk<'_> {
 
     fn exact(&self, linear: Option<Linear>, constants: u32) -> Known {
         match linear {
-            Some(linear) if linear.is_exact(&self.turns) => Known { linear: Some(linear), constants },
+            Some(linear) if linear.is_exact(&self.iterations) => Known { linear: Some(linear), constants },
             _ => UNKNOWN,
         }
     }
@@ -400,17 +406,17 @@ impl Walk<'_> {
         for item in items {
             match item {
                 Item::Block(index) => self.block(*index, state),
-                Item::Loop { turns, body, .. } => {
-                    self.turns[depth] = *turns;
-                    self.repeat(*turns, body, state, depth);
-                    self.turns[depth] = 0;
+                Item::Loop { iterations, body, .. } => {
+                    self.iterations[depth] = *iterations;
+                    self.repeat(*iterations, body, state, depth);
+                    self.iterations[depth] = 0;
                 }
             }
         }
     }
 
-    /// What a loop does: guesses that each turn adds the same to a component, and keeps the guesses that hold.
-    fn repeat(&mut self, turns: u16, body: &[Item], state: &mut [Known], depth: usize) {
+    /// What a loop does: guesses that each iteration adds the same to a component, and keeps the guesses that hold.
+    fn repeat(&mut self, iterations: u16, body: &[Item], state: &mut [Known], depth: usize) {
         let entry = state.to_vec();
         let mut after = entry.clone();
         self.items(body, &mut after, depth + 1);
@@ -421,14 +427,14 @@ impl Walk<'_> {
                 *guess = UNKNOWN;
                 continue;
             };
-            let added = b.add(Linear { c: -a.c, i: -a.i, j: -a.j, turns: a.turns.map(|t| -t) });
+            let added = b.add(Linear { c: -a.c, i: -a.i, j: -a.j, iterations: a.iterations.map(|t| -t) });
             if !added.is_constant() {
                 *guess = UNKNOWN;
                 continue;
             }
             step[var] = added.c;
             let mut linear = a;
-            linear.turns[depth] += added.c;
+            linear.iterations[depth] += added.c;
             let constants = self.union(entry[var].constants, after[var].constants);
             *guess = self.exact(Some(linear), constants);
         }
@@ -452,12 +458,12 @@ impl Walk<'_> {
                 break;
             }
         }
-        // Behind the loop: as at the end of its last turn.
+        // Behind the loop: as at the end of its last iteration.
         for (state, after) in state.iter_mut().zip(&after) {
             *state = *after;
             if let Some(linear) = &mut state.linear {
-                linear.c += linear.turns[depth] * i64::from(turns - 1);
-                linear.turns[depth] = 0;
+                linear.c += linear.iterations[depth] * i64::from(iterations - 1);
+                linear.iterations[depth] = 0;
             }
         }
     }
@@ -510,7 +516,7 @@ impl Walk<'_> {
                 } else {
                     None
                 };
-                let sum = product.map(|p| p.add(z)).filter(|sum| sum.is_exact(&self.turns));
+                let sum = product.map(|p| p.add(z)).filter(|sum| sum.is_exact(&self.iterations));
                 let scaled = sum.and_then(|s| s.times(factor(omod)?));
                 let set = self.union(a.constants, b.constants);
                 let set = self.union(set, c.constants);
@@ -551,7 +557,7 @@ impl Walk<'_> {
             AluOp::Op2(Op2::Mul | Op2::MulIeee) => product(a?, b?),
             AluOp::Op2(Op2::Mov) => a,
             AluOp::Op3(Op3::Muladd | Op3::MuladdIeee) => {
-                Some(product(a?, b?).filter(|product| product.is_exact(&self.turns))?.add(c?))
+                Some(product(a?, b?).filter(|product| product.is_exact(&self.iterations))?.add(c?))
             }
             _ => None,
         }
@@ -565,7 +571,7 @@ impl Walk<'_> {
             return;
         };
         let set = self.union(s.constants, t.constants);
-        self.fetches.insert(place, (Fetch { input: input & 15, x, y, turns: self.turns }, set));
+        self.fetches.insert(place, (Fetch { input: input & 15, x, y, iterations: self.iterations }, set));
     }
 }
 
@@ -588,11 +594,11 @@ const fn r700_factor(omod: Omod) -> i64 {
 pub fn of_ramp(ramp: &Ramp) -> Option<Linear> {
     let [c, i, j] = ramp.linear()?;
     let of = |x| Linear::of_number(x).map(|l| l.c);
-    let linear = Linear { c: of(c)?, i: of(i)?, j: of(j)?, turns: [0; LOOPS] };
+    let linear = Linear { c: of(c)?, i: of(i)?, j: of(j)?, iterations: [0; LOOPS] };
     linear.is_exact(&[0; LOOPS]).then_some(linear)
 }
 
-/// A loop around a block: its turns, and its variable.
+/// A loop around a block: its iterations, and its variable.
 pub type Around = (u16, Option<(u8, i8)>);
 
 /// The blocks of a tree, each with the loops around it, outermost first.
@@ -601,8 +607,8 @@ pub fn blocks(items: &[Item]) -> Vec<(usize, Vec<Around>)> {
         for item in items {
             match item {
                 Item::Block(index) => all.push((*index, around.clone())),
-                Item::Loop { turns, variable, body } => {
-                    around.push((*turns, *variable));
+                Item::Loop { iterations, variable, body } => {
+                    around.push((*iterations, *variable));
                     walk(body, around, all);
                     around.pop();
                 }

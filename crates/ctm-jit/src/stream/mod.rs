@@ -5,11 +5,11 @@
 //! | `affine` | what qualifies: fetches at whole linear functions of the index pair |
 //! | `uniform` | R700 programs in the X1K's form |
 //! | `prepare` | the form without masks, predicates and coordinates |
-//! | `turns` | two turns of a loop as one |
+//! | `interleave` | two iterations of a loop as one |
 //!
 //! `codegen/x86/stream` makes their code, `runtime/streams` runs them.
 
 pub mod affine;
+pub mod interleave;
 pub mod prepare;
-pub mod turns;
 pub mod uniform;

@@ -183,10 +183,10 @@ enum Node {
     /// One.
     Block(u16),
     /// Some, again and again.
-    Loop { turns: u16, body: Vec<Node> },
+    Loop { iterations: u16, body: Vec<Node> },
 }
 
-/// Finds what repeats. The last turn of a loop lacks the way back, which does nothing (`idle`).
+/// Finds what repeats. The last iteration of a loop lacks the way back, which does nothing (`idle`).
 fn parse(passed: &[u16], idle: &impl Fn(u16) -> bool) -> Option<Vec<Node>> {
     let mut nodes = Vec::new();
     let mut counts: Map<u16, u32> = Map::default();
@@ -199,17 +199,17 @@ fn parse(passed: &[u16], idle: &impl Fn(u16) -> bool) -> Option<Vec<Node>> {
             at += 1;
             continue;
         }
-        let turns: Vec<usize> = (at..passed.len()).filter(|&place| passed[place] == head).collect();
-        let (&second, &last) = (turns.get(1)?, turns.last()?);
+        let iterations: Vec<usize> = (at..passed.len()).filter(|&place| passed[place] == head).collect();
+        let (&second, &last) = (iterations.get(1)?, iterations.last()?);
         let body = &passed[at..second];
-        if turns.windows(2).any(|pair| &passed[pair[0]..pair[1]] != body) {
+        if iterations.windows(2).any(|pair| &passed[pair[0]..pair[1]] != body) {
             return None;
         }
         let same = body.iter().zip(&passed[last..]).take_while(|(a, b)| a == b).count();
         if !body[same..].iter().all(|&id| idle(id)) {
             return None;
         }
-        nodes.push(Node::Loop { turns: turns.len().try_into().ok()?, body: parse(&body[..same], idle)? });
+        nodes.push(Node::Loop { iterations: iterations.len().try_into().ok()?, body: parse(&body[..same], idle)? });
         at = last + same;
     }
     Some(nodes)
@@ -251,7 +251,7 @@ impl<'a> Build<'a> {
         for node in nodes {
             match node {
                 Node::Block(id) => self.block(&self.of.blocks[usize::from(*id)])?,
-                Node::Loop { turns, body } => {
+                Node::Loop { iterations, body } => {
                     if usize::from(depth) == LOOPS {
                         return None;
                     }
@@ -262,7 +262,7 @@ impl<'a> Build<'a> {
                     let back = form::Target::Block(BlockId(begin as u16));
                     let end = flow(FcOp::EndRep, depth, self.blocks.len() + 1, back);
                     body.push(Item::Block(self.close(depth + 1, end)));
-                    items.push(Item::Loop { turns: *turns, variable: None, body });
+                    items.push(Item::Loop { iterations: *iterations, variable: None, body });
                 }
             }
         }
@@ -385,7 +385,7 @@ impl<'a> Build<'a> {
             | Op::GetRelative(..)
             | Op::SetRelative(..)
             | Op::Store(..)
-            | Op::Turn(_) => {
+            | Op::Yield(_) => {
                 return None;
             }
         })

@@ -146,7 +146,7 @@ fn programs_stay_inside() {
 
 fn stay_inside(backend: Backend) {
     let tries: u64 = std::env::var("CTM_RANDOM").ok().and_then(|n| n.parse().ok()).unwrap_or(1);
-    let (mut ran, mut looked_up, mut levels, mut turns) = (0, 0, 0, 0);
+    let (mut ran, mut looked_up, mut levels, mut yields) = (0, 0, 0, 0);
     for seed in 0..150 * tries {
         let r = &mut Random::new(seed ^ 0x7a11_ed00);
         let stage = r.of(&[Stage::Pixel, Stage::Pixel, Stage::Vertex, Stage::Compute]);
@@ -212,7 +212,7 @@ fn stay_inside(backend: Backend) {
             assert_eq!(found, expected, "{backend}, seed {seed}, wavefront {wave}");
             if found {
                 let lanes = wavefront.lanes() as u64;
-                turns += u64::from(!artifact.code.turns.is_empty());
+                yields += u64::from(!artifact.code.yields.is_empty());
                 native.count(&first.end(), lanes, &mut counted[0]);
                 portable.count(&second.end(), lanes, &mut counted[1]);
                 assert_eq!(counted[0], counted[1], "{backend}, seed {seed}, wavefront {wave}");
@@ -224,5 +224,5 @@ fn stay_inside(backend: Backend) {
     }
     assert!(ran > 150 && looked_up > 20, "{backend}: {ran} groups ran, {looked_up} looked something up");
     assert!(levels > 10, "{backend}: {levels} groups may have looked at levels");
-    assert!(turns > 5, "{backend}: {turns} groups took turns");
+    assert!(yields > 5, "{backend}: {yields} groups yielded");
 }

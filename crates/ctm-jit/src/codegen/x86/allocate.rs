@@ -11,7 +11,7 @@ use crate::passes::x1k::{Liveness, VarSet};
 
 /// Where a vector lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Home {
+pub enum Location {
     /// In a register: of so many copies, the first.
     Register(u8),
     /// In a row of the frame.
@@ -86,11 +86,11 @@ impl Sets {
     }
 }
 
-/// Homes of all vectors.
+/// Locations of all vectors.
 #[derive(Clone, Debug)]
-pub struct Homes {
+pub struct Locations {
     /// Of each vector.
-    pub of: Vec<Home>,
+    pub of: Vec<Location>,
     /// Rows of the frame.
     pub rows: u32,
     /// Registers that some vector uses, in numbers of bundles.
@@ -183,8 +183,9 @@ impl Ranges {
     }
 
     /// How much those uses weigh whose vectors live in rows of the frame.
-    pub fn weight_in_rows(&self, homes: &Homes) -> u64 {
-        let in_rows = self.weights.iter().zip(&homes.of).filter(|(_, home)| matches!(home, Home::Row(_)));
+    pub fn weight_in_rows(&self, locations: &Locations) -> u64 {
+        let in_rows =
+            self.weights.iter().zip(&locations.of).filter(|(_, location)| matches!(location, Location::Row(_)));
         in_rows.map(|(weight, _)| weight).sum()
     }
 
@@ -242,36 +243,36 @@ impl Ranges {
     }
 
     /// Gives out `bundles` bundles; with `all_rows` none, as every variable has to be reached by a number.
-    pub fn homes(&self, bundles: u8, variables_in_rows: Option<usize>) -> Homes {
+    pub fn locations(&self, bundles: u8, variables_in_rows: Option<usize>) -> Locations {
         let spans = self.spans();
         let mut order = self.by_density(&spans);
         let mut taken = Sets::new(bundles.into(), self.places);
-        let mut homes = Homes { of: vec![Home::Nowhere; self.weights.len()], rows: 0, bundles: 0 };
+        let mut locations = Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, bundles: 0 };
         if let Some(variables) = variables_in_rows {
             // Rows of variables stand in the order of their numbers.
-            (0..variables).for_each(|n| homes.of[n] = Home::Row(n as u32));
-            homes.rows = variables as u32;
+            (0..variables).for_each(|n| locations.of[n] = Location::Row(n as u32));
+            locations.rows = variables as u32;
             order.retain(|&n| n >= variables);
         }
         for number in order {
             let live = spans.of(number);
-            let free = (0..homes.bundles).find(|&bundle| !taken.meets(bundle.into(), live));
+            let free = (0..locations.bundles).find(|&bundle| !taken.meets(bundle.into(), live));
             let bundle = match free {
                 Some(bundle) => bundle,
-                None if homes.bundles < bundles => {
-                    homes.bundles += 1;
-                    homes.bundles - 1
+                None if locations.bundles < bundles => {
+                    locations.bundles += 1;
+                    locations.bundles - 1
                 }
                 None => {
-                    homes.of[number] = Home::Row(homes.rows);
-                    homes.rows += 1;
+                    locations.of[number] = Location::Row(locations.rows);
+                    locations.rows += 1;
                     continue;
                 }
             };
             taken.add(bundle.into(), live);
-            homes.of[number] = Home::Register(bundle);
+            locations.of[number] = Location::Register(bundle);
         }
-        homes
+        locations
     }
 }
 

@@ -85,8 +85,8 @@ fn through(code: &Code, index: usize) -> Option<Flow> {
     (only_decides && same).then_some(Flow { op: again.op, frame: again.frame, jump: again.jump, jump_levels, ..flow })
 }
 
-/// Where a loop ends right behind such a break, and its turns are over, those who run have just decided that they do not break. So they go past the
-/// comparison behind the loop, which is left to those for whom it had no turns. Gives that end, and where they go.
+/// Where a loop ends right behind such a break, and its iterations are over, those who run have just decided that they do not break. So they go past the
+/// comparison behind the loop, which is left to those for whom it had no iterations. Gives that end, and where they go.
 fn past(code: &Code, index: usize) -> Option<(BlockId, Target)> {
     let End::Flow(Flow { frame, stay: Target::Block(id), jump: Target::Block(behind), .. }) = code.blocks[index].end
     else {

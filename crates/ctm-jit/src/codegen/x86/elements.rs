@@ -2,7 +2,7 @@
 //! want the same element, as they do where a picture is drawn larger than it is, its dwords are broadcast. AVX-512.
 
 use super::r700::facts::INT_NOT_EQUAL;
-use super::r700::wide::LEFT;
+use super::r700::wide::SHL;
 use crate::codegen::x86::asm::{
     Asm, BROADCAST, BROADCAST_LANE_0, CMP_I32, Cond, Gpr, Int, MOVUPS_STORE, RAX, Rm, SHUFFLE, UNPACK_HIGH, UNPACK_LOW,
 };
@@ -40,7 +40,7 @@ impl Elements {
         asm.mask_test(1);
         asm.jump_if(Cond::NotEqual, differ);
         asm.int_load(Int::Mov, false, RAX, base, offset);
-        asm.wide_shift(LEFT, RAX, 2);
+        asm.wide_shift(SHL, RAX, 2);
         asm.wide(Int::Add, RAX, self.data);
         for (channel, register) in (0..).zip(self.channels()) {
             asm.vector(BROADCAST, register, 0, Rm::Each(RAX, 4 * channel));

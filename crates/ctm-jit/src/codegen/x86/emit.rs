@@ -26,7 +26,7 @@ use super::span;
 use super::together::{Aside, Decision};
 use super::vectors::Vectors;
 use super::whole::Body;
-use crate::codegen::x86::allocate::Homes;
+use crate::codegen::x86::allocate::Locations;
 use crate::codegen::x86::asm::{Asm, Cond, Gpr, Int, Label, RAX, RBP, RBX, RCX, RDI, Rm};
 use crate::ir::x1k::{BlockId, Code, End, Flow, Target, Var};
 use crate::launch::lanes::Mask;
@@ -35,9 +35,9 @@ use crate::passes::table::Pass;
 /// What code returns: the groups have ended.
 pub const DONE: u32 = 0;
 /// They have to be left to the reference interpreter.
-const REFER: u32 = 1;
+const BAIL_OUT: u32 = 1;
 /// They have ended, but some result fell below the range of single precision: what the processor notes in MXCSR.
-pub const FELL: u32 = 0x10;
+pub const UNDERFLOW: u32 = 0x10;
 
 /// Bytes that an instruction takes for each unit, more or less.
 const BYTES_OF_LINE: usize = 10;
@@ -53,7 +53,7 @@ pub struct Input<'a> {
     /// Its variables.
     pub vars: &'a Vars,
     /// Where vectors live.
-    pub homes: &'a Homes,
+    pub locations: &'a Locations,
     /// The frame.
     pub layout: Layout,
     /// Copies.
@@ -102,7 +102,7 @@ pub struct Emit<'a> {
     /// Where each block begins.
     pub blocks: Vec<Label>,
     /// Where the group is left to the reference interpreter.
-    pub refer: Label,
+    pub bail_out: Label,
     /// The end of all copies.
     pub done: Label,
     /// Where the next block is chosen.
@@ -144,14 +144,14 @@ pub fn emit(input: &Input<'_>) -> (Vec<u8>, u8) {
     asm.code.reserve(input.lines.iter().map(|lines| lines.lir.len()).sum::<usize>() * units * BYTES_OF_LINE);
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
     let deciding = input.code.blocks.iter().map(|_| asm.label()).collect();
-    let (refer, done, dispatch) = (asm.label(), asm.label(), asm.label());
+    let (bail_out, done, dispatch) = (asm.label(), asm.label(), asm.label());
     let constants = Kept::default();
     let (flows, asides) = (input.flows, Vec::new());
     let mut emit = Emit {
         input,
         asm,
         blocks,
-        refer,
+        bail_out,
         done,
         dispatch,
         constants,
@@ -201,7 +201,7 @@ pub fn emit(input: &Input<'_>) -> (Vec<u8>, u8) {
 impl Emit<'_> {
     /// How many vector registers hold something between instructions.
     pub fn registers(&self) -> u8 {
-        let vectors = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
+        let vectors = self.input.locations.bundles * self.input.copies * self.input.isa.pieces();
         self.constants.iter().map(|(_, register)| register + 1).fold(vectors, u8::max)
     }
 
@@ -210,7 +210,7 @@ impl Emit<'_> {
         12 + copy
     }
 
-    /// Whether copies may part ways.
+    /// Whether copies may diverge.
     const fn parts(&self) -> bool {
         self.input.copies > 1 && !self.input.joint
     }
@@ -239,7 +239,7 @@ impl Emit<'_> {
     /// Gives registers that are left to the literals and constants with the most uses.
     fn choose_constants(&mut self) {
         let uses = if Pass::Kept.is_on() { kept::uses(&self.input.code.blocks, self.input.lines) } else { Vec::new() };
-        let first = self.input.homes.bundles * self.input.copies * self.input.isa.pieces();
+        let first = self.input.locations.bundles * self.input.copies * self.input.isa.pieces();
         let first = if self.input.spans { first.max(span::FREE) } else { first };
         // Without a loop, loading a constant before its one use gains nothing.
         let registers = first..self.input.isa.registers();
@@ -330,7 +330,7 @@ impl Emit<'_> {
         if self.input.assumed {
             self.asm.mxcsr(true, RBX, head::MXCSR);
             self.asm.int_load(Int::Mov, false, RAX, RBX, head::MXCSR);
-            self.asm.int_op_imm(Int::And, RAX, FELL as i32);
+            self.asm.int_op_imm(Int::And, RAX, UNDERFLOW as i32);
             self.asm.jump_if(Cond::NotEqual, leave);
         }
         if self.input.spans {
@@ -343,8 +343,8 @@ impl Emit<'_> {
         }
         self.asm.int_imm(RAX, DONE);
         self.asm.jump(leave);
-        self.asm.place(self.refer);
-        self.asm.int_imm(RAX, REFER);
+        self.asm.place(self.bail_out);
+        self.asm.int_imm(RAX, BAIL_OUT);
         self.asm.place(leave);
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
         self.asm.zero_upper();
@@ -361,12 +361,12 @@ impl Emit<'_> {
         if self.input.fuel {
             let issued = tally.instructions() as i32;
             self.asm.int_store_imm(Int::Sub, true, RBX, head::FUEL, issued);
-            self.asm.jump_if(Cond::Below, self.refer);
+            self.asm.jump_if(Cond::Below, self.bail_out);
             self.asm.int_load(Int::Mov, true, RAX, RBX, head::STOP);
             self.asm.int_store_imm(Int::Cmp, false, RAX, 0, 0);
-            self.asm.jump_if(Cond::NotEqual, self.refer);
+            self.asm.jump_if(Cond::NotEqual, self.bail_out);
         }
-        if self.flows.turns[id.index()].is_none() {
+        if self.flows.iterations[id.index()].is_none() {
             self.count_visit(id, Int::Add);
         }
     }
@@ -425,7 +425,7 @@ impl Emit<'_> {
         } else {
             for lir in lir {
                 for unit in self.all_units() {
-                    let end = self.refer;
+                    let end = self.bail_out;
                     self.line(lir, unit, end, waited);
                 }
             }

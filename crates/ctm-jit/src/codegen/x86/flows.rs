@@ -18,11 +18,11 @@ pub struct Flows {
     pub clear_end: Vec<bool>,
     /// Where a loop ends, exactly those lanes run again that ran where it began.
     pub closed: bool,
-    /// Of each frame of the loop stack: all copies that are in such a loop have the same number of turns left, and its end depends on
+    /// Of each frame of the loop stack: all copies that are in such a loop have the same number of iterations left, and its end depends on
     /// nothing else.
     pub counted: Vec<bool>,
     /// For the first block of a loop: its last block. Whoever comes to the first one comes from there, or from before the loop.
-    pub turns: Vec<Option<BlockId>>,
+    pub iterations: Vec<Option<BlockId>>,
 }
 
 impl Flows {
@@ -50,7 +50,7 @@ impl Flows {
             clear,
             closed: closed(code),
             counted: Vec::new(),
-            turns: vec![None; count],
+            iterations: vec![None; count],
         };
         let frames = code.blocks.iter().map(|block| match block.end {
             End::Flow(flow) => block.frames.frames.len().max(usize::from(flow.frame) + 1),
@@ -59,12 +59,12 @@ impl Flows {
         let frames = frames.max().unwrap_or(0);
         flows.counted = (0..frames as u8).map(|frame| flows.is_counted(code, frame)).collect();
         for index in 0..count {
-            flows.turns[index] = flows.last_of(code, BlockId(index as u16));
+            flows.iterations[index] = flows.last_of(code, BlockId(index as u16));
         }
         flows
     }
 
-    /// Whether the turns of this frame's loops depend on nothing but their count, which is the same for all copies.
+    /// Whether the iterations of this frame's loops depend on nothing but their count, which is the same for all copies.
     fn is_counted(&self, code: &Code, frame: u8) -> bool {
         let of_frame = |index: &usize| matches!(code.blocks[*index].end, End::Flow(flow) if flow.frame == frame);
         (0..code.blocks.len()).filter(of_frame).all(|index| {

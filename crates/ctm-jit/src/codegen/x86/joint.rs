@@ -225,7 +225,7 @@ impl Emit<'_> {
             (Target::Never, Target::Block(jump)) => (jump, jump),
             // A loop whose count is known not to be 0.
             (Target::Block(stay), Target::Never) => (stay, stay),
-            _ => return self.asm.jump(self.refer),
+            _ => return self.asm.jump(self.bail_out),
         };
         let votes = matches!(flow.op, FcOp::BreakLoop | FcOp::BreakRep | FcOp::Continue | FcOp::Jump);
         let clears = !self.flows.clear_end[index] && decision.is_none();
@@ -306,7 +306,7 @@ impl Emit<'_> {
         self.joint_revive(flow.frame);
     }
 
-    /// Goes on to the next turn of a loop; falls through behind the last one.
+    /// Goes on to the next iteration of a loop; falls through behind the last one.
     pub fn joint_turn(&mut self, flow: &Flow, block: &Block, first: Label) {
         let frame = flow.frame;
         self.asm.int_store_imm(Int::Sub, false, RBX, self.mask(0, part::COUNTS, frame), 1);
@@ -462,7 +462,7 @@ impl Emit<'_> {
         match self.input.isa {
             Isa::Avx512 => self.compare_into_masks(decision),
             Isa::Avx2 => {
-                let (mask, end) = (self.input.isa.mask_scratch(), self.refer);
+                let (mask, end) = (self.input.isa.mask_scratch(), self.bail_out);
                 for unit in self.all_units() {
                     self.line(&Lir::Test(CMP_F32, stays, 1, value, other, 0), unit, end, false);
                     let row = self.running_row(unit.copy, unit.piece);

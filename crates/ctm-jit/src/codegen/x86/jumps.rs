@@ -1,4 +1,4 @@
-//! Flow control in machine code: the machine of CTM §3.5.2 on masks in general registers, and copies that part ways.
+//! Flow control in machine code: the machine of CTM §3.5.2 on masks in general registers, and copies that diverge.
 //!
 //! Each copy decides for itself. Where copies disagree, those whose target comes later in the order of blocks wait there; the others go
 //! on. Whoever is about to go to a block that is not before every waiting copy goes through the *dispatcher*, which continues with the
@@ -24,7 +24,7 @@ impl Emit<'_> {
     /// Goes on to a block; `falls`: the code of the next block follows here.
     pub fn go(&mut self, target: Target, falls: bool) {
         let id = match target {
-            Target::Never | Target::Reference => return self.asm.jump(self.refer),
+            Target::Never | Target::Reference => return self.asm.jump(self.bail_out),
             Target::Block(id) => id,
         };
         if self.looks(id) {
@@ -52,7 +52,7 @@ impl Emit<'_> {
         }
     }
 
-    /// Where the turns left of a loop are counted.
+    /// Where the iterations left of a loop are counted.
     pub fn count(&self, copy: u8, frame: u8) -> i32 {
         let copy = if self.flows.counted[usize::from(frame)] { 0 } else { copy };
         self.mask(copy, part::COUNTS, frame)
@@ -175,7 +175,7 @@ impl Emit<'_> {
     /// Some copies jump, some stay: all wait, then the earliest goes on.
     fn part_ways(&mut self, flow: &Flow) {
         let (Target::Block(stay), Target::Block(jump)) = (flow.stay, flow.jump) else {
-            return self.asm.jump(self.refer);
+            return self.asm.jump(self.bail_out);
         };
         for copy in self.copies() {
             let (skip, stays) = (self.asm.label(), self.asm.label());
@@ -339,7 +339,7 @@ impl Emit<'_> {
     /// The effects of staying. The lanes that wanted to jump are in rax.
     fn stay(&mut self, flow: &Flow, copy: u8) {
         if matches!(flow.stay, Target::Never | Target::Reference) {
-            return self.asm.jump(self.refer);
+            return self.asm.jump(self.bail_out);
         }
         let running = Self::running(copy);
         let frame = flow.frame;
@@ -374,7 +374,7 @@ impl Emit<'_> {
     /// The effects of jumping. The lanes that wanted to stay are in rsi.
     fn jump(&mut self, flow: &Flow, block: &Block, copy: u8) {
         if matches!(flow.jump, Target::Never | Target::Reference) {
-            return self.asm.jump(self.refer);
+            return self.asm.jump(self.bail_out);
         }
         let frame = flow.frame;
         match flow.op {

@@ -5,7 +5,7 @@ use super::frame::part;
 use super::isa::Isa;
 use super::lir::{K, Lir, Src, Vector};
 use super::vectors::{Access, Place, Vectors};
-use crate::codegen::x86::allocate::Home;
+use crate::codegen::x86::allocate::Location;
 use crate::codegen::x86::asm::{
     Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBP, RBX, RCX, RDX, Rm,
 };
@@ -28,9 +28,9 @@ impl Vectors for Emit<'_> {
     #[inline]
     fn access(&self, src: Src, unit: Unit) -> Access {
         match src {
-            Src::Vector(vector) => match self.input.homes.of[vector.index()] {
-                Home::Register(bundle) => Access::Register(self.register(bundle, unit)),
-                Home::Row(_) | Home::Nowhere => Access::Memory,
+            Src::Vector(vector) => match self.input.locations.of[vector.index()] {
+                Location::Register(bundle) => Access::Register(self.register(bundle, unit)),
+                Location::Row(_) | Location::Nowhere => Access::Memory,
             },
             Src::Row(_) => Access::Memory,
             Src::Literal(_) | Src::Const(_) => match (self.constants.of(src), src) {
@@ -46,7 +46,7 @@ impl Vectors for Emit<'_> {
     }
 
     fn place(&self, vector: Vector, unit: Unit) -> Place {
-        match self.home(vector, unit) {
+        match self.location(vector, unit) {
             Rm::Reg(register) => Place::Register(register),
             row => Place::Memory(row),
         }
@@ -65,24 +65,24 @@ impl Emit<'_> {
     }
 
     /// Where a vector lives.
-    fn home(&self, vector: Vector, unit: Unit) -> Rm {
-        let row = match self.input.homes.of[vector.index()] {
-            Home::Register(bundle) => return Rm::Reg(self.register(bundle, unit)),
-            Home::Row(row) => row as i32,
-            Home::Nowhere => 0,
+    fn location(&self, vector: Vector, unit: Unit) -> Rm {
+        let row = match self.input.locations.of[vector.index()] {
+            Location::Register(bundle) => return Rm::Reg(self.register(bundle, unit)),
+            Location::Row(row) => row as i32,
+            Location::Nowhere => 0,
         };
         Rm::Row(RBX, self.piece(unit, self.input.layout.spills + 64 * row))
     }
 
     fn operand(&self, src: Src, unit: Unit) -> Rm {
         if let Src::Vector(vector) = src {
-            return self.home(vector, unit);
+            return self.location(vector, unit);
         }
         if let Some(register) = self.constants.of(src) {
             return Rm::Reg(register);
         }
         match src {
-            Src::Vector(vector) => self.home(vector, unit),
+            Src::Vector(vector) => self.location(vector, unit),
             Src::Literal(bits) => Rm::Literal(bits),
             Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
             Src::Row(offset) => Rm::Row(RBX, self.piece(unit, offset)),
@@ -210,7 +210,7 @@ impl Emit<'_> {
                 }
                 self.relative(frame, base, unit.copy);
                 self.asm.int_op_imm(Int::Cmp, RAX, limit as i32);
-                self.asm.jump_if(Cond::AboveEqual, self.refer);
+                self.asm.jump_if(Cond::AboveEqual, self.bail_out);
                 self.asm.place(skip);
             }
             _ => debug_assert!(false, "{lir:?} is a single instruction"),

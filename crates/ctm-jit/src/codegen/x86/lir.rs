@@ -130,9 +130,9 @@ pub enum Lir {
     Kill(K, Under),
     /// Stores a vector into a row of the frame.
     Store(i32, Src),
-    /// Calls the fetch of this number; refers on failure.
+    /// Calls the fetch of this number; bails out on failure.
     Fetch(u16, Under),
-    /// Calls the uncached write of this number; refers on failure.
+    /// Calls the uncached write of this number; bails out on failure.
     Write(u16, Under),
     /// Calls the reference function of this number for all lanes; A, B and C are in rows of the frame, and the result will be.
     Reference(u16),

@@ -275,7 +275,7 @@ impl Emit<'_> {
             self.asm.vector(MOVUPS_LOAD, register, 0, row);
         }
         self.asm.test(RAX, RAX);
-        self.asm.jump_if(Cond::NotEqual, self.refer);
+        self.asm.jump_if(Cond::NotEqual, self.bail_out);
         if masks_in_registers {
             self.copies().for_each(|copy| self.sync(copy));
         }

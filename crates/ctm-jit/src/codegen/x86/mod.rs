@@ -61,7 +61,7 @@ mod weighed;
 mod whole;
 
 use crate::ir::x1k::{Code, Op, Var};
-use crate::launch::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Row, Visits, mask_of};
+use crate::launch::lanes::{BailOut, ENTRY, LANES, Lanes, Mask, Row, Visits, mask_of};
 use crate::launch::source::Source;
 use crate::passes::table::Pass;
 use crate::passes::x1k::{Liveness, VarSet, optimise, parts};
@@ -72,7 +72,7 @@ use flows::Flows;
 pub use frame::Frame;
 use frame::{Layout, Line, head, input, part, target};
 pub use isa::Isa;
-use isa::{MAX_COPIES, MAX_COPIES_APART};
+use isa::{MAX_COPIES, MAX_COPIES_DIVERGED};
 use lir::{Lines, Vars};
 use lookups::{Fetch, REFERENCES, Reference, WRITES, Write};
 use memmap2::{Mmap, MmapOptions};
@@ -139,7 +139,7 @@ pub struct Native {
     /// Whether it counts visits of blocks.
     pub counts: bool,
     /// First and last blocks of loops: visits of the first are those of the last, and what the code counts for it.
-    turns: Vec<(usize, usize)>,
+    iterations: Vec<(usize, usize)>,
 }
 
 impl Native {
@@ -160,7 +160,7 @@ impl Native {
         };
         let one_copy = lowered.watches_idle_lanes || lowered.relative_temps;
         let joint = !options.counters && !options.fuel && Pass::Joint.is_on() && joint::holds(single.0);
-        let most = if joint { MAX_COPIES } else { MAX_COPIES_APART };
+        let most = if joint { MAX_COPIES } else { MAX_COPIES_DIVERGED };
         let copies = options.copies.map(|n| n.clamp(1, most)).or((!Pass::Copies.is_on()).then_some(1));
         if joint {
             let joined = Pass::Breaks.is_on().then(|| breaks::joined(single.0)).flatten();
@@ -202,20 +202,21 @@ impl Native {
         options: Options,
     ) -> Option<Self> {
         let variables_in_rows = code.relative_temps.then_some(choice.vars.used.len());
-        let homes = choice.ranges.homes(options.isa.bundles(choice.copies), variables_in_rows);
-        let layout = Layout::new(start.len(), outputs.len(), homes.rows, choice.copies);
+        let locations = choice.ranges.locations(options.isa.bundles(choice.copies), variables_in_rows);
+        let layout = Layout::new(start.len(), outputs.len(), locations.rows, choice.copies);
         if layout.size > FRAME_LIMIT {
             return None;
         }
         let spans = Pass::Spans.is_on() && !options.fuel && !options.careful && options.lanes == LANES;
         let flows = Flows::of(code, &choice.lines, &live.waits);
-        let turns = (0..).zip(&flows.turns).filter_map(|(first, last)| Some((first, (*last)?.index()))).collect();
+        let iterations =
+            (0..).zip(&flows.iterations).filter_map(|(first, last)| Some((first, (*last)?.index()))).collect();
         let input = emit::Input {
             isa: options.isa,
             code,
             lines: &choice.lines,
             vars: &choice.vars,
-            homes: &homes,
+            locations: &locations,
             layout,
             copies: choice.copies,
             existing: mask_of(options.lanes),
@@ -244,7 +245,7 @@ impl Native {
             outputs: outputs.to_vec(),
             starts: start.len(),
             existing: mask_of(options.lanes),
-            turns,
+            iterations,
             spans,
             counts: options.counters,
         })
@@ -318,7 +319,7 @@ impl Native {
     /// Runs up to [`Self::copies`] groups, with so many instructions each, until `stop` is not 0. `visits` have to be 0. Says whether the results count; otherwise careful code has to run instead.
     ///
     /// # Errors
-    /// [`Refer`] when one of them has to be run by the reference interpreter; then nothing that was left means anything.
+    /// [`BailOut`] when one of them has to be run by the reference interpreter; then nothing that was left means anything.
     pub fn run(
         &self,
         frame: &mut Frame,
@@ -327,7 +328,7 @@ impl Native {
         source: &Source<'_>,
         visits: &mut [Visits],
         (fuel, stop): (u64, &AtomicU32),
-    ) -> Result<bool, Refer> {
+    ) -> Result<bool, BailOut> {
         frame.put(head::FUEL, &fuel.to_le_bytes());
         frame.put(head::STOP, &(stop.as_ptr() as usize).to_le_bytes());
         frame.put(head::GROUPS, &(lanes.len() as u32).to_le_bytes());
@@ -343,10 +344,10 @@ impl Native {
         let starts = frame.address(self.layout.starts);
         match self.enter(frame, starts, constants, source, visits) {
             emit::DONE => {}
-            emit::FELL => return Ok(false),
-            _ => return Err(Refer),
+            emit::UNDERFLOW => return Ok(false),
+            _ => return Err(BailOut),
         }
-        self.add_turns(visits);
+        self.add_iterations(visits);
         self.collect(frame, lanes);
         Ok(true)
     }
@@ -405,13 +406,13 @@ impl Native {
         };
         frame.put(head::SPAN, &kind.to_le_bytes());
         let end = self.enter(frame, starts, constants, source, visits);
-        self.add_turns(visits);
+        self.add_iterations(visits);
         let left = frame.dword(head::GROUPS);
         match end {
             emit::DONE => SpanEnd::Done,
-            emit::FELL => SpanEnd::Fell { left },
+            emit::UNDERFLOW => SpanEnd::Underflow { left },
             span::LEFT => SpanEnd::Left { left },
-            _ => SpanEnd::Refer { left },
+            _ => SpanEnd::BailOut { left },
         }
     }
 
@@ -503,11 +504,11 @@ impl Native {
     }
 
     /// Adds to visits what code left out, as it follows from others.
-    fn add_turns(&self, visits: &mut [Visits]) {
-        for &(first, last) in &self.turns {
+    fn add_iterations(&self, visits: &mut [Visits]) {
+        for &(first, last) in &self.iterations {
             let last = visits[last];
             let first = &mut visits[first];
-            // What was taken away for the last turns may have been more than what was added for the first ones.
+            // What was taken away for the last iterations may have been more than what was added for the first ones.
             first.groups = first.groups.wrapping_add(last.groups);
             first.active = first.active.wrapping_add(last.active);
         }
@@ -570,7 +571,7 @@ struct Context<'a> {
 }
 
 /// Reads an input for the `lanes` of a copy, or writes past the cache ([`WRITES`]), or calls a reference function for all lanes ([`REFERENCES`]):
-/// coordinates, indices, operands and results are rows of its part of the frame. 0: done, 1: refer.
+/// coordinates, indices, operands and results are rows of its part of the frame. 0: done, 1: bail out.
 #[allow(unsafe_code, reason = "machine code is called, and calls back")]
 unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u32) -> u32 {
     // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call.

@@ -101,8 +101,8 @@ fn shift(s: &mut impl Sink, how: u8, a: Src, count: u8) -> Src {
 }
 
 /// Logical right, left.
-const RIGHT: u8 = 2;
-const LEFT: u8 = 6;
+const PSRL: u8 = 2;
+const PSLL: u8 = 6;
 
 /// `result = x ? y : result` where a comparison holds.
 fn patch(s: &mut impl Sink, result: Vector, (op, how): (V, u8), [x, y]: [Src; 2], value: Src) {
@@ -180,7 +180,7 @@ fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
 
 /// The reciprocal root without a thought for special values.
 fn root_steps(s: &mut impl Sink, x: Src, dst: Vector) {
-    let half = shift(s, RIGHT, x, 1);
+    let half = shift(s, PSRL, x, 1);
     let y = s.two(asm::SUB_I32, Src::Literal(RSQ_SEED), half);
     let xy = s.two(asm::MUL, x, y);
     let w = s.fma(MINUS, [xy, y, float(RSQ_FIRST)]);
@@ -239,7 +239,7 @@ fn ex2(s: &mut impl Sink, x: Src, dst: Vector) {
             let p = s.fma(PLUS, [f, p, float(1.0)]);
             // 0 for a NaN, once shifted.
             let n = one(s, asm::CVT_F32_I32, nearest, None);
-            let n = shift(s, LEFT, n, 23);
+            let n = shift(s, PSLL, n, 23);
             let scaled = s.two(asm::ADD_I32, p, n);
             s.push(Lir::Two(asm::MUL, dst, scaled, float(1.0)));
         }

@@ -179,8 +179,8 @@ impl<'a> Select<'a> {
 
     /// Where the operation's result goes.
     fn dst(&mut self, plan: &Plan<'_>, place: usize) -> Vector {
-        match plan.notes[place].home {
-            Some(home) => home,
+        match plan.notes[place].location {
+            Some(location) => location,
             None => self.fresh(),
         }
     }
@@ -344,7 +344,7 @@ impl<'a> Select<'a> {
                     self.push(Lir::Written(output as u8, under));
                 }
                 let Some(vector) = self.vars.of(var) else { return };
-                if plan.notes[value.index()].home == Some(vector) {
+                if plan.notes[value.index()].location == Some(vector) {
                     return;
                 }
                 let under = (!whole(plan.all_here, under)).then_some(under);
@@ -431,7 +431,7 @@ impl<'a> Select<'a> {
             Some(src) => src,
             None => self.src(plan, a),
         };
-        if flushed && omod == Omod::U1 && !plan.known[place].seen && plan.notes[place].home.is_none() {
+        if flushed && omod == Omod::U1 && !plan.known[place].seen && plan.notes[place].location.is_none() {
             return src;
         }
         let dst = self.dst(plan, place);

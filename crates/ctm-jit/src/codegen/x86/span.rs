@@ -122,12 +122,12 @@ pub enum SpanEnd {
         left: u32,
     },
     /// As [`Self::Left`], but the pass has no results: careful code has to run it.
-    Fell {
+    Underflow {
         /// Groups.
         left: u32,
     },
-    /// As [`Self::Fell`], but the reference interpreter has to run it.
-    Refer {
+    /// As [`Self::Underflow`], but the reference interpreter has to run it.
+    BailOut {
         /// Groups.
         left: u32,
     },

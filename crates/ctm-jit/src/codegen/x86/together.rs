@@ -1,12 +1,12 @@
 //! Flow control that is decided for all copies at once.
 //!
-//! Most of what ends the turns of a loop needs no vote of each copy: where only a count decides, it is the same for all, and where lanes
+//! Most of what ends the iterations of a loop needs no vote of each copy: where only a count decides, it is the same for all, and where lanes
 //! decide by one comparison, a jump happens only when no lane of some copy wants to stay. That is looked for first; only then each copy
 //! decides for itself, as [`super::jumps`] has it, out of the way.
 
 use super::emit::Emit;
 use super::frame::{head, part};
-use super::isa::{Isa, MAX_COPIES_APART};
+use super::isa::{Isa, MAX_COPIES_DIVERGED};
 use super::lir::{Lir, Src};
 use super::vectors::Vectors;
 use crate::codegen::x86::asm::{CMP_F32, Cond, Gpr, Int, Label, RAX, RBX, RCX, RDI, RDX, RSI};
@@ -15,7 +15,7 @@ use crate::passes::table::Pass;
 use ctm_isa::x1k::ops::FcOp;
 
 /// The lanes of each copy that stay.
-const STAY: [Gpr; MAX_COPIES_APART as usize] = [RSI, RDI, RDX];
+const STAY: [Gpr; MAX_COPIES_DIVERGED as usize] = [RSI, RDI, RDX];
 
 /// A decision by one comparison with zero, the last thing a block does.
 #[derive(Clone, Copy, Debug)]
@@ -129,7 +129,7 @@ impl Emit<'_> {
             return;
         }
         for unit in self.all_units() {
-            let end = self.refer;
+            let end = self.bail_out;
             self.line(&Lir::Test(CMP_F32, stays, 1, value, other, 0), unit, end, false);
             if self.collect(1, unit) {
                 self.asm.int(Int::And, RCX, Self::running(unit.copy));
@@ -195,7 +195,7 @@ impl Emit<'_> {
             }
             self.nobody_left(copy, frame);
         }
-        if self.flows.turns[first.index()].is_some() {
+        if self.flows.iterations[first.index()].is_some() {
             self.count_visit(first, Int::Add);
         }
         self.go(flow.stay, false);
@@ -223,7 +223,7 @@ impl Emit<'_> {
             self.go(flow.jump, false);
             self.asm.place(out);
         }
-        if self.flows.turns[first.index()] == Some(BlockId(index as u16)) {
+        if self.flows.iterations[first.index()] == Some(BlockId(index as u16)) {
             self.count_visit(first, Int::Sub);
         }
         if self.has(frame, |op| matches!(op, FcOp::BreakLoop | FcOp::BreakRep)) {

@@ -145,7 +145,7 @@ impl Emit<'_> {
         self.asm.jump_if(Cond::NotEqual, self.deciding[index]);
     }
 
-    /// The end of a turn. Who ran when the loop began still does.
+    /// The end of an iteration. Who ran when the loop began still does.
     fn whole_end(&mut self, flow: &Flow, index: usize, begin: Label) {
         self.at = index;
         self.joint_turn(flow, &self.input.code.blocks[index], begin);

@@ -3,7 +3,7 @@
 
 use super::wave::{Fetched, LANES, Row, Shared, lanes_of};
 use crate::ir::r700::Store;
-use crate::launch::lanes::Refer;
+use crate::launch::lanes::BailOut;
 use ctm_exec::r700::Space;
 use ctm_exec::r700::memory::{
     MemoryRead, SHARE_DWORDS, scatter_index, share_dword, share_read_at, share_written_from, shared_address, space,
@@ -88,7 +88,7 @@ impl Group {
         [x, y]: [&Row; 2],
         executes: u64,
         to: &mut [Row; 4],
-    ) -> Result<(), Refer> {
+    ) -> Result<(), BailOut> {
         let read = |lane: usize| -> [u32; 4] {
             let bank = x[lane] as usize;
             let at = share_read_at(inst, bank, y[lane] as usize, burst);
@@ -102,7 +102,7 @@ impl Group {
         };
         if inst.word1.broadcast {
             // Who reads where no lane is valid, the reference interpreter knows.
-            let first = lanes_of(executes).next().ok_or(Refer)?;
+            let first = lanes_of(executes).next().ok_or(BailOut)?;
             to.iter_mut().zip(read(first)).for_each(|(row, bits)| row.fill(bits));
             return Ok(());
         }
@@ -192,9 +192,9 @@ impl Fetched {
     /// Does what a store does for the lanes of `executes`: reads rows of indices and elements.
     ///
     /// # Errors
-    /// [`Refer`] where the reference interpreter would find a fault.
-    pub fn store(&mut self, shared: &Shared<'_>, number: usize, of: &[&Row; 5], executes: u64) -> Result<(), Refer> {
-        match shared.stores.get(number).ok_or(Refer)? {
+    /// [`BailOut`] where the reference interpreter would find a fault.
+    pub fn store(&mut self, shared: &Shared<'_>, number: usize, of: &[&Row; 5], executes: u64) -> Result<(), BailOut> {
+        match shared.stores.get(number).ok_or(BailOut)? {
             Store::Memory(cf, burst) => self.memory_write(shared, cf, *burst, of, executes)?,
             Store::Share(inst, burst) => self.group.share_write(inst, *burst, of, executes, self.first_in_group),
             Store::Event(event) => self.events.extend(lanes_of(executes).map(|lane| (lane as u8, *event))),
@@ -219,7 +219,7 @@ impl Fetched {
         burst: u8,
         of: &[&Row; 5],
         executes: u64,
-    ) -> Result<(), Refer> {
+    ) -> Result<(), BailOut> {
         let size = u64::from(cf.word0.elem_size) + 1;
         let (base, array_size) = (u64::from(cf.word0.array_base), u64::from(cf.word1.array_size) + 1);
         let n = u64::from(burst);
@@ -232,12 +232,12 @@ impl Fetched {
         let elements = || written_components(cf);
         let Some(space) = space(cf.word1.op) else {
             for lane in lanes_of(executes).filter(|&lane| index(lane) + n < array_size) {
-                let at = usize::try_from(base + index(lane) + n).map_err(|_| Refer)?;
+                let at = usize::try_from(base + index(lane) + n).map_err(|_| BailOut)?;
                 elements().for_each(|c| *self.scratch.place(at, c, lane) = of[c + 1][lane]);
             }
             return Ok(());
         };
-        let limit = shared.memory.space(space).ok_or(Refer)?;
+        let limit = shared.memory.space(space).ok_or(BailOut)?;
         if burst == 0 {
             self.group.burst = self.group.stored.len();
         }
@@ -249,7 +249,7 @@ impl Fetched {
             let first = shared_address(shared.launch, space, (self.first_thread, lane), base, steps, size);
             for (c, dword) in elements().map(|c| (c, first.wrapping_add(c as u64))) {
                 if dword >= limit {
-                    return Err(Refer);
+                    return Err(BailOut);
                 }
                 self.group.stored.push(Stored { space, lane: lane as u8, dword, bits: of[c + 1][lane] });
             }
@@ -269,9 +269,9 @@ impl Fetched {
         given: &Row,
         executes: u64,
         to: &mut [Row; 4],
-    ) -> Result<(), Refer> {
+    ) -> Result<(), BailOut> {
         let limit = match read.space {
-            Some(space) => shared.memory.space(space).ok_or(Refer)?,
+            Some(space) => shared.memory.space(space).ok_or(BailOut)?,
             None => 0,
         };
         for lane in lanes_of(executes) {
@@ -285,18 +285,18 @@ impl Fetched {
                         let dword = first.wrapping_add(c as u64);
                         // A fault, unless the lane is not valid.
                         if dword >= limit {
-                            return Err(Refer);
+                            return Err(BailOut);
                         }
                         self.bytes += 4;
                         match self.group.written.get(&(space, dword)) {
                             Some(&bits) => bits,
-                            None => shared.memory.load(space, dword).map_err(|_| Refer)?,
+                            None => shared.memory.load(space, dword).map_err(|_| BailOut)?,
                         }
                     }
                 };
             }
             self.fetches += 1;
-            let fetched = read.converted(dwords).map_err(|_| Refer)?;
+            let fetched = read.converted(dwords).map_err(|_| BailOut)?;
             to.iter_mut().zip(fetched).for_each(|(row, bits)| row[lane] = bits);
         }
         Ok(())

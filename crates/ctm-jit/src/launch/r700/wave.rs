@@ -3,7 +3,7 @@
 use super::bindings::{Binding, plain, resources};
 use super::group::{Group, Scratch};
 use crate::ir::r700::{Fetch, Store, TARGETS};
-use crate::launch::lanes::Refer;
+use crate::launch::lanes::BailOut;
 use ctm_exec::Counters;
 use ctm_exec::r700::resources::{Filter, Wrap};
 use ctm_exec::r700::sample::{Lookup, Place, compared};
@@ -65,8 +65,8 @@ pub struct Shared<'a> {
 pub enum Ran {
     /// To its end.
     ToEnd,
-    /// To the turn of this number.
-    ToTurn(u16),
+    /// To the yield of this number.
+    ToYield(u16),
 }
 
 /// One wavefront's way in and out.
@@ -151,7 +151,7 @@ impl Fetched {
     /// Runs a fetch for the lanes of `executes`: reads rows of coordinates, gives rows of four elements. `set`: the gradients that are set.
     ///
     /// # Errors
-    /// [`Refer`] where the reference interpreter would find a fault.
+    /// [`BailOut`] where the reference interpreter would find a fault.
     pub fn run(
         &mut self,
         shared: &Shared<'_>,
@@ -160,8 +160,8 @@ impl Fetched {
         executes: u64,
         to: &mut [Row; 4],
         set: &mut [Row; GRADIENTS],
-    ) -> Result<(), Refer> {
-        match shared.fetches.get(number).ok_or(Refer)? {
+    ) -> Result<(), BailOut> {
+        match shared.fetches.get(number).ok_or(BailOut)? {
             Fetch::Vertex(inst) => self.vertex(shared, inst, at[0], executes, to),
             Fetch::Texture(inst) => self.texture(shared, inst, at, executes, to, set),
             Fetch::Memory(read, burst) => self.memory(shared, read, *burst, at[0], executes, to),
@@ -180,9 +180,9 @@ impl Fetched {
         indices: &Row,
         executes: u64,
         to: &mut [Row; 4],
-    ) -> Result<(), Refer> {
-        let memory = resources(shared.memory, inst.word2.alt_const).ok_or(Refer)?;
-        let fetch = VertexFetch::new(memory, inst).map_err(|_| Refer)?;
+    ) -> Result<(), BailOut> {
+        let memory = resources(shared.memory, inst.word2.alt_const).ok_or(BailOut)?;
+        let fetch = VertexFetch::new(memory, inst).map_err(|_| BailOut)?;
         let offset = index_offset(shared.launch, inst.word0.fetch_type);
         let count = u64::from(executes.count_ones());
         self.fetches += count;
@@ -196,7 +196,7 @@ impl Fetched {
         }
         for lane in lanes_of(executes) {
             let index = indices[lane].wrapping_add(offset);
-            let fetched = fetch.at(memory, index).map_err(|_| Refer)?;
+            let fetched = fetch.at(memory, index).map_err(|_| BailOut)?;
             to.iter_mut().zip(fetched).for_each(|(row, bits)| row[lane] = bits);
         }
         Ok(())
@@ -211,8 +211,8 @@ impl Fetched {
         executes: u64,
         to: &mut [Row; 4],
         set: &mut [Row; GRADIENTS],
-    ) -> Result<(), Refer> {
-        let memory = resources(shared.memory, inst.word0.alt_const).ok_or(Refer)?;
+    ) -> Result<(), BailOut> {
+        let memory = resources(shared.memory, inst.word0.alt_const).ok_or(BailOut)?;
         // Loads name a level, or a sample.
         let of_level_0 = inst.word0.op != TexOp::Ld || lanes_of(executes).all(|lane| at[3][lane] == 0);
         if let Some(plain) = PlainTexture::of(memory, inst).filter(|_| of_level_0) {
@@ -238,7 +238,7 @@ impl Fetched {
         let fetch = if texture::needs_no_resource(op) {
             None
         } else {
-            Some(TextureFetch::new(memory, inst, quads).map_err(|_| Refer)?)
+            Some(TextureFetch::new(memory, inst, quads).map_err(|_| BailOut)?)
         };
         for lane in lanes_of(executes) {
             let slopes = |vertical| texture::slopes(coordinates, lane, vertical);
@@ -255,7 +255,7 @@ impl Fetched {
                     }
                     self.fetches += 1;
                     self.bytes += u64::from(fetch.texel_bytes());
-                    fetch.lane(coordinates, lane, &self.gradients).map_err(|_| Refer)?
+                    fetch.lane(coordinates, lane, &self.gradients).map_err(|_| BailOut)?
                 }
                 (None, TexOp::GetGradientsV) => slopes(true).map(bits),
                 (None, TexOp::SetGradientsH | TexOp::SetGradientsV) => {
@@ -342,7 +342,7 @@ impl<'a> PlainTexture<'a> {
         Some(Self { memory, inst, texture, sampler, texels })
     }
 
-    fn run(&self, at: &[&Row; 4], executes: u64, to: &mut [Row; 4]) -> Result<(), Refer> {
+    fn run(&self, at: &[&Row; 4], executes: u64, to: &mut [Row; 4]) -> Result<(), BailOut> {
         let (word1, word2) = (&self.inst.word1, &self.inst.word2);
         let unnormalised = [!word1.coord_type_x, !word1.coord_type_y, !word1.coord_type_z];
         let offset = [word2.offset_x, word2.offset_y, word2.offset_z].map(texel_offset);
@@ -356,7 +356,7 @@ impl<'a> PlainTexture<'a> {
                 let moved = |axis: usize| i64::from(at[axis][lane].cast_signed()) + offset[axis].floor() as i64;
                 let axis = |axis: usize, size: u32| u32::try_from(moved(axis)).ok().filter(|&c| c < size);
                 let found = match (axis(0, width), axis(1, height)) {
-                    (Some(x), Some(y)) => texel(x, y).ok_or(Refer)?,
+                    (Some(x), Some(y)) => texel(x, y).ok_or(BailOut)?,
                     _ => [0; 4],
                 };
                 put(lane, found);
@@ -373,7 +373,7 @@ impl<'a> PlainTexture<'a> {
                 let u = in_elements(at[0][lane], width, unnormalised[0]) + offset[0];
                 let v = in_elements(at[1][lane], height, unnormalised[1]) + offset[1];
                 let found = match (inside(u.floor(), width, mode_x), inside(v.floor(), height, mode_y)) {
-                    (Some(x), Some(y)) => texel(x, y).ok_or(Refer)?,
+                    (Some(x), Some(y)) => texel(x, y).ok_or(BailOut)?,
                     _ => self.sampler.border,
                 };
                 let compared = |reference| compared(self.sampler.compare, reference, found[0]);
@@ -393,7 +393,7 @@ impl<'a> PlainTexture<'a> {
         for lane in lanes_of(executes) {
             let place = Place { at: [at[0][lane], at[1][lane], at[2][lane]], unnormalised, offset };
             let lookup = Lookup { reference: reference(lane), ..lookup };
-            put(lane, lookup.level(&place, 0, self.sampler.magnify).map_err(|_| Refer)?);
+            put(lane, lookup.level(&place, 0, self.sampler.magnify).map_err(|_| BailOut)?);
         }
         Ok(())
     }

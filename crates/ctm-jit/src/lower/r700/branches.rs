@@ -83,7 +83,7 @@ impl Lower<'_> {
 
     /// Of the lanes that were active at the last push and pass the test, active and inactive ones change places.
     pub(super) fn exchange(&self, b: &mut Build, state: &State, test: Test) -> Result<(), Stop> {
-        let Some(Entry::Push) = state.stack.last() else { return Err(Stop::Refer) };
+        let Some(Entry::Push) = state.stack.last() else { return Err(Stop::BailOut) };
         let pass = self.test(b, test, M::saved(state.stack.len() - 1));
         b.mask(MaskOp::Xor(M::TEMP, M::ACTIVE, pass));
         for held in held_by(state.loop_entry()) {
@@ -105,7 +105,7 @@ impl Lower<'_> {
         let mask = self.test(b, test, M::ACTIVE);
         let none = match self.popped(state, pops, test) {
             Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
-            Err(Stop::Refer) => Target::Reference,
+            Err(Stop::BailOut) => Target::Reference,
             Err(stop) => return Err(stop),
         };
         let some = self.way(&[], state, next, ends)?;
@@ -124,7 +124,7 @@ impl Lower<'_> {
         let mask = self.test(b, test, M::ACTIVE);
         let none = match self.popped(state, pops, test) {
             Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
-            Err(Stop::Refer) => Target::Reference,
+            Err(Stop::BailOut) => Target::Reference,
             Err(stop) => return Err(stop),
         };
         let place = state.push(Entry::Push)?;
@@ -172,7 +172,7 @@ impl Lower<'_> {
         }
         let none = match self.popped(state, pops, test) {
             Ok((ops, popped)) => self.way(&ops, &popped, target, ends)?,
-            Err(Stop::Refer) => Target::Reference,
+            Err(Stop::BailOut) => Target::Reference,
             Err(stop) => return Err(stop),
         };
         let place = state.push(Entry::Loop { counted: counted.is_some(), index: indexed.map(Steps::of) })?;
@@ -198,7 +198,7 @@ impl Lower<'_> {
         [next, target]: [Place; 2],
         ends: bool,
     ) -> Result<After, Stop> {
-        let Some(&Entry::Loop { counted, index }) = state.stack.last() else { return Err(Stop::Refer) };
+        let Some(&Entry::Loop { counted, index }) = state.stack.last() else { return Err(Stop::BailOut) };
         let place = state.stack.len() - 1;
         // Whole-quad mode has no meaning here.
         if test.allowed {

@@ -13,7 +13,7 @@ mod sends;
 pub use build::Build;
 
 use crate::ir::map::Map;
-use crate::ir::r700::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Turn, Value, Var};
+use crate::ir::r700::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Value, Var, Yield};
 use ctm_exec::r700::clocks;
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_exec::r700::{Launch, VertexEvent};
@@ -34,7 +34,7 @@ const NUMBERS: usize = 50_000;
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Stop {
     /// Here the reference interpreter finds out whether there is a fault.
-    Refer,
+    BailOut,
     /// The whole launch has to be left to it.
     NotLowered,
 }
@@ -55,18 +55,18 @@ enum Entry {
 struct Steps {
     start: u16,
     step: i8,
-    turns: u16,
+    iterations: u16,
 }
 
 impl Steps {
     const fn of(constant: LoopConstant) -> Self {
-        Self { start: constant.start, step: constant.step, turns: constant.count }
+        Self { start: constant.start, step: constant.step, iterations: constant.count }
     }
 
     /// The lowest and the highest value; 13 bits in two's complement.
     fn range(self) -> (i32, i32) {
         let (start, last) =
-            (i32::from(self.start), i32::from(self.start) + i32::from(self.step) * i32::from(self.turns));
+            (i32::from(self.start), i32::from(self.start) + i32::from(self.step) * i32::from(self.iterations));
         let (lowest, highest) = (start.min(last), start.max(last));
         if lowest < -4096 || highest > 4095 { (-4096, 4095.max(start)) } else { (lowest, highest) }
     }
@@ -104,7 +104,7 @@ impl State {
     /// The loop that an instruction leaves.
     fn left_loop(&self) -> Result<usize, Stop> {
         let innermost = self.stack.iter().rposition(|entry| !matches!(entry, Entry::Push));
-        innermost.filter(|&entry| matches!(self.stack[entry], Entry::Loop { .. })).ok_or(Stop::Refer)
+        innermost.filter(|&entry| matches!(self.stack[entry], Entry::Loop { .. })).ok_or(Stop::BailOut)
     }
 
     /// The loop index, if there is one.
@@ -138,7 +138,7 @@ impl State {
         for _ in 0..count {
             match self.stack.pop() {
                 Some(Entry::Push) => last = Some(self.stack.len()),
-                Some(Entry::Loop { .. } | Entry::Call { .. }) | None => return Err(Stop::Refer),
+                Some(Entry::Loop { .. } | Entry::Call { .. }) | None => return Err(Stop::BailOut),
             }
         }
         Ok(last)
@@ -167,7 +167,7 @@ pub struct Lower<'a> {
     blocks: Vec<Option<Block>>,
     fetches: Vec<Fetch>,
     stores: Vec<Store>,
-    turns: Vec<Turn>,
+    yields: Vec<Yield>,
     /// Groups have several wavefronts.
     pub takes_turns: bool,
     /// The block that is being made.
@@ -190,7 +190,7 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         blocks: Vec::new(),
         fetches: Vec::new(),
         stores: Vec::new(),
-        turns: Vec::new(),
+        yields: Vec::new(),
         takes_turns: waves_per_group(launch) > 1,
         current: 0,
         locked: Vec::new(),
@@ -215,7 +215,7 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         blocks: blocks?,
         fetches: lower.fetches,
         stores: lower.stores,
-        turns: lower.turns,
+        yields: lower.yields,
         locked: lower.locked,
         watches_idle_lanes: lower.watches_idle_lanes,
         relative_gprs: lower.relative_gprs,
@@ -301,7 +301,7 @@ impl Lower<'_> {
                 Ok(After::On) if entry.cf.as_ref().is_ok_and(Cf::ends_program) => break End::Stop,
                 Ok(After::On) => state.place.1 = state.place.1.wrapping_add(1),
                 Ok(After::End(end)) => break end,
-                Err(Stop::Refer) => break End::Next(Target::Reference),
+                Err(Stop::BailOut) => break End::Next(Target::Reference),
                 Err(Stop::NotLowered) => return Err(Stop::NotLowered),
             }
         };
@@ -322,11 +322,11 @@ impl Lower<'_> {
     }
 
     fn instruction(&mut self, b: &mut Build, state: &mut State, entry: &CfEntry) -> Result<After, Stop> {
-        let cf = entry.cf.as_ref().map_err(|_| Stop::Refer)?;
+        let cf = entry.cf.as_ref().map_err(|_| Stop::BailOut)?;
         if matches!(entry.clause, ClauseBody::Outside | ClauseBody::Unread) {
-            return Err(Stop::Refer);
+            return Err(Stop::BailOut);
         }
-        self.turn(b, cf, &entry.clause);
+        self.yields_at(b, cf, &entry.clause);
         match (cf, &entry.clause) {
             (Cf::Alu(cf), ClauseBody::Alu(clause)) => {
                 use ctm_isa::r700::ops::CfAluOp;
@@ -501,7 +501,7 @@ impl Lower<'_> {
                 let pass = self.test(b, test, M::ACTIVE);
                 b.mask(MaskOp::AndNot(M::TEMP, M::ACTIVE, pass));
                 let (ops, mut popped) = self.popped(state, pops, test)?;
-                let Some(Entry::Call { back, depth }) = popped.stack.pop() else { return Err(Stop::Refer) };
+                let Some(Entry::Call { back, depth }) = popped.stack.pop() else { return Err(Stop::BailOut) };
                 popped.depth = depth;
                 let none = self.way(&ops, &popped, back, ends)?;
                 let some = self.way(&[], state, next, ends)?;

@@ -1,7 +1,7 @@
 //! What leaves a wavefront: exports, memory writes, vertex events; and where wavefronts of a group take turns.
 
 use super::{After, Build, Lower, State, Stop, Test};
-use crate::ir::r700::{M, MaskOp, Op, Store, Turn, Var};
+use crate::ir::r700::{M, MaskOp, Op, Store, Var, Yield};
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::space;
 use ctm_isa::r700::inst::{AluClause, Cf, CfExport, CfMem, ClauseBody, Fetch as Inst};
@@ -9,12 +9,12 @@ use ctm_isa::r700::ops::{IndexMode, MemOp, Sel};
 use ctm_isa::r700::program::Stage;
 
 impl Lower<'_> {
-    /// Before an instruction that other wavefronts of the group may see, or that may see what they do: they take turns.
-    pub(super) fn turn(&mut self, b: &mut Build, cf: &Cf, clause: &ClauseBody) {
+    /// Before an instruction that other wavefronts of the group may see, or that may see what they do: they yield.
+    pub(super) fn yields_at(&mut self, b: &mut Build, cf: &Cf, clause: &ClauseBody) {
         if self.takes_turns && self.is_seen(cf, clause) {
-            let number = self.turns.len() as u16;
-            self.turns.push(Turn { block: self.current, before: b.tally.steps() });
-            b.effect(Op::Turn(number));
+            let number = self.yields.len() as u16;
+            self.yields.push(Yield { block: self.current, before: b.tally.steps() });
+            b.effect(Op::Yield(number));
         }
     }
 
@@ -38,7 +38,7 @@ impl Lower<'_> {
     /// `EMIT_VERTEX` and its relatives.
     pub(super) fn vertex_event(&mut self, b: &mut Build, test: Test, event: VertexEvent) -> Result<After, Stop> {
         if self.launch.stage != Stage::Geometry {
-            return Err(Stop::Refer);
+            return Err(Stop::BailOut);
         }
         let pass = self.test(b, test, M::ACTIVE);
         let zero = b.bits(0);
@@ -89,8 +89,8 @@ impl Lower<'_> {
         }
         for burst in 0..=word.burst_count {
             let index = u32::from(cf.word0.array_base) + u32::from(burst);
-            let target = ctm_exec::r700::Target::from_fields(cf.kind, index).map_err(|_| Stop::Refer)?;
-            let place = ctm_exec::r700::Target::all().position(|t| t == target).ok_or(Stop::Refer)?;
+            let target = ctm_exec::r700::Target::from_fields(cf.kind, index).map_err(|_| Stop::BailOut)?;
+            let place = ctm_exec::r700::Target::all().position(|t| t == target).ok_or(Stop::BailOut)?;
             let base = cf.word0.rw_gpr.saturating_add(burst);
             for (element, sel) in cf.swizzle().into_iter().enumerate() {
                 let value = match sel {

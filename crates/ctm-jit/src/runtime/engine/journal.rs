@@ -4,7 +4,7 @@
 //! ([`Exclusive::again`]): what the group has read is given back as it was, what it has written counts as written, and only what comes after that
 //! reaches memory. Both engines execute the same instructions lane by lane in the same order, so the journal is two lists.
 
-use crate::launch::lanes::{LANES, Refer};
+use crate::launch::lanes::{BailOut, LANES};
 use crate::launch::source::Exclusive;
 use ctm_exec::Position;
 use ctm_exec::engine::MemoryFault;
@@ -73,16 +73,16 @@ impl<'m> Journal<'m> {
 }
 
 impl Exclusive for Journal<'_> {
-    fn read(&self, with: &mut dyn FnMut(&dyn Memory)) -> Result<(), Refer> {
+    fn read(&self, with: &mut dyn FnMut(&dyn Memory)) -> Result<(), BailOut> {
         if self.log.borrow().is_full() {
-            return Err(Refer);
+            return Err(BailOut);
         }
         self.notes.count.store(0, Relaxed);
         let memory = self.memory.borrow();
         with(&Noting { memory: &**memory, notes: &self.notes });
         let count = self.notes.count.load(Relaxed);
         // What is not noted is read again: nothing is written until then.
-        let reads = self.notes.reads.get(..count).ok_or(Refer)?;
+        let reads = self.notes.reads.get(..count).ok_or(BailOut)?;
         let mut log = self.log.borrow_mut();
         let mut refused = self.notes.refused.lock().unwrap_or_else(PoisonError::into_inner);
         let before = log.reads.len();
@@ -91,12 +91,12 @@ impl Exclusive for Journal<'_> {
         Ok(())
     }
 
-    fn write(&self, x: u32, y: u32, bits: u32) -> Result<(), Refer> {
+    fn write(&self, x: u32, y: u32, bits: u32) -> Result<(), BailOut> {
         let mut log = self.log.borrow_mut();
         if log.is_full() {
-            return Err(Refer);
+            return Err(BailOut);
         }
-        let written = self.memory.borrow_mut().write_uncached(x, y, bits).map_err(|_| Refer)?;
+        let written = self.memory.borrow_mut().write_uncached(x, y, bits).map_err(|_| BailOut)?;
         log.writes.push(written);
         Ok(())
     }
@@ -326,10 +326,14 @@ mod tests {
                 let budget = Budget { instructions_per_group: instructions, time: None };
                 let mut left = arrays();
                 let expected = count(&Interp, bins, budget, rows, &mut left);
-                let turns = 3 * u64::from(rows);
-                assert_eq!(expected.is_ok(), bins == 8.0 && instructions.is_none_or(|most| most > 11 * turns));
+                let iterations = 3 * u64::from(rows);
+                assert_eq!(expected.is_ok(), bins == 8.0 && instructions.is_none_or(|most| most > 11 * iterations));
                 if expected.is_ok() {
-                    assert_eq!(counted(&left), 21.0 * turns as f32, "the reference interpreter counts every element");
+                    assert_eq!(
+                        counted(&left),
+                        21.0 * iterations as f32,
+                        "the reference interpreter counts every element"
+                    );
                 }
                 for backend in Backend::available() {
                     let mut found = arrays();

@@ -41,7 +41,7 @@ pub(super) struct Run<'a> {
     pub(super) bound: Option<u64>,
     #[cfg(target_arch = "x86_64")]
     pub(super) native: Option<&'a Native>,
-    /// The machine code counts instructions down, looks whether to stop, and may refer.
+    /// The machine code counts instructions down, looks whether to stop, and may bail out.
     pub(super) counts_down: bool,
     /// Instructions that one group may issue.
     pub(super) fuel: u64,

@@ -38,9 +38,9 @@ impl Scene<'_> {
                     self.attempt((native, attempts), &mut worker.starts, &mut worker.visits, next, left, done)
                 }
                 // Careful code runs pass by pass.
-                _ => (SpanEnd::Fell { left: left.groups as u32 }, left.groups),
+                _ => (SpanEnd::Underflow { left: left.groups as u32 }, left.groups),
             };
-            let (SpanEnd::Left { left } | SpanEnd::Fell { left } | SpanEnd::Refer { left }) = ended else {
+            let (SpanEnd::Left { left } | SpanEnd::Underflow { left } | SpanEnd::BailOut { left }) = ended else {
                 next += many;
                 continue;
             };
@@ -58,8 +58,8 @@ impl Scene<'_> {
                     }
                     self.write(worker, &wave, done);
                 }
-                SpanEnd::Refer { .. } => done.refused.append(&mut wave),
-                SpanEnd::Done | SpanEnd::Fell { .. } => self.pass(worker, &mut wave, part, true, done),
+                SpanEnd::BailOut { .. } => done.refused.append(&mut wave),
+                SpanEnd::Done | SpanEnd::Underflow { .. } => self.pass(worker, &mut wave, part, true, done),
             }
         }
     }
@@ -107,10 +107,12 @@ impl Scene<'_> {
         let ended = native.run_span(&mut attempts.frame, &span, run.launch.constants, &self.source(), visits);
         let passed = match ended {
             SpanEnd::Done => groups,
-            SpanEnd::Left { left } | SpanEnd::Fell { left } | SpanEnd::Refer { left } => groups - u64::from(left),
+            SpanEnd::Left { left } | SpanEnd::Underflow { left } | SpanEnd::BailOut { left } => {
+                groups - u64::from(left)
+            }
         };
         attempts.made += groups.div_ceil(copies as u64).min(passed / copies as u64 + 1);
-        attempts.failed += u64::from(matches!(ended, SpanEnd::Fell { .. }));
+        attempts.failed += u64::from(matches!(ended, SpanEnd::Underflow { .. }));
         if matches!(ended, SpanEnd::Done | SpanEnd::Left { .. }) {
             done.visits[0].iter_mut().zip(&*visits).for_each(|(all, visits)| all.add(visits));
         }

@@ -8,7 +8,7 @@ use crate::codegen::portable::x1k::{Machine, Shared};
 use crate::codegen::x86::{Frame, Native};
 use crate::ir::x1k::{Code, OUTPUT_VARS};
 use crate::launch::grid::Places;
-use crate::launch::lanes::{Lanes, Mask, Refer, Row, Visits};
+use crate::launch::lanes::{BailOut, Lanes, Mask, Row, Visits};
 use crate::launch::source::{Reach, Source};
 use ctm_exec::watch::Part;
 use ctm_exec::x1k::Outputs;
@@ -167,10 +167,10 @@ impl Worker {
     }
 
     /// Runs groups together.
-    pub(super) fn wave(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>, part: &Part) -> Result<(), Refer> {
+    pub(super) fn wave(&mut self, run: &Run<'_>, wave: &[Job], memory: Source<'_>, part: &Part) -> Result<(), BailOut> {
         // The reference interpreter says so, with the instruction that it has come to.
         if part.is_stopped() {
-            return Err(Refer);
+            return Err(BailOut);
         }
         self.places.clear();
         self.places.extend(wave.iter().map(|job| run.grid.places(job.group)));
@@ -185,7 +185,7 @@ impl Worker {
         memory: Source<'_>,
         part: &Part,
         careful: bool,
-    ) -> Result<(), Refer> {
+    ) -> Result<(), BailOut> {
         for ((job, lanes), places) in wave.iter().zip(&mut self.lanes).zip(&self.places) {
             (lanes.existing, lanes.covered) = (run.existing(job.group), job.covered);
             lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(places));
@@ -196,7 +196,7 @@ impl Worker {
             #[cfg(target_arch = "x86_64")]
             Engines::Native(attempts) => {
                 let (constants, limits) = (run.launch.constants, (run.fuel, part.flag()));
-                let native = run.native.ok_or(Refer)?;
+                let native = run.native.ok_or(BailOut)?;
                 if !careful && attempts.are_worth_it() {
                     attempts.made += 1;
                     if native.run(&mut attempts.frame, lanes, constants, &memory, &mut self.visits, limits)? {
@@ -205,7 +205,7 @@ impl Worker {
                     attempts.failed += 1;
                     self.visits.fill(Visits::default());
                 }
-                let careful = run.artifact.native(Variant { careful: true, ..run.variant() }).ok_or(Refer)?;
+                let careful = run.artifact.native(Variant { careful: true, ..run.variant() }).ok_or(BailOut)?;
                 let frame = attempts.careful.get_or_insert_with(|| careful.frame());
                 careful.run(frame, lanes, constants, &memory, &mut self.visits, limits).map(drop)
             }

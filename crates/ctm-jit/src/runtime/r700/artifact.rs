@@ -36,23 +36,23 @@ pub struct Programs {
     /// The last one that was launched comes first. `None`: what has to be left to the reference interpreter.
     lowered: Mutex<Vec<(Key, Option<Arc<Artifact>>)>>,
     /// What was left to it: launches as a whole, and thread groups of others.
-    referred: AtomicU64,
+    bailed_out: AtomicU64,
 }
 
 impl Programs {
     /// How many launches as a whole, and how many thread groups of others, the reference interpreter has run.
-    pub fn referred(&self) -> u64 {
-        self.referred.load(Ordering::Relaxed)
+    pub fn bailed_out(&self) -> u64 {
+        self.bailed_out.load(Ordering::Relaxed)
     }
 
     /// Counts what was left to the reference interpreter.
-    pub fn refer(&self, more: u64) {
-        self.referred.fetch_add(more, Ordering::Relaxed);
+    pub fn bail_out(&self, more: u64) {
+        self.bailed_out.fetch_add(more, Ordering::Relaxed);
     }
 
     /// Leaves a launch to it.
     pub fn reference(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        self.refer(1);
+        self.bail_out(1);
         Interp.run_r700_under(control, launch, memory)
     }
 }
@@ -310,7 +310,7 @@ impl Artifact {
     /// Whether what lanes do does not depend on which wavefront they are in: they share nothing, and what they call for looks at nothing but quads.
     #[cfg(target_arch = "x86_64")]
     pub fn is_of_quads(&self) -> bool {
-        !self.keeps && !self.uses_globals && self.code.turns.is_empty()
+        !self.keeps && !self.uses_globals && self.code.yields.is_empty()
     }
 
     /// Whether wavefronts may issue more instructions than these.

@@ -1,7 +1,7 @@
 //! R700 launches: wavefronts run in batches on all cores, what they export is committed in order.
 
 use super::artifact::{Artifact, Programs, Streams, artifact};
-use super::worker::{Direct, Ended, Left, Referred, Spans, TaskDone, Way, Worker};
+use super::worker::{BailedOut, Direct, Ended, Left, Spans, TaskDone, Way, Worker};
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::r700::Variant;
 use crate::launch::r700::bindings::{Binding, resources};
@@ -53,7 +53,7 @@ pub struct Run<'a> {
     /// Instructions within which it need not look whether to stop.
     pub per_look: u64,
     /// Groups that were left to the reference interpreter.
-    pub referred: AtomicU64,
+    pub bailed_out: AtomicU64,
     #[cfg(target_arch = "x86_64")]
     pub backend: Backend,
     /// Its wavefronts may be narrower than the program's: the launch's are as machine code wants them.
@@ -108,7 +108,7 @@ pub fn run(
         return programs.reference(control, launch, memory);
     }
     let outcome = run.go(memory);
-    programs.refer(run.referred.into_inner());
+    programs.bail_out(run.bailed_out.into_inner());
     outcome
 }
 
@@ -129,7 +129,7 @@ impl<'a> Run<'a> {
             starts: Starts::of(&artifact.start, launch),
             fuel,
             per_look: fuel.min(per_look),
-            referred: AtomicU64::new(0),
+            bailed_out: AtomicU64::new(0),
             #[cfg(target_arch = "x86_64")]
             backend,
             #[cfg(target_arch = "x86_64")]
@@ -147,7 +147,7 @@ impl<'a> Run<'a> {
             linear: bindings().any(Binding::is_linear),
             levels: Pass::Levels.is_on() && self.backend == Backend::Avx512 && bindings().any(Binding::has_levels),
             // Whose turn it is follows from the blocks that have been passed.
-            counts: self.launch.counters || !self.artifact.code.turns.is_empty(),
+            counts: self.launch.counters || !self.artifact.code.yields.is_empty(),
             fuel: self.artifact.may_exceed(self.per_look),
             narrows: self.narrows,
         })
@@ -397,7 +397,7 @@ impl<'a> Run<'a> {
                     }
                 }
                 Left::Reference(waves) => {
-                    for Referred { events, exports, survivors } in waves {
+                    for BailedOut { events, exports, survivors } in waves {
                         for &(at, event) in events {
                             self.say(at, event, memory)?;
                         }
@@ -524,7 +524,7 @@ mod tests {
                 &memory,
                 &mut Counters::default(),
             );
-            assert!(ran.is_ok(), "{} is referred", path.display());
+            assert!(ran.is_ok(), "{} is bailed_out", path.display());
             #[cfg(target_arch = "x86_64")]
             for isa in Backend::available().filter_map(Backend::isa) {
                 let of = crate::codegen::x86::r700::Variant {

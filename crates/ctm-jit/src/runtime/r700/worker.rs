@@ -8,7 +8,7 @@ use crate::codegen::portable::r700::Machine;
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::Frame;
 use crate::codegen::x86::r700::Native;
-use crate::launch::lanes::Refer;
+use crate::launch::lanes::BailOut;
 use crate::launch::r700::bindings::Binding;
 use crate::launch::r700::group::{Group, Stored};
 use crate::launch::r700::outputs::Outputs;
@@ -37,7 +37,7 @@ pub struct Ended {
 }
 
 /// What a wavefront that the reference interpreter ran left.
-pub struct Referred {
+pub struct BailedOut {
     pub events: Vec<(Position, VertexEvent)>,
     pub exports: Vec<(Position, Exports)>,
     pub survivors: Vec<Position>,
@@ -48,7 +48,7 @@ pub enum Left {
     /// It ran here: what memory gets, then what each wavefront left.
     Here { stored: Vec<Stored>, waves: Vec<Ended> },
     /// The reference interpreter ran it.
-    Reference(Vec<Referred>),
+    Reference(Vec<BailedOut>),
     /// The reference interpreter has to run it, when it is its turn to write memory.
     Later,
 }
@@ -73,8 +73,8 @@ struct Member<'a> {
     places: Places,
     /// Lanes whose exports are sent.
     covered: u64,
-    /// Where it takes its turn: how many control-flow instructions it has issued.
-    turn: Option<u64>,
+    /// Where it has yielded: how many control-flow instructions it has issued.
+    waits_at: Option<u64>,
 }
 
 /// What one thread needs to run groups of wavefronts.
@@ -99,7 +99,7 @@ impl<'a> Member<'a> {
             wave: Wave::new(artifact.start.len(), artifact.exports.len(), artifact.code.blocks.len()),
             places: Places::new(),
             covered: u64::MAX,
-            turn: None,
+            waits_at: None,
         }
     }
 
@@ -121,17 +121,17 @@ impl<'a> Member<'a> {
         }
     }
 
-    /// Runs it to its end or to its next turn; `goes_on`: from the last one.
+    /// Runs it to its end or to its next yield; `goes_on`: from the last one.
     fn run(
         &mut self,
         (run, part): (&Run<'_>, &Part),
         group: &mut Group,
         (uniforms, bindings, memory): (&[u32], &[Option<Binding<'_>>], &dyn Memory),
         goes_on: bool,
-    ) -> Result<(), Refer> {
+    ) -> Result<(), BailOut> {
         let artifact = self.artifact;
         if run.launch.covered.is_some() && self.places.inside == 0 {
-            self.turn = None;
+            self.waits_at = None;
             return Ok(());
         }
         let shared = Shared {
@@ -149,14 +149,14 @@ impl<'a> Member<'a> {
         std::mem::swap(group, &mut self.wave.fetched.group);
         let ran = self.run_of(run, &shared, goes_on);
         std::mem::swap(group, &mut self.wave.fetched.group);
-        self.turn = match ran? {
+        self.waits_at = match ran? {
             Ran::ToEnd => None,
-            Ran::ToTurn(number) => {
-                let turn = artifact.code.turns.get(usize::from(number)).ok_or(Refer)?;
+            Ran::ToYield(number) => {
+                let place = artifact.code.yields.get(usize::from(number)).ok_or(BailOut)?;
                 let passed = artifact.code.blocks.iter().zip(&self.wave.visits);
                 let steps: u64 = passed.map(|(block, n)| u64::from(block.tally.steps()) * n).sum();
-                let own = artifact.code.blocks.get(usize::from(turn.block)).ok_or(Refer)?.tally.steps();
-                Some(steps - u64::from(own) + u64::from(turn.before))
+                let own = artifact.code.blocks.get(usize::from(place.block)).ok_or(BailOut)?.tally.steps();
+                Some(steps - u64::from(own) + u64::from(place.before))
             }
         };
         Ok(())
@@ -181,7 +181,7 @@ impl<'a> Member<'a> {
         frame.as_mut().map(|(_, frame)| (native, frame))
     }
 
-    fn run_of(&mut self, run: &Run<'_>, shared: &Shared<'_>, goes_on: bool) -> Result<Ran, Refer> {
+    fn run_of(&mut self, run: &Run<'_>, shared: &Shared<'_>, goes_on: bool) -> Result<Ran, BailOut> {
         let artifact = self.artifact;
         #[cfg(target_arch = "x86_64")]
         if let Some((native, frame)) = Self::code(&mut self.frame, artifact, run, shared) {
@@ -254,7 +254,7 @@ impl<'a> Worker<'a> {
                 Some(uniforms) if !is_spent && !part.is_stopped() => {
                     self.here((run, &part), index, uniforms, &bindings, memory, &mut counters)
                 }
-                _ => Err(Refer),
+                _ => Err(BailOut),
             };
             if ran.is_err() {
                 let waves = run.waves_of(index);
@@ -277,10 +277,10 @@ impl<'a> Worker<'a> {
                     let waves = self.members[..waves].iter_mut().map(ended).collect();
                     Ok(Left::Here { stored: std::mem::take(&mut self.group.stored), waves })
                 }
-                Err(Refer) if self.artifact.writes_memory() => Ok(Left::Later),
+                Err(BailOut) if self.artifact.writes_memory() => Ok(Left::Later),
                 // Nobody will look at it.
-                Err(Refer) if part.is_abandoned() => Err(Fault { kind: FaultKind::Cancelled, pc: 0, position: None }),
-                Err(Refer) => self.reference(run, index, &mut Reader { memory }, &mut counters),
+                Err(BailOut) if part.is_abandoned() => Err(Fault { kind: FaultKind::Cancelled, pc: 0, position: None }),
+                Err(BailOut) => self.reference(run, index, &mut Reader { memory }, &mut counters),
             };
             match left {
                 Ok(left) => done.push((index, left)),
@@ -297,7 +297,7 @@ impl<'a> Worker<'a> {
     /// Runs a group here. What its wavefronts leave is in `members`, and counted; gives how many they are.
     ///
     /// # Errors
-    /// [`Refer`]: the reference interpreter has to.
+    /// [`BailOut`]: the reference interpreter has to.
     pub fn here(
         &mut self,
         (run, part): (&Run<'_>, &Part),
@@ -306,11 +306,11 @@ impl<'a> Worker<'a> {
         bindings: &[Option<Binding<'_>>],
         memory: &dyn Memory,
         counters: &mut Counters,
-    ) -> Result<usize, Refer> {
+    ) -> Result<usize, BailOut> {
         // Whoever runs the group again begins with what was there.
         let globals = self.artifact.uses_globals.then(|| self.group.globals.clone());
         let ran = self.group((run, part), index, (uniforms, bindings, memory));
-        if let (Err(Refer), Some(globals)) = (&ran, globals) {
+        if let (Err(BailOut), Some(globals)) = (&ran, globals) {
             self.group.globals = globals;
         }
         let waves = ran?;
@@ -337,7 +337,7 @@ impl<'a> Worker<'a> {
         (run, part): (&Run<'_>, &Part),
         index: u64,
         given: (&[u32], &[Option<Binding<'_>>], &dyn Memory),
-    ) -> Result<usize, Refer> {
+    ) -> Result<usize, BailOut> {
         let waves = run.waves_of(index);
         let count = (waves.end - waves.start) as usize;
         let artifact = self.artifact;
@@ -349,7 +349,7 @@ impl<'a> Worker<'a> {
             member.run((run, part), &mut self.group, given, false)?;
         }
         while let Some(member) =
-            members.iter_mut().filter(|member| member.turn.is_some()).min_by_key(|member| member.turn)
+            members.iter_mut().filter(|member| member.waits_at.is_some()).min_by_key(|member| member.waits_at)
         {
             member.run((run, part), &mut self.group, given, true)?;
         }
@@ -364,7 +364,7 @@ impl<'a> Worker<'a> {
         memory: &mut dyn Memory,
         counters: &mut Counters,
     ) -> Result<Left, Fault> {
-        run.referred.fetch_add(1, Ordering::Relaxed);
+        run.bailed_out.fetch_add(1, Ordering::Relaxed);
         let lanes = run.launch.wavefront.lanes();
         let (wavefronts, on_chip) = self.reference.get_or_insert_with(|| {
             let globals = vec![vec![[0; 4]; usize::from(run.launch.global_gprs.min(124))]; lanes];
@@ -405,7 +405,7 @@ impl<'a> Worker<'a> {
         let left = |wavefront: &Wavefront| {
             counters.add(wavefront.counters());
             let exports = wavefront.exports().map(|(at, exports)| (at, exports.clone())).collect();
-            Referred { events: wavefront.events().collect(), exports, survivors: wavefront.survivors().collect() }
+            BailedOut { events: wavefront.events().collect(), exports, survivors: wavefront.survivors().collect() }
         };
         Ok(Left::Reference(wavefronts.iter().map(left).collect()))
     }

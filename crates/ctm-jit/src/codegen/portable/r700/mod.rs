@@ -10,7 +10,7 @@ use crate::codegen::portable::r700::dense::{Constant, Dense, Step};
 use crate::codegen::portable::rows::{Work, lanes_where, map, map3, on_this_host, store};
 use crate::ir::r700::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
 use crate::ir::values::lane;
-use crate::launch::lanes::Refer;
+use crate::launch::lanes::BailOut;
 use crate::launch::r700::wave::{GRADIENTS, LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_of, mask_of, quads};
 use ctm_exec::r700::alu::{relative_read, relative_write};
 use ctm_exec::x1k::float::{NAN, SIGN};
@@ -52,8 +52,8 @@ impl Machine {
     /// Begins a wavefront.
     ///
     /// # Errors
-    /// [`Refer`]: there is no such uniform value.
-    pub fn begin(&mut self, start: &[Var], shared: &Shared<'_>, wave: &Wave) -> Result<(), Refer> {
+    /// [`BailOut`]: there is no such uniform value.
+    pub fn begin(&mut self, start: &[Var], shared: &Shared<'_>, wave: &Wave) -> Result<(), BailOut> {
         let dense = &*self.dense;
         self.rows[..dense.vars].fill([0; LANES]);
         let missing = Cell::new(false);
@@ -77,14 +77,20 @@ impl Machine {
         self.masks[M::FIRST.index()] = wave.fetched.first_in_group as u64;
         (self.issued, self.block, self.place) = (0, 0, 0);
         self.gradients = [[0; LANES]; GRADIENTS];
-        if missing.get() { Err(Refer) } else { Ok(()) }
+        if missing.get() { Err(BailOut) } else { Ok(()) }
     }
 
-    /// Runs the wavefront to its end, or to where it takes its turn; the next call goes on from there.
+    /// Runs the wavefront to its end, or to where it yields; the next call goes on from there.
     ///
     /// # Errors
-    /// [`Refer`]: the reference interpreter has to.
-    pub fn run(&mut self, code: &Code, exports: &[usize], shared: &Shared<'_>, wave: &mut Wave) -> Result<Ran, Refer> {
+    /// [`BailOut`]: the reference interpreter has to.
+    pub fn run(
+        &mut self,
+        code: &Code,
+        exports: &[usize],
+        shared: &Shared<'_>,
+        wave: &mut Wave,
+    ) -> Result<Ran, BailOut> {
         loop {
             let block = &code.blocks[self.block];
             if self.place == 0 {
@@ -92,11 +98,11 @@ impl Machine {
                 self.issued += u64::from(block.tally.instructions());
                 wave.is_spent = self.issued > shared.fuel;
                 if wave.is_spent || shared.stop.load(Ordering::Relaxed) != 0 {
-                    return Err(Refer);
+                    return Err(BailOut);
                 }
             }
-            if let Some(turn) = on_this_host(Ops { machine: self, shared, wave })? {
-                return Ok(Ran::ToTurn(turn));
+            if let Some(number) = on_this_host(Ops { machine: self, shared, wave })? {
+                return Ok(Ran::ToYield(number));
             }
             let target = match block.end {
                 End::Stop => break,
@@ -111,7 +117,7 @@ impl Machine {
             };
             match target {
                 Target::Block(id) => self.block = usize::from(id),
-                Target::Reference => return Err(Refer),
+                Target::Reference => return Err(BailOut),
             }
         }
         wave.valid = self.masks[M::VALID.index()];
@@ -182,7 +188,7 @@ impl Machine {
         under: M,
         shared: &Shared<'_>,
         wave: &mut Wave,
-    ) -> Result<(), Refer> {
+    ) -> Result<(), BailOut> {
         let mut texels = [[0; LANES]; 4];
         let under = self.mask(under);
         let at = at.map(|value| &self.rows[value.index()]);
@@ -238,7 +244,7 @@ impl Machine {
     }
 }
 
-/// What is left of a block's operations; gives the number of the turn that comes first.
+/// What is left of a block's operations; gives the number of the yield that comes first.
 struct Ops<'a, 'b> {
     machine: &'a mut Machine,
     shared: &'a Shared<'b>,
@@ -246,17 +252,17 @@ struct Ops<'a, 'b> {
 }
 
 impl Work for Ops<'_, '_> {
-    type Done = Result<Option<u16>, Refer>;
+    type Done = Result<Option<u16>, BailOut>;
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) -> Result<Option<u16>, Refer> {
+    fn run<const FUSED: bool>(self) -> Result<Option<u16>, BailOut> {
         let Self { machine, shared, wave } = self;
         let dense = Arc::clone(&machine.dense);
         let from = std::mem::take(&mut machine.place);
         for (place, &Step { op, to }) in dense.blocks[machine.block].iter().enumerate().skip(from) {
             let row = match op {
                 Op::Bits(_) | Op::Uniform(_) | Op::Fetched(..) => continue,
-                Op::Get(var) => machine.rows[dense.row(var).ok_or(Refer)?],
+                Op::Get(var) => machine.rows[dense.row(var).ok_or(BailOut)?],
                 Op::Number(number) => [machine.mask(number) as u32; LANES],
                 Op::Lane => LANE_NUMBERS,
                 Op::GetRelative(file, base, element, index) => {
@@ -287,7 +293,7 @@ impl Work for Ops<'_, '_> {
                 }
                 Op::Set(var, from, under) => {
                     let mask = machine.mask(under);
-                    machine.set(dense.row(var).ok_or(Refer)?, from, mask);
+                    machine.set(dense.row(var).ok_or(BailOut)?, from, mask);
                     continue;
                 }
                 Op::SetRelative(gprs, base, element, index, from, under) => {
@@ -308,7 +314,7 @@ impl Work for Ops<'_, '_> {
                     wave.active_lanes += u64::from(machine.mask(M::ACTIVE).count_ones()) * u64::from(weight);
                     continue;
                 }
-                Op::Turn(number) => {
+                Op::Yield(number) => {
                     machine.place = place + 1;
                     return Ok(Some(number));
                 }

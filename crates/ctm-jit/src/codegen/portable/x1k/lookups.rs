@@ -2,7 +2,7 @@
 
 use crate::codegen::portable::rows::{LANES, Row, canonical, fused, lanes_where, map, map2, store};
 use crate::launch::direct::Views;
-use crate::launch::lanes::Refer;
+use crate::launch::lanes::BailOut;
 use ctm_exec::x1k::float::{ONE, flush, number};
 use ctm_exec::x1k::sample::{self, coordinate};
 use ctm_exec::x1k::{Elements, Filter, Form, Memory, Wrap};
@@ -25,13 +25,13 @@ pub struct Lookup {
 
 impl Lookup {
     /// Of a memory, lane by lane.
-    pub fn of<M: Memory + ?Sized>(&self, memory: &M, [s, t]: [&Row; 2]) -> Result<[Row; 4], Refer> {
-        let input = memory.input(self.input).ok_or(Refer)?;
+    pub fn of<M: Memory + ?Sized>(&self, memory: &M, [s, t]: [&Row; 2]) -> Result<[Row; 4], BailOut> {
+        let input = memory.input(self.input).ok_or(BailOut)?;
         let mut texels = [[0; LANES]; 4];
         for lane in crate::codegen::portable::rows::lanes_of(self.working) {
             match sample::lookup(memory, self.input, &input, (s[lane], t[lane]), self.unscaled, self.uncached) {
                 Ok(sampled) => texels.iter_mut().zip(sampled.texel).for_each(|(row, bits)| row[lane] = bits),
-                Err(_) if self.covered >> lane & 1 == 1 => return Err(Refer),
+                Err(_) if self.covered >> lane & 1 == 1 => return Err(BailOut),
                 // An uncovered lane cannot fault: it reads 0.
                 Err(_) => {}
             }

@@ -16,7 +16,7 @@ mod lookups;
 use crate::codegen::portable::rows;
 use crate::codegen::portable::rows::{Row, Work, canonical, lanes_of, lanes_where, map, map3, on_this_host, store};
 use crate::ir::x1k::{Block, BlockId, Code, End, File, OUTPUT_VARS, Op, Target, Test, Under, Value, Var};
-use crate::launch::lanes::{ENTRY, LANES, Lanes, Mask, Refer, Visits, output_var};
+use crate::launch::lanes::{BailOut, ENTRY, LANES, Lanes, Mask, Visits, output_var};
 use crate::launch::source::Source;
 use ctm_exec::x1k::float::{Wide, number};
 use ctm_exec::x1k::functions::UnitOp;
@@ -106,8 +106,8 @@ impl Machine {
     /// Runs up to [`GROUPS`] groups to their ends and adds up which blocks they passed.
     ///
     /// # Errors
-    /// [`Refer`] when the reference interpreter has to run them instead; then what they left means nothing, `visits` neither.
-    pub fn run(&mut self, shared: &Shared<'_>, lanes: &mut [Lanes], visits: &mut [Visits]) -> Result<(), Refer> {
+    /// [`BailOut`] when the reference interpreter has to run them instead; then what they left means nothing, `visits` neither.
+    pub fn run(&mut self, shared: &Shared<'_>, lanes: &mut [Lanes], visits: &mut [Visits]) -> Result<(), BailOut> {
         self.restart(shared, lanes);
         while let Some(at) = self.groups.iter().filter_map(|group| group.at).min() {
             let block = &shared.code.blocks[at.index()];
@@ -115,14 +115,14 @@ impl Machine {
             for (n, group) in self.groups.iter_mut().enumerate().filter(|(_, group)| group.at == Some(at)) {
                 group.issued += u64::from(block.tally.instructions());
                 if group.issued > shared.limit {
-                    return Err(Refer);
+                    return Err(BailOut);
                 }
                 self.here |= lanes_of_group(n);
                 self.running |= u64::from(group.flows.running) << (LANES * n);
                 visits[at.index()].groups += 1;
             }
             if shared.stop.load(Ordering::Relaxed) != 0 {
-                return Err(Refer);
+                return Err(BailOut);
             }
             visits[at.index()].active += u64::from((self.running & self.covered).count_ones());
             visits[at.index()].covered += u64::from((self.here & self.covered).count_ones());
@@ -168,7 +168,7 @@ impl Machine {
     }
 
     /// Where a group goes on.
-    fn next(&mut self, group: usize, shared: &Shared<'_>, end: End) -> Result<Option<BlockId>, Refer> {
+    fn next(&mut self, group: usize, shared: &Shared<'_>, end: End) -> Result<Option<BlockId>, BailOut> {
         let target = match end {
             End::Stop => return Ok(None),
             End::Next(target) => target,
@@ -184,7 +184,7 @@ impl Machine {
         };
         match target {
             Target::Block(id) => Ok(Some(id)),
-            Target::Never | Target::Reference => Err(Refer),
+            Target::Never | Target::Reference => Err(BailOut),
         }
     }
 
@@ -245,14 +245,14 @@ impl Machine {
         block: &Block,
         constants: &Constants,
         (file, base, channel): (File, u8, u8),
-    ) -> Result<Row, Refer> {
+    ) -> Result<Row, BailOut> {
         let mut row = [0; rows::LANES];
         for group in self.groups_here() {
-            let register = self.relative(group, block, file, base).ok_or(Refer)?;
+            let register = self.relative(group, block, file, base).ok_or(BailOut)?;
             let lanes = LANES * group..LANES * (group + 1);
             match file {
                 File::Temp => {
-                    let from = self.dense.row(Var::temp(register, channel.into())).ok_or(Refer)?;
+                    let from = self.dense.row(Var::temp(register, channel.into())).ok_or(BailOut)?;
                     row[lanes.clone()].copy_from_slice(&self.rows[from][lanes]);
                 }
                 File::Const => row[lanes].fill(constants.float[register][usize::from(channel)]),
@@ -261,16 +261,22 @@ impl Machine {
         Ok(row)
     }
 
-    fn set_relative(&mut self, block: &Block, (base, channel): (u8, u8), value: Value, mask: u64) -> Result<(), Refer> {
+    fn set_relative(
+        &mut self,
+        block: &Block,
+        (base, channel): (u8, u8),
+        value: Value,
+        mask: u64,
+    ) -> Result<(), BailOut> {
         for group in self.groups_here() {
-            let register = self.relative(group, block, File::Temp, base).ok_or(Refer)?;
-            let to = self.dense.row(Var::temp(register, channel.into())).ok_or(Refer)?;
+            let register = self.relative(group, block, File::Temp, base).ok_or(BailOut)?;
+            let to = self.dense.row(Var::temp(register, channel.into())).ok_or(BailOut)?;
             self.set(to, value, mask & lanes_of_group(group));
         }
         Ok(())
     }
 
-    fn fetch(&self, shared: &Shared<'_>, lookup: &Lookup, at: [Value; 2]) -> Result<[Row; 4], Refer> {
+    fn fetch(&self, shared: &Shared<'_>, lookup: &Lookup, at: [Value; 2]) -> Result<[Row; 4], BailOut> {
         let at = at.map(|value| self.row(value));
         match shared.source.views.filter(|views| views.lends(lookup.input)) {
             Some(views) => lookup.of(views, at),
@@ -279,8 +285,14 @@ impl Machine {
     }
 
     /// Uncached writes. Then groups run one by one.
-    fn write(&self, shared: &Shared<'_>, values: [Value; 3], writing: u64, first: Option<usize>) -> Result<(), Refer> {
-        let [x, y, value] = values.map(|value| self.row(value).as_chunks::<LANES>().0.first().ok_or(Refer));
+    fn write(
+        &self,
+        shared: &Shared<'_>,
+        values: [Value; 3],
+        writing: u64,
+        first: Option<usize>,
+    ) -> Result<(), BailOut> {
+        let [x, y, value] = values.map(|value| self.row(value).as_chunks::<LANES>().0.first().ok_or(BailOut));
         shared.source.write([x?, y?, value?], writing as Mask, first)
     }
 }
@@ -294,16 +306,16 @@ struct Ops<'a, 'b> {
 }
 
 impl Work for Ops<'_, '_> {
-    type Done = Result<(), Refer>;
+    type Done = Result<(), BailOut>;
 
     #[inline(always)]
-    fn run<const FUSED: bool>(self) -> Result<(), Refer> {
+    fn run<const FUSED: bool>(self) -> Result<(), BailOut> {
         let Self { machine, shared, block, at } = self;
         let dense = Arc::clone(&machine.dense);
         for &Step { op, to } in &dense.blocks[at.index()] {
             let row = match op {
                 Op::Bits(_) | Op::Const(_) | Op::Texel(..) => continue,
-                Op::Get(var) => machine.rows[dense.row(var).ok_or(Refer)?],
+                Op::Get(var) => machine.rows[dense.row(var).ok_or(BailOut)?],
                 Op::GetRelative { file, base, channel } => {
                     machine.get_relative(block, shared.constants, (file, base, channel))?
                 }
@@ -367,7 +379,7 @@ impl Work for Ops<'_, '_> {
                 }
                 Op::Set(var, a, under) => {
                     let mask = machine.mask(under);
-                    machine.set(dense.row(var).ok_or(Refer)?, a, mask);
+                    machine.set(dense.row(var).ok_or(BailOut)?, a, mask);
                     if let Some(output) = var.output_index() {
                         machine.written[output] |= mask;
                     }
@@ -396,7 +408,7 @@ impl Work for Ops<'_, '_> {
                 }
                 Op::Guard { file, base } => {
                     if machine.groups_here().any(|group| machine.relative(group, block, file, base).is_none()) {
-                        return Err(Refer);
+                        return Err(BailOut);
                     }
                     continue;
                 }

@@ -20,10 +20,10 @@ mod masks;
 mod relative;
 mod vectors;
 
-use super::fused::Turns;
-use super::wide::LEFT;
+use super::fused::Iterations;
+use super::wide::SHL;
 use super::{Ins, ROW, SPENT, Sample, head, levels as tables, table};
-use crate::codegen::x86::allocate::Homes;
+use crate::codegen::x86::allocate::Locations;
 use crate::codegen::x86::asm::{
     Asm, BROADCAST, CMP_F32, Cond, Gpr, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm,
 };
@@ -99,7 +99,7 @@ pub struct Input<'a> {
     /// Vectors of variables.
     pub vars: &'a [Option<Vector>],
     /// Where vectors live.
-    pub homes: &'a Homes,
+    pub locations: &'a Locations,
     /// The frame.
     pub layout: Layout,
     /// Registers of a vector.
@@ -120,8 +120,8 @@ pub struct Input<'a> {
     pub counts: bool,
     /// Instructions are counted down.
     pub fuel: bool,
-    /// Blocks that end with a turn of a loop.
-    pub turns: &'a [Option<Turns>],
+    /// Blocks that end with an iteration of a loop.
+    pub iterations: &'a [Option<Iterations>],
     /// It calls out.
     pub calls: bool,
 }
@@ -138,15 +138,15 @@ struct Emit<'a> {
     input: &'a Input<'a>,
     asm: Asm,
     blocks: Vec<Label>,
-    refer: Label,
+    bail_out: Label,
     /// Instructions are used up.
     spent: Label,
     done: Label,
     leave: Label,
-    /// Where a wavefront that comes back after a turn finds out which.
+    /// Where a wavefront that comes back after a yield finds out which.
     resume: Label,
-    /// Turns by number, and where the code goes on after them.
-    turns: Vec<(u16, Label)>,
+    /// Yields by number, and where the code goes on after them.
+    yields: Vec<(u16, Label)>,
     slow: Vec<Slow>,
     /// Lookups that have to call: where they begin, where they go on, and which.
     calls: Vec<(Label, Label, Sample)>,
@@ -172,18 +172,18 @@ struct Emit<'a> {
 pub fn emit(input: &Input<'_>) -> Vec<u8> {
     let mut asm = Asm::new(Isa::Avx512);
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
-    let (refer, done, leave, resume) = (asm.label(), asm.label(), asm.label(), asm.label());
+    let (bail_out, done, leave, resume) = (asm.label(), asm.label(), asm.label(), asm.label());
     let spent = asm.label();
     let mut emit = Emit {
         input,
         asm,
         blocks,
-        refer,
+        bail_out,
         spent,
         done,
         leave,
         resume,
-        turns: Vec::new(),
+        yields: Vec::new(),
         slow: Vec::new(),
         calls: Vec::new(),
         linear: Vec::new(),
@@ -192,8 +192,8 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         weighed: None,
         cached: false,
         whole: true,
-        needs: Needs::of(input.code, input.lists, input.turns),
-        masks: masks::homes(input),
+        needs: Needs::of(input.code, input.lists, input.iterations),
+        masks: masks::locations(input),
     };
     emit.prologue();
     let order = order(input.code);
@@ -251,8 +251,8 @@ impl Emit<'_> {
         self.asm.int_load(Int::Mov, true, ACTIVE_LANES, RBX, head::ACTIVE_LANES);
         self.asm.mxcsr(true, RBX, head::HOST_MXCSR);
         self.asm.mxcsr(false, RBX, head::MXCSR);
-        if !self.input.code.turns.is_empty() {
-            self.asm.int_store_imm(Int::Cmp, true, RBX, head::TURN, 0);
+        if !self.input.code.yields.is_empty() {
+            self.asm.int_store_imm(Int::Cmp, true, RBX, head::YIELD, 0);
             self.asm.jump_if(Cond::NotEqual, self.resume);
         }
         for var in self.input.live_in.clone() {
@@ -282,7 +282,7 @@ impl Emit<'_> {
         self.asm.place(self.spent);
         self.asm.int_imm(RAX, SPENT);
         self.asm.jump(leave);
-        self.asm.place(self.refer);
+        self.asm.place(self.bail_out);
         self.asm.int_imm(RAX, 1);
         self.asm.place(leave);
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
@@ -305,7 +305,7 @@ impl Emit<'_> {
             self.asm.jump_if(Cond::Below, self.spent);
             self.asm.int_load(Int::Mov, true, RAX, RBX, head::STOP);
             self.asm.int_store_imm(Int::Cmp, false, RAX, 0, 0);
-            self.asm.jump_if(Cond::NotEqual, self.refer);
+            self.asm.jump_if(Cond::NotEqual, self.bail_out);
         }
         if instructions > 0 && self.input.counts {
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
@@ -319,10 +319,10 @@ impl Emit<'_> {
             End::Next(target) => self.go(target),
             End::Branch { mask, none, some } => {
                 let mut lanes = mask;
-                if let Some(turns) = self.input.turns[index] {
+                if let Some(iterations) = self.input.iterations[index] {
                     let to = self.label_of(none);
-                    self.test_turns(turns.left, to);
-                    lanes = turns.lanes;
+                    self.test_iterations(iterations.left, to);
+                    lanes = iterations.lanes;
                 }
                 self.test_lanes(lanes);
                 if is_next(none) {
@@ -342,7 +342,7 @@ impl Emit<'_> {
     fn label_of(&self, target: Target) -> Label {
         match target {
             Target::Block(id) => self.blocks[usize::from(id)],
-            Target::Reference => self.refer,
+            Target::Reference => self.bail_out,
         }
     }
 
@@ -407,7 +407,7 @@ impl Emit<'_> {
             tests.iter().for_each(|test| self.line(test, copy));
             self.asm.mask_to(if copy == 0 { COLLECTED } else { RCX }, 1);
             if copy > 0 {
-                self.asm.wide_shift(LEFT, RCX, 16 * copy);
+                self.asm.wide_shift(SHL, RCX, 16 * copy);
                 self.asm.wide(Int::Or, COLLECTED, RCX);
             }
         }
@@ -477,9 +477,9 @@ impl Emit<'_> {
                 self.whole();
                 self.call(number, under);
             }
-            Ins::Turn(number) => {
+            Ins::Yield(number) => {
                 self.whole();
-                self.turn(number);
+                self.yield_here(number);
             }
             Ins::Sample(number, ..) => {
                 self.whole();
@@ -517,13 +517,13 @@ impl Emit<'_> {
 
     /// A lookup of nearest texels: coordinates clamped to the texture, all lanes at once. Lanes of a piece that look up the same texel get it
     fn slow_parts(&mut self) {
-        if !self.input.code.turns.is_empty() {
+        if !self.input.code.yields.is_empty() {
             self.asm.place(self.resume);
-            for (number, label) in std::mem::take(&mut self.turns) {
-                self.asm.int_store_imm(Int::Cmp, true, RBX, head::TURN, i32::from(number) + 1);
+            for (number, label) in std::mem::take(&mut self.yields) {
+                self.asm.int_store_imm(Int::Cmp, true, RBX, head::YIELD, i32::from(number) + 1);
                 self.asm.jump_if(Cond::Equal, label);
             }
-            self.asm.jump(self.refer);
+            self.asm.jump(self.bail_out);
         }
         // Lookups leave the active lanes where they have found them.
         self.whole = true;
@@ -556,35 +556,35 @@ impl Emit<'_> {
         self.asm.call(RBX, head::FUNCTION);
         self.asm.mxcsr(false, RBX, head::MXCSR);
         self.asm.test(RAX, RAX);
-        self.asm.jump_if(Cond::NotEqual, self.refer);
+        self.asm.jump_if(Cond::NotEqual, self.bail_out);
         self.restore();
     }
 
     /// Leaves, so that other wavefronts of the group can catch up; the next call goes on here.
-    fn turn(&mut self, number: u16) {
+    fn yield_here(&mut self, number: u16) {
         self.save();
         self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(M::ACTIVE), ACTIVE);
         self.asm.int_store(Int::Mov, true, RBX, head::FUEL, FUEL);
         self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
-        self.asm.int_store_imm(Int::Mov, true, RBX, head::TURN, i32::from(number) + 1);
+        self.asm.int_store_imm(Int::Mov, true, RBX, head::YIELD, i32::from(number) + 1);
         self.asm.int_imm(RAX, 2);
         self.asm.jump(self.leave);
         let label = self.asm.label();
         self.asm.place(label);
-        self.turns.push((number, label));
+        self.yields.push((number, label));
         self.restore();
     }
 
     /// Registers with vectors go to the frame.
     fn save(&mut self) {
-        for register in 0..self.input.homes.bundles * self.input.copies {
+        for register in 0..self.input.locations.bundles * self.input.copies {
             self.store(register, Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register)));
         }
     }
 
     /// And come back.
     fn restore(&mut self) {
-        for register in 0..self.input.homes.bundles * self.input.copies {
+        for register in 0..self.input.locations.bundles * self.input.copies {
             let row = Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register));
             self.asm.vector(MOVUPS_LOAD, register, 0, row);
         }

@@ -183,7 +183,7 @@ impl Facts {
     }
 }
 
-/// Whether the result of an operation that is no choice is never a NaN; `is`: whether an operand is none. Turns that are counted in floats are such.
+/// Whether the result of an operation that is no choice is never a NaN; `is`: whether an operand is none. Iterations that are counted in floats are such.
 fn is_number(block: &Block, op: AluOp, [a, b, _]: [Value; 3], is: impl Fn(Value) -> bool) -> bool {
     let AluOp::Op2(op) = op else { return false };
     let finite = |value: Value| match block.ops[value.index()] {

@@ -1,4 +1,4 @@
-//! Instructions that AVX-512 does as one: sums stored under a mask, comparisons into the mask of the active lanes, turns counted and lanes looked at.
+//! Instructions that AVX-512 does as one: sums stored under a mask, comparisons into the mask of the active lanes, iterations counted and lanes looked at.
 
 use super::Ins;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
@@ -7,32 +7,32 @@ use crate::passes::masks::Live;
 
 /// A loop's end: it goes on where this number is not zero and one of these lanes is there.
 #[derive(Clone, Copy, Debug)]
-pub struct Turns {
+pub struct Iterations {
     /// The number.
     pub left: M,
     /// The lanes.
     pub lanes: M,
 }
 
-/// Joins instructions; of the vectors, those from number `own` on are no variables. Gives the blocks that end as [`Turns`].
-pub fn fuse(code: &Code, lists: &mut [Vec<Ins>], own: usize, vectors: usize) -> Vec<Option<Turns>> {
+/// Joins instructions; of the vectors, those from number `own` on are no variables. Gives the blocks that end as [`Iterations`].
+pub fn fuse(code: &Code, lists: &mut [Vec<Ins>], own: usize, vectors: usize) -> Vec<Option<Iterations>> {
     let mut seen = Seen::new(vectors);
     let live = Live::of(code);
-    let mut turns = Vec::with_capacity(lists.len());
+    let mut iterations = Vec::with_capacity(lists.len());
     for (block, list) in code.blocks.iter().zip(lists) {
         stores(list, own, &mut seen);
         let read_after = |m: M| live.as_ref().is_none_or(|live| live.after(block.end, m));
         keeps(list, &|m| read_after(m) || matches!(block.end, End::Branch { mask, .. } if mask == m));
         let last = list.iter().rposition(|ins| !matches!(ins, Ins::Tally(_) | Ins::Split));
-        turns.push(last.and_then(|at| match (&list[at], block.end) {
+        iterations.push(last.and_then(|at| match (&list[at], block.end) {
             (&Ins::Mask(MaskOp::IfNot0(d, lanes, left)), End::Branch { mask, .. }) if d == mask && !read_after(d) => {
                 list.remove(at);
-                Some(Turns { left, lanes })
+                Some(Iterations { left, lanes })
             }
             _ => None,
         }));
     }
-    turns
+    iterations
 }
 
 /// What is known of vectors while a block's list is gone through.
@@ -147,7 +147,7 @@ fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
             | Ins::EndLanes(_)
             | Ins::EndKeep
             | Ins::Tally(_)
-            | Ins::Turn(_)
+            | Ins::Yield(_)
             | Ins::Slope(..)
             | Ins::Also(_) => false,
         };

@@ -38,11 +38,11 @@ pub mod wide;
 use super::isa::Isa;
 use super::lir::{Lir, Src, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
-use crate::codegen::x86::allocate::{Home, Ranges};
+use crate::codegen::x86::allocate::{Location, Ranges};
 use crate::ir::r700::{Code, End, Fetch, M, MaskOp, Op, Var};
 use crate::ir::values;
 use crate::ir::x1k::Each;
-use crate::launch::lanes::Refer;
+use crate::launch::lanes::BailOut;
 use crate::launch::r700::bindings::Binding;
 use crate::launch::r700::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave, mask_of};
 use crate::passes::r700::VarSet;
@@ -78,8 +78,8 @@ mod head {
     pub const VISITS: i32 = 48;
     /// Pointer to the uniform values.
     pub const UNIFORMS: i32 = 56;
-    /// One more than the number of the turn that the wavefront has come to; 0 at its start and at its end.
-    pub const TURN: i32 = 64;
+    /// One more than the number of the yield that the wavefront has come to; 0 at its start and at its end.
+    pub const YIELD: i32 = 64;
     /// Pointer to the local data share.
     pub const SHARE: i32 = 72;
     /// Pointer to a dword that is not 0 when the code should stop; read where instructions are counted down.
@@ -177,8 +177,8 @@ enum Ins {
     Tally(u32),
     /// A call for the lanes of a mask.
     Call(u16, M),
-    /// The wavefront waits for its turn, by number.
-    Turn(u16),
+    /// The wavefront yields to the others of its group, by number.
+    Yield(u16),
     /// A lookup of nearest texels, by number.
     Sample(u16, Option<Vector>, [Src; 4]),
     /// Stores into a row of the frame's in the lanes of a mask.
@@ -224,7 +224,7 @@ impl Ins {
             | Self::Mask(_)
             | Self::Tally(_)
             | Self::Call(..)
-            | Self::Turn(_) => (None, [none; 4]),
+            | Self::Yield(_) => (None, [none; 4]),
         }
     }
 }
@@ -302,32 +302,32 @@ impl Native {
             var.export_index().is_none() || code.blocks.iter().any(|block| block.ops.contains(&Op::Get(var)))
         };
         let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
-        let calls_out = !calls.is_empty() || !code.turns.is_empty();
+        let calls_out = !calls.is_empty() || !code.yields.is_empty();
         let mut rows = Vec::with_capacity(exports.len());
         let (bytes, layout) = match isa {
             Isa::Avx512 => {
                 let mut copies = (lanes / isa.lanes()) as u8;
-                let turns = if Pass::Fused.is_on() {
+                let iterations = if Pass::Fused.is_on() {
                     fused::fuse(code, &mut lists, used.len(), vectors)
                 } else {
                     vec![None; lists.len()]
                 };
                 let ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
-                let homes;
+                let locations;
                 if narrows {
-                    (copies, homes) = narrow::narrow((code, &lists), &ranges, exports, in_rows, copies);
+                    (copies, locations) = narrow::narrow((code, &lists), &ranges, exports, in_rows, copies);
                     lanes = usize::from(copies) * isa.lanes();
                 } else {
-                    homes = ranges.homes(isa.registers() / copies, in_rows);
+                    locations = ranges.locations(isa.registers() / copies, in_rows);
                 }
                 // An index counts rows of whole wavefronts; others lie close together, as those far apart would share few lines of the cache.
                 let spill_bytes = if in_rows.is_some() { ROW } else { 64 * i32::from(copies) };
-                let spills = (homes.rows, spill_bytes);
+                let spills = (locations.rows, spill_bytes);
                 let layout = Layout::new(start.len(), exports.len(), spills, samples.len(), levels);
                 rows.extend(exports.iter().enumerate().map(|(place, &export)| {
                     let vector = vars[Var::export(export / 4, export % 4).index()];
-                    match vector.map(|vector| homes.of[vector.index()]) {
-                        Some(Home::Row(row)) => layout.spills + layout.spill_bytes * row as i32,
+                    match vector.map(|vector| locations.of[vector.index()]) {
+                        Some(Location::Row(row)) => layout.spills + layout.spill_bytes * row as i32,
                         _ => layout.exports + ROW * place as i32,
                     }
                 }));
@@ -336,7 +336,7 @@ impl Native {
                     lists: &lists,
                     samples: &samples,
                     vars: &vars,
-                    homes: &homes,
+                    locations: &locations,
                     layout,
                     copies,
                     start,
@@ -347,7 +347,7 @@ impl Native {
                     levels,
                     counts,
                     fuel,
-                    turns: &turns,
+                    iterations: &iterations,
                     calls: calls_out,
                 };
                 (emit::emit(&input), layout)
@@ -421,7 +421,7 @@ impl Native {
     /// Puts a wavefront at its start.
     fn begin(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &Wave) {
         let Wave { start, valid, .. } = wave;
-        frame.put(head::TURN, &0u64.to_le_bytes());
+        frame.put(head::YIELD, &0u64.to_le_bytes());
         frame.put(head::ACTIVE_LANES, &0u64.to_le_bytes());
         frame.put(head::MXCSR, &MXCSR.to_le_bytes());
         frame.put(head::QUADS, &0x1111_1111_1111_1111u64.to_le_bytes());
@@ -456,12 +456,12 @@ impl Native {
         }
     }
 
-    /// Runs a wavefront to its end or to its next turn: from its start, or (`goes_on`) from the turn that it came to in this frame.
+    /// Runs a wavefront to its end or to its next yield: from its start, or (`goes_on`) from the yield that it came to in this frame.
     ///
     /// # Errors
-    /// [`Refer`]: the reference interpreter has to.
+    /// [`BailOut`]: the reference interpreter has to.
     #[allow(unsafe_code, reason = "machine code is called, and calls back")]
-    pub fn run(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave, goes_on: bool) -> Result<Ran, Refer> {
+    pub fn run(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave, goes_on: bool) -> Result<Ran, BailOut> {
         if !goes_on {
             self.begin(frame, shared, wave);
         }
@@ -478,10 +478,10 @@ impl Native {
                 self.collect(frame, shared, wave);
                 Ok(Ran::ToEnd)
             }
-            2 => Ok(Ran::ToTurn((number(frame, head::TURN) as u16).wrapping_sub(1))),
+            2 => Ok(Ran::ToYield((number(frame, head::YIELD) as u16).wrapping_sub(1))),
             end => {
                 wave.is_spent = end == SPENT;
-                Err(Refer)
+                Err(BailOut)
             }
         }
     }
@@ -611,7 +611,7 @@ struct Context<'a> {
     fetched: &'a mut Fetched,
 }
 
-/// Does what machine code has no instructions for: arguments and results are rows of the frame. 0: done, 1: refer.
+/// Does what machine code has no instructions for: arguments and results are rows of the frame. 0: done, 1: bail out.
 #[allow(unsafe_code, reason = "machine code is called, and calls back")]
 unsafe extern "sysv64" fn call(frame: *mut u8, number: u32, mask: u64) -> u32 {
     // SAFETY: called by code that `emit` made, whose head holds the context that `run` has put there for the duration of the call, and

@@ -5,7 +5,7 @@
 //! the one before, there is less to do meanwhile.
 
 use super::Ins;
-use crate::codegen::x86::allocate::{Homes, Ranges};
+use crate::codegen::x86::allocate::{Locations, Ranges};
 use crate::codegen::x86::isa::Isa;
 use crate::ir::r700::Code;
 
@@ -63,7 +63,7 @@ pub fn narrow(
     exports: &[usize],
     in_rows: Option<usize>,
     asked: u8,
-) -> (u8, Homes) {
+) -> (u8, Locations) {
     let work = Work::of(code, lists, ranges.vectors());
     let targets = exports.chunk_by(|a, b| a / 4 == b / 4).count().max(1) as f64;
     let apart = WAVEFRONT * targets * targets + BLOCK * work.blocks as f64;
@@ -73,10 +73,10 @@ pub fn narrow(
         f64::from(asked / copies) * (cycles + apart)
     };
     let estimate = |copies: u8| {
-        let homes = ranges.homes(Isa::Avx512.registers() / copies, in_rows);
-        let bytes = f64::from(homes.rows) * f64::from(copies) * 64.0;
-        let rows = ranges.weight_in_rows(&homes) as f64 * bytes / ROWS;
-        (time(copies, rows), copies, homes)
+        let locations = ranges.locations(Isa::Avx512.registers() / copies, in_rows);
+        let bytes = f64::from(locations.rows) * f64::from(copies) * 64.0;
+        let rows = ranges.weight_in_rows(&locations) as f64 * bytes / ROWS;
+        (time(copies, rows), copies, locations)
     };
     let mut best = estimate(asked);
     for copies in [2, 1].into_iter().filter(|&copies| copies < asked) {

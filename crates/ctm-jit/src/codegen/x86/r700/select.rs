@@ -80,7 +80,7 @@ struct Plan<'a> {
     /// Of a comparison: somebody reads its bits, not only whether it holds.
     shown: Vec<bool>,
     /// The variable's vector that a vector is made in.
-    home: Vec<Option<Vector>>,
+    location: Vec<Option<Vector>>,
     at: Vec<Option<Src>>,
     /// The next store after a read or a store, into the same variable.
     store: Vec<usize>,
@@ -142,7 +142,7 @@ impl<'a> Select<'a> {
             last: vec![0; count],
             uses: vec![0; count],
             shown: vec![false; count],
-            home: vec![None; count],
+            location: vec![None; count],
             at: vec![None; count],
             store: vec![count; count],
             before: vec![None; count],
@@ -194,7 +194,7 @@ impl<'a> Select<'a> {
                     let made = value.index();
                     // Nobody reads or writes the variable from where the vector is made to where it is stored, nor changes it while the
                     // vector is read.
-                    let free = plan.home[made].is_none()
+                    let free = plan.location[made].is_none()
                         && can_go_anywhere(&block.ops[made])
                         && plan.last[made] <= plan.store[place]
                         && accessed <= made;
@@ -205,7 +205,7 @@ impl<'a> Select<'a> {
                         earlier = earlier.and_then(|at| plan.before[at]);
                     }
                     if free && earlier.is_none() {
-                        plan.home[made] = Some(vector);
+                        plan.location[made] = Some(vector);
                         plan.before[made] = newest[var.index()].replace(made);
                     }
                 }
@@ -215,7 +215,7 @@ impl<'a> Select<'a> {
         // What is made in a variable's place changes it, too; it may still be read for that.
         next.fill(count);
         for (place, op) in block.ops.iter().enumerate().rev() {
-            match (plan.home[place], op) {
+            match (plan.location[place], op) {
                 (Some(vector), _) => next[vector.index()] = place,
                 (None, Op::Get(var)) => {
                     let made = self.vars[var.index()].map_or(count, |vector| next[vector.index()]);
@@ -249,7 +249,7 @@ impl<'a> Select<'a> {
             }
             Op::Set(var, value, under) => {
                 let vector = self.vars[var.index()]?;
-                if plan.home[value.index()] == Some(vector) {
+                if plan.location[value.index()] == Some(vector) {
                     return None;
                 }
                 let src = self.src(plan, value);
@@ -279,8 +279,8 @@ impl<'a> Select<'a> {
                 self.fetch(plan, place, number, at, under);
                 return None;
             }
-            Op::Turn(number) => {
-                self.out.push(Ins::Turn(number));
+            Op::Yield(number) => {
+                self.out.push(Ins::Yield(number));
                 return None;
             }
             Op::Store(number, of, under) => {
@@ -298,10 +298,10 @@ impl<'a> Select<'a> {
                     Some(vector) => Src::Vector(vector),
                     None => Src::Row(super::result(usize::from(element))),
                 };
-                match (plan.home[place], from) {
+                match (plan.location[place], from) {
                     (None, Src::Vector(_)) => return Some(from),
-                    (home, _) => {
-                        let dst = home.unwrap_or_else(|| self.fresh());
+                    (location, _) => {
+                        let dst = location.unwrap_or_else(|| self.fresh());
                         self.push(Lir::Copy(dst, from));
                         return Some(Src::Vector(dst));
                     }
@@ -324,40 +324,40 @@ impl<'a> Select<'a> {
             return None;
         }
         if let Some(result) = self.wide(plan, place) {
-            let Some(home) = plan.home[place] else { return Some(result) };
-            self.push(Lir::Copy(home, result));
-            return Some(Src::Vector(home));
+            let Some(location) = plan.location[place] else { return Some(result) };
+            self.push(Lir::Copy(location, result));
+            return Some(Src::Vector(location));
         }
-        // Straight into its home, unless that is still read while the vector is made.
-        let home = plan.home[place];
+        // Straight into its location, unless that is still read while the vector is made.
+        let location = plan.location[place];
         let reads = || operands(plan.block, op);
-        let is_read = |home: Vector| reads().any(|v| plan.at[v.index()] == Some(Src::Vector(home)));
-        let is_read = |home: Vector| {
+        let is_read = |location: Vector| reads().any(|v| plan.at[v.index()] == Some(Src::Vector(location)));
+        let is_read = |location: Vector| {
             let through = |v: Value| match plan.block.ops[v.index()] {
-                Op::Holds(_, ab, _) => ab.into_iter().any(|v| plan.at[v.index()] == Some(Src::Vector(home))),
+                Op::Holds(_, ab, _) => ab.into_iter().any(|v| plan.at[v.index()] == Some(Src::Vector(location))),
                 _ => false,
             };
-            is_read(home) || reads().any(through)
+            is_read(location) || reads().any(through)
         };
         let last = match *op {
             Op::Alu(op, _, omod, clamp) => Alu { op, omod, clamp, seen: false }.writes_last(),
             _ => false,
         };
-        let dst = home.filter(|&home| last || !is_read(home)).unwrap_or_else(|| self.fresh());
+        let dst = location.filter(|&location| last || !is_read(location)).unwrap_or_else(|| self.fresh());
         if !self.native(plan, place, dst) {
             let args: Vec<Src> = op.reads().map(|value| self.src(plan, value)).collect();
             self.call(Call::Pure(*op), &args, M::EXISTING);
             self.push(Lir::Copy(dst, Src::Row(super::result(0))));
         }
-        if let Some(home) = home.filter(|&home| home != dst) {
-            self.push(Lir::Copy(home, Src::Vector(dst)));
-            return Some(Src::Vector(home));
+        if let Some(location) = location.filter(|&location| location != dst) {
+            self.push(Lir::Copy(location, Src::Vector(dst)));
+            return Some(Src::Vector(location));
         }
         Some(Src::Vector(dst))
     }
 
     fn only_chooses(&self, plan: &Plan<'_>, place: usize) -> bool {
-        plan.home[place].is_none() && !plan.shown[place]
+        plan.location[place].is_none() && !plan.shown[place]
     }
 
     fn call(&mut self, call: Call, args: &[Src], under: M) {

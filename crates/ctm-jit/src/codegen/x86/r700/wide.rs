@@ -4,9 +4,9 @@ use super::head;
 use crate::codegen::x86::asm::{Asm, Cond, Gpr, Int, RAX, RBX, RCX};
 
 /// Extensions of shifts.
-pub const LEFT: u8 = 4;
+pub const SHL: u8 = 4;
 /// Zeros come in.
-pub const RIGHT: u8 = 5;
+pub const SHR: u8 = 5;
 /// Copies of the sign come in.
 pub const RIGHT_SIGNED: u8 = 7;
 
@@ -14,7 +14,7 @@ pub const RIGHT_SIGNED: u8 = 7;
 pub fn whole_quads(asm: &mut Asm) {
     for count in [1, 2] {
         asm.wide(Int::Mov, RCX, RAX);
-        asm.wide_shift(RIGHT, RCX, count);
+        asm.wide_shift(SHR, RCX, count);
         asm.wide(Int::Or, RAX, RCX);
     }
     asm.int_load(Int::And, true, RAX, RBX, head::QUADS);
@@ -34,7 +34,7 @@ pub fn unless_zero(asm: &mut Asm) {
 pub fn add(asm: &mut Asm, register: Gpr, number: i32, thirteen_bits: bool) {
     asm.wide_imm(Int::Add, register, number);
     if thirteen_bits {
-        asm.wide_shift(LEFT, register, 51);
+        asm.wide_shift(SHL, register, 51);
         asm.wide_shift(RIGHT_SIGNED, register, 51);
     }
 }

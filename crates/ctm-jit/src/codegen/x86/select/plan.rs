@@ -30,7 +30,7 @@ pub(super) struct Note {
     /// Of a fetch: the channels that are read.
     pub channels: u8,
     /// Where it goes as it is made.
-    pub home: Option<Vector>,
+    pub location: Option<Vector>,
     /// Where it is, once made.
     pub at: Option<Src>,
 }
@@ -41,7 +41,7 @@ impl Default for Note {
             uses: 0,
             last_use: 0,
             before: NONE,
-            home: None,
+            location: None,
             copied: false,
             masked: false,
             scaled: false,
@@ -117,7 +117,7 @@ impl<'a> Select<'a> {
                         false
                     };
                     if let Some(vector) = self.vars.of(var)
-                        && self.may_go_home(&plan, made, under)
+                        && self.may_leave_register(&plan, made, under)
                         // Nothing reads or writes the variable in between,
                         && tables.last_access(var) <= made
                         // nothing is still to be read of the old value, and of an earlier vector that went to the same place,
@@ -127,7 +127,7 @@ impl<'a> Select<'a> {
                     {
                         let masked = !whole(plan.all_here, under);
                         let note = &mut plan.notes[made];
-                        (note.home, note.masked) = (Some(vector), masked);
+                        (note.location, note.masked) = (Some(vector), masked);
                         note.before = std::mem::replace(&mut tables.vars[var.index()].newest, made as u32);
                     }
                     tables.vars[var.index()].last_access = place as u32;
@@ -143,11 +143,11 @@ impl<'a> Select<'a> {
     }
 
     /// Whether what a store stores may be made where it goes.
-    fn may_go_home(&self, plan: &Plan<'_>, made: usize, under: Under) -> bool {
+    fn may_leave_register(&self, plan: &Plan<'_>, made: usize, under: Under) -> bool {
         let op = &plan.block.ops[made];
         let masked = !whole(plan.all_here, under);
         let merges = self.merges && under == Under::default() && merges(op) && !plan.known[made].seen;
-        makes(op) && plan.notes[made].home.is_none() && (!masked || merges)
+        makes(op) && plan.notes[made].location.is_none() && (!masked || merges)
     }
 }
 

@@ -1,7 +1,9 @@
 //! From vector instructions to the code of a tile.
 
 use super::memory::table;
-use super::{Chosen, Home, Kind, Layout, Options, ROW_STEP, Slot, TILE_STEP, Tile, Varies, at, slot_at, turn_step};
+use super::{
+    Chosen, Kind, Layout, Location, Options, ROW_STEP, Slot, TILE_STEP, Tile, Varies, at, iteration_step, slot_at,
+};
 use crate::codegen::x86::allocate::Given;
 use crate::codegen::x86::asm::{ADD, Asm, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBP, RBX, RDI, Rm};
 use crate::codegen::x86::isa::Isa;
@@ -18,15 +20,15 @@ pub(super) struct Emit<'a> {
     pub of: &'a Chosen,
     pub options: Options,
     /// Of each vector's instances.
-    homes: Vec<Home>,
+    locations: Vec<Location>,
     /// Where those of each vector begin; one more than there are vectors.
-    first_homes: Vec<u32>,
+    first_locations: Vec<u32>,
     pub asm: Asm,
     pub slots: Vec<Slot>,
     /// The registers of slots.
     pub resident: Vec<Option<Gpr>>,
-    /// The registers of loop turns.
-    pub turns: [Option<Gpr>; LOOPS],
+    /// The registers of loop iterations.
+    pub iterations: [Option<Gpr>; LOOPS],
     /// Literals and constants that have a register or a row of the frame.
     pub kept: Kept<Rm>,
     /// Whether units may leave operands to those that follow, and what has been left in the scratch register for operands: which instance.
@@ -53,12 +55,12 @@ impl<'a> Emit<'a> {
         Self {
             of,
             options,
-            homes: Vec::new(),
-            first_homes: Vec::new(),
+            locations: Vec::new(),
+            first_locations: Vec::new(),
             asm: Asm::new(of.isa),
             slots: Vec::new(),
             resident: Vec::new(),
-            turns: [None; LOOPS],
+            iterations: [None; LOOPS],
             kept: Kept::default(),
             shares: false,
             shared: None,
@@ -89,18 +91,18 @@ impl Emit<'_> {
         row * columns + if varies.columns { usize::from(unit.column) } else { 0 }
     }
 
-    fn homes_of(&self, vector: Vector) -> &[Home] {
-        let [first, end] = [0, 1].map(|next| self.first_homes[vector.index() + next] as usize);
-        &self.homes[first..end]
+    fn locations_of(&self, vector: Vector) -> &[Location] {
+        let [first, end] = [0, 1].map(|next| self.first_locations[vector.index() + next] as usize);
+        &self.locations[first..end]
     }
 
     /// Whether a load is read where it lies.
     pub fn is_in_place(&self, vector: Vector) -> bool {
-        matches!(self.homes_of(vector).first(), Some(Home::Load(_)))
+        matches!(self.locations_of(vector).first(), Some(Location::Load(_)))
     }
 
-    pub fn home(&self, vector: Vector, unit: Unit) -> Home {
-        self.homes[self.first_homes[vector.index()] as usize + self.instance(vector, unit)]
+    pub fn location(&self, vector: Vector, unit: Unit) -> Location {
+        self.locations[self.first_locations[vector.index()] as usize + self.instance(vector, unit)]
     }
 
     /// Says where everything lives; vectors, literals and constants have `count` registers together.
@@ -119,20 +121,20 @@ impl Emit<'_> {
         self.layout.lanes = take(usize::from(self.options.tile.vectors));
         self.layout.starts = take(3 * units * of.starts.len());
         self.layout.spills = take(0);
-        self.homes.reserve(of.varies.iter().map(|&varies| self.units(varies).count()).sum());
-        self.first_homes.reserve(of.vectors + 1);
+        self.locations.reserve(of.varies.iter().map(|&varies| self.units(varies).count()).sum());
+        self.first_locations.reserve(of.vectors + 1);
         for vector in 0..of.vectors {
-            self.first_homes.push(self.homes.len() as u32);
+            self.first_locations.push(self.locations.len() as u32);
             let given = registers.of(vector);
             for instance in 0..self.units(self.of.varies[vector]).count() {
-                self.homes.push(match given.get(instance) {
-                    Some(Some(register)) => Home::Register(of.isa_register(*register)),
-                    Some(None) => Home::Row(take(1)),
-                    None => Home::Nowhere,
+                self.locations.push(match given.get(instance) {
+                    Some(Some(register)) => Location::Register(of.isa_register(*register)),
+                    Some(None) => Location::Row(take(1)),
+                    None => Location::Nowhere,
                 });
             }
         }
-        self.first_homes.push(self.homes.len() as u32);
+        self.first_locations.push(self.locations.len() as u32);
         let in_place = of.in_place(self.options.tile, self.options.careful);
         for (number, lines) in of.lines.iter().enumerate() {
             if in_place.is_empty() {
@@ -141,31 +143,31 @@ impl Emit<'_> {
             self.current = number;
             for lir in &lines.lir {
                 let Some((dst, _)) = lir.writes() else { continue };
-                let home = match *lir {
-                    Lir::Copy(_, Src::Row(load)) => Home::Load(load as u16),
-                    Lir::ConstRelative { .. } => Home::Nowhere,
+                let location = match *lir {
+                    Lir::Copy(_, Src::Row(load)) => Location::Load(load as u16),
+                    Lir::ConstRelative { .. } => Location::Nowhere,
                     _ => continue,
                 };
                 if !in_place.contains(&dst) {
                     continue;
                 }
-                let home = match *lir {
-                    Lir::ConstRelative { frame, base, channel, .. } => self.constant_home(frame, base, channel),
-                    _ => home,
+                let location = match *lir {
+                    Lir::ConstRelative { frame, base, channel, .. } => self.constant_location(frame, base, channel),
+                    _ => location,
                 };
-                let [first, end] = [0, 1].map(|next| self.first_homes[dst.index() + next] as usize);
-                self.homes[first..end].fill(home);
+                let [first, end] = [0, 1].map(|next| self.first_locations[dst.index() + next] as usize);
+                self.locations[first..end].fill(location);
             }
         }
         self.choose_literals(count, || take(1));
         self.layout.size = take(0);
     }
 
-    pub fn constant_home(&mut self, frame: Option<u8>, base: u8, channel: u8) -> Home {
+    pub fn constant_location(&mut self, frame: Option<u8>, base: u8, channel: u8) -> Location {
         let offset = 16 * i32::from(base) + 4 * i32::from(channel);
         let kind = frame.map(|frame| self.of.relative_constants(self.current, frame));
         let slot = kind.map_or(usize::MAX, |kind| self.slot(Slot { kind, row: 0 }));
-        Home::Constant { slot, offset }
+        Location::Constant { slot, offset }
     }
 
     fn group(&mut self, lines: &Lines, group: &Group) {
@@ -233,38 +235,38 @@ impl Emit<'_> {
         for item in items {
             match item {
                 Item::Block(index) => self.block(*index),
-                Item::Loop { turns, body, .. } => self.repeat(*turns, body, depth),
+                Item::Loop { iterations, body, .. } => self.repeat(*iterations, body, depth),
             }
         }
     }
 
-    fn repeat(&mut self, turns: u16, body: &[Item], depth: usize) {
+    fn repeat(&mut self, iterations: u16, body: &[Item], depth: usize) {
         let at = at::TURNS + 4 * depth as i32;
-        match self.turns[depth] {
-            Some(register) => self.asm.int_imm(register, turns.into()),
-            None => self.asm.int_store_imm(Int::Mov, false, RBX, at, turns.into()),
+        match self.iterations[depth] {
+            Some(register) => self.asm.int_imm(register, iterations.into()),
+            None => self.asm.int_store_imm(Int::Mov, false, RBX, at, iterations.into()),
         }
         let again = self.asm.label();
         self.asm.place(again);
         self.items(body, depth + 1);
         let moves = move |slot: &Slot| match slot.kind {
-            Kind::Input { x, y, .. } => x.turns[depth] != 0 || y.turns[depth] != 0,
-            Kind::Coordinate(of) => of.turns[depth] != 0,
+            Kind::Input { x, y, .. } => x.iterations[depth] != 0 || y.iterations[depth] != 0,
+            Kind::Coordinate(of) => of.iterations[depth] != 0,
             Kind::Constants { depth: of, .. } => usize::from(of) == depth,
             Kind::Output(_) => false,
         };
-        self.step(moves, turn_step(depth));
-        match self.turns[depth] {
+        self.step(moves, iteration_step(depth));
+        match self.iterations[depth] {
             Some(register) => self.asm.int_op_imm(Int::Sub, register, 1),
             None => self.asm.int_store_imm(Int::Sub, false, RBX, at, 1),
         }
         self.asm.jump_if(Cond::NotEqual, again);
-        self.step_back(moves, turn_step(depth), turns);
+        self.step_back(moves, iteration_step(depth), iterations);
     }
 
     /// Gives registers that are left to the literals and constants with the most uses; on AVX2 the constants that are left get rows.
     fn choose_literals(&mut self, count: u8, mut row: impl FnMut() -> i32) {
-        let is_used = |register: u8| self.homes.contains(&Home::Register(register));
+        let is_used = |register: u8| self.locations.contains(&Location::Register(register));
         let free: Vec<u8> = (0..count).map(|r| self.of.isa_register(r)).filter(|&r| !is_used(r)).collect();
         let uses =
             if Pass::Kept.is_on() { kept::uses(&self.of.prepared.code.blocks, &self.of.lines) } else { Vec::new() };

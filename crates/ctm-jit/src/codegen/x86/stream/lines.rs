@@ -1,7 +1,7 @@
 //! What single instructions become: operands, whole vectors.
 
 use super::emit::{Emit, Unit};
-use super::{Home, Load, Way};
+use super::{Load, Location, Way};
 use crate::codegen::x86::asm::{Asm, Label, RBP, RBX, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Src, Vector};
@@ -23,14 +23,14 @@ impl Vectors for Emit<'_> {
             return Access::of(rm);
         }
         match src {
-            Src::Vector(vector) => match self.home(vector, unit) {
-                Home::Register(register) => Access::Register(register),
-                Home::Load(load) => match self.of.way(&self.of.loads[usize::from(load)], self.options.careful) {
+            Src::Vector(vector) => match self.location(vector, unit) {
+                Location::Register(register) => Access::Register(register),
+                Location::Load(load) => match self.of.way(&self.of.loads[usize::from(load)], self.options.careful) {
                     Way::Uniform => Access::Each,
                     Way::Contiguous | Way::Gather => Access::Memory,
                 },
-                Home::Constant { .. } => Access::Each,
-                Home::Row(_) | Home::Nowhere => Access::Memory,
+                Location::Constant { .. } => Access::Each,
+                Location::Row(_) | Location::Nowhere => Access::Memory,
             },
             Src::Const(_) => Access::Each,
             Src::Literal(_) | Src::Row(_) => Access::Memory,
@@ -43,15 +43,15 @@ impl Vectors for Emit<'_> {
             return rm;
         }
         match src {
-            Src::Vector(vector) => match self.home(vector, unit) {
-                Home::Register(register) => Rm::Reg(register),
-                Home::Row(at) => Rm::Row(RBX, at),
-                Home::Load(load) => {
+            Src::Vector(vector) => match self.location(vector, unit) {
+                Location::Register(register) => Rm::Reg(register),
+                Location::Row(at) => Rm::Row(RBX, at),
+                Location::Load(load) => {
                     let load = self.of.loads[usize::from(load)];
                     self.load_operand(&load, unit)
                 }
-                Home::Constant { slot, offset } => self.constant_operand(slot, offset),
-                Home::Nowhere => Rm::Literal(0),
+                Location::Constant { slot, offset } => self.constant_operand(slot, offset),
+                Location::Nowhere => Rm::Literal(0),
             },
             Src::Literal(bits) => Rm::Literal(bits),
             Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
@@ -60,10 +60,10 @@ impl Vectors for Emit<'_> {
     }
 
     fn place(&self, vector: Vector, unit: Unit) -> Place {
-        match self.home(vector, unit) {
-            Home::Register(register) => Place::Register(register),
-            Home::Row(at) => Place::Memory(Rm::Row(RBX, at)),
-            Home::Load(_) | Home::Constant { .. } | Home::Nowhere => Place::Nowhere,
+        match self.location(vector, unit) {
+            Location::Register(register) => Place::Register(register),
+            Location::Row(at) => Place::Memory(Rm::Row(RBX, at)),
+            Location::Load(_) | Location::Constant { .. } | Location::Nowhere => Place::Nowhere,
         }
     }
 
@@ -78,9 +78,9 @@ impl Vectors for Emit<'_> {
     /// What the units of one instruction share is loaded once for them.
     fn loaded(&mut self, src: Src, unit: Unit, scratch: u8) -> u8 {
         let name = match src {
-            Src::Vector(vector) => match self.home(vector, unit) {
-                Home::Load(_) | Home::Constant { .. } => Some((src, self.instance(vector, unit))),
-                Home::Register(_) | Home::Row(_) | Home::Nowhere => None,
+            Src::Vector(vector) => match self.location(vector, unit) {
+                Location::Load(_) | Location::Constant { .. } => Some((src, self.instance(vector, unit))),
+                Location::Register(_) | Location::Row(_) | Location::Nowhere => None,
             },
             Src::Literal(_) | Src::Const(_) => Some((src, 0)),
             Src::Row(_) => None,
@@ -132,7 +132,7 @@ impl Emit<'_> {
         match *lir {
             Lir::Set(dst, a, _) => self.copy(dst, a, unit),
             Lir::ConstRelative { frame, base, channel, dst } => {
-                if let Home::Constant { slot, offset } = self.constant_home(frame, base, channel) {
+                if let Location::Constant { slot, offset } = self.constant_location(frame, base, channel) {
                     self.make(dst, unit, |e, dst| {
                         let rm = e.constant_operand(slot, offset);
                         e.load_rm(dst, rm, 0);

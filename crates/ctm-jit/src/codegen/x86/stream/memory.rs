@@ -44,20 +44,22 @@ const LINE: i32 = 64;
 const AHEAD: i32 = 2048;
 /// Steps that are longer are none along a row.
 const FURTHEST: i32 = 1 << 20;
-/// Turns between a tile and the next one after which caches may have lost what was asked for.
-const TURNS_KEPT: u64 = 64;
+/// Iterations between a tile and the next one after which caches may have lost what was asked for.
+const ITERATIONS_KEPT: u64 = 64;
 
 impl Chosen {
-    /// How many bytes further a fetch will read soon: in later turns of the loop around this block, if these go along a row, else in later
+    /// How many bytes further a fetch will read soon: in later iterations of the loop around this block, if these go along a row, else in later
     /// tiles. `size`: of an element, and of what a tile reads now.
     fn ahead(&self, block: usize, fetch: &Fetch, [size, bytes]: [i32; 2]) -> Option<i32> {
         let around = &self.around[block];
         let step = match around.len().checked_sub(1) {
-            Some(last) if fetch.x.turns[last] != 0 && fetch.y.turns[last] == 0 => {
-                i32::try_from(fetch.x.turns[last]).ok()?.checked_mul(size)?
+            Some(last) if fetch.x.iterations[last] != 0 && fetch.y.iterations[last] == 0 => {
+                i32::try_from(fetch.x.iterations[last]).ok()?.checked_mul(size)?
             }
             _ if self.shares_rows() => return None,
-            _ if around.iter().map(|(turns, _)| u64::from(*turns)).product::<u64>() > TURNS_KEPT => return None,
+            _ if around.iter().map(|(iterations, _)| u64::from(*iterations)).product::<u64>() > ITERATIONS_KEPT => {
+                return None;
+            }
             _ => bytes,
         };
         (step.abs() <= FURTHEST).then(|| step * ((AHEAD + step.abs() - 1) / step.abs()))
@@ -75,7 +77,7 @@ impl Emit<'_> {
         self.asm.vector(op, register, 0, to);
     }
 
-    /// Asks for what later tiles or turns read side by side as this block does now.
+    /// Asks for what later tiles or iterations read side by side as this block does now.
     pub fn ask_ahead(&mut self, block: usize) {
         let of = self.of;
         // Numbers of slots, and of lines from there.

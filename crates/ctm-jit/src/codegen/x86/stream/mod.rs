@@ -4,7 +4,7 @@
 //! the packed form four (two) with their four channels. A vector of the program that does not depend on the row, or not on the column, exists once for all rows or all columns; so
 //! what processors share is fetched once.
 //!
-//! Addresses are *slots*: a pointer that takes a fixed step from tile to tile, from row to row of tiles, and from turn to turn of each loop.
+//! Addresses are *slots*: a pointer that takes a fixed step from tile to tile, from row to row of tiles, and from iteration to iteration of each loop.
 //! [`Kernel::slots`] says what they are; whoever runs a kernel fills in where they begin and what the steps are. Slots live in general
 //! registers as far as there are any. *Careful* kernels compute clamped coordinates for each lane instead and gather.
 //!
@@ -13,14 +13,14 @@
 //! | rbx | the frame |
 //! | rbp | the floating-point constants |
 //! | rax | scratch |
-//! | others | turns of loops, slots |
+//! | others | iterations of loops, slots |
 //! | the last vector registers | scratch ([`Isa`]), but the third only where masks, gathers or transpositions want it |
 //!
 //! | file | what |
 //! |---|---|
 //! | `tiles` | how large tiles are, and which vectors have registers |
 //! | `emit` | the code as a whole |
-//! | `order` | the instructions of two turns side by side |
+//! | `order` | the instructions of two iterations side by side |
 //! | `slots`, `lines`, `memory` | addresses; single instructions; loads and stores of vectors |
 //! | `run` | calls |
 
@@ -63,7 +63,7 @@ mod at {
     pub const HOST_MXCSR: i32 = 20;
     /// Ours.
     pub const MXCSR: i32 = 24;
-    /// Turns that are left, of loops without a register.
+    /// Iterations that are left, of loops without a register.
     pub const TURNS: i32 = 32;
     /// Base addresses, widths and heights less one, and pitches of inputs: 32 bytes each.
     pub const INPUTS: i32 = 64;
@@ -120,9 +120,9 @@ pub enum Kind {
     Constants {
         /// Which loop around, outermost first.
         depth: u8,
-        /// aL in its first turn.
+        /// aL in its first iteration.
         first: u8,
-        /// What each turn adds.
+        /// What each iteration adds.
         step: i8,
     },
     /// A coordinate.
@@ -147,8 +147,8 @@ pub struct Steps {
     pub tile: i64,
     /// From behind the last tile of a row to the first of the next row of tiles.
     pub row: i64,
-    /// To the next turn of each loop.
-    pub turns: [i64; LOOPS],
+    /// To the next iteration of each loop.
+    pub iterations: [i64; LOOPS],
 }
 
 /// A start value that the program computes with.
@@ -214,7 +214,7 @@ struct Layout {
 
 /// Eight bytes of a slot, and of each of its steps.
 const fn slot_bytes() -> i32 {
-    // Now, tile, row, turns.
+    // Now, tile, row, iterations.
     8 * (3 + LOOPS as i32)
 }
 
@@ -224,7 +224,7 @@ const fn slot_at(slot: usize) -> i32 {
 
 const TILE_STEP: i32 = 8;
 const ROW_STEP: i32 = 16;
-const fn turn_step(depth: usize) -> i32 {
+const fn iteration_step(depth: usize) -> i32 {
     24 + 8 * depth as i32
 }
 
@@ -280,7 +280,7 @@ impl Varies {
 
 /// Where an instance of a vector lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Home {
+enum Location {
     Register(u8),
     Row(i32),
     /// In memory that the program reads: this load.
@@ -304,7 +304,7 @@ enum Way {
 }
 
 impl Chosen {
-    /// Chooses instructions. `starts`: values of variables that are live at the start and not 0. `joined`: loops may have two turns in one.
+    /// Chooses instructions. `starts`: values of variables that are live at the start and not 0. `joined`: loops may have two iterations in one.
     pub fn new(
         isa: Isa,
         prepared: Prepared,
@@ -336,7 +336,7 @@ impl Chosen {
             let first = number;
             *lines = reorder(lines, fetches, &mut number, vars.used.len(), &mut loads);
             if joined && !fetches.is_empty() {
-                // The second turn's fetches come behind the first one's.
+                // The second iteration's fetches come behind the first one's.
                 let second = |load: &Load| 2 * (load.number - first) > number - first + 1;
                 *lines = order::by_readiness(lines, vars.used.len(), &mut vectors, &loads, second);
             }
@@ -396,9 +396,9 @@ impl Chosen {
             lines.lir.iter().all(|lir| match *lir {
                 Lir::ConstRelative { frame: None, base, .. } => exists(base.into()),
                 Lir::ConstRelative { frame: Some(frame), base, .. } => match around.get(usize::from(frame)) {
-                    Some(&(turns, Some((first, step)))) => {
-                        let at = |turn: i32| i32::from(base) + i32::from(first) + i32::from(step) * turn;
-                        exists(at(0)) && exists(at(i32::from(turns) - 1))
+                    Some(&(iterations, Some((first, step)))) => {
+                        let at = |iteration: i32| i32::from(base) + i32::from(first) + i32::from(step) * iteration;
+                        exists(at(0)) && exists(at(i32::from(iterations) - 1))
                     }
                     _ => false,
                 },

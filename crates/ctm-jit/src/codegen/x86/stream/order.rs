@@ -1,6 +1,6 @@
-//! The order of a loop's instructions when two of its turns are one: by how early they can run, so that those of both turns alternate.
+//! The order of a loop's instructions when two of its iterations are one: by how early they can run, so that those of both iterations alternate.
 //!
-//! Chains of both turns then stand close together, and processors find instructions to run without looking far ahead. The second turn is a little
+//! Chains of both iterations then stand close together, and processors find instructions to run without looking far ahead. The second iteration is a little
 //! behind the first one, so that not all its vectors are live where the first one's are.
 
 use super::Load;
@@ -8,7 +8,7 @@ use crate::codegen::x86::asm::{ADD_I32, AND, OR, SUB_I32, XOR};
 use crate::codegen::x86::lir::{Lines, Lir, Src, Vector};
 use crate::stream::prepare::WHOLE;
 
-/// How many clocks the second turn is behind; measured.
+/// How many clocks the second iteration is behind; measured.
 const BEHIND: u32 = 24;
 
 /// A vector has waited long when it was this part of a block.
@@ -35,7 +35,7 @@ const fn clocks(lir: &Lir) -> u32 {
 }
 
 /// The instructions of a block in that order. `vars`: vectors that are variables, `vectors`: all vectors, `second`: whether a load belongs to the
-/// second turn.
+/// second iteration.
 pub fn by_readiness(
     lines: &Lines,
     vars: usize,

@@ -93,7 +93,7 @@ impl Kernel {
             if !same(fetch) {
                 return None;
             }
-            let [x, y] = [&fetch.x, &fetch.y].map(|of| range(of, columns, [0, 0], &fetch.turns));
+            let [x, y] = [&fetch.x, &fetch.y].map(|of| range(of, columns, [0, 0], &fetch.iterations));
             let join = |a: [i64; 2], b: [i64; 2]| [a[0].min(b[0]), a[1].max(b[1])];
             part = Some(part.map_or(Part { x, y }, |part| Part { x: join(part.x, x), y: join(part.y, y) }));
         }

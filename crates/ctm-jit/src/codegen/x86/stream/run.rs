@@ -4,7 +4,7 @@ use super::emit::start_row;
 use super::memory::table;
 use super::panels::Origin;
 use super::tiles::columns;
-use super::{Frame, Kernel, Kind, ROW_STEP, Slot, Steps, TILE_STEP, at, slot_at, turn_step};
+use super::{Frame, Kernel, Kind, ROW_STEP, Slot, Steps, TILE_STEP, at, iteration_step, slot_at};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::{Line, MXCSR};
 use crate::launch::lanes::LANES;
@@ -59,8 +59,8 @@ pub struct Rect {
     pub rows: u32,
 }
 
-/// The smallest and the largest value over an area and all turns.
-pub(super) fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], turns: &[u16; LOOPS]) -> [i64; 2] {
+/// The smallest and the largest value over an area and all iterations.
+pub(super) fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], iterations: &[u16; LOOPS]) -> [i64; 2] {
     let mut range = [of.c; 2];
     let mut add = |step: i64, [first, last]: [i64; 2]| {
         let ends = [step * first, step * last];
@@ -69,21 +69,21 @@ pub(super) fn range(of: &Linear, columns: [i64; 2], rows: [i64; 2], turns: &[u16
     };
     add(of.i, columns);
     add(of.j, rows);
-    for (step, &turns) in of.turns.iter().zip(turns) {
-        add(*step, [0, i64::from(turns.max(1)) - 1]);
+    for (step, &iterations) in of.iterations.iter().zip(iterations) {
+        add(*step, [0, i64::from(iterations.max(1)) - 1]);
     }
     range
 }
 
 /// Whether no column that the fetch reads has to be clamped, for these columns and rows of the domain.
 pub fn columns_inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], width: u32) -> bool {
-    let [first, last] = range(&fetch.x, columns, rows, &fetch.turns);
+    let [first, last] = range(&fetch.x, columns, rows, &fetch.iterations);
     first >= 0 && last < i64::from(width)
 }
 
 /// The same for rows.
 pub fn rows_inside(fetch: &Fetch, columns: [i64; 2], rows: [i64; 2], height: u32) -> bool {
-    let [first, last] = range(&fetch.y, columns, rows, &fetch.turns);
+    let [first, last] = range(&fetch.y, columns, rows, &fetch.iterations);
     first >= 0 && last < i64::from(height)
 }
 
@@ -153,7 +153,7 @@ impl Kernel {
                 first: base + of(&at),
                 tile,
                 row: of(&|l| l.j) * i64::from(self.options.tile.rows) - tile * i64::from(rect.tiles),
-                turns: std::array::from_fn(|depth| of(&|l| l.turns[depth])),
+                iterations: std::array::from_fn(|depth| of(&|l| l.iterations[depth])),
             }
         };
         Some(match slot.kind {
@@ -171,10 +171,10 @@ impl Kernel {
             }
             Kind::Coordinate(of) => sum(&[(&of, 1)], 0),
             Kind::Constants { depth, first, step } => {
-                let mut turns = [0; LOOPS];
-                turns[usize::from(depth)] = 16 * i64::from(step);
+                let mut iterations = [0; LOOPS];
+                iterations[usize::from(depth)] = 16 * i64::from(step);
                 let first = constants.as_ptr() as i64 + 16 * i64::from(first);
-                Steps { first, tile: 0, row: 0, turns }
+                Steps { first, tile: 0, row: 0, iterations }
             }
         })
     }
@@ -238,8 +238,8 @@ impl Kernel {
             frame.put(at, &steps.first.to_le_bytes());
             frame.put(at + TILE_STEP, &steps.tile.to_le_bytes());
             frame.put(at + ROW_STEP, &steps.row.to_le_bytes());
-            for (depth, step) in steps.turns.iter().enumerate() {
-                frame.put(at + turn_step(depth), &step.to_le_bytes());
+            for (depth, step) in steps.iterations.iter().enumerate() {
+                frame.put(at + iteration_step(depth), &step.to_le_bytes());
             }
         }
         self.put_starts(frame, rect);

@@ -6,7 +6,7 @@ use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RDX, RSI};
 use crate::codegen::x86::lir::{Lir, Src};
 use crate::stream::affine::{Fetch, Linear, depth};
 
-/// General registers for turns and slots, the most useful last.
+/// General registers for iterations and slots, the most useful last.
 const GENERAL: [Gpr; 12] = [RDI, RSI, RDX, RCX, 8, 9, 10, 11, 12, 13, 14, 15];
 
 impl Emit<'_> {
@@ -74,8 +74,8 @@ impl Emit<'_> {
             free.retain(|&r| r != RDI);
         }
         // The innermost loops first.
-        for turns in self.turns.iter_mut().take(depth(&of.items)).rev() {
-            *turns = free.pop();
+        for iterations in self.iterations.iter_mut().take(depth(&of.items)).rev() {
+            *iterations = free.pop();
         }
         weights.sort_by_key(|&(_, weight)| std::cmp::Reverse(weight));
         self.resident = vec![None; self.slots.len()];
@@ -114,13 +114,13 @@ impl Emit<'_> {
     }
 
     /// Takes back all the steps that a loop has made.
-    pub fn step_back(&mut self, moves: impl Fn(&Slot) -> bool, offset: i32, turns: u16) {
+    pub fn step_back(&mut self, moves: impl Fn(&Slot) -> bool, offset: i32, iterations: u16) {
         for number in 0..self.slots.len() {
             if !moves(&self.slots[number]) {
                 continue;
             }
             let at = slot_at(number);
-            self.asm.multiply_wide(RAX, RBX, at + offset, turns.into());
+            self.asm.multiply_wide(RAX, RBX, at + offset, iterations.into());
             match self.resident[number] {
                 Some(register) => self.asm.subtract_wide(register, RAX),
                 None => self.asm.int_store(Int::Sub, true, RBX, at, RAX),

@@ -137,7 +137,7 @@ impl Chosen {
             _ if self.shares_rows() => shared,
             (true, true) => wide,
             (true, false) => plain,
-            // The turns of a loop are one chain, which ends where the next begins; outside of loops the processor sees the next tile.
+            // The iterations of a loop are one chain, which ends where the next begins; outside of loops the processor sees the next tile.
             (false, true) => plain,
             (false, false) => &plain[1..],
         };

@@ -33,7 +33,7 @@ impl Lower<'_> {
     ) -> Result<(), Stop> {
         let index = index.map(|index| index.place);
         for fetch in &clause.fetches {
-            let inst = fetch.inst.as_ref().map_err(|_| Stop::Refer)?;
+            let inst = fetch.inst.as_ref().map_err(|_| Stop::BailOut)?;
             let whole_quad = match &inst.fetch {
                 Inst::Tex(tex) => tex.word0.fetch_whole_quad,
                 Inst::Vtx(vtx) => vtx.word0.fetch_whole_quad,
@@ -101,7 +101,7 @@ impl Lower<'_> {
     /// A memory read (R700 chapter 7): the index is read once, then each element of a burst.
     fn memory_read(&mut self, b: &mut Build, inst: &MemRd, under: M, index: Option<M>) -> Result<(), Stop> {
         let (word0, word1) = (&inst.word0, &inst.word1);
-        let read = MemoryRead::new(inst, self.launch.chip).map_err(|_| Stop::Refer)?;
+        let read = MemoryRead::new(inst, self.launch.chip).map_err(|_| Stop::BailOut)?;
         let zero = b.bits(0);
         let given = self.source(b, word0.src_gpr, word0.src_rel, chan(word0.src_sel_x), index, false);
         let swizzle = [word1.dst_sel_x, word1.dst_sel_y, word1.dst_sel_z, word1.dst_sel_w];
@@ -226,7 +226,7 @@ impl Lower<'_> {
     fn share_read(&mut self, b: &mut Build, inst: &MemDsr, passes: M, index: Option<M>) -> Result<(), Stop> {
         let (word0, word1) = (&inst.word0, &inst.word1);
         if word1.mux_cntl == MuxCntl::FftPermute {
-            return Err(Stop::Refer);
+            return Err(Stop::BailOut);
         }
         // With BROADCAST every lane gets what the first valid one reads, executing or not.
         let (reads, under) = if word1.broadcast { (M::VALID, M::EXISTING) } else { (passes, passes) };

@@ -114,7 +114,7 @@ fn chan(c: Chan) -> u8 {
 }
 
 fn partner(group: &Group, unit: Unit, op: AluOp) -> Result<&AluInst, Stop> {
-    group.unit(unit).filter(|inst| inst.op() == op).ok_or(Stop::Refer)
+    group.unit(unit).filter(|inst| inst.op() == op).ok_or(Stop::BailOut)
 }
 
 /// A bit operation.
@@ -161,7 +161,7 @@ impl Lower<'_> {
             self.group(b, &mut state, group)?;
         }
         if clause.broken.is_some() {
-            return Err(Stop::Refer);
+            return Err(Stop::BailOut);
         }
         if let Some(killed) = state.killed {
             b.mask(MaskOp::Lanes(M::TEMP, killed));
@@ -263,7 +263,7 @@ impl Lower<'_> {
         }
         let slots = op.info().slots;
         if matches!(slots, Slots::Pair64 | Slots::Quad64) && !self.launch.chip.has_doubles() {
-            return Err(Stop::Refer);
+            return Err(Stop::BailOut);
         }
         let (omod, clamp) = (inst.omod(), inst.clamp());
         let place = unit as u8;
@@ -296,7 +296,7 @@ impl Lower<'_> {
                     }
                     // The operands are Rn.zzxy and Rn.yxzz.
                     AluOp::Op2(Op2::Cube) => b.make(Op::Cube(place & 3, [y[1], y[0], x[0]], omod, clamp)),
-                    _ => return Err(Stop::Refer),
+                    _ => return Err(Stop::BailOut),
                 };
                 Ok(Unit1::Result(value, What::Nothing))
             }
@@ -335,10 +335,10 @@ impl Lower<'_> {
         let (op, omod, clamp) = (inst.op(), inst.omod(), inst.clamp());
         // What kind of effect an operation has does not depend on its operands.
         let effect = match op {
-            AluOp::Op2(op) => op2(op, 0, 0).map_err(|_| Stop::Refer)?,
+            AluOp::Op2(op) => op2(op, 0, 0).map_err(|_| Stop::BailOut)?,
             AluOp::Op3(op) => op3(op, 0, 0, 0),
         };
-        let effect = effect.ok_or(Stop::Refer)?.effect;
+        let effect = effect.ok_or(Stop::BailOut)?.effect;
         let mut args = [clause.ps; 3];
         for (index, arg) in args.iter_mut().enumerate() {
             let wanted = index < 2 || matches!(op, AluOp::Op3(_));
@@ -468,7 +468,7 @@ impl Lower<'_> {
                 SpecialSel::Pv => clause.pv[usize::from(element)],
                 SpecialSel::Ps => clause.ps,
             },
-            Source::Reserved(_) => return Err(Stop::Refer),
+            Source::Reserved(_) => return Err(Stop::BailOut),
         })
     }
 

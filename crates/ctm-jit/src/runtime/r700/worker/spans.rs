@@ -6,8 +6,8 @@ mod native;
 #[path = "spans/none.rs"]
 mod native;
 
-use super::{Left, Reader, Referred, Worker};
-use crate::launch::lanes::Refer;
+use super::{BailedOut, Left, Reader, Worker};
+use crate::launch::lanes::BailOut;
 use crate::launch::r700::bindings::Binding;
 use crate::launch::r700::outputs::Outputs;
 use crate::runtime::r700::engine::Run;
@@ -57,7 +57,7 @@ impl<'a> Worker<'a> {
                     counters.writes += written.elements;
                     counters.write_bytes += written.bytes;
                 }
-                Err(Refer) => self.left(run, direct, next, counters)?,
+                Err(BailOut) => self.left(run, direct, next, counters)?,
             }
             next += 1;
         }
@@ -68,7 +68,7 @@ impl<'a> Worker<'a> {
     fn left(&mut self, run: &Run<'_>, direct: &Direct<'_>, index: u64, counters: &mut Counters) -> Result<(), Fault> {
         let mut memory = Reader { memory: &*direct.reads };
         if let Left::Reference(waves) = self.reference(run, index, &mut memory, counters)? {
-            for (at, exports) in waves.iter().flat_map(|Referred { exports, .. }| exports) {
+            for (at, exports) in waves.iter().flat_map(|BailedOut { exports, .. }| exports) {
                 let written = direct.outputs.send(*at, exports);
                 counters.writes += written.elements;
                 counters.write_bytes += written.bytes;

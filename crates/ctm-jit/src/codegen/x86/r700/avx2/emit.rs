@@ -7,8 +7,8 @@
 //! | r13 | passages of blocks |
 //! | r14 | instructions that are left |
 //! | r15 | active lanes, summed over instructions |
-//! | rsi, rdi | in stretches: the frame, moved by a part's bytes of rows, and by those of masks |
-//! | r8, r10, r11 | masks that a stretch makes |
+//! | rsi, rdi | in segments: the frame, moved by a part's bytes of rows, and by those of masks |
+//! | r8, r10, r11 | masks that a segment makes |
 //! | ymm13-14 | scratch |
 //! | ymm15 | mask 1 |
 //!
@@ -16,11 +16,11 @@
 
 use super::super::emit::{Layout, order};
 use super::super::{Ins, ROW, SPENT, head, wide};
-use super::homes::{Home, Homes, slot_bytes};
+use super::allocate::{Location, Locations, slot_bytes};
 use super::lookups::Aside;
 use super::masks::{self, MaskSet, may_skip};
 use super::parts::{Part, Slow};
-use super::stretches::Step;
+use super::segments::Step;
 use super::{LANES, PART, Program};
 use crate::codegen::x86::asm::{
     Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_STORE, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm, XOR,
@@ -40,7 +40,7 @@ pub(super) const OPERAND: u8 = Isa::Avx2.operand_scratch();
 /// Mask 1.
 pub(super) const MASK: u8 = Isa::Avx2.mask_scratch();
 
-/// Instructions from which on a stretch asks for each part whether it has active lanes.
+/// Instructions from which on a segment asks for each part whether it has active lanes.
 const WORTH_SKIPPING: usize = 12;
 
 /// Whether the next step is the only one that reads a mask, and has it from rax.
@@ -58,17 +58,17 @@ fn used_up(m: M, follows: &[Step<'_>], live: Option<&MaskSet>) -> bool {
 pub struct Emit<'a> {
     pub(super) program: &'a Program<'a>,
     steps: &'a [Vec<Step<'a>>],
-    pub(super) homes: Homes,
+    pub(super) locations: Locations,
     pub(super) layout: Layout,
     pub asm: Asm,
     blocks: Vec<Label>,
-    pub(super) refer: Label,
+    pub(super) bail_out: Label,
     /// Instructions are used up.
     spent: Label,
     done: Label,
     leave: Label,
-    /// Turns by number, and where the code goes on after them.
-    turns: Vec<(u16, Label)>,
+    /// Yields by number, and where the code goes on after them.
+    yields: Vec<(u16, Label)>,
     /// Of each block's steps, the masks that somebody reads behind them.
     live: Vec<Vec<MaskSet>>,
     idle_lanes_count: bool,
@@ -93,24 +93,24 @@ pub struct Emit<'a> {
 
 impl<'a> Emit<'a> {
     /// For a program whose vectors live here.
-    pub fn new(program: &'a Program<'a>, steps: &'a [Vec<Step<'a>>], homes: Homes, layout: Layout) -> Self {
+    pub fn new(program: &'a Program<'a>, steps: &'a [Vec<Step<'a>>], locations: Locations, layout: Layout) -> Self {
         let mut asm = Asm::new(Isa::Avx2);
         let blocks = program.code.blocks.iter().map(|_| asm.label()).collect();
-        let (refer, done, leave) = (asm.label(), asm.label(), asm.label());
+        let (bail_out, done, leave) = (asm.label(), asm.label(), asm.label());
         let spent = asm.label();
-        let size = layout.size + slot_bytes(2 + homes.slots);
+        let size = layout.size + slot_bytes(2 + locations.slots);
         Self {
             program,
             steps,
-            homes,
+            locations,
             layout,
             asm,
             blocks,
-            refer,
+            bail_out,
             spent,
             done,
             leave,
-            turns: Vec::new(),
+            yields: Vec::new(),
             live: masks::live(program, steps),
             idle_lanes_count: masks::idle_lanes_count(program),
             in_rax: None,
@@ -185,8 +185,8 @@ impl<'a> Emit<'a> {
         self.asm.int_load(Int::Mov, true, ACTIVE_LANES, RBX, head::ACTIVE_LANES);
         self.asm.mxcsr(true, RBX, head::HOST_MXCSR);
         self.asm.mxcsr(false, RBX, head::MXCSR);
-        for (number, label) in std::mem::take(&mut self.turns) {
-            self.asm.int_store_imm(Int::Cmp, true, RBX, head::TURN, i32::from(number) + 1);
+        for (number, label) in std::mem::take(&mut self.yields) {
+            self.asm.int_store_imm(Int::Cmp, true, RBX, head::YIELD, i32::from(number) + 1);
             self.asm.jump_if(Cond::Equal, label);
         }
         let mut uniforms: Vec<(u16, i32)> = self.uniforms.iter().map(|(&index, &at)| (index, at)).collect();
@@ -198,7 +198,7 @@ impl<'a> Emit<'a> {
         self.asm.vector(XOR, OPERAND, OPERAND, Rm::Reg(OPERAND));
         for &var in self.program.live_in {
             let Some(vector) = self.program.vars[var.index()] else { continue };
-            let Home::Row(row) = self.homes.of[vector.index()] else { continue };
+            let Location::Row(row) = self.locations.of[vector.index()] else { continue };
             let given = self.program.start.iter().position(|&v| v == var);
             let from = given.map(|place| self.layout.start + ROW * place as i32);
             if from == Some(row) {
@@ -224,7 +224,7 @@ impl<'a> Emit<'a> {
         self.asm.place(self.spent);
         self.asm.int_imm(RAX, SPENT);
         self.asm.jump(leave);
-        self.asm.place(self.refer);
+        self.asm.place(self.bail_out);
         self.asm.int_imm(RAX, 1);
         self.asm.place(leave);
         self.asm.mxcsr(false, RBX, head::HOST_MXCSR);
@@ -246,7 +246,7 @@ impl<'a> Emit<'a> {
             self.asm.jump_if(Cond::Below, self.spent);
             self.asm.int_load(Int::Mov, true, RAX, RBX, head::STOP);
             self.asm.int_store_imm(Int::Cmp, false, RAX, 0, 0);
-            self.asm.jump_if(Cond::NotEqual, self.refer);
+            self.asm.jump_if(Cond::NotEqual, self.bail_out);
         }
         if instructions > 0 && self.program.counts {
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
@@ -257,11 +257,11 @@ impl<'a> Emit<'a> {
         for (at, step) in steps.iter().enumerate() {
             let follows = &steps[at + 1..];
             match step {
-                Step::Stretch(list) => {
+                Step::Segment(list) => {
                     let skips = !self.idle_lanes_count
                         && list.len() >= WORTH_SKIPPING
-                        && may_skip(self.program, &self.homes.of, list, follows, block.end, &behind);
-                    self.stretch(list, skips);
+                        && may_skip(self.program, &self.locations.of, list, follows, block.end, &behind);
+                    self.segment(list, skips);
                     self.in_rax = None;
                 }
                 Step::Whole(Ins::Mask(op)) => {
@@ -304,7 +304,7 @@ impl<'a> Emit<'a> {
     fn label_of(&self, target: Target) -> Label {
         match target {
             Target::Block(id) => self.blocks[usize::from(id)],
-            Target::Reference => self.refer,
+            Target::Reference => self.bail_out,
         }
     }
 
@@ -329,27 +329,27 @@ impl<'a> Emit<'a> {
                 self.asm.wide(Int::Add, ACTIVE_LANES, RAX);
             }
             Ins::Call(number, under) => self.call(number, under),
-            Ins::Turn(number) => self.turn(number),
+            Ins::Yield(number) => self.yield_here(number),
             Ins::Sample(number, ..) => {
                 if let Some(sample) = self.program.samples.get(usize::from(number)) {
                     self.sample(sample, i32::from(number));
                 }
             }
-            // Those that stretches are made of, and what a lookup makes besides.
+            // Those that segments are made of, and what a lookup makes besides.
             _ => {}
         }
     }
 
     /// Leaves, so that other wavefronts of the group can catch up; the next call goes on here. All vectors lie in the frame.
-    fn turn(&mut self, number: u16) {
+    fn yield_here(&mut self, number: u16) {
         self.asm.int_store(Int::Mov, true, RBX, head::FUEL, FUEL);
         self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
-        self.asm.int_store_imm(Int::Mov, true, RBX, head::TURN, i32::from(number) + 1);
+        self.asm.int_store_imm(Int::Mov, true, RBX, head::YIELD, i32::from(number) + 1);
         self.asm.int_imm(RAX, 2);
         self.asm.jump(self.leave);
         let label = self.asm.label();
         self.asm.place(label);
-        self.turns.push((number, label));
+        self.yields.push((number, label));
     }
 
     pub(super) fn load_mask(&mut self, register: Gpr, m: M) {
@@ -458,15 +458,15 @@ impl<'a> Emit<'a> {
         self.asm.call(RBX, head::FUNCTION);
         self.asm.mxcsr(false, RBX, head::MXCSR);
         self.asm.test(RAX, RAX);
-        self.asm.jump_if(Cond::NotEqual, self.refer);
+        self.asm.jump_if(Cond::NotEqual, self.bail_out);
     }
 
     /// The row of a variable's part 0.
     pub(super) fn row_of(&self, src: Src) -> i32 {
         let Src::Vector(vector) = src else { return 0 };
-        match self.homes.of[vector.index()] {
-            Home::Row(row) => row,
-            Home::Register(_) | Home::Slot(_) | Home::Nowhere => 0,
+        match self.locations.of[vector.index()] {
+            Location::Row(row) => row,
+            Location::Register(_) | Location::Slot(_) | Location::Nowhere => 0,
         }
     }
 }

@@ -1,10 +1,10 @@
-//! What is known of masks before code is made: which of them somebody still reads, and which stretches may leave out parts without active
+//! What is known of masks before code is made: which of them somebody still reads, and which segments may leave out parts without active
 //! lanes.
 
 use super::super::{Ins, Sample};
 use super::Program;
-use super::homes::Home;
-use super::stretches::Step;
+use super::allocate::Location;
+use super::segments::Step;
 use crate::ir::r700::{End, M, MaskOp, Op};
 
 /// A set of masks.
@@ -67,10 +67,10 @@ pub fn live(program: &Program<'_>, blocks: &[Vec<Step<'_>>]) -> Vec<Vec<MaskSet>
             for (step, behind) in steps.iter().zip(&mut behind[index]).rev() {
                 *behind = live;
                 let list = match step {
-                    Step::Stretch(list) => list.as_slice(),
+                    Step::Segment(list) => list.as_slice(),
                     Step::Whole(ins) => std::slice::from_ref(ins),
                 };
-                // A stretch reads no mask that it makes.
+                // A segment reads no mask that it makes.
                 list.iter().filter_map(|ins| changes(ins)).for_each(|m| live.remove(m));
                 list.iter().flat_map(|ins| reads(ins, program.samples)).flatten().for_each(|m| live.insert(m));
             }
@@ -100,7 +100,7 @@ fn at_end(program: &Program<'_>, index: usize, into: &[MaskSet]) -> MaskSet {
 enum Bits {
     Zero,
     One,
-    /// They are the same whether the stretch was run or not.
+    /// They are the same whether the segment was run or not.
     Same,
     /// They may differ.
     Differ,
@@ -144,11 +144,11 @@ pub fn idle_lanes_count(program: &Program<'_>) -> bool {
     code.relative_gprs || code.watches_idle_lanes || code.blocks.iter().flat_map(|block| &block.ops).any(wakes)
 }
 
-/// Whether parts without active lanes may be left out of a stretch: nobody sees what it does to them. Only where idle lanes do not count.
+/// Whether parts without active lanes may be left out of a segment: nobody sees what it does to them. Only where idle lanes do not count.
 /// `behind`: the steps of its block that follow; `live`: masks that somebody may still read at the block's end.
 pub fn may_skip(
     program: &Program<'_>,
-    homes: &[Home],
+    locations: &[Location],
     list: &[&Ins],
     behind: &[Step<'_>],
     end: End,
@@ -160,7 +160,7 @@ pub fn may_skip(
     for ins in list {
         let stays = ins.writes().is_none_or(|(vector, _)| {
             // What others of the block read would be missing.
-            vector.index() < program.used.len() || !matches!(homes[vector.index()], Home::Row(_))
+            vector.index() < program.used.len() || !matches!(locations[vector.index()], Location::Row(_))
         });
         let fine = match ins {
             Ins::Lir(lir) => !matches!(lir, crate::codegen::x86::lir::Lir::Store(..)),
@@ -181,7 +181,7 @@ pub fn may_skip(
     };
     for step in behind {
         match step {
-            Step::Stretch(list) => {
+            Step::Segment(list) => {
                 if list.iter().any(|ins| differs(&masks, ins)) {
                     return false;
                 }

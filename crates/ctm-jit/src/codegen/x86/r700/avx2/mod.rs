@@ -1,34 +1,34 @@
 //! Machine code of R700 programs for AVX2: the same instructions as with AVX-512, run over a wavefront part by part.
 //!
 //! No operation of the form looks farther than its quad, so what stands between two operations on masks can be done for 8 lanes, then for
-//! the next 8. Such a run of instructions is a *stretch* (`stretches`); what lives within one has registers, everything else lies in rows of the
-//! frame, of which a part has 32 bytes (`homes`). A stretch is a loop over the parts, or all parts one behind the other where it is short.
+//! the next 8. Such a run of instructions is a *segment* (`segments`); what lives within one has registers, everything else lies in rows of the
+//! frame, of which a part has 32 bytes (`allocate`). A segment is a loop over the parts, or all parts one behind the other where it is short.
 //!
 //! | file | what |
 //! |---|---|
-//! | `stretches` | where a block's list is cut |
-//! | `homes` | where vectors live |
+//! | `segments` | where a block's list is cut |
+//! | `allocate` | where vectors live |
 //! | `masks` | what is known of masks |
 //! | `emit` | machine code: blocks, masks, calls |
-//! | `parts` | machine code: a stretch |
+//! | `parts` | machine code: a segment |
 //! | `lookups` | machine code: lookups of texels and items |
 //! | `relative` | registers and constants at an index |
 
+mod allocate;
 mod emit;
-mod homes;
 mod lookups;
 mod masks;
 mod parts;
 mod relative;
-mod stretches;
+mod segments;
 
 use super::emit::Layout;
 use super::{Ins, ROW, Sample};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
 use crate::ir::r700::{Code, Var};
-use homes::Homes;
-use stretches::Step;
+use allocate::Locations;
+use segments::Step;
 
 /// Lanes of a part.
 const LANES: usize = Isa::Avx2.lanes();
@@ -69,11 +69,11 @@ pub struct Program<'a> {
 
 /// The code of a program, and its frame.
 pub fn emit(program: &Program<'_>) -> (Vec<u8>, Layout) {
-    let steps: Vec<Vec<Step<'_>>> = program.lists.iter().map(|list| stretches::steps(list)).collect();
-    let homes = Homes::of(program, &steps);
+    let steps: Vec<Vec<Step<'_>>> = program.lists.iter().map(|list| segments::steps(list)).collect();
+    let locations = Locations::of(program, &steps);
     let mut layout =
-        Layout::new(program.start.len(), program.exports.len(), (homes.rows, ROW), program.samples.len(), false);
-    let mut emit = emit::Emit::new(program, &steps, homes, layout);
+        Layout::new(program.start.len(), program.exports.len(), (locations.rows, ROW), program.samples.len(), false);
+    let mut emit = emit::Emit::new(program, &steps, locations, layout);
     emit.program();
     layout.size = emit.size;
     (emit.asm.finish(), layout)

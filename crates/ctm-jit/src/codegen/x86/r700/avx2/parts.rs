@@ -1,10 +1,10 @@
-//! Machine code of a stretch: a loop over the parts of the wavefront, or all of them one behind the other.
+//! Machine code of a segment: a loop over the parts of the wavefront, or all of them one behind the other.
 
 use super::super::Ins;
 use super::PART;
+use super::allocate::Location;
 use super::emit::{Emit, MASK, OPERAND, SCRATCH};
-use super::homes::Home;
-use super::stretches::MOST_MASKS;
+use super::segments::MOST_MASKS;
 use crate::codegen::x86::asm::{
     Asm, BROADCAST, BROADCAST_BYTE, CMP_F32, Cond, Gpr, Int, Label, MOVUPS_LOAD, PERMUTE_IN_QUAD, RAX, RBX, RDI, RSI,
     Rm, SHIFT_LEFT_LANES, SUB, XOR,
@@ -15,7 +15,7 @@ use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::r700::facts::{
     AT_LEAST, AT_MOST, EQUAL, GREATER, LESS, NOT_EQUAL, NOT_GREATER, NOT_LESS, UNORDERED,
 };
-use crate::codegen::x86::r700::wide::{LEFT, RIGHT};
+use crate::codegen::x86::r700::wide::{SHL, SHR};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
 use crate::ir::r700::M;
 use ctm_exec::x1k::float::NAN;
@@ -26,9 +26,9 @@ const MOVED: Gpr = RSI;
 const MOVED_MASKS: Gpr = RDI;
 /// Where `MOVED` is behind the last part.
 const END: Gpr = 9;
-/// Masks that a stretch makes.
+/// Masks that a segment makes.
 const MADE: [Gpr; MOST_MASKS] = [8, 10, 11];
-/// The most instructions of a stretch whose parts stand one behind the other, all parts together.
+/// The most instructions of a segment whose parts stand one behind the other, all parts together.
 const STRAIGHT: usize = 200;
 
 /// Which part is being done.
@@ -61,9 +61,9 @@ impl Vectors for Emit<'_> {
 
     fn access(&self, src: Src, (): ()) -> Access {
         match src {
-            Src::Vector(vector) => match self.homes.of[vector.index()] {
-                Home::Register(register) => Access::Register(register),
-                Home::Slot(_) | Home::Row(_) | Home::Nowhere => Access::Memory,
+            Src::Vector(vector) => match self.locations.of[vector.index()] {
+                Location::Register(register) => Access::Register(register),
+                Location::Slot(_) | Location::Row(_) | Location::Nowhere => Access::Memory,
             },
             Src::Literal(_) | Src::Const(_) | Src::Row(_) => Access::Memory,
         }
@@ -71,11 +71,11 @@ impl Vectors for Emit<'_> {
 
     fn rm(&mut self, src: Src, (): ()) -> Rm {
         match src {
-            Src::Vector(vector) => match self.homes.of[vector.index()] {
-                Home::Register(register) => Rm::Reg(register),
-                Home::Slot(slot) => Rm::Row(RBX, self.slot(slot)),
-                Home::Row(row) => self.row(row),
-                Home::Nowhere => Rm::Literal(0),
+            Src::Vector(vector) => match self.locations.of[vector.index()] {
+                Location::Register(register) => Rm::Reg(register),
+                Location::Slot(slot) => Rm::Row(RBX, self.slot(slot)),
+                Location::Row(row) => self.row(row),
+                Location::Nowhere => Rm::Literal(0),
             },
             Src::Literal(bits) => Rm::Literal(bits),
             Src::Const(index) => Rm::Row(RBX, self.uniform(index)),
@@ -84,11 +84,11 @@ impl Vectors for Emit<'_> {
     }
 
     fn place(&self, vector: Vector, (): ()) -> Place {
-        match self.homes.of[vector.index()] {
-            Home::Register(register) => Place::Register(register),
-            Home::Slot(slot) => Place::Memory(Rm::Row(RBX, self.slot(slot))),
-            Home::Row(row) => Place::Memory(self.row(row)),
-            Home::Nowhere => Place::Nowhere,
+        match self.locations.of[vector.index()] {
+            Location::Register(register) => Place::Register(register),
+            Location::Slot(slot) => Place::Memory(Rm::Row(RBX, self.slot(slot))),
+            Location::Row(row) => Place::Memory(self.row(row)),
+            Location::Nowhere => Place::Nowhere,
         }
     }
 
@@ -143,14 +143,14 @@ impl Emit<'_> {
         self.asm.wide(Int::Cmp, MOVED, END);
         self.asm.jump_if(Cond::NotEqual, top);
         if parts < 8 {
-            made.iter().for_each(|&made| self.asm.wide_shift(RIGHT, made, 64 - 8 * parts));
+            made.iter().for_each(|&made| self.asm.wide_shift(SHR, made, 64 - 8 * parts));
         }
     }
 
-    /// A stretch.
+    /// A segment.
     ///
     /// `skips`: parts without active lanes are left out.
-    pub(super) fn stretch(&mut self, list: &[&Ins], skips: bool) {
+    pub(super) fn segment(&mut self, list: &[&Ins], skips: bool) {
         let size = list.iter().filter(|ins| !matches!(ins, Ins::Split)).count();
         let made: Vec<M> =
             list.iter().filter_map(|ins| if let Ins::EndLanes(m) = ins { Some(*m) } else { None }).collect();
@@ -161,7 +161,7 @@ impl Emit<'_> {
         self.each_part(size, registers, |e| {
             if e.part == Part::Moved {
                 // The first part moves down with each that follows; what the register held falls out.
-                registers.iter().for_each(|&register| e.asm.wide_shift(RIGHT, register, 8));
+                registers.iter().for_each(|&register| e.asm.wide_shift(SHR, register, 8));
             }
             let next_part = e.asm.label();
             if skips {
@@ -193,11 +193,11 @@ impl Emit<'_> {
         match self.part {
             Part::Fixed(0) if !begun => self.asm.wide(Int::Mov, register, RAX),
             Part::Fixed(part) => {
-                self.asm.wide_shift(LEFT, RAX, 8 * part);
+                self.asm.wide_shift(SHL, RAX, 8 * part);
                 self.asm.wide(Int::Or, register, RAX);
             }
             Part::Moved => {
-                self.asm.wide_shift(LEFT, RAX, 56);
+                self.asm.wide_shift(SHL, RAX, 56);
                 self.asm.wide(Int::Or, register, RAX);
             }
         }
@@ -211,7 +211,7 @@ impl Emit<'_> {
         }
     }
 
-    /// One instruction of a stretch, for one part.
+    /// One instruction of a segment, for one part.
     fn one_of(&mut self, ins: &Ins) {
         match *ins {
             Ins::Split => self.end_group(),
@@ -226,7 +226,7 @@ impl Emit<'_> {
                 }
                 let end = match (lir, self.end) {
                     (Lir::StopIfNone(_), None) => self.asm.label(),
-                    (_, end) => end.unwrap_or(self.refer),
+                    (_, end) => end.unwrap_or(self.bail_out),
                 };
                 if matches!(lir, Lir::StopIfNone(_)) {
                     self.end = Some(end);
@@ -261,7 +261,7 @@ impl Emit<'_> {
             | Ins::Mask(_)
             | Ins::Tally(_)
             | Ins::Call(..)
-            | Ins::Turn(_)
+            | Ins::Yield(_)
             | Ins::Sample(..)
             | Ins::Also(_) => {
                 debug_assert!(false, "{ins:?} concerns the whole wavefront");
@@ -310,7 +310,7 @@ impl Emit<'_> {
 
     fn line(&mut self, lir: &Lir) {
         self.holds = None;
-        let nowhere = self.refer;
+        let nowhere = self.bail_out;
         self.single(lir, (), nowhere);
     }
 

@@ -7,7 +7,7 @@ use crate::codegen::x86::asm::{
     ADD_I32, AND, Cond, EQUAL_I32, Int, MIN_U32, MOVAPS, RAX, RBP, RBX, RCX, RDX, Rm, SHIFT_IMM,
 };
 use crate::codegen::x86::lir::{Src, Vector};
-use crate::codegen::x86::r700::wide::LEFT;
+use crate::codegen::x86::r700::wide::SHL;
 use crate::codegen::x86::vectors::{Place, Vectors};
 use crate::ir::r700::M;
 use ctm_exec::r700::memory::SHARE_DWORDS;
@@ -95,11 +95,11 @@ impl Emit<'_> {
             self.asm.jump_if(Cond::AboveEqual, next);
             self.asm.int_load(Int::Mov, false, RDX, RBX, values + 4 * lane);
             if let Some(Rm::Row(register, row)) = row {
-                self.asm.wide_shift(LEFT, RAX, LOG_ROW + 2);
+                self.asm.wide_shift(SHL, RAX, LOG_ROW + 2);
                 self.asm.wide(Int::Add, RAX, register);
                 self.asm.int_store(Int::Mov, false, RAX, row + 4 * lane, RDX);
             } else {
-                self.asm.wide_shift(LEFT, RAX, 2);
+                self.asm.wide_shift(SHL, RAX, 2);
                 self.asm.int_load(Int::Add, true, RAX, RBX, head::SHARE);
                 self.asm.int_store(Int::Mov, false, RAX, 0, RDX);
             }

@@ -6,8 +6,8 @@
 use super::{ACTIVE, Emit};
 use crate::codegen::x86::asm::{Cond, Int, Label, RAX, RBX, RCX};
 use crate::codegen::x86::r700::Ins;
-use crate::codegen::x86::r700::fused::Turns;
-use crate::codegen::x86::r700::wide::{LEFT, RIGHT};
+use crate::codegen::x86::r700::fused::Iterations;
+use crate::codegen::x86::r700::wide::{SHL, SHR};
 use crate::ir::r700::{Code, End, M};
 
 /// Where they are needed.
@@ -28,7 +28,7 @@ impl Needs {
     }
 
     /// What each block needs at its beginning.
-    pub fn of(code: &Code, lists: &[Vec<Ins>], turns: &[Option<Turns>]) -> Vec<Self> {
+    pub fn of(code: &Code, lists: &[Vec<Ins>], iterations: &[Option<Iterations>]) -> Vec<Self> {
         let mut needs = vec![Self::default(); lists.len()];
         loop {
             let before = needs.clone();
@@ -36,8 +36,8 @@ impl Needs {
                 let mut need = Self::behind(block.end, &needs);
                 // A jump takes them where they are.
                 let mut jumps = need == Self::default()
-                    && match (turns[index], block.end) {
-                        (Some(turns), _) => turns.lanes == M::ACTIVE,
+                    && match (iterations[index], block.end) {
+                        (Some(iterations), _) => iterations.lanes == M::ACTIVE,
                         (None, End::Branch { mask, .. }) => mask == M::ACTIVE,
                         (None, _) => false,
                     };
@@ -77,7 +77,7 @@ fn uses(ins: &Ins) -> (Option<Needs>, bool) {
         Ins::Mask(op) => (whole(op.reads().contains(&Some(M::ACTIVE))), op.writes() == M::ACTIVE),
         Ins::EndLanes(m) => (None, m == M::ACTIVE),
         // These change mask registers.
-        Ins::Call(..) | Ins::Sample(..) | Ins::Turn(_) => (whole(true), true),
+        Ins::Call(..) | Ins::Sample(..) | Ins::Yield(_) => (whole(true), true),
         Ins::Lir(_)
         | Ins::Split
         | Ins::ZeroRule(..)
@@ -113,7 +113,7 @@ impl Emit<'_> {
         for copy in self.copies() {
             self.asm.mask_to(if copy == 0 { ACTIVE } else { RCX }, 4 + copy);
             if copy > 0 {
-                self.asm.wide_shift(LEFT, RCX, 16 * copy);
+                self.asm.wide_shift(SHL, RCX, 16 * copy);
                 self.asm.wide(Int::Or, ACTIVE, RCX);
             }
         }
@@ -128,7 +128,7 @@ impl Emit<'_> {
         for copy in self.copies() {
             self.asm.wide(Int::Mov, RAX, ACTIVE);
             if copy > 0 {
-                self.asm.wide_shift(RIGHT, RAX, 16 * copy);
+                self.asm.wide_shift(SHR, RAX, 16 * copy);
             }
             self.asm.mask_from(4 + copy, RAX);
         }
@@ -152,9 +152,9 @@ impl Emit<'_> {
         }
     }
 
-    /// Goes to `none` when no turn is left.
-    pub(super) fn test_turns(&mut self, left: M, none: Label) {
-        match self.mask_home(left) {
+    /// Goes to `none` when no iteration is left.
+    pub(super) fn test_iterations(&mut self, left: M, none: Label) {
+        match self.mask_location(left) {
             Some(register) => self.asm.wide_test(register, register),
             None => self.asm.int_store_imm(Int::Cmp, true, RBX, Self::mask_at(left), 0),
         }

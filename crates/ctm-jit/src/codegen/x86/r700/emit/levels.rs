@@ -11,7 +11,7 @@ use crate::codegen::x86::asm::{
 use crate::codegen::x86::lir::Src;
 use crate::codegen::x86::r700::facts::{GREATER, INT_NOT_EQUAL};
 use crate::codegen::x86::r700::levels::{of_level, of_texture, rows};
-use crate::codegen::x86::r700::wide::RIGHT as RIGHT_SHIFT;
+use crate::codegen::x86::r700::wide::SHR;
 use crate::codegen::x86::r700::{Looked, Sample};
 use crate::codegen::x86::select::NOT_EQUAL;
 use crate::codegen::x86::texels::{Axis, clamped};
@@ -86,7 +86,7 @@ impl Emit<'_> {
             }
             self.load_mask(RAX, M::EXISTING);
             if copy > 0 {
-                self.asm.wide_shift(RIGHT_SHIFT, RAX, 16 * copy);
+                self.asm.wide_shift(SHR, RAX, 16 * copy);
             }
             self.asm.int_store(Int::Mov, true, RBX, routine.rows + rows::EXISTING, RAX);
             self.asm.call_label(label);

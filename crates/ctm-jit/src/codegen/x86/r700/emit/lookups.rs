@@ -12,7 +12,7 @@ use crate::codegen::x86::elements::Elements;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::r700::facts::{INT_NOT_EQUAL, NOT_LESS, UNORDERED};
-use crate::codegen::x86::r700::wide::RIGHT as RIGHT_SHIFT;
+use crate::codegen::x86::r700::wide::SHR;
 use crate::codegen::x86::r700::{Looked, Sample, UNCOMPARED, argument, head, result, table};
 use crate::codegen::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
 use crate::codegen::x86::weighed::Corners;
@@ -68,7 +68,7 @@ impl Emit<'_> {
             let at = self.reg(at, copy, OPERAND);
             self.load_mask(RAX, M::EXISTING);
             if copy > 0 {
-                self.asm.wide_shift(RIGHT_SHIFT, RAX, 16 * copy);
+                self.asm.wide_shift(SHR, RAX, 16 * copy);
             }
             self.slope_of(at, vertical);
             self.make(dst, copy, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(SCRATCH), 1, true, None));
@@ -84,7 +84,7 @@ impl Emit<'_> {
         self.asm.vector(SUB, SCRATCH, SCRATCH, Rm::Reg(OPERAND));
         self.asm.evex(CMP_F32, 1, SCRATCH, Rm::Reg(SCRATCH), 0, false, Some(UNORDERED));
         self.asm.evex(BROADCAST, SCRATCH, 0, Rm::Literal(NAN), 1, false, None);
-        self.asm.wide_shift(RIGHT_SHIFT, RAX, other);
+        self.asm.wide_shift(SHR, RAX, other);
         self.asm.int_load(Int::And, true, RAX, RBX, head::QUADS);
         self.asm.wide_times(RAX, RAX, 15);
         self.asm.mask_from(1, RAX);

@@ -5,21 +5,21 @@ use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
 use crate::codegen::x86::lir::K;
 use crate::codegen::x86::r700::Ins;
 use crate::codegen::x86::r700::wide;
-use crate::codegen::x86::r700::wide::RIGHT;
+use crate::codegen::x86::r700::wide::SHR;
 use crate::ir::r700::{End, M, MaskOp};
 
 /// Registers for those that are used most.
 const REGISTERS: [Gpr; 5] = [9, 10, 11, RSI, RDI];
 
 /// Registers for the masks and numbers that are used most, weighted by the depth of loops. Those that others look at stay in the frame.
-pub(super) fn homes(input: &Input<'_>) -> Vec<Option<Gpr>> {
-    let mut homes = vec![None; M::COUNT];
+pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
+    let mut locations = vec![None; M::COUNT];
     if input.calls || !input.samples.is_empty() {
-        return homes;
+        return locations;
     }
     let mut uses = vec![0u64; M::COUNT];
     let shared = [M::ACTIVE, M::EXISTING, M::NONE, M::VALID];
-    for ((block, list), turns) in input.code.blocks.iter().zip(input.lists).zip(input.turns) {
+    for ((block, list), iterations) in input.code.blocks.iter().zip(input.lists).zip(input.iterations) {
         let weight = 1 << (3 * u64::from(block.loops.min(8)));
         let mut note = |m: M| uses[m.index()] += weight;
         for ins in list {
@@ -32,7 +32,7 @@ pub(super) fn homes(input: &Input<'_>) -> Vec<Option<Gpr>> {
                 _ => {}
             }
         }
-        turns.iter().for_each(|turns| note(turns.left));
+        iterations.iter().for_each(|iterations| note(iterations.left));
         if let End::Branch { mask, .. } = block.end {
             note(mask);
         }
@@ -44,15 +44,15 @@ pub(super) fn homes(input: &Input<'_>) -> Vec<Option<Gpr>> {
     for register in REGISTERS {
         let most = (0..M::COUNT).max_by_key(|&m| (uses[m], std::cmp::Reverse(m))).filter(|&m| uses[m] > 0);
         let Some(m) = most else { break };
-        homes[m] = Some(register);
+        locations[m] = Some(register);
         uses[m] = 0;
     }
-    homes
+    locations
 }
 
 impl Emit<'_> {
     /// The register that a mask lives in.
-    pub(super) fn mask_home(&self, m: M) -> Option<Gpr> {
+    pub(super) fn mask_location(&self, m: M) -> Option<Gpr> {
         if m == M::ACTIVE { Some(ACTIVE) } else { self.masks[m.index()] }
     }
 
@@ -61,7 +61,7 @@ impl Emit<'_> {
         if m == M::ACTIVE {
             self.whole();
         }
-        self.mask_home(m).unwrap_or_else(|| {
+        self.mask_location(m).unwrap_or_else(|| {
             self.asm.int_load(Int::Mov, true, scratch, RBX, Self::mask_at(m));
             scratch
         })
@@ -75,9 +75,9 @@ impl Emit<'_> {
     }
 
     pub(super) fn store_mask(&mut self, m: M, register: Gpr) {
-        match self.mask_home(m) {
-            Some(home) if home == register => {}
-            Some(home) => self.asm.wide(Int::Mov, home, register),
+        match self.mask_location(m) {
+            Some(location) if location == register => {}
+            Some(location) => self.asm.wide(Int::Mov, location, register),
             None => self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(m), register),
         }
         if m == M::ACTIVE {
@@ -90,18 +90,18 @@ impl Emit<'_> {
         if m == M::ACTIVE {
             self.whole();
         }
-        match self.mask_home(m) {
-            Some(home) => self.asm.wide(op, register, home),
+        match self.mask_location(m) {
+            Some(location) => self.asm.wide(op, register, location),
             None => self.asm.int_load(op, true, register, RBX, Self::mask_at(m)),
         }
     }
 
     /// `d = a op b`.
     fn combine(&mut self, op: Int, d: M, a: M, b: M) {
-        let home = self.mask_home(d).filter(|_| d != b || a == b).unwrap_or(RAX);
-        self.load_mask(home, a);
-        self.with_mask(op, home, b);
-        self.store_mask(d, home);
+        let location = self.mask_location(d).filter(|_| d != b || a == b).unwrap_or(RAX);
+        self.load_mask(location, a);
+        self.with_mask(op, location, b);
+        self.store_mask(d, location);
     }
 
     pub(super) fn mask_op(&mut self, op: MaskOp) {
@@ -129,10 +129,10 @@ impl Emit<'_> {
                 return self.store_mask(d, RAX);
             }
             MaskOp::Add(d, number, thirteen_bits) => {
-                let home = self.mask_home(d).unwrap_or(RAX);
-                self.load_mask(home, d);
-                wide::add(&mut self.asm, home, number, thirteen_bits);
-                return self.store_mask(d, home);
+                let location = self.mask_location(d).unwrap_or(RAX);
+                self.load_mask(location, d);
+                wide::add(&mut self.asm, location, number, thirteen_bits);
+                return self.store_mask(d, location);
             }
             MaskOp::IfNot0(_, a, b) => {
                 self.load_mask(RAX, a);
@@ -150,7 +150,7 @@ impl Emit<'_> {
             let from = self.mask_register(under, RAX);
             if copy > 0 {
                 self.load_mask(RAX, under);
-                self.asm.wide_shift(RIGHT, RAX, 16 * copy);
+                self.asm.wide_shift(SHR, RAX, 16 * copy);
             }
             self.asm.mask_from(1, if copy > 0 { RAX } else { from });
             return 1;

@@ -11,7 +11,7 @@ use ctm_exec::x1k::float::NAN;
 /// Unsigned less.
 const BELOW: u8 = 1;
 /// The extension of shifts to the left.
-const LEFT: u8 = 6;
+const PSLL: u8 = 6;
 /// A row has 2^6 dwords.
 const LOG_ROW: u8 = 6;
 const _: () = assert!(ROW == 4 << LOG_ROW);
@@ -41,7 +41,7 @@ impl Emit<'_> {
             match from {
                 Indexed::Gprs { first, count } => {
                     self.bounded(base, index, count.into(), 1, 0, copy);
-                    self.asm.evex(SHIFT_IMM, LEFT, SCRATCH, Rm::Reg(SCRATCH), 1, true, Some(LOG_ROW));
+                    self.asm.evex(SHIFT_IMM, PSLL, SCRATCH, Rm::Reg(SCRATCH), 1, true, Some(LOG_ROW));
                     self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Row(RBX, self.input.layout.lanes));
                     self.asm.int_imm(RAX, 0xffff);
                     self.asm.mask_from(1, RAX);
@@ -51,7 +51,7 @@ impl Emit<'_> {
                 Indexed::Constants { first, count } => {
                     self.bounded(base, index, count.into(), 1, 0, copy);
                     // Four dwords each.
-                    self.asm.instruction(SHIFT_IMM, LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
+                    self.asm.instruction(SHIFT_IMM, PSLL, SCRATCH, Rm::Reg(SCRATCH), Some(2));
                     self.load_into(register, Src::Literal(NAN), copy);
                     self.asm.gather(register, 1, RBP, SCRATCH, 4 * first as i32);
                 }
@@ -85,7 +85,7 @@ impl Emit<'_> {
         for copy in self.copies() {
             let lanes = self.lane_mask(under, copy);
             self.bounded(base, index, count.into(), 2, lanes, copy);
-            self.asm.instruction(SHIFT_IMM, LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(LOG_ROW));
+            self.asm.instruction(SHIFT_IMM, PSLL, SCRATCH, Rm::Reg(SCRATCH), Some(LOG_ROW));
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Row(RBX, self.input.layout.lanes));
             let value = self.reg(value, copy, OPERAND);
             let at = self.row_at(first, copy);

@@ -1,7 +1,7 @@
 //! Single vector instructions: operands in registers, rows and memory.
 
 use super::{Emit, OPERAND, SCRATCH};
-use crate::codegen::x86::allocate::Home;
+use crate::codegen::x86::allocate::Location;
 use crate::codegen::x86::asm::{
     ADD, ADD_I32, AND, BLEND_MASK, BROADCAST, CLASS, CMP_F32, CMP_I32, CMP_U32, FIXUP, FMADD132, FMADD213, FMADD231,
     FMSUB132, FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, MOVAPS,
@@ -32,16 +32,16 @@ fn turned(op: V, how: u8) -> Option<u8> {
 
 impl Emit<'_> {
     pub(super) fn register(&self, vector: Vector, copy: u8) -> Option<u8> {
-        match self.input.homes.of[vector.index()] {
-            Home::Register(bundle) => Some(bundle * self.input.copies + copy),
-            Home::Row(_) | Home::Nowhere => None,
+        match self.input.locations.of[vector.index()] {
+            Location::Register(bundle) => Some(bundle * self.input.copies + copy),
+            Location::Row(_) | Location::Nowhere => None,
         }
     }
 
     pub(super) fn row(&self, vector: Vector, copy: u8) -> Rm {
-        let row = match self.input.homes.of[vector.index()] {
-            Home::Row(row) => row as i32,
-            Home::Register(_) | Home::Nowhere => 0,
+        let row = match self.input.locations.of[vector.index()] {
+            Location::Row(row) => row as i32,
+            Location::Register(_) | Location::Nowhere => 0,
         };
         Rm::Row(RBX, self.input.layout.spills + self.input.layout.spill_bytes * row + 64 * i32::from(copy))
     }

@@ -19,7 +19,7 @@ use crate::codegen::x86::asm::{
 };
 use crate::codegen::x86::executable;
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::r700::wide::LEFT;
+use crate::codegen::x86::r700::wide::SHL;
 use crate::codegen::x86::r700::{ROW, gradient, head};
 use crate::ir::r700::M;
 use crate::launch::grid::Makes;
@@ -274,7 +274,7 @@ impl Emit {
         match self.copies {
             1 => {
                 self.asm.load_byte(RDX, false, RCX, 1);
-                self.asm.wide_shift(LEFT, RDX, 8);
+                self.asm.wide_shift(SHL, RDX, 8);
                 self.asm.load_byte(RCX, false, RCX, 0);
                 self.asm.wide(Int::Or, RDX, RCX);
             }
@@ -305,7 +305,7 @@ impl Emit {
             }
             self.asm.mask_to(if copy == 0 { RDX } else { RCX }, 1);
             if copy > 0 {
-                self.asm.wide_shift(LEFT, RCX, 16 * copy);
+                self.asm.wide_shift(SHL, RCX, 16 * copy);
                 self.asm.wide(Int::Or, RDX, RCX);
             }
         }
@@ -329,7 +329,7 @@ impl Emit {
             }
             self.asm.signs(if n == 0 { RDX } else { RCX }, outside);
             if n > 0 {
-                self.asm.wide_shift(LEFT, RCX, Isa::Avx2.lanes() as u8 * n);
+                self.asm.wide_shift(SHL, RCX, Isa::Avx2.lanes() as u8 * n);
                 self.asm.wide(Int::Or, RDX, RCX);
             }
         }

@@ -13,7 +13,7 @@ use crate::codegen::x86::asm::{
     SHIFT_LEFT,
 };
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::r700::wide::{LEFT, RIGHT};
+use crate::codegen::x86::r700::wide::{SHL, SHR};
 use crate::launch::r700::outputs::Kind;
 
 /// The routine for elements of a kind, wherever they lie.
@@ -47,9 +47,9 @@ pub fn emit(asm: &mut Asm, copies: u8, kind: Kind) -> usize {
     asm.place(next);
     asm.wide_imm(Int::Add, RSI, 4 * i32::from(lanes));
     for register in CHANNELS {
-        asm.wide_shift(RIGHT, register, lanes);
+        asm.wide_shift(SHR, register, lanes);
     }
-    asm.wide_shift(RIGHT, RAX, lanes);
+    asm.wide_shift(SHR, RAX, lanes);
     asm.wide_test(RAX, RAX);
     asm.jump_if(Cond::NotEqual, each);
     asm.place(done);
@@ -73,7 +73,7 @@ fn place(asm: &mut Asm, element: i32) {
     asm.jump(done);
     asm.place(tiles);
     for (register, table) in [(column, surface::COLUMNS), (row, surface::ROW_PLACES)] {
-        asm.wide_shift(LEFT, register, 2);
+        asm.wide_shift(SHL, register, 2);
         asm.int_load(Int::Add, true, register, 12, table);
         asm.int_load(Int::Mov, false, register, register, 0);
     }

@@ -11,7 +11,7 @@ use crate::codegen::x86::asm::{
 use crate::codegen::x86::frame::target::group_bytes;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::quads::{MASK_ROW, Stores};
-use crate::codegen::x86::r700::wide::RIGHT;
+use crate::codegen::x86::r700::wide::SHR;
 use crate::ir::r700::M;
 use crate::launch::r700::outputs::Kind;
 
@@ -115,7 +115,7 @@ fn masked(asm: &mut Asm, copies: u8, channels: usize, lanes: Label) -> usize {
             asm.mask_from(1, register);
             asm.evex(BROADCAST, 0, 0, Rm::Literal(u32::MAX), 1, true, None);
             asm.vector(MOVUPS_STORE, 0, 0, Rm::Row(RBP, block::MASK_ROWS + 64 * channel));
-            asm.wide_shift(RIGHT, register, 16);
+            asm.wide_shift(SHR, register, 16);
         }
         // The masks take the same way as what they are for.
         for (to, row) in [(RSI, 0), (RDI, MASK_ROW)] {
@@ -213,7 +213,7 @@ fn scattered(asm: &mut Asm, copies: u8) {
             asm.vector(MOVUPS_LOAD, value, 0, Rm::Row(RSI, 64 * i32::from(copy)));
             asm.scatter_bytes(value, 1, RDX, PLACE, 4 * channel);
             asm.place(none);
-            asm.wide_shift(RIGHT, register, 16);
+            asm.wide_shift(SHR, register, 16);
         }
     }
     asm.ret();
@@ -306,7 +306,7 @@ fn bytes(asm: &mut Asm, copies: u8) -> usize {
                 asm.vector(SHIFT_LEFT, one, one, Rm::Each(12, surface::SHIFTS + 4 * channel));
                 asm.evex(OR, all, all, Rm::Reg(one), 1, false, None);
             }
-            asm.wide_shift(RIGHT, register, 16);
+            asm.wide_shift(SHR, register, 16);
         }
         change(asm, new, bits);
     }
@@ -343,7 +343,7 @@ fn words(asm: &mut Asm, copies: u8) -> usize {
     for copy in 0..copies {
         // The left lanes of those that are stored.
         asm.wide(Int::Mov, RAX, CHANNELS[0]);
-        asm.wide_shift(RIGHT, RAX, 1);
+        asm.wide_shift(SHR, RAX, 1);
         asm.wide(Int::Or, RAX, CHANNELS[0]);
         asm.int_op_imm(Int::And, RAX, 0x5555);
         places(asm, copy);
@@ -357,7 +357,7 @@ fn words(asm: &mut Asm, copies: u8) -> usize {
             asm.vector(OR, register, register, Rm::Reg(right));
         }
         change(asm, new, bits);
-        asm.wide_shift(RIGHT, CHANNELS[0], 16);
+        asm.wide_shift(SHR, CHANNELS[0], 16);
     }
     asm.ret();
     entry

@@ -1,18 +1,18 @@
-//! Where vectors live: those within a stretch in registers, or in slots of 32 bytes when there are too many; all others in rows.
+//! Where vectors live: those within a segment in registers, or in slots of 32 bytes when there are too many; all others in rows.
 //!
-//! A stretch is straight, so the registers are given out from its beginning to its end; where there are too few, what is needed last
+//! A segment is straight, so the registers are given out from its beginning to its end; where there are too few, what is needed last
 //! goes to a slot. Rows of what lives within a block are used again by other blocks.
 
 use super::super::emit::Layout;
 use super::super::{Ins, ROW};
-use super::stretches::Step;
+use super::segments::Step;
 use super::{PART, Program};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
 
 /// Where a vector lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Home {
+pub enum Location {
     /// In a register.
     Register(u8),
     /// In a slot: its number.
@@ -23,10 +23,10 @@ pub enum Home {
     Nowhere,
 }
 
-/// Homes of all vectors.
-pub struct Homes {
+/// Locations of all vectors.
+pub struct Locations {
     /// Of each vector.
-    pub of: Vec<Home>,
+    pub of: Vec<Location>,
     /// Rows, but for start values and exports.
     pub rows: u32,
     /// Slots.
@@ -75,30 +75,30 @@ impl Pool {
     }
 }
 
-impl Homes {
+impl Locations {
     /// Finds them.
     pub fn of(program: &Program<'_>, blocks: &[Vec<Step<'_>>]) -> Self {
         let layout = Layout::new(program.start.len(), program.exports.len(), (0, ROW), 0, false);
-        let mut homes = Self { of: vec![Home::Nowhere; program.vectors], rows: 0, slots: 0 };
+        let mut locations = Self { of: vec![Location::Nowhere; program.vectors], rows: 0, slots: 0 };
         for (number, &var) in program.used.iter().enumerate() {
             let start = program.start.iter().position(|&v| v == var);
             let export = var.export_index().and_then(|index| program.exports.iter().position(|&e| e == index));
-            homes.of[number] = match (start, export) {
+            locations.of[number] = match (start, export) {
                 // Where they are given, and wanted.
-                (Some(place), _) if number >= program.indexed => Home::Row(layout.start + ROW * place as i32),
-                (_, Some(place)) => Home::Row(layout.exports + ROW * place as i32),
+                (Some(place), _) if number >= program.indexed => Location::Row(layout.start + ROW * place as i32),
+                (_, Some(place)) => Location::Row(layout.exports + ROW * place as i32),
                 _ => {
-                    homes.rows += 1;
-                    Home::Row(layout.spills + ROW * (homes.rows - 1) as i32)
+                    locations.rows += 1;
+                    Location::Row(layout.spills + ROW * (locations.rows - 1) as i32)
                 }
             };
         }
-        let variables = homes.rows;
+        let variables = locations.rows;
         let mut lives = vec![Life::default(); program.vectors];
         for steps in blocks {
             let mut rows = Pool::default();
             let own = note(program.used.len(), steps, &mut lives);
-            let mut stretches: Vec<Vec<Vector>> = vec![Vec::new(); steps.len()];
+            let mut segments: Vec<Vec<Vector>> = vec![Vec::new(); steps.len()];
             for vector in own {
                 let life = lives[vector.index()];
                 if !life.read {
@@ -106,21 +106,21 @@ impl Homes {
                 }
                 if life.whole || life.first.0 != life.last.0 {
                     let row = variables + rows.take(life.first.0, life.last.0 + 1) as u32;
-                    homes.of[vector.index()] = Home::Row(layout.spills + ROW * row as i32);
+                    locations.of[vector.index()] = Location::Row(layout.spills + ROW * row as i32);
                 } else {
-                    stretches[life.first.0 as usize].push(vector);
+                    segments[life.first.0 as usize].push(vector);
                 }
             }
-            homes.rows = homes.rows.max(variables + rows.until.len() as u32);
-            for vectors in stretches {
-                homes.stretch(&vectors, &lives);
+            locations.rows = locations.rows.max(variables + rows.until.len() as u32);
+            for vectors in segments {
+                locations.segment(&vectors, &lives);
             }
         }
-        homes
+        locations
     }
 
-    /// Gives homes to vectors that live within one stretch, in the order in which they are made.
-    fn stretch(&mut self, vectors: &[Vector], lives: &[Life]) {
+    /// Gives locations to vectors that live within one segment, in the order in which they are made.
+    fn segment(&mut self, vectors: &[Vector], lives: &[Life]) {
         let end = |vector: Vector| lives[vector.index()].last.1.max(lives[vector.index()].first.1 + 1);
         let mut free: Vec<u8> = (0..Isa::Avx2.registers()).rev().collect();
         let mut active: Vec<(Vector, u8)> = Vec::new();
@@ -146,7 +146,7 @@ impl Homes {
             match register {
                 Some(register) => {
                     active.push((vector, register));
-                    self.of[vector.index()] = Home::Register(register);
+                    self.of[vector.index()] = Location::Register(register);
                 }
                 None => without.push(vector),
             }
@@ -155,7 +155,7 @@ impl Homes {
         let mut slots = Pool::default();
         for vector in without {
             let slot = slots.take(lives[vector.index()].first.1, end(vector));
-            self.of[vector.index()] = Home::Slot(slot as u32);
+            self.of[vector.index()] = Location::Slot(slot as u32);
         }
         self.slots = self.slots.max(slots.until.len() as u32);
     }
@@ -181,7 +181,7 @@ fn note(variables: usize, steps: &[Step<'_>], lives: &mut [Life]) -> Vec<Vector>
     };
     for (step, number) in steps.iter().zip(0..) {
         match step {
-            Step::Stretch(list) => list.iter().zip(0..).for_each(|(ins, place)| one(ins, (number, place), false)),
+            Step::Segment(list) => list.iter().zip(0..).for_each(|(ins, place)| one(ins, (number, place), false)),
             Step::Whole(ins) => one(ins, (number, 0), true),
         }
     }

@@ -1,7 +1,7 @@
-//! Two turns of a loop as one, so that the processor sees two chains of operations where it saw one.
+//! Two iterations of a loop as one, so that the processor sees two chains of operations where it saw one.
 //!
-//! What a turn makes of elements that it fetches is often one long chain, and a turn begins only as far before the end of the last one as the
-//! processor looks ahead. Two turns whose instructions alternate (`x86/stream/order.rs`) need half of that. Only what a turn takes over from the
+//! What an iteration makes of elements that it fetches is often one long chain, and an iteration begins only as far before the end of the last one as the
+//! processor looks ahead. Two iterations whose instructions alternate (`x86/stream/order.rs`) need half of that. Only what an iteration takes over from the
 //! one before, as sums, stays in order: operations are those of the program, each with its rounding.
 
 use super::affine::{Fetch, Item};
@@ -11,19 +11,19 @@ use crate::ir::x1k::{Block, File, Op, Value, Var};
 use crate::passes::x1k::renamed;
 use ctm_isa::r700::ops::Units;
 
-/// Operations that a turn may have: two of them have to find registers.
+/// Operations that an iteration may have: two of them have to find registers.
 const MOST: usize = 96;
 /// What two instructions at a time of so many vectors side by side, with four clocks each, are worth: a chain is long if so many times its
 /// length is more than all instructions.
 const LONG: u32 = 2;
 
-/// The program and its parts with two turns in one wherever that is worth it; `None`: nowhere.
+/// The program and its parts with two iterations in one wherever that is worth it; `None`: nowhere.
 pub fn joined(of: &Prepared, items: &[Item]) -> Option<(Prepared, Vec<Item>)> {
     let mut items = items.to_vec();
     let mut chains = Vec::new();
-    visit(&mut items, 0, &mut |block, turns, variable, depth| {
-        if *turns % 2 == 0 && is_chain(&of.code.blocks[block], variable) {
-            *turns /= 2;
+    visit(&mut items, 0, &mut |block, iterations, variable, depth| {
+        if *iterations % 2 == 0 && is_chain(&of.code.blocks[block], variable) {
+            *iterations /= 2;
             chains.push((block, depth));
         }
     });
@@ -35,12 +35,12 @@ pub fn joined(of: &Prepared, items: &[Item]) -> Option<(Prepared, Vec<Item>)> {
     Some((prepared, items))
 }
 
-/// Looks at every loop that is one block: the block, turns, whether the loop has a variable, loops around it.
+/// Looks at every loop that is one block: the block, iterations, whether the loop has a variable, loops around it.
 fn visit(items: &mut [Item], depth: usize, look: &mut impl FnMut(usize, &mut u16, bool, usize)) {
     for item in items {
-        let Item::Loop { turns, variable, body } = item else { continue };
+        let Item::Loop { iterations, variable, body } = item else { continue };
         if let [Item::Block(block)] = body[..] {
-            look(block, turns, variable.is_some(), depth);
+            look(block, iterations, variable.is_some(), depth);
         } else {
             visit(body, depth + 1, look);
         }
@@ -57,10 +57,10 @@ fn instructions(op: &Op) -> u32 {
     }
 }
 
-/// Whether a turn is mostly one chain that begins with what the turn fetches.
+/// Whether an iteration is mostly one chain that begins with what the iteration fetches.
 fn is_chain(block: &Block, has_variable: bool) -> bool {
     let sets = |var: Var| block.ops.iter().any(|op| matches!(*op, Op::Set(of, ..) if of == var));
-    // The longest way to each value, and the longest one from what the turn before has left.
+    // The longest way to each value, and the longest one from what the iteration before has left.
     let mut long: Vec<(u32, u32)> = Vec::with_capacity(block.ops.len());
     let (mut all, mut longest, mut carried) = (0, 0, 0);
     for op in &block.ops {
@@ -92,16 +92,16 @@ fn is_chain(block: &Block, has_variable: bool) -> bool {
     fetches && block.ops.len() <= MOST && LONG * longest > all && LONG * carried < longest
 }
 
-/// Writes a block's turn down twice.
+/// Writes a block's iteration down twice.
 fn join(prepared: &mut Prepared, block: usize, depth: usize) {
     let old = std::mem::take(&mut prepared.code.blocks[block].ops);
     let fetches = std::mem::take(&mut prepared.fetches[block]);
     let mut ops: Vec<Op> = Vec::with_capacity(2 * old.len());
-    // Values that do not change from one turn to the next are there once.
+    // Values that do not change from one iteration to the next are there once.
     let mut made: Map<Op, Value> = Map::default();
     // What variables hold, and how they were stored.
     let mut held: Vec<(Var, Value, Op)> = Vec::new();
-    for turn in 0..2 {
+    for iteration in 0..2 {
         let mut place = Vec::with_capacity(old.len());
         let mut fetched = fetches.iter();
         for op in &old {
@@ -123,7 +123,7 @@ fn join(prepared: &mut Prepared, block: usize, depth: usize) {
                 }
                 Op::Fetch { .. } => {
                     let Some(fetch) = fetched.next() else { continue };
-                    prepared.fetches[block].push(of_turn(fetch, depth, turn));
+                    prepared.fetches[block].push(of_iteration(fetch, depth, iteration));
                 }
                 op if op.is_pure() => _ = made.insert(op, Value(ops.len() as u32)),
                 _ => {}
@@ -135,14 +135,14 @@ fn join(prepared: &mut Prepared, block: usize, depth: usize) {
     prepared.code.blocks[block].ops = ops;
 }
 
-/// A fetch of the first or the second of two turns at a time.
-fn of_turn(fetch: &Fetch, depth: usize, turn: i64) -> Fetch {
+/// A fetch of the first or the second of two iterations at a time.
+fn of_iteration(fetch: &Fetch, depth: usize, iteration: i64) -> Fetch {
     let mut fetch = *fetch;
     for of in [&mut fetch.x, &mut fetch.y] {
-        of.c += turn * of.turns[depth];
-        of.turns[depth] *= 2;
+        of.c += iteration * of.iterations[depth];
+        of.iterations[depth] *= 2;
     }
-    fetch.turns[depth] /= 2;
+    fetch.iterations[depth] /= 2;
     fetch
 }
 
@@ -156,15 +156,15 @@ mod tests {
     use ctm_exec::x1k::{Constants, Launch, Plane};
     use ctm_exec::{Budget, Domain, GroupSize};
 
-    /// The loop of this body, of so many turns, as it is joined.
-    fn joined_loop(body: &str, turns: u8) -> Option<(Prepared, Vec<Item>)> {
+    /// The loop of this body, of so many iterations, as it is joined.
+    fn joined_loop(body: &str, iterations: u8) -> Option<(Prepared, Vec<Item>)> {
         let text = format!(
             ".input a = s0\n.output c = o0\n.const k = c0\n.int n = i0\nmov r1, 0\nmov r2, 0\nrep n\n{body}\nendrep\nmov c, r2"
         );
         let assembly = ctm_isa::x1k::text::assemble(&text);
         let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
         let mut constants = Constants::default();
-        constants.int[0] = [turns, 0, 0, 0];
+        constants.int[0] = [iterations, 0, 0, 0];
         constants.float[0] = [1.0f32, 2.0, 0.0, 0.0].map(f32::to_bits);
         let planes = [Plane::position(0)];
         let launch = Launch {
@@ -193,12 +193,14 @@ mod tests {
     #[test]
     fn the_second_turn_reads_what_the_next_one_would() {
         let (prepared, items) = joined_loop(CHAIN, 6).unwrap();
-        let turns = items.iter().find_map(|item| if let Item::Loop { turns, .. } = item { Some(*turns) } else { None });
-        assert_eq!(turns, Some(3));
+        let iterations = items
+            .iter()
+            .find_map(|item| if let Item::Loop { iterations, .. } = item { Some(*iterations) } else { None });
+        assert_eq!(iterations, Some(3));
         let fetches: Vec<&Fetch> = prepared.fetches.iter().flatten().collect();
         let [first, second] = fetches[..] else { panic!("two fetches") };
-        assert_eq!((first.x.c, first.x.turns[0], first.turns[0]), (0, 2, 3));
-        assert_eq!((second.x.c, second.x.turns[0], second.turns[0]), (1, 2, 3));
+        assert_eq!((first.x.c, first.x.iterations[0], first.iterations[0]), (0, 2, 3));
+        assert_eq!((second.x.c, second.x.iterations[0], second.iterations[0]), (1, 2, 3));
         // Each variable is stored once.
         let block = prepared.code.blocks.iter().find(|block| !block.frames.frames.is_empty()).unwrap();
         assert_eq!(block.ops.iter().filter(|op| matches!(op, Op::Set(..))).count(), 3);
@@ -207,10 +209,10 @@ mod tests {
 
     #[test]
     fn what_gains_nothing_stays_as_it_is() {
-        assert!(joined_loop(CHAIN, 5).is_none(), "an odd number of turns");
+        assert!(joined_loop(CHAIN, 5).is_none(), "an odd number of iterations");
         let sum = "tex r3, a, r1.rg\nadd r1.r, r1.r, k.r\nadd r2, r2, r3";
         assert!(joined_loop(sum, 6).is_none(), "nothing but a sum");
         let carried = "tex r3, a, r1.rg\nadd r1.r, r1.r, k.r | rsq r2.a, r2.a\nadd r2.rgb, r2.rgb, r3.rgb";
-        assert!(joined_loop(carried, 6).is_none(), "each turn waits for the last one");
+        assert!(joined_loop(carried, 6).is_none(), "each iteration waits for the last one");
     }
 }

@@ -1,30 +1,30 @@
-//! Where a block's instructions are cut into stretches, which can be run part by part.
+//! Where a block's instructions are cut into segments, which can be run part by part.
 //!
-//! What changes or reads masks stands before the stretch that it was found in, unless that uses the same masks.
+//! What changes or reads masks stands before the segment that it was found in, unless that uses the same masks.
 
 use super::super::{Indexed, Ins};
 use crate::ir::r700::M;
 
-/// Masks that one stretch can make.
+/// Masks that one segment can make.
 pub const MOST_MASKS: usize = 3;
 
 /// What follows what.
 #[derive(Debug)]
 pub enum Step<'a> {
-    /// A stretch.
-    Stretch(Vec<&'a Ins>),
+    /// A segment.
+    Segment(Vec<&'a Ins>),
     /// Something that concerns the wavefront as a whole.
     Whole(&'a Ins),
 }
 
-/// The masks that a stretch looks at, and those it makes.
+/// The masks that a segment looks at, and those it makes.
 #[derive(Default)]
 struct Masks {
     reads: Vec<M>,
     makes: Vec<M>,
 }
 
-/// The mask that an instruction of a stretch reads.
+/// The mask that an instruction of a segment reads.
 fn read_by(ins: &Ins) -> Option<M> {
     match *ins {
         Ins::Set(_, _, under) | Ins::SetRelative(.., under) | Ins::Keep(.., under) if under != M::EXISTING => {
@@ -35,7 +35,7 @@ fn read_by(ins: &Ins) -> Option<M> {
     }
 }
 
-/// Whether it writes to the local data share: a stretch by itself.
+/// Whether it writes to the local data share: a segment by itself.
 const fn writes_share(ins: &Ins) -> bool {
     matches!(ins, Ins::SetRelative(Indexed::Share, ..))
 }
@@ -43,11 +43,11 @@ const fn writes_share(ins: &Ins) -> bool {
 /// Cuts a list.
 pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
     let mut steps = Vec::new();
-    let mut stretch = Vec::new();
+    let mut segment = Vec::new();
     let mut masks = Masks::default();
-    let flush = |steps: &mut Vec<_>, stretch: &mut Vec<_>, masks: &mut Masks| {
-        if !stretch.is_empty() {
-            steps.push(Step::Stretch(std::mem::take(stretch)));
+    let flush = |steps: &mut Vec<_>, segment: &mut Vec<_>, masks: &mut Masks| {
+        if !segment.is_empty() {
+            steps.push(Step::Segment(std::mem::take(segment)));
         }
         *masks = Masks::default();
     };
@@ -56,7 +56,7 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
             // All parts see what all parts have written before, and write it in order.
             Ins::SetRelative(Indexed::Share, ..) => true,
             // All vectors may be needed.
-            Ins::Call(..) | Ins::Turn(_) | Ins::Sample(..) | Ins::Also(_) => true,
+            Ins::Call(..) | Ins::Yield(_) | Ins::Sample(..) | Ins::Also(_) => true,
             Ins::Mark(_, m) => masks.makes.contains(&m),
             Ins::Tally(_) => masks.makes.contains(&M::ACTIVE),
             Ins::Mask(op) => {
@@ -82,11 +82,11 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
             | Ins::Slope(..) => read_by(ins).is_some_and(|m| masks.makes.contains(&m)),
         };
         if meets {
-            flush(&mut steps, &mut stretch, &mut masks);
+            flush(&mut steps, &mut segment, &mut masks);
         }
         match ins {
             Ins::Call(..)
-            | Ins::Turn(_)
+            | Ins::Yield(_)
             | Ins::Sample(..)
             | Ins::Also(_)
             | Ins::Mark(..)
@@ -94,18 +94,18 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
             | Ins::Tally(_) => {
                 steps.push(Step::Whole(ins));
             }
-            Ins::Split if stretch.is_empty() => {}
+            Ins::Split if segment.is_empty() => {}
             ins if writes_share(ins) => {
-                stretch.push(ins);
-                flush(&mut steps, &mut stretch, &mut masks);
+                segment.push(ins);
+                flush(&mut steps, &mut segment, &mut masks);
             }
             ins => {
                 masks.reads.extend(read_by(ins));
-                stretch.push(ins);
+                segment.push(ins);
             }
         }
     }
-    flush(&mut steps, &mut stretch, &mut masks);
-    steps.retain(|step| !matches!(step, Step::Stretch(list) if list.iter().all(|ins| matches!(ins, Ins::Split))));
+    flush(&mut steps, &mut segment, &mut masks);
+    steps.retain(|step| !matches!(step, Step::Segment(list) if list.iter().all(|ins| matches!(ins, Ins::Split))));
     steps
 }
