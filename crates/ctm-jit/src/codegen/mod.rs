@@ -3,7 +3,7 @@
 //! | folder | what |
 //! |---|---|
 //! | `portable/` | plain Rust, a row of 64 lanes for each vector; on every host |
-//! | `x86/` | machine code for x86-64 with AVX-512, and with AVX2 |
+//! | `codegen/x86/` | machine code for x86-64 with AVX-512, and with AVX2 |
 
 pub mod portable;
 #[cfg(target_arch = "x86_64")]

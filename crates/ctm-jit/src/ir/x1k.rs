@@ -5,7 +5,7 @@
 //! what outlives a block lives in variables ([`Var`]). Lane masks are state of the machine and appear as [`Under`]: which lanes an
 //! effect concerns.
 //!
-//! Both instruction sets lower to this form; `x1k/lower` is the X1K's half. Back ends: [`crate::codegen::portable::x1k`] runs it with the
+//! Both instruction sets lower to this form; `lower/x1k` is the X1K's half. Back ends: [`crate::codegen::portable::x1k`] runs it with the
 //! reference functions of `ctm-exec`, lane by lane; `x86` turns it into vector instructions.
 //!
 //! Arithmetic means what the functions of `ctm_exec::x1k::ops` mean: denormals read as zeros, one NaN. Each operation cites its

@@ -1,6 +1,6 @@
 //! Streams: launches whose every processor does the same, with fetches at whole linear functions of its index pair.
 //!
-//! Such a launch needs no masks and no coordinates: see `affine` for what qualifies, `prepare` for the form, `x86/stream` for the code. Groups
+//! Such a launch needs no masks and no coordinates: see `affine` for what qualifies, `prepare` for the form, `codegen/x86/stream` for the code. Groups
 //! mean nothing to it, so tiles are cut as is best for the machine. What it counts is known beforehand.
 //!
 //! Where a tile's fetches reach beyond an input, careful kernels clamp; rows and columns of tiles inside run without.

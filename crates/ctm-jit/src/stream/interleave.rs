@@ -1,7 +1,7 @@
 //! Two iterations of a loop as one, so that the processor sees two chains of operations where it saw one.
 //!
 //! What an iteration makes of elements that it fetches is often one long chain, and an iteration begins only as far before the end of the last one as the
-//! processor looks ahead. Two iterations whose instructions alternate (`x86/stream/order.rs`) need half of that. Only what an iteration takes over from the
+//! processor looks ahead. Two iterations whose instructions alternate (`codegen/x86/stream/order.rs`) need half of that. Only what an iteration takes over from the
 //! one before, as sums, stays in order: operations are those of the program, each with its rounding.
 
 use super::affine::{Fetch, Item};

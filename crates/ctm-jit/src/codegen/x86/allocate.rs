@@ -21,30 +21,30 @@ pub enum Location {
 }
 
 /// Places at which something is live: from the first to before the second.
-type Span = (u32, u32);
+type Interval = (u32, u32);
 
 /// How a program uses its vectors.
 #[derive(Clone, Debug)]
 pub struct Ranges {
     /// Vectors and where they are live, in no order; what belongs to one vector may overlap.
-    found: Vec<(Vector, Span)>,
+    found: Vec<(Vector, Interval)>,
     weights: Vec<u64>,
     places: usize,
     /// How many vectors are live at once where it matters most: in the deepest loops.
     pub pressure: usize,
 }
 
-/// The spans of each vector, in order and apart.
+/// The intervals of each vector, in order and apart.
 #[derive(Clone, Debug, Default)]
-struct Spans {
-    spans: Vec<Span>,
-    /// Where each vector's spans begin; one more than there are vectors.
+struct Intervals {
+    intervals: Vec<Interval>,
+    /// Where each vector's intervals begin; one more than there are vectors.
     first: Vec<u32>,
 }
 
-impl Spans {
-    fn of(&self, vector: usize) -> &[Span] {
-        &self.spans[self.first[vector] as usize..self.first[vector + 1] as usize]
+impl Intervals {
+    fn of(&self, vector: usize) -> &[Interval] {
+        &self.intervals[self.first[vector] as usize..self.first[vector + 1] as usize]
     }
 
     fn length(&self, vector: usize) -> u64 {
@@ -58,8 +58,8 @@ struct Sets {
     each: usize,
 }
 
-/// The words that a span touches, each with the bits that belong to it.
-fn words((first, end): Span) -> impl Iterator<Item = (usize, u64)> {
+/// The words that an interval touches, each with the bits that belong to it.
+fn words((first, end): Interval) -> impl Iterator<Item = (usize, u64)> {
     let (from, to) = (first as usize / 64, (end as usize - 1) / 64);
     let (low, high) = (u64::MAX << (first % 64), u64::MAX >> (63 - (end - 1) % 64));
     (from..=to).map(move |word| {
@@ -75,14 +75,14 @@ impl Sets {
         Self { words: vec![0; count * each], each }
     }
 
-    fn meets(&self, set: usize, spans: &[Span]) -> bool {
+    fn meets(&self, set: usize, intervals: &[Interval]) -> bool {
         let of = &self.words[set * self.each..(set + 1) * self.each];
-        spans.iter().any(|&span| words(span).any(|(word, mask)| of[word] & mask != 0))
+        intervals.iter().any(|&interval| words(interval).any(|(word, mask)| of[word] & mask != 0))
     }
 
-    fn add(&mut self, set: usize, spans: &[Span]) {
+    fn add(&mut self, set: usize, intervals: &[Interval]) {
         let of = &mut self.words[set * self.each..(set + 1) * self.each];
-        spans.iter().for_each(|&span| words(span).for_each(|(word, mask)| of[word] |= mask));
+        intervals.iter().for_each(|&interval| words(interval).for_each(|(word, mask)| of[word] |= mask));
     }
 }
 
@@ -190,7 +190,7 @@ impl Ranges {
     }
 
     /// What was found, by vectors.
-    fn spans(&self) -> Spans {
+    fn intervals(&self) -> Intervals {
         let count = self.weights.len();
         let mut first = vec![0u32; count + 1];
         self.found.iter().for_each(|(vector, _)| first[vector.index() + 1] += 1);
@@ -198,10 +198,10 @@ impl Ranges {
             first[number + 1] += first[number];
         }
         let mut next = first.clone();
-        let mut spans: Vec<Span> = vec![(0, 0); self.found.len()];
-        for &(vector, span) in &self.found {
+        let mut intervals: Vec<Interval> = vec![(0, 0); self.found.len()];
+        for &(vector, interval) in &self.found {
             let next = &mut next[vector.index()];
-            spans[*next as usize] = span;
+            intervals[*next as usize] = interval;
             *next += 1;
         }
         // Those of one vector in order, without what they have in common.
@@ -210,33 +210,33 @@ impl Ranges {
         for number in 0..count {
             let to = first[number + 1] as usize;
             if to - from > 1 {
-                spans[from..to].sort_unstable();
+                intervals[from..to].sort_unstable();
             }
             first[number] = kept as u32;
             for place in from..to {
-                let span = spans[place];
-                if kept > first[number] as usize && spans[kept - 1].1 >= span.0 {
-                    spans[kept - 1].1 = spans[kept - 1].1.max(span.1);
+                let interval = intervals[place];
+                if kept > first[number] as usize && intervals[kept - 1].1 >= interval.0 {
+                    intervals[kept - 1].1 = intervals[kept - 1].1.max(interval.1);
                 } else {
-                    spans[kept] = span;
+                    intervals[kept] = interval;
                     kept += 1;
                 }
             }
             from = to;
         }
         first[count] = kept as u32;
-        spans.truncate(kept);
-        Spans { spans, first }
+        intervals.truncate(kept);
+        Intervals { intervals, first }
     }
 
     /// The vectors that are live somewhere, those with the most uses per place first.
-    fn by_density(&self, spans: &Spans) -> Vec<usize> {
+    fn by_density(&self, intervals: &Intervals) -> Vec<usize> {
         // Sorted as one number: how much less than the largest density there can be, then the vector.
         const NUMBERS: u32 = 24;
         const DENSEST: u64 = u64::MAX >> NUMBERS;
         debug_assert!(self.weights.len() <= 1 << NUMBERS, "programs have fewer instructions");
-        let live = (0..self.weights.len()).filter(|&n| !spans.of(n).is_empty());
-        let density = |n: usize| (self.weights[n] * 1024 / spans.length(n).max(1)).min(DENSEST);
+        let live = (0..self.weights.len()).filter(|&n| !intervals.of(n).is_empty());
+        let density = |n: usize| (self.weights[n] * 1024 / intervals.length(n).max(1)).min(DENSEST);
         let mut order: Vec<u64> = live.map(|n| (DENSEST - density(n)) << NUMBERS | n as u64).collect();
         order.sort_unstable();
         order.into_iter().map(|key| (key & ((1 << NUMBERS) - 1)) as usize).collect()
@@ -244,8 +244,8 @@ impl Ranges {
 
     /// Gives out `bundles` bundles; with `all_rows` none, as every variable has to be reached by a number.
     pub fn locations(&self, bundles: u8, variables_in_rows: Option<usize>) -> Locations {
-        let spans = self.spans();
-        let mut order = self.by_density(&spans);
+        let intervals = self.intervals();
+        let mut order = self.by_density(&intervals);
         let mut taken = Sets::new(bundles.into(), self.places);
         let mut locations = Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, bundles: 0 };
         if let Some(variables) = variables_in_rows {
@@ -255,7 +255,7 @@ impl Ranges {
             order.retain(|&n| n >= variables);
         }
         for number in order {
-            let live = spans.of(number);
+            let live = intervals.of(number);
             let free = (0..locations.bundles).find(|&bundle| !taken.meets(bundle.into(), live));
             let bundle = match free {
                 Some(bundle) => bundle,
@@ -279,8 +279,8 @@ impl Ranges {
 /// What lives in one register: vectors and the numbers of their instances.
 type Held = Vec<(usize, u8)>;
 
-/// Whether two lists of spans have a place in common.
-fn meet(mut a: &[Span], mut b: &[Span]) -> bool {
+/// Whether two lists of intervals have a place in common.
+fn meet(mut a: &[Interval], mut b: &[Interval]) -> bool {
     while let ([x, more_a @ ..], [y, more_b @ ..]) = (a, b) {
         if x.1 <= y.0 {
             a = more_a;
@@ -302,22 +302,22 @@ impl Ranges {
     /// Where vectors are live, for [`Self::registers`]. An instruction on a vector of several instances is several machine instructions. Up to the last
     /// one of them, the place `together` of its own, what it reads is not free yet.
     pub fn lives(&self, together: &[usize]) -> Lives {
-        let spans = self.spans();
-        let order = self.by_density(&spans);
-        let mut wide: Vec<Span> = Vec::with_capacity(spans.spans.len());
+        let intervals = self.intervals();
+        let order = self.by_density(&intervals);
+        let mut wide: Vec<Interval> = Vec::with_capacity(intervals.intervals.len());
         let mut wide_of = vec![(0, 0); self.weights.len()];
         for (vector, of) in wide_of.iter_mut().enumerate() {
             let from = wide.len();
-            for &(first, end) in spans.of(vector) {
-                let span = (first, together.get(end as usize).map_or(end, |&until| end.max(until as u32 + 1)));
+            for &(first, end) in intervals.of(vector) {
+                let interval = (first, together.get(end as usize).map_or(end, |&until| end.max(until as u32 + 1)));
                 match wide[from..].last_mut() {
-                    Some(last) if last.1 >= span.0 => last.1 = last.1.max(span.1),
-                    _ => wide.push(span),
+                    Some(last) if last.1 >= interval.0 => last.1 = last.1.max(interval.1),
+                    _ => wide.push(interval),
                 }
             }
             *of = (from as u32, wide.len() as u32);
         }
-        Lives { spans, order, wide, wide_of, places: self.places.max(together.len()) + 64 }
+        Lives { intervals, order, wide, wide_of, places: self.places.max(together.len()) + 64 }
     }
 
     /// Gives out single registers: vector `n` needs `instances[n]` of them, or none when that is 0. What gets no register is `None`; the result
@@ -325,7 +325,7 @@ impl Ranges {
     ///
     /// Instance k of what an instruction writes may take the place of instance k of what it reads, if both vectors are of one class.
     pub fn registers(&self, lives: &Lives, instances: &[u8], classes: &[u8], count: u8, most: u64) -> Option<Given> {
-        let spans = &lives.spans;
+        let intervals = &lives.intervals;
         let wide = |n: usize| lives.wide(n);
         let places = lives.places;
         let (mut live_in, mut wide_in) = (Sets::new(count.into(), places), Sets::new(count.into(), places));
@@ -342,13 +342,13 @@ impl Ranges {
             for instance in 0..instances[n] {
                 let mut free = None;
                 for (number, held) in registers.iter().enumerate() {
-                    if live_in.meets(number, spans.of(n)) {
+                    if live_in.meets(number, intervals.of(n)) {
                         continue;
                     }
-                    let apart = !wide_in.meets(number, spans.of(n)) && !live_in.meets(number, wide(n));
+                    let apart = !wide_in.meets(number, intervals.of(n)) && !live_in.meets(number, wide(n));
                     let follows = |&(m, k): &(usize, u8)| {
                         (classes[m] == classes[n] && k == instance)
-                            || !(meet(wide(m), spans.of(n)) || meet(spans.of(m), wide(n)))
+                            || !(meet(wide(m), intervals.of(n)) || meet(intervals.of(m), wide(n)))
                     };
                     if apart {
                         free = free.or(Some(number));
@@ -364,7 +364,7 @@ impl Ranges {
                 }
                 match free {
                     Some(number) => {
-                        live_in.add(number, spans.of(n));
+                        live_in.add(number, intervals.of(n));
                         wide_in.add(number, wide(n));
                         registers[number].push((n, instance));
                     }
@@ -385,18 +385,18 @@ impl Ranges {
 /// Where vectors are live, prepared for [`Ranges::registers`].
 #[derive(Clone, Debug, Default)]
 pub struct Lives {
-    spans: Spans,
+    intervals: Intervals,
     /// The vectors that are live somewhere, those with the most uses per place first.
     order: Vec<usize>,
-    /// The spans of vectors with what has to follow them.
-    wide: Vec<Span>,
+    /// The intervals of vectors with what has to follow them.
+    wide: Vec<Interval>,
     /// Where those of each vector begin and end.
     wide_of: Vec<(u32, u32)>,
     places: usize,
 }
 
 impl Lives {
-    fn wide(&self, vector: usize) -> &[Span] {
+    fn wide(&self, vector: usize) -> &[Interval] {
         let (first, end) = self.wide_of[vector];
         &self.wide[first as usize..end as usize]
     }
