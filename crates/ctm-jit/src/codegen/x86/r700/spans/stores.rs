@@ -41,7 +41,7 @@ impl Routines {
     }
 }
 
-/// Registers with the rows of channels; in [`parts`] with the lanes that are stored.
+/// Registers with the rows of channels; in those for parts with the lanes that are stored.
 pub(super) const CHANNELS: [Gpr; 4] = [8, 9, 10, 11];
 
 /// The vector that says where elements begin.
