@@ -85,7 +85,7 @@ pub mod input {
     pub const STRIDES: i32 = 24;
     /// Channels of an element.
     pub const CHANNELS: i32 = STRIDES + 4;
-    /// Pointer to the routine for other lookups ([`super::sampling`]); 0 when they are calls of the reference function.
+    /// Pointer to the routine for other lookups (`sampling`); 0 when they are calls of the reference function.
     pub const ROUTINE: i32 = 32;
     /// Pointer to its elements, for that.
     pub const DATA: i32 = 40;
