@@ -34,7 +34,7 @@ struct Source {
     bytes: Vec<u8>,
 }
 
-/// Most texels of converted textures that are kept, and most textures.
+/// Most texels of converted textures that are kept, the largest not counted, and most textures.
 const MOST_TEXELS: usize = 1 << 23;
 const MOST_TEXTURES: usize = 256;
 
@@ -116,7 +116,10 @@ impl Surfaces {
         image: Arc<Image>,
     ) {
         let count = texels(&image);
-        while !self.converted.is_empty() && (self.texels + count > MOST_TEXELS || self.converted.len() >= MOST_TEXTURES)
+        // One may be larger than all others may be together: it stays beside them.
+        let largest = |of: &[Converted]| of.iter().map(|of| texels(&of.image)).max().unwrap_or(0).max(count);
+        while !self.converted.is_empty()
+            && (self.texels + count - largest(&self.converted) > MOST_TEXELS || self.converted.len() >= MOST_TEXTURES)
         {
             let gone = self.converted.remove(0);
             self.texels -= texels(&gone.image);
@@ -129,23 +132,17 @@ impl Surfaces {
 }
 
 impl Converted {
-    /// Converts the rows again whose bytes have changed, where that is possible: drivers read pictures back whole after every small draw.
+    /// Converts the parts again whose bytes have changed: drivers read pictures back whole after every small draw, and draw to one layer after the other.
     fn refresh(&mut self, memory: &dyn GpuMemory) -> bool {
         let Ok(words) = TextureWords::of(&self.words) else { return false };
-        let Some((rows, bytes)) = words.band() else { return false };
-        let [source, _] = &mut self.from;
-        let (Some(now), Some(image)) = (memory.bytes(source.range.0, source.range.1), Arc::get_mut(&mut self.image))
-        else {
-            return false;
-        };
-        if now.len() != source.bytes.len() {
-            return false;
-        }
-        for (first, (old, new)) in
-            (0..).step_by(rows as usize).zip(source.bytes.chunks_mut(bytes).zip(now.chunks(bytes)))
-        {
-            if old != new {
-                if words.convert_rows(image, memory, self.compared, first..first + rows).is_err() {
+        let Some(image) = Arc::get_mut(&mut self.image) else { return false };
+        for part in words.parts() {
+            let source = &mut self.from[part.range];
+            let range = part.bytes.clone();
+            let Some(old) = source.bytes.get_mut(range.clone()) else { return false };
+            let Some(new) = memory.bytes(source.range.0 + range.start as u64, range.len() as u64) else { return false };
+            if *old != *new {
+                if words.convert(image, memory, self.compared, &part).is_err() {
                     return false;
                 }
                 old.copy_from_slice(new);

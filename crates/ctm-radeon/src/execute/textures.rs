@@ -12,6 +12,7 @@ use ctm_exec::r700::resources::{AS_THEY_ARE, Compare, Filter, Image, MipFilter, 
 use ctm_exec::r700::surface::{LARGEST, Surface};
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, Sel, SrfMode};
 use ctm_isa::table::FieldValue;
+use std::ops::Range;
 
 /// What the words of a texture say.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -28,6 +29,33 @@ pub struct TextureWords {
     pub samples: u32,
     /// The format says signs of each element by itself, and they differ.
     pub mixed_signs: bool,
+}
+
+/// Rows of a part where rows lie together: those of a tile.
+const BAND: u32 = 8;
+
+/// A part of a texture's memory that can be converted by itself.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// Which of the [ranges](TextureWords::ranges) holds it.
+    pub range: usize,
+    /// Its bytes there.
+    pub bytes: Range<usize>,
+    /// What is there of the view; `None`: nothing.
+    place: Option<Place>,
+}
+
+/// Elements of a view.
+#[derive(Clone, Debug, PartialEq, Eq)]
+struct Place {
+    level: u32,
+    slice: u32,
+    /// `None`: all.
+    rows: Option<Range<u32>>,
+}
+
+fn unsupported(error: impl ToString) -> Error {
+    Error::new("unsupported-texture", error.to_string())
 }
 
 /// The array modes that are done: the number of the register, and the mode.
@@ -78,7 +106,7 @@ impl TextureWords {
         let (first_layer, last_layer) = (of(Word5::BASE_ARRAY), of(Word5::LAST_ARRAY));
         let is_array = matches!(dim, 4 | 5 | 7);
         let (kind, in_memory, depth) = match dim {
-            0 => (TextureKind::OneD, 1, 1),
+            0 => (TextureKind::OneD, last_layer + 1, 1),
             1 | 6 => (TextureKind::TwoD, last_layer + 1, 1),
             2 => (TextureKind::ThreeD, slices, slices),
             3 => (TextureKind::Cube, 8, 6),
@@ -193,124 +221,157 @@ impl TextureWords {
     ///
     /// `compared`: its elements stay where they are in memory, as the first one is compared before any is selected.
     pub fn image(&self, memory: &dyn GpuMemory, compared: bool) -> Result<Image, Error> {
-        let wrong = |message: String| Error::new("unsupported-texture", message);
         if self.mixed_signs {
-            return Err(wrong("textures whose elements have different signs are not read".into()));
+            return Err(unsupported("textures whose elements have different signs are not read"));
         }
-        let mut image = self.rows_image(memory, 0, 0..u32::MAX)?;
+        let mut image = self.sample_image(memory, 0)?;
         for sample in 1..self.samples {
-            image.levels.extend(self.rows_image(memory, sample, 0..u32::MAX)?.levels);
+            image.levels.extend(self.sample_image(memory, sample)?.levels);
         }
         image.texture.samples = self.samples;
         image.texture.levels *= self.samples;
         image.texture.compared = self.selects;
-        if self.selects != AS_THEY_ARE && !compared {
+        if !compared {
             self.select(&mut image);
         }
         Ok(image)
     }
 
-    /// Of a texture with one level, slice and sample: rows that lie together in memory, and their bytes. So a part of such a texture can be converted again.
+    /// The parts of the [ranges](Self::ranges) that can be converted by themselves: rows that lie together in memory, or slices.
     #[must_use]
-    pub fn band(&self) -> Option<(u32, usize)> {
-        let [(_, level)] = self.levels.as_slice() else { return None };
-        let is_plain = self.surface.kind == TextureKind::TwoD
-            && (self.samples, self.surface.depth) == (1, 1)
-            && level.size[1] == self.surface.height
-            && self.first == [0, 0]
-            && !self.mixed_signs;
-        let bytes = level.layout.bytes_of_rows(8).filter(|_| is_plain)?;
-        Some((8, usize::try_from(bytes).ok()?))
+    pub fn parts(&self) -> Vec<Part> {
+        let ranges = self.ranges();
+        let mut parts = Vec::new();
+        for (n, (address, level)) in (0..).zip(&self.levels) {
+            let range = usize::from(n > 0);
+            let slice_bytes = level.layout.slice_bytes();
+            let in_view = u32::checked_sub(n, self.first[0]);
+            let height = (self.surface.height >> in_view.unwrap_or(0)).max(1);
+            let band = level.layout.bytes_of_rows(BAND).filter(|_| self.samples == 1 && level.size[1] == height);
+            for slice in 0..level.slices {
+                let slices = self.slices(level);
+                let slice_in_view = slice.checked_sub(self.first[1]).filter(|&slice| slice < slices);
+                let place = in_view.zip(slice_in_view);
+                let start = address.wrapping_sub(ranges[range].0) + slice_bytes * u64::from(slice);
+                let bytes = band.unwrap_or(slice_bytes).max(1);
+                for (row, from) in (0..).step_by(BAND as usize).zip((0..slice_bytes).step_by(bytes as usize)) {
+                    let rows = band.map(|_| row..row + BAND);
+                    let to = (from + bytes).min(slice_bytes);
+                    let of = [start + from, start + to].map(|at| usize::try_from(at).unwrap_or(usize::MAX));
+                    parts.push(Part {
+                        range,
+                        bytes: of[0]..of[1],
+                        place: place.map(|(level, slice)| Place { level, slice, rows }),
+                    });
+                }
+            }
+        }
+        parts
     }
 
-    /// Converts so many rows of a texture that has a [band](Self::band) again.
+    /// Converts a part again.
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn convert_rows(
-        &self,
-        image: &mut Image,
-        memory: &dyn GpuMemory,
-        compared: bool,
-        rows: std::ops::Range<u32>,
-    ) -> Result<(), Error> {
-        let rows = rows.start.min(self.surface.height)..rows.end.min(self.surface.height);
-        if rows.is_empty() {
+    pub fn convert(&self, image: &mut Image, memory: &dyn GpuMemory, compared: bool, part: &Part) -> Result<(), Error> {
+        let Some(Place { level, slice, rows }) = part.place.clone() else { return Ok(()) };
+        let [width, height, _] = image.texture.size(level);
+        let texels = rows.clone().map_or(0..height, |rows| rows.start.min(height)..rows.end.min(height));
+        if texels.is_empty() {
             return Ok(());
         }
-        let mut found = self.rows_image(memory, 0, rows.clone())?;
-        if self.selects != AS_THEY_ARE && !compared {
-            self.select(&mut found);
-        }
-        let width = self.surface.width as usize;
-        let places = image.levels.first_mut().and_then(|level| level.get_mut(rows.start as usize * width..));
-        for (place, texel) in places.into_iter().flatten().zip(found.levels.into_iter().flatten()) {
-            *place = texel;
+        let (kind, lines) = (TextureKind::TwoD, texels.end - texels.start);
+        let surface = Surface { kind, width, height: lines, depth: 1, levels: 1, ..self.surface };
+        let total = surface.bytes().map_err(unsupported)?;
+        for sample in 0..self.samples {
+            let mut bytes = Vec::with_capacity(usize::try_from(total).unwrap_or(0));
+            self.read_rows(memory, sample, (level, slice), rows.clone().unwrap_or(0..u32::MAX), &mut bytes);
+            let mut found = surface.image(&bytes).map_err(unsupported)?;
+            if !compared {
+                self.select(&mut found);
+            }
+            let first = (slice as usize * height as usize + texels.start as usize) * width as usize;
+            let of_level = image.levels.get_mut((sample * self.surface.levels + level) as usize);
+            let places = of_level.and_then(|texels| texels.get_mut(first..));
+            for (place, texel) in places.into_iter().flatten().zip(found.levels.into_iter().flatten()) {
+                *place = texel;
+            }
         }
         Ok(())
     }
 
-    /// These rows of the texture with its texels of one sample, as they are in memory; fewer than all only of textures with a [band](Self::band).
-    fn rows_image(&self, memory: &dyn GpuMemory, sample: u32, part: std::ops::Range<u32>) -> Result<Image, Error> {
-        let wrong = |message: String| Error::new("unsupported-texture", message);
-        let mut rows = Vec::new();
-        let surface = Surface { height: self.surface.height.min(part.end) - part.start, ..self.surface };
-        let total = surface.bytes().map_err(|error| wrong(error.to_string()))?;
-        rows.reserve(usize::try_from(total).unwrap_or(0));
-        for (address, level) in self.levels.iter().skip(self.first[0] as usize) {
-            let layout = &level.layout;
-            let bytes = layout.element_bytes as usize;
-            let slices = match self.surface.kind {
-                TextureKind::ThreeD => level.size[2],
-                _ => self.surface.depth,
-            };
-            let slice_bytes = layout.slice_bytes();
-            let tile = layout.tile(sample);
-            for slice in 0..slices {
-                let slice = slice + self.first[1];
-                // A slice of 2D tiles lies together, so each is looked up by itself.
-                let start = address.saturating_add(slice_bytes * u64::from(slice));
-                let whole = memory.bytes(start, slice_bytes);
-                for y in part.start..level.size[1].min(part.end) {
-                    if let (ArrayMode::Linear, 1, Some(whole)) = (layout.mode, layout.samples, whole) {
-                        let from = (u64::from(y) * u64::from(layout.pitch)) as usize * bytes;
-                        let row = whole.get(from..from + level.size[0] as usize * bytes);
-                        if let Some(row) = row {
-                            rows.extend_from_slice(row);
-                            continue;
+    /// Slices of a level that the view has.
+    fn slices(&self, level: &Level) -> u32 {
+        if self.surface.kind == TextureKind::ThreeD { level.size[2] } else { self.surface.depth }
+    }
+
+    /// The texture with its texels of one sample, as they are in memory.
+    fn sample_image(&self, memory: &dyn GpuMemory, sample: u32) -> Result<Image, Error> {
+        let total = self.surface.bytes().map_err(unsupported)?;
+        let mut rows = Vec::with_capacity(usize::try_from(total).unwrap_or(0));
+        for (n, (_, level)) in (0..).zip(self.levels.iter().skip(self.first[0] as usize)) {
+            for slice in 0..self.slices(level) {
+                self.read_rows(memory, sample, (n, slice), 0..u32::MAX, &mut rows);
+            }
+        }
+        self.surface.image(&rows).map_err(unsupported)
+    }
+
+    /// Adds the elements of rows of one sample: of a level and a slice of the view. Those behind the end of memory are 0.
+    fn read_rows(
+        &self,
+        memory: &dyn GpuMemory,
+        sample: u32,
+        (level, slice): (u32, u32),
+        part: Range<u32>,
+        rows: &mut Vec<u8>,
+    ) {
+        let Some((address, level)) = self.levels.get((self.first[0] + level) as usize) else { return };
+        let (layout, slice) = (&level.layout, slice + self.first[1]);
+        let (bytes, slice_bytes) = (layout.element_bytes as usize, layout.slice_bytes());
+        let tile = layout.tile(sample);
+        // A slice of 2D tiles lies together, so each is looked up by itself.
+        let start = address.saturating_add(slice_bytes * u64::from(slice));
+        let whole = memory.bytes(start, slice_bytes);
+        for y in part.start..level.size[1].min(part.end) {
+            if let (ArrayMode::Linear, 1, Some(whole)) = (layout.mode, layout.samples, whole) {
+                let from = (u64::from(y) * u64::from(layout.pitch)) as usize * bytes;
+                if let Some(row) = whole.get(from..from + level.size[0] as usize * bytes) {
+                    rows.extend_from_slice(row);
+                    continue;
+                }
+            }
+            let mut first = 0;
+            for x in 0..level.size[0] {
+                let at = match &tile {
+                    Some(tile) => {
+                        if x % 8 == 0 {
+                            first = layout.offset(x, y & !7, slice, sample);
                         }
+                        first + u64::from(tile[(x % 8 + y % 8 * 8) as usize])
                     }
-                    let mut first = 0;
-                    for x in 0..level.size[0] {
-                        let at = match &tile {
-                            Some(tile) => {
-                                if x % 8 == 0 {
-                                    first = layout.offset(x, y & !7, slice, sample);
-                                }
-                                first + u64::from(tile[(x % 8 + y % 8 * 8) as usize])
-                            }
-                            None => layout.offset(x, y, slice, sample),
-                        };
-                        let element = match whole {
-                            Some(whole) => {
-                                let from = (at - slice_bytes * u64::from(slice)) as usize;
-                                whole.get(from..from + bytes)
-                            }
-                            None => memory.bytes(address.saturating_add(at), bytes as u64),
-                        };
-                        match element {
-                            Some(element) => rows.extend_from_slice(element),
-                            None => rows.resize(rows.len() + bytes, 0),
-                        }
+                    None => layout.offset(x, y, slice, sample),
+                };
+                let element = match whole {
+                    Some(whole) => {
+                        let from = (at - slice_bytes * u64::from(slice)) as usize;
+                        whole.get(from..from + bytes)
                     }
+                    None => memory.bytes(address.saturating_add(at), bytes as u64),
+                };
+                match element {
+                    Some(element) => rows.extend_from_slice(element),
+                    None => rows.resize(rows.len() + bytes, 0),
                 }
             }
         }
-        surface.image(&rows).map_err(|error| wrong(error.to_string()))
     }
 
     /// Gives texels the elements that the resource selects. What is compared stays the first one.
     fn select(&self, image: &mut Image) {
+        if self.selects == AS_THEY_ARE {
+            return;
+        }
         let floats = matches!(formats::elements(self.surface.format.data), formats::Elements::Float(_));
         let integers = self.surface.format.numbers == NumFormat::Int && !floats;
         let one = if integers { 1 } else { 1f32.to_bits() };
@@ -374,4 +435,102 @@ pub fn sampler(words: &[u32; 3], border: [u32; 4], seamless: bool) -> Result<Sam
         max_anisotropy: if anisotropic { 1 << of(Word0::MAX_ANISO_RATIO).min(4) } else { 1 },
         seamless,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execute::Buffers;
+    use crate::registers::resource::{
+        SQ_TEX_RESOURCE_WORD0_0 as Word0, SQ_TEX_RESOURCE_WORD1_0 as Word1, SQ_TEX_RESOURCE_WORD4_0 as Word4,
+        SQ_TEX_RESOURCE_WORD5_0 as Word5,
+    };
+    use ctm_testkit::seeded::Random;
+
+    /// Words of a texture at address 0 whose levels above the first lie behind it.
+    fn words(r: &mut Random) -> [u32; 7] {
+        let mut words = [0; 7];
+        let mut set = |bits: crate::Bits, value: u32| {
+            let word = (bits.register.offset - Word0::REGISTER.offset) as usize / 4;
+            words[word] |= value << bits.field.lsb;
+        };
+        let dim = r.below(8) as u32;
+        let (width, height) = (1 + r.below(70) as u32, if dim == 3 { 0 } else { 1 + r.below(40) as u32 });
+        let height = if dim == 3 { width } else { height };
+        let tiling = [0, 1, 2, 4][r.below(4)];
+        set(Word0::DIM, dim);
+        set(Word0::TILE_MODE, if dim >= 6 { 4 } else { tiling });
+        set(Word0::PITCH, width.next_multiple_of(64) / 8 - 1);
+        set(Word0::TEX_WIDTH, width - 1);
+        set(Word1::TEX_HEIGHT, height - 1);
+        let slices = 1 + r.below(6) as u32;
+        set(Word1::TEX_DEPTH, slices - 1);
+        let format =
+            [DataFormat::Fmt8_8_8_8, DataFormat::Fmt5_6_5, DataFormat::Fmt32_32Float, DataFormat::FmtBc1][r.below(4)];
+        set(Word1::DATA_FORMAT, if dim >= 6 { DataFormat::Fmt8_8_8_8 } else { format } as u32);
+        let first_layer = r.below(slices as usize) as u32;
+        set(Word5::BASE_ARRAY, if dim == 3 { 0 } else { first_layer });
+        set(Word5::LAST_ARRAY, slices - 1);
+        let levels = if dim >= 6 { r.below(4) as u32 } else { r.below(5) as u32 };
+        set(Word5::LAST_LEVEL, levels);
+        set(Word4::BASE_LEVEL, if dim >= 6 { 0 } else { r.below(levels as usize + 1) as u32 });
+        for (select, element) in [Word4::DST_SEL_X, Word4::DST_SEL_Y, Word4::DST_SEL_Z, Word4::DST_SEL_W]
+            .into_iter()
+            .zip([[0, 1, 2, 3], [2, 1, 0, 5]][r.below(2)])
+        {
+            set(select, element);
+        }
+        words[3] = 1 << 12;
+        words
+    }
+
+    #[test]
+    fn parts_that_change_are_converted_as_the_whole_is() {
+        let mut r = Random::new(1);
+        let (mut bands, mut slices, mut kept) = (0, 0, 0);
+        for case in 0..400 {
+            let words = words(&mut r);
+            let Ok(of) = TextureWords::of(&words) else { continue };
+            let mut memory = Buffers::default();
+            memory.insert(0, (0..1 << 20).map(|_| r.below(256) as u8).collect());
+            memory.insert(1 << 20, (0..1 << 20).map(|_| r.below(256) as u8).collect());
+            let compared = r.below(4) == 0;
+            let Ok(mut image) = of.image(&memory, compared) else { continue };
+            let mut before = memory.clone();
+            for (address, bytes) in of.ranges() {
+                for _ in 0..3 {
+                    let at = address + r.below(bytes.max(1) as usize) as u64;
+                    if let Some(byte) = memory.bytes_mut(at, 1) {
+                        byte[0] ^= 0xff;
+                    }
+                }
+            }
+            for part in of.parts() {
+                let start = of.ranges()[part.range].0 + part.bytes.start as u64;
+                let length = part.bytes.len() as u64;
+                let same = memory.bytes(start, length) == before.bytes(start, length);
+                kept += u32::from(same);
+                if !same {
+                    of.convert(&mut image, &memory, compared, &part).unwrap_or_else(|e| panic!("case {case}: {e}"));
+                    let rows = part.place.as_ref().map(|place| place.rows.is_some());
+                    bands += u32::from(rows == Some(true));
+                    slices += u32::from(rows == Some(false));
+                    let new = memory.bytes(start, length).map(<[u8]>::to_vec);
+                    if let (Some(old), Some(new)) = (before.bytes_mut(start, length), new) {
+                        old.copy_from_slice(&new);
+                    }
+                }
+            }
+            let whole = of.image(&memory, compared).unwrap_or_else(|e| panic!("case {case}: {e}"));
+            assert!(image == whole, "case {case}: {of:?}");
+            for (address, bytes) in of.ranges() {
+                assert_eq!(
+                    memory.bytes(address, bytes),
+                    before.bytes(address, bytes),
+                    "case {case}: every byte is in a part"
+                );
+            }
+        }
+        assert!(bands > 50 && slices > 50 && kept > 500, "{bands} {slices} {kept}");
+    }
 }
