@@ -9,8 +9,7 @@
 use super::isa::Isa;
 use super::lir::{Lir, Negated, Src, Vector, fix};
 use super::select::{EQUAL, GREATER_EQUAL, LESS, UNORDERED};
-use crate::codegen::x86::asm;
-use crate::codegen::x86::asm::V;
+use crate::codegen::x86::asm::{self, V};
 use ctm_exec::x1k::float::{HALF, INFINITY, MIN_NORMAL, NAN, SIGN};
 use ctm_exec::x1k::transcendental::{
     EX2_POLYNOMIAL, EX2_RANGE, EXPONENT, LN2_POLYNOMIAL, RCP_SEED, RSQ_FIRST, RSQ_SEED, RSQ_STEP, SINE_POLYNOMIAL,

@@ -3,8 +3,7 @@
 use super::wave::{LANES, Row, mask_of};
 use crate::ir::r700::Var;
 use crate::ir::x1k as form;
-use crate::launch::grid;
-use crate::launch::grid::{Coefficients, Grid, Makes, Ramp};
+use crate::launch::grid::{self, Coefficients, Grid, Makes, Ramp};
 use crate::launch::lanes;
 use ctm_exec::r700::{Divisor, Launch};
 use ctm_exec::{Domain, Position, StartRow};

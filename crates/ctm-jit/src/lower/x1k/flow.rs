@@ -9,7 +9,6 @@
 use crate::ir::awake::settle_loops;
 use crate::ir::map::Map;
 use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Frames, Levels, Op, Target};
-use crate::lower::x1k as lower;
 use crate::lower::x1k::Builder;
 use ctm_exec::x1k::Constants;
 use ctm_exec::x1k::alu::predicate_channel;
@@ -51,8 +50,8 @@ pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls:
     let decoded = || instructions.iter().flatten();
     // Without flow control all lanes run always; they may be uncovered.
     let flows = decoded().any(|inst| matches!(inst, Inst::Fc(_)));
-    let quads = decoded().any(lower::is_quad);
-    let watches_idle_lanes = flows && quads || decoded().any(lower::writes_inactive);
+    let quads = decoded().any(super::is_quad);
+    let watches_idle_lanes = flows && quads || decoded().any(super::writes_inactive);
     let sees_uncovered = flows || quads || watches_idle_lanes || program.uncached;
     let mut graph = Graph {
         program,
@@ -79,7 +78,7 @@ pub fn lower_with(program: &Program, constants: &Constants, counts: bool, calls:
     let mut code = Code {
         blocks: order(blocks),
         watches_idle_lanes,
-        relative_temps: decoded().any(lower::has_relative_temps),
+        relative_temps: decoded().any(super::has_relative_temps),
         inputs: graph.builder.inputs,
         writes: program.uncached,
         faultless: graph.builder.faultless,
@@ -240,7 +239,7 @@ impl Graph<'_> {
         let end = loop {
             match self.instructions.get(usize::from(pc)).copied().flatten() {
                 // The reference interpreter runs the group from here on.
-                Some(Inst::Alu(alu)) if !lower::exists(&alu) => break End::Next(Target::Reference),
+                Some(Inst::Alu(alu)) if !super::exists(&alu) => break End::Next(Target::Reference),
                 Some(Inst::Alu(alu)) => self.builder.alu(alu),
                 Some(Inst::Tex(tex)) => self.builder.tex(&tex),
                 Some(Inst::Fc(fc)) => {

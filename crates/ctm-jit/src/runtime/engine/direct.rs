@@ -6,8 +6,7 @@
 
 use super::run::Run;
 use super::worker::{AllVisits, Held, Job, Worker, no_visits};
-use crate::launch::direct;
-use crate::launch::direct::{Targets, Views};
+use crate::launch::direct::{self, Targets, Views};
 use crate::launch::grid::Order;
 use crate::launch::source::Source;
 use crate::runtime::work::{share, threads};

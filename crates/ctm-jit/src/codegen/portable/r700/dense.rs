@@ -1,7 +1,6 @@
 //! R700's form for the portable machine.
 
-use crate::codegen::portable::dense;
-use crate::codegen::portable::dense::{FormOp, Makes};
+use crate::codegen::portable::dense::{self, FormOp, Makes};
 use crate::ir::r700::{Code, File, Op, Value, Var};
 use crate::passes::r700::rename;
 

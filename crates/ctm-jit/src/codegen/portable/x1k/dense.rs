@@ -1,7 +1,6 @@
 //! The X1K's form for the portable machine.
 
-use crate::codegen::portable::dense;
-use crate::codegen::portable::dense::{FormOp, Makes};
+use crate::codegen::portable::dense::{self, FormOp, Makes};
 use crate::ir::x1k::{Code, Op, Value, Var};
 use crate::passes::x1k::renamed;
 use ctm_isa::x1k::TEMPORARIES;

@@ -13,8 +13,9 @@ mod dense;
 mod flow;
 mod lookups;
 
-use crate::codegen::portable::rows;
-use crate::codegen::portable::rows::{Row, Work, canonical, lanes_of, lanes_where, map, map3, on_this_host, store};
+use crate::codegen::portable::rows::{
+    self, Row, Work, canonical, lanes_of, lanes_where, map, map3, on_this_host, store,
+};
 use crate::ir::x1k::{Block, BlockId, Code, End, File, OUTPUT_VARS, Op, Target, Test, Under, Value, Var};
 use crate::launch::lanes::{BailOut, ENTRY, LANES, Lanes, Mask, Visits, output_var};
 use crate::launch::source::Source;

@@ -12,8 +12,7 @@ use super::facts::{
 use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
-use crate::codegen::x86::scalar;
-use crate::codegen::x86::scalar::{Sink, Special};
+use crate::codegen::x86::scalar::{self, Sink, Special};
 use ctm_exec::x1k::float::{INFINITY, NAN, ONE, SIGN};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::AlphaOp;

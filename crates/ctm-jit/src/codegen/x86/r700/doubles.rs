@@ -7,8 +7,7 @@
 use super::alu::integers::{HIGH_DWORDS, LOW_DWORDS, number, unpack};
 use super::alu::{Alu, shift};
 use super::facts::{INT_AT_LEAST, INT_AT_MOST, INT_EQUAL, INT_GREATER, INT_LESS, INT_NOT_EQUAL, UNORDERED, float_test};
-use crate::codegen::x86::asm;
-use crate::codegen::x86::asm::{SHUFFLE, V};
+use crate::codegen::x86::asm::{self, SHUFFLE, V};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use ctm_exec::x1k::float::{INFINITY, MIN_NORMAL, SIGN};

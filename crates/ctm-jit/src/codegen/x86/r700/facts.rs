@@ -1,8 +1,7 @@
 //! What is known of R700's operations and of a whole program before instructions are chosen: comparisons, and which vectors may hold
 //! denormals or show the bits of a NaN.
 
-use crate::codegen::x86::asm;
-use crate::codegen::x86::asm::V;
+use crate::codegen::x86::asm::{self, V};
 use crate::ir::r700::{Block, Code, File, Op, Value, Var};
 use crate::passes::r700::VarSet;
 use ctm_exec::x1k::float::ONE;

@@ -6,8 +6,7 @@
 //! look of its own; so what they read has to stay until then.
 
 use super::{EQUAL, Select, UNORDERED};
-use crate::codegen::x86::asm;
-use crate::codegen::x86::asm::{ADD, CMP_F32, MUL, SUB};
+use crate::codegen::x86::asm::{self, ADD, CMP_F32, MUL, SUB};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 

@@ -7,8 +7,7 @@ use super::{
 use crate::codegen::x86::allocate::Given;
 use crate::codegen::x86::asm::{ADD, Asm, Cond, Gpr, Int, MOVUPS_LOAD, RAX, RBP, RBX, RDI, Rm};
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::kept;
-use crate::codegen::x86::kept::Kept;
+use crate::codegen::x86::kept::{self, Kept};
 use crate::codegen::x86::lir::{Group, Lines, Lir, Src, Vector};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::x1k::End;

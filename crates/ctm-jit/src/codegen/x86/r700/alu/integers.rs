@@ -2,8 +2,7 @@
 
 use super::super::facts::{GREATER, INT_GREATER};
 use super::{Operand, flush, shift};
-use crate::codegen::x86::asm;
-use crate::codegen::x86::asm::{SHUFFLE, UNPACK_HIGH, UNPACK_LOW, V};
+use crate::codegen::x86::asm::{self, SHUFFLE, UNPACK_HIGH, UNPACK_LOW, V};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use ctm_isa::r700::ops::Op2;

@@ -7,8 +7,7 @@ use crate::codegen::x86::asm::{
     ADD, ADD_I32, AND, BROADCAST, CMP_F32, CMP_I32, CMP_U32, Cond, Int, Label, MOVAPS, MOVUPS_LOAD, MUL, MUL_I32,
     PERMUTE_IN_QUAD, RAX, RBX, RCX, RDX, Rm, SHIFT_IMM, SUB, XOR,
 };
-use crate::codegen::x86::elements;
-use crate::codegen::x86::elements::Elements;
+use crate::codegen::x86::elements::{self, Elements};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::r700::facts::{INT_NOT_EQUAL, NOT_LESS, UNORDERED};

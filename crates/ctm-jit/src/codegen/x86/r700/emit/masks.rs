@@ -4,8 +4,7 @@ use super::{ACTIVE, Emit, Input};
 use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
 use crate::codegen::x86::lir::K;
 use crate::codegen::x86::r700::Ins;
-use crate::codegen::x86::r700::wide;
-use crate::codegen::x86::r700::wide::SHR;
+use crate::codegen::x86::r700::wide::{self, SHR};
 use crate::ir::r700::{End, M, MaskOp};
 
 /// Registers for those that are used most.
