@@ -4,6 +4,8 @@
 
 use ctm_isa::table::WordFormat;
 use ctm_isa::word_format;
+use std::collections::HashMap;
+use std::sync::LazyLock;
 
 word_format! {
     /// What a program needs to run.
@@ -512,7 +514,9 @@ pub fn at(address: u32) -> Option<(&'static Register, u32)> {
 /// The row of this name, without a number.
 #[must_use]
 pub fn named(name: &str) -> Option<&'static Register> {
-    REGISTERS.iter().find(|r| r.name == name)
+    static BY_NAME: LazyLock<HashMap<&str, &Register>> =
+        LazyLock::new(|| REGISTERS.iter().rev().map(|row| (row.name, row)).collect());
+    BY_NAME.get(name).copied()
 }
 
 /// The name of the register at an address, or the address itself.

@@ -243,8 +243,7 @@ impl Checker<'_> {
             return self.resources(placed, offset, values);
         }
         for (&value, offset) in values.iter().zip((offset..).step_by(4)) {
-            if registers::at(offset, false).is_none() && registers::constant_at(offset).is_none() && offset < RESOURCES
-            {
+            if offset < RESOURCES && !registers::is_known(offset) {
                 let message = format!("{} writes {offset:#x}, where no register is that programs may write", row.name);
                 self.found("unknown-register", message);
                 continue;

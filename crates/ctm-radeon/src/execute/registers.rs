@@ -17,6 +17,10 @@ static RELOCATED: LazyLock<Vec<bool>> = LazyLock::new(|| {
     (0..END / 4).map(is_address).collect()
 });
 
+/// The offsets of SQ_VTX_SEMANTIC_CLEAR and SQ_VTX_SEMANTIC_0.
+static SEMANTICS: LazyLock<Option<[u32; 2]>> =
+    LazyLock::new(|| Some([offset_of("SQ_VTX_SEMANTIC_CLEAR")?, offset_of("SQ_VTX_SEMANTIC_0")?]));
+
 /// Whether a register (not a resource) takes a relocation.
 #[must_use]
 pub fn is_relocated(offset: u32) -> bool {
@@ -55,8 +59,8 @@ impl Registers {
             *word = value;
         }
         // SQ_VTX_SEMANTIC_CLEAR is an action: bit n empties row n.
-        if offset_of("SQ_VTX_SEMANTIC_CLEAR") == Some(offset)
-            && let Some(first) = offset_of("SQ_VTX_SEMANTIC_0")
+        if let Some([clear, first]) = *SEMANTICS
+            && offset == clear
         {
             for n in (0..32).filter(|n| value >> n & 1 == 1) {
                 self.words[first as usize / 4 + n as usize] = 0xff;

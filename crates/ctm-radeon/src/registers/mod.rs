@@ -114,6 +114,16 @@ pub fn at(offset: u32, buffer: bool) -> Option<Named> {
     Some(Named { name: row.numbered(index), kind, doc: row.format.doc, fields })
 }
 
+/// Whether programs may write a register at a byte offset below the resources: it has a name.
+#[must_use]
+pub fn is_known(offset: u32) -> bool {
+    static KNOWN: LazyLock<Vec<bool>> = LazyLock::new(|| {
+        let known = |offset: u32| at(offset, false).is_some() || constant_at(offset).is_some();
+        (0..RESOURCES / 4).map(|dword| known(4 * dword)).collect()
+    });
+    offset.is_multiple_of(4) && KNOWN.get(offset as usize / 4).copied().unwrap_or(false)
+}
+
 /// The register at a byte offset that has a name in the constant file, and which element of it: `PS` or `VS`, constant, element.
 #[must_use]
 pub fn constant_at(offset: u32) -> Option<(&'static str, u32, u32)> {
