@@ -40,6 +40,14 @@ fn uses(text: &str) -> Vec<String> {
     found
 }
 
+/// How many modules up the longest run of `super::` leads, outside of comments and unit tests.
+fn most_supers(text: &str) -> usize {
+    let code = text.split("\nmod tests {").next().unwrap_or_default();
+    let code = code.lines().map(|line| line.split("//").next().unwrap_or_default());
+    let runs = |line: &str| (0..=8).rev().find(|&n| line.contains(&"super::".repeat(n))).unwrap_or(0);
+    code.map(runs).max().unwrap_or(0)
+}
+
 #[test]
 fn no_folder_uses_one_behind_it() {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
@@ -55,6 +63,11 @@ fn no_folder_uses_one_behind_it() {
         let mut found = Vec::new();
         files(&src.join(folder), &mut found);
         for (file, text) in found {
+            let below = Path::new(&file).strip_prefix(&src).unwrap().with_extension("");
+            let depth = below.components().count() - usize::from(below.ends_with("mod"));
+            if most_supers(&text) >= depth {
+                wrong.push(format!("{file} leaves {folder} by super"));
+            }
             for used in uses(&text) {
                 let to = ORDER.iter().position(|name| *name == used);
                 // The root's items are those of the runtime, and of `verify`.

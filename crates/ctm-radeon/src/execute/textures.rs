@@ -36,11 +36,11 @@ const BAND: u32 = 8;
 
 /// A part of a texture's memory that can be converted by itself.
 #[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Part {
+pub(super) struct Part {
     /// Which of the [ranges](TextureWords::ranges) holds it.
-    pub range: usize,
+    pub(super) range: usize,
     /// Its bytes there.
-    pub bytes: Range<usize>,
+    pub(super) bytes: Range<usize>,
     /// What is there of the view; `None`: nothing.
     place: Option<Place>,
 }
@@ -238,8 +238,7 @@ impl TextureWords {
     }
 
     /// The parts of the [ranges](Self::ranges) that can be converted by themselves: rows that lie together in memory, or slices.
-    #[must_use]
-    pub fn parts(&self) -> Vec<Part> {
+    pub(super) fn parts(&self) -> Vec<Part> {
         let ranges = self.ranges();
         let mut parts = Vec::new();
         for (n, (address, level)) in (0..).zip(&self.levels) {
@@ -248,8 +247,8 @@ impl TextureWords {
             let in_view = u32::checked_sub(n, self.first[0]);
             let height = (self.surface.height >> in_view.unwrap_or(0)).max(1);
             let band = level.layout.bytes_of_rows(BAND).filter(|_| self.samples == 1 && level.size[1] == height);
+            let slices = self.slices(level);
             for slice in 0..level.slices {
-                let slices = self.slices(level);
                 let slice_in_view = slice.checked_sub(self.first[1]).filter(|&slice| slice < slices);
                 let place = in_view.zip(slice_in_view);
                 let start = address.wrapping_sub(ranges[range].0) + slice_bytes * u64::from(slice);
@@ -273,7 +272,13 @@ impl TextureWords {
     ///
     /// # Errors
     /// What cannot be read.
-    pub fn convert(&self, image: &mut Image, memory: &dyn GpuMemory, compared: bool, part: &Part) -> Result<(), Error> {
+    pub(super) fn convert(
+        &self,
+        image: &mut Image,
+        memory: &dyn GpuMemory,
+        compared: bool,
+        part: &Part,
+    ) -> Result<(), Error> {
         let Some(Place { level, slice, rows }) = part.place.clone() else { return Ok(()) };
         let [width, height, _] = image.texture.size(level);
         let texels = rows.clone().map_or(0..height, |rows| rows.start.min(height)..rows.end.min(height));

@@ -4,7 +4,7 @@
 //! |---|---|
 //! | `select`, `select/plan`, `scalar` | from the form to vector instructions |
 //! | `lir` | those |
-//! | `alloc` | registers |
+//! | `allocate` | registers |
 //! | `isa` | the instruction sets, and what differs between them |
 //! | `frame` | the memory that code works on |
 //! | `emit`, `lines` | machine code: the whole, single instructions |
@@ -21,7 +21,7 @@
 //! | `span`, `quads` | groups that lie side by side in one call: start values, outputs |
 //! | `vectors` | instructions on vectors, for both instruction sets |
 //! | `avx512`, `avx2` | masks of lanes, which each instruction set has in its own way |
-//! | `encode` | bytes |
+//! | `asm` | bytes |
 //! | `r700/` | from the form of R700 programs to machine code |
 //!
 //! Code is made executable only after it has been written (W^X). The processor flushes denormals (MXCSR) while it runs; whoever is called
