@@ -169,3 +169,42 @@ fn store(memory: &mut dyn GpuMemory, held: &Held) {
         bytes.copy_from_slice(&held.bytes);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::execute::Buffers;
+    use crate::execute::textures::tests::words;
+    use ctm_testkit::seeded::Random;
+
+    #[test]
+    fn a_kept_texture_follows_memory() {
+        let mut r = Random::new(2);
+        let (mut surfaces, mut followed) = (Surfaces::default(), 0);
+        for case in 0..200 {
+            let words = words(&mut r);
+            let Ok(of) = TextureWords::of(&words) else { continue };
+            let mut memory = Buffers::default();
+            for start in [0, 1 << 20] {
+                memory.insert(start, (0..1 << 20).map(|_| r.below(256) as u8).collect());
+            }
+            let Ok(before) = of.image(&memory, false) else { continue };
+            surfaces.keep_texture(&memory, (words, false), of.ranges(), Arc::new(before.clone()));
+            // Somebody else writes a byte of level 0, and the texture is asked for twice.
+            surfaces.bring_back_all(&mut memory);
+            let (start, bytes) = of.ranges()[0];
+            if let Some(byte) = memory.bytes_mut(start + r.below(bytes as usize) as u64, 1) {
+                byte[0] ^= 0x80;
+            }
+            let after = of.image(&memory, false).unwrap_or_else(|e| panic!("case {case}: {e}"));
+            for _ in 0..2 {
+                let kept =
+                    surfaces.texture(&memory, &words, false).unwrap_or_else(|| panic!("case {case}: it is gone"));
+                assert!(*kept == after, "case {case}: {of:?}");
+            }
+            followed += u32::from(before != after);
+            surfaces = Surfaces::default();
+        }
+        assert!(followed > 10, "{followed} textures changed");
+    }
+}

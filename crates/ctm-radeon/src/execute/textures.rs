@@ -443,7 +443,7 @@ pub fn sampler(words: &[u32; 3], border: [u32; 4], seamless: bool) -> Result<Sam
 }
 
 #[cfg(test)]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::execute::Buffers;
     use crate::registers::resource::{
@@ -453,7 +453,7 @@ mod tests {
     use ctm_testkit::seeded::Random;
 
     /// Words of a texture at address 0 whose levels above the first lie behind it.
-    fn words(r: &mut Random) -> [u32; 7] {
+    pub(in crate::execute) fn words(r: &mut Random) -> [u32; 7] {
         let mut words = [0; 7];
         let mut set = |bits: crate::Bits, value: u32| {
             let word = (bits.register.offset - Word0::REGISTER.offset) as usize / 4;
