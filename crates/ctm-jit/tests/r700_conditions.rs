@@ -1,5 +1,5 @@
-//! Conditions as compilers make them: comparisons, what is computed from their outcomes, and what compares that, against the reference interpreter. Domains of whole quads and of parts of
-//! some, as lanes outside of the domain are treated apart.
+//! Conditions as compilers make them: comparisons, what is computed from their outcomes, and what compares that, against the reference interpreter; with uniform values, and registers
+//! at an index. Domains of whole quads and of parts of some, as lanes outside of the domain are treated apart.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::r700::{Arrays, Constants, Interp, Launch, Plane, Target};
@@ -34,7 +34,8 @@ fn constant(r: &mut Random) -> String {
 
 /// Anything: coordinates, infinities, NaNs.
 fn anything(r: &mut Random) -> String {
-    r.of(&["R0.x", "-R0.x", "R0.y", "|R0.z|", "R0.w", "R1.x", "-R1.y", "R1.z", "R1.w"]).to_owned()
+    r.of(&["R0.x", "-R0.x", "R0.y", "|R0.z|", "R0.w", "R1.x", "-R1.y", "R1.z", "R1.w", "C0.x", "-C0.y", "C1.z"])
+        .to_owned()
 }
 
 /// Something that may be an outcome of earlier instructions.
@@ -44,15 +45,33 @@ fn outcome(r: &mut Random) -> String {
 
 fn program(r: &mut Random) -> String {
     // A NaN, an infinity and a zero of each sign, where the planes make them.
-    let mut text = "ALU:\n t: RCP_e R1.x, R0.x\nALU:\n y: MUL_e R1.y, R1.x, 0.0f\n z: MUL_e R1.z, -R0.x, 0.0f\n w: MOV R1.w, R0.y\nALU:\n".to_owned();
+    let mut text = "ALU:\n t: RCP_e R1.x, R0.x\nALU:\n t: FLT_TO_INT R4.x, R0.x\nALU:\n y: MUL_e R1.y, R1.x, 0.0f\n z: MUL_e R1.z, -R0.x, 0.0f\n w: MOV R1.w, R0.y\nALU:\n".to_owned();
     for element in ELEMENTS {
         let _ = writeln!(text, " {element}: MOV R2.{element}, R0.{element}");
+    }
+    if r.one_in(3) {
+        // More registers than few.
+        text += "ALU:\n x: MOV R20.x, R0.x\n";
     }
     for _ in 0..4 + r.below(14) {
         let (to, element) = (2 + r.below(2), r.of(&ELEMENTS));
         let (a, b) = (anything(r), if r.one_in(2) { constant(r) } else { anything(r) });
         let plain = |of: &str| of.replace('|', "");
-        let (of, with) = (outcome(r), if r.one_in(4) { anything(r) } else { constant(r) });
+        let (of, with) = (
+            outcome(r),
+            match r.below(6) {
+                0 => anything(r),
+                1 | 2 => outcome(r),
+                _ => constant(r),
+            },
+        );
+        if r.one_in(8) {
+            let moves = r.of(&["MOV R2[AR.x].$, %", "MOV R%.$, R1[AR.x].$", "ADD R3[AR.x].$, R2[AR.x].$, %"]);
+            let value = if moves.contains("R%") { to.to_string() } else { of };
+            let moves = moves.replace('$', element).replace('%', &value);
+            let _ = writeln!(text, "ALU:\n x: MOVA_INT ____, R4.x\n {element}: {moves}");
+            continue;
+        }
         let compares = r.of(&[
             "SETE",
             "SETGT",
@@ -69,7 +88,7 @@ fn program(r: &mut Random) -> String {
             "SETGT_UINT",
             "SETGE_UINT",
         ]);
-        let line = match r.below(11) {
+        let line = match r.below(13) {
             0..=2 => format!("{compares} R{to}.{element}, {a}, {b}"),
             3 => format!("{compares} R{to}.{element}, {of}, {with}"),
             4 => format!("NOT_INT R{to}.{element}, {of}"),
@@ -88,7 +107,13 @@ fn program(r: &mut Random) -> String {
                 sign => format!("MOV R{to}.{element}, {sign}{of}"),
             },
             8 => format!("MULADD_e R{to}.{element}, {of}, {}, {}", plain(&with), constant(r)),
-            9 => format!("{} R{to}.{element}, {of}", r.of(&["INT_TO_FLT", "FLT_TO_INT", "TRUNC", "SQRT_e"])),
+            9 | 10 => format!(
+                "{} R{to}.{element}, {}, {}",
+                r.of(&["MIN_DX10", "MAX_DX10", "MIN", "MAX", "AND_INT", "OR_INT"]),
+                if r.one_in(2) { constant(r) } else { of },
+                plain(&with),
+            ),
+            11 => format!("{} R{to}.{element}, {of}", r.of(&["INT_TO_FLT", "FLT_TO_INT", "TRUNC", "SQRT_e"])),
             _ => {
                 let (factor, clamp) = r.of(&[("", ""), ("*2", ""), ("", " CLAMP"), ("/2", " CLAMP")]);
                 format!("ADD{factor} R{to}.{element}, {of}, {}{clamp}", constant(r))
@@ -134,7 +159,9 @@ fn conditions_of_compilers() {
             dj: [0.0, 1.0, 1.0, 3.0],
             bits: r.one_in(4),
         }];
-        let constants = Constants::default();
+        let mut constants = Constants::default();
+        constants.file[0] = [r.of(&[0, 1, 0x3f80_0000, 0xffc0_0001]), r.of(&[0x4040_0000, 0x7f80_0000, 3]), 0, 0];
+        constants.file[1][2] = r.of(&[0, u32::MAX, 0x8000_0000, 0xbf00_0000]);
         let [i0, j0, i1, j1] = r.of(&[[0, 0, 31, 3], [0, 0, 31, 3], [1, 1, 20, 4], [2, 0, 8, 6]]);
         let launch = Launch { planes: &planes, ..Launch::new(&program, &constants, Domain { i0, j0, i1, j1 }) };
         let mut memory = Arrays::default();

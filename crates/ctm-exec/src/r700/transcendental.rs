@@ -1,9 +1,9 @@
 //! The transcendental operations of ALU.Trans (R700 §9.2).
 //!
 //! They are the sequences of `x1k::transcendental`, bit for bit; `_CLAMPED`, `_FF` and `_IEEE` differ at the special values only.
-//! Square roots are made of a reciprocal square root and one correction.
+//! Square roots are rounded once.
 
-use crate::x1k::float::{INFINITY, NAN, SIGN, flush, fma};
+use crate::x1k::float::{INFINITY, NAN, SIGN, flush, fma, number};
 use crate::x1k::transcendental::{self as sequence, Fused};
 
 /// The bits of MAX_FLOAT.
@@ -108,31 +108,11 @@ pub fn recipsqrt_ff(a: u32) -> u32 {
 /// |---|---|---|---|---|---|
 /// | result | +0 | -0 | +inf | NaN | NaN |
 ///
-/// Within 1 ulp. Sequence: A = m * 4^k with m in [0.5, 2); y = the sequence of the reciprocal square root of m; s = m * y;
-/// s + (m - s*s) * (y/2), where the difference is one fused multiply-add; k added to the exponent.
+/// Rounded to the nearest number.
 #[must_use]
 pub fn sqrt_ieee(a: u32) -> u32 {
-    sqrt_ieee_by(a, fma)
-}
-
-/// [`sqrt_ieee`] with this fused multiply-add.
-#[inline(always)]
-#[must_use]
-pub fn sqrt_ieee_by(a: u32, fma: impl Fused) -> u32 {
-    let x = flush(a);
-    let m = f32::from_bits((x & 0x00ff_ffff) + (126 << 23));
-    let k = ((x >> 23).cast_signed() - 126) >> 1;
-    let y = f32::from_bits(sequence::rsq_by(m.to_bits(), fma));
-    let s = m * y;
-    let root = fma(fma(-s, s, m), 0.5 * y, s);
-    let magnitude = root.to_bits().cast_signed().wrapping_add(k << 23);
-    if x & !SIGN == 0 || x == INFINITY {
-        x
-    } else if x & !SIGN > INFINITY || x & SIGN != 0 {
-        NAN
-    } else {
-        magnitude.cast_unsigned()
-    }
+    let root = number(a).sqrt();
+    if root.is_nan() { NAN } else { root.to_bits() }
 }
 
 /// `SIN`: `sin(2pi * src0)`, src0 in turns (r700-encoding §10 E1); NaN of infinities.
@@ -145,23 +125,4 @@ pub fn sin(a: u32) -> u32 {
 #[must_use]
 pub fn cos(a: u32) -> u32 {
     sequence::cos(a)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::x1k::float::ONE;
-
-    #[test]
-    fn roots_are_within_one_ulp() {
-        assert_eq!(sqrt_ieee(ONE), ONE);
-        // Every seventh fraction of two neighbouring exponents, and the ends of the range.
-        let fractions = (0..1u32 << 24).step_by(7).map(|f| ONE + f);
-        for bits in fractions.chain([0x0080_0000, 0x0080_0001, 0x00ff_ffff, 0x7f7f_ffff, 0x7f00_0000]) {
-            let exact = f64::from(f32::from_bits(bits)).sqrt();
-            let ulp = f64::from(f32::from_bits(sqrt_ieee(bits) + 1)) - f64::from(f32::from_bits(sqrt_ieee(bits)));
-            let error = (f64::from(f32::from_bits(sqrt_ieee(bits))) - exact).abs();
-            assert!(error <= ulp, "{bits:#010x}");
-        }
-    }
 }

@@ -8,9 +8,9 @@
 
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::MemoryRead;
-use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, TexFetch, VtxFetch};
-use ctm_isa::r700::ops::{AluOp, Omod, Op2};
+use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2};
+use ctm_isa::r700::{CONSTANT_FILE, GPRS};
 
 /// A lane vector: the operation of the same block that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -53,6 +53,11 @@ impl Var {
     pub const fn export_index(self) -> Option<usize> {
         self.index().checked_sub(4 * GPRS)
     }
+}
+
+/// The variables that an index can name: an element of every register that the program has.
+pub fn indexed(gprs: u8, element: u8) -> impl Iterator<Item = Var> {
+    (0..usize::from(gprs)).map(move |register| Var::gpr(register, usize::from(element)))
 }
 
 /// A mask of lanes, or a number of 64 bits that is the same for all: a place in the wavefront's state.
@@ -330,6 +335,66 @@ impl Op {
     }
 }
 
+/// A comparison that is one instruction; `true`: it holds, or it does not.
+type Holds = (Op2, [Value; 2], bool);
+
+/// A value that is all ones or 0 by comparisons.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Condition {
+    /// One.
+    Holds(Holds),
+    /// One and what another condition says.
+    And(Holds, Value),
+    /// One or what another condition says.
+    Or(Holds, Value),
+    /// What another condition does not say.
+    Not(Value),
+}
+
+/// Comparisons of a condition, at most.
+const COMPARISONS: u8 = 6;
+
+impl Condition {
+    /// What a value of a block is, if it is such.
+    pub fn of(ops: &[Op], value: Value) -> Option<Self> {
+        Self::within(ops, value, COMPARISONS)
+    }
+
+    fn within(ops: &[Op], value: Value, left: u8) -> Option<Self> {
+        let holds = |value: Value, as_said: bool| match ops[value.index()] {
+            Op::Holds(op, ab, wanted) if matches!(op.info().decides, Decides::Compare(_)) => {
+                Some((op, ab, wanted == as_said))
+            }
+            _ => None,
+        };
+        let Op::Select(by, a, b) = ops[value.index()] else { return holds(value, true).map(Self::Holds) };
+        let left = left.checked_sub(1)?;
+        let is = |value| Self::within(ops, value, left).is_some();
+        match (&ops[a.index()], &ops[b.index()]) {
+            (Op::Bits(0), Op::Bits(u32::MAX)) => is(by).then_some(Self::Not(by)),
+            (_, Op::Bits(0)) if is(a) => Some(Self::And(holds(by, true)?, a)),
+            (Op::Bits(0), _) if is(b) => Some(Self::And(holds(by, false)?, b)),
+            (Op::Bits(u32::MAX), _) if is(b) => Some(Self::Or(holds(by, true)?, b)),
+            (_, Op::Bits(u32::MAX)) if is(a) => Some(Self::Or(holds(by, false)?, a)),
+            _ => None,
+        }
+    }
+
+    /// Gives what it compares, and the conditions that it is made of.
+    pub fn reads(self, ops: &[Op], give: &mut impl FnMut(Value)) {
+        let (ab, of) = match self {
+            Self::Holds((_, ab, _)) => (Some(ab), None),
+            Self::And((_, ab, _), of) | Self::Or((_, ab, _), of) => (Some(ab), Some(of)),
+            Self::Not(of) => (None, Some(of)),
+        };
+        ab.into_iter().flatten().for_each(&mut *give);
+        if let Some(of) = of {
+            give(of);
+            Self::of(ops, of).into_iter().for_each(|of| of.reads(ops, give));
+        }
+    }
+}
+
 /// A fetch instruction.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Fetch {
@@ -491,8 +556,15 @@ pub struct Code {
     pub yields: Vec<Yield>,
     /// Constants of buffers, in the order of the table.
     pub locked: Vec<Locked>,
+    /// What is computed of uniform values alone, in the order of the table; operands are numbers of this list.
+    pub computed: Vec<Op>,
     /// Some fetch looks at lanes that do not execute.
     pub watches_idle_lanes: bool,
-    /// Some operation reads or writes a register by an index.
-    pub relative_gprs: bool,
+}
+
+impl Code {
+    /// Uniform values that a launch is given; those that are computed stand behind them.
+    pub fn given_uniforms(&self) -> usize {
+        4 * (CONSTANT_FILE + self.locked.iter().map(|locked| usize::from(locked.count)).sum::<usize>())
+    }
 }

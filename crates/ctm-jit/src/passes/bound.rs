@@ -116,8 +116,8 @@ mod tests {
     }
 
     fn code(blocks: Vec<Block>) -> Code {
-        let (fetches, stores, yields, locked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
-        Code { blocks, fetches, stores, yields, locked, watches_idle_lanes: false, relative_gprs: false }
+        let (fetches, stores, yields, locked, computed) = Default::default();
+        Code { blocks, fetches, stores, yields, locked, computed, watches_idle_lanes: false }
     }
 
     /// The end of a loop of some depth.

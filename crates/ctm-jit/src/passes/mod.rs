@@ -5,11 +5,13 @@
 //! | `table` | which passes may be left out, and the switch that leaves them out |
 //! | `x1k` | liveness, dead code, masks that nobody sees |
 //! | `r700`, `masks` | the same for R700; operations on masks that are known |
+//! | `computed` | what depends on uniform values alone |
 //! | `bound` | how many instructions a wavefront can issue at most |
 //!
 //! Passes that choose instructions or registers are in [`crate::codegen`].
 
 pub mod bound;
+pub mod computed;
 pub mod masks;
 pub mod r700;
 pub mod table;

@@ -1,6 +1,6 @@
 //! What is left out of lowered programs: vectors without readers, stores that nobody reads, masks that nobody sees.
 
-use crate::ir::r700::{Block, Code, End, M, MaskOp, Op, Value, Var};
+use crate::ir::r700::{Block, Code, End, File, M, MaskOp, Op, Value, Var, indexed};
 
 /// A set of variables.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -67,7 +67,12 @@ impl Live {
                     self.idle.insert(*var);
                 }
             }
-            Op::GetRelative(crate::ir::r700::File::Gprs(_), ..) => self.active = VarSet::ALL,
+            Op::GetRelative(File::Gprs(gprs), _, element, _) => indexed(*gprs, *element).for_each(|var| {
+                self.active.insert(var);
+                if seen {
+                    self.idle.insert(var);
+                }
+            }),
             Op::Mask(op) if op.writes() == M::ACTIVE => {
                 let (active, idle) = (self.active, self.idle);
                 self.active.add(&idle);
@@ -86,7 +91,7 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
     // Whole quads wake lanes for one clause.
     let wakes = ops().any(|op| matches!(op, Op::Mask(MaskOp::Quads(..))));
     let idles = !whole || ops().any(|op| matches!(op, Op::Mask(op) if op.writes() == M::ACTIVE));
-    if code.relative_gprs || wakes && idles {
+    if wakes && idles {
         for block in &mut code.blocks {
             sweep(block, &mut |_, _| true);
         }

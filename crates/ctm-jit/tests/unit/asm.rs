@@ -33,6 +33,7 @@ const SHAPES: &[(V, &str, char)] = &[
     (AND, "vpandd", '2'),
     (OR, "vpord", '2'),
     (XOR, "vpxord", '2'),
+    (SQRT, "vsqrtps", '1'),
     (ADD, "vaddps", '2'),
     (MUL, "vmulps", '2'),
     (SUB, "vsubps", '2'),
@@ -97,7 +98,7 @@ fn vector_forms() {
                 let expected = match shape {
                     '2' => format!("{name} zmm{reg},zmm{second},{text}"),
                     'I' => format!("{name} zmm{reg},zmm{second},{text},9"),
-                    '1' if !each || [CVT_I32_F32, EXPONENT].contains(&op) => format!("{name} zmm{reg},{text}"),
+                    '1' if !each || [CVT_I32_F32, EXPONENT, SQRT].contains(&op) => format!("{name} zmm{reg},{text}"),
                     's' if !each => format!("{name} {text},zmm{reg}"),
                     'i' => format!("{name} zmm{reg},{text},9"),
                     'b' if each => format!("{name} zmm{reg},{}", text.replace("{1to16}", "")),

@@ -177,8 +177,7 @@ fn rcp(s: &mut impl Sink, x: Src, dst: Vector) {
     }
 }
 
-/// The reciprocal root without a thought for special values.
-fn root_steps(s: &mut impl Sink, x: Src, dst: Vector) {
+fn rsq(s: &mut impl Sink, x: Src, dst: Vector, signed: bool) {
     let half = shift(s, PSRL, x, 1);
     let y = s.two(asm::SUB_I32, Src::Literal(RSQ_SEED), half);
     let xy = s.two(asm::MUL, x, y);
@@ -189,17 +188,6 @@ fn root_steps(s: &mut impl Sink, x: Src, dst: Vector) {
     let p = s.fma(PLUS, [e, float(RSQ_STEP[1]), float(RSQ_STEP[0])]);
     let p = s.two(asm::MUL, p, e);
     s.push(Lir::Fma(PLUS, dst, [y, p, y]));
-}
-
-/// RSQ of positive normal numbers.
-pub fn reciprocal_root(s: &mut impl Sink, x: Src) -> Src {
-    let dst = s.fresh();
-    root_steps(s, x, dst);
-    Src::Vector(dst)
-}
-
-fn rsq(s: &mut impl Sink, x: Src, dst: Vector, signed: bool) {
-    root_steps(s, x, dst);
     match s.isa() {
         Isa::Avx512 => {
             let zero = if signed { fix::SIGNED_INFINITY } else { fix::INFINITY };

@@ -296,7 +296,9 @@ impl<'a> Select<'a> {
                     let (bare, negated) =
                         if absorbs(&plan.block.ops[place]) { resolve(plan.block, value) } else { (value, false) };
                     let flushed = plan.known[value.index()].flushed;
-                    Operand { src: self.src(plan, bare), flushed, value: value.0, negated }
+                    let src = self.src(plan, bare);
+                    let number = matches!(src, Src::Literal(bits) if !f32::from_bits(bits).is_nan());
+                    Operand { src, flushed, number, value: value.0, negated }
                 });
                 let alu = Alu { op, omod, clamp, seen: plan.known[place].seen };
                 let dst = self.dst(plan, place);

@@ -4,9 +4,9 @@
 //! is such a choice again, and who compares it compares what it was chosen by.
 
 use super::build::Build;
-use crate::ir::r700::{Op, Value};
+use crate::ir::r700::{Condition, Op, Value};
 use crate::ir::values;
-use ctm_isa::r700::ops::{AluOp, Decides, Omod};
+use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2};
 
 /// A value that is one of two constants.
 struct Choice {
@@ -29,6 +29,9 @@ impl Build {
                 }
                 let Choice { by, of } = self.choice(x)?;
                 Some(self.chosen(by, of.map(first), [a, b]))
+            }
+            Op::Alu(AluOp::Op2(alu @ (Op2::AndInt | Op2::OrInt)), [x, y, _], Omod::Off, false) => {
+                self.computed(op).or_else(|| self.joined(alu == Op2::AndInt, x, y))
             }
             Op::Alu(..) => self.computed(op),
             Op::Select(by, a, b) => {
@@ -60,9 +63,13 @@ impl Build {
                 let by = self.make(Op::Holds(op, ab, true));
                 Some(Choice { by, of: if wanted { [u32::MAX, 0] } else { [0, u32::MAX] } })
             }
-            Op::Select(by, a, b) if matches!(self.ops[by.index()], Op::Holds(_, _, true)) => {
-                Some(Choice { by, of: [self.constant(a)?, self.constant(b)?] })
-            }
+            Op::Select(by, a, b) => match (self.constant(a), self.constant(b), Condition::of(&self.ops, by)) {
+                (Some(a), Some(b), _) if matches!(self.ops[by.index()], Op::Holds(_, _, true)) => {
+                    Some(Choice { by, of: [a, b] })
+                }
+                (Some(a), Some(b), Some(_)) => Some(Choice { by, of: [a, b] }),
+                _ => Condition::of(&self.ops, value).map(|_| Choice { by: value, of: [u32::MAX, 0] }),
+            },
             Op::Alu(AluOp::Op2(op), [a, b, _], Omod::Off, false) => {
                 let by = self.make(Op::Holds(op.predicate()?, [a, b], true));
                 let one = if op.info().writes.is_integer() { u32::MAX } else { 1f32.to_bits() };
@@ -80,6 +87,27 @@ impl Build {
             [true, false] => self.make(Op::Select(by, a, b)),
             [false, true] => self.make(Op::Select(by, b, a)),
         }
+    }
+
+    /// The value as a condition.
+    fn condition(&mut self, value: Value) -> Option<Value> {
+        let Choice { by, of } = self.choice(value)?;
+        let is = matches!(of, [u32::MAX, 0] | [0, u32::MAX]);
+        let by = is.then(|| self.between(by, of))?;
+        Condition::of(&self.ops, by).map(|_| by)
+    }
+
+    /// Bits that two values have in common, or (not `both`) that one has, where both are conditions or only bits under a condition are wanted.
+    fn joined(&mut self, both: bool, x: Value, y: Value) -> Option<Value> {
+        let (zero, ones) = (self.bits(0), self.bits(u32::MAX));
+        let (by, other) = match (self.condition(x), self.condition(y)) {
+            (Some(x), Some(y)) if matches!(self.ops[x.index()], Op::Holds(..)) => (x, y),
+            (Some(x), Some(y)) => (y, x),
+            (Some(by), None) if both => (by, y),
+            (None, Some(by)) if both => (by, x),
+            _ => return None,
+        };
+        Some(self.make(if both { Op::Select(by, other, zero) } else { Op::Select(by, ones, other) }))
     }
 
     /// An operation on constants, or on one choice between two and constants.

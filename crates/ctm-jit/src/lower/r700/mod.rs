@@ -8,12 +8,13 @@ mod branches;
 mod build;
 mod clauses;
 mod fold;
+mod indexed;
 mod sends;
 
 pub use build::Build;
 
 use crate::ir::map::Map;
-use crate::ir::r700::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Value, Var, Yield};
+use crate::ir::r700::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Value, Yield};
 use ctm_exec::r700::clocks;
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_exec::r700::{Launch, VertexEvent};
@@ -174,7 +175,6 @@ pub struct Lower<'a> {
     current: u16,
     pub locked: Vec<Locked>,
     pub watches_idle_lanes: bool,
-    pub relative_gprs: bool,
     ops: usize,
 }
 
@@ -195,7 +195,6 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         current: 0,
         locked: Vec::new(),
         watches_idle_lanes: false,
-        relative_gprs: false,
         ops: 0,
     };
     lower.find_leaders();
@@ -217,8 +216,8 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         stores: lower.stores,
         yields: lower.yields,
         locked: lower.locked,
+        computed: Vec::new(),
         watches_idle_lanes: lower.watches_idle_lanes,
-        relative_gprs: lower.relative_gprs,
     })
 }
 
@@ -536,11 +535,9 @@ impl Lower<'_> {
     ) -> Value {
         if relative {
             let index = loop_index(b, index);
-            self.relative_gprs = true;
-            return b.make(Op::GetRelative(crate::ir::r700::File::Gprs(self.gprs()), base, element, index));
+            return b.get_indexed(self.gprs(), (base, element, index), exactly);
         }
-        let var = Var::gpr(usize::from(base), usize::from(element));
-        if exactly { b.get_exactly(var) } else { b.get(var) }
+        b.element(base, element, exactly)
     }
 
     /// Registers of a thread.

@@ -5,14 +5,14 @@ use crate::codegen::portable::r700::dense::Dense;
 use crate::codegen::x86::Isa;
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::r700::{Chosen, Native, Needs, Variant};
-use crate::ir::r700::{Code, Fetch, Op, Store, Var};
+use crate::ir::r700::{Code, Fetch, File, Op, Store, Var, indexed};
 use crate::launch::r700::places::Waves;
 use crate::launch::r700::places::row_element;
 use crate::launch::r700::wave::EXPORTS;
 use crate::lower::r700::{lower, waves_per_group};
-use crate::passes::bound;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::r700::VarSet;
+use crate::passes::{bound, computed};
 #[cfg(target_arch = "x86_64")]
 pub use crate::runtime::streams::Streams;
 use ctm_exec::r700::memory::space;
@@ -198,6 +198,7 @@ impl Artifact {
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
     pub fn new(launch: &Launch<'_>, streams: Streams) -> Option<Self> {
         let mut code = lower(launch)?;
+        computed::gather(&mut code);
         let bound = bound::instructions(&code);
         let whole = is_whole(launch);
         crate::passes::masks::simplify(&mut code, whole);
@@ -213,11 +214,14 @@ impl Artifact {
         for element in launch.rows.iter().map(row_element).filter(|&element| usize::from(element) < 4 * gprs) {
             given[Var::gpr(usize::from(element / 4), usize::from(element % 4)).index()] = true;
         }
-        let mut read = vec![code.relative_gprs; Var::COUNT];
+        let mut read = [false; Var::COUNT];
         let mut written = [false; EXPORTS];
         for op in ops() {
             match op {
                 Op::Get(var) => read[var.index()] = true,
+                Op::GetRelative(File::Gprs(gprs), _, element, _) => {
+                    indexed(*gprs, *element).for_each(|var| read[var.index()] = true);
+                }
                 Op::Mark(var, _) => var.export_index().into_iter().for_each(|index| written[index] = true),
                 _ => {}
             }

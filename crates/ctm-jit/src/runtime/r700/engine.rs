@@ -10,6 +10,7 @@ use crate::launch::r700::outputs::Outputs;
 use crate::launch::r700::places::{Places, Starts, Waves};
 use crate::launch::r700::wave::{Row, lanes_of};
 use crate::lower::r700::waves_per_group;
+use crate::passes::computed;
 #[cfg(target_arch = "x86_64")]
 use crate::passes::table::Pass;
 use crate::runtime::backend::Backend;
@@ -318,6 +319,7 @@ impl<'a> Run<'a> {
                 }
             }
         }
+        computed::append(&self.artifact.code.computed, &mut table);
         Some(table)
     }
 

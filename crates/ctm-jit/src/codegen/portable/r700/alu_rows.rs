@@ -134,7 +134,7 @@ fn two<const FUSED: bool>(op: Op2, a: &Row, b: &Row) -> Option<Row> {
         Op2::RecipsqrtClamped => {
             map(a, |x| exact::infinity_becomes(exact::recipsqrt_ieee_by(x, fma), exact::MAX_FLOAT))
         }
-        Op2::SqrtIeee => map(a, |x| exact::sqrt_ieee_by(x, fma)),
+        Op2::SqrtIeee => map(a, exact::sqrt_ieee),
         Op2::Sin => map(a, |x| sequence::sin_by(x, fma)),
         Op2::Cos => map(a, |x| sequence::cos_by(x, fma)),
         Op2::FltToInt => map(a, |x| ops::flt_to_int(number(x))),

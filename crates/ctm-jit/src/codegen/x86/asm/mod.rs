@@ -60,6 +60,7 @@ rows! { ROWS
     AND = 1 1 0xdb;
     OR = 1 1 0xeb;
     XOR = 1 1 0xef;
+    SQRT = 1 0 0x51;
     ADD = 1 0 0x58;
     MUL = 1 0 0x59;
     SUB = 1 0 0x5c;

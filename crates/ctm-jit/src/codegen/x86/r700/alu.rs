@@ -11,7 +11,7 @@ use super::facts::{
 };
 use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
+use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::{self, Sink, Special};
 use ctm_exec::x1k::float::{INFINITY, NAN, ONE, SIGN};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
@@ -58,6 +58,8 @@ pub struct Operand {
     pub src: Src,
     /// It holds no denormals.
     pub flushed: bool,
+    /// It is never a NaN.
+    pub number: bool,
     /// What the caller calls it.
     pub value: u32,
     /// It is to be negated first. Sums, and multiply-adds that follow IEEE, take such operands.
@@ -111,7 +113,7 @@ impl Alu {
 
     /// Whether there are instructions for an operation.
     pub fn exists(op: AluOp) -> bool {
-        let operand = Operand { src: Src::Literal(0), flushed: true, value: 0, negated: false };
+        let operand = Operand { src: Src::Literal(0), flushed: true, number: true, value: 0, negated: false };
         Self { op, omod: Omod::Off, clamp: false, seen: false }.emit(&mut Nobody, Vector(0), [operand; 3])
     }
 
@@ -215,19 +217,35 @@ impl Alu {
                 s.push(Lir::Two(asm::MIN, dst, a, b));
                 flush_result(s, dst, both_flushed);
             }
+            // The operand that the instruction hands on where both are equal, or one is no number, is the second.
             Op2::MaxDx10 => {
-                s.push(Lir::Test(asm::CMP_F32, AT_LEAST, 1, a, b, 0));
-                s.push(Lir::Test(asm::CMP_F32, UNORDERED, 2, b, b, 0));
-                s.push(Lir::Or(1, 1, 2));
-                s.push(Lir::Blend(dst, 1, a, b));
+                if va.number {
+                    s.push(Lir::Two(asm::MAX, dst, b, a));
+                } else if vb.number {
+                    s.push(Lir::Test(asm::CMP_F32, AT_LEAST, 1, a, b, 0));
+                    s.push(Lir::Blend(dst, 1, a, b));
+                } else {
+                    s.push(Lir::Test(asm::CMP_F32, AT_LEAST, 1, a, b, 0));
+                    s.push(Lir::Test(asm::CMP_F32, UNORDERED, 2, b, b, 0));
+                    s.push(Lir::Or(1, 1, 2));
+                    s.push(Lir::Blend(dst, 1, a, b));
+                }
                 flush_result(s, dst, both_flushed);
             }
             Op2::MinDx10 => {
-                s.push(Lir::Two(asm::MIN, dst, a, b));
-                s.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, b, b, 0));
-                s.push(Lir::Merge(dst, 1, a));
+                let no_zero = matches!(a, Src::Literal(bits) if f32::from_bits(bits).is_normal());
+                if no_zero && !vb.number {
+                    s.push(Lir::Two(asm::MIN, dst, b, a));
+                } else {
+                    s.push(Lir::Two(asm::MIN, dst, a, b));
+                    if !vb.number {
+                        s.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, b, b, 0));
+                        s.push(Lir::Merge(dst, 1, a));
+                    }
+                }
                 flush_result(s, dst, both_flushed);
             }
+            Op2::SqrtIeee => s.push(Lir::One(asm::SQRT, dst, a, None)),
             Op2::Fract => {
                 let a = flush(s, va);
                 let floor = s.fresh();
@@ -290,11 +308,6 @@ impl Alu {
             Op2::RecipsqrtIeee | Op2::RecipsqrtClamped | Op2::RecipsqrtFf => AlphaOp::Rsq,
             Op2::Sin => AlphaOp::Sin,
             Op2::Cos => AlphaOp::Cos,
-            Op2::SqrtIeee => {
-                let x = flush(s, operand);
-                square_root(s, x, dst);
-                return true;
-            }
             _ => return false,
         };
         let x = flush(s, operand);
@@ -492,31 +505,6 @@ fn float_to_int(s: &mut impl Sink, dst: Vector, a: Src) {
     let sign = shift(s, 4, a, 31);
     let turned = s.two(asm::XOR, magnitude, sign);
     s.push(Lir::Two(asm::SUB_I32, dst, turned, sign));
-}
-
-/// The sequence of `ctm_exec::r700::transcendental::sqrt_ieee`.
-fn square_root(s: &mut impl Sink, x: Src, dst: Vector) {
-    let low = s.two(asm::AND, x, Src::Literal(0x00ff_ffff));
-    let m = s.two(asm::ADD_I32, low, Src::Literal(126 << 23));
-    let exponent = shift(s, 2, x, 23);
-    let exponent = s.two(asm::SUB_I32, exponent, Src::Literal(126));
-    let k = shift(s, 4, exponent, 1);
-    let y = scalar::reciprocal_root(s, m);
-    let root = s.two(asm::MUL, m, y);
-    let minus = Negated { product: true, summand: false };
-    let rest = s.fma(minus, [root, root, m]);
-    let half = s.two(asm::MUL, y, Src::Literal(0x3f00_0000));
-    let root = s.fma(Negated::default(), [rest, half, root]);
-    let k = shift(s, 6, k, 23);
-    s.push(Lir::Two(asm::ADD_I32, dst, root, k));
-    s.push(Lir::Test(asm::CMP_F32, UNORDERED, 1, x, x, 0));
-    s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
-    s.push(Lir::Test(asm::CMP_F32, LESS, 1, x, Src::Literal(0), 0));
-    s.push(Lir::Merge(dst, 1, Src::Literal(NAN)));
-    s.push(Lir::Test(asm::CMP_F32, EQUAL, 1, x, Src::Literal(0), 0));
-    s.push(Lir::Merge(dst, 1, x));
-    s.push(Lir::Test(asm::CMP_F32, EQUAL, 1, x, Src::Literal(INFINITY), 0));
-    s.push(Lir::Merge(dst, 1, x));
 }
 
 /// The factor of an output modifier, if there is one.

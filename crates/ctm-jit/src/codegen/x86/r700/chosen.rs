@@ -1,13 +1,13 @@
 //! Instructions chosen for a program, before registers are: what they rely on is known then.
 
-use super::facts::{self, Facts};
+use super::facts::Facts;
 use super::lookups::Sample;
 use super::select::Select;
 use super::sizes::{Sizes, is_moderate};
 use super::{Call, Ins};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::Vector;
-use crate::ir::r700::{Code, File, Op, Var};
+use crate::ir::r700::{Code, File, Op, Var, indexed};
 use crate::passes::table::Pass;
 
 /// Instructions, and what goes with them.
@@ -58,7 +58,7 @@ impl Chosen {
         let ops = || code.blocks.iter().flat_map(|block| &block.ops);
         for op in ops() {
             if let Op::GetRelative(File::Gprs(gprs), _, element, _) | Op::SetRelative(gprs, _, element, ..) = *op {
-                facts::indexed(gprs, element).for_each(|var| note(var, &mut vars, &mut used));
+                indexed(gprs, element).for_each(|var| note(var, &mut vars, &mut used));
             }
         }
         let in_rows = (!used.is_empty()).then_some(used.len());
@@ -75,8 +75,11 @@ impl Chosen {
         let vectors = select.vectors as usize;
         let (calls, samples) = (std::mem::take(&mut select.calls), std::mem::take(&mut select.samples));
         let moderate = select.relies_on_sizes.then(|| {
-            let mut named: Vec<u16> =
-                ops().filter_map(|op| if let Op::Uniform(index) = *op { Some(index) } else { None }).collect();
+            let mut named: Vec<u16> = ops()
+                .chain(&code.computed)
+                .filter_map(|op| if let Op::Uniform(index) = *op { Some(index) } else { None })
+                .collect();
+            named.retain(|&index| usize::from(index) < code.given_uniforms());
             named.sort_unstable();
             named.dedup();
             named

@@ -2,7 +2,7 @@
 //! denormals or show the bits of a NaN.
 
 use crate::codegen::x86::asm::{self, V};
-use crate::ir::r700::{Block, Code, File, Op, Value, Var};
+use crate::ir::r700::{Block, Code, File, Op, Value, Var, indexed};
 use crate::passes::r700::VarSet;
 use ctm_exec::x1k::float::ONE;
 use ctm_isa::r700::ops::{AluOp, Decides, Domain, Kind, Op2, Test};
@@ -34,6 +34,8 @@ pub struct Facts {
     unflushed: VarSet,
     /// Variables that may hold a NaN.
     nans: VarSet,
+    /// Of uniform values that are computed whether they are no denormals, and how many stand before them.
+    uniforms: (usize, Vec<bool>),
     /// Of each block.
     blocks: Vec<OfBlock>,
 }
@@ -46,7 +48,7 @@ pub struct OfBlock {
     /// Whether it holds no denormals.
     pub flushed: Vec<bool>,
     /// Whether it never holds a NaN.
-    numbers: Vec<bool>,
+    pub numbers: Vec<bool>,
     /// Variables that the block reads and stores into.
     touched: [VarSet; 2],
 }
@@ -63,7 +65,9 @@ impl Facts {
     pub fn of(code: &Code, start: &[Var]) -> Self {
         let none = VarSet::NONE;
         let blocks = vec![OfBlock::default(); code.blocks.len()];
-        let mut facts = Self { seen: none, unflushed: none, nans: none, blocks };
+        let flushed = |op: &Op| matches!(*op, Op::Alu(op, ..) if !is_choice(op) && !is_integer(op));
+        let uniforms = (code.given_uniforms(), code.computed.iter().map(flushed).collect());
+        let mut facts = Self { seen: none, unflushed: none, nans: none, uniforms, blocks };
         (Var::export(0, 0).index()..Var::COUNT).for_each(|var| facts.seen.insert(Var(var as u16)));
         for &var in start {
             facts.unflushed.insert(var);
@@ -112,6 +116,10 @@ impl Facts {
             };
             let (is_flushed, is_number) = match *op {
                 Op::Bits(bits) => (ctm_exec::x1k::float::flush(bits) == bits, !f32::from_bits(bits).is_nan()),
+                Op::Uniform(index) => {
+                    let computed = usize::from(index).checked_sub(self.uniforms.0);
+                    (computed.is_some_and(|index| self.uniforms.1[index]), false)
+                }
                 Op::Get(var) => {
                     reads.insert(var);
                     (!self.unflushed.contains(var), !self.nans.contains(var))
@@ -195,17 +203,13 @@ fn is_number(block: &Block, op: AluOp, [a, b, _]: [Value; 3], is: impl Fn(Value)
     match op {
         Op2::IntToFlt | Op2::UintToFlt | Op2::Sete | Op2::Setgt | Op2::Setge | Op2::Setne => true,
         Op2::Mov | Op2::Floor | Op2::Ceil | Op2::Trunc | Op2::Rndne => is(a),
-        Op2::Max | Op2::Min | Op2::MaxDx10 | Op2::MinDx10 => is(a) && is(b),
+        Op2::Max | Op2::Min => is(a) && is(b),
+        Op2::MaxDx10 | Op2::MinDx10 => is(a) || is(b),
         // Infinities of both signs have no sum, zero times infinity is no number.
         Op2::Add => is(a) && is(b) && (finite(a) || finite(b)),
         Op2::Mul | Op2::MulIeee => is(a) && is(b) && (ordinary(a) || ordinary(b)),
         _ => false,
     }
-}
-
-/// The variables that an index can name: an element of every register that the program has.
-pub fn indexed(gprs: u8, element: u8) -> impl Iterator<Item = Var> {
-    (0..usize::from(gprs)).map(move |register| Var::gpr(register, usize::from(element)))
 }
 
 /// Whether the operation chooses between its second and third operand.

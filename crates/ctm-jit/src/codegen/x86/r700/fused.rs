@@ -118,7 +118,9 @@ fn keeps(list: &mut [Ins], read_after: &dyn Fn(M) -> bool) {
     for at in 0..list.len() {
         let Ins::EndLanes(m) = list[at] else { continue };
         let Some(next) = (at + 1..list.len()).find(|&next| list[next] != Ins::Split) else { continue };
-        let narrows = list[next] == Ins::Mask(MaskOp::And(M::ACTIVE, M::ACTIVE, m)) && m != M::ACTIVE;
+        let begin = list[..at].iter().rposition(|ins| *ins == Ins::BeginLanes).unwrap_or(0);
+        let all = list[begin..at].iter().all(|ins| !matches!(ins, Ins::Lir(Lir::Or(..))));
+        let narrows = all && list[next] == Ins::Mask(MaskOp::And(M::ACTIVE, M::ACTIVE, m)) && m != M::ACTIVE;
         if narrows && is_dead(&list[next + 1..], m, read_after) {
             list[at] = Ins::EndKeep;
             list[next] = Ins::Split;

@@ -7,14 +7,14 @@ mod fetches;
 
 use super::alu::{Alu, Operand, Target};
 use super::doubles::{Double, Results, Wide};
-use super::facts::{Facts, INT_NOT_EQUAL, Side, indexed, opposite, truth};
+use super::facts::{Comparison, Facts, INT_EQUAL, INT_NOT_EQUAL, OfBlock, Side, opposite, truth};
 use super::sizes::{Sizes, is_power_of_two};
 use super::{Call, Indexed, Ins, Sample, alu};
 use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
-use crate::codegen::x86::lir::{Lir, Negated, Src, Vector};
+use crate::codegen::x86::lir::{K, Lir, Negated, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
-use crate::ir::r700::{Block, Fetch, File, M, MaskOp, Op, Store, Value, Var};
+use crate::ir::r700::{Block, Condition, Fetch, File, M, MaskOp, Op, Store, Value, Var, indexed};
 use ctm_exec::x1k::float::SIGN;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 
@@ -71,7 +71,7 @@ impl Sink for Select<'_> {
 struct Plan<'a> {
     block: &'a Block,
     seen: Vec<bool>,
-    flushed: &'a [bool],
+    known: &'a OfBlock,
     /// How large each vector can be; empty where nobody asks.
     sizes: Vec<i16>,
     /// The last place at which each vector is read.
@@ -137,8 +137,8 @@ impl<'a> Select<'a> {
         let mut plan = Plan {
             block,
             seen: known.visible(),
-            flushed: &known.flushed,
-            sizes: self.sizes.map(|sizes| sizes.within(block)).unwrap_or_default(),
+            known,
+            sizes: self.sizes.map(|sizes| sizes.within(&block.ops)).unwrap_or_default(),
             last: vec![0; count],
             uses: vec![0; count],
             shown: vec![false; count],
@@ -154,12 +154,17 @@ impl<'a> Select<'a> {
                 // A comparison may be made where its result is used.
                 if let Op::Holds(_, ab, _) = block.ops[value.index()] {
                     ab.into_iter().for_each(|v| plan.last[v.index()] = place);
-                    plan.shown[value.index()] |= match *op {
-                        Op::Select(_, a, b) => a == value || b == value,
-                        Op::Mask(MaskOp::Lanes(..)) => false,
-                        _ => true,
-                    };
                 }
+                if let Some(condition) = self.joined(block, value) {
+                    condition.reads(&block.ops, &mut |v| plan.last[v.index()] = place);
+                }
+                plan.shown[value.index()] |= match *op {
+                    Op::Select(_, a, b) => {
+                        (a == value || b == value) && self.joined(block, Value(place as u32)).is_none()
+                    }
+                    Op::Mask(MaskOp::Lanes(..)) => false,
+                    _ => true,
+                };
             }
         }
         // Of each variable: the next store, going backwards; then the last read or store, and the newest of what stands for it.
@@ -262,7 +267,7 @@ impl<'a> Select<'a> {
             }
             Op::Mask(MaskOp::Lanes(m, value)) => {
                 self.out.push(Ins::BeginLanes);
-                self.truth(plan, value);
+                self.truth(plan, value, true);
                 self.out.push(Ins::EndLanes(m));
                 return None;
             }
@@ -319,8 +324,10 @@ impl<'a> Select<'a> {
         if plan.uses[place] == 0 {
             return None;
         }
-        // A comparison that only chooses or becomes a mask is made there.
-        if matches!(op, Op::Holds(op, ..) if truth(*op).is_some()) && self.only_chooses(plan, place) {
+        // A condition that only chooses or becomes a mask is made there.
+        let compares = matches!(op, Op::Holds(op, ..) if truth(*op).is_some());
+        let joined = self.joined(plan.block, Value(place as u32));
+        if (compares || joined.is_some()) && self.only_chooses(plan, place) {
             return None;
         }
         if let Some(result) = self.wide(plan, place) {
@@ -333,9 +340,14 @@ impl<'a> Select<'a> {
         let reads = || operands(plan.block, op);
         let is_read = |location: Vector| reads().any(|v| plan.at[v.index()] == Some(Src::Vector(location)));
         let is_read = |location: Vector| {
-            let through = |v: Value| match plan.block.ops[v.index()] {
-                Op::Holds(_, ab, _) => ab.into_iter().any(|v| plan.at[v.index()] == Some(Src::Vector(location))),
-                _ => false,
+            let through = |v: Value| {
+                let mut is = false;
+                let mut look = |v: Value| is |= plan.at[v.index()] == Some(Src::Vector(location));
+                match plan.block.ops[v.index()] {
+                    Op::Holds(_, ab, _) => ab.into_iter().for_each(look),
+                    _ => self.joined(plan.block, v).into_iter().for_each(|of| of.reads(&plan.block.ops, &mut look)),
+                }
+                is
             };
             is_read(location) || reads().any(through)
         };
@@ -368,36 +380,77 @@ impl<'a> Select<'a> {
         self.calls.push(call);
     }
 
-    /// Puts the lanes in which a value is not zero into mask 1.
-    fn truth(&mut self, plan: &Plan<'_>, value: Value) {
-        if let Op::Holds(op, ab, wanted) = plan.block.ops[value.index()]
-            && plan.at[value.index()].is_none()
-            && self.holds(plan, (op, ab), wanted)
-        {
-            return;
+    /// A value that is several comparisons: with AVX-512, which has instructions for masks, it is made where it is used.
+    fn joined(&self, block: &Block, value: Value) -> Option<Condition> {
+        let is = self.isa == Isa::Avx512 && matches!(block.ops[value.index()], Op::Select(..));
+        if is { Condition::of(&block.ops, value) } else { None }
+    }
+
+    /// Puts the lanes in which a value is not zero, or (not `wanted`) in which it is, into mask 1.
+    fn truth(&mut self, plan: &Plan<'_>, value: Value, wanted: bool) {
+        if plan.at[value.index()].is_none() {
+            if let Op::Holds(op, ab, holds) = plan.block.ops[value.index()]
+                && self.holds(plan, (op, ab), holds == wanted)
+            {
+                return;
+            }
+            if let Some(condition) = self.joined(plan.block, value) {
+                return self.condition(plan, condition, wanted);
+            }
         }
         let src = self.src(plan, value);
-        self.push(Lir::Test(asm::CMP_I32, INT_NOT_EQUAL, 1, src, Src::Literal(0), 0));
+        let how = if wanted { INT_NOT_EQUAL } else { INT_EQUAL };
+        self.push(Lir::Test(asm::CMP_I32, how, 1, src, Src::Literal(0), 0));
+    }
+
+    /// Puts the lanes in which a condition holds, or (not `wanted`) does not, into mask 1.
+    fn condition(&mut self, plan: &Plan<'_>, condition: Condition, wanted: bool) {
+        let ((op, ab, holds), of, both) = match condition {
+            Condition::Holds((op, ab, holds)) => {
+                self.holds(plan, (op, ab), holds == wanted);
+                return;
+            }
+            Condition::Not(of) => return self.truth(plan, of, !wanted),
+            Condition::And(holds, of) => (holds, of, wanted),
+            Condition::Or(holds, of) => (holds, of, !wanted),
+        };
+        self.truth(plan, of, wanted);
+        let Some((first, None)) = truth(op) else { return };
+        if both {
+            return self.compare(plan, first, ab, holds == wanted, (1, 1));
+        }
+        self.compare(plan, first, ab, holds == wanted, (2, 0));
+        self.push(Lir::Or(1, 1, 2));
+    }
+
+    /// Puts the lanes in which a comparison holds, or (not `wanted`) does not, into a mask under another one.
+    fn compare(
+        &mut self,
+        plan: &Plan<'_>,
+        (op, how, x, y): Comparison,
+        [a, b]: [Value; 2],
+        wanted: bool,
+        (k, under): (K, K),
+    ) {
+        let [x, y] = [x, y].map(|side| match side {
+            Side::A => self.src(plan, a),
+            Side::B => self.src(plan, b),
+            Side::Bits(bits) => Src::Literal(bits),
+        });
+        let how = if wanted { how } else { opposite(how) };
+        self.push(Lir::Test(op, how, k, x, y, under));
     }
 
     /// Puts the lanes where an operation's predicate says execute, or where it kills, into mask 1, or (not `wanted`) those where it does not.
-    fn holds(&mut self, plan: &Plan<'_>, (op, [a, b]): (Op2, [Value; 2]), wanted: bool) -> bool {
+    fn holds(&mut self, plan: &Plan<'_>, (op, ab): (Op2, [Value; 2]), wanted: bool) -> bool {
         let Some((first, second)) = truth(op) else { return false };
         // The opposite of two comparisons is none.
         if !wanted && second.is_some() {
             return false;
         }
-        for ((compare, how, x, y), under) in
-            [(Some(first), 0), (second, 1)].into_iter().filter_map(|(c, k)| Some((c?, k)))
-        {
-            let side = |side| match side {
-                Side::A => self.src(plan, a),
-                Side::B => self.src(plan, b),
-                Side::Bits(bits) => Src::Literal(bits),
-            };
-            let (x, y) = (side(x), side(y));
-            let how = if wanted { how } else { opposite(how) };
-            self.push(Lir::Test(compare, how, 1, x, y, under));
+        self.compare(plan, first, ab, wanted, (1, 0));
+        if let Some(second) = second {
+            self.compare(plan, second, ab, wanted, (1, 1));
         }
         true
     }
@@ -438,7 +491,15 @@ impl<'a> Select<'a> {
                 self.push(Lir::Two(asm::XOR, dst, a, Src::Literal(SIGN)));
             }
             Op::Select(c, a, b) => {
-                self.truth(plan, c);
+                if let Some(condition) = self.joined(plan.block, Value(place as u32)) {
+                    self.condition(plan, condition, true);
+                    self.push(Lir::Blend(dst, 1, Src::Literal(u32::MAX), Src::Literal(0)));
+                    return true;
+                }
+                // That one of two holds is what takes an instruction more.
+                let either = matches!(self.joined(plan.block, c), Some(Condition::Or(..)));
+                let (a, b) = if either { (b, a) } else { (a, b) };
+                self.truth(plan, c, !either);
                 let (a, b) = (self.src(plan, a), self.src(plan, b));
                 self.push(Lir::Blend(dst, 1, a, b));
             }
@@ -465,7 +526,8 @@ impl<'a> Select<'a> {
             Op::Cube(element, values, omod, clamp) => {
                 let operands = values.map(|value| Operand {
                     src: self.src(plan, value),
-                    flushed: plan.flushed[value.index()],
+                    flushed: plan.known.flushed[value.index()],
+                    number: false,
                     value: value.0,
                     negated: false,
                 });
@@ -475,7 +537,8 @@ impl<'a> Select<'a> {
             Op::Alu(op, values, omod, clamp) => {
                 let operands = values.map(|value| {
                     let (negated, of) = without_sign(plan.block, op, value);
-                    Operand { src: self.src(plan, of), flushed: plan.flushed[of.index()], value: of.0, negated }
+                    let [flushed, number] = [&plan.known.flushed, &plan.known.numbers].map(|are| are[of.index()]);
+                    Operand { src: self.src(plan, of), flushed, number, value: of.0, negated }
                 });
                 let alu = Alu { op, omod, clamp, seen: plan.seen[place] };
                 return alu.emit(&mut With { select: self, plan }, dst, operands);

@@ -3,8 +3,7 @@
 //! A product with 2, 4, 8 ... is exact, unless it overflows; so a sum with it that is rounded once is the sum that is rounded twice. Where the product does
 //! overflow, it is infinite, and so is a sum with anything finite; a sum that is rounded once is infinite as well if what is added is at most 2^100.
 
-use super::facts::indexed;
-use crate::ir::r700::{Block, Code, File, Op, Value, Var};
+use crate::ir::r700::{Block, Code, File, Op, Value, Var, indexed};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 
 /// Uniform values and start values are taken for smaller than 2 to this power.
@@ -21,7 +20,11 @@ const LARGEST_FACTOR: u32 = 20;
 const ROUNDS: usize = 4;
 
 /// For each variable: its magnitudes are at most 2 to this power. Rounding keeps that.
-pub struct Sizes(Vec<i16>);
+pub struct Sizes {
+    vars: Vec<i16>,
+    /// Uniform values that launches are given, and sizes of those that are computed.
+    uniforms: (usize, Vec<i16>),
+}
 
 /// Whether these are the bits of 2, 4, 8 ... up to a limit, with either sign: a factor whose products are exact unless they overflow.
 pub fn is_power_of_two(bits: u32) -> bool {
@@ -41,16 +44,17 @@ impl Sizes {
         if !code.blocks.iter().any(wanted) {
             return None;
         }
-        let mut sizes = Self(vec![0; Var::COUNT]);
-        start.iter().for_each(|var| sizes.0[var.index()] = MODERATE);
+        let mut sizes = Self { vars: vec![0; Var::COUNT], uniforms: (code.given_uniforms(), Vec::new()) };
+        sizes.uniforms.1 = sizes.within(&code.computed);
+        start.iter().for_each(|var| sizes.vars[var.index()] = MODERATE);
         for round in 0.. {
             let mut changed = false;
             for block in &code.blocks {
-                let of = sizes.within(block);
+                let of = sizes.within(&block.ops);
                 let mut store = |var: Var, value: Value| {
-                    let (old, new) = (sizes.0[var.index()], of[value.index()]);
+                    let (old, new) = (sizes.vars[var.index()], of[value.index()]);
                     if new > old {
-                        sizes.0[var.index()] = if round < ROUNDS { new } else { ANYTHING };
+                        sizes.vars[var.index()] = if round < ROUNDS { new } else { ANYTHING };
                         changed = true;
                     }
                 };
@@ -76,20 +80,23 @@ impl Sizes {
         sizes.get(value.index()).is_some_and(|&size| size <= LARGEST_SUMMAND)
     }
 
-    /// Of each vector of a block.
-    pub fn within(&self, block: &Block) -> Vec<i16> {
-        let mut sizes: Vec<i16> = Vec::with_capacity(block.ops.len());
-        for op in &block.ops {
+    /// Of each vector of a block's operations.
+    pub fn within(&self, ops: &[Op]) -> Vec<i16> {
+        let mut sizes: Vec<i16> = Vec::with_capacity(ops.len());
+        for op in ops {
             // Operands that an operation does not have may be any number.
             let of = |value: Value| sizes.get(value.index()).copied().unwrap_or(ANYTHING);
             let size = match *op {
                 Op::Bits(bits) => of_bits(bits),
-                Op::Uniform(_) => MODERATE,
-                Op::Get(var) => self.0[var.index()],
+                Op::Uniform(index) => match usize::from(index).checked_sub(self.uniforms.0) {
+                    Some(computed) => self.uniforms.1.get(computed).copied().unwrap_or(ANYTHING),
+                    None => MODERATE,
+                },
+                Op::Get(var) => self.vars[var.index()],
                 Op::Abs(a) | Op::Neg(a) => of(a),
                 Op::Select(_, a, b) => of(a).max(of(b)),
                 Op::GetRelative(File::Gprs(gprs), _, element, _) => {
-                    indexed(gprs, element).map(|var| self.0[var.index()]).max().unwrap_or(ANYTHING)
+                    indexed(gprs, element).map(|var| self.vars[var.index()]).max().unwrap_or(ANYTHING)
                 }
                 Op::Alu(AluOp::Op2(op), [a, b, _], omod, _) => modified(of_op2(op, of(a), of(b)), omod),
                 Op::Alu(AluOp::Op3(op), [a, b, c], omod, _) => modified(of_op3(op, [a, b, c].map(of)), omod),

@@ -141,9 +141,7 @@ impl Lower<'_> {
                 Err(Some(bits)) => b.bits(bits),
                 Err(None) => continue,
             };
-            self.relative_gprs = true;
-            b.effect(Op::SetRelative(gprs, 0, element as u8, register, value, under));
-            b.forget();
+            b.set_indexed(gprs, (0, element as u8, register), value, under);
         }
     }
 
@@ -318,10 +316,8 @@ impl Lower<'_> {
         for (element, value) in values.into_iter().enumerate() {
             let Some(value) = value else { continue };
             if to.relative {
-                self.relative_gprs = true;
                 let index = loop_index(b, index);
-                b.effect(Op::SetRelative(gprs, to.gpr, element as u8, index, value, to.under));
-                b.forget();
+                b.set_indexed(gprs, (to.gpr, element as u8, index), value, to.under);
             } else {
                 b.set(Var::gpr(usize::from(to.gpr), element), value, to.under);
             }

@@ -432,8 +432,7 @@ impl Lower<'_> {
             }
             Source::Gpr(base) if operand.relative => {
                 let index = register_index(b, clause, mode);
-                self.relative_gprs = true;
-                b.make(Op::GetRelative(File::Gprs(self.gprs()), base, element, index))
+                b.get_indexed(self.gprs(), (base, element, index), false)
             }
             Source::Gpr(base) => b.get(Var::gpr(usize::from(base), usize::from(element))),
             Source::Kcache { set, index } => {
@@ -492,16 +491,14 @@ impl Lower<'_> {
         } else if relative {
             let index = register_index(b, clause, mode);
             let gprs = self.gprs();
-            self.relative_gprs = true;
             let value = match on {
                 Some(on) => {
-                    let old = b.make(Op::GetRelative(File::Gprs(gprs), base, element, index));
+                    let old = b.get_indexed(gprs, (base, element, index), false);
                     b.make(Op::Select(on, value, old))
                 }
                 None => value,
             };
-            b.effect(Op::SetRelative(gprs, base, element, index, value, clause.under));
-            b.forget();
+            b.set_indexed(gprs, (base, element, index), value, clause.under);
         } else if is_register(i64::from(base), usize::from(self.gprs())) {
             let var = Var::gpr(usize::from(base), usize::from(element));
             b.set_where(on, var, value, clause.under);

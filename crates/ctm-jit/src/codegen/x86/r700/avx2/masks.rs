@@ -141,7 +141,7 @@ impl Bits {
 pub fn idle_lanes_count(program: &Program<'_>) -> bool {
     let wakes = |op: &Op| matches!(op, Op::Mask(MaskOp::Quads(..)));
     let code = program.code;
-    code.relative_gprs || code.watches_idle_lanes || code.blocks.iter().flat_map(|block| &block.ops).any(wakes)
+    program.indexed > 0 || code.watches_idle_lanes || code.blocks.iter().flat_map(|block| &block.ops).any(wakes)
 }
 
 /// Whether parts without active lanes may be left out of a segment: nobody sees what it does to them. Only where idle lanes do not count.

@@ -1,0 +1,84 @@
+//! What is computed of uniform values alone is computed once for each launch, and stands in their table.
+
+use super::r700::rename;
+use crate::ir::map::Map;
+use crate::ir::r700::{Block, Code, Op, Value};
+use crate::ir::values;
+
+/// Finds it: it becomes [`Code::computed`], and those who read it read a uniform value.
+pub fn gather(code: &mut Code) {
+    let first = code.given_uniforms();
+    let mut made = Map::default();
+    for block in &mut code.blocks {
+        let known = known(block);
+        // What the others read, and what that is made of.
+        let mut read = vec![false; block.ops.len()];
+        let others = (0..block.ops.len()).filter(|&place| !known[place]);
+        others.flat_map(|place| block.ops[place].reads()).for_each(|value| read[bare(block, value).index()] = true);
+        let roots: Vec<usize> = (0..read.len()).filter(|&p| known[p] && read[p] && !is_given(&block.ops[p])).collect();
+        if roots.is_empty() {
+            continue;
+        }
+        let mut needed = vec![false; block.ops.len()];
+        roots.iter().for_each(|&place| needed[place] = true);
+        for place in (0..needed.len()).rev() {
+            if needed[place] {
+                block.ops[place].reads().for_each(|value| needed[value.index()] = true);
+            }
+        }
+        let mut names = vec![Value(0); block.ops.len()];
+        for place in (0..needed.len()).filter(|&place| needed[place]) {
+            let mut op = block.ops[place];
+            rename(&mut op, |value| names[value.index()]);
+            names[place] = *made.entry(op).or_insert_with(|| {
+                code.computed.push(op);
+                Value(code.computed.len() as u32 - 1)
+            });
+        }
+        for place in roots {
+            if let Ok(index) = u16::try_from(first + names[place].index()) {
+                block.ops[place] = Op::Uniform(index);
+            }
+        }
+    }
+}
+
+/// Appends what is computed to the table of uniform values.
+pub fn append(computed: &[Op], table: &mut Vec<u32>) {
+    let first = table.len();
+    for op in computed {
+        let mut args = [0; 6];
+        op.reads().zip(&mut args).for_each(|(value, arg)| *arg = table[first + value.index()]);
+        table.push(match *op {
+            Op::Uniform(index) => table.get(usize::from(index)).copied().unwrap_or(0),
+            ref op => values::lane(op, &args),
+        });
+    }
+}
+
+/// Which vectors of a block depend on nothing but uniform values.
+fn known(block: &Block) -> Vec<bool> {
+    let mut known = Vec::with_capacity(block.ops.len());
+    for op in &block.ops {
+        known.push(match op {
+            Op::Bits(_) | Op::Uniform(_) => true,
+            Op::Abs(_) | Op::Neg(_) | Op::Alu(..) | Op::Holds(..) | Op::Select(..) | Op::Cube(..) | Op::Wide(..) => {
+                op.reads().all(|value| known[value.index()])
+            }
+            _ => false,
+        });
+    }
+    known
+}
+
+const fn is_given(op: &Op) -> bool {
+    matches!(op, Op::Bits(_) | Op::Uniform(_))
+}
+
+/// The value behind sign changes, which cost little.
+fn bare(block: &Block, value: Value) -> Value {
+    match block.ops[value.index()] {
+        Op::Abs(a) | Op::Neg(a) => bare(block, a),
+        _ => value,
+    }
+}
