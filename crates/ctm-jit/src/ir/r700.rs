@@ -8,9 +8,11 @@
 
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::MemoryRead;
+use ctm_exec::x1k::functions::UnitOp;
 use ctm_isa::r700::inst::{CfMem, MemDsr, MemDsw, TexFetch, VtxFetch};
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2};
 use ctm_isa::r700::{CONSTANT_FILE, GPRS};
+use ctm_isa::x1k::ops as x1k;
 
 /// A lane vector: the operation of the same block that makes it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
@@ -88,6 +90,8 @@ impl M {
     const PER_ENTRY: u16 = 5;
     /// The most entries.
     pub const ENTRIES: usize = 48;
+    /// X1K: the ALU result.
+    pub const RESULT: Self = Self::saved(Self::ENTRIES - 1);
     /// How many places there are.
     pub const COUNT: usize = (Self::STACK + Self::PER_ENTRY * Self::ENTRIES as u16) as usize;
 
@@ -119,6 +123,19 @@ impl M {
     pub const fn loop_index(entry: usize) -> Self {
         Self::of_entry(entry, 4)
     }
+
+    /// X1K: a bit of the predicate register (0 = r to 3 = a).
+    pub const fn predicate(bit: u8) -> Self {
+        Self::saved(Self::ENTRIES - 2 - bit as usize)
+    }
+
+    /// X1K: scratch for the lanes that instructions concern; there are [`Self::UNDERS`].
+    pub const fn under(number: usize) -> Self {
+        Self::broken(Self::ENTRIES - 1 - number)
+    }
+
+    /// How many of those there are.
+    pub const UNDERS: usize = 8;
 
     /// Its number.
     pub const fn index(self) -> usize {
@@ -198,6 +215,69 @@ pub enum File {
     Share,
 }
 
+/// An operation of the X1K on one channel: what it makes of its first one or three operands.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Unit {
+    /// `a * b + c`, times the output modifier, rounded once (`ops::mad` and `ops::output_modifier`).
+    Mad {
+        /// 0 times infinity and 0 times NaN are 0 (`ops::ZeroRule`).
+        zero_wins: bool,
+        /// Output modifier.
+        omod: x1k::Omod,
+    },
+    /// The number times the output modifier, rounded: flushes, and makes the one NaN (`Wide::from_bits`, `ops::output_modifier`).
+    Scale(x1k::Omod),
+    /// To 0..1 (`ops::clamp`).
+    Clamp,
+    /// `a - floor(a)`, times the output modifier (`ops::frc`).
+    Fraction(x1k::Omod),
+    /// A transcendental function (`ctm_exec::x1k::transcendental`).
+    Scalar(x1k::AlphaOp),
+    /// An operation for which back ends have no code of their own: its reference function is called for each lane (`UnitOp::channel`).
+    Reference {
+        /// Which: one that looks at one channel of its operands.
+        op: UnitOp,
+        /// 0 times infinity and 0 times NaN are 0 (`ops::ZeroRule`).
+        zero_wins: bool,
+        /// Output modifier.
+        omod: x1k::Omod,
+        /// To 0..1.
+        clamp: bool,
+    },
+}
+
+impl Unit {
+    /// How many operands it reads.
+    pub const fn operands(self) -> usize {
+        match self {
+            Self::Mad { .. } | Self::Reference { .. } => 3,
+            Self::Scale(_) | Self::Clamp | Self::Fraction(_) | Self::Scalar(_) => 1,
+        }
+    }
+}
+
+/// What is counted for lanes.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Counter {
+    /// Active lanes, for each instruction.
+    Lanes,
+    /// X1K: lookups of an input.
+    Lookups(u8),
+}
+
+impl Counter {
+    /// How many there are.
+    pub const COUNT: usize = 17;
+
+    /// Its number.
+    pub const fn index(self) -> usize {
+        match self {
+            Self::Lanes => 0,
+            Self::Lookups(input) => 1 + (input & 15) as usize,
+        }
+    }
+}
+
 /// One micro-operation.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Op {
@@ -226,6 +306,10 @@ pub enum Op {
     Cube(u8, [Value; 3], Omod, bool),
     /// A dword (0..=3) of a 64-bit operation, or whether its predicate holds (4). Operands: high and low dwords of src0, src1, src2.
     Wide(AluOp, u8, [Value; 6], Omod, bool),
+    /// An operation of the X1K; operands that it does not read repeat the first one.
+    Unit(Unit, [Value; 3]),
+    /// In every lane, what the given lane (0..=3) of its quad holds.
+    QuadLane(Value, u8),
     /// An element of register or constant `base + index`.
     GetRelative(File, u8, u8, Value),
     /// An element of what a [`Op::Fetch`] read.
@@ -246,8 +330,10 @@ pub enum Op {
     Mark(Var, M),
     /// Changes masks.
     Mask(MaskOp),
-    /// Counts so many instructions for the active lanes.
-    Tally(u32),
+    /// Counts so many for each lane of a mask.
+    Tally(Counter, u32, M),
+    /// Leaves the group to the reference interpreter unless `base + number` is from 0 to below `count`: number, base, count.
+    Guard(M, u8, u16),
 }
 
 impl Op {
@@ -256,11 +342,15 @@ impl Op {
         let mut values = [None; 6];
         let mut put = |from: &[Value]| from.iter().zip(&mut values).for_each(|(v, place)| *place = Some(*v));
         match self {
-            Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(_) => {}
-            Self::Yield(_) | Self::Lane => {}
-            Self::Abs(a) | Self::Neg(a) | Self::GetRelative(_, _, _, a) | Self::Fetched(a, _) | Self::Set(_, a, _) => {
-                put(&[*a]);
-            }
+            Self::Bits(_) | Self::Get(_) | Self::Uniform(_) | Self::Number(_) | Self::Mark(..) | Self::Tally(..) => {}
+            Self::Yield(_) | Self::Lane | Self::Guard(..) => {}
+            Self::Abs(a)
+            | Self::Neg(a)
+            | Self::QuadLane(a, _)
+            | Self::GetRelative(_, _, _, a)
+            | Self::Fetched(a, _)
+            | Self::Set(_, a, _) => put(&[*a]),
+            Self::Unit(unit, abc) => put(&abc[..unit.operands()]),
             Self::Alu(op, abc, ..) => put(&abc[..usize::from(op.info().operands).min(3)]),
             Self::Holds(_, ab, _) => put(ab),
             Self::Select(c, a, b) => put(&[*c, *a, *b]),
@@ -279,8 +369,7 @@ impl Op {
     pub fn masks(&self) -> impl Iterator<Item = M> + use<> {
         let masks = match self {
             Self::Mask(op) => op.reads(),
-            Self::Tally(_) => [Some(M::ACTIVE), None],
-            Self::Number(m) => [Some(*m), None],
+            Self::Tally(_, _, m) | Self::Number(m) | Self::Guard(m, ..) => [Some(*m), None],
             _ => [self.clone().under().copied(), None],
         };
         masks.into_iter().flatten()
@@ -306,11 +395,14 @@ impl Op {
             | Self::Select(..)
             | Self::Cube(..)
             | Self::Wide(..)
+            | Self::Unit(..)
+            | Self::QuadLane(..)
             | Self::GetRelative(..)
             | Self::Fetched(..)
             | Self::Mask(_)
             | Self::Yield(_)
-            | Self::Tally(_) => None,
+            | Self::Tally(..)
+            | Self::Guard(..) => None,
         }
     }
 
@@ -325,7 +417,8 @@ impl Op {
                 | Self::SetRelative(..)
                 | Self::Mark(..)
                 | Self::Mask(_)
-                | Self::Tally(_)
+                | Self::Tally(..)
+                | Self::Guard(..)
         )
     }
 
@@ -409,6 +502,15 @@ pub enum Fetch {
     Share(MemDsr, u8),
     /// A SIMD-global register by its number; 0 behind them.
     Global,
+    /// X1K: an input, at column and row.
+    Input {
+        /// Which input.
+        input: u8,
+        /// Coordinates are in elements.
+        unscaled: bool,
+        /// Sees uncached writes.
+        uncached: bool,
+    },
 }
 
 impl Fetch {
@@ -417,7 +519,7 @@ impl Fetch {
         match self {
             Self::Texture(inst) => inst.word0.alt_const,
             Self::Vertex(inst) => inst.word2.alt_const,
-            Self::Memory(..) | Self::Share(..) | Self::Global => false,
+            Self::Memory(..) | Self::Share(..) | Self::Global | Self::Input { .. } => false,
         }
     }
 }
@@ -435,6 +537,11 @@ pub enum Store {
     Dword,
     /// An element of a SIMD-global register by its number, if there is such a register: number and bits.
     Global(u8),
+    /// X1K: element (x, y) of output 0 past the cache, lane by lane (CTM §3.3.8): x, y, bits, and in every lane the mask of those that write.
+    Uncached {
+        /// All of them take the index of the first lane that executes it.
+        shared: bool,
+    },
 }
 
 /// A place where a wavefront yields to the others of its group: what follows is seen by the others.
@@ -560,6 +667,8 @@ pub struct Code {
     pub computed: Vec<Op>,
     /// Some fetch looks at lanes that do not execute.
     pub watches_idle_lanes: bool,
+    /// Every lane keeps what its variables hold, whether it is active or not: somebody looks at or writes lanes that are not.
+    pub keeps_idle_lanes: bool,
 }
 
 impl Code {

@@ -2,10 +2,12 @@
 //!
 //! The portable back end runs them for every operation, machine code for those that it has no instructions for.
 
-use crate::ir::r700::Op;
+use crate::ir::r700::{Op, Unit};
 use ctm_exec::r700::single::{Effect, Value, factor, op2, op3, output};
 use ctm_exec::r700::{ops, ops64};
-use ctm_exec::x1k::float::{SIGN, number};
+use ctm_exec::x1k::float::{SIGN, Wide, number};
+use ctm_exec::x1k::functions::UnitOp;
+use ctm_exec::x1k::ops::ZeroRule;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 
 /// What a pure operation that reads nothing but vectors gives for one lane; `args` are what [`Op::reads`] names, in that order.
@@ -33,6 +35,7 @@ pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
             output(if element == 3 { Value::Plain(x.to_bits()) } else { Value::Float(x) }, omod, clamp)
         }
         Op::Wide(op, part, _, omod, clamp) => wide(op, part, args, omod, clamp),
+        Op::Unit(unit, _) => unit_lane(unit, [args[0], args[1], args[2]]),
         Op::Get(_)
         | Op::Uniform(_)
         | Op::Number(_)
@@ -46,7 +49,9 @@ pub fn lane(op: &Op, args: &[u32; 6]) -> u32 {
         | Op::SetRelative(..)
         | Op::Mark(..)
         | Op::Mask(_)
-        | Op::Tally(_) => 0,
+        | Op::Tally(..)
+        | Op::Guard(..)
+        | Op::QuadLane(..) => 0,
     }
 }
 
@@ -57,6 +62,24 @@ pub fn alu(op: AluOp, [a, b, c]: [u32; 3], omod: Omod, clamp: bool) -> u32 {
         AluOp::Op3(op) => op3(op, a, b, c),
     };
     scalar.map_or(0, |scalar| output(scalar.value, omod, clamp))
+}
+
+/// An operation of the X1K.
+pub fn unit_lane(unit: Unit, [a, b, c]: [u32; 3]) -> u32 {
+    use ctm_exec::x1k::ops::{clamp, frc, mad, output_modifier};
+    let rule = |zero_wins| if zero_wins { ZeroRule::ZeroTimesAnything } else { ZeroRule::Ieee };
+    match unit {
+        Unit::Mad { zero_wins, omod } => output_modifier(mad(a, b, c, rule(zero_wins)), omod, false),
+        Unit::Scale(omod) => output_modifier(Wide::from_bits(a), omod, false),
+        Unit::Clamp => clamp(a),
+        Unit::Fraction(omod) => output_modifier(frc(a), omod, false),
+        Unit::Scalar(op) => {
+            UnitOp::Alpha(op).channel([a; 3], ZeroRule::Ieee, ctm_isa::x1k::ops::Omod::U1, false).unwrap_or(0)
+        }
+        Unit::Reference { op, zero_wins, omod, clamp } => {
+            op.channel([a, b, c], rule(zero_wins), omod, clamp).unwrap_or(0)
+        }
+    }
 }
 
 /// A dword of a 64-bit operation's result, or whether its predicate holds (R700 §4.12).

@@ -526,3 +526,12 @@ impl Op {
         )
     }
 }
+
+/// Whether an outcome of a flow-control instruction pops a loop frame.
+pub const fn leaves_loop(op: FcOp, jump: bool) -> bool {
+    match op {
+        FcOp::EndLoop | FcOp::EndRep => !jump,
+        FcOp::BreakLoop | FcOp::BreakRep => jump,
+        FcOp::Jump | FcOp::Loop | FcOp::Rep | FcOp::Continue => false,
+    }
+}

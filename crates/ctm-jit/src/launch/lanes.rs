@@ -1,8 +1,10 @@
 //! What goes into a group and what comes out of it, whichever back end runs it.
 
+use crate::ir::r700::Counter;
 use crate::ir::x1k::{BlockId, Code, End, OUTPUT_VARS, Op, Tally, Target, Var};
 use ctm_exec::Counters;
 use ctm_exec::x1k::{Constants, Memory, sample};
+use ctm_isa::x1k::INPUTS;
 use ctm_isa::x1k::ops::FcOp;
 
 /// Lanes of a vector. Groups of up to so many lanes run here; larger ones are left to the reference interpreter.
@@ -70,6 +72,30 @@ impl Visits {
         self.groups += other.groups;
         self.active += other.active;
         self.covered += other.covered;
+    }
+}
+
+/// What is counted for lanes, by [`Counter`].
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Tallies(pub [u64; Counter::COUNT]);
+
+impl Tallies {
+    /// Adds others.
+    pub fn add(&mut self, other: &Self) {
+        self.0.iter_mut().zip(other.0).for_each(|(all, more)| *all += more);
+    }
+
+    /// Turns them into counters of an X1K launch.
+    pub fn count(&self, memory: &dyn Memory, counters: &mut Counters) {
+        counters.active_lanes += self.0[Counter::Lanes.index()];
+        for number in 0..INPUTS as u8 {
+            let lookups = self.0[Counter::Lookups(number).index()];
+            if let Some(input) = memory.input(number).filter(|_| lookups > 0) {
+                let elements = lookups * sample::elements_per_lookup(input.sampler.filter);
+                counters.fetches += elements;
+                counters.fetch_bytes += elements * u64::from(input.element_bytes);
+            }
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 //! What back ends read inputs from, and write to past the cache.
 
 use crate::launch::direct;
-use crate::launch::lanes::{BailOut, Mask, Row, lanes_of};
-use ctm_exec::x1k::Memory;
+use crate::launch::lanes::BailOut;
+use crate::launch::r700::wave::{LANES, Row, lanes_of};
 use ctm_exec::x1k::group::uncached_index;
+use ctm_exec::x1k::{Memory, sample};
 
 /// What back ends read inputs from, and write to past the cache.
 #[derive(Clone, Copy)]
@@ -48,7 +49,7 @@ impl<'a> Source<'a> {
     ///
     /// # Errors
     /// When one of them is refused; those before it are made.
-    pub fn write(&self, [x, y, bits]: [&Row; 3], lanes: Mask, shared: Option<usize>) -> Result<(), BailOut> {
+    pub fn write(&self, [x, y, bits]: [&Row; 3], lanes: u64, shared: Option<usize>) -> Result<(), BailOut> {
         let Reach::Alone(memory) = self.reach else { return Err(BailOut) };
         lanes_of(lanes).try_for_each(|lane| {
             let of = shared.unwrap_or(lane);
@@ -79,4 +80,46 @@ pub trait Exclusive {
 
     /// Lets the reference interpreter run the group from its start.
     fn again(&self, with: &mut dyn FnMut(&mut dyn Memory));
+}
+
+/// A lookup of one input, lane by lane.
+#[derive(Clone, Copy)]
+pub struct InputRead {
+    /// Which input.
+    pub input: u8,
+    /// Coordinates are in elements.
+    pub unscaled: bool,
+    /// Sees uncached writes.
+    pub uncached: bool,
+    /// The lanes that read.
+    pub working: u64,
+    /// Those for which a fault is one.
+    pub covered: u64,
+}
+
+impl InputRead {
+    /// What lanes read; those that do not get 0.
+    ///
+    /// # Errors
+    /// When a covered lane would fault.
+    pub fn of(&self, source: Source<'_>, at: [&Row; 2]) -> Result<[Row; 4], BailOut> {
+        match source.views.filter(|views| views.lends(self.input)) {
+            Some(views) => self.of_memory(views, at),
+            None => source.read(|memory| self.of_memory(memory, at))?,
+        }
+    }
+
+    fn of_memory<M: Memory + ?Sized>(&self, memory: &M, [s, t]: [&Row; 2]) -> Result<[Row; 4], BailOut> {
+        let input = memory.input(self.input).ok_or(BailOut)?;
+        let mut texels = [[0; LANES]; 4];
+        for lane in lanes_of(self.working) {
+            match sample::lookup(memory, self.input, &input, (s[lane], t[lane]), self.unscaled, self.uncached) {
+                Ok(sampled) => texels.iter_mut().zip(sampled.texel).for_each(|(row, bits)| row[lane] = bits),
+                Err(_) if self.covered >> lane & 1 == 1 => return Err(BailOut),
+                // An uncovered lane cannot fault: it reads 0.
+                Err(_) => {}
+            }
+        }
+        Ok(texels)
+    }
 }

@@ -117,7 +117,7 @@ mod tests {
 
     fn code(blocks: Vec<Block>) -> Code {
         let (fetches, stores, yields, locked, computed) = Default::default();
-        Code { blocks, fetches, stores, yields, locked, computed, watches_idle_lanes: false }
+        Code { blocks, fetches, stores, yields, locked, computed, watches_idle_lanes: false, keeps_idle_lanes: false }
     }
 
     /// The end of a loop of some depth.

@@ -21,12 +21,14 @@ pub fn simplify(code: &mut Code, whole: bool) {
         return;
     }
     let Some(bits) = Bits::of(code) else { return };
-    let live = bits.live(code);
+    // These get new readers, as they give their names to others; so what they are made of is followed, too.
+    let always = ALWAYS.into_iter().fold(0, |set, m| set | bits.bit(m));
+    let live = bits.live(code, always);
     let Some(entries) = bits.follow(code, &live, whole) else { return };
     for (block, entry) in code.blocks.iter_mut().zip(&entries) {
         bits.rewrite(block, entry);
     }
-    let live = bits.live(code);
+    let live = bits.live(code, 0);
     for block in &mut code.blocks {
         let mut reads = bits.live_out(block.end, &live);
         let mut keeps = vec![true; block.ops.len()];
@@ -48,7 +50,7 @@ impl Live {
     /// In a program; `None` when it has too many.
     pub fn of(code: &Code) -> Option<Self> {
         let bits = Bits::of(code)?;
-        let live = bits.live(code);
+        let live = bits.live(code, 0);
         Some(Self { bits, live })
     }
 
@@ -107,9 +109,9 @@ impl Bits {
         }
         for op in code.blocks.iter().flat_map(|block| &block.ops) {
             bits.numbers |= match *op {
-                Op::Mask(MaskOp::Number(m, _) | MaskOp::Add(m, ..) | MaskOp::IfNot0(_, _, m)) | Op::Number(m) => {
-                    bits.bit(m)
-                }
+                Op::Mask(MaskOp::Number(m, _) | MaskOp::Add(m, ..) | MaskOp::IfNot0(_, _, m))
+                | Op::Number(m)
+                | Op::Guard(m, ..) => bits.bit(m),
                 _ => 0,
             };
         }
@@ -149,15 +151,16 @@ impl Bits {
         true
     }
 
-    /// The masks that somebody reads, at the beginning of each block; a mask that only makes itself anew counts for nothing.
-    fn live(&self, code: &Code) -> Vec<u64> {
+    /// The masks that somebody reads, at the beginning of each block; a mask that only makes itself anew counts for nothing. `always`: these count as read everywhere.
+    fn live(&self, code: &Code, always: u64) -> Vec<u64> {
         let mut live = vec![0; code.blocks.len()];
         loop {
             let mut changed = false;
             for (index, block) in code.blocks.iter().enumerate().rev() {
-                let mut of = self.live_out(block.end, &live);
+                let mut of = self.live_out(block.end, &live) | always;
                 for op in block.ops.iter().rev() {
                     self.before(op, &mut of);
+                    of |= always;
                 }
                 changed |= std::mem::replace(&mut live[index], of) != of;
             }
@@ -304,7 +307,8 @@ impl Bits {
             let old = *op;
             match op {
                 Op::Mask(op) => *op = self.simpler(&here, *op, &made),
-                Op::Tally(_) | Op::Number(_) => {}
+                Op::Tally(_, _, m) => *m = self.name(&here, *m),
+                Op::Number(_) | Op::Guard(..) => {}
                 op => op.under().into_iter().for_each(|m| *m = self.name(&here, *m)),
             }
             self.step(&old, &mut here);

@@ -91,7 +91,7 @@ pub fn optimise(code: &mut Code, whole: bool) -> Vec<VarSet> {
     // Whole quads wake lanes for one clause.
     let wakes = ops().any(|op| matches!(op, Op::Mask(MaskOp::Quads(..))));
     let idles = !whole || ops().any(|op| matches!(op, Op::Mask(op) if op.writes() == M::ACTIVE));
-    if wakes && idles {
+    if code.keeps_idle_lanes || wakes && idles {
         for block in &mut code.blocks {
             sweep(block, &mut |_, _| true);
         }
@@ -190,10 +190,22 @@ pub fn rename(op: &mut Op, name: impl Fn(Value) -> Value) {
         | Op::Uniform(_)
         | Op::Number(_)
         | Op::Mark(..)
-        | Op::Tally(_)
+        | Op::Tally(..)
+        | Op::Guard(..)
         | Op::Yield(_)
         | Op::Lane => {}
-        Op::Abs(a) | Op::Neg(a) | Op::GetRelative(_, _, _, a) | Op::Fetched(a, _) | Op::Set(_, a, _) => new(a),
+        Op::Abs(a)
+        | Op::Neg(a)
+        | Op::QuadLane(a, _)
+        | Op::GetRelative(_, _, _, a)
+        | Op::Fetched(a, _)
+        | Op::Set(_, a, _) => new(a),
+        Op::Unit(unit, abc) => {
+            let operands = unit.operands();
+            abc[..operands].iter_mut().for_each(new);
+            let first = abc[0];
+            abc[operands..].fill(first);
+        }
         Op::Alu(op, abc, ..) => {
             let operands = usize::from(op.info().operands).min(3);
             // What is not read keeps a name that exists.

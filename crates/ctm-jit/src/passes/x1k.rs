@@ -5,7 +5,7 @@
 //! it. So for each block there is, beside the variables that are live for running lanes, the set that is live for *idle* ones: what is live
 //! where they come back.
 
-use crate::ir::x1k::{Block, BlockId, Code, End, File, Flow, Levels, Op, Target, Under, Value, Var};
+use crate::ir::x1k::{Block, BlockId, Code, End, File, Flow, Levels, Op, Target, Under, Value, Var, leaves_loop};
 use ctm_isa::x1k::ops::FcOp;
 use ctm_isa::x1k::{BRANCH_COUNTER_FULL, LOOP_STACK, TEMPORARIES};
 
@@ -436,14 +436,5 @@ fn returns(flow: &Flow, reason: Idle, effect: Levels, jump: bool) -> bool {
         Idle::Continued(frame) => {
             flow.frame == frame && (leaves_loop(flow.op, jump) || matches!(flow.op, FcOp::EndLoop | FcOp::EndRep))
         }
-    }
-}
-
-/// Whether an outcome of a flow-control instruction pops a loop frame.
-pub const fn leaves_loop(op: FcOp, jump: bool) -> bool {
-    match op {
-        FcOp::EndLoop | FcOp::EndRep => !jump,
-        FcOp::BreakLoop | FcOp::BreakRep => jump,
-        FcOp::Jump | FcOp::Loop | FcOp::Rep | FcOp::Continue => false,
     }
 }

@@ -2,12 +2,12 @@
 
 mod direct;
 mod journal;
+mod portable;
 mod run;
 #[cfg(target_arch = "x86_64")]
 mod spans;
 mod worker;
 
-use crate::codegen::portable::x1k::{Dense, GROUPS};
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::Native;
 use crate::ir::x1k::{Code, OUTPUT_VARS, Var};
@@ -21,6 +21,7 @@ use ctm_exec::watch::Watch;
 use ctm_exec::x1k::{Constants, Interp, Launch, Memory};
 use ctm_exec::{Control, Engine, Fault, Outcome};
 use ctm_isa::x1k::Words;
+use portable::{Form, GROUPS};
 use run::Run;
 use std::fmt;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -294,7 +295,9 @@ pub struct Artifact {
     /// Groups that the portable machine runs together.
     copies: usize,
     /// The program of the portable machine; made when first needed.
-    dense: OnceLock<Arc<Dense>>,
+    form: OnceLock<Arc<Form>>,
+    constants: Constants,
+    counts: bool,
     /// The variables that a group has to be given: live at the start and covered by a plane.
     pub start: Vec<Var>,
     /// The output components that it may write.
@@ -369,7 +372,9 @@ impl Artifact {
             streams: crate::runtime::streams::Streams::new(engine.streams, Arc::clone(&engine.streams_run)),
             // Groups that write run one by one.
             copies: if code.writes { 1 } else { engine.copies.map_or(GROUPS, usize::from).clamp(1, GROUPS) },
-            dense: OnceLock::new(),
+            form: OnceLock::new(),
+            constants: launch.constants.clone(),
+            counts: launch.counters,
             code,
             start,
             outputs,
@@ -391,8 +396,9 @@ impl Artifact {
     }
 
     /// The program of the portable machine.
-    fn dense(&self) -> Arc<Dense> {
-        Arc::clone(self.dense.get_or_init(|| Arc::new(Dense::of(&self.code))))
+    fn form(&self) -> Arc<Form> {
+        let make = || Form::new(&self.code, &self.constants, self.counts, (&self.start, &self.outputs), self.copies);
+        Arc::clone(self.form.get_or_init(|| Arc::new(make())))
     }
 
     /// The machine code, if this host lets us make it.

@@ -53,7 +53,8 @@ impl Uniform {
     pub fn of(code: &Code, exists: fn(AluOp) -> bool) -> Option<Self> {
         let mut run = Run::default();
         run.go(code)?;
-        let idle = |id: u16| code.blocks[usize::from(id)].ops.iter().all(|op| matches!(op, Op::Mask(_) | Op::Tally(_)));
+        let idle =
+            |id: u16| code.blocks[usize::from(id)].ops.iter().all(|op| matches!(op, Op::Mask(_) | Op::Tally(..)));
         let nodes = parse(&run.passed, &idle)?;
         let mut build = Build::new(code, exists);
         let mut parts = build.nodes(&nodes, 0)?;
@@ -135,7 +136,7 @@ impl Run {
                     let result = self.mask(op)?;
                     self.state[op.writes().index()] = result;
                 }
-                Op::Tally(weight) => match self.of(M::ACTIVE) {
+                Op::Tally(_, weight, _) => match self.of(M::ACTIVE) {
                     0 => {}
                     VALID => self.active += u64::from(weight),
                     _ => return None,
@@ -377,7 +378,7 @@ impl<'a> Build<'a> {
                 self.written |= 1 << self.var(var)?.output_index()?;
                 Value(0)
             }
-            Op::Mask(_) | Op::Tally(_) => Value(0),
+            Op::Mask(_) | Op::Tally(..) => Value(0),
             Op::Number(_)
             | Op::Lane
             | Op::Cube(..)
@@ -385,6 +386,9 @@ impl<'a> Build<'a> {
             | Op::GetRelative(..)
             | Op::SetRelative(..)
             | Op::Store(..)
+            | Op::Unit(..)
+            | Op::QuadLane(..)
+            | Op::Guard(..)
             | Op::Yield(_) => {
                 return None;
             }

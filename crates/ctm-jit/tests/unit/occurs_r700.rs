@@ -137,6 +137,7 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
             Store::Dword => Some("a dword of the data share".to_string()),
             Store::Share(..) => Some("LOCAL_DS_WRITE".to_string()),
             Store::Global(_) => Some("global registers".to_string()),
+            Store::Uncached { .. } => Some("an uncached write".to_string()),
         },
         Call::Fetch(number) if own.contains(number) => None,
         Call::Fetch(number) => match &code.fetches[usize::from(*number)] {
@@ -145,6 +146,7 @@ fn calls_of(program: &Program, isa: Isa) -> Option<BTreeSet<String>> {
             Fetch::Memory(..) => Some("MEM_RD".to_string()),
             Fetch::Share(..) => Some("LOCAL_DS_READ".to_string()),
             Fetch::Global => Some("global registers".to_string()),
+            Fetch::Input { .. } => Some("an input".to_string()),
         },
     });
     Some(called.collect())

@@ -115,16 +115,6 @@ pub fn store(to: &mut Row, from: &Row, mask: u64) {
     }
 }
 
-/// The lanes of a mask, in order.
-pub fn lanes_of(mask: u64) -> impl Iterator<Item = usize> {
-    let mut left = mask;
-    std::iter::from_fn(move || {
-        let lane = left.trailing_zeros() as usize;
-        left &= left.wrapping_sub(1);
-        (lane < LANES).then_some(lane)
-    })
-}
-
 /// A fused multiply-add for sequences that see normal numbers.
 #[inline(always)]
 pub fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {

@@ -141,7 +141,6 @@ fn value_behind(block: &Block, behind: &Block, value: Value) -> Option<Value> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::codegen::x86::joint;
     use ctm_exec::x1k::Constants;
 
     /// How many breaks leave more than one loop then.
@@ -154,9 +153,9 @@ mod tests {
         let program = assembly.program.unwrap_or_else(|| panic!("{:?}", assembly.diagnostics));
         let Some(mut code) = crate::lower::x1k::lower(&program, &Constants::default(), false) else { panic!("{text}") };
         crate::passes::x1k::optimise(&mut code, false);
-        assert!(joint::holds(&code));
+        assert!(crate::lower::x1k::joint::holds(&code));
         let Some(joined) = joined(&code) else { return 0 };
-        assert!(joint::holds(&joined));
+        assert!(crate::lower::x1k::joint::holds(&joined));
         let further = |(old, new): &(&Block, &Block)| match (old.end, new.end) {
             (End::Flow(old), End::Flow(new)) => new.frame < old.frame,
             _ => false,

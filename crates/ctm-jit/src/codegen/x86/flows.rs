@@ -2,8 +2,8 @@
 
 use super::lir::{Lines, Lir};
 use crate::ir::awake::awake;
-use crate::ir::x1k::{Block, BlockId, Code, End, Flow, Levels, Target};
-use crate::passes::x1k::leaves_loop;
+use crate::ir::x1k::{BlockId, Code, End, Flow, Levels, Target};
+use crate::lower::x1k::joint::closed;
 use ctm_isa::x1k::ops::FcOp;
 
 /// Such facts about a program. Copies that wait elsewhere do not count as being at a block.
@@ -129,51 +129,4 @@ impl Flows {
         }
         last
     }
-}
-
-/// Whether, of every loop, exactly those lanes run behind it that ran before it; but for those that leave the loop around it, too.
-pub fn closed(code: &Code) -> bool {
-    code.blocks.iter().all(|block| match block.end {
-        End::Flow(flow) if matches!(flow.op, FcOp::Loop | FcOp::Rep) => loop_is_closed(code, &flow),
-        _ => true,
-    })
-}
-
-fn loop_is_closed(code: &Code, begin: &Flow) -> bool {
-    let Target::Block(first) = begin.stay else { return true };
-    let depth = code.blocks[first.index()].depth;
-    let inside = |block: &Block| block.frames.frames.len() > begin.frame.into();
-    let mut seen = vec![false; code.blocks.len()];
-    let mut pending = vec![first];
-    while let Some(id) = pending.pop() {
-        if std::mem::replace(&mut seen[id.index()], true) {
-            continue;
-        }
-        let block = &code.blocks[id.index()];
-        if block.depth < depth || !inside(block) {
-            return false;
-        }
-        match block.end {
-            End::Stop => {}
-            End::Next(Target::Block(next)) => pending.push(next),
-            End::Next(_) => {}
-            End::Flow(flow) => {
-                if flow.exchange && flow.depth <= depth {
-                    return false;
-                }
-                for (target, jump) in [(flow.stay, false), (flow.jump, true)] {
-                    let Target::Block(next) = target else { continue };
-                    let leaves = leaves_loop(flow.op, jump);
-                    if leaves && flow.frame < begin.frame && inside(block) {
-                        // See `breaks`.
-                    } else if flow.frame != begin.frame || !leaves {
-                        pending.push(next);
-                    } else if code.blocks[next.index()].depth != depth {
-                        return false;
-                    }
-                }
-            }
-        }
-    }
-    true
 }

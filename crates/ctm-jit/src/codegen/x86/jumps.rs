@@ -8,8 +8,8 @@ use super::emit::Emit;
 use super::frame::{head, part};
 use super::isa::Isa;
 use crate::codegen::x86::asm::{Cond, Gpr, Int, Label, RAX, RBX, RCX, RDI, RDX, RSI};
+use crate::ir::x1k::leaves_loop;
 use crate::ir::x1k::{Block, BlockId, End, Flow, Levels, Target};
-use crate::passes::x1k::leaves_loop;
 use ctm_isa::x1k::ops::FcOp;
 
 /// The block of a copy that has ended.

@@ -159,12 +159,13 @@ impl Native {
             Self::choose(code, live, start, copies, ordinary, options, joint)
         };
         let one_copy = lowered.watches_idle_lanes || lowered.relative_temps;
-        let joint = !options.counters && !options.fuel && Pass::Joint.is_on() && joint::holds(single.0);
+        let joint =
+            !options.counters && !options.fuel && Pass::Joint.is_on() && crate::lower::x1k::joint::holds(single.0);
         let most = if joint { MAX_COPIES } else { MAX_COPIES_DIVERGED };
         let copies = options.copies.map(|n| n.clamp(1, most)).or((!Pass::Copies.is_on()).then_some(1));
         if joint {
             let joined = Pass::Breaks.is_on().then(|| breaks::joined(single.0)).flatten();
-            let joined = joined.filter(joint::holds).map(|mut code| {
+            let joined = joined.filter(crate::lower::x1k::joint::holds).map(|mut code| {
                 let live = optimise(&mut code, false);
                 (code, live)
             });
@@ -604,8 +605,9 @@ unsafe extern "sysv64" fn fetch(frame: *mut u8, number: u32, copy: u32, lanes: u
             writing &= if clear >> bit & 1 == 1 { !predicate } else { u32::MAX };
         }
         let first = shared.then_some(lanes.trailing_zeros() as usize);
-        let written =
-            catch_unwind(AssertUnwindSafe(|| source.write([&rows[0], &rows[1], &rows[2]], writing as Mask, first)));
+        let wide = |row: &Row| std::array::from_fn(|lane| if lane < LANES { row[lane] } else { 0 });
+        let [x, y, bits] = [&rows[0], &rows[1], &rows[2]].map(wide);
+        let written = catch_unwind(AssertUnwindSafe(|| source.write([&x, &y, &bits], writing.into(), first)));
         return u32::from(!matches!(written, Ok(Ok(()))));
     }
     #[cfg(test)]

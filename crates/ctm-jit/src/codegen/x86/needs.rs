@@ -1,9 +1,9 @@
 //! Which masks of a copy code has to keep, where it decides for all copies together: most programs ask for few of them.
 
 use super::lir::{Lines, Lir};
+use crate::ir::x1k::leaves_loop;
 use crate::ir::x1k::{Code, End, Flow, Target, Under};
 use crate::passes::table::Pass;
-use crate::passes::x1k::leaves_loop;
 
 /// What is looked at.
 #[derive(Clone, Debug, Default)]

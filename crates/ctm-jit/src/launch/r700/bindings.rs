@@ -71,7 +71,7 @@ impl<'a> Binding<'a> {
                 None => Levels::of(launch, memory, inst).map(Self::Levels),
             },
             Fetch::Vertex(inst) => Items::of(launch, memory, inst).map(Self::Items),
-            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => None,
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
         }
     }
 

@@ -1,7 +1,7 @@
 //! What the wavefronts of a thread group share, and what they send to memory: the local data share (R700 §2.6.2), SIMD-global registers
 //! (§2.6.1), writes to memory that threads share, which are noted here and made in order by the calling thread; and a wavefront's scratch memory.
 
-use super::wave::{Fetched, LANES, Row, Shared, lanes_of};
+use super::wave::{Fetched, Guest, LANES, Row, Shared, lanes_of};
 use crate::ir::r700::Store;
 use crate::launch::lanes::BailOut;
 use ctm_exec::r700::Space;
@@ -207,6 +207,12 @@ impl Fetched {
                 }
             }
             Store::Global(element) => self.group.global_write(*element, [of[0], of[1]], executes),
+            Store::Uncached { shared: shares } => {
+                let Guest::X1k(source) = shared.guest else { return Err(BailOut) };
+                let Some(first) = lanes_of(executes).next() else { return Ok(()) };
+                let writing = executes & u64::from(of[3][0]);
+                source.write([of[0], of[1], of[2]], writing, shares.then_some(first))?;
+            }
         }
         Ok(())
     }
@@ -237,7 +243,8 @@ impl Fetched {
             }
             return Ok(());
         };
-        let limit = shared.memory.space(space).ok_or(BailOut)?;
+        let (launch, memory) = shared.r700()?;
+        let limit = memory.space(space).ok_or(BailOut)?;
         if burst == 0 {
             self.group.burst = self.group.stored.len();
         }
@@ -246,7 +253,7 @@ impl Fetched {
             if space != Space::Scatter && steps >= array_size {
                 continue;
             }
-            let first = shared_address(shared.launch, space, (self.first_thread, lane), base, steps, size);
+            let first = shared_address(launch, space, (self.first_thread, lane), base, steps, size);
             for (c, dword) in elements().map(|c| (c, first.wrapping_add(c as u64))) {
                 if dword >= limit {
                     return Err(BailOut);
@@ -270,8 +277,9 @@ impl Fetched {
         executes: u64,
         to: &mut [Row; 4],
     ) -> Result<(), BailOut> {
+        let (launch, memory) = shared.r700()?;
         let limit = match read.space {
-            Some(space) => shared.memory.space(space).ok_or(BailOut)?,
+            Some(space) => memory.space(space).ok_or(BailOut)?,
             None => 0,
         };
         for lane in lanes_of(executes) {
@@ -281,7 +289,7 @@ impl Fetched {
                 *place = match read.space {
                     None => self.scratch.dword(read.scratch_element(element), c, lane),
                     Some(space) => {
-                        let first = read.address(shared.launch, space, (self.first_thread, lane), element);
+                        let first = read.address(launch, space, (self.first_thread, lane), element);
                         let dword = first.wrapping_add(c as u64);
                         // A fault, unless the lane is not valid.
                         if dword >= limit {
@@ -290,7 +298,7 @@ impl Fetched {
                         self.bytes += 4;
                         match self.group.written.get(&(space, dword)) {
                             Some(&bits) => bits,
-                            None => shared.memory.load(space, dword).map_err(|_| BailOut)?,
+                            None => memory.load(space, dword).map_err(|_| BailOut)?,
                         }
                     }
                 };

@@ -2,8 +2,9 @@
 
 use super::bindings::{Binding, plain, resources};
 use super::group::{Group, Scratch};
-use crate::ir::r700::{Fetch, Store, TARGETS};
+use crate::ir::r700::{Counter, Fetch, Store, TARGETS};
 use crate::launch::lanes::BailOut;
+use crate::launch::source::{InputRead, Source};
 use ctm_exec::Counters;
 use ctm_exec::r700::resources::{Filter, Wrap};
 use ctm_exec::r700::sample::{Lookup, Place, compared};
@@ -38,10 +39,8 @@ pub const EXPORTS: usize = 4 * TARGETS;
 
 /// What is the same for all wavefronts of a launch.
 pub struct Shared<'a> {
-    /// The launch.
-    pub launch: &'a Launch<'a>,
-    /// Its memory, of which wavefronts only read.
-    pub memory: &'a dyn Memory,
+    /// Whose launch it is.
+    pub guest: Guest<'a>,
     /// The program's fetches.
     pub fetches: &'a [Fetch],
     /// Its memory writes and what is like them.
@@ -60,6 +59,28 @@ pub struct Shared<'a> {
     pub bindings: &'a [Option<Binding<'a>>],
 }
 
+/// What differs between launches of the two instruction sets, for whoever reads memory.
+#[derive(Clone, Copy)]
+pub enum Guest<'a> {
+    /// R700: the launch, and its memory, of which wavefronts only read.
+    R700(&'a Launch<'a>, &'a dyn Memory),
+    /// X1K.
+    X1k(Source<'a>),
+}
+
+impl<'a> Shared<'a> {
+    /// The launch and the memory of R700 programs, which alone have most kinds of fetches and stores.
+    ///
+    /// # Errors
+    /// [`BailOut`] in launches of X1K programs.
+    pub const fn r700(&self) -> Result<(&'a Launch<'a>, &'a dyn Memory), BailOut> {
+        match self.guest {
+            Guest::R700(launch, memory) => Ok((launch, memory)),
+            Guest::X1k(_) => Err(BailOut),
+        }
+    }
+}
+
 /// How far a wavefront ran.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Ran {
@@ -73,14 +94,16 @@ pub enum Ran {
 pub struct Wave {
     /// Rows of the variables that have start values, in the artifact's order.
     pub start: Vec<Row>,
-    /// Valid lanes; at the end those that are left.
+    /// Lanes there are.
+    pub existing: u64,
+    /// Valid lanes, of X1K groups those that are covered; at the end those that are left.
     pub valid: u64,
     /// Lanes that wrote each exported element.
     pub written: [u64; EXPORTS],
     /// The exported elements that the program may write, in the artifact's order.
     pub exports: Vec<Row>,
-    /// Active lanes, summed over issued instructions.
-    pub active_lanes: u64,
+    /// What was counted for lanes, by [`Counter`].
+    pub tallies: [u64; Counter::COUNT],
     /// Passages of each block.
     pub visits: Vec<u64>,
     /// Its instructions are used up.
@@ -100,6 +123,8 @@ pub struct Fetched {
     pub group: Group,
     /// What it said about vertices, in order: lane and event.
     pub events: Vec<(u8, VertexEvent)>,
+    /// X1K: the lanes that are covered; the others cannot fault.
+    pub covered: u64,
     gradients: Gradients,
     coordinates: Vec<[u32; 4]>,
     pub scratch: Scratch,
@@ -114,10 +139,11 @@ impl Wave {
     pub fn new(start: usize, exports: usize, blocks: usize) -> Self {
         Self {
             start: vec![[0; LANES]; start],
+            existing: 0,
             valid: 0,
             written: [0; EXPORTS],
             exports: vec![[0; LANES]; exports],
-            active_lanes: 0,
+            tallies: [0; Counter::COUNT],
             visits: vec![0; blocks],
             is_spent: false,
             fetched: Fetched::default(),
@@ -127,7 +153,7 @@ impl Wave {
     /// Before it runs.
     pub fn reset(&mut self) {
         self.written = [0; EXPORTS];
-        self.active_lanes = 0;
+        self.tallies = [0; Counter::COUNT];
         self.visits.fill(0);
         self.is_spent = false;
         self.fetched.events.clear();
@@ -141,7 +167,7 @@ impl Wave {
 
     /// Adds what depends on lanes to counters.
     pub fn count(&self, counters: &mut Counters) {
-        counters.active_lanes += self.active_lanes;
+        counters.active_lanes += self.tallies[Counter::Lanes.index()];
         counters.fetches += self.fetched.fetches;
         counters.fetch_bytes += self.fetched.bytes;
     }
@@ -170,6 +196,12 @@ impl Fetched {
                 self.group.global_read(at[0], shared.lanes, to);
                 Ok(())
             }
+            &Fetch::Input { input, unscaled, uncached } => {
+                let Guest::X1k(source) = shared.guest else { return Err(BailOut) };
+                let read = InputRead { input, unscaled, uncached, working: executes, covered: self.covered };
+                *to = read.of(source, [at[0], at[1]])?;
+                Ok(())
+            }
         }
     }
 
@@ -181,9 +213,10 @@ impl Fetched {
         executes: u64,
         to: &mut [Row; 4],
     ) -> Result<(), BailOut> {
-        let memory = resources(shared.memory, inst.word2.alt_const).ok_or(BailOut)?;
+        let (launch, memory) = shared.r700()?;
+        let memory = resources(memory, inst.word2.alt_const).ok_or(BailOut)?;
         let fetch = VertexFetch::new(memory, inst).map_err(|_| BailOut)?;
-        let offset = index_offset(shared.launch, inst.word0.fetch_type);
+        let offset = index_offset(launch, inst.word0.fetch_type);
         let count = u64::from(executes.count_ones());
         self.fetches += count;
         self.bytes += count * fetch.size_bytes();
@@ -212,7 +245,8 @@ impl Fetched {
         to: &mut [Row; 4],
         set: &mut [Row; GRADIENTS],
     ) -> Result<(), BailOut> {
-        let memory = resources(shared.memory, inst.word0.alt_const).ok_or(BailOut)?;
+        let (launch, memory) = shared.r700()?;
+        let memory = resources(memory, inst.word0.alt_const).ok_or(BailOut)?;
         // Loads name a level, or a sample.
         let of_level_0 = inst.word0.op != TexOp::Ld || lanes_of(executes).all(|lane| at[3][lane] == 0);
         if let Some(plain) = PlainTexture::of(memory, inst).filter(|_| of_level_0) {
@@ -234,7 +268,7 @@ impl Fetched {
             }
         }
         self.gradients.cube.resize(lanes, 0);
-        let quads = shared.launch.stage == Stage::Pixel;
+        let quads = launch.stage == Stage::Pixel;
         let fetch = if texture::needs_no_resource(op) {
             None
         } else {

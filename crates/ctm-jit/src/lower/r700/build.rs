@@ -1,7 +1,7 @@
 //! A block under construction: equal operations are made once, and what has just been stored is not read again.
 
 use crate::ir::map::Map;
-use crate::ir::r700::{M, MaskOp, Op, Tally, Value, Var};
+use crate::ir::r700::{Counter, M, MaskOp, Op, Tally, Value, Var};
 
 /// A block under construction.
 #[derive(Default)]
@@ -92,7 +92,7 @@ impl Build {
     pub fn flush(&mut self) {
         if self.pending > 0 {
             let weight = std::mem::take(&mut self.pending);
-            self.push(Op::Tally(weight));
+            self.push(Op::Tally(Counter::Lanes, weight, M::ACTIVE));
         }
     }
 }

@@ -14,7 +14,7 @@ mod sends;
 pub use build::Build;
 
 use crate::ir::map::Map;
-use crate::ir::r700::{Block, Code, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Value, Yield};
+use crate::ir::r700::{Block, Code, Counter, End, Fetch, Locked, M, MaskOp, Op, Store, Tally, Target, Value, Yield};
 use ctm_exec::r700::clocks;
 use ctm_exec::r700::flow::LoopConstant;
 use ctm_exec::r700::{Launch, VertexEvent};
@@ -218,6 +218,7 @@ pub fn lower(launch: &Launch<'_>) -> Option<Code> {
         locked: lower.locked,
         computed: Vec::new(),
         watches_idle_lanes: lower.watches_idle_lanes,
+        keeps_idle_lanes: false,
     })
 }
 
@@ -275,7 +276,7 @@ impl Lower<'_> {
     fn way(&mut self, ops: &[MaskOp], state: &State, next: Place, ends: bool) -> Result<Target, Stop> {
         let id = self.new_block()?;
         let mut list: Vec<Op> = ops.iter().map(|&op| Op::Mask(op)).collect();
-        list.push(Op::Tally(1));
+        list.push(Op::Tally(Counter::Lanes, 1, M::ACTIVE));
         let end = if ends { End::Stop } else { End::Next(self.block(state.at(next))?) };
         let loops = loops(state);
         self.blocks[usize::from(id)] = Some(Block { loops, ops: list, tally: Tally::default(), end });

@@ -5,6 +5,8 @@
 //! propagation), equal operations are made once, operations on known bits are done here.
 
 mod flow;
+pub mod joint;
+pub mod masks;
 mod units;
 
 #[cfg(all(test, target_arch = "x86_64"))]

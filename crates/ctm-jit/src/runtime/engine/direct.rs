@@ -5,7 +5,7 @@
 //! Machine code goes over groups that lie side by side by itself (`spans`). Others run pass by pass, and what they leave is written here.
 
 use super::run::Run;
-use super::worker::{AllVisits, Held, Job, Worker, no_visits};
+use super::worker::{self, Held, Job, Worker};
 use crate::launch::direct::{self, Targets, Views};
 use crate::launch::grid::Order;
 use crate::launch::source::Source;
@@ -25,7 +25,7 @@ const INSTRUCTIONS_PER_STRIP: u64 = 1 << 20;
 
 /// What a task left.
 pub(super) struct Done {
-    pub(super) visits: AllVisits,
+    pub(super) did: worker::Done,
     pub(super) counters: Counters,
     pub(super) refused: Vec<Job>,
     /// Places of the order that it did not come to, as it was stopped.
@@ -80,7 +80,7 @@ impl Run<'_> {
         for mut done in done {
             refused.append(&mut done.refused);
             left.push(done.left);
-            self.add_visits(&done.visits);
+            self.did.add(&done.did);
             self.counters.add(&done.counters);
         }
         // The first fault in the order of the domain is the launch's.
@@ -109,7 +109,7 @@ impl Scene<'_> {
     fn task(&self, worker: &mut Held<'_>, groups: Range<u64>) -> Done {
         let worker = worker.get();
         let mut done = Done {
-            visits: no_visits(&self.run.artifact.code),
+            did: worker::Done::new(&self.run.artifact.code),
             counters: Counters::default(),
             refused: Vec::new(),
             left: 0..0,
@@ -162,14 +162,14 @@ impl Scene<'_> {
     /// Runs groups in one pass, and writes what they leave.
     pub(super) fn pass(&self, worker: &mut Worker, wave: &mut Vec<Job>, part: &Part, careful: bool, done: &mut Done) {
         let Some(job) = wave.first() else { return };
-        let short = usize::from(job.group >= self.run.grid.full_groups());
+        let short = job.group >= self.run.grid.full_groups();
         worker.places.clear();
         worker.places.extend(wave.iter().map(|job| self.run.grid.places(job.group)));
         if worker.pass(self.run, wave, self.source(), part, careful).is_err() {
             done.refused.append(wave);
             return;
         }
-        done.visits[short].iter_mut().zip(&worker.visits).for_each(|(all, visits)| all.add(visits));
+        done.did.pass(short, &worker.visits, &worker.tallies);
         self.write(worker, wave, done);
     }
 

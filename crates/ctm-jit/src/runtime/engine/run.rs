@@ -1,7 +1,7 @@
 //! One launch: its groups in batches on all cores, what they send in order.
 
 use super::journal::{Journal, Log};
-use super::worker::{AllVisits, Held, Job, Left, TaskDone, Worker, no_visits};
+use super::worker::{Done, Held, Job, Left, TaskDone, Worker};
 use super::{Artifact, Variant};
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::Native;
@@ -36,7 +36,7 @@ pub(super) struct Run<'a> {
     pub(super) watch: &'a Watch,
     pub(super) steps: OnceLock<Vec<Step>>,
     pub(super) counters: Counters,
-    pub(super) visits: AllVisits,
+    pub(super) did: Done,
     /// How many instructions one group can issue at most, if that is known.
     pub(super) bound: Option<u64>,
     #[cfg(target_arch = "x86_64")]
@@ -71,7 +71,7 @@ impl<'a> Run<'a> {
             watch,
             steps: OnceLock::new(),
             counters: Counters::default(),
-            visits: no_visits(&artifact.code),
+            did: Done::new(&artifact.code),
         }
     }
 
@@ -169,7 +169,8 @@ impl<'a> Run<'a> {
 
     /// What all its groups have done.
     fn finish(mut self, memory: &dyn Memory) -> Outcome {
-        for (visits, lanes) in self.visits.iter().zip([self.launch.group.lanes(), self.grid.lanes_of_last()]) {
+        self.did.tallies.count(memory, &mut self.counters);
+        for (visits, lanes) in self.did.visits.iter().zip([self.launch.group.lanes(), self.grid.lanes_of_last()]) {
             count(&self.artifact.code, visits, lanes, memory, &mut self.counters);
         }
         Outcome { counters: self.counters, findings: Vec::new() }
@@ -295,15 +296,9 @@ impl<'a> Run<'a> {
         if group < self.grid.full_groups() { mask_of(lanes) } else { mask_of(self.grid.lanes_of_last()) }
     }
 
-    pub(super) fn add_visits(&mut self, done: &AllVisits) {
-        for (all, done) in self.visits.iter_mut().zip(done) {
-            all.iter_mut().zip(done).for_each(|(all, visits)| all.add(visits));
-        }
-    }
-
     /// Adds up what a task did and sends its outputs.
     fn commit(&mut self, task: TaskDone, memory: &mut dyn Memory) -> Result<(), Fault> {
-        self.add_visits(&task.visits);
+        self.did.add(&task.did);
         self.counters.processors += task.processors;
         for (group, left) in task.groups {
             match left {

@@ -4,7 +4,7 @@ use super::direct::{Done, Scene};
 use super::worker::{Attempts, Engines, Job, Worker};
 use crate::codegen::x86::{Native, Span, SpanEnd, StartsOfSpan};
 use crate::launch::grid::{Ramp, Strip};
-use crate::launch::lanes::{LANES, Mask, Row};
+use crate::launch::lanes::{LANES, Mask, Row, Tallies};
 use ctm_exec::Position;
 use ctm_exec::watch::Part;
 
@@ -114,7 +114,7 @@ impl Scene<'_> {
         attempts.made += groups.div_ceil(copies as u64).min(passed / copies as u64 + 1);
         attempts.failed += u64::from(matches!(ended, SpanEnd::Underflow { .. }));
         if matches!(ended, SpanEnd::Done | SpanEnd::Left { .. }) {
-            done.visits[0].iter_mut().zip(&*visits).for_each(|(all, visits)| all.add(visits));
+            done.did.pass(false, visits, &Tallies::default());
         }
         done.counters.groups += passed;
         done.counters.processors += passed * LANES as u64;

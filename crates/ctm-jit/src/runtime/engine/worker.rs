@@ -2,13 +2,13 @@
 
 #[cfg(target_arch = "x86_64")]
 use super::Variant;
+use super::portable::Portable;
 use super::run::Run;
-use crate::codegen::portable::x1k::{Machine, Shared};
 #[cfg(target_arch = "x86_64")]
 use crate::codegen::x86::{Frame, Native};
 use crate::ir::x1k::{Code, OUTPUT_VARS};
 use crate::launch::grid::Places;
-use crate::launch::lanes::{BailOut, Lanes, Mask, Row, Visits};
+use crate::launch::lanes::{BailOut, Lanes, Mask, Row, Tallies, Visits};
 use crate::launch::source::{Reach, Source};
 use ctm_exec::watch::Part;
 use ctm_exec::x1k::Outputs;
@@ -32,19 +32,46 @@ pub(super) enum Left {
     Reference { counters: Box<Counters>, outputs: Vec<(Position, Outputs)> },
 }
 
-/// Visits of blocks by groups that have all their lanes, and by the last one of a domain when it is short.
-pub(super) type AllVisits = [Vec<Visits>; 2];
+/// What groups did, for counters.
+pub(super) struct Done {
+    /// Visits of blocks by groups that have all their lanes, and by the last one of a domain when it is short.
+    pub(super) visits: [Vec<Visits>; 2],
+    /// What the portable machine counted for lanes.
+    pub(super) tallies: Tallies,
+}
+
+impl Done {
+    /// Nothing yet.
+    pub(super) fn new(code: &Code) -> Self {
+        let visits = std::array::from_fn(|_| vec![Visits::default(); code.blocks.len()]);
+        Self { visits, tallies: Tallies::default() }
+    }
+
+    /// Adds what others did.
+    pub(super) fn add(&mut self, other: &Self) {
+        for (all, visits) in self.visits.iter_mut().zip(&other.visits) {
+            add_visits(all, visits);
+        }
+        self.tallies.add(&other.tallies);
+    }
+
+    /// Adds what groups did that are all full, or (`true`) short.
+    pub(super) fn pass(&mut self, short: bool, visits: &[Visits], tallies: &Tallies) {
+        add_visits(&mut self.visits[usize::from(short)], visits);
+        self.tallies.add(tallies);
+    }
+}
+
+fn add_visits(all: &mut [Visits], more: &[Visits]) {
+    all.iter_mut().zip(more).for_each(|(all, visits)| all.add(visits));
+}
 
 /// What one task left: what each of its groups did, up to the first fault.
 pub(super) struct TaskDone {
-    pub(super) visits: AllVisits,
+    pub(super) did: Done,
     pub(super) processors: u64,
     pub(super) groups: Vec<(u64, Left)>,
     pub(super) fault: Option<Fault>,
-}
-
-pub(super) fn no_visits(code: &Code) -> AllVisits {
-    std::array::from_fn(|_| vec![Visits::default(); code.blocks.len()])
 }
 
 /// A worker in use.
@@ -76,6 +103,7 @@ pub(super) struct Worker {
     pub(super) starts: Vec<Row>,
     pub(super) lanes: Vec<Lanes>,
     pub(super) visits: Vec<Visits>,
+    pub(super) tallies: Tallies,
     reference: Option<Group>,
     /// Where the groups lie that run now.
     pub(super) places: Vec<Places>,
@@ -83,7 +111,7 @@ pub(super) struct Worker {
 
 /// What runs them.
 pub(super) enum Engines {
-    Portable(Box<Machine>),
+    Portable(Box<Portable>),
     #[cfg(target_arch = "x86_64")]
     Native(Attempts),
 }
@@ -117,13 +145,14 @@ impl Worker {
         let native = run.native.map(|native| (Engines::Native(Attempts::new(native)), native.copies));
         #[cfg(not(target_arch = "x86_64"))]
         let native = None;
-        let portable = || (Engines::Portable(Box::new(Machine::new(run.artifact.dense()))), run.artifact.copies);
+        let portable = || (Engines::Portable(Box::new(Portable::new(run.artifact.form()))), run.artifact.copies);
         let (machine, copies) = native.unwrap_or_else(portable);
         Self {
             machine,
             starts: Vec::new(),
             lanes: vec![Lanes::new(run.launch.group.lanes(), run.ramps.len()); copies],
             visits: vec![Visits::default(); run.artifact.code.blocks.len()],
+            tallies: Tallies::default(),
             reference: None,
             places: Vec::with_capacity(copies),
         }
@@ -132,7 +161,7 @@ impl Worker {
     /// Runs groups in order, up to the first fault.
     pub(super) fn task(&mut self, run: &Run<'_>, jobs: &[Job], source: Source<'_>) -> TaskDone {
         let mut done = TaskDone {
-            visits: no_visits(&run.artifact.code),
+            did: Done::new(&run.artifact.code),
             processors: 0,
             groups: Vec::with_capacity(jobs.len()),
             fault: None,
@@ -149,7 +178,7 @@ impl Worker {
         let waves = jobs[..full].chunks(self.lanes.len()).chain(jobs[full..].chunks(1));
         for (wave, short) in waves.map(|wave| (wave, wave[0].group >= run.grid.full_groups())) {
             if self.wave(run, wave, source, &part).is_ok() {
-                done.visits[usize::from(short)].iter_mut().zip(&self.visits).for_each(|(all, visits)| all.add(visits));
+                done.did.pass(short, &self.visits, &self.tallies);
                 for (job, lanes) in wave.iter().zip(&self.lanes) {
                     done.processors += u64::from(job.covered.count_ones());
                     let rows = run.artifact.outputs.iter().map(|&index| lanes.outputs[index]).collect();
@@ -191,6 +220,7 @@ impl Worker {
             lanes.start.iter_mut().zip(&run.ramps).for_each(|(row, ramp)| *row = ramp.row(places));
         }
         self.visits.fill(Visits::default());
+        self.tallies = Tallies::default();
         let lanes = &mut self.lanes[..wave.len()];
         match &mut self.machine {
             #[cfg(target_arch = "x86_64")]
@@ -210,15 +240,8 @@ impl Worker {
                 careful.run(frame, lanes, constants, &memory, &mut self.visits, limits).map(drop)
             }
             Engines::Portable(machine) => {
-                let shared = Shared {
-                    code: &run.artifact.code,
-                    start: &run.artifact.start,
-                    constants: run.launch.constants,
-                    source: memory,
-                    limit: run.launch.budget.instructions_per_group.unwrap_or(u64::MAX),
-                    stop: part.flag(),
-                };
-                machine.run(&shared, lanes, &mut self.visits)
+                let limits = (run.fuel, part.flag());
+                machine.run(run.launch.constants, memory, limits, lanes, (&mut self.visits, &mut self.tallies))
             }
         }
     }

@@ -238,7 +238,7 @@ impl Artifact {
         let kept = |fetch: &Fetch| match fetch {
             Fetch::Texture(inst) => inst.word0.op == TexOp::SetCubemapIndex,
             Fetch::Vertex(_) => false,
-            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => true,
+            Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => true,
         };
         let keeps = !code.stores.is_empty() || code.fetches.iter().any(kept);
         Some(Self {

@@ -14,7 +14,7 @@ use crate::launch::r700::group::{Group, Stored};
 use crate::launch::r700::outputs::Outputs;
 use crate::launch::r700::places::Places;
 use crate::launch::r700::reads::reads;
-use crate::launch::r700::wave::{LANES, Ran, Row, Shared, Wave};
+use crate::launch::r700::wave::{Guest, LANES, Ran, Row, Shared, Wave, mask_of};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::memory::Shared as OnChip;
 use ctm_exec::r700::wavefront::{Context, Wavefront};
@@ -111,6 +111,7 @@ impl<'a> Member<'a> {
         self.wave.fetched.first_thread = index * lanes as u64;
         self.wave.fetched.first_in_group = n * lanes;
         self.covered = run.launch.covered_from(index * lanes as u64);
+        self.wave.existing = mask_of(lanes);
         self.wave.valid = self.places.inside;
         if self.places.inside & self.covered == 0 && run.launch.covered.is_some() {
             // Nothing of it runs.
@@ -135,8 +136,7 @@ impl<'a> Member<'a> {
             return Ok(());
         }
         let shared = Shared {
-            launch: run.launch,
-            memory,
+            guest: Guest::R700(run.launch, memory),
             fetches: &artifact.code.fetches,
             stores: &artifact.code.stores,
             reads_back: artifact.reads_back,

@@ -2,16 +2,20 @@
 
 mod alu_rows;
 pub mod dense;
+mod unit_rows;
 
 pub use alu_rows::alu_rows;
 use alu_rows::holds;
+use unit_rows::unit_rows;
 
+use crate::codegen::portable::lookups::Lookup;
 use crate::codegen::portable::r700::dense::{Constant, Dense, Step};
 use crate::codegen::portable::rows::{Work, lanes_where, map, map3, on_this_host, store};
-use crate::ir::r700::{Code, End, File, M, MaskOp, Op, Target, Value, Var};
+use crate::ir::r700::{Code, End, Fetch, File, M, MaskOp, Op, Target, Value, Var};
 use crate::ir::values::lane;
 use crate::launch::lanes::BailOut;
-use crate::launch::r700::wave::{GRADIENTS, LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_of, mask_of, quads};
+use crate::launch::r700::wave::{GRADIENTS, Guest, LANE_NUMBERS, LANES, Ran, Row, Shared, Wave, lanes_of, quads};
+use crate::launch::source::Source;
 use ctm_exec::r700::alu::{relative_read, relative_write};
 use ctm_exec::x1k::float::{NAN, SIGN};
 use std::cell::Cell;
@@ -22,7 +26,7 @@ use std::sync::atomic::Ordering;
 pub struct Machine {
     dense: Arc<Dense>,
     rows: Vec<Row>,
-    masks: [u64; M::COUNT],
+    masks: Box<[u64; M::COUNT]>,
     gradients: [Row; GRADIENTS],
     /// The lanes that the wavefront has.
     existing: u64,
@@ -40,7 +44,7 @@ impl Machine {
         Self {
             rows: vec![[0; LANES]; dense.rows],
             dense,
-            masks: [0; M::COUNT],
+            masks: Box::new([0; M::COUNT]),
             gradients: [[0; LANES]; GRADIENTS],
             existing: 0,
             issued: 0,
@@ -69,8 +73,8 @@ impl Machine {
                 self.rows[to] = *row;
             }
         }
-        self.masks = [0; M::COUNT];
-        self.existing = mask_of(shared.lanes);
+        *self.masks = [0; M::COUNT];
+        self.existing = wave.existing;
         self.masks[M::EXISTING.index()] = self.existing;
         self.masks[M::VALID.index()] = wave.valid;
         self.masks[M::ACTIVE.index()] = wave.valid;
@@ -181,6 +185,24 @@ impl Machine {
         row
     }
 
+    /// What a fetch finds that is done for all lanes at once.
+    #[inline(always)]
+    fn of_array<const FUSED: bool>(
+        &self,
+        number: u16,
+        at: [Value; 4],
+        under: M,
+        shared: &Shared<'_>,
+    ) -> Option<[Row; 4]> {
+        let (&Fetch::Input { input, unscaled, .. }, Guest::X1k(Source { views: Some(views), .. })) =
+            (shared.fetches.get(usize::from(number))?, shared.guest)
+        else {
+            return None;
+        };
+        let lookup = Lookup { input, unscaled, working: self.mask(under) };
+        lookup.of_array::<FUSED>(views, [self.row(at[0]), self.row(at[1])])
+    }
+
     fn fetch(
         &mut self,
         (number, to): (u16, u32),
@@ -191,6 +213,7 @@ impl Machine {
     ) -> Result<(), BailOut> {
         let mut texels = [[0; LANES]; 4];
         let under = self.mask(under);
+        wave.fetched.covered = self.mask(M::VALID);
         let at = at.map(|value| &self.rows[value.index()]);
         wave.fetched.run(shared, usize::from(number), &at, under, &mut texels, &mut self.gradients)?;
         self.rows[to as usize..to as usize + 4].copy_from_slice(&texels);
@@ -282,8 +305,25 @@ impl Work for Ops<'_, '_> {
                     map3(machine.row(c), machine.row(a), machine.row(b), |c, a, b| if c != 0 { a } else { b })
                 }
                 Op::Cube(..) | Op::Wide(..) => machine.by_lanes(&op, shared.lanes),
+                Op::Unit(unit, abc) => unit_rows::<FUSED>(unit, abc.map(|value| machine.row(value))),
+                Op::QuadLane(a, which) => {
+                    let mut row = *machine.row(a);
+                    row.as_chunks_mut::<4>().0.iter_mut().for_each(|quad| *quad = [quad[usize::from(which & 3)]; 4]);
+                    row
+                }
+                Op::Guard(number, base, count) => {
+                    let index = i64::from(base) + i64::from(machine.mask(number) as i32);
+                    if !(0..i64::from(count)).contains(&index) {
+                        return Err(BailOut);
+                    }
+                    continue;
+                }
                 Op::Fetch(number, at, under) => {
-                    machine.fetch((number, to), at, under, shared, wave)?;
+                    let of_array = machine.of_array::<FUSED>(number, at, under, shared);
+                    match of_array {
+                        Some(texels) => machine.rows[to as usize..to as usize + 4].copy_from_slice(&texels),
+                        None => machine.fetch((number, to), at, under, shared, wave)?,
+                    }
                     continue;
                 }
                 Op::Store(number, of, under) => {
@@ -310,8 +350,8 @@ impl Work for Ops<'_, '_> {
                     machine.mask_op(op);
                     continue;
                 }
-                Op::Tally(weight) => {
-                    wave.active_lanes += u64::from(machine.mask(M::ACTIVE).count_ones()) * u64::from(weight);
+                Op::Tally(counter, weight, lanes) => {
+                    wave.tallies[counter.index()] += u64::from(machine.mask(lanes).count_ones()) * u64::from(weight);
                     continue;
                 }
                 Op::Yield(number) => {

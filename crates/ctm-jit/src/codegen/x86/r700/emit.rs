@@ -454,9 +454,9 @@ impl Emit<'_> {
                 self.asm.int_store(Int::Or, true, RBX, at, lanes);
             }
             Ins::Mask(op) => self.mask_op(op),
-            Ins::Tally(weight) => {
-                self.whole();
-                self.asm.wide_popcount(RAX, ACTIVE);
+            Ins::Tally(_, weight, lanes) => {
+                let lanes = self.mask_register(lanes, RAX);
+                self.asm.wide_popcount(RAX, lanes);
                 if weight != 1 {
                     self.asm.wide_times(RAX, RAX, weight as i32);
                 }

@@ -23,7 +23,7 @@ pub fn fuse(code: &Code, lists: &mut [Vec<Ins>], own: usize, vectors: usize) -> 
         stores(list, own, &mut seen);
         let read_after = |m: M| live.as_ref().is_none_or(|live| live.after(block.end, m));
         keeps(list, &|m| read_after(m) || matches!(block.end, End::Branch { mask, .. } if mask == m));
-        let last = list.iter().rposition(|ins| !matches!(ins, Ins::Tally(_) | Ins::Split));
+        let last = list.iter().rposition(|ins| !matches!(ins, Ins::Tally(..) | Ins::Split));
         iterations.push(last.and_then(|at| match (&list[at], block.end) {
             (&Ins::Mask(MaskOp::IfNot0(d, lanes, left)), End::Branch { mask, .. }) if d == mask && !read_after(d) => {
                 list.remove(at);
@@ -148,7 +148,7 @@ fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
             | Ins::BeginLanes
             | Ins::EndLanes(_)
             | Ins::EndKeep
-            | Ins::Tally(_)
+            | Ins::Tally(..)
             | Ins::Yield(_)
             | Ins::Slope(..)
             | Ins::Also(_) => false,

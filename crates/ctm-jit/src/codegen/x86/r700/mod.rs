@@ -39,12 +39,12 @@ use super::isa::Isa;
 use super::lir::{Lir, Src, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
 use crate::codegen::x86::allocate::{Location, Ranges};
-use crate::ir::r700::{Code, End, Fetch, M, MaskOp, Op, Var};
+use crate::ir::r700::{Code, Counter, End, Fetch, M, MaskOp, Op, Var};
 use crate::ir::values;
 use crate::ir::x1k::Each;
 use crate::launch::lanes::BailOut;
 use crate::launch::r700::bindings::Binding;
-use crate::launch::r700::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave, mask_of};
+use crate::launch::r700::wave::{EXPORTS, Fetched, GRADIENTS, LANES, Ran, Row, Shared, Wave};
 use crate::passes::r700::VarSet;
 use crate::passes::table::Pass;
 pub use chosen::{Chosen, Needs};
@@ -173,8 +173,8 @@ enum Ins {
     Mark(u16, M),
     /// An operation on masks; none that reads vectors.
     Mask(MaskOp),
-    /// Counts instructions for the active lanes.
-    Tally(u32),
+    /// Counts so many for each lane of a mask.
+    Tally(Counter, u32, M),
     /// A call for the lanes of a mask.
     Call(u16, M),
     /// The wavefront yields to the others of its group, by number.
@@ -222,7 +222,7 @@ impl Ins {
             | Self::EndKeep
             | Self::Mark(..)
             | Self::Mask(_)
-            | Self::Tally(_)
+            | Self::Tally(..)
             | Self::Call(..)
             | Self::Yield(_) => (None, [none; 4]),
         }
@@ -294,7 +294,7 @@ impl Native {
     ) -> Option<Self> {
         let Chosen { mut lists, vars, used, in_rows, vectors, calls, samples, .. } = chosen;
         if !counts {
-            lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(_))));
+            lists.iter_mut().for_each(|list| list.retain(|ins| !matches!(ins, Ins::Tally(..))));
         }
         let live_in = used.iter().copied().filter(|&var| live.first().is_some_and(|live| live.contains(var)));
         // Lanes that do not write an element leave anything there.
@@ -427,7 +427,7 @@ impl Native {
         frame.put(head::QUADS, &0x1111_1111_1111_1111u64.to_le_bytes());
         frame.put(head::FUEL, &shared.fuel.to_le_bytes());
         let mask = |m: M| head::MASKS + 8 * i32::from(m.0);
-        frame.put(mask(M::EXISTING), &mask_of(shared.lanes).to_le_bytes());
+        frame.put(mask(M::EXISTING), &wave.existing.to_le_bytes());
         frame.put(mask(M::NONE), &0u64.to_le_bytes());
         frame.put(mask(M::VALID), &valid.to_le_bytes());
         frame.put(mask(M::FIRST), &(wave.fetched.first_in_group as u64).to_le_bytes());
@@ -514,7 +514,7 @@ impl Native {
 
     /// Reads what has been counted in the frame.
     fn collect_counts(&self, frame: &mut Frame, shared: &Shared<'_>, wave: &mut Wave) {
-        let Wave { active_lanes, fetched, .. } = wave;
+        let Wave { tallies, fetched, .. } = wave;
         for (place, sample) in self.samples.iter().enumerate() {
             let at = self.layout.tables + table::BYTES * place as i32;
             if let Some(Some(binding)) = shared.bindings.get(usize::from(sample.fetch)) {
@@ -523,7 +523,7 @@ impl Native {
                 fetched.bytes += lanes * u64::from(binding.bytes());
             }
         }
-        *active_lanes = number(frame, head::ACTIVE_LANES);
+        tallies[Counter::Lanes.index()] = number(frame, head::ACTIVE_LANES);
     }
 
     /// Reads what a wavefront has left in the frame.

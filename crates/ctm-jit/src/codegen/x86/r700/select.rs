@@ -275,8 +275,8 @@ impl<'a> Select<'a> {
                 self.out.push(Ins::Mask(op));
                 return None;
             }
-            Op::Tally(weight) => {
-                self.out.push(Ins::Tally(weight));
+            Op::Tally(counter, weight, lanes) => {
+                self.out.push(Ins::Tally(counter, weight, lanes));
                 return None;
             }
             Op::Fetch(number, at, under) => {

@@ -321,7 +321,7 @@ impl<'a> Emit<'a> {
                 self.load_mask(RAX, under);
                 self.asm.int_store(Int::Or, true, RBX, at, RAX);
             }
-            Ins::Tally(weight) => {
+            Ins::Tally(_, weight, _) => {
                 self.asm.wide_popcount(RAX, ACTIVE);
                 if weight != 1 {
                     self.asm.wide_times(RAX, RAX, weight as i32);

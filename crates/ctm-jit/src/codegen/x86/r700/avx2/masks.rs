@@ -40,7 +40,7 @@ pub fn reads(ins: &Ins, samples: &[Sample]) -> [Option<M>; 2] {
         | Ins::Mark(_, m)
         | Ins::Call(_, m) => [Some(m), None],
         Ins::Slope(..) => [Some(M::EXISTING), None],
-        Ins::Tally(_) => [Some(M::ACTIVE), None],
+        Ins::Tally(_, _, lanes) => [Some(lanes), None],
         Ins::Sample(number, ..) => [samples.get(usize::from(number)).map(|sample| sample.under), None],
         Ins::Mask(op) => op.reads(),
         _ => [None; 2],

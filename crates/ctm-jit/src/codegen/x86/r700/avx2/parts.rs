@@ -259,7 +259,7 @@ impl Emit<'_> {
             Ins::SetTwo(..) | Ins::EndKeep => debug_assert!(false, "{ins:?} is for AVX-512"),
             Ins::Mark(..)
             | Ins::Mask(_)
-            | Ins::Tally(_)
+            | Ins::Tally(..)
             | Ins::Call(..)
             | Ins::Yield(_)
             | Ins::Sample(..)

@@ -58,7 +58,7 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
             // All vectors may be needed.
             Ins::Call(..) | Ins::Yield(_) | Ins::Sample(..) | Ins::Also(_) => true,
             Ins::Mark(_, m) => masks.makes.contains(&m),
-            Ins::Tally(_) => masks.makes.contains(&M::ACTIVE),
+            Ins::Tally(..) => masks.makes.contains(&M::ACTIVE),
             Ins::Mask(op) => {
                 masks.reads.contains(&op.writes())
                     || masks.makes.contains(&op.writes())
@@ -91,7 +91,7 @@ pub fn steps(list: &[Ins]) -> Vec<Step<'_>> {
             | Ins::Also(_)
             | Ins::Mark(..)
             | Ins::Mask(_)
-            | Ins::Tally(_) => {
+            | Ins::Tally(..) => {
                 steps.push(Step::Whole(ins));
             }
             Ins::Split if segment.is_empty() => {}

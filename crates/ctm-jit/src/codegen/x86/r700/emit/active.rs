@@ -73,7 +73,7 @@ fn uses(ins: &Ins) -> (Option<Needs>, bool) {
         }
         Ins::EndKeep => (Some(Needs::PIECES), true),
         Ins::Mark(_, under) => (whole(under == M::ACTIVE), false),
-        Ins::Tally(_) => (whole(true), false),
+        Ins::Tally(_, _, lanes) => (whole(lanes == M::ACTIVE), false),
         Ins::Mask(op) => (whole(op.reads().contains(&Some(M::ACTIVE))), op.writes() == M::ACTIVE),
         Ins::EndLanes(m) => (None, m == M::ACTIVE),
         // These change mask registers.

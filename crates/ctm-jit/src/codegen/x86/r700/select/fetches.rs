@@ -97,6 +97,6 @@ fn looked(fetch: &Fetch) -> Option<Looked> {
             let (dwords, one) = own_plain_dwords(inst)?;
             Some(Looked::Item { dwords: dwords as u8, one })
         }
-        Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global => None,
+        Fetch::Memory(..) | Fetch::Share(..) | Fetch::Global | Fetch::Input { .. } => None,
     }
 }

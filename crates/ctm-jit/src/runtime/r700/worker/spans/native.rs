@@ -6,7 +6,7 @@ use crate::codegen::x86::r700::spans::{Block, Given};
 use crate::launch::r700::bindings::Binding;
 use crate::launch::r700::outputs::Outputs;
 use crate::launch::r700::outputs::Surface;
-use crate::launch::r700::wave::Shared;
+use crate::launch::r700::wave::{Guest, Shared};
 use crate::passes::table::Pass;
 use crate::runtime::r700::engine::Run;
 use crate::runtime::r700::worker::{Member, Worker};
@@ -81,8 +81,7 @@ impl Worker<'_> {
         let member = &mut self.members[0];
         member.begin(run, index, 0, direct.way.as_ref().is_none_or(|way| way.starts.is_none()));
         let shared = Shared {
-            launch: run.launch,
-            memory: &*direct.reads,
+            guest: Guest::R700(run.launch, &*direct.reads),
             fetches: &artifact.code.fetches,
             stores: &artifact.code.stores,
             reads_back: artifact.reads_back,

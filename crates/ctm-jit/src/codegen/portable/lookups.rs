@@ -1,44 +1,23 @@
-//! Lookups of the portable machine.
+//! Lookups of X1K programs in the portable machine.
 
 use crate::codegen::portable::rows::{LANES, Row, canonical, fused, lanes_where, map, map2, store};
 use crate::launch::direct::Views;
-use crate::launch::lanes::BailOut;
 use ctm_exec::x1k::float::{ONE, flush, number};
-use ctm_exec::x1k::sample::{self, coordinate};
-use ctm_exec::x1k::{Elements, Filter, Form, Memory, Wrap};
+use ctm_exec::x1k::sample::coordinate;
+use ctm_exec::x1k::{Elements, Filter, Form, Wrap};
 use ctm_isa::x1k::ops::Omod;
 
 /// A lookup of one input.
-#[derive(Clone, Copy)]
 pub struct Lookup {
     /// Which input.
     pub input: u8,
     /// Coordinates are in elements.
     pub unscaled: bool,
-    /// Sees uncached writes.
-    pub uncached: bool,
     /// The lanes that read.
     pub working: u64,
-    /// Those for which a fault is one.
-    pub covered: u64,
 }
 
 impl Lookup {
-    /// Of a memory, lane by lane.
-    pub fn of<M: Memory + ?Sized>(&self, memory: &M, [s, t]: [&Row; 2]) -> Result<[Row; 4], BailOut> {
-        let input = memory.input(self.input).ok_or(BailOut)?;
-        let mut texels = [[0; LANES]; 4];
-        for lane in crate::codegen::portable::rows::lanes_of(self.working) {
-            match sample::lookup(memory, self.input, &input, (s[lane], t[lane]), self.unscaled, self.uncached) {
-                Ok(sampled) => texels.iter_mut().zip(sampled.texel).for_each(|(row, bits)| row[lane] = bits),
-                Err(_) if self.covered >> lane & 1 == 1 => return Err(BailOut),
-                // An uncovered lane cannot fault: it reads 0.
-                Err(_) => {}
-            }
-        }
-        Ok(texels)
-    }
-
     /// Of an array of floats that is clamped to its edges or repeated. `None` where it is something else, or a coordinate is very large. Lanes that do not
     /// read get 0.
     #[inline(always)]
@@ -79,7 +58,7 @@ impl Lookup {
     }
 }
 
-/// As [`sample::in_elements`].
+/// As `ctm_exec::x1k::sample::in_elements`.
 #[inline(always)]
 #[allow(clippy::cast_precision_loss, reason = "dimensions are at most 2^23")]
 fn in_elements(coordinates: &Row, size: u32, unscaled: bool) -> Row {
@@ -117,7 +96,7 @@ fn mix<const FUSED: bool>(w: &Row, a: &Row, b: &Row) -> Row {
     fused::<FUSED>(w, &difference, a, false, Omod::U1)
 }
 
-/// The elements that floored coordinates name: as [`sample::wrap`]. The size is at most 2^23.
+/// The elements that floored coordinates name: as `ctm_exec::x1k::sample::wrap`. The size is at most 2^23.
 #[inline(always)]
 #[allow(
     clippy::cast_precision_loss,
