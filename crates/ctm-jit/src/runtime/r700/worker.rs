@@ -111,7 +111,7 @@ impl<'a> Member<'a> {
         self.wave.fetched.first_thread = index * lanes as u64;
         self.wave.fetched.first_in_group = n * lanes;
         self.covered = run.launch.covered_from(index * lanes as u64);
-        self.wave.existing = mask_of(lanes);
+        self.wave.existing = mask_of(self.places.lanes);
         self.wave.valid = self.places.inside;
         if self.places.inside & self.covered == 0 && run.launch.covered.is_some() {
             // Nothing of it runs.
