@@ -321,8 +321,9 @@ impl<'a> Emit<'a> {
                 self.load_mask(RAX, under);
                 self.asm.int_store(Int::Or, true, RBX, at, RAX);
             }
-            Ins::Tally(_, weight, _) => {
-                self.asm.wide_popcount(RAX, ACTIVE);
+            Ins::Tally(_, weight, lanes) => {
+                self.load_mask(RAX, lanes);
+                self.asm.wide_popcount(RAX, RAX);
                 if weight != 1 {
                     self.asm.wide_times(RAX, RAX, weight as i32);
                 }
