@@ -8,6 +8,8 @@ use super::lir::{Lines, Vars, Vector, read};
 use crate::ir::x1k::{BlockId, Code, End, OUTPUT_VARS};
 use crate::launch::lanes::output_var;
 use crate::passes::x1k::{Liveness, VarSet};
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Where a vector lives.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -93,7 +95,9 @@ pub struct Locations {
     pub of: Vec<Location>,
     /// Rows of the frame.
     pub rows: u32,
-    /// Registers that some vector uses, in numbers of bundles.
+    /// Slots of the frame, each for one piece: of vectors that live within a run.
+    pub slots: u32,
+    /// Registers that some vector uses, in numbers of bundles; of pieces, those that vectors use which outlive a run.
     pub bundles: u8,
 }
 
@@ -177,6 +181,12 @@ impl Ranges {
         self.found.push((vector, (first as u32, end as u32)));
     }
 
+    /// One more vector.
+    pub fn vector(&mut self) -> Vector {
+        self.weights.push(0);
+        Vector(self.weights.len() as u32 - 1)
+    }
+
     /// How many vectors there are.
     pub const fn vectors(&self) -> usize {
         self.weights.len()
@@ -231,23 +241,29 @@ impl Ranges {
 
     /// The vectors that are live somewhere, those with the most uses per place first.
     fn by_density(&self, intervals: &Intervals) -> Vec<usize> {
+        self.by_cost(intervals, |_| 1)
+    }
+
+    /// The same where each takes so many registers.
+    fn by_cost(&self, intervals: &Intervals, cost: impl Fn(usize) -> u64) -> Vec<usize> {
         // Sorted as one number: how much less than the largest density there can be, then the vector.
         const NUMBERS: u32 = 24;
         const DENSEST: u64 = u64::MAX >> NUMBERS;
         debug_assert!(self.weights.len() <= 1 << NUMBERS, "programs have fewer instructions");
         let live = (0..self.weights.len()).filter(|&n| !intervals.of(n).is_empty());
-        let density = |n: usize| (self.weights[n] * 1024 / intervals.length(n).max(1)).min(DENSEST);
+        let density = |n: usize| (self.weights[n] * 1024 / (cost(n) * intervals.length(n)).max(1)).min(DENSEST);
         let mut order: Vec<u64> = live.map(|n| (DENSEST - density(n)) << NUMBERS | n as u64).collect();
         order.sort_unstable();
         order.into_iter().map(|key| (key & ((1 << NUMBERS) - 1)) as usize).collect()
     }
 
-    /// Gives out `bundles` bundles; with `all_rows` none, as every variable has to be reached by a number.
+    /// Gives out `bundles` bundles; with `variables_in_rows` none to so many variables, as each has to be reached by a number.
     pub fn locations(&self, bundles: u8, variables_in_rows: Option<usize>) -> Locations {
         let intervals = self.intervals();
         let mut order = self.by_density(&intervals);
         let mut taken = Sets::new(bundles.into(), self.places);
-        let mut locations = Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, bundles: 0 };
+        let mut locations =
+            Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, slots: 0, bundles: 0 };
         if let Some(variables) = variables_in_rows {
             // Rows of variables stand in the order of their numbers.
             (0..variables).for_each(|n| locations.of[n] = Location::Row(n as u32));
@@ -274,6 +290,96 @@ impl Ranges {
         }
         locations
     }
+
+    /// Gives out registers where instructions are made for one piece after the other: single ones to vectors that live within a run, as many as there are pieces to others.
+    pub fn locations_of_pieces(&self, of: &Pieces<'_>) -> Locations {
+        let Pieces { wide, runs, pieces, registers, variables_in_rows } = *of;
+        let mut intervals = self.intervals();
+        // The last piece needs what the first one has read.
+        let last = runs.len() - 1;
+        for (number, _) in wide.iter().enumerate().filter(|(_, is_wide)| **is_wide) {
+            let (from, to) = (intervals.first[number] as usize, intervals.first[number + 1] as usize);
+            for (first, end) in &mut intervals.intervals[from..to] {
+                (*first, *end) = (runs[*first as usize].0, runs[(*end as usize).min(last)].1);
+            }
+        }
+        let groups = if pieces <= MOST_PIECES { registers / pieces } else { 0 };
+        // All registers: single ones are given out from the last on.
+        let mut taken = Sets::new(registers.into(), self.places + 1);
+        let mut locations =
+            Locations { of: vec![Location::Nowhere; self.weights.len()], rows: 0, slots: 0, bundles: 0 };
+        let variables = variables_in_rows.unwrap_or(0);
+        (0..variables).for_each(|n| locations.of[n] = Location::Row(n as u32));
+        let (mut rows, mut slots) = (Vec::new(), Vec::new());
+        for number in self.by_cost(&intervals, |n| if wide[n] { pieces.into() } else { 1 }) {
+            let live = intervals.of(number);
+            if number < variables {
+                continue;
+            }
+            let found = if wide[number] {
+                let all = |group: u8| group * pieces..(group + 1) * pieces;
+                (0..groups).find(|&group| all(group).all(|r| !taken.meets(r.into(), live))).map(all)
+            } else {
+                (0..registers).rev().find(|&r| !taken.meets(r.into(), live)).map(|r| r..r + 1)
+            };
+            match found {
+                Some(found) => {
+                    found.clone().for_each(|r| taken.add(r.into(), live));
+                    locations.of[number] = Location::Register(found.start);
+                    if wide[number] {
+                        locations.bundles = locations.bundles.max(found.end);
+                    }
+                }
+                None if wide[number] => rows.push(number),
+                None => slots.push(number),
+            }
+        }
+        let rows = share(&intervals, rows, &mut locations.of, variables as u32);
+        let slots = share(&intervals, slots, &mut locations.of, 0);
+        Locations { rows, slots, ..locations }
+    }
+}
+
+/// Gives rows (or slots) to vectors, from a number on; those that are never live together may have the same. Gives how many there are.
+fn share(intervals: &Intervals, mut vectors: Vec<usize>, locations: &mut [Location], first: u32) -> u32 {
+    let mut count = first;
+    // Those in use, by the places up to which they are.
+    let mut used: BinaryHeap<Reverse<(u32, u32)>> = BinaryHeap::new();
+    vectors.sort_unstable_by_key(|&number| intervals.of(number).first().map(|interval| interval.0));
+    for number in vectors {
+        let (Some(first), Some(last)) = (intervals.of(number).first(), intervals.of(number).last()) else { continue };
+        let row = match used.peek() {
+            Some(&Reverse((until, row))) if until <= first.0 => {
+                used.pop();
+                row
+            }
+            _ => {
+                count += 1;
+                count - 1
+            }
+        };
+        used.push(Reverse((last.1, row)));
+        locations[number] = Location::Row(row);
+    }
+    count
+}
+
+/// With more pieces than these, vectors that outlive a run have no registers.
+pub const MOST_PIECES: u8 = 4;
+
+/// What [`Ranges::locations_of_pieces`] is told.
+#[derive(Clone, Copy, Debug)]
+pub struct Pieces<'a> {
+    /// Of each vector, whether it outlives a run of instructions, or may.
+    pub wide: &'a [bool],
+    /// Of each place, the places of its run: the first, and one behind the last.
+    pub runs: &'a [(u32, u32)],
+    /// Pieces of a vector.
+    pub pieces: u8,
+    /// Registers that there are.
+    pub registers: u8,
+    /// So many vectors lie in rows, in order.
+    pub variables_in_rows: Option<usize>,
 }
 
 /// What lives in one register: vectors and the numbers of their instances.

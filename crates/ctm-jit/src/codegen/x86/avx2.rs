@@ -9,7 +9,7 @@
 use super::emit::{Emit, Unit};
 use super::isa::Isa;
 use super::lir::{Class, K, Lir, Src, Vector};
-use super::vectors::{Access, Place, Vectors};
+use super::vectors::{Place, Vectors};
 use crate::codegen::x86::asm::{
     AND_F32, AND_NOT_F32, CMP_F32, CMP_F64, CMP_U32, Cond, EQUAL_I32, GREATER_I32, Label, MAX_U32, MOVUPS_LOAD, OR_F32,
     RAX, RCX, Rm, SHIFT_LEFT_LANES, V, XOR,
@@ -114,14 +114,13 @@ pub trait Avx2Masks: Vectors {
                         e.asm().blend(dst, mask, yes, no);
                     });
                 } else {
-                    let yes = self.reg(yes, unit, scratch);
-                    let mask = self.mask_row(k);
-                    self.asm().vector(AND_F32, scratch, yes, mask);
-                    let mask = self.mask_reg(k, operand_scratch);
                     // The last scratch register would be mask 1.
-                    let no = self.rm(no, unit);
-                    debug_assert!(self.folds(Access::of(no)), "constants are chosen by mask 1");
-                    self.asm().vector(AND_NOT_F32, operand_scratch, mask, no);
+                    let no = self.reg(no, unit, scratch);
+                    let mask = self.mask_reg(k, operand_scratch);
+                    self.asm().vector(AND_NOT_F32, scratch, mask, Rm::Reg(no));
+                    let yes = self.reg(yes, unit, operand_scratch);
+                    let mask = self.mask_row(k);
+                    self.asm().vector(AND_F32, operand_scratch, yes, mask);
                     self.make(dst, unit, |e, dst| e.asm().vector(OR_F32, dst, scratch, Rm::Reg(operand_scratch)));
                 }
             }

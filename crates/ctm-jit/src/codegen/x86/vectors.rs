@@ -111,12 +111,7 @@ pub trait Vectors: Sized {
     /// Loads what instructions take last into a register, under a mask register (0: none).
     fn load_rm(&mut self, register: u8, rm: Rm, k: K) {
         if k != 0 {
-            let op = match rm {
-                Rm::Reg(_) => MOVAPS,
-                Rm::Row(..) => MOVUPS_LOAD,
-                Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => BROADCAST,
-            };
-            return self.asm().evex(op, register, 0, rm, k, false, None);
+            return self.asm().evex(load_of(rm), register, 0, rm, k, false, None);
         }
         let whole_literals = self.isa() == Isa::Avx2;
         match rm {
@@ -289,9 +284,8 @@ pub trait Vectors: Sized {
     /// `dst = op(a, b)`.
     fn two(&mut self, op: V, dst: Vector, a: Src, b: Src, unit: Self::Unit) {
         // A memory operand goes last, where the order does not matter.
-        let commutes = || [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op);
         let (is_a, is_b) = (self.access(a, unit), self.access(b, unit));
-        let swap = is_a.is_memory() && !is_b.is_memory() && commutes();
+        let swap = is_a.is_memory() && !is_b.is_memory() && commutes(op);
         let (a, b, is_a, is_b) = if swap { (b, a, is_b, is_a) } else { (a, b, is_a, is_b) };
         let (scratch, operand_scratch) = (self.isa().scratch(), self.isa().operand_scratch());
         self.make(dst, unit, |e, dst| {
@@ -360,6 +354,20 @@ pub trait Vectors: Sized {
             let b = e.last_of(is_b, b, unit, if both { scratch } else { operand_scratch });
             e.asm().vector(form231, dst, a, b);
         });
+    }
+}
+
+/// Whether the order of operands does not matter.
+pub fn commutes(op: V) -> bool {
+    [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op)
+}
+
+/// The instruction of AVX-512 that loads an operand.
+pub const fn load_of(rm: Rm) -> V {
+    match rm {
+        Rm::Reg(_) => MOVAPS,
+        Rm::Row(..) => MOVUPS_LOAD,
+        Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => BROADCAST,
     }
 }
 

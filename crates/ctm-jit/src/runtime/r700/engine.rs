@@ -24,7 +24,7 @@ use ctm_exec::watch::Watch;
 use ctm_exec::{Control, Counters, Domain, Fault, FaultKind, LaneOrder, LaneRows, Outcome, Position};
 use ctm_isa::r700::program::Stage;
 use std::sync::OnceLock;
-use std::sync::atomic::AtomicU64;
+use std::sync::atomic::{AtomicU64, Ordering};
 
 /// Wavefronts that run side by side before their exports are committed.
 const WAVES_PER_BATCH: u64 = 1024;
@@ -60,6 +60,8 @@ pub struct Run<'a> {
     /// Its wavefronts may be narrower than the program's: the launch's are as machine code wants them.
     #[cfg(target_arch = "x86_64")]
     narrows: bool,
+    /// It ends as soon as a wavefront is left to the reference interpreter: wavefronts of the launch's own size have to run.
+    pub gives_up: bool,
 }
 
 /// What a launch did so far.
@@ -135,6 +137,7 @@ impl<'a> Run<'a> {
             backend,
             #[cfg(target_arch = "x86_64")]
             narrows: false,
+            gives_up: false,
         }
     }
 
@@ -154,8 +157,8 @@ impl<'a> Run<'a> {
         })
     }
 
-    /// The wavefronts that machine code wants, if they are narrower than the launch's and nobody can see the difference: lanes share nothing, nothing is counted, and no
-    /// wavefront can come to a fault, which names an instruction and depends on how far others have come.
+    /// The wavefronts that machine code wants, if they are narrower than the launch's and nobody can see the difference: lanes share nothing, and nothing is counted. Where
+    /// one could come to a fault, which names an instruction and depends on how far others have come, the launch gives up.
     #[cfg(target_arch = "x86_64")]
     fn narrower(&self, reads: &dyn Memory, uniforms: &[u32]) -> Option<GroupSize> {
         if !Pass::Narrow.is_on() {
@@ -164,13 +167,13 @@ impl<'a> Run<'a> {
         let Launch { counters, covered, wavefront, .. } = *self.launch;
         // How many lanes run of covered ones is counted by words.
         let counts = covered.is_none() || wavefront.lanes() == 64 && self.waves.steps().whole;
-        if self.backend != Backend::Avx512 || counters || !counts || !self.artifact.is_of_quads() {
+        if counters || !counts || !self.artifact.is_of_quads() {
             return None;
         }
         let fetches = &self.artifact.code.fetches;
         let bindings: Vec<_> = fetches.iter().map(|fetch| Binding::of(self.launch, reads, fetch)).collect();
         let of = Variant { narrows: true, ..self.variant(&bindings)? };
-        if of.fuel || bindings.iter().any(Option::is_none) {
+        if bindings.iter().any(Option::is_none) {
             return None;
         }
         let lanes = self.artifact.native(of, uniforms, self.starts.are_moderate())?.lanes();
@@ -197,17 +200,28 @@ impl<'a> Run<'a> {
             #[cfg(target_arch = "x86_64")]
             if let Some(wavefront) = self.narrower(&*reads, uniforms) {
                 let launch = Launch { wavefront, ..*self.launch };
-                let run = Run { narrows: true, ..Run::new(&launch, self.artifact, self.watch, self.backend) };
+                // What all parts of a wavefront issue is no less than what it issues.
+                let parts = (self.launch.wavefront.lanes() / wavefront.lanes()) as u64;
+                let gives_up = self.artifact.may_exceed(self.fuel);
+                let fuel = if gives_up { self.fuel / parts } else { self.fuel };
+                let run = Run::new(&launch, self.artifact, self.watch, self.backend);
+                let run = Run { narrows: true, gives_up, fuel, ..run };
                 let way = Way::of(&run, &outputs);
-                run.direct(&Direct { outputs, reads, uniforms, way }, &mut all)?;
-                all.counters.groups = self.waves.count();
-                if let Some(covered) = self.launch.covered {
-                    all.counters.processors = self.waves.lanes_that_run(covered);
+                let direct = Direct { outputs: &outputs, reads: &*reads, uniforms, way };
+                let done = run.direct(&direct, &mut all);
+                if !gives_up || run.bailed_out.load(Ordering::Relaxed) == 0 {
+                    done?;
+                    all.counters.groups = self.waves.count();
+                    if let Some(covered) = self.launch.covered {
+                        all.counters.processors = self.waves.lanes_that_run(covered);
+                    }
+                    return Ok(Outcome { counters: all.counters, findings: Vec::new() });
                 }
-                return Ok(Outcome { counters: all.counters, findings: Vec::new() });
+                self.watch.undone(all.counters.processors);
+                all = Done { counters: Counters::default(), visits: vec![0; self.artifact.code.blocks.len()] };
             }
             let way = Way::of(self, &outputs);
-            let direct = Direct { outputs, reads, uniforms, way };
+            let direct = Direct { outputs: &outputs, reads: &*reads, uniforms, way };
             self.direct(&direct, &mut all)?;
             self.count(&all.visits, self.launch.wavefront.lanes() as u64, &mut all.counters);
             return Ok(Outcome { counters: all.counters, findings: Vec::new() });
@@ -258,7 +272,7 @@ impl<'a> Run<'a> {
         let tasks = DIRECT_TASKS_PER_THREAD * threads(self.launch.threads) as u64;
         let per_task = if self.launch.threads == 1 { most } else { (count / tasks).clamp(fewest, most) };
         let fetches = &self.artifact.code.fetches;
-        let bindings: Vec<_> = fetches.iter().map(|fetch| Binding::of(self.launch, &*direct.reads, fetch)).collect();
+        let bindings: Vec<_> = fetches.iter().map(|fetch| Binding::of(self.launch, direct.reads, fetch)).collect();
         let task = |(worker, spans): &mut (Worker<'_>, Option<Spans<'_>>), task: usize| {
             let mut counters = Counters::default();
             worker.begin();
@@ -266,10 +280,11 @@ impl<'a> Run<'a> {
             let first = task as u64 * per_task;
             let part = self.watch.part(first);
             // Those behind one that faulted need not run.
-            if !part.is_abandoned() {
+            let has_given_up = self.gives_up && self.bailed_out.load(Ordering::Relaxed) > 0;
+            if !part.is_abandoned() && !has_given_up {
                 let waves = first..(first + per_task).min(count);
                 done = worker.direct((self, &part), direct, &bindings, spans, waves, &mut counters);
-                if done.is_err() {
+                if done.is_err() && !self.gives_up {
                     part.fault();
                 }
             }
@@ -277,11 +292,12 @@ impl<'a> Run<'a> {
         };
         let state = || (Worker::new(self), Spans::new(self, direct));
         let tasks = share(self.launch.threads, count.div_ceil(per_task) as usize, state, task);
+        let mut first = Ok(());
         for (counters, visits, done) in tasks {
-            done?;
             all.add(&counters, &visits);
+            first = first.and(done);
         }
-        Ok(())
+        first
     }
 
     /// Runs wavefronts, each a group by itself, in order, and stores what they export in rows, as long as they run here. Gives the number of the first that does not.

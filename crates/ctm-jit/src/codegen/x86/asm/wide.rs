@@ -91,11 +91,6 @@ impl Asm {
         self.dword(offset);
     }
 
-    /// Sets flags by comparing the byte at `base + offset` with a number.
-    pub fn compare_byte(&mut self, base: Gpr, offset: i32, imm: u8) {
-        self.integer(false, 0x80, 7, Rm::Row(base, offset), (imm.into(), 1));
-    }
-
     /// `dst = src * imm`.
     pub fn wide_times(&mut self, dst: Gpr, src: Gpr, imm: i32) {
         self.prefixed(true, dst, src, 0x69);
@@ -162,7 +157,6 @@ mod tests {
         assert_eq!(decoded(|a| a.scatter(30, 2, RBX, 28, 0x400)), "vscatterdps [rbx+zmm28*4+400h],k2,zmm30");
         assert_eq!(decoded(|a| a.wide_test(RAX, RAX)), "test rax,rax");
         assert_eq!(decoded(|a| a.wide_popcount(RAX, 12)), "popcnt rax,r12");
-        assert_eq!(decoded(|a| a.compare_byte(7, 72, 0)), "cmp byte ptr [rdi+48h],0");
         assert_eq!(decoded(|a| a.wide_times(RAX, RCX, 15)), "imul rax,rcx,0Fh");
     }
 }

@@ -1,5 +1,7 @@
 //! Machine code of R700 programs.
 //!
+//! A vector has as many *pieces* as the wavefront's lanes take registers: of 16 lanes with AVX-512, of 8 on AVX2.
+//!
 //! | register | holds |
 //! |---|---|
 //! | rbx | the frame |
@@ -9,28 +11,31 @@
 //! | r14 | instructions that are left |
 //! | r15 | active lanes, summed over instructions |
 //! | rsi, rdi, r9-r11 | the other masks that are used most, in programs without calls |
-//! | zmm28-31 | scratch |
-//! | k1-k3 | masks within a few instructions |
-//! | k4-k7 | the active lanes of each piece (`active`) |
+//! | zmm28-31, ymm13-15 | scratch |
+//! | k1-k3 | masks within a few instructions; on AVX2 these are ymm15 and two rows |
+//! | k4-k7 | the active lanes of each piece (`active`); on AVX2 they are a vector like others |
 
 mod active;
+mod gathers;
 mod levels;
 mod lookups;
 mod masks;
+mod pieces;
 mod relative;
+mod under;
 mod vectors;
 
 use super::fused::Iterations;
-use super::wide::SHL;
 use super::{Ins, ROW, SPENT, Sample, head, levels as tables, table};
 use crate::codegen::x86::allocate::Locations;
-use crate::codegen::x86::asm::{
-    Asm, BROADCAST, CMP_F32, Cond, Gpr, Int, Label, MOVUPS_LOAD, MOVUPS_STORE, RAX, RBP, RBX, RCX, RDI, RDX, RSI, Rm,
-};
+use crate::codegen::x86::asm::{Asm, BROADCAST, Cond, Gpr, Int, Label, MOVUPS_LOAD, RAX, RBP, RBX, RDI, RDX, RSI, Rm};
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
+use crate::codegen::x86::vectors::Vectors;
 use crate::ir::r700::{Code, End, M, Target, Var};
-use active::Needs;
+pub use active::add_active;
+use active::{Lies, Needs};
+use std::ops::Range;
 
 const ACTIVE: Gpr = 12;
 const VISITS: Gpr = 13;
@@ -38,10 +43,20 @@ const FUEL: Gpr = 14;
 const ACTIVE_LANES: Gpr = 15;
 /// Bits of a mask that its pieces are collected in.
 const COLLECTED: Gpr = 8;
-const SCRATCH: u8 = 28;
-const OPERAND: u8 = 29;
+/// Scratch registers of AVX-512.
+const SCRATCH: u8 = Isa::Avx512.scratch();
+const OPERAND: u8 = Isa::Avx512.operand_scratch();
 const GATHERED: u8 = 30;
-const UNORDERED: u8 = 3;
+
+/// Rows of AVX2 behind those for registers during calls, in bytes from these: masks 2 and 3; the active lanes, where they have no register; lanes' indices and
+/// values.
+const MASK_ROWS: i32 = 512;
+const ACTIVE_ROWS: i32 = MASK_ROWS + 64;
+const INDEX_ROWS: i32 = ACTIVE_ROWS + ROW;
+const VALUE_ROWS: i32 = INDEX_ROWS + ROW;
+const _: () = assert!(VALUE_ROWS + ROW <= SAVE_BYTES);
+/// Bytes for registers during calls.
+const SAVE_BYTES: i32 = 64 * 32;
 
 /// Where things lie in the frame.
 #[derive(Clone, Copy, Debug)]
@@ -54,6 +69,8 @@ pub struct Layout {
     pub spills: i32,
     /// Bytes from one of them to the next.
     pub spill_bytes: i32,
+    /// Vectors without a register that live within a run.
+    pub slots: i32,
     /// Registers during calls.
     save: i32,
     /// The numbers of a piece's lanes.
@@ -67,19 +84,27 @@ pub struct Layout {
 }
 
 impl Layout {
-    /// For so many start values, exported elements, spilled vectors and how many bytes each has, and lookups, which may be of textures with mipmap levels.
-    pub fn new(start: usize, exports: usize, (spills, spill_bytes): (u32, i32), samples: usize, levels: bool) -> Self {
+    /// For so many start values, exported elements, spilled vectors, how many bytes each has, and those of runs, and lookups, which may be of textures with mipmap levels.
+    pub fn new(
+        start: usize,
+        exports: usize,
+        (spills, spill_bytes, slots): (u32, i32, u32),
+        samples: usize,
+        levels: bool,
+    ) -> Self {
         let start_at = super::lane_numbers() + ROW;
         let exports_at = start_at + ROW * start as i32;
         let spills_at = exports_at + ROW * exports as i32;
-        let save = (spills_at + spill_bytes * spills as i32 + 63) & !63;
-        let lanes = save + 64 * 32;
+        let slots_at = (spills_at + spill_bytes * spills as i32 + 31) & !31;
+        let save = (slots_at + Isa::Avx2.bytes() * slots as i32 + 63) & !63;
+        let lanes = save + SAVE_BYTES;
         let tables = lanes + 64;
         let behind = tables + table::BYTES * samples as i32;
         let levels_at = (behind + 63) & !63;
         let levels = levels.then_some(levels_at);
         let size = levels.map_or(behind, |at| at + tables::BYTES * samples as i32 + 64 * tables::ROWS);
-        Self { start: start_at, exports: exports_at, spills: spills_at, spill_bytes, save, lanes, tables, levels, size }
+        let (start, exports, spills, slots) = (start_at, exports_at, spills_at, slots_at);
+        Self { start, exports, spills, spill_bytes, slots, save, lanes, tables, levels, size }
     }
 
     /// The table of a lookup's texture with mipmap levels.
@@ -100,10 +125,20 @@ pub struct Input<'a> {
     pub vars: &'a [Option<Vector>],
     /// Where vectors live.
     pub locations: &'a Locations,
+    /// The instruction set.
+    pub isa: Isa,
+    /// The vector of the active lanes, on AVX2: their sign bits.
+    pub active: Option<Vector>,
+    /// Of each vector, whether it has a place for each piece; all that are not named have.
+    pub wide: &'a [bool],
+    /// Rows of vectors that have one of their own.
+    pub homes: &'a [Option<i32>],
+    /// The runs of each block, on AVX2.
+    pub runs: &'a [Vec<Range<usize>>],
     /// The frame.
     pub layout: Layout,
     /// Registers of a vector.
-    pub copies: u8,
+    pub pieces: u8,
     /// Variables with start values, in order.
     pub start: &'a [Var],
     /// Variables that are live at the start.
@@ -130,6 +165,8 @@ pub struct Input<'a> {
 struct Slow {
     from: Label,
     back: Label,
+    piece: u8,
+    is_moved: bool,
     rule: (Vector, Src, Src),
 }
 
@@ -158,10 +195,16 @@ struct Emit<'a> {
     elements: Option<Label>,
     /// Code that weighs elements, if some lookup calls it.
     weighed: Option<Label>,
-    /// Pieces of the active lanes are in their mask registers.
-    cached: bool,
+    /// Pieces of the active lanes are in their mask registers, or in their vector.
+    is_spread: bool,
+    /// The mask whose lanes mask 1 holds, on AVX2.
+    in_mask: Option<M>,
+    /// What is made is for the piece that registers point to.
+    is_moved: bool,
+    /// Where the instructions go that belong together, when nothing is left to do for them.
+    end: Label,
     /// The active lanes are in their general register.
-    whole: bool,
+    is_whole: bool,
     /// Where each block needs them at its beginning.
     needs: Vec<Needs>,
     /// The registers of other masks.
@@ -170,10 +213,15 @@ struct Emit<'a> {
 
 /// The code of a program.
 pub fn emit(input: &Input<'_>) -> Vec<u8> {
-    let mut asm = Asm::new(Isa::Avx512);
+    let mut asm = Asm::new(input.isa);
     let blocks = input.code.blocks.iter().map(|_| asm.label()).collect();
     let (bail_out, done, leave, resume) = (asm.label(), asm.label(), asm.label(), asm.label());
     let spent = asm.label();
+    let lies = match (input.isa, input.active) {
+        (Isa::Avx512, _) => Lies::InMasks,
+        (Isa::Avx2, Some(_)) => Lies::InVector,
+        (Isa::Avx2, None) => Lies::Nowhere,
+    };
     let mut emit = Emit {
         input,
         asm,
@@ -190,9 +238,12 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
         levels: Vec::new(),
         elements: None,
         weighed: None,
-        cached: false,
-        whole: true,
-        needs: Needs::of(input.code, input.lists, input.iterations),
+        is_spread: false,
+        in_mask: None,
+        is_moved: false,
+        end: bail_out,
+        is_whole: true,
+        needs: Needs::of(lies, input.code, input.lists, input.iterations),
         masks: masks::locations(input),
     };
     emit.prologue();
@@ -206,7 +257,7 @@ pub fn emit(input: &Input<'_>) -> Vec<u8> {
 }
 
 /// Blocks so that one mostly stands before where it goes on.
-pub(super) fn order(code: &Code) -> Vec<usize> {
+fn order(code: &Code) -> Vec<usize> {
     let mut seen = vec![false; code.blocks.len()];
     let mut after = Vec::with_capacity(code.blocks.len());
     // Depth first; each entry: a block, and how many of its successors have been followed.
@@ -230,8 +281,8 @@ pub(super) fn order(code: &Code) -> Vec<usize> {
 }
 
 impl Emit<'_> {
-    fn copies(&self) -> std::ops::Range<u8> {
-        0..self.input.copies
+    fn pieces(&self) -> Range<u8> {
+        0..self.input.pieces
     }
 
     fn mask_at(m: M) -> i32 {
@@ -259,8 +310,11 @@ impl Emit<'_> {
             let Some(vector) = self.input.vars[var.index()] else { continue };
             let given = self.input.start.iter().position(|&v| v == var);
             let at = |place: usize| Src::Row(self.input.layout.start + ROW * place as i32);
+            if self.input.homes.get(vector.index()).is_some_and(Option::is_some) && self.register(vector, 0).is_none() {
+                continue;
+            }
             let src = given.map_or(Src::Literal(0), at);
-            self.copies().for_each(|copy| self.copy(vector, src, copy));
+            self.pieces().for_each(|piece| self.copy(vector, src, piece));
         }
         self.provide(self.needs[0]);
     }
@@ -271,9 +325,10 @@ impl Emit<'_> {
         self.asm.int_store(Int::Mov, true, RBX, head::ACTIVE_LANES, ACTIVE_LANES);
         for (&export, &at) in self.input.exports.iter().zip(self.input.rows) {
             let Some(vector) = self.input.vars[Var::export(export / 4, export % 4).index()] else { continue };
-            for copy in self.copies() {
-                if let Some(register) = self.register(vector, copy) {
-                    self.store(register, Rm::Row(RBX, at + 64 * i32::from(copy)));
+            for piece in self.pieces() {
+                if let Some(register) = self.register(vector, piece) {
+                    let row = self.at(at, piece);
+                    self.store(register, row);
                 }
             }
         }
@@ -310,7 +365,10 @@ impl Emit<'_> {
         if instructions > 0 && self.input.counts {
             self.asm.int_store_imm(Int::Add, true, VISITS, 8 * index as i32, 1);
         }
-        self.list(&self.input.lists[index]);
+        match self.input.runs.get(index) {
+            Some(runs) => self.runs(&self.input.lists[index], runs),
+            None => self.list(&self.input.lists[index]),
+        }
         self.provide(Needs::behind(block.end, &self.needs));
         let is_next = |target: Target| next.is_some_and(|next| target == Target::Block(next as u16));
         match block.end {
@@ -351,29 +409,15 @@ impl Emit<'_> {
         self.asm.jump(label);
     }
 
-    /// The instructions of a block. Those that use mask registers are emitted piece by piece, the others one by one for all pieces.
+    /// The instructions of a block.
     fn list(&mut self, list: &[Ins]) {
         let mut at = 0;
         while at < list.len() {
             match list[at] {
                 Ins::Split => at += 1,
-                Ins::Lir(first) => {
-                    let masks = first.uses_masks();
-                    let same = |ins: &Ins| matches!(ins, Ins::Lir(lir) if lir.uses_masks() == masks);
-                    let end = at + list[at..].iter().take_while(|ins| same(ins)).count();
-                    let lirs: Vec<Lir> = list[at..end]
-                        .iter()
-                        .filter_map(|ins| if let Ins::Lir(lir) = ins { Some(*lir) } else { None })
-                        .collect();
-                    if masks {
-                        for copy in self.copies() {
-                            lirs.iter().for_each(|lir| self.line(lir, copy));
-                        }
-                    } else {
-                        for lir in &lirs {
-                            self.copies().for_each(|copy| self.line(lir, copy));
-                        }
-                    }
+                Ins::Lir(_) => {
+                    let end = at + list[at..].iter().take_while(|ins| matches!(ins, Ins::Lir(_))).count();
+                    self.group(&list[at..end]);
                     at = end;
                 }
                 Ins::BeginLanes => {
@@ -401,51 +445,41 @@ impl Emit<'_> {
         }
     }
 
-    /// The lanes that pass all of these tests, in a general register.
-    fn lanes_of(&mut self, tests: &[Lir]) {
-        for copy in self.copies() {
-            tests.iter().for_each(|test| self.line(test, copy));
-            self.asm.mask_to(if copy == 0 { COLLECTED } else { RCX }, 1);
-            if copy > 0 {
-                self.asm.wide_shift(SHL, RCX, 16 * copy);
-                self.asm.wide(Int::Or, COLLECTED, RCX);
-            }
-        }
-    }
-
-    /// Of the active lanes, those stay active that pass all of these tests: each is made under what is left by those before it.
-    fn keep(&mut self, tests: &[Lir]) {
-        self.pieces();
-        for test in tests {
-            for copy in self.copies() {
-                if let Lir::Test(op, how, _, a, b, _) = *test {
-                    self.line(&Lir::Test(op, how, 4 + copy, a, b, 4 + copy), copy);
+    /// Instructions that belong together. Those that use masks are emitted piece by piece, the others one by one for all pieces.
+    fn group(&mut self, group: &[Ins]) {
+        let uses_masks = |ins: &Ins| matches!(ins, Ins::Lir(lir) if lir.uses_masks());
+        for run in group.chunk_by(|a, b| uses_masks(a) == uses_masks(b)) {
+            let lirs: Vec<Lir> =
+                run.iter().filter_map(|ins| if let Ins::Lir(lir) = ins { Some(*lir) } else { None }).collect();
+            if run.iter().any(uses_masks) {
+                for piece in self.pieces() {
+                    lirs.iter().for_each(|lir| self.line(lir, piece));
+                }
+            } else {
+                for lir in &lirs {
+                    self.pieces().for_each(|piece| self.line(lir, piece));
                 }
             }
         }
-        self.whole = false;
     }
 
     fn effect(&mut self, ins: &Ins) {
         match *ins {
             Ins::ZeroRule(dst, a, b) => self.zero_rule(dst, a, b),
-            Ins::Set(dst, src, M::EXISTING) => self.copies().for_each(|copy| self.copy(dst, src, copy)),
+            Ins::Set(dst, src, M::EXISTING) => self.pieces().for_each(|piece| self.copy(dst, src, piece)),
             Ins::Set(dst, src, under) => {
-                for copy in self.copies() {
-                    let k = self.lane_mask(under, copy);
-                    self.change(dst, copy, |e, dst| e.load_masked(dst, src, copy, k));
-                }
+                self.pieces().for_each(|piece| self.set_under(dst, src, under, piece));
             }
             Ins::SetTwo(op, dst, a, b, under) => {
-                for copy in self.copies() {
-                    let k = self.lane_mask(under, copy);
-                    self.two_under(op, dst, [a, b], k, copy);
+                for piece in self.pieces() {
+                    let k = self.lane_mask(under, piece);
+                    self.two_under(op, dst, [a, b], k, piece);
                 }
             }
             Ins::Number(dst, m) => {
-                for copy in self.copies() {
+                for piece in self.pieces() {
                     let at = Rm::Each(RBX, Self::mask_at(m));
-                    self.make(dst, copy, |e, dst| e.asm.vector(BROADCAST, dst, 0, at));
+                    self.make(dst, piece, |e, dst| e.asm.vector(BROADCAST, dst, 0, at));
                 }
             }
             Ins::Mark(export, under) => {
@@ -463,16 +497,14 @@ impl Emit<'_> {
                 self.asm.wide(Int::Add, ACTIVE_LANES, RAX);
             }
             Ins::Keep(row, src, under) => {
-                for copy in self.copies() {
-                    let k = self.lane_mask(under, copy);
-                    let from = self.reg(src, copy, SCRATCH);
-                    let row = Rm::Row(RBX, row + 64 * i32::from(copy));
-                    self.asm.evex(MOVUPS_STORE, from, 0, row, k, false, None);
-                }
+                self.pieces().for_each(|piece| self.store_under(row, src, under, piece));
             }
             Ins::Slope(dst, at, vertical) => self.slope(dst, at, vertical),
             Ins::GetRelative(dst, from, base, index) => self.get_relative(dst, from, base, index),
-            Ins::SetRelative(to, base, index, value, under) => self.set_relative(to, base, index, value, under),
+            Ins::SetRelative(to, base, index, value, under) => match self.isa() {
+                Isa::Avx512 => self.set_relative(to, base, index, value, under),
+                Isa::Avx2 => self.set_lane_by_lane(to, base, index, value, under),
+            },
             Ins::Call(number, under) => {
                 self.whole();
                 self.call(number, under);
@@ -484,38 +516,16 @@ impl Emit<'_> {
             Ins::Sample(number, ..) => {
                 self.whole();
                 if let Some(sample) = self.input.samples.get(usize::from(number)) {
-                    self.sample(sample, i32::from(number));
+                    match self.isa() {
+                        Isa::Avx512 => self.sample(sample, i32::from(number)),
+                        Isa::Avx2 => self.sample_by_gathers(sample, i32::from(number)),
+                    }
                 }
             }
             Ins::Also(_) | Ins::Lir(_) | Ins::Split | Ins::BeginLanes | Ins::EndLanes(_) | Ins::EndKeep => {}
         }
     }
 
-    /// Where some product is not a number, the slow part looks why.
-    fn zero_rule(&mut self, dst: Vector, a: Src, b: Src) {
-        let it = Src::Vector(dst);
-        let (from, back) = (self.asm.label(), self.asm.label());
-        // A comparison of two registers finds what is unordered in either.
-        let pairs: &[(u8, u8)] = match self.input.copies {
-            1 => &[(0, 0)],
-            2 => &[(0, 1)],
-            _ => &[(0, 1), (2, 3)],
-        };
-        for (&(x, y), k) in pairs.iter().zip(1..) {
-            let x = self.reg(it, x, SCRATCH);
-            let y = self.rm(it, y);
-            self.asm.evex(CMP_F32, k, x, y, 0, false, Some(UNORDERED));
-        }
-        if pairs.len() > 1 {
-            self.asm.mask_or(1, 1, 2);
-        }
-        self.asm.mask_test(1);
-        self.asm.jump_if(Cond::NotEqual, from);
-        self.asm.place(back);
-        self.slow.push(Slow { from, back, rule: (dst, a, b) });
-    }
-
-    /// A lookup of nearest texels: coordinates clamped to the texture, all lanes at once. Lanes of a piece that look up the same texel get it
     fn slow_parts(&mut self) {
         if !self.input.code.yields.is_empty() {
             self.asm.place(self.resume);
@@ -526,22 +536,19 @@ impl Emit<'_> {
             self.asm.jump(self.bail_out);
         }
         // Lookups leave the active lanes where they have found them.
-        self.whole = true;
-        self.linear_lookups();
-        self.level_lookups();
+        self.is_whole = true;
+        match self.isa() {
+            Isa::Avx512 => {
+                self.linear_lookups();
+                self.level_lookups();
+            }
+            Isa::Avx2 => self.weighed_by_gathers(),
+        }
         self.sample_calls();
         self.elements();
-        for Slow { from, back, rule: (dst, a, b) } in std::mem::take(&mut self.slow) {
-            self.asm.place(from);
-            let (it, zero) = (Src::Vector(dst), Src::Literal(0));
-            for copy in self.copies() {
-                self.line(&Lir::Test(CMP_F32, UNORDERED, 1, it, it, 0), copy);
-                self.line(&Lir::Test(CMP_F32, 0, 2, a, zero, 1), copy);
-                self.line(&Lir::Test(CMP_F32, 0, 3, b, zero, 1), copy);
-                self.line(&Lir::Or(2, 2, 3), copy);
-                self.line(&Lir::Merge(dst, 2, zero), copy);
-            }
-            self.asm.jump(back);
+        match self.isa() {
+            Isa::Avx512 => self.slow_rules(),
+            Isa::Avx2 => self.slow_rules_of_pieces(),
         }
     }
 
@@ -577,17 +584,38 @@ impl Emit<'_> {
 
     /// Registers with vectors go to the frame.
     fn save(&mut self) {
-        for register in 0..self.input.locations.bundles * self.input.copies {
-            self.store(register, Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register)));
+        for register in self.registers() {
+            let row = self.saved(register);
+            self.store(register, row);
         }
     }
 
     /// And come back.
     fn restore(&mut self) {
-        for register in 0..self.input.locations.bundles * self.input.copies {
-            let row = Rm::Row(RBX, self.input.layout.save + 64 * i32::from(register));
+        for register in self.registers() {
+            let row = self.saved(register);
             self.asm.vector(MOVUPS_LOAD, register, 0, row);
         }
-        self.cached = false;
+        // A vector of them is among the registers, or in rows.
+        self.is_spread &= self.isa() == Isa::Avx2;
+    }
+
+    /// Registers with vectors.
+    fn registers(&self) -> Range<u8> {
+        let bundles = self.input.locations.bundles;
+        match self.isa() {
+            Isa::Avx512 => 0..bundles * self.input.pieces,
+            Isa::Avx2 => 0..bundles,
+        }
+    }
+
+    /// Where a register is during calls.
+    fn saved(&self, register: u8) -> Rm {
+        self.work_row(0, register)
+    }
+
+    /// One of the rows behind each other that begin so far behind those for registers during calls.
+    fn work_row(&self, at: i32, piece: u8) -> Rm {
+        self.at(self.input.layout.save + at, piece)
     }
 }

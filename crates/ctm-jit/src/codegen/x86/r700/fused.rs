@@ -1,6 +1,7 @@
-//! Instructions that AVX-512 does as one: sums stored under a mask, comparisons into the mask of the active lanes, iterations counted and lanes looked at.
+//! What is done as one: comparisons into the mask of the active lanes, iterations counted and lanes looked at, and, with AVX-512, sums stored under a mask.
 
 use super::Ins;
+use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::ir::r700::{Code, End, M, MaskOp};
 use crate::passes::masks::Live;
@@ -15,12 +16,14 @@ pub struct Iterations {
 }
 
 /// Joins instructions; of the vectors, those from number `own` on are no variables. Gives the blocks that end as [`Iterations`].
-pub fn fuse(code: &Code, lists: &mut [Vec<Ins>], own: usize, vectors: usize) -> Vec<Option<Iterations>> {
+pub fn fuse(isa: Isa, code: &Code, lists: &mut [Vec<Ins>], own: usize, vectors: usize) -> Vec<Option<Iterations>> {
     let mut seen = Seen::new(vectors);
     let live = Live::of(code);
     let mut iterations = Vec::with_capacity(lists.len());
     for (block, list) in code.blocks.iter().zip(lists) {
-        stores(list, own, &mut seen);
+        if isa == Isa::Avx512 {
+            stores(list, own, &mut seen);
+        }
         let read_after = |m: M| live.as_ref().is_none_or(|live| live.after(block.end, m));
         keeps(list, &|m| read_after(m) || matches!(block.end, End::Branch { mask, .. } if mask == m));
         let last = list.iter().rposition(|ins| !matches!(ins, Ins::Tally(..) | Ins::Split));
@@ -139,6 +142,7 @@ fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
             | Ins::Keep(.., under)
             | Ins::Mark(_, under)
             | Ins::Call(_, under)
+            | Ins::Tally(_, _, under)
             | Ins::Number(_, under) => under == m,
             Ins::Sample(..) => true,
             Ins::Lir(_)
@@ -148,7 +152,6 @@ fn is_dead(rest: &[Ins], m: M, read_after: &dyn Fn(M) -> bool) -> bool {
             | Ins::BeginLanes
             | Ins::EndLanes(_)
             | Ins::EndKeep
-            | Ins::Tally(..)
             | Ins::Yield(_)
             | Ins::Slope(..)
             | Ins::Also(_) => false,

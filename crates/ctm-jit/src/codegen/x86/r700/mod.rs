@@ -1,24 +1,25 @@
-//! The back ends for R700's form: machine code for x86-64 with AVX-512, and with AVX2.
+//! The back end for R700's form: machine code for x86-64 with AVX-512 or AVX2.
 //!
 //! | file | what |
 //! |---|---|
 //! | `facts` | what is known before |
 //! | `sizes` | how large numbers can become |
 //! | `select`, `chosen` | from the form to vector instructions; those of a whole program |
-//! | `fused` | instructions that AVX-512 does as one |
+//! | `fused` | instructions that are done as one |
 //! | `lookups`, `levels` | lookups of texels and items, and the tables by which code finds them; those of textures with mipmap levels, layers or faces |
 //! | `narrow` | narrower wavefronts for programs that keep many vectors at once |
 //! | `alu`, `doubles` | what operations are in instructions |
-//! | `emit`, `emit/vectors` | machine code for AVX-512: the whole; single vector instructions |
-//! | `emit/active`, `emit/masks` | where the active lanes are; other masks |
+//! | `emit`, `emit/vectors` | machine code: the whole; single vector instructions |
+//! | `emit/active`, `emit/masks`, `emit/under` | where the active lanes are; other masks; what is done under masks |
+//! | `emit/lookups`, `emit/levels`, `emit/gathers` | lookups with AVX-512; those of textures with mipmap levels; lookups on AVX2 |
+//! | `emit/relative` | registers and constants at an index |
 //! | `spans` | wavefronts that follow one another, in one call: what they start with, where their exports go |
-//! | `avx2` | machine code for AVX2 |
 //!
-//! With AVX-512 a wavefront is 1, 2 or 4 registers of 16 lanes for each vector, and they do everything together: masks of lanes have 64 bits and lie in
-//! general registers, those of the active lanes in mask registers too, and in the frame. Operations without instructions of their own call their reference functions.
+//! A vector has as many registers (*pieces*) as the wavefront's lanes take: 1, 2 or 4 of 16 lanes with AVX-512, 2, 4 or 8 of 8 lanes on AVX2. They do everything together: masks of
+//! lanes have 64 bits and lie in general registers or in the frame, those of the active lanes in mask registers (on AVX2 in a vector), too. Operations without instructions of their own
+//! call their reference functions.
 
 pub mod alu;
-mod avx2;
 mod chosen;
 mod doubles;
 mod emit;
@@ -30,6 +31,7 @@ mod narrow;
 #[cfg(test)]
 #[path = "../../../../tests/unit/occurs_r700.rs"]
 mod occurs;
+mod runs;
 mod select;
 mod sizes;
 pub mod spans;
@@ -38,7 +40,7 @@ pub mod wide;
 use super::isa::Isa;
 use super::lir::{Lir, Src, Vector};
 use super::{FRAME_LIMIT, Frame, Line, MXCSR, executable};
-use crate::codegen::x86::allocate::{Location, Ranges};
+use crate::codegen::x86::allocate::{Location, Pieces, Ranges};
 use crate::ir::r700::{Code, Counter, End, Fetch, M, MaskOp, Op, Var};
 use crate::ir::values;
 use crate::ir::x1k::Each;
@@ -52,6 +54,7 @@ use ctm_exec::r700::texture::needs_set_gradients;
 use emit::Layout;
 use lookups::{Looked, Sample, UNCOMPARED, table};
 use memmap2::Mmap;
+use runs::Runs;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::{Mutex, PoisonError};
 
@@ -303,75 +306,84 @@ impl Native {
         };
         let live_in: Vec<Var> = live_in.filter(|&var| is_read(var)).collect();
         let calls_out = !calls.is_empty() || !code.yields.is_empty();
-        let mut rows = Vec::with_capacity(exports.len());
-        let (bytes, layout) = match isa {
-            Isa::Avx512 => {
-                let mut copies = (lanes / isa.lanes()) as u8;
-                let iterations = if Pass::Fused.is_on() {
-                    fused::fuse(code, &mut lists, used.len(), vectors)
-                } else {
-                    vec![None; lists.len()]
-                };
-                let ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
-                let locations;
-                if narrows {
-                    (copies, locations) = narrow::narrow((code, &lists), &ranges, exports, in_rows, copies);
-                    lanes = usize::from(copies) * isa.lanes();
-                } else {
-                    locations = ranges.locations(isa.registers() / copies, in_rows);
-                }
-                // An index counts rows of whole wavefronts; others lie close together, as those far apart would share few lines of the cache.
-                let spill_bytes = if in_rows.is_some() { ROW } else { 64 * i32::from(copies) };
-                let spills = (locations.rows, spill_bytes);
-                let layout = Layout::new(start.len(), exports.len(), spills, samples.len(), levels);
-                rows.extend(exports.iter().enumerate().map(|(place, &export)| {
-                    let vector = vars[Var::export(export / 4, export % 4).index()];
-                    match vector.map(|vector| locations.of[vector.index()]) {
-                        Some(Location::Row(row)) => layout.spills + layout.spill_bytes * row as i32,
-                        _ => layout.exports + ROW * place as i32,
-                    }
-                }));
-                let input = emit::Input {
-                    code,
-                    lists: &lists,
-                    samples: &samples,
-                    vars: &vars,
-                    locations: &locations,
-                    layout,
-                    copies,
-                    start,
-                    live_in,
-                    exports,
-                    rows: &rows,
-                    linear,
-                    levels,
-                    counts,
-                    fuel,
-                    iterations: &iterations,
-                    calls: calls_out,
-                };
-                (emit::emit(&input), layout)
-            }
-            Isa::Avx2 => avx2::emit(&avx2::Program {
-                code,
-                lists: &lists,
-                samples: &samples,
-                vars: &vars,
-                used: &used,
-                indexed: in_rows.unwrap_or(0),
-                vectors,
-                start,
-                live_in: &live_in,
-                exports,
-                lanes,
-                linear,
-                counts,
-                fuel,
+        let iterations = if Pass::Fused.is_on() {
+            fused::fuse(isa, code, &mut lists, used.len(), vectors)
+        } else {
+            vec![None; lists.len()]
+        };
+        let runs = match isa {
+            Isa::Avx512 => Runs { of: Vec::new() },
+            Isa::Avx2 => Runs::of(&mut lists),
+        };
+        let mut ranges = ranges(code, &lists, live, &used, &vars, exports, vectors);
+        let active = (isa == Isa::Avx2).then(|| emit::add_active(&mut ranges, code, &lists, &iterations)).flatten();
+        let mut wide = if isa == Isa::Avx2 { runs.wide(&lists, used.len(), ranges.vectors()) } else { Vec::new() };
+        active.into_iter().for_each(|active| wide[active.index()] = true);
+        let places = runs.places(&lists);
+        let locations = |sixteens: u8| match isa {
+            Isa::Avx512 => ranges.locations(isa.bundles(sixteens), in_rows),
+            Isa::Avx2 => ranges.locations_of_pieces(&Pieces {
+                wide: &wide,
+                runs: &places,
+                pieces: sixteens * isa.pieces(),
+                registers: isa.registers(),
+                variables_in_rows: in_rows,
             }),
         };
-        if rows.is_empty() {
-            rows.extend((0..exports.len()).map(|place| layout.exports + ROW * place as i32));
-        }
+        let mut sixteens = (lanes / crate::launch::lanes::LANES) as u8;
+        let locations = if narrows {
+            let narrowed = narrow::narrow(isa, (code, &lists), &ranges, exports, sixteens, locations);
+            sixteens = narrowed.0;
+            lanes = usize::from(sixteens) * crate::launch::lanes::LANES;
+            narrowed.1
+        } else {
+            locations(sixteens)
+        };
+        // An index counts rows of whole wavefronts; others lie close together, as those far apart would share few lines of the cache.
+        let spill_bytes = if in_rows.is_some() { ROW } else { 4 * lanes as i32 };
+        let spills = (locations.rows, spill_bytes, locations.slots);
+        let layout = Layout::new(start.len(), exports.len(), spills, samples.len(), levels);
+        let home = |(number, var): (usize, &Var)| {
+            let own = isa == Isa::Avx2 && number >= in_rows.unwrap_or(0);
+            let place = start.iter().position(|v| v == var).filter(|_| own);
+            place.map(|place| layout.start + ROW * place as i32)
+        };
+        let homes: Vec<Option<i32>> = used.iter().enumerate().map(home).collect();
+        let rows: Vec<i32> = exports
+            .iter()
+            .zip(0..)
+            .map(|(&export, place)| {
+                let vector = vars[Var::export(export / 4, export % 4).index()];
+                match vector.map(|vector| locations.of[vector.index()]) {
+                    Some(Location::Row(row)) => layout.spills + layout.spill_bytes * row as i32,
+                    _ => layout.exports + ROW * place,
+                }
+            })
+            .collect();
+        let bytes = emit::emit(&emit::Input {
+            code,
+            lists: &lists,
+            samples: &samples,
+            vars: &vars,
+            locations: &locations,
+            isa,
+            active,
+            wide: &wide,
+            homes: &homes,
+            runs: &runs.of,
+            layout,
+            pieces: sixteens * isa.pieces(),
+            start,
+            live_in,
+            exports,
+            rows: &rows,
+            linear,
+            levels,
+            counts,
+            fuel,
+            iterations: &iterations,
+            calls: calls_out,
+        });
         if layout.size > FRAME_LIMIT {
             return None;
         }
@@ -547,7 +559,7 @@ fn number(frame: &mut Frame, at: i32) -> u64 {
     bytes.iter().rev().fold(0u64, |all, &byte| all << 8 | u64::from(byte))
 }
 
-/// Where vectors are live: as `Ranges::of` finds it for the other form.
+/// Where vectors are live: as `Ranges::of` finds it for the other form. Of each block, the places are one more than it has instructions, and one.
 fn ranges(
     code: &Code,
     lists: &[Vec<Ins>],

@@ -7,7 +7,7 @@
 use super::Ins;
 use crate::codegen::x86::allocate::{Locations, Ranges};
 use crate::codegen::x86::isa::Isa;
-use crate::ir::r700::Code;
+use crate::ir::r700::{Code, M};
 
 /// Estimated cycles of an instruction on one register, and until its result is there.
 const INSTRUCTION: [u64; 2] = [1, 4];
@@ -19,6 +19,14 @@ const WAVEFRONT: f64 = 100.0;
 const BLOCK: f64 = 10.0;
 /// Bytes of rows in the frame at which a use of one register's row takes a cycle longer; it takes as much longer as they fill the first-level cache.
 const ROWS: f64 = 22.0 * 1024.0;
+/// Where lanes leave loops by themselves, AVX2 has wavefronts of twice 16 lanes at most, as the last lane of many leaves late: so much later than that of 16.
+const FEW: u8 = 2;
+const STRAGGLERS: f64 = 1.15;
+/// On AVX2 instructions are made for one register after the other. So a use of a row costs something by itself, a block's end less; and loops run more often than they
+/// are weighted, which matters there, as hardly anything else is gained.
+const ROW_OF_AVX2: f64 = 1.0;
+const BLOCK_OF_AVX2: f64 = 2.0;
+const OFTEN: f64 = 4.0;
 /// Fewer lanes have to be estimated to take less than this share of the time.
 const GAIN: f64 = 0.85;
 
@@ -56,28 +64,53 @@ impl Work {
     }
 }
 
-/// How many registers of 16 lanes a vector has, and how they are given out: as for `asked` registers, or for fewer where that is estimated to be faster.
+/// Whether lanes go different ways.
+fn lanes_diverge(code: &Code, lists: &[Vec<Ins>]) -> bool {
+    let diverges = |ins: &Ins| match *ins {
+        Ins::EndKeep | Ins::EndLanes(M::ACTIVE) => true,
+        Ins::Mask(op) => op.writes() == M::ACTIVE,
+        _ => false,
+    };
+    code.blocks.len() > 1 && lists.iter().flatten().any(diverges)
+}
+
+/// How many times 16 lanes a wavefront has, and where vectors are then: as for `asked` times, or for fewer where that is estimated to be faster.
 pub fn narrow(
+    isa: Isa,
     (code, lists): (&Code, &[Vec<Ins>]),
     ranges: &Ranges,
     exports: &[usize],
-    in_rows: Option<usize>,
     asked: u8,
+    locations: impl Fn(u8) -> Locations,
 ) -> (u8, Locations) {
     let work = Work::of(code, lists, ranges.vectors());
     let targets = exports.chunk_by(|a, b| a / 4 == b / 4).count().max(1) as f64;
-    let apart = WAVEFRONT * targets * targets + BLOCK * work.blocks as f64;
+    let apart = match isa {
+        Isa::Avx512 => WAVEFRONT * targets * targets + BLOCK * work.blocks as f64,
+        Isa::Avx2 => {
+            let deepest = code.blocks.iter().map(|block| block.loops).max().unwrap_or(0);
+            WAVEFRONT * targets * targets / OFTEN.powi(deepest.into()) + BLOCK_OF_AVX2 * work.blocks as f64
+        }
+    };
     // Cycles of all lanes, where so many are spent on rows of one register.
     let time = |copies: u8, rows: f64| {
         let cycles = (f64::from(copies) * (work.cycles as f64 + rows)).max(work.latency as f64);
         f64::from(asked / copies) * (cycles + apart)
     };
     let estimate = |copies: u8| {
-        let locations = ranges.locations(Isa::Avx512.registers() / copies, in_rows);
+        let locations = locations(copies);
         let bytes = f64::from(locations.rows) * f64::from(copies) * 64.0;
-        let rows = ranges.weight_in_rows(&locations) as f64 * bytes / ROWS;
+        let each = bytes / ROWS + if isa == Isa::Avx2 { ROW_OF_AVX2 } else { 0.0 };
+        let rows = ranges.weight_in_rows(&locations) as f64 * each;
         (time(copies, rows), copies, locations)
     };
+    if isa == Isa::Avx2 && asked > FEW && lanes_diverge(code, lists) {
+        let few = estimate(FEW);
+        let looks_up = lists.iter().flatten().any(|ins| matches!(ins, Ins::Sample(..)));
+        let one = if looks_up { None } else { Some(estimate(1)) };
+        let best = one.filter(|one| one.0 < STRAGGLERS * few.0).unwrap_or(few);
+        return (best.1, best.2);
+    }
     let mut best = estimate(asked);
     for copies in [2, 1].into_iter().filter(|&copies| copies < asked) {
         if time(copies, 0.0) < GAIN * best.0 {

@@ -179,10 +179,6 @@ impl<'a> Select<'a> {
                 _ => {}
             }
         }
-        // On AVX2 variables have no registers: a vector is made in one, and stored.
-        if self.isa == Isa::Avx2 {
-            return plan;
-        }
         let (mut accessed, mut newest) = (vec![0; Var::COUNT], vec![None; Var::COUNT]);
         for (place, op) in block.ops.iter().enumerate() {
             match *op {

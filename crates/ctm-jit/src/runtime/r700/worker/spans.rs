@@ -13,15 +13,16 @@ use crate::launch::r700::outputs::Outputs;
 use crate::runtime::r700::engine::Run;
 use ctm_exec::r700::Memory;
 use ctm_exec::watch::Part;
-use ctm_exec::{Counters, Fault};
+use ctm_exec::{Counters, Fault, FaultKind};
 pub use native::{Spans, Way};
+use std::sync::atomic::Ordering;
 
 /// What wavefronts of a launch read and write.
 pub struct Direct<'a> {
     /// Where exports go.
-    pub outputs: Outputs<'a>,
+    pub outputs: &'a Outputs<'a>,
     /// What fetches read.
-    pub reads: Box<dyn Memory + 'a>,
+    pub reads: &'a dyn Memory,
     /// Uniform values.
     pub uniforms: &'a [u32],
     /// How code goes from wavefront to wavefront; `None` where it does not.
@@ -51,9 +52,9 @@ impl<'a> Worker<'a> {
                 next += 1;
                 continue;
             }
-            match self.here((run, part), next, direct.uniforms, bindings, &*direct.reads, counters) {
+            match self.here((run, part), next, direct.uniforms, bindings, direct.reads, counters) {
                 Ok(_) => {
-                    let written = self.store(&direct.outputs);
+                    let written = self.store(direct.outputs);
                     counters.writes += written.elements;
                     counters.write_bytes += written.bytes;
                 }
@@ -64,9 +65,13 @@ impl<'a> Worker<'a> {
         Ok(())
     }
 
-    /// Runs a wavefront by the reference interpreter, and stores what it exports.
+    /// Runs a wavefront by the reference interpreter, and stores what it exports. Where the run gives up instead, this is no fault that anybody is told.
     fn left(&mut self, run: &Run<'_>, direct: &Direct<'_>, index: u64, counters: &mut Counters) -> Result<(), Fault> {
-        let mut memory = Reader { memory: &*direct.reads };
+        if run.gives_up {
+            run.bailed_out.fetch_add(1, Ordering::Relaxed);
+            return Err(Fault { kind: FaultKind::Cancelled, pc: 0, position: None });
+        }
+        let mut memory = Reader { memory: direct.reads };
         if let Left::Reference(waves) = self.reference(run, index, &mut memory, counters)? {
             for (at, exports) in waves.iter().flat_map(|BailedOut { exports, .. }| exports) {
                 let written = direct.outputs.send(*at, exports);

@@ -1,14 +1,18 @@
-//! Where the active lanes are: in a general register, in a mask register for each piece, or in both.
+//! Where the active lanes are: in a general register, in a mask register for each piece, or in both. On AVX2 the pieces are those of a vector.
 //!
 //! Each block begins with them where its instructions, or those of blocks behind it, need them first; whoever leads there puts them there. So a loop
 //! whose lanes only leave by comparisons, and whose instructions work under masks, never moves them.
 
 use super::{ACTIVE, Emit};
-use crate::codegen::x86::asm::{Cond, Int, Label, RAX, RBX, RCX};
+use crate::codegen::x86::allocate::Ranges;
+use crate::codegen::x86::asm::{Cond, Int, Label, OR_F32, RAX, RBX, RCX, Rm};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::Vector;
 use crate::codegen::x86::r700::Ins;
 use crate::codegen::x86::r700::fused::Iterations;
 use crate::codegen::x86::r700::wide::{SHL, SHR};
-use crate::ir::r700::{Code, End, M};
+use crate::codegen::x86::vectors::{Place, Vectors};
+use crate::ir::r700::{Block, Code, End, M};
 
 /// Where they are needed.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -17,6 +21,17 @@ pub(super) struct Needs {
     pub whole: bool,
     /// As mask registers.
     pub pieces: bool,
+}
+
+/// Where the pieces lie that are needed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Lies {
+    /// In mask registers: AVX-512.
+    InMasks,
+    /// In a vector.
+    InVector,
+    /// They are made of the general register where they are needed.
+    Nowhere,
 }
 
 impl Needs {
@@ -28,7 +43,7 @@ impl Needs {
     }
 
     /// What each block needs at its beginning.
-    pub fn of(code: &Code, lists: &[Vec<Ins>], iterations: &[Option<Iterations>]) -> Vec<Self> {
+    pub fn of(lies: Lies, code: &Code, lists: &[Vec<Ins>], iterations: &[Option<Iterations>]) -> Vec<Self> {
         let mut needs = vec![Self::default(); lists.len()];
         loop {
             let before = needs.clone();
@@ -42,7 +57,7 @@ impl Needs {
                         (None, _) => false,
                     };
                 for ins in list.iter().rev() {
-                    let (reads, writes) = uses(ins);
+                    let (reads, writes) = uses(lies, ins);
                     if writes {
                         (need, jumps) = (Self::default(), false);
                     }
@@ -64,10 +79,40 @@ impl Needs {
     }
 }
 
+/// Adds a vector for the active lanes, if the code for AVX2 uses one: where there are loops.
+pub fn add_active(
+    ranges: &mut Ranges,
+    code: &Code,
+    lists: &[Vec<Ins>],
+    iterations: &[Option<Iterations>],
+) -> Option<Vector> {
+    let is_worth_it = |(block, list): (&Block, &Vec<Ins>)| block.loops > 0 || list.contains(&Ins::EndKeep);
+    if !code.blocks.iter().zip(lists).any(is_worth_it) {
+        return None;
+    }
+    let needs = Needs::of(Lies::InVector, code, lists, iterations);
+    let mut vector = None;
+    let mut first = 0;
+    for ((block, list), need) in code.blocks.iter().zip(lists).zip(&needs) {
+        let end = first + list.len() + 2;
+        let uses = list.iter().filter(|ins| uses(Lies::InVector, ins).0.is_some_and(|need| need.pieces)).count() as u64;
+        if uses > 0 || need.pieces || Needs::behind(block.end, &needs).pieces {
+            let vector = *vector.get_or_insert_with(|| ranges.vector());
+            ranges.weigh(vector, uses << (3 * block.loops.min(8)));
+            ranges.add(vector, first, end);
+        }
+        first = end;
+    }
+    vector
+}
+
 /// Where an instruction reads the active lanes, and whether they are somewhere else behind it.
-fn uses(ins: &Ins) -> (Option<Needs>, bool) {
+fn uses(lies: Lies, ins: &Ins) -> (Option<Needs>, bool) {
     let whole = |reads: bool| reads.then_some(Needs::WHOLE);
     match *ins {
+        // It goes from lane to lane.
+        Ins::SetRelative(.., under) if lies != Lies::InMasks => (whole(under == M::ACTIVE), false),
+        Ins::Set(.., under) | Ins::Keep(.., under) if lies == Lies::Nowhere => (whole(under == M::ACTIVE), false),
         Ins::Set(.., under) | Ins::SetTwo(.., under) | Ins::SetRelative(.., under) | Ins::Keep(.., under) => {
             ((under == M::ACTIVE).then_some(Needs::PIECES), false)
         }
@@ -92,7 +137,7 @@ fn uses(ins: &Ins) -> (Option<Needs>, bool) {
 impl Emit<'_> {
     /// A block begins.
     pub(super) fn active_at(&mut self, index: usize) {
-        (self.whole, self.cached) = (self.needs[index].whole, self.needs[index].pieces);
+        (self.is_whole, self.is_spread) = (self.needs[index].whole, self.needs[index].pieces);
     }
 
     /// Puts the active lanes where they are needed.
@@ -101,47 +146,72 @@ impl Emit<'_> {
             self.whole();
         }
         if need.pieces {
-            self.pieces();
+            self.spread();
         }
     }
 
     /// The active lanes are in their general register. Changes rcx.
     pub(super) fn whole(&mut self) {
-        if self.whole {
+        if self.is_whole {
             return;
         }
-        for copy in self.copies() {
-            self.asm.mask_to(if copy == 0 { ACTIVE } else { RCX }, 4 + copy);
-            if copy > 0 {
-                self.asm.wide_shift(SHL, RCX, 16 * copy);
+        let lanes = self.isa().lanes() as u8;
+        for piece in self.pieces() {
+            let to = if piece == 0 { ACTIVE } else { RCX };
+            match self.isa() {
+                Isa::Avx512 => self.asm.mask_to(to, 4 + piece),
+                Isa::Avx2 => {
+                    let signs = self.active_signs(piece, self.isa().scratch());
+                    self.asm.signs(to, signs);
+                }
+            }
+            if piece > 0 {
+                self.asm.wide_shift(SHL, RCX, lanes * piece);
                 self.asm.wide(Int::Or, ACTIVE, RCX);
             }
         }
-        self.whole = true;
+        self.is_whole = true;
     }
 
     /// The active lanes of each piece are in its mask register. Changes rax.
-    pub(super) fn pieces(&mut self) {
-        if self.cached {
+    pub(super) fn spread(&mut self) {
+        if self.is_spread {
             return;
         }
-        for copy in self.copies() {
-            self.asm.wide(Int::Mov, RAX, ACTIVE);
-            if copy > 0 {
-                self.asm.wide_shift(SHR, RAX, 16 * copy);
-            }
-            self.asm.mask_from(4 + copy, RAX);
+        self.is_spread = true;
+        if self.isa() == Isa::Avx2 {
+            return self.spread_active();
         }
-        self.cached = true;
+        for piece in self.pieces() {
+            self.asm.wide(Int::Mov, RAX, ACTIVE);
+            if piece > 0 {
+                self.asm.wide_shift(SHR, RAX, 16 * piece);
+            }
+            self.asm.mask_from(4 + piece, RAX);
+        }
     }
 
     /// Looks whether a lane of a mask is there: equal where none is.
     pub(super) fn test_lanes(&mut self, m: M) {
-        if m != M::ACTIVE || self.whole {
+        if m != M::ACTIVE || self.is_whole {
             let register = self.mask_register(m, RAX);
             return self.asm.wide_test(register, register);
         }
-        match self.input.copies {
+        if self.isa() == Isa::Avx2 {
+            let mut all = self.active_signs(0, self.isa().scratch());
+            for piece in self.pieces().skip(1) {
+                let last = match self.active_place(piece) {
+                    Place::Register(register) => Rm::Reg(register),
+                    Place::Memory(row) => row,
+                    Place::Nowhere => continue,
+                };
+                self.asm.vector(OR_F32, self.isa().scratch(), all, last);
+                all = self.isa().scratch();
+            }
+            self.asm.signs(RAX, all);
+            return self.asm.test(RAX, RAX);
+        }
+        match self.input.pieces {
             1 => self.asm.mask_test(4),
             2 => self.asm.mask_test_two(4, 5),
             _ => {

@@ -15,6 +15,7 @@ use crate::codegen::x86::r700::wide::SHR;
 use crate::codegen::x86::r700::{Looked, Sample};
 use crate::codegen::x86::select::NOT_EQUAL;
 use crate::codegen::x86::texels::{Axis, clamped};
+use crate::codegen::x86::vectors::Vectors;
 use crate::ir::r700::M;
 use ctm_exec::r700::texture::Detail;
 use ctm_exec::x1k::float::{HALF, ONE};
@@ -72,28 +73,28 @@ impl Emit<'_> {
     fn pieces_of(&mut self, sample: &Sample, number: i32, routine: &Routine, [begin, back, from, label]: [Label; 4]) {
         let at = self.table_of(number);
         self.asm.place(begin);
-        self.cached = false;
+        self.is_spread = false;
         // Other levels are smaller: their coordinates are larger by the offset at most, which the bound leaves room for.
         self.bound(sample, at, from);
         if matches!(routine.detail, Detail::Computed { set: false } | Detail::Biased { set: false }) {
             self.one_face(sample, routine, from);
         }
         self.begin(sample, at);
-        for copy in self.copies() {
+        for piece in self.pieces() {
             for (n, src) in (0..).zip(sample.at) {
-                let register = self.reg(src, copy, SCRATCH);
+                let register = self.reg(src, piece, SCRATCH);
                 self.store(register, routine.row(rows::AT + n));
             }
             self.load_mask(RAX, M::EXISTING);
-            if copy > 0 {
-                self.asm.wide_shift(SHR, RAX, 16 * copy);
+            if piece > 0 {
+                self.asm.wide_shift(SHR, RAX, 16 * piece);
             }
             self.asm.int_store(Int::Mov, true, RBX, routine.rows + rows::EXISTING, RAX);
             self.asm.call_label(label);
             for (n, dst) in (0..).zip(sample.dst) {
                 let Some(dst) = dst else { continue };
                 self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, routine.row(rows::FOUND + n));
-                self.put(dst, copy, SCRATCH);
+                self.put(dst, piece, SCRATCH);
             }
         }
         self.asm.jump(back);
@@ -106,8 +107,8 @@ impl Emit<'_> {
             self.asm.int_store_imm(Int::Cmp, false, RBX, r.of + number, 0);
             self.asm.jump_if(Cond::Equal, fine);
         }
-        for copy in self.copies() {
-            let face = self.reg(sample.at[2], copy, SCRATCH);
+        for piece in self.pieces() {
+            let face = self.reg(sample.at[2], piece, SCRATCH);
             self.asm.instruction(ROUND_SCALE, OPERAND, 0, Rm::Reg(face), Some(NEAREST));
             self.asm.instruction(PERMUTE_IN_QUAD, SCRATCH, 0, Rm::Reg(OPERAND), Some(0));
             self.asm.evex(CMP_F32, 1, SCRATCH, Rm::Reg(OPERAND), 0, false, Some(NOT_EQUAL));
@@ -352,7 +353,7 @@ impl Emit<'_> {
                     self.asm.vector(MUL_I32, register, register, r.at_level(of_level::WIDTH));
                     self.asm.vector(ADD_I32, register, register, r.row(rows::BASE));
                 }
-                let place = self.place(axis as usize, high);
+                let place = self.side(axis as usize, high);
                 self.store(register, place);
             }
         }

@@ -14,6 +14,7 @@ use crate::codegen::x86::r700::facts::{INT_NOT_EQUAL, NOT_LESS, UNORDERED};
 use crate::codegen::x86::r700::wide::SHR;
 use crate::codegen::x86::r700::{Looked, Sample, UNCOMPARED, argument, head, result, table};
 use crate::codegen::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
+use crate::codegen::x86::vectors::Vectors;
 use crate::codegen::x86::weighed::Corners;
 use crate::ir::r700::M;
 use ctm_exec::x1k::float::{NAN, SIGN};
@@ -52,7 +53,7 @@ impl Emit<'_> {
             Looked::Item { dwords, one } => self.item(sample, (dwords, one), at),
         }
         self.asm.place(back);
-        self.cached = false;
+        self.is_spread = false;
         self.calls.push((from, back, *sample));
     }
 
@@ -63,14 +64,14 @@ impl Emit<'_> {
 
     /// By what a coordinate differs in each quad; 0 where a quad is not complete.
     pub(super) fn slope(&mut self, dst: Vector, at: Src, vertical: bool) {
-        for copy in self.copies() {
-            let at = self.reg(at, copy, OPERAND);
+        for piece in self.pieces() {
+            let at = self.reg(at, piece, OPERAND);
             self.load_mask(RAX, M::EXISTING);
-            if copy > 0 {
-                self.asm.wide_shift(SHR, RAX, 16 * copy);
+            if piece > 0 {
+                self.asm.wide_shift(SHR, RAX, 16 * piece);
             }
             self.slope_of(at, vertical);
-            self.make(dst, copy, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(SCRATCH), 1, true, None));
+            self.make(dst, piece, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(SCRATCH), 1, true, None));
         }
     }
 
@@ -98,8 +99,8 @@ impl Emit<'_> {
     }
 
     /// A coordinate in texels; the register is `to` unless the operand is taken as it is.
-    fn in_texels(&mut self, sample: &Sample, axis: usize, copy: u8, at: i32, to: u8) -> u8 {
-        let mut u = self.reg(sample.at[axis], copy, to);
+    fn in_texels(&mut self, sample: &Sample, axis: usize, piece: u8, at: i32, to: u8) -> u8 {
+        let mut u = self.reg(sample.at[axis], piece, to);
         let Looked::Nearest { unnormalised, offset, .. } = sample.looked else { return u };
         if !unnormalised[axis] {
             self.asm.vector(MUL, to, u, Rm::Each(RBX, at + table::SIZE + 4 * axis as i32));
@@ -119,9 +120,9 @@ impl Emit<'_> {
             let fine = self.asm.label();
             self.asm.int_store_imm(Int::Cmp, false, RBX, at + table::PERIOD + 4 * axis as i32, 0);
             self.asm.jump_if(Cond::Equal, fine);
-            for copy in self.copies() {
-                let lanes = self.lane_mask(sample.under, copy);
-                let u = self.in_texels(sample, axis, copy, at, SCRATCH);
+            for piece in self.pieces() {
+                let lanes = self.lane_mask(sample.under, piece);
+                let u = self.in_texels(sample, axis, piece, at, SCRATCH);
                 self.asm.vector(AND, SCRATCH, u, Rm::Literal(!SIGN));
                 let bound = Rm::Literal(REPEATS_BELOW.to_bits());
                 self.asm.evex(CMP_F32, 1, SCRATCH, bound, lanes, false, Some(NOT_LESS));
@@ -130,7 +131,7 @@ impl Emit<'_> {
             }
             self.asm.place(fine);
             // Where they do not repeat, no mask has been loaded.
-            self.cached = false;
+            self.is_spread = false;
         }
     }
 
@@ -147,17 +148,17 @@ impl Emit<'_> {
     }
 
     /// Compares texels with reference values, in place.
-    fn compare(&mut self, sample: &Sample, at: i32, copy: u8, texels: u8) {
-        let reference = self.rm(sample.at[3], copy);
+    fn compare(&mut self, sample: &Sample, at: i32, piece: u8, texels: u8) {
+        let reference = self.rm(sample.at[3], piece);
         let outcomes = [0, 4, 8, 12].map(|n| Rm::Each(RBX, at + table::COMPARED + n));
         self.texels().compare(SCRATCH, texels, reference, outcomes, SCRATCH);
         self.asm.vector(MOVAPS, texels, 0, Rm::Reg(SCRATCH));
     }
 
     /// What the other elements of a comparison are; behind the first, as the reference values may lie where these go.
-    fn uncompared(&mut self, sample: &Sample, copy: u8) {
+    fn uncompared(&mut self, sample: &Sample, piece: u8) {
         for (dst, bits) in sample.dst.into_iter().zip(UNCOMPARED).skip(1) {
-            dst.into_iter().for_each(|dst| self.copy(dst, Src::Literal(bits), copy));
+            dst.into_iter().for_each(|dst| self.copy(dst, Src::Literal(bits), piece));
         }
     }
 
@@ -165,9 +166,9 @@ impl Emit<'_> {
         self.bound(sample, at, from);
         self.begin(sample, at);
         let compares = sample.looked.compares();
-        for copy in self.copies() {
+        for piece in self.pieces() {
             for (axis, to) in [SCRATCH, OPERAND].into_iter().enumerate() {
-                let u = self.in_texels(sample, axis, copy, at, to);
+                let u = self.in_texels(sample, axis, piece, at, to);
                 self.wrapped(sample, axis, at, u, to);
             }
             self.asm.vector(MUL_I32, OPERAND, OPERAND, Rm::Each(RBX, at + table::WIDTH));
@@ -179,15 +180,15 @@ impl Emit<'_> {
                     self.asm.int_imm(RCX, 0xffff);
                     self.asm.mask_from(1, RCX);
                     self.asm.gather(GATHERED, 1, RDX, SCRATCH, 0);
-                    self.compare(sample, at, copy, GATHERED);
-                    self.put(dst, copy, GATHERED);
+                    self.compare(sample, at, piece, GATHERED);
+                    self.put(dst, piece, GATHERED);
                 }
-                self.uncompared(sample, copy);
+                self.uncompared(sample, piece);
                 continue;
             }
             self.load_elements();
             for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
-                dst.into_iter().for_each(|dst| self.put(dst, copy, register));
+                dst.into_iter().for_each(|dst| self.put(dst, piece, register));
             }
         }
     }
@@ -222,12 +223,12 @@ impl Emit<'_> {
     pub(super) fn linear_lookups(&mut self) {
         for (begin, back, from, sample, at) in std::mem::take(&mut self.linear) {
             self.asm.place(begin);
-            self.cached = false;
+            self.is_spread = false;
             self.bound(&sample, at, from);
             self.begin(&sample, at);
             self.asm.int_imm(RCX, 0xffff);
-            for copy in self.copies() {
-                self.weigh(&sample, at, copy);
+            for piece in self.pieces() {
+                self.weigh(&sample, at, piece);
             }
             self.asm.jump(back);
         }
@@ -239,15 +240,15 @@ impl Emit<'_> {
     }
 
     /// Where the columns (axis 0) and the beginnings of the rows are kept, low and high.
-    pub(super) fn place(&self, axis: usize, high: usize) -> Rm {
+    pub(super) fn side(&self, axis: usize, high: usize) -> Rm {
         Rm::Row(RBX, self.input.layout.save + 64 * (elements::ROWS + Corners::ROWS + (2 * axis + high) as i32))
     }
 
     /// One piece of a lookup that weighs texels.
-    fn weigh(&mut self, sample: &Sample, at: i32, copy: u8) {
+    fn weigh(&mut self, sample: &Sample, at: i32, piece: u8) {
         let corners = self.corners();
         for axis in 0..2 {
-            let u = self.in_texels(sample, axis, copy, at, SCRATCH);
+            let u = self.in_texels(sample, axis, piece, at, SCRATCH);
             if u != SCRATCH {
                 self.asm.vector(MOVAPS, SCRATCH, 0, Rm::Reg(u));
             }
@@ -259,24 +260,24 @@ impl Emit<'_> {
                 if axis == 1 {
                     self.asm.vector(MUL_I32, register, register, Rm::Each(RBX, at + table::WIDTH));
                 }
-                let place = self.place(axis, high);
+                let place = self.side(axis, high);
                 self.store(register, place);
             }
         }
         self.find_corners(corners);
         if sample.looked.compares() {
-            return self.weigh_compared(sample, at, copy, corners);
+            return self.weigh_compared(sample, at, piece, corners);
         }
         self.weigh_elements();
         for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
-            dst.into_iter().for_each(|dst| self.put(dst, copy, register));
+            dst.into_iter().for_each(|dst| self.put(dst, piece, register));
         }
     }
 
     /// The numbers of the corners' first dwords.
     pub(super) fn find_corners(&mut self, corners: Corners) {
         for corner in 0..4 {
-            let [column, row] = [self.place(0, corner % 2), self.place(1, corner / 2)];
+            let [column, row] = [self.side(0, corner % 2), self.side(1, corner / 2)];
             self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, column);
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, row);
             self.asm.instruction(SHIFT_IMM, SHIFT_LEFT, SCRATCH, Rm::Reg(SCRATCH), Some(2));
@@ -302,41 +303,30 @@ impl Emit<'_> {
     }
 
     /// The same for what comparisons with the texels give.
-    fn weigh_compared(&mut self, sample: &Sample, at: i32, copy: u8, corners: Corners) {
+    fn weigh_compared(&mut self, sample: &Sample, at: i32, piece: u8, corners: Corners) {
         if let Some(dst) = sample.dst[0] {
             self.two_rows([0, 1].map(|axis| corners.weight(axis)), |e, register, corner| {
                 e.asm.vector(MOVUPS_LOAD, SCRATCH, 0, corners.index(corner));
                 e.asm.mask_from(1, RCX);
                 e.asm.gather(register, 1, RDX, SCRATCH, 0);
-                e.compare(sample, at, copy, register);
+                e.compare(sample, at, piece, register);
             });
-            self.put(dst, copy, GATHERED);
+            self.put(dst, piece, GATHERED);
         }
-        self.uncompared(sample, copy);
-    }
-
-    /// A vector that a register has.
-    pub(super) fn put(&mut self, dst: Vector, copy: u8, from: u8) {
-        match self.register(dst, copy) {
-            Some(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(from)),
-            None => {
-                let row = self.row(dst, copy);
-                self.store(from, row);
-            }
-        }
+        self.uncompared(sample, piece);
     }
 
     /// A vector by a gather under mask 1, which is the bits of rcx; lanes outside are 0 if `zero`. A gather keeps the index; what has no
     /// register goes through another one.
-    fn gathered(&mut self, dst: Vector, copy: u8, zero: bool, gather: impl FnOnce(&mut Self, u8)) {
+    fn gathered(&mut self, dst: Vector, piece: u8, zero: bool, gather: impl FnOnce(&mut Self, u8)) {
         self.asm.mask_from(1, RCX);
-        let register = self.register(dst, copy).unwrap_or(GATHERED);
+        let register = self.register(dst, piece).unwrap_or(GATHERED);
         if zero {
             self.asm.vector(XOR, register, register, Rm::Reg(register));
         }
         gather(self, register);
-        if self.register(dst, copy).is_none() {
-            let row = self.row(dst, copy);
+        if self.register(dst, piece).is_none() {
+            let row = self.row(dst, piece);
             self.store(register, row);
         }
     }
@@ -375,19 +365,19 @@ impl Emit<'_> {
     fn load(&mut self, sample: &Sample, offset: [i32; 2], at: i32, from: Label) {
         if sample.at[3] != Src::Literal(0) {
             // Other levels are for the call, before anything has been written.
-            for copy in self.copies() {
-                let lanes = self.lane_mask(sample.under, copy);
-                let level = self.reg(sample.at[3], copy, SCRATCH);
+            for piece in self.pieces() {
+                let lanes = self.lane_mask(sample.under, piece);
+                let level = self.reg(sample.at[3], piece, SCRATCH);
                 self.asm.evex(CMP_I32, 1, level, Rm::Literal(0), lanes, false, Some(INT_NOT_EQUAL));
                 self.asm.mask_test(1);
                 self.asm.jump_if(Cond::NotEqual, from);
             }
         }
         self.begin(sample, at);
-        for copy in self.copies() {
+        for piece in self.pieces() {
             let sizes = [table::WIDTH, table::HEIGHT];
             for (axis, to) in [SCRATCH, OPERAND].into_iter().enumerate() {
-                self.load_into(to, sample.at[axis], copy);
+                self.load_into(to, sample.at[axis], piece);
                 if offset[axis] != 0 {
                     self.asm.vector(ADD_I32, to, to, Rm::Literal(offset[axis].cast_unsigned()));
                 }
@@ -405,7 +395,7 @@ impl Emit<'_> {
             self.asm.mask_from(1, RCX);
             for (register, dst) in self.whole_elements().channels().into_iter().zip(sample.dst) {
                 let Some(dst) = dst else { continue };
-                self.make(dst, copy, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(register), 1, true, None));
+                self.make(dst, piece, |e, dst| e.asm.evex(MOVAPS, dst, 0, Rm::Reg(register), 1, true, None));
             }
         }
     }
@@ -413,8 +403,8 @@ impl Emit<'_> {
     /// A vertex fetch: items by whole numbers, zeros outside.
     fn item(&mut self, sample: &Sample, (dwords, one): (u8, u32), at: i32) {
         self.begin(sample, at);
-        for copy in self.copies() {
-            self.load_into(SCRATCH, sample.at[0], copy);
+        for piece in self.pieces() {
+            self.load_into(SCRATCH, sample.at[0], piece);
             self.asm.vector(ADD_I32, SCRATCH, SCRATCH, Rm::Each(RBX, at + table::FIRST));
             self.asm.evex(CMP_U32, 1, SCRATCH, Rm::Each(RBX, at + table::HEIGHT), 0, false, Some(BELOW));
             self.asm.mask_to(RCX, 1);
@@ -423,11 +413,11 @@ impl Emit<'_> {
                 let Some(dst) = dst else { continue };
                 if element < usize::from(dwords) {
                     let offset = 4 * element as i32;
-                    self.gathered(dst, copy, true, |e, r| e.asm.gather_bytes(r, 1, RDX, SCRATCH, offset));
+                    self.gathered(dst, piece, true, |e, r| e.asm.gather_bytes(r, 1, RDX, SCRATCH, offset));
                 } else {
                     self.asm.mask_from(1, RCX);
                     let bits = if element == 3 { one } else { 0 };
-                    self.make(dst, copy, |e, dst| e.asm.evex(BROADCAST, dst, 0, Rm::Literal(bits), 1, true, None));
+                    self.make(dst, piece, |e, dst| e.asm.evex(BROADCAST, dst, 0, Rm::Literal(bits), 1, true, None));
                 }
             }
         }
@@ -438,12 +428,12 @@ impl Emit<'_> {
         for (from, back, sample) in std::mem::take(&mut self.calls) {
             self.asm.place(from);
             for (n, src) in sample.at.into_iter().enumerate() {
-                self.copies().for_each(|copy| self.line(&Lir::Store(argument(n), src), copy));
+                self.pieces().for_each(|piece| self.line(&Lir::Store(argument(n), src), piece));
             }
             self.call(sample.call, sample.under);
             for (element, dst) in sample.dst.into_iter().enumerate() {
                 let Some(dst) = dst else { continue };
-                self.copies().for_each(|copy| self.copy(dst, Src::Row(result(element)), copy));
+                self.pieces().for_each(|piece| self.copy(dst, Src::Row(result(element)), piece));
             }
             self.asm.jump(back);
         }

@@ -1,10 +1,11 @@
 //! Masks other than the active lanes, and numbers: in registers or in the frame; operations on all of them.
 
-use super::{ACTIVE, Emit, Input};
+use super::{ACTIVE, Emit, Input, pieces};
+use crate::codegen::x86::allocate::MOST_PIECES;
 use crate::codegen::x86::asm::{Gpr, Int, RAX, RBX, RCX, RDI, RSI};
-use crate::codegen::x86::lir::K;
+use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::r700::Ins;
-use crate::codegen::x86::r700::wide::{self, SHR};
+use crate::codegen::x86::r700::wide;
 use crate::ir::r700::{End, M, MaskOp};
 
 /// Registers for those that are used most.
@@ -13,7 +14,8 @@ const REGISTERS: [Gpr; 5] = [9, 10, 11, RSI, RDI];
 /// Registers for the masks and numbers that are used most, weighted by the depth of loops. Those that others look at stay in the frame.
 pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
     let mut locations = vec![None; M::COUNT];
-    if input.calls || !input.samples.is_empty() {
+    let is_looped = input.isa == Isa::Avx2 && input.pieces > MOST_PIECES;
+    if input.calls || !input.samples.is_empty() || is_looped {
         return locations;
     }
     let mut uses = vec![0u64; M::COUNT];
@@ -40,7 +42,8 @@ pub(super) fn locations(input: &Input<'_>) -> Vec<Option<Gpr>> {
     let numbers =
         input.lists.iter().flatten().filter_map(|ins| if let Ins::Number(_, m) = *ins { Some(m) } else { None });
     numbers.chain(shared).for_each(|m| uses[m.index()] = 0);
-    for register in REGISTERS {
+    // On AVX2 runs make masks in some.
+    for register in REGISTERS.into_iter().filter(|r| input.isa == Isa::Avx512 || !pieces::MADE.contains(r)) {
         let most = (0..M::COUNT).max_by_key(|&m| (uses[m], std::cmp::Reverse(m))).filter(|&m| uses[m] > 0);
         let Some(m) = most else { break };
         locations[m] = Some(register);
@@ -80,7 +83,7 @@ impl Emit<'_> {
             None => self.asm.int_store(Int::Mov, true, RBX, Self::mask_at(m), register),
         }
         if m == M::ACTIVE {
-            (self.whole, self.cached) = (true, false);
+            (self.is_whole, self.is_spread) = (true, false);
         }
     }
 
@@ -141,20 +144,5 @@ impl Emit<'_> {
             MaskOp::Lanes(..) => return,
         }
         self.store_mask(op.writes(), RAX);
-    }
-
-    /// The lanes of a mask that belong to a piece, in a mask register.
-    pub(super) fn lane_mask(&mut self, under: M, copy: u8) -> K {
-        if under != M::ACTIVE {
-            let from = self.mask_register(under, RAX);
-            if copy > 0 {
-                self.load_mask(RAX, under);
-                self.asm.wide_shift(SHR, RAX, 16 * copy);
-            }
-            self.asm.mask_from(1, if copy > 0 { RAX } else { from });
-            return 1;
-        }
-        self.pieces();
-        4 + copy
     }
 }

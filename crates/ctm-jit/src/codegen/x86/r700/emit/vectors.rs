@@ -1,22 +1,15 @@
-//! Single vector instructions: operands in registers, rows and memory.
+//! Single vector instructions: where operands and results are, and what they are here beyond what [`Vectors`] does.
 
-use super::{Emit, OPERAND, SCRATCH};
+use super::Emit;
 use crate::codegen::x86::allocate::Location;
-use crate::codegen::x86::asm::{
-    ADD, ADD_I32, AND, BLEND_MASK, BROADCAST, CLASS, CMP_F32, CMP_I32, CMP_U32, FIXUP, FMADD132, FMADD213, FMADD231,
-    FMSUB132, FMSUB213, FMSUB231, FNMADD132, FNMADD213, FNMADD231, FNMSUB132, FNMSUB213, FNMSUB231, MOVAPS,
-    MOVUPS_LOAD, MOVUPS_STORE, MUL, OR, RBP, RBX, Rm, SHIFT_IMM, V, XOR,
-};
-use crate::codegen::x86::lir::{Class, K, Lir, Negated, Src, Vector};
+use crate::codegen::x86::asm::{Asm, CMP_F32, CMP_I32, CMP_U32, MOVAPS, RBP, RBX, RSI, Rm, V};
+use crate::codegen::x86::isa::Isa;
+use crate::codegen::x86::lir::{K, Lir, Src, Vector};
 use crate::codegen::x86::r700::facts::{
     AT_LEAST, AT_MOST, EQUAL, GREATER, INT_AT_LEAST, INT_AT_MOST, INT_EQUAL, INT_GREATER, INT_LESS, INT_NOT_EQUAL,
     LESS, NOT_EQUAL, NOT_GREATER, NOT_LESS, UNORDERED,
 };
-
-/// Whether the order of operands does not matter.
-fn commutes(op: V) -> bool {
-    [ADD, MUL, AND, OR, XOR, ADD_I32].contains(&op)
-}
+use crate::codegen::x86::vectors::{Access, Place, Vectors, commutes, load_of};
 
 /// The comparison with its operands exchanged, if there is one.
 fn turned(op: V, how: u8) -> Option<u8> {
@@ -30,218 +23,136 @@ fn turned(op: V, how: u8) -> Option<u8> {
     pairs.iter().find_map(other).or(either_way.contains(&how).then_some(how))
 }
 
+impl Vectors for Emit<'_> {
+    /// A piece of each vector.
+    type Unit = u8;
+
+    fn isa(&self) -> Isa {
+        self.asm.isa
+    }
+
+    fn asm(&mut self) -> &mut Asm {
+        &mut self.asm
+    }
+
+    fn access(&self, src: Src, piece: u8) -> Access {
+        match src {
+            Src::Vector(vector) => self.register(vector, piece).map_or(Access::Memory, Access::Register),
+            Src::Literal(_) | Src::Row(_) => Access::Memory,
+            Src::Const(_) => Access::Each,
+        }
+    }
+
+    fn rm(&mut self, src: Src, piece: u8) -> Rm {
+        match src {
+            Src::Vector(vector) => self.register(vector, piece).map_or_else(|| self.row(vector, piece), Rm::Reg),
+            Src::Literal(bits) => Rm::Literal(bits),
+            Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
+            Src::Row(offset) => self.at(offset, piece),
+        }
+    }
+
+    fn place(&self, vector: Vector, piece: u8) -> Place {
+        match (self.register(vector, piece), self.input.locations.of[vector.index()]) {
+            (Some(register), _) => Place::Register(register),
+            (None, Location::Nowhere) => Place::Nowhere,
+            (None, _) => Place::Memory(self.row(vector, piece)),
+        }
+    }
+
+    fn mask_row(&self, k: K) -> Rm {
+        Rm::Row(RBX, self.input.layout.save + super::MASK_ROWS + 32 * i32::from(k - 2))
+    }
+}
+
 impl Emit<'_> {
-    pub(super) fn register(&self, vector: Vector, copy: u8) -> Option<u8> {
+    /// The register of a vector's piece.
+    pub(super) fn register(&self, vector: Vector, piece: u8) -> Option<u8> {
         match self.input.locations.of[vector.index()] {
-            Location::Register(bundle) => Some(bundle * self.input.copies + copy),
+            Location::Register(first) => Some(match self.isa() {
+                Isa::Avx512 => first * self.input.pieces + piece,
+                Isa::Avx2 if self.is_wide(vector) => first + piece,
+                Isa::Avx2 => first,
+            }),
             Location::Row(_) | Location::Nowhere => None,
         }
     }
 
-    pub(super) fn row(&self, vector: Vector, copy: u8) -> Rm {
+    /// Whether a vector has a place for each piece, not one for the piece at hand.
+    fn is_wide(&self, vector: Vector) -> bool {
+        self.input.wide.get(vector.index()).is_none_or(|&is_wide| is_wide)
+    }
+
+    /// A piece of a row of the frame.
+    pub(super) fn at(&self, offset: i32, piece: u8) -> Rm {
+        if self.is_moved {
+            return Rm::Row(RSI, offset);
+        }
+        Rm::Row(RBX, offset + self.asm.isa.bytes() * i32::from(piece))
+    }
+
+    /// The row of a vector without a register.
+    pub(super) fn row(&self, vector: Vector, piece: u8) -> Rm {
         let row = match self.input.locations.of[vector.index()] {
             Location::Row(row) => row as i32,
             Location::Register(_) | Location::Nowhere => 0,
         };
-        Rm::Row(RBX, self.input.layout.spills + self.input.layout.spill_bytes * row + 64 * i32::from(copy))
-    }
-
-    pub(super) fn rm(&self, src: Src, copy: u8) -> Rm {
-        match src {
-            Src::Vector(vector) => self.register(vector, copy).map_or_else(|| self.row(vector, copy), Rm::Reg),
-            Src::Literal(bits) => Rm::Literal(bits),
-            Src::Const(index) => Rm::Each(RBP, 4 * i32::from(index)),
-            Src::Row(offset) => Rm::Row(RBX, offset + 64 * i32::from(copy)),
+        if !self.is_wide(vector) {
+            return Rm::Row(RBX, self.input.layout.slots + self.asm.isa.bytes() * row);
         }
+        let home = self.input.homes.get(vector.index()).copied().flatten();
+        self.at(home.unwrap_or(self.input.layout.spills + self.input.layout.spill_bytes * row), piece)
     }
 
-    pub(super) fn load_into(&mut self, register: u8, src: Src, copy: u8) {
-        let rm = self.rm(src, copy);
-        match rm {
-            Rm::Reg(from) if from == register => {}
-            Rm::Reg(_) => self.asm.vector(MOVAPS, register, 0, rm),
-            Rm::Literal(0) => self.asm.vector(XOR, register, register, Rm::Reg(register)),
-            Rm::Row(..) | Rm::LaneShifts(_) => self.asm.vector(MOVUPS_LOAD, register, 0, rm),
-            Rm::Each(..) | Rm::Literal(_) => self.asm.vector(BROADCAST, register, 0, rm),
-        }
-    }
-
-    pub(super) fn load_masked(&mut self, register: u8, src: Src, copy: u8, k: K) {
-        let rm = self.rm(src, copy);
-        let op = match rm {
-            Rm::Reg(_) => MOVAPS,
-            Rm::Row(..) => MOVUPS_LOAD,
-            Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => BROADCAST,
-        };
-        self.asm.evex(op, register, 0, rm, k, false, None);
-    }
-
-    pub(super) fn store(&mut self, register: u8, row: Rm) {
-        self.asm.vector(MOVUPS_STORE, register, 0, row);
-    }
-
-    pub(super) fn reg(&mut self, src: Src, copy: u8, scratch: u8) -> u8 {
-        if let Rm::Reg(register) = self.rm(src, copy) {
-            return register;
-        }
-        self.load_into(scratch, src, copy);
-        scratch
-    }
-
-    /// Makes a vector; stores it when it has no register.
-    pub(super) fn make(&mut self, vector: Vector, copy: u8, make: impl FnOnce(&mut Self, u8)) {
-        match self.register(vector, copy) {
-            Some(register) => make(self, register),
-            None => {
-                make(self, SCRATCH);
-                let row = self.row(vector, copy);
-                self.store(SCRATCH, row);
-            }
-        }
-    }
-
-    /// Changes a vector in part. Rows are stored whole: what loads one that was stored under a mask would wait for it.
-    pub(super) fn change(&mut self, vector: Vector, copy: u8, make: impl FnOnce(&mut Self, u8)) {
-        if self.register(vector, copy).is_none() {
-            let row = self.row(vector, copy);
-            self.asm.vector(MOVUPS_LOAD, SCRATCH, 0, row);
-        }
-        self.make(vector, copy, make);
-    }
-
-    pub(super) fn copy(&mut self, vector: Vector, src: Src, copy: u8) {
-        match self.register(vector, copy) {
-            Some(register) => self.load_into(register, src, copy),
-            None => {
-                let from = self.reg(src, copy, SCRATCH);
-                let row = self.row(vector, copy);
-                self.store(from, row);
-            }
-        }
+    /// Whether an operand has no register.
+    fn in_memory(&self, src: Src, piece: u8) -> bool {
+        self.access(src, piece).is_memory()
     }
 
     /// One instruction for one piece.
-    pub(super) fn line(&mut self, lir: &Lir, copy: u8) {
+    pub(super) fn line(&mut self, lir: &Lir, piece: u8) {
+        // A multiply-add of three numbers in memory needs all scratch registers.
+        if lir.uses_masks() || matches!(lir, Lir::Fma(..)) {
+            self.in_mask = None;
+        }
         match *lir {
-            Lir::Copy(dst, a) => self.copy(dst, a, copy),
-            Lir::Two(op, dst, a, b) => {
-                // A memory operand goes last, where the order does not matter.
-                let in_memory = |e: &Self, src: Src| !matches!(e.rm(src, copy), Rm::Reg(_));
-                let swap = commutes(op) && in_memory(self, a) && !in_memory(self, b);
-                let (a, b) = if swap { (b, a) } else { (a, b) };
-                self.make(dst, copy, |e, dst| {
-                    let a = e.reg(a, copy, OPERAND);
-                    let rm = e.rm(b, copy);
-                    e.asm.vector(op, dst, a, rm);
-                });
+            Lir::Test(op, how, k, a, b, under) if self.in_memory(a, piece) && !self.in_memory(b, piece) => {
+                // AVX2 has other comparisons of integers.
+                let turned = turned(op, how).filter(|_| op == CMP_F32 || self.isa() == Isa::Avx512);
+                let lir = turned.map_or(*lir, |how| Lir::Test(op, how, k, b, a, under));
+                self.single(&lir, piece, self.end);
             }
-            Lir::TwoImm(op, dst, a, b, imm) => self.make(dst, copy, |e, dst| {
-                let a = e.reg(a, copy, OPERAND);
-                let rm = e.rm(b, copy);
-                e.asm.evex(op, dst, a, rm, 0, false, Some(imm));
-            }),
-            Lir::Fix(dst, a, table) => self.change(dst, copy, |e, dst| {
-                let a = e.reg(a, copy, OPERAND);
-                e.asm.evex(FIXUP, dst, a, Rm::Literal(table), 0, false, Some(0));
-            }),
-            Lir::One(op, dst, a, imm) => self.make(dst, copy, |e, dst| {
-                let rm = e.rm(a, copy);
-                e.asm.instruction(op, dst, 0, rm, imm);
-            }),
-            Lir::Shift(how, dst, a, count) => self.make(dst, copy, |e, dst| {
-                let rm = e.rm(a, copy);
-                e.asm.instruction(SHIFT_IMM, how, dst, rm, Some(count));
-            }),
-            Lir::Fma(negated, dst, abc) => self.fma(negated, dst, abc, copy),
-            Lir::Test(op, how, k, a, b, under) => {
-                let in_memory = |e: &Self, src: Src| !matches!(e.rm(src, copy), Rm::Reg(_));
-                let swap = in_memory(self, a) && !in_memory(self, b);
-                let (a, b, how) = match turned(op, how) {
-                    Some(how) if swap => (b, a, how),
-                    _ => (a, b, how),
-                };
-                let a = self.reg(a, copy, OPERAND);
-                let rm = self.rm(b, copy);
-                self.asm.evex(op, k, a, rm, under, false, Some(how));
-            }
-            Lir::Class(class, k, a, under) => {
-                let classes = match class {
-                    Class::Infinite => 0x18,
-                    Class::NotFinite => 0x99,
-                };
-                let rm = self.rm(a, copy);
-                self.asm.evex(CLASS, k, 0, rm, under, false, Some(classes));
-            }
-            Lir::Or(k, a, b) => self.asm.mask_or(k, a, b),
-            Lir::AndNot(k, a, b) => self.asm.mask_and_not(k, a, b),
-            Lir::Blend(dst, k, yes, Src::Literal(0)) => self.make(dst, copy, |e, dst| {
-                let rm = e.rm(yes, copy);
-                let op = match rm {
-                    Rm::Reg(_) => MOVAPS,
-                    Rm::Row(..) => MOVUPS_LOAD,
-                    Rm::Each(..) | Rm::Literal(_) | Rm::LaneShifts(_) => BROADCAST,
-                };
-                e.asm.evex(op, dst, 0, rm, k, true, None);
-            }),
-            Lir::Blend(dst, k, yes, no) => self.make(dst, copy, |e, dst| {
-                let no = e.reg(no, copy, OPERAND);
-                let rm = e.rm(yes, copy);
-                e.asm.evex(BLEND_MASK, dst, no, rm, k, false, None);
-            }),
-            Lir::Merge(dst, k, a) => self.change(dst, copy, |e, dst| e.load_masked(dst, a, copy, k)),
-            Lir::MergeTwo(op, dst, k, a, b) => self.change(dst, copy, |e, dst| {
-                let a = e.reg(a, copy, OPERAND);
-                let rm = e.rm(b, copy);
-                e.asm.evex(op, dst, a, rm, k, false, None);
+            Lir::Blend(dst, k, yes, Src::Literal(0)) if self.isa() == Isa::Avx512 => self.make(dst, piece, |e, dst| {
+                let rm = e.rm(yes, piece);
+                e.asm.evex(load_of(rm), dst, 0, rm, k, true, None);
             }),
             Lir::Store(offset, src) => {
-                let from = self.reg(src, copy, SCRATCH);
-                self.store(from, Rm::Row(RBX, offset + 64 * i32::from(copy)));
+                let from = self.reg(src, piece, self.isa().scratch());
+                let row = self.at(offset, piece);
+                self.store(from, row);
             }
-            _ => debug_assert!(false, "{lir:?} is none of R700's"),
+            _ => {
+                let is_one = self.single(lir, piece, self.end);
+                debug_assert!(is_one, "{lir:?} is none of R700's");
+            }
         }
     }
 
-    /// `dst = op(a, b)` under a mask.
-    pub(super) fn two_under(&mut self, op: V, dst: Vector, [a, b]: [Src; 2], k: K, copy: u8) {
-        let in_memory = |e: &Self, src: Src| !matches!(e.rm(src, copy), Rm::Reg(_));
-        let (a, b) = if commutes(op) && in_memory(self, a) && !in_memory(self, b) { (b, a) } else { (a, b) };
-        let a = self.reg(a, copy, OPERAND);
-        let rm = self.rm(b, copy);
-        self.change(dst, copy, |e, dst| e.asm.evex(op, dst, a, rm, k, false, None));
+    /// `dst = op(a, b)` under a mask register.
+    pub(super) fn two_under(&mut self, op: V, dst: Vector, [a, b]: [Src; 2], k: K, piece: u8) {
+        let swap = commutes(op) && self.in_memory(a, piece) && !self.in_memory(b, piece);
+        let (a, b) = if swap { (b, a) } else { (a, b) };
+        let a = self.reg(a, piece, self.isa().operand_scratch());
+        let rm = self.rm(b, piece);
+        self.change(dst, piece, |e, dst| e.asm.evex(op, dst, a, rm, k, false, None));
     }
 
-    pub(super) fn fma(&mut self, negated: Negated, dst: Vector, [a, b, c]: [Src; 3], copy: u8) {
-        let [form132, form213, form231]: [V; 3] = match (negated.product, negated.summand) {
-            (false, false) => [FMADD132, FMADD213, FMADD231],
-            (false, true) => [FMSUB132, FMSUB213, FMSUB231],
-            (true, false) => [FNMADD132, FNMADD213, FNMADD231],
-            (true, true) => [FNMSUB132, FNMSUB213, FNMSUB231],
-        };
-        self.make(dst, copy, |e, dst| {
-            let here = Rm::Reg(dst);
-            let [ra, rb, rc] = [a, b, c].map(|src| e.rm(src, copy));
-            let in_memory = |rm: Rm| !matches!(rm, Rm::Reg(_));
-            if rc != here && (ra == here || rb == here) {
-                // dst * x + c
-                let (x, rx) = if ra == here { (b, rb) } else { (a, ra) };
-                if in_memory(rx) && !in_memory(rc) {
-                    let c = e.reg(c, copy, OPERAND);
-                    e.asm.vector(form132, dst, c, rx);
-                } else {
-                    let x = e.reg(x, copy, OPERAND);
-                    e.asm.vector(form213, dst, x, rc);
-                }
-                return;
-            }
-            // a * b + dst, once the summand is there. What is in memory goes last.
-            let (a, b) = if in_memory(ra) && !in_memory(rb) { (b, a) } else { (a, b) };
-            let a = e.reg(a, copy, OPERAND);
-            let rb = e.rm(b, copy);
-            if rc != here {
-                e.load_into(dst, c, copy);
-            }
-            e.asm.vector(form231, dst, a, rb);
-        });
+    /// A vector that a register has.
+    pub(super) fn put(&mut self, dst: Vector, piece: u8, from: u8) {
+        match self.place(dst, piece) {
+            Place::Register(register) => self.asm.vector(MOVAPS, register, 0, Rm::Reg(from)),
+            Place::Memory(row) => self.store(from, row),
+            Place::Nowhere => {}
+        }
     }
 }

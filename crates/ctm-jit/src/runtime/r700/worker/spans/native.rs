@@ -81,7 +81,7 @@ impl Worker<'_> {
         let member = &mut self.members[0];
         member.begin(run, index, 0, direct.way.as_ref().is_none_or(|way| way.starts.is_none()));
         let shared = Shared {
-            guest: Guest::R700(run.launch, &*direct.reads),
+            guest: Guest::R700(run.launch, direct.reads),
             fetches: &artifact.code.fetches,
             stores: &artifact.code.stores,
             reads_back: artifact.reads_back,
