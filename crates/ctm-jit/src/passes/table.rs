@@ -79,16 +79,18 @@ passes! {
     Merges "merges" "X1K on AVX-512: nobody else reads the result";
     /// Literals and constants have registers.
     Kept "kept" "registers are left, and there is more than one use";
+    /// What depends on uniform values alone is computed once for each launch.
+    Computed "computed" "R700: an operation reads nothing but uniform values and literals";
     /// Operations on masks that are known are left out.
-    Masks "masks" "R700: a mask is always empty, or the same as another";
+    Masks "masks" "R700, and X1K on the portable machine: a mask is always empty, or the same as another";
     /// Wavefronts follow one another in one call.
     Waves "waves" "R700 in machine code: exports go to arrays, and wavefronts are groups by themselves";
     /// Sums are made under the mask of their store, comparisons into the active lanes.
-    Fused "fused" "R700 on AVX-512: nobody else reads the result";
+    Fused "fused" "R700: nobody else reads the result";
     /// A multiply-add by a power of two is one operation.
     Sizes "sizes" "R700: uniform and start values are below 2^40";
     /// Wavefronts are narrower than the program's.
-    Narrow "narrow" "R700: more vectors are live than there are registers, lanes share nothing, and nothing is counted";
+    Narrow "narrow" "R700: more vectors are live than there are registers, or lanes go different ways; lanes share nothing, and nothing is counted";
     /// Textures with levels, layers and faces are looked up by code.
     Levels "levels" "R700 on AVX-512: memory offers texels, and the filters are nearest or linear";
 }

@@ -12,6 +12,7 @@ use crate::launch::r700::wave::EXPORTS;
 use crate::lower::r700::{lower, waves_per_group};
 #[cfg(target_arch = "x86_64")]
 use crate::passes::r700::VarSet;
+use crate::passes::table::Pass;
 use crate::passes::{bound, computed};
 #[cfg(target_arch = "x86_64")]
 pub use crate::runtime::streams::Streams;
@@ -198,7 +199,9 @@ impl Artifact {
     #[cfg_attr(not(target_arch = "x86_64"), allow(unused_variables, reason = "there are no streams"))]
     pub fn new(launch: &Launch<'_>, streams: Streams) -> Option<Self> {
         let mut code = lower(launch)?;
-        computed::gather(&mut code);
+        if Pass::Computed.is_on() {
+            computed::gather(&mut code);
+        }
         let bound = bound::instructions(&code);
         let whole = is_whole(launch);
         crate::passes::masks::simplify(&mut code, whole);
