@@ -86,24 +86,5 @@ impl Shadow {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-    use ctm_exec::x1k::Form;
-
-    #[test]
-    fn only_what_may_be_written_is() {
-        let shape = Elements { bytes: (), pitch: 5, width: 3, height: 2, form: Form::Floats, channels: 2, mask: 0b01 };
-        let array: Vec<u8> = (0..5 * 2 * 2 * 4).collect();
-        let mut shadow = Shadow::of(&shape, &array);
-        assert_eq!(shadow.difference(&array), None);
-        for (i, j, written) in [(3, 0, 0xf), (0, 2, 0xf), (1, 1, 0b10)] {
-            assert_eq!(shadow.store(Position { i, j }, &[7; 4], written), Written::default());
-            assert_eq!(shadow.difference(&array), None, "a column, a row, a channel that are not to be written");
-        }
-        let written = shadow.store(Position { i: 2, j: 1 }, &[7; 4], 0b11);
-        assert_eq!(written, Written { elements: 1, bytes: 4 });
-        let place = Place { element: Position { i: 2, j: 1 }, channel: 0, found: 7, expected: 0x3b3a_3938 };
-        assert_eq!(shadow.difference(&array), Some(place));
-        assert_eq!(shadow.lend().bytes[56..64], [7, 0, 0, 0, 60, 61, 62, 63]);
-    }
-}
+#[path = "../../tests/unit/verify/shadow.rs"]
+mod tests;

@@ -148,25 +148,5 @@ impl Texels<'_> {
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// The sequence of [`Texels::repeat`], against the exact remainder.
-    #[test]
-    fn quotients_are_exact() {
-        let repeated = |x: f32, period: f32| {
-            let whole = ((x + 0.5) * (1.0 / period)).floor();
-            (-whole).mul_add(period, x)
-        };
-        let bound = REPEATS_BELOW as i32;
-        let periods = (1..600).chain((0..23).flat_map(|n| [(1 << n) - 1, 1 << n, (1 << n) + 1])).chain([8_388_607]);
-        for period in periods.filter(|&p: &i32| p > 0) {
-            // Around multiples, near and far.
-            let last = bound / period;
-            let multiples = (0..60).chain((0..60).map(|n| last - n)).map(|n| n * period);
-            for x in multiples.flat_map(|m| [m - 1, m, m + 1]).flat_map(|x| [x, -x]).filter(|x| x.abs() <= bound) {
-                assert_eq!(repeated(x as f32, period as f32), x.rem_euclid(period) as f32, "{x} by {period}");
-            }
-        }
-    }
-}
+#[path = "../../../tests/unit/codegen/x86/texels.rs"]
+mod tests;

@@ -1,0 +1,66 @@
+//! Tests of `src/codegen/x86/asm/shuffle.rs`.
+
+use super::super::tests::decoded_for;
+use super::super::{PERMUTE_HALVES, RAX, RBP, RBX, RCX, RDI, RDX};
+use super::*;
+
+#[test]
+fn shuffles() {
+    let names = ["vunpcklps", "vunpckhps", "vshufps", "vmovntps", "vpermps", "vpermt2ps", "vshuff32x4"];
+    for (isa, vector) in [(Isa::Avx512, "zmm"), (Isa::Avx2, "ymm")] {
+        for ((_, op), name) in SHUFFLE_ROWS.iter().zip(names) {
+            let found = |rm| match *op {
+                SHUFFLE => decoded_for(isa, |a| a.instruction(SHUFFLE, 11, 9, rm, Some(0x44))),
+                SHUFFLE_QUARTERS => {
+                    decoded_for(Isa::Avx512, |a| a.instruction(SHUFFLE_QUARTERS, 11, 9, rm, Some(0x44)))
+                }
+                STORE_PAST_CACHES => decoded_for(isa, |a| a.vector(STORE_PAST_CACHES, 11, 0, rm)),
+                PERMUTE_TWO => decoded_for(Isa::Avx512, |a| a.vector(PERMUTE_TWO, 11, 9, rm)),
+                op => decoded_for(isa, |a| a.vector(op, 11, 9, rm)),
+            };
+            let vector = if matches!(*op, PERMUTE_TWO | SHUFFLE_QUARTERS) { "zmm" } else { vector };
+            let end = if matches!(*op, SHUFFLE | SHUFFLE_QUARTERS) { ",44h" } else { "" };
+            if *op == STORE_PAST_CACHES {
+                assert_eq!(found(Rm::Row(RBX, 64)), format!("{name} [rbx+40h],{vector}11"));
+            } else {
+                assert_eq!(found(Rm::Row(RBX, 64)), format!("{name} {vector}11,{vector}9,[rbx+40h]{end}"));
+                assert_eq!(found(Rm::Reg(14)), format!("{name} {vector}11,{vector}9,{vector}14{end}"));
+            }
+        }
+    }
+}
+
+/// An instruction as text, and what emits it.
+type Form = (Isa, &'static str, fn(&mut Asm));
+
+#[test]
+fn broadcasts_and_gathers() {
+    let table: &[Form] = &[
+        (Isa::Avx512, "vbroadcastf32x4 zmm17,[r12+40h]", |a| a.broadcast_quarter(17, 12, 0x40)),
+        (Isa::Avx512, "vmovups xmm28,[rdx+rax*4]", |a| a.load_quarter(28, RDX, RAX)),
+        (Isa::Avx512, "vmovups xmm3,[r8+r9*4]", |a| a.load_quarter(3, 8, 9)),
+        (Isa::Avx512, "vinsertf32x4 zmm31,zmm31,[rdx+rax*4],3", |a| a.insert_quarter(31, 3, RDX, RAX)),
+        (Isa::Avx512, "vinsertf32x4 zmm9,zmm9,[r8+r9*4],1", |a| a.insert_quarter(9, 1, 8, 9)),
+        (Isa::Avx512, "vmovups ymm28,[rdx+rax*4]", |a| a.load_half(28, RDX, RAX)),
+        (Isa::Avx512, "vmovups ymm3,[r8+r9*4]", |a| a.load_half(3, 8, 9)),
+        (Isa::Avx512, "vinsertf64x4 zmm31,zmm31,[rdx+rax*4],1", |a| a.insert_half(31, RDX, RAX)),
+        (Isa::Avx512, "vinsertf64x4 zmm9,zmm9,[r8+r9*4],1", |a| a.insert_half(9, 8, 9)),
+        (Isa::Avx512, "vbroadcastf32x4 zmm9,[rbp-10h]", |a| a.broadcast_quarter(9, RBP, -16)),
+        (Isa::Avx2, "vbroadcastf128 ymm11,[r12+40h]", |a| a.broadcast_quarter(11, 12, 0x40)),
+        (Isa::Avx2, "vbroadcastf128 ymm3,[rbp-10h]", |a| a.broadcast_quarter(3, RBP, -16)),
+        (Isa::Avx512, "vextractf32x8 [rcx],zmm9,0", |a| a.store_half(9, false, RCX, 0)),
+        (Isa::Avx512, "vextractf32x8 [r9+40h],zmm30,1", |a| a.store_half(30, true, 9, 64)),
+        (Isa::Avx2, "vperm2f128 ymm3,ymm9,[rcx+20h],31h", |a| {
+            a.vex(PERMUTE_HALVES, 3, 9, Rm::Row(RCX, 32), Some(0x31));
+        }),
+        (Isa::Avx2, "vgatherdps ymm3,[rdi+ymm14*4+0Ch],ymm15", |a| a.gather_by_signs(3, 15, RDI, 14, 12)),
+        (Isa::Avx2, "vgatherdps ymm13,[r13+ymm6*4+8],ymm2", |a| a.gather_by_signs(13, 2, 13, 6, 8)),
+        (Isa::Avx2, "vgatherdps ymm13,[r13+ymm6+8],ymm2", |a| a.gather_bytes_by_signs(13, 2, 13, 6, 8)),
+        (Isa::Avx512, "prefetcht0 [r13+400h]", |a| a.prefetch(13, 0x400)),
+        (Isa::Avx2, "prefetcht0 [rbp-10h]", |a| a.prefetch(RBP, -16)),
+        (Isa::Avx2, "sfence", Asm::store_fence),
+    ];
+    for (isa, text, emit) in table {
+        assert_eq!(&decoded_for(*isa, emit), text);
+    }
+}

@@ -1,0 +1,18 @@
+//! Tests of `src/passes/table.rs`.
+
+use super::*;
+
+#[test]
+fn names_are_understood_or_refused() {
+    for (bit, (name, precondition)) in passes().enumerate() {
+        assert_eq!(parse(&format!("-{name}")), Ok(1 << bit));
+        assert!(!precondition.is_empty());
+    }
+    assert_eq!(parse(""), Ok(0));
+    assert_eq!(parse(" -streams , -pairs"), Ok(3));
+    let error = parse("-spans,-quick").map_err(|error| error.to_string());
+    let start = "CTM_PASSES: `-quick` is no pass to leave out; there are `-streams`, ";
+    assert!(error.as_ref().is_err_and(|text| text.starts_with(start)), "{error:?}");
+    // A name without its sign is no request to leave anything out.
+    assert!(parse("spans").is_err());
+}
