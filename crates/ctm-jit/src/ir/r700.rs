@@ -1,10 +1,11 @@
-//! The micro-operation form of R700 programs: what a program does to one wavefront, one register element at a time.
+//! The micro-operation form with masks: what an R700 program does to one wavefront, one register element at a time.
 //!
 //! As in [`crate::ir::x1k`], a [`Code`] is a graph of blocks of operations on *lane vectors* in single-assignment form; here a vector has
 //! the 16, 32 or 64 lanes of a wavefront. What differs is flow control: pixel states, the stack and its loops are *masks* of 64
 //! bits in fixed places ([`M`]), and a few operations on them ([`MaskOp`]) say what each branch-loop instruction does.
 //!
-//! Arithmetic operations are the machine's own ([`Op::Alu`]); they mean what `ctm_exec::r700::alu::single` says.
+//! Arithmetic operations are the machine's own ([`Op::Alu`]); they mean what `ctm_exec::r700::alu::single` says. X1K programs come to this form, too
+//! (`lower/x1k/masks.rs`): their operations are [`Op::Unit`], and a mask holds one group or several.
 
 use ctm_exec::r700::VertexEvent;
 use ctm_exec::r700::memory::MemoryRead;

@@ -5,8 +5,8 @@
 //! what outlives a block lives in variables ([`Var`]). Lane masks are state of the machine and appear as [`Under`]: which lanes an
 //! effect concerns.
 //!
-//! Both instruction sets lower to this form; `lower/x1k` is the X1K's half. Back ends: [`crate::codegen::portable::x1k`] runs it with the
-//! reference functions of `ctm-exec`, lane by lane; `x86` turns it into vector instructions.
+//! `lower/x1k` makes it of X1K programs, `stream/uniform.rs` of R700's that are streams. `x86` turns it into vector instructions; for the
+//! portable machine `lower/x1k/masks.rs` brings it to the form of [`crate::ir::r700`].
 //!
 //! Arithmetic means what the functions of `ctm_exec::x1k::ops` mean: denormals read as zeros, one NaN. Each operation cites its
 //! function. **Invariant.** Every operation is exact in that sense for lanes that nobody looks at, too: quad operations and
