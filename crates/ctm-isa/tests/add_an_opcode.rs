@@ -92,7 +92,7 @@ fn the_items_that_it_names_are_there() {
         ("ctm-jit/src/lower/x1k/units.rs", "fn alpha_operand(", "`self.alpha_operand(0)`"),
         ("ctm-jit/src/lower/x1k/units.rs", "operand(self, 0)", "operand(self, 0)"),
         (
-            "ctm-jit/src/lower/x1k/units.rs",
+            "ctm-jit/tests/unit/lower/x1k/units.rs",
             "fn what_back_ends_have_code_for_is_no_call(",
             "`what_back_ends_have_code_for_is_no_call`",
         ),
