@@ -3,8 +3,7 @@
 
 use ctm::device::{Device, DeviceKind, DeviceOptions};
 use ctm::memory::ArenaId;
-use ctm_exec::Budget;
-use ctm_exec::x1k::Interp;
+use ctm_exec::{Budget, Interp};
 use ctm_image::ByteOrder;
 use libfuzzer_sys::fuzz_target;
 use std::time::Duration;

@@ -93,6 +93,6 @@ fuzz_target!(|bytes: &[u8]| {
         instances: u32::from(input.instances % 4),
     };
     let options = Options { one_thread: true, ..Options::default() };
-    let _ = draw(&ctm_exec::r700::Interp, &state, &call, &mut targets, &options);
+    let _ = draw(&ctm_exec::Interp, &state, &call, &mut targets, &options);
     let _ = clear_colour(&mut targets, 0, [0; 4], state.raster.scissor);
 });

@@ -14,7 +14,7 @@ static JIT: LazyLock<ctm_jit::Jit> = LazyLock::new(ctm_jit::Jit::new);
 fuzz_target!(|bytes: &[u8]| {
     let bytes = &bytes[..bytes.len().min(states::BYTES)];
     let options = Options { one_thread: true, ..Options::default() };
-    let expected = states::drawn(bytes, &ctm_exec::r700::Interp, &options);
+    let expected = states::drawn(bytes, &ctm_exec::Interp, &options);
     assert!(expected.is_within());
     assert!(states::drawn(bytes, &*JIT, &options) == expected);
 });

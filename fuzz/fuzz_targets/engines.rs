@@ -2,7 +2,7 @@
 //! stream where it is one. Outcomes, counters, outputs and conditional values must agree bit for bit.
 #![no_main]
 
-use ctm_exec::x1k::Interp;
+use ctm_exec::Interp;
 use ctm_jit::{Backend, Jit, StreamLimits};
 use libfuzzer_sys::fuzz_target;
 

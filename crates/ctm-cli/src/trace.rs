@@ -167,7 +167,7 @@ pub(crate) fn run(console: &Console, args: &TraceArgs) -> Ending {
 fn group_start(launch: &LaunchArgs, job: &ctm::job::Job, group: u64) -> Result<Position, Failure> {
     let (pass, _) = launch.choice().resolve(job, None)?;
     let Some(pass) = job.passes.get(pass) else { return Ok(Position::default()) };
-    let groups = ctm_exec::x1k::interp::Groups::new(pass.domain, job.run.group.lanes());
+    let groups = ctm_exec::groups::Groups::new(pass.domain, job.run.group.lanes());
     if group >= groups.count() {
         let count = groups.count();
         return Err(Failure::usage("no-such-group", format!("there is no group {group}, the domain has {count}")));

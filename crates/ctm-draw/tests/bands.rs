@@ -14,8 +14,8 @@ use ctm_draw::state::{
     PixelInputs, PixelSource, Stage, StencilFace, StencilOp, Topology, VertexOutputs, VertexSource,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, Notice, Options, Targets, clear_depth, draw};
-use ctm_exec::Engine;
-use ctm_exec::r700::{Arrays, Constants, Interp};
+use ctm_exec::r700::{Arrays, Constants};
+use ctm_exec::{Engine, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::text::{Options as TextOptions, assemble};

@@ -7,7 +7,7 @@
 mod states;
 
 use ctm_draw::Options;
-use ctm_exec::r700::Interp;
+use ctm_exec::Interp;
 use ctm_jit::Jit;
 use states::{BYTES, Outcome, drawn};
 use std::time::Instant;

@@ -13,10 +13,10 @@ use ctm_draw::state::{
     PixelInput, PixelSource, Place, Stage, StencilFace, StencilOp, Topology, VertexSource,
 };
 use ctm_draw::{ColourTarget, Counts, DepthTarget, DrawError, Options, Targets, clear_colour, clear_depth, draw};
-use ctm_exec::Engine;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::BufferData;
-use ctm_exec::r700::{Arrays, Constants, Interp, Semantic};
+use ctm_exec::r700::{Arrays, Constants, Semantic};
+use ctm_exec::{Engine, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::text::{Options as TextOptions, assemble};
 use ctm_jit::Jit;

@@ -12,10 +12,10 @@ use ctm_draw::state::{
     VertexSource,
 };
 use ctm_draw::{ColourTarget, Counts, Options, StreamBuffer, Targets, draw};
-use ctm_exec::Engine;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::BufferData;
-use ctm_exec::r700::{Arrays, Constants, Interp};
+use ctm_exec::r700::{Arrays, Constants};
+use ctm_exec::{Engine, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::text::{Options as TextOptions, assemble};
 use ctm_jit::Jit;

@@ -15,7 +15,8 @@ use ctm_draw::state::{
     Topology, VertexOutputs, VertexSource,
 };
 use ctm_draw::{ColourTarget, DepthTarget, DrawError, Options, Targets, draw};
-use ctm_exec::r700::{Arrays, Constants, Interp};
+use ctm_exec::Interp;
+use ctm_exec::r700::{Arrays, Constants};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::ops::DataFormat;
 use ctm_isa::r700::text::{Options as TextOptions, assemble};

@@ -344,6 +344,28 @@ impl Counters {
         Self { groups, processors, writes, write_bytes, ..Self::default() }
     }
 
+    /// What was added since these were taken; not groups and processors, which are counted at the end.
+    #[must_use]
+    pub const fn since(&self, before: &Self) -> Self {
+        Self {
+            groups: 0,
+            processors: 0,
+            alu: self.alu - before.alu,
+            output: self.output - before.output,
+            tex: self.tex - before.tex,
+            fc: self.fc - before.fc,
+            active_lanes: self.active_lanes - before.active_lanes,
+            total_lanes: self.total_lanes - before.total_lanes,
+            fetches: self.fetches - before.fetches,
+            fetch_bytes: self.fetch_bytes - before.fetch_bytes,
+            writes: self.writes - before.writes,
+            write_bytes: self.write_bytes - before.write_bytes,
+            alu_clocks: self.alu_clocks - before.alu_clocks,
+            tex_clocks: self.tex_clocks - before.tex_clocks,
+            fc_clocks: self.fc_clocks - before.fc_clocks,
+        }
+    }
+
     /// Adds another launch or group.
     pub fn add(&mut self, other: &Self) {
         self.groups += other.groups;

@@ -1,7 +1,7 @@
 //! MAD and the dot products against two independent implementations: the host's fused multiply-add, and integers.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::float::{INFINITY, MIN_NORMAL, NAN, ONE, SIGN, flush};
+use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, ONE, SIGN, flush};
 use ctm_exec::x1k::ops::{ZeroRule, clamp, d2a, dp3, dp4, frc, mad, omod_factor, output_modifier, presubtract};
 use ctm_isa::x1k::ops::{Omod, SrcpOp};
 

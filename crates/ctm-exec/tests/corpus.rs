@@ -3,9 +3,9 @@
 //! Truth: the pictures were drawn by an independent implementation of the shaders' language; see the README beside them.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::x1k::{Arrays, Constants, Filter, Interp, Launch, Plane, Sampler, Wrap};
-use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize};
+use ctm_exec::arrays::Picture;
+use ctm_exec::x1k::{Arrays, Constants, Filter, Launch, Plane, Sampler, Wrap};
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp};
 use ctm_isa::x1k::{Program, Words};
 use serde_json::Value;
 use std::path::{Path, PathBuf};

@@ -4,9 +4,9 @@
 //! prints the seed of its program.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane};
-use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize};
+use ctm_exec::arrays::Picture;
+use ctm_exec::x1k::{Arrays, Constants, Launch, Plane};
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp};
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::ops::CompareOp;
 use ctm_testkit::x1k::structured::{Cond, Stmt, Tree, UNIT, assemble, thresholds};

@@ -1,8 +1,8 @@
 //! Launches: budgets, faults, scheduling, threads, counters, findings.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+use ctm_exec::arrays::Picture;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::x1k::checks::RULES;
 use ctm_exec::x1k::{Arrays, Input, Memory, Outputs, Sampler, Written};
 use ctm_exec::{Budget, Domain, FaultKind, Position};

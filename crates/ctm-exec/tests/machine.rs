@@ -1,7 +1,7 @@
 //! Whole programs: what instructions and lanes do together.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Plane, Sampler};
 use ctm_exec::{Domain, FaultKind, Position};
 use ctm_isa::x1k::inst::Source;

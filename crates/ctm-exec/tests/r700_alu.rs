@@ -1,7 +1,7 @@
 //! What each ALU operation of the R700 computes (`tests/vectors/r700/run/alu.txt`), on the reference interpreter.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::r700::Interp;
+use ctm_exec::Interp;
 use ctm_testkit::r700::alu_vectors;
 
 #[test]

@@ -1,8 +1,8 @@
 //! The clock model of R700 launches (`docs/clocks.md`), by hand.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::r700::{Arrays, Constants, Interp, Launch};
-use ctm_exec::{Domain, Engine, GroupSize};
+use ctm_exec::r700::{Arrays, Constants, Launch};
+use ctm_exec::{Domain, Engine, GroupSize, Interp};
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::text::{Options, assemble};
 

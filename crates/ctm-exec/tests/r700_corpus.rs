@@ -3,10 +3,10 @@
 //! Truth: the pictures were drawn by an independent implementation of the shaders' language; see the README beside them.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::resources::{Filter, Wrap};
-use ctm_exec::r700::{Arrays, Constants, Interp, Launch, Plane, Sampler, Target};
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Domain, Engine, Fault, GroupSize};
+use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Sampler, Target};
+use ctm_exec::{Domain, Engine, Fault, GroupSize, Interp};
 use ctm_isa::r700::Program;
 use serde_json::Value;
 use std::path::{Path, PathBuf};

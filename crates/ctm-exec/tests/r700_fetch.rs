@@ -1,6 +1,6 @@
 //! Fetches, exports and memory instructions of the R700 (`tests/vectors/r700/run/fetch.txt`), on the reference interpreter.
 
-use ctm_exec::r700::Interp;
+use ctm_exec::Interp;
 use ctm_testkit::r700::fetch_vectors;
 
 #[test]

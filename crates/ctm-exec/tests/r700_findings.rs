@@ -4,8 +4,8 @@
 use ctm_exec::r700::checks::RULES;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{BufferData, Image, TextureKind};
-use ctm_exec::r700::{Arrays, Constants, Interp, Launch, Plane, Sampler, Space, Texture};
-use ctm_exec::{Domain, Engine, Finding};
+use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Sampler, Space, Texture};
+use ctm_exec::{Domain, Engine, Finding, Interp};
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::text::{Options, assemble};
 use std::collections::BTreeSet;

@@ -4,10 +4,10 @@
 //! times as many, `CTM_FLOW_PROGRAMS` says how many, `CTM_FLOW_SEED` where they begin; a failure prints the seed of its program.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::flow::{Flow, PixelState, Place, Test};
-use ctm_exec::r700::{Arrays, Interp, Launch, LoopConstant, Plane, Target};
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Budget, Domain, Engine, GroupSize};
+use ctm_exec::r700::{Arrays, Launch, LoopConstant, Plane, Target};
+use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp};
 use ctm_isa::r700::ops::{CfAluOp, CfOp, Cond};
 use ctm_testkit::r700::structured::words::{ACC, Words};
 use ctm_testkit::r700::structured::{Pixel, Random};

@@ -4,15 +4,15 @@
 //! `CTM_RANDOM=n` runs n times as many.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+use ctm_exec::arrays::Picture;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{Filter, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::{
-    Arrays, Buffer, Constants, Exports, Interp, Launch, LoopConstant, Memory, Plane, Sampler, Semantic, Space, Target,
-    Texture, VertexEvent, Written,
+    Arrays, Buffer, Constants, Exports, Launch, LoopConstant, Memory, Plane, Sampler, Semantic, Space, Target, Texture,
+    VertexEvent, Written,
 };
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Position};
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, Position};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::r700::text::{Options, assemble};

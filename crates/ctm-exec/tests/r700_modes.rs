@@ -1,9 +1,9 @@
 //! Subroutines, whole-quad and valid-pixel mode of R700 in whole programs, for wavefronts of 16, 32 and 64.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::r700::{Arrays, Constants, Interp, Launch, LoopConstant, Plane, Target};
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Budget, Domain, Engine, GroupSize};
+use ctm_exec::arrays::Picture;
+use ctm_exec::r700::{Arrays, Constants, Launch, LoopConstant, Plane, Target};
+use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::text::{Options, assemble};

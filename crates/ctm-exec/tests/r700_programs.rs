@@ -1,13 +1,11 @@
 //! Whole R700 programs: LLVM's, and small ones for memory, the local data share, fetches, stages and faults.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::formats::{Format, convert, size_bytes};
 use ctm_exec::r700::resources::{BufferData, Compare, Filter, Image, MipFilter, TextureKind, Wrap};
-use ctm_exec::r700::{
-    Arrays, Constants, Interp, Launch, Plane, Sampler, Semantic, Space, Target, Texture, VertexEvent,
-};
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Budget, Domain, Engine, Fault};
+use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Sampler, Semantic, Space, Target, Texture, VertexEvent};
+use ctm_exec::{Budget, Domain, Engine, Fault, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::ops::{DataFormat, FormatComp, NumFormat, SrfMode};
 use ctm_isa::r700::program::Stage;

@@ -6,10 +6,10 @@
 
 mod texture_reference;
 
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::resources::{Compare, Filter, Image, MipFilter, TextureKind, Wrap};
-use ctm_exec::r700::{Arrays, Constants, Interp, Launch, Plane, Sampler, Target, Texture};
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Domain, Engine};
+use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Sampler, Target, Texture};
+use ctm_exec::{Domain, Engine, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::text::{Options, assemble};
 use std::collections::{BTreeMap, BTreeSet};

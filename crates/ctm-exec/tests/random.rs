@@ -1,7 +1,7 @@
 //! Nothing that can stand in the words makes the interpreter panic or hang.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Filter, Plane, Sampler, Wrap};
 use ctm_exec::{Budget, Domain};
 use ctm_isa::x1k::{Inst, Program};

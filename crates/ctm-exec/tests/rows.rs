@@ -4,8 +4,8 @@
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
 use ctm_exec::r700::interp::Order;
-use ctm_exec::r700::{Arrays, Constants, Interp, Launch, Target};
-use ctm_exec::{Budget, Domain, Engine, GroupSize, LaneOrder, LaneRows, Position, StartRow, x1k};
+use ctm_exec::r700::{Arrays, Constants, Launch, Target};
+use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp, LaneOrder, LaneRows, Position, StartRow, x1k};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::text::{Options, assemble};

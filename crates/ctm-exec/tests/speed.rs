@@ -5,9 +5,9 @@
     reason = "a test stops at what it did not expect, and says what it measured"
 )]
 
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane};
-use ctm_exec::{Budget, Domain, Engine, GroupSize};
+use ctm_exec::arrays::Picture;
+use ctm_exec::x1k::{Arrays, Constants, Launch, Plane};
+use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp};
 use ctm_isa::x1k::{Program, Words};
 use std::time::Instant;
 

@@ -12,8 +12,8 @@
     reason = "a test stops at what it did not expect, and says what it measured"
 )]
 
-use ctm_exec::x1k::float::{INFINITY, MIN_NORMAL, NAN, SIGN};
-use ctm_exec::x1k::transcendental::{cos, ex2, ln2, rcp, rsq, sin};
+use ctm_exec::float::{INFINITY, MIN_NORMAL, NAN, SIGN};
+use ctm_exec::transcendental::{cos, ex2, ln2, rcp, rsq, sin};
 use rayon::prelude::*;
 
 /// What the true result, flushed and rounded, would be for special values; `None` for those that have an error bound.

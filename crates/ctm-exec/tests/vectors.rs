@@ -1,7 +1,7 @@
 //! The run vectors of `tests/vectors/x1k` through the reference interpreter.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::Interp;
+use ctm_exec::Interp;
 use ctm_isa::x1k::ops::{
     AlphaOp, AluResultSel, Channel, CompareOp, Imod, InstType, Omod, PredSel, RenderTarget, RgbOp, Sel, SrcpOp,
     Swizzle, TexOp,

@@ -4,8 +4,8 @@
 //! Truth: derived; the checker follows paths, the interpreter runs the machine of CTM §3.5, and neither knows the other.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane};
-use ctm_exec::{Budget, Domain, Engine, FaultKind, GroupSize};
+use ctm_exec::x1k::{Arrays, Constants, Launch, Plane};
+use ctm_exec::{Budget, Domain, Engine, FaultKind, GroupSize, Interp};
 use ctm_isa::diag::Severity;
 use ctm_isa::x1k::check::check;
 use ctm_isa::x1k::formats::{CmnInst, FcAddr, FcInst};

@@ -1,7 +1,7 @@
 //! From a capture of the client to programs with their registers and bindings.
 
 use crate::types::{Of, by_number, sampler_by_number};
-use ctm_exec::x1k::Interp;
+use ctm_exec::Interp;
 use ctm_image::r700::gfd::header::{Layout, PIXEL, Part, VERTEX, VariableKind};
 use ctm_image::r700::gfd::{NewProgram, NewVariable};
 use ctm_image::r700::registers::{self, PsInControl0, VsOutConfig};

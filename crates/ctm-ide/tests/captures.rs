@@ -7,9 +7,8 @@ use ctm::trace::observe::{Place, Read};
 use ctm::trace::{
     Ancestry, Apart, Choice, DrawStage, Draws, Limits, Profile, Subject, Trace, apart, draws_parting, targets_behind,
 };
-use ctm_exec::Position;
 use ctm_exec::r700::Target;
-use ctm_exec::x1k::Interp;
+use ctm_exec::{Interp, Position};
 use ctm_ide::captures::Capture;
 use ctm_isa::r700;
 use ctm_radeon::capture::{Event, Reader, Writer};

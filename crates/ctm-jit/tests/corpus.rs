@@ -1,7 +1,7 @@
 //! The programs of a real compiler (`tests/corpus/mesa`) through `Verify`: every back end against the reference interpreter.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Constants, Filter, Launch, Plane, Sampler, Wrap};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::{Program, Words};

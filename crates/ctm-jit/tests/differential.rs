@@ -4,8 +4,7 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use ctm_exec::x1k::Interp;
-use ctm_exec::{Fault, Outcome};
+use ctm_exec::{Fault, Interp, Outcome};
 use ctm_isa::x1k::Program;
 use ctm_jit::{Backend, Jit, StreamLimits};
 use ctm_testkit::tries::{Differences, on_all_cores, without_each};

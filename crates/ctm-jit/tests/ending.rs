@@ -2,9 +2,9 @@
 
 #![allow(clippy::unwrap_used, clippy::print_stderr, reason = "tests")]
 
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::x1k::{Constants, Interp, Launch, Plane};
-use ctm_exec::{Budget, Control, Domain, Engine, Fault, FaultKind, GroupSize, Outcome, r700, x1k};
+use ctm_exec::arrays::Picture;
+use ctm_exec::x1k::{Constants, Launch, Plane};
+use ctm_exec::{Budget, Control, Domain, Engine, Fault, FaultKind, GroupSize, Interp, Outcome, r700, x1k};
 use ctm_isa::r700::program::Stage;
 use ctm_jit::{Backend, Jit, Verify};
 use std::time::{Duration, Instant};

@@ -2,7 +2,8 @@
 //! coordinates of every kind, lanes at rest.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::{Filter, Form, Interp, Sampler, Wrap};
+use ctm_exec::Interp;
+use ctm_exec::x1k::{Filter, Form, Sampler, Wrap};
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces};
 

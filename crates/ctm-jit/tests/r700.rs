@@ -5,12 +5,12 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::resources::{BufferData, Compare, Filter, Image, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::{
-    Arrays, Constants, Divisor, Interp, Launch, LoopConstant, Plane, Sampler, Semantic, Space, Target, Texture,
+    Arrays, Constants, Divisor, Launch, LoopConstant, Plane, Sampler, Semantic, Space, Target, Texture,
 };
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, LaneRows, Outcome, StartRow};
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, LaneRows, Outcome, StartRow};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::r700::random::{GPRS, RESOURCES, Random, Shape, program};

@@ -2,9 +2,9 @@
 //! at an index. Domains of whole quads and of parts of some, as lanes outside of the domain are treated apart.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::r700::{Arrays, Constants, Interp, Launch, Plane, Target};
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Domain, Engine};
+use ctm_exec::arrays::Picture;
+use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Target};
+use ctm_exec::{Domain, Engine, Interp};
 use ctm_isa::r700::random::Random;
 use ctm_isa::r700::text::{Options, assemble};
 use ctm_jit::{Backend, Jit};

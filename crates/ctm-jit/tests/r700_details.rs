@@ -1,9 +1,9 @@
 //! Small programs whose meaning the manual states, or known programs rely on, by every back end and by the reference interpreter.
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use ctm_exec::r700::{Arrays, Constants, Interp, Launch, LoopConstant, Plane, Space, Target};
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Domain, Engine};
+use ctm_exec::arrays::Picture;
+use ctm_exec::r700::{Arrays, Constants, Launch, LoopConstant, Plane, Space, Target};
+use ctm_exec::{Domain, Engine, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::text::{Options, assemble};

@@ -8,13 +8,14 @@
     reason = "a test stops at what it did not expect; a measurement prints"
 )]
 
+use ctm_exec::arrays::scaled;
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{
-    Buffer, Cells, Constants, Direct, Divisor, Exports, Interp, Launch, Lent, LoopConstant, Memory, Plane, Sampler,
-    Space, Target, Texture, Tiles, VertexEvent, Written,
+    Buffer, Cells, Constants, Direct, Divisor, Exports, Launch, Lent, LoopConstant, Memory, Plane, Sampler, Space,
+    Target, Texture, Tiles, VertexEvent, Written,
 };
-use ctm_exec::x1k::{Elements, Form, scaled};
-use ctm_exec::{Domain, Engine, Fault, GroupSize, Outcome, Position};
+use ctm_exec::x1k::{Elements, Form};
+use ctm_exec::{Domain, Engine, Fault, GroupSize, Interp, Outcome, Position};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage;
 use ctm_isa::r700::random::{self, Random, Shape};

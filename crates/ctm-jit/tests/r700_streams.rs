@@ -5,9 +5,9 @@
 
 #![allow(clippy::unwrap_used, reason = "tests")]
 
-use ctm_exec::r700::{Arrays, Constants, Interp, Launch, LoopConstant, Plane, Target};
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
+use ctm_exec::arrays::Picture;
+use ctm_exec::r700::{Arrays, Constants, Launch, LoopConstant, Plane, Target};
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, Outcome};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::random::Random;
 use ctm_isa::r700::text::{Options, assemble};

@@ -1,9 +1,8 @@
 //! Which back end runs: by name, by what the host lets us do. Each case is a process of its own, as the environment decides.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::Interp;
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Domain, Engine, r700};
+use ctm_exec::arrays::Picture;
+use ctm_exec::{Domain, Engine, Interp, r700};
 use ctm_isa::x1k::random::{FlowControl, Shape, program};
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::x1k::case::Case;
@@ -106,7 +105,7 @@ fn in_a_process_of_its_own() {
         let outcome = engine.run_r700(&launch, &mut memory).unwrap();
         (outcome, memory.targets)
     };
-    let expected = run(&r700::Interp);
+    let expected = run(&ctm_exec::Interp);
     for engine in forced.iter().chain([&engine]) {
         assert_eq!(run(engine), expected, "{}", engine.backend());
     }

@@ -2,7 +2,7 @@
 //! reading and writing.
 #![allow(clippy::unwrap_used, reason = "a test stops at what it did not expect")]
 
-use ctm_exec::x1k::Interp;
+use ctm_exec::Interp;
 use ctm_jit::{Backend, Jit};
 use ctm_testkit::x1k::surfaces::{Array, Case, Surfaces, noise};
 

@@ -1,6 +1,6 @@
 //! `Verify` over random programs of all kinds: no difference, what the reference interpreter gives, and memory as that leaves it.
 
-use ctm_exec::x1k::Interp;
+use ctm_exec::Interp;
 use ctm_jit::{Backend, Jit, StreamLimits, Verify};
 use ctm_testkit::tries::{on_all_cores, seeds};
 use ctm_testkit::x1k::case::KINDS;

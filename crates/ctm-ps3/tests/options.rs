@@ -6,7 +6,7 @@ mod eval;
 #[allow(dead_code, reason = "the other tests use the rest")]
 mod harness;
 
-use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::arrays::Picture;
 use ctm_isa::x1k::Inst;
 use ctm_isa::x1k::program::{Literal, Symbol, SymbolKind};
 use ctm_ps3::{Options, compile};

@@ -11,7 +11,7 @@
 
 #![allow(clippy::print_stdout, reason = "a chore that prints what it found")]
 
-use ctm_exec::x1k::Interp;
+use ctm_exec::Interp;
 use ctm_radeon::capture::Submission;
 use ctm_radeon::check::check;
 use ctm_radeon::packets::Packets;

@@ -68,7 +68,7 @@ fn streams_give_the_pictures_of_the_corpus() {
 fn the_interpreter_gives_the_same_bits() {
     for name in ["conv5x5", "mandelbrot", "mrt2", "trig"] {
         let path = folder().join(format!("{name}.capture"));
-        assert_eq!(drawn(&path, Box::new(ctm_exec::x1k::Interp)), drawn(&path, Box::new(Jit::default())), "{name}");
+        assert_eq!(drawn(&path, Box::new(ctm_exec::Interp)), drawn(&path, Box::new(Jit::default())), "{name}");
     }
 }
 
@@ -89,7 +89,7 @@ fn scenes_have_the_same_bits_with_any_number_of_threads() {
         }
         // The interpreter is slow: every third scene.
         if n % 3 == 0 {
-            assert!(with(2, Box::new(ctm_exec::x1k::Interp)) == expected, "{}: interpreter", path.display());
+            assert!(with(2, Box::new(ctm_exec::Interp)) == expected, "{}: interpreter", path.display());
         }
     }
 }
@@ -110,7 +110,7 @@ fn streams_become_text_and_the_same_words_again() {
 #[test]
 fn nothing_is_wrong_with_them() {
     for path in captures() {
-        let mut replay = Replay::new(std::fs::File::open(&path).unwrap(), Box::new(ctm_exec::x1k::Interp)).unwrap();
+        let mut replay = Replay::new(std::fs::File::open(&path).unwrap(), Box::new(ctm_exec::Interp)).unwrap();
         while let Some(submission) = replay.read().unwrap() {
             let relocations = replay.relocations(&submission);
             let found = check::check(&submission.words, Some(&relocations), Some(&replay.memory()));

@@ -11,7 +11,7 @@ use std::path::Path;
 /// The second submission of a capture, which draws with the program; its text, relocations and what is wrong with a text in its place.
 fn drawing(name: &str) -> (String, Vec<Relocation>, Replay<std::fs::File>) {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/captures").join(name);
-    let mut replay = Replay::new(std::fs::File::open(path).unwrap(), Box::new(ctm_exec::x1k::Interp)).unwrap();
+    let mut replay = Replay::new(std::fs::File::open(path).unwrap(), Box::new(ctm_exec::Interp)).unwrap();
     let _clear = replay.read().unwrap().unwrap();
     let submission: Submission = replay.read().unwrap().unwrap();
     let relocations = replay.relocations(&submission);

@@ -100,7 +100,7 @@ fn changed_streams_end() {
     for name in ["tex2d", "mrt2", "discard"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("tests/captures/{name}.capture"));
         for _ in 0..8 {
-            let mut replay = Replay::new(std::fs::File::open(&path).unwrap(), Box::new(ctm_exec::x1k::Interp)).unwrap();
+            let mut replay = Replay::new(std::fs::File::open(&path).unwrap(), Box::new(ctm_exec::Interp)).unwrap();
             let mut device = Device::new(Box::new(Jit::default()));
             let mut options = DrawOptions { one_thread: true, ..DrawOptions::default() };
             options.budget =

@@ -14,10 +14,10 @@ use ctm::commands::{BufferPlace, CommandBuffer, ConstantsPlace, MemoryKind, Memo
 use ctm::device::{Device, DeviceOptions, Strip, strips, vertex_events, vertex_plane};
 use ctm::mc::{Format, Surface, Tiling};
 use ctm::memory::{ArenaId, GpuAddr};
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::resources::BufferData;
-use ctm_exec::r700::{Arrays, Constants, Interp, Launch, Plane, Semantic, Space, Target, formats};
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::{Domain, Engine};
+use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Semantic, Space, Target, formats};
+use ctm_exec::{Domain, Engine, Interp};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::{Chip, Stage};
 use ctm_isa::r700::text::{Options, assemble};

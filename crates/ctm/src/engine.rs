@@ -13,8 +13,7 @@
 //! # Ok::<(), EngineError>(())
 //! ```
 
-use ctm_exec::Engine;
-use ctm_exec::x1k::Interp;
+use ctm_exec::{Engine, Interp};
 #[cfg(feature = "jit")]
 use ctm_jit::{BackendError, Jit, Verify};
 use std::fmt;

@@ -12,8 +12,8 @@ use ctm::device::{Device, DeviceKind, DeviceOptions};
 use ctm::mc::{Format, TextureSurface, Tiling};
 use ctm::memory::{ArenaId, ArenaOptions, GpuAddr};
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Interp, Launch, Memory, Outputs};
-use ctm_exec::{Budget, Control, Domain, Engine, Fault, FaultKind, Outcome, Position};
+use ctm_exec::x1k::{Launch, Memory, Outputs};
+use ctm_exec::{Budget, Control, Domain, Engine, Fault, FaultKind, Interp, Outcome, Position};
 use ctm_isa::r700::program::{Chip, Stage};
 use device_support::*;
 

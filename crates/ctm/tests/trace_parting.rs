@@ -3,8 +3,9 @@
 
 use ctm::job::{Job, Reader};
 use ctm::trace::{Choice, Limits, Trace, difference, parting, reduce};
-use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane, arrays::Picture};
-use ctm_exec::{Budget, Domain, Engine, GroupSize, Position};
+use ctm_exec::arrays::Picture;
+use ctm_exec::x1k::{Arrays, Constants, Launch, Plane};
+use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp, Position};
 use ctm_isa::x1k::text::assemble;
 use ctm_testkit::seeded::Random;
 use std::path::{Path, PathBuf};

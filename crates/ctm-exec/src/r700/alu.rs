@@ -7,8 +7,8 @@ use super::checks::{CONSTANT_OUT_OF_BOUNDS, REGISTER_OUT_OF_BOUNDS, SHIFT_BEYOND
 use super::single::{Effect, Scalar, Value, factor, float, op2, op3, output, plain};
 use super::{Constants, ops, ops64};
 use crate::engine::FaultKind;
+use crate::float::{NAN, SIGN, number};
 use crate::observe::LaneEvent;
-use crate::x1k::float::{NAN, SIGN, number};
 use ctm_isa::r700::inst::{AluClause, AluInst, Broken, Group, Operand};
 use ctm_isa::r700::ops::{
     AluOp, Chan, IndexMode, KcacheMode, Omod, Op2, Op3, PredSel, Slots, Source, SpecialSel, Unit,

@@ -4,8 +4,8 @@
 //! on it.
 
 use super::Space;
+use crate::checks::{LIMIT, Rule, rules};
 use crate::engine::{Finding, Position};
-use crate::x1k::checks::{LIMIT, Rule, rules};
 use ctm_isa::r700::GPRS;
 use std::cell::RefCell;
 use std::collections::{HashMap, HashSet};

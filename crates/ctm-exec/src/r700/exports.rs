@@ -1,8 +1,8 @@
 //! What a program sends out (R700 §3.4.1).
 
+use crate::arrays::Written;
 use crate::engine::{FaultKind, Position};
 use crate::rows::LaneRows;
-use crate::x1k::Written;
 use ctm_isa::r700::ops::ExportType;
 
 /// Where an export goes (R700 table 3.3).

@@ -9,7 +9,7 @@ use super::texture::{self, TextureFetch, selected};
 use super::vertex::{self, VertexFetch, index_offset};
 use super::wavefront::{Context, Wavefront};
 use crate::engine::{FaultKind, MemoryFault};
-use crate::x1k::float::{bits, number};
+use crate::float::{bits, number};
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{Fetch, FetchClause, TexFetch, VtxFetch, VtxWord1};
 use ctm_isa::r700::ops::{Cond, Sel, TexOp};

@@ -4,7 +4,7 @@
 //! bits down. Elements that a format lacks read 0, the fourth 1 (1.0, or the integer). Formats whose texels share bytes are in `surface`.
 
 use crate::engine::FaultKind;
-use crate::x1k::float::bits;
+use crate::float::bits;
 use ctm_isa::r700::ops::{DataFormat, EndianSwap, FormatComp, NumFormat, SrfMode};
 
 /// A format with how its numbers are returned.

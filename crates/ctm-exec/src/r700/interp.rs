@@ -8,9 +8,9 @@ use super::memory::Shared;
 use super::wavefront::{Context, Wavefront};
 use super::{Launch, Memory, Space};
 use crate::engine::{Fault, FaultKind, Outcome, Position};
+use crate::groups::Groups;
 use crate::observe::{Unit, Watcher, Wish};
 use crate::watch::{Control, Watch};
-use crate::x1k::interp::Groups;
 use ctm_isa::r700::program::Stage;
 
 /// Most threads of a group (R700 §2.6.2).

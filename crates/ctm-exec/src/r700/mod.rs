@@ -45,7 +45,8 @@ pub mod transcendental;
 pub mod vertex;
 pub mod wavefront;
 
-pub use crate::x1k::{Elements, Interp, Plane, Written};
+pub use crate::arrays::{Elements, Written};
+pub use crate::plane::Plane;
 pub use exports::{Exports, Target};
 pub use flow::LoopConstant;
 pub use resources::{Arrays, Buffer, Sampler, Texture};
@@ -418,7 +419,7 @@ pub struct Direct<'a> {
 
 /// A target that is lent.
 pub struct Lent<'a> {
-    /// The array; its form is not [`Form::Square`](crate::x1k::Form::Square). With [`Self::tiles`], its pitch has no meaning.
+    /// The array; its form is not [`Form::Square`](crate::arrays::Form::Square). With [`Self::tiles`], its pitch has no meaning.
     pub elements: Elements<Cells<'a>>,
     /// Where its elements lie, if not row by row.
     pub tiles: Option<Tiles>,

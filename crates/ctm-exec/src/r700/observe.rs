@@ -13,7 +13,6 @@ use super::{Memory, Target};
 use crate::engine::{Counters, Fault, Position};
 use crate::observe::tap::{Mark, Tap};
 use crate::observe::{ALL_PARTS, At, Detail, Event, Flow, LaneEvent, LaneFlow, Lanes, Place, Read, Write};
-use crate::x1k::observe::difference;
 use ctm_isa::r700::GPRS;
 use ctm_isa::r700::inst::{Cf, CfEntry, CfExport, CfMem, ClauseBody};
 use ctm_isa::r700::ops::Sel;
@@ -264,13 +263,13 @@ impl<'a> Unit<'a> {
                 write.bits = self.value(usize::from(lane.lane), write.place).unwrap_or(0);
             }
         }
-        let mut total = difference(self.state.waves[turn].counters(), &before);
+        let mut total = self.state.waves[turn].counters().since(&before);
         let count = self.state.waves[turn].positions.len() as u64;
         let mut items = self.items(recorder, entry, count, &before);
         for (n, item) in items.iter_mut().enumerate() {
             (item.at, item.wave) = (At { item: Some(u16::try_from(n).unwrap_or(u16::MAX)), ..at }, wave);
             self.attribute(&mut item.lanes, accesses.clone(), Some(n));
-            total = difference(&total, &smaller(&item.cost, &total));
+            total = total.since(&smaller(&item.cost, &total));
         }
         last.cost = total;
         last.flow = Some(self.flow(wave));
@@ -312,7 +311,7 @@ impl<'a> Unit<'a> {
                         active_lanes: executing.count().into(),
                         total_lanes: count,
                         tex_clocks: passes * count.div_ceil(super::clocks::FETCH_LANES),
-                        ..difference(&counters, &before)
+                        ..counters.since(&before)
                     };
                     before = counters;
                     events.push(Event { executing, lanes, cost, ..Event::default() });

@@ -7,7 +7,7 @@
 //!
 //! Comparisons are those of IEEE: false when an operand is NaN, except *not equal*; zeros of both signs are equal.
 
-use crate::x1k::float::{Wide, number};
+use crate::float::{Wide, number};
 
 /// The largest finite number, the manual's `MAX_FLOAT`.
 pub const MAX_FLOAT: f32 = f32::MAX;

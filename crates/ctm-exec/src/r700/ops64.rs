@@ -3,7 +3,7 @@
 //! Sums and products round to nearest, ties to even. The tables of the pages treat denormal operands as zeros of their sign; we
 //! do the same with results: what is below 2^-1022 after rounding to 53 bits, as in single precision. A NaN operand is handed on as it is, src0's first; a NaN that an operation makes is [`NAN64`].
 
-use crate::x1k::float::{INFINITY, SIGN, Wide, flush};
+use crate::float::{INFINITY, SIGN, Wide, flush};
 
 /// `NaN64`: what operations make where no operand was NaN (R700 tables 9.1 to 9.9).
 pub const NAN64: u64 = 0xfff8_0000_0000_0000;

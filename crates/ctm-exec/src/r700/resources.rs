@@ -2,10 +2,10 @@
 
 use super::formats::Format;
 use super::{Cells, Direct, Elements, Exports, Lent, Memory, Space, Target, Texels, VertexEvent, Written};
+use crate::arrays::Picture;
 use crate::engine::{MemoryFault, Position};
 use crate::rows::LaneRows;
-use crate::x1k::arrays::Picture;
-pub use crate::x1k::{Filter, Wrap};
+pub use crate::sample::{Filter, Wrap};
 use ctm_isa::r700::ops::Sel;
 use std::collections::BTreeMap;
 
@@ -404,7 +404,7 @@ impl Memory for Arrays {
             alternate: alternate.as_deref(),
             lends_nothing: false,
         };
-        let form = crate::x1k::Form::Floats;
+        let form = crate::arrays::Form::Floats;
         let elements =
             |width, height| Elements { bytes: (), pitch: width, width, height, form, channels: 4, mask: 0xf };
         let of = |id: &u8| {

@@ -7,8 +7,8 @@ use super::Memory;
 use super::cube::across;
 use super::resources::{Compare, Filter, MipFilter, Sampler, Texture, TextureKind, Wrap};
 use crate::engine::MemoryFault;
-use crate::x1k::float::{fma, number};
-use crate::x1k::sample::{in_elements, wrap};
+use crate::float::{fma, number};
+use crate::sample::{in_elements, wrap};
 
 /// Where a lookup goes.
 #[derive(Clone, Copy, Debug)]

@@ -4,7 +4,7 @@
 
 use super::{ops, transcendental};
 use crate::engine::FaultKind;
-use crate::x1k::float::{Wide, bits, number};
+use crate::float::{Wide, bits, number};
 use ctm_isa::r700::ops::{Omod, Op2, Op3};
 
 /// What an operation does besides its result.

@@ -1,10 +1,10 @@
 //! The transcendental operations of ALU.Trans (R700 §9.2).
 //!
-//! They are the sequences of `x1k::transcendental`, bit for bit; `_CLAMPED`, `_FF` and `_IEEE` differ at the special values only.
+//! They are the sequences of [`crate::transcendental`], bit for bit; `_CLAMPED`, `_FF` and `_IEEE` differ at the special values only.
 //! Square roots are rounded once.
 
-use crate::x1k::float::{INFINITY, NAN, SIGN, flush, fma, number};
-use crate::x1k::transcendental::{self as sequence, Fused};
+use crate::float::{INFINITY, NAN, SIGN, flush, fma, number};
+use crate::transcendental::{self as sequence, Fused};
 
 /// The bits of MAX_FLOAT.
 pub const MAX_FLOAT: u32 = f32::MAX.to_bits();

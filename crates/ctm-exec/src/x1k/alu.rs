@@ -4,11 +4,11 @@
 //! them under masks. Nothing is stored before everything is read, as the two halves are co-issued.
 
 use super::Constants;
-use super::float::Wide;
 use super::functions::{self, Function, UnitOp};
 use super::lanes::{BLOCK, Block, LaneMask, Values, store};
 use super::ops::{self, ZeroRule};
 use super::plan::{AluPlan, channel_of};
+use crate::float::Wide;
 use ctm_isa::x1k::inst::{Source, inline_constant};
 use ctm_isa::x1k::ops::{AluResultSel, CompareOp, InstType, Looks, Omod, PredSel, Sel, Swizzle};
 use ctm_isa::x1k::{FLOAT_CONSTANTS, TEMPORARIES};

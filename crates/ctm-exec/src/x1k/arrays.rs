@@ -1,46 +1,10 @@
 //! A memory of plain arrays: for tests, examples, and hosts that need no device.
 
-use super::{Direct, Elements, Form, Input, Memory, Outputs, Sampler, Target, Written};
+use super::{Direct, Input, Memory, Outputs, Sampler, Target};
+use crate::arrays::{Elements, Form, Picture, Written};
 use crate::engine::{MemoryFault, Position};
 use crate::rows::LaneRows;
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
-
-/// A picture: rows of elements of four channels, as bits.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Picture {
-    /// Elements of a row.
-    pub width: u32,
-    /// Rows.
-    pub height: u32,
-    /// Bits of r, g, b, a of each element, row by row.
-    pub elements: Vec<[u32; 4]>,
-}
-
-impl Picture {
-    /// A picture of one value.
-    #[must_use]
-    pub fn filled(width: u32, height: u32, value: [f32; 4]) -> Self {
-        let elements = vec![value.map(f32::to_bits); width as usize * height as usize];
-        Self { width, height, elements }
-    }
-
-    /// A picture whose element (x, y) is `value(x, y)`.
-    #[must_use]
-    pub fn from_fn(width: u32, height: u32, value: impl Fn(u32, u32) -> [f32; 4]) -> Self {
-        let elements = (0..height).flat_map(|y| (0..width).map(move |x| (x, y)));
-        Self { width, height, elements: elements.map(|(x, y)| value(x, y).map(f32::to_bits)).collect() }
-    }
-
-    /// Element (x, y), if there is one.
-    #[must_use]
-    pub fn get(&self, x: u32, y: u32) -> Option<[u32; 4]> {
-        self.index(x, y).map(|index| self.elements[index])
-    }
-
-    fn index(&self, x: u32, y: u32) -> Option<usize> {
-        (x < self.width && y < self.height).then(|| y as usize * self.width as usize + x as usize)
-    }
-}
 
 /// Inputs and outputs as pictures in host memory.
 ///
@@ -48,9 +12,9 @@ impl Picture {
 /// domain. Uncached writes go to channel 0 of output 0.
 ///
 /// ```
-/// use ctm_exec::x1k::arrays::Picture;
-/// use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane};
-/// use ctm_exec::{Budget, Domain, Engine, GroupSize};
+/// use ctm_exec::arrays::Picture;
+/// use ctm_exec::x1k::{Arrays, Constants, Launch, Plane};
+/// use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp};
 /// use ctm_isa::x1k::Program;
 ///
 /// // o0 = r0, by MAX with the output modifier disabled; r0 is the index pair.

@@ -1,29 +1,9 @@
 //! What a checked run notices: things that the machine lets pass and that are almost surely mistakes.
 
 use super::group::uncached_index;
+use crate::checks::{LIMIT, Rule, rules};
 use crate::engine::{Finding, Position};
 use std::collections::{HashMap, HashSet};
-
-/// One check.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Rule {
-    /// Its name in kebab-case; stable.
-    pub name: &'static str,
-    /// What it looks for.
-    pub doc: &'static str,
-    /// Where the manual speaks of it.
-    pub cite: &'static str,
-}
-
-macro_rules! rules {
-    ($( $(#[doc = $doc:literal])+ $id:ident $name:literal $cite:literal; )+) => {
-        $( $(#[doc = $doc])+ pub const $id: Rule = Rule { name: $name, doc: concat!($($doc),+), cite: $cite }; )+
-
-        /// Every check.
-        pub const RULES: &[Rule] = &[ $( $id ),+ ];
-    };
-}
-pub(crate) use rules;
 
 rules! {
     /// An instruction reads a temporary that the processor has never written.
@@ -76,9 +56,6 @@ impl Scattered {
         self.writers.contains(&at)
     }
 }
-
-/// Findings that one launch keeps.
-pub const LIMIT: usize = 1000;
 
 /// The findings of a run, in the order in which they were made, each rule once per instruction.
 #[derive(Clone, Debug, Default)]

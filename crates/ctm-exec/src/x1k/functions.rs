@@ -3,9 +3,9 @@
 //! The functions themselves are in `ops` and `transcendental`. Whoever runs ALU instructions asks here, so a new operation is a row of its table in
 //! `ctm_isa`, a function, and its line in [`UnitOp::function`].
 
-use super::float::Wide;
 use super::ops::{self, ZeroRule};
-use super::transcendental;
+use crate::float::Wide;
+use crate::transcendental;
 use ctm_isa::x1k::ops::{AlphaOp, AluInfo, Omod, RgbOp};
 
 /// An operation of one of the two units.

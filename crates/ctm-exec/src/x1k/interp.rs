@@ -8,9 +8,10 @@
 use super::checks::{self, Findings};
 use super::group::{Access, Context, Group};
 use super::lanes::{BLOCK, LaneMask};
-use super::plan::plan;
+use super::plan::{Step, plan};
 use super::{Launch, Memory, Outputs};
-use crate::engine::{Budget, Counters, Domain, Engine, Fault, FaultKind, MemoryFault, Outcome, Position};
+use crate::engine::{Budget, Counters, Fault, FaultKind, MemoryFault, Outcome, Position};
+use crate::groups::Groups;
 use crate::observe::{Unit, Watcher, Wish};
 use crate::watch::{Control, Watch};
 use rayon::prelude::*;
@@ -20,88 +21,6 @@ const LANES_PER_BATCH: usize = 16 * 1024;
 
 /// Threads that a launch may ask for; more are cut to this.
 const MAX_THREADS: usize = 256;
-
-/// The reference interpreter.
-///
-/// It defines the result bits of every program; other engines are tested against it.
-#[derive(Clone, Copy, Debug, Default)]
-pub struct Interp;
-
-impl Engine for Interp {
-    fn name(&self) -> &'static str {
-        "interp"
-    }
-
-    fn run_x1k_under(&self, control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
-        let steps = plan(launch.program);
-        let run = Run {
-            watch: Watch::new(&launch.budget, control, launch.domain.processors()),
-            context: Context { launch, steps: &steps },
-            groups: Groups::new(launch.domain, launch.group.lanes()),
-            outcome: Outcome::default(),
-            findings: Findings::default(),
-        };
-        let outcome = if launch.program.uncached || memory.outputs_alias_inputs() {
-            run.one_by_one(memory)
-        } else {
-            run.in_batches(memory)
-        };
-        outcome.map(|outcome| outcome.counted(launch.counters))
-    }
-
-    fn run_r700_under(
-        &self,
-        control: &Control,
-        launch: &crate::r700::Launch<'_>,
-        memory: &mut dyn crate::r700::Memory,
-    ) -> Result<Outcome, Fault> {
-        crate::r700::interp::run(control, launch, memory).map(|outcome| outcome.counted(launch.counters))
-    }
-}
-
-/// The quads of a domain, cut into groups (CTM §2.1.2).
-///
-/// Quads are aligned to even index pairs and follow each other row by row; a group is so many of them, across row ends.
-#[derive(Clone, Copy, Debug)]
-pub struct Groups {
-    domain: Domain,
-    quads_per_row: u64,
-    quads: u64,
-    quads_per_group: u64,
-}
-
-impl Groups {
-    /// The groups of `lanes` lanes that cover the domain.
-    #[must_use]
-    pub fn new(domain: Domain, lanes: usize) -> Self {
-        let empty = domain.width() == 0 || domain.height() == 0;
-        let span = |first: u32, last: u32| if empty { 0 } else { u64::from(last / 2 - first / 2) + 1 };
-        let quads_per_row = span(domain.i0, domain.i1);
-        let quads = quads_per_row * span(domain.j0, domain.j1);
-        Self { domain, quads_per_row, quads, quads_per_group: (lanes / 4).max(1) as u64 }
-    }
-
-    /// How many groups there are.
-    #[must_use]
-    pub const fn count(&self) -> u64 {
-        self.quads.div_ceil(self.quads_per_group)
-    }
-
-    /// The index pairs of the lanes of group `index`; the last group may have fewer. Some may lie outside the domain.
-    #[must_use]
-    #[allow(clippy::cast_possible_truncation, reason = "quads of a domain have 32-bit index pairs")]
-    pub fn positions(&self, index: u64) -> Vec<Position> {
-        let first = index * self.quads_per_group;
-        let end = (first + self.quads_per_group).min(self.quads);
-        let mut positions = Vec::with_capacity(4 * (end - first) as usize);
-        for quad in first..end {
-            let i = (self.domain.i0 & !1) + 2 * (quad % self.quads_per_row) as u32;
-            let j = (self.domain.j0 & !1) + 2 * (quad / self.quads_per_row) as u32;
-            positions.extend([(0, 0), (1, 0), (0, 1), (1, 1)].map(|(di, dj)| Position { i: i + di, j: j + dj }));
-        }
-        positions
-    }
-}
 
 /// One group that is to run.
 struct Job {
@@ -126,7 +45,17 @@ struct Run<'a> {
     findings: Findings,
 }
 
-impl Run<'_> {
+impl<'a> Run<'a> {
+    fn new(control: &Control, launch: &'a Launch<'a>, steps: &'a [Step], budget: &Budget) -> Self {
+        Self {
+            watch: Watch::new(budget, control, launch.domain.processors()),
+            context: Context { launch, steps },
+            groups: Groups::new(launch.domain, launch.group.lanes()),
+            outcome: Outcome::default(),
+            findings: Findings::default(),
+        }
+    }
+
     /// Asks which processors are to run; `None` when none of the group is.
     fn schedule(&self, index: u64, memory: &mut dyn Memory) -> Result<Option<Job>, Fault> {
         let positions = self.groups.positions(index);
@@ -134,7 +63,7 @@ impl Run<'_> {
         for (mask, at) in covered.iter_mut().zip(positions.chunks(BLOCK)) {
             let mut refused = None;
             *mask = LaneMask::of(|lane| match at.get(lane) {
-                Some(&at) if refused.is_none() && self.groups.domain.contains(at) => {
+                Some(&at) if refused.is_none() && self.context.launch.domain.contains(at) => {
                     memory.schedule(at).unwrap_or_else(|fault| {
                         refused = Some((fault, at));
                         false
@@ -269,42 +198,28 @@ impl Run<'_> {
     }
 }
 
-impl Interp {
-    /// Runs a launch under a watcher's eyes: group after group, with the same results as otherwise.
-    ///
-    /// The time budget does not count: a watcher may take as long as it likes.
-    ///
-    /// # Errors
-    /// The fault of the first group that did wrong; [`FaultKind::Stopped`] when the watcher wants no more.
-    pub fn watch_x1k(
-        &self,
-        launch: &Launch<'_>,
-        memory: &mut dyn Memory,
-        watcher: &mut dyn Watcher,
-    ) -> Result<Outcome, Fault> {
-        let steps = plan(launch.program);
-        let run = Run {
-            watch: Watch::new(&Budget { time: None, ..launch.budget }, &Control::none(), launch.domain.processors()),
-            context: Context { launch, steps: &steps },
-            groups: Groups::new(launch.domain, launch.group.lanes()),
-            outcome: Outcome::default(),
-            findings: Findings::default(),
-        };
-        run.watched(memory, watcher).map(|outcome| outcome.counted(launch.counters))
+/// Runs a launch.
+///
+/// # Errors
+/// The fault of the first group that did wrong.
+pub fn run(control: &Control, launch: &Launch<'_>, memory: &mut dyn Memory) -> Result<Outcome, Fault> {
+    let steps = plan(launch.program);
+    let run = Run::new(control, launch, &steps, &launch.budget);
+    if launch.program.uncached || memory.outputs_alias_inputs() {
+        run.one_by_one(memory)
+    } else {
+        run.in_batches(memory)
     }
+}
 
-    /// As [`Self::watch_x1k`], for the R700.
-    ///
-    /// # Errors
-    /// The same.
-    pub fn watch_r700(
-        &self,
-        launch: &crate::r700::Launch<'_>,
-        memory: &mut dyn crate::r700::Memory,
-        watcher: &mut dyn Watcher,
-    ) -> Result<Outcome, Fault> {
-        crate::r700::interp::watch(launch, memory, watcher).map(|outcome| outcome.counted(launch.counters))
-    }
+/// Runs a launch under a watcher's eyes.
+///
+/// # Errors
+/// The fault of the first group that did wrong; [`FaultKind::Stopped`] when the watcher wants no more.
+pub fn watch(launch: &Launch<'_>, memory: &mut dyn Memory, watcher: &mut dyn Watcher) -> Result<Outcome, Fault> {
+    let steps = plan(launch.program);
+    let budget = Budget { time: None, ..launch.budget };
+    Run::new(&Control::none(), launch, &steps, &budget).watched(memory, watcher)
 }
 
 /// Runs a group; one that comes after a group that has faulted does not run.

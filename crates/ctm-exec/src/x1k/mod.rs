@@ -2,11 +2,9 @@
 //!
 //! | file | what |
 //! |---|---|
-//! | `float` | single precision as the X1K keeps it, and the wide values before the output modifier |
 //! | `ops` | one pure function per operation |
 //! | `functions` | from an opcode to the function that computes it |
-//! | `transcendental` | EX2, LN2, RCP, RSQ, SIN, COS, each one fixed sequence |
-//! | `sample` | from coordinates to input elements: scaling, wrap, filter |
+//! | `sample` | one lookup: projection, elements, filter |
 //! | `flow` | the flow-control machine of CTM §3.5 |
 //! | `plan` | a program decoded once |
 //! | `lanes` | the registers and masks of sixteen processors |
@@ -20,7 +18,6 @@
 pub mod alu;
 pub mod arrays;
 pub mod checks;
-pub mod float;
 pub mod flow;
 pub mod functions;
 pub mod group;
@@ -31,10 +28,11 @@ pub mod ops;
 pub mod plan;
 pub mod sample;
 pub mod tex;
-pub mod transcendental;
 
+pub use crate::arrays::{Elements, Form, Written};
+pub use crate::plane::Plane;
+pub use crate::sample::{Filter, Wrap};
 pub use arrays::Arrays;
-pub use interp::Interp;
 
 use crate::engine::{Budget, Domain, GroupSize, MemoryFault, Position};
 use crate::rows::{LaneOrder, LaneRows, StartRow};
@@ -54,52 +52,6 @@ pub struct Constants {
 impl Default for Constants {
     fn default() -> Self {
         Self { float: [[0; 4]; FLOAT_CONSTANTS], int: [[0; 4]; INT_CONSTANTS], bool: [false; BOOL_CONSTANTS] }
-    }
-}
-
-/// What a temporary holds before the first instruction: `origin + i*di + j*dj` per channel.
-#[derive(Clone, Copy, Debug, PartialEq)]
-pub struct Plane {
-    /// The temporary, 0..=127.
-    pub temp: u8,
-    /// Value at (0, 0).
-    pub origin: [f64; 4],
-    /// Change per column.
-    pub di: [f64; 4],
-    /// Change per row.
-    pub dj: [f64; 4],
-    /// The value is rounded to an integer whose 32 bits are stored; otherwise to a single-precision number.
-    pub bits: bool,
-}
-
-impl Plane {
-    /// The index pair as `(i, j, 0, 0)`.
-    #[must_use]
-    pub const fn position(temp: u8) -> Self {
-        Self { temp, origin: [0.0; 4], di: [1.0, 0.0, 0.0, 0.0], dj: [0.0, 1.0, 0.0, 0.0], bits: false }
-    }
-
-    /// A channel (0..=3) at (i, j), not rounded yet.
-    #[must_use]
-    #[allow(clippy::cast_precision_loss, reason = "index pairs have few bits")]
-    pub fn value(&self, channel: usize, i: i64, j: i64) -> f64 {
-        self.origin[channel] + i as f64 * self.di[channel] + j as f64 * self.dj[channel]
-    }
-
-    /// The bits of the four channels at (i, j): computed in double precision, rounded once.
-    ///
-    /// `i` and `j` are signed because the uncovered lanes of a quad may lie outside the domain.
-    #[must_use]
-    #[allow(
-        clippy::cast_possible_truncation,
-        clippy::cast_sign_loss,
-        reason = "the one rounding that is meant; integers wrap to their 32 bits"
-    )]
-    pub fn at(&self, i: i64, j: i64) -> [u32; 4] {
-        std::array::from_fn(|c| {
-            let value = self.value(c, i, j);
-            if self.bits { value.round_ties_even() as i64 as u32 } else { (value as f32).to_bits() }
-        })
     }
 }
 
@@ -158,30 +110,6 @@ pub struct Sampler {
     pub wrap: [Wrap; 2],
     /// What [`Wrap::Border`] reads outside, as bits of r, g, b, a.
     pub border: [u32; 4],
-}
-
-/// Sampler filter.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Filter {
-    /// The element whose cell the coordinate lies in.
-    #[default]
-    Nearest,
-    /// Weighted mean of the four elements around the coordinate.
-    Linear,
-}
-
-/// What coordinates outside the input read.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
-pub enum Wrap {
-    /// The nearest element of the edge.
-    #[default]
-    Clamp,
-    /// The input repeats.
-    Repeat,
-    /// The input repeats, every second time mirrored.
-    Mirror,
-    /// The border colour.
-    Border,
 }
 
 /// What an OUTPUT instruction writes.
@@ -306,125 +234,4 @@ pub struct Direct<'a> {
     pub inputs: [Option<Elements<&'a [u8]>>; INPUTS],
     /// Where [`Memory::commit`] writes; an output that is `None` drops what it is sent.
     pub outputs: [Option<Elements<&'a mut [u8]>>; OUTPUTS],
-}
-
-/// What the elements of a linear array are, all little-endian, and what a read gives of them.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Form {
-    /// 1 to 4 single-precision channels: channel c of element (x, y) is the dword `(y * pitch + x) * channels + c`. X1K outputs have no other form.
-    #[default]
-    Floats,
-    /// One single-precision channel. A read gives four elements: to the right, below, right and below, the element itself; beyond the edge of the
-    /// input it is the edge (CTM §2.1.4).
-    Square,
-    /// Four channels of 8 bits, byte by byte; 0..=255 stands for 0..=1.
-    Bytes {
-        /// The first and the third channel change places.
-        swapped: bool,
-    },
-    /// One channel of 16 bits; 0..=65535 stands for 0..=1. The bytes are whole dwords.
-    Words,
-}
-
-impl Form {
-    /// Bytes of an element of so many channels.
-    #[must_use]
-    pub const fn element_bytes(self, channels: u8) -> u32 {
-        match self {
-            Self::Floats => 4 * channels as u32,
-            Self::Square | Self::Bytes { .. } => 4,
-            Self::Words => 2,
-        }
-    }
-}
-
-/// A linear array.
-#[derive(Clone, Copy, Debug)]
-pub struct Elements<B> {
-    /// The bytes, from element (0, 0) on.
-    pub bytes: B,
-    /// Elements from one row to the next.
-    pub pitch: u32,
-    /// Columns that exist.
-    pub width: u32,
-    /// Rows that exist.
-    pub height: u32,
-    /// What elements are.
-    pub form: Form,
-    /// Channels of an element, 1 to 4: of its form, where that has a fixed number.
-    pub channels: u8,
-    /// Channels that may be written (bit 0 = r); for inputs without meaning.
-    pub mask: u8,
-}
-
-impl<B> Elements<B> {
-    /// The same array of these bytes.
-    pub fn with<C>(&self, bytes: C) -> Elements<C> {
-        let Self { bytes: _, pitch, width, height, form, channels, mask } = *self;
-        Elements { bytes, pitch, width, height, form, channels, mask }
-    }
-
-    /// Bytes up to the end of the last element, in whole dwords.
-    #[must_use]
-    pub fn bytes_needed(&self) -> u64 {
-        let last = u64::from(self.height).saturating_sub(1) * u64::from(self.pitch) + u64::from(self.width);
-        (last * u64::from(self.form.element_bytes(self.channels))).next_multiple_of(4)
-    }
-}
-
-impl Elements<&[u8]> {
-    /// What [`Memory::read`] gives for element (x, y) of an input of these dimensions: bits of r, g, b, a. Channels that elements lack read 0,
-    /// alpha 1.
-    ///
-    /// # Panics
-    /// When the bytes do not hold the element.
-    #[must_use]
-    pub fn read(&self, x: u32, y: u32, [width, height]: [u32; 2]) -> [u32; 4] {
-        let mut texel = [0, 0, 0, float::ONE];
-        let bytes = self.form.element_bytes(self.channels) as usize;
-        let at = |x: u32, y: u32| {
-            let first = (y as usize * self.pitch as usize + x as usize) * bytes;
-            &self.bytes[first..first + bytes]
-        };
-        let dword = |bytes: &[u8]| bytes.iter().rev().fold(0, |all, byte| all << 8 | u32::from(*byte));
-        match self.form {
-            Form::Floats => texel.iter_mut().zip(at(x, y).chunks_exact(4)).for_each(|(to, from)| *to = dword(from)),
-            Form::Square => {
-                let (right, below) = (x.saturating_add(1).min(width - 1), y.saturating_add(1).min(height - 1));
-                texel = [(right, y), (x, below), (right, below), (x, y)].map(|(x, y)| dword(at(x, y)));
-            }
-            Form::Bytes { swapped } => {
-                texel.iter_mut().zip(at(x, y)).for_each(|(to, &byte)| *to = normalised(byte.into(), u8::MAX.into()));
-                if swapped {
-                    texel.swap(0, 2);
-                }
-            }
-            Form::Words => texel[0] = normalised(dword(at(x, y)), u16::MAX.into()),
-        }
-        texel
-    }
-}
-
-/// A whole number of 0 to `most` as a number of 0 to 1, rounded once.
-#[allow(clippy::cast_precision_loss, reason = "numbers of at most 16 bits")]
-fn normalised(n: u32, most: u32) -> u32 {
-    (n as f32 / most as f32).to_bits()
-}
-
-/// 0 to 1 as a whole number of 0 to `most`, rounded to nearest even; NaN gives 0. The product is exact in double precision, so there is one rounding.
-#[must_use]
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "at most 65535 after the clamp")]
-pub fn scaled(bits: u32, most: u32) -> u32 {
-    let value = f64::from(f32::from_bits(bits));
-    // `max` and `min` would also pass NaN on to the conversion, which makes it 0.
-    (value.clamp(0.0, 1.0) * f64::from(most)).round_ties_even() as u32
-}
-
-/// What a write stored.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Written {
-    /// Elements.
-    pub elements: u64,
-    /// Bytes.
-    pub bytes: u64,
 }

@@ -5,7 +5,7 @@ use super::group::{Access, Context, Group};
 use super::lanes::{BLOCK, Block, LaneMask};
 use super::plan::{AluPlan, Step};
 use super::{Memory, Outputs, tex};
-use crate::engine::{Counters, Fault, Position};
+use crate::engine::{Fault, Position};
 use crate::observe::tap::{Mark, Tap};
 use crate::observe::{ALL_PARTS, At, Detail, Event, Flow, LaneEvent, LaneFlow, Lanes, Place, Read, Write};
 use crate::watch::Part;
@@ -217,7 +217,7 @@ impl<'a> Unit<'a> {
                 write.bits = self.value(usize::from(lane.lane), write.place).unwrap_or(0);
             }
         }
-        event.cost = difference(self.group.counters(), &before);
+        event.cost = self.group.counters().since(&before);
         if matches!(step, Some(Step::Fc(_))) || self.group.pc.is_none() || covers(step) {
             event.flow = Some(self.flow(0));
         }
@@ -426,26 +426,4 @@ fn fc_plan(fc: &FcInstruction) -> Plan {
     }
     // The ALU result does not outlive a flow-control instruction (CTM §3.3.10).
     Plan { reads, writes: vec![(Place::AluResult, LaneMask::ALL, ALL_PARTS)] }
-}
-
-/// What was added to counters.
-#[must_use]
-pub fn difference(after: &Counters, before: &Counters) -> Counters {
-    Counters {
-        groups: 0,
-        processors: 0,
-        alu: after.alu - before.alu,
-        output: after.output - before.output,
-        tex: after.tex - before.tex,
-        fc: after.fc - before.fc,
-        active_lanes: after.active_lanes - before.active_lanes,
-        total_lanes: after.total_lanes - before.total_lanes,
-        fetches: after.fetches - before.fetches,
-        fetch_bytes: after.fetch_bytes - before.fetch_bytes,
-        writes: after.writes - before.writes,
-        write_bytes: after.write_bytes - before.write_bytes,
-        alu_clocks: after.alu_clocks - before.alu_clocks,
-        tex_clocks: after.tex_clocks - before.tex_clocks,
-        fc_clocks: after.fc_clocks - before.fc_clocks,
-    }
 }

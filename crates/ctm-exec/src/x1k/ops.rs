@@ -2,9 +2,9 @@
 //!
 //! Functions take and give the bits of registers, or a [`Wide`] value where the output modifier follows. They know no lanes,
 //! masks, swizzles or modifiers. Denormals are read as the zero of their sign by all of them; what each does with NaN, zeros and
-//! infinities is in its comment. The transcendental functions are in [`super::transcendental`].
+//! infinities is in its comment. The transcendental functions are in [`crate::transcendental`].
 
-use super::float::{HALF, ONE, SIGN, Wide, fma, number};
+use crate::float::{HALF, ONE, SIGN, Wide, fma, number};
 use ctm_isa::x1k::ops::{CompareOp, Imod, Omod, SrcpOp};
 
 /// `SRCP_OP`: extra arithmetic on sources (CTM §3.3.2), one channel, rounded once to single precision.

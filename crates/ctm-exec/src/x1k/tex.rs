@@ -3,8 +3,9 @@
 use super::alu::{WriteMasks, register};
 use super::lanes::{BLOCK, Block, LaneMask, store};
 use super::sample::{self, Sampled};
-use super::{Input, Memory, ops, transcendental};
+use super::{Input, Memory, ops};
 use crate::engine::MemoryFault;
+use crate::transcendental;
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::inst::TexInstruction;
 use ctm_isa::x1k::ops::{Channel, TexOp, TexReads};

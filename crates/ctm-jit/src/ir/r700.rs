@@ -232,7 +232,7 @@ pub enum Unit {
     Clamp,
     /// `a - floor(a)`, times the output modifier (`ops::frc`).
     Fraction(x1k::Omod),
-    /// A transcendental function (`ctm_exec::x1k::transcendental`).
+    /// A transcendental function (`ctm_exec::transcendental`).
     Scalar(x1k::AlphaOp),
     /// An operation for which back ends have no code of their own: its reference function is called for each lane (`UnitOp::channel`).
     Reference {

@@ -3,9 +3,9 @@
 //! The portable back end runs them for every operation, machine code for those that it has no instructions for.
 
 use crate::ir::r700::{Op, Unit};
+use ctm_exec::float::{SIGN, Wide, number};
 use ctm_exec::r700::single::{Effect, Value, factor, op2, op3, output};
 use ctm_exec::r700::{ops, ops64};
-use ctm_exec::x1k::float::{SIGN, Wide, number};
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::ops::ZeroRule;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};

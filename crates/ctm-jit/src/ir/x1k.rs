@@ -12,7 +12,7 @@
 //! function. **Invariant.** Every operation is exact in that sense for lanes that nobody looks at, too: quad operations and
 //! WRITE_INACTIVE make them visible.
 
-use ctm_exec::x1k::float::number;
+use ctm_exec::float::number;
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_isa::r700::ops as r700;
 use ctm_isa::x1k::ops::{AlphaOp, CompareOp, FcOp, Imod, Omod};
@@ -164,7 +164,7 @@ pub enum Op {
     Clamp(Value),
     /// `a - floor(a)`, times the output modifier (`ops::frc`).
     Fraction(Value, Omod),
-    /// A transcendental function (`ctm_exec::x1k::transcendental`).
+    /// A transcendental function (`ctm_exec::transcendental`).
     Scalar(AlphaOp, Value),
     /// An operation of the X1K for which back ends have no code of their own: its reference function is called for each lane (`UnitOp::channel`).
     Reference {

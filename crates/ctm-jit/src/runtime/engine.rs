@@ -18,8 +18,8 @@ use crate::passes::table::Pass;
 use crate::passes::x1k::optimise;
 use crate::runtime::backend::{Backend, BackendError};
 use ctm_exec::watch::Watch;
-use ctm_exec::x1k::{Constants, Interp, Launch, Memory};
-use ctm_exec::{Control, Engine, Fault, Outcome};
+use ctm_exec::x1k::{Constants, Launch, Memory};
+use ctm_exec::{Control, Engine, Fault, Interp, Outcome};
 use ctm_isa::x1k::Words;
 use portable::{Form, GROUPS};
 use run::Run;
@@ -57,7 +57,7 @@ impl Default for StreamLimits {
 /// An engine remembers what it has lowered. It can be shared between threads.
 ///
 /// ```
-/// use ctm_exec::x1k::arrays::Picture;
+/// use ctm_exec::arrays::Picture;
 /// use ctm_exec::x1k::{Arrays, Constants, Launch, Plane};
 /// use ctm_exec::{Budget, Domain, Engine, GroupSize};
 /// use ctm_isa::x1k::Program;

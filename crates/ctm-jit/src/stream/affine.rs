@@ -10,9 +10,9 @@ use crate::ir::x1k::{Block, Code, End, File, Flow, Levels, Op, Target, Value, Va
 use crate::launch::grid::Ramp;
 use crate::launch::lanes::ENTRY;
 use ctm_exec::Domain;
+use ctm_exec::float::flush;
 use ctm_exec::watch::Watch;
 use ctm_exec::x1k::Plane;
-use ctm_exec::x1k::float::flush;
 use ctm_exec::x1k::{Launch, ops};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::{FcOp, Imod};

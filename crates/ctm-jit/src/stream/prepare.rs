@@ -8,7 +8,7 @@ use super::affine::{Fetch, Tree};
 use crate::ir::map::Map;
 use crate::ir::x1k::{Code, Op, Under, Value, Var};
 use crate::passes::x1k::{VarSet, renamed};
-use ctm_exec::x1k::float::ONE;
+use ctm_exec::float::ONE;
 
 /// In the packed form: all channels of an element, each in its lane.
 pub const WHOLE: u8 = 4;

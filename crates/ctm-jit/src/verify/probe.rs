@@ -3,8 +3,8 @@
 use super::Difference;
 use super::shadow::Shadow;
 use super::x1k::{Recorder, Shadows, replay};
-use ctm_exec::x1k::{Elements, Form, Interp, Launch, Memory};
-use ctm_exec::{Control, Engine};
+use ctm_exec::x1k::{Elements, Form, Launch, Memory};
+use ctm_exec::{Control, Engine, Interp};
 use ctm_isa::x1k::inst::AluInst;
 use ctm_isa::x1k::ops::{AlphaOp, InstType, Omod, RgbOp, Swizzle};
 use ctm_isa::x1k::{Inst, Program};

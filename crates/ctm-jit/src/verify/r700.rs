@@ -6,10 +6,10 @@ use crate::verify::shadow::Shadow;
 use crate::verify::{timed_out, until};
 use ctm_exec::engine::MemoryFault;
 use ctm_exec::r700::{
-    Buffer, Cells, Direct, Exports, Interp, Launch, Lent, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
+    Buffer, Cells, Direct, Exports, Launch, Lent, Memory, Sampler, Space, Target, Texture, VertexEvent, Written,
 };
 use ctm_exec::x1k::{Elements, Form};
-use ctm_exec::{Control, Engine, Fault, Outcome, Position};
+use ctm_exec::{Control, Engine, Fault, Interp, Outcome, Position};
 use std::collections::HashMap;
 
 /// Runs a launch with the reference interpreter, then with `fast`, without and with counters. Gives the first one's result and where they first

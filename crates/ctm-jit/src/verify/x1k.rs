@@ -4,8 +4,8 @@
 use super::shadow::Shadow;
 use super::{Difference, probe, timed_out, until};
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Direct, Elements, Input, Interp, Launch, Memory, Outputs, Written};
-use ctm_exec::{Control, Engine, Fault, Outcome, Position};
+use ctm_exec::x1k::{Direct, Elements, Input, Launch, Memory, Outputs, Written};
+use ctm_exec::{Control, Engine, Fault, Interp, Outcome, Position};
 use ctm_isa::x1k::{INPUTS, OUTPUTS};
 use std::sync::atomic::{AtomicUsize, Ordering::Relaxed};
 use std::sync::{Mutex, PoisonError};

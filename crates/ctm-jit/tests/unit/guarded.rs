@@ -5,7 +5,8 @@
 //! signal; what stays inside but is wrong shows as a difference from the reference interpreter.
 
 use crate::{Backend, Jit, StreamLimits};
-use ctm_exec::x1k::{Constants, Interp};
+use ctm_exec::Interp;
+use ctm_exec::x1k::Constants;
 use ctm_isa::x1k::random::Random;
 use ctm_isa::x1k::{Program, Words};
 use std::ptr::NonNull;

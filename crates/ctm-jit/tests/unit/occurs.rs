@@ -3,8 +3,8 @@
 
 use crate::codegen::x86::reference_lookups;
 use crate::{Backend, Jit};
+use ctm_exec::arrays::Picture;
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::x1k::{
     Arrays, Constants, Elements, Filter, Form, Input, Launch, Memory, Outputs, Plane, Sampler, Wrap, Written,
 };

@@ -7,7 +7,7 @@
 mod number;
 mod text;
 
-use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::arrays::Picture;
 use number::EPS;
 pub use number::{N, UNKNOWN, exact};
 use std::collections::HashMap;

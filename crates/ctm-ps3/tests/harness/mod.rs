@@ -1,9 +1,9 @@
 //! Runs shaders in the reference interpreter and compares every pixel with the evaluator.
 
 use crate::eval::{Shader, World};
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane, Sampler};
-use ctm_exec::{Budget, Domain, Engine, GroupSize};
+use ctm_exec::arrays::Picture;
+use ctm_exec::x1k::{Arrays, Constants, Launch, Plane, Sampler};
+use ctm_exec::{Budget, Domain, Engine, GroupSize, Interp};
 use ctm_isa::diag::Severity;
 use ctm_isa::x1k::program::{Literal, Preload};
 use ctm_isa::x1k::{Program, check};

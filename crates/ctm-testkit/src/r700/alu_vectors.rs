@@ -1,7 +1,7 @@
 //! The run vectors of `tests/vectors/r700/run/alu.txt`: what each ALU operation computes, as whole programs.
 
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Arrays, Constants, Launch, Plane, Target};
-use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::{Domain, Engine};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{AluInst, AluWord1, Operand};

@@ -2,10 +2,10 @@
 //! completeness by mutation: every operation has a vector, and every field of every word, changed in some vector, changes what comes out -
 //! or is in the list of fields that must change nothing.
 
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{BufferData, Compare, Filter, Image, MipFilter, TextureKind, Wrap};
 use ctm_exec::r700::{Arrays, Constants, Launch, LoopConstant, Plane, Sampler, Semantic, Space, Target, Texture};
-use ctm_exec::x1k::arrays::Picture;
 use ctm_exec::{Budget, Domain, Engine, GroupSize};
 use ctm_isa::r700::Program;
 use ctm_isa::r700::inst::{Cf, ClauseBody};

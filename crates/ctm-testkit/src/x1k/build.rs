@@ -1,7 +1,7 @@
 //! Instructions for tests, field by field, and a run of them.
 
-use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Memory, Plane};
-use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
+use ctm_exec::x1k::{Arrays, Constants, Launch, Memory, Plane};
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, Outcome};
 use ctm_isa::x1k::formats::{CmnInst, FcAddr, FcInst, TexAddr, TexAddrDxDy, TexInst};
 use ctm_isa::x1k::inst::{AluInst, FcInstruction, Source, TexInstruction};
 use ctm_isa::x1k::ops::{AlphaOp, Channel, FcOp, InstType, Omod, RgbOp, Sel, Swizzle, TexOp};

@@ -3,7 +3,7 @@
 //! The files say what a line means. Every line becomes one or more whole programs that go through an engine; other engines' tests use
 //! this file too.
 
-use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Constants, Filter, Launch, Plane, Sampler, Wrap};
 use ctm_exec::{Budget, Domain, Engine, GroupSize};
 use ctm_isa::x1k::formats::{CmnInst, FcAddr, FcInst, TexAddr, TexAddrDxDy, TexInst};

@@ -6,10 +6,8 @@
 )]
 
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{
-    Constants, Direct, Elements, Form, Input, Interp, Launch, Memory, Outputs, Plane, Sampler, Written,
-};
-use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome, Position};
+use ctm_exec::x1k::{Constants, Direct, Elements, Form, Input, Launch, Memory, Outputs, Plane, Sampler, Written};
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, Outcome, Position};
 use ctm_isa::x1k::program::{Literal, SymbolKind};
 use ctm_isa::x1k::{INPUTS, Program};
 use std::ops::{Deref, DerefMut};

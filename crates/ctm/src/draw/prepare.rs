@@ -12,11 +12,11 @@ use ctm_draw::LaunchNotice;
 use ctm_draw::format::Colours;
 use ctm_draw::raster::SamplePattern;
 use ctm_exec::Engine;
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::formats::Format;
 use ctm_exec::r700::resources::{BufferData, Image, MipFilter};
 use ctm_exec::r700::{Arrays, Constants};
 use ctm_exec::x1k;
-use ctm_exec::x1k::arrays::Picture;
 use ctm_isa::r700::Program;
 use ctm_isa::r700::program::Stage as ProgramStage;
 use ctm_isa::x1k::program::{Literal, SymbolKind};
@@ -49,7 +49,7 @@ impl Prepared<'_> {
 
     /// Runs all launches on an engine around this one, and tells of each before it runs.
     pub(crate) fn watch(&mut self, wrap: impl FnOnce(Box<dyn Engine>) -> Box<dyn Engine>, notice: Arc<NoticeFn>) {
-        let inner = std::mem::replace(&mut self.engine, Box::new(x1k::Interp));
+        let inner = std::mem::replace(&mut self.engine, Box::new(ctm_exec::Interp));
         self.engine = wrap(inner);
         self.notice = Some(notice);
     }

@@ -1,7 +1,7 @@
 //! Data formats and tilings, and the word that carries them in commands (CTM §2.2.2).
 
 use super::translate::ElementSize;
-use ctm_exec::x1k::scaled;
+use ctm_exec::arrays::scaled;
 use ctm_isa::{ops, word_format};
 
 /// What a channel of a format holds.

@@ -3,12 +3,13 @@
 
 use ctm::trace::observe::{Event, LaneEvent, Place};
 use ctm_exec::engine::MemoryFault;
+use ctm_exec::float::{bits, number};
 use ctm_exec::r700::memory::MemoryRead;
 use ctm_exec::r700::texture::{self, Gradients, TextureFetch, selected};
 use ctm_exec::r700::vertex::VertexFetch;
 use ctm_exec::r700::{self, Buffer, Exports, Sampler, Semantic, Space, Texture, VertexEvent};
-use ctm_exec::x1k::float::{bits, number};
-use ctm_exec::x1k::{self, Input, Outputs, Written, sample, transcendental};
+use ctm_exec::transcendental;
+use ctm_exec::x1k::{self, Input, Outputs, Written, sample};
 use ctm_exec::{Engine, Fault, Outcome, Position, watch::Control};
 use ctm_isa::r700::inst::{Decoded, Fetch, MemDsr, MemDsw, TexFetch, VtxFetch};
 use ctm_isa::r700::ops::{FetchType, MuxCntl, Sel, TexOp};

@@ -1,9 +1,9 @@
 //! R700: operations of one slot, reductions and 64-bit operations by the functions of R700 chapter 9, exports by their swizzle.
 
 use ctm::trace::observe::{Event, LaneEvent, Place};
+use ctm_exec::float::number;
 use ctm_exec::r700::single::{Effect, Value, factor, op2, op3, output};
 use ctm_exec::r700::{ops, ops64};
-use ctm_exec::x1k::float::number;
 use ctm_isa::r700::inst::{AluInst, Cf, ClauseBody, Decoded, Group};
 use ctm_isa::r700::ops::{AluOp, IndexMode, Omod, Op2, Op3, PredSel, Sel, Slots, Unit};
 

@@ -3,7 +3,7 @@
 use super::fetches::{Bound, x1k_lookup};
 use ctm::trace::observe::{Event, LaneEvent, Place};
 use ctm_exec::Position;
-use ctm_exec::x1k::float::Wide;
+use ctm_exec::float::Wide;
 use ctm_exec::x1k::functions::{Function, UnitOp};
 use ctm_exec::x1k::ops::{self, ZeroRule};
 use ctm_isa::x1k::inst::{Inst, Source, inline_constant};

@@ -2,8 +2,8 @@
 
 use crate::codegen::portable::rows::{LANES, Row, canonical, fused, lanes_where, map, map2, store};
 use crate::launch::direct::Views;
-use ctm_exec::x1k::float::{ONE, flush, number};
-use ctm_exec::x1k::sample::coordinate;
+use ctm_exec::float::{ONE, flush, number};
+use ctm_exec::sample::coordinate;
 use ctm_exec::x1k::{Elements, Filter, Form, Wrap};
 use ctm_isa::x1k::ops::Omod;
 
@@ -58,7 +58,7 @@ impl Lookup {
     }
 }
 
-/// As `ctm_exec::x1k::sample::in_elements`.
+/// As `ctm_exec::sample::in_elements`.
 #[inline(always)]
 #[allow(clippy::cast_precision_loss, reason = "dimensions are at most 2^23")]
 fn in_elements(coordinates: &Row, size: u32, unscaled: bool) -> Row {
@@ -96,7 +96,7 @@ fn mix<const FUSED: bool>(w: &Row, a: &Row, b: &Row) -> Row {
     fused::<FUSED>(w, &difference, a, false, Omod::U1)
 }
 
-/// The elements that floored coordinates name: as `ctm_exec::x1k::sample::wrap`. The size is at most 2^23.
+/// The elements that floored coordinates name: as `ctm_exec::sample::wrap`. The size is at most 2^23.
 #[inline(always)]
 #[allow(
     clippy::cast_precision_loss,

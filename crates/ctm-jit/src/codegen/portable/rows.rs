@@ -6,7 +6,7 @@
 //! **Exactness.** Where single precision rounds as the reference does, it is used; a row in which some lane comes near the smallest normal
 //! number, where the two differ, is computed again by the reference function.
 
-use ctm_exec::x1k::float::{NAN, SIGN, flush, number};
+use ctm_exec::float::{NAN, SIGN, flush, number};
 use ctm_exec::x1k::ops::{ZeroRule, mad, omod_factor, output_modifier};
 use ctm_isa::x1k::ops::Omod;
 
@@ -85,7 +85,7 @@ pub fn map3(a: &Row, b: &Row, c: &Row, function: impl Fn(u32, u32, u32) -> u32) 
     row
 }
 
-/// The bits of a result: a denormal becomes the zero of its sign, every NaN becomes the one. As `ctm_exec::x1k::float::bits`.
+/// The bits of a result: a denormal becomes the zero of its sign, every NaN becomes the one. As `ctm_exec::float::bits`.
 #[inline(always)]
 pub fn canonical(x: f32) -> u32 {
     if x.is_nan() { NAN } else { flush(x.to_bits()) }
@@ -118,7 +118,7 @@ pub fn store(to: &mut Row, from: &Row, mask: u64) {
 /// A fused multiply-add for sequences that see normal numbers.
 #[inline(always)]
 pub fn fma<const FUSED: bool>(a: f32, b: f32, c: f32) -> f32 {
-    if FUSED { a.mul_add(b, c) } else { ctm_exec::x1k::float::fma(a, b, c) }
+    if FUSED { a.mul_add(b, c) } else { ctm_exec::float::fma(a, b, c) }
 }
 
 /// A product and a sum with one rounding, times an output modifier: as `ctm_exec::x1k::ops::mad` and `output_modifier`.

@@ -15,7 +15,7 @@ use crate::codegen::x86::asm::{
     RAX, RCX, Rm, SHIFT_LEFT_LANES, V, XOR,
 };
 use crate::ir::x1k::Under;
-use ctm_exec::x1k::float::{INFINITY, SIGN};
+use ctm_exec::float::{INFINITY, SIGN};
 
 /// Mask 1, in groups.
 const MASK: u8 = Isa::Avx2.mask_scratch();

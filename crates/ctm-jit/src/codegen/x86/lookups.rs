@@ -15,7 +15,7 @@ use crate::codegen::x86::asm::{
     ADD_I32, Cond, EQUAL_I32, Int, Label, MOVUPS_LOAD, MUL, MUL_I32, RAX, RBX, RCX, RDI, RDX, RSI, Rm, XOR,
 };
 use crate::ir::x1k::Under;
-use ctm_exec::x1k::float::ONE;
+use ctm_exec::float::ONE;
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::ops::ZeroRule;
 use ctm_isa::x1k::ops::Omod;

@@ -66,7 +66,7 @@ use crate::launch::source::Source;
 use crate::passes::table::Pass;
 use crate::passes::x1k::{Liveness, VarSet, optimise, parts};
 use allocate::Ranges;
-use ctm_exec::x1k::float::ONE;
+use ctm_exec::float::ONE;
 use ctm_exec::x1k::{Constants, Form, sample};
 use flows::Flows;
 pub use frame::Frame;

@@ -28,7 +28,7 @@ use crate::codegen::x86::asm::{
     GREATER_I32, Gpr, Int, Label, MAX, MIN, MIN_I32, MOVAPS, MOVUPS_LOAD, MOVUPS_STORE, MUL, MUL_I32, RAX, RCX, RDI,
     RDX, RSI, Rm, SHIFT_IMM, SHIFT_RIGHT as SHIFT_RIGHT_LANES, SUB_I32, XOR,
 };
-use ctm_exec::x1k::float::{INFINITY, ONE, SIGN};
+use ctm_exec::float::{INFINITY, ONE, SIGN};
 use ctm_exec::x1k::{Filter, Form, Wrap};
 pub use kinds::Kind;
 use kinds::{Names, USED};

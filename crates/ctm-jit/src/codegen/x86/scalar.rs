@@ -1,4 +1,4 @@
-//! The transcendental functions: the sequences of `ctm_exec::x1k::transcendental`, instruction by instruction.
+//! The transcendental functions: the sequences of `ctm_exec::transcendental`, instruction by instruction.
 //!
 //! That module is the definition; here nothing is explained twice. The differential tests compare every bit.
 //!
@@ -10,8 +10,8 @@ use super::isa::Isa;
 use super::lir::{Lir, Negated, Src, Vector, fix};
 use super::select::{EQUAL, GREATER_EQUAL, LESS, UNORDERED};
 use crate::codegen::x86::asm::{self, V};
-use ctm_exec::x1k::float::{HALF, INFINITY, MIN_NORMAL, NAN, SIGN};
-use ctm_exec::x1k::transcendental::{
+use ctm_exec::float::{HALF, INFINITY, MIN_NORMAL, NAN, SIGN};
+use ctm_exec::transcendental::{
     EX2_POLYNOMIAL, EX2_RANGE, EXPONENT, LN2_POLYNOMIAL, RCP_SEED, RSQ_FIRST, RSQ_SEED, RSQ_STEP, SINE_POLYNOMIAL,
     THREE_QUARTERS, TO_INTEGER, TO_SIGNED_INTEGER,
 };

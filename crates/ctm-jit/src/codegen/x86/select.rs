@@ -21,7 +21,7 @@ use super::r700::alu::{Alu, Operand};
 use super::scalar::{self, Sink, Special};
 use crate::codegen::x86::asm;
 use crate::ir::x1k::{Block, Few, File, Op, Test, Under, Value};
-use ctm_exec::x1k::float::{NAN, ONE, SIGN};
+use ctm_exec::float::{NAN, ONE, SIGN};
 use ctm_exec::x1k::ops::ZeroRule;
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::ops::{CompareOp, Imod, Omod};

@@ -8,7 +8,7 @@ use crate::codegen::x86::asm::{
     ADD, AND, Asm, BROADCAST, CMP_F32, CVT_F32_I32, FMADD231, FNMADD231, MAX, MIN, MOVUPS_LOAD, MUL, ROUND_SCALE, Rm,
     SUB, V, XOR,
 };
-use ctm_exec::x1k::float::{HALF, NAN, ONE};
+use ctm_exec::float::{HALF, NAN, ONE};
 
 /// Floored coordinates that are no further from 0 repeat in single precision: see [`Texels::repeat`].
 pub const REPEATS_BELOW: f32 = (1 << 21) as f32;

@@ -10,7 +10,7 @@ use crate::codegen::x86::asm::{
     ADD_I32, Asm, BROADCAST, BROADCAST_LANE_0, CMP_F32, CMP_I32, Cond, FMADD231, Gpr, Label, MOVUPS_LOAD, MOVUPS_STORE,
     OR, PERMUTE_IN_QUAD, RAX, Rm, SHUFFLE_QUARTERS, SUB, SUB_I32,
 };
-use ctm_exec::x1k::float::NAN;
+use ctm_exec::float::NAN;
 
 /// Rows by which a lookup is told what to look up, and in which it works.
 #[derive(Clone, Copy, Debug)]

@@ -4,8 +4,9 @@ use super::places::Places;
 use super::wave::{Row, lanes_of};
 use crate::launch::direct::cells;
 use ctm_exec::Position;
+use ctm_exec::arrays::scaled;
 use ctm_exec::r700::{Cells, Direct, Exports, Launch, Lent, Memory, Target, Tiles, Written};
-use ctm_exec::x1k::{Form, scaled};
+use ctm_exec::x1k::Form;
 use ctm_isa::r700::program::Stage;
 use std::sync::atomic::{AtomicU32, Ordering};
 

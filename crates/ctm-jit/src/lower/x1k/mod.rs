@@ -15,8 +15,8 @@ pub use flow::{for_covered_groups, lower_with};
 
 use crate::ir::map::{Made, hash_of};
 use crate::ir::x1k::{File, Op, Tally, Test, Under, Value, Var};
+use ctm_exec::float::{NAN, SIGN, Wide, flush};
 use ctm_exec::x1k::alu::predicate_channel;
-use ctm_exec::x1k::float::{NAN, SIGN, Wide, flush};
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::group::shares_index;
 use ctm_exec::x1k::ops::{self, ZeroRule};

@@ -2,7 +2,7 @@
 
 use super::Builder;
 use crate::ir::x1k::{Op, Test, Value};
-use ctm_exec::x1k::float::{HALF, ONE, SIGN};
+use ctm_exec::float::{HALF, ONE, SIGN};
 use ctm_exec::x1k::functions::UnitOp;
 use ctm_exec::x1k::plan::{AluPlan, channel_of};
 use ctm_isa::x1k::inst::AluInst;

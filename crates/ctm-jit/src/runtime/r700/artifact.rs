@@ -17,8 +17,8 @@ use crate::passes::{bound, computed};
 #[cfg(target_arch = "x86_64")]
 pub use crate::runtime::streams::Streams;
 use ctm_exec::r700::memory::space;
-use ctm_exec::r700::{Interp, Launch, LoopConstant, Memory, Space};
-use ctm_exec::{Control, Engine, Fault, Outcome};
+use ctm_exec::r700::{Launch, LoopConstant, Memory, Space};
+use ctm_exec::{Control, Engine, Fault, Interp, Outcome};
 use ctm_isa::r700::ops::TexOp;
 use ctm_isa::r700::program::{Chip, Stage};
 use std::sync::atomic::{AtomicU64, Ordering};

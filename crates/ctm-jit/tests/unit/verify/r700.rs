@@ -2,8 +2,8 @@
 
 use super::*;
 use ctm_exec::Domain;
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Arrays, Constants, Plane};
-use ctm_exec::x1k::arrays::Picture;
 use ctm_isa::r700::text::{Options, assemble};
 use ctm_testkit::changed::{Changed, Run};
 

@@ -2,7 +2,7 @@
 
 use super::*;
 use crate::Jit;
-use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::arrays::Picture;
 use ctm_exec::x1k::{Arrays, Constants, Plane, Sampler};
 use ctm_exec::{Budget, Domain, GroupSize};
 use ctm_isa::x1k::text::assemble;

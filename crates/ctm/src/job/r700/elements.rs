@@ -5,7 +5,7 @@ use crate::job::load::read_file;
 use crate::job::{Data, Located};
 use crate::mc::Format;
 use crate::render::Report;
-use ctm_exec::x1k::arrays::Picture;
+use ctm_exec::arrays::Picture;
 use std::path::Path;
 
 /// What is wrong with a file.

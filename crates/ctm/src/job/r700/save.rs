@@ -5,8 +5,8 @@ use crate::array::{Array, ArrayError, ItemType, Kind, Values, npy_bytes, sides};
 use crate::job::report::part;
 use crate::job::surface::Rect;
 use crate::job::{JobError, Located};
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::VertexEvent;
-use ctm_exec::x1k::arrays::Picture;
 use std::path::PathBuf;
 
 fn write(path: &Located<PathBuf>, bytes: Result<Vec<u8>, ArrayError>) -> Result<(), JobError> {

@@ -4,10 +4,10 @@
 
 use crate::codegen::portable::rows::{Row, canonical, fma, map, map2, map3, product, sum};
 use crate::ir::values::alu;
+use ctm_exec::float::number;
 use ctm_exec::r700::single::{Value, op2, op3, output};
 use ctm_exec::r700::{ops, transcendental as exact};
-use ctm_exec::x1k::float::number;
-use ctm_exec::x1k::transcendental as sequence;
+use ctm_exec::transcendental as sequence;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 
 /// What becomes of results.

@@ -3,8 +3,9 @@
 use crate::codegen::portable::rows::{self, Row, canonical, map, map3};
 use crate::ir::r700::Unit;
 use crate::ir::values::unit_lane;
-use ctm_exec::x1k::float::number;
-use ctm_exec::x1k::{ops, transcendental};
+use ctm_exec::float::number;
+use ctm_exec::transcendental;
+use ctm_exec::x1k::ops;
 use ctm_isa::x1k::ops::{AlphaOp, Omod};
 
 /// An operation of the X1K.

@@ -13,7 +13,7 @@ use crate::codegen::x86::asm;
 use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::{self, Sink, Special};
-use ctm_exec::x1k::float::{INFINITY, NAN, ONE, SIGN};
+use ctm_exec::float::{INFINITY, NAN, ONE, SIGN};
 use ctm_isa::r700::ops::{AluOp, Omod, Op2, Op3};
 use ctm_isa::x1k::ops::AlphaOp;
 

@@ -10,7 +10,7 @@ use super::facts::{INT_AT_LEAST, INT_AT_MOST, INT_EQUAL, INT_GREATER, INT_LESS, 
 use crate::codegen::x86::asm::{self, SHUFFLE, V};
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
-use ctm_exec::x1k::float::{INFINITY, MIN_NORMAL, SIGN};
+use ctm_exec::float::{INFINITY, MIN_NORMAL, SIGN};
 use ctm_isa::r700::ops::{AluOp, Decides, Omod, Op2, Op3};
 
 /// The high dword of infinity; where sign and fraction stand in one.

@@ -4,7 +4,7 @@
 use crate::codegen::x86::asm::{self, V};
 use crate::ir::r700::{Block, Code, File, Op, Value, Var, indexed};
 use crate::passes::r700::VarSet;
-use ctm_exec::x1k::float::ONE;
+use ctm_exec::float::ONE;
 use ctm_isa::r700::ops::{AluOp, Decides, Domain, Kind, Op2, Test};
 
 /// Comparisons of floats.
@@ -115,7 +115,7 @@ impl Facts {
                 }
             };
             let (is_flushed, is_number) = match *op {
-                Op::Bits(bits) => (ctm_exec::x1k::float::flush(bits) == bits, !f32::from_bits(bits).is_nan()),
+                Op::Bits(bits) => (ctm_exec::float::flush(bits) == bits, !f32::from_bits(bits).is_nan()),
                 Op::Uniform(index) => {
                     let computed = usize::from(index).checked_sub(self.uniforms.0);
                     (computed.is_some_and(|index| self.uniforms.1[index]), false)

@@ -4,10 +4,10 @@ use crate::codegen::x86::Frame;
 use crate::codegen::x86::lir::{Src, Vector};
 use crate::ir::r700::M;
 use crate::launch::r700::bindings::Binding;
+use ctm_exec::float::ONE;
 use ctm_exec::r700::resources::Compare;
 use ctm_exec::r700::sample::compared;
 use ctm_exec::r700::texture::Detail;
-use ctm_exec::x1k::float::ONE;
 
 /// A lookup of texels or items: directly where the fetch has a binding, otherwise by a call.
 #[derive(Clone, Copy, Debug)]

@@ -15,7 +15,7 @@ use crate::codegen::x86::isa::Isa;
 use crate::codegen::x86::lir::{K, Lir, Negated, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::r700::{Block, Condition, Fetch, File, M, MaskOp, Op, Store, Value, Var, indexed};
-use ctm_exec::x1k::float::SIGN;
+use ctm_exec::float::SIGN;
 use ctm_isa::r700::ops::{AluOp, Omod, Op2};
 
 /// Instructions being chosen.

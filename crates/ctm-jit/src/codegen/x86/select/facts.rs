@@ -3,7 +3,7 @@
 use crate::codegen::x86::r700::facts::{is_choice, is_integer};
 use crate::ir::x1k::{Block, Code, Op, Value, Var};
 use crate::passes::x1k::VarSet;
-use ctm_exec::x1k::float::NAN;
+use ctm_exec::float::NAN;
 use ctm_isa::x1k::TEMPORARIES;
 use ctm_isa::x1k::ops::Omod;
 
@@ -140,7 +140,7 @@ impl Facts {
         for op in &block.ops {
             let is = |value: Value| vectors[value.index()].flushed;
             let flushed = match *op {
-                Op::Bits(bits) => ctm_exec::x1k::float::flush(bits) == bits,
+                Op::Bits(bits) => ctm_exec::float::flush(bits) == bits,
                 Op::Get(var) => {
                     touched.reads.insert(var);
                     self.flushed.contains(var)

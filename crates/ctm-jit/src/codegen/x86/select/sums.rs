@@ -7,7 +7,7 @@ use crate::codegen::x86::asm;
 use crate::codegen::x86::lir::{Class, Lir, Negated, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
 use crate::ir::x1k::{Code, Op, Under, Value};
-use ctm_exec::x1k::float::{ONE, SIGN};
+use ctm_exec::float::{ONE, SIGN};
 use ctm_isa::x1k::ops::Omod;
 
 impl Select<'_> {

@@ -2,7 +2,7 @@
 
 use super::{Build, LoopIndex, Lower, Stop, logic, loop_index};
 use crate::ir::r700::{File, Locked, M, Op, Value};
-use ctm_exec::x1k::float::NAN;
+use ctm_exec::float::NAN;
 use ctm_isa::r700::inst::Kcache;
 use ctm_isa::r700::ops::{KcacheMode, Op2};
 use ctm_isa::r700::{CONSTANT_FILE, KCACHE_LINE};

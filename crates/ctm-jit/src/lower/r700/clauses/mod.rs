@@ -8,9 +8,9 @@ mod locked;
 
 use crate::ir::r700::{File, M, MaskOp, Op, Value, Var};
 use crate::lower::r700::{Build, LoopIndex, Lower, Stop, loop_index};
+use ctm_exec::float::NAN;
 use ctm_exec::r700::alu::is_register;
 use ctm_exec::r700::single::{Effect, op2, op3};
-use ctm_exec::x1k::float::NAN;
 use ctm_isa::r700::CONSTANT_FILE;
 use ctm_isa::r700::inst::{AluClause, AluInst, CfAlu, Group, Operand};
 use ctm_isa::r700::ops::{AluOp, Chan, IndexMode, Omod, Op2, PredSel, Slots, Source, SpecialSel, Unit};

@@ -2,9 +2,9 @@
 
 use super::*;
 use crate::{Backend, Jit};
-use ctm_exec::x1k::arrays::Picture;
-use ctm_exec::x1k::{Arrays, Constants, Interp, Launch, Plane, Sampler};
-use ctm_exec::{Budget, Domain, Engine, Fault, FaultKind, GroupSize, Outcome};
+use ctm_exec::arrays::Picture;
+use ctm_exec::x1k::{Arrays, Constants, Launch, Plane, Sampler};
+use ctm_exec::{Budget, Domain, Engine, Fault, FaultKind, GroupSize, Interp, Outcome};
 use ctm_isa::x1k::program::{Literal, SymbolKind};
 use ctm_isa::x1k::text::assemble;
 use std::time::Duration;

@@ -2,8 +2,8 @@
 
 use super::*;
 use ctm_exec::Domain;
+use ctm_exec::arrays::Picture;
 use ctm_exec::r700::{Arrays, Constants};
-use ctm_exec::x1k::arrays::Picture;
 use std::path::Path;
 
 /// None of the compiled programs is left to the reference interpreter.

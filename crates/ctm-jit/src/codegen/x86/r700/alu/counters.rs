@@ -5,7 +5,7 @@ use super::{Operand, flush};
 use crate::codegen::x86::asm;
 use crate::codegen::x86::lir::{Lir, Src, Vector};
 use crate::codegen::x86::scalar::Sink;
-use ctm_exec::x1k::float::{INFINITY, ONE};
+use ctm_exec::float::{INFINITY, ONE};
 use ctm_isa::r700::ops::Op2;
 
 /// Emits what one of them writes before its modifiers; says whether that may be a NaN. `None`, and nothing is emitted, for other operations.

@@ -20,7 +20,7 @@ use crate::codegen::x86::r700::{Looked, Sample, UNCOMPARED, argument, result, ta
 use crate::codegen::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
 use crate::codegen::x86::vectors::{Access, Place, Vectors};
 use crate::ir::r700::M;
-use ctm_exec::x1k::float::{NAN, SIGN};
+use ctm_exec::float::{NAN, SIGN};
 
 /// Masks.
 const MASK: u8 = Isa::Avx2.mask_scratch();

@@ -17,9 +17,9 @@ use crate::codegen::x86::select::NOT_EQUAL;
 use crate::codegen::x86::texels::{Axis, clamped};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::r700::M;
+use ctm_exec::float::{HALF, ONE};
 use ctm_exec::r700::texture::Detail;
-use ctm_exec::x1k::float::{HALF, ONE};
-use ctm_exec::x1k::transcendental::LN2_POLYNOMIAL;
+use ctm_exec::transcendental::LN2_POLYNOMIAL;
 
 /// Channels of a texel.
 const CHANNELS: i32 = 4;
@@ -213,7 +213,7 @@ impl Emit<'_> {
         }
     }
 
-    /// The logarithm by 2 of the scratch register, in its place: `ctm_exec::x1k::transcendental::ln2`.
+    /// The logarithm by 2 of the scratch register, in its place: `ctm_exec::transcendental::ln2`.
     fn logarithm(&mut self) {
         let (fraction, exponent, sum) = (OPERAND, RIGHT, GATHERED);
         self.asm.instruction(FRACTION, fraction, 0, Rm::Reg(SCRATCH), Some(0x0f));

@@ -17,7 +17,7 @@ use crate::codegen::x86::texels::{Axis, REPEATS_BELOW, Texels, clamped};
 use crate::codegen::x86::vectors::Vectors;
 use crate::codegen::x86::weighed::Corners;
 use crate::ir::r700::M;
-use ctm_exec::x1k::float::{NAN, SIGN};
+use ctm_exec::float::{NAN, SIGN};
 
 /// One more scratch register.
 pub(super) const RIGHT: u8 = 31;

@@ -9,8 +9,8 @@ use crate::codegen::x86::r700::wide::{SHL, SHR};
 use crate::codegen::x86::r700::{Indexed, ROW, head};
 use crate::codegen::x86::vectors::Vectors;
 use crate::ir::r700::M;
+use ctm_exec::float::NAN;
 use ctm_exec::r700::memory::SHARE_DWORDS;
-use ctm_exec::x1k::float::NAN;
 
 /// Unsigned less.
 const BELOW: u8 = 1;

@@ -13,7 +13,7 @@
 //!
 //! Results beyond the finite range are infinite and tiny ones are zeros *before* the output modifier (§3.6.3).
 
-use super::float::{INFINITY, MIN_NORMAL, NAN, ONE, SIGN, flush, fma};
+use crate::float::{INFINITY, MIN_NORMAL, NAN, ONE, SIGN, flush, fma};
 
 /// A fused multiply-add of single precision: [`fma`], or that of a host. As only normal numbers matter in the sequences, it may keep denormals; and as
 /// special values are selected at their ends, it may make any NaN.

@@ -1,4 +1,4 @@
-//! Single precision as the X1K keeps it (CTM §3.6): flushed denormals, one NaN, and the wide values between an
+//! Single precision as X1K keeps it, and R700 mostly (CTM §3.6): flushed denormals, one NaN, and the wide values between an
 //! operation and its output modifier.
 //!
 //! Registers hold bits. Arithmetic reads them through [`flush`], works on a [`Wide`] value, and [`Wide::round`] makes bits again.

@@ -1,0 +1,25 @@
+//! What the checks of both instruction sets are made of.
+
+/// One check.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    /// Its name in kebab-case; stable.
+    pub name: &'static str,
+    /// What it looks for.
+    pub doc: &'static str,
+    /// Where the manual speaks of it.
+    pub cite: &'static str,
+}
+
+macro_rules! rules {
+    ($( $(#[doc = $doc:literal])+ $id:ident $name:literal $cite:literal; )+) => {
+        $( $(#[doc = $doc])+ pub const $id: $crate::checks::Rule = $crate::checks::Rule { name: $name, doc: concat!($($doc),+), cite: $cite }; )+
+
+        /// Every check.
+        pub const RULES: &[$crate::checks::Rule] = &[ $( $id ),+ ];
+    };
+}
+pub(crate) use rules;
+
+/// Findings that one launch keeps.
+pub const LIMIT: usize = 1000;
