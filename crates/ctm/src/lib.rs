@@ -53,6 +53,7 @@ pub mod engine;
 pub mod job;
 pub mod mc;
 pub mod memory;
+mod open;
 pub mod r700;
 pub mod record;
 pub mod render;

@@ -56,12 +56,13 @@
 mod arenas;
 mod lend;
 mod shared;
+mod watch;
 
 pub use arenas::{ArenaError, ArenaId, ArenaOptions, ArenaRange, GpuAddr};
 pub use lend::Lent;
 pub use shared::{Parts, SharedPages};
+pub(crate) use watch::{Dwords, PAGE, Page, Watched};
 
-use crate::record::Watched;
 #[cfg(target_os = "linux")]
 use memmap2::Advice;
 use memmap2::{MmapMut, MmapOptions};

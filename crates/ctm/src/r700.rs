@@ -230,7 +230,7 @@ fn from_container(container: &Container, name: &str, which: Option<&str>) -> Res
         None => None,
     };
     match (found, which) {
-        (Some(entry), _) => Ok((entry.index, program_of(&entry.code))),
+        (Some(entry), _) => Ok((entry.index, entry.code.program())),
         (None, _) if entries.is_empty() => Err(wrong("no-program", format!("{name} holds no R700 program"))),
         (None, Some(which)) => Err(wrong("no-program", format!("{name} has no program `{which}`; it holds {list}"))),
         (None, None) => Err(wrong(
@@ -238,17 +238,6 @@ fn from_container(container: &Container, name: &str, which: Option<&str>) -> Res
             format!("{name} holds {} programs, {list}; choose one with --program", entries.len()),
         )),
     }
-}
-
-/// A container's program with what its registers say.
-pub(crate) fn program_of(code: &Code) -> Program {
-    let mut program = Program::from_words(code.words.clone());
-    program.stage = Stage::from_name(code.stage.name());
-    if let Some(resources) = code.resources() {
-        program.gprs = resources.num_gprs;
-        program.stack = resources.stack_size;
-    }
-    program
 }
 
 /// The containers that programs can be written in.

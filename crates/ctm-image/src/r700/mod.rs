@@ -19,6 +19,7 @@ pub mod registers;
 pub use container::{Container, Entry};
 
 use ctm_isa::ops;
+use ctm_isa::r700::program::{self, Program};
 
 ops! {
     /// What a program is for.
@@ -78,5 +79,17 @@ impl Code {
         // LLVM sets the pixel program's register for compute programs of this generation.
         let word = self.register(name).or_else(|| self.register("SQ_PGM_RESOURCES_PS"))?;
         registers::PgmResources::decode(word).ok()
+    }
+
+    /// The program, with what its registers say.
+    #[must_use]
+    pub fn program(&self) -> Program {
+        let mut program = Program::from_words(self.words.clone());
+        program.stage = program::Stage::from_name(self.stage.name());
+        if let Some(resources) = self.resources() {
+            program.gprs = resources.num_gprs;
+            program.stack = resources.stack_size;
+        }
+        program
     }
 }

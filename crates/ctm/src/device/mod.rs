@@ -10,6 +10,7 @@
 //! | `cache` | the caches, as checked mode models them |
 //! | `r700` | what is R700's own: registers, program loader, what programs reach |
 //! | `report` | what a submission did, findings, errors |
+//! | `watch` | who is told of submissions: recordings, which this module knows nothing of |
 //!
 //! **Invariants.** Registers and memory keep their values from one buffer to the next, also after an error. Nothing a buffer or a program
 //! says panics, or reaches memory outside the arenas. When [`Device::submit`] returns, everything is in memory.
@@ -58,24 +59,24 @@ mod pe;
 mod r700;
 mod registers;
 mod report;
+mod watch;
 
 pub use co::{ConditionalUnit, passes};
 pub use loader::{PLANE_BYTES, ParamsStride, plane_bytes, vertex_plane};
 pub use r700::{BoundTexture, LoopConstants, R700Registers, Resources, Strip, strips, vertex_events};
 pub use registers::{InputSampler, PerfCounters, Registers};
 pub use report::{CommandError, CommandErrorReason, CommandFinding, LaunchReport, SubmitReport};
+pub(crate) use watch::{Submission, SubmissionWatcher};
 
-use crate::engine::EngineKind;
 use crate::mc::{ByteOrder, MAX_INDEX, Surface};
-use crate::memory::{ArenaError, ArenaId, ArenaOptions, DeviceMemory, GpuAddr, MemoryError};
-use crate::record::{self, RecordError, Recorder, Recording};
+use crate::memory::{ArenaId, ArenaOptions, DeviceMemory, GpuAddr, MemoryError};
 use cache::{CacheModel, Way};
 use ctm_exec::{Budget, Control, Engine, GroupSize};
 use ctm_isa::r700::program::Chip;
 use launch::lock;
 use loader::LoadedProgram;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Mutex, PoisonError};
 
 /// How the MC's caches behave.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
@@ -218,8 +219,8 @@ pub struct Device {
     /// Only when caches are modelled.
     model: Option<Mutex<CacheModel>>,
     report: SubmitReport,
-    /// Only when it is recorded.
-    recorder: Option<Box<Recorder>>,
+    /// Only when somebody is told of submissions.
+    watcher: Option<Box<dyn SubmissionWatcher>>,
     control: Control,
     /// Commands that the next submission executes at most, for replays of submissions that ran out of time.
     stop_after: Option<u32>,
@@ -242,40 +243,8 @@ impl fmt::Debug for Device {
 }
 
 impl Device {
-    /// A device with the default engine, whatever the environment says; otherwise as [`Self::open`].
-    ///
-    /// # Errors
-    /// When sizes or places of the arenas cannot be.
-    pub fn new(options: DeviceOptions) -> Result<Self, ArenaError> {
-        Self::open(EngineKind::plain(), options)
-    }
-
-    /// A device in its initial state: memory is zero, no register is set, the conditional test always passes, all channels are written.
-    ///
-    /// # Errors
-    /// When sizes or places of the arenas cannot be.
-    pub fn open(engine: Box<dyn Engine>, options: DeviceOptions) -> Result<Self, ArenaError> {
-        DeviceMemory::new(&options.arenas).map(|memory| Self::with_memory(engine, options, memory))
-    }
-
-    /// The same with memory that is there already; its arenas count, not those of the options.
-    #[must_use]
-    pub fn with_memory(engine: Box<dyn Engine>, options: DeviceOptions, memory: DeviceMemory) -> Self {
-        let mut device = Self::unrecorded(engine, options, memory);
-        if let Ok(Some(recording)) = record::environment() {
-            device.attach(recording);
-        }
-        device
-    }
-
-    /// A device whose memory notes what is touched, for replays.
-    pub(crate) fn for_replay(engine: Box<dyn Engine>, options: DeviceOptions) -> Result<Self, ArenaError> {
-        let mut memory = DeviceMemory::new(&options.arenas)?;
-        memory.watch();
-        Ok(Self::unrecorded(engine, options, memory))
-    }
-
-    fn unrecorded(engine: Box<dyn Engine>, options: DeviceOptions, memory: DeviceMemory) -> Self {
+    /// A device in its initial state that nobody watches.
+    pub(crate) fn unwatched(engine: Box<dyn Engine>, options: DeviceOptions, memory: DeviceMemory) -> Self {
         Self {
             engine,
             memory,
@@ -286,28 +255,25 @@ impl Device {
             model: (options.caches == Caches::Modelled).then(Mutex::default),
             report: SubmitReport::default(),
             options,
-            recorder: None,
+            watcher: None,
             control: Control::new(),
             stop_after: None,
         }
     }
 
-    fn attach(&mut self, recording: Arc<Recording>) {
-        let recorder = Recorder::new(recording, &mut self.memory, &self.options, self.engine.name());
-        self.recorder = Some(Box::new(recorder));
+    /// Who is told of submissions from here on.
+    pub(crate) const fn watcher(&mut self) -> &mut Option<Box<dyn SubmissionWatcher>> {
+        &mut self.watcher
     }
 
-    /// Adds every submission from here on to a recording. A device is in one recording at a time; the last one counts.
-    ///
-    /// # Errors
-    /// When commands have set registers already: the recording would not know of them.
-    pub fn record(&mut self, recording: &Arc<Recording>) -> Result<(), RecordError> {
-        if self.registers != Registers::default() || self.program.is_some() {
-            return Err(RecordError::Late);
-        }
-        self.recorder = None;
-        self.attach(Arc::clone(recording));
-        Ok(())
+    /// Whether somebody is told of submissions.
+    pub(crate) const fn is_watched(&self) -> bool {
+        self.watcher.is_some()
+    }
+
+    /// Whether registers have their initial values and no program is set.
+    pub(crate) fn is_initial(&self) -> bool {
+        self.registers == Registers::default() && self.program.is_none()
     }
 
     /// The hold under which submissions run: another thread may cancel them, and see how far the launch is.
@@ -327,12 +293,6 @@ impl Device {
     /// Lets the next submission end before the command with this number.
     pub(crate) const fn stop_after(&mut self, commands: u32) {
         self.stop_after = Some(commands);
-    }
-
-    /// Whether submissions are recorded.
-    #[must_use]
-    pub const fn is_recorded(&self) -> bool {
-        self.recorder.is_some()
     }
 
     /// How the device was opened.
@@ -359,8 +319,8 @@ impl Device {
         self.program = None;
         self.kept.clear();
         self.programs.forget();
-        if let Some(recorder) = &self.recorder {
-            recorder.reset();
+        if let Some(watcher) = &mut self.watcher {
+            watcher.reset();
         }
     }
 

@@ -5,7 +5,7 @@ use super::launch::{LaunchMemory, aliased, lock};
 use super::loader::{self, LoadedProgram};
 use super::r700::LoopConstants;
 use super::report::{CommandError, CommandErrorReason as Reason, CommandFinding, LaunchReport, SubmitReport};
-use super::{Device, DeviceKind};
+use super::{Device, DeviceKind, Submission};
 use crate::commands::{
     AddressWord, Command, CommandKind, CondMaskWord, CondTestWord, DomainI0, DomainI1, DomainJ0, DomainJ1, HeightWord,
     InputWord, LocWord, MAX_PARAMS, OutputWord, ParamError, PerfFlagsWord, PlaneCountWord, ProgramSlot,
@@ -13,7 +13,6 @@ use crate::commands::{
 };
 use crate::mc::{Format, FormatWord, Surface, Tiling};
 use crate::memory::GpuAddr;
-use crate::record::Recorder;
 use ctm_exec::r700::Target;
 use ctm_exec::x1k::{Launch, Sampler};
 use ctm_exec::{Counters, Domain};
@@ -31,16 +30,17 @@ impl Device {
     /// At the first command that cannot be executed, or whose program does wrong. The commands before it have been executed
     /// ([`Device::last_report`] tells what they did), registers keep their values, and the next buffer can be submitted.
     pub fn submit(&mut self, address: GpuAddr, size_dwords: u32) -> Result<SubmitReport, CommandError> {
-        // Taken out: a submission that panics leaves the device unrecorded.
-        let Some(mut recorder) = self.recorder.take() else { return self.submit_unrecorded(address, size_dwords) };
-        Recorder::begin(&mut self.memory);
-        let result = self.submit_unrecorded(address, size_dwords);
-        recorder.end(&mut self.memory, (address, size_dwords), self.report.commands, result.as_ref().err());
-        self.recorder = Some(recorder);
+        // Taken out: a submission that panics leaves the device unwatched.
+        let Some(mut watcher) = self.watcher.take() else { return self.submit_unwatched(address, size_dwords) };
+        watcher.begin(&mut self.memory);
+        let result = self.submit_unwatched(address, size_dwords);
+        let (commands, error) = (self.report.commands, result.as_ref().err());
+        watcher.end(&mut self.memory, &Submission { address, size_dwords, commands, error });
+        self.watcher = Some(watcher);
         result
     }
 
-    fn submit_unrecorded(&mut self, address: GpuAddr, size_dwords: u32) -> Result<SubmitReport, CommandError> {
+    fn submit_unwatched(&mut self, address: GpuAddr, size_dwords: u32) -> Result<SubmitReport, CommandError> {
         self.report = SubmitReport::default();
         if let Some(model) = &self.model {
             lock(model).notice_changes(&self.memory);

@@ -8,7 +8,7 @@ use super::Error;
 use super::plan::ProgramSource;
 use crate::job::{Isa, read_file};
 use crate::r700::gfd::{self, UniformPlace};
-use crate::r700::{Loaded, is_r700, program_of, write_gfd};
+use crate::r700::{Loaded, is_r700, write_gfd};
 use ctm_draw::state::{DepthState, Interpolation, PixelInput, Place, VertexOutputs};
 use ctm_exec::r700::Semantic;
 use ctm_image::r700::gfd::header::VariableKind;
@@ -113,7 +113,7 @@ pub struct Links {
 
 impl Part {
     fn of(shader: Shader) -> Self {
-        Self { program: program_of(&shader.code), code: shader.code, variables: shader.variables }
+        Self { program: shader.code.program(), code: shader.code, variables: shader.variables }
     }
 
     /// Register `index` of a list, as the container has it.

@@ -16,7 +16,7 @@
 mod print;
 
 use super::gfd::{copy_program, described_program};
-use super::{Loaded, from_text, program_of, wrong};
+use super::{Loaded, from_text, wrong};
 use crate::job::JobError;
 use crate::render::{Report, Source};
 use ctm_image::r700::gfd;
@@ -492,7 +492,7 @@ pub fn replace_in_gfd(
     let old = &shaders[index];
     let mut reports = Vec::new();
     let derived = |program: &Program| described_program(program, stage, &Described::default()).code.registers;
-    let (before, after) = (derived(&program_of(&old.code)), derived(&loaded.program));
+    let (before, after) = (derived(&old.code.program()), derived(&loaded.program));
     let mut registers = old.code.registers.clone();
     for new in after {
         let was = before.iter().find(|r| r.address == new.address).map_or(0, |r| r.value);

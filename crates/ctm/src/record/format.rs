@@ -1,7 +1,6 @@
 //! What the records of a recording mean. `docs/replay.md` is the format's page, `ctm-records` frames the records.
 
-use super::watch::{Dwords, PAGE, Page};
-use crate::memory::GpuAddr;
+use crate::memory::{Dwords, GpuAddr, PAGE, Page};
 pub(crate) use ctm_records::{BODY, Kind, Record, Records, record};
 use ctm_records::{Body, Format};
 use std::fmt;

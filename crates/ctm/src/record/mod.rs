@@ -3,7 +3,6 @@
 //! | file | what |
 //! |---|---|
 //! | `mod` | a recording that is being made: [`Recording`], and what a device adds to it |
-//! | `watch` | which pages a submission reads and which dwords it writes |
 //! | `format` | records of the file, with checksums |
 //! | `options` | how a device was opened, as JSON |
 //! | `replay` | runs a recording again and compares |
@@ -70,17 +69,15 @@
 mod format;
 mod options;
 mod replay;
-mod watch;
 
 pub(crate) use format::FORMAT;
 pub use format::{ReadError, VERSION};
 pub use replay::{
     Difference, End, Found, Noticed, Place, ReplayOptions, ReplayReport, replay, replay_on, replay_under,
 };
-pub(crate) use watch::Watched;
 
-use crate::device::{CommandError, DeviceOptions};
-use crate::memory::{DeviceMemory, GpuAddr};
+use crate::device::{Device, Submission, SubmissionWatcher};
+use crate::memory::{DeviceMemory, PAGE, Watched};
 use format::{BODY, Done, Failure, Kind, Written, kind};
 use std::fmt;
 use std::fs::File;
@@ -156,8 +153,7 @@ impl Recording {
     pub fn to(to: Box<dyn Write + Send>) -> Arc<Self> {
         let recording = Self { to: Mutex::new(Output { to: Some(to), devices: 0, failure: None }) };
         let mut start = format::FORMAT.header().to_vec();
-        let about =
-            serde_json::json!({ "made_by": concat!("ctm ", env!("CARGO_PKG_VERSION")), "page_bytes": watch::PAGE });
+        let about = serde_json::json!({ "made_by": concat!("ctm ", env!("CARGO_PKG_VERSION")), "page_bytes": PAGE });
         start.extend(format::record(kind::INFO, about.to_string().as_bytes()));
         recording.write(&start);
         Arc::new(recording)
@@ -205,45 +201,55 @@ pub fn environment() -> Result<Option<Arc<Recording>>, RecordError> {
 }
 
 /// What a recorded device adds to its recording.
-pub(crate) struct Recorder {
+struct Recorder {
     recording: Arc<Recording>,
     device: u32,
     submissions: u64,
 }
 
-impl Recorder {
-    pub fn new(
-        recording: Arc<Recording>,
-        memory: &mut DeviceMemory,
-        options: &DeviceOptions,
-        engine: &'static str,
-    ) -> Self {
-        memory.watch();
-        let device = recording.next_device();
-        let mut body = device.to_le_bytes().to_vec();
-        body.extend(options::to_json(options, engine).to_string().as_bytes());
-        recording.write(&format::record(kind::OPEN, &body));
-        Self { recording, device, submissions: 0 }
+/// Adds every submission of a device from here on to a recording.
+pub(crate) fn attach(device: &mut Device, recording: Arc<Recording>) {
+    device.memory_mut().watch();
+    let number = recording.next_device();
+    let mut body = number.to_le_bytes().to_vec();
+    body.extend(options::to_json(device.options(), device.engine()).to_string().as_bytes());
+    recording.write(&format::record(kind::OPEN, &body));
+    *device.watcher() = Some(Box::new(Recorder { recording, device: number, submissions: 0 }));
+}
+
+impl Device {
+    /// Adds every submission from here on to a recording. A device is in one recording at a time; the last one counts.
+    ///
+    /// # Errors
+    /// When commands have set registers already: the recording would not know of them.
+    pub fn record(&mut self, recording: &Arc<Recording>) -> Result<(), RecordError> {
+        if !self.is_initial() {
+            return Err(RecordError::Late);
+        }
+        // The recording before it is told that the device is closed.
+        *self.watcher() = None;
+        attach(self, Arc::clone(recording));
+        Ok(())
     }
 
-    /// The device's registers get their initial values.
-    pub fn reset(&self) {
+    /// Whether submissions are recorded.
+    #[must_use]
+    pub const fn is_recorded(&self) -> bool {
+        self.is_watched()
+    }
+}
+
+impl SubmissionWatcher for Recorder {
+    fn reset(&mut self) {
         self.recording.write(&format::record(kind::RESET, &self.device.to_le_bytes()));
     }
 
-    /// A submission begins.
-    pub fn begin(memory: &mut DeviceMemory) {
+    fn begin(&mut self, memory: &mut DeviceMemory) {
         memory.watched().for_each(Watched::begin);
     }
 
-    /// A submission ended.
-    pub fn end(
-        &mut self,
-        memory: &mut DeviceMemory,
-        (address, size_dwords): (GpuAddr, u32),
-        commands: u32,
-        error: Option<&CommandError>,
-    ) {
+    fn end(&mut self, memory: &mut DeviceMemory, submission: &Submission<'_>) {
+        let Submission { address, size_dwords, commands, error } = *submission;
         self.submissions += 1;
         let mut pages = Body::new(self, kind::PAGES);
         for arena in memory.watched() {

@@ -2,10 +2,9 @@
 
 use super::format::{Done, Entry, FORMAT, ReadError, Record, Records, Written};
 use super::options;
-use super::watch::{Dwords, PAGE, Page, Watched};
 use crate::device::{Caches, CommandError, Device};
 use crate::engine::{self, EngineKind};
-use crate::memory::{ArenaId, GpuAddr};
+use crate::memory::{ArenaId, DeviceMemory, Dwords, GpuAddr, PAGE, Page, Watched};
 use ctm_exec::{Control, Engine};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -347,7 +346,9 @@ impl Session<'_> {
         let engine = self.options.engine.or(recorded).map_or_else(EngineKind::preferred, Ok);
         let engine = engine.map_err(|e| e.to_string())?;
         let engine = (self.wrap)(engine.engine().map_err(|e| e.to_string())?);
-        let mut device = Device::for_replay(engine, options).map_err(|e| e.to_string())?;
+        let mut memory = DeviceMemory::new(&options.arenas).map_err(|e| e.to_string())?;
+        memory.watch();
+        let mut device = Device::unwatched(engine, options, memory);
         device.set_control(self.control.clone());
         Ok(device)
     }

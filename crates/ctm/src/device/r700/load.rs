@@ -110,7 +110,7 @@ fn of_image(bytes: &[u8], address: GpuAddr, number: u16) -> Result<Program, Reas
         let allowed = format!("0..{} in this image", entries.len());
         return Err(Reason::OutOfRange { what: "entry", found: number.into(), allowed });
     };
-    Ok(crate::r700::program_of(code))
+    Ok(code.program())
 }
 
 /// Reads a table of `count` items of `N` bytes; what the end of the arena cuts off keeps its value.

@@ -1,7 +1,6 @@
 //! Containers as text.
 
 use super::super::gfd::{copy_program, described_program};
-use super::super::program_of;
 use super::{DATA_LINE, Document, FILE_HEAD, block, head_of, stage_named, usual_head};
 use ctm_image::r700::Code;
 use ctm_image::r700::Stage as CodeStage;
@@ -73,7 +72,7 @@ fn data_lines(out: &mut String, data: &[u8]) {
 
 pub(super) fn listing(code: &Code, settings: Vec<(String, String)>) -> String {
     let settings = settings.into_iter().map(|(name, value)| Setting { name, value, span: Span::default() }).collect();
-    disassemble(&Program { settings, ..program_of(code) }, &Options::default())
+    disassemble(&Program { settings, ..code.program() }, &Options::default())
 }
 
 /// The header block at `at` and its words as text, if the text gives both back, and how many blocks that are. A copy program behind a geometry
@@ -113,9 +112,9 @@ fn settings_of(container: &Gfd, shader: &Shader, copy: Option<&Shader>) -> Optio
     let header = container.blocks.get(shader.header?)?;
     let layout = header.kind().and_then(Layout::of)?;
     let described = Described::of(header, layout).ok()?;
-    let mut base = described_program(&program_of(&shader.code), shader.code.stage, &described);
+    let mut base = described_program(&shader.code.program(), shader.code.stage, &described);
     if let Some(copy) = copy {
-        copy_program(&mut base, &program_of(&copy.code));
+        copy_program(&mut base, &copy.code.program());
     }
     described.settings(layout, &base.code.registers)
 }

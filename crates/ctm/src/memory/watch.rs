@@ -7,7 +7,7 @@
 //! differs, the host has written it, and it goes to the image and to the list of changed pages. So it does not matter how the host
 //! wrote it, and pages that no submission touches cost nothing.
 
-use crate::memory::{ArenaRange, GpuAddr, Storage};
+use super::{ArenaRange, GpuAddr, Storage};
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
