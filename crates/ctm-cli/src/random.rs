@@ -85,8 +85,9 @@ fn x1k_program(args: &RandomArgs) -> Result<String, String> {
                 shape.flow = match value {
                     "none" => FlowControl::None,
                     "statements" => FlowControl::Statements,
+                    "compiled" => FlowControl::Compiled,
                     "raw" => FlowControl::Raw,
-                    _ => return Err(format!("`{value}` is no flow; there are none, statements, raw")),
+                    _ => return Err(format!("`{value}` is no flow; there are none, statements, compiled, raw")),
                 }
             }
             _ => {
@@ -116,9 +117,10 @@ fn r700_program(args: &RandomArgs) -> Result<String, String> {
             "memory" => shape.memory = yes(value)?,
             "kills" => shape.kills = yes(value)?,
             "sharing" => shape.sharing = yes(value)?,
+            "compiled" => shape.compiled = yes(value)?,
             _ => {
                 return Err(format!(
-                    "there is no shape `{key}`; there are stage, clauses, groups, flow, fetches, relative, doubles, memory, kills, sharing"
+                    "there is no shape `{key}`; there are stage, clauses, groups, flow, fetches, relative, doubles, memory, kills, sharing, compiled"
                 ));
             }
         }

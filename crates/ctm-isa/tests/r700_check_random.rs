@@ -26,6 +26,7 @@ fn programs(count: u64) -> impl Iterator<Item = (u64, Shape, Program)> {
             doubles: bit(3),
             memory: bit(4),
             kills: bit(5),
+            compiled: bit(6),
             ..Shape::all(stage)
         };
         (seed, shape, random::program(seed, &shape))

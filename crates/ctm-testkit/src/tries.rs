@@ -1,15 +1,18 @@
 //! Numbers of random cases, and all cores trying them.
 #![allow(dead_code, reason = "every test file uses its part")]
 
+use std::io::Write as _;
 use std::ops::Range;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
 
-/// Differences after which nothing more is tried.
-const ENOUGH: usize = 8;
+/// The number that an environment variable holds.
+fn number(name: &str) -> Option<u64> {
+    std::env::var(name).ok()?.parse().ok()
+}
 
 /// Numbers of cases: the one that `CTM_SEED` names, or `count` times `CTM_RANDOM`, from `CTM_FIRST` on.
 pub fn seeds(count: u64) -> Range<u64> {
-    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
     match number("CTM_SEED") {
         Some(seed) => seed..seed + 1,
         None => {
@@ -17,6 +20,24 @@ pub fn seeds(count: u64) -> Range<u64> {
             first..first + count * number("CTM_RANDOM").unwrap_or(1)
         }
     }
+}
+
+/// Says something at once, also in tests whose output is kept back.
+fn say(text: &str) {
+    let _ = writeln!(std::io::stderr(), "{text}");
+}
+
+/// Numbers of a long run, `CTM_PROGRAMS` or a million, from `CTM_SEED` on; says now and then how far it is.
+pub fn many() -> impl Iterator<Item = u64> + Send {
+    let (first, count) = (number("CTM_SEED").unwrap_or(0), number("CTM_PROGRAMS").unwrap_or(1_000_000));
+    let begun = Instant::now();
+    (0..count).map(move |n| {
+        if n > 0 && n.is_multiple_of(10_000) {
+            let rate = n as f64 / begun.elapsed().as_secs_f64();
+            say(&format!("{n} of {count}, {rate:.0} a second, {:.0} s to go", (count - n) as f64 / rate));
+        }
+        first + n
+    })
 }
 
 /// What differed so far: the case's number and what there is to say.
@@ -35,22 +56,24 @@ impl Differences {
 
     /// One more.
     pub fn add(&self, seed: u64, text: String) {
+        say(&format!("seed {seed}, {text}"));
         self.all().push((seed, text));
     }
 }
 
-/// Tries cases on all cores; fails when some differ. Each thread has a state of its own; gives these.
+/// Tries cases on all cores; fails when some differ, eight or `CTM_DIFFERENCES` of them. Each thread has a state of its own; gives these.
 pub fn on_all_cores<S: Send>(
     seeds: impl Iterator<Item = u64> + Send,
     state: impl Fn() -> S + Sync,
     try_one: impl Fn(&S, u64, &Differences) + Sync,
 ) -> Vec<S> {
     let threads = std::thread::available_parallelism().map_or(1, usize::from);
+    let enough = number("CTM_DIFFERENCES").unwrap_or(8) as usize;
     let (seeds, found) = (Mutex::new(seeds), Differences::default());
     let next = || seeds.lock().unwrap_or_else(PoisonError::into_inner).next();
     let work = || {
         let state = state();
-        while found.all().len() < ENOUGH
+        while found.all().len() < enough
             && let Some(seed) = next()
         {
             try_one(&state, seed, &found);

@@ -6,13 +6,13 @@ pub mod reduce;
 use crate::far::FAR;
 pub use crate::tries::seeds;
 use crate::x1k::surfaces::{Array, Surfaces};
-use ctm_exec::x1k::{Constants, Filter, Form, Launch, Memory, Plane, Sampler, Wrap};
-use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Outcome};
+use ctm_exec::x1k::{Constants, Filter, Form, Launch, Memory, Plane, Sampler, Target, Wrap};
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, LaneOrder, LaneRows, Outcome, StartRow};
 use ctm_isa::x1k::Program;
 use ctm_isa::x1k::inst::Inst;
 use ctm_isa::x1k::ops::{Imod, InstType, Omod, RgbOp, Sel, Swizzle};
 use ctm_isa::x1k::random::{
-    CONSTANTS, COORDINATES, FlowControl, INTS, Random, Shape, StreamShape, program, stream as stream_program,
+    CONSTANTS, COORDINATES, FlowControl, INTS, Random, Shape, StreamShape, TEMPS, program, stream as stream_program,
 };
 
 /// Everything of one case that is not the program.
@@ -20,6 +20,8 @@ use ctm_isa::x1k::random::{
 pub struct Case {
     pub constants: Constants,
     pub planes: Vec<Plane>,
+    /// Start values lane by lane: register, element, values.
+    pub rows: Vec<(u8, u8, Vec<u32>)>,
     pub domain: Domain,
     pub group: GroupSize,
     pub budget: Budget,
@@ -96,6 +98,43 @@ fn plane(r: &mut Random, temp: u8) -> Plane {
     plane
 }
 
+/// Start values lane by lane, now and then: some rows too short, or for registers that are not there.
+fn rows(r: &mut Random, domain: Domain) -> Vec<(u8, u8, Vec<u32>)> {
+    if !r.one_in(4) {
+        return Vec::new();
+    }
+    let all = LaneOrder::quads(domain).count();
+    let count = 1 + r.below(5);
+    let row = |_| {
+        let lanes = if r.one_in(6) { r.below(all as u32) as usize } else { all };
+        let moderate = !r.one_in(3);
+        let bits = (0..lanes).map(|_| if moderate { number(r) } else { r.value() }).collect();
+        (if r.one_in(24) { 127 } else { r.below(TEMPS) as u8 }, r.below(4) as u8, bits)
+    };
+    (0..count).map(row).collect()
+}
+
+/// The bits of a small number, as programs have for constants.
+fn number(r: &mut Random) -> u32 {
+    match r.below(4) {
+        0 => r.of(&[0.0f32, 1.0, -1.0, 0.5, 0.25, 2.0]).to_bits(),
+        _ => ((r.below(129) as f32 - 64.0) / 32.0).to_bits(),
+    }
+}
+
+/// Outputs of any kind, so many, for a domain.
+fn blanks(r: &mut Random, count: u32, domain: Domain) -> Vec<Array> {
+    let blank_one = |_| {
+        let width = domain.i1 + 1 + r.below(3);
+        let mut output = blank(r, width, domain.j1 + 1);
+        if r.one_in(8) {
+            output.mask = r.below(16) as u8;
+        }
+        output
+    };
+    (0..count).map(blank_one).collect()
+}
+
 impl Case {
     /// The case of this number, for any program.
     pub fn new(seed: u64) -> Self {
@@ -122,29 +161,51 @@ impl Case {
         let size = r.of(&[6, 12, 20]);
         let domain = Domain { i0, j0, i1: i0 + r.below(size), j1: j0 + r.below(size / 2) };
         let outputs = r.of(&[4, 4, 4, 4, 1, 2]);
-        for _ in 0..outputs {
-            let width = domain.i1 + 1 + r.below(3);
-            let mut output = blank(r, width, domain.j1 + 1);
-            if r.one_in(8) {
-                output.mask = r.below(16) as u8;
-            }
-            memory.outputs.push(output);
-        }
+        memory.outputs = blanks(r, outputs, domain);
         memory.direct = !r.one_in(3);
         memory.lends = !r.one_in(3);
         memory.refuses = r.one_in(16);
         memory.feedback = r.one_in(16).then_some(1);
         let group = GroupSize::new(r.of(&[16, 16, 16, 4, 8, 12])).unwrap_or(GroupSize::X1K);
         let instructions_per_group = Some(if r.one_in(8) { u64::from(r.below(200)) } else { 2000 });
-        Self {
-            constants,
-            planes,
-            domain,
-            group,
-            budget: Budget { instructions_per_group, time: None },
-            counters: counters(seed),
-            memory,
+        let budget = Budget { instructions_per_group, time: None };
+        let rows = rows(&mut Random::new(seed ^ 0x5_7a27), domain);
+        Self { constants, planes, rows, domain, group, budget, counters: counters(seed), memory }
+    }
+
+    /// The case of this number for programs as compilers write them: ordinary numbers for the most part, inputs of every form, memory that lends its arrays.
+    pub fn compiled(seed: u64) -> Self {
+        let mut case = Self::new(seed);
+        let r = &mut Random::new(seed ^ 0xc0de_5eed);
+        let constants = case.constants.float.iter_mut().take(CONSTANTS as usize + 8).flatten();
+        constants.for_each(|bits| *bits = if r.one_in(8) { *bits } else { number(r) });
+        if !r.one_in(16) {
+            case.budget.instructions_per_group = r.of(&[None, Some(20_000)]);
         }
+        if r.one_in(2) {
+            // Rows that hold several groups of 16 lanes and more.
+            let (i0, j0) = (r.of(&[0, 0, 0, 3, 8]), r.of(&[0, 0, 1]));
+            case.domain = Domain { i0, j0, i1: i0 + r.of(&[7, 15, 31, 33]), j1: j0 + r.of(&[0, 1, 3, 4]) };
+            case.rows = rows(r, case.domain);
+        }
+        let memory = &mut case.memory;
+        for (input, sampler_of) in memory.inputs.iter_mut().zip(&mut memory.samplers) {
+            if r.one_in(3) {
+                let (w, h) = (1 + r.below(9), 1 + r.below(6));
+                *input = if r.one_in(2) { other(r, w, h) } else { array(r, w, h) };
+            }
+            *sampler_of = if r.one_in(2) { sampler(r) } else { Sampler::default() };
+        }
+        let outputs = r.of(&[4, 4, 4, 2, 1]);
+        memory.outputs = blanks(r, outputs, case.domain);
+        (memory.direct, memory.lends) = (!r.one_in(6), !r.one_in(6));
+        (memory.refuses, memory.feedback) = (r.one_in(32), r.one_in(32).then_some(1));
+        if r.one_in(8) {
+            let targets: Vec<Target> = (0..4).map(Target::Colour).filter(|_| !r.one_in(4)).collect();
+            memory.rows = Some(LaneRows::new(LaneOrder::quads(case.domain), &targets));
+            (memory.refuses, memory.feedback) = (false, None);
+        }
+        case
     }
 
     /// The case of this number for programs of `ctm_isa::x1k::random::stream` with so many outputs.
@@ -227,7 +288,8 @@ impl Case {
         }
         let group = GroupSize::new(r.of(&[16, 16, 16, 4, 8, 12])).unwrap_or(GroupSize::X1K);
         let counters = counters(seed);
-        Self { constants, planes, domain, group, budget: Budget::default(), counters, memory }
+        let rows = if seed.is_multiple_of(16) { rows(r, domain) } else { Vec::new() };
+        Self { constants, planes, rows, domain, group, budget: Budget::default(), counters, memory }
     }
 
     /// Runs a program over memory with these constants.
@@ -239,11 +301,14 @@ impl Case {
         constants: &Constants,
         memory: &mut dyn Memory,
     ) -> Result<Outcome, Fault> {
+        let rows = self.rows.iter();
+        let rows: Vec<_> =
+            rows.map(|(register, element, bits)| StartRow { register: *register, element: *element, bits }).collect();
         let launch = Launch {
             program,
             constants,
             planes: &self.planes,
-            rows: &[],
+            rows: &rows,
             domain: self.domain,
             group: self.group,
             budget: self.budget,
@@ -274,7 +339,9 @@ pub struct Kind {
 pub enum Makes {
     /// Programs of a shape.
     Program(Shape),
-    /// The same, whose OUTPUT instructions write uncached.
+    /// Programs as compilers write them.
+    Compiled,
+    /// The same as of a shape, whose OUTPUT instructions write uncached.
     Uncached(Shape),
     /// Programs that are to run as streams.
     Stream,
@@ -289,8 +356,8 @@ const fn kind(name: &'static str, count: u64, shape: Shape) -> Kind {
     Kind { name, count, makes: Makes::Program(shape) }
 }
 
-/// All kinds: 1200 programs times `CTM_RANDOM`.
-pub const KINDS: [Kind; 9] = [
+/// All kinds: 1500 programs times `CTM_RANDOM`.
+pub const KINDS: [Kind; 10] = [
     kind("straight", 120, SHAPE),
     kind("straight with quads", 60, Shape { watches_idle_lanes: true, ..SHAPE }),
     kind("statements", 160, STATEMENTS),
@@ -298,6 +365,7 @@ pub const KINDS: [Kind; 9] = [
     kind("relative addresses", 120, Shape { relative: true, ..STATEMENTS }),
     kind("raw flow control", 100, RAW),
     kind("raw flow control with everything", 100, Shape { watches_idle_lanes: true, relative: true, ..RAW }),
+    Kind { name: "compiled", count: 300, makes: Makes::Compiled },
     Kind { name: "uncached writes", count: 200, makes: Makes::Uncached(STATEMENTS) },
     Kind { name: "streams", count: 240, makes: Makes::Stream },
 ];
@@ -345,6 +413,17 @@ impl Kind {
     pub fn make(&self, seed: u64) -> (Program, Case) {
         match self.makes {
             Makes::Program(shape) => (program(seed, &shape), Case::new(seed)),
+            Makes::Compiled => {
+                let r = &mut Random::new(seed ^ 0xc0de);
+                let shape = Shape {
+                    flow: FlowControl::Compiled,
+                    instructions: r.of(&[3, 6, 12, 12, 24]),
+                    inputs: r.of(&[0, 2, 2]),
+                    watches_idle_lanes: r.one_in(4),
+                    relative: r.one_in(4),
+                };
+                (program(seed, &shape), Case::compiled(seed))
+            }
             Makes::Uncached(shape) => {
                 let r = &mut Random::new(seed ^ 0x0ca0);
                 let shape = Shape {
@@ -376,6 +455,25 @@ impl Kind {
                 };
                 (stream_program(seed, &shape), Case::stream(seed, shape.outputs))
             }
+        }
+    }
+
+    /// The kind that a long run takes for this number: each as often as in the sample; programs of a shape are often smaller.
+    pub fn of_many(number: u64) -> Self {
+        let all = KINDS.iter().map(|kind| kind.count).sum::<u64>();
+        let (mut place, parts) = (number * 7919 % all, [1, 2, 3, 4, 6, 8][(number / all % 6) as usize]);
+        let holds = move |kind: &&Self| {
+            let here = place < kind.count;
+            place = place.saturating_sub(kind.count);
+            here
+        };
+        let kind = *KINDS.iter().find(holds).unwrap_or(&KINDS[0]);
+        match kind.makes {
+            Makes::Program(shape) => {
+                let instructions = shape.instructions.div_ceil(parts);
+                Self { makes: Makes::Program(Shape { instructions, ..shape }), ..kind }
+            }
+            Makes::Compiled | Makes::Uncached(_) | Makes::Stream => kind,
         }
     }
 

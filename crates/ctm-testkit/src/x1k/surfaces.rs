@@ -6,8 +6,10 @@
 )]
 
 use ctm_exec::engine::MemoryFault;
-use ctm_exec::x1k::{Constants, Direct, Elements, Form, Input, Launch, Memory, Outputs, Plane, Sampler, Written};
-use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, Outcome, Position};
+use ctm_exec::x1k::{
+    Constants, Direct, Elements, Form, Input, Launch, Memory, Outputs, Plane, Sampler, Target, Written,
+};
+use ctm_exec::{Budget, Domain, Engine, Fault, GroupSize, Interp, LaneRows, Outcome, Position};
 use ctm_isa::x1k::program::{Literal, SymbolKind};
 use ctm_isa::x1k::{INPUTS, Program};
 use std::ops::{Deref, DerefMut};
@@ -109,7 +111,7 @@ impl<W: Deref<Target = [u32]>> Array<W> {
 
     fn elements<B>(&self, bytes: B) -> Elements<B> {
         let Self { width, height, pitch, channels, form, mask, .. } = *self;
-        Elements { bytes, pitch, width, height, form, channels, mask }
+        Elements { bytes, pitch, width, height, form, channels, mask, tiles: None }
     }
 }
 
@@ -127,6 +129,8 @@ pub struct Surfaces<W = Vec<u32>> {
     pub feedback: Option<u8>,
     /// Whether some processors are not to run.
     pub refuses: bool,
+    /// Rows that take the outputs, in place of the arrays.
+    pub rows: Option<LaneRows<Target>>,
     /// Conditional values in the order in which they came.
     pub conditional_values: Vec<(Position, u32)>,
 }
@@ -148,6 +152,7 @@ impl Surfaces {
             lends: self.lends,
             feedback: self.feedback,
             refuses: self.refuses,
+            rows: self.rows.clone(),
             conditional_values: self.conditional_values.clone(),
         }
     }
@@ -171,6 +176,9 @@ impl<W: Deref<Target = [u32]>> Surfaces<W> {
                 let (f, e) = (f.get(x, y), e.get(x, y));
                 return Some(format!("output {target} ({x}, {y}): {f:08x?} instead of {e:08x?}"));
             }
+        }
+        if self.rows != expected.rows {
+            return Some("rows of outputs, or survivors, differ".into());
         }
         (self.conditional_values != expected.conditional_values).then(|| "conditional values differ".into())
     }
@@ -199,6 +207,9 @@ impl<W: DerefMut<Target = [u32]> + Sync> Memory for Surfaces<W> {
     }
 
     fn commit(&mut self, at: Position, outputs: &Outputs) -> Result<Written, MemoryFault> {
+        if let Some(rows) = &mut self.rows {
+            return Ok(outputs.store(at, rows));
+        }
         let mut written = Written::default();
         self.conditional_values.extend(outputs.conditional_value.map(|value| (at, value)));
         for (target, array) in self.outputs.iter_mut().enumerate() {
@@ -241,8 +252,12 @@ impl<W: DerefMut<Target = [u32]> + Sync> Memory for Surfaces<W> {
         })
     }
 
+    fn lane_rows(&mut self) -> Option<&mut LaneRows<Target>> {
+        self.rows.as_mut().filter(|_| !self.refuses)
+    }
+
     fn direct(&mut self) -> Option<Direct<'_>> {
-        if !self.direct || self.feedback.is_some() || self.refuses {
+        if !self.direct || self.feedback.is_some() || self.refuses || self.rows.is_some() {
             return None;
         }
         let mut direct = Direct::default();

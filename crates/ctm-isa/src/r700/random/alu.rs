@@ -22,6 +22,52 @@ pub(super) enum Ends {
     Kill,
 }
 
+/// Operations that compilers use most.
+const USUAL: &[AluOp] = {
+    use {
+        AluOp::{Op2 as Two, Op3 as Three},
+        Op2::*,
+        Op3::*,
+    };
+    &[
+        Two(Add),
+        Two(Add),
+        Two(Mul),
+        Two(Mul),
+        Two(MulIeee),
+        Two(Max),
+        Two(Min),
+        Two(Mov),
+        Two(Mov),
+        Two(Fract),
+        Two(Floor),
+        Two(SetgtDx10),
+        Two(SetgeDx10),
+        Two(Setgt),
+        Two(AndInt),
+        Two(NotInt),
+        Two(AddInt),
+        Two(SeteInt),
+        Three(Muladd),
+        Three(Muladd),
+        Three(Muladd),
+        Three(MuladdIeee),
+        Three(Cnde),
+        Three(Cndgt),
+        Three(CndeInt),
+        Three(CndeInt),
+        Two(RecipIeee),
+        Two(RecipsqrtIeee),
+        Two(ExpIeee),
+        Two(LogIeee),
+        Two(Sin),
+        Two(Cos),
+        Two(FltToInt),
+        Two(IntToFlt),
+        Two(MulloInt),
+    ]
+};
+
 /// Whether a kind of program may read the constant file (R700 §4.6.4).
 pub(super) const fn may_read_file(stage: Stage) -> bool {
     matches!(stage, Stage::Vertex | Stage::Export | Stage::Pixel | Stage::Fetch)
@@ -119,7 +165,7 @@ impl Maker {
         let count = 1 + self.random.below(self.shape.groups.max(1) as u32);
         for _ in 0..count {
             // A group takes seven slots at most; the last one needs room too.
-            if clause.words.len() / 2 + 14 > ALU_CLAUSE_SLOTS {
+            if clause.words.len() / 2 + if self.shape.compiled { 35 } else { 14 } > ALU_CLAUSE_SLOTS {
                 break;
             }
             let group = self.group(&clause);
@@ -129,14 +175,15 @@ impl Maker {
             Ends::Open => {}
             Ends::ExecuteMask => {
                 let group = self.last_group(
-                    &clause,
+                    &mut clause,
                     &[Op2::PredSete, Op2::PredSetgt, Op2::PredSetneInt, Op2::PredSetgeInt],
                     true,
                 );
                 clause.append(group);
             }
             Ends::Kill => {
-                let group = self.last_group(&clause, &[Op2::Kille, Op2::Killgt, Op2::KillgeInt, Op2::Killne], false);
+                let group =
+                    self.last_group(&mut clause, &[Op2::Kille, Op2::Killgt, Op2::KillgeInt, Op2::Killne], false);
                 clause.append(group);
             }
         }
@@ -159,14 +206,26 @@ impl Maker {
         self.simplest()
     }
 
-    /// One operation alone, with an inline constant for second operand.
-    fn last_group(&mut self, clause: &Clause, ops: &[Op2], predicate: bool) -> Group {
+    /// One operation alone, with an inline constant for second operand; in programs as compilers write them, of a truth value that is computed before.
+    fn last_group(&mut self, clause: &mut Clause, ops: &[Op2], predicate: bool) -> Group {
+        let computed = if self.shape.compiled && !self.random.one_in(4) { self.truth(clause) } else { None };
         for _ in 0..20 {
-            let op = self.random.of(ops);
+            let op = match computed {
+                Some((_, true)) if predicate => self.random.of(&[Op2::PredSetne, Op2::PredSetgt, Op2::PredSete]),
+                Some((_, false)) if predicate => {
+                    self.random.of(&[Op2::PredSetneInt, Op2::PredSetneInt, Op2::PredSeteInt])
+                }
+                Some((_, true)) => self.random.of(&[Op2::Killne, Op2::Killgt]),
+                Some((_, false)) => Op2::KillneInt,
+                None => self.random.of(ops),
+            };
             let chan = self.random.of(Chan::ALL);
             let mut inst = instruction(AluOp::Op2(op), chan);
             let shared = Shared { index: IndexMode::Loop, predicated: false };
-            let operand = self.operand(clause, &shared, op.info().reads);
+            let operand = match computed {
+                Some((chan, _)) => plain(Source::Special(SpecialSel::Pv), chan),
+                None => self.operand(clause, &shared, op.info().reads),
+            };
             inst.set_operand(0, operand);
             inst.set_operand(1, plain(Source::Special(SpecialSel::Zero), Chan::X));
             inst.word0.index_mode = shared.index;
@@ -182,6 +241,57 @@ impl Maker {
             w.update_execute_mask = predicate;
         }
         Group { offset: 0, slots: vec![Slot { unit: Unit::X, inst }], literals: [0; 4], literal_dwords: 0 }
+    }
+
+    /// Groups that compute a truth value, sometimes of uniform values alone: the channel of PV that has it, and whether it is a floating-point number.
+    fn truth(&mut self, clause: &mut Clause) -> Option<(Chan, bool)> {
+        let floats = self.random.one_in(4);
+        let sets: &[Op2] = if floats {
+            &[Op2::Sete, Op2::Setgt, Op2::Setge, Op2::Setne]
+        } else {
+            &[
+                Op2::SetgtDx10,
+                Op2::SetgtDx10,
+                Op2::SetgeDx10,
+                Op2::SeteDx10,
+                Op2::SetneDx10,
+                Op2::SetgtInt,
+                Op2::SetgeUint,
+            ]
+        };
+        let mut at = None;
+        let uniform = self.random.one_in(4);
+        for turn in 0..1 + self.random.below(3) {
+            let op = match turn {
+                0 => self.random.of(sets),
+                // Negated, or combined with something else; or what floating-point numbers have for that.
+                _ if floats => self.random.of(&[Op2::Mul, Op2::Max, Op2::Sete, Op2::Min]),
+                _ => self.random.of(&[Op2::NotInt, Op2::AndInt, Op2::OrInt, Op2::XorInt]),
+            };
+            let shared = Shared { index: IndexMode::Loop, predicated: false };
+            let group = (0..8).find_map(|_| {
+                let chan = self.random.of(Chan::ALL);
+                let mut inst = instruction(AluOp::Op2(op), chan);
+                for n in 0..usize::from(op.info().operands) {
+                    let operand = match (n, at) {
+                        (0, Some(chan)) => plain(Source::Special(SpecialSel::Pv), chan),
+                        _ if uniform => {
+                            let literal = Source::Special(SpecialSel::Literal);
+                            plain(self.constant(clause).unwrap_or(literal), self.random.of(Chan::ALL))
+                        }
+                        _ => self.operand(clause, &shared, op.info().reads),
+                    };
+                    inst.set_operand(n, operand);
+                }
+                inst.word0.index_mode = shared.index;
+                write(&mut inst, self.random.below(u32::from(GPRS)) as u8);
+                Some((chan, self.finish(clause, vec![inst])?))
+            });
+            let Some((chan, group)) = group else { break };
+            clause.append(group);
+            at = Some(chan);
+        }
+        at.map(|chan| (chan, floats))
     }
 
     fn simplest(&mut self) -> Group {
@@ -376,6 +486,13 @@ impl Maker {
     /// An operation of one slot that has no effect but its result or the predicate.
     fn operation(&mut self, units: impl Fn(Units) -> bool) -> AluOp {
         loop {
+            if self.shape.compiled && !self.random.one_in(3) {
+                let op = self.random.of(USUAL);
+                if units(op.info().units) {
+                    return op;
+                }
+                continue;
+            }
             let all = Op2::ALL.len() as u32;
             let n = self.random.below(all + Op3::ALL.len() as u32);
             let op = if n < all { AluOp::Op2(Op2::ALL[n as usize]) } else { AluOp::Op3(Op3::ALL[(n - all) as usize]) };

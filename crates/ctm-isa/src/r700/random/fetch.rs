@@ -25,6 +25,7 @@ const FORMATS: &[DataFormat] = &[
 impl Maker {
     pub(super) fn clause_item(&mut self, op: CfOp, fetches: &[Fetch]) -> usize {
         let mut cf = plain(op);
+        cf.word1.valid_pixel_mode = self.valid();
         let count = u8::try_from(fetches.len() - 1).unwrap_or(0);
         (cf.word1.count, cf.word1.count_3) = (count & 7, count > 7);
         let words = |fetch: &Fetch| {
@@ -111,8 +112,24 @@ impl Maker {
             TexOp::SampleC,
             TexOp::SampleCLz,
         ];
-        let op = self.random.of(OPS);
-        if op == TexOp::SampleG {
+        /// Besides, in programs as compilers write them.
+        const MORE: &[TexOp] = &[
+            TexOp::SampleLb,
+            TexOp::SampleLb,
+            TexOp::SampleG,
+            TexOp::SampleGL,
+            TexOp::SampleGLb,
+            TexOp::SampleGLz,
+            TexOp::SampleCL,
+            TexOp::SampleCLb,
+            TexOp::SampleCG,
+            TexOp::SampleCGL,
+            TexOp::SampleCGLb,
+            TexOp::Fetch4,
+        ];
+        let more = self.shape.compiled && self.random.one_in(3);
+        let op = self.random.of(if more { MORE } else { OPS });
+        if op.name().contains("_G") && op.name().starts_with("SAMPLE") {
             for set in [TexOp::SetGradientsH, TexOp::SetGradientsV] {
                 let mut fetch = self.texture_fetch(set);
                 (fetch.word1.dst_sel_x, fetch.word1.dst_sel_y) = (Sel::Mask, Sel::Mask);
@@ -129,6 +146,7 @@ impl Maker {
         let offset = |maker: &mut Self| if maker.random.one_in(6) { maker.random.below(32) as u8 & !1 } else { 0 };
         let mut read = || self.random.of(&[Sel::X, Sel::Y, Sel::Z, Sel::W, Sel::Zero, Sel::One]);
         let [src_sel_x, src_sel_y, src_sel_z, src_sel_w] = [read(), read(), read(), read()];
+        let normalised = normalised || self.shape.compiled && op != TexOp::Ld && !self.random.one_in(4);
         TexFetch {
             word0: TexWord0 {
                 op,
@@ -146,7 +164,11 @@ impl Maker {
                 dst_sel_y: self.written(),
                 dst_sel_z: self.written(),
                 dst_sel_w: self.written(),
-                lod_bias: if op == TexOp::SampleLb { self.random.below(128) as u8 } else { 0 },
+                lod_bias: if op == TexOp::SampleLb || self.shape.compiled && self.random.one_in(8) {
+                    self.random.below(128) as u8
+                } else {
+                    0
+                },
                 coord_type_x: normalised,
                 coord_type_y: normalised,
                 coord_type_z: normalised,

@@ -49,6 +49,9 @@ pub struct Shape {
     /// The local data share, SIMD-global registers, bursts of memory writes and reads, vertex events between other instructions, constants and resources of the
     /// other program type. The checker warns of some of these.
     pub sharing: bool,
+    /// As compilers write programs: conditions and kills by truth values that are computed, mostly one after the other; LOOP_BREAK and LOOP_CONTINUE in branches
+    /// anywhere in a loop; the operations that compilers use most; valid-pixel mode; lookups of every kind.
+    pub compiled: bool,
 }
 
 impl Shape {
@@ -66,6 +69,7 @@ impl Shape {
             memory: true,
             kills: true,
             sharing: false,
+            compiled: false,
         }
     }
 }
@@ -108,14 +112,17 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
         calls: Vec::new(),
         loop_index: false,
         in_subroutine: false,
+        open_loops: Vec::new(),
+        valid_pixel_mode: false,
     };
+    make.valid_pixel_mode = shape.compiled && make.random.one_in(3);
     make.whole();
     let words = make.layout();
     let stack = stack_entries(&words, 0, Chip::Rv770);
     Program {
         words,
         stage: Some(shape.stage),
-        gprs: GPRS + NESTING,
+        gprs: GPRS + 2 * NESTING,
         stack: u8::try_from(stack).unwrap_or(u8::MAX),
         ..Program::default()
     }
@@ -145,6 +152,10 @@ struct Maker {
     /// Whether a LOOP_START is around.
     loop_index: bool,
     in_subroutine: bool,
+    /// For each loop that is open, the jumps to its end.
+    open_loops: Vec<Vec<usize>>,
+    /// Some instructions are in valid-pixel mode.
+    valid_pixel_mode: bool,
 }
 
 fn plain(op: CfOp) -> CfPlain {
@@ -183,8 +194,14 @@ impl Maker {
 
     fn plain(&mut self, op: CfOp, change: impl FnOnce(&mut CfPlain)) -> usize {
         let mut cf = plain(op);
+        cf.word1.valid_pixel_mode = self.valid();
         change(&mut cf);
         self.push(Cf::Plain(cf), Vec::new())
+    }
+
+    /// Whether an instruction is in valid-pixel mode.
+    fn valid(&mut self) -> bool {
+        self.valid_pixel_mode && self.random.one_in(2)
     }
 
     /// Makes an instruction jump to the next item.
@@ -219,6 +236,17 @@ impl Maker {
         while left > 0 {
             let inner = (left / 2).max(1);
             let nest = self.shape.flow && depth < NESTING && left > 1;
+            if self.shape.compiled && self.random.one_in(4) {
+                left = left.saturating_sub(match self.random.below(4) {
+                    0 if self.shape.kills && self.shape.stage == Stage::Pixel => {
+                        self.alu_item(CfAluOp::Alu, alu::Ends::Kill)
+                    }
+                    0 | 1 if self.shape.fetches => self.fetch_item(),
+                    _ if !self.open_loops.is_empty() && !self.in_subroutine => self.leave(),
+                    _ => self.alu_item(CfAluOp::Alu, alu::Ends::Open),
+                });
+                continue;
+            }
             let used = match self.random.below(12) {
                 0 | 1 if nest => self.branch(inner, depth),
                 2 if nest => self.boolean_branch(inner, depth),
@@ -280,16 +308,35 @@ impl Maker {
 
     /// If, with or without else, as compilers make it (r700-encoding §9).
     fn branch(&mut self, inner: usize, depth: u8) -> usize {
+        self.branch_around(&mut |make, _| {
+            make.block(inner, depth + 1);
+            inner
+        })
+    }
+
+    /// LOOP_BREAK or LOOP_CONTINUE in a branch.
+    fn leave(&mut self) -> usize {
+        let op = self.random.of(&[CfOp::LoopBreak, CfOp::LoopBreak, CfOp::LoopBreak, CfOp::LoopContinue]);
+        self.branch_around(&mut |make, half| {
+            let used = if make.random.one_in(3) { make.alu_item(CfAluOp::Alu, alu::Ends::Open) } else { 0 };
+            if half == 0 || make.random.one_in(4) {
+                let item = make.plain(op, |_| {});
+                make.open_loops.last_mut().into_iter().for_each(|open| open.push(item));
+            }
+            used
+        })
+    }
+
+    /// A branch: `inner` makes what stands before ELSE (0) and behind it (1), and says how much.
+    fn branch_around(&mut self, inner: &mut dyn FnMut(&mut Self, u32) -> usize) -> usize {
         let mut used = self.alu_item(CfAluOp::PushBefore, alu::Ends::ExecuteMask);
         let jump = self.plain(CfOp::Jump, |_| {});
-        self.block(inner, depth + 1);
-        used += inner;
+        used += inner(self, 0);
         let other = self.random.one_in(2);
         if other {
             self.land(jump);
             let skip = self.plain(CfOp::Else, |cf| cf.word1.pop_count = 1);
-            self.block(inner, depth + 1);
-            used += inner + self.join();
+            used += inner(self, 1) + self.join();
             self.land(skip);
         } else {
             if let Cf::Plain(cf) = &mut self.items[jump].cf {
@@ -334,6 +381,7 @@ impl Maker {
         let outer = self.loop_index;
         self.loop_index |= op == CfOp::LoopStart;
         let start = self.plain(op, |cf| cf.word1.cf_const = constant);
+        self.open_loops.push(Vec::new());
         self.block(inner, depth + 1);
         let mut used = inner;
         if self.random.one_in(2) {
@@ -349,19 +397,22 @@ impl Maker {
 
     /// A loop that only a break leaves: by ALU_BREAK, or by LOOP_BREAK in a branch.
     fn breaking_loop(&mut self, inner: usize, depth: u8) -> usize {
-        let counter = GPRS + depth;
+        // A caller's loops go on counting.
+        let counter = GPRS + depth + if self.in_subroutine { NESTING } else { 0 };
         let turns = self.random.below(4);
         let body = alu::set_counter(counter);
         self.fixed_clause(CfAluOp::Alu, body);
         let start = self.plain(CfOp::LoopStartDx10, |_| {});
-        let mut breaks = Vec::new();
+        self.open_loops.push(Vec::new());
         if self.random.one_in(2) {
             // Pixels whose predicate says skip leave the loop: they go on while the counter is below.
             self.fixed_clause(CfAluOp::Break, alu::count_turn(counter, turns, true));
         } else {
             self.fixed_clause(CfAluOp::PushBefore, alu::count_turn(counter, turns, false));
-            let jump = self.plain(CfOp::Jump, |cf| cf.word1.pop_count = 1);
-            breaks.push(self.plain(CfOp::LoopBreak, |_| {}));
+            // In valid-pixel mode, pixels that have been killed would not leave.
+            let jump = self.plain(CfOp::Jump, |cf| (cf.word1.pop_count, cf.word1.valid_pixel_mode) = (1, false));
+            let item = self.plain(CfOp::LoopBreak, |cf| cf.word1.valid_pixel_mode = false);
+            self.open_loops.last_mut().into_iter().for_each(|open| open.push(item));
             let next = self.here() + 1;
             self.plain(CfOp::Pop, |cf| {
                 cf.word0.addr = next;
@@ -370,9 +421,6 @@ impl Maker {
             self.land(jump);
         }
         self.block(inner, depth + 1);
-        for item in breaks {
-            self.land(item);
-        }
         self.end_loop(start, 0);
         inner + 1
     }
@@ -395,6 +443,9 @@ impl Maker {
     }
 
     fn end_loop(&mut self, start: usize, constant: u8) {
+        for item in self.open_loops.pop().unwrap_or_default() {
+            self.land(item);
+        }
         let back = u32::try_from(start + 1).unwrap_or(0);
         self.plain(CfOp::LoopEnd, |cf| {
             cf.word0.addr = back;
@@ -479,6 +530,7 @@ impl Maker {
             let burst = if self.random.one_in(3) { count - at } else { 1 };
             let done = at + burst == count;
             let gpr = self.random.below(u32::from(GPRS) + 1 - u32::from(burst)) as u8;
+            let valid = self.valid();
             let mut sel = || self.random.of(&[Sel::X, Sel::Y, Sel::Z, Sel::W, Sel::Zero, Sel::One]);
             let word1 = CfExportSwiz {
                 sel_x: sel(),
@@ -487,7 +539,7 @@ impl Maker {
                 sel_w: sel(),
                 burst_count: (burst - 1) as u8,
                 end_of_program: ends && done,
-                valid_pixel_mode: false,
+                valid_pixel_mode: valid,
                 op: if done { ExportOp::ExportDone } else { ExportOp::Export },
                 whole_quad_mode: false,
                 barrier: true,

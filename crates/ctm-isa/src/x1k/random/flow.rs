@@ -3,7 +3,7 @@
 use super::super::formats::{CmnInst, FcAddr, FcInst};
 use super::super::inst::{FcInstruction, Inst};
 use super::super::ops::{AOp, BOp, FcOp, InstType, PredSel};
-use super::{INTS, Loop, Maker, Row};
+use super::{FlowControl, INTS, Loop, Maker, Row};
 
 impl Maker {
     /// A flow-control instruction from a row; its condition's predicate and constants are random.
@@ -13,6 +13,7 @@ impl Maker {
         cmn.alu_wait = true;
         cmn.rgb_pred_sel = self.random.of(&[PredSel::Rrrr, PredSel::Gggg, PredSel::Bbbb, PredSel::Aaaa]);
         cmn.rgb_pred_inv = self.flag(2);
+        let spared = self.habits.joins_with_all && (row.b_else || row.b0 == BOp::Decr);
         let inst = FcInst {
             op: row.op,
             b_else: row.b_else,
@@ -22,7 +23,7 @@ impl Maker {
             b_pop_cnt: row.count,
             b_op0: row.b0,
             b_op1: row.b1,
-            ignore_uncovered: self.compiled || self.flag(4),
+            ignore_uncovered: (self.compiled && !spared) || self.flag(4),
         };
         let addr = FcAddr {
             bool_addr: self.random.below(4) as u8,
@@ -66,6 +67,7 @@ impl Maker {
                         self.flow(row, subroutine);
                     }
                 }
+                _ if self.shape.flow == FlowControl::Compiled => self.kill(),
                 _ => {}
             }
         }
@@ -89,22 +91,38 @@ impl Maker {
             self.straight(1);
             return;
         }
+        self.dynamic_branch(has_else, open, &mut |make, open, _| make.body(budget, depth + 1, loops, open));
+    }
+
+    /// IF by what processors have computed; `inner` makes what stands before ELSE (0), and behind it (1).
+    pub(super) fn dynamic_branch(
+        &mut self,
+        has_else: bool,
+        open: &mut Option<Loop>,
+        inner: &mut dyn FnMut(&mut Self, &mut Option<Loop>, u32),
+    ) {
         let b1 = if has_else { BOp::Incr } else { BOp::None };
-        let func = self.random.of(&[0x0f, 0x33]);
+        let by_predicate = self.shape.flow == FlowControl::Compiled && self.decide();
+        let func = match self.shape.flow {
+            FlowControl::Compiled if by_predicate => 0x33,
+            FlowControl::Compiled => 0x0f,
+            _ => self.random.of(&[0x0f, 0x33]),
+        };
         let branch = self.flow(Row { func, b0: BOp::Incr, b1, ..Row::JUMP }, 0);
-        if let Some(open) = open {
-            open.branches += 1;
-        }
-        self.body(budget, depth + 1, loops, open);
+        let nest = |open: &mut Option<Loop>, by: i8| {
+            if let Some(open) = open {
+                open.branches = open.branches.saturating_add_signed(by);
+            }
+        };
+        nest(open, 1);
+        inner(self, open, 0);
         let mut to_end = branch;
         if has_else {
             to_end = self.flow(Row { b1: BOp::Decr, count: 1, b_else: true, ..Row::JUMP }, 0);
             self.patch(branch, self.words.len());
-            self.body(budget, depth + 1, loops, open);
+            inner(self, open, 1);
         }
-        if let Some(open) = open {
-            open.branches -= 1;
-        }
+        nest(open, -1);
         self.flow(Row { any: true, b0: BOp::Decr, count: 1, ..Row::JUMP }, 0);
         self.patch(to_end, self.words.len());
         self.straight(1);
@@ -128,17 +146,16 @@ impl Maker {
 
     /// BREAK or CONTINUE, conditional or not.
     fn leave(&mut self, open: &mut Option<Loop>) {
-        let Some(open) = open else { return };
-        let func = self.random.of(&[0xff, 0xaa, 0xcc, 0xf0, 0xf0, 0xf0]);
-        let row = Row { func, b1: BOp::Decr, count: open.branches, ..Row::JUMP };
-        if self.flag(3) {
-            let at = self.flow(Row { op: FcOp::Continue, ..row }, 0);
-            open.to_end.push(at);
-        } else {
-            let op = if open.is_loop { FcOp::BreakLoop } else { FcOp::BreakRep };
-            let at = self.flow(Row { op, ..row }, 0);
-            open.behind.push(at);
+        if open.is_none() {
+            return;
         }
+        if self.shape.flow == FlowControl::Compiled {
+            self.leave_as_compilers_do(open);
+            return;
+        }
+        let func = self.random.of(&[0xff, 0xaa, 0xcc, 0xf0, 0xf0, 0xf0]);
+        let goes_on = self.flag(3);
+        self.jump_out(open, func, goes_on);
     }
 
     pub(super) fn raw_flow(&mut self, instructions: u32) {

@@ -5,10 +5,10 @@
 //! lookups, and flow control either from the statements of CTM §3.5.4 or with every field at random. [`stream`] makes programs in which
 //! every processor does the same.
 
-mod stream;
-
+mod compiled;
 mod flow;
 mod instructions;
+mod stream;
 
 use super::formats::{AlphaAddr, RgbAddr};
 use super::inst::{AluInst, Inst, Words};
@@ -137,6 +137,8 @@ pub enum FlowControl {
     None,
     /// By the statements of CTM §3.5.4, properly nested.
     Statements,
+    /// The same, and everything else, as compilers write them: conditions are truth values that are computed, BREAK stands in a branch, uncovered processors never vote.
+    Compiled,
     /// Every field of every flow-control instruction at random.
     Raw,
 }
@@ -168,14 +170,17 @@ pub const INTS: u32 = 4;
 pub fn program(seed: u64, shape: &Shape) -> Program {
     let mut random = Random::new(seed);
     let zero_times_anything = random.one_in(2);
-    let mut make =
-        Maker { random, shape: *shape, words: Vec::new(), subroutine: None, in_subroutine: false, compiled: false };
+    let mut make = Maker::new(random, *shape);
     let mut first = 0;
     match shape.flow {
         FlowControl::None => make.straight(shape.instructions),
-        FlowControl::Statements => {
-            make.compiled = make.random.one_in(3);
-            if make.random.one_in(3) {
+        FlowControl::Statements | FlowControl::Compiled => {
+            let compiled = shape.flow == FlowControl::Compiled;
+            make.compiled = compiled || make.random.one_in(3);
+            if compiled {
+                make.new_habits();
+            }
+            if make.random.one_in(if compiled { 8 } else { 3 }) {
                 make.in_subroutine = true;
                 make.statements(shape.instructions / 4, 1, 0);
                 make.flow(Row { func: 0xff, a_op: AOp::Pop, b1: BOp::Decr, count: 1, ..Row::JUMP }, 0);
@@ -199,7 +204,7 @@ pub fn program(seed: u64, shape: &Shape) -> Program {
     let mut program = Program::from_words(make.words);
     program.first = first;
     program.zero_times_anything = zero_times_anything;
-    program.conditional_value = make.random.one_in(2);
+    program.conditional_value = make.random.one_in(if shape.flow == FlowControl::Compiled { 12 } else { 2 });
     if shape.flow == FlowControl::Raw && make.random.one_in(4) {
         program.full_flow_control = false;
     }
@@ -240,6 +245,7 @@ struct Maker {
     in_subroutine: bool,
     /// As Mesa's compiler writes flow control: uncovered processors never vote, and a loop that nobody enters jumps to its end.
     compiled: bool,
+    habits: compiled::Habits,
 }
 
 /// A loop that is open: where it begins, whether it is a LOOP, branch blocks opened in it, and the jumps to patch.
@@ -251,6 +257,11 @@ struct Loop {
 }
 
 impl Maker {
+    fn new(random: Random, shape: Shape) -> Self {
+        let habits = compiled::Habits::default();
+        Self { random, shape, words: Vec::new(), subroutine: None, in_subroutine: false, compiled: false, habits }
+    }
+
     fn flag(&mut self, one_in: u32) -> bool {
         self.random.one_in(one_in)
     }
@@ -262,6 +273,10 @@ impl Maker {
 
     fn straight(&mut self, count: usize) {
         for _ in 0..count {
+            if self.shape.flow == FlowControl::Compiled {
+                self.usual();
+                continue;
+            }
             let inst = if self.shape.inputs > 0 && self.flag(6) { self.tex() } else { Inst::Alu(self.alu()) };
             self.push(inst);
         }
@@ -299,7 +314,7 @@ mod tests {
 
     #[test]
     fn every_slot_decodes_and_seeds_repeat() {
-        for flow in [FlowControl::None, FlowControl::Statements, FlowControl::Raw] {
+        for flow in [FlowControl::None, FlowControl::Statements, FlowControl::Compiled, FlowControl::Raw] {
             let shape = Shape { instructions: 30, flow, inputs: 2, watches_idle_lanes: true, relative: true };
             for seed in 0..50 {
                 let made = program(seed, &shape);

@@ -1,12 +1,9 @@
 //! Random programs in which every processor does the same: counted loops, lookups by linear functions of the index pair and of turns.
 
-use super::instructions::{alpha_addr, rgb_addr};
 use super::{AlphaAddr, CONSTANTS, FlowControl, INTS, Maker, Random, Row, Shape, TEMPS};
 use crate::x1k::formats::TexAddr;
 use crate::x1k::inst::{AluInst, Inst, Source};
-use crate::x1k::ops::{
-    AlphaOp, BOp, Channel, Class, FcOp, Imod, InstType, Omod, PredSel, RgbOp, Sel, SrcpOp, Swizzle, TexOp,
-};
+use crate::x1k::ops::{AlphaOp, BOp, Channel, Class, FcOp, Imod, Omod, PredSel, RgbOp, SrcpOp, Swizzle, TexOp};
 use crate::x1k::program::Program;
 
 /// Floating-point constants that coordinates are made with: so many of them, from [`CONSTANTS`] on.
@@ -47,8 +44,7 @@ pub fn stream(seed: u64, shape: &StreamShape) -> Program {
         watches_idle_lanes: false,
         relative: false,
     };
-    let make = Maker { random, shape: of, words: Vec::new(), subroutine: None, in_subroutine: false, compiled: false };
-    let mut make = Stream { make, shape: *shape, in_loop: false, depth: 0 };
+    let mut make = Stream { make: Maker::new(random, of), shape: *shape, in_loop: false, depth: 0 };
     make.coordinates();
     make.body(shape.instructions, 0);
     for target in 0..shape.outputs.min(4) {
@@ -142,22 +138,9 @@ impl Stream {
 
     /// A MAD of whole registers: source 0 a register of coordinates, 1 and 2 constants or registers; both units alike.
     fn mad(&mut self, to: u32, sources: [Source; 3], swizzles: [[Swizzle; 4]; 3], masks: (u8, bool)) {
-        let fields = sources.map(Source::fields);
-        let mut alu = AluInst::idle(InstType::Alu);
-        alu.cmn.rgb_pred_sel = PredSel::None;
-        alu.cmn.alpha_pred_sel = PredSel::None;
+        let mut alu = self.make.both((RgbOp::Mad, AlphaOp::Mad), sources, swizzles, [Imod::Off; 3]);
         (alu.cmn.rgb_wmask, alu.cmn.alpha_wmask) = masks;
-        alu.rgb_addr = rgb_addr(fields, alu.rgb_addr.srcp_op);
-        alu.alpha_addr = alpha_addr(fields, alu.alpha_addr.srcp_op);
-        (alu.rgba.op, alu.alpha.op) = (RgbOp::Mad, AlphaOp::Mad);
         (alu.rgba.addrd, alu.alpha.addrd) = (to as u8, to as u8);
-        (alu.rgb.sel_a, alu.rgb.sel_b, alu.rgba.rgb_sel_c) = (Sel::Src0, Sel::Src1, Sel::Src2);
-        (alu.alpha.sel_a, alu.alpha.sel_b, alu.rgba.alpha_sel_c) = (Sel::Src0, Sel::Src1, Sel::Src2);
-        let [a, b, c] = swizzles;
-        [alu.rgb.red_swiz_a, alu.rgb.green_swiz_a, alu.rgb.blue_swiz_a, alu.alpha.swiz_a] = a;
-        [alu.rgb.red_swiz_b, alu.rgb.green_swiz_b, alu.rgb.blue_swiz_b, alu.alpha.swiz_b] = b;
-        [alu.rgba.red_swiz_c, alu.rgba.green_swiz_c, alu.rgba.blue_swiz_c, alu.rgba.alpha_swiz_c] = c;
-        (alu.rgb.omod, alu.alpha.omod) = (Omod::U1, Omod::U1);
         let negated = self.flag(5);
         if negated {
             (alu.rgb.imod_a, alu.alpha.imod_a) = (Imod::Neg, Imod::Neg);

@@ -54,17 +54,28 @@ pub fn reduced(program: &Program, case: &Case, differs: impl Fn(&Program, &Case)
             }
         }
     }
+    for row in (0..case.rows.len()).rev() {
+        let mut changed = case.clone();
+        changed.rows.remove(row);
+        if fails(&program, &changed) {
+            case = changed;
+        }
+    }
     // Whoever watches engines at work sees this one last.
     let difference = differs(&program, &case).unwrap_or_default();
     let arrays = |all: &[crate::x1k::surfaces::Array]| -> Vec<_> {
         all.iter().map(|a| (a.width, a.height, a.pitch, a.channels, a.mask)).collect()
     };
+    let text = ctm_isa::x1k::text::disassemble(&program, &ctm_isa::x1k::text::Options::default());
+    // Places are written behind every line.
+    let text: Vec<&str> = text.lines().filter(|line| !line.trim_start().starts_with("idle ")).collect();
     format!(
-        "made smaller: {difference}\n{}\n{:?}, groups of {}\nplanes {:?}\ninputs {:?}, outputs {:?}, direct {}\nints {:?}\nbooleans {:?}\nconstants {:08x?}",
-        ctm_isa::x1k::text::disassemble(&program, &ctm_isa::x1k::text::Options::default()),
+        "made smaller: {difference}\n{}\n{:?}, groups of {}\nplanes {:?}\nrows {:x?}\ninputs {:?}, outputs {:?}, direct {}\nints {:?}\nbooleans {:?}\nconstants {:08x?}",
+        text.join("\n"),
         case.domain,
         case.group.lanes(),
         case.planes,
+        case.rows,
         arrays(&case.memory.inputs),
         arrays(&case.memory.outputs),
         case.memory.direct,
